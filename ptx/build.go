@@ -1,0 +1,972 @@
+package ptx
+
+// This file builds the body of a function: scopes are flattened, names
+// resolved, operands checked against the instruction table.
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/ptx/internal/syntax"
+)
+
+// entity is what a name within a function stands for.
+type entity struct {
+	kind  entityKind
+	typ   Type   // of registers
+	reg   RegID  // first register
+	count int    // of a register range %r<N>: N
+	vec   int    // of a vector register: its components are reg, reg+1 …
+	v     *Var   // variable or parameter
+	table *Table // label of a table
+	block *Block // label
+}
+
+type entityKind uint8
+
+const (
+	entReg entityKind = iota + 1
+	entVar
+	entTable
+	entLabel
+)
+
+// scope is a { } of a function.
+type scope struct {
+	parent *scope
+	names  map[string]entity
+	ranges map[string]entity // %r<N> by its prefix
+}
+
+func (s *scope) lookup(name string) (entity, bool) {
+	prefix, n, isRange := splitRange(name)
+	for ; s != nil; s = s.parent {
+		if e, ok := s.names[name]; ok {
+			return e, true
+		}
+		if isRange {
+			if e, ok := s.ranges[prefix]; ok && n < e.count {
+				e.reg += RegID(n)
+				return e, true
+			}
+		}
+	}
+	return entity{}, false
+}
+
+// splitRange splits "%r12" into "%r" and 12.
+func splitRange(name string) (prefix string, n int, ok bool) {
+	i := len(name)
+	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
+		i--
+	}
+	if i == len(name) || len(name)-i > 8 || name[i] == '0' && len(name)-i > 1 {
+		return name, 0, false
+	}
+	for _, c := range name[i:] {
+		n = 10*n + int(c-'0')
+	}
+	return name[:i], n, true
+}
+
+// funcBuilder builds the body of one function.
+type funcBuilder struct {
+	*checker
+	fn     *Func
+	scope  *scope
+	taken  map[string]bool // names in use in the flattened function
+	cur    *Block
+	curLoc *syntax.Loc // the .loc in force
+	locs   map[Loc]int32
+	fixups []fixup
+	instrs []Instr   // slab
+	opSlab []Operand // slab
+}
+
+// fixup is a label operand to be resolved when all labels are known.
+type fixup struct {
+	scope *scope
+	pos   Pos
+	name  string
+	op    *Operand // gets Block or Table
+	list  **Block  // or an element of a table
+}
+
+func (b *funcBuilder) build(t *syntax.Func) {
+	f := b.fn
+	b.scope = &scope{names: map[string]entity{}, ranges: map[string]entity{}}
+	b.taken = map[string]bool{}
+	b.locs = map[Loc]int32{}
+	for _, list := range [][]*Var{f.Rets, f.Params} {
+		for _, v := range list {
+			if v.Name == "_" {
+				continue
+			}
+			if _, dup := b.scope.names[v.Name]; dup {
+				b.errorf(v.Pos, "parameter %s is declared twice", v.Name)
+			}
+			if v.Space == RegSpace {
+				v.Reg = b.newReg(v.Name, v.Type)
+				b.scope.names[v.Name] = entity{kind: entReg, reg: v.Reg, vec: 1, typ: v.Type}
+			} else {
+				b.taken[v.Name] = true
+				b.scope.names[v.Name] = entity{kind: entVar, v: v}
+			}
+		}
+	}
+	b.startBlock()
+	b.body(t.Body.Stmts)
+	f.End = Pos(t.Body.End)
+	b.resolve()
+	for _, blk := range f.Blocks {
+		if term := blk.Terminator(); term != nil {
+			switch {
+			case term.Op.Name == "bra" && term.Ops[0].Table != nil:
+				b.errorf(term.Pos, "%s: %s is a list, not a label", term.Text, term.Ops[0].Table.Name)
+			case term.Op.Name == "brx" && (term.Ops[1].Table == nil && term.Ops[1].Block != nil || term.Ops[1].Table != nil && term.Ops[1].Table.Blocks == nil):
+				b.errorf(term.Pos, "%s: want the name of a .branchtargets list", term.Text)
+			}
+		}
+	}
+	if last := f.Blocks[len(f.Blocks)-1]; len(last.Instrs) == 0 && len(last.Labels) == 0 && len(f.Blocks) > 1 {
+		f.Blocks = f.Blocks[:len(f.Blocks)-1]
+	}
+	if len(b.errs) == 0 {
+		f.connect()
+	}
+}
+
+func (b *funcBuilder) startBlock() {
+	b.cur = &Block{Index: len(b.fn.Blocks)}
+	b.fn.Blocks = append(b.fn.Blocks, b.cur)
+}
+
+// unique returns the name, altered if the flattened function already uses it.
+func (b *funcBuilder) unique(name string) string {
+	u := name
+	for i := 1; b.taken[u] || u != name && b.mod.symbols[u] != nil; i++ {
+		u = name + "$" + strconv.Itoa(i)
+	}
+	b.taken[u] = true
+	return u
+}
+
+func (b *funcBuilder) newReg(name string, t Type) RegID {
+	b.fn.Regs = append(b.fn.Regs, Reg{b.unique(name), t})
+	return RegID(len(b.fn.Regs) - 1)
+}
+
+// body goes through the statements of a scope. Labels and declarations are
+// entered first, for labels may be used before they stand.
+func (b *funcBuilder) body(stmts []syntax.Stmt) {
+	for _, s := range stmts {
+		switch s := s.(type) {
+		case *syntax.Label:
+			b.enter(Pos(s.Pos), s.Name, entity{kind: entLabel})
+		case *syntax.Targets:
+			b.enter(Pos(s.Pos), s.Name, entity{kind: entTable, table: &Table{Pos: Pos(s.Pos), Name: b.unique(s.Name)}})
+		case *syntax.Prototype:
+			b.enter(Pos(s.Pos), s.Name, entity{kind: entTable, table: &Table{Pos: Pos(s.Pos), Name: b.unique(s.Name)}})
+		}
+	}
+	for _, s := range stmts {
+		b.stmt(s)
+	}
+}
+
+func (b *funcBuilder) enter(pos Pos, name string, e entity) {
+	if _, dup := b.scope.names[name]; dup {
+		b.errorf(pos, "%s is declared twice in this scope", name)
+		return
+	}
+	b.scope.names[name] = e
+}
+
+func (b *funcBuilder) stmt(s syntax.Stmt) {
+	switch s := s.(type) {
+	case *syntax.Scope:
+		b.scope = &scope{parent: b.scope, names: map[string]entity{}, ranges: map[string]entity{}}
+		b.body(s.Stmts)
+		b.scope = b.scope.parent
+	case *syntax.Label:
+		if len(b.cur.Instrs) > 0 {
+			b.startBlock()
+		}
+		e := b.scope.names[s.Name]
+		if e.kind != entLabel || e.block != nil {
+			return // reported as declared twice
+		}
+		e.block = b.cur
+		b.scope.names[s.Name] = e
+		b.cur.Labels = append(b.cur.Labels, b.unique(s.Name))
+	case *syntax.Var:
+		b.declaration(s)
+	case *syntax.Targets:
+		b.targets(s)
+	case *syntax.Prototype:
+		e := b.scope.names[s.Name]
+		if e.table == nil {
+			return
+		}
+		proto := &Func{Pos: Pos(s.Pos), Name: "_", module: b.mod}
+		proto.Rets = b.params(proto, s.Rets)
+		proto.Params = b.params(proto, s.Params)
+		for _, d := range s.Directives {
+			w := strings.Fields(d)
+			proto.Directives = append(proto.Directives, FuncDirective{w[0], w[1:]})
+		}
+		e.table.Proto = proto
+		b.fn.Tables = append(b.fn.Tables, e.table)
+	case *syntax.Loc:
+		b.curLoc = s
+	case *syntax.PragmaStmt:
+		var p Pragma
+		for _, t := range s.Text {
+			p = append(p, unquote(t))
+		}
+		b.fn.Pragmas = append(b.fn.Pragmas, p)
+	case *syntax.Instr:
+		b.instr(s)
+	}
+}
+
+// loc is the index in Func.Locs of the .loc in force, -1 if there is none.
+func (b *funcBuilder) loc() int32 {
+	s := b.curLoc
+	if s == nil {
+		return -1
+	}
+	l := Loc{File: s.File, Line: s.Line, Col: s.Col, Function: s.Function}
+	if s.At != nil {
+		l.AtFile, l.AtLine, l.AtCol = s.At.File, s.At.Line, s.At.Col
+	}
+	i, ok := b.locs[l]
+	if !ok {
+		i = int32(len(b.fn.Locs))
+		b.locs[l] = i
+		b.fn.Locs = append(b.fn.Locs, l)
+	}
+	return i
+}
+
+func (b *funcBuilder) declaration(d *syntax.Var) {
+	for i := range d.Names {
+		v := b.variable(d, i, Internal)
+		if v == nil {
+			continue
+		}
+		n := d.Names[i]
+		if v.Space == RegSpace {
+			b.registers(v, n)
+			continue
+		}
+		if n.Count > 0 {
+			// .local .b32 x<4>; declares x0 … x3 (manual 5.4.5).
+			for j := range n.Count {
+				w := *v
+				w.Name = v.Name + strconv.Itoa(j)
+				b.localVar(&w, n)
+			}
+			continue
+		}
+		b.localVar(v, n)
+	}
+}
+
+func (b *funcBuilder) localVar(v *Var, n syntax.Declarator) {
+	switch v.Space {
+	case Local, Shared, Param, Global, Const:
+	default:
+		b.errorf(v.Pos, "%s: want a state space (.reg, .local, .shared, .param …)", v.Name)
+		return
+	}
+	if v.Unbounded() && n.Init == nil && v.Space != Param {
+		b.errorf(v.Pos, "%s: an array in a function body needs its size", v.Name)
+		return
+	}
+	b.enter(v.Pos, v.Name, entity{kind: entVar, v: v})
+	v.Name = b.unique(v.Name)
+	b.fn.Vars = append(b.fn.Vars, v)
+	if n.Init != nil {
+		b.initialiser(v, n.Init, b.scope)
+	}
+}
+
+func (b *funcBuilder) registers(v *Var, n syntax.Declarator) {
+	if !v.Type.isRegister() {
+		b.errorf(v.Pos, "%s: %s is not a register type", v.Name, v.Type)
+		return
+	}
+	if len(v.Dims) > 0 || n.Init != nil {
+		b.errorf(v.Pos, "%s: a register has no array size and no initialiser", v.Name)
+		return
+	}
+	e := entity{kind: entReg, vec: v.Vec, typ: v.Type}
+	switch {
+	case n.Count > 0:
+		if v.Vec > 1 {
+			b.errorf(v.Pos, "%s: a range of vector registers", v.Name)
+			return
+		}
+		if _, dup := b.scope.ranges[v.Name]; dup {
+			b.errorf(v.Pos, "%s<%d> is declared twice in this scope", v.Name, n.Count)
+			return
+		}
+		e.count = n.Count
+		e.reg = RegID(len(b.fn.Regs))
+		b.fn.Regs = slices.Grow(b.fn.Regs, n.Count)
+		for j := range n.Count {
+			b.newReg(v.Name+strconv.Itoa(j), v.Type)
+		}
+		b.scope.ranges[v.Name] = e
+	case v.Vec > 1:
+		for j := range v.Vec {
+			r := b.newReg(v.Name+"_"+"xyzw"[j:j+1], v.Type)
+			if j == 0 {
+				e.reg = r
+			}
+		}
+		b.enter(v.Pos, v.Name, e)
+	default:
+		e.reg = b.newReg(v.Name, v.Type)
+		b.enter(v.Pos, v.Name, e)
+	}
+}
+
+func (b *funcBuilder) targets(s *syntax.Targets) {
+	t := b.scope.names[s.Name].table
+	if t == nil {
+		return
+	}
+	b.fn.Tables = append(b.fn.Tables, t)
+	if s.Kind == ".branchtargets" {
+		t.Blocks = make([]*Block, len(s.Names))
+		for i, n := range s.Names {
+			b.fixups = append(b.fixups, fixup{scope: b.scope, pos: Pos(s.Pos), name: n, list: &t.Blocks[i]})
+		}
+		return
+	}
+	for _, n := range s.Names {
+		f, ok := b.mod.symbols[n].(*Func)
+		if !ok {
+			b.report(Pos(s.Pos), nearest(n, b.symbolNames()), ".calltargets: %s is not a function", n)
+			continue
+		}
+		t.Funcs = append(t.Funcs, f)
+	}
+}
+
+// resolve binds label operands.
+func (b *funcBuilder) resolve() {
+	for _, f := range b.fixups {
+		e, ok := f.scope.lookup(f.name)
+		switch {
+		case ok && e.kind == entLabel && e.block != nil:
+			if f.list != nil {
+				*f.list = e.block
+			} else {
+				f.op.Block = e.block
+			}
+		case ok && e.kind == entTable && f.op != nil:
+			f.op.Table = e.table
+		default:
+			var labels []string
+			for s := f.scope; s != nil; s = s.parent {
+				for n, e := range s.names {
+					if e.kind == entLabel || e.kind == entTable {
+						labels = append(labels, n)
+					}
+				}
+			}
+			slices.Sort(labels)
+			b.report(f.pos, nearest(f.name, labels), "unknown label %s", f.name)
+		}
+	}
+}
+
+func (b *funcBuilder) newInstr() *Instr {
+	if len(b.instrs) == cap(b.instrs) {
+		b.instrs = make([]Instr, 0, min(max(2*cap(b.instrs), 16), 1024))
+	}
+	b.instrs = append(b.instrs, Instr{})
+	return &b.instrs[len(b.instrs)-1]
+}
+
+func (b *funcBuilder) newOps(n int) []Operand {
+	if cap(b.opSlab)-len(b.opSlab) < n {
+		b.opSlab = make([]Operand, 0, max(n, min(max(2*cap(b.opSlab), 32), 2048)))
+	}
+	s := len(b.opSlab)
+	b.opSlab = b.opSlab[:s+n]
+	return b.opSlab[s : s+n : s+n]
+}
+
+func (b *funcBuilder) instr(s *syntax.Instr) {
+	v, oerr := lookupVariant(s.Op)
+	if oerr != nil {
+		b.report(Pos(s.Pos), oerr.hint, "%s", oerr.msg)
+		return
+	}
+	in := b.newInstr()
+	*in = Instr{Variant: v, Pos: Pos(s.Pos), Loc: b.loc(), Guard: Guard{Reg: NoReg}}
+	if s.Guard != "" {
+		e, ok := b.scope.lookup(s.Guard)
+		switch {
+		case !ok:
+			b.report(Pos(s.GuardPos), b.nearestName(s.Guard), "unknown predicate %s", s.Guard)
+			return
+		case e.kind != entReg || e.typ != Pred || e.vec > 1:
+			b.errorf(Pos(s.GuardPos), "guard %s is not a predicate register", s.Guard)
+			return
+		}
+		in.Guard = Guard{e.reg, s.GuardNot}
+	}
+	var ok bool
+	if v.Op.Name == "call" {
+		ok = b.call(in, s)
+	} else {
+		ok = b.operands(in, s)
+	}
+	if !ok {
+		return
+	}
+	if msg := checkRules(b.fn, in); msg != "" {
+		b.errorf(Pos(s.Pos), "%s: %s", v.Text, msg)
+		return
+	}
+	b.cur.Instrs = append(b.cur.Instrs, in)
+	if in.isTerminator() {
+		b.startBlock()
+	}
+}
+
+// operands places what is written in the operand list of the form.
+func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
+	specs := in.Form.Operands
+	// d|p counts as two.
+	written := make([]*syntax.Operand, 0, 8)
+	paired := 0
+	for i := range s.Operands {
+		o := &s.Operands[i]
+		written = append(written, o)
+		if o.Pair != nil {
+			paired++
+			if len(specs) > len(written) && specs[len(written)].Pair {
+				written = append(written, o.Pair)
+			} else if !in.Form.variadic {
+				b.errorf(Pos(o.Pair.Pos), "%s: operand %d is no pair", in.Text, i+1)
+				return false
+			}
+		} else if len(specs) > len(written) && specs[len(written)].Pair {
+			if !specs[len(written)].Optional {
+				b.errorf(Pos(o.Pos), "%s: operand %d must be a pair a|b", in.Text, i+1)
+				return false
+			}
+			written = append(written, nil)
+		}
+	}
+	// Optional operands are filled from the left as far as the others allow.
+	required := 0
+	for i := range specs {
+		if !specs[i].Optional || specs[i].Pair {
+			required++
+		}
+	}
+	spare := len(written) - required
+	if spare < 0 || len(written) > len(specs) && !in.Form.variadic {
+		b.errorf(Pos(s.Pos), "%s: %d operands, want %s", in.Text, len(s.Operands), operandList(in.Form))
+		return false
+	}
+	extra := max(len(written)-len(specs), 0)
+	in.Ops = b.newOps(len(specs) + extra)
+	ok := true
+	next := 0
+	for i := range specs {
+		spec := &specs[i]
+		if spec.Optional && !spec.Pair {
+			if spare == 0 {
+				continue
+			}
+			spare--
+		}
+		w := written[next]
+		next++
+		if w == nil {
+			continue
+		}
+		if !b.operand(&in.Ops[i], w, in, spec, in.OperandType(i)) {
+			ok = false
+		}
+	}
+	for i := len(specs); next < len(written); i, next = i+1, next+1 {
+		if !b.operand(&in.Ops[i], written[next], in, &anyOperand, NoType) {
+			ok = false
+		}
+	}
+	return ok
+}
+
+// anyOperand is the spec of the operands behind "...".
+var anyOperand = OperandSpec{Name: "…", Negate: true, Vector: true, open: true}
+
+func operandList(f *Form) string {
+	_, list, _ := strings.Cut(f.Syntax, " ")
+	if list == "" {
+		return "none"
+	}
+	var names []string
+	for _, field := range strings.Split(list, ", ") {
+		var parts []string
+		for _, p := range strings.Split(field, "|") {
+			p, _, _ = strings.Cut(p, ":")
+			if q, opt := strings.CutSuffix(p, "?"); opt {
+				p = "{" + q + "}"
+			}
+			parts = append(parts, strings.TrimLeft(p, "#&!"))
+		}
+		names = append(names, strings.Join(parts, "|"))
+	}
+	return strings.Join(names, ", ")
+}
+
+// operand checks one operand against its spec.
+func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(w.Pos)
+	fail := func(format string, args ...any) bool {
+		b.errorf(pos, "%s: %s", in.Text, fmt.Sprintf(format, args...))
+		return false
+	}
+	if spec.Label {
+		if w.Kind != syntax.Name || w.Const.Bits != 0 {
+			return fail("operand %s must be a label", spec.Name)
+		}
+		o.Kind = LabelOperand
+		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
+		return true
+	}
+	if w.Not || w.Minus {
+		if !spec.Negate {
+			return fail("operand %s cannot be negated", spec.Name)
+		}
+		o.Neg = true
+	}
+	switch w.Kind {
+	case syntax.Address:
+		if !spec.Address && !spec.open {
+			return fail("operand %s is not an address", spec.Name)
+		}
+		return b.address(o, w, in)
+	case syntax.Vector:
+		if !spec.Vector {
+			return fail("operand %s is not a vector", spec.Name)
+		}
+		return b.vector(o, w, in, spec, want)
+	case syntax.List:
+		return fail("unexpected list")
+	}
+	if spec.Address {
+		return fail("operand %s must be an address in brackets", spec.Name)
+	}
+	if w.Kind == syntax.Number {
+		if spec.Dst {
+			return fail("operand %s is a destination, not a constant", spec.Name)
+		}
+		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
+		return b.immediate(o, in, spec, want, pos)
+	}
+	// A name.
+	if w.Sym == "_" {
+		if !spec.Dst {
+			return fail("the sink _ cannot be a source")
+		}
+		o.Kind = SinkOperand
+		return true
+	}
+	if spec.Const {
+		return fail("operand %s must be a constant", spec.Name)
+	}
+	return b.name(o, w, in, spec, want)
+}
+
+func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	if want == NoType {
+		return true
+	}
+	switch {
+	case want == Pred:
+		if o.Imm.Kind != IntImm {
+			b.errorf(pos, "%s: operand %s must be a predicate", in.Text, spec.Name)
+			return false
+		}
+	case o.Imm.Kind != IntImm && want.IsInt():
+		b.errorf(pos, "%s: operand %s is a float, want %s", in.Text, spec.Name, want)
+		return false
+	case o.Imm.Kind != IntImm && want.Bits() < 32:
+		b.errorf(pos, "%s: operand %s: a float constant has 32 or 64 bits, want %s", in.Text, spec.Name, want)
+		return false
+	case o.Imm.Kind == IntImm && !want.IsFloat() && !fits(o.Imm.Bits, want.Bits()):
+		b.errorf(pos, "%s: constant %d does not fit in %s", in.Text, int64(o.Imm.Bits), want)
+		return false
+	}
+	return true
+}
+
+// name resolves a register, a special register, or the address of a variable
+// or function.
+func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(w.Pos)
+	name, indexed := strings.CutSuffix(w.Sym, "[]")
+	e, ok := b.scope.lookup(name)
+	comp := ""
+	if !ok {
+		if sr, isSreg := sregByName[name]; isSreg {
+			o.Kind, o.SReg = SRegOperand, sr
+			if spec.Dst {
+				b.errorf(pos, "%s: special register %s is read-only", in.Text, name)
+				return false
+			}
+			// PTX 1.x read the 32-bit special registers through 16-bit moves.
+			if t := sr.Type(); want != NoType && t.Bits() != want.Bits() && !(want.Bits() == 16 && t == U32) && !(sr == GridID && want.Bits() == 32) {
+				b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, t, want)
+				return false
+			}
+			return true
+		}
+		if base, c, found := strings.Cut(name, "."); found {
+			e, ok = b.scope.lookup(base)
+			comp = c
+			name = base
+		}
+	}
+	if ok && e.kind == entReg {
+		if w.Const.Bits != 0 || indexed {
+			b.errorf(pos, "%s: a register with an offset stands only in an address [%s+…]", in.Text, name)
+			return false
+		}
+		return b.register(o, name, comp, e, in, spec, want, pos)
+	}
+	if comp != "" && ok {
+		b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
+		return false
+	}
+	var sym Symbol
+	switch {
+	case ok && e.kind == entVar:
+		sym = e.v
+	case ok:
+		b.errorf(pos, "%s: label %s cannot be operand %s", in.Text, name, spec.Name)
+		return false
+	default:
+		sym = b.mod.symbols[name]
+	}
+	if sym == nil {
+		b.report(pos, b.nearestName(name), "%s: unknown name %s", in.Text, name)
+		return false
+	}
+	if spec.Dst {
+		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", in.Text, spec.Name, name)
+		return false
+	}
+	// The address of a variable or function. ld and st without brackets would be
+	// a different thing; mov, cvta and the like take it.
+	if want != NoType && (want.Bits() < 32 || want.IsFloat()) {
+		b.errorf(pos, "%s: the address of %s does not fit in %s", in.Text, name, want)
+		return false
+	}
+	o.Kind, o.Sym, o.Off = SymOperand, sym, int64(w.Const.Bits)
+	if v, isVar := sym.(*Var); isVar && indexed {
+		o.Off *= int64(v.ElemSize())
+	}
+	return true
+}
+
+func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	reg := e.reg
+	switch {
+	case e.vec > 1 && comp == "":
+		if !spec.Vector {
+			b.errorf(pos, "%s: %s is a vector register, want one of its components", in.Text, name)
+			return false
+		}
+		o.Kind = VecOperand
+		o.Elems = b.newOps(e.vec)
+		for i := range e.vec {
+			o.Elems[i] = Operand{Kind: RegOperand, Reg: reg + RegID(i)}
+		}
+		return b.vectorLen(len(o.Elems), in, spec, pos)
+	case e.vec > 1:
+		i := slices.Index([]string{"x", "y", "z", "w"}, comp)
+		if i < 0 {
+			i = slices.Index([]string{"r", "g", "b", "a"}, comp)
+		}
+		if i < 0 || i >= e.vec {
+			b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
+			return false
+		}
+		reg += RegID(i)
+	case comp != "":
+		if !spec.open {
+			b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
+			return false
+		}
+		o.Sel = comp // byte selector of a video instruction
+	}
+	o.Kind, o.Reg = RegOperand, reg
+	if spec.Vector && in.VecLen() > 1 && !spec.open {
+		b.errorf(pos, "%s: operand %s must be a vector {…} of %d", in.Text, spec.Name, in.VecLen())
+		return false
+	}
+	if want != NoType && !want.agrees(e.typ, spec.wider) {
+		b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, e.typ, want)
+		return false
+	}
+	return true
+}
+
+// vectorLen checks the length of a vector against the .vec slot.
+func (b *funcBuilder) vectorLen(n int, in *Instr, spec *OperandSpec, pos Pos) bool {
+	if !spec.open && in.Form.hasSlot("vec") && n != in.VecLen() {
+		b.errorf(pos, "%s: vector of %d, want %d", in.Text, n, in.VecLen())
+		return false
+	}
+	return true
+}
+
+func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(w.Pos)
+	if !b.vectorLen(len(w.Elems), in, spec, pos) {
+		return false
+	}
+	elem := want
+	if want != NoType && !in.Form.hasSlot("vec") && want.Bits()%max(len(w.Elems), 1) == 0 && in.Op.Name == "mov" {
+		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
+	}
+	o.Kind = VecOperand
+	o.Elems = b.newOps(len(w.Elems))
+	inner := *spec
+	inner.Vector = spec.open
+	ok := true
+	for i := range w.Elems {
+		e := &w.Elems[i]
+		if e.Kind == syntax.Name && e.Sym == "_" { // allowed on both sides: nothing read or written
+			o.Elems[i].Kind = SinkOperand
+			continue
+		}
+		if !b.operand(&o.Elems[i], e, in, &inner, elem) {
+			ok = false
+		}
+	}
+	return ok
+}
+
+// address resolves [base+offset].
+func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr) bool {
+	pos := Pos(w.Pos)
+	o.Kind, o.Reg, o.Off, o.Unified = AddrOperand, NoReg, int64(w.Const.Bits), w.Tail == ".unified"
+	if w.Tail != "" && !o.Unified {
+		b.errorf(pos, "%s: unknown suffix %s of an address", in.Text, w.Tail)
+		return false
+	}
+	if w.Const.Kind >= syntax.F32 {
+		b.errorf(pos, "%s: a float is not an address", in.Text)
+		return false
+	}
+	ok := true
+	if w.Sym != "" {
+		name, indexed := strings.CutSuffix(w.Sym, "[]")
+		e, found := b.scope.lookup(name)
+		switch {
+		case found && e.kind == entReg:
+			if e.vec > 1 || !(e.typ.IsInt() || e.typ.Kind() == Bits) || e.typ.Bits() != 32 && e.typ.Bits() != 64 {
+				b.errorf(pos, "%s: %s (%s) cannot hold an address", in.Text, name, e.typ)
+				return false
+			}
+			o.Reg = e.reg
+		case found && e.kind == entVar:
+			o.Sym = e.v
+		case !found && b.mod.symbols[name] != nil:
+			o.Sym = b.mod.symbols[name]
+		default:
+			b.report(pos, b.nearestName(name), "%s: unknown name %s", in.Text, name)
+			return false
+		}
+		if v, isVar := o.Sym.(*Var); isVar {
+			if indexed {
+				o.Off *= int64(v.ElemSize())
+			}
+			space, _ := in.Space()
+			if space != Generic && space != v.Space && !(space == Param && v.Space == Local) && in.Form.Class == ClassMemory && !in.Form.variadic {
+				b.errorf(pos, "%s: %s is in .%s space", in.Text, name, v.Space)
+				return false
+			}
+		}
+	}
+	if len(w.Elems) > 0 {
+		if !in.Form.variadic {
+			b.errorf(pos, "%s: an address of more than one part", in.Text)
+			return false
+		}
+		o.Elems = b.newOps(len(w.Elems))
+		for i := range w.Elems {
+			if !b.operand(&o.Elems[i], &w.Elems[i], in, &anyOperand, NoType) {
+				ok = false
+			}
+		}
+	}
+	return ok
+}
+
+// nearestName suggests a name in sight.
+func (b *funcBuilder) nearestName(name string) string {
+	var names []string
+	for s := b.scope; s != nil; s = s.parent {
+		for n := range s.names {
+			names = append(names, n)
+		}
+		for p, e := range s.ranges {
+			// A range offers its neighbours in spelling, not all its members.
+			_, n, ok := splitRange(name)
+			if ok && n < e.count {
+				names = append(names, p+strconv.Itoa(n))
+			}
+		}
+	}
+	names = append(names, b.symbolNames()...)
+	slices.Sort(names)
+	return nearest(name, names)
+}
+
+// call resolves a call: {(rets),} target {, (args)} {, list}.
+func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
+	ops := s.Operands
+	call := &Call{}
+	in.Call = call
+	ok := true
+	list := func(w *syntax.Operand) []Operand {
+		out := b.newOps(len(w.Elems))
+		for i := range w.Elems {
+			if !b.operand(&out[i], &w.Elems[i], in, &callOperand, NoType) {
+				ok = false
+			}
+		}
+		return out
+	}
+	if len(ops) > 0 && ops[0].Kind == syntax.List {
+		call.Rets = list(&ops[0])
+		ops = ops[1:]
+	}
+	if len(ops) == 0 || ops[0].Kind != syntax.Name {
+		b.errorf(Pos(s.Pos), "%s: want a function or a register that holds its address", in.Text)
+		return false
+	}
+	target := &ops[0]
+	if !b.operand(&call.Target, target, in, &anyOperand, NoType) {
+		return false
+	}
+	ops = ops[1:]
+	if len(ops) > 0 && ops[0].Kind == syntax.List {
+		call.Args = list(&ops[0])
+		ops = ops[1:]
+	}
+	var head *Func
+	switch call.Target.Kind {
+	case SymOperand:
+		f, isFunc := call.Target.Sym.(*Func)
+		if !isFunc {
+			b.errorf(Pos(target.Pos), "%s: %s is not a function", in.Text, target.Sym)
+			return false
+		}
+		head = f
+		if f.Entry {
+			b.errorf(Pos(target.Pos), "%s: %s is a kernel", in.Text, target.Sym)
+			return false
+		}
+	case RegOperand:
+		if t := b.fn.Regs[call.Target.Reg].Type; t.Bits() != 32 && t.Bits() != 64 || t.IsFloat() {
+			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", in.Text, target.Sym, t)
+			return false
+		}
+		if len(ops) == 0 {
+			b.errorf(Pos(s.Pos), "%s: an indirect call needs its prototype or list of targets", in.Text)
+			return false
+		}
+	default:
+		b.errorf(Pos(target.Pos), "%s: bad call target", in.Text)
+		return false
+	}
+	if len(ops) > 0 {
+		w := &ops[0]
+		e, found := b.scope.lookup(w.Sym)
+		switch {
+		case found && e.kind == entTable:
+			call.List = e.table
+			if p := e.table.Proto; p != nil {
+				head = p
+			} else if len(e.table.Funcs) > 0 {
+				head = e.table.Funcs[0]
+			}
+		case found && e.kind == entVar:
+			call.Var = e.v
+		case b.mod.symbols[w.Sym] != nil:
+			v, isVar := b.mod.symbols[w.Sym].(*Var)
+			if !isVar {
+				b.errorf(Pos(w.Pos), "%s: %s is no call table", in.Text, w.Sym)
+				return false
+			}
+			call.Var = v
+		default:
+			b.report(Pos(w.Pos), b.nearestName(w.Sym), "%s: unknown prototype or target list %s", in.Text, w.Sym)
+			return false
+		}
+		ops = ops[1:]
+	}
+	if len(ops) > 0 {
+		b.errorf(Pos(ops[0].Pos), "%s: too many operands", in.Text)
+		return false
+	}
+	if ok && head != nil {
+		ok = b.callTypes(in, head, Pos(s.Pos))
+	}
+	return ok
+}
+
+// callOperand is the spec of a call's arguments and results.
+var callOperand = OperandSpec{Name: "argument", open: true}
+
+// callTypes checks arguments and results against the callee's head.
+func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
+	check := func(what string, ops []Operand, vars []*Var) bool {
+		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()
+		if len(ops) != len(vars) && !(variadic && len(ops) >= len(vars)-1) {
+			b.errorf(pos, "%s: %d %ss, %s has %d", in.Text, len(ops), what, head.Name, len(vars))
+			return false
+		}
+		for i, o := range ops {
+			if i >= len(vars) || vars[i].Unbounded() {
+				break
+			}
+			size := vars[i].Size()
+			var got int
+			switch o.Kind {
+			case RegOperand:
+				got = (b.fn.Regs[o.Reg].Type.Bits() + 7) / 8
+			case SymOperand:
+				v, isVar := o.Sym.(*Var)
+				if !isVar || v.Space != Param && v.Space != Local {
+					continue // an address as a value
+				}
+				got = v.Size()
+			default:
+				continue
+			}
+			if got != size {
+				b.errorf(pos, "%s: %s %d has %d bytes, %s wants %d", in.Text, what, i+1, got, head.Name, size)
+				return false
+			}
+		}
+		return true
+	}
+	return check("result", in.Call.Rets, head.Rets) && check("argument", in.Call.Args, head.Params)
+}

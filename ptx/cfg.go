@@ -1,0 +1,336 @@
+package ptx
+
+// This file computes what the control-flow graph of a function says: edges,
+// immediate post-dominators, liveness.
+
+import "math/bits"
+
+// connect fills in the edges of the blocks. A block falls through unless its
+// last instruction is an unguarded terminator; the last block of a function
+// falls through to its end, which is a return.
+func (f *Func) connect() {
+	link := func(from, to *Block) {
+		for _, s := range from.Succs {
+			if s == to {
+				return
+			}
+		}
+		from.Succs = append(from.Succs, to)
+		to.Preds = append(to.Preds, from)
+	}
+	for i, b := range f.Blocks {
+		term := b.Terminator()
+		if (term == nil || term.Guard.Reg != NoReg) && i+1 < len(f.Blocks) {
+			link(b, f.Blocks[i+1])
+		}
+		if term == nil {
+			continue
+		}
+		switch term.Op.Name {
+		case "bra":
+			link(b, term.Ops[0].Block)
+		case "brx":
+			for _, t := range term.Ops[1].Table.Blocks {
+				link(b, t)
+			}
+		}
+	}
+}
+
+// Terminator is the branch, return or exit that ends the block, nil if control
+// only falls through.
+func (b *Block) Terminator() *Instr {
+	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].isTerminator() {
+		return b.Instrs[n-1]
+	}
+	return nil
+}
+
+// leaves reports whether control may leave the function at the end of b.
+func (f *Func) leaves(b *Block) bool {
+	term := b.Terminator()
+	if term != nil && (term.Op.Name == "ret" || term.Op.Name == "exit") {
+		return true
+	}
+	return b.Index == len(f.Blocks)-1 && (term == nil || term.Guard.Reg != NoReg)
+}
+
+// ImmediatePostDominators returns for each block the index of the block where
+// its paths meet again on their way out of the function: its immediate
+// post-dominator, or -1 where that is only the function's end.
+//
+// From an infinite loop no path leads out. It is given one, from the first
+// block (in reverse postorder) of each region that cannot leave, so that the
+// answer is defined for every block; execution never takes it.
+//
+// The algorithm is Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+// Algorithm" (2001), on the reversed graph.
+func (f *Func) ImmediatePostDominators() []int {
+	n := len(f.Blocks)
+	exit := n
+	succs := make([][]int, n+1)
+	preds := make([][]int, n+1) // of the reversed graph's walk: original predecessors
+	edge := func(a, b int) {
+		succs[a] = append(succs[a], b)
+		preds[b] = append(preds[b], a)
+	}
+	for i, b := range f.Blocks {
+		for _, s := range b.Succs {
+			edge(i, s.Index)
+		}
+		if f.leaves(b) {
+			edge(i, exit)
+		}
+	}
+	// Blocks that cannot reach the exit.
+	reach := make([]bool, n+1)
+	var mark func(list []int)
+	mark = func(list []int) {
+		for len(list) > 0 {
+			b := list[len(list)-1]
+			list = list[:len(list)-1]
+			if reach[b] {
+				continue
+			}
+			reach[b] = true
+			list = append(list, preds[b]...)
+		}
+	}
+	mark([]int{exit})
+	for _, b := range f.reversePostorder() {
+		if !reach[b] {
+			edge(b, exit)
+			mark([]int{b})
+		}
+	}
+	for b := range n { // unreachable code that loops
+		if !reach[b] {
+			edge(b, exit)
+			mark([]int{b})
+		}
+	}
+	// Postorder of the reversed graph, from the exit.
+	order := make([]int, 0, n+1)
+	number := make([]int, n+1)
+	type frame struct{ node, next int }
+	seen := make([]bool, n+1)
+	stack := []frame{{exit, 0}}
+	seen[exit] = true
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if top.next < len(preds[top.node]) {
+			p := preds[top.node][top.next]
+			top.next++
+			if !seen[p] {
+				seen[p] = true
+				stack = append(stack, frame{p, 0})
+			}
+			continue
+		}
+		number[top.node] = len(order)
+		order = append(order, top.node)
+		stack = stack[:len(stack)-1]
+	}
+	ipdom := make([]int, n+1)
+	for i := range ipdom {
+		ipdom[i] = -1
+	}
+	ipdom[exit] = exit
+	intersect := func(a, b int) int {
+		for a != b {
+			for number[a] < number[b] {
+				a = ipdom[a]
+			}
+			for number[b] < number[a] {
+				b = ipdom[b]
+			}
+		}
+		return a
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := len(order) - 2; i >= 0; i-- {
+			b := order[i]
+			d := -1
+			for _, s := range succs[b] {
+				if ipdom[s] < 0 {
+					continue
+				}
+				if d < 0 {
+					d = s
+				} else {
+					d = intersect(d, s)
+				}
+			}
+			if d != ipdom[b] {
+				ipdom[b] = d
+				changed = true
+			}
+		}
+	}
+	for i := range n {
+		if ipdom[i] == exit {
+			ipdom[i] = -1
+		}
+	}
+	return ipdom[:n]
+}
+
+// reversePostorder numbers the blocks reachable from the entry.
+func (f *Func) reversePostorder() []int {
+	n := len(f.Blocks)
+	post := make([]int, 0, n)
+	seen := make([]bool, n)
+	type frame struct {
+		b    *Block
+		next int
+	}
+	stack := []frame{{f.Blocks[0], 0}}
+	seen[0] = true
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if top.next < len(top.b.Succs) {
+			s := top.b.Succs[top.next]
+			top.next++
+			if !seen[s.Index] {
+				seen[s.Index] = true
+				stack = append(stack, frame{s, 0})
+			}
+			continue
+		}
+		post = append(post, top.b.Index)
+		stack = stack[:len(stack)-1]
+	}
+	for i, j := 0, len(post)-1; i < j; i, j = i+1, j-1 {
+		post[i], post[j] = post[j], post[i]
+	}
+	return post
+}
+
+// RegSet is a set of registers.
+type RegSet []uint64
+
+// NewRegSet makes an empty set for n registers.
+func NewRegSet(n int) RegSet { return make(RegSet, (n+63)/64) }
+
+// Has reports whether r is in the set.
+func (s RegSet) Has(r RegID) bool { return s[r>>6]>>(r&63)&1 != 0 }
+
+// Add puts r into the set.
+func (s RegSet) Add(r RegID) { s[r>>6] |= 1 << (r & 63) }
+
+// Remove takes r out of the set.
+func (s RegSet) Remove(r RegID) { s[r>>6] &^= 1 << (r & 63) }
+
+// Each calls f with the members in order.
+func (s RegSet) Each(f func(r RegID)) {
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			f(RegID(64*i + bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// Liveness says which registers hold values still to be read, per block.
+type Liveness struct {
+	In, Out []RegSet // by block index
+}
+
+// Uses calls use with every register the instruction reads, and def with every
+// register it writes.
+func (in *Instr) Uses(use, def func(r RegID)) {
+	if in.Guard.Reg != NoReg {
+		use(in.Guard.Reg)
+	}
+	var visit func(o *Operand, dst bool)
+	visit = func(o *Operand, dst bool) {
+		switch o.Kind {
+		case RegOperand:
+			if dst {
+				def(o.Reg)
+			} else {
+				use(o.Reg)
+			}
+		case AddrOperand:
+			if o.Reg != NoReg {
+				use(o.Reg)
+			}
+			for i := range o.Elems {
+				visit(&o.Elems[i], false)
+			}
+		case VecOperand:
+			for i := range o.Elems {
+				visit(&o.Elems[i], dst)
+			}
+		}
+	}
+	for i := range in.Ops {
+		dst := i < len(in.Form.Operands) && in.Form.Operands[i].Dst
+		visit(&in.Ops[i], dst)
+		if i >= len(in.Form.Operands) {
+			// Operands behind "..." may be either; the first is the destination.
+			visit(&in.Ops[i], i == 0)
+		}
+	}
+	if c := in.Call; c != nil {
+		visit(&c.Target, false)
+		for i := range c.Args {
+			visit(&c.Args[i], false)
+		}
+		for i := range c.Rets {
+			visit(&c.Rets[i], true)
+		}
+	}
+}
+
+// Liveness computes live registers by the usual backward data flow. A guarded
+// instruction does not end the life of what it writes: lanes it skips keep
+// their value.
+func (f *Func) Liveness() *Liveness {
+	n := len(f.Blocks)
+	l := &Liveness{make([]RegSet, n), make([]RegSet, n)}
+	gen := make([]RegSet, n)
+	kill := make([]RegSet, n)
+	for i, b := range f.Blocks {
+		l.In[i], l.Out[i] = NewRegSet(len(f.Regs)), NewRegSet(len(f.Regs))
+		gen[i], kill[i] = NewRegSet(len(f.Regs)), NewRegSet(len(f.Regs))
+		for _, in := range b.Instrs {
+			in.Uses(func(r RegID) {
+				if !kill[i].Has(r) {
+					gen[i].Add(r)
+				}
+			}, func(RegID) {})
+			if in.Guard.Reg == NoReg {
+				in.Uses(func(RegID) {}, func(r RegID) { kill[i].Add(r) })
+			}
+		}
+	}
+	// Return values in registers are read when the function ends.
+	rets := NewRegSet(len(f.Regs))
+	for _, v := range f.Rets {
+		if v.Reg != NoReg {
+			rets.Add(v.Reg)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := n - 1; i >= 0; i-- {
+			b := f.Blocks[i]
+			for w := range l.Out[i] {
+				out := uint64(0)
+				if f.leaves(b) {
+					out = rets[w]
+				}
+				for _, s := range b.Succs {
+					out |= l.In[s.Index][w]
+				}
+				in := gen[i][w] | out&^kill[i][w]
+				if out != l.Out[i][w] || in != l.In[i][w] {
+					l.Out[i][w], l.In[i][w] = out, in
+					changed = true
+				}
+			}
+		}
+	}
+	return l
+}

@@ -1,0 +1,88 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is a problem of a PTX source: it is not PTX. Its one-line form is
+// "file:line:col: message".
+type Error struct {
+	File string
+	Pos  Pos
+	Msg  string
+	Hint string // what was probably meant, "" if unknown
+	Line string // the source line
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s:%s: %s", e.File, e.Pos, e.Msg)
+	if e.Hint != "" {
+		s += fmt.Sprintf(" (did you mean %s?)", e.Hint)
+	}
+	return s
+}
+
+// Snippet is the source line with a caret under the column, as two lines.
+func (e *Error) Snippet() string { return Snippet(e.Line, e.Pos) }
+
+// Snippet renders a source line with its number and a caret under the column of
+// pos, as two lines; "" without a line.
+func Snippet(line string, pos Pos) string {
+	if line == "" {
+		return ""
+	}
+	pad := make([]byte, 0, pos.Col)
+	for i := 0; i < int(pos.Col)-1 && i < len(line); i++ {
+		if line[i] == '\t' {
+			pad = append(pad, '\t')
+		} else {
+			pad = append(pad, ' ')
+		}
+	}
+	return fmt.Sprintf("%5d | %s\n      | %s^", pos.Line, line, pad)
+}
+
+// ErrorList is every problem found in a source, in order of place.
+type ErrorList []*Error
+
+// Error is the first problem and the number of the others.
+func (l ErrorList) Error() string {
+	switch len(l) {
+	case 0:
+		return "no errors"
+	case 1:
+		return l[0].Error()
+	}
+	return fmt.Sprintf("%s (and %d more)", l[0], len(l)-1)
+}
+
+// Unsupported is legal PTX that gemu does not run. It is raised when a kernel
+// that uses it is prepared for launch; other kernels of the module run.
+type Unsupported struct {
+	File   string
+	Pos    Pos
+	What   string // the instruction or feature, by name
+	Line   string // the source line
+	Kernel string
+}
+
+func (e *Unsupported) Error() string {
+	return fmt.Sprintf("%s:%s: kernel %s: %s is legal PTX that gemu does not run", e.File, e.Pos, e.Kernel, e.What)
+}
+
+// Snippet is the source line with a caret under the column, as two lines.
+func (e *Unsupported) Snippet() string { return Snippet(e.Line, e.Pos) }
+
+// sourceLine returns line n of src, from 1.
+func sourceLine(src string, n int) string {
+	for ; n > 1; n-- {
+		i := strings.IndexByte(src, '\n')
+		if i < 0 {
+			return ""
+		}
+		src = src[i+1:]
+	}
+	line, _, _ := strings.Cut(src, "\n")
+	return strings.TrimSuffix(line, "\r")
+}

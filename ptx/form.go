@@ -1,0 +1,521 @@
+package ptx
+
+// This file reads the notation of the instruction table (see table.go) and
+// matches spelled-out opcodes against it.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Op is one mnemonic of PTX with every form the manual gives it.
+type Op struct {
+	Name  string
+	Forms []*Form
+}
+
+// Form is one line of manual syntax of a mnemonic: which modifiers it takes,
+// in which slots, and which operands.
+type Form struct {
+	Op      *Op
+	Syntax  string // in the table's notation
+	Section string // of the manual
+	Class   Class
+	Affine  Affine
+	MinPTX  Version // first .version that has it; zero if it always was there
+	MinSM   int     // first sm_NN that runs it; zero if all do
+
+	mods     []modSpec
+	Operands []OperandSpec
+	variadic bool // any further operands
+}
+
+// modSpec is one modifier of a form: a literal (.sync) or a slot (.rnd).
+type modSpec struct {
+	slot     string // "" for a literal
+	values   []string
+	optional bool
+}
+
+// OperandSpec describes one operand of a form.
+type OperandSpec struct {
+	Name     string
+	Dst      bool // written by the instruction
+	Optional bool
+	Pair     bool // joined with "|" to the operand before it
+	Address  bool // [a]
+	Label    bool // a label or the name of a label list
+	Const    bool // an integer constant
+	Negate   bool // a predicate that may be written !p
+	Vector   bool // {a, b, …}: required when the .vec slot is set, or free when the form has no such slot
+	open     bool // behind "...": anything, read or written
+	wider    bool // a register may be wider than the type
+	typ      Type // fixed type, or NoType
+	slot     string
+	wide     bool // twice the width of the slot's type
+}
+
+// Variant is one spelled-out opcode, a mnemonic with its modifiers such as
+// "ld.global.nc.v4.f32", matched with its form. Variants are shared: equal
+// texts give the same *Variant.
+type Variant struct {
+	Text  string
+	Op    *Op
+	Form  *Form
+	mods  []string // as written
+	slots []string // by modSpec; "" where an optional modifier is absent
+	types []Type   // by operand
+}
+
+// Mnemonic is the opcode without modifiers.
+func (v *Variant) Mnemonic() string { return v.Op.Name }
+
+// Has reports whether the modifier (without its dot) is written.
+func (v *Variant) Has(mod string) bool { return slices.Contains(v.mods, mod) }
+
+// Slot is the modifier that fills the named slot of the form, "" if none does.
+func (v *Variant) Slot(name string) string {
+	for i := range v.Form.mods {
+		if v.Form.mods[i].slot == name && v.slots[i] != "" {
+			return v.slots[i]
+		}
+	}
+	return ""
+}
+
+// SlotType is the type that fills the named slot ("type", "dtype", "atype" …).
+func (v *Variant) SlotType(name string) Type { return TypeByName(v.Slot(name)) }
+
+// Type is the instruction type: the "type" slot, else the last modifier that
+// is a type, else NoType.
+func (v *Variant) Type() Type {
+	if t := v.SlotType("type"); t != NoType {
+		return t
+	}
+	for i := len(v.mods) - 1; i >= 0; i-- {
+		if t := TypeByName(v.mods[i]); t != NoType {
+			return t
+		}
+	}
+	return NoType
+}
+
+// OperandType is the type the i-th operand must have; NoType for addresses,
+// labels and operands without one.
+func (v *Variant) OperandType(i int) Type {
+	if i < len(v.types) {
+		return v.types[i]
+	}
+	return NoType
+}
+
+// Space is the state space the variant names, with its sub-qualifier ("cta",
+// "entry" …); Generic if it names none.
+func (v *Variant) Space() (Space, string) {
+	for _, m := range v.mods {
+		if s, sub, ok := spaceByName(m); ok {
+			return s, sub
+		}
+	}
+	return Generic, ""
+}
+
+// VecLen is the number of elements of .v2, .v4 and .v8; 1 without.
+func (v *Variant) VecLen() int {
+	switch {
+	case v.Has("v2"):
+		return 2
+	case v.Has("v4"):
+		return 4
+	case v.Has("v8"):
+		return 8
+	}
+	return 1
+}
+
+// commonSlots are the modifier sets that many forms share; a form may define
+// a slot of the same name for itself.
+var commonSlots = map[string]string{
+	"rnd":   "rn rz rm rp",
+	"scope": "cta cluster gpu sys",
+	"vec":   "v2 v4 v8",
+	"l1":    "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate",
+	"l2":    "L2::evict_normal L2::evict_first L2::evict_last",
+	"hint":  "L2::cache_hint",
+	"pf":    "L2::64B L2::128B L2::256B",
+	"cmp":   "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan",
+	"bool":  "and or xor",
+	"smem":  "shared shared::cta shared::cluster",
+}
+
+// parseForm reads one line of table notation:
+//
+//	setp.cmp.bool{.ftz}.type p|q?:pred, a, b, !c:pred; .type = f32 f64; ptx 7.0; sm 80
+//
+// The opcode lists modifiers in the manual's order, optional ones in braces. A
+// name that a ".name = values" part or commonSlots defines is a slot, any other
+// is literal. Operands named d, p and q are destinations; a "?" makes an operand
+// optional, "!" lets a predicate be negated, "[a]" is an address, "<a>" a vector
+// (as long as .vec says), "#a" a constant, "&a" a label, "..." anything more.
+// ":type" gives an operand's type (":x+" lets a register be wider); the default
+// is the .type slot.
+func parseForm(line string) (*Form, error) {
+	parts := strings.Split(line, ";")
+	f := &Form{Syntax: strings.Join(strings.Fields(parts[0]), " ")}
+	slots := map[string]string{}
+	for _, p := range parts[1:] {
+		p = strings.TrimSpace(p)
+		switch {
+		case strings.HasPrefix(p, "."):
+			name, vals, ok := strings.Cut(p[1:], "=")
+			if !ok {
+				return nil, fmt.Errorf("%q: want .name = values", p)
+			}
+			slots[strings.TrimSpace(name)] = vals
+		case strings.HasPrefix(p, "ptx "):
+			if _, err := fmt.Sscanf(p, "ptx %d.%d", &f.MinPTX.Major, &f.MinPTX.Minor); err != nil {
+				return nil, err
+			}
+		case strings.HasPrefix(p, "sm "):
+			if _, err := fmt.Sscanf(p, "sm %d", &f.MinSM); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("unknown part %q", p)
+		}
+	}
+	opcode, operands, _ := strings.Cut(f.Syntax, " ")
+	i := strings.IndexAny(opcode, ".{")
+	if i < 0 {
+		i = len(opcode)
+	}
+	for rest := opcode[i:]; rest != ""; {
+		m := modSpec{}
+		if rest[0] == '{' {
+			m.optional = true
+			rest = rest[1:]
+		}
+		if rest[0] != '.' {
+			return nil, fmt.Errorf("%q: want a modifier", rest)
+		}
+		n := strings.IndexAny(rest[1:], ".{}")
+		if n < 0 {
+			n = len(rest) - 1
+		}
+		name := rest[1 : n+1]
+		rest = rest[n+1:]
+		if m.optional {
+			rest = strings.TrimPrefix(rest, "}")
+		}
+		vals, isSlot := slots[name]
+		if !isSlot {
+			vals, isSlot = commonSlots[name]
+		}
+		if isSlot {
+			m.slot, m.values = name, strings.Fields(vals)
+			if strings.Contains(vals, ".") {
+				return nil, fmt.Errorf("slot %s: a value with a dot", name)
+			}
+		} else {
+			m.values = []string{name}
+		}
+		f.mods = append(f.mods, m)
+	}
+	if operands == "" {
+		return f, nil
+	}
+	for _, field := range strings.Split(operands, ", ") {
+		for j, s := range strings.Split(field, "|") {
+			if s == "..." {
+				f.variadic = true
+				continue
+			}
+			o := OperandSpec{Pair: j > 0}
+			s, typ, hasType := strings.Cut(s, ":")
+			s, o.Optional = strings.CutSuffix(s, "?")
+			switch s[0] {
+			case '!':
+				o.Negate = true
+				s = s[1:]
+			case '[':
+				o.Address = true
+				s = s[1 : len(s)-1]
+			case '<':
+				o.Vector = true
+				s = s[1 : len(s)-1]
+			case '#':
+				o.Const = true
+				s = s[1:]
+			case '&':
+				o.Label = true
+				s = s[1:]
+			}
+			o.Name = s
+			o.Dst = !o.Address && (s == "d" || s == "p" || s == "q")
+			if hasType {
+				typ, o.wider = strings.CutSuffix(typ, "+")
+				typ, o.wide = strings.CutSuffix(typ, "*2")
+				if f.hasSlot(typ) {
+					o.slot = typ
+				} else if o.typ = TypeByName(typ); o.typ == NoType && typ != "any" {
+					return nil, fmt.Errorf("operand %q: no type %q", s, typ)
+				}
+			} else {
+				o.slot = "type"
+			}
+			f.Operands = append(f.Operands, o)
+		}
+	}
+	return f, nil
+}
+
+func (f *Form) hasSlot(name string) bool {
+	return slices.ContainsFunc(f.mods, func(m modSpec) bool { return m.slot == name })
+}
+
+// operand is the index of the operand of that name, -1 if the form has none.
+func (f *Form) operand(name string) int {
+	return slices.IndexFunc(f.Operands, func(o OperandSpec) bool { return o.Name == name })
+}
+
+// match tries to place the modifiers in the form. Every modifier takes the
+// first free place that allows it, so that types keep their order while other
+// modifiers may come in any, as the manual's own examples write them. It
+// returns the placed modifiers, and the index of the first that found no place
+// (len(mods) if a required one is missing instead).
+func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
+	slots = make([]string, len(f.mods))
+	for i, m := range mods {
+		place := -1
+		for j := range f.mods {
+			if slots[j] == "" && slices.Contains(f.mods[j].values, m) {
+				place = j
+				break
+			}
+		}
+		if place < 0 {
+			return slots, i, false
+		}
+		slots[place] = m
+	}
+	for j, s := range f.mods {
+		if slots[j] == "" && !s.optional {
+			return slots, len(mods), false
+		}
+	}
+	return slots, len(mods), true
+}
+
+// opcodeError says why an opcode text matches no form.
+type opcodeError struct {
+	msg  string
+	hint string
+}
+
+var (
+	variantMu sync.RWMutex
+	variants  = map[string]*Variant{}
+)
+
+// lookupVariant resolves an opcode text such as "add.rn.f32". It is called for
+// every instruction, so results are kept.
+func lookupVariant(text string) (*Variant, *opcodeError) {
+	variantMu.RLock()
+	v := variants[text]
+	variantMu.RUnlock()
+	if v != nil {
+		return v, nil
+	}
+	v, err := resolveVariant(text)
+	if err != nil {
+		return nil, err
+	}
+	variantMu.Lock()
+	defer variantMu.Unlock()
+	if w := variants[text]; w != nil {
+		return w, nil
+	}
+	v.Text = strings.Clone(text) // do not keep the source alive
+	for i := range v.mods {
+		v.mods[i] = strings.Clone(v.mods[i])
+	}
+	for i := range v.slots {
+		v.slots[i] = strings.Clone(v.slots[i])
+	}
+	variants[v.Text] = v
+	return v, nil
+}
+
+func resolveVariant(text string) (*Variant, *opcodeError) {
+	name, rest, _ := strings.Cut(text, ".")
+	op := opByName[name]
+	if op == nil {
+		return nil, &opcodeError{fmt.Sprintf("unknown instruction %q", name), nearest(name, opNames)}
+	}
+	var mods []string
+	if rest != "" {
+		mods = strings.Split(rest, ".")
+	}
+	var best *Form
+	var bestSlots []string
+	bestBad := -1
+	for _, f := range op.Forms {
+		slots, bad, ok := f.match(mods)
+		if ok {
+			v := &Variant{Text: text, Op: op, Form: f, mods: mods, slots: slots}
+			v.types = make([]Type, len(f.Operands))
+			for i, o := range f.Operands {
+				v.types[i] = v.resolveType(o)
+			}
+			return v, nil
+		}
+		if bad > bestBad {
+			best, bestBad, bestSlots = f, bad, slots
+		}
+	}
+	if bestBad == len(mods) {
+		for j, s := range best.mods {
+			if bestSlots[j] == "" && !s.optional {
+				return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(s.values))}
+			}
+		}
+	}
+	// Name what would have been possible at the first modifier that fits nowhere.
+	var candidates []string
+	for _, f := range op.Forms {
+		if slots, bad, _ := f.match(mods[:bestBad]); bad == bestBad {
+			for j, s := range f.mods {
+				if slots[j] == "" {
+					candidates = append(candidates, s.values...)
+				}
+			}
+		}
+	}
+	msg := fmt.Sprintf("%s: modifier .%s is not allowed", text, mods[bestBad])
+	if bestBad > 0 {
+		msg += " after " + name + "." + strings.Join(mods[:bestBad], ".")
+	}
+	hint := nearest(mods[bestBad], candidates)
+	if hint != "" {
+		hint = "." + hint
+	} else {
+		slices.Sort(candidates)
+		if c := slices.Compact(candidates); len(c) > 0 && len(c) <= 16 {
+			msg += ", want " + oneOf(c)
+		}
+	}
+	return nil, &opcodeError{msg, hint}
+}
+
+func oneOf(values []string) string {
+	s := "." + strings.Join(values, " .")
+	if len(values) > 1 {
+		return "one of " + s
+	}
+	return s
+}
+
+func (v *Variant) resolveType(o OperandSpec) Type {
+	if o.typ != NoType {
+		return o.typ
+	}
+	if o.slot == "" || o.Address || o.Label {
+		return NoType
+	}
+	t := v.SlotType(o.slot)
+	if t == NoType && o.slot == "type" {
+		t = v.Type()
+	}
+	if o.wide {
+		t = t.Wide()
+	}
+	switch t.Kind() {
+	case Float:
+		// The formats below 32 bits that registers do not have travel in bit
+		// registers; .tf32 too.
+		if !t.isRegister() {
+			return bitsOf(t.Bits())
+		}
+	case Bits:
+		if !t.isRegister() || t == F16x2 || t == BF16x2 {
+			return bitsOf(t.Bits())
+		}
+	}
+	return t
+}
+
+// bitsOf is the untyped type that holds n bits.
+func bitsOf(n int) Type {
+	switch {
+	case n <= 8:
+		return B8
+	case n <= 16:
+		return B16
+	case n <= 32:
+		return B32
+	case n <= 64:
+		return B64
+	default:
+		return B128
+	}
+}
+
+// Variants spells out the form: every choice of each slot at least once, and
+// every combination of its type slots, optional modifiers first left out and
+// then each put in alone. It is how coverage is counted and printed.
+func (f *Form) Variants() []*Variant {
+	var texts []string
+	var build func(i int, text string, free int)
+	build = func(i int, text string, free int) {
+		if i == len(f.mods) {
+			texts = append(texts, text)
+			return
+		}
+		m := f.mods[i]
+		isType := m.slot != "" && TypeByName(m.values[0]) != NoType
+		if m.optional {
+			build(i+1, text, free)
+			if free == 0 {
+				return
+			}
+			free--
+		}
+		for j, val := range m.values {
+			switch {
+			case isType || j == 0:
+				build(i+1, text+"."+val, free)
+			case free > 0:
+				build(i+1, text+"."+val, free-1)
+			}
+		}
+	}
+	build(0, f.Op.Name, 1)
+	seen := map[string]bool{}
+	var out []*Variant
+	for _, t := range texts {
+		if seen[t] {
+			continue
+		}
+		seen[t] = true
+		if v, err := lookupVariant(t); err == nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// LookupVariant resolves an opcode text such as "mad.lo.s32". The error is nil
+// exactly if the instruction table has it.
+func LookupVariant(text string) (*Variant, error) {
+	v, e := lookupVariant(text)
+	if e == nil {
+		return v, nil
+	}
+	msg := e.msg
+	if e.hint != "" {
+		msg += fmt.Sprintf(" (did you mean %s?)", e.hint)
+	}
+	return nil, fmt.Errorf("%s", msg)
+}

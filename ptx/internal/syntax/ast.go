@@ -1,0 +1,282 @@
+package syntax
+
+import "github.com/alecthomas/participle/v2/lexer"
+
+// File is a parsed source: its module-level statements in order.
+type File struct {
+	Name  string
+	Items []*Item
+}
+
+// Item is one module-level statement (manual chapters 4 and 11); exactly one of
+// the pointers is set.
+type Item struct {
+	Pos lexer.Position
+
+	Version     *Version     `parser:"(  @@"`
+	Target      *Target      `parser:"| @@"`
+	AddressSize *AddressSize `parser:"| @@"`
+	File        *FileName    `parser:"| @@"`
+	Section     *Section     `parser:"| @@"`
+	Pragma      *Pragma      `parser:"| @@"`
+	Alias       *Alias       `parser:"| @@"`
+	Decl        *Decl        `parser:"| @@ )"`
+}
+
+// chunk is what the grammar sees at a time: directives without a terminator
+// gather in front of the statement that has one.
+type chunk struct {
+	Items []*Item `parser:"@@*"`
+}
+
+// Version is ".version 8.5".
+type Version struct {
+	Pos    lexer.Position
+	Number string `parser:"'.version' @(Float | Int)"`
+}
+
+// Target is ".target sm_80, debug".
+type Target struct {
+	Pos   lexer.Position
+	Names []string `parser:"'.target' @Ident ( ',' @Ident )*"`
+}
+
+// AddressSize is ".address_size 64".
+type AddressSize struct {
+	Pos  lexer.Position
+	Bits string `parser:"'.address_size' @Int"`
+}
+
+// FileName is ".file 1 "k.cu", 1700000000, 1234".
+type FileName struct {
+	Pos   lexer.Position
+	Index string   `parser:"'.file' @Int"`
+	Name  string   `parser:"@String"`
+	Stamp []string `parser:"( ',' @Int )*"`
+}
+
+// Pragma is ".pragma "nounroll";".
+type Pragma struct {
+	Pos  lexer.Position
+	Text []string `parser:"'.pragma' @String ( ',' @String )* ';'"`
+}
+
+// Alias is ".alias f, g;".
+type Alias struct {
+	Pos  lexer.Position
+	Name string `parser:"'.alias' @Ident"`
+	Of   string `parser:"',' @Ident ';'"`
+}
+
+// Section is ".section .debug_info { … }"; its lines are kept as they are.
+type Section struct {
+	Pos  lexer.Position
+	Name string       `parser:"'.section' @(Dot | Ident)"`
+	Body *SectionBody `parser:"@@"`
+}
+
+// SectionBody is the braces of a section, line by line (it parses itself).
+type SectionBody struct {
+	Lines []SectionLine
+}
+
+// SectionLine is a label ("label:"), or a data directive with its values
+// (".b32 .debug_info+12, 7").
+type SectionLine struct {
+	Pos    Pos
+	Label  string
+	Type   string
+	Values []string
+}
+
+// Decl is a function or a variable with its linkage.
+type Decl struct {
+	Pos     lexer.Position
+	Linkage []string `parser:"@( '.extern' | '.visible' | '.weak' | '.common' )*"`
+	Func    *Func    `parser:"( @@"`
+	Var     *Var     `parser:"| @@ )"`
+}
+
+// Func is an .entry or .func, a definition (Body set) or a prototype.
+type Func struct {
+	Pos        lexer.Position
+	Kind       string       `parser:"@( '.entry' | '.func' )"`
+	Attributes []*Directive `parser:"@@*"`
+	Rets       []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )? ')' )?"`
+	Name       *Ident       `parser:"@@"`
+	Params     []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )? ')' )?"`
+	Directives []*Directive `parser:"@@*"`
+	Body       *Body        `parser:"( @@ | ';' )"`
+}
+
+// Ident is an identifier with its place.
+type Ident struct {
+	Pos  lexer.Position
+	Text string `parser:"@Ident"`
+}
+
+// Directive is a performance or linking directive of a function, as in
+// ".maxntid 256, 1, 1", ".noreturn", ".pragma "x";" or ".attribute(.managed)".
+// It parses itself.
+type Directive struct {
+	Pos  Pos
+	Name string // with its dot
+	Args []string
+}
+
+// Qualifier is one of the words before a variable's name: a space, a type,
+// ".align 8", ".ptr", ".v4", ".attribute(.managed)".
+type Qualifier struct {
+	Pos  Pos
+	Name string // with its dot
+	Args []string
+}
+
+// Param is one parameter or return value of a function; it parses itself, like
+// a Var with a single declarator and no semicolon.
+type Param struct{ Var }
+
+// Var is a variable or register declaration, as in ".global .align 4 .b8
+// x[64];" or ".reg .b32 %r<9>;". It parses itself.
+type Var struct {
+	Pos   Pos
+	Quals []Qualifier
+	Names []Declarator
+}
+
+// Declarator is one declared name.
+type Declarator struct {
+	Pos   Pos
+	Name  string
+	Count int    // %r<N>: N, else 0
+	Dims  []int  // [4][2]; -1 for []
+	Init  *Value // nil without
+}
+
+// Value is an initialiser: a constant, the address of a symbol, or a list.
+type Value struct {
+	Pos  Pos
+	List []Value // non-nil for { … }
+	Expr
+	Wrap string // "generic" or "mask" around the expression
+	Mask uint64 // the first argument of mask
+}
+
+// Expr is a constant expression, folded: a number, or a symbol plus a number.
+type Expr struct {
+	Sym   string // "" for a plain number
+	Const Const
+}
+
+// ConstKind is the kind of a number.
+type ConstKind uint8
+
+// The kinds of number (manual section 4.5): integers are 64 bits wide, and
+// signed until they say otherwise.
+const (
+	Signed ConstKind = iota
+	Unsigned
+	F32 // 0fXXXXXXXX: 32 bits taken as they are
+	F64 // 0dXXXXXXXXXXXXXXXX and decimal
+)
+
+// Const is a number.
+type Const struct {
+	Kind ConstKind
+	Bits uint64
+}
+
+// Body is a function body or a scope: its statements in order. It parses
+// itself and goes on after a bad statement, noting the problem.
+type Body struct {
+	Pos    Pos
+	End    Pos // of the closing brace
+	Stmts  []Stmt
+	Errors []*Error
+}
+
+// Stmt is a statement of a body.
+type Stmt interface{ stmt() }
+
+// Label is "name:".
+type Label struct {
+	Pos  Pos
+	Name string
+}
+
+// Targets is "name: .branchtargets A, B;" or "name: .calltargets f, g;".
+type Targets struct {
+	Pos   Pos
+	Name  string
+	Kind  string
+	Names []string
+}
+
+// Prototype is "name: .callprototype (ret) _ (params) .noreturn;".
+type Prototype struct {
+	Pos        Pos
+	Name       string
+	Rets       []*Param
+	Params     []*Param
+	Directives []string
+}
+
+// Loc is ".loc 1 12 5", with what it was inlined from.
+type Loc struct {
+	Pos             Pos
+	File, Line, Col int32
+	Function        string // label (and offset) of the function's name, "" if not inlined
+	At              *Loc   // where it was inlined
+}
+
+// PragmaStmt is ".pragma" within a body.
+type PragmaStmt struct {
+	Pos  Pos
+	Text []string
+}
+
+// Scope is "{ … }".
+type Scope struct{ Body }
+
+// Instr is an instruction.
+type Instr struct {
+	Pos      Pos // of the opcode
+	Guard    string
+	GuardNot bool
+	GuardPos Pos
+	Op       string // with all modifiers
+	Operands []Operand
+}
+
+// OperandKind says how an operand was written.
+type OperandKind uint8
+
+// The kinds of operand.
+const (
+	Name    OperandKind = iota + 1 // register, symbol, label, or one plus an offset
+	Number                         // constant
+	Vector                         // {a, b}
+	Address                        // [a+4], [tex, {x, y}]
+	List                           // (a, b) of a call
+)
+
+// Operand is an operand of an instruction.
+type Operand struct {
+	Pos   Pos
+	Kind  OperandKind
+	Not   bool // !p
+	Minus bool // -a, of vmad
+	Expr       // Name, Number, and the first part of an Address
+	Elems []Operand
+	Pair  *Operand // after "|"
+	Tail  string   // after an address: ".unified"
+}
+
+func (*Label) stmt()      {}
+func (*Targets) stmt()    {}
+func (*Prototype) stmt()  {}
+func (*Loc) stmt()        {}
+func (*PragmaStmt) stmt() {}
+func (*Scope) stmt()      {}
+func (*Instr) stmt()      {}
+func (*Var) stmt()        {}

@@ -1,0 +1,360 @@
+// Package syntax turns PTX text into a syntax tree: what was written, with
+// positions, before anything is known about what it means. Module-level
+// statements are a participle grammar; the hot nodes (instructions and
+// initialisers, of which a file has hundreds of thousands) parse themselves.
+package syntax
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Pos is a place in the source: line and column, both from 1, the column in
+// bytes.
+type Pos struct{ Line, Col int32 }
+
+func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+
+func posOf(p lexer.Position) Pos { return Pos{int32(p.Line), int32(p.Column)} }
+
+// The kinds of token.
+const (
+	tokIdent  lexer.TokenType = iota + 1 // name, register or whole opcode: mad.lo.s32, %r1, $L__BB0_2, %tid.x
+	tokDot                               // .visible, .b32, .shared::cta
+	tokInt                               // 42, 0x2a, 052, 0b101, 42U
+	tokFloat                             // 1.5, 1e-3, 0f3F800000, 0d3FF0000000000000
+	tokString                            // "text", with its quotes
+	tokPunct                             // one or two characters of punctuation
+)
+
+// Definition is the lexer of PTX, for participle.
+type Definition struct{}
+
+// Symbols names the token kinds for the grammar.
+func (Definition) Symbols() map[string]lexer.TokenType {
+	return map[string]lexer.TokenType{
+		"EOF": lexer.EOF, "Ident": tokIdent, "Dot": tokDot, "Int": tokInt, "Float": tokFloat, "String": tokString, "Punct": tokPunct,
+	}
+}
+
+// Lex reads all of r.
+func (d Definition) Lex(filename string, r io.Reader) (lexer.Lexer, error) {
+	src, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.LexString(filename, string(src))
+}
+
+// LexString lexes a source held in memory.
+func (Definition) LexString(filename, src string) (lexer.Lexer, error) {
+	return newScanner(filename, src), nil
+}
+
+// scanner is the lexer proper. With chunk set it ends the stream (EOF) after
+// each module-level statement, so that a file is parsed statement by statement:
+// a bad one does not hide the problems of the next, and only one function's
+// tokens are in memory.
+type scanner struct {
+	file      string
+	src       string
+	off       int
+	line      int
+	lineStart int // offset of the first byte of the line
+	chunk     bool
+	depth     int  // of { } within the statement
+	equals    bool // the statement has an initialiser: its closing brace does not end it
+	done      bool // the statement is complete
+	operand   bool // the token before ends a constant: % is then the modulus
+}
+
+func newScanner(filename, src string) *scanner {
+	return &scanner{file: filename, src: src, line: 1}
+}
+
+// nextChunk readies the scanner for the next module-level statement; it
+// reports false at the end of the source.
+func (s *scanner) nextChunk() bool {
+	s.chunk, s.done, s.depth, s.equals = true, false, 0, false
+	for s.off < len(s.src) {
+		switch c := s.src[s.off]; {
+		case c == '\n':
+			s.off++
+			s.line++
+			s.lineStart = s.off
+		case c == ' ' || c == '\t' || c == '\r':
+			s.off++
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// skipChunk moves past the rest of a statement that could not be lexed.
+func (s *scanner) skipLine() {
+	if i := strings.IndexByte(s.src[s.off:], '\n'); i >= 0 {
+		s.off += i
+	} else {
+		s.off = len(s.src)
+	}
+}
+
+// Byte classes.
+const (
+	cSpace = 1 << iota
+	cIdentStart
+	cIdent
+	cDigit
+	cHex
+)
+
+var class [256]uint8
+
+func init() {
+	for _, c := range " \t\r\n\f\v" {
+		class[c] |= cSpace
+	}
+	for c := range 256 {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		digit := c >= '0' && c <= '9'
+		if letter || c == '_' || c == '$' || c == '%' {
+			class[c] |= cIdentStart
+		}
+		if letter || digit || c == '_' || c == '$' {
+			class[c] |= cIdent
+		}
+		if digit {
+			class[c] |= cDigit
+		}
+		if digit || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' {
+			class[c] |= cHex
+		}
+	}
+}
+
+func (s *scanner) pos(off int) lexer.Position {
+	return lexer.Position{Filename: s.file, Offset: off, Line: s.line, Column: off - s.lineStart + 1}
+}
+
+// An Error is a problem of the text at a place.
+type Error struct {
+	Pos  Pos
+	Msg  string
+	Hint string // what was probably meant, "" if unknown
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
+
+func (s *scanner) errorf(off int, format string, args ...any) error {
+	return &Error{Pos: posOf(s.pos(off)), Msg: fmt.Sprintf(format, args...)}
+}
+
+// Next returns the next token.
+func (s *scanner) Next() (lexer.Token, error) {
+	if s.done {
+		return lexer.EOFToken(s.pos(s.off)), nil
+	}
+	src := s.src
+	i := s.off
+	// White space, comments, and lines of a preprocessor.
+	for i < len(src) {
+		c := src[i]
+		if class[c]&cSpace != 0 {
+			i++
+			if c == '\n' {
+				s.line++
+				s.lineStart = i
+			}
+			continue
+		}
+		if c == '/' && i+1 < len(src) && src[i+1] == '/' || c == '#' && s.lineStartsWith(i) {
+			j := strings.IndexByte(src[i:], '\n')
+			if j < 0 {
+				j = len(src) - i
+			}
+			i += j
+			continue
+		}
+		if c == '/' && i+1 < len(src) && src[i+1] == '*' {
+			j := strings.Index(src[i+2:], "*/")
+			if j < 0 {
+				s.off = len(src)
+				return lexer.Token{}, s.errorf(i, "comment is not closed")
+			}
+			for k := i; k < i+2+j; k++ {
+				if src[k] == '\n' {
+					s.line++
+					s.lineStart = k + 1
+				}
+			}
+			i += j + 4
+			continue
+		}
+		break
+	}
+	start := i
+	if i >= len(src) {
+		s.off = i
+		return lexer.EOFToken(s.pos(i)), nil
+	}
+	afterOperand := s.operand
+	s.operand = false
+	var typ lexer.TokenType
+	c := src[i]
+	switch {
+	case class[c]&cIdentStart != 0 && !(c == '%' && (afterOperand || i+1 >= len(src) || class[src[i+1]]&cIdent == 0)):
+		typ = tokIdent
+		i = identEnd(src, i+1)
+	case c == '.' && i+1 < len(src) && class[src[i+1]]&cIdent != 0:
+		typ = tokDot
+		i++
+		for i < len(src) && (class[src[i]]&cIdent != 0 || src[i] == ':' && i+2 < len(src) && src[i+1] == ':' && class[src[i+2]]&cIdent != 0) {
+			if src[i] == ':' {
+				i++
+			}
+			i++
+		}
+	case class[c]&cDigit != 0:
+		typ, i = numberEnd(src, i)
+		s.operand = true
+		if i < len(src) && class[src[i]]&cIdent != 0 {
+			s.off = i
+			return lexer.Token{}, s.errorf(start, "malformed number %q", src[start:identEnd(src, i)])
+		}
+	case c == '"':
+		typ = tokString
+		i++
+		for i < len(src) && src[i] != '"' && src[i] != '\n' {
+			if src[i] == '\\' {
+				i++
+			}
+			i++
+		}
+		if i >= len(src) || src[i] != '"' {
+			s.off = min(i, len(src))
+			return lexer.Token{}, s.errorf(start, "string is not closed")
+		}
+		i++
+	default:
+		typ = tokPunct
+		i++
+		switch c {
+		case '{':
+			s.depth++
+		case '}':
+			s.depth--
+			if s.chunk && s.depth <= 0 && !s.equals {
+				s.done = true
+			}
+		case ';':
+			if s.chunk && s.depth <= 0 {
+				s.done = true
+			}
+		case '=':
+			if s.depth == 0 {
+				s.equals = true
+			}
+			i = pair(src, i, '=')
+		case '!', '<', '>':
+			if c != '!' {
+				i = pair(src, i, c)
+			}
+			if i == start+1 {
+				i = pair(src, i, '=')
+			}
+		case '&', '|':
+			i = pair(src, i, c)
+		case ')', ']':
+			s.operand = true
+		case '(', '[', ',', ':', '+', '-', '*', '/', '%', '~', '^', '?', '@':
+		default:
+			s.off = i
+			return lexer.Token{}, s.errorf(start, "unexpected character %q", rune(c))
+		}
+	}
+	s.off = i
+	return lexer.Token{Type: typ, Value: src[start:i], Pos: s.pos(start)}, nil
+}
+
+// lineStartsWith reports whether only white space stands before off in its line.
+func (s *scanner) lineStartsWith(off int) bool {
+	return strings.TrimLeft(s.src[s.lineStart:off], " \t") == ""
+}
+
+func pair(src string, i int, c byte) int {
+	if i < len(src) && src[i] == c {
+		return i + 1
+	}
+	return i
+}
+
+// identEnd is where an identifier ends that has begun before i. Dotted parts
+// belong to it, so that an opcode or a special register is one token, and so do
+// "::" qualifiers after a dot.
+func identEnd(src string, i int) int {
+	dotted := false
+	for i < len(src) {
+		c := src[i]
+		switch {
+		case class[c]&cIdent != 0:
+			i++
+		case c == '.' && i+1 < len(src) && class[src[i+1]]&cIdent != 0:
+			dotted = true
+			i += 2
+		case dotted && c == ':' && i+2 < len(src) && src[i+1] == ':' && class[src[i+2]]&cIdent != 0:
+			i += 3
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// numberEnd reads a number literal (manual section 4.5).
+func numberEnd(src string, i int) (lexer.TokenType, int) {
+	digits := func(i int, cls uint8) int {
+		for i < len(src) && class[src[i]]&cls != 0 {
+			i++
+		}
+		return i
+	}
+	if src[i] == '0' && i+1 < len(src) {
+		switch src[i+1] {
+		case 'x', 'X':
+			return tokInt, pair(src, digits(i+2, cHex), 'U')
+		case 'b', 'B':
+			return tokInt, pair(src, digits(i+2, cDigit), 'U')
+		case 'f', 'F':
+			if j := digits(i+2, cHex); j-i-2 == 8 {
+				return tokFloat, j
+			}
+		case 'd', 'D':
+			if j := digits(i+2, cHex); j-i-2 == 16 {
+				return tokFloat, j
+			}
+		}
+	}
+	j := digits(i, cDigit)
+	typ := tokInt
+	if j < len(src) && src[j] == '.' {
+		typ = tokFloat
+		j = digits(j+1, cDigit)
+	}
+	if j < len(src) && (src[j] == 'e' || src[j] == 'E') {
+		k := j + 1
+		if k < len(src) && (src[k] == '+' || src[k] == '-') {
+			k++
+		}
+		if end := digits(k, cDigit); end > k {
+			return tokFloat, end
+		}
+	}
+	if typ == tokInt {
+		j = pair(src, j, 'U')
+	}
+	return typ, j
+}

@@ -1,0 +1,743 @@
+package syntax
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+var parser = participle.MustBuild[chunk](participle.Lexer(Definition{}), participle.UseLookahead(1))
+
+// maxErrors bounds the problems reported of one file.
+const maxErrors = 50
+
+// Parse reads a whole source. It goes on after a bad statement, so the file it
+// returns holds all that could be read, and the errors (at most 50) all that
+// could not.
+func Parse(name, src string) (*File, []*Error) {
+	f := &File{Name: name}
+	var errs []*Error
+	s := newScanner(name, src)
+	for s.nextChunk() && len(errs) < maxErrors {
+		lex, err := lexer.Upgrade(s)
+		if err != nil {
+			errs = append(errs, asError(err))
+			s.skipLine()
+			continue
+		}
+		if lex.Peek().EOF() {
+			continue
+		}
+		first := *lex.Peek()
+		c, err := parser.ParseFromLexer(lex)
+		if err != nil {
+			e := asError(err)
+			if first.Type == tokDot && !knownDirective[first.Value] && TypeLike(first.Value) == "" {
+				e = &Error{Pos: posOf(first.Pos), Msg: fmt.Sprintf("unknown directive %s", first.Value), Hint: first.Value}
+			}
+			errs = append(errs, e)
+		}
+		if c == nil {
+			continue
+		}
+		for _, it := range c.Items {
+			f.Items = append(f.Items, it)
+			if it.Decl != nil && it.Decl.Func != nil && it.Decl.Func.Body != nil {
+				errs = append(errs, it.Decl.Func.Body.Errors...)
+			}
+		}
+	}
+	if len(errs) > maxErrors {
+		errs = errs[:maxErrors]
+	}
+	return f, errs
+}
+
+// knownDirective lists what may begin a module-level statement.
+var knownDirective = map[string]bool{
+	".version": true, ".target": true, ".address_size": true, ".file": true, ".section": true, ".pragma": true, ".alias": true,
+	".extern": true, ".visible": true, ".weak": true, ".common": true, ".entry": true, ".func": true,
+	".global": true, ".const": true, ".shared": true, ".tex": true, ".local": true, ".param": true, ".reg": true,
+}
+
+// Directives lists what may begin a module-level statement, for suggestions.
+func Directives() []string {
+	var d []string
+	for k := range knownDirective {
+		d = append(d, k)
+	}
+	return d
+}
+
+// TypeLike returns the word if it is one that may only come later in a
+// declaration; such a statement lacks its state space.
+func TypeLike(word string) string {
+	switch word {
+	case ".align", ".attribute", ".v2", ".v4", ".ptr":
+		return word
+	}
+	return ""
+}
+
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	var pe participle.Error
+	if errors.As(err, &pe) {
+		// A node's own error comes wrapped in the grammar's; its position is the better one.
+		msg := pe.Message()
+		msg = strings.ReplaceAll(msg, `"<EOF>"`, "end of statement")
+		return &Error{Pos: posOf(pe.Position()), Msg: msg}
+	}
+	return &Error{Pos: Pos{1, 1}, Msg: err.Error()}
+}
+
+// reader is the hand-written half of the parser: a view of participle's token
+// stream.
+type reader struct {
+	*lexer.PeekingLexer
+	ops []Operand // slab that instructions' operands are cut from
+}
+
+func (r *reader) is(value string) bool {
+	t := r.Peek()
+	return t.Value == value && t.Type != tokString
+}
+
+func (r *reader) accept(value string) bool {
+	if r.is(value) {
+		r.Next()
+		return true
+	}
+	return false
+}
+
+func (r *reader) unexpected(want string) *Error {
+	t := r.Peek()
+	if t.EOF() {
+		return &Error{Pos: posOf(t.Pos), Msg: "unexpected end of statement, want " + want}
+	}
+	return &Error{Pos: posOf(t.Pos), Msg: fmt.Sprintf("unexpected %q, want %s", t.Value, want)}
+}
+
+func (r *reader) expect(value string) *Error {
+	if !r.accept(value) {
+		return r.unexpected(strconv.Quote(value))
+	}
+	return nil
+}
+
+func (r *reader) ident(what string) (string, Pos, *Error) {
+	t := r.Peek()
+	if t.Type != tokIdent {
+		return "", Pos{}, r.unexpected(what)
+	}
+	r.Next()
+	return t.Value, posOf(t.Pos), nil
+}
+
+// result turns a typed nil into an untyped one.
+func result(err *Error) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}
+
+// Parse implements participle.Parseable.
+func (b *SectionBody) Parse(lex *lexer.PeekingLexer) error {
+	r := &reader{PeekingLexer: lex}
+	if err := r.expect("{"); err != nil {
+		return err
+	}
+	for !r.accept("}") {
+		t := r.Peek()
+		line := SectionLine{Pos: posOf(t.Pos)}
+		switch t.Type {
+		case tokIdent:
+			r.Next()
+			line.Label = t.Value
+			if err := r.expect(":"); err != nil {
+				return err
+			}
+		case tokDot:
+			r.Next()
+			line.Type = t.Value
+			for {
+				var v strings.Builder
+				for n := 0; ; n++ {
+					t := r.Peek()
+					if t.Value == "," || t.Value == "}" || t.EOF() || n > 0 && t.Type == tokDot && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
+						break
+					}
+					if n > 0 && t.Type != tokPunct && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
+						break
+					}
+					v.WriteString(t.Value)
+					r.Next()
+				}
+				line.Values = append(line.Values, v.String())
+				if !r.accept(",") {
+					break
+				}
+			}
+		default:
+			return r.unexpected("a label or a data directive")
+		}
+		b.Lines = append(b.Lines, line)
+	}
+	return nil
+}
+
+// Parse implements participle.Parseable.
+func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if t.Type != tokDot {
+		return participle.NextMatch
+	}
+	r := &reader{PeekingLexer: lex}
+	r.Next()
+	d.Pos, d.Name = posOf(t.Pos), t.Value
+	if d.Name == ".attribute" && r.accept("(") {
+		args, err := r.parenthesised()
+		d.Args = args
+		return result(err)
+	}
+	for r.Peek().Type == tokInt || r.Peek().Type == tokString {
+		d.Args = append(d.Args, r.Next().Value)
+		if !r.accept(",") {
+			break
+		}
+	}
+	if d.Name == ".pragma" {
+		return result(r.expect(";"))
+	}
+	return nil
+}
+
+// parenthesised reads the words up to the parenthesis that closes the one just
+// read, nested ones included.
+func (r *reader) parenthesised() (words []string, err *Error) {
+	for depth := 1; ; {
+		t := r.Next()
+		switch {
+		case t.EOF():
+			return nil, r.unexpected(`")"`)
+		case t.Value == "(":
+			depth++
+		case t.Value == ")":
+			depth--
+		}
+		if depth == 0 {
+			return words, nil
+		}
+		words = append(words, t.Value)
+	}
+}
+
+// Parse implements participle.Parseable.
+func (v *Var) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Type != tokDot {
+		return participle.NextMatch
+	}
+	r := &reader{PeekingLexer: lex}
+	return result(r.variable(v))
+}
+
+// Parse implements participle.Parseable.
+func (p *Param) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Type != tokDot {
+		return participle.NextMatch
+	}
+	r := &reader{PeekingLexer: lex}
+	return result(r.param(p))
+}
+
+func (r *reader) param(p *Param) *Error {
+	p.Pos = posOf(r.Peek().Pos)
+	if err := r.qualifiers(&p.Var); err != nil {
+		return err
+	}
+	d, err := r.declarator()
+	if err != nil {
+		return err
+	}
+	p.Names = []Declarator{d}
+	return nil
+}
+
+func (r *reader) variable(v *Var) *Error {
+	v.Pos = posOf(r.Peek().Pos)
+	if err := r.qualifiers(v); err != nil {
+		return err
+	}
+	for {
+		d, err := r.declarator()
+		if err != nil {
+			return err
+		}
+		v.Names = append(v.Names, d)
+		if !r.accept(",") {
+			return r.expect(";")
+		}
+	}
+}
+
+func (r *reader) qualifiers(v *Var) *Error {
+	for r.Peek().Type == tokDot {
+		t := r.Next()
+		q := Qualifier{Pos: posOf(t.Pos), Name: t.Value}
+		switch {
+		case t.Value == ".align":
+			c, err := r.constant()
+			if err != nil {
+				return err
+			}
+			q.Args = []string{strconv.FormatUint(c.Bits, 10)}
+		case t.Value == ".attribute" && r.accept("("): // .attribute(.managed, .unified(1, 2))
+			args, err := r.parenthesised()
+			if err != nil {
+				return err
+			}
+			q.Args = args
+		}
+		v.Quals = append(v.Quals, q)
+	}
+	return nil
+}
+
+func (r *reader) declarator() (d Declarator, err *Error) {
+	if d.Name, d.Pos, err = r.ident("a name"); err != nil {
+		return d, err
+	}
+	if r.accept("<") {
+		e, err := r.unary(0) // not an expression, which would take the ">"
+		if err != nil {
+			return d, err
+		}
+		c := e.Const
+		if e.Sym != "" || c.Kind >= F32 || c.Bits == 0 || c.Bits > 1<<24 {
+			return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: a register range <N> has 1 to %d registers", d.Name, 1<<24)}
+		}
+		d.Count = int(c.Bits)
+		if err := r.expect(">"); err != nil {
+			return d, err
+		}
+	}
+	for r.accept("[") {
+		n := -1
+		if !r.is("]") {
+			c, err := r.constant()
+			if err != nil {
+				return d, err
+			}
+			if c.Bits > 1<<40 {
+				return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: array of %d elements is too large", d.Name, c.Bits)}
+			}
+			n = int(c.Bits)
+		}
+		d.Dims = append(d.Dims, n)
+		if err := r.expect("]"); err != nil {
+			return d, err
+		}
+	}
+	if r.accept("=") {
+		d.Init = new(Value)
+		if err := r.value(d.Init, 0); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+// maxNesting bounds how deep lists, scopes and expressions may nest, so that no
+// input exhausts the stack.
+const maxNesting = 200
+
+func (r *reader) value(v *Value, depth int) *Error {
+	v.Pos = posOf(r.Peek().Pos)
+	if depth > maxNesting {
+		return &Error{Pos: v.Pos, Msg: "initialiser nests too deeply"}
+	}
+	if r.accept("{") {
+		v.List = []Value{}
+		for !r.accept("}") {
+			v.List = append(v.List, Value{})
+			if err := r.value(&v.List[len(v.List)-1], depth+1); err != nil {
+				return err
+			}
+			if !r.accept(",") && !r.is("}") {
+				return r.unexpected(`"," or "}"`)
+			}
+		}
+		return nil
+	}
+	if t := r.Peek(); t.Type == tokIdent && t.Value == "generic" {
+		r.Next()
+		v.Wrap = t.Value
+		if err := r.expect("("); err != nil {
+			return err
+		}
+		e, err := r.expr(depth)
+		if err != nil {
+			return err
+		}
+		v.Expr = e
+		return r.expect(")")
+	}
+	e, err := r.expr(depth)
+	if err != nil {
+		return err
+	}
+	v.Expr = e
+	// 0xFF(symbol): the mask operator (manual 5.4.4).
+	if e.Sym == "" && r.accept("(") {
+		v.Wrap, v.Mask = "mask", e.Const.Bits
+		if t := r.Peek(); t.Value == "generic" {
+			r.Next()
+			v.Wrap = "mask generic"
+			if err := r.expect("("); err != nil {
+				return err
+			}
+		}
+		if v.Expr, err = r.expr(depth); err != nil {
+			return err
+		}
+		if v.Wrap == "mask generic" {
+			if err := r.expect(")"); err != nil {
+				return err
+			}
+		}
+		return r.expect(")")
+	}
+	return nil
+}
+
+// constant reads an expression that must be a number.
+func (r *reader) constant() (Const, *Error) {
+	pos := posOf(r.Peek().Pos)
+	e, err := r.expr(0)
+	if err == nil && e.Sym != "" {
+		err = &Error{Pos: pos, Msg: fmt.Sprintf("%s is not a constant", e.Sym)}
+	}
+	if err == nil && e.Const.Kind >= F32 {
+		err = &Error{Pos: pos, Msg: "want an integer"}
+	}
+	return e.Const, err
+}
+
+// precedence of the binary operators (manual section 4.5.3), from loose to tight.
+var precedence = map[string]int{
+	"?": 1, "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7,
+	"<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
+}
+
+// expr reads a constant expression and folds it.
+func (r *reader) expr(depth int) (Expr, *Error) { return r.binary(1, depth) }
+
+func (r *reader) binary(min, depth int) (Expr, *Error) {
+	left, err := r.unary(depth)
+	for err == nil {
+		t := r.Peek()
+		if t.Type != tokPunct {
+			return left, nil
+		}
+		prec := precedence[t.Value]
+		if prec < min || left.Sym != "" && t.Value != "+" && t.Value != "-" {
+			return left, nil
+		}
+		r.Next()
+		pos := posOf(t.Pos)
+		if t.Value == "?" {
+			var a, b Expr
+			if a, err = r.binary(1, depth+1); err != nil {
+				return left, err
+			}
+			if err = r.expect(":"); err != nil {
+				return left, err
+			}
+			if b, err = r.binary(1, depth+1); err != nil {
+				return left, err
+			}
+			if left.Const.Bits != 0 {
+				left = a
+			} else {
+				left = b
+			}
+			continue
+		}
+		var right Expr
+		if right, err = r.binary(prec+1, depth+1); err != nil {
+			return left, err
+		}
+		left, err = fold(t.Value, left, right, pos)
+	}
+	return left, err
+}
+
+func (r *reader) unary(depth int) (Expr, *Error) {
+	t := r.Peek()
+	pos := posOf(t.Pos)
+	if depth > maxNesting {
+		return Expr{}, &Error{Pos: pos, Msg: "expression nests too deeply"}
+	}
+	switch t.Type {
+	case tokInt:
+		r.Next()
+		c, ok := integer(t.Value)
+		if !ok {
+			return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("number %s does not fit in 64 bits", t.Value)}
+		}
+		return Expr{Const: c}, nil
+	case tokFloat:
+		r.Next()
+		return Expr{Const: float(t.Value)}, nil
+	case tokIdent:
+		r.Next()
+		if t.Value == "WARP_SZ" {
+			return Expr{Const: Const{Signed, 32}}, nil
+		}
+		e := Expr{Sym: t.Value}
+		if r.accept("[") { // A[5]
+			c, err := r.constant()
+			if err != nil {
+				return e, err
+			}
+			if err := r.expect("]"); err != nil {
+				return e, err
+			}
+			e.Sym += "[]" // the element size is known later
+			e.Const = c
+		}
+		return e, nil
+	case tokPunct:
+		switch t.Value {
+		case "-", "+", "!", "~":
+			r.Next()
+			e, err := r.unary(depth + 1)
+			if err != nil {
+				return e, err
+			}
+			if e.Sym != "" {
+				return e, &Error{Pos: pos, Msg: fmt.Sprintf("%s %s is not a constant", t.Value, e.Sym)}
+			}
+			switch {
+			case t.Value == "-" && e.Const.Kind == F64:
+				e.Const.Bits ^= 1 << 63
+			case t.Value == "-" && e.Const.Kind == F32:
+				e.Const.Bits ^= 1 << 31
+			case t.Value == "-":
+				e.Const.Bits = -e.Const.Bits
+			case e.Const.Kind >= F32 && t.Value != "+":
+				return e, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants an integer", t.Value)}
+			case t.Value == "!":
+				e.Const = truth(e.Const.Bits == 0)
+			case t.Value == "~":
+				e.Const.Bits = ^e.Const.Bits
+			}
+			return e, nil
+		case "(":
+			r.Next()
+			if t := r.Peek(); t.Type == tokDot && (t.Value == ".s64" || t.Value == ".u64") { // cast
+				r.Next()
+				if err := r.expect(")"); err != nil {
+					return Expr{}, err
+				}
+				e, err := r.unary(depth + 1)
+				e.Const.Kind = Signed
+				if t.Value == ".u64" {
+					e.Const.Kind = Unsigned
+				}
+				return e, err
+			}
+			e, err := r.binary(1, depth+1)
+			if err != nil {
+				return e, err
+			}
+			return e, r.expect(")")
+		}
+	}
+	return Expr{}, r.unexpected("an operand")
+}
+
+func truth(b bool) Const {
+	if b {
+		return Const{Signed, 1}
+	}
+	return Const{Signed, 0}
+}
+
+func integer(s string) (Const, bool) {
+	kind := Signed
+	if strings.HasSuffix(s, "U") {
+		kind, s = Unsigned, s[:len(s)-1]
+	}
+	var v uint64
+	var err error
+	switch {
+	case len(s) == 1:
+		return Const{kind, uint64(s[0] - '0')}, true
+	case s[0] == '0' && (s[1] == 'x' || s[1] == 'X'):
+		v, err = strconv.ParseUint(s[2:], 16, 64)
+	case s[0] == '0' && (s[1] == 'b' || s[1] == 'B'):
+		v, err = strconv.ParseUint(s[2:], 2, 64)
+	case s[0] == '0':
+		v, err = strconv.ParseUint(s[1:], 8, 64)
+	default:
+		v, err = strconv.ParseUint(s, 10, 64)
+	}
+	if v > math.MaxInt64 {
+		kind = Unsigned
+	}
+	return Const{kind, v}, err == nil
+}
+
+func float(s string) Const {
+	if len(s) > 2 && s[0] == '0' {
+		switch s[1] {
+		case 'f', 'F':
+			v, _ := strconv.ParseUint(s[2:], 16, 32)
+			return Const{F32, v}
+		case 'd', 'D':
+			v, _ := strconv.ParseUint(s[2:], 16, 64)
+			return Const{F64, v}
+		}
+	}
+	v, _ := strconv.ParseFloat(s, 64) // out of range gives ±Inf, as the manual wants
+	return Const{F64, math.Float64bits(v)}
+}
+
+// fold applies a binary operator (manual section 4.5.5, 4.5.6).
+func fold(op string, a, b Expr, pos Pos) (Expr, *Error) {
+	if a.Sym != "" || b.Sym != "" {
+		switch {
+		case op == "+" && b.Sym == "" && b.Const.Kind < F32:
+			a.Const.Bits += b.Const.Bits
+			return a, nil
+		case op == "-" && b.Sym == "" && b.Const.Kind < F32:
+			a.Const.Bits -= b.Const.Bits
+			return a, nil
+		case op == "+" && a.Sym == "" && a.Const.Kind < F32:
+			b.Const.Bits += a.Const.Bits
+			return b, nil
+		}
+		return a, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s does not apply to an address", op)}
+	}
+	x, y := a.Const, b.Const
+	if x.Kind >= F32 || y.Kind >= F32 {
+		return foldFloat(op, x, y, pos)
+	}
+	kind := Signed
+	if x.Kind == Unsigned || y.Kind == Unsigned {
+		kind = Unsigned
+	}
+	signed := kind == Signed
+	var v uint64
+	p, q := x.Bits, y.Bits
+	switch op {
+	case "+":
+		v = p + q
+	case "-":
+		v = p - q
+	case "*":
+		v = p * q
+	case "/", "%":
+		if q == 0 {
+			return a, &Error{Pos: pos, Msg: "division by zero"}
+		}
+		switch {
+		case op == "/" && signed && int64(q) == -1:
+			v = -p
+		case signed && int64(q) == -1:
+			v = 0
+		case op == "/" && signed:
+			v = uint64(int64(p) / int64(q))
+		case op == "/":
+			v = p / q
+		case signed:
+			v = uint64(int64(p) % int64(q))
+		default:
+			v = p % q
+		}
+	case "<<":
+		v, kind = p<<q, x.Kind
+	case ">>":
+		kind = x.Kind
+		if kind == Signed {
+			v = uint64(int64(p) >> q)
+		} else {
+			v = p >> q
+		}
+	case "&":
+		v = p & q
+	case "|":
+		v = p | q
+	case "^":
+		v = p ^ q
+	case "&&":
+		return Expr{Const: truth(p != 0 && q != 0)}, nil
+	case "||":
+		return Expr{Const: truth(p != 0 || q != 0)}, nil
+	case "==":
+		return Expr{Const: truth(p == q)}, nil
+	case "!=":
+		return Expr{Const: truth(p != q)}, nil
+	case "<":
+		return Expr{Const: truth(signed && int64(p) < int64(q) || !signed && p < q)}, nil
+	case "<=":
+		return Expr{Const: truth(signed && int64(p) <= int64(q) || !signed && p <= q)}, nil
+	case ">":
+		return Expr{Const: truth(signed && int64(p) > int64(q) || !signed && p > q)}, nil
+	case ">=":
+		return Expr{Const: truth(signed && int64(p) >= int64(q) || !signed && p >= q)}, nil
+	}
+	return Expr{Const: Const{kind, v}}, nil
+}
+
+func foldFloat(op string, x, y Const, pos Pos) (Expr, *Error) {
+	value := func(c Const) float64 {
+		switch c.Kind {
+		case F32:
+			return float64(math.Float32frombits(uint32(c.Bits)))
+		case F64:
+			return math.Float64frombits(c.Bits)
+		case Signed:
+			return float64(int64(c.Bits))
+		}
+		return float64(c.Bits)
+	}
+	p, q := value(x), value(y)
+	var v float64
+	switch op {
+	case "+":
+		v = p + q
+	case "-":
+		v = p - q
+	case "*":
+		v = p * q
+	case "/":
+		v = p / q
+	case "==":
+		return Expr{Const: truth(p == q)}, nil
+	case "!=":
+		return Expr{Const: truth(p != q)}, nil
+	case "<":
+		return Expr{Const: truth(p < q)}, nil
+	case "<=":
+		return Expr{Const: truth(p <= q)}, nil
+	case ">":
+		return Expr{Const: truth(p > q)}, nil
+	case ">=":
+		return Expr{Const: truth(p >= q)}, nil
+	default:
+		return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants integers", op)}
+	}
+	return Expr{Const: Const{F64, math.Float64bits(v)}}, nil
+}

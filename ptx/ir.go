@@ -1,0 +1,412 @@
+package ptx
+
+import (
+	"fmt"
+	"math"
+
+	"gemu/ptx/internal/syntax"
+)
+
+// Pos is a place in the PTX source: line and column (in bytes), from 1.
+type Pos struct{ Line, Col int32 }
+
+func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+
+// Module is a checked PTX module.
+type Module struct {
+	Name        string // of the source, for messages
+	Version     Version
+	Target      []string // as written: sm_80, texmode_independent, debug …
+	AddressSize int      // 32 or 64 bits
+	Files       []SourceFile
+	Decls       []Decl // everything at module level, in order
+
+	symbols map[string]Symbol // variables and functions; a definition hides its prototypes
+	src     string
+}
+
+// SM is the number of the first sm_NN target; 0 if there is none.
+func (m *Module) SM() int {
+	for _, t := range m.Target {
+		var n int
+		if _, err := fmt.Sscanf(t, "sm_%d", &n); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// SourceFile is a ".file" directive: what .loc numbers mean.
+type SourceFile struct {
+	Index int
+	Name  string
+	Stamp []string // modification time and size, as written
+}
+
+// FileName is the name of .file number index, "" if there is none.
+func (m *Module) FileName(index int32) string {
+	for _, f := range m.Files {
+		if f.Index == int(index) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// Decl is something declared at module level: *Var, *Func, *Alias, *Section or
+// Pragma.
+type Decl interface{ decl() }
+
+func (*Var) decl()     {}
+func (*Func) decl()    {}
+func (*Alias) decl()   {}
+func (*Section) decl() {}
+func (Pragma) decl()   {}
+
+// Alias is ".alias Name, Of;".
+type Alias struct {
+	Pos  Pos
+	Name string
+	Of   *Func
+}
+
+// Pragma is ".pragma": its strings, unquoted.
+type Pragma []string
+
+// Section is a debug section, kept as written.
+type Section struct {
+	Name  string
+	Lines []SectionLine
+}
+
+// SectionLine is a label or a data directive with its values.
+type SectionLine struct {
+	Label  string
+	Type   string
+	Values []string
+}
+
+// Vars are the module-scope variables.
+func (m *Module) Vars() []*Var {
+	var vars []*Var
+	for _, d := range m.Decls {
+		if v, ok := d.(*Var); ok {
+			vars = append(vars, v)
+		}
+	}
+	return vars
+}
+
+// Kernels are the .entry functions with a body.
+func (m *Module) Kernels() []*Func {
+	var k []*Func
+	for _, d := range m.Decls {
+		if f, ok := d.(*Func); ok && f.Entry && f.Defined {
+			k = append(k, f)
+		}
+	}
+	return k
+}
+
+// Lookup finds a variable or function of module scope; of a function that is
+// both declared and defined, the definition. Aliases are followed.
+func (m *Module) Lookup(name string) Symbol { return m.symbols[name] }
+
+// Symbol is what an operand's name can stand for: *Var or *Func.
+type Symbol interface {
+	SymbolName() string
+}
+
+// SymbolName is the variable's name.
+func (v *Var) SymbolName() string { return v.Name }
+
+// SymbolName is the function's name.
+func (f *Func) SymbolName() string { return f.Name }
+
+// Linkage is how a symbol is seen from outside the module.
+type Linkage uint8
+
+// The linkages; Internal is the lack of a directive.
+const (
+	Internal Linkage = iota
+	Extern
+	Visible
+	Weak
+	Common
+)
+
+var linkageNames = [...]string{"", ".extern", ".visible", ".weak", ".common"}
+
+func (l Linkage) String() string { return linkageNames[l] }
+
+// Var is a variable, or a parameter or return value of a function.
+type Var struct {
+	Pos     Pos
+	Name    string
+	Linkage Linkage
+	Space   Space
+	Type    Type // of an element
+	Vec     int  // elements of a vector variable (.v2 .v4), else 1
+	Dims    []int
+	Align   int // bytes, as declared; 0 if not declared
+	Init    []Init
+	HasInit bool
+	Reg     RegID // parameters in .reg space: the register they arrive in
+
+	// Of kernel parameters: what .ptr says.
+	IsPtr    bool
+	PtrSpace Space
+	PtrAlign int
+
+	Attributes []string // .attribute(…), as written
+}
+
+// Size is the number of bytes the variable takes; 0 for an array without a
+// bound ("[]").
+func (v *Var) Size() int {
+	n := v.ElemSize()
+	for _, d := range v.Dims {
+		if d < 0 {
+			return 0
+		}
+		n *= d
+	}
+	return n
+}
+
+// ElemSize is the number of bytes of one array element.
+func (v *Var) ElemSize() int { return v.Type.Size() * max(v.Vec, 1) }
+
+// Unbounded reports whether the variable is an array without a bound, as
+// dynamic shared memory is.
+func (v *Var) Unbounded() bool {
+	for _, d := range v.Dims {
+		if d < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Alignment is the alignment in bytes: as declared, else the natural one.
+func (v *Var) Alignment() int {
+	if v.Align > 0 {
+		return v.Align
+	}
+	return max(v.ElemSize(), 1)
+}
+
+// Init is one element of an initialiser, in the order of memory. Missing
+// elements are zero.
+type Init struct {
+	Elem    int    // index of the element it sets
+	Imm     Imm    // its value, unless Sym is set
+	Sym     Symbol // the address of a variable or function, plus Offset
+	Offset  int64
+	Generic bool   // generic(sym): the generic address
+	Mask    uint64 // 0xff(sym): the masked byte of the address; 0 if whole
+}
+
+// Func is a kernel (.entry) or device function (.func).
+type Func struct {
+	Pos        Pos
+	Name       string
+	Linkage    Linkage
+	Entry      bool
+	Defined    bool // has a body
+	Rets       []*Var
+	Params     []*Var
+	Directives []FuncDirective
+
+	Regs    []Reg
+	Vars    []*Var   // declared in the body: .local, .shared, .param …
+	Tables  []*Table // .branchtargets, .calltargets, .callprototype
+	Blocks  []*Block // in source order; Blocks[0] is the entry
+	Pragmas []Pragma
+	Locs    []Loc // that Instr.Loc refers to
+	End     Pos   // of the closing brace
+
+	module *Module
+}
+
+// Module is the module the function belongs to.
+func (f *Func) Module() *Module { return f.module }
+
+// FuncDirective is a directive of a function, as in ".maxntid 256, 1, 1".
+type FuncDirective struct {
+	Name string // with its dot
+	Args []string
+}
+
+// Directive returns the arguments of the named directive (with its dot) and
+// whether the function has it.
+func (f *Func) Directive(name string) ([]string, bool) {
+	for _, d := range f.Directives {
+		if d.Name == name {
+			return d.Args, true
+		}
+	}
+	return nil, false
+}
+
+// RegID names a virtual register: an index into Func.Regs.
+type RegID int32
+
+// NoReg is no register.
+const NoReg RegID = -1
+
+// Reg is a virtual register.
+type Reg struct {
+	Name string
+	Type Type
+}
+
+// Table is a list of branch or call targets, or a prototype.
+type Table struct {
+	Pos    Pos
+	Name   string
+	Blocks []*Block // .branchtargets
+	Funcs  []*Func  // .calltargets
+	Proto  *Func    // .callprototype: only Rets, Params and Directives
+}
+
+// Loc is a ".loc" directive: a place in the source the PTX was compiled from.
+type Loc struct {
+	File, Line, Col       int32
+	Function              string // label of the inlined function's name, "" if not inlined
+	AtFile, AtLine, AtCol int32  // where it was inlined, zero if not
+}
+
+// Block is a basic block: control enters at its first and leaves after its last
+// instruction.
+type Block struct {
+	Index  int
+	Labels []string
+	Instrs []*Instr
+	Succs  []*Block // where control may go: the next block first if it can fall through
+	Preds  []*Block
+}
+
+// Instr is an instruction. Printed form: "@%p1 add.s32 %r1, %r2, 4;".
+type Instr struct {
+	*Variant
+	Pos   Pos
+	Loc   int32 // index into Func.Locs, -1 without
+	Guard Guard
+	Ops   []Operand // one per operand of the form, absent ones NoOperand, then any further
+	Call  *Call     // of a call
+}
+
+// Guard is the predicate of an instruction; Reg is NoReg without.
+type Guard struct {
+	Reg RegID
+	Neg bool
+}
+
+// Arg returns the operand of the given name in the form ("d", "a" …).
+func (in *Instr) Arg(name string) *Operand {
+	i := in.Form.operand(name)
+	if i < 0 {
+		panic(fmt.Sprintf("BUG: %s has no operand %s", in.Text, name))
+	}
+	return &in.Ops[i]
+}
+
+// Call is what a call instruction calls, with what.
+type Call struct {
+	Rets   []Operand
+	Target Operand // a function, or the register that holds its address
+	Args   []Operand
+	List   *Table // targets or prototype of an indirect call
+	Var    *Var   // call table of an indirect call, instead of List
+}
+
+// OperandKind says what an operand is.
+type OperandKind uint8
+
+// The kinds of operand.
+const (
+	NoOperand    OperandKind = iota
+	RegOperand               // %r1
+	ImmOperand               // 42, 0f3F800000
+	SRegOperand              // %tid.x
+	SymOperand               // address of a variable or function, plus an offset
+	AddrOperand              // [%rd1+4], [var+4], [4]
+	VecOperand               // {%f1, %f2}
+	LabelOperand             // $L1, or the name of a table
+	SinkOperand              // _
+)
+
+// Operand is an operand of an instruction.
+type Operand struct {
+	Kind    OperandKind
+	Neg     bool       // !%p1, or -%r1 of vmad
+	Unified bool       // [a].unified
+	Reg     RegID      // RegOperand; base of AddrOperand or NoReg
+	SReg    SpecialReg // SRegOperand
+	Imm     Imm        // ImmOperand
+	Off     int64      // SymOperand, AddrOperand: bytes
+	Sym     Symbol     // SymOperand; base of AddrOperand or nil
+	Elems   []Operand  // VecOperand; further parts of AddrOperand
+	Block   *Block     // LabelOperand
+	Table   *Table     // LabelOperand that names a table
+	Sel     string     // byte or half selector of a video operand: "b0", "h10"
+}
+
+// Imm is a constant: an integer of 64 bits, or a float.
+type Imm struct {
+	Kind ImmKind
+	Bits uint64
+}
+
+// ImmKind is how a constant was written.
+type ImmKind uint8
+
+// The kinds of constant.
+const (
+	IntImm ImmKind = iota // integer, two's complement
+	F32Imm                // 0fXXXXXXXX
+	F64Imm                // 0dXXXXXXXXXXXXXXXX, or decimal
+)
+
+// As gives the bits of the constant as a value of type t, in the low bits.
+// Decimal floats round to nearest even.
+func (i Imm) As(t Type) uint64 {
+	mask := ^uint64(0)
+	if n := t.Bits(); n < 64 {
+		mask = 1<<n - 1
+	}
+	switch {
+	case i.Kind == IntImm && t == F32:
+		return uint64(math.Float32bits(float32(int64(i.Bits))))
+	case i.Kind == IntImm && t == F64:
+		return math.Float64bits(float64(int64(i.Bits)))
+	case i.Kind == F64Imm && t.Bits() == 32:
+		return uint64(math.Float32bits(float32(math.Float64frombits(i.Bits))))
+	case i.Kind == F32Imm && t == F64:
+		return math.Float64bits(float64(math.Float32frombits(uint32(i.Bits))))
+	}
+	return i.Bits & mask
+}
+
+func immOf(c syntax.Const) Imm {
+	switch c.Kind {
+	case syntax.F32:
+		return Imm{F32Imm, c.Bits}
+	case syntax.F64:
+		return Imm{F64Imm, c.Bits}
+	}
+	return Imm{IntImm, c.Bits}
+}
+
+// isTerminator reports whether the instruction ends its block.
+func (in *Instr) isTerminator() bool {
+	switch in.Op.Name {
+	case "bra", "brx", "ret", "exit":
+		return true
+	}
+	return false
+}
+
+// Line returns the text of a line of the source, from 1, without its newline.
+func (m *Module) Line(n int) string { return sourceLine(m.src, n) }

@@ -1,0 +1,503 @@
+package ptx
+
+// This file turns the syntax tree of a module into IR: names become the things
+// they stand for, opcodes rows of the instruction table, statements blocks.
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/ptx/internal/syntax"
+)
+
+// maxErrors bounds the problems reported of one source.
+const maxErrors = 50
+
+// Parse reads and checks a PTX source; name is what messages call it. The
+// error is an ErrorList of all problems found, at most 50.
+func Parse(name string, src []byte) (*Module, error) {
+	text := string(src)
+	tree, synErrs := syntax.Parse(name, text)
+	c := &checker{mod: &Module{Name: name, AddressSize: 32, symbols: map[string]Symbol{}, src: text}}
+	for _, e := range synErrs {
+		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
+	}
+	c.module(tree)
+	if len(c.errs) == 0 {
+		return c.mod, nil
+	}
+	slices.SortStableFunc(c.errs, func(a, b *Error) int {
+		if a.Pos.Line != b.Pos.Line {
+			return int(a.Pos.Line - b.Pos.Line)
+		}
+		return int(a.Pos.Col - b.Pos.Col)
+	})
+	c.errs = slices.CompactFunc(c.errs, func(a, b *Error) bool { return a.Pos == b.Pos })
+	lines := strings.Split(text, "\n")
+	for _, e := range c.errs {
+		if n := int(e.Pos.Line); n >= 1 && n <= len(lines) {
+			e.Line = strings.TrimSuffix(lines[n-1], "\r")
+		}
+	}
+	return nil, ErrorList(c.errs)
+}
+
+type checker struct {
+	mod  *Module
+	errs []*Error
+}
+
+func (c *checker) report(pos Pos, hint, format string, args ...any) {
+	if len(c.errs) < maxErrors {
+		c.errs = append(c.errs, &Error{File: c.mod.Name, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
+	}
+}
+
+func (c *checker) errorf(pos Pos, format string, args ...any) { c.report(pos, "", format, args...) }
+
+func (c *checker) module(tree *syntax.File) {
+	m := c.mod
+	// First everything that has a name, so that bodies may use it in any order.
+	type pending struct {
+		fn   *Func
+		tree *syntax.Func
+	}
+	var bodies []pending
+	var inits []func()
+	for _, it := range tree.Items {
+		pos := Pos{int32(it.Pos.Line), int32(it.Pos.Column)}
+		switch {
+		case it.Version != nil:
+			major, minor, _ := strings.Cut(it.Version.Number, ".")
+			m.Version.Major, _ = strconv.Atoi(major)
+			m.Version.Minor, _ = strconv.Atoi(minor)
+			if m.Version.Major < 1 || m.Version.Major > 99 {
+				c.errorf(pos, ".version %s is no PTX ISA version", it.Version.Number)
+			}
+		case it.Target != nil:
+			m.Target = append(m.Target, it.Target.Names...)
+			for _, t := range it.Target.Names {
+				if !knownTarget(t) {
+					c.report(pos, nearest(t, targetWords), "unknown target %q", t)
+				}
+			}
+		case it.AddressSize != nil:
+			switch it.AddressSize.Bits {
+			case "32", "64":
+				m.AddressSize, _ = strconv.Atoi(it.AddressSize.Bits)
+			default:
+				c.errorf(pos, ".address_size %s: must be 32 or 64", it.AddressSize.Bits)
+			}
+		case it.File != nil:
+			n, _ := strconv.Atoi(it.File.Index)
+			m.Files = append(m.Files, SourceFile{n, unquote(it.File.Name), it.File.Stamp})
+		case it.Section != nil:
+			s := &Section{Name: it.Section.Name}
+			for _, l := range it.Section.Body.Lines {
+				s.Lines = append(s.Lines, SectionLine{l.Label, l.Type, l.Values})
+			}
+			m.Decls = append(m.Decls, s)
+		case it.Pragma != nil:
+			var p Pragma
+			for _, t := range it.Pragma.Text {
+				p = append(p, unquote(t))
+			}
+			m.Decls = append(m.Decls, p)
+		case it.Alias != nil:
+			a := &Alias{Pos: pos, Name: it.Alias.Name}
+			m.Decls = append(m.Decls, a)
+			of := it.Alias.Of
+			inits = append(inits, func() {
+				f, ok := m.symbols[of].(*Func)
+				if !ok {
+					c.report(pos, nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
+					return
+				}
+				a.Of = f
+				m.symbols[a.Name] = f
+			})
+		case it.Decl != nil && it.Decl.Func != nil:
+			f := c.function(it.Decl)
+			if f == nil {
+				continue
+			}
+			if it.Decl.Func.Body != nil {
+				bodies = append(bodies, pending{f, it.Decl.Func})
+			}
+		case it.Decl != nil && it.Decl.Var != nil:
+			link := c.linkage(it.Decl)
+			for i, d := range it.Decl.Var.Names {
+				v := c.variable(it.Decl.Var, i, link)
+				if v == nil {
+					continue
+				}
+				switch v.Space {
+				case Global, Const, Shared:
+				case RegSpace, Local, Param:
+					c.errorf(v.Pos, ".%s variable %s at module level", v.Space, v.Name)
+					continue
+				default:
+					c.errorf(v.Pos, "%s: want a state space (.global, .const or .shared)", v.Name)
+					continue
+				}
+				c.declare(v.Pos, v.Name, v)
+				m.Decls = append(m.Decls, v)
+				if d.Init != nil {
+					inits = append(inits, func() { c.initialiser(v, d.Init, nil) })
+				}
+			}
+		}
+	}
+	if m.Version == (Version{}) && len(c.errs) == 0 {
+		c.errorf(Pos{1, 1}, "no .version directive: a PTX module begins with one")
+	}
+	for _, f := range inits {
+		f()
+	}
+	for _, b := range bodies {
+		fb := &funcBuilder{checker: c, fn: b.fn}
+		fb.build(b.tree)
+	}
+}
+
+var targetWords = []string{"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"}
+
+func knownTarget(t string) bool {
+	if slices.Contains(targetWords, t) {
+		return true
+	}
+	digits, ok := strings.CutPrefix(t, "sm_")
+	if !ok {
+		digits, ok = strings.CutPrefix(t, "compute_")
+	}
+	digits = strings.TrimRight(digits, "af") // sm_90a, sm_100f
+	_, err := strconv.ParseUint(digits, 10, 16)
+	return ok && err == nil
+}
+
+func unquote(s string) string {
+	if u, err := strconv.Unquote(s); err == nil {
+		return u
+	}
+	return strings.Trim(s, `"`)
+}
+
+func (c *checker) symbolNames() []string {
+	var names []string
+	for n := range c.mod.symbols {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// declare enters a module-scope name. Declarations may repeat: a function's
+// prototypes before its definition, an .extern variable before its own.
+func (c *checker) declare(pos Pos, name string, s Symbol) {
+	old, ok := c.mod.symbols[name]
+	if !ok {
+		c.mod.symbols[name] = s
+		return
+	}
+	switch s := s.(type) {
+	case *Func:
+		if o, ok := old.(*Func); ok && !(o.Defined && s.Defined) {
+			if s.Defined || !o.Defined {
+				c.mod.symbols[name] = s
+			}
+			return
+		}
+	case *Var:
+		if o, ok := old.(*Var); ok && (o.Linkage == Extern || s.Linkage == Extern || s.Linkage == Common || s.Linkage == Weak) {
+			if o.Linkage == Extern {
+				c.mod.symbols[name] = s
+			}
+			return
+		}
+	}
+	c.errorf(pos, "%s is declared twice", name)
+}
+
+func (c *checker) linkage(d *syntax.Decl) Linkage {
+	link := Internal
+	for _, l := range d.Linkage {
+		for i, n := range linkageNames {
+			if n == l && n != "" {
+				if link != Internal {
+					c.errorf(Pos{int32(d.Pos.Line), int32(d.Pos.Column)}, "%s and %s exclude each other", link, l)
+				}
+				link = Linkage(i)
+			}
+		}
+	}
+	return link
+}
+
+// variable builds the i-th variable of a declaration; nil after a problem.
+func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
+	n := d.Names[i]
+	v := &Var{Pos: Pos(n.Pos), Name: n.Name, Linkage: link, Vec: 1, Dims: n.Dims, Reg: NoReg}
+	good := true
+	ptr := false
+	for _, q := range d.Quals {
+		word := strings.TrimPrefix(q.Name, ".")
+		if t := TypeByName(word); t != NoType {
+			v.Type = t
+			continue
+		}
+		if s, _, ok := spaceByName(word); ok {
+			if ptr {
+				v.PtrSpace = s
+			} else {
+				v.Space = s
+			}
+			continue
+		}
+		switch q.Name {
+		case ".align":
+			a, _ := strconv.Atoi(q.Args[0])
+			if a <= 0 || a&(a-1) != 0 {
+				c.errorf(Pos(q.Pos), ".align %s: must be a power of two", q.Args[0])
+				good = false
+			}
+			if ptr {
+				v.PtrAlign = a
+			} else {
+				v.Align = a
+			}
+		case ".ptr":
+			ptr, v.IsPtr = true, true
+		case ".v2":
+			v.Vec = 2
+		case ".v4":
+			v.Vec = 4
+		case ".attribute":
+			v.Attributes = append(v.Attributes, strings.Join(q.Args, ""))
+		case ".tex":
+			v.Space, v.Type = Global, TexRef
+		default:
+			c.report(Pos(q.Pos), nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
+			good = false
+		}
+	}
+	if v.Type == NoType && good {
+		c.errorf(v.Pos, "%s is declared without a type", v.Name)
+		good = false
+	}
+	if !good {
+		return nil
+	}
+	size := v.ElemSize()
+	for j, n := range v.Dims {
+		if n < 0 && j == 0 {
+			continue
+		}
+		if n <= 0 || size > 1<<40/n {
+			c.errorf(v.Pos, "%s: bad array size", v.Name)
+			return nil
+		}
+		size *= n
+	}
+	return v
+}
+
+var declWords = func() []string {
+	words := []string{".align", ".ptr", ".v2", ".v4", ".attribute", ".reg", ".const", ".global", ".local", ".param", ".shared"}
+	for t := NoType + 1; t < typeCount; t++ {
+		words = append(words, t.String())
+	}
+	return words
+}()
+
+// initialiser flattens an initialiser into elements in memory order.
+func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
+	v.HasInit = true
+	if v.Space == Shared || v.Space == Local || v.Space == Param {
+		c.errorf(Pos(init.Pos), ".%s variable %s cannot have an initialiser", v.Space, v.Name)
+		return
+	}
+	// An array "[]" takes its size from the initialiser.
+	if len(v.Dims) > 0 && v.Dims[0] < 0 && init.List != nil {
+		v.Dims = slices.Clone(v.Dims)
+		v.Dims[0] = len(init.List)
+	}
+	shape := slices.Clone(v.Dims)
+	if v.Vec > 1 {
+		shape = append(shape, v.Vec)
+	}
+	var fill func(val *syntax.Value, shape []int, at int)
+	fill = func(val *syntax.Value, shape []int, at int) {
+		if val.List == nil {
+			if len(shape) > 0 {
+				c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
+				return
+			}
+			v.Init = append(v.Init, c.initElem(v, val, at, scope))
+			return
+		}
+		stride := 1
+		if len(shape) == 0 {
+			c.errorf(Pos(val.Pos), "%s: too many braces", v.Name)
+			return
+		}
+		for _, n := range shape[1:] {
+			stride *= n
+		}
+		if len(val.List) > shape[0] {
+			c.errorf(Pos(val.List[shape[0]].Pos), "%s: more than %d elements", v.Name, shape[0])
+			return
+		}
+		for i := range val.List {
+			fill(&val.List[i], shape[1:], at+i*stride)
+		}
+	}
+	fill(init, shape, 0)
+}
+
+func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init {
+	e := Init{Elem: at}
+	if val.Sym == "" {
+		e.Imm = immOf(val.Const)
+		switch {
+		case e.Imm.Kind != IntImm && !v.Type.IsFloat() && v.Type.Kind() != Bits:
+			c.errorf(Pos(val.Pos), "%s: a float initialises %s", v.Name, v.Type)
+		case e.Imm.Kind == IntImm && !v.Type.IsFloat() && !fits(e.Imm.Bits, v.Type.Bits()):
+			c.errorf(Pos(val.Pos), "%s: %d does not fit in %s", v.Name, int64(e.Imm.Bits), v.Type)
+		}
+		return e
+	}
+	var sym Symbol
+	if scope != nil {
+		if ent, ok := scope.lookup(val.Sym); ok && ent.v != nil {
+			sym = ent.v
+		}
+	}
+	name, indexed := strings.CutSuffix(val.Sym, "[]")
+	if sym == nil {
+		sym = c.mod.symbols[name]
+	}
+	if sym == nil {
+		c.report(Pos(val.Pos), nearest(name, c.symbolNames()), "unknown name %s", name)
+		return e
+	}
+	e.Sym, e.Offset = sym, int64(val.Const.Bits)
+	if sv, ok := sym.(*Var); ok && indexed {
+		e.Offset *= int64(sv.ElemSize())
+	}
+	switch val.Wrap {
+	case "generic":
+		e.Generic = true
+	case "mask", "mask generic":
+		e.Mask = val.Mask
+		e.Generic = val.Wrap == "mask generic"
+		if bits := e.Mask; bits == 0 || bits&(bits-1)&^(bits<<1) != 0 && !byteMask(bits) {
+			c.errorf(Pos(val.Pos), "%s: mask %#x must select one byte", v.Name, e.Mask)
+		}
+	default:
+		if v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4 {
+			c.errorf(Pos(val.Pos), "%s: %s does not hold an address", v.Name, v.Type)
+		}
+	}
+	return e
+}
+
+func byteMask(m uint64) bool {
+	for i := 0; i < 64; i += 8 {
+		if m == 0xff<<i {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether the integer fits in n bits, read as signed or unsigned.
+func fits(v uint64, n int) bool {
+	if n >= 64 {
+		return true
+	}
+	return v < 1<<n || int64(v) < 0 && int64(v) >= -1<<(n-1)
+}
+
+// function builds the head of a function and declares it.
+func (c *checker) function(d *syntax.Decl) *Func {
+	t := d.Func
+	pos := Pos{int32(t.Name.Pos.Line), int32(t.Name.Pos.Column)}
+	f := &Func{Pos: pos, Name: t.Name.Text, Linkage: c.linkage(d), Entry: t.Kind == ".entry", Defined: t.Body != nil, module: c.mod}
+	if f.Entry && len(t.Rets) > 0 {
+		c.errorf(pos, "kernel %s: an .entry has no return value", f.Name)
+	}
+	for _, list := range [][]*syntax.Directive{t.Attributes, t.Directives} {
+		for _, dir := range list {
+			if !slices.Contains(funcDirectives, dir.Name) {
+				c.report(Pos(dir.Pos), nearest(dir.Name, funcDirectives), "unknown directive %s of a function", dir.Name)
+				continue
+			}
+			f.Directives = append(f.Directives, FuncDirective{dir.Name, dir.Args})
+		}
+	}
+	f.Rets = c.params(f, t.Rets)
+	f.Params = c.params(f, t.Params)
+	if old, ok := c.mod.symbols[f.Name].(*Func); ok {
+		if msg := differ(old, f); msg != "" {
+			c.errorf(pos, "%s differs from its declaration at line %d: %s", f.Name, old.Pos.Line, msg)
+		}
+	}
+	c.declare(pos, f.Name, f)
+	c.mod.Decls = append(c.mod.Decls, f)
+	return f
+}
+
+// funcDirectives may follow (or, for .attribute, precede) a function's
+// parameters (manual 11.4, 11.5).
+var funcDirectives = []string{
+	".maxnreg", ".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".noreturn", ".pragma", ".attribute",
+	".explicitcluster", ".reqnctapercluster", ".maxclusterrank", ".blocksareclusters", ".abi_preserve", ".abi_preserve_control", ".unified", ".local_maxnreg",
+}
+
+func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
+	var vars []*Var
+	for _, p := range list {
+		v := c.variable(&p.Var, 0, Internal)
+		if v == nil {
+			continue
+		}
+		switch v.Space {
+		case Param:
+		case RegSpace:
+			if f.Entry {
+				c.errorf(v.Pos, "kernel parameter %s: must be in .param space", v.Name)
+			}
+		default:
+			c.errorf(v.Pos, "parameter %s: must be in .param or .reg space", v.Name)
+		}
+		vars = append(vars, v)
+	}
+	return vars
+}
+
+// differ says in what the heads of two functions of one name differ, "" if
+// they agree.
+func differ(a, b *Func) string {
+	if a.Entry != b.Entry {
+		return "one is an .entry, the other a .func"
+	}
+	if len(a.Params) != len(b.Params) {
+		return fmt.Sprintf("%d parameters against %d", len(a.Params), len(b.Params))
+	}
+	if len(a.Rets) != len(b.Rets) {
+		return fmt.Sprintf("%d return values against %d", len(a.Rets), len(b.Rets))
+	}
+	for i := range a.Params {
+		if a.Params[i].Size() != b.Params[i].Size() {
+			return fmt.Sprintf("parameter %d has %d bytes against %d", i, a.Params[i].Size(), b.Params[i].Size())
+		}
+	}
+	for i := range a.Rets {
+		if a.Rets[i].Size() != b.Rets[i].Size() {
+			return fmt.Sprintf("the return value has %d bytes against %d", a.Rets[i].Size(), b.Rets[i].Size())
+		}
+	}
+	return ""
+}

@@ -1,0 +1,466 @@
+package ptx
+
+// This file prints the IR as PTX. Parsing what it prints gives the same IR
+// again, but for positions.
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Fprint writes the module as PTX.
+func Fprint(w io.Writer, m *Module) error {
+	p := &printer{}
+	p.module(m)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// String is the module as PTX.
+func (m *Module) String() string {
+	p := &printer{}
+	p.module(m)
+	return p.String()
+}
+
+// String is the function as PTX.
+func (f *Func) String() string {
+	p := &printer{}
+	p.function(f)
+	return p.String()
+}
+
+// Format is the instruction as PTX, without its semicolon; f is its function.
+func (in *Instr) Format(f *Func) string {
+	p := &printer{}
+	p.instr(f, in)
+	return p.String()
+}
+
+type printer struct{ strings.Builder }
+
+func (p *printer) f(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+func (p *printer) module(m *Module) {
+	p.f(".version %s\n", m.Version)
+	if len(m.Target) > 0 {
+		p.f(".target %s\n", strings.Join(m.Target, ", "))
+	}
+	p.f(".address_size %d\n", m.AddressSize)
+	for _, f := range m.Files {
+		p.f(".file %d %s", f.Index, strconv.Quote(f.Name))
+		for _, s := range f.Stamp {
+			p.f(", %s", s)
+		}
+		p.WriteString("\n")
+	}
+	for _, d := range m.Decls {
+		p.WriteString("\n")
+		switch d := d.(type) {
+		case *Var:
+			p.variable(d)
+			p.WriteString(";\n")
+		case *Func:
+			p.function(d)
+		case *Alias:
+			p.f(".alias %s, %s;\n", d.Name, d.Of.Name)
+		case Pragma:
+			p.pragma(d)
+		case *Section:
+			p.f(".section %s\n{\n", d.Name)
+			for _, l := range d.Lines {
+				if l.Label != "" {
+					p.f("%s:\n", l.Label)
+				} else {
+					p.f("\t%s %s\n", l.Type, strings.Join(l.Values, ", "))
+				}
+			}
+			p.WriteString("}\n")
+		}
+	}
+}
+
+func (p *printer) pragma(d Pragma) {
+	p.WriteString(".pragma ")
+	for i, s := range d {
+		if i > 0 {
+			p.WriteString(", ")
+		}
+		p.WriteString(strconv.Quote(s))
+	}
+	p.WriteString(";\n")
+}
+
+// variable prints a declaration without its semicolon.
+func (p *printer) variable(v *Var) {
+	if v.Linkage != Internal {
+		p.f("%s ", v.Linkage)
+	}
+	p.f(".%s ", v.Space)
+	for _, a := range v.Attributes {
+		p.f(".attribute(%s) ", a)
+	}
+	if v.Align > 0 {
+		p.f(".align %d ", v.Align)
+	}
+	if v.Vec > 1 {
+		p.f(".v%d ", v.Vec)
+	}
+	p.f("%s ", v.Type)
+	if v.IsPtr {
+		p.WriteString(".ptr ")
+		if v.PtrSpace != Generic {
+			p.f(".%s ", v.PtrSpace)
+		}
+		if v.PtrAlign > 0 {
+			p.f(".align %d ", v.PtrAlign)
+		}
+	}
+	p.WriteString(v.Name)
+	for _, d := range v.Dims {
+		if d < 0 {
+			p.WriteString("[]")
+		} else {
+			p.f("[%d]", d)
+		}
+	}
+	if v.HasInit {
+		p.WriteString(" = ")
+		shape := v.Dims
+		if v.Vec > 1 {
+			shape = append(append([]int{}, shape...), v.Vec)
+		}
+		p.init(v.Init, shape, 0)
+	}
+}
+
+// init prints the elements that begin at index at and fill the shape; missing
+// ones at the end of a row are left out. It returns the elements behind.
+func (p *printer) init(list []Init, shape []int, at int) []Init {
+	if len(shape) == 0 {
+		if len(list) == 0 || list[0].Elem != at {
+			p.WriteString("0")
+			return list
+		}
+		e := list[0]
+		inner := ""
+		if e.Sym != nil {
+			inner = symOff(e.Sym.SymbolName(), e.Offset)
+			if e.Generic {
+				inner = "generic(" + inner + ")"
+			}
+		}
+		switch {
+		case e.Mask != 0:
+			p.f("%#x(%s)", e.Mask, inner)
+		case e.Sym != nil:
+			p.WriteString(inner)
+		default:
+			p.imm(e.Imm)
+		}
+		return list[1:]
+	}
+	stride := 1
+	for _, n := range shape[1:] {
+		stride *= n
+	}
+	p.WriteString("{")
+	for i := range shape[0] {
+		if len(list) == 0 || list[0].Elem >= at+shape[0]*stride {
+			break
+		}
+		if i > 0 {
+			p.WriteString(", ")
+		}
+		list = p.init(list, shape[1:], at+i*stride)
+	}
+	p.WriteString("}")
+	return list
+}
+
+func symOff(name string, off int64) string {
+	if off == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s%+d", name, off)
+}
+
+func (p *printer) imm(i Imm) {
+	switch i.Kind {
+	case F32Imm:
+		p.f("0f%08X", uint32(i.Bits))
+	case F64Imm:
+		p.f("0d%016X", i.Bits)
+	default:
+		p.f("%d", int64(i.Bits))
+	}
+}
+
+func (p *printer) params(list []*Var, sep string) {
+	for i, v := range list {
+		if i > 0 {
+			p.WriteString(",")
+		}
+		p.WriteString(sep)
+		p.variable(v)
+	}
+}
+
+// head prints "(rets) name (params) directives" of a function or prototype.
+func (p *printer) head(f *Func, sep, end string) {
+	if len(f.Rets) > 0 {
+		p.WriteString("(")
+		p.params(f.Rets, "")
+		p.WriteString(") ")
+	}
+	p.f("%s(", f.Name)
+	if len(f.Params) > 0 {
+		p.params(f.Params, sep)
+		p.WriteString(end)
+	}
+	p.WriteString(")")
+	for _, d := range f.Directives {
+		if d.Name != ".attribute" {
+			p.f("%s%s", sep, d.Name)
+			if len(d.Args) > 0 {
+				p.f(" %s", strings.Join(d.Args, ", "))
+			}
+			if d.Name == ".pragma" {
+				p.WriteString(";")
+			}
+		}
+	}
+}
+
+func (p *printer) function(f *Func) {
+	if f.Linkage != Internal {
+		p.f("%s ", f.Linkage)
+	}
+	if f.Entry {
+		p.WriteString(".entry ")
+	} else {
+		p.WriteString(".func ")
+	}
+	for _, d := range f.Directives {
+		if d.Name == ".attribute" {
+			p.f(".attribute(%s) ", strings.Join(d.Args, ""))
+		}
+	}
+	p.head(f, "\n\t", "\n")
+	if !f.Defined {
+		p.WriteString(";\n")
+		return
+	}
+	p.WriteString("\n{\n")
+	p.registers(f)
+	for _, v := range f.Vars {
+		p.WriteString("\t")
+		p.variable(v)
+		p.WriteString(";\n")
+	}
+	for _, d := range f.Pragmas {
+		p.WriteString("\t")
+		p.pragma(d)
+	}
+	for _, t := range f.Tables {
+		p.f("%s: ", t.Name)
+		switch {
+		case t.Proto != nil:
+			p.WriteString(".callprototype ")
+			p.head(t.Proto, " ", "")
+		case t.Blocks != nil:
+			p.WriteString(".branchtargets ")
+			for i, b := range t.Blocks {
+				if i > 0 {
+					p.WriteString(", ")
+				}
+				p.WriteString(b.Labels[0])
+			}
+		default:
+			p.WriteString(".calltargets ")
+			for i, g := range t.Funcs {
+				if i > 0 {
+					p.WriteString(", ")
+				}
+				p.WriteString(g.Name)
+			}
+		}
+		p.WriteString(";\n")
+	}
+	loc := int32(-1)
+	for _, b := range f.Blocks {
+		for _, l := range b.Labels {
+			p.f("%s:\n", l)
+		}
+		for _, in := range b.Instrs {
+			if in.Loc != loc {
+				loc = in.Loc
+				p.loc(f.Locs[loc])
+			}
+			p.WriteString("\t")
+			p.instr(f, in)
+			p.WriteString(";\n")
+		}
+	}
+	p.WriteString("}\n")
+}
+
+func (p *printer) loc(l Loc) {
+	p.f("\t.loc %d %d %d", l.File, l.Line, l.Col)
+	if l.Function != "" {
+		p.f(", function_name %s, inlined_at %d %d %d", l.Function, l.AtFile, l.AtLine, l.AtCol)
+	}
+	p.WriteString("\n")
+}
+
+// registers prints the declarations, ranges %r<N> as such.
+func (p *printer) registers(f *Func) {
+	regs := f.Regs
+	inParams := map[string]bool{} // parameters in .reg space declare themselves
+	for _, list := range [][]*Var{f.Rets, f.Params} {
+		for _, v := range list {
+			if v.Space == RegSpace {
+				inParams[v.Name] = true
+			}
+		}
+	}
+	for i := 0; i < len(regs); {
+		if inParams[regs[i].Name] {
+			i++
+			continue
+		}
+		prefix, n, ok := splitRange(regs[i].Name)
+		if ok && n == 0 {
+			j := i
+			for j < len(regs) && regs[j].Type == regs[i].Type && regs[j].Name == prefix+strconv.Itoa(j-i) {
+				j++
+			}
+			p.f("\t.reg %s %s<%d>;\n", regs[i].Type, prefix, j-i)
+			i = j
+			continue
+		}
+		p.f("\t.reg %s %s;\n", regs[i].Type, regs[i].Name)
+		i++
+	}
+}
+
+func (p *printer) instr(f *Func, in *Instr) {
+	if in.Guard.Reg != NoReg {
+		p.WriteString("@")
+		if in.Guard.Neg {
+			p.WriteString("!")
+		}
+		p.f("%s ", f.Regs[in.Guard.Reg].Name)
+	}
+	p.WriteString(in.Text)
+	if in.Call != nil {
+		p.call(f, in.Call)
+		return
+	}
+	first := true
+	for i := range in.Ops {
+		o := &in.Ops[i]
+		if o.Kind == NoOperand {
+			continue
+		}
+		switch {
+		case i < len(in.Form.Operands) && in.Form.Operands[i].Pair:
+			p.WriteString("|")
+		case first:
+			p.WriteString(" ")
+		default:
+			p.WriteString(", ")
+		}
+		first = false
+		p.operand(f, o)
+	}
+}
+
+func (p *printer) call(f *Func, c *Call) {
+	list := func(ops []Operand) {
+		p.WriteString("(")
+		for i := range ops {
+			if i > 0 {
+				p.WriteString(", ")
+			}
+			p.operand(f, &ops[i])
+		}
+		p.WriteString(")")
+	}
+	p.WriteString(" ")
+	if c.Rets != nil {
+		list(c.Rets)
+		p.WriteString(", ")
+	}
+	p.operand(f, &c.Target)
+	if c.Args != nil {
+		p.WriteString(", ")
+		list(c.Args)
+	}
+	if c.List != nil {
+		p.f(", %s", c.List.Name)
+	}
+	if c.Var != nil {
+		p.f(", %s", c.Var.Name)
+	}
+}
+
+func (p *printer) operand(f *Func, o *Operand) {
+	if o.Neg {
+		if o.Kind == RegOperand && f.Regs[o.Reg].Type != Pred {
+			p.WriteString("-")
+		} else {
+			p.WriteString("!")
+		}
+	}
+	switch o.Kind {
+	case RegOperand:
+		p.WriteString(f.Regs[o.Reg].Name)
+		if o.Sel != "" {
+			p.f(".%s", o.Sel)
+		}
+	case ImmOperand:
+		p.imm(o.Imm)
+	case SRegOperand:
+		p.WriteString(o.SReg.String())
+	case SymOperand:
+		p.WriteString(symOff(o.Sym.SymbolName(), o.Off))
+	case SinkOperand:
+		p.WriteString("_")
+	case LabelOperand:
+		if o.Table != nil {
+			p.WriteString(o.Table.Name)
+		} else {
+			p.WriteString(o.Block.Labels[0])
+		}
+	case VecOperand:
+		p.WriteString("{")
+		for i := range o.Elems {
+			if i > 0 {
+				p.WriteString(", ")
+			}
+			p.operand(f, &o.Elems[i])
+		}
+		p.WriteString("}")
+	case AddrOperand:
+		p.WriteString("[")
+		switch {
+		case o.Reg != NoReg:
+			p.WriteString(symOff(f.Regs[o.Reg].Name, o.Off))
+		case o.Sym != nil:
+			p.WriteString(symOff(o.Sym.SymbolName(), o.Off))
+		default:
+			p.f("%d", o.Off)
+		}
+		for i := range o.Elems {
+			p.WriteString(", ")
+			p.operand(f, &o.Elems[i])
+		}
+		p.WriteString("]")
+		if o.Unified {
+			p.WriteString(".unified")
+		}
+	}
+}

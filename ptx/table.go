@@ -1,0 +1,140 @@
+package ptx
+
+// This file and its neighbours table_*.go are the instruction table: the one
+// place that says which instructions PTX has. The checker, the lowering, the
+// affine rules, the statistics, the coverage listing of "gemu isa" and the
+// documentation are driven by it or tested against it.
+//
+// A row gives the forms of one mnemonic that share a section of the manual (PTX
+// ISA 8.8), in the manual's own notation; parseForm documents how it is read.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Class is the functional unit an instruction occupies.
+type Class uint8
+
+// The classes, with the manual sections they cover.
+const (
+	NoClass      Class = iota
+	ClassInt           // integer, logic, comparison, move and conversion between integers: the integer pipeline
+	ClassFP            // floating-point arithmetic, comparison and conversion
+	ClassSFU           // special functions: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh, and divisions
+	ClassMemory        // loads, stores, atomics, prefetches, address policies
+	ClassControl       // branches, calls, returns, exits, traps
+	ClassBarrier       // barriers, fences and what waits on them
+	ClassWarp          // exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect
+	ClassTensor        // matrix instructions
+	ClassTexture       // textures and surfaces
+	ClassVideo         // video instructions
+	ClassMisc          // hints and events without a result
+	classCount
+)
+
+var classNames = [classCount]string{"?", "int", "fp", "sfu", "memory", "control", "barrier", "warp", "tensor", "texture", "video", "misc"}
+
+func (c Class) String() string { return classNames[c] }
+
+// Pure reports whether instructions of the class do nothing but compute their
+// destinations from their sources, lane by lane.
+func (c Class) Pure() bool {
+	return c == ClassInt || c == ClassFP || c == ClassSFU || c == ClassVideo
+}
+
+// Affine names the rule by which a form executes on compact (uniform or
+// affine) operands; the rules themselves are in package affinetrack.
+type Affine uint8
+
+// The affine rules. Every rule but AffineNone also covers "all operands
+// uniform", which executes once.
+const (
+	AffineNone    Affine = iota // never compact
+	AffineUniform               // compact on uniform operands only
+	AffineMove                  // d = a
+	AffineAdd                   // bases add, strides add
+	AffineSub                   // bases subtract, strides subtract
+	AffineMul                   // one side uniform
+	AffineMad                   // AffineMul, then AffineAdd
+	AffineShl                   // by a uniform amount: multiplication by a power of two
+	AffineShr                   // by a uniform amount, where every lane divides exactly
+	AffineNeg                   // base and stride negated
+	AffineNot                   // -a-1
+	AffineAbs                   // where the sign is the same in every lane
+	AffineMin                   // where one side is the smaller in every lane
+	AffineMax                   // where one side is the larger in every lane
+	AffineAnd                   // with a uniform mask that keeps or clears the varying bits
+	AffineOr                    // with a uniform mask whose bits are clear in every lane
+	AffineXor                   // as AffineOr, and with all ones
+	AffineSelect                // by a uniform predicate
+	AffineConvert               // where no lane wraps
+	AffineCompare               // decided at the end points
+	AffineAddress               // conversion between address spaces
+	AffineLoad                  // uniform address: the loaded value is uniform; affine address: a vector access
+	AffineStore                 // uniform or affine address
+	AffineBranch                // uniform predicate
+	affineCount
+)
+
+var affineNames = [affineCount]string{
+	"none", "uniform", "move", "add", "sub", "mul", "mad", "shl", "shr", "neg", "not", "abs", "min", "max",
+	"and", "or", "xor", "select", "convert", "compare", "address", "load", "store", "branch",
+}
+
+func (a Affine) String() string { return affineNames[a] }
+
+// row is one entry of the table.
+type row struct {
+	name    string
+	section string
+	class   Class
+	affine  Affine
+	forms   string // one per line
+}
+
+var (
+	ops      []*Op
+	opNames  []string
+	opByName = map[string]*Op{}
+)
+
+func init() {
+	for _, rows := range [][]row{integerRows, floatRows, halfRows, compareRows, logicRows, moveRows, memoryRows, controlRows, syncRows, matrixRows, textureRows, videoRows, miscRows} {
+		for _, r := range rows {
+			addRow(r)
+		}
+	}
+	slices.SortFunc(ops, func(a, b *Op) int { return strings.Compare(a.Name, b.Name) })
+	for _, op := range ops {
+		opNames = append(opNames, op.Name)
+	}
+}
+
+func addRow(r row) {
+	op := opByName[r.name]
+	if op == nil {
+		op = &Op{Name: r.name}
+		opByName[r.name] = op
+		ops = append(ops, op)
+	}
+	for _, line := range strings.Split(r.forms, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		f, err := parseForm(line)
+		if err == nil && f.Syntax != r.name && !strings.HasPrefix(f.Syntax, r.name+".") && !strings.HasPrefix(f.Syntax, r.name+"{") && !strings.HasPrefix(f.Syntax, r.name+" ") {
+			err = fmt.Errorf("is not a form of %s", r.name)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("BUG: instruction table, %s %q: %v", r.name, line, err))
+		}
+		f.Op, f.Section, f.Class, f.Affine = op, r.section, r.class, r.affine
+		op.Forms = append(op.Forms, f)
+	}
+}
+
+// Ops lists the instruction table by mnemonic.
+func Ops() []*Op { return ops }

@@ -1,0 +1,125 @@
+package ptx
+
+// Manual section 9.7.9: data movement and conversion within the registers.
+var moveRows = []row{
+	{"mov", "9.7.9.3", ClassInt, AffineMove, `
+		mov.type <d>, <a>;                    .type = pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64`},
+	{"prmt", "9.7.9.7", ClassInt, AffineUniform, `
+		prmt.b32{.mode} d, a, b, c;           .mode = f4e b4e rc8 ecl ecr rc16; ptx 2.0; sm 20`},
+	{"isspacep", "9.7.9.19", ClassInt, AffineUniform, `
+		isspacep.ss p:pred, a:any;            .ss = const global local shared shared::cta shared::cluster param param::entry; ptx 2.0; sm 20`},
+	{"cvta", "9.7.9.20", ClassInt, AffineAddress, `
+		cvta.ss.type d, a;                    .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20
+		cvta.to.ss.type d, a;                 .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20`},
+	{"cvt", "9.7.9.21", ClassInt, AffineConvert, `
+		cvt{.sat}.dtype.atype d:dtype+, a:atype+;   .dtype = u8 u16 u32 u64 s8 s16 s32 s64; .atype = u8 u16 u32 u64 s8 s16 s32 s64`},
+	{"cvt", "9.7.9.21", ClassFP, AffineUniform, `
+		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64; .atype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64
+		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:dtype+, a:f32;                  .rnd = rn rz; .dtype = f16 bf16; ptx 7.0; sm 80
+		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:b32, a:f32, b:f32;              .rnd = rn rz; .dtype = f16x2 bf16x2; ptx 7.0; sm 80
+		cvt.rs{.relu}{.satfinite}.dtype.f32 d:b32, a:f32, b:f32, c:b32;        .dtype = f16x2 bf16x2; ptx 8.7; sm 100
+		cvt.rnd{.satfinite}{.relu}.tf32.f32 d:b32, a:f32;                      .rnd = rna rn rz; ptx 7.0; sm 80
+		cvt.rn.satfinite{.relu}.dtype.f32 d:b16, a:f32, b:f32;                 .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; ptx 7.8; sm 89
+		cvt.rn.satfinite{.relu}.dtype.f16x2 d:b16, a:b32;                      .dtype = e4m3x2 e5m2x2; ptx 7.8; sm 89
+		cvt.rn{.relu}.f16x2.atype d:b32, a:b16;                                .atype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; ptx 7.8; sm 89
+		cvt.rn.satfinite{.relu}.e2m1x2.f32 d:b8, a:f32, b:f32;                 ptx 8.6; sm 100
+		cvt.rn{.relu}.f16x2.e2m1x2 d:b32, a:b8;                                ptx 8.6; sm 100
+		cvt.rs{.relu}.satfinite.dtype.f32 d:b32, <a>:f32, c:b32;               .dtype = e4m3x4 e5m2x4 e2m3x4 e3m2x4; ptx 8.7; sm 100
+		cvt.rs{.relu}.satfinite.e2m1x4.f32 d:b16, <a>:f32, c:b32;              ptx 8.7; sm 100
+		cvt.rnd{.satfinite}.ue8m0x2.f32 d:b16, a:f32, b:f32;                   .rnd = rz rp; ptx 8.6; sm 100
+		cvt.rnd{.satfinite}.ue8m0x2.bf16x2 d:b16, a:b32;                       .rnd = rz rp; ptx 8.6; sm 100
+		cvt.rn.bf16x2.ue8m0x2 d:b32, a:b16;                                    ptx 8.6; sm 100`},
+	{"cvt", "9.7.9.22", ClassInt, AffineUniform, `
+		cvt.pack.sat.dtype.stype d:b32, a:stype, b:stype;               .dtype = u16 s16; .stype = u32 s32; ptx 6.5; sm 72
+		cvt.pack.sat.dtype.stype.b32 d:b32, a:stype, b:stype, c:b32;    .dtype = u2 s2 u4 s4 u8 s8; .stype = u32 s32; ptx 6.5; sm 72`},
+	{"mapa", "9.7.9.23", ClassInt, AffineUniform, `
+		mapa{.shared::cluster}.type d, a, b:u32;      .type = u32 u64; ptx 7.8; sm 90`},
+	{"getctarank", "9.7.9.24", ClassInt, AffineUniform, `
+		getctarank{.shared::cluster}.type d:u32, a;   .type = u32 u64; ptx 7.8; sm 90`},
+}
+
+// Manual sections 9.7.9.8 to 9.7.9.30, 9.7.13.5 to 9.7.13.7 and 9.7.17: memory.
+var memoryRows = []row{
+	{"ld", "9.7.9.8", ClassMemory, AffineLoad, `
+		ld{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?:b64;       .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .cop = ca cg cs lu cv; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		ld.volatile{.ss}{.pf}{.vec}.type <d>:type+, [a];                                    .ss = const global local param shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		ld.sem.scope{.ss}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?:b64;          .sem = relaxed acquire; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
+		ld.mmio.relaxed.sys{.global}.type <d>:type+, [a];                                   .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
+	{"ld", "9.7.9.9", ClassMemory, AffineLoad, `
+		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?:b64;         .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32`},
+	{"ldu", "9.7.9.10", ClassMemory, AffineLoad, `
+		ldu{.global}{.vec}.type <d>:type+, [a];                                             .vec = v2 v4; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 2.0; sm 20`},
+	{"st", "9.7.9.11", ClassMemory, AffineStore, `
+		st{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?:b64;            .ss = global local param param::func shared shared::cta shared::cluster; .cop = wb cg cs wt; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		st.volatile{.ss}{.vec}.type [a], <b>:type+;                                         .ss = global local param shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		st.sem.scope{.ss}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?:b64;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
+		st.mmio.relaxed.sys{.global}.type [a], <b>:type+;                                   .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
+	{"st", "9.7.9.12", ClassMemory, AffineNone, `
+		st.async{.sem}{.scope}{.ss}.mech{.vec}.type [a], <b>, [c];                          .sem = weak relaxed; .scope = cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .vec = v2 v4; .type = b32 b64 u32 u64 s32 s64 f32 f64; ptx 8.1; sm 90
+		st.async{.mmio}.release.scope{.global}.type [a], b;                                 .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100
+		st.bulk{.weak}{.ss} [a], b:any, #c:u64;                                             .ss = shared::cta; ptx 8.6; sm 100`},
+	{"multimem", "9.7.9.14", ClassMemory, AffineNone, `
+		multimem.ld_reduce{.sem}{.scope}{.global}.op{.acc}{.vec}.type ...;  .sem = weak relaxed acquire; .op = min max add and or xor; .acc = acc::f32 acc::f16; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90
+		multimem.st{.sem}{.scope}{.global}{.vec}.type ...;                  .sem = weak relaxed release; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90
+		multimem.red{.sem}{.scope}{.global}.op{.vec}.type ...;              .sem = relaxed release; .op = min max add and or xor; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64; ptx 8.1; sm 90`},
+	{"prefetch", "9.7.9.15", ClassMemory, AffineNone, `
+		prefetch{.ss}.level [a];                              .ss = global local; .level = L1 L2; ptx 2.0; sm 20
+		prefetch.global.level [a];                            .level = L2::evict_last L2::evict_normal; ptx 7.4; sm 80
+		prefetch{.ss}.tensormap [a];                          .ss = const param; ptx 8.0; sm 90`},
+	{"prefetchu", "9.7.9.15", ClassMemory, AffineNone, `
+		prefetchu.L1 [a];                                     ptx 2.0; sm 20`},
+	{"applypriority", "9.7.9.16", ClassMemory, AffineNone, `
+		applypriority{.global}.level [a], #b:u32;             .level = L2::evict_normal; ptx 7.4; sm 80`},
+	{"discard", "9.7.9.17", ClassMemory, AffineNone, `
+		discard{.global}.L2 [a], #b:u32;                      ptx 7.4; sm 80`},
+	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, `
+		createpolicy.range{.global}.first{.second}.b64 d, [a], b:u32, c:u32;    .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
+		createpolicy.fractional.first{.second}.b64 d, b?:f32;                   .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
+		createpolicy.cvt.L2.b64 d, a:b64;                                       ptx 7.4; sm 80`},
+	{"cp", "9.7.9.25", ClassMemory, AffineNone, `
+		cp.async.cop.smem.global{.hint}{.pf} ...;                               .cop = ca cg; .smem = shared shared::cta; ptx 7.0; sm 80
+		cp.async.commit_group;                                                  ptx 7.0; sm 80
+		cp.async.wait_group #a:u32;                                             ptx 7.0; sm 80
+		cp.async.wait_all;                                                      ptx 7.0; sm 80
+		cp.async.mbarrier.arrive{.noinc}{.smem}.b64 [a];                        .smem = shared shared::cta; ptx 7.0; sm 80
+		cp.async.bulk.dst.src{.mech}{.multicast::cluster}{.cp_mask}{.hint} ...; .dst = shared::cluster shared::cta global; .src = global shared::cta; .mech = mbarrier::complete_tx::bytes bulk_group; ptx 8.0; sm 90
+		cp.reduce.async.bulk.dst.src.mech{.hint}.op{.noftz}.type ...;           .dst = shared::cluster global; .src = shared::cta; .mech = mbarrier::complete_tx::bytes bulk_group; .op = and or xor add inc dec min max; .type = b32 u32 s32 b64 u64 s64 f16 bf16 f32 f64; ptx 8.0; sm 90
+		cp.async.bulk.prefetch.L2.global{.hint} ...;                            ptx 8.0; sm 90
+		cp.async.bulk.tensor.dim.dst.src{.mode}.mech{.multicast::cluster}{.group}{.hint} ...; .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster shared::cta global; .src = global shared::cta; .mode = tile tile::gather4 tile::scatter4 im2col im2col::w im2col::w::128 im2col_no_offs; .mech = mbarrier::complete_tx::bytes bulk_group; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.reduce.async.bulk.tensor.dim.dst.src.op{.mode}.mech{.hint} ...;      .dim = 1d 2d 3d 4d 5d; .dst = global; .src = shared::cta; .op = and or xor add inc dec min max; .mode = tile im2col_no_offs; .mech = bulk_group; ptx 8.0; sm 90
+		cp.async.bulk.prefetch.tensor.dim.L2.src{.mode}{.hint} ...;             .dim = 1d 2d 3d 4d 5d; .src = global; .mode = tile tile::gather4 im2col im2col::w im2col::w::128; ptx 8.0; sm 90
+		cp.async.bulk.commit_group;                                             ptx 8.0; sm 90
+		cp.async.bulk.wait_group{.read} #a:u32;                                 ptx 8.0; sm 90`},
+	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, `
+		tensormap.replace.tile.field{.ss}.b1024.type ...;                       .field = global_address rank box_dim global_dim global_stride element_stride elemtype interleave_layout swizzle_mode swizzle_atomicity fill_mode; .ss = global shared::cta; .type = b32 b64; ptx 8.3; sm 90
+		tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned ...; ptx 8.3; sm 90`},
+
+	{"atom", "9.7.13.5", ClassMemory, AffineNone, `
+		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?:b64;               .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
+		atom{.sem}{.scope}{.ss}.exch{.hint}.type d, [a], b, e?:b64;             .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128 u32 s32 f32 u64 s64 f64
+		atom{.sem}{.scope}{.ss}.cas{.hint}.type d, [a], b, c, e?:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b16 b32 b64 b128 u32 s32 u64 s64
+		atom{.sem}{.scope}{.ss}.add{.hint}.type d, [a], b, e?:b64;              .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64 s64 f32 f64
+		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?:b64;               .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
+		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?:b64;               .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64
+		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type d, [a], b, e?:b64;        .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
+		atom{.sem}{.scope}{.global}.add{.hint}.vec.f32 <d>, [a], <b>, e?:b64;   .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 8.1; sm 90
+		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type <d>, [a], <b>, e?:b64; .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
+	{"red", "9.7.13.6", ClassMemory, AffineNone, `
+		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?:b64;                   .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
+		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?:b64;                  .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64 s64 f32 f64
+		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?:b64;                   .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
+		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?:b64;                   .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64
+		red{.sem}{.scope}{.ss}.add.noftz{.hint}.type [a], b, e?:b64;            .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
+		red{.sem}{.scope}{.global}.add{.hint}.vec.f32 [a], <b>, e?:b64;         .sem = relaxed release; .vec = v2 v4; ptx 8.1; sm 90
+		red{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type [a], <b>, e?:b64;   .sem = relaxed release; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
+	{"red", "9.7.13.7", ClassMemory, AffineNone, `
+		red.async{.sem}{.scope}{.ss}.mech.op.type ...;                          .sem = relaxed; .scope = cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .op = inc dec min max add and or xor; .type = u32 s32 u64 b32; ptx 8.1; sm 90
+		red.async{.mmio}.release.scope{.global}.add.type [a], b;                .scope = gpu sys; .type = u32 s32 u64 s64; ptx 8.7; sm 100`},
+
+	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, `
+		stacksave.type d;                     .type = u32 u64; ptx 7.3; sm 52`},
+	{"stackrestore", "9.7.17.2", ClassMisc, AffineNone, `
+		stackrestore.type a;                  .type = u32 u64; ptx 7.3; sm 52`},
+	{"alloca", "9.7.17.3", ClassMisc, AffineNone, `
+		alloca.type d, a, #b?:u32;            .type = u32 u64; ptx 7.3; sm 52`},
+}

@@ -1,0 +1,92 @@
+package ptx
+
+// Manual section 9.7.12: control flow.
+var controlRows = []row{
+	{"bra", "9.7.12.3", ClassControl, AffineBranch, `
+		bra{.uni} &a`},
+	{"brx", "9.7.12.4", ClassControl, AffineBranch, `
+		brx.idx{.uni} a:u32, &b;              ptx 6.0; sm 30`},
+	{"call", "9.7.12.5", ClassControl, AffineNone, `
+		call{.uni} ...`},
+	{"ret", "9.7.12.6", ClassControl, AffineBranch, `
+		ret{.uni}`},
+	{"exit", "9.7.12.7", ClassControl, AffineBranch, `
+		exit`},
+}
+
+// Manual section 9.7.13: synchronisation and communication.
+var syncRows = []row{
+	{"bar", "9.7.13.1", ClassBarrier, AffineNone, `
+		bar{.cta}.sync a:u32, b?:u32
+		bar{.cta}.arrive a:u32, b:u32
+		bar{.cta}.red.popc.u32 d:u32, a:u32, b?:u32, !c:pred
+		bar{.cta}.red.op.pred p:pred, a:u32, b?:u32, !c:pred;             .op = and or`},
+	{"bar", "9.7.13.2", ClassBarrier, AffineNone, `
+		bar.warp.sync a:b32;                  ptx 6.0; sm 30`},
+	{"barrier", "9.7.13.1", ClassBarrier, AffineNone, `
+		barrier{.cta}.sync{.aligned} a:u32, b?:u32;                       ptx 6.0; sm 30
+		barrier{.cta}.arrive{.aligned} a:u32, b:u32;                      ptx 6.0; sm 30
+		barrier{.cta}.red.popc{.aligned}.u32 d:u32, a:u32, b?:u32, !c:pred; ptx 6.0; sm 30
+		barrier{.cta}.red.op{.aligned}.pred p:pred, a:u32, b?:u32, !c:pred; .op = and or; ptx 6.0; sm 30`},
+	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, `
+		barrier.cluster.arrive{.sem}{.aligned};                           .sem = release relaxed; ptx 7.8; sm 90
+		barrier.cluster.wait{.acquire}{.aligned};                         ptx 7.8; sm 90`},
+	{"membar", "9.7.13.4", ClassBarrier, AffineNone, `
+		membar.level;                         .level = cta gl sys
+		membar.proxy.kind{.where};            .kind = alias async; .where = global shared::cta shared::cluster; ptx 7.5; sm 70`},
+	{"fence", "9.7.13.4", ClassBarrier, AffineNone, `
+		fence{.sem}.scope;                    .sem = sc acq_rel acquire release; ptx 6.0; sm 70
+		fence.sem.restrict.scope;             .sem = acquire release; .restrict = sync_restrict::shared::cluster sync_restrict::shared::cta; ptx 8.6; sm 90
+		fence.mbarrier_init.release.cluster;  ptx 8.0; sm 90
+		fence.proxy.kind{.where};             .kind = alias async; .where = global shared::cta shared::cluster; ptx 7.5; sm 70
+		fence.proxy.kind.sem.scope ...;       .kind = tensormap::generic; .sem = acquire release; ptx 8.3; sm 90
+		fence.proxy.async::generic.sem.restrict.cluster; .sem = acquire release; .restrict = sync_restrict::shared::cluster sync_restrict::shared::cta; ptx 8.6; sm 90`},
+	{"vote", "9.7.13.8", ClassWarp, AffineNone, `
+		vote.mode.pred d, !a:pred;            .mode = all any uni; ptx 1.2
+		vote.ballot.b32 d, !a:pred;           ptx 2.0; sm 20`},
+	{"vote", "9.7.13.9", ClassWarp, AffineNone, `
+		vote.sync.mode.pred d, !a:pred, b:b32; .mode = all any uni; ptx 6.0; sm 30
+		vote.sync.ballot.b32 d, !a:pred, b:b32; ptx 6.0; sm 30`},
+	{"match", "9.7.13.10", ClassWarp, AffineNone, `
+		match.any.sync.type d:b32, a, b:b32;         .type = b32 b64; ptx 6.0; sm 70
+		match.all.sync.type d:b32|p?:pred, a, b:b32; .type = b32 b64; ptx 6.0; sm 70`},
+	{"activemask", "9.7.13.11", ClassWarp, AffineNone, `
+		activemask.b32 d;                     ptx 6.2; sm 30`},
+	{"redux", "9.7.13.12", ClassWarp, AffineNone, `
+		redux.sync.op.type d, a, b:b32;       .op = add min max; .type = u32 s32; ptx 7.0; sm 80
+		redux.sync.op.b32 d, a, b:b32;        .op = and or xor; ptx 7.0; sm 80
+		redux.sync.op{.abs}{.NaN}.f32 d, a, b:b32; .op = min max; ptx 8.6; sm 100`},
+	{"griddepcontrol", "9.7.13.13", ClassMisc, AffineNone, `
+		griddepcontrol.action;                .action = launch_dependents wait; ptx 7.8; sm 90`},
+	{"elect", "9.7.13.14", ClassWarp, AffineNone, `
+		elect.sync d:b32|p:pred, b:b32;       ptx 8.0; sm 90`},
+	{"shfl", "9.7.9.5", ClassWarp, AffineNone, `
+		shfl.mode.b32 d|p?:pred, a, b, c;     .mode = up down bfly idx; ptx 3.0; sm 30`},
+	{"shfl", "9.7.9.6", ClassWarp, AffineNone, `
+		shfl.sync.mode.b32 d|p?:pred, a, b, c, e; .mode = up down bfly idx; ptx 6.0; sm 30`},
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, `
+		mbarrier.init{.ss}.b64 [a], b:u32;                              .ss = shared shared::cta; ptx 7.0; sm 80
+		mbarrier.inval{.ss}.b64 [a];                                    .ss = shared shared::cta; ptx 7.0; sm 80
+		mbarrier.op{.sem}{.scope}{.ss}.b64 [a], b:u32;                  .op = expect_tx complete_tx; .sem = relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
+		mbarrier.op{.expect_tx}{.noComplete}{.sem}{.scope}{.ss}.b64 ...; .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 7.0; sm 80
+		mbarrier.op{.parity}{.sem}{.scope}{.ss}.b64 ...;                .op = test_wait try_wait; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.0; sm 80
+		mbarrier.pending_count.b64 d:u32, a:b64;                        ptx 7.0; sm 80`},
+	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, `
+		clusterlaunchcontrol.try_cancel.async{.ss}.mech{.multicast::cluster::all}.b128 [a], [b]; .ss = shared::cta; .mech = mbarrier::complete_tx::bytes; ptx 8.6; sm 100
+		clusterlaunchcontrol.query_cancel.op{.type}{.rest} ...;         .op = is_canceled get_first_ctaid get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z; .type = pred v4 b32; .rest = b32 b128; ptx 8.6; sm 100`},
+}
+
+// Manual section 9.7.19: miscellaneous.
+var miscRows = []row{
+	{"brkpt", "9.7.19.1", ClassControl, AffineNone, `
+		brkpt;                                sm 11`},
+	{"nanosleep", "9.7.19.2", ClassMisc, AffineNone, `
+		nanosleep.u32 a;                      ptx 6.3; sm 70`},
+	{"pmevent", "9.7.19.3", ClassMisc, AffineNone, `
+		pmevent #a:u32;                       ptx 1.4
+		pmevent.mask #a:u32;                  ptx 3.0; sm 20`},
+	{"trap", "9.7.19.4", ClassControl, AffineNone, `
+		trap`},
+	{"setmaxnreg", "9.7.19.5", ClassMisc, AffineNone, `
+		setmaxnreg.action.sync.aligned.u32 #a:u32; .action = inc dec; ptx 8.0; sm 90`},
+}

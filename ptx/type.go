@@ -1,0 +1,269 @@
+package ptx
+
+import "fmt"
+
+// Type is a PTX type: the type of a register, a variable or an instruction
+// (manual section 5.2).
+type Type uint8
+
+// The types, each with its width in bits. Packed types (U16x2 …) are bit
+// containers of that width.
+const (
+	NoType Type = iota
+	Pred        // 1 bit
+	B8
+	B16
+	B32
+	B64
+	B128
+	U8
+	U16
+	U32
+	U64
+	S8
+	S16
+	S32
+	S64
+	F16
+	BF16
+	F32
+	F64
+	TF32
+	U16x2
+	S16x2
+	U8x4
+	S8x4
+	F16x2
+	BF16x2
+	F32x2
+	E4M3
+	E5M2
+	E3M2
+	E2M3
+	E2M1
+	UE8M0
+	E4M3x2
+	E5M2x2
+	E3M2x2
+	E2M3x2
+	E2M1x2
+	UE8M0x2
+	E4M3x4
+	E5M2x4
+	E3M2x4
+	E2M3x4
+	E2M1x4
+	B1
+	U4
+	S4
+	B1024
+	TexRef
+	SamplerRef
+	SurfRef
+	typeCount
+)
+
+// Kind is how the bits of a type are read.
+type Kind uint8
+
+// The kinds of a type.
+const (
+	Opaque   Kind = iota // texref, samplerref, surfref
+	Bits                 // .bX: untyped, and the packed containers
+	Unsigned             // .uX
+	Signed               // .sX
+	Float                // .fX, .bf16, .tf32 and the 8, 6 and 4 bit formats
+	Boolean              // .pred
+)
+
+var typeInfo = [typeCount]struct {
+	name string
+	bits int
+	kind Kind
+}{
+	NoType:     {"?", 0, Opaque},
+	Pred:       {"pred", 1, Boolean},
+	B8:         {"b8", 8, Bits},
+	B16:        {"b16", 16, Bits},
+	B32:        {"b32", 32, Bits},
+	B64:        {"b64", 64, Bits},
+	B128:       {"b128", 128, Bits},
+	U8:         {"u8", 8, Unsigned},
+	U16:        {"u16", 16, Unsigned},
+	U32:        {"u32", 32, Unsigned},
+	U64:        {"u64", 64, Unsigned},
+	S8:         {"s8", 8, Signed},
+	S16:        {"s16", 16, Signed},
+	S32:        {"s32", 32, Signed},
+	S64:        {"s64", 64, Signed},
+	F16:        {"f16", 16, Float},
+	BF16:       {"bf16", 16, Float},
+	F32:        {"f32", 32, Float},
+	F64:        {"f64", 64, Float},
+	TF32:       {"tf32", 32, Float},
+	U16x2:      {"u16x2", 32, Bits},
+	S16x2:      {"s16x2", 32, Bits},
+	U8x4:       {"u8x4", 32, Bits},
+	S8x4:       {"s8x4", 32, Bits},
+	F16x2:      {"f16x2", 32, Bits},
+	BF16x2:     {"bf16x2", 32, Bits},
+	F32x2:      {"f32x2", 64, Bits},
+	E4M3:       {"e4m3", 8, Float},
+	E5M2:       {"e5m2", 8, Float},
+	E3M2:       {"e3m2", 8, Float},
+	E2M3:       {"e2m3", 8, Float},
+	E2M1:       {"e2m1", 4, Float},
+	UE8M0:      {"ue8m0", 8, Float},
+	E4M3x2:     {"e4m3x2", 16, Bits},
+	E5M2x2:     {"e5m2x2", 16, Bits},
+	E3M2x2:     {"e3m2x2", 16, Bits},
+	E2M3x2:     {"e2m3x2", 16, Bits},
+	E2M1x2:     {"e2m1x2", 8, Bits},
+	UE8M0x2:    {"ue8m0x2", 16, Bits},
+	E4M3x4:     {"e4m3x4", 32, Bits},
+	E5M2x4:     {"e5m2x4", 32, Bits},
+	E3M2x4:     {"e3m2x4", 32, Bits},
+	E2M3x4:     {"e2m3x4", 32, Bits},
+	E2M1x4:     {"e2m1x4", 16, Bits},
+	B1:         {"b1", 1, Bits},
+	U4:         {"u4", 4, Unsigned},
+	S4:         {"s4", 4, Signed},
+	B1024:      {"b1024", 1024, Bits},
+	TexRef:     {"texref", 64, Opaque},
+	SamplerRef: {"samplerref", 64, Opaque},
+	SurfRef:    {"surfref", 64, Opaque},
+}
+
+var typeByName = func() map[string]Type {
+	m := make(map[string]Type, typeCount)
+	for t := NoType + 1; t < typeCount; t++ {
+		m[typeInfo[t].name] = t
+	}
+	return m
+}()
+
+// TypeByName returns the type written as ".name", without the dot; NoType if
+// there is none.
+func TypeByName(name string) Type { return typeByName[name] }
+
+// Bits is the width in bits; 0 for NoType.
+func (t Type) Bits() int { return typeInfo[t].bits }
+
+// Size is the width in bytes, rounded up.
+func (t Type) Size() int { return (typeInfo[t].bits + 7) / 8 }
+
+// Kind says how the bits are read.
+func (t Type) Kind() Kind { return typeInfo[t].kind }
+
+// IsInt reports whether t is .uX or .sX.
+func (t Type) IsInt() bool { k := t.Kind(); return k == Unsigned || k == Signed }
+
+// IsSigned reports whether t is .sX.
+func (t Type) IsSigned() bool { return t.Kind() == Signed }
+
+// IsFloat reports whether t is a scalar floating-point type.
+func (t Type) IsFloat() bool { return t.Kind() == Float }
+
+// String is the type as PTX writes it, with the dot.
+func (t Type) String() string {
+	if t >= typeCount {
+		return fmt.Sprintf("Type(%d)", uint8(t))
+	}
+	return "." + typeInfo[t].name
+}
+
+// registerTypes are the types a .reg declaration may carry (manual 5.2.1).
+func (t Type) isRegister() bool {
+	switch t {
+	case Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, BF16, BF16x2, F32, F64:
+		return true
+	}
+	return false
+}
+
+// Wide is the integer type of twice the width; NoType where PTX has none.
+func (t Type) Wide() Type {
+	switch t {
+	case U16:
+		return U32
+	case S16:
+		return S32
+	case U32:
+		return U64
+	case S32:
+		return S64
+	}
+	return NoType
+}
+
+// agrees reports whether a register of type r may stand where an instruction
+// wants type t (manual 9.4, "operand type checking"). With wider, r may be
+// wider than t, as in ld, st and cvt (9.4.1).
+func (t Type) agrees(r Type, wider bool) bool {
+	if t == Pred || r == Pred {
+		return t == r
+	}
+	tb, rb := t.Bits(), r.Bits()
+	if tb != rb && !(wider && rb > tb) {
+		return false
+	}
+	tk, rk := t.Kind(), r.Kind()
+	switch {
+	case tk == Bits || rk == Bits:
+		return true
+	case tk == Float || rk == Float:
+		return tk == rk && (tb == rb)
+	default:
+		return true
+	}
+}
+
+// Space is a state space (manual section 5.1).
+type Space uint8
+
+// The state spaces. Generic stands for an address without a space; Param is
+// split where it matters by the function it appears in.
+const (
+	Generic Space = iota
+	RegSpace
+	SReg
+	Const
+	Global
+	Local
+	Param
+	Shared
+	spaceCount
+)
+
+var spaceNames = [spaceCount]string{"generic", "reg", "sreg", "const", "global", "local", "param", "shared"}
+
+// String is the space as PTX writes it, without the dot.
+func (s Space) String() string { return spaceNames[s] }
+
+// spaceByName reads a space with an optional sub-qualifier, as in
+// "shared::cta" or "param::entry".
+func spaceByName(name string) (s Space, sub string, ok bool) {
+	base := name
+	for i := 0; i+1 < len(name); i++ {
+		if name[i] == ':' && name[i+1] == ':' {
+			base, sub = name[:i], name[i+2:]
+			break
+		}
+	}
+	for s := RegSpace; s < spaceCount; s++ {
+		if spaceNames[s] == base {
+			return s, sub, true
+		}
+	}
+	return 0, "", false
+}
+
+// Version is a PTX ISA version, as in ".version 8.5".
+type Version struct{ Major, Minor int }
+
+// Less reports whether v is an earlier version than w.
+func (v Version) Less(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
