@@ -727,7 +727,7 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 
 // vectorLen checks the length of a vector against the .vec slot.
 func (b *funcBuilder) vectorLen(n int, in *Instr, spec *OperandSpec, pos Pos) bool {
-	if !spec.open && in.Form.hasSlot("vec") && n != in.VecLen() {
+	if !spec.open && in.Form.HasSlot("vec") && n != in.VecLen() {
 		b.errorf(pos, "%s: vector of %d, want %d", in.Text, n, in.VecLen())
 		return false
 	}
@@ -740,7 +740,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 		return false
 	}
 	elem := want
-	if want != NoType && !in.Form.hasSlot("vec") && want.Bits()%max(len(w.Elems), 1) == 0 && in.Op.Name == "mov" {
+	if want != NoType && !in.Form.HasSlot("vec") && want.Bits()%max(len(w.Elems), 1) == 0 && in.Op.Name == "mov" {
 		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
 	}
 	o.Kind = VecOperand

@@ -75,6 +75,19 @@ func (v *Variant) Mnemonic() string { return v.Op.Name }
 // Has reports whether the modifier (without its dot) is written.
 func (v *Variant) Has(mod string) bool { return slices.Contains(v.mods, mod) }
 
+// Canonical is the opcode with its modifiers in the order of the form.
+func (v *Variant) Canonical() string {
+	var b strings.Builder
+	b.WriteString(v.Op.Name)
+	for _, s := range v.slots {
+		if s != "" {
+			b.WriteByte('.')
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
 // Slot is the modifier that fills the named slot of the form, "" if none does.
 func (v *Variant) Slot(name string) string {
 	for i := range v.Form.mods {
@@ -257,7 +270,7 @@ func parseForm(line string) (*Form, error) {
 			if hasType {
 				typ, o.wider = strings.CutSuffix(typ, "+")
 				typ, o.wide = strings.CutSuffix(typ, "*2")
-				if f.hasSlot(typ) {
+				if f.HasSlot(typ) {
 					o.slot = typ
 				} else if o.typ = TypeByName(typ); o.typ == NoType && typ != "any" {
 					return nil, fmt.Errorf("operand %q: no type %q", s, typ)
@@ -271,12 +284,13 @@ func parseForm(line string) (*Form, error) {
 	return f, nil
 }
 
-func (f *Form) hasSlot(name string) bool {
+// HasSlot reports whether the form has the named slot.
+func (f *Form) HasSlot(name string) bool {
 	return slices.ContainsFunc(f.mods, func(m modSpec) bool { return m.slot == name })
 }
 
-// operand is the index of the operand of that name, -1 if the form has none.
-func (f *Form) operand(name string) int {
+// Operand is the index of the operand of that name, -1 if the form has none.
+func (f *Form) Operand(name string) int {
 	return slices.IndexFunc(f.Operands, func(o OperandSpec) bool { return o.Name == name })
 }
 

@@ -305,7 +305,7 @@ type Guard struct {
 
 // Arg returns the operand of the given name in the form ("d", "a" …).
 func (in *Instr) Arg(name string) *Operand {
-	i := in.Form.operand(name)
+	i := in.Form.Operand(name)
 	if i < 0 {
 		panic(fmt.Sprintf("BUG: %s has no operand %s", in.Text, name))
 	}
@@ -410,3 +410,37 @@ func (in *Instr) isTerminator() bool {
 
 // Line returns the text of a line of the source, from 1, without its newline.
 func (m *Module) Line(n int) string { return sourceLine(m.src, n) }
+
+// EachInstr calls do with every instruction of the function, in order.
+func (f *Func) EachInstr(do func(in *Instr)) {
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			do(in)
+		}
+	}
+}
+
+// EachSymbol calls do with every variable and function that the instruction
+// names.
+func (in *Instr) EachSymbol(do func(s Symbol)) {
+	var visit func(ops []Operand)
+	visit = func(ops []Operand) {
+		for i := range ops {
+			if ops[i].Sym != nil {
+				do(ops[i].Sym)
+			}
+			visit(ops[i].Elems)
+		}
+	}
+	visit(in.Ops)
+	if c := in.Call; c != nil {
+		visit(c.Rets)
+		visit(c.Args)
+		if c.Target.Sym != nil {
+			do(c.Target.Sym)
+		}
+		if c.Var != nil {
+			do(c.Var)
+		}
+	}
+}

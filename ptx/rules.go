@@ -71,7 +71,7 @@ func ruleMov(f *Func, in *Instr) string {
 // ruleCvt: where a rounding modifier must stand and where it may (manual
 // 9.7.9.21).
 func ruleCvt(f *Func, in *Instr) string {
-	if in.Form.Class == ClassInt || !in.Form.hasSlot("atype") || !in.Form.hasSlot("dtype") {
+	if in.Form.Class == ClassInt || !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
 		return ""
 	}
 	d, a := in.SlotType("dtype"), in.SlotType("atype")
@@ -146,7 +146,7 @@ func ruleVector(f *Func, in *Instr) string {
 	case n > 1:
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, in.Type())
 	}
-	if e := in.Form.operand("e"); e >= 0 && in.Ops[e].Kind != NoOperand && in.Slot("hint") == "" {
+	if e := in.Form.Operand("e"); e >= 0 && in.Ops[e].Kind != NoOperand && in.Slot("hint") == "" {
 		return "a cache policy wants .L2::cache_hint"
 	}
 	return ""

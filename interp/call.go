@@ -1,0 +1,247 @@
+package interp
+
+// This file is calls and returns: frames of registers and local memory.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/regfile"
+)
+
+// call executes a call for the lanes of the guard.
+func (w *warp) call(b *block) {
+	m := w.guarded(b.guard)
+	if m == 0 {
+		w.jump(b.next)
+		return
+	}
+	site := b.call
+	target := site.target
+	if target == nil {
+		var groups []group // pc stands for the function here
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			addr := w.value(site.pointer, lane)
+			i := w.cta.code.functionAt(addr)
+			if i < 0 {
+				w.fail(b.src, 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
+				return
+			}
+			groups = gather(groups, int32(i), 1<<lane)
+		}
+		if len(groups) > 1 {
+			// Each group makes the call by itself, and they meet behind it.
+			calls := make([]group, len(groups))
+			for i, g := range groups {
+				calls[i] = group{w.pc, g.mask}
+			}
+			if off := w.mask &^ m; off != 0 {
+				calls = append(calls, group{b.next, off})
+			}
+			w.fan(calls, b.next)
+			return
+		}
+		target = w.cta.code.funcs[groups[0].pc]
+	}
+	if target.err != nil {
+		w.err = target.err
+		return
+	}
+	w.enter(b, site, target, m)
+}
+
+// functionAt is the index of the function with a code address, -1 if none has.
+func (c *code) functionAt(addr uint64) int {
+	for i, f := range c.funcs {
+		if f.codeAddr == addr && !f.fn.Entry {
+			return i
+		}
+	}
+	return -1
+}
+
+// savedRow holds a register while windows change.
+type savedRow struct {
+	r regfile.Row32
+	q regfile.Row64
+	p uint32
+}
+
+func (s *savedRow) save(f *regfile.File, p place) {
+	switch p.slot {
+	case alu.R:
+		s.r = *f.Src32(p.row)
+	case alu.Q:
+		s.q = *f.Src64(p.row)
+	case alu.P:
+		s.p = f.SrcP(p.row)
+	}
+}
+
+// savePlaces saves those of the places that are registers; nil if none is.
+func savePlaces(f *regfile.File, places []place) []savedRow {
+	var rows []savedRow
+	for i, p := range places {
+		if p.slot == alu.NoSlot {
+			continue
+		}
+		if rows == nil {
+			rows = make([]savedRow, len(places))
+		}
+		rows[i].save(f, p)
+	}
+	return rows
+}
+
+// enter begins the execution of a function by the lanes of m.
+func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
+	base := w.lbase + w.fn.local
+	if w.hasDyn {
+		base += w.dynWords()
+	}
+	// What a frame costs the thread's stack: its local memory, and its
+	// registers, which a real machine would have to save there.
+	limit := w.cta.grid.stackWords
+	if base+target.local+(len(w.frames)+1)*(4+target.frame.R+2*target.frame.Q) > limit {
+		w.fail(b.src, m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.fn.Name, len(w.frames)+1, 4*limit)
+		return
+	}
+	w.growLocal(base + target.local)
+	caller := w.fn
+	callerBase := w.lbase
+	w.frames = append(w.frames, frame{fn: caller, site: site, depth: len(w.below) + 1, lbase: w.lbase, dyn: w.dyn, hasDyn: w.hasDyn})
+	w.fn, w.lbase, w.hasDyn = target, base, false
+	for h := range w.files {
+		mh := uint32(m >> (32 * h))
+		f := &w.files[h]
+		regs := savePlaces(f, site.args)
+		f.Push(target.frame)
+		clear(w.local[h][base : base+target.local])
+		target.zero(f)
+		for i, dst := range target.params {
+			if i < len(site.args) {
+				w.transfer(h, mh, site.args[i], callerBase, at(regs, i), dst, base)
+			}
+		}
+	}
+	next := entry{target.entry, noBlock, m}
+	w.pc = b.next
+	w.push(next)
+}
+
+// zero clears the rows that may be read before they are written.
+func (fn *function) zero(f *regfile.File) {
+	for _, r := range fn.zeroR {
+		f.R[r] = regfile.Row32{}
+	}
+	for _, r := range fn.zeroQ {
+		f.Q[r] = regfile.Row64{}
+	}
+	for _, r := range fn.zeroP {
+		f.P[r] = 0
+	}
+}
+
+// popFrame returns to the caller: results go from the callee's places to the
+// caller's for the lanes of m.
+func (w *warp) popFrame(m uint64) {
+	n := len(w.frames) - 1
+	fr := &w.frames[n]
+	callee, from := w.fn, w.lbase
+	for h := range w.files {
+		f := &w.files[h]
+		regs := savePlaces(f, callee.rets)
+		f.Pop(fr.fn.frame)
+		for i, src := range callee.rets {
+			if i < len(fr.site.rets) {
+				w.transfer(h, uint32(m>>(32*h)), src, from, at(regs, i), fr.site.rets[i], fr.lbase)
+			}
+		}
+	}
+	w.fn, w.lbase, w.dyn, w.hasDyn = fr.fn, fr.lbase, fr.dyn, fr.hasDyn
+	w.frames = w.frames[:n]
+}
+
+func at(rows []savedRow, i int) *savedRow {
+	if rows == nil {
+		return nil
+	}
+	return &rows[i]
+}
+
+// transfer copies a parameter or result for the lanes of m in half h: from a
+// place in the frame at srcBase, or from the saved register reg, to a place in
+// the frame at dstBase, or a register of the present window.
+func (w *warp) transfer(h int, m uint32, src place, srcBase int, reg *savedRow, dst place, dstBase int) {
+	f := &w.files[h]
+	local := w.local[h]
+	if src.slot == alu.P || dst.slot == alu.P {
+		if src.slot == alu.P && dst.slot == alu.P {
+			f.SetP(dst.row, m, reg.p)
+		}
+		return
+	}
+	word := func(i, lane int) uint32 {
+		switch src.slot {
+		case alu.R:
+			return reg.r[lane]
+		case alu.Q:
+			return uint32(reg.q[lane] >> (32 * i))
+		}
+		return local[srcBase+src.off/4+i][lane]
+	}
+	words := (min(src.size, dst.size) + 3) / 4
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		switch dst.slot {
+		case alu.R:
+			v := word(0, lane)
+			if dst.size < 4 {
+				v &= 1<<(8*dst.size) - 1
+			}
+			f.R[dst.row][lane] = v
+		case alu.Q:
+			v := uint64(word(0, lane))
+			if words > 1 {
+				v |= uint64(word(1, lane)) << 32
+			}
+			f.Q[dst.row][lane] = v
+		default:
+			for i := range words {
+				local[dstBase+dst.off/4+i][lane] = word(i, lane)
+			}
+		}
+	}
+}
+
+// growLocal makes room for the given number of words of local memory.
+func (w *warp) growLocal(words int) {
+	for h := range w.files {
+		if len(w.local[h]) < words {
+			grown := make([]regfile.Row32, max(words, 2*len(w.local[h])))
+			copy(grown, w.local[h])
+			w.local[h] = grown
+		}
+	}
+}
+
+// localTop is the number of words of local memory in use.
+func (w *warp) localTop() int {
+	top := w.lbase + w.fn.local
+	if w.hasDyn {
+		top += w.dynWords()
+	}
+	return top
+}
+
+// dynWords is how far alloca has moved any lane's stack.
+func (w *warp) dynWords() int {
+	most := uint32(0)
+	for h := range w.files {
+		for _, d := range w.dyn[h] {
+			most = max(most, d)
+		}
+	}
+	return int(most+3) / 4
+}

@@ -1,0 +1,156 @@
+package interp
+
+// This file is the lowered code: what the machine runs. Everything that does
+// not depend on lane values is resolved: rows of registers, constants,
+// addresses of variables, branch targets, post-dominators.
+
+import (
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// code is a kernel with everything it can call.
+type code struct {
+	mod    *Module
+	kernel *ptx.Func
+	width  int // lanes of a warp
+	blocks []block
+	funcs  []*function
+	consts regfile.Constants
+
+	entry     *function
+	hits      int  // memory instructions: each remembers the allocation it hit
+	ordered   bool // some instruction lets a CTA see what other CTAs did
+	shared    map[*ptx.Var]uint64
+	sharedLen uint64 // of the static variables
+	sharedDyn uint64 // where dynamic shared memory begins
+	params    []param
+	paramLen  int
+
+	paramBlock *allocation // holds the arguments during a launch
+}
+
+// param is a kernel parameter's place in the parameter block.
+type param struct {
+	v   *ptx.Var
+	off int
+}
+
+// function is a lowered function.
+type function struct {
+	fn        *ptx.Func
+	entry     int32        // first block
+	exit      int32        // block where returning lanes meet
+	frame     regfile.Size // rows of its window
+	local     int          // words (4 bytes) of its static local frame
+	zeroR     []int32      // rows that may be read before they are written
+	zeroQ     []int32
+	zeroP     []int32
+	params    []place // of formal parameters
+	rets      []place
+	err       error // why it could not be lowered; raised when it is called
+	codeAddr  uint64
+	recursive bool
+}
+
+// place is where a parameter, argument or result lives.
+type place struct {
+	slot  alu.Slot // R, Q or P: a register row; NoSlot: the local frame
+	row   int32
+	off   int // bytes into the local frame
+	size  int // bytes
+	konst bool
+}
+
+// lane executes an instruction that is more than a kernel for the lanes of m in
+// half h of the warp (lanes 32h to 32h+31).
+type lane func(w *warp, h int, f *regfile.File, in *inst, m uint32)
+
+// inst is an instruction of a block. One PTX instruction may take several.
+type inst struct {
+	regfile.Operands
+	pure  alu.Kernel // what it does; or
+	lane  lane
+	mem   *access   // of memory instructions
+	call  *callSite // of calls of builtins
+	guard int32     // 0: none; p+1: where predicate p holds; -(p+1): where it does not
+	src   *ptx.Instr
+}
+
+// terminator is how a block ends.
+type terminator uint8
+
+const (
+	termNext    terminator = iota // go to next
+	termBranch                    // lanes of the guard go to target, others to next
+	termIndex                     // brx.idx: lane by lane into targets
+	termReturn                    // lanes of the guard go to the function's exit, others to next
+	termPop                       // the function's exit block: return to the caller
+	termExit                      // lanes of the guard end, others go to next
+	termCall                      // call, then next
+	termBarrier                   // bar, barrier: then next
+)
+
+// block is a basic block of lowered code. Calls, barriers and instructions
+// that CTAs must run in order end or begin blocks, so that a warp is only ever
+// suspended between two.
+type block struct {
+	insts   []inst
+	n       int // PTX instructions in it, the terminator included
+	term    terminator
+	leaves  bool // it is no more than the end of its lanes
+	visible bool // its first instruction lets the CTA see what others did
+	fn      *function
+	guard   int32 // of the terminator
+	next    int32
+	target  int32
+	join    int32 // where diverged lanes meet: the immediate post-dominator
+	src     *ptx.Instr
+	index   operandRef // of termIndex
+	targets []int32
+	call    *callSite
+	bar     *barrierOp
+}
+
+// operandRef is a source that control wants as numbers: a row of 32 or 64 bits.
+type operandRef struct {
+	slot alu.Slot
+	row  int32
+}
+
+// callSite is a call.
+type callSite struct {
+	target  *function  // direct
+	pointer operandRef // indirect: the row that holds the function's address
+	args    []place
+	rets    []place
+}
+
+// barrierOp is bar or barrier.
+type barrierOp struct {
+	kind  barrierKind
+	id    operandRef
+	count operandRef // NoSlot: all threads
+	pred  int32      // of red: the predicate combined
+	neg   bool
+	dst   int32 // of red: the row or predicate written
+}
+
+type barrierKind uint8
+
+const (
+	barSync barrierKind = iota
+	barArrive
+	barPopc
+	barAnd
+	barOr
+)
+
+// guardMask is the lanes of half a warp where the guard lets an instruction run.
+func guardMask(f *regfile.File, g int32) uint32 {
+	if g > 0 {
+		return f.P[g-1]
+	}
+	return ^f.P[-g-1]
+}

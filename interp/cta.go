@@ -1,0 +1,435 @@
+package interp
+
+// This file is a CTA: its warps take turns, and meet at barriers.
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// quantum is the share of a warp: about so many instructions, then the next
+// warp of its CTA has its turn, so that a warp may wait for another by looking
+// at memory.
+const quantum = 2048
+
+// cta is a CTA on its way through the kernel, or a context ready for one.
+type cta struct {
+	grid  *grid
+	code  *code
+	index int // linear
+	id    Dim3
+	warps []warp
+
+	shared    []byte
+	sharedMem allocation // shared memory at its generic window
+	hits      []*allocation
+	barriers  [16]barrier
+
+	out     bytes.Buffer // what the CTA has printed
+	changed bool         // memory has changed since the last time somebody looked
+	turn    bool         // the CTA may execute visible instructions
+	next    int          // warp whose turn is next
+	err     error
+	done    bool
+}
+
+// newCTA makes a context for CTAs of the grid.
+func newCTA(g *grid) *cta {
+	c := &cta{grid: g, code: g.code, hits: make([]*allocation, g.code.hits)}
+	c.shared = alignedBytes(g.sharedLen)
+	c.sharedMem = allocation{base: sharedWindow, size: g.sharedLen, span: g.sharedLen, data: c.shared, kind: sharedAlloc}
+	c.sharedMem.setPointer()
+	width := g.code.width
+	c.warps = make([]warp, (g.threads+width-1)/width)
+	for i := range c.warps {
+		w := &c.warps[i]
+		w.cta, w.id = c, i
+		w.files = make([]regfile.File, (width+31)/32)
+		for h := range w.files {
+			w.files[h].K = &g.code.consts
+		}
+	}
+	return c
+}
+
+// start readies the context for a CTA of the grid.
+func (c *cta) start(index int) {
+	c.index = index
+	c.id = c.grid.dim.at(index)
+	clear(c.shared)
+	c.barriers = [16]barrier{}
+	c.out.Reset()
+	c.next, c.err, c.done, c.turn = 0, nil, false, false
+	width := c.code.width
+	fn := c.code.entry
+	for i := range c.warps {
+		w := &c.warps[i]
+		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
+		w.stack.reset(fn.entry, w.live)
+		w.frames = w.frames[:0]
+		w.fn, w.lbase, w.hasDyn = fn, kernelFrame, false
+		w.state, w.err = ready, nil
+		w.count = counts{}
+		w.stack.diverged = 0
+		w.growLocal(kernelFrame + fn.local)
+		for h := range w.files {
+			f := &w.files[h]
+			f.Reset(fn.frame)
+			fn.zero(f)
+			clear(w.local[h][kernelFrame : kernelFrame+fn.local])
+		}
+	}
+}
+
+// status is why a CTA stopped running.
+type status uint8
+
+const (
+	hasFinished status = iota
+	wantsTurn          // every warp that can run stands before a visible instruction
+	outOfBudget
+	failed
+)
+
+// run executes the warps in turn until the CTA ends, cannot go on without
+// executing a visible instruction out of turn, or has executed about budget
+// instructions.
+func (c *cta) run(budget int, turn bool) status {
+	c.turn = turn
+	if turn {
+		for i := range c.warps {
+			if w := &c.warps[i]; w.state == atVisible {
+				w.state = ready
+			}
+		}
+	}
+	for budget > 0 {
+		if c.grid.cancelled.Load() {
+			return outOfBudget
+		}
+		idle := true
+		for range c.warps {
+			w := &c.warps[c.next]
+			c.next++
+			if c.next == len(c.warps) {
+				c.next = 0
+			}
+			if w.state != ready {
+				continue
+			}
+			idle = false
+			before := w.count.warpInstructions
+			share := int64(min(quantum, budget))
+			w.run(int(min(share, max(c.grid.maxSteps-before+1, 1))), turn)
+			budget -= int(w.count.warpInstructions - before)
+			if w.err != nil {
+				c.err = w.err
+				return failed
+			}
+			if w.state == ended {
+				c.release()
+			}
+			if budget <= 0 {
+				break
+			}
+		}
+		if !idle {
+			continue
+		}
+		waiting := false
+		for i := range c.warps {
+			switch c.warps[i].state {
+			case atVisible:
+				return wantsTurn
+			case atBarrier:
+				waiting = true
+			}
+		}
+		if waiting {
+			c.err = c.deadlock()
+			return failed
+		}
+		c.done = true
+		return hasFinished
+	}
+	return outOfBudget
+}
+
+// barrier is one of the sixteen barriers of a CTA.
+type barrier struct {
+	arrived int     // warps
+	want    int     // warps; 0: all that have not ended
+	waiting []*warp // of them those that wait
+	popc    int     // of bar.red
+	all     bool
+	any     bool
+}
+
+// barrierWait is what a warp waits for.
+type barrierWait struct {
+	id   int
+	op   *barrierOp
+	mask uint64
+	src  *ptx.Instr
+}
+
+// barrier executes bar or barrier.
+func (w *warp) barrier(b *block) {
+	m := w.guarded(b.guard)
+	if m == 0 {
+		w.jump(b.next)
+		return
+	}
+	c, op, in := w.cta, b.bar, b.src
+	if m != w.live {
+		away := w.live &^ m
+		t := w.fail(in, m, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(m), w.id, lanesList(away))
+		t.Notes = append(t.Notes, w.whereabouts(away)...)
+		return
+	}
+	first := bits.TrailingZeros64(m)
+	uniform := func(o operandRef, what string) (uint64, bool) {
+		v := w.value(o, first)
+		for rest := m; rest != 0; rest &= rest - 1 {
+			if w.value(o, bits.TrailingZeros64(rest)) != v {
+				w.fail(in, m, ErrBarrier, "%v: the %s differs between the lanes of warp %d", ErrBarrier, what, w.id)
+				return 0, false
+			}
+		}
+		return v, true
+	}
+	id, ok := uniform(op.id, "barrier number")
+	if !ok {
+		return
+	}
+	if id > 15 {
+		w.fail(in, m, ErrBarrier, "%v: barrier %d, want 0 to 15", ErrBarrier, id)
+		return
+	}
+	want := 0
+	if op.count.slot != alu.NoSlot {
+		n, ok := uniform(op.count, "thread count")
+		if !ok {
+			return
+		}
+		width := uint64(c.code.width)
+		if n == 0 || n%width != 0 {
+			w.fail(in, m, ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", ErrBarrier, n, width)
+			return
+		}
+		want = int(n / width)
+	}
+	bar := &c.barriers[id]
+	if bar.arrived == 0 {
+		*bar = barrier{want: want, all: true, waiting: bar.waiting[:0]}
+	} else if bar.want != want {
+		w.fail(in, m, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, id, c.threadCount(bar.want), c.threadCount(want))
+		return
+	}
+	bar.arrived++
+	if op.kind >= barPopc {
+		p := uint64(0)
+		for h := range w.files {
+			p |= uint64(w.files[h].SrcP(op.pred)) << (32 * h)
+		}
+		if op.neg {
+			p = ^p
+		}
+		p &= m
+		bar.popc += bits.OnesCount64(p)
+		bar.all = bar.all && p == m
+		bar.any = bar.any || p != 0
+	}
+	w.jump(b.next)
+	if op.kind != barArrive {
+		w.state = atBarrier
+		w.wait = barrierWait{int(id), op, m, in}
+		bar.waiting = append(bar.waiting, w)
+	}
+	c.complete(bar)
+}
+
+func (c *cta) threadCount(warps int) string {
+	if warps == 0 {
+		return "all"
+	}
+	return fmt.Sprint(warps * c.code.width)
+}
+
+// complete lets the warps at a barrier go on once enough have arrived.
+func (c *cta) complete(bar *barrier) {
+	want := bar.want
+	if want == 0 {
+		for i := range c.warps {
+			if c.warps[i].state != ended {
+				want++
+			}
+		}
+	}
+	if bar.arrived < want || bar.arrived == 0 {
+		return
+	}
+	for _, w := range bar.waiting {
+		w.state = ready
+		op := w.wait.op
+		for h := range w.files {
+			f := &w.files[h]
+			m := uint32(w.wait.mask >> (32 * h))
+			switch op.kind {
+			case barPopc:
+				if op.dst != noRow {
+					for ; m != 0; m &= m - 1 {
+						f.R[op.dst][bits.TrailingZeros32(m)] = uint32(bar.popc)
+					}
+				}
+			case barAnd, barOr:
+				if op.dst == noRow {
+					continue
+				}
+				v := uint32(0)
+				if op.kind == barAnd && bar.all || op.kind == barOr && bar.any {
+					v = regfile.Full
+				}
+				f.SetP(op.dst, m, v)
+			}
+		}
+	}
+	bar.arrived = 0
+	bar.waiting = bar.waiting[:0]
+}
+
+// release completes barriers that only waited for warps that have ended.
+func (c *cta) release() {
+	for i := range c.barriers {
+		if bar := &c.barriers[i]; bar.arrived > 0 && bar.want == 0 {
+			c.complete(bar)
+		}
+	}
+}
+
+// newTrap makes a trap at an instruction.
+func (c *cta) newTrap(in *ptx.Instr, kind error, format string, args ...any) *Trap {
+	m := c.code.mod
+	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.width}
+	if in != nil {
+		t.Pos = in.Pos
+		t.Line = m.Line(int(in.Pos.Line))
+		t.Instr = in.Text
+		t.Source = c.code.sourceOf(in)
+	} else {
+		t.Pos = c.code.kernel.Pos
+		t.Line = m.Line(int(t.Pos.Line))
+	}
+	return t
+}
+
+// sourceOf is the place that .loc gives for an instruction.
+func (c *code) sourceOf(in *ptx.Instr) string {
+	if in.Loc < 0 {
+		return ""
+	}
+	for _, fn := range c.funcs {
+		found := false
+		fn.fn.EachInstr(func(o *ptx.Instr) { found = found || o == in })
+		if found {
+			l := fn.fn.Locs[in.Loc]
+			return fmt.Sprintf("%s:%d:%d", c.mod.FileName(l.File), l.Line, l.Col)
+		}
+	}
+	return ""
+}
+
+// thread is the tid of the thread with a linear index.
+func (c *cta) thread(i int) Dim3 { return c.grid.block.at(i) }
+
+// deadlock says who waits where.
+func (c *cta) deadlock() *Trap {
+	var first *warp
+	groups := map[string][]int{}
+	var order []string
+	note := func(key string, warp int) {
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], warp)
+	}
+	for i := range c.warps {
+		w := &c.warps[i]
+		switch w.state {
+		case atBarrier:
+			if first == nil {
+				first = w
+			}
+			bar := &c.barriers[w.wait.id]
+			note(fmt.Sprintf("at barrier %d, %s:%s, where %d of %s threads have arrived", w.wait.id, c.code.mod.Name, w.wait.src.Pos,
+				bar.arrived*c.code.width, c.wanted(bar)), i)
+		case ended:
+			note("ended", i)
+		}
+	}
+	t := first.fail(first.wait.src, first.wait.mask, ErrDeadlock, "%v: barrier %d can never complete", ErrDeadlock, first.wait.id)
+	for _, key := range order {
+		verb := "waits"
+		if key == "ended" {
+			verb = "has"
+		}
+		warps := groups[key]
+		name := "warp"
+		if len(warps) > 1 {
+			name, verb = "warps", strings.TrimSuffix(strings.Replace(verb, "has", "have", 1), "s")
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s %s %s", name, intRanges(warps), verb, key))
+	}
+	return t
+}
+
+func (c *cta) wanted(bar *barrier) string {
+	if bar.want == 0 {
+		return fmt.Sprintf("all %d", c.grid.threads)
+	}
+	return fmt.Sprint(bar.want * c.code.width)
+}
+
+// whereabouts says where lanes of the warp are that are not active.
+func (w *warp) whereabouts(lanes uint64) []string {
+	var notes []string
+	for _, e := range slices.Backward(w.below) {
+		m := e.mask & lanes
+		if m == 0 {
+			continue
+		}
+		lanes &^= m
+		b := &w.cta.code.blocks[e.pc]
+		place := "at the end of function " + b.fn.fn.Name
+		if in := b.anchor(); in != nil {
+			place = fmt.Sprintf("before %s:%s", w.cta.code.mod.Name, in.Pos)
+		}
+		notes = append(notes, fmt.Sprintf("lanes %s wait %s", lanesList(m), place))
+	}
+	return notes
+}
+
+// intRanges writes sorted numbers as ranges: "0-3, 7".
+func intRanges(list []int) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		if j > i {
+			parts = append(parts, fmt.Sprintf("%d-%d", list[i], list[j]))
+		} else {
+			parts = append(parts, fmt.Sprint(list[i]))
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}

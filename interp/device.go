@@ -1,0 +1,266 @@
+package interp
+
+// This file is the caller's view of a device: configuration, buffers, modules.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"gemu/ptx"
+)
+
+// Config configures a device. The zero value is ready to use.
+type Config struct {
+	// Memory is the size of device memory in bytes; 0 means 16 GiB. It bounds
+	// allocations, it is not taken from the host in advance.
+	Memory uint64
+	// Heap bounds what device-side malloc may hold; 0 means 256 MiB.
+	Heap uint64
+	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB.
+	Stack int
+	// Workers is the number of host goroutines that run CTAs; 0 means
+	// GOMAXPROCS. Results do not depend on it.
+	Workers int
+	// Stdout receives what kernels print; nil means nobody does.
+	Stdout io.Writer
+}
+
+// Device is an emulated GPU: memory and the modules loaded into it. Launches
+// on one device run one after another.
+type Device struct {
+	cfg Config
+	mu  sync.Mutex // held by a launch and by changes to memory
+	mem *memory
+
+	heapUsed uint64
+	gridID   uint64
+	funcs    []*ptx.Func // by code address
+	loaded   int         // modules
+}
+
+// NewDevice makes a device.
+func NewDevice(cfg Config) *Device {
+	if cfg.Memory == 0 {
+		cfg.Memory = 16 << 30
+	}
+	if cfg.Heap == 0 {
+		cfg.Heap = 256 << 20
+	}
+	if cfg.Stack == 0 {
+		cfg.Stack = 512 << 10
+	}
+	if cfg.Workers <= 0 {
+		cfg.Workers = runtime.GOMAXPROCS(0)
+	}
+	return &Device{cfg: cfg, mem: newMemory(cfg.Memory)}
+}
+
+// Buffer is a piece of device memory.
+type Buffer struct {
+	dev *Device
+	a   *allocation
+}
+
+// Alloc allocates size zero bytes of global memory.
+func (d *Device) Alloc(size int) (*Buffer, error) { return d.AllocNamed("", size) }
+
+// AllocNamed allocates like Alloc; traps call the buffer by its name.
+func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
+	if size < 0 {
+		return nil, fmt.Errorf("buffer of %d bytes", size)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a, err := d.mem.alloc(uint64(size), bufferAlloc, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Buffer{d, a}, nil
+}
+
+// Free releases the buffer. A kernel that still uses its address traps.
+func (b *Buffer) Free() {
+	b.dev.mu.Lock()
+	defer b.dev.mu.Unlock()
+	if !b.a.dead {
+		b.dev.mem.free(b.a)
+	}
+}
+
+// Addr is the buffer's device address.
+func (b *Buffer) Addr() uint64 { return b.a.base }
+
+// Size is the buffer's size in bytes.
+func (b *Buffer) Size() int { return int(b.a.size) }
+
+// Bytes is the buffer's memory itself, not a copy. It must not be touched while
+// a launch runs, nor after Free.
+func (b *Buffer) Bytes() []byte { return b.a.data }
+
+// Element is a type that buffers can hold.
+type Element interface {
+	~uint8 | ~int8 | ~uint16 | ~int16 | ~uint32 | ~int32 | ~uint64 | ~int64 | ~float32 | ~float64
+}
+
+// NewBuffer allocates a buffer with a copy of data.
+func NewBuffer[T Element](d *Device, data []T) (*Buffer, error) {
+	b, err := d.Alloc(len(data) * int(unsafe.Sizeof(*new(T))))
+	if err != nil {
+		return nil, err
+	}
+	copy(Slice[T](b), data)
+	return b, nil
+}
+
+// Slice views the buffer's memory as elements of type T, not a copy: see Bytes.
+// A rest shorter than an element is left out.
+func Slice[T Element](b *Buffer) []T {
+	n := len(b.a.data) / int(unsafe.Sizeof(*new(T)))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.a.data))), n)
+}
+
+// Module is a PTX module loaded into a device: its variables have addresses.
+type Module struct {
+	*ptx.Module
+	dev     *Device
+	vars    map[*ptx.Var]*allocation
+	code    map[*ptx.Func]uint64 // addresses of functions
+	kernels map[kernelKey]*code
+}
+
+// Load parses and checks a PTX source and loads it; name is what messages call
+// it. Errors of the source are a ptx.ErrorList.
+func (d *Device) Load(name string, src []byte) (*Module, error) {
+	m, err := ptx.Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	return d.LoadModule(m)
+}
+
+// LoadModule loads a checked module: its variables get memory and their initial
+// values.
+func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*code{}}
+	var vars []*ptx.Var
+	for _, decl := range m.Decls {
+		switch decl := decl.(type) {
+		case *ptx.Var:
+			vars = append(vars, decl)
+		case *ptx.Func:
+			if m.Lookup(decl.Name) == ptx.Symbol(decl) {
+				mod.code[decl] = codeBase + uint64(len(d.funcs))*16
+				d.funcs = append(d.funcs, decl)
+			}
+			vars = append(vars, decl.Vars...)
+		}
+	}
+	for _, v := range vars {
+		if v.Space != ptx.Global && v.Space != ptx.Const {
+			continue
+		}
+		if v.Linkage == ptx.Extern && m.Lookup(v.Name) != ptx.Symbol(v) {
+			continue // declared here, defined further down
+		}
+		kind := variableAlloc
+		if v.Space == ptx.Const {
+			kind = constAlloc
+		}
+		a, err := d.mem.alloc(uint64(v.Size()), kind, v.Name)
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
+		}
+		mod.vars[v] = a
+	}
+	for _, v := range vars {
+		if a := mod.vars[v]; a != nil {
+			mod.initialise(v, a.data)
+		}
+	}
+	d.loaded++
+	return mod, nil
+}
+
+// initialise writes the initial value of a variable.
+func (m *Module) initialise(v *ptx.Var, data []byte) {
+	size := v.Type.Size()
+	for _, e := range v.Init {
+		bits := e.Imm.As(v.Type)
+		if e.Sym != nil {
+			addr, _ := m.symbolAddress(e.Sym)
+			bits = addr + uint64(e.Offset)
+			if e.Generic {
+				if sv, ok := e.Sym.(*ptx.Var); ok && sv.Space == ptx.Shared {
+					bits += sharedWindow
+				}
+			}
+			if e.Mask != 0 {
+				shift := 0
+				for e.Mask>>shift&1 == 0 {
+					shift++
+				}
+				bits = bits & e.Mask >> shift
+			}
+		}
+		putBits(data[e.Elem*size:], size, bits)
+	}
+}
+
+func putBits(p []byte, size int, bits uint64) {
+	switch size {
+	case 1:
+		p[0] = byte(bits)
+	case 2:
+		binary.LittleEndian.PutUint16(p, uint16(bits))
+	case 4:
+		binary.LittleEndian.PutUint32(p, uint32(bits))
+	default:
+		binary.LittleEndian.PutUint64(p, bits)
+	}
+}
+
+// symbolAddress is the address of a global or constant variable or of a
+// function; false for what has none (shared and local variables, which each CTA
+// or thread has its own of).
+func (m *Module) symbolAddress(s ptx.Symbol) (uint64, bool) {
+	switch s := s.(type) {
+	case *ptx.Var:
+		if a := m.vars[s]; a != nil {
+			return a.base, true
+		}
+		if def, ok := m.Lookup(s.Name).(*ptx.Var); ok && def != s {
+			return m.symbolAddress(def)
+		}
+	case *ptx.Func:
+		if def, ok := m.Lookup(s.Name).(*ptx.Func); ok {
+			s = def
+		}
+		if a, ok := m.code[s]; ok {
+			return a, true
+		}
+	}
+	return 0, false
+}
+
+// Var finds a .global or .const variable of the module by name, as a buffer;
+// nil if there is none.
+func (m *Module) Var(name string) *Buffer {
+	if v, ok := m.Lookup(name).(*ptx.Var); ok {
+		if a := m.vars[v]; a != nil {
+			return &Buffer{m.dev, a}
+		}
+	}
+	return nil
+}
+
+// Device is the device the module is loaded into.
+func (m *Module) Device() *Device { return m.dev }

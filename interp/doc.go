@@ -1,0 +1,21 @@
+// Package interp runs PTX kernels: it is the SIMT machine.
+//
+// A Device owns memory: buffers that the caller allocates, the variables of the
+// modules loaded into it, the heap of device-side malloc. A Module is a checked
+// PTX source loaded into a device. A launch runs one kernel of it over a grid of
+// CTAs:
+//
+//	Launch ─ lowers the kernel once into fixed-size code (lower*.go), then
+//	grid   ─ runs CTAs on the host's cores, in rounds that make the result
+//	         independent of their number (grid.go)
+//	cta    ─ interleaves its warps, holds shared memory and barriers (cta.go)
+//	warp   ─ executes blocks of code for its active lanes (warp.go); which lanes
+//	         are active where is the reconvergence stack's business (stack.go)
+//	lanes  ─ instruction kernels work on whole rows of a register file
+//	         (package regfile, internal/alu), memory on addresses (access.go)
+//
+// Every memory access is checked against the allocation it hits. What goes
+// wrong in a kernel is a *Trap; legal PTX that is not run is a *ptx.Unsupported.
+//
+// The package is not a timing model: it counts instructions, not cycles.
+package interp

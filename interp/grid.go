@@ -1,0 +1,384 @@
+package interp
+
+// This file runs a grid: CTAs on the host's cores, with a result that does not
+// depend on how many there are.
+//
+// The grid advances in rounds. In the first half of a round the CTAs in flight
+// run in parallel, each until it ends, or stands before a *visible* instruction
+// (one whose effect lets it see what other CTAs did: an atomic on global memory
+// whose result is used, a volatile load …), or has used up its slice. In the
+// second half the CTAs that stand before a visible instruction run one at a
+// time, in the order of their index, each for a short slice. A kernel without
+// data races thus always computes the same, and a CTA that waits for another
+// makes progress. Kernels without visible instructions only have first halves.
+//
+// A bounded number of CTAs is in flight. If they all wait for one that is not,
+// more are admitted, so that any CTA may wait for any other.
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
+// not tuned to the host, because the schedule must not depend on it.
+const (
+	windowFree    = 256     // CTAs in flight of a kernel without visible instructions
+	windowOrdered = 32      // CTAs in flight of one with
+	sliceParallel = 1 << 18 // first half
+	sliceTurn     = 1 << 12 // second half
+	patience      = 64      // rounds without a CTA that ends before more are admitted
+)
+
+// grid is a launch under way.
+type grid struct {
+	code  *code
+	dev   *Device
+	dim   Dim3 // CTAs
+	block Dim3 // threads of a CTA
+	total int  // CTAs
+
+	threads    int // of a CTA
+	sharedLen  uint64
+	dynShared  uint64
+	stackWords int
+	maxSteps   int64
+	gridID     uint64
+	stdout     io.Writer
+	workers    int
+	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
+
+	cancelled atomic.Bool
+	finished  atomic.Int64
+	lowFail   atomic.Int64 // lowest index of a CTA that failed
+	heapMu    sync.Mutex
+
+	mu      sync.Mutex
+	pool    []*cta
+	count   counts
+	flights []flight // by index
+	next    int      // index of the next CTA to be admitted
+	output  map[int][]byte
+}
+
+// flight is a CTA in flight.
+type flight struct {
+	index  int
+	cta    *cta // nil before it starts and after it has ended
+	status status
+}
+
+// run executes the grid to its end.
+func (g *grid) run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
+	defer stop()
+	window := windowFree
+	if g.code.ordered {
+		window = windowOrdered
+	}
+	g.atomics = g.workers > 1
+	g.lowFail.Store(math.MaxInt64)
+	g.output = map[int][]byte{}
+	idle := 0 // rounds without a CTA that ended
+	var watch stallWatch
+	for g.next < g.total || len(g.flights) > 0 {
+		for len(g.flights) < window && g.next < g.total {
+			g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
+			g.next++
+		}
+		before := g.finished.Load()
+		g.parallelHalf()
+		if g.code.ordered && g.lowFail.Load() == math.MaxInt64 {
+			g.turns()
+		}
+		g.retire()
+		if ctx.Err() != nil {
+			g.flush(g.total)
+			return fmt.Errorf("kernel %s stopped: %w", g.code.kernel.Name, context.Cause(ctx))
+		}
+		if low := int(g.lowFail.Load()); low < g.total {
+			g.flush(g.total)
+			i := slices.IndexFunc(g.flights, func(f flight) bool { return f.index == low })
+			return g.flights[i].cta.err
+		}
+		if g.finished.Load() > before {
+			idle, watch = 0, stallWatch{}
+			continue
+		}
+		idle++
+		stalled := watch.stalled(g)
+		switch {
+		case g.next < g.total && (stalled || idle%patience == 0):
+			window += windowOrdered
+			watch = stallWatch{}
+		case stalled:
+			g.flush(g.total)
+			return g.stall()
+		}
+	}
+	return nil
+}
+
+// parallelHalf runs every CTA in flight that may run.
+func (g *grid) parallelHalf() {
+	var next atomic.Int64
+	work := func() {
+		var spare *cta
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(g.flights) {
+				break
+			}
+			f := &g.flights[i]
+			if int64(f.index) > g.lowFail.Load() {
+				continue // a CTA before it has failed
+			}
+			if f.cta == nil {
+				if f.cta = spare; f.cta == nil {
+					f.cta = g.context()
+				}
+				spare = nil
+				f.cta.start(f.index)
+			}
+			if g.advance(f, sliceParallel, false) && spare == nil {
+				spare, f.cta = f.cta, nil
+			}
+		}
+		if spare != nil {
+			g.putContext(spare)
+		}
+	}
+	n := min(g.workers, len(g.flights))
+	if n <= 1 {
+		work()
+		return
+	}
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(work)
+	}
+	wg.Wait()
+}
+
+// turns runs the CTAs that stand before a visible instruction, one at a time.
+func (g *grid) turns() {
+	for i := range g.flights {
+		f := &g.flights[i]
+		if f.status == wantsTurn {
+			g.advance(f, sliceTurn, true)
+			if g.lowFail.Load() < math.MaxInt64 {
+				return
+			}
+		}
+	}
+}
+
+// advance runs a CTA for a slice and reports whether it has ended.
+func (g *grid) advance(f *flight, slice int, turn bool) bool {
+	f.status = f.cta.run(slice, turn)
+	switch f.status {
+	case hasFinished:
+		g.finished.Add(1)
+		g.mu.Lock()
+		f.cta.sum(&g.count)
+		if f.cta.out.Len() > 0 {
+			g.output[f.index] = slices.Clone(f.cta.out.Bytes())
+		}
+		g.mu.Unlock()
+		return true
+	case failed:
+		for {
+			low := g.lowFail.Load()
+			if low <= int64(f.index) || g.lowFail.CompareAndSwap(low, int64(f.index)) {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// sum adds the counts of the CTA's warps.
+func (c *cta) sum(total *counts) {
+	for i := range c.warps {
+		w := &c.warps[i]
+		w.count.divergent = w.stack.diverged
+		total.add(&w.count)
+	}
+}
+
+// context takes a CTA context from the pool, or makes one.
+func (g *grid) context() *cta {
+	g.mu.Lock()
+	if n := len(g.pool); n > 0 {
+		c := g.pool[n-1]
+		g.pool = g.pool[:n-1]
+		g.mu.Unlock()
+		return c
+	}
+	g.mu.Unlock()
+	return newCTA(g)
+}
+
+func (g *grid) putContext(c *cta) {
+	g.mu.Lock()
+	g.pool = append(g.pool, c)
+	g.mu.Unlock()
+}
+
+// retire drops the CTAs that have ended and writes the output of those before
+// which none is left.
+func (g *grid) retire() {
+	keep := g.flights[:0]
+	for _, f := range g.flights {
+		if f.status != hasFinished {
+			keep = append(keep, f)
+		} else if f.cta != nil {
+			g.pool = append(g.pool, f.cta)
+		}
+	}
+	clear(g.flights[len(keep):])
+	g.flights = keep
+	low := g.next
+	if len(g.flights) > 0 {
+		low = g.flights[0].index
+	}
+	g.flush(low)
+}
+
+// flush writes what the CTAs below the index have printed, in order.
+func (g *grid) flush(below int) {
+	for _, f := range g.flights {
+		if f.cta != nil && f.index < below && f.cta.out.Len() > 0 {
+			g.output[f.index] = f.cta.out.Bytes()
+		}
+	}
+	var ready []int
+	for i := range g.output {
+		if i < below {
+			ready = append(ready, i)
+		}
+	}
+	slices.Sort(ready)
+	for _, i := range ready {
+		if g.stdout != nil {
+			g.stdout.Write(g.output[i])
+		}
+		delete(g.output, i)
+	}
+}
+
+// stallWatch finds out that a grid can never make progress: no CTA has changed
+// memory, and the state of all threads is one they have been in before (Brent's
+// cycle detection, one look per round).
+type stallWatch struct {
+	seed  maphash.Seed
+	saved uint64
+	power int
+	steps int
+}
+
+func (s *stallWatch) stalled(g *grid) bool {
+	changed := false
+	for i := range g.flights {
+		if c := g.flights[i].cta; c != nil {
+			changed = changed || c.changed
+			c.changed = false
+		}
+	}
+	if changed {
+		*s = stallWatch{}
+		return false
+	}
+	if s.power == 0 {
+		s.seed, s.power = maphash.MakeSeed(), 1
+		s.saved = g.hash(s.seed)
+		return false
+	}
+	now := g.hash(s.seed)
+	if now == s.saved {
+		return true
+	}
+	if s.steps++; s.steps == s.power {
+		s.saved, s.power, s.steps = now, 2*s.power, 0
+	}
+	return false
+}
+
+// hash digests the state of every thread in flight: position, registers and
+// local memory.
+func (g *grid) hash(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for i := range g.flights {
+		c := g.flights[i].cta
+		if c == nil {
+			continue
+		}
+		maphash.WriteComparable(&h, g.flights[i].index)
+		for i := range c.warps {
+			w := &c.warps[i]
+			if w.state == ended {
+				continue
+			}
+			maphash.WriteComparable(&h, w.entry)
+			for _, e := range w.below {
+				maphash.WriteComparable(&h, e)
+			}
+			for j := range w.files {
+				r, q, p := w.files[j].Rows()
+				h.Write(rawBytes(r))
+				h.Write(rawBytes(q))
+				h.Write(rawBytes(p))
+				h.Write(rawBytes(w.local[j][:w.localTop()]))
+			}
+		}
+	}
+	return h.Sum64()
+}
+
+// rawBytes views a slice of numbers as bytes.
+func rawBytes[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// stall is the trap of a grid that can never make progress.
+func (g *grid) stall() error {
+	var trap *Trap
+	notes := 0
+	for i := range g.flights {
+		c := g.flights[i].cta
+		for j := range c.warps {
+			w := &c.warps[j]
+			if w.state == ended {
+				continue
+			}
+			in := g.code.blocks[w.pc].anchor()
+			if trap == nil {
+				trap = w.fail(in, w.mask, ErrDeadlock, "%v: no thread can make progress: all wait for memory that nobody changes", ErrDeadlock)
+			}
+			if notes++; notes > 8 || in == nil {
+				continue
+			}
+			verb := "loops"
+			if w.state == atBarrier {
+				verb, in = "waits", w.wait.src
+			}
+			trap.Notes = append(trap.Notes, fmt.Sprintf("cta %s warp %d lanes %s %s at %s:%s", c.id, w.id, lanesList(w.mask), verb, g.code.mod.Name, in.Pos))
+			trap.Notes = append(trap.Notes, w.whereabouts(w.live&^w.mask)...)
+		}
+	}
+	if notes > 8 {
+		trap.Notes = append(trap.Notes, fmt.Sprintf("and %d more warps", notes-8))
+	}
+	return trap
+}

@@ -1,0 +1,110 @@
+package alu
+
+// This file holds comparisons (manual sections 9.3.1, 9.7.6.1 and 9.7.6.2).
+// Ordered float comparisons are false, unordered ones (…u) true where an operand
+// is NaN.
+
+import "gemu/regfile"
+
+type number interface {
+	integer | float32 | float64
+}
+
+//gemu:compare eq.$T; T = b16|u16|s16 b32|u32|s32 b64|u64|s64 f32 f64
+func eq[T number](a, b T) bool { return a == b }
+
+//gemu:compare ne.$T; T = b16|u16|s16 b32|u32|s32 b64|u64|s64
+func ne[T number](a, b T) bool { return a != b }
+
+//gemu:compare lt.$T; T = u16 u32 u64 s16 s32 s64 f32 f64
+func lt[T number](a, b T) bool { return a < b }
+
+//gemu:compare le.$T; T = u16 u32 u64 s16 s32 s64 f32 f64
+func le[T number](a, b T) bool { return a <= b }
+
+//gemu:compare gt.$T; T = u16 u32 u64 s16 s32 s64 f32 f64
+func gt[T number](a, b T) bool { return a > b }
+
+//gemu:compare ge.$T; T = u16 u32 u64 s16 s32 s64 f32 f64
+func ge[T number](a, b T) bool { return a >= b }
+
+//gemu:compare lo.$T; T = u16 u32 u64
+func lo[T number](a, b T) bool { return a < b }
+
+//gemu:compare ls.$T; T = u16 u32 u64
+func ls[T number](a, b T) bool { return a <= b }
+
+//gemu:compare hi.$T; T = u16 u32 u64
+func hi[T number](a, b T) bool { return a > b }
+
+//gemu:compare hs.$T; T = u16 u32 u64
+func hs[T number](a, b T) bool { return a >= b }
+
+// The ordered "not equal" of floats.
+//
+//gemu:compare ne.$T; T = f32 f64
+func neOrdered[T number](a, b T) bool { return a < b || a > b }
+
+//gemu:compare equ.$T; T = f32 f64
+func equ[T number](a, b T) bool { return !(a < b || a > b) }
+
+//gemu:compare neu.$T; T = f32 f64
+func neu[T number](a, b T) bool { return a != b }
+
+//gemu:compare ltu.$T; T = f32 f64
+func ltu[T number](a, b T) bool { return !(a >= b) }
+
+//gemu:compare leu.$T; T = f32 f64
+func leu[T number](a, b T) bool { return !(a > b) }
+
+//gemu:compare gtu.$T; T = f32 f64
+func gtu[T number](a, b T) bool { return !(a <= b) }
+
+//gemu:compare geu.$T; T = f32 f64
+func geu[T number](a, b T) bool { return !(a < b) }
+
+//gemu:compare num.$T; T = f32 f64
+func num[T number](a, b T) bool { return a == a && b == b }
+
+//gemu:compare nan.$T; T = f32 f64
+func nan[T number](a, b T) bool { return a != a || b != b }
+
+// The boolean operators of setp, in Operands.Imm.
+const (
+	BoolNone = iota
+	BoolAnd
+	BoolOr
+	BoolXor
+)
+
+// NoPred in Operands.D or E stands for a sink.
+const NoPred = -1 << 31
+
+// setPredicates finishes a comparison whose outcome is t: p = t op c into D and
+// q = !t op c into E (manual 9.7.6.2). The complement bit of Imm negates c.
+func setPredicates(f *regfile.File, o *regfile.Operands, m, t uint32) {
+	u := ^t
+	if o.Imm != BoolNone {
+		c := f.SrcP(o.C)
+		if o.Imm&ComplementC != 0 {
+			c = ^c
+		}
+		switch o.Imm &^ ComplementC {
+		case BoolAnd:
+			t, u = t&c, u&c
+		case BoolOr:
+			t, u = t|c, u|c
+		case BoolXor:
+			t, u = t^c, u^c
+		}
+	}
+	if o.D != NoPred {
+		f.SetP(o.D, m, t)
+	}
+	if o.E != NoPred {
+		f.SetP(o.E, m, u)
+	}
+}
+
+// ComplementC in Operands.Imm negates the predicate C of a comparison.
+const ComplementC = 1 << 8

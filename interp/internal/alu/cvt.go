@@ -1,0 +1,81 @@
+package alu
+
+// This file holds the conversions that compilers emit (manual section
+// 9.7.9.21). Every other one runs through convert in slow.go.
+
+import (
+	"gemu/interp/internal/fp"
+)
+
+// Between integers: the source is extended as its type says, then cut to the
+// destination.
+//
+//gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u32 s32 u64|s64
+//gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u8 s8 u16 s16
+//gemu:kernel cvt.$D.$S; D = u8|s8 u16|s16; S = u8 s8 u16 s16 u32|s32 u64|s64 slow
+func cvt[D, S integer](a S) D { return D(a) }
+
+//gemu:kernel cvt.rn.f32.$S; S = s32 u32 s64 u64 u16 s16 u8 s8
+func cvtF32Int[S integer](a S) float32 { return float32(a) }
+
+//gemu:kernel cvt.rn.f64.$S; S = s32 u32 s64 u64 u16 s16 u8 s8
+func cvtF64Int[S integer](a S) float64 { return float64(a) }
+
+//gemu:kernel cvt.f64.f32
+func cvtF64F32(a float32) float64 { return fp.F32ToF64(a) }
+
+//gemu:kernel cvt.rn.f32.f64
+func cvtF32F64(a float64) float32 { return fp.Canon32(float32(a)) }
+
+//gemu:kernel cvt.rzi.s32.f32
+func cvtRziS32F32(a float32) int32 {
+	if a > -1<<31 && a < 1<<31 {
+		return int32(a)
+	}
+	return int32(fp.F32ToInt(a, fp.RZ, 32, true))
+}
+
+//gemu:kernel cvt.rzi.u32.f32
+func cvtRziU32F32(a float32) uint32 {
+	if a > -1 && a < 1<<32 {
+		return uint32(int64(a))
+	}
+	return uint32(fp.F32ToInt(a, fp.RZ, 32, false))
+}
+
+//gemu:kernel cvt.rzi.s32.f64
+func cvtRziS32F64(a float64) int32 {
+	if a > -1<<31 && a < 1<<31 {
+		return int32(a)
+	}
+	return int32(fp.F64ToInt(a, fp.RZ, 32, true))
+}
+
+//gemu:kernel cvt.rzi.s64.f64
+func cvtRziS64F64(a float64) int64 {
+	if a > -1<<63 && a < 1<<63 {
+		return int64(a)
+	}
+	return int64(fp.F64ToInt(a, fp.RZ, 64, true))
+}
+
+//gemu:kernel cvt.f32.f16
+func cvtF32F16(a uint16) float32 { return fp.F16ToF32(a) }
+
+//gemu:kernel cvt.rn.f16.f32
+func cvtF16F32(a float32) uint16 { return fp.F32ToF16(a, fp.RN) }
+
+//gemu:kernel cvt.sat.f32.f32
+func cvtSatF32(a float32) float32 { return fp.Sat32(a) }
+
+// sext and zext widen a narrow result to its register: conversions to a
+// register wider than the destination type (manual 9.4.1).
+//
+//gemu:kernel widen.s8.b16
+func widenS8B16(a int8) uint16 { return uint16(a) }
+
+//gemu:kernel widen.$S.b32; S = s8 s16
+func widenB32[S integer](a S) uint32 { return uint32(a) }
+
+//gemu:kernel widen.$S.b64; S = s8 s16 s32 u8 u16 u32
+func widenB64[S integer](a S) uint64 { return uint64(a) }

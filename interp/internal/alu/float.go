@@ -1,0 +1,165 @@
+package alu
+
+// This file holds floating-point arithmetic (manual section 9.7.3) in the forms
+// that compilers emit: rounding to nearest, with or without .ftz. Other roundings,
+// .sat and the rarer modifiers run through floatOp in slow.go.
+//
+// {ftz} in a key makes two kernels, without and with flushing of subnormal
+// operands and results.
+
+import (
+	"math"
+
+	"gemu/interp/internal/fp"
+)
+
+//gemu:kernel add{ftz}.f32
+func addF32(a, b float32) float32 { return fp.Canon32(a + b) }
+
+//gemu:kernel sub{ftz}.f32
+func subF32(a, b float32) float32 { return fp.Canon32(a - b) }
+
+//gemu:kernel mul{ftz}.f32
+func mulF32(a, b float32) float32 { return fp.Canon32(a * b) }
+
+//gemu:kernel fma{ftz}.f32
+func fmaF32(a, b, c float32) float32 { return fp.FmaRN32(a, b, c) }
+
+//gemu:kernel add.f64
+func addF64(a, b float64) float64 { return fp.Canon64(a + b) }
+
+//gemu:kernel sub.f64
+func subF64(a, b float64) float64 { return fp.Canon64(a - b) }
+
+//gemu:kernel mul.f64
+func mulF64(a, b float64) float64 { return fp.Canon64(a * b) }
+
+//gemu:kernel fma.f64
+func fmaF64(a, b, c float64) float64 { return fp.FmaRN64(a, b, c) }
+
+//gemu:kernel div.rn{ftz}.f32
+func divF32(a, b float32) float32 { return fp.Canon32(a / b) }
+
+//gemu:kernel div.full{ftz}.f32
+func divFullF32(a, b float32) float32 { return fp.DivFull32(a, b) }
+
+//gemu:kernel div.approx{ftz}.f32
+func divApproxF32(a, b float32) float32 { return fp.DivApprox32(a, b) }
+
+//gemu:kernel div.rn.f64
+func divF64(a, b float64) float64 { return fp.Canon64(a / b) }
+
+//gemu:kernel rcp.rn{ftz}.f32
+func rcpF32(a float32) float32 { return fp.Canon32(1 / a) }
+
+//gemu:kernel rcp.approx{ftz}.f32
+func rcpApproxF32(a float32) float32 { return fp.RcpApprox32(a) }
+
+//gemu:kernel rcp.rn.f64
+func rcpF64(a float64) float64 { return fp.Canon64(1 / a) }
+
+//gemu:kernel rcp.approx.ftz.f64
+func rcpApproxF64(a float64) float64 { return fp.RcpApprox64(a) }
+
+//gemu:kernel sqrt.rn{ftz}.f32
+func sqrtF32(a float32) float32 { return fp.Canon32(float32(math.Sqrt(float64(a)))) }
+
+//gemu:kernel sqrt.approx{ftz}.f32
+func sqrtApproxF32(a float32) float32 { return fp.SqrtApprox32(a) }
+
+//gemu:kernel sqrt.rn.f64
+func sqrtF64(a float64) float64 { return fp.Canon64(math.Sqrt(a)) }
+
+//gemu:kernel rsqrt.approx{ftz}.f32
+func rsqrtF32(a float32) float32 { return fp.RsqrtApprox32(a) }
+
+//gemu:kernel rsqrt.approx.f64
+func rsqrtF64(a float64) float64 { return fp.Rsqrt64(a) }
+
+//gemu:kernel rsqrt.approx.ftz.f64
+func rsqrtFtzF64(a float64) float64 { return fp.RsqrtApprox64(a) }
+
+//gemu:kernel sin.approx{ftz}.f32
+func sinF32(a float32) float32 { return fp.SinApprox32(a) }
+
+//gemu:kernel cos.approx{ftz}.f32
+func cosF32(a float32) float32 { return fp.CosApprox32(a) }
+
+//gemu:kernel lg2.approx{ftz}.f32
+func lg2F32(a float32) float32 { return fp.Lg2Approx32(a) }
+
+//gemu:kernel ex2.approx{ftz}.f32
+func ex2F32(a float32) float32 { return fp.Ex2Approx32(a) }
+
+//gemu:kernel tanh.approx.f32
+func tanhF32(a float32) float32 { return fp.TanhApprox32(a) }
+
+// abs and neg work on the sign bit alone, so they keep a NaN's payload; with
+// .ftz a subnormal becomes a zero.
+//
+//gemu:kernel abs{ftz}.f32
+func absF32(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
+
+//gemu:kernel neg{ftz}.f32
+func negF32(a float32) float32 { return math.Float32frombits(math.Float32bits(a) ^ 1<<31) }
+
+//gemu:kernel abs.f64
+func absF64(a float64) float64 { return math.Abs(a) }
+
+//gemu:kernel neg.f64
+func negF64(a float64) float64 { return math.Float64frombits(math.Float64bits(a) ^ 1<<63) }
+
+//gemu:kernel min{ftz}.f32
+func minF32(a, b float32) float32 { return fp.Min32(a, b) }
+
+//gemu:kernel max{ftz}.f32
+func maxF32(a, b float32) float32 { return fp.Max32(a, b) }
+
+//gemu:kernel min.f64
+func minF64(a, b float64) float64 { return fp.Min64(a, b) }
+
+//gemu:kernel max.f64
+func maxF64(a, b float64) float64 { return fp.Max64(a, b) }
+
+// copysign gives b the sign of a (manual 9.7.3.2).
+//
+//gemu:kernel copysign.f32
+func copysignF32(a, b float32) float32 {
+	return math.Float32frombits(math.Float32bits(a)&(1<<31) | math.Float32bits(b)&^(1<<31))
+}
+
+//gemu:kernel copysign.f64
+func copysignF64(a, b float64) float64 {
+	return math.Float64frombits(math.Float64bits(a)&(1<<63) | math.Float64bits(b)&^(1<<63))
+}
+
+// testp (manual 9.7.3.1): zeros count as normal.
+//
+//gemu:kernel testp.$M.f32; M = finite infinite number notanumber normal subnormal slow
+func testpF32(a float32, m string) bool {
+	bits := math.Float32bits(a)
+	return testp(m, bits>>23&0xff == 0, bits>>23&0xff == 0xff, bits<<9 == 0)
+}
+
+//gemu:kernel testp.$M.f64; M = finite infinite number notanumber normal subnormal slow
+func testpF64(a float64, m string) bool {
+	bits := math.Float64bits(a)
+	return testp(m, bits>>52&0x7ff == 0, bits>>52&0x7ff == 0x7ff, bits<<12 == 0)
+}
+
+func testp(op string, expZero, expOnes, fracZero bool) bool {
+	switch op {
+	case "finite":
+		return !expOnes
+	case "infinite":
+		return expOnes && fracZero
+	case "number":
+		return !(expOnes && !fracZero)
+	case "notanumber":
+		return expOnes && !fracZero
+	case "normal":
+		return !expOnes && (!expZero || fracZero)
+	default: // subnormal
+		return expZero && !fracZero
+	}
+}

@@ -1,0 +1,498 @@
+package alu
+
+// This file holds integer arithmetic: manual sections 9.7.1 and 9.7.2.
+
+import "math/bits"
+
+type integer interface {
+	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64
+}
+
+func signed[T integer]() bool { return ^T(0) < 0 }
+
+func width[T integer]() int {
+	n := 0
+	for v := ^T(0); v != 0 && n < 64; n++ {
+		v <<= 1
+	}
+	return n
+}
+
+// Manual 9.7.1.1.
+//
+//gemu:kernel add.$T; T = u16|s16 u32|s32 u64|s64
+func add[T integer](a, b T) T { return a + b }
+
+//gemu:kernel add.sat.s32
+func addSat(a, b int32) int32 { return clampS32(int64(a) + int64(b)) }
+
+//gemu:kernel add.$T; T = u16x2|s16x2 slow
+func add2(a, b uint32) uint32 { return (a+b)&0xffff | (a>>16+b>>16)<<16 }
+
+// Manual 9.7.1.2.
+//
+//gemu:kernel sub.$T; T = u16|s16 u32|s32 u64|s64
+func sub[T integer](a, b T) T { return a - b }
+
+//gemu:kernel sub.sat.s32
+func subSat(a, b int32) int32 { return clampS32(int64(a) - int64(b)) }
+
+func clampS32(v int64) int32 { return int32(max(-1<<31, min(v, 1<<31-1))) }
+
+// Manual 9.7.1.3.
+//
+//gemu:kernel mul.lo.$T; T = u16|s16 u32|s32 u64|s64
+func mulLo[T integer](a, b T) T { return a * b }
+
+//gemu:kernel mul.wide.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64
+func mulWide[T, W integer](a, b T) W { return W(a) * W(b) }
+
+//gemu:kernel mul.hi.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64
+func mulHi[T, W integer](a, b T) T { return T(W(a) * W(b) >> width[T]()) }
+
+//gemu:kernel mul.hi.u64
+func mulHiU64(a, b uint64) uint64 {
+	hi, _ := bits.Mul64(a, b)
+	return hi
+}
+
+//gemu:kernel mul.hi.s64
+func mulHiS64(a, b int64) int64 {
+	hi, _ := bits.Mul64(uint64(a), uint64(b))
+	return int64(hi) - a>>63&b - b>>63&a
+}
+
+// Manual 9.7.1.4.
+//
+//gemu:kernel mad.lo.$T; T = u16|s16 u32|s32 u64|s64
+func madLo[T integer](a, b, c T) T { return a*b + c }
+
+//gemu:kernel mad.wide.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64
+func madWide[T, W integer](a, b T, c W) W { return W(a)*W(b) + c }
+
+//gemu:kernel mad.hi.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64 slow
+func madHi[T, W integer](a, b, c T) T { return T(W(a)*W(b)>>width[T]()) + c }
+
+//gemu:kernel mad.hi.u64 slow
+func madHiU64(a, b, c uint64) uint64 { return mulHiU64(a, b) + c }
+
+//gemu:kernel mad.hi.s64 slow
+func madHiS64(a, b, c int64) int64 { return mulHiS64(a, b) + c }
+
+//gemu:kernel mad.hi.sat.s32 slow
+func madHiSat(a, b, c int32) int32 { return clampS32(int64(a)*int64(b)>>32 + int64(c)) }
+
+// Manual 9.7.1.5 and 9.7.1.6: operands are the low 24 bits.
+//
+//gemu:kernel mul24.lo.u32
+func mul24LoU(a, b uint32) uint32 { return (a & 0xffffff) * (b & 0xffffff) }
+
+//gemu:kernel mul24.lo.s32
+func mul24LoS(a, b int32) int32 { return (a << 8 >> 8) * (b << 8 >> 8) }
+
+//gemu:kernel mul24.hi.u32 slow
+func mul24HiU(a, b uint32) uint32 { return uint32(uint64(a&0xffffff) * uint64(b&0xffffff) >> 16) }
+
+//gemu:kernel mul24.hi.s32 slow
+func mul24HiS(a, b int32) int32 { return int32(int64(a<<8>>8) * int64(b<<8>>8) >> 16) }
+
+//gemu:kernel mad24.lo.u32
+func mad24LoU(a, b, c uint32) uint32 { return mul24LoU(a, b) + c }
+
+//gemu:kernel mad24.lo.s32
+func mad24LoS(a, b, c int32) int32 { return mul24LoS(a, b) + c }
+
+//gemu:kernel mad24.hi.u32 slow
+func mad24HiU(a, b, c uint32) uint32 { return mul24HiU(a, b) + c }
+
+//gemu:kernel mad24.hi.s32 slow
+func mad24HiS(a, b, c int32) int32 { return mul24HiS(a, b) + c }
+
+//gemu:kernel mad24.hi.sat.s32 slow
+func mad24HiSat(a, b, c int32) int32 { return clampS32(int64(mul24HiS(a, b)) + int64(c)) }
+
+// Manual 9.7.1.7.
+//
+//gemu:kernel sad.$T; T = u16 u32 u64 s16 s32 s64
+func sad[T integer](a, b, c T) T {
+	if a < b {
+		return c + (b - a)
+	}
+	return c + (a - b)
+}
+
+// Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; the GPUs give all
+// ones, and the dividend as remainder.
+//
+//gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64
+func div[T integer](a, b T) T {
+	if b == 0 {
+		return ^T(0)
+	}
+	return a / b
+}
+
+//gemu:kernel rem.$T; T = u16 u32 u64 s16 s32 s64
+func rem[T integer](a, b T) T {
+	if b == 0 {
+		return a
+	}
+	return a % b
+}
+
+// Manual 9.7.1.10.
+//
+//gemu:kernel abs.$T; T = s16 s32 s64
+func abs[T integer](a T) T {
+	if a < 0 {
+		return -a
+	}
+	return a
+}
+
+// Manual 9.7.1.11.
+//
+//gemu:kernel neg.$T; T = s16 s32 s64
+func neg[T integer](a T) T { return -a }
+
+// Manual 9.7.1.12.
+//
+//gemu:kernel min.$T; T = u16 u32 u64 s16 s32 s64
+func minimum[T integer](a, b T) T { return min(a, b) }
+
+//gemu:kernel min.relu.s32 slow
+func minRelu(a, b int32) int32 { return max(min(a, b), 0) }
+
+//gemu:kernel min.u16x2 slow
+func minU2(a, b uint32) uint32 { return pack2(min(a&0xffff, b&0xffff), min(a>>16, b>>16)) }
+
+//gemu:kernel min.s16x2 slow
+func minS2(a, b uint32) uint32 {
+	return pack2(uint32(min(int16(a), int16(b))), uint32(min(int16(a>>16), int16(b>>16))))
+}
+
+//gemu:kernel min.relu.s16x2 slow
+func minReluS2(a, b uint32) uint32 {
+	return pack2(uint32(max(min(int16(a), int16(b)), 0)), uint32(max(min(int16(a>>16), int16(b>>16)), 0)))
+}
+
+// Manual 9.7.1.13.
+//
+//gemu:kernel max.$T; T = u16 u32 u64 s16 s32 s64
+func maximum[T integer](a, b T) T { return max(a, b) }
+
+//gemu:kernel max.relu.s32 slow
+func maxRelu(a, b int32) int32 { return max(a, b, 0) }
+
+//gemu:kernel max.u16x2 slow
+func maxU2(a, b uint32) uint32 { return pack2(max(a&0xffff, b&0xffff), max(a>>16, b>>16)) }
+
+//gemu:kernel max.s16x2 slow
+func maxS2(a, b uint32) uint32 {
+	return pack2(uint32(max(int16(a), int16(b))), uint32(max(int16(a>>16), int16(b>>16))))
+}
+
+//gemu:kernel max.relu.s16x2 slow
+func maxReluS2(a, b uint32) uint32 {
+	return pack2(uint32(max(int16(a), int16(b), 0)), uint32(max(int16(a>>16), int16(b>>16), 0)))
+}
+
+func pack2(lo, hi uint32) uint32 { return lo&0xffff | hi<<16 }
+
+// Manual 9.7.1.14.
+//
+//gemu:kernel popc.b32
+func popc32(a uint32) uint32 { return uint32(bits.OnesCount32(a)) }
+
+//gemu:kernel popc.b64
+func popc64(a uint64) uint32 { return uint32(bits.OnesCount64(a)) }
+
+// Manual 9.7.1.15.
+//
+//gemu:kernel clz.b32
+func clz32(a uint32) uint32 { return uint32(bits.LeadingZeros32(a)) }
+
+//gemu:kernel clz.b64
+func clz64(a uint64) uint32 { return uint32(bits.LeadingZeros64(a)) }
+
+// Manual 9.7.1.16.
+//
+//gemu:kernel bfind.$T; T = u32 u64 s32 s64 slow
+func bfind[T integer](a T) uint32 {
+	if a < 0 {
+		a = ^a
+	}
+	return uint32(bits.Len64(uint64(a)) - 1) // -1 is the manual's 0xffffffff
+}
+
+//gemu:kernel bfind.shiftamt.$T; T = u32 u64 s32 s64 slow
+func bfindShift[T integer](a T) uint32 {
+	pos := bfind(a)
+	if pos == 0xffffffff {
+		return pos
+	}
+	return uint32(width[T]()-1) - pos
+}
+
+// Manual 9.7.1.17.
+//
+//gemu:kernel fns.b32 slow
+func fns(mask, base uint32, offset int32) uint32 {
+	if base > 31 { // undefined
+		return 0xffffffff
+	}
+	if offset == 0 {
+		if mask>>base&1 != 0 {
+			return base
+		}
+		return 0xffffffff
+	}
+	count, step := offset, 1
+	if offset < 0 {
+		count, step = -offset, -1
+	}
+	for pos := int(base); pos >= 0 && pos < 32; pos += step {
+		if mask>>pos&1 != 0 {
+			if count--; count == 0 {
+				return uint32(pos)
+			}
+		}
+	}
+	return 0xffffffff
+}
+
+// Manual 9.7.1.18.
+//
+//gemu:kernel brev.b32
+func brev32(a uint32) uint32 { return bits.Reverse32(a) }
+
+//gemu:kernel brev.b64
+func brev64(a uint64) uint64 { return bits.Reverse64(a) }
+
+// Manual 9.7.1.19.
+//
+//gemu:kernel bfe.$T; T = u32 u64
+func bfeU[T integer](a T, b, c uint32) T {
+	pos, n := b&0xff, c&0xff
+	return a >> pos & (1<<n - 1)
+}
+
+//gemu:kernel bfe.$T; T = s32 s64
+func bfeS[T integer](a T, b, c uint32) T {
+	pos, n := b&0xff, c&0xff
+	w := uint32(width[T]())
+	if n == 0 {
+		return 0
+	}
+	a >>= pos // shifts in the sign where the field reaches beyond the msb
+	if n >= w {
+		return a
+	}
+	return a << (w - n) >> (w - n)
+}
+
+// Manual 9.7.1.20.
+//
+//gemu:kernel bfi.$T; T = b32 b64
+func bfi[T integer](a, b T, c, e uint32) T {
+	pos, n := c&0xff, e&0xff
+	mask := (T(1)<<n - 1) << pos
+	return b&^mask | a<<pos&mask
+}
+
+// Manual 9.7.1.21.
+//
+//gemu:kernel szext.$M.$T; M = clamp wrap; T = u32 s32 slow
+func szext[T integer](a T, b uint32, m string) T {
+	n := b & 31
+	if b >= 32 && m == "clamp" {
+		return a
+	}
+	if n == 0 {
+		return 0
+	}
+	return a << (32 - n) >> (32 - n)
+}
+
+// Manual 9.7.1.22.
+//
+//gemu:kernel bmsk.clamp.b32 slow
+func bmskClamp(a, b uint32) uint32 {
+	if a >= 32 {
+		return 0
+	}
+	if b >= 32 {
+		return ^uint32(0) << a
+	}
+	return (1<<b - 1) << a
+}
+
+//gemu:kernel bmsk.wrap.b32 slow
+func bmskWrap(a, b uint32) uint32 { return (1<<(b&31) - 1) << (a & 31) }
+
+// Manual 9.7.1.23: the bytes of a and b are signed or unsigned each.
+//
+//gemu:kernel dp4a.$A.$B; A = u32 s32; B = u32 s32 slow
+func dp4a[A, B integer](a A, b B, c uint32) uint32 {
+	for i := 0; i < 32; i += 8 {
+		c += field[A](uint32(a), i, 8) * field[B](uint32(b), i, 8)
+	}
+	return c
+}
+
+// Manual 9.7.1.24.
+//
+//gemu:kernel dp2a.lo.$A.$B; A = u32 s32; B = u32 s32 slow
+func dp2aLo[A, B integer](a A, b B, c uint32) uint32 {
+	return c + field[A](uint32(a), 0, 16)*field[B](uint32(b), 0, 8) + field[A](uint32(a), 16, 16)*field[B](uint32(b), 8, 8)
+}
+
+//gemu:kernel dp2a.hi.$A.$B; A = u32 s32; B = u32 s32 slow
+func dp2aHi[A, B integer](a A, b B, c uint32) uint32 {
+	return c + field[A](uint32(a), 0, 16)*field[B](uint32(b), 16, 8) + field[A](uint32(a), 16, 16)*field[B](uint32(b), 24, 8)
+}
+
+// field extracts n bits at pos, sign-extended if T is signed.
+func field[T integer](v uint32, pos, n int) uint32 {
+	v = v << (32 - n - pos)
+	if signed[T]() {
+		return uint32(int32(v) >> (32 - n))
+	}
+	return v >> (32 - n)
+}
+
+// Manual 9.7.2: arithmetic with the carry flag CC.CF. A subtraction's flag is
+// its borrow.
+//
+//gemu:kernel add.cc.$T; T = u32|s32
+func addCC32(a, b uint32) (uint32, bool) {
+	s, c := bits.Add32(a, b, 0)
+	return s, c != 0
+}
+
+//gemu:kernel add.cc.$T; T = u64|s64
+func addCC64(a, b uint64) (uint64, bool) {
+	s, c := bits.Add64(a, b, 0)
+	return s, c != 0
+}
+
+//gemu:kernel addc.$T; T = u32|s32
+func addc32(a, b uint32, cf bool) uint32 { return a + b + bit(cf) }
+
+//gemu:kernel addc.$T; T = u64|s64
+func addc64(a, b uint64, cf bool) uint64 { return a + b + uint64(bit(cf)) }
+
+//gemu:kernel addc.cc.$T; T = u32|s32
+func addcCC32(a, b uint32, cf bool) (uint32, bool) {
+	s, c := bits.Add32(a, b, bit(cf))
+	return s, c != 0
+}
+
+//gemu:kernel addc.cc.$T; T = u64|s64
+func addcCC64(a, b uint64, cf bool) (uint64, bool) {
+	s, c := bits.Add64(a, b, uint64(bit(cf)))
+	return s, c != 0
+}
+
+//gemu:kernel sub.cc.$T; T = u32|s32
+func subCC32(a, b uint32) (uint32, bool) {
+	s, c := bits.Sub32(a, b, 0)
+	return s, c != 0
+}
+
+//gemu:kernel sub.cc.$T; T = u64|s64
+func subCC64(a, b uint64) (uint64, bool) {
+	s, c := bits.Sub64(a, b, 0)
+	return s, c != 0
+}
+
+//gemu:kernel subc.$T; T = u32|s32
+func subc32(a, b uint32, cf bool) uint32 { return a - b - bit(cf) }
+
+//gemu:kernel subc.$T; T = u64|s64
+func subc64(a, b uint64, cf bool) uint64 { return a - b - uint64(bit(cf)) }
+
+//gemu:kernel subc.cc.$T; T = u32|s32
+func subcCC32(a, b uint32, cf bool) (uint32, bool) {
+	s, c := bits.Sub32(a, b, bit(cf))
+	return s, c != 0
+}
+
+//gemu:kernel subc.cc.$T; T = u64|s64
+func subcCC64(a, b uint64, cf bool) (uint64, bool) {
+	s, c := bits.Sub64(a, b, uint64(bit(cf)))
+	return s, c != 0
+}
+
+//gemu:kernel mad.lo.cc.$T; T = u32|s32
+func madLoCC32(a, b, c uint32) (uint32, bool) { return addCC32(a*b, c) }
+
+//gemu:kernel mad.lo.cc.$T; T = u64|s64
+func madLoCC64(a, b, c uint64) (uint64, bool) { return addCC64(a*b, c) }
+
+//gemu:kernel mad.hi.cc.u32
+func madHiCCU32(a, b, c uint32) (uint32, bool) { return addCC32(mulHi[uint32, uint64](a, b), c) }
+
+//gemu:kernel mad.hi.cc.s32
+func madHiCCS32(a, b int32, c uint32) (uint32, bool) {
+	return addCC32(uint32(mulHi[int32, int64](a, b)), c)
+}
+
+//gemu:kernel mad.hi.cc.u64
+func madHiCCU64(a, b, c uint64) (uint64, bool) { return addCC64(mulHiU64(a, b), c) }
+
+//gemu:kernel mad.hi.cc.s64
+func madHiCCS64(a, b int64, c uint64) (uint64, bool) { return addCC64(uint64(mulHiS64(a, b)), c) }
+
+//gemu:kernel madc.lo.$T; T = u32|s32
+func madcLo32(a, b, c uint32, cf bool) uint32 { return addc32(a*b, c, cf) }
+
+//gemu:kernel madc.lo.$T; T = u64|s64
+func madcLo64(a, b, c uint64, cf bool) uint64 { return addc64(a*b, c, cf) }
+
+//gemu:kernel madc.hi.u32
+func madcHiU32(a, b, c uint32, cf bool) uint32 { return addc32(mulHi[uint32, uint64](a, b), c, cf) }
+
+//gemu:kernel madc.hi.s32
+func madcHiS32(a, b int32, c uint32, cf bool) uint32 {
+	return addc32(uint32(mulHi[int32, int64](a, b)), c, cf)
+}
+
+//gemu:kernel madc.hi.u64
+func madcHiU64(a, b, c uint64, cf bool) uint64 { return addc64(mulHiU64(a, b), c, cf) }
+
+//gemu:kernel madc.hi.s64
+func madcHiS64(a, b int64, c uint64, cf bool) uint64 {
+	return addc64(uint64(mulHiS64(a, b)), c, cf)
+}
+
+//gemu:kernel madc.lo.cc.$T; T = u32|s32
+func madcLoCC32(a, b, c uint32, cf bool) (uint32, bool) { return addcCC32(a*b, c, cf) }
+
+//gemu:kernel madc.lo.cc.$T; T = u64|s64
+func madcLoCC64(a, b, c uint64, cf bool) (uint64, bool) { return addcCC64(a*b, c, cf) }
+
+//gemu:kernel madc.hi.cc.u32
+func madcHiCCU32(a, b, c uint32, cf bool) (uint32, bool) {
+	return addcCC32(mulHi[uint32, uint64](a, b), c, cf)
+}
+
+//gemu:kernel madc.hi.cc.s32
+func madcHiCCS32(a, b int32, c uint32, cf bool) (uint32, bool) {
+	return addcCC32(uint32(mulHi[int32, int64](a, b)), c, cf)
+}
+
+//gemu:kernel madc.hi.cc.u64
+func madcHiCCU64(a, b, c uint64, cf bool) (uint64, bool) { return addcCC64(mulHiU64(a, b), c, cf) }
+
+//gemu:kernel madc.hi.cc.s64
+func madcHiCCS64(a, b int64, c uint64, cf bool) (uint64, bool) {
+	return addcCC64(uint64(mulHiS64(a, b)), c, cf)
+}
+
+func bit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}

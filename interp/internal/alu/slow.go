@@ -1,0 +1,361 @@
+package alu
+
+// This file holds the forms of float arithmetic and conversion that compilers
+// seldom emit. Which one is decided per lane, from a description in
+// Operands.Imm.
+
+import (
+	"math"
+
+	"gemu/interp/internal/fp"
+	"gemu/ptx"
+)
+
+// FloatSpec describes an instruction of floatOp32, floatOp64 or floatOp32x2.
+type FloatSpec struct {
+	Op      FloatOp
+	Rnd     fp.Rounding
+	FTZ     bool // flush subnormal operands and results
+	Sat     bool // clamp to [0, 1]
+	NaN     bool // min, max: NaN wins
+	XorSign bool // min, max: the result has the sign a ^ b
+	Abs     bool // min, max: compare magnitudes
+	Three   bool // min, max: a third operand
+}
+
+// FloatOp is an operation of FloatSpec.
+type FloatOp uint8
+
+// The operations.
+const (
+	FAdd FloatOp = iota
+	FSub
+	FMul
+	FFma
+	FDiv
+	FRcp
+	FSqrt
+	FMin
+	FMax
+)
+
+// Imm packs the description for Operands.Imm.
+func (s FloatSpec) Imm() uint64 {
+	v := uint64(s.Op) | uint64(s.Rnd)<<8
+	for i, b := range []bool{s.FTZ, s.Sat, s.NaN, s.XorSign, s.Abs, s.Three} {
+		if b {
+			v |= 1 << (16 + i)
+		}
+	}
+	return v
+}
+
+func floatSpec(imm uint64) FloatSpec {
+	flag := func(i int) bool { return imm>>(16+i)&1 != 0 }
+	return FloatSpec{FloatOp(imm), fp.Rounding(imm >> 8), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)}
+}
+
+//gemu:kernel float.f32 slow
+func floatOp32(a, b, c float32, imm uint64) float32 {
+	s := floatSpec(imm)
+	if s.FTZ {
+		a, b, c = fp.FTZ32(a), fp.FTZ32(b), fp.FTZ32(c)
+	}
+	var r float32
+	switch s.Op {
+	case FAdd:
+		r = fp.Add32(a, b, s.Rnd)
+	case FSub:
+		r = fp.Add32(a, -b, s.Rnd)
+	case FMul:
+		r = fp.Mul32(a, b, s.Rnd)
+	case FFma:
+		r = fp.Fma32(a, b, c, s.Rnd)
+	case FDiv:
+		r = fp.Div32(a, b, s.Rnd)
+	case FRcp:
+		r = fp.Div32(1, a, s.Rnd)
+	case FSqrt:
+		r = fp.Sqrt32(a, s.Rnd)
+	default:
+		r = minMax32(s, a, b)
+		if s.Three {
+			r = minMax32(s, r, c)
+		}
+	}
+	if s.FTZ {
+		r = fp.FTZ32(r)
+	}
+	if s.Sat {
+		r = fp.Sat32(r)
+	}
+	return r
+}
+
+// minMax32 is min and max with their modifiers (manual 9.7.3.11).
+func minMax32(s FloatSpec, a, b float32) float32 {
+	sign := (math.Float32bits(a) ^ math.Float32bits(b)) & (1 << 31)
+	if s.Abs {
+		a, b = absF32(a), absF32(b)
+	}
+	var r float32
+	switch {
+	case s.Op == FMin && s.NaN:
+		r = fp.MinNaN32(a, b)
+	case s.Op == FMin:
+		r = fp.Min32(a, b)
+	case s.NaN:
+		r = fp.MaxNaN32(a, b)
+	default:
+		r = fp.Max32(a, b)
+	}
+	if s.XorSign && r == r {
+		r = math.Float32frombits(math.Float32bits(r)&^(1<<31) | sign)
+	}
+	return r
+}
+
+//gemu:kernel float.f64 slow
+func floatOp64(a, b, c float64, imm uint64) float64 {
+	s := floatSpec(imm)
+	var r float64
+	switch s.Op {
+	case FAdd:
+		r = fp.Add64(a, b, s.Rnd)
+	case FSub:
+		r = fp.Add64(a, -b, s.Rnd)
+	case FMul:
+		r = fp.Mul64(a, b, s.Rnd)
+	case FFma:
+		r = fp.Fma64(a, b, c, s.Rnd)
+	case FDiv:
+		r = fp.Div64(a, b, s.Rnd)
+	case FRcp:
+		r = fp.Div64(1, a, s.Rnd)
+	case FSqrt:
+		r = fp.Sqrt64(a, s.Rnd)
+	case FMin:
+		r = fp.Min64(a, b)
+	case FMax:
+		r = fp.Max64(a, b)
+	}
+	return r
+}
+
+//gemu:kernel float.f32x2 slow
+func floatOp32x2(a, b, c uint64, imm uint64) uint64 {
+	half := func(shift int) uint64 {
+		f := func(v uint64) float32 { return math.Float32frombits(uint32(v >> shift)) }
+		return uint64(math.Float32bits(floatOp32(f(a), f(b), f(c), imm)))
+	}
+	return half(0) | half(32)<<32
+}
+
+// ConvertSpec describes a conversion.
+type ConvertSpec struct {
+	Dst, Src  ptx.Type
+	Rnd       fp.Rounding
+	Integral  bool // .rni .rzi .rmi .rpi
+	FTZ       bool
+	Sat       bool
+	Relu      bool // negative becomes zero
+	SatFinite bool // infinite becomes the largest finite
+}
+
+// Imm packs the description for Operands.Imm.
+func (s ConvertSpec) Imm() uint64 {
+	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
+	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite} {
+		if b {
+			v |= 1 << (24 + i)
+		}
+	}
+	return v
+}
+
+func convertSpec(imm uint64) ConvertSpec {
+	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
+	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4)}
+}
+
+//gemu:kernel convert.b32.b32 slow
+func convert3232(a uint32, imm uint64) uint32 { return uint32(convert(uint64(a), imm)) }
+
+//gemu:kernel convert.b32.b64 slow
+func convert3264(a uint64, imm uint64) uint32 { return uint32(convert(a, imm)) }
+
+//gemu:kernel convert.b64.b32 slow
+func convert6432(a uint32, imm uint64) uint64 { return convert(uint64(a), imm) }
+
+//gemu:kernel convert.b64.b64 slow
+func convert6464(a uint64, imm uint64) uint64 { return convert(a, imm) }
+
+// convert is cvt in full (manual 9.7.9.21). The result is in the low bits,
+// zero-extended.
+func convert(x, imm uint64) uint64 {
+	s := convertSpec(imm)
+	if s.Src.IsInt() {
+		return convertInt(x, s)
+	}
+	if s.Src == ptx.F64 {
+		v := math.Float64frombits(x)
+		if s.Dst.IsInt() {
+			return fp.F64ToInt(v, s.Rnd, s.Dst.Bits(), s.Dst.IsSigned())
+		}
+		if s.Integral {
+			v = fp.RoundIntegral64(v, s.Rnd)
+		}
+		return narrow(v, s)
+	}
+	// The formats below 64 bits are all values of f32.
+	var v float32
+	switch s.Src {
+	case ptx.F16:
+		v = fp.F16ToF32(uint16(x))
+	case ptx.BF16:
+		v = fp.BF16ToF32(uint16(x))
+	default:
+		v = math.Float32frombits(uint32(x))
+		if s.FTZ {
+			v = fp.FTZ32(v)
+		}
+	}
+	if s.Dst.IsInt() {
+		return fp.F32ToInt(v, s.Rnd, s.Dst.Bits(), s.Dst.IsSigned())
+	}
+	if s.Integral {
+		v = fp.RoundIntegral32(v, s.Rnd)
+	}
+	return narrow(fp.F32ToF64(v), s)
+}
+
+func convertInt(x uint64, s ConvertSpec) uint64 {
+	n := 64 - s.Src.Bits()
+	signed := s.Src.IsSigned()
+	if signed {
+		x = uint64(int64(x<<n) >> n)
+	} else {
+		x = x << n >> n
+	}
+	if s.Dst.IsInt() {
+		bits := s.Dst.Bits()
+		if s.Sat {
+			x = saturate(x, signed, bits, s.Dst.IsSigned())
+		}
+		return x << (64 - bits) >> (64 - bits)
+	}
+	var r uint64
+	switch s.Dst {
+	case ptx.F64:
+		f := fp.U64ToF64(x, s.Rnd)
+		if signed {
+			f = fp.I64ToF64(int64(x), s.Rnd)
+		}
+		if s.Sat {
+			f = fp.Sat64(f)
+		}
+		r = math.Float64bits(f)
+	case ptx.F32:
+		f := fp.U64ToF32(x, s.Rnd)
+		if signed {
+			f = fp.I64ToF32(int64(x), s.Rnd)
+		}
+		if s.Sat {
+			f = fp.Sat32(f)
+		}
+		r = uint64(math.Float32bits(f))
+	case ptx.F16:
+		h := fp.U64ToF16(x, s.Rnd)
+		if signed {
+			h = fp.I64ToF16(int64(x), s.Rnd)
+		}
+		if s.Sat {
+			h = fp.F32ToF16(fp.Sat32(fp.F16ToF32(h)), fp.RN)
+		}
+		r = uint64(h)
+	case ptx.BF16:
+		h := fp.U64ToBF16(x, s.Rnd)
+		if signed {
+			h = fp.I64ToBF16(int64(x), s.Rnd)
+		}
+		if s.Sat {
+			h = fp.F32ToBF16(fp.Sat32(fp.BF16ToF32(h)), fp.RN)
+		}
+		r = uint64(h)
+	}
+	return r
+}
+
+// saturate clamps an integer to the range of n bits.
+func saturate(x uint64, signed bool, n int, dstSigned bool) uint64 {
+	switch {
+	case dstSigned:
+		hi := int64(1)<<(n-1) - 1
+		if !signed {
+			return min(x, uint64(hi))
+		}
+		return uint64(max(-hi-1, min(int64(x), hi)))
+	case signed && int64(x) < 0:
+		return 0
+	case n < 64:
+		return min(x, 1<<n-1)
+	}
+	return x
+}
+
+// narrow rounds a float to the destination format.
+func narrow(v float64, s ConvertSpec) uint64 {
+	if s.Sat {
+		v = fp.Sat64(v)
+	}
+	if s.Relu && v <= 0 {
+		v = 0
+	}
+	switch s.Dst {
+	case ptx.F64:
+		return math.Float64bits(fp.Canon64(v))
+	case ptx.F32:
+		f := fp.F64ToF32(v, s.Rnd)
+		if s.FTZ {
+			f = fp.FTZ32(f)
+		}
+		return uint64(math.Float32bits(f))
+	case ptx.F16:
+		h := fp.F64ToF16(v, s.Rnd)
+		if s.SatFinite && h&0x7fff == 0x7c00 {
+			h--
+		}
+		return uint64(h)
+	default: // BF16
+		h := fp.F64ToBF16(v, s.Rnd)
+		if s.SatFinite && h&0x7fff == 0x7f80 {
+			h--
+		}
+		return uint64(h)
+	}
+}
+
+// cvtPack is cvt.pack.sat (manual 9.7.9.22): a and b saturate to size bits and
+// go above c. imm: size, bit 8 a signed destination, bit 9 signed sources, bit
+// 10 no c.
+//
+//gemu:kernel cvt.pack slow
+func cvtPack(a, b, c uint32, imm uint64) uint32 {
+	size := int(imm & 0xff)
+	part := func(v uint32) uint32 {
+		x := uint64(v)
+		signed := imm>>9&1 != 0
+		if signed {
+			x = uint64(int64(int32(v)))
+		}
+		return uint32(saturate(x, signed, size, imm>>8&1 != 0)) & (1<<size - 1)
+	}
+	d := part(b) | part(a)<<size
+	if imm>>10&1 == 0 {
+		d |= c << (2 * size)
+	}
+	return d
+}
+
+//gemu:kernel ftz.f32
+func ftzF32(a float32) float32 { return fp.FTZ32(a) }

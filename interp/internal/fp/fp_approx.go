@@ -1,0 +1,312 @@
+// This file holds the .approx functions.
+//
+// PTX documents for each of them a table of special values and a bound on the error, and leaves the rest
+// to the hardware. Here each is computed in float64 to 40 bits or more and rounded once to f32, so the
+// error is barely above half an ulp, inside every bound; it is not the bit pattern of any one GPU. The
+// kernels below are used instead of package math because that has assembly for some hosts and fused
+// products on others: the same input must give the same bits everywhere.
+//
+// Subnormal operands and results are supported, as in the forms without .ftz.
+
+package fp
+
+import (
+	"math"
+	"math/bits"
+)
+
+// RcpApprox32 is rcp.approx.f32: 1/x. Bound: 1 ulp.
+//
+//	-Inf: -0   -0: -Inf   +0: +Inf   +Inf: +0
+//
+// A subnormal below 0x1p-128 gives Inf, because its reciprocal is beyond f32.
+func RcpApprox32(x float32) float32 {
+	return Canon32(1 / x)
+}
+
+// RsqrtApprox32 is rsqrt.approx.f32: 1/sqrt(x). Bound: 2^-22.9 relative.
+//
+//	-Inf, -normal, -subnormal: NaN   -0: -Inf   +0: +Inf   +Inf: +0
+//
+// The manual's table has no row for negative subnormals.
+func RsqrtApprox32(x float32) float32 {
+	return Canon32(float32(1 / math.Sqrt(float64(x))))
+}
+
+// SqrtApprox32 is sqrt.approx.f32: the correctly rounded square root.
+//
+//	-Inf, -normal, -subnormal: NaN   -0: -0   +0: +0   +Inf: +Inf
+func SqrtApprox32(x float32) float32 {
+	return Sqrt32(x, RN)
+}
+
+// DivApprox32 is div.approx.f32: a/b. Bound: 2 ulp for |b| in [2^-126, 2^126].
+//
+// PTX describes it as a * (1/b) with a reciprocal that underflows for large b: for |b| in (2^126, 2^128)
+// an infinite a gives NaN, and any other a a zero of the sign of the quotient. Elsewhere, and for
+// subnormal b, about which the manual is silent, it is the correctly rounded quotient.
+func DivApprox32(a, b float32) float32 {
+	if u := math.Float32bits(b); u<<1 > 0x7e800000<<1 && u<<1 < 0x7f800000<<1 {
+		b = math.Float32frombits(u&(1<<31) | 0x7f800000) // the zero, or NaN, that Inf gives
+	}
+	return Canon32(a / b)
+}
+
+// DivFull32 is div.full.f32: a/b, correctly rounded. Bound: 2 ulp, over the full range.
+func DivFull32(a, b float32) float32 {
+	return Canon32(a / b)
+}
+
+// SinApprox32 is sin.approx.f32, for x in radians. Bound: 2^-20.5 absolute in [-2pi, 2pi], 2^-14.7 in
+// [-100pi, 100pi], none beyond; the reduction here is good for all x.
+//
+//	-Inf: NaN   -0: -0   +0: +0   +Inf: NaN
+func SinApprox32(x float32) float32 {
+	n, y := reducePiOver2(x)
+	switch n & 3 {
+	case 0:
+		return Canon32(float32(sinKernel(y)))
+	case 1:
+		return float32(cosKernel(y))
+	case 2:
+		return float32(-sinKernel(y))
+	}
+	return float32(-cosKernel(y))
+}
+
+// CosApprox32 is cos.approx.f32, for x in radians. Bounds as for [SinApprox32].
+//
+//	-Inf: NaN   -0: +1   +0: +1   +Inf: NaN
+//
+// A subnormal gives +1.
+func CosApprox32(x float32) float32 {
+	n, y := reducePiOver2(x)
+	switch n & 3 {
+	case 0:
+		return Canon32(float32(cosKernel(y)))
+	case 1:
+		return float32(-sinKernel(y))
+	case 2:
+		return float32(-cosKernel(y))
+	}
+	return float32(sinKernel(y))
+}
+
+// Lg2Approx32 is lg2.approx.f32: the logarithm of x to base 2. Bound: 2^-22, absolute in (0.5, 2) and
+// relative elsewhere. Powers of two give the exact integer.
+//
+//	-Inf, -normal, -subnormal: NaN   -0, +0: -Inf   +Inf: +Inf
+func Lg2Approx32(x float32) float32 {
+	switch {
+	case x == 0:
+		return float32(math.Inf(-1))
+	case !(x > 0):
+		return math.Float32frombits(NaN32)
+	case x > math.MaxFloat32:
+		return x
+	}
+	// x = 2^e * m with m within [sqrt(1/2), sqrt(2)].
+	u := math.Float64bits(float64(x))
+	e := int(u>>52) - 1023
+	m := math.Float64frombits(u&(1<<52-1) | 1023<<52)
+	if m > math.Sqrt2 {
+		m /= 2
+		e++
+	}
+	// log2(m) = 2/ln(2) * atanh(s). For e of 0 there is no sum and the relative error stays small.
+	s := (m - 1) / (m + 1)
+	return float32(float64(e) + float64(s*horner(lg2Coeff[:], float64(s*s))))
+}
+
+// Ex2Approx32 is ex2.approx.f32: 2 to the power x. Bound: 2 ulp. Integers give the exact power.
+//
+//	-Inf: +0   -0, +0: +1   +Inf: +Inf
+//
+// A subnormal gives +1.
+func Ex2Approx32(x float32) float32 {
+	switch {
+	case x >= 128:
+		return float32(math.Inf(1))
+	case x <= -150: // 2^-150 is a tie between 0 and the least subnormal
+		return 0
+	case x != x:
+		return math.Float32frombits(NaN32)
+	}
+	return float32(exp2(float64(x)))
+}
+
+// TanhApprox32 is tanh.approx.f32. Bound: 2^-11 relative; here as accurate as the others.
+//
+//	-Inf: -1   -0: -0   +0: +0   +Inf: +1
+//
+// A subnormal gives itself.
+func TanhApprox32(x float32) float32 {
+	y := math.Abs(float64(x))
+	switch {
+	case y != y:
+		return math.Float32frombits(NaN32)
+	case y > 16: // 1 - tanh(16) is below 2^-45
+		y = 1
+	case y < 0x1p-12: // the next term is below 2^-48 of the first; exp would cancel here
+		y -= float64(float64(float64(y*y)*y) * (1. / 3))
+	default:
+		t := exp2(float64(y * (2 * math.Log2E)))
+		y = (t - 1) / (t + 1)
+	}
+	return float32(math.Copysign(y, float64(x)))
+}
+
+// nan20 is the NaN of the .approx.ftz.f64 functions: the manual gives it a low word of zeros.
+const nan20 = 0x7fffffff00000000
+
+// RcpApprox64 is rcp.approx.ftz.f64: 1/x to 20 bits of fraction (PTX ISA, rcp.approx.ftz.f64).
+//
+// Only the high word of x is read and only the high word of the result is set, both in the 1.11.20 format
+// of sign, exponent and fraction. So an x that is NaN by its low word alone counts as Inf. NaN gives
+// 0x7fffffff00000000. Subnormal operands and results are flushed to zero of the same sign.
+//
+//	-Inf: -0   -subnormal, -0: -Inf   +0, +subnormal: +Inf   +Inf: +0
+func RcpApprox64(x float64) float64 {
+	return round20(1 / high20(x))
+}
+
+// RsqrtApprox64 is rsqrt.approx.ftz.f64: 1/sqrt(x) to 20 bits of fraction, in the manner of [RcpApprox64].
+//
+//	-Inf, -normal: NaN   -subnormal, -0: -Inf   +0, +subnormal: +Inf   +Inf: +0
+func RsqrtApprox64(x float64) float64 {
+	return round20(1 / math.Sqrt(high20(x)))
+}
+
+// Rsqrt64 is rsqrt.approx.f64: 1/sqrt(x) with two roundings, to about 1 ulp. The manual gives no bound.
+//
+//	-Inf, -normal, -subnormal: NaN   -0: -Inf   +0: +Inf   +Inf: +0
+func Rsqrt64(x float64) float64 {
+	return Canon64(1 / math.Sqrt(x))
+}
+
+// high20 clears the low word of x and flushes a subnormal.
+func high20(x float64) float64 {
+	return ftz64(math.Float64frombits(math.Float64bits(x) &^ (1<<32 - 1)))
+}
+
+// round20 flushes a subnormal and rounds x to 20 bits of fraction, to nearest.
+func round20(x float64) float64 {
+	if x != x {
+		return math.Float64frombits(nan20)
+	}
+	u := math.Float64bits(ftz64(x))
+	u += 1<<31 - 1 + u>>32&1
+	return math.Float64frombits(u &^ (1<<32 - 1))
+}
+
+func ftz64(x float64) float64 {
+	if math.Abs(x) < 0x1p-1022 {
+		return math.Copysign(0, x)
+	}
+	return x
+}
+
+// Taylor coefficients, constant first. Constant expressions are exact until stored, so no digits need
+// checking but those of math.Ln2.
+var (
+	sinCoeff = [...]float64{ // sin(y)/y in y*y
+		1, -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800, 1. / 6227020800,
+	}
+	cosCoeff = [...]float64{ // cos(y) in y*y
+		1, -1. / 2, 1. / 24, -1. / 720, 1. / 40320, -1. / 3628800, 1. / 479001600,
+	}
+	lg2Coeff = [...]float64{ // log2((1+s)/(1-s))/s in s*s
+		2 / math.Ln2, 2 / math.Ln2 / 3, 2 / math.Ln2 / 5, 2 / math.Ln2 / 7, 2 / math.Ln2 / 9,
+		2 / math.Ln2 / 11, 2 / math.Ln2 / 13, 2 / math.Ln2 / 15, 2 / math.Ln2 / 17,
+	}
+	ex2Coeff = [...]float64{ // 2^f
+		1, ln2, ln2 * ln2 / 2, ln2 * ln2 * ln2 / 6, ln2p4 / 24, ln2p4 * ln2 / 120, ln2p4 * ln2 * ln2 / 720,
+		ln2p4 * ln2 * ln2 * ln2 / 5040, ln2p4 * ln2p4 / 40320, ln2p4 * ln2p4 * ln2 / 362880,
+		ln2p4 * ln2p4 * ln2 * ln2 / 3628800, ln2p4 * ln2p4 * ln2 * ln2 * ln2 / 39916800,
+	}
+)
+
+const (
+	ln2   = math.Ln2
+	ln2p4 = ln2 * ln2 * ln2 * ln2
+)
+
+// sinKernel returns the sine of |y| <= pi/4, to 2^-44 of its size. It keeps the sign of a zero.
+func sinKernel(y float64) float64 {
+	return float64(y * horner(sinCoeff[:], float64(y*y)))
+}
+
+// cosKernel returns the cosine of |y| <= pi/4, to 2^-40 of its size.
+func cosKernel(y float64) float64 {
+	return horner(cosCoeff[:], float64(y*y))
+}
+
+// exp2 returns 2^x for |x| < 1000, to 2^-46 of its size.
+func exp2(x float64) float64 {
+	k := math.RoundToEven(x)
+	scale := math.Float64frombits(uint64(1023+int(k)) << 52)
+	return float64(scale * horner(ex2Coeff[:], x-k))
+}
+
+// horner evaluates a polynomial, constant coefficient first, without fused products.
+func horner(c []float64, x float64) float64 {
+	p := 0.0
+	for i := len(c) - 1; i >= 0; i-- {
+		p = float64(p*x) + c[i]
+	}
+	return p
+}
+
+// twoOverPi is 2/pi in fixed point: the first word is the integer part, the others the fraction.
+var twoOverPi = [...]uint64{
+	0,
+	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
+}
+
+// reducePiOver2 returns y with |y| <= pi/4, about, and n so that x = n*pi/2 + y modulo 2*pi. It returns NaN
+// and 0 for Inf and NaN.
+//
+// For large x it multiplies by 2/pi in fixed point, and of the bits of 2/pi takes only those that leave a
+// product between 4 and 2^-190 (after Payne and Hanek). No float32 comes closer to a multiple of pi/2
+// than about 2^-30, so the fraction keeps 64 good bits and more, at every x.
+func reducePiOver2(x float32) (n uint, y float64) {
+	y = float64(x)
+	switch ax := math.Abs(y); {
+	case ax <= math.Pi/4:
+		return 0, y
+	case !(ax <= math.MaxFloat32):
+		return 0, math.NaN()
+	}
+	u := math.Float32bits(x)
+	m := uint64(u&(1<<23-1) | 1<<23)
+	e := int(u>>23&0xff) - 127 - 23 // |x| = m * 2^e with -24 <= e <= 104
+
+	// The word w2:w1:w0 is 2/pi * 2^e in units of 2^-190, without the bits worth 4 or more, which m*w
+	// would lose anyway. The bit of worth 2^(1-e) in 2/pi becomes its top bit.
+	i, s := uint(e+62)/64, uint(e+62)%64
+	word := func(i uint) uint64 { return twoOverPi[i]<<s | twoOverPi[i+1]>>(64-s) }
+	w2, w1, w0 := word(i), word(i+1), word(i+2)
+
+	// t = |x| * 2/pi modulo 4, in the same units.
+	c0, _ := bits.Mul64(w0, m)
+	c1, t1 := bits.Mul64(w1, m)
+	t1, carry := bits.Add64(t1, c0, 0)
+	t2 := w2*m + c1 + carry
+
+	// Split t into the nearest integer and a fraction within [-1/2, 1/2].
+	n = uint((t2 + 1<<61) >> 62)
+	t2 -= uint64(n) << 62
+	negative := t2>>63 == 1
+	if negative {
+		t1, carry = bits.Sub64(0, t1, 0)
+		t2, _ = bits.Sub64(0, t2, carry)
+	}
+	y = (float64(float64(t2)*0x1p-62) + float64(float64(t1)*0x1p-126)) * (math.Pi / 2)
+	if negative != (x < 0) {
+		y = -y
+	}
+	if x < 0 {
+		n = -n
+	}
+	return n, y
+}

@@ -1,0 +1,277 @@
+// This file tests arithmetic, min and max against the oracle.
+
+package fp
+
+import (
+	"math"
+	"testing"
+)
+
+func TestRoundingString(t *testing.T) {
+	for r, want := range map[Rounding]string{RN: "rn", RZ: "rz", RM: "rm", RP: "rp", 7: "Rounding(7)"} {
+		if got := r.String(); got != want {
+			t.Errorf("Rounding(%d).String() = %q, want %q", uint8(r), got, want)
+		}
+	}
+}
+
+// A known answer keeps the oracle honest where it and the package could agree on a mistake.
+func TestOracle(t *testing.T) {
+	tests := []struct {
+		x    float64
+		want [4]uint64
+	}{
+		{0.1, [4]uint64{0x3dcccccd, 0x3dcccccc, 0x3dcccccc, 0x3dcccccd}},
+		{-0.1, [4]uint64{0xbdcccccd, 0xbdcccccc, 0xbdcccccd, 0xbdcccccc}},
+		{1 + 0x1p-24, [4]uint64{0x3f800000, 0x3f800000, 0x3f800000, 0x3f800001}},
+		{1 + 0x3p-24, [4]uint64{0x3f800002, 0x3f800001, 0x3f800001, 0x3f800002}},
+		{0x1p-150, [4]uint64{0, 0, 0, 1}},
+		{-0x1p-150, [4]uint64{0x80000000, 0x80000000, 0x80000001, 0x80000000}},
+		{0x1.8p-150, [4]uint64{1, 0, 0, 1}},
+		{0x1p128, [4]uint64{0x7f800000, 0x7f7fffff, 0x7f7fffff, 0x7f800000}},
+		{0x1.ffffffp127, [4]uint64{0x7f800000, 0x7f7fffff, 0x7f7fffff, 0x7f800000}},
+		{0x1.fffffefp127, [4]uint64{0x7f7fffff, 0x7f7fffff, 0x7f7fffff, 0x7f800000}},
+	}
+	for _, tt := range tests {
+		if got := lay32.wantConvert(tt.x); got != tt.want {
+			t.Errorf("oracle: f32 of %x = %#x, want %#x", tt.x, got, tt.want)
+		}
+	}
+}
+
+// The example of the house style: float32 of a float64 fused multiply-add rounds twice and gives 3f800002.
+func TestFma32DoubleRounding(t *testing.T) {
+	a, b, c := float32Of(0x39800001), float32Of(0x397ffffe), float32Of(0x3f800001)
+	if got := bitsOf32(FmaRN32(a, b, c)); got != 0x3f800001 {
+		t.Errorf("FmaRN32 = %#x, want 0x3f800001", got)
+	}
+	if got := bitsOf32(float32(math.FMA(float64(a), float64(b), float64(c)))); got != 0x3f800002 {
+		t.Errorf("float32(math.FMA) = %#x: the example is not one", got)
+	}
+}
+
+func TestArith32(t *testing.T) {
+	pair := func(a, b uint64) {
+		x, y := float32Of(a), float32Of(b)
+		add := lay32.wantAdd(float64(x), float64(y))
+		mul := lay32.wantMul(float64(x), float64(y))
+		div := lay32.wantDiv(float64(x), float64(y))
+		for r := RN; r <= RP; r++ {
+			check(t, "Add32", r, bitsOf32(Add32(x, y, r)), add[r], a, b)
+			check(t, "Mul32", r, bitsOf32(Mul32(x, y, r)), mul[r], a, b)
+			check(t, "Div32", r, bitsOf32(Div32(x, y, r)), div[r], a, b)
+		}
+		check(t, "DivFull32", RN, bitsOf32(DivFull32(x, y)), div[RN], a, b)
+	}
+	single := func(a uint64) {
+		sqrt := lay32.wantSqrt(wide(a))
+		for r := RN; r <= RP; r++ {
+			check(t, "Sqrt32", r, bitsOf32(Sqrt32(float32Of(a), r)), sqrt[r], a)
+		}
+	}
+	for _, a := range lay32.grid() {
+		single(a)
+		for _, b := range lay32.grid() {
+			pair(a, b)
+		}
+	}
+	rnd := source(t)
+	for range count(20000) {
+		a, b := lay32.random(rnd), lay32.random(rnd)
+		pair(a, b)
+		single(a)
+	}
+}
+
+func TestArith64(t *testing.T) {
+	pair := func(a, b uint64) {
+		x, y := math.Float64frombits(a), math.Float64frombits(b)
+		add := lay64.wantAdd(x, y)
+		mul := lay64.wantMul(x, y)
+		div := lay64.wantDiv(x, y)
+		for r := RN; r <= RP; r++ {
+			check(t, "Add64", r, math.Float64bits(Add64(x, y, r)), add[r], a, b)
+			check(t, "Mul64", r, math.Float64bits(Mul64(x, y, r)), mul[r], a, b)
+			check(t, "Div64", r, math.Float64bits(Div64(x, y, r)), div[r], a, b)
+		}
+	}
+	single := func(a uint64) {
+		x := math.Float64frombits(a)
+		sqrt := lay64.wantSqrt(x)
+		for r := RN; r <= RP; r++ {
+			check(t, "Sqrt64", r, math.Float64bits(Sqrt64(x, r)), sqrt[r], a)
+		}
+	}
+	for _, a := range lay64.grid() {
+		single(a)
+		for _, b := range lay64.grid() {
+			pair(a, b)
+		}
+	}
+	rnd := source(t)
+	for range count(10000) {
+		a, b := lay64.random(rnd), lay64.random(rnd)
+		pair(a, b)
+		single(a)
+	}
+	// Products and quotients about the least subnormal and about tiny64, where residuals are lost.
+	for range count(5000) {
+		a := rnd.Uint64()
+		_, m := math.Frexp(math.Float64frombits(a))
+		want := -1074 + rnd.IntN(200)
+		if rnd.IntN(2) == 0 {
+			want = -1074 + rnd.IntN(4)
+		}
+		b := rnd.Uint64()&^lay64.inf() | uint64(max(0, min(2046, want-m+1023)))<<52
+		pair(a, b)
+		inverse := rnd.Uint64()&^lay64.inf() | uint64(max(0, min(2046, m-want+1023)))<<52
+		pair(a, inverse)
+		single(a &^ (1<<63 | 7<<60))
+	}
+}
+
+func TestFma32(t *testing.T) {
+	triple := func(a, b, c uint64) {
+		x, y, z := float32Of(a), float32Of(b), float32Of(c)
+		want := lay32.wantFma(float64(x), float64(y), float64(z))
+		for r := RN; r <= RP; r++ {
+			check(t, "Fma32", r, bitsOf32(Fma32(x, y, z, r)), want[r], a, b, c)
+		}
+		check(t, "FmaRN32", RN, bitsOf32(FmaRN32(x, y, z)), want[RN], a, b, c)
+	}
+	rnd := source(t)
+	grid := lay32.grid()
+	for range count(40000) {
+		triple(grid[rnd.IntN(len(grid))], grid[rnd.IntN(len(grid))], grid[rnd.IntN(len(grid))])
+	}
+	for range count(30000) {
+		a, b, c := lay32.random(rnd), lay32.random(rnd), lay32.random(rnd)
+		triple(a, b, c)
+		triple(a, b, nearProduct(rnd.IntN(30), lay32, -wide(a)*wide(b), c))
+		triple(a, b, nearProduct(24+rnd.IntN(8), lay32, wide(a)*wide(b), c))
+	}
+	// The product is half an ulp of c, or off it by less than float64 can hold in the sum, for c down to
+	// the subnormals.
+	for e := -150; e < 100; e += 1 + count(10) {
+		for i := range 3 {
+			near := 1 + float32(i)*0x1p-23
+			a := near * float32(math.Ldexp(1, e/2))
+			for _, b := range []float32{1 / near, 1 + (1 - near), near} {
+				b *= float32(math.Ldexp(1, e-e/2))
+				c := rnd.Uint64N(1<<23) | uint64(e+24+127-rnd.IntN(2))<<23
+				triple(bitsOf32(a), bitsOf32(b), c)
+				triple(bitsOf32(-a), bitsOf32(b), c)
+			}
+		}
+	}
+}
+
+// nearProduct returns the bits of the addend c moved to the exponent of p, or the given number of bits
+// above it: sums that cancel, and sums whose product is about half an ulp.
+func nearProduct(above int, l *layout, p float64, c uint64) uint64 {
+	_, e := math.Frexp(p)
+	e += above - 1 + 1<<(l.exp-1) - 1
+	u := c&(1<<l.frac-1) | uint64(max(0, min(1<<l.exp-2, e)))<<l.frac
+	return l.signed(p < 0, u)
+}
+
+func TestFma64(t *testing.T) {
+	triple := func(a, b, c uint64) {
+		x, y, z := math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)
+		want := lay64.wantFma(x, y, z)
+		for r := RN; r <= RP; r++ {
+			check(t, "Fma64", r, math.Float64bits(Fma64(x, y, z, r)), want[r], a, b, c)
+		}
+		check(t, "FmaRN64", RN, math.Float64bits(FmaRN64(x, y, z)), want[RN], a, b, c)
+	}
+	rnd := source(t)
+	grid := lay64.grid()
+	for range count(20000) {
+		triple(grid[rnd.IntN(len(grid))], grid[rnd.IntN(len(grid))], grid[rnd.IntN(len(grid))])
+	}
+	for range count(8000) {
+		a, b, c := lay64.random(rnd), lay64.random(rnd), lay64.random(rnd)
+		p := math.Float64frombits(a) * math.Float64frombits(b)
+		triple(a, b, c)
+		triple(a, b, nearProduct(rnd.IntN(60), lay64, -p, c))
+		triple(a, b, nearProduct(50+rnd.IntN(10), lay64, p, c))
+		triple(a, b, math.Float64bits(-p)) // the sum is the residual of the product
+	}
+}
+
+func TestSmallRules(t *testing.T) {
+	inf := math.Inf(1)
+	negZero := math.Copysign(0, -1)
+	for _, u := range lay32.grid() {
+		x := float32Of(u)
+		isNaN := x != x
+		canon, ftz, sat := u, u, u
+		if isNaN {
+			canon = 0x7fffffff
+		}
+		if u&^(1<<31) < 0x00800000 {
+			ftz = u & (1 << 31)
+		}
+		switch {
+		case isNaN || x <= 0:
+			sat = 0
+		case x >= 1:
+			sat = 0x3f800000
+		}
+		check(t, "Canon32", RN, bitsOf32(Canon32(x)), canon, u)
+		check(t, "FTZ32", RN, bitsOf32(FTZ32(x)), ftz, u)
+		check(t, "Sat32", RN, bitsOf32(Sat32(x)), sat, u)
+	}
+	for _, tt := range []struct{ x, canon, sat float64 }{
+		{inf, inf, 1}, {-inf, -inf, 0}, {negZero, negZero, 0}, {0.5, 0.5, 0.5}, {1, 1, 1}, {2, 2, 1}, {5e-324, 5e-324, 5e-324},
+		{math.Float64frombits(0xfff0000000000001), math.Float64frombits(NaN64), 0},
+	} {
+		check(t, "Canon64", RN, math.Float64bits(Canon64(tt.x)), math.Float64bits(tt.canon), math.Float64bits(tt.x))
+		check(t, "Sat64", RN, math.Float64bits(Sat64(tt.x)), math.Float64bits(tt.sat), math.Float64bits(tt.x))
+	}
+}
+
+// order maps the bits of a number to an integer ordered as the numbers are, -0 below +0.
+func order(l *layout, u uint64) int64 {
+	if u&l.sign() != 0 {
+		return -int64(u&^l.sign()) - 1
+	}
+	return int64(u)
+}
+
+func TestMinMax(t *testing.T) {
+	want := func(l *layout, a, b uint64, max bool) uint64 {
+		aNaN, bNaN := a&^l.sign() > l.inf(), b&^l.sign() > l.inf()
+		switch {
+		case aNaN && bNaN:
+			return l.nan
+		case aNaN:
+			return b
+		case bNaN:
+			return a
+		case order(l, a) < order(l, b) == max:
+			return b
+		}
+		return a
+	}
+	for _, a := range lay32.grid() {
+		for _, b := range lay32.grid() {
+			x, y := float32Of(a), float32Of(b)
+			lesser, greater := want(lay32, a, b, false), want(lay32, a, b, true)
+			check(t, "Min32", RN, bitsOf32(Min32(x, y)), lesser, a, b)
+			check(t, "Max32", RN, bitsOf32(Max32(x, y)), greater, a, b)
+			if x != x || y != y {
+				lesser, greater = uint64(NaN32), uint64(NaN32)
+			}
+			check(t, "MinNaN32", RN, bitsOf32(MinNaN32(x, y)), lesser, a, b)
+			check(t, "MaxNaN32", RN, bitsOf32(MaxNaN32(x, y)), greater, a, b)
+		}
+	}
+	for _, a := range lay64.grid() {
+		for _, b := range lay64.grid() {
+			x, y := math.Float64frombits(a), math.Float64frombits(b)
+			check(t, "Min64", RN, math.Float64bits(Min64(x, y)), want(lay64, a, b, false), a, b)
+			check(t, "Max64", RN, math.Float64bits(Max64(x, y)), want(lay64, a, b, true), a, b)
+		}
+	}
+}

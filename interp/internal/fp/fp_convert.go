@@ -1,0 +1,251 @@
+// This file holds the conversions of cvt: between float formats, from and to integers, and to integral
+// values.
+
+package fp
+
+import (
+	"math"
+	"math/bits"
+)
+
+// F32ToF64 widens x, exactly.
+func F32ToF64(x float32) float64 {
+	return Canon64(float64(x))
+}
+
+// F64ToF32 returns x rounded to f32 in mode r (cvt.rnd.f32.f64, IEEE 754 convertFormat).
+func F64ToF32(x float64, r Rounding) (y float32) {
+	if y = float32(x); r != RN || y != y {
+		return narrow32(x, r)
+	}
+	return y
+}
+
+// narrow32 is F64ToF32: it rounds x to nearest and takes the neighbour if mode r asks for it. An overflow
+// to Inf and an underflow to zero are neighbours of finite numbers like all others.
+func narrow32(x float64, r Rounding) float32 {
+	if x != x {
+		return math.Float32frombits(NaN32)
+	}
+	y := float32(x)
+	u := math.Float32bits(y)
+	negative := u>>31 == 1
+	var away bool
+	switch d := float64(y); {
+	case r == RZ && math.Abs(d) > math.Abs(x):
+	case r == RM && d > x:
+		away = negative
+	case r == RP && d < x:
+		away = !negative
+	default:
+		return y
+	}
+	if away {
+		return math.Float32frombits(u + 1)
+	}
+	return math.Float32frombits(u - 1)
+}
+
+// narrow16 returns the bits of x rounded to the 16-bit format f in mode r. Both 16-bit formats have the
+// same NaN.
+func narrow16(f format, x float64, r Rounding) uint16 {
+	switch {
+	case x != x:
+		return NaN16
+	case x == 0 || math.IsInf(x, 0):
+		var u uint64
+		if x != 0 {
+			u = f.inf
+		}
+		if math.Signbit(x) {
+			u |= f.sign()
+		}
+		return uint16(u)
+	}
+	exp, m := unpack64(x)
+	return uint16(f.pack(math.Signbit(x), exp, m, r))
+}
+
+// F16ToF32 widens the f16 number with bits h, exactly.
+func F16ToF32(h uint16) float32 {
+	sign := uint32(h&0x8000) << 16
+	switch e, frac := h>>10&0x1f, uint32(h&0x3ff); {
+	case e == 0x1f && frac != 0:
+		return math.Float32frombits(NaN32)
+	case e == 0x1f:
+		return math.Float32frombits(sign | 0x7f800000)
+	case e == 0:
+		return math.Float32frombits(sign | math.Float32bits(float32(frac)*0x1p-24))
+	}
+	return math.Float32frombits(sign | uint32(h&0x7fff)<<13 + (127-15)<<23)
+}
+
+// F16ToF64 widens the f16 number with bits h, exactly.
+func F16ToF64(h uint16) float64 {
+	return F32ToF64(F16ToF32(h))
+}
+
+// F32ToF16 returns the bits of x rounded to f16 in mode r.
+func F32ToF16(x float32, r Rounding) uint16 {
+	// The common case, 2^-14 <= |x| < 2^16 to nearest: move the exponent, add just under half an ulp, or
+	// half if the last bit is odd, and cut. The carry makes Inf of what is 65520 or more.
+	u := math.Float32bits(x)
+	if m := u &^ (1 << 31); r == RN && m-(127-14)<<23 < (14+16)<<23 {
+		return uint16(u>>16&0x8000 | (m-(127-15)<<23+0xfff+m>>13&1)>>13)
+	}
+	return narrow16(f16, float64(x), r)
+}
+
+// F64ToF16 returns the bits of x rounded to f16 in mode r, once and not by way of f32.
+func F64ToF16(x float64, r Rounding) uint16 {
+	return narrow16(f16, x, r)
+}
+
+// BF16ToF32 widens the bf16 number with bits h, exactly. The manual leaves the NaN that a NaN becomes
+// unspecified; it is the canonical one here.
+func BF16ToF32(h uint16) float32 {
+	return Canon32(math.Float32frombits(uint32(h) << 16))
+}
+
+// BF16ToF64 widens the bf16 number with bits h, exactly.
+func BF16ToF64(h uint16) float64 {
+	return F32ToF64(BF16ToF32(h))
+}
+
+// F32ToBF16 returns the bits of x rounded to bf16 in mode r.
+func F32ToBF16(x float32, r Rounding) uint16 {
+	if u := math.Float32bits(x); r == RN && u&^(1<<31) <= 0x7f800000 { // as in F32ToF16
+		return uint16((u + 0x7fff + u>>16&1) >> 16)
+	}
+	return narrow16(bf16, float64(x), r)
+}
+
+// F64ToBF16 returns the bits of x rounded to bf16 in mode r, once and not by way of f32.
+func F64ToBF16(x float64, r Rounding) uint16 {
+	return narrow16(bf16, x, r)
+}
+
+// oddU64 returns x rounded to odd in the 53 bits of a float64, ready to be rounded to a narrower format.
+// Go's own float32(uint64) rounds twice on 32-bit hosts.
+func oddU64(x uint64) float64 {
+	if x >= 1<<53 {
+		x = (x>>11 | nonzero(x<<53)) << 11
+	}
+	return float64(x)
+}
+
+// oddI64 is [oddU64] for signed numbers.
+func oddI64(x int64) float64 {
+	if x < 0 {
+		return -oddU64(-uint64(x))
+	}
+	return oddU64(uint64(x))
+}
+
+// I64ToF32 returns x rounded once to f32 in mode r (cvt.rnd.f32.s64; narrower integers fit as well).
+// Zero is +0 in all modes, here and in the functions below.
+func I64ToF32(x int64, r Rounding) float32 { return F64ToF32(oddI64(x), r) }
+
+// U64ToF32 returns x rounded once to f32 in mode r.
+func U64ToF32(x uint64, r Rounding) float32 { return F64ToF32(oddU64(x), r) }
+
+// I64ToF16 returns the bits of x rounded once to f16 in mode r.
+func I64ToF16(x int64, r Rounding) uint16 { return F64ToF16(oddI64(x), r) }
+
+// U64ToF16 returns the bits of x rounded once to f16 in mode r.
+func U64ToF16(x uint64, r Rounding) uint16 { return F64ToF16(oddU64(x), r) }
+
+// I64ToBF16 returns the bits of x rounded once to bf16 in mode r.
+func I64ToBF16(x int64, r Rounding) uint16 { return F64ToBF16(oddI64(x), r) }
+
+// U64ToBF16 returns the bits of x rounded once to bf16 in mode r.
+func U64ToBF16(x uint64, r Rounding) uint16 { return F64ToBF16(oddU64(x), r) }
+
+// I64ToF64 returns x rounded once to f64 in mode r.
+func I64ToF64(x int64, r Rounding) float64 {
+	if x < 0 {
+		return -U64ToF64(-uint64(x), r.opposite())
+	}
+	return U64ToF64(uint64(x), r)
+}
+
+// U64ToF64 returns x rounded once to f64 in mode r.
+func U64ToF64(x uint64, r Rounding) float64 {
+	if x == 0 {
+		return 0
+	}
+	n := bits.LeadingZeros64(x)
+	return math.Float64frombits(f64.pack(false, 63-n, x<<n, r))
+}
+
+// RoundIntegral32 returns x rounded to an integral value in mode r (cvt.rni.f32.f32 and its kin, IEEE 754
+// roundToIntegral; in RN ties go to even). A result of zero has the sign of x.
+func RoundIntegral32(x float32, r Rounding) float32 {
+	return Canon32(float32(roundIntegral(float64(x), r))) // exact: a float32 has integral neighbours
+}
+
+// RoundIntegral64 is [RoundIntegral32] for f64.
+func RoundIntegral64(x float64, r Rounding) float64 {
+	return Canon64(roundIntegral(x, r))
+}
+
+func roundIntegral(x float64, r Rounding) float64 {
+	switch r {
+	case RN:
+		return math.RoundToEven(x)
+	case RM:
+		return math.Floor(x)
+	case RP:
+		return math.Ceil(x)
+	}
+	return math.Trunc(x)
+}
+
+// ToInt returns x rounded to an integral value in mode r and clamped to the range of the integer type of
+// the given width (8, 16, 32 or 64 bits) and signedness, in two's complement in the low bits of the
+// result; the others are zero. Clamping is what PTX does for every float-to-integer cvt, .sat or not.
+//
+// What NaN becomes depends on the type x had in PTX, so ToInt has no answer for it but 0: use [F32ToInt]
+// or [F64ToInt] where x may be NaN.
+func ToInt(x float64, r Rounding, bits int, signed bool) uint64 {
+	x = roundIntegral(x, r)
+	mask := ^uint64(0) >> (64 - bits)
+	if signed {
+		limit := math.Float64frombits(uint64(1023+bits-1) << 52) // 2^(bits-1)
+		switch {
+		case x >= limit:
+			return mask >> 1
+		case x < -limit:
+			return mask>>1 + 1
+		case x == x:
+			return uint64(int64(x)) & mask
+		}
+		return 0
+	}
+	limit := math.Float64frombits(uint64(1023+bits) << 52)
+	switch {
+	case x >= limit:
+		return mask
+	case x > 0:
+		return uint64(x)
+	}
+	return 0
+}
+
+// F32ToInt is [ToInt] for a source of .f32, .f16 or .bf16: NaN becomes 0, but 1<<63 if bits is 64 (PTX
+// ISA, cvt, integer notes).
+func F32ToInt(x float32, r Rounding, bits int, signed bool) uint64 {
+	if x != x && bits == 64 {
+		return 1 << 63
+	}
+	return ToInt(float64(x), r, bits, signed)
+}
+
+// F64ToInt is [ToInt] for a source of .f64: NaN becomes 1<<(bits-1), the least signed number (PTX ISA,
+// cvt, integer notes).
+func F64ToInt(x float64, r Rounding, bits int, signed bool) uint64 {
+	if x != x {
+		return 1 << (bits - 1)
+	}
+	return ToInt(x, r, bits, signed)
+}

@@ -1,0 +1,67 @@
+// This file holds min and max.
+
+package fp
+
+import "math"
+
+// Min32 returns the lesser of a and b as min.f32 does: -0 is less than +0, and a NaN loses to a number.
+// Two NaNs give the canonical one.
+func Min32(a, b float32) float32 {
+	switch {
+	case a < b || b != b:
+		return Canon32(a)
+	case b < a || a != a:
+		return b
+	}
+	// Equal, so the same bits, or two zeros: -0 if either is.
+	return math.Float32frombits(math.Float32bits(a) | math.Float32bits(b))
+}
+
+// Max32 returns the greater of a and b as max.f32 does, with the rules of [Min32].
+func Max32(a, b float32) float32 {
+	switch {
+	case a > b || b != b:
+		return Canon32(a)
+	case b > a || a != a:
+		return b
+	}
+	return math.Float32frombits(math.Float32bits(a) & math.Float32bits(b))
+}
+
+// Min64 is [Min32] for f64.
+func Min64(a, b float64) float64 {
+	switch {
+	case a < b || b != b:
+		return Canon64(a)
+	case b < a || a != a:
+		return b
+	}
+	return math.Float64frombits(math.Float64bits(a) | math.Float64bits(b))
+}
+
+// Max64 is [Max32] for f64.
+func Max64(a, b float64) float64 {
+	switch {
+	case a > b || b != b:
+		return Canon64(a)
+	case b > a || a != a:
+		return b
+	}
+	return math.Float64frombits(math.Float64bits(a) & math.Float64bits(b))
+}
+
+// MinNaN32 is min.NaN.f32: the canonical NaN if a or b is NaN, else as [Min32].
+func MinNaN32(a, b float32) float32 {
+	if a != a || b != b {
+		return math.Float32frombits(NaN32)
+	}
+	return Min32(a, b)
+}
+
+// MaxNaN32 is max.NaN.f32: the canonical NaN if a or b is NaN, else as [Max32].
+func MaxNaN32(a, b float32) float32 {
+	if a != a || b != b {
+		return math.Float32frombits(NaN32)
+	}
+	return Max32(a, b)
+}

@@ -1,0 +1,311 @@
+// This file holds the oracle of the tests: rounding by search, and the inputs.
+
+package fp
+
+import (
+	"flag"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// layout describes a float format to the oracle. The package's own format type is not used, so that a
+// mistake there cannot hide.
+type layout struct {
+	frac, exp uint // widths in bits
+	nan       uint64
+	width     uint
+}
+
+var (
+	lay16   = &layout{frac: 10, exp: 5, nan: uint64(NaN16), width: 16}
+	layBF16 = &layout{frac: 7, exp: 8, nan: uint64(NaNBF16), width: 16}
+	lay32   = &layout{frac: 23, exp: 8, nan: uint64(NaN32), width: 32}
+	lay64   = &layout{frac: 52, exp: 11, nan: NaN64, width: 64}
+)
+
+func (l *layout) inf() uint64  { return (1<<l.exp - 1) << l.frac }
+func (l *layout) sign() uint64 { return 1 << (l.width - 1) }
+
+// value returns the number with the non-negative bits u. The bits of Inf give the power of two that would
+// follow the largest finite number, which is what rounding to nearest takes Inf for.
+func (l *layout) value(u uint64) *big.Float {
+	e, m := int(u>>l.frac), u&(1<<l.frac-1)
+	if e == 0 {
+		e = 1
+	} else {
+		m |= 1 << l.frac
+	}
+	x := new(big.Float).SetPrec(64).SetUint64(m)
+	return x.SetMantExp(x, e-(1<<(l.exp-1)-1)-int(l.frac))
+}
+
+// round returns the bits, for each mode, of a real number other than zero of the given sign. The number
+// is known only by compare, which returns the sign of |number| - x.
+//
+// Magnitudes are ordered as their bits are, so a binary search finds the last one not above the number.
+func (l *layout) round(neg bool, compare func(x *big.Float) int) (out [4]uint64) {
+	lo, hi := uint64(0), l.inf() // lo <= number < hi, or number >= the power of two for Inf
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; compare(l.value(mid)) >= 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	exact := compare(l.value(lo)) == 0
+	for r := RN; r <= RP; r++ {
+		u := lo
+		if !exact {
+			switch r {
+			case RN:
+				middle := new(big.Float).SetPrec(128).Add(l.value(lo), l.value(hi))
+				middle.Quo(middle, big.NewFloat(2))
+				if c := compare(middle); c > 0 || c == 0 && lo&1 == 1 {
+					u = hi
+				}
+			case RM:
+				if neg {
+					u = hi
+				}
+			case RP:
+				if !neg {
+					u = hi
+				}
+			}
+		}
+		if neg {
+			u |= l.sign()
+		}
+		out[r] = u
+	}
+	return out
+}
+
+// all returns the same bits for each mode.
+func all(u uint64) [4]uint64 { return [4]uint64{u, u, u, u} }
+
+// zero returns the bits of an exact zero sum of x and y, IEEE 754 section 6.3.
+func (l *layout) zero(xneg, yneg bool) [4]uint64 {
+	switch {
+	case xneg && yneg:
+		return all(l.sign())
+	case xneg || yneg:
+		return [4]uint64{RM: l.sign()}
+	}
+	return all(0)
+}
+
+// signed returns the bits u with a sign.
+func (l *layout) signed(neg bool, u uint64) uint64 {
+	if neg {
+		u |= l.sign()
+	}
+	return u
+}
+
+// exactly returns x as a big.Float of enough precision for a sum of a product and a number to be exact.
+// The widest is 2^2048 + 2^-2148.
+func exactly(x float64) *big.Float {
+	return new(big.Float).SetPrec(4300).SetFloat64(x)
+}
+
+// number rounds an exact x other than zero.
+func (l *layout) number(x *big.Float) [4]uint64 {
+	abs := new(big.Float).Abs(x)
+	return l.round(x.Signbit(), abs.Cmp)
+}
+
+func isInf(x float64) bool { return math.IsInf(x, 0) }
+
+func (l *layout) wantAdd(a, b float64) [4]uint64 {
+	switch {
+	case a != a || b != b || isInf(a) && b == -a:
+		return all(l.nan)
+	case isInf(a):
+		return all(l.signed(a < 0, l.inf()))
+	case isInf(b):
+		return all(l.signed(b < 0, l.inf()))
+	}
+	x := exactly(a)
+	if x.Add(x, exactly(b)); x.Sign() == 0 {
+		return l.zero(math.Signbit(a), math.Signbit(b))
+	}
+	return l.number(x)
+}
+
+func (l *layout) wantMul(a, b float64) [4]uint64 {
+	neg := math.Signbit(a) != math.Signbit(b)
+	switch {
+	case a != a || b != b || isInf(a) && b == 0 || a == 0 && isInf(b):
+		return all(l.nan)
+	case isInf(a) || isInf(b):
+		return all(l.signed(neg, l.inf()))
+	case a == 0 || b == 0:
+		return all(l.signed(neg, 0))
+	}
+	return l.number(new(big.Float).SetPrec(128).Mul(exactly(a), exactly(b)))
+}
+
+func (l *layout) wantFma(a, b, c float64) [4]uint64 {
+	neg := math.Signbit(a) != math.Signbit(b)
+	switch {
+	case a != a || b != b || c != c || isInf(a) && b == 0 || a == 0 && isInf(b):
+		return all(l.nan)
+	case isInf(a) || isInf(b):
+		if isInf(c) && neg != (c < 0) {
+			return all(l.nan)
+		}
+		return all(l.signed(neg, l.inf()))
+	case isInf(c):
+		return all(l.signed(c < 0, l.inf()))
+	}
+	x := exactly(a)
+	x.Mul(x, exactly(b))
+	if x.Add(x, exactly(c)); x.Sign() == 0 {
+		return l.zero(neg, math.Signbit(c))
+	}
+	return l.number(x)
+}
+
+func (l *layout) wantDiv(a, b float64) [4]uint64 {
+	neg := math.Signbit(a) != math.Signbit(b)
+	switch {
+	case a != a || b != b || isInf(a) && isInf(b) || a == 0 && b == 0:
+		return all(l.nan)
+	case isInf(a) || b == 0:
+		return all(l.signed(neg, l.inf()))
+	case a == 0 || isInf(b):
+		return all(l.signed(neg, 0))
+	}
+	num, den := exactly(math.Abs(a)), new(big.Float).SetFloat64(math.Abs(b))
+	return l.round(neg, func(x *big.Float) int { // a/b <=> x is a <=> x*b
+		return num.Cmp(new(big.Float).SetPrec(256).Mul(x, den))
+	})
+}
+
+func (l *layout) wantSqrt(a float64) [4]uint64 {
+	switch {
+	case a == 0:
+		return all(l.signed(math.Signbit(a), 0))
+	case !(a > 0):
+		return all(l.nan)
+	case isInf(a):
+		return all(l.inf())
+	}
+	square := exactly(a)
+	return l.round(false, func(x *big.Float) int {
+		return square.Cmp(new(big.Float).SetPrec(256).Mul(x, x))
+	})
+}
+
+// wantConvert rounds a float64, or anything widened to one.
+func (l *layout) wantConvert(x float64) [4]uint64 {
+	switch {
+	case x != x:
+		return all(l.nan)
+	case isInf(x):
+		return all(l.signed(x < 0, l.inf()))
+	case x == 0:
+		return all(l.signed(math.Signbit(x), 0))
+	}
+	return l.number(exactly(x))
+}
+
+// wantInt rounds an integer.
+func (l *layout) wantInt(x *big.Int) [4]uint64 {
+	if x.Sign() == 0 {
+		return all(0)
+	}
+	return l.number(new(big.Float).SetPrec(128).SetInt(x))
+}
+
+// grid returns the bits of the corner values of a format, with both signs: zeros, the ends of the
+// subnormal and normal ranges, small integers and their neighbours, ties, scattered exponents, Inf, NaN.
+func (l *layout) grid() []uint64 {
+	one := (uint64(1)<<(l.exp-1) - 1) << l.frac
+	ulp := uint64(1) << l.frac // one step of the exponent
+	positive := []uint64{
+		0, 1, 2, 3, ulp / 2, ulp - 1, // subnormals
+		ulp, ulp + 1, 2*ulp - 1, 2 * ulp, 3*ulp + 5, // least normals
+		one - 2*ulp, one - ulp, one - ulp + 1, one - 2, one - 1, one, one + 1, one + 2, one + 3,
+		one + ulp/2, one + ulp/2 + 1, one + ulp - 1, one + ulp, one + ulp + ulp/2, one + ulp + ulp/4,
+		one / 2, one/2 + 1, one + one/2, one + one/2 + 3, // about the roots of the least and the greatest
+		one - uint64(l.frac)*ulp, one - uint64(l.frac+1)*ulp, one - uint64(l.frac+1)*ulp + 1,
+		one + uint64(l.frac)*ulp, one + uint64(l.frac)*ulp + 1, one + uint64(l.frac+1)*ulp + 1,
+		one + 0x5555555555555555&(ulp-1), // 4/3
+		l.inf() - 2*ulp, l.inf() - ulp, l.inf() - ulp + 1, l.inf() - 2, l.inf() - 1,
+		l.inf(), l.inf() + 1, l.inf() + ulp/2, l.inf() + ulp - 1, // and NaNs
+	}
+	var out []uint64
+	for _, u := range positive {
+		out = append(out, u, u|l.sign())
+	}
+	return out
+}
+
+var seedFlag = flag.Uint64("seed", 0, "seed of the random inputs; 0 for the fixed one")
+
+// source returns a seeded generator and reports the seed if the test fails.
+func source(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := *seedFlag
+	if seed == 0 {
+		seed = 20260101
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("random inputs: go test -run %s -seed %d", t.Name(), seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// count returns n, or a tenth of it under -short.
+func count(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// random returns random bits: usually any pattern, often one with an exponent near one, so that operands
+// meet, and often one with a run of equal bits, which makes ties and cancellations.
+func (l *layout) random(rnd *rand.Rand) uint64 {
+	u := rnd.Uint64() & (l.sign()<<1 - 1)
+	kind := rnd.IntN(8)
+	if kind >= 3 {
+		one := (uint64(1)<<(l.exp-1) - 1)
+		near := one - uint64(l.frac) + rnd.Uint64N(2*uint64(l.frac))
+		u = u&^l.inf() | near<<l.frac&l.inf()
+	}
+	if kind&1 == 1 {
+		n := rnd.UintN(l.frac)
+		run := uint64(1)<<n - 1
+		if rnd.IntN(2) == 0 {
+			u &^= run
+		} else {
+			u |= run
+		}
+		u ^= rnd.Uint64N(2)
+	}
+	return u
+}
+
+func bitsOf32(x float32) uint64  { return uint64(math.Float32bits(x)) }
+func float32Of(u uint64) float32 { return math.Float32frombits(uint32(u)) }
+func wide(u uint64) float64      { return float64(float32Of(u)) }
+
+var mismatches int // of all tests, so that a mistake in a common routine does not fill the screen
+
+func check(t *testing.T, name string, r Rounding, got, want uint64, in ...uint64) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	t.Errorf("%s.%v(%#x) = %#x, want %#x", name, r, in, got, want)
+	if mismatches++; mismatches >= 50 {
+		t.Fatal("too many mismatches")
+	}
+}

@@ -1,0 +1,360 @@
+package interp
+
+// This file is the launch: arguments, checks, and what comes back.
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"gemu/ptx"
+)
+
+// Dim3 is the extent of a grid or block, or an index into one.
+type Dim3 struct{ X, Y, Z int }
+
+// Dim makes an extent; missing dimensions are 1.
+func Dim(n ...int) Dim3 {
+	d := Dim3{1, 1, 1}
+	for i, p := range []*int{&d.X, &d.Y, &d.Z} {
+		if i < len(n) {
+			*p = n[i]
+		}
+	}
+	return d
+}
+
+// Count is the number of elements.
+func (d Dim3) Count() int { return d.X * d.Y * d.Z }
+
+// at is the index of element i in linear order, x fastest.
+func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }
+
+func (d Dim3) String() string { return fmt.Sprintf("(%d,%d,%d)", d.X, d.Y, d.Z) }
+
+// Limits of a launch (CUDA C++ Programming Guide, technical specifications).
+const (
+	maxThreads  = 1024
+	maxBlockX   = 1024
+	maxBlockZ   = 64
+	maxGridX    = 1<<31 - 1
+	maxGridYZ   = 65535
+	maxShared   = 227 << 10
+	maxParams   = 32764
+	defaultStep = 1 << 27
+)
+
+// LaunchError is a launch that was refused before it began: the kernel does not
+// exist, or its arguments or extents do not fit.
+type LaunchError struct{ Msg string }
+
+func (e *LaunchError) Error() string { return e.Msg }
+
+func refuse(format string, args ...any) error { return &LaunchError{fmt.Sprintf(format, args...)} }
+
+// Launch describes one.
+type Launch struct {
+	Kernel string // may be empty if the module has just one
+	Grid   Dim3
+	Block  Dim3
+	Args   []any // one per parameter: see Module.Launch
+	Shared int   // bytes of dynamic shared memory
+
+	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
+	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
+
+	// Progress, if set, receives a function that tells how many CTAs have
+	// ended, of how many, at any time during the launch.
+	Progress func(poll func() (done, total int64))
+}
+
+// Result is what a launch has counted.
+type Result struct {
+	Kernel   string
+	Grid     Dim3
+	Block    Dim3
+	WarpSize int
+	Duration time.Duration // of the run alone, without preparation
+
+	WarpInstructions   int64 // instructions issued to warps
+	ThreadInstructions int64 // instructions executed by threads: guards that are false do not count
+	LaneSlots          int64 // active lanes, summed over WarpInstructions
+	Branches           int64 // executed by warps
+	DivergentBranches  int64 // of them those that split a warp
+}
+
+// ActiveLanesMean is the mean number of active lanes of an instruction.
+func (r *Result) ActiveLanesMean() float64 {
+	if r.WarpInstructions == 0 {
+		return 0
+	}
+	return float64(r.LaneSlots) / float64(r.WarpInstructions)
+}
+
+// Launch runs a kernel over grid×block threads and waits for it. There is one
+// argument per parameter, converted by the parameter's type: Go integers and
+// floats, *Buffer (its address), or []byte for an aggregate. The error is a
+// *LaunchError, *ptx.Unsupported or *Trap, or that of the context.
+func (m *Module) Launch(ctx context.Context, kernel string, grid, block Dim3, args ...any) (*Result, error) {
+	return m.Run(ctx, &Launch{Kernel: kernel, Grid: grid, Block: block, Args: args})
+}
+
+// kernelKey names a lowered kernel.
+type kernelKey struct {
+	fn *ptx.Func
+	lowerOptions
+}
+
+// Run runs a launch and waits for it. See Module.Launch.
+func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
+	d := m.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fn, err := m.kernel(l.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	width := l.WarpSize
+	if width == 0 {
+		width = 32
+	}
+	if width < 1 || width > 64 || width&(width-1) != 0 {
+		return nil, refuse("warps of %d lanes: want 1, 2, 4, 8, 16, 32 or 64", width)
+	}
+	if err := checkExtent(fn, l.Grid, l.Block); err != nil {
+		return nil, err
+	}
+	key := kernelKey{fn, lowerOptions{width: width, pack: true}}
+	code := m.kernels[key]
+	if code == nil {
+		if code, err = m.lower(fn, key.lowerOptions); err != nil {
+			return nil, err
+		}
+		m.kernels[key] = code
+	}
+	if err := code.setArgs(l.Args); err != nil {
+		return nil, err
+	}
+	if l.Shared < 0 {
+		return nil, refuse("%d bytes of dynamic shared memory", l.Shared)
+	}
+	shared := code.sharedLen
+	if l.Shared > 0 {
+		shared = code.sharedDyn + uint64(l.Shared)
+	}
+	if shared > maxShared {
+		return nil, refuse("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
+	}
+	steps := l.MaxSteps
+	if steps <= 0 {
+		steps = defaultStep
+	}
+	d.gridID++
+	g := &grid{
+		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
+		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
+		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers,
+	}
+	if l.Progress != nil {
+		l.Progress(func() (int64, int64) { return g.finished.Load(), int64(g.total) })
+	}
+	start := time.Now()
+	err = g.run(ctx)
+	r := &Result{
+		Kernel: fn.Name, Grid: l.Grid, Block: l.Block, WarpSize: width, Duration: time.Since(start),
+		WarpInstructions: g.count.warpInstructions, ThreadInstructions: g.count.threadInstructions, LaneSlots: g.count.laneSlots,
+		Branches: g.count.branches, DivergentBranches: g.count.divergent,
+	}
+	return r, err
+}
+
+// kernel finds a kernel by name.
+func (m *Module) kernel(name string) (*ptx.Func, error) {
+	kernels := m.Kernels()
+	if name == "" {
+		switch len(kernels) {
+		case 0:
+			return nil, refuse("%s has no kernel", m.Name)
+		case 1:
+			return kernels[0], nil
+		}
+		return nil, refuse("%s has %d kernels, say which: %s", m.Name, len(kernels), kernelNames(kernels))
+	}
+	for _, k := range kernels {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	if f, ok := m.Lookup(name).(*ptx.Func); ok && !f.Entry {
+		return nil, refuse("%s is a device function of %s, not a kernel", name, m.Name)
+	}
+	if len(kernels) == 0 {
+		return nil, refuse("%s has no kernel %s, nor any other", m.Name, name)
+	}
+	return nil, refuse("%s has no kernel %s; it has %s", m.Name, name, kernelNames(kernels))
+}
+
+func kernelNames(kernels []*ptx.Func) string {
+	s := ""
+	for i, k := range kernels {
+		if i > 0 {
+			s += ", "
+		}
+		s += k.Name
+	}
+	return s
+}
+
+// checkExtent checks grid and block against the machine's limits and the
+// kernel's own.
+func checkExtent(fn *ptx.Func, grid, block Dim3) error {
+	if grid.X < 1 || grid.Y < 1 || grid.Z < 1 {
+		return refuse("grid %s is empty", grid)
+	}
+	if grid.X > maxGridX || grid.Y > maxGridYZ || grid.Z > maxGridYZ {
+		return refuse("grid %s is too large: at most (%d,%d,%d)", grid, maxGridX, maxGridYZ, maxGridYZ)
+	}
+	if block.X < 1 || block.Y < 1 || block.Z < 1 {
+		return refuse("block %s is empty", block)
+	}
+	if block.X > maxBlockX || block.Y > maxBlockX || block.Z > maxBlockZ || block.Count() > maxThreads {
+		return refuse("block %s is too large: at most %d threads, (%d,%d,%d)", block, maxThreads, maxBlockX, maxBlockX, maxBlockZ)
+	}
+	if args, ok := fn.Directive(".reqntid"); ok {
+		want := dimOf(args)
+		if want != block {
+			return refuse("kernel %s requires blocks of %s (.reqntid), not %s", fn.Name, want, block)
+		}
+	}
+	if args, ok := fn.Directive(".maxntid"); ok {
+		if most := dimOf(args); block.Count() > most.Count() {
+			return refuse("kernel %s allows blocks of at most %d threads (.maxntid), not %d", fn.Name, most.Count(), block.Count())
+		}
+	}
+	return nil
+}
+
+func dimOf(args []string) Dim3 {
+	var n []int
+	for _, a := range args {
+		v, _ := strconv.Atoi(a)
+		n = append(n, v)
+	}
+	return Dim(n...)
+}
+
+// setArgs writes the arguments into the parameter block.
+func (c *code) setArgs(args []any) error {
+	if len(args) != len(c.params) {
+		return refuse("kernel %s has %d parameters, %d arguments are given", c.kernel.Name, len(c.params), len(args))
+	}
+	data := c.paramBlock.data
+	clear(data)
+	for i, p := range c.params {
+		if err := putArg(data[p.off:p.off+p.v.Size()], p.v, args[i]); err != nil {
+			return refuse("kernel %s: argument %d (%s %s): %v", c.kernel.Name, i, p.v.Type, p.v.Name, err)
+		}
+	}
+	return nil
+}
+
+// putArg converts an argument by the type of its parameter.
+func putArg(dst []byte, v *ptx.Var, arg any) error {
+	if b, ok := arg.([]byte); ok {
+		if len(b) != len(dst) {
+			return fmt.Errorf("%d bytes for a parameter of %d", len(b), len(dst))
+		}
+		copy(dst, b)
+		return nil
+	}
+	if len(v.Dims) > 0 || v.Vec > 1 {
+		return fmt.Errorf("an aggregate of %d bytes wants a []byte, not %T", len(dst), arg)
+	}
+	t := v.Type
+	if b, ok := arg.(*Buffer); ok {
+		if t.IsFloat() || len(dst) < 8 && b.Addr()>>(8*len(dst)) != 0 {
+			return fmt.Errorf("the address of a buffer does not fit")
+		}
+		putBits(dst, len(dst), b.Addr())
+		return nil
+	}
+	var n int64
+	var u uint64
+	var f float64
+	isFloat, isUnsigned := false, false
+	switch a := arg.(type) {
+	case int:
+		n = int64(a)
+	case int8:
+		n = int64(a)
+	case int16:
+		n = int64(a)
+	case int32:
+		n = int64(a)
+	case int64:
+		n = a
+	case uint8:
+		n = int64(a)
+	case uint16:
+		n = int64(a)
+	case uint32:
+		n = int64(a)
+	case uint:
+		u, isUnsigned = uint64(a), true
+	case uint64:
+		u, isUnsigned = a, true
+	case uintptr:
+		u, isUnsigned = uint64(a), true
+	case bool:
+		if a {
+			n = 1
+		}
+	case float32:
+		f, isFloat = float64(a), true
+	case float64:
+		f, isFloat = a, true
+	default:
+		return fmt.Errorf("a %T cannot be an argument", arg)
+	}
+	if !isUnsigned {
+		u = uint64(n)
+	}
+	switch {
+	case t == ptx.F32:
+		if !isFloat {
+			f = float64(n)
+			if isUnsigned {
+				f = float64(u)
+			}
+		}
+		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(f)))
+	case t == ptx.F64:
+		if !isFloat {
+			f = float64(n)
+			if isUnsigned {
+				f = float64(u)
+			}
+		}
+		binary.LittleEndian.PutUint64(dst, math.Float64bits(f))
+	case isFloat && t.Kind() == ptx.Bits && len(dst) == 4:
+		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(f)))
+	case isFloat && t.Kind() == ptx.Bits && len(dst) == 8:
+		binary.LittleEndian.PutUint64(dst, math.Float64bits(f))
+	case isFloat:
+		return fmt.Errorf("a float for an integer parameter")
+	default:
+		bits := 8 * len(dst)
+		if bits < 64 {
+			fitsUnsigned := u>>bits == 0
+			fitsSigned := !isUnsigned && n < 0 && n >= -1<<(bits-1)
+			if !fitsUnsigned && !fitsSigned {
+				return fmt.Errorf("%d does not fit in %d bits", arg, bits)
+			}
+		}
+		putBits(dst, len(dst), u)
+	}
+	return nil
+}

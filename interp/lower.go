@@ -1,0 +1,641 @@
+package interp
+
+// This file lowers a kernel: it lays out registers and memory, and turns IR
+// blocks into blocks of code. What single instructions become is in
+// lower_data.go, lower_mem.go and lower_ctrl.go.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// lowerOptions choose between ways to lower.
+type lowerOptions struct {
+	width int  // lanes of a warp
+	pack  bool // let registers that are not alive together share a row
+}
+
+// lower prepares a kernel of the module to run.
+func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*code, error) {
+	c := &code{mod: m, kernel: k, width: opt.width, shared: map[*ptx.Var]uint64{}}
+	c.layoutParams()
+	block, err := m.dev.mem.alloc(uint64(c.paramLen), paramAlloc, k.Name)
+	if err != nil {
+		return nil, err
+	}
+	c.paramBlock = block
+	reach := m.reachable(k)
+	c.layoutShared(reach)
+	l := &lowerer{code: c, opt: opt, byFunc: map[*ptx.Func]*function{}, constR: map[uint32]int32{}, constQ: map[uint64]int32{}, constP: map[uint32]int32{}}
+	for _, r := range reach {
+		fn := &function{fn: r.fn, codeAddr: m.code[r.fn]}
+		l.byFunc[r.fn] = fn
+		c.funcs = append(c.funcs, fn)
+	}
+	c.entry = l.byFunc[k]
+	l.orderFree = m.orderFree(reach)
+	for i, r := range reach {
+		err := l.function(c.funcs[i])
+		if err == nil {
+			continue
+		}
+		if r.direct {
+			return nil, err
+		}
+		c.funcs[i].err = err
+	}
+	return c, nil
+}
+
+// layoutParams places the kernel parameters in the parameter block, each at its
+// natural alignment (manual 5.1.6.1).
+func (c *code) layoutParams() {
+	off := 0
+	for _, v := range c.kernel.Params {
+		a := v.Alignment()
+		off = (off + a - 1) / a * a
+		c.params = append(c.params, param{v, off})
+		off += v.Size()
+	}
+	c.paramLen = off
+}
+
+// layoutShared places the shared variables of the functions that can run, and
+// behind them dynamic shared memory.
+func (c *code) layoutShared(reach []reached) {
+	off, align := uint64(0), uint64(16)
+	var dynamic []*ptx.Var
+	place := func(v *ptx.Var) {
+		if _, done := c.shared[v]; done || v.Space != ptx.Shared {
+			return
+		}
+		if v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0 {
+			dynamic = append(dynamic, v)
+			align = max(align, uint64(v.Alignment()))
+			return
+		}
+		a := uint64(v.Alignment())
+		off = (off + a - 1) / a * a
+		c.shared[v] = off
+		off += uint64(v.Size())
+	}
+	for _, v := range c.mod.Vars() {
+		used := false
+		for _, r := range reach {
+			used = used || r.uses[v]
+		}
+		if used {
+			place(v)
+		}
+	}
+	for _, r := range reach {
+		for _, v := range r.fn.Vars {
+			place(v)
+		}
+	}
+	c.sharedLen = off
+	c.sharedDyn = (off + align - 1) / align * align
+	for _, v := range dynamic {
+		c.shared[v] = c.sharedDyn
+	}
+}
+
+// reached is a function that a kernel can get to.
+type reached struct {
+	fn     *ptx.Func
+	direct bool // by calls that name it, not only through its address
+	uses   map[*ptx.Var]bool
+}
+
+// reachable lists the kernel, the functions it calls, and, if any of these
+// calls through pointers, every function of the module whose address is taken.
+func (m *Module) reachable(k *ptx.Func) []reached {
+	var list []reached
+	seen := map[*ptx.Func]int{}
+	indirect := false
+	var add func(f *ptx.Func, direct bool)
+	add = func(f *ptx.Func, direct bool) {
+		if def, ok := m.Lookup(f.Name).(*ptx.Func); ok {
+			f = def
+		}
+		if !f.Defined {
+			return
+		}
+		if i, ok := seen[f]; ok {
+			list[i].direct = list[i].direct || direct
+			return
+		}
+		seen[f] = len(list)
+		at := len(list)
+		list = append(list, reached{fn: f, direct: direct})
+		uses := map[*ptx.Var]bool{}
+		f.EachInstr(func(in *ptx.Instr) {
+			in.EachSymbol(func(s ptx.Symbol) {
+				if v, ok := s.(*ptx.Var); ok {
+					uses[v] = true
+				}
+			})
+			if c := in.Call; c != nil {
+				if callee, ok := c.Target.Sym.(*ptx.Func); ok {
+					add(callee, direct)
+				} else {
+					indirect = true
+				}
+			}
+		})
+		list[at].uses = uses
+	}
+	add(k, true)
+	if indirect {
+		for _, f := range m.addressTaken() {
+			add(f, false)
+		}
+	}
+	return list
+}
+
+// addressTaken lists the functions whose address the module uses as a value.
+func (m *Module) addressTaken() []*ptx.Func {
+	var list []*ptx.Func
+	add := func(s ptx.Symbol) {
+		if f, ok := s.(*ptx.Func); ok && !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	for _, d := range m.Decls {
+		switch d := d.(type) {
+		case *ptx.Var:
+			for _, e := range d.Init {
+				add(e.Sym)
+			}
+		case *ptx.Func:
+			for _, v := range d.Vars {
+				for _, e := range v.Init {
+					add(e.Sym)
+				}
+			}
+			for _, t := range d.Tables {
+				for _, f := range t.Funcs {
+					add(f)
+				}
+			}
+			d.EachInstr(func(in *ptx.Instr) {
+				in.EachSymbol(func(s ptx.Symbol) {
+					if in.Call == nil || in.Call.Target.Sym != s {
+						add(s)
+					}
+				})
+			})
+		}
+	}
+	return list
+}
+
+// lowerer lowers the functions of one kernel.
+type lowerer struct {
+	*code
+	opt       lowerOptions
+	byFunc    map[*ptx.Func]*function
+	constR    map[uint32]int32
+	constQ    map[uint64]int32
+	constP    map[uint32]int32
+	orderFree bool // global atomics of this kernel commute
+
+	// The function being lowered.
+	fn       *function
+	rows     []rowRef // by RegID
+	liveness *ptx.Liveness
+	carry    int32            // predicate row of CC.CF, -1 until needed
+	locals   map[*ptx.Var]int // byte offset in the local frame
+	starts   []int32          // first block of each IR block
+	joins    []int            // immediate post-dominators of IR blocks
+	cur      *block
+	curIR    int
+	fixups   []func()
+	base     regfile.Size // rows of registers; temporaries follow
+	temps    regfile.Size // in use by the present instruction
+	maxTemps regfile.Size
+	guard    int32
+	src      *ptx.Instr
+	live     ptx.RegSet // registers alive behind the present instruction
+}
+
+// rowRef is the row of a virtual register.
+type rowRef struct {
+	slot alu.Slot
+	row  int32
+	wide bool // 128 bits: rows row and row+1
+}
+
+// unsupported is the answer to legal PTX that is not run.
+type unsupported struct {
+	pos  ptx.Pos
+	what string
+}
+
+// refuse stops lowering at the present instruction. It is caught in function.
+func (l *lowerer) refuse(format string, args ...any) {
+	panic(unsupported{l.src.Pos, fmt.Sprintf(format, args...)})
+}
+
+func (l *lowerer) function(fn *function) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			u, ok := r.(unsupported)
+			if !ok {
+				panic(r)
+			}
+			err = &ptx.Unsupported{File: l.mod.Name, Pos: u.pos, What: u.what, Line: l.mod.Line(int(u.pos.Line)), Kernel: l.kernel.Name}
+		}
+	}()
+	f := fn.fn
+	l.fn = fn
+	l.carry = -1
+	l.fixups = nil
+	l.temps, l.maxTemps = regfile.Size{}, regfile.Size{}
+	l.layoutLocals()
+	l.liveness = f.Liveness()
+	l.allocate()
+	for _, v := range f.Params {
+		fn.params = append(fn.params, l.formal(v))
+	}
+	for _, v := range f.Rets {
+		fn.rets = append(fn.rets, l.formal(v))
+	}
+	l.joins = f.ImmediatePostDominators()
+	l.starts = make([]int32, len(f.Blocks))
+	fn.entry = int32(len(l.blocks))
+	// A placeholder keeps block indices below valid while blocks are appended.
+	for i, b := range f.Blocks {
+		l.curIR = i
+		l.open()
+		l.starts[i] = int32(len(l.blocks) - 1)
+		l.block(b)
+	}
+	l.open() // the exit block
+	fn.exit = int32(len(l.blocks) - 1)
+	l.cur.term = termPop
+	if f.Entry {
+		l.cur.term = termExit
+	}
+	for _, fix := range l.fixups {
+		fix()
+	}
+	fn.frame = l.base
+	fn.frame.R += l.maxTemps.R
+	fn.frame.Q += l.maxTemps.Q
+	fn.frame.P += l.maxTemps.P
+	return nil
+}
+
+// open begins a new block behind the present one.
+func (l *lowerer) open() *block {
+	l.blocks = append(l.blocks, block{fn: l.fn, next: int32(len(l.blocks)) + 1})
+	l.cur = &l.blocks[len(l.blocks)-1]
+	return l.cur
+}
+
+// here is the index of the present block.
+func (l *lowerer) here() int32 { return int32(len(l.blocks) - 1) }
+
+// irJoin is the block where the lanes that leave IR block i apart meet again.
+func (l *lowerer) irJoin(i int) int32 {
+	if j := l.joins[i]; j >= 0 {
+		return l.starts[j]
+	}
+	return l.fn.exit
+}
+
+// later runs f when all blocks of the function exist, with the block that is
+// present now.
+func (l *lowerer) later(f func(b *block)) {
+	i := l.here()
+	l.fixups = append(l.fixups, func() { f(&l.blocks[i]) })
+}
+
+func (l *lowerer) block(b *ptx.Block) {
+	// Which registers live on behind each instruction: results nobody reads let
+	// an atomic become a reduction.
+	live := make([]ptx.RegSet, len(b.Instrs))
+	now := slices.Clone(l.liveness.Out[b.Index])
+	for i := len(b.Instrs) - 1; i >= 0; i-- {
+		live[i] = slices.Clone(now)
+		in := b.Instrs[i]
+		if in.Guard.Reg == ptx.NoReg {
+			in.Uses(func(ptx.RegID) {}, now.Remove)
+		}
+		in.Uses(now.Add, func(ptx.RegID) {})
+	}
+	for i, in := range b.Instrs {
+		l.live = live[i]
+		l.instr(in)
+	}
+	if b.Terminator() == nil && b.Index == len(l.fn.fn.Blocks)-1 {
+		l.later(func(b *block) { b.next = b.fn.exit })
+	}
+}
+
+func (l *lowerer) instr(in *ptx.Instr) {
+	l.src = in
+	l.temps = regfile.Size{}
+	l.guard = 0
+	if in.Guard.Reg != ptx.NoReg {
+		l.guard = l.rows[in.Guard.Reg].row + 1
+		if in.Guard.Neg {
+			l.guard = -l.guard
+		}
+	}
+	if l.visible(in) {
+		l.code.ordered = true
+		if len(l.cur.insts) > 0 || l.cur.n > 0 {
+			l.open()
+		}
+		l.cur.visible = true
+	}
+	l.cur.n++
+	if lower := lowerers[in.Op.Name]; lower != nil {
+		lower(l, in)
+	} else {
+		lowerPure(l, in)
+	}
+	l.maxTemps.R = max(l.maxTemps.R, l.temps.R)
+	l.maxTemps.Q = max(l.maxTemps.Q, l.temps.Q)
+	l.maxTemps.P = max(l.maxTemps.P, l.temps.P)
+}
+
+// emit appends an instruction to the present block.
+func (l *lowerer) emit(in inst) {
+	in.guard, in.src = l.guard, l.src
+	l.cur.insts = append(l.cur.insts, in)
+}
+
+// op appends a kernel by its key.
+func (l *lowerer) op(key string, o regfile.Operands) {
+	k := alu.Lookup(key)
+	if k == nil {
+		panic("BUG: no kernel " + key)
+	}
+	l.emit(inst{Operands: o, pure: k.Vec})
+}
+
+// temp makes a row for the rest of the present instruction.
+func (l *lowerer) temp(s alu.Slot) int32 {
+	switch s {
+	case alu.R:
+		l.temps.R++
+		return int32(l.base.R + l.temps.R - 1)
+	case alu.Q:
+		l.temps.Q++
+		return int32(l.base.Q + l.temps.Q - 1)
+	}
+	l.temps.P++
+	return int32(l.base.P + l.temps.P - 1)
+}
+
+// konst is the row of a constant.
+func (l *lowerer) konst(s alu.Slot, bits uint64) int32 {
+	switch s {
+	case alu.R:
+		return konstRow(l.constR, &l.consts.R, uint32(bits), func(v uint32) (r regfile.Row32) {
+			for i := range r {
+				r[i] = v
+			}
+			return r
+		})
+	case alu.Q:
+		return konstRow(l.constQ, &l.consts.Q, bits, func(v uint64) (r regfile.Row64) {
+			for i := range r {
+				r[i] = v
+			}
+			return r
+		})
+	}
+	mask := uint32(0)
+	if bits != 0 {
+		mask = regfile.Full
+	}
+	return konstRow(l.constP, &l.consts.P, mask, func(v uint32) uint32 { return v })
+}
+
+func konstRow[K comparable, V any](index map[K]int32, rows *[]V, key K, make func(K) V) int32 {
+	if i, ok := index[key]; ok {
+		return i
+	}
+	i := ^int32(len(*rows))
+	*rows = append(*rows, make(key))
+	index[key] = i
+	return i
+}
+
+// slotOf is where registers of a type live.
+func slotOf(t ptx.Type) alu.Slot {
+	switch {
+	case t == ptx.Pred:
+		return alu.P
+	case t.Bits() > 32:
+		return alu.Q
+	}
+	return alu.R
+}
+
+// layoutLocals gives the function's variables in .local and .param space their
+// places in its local frame. A .param variable that lives within one block, as
+// those of a call sequence do, shares its place with others that do not
+// overlap.
+func (l *lowerer) layoutLocals() {
+	f := l.fn.fn
+	l.locals = map[*ptx.Var]int{}
+	top := 0
+	put := func(v *ptx.Var, at int) int {
+		a := max(v.Alignment(), 4)
+		at = (at + a - 1) / a * a
+		l.locals[v] = at
+		return at + max(v.Size(), 1)
+	}
+	if !f.Entry {
+		for _, list := range [][]*ptx.Var{f.Params, f.Rets} {
+			for _, v := range list {
+				if v.Space != ptx.RegSpace {
+					top = put(v, top)
+				}
+			}
+		}
+	}
+	type span struct {
+		v           *ptx.Var
+		block       int
+		first, last int
+	}
+	spans := map[*ptx.Var]*span{}
+	n := 0
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			n++
+			in.EachSymbol(func(s ptx.Symbol) {
+				v, ok := s.(*ptx.Var)
+				if !ok {
+					return
+				}
+				sp := spans[v]
+				if sp == nil {
+					spans[v] = &span{v, b.Index, n, n}
+					return
+				}
+				sp.last = n
+				if sp.block != b.Index {
+					sp.block = -1
+				}
+			})
+		}
+	}
+	var short []*span
+	for _, v := range f.Vars {
+		switch v.Space {
+		case ptx.Local:
+			top = put(v, top)
+		case ptx.Param:
+			if sp := spans[v]; sp != nil && sp.block >= 0 && !addressEscapes(f, v) {
+				short = append(short, sp)
+			} else {
+				top = put(v, top)
+			}
+		}
+	}
+	slices.SortStableFunc(short, func(a, b *span) int { return cmp.Compare(a.first, b.first) })
+	base := top
+	var active []*span
+	for _, sp := range short {
+		active = slices.DeleteFunc(active, func(o *span) bool { return o.last < sp.first })
+		at := base
+		for _, o := range active {
+			at = max(at, l.locals[o.v]+max(o.v.Size(), 1))
+		}
+		top = max(top, put(sp.v, at))
+		active = append(active, sp)
+	}
+	l.fn.local = (top + 3) / 4
+}
+
+// addressEscapes reports whether the variable's address is taken as a value.
+func addressEscapes(f *ptx.Func, v *ptx.Var) bool {
+	escapes := false
+	f.EachInstr(func(in *ptx.Instr) {
+		for i := range in.Ops {
+			if o := &in.Ops[i]; o.Kind == ptx.SymOperand && o.Sym == ptx.Symbol(v) {
+				escapes = true
+			}
+		}
+	})
+	return escapes
+}
+
+// formal is the place of a formal parameter or return value.
+func (l *lowerer) formal(v *ptx.Var) place {
+	if v.Space == ptx.RegSpace {
+		r := l.rows[v.Reg]
+		return place{slot: r.slot, row: r.row, size: (v.Type.Bits() + 7) / 8}
+	}
+	return place{off: l.locals[v], size: v.Size()}
+}
+
+// allocate gives every virtual register a row. With packing, registers whose
+// lives (over the instructions in order) do not overlap share one: each lane is
+// a thread of its own, so what holds for a thread's registers holds for a
+// column of the file.
+func (l *lowerer) allocate() {
+	f := l.fn.fn
+	n := len(f.Regs)
+	l.rows = make([]rowRef, n)
+	l.base = regfile.Size{}
+	live := l.liveness
+	type life struct {
+		reg         ptx.RegID
+		first, last int
+	}
+	lives := make([]life, n)
+	for i := range lives {
+		lives[i] = life{ptx.RegID(i), -1, -1}
+	}
+	touch := func(r ptx.RegID, at int) {
+		if lives[r].first < 0 {
+			lives[r].first = at
+		}
+		lives[r].first = min(lives[r].first, at)
+		lives[r].last = max(lives[r].last, at)
+	}
+	at := 0
+	for i, b := range f.Blocks {
+		live.In[i].Each(func(r ptx.RegID) { touch(r, at) })
+		for _, in := range b.Instrs {
+			at++
+			in.Uses(func(r ptx.RegID) { touch(r, at) }, func(r ptx.RegID) { touch(r, at) })
+		}
+		live.Out[i].Each(func(r ptx.RegID) { touch(r, at) })
+	}
+	for _, list := range [][]*ptx.Var{f.Params, f.Rets} {
+		for _, v := range list {
+			if v.Reg != ptx.NoReg { // read and written by calls
+				touch(v.Reg, 0)
+				touch(v.Reg, at)
+			}
+		}
+	}
+	slices.SortStableFunc(lives, func(a, b life) int { return cmp.Compare(a.first, b.first) })
+	type free struct {
+		row  int32
+		last int
+	}
+	used := map[alu.Slot][]free{} // rows, with the last instruction that needs each
+	count := map[alu.Slot]int32{}
+	for _, lf := range lives {
+		if lf.first < 0 {
+			continue // never mentioned
+		}
+		t := f.Regs[lf.reg].Type
+		s := slotOf(t)
+		wide := t.Bits() > 64
+		row := int32(-1)
+		if l.opt.pack && !wide {
+			for i := range used[s] {
+				if u := &used[s][i]; u.last < lf.first {
+					row, u.last = u.row, lf.last
+					break
+				}
+			}
+		}
+		if row < 0 {
+			row = count[s]
+			count[s]++
+			if wide {
+				count[s]++
+			} else {
+				used[s] = append(used[s], free{row, lf.last})
+			}
+		}
+		l.rows[lf.reg] = rowRef{s, row, wide}
+	}
+	l.base = regfile.Size{R: int(count[alu.R]), Q: int(count[alu.Q]), P: int(count[alu.P])}
+	// CC.CF lives outside the allocation.
+	l.carry = int32(l.base.P)
+	l.base.P++
+	live.In[0].Each(func(r ptx.RegID) {
+		ref := l.rows[r]
+		switch ref.slot {
+		case alu.R:
+			l.fn.zeroR = append(l.fn.zeroR, ref.row)
+		case alu.Q:
+			l.fn.zeroQ = append(l.fn.zeroQ, ref.row)
+			if ref.wide {
+				l.fn.zeroQ = append(l.fn.zeroQ, ref.row+1)
+			}
+		case alu.P:
+			l.fn.zeroP = append(l.fn.zeroP, ref.row)
+		}
+	})
+	l.fn.zeroP = append(l.fn.zeroP, l.carry)
+}

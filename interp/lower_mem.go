@@ -1,0 +1,319 @@
+package interp
+
+// This file lowers memory instructions.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// access is what a memory instruction accesses, and how.
+type access struct {
+	space  ptx.Space
+	addr   alu.Slot // of the row that holds addresses; NoSlot: the address is off
+	row    int32
+	off    uint64 // added to the row
+	frame  bool   // off is relative to the running function's local frame
+	size   int    // bytes of an element
+	elems  []elem
+	bytes  int // of all elements: what the address must be a multiple of
+	signed bool
+	hit    int         // index of the allocation remembered
+	fixed  *allocation // where off lies, of a fixed address in device memory
+	store  bool
+	atom   *rmw
+}
+
+// elem is an element of a vector access.
+type elem struct {
+	slot alu.Slot // NoSlot: not loaded or stored
+	row  int32
+	row2 int32 // of 128-bit elements: the row of the upper half
+}
+
+// address fills in the address of an access.
+func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) *access {
+	a := &access{size: in.Type().Size(), hit: l.hits, off: uint64(o.Off)}
+	l.hits++
+	a.space, _ = in.Space()
+	entry := l.fn.fn.Entry
+	switch {
+	case o.Reg != ptx.NoReg:
+		ref := l.rows[o.Reg]
+		a.addr, a.row = ref.slot, ref.row
+		if a.space == ptx.Param && !entry {
+			a.space = ptx.Local // parameters of functions live on the stack
+		}
+	case o.Sym != nil:
+		v, isVar := o.Sym.(*ptx.Var)
+		if !isVar {
+			l.refuse("access to function %s", o.Sym.SymbolName())
+		}
+		a.space = v.Space
+		if at, local := l.locals[v]; local && (v.Space == ptx.Local || v.Space == ptx.Param) {
+			a.space, a.frame = ptx.Local, true
+			a.off += uint64(at)
+			break
+		}
+		a.off += l.address(v)
+	}
+	if a.addr == alu.NoSlot && a.space != ptx.Shared && a.space != ptx.Local {
+		a.fixed = l.mod.dev.mem.find(a.off)
+	}
+	return a
+}
+
+// elements lists the registers of a load's or store's data operand.
+func (l *lowerer) elements(a *access, o *ptx.Operand, t ptx.Type, store bool) {
+	list := []ptx.Operand{*o}
+	if o.Kind == ptx.VecOperand {
+		list = o.Elems
+	}
+	for i := range list {
+		e := &list[i]
+		switch {
+		case e.Kind == ptx.SinkOperand:
+			a.elems = append(a.elems, elem{})
+		case e.Kind == ptx.RegOperand:
+			ref := l.rows[e.Reg]
+			a.elems = append(a.elems, elem{ref.slot, ref.row, ref.row + 1})
+		case store:
+			s := slotOf(t)
+			row := l.source(e, t, s)
+			a.elems = append(a.elems, elem{s, row, row})
+		}
+	}
+	a.bytes = a.size * len(a.elems)
+}
+
+func lowerLd(l *lowerer, in *ptx.Instr) {
+	a := l.accessOf(in, in.Arg("a"))
+	d := in.Arg("d")
+	l.elements(a, d, in.Type(), false)
+	a.signed = in.Type().IsSigned()
+	i := inst{mem: a, lane: loadLane(a)}
+	if len(a.elems) == 1 {
+		i.D, i.A = a.elems[0].row, a.row
+	}
+	// ld.s8 into a 16-bit register: the row keeps 16 bits.
+	narrow := a.signed && a.size == 1 && in.OperandType(0) != ptx.NoType
+	l.emit(i)
+	if narrow {
+		list := []ptx.Operand{*d}
+		if d.Kind == ptx.VecOperand {
+			list = d.Elems
+		}
+		for j := range list {
+			if list[j].Kind == ptx.RegOperand && l.regBits(&list[j], 0) == 16 {
+				l.op("cvt.u16.u32", regfile.Operands{D: a.elems[j].row, A: a.elems[j].row})
+			}
+		}
+	}
+}
+
+func lowerSt(l *lowerer, in *ptx.Instr) {
+	if in.Form.Operand("b") < 0 || in.Has("async") || in.Has("bulk") {
+		l.refuse("%s", in.Text)
+	}
+	a := l.accessOf(in, in.Arg("a"))
+	a.store = true
+	l.elements(a, in.Arg("b"), in.Type(), true)
+	i := inst{mem: a, lane: storeLane(a)}
+	if len(a.elems) == 1 {
+		i.D, i.A = a.elems[0].row, a.row
+	}
+	l.emit(i)
+}
+
+// rmw is the operation of atom and red.
+type rmw struct {
+	op     atomicOp
+	typ    ptx.Type
+	b, c   []elem // operands, per element
+	flush  bool   // f32 add on global memory flushes subnormals
+	shared bool   // only the CTA sees it: never a host atomic
+}
+
+type atomicOp uint8
+
+const (
+	atomAdd atomicOp = iota
+	atomAnd
+	atomOr
+	atomXor
+	atomExch
+	atomCas
+	atomInc
+	atomDec
+	atomMin
+	atomMax
+)
+
+var atomicOps = map[string]atomicOp{
+	"add": atomAdd, "and": atomAnd, "or": atomOr, "xor": atomXor, "exch": atomExch,
+	"cas": atomCas, "inc": atomInc, "dec": atomDec, "min": atomMin, "max": atomMax,
+}
+
+// atomicOf finds the operation among the modifiers.
+func atomicOf(in *ptx.Instr) (atomicOp, bool) {
+	if op, ok := atomicOps[in.Slot("op")]; ok {
+		return op, true
+	}
+	for _, name := range []string{"add", "exch", "cas"} {
+		if in.Has(name) {
+			return atomicOps[name], true
+		}
+	}
+	return 0, false
+}
+
+func lowerAtom(l *lowerer, in *ptx.Instr) {
+	op, ok := atomicOf(in)
+	t := in.Type()
+	if !ok || in.Has("async") || t.Bits() == 16 && t != ptx.B16 || t == ptx.F16x2 || t == ptx.BF16x2 {
+		l.refuse("%s", in.Text)
+	}
+	a := l.accessOf(in, in.Arg("a"))
+	a.atom = &rmw{op: op, typ: t, shared: a.space == ptx.Shared}
+	a.atom.flush = t == ptx.F32 && op == atomAdd && a.space != ptx.Shared
+	list := func(o *ptx.Operand) []elem {
+		var x access
+		l.elements(&x, o, t, true)
+		return x.elems
+	}
+	a.atom.b = list(in.Arg("b"))
+	if op == atomCas {
+		a.atom.c = list(in.Arg("c"))
+	}
+	a.elems = make([]elem, len(a.atom.b))
+	if in.Op.Name == "atom" {
+		var x access
+		l.elements(&x, in.Arg("d"), t, false)
+		copy(a.elems, x.elems)
+	}
+	a.bytes = a.size * len(a.elems)
+	l.emit(inst{mem: a, lane: atomLane})
+}
+
+// visible reports whether the instruction lets a CTA see what others did, or
+// lets others see in which order CTAs ran: strong loads and stores, atomics that
+// do not commute or whose result is used, and the heap.
+func (l *lowerer) visible(in *ptx.Instr) bool {
+	switch {
+	case strongAccess(in):
+		return true
+	case globalAtomic(in):
+		return !l.orderFree
+	case in.Call != nil:
+		f, ok := in.Call.Target.Sym.(*ptx.Func)
+		return ok && !f.Defined && (f.Name == "malloc" || f.Name == "free")
+	}
+	return false
+}
+
+// strongAccess reports a volatile, relaxed, acquire or release access that may
+// be to global memory.
+func strongAccess(in *ptx.Instr) bool {
+	if in.Op.Name != "ld" && in.Op.Name != "st" {
+		return false
+	}
+	s, _ := in.Space()
+	return (s == ptx.Global || s == ptx.Generic) && (in.Has("volatile") || in.Slot("sem") != "" || in.Has("relaxed") || in.Has("cv"))
+}
+
+// globalAtomic reports an atomic that may be on global memory.
+func globalAtomic(in *ptx.Instr) bool {
+	s, _ := in.Space()
+	return (in.Op.Name == "atom" || in.Op.Name == "red") && s != ptx.Shared
+}
+
+// orderFree reports whether the order of all atomics on global memory in the
+// functions cannot be seen: each is the same commutative integer operation, its
+// result is not used, and nothing else looks at memory before the kernel ends.
+func (m *Module) orderFree(reach []reached) bool {
+	free := true
+	same := ""
+	for _, r := range reach {
+		var live *ptx.Liveness
+		for _, b := range r.fn.Blocks {
+			for i, in := range b.Instrs {
+				if strongAccess(in) {
+					return false
+				}
+				if !globalAtomic(in) {
+					continue
+				}
+				op, ok := atomicOf(in)
+				key := in.Type().String()
+				switch op {
+				case atomAdd, atomAnd, atomOr, atomXor:
+					key = "" // alike for signed and unsigned
+				case atomMin, atomMax:
+				default:
+					ok = false
+				}
+				key += string(rune('0' + op))
+				if !ok || in.Type().IsFloat() || in.VecLen() > 1 || in.Type().Bits() < 32 || same != "" && same != key {
+					return false
+				}
+				same = key
+				if in.Op.Name == "red" {
+					continue
+				}
+				if live == nil {
+					live = r.fn.Liveness()
+				}
+				if d := in.Arg("d"); d.Kind == ptx.RegOperand && usedLater(b, i, d.Reg, live) {
+					free = false
+				}
+			}
+		}
+	}
+	return free
+}
+
+// usedLater reports whether a register is read behind instruction i of a block
+// before it is written.
+func usedLater(b *ptx.Block, i int, r ptx.RegID, live *ptx.Liveness) bool {
+	for _, in := range b.Instrs[i+1:] {
+		used, written := false, false
+		in.Uses(func(u ptx.RegID) { used = used || u == r }, func(d ptx.RegID) { written = written || d == r })
+		if used {
+			return true
+		}
+		if written && in.Guard.Reg == ptx.NoReg {
+			return false
+		}
+	}
+	return live.Out[b.Index].Has(r)
+}
+
+// lowerHint: prefetches and priorities do nothing, discard may.
+func lowerHint(l *lowerer, in *ptx.Instr) {}
+
+func lowerStack(l *lowerer, in *ptx.Instr) {
+	s := slotOf(in.Type())
+	wide := uint64(0)
+	if s == alu.Q {
+		wide = 1
+	}
+	switch in.Op.Name {
+	case "stacksave":
+		l.emit(inst{Operands: regfile.Operands{D: l.target(&in.Ops[0], s), Imm: wide}, lane: stacksave})
+	case "stackrestore":
+		l.emit(inst{Operands: regfile.Operands{A: l.source(&in.Ops[0], in.Type(), s), Imm: wide}, lane: stackrestore})
+	case "alloca":
+		align := uint64(8)
+		if o := in.Arg("b"); o.Kind == ptx.ImmOperand {
+			align = max(align, o.Imm.Bits)
+		}
+		d := l.target(&in.Ops[0], s)
+		l.emit(inst{Operands: regfile.Operands{D: d, A: l.source(&in.Ops[1], in.Type(), s), Imm: wide | align<<1}, lane: alloca})
+	}
+}
+
+// log2 of a power of two.
+func log2(n int) int { return bits.TrailingZeros(uint(n)) }

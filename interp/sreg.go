@@ -1,0 +1,152 @@
+package interp
+
+// This file reads the special registers (manual chapter 10).
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// nsm is the number of multiprocessors the device claims to have.
+const nsm = 16
+
+// sreg reads a special register into row d, or a temporary if d is negative.
+func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
+	if d < 0 {
+		d = l.temp(s)
+	}
+	switch r {
+	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
+		l.warpOnly(l.src)
+	}
+	i := inst{Operands: regfile.Operands{D: d, Imm: uint64(r)}}
+	switch s {
+	case alu.R:
+		i.lane = sregLane32
+		if l.src.Type().Bits() == 16 {
+			i.lane = sregLane16
+		}
+	case alu.Q:
+		i.lane = sregLane64
+	case alu.P: // %is_explicit_cluster
+		l.op("mov.pred", regfile.Operands{D: d, A: l.konst(alu.P, 0)})
+		return d
+	}
+	l.emit(i)
+	return d
+}
+
+func sregLane32(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	sregRow(w, h, &f.R[in.D], ptx.SpecialReg(in.Imm), ^uint32(0), m)
+}
+
+// sregLane16 is the 16-bit read of PTX 1.x.
+func sregLane16(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	sregRow(w, h, &f.R[in.D], ptx.SpecialReg(in.Imm), 0xffff, m)
+}
+
+func sregLane64(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	sregRow(w, h, &f.Q[in.D], ptx.SpecialReg(in.Imm), ^uint64(0), m)
+}
+
+// sregRow reads a special register for the lanes of m.
+func sregRow[T slotElem](w *warp, h int, d *[regfile.Lanes]T, r ptx.SpecialReg, mask T, m uint32) {
+	perLane := r == ptx.LaneID || r >= ptx.TidX && r <= ptx.TidZ || r >= ptx.LanemaskEq && r <= ptx.LanemaskGt
+	if !perLane {
+		fill(d, T(w.uniformSreg(r))&mask, m)
+		return
+	}
+	block := w.cta.grid.block
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		lane := 32*h + i
+		v := 0
+		switch r {
+		case ptx.TidX:
+			v = w.tid(lane) % block.X
+		case ptx.TidY:
+			v = w.tid(lane) / block.X % block.Y
+		case ptx.TidZ:
+			v = w.tid(lane) / (block.X * block.Y)
+		case ptx.LaneID:
+			v = lane
+		case ptx.LanemaskEq:
+			v = 1 << i
+		case ptx.LanemaskLe:
+			v = 2<<i - 1
+		case ptx.LanemaskLt:
+			v = 1<<i - 1
+		case ptx.LanemaskGe:
+			v = -1 << i
+		case ptx.LanemaskGt:
+			v = -2 << i
+		}
+		d[i] = T(uint32(v)) & mask
+	}
+}
+
+// uniformSreg is a special register that is the same in all lanes of a warp.
+func (w *warp) uniformSreg(r ptx.SpecialReg) uint64 {
+	c := w.cta
+	g := c.grid
+	dim := func(d Dim3, first ptx.SpecialReg) uint64 {
+		return uint64([3]int{d.X, d.Y, d.Z}[r-first])
+	}
+	one := Dim3{1, 1, 1}
+	switch {
+	case r >= ptx.NtidX && r <= ptx.NtidZ:
+		return dim(g.block, ptx.NtidX)
+	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
+		return dim(c.id, ptx.CtaidX)
+	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
+		return dim(g.dim, ptx.NctaidX)
+	// Without explicit clusters every CTA is a cluster of its own.
+	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
+		return dim(c.id, ptx.ClusterIDX)
+	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
+		return dim(g.dim, ptx.NClusterIDX)
+	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
+		return dim(one, ptx.ClusterNctaidX)
+	}
+	switch r {
+	case ptx.WarpID:
+		return uint64(w.id)
+	case ptx.NWarpID:
+		return uint64(len(c.warps))
+	case ptx.SMID:
+		return uint64(c.index % nsm)
+	case ptx.NSMID:
+		return nsm
+	case ptx.GridID:
+		return g.gridID
+	case ptx.ClusterNctarank:
+		return 1
+	case ptx.Clock, ptx.GlobalTimerLo:
+		return uint64(uint32(w.clock()))
+	case ptx.ClockHi, ptx.GlobalTimerHi:
+		return w.clock() >> 32
+	case ptx.Clock64, ptx.GlobalTimer:
+		return w.clock()
+	case ptx.TotalSmemSize, ptx.AggrSmemSize:
+		return g.sharedLen
+	case ptx.DynamicSmemSize:
+		return g.dynShared
+	}
+	// The rest counts events that do not happen here, or names resources that
+	// are not reserved: 0.
+	return 0
+}
+
+// clock is the number of instructions the warps of the CTA have executed: time
+// as far as the machine knows it, and the same in every run.
+func (w *warp) clock() uint64 {
+	w.cta.changed = true // a loop that watches the clock is no standstill
+	n := int64(0)
+	for i := range w.cta.warps {
+		n += w.cta.warps[i].count.warpInstructions
+	}
+	return uint64(n)
+}

@@ -1,0 +1,330 @@
+package interp
+
+// This file runs a warp: blocks of code for its active lanes, one block after
+// another, until it ends, waits, or has had its share.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// kernelFrame is the number of words at the bottom of a thread's local memory
+// that stay unused, so that no variable has address 0.
+const kernelFrame = 4
+
+// warp is up to 64 threads that execute together.
+type warp struct {
+	stack
+	cta    *cta
+	id     int            // within the CTA
+	files  []regfile.File // one per 32 lanes
+	live   uint64         // lanes that have not ended
+	frames []frame
+	fn     *function
+	state  warpState
+	wait   barrierWait // while state is atBarrier
+
+	local  [2][]regfile.Row32 // local memory: word i of all lanes of a half
+	lbase  int                // first word of the running function's frame
+	dyn    [2]regfile.Row32   // bytes that alloca has taken above the static frame, per lane
+	hasDyn bool
+
+	count counts
+	err   error // trap, or the answer that something is not run
+	yield bool  // the warp gives up the rest of its share
+}
+
+// frame is a suspended caller.
+type frame struct {
+	fn     *function
+	site   *callSite
+	depth  int // entries below that belong to the caller
+	lbase  int
+	dyn    [2]regfile.Row32
+	hasDyn bool
+	mask   uint64 // lanes that made the call
+}
+
+type warpState uint8
+
+const (
+	ready     warpState = iota
+	atBarrier           // waits for other warps
+	atVisible           // stands before a visible instruction, for its turn
+	ended
+)
+
+// counts is what a launch counts, per warp and then summed.
+type counts struct {
+	warpInstructions   int64
+	threadInstructions int64
+	laneSlots          int64 // active lanes, summed over instructions
+	branches           int64
+	divergent          int64
+}
+
+func (c *counts) add(o *counts) {
+	c.warpInstructions += o.warpInstructions
+	c.threadInstructions += o.threadInstructions
+	c.laneSlots += o.laneSlots
+	c.branches += o.branches
+	c.divergent += o.divergent
+}
+
+// run executes blocks until the warp stops being ready, traps, or has executed
+// about budget instructions. With turn the CTA may execute visible instructions.
+func (w *warp) run(budget int, turn bool) {
+	blocks := w.cta.code.blocks
+	w.yield = false
+	for budget > 0 && w.state == ready && w.err == nil && !w.yield {
+		b := &blocks[w.pc]
+		if b.visible && !turn {
+			w.state = atVisible
+			return
+		}
+		budget -= b.n
+		lanes := int64(bits.OnesCount64(w.mask))
+		n := int64(b.n)
+		w.count.warpInstructions += n
+		w.count.laneSlots += n * lanes
+		w.count.threadInstructions += n * lanes
+		if len(w.files) == 1 {
+			w.block(b)
+		} else {
+			w.blockWide(b)
+		}
+		if w.err != nil {
+			return
+		}
+		w.finish(b)
+	}
+	if budget <= 0 && w.count.warpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
+		b := &blocks[w.pc]
+		w.fail(b.anchor(), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending (raise the limit with --steps)", ErrStepLimit, w.id, w.count.warpInstructions)
+	}
+}
+
+// block executes the instructions of a block, but not its end, for a warp of up
+// to 32 lanes.
+func (w *warp) block(b *block) {
+	f := &w.files[0]
+	mask := uint32(w.mask)
+	for i := range b.insts {
+		in := &b.insts[i]
+		m := mask
+		if in.guard != 0 {
+			if m &= guardMask(f, in.guard); m != mask {
+				w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
+				if m == 0 {
+					continue
+				}
+			}
+		}
+		if in.pure != nil {
+			in.pure(f, &in.Operands, m)
+			continue
+		}
+		in.lane(w, 0, f, in, m)
+		if w.err != nil {
+			return
+		}
+	}
+}
+
+// blockWide is block for a warp of 64 lanes: each instruction runs for both
+// halves.
+func (w *warp) blockWide(b *block) {
+	for i := range b.insts {
+		in := &b.insts[i]
+		for h := range w.files {
+			f := &w.files[h]
+			mask := uint32(w.mask >> (32 * h))
+			m := mask
+			if in.guard != 0 {
+				m &= guardMask(f, in.guard)
+				w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
+			}
+			switch {
+			case m == 0:
+			case in.pure != nil:
+				in.pure(f, &in.Operands, m)
+			default:
+				in.lane(w, h, f, in, m)
+				if w.err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// guarded is the active lanes for which the block's end applies.
+func (w *warp) guarded(g int32) uint64 {
+	if g == 0 {
+		return w.mask
+	}
+	m := uint64(0)
+	for h := range w.files {
+		m |= uint64(guardMask(&w.files[h], g)) << (32 * h)
+	}
+	return m & w.mask
+}
+
+// finish executes the end of a block.
+func (w *warp) finish(b *block) {
+	switch b.term {
+	case termNext:
+		w.jump(b.next)
+	case termBranch:
+		w.branch(w.guarded(b.guard), b.target, b)
+	case termReturn:
+		w.branch(w.guarded(b.guard), b.fn.exit, b)
+	case termIndex:
+		w.indexed(b)
+	case termExit:
+		m := w.guarded(b.guard)
+		w.live &^= m
+		w.remove(m)
+		if w.mask != 0 {
+			w.jump(b.next)
+			return
+		}
+		w.settle()
+	case termPop:
+		w.popFrame(w.mask)
+		w.pop()
+		w.settle()
+	case termCall:
+		w.call(b)
+	case termBarrier:
+		w.barrier(b)
+	}
+}
+
+// branch sends the lanes of taken to target, the others to the next block.
+// Lanes that go where there is nothing but the kernel's end do not wait there
+// for the others: they end at once, and barriers no longer wait for them.
+func (w *warp) branch(taken uint64, target int32, b *block) {
+	w.count.branches++
+	blocks := w.cta.code.blocks
+	switch {
+	case taken == w.mask:
+		w.jump(target)
+	case taken == 0:
+		w.jump(b.next)
+	case blocks[target].leaves:
+		w.diverged++
+		w.leave(taken)
+		w.jump(b.next)
+	case blocks[b.next].leaves:
+		w.diverged++
+		w.leave(w.mask &^ taken)
+		w.jump(target)
+	default:
+		w.split(taken, target, b.next, b.join)
+	}
+}
+
+// leave executes the exit of some of the active lanes.
+func (w *warp) leave(lanes uint64) {
+	n := int64(bits.OnesCount64(lanes))
+	w.count.warpInstructions++
+	w.count.threadInstructions += n
+	w.count.laneSlots += n
+	w.live &^= lanes
+	w.remove(lanes)
+}
+
+// jump continues the active lanes at a block; at their join they are popped.
+func (w *warp) jump(pc int32) {
+	w.pc = pc
+	if pc == w.rpc {
+		w.pop()
+		w.settle()
+	}
+}
+
+// settle brings an entry to the top that has lanes to run: empty ones are
+// dropped (with the frames of calls whose lanes have all ended), and so are
+// those that stand at their own join.
+func (w *warp) settle() {
+	for w.mask == 0 || w.pc == w.rpc {
+		if n := len(w.frames); n > 0 && len(w.below) == w.frames[n-1].depth {
+			w.popFrame(0)
+		}
+		if len(w.below) == 0 {
+			w.state = ended
+			return
+		}
+		w.pop()
+	}
+}
+
+// indexed is brx.idx: lanes with the same target go together.
+func (w *warp) indexed(b *block) {
+	w.count.branches++
+	m := w.guarded(b.guard)
+	var groups []group
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		i := w.value(b.index, lane)
+		if i >= uint64(len(b.targets)) {
+			w.fail(b.src, 1<<lane, ErrBadTarget, "%v: index %d in a list of %d labels", ErrBadTarget, i, len(b.targets))
+			return
+		}
+		groups = gather(groups, b.targets[i], 1<<lane)
+	}
+	if off := w.mask &^ m; off != 0 {
+		groups = gather(groups, b.next, off)
+	}
+	w.fan(groups, b.join)
+	w.settle()
+}
+
+// gather adds lanes to the group of a target.
+func gather(groups []group, pc int32, lanes uint64) []group {
+	for i := range groups {
+		if groups[i].pc == pc {
+			groups[i].mask |= lanes
+			return groups
+		}
+	}
+	return append(groups, group{pc, lanes})
+}
+
+// value reads a control operand of one lane.
+func (w *warp) value(o operandRef, lane int) uint64 {
+	f := &w.files[lane/32]
+	if o.slot == alu.Q {
+		return f.Src64(o.row)[lane%32]
+	}
+	return uint64(f.Src32(o.row)[lane%32])
+}
+
+// tid is the linear index within the CTA of a lane's thread.
+func (w *warp) tid(lane int) int { return w.id*w.cta.code.width + lane }
+
+// fail stops the warp with a trap for the lanes given.
+func (w *warp) fail(in *ptx.Instr, lanes uint64, kind error, format string, args ...any) *Trap {
+	t := w.cta.newTrap(in, kind, format, args...)
+	t.Warp, t.Lanes, t.Active = w.id, lanes, w.mask
+	if lanes != 0 {
+		t.Thread = w.cta.thread(w.tid(bits.TrailingZeros64(lanes)))
+	}
+	if w.fn != nil {
+		t.Func = w.fn.fn.Name
+	}
+	w.err = t
+	return t
+}
+
+// anchor is an instruction to name when the block as a whole is meant.
+func (b *block) anchor() *ptx.Instr {
+	if len(b.insts) > 0 {
+		return b.insts[0].src
+	}
+	return b.src
+}

@@ -1,0 +1,244 @@
+package interp
+
+// This file executes what the lanes of a warp do together: shuffles, votes,
+// matches and reductions (manual 9.7.9.5, 9.7.9.6 and 9.7.13). The lanes that do
+// are those active at the instruction.
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/regfile"
+)
+
+// Modes of the instructions, in Operands.Imm.
+const (
+	shflUp uint64 = iota
+	shflDown
+	shflBfly
+	shflIdx
+
+	voteAll uint64 = iota - 4
+	voteAny
+	voteUni
+	voteBallot
+
+	matchAll  uint64 = 1 << 8
+	matchWide uint64 = 1 << 9
+	warpSync  uint64 = 1 << 10
+)
+
+// joined checks the membermask of a .sync instruction: the lanes that execute
+// it must name themselves and each other, and no lane that has yet to come. Lanes
+// of a warp that have diverged do not meet inside an instruction under the
+// reconvergence stack, so waiting for them would be for ever.
+func (w *warp) joined(in *inst, member *regfile.Row32, m uint32) bool {
+	first := member[bits.TrailingZeros32(m)&31]
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		switch {
+		case member[i]>>i&1 == 0:
+			w.fail(in.src, 1<<i, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, i, in.src.Text, member[i])
+			return false
+		case member[i] != first && member[i]&m != member[i]&uint32(w.live):
+			first = member[i]
+		}
+	}
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		if absent := member[i] & uint32(w.live) &^ m; absent != 0 {
+			t := w.fail(in.src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, in.src.Text, lanesList(uint64(absent)), member[i])
+			t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
+			if held := absent & uint32(w.mask); held != 0 {
+				t.Notes = append(t.Notes, fmt.Sprintf("lanes %s are held back by the instruction's guard", lanesList(uint64(held))))
+			}
+			return false
+		}
+	}
+	return true
+}
+
+func barWarpSync(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	w.joined(in, f.Src32(in.C), m)
+}
+
+// shfl follows the pseudo-code of the manual.
+func shfl(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	if in.Imm&warpSync != 0 && !w.joined(in, f.Src32(in.F), m) {
+		return
+	}
+	a, b, c := *f.Src32(in.A), f.Src32(in.B), f.Src32(in.C)
+	var out regfile.Row32
+	p := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		bval := int(b[lane] & 31)
+		cval, mask := int(c[lane]&31), int(c[lane]>>8&31)
+		maxLane := lane&mask | cval&^mask
+		minLane := lane & mask
+		var j int
+		var ok bool
+		switch in.Imm &^ warpSync {
+		case shflUp:
+			j = lane - bval
+			ok = j >= maxLane
+		case shflDown:
+			j = lane + bval
+			ok = j <= maxLane
+		case shflBfly:
+			j = lane ^ bval
+			ok = j <= maxLane
+		default:
+			j = minLane | bval&^mask
+			ok = j <= maxLane
+		}
+		if !ok {
+			j = lane
+		} else {
+			p |= 1 << lane
+		}
+		out[lane] = a[j&31]
+	}
+	d := &f.R[in.D]
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		d[i] = out[i]
+	}
+	if in.E != noRow {
+		f.SetP(in.E, m, p)
+	}
+}
+
+func vote(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	if in.Imm&warpSync != 0 && !w.joined(in, f.Src32(in.C), m) {
+		return
+	}
+	p := f.SrcP(in.A) & m
+	t := false
+	switch in.Imm &^ warpSync {
+	case voteBallot:
+		fill(&f.R[in.D], p, m)
+		return
+	case voteAll:
+		t = p == m
+	case voteAny:
+		t = p != 0
+	case voteUni:
+		t = p == m || p == 0
+	}
+	if in.D != noRow {
+		f.SetP(in.D, m, -bit(t))
+	}
+}
+
+func bit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func match(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	if !w.joined(in, f.Src32(in.C), m) {
+		return
+	}
+	value := func(i int) uint64 {
+		if in.Imm&matchWide != 0 {
+			return f.Src64(in.A)[i]
+		}
+		return uint64(f.Src32(in.A)[i])
+	}
+	member := f.Src32(in.C)
+	var out regfile.Row32
+	all := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		same := uint32(0)
+		for k := m & member[i]; k != 0; k &= k - 1 {
+			if j := bits.TrailingZeros32(k) & 31; value(j) == value(i) {
+				same |= 1 << j
+			}
+		}
+		if in.Imm&matchAll == 0 {
+			out[i] = same
+		} else if same == m&member[i] {
+			out[i] = same
+			all |= 1 << i
+		}
+	}
+	d := &f.R[in.D]
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		d[i] = out[i]
+	}
+	if in.E != noRow {
+		f.SetP(in.E, m, all)
+	}
+}
+
+func activemask(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	fill(&f.R[in.D], m, m)
+}
+
+func redux(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	if !w.joined(in, f.Src32(in.C), m) {
+		return
+	}
+	a, member := *f.Src32(in.A), *f.Src32(in.C)
+	op := in.mem.atom
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		group := m & member[i]
+		acc := uint64(a[bits.TrailingZeros32(group)&31])
+		for k := group & (group - 1); k != 0; k &= k - 1 {
+			acc = op.apply(acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
+		}
+		f.R[in.D][i] = uint32(acc)
+	}
+}
+
+// reduxFloat is redux.sync.min and .max of .f32: NaNs are left out, unless .NaN
+// makes them win.
+func reduxFloat(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	if !w.joined(in, f.Src32(in.C), m) {
+		return
+	}
+	a, member := *f.Src32(in.A), *f.Src32(in.C)
+	op := alu.Lookup("float.f32").One
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		group := m & member[i]
+		first := uint64(a[bits.TrailingZeros32(group)&31])
+		acc, _ := op(first, first, 0, 0, in.Imm)
+		for k := group & (group - 1); k != 0; k &= k - 1 {
+			acc, _ = op(acc, uint64(a[bits.TrailingZeros32(k)&31]), 0, 0, in.Imm)
+		}
+		v := uint32(acc)
+		if math.Float32frombits(v) != math.Float32frombits(v) {
+			v = 0x7fffffff
+		}
+		f.R[in.D][i] = v
+	}
+}
+
+// elect chooses the lowest lane of the membermask that is active.
+func elect(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	if !w.joined(in, f.Src32(in.C), m) {
+		return
+	}
+	member := *f.Src32(in.C)
+	p := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		leader := bits.TrailingZeros32(m & member[i])
+		f.R[in.D][i] = uint32(leader)
+		if leader == i {
+			p |= 1 << i
+		}
+	}
+	if in.E != noRow {
+		f.SetP(in.E, m, p)
+	}
+}

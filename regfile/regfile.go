@@ -1,0 +1,139 @@
+// Package regfile is the register storage of a warp.
+//
+// Storage is register-major: a register is a row with one element per lane, so
+// that an instruction works on whole rows. Registers of up to 32 bits take a
+// row of 32-bit slots, wider ones a row of 64-bit slots (two rows for 128 bits),
+// predicates are bit masks, bit i for lane i. Values narrower than their slot
+// are kept zero-extended.
+//
+// A row has 32 lanes. A warp of 64 lanes has two Files, narrower warps leave
+// lanes of theirs unused.
+package regfile
+
+// Lanes is the number of lanes in a row.
+const Lanes = 32
+
+// Full is the mask of a row with every lane active.
+const Full = 1<<Lanes - 1
+
+// Row32 is a register of up to 32 bits, one slot per lane.
+type Row32 = [Lanes]uint32
+
+// Row64 is a register of 64 bits, one slot per lane.
+type Row64 = [Lanes]uint64
+
+// Constants are the rows an instruction reads that no instruction writes:
+// immediate operands, broadcast to all lanes. They are shared by all warps of a
+// launch.
+type Constants struct {
+	R []Row32
+	Q []Row64
+	P []uint32
+}
+
+// File holds the registers of up to 32 lanes of a warp: a window, for the
+// running function, of the stack of all active functions.
+type File struct {
+	R []Row32  // window of registers of up to 32 bits
+	Q []Row64  // window of 64-bit registers
+	P []uint32 // window of predicates
+	K *Constants
+
+	allR []Row32
+	allQ []Row64
+	allP []uint32
+	base Size
+}
+
+// Size is a number of rows of each kind.
+type Size struct{ R, Q, P int }
+
+// Operands are the rows of an instruction: indices into the window, or, below
+// zero, the complement of indices into the constants.
+type Operands struct {
+	D, A, B, C, E, F int32
+	Imm              uint64 // what else the kernel wants to know
+}
+
+// NewFile makes a file whose window is the frame of the outermost function.
+func NewFile(k *Constants, frame Size) *File {
+	f := &File{K: k}
+	f.Push(frame)
+	return f
+}
+
+// Reset empties the file and opens a first window. Registers keep what they
+// held: PTX leaves their first value undefined.
+func (f *File) Reset(frame Size) {
+	f.base = Size{}
+	f.R, f.Q, f.P = nil, nil, nil
+	f.Push(frame)
+}
+
+// Push opens a window of the given size above the present one.
+func (f *File) Push(frame Size) {
+	f.base.R += len(f.R)
+	f.base.Q += len(f.Q)
+	f.base.P += len(f.P)
+	f.allR = grow(f.allR, f.base.R+frame.R)
+	f.allQ = grow(f.allQ, f.base.Q+frame.Q)
+	f.allP = grow(f.allP, f.base.P+frame.P)
+	f.window(frame)
+}
+
+// Pop returns to the window of the caller, whose size is given.
+func (f *File) Pop(frame Size) {
+	f.base.R -= frame.R
+	f.base.Q -= frame.Q
+	f.base.P -= frame.P
+	f.window(frame)
+}
+
+func (f *File) window(n Size) {
+	f.R = f.allR[f.base.R : f.base.R+n.R]
+	f.Q = f.allQ[f.base.Q : f.base.Q+n.Q]
+	f.P = f.allP[f.base.P : f.base.P+n.P]
+}
+
+// Rows is every row in use, those of suspended callers included.
+func (f *File) Rows() ([]Row32, []Row64, []uint32) {
+	return f.allR[:f.base.R+len(f.R)], f.allQ[:f.base.Q+len(f.Q)], f.allP[:f.base.P+len(f.P)]
+}
+
+func grow[T any](s []T, n int) []T {
+	if n <= len(s) {
+		return s
+	}
+	t := make([]T, max(n, 2*len(s)))
+	copy(t, s)
+	return t
+}
+
+// Src32 is the row of a 32-bit source operand.
+func (f *File) Src32(i int32) *Row32 {
+	if i < 0 {
+		return &f.K.R[^i]
+	}
+	return &f.R[i]
+}
+
+// Src64 is the row of a 64-bit source operand.
+func (f *File) Src64(i int32) *Row64 {
+	if i < 0 {
+		return &f.K.Q[^i]
+	}
+	return &f.Q[i]
+}
+
+// SrcP is the mask of a predicate source operand.
+func (f *File) SrcP(i int32) uint32 {
+	if i < 0 {
+		return f.K.P[^i]
+	}
+	return f.P[i]
+}
+
+// SetP writes the bits of mask m of predicate i.
+func (f *File) SetP(i int32, m, bits uint32) {
+	f.P[i] = f.P[i]&^m | bits&m
+}
