@@ -1,0 +1,50 @@
+// Command _gen compiles kernels/cuda/*.cu to PTX with Debian's clang-19
+// (packages clang-19 and libclang-common-19-dev) and writes the command into the
+// first line of each file. Run it by "go generate ./kernels", with names of
+// workloads as arguments to compile only those.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	log.SetFlags(0)
+	if err := os.Chdir("cuda"); err != nil {
+		log.Fatal(err)
+	}
+	sources, err := filepath.Glob("*.cu")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, src := range sources {
+		name := strings.TrimSuffix(src, ".cu")
+		if len(os.Args) > 1 && !slices.Contains(os.Args[1:], name) {
+			continue
+		}
+		args := strings.Fields("-x cuda --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 --cuda-device-only -nocudainc -nocudalib -O2 -S")
+		args = append(args, src, "-o", name+".ptx")
+		cmd := exec.Command("clang-19", args...)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			log.Fatalf("%s: %v", src, err)
+		}
+		ptx, err := os.ReadFile(name + ".ptx")
+		if err != nil {
+			log.Fatal(err)
+		}
+		var out bytes.Buffer
+		fmt.Fprintf(&out, "// clang-19 %s\n", strings.Join(args, " "))
+		out.Write(ptx)
+		if err := os.WriteFile(name+".ptx", out.Bytes(), 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
