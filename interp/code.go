@@ -74,6 +74,7 @@ type inst struct {
 	lane  lane
 	mem   *access   // of memory instructions
 	call  *callSite // of calls of builtins
+	op    *alu.Op   // what pure is the kernel of
 	guard int32     // 0: none; p+1: where predicate p holds; -(p+1): where it does not
 	src   *ptx.Instr
 }

@@ -66,9 +66,10 @@ type Launch struct {
 	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
 	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
 
-	// Progress, if set, receives a function that tells how many CTAs have
-	// ended, of how many, at any time during the launch.
-	Progress func(poll func() (done, total int64))
+	// Progress, if set, is called as the launch begins, with a function that
+	// tells at any time how many CTAs have ended, of how many. The function it
+	// returns is called when the launch ends.
+	Progress func(poll func() (done, total int64)) (stop func())
 }
 
 // Result is what a launch has counted.
@@ -113,7 +114,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	d := m.dev
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fn, err := m.kernel(l.Kernel)
+	fn, err := m.Kernel(l.Kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +128,9 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if err := checkExtent(fn, l.Grid, l.Block); err != nil {
 		return nil, err
 	}
-	key := kernelKey{fn, lowerOptions{width: width, pack: true}}
-	code := m.kernels[key]
-	if code == nil {
-		if code, err = m.lower(fn, key.lowerOptions); err != nil {
-			return nil, err
-		}
-		m.kernels[key] = code
+	code, err := m.lowered(kernelKey{fn, lowerOptions{width: width, pack: true}})
+	if err != nil {
+		return nil, err
 	}
 	if err := code.setArgs(l.Args); err != nil {
 		return nil, err
@@ -158,11 +155,13 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers,
 	}
+	stop := func() {}
 	if l.Progress != nil {
-		l.Progress(func() (int64, int64) { return g.finished.Load(), int64(g.total) })
+		stop = l.Progress(func() (int64, int64) { return g.finished.Load(), int64(g.total) })
 	}
 	start := time.Now()
 	err = g.run(ctx)
+	stop()
 	r := &Result{
 		Kernel: fn.Name, Grid: l.Grid, Block: l.Block, WarpSize: width, Duration: time.Since(start),
 		WarpInstructions: g.count.warpInstructions, ThreadInstructions: g.count.threadInstructions, LaneSlots: g.count.laneSlots,
@@ -171,8 +170,21 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	return r, err
 }
 
-// kernel finds a kernel by name.
-func (m *Module) kernel(name string) (*ptx.Func, error) {
+// lowered is the lowered code of a kernel, prepared when it is first wanted.
+func (m *Module) lowered(key kernelKey) (*code, error) {
+	if c := m.kernels[key]; c != nil {
+		return c, nil
+	}
+	c, err := m.lower(key.fn, key.lowerOptions)
+	if err == nil {
+		m.kernels[key] = c
+	}
+	return c, err
+}
+
+// Kernel finds a kernel by name; an empty name means the only one. The error is
+// a *LaunchError that names those there are.
+func (m *Module) Kernel(name string) (*ptx.Func, error) {
 	kernels := m.Kernels()
 	if name == "" {
 		switch len(kernels) {
@@ -357,4 +369,16 @@ func putArg(dst []byte, v *ptx.Var, arg any) error {
 		putBits(dst, len(dst), u)
 	}
 	return nil
+}
+
+// Prepare lowers a kernel without running it, which finds out whether gemu runs
+// all of its instructions. The error is a *LaunchError or *ptx.Unsupported.
+func (m *Module) Prepare(kernel string) error {
+	m.dev.mu.Lock()
+	defer m.dev.mu.Unlock()
+	fn, err := m.Kernel(kernel)
+	if err == nil {
+		_, err = m.lowered(kernelKey{fn, lowerOptions{width: 32, pack: true}})
+	}
+	return err
 }

@@ -380,7 +380,7 @@ func (l *lowerer) op(key string, o regfile.Operands) {
 	if k == nil {
 		panic("BUG: no kernel " + key)
 	}
-	l.emit(inst{Operands: o, pure: k.Vec})
+	l.emit(inst{Operands: o, pure: k.Vec, op: k})
 }
 
 // temp makes a row for the rest of the present instruction.

@@ -255,7 +255,7 @@ func lowerPure(l *lowerer, in *ptx.Instr) {
 	} else {
 		o.D = l.target(d, k.Dst)
 	}
-	l.emit(inst{Operands: o, pure: k.Vec})
+	l.emit(inst{Operands: o, pure: k.Vec, op: k})
 }
 
 var roundings = map[string]fp.Rounding{
@@ -415,7 +415,7 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 	d, finish := l.result(&in.Ops[0], dt)
 	a := l.source(&in.Ops[1], at, slotOf(at))
 	if k := alu.Lookup(in.Canonical()); k != nil {
-		l.emit(inst{Operands: regfile.Operands{D: d, A: a}, pure: k.Vec})
+		l.emit(inst{Operands: regfile.Operands{D: d, A: a}, pure: k.Vec, op: k})
 	} else {
 		size := map[alu.Slot]string{alu.R: ".b32", alu.Q: ".b64"}
 		l.op("convert"+size[slotOf(dt)]+size[slotOf(at)], regfile.Operands{D: d, A: a, Imm: spec.Imm()})

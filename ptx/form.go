@@ -289,6 +289,9 @@ func (f *Form) HasSlot(name string) bool {
 	return slices.ContainsFunc(f.mods, func(m modSpec) bool { return m.slot == name })
 }
 
+// Open reports whether the table leaves operands of the form open ("...").
+func (f *Form) Open() bool { return f.variadic }
+
 // Operand is the index of the operand of that name, -1 if the form has none.
 func (f *Form) Operand(name string) int {
 	return slices.IndexFunc(f.Operands, func(o OperandSpec) bool { return o.Name == name })

@@ -1,0 +1,257 @@
+package main
+
+// This file is the commands that do not run anything: check, dump, isa and
+// kernels.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/ptx"
+)
+
+type checkCmd struct {
+	Files []string `arg:"" help:"PTX files (- for standard input)."`
+}
+
+// Run checks every file, and goes on after one that is bad.
+func (c *checkCmd) Run(a *app) error {
+	bad := 0
+	for _, name := range c.Files {
+		src, err := a.readSource(name)
+		var m *ptx.Module
+		if err == nil {
+			m, err = ptx.Parse(name, src)
+		}
+		if err != nil {
+			a.report(err)
+			bad++
+			continue
+		}
+		fmt.Fprintf(a.stdout, "%s: PTX %s, %s\n", name, m.Version, counted(len(m.Kernels()), "kernel"))
+		c.coverage(a, m)
+	}
+	if bad > 0 {
+		return &failure{fmt.Errorf("%d of %s bad", bad, counted(len(c.Files), "file")), exitBad}
+	}
+	return nil
+}
+
+// coverage notes the kernels that would not run.
+func (c *checkCmd) coverage(a *app, m *ptx.Module) {
+	mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
+	if err != nil {
+		fmt.Fprintf(a.stderr, "note: %s: %v\n", m.Name, err)
+		return
+	}
+	for _, k := range m.Kernels() {
+		if err := mod.Prepare(k.Name); err != nil {
+			fmt.Fprintf(a.stderr, "note: %v\n", err)
+		}
+	}
+}
+
+func counted(n int, what string) string { return fmt.Sprintf("%d %s%s", n, what, plural(n)) }
+
+type dumpCmd struct {
+	File   string `arg:"" help:"PTX file (- for standard input)."`
+	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"What to print: ast (what was written), ir (what it means, as PTX), cfg (control flow), lowered (what runs)."`
+	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)."`
+}
+
+func (c *dumpCmd) Run(a *app) error {
+	src, err := a.readSource(c.File)
+	if err != nil {
+		return err
+	}
+	if c.Stage == "ast" {
+		if c.Kernel != "" {
+			return errors.New("-k does not apply to --stage=ast")
+		}
+		return ptx.FprintSyntax(a.stdout, c.File, src)
+	}
+	m, err := ptx.Parse(c.File, src)
+	if err != nil {
+		return err
+	}
+	var funcs []*ptx.Func
+	for _, d := range m.Decls {
+		if f, ok := d.(*ptx.Func); ok && f.Defined && (c.Kernel == "" || f.Name == c.Kernel) {
+			funcs = append(funcs, f)
+		}
+	}
+	if c.Kernel != "" && len(funcs) == 0 {
+		return fmt.Errorf("%s has no function %s", c.File, c.Kernel)
+	}
+	switch c.Stage {
+	case "ir":
+		if c.Kernel == "" {
+			return ptx.Fprint(a.stdout, m)
+		}
+		_, err := fmt.Fprint(a.stdout, funcs[0])
+		return err
+	case "cfg":
+		for i, f := range funcs {
+			if i > 0 {
+				fmt.Fprintln(a.stdout)
+			}
+			ptx.FprintCFG(a.stdout, f)
+		}
+		return nil
+	}
+	mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
+	if err != nil {
+		return err
+	}
+	for _, f := range funcs {
+		if !f.Entry {
+			if c.Kernel != "" {
+				return fmt.Errorf("%s is no kernel: --stage=lowered prints kernels, with what they call", f.Name)
+			}
+			continue
+		}
+		if err := mod.FprintLowered(a.stdout, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type isaCmd struct {
+	Mnemonic string `arg:"" optional:"" help:"Instruction to describe in full."`
+	JSON     bool   `name:"json" help:"Write JSON."`
+}
+
+// formJSON is a form of the instruction table as "gemu isa --json" writes it.
+type formJSON struct {
+	Instruction string `json:"instruction"`
+	Syntax      string `json:"syntax"`
+	Section     string `json:"section"`
+	Class       string `json:"class"`
+	Affine      string `json:"affine"`
+	MinPTX      string `json:"min_ptx,omitempty"`
+	MinSM       int    `json:"min_sm,omitempty"`
+	Variants    int    `json:"variants"`
+	Runs        int    `json:"runs"`
+}
+
+// runs counts the legal variants of a form, and those of them that gemu runs.
+func runs(f *ptx.Form) (run, all int) {
+	if f.Open() && f.Op.Name != "call" {
+		return 0, 1
+	}
+	for _, v := range f.Variants() {
+		legal, runs := interp.Supports(v)
+		if legal {
+			all++
+		}
+		if runs {
+			run++
+		}
+	}
+	return run, all
+}
+
+func (c *isaCmd) Run(a *app) error {
+	var forms []formJSON
+	found := c.Mnemonic == ""
+	for _, op := range ptx.Ops() {
+		if c.Mnemonic != "" && op.Name != c.Mnemonic {
+			continue
+		}
+		found = true
+		for _, f := range op.Forms {
+			j := formJSON{Instruction: op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM}
+			if f.MinPTX != (ptx.Version{}) {
+				j.MinPTX = f.MinPTX.String()
+			}
+			j.Runs, j.Variants = runs(f)
+			forms = append(forms, j)
+		}
+	}
+	if !found {
+		return fmt.Errorf("PTX has no instruction %s", c.Mnemonic)
+	}
+	if c.JSON {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(forms)
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	if c.Mnemonic != "" {
+		for _, f := range forms {
+			fmt.Fprintf(w, "%s\n", f.Syntax)
+			fmt.Fprintf(w, "  manual section\t%s\n  class\t%s\n  affine rule\t%s\n", f.Section, f.Class, f.Affine)
+			if f.MinPTX != "" {
+				fmt.Fprintf(w, "  since\tPTX %s, sm_%d\n", f.MinPTX, f.MinSM)
+			}
+			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
+		}
+		return nil
+	}
+	fmt.Fprintln(w, "INSTRUCTION\tRUNS\tCLASS\tSECTION")
+	for _, op := range ptx.Ops() {
+		var n, r int
+		var sections, classes []string
+		for _, f := range forms {
+			if f.Instruction == op.Name {
+				n += f.Variants
+				r += f.Runs
+				sections = append(sections, f.Section)
+				classes = append(classes, f.Class)
+			}
+		}
+		slices.Sort(classes)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", op.Name, runsText(r, n), strings.Join(slices.Compact(classes), " "), strings.Join(slices.Compact(sections), " "))
+	}
+	return nil
+}
+
+func runsText(run, all int) string {
+	switch {
+	case run == all:
+		return "all"
+	case run == 0:
+		return "no"
+	}
+	return fmt.Sprintf("%d of %d", run, all)
+}
+
+type kernelsCmd struct {
+	Name   string `arg:"" optional:"" help:"Workload to describe."`
+	Source bool   `help:"Print the workload's CUDA C."`
+	PTX    bool   `name:"ptx" help:"Print the workload's PTX."`
+}
+
+func (c *kernelsCmd) Run(a *app) error {
+	if c.Name == "" {
+		if c.Source || c.PTX {
+			return errors.New("--source and --ptx want the name of a workload")
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		for _, k := range kernels.All() {
+			fmt.Fprintf(w, "@%s\t%s\n", k.Name, k.Doc)
+		}
+		return w.Flush()
+	}
+	k := kernels.Lookup(strings.TrimPrefix(c.Name, "@"))
+	if k == nil {
+		return fmt.Errorf("no workload @%s%s", c.Name, suggestWorkload(c.Name))
+	}
+	switch {
+	case c.Source:
+		fmt.Fprint(a.stdout, k.Source())
+	case c.PTX:
+		fmt.Fprint(a.stdout, k.PTX())
+	default:
+		fmt.Fprintf(a.stdout, "@%s: %s\norigin: %s\nsize: %d %s\n", k.Name, k.Doc, k.Origin, k.N, k.SizeDoc)
+	}
+	return nil
+}

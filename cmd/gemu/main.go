@@ -1,0 +1,191 @@
+// Command gemu runs NVIDIA PTX kernels on the CPU.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Exit statuses.
+const (
+	exitGood   = 0 // done, and every check held
+	exitFailed = 1 // the kernel ran, and trapped or failed a check
+	exitBad    = 2 // usage or input
+)
+
+type cli struct {
+	Run     runCmd     `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
+	Check   checkCmd   `cmd:"" help:"Parse and check PTX files."`
+	Dump    dumpCmd    `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
+	ISA     isaCmd     `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
+	Kernels kernelsCmd `cmd:"" help:"List the workload library, or print a workload's source."`
+}
+
+// app is what commands work with.
+type app struct {
+	ctx    context.Context
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run executes a command line and returns its exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "gemu: internal error, please report it: %v\n", r)
+			status = exitBad
+		}
+	}()
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("gemu"),
+		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
+	)
+	if err != nil {
+		panic(err)
+	}
+	var kctx *kong.Context
+	func() {
+		defer func() {
+			if r := recover(); r != nil {
+				if _, ok := r.(exitPanic); !ok {
+					panic(r)
+				}
+			}
+		}()
+		if len(args) == 0 {
+			args = []string{"--help"}
+		}
+		kctx, err = parser.Parse(gatherArgs(args))
+	}()
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "gemu: %v\n", err)
+		return exitBad
+	}
+	a := &app{ctx, stdin, stdout, stderr}
+	if err := kctx.Run(a); err != nil {
+		return a.report(err)
+	}
+	return exitGood
+}
+
+// exitPanic carries kong's exit out of its parser.
+type exitPanic struct{}
+
+// gatherArgs lets -a take several values: "-a 1 2 3" is "-a=1 -a=2 -a=3". It
+// also keeps values that begin with a minus sign from looking like flags.
+func gatherArgs(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			return append(out, args[i:]...)
+		}
+		if a != "-a" && a != "--arg" {
+			out = append(out, a)
+			continue
+		}
+		first := true
+		for i+1 < len(args) && (first || !isFlag(args[i+1])) {
+			i++
+			out = append(out, "--arg="+args[i])
+			first = false
+		}
+		if first {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// isFlag reports whether a word is a flag, not a negative number.
+func isFlag(s string) bool {
+	return len(s) > 1 && s[0] == '-' && !(s[1] >= '0' && s[1] <= '9' || s[1] == '.' || strings.HasPrefix(s, "-inf") || strings.HasPrefix(s, "-nan"))
+}
+
+// failure is an error with the exit status it leads to.
+type failure struct {
+	error
+	status int
+}
+
+func (f *failure) Unwrap() error { return f.error }
+
+// report prints an error the way its kind wants, and returns the exit status.
+func (a *app) report(err error) int {
+	var list ptx.ErrorList
+	var trap *interp.Trap
+	var unsupported *ptx.Unsupported
+	var f *failure
+	switch {
+	case errors.As(err, &list):
+		for _, e := range list {
+			fmt.Fprintln(a.stderr, e)
+			if s := e.Snippet(); s != "" {
+				fmt.Fprintln(a.stderr, s)
+			}
+		}
+		return exitBad
+	case errors.As(err, &unsupported):
+		fmt.Fprintln(a.stderr, unsupported)
+		if s := unsupported.Snippet(); s != "" {
+			fmt.Fprintln(a.stderr, s)
+		}
+		return exitBad
+	case errors.As(err, &trap):
+		fmt.Fprintln(a.stderr, trap.Report())
+		return exitFailed
+	case errors.As(err, &f):
+		fmt.Fprintf(a.stderr, "gemu: %v\n", f.error)
+		return f.status
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(a.stderr, "gemu: %v\n", err)
+		return exitFailed
+	}
+	fmt.Fprintf(a.stderr, "gemu: %v\n", err)
+	return exitBad
+}
+
+// readSource reads a PTX file; "-" is standard input.
+func (a *app) readSource(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(a.stdin)
+	}
+	st, err := os.Stat(name)
+	if err == nil && st.IsDir() {
+		return nil, fmt.Errorf("%s is a directory", name)
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			return nil, fmt.Errorf("cannot read %s: %w", name, pe.Err)
+		}
+	}
+	return src, err
+}
