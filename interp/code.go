@@ -102,6 +102,7 @@ type block struct {
 	term    terminator
 	leaves  bool // it is no more than the end of its lanes
 	visible bool // its first instruction lets the CTA see what others did
+	endless bool // from here control goes round for ever, without an effect
 	fn      *function
 	guard   int32 // of the terminator
 	next    int32

@@ -397,9 +397,14 @@ func (c *cta) wanted(bar *barrier) string {
 	return fmt.Sprint(bar.want * c.code.width)
 }
 
-// whereabouts says where lanes of the warp are that are not active.
+// whereabouts says where lanes of the warp are that do not execute the present
+// instruction.
 func (w *warp) whereabouts(lanes uint64) []string {
 	var notes []string
+	if m := lanes & w.mask; m != 0 {
+		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", lanesList(m)))
+		lanes &^= m
+	}
 	for _, e := range slices.Backward(w.below) {
 		m := e.mask & lanes
 		if m == 0 {

@@ -369,11 +369,11 @@ func (g *grid) stall() error {
 			if notes++; notes > 8 || in == nil {
 				continue
 			}
-			verb := "loops"
+			verb := "loop"
 			if w.state == atBarrier {
-				verb, in = "waits", w.wait.src
+				verb, in = "wait", w.wait.src
 			}
-			trap.Notes = append(trap.Notes, fmt.Sprintf("cta %s warp %d lanes %s %s at %s:%s", c.id, w.id, lanesList(w.mask), verb, g.code.mod.Name, in.Pos))
+			trap.Notes = append(trap.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", c.id, w.id, lanesList(w.mask), verb, g.code.mod.Name, in.Pos))
 			trap.Notes = append(trap.Notes, w.whereabouts(w.live&^w.mask)...)
 		}
 	}

@@ -268,12 +268,12 @@ func (l *lowerer) function(fn *function) (err error) {
 		fn.rets = append(fn.rets, l.formal(v))
 	}
 	l.joins = f.ImmediatePostDominators()
+	endless := f.Endless()
 	l.starts = make([]int32, len(f.Blocks))
 	fn.entry = int32(len(l.blocks))
-	// A placeholder keeps block indices below valid while blocks are appended.
 	for i, b := range f.Blocks {
 		l.curIR = i
-		l.open()
+		l.open().endless = endless[i]
 		l.starts[i] = int32(len(l.blocks) - 1)
 		l.block(b)
 	}

@@ -17,6 +17,7 @@ var (
 	ErrWrongSpace    = errors.New("access to the wrong state space")
 	ErrReadOnly      = errors.New("store to read-only memory")
 	ErrDeadlock      = errors.New("deadlock")
+	ErrEndlessLoop   = errors.New("endless loop")
 	ErrStepLimit     = errors.New("step limit reached")
 	ErrTrap          = errors.New("trap instruction")
 	ErrBreakpoint    = errors.New("breakpoint")

@@ -85,6 +85,10 @@ func (w *warp) run(budget int, turn bool) {
 			w.state = atVisible
 			return
 		}
+		if b.endless {
+			w.fail(b.anchor(), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
+			return
+		}
 		budget -= b.n
 		lanes := int64(bits.OnesCount64(w.mask))
 		n := int64(b.n)

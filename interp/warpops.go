@@ -5,7 +5,6 @@ package interp
 // are those active at the instruction.
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
@@ -35,25 +34,15 @@ const (
 // of a warp that have diverged do not meet inside an instruction under the
 // reconvergence stack, so waiting for them would be for ever.
 func (w *warp) joined(in *inst, member *regfile.Row32, m uint32) bool {
-	first := member[bits.TrailingZeros32(m)&31]
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		switch {
-		case member[i]>>i&1 == 0:
+		if member[i]>>i&1 == 0 {
 			w.fail(in.src, 1<<i, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, i, in.src.Text, member[i])
 			return false
-		case member[i] != first && member[i]&m != member[i]&uint32(w.live):
-			first = member[i]
 		}
-	}
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
 		if absent := member[i] & uint32(w.live) &^ m; absent != 0 {
 			t := w.fail(in.src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, in.src.Text, lanesList(uint64(absent)), member[i])
 			t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
-			if held := absent & uint32(w.mask); held != 0 {
-				t.Notes = append(t.Notes, fmt.Sprintf("lanes %s are held back by the instruction's guard", lanesList(uint64(held))))
-			}
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/ptx/internal/spell"
 	"gemu/ptx/internal/syntax"
 )
 
@@ -351,7 +352,7 @@ func (b *funcBuilder) targets(s *syntax.Targets) {
 	for _, n := range s.Names {
 		f, ok := b.mod.symbols[n].(*Func)
 		if !ok {
-			b.report(Pos(s.Pos), nearest(n, b.symbolNames()), ".calltargets: %s is not a function", n)
+			b.report(Pos(s.Pos), spell.Nearest(n, b.symbolNames()), ".calltargets: %s is not a function", n)
 			continue
 		}
 		t.Funcs = append(t.Funcs, f)
@@ -381,7 +382,7 @@ func (b *funcBuilder) resolve() {
 				}
 			}
 			slices.Sort(labels)
-			b.report(f.pos, nearest(f.name, labels), "unknown label %s", f.name)
+			b.report(f.pos, spell.Nearest(f.name, labels), "unknown label %s", f.name)
 		}
 	}
 }
@@ -835,7 +836,7 @@ func (b *funcBuilder) nearestName(name string) string {
 	}
 	names = append(names, b.symbolNames()...)
 	slices.Sort(names)
-	return nearest(name, names)
+	return spell.Nearest(name, names)
 }
 
 // call resolves a call: {(rets),} target {, (args)} {, list}.

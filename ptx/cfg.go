@@ -3,7 +3,10 @@ package ptx
 // This file computes what the control-flow graph of a function says: edges,
 // immediate post-dominators, liveness.
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // connect fills in the edges of the blocks. A block falls through unless its
 // last instruction is an unguarded terminator; the last block of a function
@@ -174,6 +177,55 @@ func (f *Func) ImmediatePostDominators() []int {
 		}
 	}
 	return ipdom[:n]
+}
+
+// Endless tells for each block whether it is part of a loop that control never
+// leaves, without an instruction on any way from it that does anything but
+// compute: no memory access, call, barrier or trap.
+func (f *Func) Endless() []bool {
+	n := len(f.Blocks)
+	// Blocks from which something happens or control leaves, found backwards.
+	out := make([]bool, n)
+	var work []*Block
+	for _, b := range f.Blocks {
+		acts := f.leaves(b)
+		for _, in := range b.Instrs {
+			acts = acts || !in.Form.Class.Pure() && !in.isTerminator()
+		}
+		if acts {
+			out[b.Index] = true
+			work = append(work, b)
+		}
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, p := range b.Preds {
+			if !out[p.Index] {
+				out[p.Index] = true
+				work = append(work, p)
+			}
+		}
+	}
+	endless := make([]bool, n)
+	for _, b := range f.Blocks {
+		if out[b.Index] {
+			continue
+		}
+		seen := make([]bool, n)
+		for work := slices.Clone(b.Succs); len(work) > 0 && !endless[b.Index]; {
+			s := work[len(work)-1]
+			work = work[:len(work)-1]
+			if s == b {
+				endless[b.Index] = true
+			}
+			if !seen[s.Index] {
+				seen[s.Index] = true
+				work = append(work, s.Succs...)
+			}
+		}
+	}
+	return endless
 }
 
 // reversePostorder numbers the blocks reachable from the entry.

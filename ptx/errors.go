@@ -32,6 +32,7 @@ func Snippet(line string, pos Pos) string {
 	if line == "" {
 		return ""
 	}
+	line = printable(line)
 	pad := make([]byte, 0, pos.Col)
 	for i := 0; i < int(pos.Col)-1 && i < len(line); i++ {
 		if line[i] == '\t' {
@@ -41,6 +42,22 @@ func Snippet(line string, pos Pos) string {
 		}
 	}
 	return fmt.Sprintf("%5d | %s\n      | %s^", pos.Line, line, pad)
+}
+
+// printable makes a line fit to be shown, whatever it holds: bytes that are no
+// text become "?" and what is too long is cut, columns stay what they are.
+func printable(line string) string {
+	const most = 300
+	b := []byte(line)
+	if len(b) > most {
+		b = b[:most]
+	}
+	for i, c := range b {
+		if c < ' ' && c != '\t' || c >= 0x7f {
+			b[i] = '?'
+		}
+	}
+	return string(b)
 }
 
 // ErrorList is every problem found in a source, in order of place.

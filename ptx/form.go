@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"gemu/ptx/internal/spell"
 )
 
 // Op is one mnemonic of PTX with every form the manual gives it.
@@ -369,7 +371,7 @@ func resolveVariant(text string) (*Variant, *opcodeError) {
 	name, rest, _ := strings.Cut(text, ".")
 	op := opByName[name]
 	if op == nil {
-		return nil, &opcodeError{fmt.Sprintf("unknown instruction %q", name), nearest(name, opNames)}
+		return nil, &opcodeError{fmt.Sprintf("unknown instruction %q", name), spell.Nearest(name, opNames)}
 	}
 	var mods []string
 	if rest != "" {
@@ -414,7 +416,7 @@ func resolveVariant(text string) (*Variant, *opcodeError) {
 	if bestBad > 0 {
 		msg += " after " + name + "." + strings.Join(mods[:bestBad], ".")
 	}
-	hint := nearest(mods[bestBad], candidates)
+	hint := spell.Nearest(mods[bestBad], candidates)
 	if hint != "" {
 		hint = "." + hint
 	} else {

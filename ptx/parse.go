@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/ptx/internal/spell"
 	"gemu/ptx/internal/syntax"
 )
 
@@ -23,6 +24,10 @@ func Parse(name string, src []byte) (*Module, error) {
 	c := &checker{mod: &Module{Name: name, AddressSize: 32, symbols: map[string]Symbol{}, src: text}}
 	for _, e := range synErrs {
 		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
+	}
+	if len(synErrs) > 0 && len(tree.Items) == 0 {
+		c.errs = c.errs[:1]
+		c.errs[0].Msg += "; this does not look like PTX, which begins with .version"
 	}
 	c.module(tree)
 	if len(c.errs) == 0 {
@@ -80,7 +85,7 @@ func (c *checker) module(tree *syntax.File) {
 			m.Target = append(m.Target, it.Target.Names...)
 			for _, t := range it.Target.Names {
 				if !knownTarget(t) {
-					c.report(pos, nearest(t, targetWords), "unknown target %q", t)
+					c.report(pos, spell.Nearest(t, targetWords), "unknown target %q", t)
 				}
 			}
 		case it.AddressSize != nil:
@@ -112,7 +117,7 @@ func (c *checker) module(tree *syntax.File) {
 			inits = append(inits, func() {
 				f, ok := m.symbols[of].(*Func)
 				if !ok {
-					c.report(pos, nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
+					c.report(pos, spell.Nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
 					return
 				}
 				a.Of = f
@@ -278,7 +283,7 @@ func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 		case ".tex":
 			v.Space, v.Type = Global, TexRef
 		default:
-			c.report(Pos(q.Pos), nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
+			c.report(Pos(q.Pos), spell.Nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
 			good = false
 		}
 	}
@@ -379,7 +384,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init
 		sym = c.mod.symbols[name]
 	}
 	if sym == nil {
-		c.report(Pos(val.Pos), nearest(name, c.symbolNames()), "unknown name %s", name)
+		c.report(Pos(val.Pos), spell.Nearest(name, c.symbolNames()), "unknown name %s", name)
 		return e
 	}
 	e.Sym, e.Offset = sym, int64(val.Const.Bits)
@@ -431,7 +436,7 @@ func (c *checker) function(d *syntax.Decl) *Func {
 	for _, list := range [][]*syntax.Directive{t.Attributes, t.Directives} {
 		for _, dir := range list {
 			if !slices.Contains(funcDirectives, dir.Name) {
-				c.report(Pos(dir.Pos), nearest(dir.Name, funcDirectives), "unknown directive %s of a function", dir.Name)
+				c.report(Pos(dir.Pos), spell.Nearest(dir.Name, funcDirectives), "unknown directive %s of a function", dir.Name)
 				continue
 			}
 			f.Directives = append(f.Directives, FuncDirective{dir.Name, dir.Args})

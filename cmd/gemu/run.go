@@ -86,7 +86,7 @@ func (c *runCmd) Run(a *app) error {
 	}
 	args := append(append([]string{}, c.Arg...), c.Extra...)
 	if len(args) != len(kernel.Params) {
-		return fmt.Errorf("kernel %s has %d parameters, %d arguments are given%s", kernel.Name, len(kernel.Params), len(args), signature(kernel))
+		return fmt.Errorf("kernel %s has %s, %d given%s", kernel.Name, counted(len(kernel.Params), "parameter"), len(args), signature(kernel))
 	}
 	bindings := map[string]*binding{}
 	values := make([]any, len(args))

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"gemu/ptx/internal/spell"
 )
 
 var parser = participle.MustBuild[chunk](participle.Lexer(Definition{}), participle.UseLookahead(1))
@@ -37,8 +40,8 @@ func Parse(name, src string) (*File, []*Error) {
 		c, err := parser.ParseFromLexer(lex)
 		if err != nil {
 			e := asError(err)
-			if first.Type == tokDot && !knownDirective[first.Value] && TypeLike(first.Value) == "" {
-				e = &Error{Pos: posOf(first.Pos), Msg: fmt.Sprintf("unknown directive %s", first.Value), Hint: first.Value}
+			if first.Type == tokDot && !slices.Contains(directives, first.Value) {
+				e = &Error{Pos: posOf(first.Pos), Msg: fmt.Sprintf("unknown directive %s", first.Value), Hint: spell.Nearest(first.Value, directives)}
 			}
 			errs = append(errs, e)
 		}
@@ -58,30 +61,11 @@ func Parse(name, src string) (*File, []*Error) {
 	return f, errs
 }
 
-// knownDirective lists what may begin a module-level statement.
-var knownDirective = map[string]bool{
-	".version": true, ".target": true, ".address_size": true, ".file": true, ".section": true, ".pragma": true, ".alias": true,
-	".extern": true, ".visible": true, ".weak": true, ".common": true, ".entry": true, ".func": true,
-	".global": true, ".const": true, ".shared": true, ".tex": true, ".local": true, ".param": true, ".reg": true,
-}
-
-// Directives lists what may begin a module-level statement, for suggestions.
-func Directives() []string {
-	var d []string
-	for k := range knownDirective {
-		d = append(d, k)
-	}
-	return d
-}
-
-// TypeLike returns the word if it is one that may only come later in a
-// declaration; such a statement lacks its state space.
-func TypeLike(word string) string {
-	switch word {
-	case ".align", ".attribute", ".v2", ".v4", ".ptr":
-		return word
-	}
-	return ""
+// directives may begin a module-level statement.
+var directives = []string{
+	".version", ".target", ".address_size", ".file", ".section", ".pragma", ".alias",
+	".extern", ".visible", ".weak", ".common", ".entry", ".func",
+	".global", ".const", ".shared", ".tex", ".local", ".param", ".reg", ".align", ".attribute",
 }
 
 func asError(err error) *Error {

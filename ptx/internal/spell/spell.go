@@ -1,8 +1,9 @@
-package ptx
+// Package spell finds the name that was probably meant.
+package spell
 
-// nearest returns the candidate closest to name by edit distance, "" if none
+// Nearest returns the candidate closest to name by edit distance, "" if none
 // is near enough to be what was meant.
-func nearest(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	best, bestDist := "", 1+len(name)/3
 	if bestDist > 3 {
 		bestDist = 3
