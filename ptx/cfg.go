@@ -62,9 +62,10 @@ func (f *Func) leaves(b *Block) bool {
 // its paths meet again on their way out of the function: its immediate
 // post-dominator, or -1 where that is only the function's end.
 //
-// From an infinite loop no path leads out. It is given one, from the first
-// block (in reverse postorder) of each region that cannot leave, so that the
-// answer is defined for every block; execution never takes it.
+// From an infinite loop no path leads out. It is given one, from the last block
+// (in reverse postorder) of each region that cannot leave, so that the answer is
+// defined for every block, and the paths of a branch within the loop meet before
+// they go round; execution never takes it.
 //
 // The algorithm is Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
 // Algorithm" (2001), on the reversed graph.
@@ -100,7 +101,7 @@ func (f *Func) ImmediatePostDominators() []int {
 		}
 	}
 	mark([]int{exit})
-	for _, b := range f.reversePostorder() {
+	for _, b := range slices.Backward(f.reversePostorder()) {
 		if !reach[b] {
 			edge(b, exit)
 			mark([]int{b})

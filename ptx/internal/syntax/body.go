@@ -10,45 +10,46 @@ import (
 
 // Parse implements participle.Parseable.
 func (b *Body) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Value != "{" {
+	if lex.Peek().Type != tokBraces {
 		return participle.NextMatch
 	}
-	r := &reader{PeekingLexer: lex}
+	r := fromBraces(lex)
 	r.body(b, b, 0)
+	b.Errors = append(r.scan.errs, b.Errors...)
 	return nil
 }
 
 // body reads from "{" to "}". Problems go to root.Errors.
 func (r *reader) body(b, root *Body, depth int) {
-	b.Pos = posOf(r.Peek().Pos)
-	r.Next()
+	b.Pos = r.peek().pos
+	r.next()
 	fail := func(err *Error) {
 		if len(root.Errors) < maxErrors {
 			root.Errors = append(root.Errors, err)
 		}
 	}
 	for {
-		t := r.Peek()
+		t := r.peek()
 		switch {
-		case t.EOF():
-			b.End = posOf(t.Pos)
+		case t.typ == lexer.EOF:
+			b.End = t.pos
 			fail(&Error{Pos: b.Pos, Msg: `"{" is not closed`})
 			return
-		case t.Value == "}":
-			b.End = posOf(t.Pos)
-			r.Next()
+		case t.text == "}":
+			b.End = t.pos
+			r.next()
 			return
-		case t.Value == "{":
+		case t.text == "{":
 			s := &Scope{}
 			if depth > maxNesting {
-				fail(&Error{Pos: posOf(t.Pos), Msg: "scopes nest too deeply"})
+				fail(&Error{Pos: t.pos, Msg: "scopes nest too deeply"})
 				r.resync()
 				continue
 			}
 			r.body(&s.Body, root, depth+1)
 			b.Stmts = append(b.Stmts, s)
-		case t.Value == ";": // an empty statement
-			r.Next()
+		case t.text == ";": // an empty statement
+			r.next()
 		default:
 			stmt, err := r.statement(t)
 			if err != nil {
@@ -64,45 +65,45 @@ func (r *reader) body(b, root *Body, depth int) {
 // resync moves past the end of a bad statement: its semicolon, or the line
 // before a brace or the next label.
 func (r *reader) resync() {
-	line := r.Peek().Pos.Line
+	line := r.peek().pos.Line
 	for {
-		t := r.Peek()
+		t := r.peek()
 		switch {
-		case t.EOF() || t.Value == "}":
+		case t.typ == lexer.EOF || t.text == "}":
 			return
-		case t.Value == ";":
-			r.Next()
+		case t.text == ";":
+			r.next()
 			return
-		case t.Value == "{" && t.Pos.Line != line:
+		case t.text == "{" && t.pos.Line != line:
 			return
 		}
-		r.Next()
+		r.next()
 	}
 }
 
-func (r *reader) statement(t *lexer.Token) (Stmt, *Error) {
-	switch t.Type {
+func (r *reader) statement(t token) (Stmt, *Error) {
+	switch t.typ {
 	case tokIdent:
-		r.Next()
+		r.next()
 		if r.accept(":") {
 			return r.labelled(t)
 		}
-		in := &Instr{Pos: posOf(t.Pos), Op: t.Value}
+		in := &Instr{Pos: t.pos, Op: t.text}
 		return in, r.instr(in)
 	case tokDot:
-		switch t.Value {
+		switch t.text {
 		case ".loc":
 			return r.loc()
 		case ".pragma":
-			r.Next()
-			p := &PragmaStmt{Pos: posOf(t.Pos)}
+			r.next()
+			p := &PragmaStmt{Pos: t.pos}
 			for {
-				s := r.Peek()
-				if s.Type != tokString {
+				s := r.peek()
+				if s.typ != tokString {
 					return nil, r.unexpected("a string")
 				}
-				r.Next()
-				p.Text = append(p.Text, s.Value)
+				r.next()
+				p.Text = append(p.Text, s.text)
 				if !r.accept(",") {
 					return p, r.expect(";")
 				}
@@ -111,9 +112,9 @@ func (r *reader) statement(t *lexer.Token) (Stmt, *Error) {
 		v := &Var{}
 		return v, r.variable(v)
 	case tokPunct:
-		if t.Value == "@" {
-			r.Next()
-			in := &Instr{GuardPos: posOf(t.Pos)}
+		if t.text == "@" {
+			r.next()
+			in := &Instr{GuardPos: t.pos}
 			in.GuardNot = r.accept("!")
 			var err *Error
 			if in.Guard, _, err = r.ident("a predicate"); err != nil {
@@ -128,12 +129,12 @@ func (r *reader) statement(t *lexer.Token) (Stmt, *Error) {
 	return nil, r.unexpected("a statement")
 }
 
-func (r *reader) labelled(t *lexer.Token) (Stmt, *Error) {
-	pos := posOf(t.Pos)
-	switch kind := r.Peek().Value; kind {
+func (r *reader) labelled(t token) (Stmt, *Error) {
+	pos := t.pos
+	switch kind := r.peek().text; kind {
 	case ".branchtargets", ".calltargets":
-		r.Next()
-		l := &Targets{Pos: pos, Name: t.Value, Kind: kind}
+		r.next()
+		l := &Targets{Pos: pos, Name: t.text, Kind: kind}
 		for {
 			n, _, err := r.ident("a name")
 			if err != nil {
@@ -145,8 +146,8 @@ func (r *reader) labelled(t *lexer.Token) (Stmt, *Error) {
 			}
 		}
 	case ".callprototype":
-		r.Next()
-		p := &Prototype{Pos: pos, Name: t.Value}
+		r.next()
+		p := &Prototype{Pos: pos, Name: t.text}
 		var err *Error
 		if r.is("(") {
 			if p.Rets, err = r.params(); err != nil {
@@ -161,19 +162,19 @@ func (r *reader) labelled(t *lexer.Token) (Stmt, *Error) {
 				return nil, err
 			}
 		}
-		for r.Peek().Type == tokDot {
-			p.Directives = append(p.Directives, r.Next().Value)
-			for r.Peek().Type == tokInt {
-				p.Directives[len(p.Directives)-1] += " " + r.Next().Value
+		for r.peek().typ == tokDot {
+			p.Directives = append(p.Directives, r.next().text)
+			for r.peek().typ == tokInt {
+				p.Directives[len(p.Directives)-1] += " " + r.next().text
 			}
 		}
 		return p, r.expect(";")
 	}
-	return &Label{Pos: pos, Name: t.Value}, nil
+	return &Label{Pos: pos, Name: t.text}, nil
 }
 
 func (r *reader) params() ([]*Param, *Error) {
-	r.Next()
+	r.next()
 	var list []*Param
 	for !r.accept(")") {
 		p := &Param{}
@@ -190,15 +191,15 @@ func (r *reader) params() ([]*Param, *Error) {
 
 // loc reads ".loc file line column {, function_name label {+ n}, inlined_at file line column}".
 func (r *reader) loc() (Stmt, *Error) {
-	l := &Loc{Pos: posOf(r.Next().Pos)}
+	l := &Loc{Pos: r.next().pos}
 	if err := r.place(l); err != nil {
 		return nil, err
 	}
 	for r.accept(",") {
-		switch r.Peek().Value {
+		switch r.peek().text {
 		case "function_name":
-			r.Next()
-			pos := posOf(r.Peek().Pos)
+			r.next()
+			pos := r.peek().pos
 			e, err := r.expr(0)
 			if err != nil {
 				return nil, err
@@ -211,7 +212,7 @@ func (r *reader) loc() (Stmt, *Error) {
 				l.Function = fmt.Sprintf("%s+%d", e.Sym, e.Const.Bits)
 			}
 		case "inlined_at":
-			r.Next()
+			r.next()
 			l.At = &Loc{Pos: l.Pos}
 			if err := r.place(l.At); err != nil {
 				return nil, err
@@ -226,12 +227,12 @@ func (r *reader) loc() (Stmt, *Error) {
 
 func (r *reader) place(l *Loc) *Error {
 	for _, p := range []*int32{&l.File, &l.Line, &l.Col} {
-		t := r.Peek()
-		if t.Type != tokInt {
+		t := r.peek()
+		if t.typ != tokInt {
 			return r.unexpected("a number")
 		}
-		r.Next()
-		c, _ := integer(t.Value)
+		r.next()
+		c, _ := integer(t.text)
 		*p = int32(c.Bits)
 	}
 	return nil
@@ -239,15 +240,15 @@ func (r *reader) place(l *Loc) *Error {
 
 // instr reads the operands of an instruction whose opcode has been read.
 func (r *reader) instr(in *Instr) *Error {
-	for r.Peek().Type == tokDot { // modifiers set apart by white space
-		in.Op += r.Next().Value
+	for r.peek().typ == tokDot { // modifiers set apart by white space
+		in.Op += r.next().text
 	}
 	if strings.HasPrefix(in.Op, "call") && (len(in.Op) == 4 || in.Op[4] == '.') {
 		return r.call(in)
 	}
 	start := len(r.ops)
 	if cap(r.ops)-start < 16 {
-		r.ops = make([]Operand, 0, 2048)
+		r.ops = make([]Operand, 0, min(max(2*cap(r.ops), 64), 1024))
 		start = 0
 	}
 	for !r.accept(";") {
@@ -274,7 +275,7 @@ func (r *reader) call(in *Instr) *Error {
 				return r.unexpected(`"," or ";"`)
 			}
 		}
-		o := Operand{Pos: posOf(r.Peek().Pos)}
+		o := Operand{Pos: r.peek().pos}
 		if r.accept("(") {
 			o.Kind = List
 			o.Elems = []Operand{}
@@ -297,32 +298,32 @@ func (r *reader) call(in *Instr) *Error {
 }
 
 func (r *reader) operand(o *Operand, depth int) *Error {
-	t := r.Peek()
-	o.Pos = posOf(t.Pos)
+	t := r.peek()
+	o.Pos = t.pos
 	if depth > maxNesting {
 		return &Error{Pos: o.Pos, Msg: "operand nests too deeply"}
 	}
-	if t.Type == tokPunct {
-		switch t.Value {
+	if t.typ == tokPunct {
+		switch t.text {
 		case "{":
-			r.Next()
+			r.next()
 			o.Kind = Vector
 			if err := r.elements(o, "}", depth); err != nil {
 				return err
 			}
 			return r.pipe(o, depth)
 		case "[":
-			r.Next()
+			r.next()
 			o.Kind = Address
 			if err := r.address(o, depth); err != nil {
 				return err
 			}
-			if r.Peek().Type == tokDot {
-				o.Tail = r.Next().Value
+			if r.peek().typ == tokDot {
+				o.Tail = r.next().text
 			}
 			return r.pipe(o, depth)
 		case "!":
-			r.Next()
+			r.next()
 			if err := r.operand(o, depth+1); err != nil {
 				return err
 			}
@@ -333,17 +334,26 @@ func (r *reader) operand(o *Operand, depth int) *Error {
 			o.Not = !o.Not
 			return nil
 		case "-":
-			// -a of vmad; a negative number is an expression.
-			cp := r.MakeCheckpoint()
-			r.Next()
-			if n := r.Peek(); n.Type == tokIdent && n.Value != "WARP_SZ" {
+			r.next()
+			if n := r.peek(); n.typ == tokIdent && n.text != "WARP_SZ" { // -a of vmad
 				if err := r.operand(o, depth+1); err != nil {
 					return err
 				}
 				o.Minus = true
 				return nil
 			}
-			r.LoadCheckpoint(cp)
+			e, err := r.unary(depth + 1)
+			if err == nil {
+				err = e.apply("-", o.Pos)
+			}
+			if err == nil {
+				e, err = r.binaryAfter(e, 1, depth)
+			}
+			if err != nil {
+				return err
+			}
+			o.Expr, o.Kind = e, Number
+			return r.pipe(o, depth)
 		}
 	}
 	e, err := r.expr(depth)

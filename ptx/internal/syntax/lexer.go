@@ -28,6 +28,8 @@ const (
 	tokFloat                             // 1.5, 1e-3, 0f3F800000, 0d3FF0000000000000
 	tokString                            // "text", with its quotes
 	tokPunct                             // one or two characters of punctuation
+	tokBraces                            // for participle: everything from { to }, as it is
+	tokBad                               // what is no token; the problem is in scanner.errs
 )
 
 // Definition is the lexer of PTX, for participle.
@@ -36,7 +38,7 @@ type Definition struct{}
 // Symbols names the token kinds for the grammar.
 func (Definition) Symbols() map[string]lexer.TokenType {
 	return map[string]lexer.TokenType{
-		"EOF": lexer.EOF, "Ident": tokIdent, "Dot": tokDot, "Int": tokInt, "Float": tokFloat, "String": tokString, "Punct": tokPunct,
+		"EOF": lexer.EOF, "Ident": tokIdent, "Dot": tokDot, "Int": tokInt, "Float": tokFloat, "String": tokString, "Punct": tokPunct, "Braces": tokBraces, "Bad": tokBad,
 	}
 }
 
@@ -54,31 +56,45 @@ func (Definition) LexString(filename, src string) (lexer.Lexer, error) {
 	return newScanner(filename, src), nil
 }
 
-// scanner is the lexer proper. With chunk set it ends the stream (EOF) after
-// each module-level statement, so that a file is parsed statement by statement:
-// a bad one does not hide the problems of the next, and only one function's
-// tokens are in memory.
+// token is a token of the scanner; its type is lexer.EOF at the end.
+type token struct {
+	typ  lexer.TokenType
+	text string
+	pos  Pos
+}
+
+// scanner is the lexer proper.
+//
+// To participle it gives a file in chunks: the stream ends (EOF) after each
+// module-level statement, so that a bad one does not hide the problems of the
+// next. What stands in braces (a body, an initialiser, a section) it hands over
+// as a single token, whose text the nodes that parse themselves scan in turn:
+// only they see what a file mostly consists of.
 type scanner struct {
 	file      string
 	src       string
 	off       int
 	line      int
-	lineStart int // offset of the first byte of the line
-	chunk     bool
-	depth     int  // of { } within the statement
-	equals    bool // the statement has an initialiser: its closing brace does not end it
-	done      bool // the statement is complete
+	lineStart int  // offset of the first byte of the line; may be before src
+	done      bool // the chunk is complete
+	equals    bool // the chunk has an initialiser: its braces do not end it
 	operand   bool // the token before ends a constant: % is then the modulus
+	errs      []*Error
 }
 
 func newScanner(filename, src string) *scanner {
 	return &scanner{file: filename, src: src, line: 1}
 }
 
+// rescan makes a scanner of the text of a token of the stream.
+func rescan(t *lexer.Token) *scanner {
+	return &scanner{src: t.Value, line: t.Pos.Line, lineStart: 1 - t.Pos.Column}
+}
+
 // nextChunk readies the scanner for the next module-level statement; it
 // reports false at the end of the source.
 func (s *scanner) nextChunk() bool {
-	s.chunk, s.done, s.depth, s.equals = true, false, 0, false
+	s.done, s.equals = false, false
 	for s.off < len(s.src) {
 		switch c := s.src[s.off]; {
 		case c == '\n':
@@ -94,13 +110,75 @@ func (s *scanner) nextChunk() bool {
 	return false
 }
 
-// skipChunk moves past the rest of a statement that could not be lexed.
-func (s *scanner) skipLine() {
-	if i := strings.IndexByte(s.src[s.off:], '\n'); i >= 0 {
-		s.off += i
-	} else {
-		s.off = len(s.src)
+// Next implements lexer.Lexer.
+func (s *scanner) Next() (lexer.Token, error) {
+	position := func(p Pos) lexer.Position {
+		return lexer.Position{Filename: s.file, Offset: s.off, Line: int(p.Line), Column: int(p.Col)}
 	}
+	if s.done {
+		return lexer.EOFToken(position(s.pos(s.off))), nil
+	}
+	t := s.next()
+	switch t.text {
+	case ";":
+		s.done = true
+	case "=":
+		s.equals = true
+	case "{":
+		t.typ, t.text = tokBraces, s.braces()
+		s.done = !s.equals
+	case "}":
+		s.done = true
+	}
+	return lexer.Token{Type: t.typ, Value: t.text, Pos: position(t.pos)}, nil
+}
+
+// braces moves behind the brace that closes the one just read, and returns the
+// text from the one to the other. If there is none, that is the rest.
+func (s *scanner) braces() string {
+	start := s.off - 1
+	src := s.src
+	depth := 1
+	i := s.off
+	for i < len(src) && depth > 0 {
+		switch src[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '\n':
+			s.line++
+			s.lineStart = i + 1
+		case '"':
+			for i++; i < len(src) && src[i] != '"' && src[i] != '\n'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+			if i < len(src) && src[i] == '\n' {
+				continue
+			}
+		case '/':
+			if i+1 < len(src) && src[i+1] == '/' {
+				for i < len(src) && src[i] != '\n' {
+					i++
+				}
+				continue
+			}
+			if i+1 < len(src) && src[i+1] == '*' {
+				for i += 2; i < len(src) && !(src[i] == '*' && i+1 < len(src) && src[i+1] == '/'); i++ {
+					if src[i] == '\n' {
+						s.line++
+						s.lineStart = i + 1
+					}
+				}
+				i++
+			}
+		}
+		i++
+	}
+	s.off = min(i, len(src))
+	return src[start:s.off]
 }
 
 // Byte classes.
@@ -136,9 +214,7 @@ func init() {
 	}
 }
 
-func (s *scanner) pos(off int) lexer.Position {
-	return lexer.Position{Filename: s.file, Offset: off, Line: s.line, Column: off - s.lineStart + 1}
-}
+func (s *scanner) pos(off int) Pos { return Pos{int32(s.line), int32(off - s.lineStart + 1)} }
 
 // An Error is a problem of the text at a place.
 type Error struct {
@@ -149,15 +225,18 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
 
-func (s *scanner) errorf(off int, format string, args ...any) error {
-	return &Error{Pos: posOf(s.pos(off)), Msg: fmt.Sprintf(format, args...)}
+// bad notes a problem and makes a token of the text that has it, so that the
+// parser gives up the statement, not the file.
+func (s *scanner) bad(start, end int, format string, args ...any) token {
+	if len(s.errs) < maxErrors {
+		s.errs = append(s.errs, &Error{Pos: s.pos(start), Msg: fmt.Sprintf(format, args...)})
+	}
+	s.off = min(end, len(s.src))
+	return token{tokBad, s.src[start:s.off], s.pos(start)}
 }
 
-// Next returns the next token.
-func (s *scanner) Next() (lexer.Token, error) {
-	if s.done {
-		return lexer.EOFToken(s.pos(s.off)), nil
-	}
+// next returns the next token.
+func (s *scanner) next() token {
 	src := s.src
 	i := s.off
 	// White space, comments, and lines of a preprocessor.
@@ -182,8 +261,7 @@ func (s *scanner) Next() (lexer.Token, error) {
 		if c == '/' && i+1 < len(src) && src[i+1] == '*' {
 			j := strings.Index(src[i+2:], "*/")
 			if j < 0 {
-				s.off = len(src)
-				return lexer.Token{}, s.errorf(i, "comment is not closed")
+				return s.bad(i, len(src), "comment is not closed")
 			}
 			for k := i; k < i+2+j; k++ {
 				if src[k] == '\n' {
@@ -199,7 +277,7 @@ func (s *scanner) Next() (lexer.Token, error) {
 	start := i
 	if i >= len(src) {
 		s.off = i
-		return lexer.EOFToken(s.pos(i)), nil
+		return token{typ: lexer.EOF, pos: s.pos(i)}
 	}
 	afterOperand := s.operand
 	s.operand = false
@@ -222,8 +300,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 		typ, i = numberEnd(src, i)
 		s.operand = true
 		if i < len(src) && class[src[i]]&cIdent != 0 {
-			s.off = i
-			return lexer.Token{}, s.errorf(start, "malformed number %q", src[start:identEnd(src, i)])
+			end := identEnd(src, i)
+			return s.bad(start, end, "malformed number %q", src[start:end])
 		}
 	case c == '"':
 		typ = tokString
@@ -235,29 +313,15 @@ func (s *scanner) Next() (lexer.Token, error) {
 			i++
 		}
 		if i >= len(src) || src[i] != '"' {
-			s.off = min(i, len(src))
-			return lexer.Token{}, s.errorf(start, "string is not closed")
+			return s.bad(start, i, "string is not closed")
 		}
 		i++
 	default:
 		typ = tokPunct
 		i++
 		switch c {
-		case '{':
-			s.depth++
-		case '}':
-			s.depth--
-			if s.chunk && s.depth <= 0 && !s.equals {
-				s.done = true
-			}
-		case ';':
-			if s.chunk && s.depth <= 0 {
-				s.done = true
-			}
+		case '{', '}', ';':
 		case '=':
-			if s.depth == 0 {
-				s.equals = true
-			}
 			i = pair(src, i, '=')
 		case '!', '<', '>':
 			if c != '!' {
@@ -272,17 +336,16 @@ func (s *scanner) Next() (lexer.Token, error) {
 			s.operand = true
 		case '(', '[', ',', ':', '+', '-', '*', '/', '%', '~', '^', '?', '@':
 		default:
-			s.off = i
-			return lexer.Token{}, s.errorf(start, "unexpected character %q", rune(c))
+			return s.bad(start, i, "unexpected character %q", rune(c))
 		}
 	}
 	s.off = i
-	return lexer.Token{Type: typ, Value: src[start:i], Pos: s.pos(start)}, nil
+	return token{typ, src[start:i], s.pos(start)}
 }
 
 // lineStartsWith reports whether only white space stands before off in its line.
 func (s *scanner) lineStartsWith(off int) bool {
-	return strings.TrimLeft(s.src[s.lineStart:off], " \t") == ""
+	return strings.TrimLeft(s.src[max(s.lineStart, 0):off], " \t") == ""
 }
 
 func pair(src string, i int, c byte) int {
@@ -325,9 +388,15 @@ func numberEnd(src string, i int) (lexer.TokenType, int) {
 	if src[i] == '0' && i+1 < len(src) {
 		switch src[i+1] {
 		case 'x', 'X':
-			return tokInt, pair(src, digits(i+2, cHex), 'U')
+			if j := digits(i+2, cHex); j > i+2 {
+				return tokInt, pair(src, j, 'U')
+			}
+			return tokInt, i + 1 // the x makes it malformed
 		case 'b', 'B':
-			return tokInt, pair(src, digits(i+2, cDigit), 'U')
+			if j := digits(i+2, cDigit); j > i+2 {
+				return tokInt, pair(src, j, 'U')
+			}
+			return tokInt, i + 1
 		case 'f', 'F':
 			if j := digits(i+2, cHex); j-i-2 == 8 {
 				return tokFloat, j

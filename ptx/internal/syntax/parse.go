@@ -29,10 +29,10 @@ func Parse(name, src string) (*File, []*Error) {
 	for s.nextChunk() && len(errs) < maxErrors {
 		lex, err := lexer.Upgrade(s)
 		if err != nil {
-			errs = append(errs, asError(err))
-			s.skipLine()
-			continue
+			panic("BUG: the scanner does not fail: " + err.Error())
 		}
+		errs = append(errs, s.errs...)
+		s.errs = nil
 		if lex.Peek().EOF() {
 			continue
 		}
@@ -83,32 +83,70 @@ func asError(err error) *Error {
 	return &Error{Pos: Pos{1, 1}, Msg: err.Error()}
 }
 
-// reader is the hand-written half of the parser: a view of participle's token
-// stream.
+// reader is the hand-written half of the parser. It reads from participle's
+// stream or from a scanner, with one token of lookahead.
 type reader struct {
-	*lexer.PeekingLexer
-	ops []Operand // slab that instructions' operands are cut from
+	lex  *lexer.PeekingLexer // either this
+	scan *scanner            // or this
+	tok  token               // the next token
+	ops  []Operand           // slab that instructions' operands are cut from
 }
 
-func (r *reader) is(value string) bool {
-	t := r.Peek()
-	return t.Value == value && t.Type != tokString
+// fromStream reads from participle's stream.
+func fromStream(lex *lexer.PeekingLexer) *reader {
+	r := &reader{lex: lex}
+	r.load()
+	return r
 }
 
-func (r *reader) accept(value string) bool {
-	if r.is(value) {
-		r.Next()
+// fromBraces reads the text of the next token of the stream, and takes it away.
+func fromBraces(lex *lexer.PeekingLexer) *reader {
+	r := &reader{scan: rescan(lex.Next())}
+	r.load()
+	return r
+}
+
+// load makes the next token of the stream that of the reader.
+func (r *reader) load() {
+	if r.scan != nil {
+		r.tok = r.scan.next()
+		return
+	}
+	t := r.lex.Peek()
+	r.tok = token{t.Type, t.Value, posOf(t.Pos)}
+}
+
+// peek is the next token.
+func (r *reader) peek() token { return r.tok }
+
+// next takes the next token.
+func (r *reader) next() token {
+	t := r.tok
+	if r.lex != nil {
+		r.lex.Next()
+	}
+	r.load()
+	return t
+}
+
+func (r *reader) is(text string) bool {
+	return r.tok.text == text && r.tok.typ != tokString
+}
+
+func (r *reader) accept(text string) bool {
+	if r.is(text) {
+		r.next()
 		return true
 	}
 	return false
 }
 
 func (r *reader) unexpected(want string) *Error {
-	t := r.Peek()
-	if t.EOF() {
-		return &Error{Pos: posOf(t.Pos), Msg: "unexpected end of statement, want " + want}
+	t := r.peek()
+	if t.typ == lexer.EOF {
+		return &Error{Pos: t.pos, Msg: "unexpected end of statement, want " + want}
 	}
-	return &Error{Pos: posOf(t.Pos), Msg: fmt.Sprintf("unexpected %q, want %s", t.Value, want)}
+	return &Error{Pos: t.pos, Msg: fmt.Sprintf("unexpected %q, want %s", t.text, want)}
 }
 
 func (r *reader) expect(value string) *Error {
@@ -119,12 +157,12 @@ func (r *reader) expect(value string) *Error {
 }
 
 func (r *reader) ident(what string) (string, Pos, *Error) {
-	t := r.Peek()
-	if t.Type != tokIdent {
+	t := r.peek()
+	if t.typ != tokIdent {
 		return "", Pos{}, r.unexpected(what)
 	}
-	r.Next()
-	return t.Value, posOf(t.Pos), nil
+	r.next()
+	return t.text, t.pos, nil
 }
 
 // result turns a typed nil into an untyped one.
@@ -137,35 +175,36 @@ func result(err *Error) error {
 
 // Parse implements participle.Parseable.
 func (b *SectionBody) Parse(lex *lexer.PeekingLexer) error {
-	r := &reader{PeekingLexer: lex}
-	if err := r.expect("{"); err != nil {
-		return err
+	if lex.Peek().Type != tokBraces {
+		return participle.NextMatch
 	}
+	r := fromBraces(lex)
+	r.next()
 	for !r.accept("}") {
-		t := r.Peek()
-		line := SectionLine{Pos: posOf(t.Pos)}
-		switch t.Type {
+		t := r.peek()
+		line := SectionLine{Pos: t.pos}
+		switch t.typ {
 		case tokIdent:
-			r.Next()
-			line.Label = t.Value
+			r.next()
+			line.Label = t.text
 			if err := r.expect(":"); err != nil {
 				return err
 			}
 		case tokDot:
-			r.Next()
-			line.Type = t.Value
+			r.next()
+			line.Type = t.text
 			for {
 				var v strings.Builder
 				for n := 0; ; n++ {
-					t := r.Peek()
-					if t.Value == "," || t.Value == "}" || t.EOF() || n > 0 && t.Type == tokDot && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
+					t := r.peek()
+					if t.text == "," || t.text == "}" || t.typ == lexer.EOF || n > 0 && t.typ == tokDot && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
 						break
 					}
-					if n > 0 && t.Type != tokPunct && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
+					if n > 0 && t.typ != tokPunct && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
 						break
 					}
-					v.WriteString(t.Value)
-					r.Next()
+					v.WriteString(t.text)
+					r.next()
 				}
 				line.Values = append(line.Values, v.String())
 				if !r.accept(",") {
@@ -182,20 +221,19 @@ func (b *SectionBody) Parse(lex *lexer.PeekingLexer) error {
 
 // Parse implements participle.Parseable.
 func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	if t.Type != tokDot {
+	if lex.Peek().Type != tokDot {
 		return participle.NextMatch
 	}
-	r := &reader{PeekingLexer: lex}
-	r.Next()
-	d.Pos, d.Name = posOf(t.Pos), t.Value
+	r := fromStream(lex)
+	t := r.next()
+	d.Pos, d.Name = t.pos, t.text
 	if d.Name == ".attribute" && r.accept("(") {
 		args, err := r.parenthesised()
 		d.Args = args
 		return result(err)
 	}
-	for r.Peek().Type == tokInt || r.Peek().Type == tokString {
-		d.Args = append(d.Args, r.Next().Value)
+	for r.peek().typ == tokInt || r.peek().typ == tokString {
+		d.Args = append(d.Args, r.next().text)
 		if !r.accept(",") {
 			break
 		}
@@ -210,19 +248,19 @@ func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
 // read, nested ones included.
 func (r *reader) parenthesised() (words []string, err *Error) {
 	for depth := 1; ; {
-		t := r.Next()
+		t := r.next()
 		switch {
-		case t.EOF():
+		case t.typ == lexer.EOF:
 			return nil, r.unexpected(`")"`)
-		case t.Value == "(":
+		case t.text == "(":
 			depth++
-		case t.Value == ")":
+		case t.text == ")":
 			depth--
 		}
 		if depth == 0 {
 			return words, nil
 		}
-		words = append(words, t.Value)
+		words = append(words, t.text)
 	}
 }
 
@@ -231,7 +269,7 @@ func (v *Var) Parse(lex *lexer.PeekingLexer) error {
 	if lex.Peek().Type != tokDot {
 		return participle.NextMatch
 	}
-	r := &reader{PeekingLexer: lex}
+	r := fromStream(lex)
 	return result(r.variable(v))
 }
 
@@ -240,12 +278,12 @@ func (p *Param) Parse(lex *lexer.PeekingLexer) error {
 	if lex.Peek().Type != tokDot {
 		return participle.NextMatch
 	}
-	r := &reader{PeekingLexer: lex}
+	r := fromStream(lex)
 	return result(r.param(p))
 }
 
 func (r *reader) param(p *Param) *Error {
-	p.Pos = posOf(r.Peek().Pos)
+	p.Pos = r.peek().pos
 	if err := r.qualifiers(&p.Var); err != nil {
 		return err
 	}
@@ -258,7 +296,7 @@ func (r *reader) param(p *Param) *Error {
 }
 
 func (r *reader) variable(v *Var) *Error {
-	v.Pos = posOf(r.Peek().Pos)
+	v.Pos = r.peek().pos
 	if err := r.qualifiers(v); err != nil {
 		return err
 	}
@@ -275,17 +313,17 @@ func (r *reader) variable(v *Var) *Error {
 }
 
 func (r *reader) qualifiers(v *Var) *Error {
-	for r.Peek().Type == tokDot {
-		t := r.Next()
-		q := Qualifier{Pos: posOf(t.Pos), Name: t.Value}
+	for r.peek().typ == tokDot {
+		t := r.next()
+		q := Qualifier{Pos: t.pos, Name: t.text}
 		switch {
-		case t.Value == ".align":
+		case t.text == ".align":
 			c, err := r.constant()
 			if err != nil {
 				return err
 			}
 			q.Args = []string{strconv.FormatUint(c.Bits, 10)}
-		case t.Value == ".attribute" && r.accept("("): // .attribute(.managed, .unified(1, 2))
+		case t.text == ".attribute" && r.accept("("): // .attribute(.managed, .unified(1, 2))
 			args, err := r.parenthesised()
 			if err != nil {
 				return err
@@ -346,9 +384,19 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 const maxNesting = 200
 
 func (r *reader) value(v *Value, depth int) *Error {
-	v.Pos = posOf(r.Peek().Pos)
+	v.Pos = r.peek().pos
 	if depth > maxNesting {
 		return &Error{Pos: v.Pos, Msg: "initialiser nests too deeply"}
+	}
+	if r.peek().typ == tokBraces {
+		// From participle's stream: go on within the braces.
+		inner := fromBraces(r.lex)
+		r.load()
+		err := inner.value(v, depth)
+		if len(inner.scan.errs) > 0 {
+			err = inner.scan.errs[0]
+		}
+		return err
 	}
 	if r.accept("{") {
 		v.List = []Value{}
@@ -363,9 +411,9 @@ func (r *reader) value(v *Value, depth int) *Error {
 		}
 		return nil
 	}
-	if t := r.Peek(); t.Type == tokIdent && t.Value == "generic" {
-		r.Next()
-		v.Wrap = t.Value
+	if t := r.peek(); t.typ == tokIdent && t.text == "generic" {
+		r.next()
+		v.Wrap = t.text
 		if err := r.expect("("); err != nil {
 			return err
 		}
@@ -384,8 +432,8 @@ func (r *reader) value(v *Value, depth int) *Error {
 	// 0xFF(symbol): the mask operator (manual 5.4.4).
 	if e.Sym == "" && r.accept("(") {
 		v.Wrap, v.Mask = "mask", e.Const.Bits
-		if t := r.Peek(); t.Value == "generic" {
-			r.Next()
+		if t := r.peek(); t.text == "generic" {
+			r.next()
 			v.Wrap = "mask generic"
 			if err := r.expect("("); err != nil {
 				return err
@@ -406,7 +454,7 @@ func (r *reader) value(v *Value, depth int) *Error {
 
 // constant reads an expression that must be a number.
 func (r *reader) constant() (Const, *Error) {
-	pos := posOf(r.Peek().Pos)
+	pos := r.peek().pos
 	e, err := r.expr(0)
 	if err == nil && e.Sym != "" {
 		err = &Error{Pos: pos, Msg: fmt.Sprintf("%s is not a constant", e.Sym)}
@@ -428,18 +476,27 @@ func (r *reader) expr(depth int) (Expr, *Error) { return r.binary(1, depth) }
 
 func (r *reader) binary(min, depth int) (Expr, *Error) {
 	left, err := r.unary(depth)
+	if err != nil {
+		return left, err
+	}
+	return r.binaryAfter(left, min, depth)
+}
+
+// binaryAfter goes on behind the first operand.
+func (r *reader) binaryAfter(left Expr, min, depth int) (Expr, *Error) {
+	var err *Error
 	for err == nil {
-		t := r.Peek()
-		if t.Type != tokPunct {
+		t := r.peek()
+		if t.typ != tokPunct {
 			return left, nil
 		}
-		prec := precedence[t.Value]
-		if prec < min || left.Sym != "" && t.Value != "+" && t.Value != "-" {
+		prec := precedence[t.text]
+		if prec < min || left.Sym != "" && t.text != "+" && t.text != "-" {
 			return left, nil
 		}
-		r.Next()
-		pos := posOf(t.Pos)
-		if t.Value == "?" {
+		r.next()
+		pos := t.pos
+		if t.text == "?" {
 			var a, b Expr
 			if a, err = r.binary(1, depth+1); err != nil {
 				return left, err
@@ -461,34 +518,34 @@ func (r *reader) binary(min, depth int) (Expr, *Error) {
 		if right, err = r.binary(prec+1, depth+1); err != nil {
 			return left, err
 		}
-		left, err = fold(t.Value, left, right, pos)
+		left, err = fold(t.text, left, right, pos)
 	}
 	return left, err
 }
 
 func (r *reader) unary(depth int) (Expr, *Error) {
-	t := r.Peek()
-	pos := posOf(t.Pos)
+	t := r.peek()
+	pos := t.pos
 	if depth > maxNesting {
 		return Expr{}, &Error{Pos: pos, Msg: "expression nests too deeply"}
 	}
-	switch t.Type {
+	switch t.typ {
 	case tokInt:
-		r.Next()
-		c, ok := integer(t.Value)
+		r.next()
+		c, ok := integer(t.text)
 		if !ok {
-			return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("number %s does not fit in 64 bits", t.Value)}
+			return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("number %s does not fit in 64 bits", t.text)}
 		}
 		return Expr{Const: c}, nil
 	case tokFloat:
-		r.Next()
-		return Expr{Const: float(t.Value)}, nil
+		r.next()
+		return Expr{Const: float(t.text)}, nil
 	case tokIdent:
-		r.Next()
-		if t.Value == "WARP_SZ" {
+		r.next()
+		if t.text == "WARP_SZ" {
 			return Expr{Const: Const{Signed, 32}}, nil
 		}
-		e := Expr{Sym: t.Value}
+		e := Expr{Sym: t.text}
 		if r.accept("[") { // A[5]
 			c, err := r.constant()
 			if err != nil {
@@ -502,41 +559,24 @@ func (r *reader) unary(depth int) (Expr, *Error) {
 		}
 		return e, nil
 	case tokPunct:
-		switch t.Value {
+		switch t.text {
 		case "-", "+", "!", "~":
-			r.Next()
+			r.next()
 			e, err := r.unary(depth + 1)
 			if err != nil {
 				return e, err
 			}
-			if e.Sym != "" {
-				return e, &Error{Pos: pos, Msg: fmt.Sprintf("%s %s is not a constant", t.Value, e.Sym)}
-			}
-			switch {
-			case t.Value == "-" && e.Const.Kind == F64:
-				e.Const.Bits ^= 1 << 63
-			case t.Value == "-" && e.Const.Kind == F32:
-				e.Const.Bits ^= 1 << 31
-			case t.Value == "-":
-				e.Const.Bits = -e.Const.Bits
-			case e.Const.Kind >= F32 && t.Value != "+":
-				return e, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants an integer", t.Value)}
-			case t.Value == "!":
-				e.Const = truth(e.Const.Bits == 0)
-			case t.Value == "~":
-				e.Const.Bits = ^e.Const.Bits
-			}
-			return e, nil
+			return e, e.apply(t.text, pos)
 		case "(":
-			r.Next()
-			if t := r.Peek(); t.Type == tokDot && (t.Value == ".s64" || t.Value == ".u64") { // cast
-				r.Next()
+			r.next()
+			if t := r.peek(); t.typ == tokDot && (t.text == ".s64" || t.text == ".u64") { // cast
+				r.next()
 				if err := r.expect(")"); err != nil {
 					return Expr{}, err
 				}
 				e, err := r.unary(depth + 1)
 				e.Const.Kind = Signed
-				if t.Value == ".u64" {
+				if t.text == ".u64" {
 					e.Const.Kind = Unsigned
 				}
 				return e, err
@@ -549,6 +589,27 @@ func (r *reader) unary(depth int) (Expr, *Error) {
 		}
 	}
 	return Expr{}, r.unexpected("an operand")
+}
+
+// apply folds a unary operator.
+func (e *Expr) apply(op string, pos Pos) *Error {
+	switch c := &e.Const; {
+	case e.Sym != "":
+		return &Error{Pos: pos, Msg: fmt.Sprintf("%s %s is not a constant", op, e.Sym)}
+	case op == "-" && c.Kind == F64:
+		c.Bits ^= 1 << 63
+	case op == "-" && c.Kind == F32:
+		c.Bits ^= 1 << 31
+	case op == "-":
+		c.Bits = -c.Bits
+	case c.Kind >= F32 && op != "+":
+		return &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants an integer", op)}
+	case op == "!":
+		*c = truth(c.Bits == 0)
+	case op == "~":
+		c.Bits = ^c.Bits
+	}
+	return nil
 }
 
 func truth(b bool) Const {

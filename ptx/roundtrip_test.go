@@ -1,0 +1,165 @@
+package ptx
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// corpus is every PTX file of the repository that is PTX.
+func corpus(t testing.TB) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, pattern := range []string{"../testdata/insn/*.ptx", "../testdata/control/*.ptx", "../kernels/cuda/*.ptx", "testdata/*.ptx"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range names {
+			b, err := os.ReadFile(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[n] = b
+		}
+	}
+	if len(files) < 3 {
+		t.Fatalf("found only %d files", len(files))
+	}
+	return files
+}
+
+// sameIR compares modules but for names of files and places in them.
+var sameIR = cmp.Options{
+	cmpopts.IgnoreTypes(Pos{}),
+	cmpopts.IgnoreFields(Module{}, "Name"),
+	cmpopts.IgnoreUnexported(Module{}, Func{}),
+	cmp.Comparer(func(a, b *Variant) bool { return a.Text == b.Text }),
+	// What an operand or an edge refers to is compared by name or number, not all
+	// over again.
+	cmp.Comparer(func(a, b Symbol) bool {
+		return (a == nil) == (b == nil) && (a == nil || a.SymbolName() == b.SymbolName())
+	}),
+	reference(func(b *Block) int { return b.Index }, "Succs", "Preds", "Block"),
+	reference(func(f *Func) string { return f.Name }, "Funcs", "Of"),
+	reference(func(t *Table) string { return t.Name }, "Table", "List"),
+	reference(func(v *Var) string { return v.Name }, "Var"),
+}
+
+// reference compares pointers by a key where they stand in one of the fields.
+func reference[T any, K comparable](key func(*T) K, fields ...string) cmp.Option {
+	return cmp.FilterPath(func(p cmp.Path) bool {
+		for _, step := range p[max(0, len(p)-3):] {
+			if f, ok := step.(cmp.StructField); ok && slices.Contains(fields, f.Name()) {
+				return true
+			}
+		}
+		return false
+	}, cmp.Comparer(func(a, b *T) bool { return a == nil && b == nil || a != nil && b != nil && key(a) == key(b) }))
+}
+
+// Parsing what a module prints as gives the module again.
+func TestRoundTrip(t *testing.T) {
+	for name, src := range corpus(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			roundTrip(t, name, src)
+		})
+	}
+}
+
+func roundTrip(t *testing.T, name string, src []byte) {
+	t.Helper()
+	m, err := Parse(name, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := m.String()
+	again, err := Parse("printed", []byte(text))
+	if err != nil {
+		t.Fatalf("the printed module does not parse: %v\n%s", err, err.(ErrorList)[0].Snippet())
+	}
+	if d := cmp.Diff(m, again, sameIR); d != "" {
+		t.Errorf("parse∘print∘parse is not the identity (-first +second):\n%s", d)
+	}
+	if text2 := again.String(); text2 != text {
+		t.Errorf("printing twice differs:\n%s", cmp.Diff(text, text2))
+	}
+}
+
+// FuzzParse: any input is either a module or errors, never a panic, and a module
+// survives printing.
+func FuzzParse(f *testing.F) {
+	for _, src := range corpus(f) {
+		if len(src) < 8<<10 {
+			f.Add(string(src))
+		}
+	}
+	f.Add(".version 7.0\n.target sm_80\n.address_size 64\n.global .u32 x[2] = {1, 2};\n")
+	f.Fuzz(func(t *testing.T, src string) {
+		m, err := Parse("fuzz.ptx", []byte(src))
+		if (m == nil) == (err == nil) {
+			t.Fatalf("module %v and error %v", m != nil, err)
+		}
+		if err != nil {
+			for _, e := range err.(ErrorList) {
+				_ = e.Error() + e.Snippet()
+			}
+			return
+		}
+		roundTrip(t, "fuzz.ptx", []byte(src))
+	})
+}
+
+// BenchmarkParse parses and checks 10 MB of what clang emits.
+func BenchmarkParse(b *testing.B) {
+	var src strings.Builder
+	body := benchmarkFunction(b)
+	src.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
+	for i := 0; src.Len() < 10<<20; i++ {
+		src.WriteString(strings.ReplaceAll(body, "NAME", "k"+strings.Repeat("x", 1)+itoa(i)))
+	}
+	text := []byte(src.String())
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse("bench.ptx", text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func itoa(i int) string {
+	var d []byte
+	for ; i > 0 || len(d) == 0; i /= 10 {
+		d = append([]byte{byte('0' + i%10)}, d...)
+	}
+	return string(d)
+}
+
+// benchmarkFunction is the largest kernel of the corpus that clang made, with
+// its name replaced by NAME.
+func benchmarkFunction(b *testing.B) string {
+	best, bestName := "", ""
+	for file, src := range corpus(b) {
+		if !strings.Contains(file, "cuda") {
+			continue
+		}
+		for _, part := range strings.Split(string(src), "\n.visible .entry ")[1:] {
+			name, _, _ := strings.Cut(part, "(")
+			end := strings.Index(part, "\n}\n")
+			if end < 0 {
+				end = len(part) - 3
+			}
+			body := ".visible .entry " + part[:end] + "\n}\n"
+			if _, err := Parse("", []byte(".version 7.0\n.target sm_80\n.address_size 64\n"+body)); err == nil && len(body) > len(best) {
+				best, bestName = body, name
+			}
+		}
+	}
+	return strings.ReplaceAll(best, bestName, "NAME")
+}
