@@ -27,8 +27,9 @@ var files embed.FS
 type Workload struct {
 	Name string
 	Doc  string // one line
-	// N is the default size, and SizeDoc what it counts.
-	N       int
+	// N is the default size, Max the largest that runs, and SizeDoc what they
+	// count.
+	N, Max  int
 	SizeDoc string
 	// Origin is where the algorithm or benchmark comes from.
 	Origin string
@@ -84,11 +85,16 @@ type Session struct {
 	Results []*interp.Result
 	// Summary says in a line what was computed, set by the workload.
 	Summary string
+
+	err error // of upload, kept for the next launch
 }
 
 // Start loads a workload's module into a device and readies a run of size n; 0
 // means the default size.
 func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Session, error) {
+	if n > w.Max {
+		return nil, fmt.Errorf("%s: a size of %d %s is too large, at most %d", w.Name, n, w.SizeDoc, w.Max)
+	}
 	m, err := dev.Load(w.Name+".ptx", []byte(w.PTX()))
 	if err != nil {
 		return nil, err
@@ -99,13 +105,17 @@ func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Sessio
 	return &Session{Context: ctx, Module: m, N: n}, nil
 }
 
-// Launch runs a kernel of the module.
+// Launch runs a kernel of the module. If there was no memory for its buffers, it
+// says so instead.
 func (s *Session) Launch(kernel string, grid, block interp.Dim3, args ...any) error {
 	return s.LaunchShared(kernel, grid, block, 0, args...)
 }
 
 // LaunchShared is Launch with bytes of dynamic shared memory.
 func (s *Session) LaunchShared(kernel string, grid, block interp.Dim3, shared int, args ...any) error {
+	if s.err != nil {
+		return s.err
+	}
 	l := &interp.Launch{Kernel: kernel, Grid: grid, Block: block, Shared: shared, Args: args}
 	if s.Prepare != nil {
 		s.Prepare(l)
@@ -137,11 +147,14 @@ func Equal[T comparable](what string, got, want []T) error {
 }
 
 // Close compares floats: each must be within tol of the reference, relative to
-// its size (absolute below 1).
+// its size (absolute below 1). Infinities must be the same, NaN is close to NaN.
 func Close[T float32 | float64](what string, got, want []T, tol float64) error {
 	return compare(what, got, want, func(g, w T) bool {
-		d := math.Abs(float64(g) - float64(w))
-		return d <= tol*max(1, math.Abs(float64(w))) || g != g && w != w || g == w
+		if g == w || g != g && w != w {
+			return true
+		}
+		size := math.Abs(float64(w))
+		return !math.IsInf(size, 0) && math.Abs(float64(g)-float64(w)) <= tol*max(1, size)
 	})
 }
 
@@ -164,35 +177,3 @@ func compare[T any](what string, got, want []T, same func(g, w T) bool) error {
 	}
 	return m
 }
-
-// upload allocates a buffer with a copy of data.
-func upload[T interp.Element](s *Session, data []T) (*interp.Buffer, error) {
-	return interp.NewBuffer(s.Module.Device(), data)
-}
-
-// blocks is the number of blocks of size b that cover n.
-func blocks(n, b int) int { return (n + b - 1) / b }
-
-// rng is a small generator, so that inputs are the same everywhere (xorshift64*,
-// Marsaglia 2003, Vigna 2016).
-type rng uint64
-
-func newRNG(seed uint64) *rng {
-	r := rng(seed*0x9e3779b97f4a7c15 | 1)
-	return &r
-}
-
-func (r *rng) uint64() uint64 {
-	x := uint64(*r)
-	x ^= x >> 12
-	x ^= x << 25
-	x ^= x >> 27
-	*r = rng(x)
-	return x * 0x2545f4914f6cdd1d
-}
-
-// intn is in [0, n).
-func (r *rng) intn(n int) int { return int(r.uint64() >> 33 % uint64(n)) }
-
-// float is in [0, 1).
-func (r *rng) float() float32 { return float32(r.uint64()>>40) / (1 << 24) }

@@ -1,22 +1,282 @@
 package kernels
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"math"
+	"math/big"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gemu/interp"
 )
 
+// start readies a run on a device of its own.
+func start(t testing.TB, name string, cfg interp.Config, n int) *Session {
+	t.Helper()
+	s, err := Start(t.Context(), Lookup(name), interp.NewDevice(cfg), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestWorkloads compares every workload with its reference at small, odd and at
+// its default size.
 func TestWorkloads(t *testing.T) {
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
-			s, err := Start(context.Background(), w, interp.NewDevice(interp.Config{}), 0)
+			t.Parallel()
+			sizes := []int{1, 2, 3, 7, 33, 100, 257, 1000, w.N}
+			if testing.Short() {
+				sizes = []int{1, 2, 33}
+			}
+			for _, n := range sizes {
+				if n > w.N && n > 257 || n > 4*w.N || n > w.Max {
+					continue // slow: a work that grows with a power of n
+				}
+				s := start(t, w.Name, interp.Config{}, n)
+				if err := w.Run(s); err != nil {
+					t.Errorf("n = %d: %v", n, err)
+				}
+				if s.Summary == "" || strings.Contains(s.Summary, "\n") {
+					t.Errorf("n = %d: summary %q, want a line", n, s.Summary)
+				}
+				if len(s.Results) == 0 {
+					t.Errorf("n = %d: no results of launches", n)
+				}
+			}
+		})
+	}
+}
+
+// TestWarpWidths checks that no workload relies on warps of 32, but reduce, which
+// says so.
+func TestWarpWidths(t *testing.T) {
+	for _, w := range All() {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, width := range []int{1, 8, 64} {
+				s := start(t, w.Name, interp.Config{}, min(33, w.N))
+				s.Prepare = func(l *interp.Launch) { l.WarpSize = width }
+				err := w.Run(s)
+				var wrong *Mismatch
+				switch {
+				case w.Name == "reduce" && (err == nil || errors.As(err, &wrong)):
+					t.Errorf("warps of %d: %v, want shuffles to be refused", width, err)
+				case w.Name != "reduce" && err != nil:
+					t.Errorf("warps of %d: %v", width, err)
+				}
+			}
+		})
+	}
+}
+
+// TestWorkers checks that what a launch counts does not depend on the number of
+// workers: no kernel has a race that matters.
+func TestWorkers(t *testing.T) {
+	for _, w := range All() {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			var counts [2][]interp.Result
+			for i, workers := range []int{1, 4} {
+				n := min(w.N, 5000)
+				if w.N < 1000 {
+					n = min(w.N, 40)
+				}
+				s := start(t, w.Name, interp.Config{Workers: workers}, n)
+				if err := w.Run(s); err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range s.Results {
+					r.Duration = 0
+					counts[i] = append(counts[i], *r)
+				}
+			}
+			if diff := cmp.Diff(counts[0], counts[1]); diff != "" {
+				t.Errorf("1 and 4 workers (-1 +4):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestErrors runs into a device without memory and a context that has ended.
+func TestErrors(t *testing.T) {
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, w := range All() {
+		s, err := Start(t.Context(), w, interp.NewDevice(interp.Config{Memory: 24 << 10}), 0)
+		if err == nil {
+			err = w.Run(s)
+		}
+		if !errors.Is(err, interp.ErrOutOfMemory) {
+			t.Errorf("%s in 24 KiB: %v, want %v", w.Name, err, interp.ErrOutOfMemory)
+		}
+		s = start(t, w.Name, interp.Config{}, 0)
+		s.Context = done
+		if err := w.Run(s); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, cancelled: %v", w.Name, err)
+		}
+		if _, err := Start(t.Context(), w, interp.NewDevice(interp.Config{}), w.Max+1); err == nil {
+			t.Errorf("%s: a size of %d is accepted", w.Name, w.Max+1)
+		}
+	}
+}
+
+func TestAll(t *testing.T) {
+	all := All()
+	var names []string
+	for _, w := range all {
+		names = append(names, w.Name)
+		if w.Doc == "" || w.Origin == "" || w.SizeDoc == "" || w.N < 1 || w.Max < w.N {
+			t.Errorf("%s lacks a doc, an origin or a size: %+v", w.Name, w)
+		}
+		if strings.Contains(w.Doc+w.Origin+w.SizeDoc, "\n") || strings.HasSuffix(w.Doc, ".") {
+			t.Errorf("%s: doc %q, want a phrase", w.Name, w.Doc)
+		}
+		if Lookup(w.Name) != w {
+			t.Errorf("Lookup(%q) is another", w.Name)
+		}
+		if !strings.Contains(w.Source(), "__global__") {
+			t.Errorf("%s.cu has no kernel", w.Name)
+		}
+		first, _, _ := strings.Cut(w.PTX(), "\n")
+		if want := " " + w.Name + ".cu -o " + w.Name + ".ptx"; !(strings.HasPrefix(first, "// clang-19 ") && strings.HasSuffix(first, want)) && !strings.HasPrefix(first, "// Hand-written ") {
+			t.Errorf("%s.ptx begins %q, want its command", w.Name, first)
+		}
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("not sorted: %v", names)
+	}
+	if Lookup("no such workload") != nil {
+		t.Error("found what is not there")
+	}
+	sources, err := filepath.Glob("cuda/*.cu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sources {
+		sources[i] = strings.TrimSuffix(filepath.Base(sources[i]), ".cu")
+	}
+	if diff := cmp.Diff(names, sources); diff != "" {
+		t.Errorf("workloads and sources (-workload +source):\n%s", diff)
+	}
+}
+
+// TestGenerated checks that the committed PTX is what the compiler makes of the
+// sources.
+func TestGenerated(t *testing.T) {
+	if _, err := exec.LookPath("clang-19"); err != nil {
+		t.Skip("no compiler to compare with: ", err)
+	}
+	for _, name := range []string{"saxpy", "reduce", "histogram"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command, committed, _ := strings.Cut(Lookup(name).PTX(), "\n")
+			args := strings.Fields(strings.TrimPrefix(command, "//"))
+			args[len(args)-1] = "-" // -o
+			cmd := exec.Command(args[0], args[1:]...)
+			cmd.Dir = "cuda"
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%v\n%s", err, &stderr)
 			}
-			if err := w.Run(s); err != nil {
-				t.Fatal(err)
+			if diff := cmp.Diff(committed, string(out)); diff != "" {
+				t.Errorf("run go generate (-committed +generated):\n%s", diff)
 			}
+		})
+	}
+}
+
+// TestWrongResult checks that a launch that computes something else is noticed.
+func TestWrongResult(t *testing.T) {
+	s := start(t, "saxpy", interp.Config{}, 1000)
+	s.Prepare = func(l *interp.Launch) { l.Args[0] = 997 } // leaves the last three
+	err := Lookup("saxpy").Run(s)
+	var m *Mismatch
+	if !errors.As(err, &m) || m.Index != 997 || m.Count != 3 || m.Of != 1000 {
+		t.Errorf("saxpy of 997 of 1000 elements: %v", err)
+	}
+}
+
+func TestEqual(t *testing.T) {
+	want := []int32{1, 2, 3, 4}
+	if err := Equal("x", slices.Clone(want), want); err != nil {
+		t.Error(err)
+	}
+	err := Equal("x", []int32{1, 2, 0, 5}, want)
+	if err == nil || err.Error() != "x differs from the host reference in 2 of 4 elements, first at [2]: got 0, want 3" {
+		t.Error(err)
+	}
+	if err := Equal("x", want[:3], want); err == nil {
+		t.Error("3 elements equal 4")
+	}
+}
+
+func TestClose(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		got, want float64
+		good      bool
+	}{
+		{1, 1, true}, {1, 1.0005, true}, {1, 1.002, false},
+		{1e6, 1e6 + 999, true}, {1e6, 1e6 + 2000, false}, // relative
+		{1e-9, 2e-9, true}, {0.5, 0.502, false}, // absolute below 1
+		{nan, nan, true}, {nan, 1, false}, {1, nan, false},
+		{inf, inf, true}, {inf, -inf, false}, {inf, 1, false}, {1, inf, false},
+	} {
+		if err := Close("x", []float64{c.got}, []float64{c.want}, 1e-3); (err == nil) != c.good {
+			t.Errorf("Close(%v, %v) = %v", c.got, c.want, err)
+		}
+	}
+}
+
+func TestFMA32(t *testing.T) {
+	check := func(a, b, c float32) {
+		t.Helper()
+		exact := new(big.Float).SetPrec(400).SetFloat64(float64(a))
+		exact.Mul(exact, big.NewFloat(float64(b)))
+		exact.Add(exact, big.NewFloat(float64(c)))
+		if want, _ := exact.Float32(); fma32(a, b, c) != want {
+			t.Errorf("fma32(%v, %v, %v) = %v, want %v", a, b, c, fma32(a, b, c), want)
+		}
+	}
+	// Rounded twice, this would be one too large.
+	check(math.Float32frombits(0x39800001), math.Float32frombits(0x397ffffe), math.Float32frombits(0x3f800001))
+	check(0, 0, 0)
+	check(1, -1, 1)
+	r := newRNG(1)
+	any := func() float32 { // of either sign, from 2^-30 up to 2^30
+		return float32(math.Ldexp(float64(2*r.float()-1), r.intn(61)-30))
+	}
+	for range 100000 {
+		check(any(), any(), any())
+	}
+}
+
+func BenchmarkWorkloads(b *testing.B) {
+	for _, w := range All() {
+		b.Run(w.Name, func(b *testing.B) {
+			var threads, seconds float64
+			for b.Loop() {
+				s := start(b, w.Name, interp.Config{}, 0)
+				if err := w.Run(s); err != nil {
+					b.Fatal(err)
+				}
+				for _, r := range s.Results {
+					threads += float64(r.ThreadInstructions)
+					seconds += r.Duration.Seconds()
+				}
+			}
+			b.ReportMetric(threads/seconds, "thread-instr/s")
 		})
 	}
 }

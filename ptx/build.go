@@ -719,7 +719,7 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 		b.errorf(pos, "%s: operand %s must be a vector {…} of %d", in.Text, spec.Name, in.VecLen())
 		return false
 	}
-	if want != NoType && !want.agrees(e.typ, spec.wider) {
+	if want != NoType && !want.agrees(e.typ, spec.Wider) {
 		b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, e.typ, want)
 		return false
 	}

@@ -53,7 +53,7 @@ type OperandSpec struct {
 	Negate   bool // a predicate that may be written !p
 	Vector   bool // {a, b, …}: required when the .vec slot is set, or free when the form has no such slot
 	open     bool // behind "...": anything, read or written
-	wider    bool // a register may be wider than the type
+	Wider    bool // a register may be wider than the type
 	typ      Type // fixed type, or NoType
 	slot     string
 	wide     bool // twice the width of the slot's type
@@ -270,7 +270,7 @@ func parseForm(line string) (*Form, error) {
 			o.Name = s
 			o.Dst = !o.Address && (s == "d" || s == "p" || s == "q")
 			if hasType {
-				typ, o.wider = strings.CutSuffix(typ, "+")
+				typ, o.Wider = strings.CutSuffix(typ, "+")
 				typ, o.wide = strings.CutSuffix(typ, "*2")
 				if f.HasSlot(typ) {
 					o.slot = typ

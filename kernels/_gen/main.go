@@ -1,7 +1,8 @@
 // Command _gen compiles kernels/cuda/*.cu to PTX with Debian's clang-19
 // (packages clang-19 and libclang-common-19-dev) and writes the command into the
-// first line of each file. Run it by "go generate ./kernels", with names of
-// workloads as arguments to compile only those.
+// first line of each file. A .ptx whose first line says that it is hand-written is
+// left alone. Run it by "go generate ./kernels", or in kernels/ by "go run ./_gen
+// NAME …" to compile only those.
 package main
 
 import (
@@ -27,6 +28,9 @@ func main() {
 	for _, src := range sources {
 		name := strings.TrimSuffix(src, ".cu")
 		if len(os.Args) > 1 && !slices.Contains(os.Args[1:], name) {
+			continue
+		}
+		if old, err := os.ReadFile(name + ".ptx"); err == nil && bytes.HasPrefix(old, []byte("// Hand-written")) {
 			continue
 		}
 		args := strings.Fields("-x cuda --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 --cuda-device-only -nocudainc -nocudalib -O2 -S")

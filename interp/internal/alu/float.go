@@ -94,8 +94,9 @@ func ex2F32(a float32) float32 { return fp.Ex2Approx32(a) }
 //gemu:kernel tanh.approx.f32
 func tanhF32(a float32) float32 { return fp.TanhApprox32(a) }
 
-// abs and neg work on the sign bit alone, so they keep a NaN's payload; with
-// .ftz a subnormal becomes a zero.
+// abs and neg of f32 work on the sign bit alone, NaN or not: the manual leaves
+// their NaN open. With .ftz a subnormal becomes a zero. Those of f64 pass a NaN
+// through unchanged.
 //
 //gemu:kernel abs{ftz}.f32
 func absF32(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
@@ -104,10 +105,20 @@ func absF32(a float32) float32 { return math.Float32frombits(math.Float32bits(a)
 func negF32(a float32) float32 { return math.Float32frombits(math.Float32bits(a) ^ 1<<31) }
 
 //gemu:kernel abs.f64
-func absF64(a float64) float64 { return math.Abs(a) }
+func absF64(a float64) float64 {
+	if a != a {
+		return a
+	}
+	return math.Abs(a)
+}
 
 //gemu:kernel neg.f64
-func negF64(a float64) float64 { return math.Float64frombits(math.Float64bits(a) ^ 1<<63) }
+func negF64(a float64) float64 {
+	if a != a {
+		return a
+	}
+	return math.Float64frombits(math.Float64bits(a) ^ 1<<63)
+}
 
 //gemu:kernel min{ftz}.f32
 func minF32(a, b float32) float32 { return fp.Min32(a, b) }

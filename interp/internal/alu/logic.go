@@ -3,13 +3,13 @@ package alu
 // This file holds logic, shifts, moves and selection: manual sections 9.7.6.3,
 // 9.7.6.4, 9.7.8 and 9.7.9.
 
-//gemu:kernel and.$T; T = b16|b32 b64
+//gemu:kernel and.$T; T = b16 b32 b64
 func and[T integer](a, b T) T { return a & b }
 
-//gemu:kernel or.$T; T = b16|b32 b64
+//gemu:kernel or.$T; T = b16 b32 b64
 func or[T integer](a, b T) T { return a | b }
 
-//gemu:kernel xor.$T; T = b16|b32 b64
+//gemu:kernel xor.$T; T = b16 b32 b64
 func xor[T integer](a, b T) T { return a ^ b }
 
 //gemu:kernel not.$T; T = b16 b32 b64

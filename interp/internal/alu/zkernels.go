@@ -454,13 +454,13 @@ func init() {
 		"madc.hi.cc.u64":       {Key: "madc.hi.cc.u64", Vec: k_madc_hi_cc_u64, One: one_k_madc_hi_cc_u64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q, P}},
 		"madc.hi.cc.s64":       {Key: "madc.hi.cc.s64", Vec: k_madc_hi_cc_s64, One: one_k_madc_hi_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q, P}},
 		"and.b16":              {Key: "and.b16", Vec: k_and_b16, One: one_k_and_b16, Dst: R, Src: [4]Slot{R, R}},
-		"and.b32":              {Key: "and.b32", Vec: k_and_b16, One: one_k_and_b16, Dst: R, Src: [4]Slot{R, R}},
+		"and.b32":              {Key: "and.b32", Vec: k_and_b32, One: one_k_and_b32, Dst: R, Src: [4]Slot{R, R}},
 		"and.b64":              {Key: "and.b64", Vec: k_and_b64, One: one_k_and_b64, Dst: Q, Src: [4]Slot{Q, Q}},
 		"or.b16":               {Key: "or.b16", Vec: k_or_b16, One: one_k_or_b16, Dst: R, Src: [4]Slot{R, R}},
-		"or.b32":               {Key: "or.b32", Vec: k_or_b16, One: one_k_or_b16, Dst: R, Src: [4]Slot{R, R}},
+		"or.b32":               {Key: "or.b32", Vec: k_or_b32, One: one_k_or_b32, Dst: R, Src: [4]Slot{R, R}},
 		"or.b64":               {Key: "or.b64", Vec: k_or_b64, One: one_k_or_b64, Dst: Q, Src: [4]Slot{Q, Q}},
 		"xor.b16":              {Key: "xor.b16", Vec: k_xor_b16, One: one_k_xor_b16, Dst: R, Src: [4]Slot{R, R}},
-		"xor.b32":              {Key: "xor.b32", Vec: k_xor_b16, One: one_k_xor_b16, Dst: R, Src: [4]Slot{R, R}},
+		"xor.b32":              {Key: "xor.b32", Vec: k_xor_b32, One: one_k_xor_b32, Dst: R, Src: [4]Slot{R, R}},
 		"xor.b64":              {Key: "xor.b64", Vec: k_xor_b64, One: one_k_xor_b64, Dst: Q, Src: [4]Slot{Q, Q}},
 		"not.b16":              {Key: "not.b16", Vec: k_not_b16, One: one_k_not_b16, Dst: R, Src: [4]Slot{R}},
 		"not.b32":              {Key: "not.b32", Vec: k_not_b32, One: one_k_not_b32, Dst: R, Src: [4]Slot{R}},
@@ -8124,6 +8124,27 @@ func one_k_and_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(and[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
+func k_and_b32(f *regfile.File, o *regfile.Operands, m uint32) {
+	a := f.Src32(o.A)
+	b := f.Src32(o.B)
+	d := &f.R[o.D]
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = and[uint32](a[i], b[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = and[uint32](a[i], b[i])
+	}
+}
+
+func one_k_and_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(and[uint32](uint32(a), uint32(b))), 0
+}
+
 func k_and_b64(f *regfile.File, o *regfile.Operands, m uint32) {
 	a := f.Src64(o.A)
 	b := f.Src64(o.B)
@@ -8166,6 +8187,27 @@ func one_k_or_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(or[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
+func k_or_b32(f *regfile.File, o *regfile.Operands, m uint32) {
+	a := f.Src32(o.A)
+	b := f.Src32(o.B)
+	d := &f.R[o.D]
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = or[uint32](a[i], b[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = or[uint32](a[i], b[i])
+	}
+}
+
+func one_k_or_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(or[uint32](uint32(a), uint32(b))), 0
+}
+
 func k_or_b64(f *regfile.File, o *regfile.Operands, m uint32) {
 	a := f.Src64(o.A)
 	b := f.Src64(o.B)
@@ -8206,6 +8248,27 @@ func k_xor_b16(f *regfile.File, o *regfile.Operands, m uint32) {
 
 func one_k_xor_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(xor[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
+}
+
+func k_xor_b32(f *regfile.File, o *regfile.Operands, m uint32) {
+	a := f.Src32(o.A)
+	b := f.Src32(o.B)
+	d := &f.R[o.D]
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = xor[uint32](a[i], b[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = xor[uint32](a[i], b[i])
+	}
+}
+
+func one_k_xor_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(xor[uint32](uint32(a), uint32(b))), 0
 }
 
 func k_xor_b64(f *regfile.File, o *regfile.Operands, m uint32) {

@@ -154,6 +154,12 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		k.keys[0] = "cmp." + k.keys[0]
 	}
 	for name, choice := range bound {
+		// One kernel can serve several types only if they are as wide.
+		for _, alias := range strings.Split(choice, "|")[1:] {
+			if a, _, _ := strings.Cut(choice, "|"); strings.TrimLeft(a, "usbf") != strings.TrimLeft(alias, "usbf") {
+				log.Fatalf("%s: %s and %s differ in width", fn.Name.Name, a, alias)
+			}
+		}
 		var keys []string
 		for _, key := range k.keys {
 			for _, alias := range strings.Split(choice, "|") {

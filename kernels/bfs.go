@@ -1,0 +1,68 @@
+package kernels
+
+import (
+	"fmt"
+
+	"gemu/interp"
+)
+
+func init() {
+	register(&Workload{
+		Name: "bfs", Doc: "breadth-first search, a launch per level",
+		N: 1 << 17, Max: 1 << 24, SizeDoc: "nodes",
+		Origin: "Harish and Narayanan, Accelerating large graph algorithms on the GPU using CUDA (HiPC 2007); bfs of Kim et al. 2013",
+		Run:    bfs,
+	})
+}
+
+func bfs(s *Session) error {
+	// A random graph of 6 edges per node in the mean, so that some nodes cannot be
+	// reached, in compressed rows.
+	n := s.N
+	r := newRNG(1)
+	first := make([]int32, n+1)
+	var edges []int32
+	for v := range n {
+		for range r.intn(13) {
+			edges = append(edges, int32(r.intn(n)))
+		}
+		first[v+1] = int32(len(edges))
+	}
+	distance := make([]int32, n)
+	for v := range distance {
+		distance[v] = -1
+	}
+	root := n / 2
+	distance[root] = 0
+	mark := make([]uint8, n)
+	mark[root] = 1
+	dFirst, dEdges := upload(s, first), upload(s, edges)
+	frontier, visited, found := upload(s, mark), upload(s, mark), alloc[int32](s, n)
+	dDistance, more := upload(s, distance), alloc[int32](s, 1)
+	levels := 0
+	for grid, block := interp.Dim(blocks(n, 256)), interp.Dim(256); ; levels++ {
+		if err := s.Launch("bfs_expand", grid, block, n, dFirst, dEdges, frontier, visited, found, dDistance); err != nil {
+			return err
+		}
+		interp.Slice[int32](more)[0] = 0
+		if err := s.Launch("bfs_commit", grid, block, n, frontier, visited, found, more); err != nil {
+			return err
+		}
+		if interp.Slice[int32](more)[0] == 0 {
+			break
+		}
+	}
+	reached := 1
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
+		v := queue[0]
+		for _, u := range edges[first[v]:first[v+1]] {
+			if distance[u] < 0 {
+				distance[u] = distance[v] + 1
+				queue = append(queue, int(u))
+				reached++
+			}
+		}
+	}
+	s.Summary = fmt.Sprintf("reached %d of %d nodes over %d edges in %d levels", reached, n, len(edges), levels)
+	return Equal("distance", interp.Slice[int32](dDistance), distance)
+}

@@ -1,0 +1,32 @@
+package kernels
+
+import (
+	"fmt"
+
+	"gemu/interp"
+)
+
+func init() {
+	register(&Workload{
+		Name: "histogram", Doc: "how often each byte occurs, counted in shared memory first",
+		N: 1 << 22, Max: 1 << 30, SizeDoc: "bytes",
+		Origin: "the privatised histogram of CUDA textbooks",
+		Run:    histogram,
+	})
+}
+
+func histogram(s *Session) error {
+	data := make([]uint8, s.N)
+	want := make([]uint32, 256)
+	r := newRNG(1)
+	for i := range data {
+		data[i] = uint8(r.intn(128) + r.intn(128)) // a triangle
+		want[data[i]]++
+	}
+	src, bins := upload(s, data), alloc[uint32](s, 256)
+	if err := s.Launch("histogram", interp.Dim(min(64, blocks(s.N, 256))), interp.Dim(256), src, s.N, bins); err != nil {
+		return err
+	}
+	s.Summary = fmt.Sprintf("counted %d bytes", s.N)
+	return Equal("bins", interp.Slice[uint32](bins), want)
+}

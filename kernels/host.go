@@ -1,0 +1,107 @@
+package kernels
+
+// This file is what the host programs share: buffers, inputs, arithmetic as the
+// device does it.
+
+import (
+	"math"
+
+	"gemu/interp"
+)
+
+// upload allocates a buffer with a copy of data. An error is kept in the session,
+// the next Launch returns it; until then the buffer must not be read.
+func upload[T interp.Element](s *Session, data []T) *interp.Buffer {
+	b, err := interp.NewBuffer(s.Module.Device(), data)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return b
+}
+
+// alloc allocates a buffer of n zeros, with errors as upload.
+func alloc[T interp.Element](s *Session, n int) *interp.Buffer { return upload(s, make([]T, n)) }
+
+// setVar writes a variable of the module.
+func setVar[T interp.Element](s *Session, name string, data []T) {
+	copy(interp.Slice[T](s.Module.Var(name)), data)
+}
+
+// blocks is the number of blocks of size b that cover n.
+func blocks(n, b int) int { return (n + b - 1) / b }
+
+// clamp is the value in [0, n) nearest to i.
+func clamp(i, n int) int { return max(0, min(i, n-1)) }
+
+// fma32 is a·b + c rounded once, as fma.rn.f32. The product is exact in float64;
+// the sum is rounded to odd there, so that the second rounding is right as well
+// (Boldo and Melquiond 2008). For finite numbers of ordinary size.
+func fma32(a, b, c float32) float32 {
+	p, q := float64(a)*float64(b), float64(c)
+	sum := p + q
+	t := sum - p // the error of the sum is rest, exactly (Knuth's TwoSum)
+	rest := (p - (sum - t)) + (q - t)
+	if bits := math.Float64bits(sum); rest != 0 && bits&1 == 0 {
+		if (rest > 0) == (sum > 0) {
+			sum = math.Float64frombits(bits + 1)
+		} else {
+			sum = math.Float64frombits(bits - 1)
+		}
+	}
+	return float32(sum)
+}
+
+// rng is a small generator, so that inputs are the same everywhere (xorshift64*,
+// Marsaglia 2003, Vigna 2016).
+type rng uint64
+
+func newRNG(seed uint64) *rng {
+	r := rng(seed*0x9e3779b97f4a7c15 | 1)
+	return &r
+}
+
+func (r *rng) uint64() uint64 {
+	x := uint64(*r)
+	x ^= x >> 12
+	x ^= x << 25
+	x ^= x >> 27
+	*r = rng(x)
+	return x * 0x2545f4914f6cdd1d
+}
+
+// intn is in [0, n).
+func (r *rng) intn(n int) int { return int(r.uint64() >> 33 % uint64(n)) }
+
+// float is in [0, 1).
+func (r *rng) float() float32 { return float32(r.uint64()>>40) / (1 << 24) }
+
+// floats is n of them in [lo, hi).
+func (r *rng) floats(n int, lo, hi float32) []float32 {
+	f := make([]float32, n)
+	for i := range f {
+		f[i] = lo + float32((hi-lo)*r.float())
+	}
+	return f
+}
+
+// picture makes a grey image with what the filters care for: a slope, a bright
+// disc with a sharp edge, noise, and a few stray pixels.
+func picture(seed uint64, w, h int) []uint8 {
+	r := newRNG(seed)
+	p := make([]uint8, w*h)
+	for i := range p {
+		x, y := i%w, i/w
+		v := 40 + 120*x/w + r.intn(16)
+		if dx, dy := 2*x-w, 2*y-h; dx*dx+dy*dy < h*h/2 {
+			v += 90
+		}
+		if r.intn(50) == 0 {
+			v = 255 * r.intn(2)
+		}
+		p[i] = uint8(min(v, 255))
+	}
+	return p
+}
+
+// landscape is the height of a picture that is n pixels wide.
+func landscape(n int) int { return max(1, n*3/4) }

@@ -1,0 +1,51 @@
+package kernels
+
+import (
+	"fmt"
+
+	"gemu/interp"
+)
+
+func init() {
+	register(&Workload{
+		Name: "mfilt", Doc: "blur of a grey image where a mask says so",
+		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
+		Origin: "mfilt of Kim et al. 2013",
+		Run:    mfilt,
+	})
+}
+
+func mfilt(s *Session) error {
+	w, h := s.N, landscape(s.N)
+	in, mask := picture(4, w, h), make([]uint8, w*h)
+	blurred := 0
+	for i := range mask {
+		x, y := i%w, i/w
+		if (x/23+y/17)%3 > 0 { // patches
+			mask[i] = 1
+			blurred++
+		}
+	}
+	src, dMask, dst := upload(s, in), upload(s, mask), alloc[uint8](s, w*h)
+	if err := s.Launch("mfilt", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), src, dMask, dst, w, h); err != nil {
+		return err
+	}
+	// By a table of sums over the rectangles from the corner (Crow 1984).
+	area := make([]int, (w+1)*(h+1))
+	at := func(x, y int) int { return area[y*(w+1)+x] }
+	for i, v := range in {
+		x, y := i%w, i/w
+		area[(y+1)*(w+1)+x+1] = int(v) + at(x, y+1) + at(x+1, y) - at(x, y)
+	}
+	want := make([]uint8, w*h)
+	for i, v := range in {
+		want[i] = v
+		if mask[i] != 0 {
+			x, y := i%w, i/w
+			x0, y0, x1, y1 := max(x-1, 0), max(y-1, 0), min(x+2, w), min(y+2, h)
+			want[i] = uint8((at(x1, y1) - at(x0, y1) - at(x1, y0) + at(x0, y0)) / ((x1 - x0) * (y1 - y0)))
+		}
+	}
+	s.Summary = fmt.Sprintf("blurred %d of %d×%d pixels", blurred, w, h)
+	return Equal("out", interp.Slice[uint8](dst), want)
+}

@@ -1,0 +1,38 @@
+package kernels
+
+import (
+	"fmt"
+
+	"gemu/interp"
+)
+
+func init() {
+	register(&Workload{
+		Name: "sgemm", Doc: "C = α·A·B + β·C through tiles in shared memory",
+		N: 256, Max: 4096, SizeDoc: "rows of A (¾ of it columns of B, ½ in common)",
+		Origin: "BLAS level 3, tiled as the CUDA C++ Programming Guide explains; sgemm of Kim et al. 2013",
+		Run:    sgemm,
+	})
+}
+
+func sgemm(s *Session) error {
+	m, n, k := s.N, landscape(s.N), blocks(s.N, 2)
+	r := newRNG(1)
+	a, b, c := r.floats(m*k, -1, 1), r.floats(k*n, -1, 1), r.floats(m*n, -1, 1)
+	const alpha, beta = float32(1.5), float32(0.25)
+	da, db, dc := upload(s, a), upload(s, b), upload(s, c)
+	if err := s.Launch("sgemm", interp.Dim(blocks(n, 16), blocks(m, 16)), interp.Dim(16, 16), m, n, k, alpha, da, db, beta, dc); err != nil {
+		return err
+	}
+	want := make([]float32, m*n)
+	for i := range want {
+		row, col := i/n, i%n
+		sum := float32(0)
+		for j := range k {
+			sum = fma32(a[row*k+j], b[j*n+col], sum)
+		}
+		want[i] = fma32(beta, c[i], alpha*sum)
+	}
+	s.Summary = fmt.Sprintf("multiplied %d×%d by %d×%d", m, k, k, n)
+	return Equal("C", interp.Slice[float32](dc), want)
+}
