@@ -410,19 +410,23 @@ func fill[T slotElem](d *[regfile.Lanes]T, v T, m uint32) {
 
 // allowed reports whether the instruction's state space is that of the memory.
 func (a *access) allowed(m *allocation) bool {
+	if a.writes() && m.readOnly() {
+		return false
+	}
 	switch a.space {
-	case ptx.Generic:
-		return !(a.store && m.readOnly())
 	case ptx.Param:
-		return m.kind == paramAlloc && !a.store
+		return m.kind == paramAlloc
 	case ptx.Const:
-		return m.kind == constAlloc && !a.store
+		return m.kind == constAlloc
 	case ptx.Global:
 		// The parameter window is part of the global one (manual 9.7.9.19).
-		return m.kind != constAlloc && !(a.store && m.kind == paramAlloc)
+		return m.kind != constAlloc
 	}
 	return true
 }
+
+// writes reports whether the access changes memory.
+func (a *access) writes() bool { return a.store || a.atom != nil }
 
 func (m *allocation) readOnly() bool { return m.kind == constAlloc || m.kind == paramAlloc }
 
@@ -633,7 +637,7 @@ func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.P
 	}
 	if !a.allowed(al) {
 		kind := ErrWrongSpace
-		if a.store && al.readOnly() {
+		if a.writes() && al.readOnly() {
 			kind = ErrReadOnly
 		}
 		fault(kind, "%s of %d bytes at %s, which is in .%s space", where, n, hexAddr(addr), al.space())
@@ -692,6 +696,8 @@ func atomLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	p, base, last, ok := w.reach(a, a.bytes)
 	shift := -log2(a.bytes)
 	host := w.cta.grid.atomics && !w.cta.turn && !t.shared
+	onShared := *t // the same, on shared memory
+	onShared.flush = false
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		o := addr[lane] - base
@@ -719,9 +725,14 @@ func atomLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 				cv = a.get(f, c, lane)
 			}
 			var old, now uint64
-			if host {
+			switch {
+			case a.space == ptx.Generic && addr[lane]-sharedWindow < windowSize:
+				old = loadBits(r, a.size)
+				now = onShared.apply(old, bv, cv)
+				storeBits(r, a.size, now)
+			case host:
 				old, now = t.host(r, a.size, bv, cv)
-			} else {
+			default:
 				old = loadBits(r, a.size)
 				now = t.apply(old, bv, cv)
 				storeBits(r, a.size, now)

@@ -39,28 +39,26 @@ type param struct {
 
 // function is a lowered function.
 type function struct {
-	fn        *ptx.Func
-	entry     int32        // first block
-	exit      int32        // block where returning lanes meet
-	frame     regfile.Size // rows of its window
-	local     int          // words (4 bytes) of its static local frame
-	zeroR     []int32      // rows that may be read before they are written
-	zeroQ     []int32
-	zeroP     []int32
-	params    []place // of formal parameters
-	rets      []place
-	err       error // why it could not be lowered; raised when it is called
-	codeAddr  uint64
-	recursive bool
+	fn       *ptx.Func
+	entry    int32        // first block
+	exit     int32        // block where returning lanes meet
+	frame    regfile.Size // rows of its window
+	local    int          // words (4 bytes) of its static local frame
+	zeroR    []int32      // rows that may be read before they are written
+	zeroQ    []int32
+	zeroP    []int32
+	params   []place // of formal parameters
+	rets     []place
+	err      error // why it could not be lowered; raised when it is called
+	codeAddr uint64
 }
 
 // place is where a parameter, argument or result lives.
 type place struct {
-	slot  alu.Slot // R, Q or P: a register row; NoSlot: the local frame
-	row   int32
-	off   int // bytes into the local frame
-	size  int // bytes
-	konst bool
+	slot alu.Slot // R, Q or P: a register row; NoSlot: the local frame
+	row  int32
+	off  int // bytes into the local frame
+	size int // bytes
 }
 
 // lane executes an instruction that is more than a kernel for the lanes of m in

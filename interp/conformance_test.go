@@ -21,17 +21,16 @@ import (
 
 // testCase is a "run" or "trap" line.
 type testCase struct {
-	line    int
-	kernel  string
-	args    []string
-	typ     ptx.Type
-	want    []string
-	trap    string
-	blocks  []int
-	grid    int
-	shared  int
-	widths  []int
-	hasWarp bool
+	line   int
+	kernel string
+	args   []string
+	typ    ptx.Type
+	want   []string
+	trap   string
+	blocks []int
+	grid   int
+	shared int
+	widths []int
 }
 
 var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+=\d+)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)

@@ -58,7 +58,6 @@ type grid struct {
 	cancelled atomic.Bool
 	finished  atomic.Int64
 	lowFail   atomic.Int64 // lowest index of a CTA that failed
-	heapMu    sync.Mutex
 
 	mu      sync.Mutex
 	pool    []*cta

@@ -81,7 +81,7 @@ type Result struct {
 	Duration time.Duration // of the run alone, without preparation
 
 	WarpInstructions   int64 // instructions issued to warps
-	ThreadInstructions int64 // instructions executed by threads: guards that are false do not count
+	ThreadInstructions int64 // instructions executed by threads: not those skipped by a false guard, but every branch, return and exit met
 	LaneSlots          int64 // active lanes, summed over WarpInstructions
 	Branches           int64 // executed by warps
 	DivergentBranches  int64 // of them those that split a warp

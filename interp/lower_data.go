@@ -216,7 +216,7 @@ func kernelKeyOf(in *ptx.Instr) string {
 func lowerPure(l *lowerer, in *ptx.Instr) {
 	var o regfile.Operands
 	k := alu.Lookup(kernelKeyOf(in))
-	if k == nil {
+	if k == nil || k.Sources() < in.Sources() {
 		k, o.Imm = floatKernel(in)
 	}
 	if k == nil {
@@ -225,13 +225,11 @@ func lowerPure(l *lowerer, in *ptx.Instr) {
 	rows := []*int32{&o.A, &o.B, &o.C, &o.E}
 	n := 0
 	for i := range in.Form.Operands {
-		spec := &in.Form.Operands[i]
 		op := &in.Ops[i]
-		if spec.Dst || op.Kind == ptx.NoOperand {
-			continue
-		}
-		if spec.Const {
+		if in.Form.Operands[i].Const {
 			o.Imm = op.Imm.Bits
+		}
+		if !in.IsSource(i) {
 			continue
 		}
 		*rows[n] = l.source(op, in.OperandType(i), k.Src[n])

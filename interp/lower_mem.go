@@ -93,24 +93,30 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 	a := l.accessOf(in, in.Arg("a"))
 	d := in.Arg("d")
 	l.elements(a, d, in.Type(), false)
-	a.signed = in.Type().IsSigned()
+	list := []ptx.Operand{*d}
+	if d.Kind == ptx.VecOperand {
+		list = d.Elems
+	}
+	// Sign extension ends at the register's width, which may be less than its
+	// slot's.
+	a.signed = false
+	var cut []int32
+	for i := range list {
+		have := l.regBits(&list[i], 0)
+		if in.Type().IsSigned() && have > 8*a.size {
+			a.signed = true
+			if have == 16 {
+				cut = append(cut, a.elems[i].row)
+			}
+		}
+	}
 	i := inst{mem: a, lane: loadLane(a)}
 	if len(a.elems) == 1 {
 		i.D, i.A = a.elems[0].row, a.row
 	}
-	// ld.s8 into a 16-bit register: the row keeps 16 bits.
-	narrow := a.signed && a.size == 1 && in.OperandType(0) != ptx.NoType
 	l.emit(i)
-	if narrow {
-		list := []ptx.Operand{*d}
-		if d.Kind == ptx.VecOperand {
-			list = d.Elems
-		}
-		for j := range list {
-			if list[j].Kind == ptx.RegOperand && l.regBits(&list[j], 0) == 16 {
-				l.op("cvt.u16.u32", regfile.Operands{D: a.elems[j].row, A: a.elems[j].row})
-			}
-		}
+	for _, row := range cut {
+		l.op("cvt.u16.u32", regfile.Operands{D: row, A: row})
 	}
 }
 

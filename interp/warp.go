@@ -45,7 +45,6 @@ type frame struct {
 	lbase  int
 	dyn    [2]regfile.Row32
 	hasDyn bool
-	mask   uint64 // lanes that made the call
 }
 
 type warpState uint8

@@ -88,8 +88,7 @@ func (f *Func) ImmediatePostDominators() []int {
 	}
 	// Blocks that cannot reach the exit.
 	reach := make([]bool, n+1)
-	var mark func(list []int)
-	mark = func(list []int) {
+	mark := func(list []int) {
 		for len(list) > 0 {
 			b := list[len(list)-1]
 			list = list[:len(list)-1]

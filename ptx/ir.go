@@ -312,6 +312,24 @@ func (in *Instr) Arg(name string) *Operand {
 	return &in.Ops[i]
 }
 
+// IsSource reports whether operand i is a value the instruction reads: present,
+// no destination, and no constant of the encoding.
+func (in *Instr) IsSource(i int) bool {
+	spec := &in.Form.Operands[i]
+	return !spec.Dst && !spec.Const && in.Ops[i].Kind != NoOperand
+}
+
+// Sources counts the operands that are values the instruction reads.
+func (in *Instr) Sources() int {
+	n := 0
+	for i := range in.Form.Operands {
+		if in.IsSource(i) {
+			n++
+		}
+	}
+	return n
+}
+
 // Call is what a call instruction calls, with what.
 type Call struct {
 	Rets   []Operand

@@ -391,19 +391,12 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init
 	if sv, ok := sym.(*Var); ok && indexed {
 		e.Offset *= int64(sv.ElemSize())
 	}
-	switch val.Wrap {
-	case "generic":
-		e.Generic = true
-	case "mask", "mask generic":
-		e.Mask = val.Mask
-		e.Generic = val.Wrap == "mask generic"
-		if bits := e.Mask; bits == 0 || bits&(bits-1)&^(bits<<1) != 0 && !byteMask(bits) {
-			c.errorf(Pos(val.Pos), "%s: mask %#x must select one byte", v.Name, e.Mask)
-		}
-	default:
-		if v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4 {
-			c.errorf(Pos(val.Pos), "%s: %s does not hold an address", v.Name, v.Type)
-		}
+	e.Generic, e.Mask = val.Generic, val.Mask
+	switch {
+	case e.Mask != 0 && !byteMask(e.Mask):
+		c.errorf(Pos(val.Pos), "%s: mask %#x must select one byte", v.Name, e.Mask)
+	case e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:
+		c.errorf(Pos(val.Pos), "%s: %s does not hold an address", v.Name, v.Type)
 	}
 	return e
 }

@@ -91,7 +91,7 @@ func (c *runCmd) Run(a *app) error {
 	bindings := map[string]*binding{}
 	values := make([]any, len(args))
 	for i, text := range args {
-		v, b, err := argument(dev, kernel.Params[i], i, text, values, bindings)
+		v, b, err := argument(mod, kernel.Params[i], i, text, bindings)
 		if err != nil {
 			return fmt.Errorf("argument %d (%s %s) %q: %w", i, kernel.Params[i].Type, kernel.Params[i].Name, text, err)
 		}
@@ -410,7 +410,7 @@ func signature(k *ptx.Func) string {
 
 // argument makes the value of one argument, and the buffer behind it if it has
 // one.
-func argument(dev *interp.Device, p *ptx.Var, i int, text string, values []any, bindings map[string]*binding) (any, *binding, error) {
+func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[string]*binding) (any, *binding, error) {
 	if ref, ok := strings.CutPrefix(text, "&"); ok {
 		n, err := strconv.Atoi(ref)
 		if err != nil || n < 0 || n >= i {
@@ -433,14 +433,14 @@ func argument(dev *interp.Device, p *ptx.Var, i int, text string, values []any, 
 		return b, nil, nil
 	}
 	if strings.HasPrefix(text, "@") || strings.Contains(text, "[") {
-		if p.Type.Bits() < 32 || p.Type.IsFloat() || len(p.Dims) > 0 {
+		if p.Type.Bits() < m.AddressSize || p.Type.IsFloat() || len(p.Dims) > 0 {
 			return nil, nil, fmt.Errorf("the address of a buffer does not fit in this parameter")
 		}
 		arr, err := arrayOf(text)
 		if err != nil {
 			return nil, nil, err
 		}
-		buf, err := dev.AllocNamed(fmt.Sprintf("of argument %d", i), len(arr.data))
+		buf, err := m.Device().AllocNamed(fmt.Sprintf("of argument %d", i), len(arr.data))
 		if err != nil {
 			return nil, nil, err
 		}

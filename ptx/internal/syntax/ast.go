@@ -158,14 +158,14 @@ type Value struct {
 	Pos  Pos
 	List []Value // non-nil for { … }
 	Expr
-	Wrap string // "generic" or "mask" around the expression
-	Mask uint64 // the first argument of mask
+	Mask uint64 // 0xFF(…): the byte of the address taken; 0 without
 }
 
 // Expr is a constant expression, folded: a number, or a symbol plus a number.
 type Expr struct {
-	Sym   string // "" for a plain number
-	Const Const
+	Sym     string // "" for a plain number
+	Generic bool   // generic(Sym): its generic address
+	Const   Const
 }
 
 // ConstKind is the kind of a number.

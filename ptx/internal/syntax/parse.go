@@ -411,19 +411,6 @@ func (r *reader) value(v *Value, depth int) *Error {
 		}
 		return nil
 	}
-	if t := r.peek(); t.typ == tokIdent && t.text == "generic" {
-		r.next()
-		v.Wrap = t.text
-		if err := r.expect("("); err != nil {
-			return err
-		}
-		e, err := r.expr(depth)
-		if err != nil {
-			return err
-		}
-		v.Expr = e
-		return r.expect(")")
-	}
 	e, err := r.expr(depth)
 	if err != nil {
 		return err
@@ -431,21 +418,9 @@ func (r *reader) value(v *Value, depth int) *Error {
 	v.Expr = e
 	// 0xFF(symbol): the mask operator (manual 5.4.4).
 	if e.Sym == "" && r.accept("(") {
-		v.Wrap, v.Mask = "mask", e.Const.Bits
-		if t := r.peek(); t.text == "generic" {
-			r.next()
-			v.Wrap = "mask generic"
-			if err := r.expect("("); err != nil {
-				return err
-			}
-		}
+		v.Mask = e.Const.Bits
 		if v.Expr, err = r.expr(depth); err != nil {
 			return err
-		}
-		if v.Wrap == "mask generic" {
-			if err := r.expect(")"); err != nil {
-				return err
-			}
 		}
 		return r.expect(")")
 	}
@@ -544,6 +519,14 @@ func (r *reader) unary(depth int) (Expr, *Error) {
 		r.next()
 		if t.text == "WARP_SZ" {
 			return Expr{Const: Const{Signed, 32}}, nil
+		}
+		if t.text == "generic" && r.accept("(") {
+			e, err := r.binary(1, depth+1)
+			if err != nil {
+				return e, err
+			}
+			e.Generic = true
+			return e, r.expect(")")
 		}
 		e := Expr{Sym: t.text}
 		if r.accept("[") { // A[5]
