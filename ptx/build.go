@@ -597,8 +597,8 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 	}
 	switch {
 	case want == Pred:
-		if o.Imm.Kind != IntImm {
-			b.errorf(pos, "%s: operand %s must be a predicate", in.Text, spec.Name)
+		if o.Imm.Kind != IntImm || o.Imm.Bits > 1 {
+			b.errorf(pos, "%s: operand %s must be a predicate, or 0 or 1", in.Text, spec.Name)
 			return false
 		}
 	case o.Imm.Kind != IntImm && want.IsInt():

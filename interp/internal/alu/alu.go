@@ -41,6 +41,15 @@ type Op struct {
 	Src  [4]Slot
 }
 
+// Sources is the number of source operands.
+func (o *Op) Sources() int {
+	n := 0
+	for n < len(o.Src) && o.Src[n] != NoSlot {
+		n++
+	}
+	return n
+}
+
 // Lookup finds the kernel of a key such as "mad.lo.s32"; nil if there is none.
 func Lookup(key string) *Op { return registry[key] }
 

@@ -1,0 +1,259 @@
+package oracle
+
+// This file holds calls, frames and the functions that the driver provides
+// (manual 9.7.12.5, 7.1; vprintf, malloc, free and __assertfail of the CUDA
+// device runtime).
+
+import (
+	"fmt"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// A thread's local memory is a stack that grows upwards. Frames lie one above
+// the other:
+//
+//	0x00  nothing: a null pointer into local memory faults
+//	0x10  the kernel's variables
+//	      … each callee's results, parameters and variables, then what alloca made
+//	sp
+const (
+	stackBottom = 0x10
+	frameAlign  = 16
+)
+
+// push begins an activation of fn. The arguments are bytes, by parameter.
+func (t *thread) push(fn *ptx.Func, args [][]byte) {
+	f := &frame{fn: fn, block: fn.Blocks[0], regs: make([]value, len(fn.Regs)), vars: map[*ptx.Var]uint64{}, base: t.sp, caller: t.in}
+	if uint64(len(t.frames)) >= t.m.localSize/frameAlign {
+		t.trap(KindStack, "%d calls deep", len(t.frames))
+	}
+	sp := align(t.sp, frameAlign)
+	place := func(v *ptx.Var, size int) {
+		sp = align(sp, uint64(v.Alignment()))
+		f.vars[v] = sp
+		sp += uint64(size)
+	}
+	if !fn.Entry {
+		for _, v := range fn.Rets {
+			if v.Reg == ptx.NoReg {
+				place(v, v.Size())
+			}
+		}
+		for i, v := range fn.Params {
+			if v.Reg == ptx.NoReg {
+				place(v, len(args[i])) // an array without bound is as long as the argument
+			}
+		}
+	}
+	for _, v := range fn.Vars {
+		if v.Space == ptx.Local || v.Space == ptx.Param {
+			place(v, v.Size())
+		}
+	}
+	t.grow(sp)
+	clear(t.local[f.base:sp])
+	t.frames = append(t.frames, f)
+	if fn.Entry {
+		return
+	}
+	for i, v := range fn.Params {
+		t.setVar(v, args[i])
+	}
+}
+
+// grow moves the end of the stack to sp.
+func (t *thread) grow(sp uint64) {
+	if sp > t.m.localSize || sp < t.sp {
+		t.trap(KindStack, "%d bytes of local memory, the limit is %d", sp, t.m.localSize)
+	}
+	if n := sp - uint64(len(t.local)); sp > uint64(len(t.local)) {
+		t.local = append(t.local, make([]byte, n)...)
+	}
+	t.sp = sp
+}
+
+// setVar gives a parameter or variable of the current frame its value.
+func (t *thread) setVar(v *ptx.Var, p []byte) {
+	if v.Reg != ptx.NoReg {
+		t.write(&ptx.Operand{Kind: ptx.RegOperand, Reg: v.Reg}, v.Type, valueOf(p))
+		return
+	}
+	copy(t.local[t.top().vars[v]:], p)
+}
+
+// getVar is the value of a parameter or variable of the current frame.
+func (t *thread) getVar(v *ptx.Var) []byte {
+	if v.Reg != ptx.NoReg {
+		return bytesOf(t.top().regs[v.Reg], v.Type.Size())
+	}
+	return append([]byte(nil), t.local[t.top().vars[v]:][:v.Size()]...)
+}
+
+// leave ends the current activation and hands its results to the caller; from a
+// kernel it ends the thread.
+func (t *thread) leave() {
+	f := t.top()
+	if f.caller == nil {
+		exit(t)
+		return
+	}
+	var results [][]byte
+	for _, v := range f.fn.Rets {
+		results = append(results, t.getVar(v))
+	}
+	t.frames = t.frames[:len(t.frames)-1]
+	t.sp = f.base
+	t.in = f.caller
+	t.takeResults(results)
+}
+
+// takeResults stores a call's results where the caller wants them.
+func (t *thread) takeResults(results [][]byte) {
+	for i := range t.in.Call.Rets {
+		o := &t.in.Call.Rets[i]
+		if v, ok := o.Sym.(*ptx.Var); ok && o.Kind == ptx.SymOperand {
+			t.setVar(v, results[i])
+		} else if o.Kind == ptx.RegOperand {
+			t.write(o, t.top().fn.Regs[o.Reg].Type, valueOf(results[i]))
+		}
+	}
+}
+
+// call (9.7.12.5) calls a function, by name or by address.
+func call(t *thread) {
+	c := t.in.Call
+	fn, _ := c.Target.Sym.(*ptx.Func)
+	if c.Target.Kind == ptx.RegOperand {
+		addr := t.read(&c.Target, ptx.NoType).lo
+		if fn = t.m.FuncAt(addr); fn == nil {
+			t.trap(KindCall, "no function is at %#x", addr)
+		}
+	}
+	if fn.Entry {
+		t.trap(KindCall, "%s is a kernel", fn.Name)
+	}
+	if len(c.Args) != len(fn.Params) || len(c.Rets) > len(fn.Rets) {
+		t.trap(KindCall, "%d arguments and %d results, %s has %d and %d", len(c.Args), len(c.Rets), fn.Name, len(fn.Params), len(fn.Rets))
+	}
+	args := make([][]byte, len(c.Args))
+	for i := range args {
+		args[i] = t.argument(&c.Args[i], fn.Params[i])
+	}
+	for i := range c.Rets {
+		if n := t.resultSize(&c.Rets[i]); n != fn.Rets[i].Size() {
+			t.trap(KindCall, "result %d has %d bytes, %s gives %d", i+1, n, fn.Name, fn.Rets[i].Size())
+		}
+	}
+	if fn.Defined {
+		t.push(fn, args)
+		return
+	}
+	provided := builtins[fn.Name]
+	if provided == nil {
+		t.unsupported()
+	}
+	var values [4]uint64
+	for i, a := range args[:min(len(args), len(values))] {
+		values[i] = valueOf(a).lo
+	}
+	result := provided(t, values)
+	if len(c.Rets) > 0 {
+		t.takeResults([][]byte{bytesOf(value{lo: result}, fn.Rets[0].Size())})
+	}
+}
+
+// argument is the value of an argument, by the size of the parameter.
+func (t *thread) argument(o *ptx.Operand, param *ptx.Var) []byte {
+	var p []byte
+	v, isVar := o.Sym.(*ptx.Var)
+	_, inFrame := t.top().vars[v]
+	addr, isKernelParam := t.m.params[v]
+	switch {
+	case o.Kind == ptx.SymOperand && isVar && inFrame:
+		p = t.getVar(v)
+	case o.Kind == ptx.SymOperand && isVar && isKernelParam:
+		p = make([]byte, v.Size())
+		if err := t.m.Memory.Load(ptx.Param, addr, p); err != nil {
+			t.trapErr(KindMemory, err)
+		}
+	case o.Kind == ptx.RegOperand:
+		p = bytesOf(t.read(o, ptx.NoType), t.top().fn.Regs[o.Reg].Type.Size())
+	default:
+		p = bytesOf(t.read(o, param.Type), param.Type.Size())
+	}
+	if !param.Unbounded() && len(p) != param.Size() {
+		t.trap(KindCall, "argument %s has %d bytes, not %d", param.Name, len(p), param.Size())
+	}
+	return p
+}
+
+func (t *thread) resultSize(o *ptx.Operand) int {
+	if v, ok := o.Sym.(*ptx.Var); ok {
+		return v.Size()
+	}
+	return t.top().fn.Regs[o.Reg].Type.Size()
+}
+
+// builtins are the functions without a body that can be called, with their
+// arguments as integers.
+var builtins = map[string]func(t *thread, args [4]uint64) uint64{
+	"vprintf":      vprintf,
+	"malloc":       malloc,
+	"free":         free,
+	"__assertfail": assertfail,
+}
+
+// vprintf(format, args) formats and prints; see printf.go.
+func vprintf(t *thread, args [4]uint64) uint64 {
+	if args[0] == 0 {
+		return low(^uint64(0), 32) // -1
+	}
+	s, n := t.sprintf(t.cstring(args[0]), args[1])
+	if t.m.Printf != nil {
+		t.m.Printf(t.cta.linear, s)
+	}
+	return uint64(n)
+}
+
+// cstring reads the characters at a generic address up to a NUL.
+func (t *thread) cstring(addr uint64) string {
+	var s strings.Builder
+	for ; ; addr++ {
+		c := t.load(ptx.Generic, addr, 1)[0]
+		if c == 0 {
+			return s.String()
+		}
+		s.WriteByte(c)
+	}
+}
+
+func malloc(t *thread, args [4]uint64) uint64 {
+	if t.m.Malloc == nil {
+		t.unsupported()
+	}
+	return t.m.Malloc(args[0])
+}
+
+func free(t *thread, args [4]uint64) uint64 {
+	if t.m.Free == nil {
+		t.unsupported()
+	}
+	if args[0] == 0 {
+		return 0
+	}
+	if err := t.m.Free(args[0]); err != nil {
+		t.trapErr(KindMemory, err)
+	}
+	return 0
+}
+
+// assertfail(message, file, line, function, charsize) is what assert calls when
+// it fails.
+func assertfail(t *thread, args [4]uint64) uint64 {
+	c := t.cta.id
+	t.trap(KindAssert, "%s", fmt.Sprintf("%s:%d: %s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%s` failed.",
+		t.cstring(args[1]), uint32(args[2]), t.cstring(args[3]), c[0], c[1], c[2], t.tid[0], t.tid[1], t.tid[2], t.cstring(args[0])))
+	return 0
+}

@@ -1,0 +1,441 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"gemu/ptx"
+)
+
+// TestLoop runs a loop whose trip count differs by thread: Collatz steps.
+func TestLoop(t *testing.T) {
+	r := newRig(t, `
+.visible .entry k(.param .u64 out) {
+	.reg .b64 %o;
+	.reg .b32 %n, %i, %t;
+	.reg .pred %p, %q;
+	ld.param.u64 %o, [out];
+	mad.wide.u32 %o, %tid.x, 4, %o;
+	add.u32 %n, %tid.x, 1;
+	mov.u32 %i, 0;
+again:
+	setp.eq.u32 %p, %n, 1;
+	@%p bra done;
+	and.b32 %t, %n, 1;
+	setp.eq.u32 %q, %t, 1;
+	@%q mad.lo.u32 %n, %n, 3, 1;
+	@!%q shr.u32 %n, %n, 1;
+	add.u32 %i, %i, 1;
+	bra again;
+done:
+	st.global.u32 [%o], %i;
+}`)
+	var want []uint32
+	for n := range uint32(100) {
+		steps := uint32(0)
+		for n++; n != 1; steps++ {
+			if n&1 == 1 {
+				n = 3*n + 1
+			} else {
+				n /= 2
+			}
+		}
+		want = append(want, steps)
+	}
+	o := r.buffer(make([]uint32, 100)...)
+	r.run("k", 1, 100, o)
+	checkWords(t, r, o, want...)
+}
+
+// TestBranchTable: brx.idx (9.7.12.4).
+func TestBranchTable(t *testing.T) {
+	r := newRig(t, `
+.visible .entry k(.param .u64 out) {
+	.reg .b64 %o;
+	.reg .b32 %x;
+	.reg .pred %p;
+	ld.param.u64 %o, [out];
+	mad.wide.u32 %o, %tid.x, 4, %o;
+	setp.ne.u32 %p, %tid.x, 3;
+	list: .branchtargets A, B, C;
+	@%p brx.idx %tid.x, list;
+	mov.u32 %x, 33;
+	bra end;
+A:	mov.u32 %x, 10; bra end;
+B:	mov.u32 %x, 11; bra end;
+C:	mov.u32 %x, 12;
+end:
+	st.global.u32 [%o], %x;
+	ret;
+}`)
+	o := r.buffer(make([]uint32, 5)...)
+	r.run("k", 1, 4, o)
+	checkWords(t, r, o, 10, 11, 12, 33)
+	wantTrap(t, r.try("k", 1, 5, o), KindBranch, "index 4, list has 3 labels")
+}
+
+// TestRecursion computes Fibonacci numbers by two calls each.
+func TestRecursion(t *testing.T) {
+	r := newRig(t, `
+.func (.param .b32 r) fib(.param .b32 n) {
+	.reg .b32 %n, %a, %b;
+	.reg .pred %p;
+	.local .b32 keep;   // every activation has its own
+	ld.param.b32 %n, [n];
+	setp.lt.u32 %p, %n, 2;
+	@%p bra small;
+	{
+		.param .b32 x, y;
+		sub.u32 %a, %n, 1;
+		st.param.b32 [x], %a;
+		call.uni (y), fib, (x);
+		ld.param.b32 %a, [y];
+	}
+	st.local.b32 [keep], %a;
+	{
+		.param .b32 x, y;
+		sub.u32 %b, %n, 2;
+		st.param.b32 [x], %b;
+		call.uni (y), fib, (x);
+		ld.param.b32 %b, [y];
+	}
+	ld.local.b32 %a, [keep];
+	add.u32 %n, %a, %b;
+small:
+	st.param.b32 [r], %n;
+	ret;
+}
+.visible .entry k(.param .u64 out) {
+	.reg .b64 %o;
+	.reg .b32 %r;
+	.param .b32 x, y;
+	ld.param.u64 %o, [out];
+	mad.wide.u32 %o, %tid.x, 4, %o;
+	mov.u32 %r, %tid.x;
+	st.param.b32 [x], %r;
+	call (y), fib, (x);
+	ld.param.b32 %r, [y];
+	st.global.u32 [%o], %r;
+	ret;
+}`)
+	o := r.buffer(make([]uint32, 12)...)
+	r.run("k", 1, 12, o)
+	checkWords(t, r, o, 0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
+}
+
+func TestEndlessRecursion(t *testing.T) {
+	r := newRig(t, `
+.func f() { call f; ret; }
+.visible .entry k() { call f; ret; }`)
+	wantTrap(t, r.try("k", 1, 1), KindStack, "calls deep")
+}
+
+// TestCalls passes arguments in registers, as constants, by value in
+// aggregates, and takes the address of a parameter.
+func TestCalls(t *testing.T) {
+	r := newRig(t, `
+.func (.reg .u32 d) addmul(.reg .u32 a, .reg .u32 b, .reg .u32 c) {
+	mad.lo.u32 d, a, b, c;
+	ret;
+}
+// swaps the fields of its copy and returns it
+.func (.param .align 8 .b8 r[16]) swap(.param .align 8 .b8 s[16]) {
+	.reg .b64 %a, %b, %p;
+	ld.param.b64 %a, [s];
+	ld.param.b64 %b, [s+8];
+	mov.b64 %p, s;             // in local memory
+	st.local.b64 [%p], %b;
+	cvta.local.u64 %p, %p;
+	st.b64 [%p+8], %a;
+	ld.param.b64 %a, [s];
+	ld.param.b64 %b, [s+8];
+	st.param.v2.b64 [r], {%a, %b};
+	ret;
+}
+// the sum of the last, unbounded argument
+.func (.param .b32 r) total(.param .b32 n, .param .align 4 .b8 list[]) {
+	.reg .b64 %p;
+	.reg .b32 %n, %x, %s;
+	.reg .pred %q;
+	mov.b64 %p, list;
+	ld.param.b32 %n, [n];
+	mov.b32 %s, 0;
+next:
+	setp.eq.u32 %q, %n, 0;
+	@%q bra done;
+	ld.param.b32 %x, [%p];
+	add.u32 %s, %s, %x;
+	add.u64 %p, %p, 4;
+	sub.u32 %n, %n, 1;
+	bra next;
+done:
+	st.param.b32 [r], %s;
+	ret;
+}
+.visible .entry k(.param .u64 out, .param .align 8 .b8 agg[16]) {
+	.reg .b64 %o, %a, %b;
+	.reg .b32 %r, %i;
+	.param .align 8 .b8 s[16];
+	.param .align 8 .b8 d[16];
+	.param .b32 n, sum;
+	.param .align 4 .b8 list[12];
+	ld.param.u64 %o, [out];
+	mov.u32 %i, 5;
+	call (%r), addmul, (%i, 6, %i);
+	st.global.u32 [%o], %r;
+
+	st.param.b64 [s], 1;
+	st.param.b64 [s+8], 2;
+	call (d), swap, (s);
+	ld.param.b64 %a, [s];      // unchanged
+	ld.param.b64 %b, [d];
+	st.global.u32 [%o+4], %a;
+	st.global.u32 [%o+8], %b;
+	call (d), swap, (agg);     // the kernel's own parameter
+	ld.param.v2.b64 {%a, %b}, [d];
+	st.global.u32 [%o+12], %a;
+	st.global.u32 [%o+16], %b;
+
+	st.param.b32 [n], 3;
+	st.param.b32 [list], 100;
+	st.param.b32 [list+4], 20;
+	st.param.b32 [list+8], 3;
+	call (sum), total, (n, list);
+	ld.param.b32 %r, [sum];
+	st.global.u32 [%o+20], %r;
+	ret;
+}`)
+	o := r.buffer(make([]uint32, 6)...)
+	r.run("k", 1, 2, o, []byte{7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0})
+	checkWords(t, r, o, 35, 1, 2, 9, 7, 123)
+}
+
+// TestIndirectCalls: a call table, a list of targets and a prototype (9.7.12.5).
+func TestIndirectCalls(t *testing.T) {
+	r := newRig(t, `
+.func (.reg .u32 d) foo(.reg .u32 a) { add.u32 d, a, 1; ret; }
+.func (.reg .u32 d) bar(.reg .u32 a) { mul.lo.u32 d, a, 2; ret; }
+.func (.reg .u32 d) baz(.reg .u32 a) { sub.u32 d, a, 3; ret; }
+.func odd() { ret; }
+.global .u64 jmptbl[4] = { foo, bar, baz, odd };
+.visible .entry k(.param .u64 out, .param .u64 add) {
+	.reg .b64 %o, %t, %f;
+	.reg .b32 %r, %x;
+	.reg .pred %p;
+	ld.param.u64 %o, [out];
+	mad.wide.u32 %o, %tid.x, 4, %o;
+	mov.u64 %t, jmptbl;
+	mad.wide.u32 %t, %tid.x, 8, %t;
+	ld.global.u64 %f, [%t];
+	ld.param.u64 %t, [add];
+	add.u64 %f, %f, %t;
+	call (%r), %f, (100), jmptbl;
+	proto: .callprototype (.reg .u32 _) _ (.reg .u32 _);
+	call (%x), %f, (%r), proto;
+	mov.u64 %f, bar;
+	targets: .calltargets foo, bar, baz;
+	setp.eq.u32 %p, %tid.x, 1;
+	@%p call (%x), %f, (%r), targets;
+	st.global.u32 [%o], %x;
+	ret;
+}`)
+	o := r.buffer(0, 0, 0, 0)
+	r.run("k", 1, 3, o, 0)
+	checkWords(t, r, o, 102, 400, 94)
+	wantTrap(t, r.try("k", 1, 1, o, 1), KindCall, "no function is at")
+	wantTrap(t, r.try("k", 1, 4, o, 0), KindCall, "odd has 0 and 0")
+}
+
+// TestStepLimit: an endless loop ends with a trap; skipped instructions
+// count.
+func TestStepLimit(t *testing.T) {
+	r := newRig(t, `
+.visible .entry k() { L: bra L; }
+.visible .entry skip() {
+	.reg .pred %p;
+	.reg .u32 %r;
+L:	@%p add.u32 %r, %r, 1;
+	@!%p bra L;
+}
+.visible .entry one() { ret; }`)
+	r.launch.MaxSteps = 5000
+	wantTrap(t, r.try("k", 1, 1), KindSteps, "5000")
+	wantTrap(t, r.try("skip", 1, 1), KindSteps, "5000")
+	r.launch.MaxSteps = 1
+	r.run("one", 3, 33)
+	if r.stats.ThreadInstructions != 99 {
+		t.Errorf("%d instructions, want 99", r.stats.ThreadInstructions)
+	}
+}
+
+// TestCancel: a cancelled context ends an endless loop, and a launch that makes
+// no sense is refused.
+func TestCancel(t *testing.T) {
+	r := newRig(t, `
+.visible .entry k() { L: bra L; }
+.func f() { ret; }`)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	k := r.mod.Lookup("k").(*ptx.Func)
+	l := Launch{Module: r.mod, Kernel: k, Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}, Memory: r}
+	if _, err := Run(ctx, &l); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want a deadline exceeded", err)
+	}
+	for _, spoil := range []func(l *Launch){
+		func(l *Launch) { l.Memory = nil },
+		func(l *Launch) { l.Kernel = r.mod.Lookup("f").(*ptx.Func) },
+		func(l *Launch) { l.WarpSize = 65 },
+		func(l *Launch) { l.Block[1] = 0 },
+	} {
+		bad := l
+		spoil(&bad)
+		if _, err := Run(t.Context(), &bad); err == nil {
+			t.Errorf("launch %+v is not refused", bad)
+		}
+	}
+}
+
+// TestGuards: an instruction whose guard is false does nothing, and is not
+// counted.
+func TestGuards(t *testing.T) {
+	r := newRig(t, `
+.visible .entry k(.param .u64 out) {
+	.reg .b64 %o;
+	.reg .pred %p;
+	setp.ne.u32 %p, %tid.x, 0;
+	@%p ret;
+	@!%p ld.param.u64 %o, [out];
+	@%p trap;
+	st.global.u32 [%o], 7;
+	exit;
+	trap;
+}`)
+	o := r.buffer(0)
+	r.run("k", 1, 8, o)
+	checkWords(t, r, o, 7)
+	if r.stats.ThreadInstructions != 8+7+3 {
+		t.Errorf("%d instructions, want 18", r.stats.ThreadInstructions)
+	}
+}
+
+// TestSpinningCTAs: each CTA waits for the next, which has not begun yet, and
+// the last one finishes first.
+func TestSpinningCTAs(t *testing.T) {
+	r := newRig(t, `
+.global .u32 turn;
+.visible .entry k(.param .u64 out) {
+	.reg .b64 %o;
+	.reg .b32 %n, %w, %m;
+	.reg .pred %p;
+	ld.param.u64 %o, [out];
+	sub.u32 %m, %nctaid.x, 1;
+	sub.u32 %m, %m, %ctaid.x;
+wait:
+	ld.volatile.global.u32 %n, [turn];
+	setp.ne.u32 %p, %n, %m;
+	@%p bra wait;
+	mad.wide.u32 %o, %ctaid.x, 4, %o;
+	st.global.u32 [%o], %n;
+	membar.gl;
+	atom.global.add.u32 %w, [turn], 1;
+	ret;
+}`)
+	o := r.buffer(9, 9, 9)
+	r.run("k", 3, 1, o)
+	checkWords(t, r, o, 2, 1, 0)
+}
+
+// TestSpinLock: threads of one warp take a lock in turn: they have program
+// counters of their own.
+func TestSpinLock(t *testing.T) {
+	r := newRig(t, `
+.visible .entry k(.param .u64 out) {
+	.reg .b64 %o;
+	.reg .b32 %old, %n;
+	.reg .pred %p;
+	ld.param.u64 %o, [out];
+lock:
+	atom.global.cas.b32 %old, [%o], 0, 1;
+	setp.ne.u32 %p, %old, 0;
+	@%p bra lock;
+	ld.volatile.global.u32 %n, [%o+4];
+	add.u32 %n, %n, 1;
+	st.volatile.global.u32 [%o+4], %n;
+	atom.global.exch.b32 %old, [%o], 0;
+	ret;
+}`)
+	o := r.buffer(0, 0)
+	r.run("k", 2, 48, o)
+	checkWords(t, r, o, 0, 96)
+}
+
+// TestUnsupported: what is not run says so when a thread reaches it, not
+// before.
+func TestUnsupported(t *testing.T) {
+	for _, code := range []string{
+		"add.rn.f16 %h, %h, %h;",
+		"cvt.rna.tf32.f32 %r, %f;",
+		"cvt.rn.satfinite.e4m3x2.f32 %h, %f, %f;",
+		"cvt.rs.f16x2.f32 %r, %f, %f, %r;",
+		"cp.async.wait_all;",
+		"atom.global.add.noftz.f16x2 %r, [0], %r;",
+		"red.global.add.v2.f32 [0], {%f, %f};",
+		"barrier.cluster.arrive;",
+		"mbarrier.init.shared.b64 [0], 1;",
+		"vadd.u32.u32.u32 %r, %r, %r, %r;",
+		"mapa.u64 %d, %d, 0;",
+		"movmatrix.sync.aligned.m8n8.trans.b16 %r, %r;",
+		"call unknown;",
+	} {
+		r := newRig(t, `
+.extern .func unknown();
+.visible .entry k(.param .u32 go) {
+	.reg .b16 %h;
+	.reg .b32 %r;
+	.reg .f32 %f;
+	.reg .b64 %d;
+	.reg .pred %p;
+	ld.param.u32 %r, [go];
+	setp.ne.u32 %p, %r, 0;
+	@!%p exit;
+	`+code+`
+	ret;
+}`)
+		r.run("k", 1, 1, 0)
+		err := r.try("k", 1, 1, 1)
+		var u *Unsupported
+		if !errors.As(err, &u) || u.Instr.Pos.Line != 15 {
+			t.Errorf("%s: got %v, want Unsupported at line 15", code, err)
+		}
+	}
+}
+
+// TestCoverage: every mnemonic of the chapters the oracle runs has a function,
+// but for these.
+func TestCoverage(t *testing.T) {
+	notRun := []string{"mapa", "getctarank", "cp", "multimem", "tensormap", "mbarrier", "clusterlaunchcontrol", "setmaxnreg"}
+	known := map[string]bool{}
+	for _, op := range ptx.Ops() {
+		for _, f := range op.Forms {
+			ops, ok := chapters[chapterOf(f.Section)]
+			if !ok {
+				continue
+			}
+			known[chapterOf(f.Section)+" "+op.Name] = true
+			if ops[op.Name] == nil && !slices.Contains(notRun, op.Name) {
+				t.Errorf("nothing runs %s (%s)", f.Syntax, f.Section)
+			}
+		}
+	}
+	for chapter, ops := range chapters {
+		for name := range ops {
+			if !known[fmt.Sprintf("%s %s", chapter, name)] {
+				t.Errorf("%s (%s) is not in the instruction table", name, chapter)
+			}
+		}
+	}
+}

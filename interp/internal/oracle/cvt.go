@@ -1,0 +1,143 @@
+package oracle
+
+// This file executes conversions (manual 9.7.9.21, 9.7.9.22).
+
+import (
+	"math/big"
+	"strconv"
+
+	"gemu/ptx"
+)
+
+// cvt (9.7.9.21): conversions between the integer types, .f16, .bf16, .f32 and
+// .f64. The packed formats of 8 and fewer bits, .tf32 and stochastic rounding
+// are not run.
+func cvt(t *thread) {
+	if t.has("pack") {
+		cvtPack(t)
+		return
+	}
+	dtype := t.in.SlotType("dtype")
+	switch {
+	case t.has("rs"):
+		t.unsupported()
+	case dtype == ptx.F16x2 || dtype == ptx.BF16x2:
+		if !t.given("b") {
+			t.unsupported()
+		}
+		half := ptx.F16
+		if dtype == ptx.BF16x2 {
+			half = ptx.BF16
+		}
+		t.put("d", t.convert(t.arg("a"), ptx.F32, half)<<16|t.convert(t.arg("b"), ptx.F32, half))
+		return
+	case !scalar(dtype):
+		t.unsupported()
+	}
+	_, atype := t.operand("a")
+	if !scalar(atype) {
+		t.unsupported()
+	}
+	t.put("d", t.convert(t.arg("a"), atype, dtype))
+}
+
+// scalar reports whether the generic form of cvt has the type.
+func scalar(typ ptx.Type) bool {
+	switch typ {
+	case ptx.F16, ptx.BF16, ptx.F32, ptx.F64:
+		return true
+	}
+	return typ.IsInt() && typ.Bits() >= 8
+}
+
+// convert gives the bits of type to for the bits a of type from.
+func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
+	switch {
+	case from.IsInt() && to.IsInt():
+		i := integer(a, from.Bits(), from.IsSigned())
+		if t.has("sat") {
+			i = clamp(i, to.Bits(), to.IsSigned())
+		}
+		return wrap(i, to.Bits())
+	case to.IsInt():
+		return t.toInt(a, from, to)
+	case from.IsInt():
+		return t.toFloat(fromInt(integer(a, from.Bits(), from.IsSigned())), to)
+	}
+	n := t.source(a, from)
+	if rnd := t.integral(); rnd != "" {
+		n = n.integral(rnd)
+	}
+	return t.toFloat(n, to)
+}
+
+// source decodes a floating-point operand; .ftz is about .f32 only.
+func (t *thread) source(a uint64, from ptx.Type) number {
+	f := formatOf(from)
+	if from == ptx.F32 {
+		a = t.ftz(f, a)
+	}
+	return f.decode(a)
+}
+
+// integral is the mode in which the instruction rounds to an integer (rni, rzi,
+// rmi, rpi), without its i; "" if it does not.
+func (t *thread) integral() string {
+	if rnd := t.in.Slot("rnd"); len(rnd) == 3 && rnd[2] == 'i' {
+		return rnd[:2]
+	}
+	return ""
+}
+
+// toInt converts to an integer. Values out of range saturate, with or without
+// .sat. NaN gives zero, but 100…0 where 64 bits are involved.
+func (t *thread) toInt(a uint64, from, to ptx.Type) uint64 {
+	n := t.source(a, from)
+	switch n.class {
+	case notANumber:
+		if from == ptx.F64 || to.Bits() == 64 {
+			return 1 << (to.Bits() - 1)
+		}
+		return 0
+	case infinite:
+		huge := new(big.Int).Lsh(big.NewInt(1), 64)
+		if n.neg {
+			huge.Neg(huge)
+		}
+		return wrap(clamp(huge, to.Bits(), to.IsSigned()), to.Bits())
+	}
+	return wrap(clamp(n.integral(t.integral()).integer(), to.Bits(), to.IsSigned()), to.Bits())
+}
+
+// toFloat rounds to a floating-point type, with .ftz, .sat, .relu and
+// .satfinite.
+func (t *thread) toFloat(n number, to ptx.Type) uint64 {
+	f := formatOf(to)
+	d := f.round(n, t.rounding())
+	if to == ptx.F32 {
+		d = t.ftz(f, d)
+	}
+	if t.has("satfinite") && !f.isNaN(d) && d&^f.sign() == f.inf() {
+		d--
+	}
+	if t.has("relu") && !f.isNaN(d) && d&f.sign() != 0 {
+		d = 0
+	}
+	if t.has("sat") {
+		d = f.saturate(d)
+	}
+	return d
+}
+
+// cvtPack (9.7.9.22): a and b saturated to a narrow type; b in the lowest bits
+// of d, a above, then c.
+func cvtPack(t *thread) {
+	to := t.in.Slot("dtype") // u2 and s2 are no types elsewhere
+	n, _ := strconv.Atoi(to[1:])
+	narrow := func(name string) uint64 { return wrap(clamp(t.int(name), n, to[0] == 's'), n) }
+	d := narrow("a")<<n | narrow("b")
+	if t.given("c") {
+		d |= t.arg("c") << (2 * n)
+	}
+	t.put("d", d)
+}

@@ -1,0 +1,79 @@
+package oracle
+
+// This file says which function executes which instruction, by chapter of the
+// manual and mnemonic.
+
+import (
+	"strings"
+
+	"gemu/ptx"
+)
+
+// handler executes t.in for a thread whose guard is true.
+type handler func(t *thread)
+
+// chapters holds the instructions the oracle runs. Some of their forms it does
+// not run; their handlers say so.
+var chapters = map[string]map[string]handler{
+	"9.7.1": { // integer arithmetic
+		"add": add, "sub": sub, "mul": mul, "mad": mad, "mul24": mul24, "mad24": mad24, "sad": sad,
+		"div": div, "rem": rem, "abs": abs, "neg": neg, "min": minimum, "max": maximum,
+		"popc": popc, "clz": clz, "bfind": bfind, "fns": fns, "brev": brev, "bfe": bfe, "bfi": bfi,
+		"szext": szext, "bmsk": bmsk, "dp4a": dp4a, "dp2a": dp2a,
+	},
+	"9.7.2": { // extended precision
+		"add": addCC, "addc": addCC, "sub": subCC, "subc": subCC, "mad": madCC, "madc": madCC,
+	},
+	"9.7.3": { // floating point
+		"testp": testp, "copysign": copysign, "add": fadd, "sub": fsub, "mul": fmul, "fma": ffma, "mad": ffma,
+		"div": fdiv, "abs": fabs, "neg": fneg, "min": fmin, "max": fmax, "rcp": rcp, "sqrt": sqrt, "rsqrt": rsqrt,
+		"sin": sin, "cos": cos, "lg2": lg2, "ex2": ex2, "tanh": tanh,
+	},
+	"9.7.6": { // comparison and selection
+		"set": set, "setp": setp, "selp": selp, "slct": slct,
+	},
+	"9.7.8": { // logic and shift
+		"and": and, "or": or, "xor": xor, "not": not, "cnot": cnot, "lop3": lop3, "shf": shf, "shl": shl, "shr": shr,
+	},
+	"9.7.9": { // data movement and conversion
+		"mov": mov, "shfl": collective, "prmt": prmt, "ld": ld, "ldu": ld, "st": st,
+		"prefetch": nop, "prefetchu": nop, "applypriority": nop, "discard": nop, "createpolicy": createpolicy,
+		"isspacep": isspacep, "cvta": cvta, "cvt": cvt,
+	},
+	"9.7.12": { // control flow
+		"bra": bra, "brx": brx, "call": call, "ret": ret, "exit": exit,
+	},
+	"9.7.13": { // synchronisation and communication
+		"bar": bar, "barrier": bar, "membar": nop, "fence": nop, "atom": atom, "red": red,
+		"vote": collective, "match": collective, "activemask": collective, "redux": collective, "elect": collective,
+		"griddepcontrol": nop,
+	},
+	"9.7.17": { // stack manipulation
+		"stacksave": stacksave, "stackrestore": stackrestore, "alloca": alloca,
+	},
+	"9.7.19": { // miscellaneous
+		"brkpt": brkpt, "nanosleep": nop, "pmevent": nop, "trap": trap,
+	},
+}
+
+// handlers is chapters by the forms of the instruction table.
+var handlers = func() map[*ptx.Form]handler {
+	m := map[*ptx.Form]handler{}
+	for _, op := range ptx.Ops() {
+		for _, f := range op.Forms {
+			if h := chapters[chapterOf(f.Section)][op.Name]; h != nil {
+				m[f] = h
+			}
+		}
+	}
+	return m
+}()
+
+// chapterOf cuts a section number to its chapter: 9.7.1.12 to 9.7.1.
+func chapterOf(section string) string {
+	parts := strings.SplitN(section, ".", 4)
+	return strings.Join(parts[:min(3, len(parts))], ".")
+}
+
+// nop executes hints, fences and waits for what is already there.
+func nop(*thread) {}

@@ -1,0 +1,313 @@
+package oracle
+
+// This file executes single- and double-precision arithmetic (manual 9.7.3).
+
+import (
+	"math"
+
+	"gemu/ptx"
+)
+
+// arith executes an arithmetic instruction on .f32, .f64 or .f32x2: op gives
+// the exact result, to be rounded as the instruction says.
+func (t *thread) arith(op func(rnd string, x []number) number, operands ...string) {
+	typ := t.in.Type()
+	args := make([]uint64, len(operands))
+	for i, name := range operands {
+		args[i] = t.arg(name)
+	}
+	if typ != ptx.F32x2 {
+		t.put("d", t.rounded(formatOf(typ), op, args))
+		return
+	}
+	d := uint64(0)
+	for shift := 0; shift < 64; shift += 32 {
+		part := make([]uint64, len(args))
+		for i, a := range args {
+			part[i] = low(a>>shift, 32)
+		}
+		d |= t.rounded(single, op, part) << shift
+	}
+	t.put("d", d)
+}
+
+// rounded applies op to numbers in format f, with the instruction's rounding
+// mode, .ftz and .sat.
+func (t *thread) rounded(f format, op func(rnd string, x []number) number, args []uint64) uint64 {
+	rnd := t.rounding()
+	x := make([]number, len(args))
+	for i, a := range args {
+		x[i] = f.decode(t.ftz(f, a))
+	}
+	d := t.ftz(f, f.round(op(rnd, x), rnd))
+	if t.has("sat") {
+		d = f.saturate(d)
+	}
+	return d
+}
+
+// rounding is the rounding mode of the instruction, to nearest even if it names
+// none.
+func (t *thread) rounding() string {
+	for _, rnd := range []string{"rz", "rm", "rp"} {
+		if t.has(rnd) {
+			return rnd
+		}
+	}
+	return "rn"
+}
+
+// ftz flushes subnormals to zero if the instruction has .ftz.
+func (t *thread) ftz(f format, bits uint64) uint64 {
+	if t.has("ftz") {
+		return f.flush(bits)
+	}
+	return bits
+}
+
+// testp (9.7.3.1): a property of a; zeros count as normal.
+func testp(t *thread) {
+	f := formatOf(t.in.Type())
+	a := t.arg("a")
+	class := f.decode(a).class
+	p := false
+	switch t.in.Slot("op") {
+	case "finite":
+		p = class == finite || class == zero
+	case "infinite":
+		p = class == infinite
+	case "number":
+		p = class != notANumber
+	case "notanumber":
+		p = class == notANumber
+	case "normal":
+		p = (class == finite || class == zero) && !f.isSubnormal(a)
+	case "subnormal":
+		p = f.isSubnormal(a)
+	}
+	t.putPred("p", p)
+}
+
+// copysign (9.7.3.2): b with the sign of a.
+func copysign(t *thread) {
+	sign := formatOf(t.in.Type()).sign()
+	t.put("d", t.arg("a")&sign|t.arg("b")&^sign)
+}
+
+// fadd (9.7.3.3): d = a + b.
+func fadd(t *thread) {
+	t.arith(func(rnd string, x []number) number { return sum(x[0], x[1], rnd) }, "a", "b")
+}
+
+// fsub (9.7.3.4): d = a - b.
+func fsub(t *thread) {
+	t.arith(func(rnd string, x []number) number { return sum(x[0], x[1].negate(), rnd) }, "a", "b")
+}
+
+// fmul (9.7.3.5): d = a * b.
+func fmul(t *thread) {
+	t.arith(func(_ string, x []number) number { return product(x[0], x[1]) }, "a", "b")
+}
+
+// ffma (9.7.3.6, 9.7.3.7): d = a * b + c, rounded once; mad is the same since
+// sm_20.
+func ffma(t *thread) {
+	t.arith(func(rnd string, x []number) number { return sum(product(x[0], x[1]), x[2], rnd) }, "a", "b", "c")
+}
+
+// fdiv (9.7.3.8): d = a / b.
+func fdiv(t *thread) {
+	switch {
+	case t.has("full"):
+		t.approx2(func(a, b float64) float64 { return a / b })
+	case t.has("approx"):
+		t.approx2(approxQuotient)
+	default:
+		t.arith(func(_ string, x []number) number { return quotient(x[0], x[1]) }, "a", "b")
+	}
+}
+
+// approxQuotient is div.approx, a · (1/b): where 1/b is subnormal it counts as
+// zero.
+func approxQuotient(a, b float64) float64 {
+	if math.Abs(b) > 0x1p126 && !math.IsInf(b, 0) {
+		return a * math.Copysign(0, b)
+	}
+	return a / b
+}
+
+// fabs (9.7.3.9): d = |a|.
+func fabs(t *thread) {
+	t.signOp(func(f format, bits uint64) uint64 { return bits &^ f.sign() })
+}
+
+// fneg (9.7.3.10): d = -a.
+func fneg(t *thread) {
+	t.signOp(func(f format, bits uint64) uint64 { return bits ^ f.sign() })
+}
+
+// signOp changes the sign bit of a. A NaN of .f64 passes unchanged; that of .f32
+// is unspecified, and here changes its sign like any number.
+func (t *thread) signOp(op func(f format, bits uint64) uint64) {
+	f := formatOf(t.in.Type())
+	a := t.ftz(f, t.arg("a"))
+	if f == double && f.isNaN(a) {
+		t.put("d", a)
+		return
+	}
+	t.put("d", op(f, a))
+}
+
+// fmin (9.7.3.11): d = min(a, b) or min(a, b, c); -0 is less than +0.
+func fmin(t *thread) { t.fpick(-1) }
+
+// fmax (9.7.3.12): d = max(a, b) or max(a, b, c).
+func fmax(t *thread) { t.fpick(1) }
+
+// fpick is the operand that comes first in direction dir. A NaN loses against a
+// number, with .NaN it wins. With .xorsign.abs the magnitudes are compared and
+// the result's sign is the exclusive or of the operands'.
+func (t *thread) fpick(dir int) {
+	operands := []string{"a", "b"}
+	if t.given("c") {
+		operands = append(operands, "c")
+	}
+	t.arith(func(_ string, x []number) number {
+		neg := false
+		for i := range x {
+			neg = neg != x[i].neg
+			if t.has("abs") {
+				x[i].neg = false
+			}
+		}
+		d := x[0]
+		for _, n := range x[1:] {
+			d = extreme(d, n, dir, t.has("NaN"))
+		}
+		if t.has("xorsign") && d.class != notANumber {
+			d.neg = neg
+		}
+		return d
+	}, operands...)
+}
+
+// extreme is the smaller (dir < 0) or larger of two numbers.
+func extreme(a, b number, dir int, nanWins bool) number {
+	switch {
+	case a.class == notANumber && b.class == notANumber:
+		return nan
+	case a.class == notANumber || b.class == notANumber:
+		if nanWins {
+			return nan
+		}
+		if a.class == notANumber {
+			return b
+		}
+		return a
+	}
+	c := order(a, b)
+	if a.class == zero && b.class == zero {
+		c = int(bit(b.neg)) - int(bit(a.neg))
+	}
+	if c*dir >= 0 {
+		return a
+	}
+	return b
+}
+
+// rcp (9.7.3.13, 9.7.3.14): d = 1 / a.
+func rcp(t *thread) {
+	one := func(x float64) float64 { return 1 / x }
+	switch {
+	case t.has("approx") && t.in.Type() == ptx.F64:
+		t.approxHigh(one)
+	case t.has("approx"):
+		t.approx(one)
+	default:
+		t.arith(func(_ string, x []number) number {
+			return quotient(double.decode(double.one()), x[0])
+		}, "a")
+	}
+}
+
+// sqrt (9.7.3.15): d = √a.
+func sqrt(t *thread) {
+	if t.has("approx") {
+		t.approx(math.Sqrt)
+		return
+	}
+	t.arith(func(_ string, x []number) number { return root(x[0]) }, "a")
+}
+
+// rsqrt (9.7.3.16, 9.7.3.17): d = 1 / √a.
+func rsqrt(t *thread) {
+	f := func(x float64) float64 { return 1 / math.Sqrt(x) }
+	switch {
+	case t.in.Type() == ptx.F32:
+		t.approx(f)
+	case t.has("ftz"):
+		t.approxHigh(f)
+	default:
+		t.put("d", canonical(math.Float64bits(f(math.Float64frombits(t.arg("a"))))))
+	}
+}
+
+// sin (9.7.3.18): d = sin a, in radians.
+func sin(t *thread) { t.approx(math.Sin) }
+
+// cos (9.7.3.19): d = cos a.
+func cos(t *thread) { t.approx(math.Cos) }
+
+// lg2 (9.7.3.20): d = log2 a.
+func lg2(t *thread) { t.approx(math.Log2) }
+
+// ex2 (9.7.3.21): d = 2^a.
+func ex2(t *thread) { t.approx(math.Exp2) }
+
+// tanh (9.7.3.22): d = tanh a.
+func tanh(t *thread) { t.approx(math.Tanh) }
+
+// approx computes an approximate .f32 function in double precision. The
+// manual bounds the error only; this is the choice both engines make.
+func (t *thread) approx(f func(x float64) float64) {
+	t.put("d", t.approximated(f(t.float32("a"))))
+}
+
+// approx2 is approx of two operands.
+func (t *thread) approx2(f func(a, b float64) float64) {
+	t.put("d", t.approximated(f(t.float32("a"), t.float32("b"))))
+}
+
+// float32 reads a .f32 operand.
+func (t *thread) float32(name string) float64 {
+	return float64(math.Float32frombits(uint32(t.ftz(single, t.arg(name)))))
+}
+
+func (t *thread) approximated(y float64) uint64 {
+	d := uint64(math.Float32bits(float32(y)))
+	if single.isNaN(d) {
+		return single.nan
+	}
+	return t.ftz(single, d)
+}
+
+// canonical replaces a .f64 NaN.
+func canonical(bits uint64) uint64 {
+	if double.isNaN(bits) {
+		return double.nan
+	}
+	return bits
+}
+
+// approxHigh executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64, which see
+// and give only the upper 32 bits of a double.
+func (t *thread) approxHigh(f func(x float64) float64) {
+	const high = 0xffffffff_00000000
+	a := double.flush(t.arg("a"))
+	if double.isNaN(a) {
+		t.put("d", double.nan)
+		return
+	}
+	y := canonical(math.Float64bits(f(math.Float64frombits(a & high))))
+	t.put("d", double.flush(y&high))
+}

@@ -1,0 +1,427 @@
+package oracle
+
+// This file executes integer arithmetic (manual 9.7.1) and extended-precision
+// arithmetic (9.7.2). Integers are computed exactly and cut to their width when
+// written.
+
+import (
+	"math/big"
+
+	"gemu/ptx"
+)
+
+// integer gives the value of the n-bit integer v.
+func integer(v uint64, n int, signed bool) *big.Int {
+	v = low(v, n)
+	if signed {
+		return big.NewInt(int64(signExtend(v, n)))
+	}
+	return new(big.Int).SetUint64(v)
+}
+
+// wrap cuts x to n bits, two's complement.
+func wrap(x *big.Int, n int) uint64 {
+	return new(big.Int).And(x, mask(n)).Uint64()
+}
+
+func mask(n int) *big.Int {
+	m := new(big.Int).Lsh(big.NewInt(1), uint(n))
+	return m.Sub(m, big.NewInt(1))
+}
+
+// clamp limits x to what n bits can hold.
+func clamp(x *big.Int, n int, signed bool) *big.Int {
+	lo, hi := new(big.Int), mask(n)
+	if signed {
+		hi = mask(n - 1)
+		lo.Not(hi)
+	}
+	switch {
+	case x.Cmp(lo) < 0:
+		return lo
+	case x.Cmp(hi) > 0:
+		return hi
+	}
+	return x
+}
+
+// int reads an operand as the integer its type says.
+func (t *thread) int(name string) *big.Int {
+	o, typ := t.operand(name)
+	return integer(t.read(o, typ).lo, typ.Bits(), typ.IsSigned())
+}
+
+// putInt writes the low bits of an integer result.
+func (t *thread) putInt(name string, x *big.Int) {
+	_, typ := t.operand(name)
+	t.put(name, wrap(x, typ.Bits()))
+}
+
+// putSat writes an integer result, clamped if the instruction has .sat.
+func (t *thread) putSat(name string, x *big.Int) {
+	if t.has("sat") {
+		_, typ := t.operand(name)
+		x = clamp(x, typ.Bits(), typ.IsSigned())
+	}
+	t.putInt(name, x)
+}
+
+// halves applies op to the two halves of .u16x2 and .s16x2 operands.
+func (t *thread) halves(op func(a, b *big.Int) *big.Int) {
+	signed := t.in.Type() == ptx.S16x2
+	a, b := t.arg("a"), t.arg("b")
+	d := uint64(0)
+	for i := 0; i < 32; i += 16 {
+		d |= wrap(op(integer(a>>i, 16, signed), integer(b>>i, 16, signed)), 16) << i
+	}
+	t.put("d", d)
+}
+
+func (t *thread) isPair() bool { typ := t.in.Type(); return typ == ptx.U16x2 || typ == ptx.S16x2 }
+
+// add (9.7.1.1): d = a + b.
+func add(t *thread) {
+	plus := func(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
+	if t.isPair() {
+		t.halves(plus)
+		return
+	}
+	t.putSat("d", plus(t.int("a"), t.int("b")))
+}
+
+// sub (9.7.1.2): d = a - b.
+func sub(t *thread) {
+	t.putSat("d", new(big.Int).Sub(t.int("a"), t.int("b")))
+}
+
+// product of a and b as mul, mad and their relatives select it: all of it
+// (.wide), or its upper or lower half.
+func (t *thread) product() *big.Int {
+	p := new(big.Int).Mul(t.int("a"), t.int("b"))
+	_, typ := t.operand("a")
+	return t.selectHalf(p, uint(typ.Bits()))
+}
+
+func (t *thread) selectHalf(p *big.Int, n uint) *big.Int {
+	if t.has("hi") {
+		return p.Rsh(p, n)
+	}
+	return p
+}
+
+// mul (9.7.1.3): d = a * b.
+func mul(t *thread) {
+	t.putInt("d", t.product())
+}
+
+// mad (9.7.1.4): d = a * b + c.
+func mad(t *thread) {
+	_, typ := t.operand("c")
+	p := t.product()
+	if t.has("lo") {
+		p = integer(wrap(p, typ.Bits()), typ.Bits(), typ.IsSigned())
+	}
+	t.putSat("d", p.Add(p, t.int("c")))
+}
+
+// product24 is the 48-bit product of the low 24 bits of a and b, or its bits
+// 47..16, or 31..0.
+func (t *thread) product24() *big.Int {
+	signed := t.in.Type().IsSigned()
+	p := new(big.Int).Mul(integer(t.arg("a"), 24, signed), integer(t.arg("b"), 24, signed))
+	return t.selectHalf(p, 16)
+}
+
+// mul24 (9.7.1.5): d = a * b of 24-bit integers.
+func mul24(t *thread) {
+	t.putInt("d", t.product24())
+}
+
+// mad24 (9.7.1.6): d = a * b + c of 24-bit integers a and b.
+func mad24(t *thread) {
+	p := t.product24()
+	t.putSat("d", p.Add(p, t.int("c")))
+}
+
+// sad (9.7.1.7): d = c + |a - b|.
+func sad(t *thread) {
+	d := new(big.Int).Sub(t.int("a"), t.int("b"))
+	t.putInt("d", d.Abs(d).Add(d, t.int("c")))
+}
+
+// div (9.7.1.8): d = a / b, towards zero. A division by zero gives a
+// machine-specific value; here all ones.
+func div(t *thread) {
+	a, b := t.int("a"), t.int("b")
+	if b.Sign() == 0 {
+		t.putInt("d", big.NewInt(-1))
+		return
+	}
+	t.putInt("d", new(big.Int).Quo(a, b))
+}
+
+// rem (9.7.1.9): d = a % b, with the sign of a. By zero as div.
+func rem(t *thread) {
+	a, b := t.int("a"), t.int("b")
+	if b.Sign() == 0 {
+		t.putInt("d", big.NewInt(-1))
+		return
+	}
+	t.putInt("d", new(big.Int).Rem(a, b))
+}
+
+// abs (9.7.1.10): d = |a|.
+func abs(t *thread) {
+	a := t.int("a")
+	t.putInt("d", a.Abs(a))
+}
+
+// neg (9.7.1.11): d = -a.
+func neg(t *thread) {
+	a := t.int("a")
+	t.putInt("d", a.Neg(a))
+}
+
+// minimum (9.7.1.12): d = min(a, b), with .relu not below zero.
+func minimum(t *thread) {
+	t.pick(func(a, b *big.Int) bool { return a.Cmp(b) < 0 })
+}
+
+// maximum (9.7.1.13): d = max(a, b), with .relu not below zero.
+func maximum(t *thread) {
+	t.pick(func(a, b *big.Int) bool { return a.Cmp(b) > 0 })
+}
+
+// pick is the one of a and b that first prefers.
+func (t *thread) pick(first func(a, b *big.Int) bool) {
+	op := func(a, b *big.Int) *big.Int {
+		d := b
+		if first(a, b) {
+			d = a
+		}
+		if t.has("relu") && d.Sign() < 0 {
+			return new(big.Int)
+		}
+		return d
+	}
+	if t.isPair() {
+		t.halves(op)
+		return
+	}
+	t.putInt("d", op(t.int("a"), t.int("b")))
+}
+
+// popc (9.7.1.14): the number of one bits.
+func popc(t *thread) {
+	d := uint64(0)
+	for a := t.arg("a"); a != 0; a >>= 1 {
+		d += a & 1
+	}
+	t.put("d", d)
+}
+
+// clz (9.7.1.15): the number of leading zeros.
+func clz(t *thread) {
+	n := t.in.Type().Bits()
+	a := t.arg("a")
+	d := 0
+	for d < n && a>>(n-1-d)&1 == 0 {
+		d++
+	}
+	t.put("d", uint64(d))
+}
+
+// bfind (9.7.1.16): the position of the most significant non-sign bit.
+func bfind(t *thread) {
+	msb := t.in.Type().Bits() - 1
+	a := t.arg("a")
+	if t.in.Type().IsSigned() && a>>msb&1 == 1 {
+		a = ^a
+	}
+	d := uint64(0xffffffff)
+	for i := msb; i >= 0; i-- {
+		if a>>i&1 == 1 {
+			d = uint64(i)
+			if t.has("shiftamt") {
+				d = uint64(msb - i)
+			}
+			break
+		}
+	}
+	t.put("d", d)
+}
+
+// fns (9.7.1.17): the c-th set bit of a from bit b on, downwards if c is
+// negative.
+func fns(t *thread) {
+	a, base, offset := t.arg("a"), int64(t.arg("b")), int64(int32(t.arg("c")))
+	set := func(pos int64) bool { return pos >= 0 && pos < 32 && a>>pos&1 == 1 }
+	d := uint64(0xffffffff)
+	if offset == 0 {
+		if set(base) {
+			d = uint64(base)
+		}
+		t.put("d", d)
+		return
+	}
+	count, inc := offset-1, int64(1)
+	if offset < 0 {
+		count, inc = -offset-1, -1
+	}
+	for pos := base; pos >= 0 && pos < 32; pos += inc {
+		if set(pos) {
+			if count == 0 {
+				d = uint64(pos)
+				break
+			}
+			count--
+		}
+	}
+	t.put("d", d)
+}
+
+// brev (9.7.1.18): the bits in reverse.
+func brev(t *thread) {
+	msb := t.in.Type().Bits() - 1
+	a, d := t.arg("a"), uint64(0)
+	for i := range msb + 1 {
+		d |= a >> (msb - i) & 1 << i
+	}
+	t.put("d", d)
+}
+
+// bfe (9.7.1.19): the field of c bits from bit b of a, extended.
+func bfe(t *thread) {
+	msb := t.in.Type().Bits() - 1
+	a, pos, length := t.arg("a"), int(t.arg("b")&0xff), int(t.arg("c")&0xff)
+	sbit := uint64(0)
+	if t.in.Type().IsSigned() && length != 0 {
+		sbit = a >> min(pos+length-1, msb) & 1
+	}
+	d := uint64(0)
+	for i := range msb + 1 {
+		if i < length && pos+i <= msb {
+			d |= a >> (pos + i) & 1 << i
+		} else {
+			d |= sbit << i
+		}
+	}
+	t.put("d", d)
+}
+
+// bfi (9.7.1.20): the low e bits of a placed at bit c of b. The manual calls
+// the destination f and the length d.
+func bfi(t *thread) {
+	msb := t.in.Type().Bits() - 1
+	a, d, pos, length := t.arg("a"), t.arg("b"), int(t.arg("c")&0xff), int(t.arg("e")&0xff)
+	for i := 0; i < length && pos+i <= msb; i++ {
+		d = d&^(1<<(pos+i)) | a>>i&1<<(pos+i)
+	}
+	t.put("d", d)
+}
+
+// szext (9.7.1.21): the low b bits of a, extended.
+func szext(t *thread) {
+	a, b := uint32(t.arg("a")), uint32(t.arg("b"))
+	b1 := b & 0x1f
+	tooLarge := b >= 32 && t.has("clamp")
+	mask := ^uint32(0) << b1
+	if tooLarge {
+		mask = 0
+	}
+	d := a &^ mask
+	if b1 != 0 && !tooLarge && t.in.Type().IsSigned() && a>>((b1-1)&0x1f)&1 == 1 {
+		d |= mask
+	}
+	t.put("d", uint64(d))
+}
+
+// bmsk (9.7.1.22): a mask of b bits from bit a.
+func bmsk(t *thread) {
+	a, b := uint32(t.arg("a")), uint32(t.arg("b"))
+	a1, b1 := a&0x1f, b&0x1f
+	mask0 := ^uint32(0) << a1
+	sum := a1 + b1
+	mask1 := ^uint32(0) << sum
+	positionOverflow := t.has("clamp") && a >= 32
+	widthOverflow := t.has("clamp") && b >= 32
+	if positionOverflow {
+		mask0 = 0
+	}
+	if sum >= 32 || positionOverflow || widthOverflow {
+		mask1 = 0
+	} else if b1 == 0 {
+		mask1 = ^uint32(0)
+	}
+	t.put("d", uint64(mask0&^mask1))
+}
+
+// field is the i-th field of n bits of v.
+func field(v uint64, i, n int, typ ptx.Type) *big.Int { return integer(v>>(i*n), n, typ.IsSigned()) }
+
+// dp4a (9.7.1.23): the dot product of four bytes, added to c.
+func dp4a(t *thread) {
+	a, b := t.arg("a"), t.arg("b")
+	d := t.int("c")
+	for i := range 4 {
+		p := field(a, i, 8, t.in.SlotType("atype"))
+		d.Add(d, p.Mul(p, field(b, i, 8, t.in.SlotType("btype"))))
+	}
+	t.putInt("d", d)
+}
+
+// dp2a (9.7.1.24): the dot product of two halves of a with two bytes of b,
+// added to c.
+func dp2a(t *thread) {
+	a, b := t.arg("a"), t.arg("b")
+	d := t.int("c")
+	from := 0
+	if t.has("hi") {
+		from = 2
+	}
+	for i := range 2 {
+		p := field(a, i, 16, t.in.SlotType("atype"))
+		d.Add(d, p.Mul(p, field(b, from+i, 8, t.in.SlotType("btype"))))
+	}
+	t.putInt("d", d)
+}
+
+// addCarry writes a + b + in, all read as unsigned, and with .cc the carry out
+// of the width of d.
+func (t *thread) addCarry(a, b *big.Int, in bool) {
+	n := t.in.Type().Bits()
+	s := new(big.Int).Add(a, b)
+	s.Add(s, big.NewInt(int64(bit(in))))
+	if t.has("cc") {
+		t.carry = s.Bit(n) == 1
+	}
+	t.putInt("d", s)
+}
+
+// unsigned reads an operand's bits as an unsigned integer.
+func (t *thread) unsigned(name string) *big.Int { return new(big.Int).SetUint64(t.arg(name)) }
+
+// addCC (9.7.2.1, 9.7.2.2): add.cc, addc.
+func addCC(t *thread) {
+	t.addCarry(t.unsigned("a"), t.unsigned("b"), t.in.Mnemonic() == "addc" && t.carry)
+}
+
+// subCC (9.7.2.3, 9.7.2.4): sub.cc, subc; the flag is the borrow.
+func subCC(t *thread) {
+	d := new(big.Int).Sub(t.unsigned("a"), t.unsigned("b"))
+	if t.in.Mnemonic() == "subc" {
+		d.Sub(d, big.NewInt(int64(bit(t.carry))))
+	}
+	if t.has("cc") {
+		t.carry = d.Sign() < 0
+	}
+	t.putInt("d", d)
+}
+
+// madCC (9.7.2.5, 9.7.2.6): mad.cc, madc. The carry is that of the addition of
+// the selected half of the product.
+func madCC(t *thread) {
+	n := t.in.Type().Bits()
+	p := new(big.Int).SetUint64(wrap(t.product(), n))
+	t.addCarry(p, t.unsigned("c"), t.in.Mnemonic() == "madc" && t.carry)
+}

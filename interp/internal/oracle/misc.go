@@ -1,0 +1,13 @@
+package oracle
+
+// This file executes miscellaneous instructions (manual 9.7.19) and the cache
+// policies of 9.7.9.18.
+
+// createpolicy (9.7.9.18): policies are hints, all alike.
+func createpolicy(t *thread) { t.put("d", 0) }
+
+// brkpt (9.7.19.1) stops the thread, and with it the launch.
+func brkpt(t *thread) { t.trap(KindBreak, "breakpoint") }
+
+// trap (9.7.19.4) aborts the launch.
+func trap(t *thread) { t.trap(KindTrap, "the kernel trapped") }

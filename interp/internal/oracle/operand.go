@@ -1,0 +1,213 @@
+package oracle
+
+// This file reads and writes operands (manual chapter 6, 9.4) and special
+// registers (chapter 10).
+
+import (
+	"fmt"
+
+	"gemu/ptx"
+)
+
+// value is the bits of a register; hi only of .b128.
+type value struct{ lo, hi uint64 }
+
+// low keeps the n low bits.
+func low(v uint64, n int) uint64 {
+	if n >= 64 {
+		return v
+	}
+	return v & (1<<n - 1)
+}
+
+func (v value) low(n int) value {
+	if n > 64 {
+		return v
+	}
+	return value{lo: low(v.lo, n)}
+}
+
+// signExtend widens the n-bit value v.
+func signExtend(v uint64, n int) uint64 {
+	if n < 64 && v>>(n-1)&1 != 0 {
+		v |= ^uint64(0) << n
+	}
+	return v
+}
+
+// has reports whether the current instruction has the modifier.
+func (t *thread) has(mod string) bool { return t.in.Has(mod) }
+
+// operand finds an operand of the current instruction by its name in the
+// instruction table, with the type it must have.
+func (t *thread) operand(name string) (*ptx.Operand, ptx.Type) {
+	for i, spec := range t.in.Form.Operands {
+		if spec.Name == name {
+			return &t.in.Ops[i], t.in.OperandType(i)
+		}
+	}
+	panic(fmt.Sprintf("BUG: %s has no operand %s", t.in.Text, name))
+}
+
+// given reports whether the form has the operand and the instruction gives it.
+func (t *thread) given(name string) bool {
+	for i, spec := range t.in.Form.Operands {
+		if spec.Name == name {
+			return t.in.Ops[i].Kind != ptx.NoOperand
+		}
+	}
+	return false
+}
+
+// arg reads an operand: its bits, as many as its type has.
+func (t *thread) arg(name string) uint64 {
+	o, typ := t.operand(name)
+	return t.read(o, typ).lo
+}
+
+// pred reads a predicate operand, which may be negated.
+func (t *thread) pred(name string) bool {
+	o, typ := t.operand(name)
+	return (t.read(o, typ).lo != 0) != o.Neg
+}
+
+// put writes a result.
+func (t *thread) put(name string, v uint64) {
+	o, typ := t.operand(name)
+	t.write(o, typ, value{lo: v})
+}
+
+// putPred writes a predicate result.
+func (t *thread) putPred(name string, p bool) { t.put(name, bit(p)) }
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// read gives the low bits of an operand, as many as typ has; all of it for
+// NoType.
+func (t *thread) read(o *ptx.Operand, typ ptx.Type) value {
+	bits := typ.Bits()
+	if typ == ptx.NoType {
+		bits = 128
+	}
+	switch o.Kind {
+	case ptx.RegOperand:
+		return t.top().regs[o.Reg].low(bits)
+	case ptx.ImmOperand:
+		switch {
+		case typ == ptx.Pred:
+			return value{lo: bit(o.Imm.Bits != 0)}
+		case typ == ptx.NoType:
+			return value{lo: o.Imm.Bits}
+		case bits == 128:
+			return value{o.Imm.Bits, uint64(int64(o.Imm.Bits) >> 63)}
+		}
+		return value{lo: o.Imm.As(typ)}
+	case ptx.SRegOperand:
+		return value{lo: low(t.special(o.SReg), o.SReg.Type().Bits())}.low(bits)
+	case ptx.SymOperand:
+		_, addr := t.symbol(o.Sym)
+		return value{lo: addr + uint64(o.Off)}.low(bits)
+	case ptx.SinkOperand: // an element of a vector nobody cares for
+		return value{}
+	}
+	panic(fmt.Sprintf("BUG: %s: operand of kind %d read", t.in.Text, o.Kind))
+}
+
+// write puts a value of type typ into a destination. A wider register is filled
+// by the sign for signed types, else by zeros (manual 9.4.1).
+func (t *thread) write(o *ptx.Operand, typ ptx.Type, v value) {
+	switch o.Kind {
+	case ptx.NoOperand, ptx.SinkOperand:
+		return
+	case ptx.RegOperand:
+		f := t.top()
+		v = v.low(typ.Bits())
+		if typ.IsSigned() {
+			v.lo = signExtend(v.lo, typ.Bits())
+		}
+		f.regs[o.Reg] = v.low(f.fn.Regs[o.Reg].Type.Bits())
+		return
+	}
+	panic(fmt.Sprintf("BUG: %s: operand of kind %d written", t.in.Text, o.Kind))
+}
+
+// symbol gives the address of a variable in its space, or of a function in the
+// generic space. Parameters of a device function lie in its frame.
+func (t *thread) symbol(s ptx.Symbol) (ptx.Space, uint64) {
+	v, isVar := s.(*ptx.Var)
+	if !isVar {
+		return ptx.Generic, t.m.Symbol(s)
+	}
+	if off, ok := t.top().vars[v]; ok {
+		return ptx.Local, off
+	}
+	if addr, ok := t.m.params[v]; ok {
+		return ptx.Param, addr
+	}
+	if v.Space == ptx.Shared {
+		off, ok := t.m.SharedAddr(v)
+		if !ok {
+			t.trap(KindMemory, "shared variable %s has no address", v.Name)
+		}
+		return ptx.Shared, off
+	}
+	return v.Space, t.m.Symbol(v)
+}
+
+// special reads a special register. Clusters are single CTAs; what no machine
+// is behind reads as zero.
+func (t *thread) special(r ptx.SpecialReg) uint64 {
+	m, c := t.m, t.cta
+	one := func(i ptx.SpecialReg, v [3]int) uint64 { return uint64(v[i]) }
+	switch {
+	case r >= ptx.TidX && r <= ptx.TidZ:
+		return one(r-ptx.TidX, t.tid)
+	case r >= ptx.NtidX && r <= ptx.NtidZ:
+		return one(r-ptx.NtidX, m.Block)
+	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
+		return one(r-ptx.CtaidX, c.id)
+	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
+		return one(r-ptx.NctaidX, m.Grid)
+	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
+		return one(r-ptx.ClusterIDX, c.id)
+	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
+		return one(r-ptx.NClusterIDX, m.Grid)
+	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
+		return 1
+	}
+	lane := uint64(1) << t.lane
+	switch r {
+	case ptx.LaneID:
+		return uint64(t.lane)
+	case ptx.WarpID:
+		return uint64(t.warp.id)
+	case ptx.NWarpID:
+		return uint64(len(c.warps))
+	case ptx.NSMID, ptx.ClusterNctarank:
+		return 1
+	case ptx.LanemaskEq:
+		return lane
+	case ptx.LanemaskLe:
+		return lane | (lane - 1)
+	case ptx.LanemaskLt:
+		return lane - 1
+	case ptx.LanemaskGe:
+		return -lane
+	case ptx.LanemaskGt:
+		return -lane &^ lane
+	case ptx.Clock, ptx.Clock64, ptx.GlobalTimer, ptx.GlobalTimerLo:
+		return uint64(t.steps)
+	case ptx.ClockHi, ptx.GlobalTimerHi:
+		return uint64(t.steps) >> 32
+	case ptx.TotalSmemSize, ptx.AggrSmemSize:
+		return uint64(m.SharedSize)
+	case ptx.DynamicSmemSize:
+		return uint64(m.SharedBytes)
+	}
+	return 0
+}

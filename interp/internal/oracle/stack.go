@@ -1,0 +1,32 @@
+package oracle
+
+// This file executes stack manipulation (manual 9.7.17). The stack grows
+// upwards here, so that alloca gives the old end, aligned, and stackrestore
+// takes back what stacksave gave.
+
+// stacksave (9.7.17.1): d = the stack pointer.
+func stacksave(t *thread) { t.put("d", t.sp) }
+
+// stackrestore (9.7.17.2) sets the stack pointer, within the current frame.
+func stackrestore(t *thread) {
+	sp := t.arg("a")
+	if sp < t.top().base || sp > t.sp {
+		t.trap(KindStack, "stack pointer %#x is not in the frame", sp)
+	}
+	t.sp = sp
+}
+
+// alloca (9.7.17.3): d = a bytes of stack, aligned to b.
+func alloca(t *thread) {
+	alignment := uint64(8)
+	if t.given("b") {
+		alignment = max(alignment, t.arg("b"))
+	}
+	size := t.arg("a")
+	p := align(t.sp, alignment)
+	if size > t.m.localSize {
+		t.trap(KindStack, "alloca of %d bytes", size)
+	}
+	t.grow(p + size)
+	t.put("d", p)
+}

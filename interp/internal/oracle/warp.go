@@ -1,0 +1,295 @@
+package oracle
+
+// This file executes collectives: instructions in which the threads of a warp
+// exchange values (manual 9.7.9.5, 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14).
+//
+// A thread that reaches one waits. With .sync, the threads named in membermask
+// that have not exited must all have come to the same instruction, there or at
+// another place. Without .sync, and where the named threads cannot all come, the
+// instruction completes when no thread of the warp can run: then the threads
+// at the place that is earliest in the program take part, which is what a
+// machine that brings its threads together as far as it can does.
+
+import (
+	"math/bits"
+
+	"gemu/ptx"
+)
+
+// group is the threads that take part in a collective, by lane. Each executes
+// its own t.in; these have the same opcode.
+type group []*thread
+
+// collectives says how to complete each of them.
+var collectives = map[string]func(g group){
+	"shfl":       shfl,
+	"bar":        func(group) {}, // bar.warp.sync
+	"vote":       vote,
+	"match":      match,
+	"activemask": activemask,
+	"redux":      redux,
+	"elect":      elect,
+}
+
+// collective begins to wait for the warp. Masks of lanes have 32 bits, so wider
+// warps have no collectives.
+func collective(t *thread) {
+	if t.m.warpSize > 32 {
+		t.unsupported()
+	}
+	t.state = atCollective
+}
+
+// membermask is the mask operand of a collective with .sync.
+func (t *thread) membermask() uint64 {
+	switch t.in.Mnemonic() {
+	case "shfl":
+		return t.arg("e")
+	case "bar":
+		return t.arg("a")
+	}
+	return t.arg("b")
+}
+
+// completeSync completes a collective with .sync that all its members have
+// reached. It reports whether there was one.
+func (w *warp) completeSync() bool {
+	for _, first := range w.threads {
+		if first.state != atCollective || !first.has("sync") {
+			continue
+		}
+		mask := first.membermask()
+		var g group
+		missing := false
+		for _, t := range w.threads {
+			switch {
+			case t.state == atCollective && t.in.Text == first.in.Text && t.membermask() == mask:
+				g = append(g, t)
+			case t.state != exited && mask>>t.lane&1 == 1:
+				missing = true
+			}
+		}
+		if !missing {
+			g.complete()
+			return true
+		}
+	}
+	return false
+}
+
+// completeEarliest completes, for the threads that have come, the collective
+// that is earliest in the program. It reports whether there was one.
+func (w *warp) completeEarliest() bool {
+	return w.completeFirst(func(*thread) bool { return true })
+}
+
+// completeFirst is completeEarliest among some of the waiting threads.
+func (w *warp) completeFirst(among func(t *thread) bool) bool {
+	var g group
+	for _, t := range w.threads {
+		if t.state != atCollective || !among(t) {
+			continue
+		}
+		before := -1
+		if len(g) > 0 {
+			before = t.compare(g[0])
+		}
+		switch {
+		case before < 0:
+			g = group{t}
+		case before == 0:
+			g = append(g, t)
+		}
+	}
+	if len(g) > 0 {
+		g.complete()
+	}
+	return len(g) > 0
+}
+
+// endTurn notes that a turn has passed; see patience.
+func (w *warp) endTurn() {
+	unsync := func(t *thread) bool { return !t.has("sync") }
+	waits := false
+	for _, t := range w.threads {
+		waits = waits || t.state == atCollective && unsync(t)
+	}
+	if !waits {
+		w.starved = 0
+		return
+	}
+	if w.starved++; w.starved >= patience {
+		w.completeFirst(unsync)
+		w.starved = 0
+	}
+}
+
+func (g group) complete() {
+	collectives[g[0].in.Mnemonic()](g)
+	for _, t := range g {
+		t.state = ready
+	}
+}
+
+// mask has the bits of the group's lanes for which p holds.
+func (g group) mask(p func(t *thread) bool) uint64 {
+	m := uint64(0)
+	for _, t := range g {
+		if p(t) {
+			m |= 1 << t.lane
+		}
+	}
+	return m
+}
+
+func (g group) all() uint64 { return g.mask(func(*thread) bool { return true }) }
+
+// gather reads an operand of every member.
+func (g group) gather(name string) []uint64 {
+	v := make([]uint64, len(g))
+	for i, t := range g {
+		v[i] = t.arg(name)
+	}
+	return v
+}
+
+// shfl (9.7.9.5, 9.7.9.6): d = a of lane j; p says whether j was in range.
+// Where it was not, or lane j takes no part, j is the thread's own lane.
+func shfl(g group) {
+	var source [32]uint64
+	present := g.all()
+	for i, a := range g.gather("a") {
+		source[g[i].lane] = a
+	}
+	for _, t := range g {
+		lane := t.lane
+		bval, c := int(t.arg("b")&0x1f), int(t.arg("c"))
+		cval, mask := c&0x1f, c>>8&0x1f
+		maxLane := lane&mask | cval&^mask
+		minLane := lane & mask
+		var j int
+		var pval bool
+		switch t.in.Slot("mode") {
+		case "up":
+			j = lane - bval
+			pval = j >= maxLane
+		case "down":
+			j = lane + bval
+			pval = j <= maxLane
+		case "bfly":
+			j = lane ^ bval
+			pval = j <= maxLane
+		case "idx":
+			j = minLane | bval&^mask
+			pval = j <= maxLane
+		}
+		if !pval || present>>j&1 == 0 {
+			j = lane
+		}
+		t.put("d", source[j])
+		if t.given("p") {
+			t.putPred("p", pval)
+		}
+	}
+}
+
+// vote (9.7.13.8, 9.7.13.9): the predicates of the group, reduced or as a mask.
+func vote(g group) {
+	yes := g.mask(func(t *thread) bool { return t.pred("a") })
+	for _, t := range g {
+		switch {
+		case t.has("all"):
+			t.putPred("d", yes == g.all())
+		case t.has("any"):
+			t.putPred("d", yes != 0)
+		case t.has("uni"):
+			t.putPred("d", yes == 0 || yes == g.all())
+		case t.has("ballot"):
+			t.put("d", yes)
+		}
+	}
+}
+
+// match (9.7.13.10): the lanes with the same a; with .all, the whole group or
+// none.
+func match(g group) {
+	a := g.gather("a")
+	for i, t := range g {
+		same := uint64(0)
+		for j, u := range g {
+			if a[j] == a[i] {
+				same |= 1 << u.lane
+			}
+		}
+		if t.has("all") {
+			if same != g.all() {
+				same = 0
+			}
+			if t.given("p") {
+				t.putPred("p", same != 0)
+			}
+		}
+		t.put("d", same)
+	}
+}
+
+// activemask (9.7.13.11): the lanes that execute this together.
+func activemask(g group) {
+	for _, t := range g {
+		t.put("d", g.all())
+	}
+}
+
+// redux (9.7.13.12): a of all the group, combined.
+func redux(g group) {
+	a := g.gather("a")
+	d := a[0]
+	for _, v := range a[1:] {
+		d = g[0].reduce(d, v)
+	}
+	if g[0].in.Type() == ptx.F32 {
+		d = g[0].reduce(d, d) // .abs and canonical NaN, also of a single thread
+	}
+	for _, t := range g {
+		t.put("d", d)
+	}
+}
+
+// reduce is one step of redux.
+func (t *thread) reduce(x, y uint64) uint64 {
+	typ := t.in.Type()
+	switch t.in.Slot("op") {
+	case "and":
+		return x & y
+	case "or":
+		return x | y
+	case "xor":
+		return x ^ y
+	case "add":
+		return low(x+y, 32)
+	}
+	dir := 1
+	if t.has("min") {
+		dir = -1
+	}
+	if typ == ptx.F32 {
+		a, b := single.decode(x), single.decode(y)
+		if t.has("abs") {
+			a.neg, b.neg = false, false
+		}
+		return single.round(extreme(a, b, dir, t.has("NaN")), "rn")
+	}
+	if integer(y, 32, typ.IsSigned()).Cmp(integer(x, 32, typ.IsSigned()))*dir > 0 {
+		return y
+	}
+	return x
+}
+
+// elect (9.7.13.14): the lowest lane of the group is the leader.
+func elect(g group) {
+	leader := bits.TrailingZeros64(g.all())
+	for _, t := range g {
+		t.put("d", uint64(leader))
+		t.putPred("p", t.lane == leader)
+	}
+}
