@@ -20,6 +20,7 @@ type code struct {
 	consts regfile.Constants
 
 	entry     *function
+	instrs    []*instr // the PTX instructions of all functions
 	hits      int  // memory instructions: each remembers the allocation it hit
 	ordered   bool // some instruction lets a CTA see what other CTAs did
 	shared    map[*ptx.Var]uint64
@@ -74,8 +75,21 @@ type inst struct {
 	call  *callSite // of calls of builtins
 	op    *alu.Op   // what pure is the kernel of
 	guard int32     // 0: none; p+1: where predicate p holds; -(p+1): where it does not
-	src   *ptx.Instr
+	src   *instr
+	uses  *uses
 }
+
+// instr is a PTX instruction of the lowered code.
+type instr struct {
+	*ptx.Instr
+	fn     *function
+	index  int          // in code.instrs
+	reads  []operandRef // rows of the registers it names as sources, predicates left out
+	writes []operandRef
+}
+
+// uses lists the rows an instruction reads and writes, constants left out.
+type uses struct{ reads, writes []operandRef }
 
 // terminator is how a block ends.
 type terminator uint8
@@ -106,7 +120,7 @@ type block struct {
 	next    int32
 	target  int32
 	join    int32 // where diverged lanes meet: the immediate post-dominator
-	src     *ptx.Instr
+	src     *instr
 	index   operandRef // of termIndex
 	targets []int32
 	call    *callSite

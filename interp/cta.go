@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gemu/interp/internal/alu"
-	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -177,7 +176,7 @@ type barrierWait struct {
 	id   int
 	op   *barrierOp
 	mask uint64
-	src  *ptx.Instr
+	src  *instr
 }
 
 // barrier executes bar or barrier.
@@ -315,35 +314,23 @@ func (c *cta) release() {
 }
 
 // newTrap makes a trap at an instruction.
-func (c *cta) newTrap(in *ptx.Instr, kind error, format string, args ...any) *Trap {
+func (c *cta) newTrap(in *instr, kind error, format string, args ...any) *Trap {
 	m := c.code.mod
 	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.width}
 	if in != nil {
 		t.Pos = in.Pos
 		t.Line = m.Line(int(in.Pos.Line))
 		t.Instr = in.Text
-		t.Source = c.code.sourceOf(in)
+		t.Func = in.fn.fn.Name
+		if in.Loc >= 0 {
+			l := in.fn.fn.Locs[in.Loc]
+			t.Source = fmt.Sprintf("%s:%d:%d", m.FileName(l.File), l.Line, l.Col)
+		}
 	} else {
 		t.Pos = c.code.kernel.Pos
 		t.Line = m.Line(int(t.Pos.Line))
 	}
 	return t
-}
-
-// sourceOf is the place that .loc gives for an instruction.
-func (c *code) sourceOf(in *ptx.Instr) string {
-	if in.Loc < 0 {
-		return ""
-	}
-	for _, fn := range c.funcs {
-		found := false
-		fn.fn.EachInstr(func(o *ptx.Instr) { found = found || o == in })
-		if found {
-			l := fn.fn.Locs[in.Loc]
-			return fmt.Sprintf("%s:%d:%d", c.mod.FileName(l.File), l.Line, l.Col)
-		}
-	}
-	return ""
 }
 
 // thread is the tid of the thread with a linear index.

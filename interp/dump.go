@@ -37,7 +37,7 @@ func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 			fmt.Fprint(w, " visible")
 		}
 		fmt.Fprintln(w)
-		var last *ptx.Instr
+		var last *instr
 		for j := range b.insts {
 			in := &b.insts[j]
 			if in.src != last {

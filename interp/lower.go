@@ -221,7 +221,7 @@ type lowerer struct {
 	temps    regfile.Size // in use by the present instruction
 	maxTemps regfile.Size
 	guard    int32
-	src      *ptx.Instr
+	src      *instr
 	live     ptx.RegSet // registers alive behind the present instruction
 }
 
@@ -341,7 +341,9 @@ func (l *lowerer) block(b *ptx.Block) {
 }
 
 func (l *lowerer) instr(in *ptx.Instr) {
-	l.src = in
+	l.src = &instr{Instr: in, fn: l.fn, index: len(l.instrs)}
+	l.instrs = append(l.instrs, l.src)
+	in.Uses(func(r ptx.RegID) { l.src.reads = l.register(l.src.reads, r) }, func(r ptx.RegID) { l.src.writes = l.register(l.src.writes, r) })
 	l.temps = regfile.Size{}
 	l.guard = 0
 	if in.Guard.Reg != ptx.NoReg {
@@ -368,10 +370,45 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	l.maxTemps.P = max(l.maxTemps.P, l.temps.P)
 }
 
-// emit appends an instruction to the present block.
-func (l *lowerer) emit(in inst) {
+// register adds the rows of a register that is no predicate to a list.
+func (l *lowerer) register(list []operandRef, r ptx.RegID) []operandRef {
+	ref := l.rows[r]
+	if ref.slot == alu.P {
+		return list
+	}
+	list = append(list, operandRef{ref.slot, ref.row})
+	if ref.wide {
+		list = append(list, operandRef{ref.slot, ref.row + 1})
+	}
+	return list
+}
+
+// emit appends an instruction to the present block, with the rows it reads and
+// writes.
+func (l *lowerer) emit(in inst, reads, writes []operandRef) {
 	in.guard, in.src = l.guard, l.src
+	varies := func(o operandRef) bool { return o.row >= 0 && o.slot != alu.NoSlot }
+	in.uses = &uses{keep(reads, varies), keep(writes, varies)}
 	l.cur.insts = append(l.cur.insts, in)
+}
+
+func keep(list []operandRef, ok func(operandRef) bool) []operandRef {
+	var out []operandRef
+	for _, o := range list {
+		if ok(o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// rows makes operandRefs of one slot.
+func rows(s alu.Slot, list ...int32) []operandRef {
+	var refs []operandRef
+	for _, r := range list {
+		refs = append(refs, operandRef{s, r})
+	}
+	return refs
 }
 
 // op appends a kernel by its key.
@@ -380,7 +417,28 @@ func (l *lowerer) op(key string, o regfile.Operands) {
 	if k == nil {
 		panic("BUG: no kernel " + key)
 	}
-	l.emit(inst{Operands: o, pure: k.Vec, op: k})
+	l.emitKernel(k, o)
+}
+
+// emitKernel appends a kernel.
+func (l *lowerer) emitKernel(k *alu.Op, o regfile.Operands) {
+	var reads []operandRef
+	for i, row := range []int32{o.A, o.B, o.C, o.E} {
+		if i < k.Sources() {
+			reads = append(reads, operandRef{k.Src[i], row})
+		}
+	}
+	writes := []operandRef{{k.Dst, o.D}}
+	if k.Compare {
+		if o.Imm != alu.BoolNone {
+			reads = append(reads, operandRef{alu.P, o.C})
+		}
+		writes = append(writes, operandRef{alu.P, o.E})
+	}
+	if k.Dst2 != alu.NoSlot {
+		writes = append(writes, operandRef{k.Dst2, o.F})
+	}
+	l.emit(inst{Operands: o, pure: k.Vec, op: k}, reads, writes)
 }
 
 // temp makes a row for the rest of the present instruction.

@@ -90,7 +90,7 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 			if run == nil {
 				l.refuse("a call of %s, which is declared but not defined,", f.Name)
 			}
-			l.emit(inst{lane: run, call: site})
+			l.emit(inst{lane: run, call: site}, placeRows(site.args), placeRows(site.rets))
 			return
 		}
 		site.target = l.byFunc[f]
@@ -103,6 +103,15 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 	}
 	l.end(termCall).call = site
 	l.open()
+}
+
+// placeRows are the places that are rows.
+func placeRows(list []place) []operandRef {
+	var refs []operandRef
+	for _, p := range list {
+		refs = append(refs, operandRef{p.slot, p.row})
+	}
+	return refs
 }
 
 // actual is the place of a call's argument or result.
@@ -129,7 +138,7 @@ func (l *lowerer) actual(o *ptx.Operand) place {
 	return place{slot: ref.slot, row: ref.row, size: (l.fn.fn.Regs[o.Reg].Type.Bits() + 7) / 8}
 }
 
-func lowerTrap(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: trapLane}) }
+func lowerTrap(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: trapLane}, nil, nil) }
 
 func trapLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	kind := ErrTrap
@@ -139,7 +148,7 @@ func trapLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	w.fail(in.src, uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-func lowerNanosleep(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: sleepLane}) }
+func lowerNanosleep(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: sleepLane}, nil, nil) }
 
 // sleepLane lets other warps run. How long is not modelled: the duration is
 // allowed to be anything from zero (manual 9.7.19.2).
@@ -149,7 +158,8 @@ func sleepLane(w *warp, h int, f *regfile.File, in *inst, m uint32) { w.yield = 
 func lowerBar(l *lowerer, in *ptx.Instr) {
 	if in.Has("warp") {
 		l.warpOnly(in)
-		l.emit(inst{Operands: regfile.Operands{C: l.source(in.Arg("a"), ptx.B32, alu.R)}, lane: barWarpSync})
+		c := l.source(in.Arg("a"), ptx.B32, alu.R)
+		l.emit(inst{Operands: regfile.Operands{C: c}, lane: barWarpSync}, rows(alu.R, c), nil)
 		return
 	}
 	if in.Has("cluster") {
@@ -211,7 +221,7 @@ func lowerShfl(l *lowerer, in *ptx.Instr) {
 		o.F = l.source(in.Arg("e"), ptx.B32, alu.R)
 		o.Imm |= warpSync
 	}
-	l.emit(inst{Operands: o, lane: shfl})
+	l.emit(inst{Operands: o, lane: shfl}, rows(alu.R, o.A, o.B, o.C, o.F), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
 }
 
 func lowerVote(l *lowerer, in *ptx.Instr) {
@@ -222,12 +232,18 @@ func lowerVote(l *lowerer, in *ptx.Instr) {
 		o.C = l.source(in.Arg("b"), ptx.B32, alu.R)
 		o.Imm |= warpSync
 	}
+	d := operandRef{alu.P, 0}
 	if o.Imm&^warpSync == voteBallot {
-		o.D = l.target(in.Arg("d"), alu.R)
+		d = operandRef{alu.R, l.target(in.Arg("d"), alu.R)}
 	} else {
-		o.D = l.predicate(in.Arg("d"))
+		d.row = l.predicate(in.Arg("d"))
 	}
-	l.emit(inst{Operands: o, lane: vote})
+	o.D = d.row
+	reads := rows(alu.P, o.A)
+	if in.Has("sync") {
+		reads = append(reads, operandRef{alu.R, o.C})
+	}
+	l.emit(inst{Operands: o, lane: vote}, reads, []operandRef{d})
 }
 
 func lowerMatch(l *lowerer, in *ptx.Instr) {
@@ -241,32 +257,33 @@ func lowerMatch(l *lowerer, in *ptx.Instr) {
 		o.Imm |= matchAll
 		o.E = l.predicate(in.Arg("p"))
 	}
-	l.emit(inst{Operands: o, lane: match})
+	l.emit(inst{Operands: o, lane: match}, append(rows(slotOf(t), o.A), operandRef{alu.R, o.C}), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
 }
 
 func lowerActivemask(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	l.emit(inst{Operands: regfile.Operands{D: l.target(&in.Ops[0], alu.R)}, lane: activemask})
+	d := l.target(&in.Ops[0], alu.R)
+	l.emit(inst{Operands: regfile.Operands{D: d}, lane: activemask}, nil, rows(alu.R, d))
 }
 
 func lowerRedux(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
+	o := regfile.Operands{D: l.target(&in.Ops[0], alu.R), A: l.source(in.Arg("a"), in.Type(), alu.R), C: l.source(in.Arg("b"), ptx.B32, alu.R)}
 	if in.Type() == ptx.F32 {
 		spec := alu.FloatSpec{Op: alu.FMin, Abs: in.Has("abs"), NaN: in.Has("NaN")}
 		if in.Has("max") {
 			spec.Op = alu.FMax
 		}
-		l.emit(inst{Operands: regfile.Operands{D: l.target(&in.Ops[0], alu.R), A: l.source(in.Arg("a"), ptx.F32, alu.R), C: l.source(in.Arg("b"), ptx.B32, alu.R), Imm: spec.Imm()}, lane: reduxFloat})
+		o.Imm = spec.Imm()
+		l.emit(inst{Operands: o, lane: reduxFloat}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
 		return
 	}
 	a := &rmw{op: atomicOps[in.Slot("op")], typ: in.Type()}
-	l.emit(inst{
-		Operands: regfile.Operands{D: l.target(&in.Ops[0], alu.R), A: l.source(in.Arg("a"), in.Type(), alu.R), C: l.source(in.Arg("b"), ptx.B32, alu.R)},
-		mem:      &access{atom: a}, lane: redux,
-	})
+	l.emit(inst{Operands: o, mem: &access{atom: a}, lane: redux}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
 }
 
 func lowerElect(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	l.emit(inst{Operands: regfile.Operands{D: l.target(in.Arg("d"), alu.R), E: l.predicate(in.Arg("p")), C: l.source(in.Arg("b"), ptx.B32, alu.R)}, lane: elect})
+	o := regfile.Operands{D: l.target(in.Arg("d"), alu.R), E: l.predicate(in.Arg("p")), C: l.source(in.Arg("b"), ptx.B32, alu.R)}
+	l.emit(inst{Operands: o, lane: elect}, rows(alu.R, o.C), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
 }

@@ -86,7 +86,7 @@ func (l *lowerer) symbol(s ptx.Symbol, off int64, slot alu.Slot, d int32) int32 
 			if slot == alu.Q {
 				fn = frameAddress64
 			}
-			l.emit(inst{Operands: regfile.Operands{D: d, Imm: uint64(int64(at) + off)}, lane: fn})
+			l.emit(inst{Operands: regfile.Operands{D: d, Imm: uint64(int64(at) + off)}, lane: fn}, nil, rows(slot, d))
 			return d
 		}
 	}
@@ -253,7 +253,7 @@ func lowerPure(l *lowerer, in *ptx.Instr) {
 	} else {
 		o.D = l.target(d, k.Dst)
 	}
-	l.emit(inst{Operands: o, pure: k.Vec, op: k})
+	l.emitKernel(k, o)
 }
 
 var roundings = map[string]fp.Rounding{
@@ -413,7 +413,7 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 	d, finish := l.result(&in.Ops[0], dt)
 	a := l.source(&in.Ops[1], at, slotOf(at))
 	if k := alu.Lookup(in.Canonical()); k != nil {
-		l.emit(inst{Operands: regfile.Operands{D: d, A: a}, pure: k.Vec, op: k})
+		l.emitKernel(k, regfile.Operands{D: d, A: a})
 	} else {
 		size := map[alu.Slot]string{alu.R: ".b32", alu.Q: ".b64"}
 		l.op("convert"+size[slotOf(dt)]+size[slotOf(at)], regfile.Operands{D: d, A: a, Imm: spec.Imm()})
@@ -474,7 +474,8 @@ func lowerIsspacep(l *lowerer, in *ptx.Instr) {
 	a := &in.Ops[1]
 	row := l.source(a, ptx.U64, alu.Q)
 	space, _ := in.Space()
-	l.emit(inst{Operands: regfile.Operands{D: l.predicate(&in.Ops[0]), A: row, Imm: uint64(space)}, lane: isspacep})
+	d := l.predicate(&in.Ops[0])
+	l.emit(inst{Operands: regfile.Operands{D: d, A: row, Imm: uint64(space)}, lane: isspacep}, rows(alu.Q, row), rows(alu.P, d))
 }
 
 // flushed gives a row with the subnormals of an f32 operand flushed.

@@ -114,7 +114,7 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 	if len(a.elems) == 1 {
 		i.D, i.A = a.elems[0].row, a.row
 	}
-	l.emit(i)
+	l.emit(i, a.address(), a.registers())
 	for _, row := range cut {
 		l.op("cvt.u16.u32", regfile.Operands{D: row, A: row})
 	}
@@ -131,7 +131,7 @@ func lowerSt(l *lowerer, in *ptx.Instr) {
 	if len(a.elems) == 1 {
 		i.D, i.A = a.elems[0].row, a.row
 	}
-	l.emit(i)
+	l.emit(i, append(a.address(), a.registers()...), nil)
 }
 
 // rmw is the operation of atom and red.
@@ -201,7 +201,30 @@ func lowerAtom(l *lowerer, in *ptx.Instr) {
 		copy(a.elems, x.elems)
 	}
 	a.bytes = a.size * len(a.elems)
-	l.emit(inst{mem: a, lane: atomLane})
+	reads := append(a.address(), elemRows(a.atom.b, a.size)...)
+	l.emit(inst{mem: a, lane: atomLane}, append(reads, elemRows(a.atom.c, a.size)...), a.registers())
+}
+
+// address is the row the address is in, if there is one.
+func (a *access) address() []operandRef {
+	if a.addr == alu.NoSlot {
+		return nil
+	}
+	return []operandRef{{a.addr, a.row}}
+}
+
+// registers are the rows of the elements.
+func (a *access) registers() []operandRef { return elemRows(a.elems, a.size) }
+
+func elemRows(list []elem, size int) []operandRef {
+	var refs []operandRef
+	for _, e := range list {
+		refs = append(refs, operandRef{e.slot, e.row})
+		if size == 16 {
+			refs = append(refs, operandRef{e.slot, e.row2})
+		}
+	}
+	return refs
 }
 
 // visible reports whether the instruction lets a CTA see what others did, or
@@ -308,16 +331,18 @@ func lowerStack(l *lowerer, in *ptx.Instr) {
 	}
 	switch in.Op.Name {
 	case "stacksave":
-		l.emit(inst{Operands: regfile.Operands{D: l.target(&in.Ops[0], s), Imm: wide}, lane: stacksave})
+		d := l.target(&in.Ops[0], s)
+		l.emit(inst{Operands: regfile.Operands{D: d, Imm: wide}, lane: stacksave}, nil, rows(s, d))
 	case "stackrestore":
-		l.emit(inst{Operands: regfile.Operands{A: l.source(&in.Ops[0], in.Type(), s), Imm: wide}, lane: stackrestore})
+		a := l.source(&in.Ops[0], in.Type(), s)
+		l.emit(inst{Operands: regfile.Operands{A: a, Imm: wide}, lane: stackrestore}, rows(s, a), nil)
 	case "alloca":
 		align := uint64(8)
 		if o := in.Arg("b"); o.Kind == ptx.ImmOperand {
 			align = max(align, o.Imm.Bits)
 		}
-		d := l.target(&in.Ops[0], s)
-		l.emit(inst{Operands: regfile.Operands{D: d, A: l.source(&in.Ops[1], in.Type(), s), Imm: wide | align<<1}, lane: alloca})
+		d, a := l.target(&in.Ops[0], s), l.source(&in.Ops[1], in.Type(), s)
+		l.emit(inst{Operands: regfile.Operands{D: d, A: a, Imm: wide | align<<1}, lane: alloca}, rows(s, a), rows(s, d))
 	}
 }
 

@@ -20,7 +20,7 @@ func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
 	}
 	switch r {
 	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
-		l.warpOnly(l.src)
+		l.warpOnly(l.src.Instr)
 	}
 	i := inst{Operands: regfile.Operands{D: d, Imm: uint64(r)}}
 	switch s {
@@ -35,7 +35,7 @@ func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
 		l.op("mov.pred", regfile.Operands{D: d, A: l.konst(alu.P, 0)})
 		return d
 	}
-	l.emit(i)
+	l.emit(i, nil, rows(s, d))
 	return d
 }
 

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/alu"
-	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -311,21 +310,18 @@ func (w *warp) value(o operandRef, lane int) uint64 {
 func (w *warp) tid(lane int) int { return w.id*w.cta.code.width + lane }
 
 // fail stops the warp with a trap for the lanes given.
-func (w *warp) fail(in *ptx.Instr, lanes uint64, kind error, format string, args ...any) *Trap {
+func (w *warp) fail(in *instr, lanes uint64, kind error, format string, args ...any) *Trap {
 	t := w.cta.newTrap(in, kind, format, args...)
 	t.Warp, t.Lanes, t.Active = w.id, lanes, w.mask
 	if lanes != 0 {
 		t.Thread = w.cta.thread(w.tid(bits.TrailingZeros64(lanes)))
-	}
-	if w.fn != nil {
-		t.Func = w.fn.fn.Name
 	}
 	w.err = t
 	return t
 }
 
 // anchor is an instruction to name when the block as a whole is meant.
-func (b *block) anchor() *ptx.Instr {
+func (b *block) anchor() *instr {
 	if len(b.insts) > 0 {
 		return b.insts[0].src
 	}

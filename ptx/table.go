@@ -75,10 +75,11 @@ const (
 	AffineLoad                  // uniform address: the loaded value is uniform; affine address: a vector access
 	AffineStore                 // uniform or affine address
 	AffineBranch                // uniform predicate
-	affineCount
+	// AffineCount is the number of rules.
+	AffineCount
 )
 
-var affineNames = [affineCount]string{
+var affineNames = [AffineCount]string{
 	"none", "uniform", "move", "add", "sub", "mul", "mad", "shl", "shr", "neg", "not", "abs", "min", "max",
 	"and", "or", "xor", "select", "convert", "compare", "address", "load", "store", "branch",
 }

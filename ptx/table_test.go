@@ -9,7 +9,7 @@ import (
 func TestTable(t *testing.T) {
 	for _, op := range Ops() {
 		for _, f := range op.Forms {
-			if f.Class == NoClass || f.Class >= classCount || f.Section == "" || f.Affine >= affineCount {
+			if f.Class == NoClass || f.Class >= classCount || f.Section == "" || f.Affine >= AffineCount {
 				t.Errorf("%s: class %v, section %q, affine rule %v", f.Syntax, f.Class, f.Section, f.Affine)
 			}
 			if f.Open() {

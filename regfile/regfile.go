@@ -29,6 +29,9 @@ type Constants struct {
 	R []Row32
 	Q []Row64
 	P []uint32
+
+	SR, SQ []Compact // their shadows, made by Shadow
+	SP     []CompactPred
 }
 
 // File holds the registers of up to 32 lanes of a warp: a window, for the
@@ -38,6 +41,7 @@ type File struct {
 	Q []Row64  // window of 64-bit registers
 	P []uint32 // window of predicates
 	K *Constants
+	S *Shadow // nil if registers are not tracked
 
 	allR []Row32
 	allQ []Row64
@@ -53,13 +57,6 @@ type Size struct{ R, Q, P int }
 type Operands struct {
 	D, A, B, C, E, F int32
 	Imm              uint64 // what else the kernel wants to know
-}
-
-// NewFile makes a file whose window is the frame of the outermost function.
-func NewFile(k *Constants, frame Size) *File {
-	f := &File{K: k}
-	f.Push(frame)
-	return f
 }
 
 // Reset empties the file and opens a first window. Registers keep what they
@@ -79,6 +76,9 @@ func (f *File) Push(frame Size) {
 	f.allQ = grow(f.allQ, f.base.Q+frame.Q)
 	f.allP = grow(f.allP, f.base.P+frame.P)
 	f.window(frame)
+	if f.S != nil {
+		f.S.push(f.base, frame)
+	}
 }
 
 // Pop returns to the window of the caller, whose size is given.
@@ -87,6 +87,9 @@ func (f *File) Pop(frame Size) {
 	f.base.Q -= frame.Q
 	f.base.P -= frame.P
 	f.window(frame)
+	if f.S != nil {
+		f.S.window(f.base, frame)
+	}
 }
 
 func (f *File) window(n Size) {

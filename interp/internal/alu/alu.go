@@ -39,6 +39,10 @@ type Op struct {
 	Dst  Slot
 	Dst2 Slot // second result, in row E or F: a carry
 	Src  [4]Slot
+
+	// Compare marks comparisons: they write predicates D and E, either of which
+	// may be NoPred, and combine with predicate C as Imm says.
+	Compare bool
 }
 
 // Sources is the number of source operands.

@@ -239,6 +239,9 @@ func (k *kernel) slots() string {
 		}
 	}
 	fmt.Fprintf(&b, ", Src: [4]Slot{%s}", strings.Join(src, ", "))
+	if k.compare {
+		b.WriteString(", Compare: true")
+	}
 	return b.String()
 }
 
