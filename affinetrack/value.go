@@ -1,0 +1,122 @@
+package affinetrack
+
+import "math/bits"
+
+// Value is a uniform (Stride 0) or affine description: lane i holds Base +
+// i·Stride modulo two to the width it is used with. Base and Stride are kept
+// reduced to that width.
+type Value struct{ Base, Stride uint64 }
+
+// Uniform reports whether every lane holds the same.
+func (v Value) Uniform() bool { return v.Stride == 0 }
+
+// At is the value of lane i, not reduced.
+func (v Value) At(i int) uint64 { return v.Base + uint64(i)*v.Stride }
+
+// reduce cuts base and stride to a width in bits.
+func (v Value) reduce(width int) Value {
+	m := ones(width)
+	return Value{v.Base & m, v.Stride & m}
+}
+
+// ones is the mask of the low n bits.
+func ones(n int) uint64 {
+	if n >= 64 {
+		return ^uint64(0)
+	}
+	return 1<<n - 1
+}
+
+// signExtend reads the low n bits as two's complement.
+func signExtend(v uint64, n int) int64 { return int64(v<<(64-n)) >> (64 - n) }
+
+// progression is a Value seen as numbers of a type: first and last lane, and the
+// step between lanes, all without a wrap in between. Numbers are kept as uint64;
+// less orders them by the type.
+type progression struct {
+	first, last uint64
+	step        int64
+	signed      bool
+}
+
+func (p progression) less(a, b uint64) bool {
+	if p.signed {
+		return int64(a) < int64(b)
+	}
+	return a < b
+}
+
+// numbers reads lanes first to last of v as numbers of width bits. It fails where
+// the progression leaves the type's range on the way, for then its lanes are no
+// progression of numbers.
+func numbers(v Value, width int, signed bool, first, last int) (progression, bool) {
+	step := signExtend(v.Stride, width)
+	x := v.At(first) & ones(width)
+	if signed {
+		x = uint64(signExtend(x, width))
+	}
+	mag := uint64(step)
+	if step < 0 {
+		mag = -mag
+	}
+	over, dist := bits.Mul64(mag, uint64(last-first))
+	p := progression{first: x, last: x + uint64(last-first)*uint64(step), step: step, signed: signed}
+	if over != 0 {
+		return p, false
+	}
+	// How far the number may move down and up within its type.
+	var down, up uint64
+	if signed {
+		low := int64(-1) << (width - 1)
+		down, up = x-uint64(low), uint64(^low)-x
+	} else {
+		down, up = x, ones(width)-x
+	}
+	if step < 0 {
+		return p, dist <= down
+	}
+	return p, dist <= up
+}
+
+// fit turns a result of a type narrower than its slot into the slot's terms: the
+// progression must not wrap as an unsigned number of the type, for narrow values
+// sit zero-extended in their slots.
+func fit(v Value, width, slot, first, last int) (Value, bool) {
+	if width >= slot {
+		return v.reduce(slot), true
+	}
+	p, ok := numbers(v.reduce(width), width, false, first, last)
+	if !ok {
+		return Value{}, false
+	}
+	return Value{p.first - uint64(first)*uint64(p.step), uint64(p.step)}.reduce(slot), true
+}
+
+// Describe finds the description of lanes: the smallest one that allows them. It
+// is how the ideal policy classifies. mask selects lanes; at(i) is the value of
+// lane i, of width bits.
+func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
+	first := bits.TrailingZeros32(mask)
+	if mask&(mask-1) == 0 {
+		return Value{Base: at(first)}, true
+	}
+	second := bits.TrailingZeros32(mask & (mask - 1))
+	m := ones(width)
+	delta := at(second) - at(first)
+	// Between lanes that are n apart the stride is determined up to a multiple of
+	// 2^w/n; take the one that divides evenly as a signed number.
+	n := int64(second - first)
+	d := signExtend(delta, width)
+	if d%n != 0 {
+		return Value{}, false
+	}
+	v := Value{Stride: uint64(d/n) & m}
+	v.Base = (at(first) - uint64(first)*v.Stride) & m
+	for rest := mask & (mask - 1); rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros32(rest)
+		if v.At(i)&m != at(i)&m {
+			return Value{}, false
+		}
+	}
+	return v, true
+}
