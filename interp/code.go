@@ -21,8 +21,8 @@ type code struct {
 
 	entry     *function
 	instrs    []*instr // the PTX instructions of all functions
-	hits      int  // memory instructions: each remembers the allocation it hit
-	ordered   bool // some instruction lets a CTA see what other CTAs did
+	hits      int      // memory instructions: each remembers the allocation it hit
+	ordered   bool     // some instruction lets a CTA see what other CTAs did
 	shared    map[*ptx.Var]uint64
 	sharedLen uint64 // of the static variables
 	sharedDyn uint64 // where dynamic shared memory begins
