@@ -21,6 +21,7 @@ type Class uint8
 const (
 	NoClass      Class = iota
 	ClassInt           // integer, logic, comparison, move and conversion between integers: the integer pipeline
+	ClassMul           // integer multiplication: the integer pipeline, with a longer latency
 	ClassFP            // floating-point arithmetic, comparison and conversion
 	ClassSFU           // special functions: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh, and divisions
 	ClassMemory        // loads, stores, atomics, prefetches, address policies
@@ -34,14 +35,18 @@ const (
 	classCount
 )
 
-var classNames = [classCount]string{"?", "int", "fp", "sfu", "memory", "control", "barrier", "warp", "tensor", "texture", "video", "misc"}
+var classNames = [classCount]string{"?", "int", "mul", "fp", "sfu", "memory", "control", "barrier", "warp", "tensor", "texture", "video", "misc"}
 
 func (c Class) String() string { return classNames[c] }
+
+// LongLatency reports whether the class's instructions take the long way through
+// the arithmetic pipelines: multiplications, floating point, special functions.
+func (c Class) LongLatency() bool { return c == ClassMul || c == ClassFP || c == ClassSFU }
 
 // Pure reports whether instructions of the class do nothing but compute their
 // destinations from their sources, lane by lane.
 func (c Class) Pure() bool {
-	return c == ClassInt || c == ClassFP || c == ClassSFU || c == ClassVideo
+	return c == ClassInt || c == ClassMul || c == ClassFP || c == ClassSFU || c == ClassVideo
 }
 
 // Affine names the rule by which a form executes on compact (uniform or
@@ -59,15 +64,18 @@ const (
 	AffineMul                   // one side uniform
 	AffineMad                   // AffineMul, then AffineAdd
 	AffineShl                   // by a uniform amount: multiplication by a power of two
-	AffineShr                   // by a uniform amount, where every lane divides exactly
+	AffineShr                   // by a uniform amount, where every lane divides exactly or all get the same
+	AffineDiv                   // by a uniform divisor, likewise
+	AffineRem                   // by a uniform divisor, where the quotient is the same in every lane
+	AffineBfe                   // AffineShr, then AffineAnd
 	AffineNeg                   // base and stride negated
 	AffineNot                   // -a-1
 	AffineAbs                   // where the sign is the same in every lane
 	AffineMin                   // where one side is the smaller in every lane
 	AffineMax                   // where one side is the larger in every lane
 	AffineAnd                   // with a uniform mask that keeps or clears the varying bits
-	AffineOr                    // with a uniform mask whose bits are clear in every lane
-	AffineXor                   // as AffineOr, and with all ones
+	AffineOr                    // with a uniform value that sets none or all of the varying bits
+	AffineXor                   // with a uniform value that flips none or all of them
 	AffineSelect                // by a uniform predicate
 	AffineConvert               // where no lane wraps
 	AffineCompare               // decided at the end points
@@ -75,13 +83,14 @@ const (
 	AffineLoad                  // uniform address: the loaded value is uniform; affine address: a vector access
 	AffineStore                 // uniform or affine address
 	AffineBranch                // uniform predicate
+	AffineWarp                  // one result for the whole warp
 	// AffineCount is the number of rules.
 	AffineCount
 )
 
 var affineNames = [AffineCount]string{
-	"none", "uniform", "move", "add", "sub", "mul", "mad", "shl", "shr", "neg", "not", "abs", "min", "max",
-	"and", "or", "xor", "select", "convert", "compare", "address", "load", "store", "branch",
+	"none", "uniform", "move", "add", "sub", "mul", "mad", "shl", "shr", "div", "rem", "bfe", "neg", "not", "abs", "min", "max",
+	"and", "or", "xor", "select", "convert", "compare", "address", "load", "store", "branch", "warp",
 }
 
 func (a Affine) String() string { return affineNames[a] }

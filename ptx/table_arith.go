@@ -3,35 +3,35 @@ package ptx
 // Manual section 9.7.1 and 9.7.2: integer and extended-precision arithmetic.
 var integerRows = []row{
 	{"add", "9.7.1.1", ClassInt, AffineAdd, `
-		add.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64
-		add.x2 d, a, b;                       .x2 = u16x2 s16x2; ptx 8.0; sm 90`},
+		add.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"add", "9.7.1.1", ClassInt, AffineUniform, `
+		add.x2 d, a, b;                       .x2 = u16x2 s16x2; ptx 8.0; sm 90
 		add.sat.s32 d, a, b`},
 	{"sub", "9.7.1.2", ClassInt, AffineSub, `
 		sub.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"sub", "9.7.1.2", ClassInt, AffineUniform, `
 		sub.sat.s32 d, a, b`},
-	{"mul", "9.7.1.3", ClassInt, AffineMul, `
+	{"mul", "9.7.1.3", ClassMul, AffineMul, `
 		mul.lo.type d, a, b;                  .type = u16 u32 u64 s16 s32 s64
 		mul.wide.type d:type*2, a, b;         .type = u16 u32 s16 s32`},
-	{"mul", "9.7.1.3", ClassInt, AffineUniform, `
+	{"mul", "9.7.1.3", ClassMul, AffineUniform, `
 		mul.hi.type d, a, b;                  .type = u16 u32 u64 s16 s32 s64`},
-	{"mad", "9.7.1.4", ClassInt, AffineMad, `
+	{"mad", "9.7.1.4", ClassMul, AffineMad, `
 		mad.lo.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
 		mad.wide.type d:type*2, a, b, c:type*2; .type = u16 u32 s16 s32`},
-	{"mad", "9.7.1.4", ClassInt, AffineUniform, `
+	{"mad", "9.7.1.4", ClassMul, AffineUniform, `
 		mad.hi.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
 		mad.hi.sat.s32 d, a, b, c`},
-	{"mul24", "9.7.1.5", ClassInt, AffineUniform, `
+	{"mul24", "9.7.1.5", ClassMul, AffineUniform, `
 		mul24.mode.type d, a, b;              .mode = hi lo; .type = u32 s32`},
-	{"mad24", "9.7.1.6", ClassInt, AffineUniform, `
+	{"mad24", "9.7.1.6", ClassMul, AffineUniform, `
 		mad24.mode.type d, a, b, c;           .mode = hi lo; .type = u32 s32
 		mad24.hi.sat.s32 d, a, b, c`},
 	{"sad", "9.7.1.7", ClassInt, AffineUniform, `
 		sad.type d, a, b, c;                  .type = u16 u32 u64 s16 s32 s64`},
-	{"div", "9.7.1.8", ClassSFU, AffineUniform, `
+	{"div", "9.7.1.8", ClassSFU, AffineDiv, `
 		div.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
-	{"rem", "9.7.1.9", ClassSFU, AffineUniform, `
+	{"rem", "9.7.1.9", ClassSFU, AffineRem, `
 		rem.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"abs", "9.7.1.10", ClassInt, AffineAbs, `
 		abs.type d, a;                        .type = s16 s32 s64`},
@@ -59,7 +59,7 @@ var integerRows = []row{
 		fns.b32 d, a, b:b32, c:s32;           ptx 6.0; sm 30`},
 	{"brev", "9.7.1.18", ClassInt, AffineUniform, `
 		brev.type d, a;                       .type = b32 b64; ptx 2.0; sm 20`},
-	{"bfe", "9.7.1.19", ClassInt, AffineUniform, `
+	{"bfe", "9.7.1.19", ClassInt, AffineBfe, `
 		bfe.type d, a, b:u32, c:u32;          .type = u32 u64 s32 s64; ptx 2.0; sm 20`},
 	{"bfi", "9.7.1.20", ClassInt, AffineUniform, `
 		bfi.type d, a, b, c:u32, e:u32;       .type = b32 b64; ptx 2.0; sm 20`},
@@ -67,9 +67,9 @@ var integerRows = []row{
 		szext.mode.type d, a, b:u32;          .mode = clamp wrap; .type = u32 s32; ptx 7.6; sm 70`},
 	{"bmsk", "9.7.1.22", ClassInt, AffineUniform, `
 		bmsk.mode.b32 d, a, b;                .mode = clamp wrap; ptx 7.6; sm 70`},
-	{"dp4a", "9.7.1.23", ClassInt, AffineUniform, `
+	{"dp4a", "9.7.1.23", ClassMul, AffineUniform, `
 		dp4a.atype.btype d:b32, a:b32, b:b32, c:b32;      .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
-	{"dp2a", "9.7.1.24", ClassInt, AffineUniform, `
+	{"dp2a", "9.7.1.24", ClassMul, AffineUniform, `
 		dp2a.mode.atype.btype d:b32, a:b32, b:b32, c:b32; .mode = lo hi; .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
 
 	{"add", "9.7.2.1", ClassInt, AffineUniform, `
@@ -80,9 +80,9 @@ var integerRows = []row{
 		sub.cc.type d, a, b;                  .type = u32 s32 u64 s64; ptx 1.2`},
 	{"subc", "9.7.2.4", ClassInt, AffineUniform, `
 		subc{.cc}.type d, a, b;               .type = u32 s32 u64 s64; ptx 1.2`},
-	{"mad", "9.7.2.5", ClassInt, AffineUniform, `
+	{"mad", "9.7.2.5", ClassMul, AffineUniform, `
 		mad.half.cc.type d, a, b, c;          .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
-	{"madc", "9.7.2.6", ClassInt, AffineUniform, `
+	{"madc", "9.7.2.6", ClassMul, AffineUniform, `
 		madc.half{.cc}.type d, a, b, c;       .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
 }
 

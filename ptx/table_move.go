@@ -12,7 +12,9 @@ var moveRows = []row{
 		cvta.ss.type d, a;                    .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20
 		cvta.to.ss.type d, a;                 .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20`},
 	{"cvt", "9.7.9.21", ClassInt, AffineConvert, `
-		cvt{.sat}.dtype.atype d:dtype+, a:atype+;   .dtype = u8 u16 u32 u64 s8 s16 s32 s64; .atype = u8 u16 u32 u64 s8 s16 s32 s64`},
+		cvt.dtype.atype d:dtype+, a:atype+;         .dtype = u8 u16 u32 u64 s8 s16 s32 s64; .atype = u8 u16 u32 u64 s8 s16 s32 s64`},
+	{"cvt", "9.7.9.21", ClassInt, AffineUniform, `
+		cvt.sat.dtype.atype d:dtype+, a:atype+;     .dtype = u8 u16 u32 u64 s8 s16 s32 s64; .atype = u8 u16 u32 u64 s8 s16 s32 s64`},
 	{"cvt", "9.7.9.21", ClassFP, AffineUniform, `
 		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64; .atype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64
 		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:dtype+, a:f32;                  .rnd = rn rz; .dtype = f16 bf16; ptx 7.0; sm 80

@@ -41,18 +41,18 @@ var syncRows = []row{
 		fence.proxy.kind{.where};             .kind = alias async; .where = global shared::cta shared::cluster; ptx 7.5; sm 70
 		fence.proxy.kind.sem.scope ...;       .kind = tensormap::generic; .sem = acquire release; ptx 8.3; sm 90
 		fence.proxy.async::generic.sem.restrict.cluster; .sem = acquire release; .restrict = sync_restrict::shared::cluster sync_restrict::shared::cta; ptx 8.6; sm 90`},
-	{"vote", "9.7.13.8", ClassWarp, AffineNone, `
+	{"vote", "9.7.13.8", ClassWarp, AffineWarp, `
 		vote.mode.pred d, !a:pred;            .mode = all any uni; ptx 1.2
 		vote.ballot.b32 d, !a:pred;           ptx 2.0; sm 20`},
-	{"vote", "9.7.13.9", ClassWarp, AffineNone, `
+	{"vote", "9.7.13.9", ClassWarp, AffineWarp, `
 		vote.sync.mode.pred d, !a:pred, b:b32; .mode = all any uni; ptx 6.0; sm 30
 		vote.sync.ballot.b32 d, !a:pred, b:b32; ptx 6.0; sm 30`},
 	{"match", "9.7.13.10", ClassWarp, AffineNone, `
 		match.any.sync.type d:b32, a, b:b32;         .type = b32 b64; ptx 6.0; sm 70
 		match.all.sync.type d:b32|p?:pred, a, b:b32; .type = b32 b64; ptx 6.0; sm 70`},
-	{"activemask", "9.7.13.11", ClassWarp, AffineNone, `
+	{"activemask", "9.7.13.11", ClassWarp, AffineWarp, `
 		activemask.b32 d;                     ptx 6.2; sm 30`},
-	{"redux", "9.7.13.12", ClassWarp, AffineNone, `
+	{"redux", "9.7.13.12", ClassWarp, AffineWarp, `
 		redux.sync.op.type d, a, b:b32;       .op = add min max; .type = u32 s32; ptx 7.0; sm 80
 		redux.sync.op.b32 d, a, b:b32;        .op = and or xor; ptx 7.0; sm 80
 		redux.sync.op{.abs}{.NaN}.f32 d, a, b:b32; .op = min max; ptx 8.6; sm 100`},
