@@ -12,8 +12,8 @@ type Policy struct {
 	Name string
 	Doc  string
 
-	Rules   RuleSet // the affine rules it has
-	Classes uint32  // bit per ptx.Class: instructions on uniform operands that execute once
+	Rules  RuleSet             // the affine rules it has; any arithmetic on uniform operands executes once
+	Narrow map[ptx.Affine]Rule // those it has in a narrower form than Rules
 
 	StrideBits int  // strides are numbers of so many bits; 0: any
 	PowerOfTwo bool // strides are powers of two, and divide the base
@@ -56,31 +56,29 @@ func NewRuleSet(rules ...ptx.Affine) RuleSet {
 // Has reports whether the rule is in the set.
 func (s RuleSet) Has(r ptx.Affine) bool { return s>>r&1 != 0 }
 
-const (
-	allRules   = ^RuleSet(0)
-	allClasses = ^uint32(0)
-)
+const allRules = ^RuleSet(0)
 
 // Policies are the known policies, the default first.
 var Policies = []*Policy{
 	{
 		Name: "gemu", Doc: "the widest that is sound: every rule, any stride, compact values also under divergence, for the lanes that computed them",
-		Rules: allRules, Classes: allClasses, Loads: AnyUniform, Branches: true, Memory: true, Masked: true,
+		Rules: allRules, Loads: AnyUniform, Branches: true, Memory: true, Masked: true,
 	},
 	{
-		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases and 16-bit strides, any arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
+		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, any arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
 		Rules: NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineNeg, ptx.AffineConvert,
 			ptx.AffineAddress, ptx.AffineCompare, ptx.AffineBranch, ptx.AffineLoad, ptx.AffineStore, ptx.AffineUniform),
-		Classes: allClasses, StrideBits: 16, Loads: ParamLoads, Branches: true, Memory: true,
+		Narrow:     map[ptx.Affine]Rule{ptx.AffineShr: shrExact},
+		StrideBits: 16, Loads: ParamLoads, Branches: true, Memory: true,
 	},
 	{
 		Name: "collange", Doc: "Collange et al. 2009: add, subtract, shift left and move on strides that are powers of two and divide the base, uniform values from parameters; no affine branches or memory operations",
-		Rules:   NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineShl, ptx.AffineConvert, ptx.AffineAddress, ptx.AffineUniform),
-		Classes: allClasses, PowerOfTwo: true, Loads: ParamLoads,
+		Rules:      NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineShl, ptx.AffineConvert, ptx.AffineAddress, ptx.AffineUniform),
+		PowerOfTwo: true, Loads: ParamLoads,
 	},
 	{
 		Name: "ideal", Doc: "the upper bound: operands and results are classified by comparing their lanes",
-		Rules: allRules, Classes: allClasses, Loads: AnyUniform, Branches: true, Memory: true, Masked: true, Ideal: true,
+		Rules: allRules, Loads: AnyUniform, Branches: true, Memory: true, Masked: true, Ideal: true,
 	},
 }
 

@@ -45,6 +45,9 @@ var Rules = &Table{
 		ptx.AffineMad:     mad,
 		ptx.AffineShl:     shl,
 		ptx.AffineShr:     shr,
+		ptx.AffineDiv:     div,
+		ptx.AffineRem:     rem,
+		ptx.AffineBfe:     bfe,
 		ptx.AffineNeg:     neg,
 		ptx.AffineNot:     not,
 		ptx.AffineAbs:     abs,
@@ -126,23 +129,104 @@ func shl(a *Args) (Value, bool) {
 	return a.out(Value{a.V[0].Base << k, a.V[0].Stride << k}) // Go's shift of 64 or more is 0, too
 }
 
-// ⌊(b + i·s)/2^k⌋ = ⌊b/2^k⌋ + i·s/2^k where 2^k divides s: by a uniform amount,
-// on numbers that do not wrap.
+// ⌊(b + i·s)/2^k⌋ by a uniform amount, on numbers that do not wrap: see floorDiv.
+// An amount of the width or more shifts everything out.
 func shr(a *Args) (Value, bool) {
 	if !a.V[1].Uniform() {
 		return Value{}, false
 	}
 	p, ok := a.numbers(0)
 	k := uint64(uint32(a.V[1].Base))
-	if !ok || k >= uint64(a.Width) || uint64(p.step)&ones(int(k)) != 0 {
+	if !ok || k >= uint64(a.Width) {
 		return Value{}, false
 	}
-	q := p.first >> k
+	exact := uint64(p.step)&ones(int(k)) == 0
 	if a.Signed {
-		q = uint64(int64(p.first) >> k)
+		return floorDiv(a, uint64(int64(p.first)>>k), uint64(int64(p.last)>>k), p.step>>k, exact)
 	}
-	s := uint64(p.step >> k)
-	return a.out(Value{q - uint64(a.First)*s, s})
+	return floorDiv(a, p.first>>k, p.last>>k, p.step>>k, exact)
+}
+
+// shrExact is shr where 2^k divides the stride.
+func shrExact(a *Args) (Value, bool) {
+	if a.V[0].Stride&ones(int(uint32(a.V[1].Base))) != 0 {
+		return Value{}, false
+	}
+	return shr(a)
+}
+
+// floorDiv is the result of dividing a progression of numbers by a positive d and
+// rounding down, which is monotonic: where the quotient is the same at both ends
+// it is so in every lane; and where d divides the stride exactly,
+// ⌊(x + n·s)/d⌋ = ⌊x/d⌋ + n·s/d.
+func floorDiv(a *Args, first, last uint64, step int64, exact bool) (Value, bool) {
+	switch {
+	case first == last:
+		return a.out(Value{Base: first})
+	case exact:
+		return a.out(anchored(a, first, uint64(step)))
+	}
+	return Value{}, false
+}
+
+// dividends reads operand 0 as numbers that are not negative in any lane, for
+// then division rounds down, and operand 1 as a uniform positive divisor.
+func dividends(a *Args) (p progression, d uint64, ok bool) {
+	if !a.V[1].Uniform() {
+		return p, 0, false
+	}
+	p, ok = a.numbers(0)
+	q, _ := a.numbers(1)
+	d = q.first
+	if a.Signed && (int64(p.first) < 0 || int64(p.last) < 0 || int64(d) < 0) {
+		ok = false
+	}
+	return p, d, ok && d != 0
+}
+
+// Division of numbers that are not negative by a positive uniform divisor: see
+// floorDiv.
+func div(a *Args) (Value, bool) {
+	p, d, ok := dividends(a)
+	if !ok {
+		return Value{}, false
+	}
+	if int64(d) < 0 { // unsigned, and so large that quotients are 0 or 1
+		return floorDiv(a, p.first/d, p.last/d, 0, false)
+	}
+	return floorDiv(a, p.first/d, p.last/d, p.step/int64(d), p.step%int64(d) == 0)
+}
+
+// The remainder x − d·⌊x/d⌋ of the same: affine where the quotient is the same in
+// every lane, uniform where d divides the stride.
+func rem(a *Args) (Value, bool) {
+	p, d, ok := dividends(a)
+	switch {
+	case !ok:
+		return Value{}, false
+	case p.first/d == p.last/d:
+		return a.out(anchored(a, p.first%d, uint64(p.step)))
+	case int64(d) > 0 && p.step%int64(d) == 0:
+		return a.out(Value{Base: p.first % d})
+	}
+	return Value{}, false
+}
+
+// A bit field of unsigned numbers, at a uniform place: shr, then and with the
+// field's length in ones.
+func bfe(a *Args) (Value, bool) {
+	if a.Signed || !a.V[1].Uniform() || !a.V[2].Uniform() {
+		return Value{}, false
+	}
+	pos, n := a.V[1].Base&0xff, a.V[2].Base&0xff
+	b := *a
+	b.V[1] = Value{Base: pos}
+	v, ok := shr(&b)
+	if !ok {
+		return Value{}, false
+	}
+	b.V[0], b.V[1] = v, Value{Base: ones(int(n))}
+	return and(&b)
 }
 
 // −(b + i·s) = −b + i·(−s): no condition.

@@ -1,11 +1,22 @@
 package affinetrack
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Value is a uniform (Stride 0) or affine description: lane i holds Base +
 // i·Stride modulo two to the width it is used with. Base and Stride are kept
 // reduced to that width.
 type Value struct{ Base, Stride uint64 }
+
+// String writes "uniform(b)" or "affine(b, s)", in hexadecimal.
+func (v Value) String() string {
+	if v.Uniform() {
+		return fmt.Sprintf("uniform(%#x)", v.Base)
+	}
+	return fmt.Sprintf("affine(%#x, %#x)", v.Base, v.Stride)
+}
 
 // Uniform reports whether every lane holds the same.
 func (v Value) Uniform() bool { return v.Stride == 0 }
@@ -76,6 +87,14 @@ func numbers(v Value, width int, signed bool, first, last int) (progression, boo
 		return p, dist <= down
 	}
 	return p, dist <= up
+}
+
+// Numbers reads lanes first to last of v as numbers of width bits, signed or
+// not: the first and the last, and the step between lanes. ok is false where the
+// progression leaves the type's range on the way.
+func (v Value) Numbers(width int, signed bool, first, last int) (from, to uint64, step int64, ok bool) {
+	p, ok := numbers(v.reduce(width), width, signed, first, last)
+	return p.first, p.last, p.step, ok
 }
 
 // fit turns a result of a type narrower than its slot into the slot's terms: the

@@ -57,6 +57,12 @@ func (s *Shadow) window(base, n Size) {
 	s.P = s.allP[base.P : base.P+n.P]
 }
 
+// ShadowRows is the shadow of every row in use, those of suspended callers
+// included.
+func (f *File) ShadowRows() (r, q []Compact) {
+	return f.S.allR[:f.base.R+len(f.R)], f.S.allQ[:f.base.Q+len(f.Q)]
+}
+
 // Shadow makes the shadows of the constant rows: uniform, and in their rows.
 func (k *Constants) Shadow() {
 	k.SR = make([]Compact, len(k.R))
@@ -107,7 +113,7 @@ func (f *File) Expand32(i int32, m uint32) {
 		return
 	}
 	c.Clean |= need
-	fill32(&f.R[i], uint32(c.Base), uint32(c.Stride), need)
+	Fill32(&f.R[i], uint32(c.Base), uint32(c.Stride), need)
 }
 
 // Expand64 is Expand32 for a row of 64-bit slots.
@@ -118,10 +124,11 @@ func (f *File) Expand64(i int32, m uint32) {
 		return
 	}
 	c.Clean |= need
-	fill64(&f.Q[i], c.Base, c.Stride, need)
+	Fill64(&f.Q[i], c.Base, c.Stride, need)
 }
 
-func fill32(d *Row32, base, stride uint32, m uint32) {
+// Fill32 writes base + i·stride to the lanes i of m.
+func Fill32(d *Row32, base, stride uint32, m uint32) {
 	if m == Full {
 		for i := range d {
 			d[i] = base
@@ -135,7 +142,8 @@ func fill32(d *Row32, base, stride uint32, m uint32) {
 	}
 }
 
-func fill64(d *Row64, base, stride uint64, m uint32) {
+// Fill64 is Fill32 for a row of 64-bit slots.
+func Fill64(d *Row64, base, stride uint64, m uint32) {
 	if m == Full {
 		for i := range d {
 			d[i] = base
