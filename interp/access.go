@@ -15,6 +15,7 @@ import (
 	hostatomic "sync/atomic"
 	"unsafe"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/fp"
 	"gemu/ptx"
@@ -347,10 +348,7 @@ func storeBits(p unsafe.Pointer, size int, v uint64) {
 
 // put writes a loaded element to a lane's register, extended to its slot.
 func (a *access) put(f *regfile.File, e elem, lane int, v uint64) {
-	if a.signed {
-		n := 64 - 8*a.size
-		v = uint64(int64(v<<n) >> n)
-	}
+	v = a.extend(v)
 	switch e.slot {
 	case alu.R:
 		f.R[e.row][lane] = uint32(v)
@@ -381,11 +379,7 @@ func loadFixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		return
 	}
 	for i, e := range a.elems {
-		v := loadBits(unsafe.Add(mem.ptr, off+uint64(i*a.size)), a.size)
-		if a.signed {
-			n := 64 - 8*a.size
-			v = uint64(int64(v<<n) >> n)
-		}
+		v := a.extend(loadBits(unsafe.Add(mem.ptr, off+uint64(i*a.size)), a.size))
 		switch e.slot {
 		case alu.R:
 			fill(&f.R[e.row], uint32(v), m)
@@ -601,6 +595,9 @@ func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.P
 		s := &w.cta.sharedMem
 		if addr > s.size || n > s.size-addr {
 			return fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %s of %d bytes of shared memory", where, n, hexAddr(addr), s.size)
+		}
+		if a.space == ptx.Generic {
+			w.cta.hits[a.hit] = s
 		}
 		return unsafe.Add(s.ptr, addr), 0
 	case ptx.Local:
@@ -888,6 +885,10 @@ func frameAddress32(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 
 func frameAddress64(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	fill(&f.Q[in.D], 4*uint64(w.lbase)+in.Imm, m)
+}
+
+func frameSource(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool) {
+	return affinetrack.Value{Base: 4*uint64(w.lbase) + in.Imm}, true
 }
 
 // stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above

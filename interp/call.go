@@ -68,7 +68,10 @@ type savedRow struct {
 	p uint32
 }
 
-func (s *savedRow) save(f *regfile.File, p place) {
+func (s *savedRow) save(f *regfile.File, p place, m uint32) {
+	if f.S != nil {
+		expand(f, operandRef{p.slot, p.row}, m)
+	}
 	switch p.slot {
 	case alu.R:
 		s.r = *f.Src32(p.row)
@@ -79,8 +82,9 @@ func (s *savedRow) save(f *regfile.File, p place) {
 	}
 }
 
-// savePlaces saves those of the places that are registers; nil if none is.
-func savePlaces(f *regfile.File, places []place) []savedRow {
+// savePlaces saves those of the places that are registers, for the lanes of m; nil
+// if none is.
+func savePlaces(f *regfile.File, places []place, m uint32) []savedRow {
 	var rows []savedRow
 	for i, p := range places {
 		if p.slot == alu.NoSlot {
@@ -89,7 +93,7 @@ func savePlaces(f *regfile.File, places []place) []savedRow {
 		if rows == nil {
 			rows = make([]savedRow, len(places))
 		}
-		rows[i].save(f, p)
+		rows[i].save(f, p, m)
 	}
 	return rows
 }
@@ -115,7 +119,7 @@ func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
 	for h := range w.files {
 		mh := uint32(m >> (32 * h))
 		f := &w.files[h]
-		regs := savePlaces(f, site.args)
+		regs := savePlaces(f, site.args, mh)
 		f.Push(target.frame)
 		clear(w.local[h][base : base+target.local])
 		target.zero(f)
@@ -151,7 +155,7 @@ func (w *warp) popFrame(m uint64) {
 	callee, from := w.fn, w.lbase
 	for h := range w.files {
 		f := &w.files[h]
-		regs := savePlaces(f, callee.rets)
+		regs := savePlaces(f, callee.rets, uint32(m>>(32*h)))
 		f.Pop(fr.fn.frame)
 		for i, src := range callee.rets {
 			if i < len(fr.site.rets) {
@@ -176,6 +180,9 @@ func at(rows []savedRow, i int) *savedRow {
 func (w *warp) transfer(h int, m uint32, src place, srcBase int, reg *savedRow, dst place, dstBase int) {
 	f := &w.files[h]
 	local := w.local[h]
+	if f.S != nil {
+		w.forget(f, operandRef{dst.slot, dst.row}, m)
+	}
 	if src.slot == alu.P || dst.slot == alu.P {
 		if src.slot == alu.P && dst.slot == alu.P {
 			f.SetP(dst.row, m, reg.p)

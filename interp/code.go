@@ -77,15 +77,23 @@ type inst struct {
 	guard int32     // 0: none; p+1: where predicate p holds; -(p+1): where it does not
 	src   *instr
 	uses  *uses
+	form  *compactForm // how it executes on compact operands
 }
 
 // instr is a PTX instruction of the lowered code.
 type instr struct {
 	*ptx.Instr
 	fn     *function
-	index  int          // in code.instrs
-	reads  []operandRef // rows of the registers it names as sources, predicates left out
-	writes []operandRef
+	index  int   // in code.instrs
+	guard  int32 // as inst.guard
+	reads  []register
+	writes []register
+}
+
+// register is a virtual register that an instruction names.
+type register struct {
+	id ptx.RegID
+	rowRef
 }
 
 // uses lists the rows an instruction reads and writes, constants left out.
@@ -110,7 +118,8 @@ const (
 // suspended between two.
 type block struct {
 	insts   []inst
-	n       int // PTX instructions in it, the terminator included
+	n       int      // PTX instructions in it, the terminator included
+	srcs    []*instr // the same; insts of one lie together
 	term    terminator
 	leaves  bool // it is no more than the end of its lanes
 	visible bool // its first instruction lets the CTA see what others did

@@ -31,6 +31,10 @@ type cta struct {
 	hits      []*allocation
 	barriers  [16]barrier
 
+	track    *tracker // of launches with a shadow register file, in the observed run loop
+	watch    *watch   // of watched launches
+	observed bool     // either
+
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
 	turn    bool         // the CTA may execute visible instructions
@@ -53,7 +57,13 @@ func newCTA(g *grid) *cta {
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h].K = &g.code.consts
+			if g.mode != Vector {
+				w.files[h].S = &regfile.Shadow{}
+			}
 		}
+	}
+	if g.mode == Check || g.mode == Affine {
+		c.track = newTracker(g)
 	}
 	return c
 }
@@ -66,6 +76,12 @@ func (c *cta) start(index int) {
 	c.barriers = [16]barrier{}
 	c.out.Reset()
 	c.next, c.err, c.done, c.turn = 0, nil, false, false
+	if c.watch = nil; c.grid.observer != nil {
+		if watcher := c.grid.observer.CTA(index, c.id); watcher != nil {
+			c.watch = &watch{Watcher: watcher}
+		}
+	}
+	c.observed = c.track != nil || c.watch != nil
 	width := c.code.width
 	fn := c.code.entry
 	for i := range c.warps {
@@ -156,6 +172,9 @@ func (c *cta) run(budget int, turn bool) status {
 			return failed
 		}
 		c.done = true
+		if c.watch != nil {
+			c.watch.End()
+		}
 		return hasFinished
 	}
 	return outOfBudget
@@ -281,6 +300,13 @@ func (c *cta) complete(bar *barrier) {
 		for h := range w.files {
 			f := &w.files[h]
 			m := uint32(w.wait.mask >> (32 * h))
+			if f.S != nil && op.kind >= barPopc && op.dst != noRow {
+				slot := alu.R
+				if op.kind != barPopc {
+					slot = alu.P
+				}
+				w.forget(f, operandRef{slot, op.dst}, m)
+			}
 			switch op.kind {
 			case barPopc:
 				if op.dst != noRow {

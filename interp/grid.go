@@ -25,6 +25,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"gemu/affinetrack"
 )
 
 // Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
@@ -54,6 +56,12 @@ type grid struct {
 	stdout     io.Writer
 	workers    int
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
+
+	mode     Mode
+	policy   *affinetrack.Policy
+	rules    *affinetrack.Table
+	stats    bool
+	observer Observer
 
 	cancelled atomic.Bool
 	finished  atomic.Int64
@@ -336,6 +344,11 @@ func (g *grid) hash(seed maphash.Seed) uint64 {
 				h.Write(rawBytes(q))
 				h.Write(rawBytes(p))
 				h.Write(rawBytes(w.local[j][:w.localTop()]))
+				if w.files[j].S != nil {
+					r, q := w.files[j].ShadowRows()
+					h.Write(rawBytes(r))
+					h.Write(rawBytes(q))
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"gemu/affinetrack"
 	"gemu/ptx"
 )
 
@@ -66,11 +67,37 @@ type Launch struct {
 	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
 	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
 
+	Mode     Mode
+	Policy   *affinetrack.Policy // of check and affine mode; nil means the first of affinetrack.Policies
+	Stats    bool                // count what structure values have, for Result.Structure; not in vector mode
+	Observer Observer            // may be nil
+
+	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
+
 	// Progress, if set, is called as the launch begins, with a function that
 	// tells at any time how many CTAs have ended, of how many. The function it
 	// returns is called when the launch ends.
 	Progress func(poll func() (done, total int64)) (stop func())
 }
+
+// Mode is how a launch executes instructions.
+type Mode uint8
+
+// The modes.
+const (
+	// Check executes every instruction on vectors, and where a policy and the rules
+	// of package affinetrack allow on compact operands too, and compares.
+	Check Mode = iota
+	// Affine executes it once: on compact operands where they allow.
+	Affine
+	// Vector executes it on vectors only.
+	Vector
+)
+
+// Modes are the modes by name.
+var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
+
+func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[m] }
 
 // Result is what a launch has counted.
 type Result struct {
@@ -85,6 +112,9 @@ type Result struct {
 	LaneSlots          int64 // active lanes, summed over WarpInstructions
 	Branches           int64 // executed by warps
 	DivergentBranches  int64 // of them those that split a warp
+
+	Mode      Mode
+	Structure *Structure // with Launch.Stats
 }
 
 // ActiveLanesMean is the mean number of active lanes of an instruction.
@@ -128,7 +158,23 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if err := checkExtent(fn, l.Grid, l.Block); err != nil {
 		return nil, err
 	}
-	code, err := m.lowered(kernelKey{fn, lowerOptions{width: width, pack: true}})
+	policy := l.Policy
+	if policy == nil {
+		policy = affinetrack.Policies[0]
+	}
+	rules := l.rules
+	if rules == nil {
+		rules = affinetrack.Rules
+	}
+	switch {
+	case l.Mode > Vector:
+		return nil, refuse("mode %d", l.Mode)
+	case l.Mode == Vector && l.Stats:
+		return nil, refuse("in vector mode values have no tags to count: use check or affine")
+	case l.Mode == Affine && policy.Ideal:
+		return nil, refuse("policy %s compares the lanes: it wants check mode", policy.Name)
+	}
+	code, err := m.lowered(kernelKey{fn, lowerOptions{width: width, pack: l.Mode == Vector && l.Observer == nil}})
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +200,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers,
+		mode: l.Mode, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	stop := func() {}
 	if l.Progress != nil {
@@ -165,7 +212,10 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	r := &Result{
 		Kernel: fn.Name, Grid: l.Grid, Block: l.Block, WarpSize: width, Duration: time.Since(start),
 		WarpInstructions: g.count.warpInstructions, ThreadInstructions: g.count.threadInstructions, LaneSlots: g.count.laneSlots,
-		Branches: g.count.branches, DivergentBranches: g.count.divergent,
+		Branches: g.count.branches, DivergentBranches: g.count.divergent, Mode: l.Mode,
+	}
+	if l.Stats && err == nil {
+		r.Structure = g.structure()
 	}
 	return r, err
 }

@@ -49,6 +49,7 @@ func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*code, error) {
 		}
 		c.funcs[i].err = err
 	}
+	c.consts.Shadow()
 	return c, nil
 }
 
@@ -343,7 +344,8 @@ func (l *lowerer) block(b *ptx.Block) {
 func (l *lowerer) instr(in *ptx.Instr) {
 	l.src = &instr{Instr: in, fn: l.fn, index: len(l.instrs)}
 	l.instrs = append(l.instrs, l.src)
-	in.Uses(func(r ptx.RegID) { l.src.reads = l.register(l.src.reads, r) }, func(r ptx.RegID) { l.src.writes = l.register(l.src.writes, r) })
+	in.Uses(func(r ptx.RegID) { l.src.reads = append(l.src.reads, register{r, l.rows[r]}) },
+		func(r ptx.RegID) { l.src.writes = append(l.src.writes, register{r, l.rows[r]}) })
 	l.temps = regfile.Size{}
 	l.guard = 0
 	if in.Guard.Reg != ptx.NoReg {
@@ -352,6 +354,7 @@ func (l *lowerer) instr(in *ptx.Instr) {
 			l.guard = -l.guard
 		}
 	}
+	l.src.guard = l.guard
 	if l.visible(in) {
 		l.code.ordered = true
 		if len(l.cur.insts) > 0 || l.cur.n > 0 {
@@ -360,6 +363,7 @@ func (l *lowerer) instr(in *ptx.Instr) {
 		l.cur.visible = true
 	}
 	l.cur.n++
+	l.cur.srcs = append(l.cur.srcs, l.src)
 	if lower := lowerers[in.Op.Name]; lower != nil {
 		lower(l, in)
 	} else {
@@ -370,25 +374,15 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	l.maxTemps.P = max(l.maxTemps.P, l.temps.P)
 }
 
-// register adds the rows of a register that is no predicate to a list.
-func (l *lowerer) register(list []operandRef, r ptx.RegID) []operandRef {
-	ref := l.rows[r]
-	if ref.slot == alu.P {
-		return list
-	}
-	list = append(list, operandRef{ref.slot, ref.row})
-	if ref.wide {
-		list = append(list, operandRef{ref.slot, ref.row + 1})
-	}
-	return list
-}
-
 // emit appends an instruction to the present block, with the rows it reads and
 // writes.
 func (l *lowerer) emit(in inst, reads, writes []operandRef) {
 	in.guard, in.src = l.guard, l.src
 	varies := func(o operandRef) bool { return o.row >= 0 && o.slot != alu.NoSlot }
 	in.uses = &uses{keep(reads, varies), keep(writes, varies)}
+	if in.form == nil {
+		in.form = formOf(&in)
+	}
 	l.cur.insts = append(l.cur.insts, in)
 }
 
@@ -411,17 +405,18 @@ func rows(s alu.Slot, list ...int32) []operandRef {
 	return refs
 }
 
-// op appends a kernel by its key.
+// op appends a kernel by its key, as a step of the present instruction.
 func (l *lowerer) op(key string, o regfile.Operands) {
 	k := alu.Lookup(key)
 	if k == nil {
 		panic("BUG: no kernel " + key)
 	}
-	l.emitKernel(k, o)
+	l.emitKernel(k, o, key, stepRule(key))
 }
 
-// emitKernel appends a kernel.
-func (l *lowerer) emitKernel(k *alu.Op, o regfile.Operands) {
+// emitKernel appends a kernel; key spells the operation with its types, rule says
+// how it executes on compact operands.
+func (l *lowerer) emitKernel(k *alu.Op, o regfile.Operands, key string, rule ptx.Affine) {
 	var reads []operandRef
 	for i, row := range []int32{o.A, o.B, o.C, o.E} {
 		if i < k.Sources() {
@@ -438,7 +433,7 @@ func (l *lowerer) emitKernel(k *alu.Op, o regfile.Operands) {
 	if k.Dst2 != alu.NoSlot {
 		writes = append(writes, operandRef{k.Dst2, o.F})
 	}
-	l.emit(inst{Operands: o, pure: k.Vec, op: k}, reads, writes)
+	l.emit(inst{Operands: o, pure: k.Vec, op: k, form: arithmeticForm(key, rule)}, reads, writes)
 }
 
 // temp makes a row for the rest of the present instruction.

@@ -98,8 +98,9 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 		ref := l.rows[c.Target.Reg]
 		site.pointer = operandRef{ref.slot, ref.row}
 		l.cur.n--
+		l.cur.srcs = l.cur.srcs[:l.cur.n]
 		l.open()
-		l.cur.n = 1
+		l.cur.n, l.cur.srcs = 1, []*instr{l.src}
 	}
 	l.end(termCall).call = site
 	l.open()

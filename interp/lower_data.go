@@ -86,7 +86,7 @@ func (l *lowerer) symbol(s ptx.Symbol, off int64, slot alu.Slot, d int32) int32 
 			if slot == alu.Q {
 				fn = frameAddress64
 			}
-			l.emit(inst{Operands: regfile.Operands{D: d, Imm: uint64(int64(at) + off)}, lane: fn}, nil, rows(slot, d))
+			l.emit(inst{Operands: regfile.Operands{D: d, Imm: uint64(int64(at) + off)}, lane: fn, form: &compactForm{kind: asSource, source: frameSource}}, nil, rows(slot, d))
 			return d
 		}
 	}
@@ -215,7 +215,8 @@ func kernelKeyOf(in *ptx.Instr) string {
 // lowerPure lowers an instruction that is one kernel.
 func lowerPure(l *lowerer, in *ptx.Instr) {
 	var o regfile.Operands
-	k := alu.Lookup(kernelKeyOf(in))
+	key := kernelKeyOf(in)
+	k := alu.Lookup(key)
 	if k == nil || k.Sources() < in.Sources() {
 		k, o.Imm = floatKernel(in)
 	}
@@ -253,7 +254,7 @@ func lowerPure(l *lowerer, in *ptx.Instr) {
 	} else {
 		o.D = l.target(d, k.Dst)
 	}
-	l.emitKernel(k, o)
+	l.emitKernel(k, o, key, in.Form.Affine)
 }
 
 var roundings = map[string]fp.Rounding{
@@ -413,7 +414,7 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 	d, finish := l.result(&in.Ops[0], dt)
 	a := l.source(&in.Ops[1], at, slotOf(at))
 	if k := alu.Lookup(in.Canonical()); k != nil {
-		l.emitKernel(k, regfile.Operands{D: d, A: a})
+		l.emitKernel(k, regfile.Operands{D: d, A: a}, in.Canonical(), in.Form.Affine)
 	} else {
 		size := map[alu.Slot]string{alu.R: ".b32", alu.Q: ".b64"}
 		l.op("convert"+size[slotOf(dt)]+size[slotOf(at)], regfile.Operands{D: d, A: a, Imm: spec.Imm()})

@@ -5,6 +5,7 @@ package interp
 import (
 	"math/bits"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -22,7 +23,7 @@ func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
 	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
 		l.warpOnly(l.src.Instr)
 	}
-	i := inst{Operands: regfile.Operands{D: d, Imm: uint64(r)}}
+	i := inst{Operands: regfile.Operands{D: d, Imm: uint64(r)}, form: &compactForm{kind: asSource, source: sregSource}}
 	switch s {
 	case alu.R:
 		i.lane = sregLane32
@@ -52,10 +53,57 @@ func sregLane64(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	sregRow(w, h, &f.Q[in.D], ptx.SpecialReg(in.Imm), ^uint64(0), m)
 }
 
+// perLane reports whether a special register differs between the lanes of a warp.
+func perLane(r ptx.SpecialReg) bool {
+	return r == ptx.LaneID || r >= ptx.TidX && r <= ptx.TidZ || r >= ptx.LanemaskEq && r <= ptx.LanemaskGt
+}
+
+func sregSource(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool) {
+	v, ok := w.compactSreg(h, ptx.SpecialReg(in.Imm), m)
+	if v.Uniform() && in.src.Type().Bits() == 16 { // the 16-bit read of PTX 1.x
+		v.Base &= 0xffff
+	}
+	return v, ok
+}
+
+// compactSreg is a special register as the lanes of m in half h see it, if that is
+// uniform or affine (manual 10.1, 10.4).
+func (w *warp) compactSreg(h int, r ptx.SpecialReg, m uint32) (affinetrack.Value, bool) {
+	switch {
+	case !perLane(r):
+		return affinetrack.Value{Base: w.uniformSreg(r)}, true
+	case r == ptx.LaneID:
+		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}, true
+	case r < ptx.TidX || r > ptx.TidZ:
+		return affinetrack.Value{}, false
+	}
+	// The thread's linear index is a number with the digits x, y and z; a digit is
+	// the same in all lanes if nothing carries into it, and counts up with them if
+	// the digits below have only the value 0 and it does not carry itself.
+	block := w.cta.grid.block
+	first := bits.TrailingZeros32(m)
+	span := bits.Len32(m) - 1 - first
+	i := w.tid(32*h + first)
+	weight, n := 1, block.X
+	switch r {
+	case ptx.TidY:
+		weight, n = block.X, block.Y
+	case ptx.TidZ:
+		weight, n = block.X*block.Y, block.Z
+	}
+	digit := i / weight % n
+	switch {
+	case i/weight == (i+span)/weight || n == 1:
+		return affinetrack.Value{Base: uint64(digit)}, true
+	case weight == 1 && digit+span < n:
+		return affinetrack.Value{Base: uint64(digit - first), Stride: 1}, true
+	}
+	return affinetrack.Value{}, false
+}
+
 // sregRow reads a special register for the lanes of m.
 func sregRow[T slotElem](w *warp, h int, d *[regfile.Lanes]T, r ptx.SpecialReg, mask T, m uint32) {
-	perLane := r == ptx.LaneID || r >= ptx.TidX && r <= ptx.TidZ || r >= ptx.LanemaskEq && r <= ptx.LanemaskGt
-	if !perLane {
+	if !perLane(r) {
 		fill(d, T(w.uniformSreg(r))&mask, m)
 		return
 	}

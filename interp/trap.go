@@ -27,6 +27,11 @@ var (
 	ErrBarrier       = errors.New("bad barrier")
 	ErrMembermask    = errors.New("bad membermask")
 	ErrHeap          = errors.New("bad free")
+
+	// ErrMismatch is no fault of the guest: in check mode, a compact result differs
+	// from that of the vectors. It means that a rule of package affinetrack, or its
+	// use, is wrong.
+	ErrMismatch = errors.New("compact execution differs from vector execution")
 )
 
 // Trap is a fault of the guest: what happened, to which lanes, where. Unwrap

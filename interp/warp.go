@@ -93,9 +93,12 @@ func (w *warp) run(budget int, turn bool) {
 		w.count.warpInstructions += n
 		w.count.laneSlots += n * lanes
 		w.count.threadInstructions += n * lanes
-		if len(w.files) == 1 {
+		switch {
+		case w.cta.observed:
+			w.blockObserved(b)
+		case len(w.files) == 1:
 			w.block(b)
-		} else {
+		default:
 			w.blockWide(b)
 		}
 		if w.err != nil {
@@ -181,7 +184,13 @@ func (w *warp) finish(b *block) {
 	case termNext:
 		w.jump(b.next)
 	case termBranch:
-		w.branch(w.guarded(b.guard), b.target, b)
+		taken := w.guarded(b.guard)
+		if t := w.cta.track; t != nil && b.guard != 0 {
+			if t.decide(w, b, taken); w.err != nil {
+				return
+			}
+		}
+		w.branch(taken, b.target, b)
 	case termReturn:
 		w.branch(w.guarded(b.guard), b.fn.exit, b)
 	case termIndex:
@@ -219,19 +228,22 @@ func (w *warp) branch(taken uint64, target int32, b *block) {
 		w.jump(b.next)
 	case blocks[target].leaves:
 		w.diverged++
-		w.leave(taken)
+		w.leave(taken, &blocks[target])
 		w.jump(b.next)
 	case blocks[b.next].leaves:
 		w.diverged++
-		w.leave(w.mask &^ taken)
+		w.leave(w.mask&^taken, &blocks[b.next])
 		w.jump(target)
 	default:
 		w.split(taken, target, b.next, b.join)
 	}
 }
 
-// leave executes the exit of some of the active lanes.
-func (w *warp) leave(lanes uint64) {
+// leave executes the exit, all that is in block b, of some of the active lanes.
+func (w *warp) leave(lanes uint64, b *block) {
+	if w.cta.observed {
+		w.observeExit(b.src, lanes)
+	}
 	n := int64(bits.OnesCount64(lanes))
 	w.count.warpInstructions++
 	w.count.threadInstructions += n
@@ -300,6 +312,9 @@ func gather(groups []group, pc int32, lanes uint64) []group {
 // value reads a control operand of one lane.
 func (w *warp) value(o operandRef, lane int) uint64 {
 	f := &w.files[lane/32]
+	if f.S != nil {
+		expand(f, o, 1<<(lane%32))
+	}
 	if o.slot == alu.Q {
 		return f.Src64(o.row)[lane%32]
 	}

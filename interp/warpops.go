@@ -104,21 +104,37 @@ func vote(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	if in.Imm&warpSync != 0 && !w.joined(in, f.Src32(in.C), m) {
 		return
 	}
-	p := f.SrcP(in.A) & m
-	t := false
-	switch in.Imm &^ warpSync {
-	case voteBallot:
-		fill(&f.R[in.D], p, m)
-		return
-	case voteAll:
-		t = p == m
-	case voteAny:
-		t = p != 0
-	case voteUni:
-		t = p == m || p == 0
-	}
-	if in.D != noRow {
-		f.SetP(in.D, m, -bit(t))
+	p := f.SrcP(in.A)
+	for rest := m; rest != 0; {
+		// Lanes that name the same lanes vote together.
+		group, voters := rest, rest
+		if in.Imm&warpSync != 0 {
+			member := f.Src32(in.C)
+			first := member[bits.TrailingZeros32(rest)&31]
+			voters = m & first
+			for n := rest; n != 0; n &= n - 1 {
+				if i := bits.TrailingZeros32(n) & 31; member[i] != first {
+					group &^= 1 << i
+				}
+			}
+		}
+		rest &^= group
+		yes := p & voters
+		t := false
+		switch in.Imm &^ warpSync {
+		case voteBallot:
+			fill(&f.R[in.D], yes, group)
+			continue
+		case voteAll:
+			t = yes == voters
+		case voteAny:
+			t = yes != 0
+		case voteUni:
+			t = yes == voters || yes == 0
+		}
+		if in.D != noRow {
+			f.SetP(in.D, group, -bit(t))
+		}
 	}
 }
 

@@ -80,30 +80,36 @@ const (
 // NoPred in Operands.D or E stands for a sink.
 const NoPred = -1 << 31
 
-// setPredicates finishes a comparison whose outcome is t: p = t op c into D and
-// q = !t op c into E (manual 9.7.6.2). The complement bit of Imm negates c.
+// setPredicates finishes a comparison whose outcome is t.
 func setPredicates(f *regfile.File, o *regfile.Operands, m, t uint32) {
-	u := ^t
+	c := uint32(0)
 	if o.Imm != BoolNone {
-		c := f.SrcP(o.C)
-		if o.Imm&ComplementC != 0 {
-			c = ^c
-		}
-		switch o.Imm &^ ComplementC {
-		case BoolAnd:
-			t, u = t&c, u&c
-		case BoolOr:
-			t, u = t|c, u|c
-		case BoolXor:
-			t, u = t^c, u^c
-		}
+		c = f.SrcP(o.C)
 	}
+	p, q := Combine(t, c, o.Imm)
 	if o.D != NoPred {
-		f.SetP(o.D, m, t)
+		f.SetP(o.D, m, p)
 	}
 	if o.E != NoPred {
-		f.SetP(o.E, m, u)
+		f.SetP(o.E, m, q)
 	}
+}
+
+// Combine is p = t op c and q = !t op c (manual 9.7.6.2), for the boolean operator
+// and the complement of c in imm.
+func Combine(t, c uint32, imm uint64) (p, q uint32) {
+	if imm&ComplementC != 0 {
+		c = ^c
+	}
+	switch imm &^ ComplementC {
+	case BoolAnd:
+		return t & c, ^t & c
+	case BoolOr:
+		return t | c, ^t | c
+	case BoolXor:
+		return t ^ c, ^t ^ c
+	}
+	return t, ^t
 }
 
 // ComplementC in Operands.Imm negates the predicate C of a comparison.

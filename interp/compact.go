@@ -1,0 +1,224 @@
+package interp
+
+// This file says how lowered instructions execute on compact operands: which
+// rule of package affinetrack applies, read with which types; and it executes
+// memory accesses at compact addresses.
+
+import (
+	"math/bits"
+	"strings"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// compactForm is how an instruction executes on compact operands.
+type compactForm struct {
+	kind compactKind
+
+	// Of arithmetic: the rule, and the types it is read with.
+	rule   ptx.Affine
+	width  int  // bits of the type operands are read as
+	signed bool // … as two's complement
+	out    int  // bits of the result
+	cmp    affinetrack.Cmp
+
+	source func(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool)
+	move   rowMove // of loads and stores
+}
+
+type compactKind uint8
+
+const (
+	asVector     compactKind = iota // never compact
+	asArithmetic                    // a kernel of package alu
+	asSource                        // reads a special register or the address of a local variable
+	asLoad
+	asStore
+	asWarp // one result for all lanes, computed from the lanes
+)
+
+// stepRules are the rules of kernels that lowering uses as steps of an
+// instruction, by the first part of their key. Others execute once on uniform
+// operands.
+var stepRules = map[string]ptx.Affine{
+	"mov": ptx.AffineMove, "add": ptx.AffineAdd, "cvt": ptx.AffineConvert, "widen": ptx.AffineConvert, "zext": ptx.AffineConvert, "cmp": ptx.AffineCompare,
+}
+
+func stepRule(key string) ptx.Affine {
+	name, _, _ := strings.Cut(key, ".")
+	if r, ok := stepRules[name]; ok {
+		return r
+	}
+	return ptx.AffineUniform
+}
+
+// arithmeticForm is the form of the operation that a key spells, with its types:
+// mad.wide.s32 reads 32 bits, signed, and writes 64.
+func arithmeticForm(key string, rule ptx.Affine) *compactForm {
+	f := &compactForm{kind: asArithmetic, rule: rule}
+	if rule == ptx.AffineAddress {
+		f.rule = ptx.AffineMove
+	}
+	parts := strings.Split(key, ".")
+	var types []ptx.Type
+	wide := false
+	for _, p := range parts[1:] {
+		if t := ptx.TypeByName(p); t != ptx.NoType {
+			types = append(types, t)
+		}
+		wide = wide || p == "wide"
+	}
+	if len(types) == 0 {
+		return f
+	}
+	src := types[len(types)-1]
+	f.out = src.Bits()
+	switch parts[0] {
+	case "cvt":
+		f.out = types[0].Bits()
+	case "widen":
+		src = types[0]
+	case "zext":
+		src = ptx.U32
+	case "cmp":
+		if src.IsInt() || src.Kind() == ptx.Bits {
+			f.cmp = affinetrack.CmpByName(parts[1])
+		}
+	}
+	if wide {
+		f.out *= 2
+	}
+	f.width, f.signed = src.Bits(), src.IsSigned()
+	return f
+}
+
+// formOf is the form of an instruction that is no kernel.
+func formOf(in *inst) *compactForm {
+	f := &compactForm{}
+	switch {
+	case in.mem != nil && in.mem.size > 8: // 128 bits are no element of a row
+	case in.src.Form.Affine == ptx.AffineLoad && in.mem != nil:
+		f.kind = asLoad
+		f.move = moves[moveKey{in.mem.size, in.mem.signed}]
+	case in.src.Form.Affine == ptx.AffineStore && in.mem != nil:
+		f.kind = asStore
+		f.move = moves[moveKey{in.mem.size, false}]
+	case in.src.Form.Affine == ptx.AffineWarp && !writesPredicates(in):
+		f.kind = asWarp
+	}
+	return f
+}
+
+func writesPredicates(in *inst) bool {
+	for _, o := range in.uses.writes {
+		if o.slot == alu.P {
+			return true
+		}
+	}
+	return false
+}
+
+// rowMove copies elements between memory and a row. Element i of the mask is at
+// p + (i − first)·step.
+type rowMove struct {
+	load32, store32 func(row *regfile.Row32, p unsafe.Pointer, first, step int, m uint32)
+	load64, store64 func(row *regfile.Row64, p unsafe.Pointer, first, step int, m uint32)
+}
+
+type moveKey struct {
+	size   int
+	signed bool
+}
+
+// moves holds the copies of elements of up to 8 bytes.
+var moves = map[moveKey]rowMove{
+	{1, false}: moveOf[uint8](), {1, true}: moveOf[int8](),
+	{2, false}: moveOf[uint16](), {2, true}: moveOf[int16](),
+	{4, false}: moveOf[uint32](), {4, true}: moveOf[int32](),
+	{8, false}: moveOf[uint64](), {8, true}: moveOf[uint64](),
+}
+
+func moveOf[E memElem]() rowMove {
+	return rowMove{loadStride[E, uint32], storeStride[E, uint32], loadStride[E, uint64], storeStride[E, uint64]}
+}
+
+func loadStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
+	if m == regfile.Full {
+		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
+			*row = *(*[regfile.Lanes]D)(p)
+			return
+		}
+		for i := range row {
+			row[i] = D(*(*E)(unsafe.Add(p, i*step)))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		row[i] = D(*(*E)(unsafe.Add(p, (i-first)*step)))
+	}
+}
+
+func storeStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
+	if m == regfile.Full {
+		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
+			*(*[regfile.Lanes]D)(p) = *row
+			return
+		}
+		for i := range row {
+			*(*E)(unsafe.Add(p, i*step)) = E(row[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		*(*E)(unsafe.Add(p, (i-first)*step)) = E(row[i])
+	}
+}
+
+// compactAddress reads the address of an access whose address register is v, for
+// the lanes of m: the first of them, the addresses of the first and the last, and
+// the step between lanes. ok is false where the addresses wrap.
+func (a *access) compactAddress(v affinetrack.Value, m uint32) (first int, from, to uint64, step int64, ok bool) {
+	width := 64
+	if a.addr == alu.R {
+		width = 32
+	}
+	first = bits.TrailingZeros32(m)
+	last := 31 - bits.LeadingZeros32(m)
+	from, to, step, ok = v.Numbers(width, false, first, last)
+	return first, from + a.off, to + a.off, step, ok
+}
+
+// memoryAt is the memory that the lanes of m access at the compact address v:
+// that of lane i is at p + (i − first)·step. It only looks where this instruction
+// accessed memory the last time; ok is false if that is not it, and the plain way
+// has to find out more.
+func (w *warp) memoryAt(a *access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
+	first, from, to, by, ok := a.compactAddress(v, m)
+	if !ok || a.space == ptx.Local {
+		return nil, 0, 0, false
+	}
+	p, base, last, ok := w.reach(a, a.bytes)
+	if !ok {
+		return nil, 0, 0, false
+	}
+	shift := -log2(a.bytes)
+	if bits.RotateLeft64(from-base, shift) > last || bits.RotateLeft64(to-base, shift) > last || by&int64(a.bytes-1) != 0 {
+		return nil, 0, 0, false
+	}
+	return unsafe.Add(p, from-base), first, int(by), true
+}
+
+// extend extends a loaded element as its type says.
+func (a *access) extend(v uint64) uint64 {
+	if a.signed {
+		n := 64 - 8*a.size
+		return uint64(int64(v<<n) >> n)
+	}
+	return v
+}

@@ -1,0 +1,202 @@
+package interp
+
+// This file is the run loop of observed launches: the one that tells observers
+// what happens, and has the affine machinery of check mode and of statistics.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+)
+
+// Observer watches launches.
+//
+// CTA is called when a CTA begins, from any of the host threads that execute the
+// launch, and gives the one who watches this CTA, or nil.
+type Observer interface {
+	CTA(index int, id Dim3) Watcher
+}
+
+// Watcher watches one CTA. Its methods are called one at a time, in the order of
+// execution; different CTAs may run at the same time.
+type Watcher interface {
+	// Instruction is called after a warp has executed an instruction; before it
+	// moves on, for one that ends a block. The event is only valid during the call.
+	Instruction(e *Event)
+	// End is called when the CTA has ended.
+	End()
+}
+
+// Event is the execution of an instruction by a warp.
+type Event struct {
+	Instr  *ptx.Instr
+	Func   *ptx.Func // that it is in
+	Warp   int       // within the CTA
+	Active uint64    // active lanes
+	Lanes  uint64    // of them those that the instruction's guard lets execute it
+
+	// Sources and Results are the registers it names, in the order of its operands,
+	// guard left out; sources have the values from before it. The results of a call
+	// or a barrier are those from before it.
+	Sources []Value
+	Results []Value
+
+	// Address holds the lanes' addresses, of loads, stores and atomics.
+	Address *[64]uint64
+	Space   ptx.Space // as the instruction has it
+	Bytes   int       // that a lane accesses
+}
+
+// Value is a register of a warp.
+type Value struct {
+	Reg  ptx.RegID
+	Type ptx.Type
+	Low  [64]uint64 // by lane: bits 0 to 63; lanes that do not execute have what they have
+	High [64]uint64 // bits 64 to 127, of .b128
+}
+
+// watch is the state of a watched CTA.
+type watch struct {
+	Watcher
+	event   Event
+	sources []Value
+	results []Value
+	address [64]uint64
+}
+
+// blockObserved executes the instructions of a block.
+func (w *warp) blockObserved(b *block) {
+	c := w.cta
+	if c.watch == nil && (c.track == nil || c.track.counts == nil) {
+		for i := range b.insts {
+			if w.execObserved(&b.insts[i]); w.err != nil {
+				return
+			}
+		}
+		return
+	}
+	i := 0
+	for _, s := range b.srcs {
+		lanes := w.guarded(s.guard)
+		if c.track != nil {
+			c.track.begin(w, s)
+		}
+		if c.watch != nil {
+			c.watch.before(w, s, lanes)
+		}
+		for ; i < len(b.insts) && b.insts[i].src == s; i++ {
+			in := &b.insts[i]
+			if c.watch != nil && in.mem != nil && s.Form.Class == ptx.ClassMemory {
+				c.watch.access(w, in)
+			}
+			if w.execObserved(in); w.err != nil {
+				return
+			}
+		}
+		if c.track != nil {
+			c.track.end(w, s, lanes)
+		}
+		if c.watch != nil {
+			c.watch.after(w, s)
+		}
+	}
+	for ; i < len(b.insts); i++ {
+		if w.execObserved(&b.insts[i]); w.err != nil {
+			return
+		}
+	}
+}
+
+// execObserved executes an instruction for all halves of the warp.
+func (w *warp) execObserved(in *inst) {
+	for h := range w.files {
+		f := &w.files[h]
+		mask := uint32(w.mask >> (32 * h))
+		m := mask
+		if in.guard != 0 {
+			m &= guardMask(f, in.guard)
+			w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
+		}
+		switch t := w.cta.track; {
+		case m == 0:
+			continue
+		case t != nil:
+			t.exec(w, h, in, m)
+		case in.pure != nil:
+			in.pure(f, &in.Operands, m)
+		default:
+			in.lane(w, h, f, in, m)
+		}
+		if w.err != nil {
+			return
+		}
+	}
+}
+
+// observeExit tells of an exit that lanes execute on the side.
+func (w *warp) observeExit(s *instr, lanes uint64) {
+	c := w.cta
+	saved := w.mask
+	w.mask = lanes
+	if c.track != nil {
+		c.track.begin(w, s)
+		c.track.end(w, s, lanes)
+	}
+	if c.watch != nil {
+		c.watch.before(w, s, lanes)
+		c.watch.after(w, s)
+	}
+	w.mask = saved
+}
+
+// before readies the event of an instruction: its sources.
+func (t *watch) before(w *warp, s *instr, lanes uint64) {
+	t.sources = t.sources[:0]
+	for _, r := range s.reads {
+		t.sources = append(t.sources, Value{})
+		w.read(s, r, &t.sources[len(t.sources)-1])
+	}
+	t.event = Event{Instr: s.Instr, Func: s.fn.fn, Warp: w.id, Active: w.mask, Lanes: lanes, Sources: t.sources}
+}
+
+// access adds the addresses of a memory instruction.
+func (t *watch) access(w *warp, in *inst) {
+	e := &t.event
+	e.Address, e.Space, e.Bytes = &t.address, in.mem.space, in.mem.bytes
+	for lane := range 32 * len(w.files) {
+		v := in.mem.off
+		if in.mem.addr != alu.NoSlot {
+			v += w.value(operandRef{in.mem.addr, in.mem.row}, lane)
+		} else if in.mem.frame {
+			v += 4 * uint64(w.lbase)
+		}
+		t.address[lane] = v
+	}
+}
+
+// after sends the event.
+func (t *watch) after(w *warp, s *instr) {
+	t.results = t.results[:0]
+	for _, r := range s.writes {
+		t.results = append(t.results, Value{})
+		w.read(s, r, &t.results[len(t.results)-1])
+	}
+	t.event.Results = t.results
+	t.Instruction(&t.event)
+}
+
+// read copies a register of all lanes.
+func (w *warp) read(s *instr, r register, v *Value) {
+	v.Reg, v.Type = r.id, s.fn.fn.Regs[r.id].Type
+	for lane := range 32 * len(w.files) {
+		if r.slot == alu.P {
+			v.Low[lane] = uint64(w.files[lane/32].P[r.row] >> (lane % 32) & 1)
+			continue
+		}
+		v.Low[lane] = w.value(operandRef{r.slot, r.row}, lane)
+		if r.wide {
+			v.High[lane] = w.value(operandRef{r.slot, r.row + 1}, lane)
+		}
+	}
+}

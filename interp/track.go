@@ -1,0 +1,882 @@
+package interp
+
+// This file executes a warp with the shadow affine register file: each
+// instruction on its compact operands where a policy and the rules of package
+// affinetrack allow, and on vectors. In check mode both are executed, and
+// every compact result, predicate, branch decision and address is compared with
+// what the lanes have. Otherwise a compact result stays compact, and rows are
+// filled (expanded) when an instruction wants the lanes.
+//
+// It follows Kim et al. 2013, section 4, with two schemes for divergence. The
+// paper's has one entry per register for the whole warp: results under divergence
+// or a guard are written to the lanes, and if the register was compact before, its
+// old value is expanded for the other lanes first (section 4.3). With a masked
+// policy the entry also says which lanes it is about, and results stay compact.
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// tracker is the affine machinery of a CTA's warps.
+type tracker struct {
+	affinetrack.Unit
+	verify bool                 // execute vectors as well, and compare
+	counts []affinetrack.Counts // by instr.index; nil if nothing is counted
+	lanes  []int64              // instructions by number of active lanes
+
+	step step
+}
+
+// newTracker makes the machinery for CTAs of a launch.
+func newTracker(g *grid) *tracker {
+	t := &tracker{Unit: affinetrack.Unit{Policy: g.policy, Table: g.rules}, verify: g.mode == Check}
+	if g.stats {
+		t.counts = make([]affinetrack.Counts, len(g.code.instrs))
+		t.lanes = make([]int64, g.code.width+1)
+	}
+	return t
+}
+
+// step is the PTX instruction under way, for one half of the warp after the
+// other.
+type step struct {
+	src     *instr
+	compact bool              // all it has done so far was compact
+	held    bool              // … and its results were kept so
+	class   affinetrack.Class // the least structured operand or result
+	addr    affinetrack.Class // of memory instructions
+	data    affinetrack.Class
+	expand  int64
+}
+
+// see takes an operand or result into account.
+func (s *step) see(c affinetrack.Class) { s.class = max(s.class, c) }
+
+// value describes a register for the lanes of m, if it is compact there.
+func (t *tracker) value(f *regfile.File, s alu.Slot, row int32, m uint32) (affinetrack.Value, bool) {
+	if t.Ideal {
+		return describe(f, s, row, m)
+	}
+	c := f.Shadow32
+	if s == alu.Q {
+		c = f.Shadow64
+	}
+	e := c(row)
+	return affinetrack.Value{Base: e.Base, Stride: e.Stride}, e.Holds(m)
+}
+
+func describe(f *regfile.File, s alu.Slot, row int32, m uint32) (affinetrack.Value, bool) {
+	if s == alu.Q {
+		r := f.Src64(row)
+		return affinetrack.Describe(m, 64, func(i int) uint64 { return r[i] })
+	}
+	r := f.Src32(row)
+	return affinetrack.Describe(m, 32, func(i int) uint64 { return uint64(r[i]) })
+}
+
+// predicate tells whether a predicate is the same in all lanes of m, and what.
+func (t *tracker) predicate(f *regfile.File, row int32, m uint32) (value, ok bool) {
+	if t.Ideal {
+		p := f.SrcP(row) & m
+		return p != 0, p == 0 || p == m
+	}
+	e := f.ShadowP(row)
+	return e.Value, e.Mask&m == m
+}
+
+// classOf is the class of a register for the lanes of m.
+func (t *tracker) classOf(f *regfile.File, s alu.Slot, row int32, m uint32) affinetrack.Class {
+	if v, ok := t.value(f, s, row, m); ok {
+		return v.Class()
+	}
+	return affinetrack.Generic
+}
+
+// half is an instruction about to execute for half a warp.
+type half struct {
+	w    *warp
+	h    int
+	f    *regfile.File
+	in   *inst
+	m    uint32 // lanes that execute
+	live uint32 // lanes that have not ended
+	keep bool   // results may stay compact
+}
+
+// exec executes an instruction for the lanes of m in half h.
+func (t *tracker) exec(w *warp, h int, in *inst, m uint32) {
+	x := half{w: w, h: h, f: &w.files[h], in: in, m: m, live: uint32(w.live >> (32 * h))}
+	x.keep = t.Masked || w.mask == w.live && in.guard == 0
+	switch in.form.kind {
+	case asArithmetic:
+		t.arithmetic(&x)
+	case asSource:
+		t.source(&x)
+	case asLoad:
+		t.load(&x)
+	case asStore:
+		t.store(&x)
+	case asWarp:
+		t.warp(&x)
+	default:
+		t.plain(&x)
+		t.generic(&x)
+	}
+}
+
+// vector executes the instruction on the lanes.
+func (x *half) vector() {
+	if x.in.pure != nil {
+		x.in.pure(x.f, &x.in.Operands, x.m)
+		return
+	}
+	x.in.lane(x.w, x.h, x.f, x.in, x.m)
+}
+
+// plain executes the instruction on the lanes, with its operands expanded.
+func (t *tracker) plain(x *half) {
+	if !t.verify {
+		for _, o := range x.in.uses.reads {
+			expand(x.f, o, x.m)
+		}
+	}
+	x.vector()
+}
+
+// expand writes a compact register to the lanes of m.
+func expand(f *regfile.File, o operandRef, m uint32) {
+	switch {
+	case o.row < 0:
+	case o.slot == alu.R:
+		f.Expand32(o.row, m)
+	case o.slot == alu.Q:
+		f.Expand64(o.row, m)
+	}
+}
+
+func firstLane(f *regfile.File, o operandRef, m uint32) affinetrack.Value {
+	i := bits.TrailingZeros32(m) & 31
+	if o.slot == alu.Q {
+		return affinetrack.Value{Base: f.Q[o.row][i]}
+	}
+	return affinetrack.Value{Base: uint64(f.R[o.row][i])}
+}
+
+// generic records that the instruction has written its destinations lane by
+// lane.
+func (t *tracker) generic(x *half) {
+	t.step.compact = false
+	for _, o := range x.in.uses.writes {
+		t.overwrite(x, o)
+	}
+}
+
+// finish records the result of an instruction: v if it is compact. written tells
+// that the lanes hold it as well.
+func (t *tracker) finish(x *half, d operandRef, v affinetrack.Value, ok, written bool) {
+	if t.Ideal {
+		// What was proved does not count, only what can be seen.
+		if v, ok = describe(x.f, d.slot, d.row, x.m); ok && v.Stride != 0 && (x.in.src.Form.Class == ptx.ClassFP || x.in.src.Form.Class == ptx.ClassSFU) {
+			ok = false
+		}
+	}
+	if !ok {
+		t.step.compact = false
+		t.overwrite(x, d)
+		return
+	}
+	t.step.see(v.Class())
+	if !x.keep {
+		t.step.held = false
+		t.overwrite(x, d)
+		if !written {
+			fillRow(x.f, d, v, x.m)
+		}
+		return
+	}
+	if !t.Ideal {
+		t.write(x, d, v, written)
+	}
+}
+
+// write makes a register compact for the lanes of m.
+func (t *tracker) write(x *half, d operandRef, v affinetrack.Value, written bool) {
+	c := shadowOf(x.f, d)
+	m := x.m
+	clean := uint32(0)
+	if written {
+		clean = m
+	}
+	if !t.Masked { // the whole warp executes
+		*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: regfile.Full, Clean: clean}
+		return
+	}
+	rest := c.Mask &^ m & x.live
+	switch {
+	case rest == 0:
+	case c.Base == v.Base && c.Stride == v.Stride:
+		c.Mask |= m
+		c.Clean = c.Clean&^m | clean
+		return
+	default:
+		expand(x.f, d, rest)
+		t.step.expand++
+	}
+	*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m, Clean: clean}
+}
+
+// overwrite records that the lanes of m hold a register's value.
+func (t *tracker) overwrite(x *half, d operandRef) {
+	switch {
+	case t.Ideal:
+	case d.slot == alu.P:
+		x.f.S.P[d.row].Mask &^= x.m
+	case t.Masked:
+		c := shadowOf(x.f, d)
+		c.Mask &^= x.m
+		c.Clean &^= x.m
+	default:
+		c := shadowOf(x.f, d)
+		if c.Mask != 0 && (x.in.guard != 0 || x.w.mask != x.w.live) {
+			// Lazy expansion: the old value stays that of the other lanes.
+			keep := c.Mask &^ x.m
+			if !t.verify {
+				expand(x.f, d, keep)
+			}
+			t.step.expand++
+		}
+		*c = regfile.Compact{}
+	}
+}
+
+func shadowOf(f *regfile.File, o operandRef) *regfile.Compact {
+	if o.slot == alu.Q {
+		return &f.S.Q[o.row]
+	}
+	return &f.S.R[o.row]
+}
+
+func fillRow(f *regfile.File, o operandRef, v affinetrack.Value, m uint32) {
+	if o.slot == alu.Q {
+		regfile.Fill64(&f.Q[o.row], v.Base, v.Stride, m)
+		return
+	}
+	regfile.Fill32(&f.R[o.row], uint32(v.Base), uint32(v.Stride), m)
+}
+
+// compareRow compares a compact result with the lanes.
+func (t *tracker) compareRow(x *half, d operandRef, v affinetrack.Value) bool {
+	bad := uint32(0)
+	for n := x.m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		same := false
+		if d.slot == alu.Q {
+			same = x.f.Q[d.row][i] == v.At(i)
+		} else {
+			same = x.f.R[d.row][i] == uint32(v.At(i))
+		}
+		if !same {
+			bad |= 1 << i
+		}
+	}
+	if bad == 0 {
+		return true
+	}
+	lane := bits.TrailingZeros32(bad) & 31
+	got := uint64(0)
+	if d.slot == alu.Q {
+		got = x.f.Q[d.row][lane]
+	} else {
+		got = uint64(x.f.R[d.row][lane])
+	}
+	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, got)
+	return false
+}
+
+// mismatch stops the warp: compact execution went wrong.
+func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
+	tr := x.w.fail(x.in.src, uint64(lanes)<<(32*x.h), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, x.in.form.rule, x.in.src.Text}, args...)...)
+	for i, o := range x.in.uses.reads {
+		switch {
+		case o.slot == alu.P:
+			tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: lanes %s of the predicate are set", i, lanesList(uint64(x.f.P[o.row]&x.m))))
+		default:
+			if v, ok := t.value(x.f, o.slot, o.row, x.m); ok {
+				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: %s", i, v))
+			} else {
+				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: generic", i))
+			}
+		}
+	}
+}
+
+// arithmetic executes a kernel.
+func (t *tracker) arithmetic(x *half) {
+	in, f, op := x.in, x.f, x.in.op
+	if op.Compare {
+		t.comparison(x)
+		return
+	}
+	form := in.form
+	a := affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.out, Slot: 32}
+	if op.Dst == alu.Q {
+		a.Slot = 64
+	}
+	var once [4]uint64 // the operands, if uniform
+	n, generic, knownP := 0, 0, true
+	src := [4]int32{in.A, in.B, in.C, in.E}
+	for i, s := range op.Src {
+		switch s {
+		case alu.NoSlot:
+			continue
+		case alu.P:
+			v, ok := t.predicate(f, src[i], x.m)
+			knownP = knownP && ok
+			if v {
+				a.P, once[i] = true, 1
+			}
+		default:
+			v, ok := t.value(f, s, src[i], x.m)
+			if ok {
+				t.step.see(v.Class())
+			} else {
+				generic |= 1 << n
+			}
+			a.V[n], once[i] = v, v.Base
+			n++
+		}
+	}
+	// A selection does not look at what it leaves out.
+	if form.rule == ptx.AffineSelect && knownP && t.Rules.Has(ptx.AffineSelect) {
+		if a.P {
+			generic &= 1
+		} else {
+			generic &= 2
+		}
+	}
+	if generic != 0 || !knownP || t.Ideal {
+		t.plain(x)
+		if t.Ideal && generic == 0 && knownP {
+			t.results(x, affinetrack.Value{}, 0, true, true)
+		} else {
+			t.generic(x)
+		}
+		return
+	}
+	var carry uint64
+	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
+	v, ok := t.Execute(form.rule, &a, n, func() uint64 {
+		d, c := op.One(once[0], once[1], once[2], once[3], in.Imm)
+		carry = c
+		return d
+	})
+	if !ok || t.verify {
+		t.plain(x)
+	}
+	if !ok {
+		t.generic(x)
+		return
+	}
+	t.results(x, v, carry, true, t.verify)
+}
+
+// results records the results of a kernel: v in its destination, and a carry.
+func (t *tracker) results(x *half, v affinetrack.Value, carry uint64, ok, written bool) {
+	in, op := x.in, x.in.op
+	if op.Dst == alu.P {
+		t.setPredicate(x, in.D, v.Base&1 != 0, written)
+	} else {
+		d := operandRef{op.Dst, in.D}
+		if written && !t.Ideal && !t.compareRow(x, d, v) {
+			return
+		}
+		t.finish(x, d, v, ok, written)
+	}
+	if op.Dst2 == alu.P {
+		t.setPredicate(x, in.F, carry != 0, written)
+	}
+}
+
+// setPredicate records that a predicate is the same in all lanes of m. Predicates
+// are always kept as bits too; unless they have been written, it writes them.
+func (t *tracker) setPredicate(x *half, row int32, value, written bool) {
+	all := uint32(0)
+	if value {
+		all = regfile.Full
+	}
+	switch {
+	case t.Ideal:
+		if p := x.f.P[row] & x.m; p != 0 && p != x.m {
+			t.step.compact = false
+		}
+		return
+	case !written:
+		x.f.SetP(row, x.m, all)
+	default:
+		if bad := (x.f.P[row] ^ all) & x.m; bad != 0 {
+			t.mismatch(x, bad, "the compact predicate is %v, but not in lanes %s", value, lanesList(uint64(bad)))
+			return
+		}
+	}
+	t.tagPredicate(x, row, value)
+}
+
+func (t *tracker) tagPredicate(x *half, row int32, value bool) {
+	e := &x.f.S.P[row]
+	if e.Value != value {
+		e.Mask = 0
+	}
+	e.Value = value
+	e.Mask |= x.m
+}
+
+// comparison executes a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
+func (t *tracker) comparison(x *half) {
+	in, f, op, form := x.in, x.f, x.in.op, x.in.form
+	a := affinetrack.Args{Width: form.width, Signed: form.signed, Cmp: form.cmp, Slot: 32, Out: form.width}
+	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
+	var ok0, ok1 bool
+	a.V[0], ok0 = t.value(f, op.Src[0], in.A, x.m)
+	a.V[1], ok1 = t.value(f, op.Src[1], in.B, x.m)
+	if ok0 && ok1 {
+		t.step.see(a.V[0].Class())
+		t.step.see(a.V[1].Class())
+	}
+	knownC, c := true, uint32(0) // of the predicate it is combined with
+	if in.Imm != alu.BoolNone {
+		_, knownC = t.predicate(f, in.C, x.m)
+		c = f.SrcP(in.C)
+	}
+	holds, ok := false, ok0 && ok1
+	if ok {
+		holds, ok = t.Decide(&a, func() bool {
+			d, _ := op.One(a.V[0].Base, a.V[1].Base, 0, 0, in.Imm)
+			return d != 0
+		})
+	}
+	if t.Ideal {
+		t.plain(x)
+		for _, o := range in.uses.writes {
+			_, same := t.predicate(f, o.row, x.m)
+			ok = ok0 && ok1 && same
+			t.step.compact = t.step.compact && ok
+		}
+		return
+	}
+	if !ok {
+		t.plain(x)
+		t.generic(x)
+		return
+	}
+	outcome := uint32(0)
+	if holds {
+		outcome = regfile.Full
+	}
+	wantP, wantQ := alu.Combine(outcome, c, in.Imm)
+	if t.verify {
+		t.plain(x)
+	}
+	// The results are uniform if the predicate they are combined with is, or
+	// makes no difference.
+	p0, q0 := alu.Combine(outcome, 0, in.Imm)
+	p1, q1 := alu.Combine(outcome, regfile.Full, in.Imm)
+	for _, d := range []struct {
+		row     int32
+		want    uint32
+		uniform bool
+	}{{in.D, wantP, knownC || p0 == p1}, {in.E, wantQ, knownC || q0 == q1}} {
+		if d.row == noRow {
+			continue
+		}
+		if !t.verify {
+			f.SetP(d.row, x.m, d.want)
+		} else if bad := (f.P[d.row] ^ d.want) & x.m; bad != 0 {
+			t.mismatch(x, bad, "the comparison comes out as %v in every lane, but not in lanes %s", holds, lanesList(uint64(bad)))
+			return
+		}
+		if d.uniform {
+			t.tagPredicate(x, d.row, d.want&x.m != 0)
+		} else {
+			f.S.P[d.row].Mask &^= x.m
+		}
+	}
+}
+
+// source executes the read of a special register, or of the address of a local
+// variable.
+func (t *tracker) source(x *half) {
+	d := x.in.uses.writes[0]
+	v, ok := x.in.form.source(x.w, x.h, x.in, x.m)
+	v, ok = fitSlot(v, d.slot), ok && t.Allows(fitSlot(v, d.slot), slotBits(d.slot))
+	written := !ok || t.verify || t.Ideal
+	if written {
+		x.vector()
+	}
+	if ok && written && !t.Ideal && !t.compareRow(x, d, v) {
+		return
+	}
+	t.finish(x, d, v, ok, written)
+}
+
+func slotBits(s alu.Slot) int {
+	if s == alu.Q {
+		return 64
+	}
+	return 32
+}
+
+// fitSlot reduces a value to a slot's width.
+func fitSlot(v affinetrack.Value, s alu.Slot) affinetrack.Value {
+	if s == alu.R {
+		return affinetrack.Value{Base: v.Base & 0xffffffff, Stride: v.Stride & 0xffffffff}
+	}
+	return v
+}
+
+// address describes the address of an access, its offset left out; a fixed
+// address is uniform.
+func (t *tracker) address(x *half) (affinetrack.Value, bool) {
+	a := x.in.mem
+	if a.addr == alu.NoSlot {
+		return affinetrack.Value{}, true
+	}
+	v, ok := t.value(x.f, a.addr, a.row, x.m)
+	if ok && !t.Ideal && !t.Rules.Has(x.in.src.Form.Affine) {
+		return v, false
+	}
+	return v, ok
+}
+
+// verifyAddresses compares compact addresses with those of the lanes.
+func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) bool {
+	a := x.in.mem
+	if a.addr == alu.NoSlot || t.Ideal {
+		return true
+	}
+	var have regfile.Row64
+	a.addresses(x.f, &have)
+	first, from, _, step, ok := a.compactAddress(v, x.m)
+	for n := x.m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		want := from + uint64(i-first)*uint64(step)
+		if !ok { // it wraps: lane by lane in the width of the register
+			want = fitSlot(affinetrack.Value{Base: v.At(i)}, a.addr).Base + a.off
+		}
+		if want != have[i] {
+			t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(have[i]-a.off))
+			return false
+		}
+	}
+	return true
+}
+
+// load executes a load. From a uniform address it loads once; the value is
+// uniform unless memory is the thread's own.
+func (t *tracker) load(x *half) {
+	in, w, f, a := x.in, x.w, x.f, x.in.mem
+	v, ok := t.address(x)
+	t.step.addr = affinetrack.Generic
+	if ok {
+		t.step.addr = v.Class()
+		if t.verify && !t.verifyAddresses(x, v) {
+			return
+		}
+	}
+	own := a.frame || a.space == ptx.Local || a.space == ptx.Generic && ok && v.Base+a.off-localWindow < windowSize
+	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.space == ptx.Param)
+	var values [8]uint64
+	known := false
+	switch {
+	case once:
+		p, _, _, reached := w.memoryAt(a, v, x.m)
+		if reached {
+			for i := range a.elems {
+				values[i] = a.extend(loadBits(unsafe.Add(p, i*a.size), a.size))
+			}
+		}
+		known = reached && !t.Ideal
+		if !known || t.verify {
+			t.plain(x)
+		}
+	case ok && !t.verify && !t.Ideal:
+		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
+			for i, e := range a.elems {
+				switch e.slot {
+				case alu.R:
+					in.form.move.load32(&f.R[e.row], unsafe.Add(p, i*a.size), first, step, x.m)
+				case alu.Q:
+					in.form.move.load64(&f.Q[e.row], unsafe.Add(p, i*a.size), first, step, x.m)
+				}
+			}
+			break
+		}
+		t.plain(x)
+	default:
+		t.plain(x)
+	}
+	if w.err != nil {
+		return
+	}
+	for i, e := range a.elems {
+		if e.slot == alu.NoSlot {
+			continue
+		}
+		d := operandRef{e.slot, e.row}
+		if t.Ideal {
+			c := t.classOf(f, d.slot, d.row, x.m)
+			t.step.data = max(t.step.data, c)
+			if c != affinetrack.Uniform || !once {
+				t.step.compact = false
+			}
+			continue
+		}
+		if !once {
+			t.step.data = affinetrack.Generic
+			t.step.compact = false
+			t.overwrite(x, d)
+			continue
+		}
+		t.step.data = max(t.step.data, affinetrack.Uniform)
+		u := fitSlot(affinetrack.Value{Base: values[i]}, d.slot)
+		if !known {
+			u = firstLane(f, d, x.m)
+		}
+		written := !known || t.verify
+		if written && !t.sameEverywhere(x, d, v, u, i) {
+			if w.err != nil {
+				return
+			}
+			t.step.compact = false
+			t.overwrite(x, d)
+			continue
+		}
+		t.finish(x, d, u, true, written)
+	}
+}
+
+// sameEverywhere compares what the lanes have loaded from a uniform address with
+// the value loaded once. If another CTA has stored there in between, which is a
+// race of the guest's, both the old and the new value are right.
+func (t *tracker) sameEverywhere(x *half, d operandRef, addr, u affinetrack.Value, i int) bool {
+	a := x.in.mem
+	now := u
+	if p, _, _, ok := x.w.memoryAt(a, addr, x.m); ok && x.w.cta.grid.atomics && a.space != ptx.Shared {
+		now = fitSlot(affinetrack.Value{Base: a.extend(loadBits(unsafe.Add(p, i*a.size), a.size))}, d.slot)
+	}
+	for n := x.m; n != 0; n &= n - 1 {
+		got := firstLane(x.f, d, n&-n)
+		switch got {
+		case u:
+		case now:
+			return false
+		default:
+			t.compareRow(x, d, u)
+			return false
+		}
+	}
+	return true
+}
+
+// warp executes an instruction that has one result for all lanes that name the
+// same lanes in their membermasks.
+func (t *tracker) warp(x *half) {
+	ok := true
+	if x.in.src.Has("sync") {
+		mask := x.in.uses.reads[len(x.in.uses.reads)-1]
+		v, known := t.value(x.f, mask.slot, mask.row, x.m)
+		ok = known && v.Uniform()
+	}
+	t.plain(x)
+	if x.w.err != nil {
+		return
+	}
+	d := x.in.uses.writes[0]
+	v := firstLane(x.f, d, x.m)
+	if ok && t.verify && !t.compareRow(x, d, v) {
+		return
+	}
+	t.finish(x, d, v, ok, true)
+}
+
+// store executes a store. To affine addresses it computes one.
+func (t *tracker) store(x *half) {
+	in, w, f, a := x.in, x.w, x.f, x.in.mem
+	v, ok := t.address(x)
+	t.step.addr = affinetrack.Generic
+	if ok {
+		t.step.addr = v.Class()
+		if t.verify && !t.verifyAddresses(x, v) {
+			return
+		}
+	}
+	for _, e := range a.elems {
+		if e.slot != alu.NoSlot {
+			t.step.data = max(t.step.data, t.classOf(f, e.slot, e.row, x.m))
+		}
+	}
+	if ok && !t.verify && !t.Ideal {
+		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
+			w.cta.changed = true
+			for i, e := range a.elems {
+				expand(f, operandRef{e.slot, e.row}, x.m)
+				switch e.slot {
+				case alu.R:
+					in.form.move.store32(f.Src32(e.row), unsafe.Add(p, i*a.size), first, step, x.m)
+				case alu.Q:
+					in.form.move.store64(f.Src64(e.row), unsafe.Add(p, i*a.size), first, step, x.m)
+				}
+			}
+			return
+		}
+	}
+	t.plain(x)
+}
+
+// forget records that the lanes of m have got a register's value otherwise than by
+// an instruction under way: as a result of a call, or at a barrier.
+func (w *warp) forget(f *regfile.File, o operandRef, m uint32) {
+	switch {
+	case o.slot == alu.NoSlot || o.row < 0:
+		return
+	case o.slot == alu.P:
+		f.S.P[o.row].Mask &^= m
+		return
+	}
+	c := shadowOf(f, o)
+	if t := w.cta.track; t != nil && !t.Masked {
+		expand(f, o, ^m)
+		m = regfile.Full
+	}
+	c.Mask &^= m
+	c.Clean &^= m
+}
+
+// begin starts a PTX instruction: what its operands are is counted before it
+// changes them.
+func (t *tracker) begin(w *warp, s *instr) {
+	t.step = step{src: s, compact: true, held: true}
+	if t.counts == nil {
+		return
+	}
+	n := &t.counts[s.index]
+	n.Execs++
+	n.Lanes += int64(bits.OnesCount64(w.mask))
+	t.lanes[bits.OnesCount64(w.mask)]++
+	if w.mask != w.live {
+		n.Diverged++
+	}
+	for h := range w.files {
+		f := &w.files[h]
+		m := uint32(w.mask >> (32 * h))
+		if s.guard != 0 {
+			m &= guardMask(f, s.guard)
+		}
+		if m != 0 {
+			t.countRegisters(&n.Reads, f, s.reads, m)
+		}
+	}
+}
+
+// countRegisters counts register operands by class.
+func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, list []register, m uint32) affinetrack.Class {
+	worst := affinetrack.Unknown
+	for _, r := range list {
+		if r.slot == alu.P {
+			continue
+		}
+		c := t.classOf(f, r.slot, r.row, m)
+		if r.wide {
+			c = max(c, t.classOf(f, r.slot, r.row+1, m))
+		}
+		n.Count(c)
+		worst = max(worst, c)
+	}
+	return worst
+}
+
+// end finishes a PTX instruction: what has become of its results is counted.
+// lanes are those that have executed it.
+func (t *tracker) end(w *warp, s *instr, lanes uint64) {
+	if t.counts == nil || lanes == 0 {
+		return
+	}
+	n := &t.counts[s.index]
+	st := &t.step
+	n.Expansions += st.expand
+	for h := range w.files {
+		if m := uint32(lanes >> (32 * h)); m != 0 && s.Call == nil {
+			t.countRegisters(&n.Writes, &w.files[h], s.writes, m)
+		}
+	}
+	label := affinetrack.Uniform
+	switch c := s.Form.Class; {
+	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
+		st.compact = false // nothing is computed
+	case c == ptx.ClassMemory && st.addr != affinetrack.Unknown:
+		label = st.addr
+		n.Addresses.Count(st.addr)
+		n.Data.Count(st.data)
+		st.compact = st.compact && s.Form.Affine == ptx.AffineLoad
+	case !st.compact:
+		label = affinetrack.Generic
+	default:
+		label = max(label, st.class)
+	}
+	n.Label.Count(label)
+	switch {
+	case !st.compact || len(s.writes) == 0:
+	case st.held:
+		n.Compact++
+	default:
+		n.Suppressed++
+	}
+}
+
+// decide compares a conditional branch's compact predicate, if it has one, with
+// the lanes: taken are those for which it holds.
+func (t *tracker) decide(w *warp, b *block, taken uint64) {
+	var n *affinetrack.Counts
+	if t.counts != nil {
+		n = &t.counts[b.src.index]
+		n.Branches++
+	}
+	if !t.Ideal && !t.Branches {
+		return
+	}
+	row, neg := b.guard-1, false
+	if b.guard < 0 {
+		row, neg = -b.guard-1, true
+	}
+	decided, value := true, false
+	for h := range w.files {
+		m := uint32(w.mask >> (32 * h))
+		if m == 0 {
+			continue
+		}
+		v, ok := t.predicate(&w.files[h], row, m)
+		if !ok || h > 0 && uint32(w.mask) != 0 && v != value {
+			decided = false
+		}
+		value = v
+	}
+	if !decided {
+		return
+	}
+	if n != nil {
+		n.Decided++
+	}
+	want := uint64(0)
+	if value != neg {
+		want = w.mask
+	}
+	if taken != want {
+		w.fail(b.src, taken^want, ErrMismatch, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %s", ErrMismatch, value, lanesList(taken^want))
+	}
+}
