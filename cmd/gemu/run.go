@@ -17,6 +17,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/ptx"
@@ -41,9 +42,10 @@ type runCmd struct {
 	Warp    int    `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
 	Steps   int64  `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	Workers int    `help:"Host threads (default: all); results do not depend on it."`
-	Mode    string `default:"vector" enum:"vector" help:"How instructions execute: vector."`
+	Mode    string `default:"check" enum:"check,affine,vector" help:"How instructions execute: on vectors and compactly, with every compact result compared (check, the default); compactly where possible (affine); on vectors only (vector)."`
+	Policy  string `help:"Which values are compact: ${policies} (default gemu)." placeholder:"NAME"`
 
-	Stats bool   `help:"Print what the launch counted."`
+	Stats bool   `help:"Print what the launch counted, and (but for --mode vector) what structure its values had."`
 	JSON  string `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 	Size  int    `help:"Size of a workload's input."`
 }
@@ -57,6 +59,9 @@ type binding struct {
 func (b *binding) now() *array { return &array{b.arr.typ, b.arr.shape, b.buf.Bytes()} }
 
 func (c *runCmd) Run(a *app) error {
+	if c.Policy != "" && affinetrack.PolicyByName(c.Policy) == nil {
+		return fmt.Errorf("no policy %s: there are %s", c.Policy, policyNames())
+	}
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
 		return errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
@@ -171,7 +176,7 @@ func (c *runCmd) runWorkload(a *app, name string) error {
 		return fmt.Errorf("no workload @%s; \"gemu kernels\" lists them%s", name, suggestWorkload(name))
 	}
 	if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Out)+len(c.Expect)+len(c.Set) > 0 || c.Shared != 0 {
-		return fmt.Errorf("a workload chooses its own launches: of the flags, --size, --warp, --steps, --workers, --mode, --stats and --json apply to @%s", name)
+		return fmt.Errorf("a workload chooses its own launches: of the flags, --size, --warp, --steps, --workers, --mode, --policy, --stats and --json apply to @%s", name)
 	}
 	dev := interp.NewDevice(interp.Config{Stdout: a.stdout, Workers: c.Workers})
 	s, err := kernels.Start(a.ctx, w, dev, c.Size)
@@ -223,7 +228,14 @@ func total(results []*interp.Result) *interp.Result {
 	t := *results[len(results)-1]
 	t.Duration = 0
 	t.WarpInstructions, t.ThreadInstructions, t.LaneSlots, t.Branches, t.DivergentBranches = 0, 0, 0, 0, 0
+	t.Structure = nil
 	for _, r := range results {
+		if r.Structure != nil {
+			if t.Structure == nil {
+				t.Structure = &interp.Structure{Policy: r.Structure.Policy}
+			}
+			t.Structure.Add(r.Structure)
+		}
 		t.Duration += r.Duration
 		t.WarpInstructions += r.WarpInstructions
 		t.ThreadInstructions += r.ThreadInstructions
@@ -237,6 +249,8 @@ func total(results []*interp.Result) *interp.Result {
 // prepare applies the flags to a launch, and shows its progress on a terminal.
 func (c *runCmd) prepare(a *app, l *interp.Launch) {
 	l.WarpSize, l.MaxSteps = c.Warp, c.Steps
+	l.Mode, l.Policy = interp.Modes[c.Mode], affinetrack.PolicyByName(c.Policy)
+	l.Stats = c.Stats && l.Mode != interp.Vector
 	if c.Warp == 0 {
 		l.WarpSize = -1 // refused with a message, not taken as the default
 	}
@@ -290,6 +304,9 @@ func (c *runCmd) statistics(a *app, results []*interp.Result) {
 	row("branches", "%d", r.Branches)
 	row("divergent branches", "%d", r.DivergentBranches)
 	row("seconds", "%.6f", r.Duration.Seconds())
+	if r.Structure != nil {
+		printSummary(a.stdout, r.Structure)
+	}
 }
 
 // report is what --json writes.
@@ -310,6 +327,9 @@ type report struct {
 	ActiveLanesMean    float64 `json:"active_lanes_mean"`
 	Branches           int64   `json:"branches"`
 	DivergentBranches  int64   `json:"divergent_branches"`
+
+	Policy    string          `json:"policy,omitempty"`
+	Structure *interp.Summary `json:"structure,omitempty"`
 }
 
 type trapJSON struct {
@@ -332,6 +352,10 @@ func newReport(c *runCmd, r *interp.Result, err error) *report {
 	rep := &report{
 		File: c.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Warp: r.WarpSize, Mode: c.Mode, Launches: 1, Exit: "ok", Seconds: r.Duration.Seconds(),
 		ThreadInstructions: r.ThreadInstructions, WarpInstructions: r.WarpInstructions, ActiveLanesMean: r.ActiveLanesMean(), Branches: r.Branches, DivergentBranches: r.DivergentBranches,
+	}
+	if r.Structure != nil {
+		s := r.Structure.Summary()
+		rep.Policy, rep.Structure = r.Structure.Policy.Name, &s
 	}
 	var t *interp.Trap
 	switch {
