@@ -7,6 +7,9 @@ package interp
 // The comparison also checks alignment: rotating the offset moves the bits that
 // must be zero to the top. Lanes that fail it are resolved one by one, which
 // finds the right allocation or the fault.
+//
+// Functions that touch the guest's memory are marked go:norace: races between
+// CTAs are the guest's own, and not what a race detector of Go is asked for.
 
 import (
 	"fmt"
@@ -39,6 +42,8 @@ func rowOf[D slotElem](f *regfile.File, i int32) *[regfile.Lanes]D {
 // loadRow loads an element per lane of m from p + a[i] + off, where the
 // difference must lie in [0, last*size] and be a multiple of size. It returns
 // the lanes from the first that does not on.
+//
+//go:norace
 func loadRow[E memElem, A, D slotElem](d *[regfile.Lanes]D, a *[regfile.Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
 	shift := -log2(int(unsafe.Sizeof(*new(E))))
 	_, _ = *d, *a // checked here, not in every turn of the loop
@@ -64,6 +69,8 @@ func loadRow[E memElem, A, D slotElem](d *[regfile.Lanes]D, a *[regfile.Lanes]A,
 }
 
 // storeRow is loadRow's counterpart.
+//
+//go:norace
 func storeRow[E memElem, A, D slotElem](d *[regfile.Lanes]D, a *[regfile.Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
 	shift := -log2(int(unsafe.Sizeof(*new(E))))
 	_, _ = *d, *a // checked here, not in every turn of the loop
@@ -321,6 +328,7 @@ func storeVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	}
 }
 
+//go:norace
 func loadBits(p unsafe.Pointer, size int) uint64 {
 	switch size {
 	case 1:
@@ -333,6 +341,7 @@ func loadBits(p unsafe.Pointer, size int) uint64 {
 	return *(*uint64)(p)
 }
 
+//go:norace
 func storeBits(p unsafe.Pointer, size int, v uint64) {
 	switch size {
 	case 1:

@@ -152,12 +152,13 @@ type callSite struct {
 
 // barrierOp is bar or barrier.
 type barrierOp struct {
-	kind  barrierKind
-	id    operandRef
-	count operandRef // NoSlot: all threads
-	pred  int32      // of red: the predicate combined
-	neg   bool
-	dst   int32 // of red: the row or predicate written
+	kind    barrierKind
+	aligned bool // the lanes of a warp come together
+	id      operandRef
+	count   operandRef // NoSlot: all threads
+	pred    int32      // of red: the predicate combined
+	neg     bool
+	dst     int32 // of red: the row or predicate written
 }
 
 type barrierKind uint8

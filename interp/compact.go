@@ -146,6 +146,7 @@ func moveOf[E memElem]() rowMove {
 	return rowMove{loadStride[E, uint32], storeStride[E, uint32], loadStride[E, uint64], storeStride[E, uint64]}
 }
 
+//go:norace
 func loadStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
 	if m == regfile.Full {
 		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
@@ -163,6 +164,7 @@ func loadStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer, 
 	}
 }
 
+//go:norace
 func storeStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
 	if m == regfile.Full {
 		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {

@@ -27,13 +27,13 @@ type testCase struct {
 	typ    ptx.Type
 	want   []string
 	trap   string
-	blocks []int
-	grid   int
+	blocks []Dim3
+	grid   Dim3
 	shared int
 	widths []int
 }
 
-var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+=\d+)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
+var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+=\d+(?:x\d+)*)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
 
 // cases reads the case lines of a source.
 func cases(t *testing.T, src string) []testCase {
@@ -47,15 +47,15 @@ func cases(t *testing.T, src string) []testCase {
 			}
 			continue
 		}
-		c := testCase{line: i + 1, kernel: m[3], trap: m[8], blocks: []int{1, 7, 32}, grid: 1, widths: []int{32, 4, 8, 16, 64, 1}}
+		c := testCase{line: i + 1, kernel: m[3], trap: m[8], blocks: []Dim3{Dim(1), Dim(7), Dim(32)}, grid: Dim(1), widths: []int{32, 4, 8, 16, 64, 1}}
 		for _, opt := range strings.Fields(m[2]) {
 			name, value, _ := strings.Cut(opt, "=")
 			n, _ := strconv.Atoi(value)
 			switch name {
 			case "block":
-				c.blocks = []int{n}
+				c.blocks = []Dim3{dims(value)}
 			case "grid":
-				c.grid = n
+				c.grid = dims(value)
 			case "shared":
 				c.shared = n
 			case "warp":
@@ -74,6 +74,16 @@ func cases(t *testing.T, src string) []testCase {
 		list = append(list, c)
 	}
 	return list
+}
+
+// dims reads "32", "8x4" or "4x3x2".
+func dims(s string) Dim3 {
+	var n []int
+	for _, f := range strings.Split(s, "x") {
+		v, _ := strconv.Atoi(f)
+		n = append(n, v)
+	}
+	return Dim(n...)
 }
 
 // splitArgs splits at commas outside braces.
@@ -210,7 +220,7 @@ func runCase(t *testing.T, m *ptx.Module, c testCase, e engine) {
 			if e.name == "oracle" && i > 0 && testing.Short() {
 				continue
 			}
-			name := fmt.Sprintf("line %d %s on %s, block %d, warp %d", c.line, c.kernel, e.name, block, width)
+			name := fmt.Sprintf("line %d %s on %s, block %s, warp %d", c.line, c.kernel, e.name, block, width)
 			err := tryCase(t, m, c, e, block, width, name)
 			var u *ptx.Unsupported
 			if errors.As(err, &u) && width != 32 && strings.Contains(u.What, "instead of 32") {
@@ -241,7 +251,7 @@ func checkError(t *testing.T, name string, c testCase, err error) {
 	}
 }
 
-func tryCase(t *testing.T, m *ptx.Module, c testCase, e engine, block, width int, name string) error {
+func tryCase(t *testing.T, m *ptx.Module, c testCase, e engine, block Dim3, width int, name string) error {
 	t.Helper()
 	mod, err := NewDevice(Config{}).LoadModule(m)
 	if err != nil {
@@ -297,7 +307,7 @@ func tryCase(t *testing.T, m *ptx.Module, c testCase, e engine, block, width int
 		}
 		args = append(args, out)
 	}
-	err = e.run(mod, &Launch{Kernel: c.kernel, Grid: Dim(c.grid), Block: Dim(block), Args: args, Shared: c.shared, WarpSize: width, MaxSteps: 1 << 22})
+	err = e.run(mod, &Launch{Kernel: c.kernel, Grid: c.grid, Block: block, Args: args, Shared: c.shared, WarpSize: width, MaxSteps: 1 << 22})
 	if err != nil || c.trap != "" {
 		return err
 	}

@@ -5,11 +5,9 @@ package interp
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 
-	"gemu/interp/internal/alu"
 	"gemu/regfile"
 )
 
@@ -91,6 +89,7 @@ func (c *cta) start(index int) {
 		w.frames = w.frames[:0]
 		w.fn, w.lbase, w.hasDyn = fn, kernelFrame, false
 		w.state, w.err = ready, nil
+		w.waits = w.waits[:0]
 		w.count = counts{}
 		w.stack.diverged = 0
 		w.growLocal(kernelFrame + fn.local)
@@ -180,165 +179,6 @@ func (c *cta) run(budget int, turn bool) status {
 	return outOfBudget
 }
 
-// barrier is one of the sixteen barriers of a CTA.
-type barrier struct {
-	arrived int     // warps
-	want    int     // warps; 0: all that have not ended
-	waiting []*warp // of them those that wait
-	popc    int     // of bar.red
-	all     bool
-	any     bool
-}
-
-// barrierWait is what a warp waits for.
-type barrierWait struct {
-	id   int
-	op   *barrierOp
-	mask uint64
-	src  *instr
-}
-
-// barrier executes bar or barrier.
-func (w *warp) barrier(b *block) {
-	m := w.guarded(b.guard)
-	if m == 0 {
-		w.jump(b.next)
-		return
-	}
-	c, op, in := w.cta, b.bar, b.src
-	if m != w.live {
-		away := w.live &^ m
-		t := w.fail(in, m, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(m), w.id, lanesList(away))
-		t.Notes = append(t.Notes, w.whereabouts(away)...)
-		return
-	}
-	first := bits.TrailingZeros64(m)
-	uniform := func(o operandRef, what string) (uint64, bool) {
-		v := w.value(o, first)
-		for rest := m; rest != 0; rest &= rest - 1 {
-			if w.value(o, bits.TrailingZeros64(rest)) != v {
-				w.fail(in, m, ErrBarrier, "%v: the %s differs between the lanes of warp %d", ErrBarrier, what, w.id)
-				return 0, false
-			}
-		}
-		return v, true
-	}
-	id, ok := uniform(op.id, "barrier number")
-	if !ok {
-		return
-	}
-	if id > 15 {
-		w.fail(in, m, ErrBarrier, "%v: barrier %d, want 0 to 15", ErrBarrier, id)
-		return
-	}
-	want := 0
-	if op.count.slot != alu.NoSlot {
-		n, ok := uniform(op.count, "thread count")
-		if !ok {
-			return
-		}
-		width := uint64(c.code.width)
-		if n == 0 || n%width != 0 {
-			w.fail(in, m, ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", ErrBarrier, n, width)
-			return
-		}
-		want = int(n / width)
-	}
-	bar := &c.barriers[id]
-	if bar.arrived == 0 {
-		*bar = barrier{want: want, all: true, waiting: bar.waiting[:0]}
-	} else if bar.want != want {
-		w.fail(in, m, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, id, c.threadCount(bar.want), c.threadCount(want))
-		return
-	}
-	bar.arrived++
-	if op.kind >= barPopc {
-		p := uint64(0)
-		for h := range w.files {
-			p |= uint64(w.files[h].SrcP(op.pred)) << (32 * h)
-		}
-		if op.neg {
-			p = ^p
-		}
-		p &= m
-		bar.popc += bits.OnesCount64(p)
-		bar.all = bar.all && p == m
-		bar.any = bar.any || p != 0
-	}
-	w.jump(b.next)
-	if op.kind != barArrive {
-		w.state = atBarrier
-		w.wait = barrierWait{int(id), op, m, in}
-		bar.waiting = append(bar.waiting, w)
-	}
-	c.complete(bar)
-}
-
-func (c *cta) threadCount(warps int) string {
-	if warps == 0 {
-		return "all"
-	}
-	return fmt.Sprint(warps * c.code.width)
-}
-
-// complete lets the warps at a barrier go on once enough have arrived.
-func (c *cta) complete(bar *barrier) {
-	want := bar.want
-	if want == 0 {
-		for i := range c.warps {
-			if c.warps[i].state != ended {
-				want++
-			}
-		}
-	}
-	if bar.arrived < want || bar.arrived == 0 {
-		return
-	}
-	for _, w := range bar.waiting {
-		w.state = ready
-		op := w.wait.op
-		for h := range w.files {
-			f := &w.files[h]
-			m := uint32(w.wait.mask >> (32 * h))
-			if f.S != nil && op.kind >= barPopc && op.dst != noRow {
-				slot := alu.R
-				if op.kind != barPopc {
-					slot = alu.P
-				}
-				w.forget(f, operandRef{slot, op.dst}, m)
-			}
-			switch op.kind {
-			case barPopc:
-				if op.dst != noRow {
-					for ; m != 0; m &= m - 1 {
-						f.R[op.dst][bits.TrailingZeros32(m)] = uint32(bar.popc)
-					}
-				}
-			case barAnd, barOr:
-				if op.dst == noRow {
-					continue
-				}
-				v := uint32(0)
-				if op.kind == barAnd && bar.all || op.kind == barOr && bar.any {
-					v = regfile.Full
-				}
-				f.SetP(op.dst, m, v)
-			}
-		}
-	}
-	bar.arrived = 0
-	bar.waiting = bar.waiting[:0]
-}
-
-// release completes barriers that only waited for warps that have ended.
-func (c *cta) release() {
-	for i := range c.barriers {
-		if bar := &c.barriers[i]; bar.arrived > 0 && bar.want == 0 {
-			c.complete(bar)
-		}
-	}
-}
-
 // newTrap makes a trap at an instruction.
 func (c *cta) newTrap(in *instr, kind error, format string, args ...any) *Trap {
 	m := c.code.mod
@@ -361,54 +201,6 @@ func (c *cta) newTrap(in *instr, kind error, format string, args ...any) *Trap {
 
 // thread is the tid of the thread with a linear index.
 func (c *cta) thread(i int) Dim3 { return c.grid.block.at(i) }
-
-// deadlock says who waits where.
-func (c *cta) deadlock() *Trap {
-	var first *warp
-	groups := map[string][]int{}
-	var order []string
-	note := func(key string, warp int) {
-		if groups[key] == nil {
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], warp)
-	}
-	for i := range c.warps {
-		w := &c.warps[i]
-		switch w.state {
-		case atBarrier:
-			if first == nil {
-				first = w
-			}
-			bar := &c.barriers[w.wait.id]
-			note(fmt.Sprintf("at barrier %d, %s:%s, where %d of %s threads have arrived", w.wait.id, c.code.mod.Name, w.wait.src.Pos,
-				bar.arrived*c.code.width, c.wanted(bar)), i)
-		case ended:
-			note("ended", i)
-		}
-	}
-	t := first.fail(first.wait.src, first.wait.mask, ErrDeadlock, "%v: barrier %d can never complete", ErrDeadlock, first.wait.id)
-	for _, key := range order {
-		verb := "waits"
-		if key == "ended" {
-			verb = "has"
-		}
-		warps := groups[key]
-		name := "warp"
-		if len(warps) > 1 {
-			name, verb = "warps", strings.TrimSuffix(strings.Replace(verb, "has", "have", 1), "s")
-		}
-		t.Notes = append(t.Notes, fmt.Sprintf("%s %s %s %s", name, intRanges(warps), verb, key))
-	}
-	return t
-}
-
-func (c *cta) wanted(bar *barrier) string {
-	if bar.want == 0 {
-		return fmt.Sprintf("all %d", c.grid.threads)
-	}
-	return fmt.Sprint(bar.want * c.code.width)
-}
 
 // whereabouts says where lanes of the warp are that do not execute the present
 // instruction.

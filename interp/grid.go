@@ -383,7 +383,7 @@ func (g *grid) stall() error {
 			}
 			verb := "loop"
 			if w.state == atBarrier {
-				verb, in = "wait", w.wait.src
+				verb, in = "wait", w.waits[0].src
 			}
 			trap.Notes = append(trap.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", c.id, w.id, lanesList(w.mask), verb, g.code.mod.Name, in.Pos))
 			trap.Notes = append(trap.Notes, w.whereabouts(w.live&^w.mask)...)

@@ -255,6 +255,9 @@ func (l *lowerer) function(fn *function) (err error) {
 		}
 	}()
 	f := fn.fn
+	if args, ok := f.Directive(".reqnctapercluster"); ok && dimOf(args).Count() > 1 {
+		panic(unsupported{f.Pos, fmt.Sprintf("a kernel in clusters of %s ctas (.reqnctapercluster)", dimOf(args))})
+	}
 	l.fn = fn
 	l.carry = -1
 	l.fixups = nil

@@ -166,7 +166,7 @@ func lowerBar(l *lowerer, in *ptx.Instr) {
 	if in.Has("cluster") {
 		l.refuse("%s", in.Text)
 	}
-	op := &barrierOp{dst: noRow}
+	op := &barrierOp{dst: noRow, aligned: in.Op.Name == "bar" || in.Has("aligned")}
 	ref := func(o *ptx.Operand) operandRef {
 		return operandRef{alu.R, l.source(o, ptx.U32, alu.R)}
 	}

@@ -3,6 +3,7 @@ package interp
 // This file lowers what moves and computes data within a thread.
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -575,7 +576,21 @@ func lowerSlct(l *lowerer, in *ptx.Instr) {
 // lowerMapa: clusters are of one CTA, so every shared address is its own.
 func lowerMapa(l *lowerer, in *ptx.Instr) {
 	s := slotOf(in.Type())
+	rank := l.source(in.Arg("b"), ptx.U32, alu.R)
+	l.emit(inst{Operands: regfile.Operands{C: rank}, lane: checkRank}, rows(alu.R, rank), nil)
 	l.op(movKey(s), regfile.Operands{D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], in.Type(), s)})
+}
+
+// checkRank traps where the CTA rank of a lane is not that of its own CTA, the only
+// one in its cluster.
+func checkRank(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	rank := f.Src32(in.C)
+	for ; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros32(m) & 31; rank[i] != 0 {
+			w.fail(in.src, 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of one cta", ErrCTARank, rank[i])
+			return
+		}
+	}
 }
 
 func lowerGetctarank(l *lowerer, in *ptx.Instr) {

@@ -26,6 +26,7 @@ var (
 	ErrBadTarget     = errors.New("bad branch or call target")
 	ErrBarrier       = errors.New("bad barrier")
 	ErrMembermask    = errors.New("bad membermask")
+	ErrCTARank       = errors.New("bad cta rank")
 	ErrHeap          = errors.New("bad free")
 
 	// ErrMismatch is no fault of the guest: in check mode, a compact result differs

@@ -24,7 +24,7 @@ type warp struct {
 	frames []frame
 	fn     *function
 	state  warpState
-	wait   barrierWait // while state is atBarrier
+	waits  []barrierWait // lanes at barriers
 
 	local  [2][]regfile.Row32 // local memory: word i of all lanes of a half
 	lbase  int                // first word of the running function's frame
@@ -275,6 +275,7 @@ func (w *warp) settle() {
 		}
 		w.pop()
 	}
+	w.unpark()
 }
 
 // indexed is brx.idx: lanes with the same target go together.

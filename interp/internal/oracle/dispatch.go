@@ -38,7 +38,7 @@ var chapters = map[string]map[string]handler{
 	"9.7.9": { // data movement and conversion
 		"mov": mov, "shfl": collective, "prmt": prmt, "ld": ld, "ldu": ld, "st": st,
 		"prefetch": nop, "prefetchu": nop, "applypriority": nop, "discard": nop, "createpolicy": createpolicy,
-		"isspacep": isspacep, "cvta": cvta, "cvt": cvt,
+		"isspacep": isspacep, "mapa": mapa, "getctarank": getctarank, "cvta": cvta, "cvt": cvt,
 	},
 	"9.7.12": { // control flow
 		"bra": bra, "brx": brx, "call": call, "ret": ret, "exit": exit,

@@ -131,3 +131,15 @@ func cvta(t *thread) {
 	}
 	t.put("d", t.arg("a")+window)
 }
+
+// mapa (9.7.9.23): the address in the CTA of a rank that is like an address in
+// one's own. Clusters are of one CTA.
+func mapa(t *thread) {
+	if rank := t.arg("b"); rank != 0 {
+		t.trap(KindCluster, "cta %d of a cluster of one", rank)
+	}
+	t.put("d", t.arg("a"))
+}
+
+// getctarank (9.7.9.24): the rank of the CTA that an address belongs to.
+func getctarank(t *thread) { t.put("d", 0) }

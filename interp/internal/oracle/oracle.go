@@ -110,6 +110,7 @@ const (
 	KindCall       = "bad call"       // a call of something that is not such a function
 	KindBranch     = "bad branch"     // a brx.idx outside its list
 	KindBarrier    = "bad barrier"    // a barrier that does not exist, or whose counts disagree
+	KindCluster    = "bad cta rank"   // a CTA that the cluster does not have
 	KindDeadlock   = "deadlock"       // no thread of a CTA can run
 	KindSteps      = "step limit"     // Launch.MaxSteps used up
 	KindAssert     = "assertion"      // __assertfail was called
