@@ -186,18 +186,36 @@ L:
 	}
 }
 
-// The trap reported is that of the first CTA that fails, whatever runs beside it.
+// The trap reported is that of the first CTA that fails, whatever runs beside it;
+// it and those before it count, and what they printed is written.
 func TestFirstTrap(t *testing.T) {
 	for _, workers := range []int{1, 4} {
-		m := module(t, Config{Workers: workers}, "", `
+		var out strings.Builder
+		m := module(t, Config{Workers: workers, Stdout: &out}, `
+		.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+		.global .b8 format[2] = {46, 0};`, `
+		{
+		.param .b64 f; .param .b64 a; .param .b32 r;
+		mov.u64 %rd1, format;
+		st.param.b64 [f], %rd1;
+		st.param.b64 [a], 0;
+		call (r), vprintf, (f, a);
+		}
 		mov.u32 %r1, %ctaid.x;
 		setp.lt.u32 %p1, %r1, 20;
 		@%p1 ret;
 		trap;`)
-		_, err := m.Launch(context.Background(), "k", Dim(100), Dim(32), alloc(t, m, 4))
+		r, err := m.Launch(context.Background(), "k", Dim(100), Dim(1), alloc(t, m, 4))
 		var trap *Trap
 		if !errors.As(err, &trap) || trap.CTA.X != 20 {
 			t.Errorf("%d workers: got %v", workers, err)
+		}
+		if got, want := out.String(), strings.Repeat(".", 21); got != want {
+			t.Errorf("%d workers: printed %q, want %q", workers, got, want)
+		}
+		// Eight to the ret; and the trap.
+		if r.WarpInstructions != 20*8+9 {
+			t.Errorf("%d workers: %d warp instructions, want %d", workers, r.WarpInstructions, 20*8+9)
 		}
 	}
 }

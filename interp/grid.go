@@ -80,6 +80,7 @@ type flight struct {
 	index  int
 	cta    *cta // nil before it starts and after it has ended
 	status status
+	count  counts // once it has ended
 }
 
 // run executes the grid to its end.
@@ -111,8 +112,10 @@ func (g *grid) run(ctx context.Context) error {
 			return fmt.Errorf("kernel %s stopped: %w", g.code.kernel.Name, context.Cause(ctx))
 		}
 		if low := int(g.lowFail.Load()); low < g.total {
-			g.flush(g.total)
+			// CTAs behind it may or may not have run: only those before it count.
 			i := slices.IndexFunc(g.flights, func(f flight) bool { return f.index == low })
+			g.flights[i].cta.sum(&g.count)
+			g.flush(low + 1)
 			return g.flights[i].cta.err
 		}
 		if g.finished.Load() > before {
@@ -193,12 +196,12 @@ func (g *grid) advance(f *flight, slice int, turn bool) bool {
 	switch f.status {
 	case hasFinished:
 		g.finished.Add(1)
-		g.mu.Lock()
-		f.cta.sum(&g.count)
+		f.cta.sum(&f.count)
 		if f.cta.out.Len() > 0 {
+			g.mu.Lock()
 			g.output[f.index] = slices.Clone(f.cta.out.Bytes())
+			g.mu.Unlock()
 		}
-		g.mu.Unlock()
 		return true
 	case failed:
 		for {
@@ -239,14 +242,20 @@ func (g *grid) putContext(c *cta) {
 	g.mu.Unlock()
 }
 
-// retire drops the CTAs that have ended and writes the output of those before
-// which none is left.
+// retire drops the CTAs that have ended, adds up their counts, and writes the
+// output of those before which none is left. If one has failed, those behind it
+// do not count.
 func (g *grid) retire() {
 	keep := g.flights[:0]
 	for _, f := range g.flights {
 		if f.status != hasFinished {
 			keep = append(keep, f)
-		} else if f.cta != nil {
+			continue
+		}
+		if int64(f.index) < g.lowFail.Load() {
+			g.count.add(&f.count)
+		}
+		if f.cta != nil {
 			g.pool = append(g.pool, f.cta)
 		}
 	}
