@@ -26,8 +26,18 @@ type compactForm struct {
 	out    int  // bits of the result
 	cmp    affinetrack.Cmp
 
-	source func(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool)
-	move   rowMove // of loads and stores
+	source  func(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool)
+	special bool    // source reads a special register; width is how many bits of it
+	move    rowMove // of loads and stores
+
+	// Of instructions that affine mode executes by this form: how it does on the
+	// lanes, if not by a kernel; registers it reads that may be only in their shadows,
+	// and those it writes that may have been; whether results go to their rows too.
+	quick  quick
+	lane   lane
+	expand []operandRef
+	dirty  []operandRef
+	both   bool
 }
 
 type compactKind uint8
@@ -198,22 +208,42 @@ func (a *access) compactAddress(v affinetrack.Value, m uint32) (first int, from,
 
 // memoryAt is the memory that the lanes of m access at the compact address v:
 // that of lane i is at p + (i − first)·step. It only looks where this instruction
-// accessed memory the last time; ok is false if that is not it, and the plain way
-// has to find out more.
+// accessed memory the last time; ok is false if that is not it, or the addresses
+// wrap, and the plain way has to find out more.
 func (w *warp) memoryAt(a *access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
-	first, from, to, by, ok := a.compactAddress(v, m)
-	if !ok || a.space == ptx.Local {
+	mem := w.cta.hits[a.hit]
+	base := uint64(0)
+	switch {
+	case a.space == ptx.Local:
+		return nil, 0, 0, false
+	case a.space == ptx.Shared:
+		mem = &w.cta.sharedMem
+	case mem == nil:
+		return nil, 0, 0, false
+	default:
+		base = mem.base
+	}
+	first = bits.TrailingZeros32(m)
+	span := int64(31 - bits.LeadingZeros32(m) - first)
+	by := int64(v.Stride)
+	from := v.At(first)
+	if a.addr == alu.R {
+		by, from = int64(int32(v.Stride)), from&0xffff_ffff
+		if uint64(int64(from)+span*by)>>32 != 0 {
+			return nil, 0, 0, false
+		}
+	} else if by != int64(int32(by)) {
 		return nil, 0, 0, false
 	}
-	p, base, last, ok := w.reach(a, a.bytes)
-	if !ok {
+	// Between two offsets in the memory that are less than 2^37 apart, and with the
+	// stride so short, nothing wraps.
+	from += a.off - base
+	to := from + uint64(span*by)
+	last := mem.size - uint64(a.bytes)
+	if last > mem.size || from > last || to > last || (from|uint64(by))&uint64(a.bytes-1) != 0 {
 		return nil, 0, 0, false
 	}
-	shift := -log2(a.bytes)
-	if bits.RotateLeft64(from-base, shift) > last || bits.RotateLeft64(to-base, shift) > last || by&int64(a.bytes-1) != 0 {
-		return nil, 0, 0, false
-	}
-	return unsafe.Add(p, from-base), first, int(by), true
+	return unsafe.Add(mem.ptr, from), first, int(by), true
 }
 
 // extend extends a loaded element as its type says.

@@ -171,13 +171,14 @@ type engine struct {
 
 // engines are all ways to run a kernel.
 func engines() []engine {
-	return []engine{
-		{"vector", func(m *Module, l *Launch) error {
+	in := func(mode Mode) engine {
+		return engine{mode.String(), func(m *Module, l *Launch) error {
+			l.Mode = mode
 			_, err := m.Run(context.Background(), l)
 			return err
-		}},
-		{"oracle", runOracle},
+		}}
 	}
+	return []engine{in(Vector), in(Check), in(Affine), {"oracle", runOracle}}
 }
 
 func TestConformance(t *testing.T) {

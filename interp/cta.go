@@ -60,7 +60,7 @@ func newCTA(g *grid) *cta {
 			}
 		}
 	}
-	if g.mode == Check || g.mode == Affine {
+	if g.tracks {
 		c.track = newTracker(g)
 	}
 	return c

@@ -58,6 +58,7 @@ type grid struct {
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
 
 	mode     Mode
+	tracks   bool // in the observed run loop, with a tracker
 	policy   *affinetrack.Policy
 	rules    *affinetrack.Table
 	stats    bool

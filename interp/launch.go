@@ -174,7 +174,13 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	case l.Mode == Affine && policy.Ideal:
 		return nil, refuse("policy %s compares the lanes: it wants check mode", policy.Name)
 	}
-	code, err := m.lowered(kernelKey{fn, lowerOptions{width: width, pack: l.Mode == Vector && l.Observer == nil}})
+	// Affine mode has a way of its own where nobody asks what happens on it.
+	fast := l.Mode == Affine && policy == affinetrack.Policies[0] && rules == affinetrack.Rules && !l.Stats && l.Observer == nil
+	opt := lowerOptions{width: width, pack: fast || l.Mode == Vector && l.Observer == nil, affine: fast}
+	if fast {
+		opt.tid = threadClasses(l.Block, width)
+	}
+	code, err := m.lowered(kernelKey{fn, opt})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +206,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers,
-		mode: l.Mode, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
+		mode: l.Mode, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	stop := func() {}
 	if l.Progress != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -18,6 +19,9 @@ import (
 type lowerOptions struct {
 	width int  // lanes of a warp
 	pack  bool // let registers that are not alive together share a row
+
+	affine bool                 // for affine mode
+	tid    [3]affinetrack.Class // of the thread index, in the worst of the launch's warps
 }
 
 // lower prepares a kernel of the module to run.
@@ -224,6 +228,14 @@ type lowerer struct {
 	guard    int32
 	src      *instr
 	live     ptx.RegSet // registers alive behind the present instruction
+
+	// Of affine mode.
+	trial   bool                 // this code is for the analysis: every temporary has a row of its own
+	plan    *plan                // what came of it
+	emitted int                  // instructions, of this function
+	made    [alu.P + 1]int       // temporaries, of this function
+	spare   [alu.P + 1]int32     // the next row of a kept temporary
+	kept    [alu.P + 1][]keeping // by row
 }
 
 // rowRef is the row of a virtual register.
@@ -254,6 +266,22 @@ func (l *lowerer) function(fn *function) (err error) {
 			err = &ptx.Unsupported{File: l.mod.Name, Pos: u.pos, What: u.what, Line: l.mod.Line(int(u.pos.Line)), Kernel: l.kernel.Name}
 		}
 	}()
+	l.plan = nil
+	if l.opt.affine {
+		blocks, instrs, hits := len(l.blocks), len(l.instrs), l.hits
+		l.trial = true
+		l.translate(fn)
+		l.trial = false
+		l.plan = analyse(l, fn)
+		l.blocks, l.instrs, l.hits = l.blocks[:blocks], l.instrs[:instrs], hits
+		*fn = function{fn: fn.fn, codeAddr: fn.codeAddr}
+	}
+	l.translate(fn)
+	return nil
+}
+
+// translate lowers a function. It panics with unsupported.
+func (l *lowerer) translate(fn *function) {
 	f := fn.fn
 	if args, ok := f.Directive(".reqnctapercluster"); ok && dimOf(args).Count() > 1 {
 		panic(unsupported{f.Pos, fmt.Sprintf("a kernel in clusters of %s ctas (.reqnctapercluster)", dimOf(args))})
@@ -262,6 +290,7 @@ func (l *lowerer) function(fn *function) (err error) {
 	l.carry = -1
 	l.fixups = nil
 	l.temps, l.maxTemps = regfile.Size{}, regfile.Size{}
+	l.emitted, l.made = 0, [alu.P + 1]int{}
 	l.layoutLocals()
 	l.liveness = f.Liveness()
 	l.allocate()
@@ -294,7 +323,6 @@ func (l *lowerer) function(fn *function) (err error) {
 	fn.frame.R += l.maxTemps.R
 	fn.frame.Q += l.maxTemps.Q
 	fn.frame.P += l.maxTemps.P
-	return nil
 }
 
 // open begins a new block behind the present one.
@@ -349,7 +377,12 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	l.instrs = append(l.instrs, l.src)
 	in.Uses(func(r ptx.RegID) { l.src.reads = append(l.src.reads, register{r, l.rows[r]}) },
 		func(r ptx.RegID) { l.src.writes = append(l.src.writes, register{r, l.rows[r]}) })
-	l.temps = regfile.Size{}
+	if !l.trial {
+		l.temps = regfile.Size{}
+	}
+	if l.plan != nil {
+		l.spare = [...]int32{alu.R: int32(l.base.R - l.plan.spare[alu.R]), alu.Q: int32(l.base.Q - l.plan.spare[alu.Q]), alu.P: 0}
+	}
 	l.guard = 0
 	if in.Guard.Reg != ptx.NoReg {
 		l.guard = l.rows[in.Guard.Reg].row + 1
@@ -385,6 +418,20 @@ func (l *lowerer) emit(in inst, reads, writes []operandRef) {
 	in.uses = &uses{keep(reads, varies), keep(writes, varies)}
 	if in.form == nil {
 		in.form = formOf(&in)
+	}
+	if l.plan != nil {
+		if lane := l.plan.insts[l.emitted]; lane != nil {
+			f := *in.form
+			f.lane = in.lane
+			f.expand = keep(in.uses.reads, func(o operandRef) bool { return l.keeping(o)&(inShadow|inBoth) == inShadow })
+			f.dirty = keep(in.uses.writes, func(o operandRef) bool { return l.keeping(o) != inLanes })
+			f.both = slices.ContainsFunc(f.dirty, func(o operandRef) bool { return l.keeping(o)&inBoth != 0 })
+			if in.op != nil {
+				f.quick = quickOf(&f, in.op)
+			}
+			in.form, in.lane, in.pure = &f, lane, nil
+		}
+		l.emitted++
 	}
 	l.cur.insts = append(l.cur.insts, in)
 }
@@ -439,8 +486,24 @@ func (l *lowerer) emitKernel(k *alu.Op, o regfile.Operands, key string, rule ptx
 	l.emit(inst{Operands: o, pure: k.Vec, op: k, form: arithmeticForm(key, rule)}, reads, writes)
 }
 
+// keeping is how the registers of a row are kept.
+func (l *lowerer) keeping(o operandRef) keeping {
+	if int(o.row) < len(l.kept[o.slot]) {
+		return l.kept[o.slot][o.row]
+	}
+	return inLanes
+}
+
 // temp makes a row for the rest of the present instruction.
 func (l *lowerer) temp(s alu.Slot) int32 {
+	if l.plan != nil {
+		l.made[s]++
+		if k := l.plan.temps[s][l.made[s]-1]; k != inLanes {
+			l.spare[s]++
+			l.kept[s][l.spare[s]-1] = k
+			return l.spare[s] - 1
+		}
+	}
 	switch s {
 	case alu.R:
 		l.temps.R++
@@ -599,6 +662,14 @@ func (l *lowerer) formal(v *ptx.Var) place {
 	return place{off: l.locals[v], size: v.Size()}
 }
 
+// keepRow notes how the registers of a row are kept.
+func (l *lowerer) keepRow(s alu.Slot, row int32, kept keeping) {
+	for int(row) >= len(l.kept[s]) {
+		l.kept[s] = append(l.kept[s], inLanes)
+	}
+	l.kept[s][row] = kept
+}
+
 // allocate gives every virtual register a row. With packing, registers whose
 // lives (over the instructions in order) do not overlap share one: each lane is
 // a thread of its own, so what holds for a thread's registers holds for a
@@ -607,6 +678,7 @@ func (l *lowerer) allocate() {
 	f := l.fn.fn
 	n := len(f.Regs)
 	l.rows = make([]rowRef, n)
+	l.kept = [alu.P + 1][]keeping{}
 	l.base = regfile.Size{}
 	live := l.liveness
 	type life struct {
@@ -646,7 +718,11 @@ func (l *lowerer) allocate() {
 		row  int32
 		last int
 	}
-	used := map[alu.Slot][]free{} // rows, with the last instruction that needs each
+	type pool struct {
+		slot alu.Slot
+		kept keeping
+	}
+	used := map[pool][]free{} // rows, with the last instruction that needs each
 	count := map[alu.Slot]int32{}
 	for _, lf := range lives {
 		if lf.first < 0 {
@@ -656,9 +732,13 @@ func (l *lowerer) allocate() {
 		s := slotOf(t)
 		wide := t.Bits() > 64
 		row := int32(-1)
-		if l.opt.pack && !wide {
-			for i := range used[s] {
-				if u := &used[s][i]; u.last < lf.first {
+		from := pool{slot: s}
+		if l.plan != nil {
+			from.kept = l.plan.regs[lf.reg]
+		}
+		if l.opt.pack && !wide && !l.trial {
+			for i := range used[from] {
+				if u := &used[from][i]; u.last < lf.first {
 					row, u.last = u.row, lf.last
 					break
 				}
@@ -670,10 +750,19 @@ func (l *lowerer) allocate() {
 			if wide {
 				count[s]++
 			} else {
-				used[s] = append(used[s], free{row, lf.last})
+				used[from] = append(used[from], free{row, lf.last})
 			}
+			l.keepRow(s, row, from.kept)
 		}
 		l.rows[lf.reg] = rowRef{s, row, wide}
+	}
+	if l.plan != nil {
+		for s, n := range l.plan.spare {
+			for range n {
+				l.keepRow(alu.Slot(s), count[alu.Slot(s)], inShadow)
+				count[alu.Slot(s)]++
+			}
+		}
 	}
 	l.base = regfile.Size{R: int(count[alu.R]), Q: int(count[alu.Q]), P: int(count[alu.P])}
 	// CC.CF lives outside the allocation.

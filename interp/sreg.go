@@ -23,7 +23,7 @@ func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
 	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
 		l.warpOnly(l.src.Instr)
 	}
-	i := inst{Operands: regfile.Operands{D: d, Imm: uint64(r)}, form: &compactForm{kind: asSource, source: sregSource}}
+	i := inst{Operands: regfile.Operands{D: d, Imm: uint64(r)}, form: &compactForm{kind: asSource, source: sregSource, special: true, width: l.src.Type().Bits()}}
 	switch s {
 	case alu.R:
 		i.lane = sregLane32
@@ -60,7 +60,7 @@ func perLane(r ptx.SpecialReg) bool {
 
 func sregSource(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool) {
 	v, ok := w.compactSreg(h, ptx.SpecialReg(in.Imm), m)
-	if v.Uniform() && in.src.Type().Bits() == 16 { // the 16-bit read of PTX 1.x
+	if v.Uniform() && in.form.width == 16 { // the 16-bit read of PTX 1.x
 		v.Base &= 0xffff
 	}
 	return v, ok
@@ -77,13 +77,17 @@ func (w *warp) compactSreg(h int, r ptx.SpecialReg, m uint32) (affinetrack.Value
 	case r < ptx.TidX || r > ptx.TidZ:
 		return affinetrack.Value{}, false
 	}
+	first := bits.TrailingZeros32(m)
+	return threadIndex(w.cta.grid.block, r, w.tid(32*h+first), first, bits.Len32(m)-1-first)
+}
+
+// threadIndex is a dimension of the thread index in the lanes from first on, span
+// more, if it is uniform or affine there; i is the thread's linear index in the
+// first.
+func threadIndex(block Dim3, r ptx.SpecialReg, i, first, span int) (affinetrack.Value, bool) {
 	// The thread's linear index is a number with the digits x, y and z; a digit is
 	// the same in all lanes if nothing carries into it, and counts up with them if
 	// the digits below have only the value 0 and it does not carry itself.
-	block := w.cta.grid.block
-	first := bits.TrailingZeros32(m)
-	span := bits.Len32(m) - 1 - first
-	i := w.tid(32*h + first)
 	weight, n := 1, block.X
 	switch r {
 	case ptx.TidY:
@@ -99,6 +103,23 @@ func (w *warp) compactSreg(h int, r ptx.SpecialReg, m uint32) (affinetrack.Value
 		return affinetrack.Value{Base: uint64(digit - first), Stride: 1}, true
 	}
 	return affinetrack.Value{}, false
+}
+
+// threadClasses is the class of each dimension of the thread index, in the worst
+// of the warps of a block.
+func threadClasses(block Dim3, width int) [3]affinetrack.Class {
+	var worst [3]affinetrack.Class
+	threads, row := block.Count(), min(width, regfile.Lanes)
+	for i := 0; i < threads; i += row {
+		for d := range worst {
+			c := affinetrack.Generic
+			if v, ok := threadIndex(block, ptx.TidX+ptx.SpecialReg(d), i, 0, min(row, threads-i)-1); ok {
+				c = v.Class()
+			}
+			worst[d] = max(worst[d], c)
+		}
+	}
+	return worst
 }
 
 // sregRow reads a special register for the lanes of m.

@@ -6,6 +6,7 @@ package interp
 import (
 	"math/bits"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/regfile"
 )
@@ -31,6 +32,7 @@ type warp struct {
 	dyn    [2]regfile.Row32   // bytes that alloca has taken above the static frame, per lane
 	hasDyn bool
 
+	args  affinetrack.Args // of the rule being applied
 	count counts
 	err   error // trap, or the answer that something is not run
 	yield bool  // the warp gives up the rest of its share
