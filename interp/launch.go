@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"time"
 
@@ -179,6 +180,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	opt := lowerOptions{width: width, pack: fast || l.Mode == Vector && l.Observer == nil, affine: fast}
 	if fast {
 		opt.tid = threadClasses(l.Block, width)
+		opt.lanes = 1 << bits.Len(uint(min(width, l.Block.Count())-1))
 	}
 	code, err := m.lowered(kernelKey{fn, opt})
 	if err != nil {

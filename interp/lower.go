@@ -21,6 +21,7 @@ type lowerOptions struct {
 	pack  bool // let registers that are not alive together share a row
 
 	affine bool                 // for affine mode
+	lanes  int                  // that a warp has at most, in that launch: a power of two
 	tid    [3]affinetrack.Class // of the thread index, in the worst of the launch's warps
 }
 

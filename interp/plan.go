@@ -20,6 +20,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // keeping is how a register is kept in affine mode. Rows are only shared by
@@ -55,6 +56,7 @@ type analysis struct {
 	first  int32 // index of the first of them
 	base   [alu.P + 1]int32
 	tid    [3]affinetrack.Class
+	lanes  float64 // of rows that are in use, as a part of all
 
 	class  [alu.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
 	pinned [alu.P + 1][]bool              // stay Generic
@@ -65,7 +67,7 @@ type analysis struct {
 
 // analyse makes the plan of a function whose trial code is given.
 func analyse(l *lowerer, fn *function) *plan {
-	a := &analysis{fn: fn, first: fn.entry, blocks: l.blocks[fn.entry : fn.exit+1], tid: l.opt.tid}
+	a := &analysis{fn: fn, first: fn.entry, blocks: l.blocks[fn.entry : fn.exit+1], tid: l.opt.tid, lanes: float64(min(l.opt.lanes, regfile.Lanes)) / regfile.Lanes}
 	a.base = [...]int32{alu.R: int32(l.base.R), alu.Q: int32(l.base.Q), alu.P: int32(l.base.P)}
 	size := [...]int{alu.R: l.base.R + l.maxTemps.R, alu.Q: l.base.Q + l.maxTemps.Q, alu.P: l.base.P + l.maxTemps.P}
 	for s, n := range size {
@@ -343,8 +345,18 @@ const (
 	costFill    = 10  // writing it there
 )
 
-// onLanes is the cost of an instruction over the lanes.
-func onLanes(in *inst) float64 {
+// onLanes is the cost of an instruction over the lanes: in full rows a lane costs a
+// third of what it does in others.
+func (a *analysis) onLanes(in *inst) float64 {
+	cost := fullRow(in)
+	if a.lanes == 1 {
+		return cost
+	}
+	return costTag + (cost-costTag)*min(1, 3*a.lanes)
+}
+
+// fullRow is the cost of an instruction over 32 lanes.
+func fullRow(in *inst) float64 {
 	switch in.form.kind {
 	case asSource:
 		if in.form.special && perLane(ptx.SpecialReg(in.Imm)) {
@@ -376,7 +388,7 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 	a.eachInst(func(b int, in *inst) {
 		w := a.weight[b]
 		e := a.execution(in)
-		lanes := onLanes(in)
+		lanes := a.onLanes(in)
 		switch {
 		case e.lane == nil || in.form.kind == asVector || in.form.kind == asWarp:
 			cost += w * lanes
