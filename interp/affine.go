@@ -144,6 +144,33 @@ func keepProved(f *regfile.File, in *inst, base uint64, m uint32) {
 	f.S.R[in.D] = c
 }
 
+// fix computes the constants of the launch.
+func (g *grid) fix() {
+	k := &g.code.consts
+	value := func(s alu.Slot, row int32) uint64 {
+		switch s {
+		case alu.R:
+			return k.SR[^row].Base
+		case alu.Q:
+			return k.SQ[^row].Base
+		}
+		return 0
+	}
+	for i := range g.code.fixed {
+		in := &g.code.fixed[i]
+		var v uint64
+		switch op := in.op; in.form.kind {
+		case asArithmetic:
+			v, _ = op.One(value(op.Src[0], in.A), value(op.Src[1], in.B), value(op.Src[2], in.C), value(op.Src[3], in.E), in.Imm)
+		case asSource:
+			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<in.form.width - 1)
+		case asLoad:
+			v = in.mem.extend(loadBits(unsafe.Add(in.mem.fixed.ptr, in.mem.off-in.mem.fixed.base), in.mem.size))
+		}
+		k.Set(in.uses.writes[0].slot == alu.Q, in.uses.writes[0].row, v)
+	}
+}
+
 // provedArithmetic is how a kernel executes whose operands and result are proved
 // uniform.
 func provedArithmetic(in *inst) lane {

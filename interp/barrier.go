@@ -55,6 +55,9 @@ func (w *warp) barrier(b *block) {
 	first := bits.TrailingZeros64(m)
 	uniform := func(o operandRef, what string) (uint64, bool) {
 		v := w.value(o, first)
+		if o.row < 0 { // a constant
+			return v, true
+		}
 		for rest := m; rest != 0; rest &= rest - 1 {
 			if w.value(o, bits.TrailingZeros64(rest)) != v {
 				w.fail(in, m, ErrBarrier, "%v: the %s differs between the lanes of warp %d", ErrBarrier, what, w.id)

@@ -18,6 +18,7 @@ type code struct {
 	blocks []block
 	funcs  []*function
 	consts regfile.Constants
+	fixed  []inst // that write constants of a launch, and execute before it
 
 	entry     *function
 	instrs    []*instr // the PTX instructions of all functions

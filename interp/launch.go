@@ -32,6 +32,9 @@ func Dim(n ...int) Dim3 {
 // Count is the number of elements.
 func (d Dim3) Count() int { return d.X * d.Y * d.Z }
 
+// along is the extent in dimension 0, 1 or 2.
+func (d Dim3) along(i int) int { return [...]int{d.X, d.Y, d.Z}[i] }
+
 // at is the index of element i in linear order, x fastest.
 func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }
 
@@ -177,10 +180,11 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	}
 	// Affine mode has a way of its own where nobody asks what happens on it.
 	fast := l.Mode == Affine && policy == affinetrack.Policies[0] && rules == affinetrack.Rules && !l.Stats && l.Observer == nil
-	opt := lowerOptions{width: width, pack: fast || l.Mode == Vector && l.Observer == nil, affine: fast}
-	if fast {
+	opt := lowerOptions{width: width, pack: fast || l.Mode == Vector && l.Observer == nil}
+	if lanes := min(width, l.Block.Count()); fast && lanes > fewLanes {
+		opt.affine = true
 		opt.tid = threadClasses(l.Block, width)
-		opt.lanes = 1 << bits.Len(uint(min(width, l.Block.Count())-1))
+		opt.lanes = 1 << bits.Len(uint(lanes-1))
 	}
 	code, err := m.lowered(kernelKey{fn, opt})
 	if err != nil {
@@ -210,6 +214,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers,
 		mode: l.Mode, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
+	g.fix()
 	stop := func() {}
 	if l.Progress != nil {
 		stop = l.Progress(func() (int64, int64) { return g.finished.Load(), int64(g.total) })

@@ -420,12 +420,18 @@ func (l *lowerer) emit(in inst, reads, writes []operandRef) {
 	if in.form == nil {
 		in.form = formOf(&in)
 	}
+	if l.plan != nil && len(writes) == 1 && l.fixes(writes[0]) {
+		in.uses.writes = writes
+		l.code.fixed = append(l.code.fixed, in)
+		l.emitted++
+		return
+	}
 	if l.plan != nil {
 		if lane := l.plan.insts[l.emitted]; lane != nil {
 			f := *in.form
 			f.lane = in.lane
 			f.expand = keep(in.uses.reads, func(o operandRef) bool { return l.keeping(o)&(inShadow|inBoth) == inShadow })
-			f.dirty = keep(in.uses.writes, func(o operandRef) bool { return l.keeping(o) != inLanes })
+			f.dirty = keep(in.uses.writes, func(o operandRef) bool { return l.keeping(o)&inShadow != 0 })
 			f.both = slices.ContainsFunc(f.dirty, func(o operandRef) bool { return l.keeping(o)&inBoth != 0 })
 			if in.op != nil {
 				f.quick = quickOf(&f, in.op)
@@ -435,6 +441,11 @@ func (l *lowerer) emit(in inst, reads, writes []operandRef) {
 		l.emitted++
 	}
 	l.cur.insts = append(l.cur.insts, in)
+}
+
+// fixes reports whether a row that is written is that of a constant of the launch.
+func (l *lowerer) fixes(o operandRef) bool {
+	return o.row < 0 && (o.slot == alu.R || o.slot == alu.Q)
 }
 
 func keep(list []operandRef, ok func(operandRef) bool) []operandRef {
@@ -540,6 +551,16 @@ func (l *lowerer) konst(s alu.Slot, bits uint64) int32 {
 		mask = regfile.Full
 	}
 	return konstRow(l.constP, &l.consts.P, mask, func(v uint32) uint32 { return v })
+}
+
+// unset is a row among the constants whose value is written before each launch.
+func (l *lowerer) unset(s alu.Slot) int32 {
+	if s == alu.R {
+		l.consts.R = append(l.consts.R, regfile.Row32{})
+		return ^int32(len(l.consts.R) - 1)
+	}
+	l.consts.Q = append(l.consts.Q, regfile.Row64{})
+	return ^int32(len(l.consts.Q) - 1)
 }
 
 func konstRow[K comparable, V any](index map[K]int32, rows *[]V, key K, make func(K) V) int32 {
@@ -736,6 +757,10 @@ func (l *lowerer) allocate() {
 		from := pool{slot: s}
 		if l.plan != nil {
 			from.kept = l.plan.regs[lf.reg]
+		}
+		if from.kept == isFixed {
+			l.rows[lf.reg] = rowRef{slot: s, row: l.unset(s)}
+			continue
 		}
 		if l.opt.pack && !wide && !l.trial {
 			for i := range used[from] {

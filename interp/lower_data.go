@@ -64,15 +64,15 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s alu.Slot) int32 {
 		}
 		return l.konst(s, bits)
 	case ptx.SRegOperand:
-		return l.sreg(o.SReg, s, -1)
+		return l.sreg(o.SReg, s, noRow)
 	case ptx.SymOperand:
-		return l.symbol(o.Sym, o.Off, s, -1)
+		return l.symbol(o.Sym, o.Off, s, noRow)
 	}
 	panic("BUG: no source operand")
 }
 
 // symbol gives the row that holds the address of a variable or function plus an
-// offset; it goes to row d if that is not negative.
+// offset; it goes to row d unless that is noRow.
 func (l *lowerer) symbol(s ptx.Symbol, off int64, slot alu.Slot, d int32) int32 {
 	v, isVar := s.(*ptx.Var)
 	if isVar {
@@ -80,7 +80,7 @@ func (l *lowerer) symbol(s ptx.Symbol, off int64, slot alu.Slot, d int32) int32 
 			if l.fn.fn.Entry {
 				return l.moveKonst(slot, uint64(int64(kernelFrame*4+at)+off), d)
 			}
-			if d < 0 {
+			if d == noRow {
 				d = l.temp(slot)
 			}
 			fn := frameAddress32
@@ -125,7 +125,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 
 func (l *lowerer) moveKonst(s alu.Slot, bits uint64, d int32) int32 {
 	k := l.konst(s, bits)
-	if d < 0 {
+	if d == noRow {
 		return k
 	}
 	l.op(movKey(s), regfile.Operands{D: d, A: k})

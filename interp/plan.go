@@ -2,8 +2,8 @@ package interp
 
 // This file decides, before a kernel is lowered for affine mode, how each of its
 // instructions will execute: on vectors as ever, on compact operands where their
-// tags allow, or on single values without a look at tags, because a uniform
-// result is proved.
+// tags allow, on single values without a look at tags, because a uniform result is
+// proved, or once for the whole launch.
 //
 // The analysis works on code that has been lowered for a trial, in which every
 // register and every temporary has a row of its own. It finds the best class each
@@ -32,6 +32,7 @@ const (
 	inShadow keeping = 1 << iota // in its shadow, if the shadow's tag says so
 	inBoth                       // … and then in its row as well: its readers want the lanes as often as not
 	isProved                     // … and the tag always says so
+	isFixed                      // among the constants: it has one value in the whole launch
 )
 
 // plan is what is decided for a function.
@@ -62,6 +63,7 @@ type analysis struct {
 	pinned [alu.P + 1][]bool              // stay Generic
 	both   [alu.P + 1][]bool              // kept inBoth
 	proved [alu.P + 1][]bool
+	fixed  [alu.P + 1][]bool
 	weight []float64 // of blocks: how often they are expected to run
 }
 
@@ -75,8 +77,12 @@ func analyse(l *lowerer, fn *function) *plan {
 		a.pinned[s] = make([]bool, n)
 		a.both[s] = make([]bool, n)
 		a.proved[s] = make([]bool, n)
+		a.fixed[s] = make([]bool, n)
 	}
 	a.pin(l.rows)
+	if fn.fn.Entry {
+		a.fix()
+	}
 	a.weigh()
 	a.refine()
 	if fn.fn.Entry {
@@ -99,7 +105,7 @@ func analyse(l *lowerer, fn *function) *plan {
 			src, temps = in.src, [alu.P + 1]map[int32]bool{alu.R: {}, alu.Q: {}, alu.P: {}}
 		}
 		for _, o := range in.uses.writes {
-			if o.row >= a.base[o.slot] && a.keeping(o.slot, o.row) != inLanes {
+			if o.row >= a.base[o.slot] && a.keeping(o.slot, o.row)&inShadow != 0 {
 				temps[o.slot][o.row] = true
 				p.spare[o.slot] = max(p.spare[o.slot], len(temps[o.slot]))
 			}
@@ -109,7 +115,12 @@ func analyse(l *lowerer, fn *function) *plan {
 }
 
 func (a *analysis) keeping(s alu.Slot, row int32) keeping {
-	if s != alu.R && s != alu.Q || a.class[s][row] == affinetrack.Generic || a.class[s][row] == affinetrack.Unknown {
+	switch {
+	case s != alu.R && s != alu.Q:
+		return inLanes
+	case a.fixed[s][row]:
+		return isFixed
+	case a.class[s][row] == affinetrack.Generic || a.class[s][row] == affinetrack.Unknown:
 		return inLanes
 	}
 	k := inShadow
@@ -163,6 +174,61 @@ func (a *analysis) pin(regs []rowRef) {
 	}
 }
 
+// fix finds the registers of a kernel that have the same value wherever they are
+// read in a launch: parameters, extents of the grid, and what is computed of these,
+// written in one place that all their readers come from. They become constants,
+// that the launch begins with.
+func (a *analysis) fix() {
+	writers := [alu.P + 1][]int{}
+	for s := range a.fixed {
+		writers[s] = make([]int, len(a.fixed[s]))
+	}
+	a.eachInst(func(_ int, in *inst) {
+		for _, o := range in.uses.writes {
+			writers[o.slot][o.row]++
+		}
+	})
+	for s, list := range [...][]int32{alu.R: a.fn.zeroR, alu.Q: a.fn.zeroQ, alu.P: a.fn.zeroP} {
+		for _, row := range list { // may be read before it is written
+			writers[s][row]++
+		}
+	}
+	a.eachInst(func(_ int, in *inst) {
+		if in.guard != 0 || len(in.uses.writes) != 1 {
+			return
+		}
+		d := in.uses.writes[0]
+		if d.slot == alu.P || d.row >= a.base[d.slot] || writers[d.slot][d.row] != 1 || a.pinned[d.slot][d.row] {
+			return
+		}
+		switch in.form.kind {
+		case asArithmetic:
+		case asSource:
+			if !in.form.special || !fixedSreg(ptx.SpecialReg(in.Imm)) {
+				return
+			}
+		case asLoad:
+			if in.mem.space != ptx.Param || in.mem.frame || in.mem.addr != alu.NoSlot || len(in.mem.elems) != 1 {
+				return
+			}
+		default:
+			return
+		}
+		for _, r := range in.uses.reads {
+			if !a.fixed[r.slot][r.row] {
+				return
+			}
+		}
+		a.fixed[d.slot][d.row] = true
+	})
+}
+
+// fixes reports whether an instruction writes a constant of the launch.
+func (a *analysis) fixes(in *inst) bool {
+	w := in.uses.writes
+	return len(w) == 1 && a.fixed[w[0].slot][w[0].row]
+}
+
 // weigh estimates how often blocks run: eight times for each loop they are in. A
 // jump back to a block is taken to be a loop of all the blocks in between.
 func (a *analysis) weigh() {
@@ -210,7 +276,7 @@ func (a *analysis) successors(i int) []int {
 // of is the class of an operand; that of a constant is uniform, and what has not
 // been written yet is as uniform as anything.
 func (a *analysis) of(s alu.Slot, row int32) affinetrack.Class {
-	if row < 0 {
+	if row < 0 || a.fixed[s][row] {
 		return affinetrack.Uniform
 	}
 	return max(a.class[s][row], affinetrack.Uniform)
@@ -291,7 +357,7 @@ func (a *analysis) source(in *inst) affinetrack.Class {
 func (a *analysis) execution(in *inst) execution {
 	var e execution
 	e.expand = keep(in.uses.reads, func(o operandRef) bool { return a.keeping(o.slot, o.row)&(inShadow|inBoth) == inShadow })
-	e.dirty = keep(in.uses.writes, func(o operandRef) bool { return a.keeping(o.slot, o.row) != inLanes })
+	e.dirty = keep(in.uses.writes, func(o operandRef) bool { return a.keeping(o.slot, o.row)&inShadow != 0 })
 	switch f := in.form; f.kind {
 	case asArithmetic:
 		all, some, provable := true, false, len(e.dirty) == 1 && in.op.Dst2 == alu.NoSlot
@@ -299,7 +365,7 @@ func (a *analysis) execution(in *inst) execution {
 			if r.slot != alu.P {
 				all = all && a.compact(r.slot, r.row)
 				some = some || r.row >= 0
-				provable = provable && (r.row < 0 || a.proved[r.slot][r.row])
+				provable = provable && (r.row < 0 || a.fixed[r.slot][r.row] || a.proved[r.slot][r.row])
 			} else {
 				provable = false
 			}
@@ -345,6 +411,9 @@ const (
 	costFill    = 10  // writing it there
 )
 
+// fewLanes is how many lanes a warp may have for tags to cost more than they save.
+const fewLanes = 4
+
 // onLanes is the cost of an instruction over the lanes: in full rows a lane costs a
 // third of what it does in others.
 func (a *analysis) onLanes(in *inst) float64 {
@@ -386,6 +455,9 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 		wanted[s] = make([]float64, len(a.class[s]))
 	}
 	a.eachInst(func(b int, in *inst) {
+		if a.fixes(in) {
+			return
+		}
 		w := a.weight[b]
 		e := a.execution(in)
 		lanes := a.onLanes(in)
@@ -401,7 +473,7 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 			return
 		case in.mem != nil && in.mem.addr != alu.NoSlot && in.mem.space != ptx.Local && a.compact(in.mem.addr, in.mem.row):
 			cost += w * costVector
-			if in.mem.row >= 0 {
+			if in.mem.row >= 0 && !a.fixed[in.mem.addr][in.mem.row] {
 				saved[in.mem.addr][in.mem.row] += w * (lanes - costVector)
 			}
 			for _, o := range e.expand {
@@ -437,7 +509,7 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 
 // compact reports whether an operand may be compact.
 func (a *analysis) compact(s alu.Slot, row int32) bool {
-	return row < 0 || a.keeping(s, row) != inLanes
+	return row < 0 || a.keeping(s, row) != inLanes // fixed ones too
 }
 
 func (a *analysis) comparesCompactly(in *inst) bool {
@@ -490,7 +562,7 @@ const mostTrials = 64
 func (a *analysis) prove() {
 	for s := range a.proved {
 		for i, c := range a.class[s] {
-			a.proved[s][i] = c == affinetrack.Uniform
+			a.proved[s][i] = c == affinetrack.Uniform && !a.fixed[s][i]
 		}
 	}
 	drop := func(o operandRef) bool {
@@ -505,7 +577,7 @@ func (a *analysis) prove() {
 		}
 	}
 	apart := make([]bool, len(a.blocks)) // blocks that some live lanes may execute without the others
-	holds := func(o operandRef) bool { return o.row < 0 || a.proved[o.slot][o.row] }
+	holds := func(o operandRef) bool { return o.row < 0 || a.fixed[o.slot][o.row] || a.proved[o.slot][o.row] }
 	for changed := true; changed; {
 		changed = false
 		for i := range a.blocks {

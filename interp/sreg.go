@@ -14,9 +14,9 @@ import (
 // nsm is the number of multiprocessors the device claims to have.
 const nsm = 16
 
-// sreg reads a special register into row d, or a temporary if d is negative.
+// sreg reads a special register into row d, or a temporary if d is noRow.
 func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
-	if d < 0 {
+	if d == noRow {
 		d = l.temp(s)
 	}
 	switch r {
@@ -160,45 +160,55 @@ func sregRow[T slotElem](w *warp, h int, d *[regfile.Lanes]T, r ptx.SpecialReg, 
 // uniformSreg is a special register that is the same in all lanes of a warp.
 func (w *warp) uniformSreg(r ptx.SpecialReg) uint64 {
 	c := w.cta
-	g := c.grid
-	dim := func(d Dim3, first ptx.SpecialReg) uint64 {
-		return uint64([3]int{d.X, d.Y, d.Z}[r-first])
-	}
-	one := Dim3{1, 1, 1}
 	switch {
-	case r >= ptx.NtidX && r <= ptx.NtidZ:
-		return dim(g.block, ptx.NtidX)
 	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
-		return dim(c.id, ptx.CtaidX)
-	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
-		return dim(g.dim, ptx.NctaidX)
+		return uint64(c.id.along(int(r - ptx.CtaidX)))
 	// Without explicit clusters every CTA is a cluster of its own.
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
-		return dim(c.id, ptx.ClusterIDX)
-	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
-		return dim(g.dim, ptx.NClusterIDX)
-	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
-		return dim(one, ptx.ClusterNctaidX)
+		return uint64(c.id.along(int(r - ptx.ClusterIDX)))
 	}
 	switch r {
 	case ptx.WarpID:
 		return uint64(w.id)
-	case ptx.NWarpID:
-		return uint64(len(c.warps))
 	case ptx.SMID:
 		return uint64(c.index % nsm)
-	case ptx.NSMID:
-		return nsm
-	case ptx.GridID:
-		return g.gridID
-	case ptx.ClusterNctarank:
-		return 1
 	case ptx.Clock, ptx.GlobalTimerLo:
 		return uint64(uint32(w.clock()))
 	case ptx.ClockHi, ptx.GlobalTimerHi:
 		return w.clock() >> 32
 	case ptx.Clock64, ptx.GlobalTimer:
 		return w.clock()
+	}
+	return c.grid.sreg(r)
+}
+
+// fixedSreg reports whether a special register is the same wherever and whenever it
+// is read in a launch.
+func fixedSreg(r ptx.SpecialReg) bool {
+	return r >= ptx.NtidX && r <= ptx.NtidZ || r >= ptx.NctaidX && r <= ptx.NctaidZ || r == ptx.NWarpID || r == ptx.GridID
+}
+
+// sreg is a special register that is the same in all warps of a launch.
+func (g *grid) sreg(r ptx.SpecialReg) uint64 {
+	switch {
+	case r >= ptx.NtidX && r <= ptx.NtidZ:
+		return uint64(g.block.along(int(r - ptx.NtidX)))
+	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
+		return uint64(g.dim.along(int(r - ptx.NctaidX)))
+	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
+		return uint64(g.dim.along(int(r - ptx.NClusterIDX)))
+	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
+		return 1
+	}
+	switch r {
+	case ptx.NWarpID:
+		return uint64((g.threads + g.code.width - 1) / g.code.width)
+	case ptx.NSMID:
+		return nsm
+	case ptx.GridID:
+		return g.gridID
+	case ptx.ClusterNctarank:
+		return 1
 	case ptx.TotalSmemSize, ptx.AggrSmemSize:
 		return g.sharedLen
 	case ptx.DynamicSmemSize:

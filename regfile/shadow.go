@@ -79,6 +79,17 @@ func (k *Constants) Shadow() {
 	}
 }
 
+// Set gives the constant row i, of 64-bit slots if wide, another value.
+func (k *Constants) Set(wide bool, i int32, v uint64) {
+	if wide {
+		Fill64(&k.Q[^i], v, 0, Full)
+		k.SQ[^i].Base = v
+		return
+	}
+	Fill32(&k.R[^i], uint32(v), 0, Full)
+	k.SR[^i].Base = uint64(uint32(v))
+}
+
 // Shadow32 is the shadow of the row of a 32-bit operand. That of a constant must
 // not be written.
 func (f *File) Shadow32(i int32) *Compact {
