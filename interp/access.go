@@ -175,6 +175,8 @@ func loadLane(a *access) lane {
 		}
 	case plain && len(a.elems) > 1 && a.size <= 8:
 		return loadVector
+	case a.space == ptx.Local && a.addr != alu.NoSlot:
+		return localAccess
 	}
 	return accessEach
 }
@@ -216,6 +218,8 @@ func storeLane(a *access) lane {
 		}
 	case plain && len(a.elems) > 1 && a.size <= 8:
 		return storeVector
+	case a.space == ptx.Local && a.addr != alu.NoSlot:
+		return localAccess
 	}
 	return accessEach
 }
@@ -433,22 +437,73 @@ func (a *access) writes() bool { return a.store || a.atom != nil }
 
 func (m *allocation) readOnly() bool { return m.kind == constAlloc || m.kind == paramAlloc }
 
-// frameAccess loads or stores a variable of the running function's local frame:
-// word i of all lanes is one row, so nothing is computed per lane.
+// frameAccess loads or stores a variable of the running function's local frame.
 func frameAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	off := int64(in.mem.off)
+	if off < 0 || !w.localRow(h, f, in.mem, uint64(4*w.lbase)+uint64(off), m) {
+		w.eachLane(h, f, in, m, m)
+	}
+}
+
+// localAccess loads or stores local memory at per-lane addresses, that are often the
+// same.
+func localAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	a := in.mem
-	off := int(int64(a.off))
-	top := 4 * (w.localTop() - w.lbase)
-	if off < 0 || off+a.bytes > top || off%a.bytes != 0 || a.size > 8 {
+	if a.addr == alu.Q {
+		accessLocal(w, h, f, in, f.Src64(a.row), m)
+	} else {
+		accessLocal(w, h, f, in, f.Src32(a.row), m)
+	}
+}
+
+func accessLocal[A slotElem](w *warp, h int, f *regfile.File, in *inst, addr *[regfile.Lanes]A, m uint32) {
+	a := in.mem
+	first := addr[bits.TrailingZeros32(m)&31]
+	same := true
+	for n := m; n != 0 && same; n &= n - 1 {
+		same = addr[bits.TrailingZeros32(n)&31] == first
+	}
+	if same && w.localRow(h, f, a, uint64(first)+a.off, m) {
+		return
+	}
+	if len(a.elems) != 1 || a.elems[0].slot == alu.NoSlot || a.size > 8 {
 		w.eachLane(h, f, in, m, m)
 		return
+	}
+	e, size, words := a.elems[0], uint64(a.size), w.local[h]
+	from, to := w.localRange()
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		at := uint64(addr[lane]) + a.off
+		if at < from || at > to || size > to-at || at&(size-1) != 0 {
+			w.eachLane(h, f, in, n, n)
+			return
+		}
+		if a.store {
+			localStore(words, int(at), lane, a.size, a.get(f, e, lane))
+		} else {
+			a.put(f, e, lane, localLoad(words, int(at), lane, a.size))
+		}
+	}
+}
+
+// localRange is where a thread's local memory begins and ends, in bytes.
+func (w *warp) localRange() (from, to uint64) { return 4 * kernelFrame, 4 * uint64(w.localTop()) }
+
+// localRow executes an access to local memory at an address, in bytes, that is the
+// same in all lanes: word i of all lanes is one row, so nothing is computed per lane.
+// It reports whether the access is one that it can execute.
+func (w *warp) localRow(h int, f *regfile.File, a *access, addr uint64, m uint32) bool {
+	from, to := w.localRange()
+	if addr < from || addr > to || uint64(a.bytes) > to-addr || addr%uint64(a.bytes) != 0 || a.size > 8 {
+		return false
 	}
 	for i, e := range a.elems {
 		if e.slot == alu.NoSlot {
 			continue
 		}
-		at := off + i*a.size
-		words := w.local[h][w.lbase+at/4:]
+		at := int(addr) + i*a.size
+		words := w.local[h][at/4:]
 		switch {
 		case a.size == 4 && e.slot == alu.R && !a.store:
 			copyRow(&f.R[e.row], &words[0], m)
@@ -477,6 +532,7 @@ func frameAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			}
 		}
 	}
+	return true
 }
 
 func copyRow(d, s *regfile.Row32, m uint32) {
@@ -613,8 +669,8 @@ func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.P
 		if a.atom != nil {
 			return fault(ErrWrongSpace, "%s of %d bytes at %s, which is local memory", where, n, hexAddr(addr))
 		}
-		top := 4 * uint64(w.localTop())
-		if addr < 4*kernelFrame || addr > top || n > top-addr {
+		from, top := w.localRange()
+		if addr < from || addr > top || n > top-addr {
 			return fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %s of %d bytes of the thread's local memory", where, n, hexAddr(addr), top)
 		}
 		return nil, addr
@@ -681,8 +737,8 @@ func (w *warp) faultLanes(t *Trap, in *inst, h int, m uint32) {
 			s := &w.cta.sharedMem
 			bad = bad || x > s.size || n > s.size-x
 		case ptx.Local:
-			top := 4 * uint64(w.localTop())
-			bad = bad || x < 4*kernelFrame || x > top || n > top-x
+			from, top := w.localRange()
+			bad = bad || x < from || x > top || n > top-x
 		default:
 			al := w.cta.grid.dev.mem.find(x)
 			bad = bad || al == nil || n > al.span-(x-al.base) || al.dead || !a.allowed(al)

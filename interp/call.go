@@ -104,6 +104,7 @@ func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
 	if w.hasDyn {
 		base += w.dynWords()
 	}
+	base = (base + frameAlign - 1) / frameAlign * frameAlign
 	// What a frame costs the thread's stack: its local memory, and its
 	// registers, which a real machine would have to save there.
 	limit := w.cta.grid.stackWords

@@ -13,7 +13,11 @@ import (
 
 // kernelFrame is the number of words at the bottom of a thread's local memory
 // that stay unused, so that no variable has address 0.
-const kernelFrame = 4
+const kernelFrame = frameAlign
+
+// frameAlign is the alignment, in words, of what a function has in local memory: 16
+// bytes, the most that an access wants there.
+const frameAlign = 4
 
 // warp is up to 64 threads that execute together.
 type warp struct {
