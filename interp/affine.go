@@ -587,3 +587,25 @@ func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		}
 	}
 }
+
+// affineLocal accesses local memory at a uniform address.
+func affineLocal(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	a, form := in.mem, in.form
+	c := a.addressOf(f, m)
+	if c == nil || c.Stride != 0 {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	for _, o := range form.expand {
+		if o != (operandRef{a.addr, a.row}) {
+			expand(f, o, m)
+		}
+	}
+	addr := c.Base + a.off
+	if a.addr == alu.R {
+		addr = uint64(uint32(c.Base)) + a.off
+	}
+	if !w.localRow(h, f, a, addr, m) {
+		affineGeneric(w, h, f, in, m)
+	}
+}

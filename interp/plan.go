@@ -384,11 +384,21 @@ func (a *analysis) execution(in *inst) execution {
 			e.lane = affineSource
 		}
 	case asLoad:
-		if m := in.mem; len(e.dirty) > 0 || m.addr != alu.NoSlot && m.space != ptx.Local && a.compact(m.addr, m.row) {
+		switch {
+		case len(e.dirty) > 0:
+			e.lane = affineLoad
+		case !a.compactAddress(in):
+		case in.mem.space == ptx.Local:
+			e.lane = affineLocal
+		default:
 			e.lane = affineLoad
 		}
 	case asStore:
-		if m := in.mem; m.addr != alu.NoSlot && m.space != ptx.Local && a.compact(m.addr, m.row) {
+		switch {
+		case !a.compactAddress(in):
+		case in.mem.space == ptx.Local:
+			e.lane = affineLocal
+		default:
 			e.lane = affineStore
 		}
 	}
@@ -471,7 +481,7 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 				written[o.slot][o.row] += w
 			}
 			return
-		case in.mem != nil && in.mem.addr != alu.NoSlot && in.mem.space != ptx.Local && a.compact(in.mem.addr, in.mem.row):
+		case in.mem != nil && a.compactAddress(in):
 			cost += w * costVector
 			if in.mem.row >= 0 && !a.fixed[in.mem.addr][in.mem.row] {
 				saved[in.mem.addr][in.mem.row] += w * (lanes - costVector)
@@ -510,6 +520,13 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 // compact reports whether an operand may be compact.
 func (a *analysis) compact(s alu.Slot, row int32) bool {
 	return row < 0 || a.keeping(s, row) != inLanes // fixed ones too
+}
+
+// compactAddress reports whether a memory access may be executed at a compact
+// address: in local memory, at a uniform one.
+func (a *analysis) compactAddress(in *inst) bool {
+	m := in.mem
+	return m.addr != alu.NoSlot && a.compact(m.addr, m.row) && (m.space != ptx.Local || a.of(m.addr, m.row) == affinetrack.Uniform)
 }
 
 func (a *analysis) comparesCompactly(in *inst) bool {
