@@ -32,6 +32,8 @@ type tracker struct {
 	lanes  []int64              // instructions by number of active lanes
 
 	step step
+	half half             // the present one
+	args affinetrack.Args // of its rule
 }
 
 // newTracker makes the machinery for CTAs of a launch.
@@ -112,22 +114,23 @@ type half struct {
 
 // exec executes an instruction for the lanes of m in half h.
 func (t *tracker) exec(w *warp, h int, in *inst, m uint32) {
-	x := half{w: w, h: h, f: &w.files[h], in: in, m: m, live: uint32(w.live >> (32 * h))}
+	x := &t.half
+	*x = half{w: w, h: h, f: &w.files[h], in: in, m: m, live: uint32(w.live >> (32 * h))}
 	x.keep = t.Masked || w.mask == w.live && in.guard == 0
 	switch in.form.kind {
 	case asArithmetic:
-		t.arithmetic(&x)
+		t.arithmetic(x)
 	case asSource:
-		t.source(&x)
+		t.source(x)
 	case asLoad:
-		t.load(&x)
+		t.load(x)
 	case asStore:
-		t.store(&x)
+		t.store(x)
 	case asWarp:
-		t.warp(&x)
+		t.warp(x)
 	default:
-		t.plain(&x)
-		t.generic(&x)
+		t.plain(x)
+		t.generic(x)
 	}
 }
 
@@ -274,17 +277,10 @@ func fillRow(f *regfile.File, o operandRef, v affinetrack.Value, m uint32) {
 // compareRow compares a compact result with the lanes.
 func (t *tracker) compareRow(x *half, d operandRef, v affinetrack.Value) bool {
 	bad := uint32(0)
-	for n := x.m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		same := false
-		if d.slot == alu.Q {
-			same = x.f.Q[d.row][i] == v.At(i)
-		} else {
-			same = x.f.R[d.row][i] == uint32(v.At(i))
-		}
-		if !same {
-			bad |= 1 << i
-		}
+	if d.slot == alu.Q {
+		bad = differing(&x.f.Q[d.row], v.Base, v.Stride, x.m)
+	} else {
+		bad = differing(&x.f.R[d.row], uint32(v.Base), uint32(v.Stride), x.m)
 	}
 	if bad == 0 {
 		return true
@@ -298,6 +294,27 @@ func (t *tracker) compareRow(x *half, d operandRef, v affinetrack.Value) bool {
 	}
 	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, got)
 	return false
+}
+
+// differing is the lanes i of m where a row does not hold base + i·stride.
+func differing[T slotElem](row *[regfile.Lanes]T, base, stride T, m uint32) (bad uint32) {
+	if m == regfile.Full {
+		diff, want := T(0), base
+		for _, have := range row {
+			diff |= have ^ want
+			want += stride
+		}
+		if diff == 0 {
+			return 0
+		}
+	}
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		if row[i] != base+T(i)*stride {
+			bad |= 1 << i
+		}
+	}
+	return bad
 }
 
 // mismatch stops the warp: compact execution went wrong.
@@ -325,10 +342,13 @@ func (t *tracker) arithmetic(x *half) {
 		return
 	}
 	form := in.form
-	a := affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.out, Slot: 32}
-	if op.Dst == alu.Q {
-		a.Slot = 64
+	if form.rule != ptx.AffineSelect && !t.Ideal && !x.compact() {
+		t.plain(x)
+		t.generic(x)
+		return
 	}
+	a := &t.args
+	*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.out, Slot: slotBits(op.Dst)}
 	var once [4]uint64 // the operands, if uniform
 	n, generic, knownP := 0, 0, true
 	src := [4]int32{in.A, in.B, in.C, in.E}
@@ -372,7 +392,7 @@ func (t *tracker) arithmetic(x *half) {
 	}
 	var carry uint64
 	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
-	v, ok := t.Execute(form.rule, &a, n, func() uint64 {
+	v, ok := t.Execute(form.rule, a, n, func() uint64 {
 		d, c := op.One(once[0], once[1], once[2], once[3], in.Imm)
 		carry = c
 		return d
@@ -385,6 +405,25 @@ func (t *tracker) arithmetic(x *half) {
 		return
 	}
 	t.results(x, v, carry, true, t.verify)
+}
+
+// compact reports whether all that a kernel reads is compact.
+func (x *half) compact() bool {
+	for _, o := range x.in.uses.reads {
+		var m uint32
+		switch o.slot {
+		case alu.R:
+			m = x.f.S.R[o.row].Mask
+		case alu.Q:
+			m = x.f.S.Q[o.row].Mask
+		default:
+			m = x.f.S.P[o.row].Mask
+		}
+		if m&x.m != x.m {
+			return false
+		}
+	}
+	return true
 }
 
 // results records the results of a kernel: v in its destination, and a carry.
@@ -440,7 +479,8 @@ func (t *tracker) tagPredicate(x *half, row int32, value bool) {
 // comparison executes a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
 func (t *tracker) comparison(x *half) {
 	in, f, op, form := x.in, x.f, x.in.op, x.in.form
-	a := affinetrack.Args{Width: form.width, Signed: form.signed, Cmp: form.cmp, Slot: 32, Out: form.width}
+	a := &t.args
+	*a = affinetrack.Args{Width: form.width, Signed: form.signed, Cmp: form.cmp, Slot: 32, Out: form.width}
 	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
 	var ok0, ok1 bool
 	a.V[0], ok0 = t.value(f, op.Src[0], in.A, x.m)
@@ -456,7 +496,7 @@ func (t *tracker) comparison(x *half) {
 	}
 	holds, ok := false, ok0 && ok1
 	if ok {
-		holds, ok = t.Decide(&a, func() bool {
+		holds, ok = t.Decide(a, func() bool {
 			d, _ := op.One(a.V[0].Base, a.V[1].Base, 0, 0, in.Imm)
 			return d != 0
 		})
@@ -560,21 +600,32 @@ func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) bool {
 	if a.addr == alu.NoSlot || t.Ideal {
 		return true
 	}
-	var have regfile.Row64
-	a.addresses(x.f, &have)
 	first, from, _, step, ok := a.compactAddress(v, x.m)
-	for n := x.m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		want := from + uint64(i-first)*uint64(step)
-		if !ok { // it wraps: lane by lane in the width of the register
-			want = fitSlot(affinetrack.Value{Base: v.At(i)}, a.addr).Base + a.off
-		}
-		if want != have[i] {
-			t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(have[i]-a.off))
-			return false
+	base, stride := v.Base, v.Stride
+	if ok { // else it wraps, in the width of the register
+		base, stride = from-a.off-uint64(first)*uint64(step), uint64(step)
+	}
+	bad := uint32(0)
+	switch {
+	case a.addr == alu.Q:
+		bad = differing(x.f.Src64(a.row), base, stride, x.m)
+	case !ok:
+		bad = differing(x.f.Src32(a.row), uint32(base), uint32(stride), x.m)
+	default:
+		row := x.f.Src32(a.row)
+		for n := x.m; n != 0; n &= n - 1 {
+			i := bits.TrailingZeros32(n) & 31
+			if uint64(row[i]) != base+uint64(i)*stride {
+				bad |= 1 << i
+			}
 		}
 	}
-	return true
+	if bad == 0 {
+		return true
+	}
+	i := bits.TrailingZeros32(bad)
+	t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(x.w.value(operandRef{a.addr, a.row}, 32*x.h+i)))
+	return false
 }
 
 // load executes a load. From a uniform address it loads once; the value is
@@ -665,6 +716,9 @@ func (t *tracker) load(x *half) {
 // the value loaded once. If another CTA has stored there in between, which is a
 // race of the guest's, both the old and the new value are right.
 func (t *tracker) sameEverywhere(x *half, d operandRef, addr, u affinetrack.Value, i int) bool {
+	if d.slot == alu.Q && differing(&x.f.Q[d.row], u.Base, 0, x.m) == 0 || d.slot == alu.R && differing(&x.f.R[d.row], uint32(u.Base), 0, x.m) == 0 {
+		return true
+	}
 	a := x.in.mem
 	now := u
 	if p, _, _, ok := x.w.memoryAt(a, addr, x.m); ok && x.w.cta.grid.atomics && a.space != ptx.Shared {
