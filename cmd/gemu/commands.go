@@ -241,9 +241,9 @@ func (c *kernelsCmd) Run(a *app) error {
 		}
 		return w.Flush()
 	}
-	k := kernels.Lookup(strings.TrimPrefix(c.Name, "@"))
-	if k == nil {
-		return fmt.Errorf("no workload @%s%s", c.Name, suggestWorkload(c.Name))
+	k, err := lookupWorkload(strings.TrimPrefix(c.Name, "@"))
+	if err != nil {
+		return err
 	}
 	switch {
 	case c.Source:

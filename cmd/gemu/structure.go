@@ -5,24 +5,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
-	"gemu/affinetrack"
 	"gemu/interp"
 )
-
-func policyNames() string {
-	var names []string
-	for _, p := range affinetrack.Policies {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, ", ")
-}
 
 // printSummary prints the columns of table 1 of Kim et al. 2013.
 func printSummary(w io.Writer, s *interp.Structure) {
 	t := s.Summary()
-	fmt.Fprintf(w, "\nvalue structure, policy %s\n", s.Policy.Name)
 	row := func(name string, v float64, doc string) { fmt.Fprintf(w, "%-22s %5.1f %%  %s\n", name, v, doc) }
 	row("long latency", t.LongLatency, "of warp instructions multiply, or are floating point or special functions")
 	row("control", t.Control, "branch, call, return or exit")
