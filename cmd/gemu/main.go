@@ -24,11 +24,12 @@ const (
 )
 
 type cli struct {
-	Run     runCmd     `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
-	Check   checkCmd   `cmd:"" help:"Parse and check PTX files."`
-	Dump    dumpCmd    `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
-	ISA     isaCmd     `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
-	Kernels kernelsCmd `cmd:"" help:"List the workload library, or print a workload's source."`
+	Run       runCmd       `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
+	Structure structureCmd `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
+	Check     checkCmd     `cmd:"" help:"Parse and check PTX files."`
+	Dump      dumpCmd      `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
+	ISA       isaCmd       `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
+	Kernels   kernelsCmd   `cmd:"" help:"List the workload library, or print a workload's source."`
 }
 
 // app is what commands work with.
