@@ -196,22 +196,28 @@ func (c *isaCmd) Run(a *app) error {
 		}
 		return nil
 	}
-	fmt.Fprintln(w, "INSTRUCTION\tRUNS\tCLASS\tSECTION")
+	fmt.Fprintln(w, "INSTRUCTION\tRUNS\tCLASS\tAFFINE\tSECTION")
 	for _, op := range ptx.Ops() {
 		var n, r int
-		var sections, classes []string
+		var sections, classes, rules []string
 		for _, f := range forms {
 			if f.Instruction == op.Name {
 				n += f.Variants
 				r += f.Runs
 				sections = append(sections, f.Section)
 				classes = append(classes, f.Class)
+				rules = append(rules, f.Affine)
 			}
 		}
-		slices.Sort(classes)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", op.Name, runsText(r, n), strings.Join(slices.Compact(classes), " "), strings.Join(slices.Compact(sections), " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", op.Name, runsText(r, n), distinct(classes), distinct(rules), strings.Join(slices.Compact(sections), " "))
 	}
 	return nil
+}
+
+// distinct lists the different words, sorted.
+func distinct(words []string) string {
+	slices.Sort(words)
+	return strings.Join(slices.Compact(words), " ")
 }
 
 func runsText(run, all int) string {
@@ -237,7 +243,7 @@ func (c *kernelsCmd) Run(a *app) error {
 		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, k := range kernels.All() {
-			fmt.Fprintf(w, "@%s\t%s\n", k.Name, k.Doc)
+			fmt.Fprintf(w, "@%s\t%s\t%s\n", k.Name, k.Paper, k.Doc)
 		}
 		return w.Flush()
 	}
@@ -252,6 +258,9 @@ func (c *kernelsCmd) Run(a *app) error {
 		fmt.Fprint(a.stdout, k.PTX())
 	default:
 		fmt.Fprintf(a.stdout, "@%s: %s\norigin: %s\nsize: %d %s\n", k.Name, k.Doc, k.Origin, k.N, k.SizeDoc)
+		if k.Paper != "" {
+			fmt.Fprintf(a.stdout, "paper: %s\n", k.Paper)
+		}
 	}
 	return nil
 }
