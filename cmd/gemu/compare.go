@@ -173,8 +173,7 @@ func (p *paper) measure(a *app, name string, workers int) (map[string]float64, e
 	if err != nil {
 		return nil, err
 	}
-	policy := affinetrack.PolicyByName(p.policy)
-	if err := j.run(a, func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = interp.Check, policy, true }); err != nil {
+	if err := j.structure(a, affinetrack.PolicyByName(p.policy)); err != nil {
 		return nil, err
 	}
 	s := j.total().Structure

@@ -166,6 +166,11 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	return err
 }
 
+// structure runs in check mode, and finds out what structure the values have.
+func (j *job) structure(a *app, policy *affinetrack.Policy) error {
+	return j.run(a, func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = interp.Check, policy, true })
+}
+
 // total adds up the launches of a job.
 func (j *job) total() *interp.Result {
 	last := j.results[len(j.results)-1]

@@ -40,7 +40,7 @@ func (c *structureCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := j.run(a, func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = interp.Check, policy, true }); err != nil {
+	if err := j.structure(a, policy); err != nil {
 		return err
 	}
 	r := newStructureReport(j)
@@ -316,7 +316,7 @@ type summaryRow struct {
 
 // summaryRows are the columns that a functional run can give.
 func summaryRows(s *interp.Structure) []summaryRow {
-	t := s.Summary()
+	t, all, b := s.Summary(), s.Total(), s.Breakdown()
 	rows := []summaryRow{
 		{"dynamic instructions", countText(t.Instructions), "executed by warps"},
 		{"active lanes", fmt.Sprintf("%.1f", t.ActiveLanes), "in the mean"},
@@ -324,22 +324,27 @@ func summaryRows(s *interp.Structure) []summaryRow {
 	for _, p := range []struct {
 		name  string
 		value float64
+		of    int64
 		doc   string
 	}{
-		{"long latency", t.LongLatency, "multiplications, floats, special functions"},
-		{"control", t.Control, "branches, calls, returns and exits"},
-		{"memory", t.Memory, "loads, stores and atomics"},
-		{"under divergence", t.Diverged, "with lanes of the warp elsewhere"},
-		{"affine instructions", t.Affine, "had results that stayed compact"},
-		{"suppressed", t.Suppressed, "of those that could: divergence, or a guard"},
-		{"expansion overhead", t.Expansion, "made a compact register be written out"},
-		{"register reads saved", t.ReadsSaved, "were of compact registers"},
-		{"register writes saved", t.WritesSaved, "likewise, less the expansions"},
-		{"affine branches", t.Branches, "of the conditional, decided without lanes"},
-		{"affine memory", t.MemoryOps, "of loads and stores, not of parameters"},
-		{"affine loads", t.Loads, "of loads likewise"},
+		{"long latency", t.LongLatency, all.Execs, "multiplications, floats, special functions"},
+		{"control", t.Control, all.Execs, "branches, calls, returns and exits"},
+		{"memory", t.Memory, all.Execs, "loads, stores and atomics"},
+		{"under divergence", t.Diverged, all.Execs, "with lanes of the warp elsewhere"},
+		{"affine instructions", t.Affine, all.Execs, "had results that stayed compact"},
+		{"suppressed", t.Suppressed, all.Compact + all.Suppressed, "of those that could: divergence, or a guard"},
+		{"expansion overhead", t.Expansion, all.Execs, "made a compact register be written out"},
+		{"register reads saved", t.ReadsSaved, all.Reads.Total(), "were of compact registers"},
+		{"register writes saved", t.WritesSaved, all.Writes.Total(), "likewise, less the expansions"},
+		{"affine branches", t.Branches, all.Branches, "of the conditional, decided without lanes"},
+		{"affine memory", t.MemoryOps, b.LoadAddresses.Total() + b.StoreAddresses.Total(), "of loads and stores, not of parameters"},
+		{"affine loads", t.Loads, b.LoadAddresses.Total(), "of loads likewise"},
 	} {
-		rows = append(rows, summaryRow{p.name, percentText(p.value, 1) + " %", p.doc})
+		value := "none"
+		if p.of > 0 {
+			value = percentText(p.value, 1) + " %"
+		}
+		rows = append(rows, summaryRow{p.name, value, p.doc})
 	}
 	return rows
 }
