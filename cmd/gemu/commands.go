@@ -141,6 +141,18 @@ type formJSON struct {
 	Runs        int    `json:"runs"`
 }
 
+// since says which PTX and which machine a form wants, if not all have it.
+func (f *formJSON) since() string {
+	var parts []string
+	if f.MinPTX != "" {
+		parts = append(parts, "PTX "+f.MinPTX)
+	}
+	if f.MinSM > 0 {
+		parts = append(parts, fmt.Sprintf("sm_%d", f.MinSM))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // runs counts the legal variants of a form, and those of them that gemu runs.
 func runs(f *ptx.Form) (run, all int) {
 	if f.Open() && f.Op.Name != "call" {
@@ -189,8 +201,8 @@ func (c *isaCmd) Run(a *app) error {
 		for _, f := range forms {
 			fmt.Fprintf(w, "%s\n", f.Syntax)
 			fmt.Fprintf(w, "  manual section\t%s\n  class\t%s\n  affine rule\t%s\n", f.Section, f.Class, f.Affine)
-			if f.MinPTX != "" {
-				fmt.Fprintf(w, "  since\tPTX %s, sm_%d\n", f.MinPTX, f.MinSM)
+			if since := f.since(); since != "" {
+				fmt.Fprintf(w, "  since\t%s\n", since)
 			}
 			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
 		}

@@ -195,8 +195,8 @@ func cells(width int, parts []int64) []int {
 }
 
 // columns draws a chart of values, each a column of so many characters (a blank
-// among them, if there is more than one), in so many lines, top first. The largest value is as high as the chart; what is not nothing
-// is seen.
+// among them, if there is more than one), in so many lines, top first. The largest
+// value is as high as the chart; what is not nothing is seen.
 func columns(values []int64, width, height int) []string {
 	lines := make([]string, height)
 	top := max(slices.Max(values), 1)

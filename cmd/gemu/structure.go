@@ -126,8 +126,11 @@ var classes = [3]affinetrack.Class{affinetrack.Uniform, affinetrack.Affine, affi
 func classShares(s affinetrack.Shares) []int64 { return []int64{s.Uniform, s.Affine, s.Generic} }
 
 // classText is the label of an instruction as in figure 1: a letter, or the shares
-// of several.
+// of several, or "-" if there is none.
 func classText(s affinetrack.Shares) string {
+	if s.Total() == 0 {
+		return affinetrack.Unknown.String()
+	}
 	var parts []string
 	for i, n := range classShares(s) {
 		switch {
