@@ -196,8 +196,8 @@ func (r *structureReport) print(s *screen, parts []string) {
 
 // printBars draws figure 2.
 func (r *structureReport) printBars(s *screen) {
-	const name, number = 16, 10
-	width := s.chart() - name - 3*number
+	const name, number, narrowest = 16, 10, 8
+	width := max(s.chart()-name-3*number, narrowest)
 	s.heading("structure")
 	kinds := [3]string{}
 	for _, b := range r.bars {

@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -263,6 +265,25 @@ line  class  execs lanes
 	}
 	if want := []string{"k/", "k/", "k/", "k/", "k/", "k/", "/twice", "/twice"}; !slices.Equal(functions, want) {
 		t.Errorf("functions %q, want %q", functions, want)
+	}
+}
+
+// TestWidths prints a report on screens of several widths: lines fit, but those
+// of the narrowest.
+func TestWidths(t *testing.T) {
+	const narrowest = 70 // numbers, control flow, and a little for text and bars
+	for _, columns := range []int{1, 20, 70, 80, 120, 300} {
+		t.Setenv("COLUMNS", strconv.Itoa(columns))
+		var out, errs bytes.Buffer
+		args := []string{"structure", "@mfilt", "--size", "32", "--show", "listing,bars,lanes"}
+		if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitGood {
+			t.Fatalf("%d columns: status %d: %s", columns, status, &errs)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > max(columns, narrowest) {
+				t.Errorf("%d columns, a line of %d: %s", columns, n, line)
+			}
+		}
 	}
 }
 
