@@ -31,10 +31,11 @@ func (c *structureCmd) Run(a *app) error {
 	if c.HTML == "-" && c.JSON == "-" {
 		return errors.New("--html - and --json -: only one fits on standard output")
 	}
-	for flag, name := range map[string]string{"--html": c.HTML, "--json": c.JSON} {
-		if err := checkOutput(name); err != nil {
-			return fmt.Errorf("%s %s: %w", flag, name, err)
-		}
+	if err := checkOutput(c.HTML); err != nil {
+		return fmt.Errorf("--html %s: %w", c.HTML, err)
+	}
+	if err := checkOutput(c.JSON); err != nil {
+		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
 	j, err := c.open(a, a.stderr) // standard output is for the report
 	if err != nil {
