@@ -61,7 +61,8 @@ type Counts struct {
 	// Label counts executions by what they can exploit (Kim et al. figure 1):
 	// arithmetic is as uniform or affine as its operands and result together if it
 	// executes compactly and generic otherwise, loads and stores are as their
-	// addresses, control and barriers are uniform.
+	// addresses, control and barriers are uniform. Executions in which a guard kept
+	// back all lanes are left out, but for control.
 	Label Shares
 
 	Compact    int64 // executions whose results were all written compactly

@@ -132,6 +132,39 @@ func (s *Structure) Summary() Summary {
 	return r
 }
 
+// Breakdown is a launch in the bars of figure 2 of Kim et al. 2013: what was
+// uniform, affine and generic. Of addresses the paper says shared, strided and
+// indexed. Accesses to parameters are left out of the first four.
+type Breakdown struct {
+	LoadAddresses, StoreAddresses affinetrack.Shares
+	LoadData, StoreData           affinetrack.Shares
+	RegisterReads, RegisterWrites affinetrack.Shares // predicates left out
+	Instructions                  affinetrack.Shares // by what they can exploit, as in figure 1
+}
+
+// Breakdown adds up the counts of all instructions by what they are about.
+func (s *Structure) Breakdown() Breakdown {
+	var b Breakdown
+	for i := range s.Instrs {
+		in := &s.Instrs[i]
+		b.RegisterReads.Add(in.Reads)
+		b.RegisterWrites.Add(in.Writes)
+		b.Instructions.Add(in.Label)
+		if space, _ := in.Space(); space == ptx.Param {
+			continue
+		}
+		switch in.Form.Affine {
+		case ptx.AffineLoad:
+			b.LoadAddresses.Add(in.Addresses)
+			b.LoadData.Add(in.Data)
+		case ptx.AffineStore:
+			b.StoreAddresses.Add(in.Addresses)
+			b.StoreData.Add(in.Data)
+		}
+	}
+	return b
+}
+
 func percent(n, of int64) float64 {
 	if of == 0 {
 		return 0

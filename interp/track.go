@@ -858,7 +858,10 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, list []
 // end finishes a PTX instruction: what has become of its results is counted.
 // lanes are those that have executed it.
 func (t *tracker) end(w *warp, s *instr, lanes uint64) {
-	if t.counts == nil || lanes == 0 {
+	if t.counts == nil {
+		return
+	}
+	if lanes == 0 && s.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
 		return
 	}
 	n := &t.counts[s.index]

@@ -33,7 +33,10 @@ type Workload struct {
 	SizeDoc string
 	// Origin is where the algorithm or benchmark comes from.
 	Origin string
-	Run    func(s *Session) error
+	// Paper is the study of value structure that measured it, by the name that
+	// "gemu compare" knows; "" if none did.
+	Paper string
+	Run   func(s *Session) error
 }
 
 var workloads []*Workload

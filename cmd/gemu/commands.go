@@ -141,6 +141,18 @@ type formJSON struct {
 	Runs        int    `json:"runs"`
 }
 
+// since says which PTX and which machine a form wants, if not all have it.
+func (f *formJSON) since() string {
+	var parts []string
+	if f.MinPTX != "" {
+		parts = append(parts, "PTX "+f.MinPTX)
+	}
+	if f.MinSM > 0 {
+		parts = append(parts, fmt.Sprintf("sm_%d", f.MinSM))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // runs counts the legal variants of a form, and those of them that gemu runs.
 func runs(f *ptx.Form) (run, all int) {
 	if f.Open() && f.Op.Name != "call" {
@@ -189,29 +201,35 @@ func (c *isaCmd) Run(a *app) error {
 		for _, f := range forms {
 			fmt.Fprintf(w, "%s\n", f.Syntax)
 			fmt.Fprintf(w, "  manual section\t%s\n  class\t%s\n  affine rule\t%s\n", f.Section, f.Class, f.Affine)
-			if f.MinPTX != "" {
-				fmt.Fprintf(w, "  since\tPTX %s, sm_%d\n", f.MinPTX, f.MinSM)
+			if since := f.since(); since != "" {
+				fmt.Fprintf(w, "  since\t%s\n", since)
 			}
 			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
 		}
 		return nil
 	}
-	fmt.Fprintln(w, "INSTRUCTION\tRUNS\tCLASS\tSECTION")
+	fmt.Fprintln(w, "INSTRUCTION\tRUNS\tCLASS\tAFFINE\tSECTION")
 	for _, op := range ptx.Ops() {
 		var n, r int
-		var sections, classes []string
+		var sections, classes, rules []string
 		for _, f := range forms {
 			if f.Instruction == op.Name {
 				n += f.Variants
 				r += f.Runs
 				sections = append(sections, f.Section)
 				classes = append(classes, f.Class)
+				rules = append(rules, f.Affine)
 			}
 		}
-		slices.Sort(classes)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", op.Name, runsText(r, n), strings.Join(slices.Compact(classes), " "), strings.Join(slices.Compact(sections), " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", op.Name, runsText(r, n), distinct(classes), distinct(rules), strings.Join(slices.Compact(sections), " "))
 	}
 	return nil
+}
+
+// distinct lists the different words, sorted.
+func distinct(words []string) string {
+	slices.Sort(words)
+	return strings.Join(slices.Compact(words), " ")
 }
 
 func runsText(run, all int) string {
@@ -237,13 +255,13 @@ func (c *kernelsCmd) Run(a *app) error {
 		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, k := range kernels.All() {
-			fmt.Fprintf(w, "@%s\t%s\n", k.Name, k.Doc)
+			fmt.Fprintf(w, "@%s\t%s\t%s\n", k.Name, k.Paper, k.Doc)
 		}
 		return w.Flush()
 	}
-	k := kernels.Lookup(strings.TrimPrefix(c.Name, "@"))
-	if k == nil {
-		return fmt.Errorf("no workload @%s%s", c.Name, suggestWorkload(c.Name))
+	k, err := lookupWorkload(strings.TrimPrefix(c.Name, "@"))
+	if err != nil {
+		return err
 	}
 	switch {
 	case c.Source:
@@ -252,6 +270,9 @@ func (c *kernelsCmd) Run(a *app) error {
 		fmt.Fprint(a.stdout, k.PTX())
 	default:
 		fmt.Fprintf(a.stdout, "@%s: %s\norigin: %s\nsize: %d %s\n", k.Name, k.Doc, k.Origin, k.N, k.SizeDoc)
+		if k.Paper != "" {
+			fmt.Fprintf(a.stdout, "paper: %s\n", k.Paper)
+		}
 	}
 	return nil
 }

@@ -24,11 +24,14 @@ const (
 )
 
 type cli struct {
-	Run     runCmd     `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
-	Check   checkCmd   `cmd:"" help:"Parse and check PTX files."`
-	Dump    dumpCmd    `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
-	ISA     isaCmd     `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
-	Kernels kernelsCmd `cmd:"" help:"List the workload library, or print a workload's source."`
+	Run       runCmd       `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
+	Structure structureCmd `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
+	Compare   compareCmd   `cmd:"" help:"Run the benchmarks of a paper and print its table beside ours."`
+	Bench     benchCmd     `cmd:"" help:"Measure how fast the modes run workloads of the library."`
+	Check     checkCmd     `cmd:"" help:"Parse and check PTX files."`
+	Dump      dumpCmd      `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
+	ISA       isaCmd       `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
+	Kernels   kernelsCmd   `cmd:"" help:"List the workload library, or print a workload's source."`
 }
 
 // app is what commands work with.
@@ -59,7 +62,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"policies": policyNames()},
+		kong.Vars{"policies": policyNames(), "papers": paperNames()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),

@@ -1,0 +1,308 @@
+package main
+
+// This file is what the commands that launch have in common: the flags that say
+// what to launch, and the launch itself.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/kernels"
+)
+
+// launchFlags say what to launch, on which machine.
+type launchFlags struct {
+	File  string   `arg:"" help:"PTX file (- for standard input), or @NAME of a workload."`
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	Kernel string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
+	Grid   string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	Block  string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	Arg    []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter: a number, @FILE (.npy .png .bin), TYPE[N], TYPE[N]=iota|VALUE|rand:SEED, &I (the buffer of argument I), bytes:HEX." placeholder:"ARG"`
+	Set    []string `sep:"none" help:"Set a .global or .const variable before the launch, NAME=ARG." placeholder:"NAME=ARG"`
+	Shared int      `help:"Bytes of dynamic shared memory."`
+	Size   int      `help:"Size of a workload's input."`
+
+	Warp    int   `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
+	Steps   int64 `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
+	Workers int   `help:"Host threads (default: all); results do not depend on it."`
+}
+
+// job is what launchFlags ask for, ready to run: the launch of a kernel, or those
+// of a workload.
+type job struct {
+	flags   *launchFlags
+	results []*interp.Result // of the launches so far
+
+	// Of a kernel:
+	module   *interp.Module
+	launch   *interp.Launch
+	bindings map[string]*binding // the buffers, by argument number or variable
+
+	// Of a workload:
+	workload *kernels.Workload
+	session  *kernels.Session
+}
+
+// binding is a buffer behind an argument or a variable.
+type binding struct {
+	buf *interp.Buffer
+	arr *array // its type and shape; data are the initial ones
+}
+
+func (b *binding) now() *array { return &array{b.arr.typ, b.arr.shape, b.buf.Bytes()} }
+
+// open readies a job. What its kernels print goes to stdout.
+func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
+	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
+		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
+	}
+	j := &job{flags: c}
+	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers})
+	var err error
+	if name, ok := strings.CutPrefix(c.File, "@"); ok {
+		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 {
+			return nil, ownLaunches(name)
+		}
+		if j.workload, err = lookupWorkload(name); err != nil {
+			return nil, err
+		}
+		j.session, err = kernels.Start(a.ctx, j.workload, dev, c.Size)
+		return j, err
+	}
+	return j, j.open(a, dev)
+}
+
+// ownLaunches is the error of flags about a kernel that are given for a workload.
+func ownLaunches(name string) error {
+	return fmt.Errorf("a workload chooses its own launches: the flags about kernels, arguments and results do not apply to @%s", name)
+}
+
+// open readies the launch of a kernel.
+func (j *job) open(a *app, dev *interp.Device) error {
+	c := j.flags
+	grid, err := parseDim("-g", c.Grid)
+	if err != nil {
+		return err
+	}
+	block, err := parseDim("-b", c.Block)
+	if err != nil {
+		return err
+	}
+	src, err := a.readSource(c.File)
+	if err != nil {
+		return err
+	}
+	if j.module, err = dev.Load(c.File, src); err != nil {
+		return err
+	}
+	kernel, err := j.module.Kernel(c.Kernel)
+	if err != nil {
+		return err
+	}
+	args := append(append([]string{}, c.Arg...), c.Extra...)
+	if len(args) != len(kernel.Params) {
+		return fmt.Errorf("kernel %s has %s, %d given%s", kernel.Name, counted(len(kernel.Params), "parameter"), len(args), signature(kernel))
+	}
+	j.bindings = map[string]*binding{}
+	values := make([]any, len(args))
+	for i, text := range args {
+		v, b, err := argument(j.module, kernel.Params[i], i, text, j.bindings)
+		if err != nil {
+			return fmt.Errorf("argument %d (%s %s) %q: %w", i, kernel.Params[i].Type, kernel.Params[i].Name, text, err)
+		}
+		values[i] = v
+		if b != nil {
+			j.bindings[strconv.Itoa(i)] = b
+		}
+	}
+	for _, s := range c.Set {
+		if err := setVariable(j.module, s, j.bindings); err != nil {
+			return fmt.Errorf("--set %s: %w", s, err)
+		}
+	}
+	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: values, Shared: c.Shared}
+	return nil
+}
+
+// run launches, each launch prepared by prepare, and compares a workload with its
+// reference. The launches that were begun are in j.results even if it fails.
+func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
+	ready := func(l *interp.Launch) {
+		l.WarpSize, l.MaxSteps = j.flags.Warp, j.flags.Steps
+		if l.WarpSize == 0 {
+			l.WarpSize = -1 // refused with a message, not taken as the default
+		}
+		if f, ok := terminal(a.stderr); ok {
+			l.Progress = func(poll func() (int64, int64)) func() { return showProgress(f, l.Kernel, poll) }
+		}
+		prepare(l)
+	}
+	if j.workload == nil {
+		ready(j.launch)
+		r, err := j.module.Run(a.ctx, j.launch)
+		if r != nil {
+			j.results = append(j.results, r)
+		}
+		return err
+	}
+	j.session.Prepare = ready
+	err := j.workload.Run(j.session)
+	j.results = j.session.Results
+	var bad *kernels.Mismatch
+	if errors.As(err, &bad) {
+		return &failure{fmt.Errorf("@%s: %w", j.workload.Name, bad), exitFailed}
+	}
+	return err
+}
+
+// structure runs in check mode, and finds out what structure the values have.
+func (j *job) structure(a *app, policy *affinetrack.Policy) error {
+	return j.run(a, func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = interp.Check, policy, true })
+}
+
+// total adds up the launches of a job.
+func (j *job) total() *interp.Result {
+	last := j.results[len(j.results)-1]
+	if len(j.results) == 1 {
+		return last
+	}
+	t := &interp.Result{Kernel: last.Kernel, Grid: last.Grid, Block: last.Block, WarpSize: last.WarpSize, Mode: last.Mode}
+	for _, r := range j.results {
+		if r.Structure != nil {
+			if t.Structure == nil {
+				t.Structure = &interp.Structure{Policy: r.Structure.Policy}
+			}
+			t.Structure.Add(r.Structure)
+		}
+		t.Duration += r.Duration
+		t.WarpInstructions += r.WarpInstructions
+		t.ThreadInstructions += r.ThreadInstructions
+		t.LaneSlots += r.LaneSlots
+		t.Branches += r.Branches
+		t.DivergentBranches += r.DivergentBranches
+	}
+	return t
+}
+
+// launchJSON is what every report in JSON says of the launches; of several, kernel
+// and extents are those of the last.
+type launchJSON struct {
+	File     string `json:"file"`
+	Kernel   string `json:"kernel"`
+	Grid     [3]int `json:"grid"`
+	Block    [3]int `json:"block"`
+	Warp     int    `json:"warp"`
+	Mode     string `json:"mode"`
+	Policy   string `json:"policy,omitempty"`
+	Launches int    `json:"launches"`
+}
+
+func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
+
+// facts describes the launches of a job that has run.
+func (j *job) facts() launchJSON {
+	r := j.results[len(j.results)-1]
+	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Warp: r.WarpSize, Mode: r.Mode.String(), Launches: len(j.results)}
+	if r.Structure != nil {
+		f.Policy = r.Structure.Policy.Name
+	}
+	return f
+}
+
+// parsePolicy finds a policy by name; "" is the default one.
+func parsePolicy(name string) (*affinetrack.Policy, error) {
+	if name == "" {
+		return affinetrack.Policies[0], nil
+	}
+	if p := affinetrack.PolicyByName(name); p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("no policy %s: there are %s", name, policyNames())
+}
+
+func policyNames() string {
+	var names []string
+	for _, p := range affinetrack.Policies {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func lookupWorkload(name string) (*kernels.Workload, error) {
+	w := kernels.Lookup(name)
+	if w == nil {
+		return nil, fmt.Errorf("no workload @%s; \"gemu kernels\" lists them%s", name, suggestWorkload(name))
+	}
+	return w, nil
+}
+
+func suggestWorkload(name string) string {
+	for _, w := range kernels.All() {
+		if strings.HasPrefix(w.Name, name) || strings.HasPrefix(name, w.Name) {
+			return fmt.Sprintf(" (did you mean @%s?)", w.Name)
+		}
+	}
+	return ""
+}
+
+// parseDim reads X[,Y[,Z]].
+func parseDim(flag, s string) (interp.Dim3, error) {
+	if s == "" {
+		return interp.Dim3{}, fmt.Errorf("%s X[,Y[,Z]] is missing", flag)
+	}
+	var n []int
+	for _, p := range strings.Split(s, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(p))
+		if err != nil || len(n) == 3 {
+			return interp.Dim3{}, fmt.Errorf("%s %s: want X[,Y[,Z]]", flag, s)
+		}
+		n = append(n, v)
+	}
+	return interp.Dim(n...), nil
+}
+
+// terminal is the file behind a writer if it is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// showProgress draws a bar once a launch has taken a second, until stopped.
+func showProgress(w io.Writer, kernel string, poll func() (int64, int64)) (stop func()) {
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-quit:
+			return
+		case <-time.After(time.Second):
+		}
+		_, all := poll()
+		bar := progressbar.NewOptions64(all, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(kernel),
+			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				bar.Clear()
+				return
+			case <-tick.C:
+				done, _ := poll()
+				bar.Set64(done)
+			}
+		}
+	}()
+	return func() { close(quit); <-gone }
+}

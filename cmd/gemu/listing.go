@@ -1,0 +1,223 @@
+package main
+
+// This file is the listing of "gemu structure": the instructions of a function
+// with what they did, the source they come from, and the control flow.
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// listing is a function, row by row.
+type listing struct {
+	fn    *ptx.Func
+	place string // file:line
+	rows  []listingRow
+	flow  *flow
+}
+
+// listingRow is an instruction, a label or a line of the source that the PTX was
+// compiled from.
+type listingRow struct {
+	line   int    // of the PTX; 0 of labels and source lines
+	text   string // the instruction, the label with its colon, or the source line
+	source bool
+	place  string              // file:line that an instruction was compiled from, "" if unknown
+	counts *affinetrack.Counts // of an instruction
+}
+
+// lanes is the mean number of active lanes.
+func (r *listingRow) lanes() float64 {
+	if r.counts.Execs == 0 {
+		return 0
+	}
+	return float64(r.counts.Lanes) / float64(r.counts.Execs)
+}
+
+// newListings lists the functions of a structure, in the order in which launches
+// reached them. Source files are looked for where the PTX file says and beside it.
+func newListings(s *interp.Structure, file string) []*listing {
+	var list []*listing
+	counts := map[*ptx.Func]map[*ptx.Instr]*affinetrack.Counts{}
+	sources := sourceFiles{dir: filepath.Dir(file), files: map[string][]string{}}
+	for i := range s.Instrs {
+		in := &s.Instrs[i]
+		if counts[in.Func] == nil {
+			counts[in.Func] = map[*ptx.Instr]*affinetrack.Counts{}
+			list = append(list, &listing{fn: in.Func, place: fmt.Sprintf("%s:%d", in.Func.Module().Name, in.Func.Pos.Line)})
+		}
+		counts[in.Func][in.Instr] = &in.Counts
+	}
+	for _, l := range list {
+		l.fill(counts[l.fn], &sources)
+	}
+	return list
+}
+
+// branchTargets are the blocks an instruction may branch to.
+func branchTargets(in *ptx.Instr) []*ptx.Block {
+	var list []*ptx.Block
+	for _, o := range in.Ops {
+		if o.Block != nil {
+			list = append(list, o.Block)
+		}
+		if o.Table != nil {
+			list = append(list, o.Table.Blocks...)
+		}
+	}
+	return list
+}
+
+// fill makes the rows.
+func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourceFiles) {
+	targets := map[*ptx.Block]bool{}
+	l.fn.EachInstr(func(in *ptx.Instr) {
+		for _, b := range branchTargets(in) {
+			targets[b] = true
+		}
+	})
+	branches := map[int][]*ptx.Block{}      // by row
+	starts := make([]int, len(l.fn.Blocks)) // first rows of the blocks
+	shown := ""                             // place of the source line shown last
+	for i, b := range l.fn.Blocks {
+		starts[i] = len(l.rows)
+		if targets[b] { // others are of debug information
+			for _, label := range b.Labels {
+				l.rows = append(l.rows, listingRow{text: label + ":"})
+			}
+		}
+		for _, in := range b.Instrs {
+			row := listingRow{line: int(in.Pos.Line), text: in.Format(l.fn) + ";", counts: counts[in]}
+			if in.Loc >= 0 && l.fn.Locs[in.Loc].Line > 0 {
+				loc := &l.fn.Locs[in.Loc]
+				name := l.fn.Module().FileName(loc.File)
+				row.place = fmt.Sprintf("%s:%d", name, loc.Line)
+				if row.place != shown {
+					shown = row.place
+					l.rows = append(l.rows, sources.row(name, int(loc.Line)))
+				}
+			}
+			if list := branchTargets(in); list != nil {
+				branches[len(l.rows)] = list
+			}
+			l.rows = append(l.rows, row)
+		}
+	}
+	var jumps []jump
+	for row := range l.rows {
+		for _, b := range branches[row] {
+			jumps = append(jumps, jump{row, starts[b.Index]})
+		}
+	}
+	l.flow = newFlow(len(l.rows), jumps)
+}
+
+// title names the function.
+func (l *listing) title() string {
+	what := "function"
+	if l.fn.Entry {
+		what = "kernel"
+	}
+	return fmt.Sprintf("%s %s, %s", what, l.fn.Name, l.place)
+}
+
+// print writes the listing to a screen: line of the PTX, label of figure 1,
+// executions, mean active lanes, control flow, instruction.
+func (l *listing) print(s *screen) {
+	const execs, lanes = 7, 6
+	line, class := len("line"), len("class")
+	for i := range l.rows {
+		if r := &l.rows[i]; r.counts != nil {
+			line = max(line, len(fmt.Sprint(r.line)))
+			class = max(class, len(classText(r.counts.Label)))
+		}
+	}
+	s.heading(l.title())
+	s.printf("%s\n", s.paint(dim, fitted("line", -line)+"  "+fitted("class", class)+fitted("execs", -execs)+fitted("lanes", -lanes)))
+	empty := fitted("", line+2+class+execs+lanes)
+	for i := range l.rows {
+		r := &l.rows[i]
+		head, style := empty, plain
+		switch {
+		case r.source:
+			style = dim
+		case r.counts == nil:
+			style = bold
+		case r.counts.Execs == 0:
+			style = dim
+			head = s.paint(dim, fitted(fmt.Sprint(r.line), -line)+"  "+fitted("-", class)+fitted("-", -execs)+fitted("-", -lanes))
+		default:
+			head = s.paint(dim, fitted(fmt.Sprint(r.line), -line)) + "  " + s.classes(r.counts.Label, class) +
+				fitted(countText(r.counts.Execs), -execs) + fitted(fmt.Sprintf("%.1f", r.lanes()), -lanes)
+		}
+		// Labels stand out to the left, and the lines of branches reach the text.
+		lead := "   "
+		switch {
+		case r.counts == nil && l.flow.to[i]:
+			lead = "▶ "
+		case r.counts == nil:
+			lead = "  "
+		case l.flow.from[i]:
+			lead = "── "
+		}
+		first, further := l.flow.text(i)
+		room := 0 // as much as there is
+		if s.width > 0 {
+			room = max(s.width-len(empty)-1-l.flow.depth()-utf8.RuneCountInString(lead), 24)
+		}
+		lines := []string{cut(r.text, room)}
+		if !r.source {
+			lines = wrap(r.text, room)
+		}
+		for n, text := range lines {
+			if n == 0 {
+				s.printf("%s %s%s\n", head, s.paint(dim, first+lead), s.paint(style, text))
+			} else {
+				s.printf("%s %s%s\n", empty, s.paint(dim, further+"     "), s.paint(style, text))
+			}
+		}
+	}
+}
+
+// classes is the label of an instruction, padded to a number of columns.
+func (s *screen) classes(shares affinetrack.Shares, columns int) string {
+	text := fitted(classText(shares), columns)
+	return s.paint(classPaints[mainClass(shares)], text)
+}
+
+// sourceFiles reads the files that .file directives name.
+type sourceFiles struct {
+	dir   string // of the PTX file
+	files map[string][]string
+}
+
+// row is the row for a line of a file: its text, or where it is if it cannot be
+// had.
+func (s *sourceFiles) row(name string, n int) listingRow {
+	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
+	lines, ok := s.files[name]
+	if !ok {
+		b, err := os.ReadFile(name)
+		if err != nil && !filepath.IsAbs(name) {
+			b, _ = os.ReadFile(filepath.Join(s.dir, name))
+		}
+		lines = strings.Split(string(b), "\n")
+		s.files[name] = lines
+	}
+	if n > len(lines) {
+		return row
+	}
+	text := strings.Join(strings.FieldsFunc(lines[n-1], func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
+	if text != "" {
+		row.text = fmt.Sprintf("%s:%d  %s", filepath.Base(name), n, text)
+	}
+	return row
+}
