@@ -32,7 +32,7 @@ func bilat(s *Session) error {
 	}
 	setVar(s, "nearness", nearness)
 	src, dst := upload(s, in), alloc[float32](s, w*h)
-	if err := s.Launch("bilat", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), src, dst, w, h, sigma, scale); err != nil {
+	if err := s.Launch("bilat", interp.Dim(blocks(w, 32), blocks(h, 8)), interp.Dim(32, 8), src, dst, w, h, sigma, scale); err != nil {
 		return err
 	}
 	// In float64, with the series that the kernel uses for e^-t. It is off by up

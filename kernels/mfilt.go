@@ -28,7 +28,7 @@ func mfilt(s *Session) error {
 		}
 	}
 	src, dMask, dst := upload(s, in), upload(s, mask), alloc[uint8](s, w*h)
-	if err := s.Launch("mfilt", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), src, dMask, dst, w, h); err != nil {
+	if err := s.Launch("mfilt", interp.Dim(blocks(w, 32), blocks(h, 8)), interp.Dim(32, 8), src, dMask, dst, w, h); err != nil {
 		return err
 	}
 	// By a table of sums over the rectangles from the corner (Crow 1984).
