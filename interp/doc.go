@@ -14,6 +14,13 @@
 //	lanes  ─ instruction kernels work on whole rows of a register file
 //	         (package regfile, internal/alu), memory on addresses (access.go)
 //
+// A launch has a mode. Vector mode executes rows. Check mode, the default,
+// executes each instruction on compact operands as well, by the rules of package
+// affinetrack, and compares (track.go, compact.go). Affine mode executes compactly
+// where that was found to pay when the kernel was lowered (plan.go, affine.go). An
+// Observer is told of every instruction (observe.go), and Structure counts what
+// the values were like (structure.go).
+//
 // Every memory access is checked against the allocation it hits. What goes
 // wrong in a kernel is a *Trap; legal PTX that is not run is a *ptx.Unsupported.
 //
