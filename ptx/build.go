@@ -91,7 +91,7 @@ type fixup struct {
 	scope *scope
 	pos   Pos
 	name  string
-	op    *Operand // gets Block or Table
+	op    *Operand // gets Block
 	list  **Block  // or an element of a table
 }
 
@@ -108,12 +108,17 @@ func (b *funcBuilder) build(t *syntax.Func) {
 			if _, dup := b.scope.names[v.Name]; dup {
 				b.errorf(v.Pos, "parameter %s is declared twice", v.Name)
 			}
-			if v.Space == RegSpace {
-				v.Reg = b.newReg(v.Name, v.Type)
-				b.scope.names[v.Name] = entity{kind: entReg, reg: v.Reg, vec: 1, typ: v.Type}
-			} else {
+			switch {
+			case v.Space != RegSpace:
 				b.taken[v.Name] = true
 				b.scope.names[v.Name] = entity{kind: entVar, v: v}
+			case v.Vec > 1:
+				v.Reg = b.newVector(v.Name+".", v.Type, v.Vec)
+			default:
+				v.Reg = b.newReg(v.Name, v.Type)
+			}
+			if v.Space == RegSpace {
+				b.scope.names[v.Name] = entity{kind: entReg, reg: v.Reg, vec: v.Vec, typ: v.Type}
 			}
 		}
 	}
@@ -159,17 +164,21 @@ func (b *funcBuilder) newReg(name string, t Type) RegID {
 	return RegID(len(b.fn.Regs) - 1)
 }
 
-// body goes through the statements of a scope. Labels and declarations are
-// entered first, for labels may be used before they stand.
+// newVector makes the registers of a vector and returns the first.
+func (b *funcBuilder) newVector(prefix string, t Type, n int) RegID {
+	first := RegID(len(b.fn.Regs))
+	for i := range n {
+		b.newReg(prefix+"xyzw"[i:i+1], t)
+	}
+	return first
+}
+
+// body goes through the statements of a scope. Labels are entered first, for they
+// may be used before they stand.
 func (b *funcBuilder) body(stmts []syntax.Stmt) {
 	for _, s := range stmts {
-		switch s := s.(type) {
-		case *syntax.Label:
-			b.enter(Pos(s.Pos), s.Name, entity{kind: entLabel})
-		case *syntax.Targets:
-			b.enter(Pos(s.Pos), s.Name, entity{kind: entTable, table: &Table{Pos: Pos(s.Pos), Name: b.unique(s.Name)}})
-		case *syntax.Prototype:
-			b.enter(Pos(s.Pos), s.Name, entity{kind: entTable, table: &Table{Pos: Pos(s.Pos), Name: b.unique(s.Name)}})
+		if l, ok := s.(*syntax.Label); ok {
+			b.enter(Pos(l.Pos), l.Name, entity{kind: entLabel})
 		}
 	}
 	for _, s := range stmts {
@@ -183,6 +192,14 @@ func (b *funcBuilder) enter(pos Pos, name string, e entity) {
 		return
 	}
 	b.scope.names[name] = e
+}
+
+// table enters a list of targets or a prototype.
+func (b *funcBuilder) table(pos Pos, name string) *Table {
+	t := &Table{Pos: pos, Name: b.unique(name)}
+	b.enter(pos, name, entity{kind: entTable, table: t})
+	b.fn.Tables = append(b.fn.Tables, t)
+	return t
 }
 
 func (b *funcBuilder) stmt(s syntax.Stmt) {
@@ -207,10 +224,6 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 	case *syntax.Targets:
 		b.targets(s)
 	case *syntax.Prototype:
-		e := b.scope.names[s.Name]
-		if e.table == nil {
-			return
-		}
 		proto := &Func{Pos: Pos(s.Pos), Name: "_", module: b.mod}
 		proto.Rets = b.params(proto, s.Rets)
 		proto.Params = b.params(proto, s.Params)
@@ -218,8 +231,7 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 			w := strings.Fields(d)
 			proto.Directives = append(proto.Directives, FuncDirective{w[0], w[1:]})
 		}
-		e.table.Proto = proto
-		b.fn.Tables = append(b.fn.Tables, e.table)
+		b.table(Pos(s.Pos), s.Name).Proto = proto
 	case *syntax.Loc:
 		b.curLoc = s
 	case *syntax.PragmaStmt:
@@ -254,37 +266,26 @@ func (b *funcBuilder) loc() int32 {
 
 func (b *funcBuilder) declaration(d *syntax.Var) {
 	for i := range d.Names {
-		v := b.variable(d, i, Internal)
-		if v == nil {
-			continue
-		}
-		n := d.Names[i]
-		if v.Space == RegSpace {
-			b.registers(v, n)
-			continue
-		}
-		if n.Count > 0 {
-			// .local .b32 x<4>; declares x0 … x3 (manual 5.4.5).
-			for j := range n.Count {
-				w := *v
-				w.Name = v.Name + strconv.Itoa(j)
-				b.localVar(&w, n)
+		n := &d.Names[i]
+		if isRegister := slices.ContainsFunc(d.Quals, func(q syntax.Qualifier) bool { return q.Name == ".reg" }); !isRegister {
+			for _, v := range b.variables(d, i, Internal) {
+				b.localVar(v, n)
 			}
-			continue
+		} else if v := b.variable(d, i, Internal); v != nil {
+			b.registers(v, n)
 		}
-		b.localVar(v, n)
 	}
 }
 
-func (b *funcBuilder) localVar(v *Var, n syntax.Declarator) {
+func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
 	switch v.Space {
 	case Local, Shared, Param, Global, Const:
 	default:
 		b.errorf(v.Pos, "%s: want a state space (.reg, .local, .shared, .param …)", v.Name)
 		return
 	}
-	if v.Unbounded() && n.Init == nil && v.Space != Param {
-		b.errorf(v.Pos, "%s: an array in a function body needs its size", v.Name)
+	if v.Space == Param && (v.Unbounded() || v.Type.Kind() == Opaque) {
+		b.errorf(v.Pos, "%s: only a parameter of the function can be that", v.Name)
 		return
 	}
 	b.enter(v.Pos, v.Name, entity{kind: entVar, v: v})
@@ -295,13 +296,18 @@ func (b *funcBuilder) localVar(v *Var, n syntax.Declarator) {
 	}
 }
 
-func (b *funcBuilder) registers(v *Var, n syntax.Declarator) {
-	if !v.Type.isRegister() {
-		b.errorf(v.Pos, "%s: %s is not a register type", v.Name, v.Type)
+// maxRegs bounds the registers of a function, which a single line can declare any
+// number of.
+const maxRegs = 1 << 20
+
+func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
+	switch {
+	case n.Init != nil:
+		b.errorf(v.Pos, "%s: a register has no initialiser", v.Name)
 		return
-	}
-	if len(v.Dims) > 0 || n.Init != nil {
-		b.errorf(v.Pos, "%s: a register has no array size and no initialiser", v.Name)
+	case len(b.fn.Regs)+max(n.Count, v.Vec) > maxRegs:
+		b.errorf(v.Pos, "%s: more than %d registers in a function", v.Name, maxRegs)
+		b.broken[v.Name] = true
 		return
 	}
 	e := entity{kind: entReg, vec: v.Vec, typ: v.Type}
@@ -323,12 +329,7 @@ func (b *funcBuilder) registers(v *Var, n syntax.Declarator) {
 		}
 		b.scope.ranges[v.Name] = e
 	case v.Vec > 1:
-		for j := range v.Vec {
-			r := b.newReg(v.Name+"_"+"xyzw"[j:j+1], v.Type)
-			if j == 0 {
-				e.reg = r
-			}
-		}
+		e.reg = b.newVector(v.Name+"_", v.Type, v.Vec)
 		b.enter(v.Pos, v.Name, e)
 	default:
 		e.reg = b.newReg(v.Name, v.Type)
@@ -337,11 +338,7 @@ func (b *funcBuilder) registers(v *Var, n syntax.Declarator) {
 }
 
 func (b *funcBuilder) targets(s *syntax.Targets) {
-	t := b.scope.names[s.Name].table
-	if t == nil {
-		return
-	}
-	b.fn.Tables = append(b.fn.Tables, t)
+	t := b.table(Pos(s.Pos), s.Name)
 	if s.Kind == ".branchtargets" {
 		t.Blocks = make([]*Block, len(s.Names))
 		for i, n := range s.Names {
@@ -352,7 +349,9 @@ func (b *funcBuilder) targets(s *syntax.Targets) {
 	for _, n := range s.Names {
 		f, ok := b.mod.symbols[n].(*Func)
 		if !ok {
-			b.report(Pos(s.Pos), spell.Nearest(n, b.symbolNames()), ".calltargets: %s is not a function", n)
+			if !b.broken[n] {
+				b.report(Pos(s.Pos), spell.Nearest(n, b.symbolNames()), ".calltargets: %s is not a function", n)
+			}
 			continue
 		}
 		t.Funcs = append(t.Funcs, f)
@@ -370,8 +369,8 @@ func (b *funcBuilder) resolve() {
 			} else {
 				f.op.Block = e.block
 			}
-		case ok && e.kind == entTable && f.op != nil:
-			f.op.Table = e.table
+		case ok && e.kind == entTable:
+			b.errorf(f.pos, "list %s stands behind its use", f.name)
 		default:
 			var labels []string
 			for s := f.scope; s != nil; s = s.parent {
@@ -382,7 +381,7 @@ func (b *funcBuilder) resolve() {
 				}
 			}
 			slices.Sort(labels)
-			b.report(f.pos, spell.Nearest(f.name, labels), "unknown label %s", f.name)
+			b.unknown(f.pos, "unknown label", f.name, spell.Nearest(f.name, labels))
 		}
 	}
 }
@@ -406,6 +405,9 @@ func (b *funcBuilder) newOps(n int) []Operand {
 
 func (b *funcBuilder) instr(s *syntax.Instr) {
 	v, oerr := lookupVariant(s.Op)
+	if oerr == nil && !b.mod.has(v.Form) {
+		_, oerr = resolveVariant(s.Op, b.mod.has)
+	}
 	if oerr != nil {
 		b.report(Pos(s.Pos), oerr.hint, "%s", oerr.msg)
 		return
@@ -416,7 +418,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		e, ok := b.scope.lookup(s.Guard)
 		switch {
 		case !ok:
-			b.report(Pos(s.GuardPos), b.nearestName(s.Guard), "unknown predicate %s", s.Guard)
+			b.unknown(Pos(s.GuardPos), "unknown predicate", s.Guard, b.nearestName(s.Guard))
 			return
 		case e.kind != entReg || e.typ != Pred || e.vec > 1:
 			b.errorf(Pos(s.GuardPos), "guard %s is not a predicate register", s.Guard)
@@ -540,10 +542,14 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		return false
 	}
 	if spec.Label {
-		if w.Kind != syntax.Name || w.Const.Bits != 0 {
+		if w.Kind != syntax.Name || w.Const.Bits != 0 || w.Element || w.Index != "" {
 			return fail("operand %s must be a label", spec.Name)
 		}
 		o.Kind = LabelOperand
+		if e, ok := b.scope.lookup(w.Sym); ok && e.kind == entTable {
+			o.Table = e.table
+			return true
+		}
 		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
 		return true
 	}
@@ -567,7 +573,13 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 	case syntax.List:
 		return fail("unexpected list")
 	}
-	if spec.Address {
+	switch {
+	case w.Index != "" || spec.Address && w.Element: // an array element stands for its address
+		if !spec.Address {
+			return fail("operand %s: %s[%s] stands only where memory is accessed", spec.Name, w.Sym, w.Index)
+		}
+		return b.address(o, w, in)
+	case spec.Address:
 		return fail("operand %s must be an address in brackets", spec.Name)
 	}
 	if w.Kind == syntax.Number {
@@ -591,24 +603,26 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 	return b.name(o, w, in, spec, want)
 }
 
+// immediate checks a constant. Integers of any size may stand for an integer,
+// being cut to its size, and for a predicate (manual 4.5.1, 4.5.3).
 func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
-	if want == NoType {
-		return true
-	}
+	isInt := o.Imm.Kind == IntImm
 	switch {
+	case want == NoType:
 	case want == Pred:
-		if o.Imm.Kind != IntImm || o.Imm.Bits > 1 {
-			b.errorf(pos, "%s: operand %s must be a predicate, or 0 or 1", in.Text, spec.Name)
+		if !isInt {
+			b.errorf(pos, "%s: operand %s is a float, want a predicate", in.Text, spec.Name)
 			return false
 		}
-	case o.Imm.Kind != IntImm && want.IsInt():
+		o.Imm.Bits = min(o.Imm.Bits, 1)
+	case isInt && want.IsFloat():
+		b.errorf(pos, "%s: operand %s is an integer, want a float such as %d.0", in.Text, spec.Name, int64(o.Imm.Bits))
+		return false
+	case !isInt && want.IsInt():
 		b.errorf(pos, "%s: operand %s is a float, want %s", in.Text, spec.Name, want)
 		return false
-	case o.Imm.Kind != IntImm && want.Bits() < 32:
+	case !isInt && want.Bits() < 32:
 		b.errorf(pos, "%s: operand %s: a float constant has 32 or 64 bits, want %s", in.Text, spec.Name, want)
-		return false
-	case o.Imm.Kind == IntImm && !want.IsFloat() && !fits(o.Imm.Bits, want.Bits()):
-		b.errorf(pos, "%s: constant %d does not fit in %s", in.Text, int64(o.Imm.Bits), want)
 		return false
 	}
 	return true
@@ -618,22 +632,12 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 // or function.
 func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
-	name, indexed := strings.CutSuffix(w.Sym, "[]")
+	name := w.Sym
 	e, ok := b.scope.lookup(name)
 	comp := ""
 	if !ok {
 		if sr, isSreg := sregByName[name]; isSreg {
-			o.Kind, o.SReg = SRegOperand, sr
-			if spec.Dst {
-				b.errorf(pos, "%s: special register %s is read-only", in.Text, name)
-				return false
-			}
-			// PTX 1.x read the 32-bit special registers through 16-bit moves.
-			if t := sr.Type(); want != NoType && t.Bits() != want.Bits() && !(want.Bits() == 16 && t == U32) && !(sr == GridID && want.Bits() == 32) {
-				b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, t, want)
-				return false
-			}
-			return true
+			return b.special(o, sr, in, spec, want, pos)
 		}
 		if base, c, found := strings.Cut(name, "."); found {
 			e, ok = b.scope.lookup(base)
@@ -642,7 +646,7 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		}
 	}
 	if ok && e.kind == entReg {
-		if w.Const.Bits != 0 || indexed {
+		if w.Const.Bits != 0 || w.Element {
 			b.errorf(pos, "%s: a register with an offset stands only in an address [%s+…]", in.Text, name)
 			return false
 		}
@@ -663,24 +667,44 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		sym = b.mod.symbols[name]
 	}
 	if sym == nil {
-		b.report(pos, b.nearestName(name), "%s: unknown name %s", in.Text, name)
+		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
 		return false
 	}
 	if spec.Dst {
 		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", in.Text, spec.Name, name)
 		return false
 	}
-	// The address of a variable or function. ld and st without brackets would be
-	// a different thing; mov, cvta and the like take it.
+	// The address of a variable or function, which mov, cvta and the like take.
 	if want != NoType && (want.Bits() < 32 || want.IsFloat()) {
 		b.errorf(pos, "%s: the address of %s does not fit in %s", in.Text, name, want)
 		return false
 	}
-	o.Kind, o.Sym, o.Off = SymOperand, sym, int64(w.Const.Bits)
-	if v, isVar := sym.(*Var); isVar && indexed {
-		o.Off *= int64(v.ElemSize())
+	if _, isVar := sym.(*Var); w.Element && !isVar {
+		b.errorf(pos, "%s: %s is no array", in.Text, name)
+		return false
 	}
+	o.Kind, o.Sym, o.Off = SymOperand, sym, offset(sym, &w.Expr)
 	return true
+}
+
+// special checks the use of a special register: mov and cvt read them (manual
+// chapter 10).
+func (b *funcBuilder) special(o *Operand, r SpecialReg, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	o.Kind, o.SReg = SRegOperand, r
+	t := r.Type()
+	// PTX 1.x had 16-bit special registers where there are 32-bit ones now.
+	narrow := want.Bits() == 16 && t == U32 || want.Bits() == 32 && r == GridID
+	switch {
+	case spec.Dst:
+		b.errorf(pos, "%s: special register %s is read-only", in.Text, r)
+	case in.Op.Name != "mov" && in.Op.Name != "cvt":
+		b.errorf(pos, "%s: operand %s: only mov and cvt read a special register, want %s in a register", in.Text, spec.Name, r)
+	case !narrow && !want.agrees(t, false):
+		b.errorf(pos, "%s: %s is %s, want %s", in.Text, r, t, want)
+	default:
+		return true
+	}
+	return false
 }
 
 func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
@@ -775,33 +799,41 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr) bool {
 		return false
 	}
 	ok := true
-	if w.Sym != "" {
-		name, indexed := strings.CutSuffix(w.Sym, "[]")
-		e, found := b.scope.lookup(name)
-		switch {
-		case found && e.kind == entReg:
-			if e.vec > 1 || !(e.typ.IsInt() || e.typ.Kind() == Bits) || e.typ.Bits() != 32 && e.typ.Bits() != 64 {
-				b.errorf(pos, "%s: %s (%s) cannot hold an address", in.Text, name, e.typ)
-				return false
-			}
-			o.Reg = e.reg
-		case found && e.kind == entVar:
-			o.Sym = e.v
-		case !found && b.mod.symbols[name] != nil:
-			o.Sym = b.mod.symbols[name]
-		default:
-			b.report(pos, b.nearestName(name), "%s: unknown name %s", in.Text, name)
+	if w.Index != "" {
+		if o.Reg, ok = b.addressRegister(w.Index, in, pos); !ok {
 			return false
 		}
-		if v, isVar := o.Sym.(*Var); isVar {
-			if indexed {
-				o.Off *= int64(v.ElemSize())
-			}
-			space, _ := in.Space()
-			if space != Generic && space != v.Space && !(space == Param && v.Space == Local) && in.Form.Class == ClassMemory && !in.Form.variadic {
-				b.errorf(pos, "%s: %s is in .%s space", in.Text, name, v.Space)
+	}
+	if w.Sym != "" {
+		e, found := b.scope.lookup(w.Sym)
+		switch {
+		case found && e.kind == entReg && !w.Element && w.Index == "":
+			if o.Reg, ok = b.addressRegister(w.Sym, in, pos); !ok {
 				return false
 			}
+		case found && e.kind == entVar:
+			o.Sym = e.v
+		case !found && b.mod.symbols[w.Sym] != nil:
+			o.Sym = b.mod.symbols[w.Sym]
+		case found:
+			b.errorf(pos, "%s: %s is no variable", in.Text, w.Sym)
+			return false
+		default:
+			b.unknown(pos, in.Text+": unknown name", w.Sym, b.nearestName(w.Sym))
+			return false
+		}
+		v, isVar := o.Sym.(*Var)
+		if !isVar && (w.Element || w.Index != "") {
+			b.errorf(pos, "%s: %s is no array", in.Text, w.Sym)
+			return false
+		}
+		if isVar {
+			space, _ := in.Space()
+			if space != Generic && space != v.Space && !(space == Param && v.Space == Local) && in.Form.Class == ClassMemory && !in.Form.variadic {
+				b.errorf(pos, "%s: %s is in .%s space", in.Text, w.Sym, v.Space)
+				return false
+			}
+			o.Off = offset(v, &w.Expr)
 		}
 	}
 	if len(w.Elems) > 0 {
@@ -817,6 +849,22 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr) bool {
 		}
 	}
 	return ok
+}
+
+// addressRegister finds a register that can hold an address.
+func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, bool) {
+	e, found := b.scope.lookup(name)
+	switch {
+	case !found:
+		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
+	case e.kind != entReg:
+		b.errorf(pos, "%s: %s is no register", in.Text, name)
+	case e.vec > 1 || !(e.typ.IsInt() || e.typ.Kind() == Bits) || e.typ.Bits() != 32 && e.typ.Bits() != 64:
+		b.errorf(pos, "%s: %s (%s) cannot hold an address", in.Text, name, e.typ)
+	default:
+		return e.reg, true
+	}
+	return NoReg, false
 }
 
 // nearestName suggests a name in sight.
@@ -845,17 +893,13 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	call := &Call{}
 	in.Call = call
 	ok := true
-	list := func(w *syntax.Operand) []Operand {
-		out := b.newOps(len(w.Elems))
-		for i := range w.Elems {
-			if !b.operand(&out[i], &w.Elems[i], in, &callOperand, NoType) {
+	if len(ops) > 0 && ops[0].Kind == syntax.List {
+		call.Rets = b.newOps(len(ops[0].Elems))
+		for i := range call.Rets {
+			if !b.result(&call.Rets[i], &ops[0].Elems[i], in) {
 				ok = false
 			}
 		}
-		return out
-	}
-	if len(ops) > 0 && ops[0].Kind == syntax.List {
-		call.Rets = list(&ops[0])
 		ops = ops[1:]
 	}
 	if len(ops) == 0 || ops[0].Kind != syntax.Name {
@@ -868,7 +912,12 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	}
 	ops = ops[1:]
 	if len(ops) > 0 && ops[0].Kind == syntax.List {
-		call.Args = list(&ops[0])
+		call.Args = b.newOps(len(ops[0].Elems))
+		for i := range call.Args {
+			if !b.operand(&call.Args[i], &ops[0].Elems[i], in, &callOperand, NoType) {
+				ok = false
+			}
+		}
 		ops = ops[1:]
 	}
 	var head *Func
@@ -918,7 +967,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 			}
 			call.Var = v
 		default:
-			b.report(Pos(w.Pos), b.nearestName(w.Sym), "%s: unknown prototype or target list %s", in.Text, w.Sym)
+			b.unknown(Pos(w.Pos), in.Text+": unknown prototype or target list", w.Sym, b.nearestName(w.Sym))
 			return false
 		}
 		ops = ops[1:]
@@ -934,9 +983,28 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 }
 
 // callOperand is the spec of a call's arguments and results.
-var callOperand = OperandSpec{Name: "argument", open: true}
+var callOperand = OperandSpec{Name: "argument", Vector: true, open: true}
 
-// callTypes checks arguments and results against the callee's head.
+// result resolves where a result of a call goes: a register, a .param variable, or
+// nowhere.
+func (b *funcBuilder) result(o *Operand, w *syntax.Operand, in *Instr) bool {
+	if w.Kind == syntax.Name && w.Sym == "_" {
+		o.Kind = SinkOperand
+		return true
+	}
+	if !b.operand(o, w, in, &callOperand, NoType) {
+		return false
+	}
+	v, _ := o.Sym.(*Var)
+	if o.Kind != RegOperand && (v == nil || v.Space != Param || o.Off != 0) {
+		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", in.Text)
+		return false
+	}
+	return true
+}
+
+// callTypes checks arguments and results against the callee's head, and gives
+// constants the type of their parameter.
 func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 	check := func(what string, ops []Operand, vars []*Var) bool {
 		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()
@@ -944,15 +1012,30 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 			b.errorf(pos, "%s: %d %ss, %s has %d", in.Text, len(ops), what, head.Name, len(vars))
 			return false
 		}
-		for i, o := range ops {
+		for i := range ops {
 			if i >= len(vars) || vars[i].Unbounded() {
 				break
 			}
+			o := &ops[i]
 			size := vars[i].Size()
 			var got int
 			switch o.Kind {
+			case ImmOperand:
+				if !b.immediate(o, in, &callOperand, vars[i].Type, pos) {
+					return false
+				}
+				o.Imm = o.Imm.to(vars[i].Type)
+				continue
 			case RegOperand:
 				got = (b.fn.Regs[o.Reg].Type.Bits() + 7) / 8
+			case VecOperand:
+				for _, e := range o.Elems {
+					if e.Kind != RegOperand {
+						b.errorf(pos, "%s: a vector as %s holds registers", in.Text, what)
+						return false
+					}
+					got += (b.fn.Regs[e.Reg].Type.Bits() + 7) / 8
+				}
 			case SymOperand:
 				v, isVar := o.Sym.(*Var)
 				if !isVar || v.Space != Param && v.Space != Local {

@@ -19,7 +19,7 @@ func (v *Variant) Example() string {
 	reg := func(t Type) string {
 		n++
 		name := fmt.Sprintf("%%x%d", n)
-		if !t.isRegister() {
+		if !t.isFundamental() {
 			t = bitsOf(max(t.Bits(), 16))
 		}
 		decls = append(decls, fmt.Sprintf("\t.reg %s %s;", t, name))
@@ -62,8 +62,12 @@ func (v *Variant) Example() string {
 			ops = append(ops, text)
 		}
 	}
-	return fmt.Sprintf(".version 8.8\n.target sm_100a\n.address_size 64\n.global .align 32 .b8 g[64];\n.const .align 32 .b8 c[64];\n.shared .align 32 .b8 s[64];\n.entry example(.param .align 16 .b8 p[64])\n{\n\t.local .align 16 .b8 l[64];\n%s\n\t%s %s;\nend:\n\tret;\n}\n",
-		strings.Join(decls, "\n"), v.Text, strings.Join(ops, ", "))
+	version, sm := "8.8", "100a"
+	if f := v.Form; f.Abolished() {
+		version, sm = f.MaxPTX.String(), fmt.Sprint(f.MaxSM)
+	}
+	return fmt.Sprintf(".version %s\n.target sm_%s\n.address_size 64\n.global .align 32 .b8 g[64];\n.const .align 32 .b8 c[64];\n.shared .align 32 .b8 s[64];\n.entry example(.param .align 16 .b8 p[64])\n{\n\t.local .align 16 .b8 l[64];\n%s\n\t%s %s;\nend:\n\tret;\n}\n",
+		version, sm, strings.Join(decls, "\n"), v.Text, strings.Join(ops, ", "))
 }
 
 // exampleAddress names a variable of the space.

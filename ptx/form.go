@@ -5,6 +5,7 @@ package ptx
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,8 @@ type Form struct {
 	Affine  Affine
 	MinPTX  Version // first .version that has it; zero if it always was there
 	MinSM   int     // first sm_NN that runs it; zero if all do
+	MaxPTX  Version // of a form that was abolished: the last .version that has it for all targets; else zero
+	MaxSM   int     // the last sm_NN that has it in every .version
 
 	mods     []modSpec
 	Operands []OperandSpec
@@ -168,6 +171,7 @@ var commonSlots = map[string]string{
 // parseForm reads one line of table notation:
 //
 //	setp.cmp.bool{.ftz}.type p|q?:pred, a, b, !c:pred; .type = f32 f64; ptx 7.0; sm 80
+//	mad.f32 d, a, b, c; until ptx 3.1 sm 13
 //
 // The opcode lists modifiers in the manual's order, optional ones in braces. A
 // name that a ".name = values" part or commonSlots defines is a slot, any other
@@ -195,6 +199,10 @@ func parseForm(line string) (*Form, error) {
 			}
 		case strings.HasPrefix(p, "sm "):
 			if _, err := fmt.Sscanf(p, "sm %d", &f.MinSM); err != nil {
+				return nil, err
+			}
+		case strings.HasPrefix(p, "until "):
+			if _, err := fmt.Sscanf(p, "until ptx %d.%d sm %d", &f.MaxPTX.Major, &f.MaxPTX.Minor, &f.MaxSM); err != nil {
 				return nil, err
 			}
 		default:
@@ -299,16 +307,30 @@ func (f *Form) Operand(name string) int {
 	return slices.IndexFunc(f.Operands, func(o OperandSpec) bool { return o.Name == name })
 }
 
+// Abolished reports whether only modules of old versions or targets have the form.
+func (f *Form) Abolished() bool { return f.MaxPTX != Version{} }
+
+// has reports whether a module has the form. Only abolished forms can be missing:
+// what is too new for the module's .version or .target passes.
+func (m *Module) has(f *Form) bool {
+	return !f.Abolished() || !f.MaxPTX.Less(m.Version) || m.SM() <= f.MaxSM
+}
+
 // match tries to place the modifiers in the form. Every modifier takes the
-// first free place that allows it, so that types keep their order while other
-// modifiers may come in any, as the manual's own examples write them. It
+// first free place that allows it, so that they may come in any order, as the
+// manual's own examples write them, but for types, which keep theirs. It
 // returns the placed modifiers, and the index of the first that found no place
 // (len(mods) if a required one is missing instead).
 func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 	slots = make([]string, len(f.mods))
+	lastType := -1
 	for i, m := range mods {
-		place := -1
-		for j := range f.mods {
+		place, first := -1, 0
+		isType := TypeByName(m) != NoType
+		if isType {
+			first = lastType + 1
+		}
+		for j := first; j < len(f.mods); j++ {
 			if slots[j] == "" && slices.Contains(f.mods[j].values, m) {
 				place = j
 				break
@@ -316,6 +338,9 @@ func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 		}
 		if place < 0 {
 			return slots, i, false
+		}
+		if isType {
+			lastType = place
 		}
 		slots[place] = m
 	}
@@ -347,7 +372,7 @@ func lookupVariant(text string) (*Variant, *opcodeError) {
 	if v != nil {
 		return v, nil
 	}
-	v, err := resolveVariant(text)
+	v, err := resolveVariant(text, func(*Form) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +392,8 @@ func lookupVariant(text string) (*Variant, *opcodeError) {
 	return v, nil
 }
 
-func resolveVariant(text string) (*Variant, *opcodeError) {
+// resolveVariant matches an opcode text with the first form that allow lets pass.
+func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError) {
 	name, rest, _ := strings.Cut(text, ".")
 	op := opByName[name]
 	if op == nil {
@@ -377,10 +403,15 @@ func resolveVariant(text string) (*Variant, *opcodeError) {
 	if rest != "" {
 		mods = strings.Split(rest, ".")
 	}
-	var best *Form
-	var bestSlots []string
-	bestBad := -1
+	// Of the forms that do not match, the message is about the one that comes
+	// nearest: it places the most modifiers, and lacks the fewest words.
+	bestBad, bestScore := 0, math.MinInt
+	var bestLacks []string // the first thing it lacks
+	var oneShort []string  // what completes the forms that lack a single modifier
 	for _, f := range op.Forms {
+		if !allow(f) {
+			continue
+		}
 		slots, bad, ok := f.match(mods)
 		if ok {
 			v := &Variant{Text: text, Op: op, Form: f, mods: mods, slots: slots}
@@ -390,25 +421,51 @@ func resolveVariant(text string) (*Variant, *opcodeError) {
 			}
 			return v, nil
 		}
-		if bad > bestBad {
-			best, bestBad, bestSlots = f, bad, slots
+		score := 2 * bad
+		var lacks []*modSpec
+		if bad == len(mods) {
+			score++
+			for j := range f.mods {
+				if m := &f.mods[j]; slots[j] == "" && !m.optional {
+					lacks = append(lacks, m)
+					if m.slot == "" {
+						score -= 2
+					}
+				}
+			}
+			if len(lacks) == 1 {
+				oneShort = append(oneShort, lacks[0].values...)
+			}
+		}
+		if score > bestScore {
+			bestBad, bestScore, bestLacks = bad, score, nil
+			if len(lacks) > 0 {
+				bestLacks = lacks[0].values
+			}
 		}
 	}
 	if bestBad == len(mods) {
-		for j, s := range best.mods {
-			if bestSlots[j] == "" && !s.optional {
-				return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(s.values))}
-			}
+		if len(oneShort) > 0 {
+			bestLacks = unique(oneShort)
 		}
+		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(bestLacks))}
 	}
 	// Name what would have been possible at the first modifier that fits nowhere.
 	var candidates []string
 	for _, f := range op.Forms {
-		if slots, bad, _ := f.match(mods[:bestBad]); bad == bestBad {
-			for j, s := range f.mods {
-				if slots[j] == "" {
-					candidates = append(candidates, s.values...)
-				}
+		slots, bad, _ := f.match(mods[:bestBad])
+		if bad < bestBad {
+			continue
+		}
+		lastType := -1
+		for j, s := range slots {
+			if TypeByName(s) != NoType {
+				lastType = j
+			}
+		}
+		for j, m := range f.mods {
+			if slots[j] == "" && (j > lastType || TypeByName(m.values[0]) == NoType) {
+				candidates = append(candidates, m.values...)
 			}
 		}
 	}
@@ -420,12 +477,22 @@ func resolveVariant(text string) (*Variant, *opcodeError) {
 	if hint != "" {
 		hint = "." + hint
 	} else {
-		slices.Sort(candidates)
-		if c := slices.Compact(candidates); len(c) > 0 && len(c) <= 16 {
+		if c := unique(candidates); len(c) > 0 && len(c) <= 16 {
 			msg += ", want " + oneOf(c)
 		}
 	}
 	return nil, &opcodeError{msg, hint}
+}
+
+// unique drops the words that stand in the list before.
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func oneOf(values []string) string {
@@ -452,13 +519,13 @@ func (v *Variant) resolveType(o OperandSpec) Type {
 	}
 	switch t.Kind() {
 	case Float:
-		// The formats below 32 bits that registers do not have travel in bit
-		// registers; .tf32 too.
-		if !t.isRegister() {
+		// Formats that registers do not have travel in bit registers. A .bf16
+		// operand keeps its type, which says how cvt reads the bits.
+		if !t.isFundamental() && t != BF16 {
 			return bitsOf(t.Bits())
 		}
 	case Bits:
-		if !t.isRegister() || t == F16x2 || t == BF16x2 {
+		if !t.isFundamental() || t == F16x2 || t == BF16x2 {
 			return bitsOf(t.Bits())
 		}
 	}

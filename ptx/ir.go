@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"gemu/ptx/internal/syntax"
 )
@@ -25,11 +26,13 @@ type Module struct {
 	src     string
 }
 
-// SM is the number of the first sm_NN target; 0 if there is none.
+// SM is the number of the first sm_NN target, which may be written compute_NN; 0
+// if there is none.
 func (m *Module) SM() int {
 	for _, t := range m.Target {
 		var n int
-		if _, err := fmt.Sscanf(t, "sm_%d", &n); err == nil {
+		_, number, _ := strings.Cut(t, "_")
+		if _, err := fmt.Sscanf(number, "%d", &n); err == nil {
 			return n
 		}
 	}
@@ -150,6 +153,7 @@ type Var struct {
 	Dims    []int
 	Align   int // bytes, as declared; 0 if not declared
 	Init    []Init
+	Fields  []Field // initial properties of a texture, sampler or surface
 	HasInit bool
 	Reg     RegID // parameters in .reg space: the register they arrive in
 
@@ -195,6 +199,10 @@ func (v *Var) Alignment() int {
 	}
 	return max(v.ElemSize(), 1)
 }
+
+// Field is an initial property of a texture, sampler or surface, as written:
+// "filter_mode = nearest" (manual 5.3).
+type Field struct{ Name, Value string }
 
 // Init is one element of an initialiser, in the order of memory. Missing
 // elements are zero.
@@ -349,7 +357,7 @@ const (
 	ImmOperand               // 42, 0f3F800000
 	SRegOperand              // %tid.x
 	SymOperand               // address of a variable or function, plus an offset
-	AddrOperand              // [%rd1+4], [var+4], [4]
+	AddrOperand              // [%rd1+4], [var+4], [4], var[%rd1+4]
 	VecOperand               // {%f1, %f2}
 	LabelOperand             // $L1, or the name of a table
 	SinkOperand              // _
@@ -360,11 +368,11 @@ type Operand struct {
 	Kind    OperandKind
 	Neg     bool       // !%p1, or -%r1 of vmad
 	Unified bool       // [a].unified
-	Reg     RegID      // RegOperand; base of AddrOperand or NoReg
+	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg
 	SReg    SpecialReg // SRegOperand
 	Imm     Imm        // ImmOperand
 	Off     int64      // SymOperand, AddrOperand: bytes
-	Sym     Symbol     // SymOperand; base of AddrOperand or nil
+	Sym     Symbol     // SymOperand; of an AddrOperand, what its address is added to, or nil
 	Elems   []Operand  // VecOperand; further parts of AddrOperand
 	Block   *Block     // LabelOperand
 	Table   *Table     // LabelOperand that names a table
@@ -395,16 +403,23 @@ func (i Imm) As(t Type) uint64 {
 		mask = 1<<n - 1
 	}
 	switch {
-	case i.Kind == IntImm && t == F32:
-		return uint64(math.Float32bits(float32(int64(i.Bits))))
-	case i.Kind == IntImm && t == F64:
-		return math.Float64bits(float64(int64(i.Bits)))
 	case i.Kind == F64Imm && t.Bits() == 32:
 		return uint64(math.Float32bits(float32(math.Float64frombits(i.Bits))))
 	case i.Kind == F32Imm && t == F64:
 		return math.Float64bits(float64(math.Float32frombits(uint32(i.Bits))))
 	}
 	return i.Bits & mask
+}
+
+// to converts a constant to what As gives for the type.
+func (i Imm) to(t Type) Imm {
+	switch t {
+	case F32:
+		return Imm{F32Imm, i.As(t)}
+	case F64:
+		return Imm{F64Imm, i.As(t)}
+	}
+	return Imm{IntImm, i.As(t)}
 }
 
 func immOf(c syntax.Const) Imm {

@@ -21,7 +21,10 @@ const maxErrors = 50
 func Parse(name string, src []byte) (*Module, error) {
 	text := string(src)
 	tree, synErrs := syntax.Parse(name, text)
-	c := &checker{mod: &Module{Name: name, AddressSize: 32, symbols: map[string]Symbol{}, src: text}}
+	c := &checker{mod: &Module{Name: name, AddressSize: 32, symbols: map[string]Symbol{}, src: text}, broken: map[string]bool{}}
+	for _, n := range tree.Broken {
+		c.broken[n] = true
+	}
 	for _, e := range synErrs {
 		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
 	}
@@ -50,8 +53,9 @@ func Parse(name string, src []byte) (*Module, error) {
 }
 
 type checker struct {
-	mod  *Module
-	errs []*Error
+	mod    *Module
+	errs   []*Error
+	broken map[string]bool // names whose declaration is bad: that is problem enough
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
@@ -61,6 +65,14 @@ func (c *checker) report(pos Pos, hint, format string, args ...any) {
 }
 
 func (c *checker) errorf(pos Pos, format string, args ...any) { c.report(pos, "", format, args...) }
+
+// unknown reports a name that stands for nothing, with what comes before it in
+// the message and a name that may have been meant.
+func (c *checker) unknown(pos Pos, what, name, hint string) {
+	if !c.broken[name] {
+		c.report(pos, hint, "%s %s", what, name)
+	}
+}
 
 func (c *checker) module(tree *syntax.File) {
 	m := c.mod
@@ -75,6 +87,9 @@ func (c *checker) module(tree *syntax.File) {
 		pos := Pos{int32(it.Pos.Line), int32(it.Pos.Column)}
 		switch {
 		case it.Version != nil:
+			if m.Version != (Version{}) {
+				c.errorf(pos, "a second .version: a module has one")
+			}
 			major, minor, _ := strings.Cut(it.Version.Number, ".")
 			m.Version.Major, _ = strconv.Atoi(major)
 			m.Version.Minor, _ = strconv.Atoi(minor)
@@ -116,6 +131,9 @@ func (c *checker) module(tree *syntax.File) {
 			of := it.Alias.Of
 			inits = append(inits, func() {
 				f, ok := m.symbols[of].(*Func)
+				if c.broken[of] {
+					return
+				}
 				if !ok {
 					c.report(pos, spell.Nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
 					return
@@ -134,23 +152,21 @@ func (c *checker) module(tree *syntax.File) {
 		case it.Decl != nil && it.Decl.Var != nil:
 			link := c.linkage(it.Decl)
 			for i, d := range it.Decl.Var.Names {
-				v := c.variable(it.Decl.Var, i, link)
-				if v == nil {
-					continue
-				}
-				switch v.Space {
-				case Global, Const, Shared:
-				case RegSpace, Local, Param:
-					c.errorf(v.Pos, ".%s variable %s at module level", v.Space, v.Name)
-					continue
-				default:
-					c.errorf(v.Pos, "%s: want a state space (.global, .const or .shared)", v.Name)
-					continue
-				}
-				c.declare(v.Pos, v.Name, v)
-				m.Decls = append(m.Decls, v)
-				if d.Init != nil {
-					inits = append(inits, func() { c.initialiser(v, d.Init, nil) })
+				for _, v := range c.variables(it.Decl.Var, i, link) {
+					switch v.Space {
+					case Global, Const, Shared:
+					case RegSpace, Local, Param:
+						c.errorf(v.Pos, ".%s variable %s at module level", v.Space, v.Name)
+						continue
+					default:
+						c.errorf(v.Pos, "%s: want a state space (.global, .const or .shared)", v.Name)
+						continue
+					}
+					c.declare(v.Pos, v.Name, v)
+					m.Decls = append(m.Decls, v)
+					if d.Init != nil {
+						inits = append(inits, func() { c.initialiser(v, d.Init, nil) })
+					}
 				}
 			}
 		}
@@ -240,188 +256,10 @@ func (c *checker) linkage(d *syntax.Decl) Linkage {
 	return link
 }
 
-// variable builds the i-th variable of a declaration; nil after a problem.
-func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
-	n := d.Names[i]
-	v := &Var{Pos: Pos(n.Pos), Name: n.Name, Linkage: link, Vec: 1, Dims: n.Dims, Reg: NoReg}
-	good := true
-	ptr := false
-	for _, q := range d.Quals {
-		word := strings.TrimPrefix(q.Name, ".")
-		if t := TypeByName(word); t != NoType {
-			v.Type = t
-			continue
-		}
-		if s, _, ok := spaceByName(word); ok {
-			if ptr {
-				v.PtrSpace = s
-			} else {
-				v.Space = s
-			}
-			continue
-		}
-		switch q.Name {
-		case ".align":
-			a, _ := strconv.Atoi(q.Args[0])
-			if a <= 0 || a&(a-1) != 0 {
-				c.errorf(Pos(q.Pos), ".align %s: must be a power of two", q.Args[0])
-				good = false
-			}
-			if ptr {
-				v.PtrAlign = a
-			} else {
-				v.Align = a
-			}
-		case ".ptr":
-			ptr, v.IsPtr = true, true
-		case ".v2":
-			v.Vec = 2
-		case ".v4":
-			v.Vec = 4
-		case ".attribute":
-			v.Attributes = append(v.Attributes, strings.Join(q.Args, ""))
-		case ".tex":
-			v.Space, v.Type = Global, TexRef
-		default:
-			c.report(Pos(q.Pos), spell.Nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
-			good = false
-		}
-	}
-	if v.Type == NoType && good {
-		c.errorf(v.Pos, "%s is declared without a type", v.Name)
-		good = false
-	}
-	if !good {
-		return nil
-	}
-	size := v.ElemSize()
-	for j, n := range v.Dims {
-		if n < 0 && j == 0 {
-			continue
-		}
-		if n <= 0 || size > 1<<40/n {
-			c.errorf(v.Pos, "%s: bad array size", v.Name)
-			return nil
-		}
-		size *= n
-	}
-	return v
-}
-
-var declWords = func() []string {
-	words := []string{".align", ".ptr", ".v2", ".v4", ".attribute", ".reg", ".const", ".global", ".local", ".param", ".shared"}
-	for t := NoType + 1; t < typeCount; t++ {
-		words = append(words, t.String())
-	}
-	return words
-}()
-
-// initialiser flattens an initialiser into elements in memory order.
-func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
-	v.HasInit = true
-	if v.Space == Shared || v.Space == Local || v.Space == Param {
-		c.errorf(Pos(init.Pos), ".%s variable %s cannot have an initialiser", v.Space, v.Name)
-		return
-	}
-	// An array "[]" takes its size from the initialiser.
-	if len(v.Dims) > 0 && v.Dims[0] < 0 && init.List != nil {
-		v.Dims = slices.Clone(v.Dims)
-		v.Dims[0] = len(init.List)
-	}
-	shape := slices.Clone(v.Dims)
-	if v.Vec > 1 {
-		shape = append(shape, v.Vec)
-	}
-	var fill func(val *syntax.Value, shape []int, at int)
-	fill = func(val *syntax.Value, shape []int, at int) {
-		if val.List == nil {
-			if len(shape) > 0 {
-				c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
-				return
-			}
-			v.Init = append(v.Init, c.initElem(v, val, at, scope))
-			return
-		}
-		stride := 1
-		if len(shape) == 0 {
-			c.errorf(Pos(val.Pos), "%s: too many braces", v.Name)
-			return
-		}
-		for _, n := range shape[1:] {
-			stride *= n
-		}
-		if len(val.List) > shape[0] {
-			c.errorf(Pos(val.List[shape[0]].Pos), "%s: more than %d elements", v.Name, shape[0])
-			return
-		}
-		for i := range val.List {
-			fill(&val.List[i], shape[1:], at+i*stride)
-		}
-	}
-	fill(init, shape, 0)
-}
-
-func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init {
-	e := Init{Elem: at}
-	if val.Sym == "" {
-		e.Imm = immOf(val.Const)
-		switch {
-		case e.Imm.Kind != IntImm && !v.Type.IsFloat() && v.Type.Kind() != Bits:
-			c.errorf(Pos(val.Pos), "%s: a float initialises %s", v.Name, v.Type)
-		case e.Imm.Kind == IntImm && !v.Type.IsFloat() && !fits(e.Imm.Bits, v.Type.Bits()):
-			c.errorf(Pos(val.Pos), "%s: %d does not fit in %s", v.Name, int64(e.Imm.Bits), v.Type)
-		}
-		return e
-	}
-	var sym Symbol
-	if scope != nil {
-		if ent, ok := scope.lookup(val.Sym); ok && ent.v != nil {
-			sym = ent.v
-		}
-	}
-	name, indexed := strings.CutSuffix(val.Sym, "[]")
-	if sym == nil {
-		sym = c.mod.symbols[name]
-	}
-	if sym == nil {
-		c.report(Pos(val.Pos), spell.Nearest(name, c.symbolNames()), "unknown name %s", name)
-		return e
-	}
-	e.Sym, e.Offset = sym, int64(val.Const.Bits)
-	if sv, ok := sym.(*Var); ok && indexed {
-		e.Offset *= int64(sv.ElemSize())
-	}
-	e.Generic, e.Mask = val.Generic, val.Mask
-	switch {
-	case e.Mask != 0 && !byteMask(e.Mask):
-		c.errorf(Pos(val.Pos), "%s: mask %#x must select one byte", v.Name, e.Mask)
-	case e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:
-		c.errorf(Pos(val.Pos), "%s: %s does not hold an address", v.Name, v.Type)
-	}
-	return e
-}
-
-func byteMask(m uint64) bool {
-	for i := 0; i < 64; i += 8 {
-		if m == 0xff<<i {
-			return true
-		}
-	}
-	return false
-}
-
-// fits reports whether the integer fits in n bits, read as signed or unsigned.
-func fits(v uint64, n int) bool {
-	if n >= 64 {
-		return true
-	}
-	return v < 1<<n || int64(v) < 0 && int64(v) >= -1<<(n-1)
-}
-
 // function builds the head of a function and declares it.
 func (c *checker) function(d *syntax.Decl) *Func {
 	t := d.Func
-	pos := Pos{int32(t.Name.Pos.Line), int32(t.Name.Pos.Column)}
+	pos := Pos(t.Name.Pos)
 	f := &Func{Pos: pos, Name: t.Name.Text, Linkage: c.linkage(d), Entry: t.Kind == ".entry", Defined: t.Body != nil, module: c.mod}
 	if f.Entry && len(t.Rets) > 0 {
 		c.errorf(pos, "kernel %s: an .entry has no return value", f.Name)
@@ -452,27 +290,6 @@ func (c *checker) function(d *syntax.Decl) *Func {
 var funcDirectives = []string{
 	".maxnreg", ".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".noreturn", ".pragma", ".attribute",
 	".explicitcluster", ".reqnctapercluster", ".maxclusterrank", ".blocksareclusters", ".abi_preserve", ".abi_preserve_control", ".unified", ".local_maxnreg",
-}
-
-func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
-	var vars []*Var
-	for _, p := range list {
-		v := c.variable(&p.Var, 0, Internal)
-		if v == nil {
-			continue
-		}
-		switch v.Space {
-		case Param:
-		case RegSpace:
-			if f.Entry {
-				c.errorf(v.Pos, "kernel parameter %s: must be in .param space", v.Name)
-			}
-		default:
-			c.errorf(v.Pos, "parameter %s: must be in .param or .reg space", v.Name)
-		}
-		vars = append(vars, v)
-	}
-	return vars
 }
 
 // differ says in what the heads of two functions of one name differ, "" if

@@ -126,7 +126,17 @@ func (p *printer) variable(v *Var) {
 			p.f("[%d]", d)
 		}
 	}
-	if v.HasInit {
+	switch {
+	case v.Fields != nil:
+		p.WriteString(" = {")
+		for i, f := range v.Fields {
+			if i > 0 {
+				p.WriteString(", ")
+			}
+			p.f("%s = %s", f.Name, f.Value)
+		}
+		p.WriteString("}")
+	case v.HasInit:
 		p.WriteString(" = ")
 		shape := v.Dims
 		if v.Vec > 1 {
@@ -140,10 +150,6 @@ func (p *printer) variable(v *Var) {
 // ones at the end of a row are left out. It returns the elements behind.
 func (p *printer) init(list []Init, shape []int, at int) []Init {
 	if len(shape) == 0 {
-		if len(list) == 0 || list[0].Elem != at {
-			p.WriteString("0")
-			return list
-		}
 		e := list[0]
 		inner := ""
 		if e.Sym != nil {
@@ -445,6 +451,9 @@ func (p *printer) operand(f *Func, o *Operand) {
 		}
 		p.WriteString("}")
 	case AddrOperand:
+		if o.Reg != NoReg && o.Sym != nil {
+			p.WriteString(o.Sym.SymbolName())
+		}
 		p.WriteString("[")
 		switch {
 		case o.Reg != NoReg:

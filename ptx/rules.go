@@ -71,10 +71,13 @@ func ruleMov(f *Func, in *Instr) string {
 // ruleCvt: where a rounding modifier must stand and where it may (manual
 // 9.7.9.21).
 func ruleCvt(f *Func, in *Instr) string {
-	if in.Form.Class == ClassInt || !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
+	if !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
 		return ""
 	}
 	d, a := in.SlotType("dtype"), in.SlotType("atype")
+	if in.Has("sat") && d.IsInt() && a.IsInt() && holds(d, a) {
+		return fmt.Sprintf(".sat is not allowed where %s holds every %s", d, a)
+	}
 	rnd := in.Slot("rnd")
 	integral := rnd == "rni" || rnd == "rzi" || rnd == "rmi" || rnd == "rpi"
 	switch {
@@ -107,6 +110,14 @@ func ruleCvt(f *Func, in *Instr) string {
 		return ".ftz applies to .f32 only"
 	}
 	return ""
+}
+
+// holds reports whether integer type d has all the values of a.
+func holds(d, a Type) bool {
+	if d.IsSigned() == a.IsSigned() {
+		return d.Bits() >= a.Bits()
+	}
+	return d.IsSigned() && d.Bits() > a.Bits()
 }
 
 // ruleCompare: which comparisons a type has (manual 9.3.1).

@@ -109,8 +109,10 @@ var floatRows = []row{
 		fma.rnd.f64 d, a, b, c
 		fma.rnd{.ftz}.f32x2 d, a, b, c;       ptx 8.6; sm 100`},
 	{"mad", "9.7.3.7", ClassFP, AffineUniform, `
-		mad{.rnd}{.ftz}{.sat}.f32 d, a, b, c
-		mad{.rnd}.f64 d, a, b, c`},
+		mad.rnd{.ftz}{.sat}.f32 d, a, b, c
+		mad.rnd.f64 d, a, b, c
+		mad{.ftz}{.sat}.f32 d, a, b, c;       until ptx 3.1 sm 13
+		mad.f64 d, a, b, c;                   until ptx 1.3 sm 0`},
 	{"div", "9.7.3.8", ClassSFU, AffineUniform, `
 		div.mode{.ftz}.f32 d, a, b;           .mode = approx full rn rz rm rp
 		div.rnd.f64 d, a, b`},

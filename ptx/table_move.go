@@ -41,10 +41,12 @@ var moveRows = []row{
 }
 
 // Manual sections 9.7.9.8 to 9.7.9.30, 9.7.13.5 to 9.7.13.7 and 9.7.17: memory.
+// The fraction of createpolicy is a float, but an example in the manual writes it
+// as an integer.
 var memoryRows = []row{
 	{"ld", "9.7.9.8", ClassMemory, AffineLoad, `
 		ld{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?:b64;       .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .cop = ca cg cs lu cv; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
-		ld.volatile{.ss}{.pf}{.vec}.type <d>:type+, [a];                                    .ss = const global local param shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		ld.volatile{.ss}{.pf}{.vec}.type <d>:type+, [a];                                    .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		ld.sem.scope{.ss}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?:b64;          .sem = relaxed acquire; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
 		ld.mmio.relaxed.sys{.global}.type <d>:type+, [a];                                   .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"ld", "9.7.9.9", ClassMemory, AffineLoad, `
@@ -53,7 +55,7 @@ var memoryRows = []row{
 		ldu{.global}{.vec}.type <d>:type+, [a];                                             .vec = v2 v4; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 2.0; sm 20`},
 	{"st", "9.7.9.11", ClassMemory, AffineStore, `
 		st{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?:b64;            .ss = global local param param::func shared shared::cta shared::cluster; .cop = wb cg cs wt; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
-		st.volatile{.ss}{.vec}.type [a], <b>:type+;                                         .ss = global local param shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		st.volatile{.ss}{.vec}.type [a], <b>:type+;                                         .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		st.sem.scope{.ss}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?:b64;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
 		st.mmio.relaxed.sys{.global}.type [a], <b>:type+;                                   .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"st", "9.7.9.12", ClassMemory, AffineNone, `
@@ -76,7 +78,7 @@ var memoryRows = []row{
 		discard{.global}.L2 [a], #b:u32;                      ptx 7.4; sm 80`},
 	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, `
 		createpolicy.range{.global}.first{.second}.b64 d, [a], b:u32, c:u32;    .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
-		createpolicy.fractional.first{.second}.b64 d, b?:f32;                   .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
+		createpolicy.fractional.first{.second}.b64 d, b?:any;                   .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
 		createpolicy.cvt.L2.b64 d, a:b64;                                       ptx 7.4; sm 80`},
 	{"cp", "9.7.9.25", ClassMemory, AffineNone, `
 		cp.async.cop.smem.global{.hint}{.pf} ...;                               .cop = ca cg; .smem = shared shared::cta; ptx 7.0; sm 80
@@ -98,9 +100,9 @@ var memoryRows = []row{
 
 	{"atom", "9.7.13.5", ClassMemory, AffineNone, `
 		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?:b64;               .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
-		atom{.sem}{.scope}{.ss}.exch{.hint}.type d, [a], b, e?:b64;             .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128 u32 s32 f32 u64 s64 f64
-		atom{.sem}{.scope}{.ss}.cas{.hint}.type d, [a], b, c, e?:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b16 b32 b64 b128 u32 s32 u64 s64
-		atom{.sem}{.scope}{.ss}.add{.hint}.type d, [a], b, e?:b64;              .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64 s64 f32 f64
+		atom{.sem}{.scope}{.ss}.exch{.hint}.type d, [a], b, e?:b64;             .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128
+		atom{.sem}{.scope}{.ss}.cas.type d, [a], b, c;                          .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b16 b32 b64 b128
+		atom{.sem}{.scope}{.ss}.add{.hint}.type d, [a], b, e?:b64;              .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64 f32 f64
 		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?:b64;               .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
 		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?:b64;               .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64
 		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type d, [a], b, e?:b64;        .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
@@ -108,7 +110,7 @@ var memoryRows = []row{
 		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type <d>, [a], <b>, e?:b64; .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
 	{"red", "9.7.13.6", ClassMemory, AffineNone, `
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?:b64;                   .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
-		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?:b64;                  .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64 s64 f32 f64
+		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?:b64;                  .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64 f32 f64
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?:b64;                   .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?:b64;                   .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64
 		red{.sem}{.scope}{.ss}.add.noftz{.hint}.type [a], b, e?:b64;            .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70

@@ -172,10 +172,12 @@ func (t Type) String() string {
 	return "." + typeInfo[t].name
 }
 
-// registerTypes are the types a .reg declaration may carry (manual 5.2.1).
-func (t Type) isRegister() bool {
+// isFundamental reports whether variables can be declared with the type, in
+// registers and, .pred excepted, in memory (manual 5.2.1). The others are formats
+// that some instructions read and write in registers of a .b type (5.2.3, 5.2.5).
+func (t Type) isFundamental() bool {
 	switch t {
-	case Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, BF16, BF16x2, F32, F64:
+	case Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, F32, F64:
 		return true
 	}
 	return false

@@ -4,8 +4,9 @@ import "github.com/alecthomas/participle/v2/lexer"
 
 // File is a parsed source: its module-level statements in order.
 type File struct {
-	Name  string
-	Items []*Item
+	Name   string
+	Items  []*Item
+	Broken []string // names declared by statements that could not be read
 }
 
 // Item is one module-level statement (manual chapters 4 and 11); exactly one of
@@ -23,10 +24,21 @@ type Item struct {
 	Decl        *Decl        `parser:"| @@ )"`
 }
 
-// chunk is what the grammar sees at a time: directives without a terminator
-// gather in front of the statement that has one.
-type chunk struct {
-	Items []*Item `parser:"@@*"`
+// names are the names a declaration declares, as far as it was read.
+func (it *Item) names() []string {
+	switch {
+	case it == nil || it.Decl == nil:
+		return nil
+	case it.Decl.Func != nil && it.Decl.Func.Name != nil:
+		return []string{it.Decl.Func.Name.Text}
+	case it.Decl.Var != nil:
+		var names []string
+		for _, d := range it.Decl.Var.Names {
+			names = append(names, d.Name)
+		}
+		return names
+	}
+	return nil
 }
 
 // Version is ".version 8.5".
@@ -109,10 +121,10 @@ type Func struct {
 	Body       *Body        `parser:"( @@ | ';' )"`
 }
 
-// Ident is an identifier with its place.
+// Ident is an identifier with its place; it parses itself.
 type Ident struct {
-	Pos  lexer.Position
-	Text string `parser:"@Ident"`
+	Pos  Pos
+	Text string
 }
 
 // Directive is a performance or linking directive of a function, as in
@@ -155,15 +167,18 @@ type Declarator struct {
 
 // Value is an initialiser: a constant, the address of a symbol, or a list.
 type Value struct {
-	Pos  Pos
-	List []Value // non-nil for { … }
+	Pos   Pos
+	Field string  // of a texture, sampler or surface: "filter_mode = …"
+	List  []Value // non-nil for { … }
 	Expr
-	Mask uint64 // 0xFF(…): the byte of the address taken; 0 without
+	Mask uint64 // 0xFF(…): the byte of the address or number taken; 0 without
 }
 
 // Expr is a constant expression, folded: a number, or a symbol plus a number.
 type Expr struct {
 	Sym     string // "" for a plain number
+	Element bool   // Sym[Const]: the number counts elements, not bytes
+	Index   string // Sym[Index]: the register between the brackets, "" without
 	Generic bool   // generic(Sym): its generic address
 	Const   Const
 }

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
@@ -136,11 +137,21 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 		r.next()
 		l := &Targets{Pos: pos, Name: t.text, Kind: kind}
 		for {
-			n, _, err := r.ident("a name")
+			n, at, err := r.ident("a name")
 			if err != nil {
 				return nil, err
 			}
-			l.Names = append(l.Names, n)
+			if kind == ".branchtargets" && r.is("<") { // L<3> is L0, L1, L2
+				count, err := r.count(n, at)
+				if err != nil {
+					return nil, err
+				}
+				for i := range count {
+					l.Names = append(l.Names, n+strconv.Itoa(i))
+				}
+			} else {
+				l.Names = append(l.Names, n)
+			}
 			if !r.accept(",") {
 				return l, r.expect(";")
 			}
@@ -328,8 +339,7 @@ func (r *reader) operand(o *Operand, depth int) *Error {
 				return err
 			}
 			if o.Kind == Number {
-				o.Const = truth(o.Const.Bits == 0)
-				return nil
+				return o.apply("!", o.Pos)
 			}
 			o.Not = !o.Not
 			return nil

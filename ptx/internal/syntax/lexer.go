@@ -25,7 +25,7 @@ const (
 	tokIdent  lexer.TokenType = iota + 1 // name, register or whole opcode: mad.lo.s32, %r1, $L__BB0_2, %tid.x
 	tokDot                               // .visible, .b32, .shared::cta
 	tokInt                               // 42, 0x2a, 052, 0b101, 42U
-	tokFloat                             // 1.5, 1e-3, 0f3F800000, 0d3FF0000000000000
+	tokFloat                             // 1.5, .5, 1e-3, 0f3F800000, 0d3FF0000000000000
 	tokString                            // "text", with its quotes
 	tokPunct                             // one or two characters of punctuation
 	tokBraces                            // for participle: everything from { to }, as it is
@@ -78,6 +78,8 @@ type scanner struct {
 	lineStart int  // offset of the first byte of the line; may be before src
 	done      bool // the chunk is complete
 	equals    bool // the chunk has an initialiser: its braces do not end it
+	function  bool // the chunk has an .entry or .func
+	pragma    bool // in a .pragma of that function: its semicolon does not end the chunk
 	operand   bool // the token before ends a constant: % is then the modulus
 	errs      []*Error
 }
@@ -94,7 +96,7 @@ func rescan(t *lexer.Token) *scanner {
 // nextChunk readies the scanner for the next module-level statement; it
 // reports false at the end of the source.
 func (s *scanner) nextChunk() bool {
-	s.done, s.equals = false, false
+	s.done, s.equals, s.function, s.pragma = false, false, false, false
 	for s.off < len(s.src) {
 		switch c := s.src[s.off]; {
 		case c == '\n':
@@ -121,7 +123,12 @@ func (s *scanner) Next() (lexer.Token, error) {
 	t := s.next()
 	switch t.text {
 	case ";":
-		s.done = true
+		s.done = !s.pragma
+		s.pragma = false
+	case ".entry", ".func":
+		s.function = true
+	case ".pragma":
+		s.pragma = s.function
 	case "=":
 		s.equals = true
 	case "{":
@@ -188,9 +195,11 @@ const (
 	cIdent
 	cDigit
 	cHex
+	cOctal
+	cBinary
 )
 
-var class [256]uint8
+var class [256]uint8 // a set of byte classes for each byte
 
 func init() {
 	for _, c := range " \t\r\n\f\v" {
@@ -207,6 +216,12 @@ func init() {
 		}
 		if digit {
 			class[c] |= cDigit
+		}
+		if c >= '0' && c <= '7' {
+			class[c] |= cOctal
+		}
+		if c == '0' || c == '1' {
+			class[c] |= cBinary
 		}
 		if digit || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' {
 			class[c] |= cHex
@@ -287,6 +302,9 @@ func (s *scanner) next() token {
 	case class[c]&cIdentStart != 0 && !(c == '%' && (afterOperand || i+1 >= len(src) || class[src[i+1]]&cIdent == 0)):
 		typ = tokIdent
 		i = identEnd(src, i+1)
+	case c == '.' && leadsFraction(src, i):
+		typ, i = numberEnd(src, i)
+		s.operand = true
 	case c == '.' && i+1 < len(src) && class[src[i+1]]&cIdent != 0:
 		typ = tokDot
 		i++
@@ -377,53 +395,69 @@ func identEnd(src string, i int) int {
 	return i
 }
 
-// numberEnd reads a number literal (manual section 4.5).
-func numberEnd(src string, i int) (lexer.TokenType, int) {
-	digits := func(i int, cls uint8) int {
-		for i < len(src) && class[src[i]]&cls != 0 {
-			i++
-		}
-		return i
+// leadsFraction reports whether the dot at i begins a number such as .05, and
+// not a word such as .2d or .16x64b.
+func leadsFraction(src string, i int) bool {
+	if i+1 >= len(src) || class[src[i+1]]&cDigit == 0 {
+		return false
 	}
+	_, end := numberEnd(src, i)
+	return end >= len(src) || class[src[end]]&cIdent == 0
+}
+
+// digits is where the run of bytes of a class ends that begins at i.
+func digits(src string, i int, cls uint8) int {
+	for i < len(src) && class[src[i]]&cls != 0 {
+		i++
+	}
+	return i
+}
+
+// numberEnd reads a number literal (manual section 4.5). Of one that is
+// malformed it ends before the first byte that does not belong.
+func numberEnd(src string, i int) (lexer.TokenType, int) {
 	if src[i] == '0' && i+1 < len(src) {
 		switch src[i+1] {
 		case 'x', 'X':
-			if j := digits(i+2, cHex); j > i+2 {
+			if j := digits(src, i+2, cHex); j > i+2 {
 				return tokInt, pair(src, j, 'U')
 			}
 			return tokInt, i + 1 // the x makes it malformed
 		case 'b', 'B':
-			if j := digits(i+2, cDigit); j > i+2 {
+			if j := digits(src, i+2, cBinary); j > i+2 {
 				return tokInt, pair(src, j, 'U')
 			}
 			return tokInt, i + 1
 		case 'f', 'F':
-			if j := digits(i+2, cHex); j-i-2 == 8 {
+			if j := digits(src, i+2, cHex); j-i-2 == 8 {
 				return tokFloat, j
 			}
 		case 'd', 'D':
-			if j := digits(i+2, cHex); j-i-2 == 16 {
+			if j := digits(src, i+2, cHex); j-i-2 == 16 {
 				return tokFloat, j
 			}
 		}
 	}
-	j := digits(i, cDigit)
-	typ := tokInt
+	j := digits(src, i, cDigit)
+	float := false
 	if j < len(src) && src[j] == '.' {
-		typ = tokFloat
-		j = digits(j+1, cDigit)
+		float = true
+		j = digits(src, j+1, cDigit)
 	}
 	if j < len(src) && (src[j] == 'e' || src[j] == 'E') {
 		k := j + 1
 		if k < len(src) && (src[k] == '+' || src[k] == '-') {
 			k++
 		}
-		if end := digits(k, cDigit); end > k {
+		if end := digits(src, k, cDigit); end > k {
 			return tokFloat, end
 		}
 	}
-	if typ == tokInt {
-		j = pair(src, j, 'U')
+	switch {
+	case float:
+		return tokFloat, j
+	case src[i] == '0':
+		j = digits(src, i, cOctal)
 	}
-	return typ, j
+	return tokInt, pair(src, j, 'U')
 }

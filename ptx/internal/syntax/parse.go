@@ -14,7 +14,7 @@ import (
 	"gemu/ptx/internal/spell"
 )
 
-var parser = participle.MustBuild[chunk](participle.Lexer(Definition{}), participle.UseLookahead(1))
+var parser = participle.MustBuild[Item](participle.Lexer(Definition{}), participle.UseLookahead(1))
 
 // maxErrors bounds the problems reported of one file.
 const maxErrors = 50
@@ -33,22 +33,20 @@ func Parse(name, src string) (*File, []*Error) {
 		}
 		errs = append(errs, s.errs...)
 		s.errs = nil
-		if lex.Peek().EOF() {
-			continue
-		}
-		first := *lex.Peek()
-		c, err := parser.ParseFromLexer(lex)
-		if err != nil {
-			e := asError(err)
-			if first.Type == tokDot && !slices.Contains(directives, first.Value) {
-				e = &Error{Pos: posOf(first.Pos), Msg: fmt.Sprintf("unknown directive %s", first.Value), Hint: spell.Nearest(first.Value, directives)}
+		// Directives without a terminator gather in front of the statement that has one.
+		for !lex.Peek().EOF() {
+			first := *lex.Peek()
+			it, err := parser.ParseFromLexer(lex, participle.AllowTrailing(true))
+			if err != nil {
+				if first.Type == tokDot && !slices.Contains(directives, first.Value) {
+					errs = append(errs, &Error{Pos: posOf(first.Pos), Msg: fmt.Sprintf("unknown directive %s", first.Value), Hint: spell.Nearest(first.Value, directives)})
+				} else {
+					errs = append(errs, asError(err))
+				}
+				f.Broken = append(f.Broken, it.names()...)
+				resync(lex, first.Pos.Offset)
+				continue
 			}
-			errs = append(errs, e)
-		}
-		if c == nil {
-			continue
-		}
-		for _, it := range c.Items {
 			f.Items = append(f.Items, it)
 			if it.Decl != nil && it.Decl.Func != nil && it.Decl.Func.Body != nil {
 				errs = append(errs, it.Decl.Func.Body.Errors...)
@@ -60,6 +58,21 @@ func Parse(name, src string) (*File, []*Error) {
 	}
 	return f, errs
 }
+
+// resync moves past a bad statement that begins at an offset: to the next word
+// that can only begin another.
+func resync(lex *lexer.PeekingLexer, start int) {
+	for t := lex.Peek(); !t.EOF(); t = lex.Peek() {
+		if t.Pos.Offset > start && t.Type == tokDot && slices.Contains(leaders, t.Value) {
+			return
+		}
+		lex.Next()
+	}
+}
+
+// leaders are the directives that can stand nowhere but at the beginning of a
+// module-level statement.
+var leaders = []string{".version", ".target", ".address_size", ".file", ".section", ".alias", ".extern", ".visible", ".weak", ".common", ".entry", ".func"}
 
 // directives may begin a module-level statement.
 var directives = []string{
@@ -73,14 +86,34 @@ func asError(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
+	var u *participle.UnexpectedTokenError
+	if errors.As(err, &u) {
+		r := reader{tok: token{u.Unexpected.Type, u.Unexpected.Value, posOf(u.Unexpected.Pos)}}
+		_, want, _ := strings.Cut(u.Message(), "(expected ")
+		for rule, words := range plainWords {
+			if strings.HasPrefix(want, rule) {
+				return r.unexpected(words)
+			}
+		}
+		want, _, _ = strings.Cut(strings.TrimSuffix(want, ")"), " ")
+		return r.unexpected(want)
+	}
 	var pe participle.Error
 	if errors.As(err, &pe) {
-		// A node's own error comes wrapped in the grammar's; its position is the better one.
-		msg := pe.Message()
-		msg = strings.ReplaceAll(msg, `"<EOF>"`, "end of statement")
-		return &Error{Pos: posOf(pe.Position()), Msg: msg}
+		return &Error{Pos: posOf(pe.Position()), Msg: pe.Message()}
 	}
 	return &Error{Pos: Pos{1, 1}, Msg: err.Error()}
+}
+
+// plainWords says in words what the grammar wants, by how its rule begins.
+var plainWords = map[string]string{
+	"(Func | Var)":      "a declaration",
+	`(Body | ";")`:      `"{" or ";"`,
+	"(<float> | <int>)": "a number",
+	"<int>":             "a number",
+	"<ident>":           "a name",
+	"<string>":          "a string",
+	"SectionBody":       `"{"`,
 }
 
 // reader is the hand-written half of the parser. It reads from participle's
@@ -143,8 +176,11 @@ func (r *reader) accept(text string) bool {
 
 func (r *reader) unexpected(want string) *Error {
 	t := r.peek()
-	if t.typ == lexer.EOF {
+	switch t.typ {
+	case lexer.EOF:
 		return &Error{Pos: t.pos, Msg: "unexpected end of statement, want " + want}
+	case tokBraces:
+		t.text = t.text[:1]
 	}
 	return &Error{Pos: t.pos, Msg: fmt.Sprintf("unexpected %q, want %s", t.text, want)}
 }
@@ -163,6 +199,14 @@ func (r *reader) ident(what string) (string, Pos, *Error) {
 	}
 	r.next()
 	return t.text, t.pos, nil
+}
+
+// Parse implements participle.Parseable.
+func (i *Ident) Parse(lex *lexer.PeekingLexer) (err error) {
+	r := fromStream(lex)
+	var bad *Error
+	i.Text, i.Pos, bad = r.ident("a name")
+	return result(bad)
 }
 
 // result turns a typed nil into an untyped one.
@@ -266,7 +310,7 @@ func (r *reader) parenthesised() (words []string, err *Error) {
 
 // Parse implements participle.Parseable.
 func (v *Var) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Type != tokDot {
+	if t := lex.Peek(); t.Type != tokDot || slices.Contains(leaders, t.Value) {
 		return participle.NextMatch
 	}
 	r := fromStream(lex)
@@ -335,21 +379,26 @@ func (r *reader) qualifiers(v *Var) *Error {
 	return nil
 }
 
+// count reads the "<N>" of a range of names (manual 5.4.6).
+func (r *reader) count(name string, pos Pos) (int, *Error) {
+	r.next()
+	e, err := r.unary(0) // not an expression, which would take the ">"
+	if err != nil {
+		return 0, err
+	}
+	c := e.Const
+	if e.Sym != "" || c.Kind >= F32 || c.Bits == 0 || c.Bits > 1<<24 {
+		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: a range <N> has 1 to %d names", name, 1<<24)}
+	}
+	return int(c.Bits), r.expect(">")
+}
+
 func (r *reader) declarator() (d Declarator, err *Error) {
 	if d.Name, d.Pos, err = r.ident("a name"); err != nil {
 		return d, err
 	}
-	if r.accept("<") {
-		e, err := r.unary(0) // not an expression, which would take the ">"
-		if err != nil {
-			return d, err
-		}
-		c := e.Const
-		if e.Sym != "" || c.Kind >= F32 || c.Bits == 0 || c.Bits > 1<<24 {
-			return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: a register range <N> has 1 to %d registers", d.Name, 1<<24)}
-		}
-		d.Count = int(c.Bits)
-		if err := r.expect(">"); err != nil {
+	if r.is("<") {
+		if d.Count, err = r.count(d.Name, d.Pos); err != nil {
 			return d, err
 		}
 	}
@@ -383,6 +432,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 // input exhausts the stack.
 const maxNesting = 200
 
+// value reads an initialiser.
 func (r *reader) value(v *Value, depth int) *Error {
 	v.Pos = r.peek().pos
 	if depth > maxNesting {
@@ -412,6 +462,10 @@ func (r *reader) value(v *Value, depth int) *Error {
 		return nil
 	}
 	e, err := r.expr(depth)
+	if err == nil && v.Field == "" && e.Sym != "" && r.accept("=") {
+		v.Field = e.Sym
+		return r.value(v, depth+1)
+	}
 	if err != nil {
 		return err
 	}
@@ -472,21 +526,7 @@ func (r *reader) binaryAfter(left Expr, min, depth int) (Expr, *Error) {
 		r.next()
 		pos := t.pos
 		if t.text == "?" {
-			var a, b Expr
-			if a, err = r.binary(1, depth+1); err != nil {
-				return left, err
-			}
-			if err = r.expect(":"); err != nil {
-				return left, err
-			}
-			if b, err = r.binary(1, depth+1); err != nil {
-				return left, err
-			}
-			if left.Const.Bits != 0 {
-				left = a
-			} else {
-				left = b
-			}
+			left, err = r.choice(left, pos, depth)
 			continue
 		}
 		var right Expr
@@ -496,6 +536,33 @@ func (r *reader) binaryAfter(left Expr, min, depth int) (Expr, *Error) {
 		left, err = fold(t.text, left, right, pos)
 	}
 	return left, err
+}
+
+// choice reads "a : b" behind "cond ?" (manual 4.5.5): both are integers, and
+// alike signed or unsigned, or both are floats.
+func (r *reader) choice(cond Expr, pos Pos, depth int) (Expr, *Error) {
+	a, err := r.binary(1, depth+1)
+	if err != nil {
+		return a, err
+	}
+	if err := r.expect(":"); err != nil {
+		return a, err
+	}
+	b, err := r.binary(1, depth+1)
+	switch {
+	case err != nil:
+		return b, err
+	case cond.Const.Kind >= F32:
+		return a, &Error{Pos: pos, Msg: "operator ? wants an integer"}
+	case a.Sym != "" || b.Sym != "":
+		return a, &Error{Pos: pos, Msg: "operator ? does not apply to an address"}
+	}
+	kind, err := common("?", a.Const, b.Const, pos)
+	if cond.Const.Bits == 0 {
+		a = b
+	}
+	a.Const.Kind = kind
+	return a, err
 }
 
 func (r *reader) unary(depth int) (Expr, *Error) {
@@ -528,19 +595,10 @@ func (r *reader) unary(depth int) (Expr, *Error) {
 			e.Generic = true
 			return e, r.expect(")")
 		}
-		e := Expr{Sym: t.text}
-		if r.accept("[") { // A[5]
-			c, err := r.constant()
-			if err != nil {
-				return e, err
-			}
-			if err := r.expect("]"); err != nil {
-				return e, err
-			}
-			e.Sym += "[]" // the element size is known later
-			e.Const = c
+		if r.accept("[") {
+			return r.element(t.text, depth)
 		}
-		return e, nil
+		return Expr{Sym: t.text}, nil
 	case tokPunct:
 		switch t.text {
 		case "-", "+", "!", "~":
@@ -558,11 +616,10 @@ func (r *reader) unary(depth int) (Expr, *Error) {
 					return Expr{}, err
 				}
 				e, err := r.unary(depth + 1)
-				e.Const.Kind = Signed
-				if t.text == ".u64" {
-					e.Const.Kind = Unsigned
+				if err != nil {
+					return e, err
 				}
-				return e, err
+				return e, e.apply(t.text, pos)
 			}
 			e, err := r.binary(1, depth+1)
 			if err != nil {
@@ -574,7 +631,26 @@ func (r *reader) unary(depth int) (Expr, *Error) {
 	return Expr{}, r.unexpected("an operand")
 }
 
-// apply folds a unary operator.
+// element reads what follows "name[" (manual 6.4.2): the number of an element, or
+// a register, which holds bytes, and bytes to add to it.
+func (r *reader) element(name string, depth int) (Expr, *Error) {
+	pos := r.peek().pos
+	e, err := r.expr(depth + 1)
+	switch {
+	case err != nil:
+		return e, err
+	case e.Const.Kind >= F32 || e.Generic || e.Element || e.Index != "":
+		return e, &Error{Pos: pos, Msg: "an index is an integer, or a register plus an integer"}
+	case e.Sym == "":
+		e.Element = true
+	default:
+		e.Index = e.Sym
+	}
+	e.Sym = name
+	return e, r.expect("]")
+}
+
+// apply folds a unary operator or a cast.
 func (e *Expr) apply(op string, pos Pos) *Error {
 	switch c := &e.Const; {
 	case e.Sym != "":
@@ -590,7 +666,11 @@ func (e *Expr) apply(op string, pos Pos) *Error {
 	case op == "!":
 		*c = truth(c.Bits == 0)
 	case op == "~":
-		c.Bits = ^c.Bits
+		*c = Const{Unsigned, ^c.Bits}
+	case op == ".s64":
+		c.Kind = Signed
+	case op == ".u64":
+		c.Kind = Unsigned
 	}
 	return nil
 }
@@ -659,12 +739,12 @@ func fold(op string, a, b Expr, pos Pos) (Expr, *Error) {
 		return a, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s does not apply to an address", op)}
 	}
 	x, y := a.Const, b.Const
-	if x.Kind >= F32 || y.Kind >= F32 {
-		return foldFloat(op, x, y, pos)
+	kind, err := common(op, x, y, pos)
+	if err != nil {
+		return a, err
 	}
-	kind := Signed
-	if x.Kind == Unsigned || y.Kind == Unsigned {
-		kind = Unsigned
+	if kind == F64 {
+		return foldFloat(op, x, y, pos)
 	}
 	signed := kind == Signed
 	var v uint64
@@ -677,22 +757,17 @@ func fold(op string, a, b Expr, pos Pos) (Expr, *Error) {
 	case "*":
 		v = p * q
 	case "/", "%":
-		if q == 0 {
-			return a, &Error{Pos: pos, Msg: "division by zero"}
-		}
 		switch {
-		case op == "/" && signed && int64(q) == -1:
-			v = -p
+		case q == 0:
+			return a, &Error{Pos: pos, Msg: "division by zero"}
+		case op == "%": // of unsigned numbers, whatever the operands are
+			v, kind = p%q, Signed
 		case signed && int64(q) == -1:
-			v = 0
-		case op == "/" && signed:
-			v = uint64(int64(p) / int64(q))
-		case op == "/":
-			v = p / q
+			v = -p
 		case signed:
-			v = uint64(int64(p) % int64(q))
+			v = uint64(int64(p) / int64(q))
 		default:
-			v = p % q
+			v = p / q
 		}
 	case "<<":
 		v, kind = p<<q, x.Kind
@@ -729,19 +804,21 @@ func fold(op string, a, b Expr, pos Pos) (Expr, *Error) {
 	return Expr{Const: Const{kind, v}}, nil
 }
 
-func foldFloat(op string, x, y Const, pos Pos) (Expr, *Error) {
-	value := func(c Const) float64 {
-		switch c.Kind {
-		case F32:
-			return float64(math.Float32frombits(uint32(c.Bits)))
-		case F64:
-			return math.Float64frombits(c.Bits)
-		case Signed:
-			return float64(int64(c.Bits))
-		}
-		return float64(c.Bits)
+// common is the kind that two operands are converted to: unsigned if one is.
+// Integers and floats do not mix, and 0f constants take no part (manual 4.5.2,
+// 4.5.4).
+func common(op string, x, y Const, pos Pos) (ConstKind, *Error) {
+	switch {
+	case x.Kind == F32 || y.Kind == F32:
+		return F64, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s does not apply to a 0f constant", op)}
+	case (x.Kind == F64) != (y.Kind == F64):
+		return F64, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants two integers or two floats", op)}
 	}
-	p, q := value(x), value(y)
+	return max(x.Kind, y.Kind), nil
+}
+
+func foldFloat(op string, x, y Const, pos Pos) (Expr, *Error) {
+	p, q := math.Float64frombits(x.Bits), math.Float64frombits(y.Bits)
 	var v float64
 	switch op {
 	case "+":

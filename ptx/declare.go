@@ -1,0 +1,357 @@
+package ptx
+
+// This file checks declarations: variables and parameters with their types and
+// initialisers (manual chapter 5, 7.1).
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/ptx/internal/spell"
+	"gemu/ptx/internal/syntax"
+)
+
+// variables builds what the i-th declarator of a declaration declares: one
+// variable, or N of "name<N>"; none after a problem.
+func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
+	n := &d.Names[i]
+	v := c.variable(d, i, link)
+	if v == nil {
+		return nil
+	}
+	if n.Count == 0 {
+		return []*Var{v}
+	}
+	if len(n.Dims) > 0 || n.Init != nil {
+		c.errorf(v.Pos, "%s<%d>: a range of names has no array size and no initialiser", v.Name, n.Count)
+		return nil
+	}
+	vars := make([]*Var, n.Count)
+	for j := range vars {
+		w := *v
+		w.Name = v.Name + strconv.Itoa(j)
+		vars[j] = &w
+	}
+	return vars
+}
+
+// variable builds a variable of the i-th declarator of a declaration; nil after a
+// problem.
+func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
+	n := &d.Names[i]
+	v := &Var{Pos: Pos(n.Pos), Name: n.Name, Linkage: link, Vec: 1, Dims: n.Dims, Reg: NoReg}
+	if !c.qualify(v, d.Quals) {
+		c.broken[v.Name] = true
+		return nil
+	}
+	if msg := badType(v); msg != "" {
+		c.errorf(v.Pos, "%s: %s", v.Name, msg)
+		c.broken[v.Name] = true
+		return nil
+	}
+	size := v.ElemSize()
+	for j, n := range v.Dims {
+		if n < 0 && j == 0 {
+			continue
+		}
+		if n <= 0 || size > 1<<40/n {
+			c.errorf(v.Pos, "%s: bad array size", v.Name)
+			c.broken[v.Name] = true
+			return nil
+		}
+		size *= n
+	}
+	if v.Unbounded() && n.Init == nil && link != Extern && v.Space != Param {
+		c.errorf(v.Pos, "%s: an array without an initialiser needs its size", v.Name)
+		c.broken[v.Name] = true
+		return nil
+	}
+	return v
+}
+
+// qualify takes in the words before a variable's name. It reports whether all
+// are good.
+func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
+	good := true
+	fail := func(q *syntax.Qualifier, format string, args ...any) {
+		c.errorf(Pos(q.Pos), format, args...)
+		good = false
+	}
+	texture := false
+	for i := range quals {
+		q := &quals[i]
+		word := strings.TrimPrefix(q.Name, ".")
+		if t := TypeByName(word); t != NoType {
+			if v.Type != NoType {
+				fail(q, "%s: a second type, %s", v.Name, q.Name)
+			}
+			v.Type = t
+			continue
+		}
+		if s, _, ok := spaceByName(word); ok {
+			space := &v.Space
+			if v.IsPtr {
+				space = &v.PtrSpace
+			}
+			if *space != Generic {
+				fail(q, "%s: a second state space, %s", v.Name, q.Name)
+			}
+			*space = s
+			continue
+		}
+		switch q.Name {
+		case ".align":
+			a, _ := strconv.Atoi(q.Args[0])
+			if a <= 0 || a&(a-1) != 0 {
+				fail(q, ".align %s: must be a power of two", q.Args[0])
+			}
+			if v.IsPtr {
+				v.PtrAlign = a
+			} else {
+				v.Align = a
+			}
+		case ".ptr":
+			v.IsPtr = true
+		case ".v2", ".v4":
+			if v.Vec > 1 {
+				fail(q, "%s: a second vector length, %s", v.Name, q.Name)
+			}
+			v.Vec = int(q.Name[2] - '0')
+		case ".attribute":
+			v.Attributes = append(v.Attributes, strings.Join(q.Args, ""))
+		case ".tex": // ".tex .u32 t" is the old way to write ".global .texref t"
+			v.Space, texture = Global, true
+		default:
+			c.report(Pos(q.Pos), spell.Nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
+			good = false
+		}
+	}
+	if v.Type == NoType && good {
+		c.errorf(v.Pos, "%s is declared without a type", v.Name)
+		good = false
+	}
+	if texture {
+		v.Type = TexRef
+	}
+	return good
+}
+
+var declWords = func() []string {
+	words := []string{".align", ".ptr", ".v2", ".v4", ".attribute", ".reg", ".const", ".global", ".local", ".param", ".shared"}
+	for t := NoType + 1; t < typeCount; t++ {
+		words = append(words, t.String())
+	}
+	return words
+}()
+
+// badType says why a variable cannot have its type (manual 5.2, 5.3, 5.4.2), ""
+// if it can.
+func badType(v *Var) string {
+	bits := v.Type.Bits() * v.Vec
+	switch {
+	case v.Space == RegSpace && !v.Type.isFundamental():
+		return v.Type.String() + " is not a register type"
+	case v.Space == RegSpace && len(v.Dims) > 0:
+		return "a register has no array size"
+	case v.Space != RegSpace && v.Type == Pred:
+		return "a .pred variable can only be a register"
+	case v.Type.Kind() == Opaque && v.Space != Global && v.Space != Param:
+		return "a " + v.Type.String() + " can only be a .global variable or a kernel parameter"
+	case v.Type.Kind() != Opaque && !v.Type.isFundamental():
+		return v.Type.String() + " is a format of instructions, not a type of variables"
+	case v.Vec > 1 && (v.Type == Pred || v.Type.Kind() == Opaque):
+		return "a vector of " + v.Type.String()
+	case v.Vec > 1 && bits > 128:
+		return "a vector of " + strconv.Itoa(bits) + " bits, more than 128 bits"
+	}
+	return ""
+}
+
+// params builds the parameters or the return values of a function.
+func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
+	var vars []*Var
+	for i, p := range list {
+		v := c.variable(&p.Var, 0, Internal)
+		if v == nil {
+			continue
+		}
+		switch n := &p.Names[0]; {
+		case v.Space == RegSpace && f.Entry:
+			c.errorf(v.Pos, "kernel parameter %s: must be in .param space", v.Name)
+		case v.Space != RegSpace && v.Space != Param:
+			c.errorf(v.Pos, "parameter %s: must be in .param or .reg space", v.Name)
+		case n.Count > 0 || n.Init != nil:
+			c.errorf(v.Pos, "parameter %s: neither a range of names nor an initialiser", v.Name)
+		case v.Space == RegSpace && v.Type.Bits() < 32 && c.mod.Version.Major >= 2:
+			c.errorf(v.Pos, "parameter %s: a parameter in a register has at least 32 bits", v.Name)
+		case v.Type.Kind() == Opaque && !f.Entry:
+			c.errorf(v.Pos, "parameter %s: a %s can only be a parameter of a kernel", v.Name, v.Type)
+		case v.Unbounded() && (f.Entry || i < len(list)-1):
+			c.errorf(v.Pos, "parameter %s: only the last of a .func may be an array without a size", v.Name)
+		}
+		vars = append(vars, v)
+	}
+	return vars
+}
+
+// initialiser flattens an initialiser into elements in memory order.
+func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
+	v.HasInit = true
+	pos := Pos(init.Pos)
+	switch {
+	case v.Space != Global && v.Space != Const:
+		c.errorf(pos, ".%s variable %s cannot have an initialiser", v.Space, v.Name)
+		return
+	case v.Linkage == Extern:
+		c.errorf(pos, ".extern variable %s cannot have an initialiser", v.Name)
+		return
+	case v.Type == F16 || v.Type == F16x2:
+		c.errorf(pos, "%s: a variable of type %s cannot have an initialiser", v.Name, v.Type)
+		return
+	case v.Type.Kind() == Opaque:
+		c.fields(v, init)
+		return
+	}
+	// An array "[]" takes its size from the initialiser.
+	if v.Unbounded() && init.List != nil {
+		v.Dims = slices.Clone(v.Dims)
+		v.Dims[0] = len(init.List)
+		if v.Dims[0] == 0 {
+			c.errorf(pos, "%s: an array without elements", v.Name)
+			return
+		}
+	}
+	shape := slices.Clone(v.Dims)
+	if v.Vec > 1 {
+		shape = append(shape, v.Vec)
+	}
+	var fill func(val *syntax.Value, shape []int, at int)
+	fill = func(val *syntax.Value, shape []int, at int) {
+		switch {
+		case val.List == nil && len(shape) > 0:
+			c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
+			return
+		case val.List == nil:
+			v.Init = append(v.Init, c.initElem(v, val, at, scope))
+			return
+		case len(shape) == 0:
+			c.errorf(Pos(val.Pos), "%s: too many braces", v.Name)
+			return
+		case len(val.List) > shape[0]:
+			c.errorf(Pos(val.List[shape[0]].Pos), "%s: more than %d elements", v.Name, shape[0])
+			return
+		}
+		stride := 1
+		for _, n := range shape[1:] {
+			stride *= n
+		}
+		for i := range val.List {
+			fill(&val.List[i], shape[1:], at+i*stride)
+		}
+	}
+	fill(init, shape, 0)
+}
+
+// initElem checks one element: a number, or an address.
+func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init {
+	e := Init{Elem: at, Mask: val.Mask}
+	pos := Pos(val.Pos)
+	switch {
+	case val.Field != "":
+		c.errorf(pos, "%s: %s has no field %s", v.Name, v.Type, val.Field)
+		return e
+	case e.Mask != 0 && !byteMask(e.Mask):
+		c.errorf(pos, "%s: mask %#x must select one byte", v.Name, e.Mask)
+		return e
+	}
+	if val.Sym == "" {
+		e.Imm = immOf(val.Const)
+		if e.Mask != 0 {
+			e.Imm.Bits = e.Imm.Bits & e.Mask / (e.Mask & -e.Mask)
+			e.Mask = 0
+		}
+		switch {
+		case e.Imm.Kind == IntImm && v.Type.IsFloat():
+			c.errorf(pos, "%s: an integer initialises %s, want a float such as %d.0", v.Name, v.Type, int64(e.Imm.Bits))
+		case e.Imm.Kind != IntImm && (v.Type.IsInt() || v.Type.Bits() < 32):
+			c.errorf(pos, "%s: a float initialises %s", v.Name, v.Type)
+		}
+		return e
+	}
+	var sym Symbol
+	if scope != nil {
+		if ent, ok := scope.lookup(val.Sym); ok && ent.v != nil {
+			sym = ent.v
+		}
+	}
+	if sym == nil {
+		sym = c.mod.symbols[val.Sym]
+	}
+	if sym == nil {
+		c.unknown(pos, "unknown name", val.Sym, spell.Nearest(val.Sym, c.symbolNames()))
+		return e
+	}
+	e.Sym, e.Generic, e.Offset = sym, val.Generic, offset(sym, &val.Expr)
+	switch {
+	case val.Index != "":
+		c.errorf(pos, "%s: the index %s of %s is not a constant", v.Name, val.Index, val.Sym)
+	case v.Type.IsFloat() || e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:
+		c.errorf(pos, "%s: %s does not hold an address", v.Name, v.Type)
+	}
+	return e
+}
+
+// offset is the distance in bytes of an expression from the symbol in it.
+func offset(s Symbol, e *syntax.Expr) int64 {
+	if v, ok := s.(*Var); ok && e.Element {
+		return int64(e.Const.Bits) * int64(v.ElemSize())
+	}
+	return int64(e.Const.Bits)
+}
+
+// byteMask reports whether the mask selects one of the eight bytes.
+func byteMask(m uint64) bool {
+	for i := 0; i < 64; i += 8 {
+		if m == 0xff<<i {
+			return true
+		}
+	}
+	return false
+}
+
+// fields checks the initial values of a texture's, sampler's or surface's
+// properties (manual 5.3).
+func (c *checker) fields(v *Var, init *syntax.Value) {
+	if init.List == nil || len(v.Dims) > 0 {
+		c.errorf(Pos(init.Pos), "%s: a %s wants a list of properties { name = value, … }", v.Name, v.Type)
+		return
+	}
+	for i := range init.List {
+		f := &init.List[i]
+		value := f.Sym
+		if value == "" {
+			value = strconv.FormatUint(f.Const.Bits, 10)
+		}
+		words, known := opaqueFields[f.Field]
+		switch {
+		case !known:
+			c.errorf(Pos(f.Pos), "%s: want a property of a %s, such as filter_mode = nearest", v.Name, v.Type)
+		case f.List != nil || words == nil && (f.Sym != "" || f.Const.Kind >= syntax.F32) || words != nil && !slices.Contains(words, f.Sym):
+			c.errorf(Pos(f.Pos), "%s: bad value of %s", v.Name, f.Field)
+		}
+		v.Fields = append(v.Fields, Field{f.Field, value})
+	}
+}
+
+// opaqueFields are the properties that can be set, each with the words it can be
+// set to; nil stands for a number.
+var opaqueFields = map[string][]string{
+	"width": nil, "height": nil, "depth": nil, "channel_data_type": nil, "channel_order": nil,
+	"normalized_coords": nil, "force_unnormalized_coords": nil, "array_size": nil,
+	"num_mipmap_levels": nil, "num_samples": nil, "memory_layout": nil,
+	"filter_mode": {"nearest", "linear"},
+	"addr_mode_0": addressModes, "addr_mode_1": addressModes, "addr_mode_2": addressModes,
+}
+
+var addressModes = []string{"wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"}
