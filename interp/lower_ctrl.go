@@ -132,8 +132,8 @@ func (l *lowerer) actual(o *ptx.Operand) place {
 			return place{slot: alu.R, row: l.konst(alu.R, o.Imm.Bits), size: 4}
 		}
 		return place{slot: alu.Q, row: l.konst(alu.Q, o.Imm.Bits), size: 8}
-	case ptx.SRegOperand:
-		return place{slot: alu.R, row: l.source(o, ptx.U32, alu.R), size: 4}
+	case ptx.VecOperand:
+		l.refuse("a vector argument")
 	}
 	ref := l.rows[o.Reg]
 	return place{slot: ref.slot, row: ref.row, size: (l.fn.fn.Regs[o.Reg].Type.Bits() + 7) / 8}

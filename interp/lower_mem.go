@@ -41,6 +41,8 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) *access {
 	a.space, _ = in.Space()
 	entry := l.fn.fn.Entry
 	switch {
+	case o.Reg != ptx.NoReg && o.Sym != nil:
+		l.indexed(a, o)
 	case o.Reg != ptx.NoReg:
 		ref := l.rows[o.Reg]
 		a.addr, a.row = ref.slot, ref.row
@@ -64,6 +66,23 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) *access {
 		a.fixed = l.mod.dev.mem.find(a.off)
 	}
 	return a
+}
+
+// indexed fills in the address of "var[%r+off]": the sum of all three.
+func (l *lowerer) indexed(a *access, o *ptx.Operand) {
+	s, add := alu.Q, "add.u64"
+	if l.mod.AddressSize == 32 {
+		s, add = alu.R, "add.u32"
+	}
+	v := o.Sym.(*ptx.Var)
+	a.space = v.Space
+	if _, local := l.locals[v]; local {
+		a.space = ptx.Local
+	}
+	base := l.symbol(v, o.Off, s, noRow)
+	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, s)
+	a.addr, a.row, a.off = s, l.temp(s), 0
+	l.op(add, regfile.Operands{D: a.row, A: base, B: index})
 }
 
 // elements lists the registers of a load's or store's data operand.

@@ -41,7 +41,7 @@ var randomVariants = func() []*ptx.Variant {
 	var list []*ptx.Variant
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
-			if !f.Class.Pure() || f.Open() {
+			if !f.Class.Pure() || f.Open() || f.Abolished() {
 				continue
 			}
 			if slices.Contains([]string{"mov", "isspacep", "mapa", "getctarank", "cvta"}, op.Name) {

@@ -19,8 +19,10 @@ func TestLoop(t *testing.T) {
 	.reg .b32 %n, %i, %t;
 	.reg .pred %p, %q;
 	ld.param.u64 %o, [out];
-	mad.wide.u32 %o, %tid.x, 4, %o;
-	add.u32 %n, %tid.x, 1;
+	.reg .u32 %tidx;
+	mov.u32 %tidx, %tid.x;
+	mad.wide.u32 %o, %tidx, 4, %o;
+	add.u32 %n, %tidx, 1;
 	mov.u32 %i, 0;
 again:
 	setp.eq.u32 %p, %n, 1;
@@ -59,10 +61,12 @@ func TestBranchTable(t *testing.T) {
 	.reg .b32 %x;
 	.reg .pred %p;
 	ld.param.u64 %o, [out];
-	mad.wide.u32 %o, %tid.x, 4, %o;
-	setp.ne.u32 %p, %tid.x, 3;
+	.reg .u32 %tidx;
+	mov.u32 %tidx, %tid.x;
+	mad.wide.u32 %o, %tidx, 4, %o;
+	setp.ne.u32 %p, %tidx, 3;
 	list: .branchtargets A, B, C;
-	@%p brx.idx %tid.x, list;
+	@%p brx.idx %tidx, list;
 	mov.u32 %x, 33;
 	bra end;
 A:	mov.u32 %x, 10; bra end;
@@ -114,7 +118,9 @@ small:
 	.reg .b32 %r;
 	.param .b32 x, y;
 	ld.param.u64 %o, [out];
-	mad.wide.u32 %o, %tid.x, 4, %o;
+	.reg .u32 %tidx;
+	mov.u32 %tidx, %tid.x;
+	mad.wide.u32 %o, %tidx, 4, %o;
 	mov.u32 %r, %tid.x;
 	st.param.b32 [x], %r;
 	call (y), fib, (x);
@@ -227,9 +233,11 @@ func TestIndirectCalls(t *testing.T) {
 	.reg .b32 %r, %x;
 	.reg .pred %p;
 	ld.param.u64 %o, [out];
-	mad.wide.u32 %o, %tid.x, 4, %o;
+	.reg .u32 %tidx;
+	mov.u32 %tidx, %tid.x;
+	mad.wide.u32 %o, %tidx, 4, %o;
 	mov.u64 %t, jmptbl;
-	mad.wide.u32 %t, %tid.x, 8, %t;
+	mad.wide.u32 %t, %tidx, 8, %t;
 	ld.global.u64 %f, [%t];
 	ld.param.u64 %t, [add];
 	add.u64 %f, %f, %t;
@@ -238,7 +246,7 @@ func TestIndirectCalls(t *testing.T) {
 	call (%x), %f, (%r), proto;
 	mov.u64 %f, bar;
 	targets: .calltargets foo, bar, baz;
-	setp.eq.u32 %p, %tid.x, 1;
+	setp.eq.u32 %p, %tidx, 1;
 	@%p call (%x), %f, (%r), targets;
 	st.global.u32 [%o], %x;
 	ret;
@@ -306,7 +314,9 @@ func TestGuards(t *testing.T) {
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o;
 	.reg .pred %p;
-	setp.ne.u32 %p, %tid.x, 0;
+	.reg .u32 %tidx;
+	mov.u32 %tidx, %tid.x;
+	setp.ne.u32 %p, %tidx, 0;
 	@%p ret;
 	@!%p ld.param.u64 %o, [out];
 	@%p trap;
@@ -317,8 +327,8 @@ func TestGuards(t *testing.T) {
 	o := r.buffer(0)
 	r.run("k", 1, 8, o)
 	checkWords(t, r, o, 7)
-	if r.stats.ThreadInstructions != 8+7+3 {
-		t.Errorf("%d instructions, want 18", r.stats.ThreadInstructions)
+	if r.stats.ThreadInstructions != 8+8+7+3 {
+		t.Errorf("%d instructions, want 26", r.stats.ThreadInstructions)
 	}
 }
 
@@ -332,13 +342,16 @@ func TestSpinningCTAs(t *testing.T) {
 	.reg .b32 %n, %w, %m;
 	.reg .pred %p;
 	ld.param.u64 %o, [out];
-	sub.u32 %m, %nctaid.x, 1;
-	sub.u32 %m, %m, %ctaid.x;
+	.reg .u32 %nctaidx, %ctaidx;
+	mov.u32 %nctaidx, %nctaid.x;
+	mov.u32 %ctaidx, %ctaid.x;
+	sub.u32 %m, %nctaidx, 1;
+	sub.u32 %m, %m, %ctaidx;
 wait:
 	ld.volatile.global.u32 %n, [turn];
 	setp.ne.u32 %p, %n, %m;
 	@%p bra wait;
-	mad.wide.u32 %o, %ctaid.x, 4, %o;
+	mad.wide.u32 %o, %ctaidx, 4, %o;
 	st.global.u32 [%o], %n;
 	membar.gl;
 	atom.global.add.u32 %w, [turn], 1;

@@ -31,6 +31,9 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 	switch {
 	case o.Sym != nil:
 		space, addr = t.symbol(o.Sym)
+		if o.Reg != ptx.NoReg { // an index in bytes
+			addr += t.top().regs[o.Reg].lo
+		}
 		return space, addr + uint64(o.Off)
 	case o.Reg != ptx.NoReg:
 		f := t.top()

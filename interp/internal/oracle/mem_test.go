@@ -135,7 +135,7 @@ func TestVectors(t *testing.T) {
 // TestFaults: accesses that must trap, with what they say.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ code, kind, text string }{
-		{"ld.global.u32 %r, [%p+2];", KindMisaligned, "test.ptx:19:2: trap: misaligned: global address"},
+		{"ld.global.u32 %r, [%p+2];", KindMisaligned, "test.ptx:22:2: trap: misaligned: global address"},
 		{"ld.global.v2.u32 {%r, _}, [%p+4];", KindMisaligned, "multiple of 8"},
 		{"st.shared.u16 [1], %h;", KindMisaligned, "shared"},
 		{"ld.global.u32 %r, [%p+16];", KindMemory, "nothing at"},
@@ -158,9 +158,12 @@ func TestFaults(t *testing.T) {
 	.reg .pred %q;
 	.shared .b8 s[64];
 	.local .align 8 .b8 l[16];
-	setp.ne.u32 %q, %tid.x, 2;
+	.reg .u32 %tidx, %ctaidx;
+	mov.u32 %tidx, %tid.x;
+	mov.u32 %ctaidx, %ctaid.x;
+	setp.ne.u32 %q, %tidx, 2;
 	@%q exit;
-	setp.ne.u32 %q, %ctaid.x, 1;
+	setp.ne.u32 %q, %ctaidx, 1;
 	@%q exit;
 	mov.u64 %c, c;
 	cvta.local.u64 %l, l;
@@ -303,7 +306,11 @@ func TestHistogram(t *testing.T) {
 	.shared .u32 bins[8];
 	ld.param.u64 %i, [in];
 	ld.param.u64 %o, [out];
-	mad.lo.u32 %r0, %ctaid.x, %ntid.x, %tid.x;
+	.reg .u32 %ctaidx, %ntidx, %tidx;
+	mov.u32 %ctaidx, %ctaid.x;
+	mov.u32 %ntidx, %ntid.x;
+	mov.u32 %tidx, %tid.x;
+	mad.lo.u32 %r0, %ctaidx, %ntidx, %tidx;
 	mad.wide.u32 %i, %r0, 4, %i;
 	ld.global.u32 %r1, [%i];
 	and.b32 %r1, %r1, 7;
@@ -312,9 +319,9 @@ func TestHistogram(t *testing.T) {
 	add.u64 %i, %i, %a;
 	red.shared.add.u32 [%i], 1;
 	bar.sync 0;
-	setp.gt.u32 %p, %tid.x, 7;
+	setp.gt.u32 %p, %tidx, 7;
 	@%p ret;
-	mul.wide.u32 %a, %tid.x, 4;
+	mul.wide.u32 %a, %tidx, 4;
 	mov.u64 %i, bins;
 	add.u64 %i, %i, %a;
 	ld.shared.u32 %r2, [%i];

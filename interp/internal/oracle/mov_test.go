@@ -61,7 +61,7 @@ func TestMov(t *testing.T) {
 	mov.u64 %rd7, l;
 	mov.u64 %rd8, m;
 	mov.u64 %rd9, p;
-	mov.f32 %r7, 2;
+	mov.f32 %r7, 2.0;
 	mov.f64 %rd10, 0.5;
 	mov.pred %p0, 1;
 	st.global.v2.b64 [%rd0+48], {%rd5, %rd6};
@@ -100,10 +100,21 @@ func TestSpecialRegisters(t *testing.T) {
 	.reg .b64 %rd<4>;
 	.reg .b32 %r<4>, t, b;
 	ld.param.u64 %rd0, [p];
-	mad.lo.u32 t, %tid.z, %ntid.y, %tid.y;
-	mad.lo.u32 t, t, %ntid.x, %tid.x;
-	mad.lo.u32 b, %ctaid.z, %nctaid.y, %ctaid.y;
-	mad.lo.u32 b, b, %nctaid.x, %ctaid.x;
+	.reg .u32 %tidz, %ntidy, %tidy, %ntidx, %tidx, %ctaidz, %nctaidy, %ctaidy, %nctaidx, %ctaidx;
+	mov.u32 %tidz, %tid.z;
+	mov.u32 %ntidy, %ntid.y;
+	mov.u32 %tidy, %tid.y;
+	mov.u32 %ntidx, %ntid.x;
+	mov.u32 %tidx, %tid.x;
+	mov.u32 %ctaidz, %ctaid.z;
+	mov.u32 %nctaidy, %nctaid.y;
+	mov.u32 %ctaidy, %ctaid.y;
+	mov.u32 %nctaidx, %nctaid.x;
+	mov.u32 %ctaidx, %ctaid.x;
+	mad.lo.u32 t, %tidz, %ntidy, %tidy;
+	mad.lo.u32 t, t, %ntidx, %tidx;
+	mad.lo.u32 b, %ctaidz, %nctaidy, %ctaidy;
+	mad.lo.u32 b, b, %nctaidx, %ctaidx;
 	mad.lo.u32 t, b, 30, t;
 	mad.wide.u32 %rd0, t, 80, %rd0;
 `

@@ -116,7 +116,9 @@ func TestDriverFunctions(t *testing.T) {
 	call free, (%p);
 	call (%n), vprintf, (0, 0);
 	st.global.u32 [%o+8], %n;
-	setp.eq.u32 %q, %ctaid.x, 1;
+	.reg .u32 %ctaidx;
+	mov.u32 %ctaidx, %ctaid.x;
+	setp.eq.u32 %q, %ctaidx, 1;
 	@%q call __assertfail, (msg, file, 42, func, 1);
 	ret;
 }`)

@@ -301,7 +301,9 @@ func TestSpinBesideCollective(t *testing.T) {
 	.reg .b32 %m, %f;
 	.reg .pred %p;
 	ld.param.u64 %o, [out];
-	setp.eq.u32 %p, %laneid, 0;
+	.reg .u32 %lane;
+	mov.u32 %lane, %laneid;
+	setp.eq.u32 %p, %lane, 0;
 	@%p bra first;
 spin:
 	ld.volatile.global.u32 %f, [flag];
@@ -330,14 +332,17 @@ func TestBarrier(t *testing.T) {
 	.shared .u32 s[100];
 	ld.param.u64 %o, [out];
 	mov.u64 %s, s;
-	mad.wide.u32 %a, %tid.x, 4, %s;
-	mul.lo.u32 %r0, %tid.x, %tid.x;
+	.reg .u32 %tidx, %ctaidx;
+	mov.u32 %tidx, %tid.x;
+	mov.u32 %ctaidx, %ctaid.x;
+	mad.wide.u32 %a, %tidx, 4, %s;
+	mul.lo.u32 %r0, %tidx, %tidx;
 	st.shared.u32 [%a], %r0;
 	bar.sync 0;
-	sub.u32 %r1, 99, %tid.x;
+	sub.u32 %r1, 99, %tidx;
 	mad.wide.u32 %a, %r1, 4, %s;
 	ld.shared.u32 %r2, [%a];
-	mad.lo.u32 %r1, %ctaid.x, 100, %tid.x;
+	mad.lo.u32 %r1, %ctaidx, 100, %tidx;
 	mad.wide.u32 %o, %r1, 4, %o;
 	st.global.u32 [%o], %r2;
 	ret;
@@ -366,7 +371,9 @@ func TestProducerConsumer(t *testing.T) {
 	mov.u32 %l, %laneid;
 	mad.wide.u32 %a, %l, 4, %a;
 	mov.u32 %i, 0;
-	setp.ge.u32 %p, %tid.x, 32;
+	.reg .u32 %tidx;
+	mov.u32 %tidx, %tid.x;
+	setp.ge.u32 %p, %tidx, 32;
 	@%p bra consumer;
 	ld.param.u64 %g, [in];
 	mad.wide.u32 %g, %l, 4, %g;
