@@ -113,6 +113,7 @@ func (b *funcBuilder) build(t *syntax.Func) {
 				b.taken[v.Name] = true
 				b.scope.names[v.Name] = entity{kind: entVar, v: v}
 			case v.Vec > 1:
+				b.taken[v.Name] = true
 				v.Reg = b.newVector(v.Name+".", v.Type, v.Vec)
 			default:
 				v.Reg = b.newReg(v.Name, v.Type)
@@ -855,7 +856,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr) bool {
 func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, bool) {
 	e, found := b.scope.lookup(name)
 	switch {
-	case !found:
+	case !found && b.mod.symbols[name] == nil:
 		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
 	case e.kind != entReg:
 		b.errorf(pos, "%s: %s is no register", in.Text, name)

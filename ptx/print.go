@@ -324,19 +324,15 @@ func (p *printer) loc(l Loc) {
 // registers prints the declarations, ranges %r<N> as such.
 func (p *printer) registers(f *Func) {
 	regs := f.Regs
-	inParams := map[string]bool{} // parameters in .reg space declare themselves
+	i := 0 // parameters in .reg space declare themselves, and come first
 	for _, list := range [][]*Var{f.Rets, f.Params} {
 		for _, v := range list {
-			if v.Space == RegSpace {
-				inParams[v.Name] = true
+			if v.Reg != NoReg {
+				i += v.Vec
 			}
 		}
 	}
-	for i := 0; i < len(regs); {
-		if inParams[regs[i].Name] {
-			i++
-			continue
-		}
+	for i < len(regs) {
 		prefix, n, ok := splitRange(regs[i].Name)
 		if ok && n == 0 {
 			j := i

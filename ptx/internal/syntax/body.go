@@ -210,17 +210,18 @@ func (r *reader) loc() (Stmt, *Error) {
 		switch r.peek().text {
 		case "function_name":
 			r.next()
-			pos := r.peek().pos
-			e, err := r.expr(0)
-			if err != nil {
-				return nil, err
+			name := r.peek()
+			if name.typ != tokIdent && name.typ != tokDot {
+				return nil, r.unexpected("a label")
 			}
-			if e.Sym == "" {
-				return nil, &Error{Pos: pos, Msg: "function_name wants a label"}
-			}
-			l.Function = e.Sym
-			if e.Const.Bits != 0 {
-				l.Function = fmt.Sprintf("%s+%d", e.Sym, e.Const.Bits)
+			r.next()
+			l.Function = name.text
+			if r.accept("+") {
+				c, err := r.constant()
+				if err != nil {
+					return nil, err
+				}
+				l.Function = fmt.Sprintf("%s+%d", name.text, c.Bits)
 			}
 		case "inlined_at":
 			r.next()
