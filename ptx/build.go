@@ -77,7 +77,7 @@ type funcBuilder struct {
 	*checker
 	fn     *Func
 	scope  *scope
-	taken  map[string]bool // names in use in the flattened function
+	taken  map[string]int // names of the flattened function, with how many it has of each: x, x$1 …
 	cur    *Block
 	curLoc *syntax.Loc // the .loc in force
 	locs   map[Loc]int32
@@ -98,7 +98,7 @@ type fixup struct {
 func (b *funcBuilder) build(t *syntax.Func) {
 	f := b.fn
 	b.scope = &scope{names: map[string]entity{}, ranges: map[string]entity{}}
-	b.taken = map[string]bool{}
+	b.taken = map[string]int{}
 	b.locs = map[Loc]int32{}
 	for _, list := range [][]*Var{f.Rets, f.Params} {
 		for _, v := range list {
@@ -110,10 +110,10 @@ func (b *funcBuilder) build(t *syntax.Func) {
 			}
 			switch {
 			case v.Space != RegSpace:
-				b.taken[v.Name] = true
+				b.taken[v.Name] = 1
 				b.scope.names[v.Name] = entity{kind: entVar, v: v}
 			case v.Vec > 1:
-				b.taken[v.Name] = true
+				b.taken[v.Name] = 1
 				v.Reg = b.newVector(v.Name+".", v.Type, v.Vec)
 			default:
 				v.Reg = b.newReg(v.Name, v.Type)
@@ -153,10 +153,11 @@ func (b *funcBuilder) startBlock() {
 // unique returns the name, altered if the flattened function already uses it.
 func (b *funcBuilder) unique(name string) string {
 	u := name
-	for i := 1; b.taken[u] || u != name && b.mod.symbols[u] != nil; i++ {
-		u = name + "$" + strconv.Itoa(i)
+	for b.taken[u] > 0 || u != name && b.mod.symbols[u] != nil {
+		u = name + "$" + strconv.Itoa(b.taken[name])
+		b.taken[name]++
 	}
-	b.taken[u] = true
+	b.taken[u]++
 	return u
 }
 
@@ -204,6 +205,9 @@ func (b *funcBuilder) table(pos Pos, name string) *Table {
 }
 
 func (b *funcBuilder) stmt(s syntax.Stmt) {
+	if b.full() {
+		return
+	}
 	switch s := s.(type) {
 	case *syntax.Scope:
 		b.scope = &scope{parent: b.scope, names: map[string]entity{}, ranges: map[string]entity{}}
@@ -362,6 +366,9 @@ func (b *funcBuilder) targets(s *syntax.Targets) {
 // resolve binds label operands.
 func (b *funcBuilder) resolve() {
 	for _, f := range b.fixups {
+		if b.full() {
+			return
+		}
 		e, ok := f.scope.lookup(f.name)
 		switch {
 		case ok && e.kind == entLabel && e.block != nil:

@@ -23,8 +23,12 @@ func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	if n.Count == 0 {
 		return []*Var{v}
 	}
-	if len(n.Dims) > 0 || n.Init != nil {
+	switch {
+	case len(n.Dims) > 0 || n.Init != nil:
 		c.errorf(v.Pos, "%s<%d>: a range of names has no array size and no initialiser", v.Name, n.Count)
+		return nil
+	case n.Count > syntax.MaxRange:
+		c.errorf(v.Pos, "%s<%d>: a range of variables has at most %d names", v.Name, n.Count, syntax.MaxRange)
 		return nil
 	}
 	vars := make([]*Var, n.Count)
@@ -275,7 +279,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init
 		case e.Imm.Kind == IntImm && v.Type.IsFloat():
 			c.errorf(pos, "%s: an integer initialises %s, want a float such as %d.0", v.Name, v.Type, int64(e.Imm.Bits))
 		case e.Imm.Kind != IntImm && (v.Type.IsInt() || v.Type.Bits() < 32):
-			c.errorf(pos, "%s: a float initialises %s", v.Name, v.Type)
+			c.errorf(pos, "%s: a float initialises %s, want an integer", v.Name, v.Type)
 		}
 		return e
 	}

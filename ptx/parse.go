@@ -59,10 +59,14 @@ type checker struct {
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
-	if len(c.errs) < maxErrors {
+	if !c.full() {
 		c.errs = append(c.errs, &Error{File: c.mod.Name, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
 	}
 }
+
+// full reports whether no more problems are reported: there is no use in looking
+// for them, nor for names that may have been meant.
+func (c *checker) full() bool { return len(c.errs) >= maxErrors }
 
 func (c *checker) errorf(pos Pos, format string, args ...any) { c.report(pos, "", format, args...) }
 

@@ -177,8 +177,8 @@ type Value struct {
 // Expr is a constant expression, folded: a number, or a symbol plus a number.
 type Expr struct {
 	Sym     string // "" for a plain number
-	Element bool   // Sym[Const]: the number counts elements, not bytes
 	Index   string // Sym[Index]: the register between the brackets, "" without
+	Element bool   // Sym[Const]: the number counts elements, not bytes
 	Generic bool   // generic(Sym): its generic address
 	Const   Const
 }

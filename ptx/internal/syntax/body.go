@@ -142,7 +142,7 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 				return nil, err
 			}
 			if kind == ".branchtargets" && r.is("<") { // L<3> is L0, L1, L2
-				count, err := r.count(n, at)
+				count, err := r.count(n, at, MaxRange)
 				if err != nil {
 					return nil, err
 				}

@@ -379,16 +379,20 @@ func (r *reader) qualifiers(v *Var) *Error {
 	return nil
 }
 
-// count reads the "<N>" of a range of names (manual 5.4.6).
-func (r *reader) count(name string, pos Pos) (int, *Error) {
+// MaxRange bounds how many names a range "name<N>" of variables or labels stands
+// for, each of which takes memory. Registers have a bound of their own.
+const MaxRange = 1 << 16
+
+// count reads the "<N>" of a range of at most max names (manual 5.4.6).
+func (r *reader) count(name string, pos Pos, max uint64) (int, *Error) {
 	r.next()
 	e, err := r.unary(0) // not an expression, which would take the ">"
 	if err != nil {
 		return 0, err
 	}
 	c := e.Const
-	if e.Sym != "" || c.Kind >= F32 || c.Bits == 0 || c.Bits > 1<<24 {
-		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: a range <N> has 1 to %d names", name, 1<<24)}
+	if e.Sym != "" || c.Kind >= F32 || c.Bits == 0 || c.Bits > max {
+		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: a range <N> has 1 to %d names", name, max)}
 	}
 	return int(c.Bits), r.expect(">")
 }
@@ -398,7 +402,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 		return d, err
 	}
 	if r.is("<") {
-		if d.Count, err = r.count(d.Name, d.Pos); err != nil {
+		if d.Count, err = r.count(d.Name, d.Pos, math.MaxInt32); err != nil {
 			return d, err
 		}
 	}
