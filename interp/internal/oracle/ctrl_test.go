@@ -400,7 +400,6 @@ func TestUnsupported(t *testing.T) {
 		"barrier.cluster.arrive;",
 		"mbarrier.init.shared.b64 [0], 1;",
 		"vadd.u32.u32.u32 %r, %r, %r, %r;",
-		"mapa.u64 %d, %d, 0;",
 		"movmatrix.sync.aligned.m8n8.trans.b16 %r, %r;",
 		"call unknown;",
 	} {
@@ -430,7 +429,7 @@ func TestUnsupported(t *testing.T) {
 // TestCoverage: every mnemonic of the chapters the oracle runs has a function,
 // but for these.
 func TestCoverage(t *testing.T) {
-	notRun := []string{"mapa", "getctarank", "cp", "multimem", "tensormap", "mbarrier", "clusterlaunchcontrol", "setmaxnreg"}
+	notRun := []string{"cp", "multimem", "tensormap", "mbarrier", "clusterlaunchcontrol", "setmaxnreg"}
 	known := map[string]bool{}
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
