@@ -328,7 +328,7 @@ func (a *analysis) transfer(in *inst, o operandRef) affinetrack.Class {
 			return affinetrack.Generic
 		}
 		for _, o := range in.uses.writes { // all or none of a vector
-			if a.pinned[o.slot][o.row] {
+			if a.class[o.slot][o.row] == affinetrack.Generic {
 				return affinetrack.Generic
 			}
 		}
