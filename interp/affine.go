@@ -561,6 +561,13 @@ func affineLoad(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	}
 }
 
+// expandData expands the registers to be stored, for the lanes of m.
+func (a *access) expandData(f *regfile.File, m uint32) {
+	for _, e := range a.elems {
+		expand(f, operandRef{e.slot, e.row}, m)
+	}
+}
+
 // affineStore stores to a compact address without computing the lanes' addresses.
 func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	a := in.mem
@@ -575,9 +582,7 @@ func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		return
 	}
 	w.cta.changed = true
-	for _, o := range in.form.expand {
-		expand(f, o, m)
-	}
+	a.expandData(f, m)
 	for i, e := range a.elems {
 		switch e.slot {
 		case alu.R:
@@ -590,16 +595,14 @@ func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 
 // affineLocal accesses local memory at a uniform address.
 func affineLocal(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a, form := in.mem, in.form
+	a := in.mem
 	c := a.addressOf(f, m)
 	if c == nil || c.Stride != 0 {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	for _, o := range form.expand {
-		if o != (operandRef{a.addr, a.row}) {
-			expand(f, o, m)
-		}
+	if a.store {
+		a.expandData(f, m)
 	}
 	addr := c.Base + a.off
 	if a.addr == alu.R {

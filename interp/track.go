@@ -778,8 +778,8 @@ func (t *tracker) store(x *half) {
 	if ok && !t.verify && !t.Ideal {
 		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
 			w.cta.changed = true
+			a.expandData(f, x.m)
 			for i, e := range a.elems {
-				expand(f, operandRef{e.slot, e.row}, x.m)
 				switch e.slot {
 				case alu.R:
 					in.form.move.store32(f.Src32(e.row), unsafe.Add(p, i*a.size), first, step, x.m)
