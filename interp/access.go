@@ -381,18 +381,18 @@ func (a *access) get(f *regfile.File, e elem, lane int) uint64 {
 // loadFixed loads from an address that is the same in every lane.
 func loadFixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	a := in.mem
-	mem, off := a.fixed, a.off
+	var p unsafe.Pointer
 	if a.space == ptx.Shared {
-		mem = &w.cta.sharedMem
-	} else if mem != nil {
-		off -= mem.base
+		p = a.within(&w.cta.sharedMem, a.off)
+	} else {
+		p = a.atFixed()
 	}
-	if mem == nil || mem.dead || off+uint64(a.bytes) > mem.size || off%uint64(a.bytes) != 0 || a.size > 8 || !a.allowed(mem) {
+	if p == nil {
 		w.eachLane(h, f, in, m, m)
 		return
 	}
 	for i, e := range a.elems {
-		v := a.extend(loadBits(unsafe.Add(mem.ptr, off+uint64(i*a.size)), a.size))
+		v := a.extend(loadBits(unsafe.Add(p, i*a.size), a.size))
 		switch e.slot {
 		case alu.R:
 			fill(&f.R[e.row], uint32(v), m)
@@ -400,6 +400,24 @@ func loadFixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			fill(&f.Q[e.row], v, m)
 		}
 	}
+}
+
+// atFixed is what an access to a fixed address in device memory goes to; nil if it
+// is at fault, or of elements that are no element of a row.
+func (a *access) atFixed() unsafe.Pointer {
+	if a.fixed == nil {
+		return nil
+	}
+	return a.within(a.fixed, a.off-a.fixed.base)
+}
+
+// within is offset off of the memory, if the access may go there.
+func (a *access) within(mem *allocation, off uint64) unsafe.Pointer {
+	n := uint64(a.bytes)
+	if off > mem.size || n > mem.size-off || off%n != 0 || a.size > 8 || !a.allowed(mem) { // freed memory has no size
+		return nil
+	}
+	return unsafe.Add(mem.ptr, off)
 }
 
 // fill writes one value to the lanes of m.

@@ -165,7 +165,7 @@ func (g *grid) fix() {
 		case asSource:
 			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<in.form.width - 1)
 		case asLoad:
-			v = in.mem.extend(loadBits(unsafe.Add(in.mem.fixed.ptr, in.mem.off-in.mem.fixed.base), in.mem.size))
+			v = in.mem.extend(loadBits(in.mem.atFixed(), in.mem.size))
 		}
 		k.Set(in.uses.writes[0].slot == alu.Q, in.uses.writes[0].row, v)
 	}

@@ -208,7 +208,7 @@ func (a *analysis) fix() {
 				return
 			}
 		case asLoad:
-			if in.mem.space != ptx.Param || in.mem.frame || in.mem.addr != alu.NoSlot || len(in.mem.elems) != 1 {
+			if in.mem.space != ptx.Param || in.mem.frame || in.mem.addr != alu.NoSlot || len(in.mem.elems) != 1 || in.mem.atFixed() == nil {
 				return
 			}
 		default:
