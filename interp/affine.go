@@ -153,6 +153,8 @@ func (g *grid) fix() {
 			return k.SR[^row].Base
 		case alu.Q:
 			return k.SQ[^row].Base
+		case alu.P:
+			return uint64(k.P[^row] & 1)
 		}
 		return 0
 	}
