@@ -89,6 +89,11 @@ func (w *warp) barrier(b *block) {
 	}
 	w.waits = append(w.waits, barrierWait{id: int(id), op: op, mask: m, src: in, want: want, depth: len(w.frames)})
 	if off := w.mask &^ m; off != 0 && b.next != w.rpc {
+		if exit := b.fn.exit; w.rpc == noBlock && !b.fn.fn.Entry && b.next != exit {
+			// They go on apart, but a function is left by all its lanes at once.
+			w.below = append(w.below, entry{exit, noBlock, w.mask})
+			w.rpc = exit
+		}
 		w.below = append(w.below, entry{b.next, w.rpc, m})
 		w.entry = entry{b.next, w.rpc, off}
 	} else {
