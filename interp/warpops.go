@@ -53,7 +53,8 @@ func barWarpSync(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	w.joined(in, f.Src32(in.C), m)
 }
 
-// shfl follows the pseudo-code of the manual.
+// shfl follows the pseudo-code of the manual. From a lane that takes no part, whose
+// value the manual leaves undefined, a lane gets its own.
 func shfl(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	if in.Imm&warpSync != 0 && !w.joined(in, f.Src32(in.F), m) {
 		return
@@ -83,12 +84,13 @@ func shfl(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			j = minLane | bval&^mask
 			ok = j <= maxLane
 		}
-		if !ok {
-			j = lane
-		} else {
+		if ok {
 			p |= 1 << lane
 		}
-		out[lane] = a[j&31]
+		if !ok || m>>j&1 == 0 {
+			j = lane
+		}
+		out[lane] = a[j]
 	}
 	d := &f.R[in.D]
 	for n := m; n != 0; n &= n - 1 {
