@@ -228,7 +228,7 @@ func (w *warp) branch(taken uint64, target int32, b *block) {
 	w.count.branches++
 	blocks := w.cta.code.blocks
 	switch {
-	case taken == w.mask:
+	case taken == w.mask || target == b.next:
 		w.jump(target)
 	case taken == 0:
 		w.jump(b.next)
