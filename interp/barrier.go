@@ -123,7 +123,7 @@ func (w *warp) unpark() {
 		if left := w.live &^ parked; left != 0 {
 			in := w.waits[len(w.waits)-1].src
 			w.err = &ptx.Unsupported{File: w.cta.code.mod.Name, Pos: in.Pos, Line: w.cta.code.mod.Line(int(in.Pos.Line)), Kernel: w.cta.code.kernel.Name,
-				What: fmt.Sprintf("%s in a function for lanes %s of a warp whose lanes %s are outside of it", in.Text, lanesList(parked), lanesList(left))}
+				What: fmt.Sprintf("%s for lanes %s of a warp whose lanes %s wait for them elsewhere", in.Text, lanesList(parked), lanesList(left))}
 			return
 		}
 		w.state = atBarrier
