@@ -218,6 +218,9 @@ func (w *warp) memoryAt(a *access, v affinetrack.Value, m uint32) (p unsafe.Poin
 		return nil, 0, 0, false
 	case a.space == ptx.Shared:
 		mem = &w.cta.sharedMem
+	case a.addr == alu.NoSlot:
+		p = a.atFixed()
+		return p, 0, 0, p != nil
 	case mem == nil:
 		return nil, 0, 0, false
 	default:
