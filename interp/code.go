@@ -137,7 +137,8 @@ type block struct {
 	bar     *barrierOp
 }
 
-// operandRef is a source that control wants as numbers: a row of 32 or 64 bits.
+// operandRef is a row that is read or written, of registers or predicates; below
+// zero, a constant.
 type operandRef struct {
 	slot alu.Slot
 	row  int32
