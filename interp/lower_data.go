@@ -291,11 +291,11 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 	d, a := &in.Ops[0], &in.Ops[1]
 	t := in.Type()
 	switch {
+	case d.Kind == ptx.SinkOperand:
 	case a.Kind == ptx.VecOperand:
 		l.pack(d, a.Elems, t)
 	case d.Kind == ptx.VecOperand:
 		l.unpack(d.Elems, a, t)
-	case d.Kind != ptx.RegOperand: // a sink
 	case t == ptx.B128:
 		dr := l.rows[d.Reg].row
 		ar := l.rows[a.Reg].row
