@@ -387,7 +387,7 @@ func (a *analysis) execution(in *inst) execution {
 		switch {
 		case len(e.dirty) > 0:
 			e.lane = affineLoad
-		case !a.compactAddress(in):
+		case !a.accessesCompactly(in):
 		case in.mem.space == ptx.Local:
 			e.lane = affineLocal
 		default:
@@ -395,7 +395,7 @@ func (a *analysis) execution(in *inst) execution {
 		}
 	case asStore:
 		switch {
-		case !a.compactAddress(in):
+		case !a.accessesCompactly(in):
 		case in.mem.space == ptx.Local:
 			e.lane = affineLocal
 		default:
@@ -481,7 +481,7 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 				written[o.slot][o.row] += w
 			}
 			return
-		case in.mem != nil && a.compactAddress(in):
+		case in.mem != nil && a.accessesCompactly(in):
 			cost += w * costVector
 			if in.mem.row >= 0 && !a.fixed[in.mem.addr][in.mem.row] {
 				saved[in.mem.addr][in.mem.row] += w * (lanes - costVector)
@@ -522,9 +522,9 @@ func (a *analysis) compact(s alu.Slot, row int32) bool {
 	return row < 0 || a.keeping(s, row) != inLanes // fixed ones too
 }
 
-// compactAddress reports whether a memory access may be executed at a compact
+// accessesCompactly reports whether a memory access may be executed at a compact
 // address: in local memory, at a uniform one.
-func (a *analysis) compactAddress(in *inst) bool {
+func (a *analysis) accessesCompactly(in *inst) bool {
 	m := in.mem
 	return m.addr != alu.NoSlot && a.compact(m.addr, m.row) && (m.space != ptx.Local || a.of(m.addr, m.row) == affinetrack.Uniform)
 }
