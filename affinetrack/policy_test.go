@@ -176,6 +176,32 @@ func TestUnitWithoutRules(t *testing.T) {
 	}
 }
 
+// TestShiftRight: "shift operations correspond to affine multiplication or
+// division" (Kim et al. 4.2), so they keep a progression if the stride divides;
+// what rounding makes of other strides, gemu sees and that machine does not.
+func TestShiftRight(t *testing.T) {
+	for _, c := range []struct {
+		v         Value
+		by        uint64
+		want      Value
+		gemu, kim bool
+	}{
+		{Value{0, 32}, 5, Value{0, 1}, true, true},
+		{Value{65, 32}, 5, Value{2, 1}, true, true},
+		{Value{0, 1}, 5, Value{}, true, false}, // lanes 0 to 31
+		{Value{1, 1}, 5, Value{}, false, false},
+		{Value{0, 16}, 5, Value{}, false, false},
+	} {
+		a := Args{Width: 32, Out: 32, Slot: 32, Last: 31, V: [4]Value{c.v, {Base: c.by}}}
+		for name, want := range map[string]bool{"gemu": c.gemu, "kim": c.kim, "collange": false} {
+			u := Unit{Policy: PolicyByName(name), Table: Rules}
+			if v, ok := u.Execute(ptx.AffineShr, &a, 2, nil); ok != want || ok && v != c.want {
+				t.Errorf("policy %s: %s >> %d is %s, %v; want %s, %v", name, c.v, c.by, v, ok, c.want, want)
+			}
+		}
+	}
+}
+
 func TestDecide(t *testing.T) {
 	for _, p := range Policies {
 		u := Unit{Policy: p, Table: Rules}
