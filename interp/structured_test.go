@@ -610,3 +610,93 @@ func TestStructuredPrograms(t *testing.T) {
 		})
 	}
 }
+
+// everyInstruction writes a program that runs each of the variants a few times on
+// affine and uniform operands, and keeps what is then in the registers.
+func everyInstruction(seed uint64, variants []*ptx.Variant) (src string, outBytes int) {
+	p := &program{r: rand.New(rand.NewPCG(seed, 3)), constants: 1}
+	p.f(".version 8.8\n.target sm_100\n.address_size 64\n.entry k(.param .u64 out)\n{\n")
+	p.f("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>, %%t, %%one;\n\t.reg .b64 %%d<%d>, %%wide, %%out;\n\t.reg .pred %%p<%d>;\n", nHalf, nWord, nWide, nPred)
+	p.f("\tmov.u32 %%t, %%tid.x;\n\tcvt.u64.u32 %%wide, %%t;\n\tld.param.u64 %%out, [out];\n\tmad.wide.u32 %%out, %%t, %d, %%out;\n", stride)
+	times := 0
+	for _, v := range variants {
+		for range 3 {
+			pool(func(name, typ string, off int) {
+				by, from := pick(p.r, 0, 0, 1, 1, 4, -1, int32(p.value())), p.value()
+				if p.r.IntN(2) == 0 {
+					from = uint64(p.r.IntN(64))
+				}
+				switch typ {
+				case "b64":
+					p.f("\tmad.lo.s64 %s, %%wide, %d, %d;\n", name, by, int64(from))
+				case "b32":
+					p.f("\tmad.lo.s32 %s, %%t, %d, %d;\n", name, by, int32(from))
+				default: // not out of range more often than not
+					p.f("\tmad.lo.s32 %%one, %%t, %d, %d;\n\tcvt.u16.u32 %s, %%one;\n", by, int32(from), name)
+				}
+			})
+			for i := range nPred {
+				p.f("\tsetp.lt.s32 %%p%d, %%t, %d;\n", i, pick(p.r, 0, 0, 100, 100, 7))
+			}
+			p.instr([]*ptx.Variant{v})
+			at := times * stride * instructionThreads
+			pool(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, at+off, name) })
+			for i := range nPred {
+				p.f("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, at+stride-4*nPred+4*i)
+			}
+			times++
+		}
+	}
+	p.f("\tret;\n}\n")
+	return p.String(), times * stride * instructionThreads
+}
+
+const instructionThreads = 32
+
+// TestEveryInstruction runs every opcode of random programs on affine operands, on
+// every engine.
+func TestEveryInstruction(t *testing.T) {
+	seed := rand.Uint64()
+	for i, variants := range slices.Collect(slices.Chunk(randomProgramVariants(), 24)) {
+		if testing.Short() && (uint64(i)+seed)%5 > 0 {
+			continue
+		}
+		src, size := everyInstruction(seed+uint64(i), variants)
+		m, err := ptx.Parse("every.ptx", []byte(src))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, err.(ptx.ErrorList)[0].Snippet())
+		}
+		var want []byte
+		for _, e := range engines() {
+			mod, err := NewDevice(Config{Workers: 1}).LoadModule(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := mod.dev.Alloc(size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = e.run(mod, &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(instructionThreads), Args: []any{out}})
+			var trap *Trap
+			if errors.As(err, &trap) {
+				err = errors.New(trap.Report())
+			}
+			if err != nil {
+				t.Errorf("seed %#x, program %d, %s: %v", seed, i, e.name, err)
+				continue
+			}
+			if want == nil {
+				want = out.Bytes()
+			}
+			if got := out.Bytes(); !bytes.Equal(got, want) {
+				at := 0
+				for got[at] == want[at] {
+					at++
+				}
+				per := stride * instructionThreads
+				t.Errorf("seed %#x, program %d: after %s, thread %d, offset %d: %s has %#x, vectors %#x",
+					seed, i, variants[at/per/3].Text, at%per/stride, at%stride, e.name, got[at], want[at])
+			}
+		}
+	}
+}
