@@ -629,7 +629,7 @@ func TestStructuredPrograms(t *testing.T) {
 func everyInstruction(seed uint64, variants []*ptx.Variant) (src string, kernels []*ptx.Variant) {
 	p := &program{r: rand.New(rand.NewPCG(seed, 3)), constants: 1}
 	p.f(".version 8.8\n.target sm_100\n.address_size 64\n")
-	for _, v := range slices.Concat(variants, variants) {
+	for _, v := range slices.Concat(variants, variants, variants) {
 		p.f(".entry k%d(.param .u64 out)\n{\n", len(kernels))
 		p.f("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>, %%t, %%one;\n\t.reg .b64 %%d<%d>, %%wide, %%out;\n\t.reg .pred %%p<%d>;\n", nHalf, nWord, nWide, nPred)
 		p.f("\tmov.u32 %%t, %%tid.x;\n\tcvt.u64.u32 %%wide, %%t;\n\tld.param.u64 %%out, [out];\n\tmad.wide.u32 %%out, %%t, %d, %%out;\n", stride)
@@ -640,17 +640,19 @@ func everyInstruction(seed uint64, variants []*ptx.Variant) (src string, kernels
 			}
 			// In several steps: a register that is written once and stored once is not
 			// worth being compact.
-			switch typ {
-			case "b64":
+			switch {
+			case by == 0 && typ != "b16":
+				p.f("\tmov.%s %s, %d;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n", strings.Replace(typ, "b", "s", 1), name, int32(from))
+			case typ == "b64":
 				p.f("\tmul.lo.s64 %s, %%wide, %d;\n\tadd.s64 %[1]s, %[1]s, %[3]d;\n\tadd.s64 %[1]s, %[1]s, 1;\n", name, by, int64(from))
-			case "b32":
+			case typ == "b32":
 				p.f("\tmul.lo.s32 %s, %%t, %d;\n\tadd.s32 %[1]s, %[1]s, %[3]d;\n\tadd.s32 %[1]s, %[1]s, 1;\n", name, by, int32(from))
 			default:
 				p.f("\tmad.lo.s32 %%one, %%t, %d, %d;\n\tcvt.u16.u32 %s, %%one;\n", by, int32(from), name)
 			}
 		})
 		for i := range nPred {
-			p.f("\tsetp.lt.s32 %%p%d, %%t, %d;\n", i, pick(p.r, 0, 0, 100, 100, 7))
+			p.f("\tsetp.lt.s32 %%p%d, %%t, %d;\n", i, pick(p.r, 0, 100, 7, 7))
 		}
 		p.instr([]*ptx.Variant{v})
 		pool(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, off, name) })
