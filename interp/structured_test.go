@@ -629,7 +629,15 @@ func TestStructuredPrograms(t *testing.T) {
 func everyInstruction(seed uint64, variants []*ptx.Variant) (src string, kernels []*ptx.Variant) {
 	p := &program{r: rand.New(rand.NewPCG(seed, 3)), constants: 1}
 	p.f(".version 8.8\n.target sm_100\n.address_size 64\n")
-	for _, v := range slices.Concat(variants, variants, variants) {
+	var list []*ptx.Variant
+	for _, v := range variants {
+		times := 2
+		if a := v.Form.Affine; a != ptx.AffineUniform && a != ptx.AffineNone {
+			times = 8 // it has a rule, with conditions
+		}
+		list = append(list, slices.Repeat([]*ptx.Variant{v}, times)...)
+	}
+	for _, v := range list {
 		p.f(".entry k%d(.param .u64 out)\n{\n", len(kernels))
 		p.f("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>, %%t, %%one;\n\t.reg .b64 %%d<%d>, %%wide, %%out;\n\t.reg .pred %%p<%d>;\n", nHalf, nWord, nWide, nPred)
 		p.f("\tmov.u32 %%t, %%tid.x;\n\tcvt.u64.u32 %%wide, %%t;\n\tld.param.u64 %%out, [out];\n\tmad.wide.u32 %%out, %%t, %d, %%out;\n", stride)
