@@ -3,7 +3,6 @@ package kernels
 // This file checks the value structure that launches of workloads find.
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,74 +58,5 @@ func TestStructureAgrees(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestFigure1 compares the labels of the value-structure paper's example with those
-// printed there, figure 1(c): u uniform, a affine, g generic. What comes after the
-// branch is labelled for warps that all take it, or do not: "it is not clear that we
-// can exploit the value structure" otherwise (2.3).
-func TestFigure1(t *testing.T) {
-	const want = `
-u ld.param.u32
-u ld.param.u32
-u cvta.to.global.u32
-u mov.u32
-u mov.u32
-a mov.u32
-a mad.lo.s32
-a shl.b32
-a add.s32
-a ld.global.u32
-g mul.lo.s32
-a st.global.u32
-g setp.gt.s32
-u bra
-u ret
-u mov.u32
-a st.global.u32
-u ret
-`
-	const block = 256
-	for _, policy := range []string{"kim", "gemu", "ideal"} {
-		w := Lookup("threshold")
-		s := start(t, w.Name, interp.Config{}, 0)
-		// Every other warp is above the threshold, and no values are in progression.
-		y := make([]int32, 2*block)
-		for i := range y {
-			y[i] = int32(i * i % 37)
-			if i/32%2 == 0 {
-				y[i] += 1000
-			}
-		}
-		b, err := interp.NewBuffer(s.Module.Device(), y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := s.Module.Run(t.Context(), &interp.Launch{
-			Grid: interp.Dim(len(y) / block), Block: interp.Dim(block), Args: []any{b, 3}, Stats: true, Policy: affinetrack.PolicyByName(policy),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got strings.Builder
-		got.WriteByte('\n')
-		for _, in := range r.Structure.Instrs {
-			label := "mixed"
-			switch n := in.Label.Total(); {
-			case n == 0:
-				label = "-"
-			case in.Label.Uniform == n:
-				label = "u"
-			case in.Label.Affine == n:
-				label = "a"
-			case in.Label.Generic == n:
-				label = "g"
-			}
-			got.WriteString(label + " " + in.Text + "\n")
-		}
-		if diff := cmp.Diff(want, got.String()); diff != "" {
-			t.Errorf("policy %s (-figure +got):\n%s", policy, diff)
-		}
 	}
 }
