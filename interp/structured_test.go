@@ -90,7 +90,7 @@ func (s *structured) seed() {
 	case 9:
 		s.f("\t%smov.b64 {%s, _}, %s;\n", s.guard(), s.word(), s.wide())
 	case 10:
-		s.f("\t%sadd.u32 %s, %s, %%tid.x;\n", s.guard(), s.word(), s.word())
+		s.f("\t%sadd.u32 %s, %s, %%tx;\n", s.guard(), s.word(), s.word())
 	case 11:
 		t := pick(s.r, "u32", "s32")
 		s.f("\t%ssetp.%s.%s %s, %s, %s;\n", s.guard(), pick(s.r, "lt", "le", "gt", "ge", "eq", "ne"), t, s.pred(), s.word(), pick(s.r, "0", "5", "16", "31", "32", s.word()))
@@ -266,7 +266,7 @@ func (s *structured) function(head, load, store string) {
 	s.f("\tmov.u64 %%table, tab;\n\tmov.u32 %%sh, %%tid.x;\n")
 	s.threadIndex()
 	for i := range nWord {
-		s.f("\tmad.lo.u32 %%w%d, %%ra, %d, %%tid.x;\n", i, i)
+		s.f("\tmad.lo.u32 %%w%d, %%ra, %d, %%tx;\n", i, i)
 	}
 	for i := range nWide {
 		s.f("\tadd.u64 %%d%d, %%rb, %d;\n", i, i*i)
@@ -281,7 +281,7 @@ func (s *structured) function(head, load, store string) {
 
 func (s *structured) registers(loops int) {
 	s.f("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>;\n\t.reg .b64 %%d<%d>;\n\t.reg .pred %%p<%d>, %%q;\n\t.reg .u32 %%c<%d>;\n", nHalf, nWord, nWide, nPred, loops+1)
-	s.f("\t.reg .u64 %%table, %%scratch, %%addr;\n\t.reg .u32 %%lin, %%sh, %%at;\n")
+	s.f("\t.reg .u64 %%table, %%scratch, %%addr;\n\t.reg .u32 %%lin, %%sh, %%at, %%tx, %%ty, %%lane, %%cta;\n")
 }
 
 func (s *structured) predicates() {
@@ -293,9 +293,13 @@ func (s *structured) predicates() {
 // threadIndex computes %lin, the index of the thread in the grid, and the
 // addresses of its memory.
 func (s *structured) threadIndex() {
-	s.f(`	mov.u32 %%sh, %%tid.y;
+	s.f(`	mov.u32 %%tx, %%tid.x;
+	mov.u32 %%ty, %%tid.y;
+	mov.u32 %%lane, %%laneid;
+	mov.u32 %%cta, %%ctaid.x;
+	mov.u32 %%sh, %%tid.z;
 	mov.u32 %%lin, %%ntid.y;
-	mad.lo.u32 %%lin, %%lin, %%tid.z, %%sh;
+	mad.lo.u32 %%lin, %%lin, %%sh, %%ty;
 	mov.u32 %%sh, %%tid.x;
 	mov.u32 %%at, %%ntid.x;
 	mad.lo.u32 %%sh, %%lin, %%at, %%sh;
@@ -350,9 +354,9 @@ func structuredProgram(seed uint64, threads int, warps bool) (src string, in []b
 		case s.r.IntN(4) == 0 && !s.tame:
 			s.f("\tld.global.%s %s, [%%in+%d];\n", typ, name, off)
 		case typ == "b64":
-			s.f("\tmul.wide.u32 %s, %s, %d;\n", name, pick(s.r, "%lin", "%tid.x", "%tid.y", "%ctaid.x"), uint32(s.value()))
+			s.f("\tmul.wide.u32 %s, %s, %d;\n", name, pick(s.r, "%lin", "%tx", "%ty", "%cta"), uint32(s.value()))
 		case typ == "b32":
-			s.f("\tmul.lo.u32 %s, %s, %d;\n", name, pick(s.r, "%lin", "%tid.x", "%tid.x", "%tid.y", "%laneid", "%ctaid.x"), pick(s.r, 1, 1, 4, -1, int32(s.value())))
+			s.f("\tmul.lo.u32 %s, %s, %d;\n", name, pick(s.r, "%lin", "%tx", "%tx", "%ty", "%lane", "%cta"), pick(s.r, 1, 1, 4, -1, int32(s.value())))
 		default:
 			s.f("\tcvt.u16.u32 %s, %s;\n", name, pick(s.r, "%lin", "%at", "%sh"))
 		}
