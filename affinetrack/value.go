@@ -111,31 +111,49 @@ func fit(v Value, width, slot, first, last int) (Value, bool) {
 	return Value{p.first - uint64(first)*uint64(p.step), uint64(p.step)}.reduce(slot), true
 }
 
-// Describe finds the description of lanes: the smallest one that allows them. It
-// is how the ideal policy classifies. mask selects lanes; at(i) is the value of
-// lane i, of width bits.
+// Describe finds the description of lanes: the least one that allows them, with
+// the stride nearest to zero if there are several. It is how the ideal policy
+// classifies. mask selects the lanes, at least one; at(i) is the value of lane i,
+// of width bits.
 func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
 	first := bits.TrailingZeros32(mask)
-	if mask&(mask-1) == 0 {
+	rest := mask & (mask - 1)
+	if rest == 0 {
 		return Value{Base: at(first)}, true
 	}
-	second := bits.TrailingZeros32(mask & (mask - 1))
-	m := ones(width)
+	// Lanes that are n·2^k apart, n odd, determine the stride modulo 2^(width−k),
+	// for odd numbers have inverses. What the pair of the smallest k leaves open
+	// makes no difference to the others: 2^k divides their distances, too.
+	second := bits.TrailingZeros32(rest)
+	k := bits.TrailingZeros(uint(second - first))
+	for r := rest; k > 0 && r != 0; r &= r - 1 {
+		i := bits.TrailingZeros32(r)
+		if z := bits.TrailingZeros(uint(i - first)); z < k {
+			second, k = i, z
+		}
+	}
 	delta := at(second) - at(first)
-	// Between lanes that are n apart the stride is determined up to a multiple of
-	// 2^w/n; take the one that divides evenly as a signed number.
-	n := int64(second - first)
-	d := signExtend(delta, width)
-	if d%n != 0 {
+	if delta&ones(k) != 0 {
 		return Value{}, false
 	}
-	v := Value{Stride: uint64(d/n) & m}
-	v.Base = (at(first) - uint64(first)*v.Stride) & m
-	for rest := mask & (mask - 1); rest != 0; rest &= rest - 1 {
-		i := bits.TrailingZeros32(rest)
+	m := ones(width)
+	stride := uint64(signExtend(delta>>k*inverse(uint64(second-first)>>k), width-k))
+	v := Value{Base: (at(first) - uint64(first)*stride) & m, Stride: stride & m}
+	for r := rest; r != 0; r &= r - 1 {
+		i := bits.TrailingZeros32(r)
 		if v.At(i)&m != at(i)&m {
 			return Value{}, false
 		}
 	}
 	return v, true
+}
+
+// inverse is the inverse of an odd number modulo 2^64. Each step of Newton's
+// method doubles the number of bits that are right; at first they are three.
+func inverse(n uint64) uint64 {
+	x := n
+	for range 5 {
+		x *= 2 - n*x
+	}
+	return x
 }

@@ -85,9 +85,9 @@ type inst struct {
 type instr struct {
 	*ptx.Instr
 	fn     *function
-	index  int   // in code.instrs
-	guard  int32 // as inst.guard
-	reads  []register
+	index  int        // in code.instrs
+	guard  int32      // as inst.guard
+	reads  []register // guard left out
 	writes []register
 }
 

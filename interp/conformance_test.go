@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 )
@@ -169,16 +170,34 @@ type engine struct {
 	run  func(m *Module, l *Launch) error
 }
 
-// engines are all ways to run a kernel.
+// engines are all ways to run a kernel: on vectors, on compact operands under every
+// policy, on both, and on the oracle. The first policy has two engines for affine
+// mode: one of its own, and one for launches that somebody looks at.
 func engines() []engine {
-	in := func(mode Mode) engine {
-		return engine{mode.String(), func(m *Module, l *Launch) error {
-			l.Mode = mode
-			_, err := m.Run(context.Background(), l)
-			return err
-		}}
+	list := []engine{inMode(Vector, nil), {"affine counted", func(m *Module, l *Launch) error {
+		l.Mode, l.Stats = Affine, true
+		_, err := m.Run(context.Background(), l)
+		return err
+	}}}
+	for _, p := range affinetrack.Policies {
+		list = append(list, inMode(Check, p))
+		if !p.Ideal {
+			list = append(list, inMode(Affine, p))
+		}
 	}
-	return []engine{in(Vector), in(Check), in(Affine), {"oracle", runOracle}}
+	return append(list, engine{"oracle", runOracle})
+}
+
+func inMode(mode Mode, p *affinetrack.Policy) engine {
+	name := mode.String()
+	if p != nil {
+		name += " " + p.Name
+	}
+	return engine{name, func(m *Module, l *Launch) error {
+		l.Mode, l.Policy = mode, p
+		_, err := m.Run(context.Background(), l)
+		return err
+	}}
 }
 
 func TestConformance(t *testing.T) {

@@ -378,6 +378,9 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	l.instrs = append(l.instrs, l.src)
 	in.Uses(func(r ptx.RegID) { l.src.reads = append(l.src.reads, register{r, l.rows[r]}) },
 		func(r ptx.RegID) { l.src.writes = append(l.src.writes, register{r, l.rows[r]}) })
+	if in.Guard.Reg != ptx.NoReg {
+		l.src.reads = l.src.reads[1:] // the guard comes first
+	}
 	if !l.trial {
 		l.temps = regfile.Size{}
 	}

@@ -442,7 +442,7 @@ func lowerCvtPack(l *lowerer, in *ptx.Instr) {
 		o.C = l.source(&in.Ops[3], ptx.B32, alu.R)
 	}
 	o.D = l.target(&in.Ops[0], alu.R)
-	l.op("cvt.pack", o)
+	l.emitKernel(alu.Lookup("cvt.pack"), o, "cvt.pack", in.Form.Affine)
 }
 
 // lowerCvta: global, constant and parameter addresses are generic as they are;

@@ -24,6 +24,8 @@ type program struct {
 	labels int
 	loops  int
 	budget int
+
+	constants int // of six operands so many are constants, and one more
 }
 
 // Registers of a random program, per width.
@@ -115,8 +117,11 @@ func (p *program) instr(variants []*ptx.Variant) {
 			text = fmt.Sprint(int64(p.value()&0x7f) + 1)
 		case name == "fns" && o.Name == "b":
 			text = fmt.Sprint(p.r.IntN(32))
-		case !o.Dst && t != ptx.Pred && p.r.IntN(6) == 0 && t.Bits() >= 32:
+		case !o.Dst && t != ptx.Pred && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
 			x := p.value()
+			if p.constants > 0 && p.r.IntN(2) == 0 {
+				x = uint64(p.r.IntN(40)) // such as shifts and factors of addresses
+			}
 			switch {
 			case t == ptx.F32:
 				text = fmt.Sprintf("0f%08X", uint32(x))

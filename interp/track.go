@@ -323,7 +323,11 @@ func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
 	for i, o := range x.in.uses.reads {
 		switch {
 		case o.slot == alu.P:
-			tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: lanes %s of the predicate are set", i, lanesList(uint64(x.f.P[o.row]&x.m))))
+			set := "no lane"
+			if p := x.f.P[o.row] & x.m; p != 0 {
+				set = "lanes " + lanesList(uint64(p))
+			}
+			tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
 		default:
 			if v, ok := t.value(x.f, o.slot, o.row, x.m); ok {
 				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: %s", i, v))

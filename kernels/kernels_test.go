@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gemu/affinetrack"
 	"gemu/interp"
 )
 
@@ -56,22 +57,66 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// TestWarpWidths checks that no workload relies on warps of 32, but reduce, which
-// says so.
-func TestWarpWidths(t *testing.T) {
+// engine is a way to execute launches.
+type engine struct {
+	mode   interp.Mode
+	policy *affinetrack.Policy
+	stats  bool
+}
+
+func (e engine) String() string {
+	s := e.mode.String()
+	if e.policy != nil {
+		s += " " + e.policy.Name
+	}
+	if e.stats {
+		s += " with statistics"
+	}
+	return s
+}
+
+// engines are all there are: affine mode has one more for launches that nobody
+// looks at.
+func engines() []engine {
+	list := []engine{{mode: interp.Vector}, {mode: interp.Affine}}
+	for _, p := range affinetrack.Policies {
+		list = append(list, engine{interp.Check, p, true})
+		if !p.Ideal {
+			list = append(list, engine{interp.Affine, p, true})
+		}
+	}
+	return list
+}
+
+// TestEngines compares every workload with its reference in every mode, under every
+// policy, in warps of every width: none relies on 32 but reduce, which says so.
+func TestEngines(t *testing.T) {
+	n, widths := 33, []int{1, 4, 8, 16, 32, 64}
+	if testing.Short() {
+		n, widths = 9, []int{8, 32, 64}
+	}
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, width := range []int{1, 8, 64} {
-				s := start(t, w.Name, interp.Config{}, min(33, w.N))
-				s.Prepare = func(l *interp.Launch) { l.WarpSize = width }
-				err := w.Run(s)
-				var wrong *Mismatch
-				switch {
-				case w.Name == "reduce" && (err == nil || errors.As(err, &wrong)):
-					t.Errorf("warps of %d: %v, want shuffles to be refused", width, err)
-				case w.Name != "reduce" && err != nil:
-					t.Errorf("warps of %d: %v", width, err)
+			for _, e := range engines() {
+				for _, width := range widths {
+					if width == 1 && e.mode != interp.Vector {
+						continue // of one lane, every value is uniform
+					}
+					s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16)) // small where an element is much work
+					s.Prepare = func(l *interp.Launch) {
+						l.WarpSize, l.Mode, l.Policy, l.Stats = width, e.mode, e.policy, e.stats
+					}
+					err := w.Run(s)
+					var wrong *Mismatch
+					switch {
+					case w.Name == "reduce" && width != 32:
+						if err == nil || errors.As(err, &wrong) || errors.Is(err, interp.ErrMismatch) {
+							t.Errorf("%v, warps of %d: %v, want shuffles to be refused", e, width, err)
+						}
+					case err != nil:
+						t.Errorf("%v, warps of %d: %v", e, width, err)
+					}
 				}
 			}
 		})

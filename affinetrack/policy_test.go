@@ -1,0 +1,290 @@
+package affinetrack_test
+
+// This file checks the policies, and that the functional unit keeps to them.
+
+import (
+	"math/big"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	. "gemu/affinetrack"
+	"gemu/ptx"
+)
+
+func TestPolicies(t *testing.T) {
+	var names []string
+	for _, p := range Policies {
+		names = append(names, p.Name)
+		if PolicyByName(p.Name) != p {
+			t.Errorf("PolicyByName(%q) is another", p.Name)
+		}
+		if p.Doc == "" {
+			t.Errorf("policy %s says nothing of itself", p.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"gemu", "kim", "collange", "ideal"}, names); diff != "" {
+		t.Errorf("policies (-want +got):\n%s", diff)
+	}
+	if PolicyByName("no such policy") != nil {
+		t.Error("found what is not there")
+	}
+}
+
+func TestRuleSet(t *testing.T) {
+	s := NewRuleSet(ptx.AffineAdd, ptx.AffineWarp)
+	for r := range ptx.AffineCount {
+		if want := r == ptx.AffineAdd || r == ptx.AffineWarp; s.Has(r) != want {
+			t.Errorf("a set of add and warp has %s: %v", r, s.Has(r))
+		}
+	}
+}
+
+// TestPolicyRules: what each machine can do compactly, from its paper.
+func TestPolicyRules(t *testing.T) {
+	// Kim et al. 4.2: "addition, subtraction, multiplication, and shifts"; mad, neg
+	// and conversions are made of them. 4.1: moves. Affine branches and memory
+	// operations.
+	kim := map[ptx.Affine]bool{
+		ptx.AffineMove: true, ptx.AffineAdd: true, ptx.AffineSub: true, ptx.AffineMul: true, ptx.AffineMad: true, ptx.AffineShl: true, ptx.AffineShr: true,
+		ptx.AffineNeg: true, ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineCompare: true, ptx.AffineBranch: true, ptx.AffineLoad: true, ptx.AffineStore: true, ptx.AffineUniform: true,
+	}
+	// "[7] does not consider affine multiplication" (Kim et al. 2.3), nor branches
+	// or memory.
+	collange := map[ptx.Affine]bool{
+		ptx.AffineMove: true, ptx.AffineAdd: true, ptx.AffineSub: true, ptx.AffineShl: true, ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineUniform: true,
+	}
+	for r := ptx.AffineUniform; r < ptx.AffineCount; r++ {
+		for name, want := range map[string]bool{"gemu": true, "ideal": true, "kim": kim[r], "collange": collange[r]} {
+			if PolicyByName(name).Rules.Has(r) != want {
+				t.Errorf("policy %s has rule %s: %v, want %v", name, r, !want, want)
+			}
+		}
+	}
+}
+
+func TestAllows(t *testing.T) {
+	for _, c := range []struct {
+		v    Value
+		slot int
+		kim  bool // a stride of 16 bits
+		coll bool // a stride that is a power of two and divides the base
+	}{
+		{Value{Base: 0xdeadbeef}, 32, true, true},
+		{Value{Base: 1<<64 - 1}, 64, true, true},
+		{Value{0, 1}, 32, true, true},
+		{Value{7, 1}, 32, true, true},
+		{Value{8, 4}, 32, true, true},
+		{Value{6, 4}, 32, true, false},
+		{Value{0, 12}, 32, true, false},
+		{Value{0, 0x7fff}, 32, true, false},
+		{Value{0, 0x8000}, 32, false, true},
+		{Value{0, 0xffff8000}, 32, true, true},   // −2^15
+		{Value{0, 0xffff7fff}, 32, false, false}, // −2^15 − 1
+		{Value{0, 0xffff8000}, 64, false, false},
+		{Value{0, 1<<64 - 1<<15}, 64, true, true},
+		{Value{0, 1 << 31}, 32, false, true},
+		{Value{1 << 31, 1 << 31}, 32, false, true},
+		{Value{1 << 30, 1 << 31}, 32, false, false},
+		{Value{0, 1 << 63}, 64, false, true},
+		{Value{0, 1<<32 - 4}, 32, true, true}, // −4
+		{Value{2, 1<<32 - 4}, 32, true, false},
+	} {
+		for name, want := range map[string]bool{"gemu": true, "ideal": true, "kim": c.kim, "collange": c.coll} {
+			if got := PolicyByName(name).Allows(c.v, c.slot); got != want {
+				t.Errorf("policy %s allows %s in %d bits: %v, want %v", name, c.v, c.slot, got, want)
+			}
+		}
+	}
+}
+
+// allowed is Policy.Allows once more: strides are numbers of two's complement.
+func allowed(p *Policy, v Value, slot int) bool {
+	s := integer(v.Stride)
+	if s.Bit(slot-1) != 0 {
+		s.Sub(s, power(uint64(slot)))
+	}
+	ok := true
+	if p.StrideBits > 0 {
+		limit := power(uint64(p.StrideBits - 1))
+		ok = s.Cmp(limit) < 0 && new(big.Int).Neg(s).Cmp(limit) <= 0
+	}
+	if p.PowerOfTwo && s.Sign() != 0 {
+		mag := new(big.Int).Abs(s)
+		ok = ok && mag.Cmp(power(uint64(mag.BitLen()-1))) == 0 && multiple(integer(v.Base), mag)
+	}
+	return ok
+}
+
+// TestUnit: under every policy the unit has a result for uniform operands, and for
+// affine ones just where the policy has the rule, the rule has a result, and the
+// policy can hold it.
+func TestUnit(t *testing.T) {
+	for _, p := range Policies {
+		t.Run(p.Name, func(t *testing.T) {
+			u := Unit{Policy: p, Table: Rules}
+			rapid.Check(t, func(t *rapid.T) {
+				m := rapid.SampledFrom(models).Draw(t, "rule")
+				a := m.args(t, rapid.SampledFrom(m.types).Draw(t, "types"))
+				uniform := true
+				for i := range m.n {
+					uniform = uniform && a.V[i].Uniform()
+				}
+				called := false
+				v, ok := u.Execute(m.rule, &a, m.n, func() uint64 { called = true; return 42 })
+				switch {
+				case called != uniform:
+					t.Fatalf("%v: computed once: %v", a, called)
+				case uniform:
+					if !ok || v != (Value{Base: 42}) {
+						t.Fatalf("%v: %s, %v; want what was computed once", a, v, ok)
+					}
+					return
+				}
+				want, have := Rules.Rules[m.rule](&a)
+				if m.rule == ptx.AffineShr && p.Name == "kim" && a.V[1].Uniform() { // no rounding: the stride must be a multiple
+					have = have && multiple(integer(a.V[0].Stride), power(a.V[1].Base))
+				}
+				have = have && p.Rules.Has(m.rule) && allowed(p, want, a.Slot)
+				if ok != have || ok && v != want {
+					t.Fatalf("%s of %v: %s, %v; want %s, %v", m.rule, a, v, ok, want, have)
+				}
+			})
+		})
+	}
+}
+
+// TestUnitWithoutRules: the instruction table says of some instructions that they
+// execute on uniform operands only, or never on compact ones.
+func TestUnitWithoutRules(t *testing.T) {
+	u := Unit{Policy: Policies[0], Table: Rules}
+	once := func() uint64 { return 42 }
+	a := Args{Width: 32, Out: 32, Slot: 32, Last: 31, V: [4]Value{{Base: 1}, {Base: 2}}}
+	if v, ok := u.Execute(ptx.AffineUniform, &a, 2, once); !ok || v != (Value{Base: 42}) {
+		t.Errorf("uniform operands, rule uniform: %s, %v", v, ok)
+	}
+	if v, ok := u.Execute(ptx.AffineNone, &a, 2, once); ok {
+		t.Errorf("uniform operands, rule none: %s", v)
+	}
+	a.V[1].Stride = 1
+	for _, r := range []ptx.Affine{ptx.AffineNone, ptx.AffineUniform, ptx.AffineBranch} {
+		if v, ok := u.Execute(r, &a, 2, once); ok {
+			t.Errorf("affine operands, rule %s: %s", r, v)
+		}
+	}
+}
+
+// TestShiftRight: "shift operations correspond to affine multiplication or
+// division" (Kim et al. 4.2), so they keep a progression if the stride divides;
+// what rounding makes of other strides, gemu sees and that machine does not.
+func TestShiftRight(t *testing.T) {
+	for _, c := range []struct {
+		v         Value
+		by        uint64
+		want      Value
+		gemu, kim bool
+	}{
+		{Value{0, 32}, 5, Value{0, 1}, true, true},
+		{Value{65, 32}, 5, Value{2, 1}, true, true},
+		{Value{0, 1}, 5, Value{}, true, false}, // lanes 0 to 31
+		{Value{1, 1}, 5, Value{}, false, false},
+		{Value{0, 16}, 5, Value{}, false, false},
+	} {
+		a := Args{Width: 32, Out: 32, Slot: 32, Last: 31, V: [4]Value{c.v, {Base: c.by}}}
+		for name, want := range map[string]bool{"gemu": c.gemu, "kim": c.kim, "collange": false} {
+			u := Unit{Policy: PolicyByName(name), Table: Rules}
+			if v, ok := u.Execute(ptx.AffineShr, &a, 2, nil); ok != want || ok && v != c.want {
+				t.Errorf("policy %s: %s >> %d is %s, %v; want %s, %v", name, c.v, c.by, v, ok, c.want, want)
+			}
+		}
+	}
+}
+
+func TestDecide(t *testing.T) {
+	for _, p := range Policies {
+		u := Unit{Policy: p, Table: Rules}
+		a := Args{Width: 32, Signed: true, Out: 32, Slot: 32, First: 0, Last: 31, Cmp: Lt}
+		a.V = [4]Value{{Base: 3}, {Base: 5}}
+		for _, want := range []bool{false, true} {
+			if holds, ok := u.Decide(&a, func() bool { return want }); holds != want || !ok {
+				t.Errorf("policy %s, uniform operands: %v, %v; want what was computed once, %v", p.Name, holds, ok, want)
+			}
+		}
+		never := func() bool { t.Error("computed once, but the operands are not uniform"); return false }
+		affine := p.Rules.Has(ptx.AffineCompare)
+		for _, c := range []struct {
+			cmp       Cmp
+			v         Value
+			holds, ok bool
+		}{
+			{Lt, Value{0, 1}, true, affine}, // tid < 32
+			{Lt, Value{1, 1}, false, false}, // lane 31 has 32
+			{Lt, Value{32, 1}, false, affine},
+			{Ge, Value{32, 1}, true, affine},
+			{Le, Value{1, 1}, true, affine},
+			{Gt, Value{1, 1}, false, affine},
+			{Eq, Value{33, 1}, false, affine},
+			{Ne, Value{33, 1}, true, affine},
+			{Ne, Value{32, 1}, false, false}, // lane 0 is equal, the others are not
+			{Eq, Value{30, 1}, false, false},
+			{NoCmp, Value{0, 1}, false, false},
+		} {
+			a.V, a.Cmp = [4]Value{c.v, {Base: 32}}, c.cmp
+			if holds, ok := u.Decide(&a, never); ok != c.ok || ok && holds != c.holds {
+				t.Errorf("policy %s: comparison %d of %s with 32: %v, %v; want %v, %v", p.Name, c.cmp, c.v, holds, ok, c.holds, c.ok)
+			}
+		}
+	}
+}
+
+// TestUnitUsesTable: the unit's table is the one given, broken or not.
+func TestUnitUsesTable(t *testing.T) {
+	broken := *Rules
+	broken.Rules[ptx.AffineAdd] = func(*Args) (Value, bool) { return Value{7, 7}, true }
+	broken.Compare = func(*Args) (bool, bool) { return true, true }
+	u := Unit{Policy: Policies[0], Table: &broken}
+	a := Args{Width: 32, Out: 32, Slot: 32, Last: 31, Cmp: Lt, V: [4]Value{{5, 1}, {Base: 0}}}
+	if v, ok := u.Execute(ptx.AffineAdd, &a, 2, nil); !ok || v != (Value{7, 7}) {
+		t.Errorf("add is %s, %v", v, ok)
+	}
+	if holds, ok := u.Decide(&a, nil); !holds || !ok {
+		t.Errorf("comparison is %v, %v", holds, ok)
+	}
+}
+
+func TestShares(t *testing.T) {
+	var s Shares
+	for _, c := range []Class{Uniform, Affine, Affine, Generic, Generic, Generic, Unknown} {
+		s.Count(c)
+	}
+	if want := (Shares{1, 2, 3}); s != want || s.Total() != 6 || s.Compact() != 3 {
+		t.Errorf("%+v, total %d, compact %d; want %+v, 6, 3", s, s.Total(), s.Compact(), want)
+	}
+}
+
+// TestCountsAdd fills every field with another number and adds: none is left out.
+func TestCountsAdd(t *testing.T) {
+	var a, want Counts
+	fill(reflect.ValueOf(&a).Elem(), 1, new(int64))
+	fill(reflect.ValueOf(&want).Elem(), 3, new(int64))
+	sum := a
+	sum.Add(&a)
+	sum.Add(&a)
+	if diff := cmp.Diff(want, sum); diff != "" {
+		t.Errorf("three times the same (-want +got):\n%s", diff)
+	}
+}
+
+// fill sets the numbers of a struct to factor, 2·factor, …
+func fill(v reflect.Value, factor int64, n *int64) {
+	if v.Kind() == reflect.Struct {
+		for i := range v.NumField() {
+			fill(v.Field(i), factor, n)
+		}
+		return
+	}
+	*n++
+	v.SetInt(factor * *n)
+}

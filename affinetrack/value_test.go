@@ -1,0 +1,171 @@
+package affinetrack_test
+
+// This file checks the lattice: what descriptions mean, and that Describe finds
+// the least.
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	. "gemu/affinetrack"
+)
+
+// allows is membership in γ: whether lanes of so many bits may be what v says.
+func allows(v Value, mask uint32, width int, at func(i int) uint64) bool {
+	for i := range 32 {
+		if mask>>i&1 == 0 {
+			continue
+		}
+		want := modulo(add(integer(v.Base), mul(big.NewInt(int64(i)), integer(v.Stride))), width)
+		if want.Cmp(integer(at(i))) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestValue(t *testing.T) {
+	for _, c := range []struct {
+		v       Value
+		text    string
+		class   Class
+		uniform bool
+		at3     uint64
+	}{
+		{Value{}, "uniform(0x0)", Uniform, true, 0},
+		{Value{Base: 255}, "uniform(0xff)", Uniform, true, 255},
+		{Value{Base: 16, Stride: 4}, "affine(0x10, 0x4)", Affine, false, 28},
+		{Value{Base: 1, Stride: ^uint64(0)}, "affine(0x1, 0xffffffffffffffff)", Affine, false, 1<<64 - 2},
+	} {
+		if got := c.v.String(); got != c.text {
+			t.Errorf("%#v is written %s, want %s", c.v, got, c.text)
+		}
+		if c.v.Class() != c.class || c.v.Uniform() != c.uniform || c.v.At(3) != c.at3 {
+			t.Errorf("%s: class %s, uniform %v, lane 3 %#x; want %s, %v, %#x", c.text, c.v.Class(), c.v.Uniform(), c.v.At(3), c.class, c.uniform, c.at3)
+		}
+	}
+}
+
+// TestOrder: uniform ⊑ affine ⊑ generic, and the classes know it.
+func TestOrder(t *testing.T) {
+	if !(Unknown < Uniform && Uniform < Affine && Affine < Generic) {
+		t.Error("classes are not ordered by structure")
+	}
+	for c, want := range map[Class]string{Unknown: "-", Uniform: "u", Affine: "a", Generic: "g"} {
+		if c.String() != want {
+			t.Errorf("class %d is written %s, want %s", c, c, want)
+		}
+	}
+}
+
+// TestDescribeExhaustively compares Describe, for all vectors of three lanes out
+// of five of three bits, with a search through all descriptions.
+func TestDescribeExhaustively(t *testing.T) {
+	const width, size = 3, 1 << 3
+	for mask := uint32(1); mask < 1<<5; mask++ {
+		var active []int
+		for i := range 5 {
+			if mask>>i&1 != 0 {
+				active = append(active, i)
+			}
+		}
+		var lanes [5]uint64
+		at := func(i int) uint64 { return lanes[i] }
+		n := 1
+		for range active {
+			n *= size
+		}
+		for vector := range n {
+			for _, i := range active {
+				lanes[i] = uint64(vector % size)
+				vector /= size
+			}
+			uniform, affine := false, false
+			for b := range uint64(size) {
+				for s := range uint64(size) {
+					in := true
+					for _, i := range active {
+						in = in && (b+uint64(i)*s)%size == lanes[i]
+					}
+					uniform = uniform || in && s == 0
+					affine = affine || in
+				}
+			}
+			v, ok := Describe(mask, width, at)
+			switch {
+			case ok != affine:
+				t.Fatalf("mask %05b lanes %v: described %v, but there is a description: %v", mask, lanes, ok, affine)
+			case !ok:
+			case !allows(v, mask, width, at):
+				t.Fatalf("mask %05b lanes %v: %s does not allow them", mask, lanes, v)
+			case v.Uniform() != uniform:
+				t.Fatalf("mask %05b lanes %v: %s, but they are uniform: %v", mask, lanes, v, uniform)
+			case v.Base >= size || v.Stride >= size:
+				t.Fatalf("mask %05b lanes %v: %s is not reduced", mask, lanes, v)
+			}
+		}
+	}
+}
+
+// TestDescribe: what a description allows, Describe describes, as little as can
+// be; where a lane is changed it does not, or differently.
+func TestDescribe(t *testing.T) {
+	for _, width := range []int{32, 64} {
+		rapid.Check(t, func(t *rapid.T) {
+			mask := rapid.Uint32Range(1, 1<<32-1).Draw(t, "mask")
+			if rapid.Bool().Draw(t, "few") {
+				mask &= rapid.Uint32().Draw(t, "and") & rapid.Uint32().Draw(t, "and too")
+			}
+			if mask == 0 {
+				mask = 1 << rapid.IntRange(0, 31).Draw(t, "lane")
+			}
+			v := reduced(values(width, 0, 31).Draw(t, "value"), width)
+			var lanes [32]uint64
+			for i := range lanes {
+				lanes[i] = modulo(add(integer(v.Base), mul(big.NewInt(int64(i)), integer(v.Stride))), width).Uint64()
+			}
+			at := func(i int) uint64 { return lanes[i] }
+			got, ok := Describe(mask, width, at)
+			if !ok || !allows(got, mask, width, at) || v.Uniform() && !got.Uniform() {
+				t.Fatalf("lanes %032b of %s: %s, %v", mask, v, got, ok)
+			}
+			i := rapid.IntRange(0, 31).Draw(t, "change")
+			lanes[i] = reduced(Value{Base: lanes[i] + 1}, width).Base
+			got, ok = Describe(mask, width, at)
+			if ok && !allows(got, mask, width, at) {
+				t.Fatalf("lanes %032b of %s, lane %d one more: %s", mask, v, i, got)
+			}
+			if mask == 1<<32-1 && ok {
+				t.Fatalf("all lanes of %s, lane %d one more: %s", v, i, got)
+			}
+		})
+	}
+}
+
+// TestNumbers compares the ends and the step of a progression with its lanes.
+func TestNumbers(t *testing.T) {
+	for _, width := range []int{8, 16, 32, 64} {
+		for _, signed := range []bool{false, true} {
+			rapid.Check(t, func(t *rapid.T) {
+				a := Args{Width: width, Signed: signed, Out: width, Slot: slotOf(width)}
+				a.First, a.Last = lanes(t)
+				a.V[0] = reduced(values(width, a.First, a.Last).Draw(t, "value"), a.Slot)
+				c := newInstance(models[0], a)
+				from, to, step, ok := a.V[0].Numbers(width, signed, a.First, a.Last)
+				if ok != c.steady(0) && (ok || len(c.x[0]) > 2) {
+					t.Fatalf("%v: ok is %v, the lanes are %v", c, ok, c.x[0])
+				}
+				if !ok {
+					return
+				}
+				x := c.x[0]
+				first, last := modulo(x[0], 64), modulo(x[len(x)-1], 64)
+				if integer(from).Cmp(first) != 0 || integer(to).Cmp(last) != 0 || len(x) > 1 && big.NewInt(step).Cmp(c.step(0)) != 0 {
+					t.Fatalf("%v: from %#x to %#x by %d, the lanes are %v", c, from, to, step, x)
+				}
+			})
+		}
+	}
+}

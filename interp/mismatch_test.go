@@ -1,0 +1,280 @@
+package interp
+
+// This file breaks compact execution in every way there is, one after the other:
+// check mode must notice, and say what and where.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// mutation is an instruction that executes by a rule on compact operands: %t is
+// the thread index, %n minus the thread index, %q false. A warp has 32 lanes.
+type mutation struct {
+	rule   ptx.Affine
+	instr  string            // its last line is the one that executes by the rule
+	v      affinetrack.Value // its result, by hand
+	inputs []string          // operands as the report has them
+	wide   bool              // the result is one of 64 bits
+}
+
+const (
+	tidText   = "affine(0x0, 0x1)"
+	minusText = "affine(0x0, 0xffffffff)"
+)
+
+// mutations has an instruction for every rule.
+var mutations = []mutation{
+	{rule: ptx.AffineMove, instr: "mov.u32 %d, %t", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText}},
+	{rule: ptx.AffineAdd, instr: "add.u32 %d, %t, %t", v: affinetrack.Value{Stride: 2}, inputs: []string{tidText, tidText}},
+	{rule: ptx.AffineSub, instr: "sub.u32 %d, 9, %t", v: affinetrack.Value{Base: 9, Stride: 1<<32 - 1}, inputs: []string{tidText}},
+	{rule: ptx.AffineMul, instr: "mul.lo.u32 %d, %t, 12", v: affinetrack.Value{Stride: 12}, inputs: []string{tidText}},
+	{rule: ptx.AffineMad, instr: "mad.lo.u32 %d, %t, 12, %t", v: affinetrack.Value{Stride: 13}, inputs: []string{tidText, tidText}},
+	{rule: ptx.AffineShl, instr: "shl.b32 %d, %t, 3", v: affinetrack.Value{Stride: 8}, inputs: []string{tidText}},
+	{rule: ptx.AffineShr, instr: "shl.b32 %d, %t, 3; shr.u32 %d, %d, 1", v: affinetrack.Value{Stride: 4}, inputs: []string{"affine(0x0, 0x8)"}},
+	{rule: ptx.AffineDiv, instr: "shl.b32 %d, %t, 3; div.u32 %d, %d, 4", v: affinetrack.Value{Stride: 2}, inputs: []string{"affine(0x0, 0x8)"}},
+	{rule: ptx.AffineRem, instr: "add.u32 %d, %t, 100; rem.u32 %d, %d, 100", v: affinetrack.Value{Stride: 1}, inputs: []string{"affine(0x64, 0x1)"}},
+	{rule: ptx.AffineBfe, instr: "shl.b32 %d, %t, 3; bfe.u32 %d, %d, 3, 8", v: affinetrack.Value{Stride: 1}, inputs: []string{"affine(0x0, 0x8)"}},
+	{rule: ptx.AffineNeg, instr: "neg.s32 %d, %n", v: affinetrack.Value{Stride: 1}, inputs: []string{minusText}},
+	{rule: ptx.AffineNot, instr: "not.b32 %d, %t", v: affinetrack.Value{Base: 1<<32 - 1, Stride: 1<<32 - 1}, inputs: []string{tidText}},
+	{rule: ptx.AffineAbs, instr: "abs.s32 %d, %n", v: affinetrack.Value{Stride: 1}, inputs: []string{minusText}},
+	{rule: ptx.AffineMin, instr: "min.u32 %d, %t, 40", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText}},
+	{rule: ptx.AffineMax, instr: "max.s32 %d, %t, %n", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText, minusText}},
+	{rule: ptx.AffineAnd, instr: "and.b32 %d, %t, 31", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText}},
+	{rule: ptx.AffineOr, instr: "or.b32 %d, %t, 64", v: affinetrack.Value{Base: 64, Stride: 1}, inputs: []string{tidText}},
+	{rule: ptx.AffineXor, instr: "xor.b32 %d, %t, 31", v: affinetrack.Value{Base: 31, Stride: 1<<32 - 1}, inputs: []string{tidText}},
+	{rule: ptx.AffineSelect, instr: "selp.b32 %d, 7, %t, %q", v: affinetrack.Value{Stride: 1}, inputs: []string{tidText, "a predicate, set in no lane"}},
+	{rule: ptx.AffineConvert, instr: "cvt.s64.s32 %l, %n", v: affinetrack.Value{Stride: 1<<64 - 1}, inputs: []string{minusText}, wide: true},
+}
+
+// name is the last instruction's opcode.
+func (m *mutation) name() string {
+	list := strings.Split(m.instr, "; ")
+	name, _, _ := strings.Cut(list[len(list)-1], " ")
+	return name
+}
+
+// run runs the instruction in check mode with a table of rules.
+func (m *mutation) run(t *testing.T, table *affinetrack.Table) error {
+	t.Helper()
+	return checkedKernel(t, "\t"+strings.ReplaceAll(m.instr, "; ", ";\n\t")+";\n", &Launch{rules: table})
+}
+
+// checkedKernel runs a kernel of a warp in check mode. Its body has the registers
+// of a mutation.
+func checkedKernel(t *testing.T, body string, l *Launch) error {
+	t.Helper()
+	mod := loadBody(t, body)
+	l.Grid, l.Block = Dim(1), Dim(32)
+	_, err := mod.Run(t.Context(), l)
+	return err
+}
+
+// loadBody loads a kernel with the body, behind instructions that set those
+// registers of a mutation that it names.
+func loadBody(t *testing.T, body string) *Module {
+	t.Helper()
+	src := `.version 8.0
+.target sm_80
+.address_size 64
+.global .align 8 .b64 buf[64] = {1, 2, 3};
+.entry k()
+{
+	.reg .b32 %t, %n, %d, %x;
+	.reg .b64 %l, %addr;
+	.reg .pred %q, %p;
+	mov.u32 %t, %tid.x;
+` + body + "\tret;\n}\n"
+	if strings.Contains(body, "%n") {
+		src = strings.Replace(src, "%tid.x;\n", "%tid.x;\n\tsub.u32 %n, 0, %t;\n", 1)
+	}
+	if strings.Contains(body, "%q") {
+		src = strings.Replace(src, "%tid.x;\n", "%tid.x;\n\tsetp.ne.u32 %q, 0, 0;\n", 1)
+	}
+	mod, err := NewDevice(Config{Workers: 1}).Load("body.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mod
+}
+
+// breakRule makes a table whose rule r gives another result than it should.
+func breakRule(r ptx.Affine, change func(v affinetrack.Value) affinetrack.Value) (table *affinetrack.Table, used *int) {
+	broken, n := *affinetrack.Rules, 0
+	rule := broken.Rules[r]
+	broken.Rules[r] = func(a *affinetrack.Args) (affinetrack.Value, bool) {
+		v, ok := rule(a)
+		if ok {
+			n++
+			v = change(v)
+		}
+		return v, ok
+	}
+	return &broken, &n
+}
+
+// wantReport checks that an error is the report of a mismatch which says all there
+// is to say.
+func wantReport(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	var trap *Trap
+	if !errors.Is(err, ErrMismatch) || !errors.As(err, &trap) {
+		t.Errorf("got %v, want a mismatch", err)
+		return
+	}
+	report := trap.Report()
+	for _, p := range parts {
+		if !strings.Contains(report, p) {
+			t.Errorf("want %q in the report:\n%s", p, report)
+		}
+	}
+}
+
+// TestBrokenRules breaks every rule, in the base and in the stride. The report
+// names the rule, the instruction and its line, the operands, and both values.
+func TestBrokenRules(t *testing.T) {
+	covered := map[ptx.Affine]bool{}
+	for _, m := range mutations {
+		covered[m.rule] = true
+		t.Run(m.rule.String(), func(t *testing.T) {
+			if err := m.run(t, affinetrack.Rules); err != nil {
+				t.Fatalf("with sound rules: %v", err)
+			}
+			mask := uint64(1<<32 - 1)
+			if m.wide {
+				mask = 1<<64 - 1
+			}
+			reduce := func(v affinetrack.Value) affinetrack.Value {
+				return affinetrack.Value{Base: v.Base & mask, Stride: v.Stride & mask}
+			}
+			for _, c := range []struct {
+				lane   int // the first that has another value
+				change func(v affinetrack.Value) affinetrack.Value
+			}{
+				{0, func(v affinetrack.Value) affinetrack.Value { v.Base++; return reduce(v) }},
+				{1, func(v affinetrack.Value) affinetrack.Value { v.Stride++; return reduce(v) }},
+			} {
+				table, used := breakRule(m.rule, c.change)
+				err := m.run(t, table)
+				if *used == 0 {
+					t.Fatal("the rule was not used")
+				}
+				parts := []string{
+					"rule " + m.rule.String() + " of " + m.name() + ":", "\t" + m.name() + " ", // message and source line
+					fmt.Sprintf("the compact result is %s, but lane %d has %#x", c.change(m.v), c.lane, m.v.At(c.lane)&mask),
+				}
+				for i, text := range m.inputs {
+					parts = append(parts, fmt.Sprintf("operand %d: %s", i, text))
+				}
+				wantReport(t, err, parts...)
+			}
+		})
+	}
+	for r, rule := range affinetrack.Rules.Rules {
+		if rule != nil && !covered[ptx.Affine(r)] {
+			t.Errorf("no program breaks rule %s", ptx.Affine(r))
+		}
+	}
+}
+
+// TestBrokenComparison breaks the rule of comparisons.
+func TestBrokenComparison(t *testing.T) {
+	broken := *affinetrack.Rules
+	broken.Compare = func(a *affinetrack.Args) (holds, ok bool) {
+		holds, ok = affinetrack.Rules.Compare(a)
+		return !holds, ok
+	}
+	const body = "\tsetp.lt.u32 %p, %t, 32;\n"
+	if err := checkedKernel(t, body, &Launch{}); err != nil {
+		t.Fatalf("with the sound rule: %v", err)
+	}
+	wantReport(t, checkedKernel(t, body, &Launch{rules: &broken}),
+		"rule compare of setp.lt.u32:", body[:len(body)-1], "the comparison comes out as false in every lane, but not in lanes 0-31", "operand 0: "+tidText)
+}
+
+// spoil makes the kernel's popc instruction break something of the shadow register
+// file besides.
+func spoil(t *testing.T, mod *Module, spoil func(c *code, f *regfile.File)) {
+	t.Helper()
+	fn, err := mod.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mod.lowered(kernelKey{fn, lowerOptions{width: 32}}) // as check mode wants it
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.blocks {
+		for j := range c.blocks[i].insts {
+			in := &c.blocks[i].insts[j]
+			if in.op == nil || in.op.Key != "popc.b32" {
+				continue
+			}
+			pure := in.pure
+			in.pure = func(f *regfile.File, o *regfile.Operands, m uint32) {
+				pure(f, o, m)
+				spoil(c, f)
+			}
+			return
+		}
+	}
+	t.Fatal("no popc")
+}
+
+// TestBrokenShadow: compact addresses and predicates are compared with the lanes
+// where they are used, too.
+func TestBrokenShadow(t *testing.T) {
+	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n"
+	later := func(c *code, f *regfile.File) { // the address, by four bytes
+		for _, b := range c.blocks {
+			for _, in := range b.insts {
+				if in.mem != nil && in.mem.addr == alu.Q {
+					f.S.Q[in.mem.row].Base += 4
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		body  string
+		spoil func(c *code, f *regfile.File)
+		want  []string
+	}{
+		{"load", addr + "\tld.global.u32 %d, [%addr];\n", later, []string{"rule", "of ld.global.u32:", "the compact address is affine(", "but lane 0 has"}},
+		{"store", addr + "\tst.global.u32 [%addr], %d;\n", later, []string{"of st.global.u32:", "the compact address is affine(", "but lane 0 has"}},
+		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *code, f *regfile.File) {
+			for _, b := range c.blocks {
+				if b.term == termBranch {
+					f.S.P[b.guard-1].Value = false
+				}
+			}
+		}, []string{"@%p bra END;", "the branch is decided by its predicate, false in every lane, but not so for lanes 0-31"}},
+		{"uniform load", "\tmov.u64 %addr, buf;\n\tpopc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
+		{"operand", "\tadd.u32 %x, %t, 5;\n\tpopc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *code, f *regfile.File) {
+			for i := range f.S.R {
+				if f.S.R[i].Mask == regfile.Full && f.S.R[i].Base == 5 { // %x
+					f.S.R[i].Base = 6
+				}
+			}
+		}, []string{"rule add of add.u32:", "the compact result is affine(0x6, 0x2), but lane 0 has 0x5"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mod := loadBody(t, c.body)
+			l := &Launch{Grid: Dim(1), Block: Dim(32)}
+			if _, err := mod.Run(context.Background(), l); err != nil {
+				t.Fatalf("before anything is broken: %v", err)
+			}
+			spoil(t, mod, c.spoil)
+			_, err := mod.Run(context.Background(), l)
+			wantReport(t, err, c.want...)
+		})
+	}
+}

@@ -1,0 +1,336 @@
+package interp_test
+
+// This file checks what launches tell of the structure of values: counts derived
+// by hand, and that they depend on nothing but the launch.
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/affinetrack"
+	. "gemu/interp"
+)
+
+type (
+	counts = affinetrack.Counts
+	shares = affinetrack.Shares
+)
+
+var u, a, g = shares{Uniform: 1}, shares{Affine: 1}, shares{Generic: 1}
+
+// sum adds up shares.
+func sum(list ...shares) (s shares) {
+	for _, o := range list {
+		s.Add(o)
+	}
+	return s
+}
+
+// lazyKernel overwrites compact registers under divergence and guards.
+const lazyKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u32 n)
+{
+	.reg .u32 %t, %n, %r, %g, %s;
+	.reg .pred %p;
+	mov.u32 %t, %tid.x;
+	ld.param.u32 %n, [n];
+	mov.u32 %r, 5;
+	setp.lt.u32 %p, %t, 16;
+	@%p bra MEET;
+	xor.b32 %g, %t, %r;
+	add.u32 %r, %t, 1;
+	add.u32 %r, %t, 2;
+MEET:
+	add.u32 %s, %r, 1;
+	@%p mov.u32 %n, 7;
+	ret;
+}
+`
+
+// lazyCounts are those of lazyKernel for one warp of 32 lanes, by instruction.
+//
+// The thread index is affine, the parameter and the constant are uniform: three
+// compact results. tid < 16 differs between lanes, so its predicate is generic and
+// the branch not decided; lanes 0 to 15 wait at MEET while 16 to 31 execute the
+// next three diverged. 5 flips some of the bits in which the tids 16 to 31 differ,
+// and not the others: generic under every policy.
+//
+// tid+1 could be compact. In the single-ASRF scheme (Kim et al. 4.3) it is
+// suppressed, and as %r was compact (5) that is expanded for the lanes that wait;
+// tid+2 is suppressed, too, but %r is generic by now: nothing to expand. After MEET
+// %r is generic. The guarded mov is suppressed although the warp has converged, "since
+// some threads might not execute", and the compact %n expanded.
+func lazyCounts() []counts {
+	return []counts{
+		{Execs: 1, Lanes: 32, Label: a, Compact: 1, Writes: a},                                          // mov %t
+		{Execs: 1, Lanes: 32, Label: u, Compact: 1, Writes: u, Addresses: u, Data: u},                   // ld.param
+		{Execs: 1, Lanes: 32, Label: u, Compact: 1, Writes: u},                                          // mov %r, 5
+		{Execs: 1, Lanes: 32, Label: g, Reads: a},                                                       // setp
+		{Execs: 1, Lanes: 32, Label: u, Branches: 1},                                                    // bra
+		{Execs: 1, Lanes: 16, Diverged: 1, Label: g, Reads: sum(a, u), Writes: g},                       // xor
+		{Execs: 1, Lanes: 16, Diverged: 1, Label: a, Suppressed: 1, Expansions: 1, Reads: a, Writes: g}, // add %r, %t, 1
+		{Execs: 1, Lanes: 16, Diverged: 1, Label: a, Suppressed: 1, Reads: a, Writes: g},                // add %r, %t, 2
+		{Execs: 1, Lanes: 32, Label: g, Reads: g, Writes: g},                                            // add %s
+		{Execs: 1, Lanes: 32, Label: u, Suppressed: 1, Expansions: 1, Writes: g},                        // @%p mov
+		{Execs: 1, Lanes: 32, Label: u},                                                                 // ret
+	}
+}
+
+// lazyMasked are the counts with masked tags: results stay compact for the lanes
+// that compute them. The first add expands 5 for those that wait and the mov the
+// parameter for those its guard keeps back; the second add overwrites the same
+// lanes as the first.
+func lazyMasked() []counts {
+	list := lazyCounts()
+	for _, i := range []int{6, 7, 9} {
+		list[i].Compact, list[i].Suppressed = list[i].Suppressed, 0
+	}
+	list[6].Writes, list[7].Writes, list[9].Writes = a, a, u
+	return list
+}
+
+// lazyIdeal are those of the bound that looks at lanes, and holds nothing it would
+// have to expand.
+func lazyIdeal() []counts {
+	list := lazyMasked()
+	for i := range list {
+		list[i].Expansions = 0
+	}
+	return list
+}
+
+// memoryKernel has a branch that its end points decide, and loads and stores of all
+// classes.
+const memoryKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 buf, .param .u32 n)
+{
+	.reg .u32 %t, %n, %x, %y, %z;
+	.reg .u64 %p, %o, %a, %b;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %p, [buf];
+	ld.param.u32 %n, [n];
+	setp.ge.u32 %q, %t, %n;
+	@%q bra END;
+	mul.wide.u32 %o, %t, 4;
+	add.u64 %a, %p, %o;
+	ld.global.u32 %x, [%a];
+	ld.global.u32 %y, [%p];
+	add.u32 %x, %x, %y;
+	and.b32 %z, %x, 28;
+	cvt.u64.u32 %o, %z;
+	add.u64 %b, %p, %o;
+	ld.global.u32 %y, [%b];
+	st.global.u32 [%a], %y;
+END:
+	ret;
+}
+`
+
+// memoryCounts are those of memoryKernel for one warp of 32 lanes and n = 32.
+//
+// No tid is ≥ 32: the comparison is decided (its predicate uniform, so the
+// instruction is compact and as affine as its operands), and the branch with it.
+// Addresses are affine by mul and add; what is loaded from them is generic. Kim's
+// machine has uniform results of parameter loads only (4.1), so a load from a
+// uniform address gives a generic value, and everything made of it is generic. %o
+// is overwritten while affine, but by the whole warp: nothing to expand.
+func memoryCounts() []counts {
+	list := []counts{
+		{Label: a, Compact: 1, Writes: a},                        // mov %t
+		{Label: u, Compact: 1, Writes: u, Addresses: u, Data: u}, // ld.param
+		{Label: u, Compact: 1, Writes: u, Addresses: u, Data: u}, // ld.param
+		{Label: a, Compact: 1, Reads: sum(a, u)},                 // setp
+		{Label: u, Branches: 1, Decided: 1},                      // bra
+		{Label: a, Compact: 1, Reads: a, Writes: a},              // mul.wide
+		{Label: a, Compact: 1, Reads: sum(u, a), Writes: a},      // add %a
+		{Label: a, Reads: a, Writes: g, Addresses: a, Data: g},   // ld %x, [%a]
+		{Label: u, Reads: u, Writes: g, Addresses: u, Data: g},   // ld %y, [%p]
+		{Label: g, Reads: sum(g, g), Writes: g},                  // add %x
+		{Label: g, Reads: g, Writes: g},                          // and
+		{Label: g, Reads: g, Writes: g},                          // cvt
+		{Label: g, Reads: sum(u, g), Writes: g},                  // add %b
+		{Label: g, Reads: g, Writes: g, Addresses: g, Data: g},   // ld %y, [%b]
+		{Label: a, Reads: sum(a, g), Addresses: a, Data: g},      // st [%a]
+		{Label: u}, // ret
+	}
+	for i := range list {
+		list[i].Execs, list[i].Lanes = 1, 32
+	}
+	return list
+}
+
+// memoryUniform are the counts where a load from any uniform address has a uniform
+// result.
+func memoryUniform() []counts {
+	list := memoryCounts()
+	list[8].Compact, list[8].Writes, list[8].Data = 1, u, u
+	list[9].Reads = sum(g, u)
+	return list
+}
+
+// memoryCollange are those of a machine without multiplication, affine comparisons,
+// branches or memory operations: thread index and parameters are all it has.
+func memoryCollange() []counts {
+	list := memoryCounts()
+	list[3].Label, list[3].Compact = g, 0
+	list[4].Decided = 0
+	list[5] = counts{Execs: 1, Lanes: 32, Label: g, Reads: a, Writes: g}
+	list[6] = counts{Execs: 1, Lanes: 32, Label: g, Reads: sum(u, g), Writes: g}
+	list[7].Label, list[7].Reads, list[7].Addresses = g, g, g
+	list[8].Label, list[8].Addresses = g, g
+	list[14].Label, list[14].Reads, list[14].Addresses = g, sum(g, g), g
+	return list
+}
+
+// structureOf runs a kernel with statistics.
+func structureOf(t *testing.T, src string, cfg Config, l *Launch, args func(d *Device) []any) *Structure {
+	t.Helper()
+	mod, err := NewDevice(cfg).Load("structure.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Kernel, l.Args, l.Stats = "k", args(mod.Device()), true
+	r, err := mod.Run(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Structure
+}
+
+// countsOf are a structure's counts by instruction.
+func countsOf(s *Structure) []counts {
+	var list []counts
+	for i := range s.Instrs {
+		list = append(list, s.Instrs[i].Counts)
+	}
+	return list
+}
+
+func lazyArgs(*Device) []any { return []any{3} }
+
+// memoryArgs are a buffer of 32 words, no two or three in arithmetic progression
+// with their neighbours, and its length.
+func memoryArgs(d *Device) []any {
+	data := make([]uint32, 32)
+	for i := range data {
+		data[i] = uint32(4 * (i * i % 37 % 8))
+	}
+	b, err := NewBuffer(d, data)
+	if err != nil {
+		panic(err)
+	}
+	return []any{b, 32}
+}
+
+// TestStructure compares the counts with those derived by hand.
+func TestStructure(t *testing.T) {
+	for _, c := range []struct {
+		name, src string
+		args      func(d *Device) []any
+		want      map[string][]counts // by policy
+	}{
+		{"lazy", lazyKernel, lazyArgs, map[string][]counts{"kim": lazyCounts(), "collange": lazyCounts(), "gemu": lazyMasked(), "ideal": lazyIdeal()}},
+		{"memory", memoryKernel, memoryArgs, map[string][]counts{"kim": memoryCounts(), "gemu": memoryUniform(), "collange": memoryCollange()}},
+	} {
+		for policy, want := range c.want {
+			for _, mode := range []Mode{Check, Affine} {
+				p := affinetrack.PolicyByName(policy)
+				if mode == Affine && p.Ideal {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", c.name, policy, mode), func(t *testing.T) {
+					s := structureOf(t, c.src, Config{}, &Launch{Mode: mode, Policy: p, Grid: Dim(1), Block: Dim(32)}, c.args)
+					if s.Policy != p {
+						t.Errorf("policy %s", s.Policy.Name)
+					}
+					if len(s.Instrs) != len(want) {
+						t.Fatalf("%d instructions, want %d", len(s.Instrs), len(want))
+					}
+					for i, got := range countsOf(s) {
+						if diff := cmp.Diff(want[i], got); diff != "" {
+							t.Errorf("%s (-want +got):\n%s", strings.TrimSpace(s.Instrs[i].Text), diff)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestSummary derives the columns of table 1 for lazyKernel under Kim's policy, from
+// lazyCounts.
+func TestSummary(t *testing.T) {
+	l := &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: Dim(1), Block: Dim(32)}
+	s := structureOf(t, lazyKernel, Config{}, l, lazyArgs)
+	want := Summary{
+		Instructions: 11,
+		ActiveLanes:  float64(8*32+3*16) / 11,
+		Control:      100 * 2. / 11, // bra, ret
+		Memory:       100 * 1. / 11,
+		Diverged:     100 * 3. / 11,
+		Affine:       100 * 3. / 11,
+		Suppressed:   50, // 3 of 6 that could have been compact
+		Expansion:    100 * 2. / 11,
+		ReadsSaved:   100 * 5. / 6,       // setp, xor (2), add, add; not the last add
+		WritesSaved:  100 * (3. - 2) / 8, // three compact ones, two expansions
+	}
+	if diff := cmp.Diff(want, s.Summary()); diff != "" {
+		t.Errorf("lazy (-want +got):\n%s", diff)
+	}
+	wantLanes := make([]int64, 33)
+	wantLanes[32], wantLanes[16] = 8, 3
+	if diff := cmp.Diff(wantLanes, s.Lanes); diff != "" {
+		t.Errorf("lanes (-want +got):\n%s", diff)
+	}
+
+	l = &Launch{Policy: affinetrack.PolicyByName("kim"), Grid: Dim(1), Block: Dim(32)}
+	m := structureOf(t, memoryKernel, Config{}, l, memoryArgs).Summary()
+	if m.Branches != 100 {
+		t.Errorf("%v %% of branches decided, want 100", m.Branches)
+	}
+	if m.MemoryOps != 75 || m.Loads != 100*2./3 { // [%a], [%p], [%b], st [%a]; parameters left out
+		t.Errorf("%v %% of accesses and %v %% of loads affine, want 75 and 66.7", m.MemoryOps, m.Loads)
+	}
+	if m.LongLatency != 100*1./16 { // mul.wide
+		t.Errorf("%v %% long latency, want 6.25", m.LongLatency)
+	}
+}
+
+// TestStructureAdd: the counts of two launches of one kernel add up, those of
+// another kernel are appended.
+func TestStructureAdd(t *testing.T) {
+	one := func(src string, args func(d *Device) []any) *Structure {
+		return structureOf(t, src, Config{}, &Launch{Grid: Dim(1), Block: Dim(32)}, args)
+	}
+	lazy, memory := one(lazyKernel, lazyArgs), one(memoryKernel, memoryArgs)
+	total := &Structure{Policy: lazy.Policy}
+	for _, s := range []*Structure{lazy, memory, lazy} {
+		total.Add(s)
+	}
+	var want counts
+	for range 2 {
+		for _, c := range lazyMasked() {
+			want.Add(&c)
+		}
+	}
+	for _, c := range memoryUniform() {
+		want.Add(&c)
+	}
+	if len(total.Instrs) != len(lazy.Instrs)+len(memory.Instrs) {
+		t.Errorf("%d instructions, want %d and %d", len(total.Instrs), len(lazy.Instrs), len(memory.Instrs))
+	}
+	if diff := cmp.Diff(want, total.Total()); diff != "" {
+		t.Errorf("total (-want +got):\n%s", diff)
+	}
+	if total.Lanes[32] != 2*8+16 || total.Lanes[16] != 2*3 {
+		t.Errorf("lanes: %d of 32 and %d of 16, want 32 and 6", total.Lanes[32], total.Lanes[16])
+	}
+}

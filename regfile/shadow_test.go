@@ -1,0 +1,236 @@
+package regfile
+
+// This file checks the shadow register file against a model that has every lane
+// of every register written out.
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// lane32 and lane64 are a lane's value wherever it is: in the shadow or the row.
+func lane32(f *File, row int32, i int) uint32 {
+	if c := f.Shadow32(row); c.Mask>>i&1 != 0 {
+		return uint32(c.At(i))
+	}
+	return f.Src32(row)[i]
+}
+
+func lane64(f *File, row int32, i int) uint64 {
+	if c := f.Shadow64(row); c.Mask>>i&1 != 0 {
+		return c.At(i)
+	}
+	return f.Src64(row)[i]
+}
+
+// model is the registers of all windows, lane by lane.
+type model struct {
+	r [][]Row32
+	q [][]Row64
+}
+
+// TestShadow calls and returns, writes registers compactly or to the lanes, and
+// expands them, in any order: the value of a lane stays what was written last,
+// and after an expansion the row has it.
+func TestShadow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		frames := []Size{{R: 3, Q: 2, P: 1}}
+		f := &File{K: &Constants{}, S: &Shadow{}}
+		f.Reset(frames[0])
+		m := model{}
+		enter := func(n Size) {
+			m.r, m.q = append(m.r, append([]Row32{}, f.R...)), append(m.q, append([]Row64{}, f.Q...))
+			for i := range f.S.R {
+				if f.S.R[i].Mask != 0 {
+					t.Fatalf("register %d of a new window is compact for lanes %#x", i, f.S.R[i].Mask)
+				}
+			}
+			for i := range f.S.Q {
+				if f.S.Q[i].Mask != 0 {
+					t.Fatalf("wide register %d of a new window is compact for lanes %#x", i, f.S.Q[i].Mask)
+				}
+			}
+			for i := range f.S.P {
+				if f.S.P[i].Mask != 0 {
+					t.Fatalf("predicate %d of a new window is known for lanes %#x", i, f.S.P[i].Mask)
+				}
+			}
+		}
+		enter(frames[0])
+		top := func() (r []Row32, q []Row64) { return m.r[len(m.r)-1], m.q[len(m.q)-1] }
+		check := func(*rapid.T) {
+			r, q := top()
+			for row := range r {
+				for i := range Lanes {
+					if got := lane32(f, int32(row), i); got != r[row][i] {
+						t.Fatalf("register %d lane %d is %#x, want %#x", row, i, got, r[row][i])
+					}
+				}
+			}
+			for row := range q {
+				for i := range Lanes {
+					if got := lane64(f, int32(row), i); got != q[row][i] {
+						t.Fatalf("wide register %d lane %d is %#x, want %#x", row, i, got, q[row][i])
+					}
+				}
+			}
+		}
+		drawRow := func(t *rapid.T, n int) int32 { return int32(rapid.IntRange(0, n-1).Draw(t, "row")) }
+		mask := rapid.OneOf(rapid.Just(uint32(Full)), rapid.Uint32())
+		t.Repeat(map[string]func(*rapid.T){
+			"": check,
+			"compact32": func(t *rapid.T) {
+				r, _ := top()
+				row, on := drawRow(t, len(r)), mask.Draw(t, "lanes")
+				b, s := rapid.Uint32().Draw(t, "base"), rapid.Uint32().Draw(t, "stride")
+				f.Expand32(row, ^on) // of the lanes that keep what they have
+				f.S.R[row] = Compact{Base: uint64(b), Stride: uint64(s), Mask: on}
+				for i := range Lanes {
+					if on>>i&1 != 0 {
+						r[row][i] = b + uint32(i)*s
+					}
+				}
+			},
+			"compact64": func(t *rapid.T) {
+				_, q := top()
+				row, on := drawRow(t, len(q)), mask.Draw(t, "lanes")
+				b, s := rapid.Uint64().Draw(t, "base"), rapid.Uint64().Draw(t, "stride")
+				f.Expand64(row, ^on)
+				f.S.Q[row] = Compact{Base: b, Stride: s, Mask: on}
+				for i := range Lanes {
+					if on>>i&1 != 0 {
+						q[row][i] = b + uint64(i)*s
+					}
+				}
+			},
+			"predicate": func(t *rapid.T) { f.S.P[0] = CompactPred{Mask: mask.Draw(t, "lanes"), Value: true} },
+			"write32": func(t *rapid.T) {
+				r, _ := top()
+				row, i, v := drawRow(t, len(r)), rapid.IntRange(0, Lanes-1).Draw(t, "lane"), rapid.Uint32().Draw(t, "value")
+				f.R[row][i], r[row][i] = v, v
+				f.S.R[row].Mask &^= 1 << i
+				f.S.R[row].Clean &^= 1 << i
+			},
+			"expand32": func(t *rapid.T) {
+				r, _ := top()
+				row, on := drawRow(t, len(r)), mask.Draw(t, "lanes")
+				before := *f.Shadow32(row)
+				f.Expand32(row, on)
+				c := f.Shadow32(row)
+				if c.Mask != before.Mask || c.Clean != before.Clean|before.Mask&on {
+					t.Fatalf("expansion of lanes %#x turns %+v into %+v", on, before, *c)
+				}
+				for i := range Lanes {
+					if c.Mask&on>>i&1 != 0 && f.R[row][i] != r[row][i] {
+						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.R[row][i], r[row][i])
+					}
+				}
+			},
+			"expand64": func(t *rapid.T) {
+				_, q := top()
+				row, on := drawRow(t, len(q)), mask.Draw(t, "lanes")
+				before := *f.Shadow64(row)
+				f.Expand64(row, on)
+				c := f.Shadow64(row)
+				if c.Mask != before.Mask || c.Clean != before.Clean|before.Mask&on {
+					t.Fatalf("expansion of lanes %#x turns %+v into %+v", on, before, *c)
+				}
+				for i := range Lanes {
+					if c.Mask&on>>i&1 != 0 && f.Q[row][i] != q[row][i] {
+						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.Q[row][i], q[row][i])
+					}
+				}
+			},
+			"call": func(t *rapid.T) {
+				n := Size{R: rapid.IntRange(1, 40).Draw(t, "R"), Q: rapid.IntRange(1, 40).Draw(t, "Q"), P: 1}
+				f.Push(n)
+				frames = append(frames, n)
+				enter(n)
+			},
+			"return": func(t *rapid.T) {
+				if len(frames) == 1 {
+					t.Skip("nobody to return to")
+				}
+				frames = frames[:len(frames)-1]
+				m.r, m.q = m.r[:len(frames)], m.q[:len(frames)]
+				f.Pop(frames[len(frames)-1])
+			},
+			"all rows": func(t *rapid.T) {
+				r, q := f.ShadowRows()
+				var want Size
+				for _, n := range frames {
+					want.R += n.R
+					want.Q += n.Q
+				}
+				if len(r) != want.R || len(q) != want.Q {
+					t.Fatalf("%d and %d shadows in use, want %d and %d", len(r), len(q), want.R, want.Q)
+				}
+			},
+		})
+	})
+}
+
+// TestFill compares fills with base + i·stride lane by lane.
+func TestFill(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		on := rapid.OneOf(rapid.Just(uint32(Full)), rapid.Just(uint32(0)), rapid.Uint32()).Draw(t, "lanes")
+		base, stride := rapid.Uint64().Draw(t, "base"), rapid.Uint64().Draw(t, "stride")
+		var r Row32
+		var q Row64
+		for i := range Lanes {
+			r[i], q[i] = 0xaaaaaaaa, 0xaaaaaaaaaaaaaaaa
+		}
+		wantR, wantQ := r, q
+		for i := range Lanes {
+			if on>>i&1 != 0 {
+				wantR[i] = uint32(base) + uint32(i)*uint32(stride)
+				wantQ[i] = base + uint64(i)*stride
+			}
+		}
+		Fill32(&r, uint32(base), uint32(stride), on)
+		Fill64(&q, base, stride, on)
+		if r != wantR || q != wantQ {
+			t.Fatalf("base %#x stride %#x lanes %#x: got %x and %x", base, stride, on, r, q)
+		}
+	})
+}
+
+func TestCompact(t *testing.T) {
+	c := Compact{Base: 10, Stride: 3, Mask: 0b1101}
+	for m, want := range map[uint32]bool{0: true, 0b1: true, 0b1100: true, 0b1101: true, 0b10: false, 0b1111: false} {
+		if c.Holds(m) != want {
+			t.Errorf("for lanes %04b it holds the value: %v", m, !want)
+		}
+	}
+	if c.At(0) != 10 || c.At(31) != 103 {
+		t.Errorf("lanes 0 and 31 are %d and %d, want 10 and 103", c.At(0), c.At(31))
+	}
+}
+
+// TestConstants: constants are uniform, and need no expansion.
+func TestConstants(t *testing.T) {
+	k := &Constants{R: make([]Row32, 2), Q: make([]Row64, 1), P: []uint32{0, Full}}
+	for i := range Lanes {
+		k.R[1][i], k.Q[0][i] = 7, 1<<40
+	}
+	k.Shadow()
+	f := &File{K: k, S: &Shadow{}}
+	f.Reset(Size{})
+	for row, want := range map[int32]uint64{^0: 0, ^1: 7} {
+		if diff := cmp.Diff(Compact{Base: want, Mask: Full, Clean: Full}, *f.Shadow32(row)); diff != "" {
+			t.Errorf("constant %d (-want +got):\n%s", ^row, diff)
+		}
+		f.Expand32(row, Full)
+	}
+	if diff := cmp.Diff(Compact{Base: 1 << 40, Mask: Full, Clean: Full}, *f.Shadow64(^0)); diff != "" {
+		t.Errorf("wide constant (-want +got):\n%s", diff)
+	}
+	f.Expand64(^0, Full)
+	for row, want := range map[int32]CompactPred{^0: {Full, false}, ^1: {Full, true}} {
+		if got := *f.ShadowP(row); got != want {
+			t.Errorf("predicate constant %d is %+v, want %+v", ^row, got, want)
+		}
+	}
+}
