@@ -309,19 +309,22 @@ func TestFMA32(t *testing.T) {
 
 func BenchmarkWorkloads(b *testing.B) {
 	for _, w := range All() {
-		b.Run(w.Name, func(b *testing.B) {
-			var threads, seconds float64
-			for b.Loop() {
-				s := start(b, w.Name, interp.Config{}, 0)
-				if err := w.Run(s); err != nil {
-					b.Fatal(err)
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+			b.Run(w.Name+"/"+mode.String(), func(b *testing.B) {
+				var threads, seconds float64
+				for b.Loop() {
+					s := start(b, w.Name, interp.Config{}, 0)
+					s.Prepare = func(l *interp.Launch) { l.Mode = mode }
+					if err := w.Run(s); err != nil {
+						b.Fatal(err)
+					}
+					for _, r := range s.Results {
+						threads += float64(r.ThreadInstructions)
+						seconds += r.Duration.Seconds()
+					}
 				}
-				for _, r := range s.Results {
-					threads += float64(r.ThreadInstructions)
-					seconds += r.Duration.Seconds()
-				}
-			}
-			b.ReportMetric(threads/seconds, "thread-instr/s")
-		})
+				b.ReportMetric(threads/seconds, "thread-instr/s")
+			})
+		}
 	}
 }
