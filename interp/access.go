@@ -453,7 +453,7 @@ func (a *access) allowed(m *allocation) bool {
 // writes reports whether the access changes memory.
 func (a *access) writes() bool { return a.store || a.atom != nil }
 
-func (m *allocation) readOnly() bool { return m.kind == constAlloc || m.kind == paramAlloc }
+func (m *allocation) readOnly() bool { return m.kind == constAlloc || m.kind == paramAlloc || m.fixed }
 
 // frameAccess loads or stores a variable of the running function's local frame.
 func frameAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {

@@ -20,13 +20,21 @@ type Config struct {
 	Memory uint64
 	// Heap bounds what device-side malloc may hold; 0 means 256 MiB.
 	Heap uint64
-	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB.
+	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB. There are
+	// at most 1 MiB.
 	Stack int
 	// Workers is the number of host goroutines that run CTAs; 0 means
 	// GOMAXPROCS. Results do not depend on it.
 	Workers int
 	// Stdout receives what kernels print; nil means nobody does.
 	Stdout io.Writer
+	// Base is the address where device memory begins; 0 means 0x1000_0000, which
+	// leaves most of it in the reach of modules of 32-bit addresses.
+	Base uint64
+	// Allocate, if set, provides the memory behind allocations: size zero bytes, at
+	// an address that is a multiple of 16, and the function that takes them back,
+	// which may be nil. Without it they are in the Go heap.
+	Allocate func(size uint64) (data []byte, release func(), err error)
 }
 
 // Device is an emulated GPU: memory and the modules loaded into it. Launches
@@ -38,8 +46,8 @@ type Device struct {
 
 	heapUsed uint64
 	gridID   uint64
-	funcs    []*ptx.Func // by code address
-	loaded   int         // modules
+	funcs    uint64 // that have had a code address
+	loaded   int    // modules
 }
 
 // NewDevice makes a device.
@@ -53,10 +61,14 @@ func NewDevice(cfg Config) *Device {
 	if cfg.Stack == 0 {
 		cfg.Stack = 512 << 10
 	}
+	cfg.Stack = min(cfg.Stack, windowSize)
+	if cfg.Base == 0 {
+		cfg.Base = firstAddress
+	}
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	return &Device{cfg: cfg, mem: newMemory(cfg.Memory)}
+	return &Device{cfg: cfg, mem: newMemory(&cfg)}
 }
 
 // Buffer is a piece of device memory.
@@ -80,6 +92,28 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 		return nil, err
 	}
 	return &Buffer{d, a}, nil
+}
+
+// Map makes memory of the host device memory at an address of the caller's
+// choice, such as its own: kernels reach it there, as global memory that they may
+// not change if readOnly. Freeing the buffer unmaps it. The address must lie above
+// the windows of shared and local memory, that is from 3 MiB on, and outside
+// live buffers.
+func (d *Device) Map(addr uint64, data []byte, name string, readOnly bool) (*Buffer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a, err := d.mem.mapAt(addr, data, name, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	return &Buffer{d, a}, nil
+}
+
+// Used is the number of bytes allocated.
+func (d *Device) Used() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.mem.used
 }
 
 // Free releases the buffer. A kernel that still uses its address traps.
@@ -158,8 +192,8 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 			vars = append(vars, decl)
 		case *ptx.Func:
 			if m.Lookup(decl.Name) == ptx.Symbol(decl) {
-				mod.code[decl] = codeBase + uint64(len(d.funcs))*16
-				d.funcs = append(d.funcs, decl)
+				mod.code[decl] = codeBase + d.funcs*16
+				d.funcs++
 			}
 			vars = append(vars, decl.Vars...)
 		}
@@ -177,21 +211,50 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 		}
 		a, err := d.mem.alloc(uint64(v.Size()), kind, v.Name)
 		if err != nil {
+			mod.unload()
 			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
 		}
 		mod.vars[v] = a
 	}
-	for _, v := range vars {
-		if a := mod.vars[v]; a != nil {
-			mod.initialise(v, a.data)
-		}
-	}
+	mod.reset()
 	d.loaded++
 	return mod, nil
 }
 
+// Reset gives the module's variables their initial values again.
+func (m *Module) Reset() {
+	m.dev.mu.Lock()
+	defer m.dev.mu.Unlock()
+	m.reset()
+}
+
+func (m *Module) reset() {
+	for v, a := range m.vars {
+		m.initialise(v, a.data)
+	}
+}
+
+// Unload gives the memory of the module's variables and kernels back. The module
+// must not be used any more.
+func (m *Module) Unload() {
+	m.dev.mu.Lock()
+	defer m.dev.mu.Unlock()
+	m.unload()
+}
+
+func (m *Module) unload() {
+	for _, a := range m.vars {
+		m.dev.mem.free(a)
+	}
+	for _, c := range m.kernels {
+		m.dev.mem.free(c.paramBlock)
+	}
+	m.vars, m.kernels = nil, nil
+}
+
 // initialise writes the initial value of a variable.
 func (m *Module) initialise(v *ptx.Var, data []byte) {
+	clear(data)
 	size := v.Type.Size()
 	for _, e := range v.Init {
 		bits := e.Imm.As(v.Type)

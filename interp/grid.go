@@ -56,6 +56,7 @@ type grid struct {
 	stdout     io.Writer
 	workers    int
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
+	mapped     bool // there is memory of the host that it may take away
 
 	mode     Mode
 	tracks   bool // in the observed run loop, with a tracker
@@ -193,7 +194,11 @@ func (g *grid) turns() {
 
 // advance runs a CTA for a slice and reports whether it has ended.
 func (g *grid) advance(f *flight, slice int, turn bool) bool {
-	f.status = f.cta.run(slice, turn)
+	if g.mapped {
+		f.status = f.cta.runGuarded(slice, turn)
+	} else {
+		f.status = f.cta.run(slice, turn)
+	}
 	switch f.status {
 	case hasFinished:
 		g.finished.Add(1)

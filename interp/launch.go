@@ -211,7 +211,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	g := &grid{
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
-		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers,
+		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.mapped > 0,
 		mode: l.Mode, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	g.fix()
@@ -444,4 +444,36 @@ func (m *Module) Prepare(kernel string) error {
 		_, err = m.lowered(kernelKey{fn, lowerOptions{width: 32, pack: true}})
 	}
 	return err
+}
+
+// KernelInfo is what a kernel takes and needs.
+type KernelInfo struct {
+	Params     []ParamInfo
+	ParamBytes int // of all parameters, as they lie one behind the other
+	Shared     int // bytes of static shared memory, of the functions it calls included
+	Local      int // bytes of local memory that a thread takes for the kernel itself
+}
+
+// ParamInfo is the place of a parameter among the parameters of a kernel, each at
+// its natural alignment (manual 5.1.6.1).
+type ParamInfo struct{ Offset, Size int }
+
+// Info prepares a kernel for launches in a mode and tells about it. The error is a
+// *LaunchError or *ptx.Unsupported.
+func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
+	m.dev.mu.Lock()
+	defer m.dev.mu.Unlock()
+	fn, err := m.Kernel(kernel)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.lowered(kernelKey{fn, lowerOptions{width: 32, pack: mode == Vector}})
+	if err != nil {
+		return nil, err
+	}
+	info := &KernelInfo{ParamBytes: c.paramLen, Shared: int(c.sharedLen), Local: 4 * c.entry.local}
+	for _, p := range c.params {
+		info.Params = append(info.Params, ParamInfo{p.off, p.v.Size()})
+	}
+	return info, nil
 }

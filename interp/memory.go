@@ -4,13 +4,15 @@ package interp
 //
 // Global and constant variables, buffers, the device heap and the parameter
 // block of a launch are allocations in one address map; an address in .global or
-// .const space is the same number as the generic address. Shared and local
-// memory are windows of the generic address space: the generic address of shared
-// offset x is sharedWindow + x.
+// .const space is the same number as the generic address. Memory of the host can
+// be mapped at an address of the caller's choice. Shared and local memory are
+// windows of the generic address space: the generic address of shared offset x is
+// sharedWindow + x.
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"unsafe"
 
@@ -18,12 +20,14 @@ import (
 )
 
 // The generic windows of shared and local memory. They fit in 32 bits so that
-// modules of either address size see the same map; device allocations begin
-// above them.
+// modules of either address size see the same map, and lie below 4 MiB, where no
+// host maps memory of a 64-bit process, so that they do not collide with memory of
+// the host that is mapped at its own address. Device allocations begin above them.
 const (
-	sharedWindow = 0x0100_0000
-	localWindow  = 0x0200_0000
-	windowSize   = 0x0100_0000
+	sharedWindow = 0x0010_0000
+	localWindow  = 0x0020_0000
+	windowSize   = 0x0010_0000
+	windowsEnd   = localWindow + windowSize
 	firstAddress = 0x1000_0000
 
 	// codeBase is where function addresses begin: a function is 16 bytes long.
@@ -33,6 +37,10 @@ const (
 	// not enter the next.
 	allocGap   = 256
 	allocAlign = 256
+
+	// The last keepDead allocations that were freed are kept, so that their use can
+	// be named.
+	keepDead = 1 << 16
 )
 
 // allocKind says what an allocation is.
@@ -45,6 +53,7 @@ const (
 	paramAlloc                     // the parameter block of a launch
 	heapAlloc                      // device-side malloc
 	sharedAlloc                    // the shared memory of a CTA, at its window
+	mappedAlloc                    // memory of the host
 )
 
 // allocation is a piece of device memory.
@@ -57,6 +66,9 @@ type allocation struct {
 	kind allocKind
 	name string
 	dead bool // freed; kept so that its use can be named
+
+	fixed   bool   // kernels may not change it
+	release func() // gives data back; may be nil
 }
 
 // setPointer makes ptr follow data.
@@ -82,6 +94,10 @@ func (a *allocation) describe() string {
 		name = "heap block"
 	case sharedAlloc:
 		name = "shared memory"
+	case mappedAlloc:
+		if name == "" {
+			name = "host memory"
+		}
 	}
 	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", name, a.base, a.base+a.span, a.span)
 }
@@ -100,15 +116,25 @@ func (a *allocation) space() ptx.Space {
 }
 
 // memory is the address map of a device. Addresses are never used twice, so
-// that a stale pointer is always found out.
+// that a stale pointer is always found out; but those of mapped memory are the
+// caller's.
 type memory struct {
-	allocs []*allocation // by base, dead ones included
-	next   uint64
-	used   uint64 // bytes alive
-	limit  uint64
+	allocs   []*allocation // by base, dead ones included
+	next     uint64
+	used     uint64 // bytes alive, mapped ones left out
+	limit    uint64
+	dead     int // of allocs
+	mapped   int // likewise
+	allocate func(size uint64) (data []byte, release func(), err error)
 }
 
-func newMemory(limit uint64) *memory { return &memory{next: firstAddress, limit: limit} }
+func newMemory(cfg *Config) *memory {
+	m := &memory{next: cfg.Base, limit: cfg.Memory, allocate: cfg.Allocate}
+	if m.allocate == nil {
+		m.allocate = func(size uint64) ([]byte, func(), error) { return alignedBytes(size), nil, nil }
+	}
+	return m
+}
 
 // ErrOutOfMemory is the error of an allocation beyond the device's memory.
 var ErrOutOfMemory = errors.New("out of device memory")
@@ -123,24 +149,103 @@ func (m *memory) alloc(size uint64, kind allocKind, name string) (*allocation, e
 	if size > m.limit || m.used+size > m.limit {
 		return nil, fmt.Errorf("%w: %d bytes wanted, %d of %d in use", ErrOutOfMemory, size, m.used, m.limit)
 	}
-	a := &allocation{base: m.next, size: size, span: size, data: alignedBytes(size), kind: kind, name: name}
+	data, release, err := m.allocate(size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrOutOfMemory, size, err)
+	}
+	m.skipMapped(size)
+	a := &allocation{base: m.next, size: size, span: size, data: data, kind: kind, name: name, release: release}
 	a.setPointer()
-	m.next += (size+allocGap+allocAlign-1)/allocAlign*allocAlign + allocGap
+	m.next += reserved(size)
 	m.used += size
-	m.allocs = append(m.allocs, a)
+	m.insert(a)
 	return a, nil
 }
 
+// reserved is the length of the address range that an allocation uses up.
+func reserved(size uint64) uint64 {
+	return (size+allocGap+allocAlign-1)/allocAlign*allocAlign + allocGap
+}
+
+// skipMapped moves the next address behind mapped memory that is in the way of an
+// allocation.
+func (m *memory) skipMapped(size uint64) {
+	for {
+		i := m.after(m.next + reserved(size))
+		if i == 0 || m.allocs[i-1].base+m.allocs[i-1].span <= m.next {
+			return
+		}
+		m.next = (m.allocs[i-1].base+m.allocs[i-1].span+allocAlign-1)/allocAlign*allocAlign + allocGap
+	}
+}
+
+// mapAt makes memory of the host device memory at an address.
+func (m *memory) mapAt(addr uint64, data []byte, name string, fixed bool) (*allocation, error) {
+	size := uint64(len(data))
+	if addr < windowsEnd || addr+size < addr {
+		return nil, fmt.Errorf("memory of %d bytes at %#x: addresses below %#x are windows of shared and local memory", size, addr, windowsEnd)
+	}
+	i := m.after(addr)
+	if i > 0 && addr-m.allocs[i-1].base < m.allocs[i-1].span {
+		i--
+	}
+	j := i // allocs[i:j] overlap
+	for ; j < len(m.allocs) && m.allocs[j].base < addr+size; j++ {
+		if !m.allocs[j].dead {
+			return nil, fmt.Errorf("memory of %d bytes at %#x overlaps %s", size, addr, m.allocs[j].describe())
+		}
+	}
+	m.dead -= j - i
+	m.allocs = slices.Delete(m.allocs, i, j)
+	a := &allocation{base: addr, size: size, span: size, data: data, kind: mappedAlloc, name: name, fixed: fixed}
+	a.setPointer()
+	m.mapped++
+	m.insert(a)
+	return a, nil
+}
+
+// insert adds an allocation to the map.
+func (m *memory) insert(a *allocation) { m.allocs = slices.Insert(m.allocs, m.after(a.base), a) }
+
 // free releases the memory but keeps the address range known as dead.
 func (m *memory) free(a *allocation) {
-	m.used -= a.span
 	a.dead = true
 	a.size, a.data, a.ptr = 0, nil, nil
+	if a.release != nil {
+		a.release()
+	}
+	if a.kind == mappedAlloc {
+		m.mapped--
+		i := m.after(a.base) - 1
+		m.allocs = slices.Delete(m.allocs, i, i+1)
+		return
+	}
+	m.used -= a.span
+	if m.dead++; m.dead >= 2*keepDead {
+		m.forget()
+	}
+}
+
+// forget drops dead allocations but for the keepDead at the highest addresses,
+// the latest.
+func (m *memory) forget() {
+	m.allocs = slices.DeleteFunc(m.allocs, func(a *allocation) bool {
+		drop := a.dead && m.dead > keepDead
+		if drop {
+			m.dead--
+		}
+		return drop
+	})
+}
+
+// after is the index of the first allocation whose base lies behind the address.
+func (m *memory) after(addr uint64) int {
+	return sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].base > addr })
 }
 
 // find returns the allocation that covers the address, dead or alive.
 func (m *memory) find(addr uint64) *allocation {
-	i := sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].base > addr })
+	i := m.after(addr)
 	if i == 0 {
 		return nil
 	}
@@ -153,7 +258,7 @@ func (m *memory) find(addr uint64) *allocation {
 // nearest returns the allocation whose range is closest to the address, nil if
 // there is none.
 func (m *memory) nearest(addr uint64) *allocation {
-	i := sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].base > addr })
+	i := m.after(addr)
 	var best *allocation
 	for _, j := range []int{i - 1, i} {
 		if j < 0 || j >= len(m.allocs) {

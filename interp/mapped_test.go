@@ -1,0 +1,189 @@
+//go:build linux
+
+package interp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// hostPages makes memory outside the Go heap.
+func hostPages(t *testing.T, size int) []byte {
+	t.Helper()
+	p, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func address(p []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&p[0]))) }
+
+// Kernels reach mapped memory at the address of the host, and what they may do
+// there is checked as anywhere.
+func TestMappedMemory(t *testing.T) {
+	m := module(t, Config{}, "", "ld.global.u32 %r1, [%rd0]; add.u32 %r1, %r1, 1; st.global.u32 [%rd0+4], %r1; ret;")
+	p := hostPages(t, 4096)
+	defer syscall.Munmap(p)
+	p[0] = 41
+	launch := func(addr uint64) error {
+		_, err := m.Launch(context.Background(), "k", Dim(1), Dim(32), addr)
+		return err
+	}
+	if err := launch(address(p)); !errors.Is(err, ErrOutOfBounds) {
+		t.Errorf("before it is mapped: %v", err)
+	}
+	b, err := m.dev.Map(address(p), p, "page", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := launch(address(p)); err != nil || p[4] != 42 {
+		t.Errorf("got %d, %v", p[4], err)
+	}
+	if err := launch(address(p) + 4092); !errors.Is(err, ErrOutOfBounds) || !strings.Contains(err.(*Trap).Near, "page [0x") {
+		t.Errorf("past the end: %v", err)
+	}
+	if _, err := m.dev.Map(address(p)+4092, p[:8], "", false); err == nil || !strings.Contains(err.Error(), "overlaps page") {
+		t.Errorf("mapped twice: %v", err)
+	}
+	b.Free()
+	if err := launch(address(p)); !errors.Is(err, ErrOutOfBounds) {
+		t.Errorf("after it is unmapped: %v", err)
+	}
+	if b, err = m.dev.Map(address(p), p, "", true); err != nil {
+		t.Fatalf("mapped again: %v", err)
+	}
+	if err := launch(address(p)); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("store to read-only memory: %v", err)
+	}
+	b.Free()
+	if _, err := m.dev.Map(sharedWindow, p, "", false); err == nil {
+		t.Error("mapped over the window of shared memory")
+	}
+}
+
+// Memory that the host takes away under the kernel is a trap, in every mode, and
+// the device works on.
+func TestMappedMemoryVanishes(t *testing.T) {
+	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; add.u64 %rd1, %rd1, %rd0; ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2; ret;")
+	try := func(mode Mode) {
+		gone, stays := hostPages(t, 1<<16), hostPages(t, 4096)
+		for _, p := range [][]byte{gone, stays} {
+			b, err := m.dev.Map(address(p), p, "", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Free()
+		}
+		addr := address(gone)
+		if err := syscall.Munmap(gone); err != nil {
+			t.Fatal(err)
+		}
+		run := func(addr uint64) error {
+			_, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(32), Args: []any{addr}, Mode: mode})
+			return err
+		}
+		var trap *Trap
+		if err := run(addr); !errors.As(err, &trap) || trap.Kind != ErrOutOfBounds || trap.Addr != addr || !strings.Contains(trap.Near, "host memory [0x") {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if err := run(address(stays)); err != nil {
+			t.Errorf("%s, afterwards: %v", mode, err)
+		}
+	}
+	for _, mode := range []Mode{Vector, Affine, Check} {
+		try(mode)
+	}
+}
+
+// Allocations come from where the configuration says, at addresses from its base
+// on, and go back there.
+func TestAllocateHook(t *testing.T) {
+	live := map[*byte]int{}
+	cfg := Config{Base: 1 << 48, Allocate: func(size uint64) ([]byte, func(), error) {
+		if size > 1000 {
+			return nil, nil, errors.New("no more than 1000")
+		}
+		p := alignedBytes(size)
+		live[unsafe.SliceData(p)]++
+		return p, func() { live[unsafe.SliceData(p)]-- }, nil
+	}}
+	m := module(t, cfg, ".global .u32 v[4] = {1, 2, 3};", "mov.u64 %rd1, v; st.global.u32 [%rd1+4], 9; st.global.u64 [%rd0], %rd1; ret;")
+	b := alloc(t, m, 8)
+	if b.Addr() < 1<<48 || live[&b.Bytes()[0]] != 1 {
+		t.Errorf("buffer at %#x, live %v", b.Addr(), live)
+	}
+	if _, err := m.dev.Alloc(1001); !errors.Is(err, ErrOutOfMemory) || !strings.Contains(err.Error(), "no more than 1000") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), b); err != nil {
+		t.Fatal(err)
+	}
+	v := m.Var("v")
+	if got := Slice[uint64](b)[0]; got != v.Addr() {
+		t.Errorf("v is at %#x, the kernel says %#x", v.Addr(), got)
+	}
+	if got := Slice[uint32](v); !slices.Equal(got, []uint32{1, 9, 3, 0}) {
+		t.Errorf("v is %v", got)
+	}
+	m.Reset()
+	if got := Slice[uint32](v); !slices.Equal(got, []uint32{1, 2, 3, 0}) {
+		t.Errorf("after the reset v is %v", got)
+	}
+	b.Free()
+	m.Unload()
+	for _, n := range live {
+		if n != 0 {
+			t.Fatalf("memory that is not given back: %v", live)
+		}
+	}
+	if m.dev.Used() != 0 {
+		t.Errorf("%d bytes in use", m.dev.Used())
+	}
+}
+
+// Freed allocations are remembered, but not for ever.
+func TestDeadAllocations(t *testing.T) {
+	d := NewDevice(Config{})
+	var last *Buffer
+	for range 3 * keepDead {
+		b, err := d.Alloc(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Free()
+		last = b
+	}
+	if n := len(d.mem.allocs); n < keepDead || n > 2*keepDead {
+		t.Errorf("%d allocations are remembered", n)
+	}
+	if a := d.mem.find(last.Addr()); a == nil || !a.dead {
+		t.Error("the last one is not among them")
+	}
+}
+
+func TestKernelInfo(t *testing.T) {
+	d := NewDevice(Config{})
+	m, err := d.Load("k.ptx", []byte(`.version 7.8 .target sm_80 .address_size 64
+	.entry k(.param .u8 a, .param .u64 b, .param .align 4 .b8 c[6]) { .shared .align 16 .b8 s[100]; .local .b8 l[24]; .reg .u32 %r; ld.shared.u8 %r, [s]; st.local.u32 [l], %r; ret; }`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []Mode{Vector, Affine} {
+		info, err := m.Info("k", mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(info.Params, []ParamInfo{{0, 1}, {8, 8}, {16, 6}}) || info.ParamBytes != 22 || info.Shared != 100 || info.Local != 24 {
+			t.Errorf("%s: %+v", mode, info)
+		}
+	}
+	if _, err := m.Info("x", Vector); err == nil {
+		t.Error("a kernel that does not exist")
+	}
+}
