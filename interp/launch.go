@@ -283,6 +283,16 @@ func kernelNames(kernels []*ptx.Func) string {
 	return s
 }
 
+// CheckExtent tells whether a launch of the kernel may have these extents; it does
+// not wait for launches under way. The error is a *LaunchError.
+func (m *Module) CheckExtent(kernel string, grid, block Dim3) error {
+	fn, err := m.Kernel(kernel)
+	if err != nil {
+		return err
+	}
+	return checkExtent(fn, grid, block)
+}
+
 // checkExtent checks grid and block against the machine's limits and the
 // kernel's own.
 func checkExtent(fn *ptx.Func, grid, block Dim3) error {
@@ -310,6 +320,16 @@ func checkExtent(fn *ptx.Func, grid, block Dim3) error {
 		}
 	}
 	return nil
+}
+
+// mostThreads is how many threads a block of the kernel may have.
+func mostThreads(fn *ptx.Func) int {
+	for _, name := range []string{".reqntid", ".maxntid"} {
+		if args, ok := fn.Directive(name); ok {
+			return min(dimOf(args).Count(), maxThreads)
+		}
+	}
+	return maxThreads
 }
 
 func dimOf(args []string) Dim3 {
@@ -452,6 +472,8 @@ type KernelInfo struct {
 	ParamBytes int // of all parameters, as they lie one behind the other
 	Shared     int // bytes of static shared memory, of the functions it calls included
 	Local      int // bytes of local memory that a thread takes for the kernel itself
+	Registers  int // of 32 bits, that a thread takes for the kernel itself
+	MaxThreads int // of a block
 }
 
 // ParamInfo is the place of a parameter among the parameters of a kernel, each at
@@ -471,7 +493,10 @@ func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := &KernelInfo{ParamBytes: c.paramLen, Shared: int(c.sharedLen), Local: 4 * c.entry.local}
+	info := &KernelInfo{
+		ParamBytes: c.paramLen, Shared: int(c.sharedLen), Local: 4 * c.entry.local,
+		Registers: c.entry.frame.R + 2*c.entry.frame.Q, MaxThreads: mostThreads(fn),
+	}
 	for _, p := range c.params {
 		info.Params = append(info.Params, ParamInfo{p.off, p.v.Size()})
 	}

@@ -11,8 +11,8 @@ import (
 	"gemu/regfile"
 )
 
-// nsm is the number of multiprocessors the device claims to have.
-const nsm = 16
+// Multiprocessors is how many the device claims to have.
+const Multiprocessors = 16
 
 // sreg reads a special register into row d, or a temporary if d is noRow.
 func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
@@ -171,7 +171,7 @@ func (w *warp) uniformSreg(r ptx.SpecialReg) uint64 {
 	case ptx.WarpID:
 		return uint64(w.id)
 	case ptx.SMID:
-		return uint64(c.index % nsm)
+		return uint64(c.index % Multiprocessors)
 	case ptx.Clock, ptx.GlobalTimerLo:
 		return uint64(uint32(w.clock()))
 	case ptx.ClockHi, ptx.GlobalTimerHi:
@@ -204,7 +204,7 @@ func (g *grid) sreg(r ptx.SpecialReg) uint64 {
 	case ptx.NWarpID:
 		return uint64((g.threads + g.code.width - 1) / g.code.width)
 	case ptx.NSMID:
-		return nsm
+		return Multiprocessors
 	case ptx.GridID:
 		return g.gridID
 	case ptx.ClusterNctarank:

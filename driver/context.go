@@ -1,0 +1,531 @@
+package driver
+
+// This file is contexts: what a client's work on a device happens in.
+
+import (
+	"gemu/interp"
+)
+
+// Context is a context. What is made in it dies with it.
+type Context struct {
+	handle  Handle
+	id      uint64
+	dev     *Device
+	flags   uint32
+	primary bool
+	dead    bool
+	err     error // the first fault; the result of all calls from then on
+
+	legacy  *Stream // the default stream
+	streams map[*Stream]bool
+	owned   map[Handle]bool // modules, libraries, events, graphs …
+	peers   map[*Context]bool
+
+	limits       map[int]uint64
+	cacheConfig  int
+	sharedConfig int
+}
+
+// newContext makes a context. d.mu is held.
+func (v *Device) newContext(flags uint32) *Context {
+	c := &Context{dev: v, flags: flags}
+	c.handle = v.d.add(c)
+	c.id = uint64(c.handle)
+	c.reset()
+	return c
+}
+
+// reset gives a context the state of a new one. d.mu is held.
+func (c *Context) reset() {
+	c.dead, c.err = false, nil
+	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
+	c.limits = map[int]uint64{limitStack: 1024, limitPrintf: 1 << 20, limitHeap: 256 << 20}
+	c.legacy = c.newStream(0, 0)
+	c.cacheConfig, c.sharedConfig = 0, 0
+}
+
+// own makes an object part of the context. d.mu is held.
+func (c *Context) own(o any) Handle {
+	h := c.dev.d.add(o)
+	c.owned[h] = true
+	return h
+}
+
+// disown forgets an object. d.mu is held.
+func (c *Context) disown(h Handle) {
+	delete(c.owned, h)
+	delete(c.dev.d.objects, h)
+}
+
+// destroy ends a context: it waits for its work and gives back what it owns.
+func (c *Context) destroy() {
+	d := c.dev.d
+	d.mu.Lock()
+	if c.dead {
+		d.mu.Unlock()
+		return
+	}
+	c.dead = true
+	tasks := c.pending()
+	d.mu.Unlock()
+	wait(tasks)
+	d.out.flush()
+
+	d.mu.Lock()
+	var modules []*interp.Module
+	for h := range c.owned {
+		switch o := d.objects[h].(type) {
+		case *Module:
+			modules = append(modules, o.mod)
+		case *Link:
+			o.release()
+		}
+		delete(d.objects, h)
+	}
+	for s := range c.streams {
+		delete(d.objects, s.handle)
+	}
+	gone := d.regions.take(func(r *region) bool { return r.ctx == c })
+	for _, r := range gone {
+		c.dev.used -= r.charge
+	}
+	if !c.primary {
+		delete(d.objects, c.handle)
+	}
+	d.mu.Unlock()
+	for _, r := range gone {
+		r.free()
+	}
+	for _, m := range modules {
+		m.Unload()
+	}
+}
+
+// CtxCreate is cuCtxCreate: the new context becomes current.
+func (t *Thread) CtxCreate(flags uint32, dev int) (Handle, error) {
+	d := t.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, err := d.device(dev)
+	if err != nil {
+		return 0, err
+	}
+	if err := checkContextFlags(flags); err != nil {
+		return 0, err
+	}
+	c := v.newContext(flags)
+	t.stack = append(t.stack, c)
+	return c.handle, nil
+}
+
+func checkContextFlags(flags uint32) error {
+	if flags&^0xff != 0 || flags&7 == 3 || flags&7 > 4 {
+		return fail(InvalidValue, "context flags %#x", flags)
+	}
+	return nil
+}
+
+// context is the context with a handle. d.mu is held.
+func (d *Driver) context(h Handle) (*Context, error) {
+	if !d.ready {
+		return nil, fail(NotInitialized, "cuInit was not called")
+	}
+	c, ok := d.objects[h].(*Context)
+	if !ok || c.dead {
+		return nil, fail(InvalidContext, "%#x is no context", uint64(h))
+	}
+	return c, nil
+}
+
+// CtxDestroy is cuCtxDestroy. A context that is current is popped.
+func (t *Thread) CtxDestroy(h Handle) error {
+	t.d.mu.Lock()
+	c, err := t.d.context(h)
+	t.d.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case c.primary:
+		return fail(InvalidContext, "a primary context is released, not destroyed")
+	}
+	if t.top() == c {
+		t.stack = t.stack[:len(t.stack)-1]
+	}
+	c.destroy()
+	return nil
+}
+
+// CtxPushCurrent is cuCtxPushCurrent.
+func (t *Thread) CtxPushCurrent(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	c, err := t.d.context(h)
+	if err == nil {
+		t.stack = append(t.stack, c)
+	}
+	return err
+}
+
+// CtxPopCurrent is cuCtxPopCurrent.
+func (t *Thread) CtxPopCurrent() (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if !t.d.ready {
+		return 0, fail(NotInitialized, "cuInit was not called")
+	}
+	n := len(t.stack)
+	if n == 0 {
+		return 0, fail(InvalidContext, "no context is current in this thread")
+	}
+	c := t.stack[n-1]
+	t.stack = t.stack[:n-1]
+	if c == nil {
+		return 0, nil
+	}
+	return c.handle, nil
+}
+
+// CtxSetCurrent is cuCtxSetCurrent; 0 leaves none.
+func (t *Thread) CtxSetCurrent(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if !t.d.ready {
+		return fail(NotInitialized, "cuInit was not called")
+	}
+	if h == 0 {
+		if n := len(t.stack); n > 0 {
+			t.stack = t.stack[:n-1]
+		}
+		return nil
+	}
+	c, err := t.d.context(h)
+	if err != nil {
+		return err
+	}
+	if n := len(t.stack); n > 0 {
+		t.stack[n-1] = c
+	} else {
+		t.stack = append(t.stack, c)
+	}
+	return nil
+}
+
+// CtxGetCurrent is cuCtxGetCurrent: 0 if there is none.
+func (t *Thread) CtxGetCurrent() (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if !t.d.ready {
+		return 0, fail(NotInitialized, "cuInit was not called")
+	}
+	if c := t.top(); c != nil {
+		return c.handle, nil
+	}
+	return 0, nil
+}
+
+// CtxGetDevice is cuCtxGetDevice.
+func (t *Thread) CtxGetDevice() (int, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	return c.dev.ordinal, nil
+}
+
+// contextOr is the context with a handle, or the current one for 0. d.mu is held.
+func (t *Thread) contextOr(h Handle) (*Context, error) {
+	if h == 0 {
+		return t.current()
+	}
+	return t.d.context(h)
+}
+
+// CtxGetID is cuCtxGetId; 0 means the current context.
+func (t *Thread) CtxGetID(h Handle) (uint64, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	c, err := t.contextOr(h)
+	if err != nil {
+		return 0, err
+	}
+	return c.id, nil
+}
+
+// CtxGetAPIVersion is cuCtxGetApiVersion; 0 means the current context.
+func (t *Thread) CtxGetAPIVersion(h Handle) (int, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	_, err := t.contextOr(h)
+	return 3020, err // of contexts from cuCtxCreate_v2 on
+}
+
+// CtxGetFlags is cuCtxGetFlags.
+func (t *Thread) CtxGetFlags() (uint32, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	return c.flags, nil
+}
+
+// CtxSetFlags is cuCtxSetFlags.
+func (t *Thread) CtxSetFlags(flags uint32) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	if err := checkContextFlags(flags); err != nil {
+		return err
+	}
+	c.flags = flags
+	return nil
+}
+
+// CtxSynchronize is cuCtxSynchronize: it waits for all work of the context. The
+// error is that of the first fault.
+func (t *Thread) CtxSynchronize() error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	tasks := c.pending()
+	t.d.mu.Unlock()
+	return c.settle(tasks)
+}
+
+// Numbers of limits (CUlimit) that can be set.
+const (
+	limitStack  = 0
+	limitPrintf = 1
+	limitHeap   = 2
+)
+
+// CtxGetLimit is cuCtxGetLimit.
+func (t *Thread) CtxGetLimit(limit int) (uint64, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	v, ok := c.limits[limit]
+	if !ok {
+		return 0, fail(UnsupportedLimit, "limit %d", limit)
+	}
+	return v, nil
+}
+
+// CtxSetLimit is cuCtxSetLimit. The values are remembered; a thread's stack and the
+// heap of a device have the bounds of interp.Config.
+func (t *Thread) CtxSetLimit(limit int, value uint64) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	if _, ok := c.limits[limit]; !ok {
+		return fail(UnsupportedLimit, "limit %d", limit)
+	}
+	c.limits[limit] = value
+	return nil
+}
+
+// CtxGetCacheConfig is cuCtxGetCacheConfig.
+func (t *Thread) CtxGetCacheConfig() (int, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	return c.cacheConfig, nil
+}
+
+// CtxSetCacheConfig is cuCtxSetCacheConfig. There is no cache to configure.
+func (t *Thread) CtxSetCacheConfig(config int) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	if config < 0 || config > 3 {
+		return fail(InvalidValue, "cache configuration %d", config)
+	}
+	c.cacheConfig = config
+	return nil
+}
+
+// CtxGetSharedMemConfig is cuCtxGetSharedMemConfig.
+func (t *Thread) CtxGetSharedMemConfig() (int, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	return max(c.sharedConfig, 1), nil // banks of four bytes
+}
+
+// CtxSetSharedMemConfig is cuCtxSetSharedMemConfig. There are no banks.
+func (t *Thread) CtxSetSharedMemConfig(config int) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	if config < 0 || config > 2 {
+		return fail(InvalidValue, "shared memory configuration %d", config)
+	}
+	c.sharedConfig = config
+	return nil
+}
+
+// Stream priorities: 0 is the least.
+const greatestPriority = -5
+
+// CtxGetStreamPriorityRange is cuCtxGetStreamPriorityRange.
+func (t *Thread) CtxGetStreamPriorityRange() (least, greatest int, err error) {
+	if _, err = t.enter(); err != nil {
+		return 0, 0, err
+	}
+	t.d.mu.Unlock()
+	return 0, greatestPriority, nil
+}
+
+// Check reports whether a context is current and good: the whole effect of calls
+// that change nothing here.
+func (t *Thread) Check() error {
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	t.d.mu.Unlock()
+	return nil
+}
+
+// CtxEnablePeerAccess is cuCtxEnablePeerAccess. All memory is within reach anyway;
+// what is enabled is remembered, as the result of the next call depends on it.
+func (t *Thread) CtxEnablePeerAccess(peer Handle, flags uint32) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	p, err := t.d.context(peer)
+	switch {
+	case err != nil:
+		return err
+	case flags != 0:
+		return fail(InvalidValue, "flags %d, want 0", flags)
+	case p.dev == c.dev:
+		return fail(InvalidDevice, "the peer is on the same device")
+	case c.peers[p]:
+		return fail(PeerAccessAlreadyEnabled, "to context %#x", uint64(peer))
+	}
+	c.peers[p] = true
+	return nil
+}
+
+// CtxDisablePeerAccess is cuCtxDisablePeerAccess.
+func (t *Thread) CtxDisablePeerAccess(peer Handle) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	p, err := t.d.context(peer)
+	switch {
+	case err != nil:
+		return err
+	case !c.peers[p]:
+		return fail(PeerAccessNotEnabled, "to context %#x", uint64(peer))
+	}
+	delete(c.peers, p)
+	return nil
+}
+
+// PrimaryCtxRetain is cuDevicePrimaryCtxRetain.
+func (d *Driver) PrimaryCtxRetain(dev int) (Handle, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, err := d.device(dev)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case v.primary == nil:
+		v.primary = v.newContext(v.flags)
+		v.primary.primary = true
+	case v.primary.dead:
+		v.primary.reset()
+		v.primary.flags = v.flags
+	}
+	v.retained++
+	return v.primary.handle, nil
+}
+
+// PrimaryCtxRelease is cuDevicePrimaryCtxRelease: the last one destroys it.
+func (d *Driver) PrimaryCtxRelease(dev int) error {
+	d.mu.Lock()
+	v, err := d.device(dev)
+	if err == nil && v.retained == 0 {
+		err = fail(InvalidContext, "the primary context is not retained")
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return err
+	}
+	v.retained--
+	last := v.retained == 0
+	d.mu.Unlock()
+	if last {
+		v.primary.destroy()
+	}
+	return nil
+}
+
+// PrimaryCtxReset is cuDevicePrimaryCtxReset: it destroys the primary context's
+// state, whoever retains it.
+func (d *Driver) PrimaryCtxReset(dev int) error {
+	d.mu.Lock()
+	v, err := d.device(dev)
+	if err != nil {
+		d.mu.Unlock()
+		return err
+	}
+	c := v.primary
+	v.retained = 0
+	d.mu.Unlock()
+	if c != nil {
+		c.destroy()
+	}
+	return nil
+}
+
+// PrimaryCtxSetFlags is cuDevicePrimaryCtxSetFlags.
+func (d *Driver) PrimaryCtxSetFlags(dev int, flags uint32) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, err := d.device(dev)
+	if err == nil {
+		err = checkContextFlags(flags)
+	}
+	if err != nil {
+		return err
+	}
+	v.flags = flags
+	if v.retained > 0 {
+		v.primary.flags = flags
+	}
+	return nil
+}
+
+// PrimaryCtxGetState is cuDevicePrimaryCtxGetState.
+func (d *Driver) PrimaryCtxGetState(dev int) (flags uint32, active bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, err := d.device(dev)
+	if err != nil {
+		return 0, false, err
+	}
+	return v.flags, v.retained > 0, nil
+}

@@ -1,0 +1,256 @@
+package driver
+
+// This file is devices: what they are and what they say of themselves.
+
+import (
+	"fmt"
+
+	"gemu/interp"
+)
+
+// Device is an emulated GPU.
+type Device struct {
+	d       *Driver
+	ordinal int
+	used    uint64 // bytes allocated by clients
+
+	primary  *Context // nil until it is first wanted
+	retained int
+	flags    uint32 // of the primary context
+}
+
+// smLimits are the limits of a compute capability (CUDA C++ Programming Guide,
+// "Technical Specifications per Compute Capability").
+type smLimits struct {
+	threads     int // per multiprocessor
+	blocks      int // likewise
+	shared      int // bytes, likewise
+	sharedOptin int // bytes a block may have at most
+	reserved    int // bytes of shared memory the system takes per block
+}
+
+func limitsOf(sm int) smLimits {
+	const k = 1024
+	switch {
+	case sm < 50:
+		return smLimits{2048, 16, 48 * k, 48 * k, 0}
+	case sm == 52 || sm == 61:
+		return smLimits{2048, 32, 96 * k, 48 * k, 0}
+	case sm < 70:
+		return smLimits{2048, 32, 64 * k, 48 * k, 0}
+	case sm < 75:
+		return smLimits{2048, 32, 96 * k, 96 * k, 0}
+	case sm < 80:
+		return smLimits{1024, 16, 64 * k, 64 * k, 0}
+	case sm == 80 || sm == 87:
+		return smLimits{map[int]int{80: 2048, 87: 1536}[sm], map[int]int{80: 32, 87: 16}[sm], 164 * k, 163 * k, k}
+	case sm < 89:
+		return smLimits{1536, 16, 100 * k, 99 * k, k}
+	case sm == 89:
+		return smLimits{1536, 24, 100 * k, 99 * k, k}
+	case sm < 120:
+		return smLimits{2048, 32, 228 * k, 227 * k, k}
+	}
+	return smLimits{1536, 24, 100 * k, 99 * k, k}
+}
+
+// Limits that all devices share.
+const (
+	warpSize         = 32
+	maxThreads       = 1024 // of a block
+	registersPerSM   = 65536
+	sharedPerBlock   = 48 << 10 // without asking for more
+	constantMemory   = 64 << 10
+	clockRate        = 1_000_000 // kHz: %clock counts instructions
+	memoryClockRate  = 1_000_000 // kHz
+	memoryBusWidth   = 256       // bits
+	l2CacheSize      = 4 << 20
+	textureAlignment = 512
+	pitchAlignment   = 512 // of cuMemAllocPitch
+)
+
+// DeviceAttribute is a CUdevice_attribute.
+type DeviceAttribute int32
+
+// attributeCount is the first number that is no attribute in this version.
+const attributeCount DeviceAttribute = 144
+
+// attributes are those that are not 0.
+func (v *Device) attributes() map[DeviceAttribute]int {
+	sm := v.d.settings.SM
+	l := limitsOf(sm)
+	return map[DeviceAttribute]int{
+		1:   maxThreads,             // MAX_THREADS_PER_BLOCK
+		2:   1024,                   // MAX_BLOCK_DIM_X
+		3:   1024,                   // MAX_BLOCK_DIM_Y
+		4:   64,                     // MAX_BLOCK_DIM_Z
+		5:   1<<31 - 1,              // MAX_GRID_DIM_X
+		6:   65535,                  // MAX_GRID_DIM_Y
+		7:   65535,                  // MAX_GRID_DIM_Z
+		8:   sharedPerBlock,         // MAX_SHARED_MEMORY_PER_BLOCK
+		9:   constantMemory,         // TOTAL_CONSTANT_MEMORY
+		10:  warpSize,               // WARP_SIZE
+		11:  1<<31 - 1,              // MAX_PITCH
+		12:  registersPerSM,         // MAX_REGISTERS_PER_BLOCK
+		13:  clockRate,              // CLOCK_RATE
+		14:  textureAlignment,       // TEXTURE_ALIGNMENT
+		15:  1,                      // GPU_OVERLAP
+		16:  interp.Multiprocessors, // MULTIPROCESSOR_COUNT
+		18:  1,                      // INTEGRATED: it has the host's memory
+		19:  1,                      // CAN_MAP_HOST_MEMORY
+		30:  textureAlignment,       // SURFACE_ALIGNMENT
+		31:  1,                      // CONCURRENT_KERNELS
+		33:  v.ordinal + 1,          // PCI_BUS_ID
+		36:  memoryClockRate,        // MEMORY_CLOCK_RATE
+		37:  memoryBusWidth,         // GLOBAL_MEMORY_BUS_WIDTH
+		38:  l2CacheSize,            // L2_CACHE_SIZE
+		39:  l.threads,              // MAX_THREADS_PER_MULTIPROCESSOR
+		40:  1,                      // ASYNC_ENGINE_COUNT
+		41:  1,                      // UNIFIED_ADDRESSING
+		51:  32,                     // TEXTURE_PITCH_ALIGNMENT
+		75:  sm / 10,                // COMPUTE_CAPABILITY_MAJOR
+		76:  sm % 10,                // COMPUTE_CAPABILITY_MINOR
+		78:  1,                      // STREAM_PRIORITIES_SUPPORTED
+		79:  1,                      // GLOBAL_L1_CACHE_SUPPORTED
+		80:  1,                      // LOCAL_L1_CACHE_SUPPORTED
+		81:  l.shared,               // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+		82:  registersPerSM,         // MAX_REGISTERS_PER_MULTIPROCESSOR
+		83:  1,                      // MANAGED_MEMORY
+		85:  v.ordinal,              // MULTI_GPU_BOARD_GROUP_ID
+		87:  1,                      // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
+		89:  1,                      // CONCURRENT_MANAGED_ACCESS
+		91:  1,                      // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+		97:  l.sharedOptin,          // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+		99:  1,                      // HOST_REGISTER_SUPPORTED
+		106: l.blocks,               // MAX_BLOCKS_PER_MULTIPROCESSOR
+		111: l.reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
+		113: 1,                      // READ_ONLY_HOST_REGISTER_SUPPORTED
+		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
+		134: -1,                     // HOST_NUMA_ID: not known
+	}
+}
+
+// device is the device with an ordinal; cuInit must have been called. d.mu is held.
+func (d *Driver) device(ordinal int) (*Device, error) {
+	if !d.ready {
+		return nil, fail(NotInitialized, "cuInit was not called")
+	}
+	if ordinal < 0 || ordinal >= len(d.devices) {
+		return nil, fail(InvalidDevice, "device %d of %d", ordinal, len(d.devices))
+	}
+	return d.devices[ordinal], nil
+}
+
+// lockedDevice is device for those who do not hold the lock.
+func (d *Driver) lockedDevice(ordinal int) (*Device, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.device(ordinal)
+}
+
+// DeviceGet is cuDeviceGet: a device is its ordinal.
+func (d *Driver) DeviceGet(ordinal int) (int, error) {
+	_, err := d.lockedDevice(ordinal)
+	return ordinal, err
+}
+
+// DeviceGetCount is cuDeviceGetCount.
+func (d *Driver) DeviceGetCount() (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.ready {
+		return 0, fail(NotInitialized, "cuInit was not called")
+	}
+	return len(d.devices), nil
+}
+
+// DeviceGetName is cuDeviceGetName.
+func (d *Driver) DeviceGetName(dev int) (string, error) {
+	_, err := d.lockedDevice(dev)
+	return "gemu", err
+}
+
+// DeviceGetUUID is cuDeviceGetUuid.
+func (d *Driver) DeviceGetUUID(dev int) (uuid [16]byte, err error) {
+	_, err = d.lockedDevice(dev)
+	copy(uuid[:], "gemu")
+	uuid[15] = byte(dev)
+	return uuid, err
+}
+
+// DeviceTotalMem is cuDeviceTotalMem.
+func (d *Driver) DeviceTotalMem(dev int) (uint64, error) {
+	_, err := d.lockedDevice(dev)
+	return d.settings.Memory, err
+}
+
+// DeviceGetAttribute is cuDeviceGetAttribute.
+func (d *Driver) DeviceGetAttribute(a DeviceAttribute, dev int) (int, error) {
+	v, err := d.lockedDevice(dev)
+	switch {
+	case err != nil:
+		return 0, err
+	case a < 1 || a >= attributeCount:
+		return 0, fail(InvalidValue, "device attribute %d", a)
+	}
+	return v.attributes()[a], nil
+}
+
+// DeviceComputeCapability is cuDeviceComputeCapability.
+func (d *Driver) DeviceComputeCapability(dev int) (major, minor int, err error) {
+	_, err = d.lockedDevice(dev)
+	return d.settings.SM / 10, d.settings.SM % 10, err
+}
+
+// DeviceGetPCIBusID is cuDeviceGetPCIBusId.
+func (d *Driver) DeviceGetPCIBusID(dev int) (string, error) {
+	_, err := d.lockedDevice(dev)
+	return fmt.Sprintf("0000:%02x:00.0", dev+1), err
+}
+
+// DeviceGetByPCIBusID is cuDeviceGetByPCIBusId.
+func (d *Driver) DeviceGetByPCIBusID(id string) (int, error) {
+	var domain, bus, slot, function int
+	n, _ := fmt.Sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function)
+	if n < 3 {
+		domain, function = 0, 0
+		if n, _ = fmt.Sscanf(id, "%x:%x.%x", &bus, &slot, &function); n < 2 {
+			return 0, fail(InvalidValue, "PCI bus id %q", id)
+		}
+	}
+	if domain != 0 || slot != 0 || function != 0 {
+		return 0, fail(InvalidDevice, "no device at PCI bus id %q", id)
+	}
+	_, err := d.lockedDevice(bus - 1)
+	return bus - 1, err
+}
+
+// DeviceCanAccessPeer is cuDeviceCanAccessPeer: every device can access every
+// other, as they share one memory.
+func (d *Driver) DeviceCanAccessPeer(dev, peer int) (bool, error) {
+	_, err := d.lockedDevice(dev)
+	if err == nil {
+		_, err = d.lockedDevice(peer)
+	}
+	return err == nil && dev != peer, err
+}
+
+// DeviceGetP2PAttribute is cuDeviceGetP2PAttribute.
+func (d *Driver) DeviceGetP2PAttribute(attribute, src, dst int) (int, error) {
+	ok, err := d.DeviceCanAccessPeer(src, dst)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return 0, fail(InvalidDevice, "device %d is no peer of itself", src)
+	}
+	switch attribute {
+	case 1: // PERFORMANCE_RANK
+		return 0, nil
+	case 2, 3: // ACCESS_SUPPORTED, NATIVE_ATOMIC_SUPPORTED
+		return 1, nil
+	case 4: // CUDA_ARRAY_ACCESS_SUPPORTED
+		return 0, nil
+	}
+	return 0, fail(InvalidValue, "peer attribute %d", attribute)
+}

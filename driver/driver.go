@@ -1,0 +1,271 @@
+package driver
+
+// This file is the driver itself: its objects by handle, and the host threads that
+// call it.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"gemu/interp"
+)
+
+// Version is the version of the API, as cuDriverGetVersion gives it: 12.9, whose
+// PTX is 8.8.
+const Version = 12090
+
+// Handle names an object of a driver. 0 is none. Handles are never used twice.
+type Handle uint64
+
+// firstAddress is where device memory begins: above all addresses of a host with
+// 48-bit addresses.
+const firstAddress = 1 << 48
+
+// Driver is an emulated CUDA driver. Its methods, and those of its threads, may be
+// called at the same time.
+type Driver struct {
+	settings Settings
+	gpu      *interp.Device // of all devices: they share one address space
+	pages    pages
+	parsed   parseCache
+	stats    *statistics // nil if none are kept
+	out      output
+	host     host
+
+	mu      sync.Mutex // guards all that follows, and the contents of objects
+	ready   bool       // Init was called
+	devices []*Device
+	objects map[Handle]any
+	last    Handle
+	regions regions
+	buffers int // that were ever allocated
+}
+
+// New makes a driver. Close gives its memory back.
+func New(s Settings) *Driver {
+	d := &Driver{settings: s, objects: map[Handle]any{}}
+	d.out.w = s.Stdout
+	d.gpu = interp.NewDevice(interp.Config{
+		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Stdout: &d.out,
+		Base: firstAddress, Allocate: d.pages.allocate,
+	})
+	d.parsed.limit = parseCacheSize
+	for i := range s.Devices {
+		d.devices = append(d.devices, &Device{ordinal: i, d: d})
+	}
+	if s.Stats != "" {
+		d.stats = newStatistics(&d.settings)
+	}
+	return d
+}
+
+// Init is cuInit. The flags must be 0.
+func (d *Driver) Init(flags uint32) error {
+	if flags != 0 {
+		return fail(InvalidValue, "flags %d, want 0", flags)
+	}
+	if len(d.devices) == 0 {
+		return fail(NoDevice, "GEMU_DEVICES=0")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ready = true
+	return nil
+}
+
+// Close ends the driver: it waits for what is under way, prints what kernels have
+// left, writes the statistics, and gives memory back. No call may follow.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	d.ready = false
+	var all []*Context
+	for _, o := range d.objects {
+		if c, ok := o.(*Context); ok {
+			all = append(all, c)
+		}
+	}
+	d.mu.Unlock()
+	for _, c := range all {
+		c.destroy()
+	}
+	d.out.flush()
+	d.pages.close()
+	if d.stats == nil {
+		return nil
+	}
+	return d.stats.write(d.settings.Stats)
+}
+
+// Flush prints what kernels have printed since the last synchronisation.
+func (d *Driver) Flush() { d.out.flush() }
+
+// message writes a message for people to the driver's standard error.
+func (d *Driver) message(format string, args ...any) {
+	if d.settings.Stderr != nil {
+		fmt.Fprintf(d.settings.Stderr, "gemu: "+format+"\n", args...)
+	}
+}
+
+// add gives an object a handle. d.mu is held.
+func (d *Driver) add(object any) Handle {
+	d.last += 16
+	h := 0x10000 + d.last
+	d.objects[h] = object
+	return h
+}
+
+// object is the object of type T with a handle. d.mu is held.
+func object[T any](d *Driver, h Handle) (T, error) {
+	o, ok := d.objects[h].(T)
+	if !ok {
+		return o, fail(InvalidHandle, "%#x is no %s", uint64(h), kindName[T]())
+	}
+	return o, nil
+}
+
+// kindName is what an object of type T is called.
+func kindName[T any]() string {
+	switch any(*new(T)).(type) {
+	case *Context:
+		return "context"
+	case *Module:
+		return "module"
+	case *Function:
+		return "function"
+	case *Stream:
+		return "stream"
+	case *Event:
+		return "event"
+	case *Graph:
+		return "graph"
+	case *Node:
+		return "graph node"
+	case *GraphExec:
+		return "executable graph"
+	case *Link:
+		return "linker"
+	case *Library:
+		return "library"
+	case *Kernel:
+		return "kernel"
+	}
+	return "object"
+}
+
+// dump writes the PTX of a module to the directory for that, and returns the name
+// that messages are to call it.
+func (d *Driver) dump(name string, src []byte) string {
+	if d.settings.Dump == "" {
+		return name
+	}
+	path := filepath.Join(d.settings.Dump, filepath.Base(name))
+	err := os.MkdirAll(d.settings.Dump, 0o777)
+	if err == nil {
+		err = os.WriteFile(path, src, 0o666)
+	}
+	if err != nil {
+		d.message("GEMU_DUMP: %v", err)
+		return name
+	}
+	return path
+}
+
+// output holds what kernels print until it is time to show it.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+	w   flushWriter
+}
+
+// flushWriter is an io.Writer; it may be nil.
+type flushWriter interface{ Write(p []byte) (int, error) }
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.w != nil && o.buf.Len() > 0 {
+		o.w.Write(o.buf.Bytes())
+	}
+	o.buf.Reset()
+}
+
+// Thread is a host thread's view of the driver: its stack of contexts. It is used
+// by one goroutine at a time.
+type Thread struct {
+	d       *Driver
+	stack   []*Context           // the last is current; may hold nil
+	streams map[*Context]*Stream // the default streams of this thread
+}
+
+// NewThread makes the view of a host thread that has not called the driver yet.
+func (d *Driver) NewThread() *Thread {
+	return &Thread{d: d, streams: map[*Context]*Stream{}}
+}
+
+// top is the current context, nil if there is none.
+func (t *Thread) top() *Context {
+	if n := len(t.stack); n > 0 {
+		return t.stack[n-1]
+	}
+	return nil
+}
+
+// current is the current context, for a call that works in it. d.mu is held. The
+// error is also that of an earlier fault in the context.
+func (t *Thread) current() (*Context, error) {
+	if !t.d.ready {
+		return nil, fail(NotInitialized, "cuInit was not called")
+	}
+	c := t.top()
+	switch {
+	case c == nil:
+		return nil, fail(InvalidContext, "no context is current in this thread")
+	case c.dead:
+		return nil, fail(ContextIsDestroyed, "the current context was destroyed")
+	}
+	return c, c.err
+}
+
+// enter locks the driver for a call in the current context; the call unlocks it
+// unless there is an error.
+func (t *Thread) enter() (*Context, error) {
+	t.d.mu.Lock()
+	c, err := t.current()
+	if err != nil {
+		t.d.mu.Unlock()
+	}
+	return c, err
+}
+
+// Trace says what became of a call, if the settings want to know. It returns the
+// call's result.
+func (d *Driver) Trace(call string, err error) Result {
+	r := ResultOf(err)
+	if d.settings.Trace > 1 || d.settings.Trace > 0 && r != Success && r != NotReady {
+		switch {
+		case err == nil:
+			d.message("%s", call)
+		default:
+			d.message("%s: %v", call, err)
+		}
+	}
+	return r
+}
+
+// Unsupported is the result of a function that the driver does not have.
+func (d *Driver) Unsupported(call string) Result {
+	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
+}
+
+// is reports whether the error has a result.
+func is(err error, r Result) bool { return errors.Is(err, r) }

@@ -1,0 +1,359 @@
+package driver
+
+// This file is graphs: work that is described once and launched often.
+
+import (
+	"slices"
+)
+
+// Graph describes work: nodes and which of them come before which.
+type Graph struct {
+	handle Handle
+	nodes  []*Node // in the order they were added
+}
+
+// Node is a piece of a graph's work.
+type Node struct {
+	handle Handle
+	graph  *Graph
+	kind   NodeKind
+	after  []*Node
+	work   work
+}
+
+// NodeKind says what a node does; the numbers are those of CUgraphNodeType.
+type NodeKind int32
+
+// The kinds of node that this driver has.
+const (
+	KernelNode NodeKind = 0
+	MemcpyNode NodeKind = 1
+	MemsetNode NodeKind = 2
+	HostNode   NodeKind = 3
+	EmptyNode  NodeKind = 5
+)
+
+// work is what a node does. start checks it and gives what runs it; d.mu is held.
+type work interface {
+	start(d *Driver) (run func() error, err error)
+}
+
+type copyWork struct{ Copy3D }
+type fillWork struct{ Fill2D }
+type hostWork func()
+type noWork struct{}
+
+func (l *launch) start(*Driver) (func() error, error) { return l.run, nil }
+
+func (w *copyWork) start(d *Driver) (func() error, error) {
+	do, _, err := d.plan(&w.Copy3D)
+	return func() error { return safely(do) }, err
+}
+
+func (w *fillWork) start(d *Driver) (func() error, error) {
+	do, err := d.fill(&w.Fill2D)
+	return func() error { return safely(do) }, err
+}
+
+func (w hostWork) start(*Driver) (func() error, error) {
+	return func() error { w(); return nil }, nil
+}
+
+func (noWork) start(*Driver) (func() error, error) { return func() error { return nil }, nil }
+
+// GraphExec is a graph that is ready to be launched.
+type GraphExec struct {
+	nodes []execNode // each after those it has to come after
+}
+
+// execNode is a node as it was when the graph was instantiated.
+type execNode struct {
+	handle Handle
+	kind   NodeKind
+	work   work
+}
+
+// GraphCreate is cuGraphCreate.
+func (t *Thread) GraphCreate(flags uint32) (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	switch {
+	case !t.d.ready:
+		return 0, fail(NotInitialized, "cuInit was not called")
+	case flags != 0:
+		return 0, fail(InvalidValue, "flags %d, want 0", flags)
+	}
+	g := &Graph{}
+	g.handle = t.d.add(g)
+	return g.handle, nil
+}
+
+// GraphDestroy is cuGraphDestroy. What was instantiated from the graph lives on.
+func (t *Thread) GraphDestroy(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := object[*Graph](t.d, h)
+	if err != nil {
+		return err
+	}
+	for _, n := range g.nodes {
+		delete(t.d.objects, n.handle)
+	}
+	delete(t.d.objects, h)
+	return nil
+}
+
+// addNode adds a node to a graph, after others of it.
+func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := object[*Graph](t.d, graph)
+	if err != nil {
+		return 0, err
+	}
+	n := &Node{graph: g, kind: kind, work: w}
+	for _, h := range after {
+		before, err := g.node(t.d, h)
+		if err != nil {
+			return 0, err
+		}
+		n.after = append(n.after, before)
+	}
+	n.handle = t.d.add(n)
+	g.nodes = append(g.nodes, n)
+	return n.handle, nil
+}
+
+// node is a node of the graph. d.mu is held.
+func (g *Graph) node(d *Driver, h Handle) (*Node, error) {
+	n, err := object[*Node](d, h)
+	if err == nil && n.graph != g {
+		err = fail(InvalidValue, "node %#x is of another graph", uint64(h))
+	}
+	return n, err
+}
+
+// GraphAddKernelNode is cuGraphAddKernelNode. The arguments are copied.
+func (t *Thread) GraphAddKernelNode(graph Handle, after []Handle, p *LaunchParams) (Handle, error) {
+	l, err := t.prepare(p)
+	if err != nil {
+		return 0, err
+	}
+	return t.addNode(graph, after, KernelNode, l)
+}
+
+// GraphAddMemcpyNode is cuGraphAddMemcpyNode.
+func (t *Thread) GraphAddMemcpyNode(graph Handle, after []Handle, c *Copy3D) (Handle, error) {
+	w := &copyWork{*c}
+	if err := t.try(w); err != nil {
+		return 0, err
+	}
+	return t.addNode(graph, after, MemcpyNode, w)
+}
+
+// GraphAddMemsetNode is cuGraphAddMemsetNode.
+func (t *Thread) GraphAddMemsetNode(graph Handle, after []Handle, f *Fill2D) (Handle, error) {
+	w := &fillWork{*f}
+	if err := t.try(w); err != nil {
+		return 0, err
+	}
+	return t.addNode(graph, after, MemsetNode, w)
+}
+
+// GraphAddHostNode is cuGraphAddHostNode: f runs in a thread of the driver.
+func (t *Thread) GraphAddHostNode(graph Handle, after []Handle, f func()) (Handle, error) {
+	return t.addNode(graph, after, HostNode, hostWork(f))
+}
+
+// GraphAddEmptyNode is cuGraphAddEmptyNode.
+func (t *Thread) GraphAddEmptyNode(graph Handle, after []Handle) (Handle, error) {
+	return t.addNode(graph, after, EmptyNode, noWork{})
+}
+
+// try checks work as it is described.
+func (t *Thread) try(w work) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	_, err := w.start(t.d)
+	return err
+}
+
+// GraphAddDependencies is cuGraphAddDependencies: each node of from comes before
+// the node of to at the same place.
+func (t *Thread) GraphAddDependencies(graph Handle, from, to []Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := object[*Graph](t.d, graph)
+	if err != nil {
+		return err
+	}
+	for i := range from {
+		before, err := g.node(t.d, from[i])
+		if err != nil {
+			return err
+		}
+		n, err := g.node(t.d, to[i])
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains(n.after, before):
+			return fail(InvalidValue, "the dependency exists")
+		}
+		n.after = append(n.after, before)
+		if _, err := g.order(); err != nil {
+			n.after = n.after[:len(n.after)-1]
+			return err
+		}
+	}
+	return nil
+}
+
+// GraphGetNodes is cuGraphGetNodes.
+func (t *Thread) GraphGetNodes(graph Handle) ([]Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := object[*Graph](t.d, graph)
+	if err != nil {
+		return nil, err
+	}
+	var list []Handle
+	for _, n := range g.nodes {
+		list = append(list, n.handle)
+	}
+	return list, nil
+}
+
+// GraphNodeGetType is cuGraphNodeGetType.
+func (t *Thread) GraphNodeGetType(h Handle) (NodeKind, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := object[*Node](t.d, h)
+	if err != nil {
+		return 0, err
+	}
+	return n.kind, nil
+}
+
+// order lists the nodes so that each comes after those it has to. d.mu is held.
+func (g *Graph) order() ([]*Node, error) {
+	done := map[*Node]bool{}
+	var list []*Node
+	for len(list) < len(g.nodes) {
+		before := len(list)
+		for _, n := range g.nodes {
+			if !done[n] && !slices.ContainsFunc(n.after, func(o *Node) bool { return !done[o] }) {
+				done[n] = true
+				list = append(list, n)
+			}
+		}
+		if len(list) == before {
+			return nil, fail(InvalidValue, "the graph's dependencies go round in a circle")
+		}
+	}
+	return list, nil
+}
+
+// GraphInstantiate is cuGraphInstantiate.
+func (t *Thread) GraphInstantiate(graph Handle) (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := object[*Graph](t.d, graph)
+	if err != nil {
+		return 0, err
+	}
+	nodes, err := g.order()
+	if err != nil {
+		return 0, err
+	}
+	x := &GraphExec{}
+	for _, n := range nodes {
+		x.nodes = append(x.nodes, execNode{n.handle, n.kind, n.work})
+	}
+	return t.d.add(x), nil
+}
+
+// GraphExecDestroy is cuGraphExecDestroy. A launch under way runs to its end.
+func (t *Thread) GraphExecDestroy(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if _, err := object[*GraphExec](t.d, h); err != nil {
+		return err
+	}
+	delete(t.d.objects, h)
+	return nil
+}
+
+// setWork changes what a node of an executable graph does from its next launch on.
+func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == node })
+	if i < 0 || x.nodes[i].kind != kind {
+		return fail(InvalidValue, "node %#x is not such a node of the graph", uint64(node))
+	}
+	x.nodes[i].work = w
+	return nil
+}
+
+// GraphExecKernelNodeSetParams is cuGraphExecKernelNodeSetParams.
+func (t *Thread) GraphExecKernelNodeSetParams(exec, node Handle, p *LaunchParams) error {
+	l, err := t.prepare(p)
+	if err != nil {
+		return err
+	}
+	return t.setWork(exec, node, KernelNode, l)
+}
+
+// GraphExecMemcpyNodeSetParams is cuGraphExecMemcpyNodeSetParams.
+func (t *Thread) GraphExecMemcpyNodeSetParams(exec, node Handle, c *Copy3D) error {
+	w := &copyWork{*c}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.setWork(exec, node, MemcpyNode, w)
+}
+
+// GraphExecMemsetNodeSetParams is cuGraphExecMemsetNodeSetParams.
+func (t *Thread) GraphExecMemsetNodeSetParams(exec, node Handle, f *Fill2D) error {
+	w := &fillWork{*f}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.setWork(exec, node, MemsetNode, w)
+}
+
+// GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation
+// of the stream.
+func (t *Thread) GraphLaunch(exec, stream Handle) error {
+	s, err := t.enterStream(stream)
+	if err != nil {
+		return err
+	}
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	var runs []func() error
+	for _, n := range x.nodes {
+		run, err := n.work.start(t.d)
+		if err != nil {
+			t.d.mu.Unlock()
+			return err
+		}
+		runs = append(runs, run)
+	}
+	task := s.submit(func() error {
+		for _, run := range runs {
+			if err := run(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.finish(task, t.d.settings.Blocking)
+}

@@ -1,0 +1,146 @@
+package driver
+
+// This file runs kernels on memory of the host, for clients that know nothing of
+// devices.
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// HostLaunch is a launch on memory of the host.
+type HostLaunch struct {
+	PTX         []byte
+	Args        []uint64 // one per parameter, which takes its low bytes
+	Grid, Block interp.Dim3
+	Shared      int // bytes of dynamic shared memory
+}
+
+// host is a device whose memory is that of the host.
+type host struct {
+	mu    sync.Mutex
+	dev   *interp.Device // nil before the first launch
+	mods  map[*ptx.Module]*interp.Module
+	order []*ptx.Module // oldest first
+}
+
+// hostModules is how many modules stay loaded.
+const hostModules = 1024
+
+// RunHost runs the first kernel of a module, where addresses of global memory are
+// those of the host, and waits for it. An access to memory that the host does not
+// have is a trap. The module's variables have their initial values in every launch.
+// Launches that are made at the same time run one after the other.
+func (d *Driver) RunHost(l *HostLaunch) error {
+	err := d.runHost(l)
+	d.out.flush()
+	if err != nil {
+		return fail(hostResult(err), "%s", explain(err))
+	}
+	return nil
+}
+
+// hostResult is the result of a launch that has failed, or never began.
+func hostResult(err error) Result {
+	if _, ok := err.(ptx.ErrorList); ok {
+		return InvalidPTX
+	}
+	return faultResult(err)
+}
+
+func (d *Driver) runHost(l *HostLaunch) error {
+	parsed, err := d.parse("", l.PTX)
+	if err != nil {
+		return err
+	}
+	kernels := parsed.Kernels()
+	if len(kernels) == 0 {
+		return &interp.LaunchError{Msg: parsed.Name + " has no kernel"}
+	}
+	k := kernels[0]
+	if len(l.Args) != len(k.Params) {
+		return &interp.LaunchError{Msg: fmt.Sprintf("kernel %s has %d parameters, %d arguments are given", k.Name, len(k.Params), len(l.Args))}
+	}
+	args := make([]any, len(l.Args))
+	for i, p := range k.Params {
+		if p.Size() > 8 {
+			return &interp.LaunchError{Msg: fmt.Sprintf("kernel %s: parameter %d has %d bytes, and arguments here have 8", k.Name, i, p.Size())}
+		}
+		args[i] = binary.LittleEndian.AppendUint64(nil, l.Args[i])[:p.Size()]
+	}
+	h := &d.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m, err := h.module(d, parsed)
+	if err != nil {
+		return err
+	}
+	m.Reset()
+	r, err := m.Run(context.Background(), &interp.Launch{
+		Kernel: k.Name, Grid: l.Grid, Block: l.Block, Args: args, Shared: l.Shared,
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Stats: d.stats != nil,
+	})
+	if err == nil && d.stats != nil {
+		d.stats.add(k, r)
+	}
+	return err
+}
+
+// module loads a module, if it is not loaded. h.mu is held.
+func (h *host) module(d *Driver, parsed *ptx.Module) (*interp.Module, error) {
+	if h.dev == nil {
+		if err := h.start(d); err != nil {
+			return nil, err
+		}
+	}
+	if m := h.mods[parsed]; m != nil {
+		return m, nil
+	}
+	m, err := h.dev.LoadModule(parsed)
+	if err != nil {
+		return nil, err
+	}
+	h.mods[parsed] = m
+	if h.order = append(h.order, parsed); len(h.order) > hostModules {
+		h.mods[h.order[0]].Unload()
+		delete(h.mods, h.order[0])
+		h.order = h.order[1:]
+	}
+	return m, nil
+}
+
+// Where memory of the host can be. The part where Go has its heap is left out: a
+// kernel has no business there.
+const (
+	hostBegin   = 4 << 20
+	goHeapBytes = 1 << 37
+)
+
+func hostLayout() (goHeap, end uint64) {
+	if runtime.GOARCH == "amd64" {
+		return 0xc0 << 32, 1<<47 - 1<<12
+	}
+	return 0x40 << 32, 1<<48 - 1<<12
+}
+
+// start makes the device.
+func (h *host) start(d *Driver) error {
+	dev := interp.NewDevice(interp.Config{
+		Memory: d.settings.Memory, Workers: d.settings.Workers, Stdout: &d.out,
+		Base: firstAddress, Allocate: d.pages.allocate,
+	})
+	goHeap, end := hostLayout()
+	for _, r := range [][2]uint64{{hostBegin, goHeap}, {goHeap + goHeapBytes, end}} {
+		if _, err := dev.Map(r[0], hostBytes(pointer(r[0]), r[1]-r[0]), "memory of the host", false); err != nil {
+			return err
+		}
+	}
+	h.dev, h.mods = dev, map[*ptx.Module]*interp.Module{}
+	return nil
+}

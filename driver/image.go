@@ -1,0 +1,183 @@
+package driver
+
+// This file finds PTX in what a client loads: text, or a fat binary, which holds
+// PTX and machine code for several devices.
+//
+// A fat binary is a header and entries behind it, all numbers little endian:
+//
+//	header   0 magic  4 version u16  6 size of the header u16  8 bytes behind it u64
+//	entry    0 kind u16  4 size of the entry's header u32  8 size with padding u64
+//	        16 size u32  28 compute capability u32  40 flags u64  56 size uncompressed u64
+//
+// Compilers put a wrapper around it that points to it: magic u32, version u32,
+// pointer u64.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+const (
+	wrapperMagic = 0x466243b1
+	wrapperSize  = 24
+	fatbinMagic  = 0xba55ed50
+	fatbinHeader = 16
+	entryHeader  = 64
+
+	kindPTX = 1
+	kindELF = 2
+
+	flagLZ4  = 1 << 13
+	flagZstd = 1 << 15
+)
+
+const elfMagic = "\x7fELF"
+
+// maxImage bounds the size of a module's source.
+const maxImage = 1 << 30
+
+// source is the PTX of an image that a client points to, of any form that
+// cuModuleLoadData takes. size is 0 where the API does not tell it.
+func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
+	if p == nil {
+		return nil, fail(InvalidValue, "no image")
+	}
+	var bad error
+	if bad = safely(func() { src, err = d.readImage(p, size) }); bad != nil {
+		return nil, bad
+	}
+	return src, err
+}
+
+// readImage is source, reading memory that may not be there.
+func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
+	switch magic := hostBytes(p, 4); {
+	case size > 0 && size < 4:
+	case binary.LittleEndian.Uint32(magic) == wrapperMagic:
+		return d.readImage(pointer(binary.LittleEndian.Uint64(hostBytes(p, wrapperSize)[8:])), 0)
+	case binary.LittleEndian.Uint32(magic) == fatbinMagic:
+		h := hostBytes(p, fatbinHeader)
+		n := uint64(binary.LittleEndian.Uint16(h[6:])) + binary.LittleEndian.Uint64(h[8:])
+		if n > maxImage || size > 0 && n > size {
+			return nil, fail(InvalidImage, "a fat binary of %d bytes", n)
+		}
+		return fatbinPTX(hostBytes(p, n), d.settings.SM)
+	case string(magic) == elfMagic:
+		return nil, fail(NoBinaryForGPU, "the image is machine code (a cubin), and gemu runs PTX: compile to PTX, as with nvcc -ptx or -gencode arch=compute_%d,code=compute_%[1]d", d.settings.SM)
+	}
+	if size == 0 {
+		size = textLength(p)
+	}
+	text := hostBytes(p, size)
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		text = text[:i]
+	}
+	return bytes.Clone(text), nil
+}
+
+// textLength is the length of a text that ends with a zero.
+func textLength(p unsafe.Pointer) (n uint64) {
+	for n < maxImage && *(*byte)(unsafe.Add(p, n)) != 0 {
+		n++
+	}
+	return n
+}
+
+// fatEntry is an entry of a fat binary.
+type fatEntry struct {
+	kind  uint16
+	sm    int
+	flags uint64
+	plain uint64 // bytes uncompressed
+	data  []byte
+}
+
+// entries reads the entries of a fat binary.
+func entries(fat []byte) ([]fatEntry, error) {
+	broken := func(what string) error { return fail(InvalidImage, "a broken fat binary: %s", what) }
+	header := uint64(binary.LittleEndian.Uint16(fat[6:]))
+	if header < fatbinHeader || header > uint64(len(fat)) {
+		return nil, broken("size of its header")
+	}
+	var list []fatEntry
+	for rest := fat[header:]; len(rest) >= entryHeader; {
+		le := binary.LittleEndian
+		head, padded, size := uint64(le.Uint32(rest[4:])), le.Uint64(rest[8:]), uint64(le.Uint32(rest[16:]))
+		e := fatEntry{kind: le.Uint16(rest), sm: int(le.Uint32(rest[28:])), flags: le.Uint64(rest[40:]), plain: le.Uint64(rest[56:])}
+		if e.flags&(flagLZ4|flagZstd) == 0 {
+			size = padded
+		}
+		if head < entryHeader || head > uint64(len(rest)) || padded > uint64(len(rest))-head || size > padded {
+			return nil, broken("size of an entry")
+		}
+		e.data = rest[head:][:size]
+		list = append(list, e)
+		rest = rest[head+padded:]
+	}
+	return list, nil
+}
+
+// fatbinPTX is the PTX of a fat binary for the highest compute capability that the
+// device has.
+func fatbinPTX(fat []byte, sm int) ([]byte, error) {
+	list, err := entries(fat)
+	if err != nil {
+		return nil, err
+	}
+	var best *fatEntry
+	var others []string
+	for i := range list {
+		e := &list[i]
+		switch {
+		case e.kind == kindELF:
+			others = append(others, fmt.Sprintf("machine code for sm_%d", e.sm))
+		case e.kind != kindPTX:
+		case e.sm > sm:
+			others = append(others, fmt.Sprintf("PTX for sm_%d", e.sm))
+		case best == nil || e.sm > best.sm:
+			best = e
+		}
+	}
+	if best == nil {
+		if others == nil {
+			others = []string{"nothing"}
+		}
+		return nil, fail(NoBinaryForGPU, "a fat binary without PTX for sm_%d or below: it has %s", sm, strings.Join(slices.Compact(others), ", "))
+	}
+	return best.unpack()
+}
+
+// unpack is the text of an entry.
+func (e *fatEntry) unpack() ([]byte, error) {
+	text := e.data
+	var err error
+	switch {
+	case e.plain > maxImage:
+		return nil, fail(InvalidImage, "a fat binary with %d bytes of PTX", e.plain)
+	case e.flags&flagLZ4 != 0:
+		text = make([]byte, e.plain)
+		var n int
+		n, err = lz4.UncompressBlock(e.data, text)
+		text = text[:max(n, 0)]
+	case e.flags&flagZstd != 0:
+		var r *zstd.Decoder
+		if r, err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxImage), zstd.WithDecoderConcurrency(1)); err == nil {
+			text, err = r.DecodeAll(e.data, nil)
+			r.Close()
+		}
+	}
+	if err != nil {
+		return nil, fail(InvalidImage, "compressed PTX in a fat binary: %v", err)
+	}
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		text = text[:i]
+	}
+	return bytes.Clone(text), nil
+}

@@ -1,0 +1,199 @@
+package driver
+
+// This file is kernel launches.
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"unsafe"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// LaunchParams describes a launch, as CUDA_KERNEL_NODE_PARAMS does.
+type LaunchParams struct {
+	Func        Handle // of a function or a kernel
+	Grid, Block interp.Dim3
+	Shared      uint32 // bytes of dynamic shared memory
+
+	// The arguments: either an array of pointers to them, or the "extra" array,
+	// which tells of a buffer that holds them.
+	Params, Extra unsafe.Pointer
+}
+
+// Keys of the extra array.
+const (
+	extraEnd     = 0
+	extraPointer = 1
+	extraSize    = 2
+)
+
+// launch is a launch that was checked, its arguments copied.
+type launch struct {
+	f *Function
+	l interp.Launch
+}
+
+// prepare checks a launch and copies its arguments. The driver is not locked.
+func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
+	f, err := t.function(p.Func)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return nil, err
+	}
+	d := t.d
+	if err := f.module.mod.CheckExtent(f.kernel.Name, p.Grid, p.Block); err != nil {
+		return nil, d.complain(fail(InvalidValue, "%v", err))
+	}
+	d.mu.Lock()
+	most := f.dynamicLimit()
+	d.mu.Unlock()
+	if int64(p.Shared) > int64(most) {
+		return nil, d.complain(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, most))
+	}
+	args, err := arguments(f.kernel.Name, info, p.Params, p.Extra)
+	if err != nil {
+		return nil, d.complain(err)
+	}
+	return &launch{f, interp.Launch{
+		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared),
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Stats: d.stats != nil,
+	}}, nil
+}
+
+// arguments copies the arguments of a launch from the client's memory.
+func arguments(kernel string, info *interp.KernelInfo, params, extra unsafe.Pointer) (args []any, err error) {
+	switch {
+	case len(info.Params) == 0:
+		return nil, nil
+	case params != nil && extra != nil:
+		return nil, fail(InvalidValue, "kernel %s: arguments by pointers and by a buffer", kernel)
+	case params == nil && extra == nil:
+		return nil, fail(InvalidValue, "kernel %s: %d arguments wanted, none given", kernel, len(info.Params))
+	}
+	bad := safely(func() {
+		if params != nil {
+			for i, p := range info.Params {
+				at := pointer(binary.LittleEndian.Uint64(hostBytes(unsafe.Add(params, 8*i), 8)))
+				if at == nil {
+					err = fail(InvalidValue, "kernel %s: the pointer to argument %d is null", kernel, i)
+					return
+				}
+				args = append(args, append([]byte(nil), hostBytes(at, uint64(p.Size))...))
+			}
+			return
+		}
+		var buffer []byte
+		if buffer, err = extraBuffer(extra); err != nil {
+			return
+		}
+		for i, p := range info.Params {
+			if p.Offset+p.Size > len(buffer) {
+				err = fail(InvalidValue, "kernel %s: a buffer of %d bytes for arguments of %d: argument %d is at %d", kernel, len(buffer), info.ParamBytes, i, p.Offset)
+				return
+			}
+			args = append(args, append([]byte(nil), buffer[p.Offset:p.Offset+p.Size]...))
+		}
+	})
+	if bad != nil {
+		return nil, bad
+	}
+	return args, err
+}
+
+// extraBuffer is the buffer that the extra array of a launch tells of.
+func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
+	var at unsafe.Pointer
+	size, sized := uint64(0), false
+	for i := 0; ; i += 2 {
+		entry := hostBytes(unsafe.Add(extra, 8*i), 16)
+		key, value := binary.LittleEndian.Uint64(entry), pointer(binary.LittleEndian.Uint64(entry[8:]))
+		switch key {
+		case extraEnd:
+			if at == nil || !sized || size > 1<<16 {
+				return nil, fail(InvalidValue, "extra launch arguments without a buffer and its size")
+			}
+			return hostBytes(at, size), nil
+		case extraPointer:
+			at = value
+		case extraSize:
+			size, sized = binary.LittleEndian.Uint64(hostBytes(value, 8)), true
+		default:
+			return nil, fail(InvalidValue, "extra launch argument %d", key)
+		}
+	}
+}
+
+// LaunchKernel is cuLaunchKernel.
+func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
+	l, err := t.prepare(p)
+	if err != nil {
+		return err
+	}
+	s, err := t.enterStream(stream)
+	if err != nil {
+		return err
+	}
+	if l.f.module.ctx != s.ctx {
+		t.d.mu.Unlock()
+		return fail(InvalidHandle, "kernel %s and the stream belong to different contexts", l.f.kernel.Name)
+	}
+	return s.finish(s.submit(l.run), t.d.settings.Blocking)
+}
+
+// run runs a launch and waits for it. The error is the fault, told in full on the
+// driver's standard error.
+func (l *launch) run() error {
+	d := l.f.module.ctx.dev.d
+	run := l.l
+	r, err := l.f.module.mod.Run(context.Background(), &run)
+	if err != nil {
+		err = fail(faultResult(err), "%s", explain(err))
+		d.message("%v", err)
+		return err
+	}
+	if d.stats != nil {
+		d.stats.add(l.f.kernel, r)
+	}
+	return nil
+}
+
+// faults are the results of the kinds of fault; others are LaunchFailed.
+var faults = map[error]Result{
+	interp.ErrOutOfBounds:   IllegalAddress,
+	interp.ErrUseAfterFree:  IllegalAddress,
+	interp.ErrReadOnly:      IllegalAddress,
+	interp.ErrMisaligned:    MisalignedAddress,
+	interp.ErrWrongSpace:    InvalidAddressSpace,
+	interp.ErrDeadlock:      LaunchTimeout,
+	interp.ErrEndlessLoop:   LaunchTimeout,
+	interp.ErrStepLimit:     LaunchTimeout,
+	interp.ErrAssert:        Assert,
+	interp.ErrStackOverflow: HardwareStackError,
+	interp.ErrBadTarget:     InvalidPC,
+	interp.ErrMismatch:      Unknown,
+}
+
+// faultResult is the result of a launch that has failed.
+func faultResult(err error) Result {
+	var trap *interp.Trap
+	var refused *interp.LaunchError
+	var unsupported *ptx.Unsupported
+	switch {
+	case errors.As(err, &trap):
+		if r, ok := faults[trap.Kind]; ok {
+			return r
+		}
+		return LaunchFailed
+	case errors.As(err, &refused):
+		return InvalidValue
+	case errors.As(err, &unsupported):
+		return NotSupported
+	}
+	return Unknown
+}

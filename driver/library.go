@@ -1,0 +1,242 @@
+package driver
+
+// This file is libraries: modules that belong to no context, and are loaded into
+// each one that uses them.
+
+import (
+	"unsafe"
+
+	"gemu/ptx"
+)
+
+// Library is a loaded library.
+type Library struct {
+	handle  Handle
+	mod     *ptx.Module
+	modules map[*Context]*Module
+	kernels map[string]*Kernel
+}
+
+// Kernel is a kernel of a library: a function of whichever context is current.
+type Kernel struct {
+	handle  Handle
+	library *Library
+	name    string
+}
+
+// LibraryLoadData is cuLibraryLoadData. See ModuleLoadData.
+func (t *Thread) LibraryLoadData(image unsafe.Pointer) (Handle, error) {
+	src, err := t.d.source(image, 0)
+	if err != nil {
+		return 0, t.d.complain(err)
+	}
+	return t.library("", src)
+}
+
+// LibraryLoadFromFile is cuLibraryLoadFromFile.
+func (t *Thread) LibraryLoadFromFile(file string) (Handle, error) {
+	src, err := t.d.readFile(file)
+	if err != nil {
+		return 0, err
+	}
+	return t.library(file, src)
+}
+
+func (t *Thread) library(name string, src []byte) (Handle, error) {
+	d := t.d
+	parsed, err := d.parseFor(name, src)
+	if err != nil {
+		return 0, d.complain(err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.ready {
+		return 0, fail(NotInitialized, "cuInit was not called")
+	}
+	l := &Library{mod: parsed, modules: map[*Context]*Module{}, kernels: map[string]*Kernel{}}
+	l.handle = d.add(l)
+	return l.handle, nil
+}
+
+// enterLibrary locks the driver for a call on a library.
+func (t *Thread) enterLibrary(h Handle) (*Library, error) {
+	t.d.mu.Lock()
+	err := error(nil)
+	var l *Library
+	if !t.d.ready {
+		err = fail(NotInitialized, "cuInit was not called")
+	} else {
+		l, err = object[*Library](t.d, h)
+	}
+	if err != nil {
+		t.d.mu.Unlock()
+	}
+	return l, err
+}
+
+// LibraryUnload is cuLibraryUnload.
+func (t *Thread) LibraryUnload(h Handle) error {
+	l, err := t.enterLibrary(h)
+	if err != nil {
+		return err
+	}
+	delete(t.d.objects, h)
+	for _, k := range l.kernels {
+		delete(t.d.objects, k.handle)
+	}
+	var modules []*Module
+	for _, m := range l.modules {
+		modules = append(modules, m)
+	}
+	t.d.mu.Unlock()
+	for _, m := range modules {
+		m.unload()
+	}
+	return nil
+}
+
+// LibraryGetKernel is cuLibraryGetKernel.
+func (t *Thread) LibraryGetKernel(h Handle, name string) (Handle, error) {
+	l, err := t.enterLibrary(h)
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	return l.kernel(t.d, name)
+}
+
+// kernel is a kernel of the library. d.mu is held.
+func (l *Library) kernel(d *Driver, name string) (Handle, error) {
+	if k := l.kernels[name]; k != nil {
+		return k.handle, nil
+	}
+	for _, f := range l.mod.Kernels() {
+		if f.Name == name {
+			k := &Kernel{library: l, name: name}
+			k.handle = d.add(k)
+			l.kernels[name] = k
+			return k.handle, nil
+		}
+	}
+	return 0, fail(NotFound, "%s has no kernel %s", l.mod.Name, name)
+}
+
+// LibraryEnumerateKernels is cuLibraryEnumerateKernels, and with its length
+// cuLibraryGetKernelCount: all kernels, in the order of the source.
+func (t *Thread) LibraryEnumerateKernels(h Handle) ([]Handle, error) {
+	l, err := t.enterLibrary(h)
+	if err != nil {
+		return nil, err
+	}
+	defer t.d.mu.Unlock()
+	var list []Handle
+	for _, f := range l.mod.Kernels() {
+		k, err := l.kernel(t.d, f.Name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, k)
+	}
+	return list, nil
+}
+
+// LibraryGetModule is cuLibraryGetModule: the library in the current context.
+func (t *Thread) LibraryGetModule(h Handle) (Handle, error) {
+	l, err := t.enterLibrary(h)
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Unlock()
+	m, err := t.libraryModule(l)
+	if err != nil {
+		return 0, err
+	}
+	return m.handle, nil
+}
+
+// libraryModule loads the library into the current context, if it is not there. The
+// driver is not locked.
+func (t *Thread) libraryModule(l *Library) (*Module, error) {
+	d := t.d
+	c, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	m := l.modules[c]
+	d.mu.Unlock()
+	if m != nil && d.alive(m) {
+		return m, nil
+	}
+	loaded, err := c.load(l.mod)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	if m := l.modules[c]; m != nil && d.objects[m.handle] == any(m) { // another thread was faster
+		d.mu.Unlock()
+		loaded.unload()
+		return m, nil
+	}
+	defer d.mu.Unlock()
+	loaded.library = l
+	l.modules[c] = loaded
+	return loaded, nil
+}
+
+// alive reports whether a module is loaded.
+func (d *Driver) alive(m *Module) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.objects[m.handle] == any(m)
+}
+
+// LibraryGetGlobal is cuLibraryGetGlobal: a variable in the current context.
+func (t *Thread) LibraryGetGlobal(h Handle, name string) (addr, size uint64, err error) {
+	l, err := t.enterLibrary(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	t.d.mu.Unlock()
+	m, err := t.libraryModule(l)
+	if err != nil {
+		return 0, 0, err
+	}
+	return m.global(name)
+}
+
+// KernelGetFunction is cuKernelGetFunction: the kernel in the current context.
+func (t *Thread) KernelGetFunction(h Handle) (Handle, error) {
+	t.d.mu.Lock()
+	k, err := object[*Kernel](t.d, h)
+	t.d.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	f, err := t.kernelFunction(k)
+	if err != nil {
+		return 0, err
+	}
+	return f.handle, nil
+}
+
+// kernelFunction is a kernel in the current context. The driver is not locked.
+func (t *Thread) kernelFunction(k *Kernel) (*Function, error) {
+	m, err := t.libraryModule(k.library)
+	if err != nil {
+		return nil, err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	return m.function(k.name)
+}
+
+// KernelGetLibrary is cuKernelGetLibrary.
+func (t *Thread) KernelGetLibrary(h Handle) (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	k, err := object[*Kernel](t.d, h)
+	if err != nil {
+		return 0, err
+	}
+	return k.library.handle, nil
+}

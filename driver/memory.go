@@ -1,0 +1,740 @@
+package driver
+
+// This file is memory: what is allocated, and what copies and fills do with it.
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"gemu/interp"
+)
+
+// regionKind says where a region came from.
+type regionKind uint8
+
+const (
+	deviceRegion     regionKind = iota // cuMemAlloc
+	variableRegion                     // a variable of a module
+	managedRegion                      // cuMemAllocManaged
+	hostRegion                         // cuMemHostAlloc
+	registeredRegion                   // cuMemHostRegister
+)
+
+// region is memory that kernels can reach.
+type region struct {
+	addr   uint64
+	size   uint64
+	data   []byte
+	kind   regionKind
+	ctx    *Context
+	module *Module        // of a variable
+	flags  uint32         // of host memory
+	charge uint64         // bytes of the device's memory
+	buf    *interp.Buffer // nil of variables, which belong to their module
+	pages  func()         // gives host memory back; may be nil
+	id     uint64
+}
+
+// free gives the region's memory back.
+func (r *region) free() {
+	if r.buf != nil {
+		r.buf.Free()
+	}
+	if r.pages != nil {
+		r.pages()
+	}
+}
+
+// onHost reports whether the region is memory of the host.
+func (r *region) onHost() bool { return r.kind == hostRegion || r.kind == registeredRegion }
+
+// regions is the memory that kernels can reach, by address.
+type regions []*region
+
+func (l regions) after(addr uint64) int {
+	return sort.Search(len(l), func(i int) bool { return l[i].addr > addr })
+}
+
+// find is the region that an address lies in, nil if there is none.
+func (l regions) find(addr uint64) *region {
+	if i := l.after(addr); i > 0 && addr-l[i-1].addr < l[i-1].size {
+		return l[i-1]
+	}
+	return nil
+}
+
+func (l *regions) insert(r *region) { *l = slices.Insert(*l, l.after(r.addr), r) }
+
+// take removes the regions that a condition holds for.
+func (l *regions) take(which func(*region) bool) []*region {
+	var taken []*region
+	*l = slices.DeleteFunc(*l, func(r *region) bool {
+		if which(r) {
+			taken = append(taken, r)
+			return true
+		}
+		return false
+	})
+	return taken
+}
+
+// remove removes a region.
+func (l *regions) remove(r *region) {
+	i := l.after(r.addr) - 1
+	*l = slices.Delete(*l, i, i+1)
+}
+
+// address is that of a host pointer.
+func address(p unsafe.Pointer) uint64 { return uint64(uintptr(p)) }
+
+// pointer is the host pointer with an address, which is not that of a Go object.
+func pointer(addr uint64) unsafe.Pointer {
+	p := uintptr(addr)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
+}
+
+// hostBytes views memory of the host.
+func hostBytes(p unsafe.Pointer, n uint64) []byte { return unsafe.Slice((*byte)(p), n) }
+
+// MemGetInfo is cuMemGetInfo.
+func (t *Thread) MemGetInfo() (free, total uint64, err error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer t.d.mu.Unlock()
+	total = t.d.settings.Memory
+	return total - c.dev.used, total, nil
+}
+
+// reserve charges the device for memory. d.mu is held.
+func (v *Device) reserve(size uint64) error {
+	total := v.d.settings.Memory
+	if size > total-v.used {
+		return fail(OutOfMemory, "%d bytes wanted, %d of %d in use", size, v.used, total)
+	}
+	v.used += size
+	return nil
+}
+
+// MemAlloc is cuMemAlloc. The memory is zero at first.
+func (t *Thread) MemAlloc(size uint64) (uint64, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	d := t.d
+	if size == 0 {
+		d.mu.Unlock()
+		return 0, fail(InvalidValue, "0 bytes")
+	}
+	if err := c.dev.reserve(size); err != nil {
+		d.mu.Unlock()
+		return 0, err
+	}
+	d.buffers++
+	name := fmt.Sprintf("#%d", d.buffers)
+	d.mu.Unlock()
+
+	buf, err := d.gpu.AllocNamed(name, int(size)) // waits for a launch under way
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		c.dev.used -= size
+		return 0, fail(OutOfMemory, "%v", err)
+	}
+	r := &region{addr: buf.Addr(), size: size, data: buf.Bytes(), kind: deviceRegion, ctx: c, charge: size, buf: buf}
+	d.addRegion(r)
+	return r.addr, nil
+}
+
+// addRegion adds a region to the map. d.mu is held.
+func (d *Driver) addRegion(r *region) {
+	d.last += 16
+	r.id = uint64(d.last)
+	d.regions.insert(r)
+}
+
+// MemAllocPitch is cuMemAllocPitch: height rows of width bytes, each at a multiple
+// of the pitch.
+func (t *Thread) MemAllocPitch(width, height uint64, elementSize uint32) (addr, pitch uint64, err error) {
+	if elementSize != 4 && elementSize != 8 && elementSize != 16 {
+		return 0, 0, fail(InvalidValue, "elements of %d bytes, want 4, 8 or 16", elementSize)
+	}
+	if width == 0 || height == 0 || width > 1<<40 || height > 1<<40 {
+		return 0, 0, fail(InvalidValue, "%d rows of %d bytes", height, width)
+	}
+	pitch = (width + pitchAlignment - 1) / pitchAlignment * pitchAlignment
+	if height > 1<<46/pitch {
+		return 0, 0, fail(OutOfMemory, "%d rows of %d bytes", height, pitch)
+	}
+	addr, err = t.MemAlloc(pitch * height)
+	return addr, pitch, err
+}
+
+// hostPages allocates memory of the host that kernels reach by its address.
+func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge uint64) (uint64, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	d := t.d
+	if size == 0 {
+		d.mu.Unlock()
+		return 0, fail(InvalidValue, "0 bytes")
+	}
+	if err := c.dev.reserve(charge); err != nil {
+		d.mu.Unlock()
+		return 0, err
+	}
+	d.mu.Unlock()
+	r := &region{size: size, kind: kind, ctx: c, flags: flags, charge: charge}
+	r.data, r.pages, err = d.pages.allocate(size)
+	if err == nil {
+		r.addr = address(unsafe.Pointer(unsafe.SliceData(r.data)))
+		if r.buf, err = d.gpu.Map(r.addr, r.data, kindNames[kind], false); err != nil {
+			r.pages()
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		c.dev.used -= charge
+		return 0, fail(OutOfMemory, "%v", err)
+	}
+	d.addRegion(r)
+	return r.addr, nil
+}
+
+var kindNames = map[regionKind]string{managedRegion: "managed memory", hostRegion: "page-locked host memory", registeredRegion: "registered host memory"}
+
+// MemAllocManaged is cuMemAllocManaged.
+func (t *Thread) MemAllocManaged(size uint64, flags uint32) (uint64, error) {
+	if flags != 1 && flags != 2 { // CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
+		return 0, fail(InvalidValue, "flags %#x", flags)
+	}
+	return t.hostPages(size, managedRegion, 0, size)
+}
+
+// MemHostAlloc is cuMemHostAlloc, and with flags of 0 cuMemAllocHost.
+func (t *Thread) MemHostAlloc(size uint64, flags uint32) (unsafe.Pointer, error) {
+	if flags&^7 != 0 {
+		return nil, fail(InvalidValue, "flags %#x", flags)
+	}
+	addr, err := t.hostPages(size, hostRegion, flags, 0)
+	return pointer(addr), err
+}
+
+// release ends a region: it waits for work that may still use it.
+func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) error {
+	d := t.d
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	r := d.regions.find(addr)
+	if r == nil || r.addr != addr || !which(r) {
+		d.mu.Unlock()
+		return fail(wrong, "%#x is not the beginning of such memory", addr)
+	}
+	d.regions.remove(r)
+	r.ctx.dev.used -= r.charge
+	var tasks []*task
+	for _, o := range d.objects {
+		if c, ok := o.(*Context); ok && !c.dead {
+			tasks = append(tasks, c.pending()...)
+		}
+	}
+	d.mu.Unlock()
+	wait(tasks)
+	r.free()
+	return nil
+}
+
+// MemFree is cuMemFree.
+func (t *Thread) MemFree(addr uint64) error {
+	return t.release(addr, InvalidValue, func(r *region) bool { return r.kind == deviceRegion || r.kind == managedRegion })
+}
+
+// MemFreeHost is cuMemFreeHost.
+func (t *Thread) MemFreeHost(p unsafe.Pointer) error {
+	return t.release(address(p), InvalidValue, func(r *region) bool { return r.kind == hostRegion })
+}
+
+// MemHostRegister is cuMemHostRegister: kernels reach the memory by its address.
+func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	addr := address(p)
+	switch {
+	case p == nil || size == 0 || addr+size < addr:
+		return fail(InvalidValue, "%d bytes at %#x", size, addr)
+	case flags&^15 != 0:
+		return fail(InvalidValue, "flags %#x", flags)
+	case flags&4 != 0:
+		return fail(NotSupported, "memory of devices (CU_MEMHOSTREGISTER_IOMEMORY)")
+	}
+	l := t.d.regions
+	if i := l.after(addr); i > 0 && addr-l[i-1].addr < l[i-1].size || i < len(l) && l[i].addr < addr+size {
+		return fail(HostMemoryAlreadyRegistered, "%d bytes at %#x", size, addr)
+	}
+	r := &region{addr: addr, size: size, data: hostBytes(p, size), kind: registeredRegion, ctx: c, flags: flags}
+	if r.buf, err = t.d.gpu.Map(addr, r.data, kindNames[registeredRegion], flags&8 != 0); err != nil {
+		return fail(InvalidValue, "%v", err)
+	}
+	t.d.addRegion(r)
+	return nil
+}
+
+// MemHostUnregister is cuMemHostUnregister.
+func (t *Thread) MemHostUnregister(p unsafe.Pointer) error {
+	return t.release(address(p), HostMemoryNotRegistered, func(r *region) bool { return r.kind == registeredRegion })
+}
+
+// MemHostGetDevicePointer is cuMemHostGetDevicePointer: host memory has the same
+// address on the device.
+func (t *Thread) MemHostGetDevicePointer(p unsafe.Pointer, flags uint32) (uint64, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	if r := t.d.regions.find(address(p)); flags != 0 || r == nil || !r.onHost() {
+		return 0, fail(InvalidValue, "%#x is no page-locked host memory", address(p))
+	}
+	return address(p), nil
+}
+
+// MemHostGetFlags is cuMemHostGetFlags.
+func (t *Thread) MemHostGetFlags(p unsafe.Pointer) (uint32, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	r := t.d.regions.find(address(p))
+	if r == nil || !r.onHost() {
+		return 0, fail(InvalidValue, "%#x is no page-locked host memory", address(p))
+	}
+	return r.flags | 2, nil // all of it is mapped
+}
+
+// MemGetAddressRange is cuMemGetAddressRange: the allocation an address lies in.
+func (t *Thread) MemGetAddressRange(addr uint64) (base, size uint64, err error) {
+	if _, err := t.enter(); err != nil {
+		return 0, 0, err
+	}
+	defer t.d.mu.Unlock()
+	r := t.d.regions.find(addr)
+	if r == nil {
+		return 0, 0, fail(NotFound, "%#x is in no allocation", addr)
+	}
+	return r.addr, r.size, nil
+}
+
+// MemAdvise checks the range of the calls that give hints about managed memory;
+// there is nothing to do for them.
+func (t *Thread) MemAdvise(addr, size uint64) error {
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	r := t.d.regions.find(addr)
+	if r == nil || r.kind != managedRegion || size == 0 || size > r.size-(addr-r.addr) {
+		return fail(InvalidValue, "%d bytes at %#x are not managed memory", size, addr)
+	}
+	return nil
+}
+
+// deviceBytes is n bytes of memory that kernels can reach. d.mu is held.
+func (d *Driver) deviceBytes(addr, n uint64) ([]byte, error) {
+	r := d.regions.find(addr)
+	if r == nil || n > r.size-(addr-r.addr) {
+		detail := ""
+		if r != nil {
+			detail = fmt.Sprintf(": it is in memory of %d bytes at %#x", r.size, r.addr)
+		}
+		return nil, fail(InvalidValue, "%d bytes at %#x do not lie in an allocation%s", n, addr, detail)
+	}
+	return r.data[addr-r.addr:][:n:n], nil
+}
+
+// Place is one side of a copy.
+type Place struct {
+	Kind   PlaceKind
+	Device uint64         // address, of a DevicePlace
+	Host   unsafe.Pointer // of a HostPlace
+}
+
+// PlaceKind says which memory a place is in; the numbers are those of CUmemorytype.
+type PlaceKind uint32
+
+// The kinds of place.
+const (
+	HostPlace    PlaceKind = 1
+	DevicePlace  PlaceKind = 2
+	UnifiedPlace PlaceKind = 4 // Device is an address of either
+)
+
+// bytes is n bytes at a place, and whether they are page-locked or on the device,
+// so that the driver may use them after the call. d.mu is held.
+func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
+	switch p.Kind {
+	case UnifiedPlace:
+		if d.regions.find(p.Device) != nil || p.Device >= firstAddress {
+			return d.bytes(Place{Kind: DevicePlace, Device: p.Device}, n)
+		}
+		return d.bytes(Place{Kind: HostPlace, Host: pointer(p.Device)}, n)
+	case DevicePlace:
+		b, err = d.deviceBytes(p.Device, n)
+		return b, true, err
+	case HostPlace:
+		addr := address(p.Host)
+		if p.Host == nil || addr+n < addr || addr >= firstAddress {
+			return nil, false, fail(InvalidValue, "%#x is no address of the host", addr)
+		}
+		r := d.regions.find(addr)
+		return hostBytes(p.Host, n), r != nil && n <= r.size-(addr-r.addr), nil
+	}
+	return nil, false, fail(InvalidValue, "memory of kind %d", p.Kind)
+}
+
+// safely runs f, which touches memory of the client's. A fault there is an error.
+func safely(f func()) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		fault, ok := r.(interface{ Addr() uintptr }) // see debug.SetPanicOnFault
+		if !ok {
+			panic(r)
+		}
+		err = fail(InvalidValue, "no memory of the host at %#x", fault.Addr())
+	}()
+	f()
+	return nil
+}
+
+// Async says whether a call may return before its work is done.
+type Async bool
+
+// Memcpy is the cuMemcpy family on plain memory: n bytes on a stream; without Async
+// it waits. A copy from or to memory of the host that is not page-locked waits too.
+func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) error {
+	s, err := t.enterStream(stream)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		t.d.mu.Unlock()
+		return nil
+	}
+	to, stays1, err := t.d.bytes(dst, n)
+	var from []byte
+	var stays2 bool
+	if err == nil {
+		from, stays2, err = t.d.bytes(src, n)
+	}
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	return t.transfer(s, bool(async) && stays1 && stays2, func() { copy(to, from) })
+}
+
+// transfer submits work on memory of the client's; d.mu is held, and given up. A
+// fault is the call's error, or, if it does not wait for it, the context's.
+func (t *Thread) transfer(s *Stream, async bool, work func()) error {
+	if async {
+		return s.finish(s.submit(func() error { return safely(work) }), false)
+	}
+	var bad error
+	err := s.finish(s.submit(func() error { bad = safely(work); return nil }), true)
+	if err == nil {
+		err = bad
+	}
+	return err
+}
+
+// Copy3D is a copy of Depth slices of Height rows of Width bytes, as
+// CUDA_MEMCPY3D has it. Pitches are in bytes, heights in rows; 0 means that there
+// are no gaps.
+type Copy3D struct {
+	Src, Dst      Side
+	Width         uint64 // bytes
+	Height, Depth uint64
+}
+
+// Side is one side of a Copy3D: where the copy begins, in a block of memory with a
+// pitch.
+type Side struct {
+	Place
+	X, Y, Z       uint64 // X in bytes
+	Pitch, Height uint64
+}
+
+// layout is a side with its gaps worked out: row y of slice z is at
+// start + y·pitch + z·slice.
+type layout struct {
+	start, pitch, slice uint64
+	bytes               uint64 // from the place to the end of the last row
+}
+
+func (s *Side) layout(c *Copy3D) (l layout, err error) {
+	const most = 1 << 46
+	l.pitch = s.Pitch
+	if l.pitch == 0 {
+		l.pitch = s.X + c.Width
+	}
+	rows := s.Height
+	if rows == 0 {
+		rows = s.Y + c.Height
+	}
+	for _, v := range []uint64{s.X, s.Y, s.Z, c.Width, c.Height, c.Depth, l.pitch, rows} {
+		if v > most {
+			return l, fail(InvalidValue, "a copy of %d×%d×%d bytes with a pitch of %d", c.Width, c.Height, c.Depth, s.Pitch)
+		}
+	}
+	if s.X+c.Width > l.pitch && c.Height*c.Depth > 1 {
+		return l, fail(InvalidValue, "rows of %d bytes from %d on do not fit a pitch of %d", c.Width, s.X, l.pitch)
+	}
+	if c.Depth > 1 && s.Y+c.Height > rows {
+		return l, fail(InvalidValue, "%d rows from %d on do not fit a height of %d", c.Height, s.Y, rows)
+	}
+	if l.pitch > 0 && rows > most/l.pitch {
+		return l, fail(InvalidValue, "%d rows with a pitch of %d", rows, l.pitch)
+	}
+	l.slice = l.pitch * rows
+	if l.slice > 0 && s.Z+c.Depth > most/l.slice {
+		return l, fail(InvalidValue, "%d slices of %d bytes", s.Z+c.Depth, l.slice)
+	}
+	l.start = s.X + s.Y*l.pitch + s.Z*l.slice
+	l.bytes = l.start + (c.Height-1)*l.pitch + (c.Depth-1)*l.slice + c.Width
+	return l, nil
+}
+
+// plan checks a copy and returns what does it, and whether it may happen after the
+// call. d.mu is held.
+func (d *Driver) plan(c *Copy3D) (work func(), stays bool, err error) {
+	if c.Width == 0 || c.Height == 0 || c.Depth == 0 {
+		return func() {}, true, nil
+	}
+	to, err := c.Dst.layout(c)
+	if err != nil {
+		return nil, false, err
+	}
+	from, err := c.Src.layout(c)
+	if err != nil {
+		return nil, false, err
+	}
+	dst, stays1, err := d.bytes(c.Dst.Place, to.bytes)
+	if err != nil {
+		return nil, false, err
+	}
+	src, stays2, err := d.bytes(c.Src.Place, from.bytes)
+	if err != nil {
+		return nil, false, err
+	}
+	width, height, depth := c.Width, c.Height, c.Depth
+	return func() {
+		for z := range depth {
+			for y := range height {
+				copy(dst[to.start+y*to.pitch+z*to.slice:][:width], src[from.start+y*from.pitch+z*from.slice:])
+			}
+		}
+	}, stays1 && stays2, nil
+}
+
+// Memcpy3D is cuMemcpy3D and cuMemcpy2D, which has one slice.
+func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
+	s, err := t.enterStream(stream)
+	if err != nil {
+		return err
+	}
+	work, stays, err := t.d.plan(c)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	return t.transfer(s, bool(async) && stays, work)
+}
+
+// Fill2D is Height rows of Width elements of Size bytes (1, 2 or 4), all of one
+// value. The pitch is in bytes.
+type Fill2D struct {
+	Dst           uint64
+	Pitch         uint64
+	Value         uint32
+	Size          uint32
+	Width, Height uint64
+}
+
+// fill checks a fill and returns what does it. d.mu is held.
+func (d *Driver) fill(f *Fill2D) (work func(), err error) {
+	size := uint64(f.Size)
+	switch {
+	case size != 1 && size != 2 && size != 4:
+		return nil, fail(InvalidValue, "elements of %d bytes, want 1, 2 or 4", size)
+	case f.Dst%size != 0 || f.Height > 1 && f.Pitch%size != 0:
+		return nil, fail(InvalidValue, "%#x, with a pitch of %d, is not aligned to elements of %d bytes", f.Dst, f.Pitch, size)
+	case f.Width > 1<<46 || f.Height > 1<<46 || f.Pitch > 1<<46 || f.Height > 0 && f.Pitch > 1<<46/f.Height:
+		return nil, fail(InvalidValue, "%d rows of %d elements", f.Height, f.Width)
+	case f.Height > 1 && f.Pitch < f.Width*size:
+		return nil, fail(InvalidValue, "rows of %d bytes do not fit a pitch of %d", f.Width*size, f.Pitch)
+	case f.Width == 0 || f.Height == 0:
+		return func() {}, nil
+	}
+	n := f.Width * size
+	dst, err := d.deviceBytes(f.Dst, (f.Height-1)*f.Pitch+n)
+	if err != nil {
+		return nil, err
+	}
+	pitch, height, value := f.Pitch, f.Height, f.Value
+	return func() {
+		for y := range height {
+			fillRow(dst[y*pitch:][:n], value, int(size))
+		}
+	}, nil
+}
+
+// fillRow fills memory with a value of size bytes.
+func fillRow(row []byte, value uint32, size int) {
+	var pattern [4]byte
+	binary.LittleEndian.PutUint32(pattern[:], value)
+	for done := copy(row, pattern[:size]); done < len(row); done *= 2 {
+		copy(row[done:], row[:done])
+	}
+}
+
+// Memset is the cuMemset family. It does not wait for its work.
+func (t *Thread) Memset(f *Fill2D, stream Handle) error {
+	s, err := t.enterStream(stream)
+	if err != nil {
+		return err
+	}
+	work, err := t.d.fill(f)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	return t.transfer(s, true, work)
+}
+
+// PointerAttribute is a CUpointer_attribute.
+type PointerAttribute int32
+
+// The attributes of a pointer that this driver knows.
+const (
+	PointerContext       PointerAttribute = 1
+	PointerMemoryType    PointerAttribute = 2
+	PointerDevicePointer PointerAttribute = 3
+	PointerHostPointer   PointerAttribute = 4
+	PointerSyncMemops    PointerAttribute = 6
+	PointerBufferID      PointerAttribute = 7
+	PointerIsManaged     PointerAttribute = 8
+	PointerDeviceOrdinal PointerAttribute = 9
+	PointerIPCCapable    PointerAttribute = 10
+	PointerRangeStart    PointerAttribute = 11
+	PointerRangeSize     PointerAttribute = 12
+	PointerMapped        PointerAttribute = 13
+	PointerHandleTypes   PointerAttribute = 14
+	PointerRDMACapable   PointerAttribute = 15
+	PointerAccessFlags   PointerAttribute = 16
+	PointerMemPool       PointerAttribute = 17
+)
+
+// errNoPointer is an address that the driver knows nothing of.
+var errNoPointer = errors.New("unknown pointer")
+
+// PointerGetAttribute is cuPointerGetAttribute: the value as a number, whose width
+// is that of the attribute's C type.
+func (t *Thread) PointerGetAttribute(a PointerAttribute, addr uint64) (uint64, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if !t.d.ready {
+		return 0, fail(NotInitialized, "cuInit was not called")
+	}
+	v, err := t.d.pointerAttribute(a, addr)
+	if err == errNoPointer {
+		return 0, fail(InvalidValue, "%#x is no pointer that the driver has given or was told of", addr)
+	}
+	return v, err
+}
+
+// PointerGetAttributes is cuPointerGetAttributes: unlike PointerGetAttribute, it
+// answers 0 for pointers that the driver knows nothing of.
+func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]uint64, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if !t.d.ready {
+		return nil, fail(NotInitialized, "cuInit was not called")
+	}
+	values := make([]uint64, len(list))
+	for i, a := range list {
+		v, err := t.d.pointerAttribute(a, addr)
+		if err != nil && is(err, InvalidValue) {
+			return nil, err
+		}
+		if err == errNoPointer && a == PointerDeviceOrdinal {
+			v = 0xffff_fffe // -2: no device
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// pointerAttribute is one attribute. d.mu is held.
+func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, error) {
+	if a < PointerContext || a > PointerMemPool || a == 5 {
+		return 0, fail(InvalidValue, "pointer attribute %d", a)
+	}
+	r := d.regions.find(addr)
+	if r == nil {
+		return 0, errNoPointer
+	}
+	truth := func(b bool) (uint64, error) {
+		if b {
+			return 1, nil
+		}
+		return 0, nil
+	}
+	switch a {
+	case PointerContext:
+		return uint64(r.ctx.handle), nil
+	case PointerMemoryType:
+		if r.onHost() {
+			return uint64(HostPlace), nil
+		}
+		return uint64(DevicePlace), nil
+	case PointerDevicePointer:
+		return addr, nil
+	case PointerHostPointer:
+		if !r.onHost() && r.kind != managedRegion {
+			return 0, fail(InvalidValue, "%#x has no address on the host", addr)
+		}
+		return addr, nil
+	case PointerBufferID:
+		return r.id, nil
+	case PointerIsManaged:
+		return truth(r.kind == managedRegion)
+	case PointerDeviceOrdinal:
+		return uint64(r.ctx.dev.ordinal), nil
+	case PointerRangeStart:
+		return r.addr, nil
+	case PointerRangeSize:
+		return r.size, nil
+	case PointerMapped:
+		return 1, nil
+	case PointerAccessFlags:
+		return 3, nil // read and write
+	}
+	return 0, nil // what memory of this driver cannot do
+}

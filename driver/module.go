@@ -1,0 +1,633 @@
+package driver
+
+// This file is modules and what is in them: functions and variables.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// parseCacheSize is how much PTX, in bytes of text, is kept parsed.
+const parseCacheSize = 64 << 20
+
+// parseCache keeps parsed modules by content, so that what is loaded again is not
+// parsed again.
+type parseCache struct {
+	mu    sync.Mutex
+	limit int
+	size  int
+	mods  map[[sha256.Size]byte]*parsedModule
+	order [][sha256.Size]byte // oldest first
+}
+
+// parsedModule is a module and the length of its text.
+type parsedModule struct {
+	*ptx.Module
+	size int
+}
+
+// parse parses a PTX source, or finds it parsed. Messages call it by name, or, if
+// that is empty, by its content.
+func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
+	c := &d.parsed
+	key := sha256.Sum256(append([]byte(name+"\x00"), src...))
+	c.mu.Lock()
+	m := c.mods[key]
+	c.mu.Unlock()
+	if m != nil {
+		return m.Module, nil
+	}
+	if name == "" {
+		sum := sha256.Sum256(src)
+		name = "module-" + hex.EncodeToString(sum[:4]) + ".ptx"
+	}
+	mod, err := ptx.Parse(d.dump(name, src), src)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.mods[key]; m != nil { // another thread was faster
+		return m.Module, nil
+	}
+	if c.mods == nil {
+		c.mods = map[[sha256.Size]byte]*parsedModule{}
+	}
+	c.mods[key] = &parsedModule{mod, len(src)}
+	c.order = append(c.order, key)
+	for c.size += len(src); c.size > c.limit && len(c.order) > 1; c.order = c.order[1:] {
+		c.size -= c.mods[c.order[0]].size
+		delete(c.mods, c.order[0])
+	}
+	return mod, nil
+}
+
+// explain is an error in full: with the place in the source, where it has one.
+func explain(err error) string {
+	var list ptx.ErrorList
+	var unsupported *ptx.Unsupported
+	var trap *interp.Trap
+	var b strings.Builder
+	switch {
+	case errors.As(err, &list):
+		for i, e := range list {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(e.Error())
+			if s := e.Snippet(); s != "" {
+				b.WriteString("\n" + s)
+			}
+		}
+	case errors.As(err, &unsupported):
+		b.WriteString(unsupported.Error())
+		if s := unsupported.Snippet(); s != "" {
+			b.WriteString("\n" + s)
+		}
+	case errors.As(err, &trap):
+		b.WriteString(trap.Report())
+	default:
+		b.WriteString(err.Error())
+	}
+	return b.String()
+}
+
+// Module is a module that is loaded into a context.
+type Module struct {
+	handle    Handle
+	ctx       *Context
+	mod       *interp.Module
+	functions map[string]*Function
+	library   *Library // that it came with; nil otherwise
+}
+
+// Function is a kernel of a module.
+type Function struct {
+	handle Handle
+	module *Module
+	kernel *ptx.Func
+
+	once sync.Once // info and bad are set
+	info *interp.KernelInfo
+	bad  error
+
+	maxDynamic  int // bytes of dynamic shared memory it was allowed; 0: what all have
+	carveout    int
+	cacheConfig int
+}
+
+// ModuleLoadData is cuModuleLoadData: it loads an image, of size bytes where that
+// is known and 0 otherwise. What is wrong with its PTX is in the error's detail.
+func (t *Thread) ModuleLoadData(image unsafe.Pointer, size uint64) (Handle, error) {
+	if err := t.Check(); err != nil {
+		return 0, err
+	}
+	src, err := t.d.source(image, size)
+	if err != nil {
+		return 0, t.d.complain(err)
+	}
+	return t.load("", src)
+}
+
+// ModuleLoad is cuModuleLoad: it loads a file.
+func (t *Thread) ModuleLoad(file string) (Handle, error) {
+	if err := t.Check(); err != nil {
+		return 0, err
+	}
+	src, err := t.d.readFile(file)
+	if err != nil {
+		return 0, err
+	}
+	return t.load(file, src)
+}
+
+// readFile is the PTX in a file.
+func (d *Driver) readFile(file string) ([]byte, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fail(FileNotFound, "%v", err)
+	}
+	data = append(data, 0, 0, 0, 0) // so that what looks for the beginning finds one
+	src, err := d.source(unsafe.Pointer(&data[0]), uint64(len(data)))
+	if err != nil {
+		return nil, d.complain(fail(ResultOf(err), "%s: %v", file, err))
+	}
+	return src, nil
+}
+
+// complain writes an error that its result code does not explain to the driver's
+// standard error, and returns it.
+func (d *Driver) complain(err error) error {
+	if d.settings.Trace == 0 { // which says it anyway
+		d.message("%v", err)
+	}
+	return err
+}
+
+// load loads a PTX source into the current context.
+func (t *Thread) load(name string, src []byte) (Handle, error) {
+	parsed, err := t.d.parseFor(name, src)
+	if err != nil {
+		return 0, t.d.complain(err)
+	}
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Unlock()
+	m, err := c.load(parsed)
+	if err != nil {
+		return 0, t.d.complain(err)
+	}
+	return m.handle, nil
+}
+
+// parseFor parses a PTX source for the device.
+func (d *Driver) parseFor(name string, src []byte) (*ptx.Module, error) {
+	parsed, err := d.parse(name, src)
+	if err != nil {
+		return nil, fail(InvalidPTX, "%s", explain(err))
+	}
+	if sm := parsed.SM(); sm > d.settings.SM {
+		return nil, fail(NoBinaryForGPU, "%s is for sm_%d, the device is %d.%d (GEMU_SM=%d.%d changes it)", parsed.Name, sm, d.settings.SM/10, d.settings.SM%10, sm/10, sm%10)
+	}
+	return parsed, nil
+}
+
+// load makes a module of the context. It waits for a launch under way.
+func (c *Context) load(parsed *ptx.Module) (*Module, error) {
+	d := c.dev.d
+	mod, err := d.gpu.LoadModule(parsed)
+	if err != nil {
+		return nil, fail(OutOfMemory, "%v", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := &Module{ctx: c, mod: mod, functions: map[string]*Function{}}
+	m.handle = c.own(m)
+	for _, v := range parsed.Vars() {
+		if b := mod.Var(v.Name); b != nil && b.Size() > 0 && d.regions.find(b.Addr()) == nil {
+			d.addRegion(&region{addr: b.Addr(), size: uint64(b.Size()), data: b.Bytes(), kind: variableRegion, ctx: c, module: m})
+		}
+	}
+	return m, nil
+}
+
+// ModuleUnload is cuModuleUnload: it waits for the context's work.
+func (t *Thread) ModuleUnload(h Handle) error {
+	d := t.d
+	d.mu.Lock()
+	if !d.ready {
+		d.mu.Unlock()
+		return fail(NotInitialized, "cuInit was not called")
+	}
+	m, err := object[*Module](d, h)
+	if err == nil && m.library != nil {
+		err = fail(NotPermitted, "the module belongs to a library")
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return err
+	}
+	d.mu.Unlock()
+	m.unload()
+	return nil
+}
+
+// unload gives the module back, once, when the work of its context is done.
+func (m *Module) unload() {
+	c := m.ctx
+	d := c.dev.d
+	d.mu.Lock()
+	if d.objects[m.handle] != any(m) {
+		d.mu.Unlock()
+		return
+	}
+	c.disown(m.handle)
+	for _, f := range m.functions {
+		c.disown(f.handle)
+	}
+	d.regions.take(func(r *region) bool { return r.module == m })
+	tasks := c.pending()
+	d.mu.Unlock()
+	wait(tasks)
+	m.mod.Unload()
+}
+
+// ModuleGetFunction is cuModuleGetFunction.
+func (t *Thread) ModuleGetFunction(h Handle, name string) (Handle, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	m, err := object[*Module](t.d, h)
+	if err != nil {
+		return 0, err
+	}
+	f, err := m.function(name)
+	if err != nil {
+		return 0, err
+	}
+	return f.handle, nil
+}
+
+// function is a kernel of the module. d.mu is held.
+func (m *Module) function(name string) (*Function, error) {
+	if f := m.functions[name]; f != nil {
+		return f, nil
+	}
+	if name == "" {
+		return nil, fail(InvalidValue, "no name")
+	}
+	k, err := m.mod.Kernel(name)
+	if err != nil {
+		return nil, fail(NotFound, "%v", err)
+	}
+	f := &Function{module: m, kernel: k}
+	f.handle = m.ctx.own(f)
+	m.functions[name] = f
+	return f, nil
+}
+
+// ModuleGetFunctionCount is cuModuleGetFunctionCount.
+func (t *Thread) ModuleGetFunctionCount(h Handle) (int, error) {
+	list, err := t.moduleFunctions(h, false)
+	return len(list), err
+}
+
+// ModuleEnumerateFunctions is cuModuleEnumerateFunctions: all kernels, in the order
+// of the source.
+func (t *Thread) ModuleEnumerateFunctions(h Handle) ([]Handle, error) {
+	return t.moduleFunctions(h, true)
+}
+
+func (t *Thread) moduleFunctions(h Handle, wanted bool) ([]Handle, error) {
+	if _, err := t.enter(); err != nil {
+		return nil, err
+	}
+	defer t.d.mu.Unlock()
+	m, err := object[*Module](t.d, h)
+	if err != nil {
+		return nil, err
+	}
+	var list []Handle
+	for _, k := range m.mod.Kernels() {
+		var handle Handle
+		if wanted {
+			f, err := m.function(k.Name)
+			if err != nil {
+				return nil, err
+			}
+			handle = f.handle
+		}
+		list = append(list, handle)
+	}
+	return list, nil
+}
+
+// ModuleGetGlobal is cuModuleGetGlobal: where a variable is, and its size.
+func (t *Thread) ModuleGetGlobal(h Handle, name string) (addr, size uint64, err error) {
+	if _, err := t.enter(); err != nil {
+		return 0, 0, err
+	}
+	defer t.d.mu.Unlock()
+	m, err := object[*Module](t.d, h)
+	if err != nil {
+		return 0, 0, err
+	}
+	return m.global(name)
+}
+
+func (m *Module) global(name string) (addr, size uint64, err error) {
+	b := m.mod.Var(name)
+	if b == nil {
+		return 0, 0, fail(NotFound, "%s has no .global or .const variable %s", m.mod.Name, name)
+	}
+	return b.Addr(), uint64(b.Size()), nil
+}
+
+// function is the function with a handle, which may be that of a kernel: then it is
+// the current context's. The driver is not locked.
+func (t *Thread) function(h Handle) (*Function, error) {
+	d := t.d
+	if _, err := t.enter(); err != nil {
+		return nil, err
+	}
+	k, isKernel := d.objects[h].(*Kernel)
+	if !isKernel {
+		defer d.mu.Unlock()
+		return object[*Function](d, h)
+	}
+	d.mu.Unlock()
+	return t.kernelFunction(k)
+}
+
+// prepared is what a kernel takes and needs. The first call prepares it, which
+// waits for a launch under way; the error is that of PTX that gemu does not run.
+func (f *Function) prepared() (*interp.KernelInfo, error) {
+	f.once.Do(func() {
+		d := f.module.ctx.dev.d
+		var err error
+		if f.info, err = f.module.mod.Info(f.kernel.Name, d.settings.Mode); err != nil {
+			f.bad = d.complain(fail(NotSupported, "%s", explain(err)))
+		}
+	})
+	return f.info, f.bad
+}
+
+// FunctionAttribute is a CUfunction_attribute.
+type FunctionAttribute int32
+
+// The attributes of a function.
+const (
+	FuncMaxThreadsPerBlock FunctionAttribute = iota
+	FuncSharedSize
+	FuncConstSize
+	FuncLocalSize
+	FuncNumRegs
+	FuncPTXVersion
+	FuncBinaryVersion
+	FuncCacheModeCA
+	FuncMaxDynamicShared
+	FuncCarveout
+	FuncClusterMustBeSet
+	FuncClusterWidth
+	FuncClusterHeight
+	FuncClusterDepth
+	FuncNonPortableCluster
+	FuncClusterPolicy
+	funcAttributes
+)
+
+// FuncGetAttribute is cuFuncGetAttribute and cuKernelGetAttribute.
+func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	if a < 0 || a >= funcAttributes {
+		return 0, fail(InvalidValue, "function attribute %d", a)
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	version := f.module.mod.Version
+	switch a {
+	case FuncMaxThreadsPerBlock:
+		return info.MaxThreads, nil
+	case FuncSharedSize:
+		return info.Shared, nil
+	case FuncConstSize:
+		return f.module.constants(), nil
+	case FuncLocalSize:
+		return info.Local, nil
+	case FuncNumRegs:
+		return min(info.Registers, 255), nil
+	case FuncPTXVersion:
+		return 10*version.Major + version.Minor, nil
+	case FuncBinaryVersion:
+		return t.d.settings.SM, nil
+	case FuncMaxDynamicShared:
+		return f.dynamicLimit(), nil
+	case FuncCarveout:
+		return f.carveout, nil
+	}
+	return 0, nil // of caches and clusters
+}
+
+// constants is the size of the module's constant variables.
+func (m *Module) constants() int {
+	n := 0
+	for _, v := range m.mod.Vars() {
+		if v.Space == ptx.Const {
+			n += v.Size()
+		}
+	}
+	return n
+}
+
+// dynamicLimit is how much dynamic shared memory a launch may ask for. d.mu is held.
+func (f *Function) dynamicLimit() int {
+	if f.maxDynamic > 0 {
+		return f.maxDynamic
+	}
+	return max(sharedPerBlock-f.info.Shared, 0)
+}
+
+// FuncSetAttribute is cuFuncSetAttribute and cuKernelSetAttribute.
+func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) error {
+	f, err := t.function(h)
+	if err != nil {
+		return err
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	switch a {
+	case FuncMaxDynamicShared:
+		if most := limitsOf(t.d.settings.SM).sharedOptin - info.Shared; value < 0 || value > most {
+			return fail(InvalidValue, "%d bytes of dynamic shared memory, at most %d", value, most)
+		}
+		f.maxDynamic = value
+	case FuncCarveout:
+		if value < -1 || value > 100 {
+			return fail(InvalidValue, "carveout %d", value)
+		}
+		f.carveout = value
+	default:
+		return fail(InvalidValue, "function attribute %d cannot be set", a)
+	}
+	return nil
+}
+
+// FuncSetCacheConfig is cuFuncSetCacheConfig. There is no cache to configure.
+func (t *Thread) FuncSetCacheConfig(h Handle, config int) error {
+	f, err := t.function(h)
+	switch {
+	case err != nil:
+		return err
+	case config < 0 || config > 3:
+		return fail(InvalidValue, "cache configuration %d", config)
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	f.cacheConfig = config
+	return nil
+}
+
+// FuncGetModule is cuFuncGetModule.
+func (t *Thread) FuncGetModule(h Handle) (Handle, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	return f.module.handle, nil
+}
+
+// FuncGetName is cuFuncGetName and cuKernelGetName.
+func (t *Thread) FuncGetName(h Handle) (string, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return "", err
+	}
+	return f.kernel.Name, nil
+}
+
+// FuncGetParamInfo is cuFuncGetParamInfo and cuKernelGetParamInfo: the place of a
+// parameter among those of the function.
+func (t *Thread) FuncGetParamInfo(h Handle, i uint64) (offset, size int, err error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return 0, 0, err
+	}
+	if i >= uint64(len(info.Params)) {
+		return 0, 0, fail(InvalidValue, "parameter %d of %d", i, len(info.Params))
+	}
+	return info.Params[i].Offset, info.Params[i].Size, nil
+}
+
+// residency is how many blocks of so many threads a multiprocessor holds at once,
+// by threads, blocks, shared memory and registers.
+func (f *Function) residency(threads, dynamic int) (int, error) {
+	info, err := f.prepared()
+	if err != nil {
+		return 0, err
+	}
+	l := limitsOf(f.module.ctx.dev.d.settings.SM)
+	if threads < 1 || dynamic < 0 {
+		return 0, fail(InvalidValue, "blocks of %d threads with %d bytes of dynamic shared memory", threads, dynamic)
+	}
+	warps := (threads + warpSize - 1) / warpSize
+	n := min(l.blocks, l.threads/(warps*warpSize))
+	if threads > info.MaxThreads {
+		n = 0
+	}
+	shared := info.Shared + dynamic + l.reserved
+	if info.Shared+dynamic > l.sharedOptin {
+		n = 0
+	} else if shared > 0 {
+		n = min(n, l.shared/shared)
+	}
+	if regs := min(info.Registers, 255); regs > 0 {
+		n = min(n, registersPerSM/(warps*warpSize*regs))
+	}
+	return n, nil
+}
+
+// OccupancyMaxActiveBlocks is cuOccupancyMaxActiveBlocksPerMultiprocessor.
+func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64) (int, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	return f.residency(threads, int(min(dynamic, 1<<30)))
+}
+
+// OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the block size
+// that fills a multiprocessor best, the largest of equals, and how many blocks fill
+// the device. A limit of 0 is none.
+func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(threads int) uint64, limit int) (grid, block int, err error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return 0, 0, err
+	}
+	most := info.MaxThreads
+	if limit > 0 {
+		most = min(most, limit)
+	}
+	best, blocks := 0, 0
+	for threads := (most + warpSize - 1) / warpSize * warpSize; threads > 0; threads -= warpSize {
+		size := min(threads, most)
+		n, err := f.residency(size, int(min(dynamicFor(size), 1<<30)))
+		if err != nil {
+			return 0, 0, err
+		}
+		if n*size > best {
+			best, block, blocks = n*size, size, n
+		}
+	}
+	if best == 0 {
+		return 0, 0, fail(InvalidValue, "no block of the kernel fits a multiprocessor")
+	}
+	return blocks * interp.Multiprocessors, block, nil
+}
+
+// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the
+// dynamic shared memory that so many blocks of a multiprocessor may each have.
+func (t *Thread) OccupancyAvailableDynamicShared(h Handle, blocks, threads int) (uint64, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return 0, err
+	}
+	if n, err := f.residency(threads, 0); err != nil || blocks < 1 || n < blocks {
+		return 0, fail(InvalidValue, "%d blocks of %d threads do not fit a multiprocessor", blocks, threads)
+	}
+	l := limitsOf(t.d.settings.SM)
+	return uint64(max(min(l.shared/blocks-l.reserved, l.sharedOptin)-info.Shared, 0)), nil
+}

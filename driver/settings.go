@@ -1,0 +1,175 @@
+package driver
+
+// This file is the settings of a driver, and the environment variables that give
+// them.
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+)
+
+// Settings say how a driver presents itself and how it runs kernels. DefaultSettings
+// has the usual ones.
+type Settings struct {
+	SM      int    // compute capability: 86 is 8.6
+	Devices int    // how many there are
+	Memory  uint64 // bytes of each
+
+	Mode    interp.Mode
+	Policy  *affinetrack.Policy // nil: the first of affinetrack.Policies
+	Workers int                 // host threads that run CTAs; 0: one per core
+	Steps   int64               // instructions a warp may execute; 0: what package interp allows
+
+	Stats string // file that Close writes statistics to; "": none are kept
+	Dump  string // directory that loaded PTX is written to; "": none
+	Trace int    // 0: silent; 1: calls that fail or are not supported; 2: all calls
+
+	Blocking bool // launches return when the kernel has ended
+
+	Stdout io.Writer // receives what kernels print, at synchronisation; nil: nobody
+	Stderr io.Writer // receives messages; nil: nobody
+}
+
+// DefaultSettings are the settings without any variable set.
+func DefaultSettings() Settings {
+	return Settings{SM: 86, Devices: 1, Memory: 16 << 30, Mode: interp.Vector}
+}
+
+// Variable is an environment variable that changes the settings.
+type Variable struct {
+	Name    string
+	Values  string // what it may be
+	Default string // in words; what an unset or empty variable means
+	Doc     string
+
+	set func(s *Settings, value string) error
+}
+
+// Variables are the environment variables, in the order of documentation.
+var Variables = []Variable{
+	{"GEMU_SM", "MAJOR.MINOR", "8.6", "Compute capability that the device reports.", func(s *Settings, v string) error {
+		major, minor, ok := strings.Cut(v, ".")
+		a, err1 := strconv.Atoi(major)
+		b, err2 := strconv.Atoi(minor)
+		if !ok || err1 != nil || err2 != nil || a < 3 || a > 99 || b < 0 || b > 9 {
+			return fmt.Errorf("want a compute capability such as 8.6")
+		}
+		s.SM = 10*a + b
+		return nil
+	}},
+	{"GEMU_DEVICES", "N", "1", "Number of devices.", func(s *Settings, v string) (err error) {
+		s.Devices, err = atoi(v, 0, 64)
+		return err
+	}},
+	{"GEMU_MEMORY", "BYTES, with K, M or G", "16G", "Memory of each device. It bounds allocations; it is taken from the host when it is used.", func(s *Settings, v string) (err error) {
+		s.Memory, err = byteCount(v)
+		return err
+	}},
+	{"GEMU_MODE", "vector, affine or check", "vector; check with GEMU_STATS", "How instructions execute: on vectors only (vector), compactly where possible (affine), on vectors and compactly, compared (check).", func(s *Settings, v string) error {
+		m, ok := interp.Modes[v]
+		if !ok {
+			return fmt.Errorf("want vector, affine or check")
+		}
+		s.Mode = m
+		return nil
+	}},
+	{"GEMU_POLICY", "a name of `gemu run --policy`", "gemu", "Which values are compact.", func(s *Settings, v string) error {
+		if s.Policy = affinetrack.PolicyByName(v); s.Policy == nil {
+			var names []string
+			for _, p := range affinetrack.Policies {
+				names = append(names, p.Name)
+			}
+			return fmt.Errorf("want one of %s", strings.Join(names, ", "))
+		}
+		return nil
+	}},
+	{"GEMU_RECONVERGENCE", "ipdom", "ipdom", "How diverged lanes meet again: at immediate post-dominators, by a stack.", func(s *Settings, v string) error {
+		if v != "ipdom" {
+			return fmt.Errorf("want ipdom")
+		}
+		return nil
+	}},
+	{"GEMU_WORKERS", "N", "one per core", "Host threads that run a kernel. Results do not depend on it.", func(s *Settings, v string) (err error) {
+		s.Workers, err = atoi(v, 1, 4096)
+		return err
+	}},
+	{"GEMU_STEPS", "N", "134217728", "Instructions a warp may execute before the launch is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
+		n, err := atoi(v, 1, math.MaxInt)
+		s.Steps = int64(n)
+		return err
+	}},
+	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends. Not with GEMU_MODE=vector.", func(s *Settings, v string) error {
+		s.Stats = v
+		return nil
+	}},
+	{"GEMU_DUMP", "DIRECTORY", "none is kept", "Write the PTX of every module to DIRECTORY. Messages name its lines.", func(s *Settings, v string) error {
+		s.Dump = v
+		return nil
+	}},
+	{"GEMU_TRACE", "0, 1 or 2", "0", "Say on standard error which driver calls are not supported or fail (1), or all calls and their results (2).", func(s *Settings, v string) (err error) {
+		s.Trace, err = atoi(v, 0, 2)
+		return err
+	}},
+	{"CUDA_LAUNCH_BLOCKING", "0 or 1", "0", "As with any CUDA driver: 1 lets launches return only when the kernel has ended.", func(s *Settings, v string) error {
+		n, err := atoi(v, 0, 1)
+		s.Blocking = n == 1
+		return err
+	}},
+}
+
+// atoi reads a number and checks that it lies in a range.
+func atoi(v string, low, high int) (int, error) {
+	n, err := strconv.Atoi(v)
+	switch {
+	case err == nil && n >= low && n <= high:
+		return n, nil
+	case high == math.MaxInt:
+		return 0, fmt.Errorf("want a number from %d on", low)
+	}
+	return 0, fmt.Errorf("want a number from %d to %d", low, high)
+}
+
+// byteCount reads a size like 512M.
+func byteCount(v string) (uint64, error) {
+	shift := 0
+	digits := v
+	if i := strings.IndexByte("KMGT", v[len(v)-1]); i >= 0 {
+		shift = 10 * (i + 1)
+		digits = v[:len(v)-1]
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || n == 0 || n > 1<<46>>shift {
+		return 0, fmt.Errorf("want a size such as 512M or 16G, at most 64T")
+	}
+	return n << shift, nil
+}
+
+// Environment changes the settings as the environment says: lookup gives the
+// value of a variable, "" if it is not set. The error names the variable.
+func (s *Settings) Environment(lookup func(name string) string) error {
+	for _, v := range Variables {
+		value := lookup(v.Name)
+		if value == "" {
+			continue
+		}
+		if err := v.set(s, value); err != nil {
+			return fmt.Errorf("%s=%s: %w", v.Name, value, err)
+		}
+	}
+	if s.Stats != "" && lookup("GEMU_MODE") == "" {
+		s.Mode = interp.Check
+	}
+	if s.Stats != "" && s.Mode == interp.Vector {
+		return fmt.Errorf("GEMU_STATS with GEMU_MODE=vector: vectors have no structure to count; want affine or check")
+	}
+	if s.Mode == interp.Affine && s.Policy != nil && s.Policy.Ideal {
+		return fmt.Errorf("GEMU_POLICY=%s compares the lanes: it wants GEMU_MODE=check", s.Policy.Name)
+	}
+	return nil
+}

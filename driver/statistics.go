@@ -1,0 +1,133 @@
+package driver
+
+// This file is the statistics of all launches of a process.
+
+import (
+	"encoding/json"
+	"os"
+	"sync"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Statistics are what launches have counted: the file of GEMU_STATS.
+type Statistics struct {
+	Mode    string       `json:"mode"`
+	Policy  string       `json:"policy"`
+	Total   LaunchCounts `json:"total"`
+	Kernels []KernelStat `json:"kernels"` // in the order of their first launch
+}
+
+// KernelStat is what the launches of one kernel have counted.
+type KernelStat struct {
+	Module string `json:"module"`
+	Kernel string `json:"kernel"`
+	LaunchCounts
+}
+
+// LaunchCounts are sums over launches. Launches that failed are not in them.
+type LaunchCounts struct {
+	Launches           int64           `json:"launches"`
+	Seconds            float64         `json:"seconds"`
+	ThreadInstructions int64           `json:"thread_instructions"`
+	WarpInstructions   int64           `json:"warp_instructions"`
+	ActiveLanesMean    float64         `json:"active_lanes_mean"`
+	Branches           int64           `json:"branches"`
+	DivergentBranches  int64           `json:"divergent_branches"`
+	Structure          *interp.Summary `json:"structure,omitempty"` // not of vector mode
+
+	laneSlots int64
+	structure *interp.Structure
+}
+
+// add adds a launch.
+func (c *LaunchCounts) add(r *interp.Result) {
+	c.Launches++
+	c.Seconds += r.Duration.Seconds()
+	c.ThreadInstructions += r.ThreadInstructions
+	c.WarpInstructions += r.WarpInstructions
+	c.laneSlots += r.LaneSlots
+	c.Branches += r.Branches
+	c.DivergentBranches += r.DivergentBranches
+	if r.Structure != nil {
+		if c.structure == nil {
+			c.structure = &interp.Structure{Policy: r.Structure.Policy}
+		}
+		c.structure.Add(r.Structure)
+	}
+}
+
+// finish computes what is derived from the sums.
+func (c *LaunchCounts) finish() {
+	if c.WarpInstructions > 0 {
+		c.ActiveLanesMean = float64(c.laneSlots) / float64(c.WarpInstructions)
+	}
+	if c.structure != nil {
+		s := c.structure.Summary()
+		c.Structure = &s
+	}
+}
+
+// statistics gathers Statistics.
+type statistics struct {
+	mu      sync.Mutex
+	mode    string
+	policy  string
+	total   LaunchCounts
+	kernels []*KernelStat
+	index   map[*ptx.Func]*KernelStat
+}
+
+func newStatistics(s *Settings) *statistics {
+	policy := s.Policy
+	if policy == nil {
+		policy = affinetrack.Policies[0]
+	}
+	return &statistics{mode: s.Mode.String(), policy: policy.Name, index: map[*ptx.Func]*KernelStat{}}
+}
+
+// add adds a launch of a kernel.
+func (s *statistics) add(kernel *ptx.Func, r *interp.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.index[kernel]
+	if k == nil {
+		k = &KernelStat{Module: kernel.Module().Name, Kernel: kernel.Name}
+		s.index[kernel] = k
+		s.kernels = append(s.kernels, k)
+	}
+	k.add(r)
+	s.total.add(r)
+}
+
+// snapshot is what was counted so far.
+func (s *statistics) snapshot() *Statistics {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := &Statistics{Mode: s.mode, Policy: s.policy, Total: s.total, Kernels: []KernelStat{}}
+	out.Total.finish()
+	for _, k := range s.kernels {
+		k.finish()
+		out.Kernels = append(out.Kernels, *k)
+	}
+	return out
+}
+
+// write writes the statistics to a file.
+func (s *statistics) write(file string) error {
+	b, err := json.MarshalIndent(s.snapshot(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o666)
+}
+
+// Statistics are what launches have counted so far; nil if the settings want none.
+func (d *Driver) Statistics() *Statistics {
+	if d.stats == nil {
+		return nil
+	}
+	return d.stats.snapshot()
+}

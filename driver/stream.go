@@ -1,0 +1,458 @@
+package driver
+
+// This file is streams and events: what waits for what.
+//
+// Every operation is a task with a goroutine of its own, which first waits for the
+// tasks that it has to come after: the one before it on its stream; on the default
+// stream also the last of every other stream of the context that does not opt out
+// (manual of the driver API, "Stream synchronization behavior"), and on those the
+// last of the default stream. All of these were submitted before it, so that no
+// two tasks wait for each other.
+
+import "time"
+
+// task is an operation under way.
+type task struct {
+	done chan struct{} // closed at its end
+	at   time.Time     // of its end
+}
+
+// Stream is a queue of operations.
+type Stream struct {
+	handle      Handle
+	ctx         *Context
+	nonBlocking bool // the default stream does not matter to it
+	priority    int
+	last        *task // nil at first
+}
+
+// Streams without a handle of their own.
+const (
+	streamLegacy    Handle = 1
+	streamPerThread Handle = 2
+)
+
+const flagNonBlocking = 1
+
+// newStream makes a stream. d.mu is held.
+func (c *Context) newStream(flags uint32, priority int) *Stream {
+	s := &Stream{ctx: c, nonBlocking: flags&flagNonBlocking != 0, priority: priority}
+	s.handle = c.dev.d.add(s)
+	c.streams[s] = true
+	return s
+}
+
+// stream finds a stream to work on: 0 and streamLegacy are the default one of the
+// current context. d.mu is held.
+func (t *Thread) stream(h Handle) (*Stream, error) {
+	c, err := t.current()
+	if err != nil {
+		return nil, err
+	}
+	switch h {
+	case 0, streamLegacy:
+		return c.legacy, nil
+	case streamPerThread:
+		s := t.streams[c]
+		if s == nil || !c.streams[s] {
+			s = c.newStream(0, 0)
+			t.streams[c] = s
+		}
+		return s, nil
+	}
+	s, err := object[*Stream](t.d, h)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.ctx.err
+}
+
+// enterStream locks the driver for a call that works on a stream.
+func (t *Thread) enterStream(h Handle) (*Stream, error) {
+	t.d.mu.Lock()
+	s, err := t.stream(h)
+	if err != nil {
+		t.d.mu.Unlock()
+	}
+	return s, err
+}
+
+// submit puts an operation into the stream's queue, behind other tasks too if any
+// are given. It does not run if its context has faulted meanwhile, and its error is
+// such a fault. d.mu is held.
+func (s *Stream) submit(run func() error, after ...*task) *task {
+	c := s.ctx
+	d := c.dev.d
+	after = append(after, s.last)
+	switch {
+	case s == c.legacy:
+		for o := range c.streams {
+			if !o.nonBlocking {
+				after = append(after, o.last)
+			}
+		}
+	case !s.nonBlocking:
+		after = append(after, c.legacy.last)
+	}
+	t := &task{done: make(chan struct{})}
+	s.last = t
+	go func() {
+		wait(after)
+		d.mu.Lock()
+		err := c.err
+		d.mu.Unlock()
+		if err == nil {
+			err = run()
+		}
+		t.at = time.Now()
+		d.mu.Lock()
+		if c.err == nil {
+			c.err = err
+		}
+		d.mu.Unlock()
+		close(t.done)
+	}()
+	return t
+}
+
+// wait waits for tasks; nil ones are over.
+func wait(tasks []*task) {
+	for _, t := range tasks {
+		if t != nil {
+			<-t.done
+		}
+	}
+}
+
+// over reports whether a task has ended.
+func (t *task) over() bool {
+	if t == nil {
+		return true
+	}
+	select {
+	case <-t.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// pending lists the last tasks of the context's streams. d.mu is held.
+func (c *Context) pending() []*task {
+	var list []*task
+	for s := range c.streams {
+		list = append(list, s.last)
+	}
+	return list
+}
+
+// settle waits for tasks of the context and tells whether it has faulted.
+func (c *Context) settle(tasks []*task) error {
+	d := c.dev.d
+	wait(tasks)
+	d.out.flush()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return c.err
+}
+
+// finish ends a call that has submitted a task: it unlocks the driver, and waits if
+// it should.
+func (s *Stream) finish(t *task, blocking bool) error {
+	s.ctx.dev.d.mu.Unlock()
+	if !blocking {
+		return nil
+	}
+	return s.ctx.settle([]*task{t})
+}
+
+// StreamCreate is cuStreamCreateWithPriority; without a priority it is 0.
+func (t *Thread) StreamCreate(flags uint32, priority int) (Handle, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	if flags&^flagNonBlocking != 0 {
+		return 0, fail(InvalidValue, "stream flags %#x", flags)
+	}
+	return c.newStream(flags, min(max(priority, greatestPriority), 0)).handle, nil
+}
+
+// StreamDestroy is cuStreamDestroy. What is queued still runs.
+func (t *Thread) StreamDestroy(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if !t.d.ready {
+		return fail(NotInitialized, "cuInit was not called")
+	}
+	s, err := object[*Stream](t.d, h)
+	if err != nil {
+		return err
+	}
+	c := s.ctx
+	if s == c.legacy {
+		return fail(InvalidHandle, "the default stream cannot be destroyed")
+	}
+	delete(t.d.objects, h)
+	if s.last.over() {
+		delete(c.streams, s)
+		return nil
+	}
+	// Until then, who waits for the context or the default stream waits for it.
+	go func() {
+		<-s.last.done
+		c.dev.d.mu.Lock()
+		defer c.dev.d.mu.Unlock()
+		delete(c.streams, s)
+	}()
+	return nil
+}
+
+// StreamQuery is cuStreamQuery: NotReady while there is work.
+func (t *Thread) StreamQuery(h Handle) error {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	for _, last := range s.waited() {
+		if !last.over() {
+			return NotReady
+		}
+	}
+	return s.ctx.err
+}
+
+// waited lists the tasks that who waits for the stream waits for: on the default
+// stream those of all streams that it orders. d.mu is held.
+func (s *Stream) waited() []*task {
+	list := []*task{s.last}
+	if s == s.ctx.legacy {
+		for o := range s.ctx.streams {
+			if !o.nonBlocking {
+				list = append(list, o.last)
+			}
+		}
+	}
+	return list
+}
+
+// StreamSynchronize is cuStreamSynchronize.
+func (t *Thread) StreamSynchronize(h Handle) error {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return err
+	}
+	tasks := s.waited()
+	t.d.mu.Unlock()
+	return s.ctx.settle(tasks)
+}
+
+// StreamWaitEvent is cuStreamWaitEvent: what follows on the stream comes after what
+// the event has recorded.
+func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	e, err := object[*Event](t.d, event)
+	if err != nil {
+		return err
+	}
+	if flags&^1 != 0 {
+		return fail(InvalidValue, "flags %#x", flags)
+	}
+	if e.task != nil {
+		s.submit(func() error { return nil }, e.task)
+	}
+	return nil
+}
+
+// LaunchHostFunc is cuLaunchHostFunc: f runs in the stream's turn, in a thread of
+// the driver.
+func (t *Thread) LaunchHostFunc(h Handle, f func()) error {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	s.submit(func() error { f(); return nil })
+	return nil
+}
+
+// StreamAddCallback is cuStreamAddCallback: like LaunchHostFunc, but f runs after a
+// fault too, and is told of it.
+func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	before := s.submit(func() error { return nil })
+	c := s.ctx
+	called := make(chan struct{})
+	go func() {
+		defer close(called)
+		<-before.done
+		c.dev.d.mu.Lock()
+		err := c.err
+		c.dev.d.mu.Unlock()
+		f(ResultOf(err))
+	}()
+	s.submit(func() error { <-called; return nil })
+	return nil
+}
+
+// streamValue reads something of a stream.
+func streamValue[T any](t *Thread, h Handle, get func(*Stream) T) (v T, err error) {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return v, err
+	}
+	defer t.d.mu.Unlock()
+	return get(s), nil
+}
+
+// StreamGetFlags is cuStreamGetFlags.
+func (t *Thread) StreamGetFlags(h Handle) (uint32, error) {
+	return streamValue(t, h, func(s *Stream) uint32 {
+		if s.nonBlocking {
+			return flagNonBlocking
+		}
+		return 0
+	})
+}
+
+// StreamGetPriority is cuStreamGetPriority.
+func (t *Thread) StreamGetPriority(h Handle) (int, error) {
+	return streamValue(t, h, func(s *Stream) int { return s.priority })
+}
+
+// StreamGetCtx is cuStreamGetCtx.
+func (t *Thread) StreamGetCtx(h Handle) (Handle, error) {
+	return streamValue(t, h, func(s *Stream) Handle { return s.ctx.handle })
+}
+
+// StreamGetDevice is cuStreamGetDevice.
+func (t *Thread) StreamGetDevice(h Handle) (int, error) {
+	return streamValue(t, h, func(s *Stream) int { return s.ctx.dev.ordinal })
+}
+
+// StreamGetID is cuStreamGetId.
+func (t *Thread) StreamGetID(h Handle) (uint64, error) {
+	return streamValue(t, h, func(s *Stream) uint64 { return uint64(s.handle) })
+}
+
+// Event is a moment in a stream.
+type Event struct {
+	ctx      *Context
+	noTiming bool
+	task     *task // nil until it is recorded
+}
+
+const flagNoTiming = 2
+
+// EventCreate is cuEventCreate.
+func (t *Thread) EventCreate(flags uint32) (Handle, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	if flags&^3 != 0 {
+		return 0, fail(InvalidValue, "event flags %#x (events do not cross processes)", flags)
+	}
+	return c.own(&Event{ctx: c, noTiming: flags&flagNoTiming != 0}), nil
+}
+
+// EventDestroy is cuEventDestroy.
+func (t *Thread) EventDestroy(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	e, err := t.d.event(h)
+	if err != nil {
+		return err
+	}
+	e.ctx.disown(h)
+	return nil
+}
+
+// event is the event with a handle. d.mu is held.
+func (d *Driver) event(h Handle) (*Event, error) {
+	if !d.ready {
+		return nil, fail(NotInitialized, "cuInit was not called")
+	}
+	return object[*Event](d, h)
+}
+
+// EventRecord is cuEventRecord.
+func (t *Thread) EventRecord(h, stream Handle) error {
+	s, err := t.enterStream(stream)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	e, err := t.d.event(h)
+	if err != nil {
+		return err
+	}
+	if e.ctx != s.ctx {
+		return fail(InvalidHandle, "the event and the stream belong to different contexts")
+	}
+	e.task = s.submit(func() error { return nil })
+	return nil
+}
+
+// EventQuery is cuEventQuery: NotReady until what was recorded is over.
+func (t *Thread) EventQuery(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	e, err := t.d.event(h)
+	switch {
+	case err != nil:
+		return err
+	case !e.task.over():
+		return NotReady
+	}
+	return e.ctx.err
+}
+
+// EventSynchronize is cuEventSynchronize.
+func (t *Thread) EventSynchronize(h Handle) error {
+	t.d.mu.Lock()
+	e, err := t.d.event(h)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	last := e.task
+	t.d.mu.Unlock()
+	return e.ctx.settle([]*task{last})
+}
+
+// EventElapsedTime is cuEventElapsedTime: milliseconds of the host's time between
+// two events.
+func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	a, err := t.d.event(start)
+	if err != nil {
+		return 0, err
+	}
+	b, err := t.d.event(end)
+	switch {
+	case err != nil:
+		return 0, err
+	case a.task == nil || b.task == nil:
+		return 0, fail(InvalidHandle, "an event that was not recorded")
+	case a.noTiming || b.noTiming:
+		return 0, fail(InvalidHandle, "an event without timing")
+	case a.ctx != b.ctx:
+		return 0, fail(InvalidHandle, "the events belong to different contexts")
+	case !a.task.over() || !b.task.over():
+		return 0, NotReady
+	}
+	return float32(b.task.at.Sub(a.task.at).Seconds() * 1e3), nil
+}
