@@ -95,6 +95,11 @@ func storeRow[E memElem, A, D slotElem](d *[regfile.Lanes]D, a *[regfile.Lanes]A
 	return 0
 }
 
+// hitAlign is what the base of an allocation is a multiple of if it can be
+// remembered as the one hit last time: then an offset is as aligned as the address.
+// Only memory of the host may have another base.
+const hitAlign = 32
+
 // reach is the memory an access may go to without being resolved: p + offset
 // for offsets from the base address. last is the highest offset of an element,
 // in elements.
@@ -724,7 +729,9 @@ func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.P
 		w.err.(*Trap).Near = al.describe()
 		return nil, 0
 	}
-	w.cta.hits[a.hit] = al
+	if al.base%hitAlign == 0 {
+		w.cta.hits[a.hit] = al
+	}
 	return unsafe.Add(al.ptr, addr-al.base), 0
 }
 

@@ -62,6 +62,18 @@ func TestMappedMemory(t *testing.T) {
 		t.Errorf("store to read-only memory: %v", err)
 	}
 	b.Free()
+	if b, err = m.dev.Map(address(p)+2, p[2:], "", false); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := launch(address(p) + 4); err != nil {
+			t.Errorf("aligned, in memory that is not: %v", err)
+		}
+		if err := launch(address(p) + 2); !errors.Is(err, ErrMisaligned) {
+			t.Errorf("misaligned: %v", err)
+		}
+	}
+	b.Free()
 	if _, err := m.dev.Map(sharedWindow, p, "", false); err == nil {
 		t.Error("mapped over the window of shared memory")
 	}
