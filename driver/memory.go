@@ -98,8 +98,24 @@ func pointer(addr uint64) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// hostBytes views memory of the host.
-func hostBytes(p unsafe.Pointer, n uint64) []byte { return unsafe.Slice((*byte)(p), n) }
+// noMemoryBelow is where memory of the host can begin. Go takes faults below it for
+// those of nil pointers.
+const noMemoryBelow = 4096
+
+// noMemory is the panic of an access below noMemoryBelow, for safely.
+type noMemory uintptr
+
+// Addr is that of the access.
+func (a noMemory) Addr() uintptr { return uintptr(a) }
+
+// hostBytes views memory of the host. It is called within safely, or with an
+// address that is known to be good.
+func hostBytes(p unsafe.Pointer, n uint64) []byte {
+	if addr := address(p); addr < noMemoryBelow {
+		panic(noMemory(addr))
+	}
+	return unsafe.Slice((*byte)(p), n)
+}
 
 // MemGetInfo is cuMemGetInfo.
 func (t *Thread) MemGetInfo() (free, total uint64, err error) {
@@ -275,7 +291,7 @@ func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) er
 	defer t.d.mu.Unlock()
 	addr := address(p)
 	switch {
-	case p == nil || size == 0 || addr+size < addr:
+	case addr < noMemoryBelow || size == 0 || addr+size < addr || addr+size > firstAddress:
 		return fail(InvalidValue, "%d bytes at %#x", size, addr)
 	case flags&^15 != 0:
 		return fail(InvalidValue, "flags %#x", flags)
@@ -396,7 +412,7 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
 		return b, true, err
 	case HostPlace:
 		addr := address(p.Host)
-		if p.Host == nil || addr+n < addr || addr >= firstAddress {
+		if addr < noMemoryBelow || addr+n < addr || addr+n > firstAddress {
 			return nil, false, fail(InvalidValue, "%#x is no address of the host", addr)
 		}
 		r := d.regions.find(addr)

@@ -1,0 +1,680 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"gemu/interp"
+)
+
+// kernels is what the tests load: add adds n to x[i] for each thread; poke stores a
+// word at an address; spin ends when a word is not 0; get copies v to an address.
+const kernels = `.version 7.8
+.target sm_80
+.address_size 64
+.global .align 4 .u32 v[4] = {11, 22, 33};
+.const .align 4 .u32 c = 5;
+.extern .shared .align 4 .b8 dyn[];
+.visible .entry add(.param .u64 x, .param .u32 n)
+{
+	.reg .u32 %r<6>; .reg .u64 %rd<3>;
+	ld.param.u64 %rd0, [x]; ld.param.u32 %r0, [n];
+	mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+	mad.lo.u32 %r1, %r1, %r2, %r3;
+	mul.wide.u32 %rd1, %r1, 4; add.u64 %rd0, %rd0, %rd1;
+	ld.global.u32 %r4, [%rd0]; add.u32 %r4, %r4, %r0; st.global.u32 [%rd0], %r4;
+	ret;
+}
+.visible .entry poke(.param .u64 at, .param .u32 value)
+{
+	.reg .u32 %r; .reg .u64 %rd;
+	ld.param.u64 %rd, [at]; ld.param.u32 %r, [value];
+	st.global.u32 [%rd], %r;
+	ret;
+}
+.visible .entry spin(.param .u64 at)
+{
+	.reg .u32 %r; .reg .u64 %rd; .reg .pred %p;
+	ld.param.u64 %rd, [at];
+L:	ld.volatile.global.u32 %r, [%rd];
+	setp.eq.u32 %p, %r, 0;
+	@%p bra L;
+	ret;
+}
+.visible .entry get(.param .u64 at)
+{
+	.reg .u32 %r<2>; .reg .u64 %rd<2>;
+	ld.param.u64 %rd0, [at];
+	ld.global.u32 %r0, [v+4]; ld.const.u32 %r1, [c]; add.u32 %r0, %r0, %r1;
+	st.global.u32 [%rd0], %r0;
+	ret;
+}
+.visible .entry scratch(.param .u64 at)
+{
+	.shared .b8 s[1024];
+	.reg .u32 %r;
+	ld.shared.u32 %r, [s];
+	st.shared.u32 [dyn], %r;
+	ret;
+}
+`
+
+// client is a thread with a context, as a test wants it.
+type client struct {
+	*testing.T
+	*Thread
+	messages *bytes.Buffer
+	ctx      Handle
+	mod      Handle
+}
+
+func newClient(t *testing.T, change func(*Settings)) *client {
+	t.Helper()
+	s := DefaultSettings()
+	var messages lockedBuffer
+	s.Stderr = &messages
+	s.Memory = 64 << 20
+	if change != nil {
+		change(&s)
+	}
+	d := New(s)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := d.Init(0); err != nil {
+		t.Fatal(err)
+	}
+	c := &client{T: t, Thread: d.NewThread(), messages: &messages.Buffer}
+	c.ctx = must(c.CtxCreate(0, 0))(t)
+	c.mod = c.load(kernels)
+	return c
+}
+
+// lockedBuffer is a buffer that several goroutines write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// must is the value of a call that must not fail.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (c *client) ok(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// want checks that a call has failed as it should, for the reason given.
+func (c *client) want(r Result, reason string, err error) {
+	c.Helper()
+	if ResultOf(err) != r || err != nil && !strings.Contains(err.Error(), reason) {
+		c.Errorf("got %v, want %s with %q", err, r.Name(), reason)
+	}
+}
+
+func cString(s string) unsafe.Pointer { return unsafe.Pointer(unsafe.StringData(s + "\x00")) }
+
+func (c *client) load(ptx string) Handle {
+	c.Helper()
+	return must(c.ModuleLoadData(cString(ptx), 0))(c.T)
+}
+
+func (c *client) function(name string) Handle {
+	c.Helper()
+	return must(c.ModuleGetFunction(c.mod, name))(c.T)
+}
+
+// launchParams describes a launch of one block; arguments are numbers.
+func launchParams(f Handle, grid, block int, args ...any) *LaunchParams {
+	pointers := make([]unsafe.Pointer, len(args)+1)
+	for i, a := range args {
+		b := make([]byte, 8)
+		switch a := a.(type) {
+		case uint64:
+			binary.LittleEndian.PutUint64(b, a)
+		case int:
+			binary.LittleEndian.PutUint64(b, uint64(a))
+		}
+		pointers[i] = unsafe.Pointer(&b[0])
+	}
+	return &LaunchParams{Func: f, Grid: interp.Dim(grid), Block: interp.Dim(block), Params: unsafe.Pointer(&pointers[0])}
+}
+
+func (c *client) launch(name string, grid, block int, args ...any) error {
+	c.Helper()
+	return c.LaunchKernel(launchParams(c.function(name), grid, block, args...), 0)
+}
+
+func (c *client) alloc(size uint64) uint64 {
+	c.Helper()
+	return must(c.MemAlloc(size))(c.T)
+}
+
+func (c *client) write(addr uint64, words ...uint32) {
+	c.Helper()
+	c.ok(c.Memcpy(Place{Kind: DevicePlace, Device: addr}, Place{Kind: HostPlace, Host: unsafe.Pointer(&words[0])}, uint64(4*len(words)), 0, false))
+}
+
+func (c *client) read(addr uint64, n int) []uint32 {
+	c.Helper()
+	words := make([]uint32, n)
+	c.ok(c.Memcpy(Place{Kind: HostPlace, Host: unsafe.Pointer(&words[0])}, Place{Kind: DevicePlace, Device: addr}, uint64(4*n), 0, false))
+	return words
+}
+
+func (c *client) expect(addr uint64, want ...uint32) {
+	c.Helper()
+	if got := c.read(addr, len(want)); fmt.Sprint(got) != fmt.Sprint(want) {
+		c.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestLaunch(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(256)
+	c.ok(c.Memset(&Fill2D{Dst: x, Value: 7, Size: 4, Width: 64, Height: 1}, 0))
+	c.ok(c.launch("add", 2, 32, x, 3))
+	if got := c.read(x, 64); got[0] != 10 || got[63] != 10 {
+		t.Errorf("got %v", got)
+	}
+	// The same by a buffer of arguments: x at 0, n at 8.
+	buffer := make([]byte, 12)
+	binary.LittleEndian.PutUint64(buffer, x)
+	binary.LittleEndian.PutUint32(buffer[8:], 90)
+	size := uint64(len(buffer))
+	extra := []uintptr{extraPointer, uintptr(unsafe.Pointer(&buffer[0])), extraSize, uintptr(unsafe.Pointer(&size)), extraEnd}
+	p := &LaunchParams{Func: c.function("add"), Grid: interp.Dim(1), Block: interp.Dim(1), Extra: unsafe.Pointer(&extra[0])}
+	c.ok(c.LaunchKernel(p, 0))
+	c.expect(x, 100, 10)
+	size = 8
+	c.want(InvalidValue, "a buffer of 8 bytes", c.LaunchKernel(p, 0))
+	p.Params = unsafe.Pointer(&extra[0])
+	c.want(InvalidValue, "by pointers and by a buffer", c.LaunchKernel(p, 0))
+	p.Params, p.Extra = nil, nil
+	c.want(InvalidValue, "2 arguments wanted", c.LaunchKernel(p, 0))
+
+	c.want(InvalidValue, "grid", c.launch("add", 0, 1, x, 1))
+	c.want(InvalidValue, "1025", c.launch("add", 1, 1025, x, 1))
+	if _, err := c.ModuleGetFunction(c.mod, "nothing"); ResultOf(err) != NotFound || !strings.Contains(err.Error(), "it has add, poke") {
+		t.Errorf("got %v", err)
+	}
+	c.want(InvalidHandle, "no function", c.LaunchKernel(launchParams(c.mod, 1, 1, x), 0))
+}
+
+func TestDynamicShared(t *testing.T) {
+	c := newClient(t, nil)
+	f := c.function("scratch")
+	p := launchParams(f, 1, 1, 0)
+	p.Shared = 47 << 10
+	c.ok(c.LaunchKernel(p, 0))
+	p.Shared++
+	c.want(InvalidValue, "48129 bytes of dynamic shared memory", c.LaunchKernel(p, 0))
+	c.ok(c.FuncSetAttribute(FuncMaxDynamicShared, 90<<10, f))
+	c.ok(c.LaunchKernel(p, 0))
+	c.ok(c.CtxSynchronize())
+	// A device of compute capability 8.6 has 99 KiB for a block.
+	c.want(InvalidValue, "at most 100352", c.FuncSetAttribute(FuncMaxDynamicShared, 99<<10, f))
+	for a, want := range map[FunctionAttribute]int{FuncSharedSize: 1024, FuncMaxDynamicShared: 90 << 10, FuncMaxThreadsPerBlock: 1024, FuncPTXVersion: 78, FuncBinaryVersion: 86, FuncConstSize: 4} {
+		if got, err := c.FuncGetAttribute(a, f); err != nil || got != want {
+			t.Errorf("attribute %d is %d, %v, want %d", a, got, err, want)
+		}
+	}
+}
+
+// The first fault of a context is the result of every later call in it, told once
+// in full, and another context works on.
+func TestFault(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(256)
+	p := launchParams(c.function("add"), 1, 65, x, 1)
+	c.ok(c.LaunchKernel(p, 0))
+	c.want(IllegalAddress, "out-of-bounds global load of 4 bytes", c.CtxSynchronize())
+	c.want(IllegalAddress, "", c.LaunchKernel(p, 0))
+	_, err := c.MemAlloc(4)
+	c.want(IllegalAddress, "", err)
+	if m := c.messages.String(); strings.Count(m, "trap") != 1 || !strings.Contains(m, "ld.global.u32 %r4, [%rd0]") || !strings.Contains(m, "nearest allocation: buffer #1 [") {
+		t.Errorf("messages are %s", m)
+	}
+	other := must(c.CtxCreate(0, 0))(t)
+	c.mod = c.load(kernels)
+	y := c.alloc(4)
+	c.ok(c.launch("poke", 1, 1, y, 42))
+	c.expect(y, 42)
+	c.ok(c.CtxDestroy(other))
+	c.ok(c.CtxDestroy(c.ctx))
+	c.want(InvalidContext, "", c.CtxSynchronize())
+}
+
+func TestFaultResults(t *testing.T) {
+	for _, k := range []struct {
+		body string
+		want Result
+	}{
+		{"st.global.u32 [%rd+1], 0;", MisalignedAddress},
+		{"trap;", LaunchFailed},
+		{"st.global.u32 [%rd+1024], 0;", IllegalAddress},
+		{"L: bra L;", LaunchTimeout},
+	} {
+		c := newClient(t, nil)
+		c.mod = c.load(".version 7.8 .target sm_80 .address_size 64 .entry k(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; " + k.body + " ret; }")
+		x := c.alloc(16)
+		c.ok(c.launch("k", 1, 1, x))
+		c.want(k.want, "", c.StreamSynchronize(0))
+	}
+	c := newClient(t, nil)
+	x := c.alloc(16)
+	c.ok(c.MemFree(x))
+	c.ok(c.launch("poke", 1, 1, x, 1))
+	c.want(IllegalAddress, "has been freed", c.StreamSynchronize(0))
+}
+
+func TestModule(t *testing.T) {
+	c := newClient(t, nil)
+	v, size, err := c.ModuleGetGlobal(c.mod, "v")
+	if err != nil || size != 16 {
+		t.Fatalf("%d bytes, %v", size, err)
+	}
+	c.expect(v, 11, 22, 33, 0)
+	c.write(v+4, 100)
+	konst, _, err := c.ModuleGetGlobal(c.mod, "c")
+	c.ok(err)
+	c.write(konst, 1000)
+	x := c.alloc(4)
+	c.ok(c.launch("get", 1, 1, x))
+	c.expect(x, 1100)
+	again := c.load(kernels) // has variables of its own
+	v2, _, err := c.ModuleGetGlobal(again, "v")
+	c.ok(err)
+	c.expect(v2, 11, 22, 33, 0)
+	f := c.function("get")
+	c.ok(c.ModuleUnload(c.mod))
+	c.want(InvalidHandle, "", c.LaunchKernel(launchParams(f, 1, 1, x), 0))
+	c.want(InvalidHandle, "", c.ModuleUnload(c.mod))
+	if _, _, err := c.MemGetAddressRange(v); err == nil {
+		t.Error("the variable of an unloaded module is known")
+	}
+
+	_, err = c.ModuleLoadData(cString(".version 7.8\n.target sm_80\n.entry k() { nonsense; }"), 0)
+	c.want(InvalidPTX, "3 | .entry k() { nonsense; }", err)
+	_, err = c.ModuleLoadData(cString(strings.Replace(kernels, "sm_80", "sm_90", 1)), 0)
+	c.want(NoBinaryForGPU, "GEMU_SM=9.0", err)
+	_, err = c.ModuleLoad("/nonexistent")
+	c.want(FileNotFound, "", err)
+}
+
+func TestMemory(t *testing.T) {
+	c := newClient(t, nil)
+	free, total, err := c.MemGetInfo()
+	if err != nil || total != 64<<20 {
+		t.Fatalf("%d of %d, %v", free, total, err)
+	}
+	x := c.alloc(1 << 20)
+	if now, _, _ := c.MemGetInfo(); now != free-1<<20 {
+		t.Errorf("%d bytes are free, %d were", now, free)
+	}
+	_, err = c.MemAlloc(64 << 20)
+	c.want(OutOfMemory, "", err)
+	_, err = c.MemAlloc(0)
+	c.want(InvalidValue, "", err)
+	c.expect(x, 0, 0)
+	c.write(x, 1, 2, 3, 4, 5, 6)
+	c.ok(c.Memcpy(Place{Kind: DevicePlace, Device: x + 4}, Place{Kind: DevicePlace, Device: x}, 16, 0, false)) // overlaps: as memmove
+	c.expect(x, 1, 1, 2, 3, 4, 6)
+	c.want(InvalidValue, "do not lie in an allocation", c.Memcpy(Place{Kind: DevicePlace, Device: x + 1<<20 - 4}, Place{Kind: DevicePlace, Device: x}, 8, 0, false))
+	c.want(InvalidValue, "no memory of the host", c.Memcpy(Place{Kind: DevicePlace, Device: x}, Place{Kind: HostPlace, Host: pointer(1 << 20)}, 8, 0, false))
+	if base, size, err := c.MemGetAddressRange(x + 77); err != nil || base != x || size != 1<<20 {
+		t.Errorf("%#x, %d, %v", base, size, err)
+	}
+	c.want(InvalidValue, "", c.MemFree(x+4))
+	c.ok(c.MemFree(x))
+	c.want(InvalidValue, "", c.MemFree(x))
+	if now, _, _ := c.MemGetInfo(); now != free {
+		t.Errorf("%d bytes are free, %d were", now, free)
+	}
+	y, pitch, err := c.MemAllocPitch(100, 3, 4)
+	if err != nil || pitch < 100 || pitch%4 != 0 {
+		t.Fatalf("pitch %d, %v", pitch, err)
+	}
+	c.ok(c.Memset(&Fill2D{Dst: y, Pitch: pitch, Value: 0x1234, Size: 2, Width: 3, Height: 2}, 0))
+	c.expect(y, 0x12341234, 0x1234, 0)
+	c.expect(y+pitch, 0x12341234, 0x1234, 0)
+	c.expect(y+2*pitch, 0)
+	// Two columns of the second and third row, to a packed place.
+	c.write(y+pitch+4, 1, 2)
+	c.write(y+2*pitch+4, 3, 4)
+	var out [4]uint32
+	c.ok(c.Memcpy3D(&Copy3D{
+		Src:   Side{Place: Place{Kind: DevicePlace, Device: y}, X: 4, Y: 1, Pitch: pitch},
+		Dst:   Side{Place: Place{Kind: HostPlace, Host: unsafe.Pointer(&out)}, Pitch: 8},
+		Width: 8, Height: 2, Depth: 1,
+	}, 0, false))
+	if out != [4]uint32{1, 2, 3, 4} {
+		t.Errorf("got %v", out)
+	}
+}
+
+// Memory of the host that the driver gives or is told of has one address.
+func TestHostMemory(t *testing.T) {
+	c := newClient(t, nil)
+	p := must(c.MemHostAlloc(64, 0))(t)
+	words := unsafe.Slice((*uint32)(p), 16)
+	words[3] = 5
+	addr := must(c.MemHostGetDevicePointer(p, 0))(t)
+	c.ok(c.launch("add", 1, 16, addr, 2))
+	c.ok(c.CtxSynchronize())
+	if words[3] != 7 || words[15] != 2 {
+		t.Errorf("got %v", words)
+	}
+	if kind, err := c.PointerGetAttribute(PointerMemoryType, addr); err != nil || PlaceKind(kind) != HostPlace {
+		t.Errorf("got %d, %v", kind, err)
+	}
+	c.ok(c.MemFreeHost(p))
+	c.want(InvalidValue, "", c.MemFreeHost(p))
+
+	data, release, err := new(pages).allocate(1 << 17)
+	c.ok(err)
+	defer release()
+	mine := unsafe.Pointer(&data[0])
+	c.ok(c.MemHostRegister(mine, 4096, 0))
+	c.want(HostMemoryAlreadyRegistered, "", c.MemHostRegister(unsafe.Add(mine, 100), 8, 0))
+	c.ok(c.launch("poke", 1, 1, address(mine), 9))
+	c.ok(c.CtxSynchronize())
+	if data[0] != 9 {
+		t.Errorf("got %d", data[0])
+	}
+	c.ok(c.MemHostUnregister(mine))
+	c.want(HostMemoryNotRegistered, "", c.MemHostUnregister(mine))
+	m := must(c.MemAllocManaged(128, 1))(t)
+	*(*uint32)(pointer(m)) = 40
+	c.ok(c.launch("add", 1, 1, m, 2))
+	c.ok(c.CtxSynchronize())
+	if got := *(*uint32)(pointer(m)); got != 42 {
+		t.Errorf("got %d", got)
+	}
+	c.ok(c.launch("poke", 1, 1, address(mine), 9))
+	c.want(IllegalAddress, "", c.CtxSynchronize())
+}
+
+// Streams run side by side, each in its order; events and the default stream order
+// them.
+func TestStreams(t *testing.T) {
+	c := newClient(t, nil)
+	flag := must(c.MemHostAlloc(4, 0))(t)
+	a := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	b := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	x := c.alloc(4)
+	gate := make(chan struct{})
+	c.ok(c.LaunchHostFunc(a, func() { <-gate }))
+	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, address(flag), 1), a))
+	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, x, 77), a))
+	e := must(c.EventCreate(0))(t)
+	c.ok(c.EventRecord(e, a))
+	c.want(NotReady, "", c.EventQuery(e))
+	c.want(NotReady, "", c.StreamQuery(a))
+	c.ok(c.StreamQuery(b))
+	c.ok(c.StreamWaitEvent(b, e, 0))
+	c.want(NotReady, "", c.StreamQuery(b))
+	c.ok(c.StreamQuery(0)) // the two don't mind the default stream
+	var order []string
+	c.ok(c.LaunchHostFunc(b, func() { order = append(order, "b") }))
+	close(gate)
+	c.ok(c.StreamSynchronize(b))
+	c.ok(c.EventQuery(e))
+	if len(order) != 1 || *(*uint32)(flag) != 1 {
+		t.Errorf("order %v, flag %d", order, *(*uint32)(flag))
+	}
+	c.expect(x, 77)
+	e2 := must(c.EventCreate(0))(t)
+	c.ok(c.EventRecord(e2, a))
+	c.ok(c.EventSynchronize(e2))
+	if ms, err := c.EventElapsedTime(e, e2); err != nil || ms < 0 {
+		t.Errorf("%v ms, %v", ms, err)
+	}
+	if ms, _ := c.EventElapsedTime(e2, e); ms > 0 {
+		t.Errorf("%v ms backwards", ms)
+	}
+	// A blocking stream and the default stream wait for each other.
+	s := must(c.StreamCreate(0, 0))(t)
+	gate = make(chan struct{})
+	c.ok(c.LaunchHostFunc(s, func() { <-gate }))
+	done := make(chan bool, 1)
+	c.ok(c.LaunchHostFunc(0, func() { done <- true }))
+	c.want(NotReady, "", c.StreamQuery(0))
+	close(gate)
+	c.ok(c.CtxSynchronize())
+	if !<-done {
+		t.Fail()
+	}
+	c.ok(c.StreamDestroy(s))
+	c.want(InvalidHandle, "", c.StreamSynchronize(s))
+}
+
+func TestContexts(t *testing.T) {
+	d := New(DefaultSettings())
+	th := d.NewThread()
+	c := &client{T: t, Thread: th}
+	_, err := th.CtxCreate(0, 0)
+	c.want(NotInitialized, "", err)
+	c.ok(d.Init(0))
+	c.want(InvalidContext, "", th.CtxSynchronize())
+	primary := must(d.PrimaryCtxRetain(0))(t)
+	if again := must(d.PrimaryCtxRetain(0))(t); again != primary {
+		t.Errorf("%#x and %#x", primary, again)
+	}
+	c.ok(th.CtxSetCurrent(primary))
+	x := c.alloc(4)
+	other := must(th.CtxCreate(0, 0))(t)
+	if now := must(th.CtxGetCurrent())(t); now != other {
+		t.Errorf("%#x is current", now)
+	}
+	if popped := must(th.CtxPopCurrent())(t); popped != other {
+		t.Errorf("%#x was popped", popped)
+	}
+	if now := must(th.CtxGetCurrent())(t); now != primary {
+		t.Errorf("%#x is current", now)
+	}
+	c.ok(d.PrimaryCtxRelease(0))
+	c.ok(c.Memset(&Fill2D{Dst: x, Size: 1, Width: 4, Height: 1}, 0))
+	c.ok(d.PrimaryCtxRelease(0))
+	c.want(ContextIsDestroyed, "", th.CtxSynchronize())
+	c.want(InvalidContext, "not retained", d.PrimaryCtxRelease(0))
+	if got := must(d.PrimaryCtxRetain(0))(t); got != primary {
+		t.Errorf("another primary context: %#x", got)
+	}
+	if err := c.MemFree(x); err == nil {
+		t.Error("its memory is alive")
+	}
+	th2 := d.NewThread()
+	if now := must(th2.CtxGetCurrent())(t); now != 0 {
+		t.Errorf("%#x is current in a new thread", now)
+	}
+	c.ok(th.CtxDestroy(other))
+	c.ok(d.Close())
+}
+
+func TestDevices(t *testing.T) {
+	s := DefaultSettings()
+	s.SM, s.Devices = 90, 2
+	d := New(s)
+	defer d.Close()
+	if err := d.Init(0); err != nil {
+		t.Fatal(err)
+	}
+	if n := must(d.DeviceGetCount())(t); n != 2 {
+		t.Errorf("%d devices", n)
+	}
+	if major, minor, err := d.DeviceComputeCapability(1); major != 9 || minor != 0 || err != nil {
+		t.Errorf("%d.%d, %v", major, minor, err)
+	}
+	// CUDA C++ Programming Guide, technical specifications of 9.0.
+	for a, want := range map[DeviceAttribute]int{1: 1024, 10: 32, 39: 2048, 75: 9, 76: 0, 81: 228 << 10, 97: 227 << 10, 106: 32} {
+		if got := must(d.DeviceGetAttribute(a, 0))(t); got != want {
+			t.Errorf("attribute %d is %d, want %d", a, got, want)
+		}
+	}
+	_, err := d.DeviceGet(2)
+	if !errors.Is(err, InvalidDevice) {
+		t.Errorf("got %v", err)
+	}
+	if id := must(d.DeviceGetPCIBusID(1))(t); must(d.DeviceGetByPCIBusID(id))(t) != 1 {
+		t.Errorf("device 1 is at %s", id)
+	}
+	// Memory of one is within reach of the other.
+	a := d.NewThread()
+	c := &client{T: t, Thread: a}
+	ctx0 := must(a.CtxCreate(0, 0))(t)
+	x := c.alloc(4)
+	must(a.CtxCreate(0, 1))(t)
+	c.ok(a.CtxEnablePeerAccess(ctx0, 0))
+	c.want(PeerAccessAlreadyEnabled, "", a.CtxEnablePeerAccess(ctx0, 0))
+	c.mod = c.load(kernels)
+	c.ok(c.launch("poke", 1, 1, x, 5))
+	c.expect(x, 5)
+}
+
+func TestManyThreads(t *testing.T) {
+	c := newClient(t, nil)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			c := &client{T: t, Thread: c.d.NewThread(), ctx: c.ctx}
+			if err := c.CtxSetCurrent(c.ctx); err != nil {
+				t.Error(err)
+				return
+			}
+			c.mod = c.load(kernels)
+			s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+			x := c.alloc(256)
+			f := c.function("add")
+			for j := range 20 {
+				c.ok(c.LaunchKernel(launchParams(f, 1, 64, x, i+j), s))
+			}
+			c.ok(c.StreamSynchronize(s))
+			if got, want := c.read(x, 64)[63], uint32(20*i+190); got != want {
+				t.Errorf("thread %d has %d, want %d", i, got, want)
+			}
+			c.ok(c.MemFree(x))
+			c.ok(c.StreamDestroy(s))
+			c.ok(c.ModuleUnload(c.mod))
+		}()
+	}
+	wg.Wait()
+}
+
+func TestGraph(t *testing.T) {
+	c := newClient(t, nil)
+	x, y := c.alloc(16), c.alloc(16)
+	g := must(c.GraphCreate(0))(t)
+	fill := must(c.GraphAddMemsetNode(g, nil, &Fill2D{Dst: x, Value: 4, Size: 4, Width: 4, Height: 1}))(t)
+	move := Copy3D{
+		Src: Side{Place: Place{Kind: DevicePlace, Device: x}, Pitch: 16, Height: 1}, Dst: Side{Place: Place{Kind: DevicePlace, Device: y}, Pitch: 16, Height: 1},
+		Width: 16, Height: 1, Depth: 1,
+	}
+	cp := must(c.GraphAddMemcpyNode(g, nil, &move))(t) // is to come after the kernel
+	k := must(c.GraphAddKernelNode(g, []Handle{fill}, launchParams(c.function("add"), 1, 4, x, 1)))(t)
+	c.ok(c.GraphAddDependencies(g, []Handle{k}, []Handle{cp}))
+	c.want(InvalidValue, "circle", c.GraphAddDependencies(g, []Handle{cp}, []Handle{fill}))
+	exec := must(c.GraphInstantiate(g))(t)
+	c.ok(c.GraphLaunch(exec, 0))
+	c.expect(y, 5, 5, 5, 5)
+	c.ok(c.GraphExecKernelNodeSetParams(exec, k, launchParams(c.function("add"), 1, 2, x, 10)))
+	c.ok(c.GraphDestroy(g))
+	c.ok(c.GraphLaunch(exec, 0))
+	c.expect(y, 14, 14, 4, 4)
+	c.want(InvalidValue, "not such a node", c.GraphExecMemcpyNodeSetParams(exec, k, &move))
+	c.ok(c.MemFree(y))
+	c.want(InvalidValue, "do not lie in an allocation", c.GraphLaunch(exec, 0))
+	c.ok(c.GraphExecDestroy(exec))
+	c.want(InvalidHandle, "", c.GraphLaunch(exec, 0))
+}
+
+func TestLink(t *testing.T) {
+	c := newClient(t, nil)
+	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
+	main := head + ".extern .func (.param .u32 r) seven(); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; ld.param.u64 %rd, [x]; { .param .u32 p; call (p), seven, (); ld.param.u32 %r, [p]; } st.global.u32 [%rd], %r; ret; }"
+	other := strings.Replace(head, "7.8", "8.0", 1) + ".visible .func (.param .u32 r) seven() { st.param.u32 [r], 7; ret; }"
+	l := must(c.LinkCreate())(t)
+	c.ok(c.LinkAddData(l, LinkPTX, cString(main), uint64(len(main)+1), "main"))
+	one := must(c.LinkComplete(l))(t)
+	if string(one) != main+"\x00" {
+		t.Errorf("one input is not handed through: %q", one)
+	}
+	c.ok(c.LinkDestroy(l))
+	l = must(c.LinkCreate())(t)
+	c.ok(c.LinkAddData(l, LinkPTX, cString(main), uint64(len(main)), "main"))
+	c.ok(c.LinkAddData(l, LinkPTX, cString(other), uint64(len(other)), "other"))
+	image := must(c.LinkComplete(l))(t)
+	c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
+	c.ok(c.LinkDestroy(l))
+	x := c.alloc(4)
+	c.ok(c.launch("k", 1, 1, x))
+	c.expect(x, 7)
+	l = must(c.LinkCreate())(t)
+	c.want(NoBinaryForGPU, "machine code", c.LinkAddData(l, LinkCubin, cString("x"), 1, "x"))
+	_, err := c.LinkComplete(l)
+	c.want(InvalidImage, "nothing to link", err)
+}
+
+func TestLibrary(t *testing.T) {
+	c := newClient(t, nil)
+	l := must(c.LibraryLoadData(cString(kernels)))(t)
+	k := must(c.LibraryGetKernel(l, "poke"))(t)
+	x := c.alloc(4)
+	c.ok(c.LaunchKernel(launchParams(k, 1, 1, x, 6), 0))
+	c.expect(x, 6)
+	if f := must(c.KernelGetFunction(k))(t); must(c.FuncGetName(f))(t) != "poke" {
+		t.Error("another function")
+	}
+	c.want(NotPermitted, "", c.ModuleUnload(must(c.LibraryGetModule(l))(t)))
+	must(c.CtxCreate(0, 0))(t) // the same kernel in another context
+	c.ok(c.LaunchKernel(launchParams(k, 1, 1, x, 8), 0))
+	c.expect(x, 8)
+	c.ok(c.LibraryUnload(l))
+	c.want(InvalidHandle, "", c.LaunchKernel(launchParams(k, 1, 1, x, 9), 0))
+}
+
+func TestOccupancy(t *testing.T) {
+	c := newClient(t, nil)
+	f := c.function("scratch")
+	// 8.6 has 100 KiB of shared memory, 1 KiB of it per block for the system, and
+	// 1536 threads in at most 16 blocks.
+	for _, k := range []struct {
+		threads int
+		dynamic uint64
+		want    int
+	}{{32, 0, 16}, {512, 0, 3}, {1024, 0, 1}, {32, 23 << 10, 4}, {32, 98 << 10, 1}, {32, 99 << 10, 0}, {2000, 0, 0}} {
+		if got, err := c.OccupancyMaxActiveBlocks(f, k.threads, k.dynamic); err != nil || got != k.want {
+			t.Errorf("%d threads, %d bytes: %d blocks, %v, want %d", k.threads, k.dynamic, got, err, k.want)
+		}
+	}
+	grid, block, err := c.OccupancyMaxPotentialBlockSize(f, func(int) uint64 { return 0 }, 0)
+	if err != nil || block != 768 || grid != 2*interp.Multiprocessors {
+		t.Errorf("%d blocks of %d, %v", grid, block, err)
+	}
+}

@@ -1,0 +1,198 @@
+package driver
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"gemu/interp"
+)
+
+// pagesOf makes memory outside the Go heap, as a C client has it.
+func pagesOf(t *testing.T, size uint64) []byte {
+	t.Helper()
+	data, release, err := new(pages).allocate(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
+	return data
+}
+
+func hostLaunch(block int, args ...uint64) *HostLaunch {
+	return &HostLaunch{PTX: []byte(kernels), Args: args, Grid: interp.Dim(1), Block: interp.Dim(block)}
+}
+
+func TestRunHost(t *testing.T) {
+	for _, mode := range interp.Modes {
+		s := DefaultSettings()
+		s.Mode = mode
+		d := New(s)
+		mem := pagesOf(t, 1<<17)
+		at := address(pointerTo(mem))
+		mem[4] = 30
+		// 7 is what the parameter's four bytes hold of the argument.
+		if err := d.RunHost(hostLaunch(64, at, 7|1<<40)); err != nil {
+			t.Fatal(err)
+		}
+		if mem[0] != 7 || mem[4] != 37 || mem[252] != 7 || mem[256] != 0 {
+			t.Errorf("%s: got %v", mode, mem[:260])
+		}
+		bad := func(r Result, reason string, l *HostLaunch) {
+			t.Helper()
+			err := d.RunHost(l)
+			if ResultOf(err) != r || err != nil && !strings.Contains(err.Error(), reason) {
+				t.Errorf("%s: got %v, want %s with %q", mode, err, r.Name(), reason)
+			}
+		}
+		// Nothing, the heap of Go, what no host has, and a page that cannot be written.
+		bad(IllegalAddress, "ld.global.u32 %r4, [%rd0]", hostLaunch(1, 0, 1))
+		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 5<<20, 1))
+		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 0xc000000000, 1))
+		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 1<<63, 1))
+		bad(MisalignedAddress, "", hostLaunch(1, at+2, 1))
+		bad(InvalidValue, "2 parameters, 1 argument", hostLaunch(1, at))
+		bad(InvalidPTX, "does not look like PTX", &HostLaunch{PTX: []byte("hello"), Grid: interp.Dim(1), Block: interp.Dim(1)})
+		bad(InvalidValue, "no kernel", &HostLaunch{PTX: []byte(".version 7.8 .target sm_80 .address_size 64"), Grid: interp.Dim(1), Block: interp.Dim(1)})
+		if err := d.RunHost(hostLaunch(1, at, 1)); err != nil || mem[0] != 8 {
+			t.Errorf("%s, after faults: %v, %d", mode, err, mem[0])
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The trap of memory that is not there names the instruction and the lanes.
+func TestHostFault(t *testing.T) {
+	d := New(DefaultSettings())
+	defer d.Close()
+	mem, err := mapPages(1 << 17)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := address(pointerTo(mem))
+	unmapPages(mem)
+	err = d.RunHost(hostLaunch(32, at-64, 1)) // the first 16 lanes may have memory
+	if err == nil || !strings.Contains(err.Error(), "ld.global.u32 %r4") || !strings.Contains(err.Error(), "kernel add") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Variables start afresh in every launch.
+func TestHostVariables(t *testing.T) {
+	const src = `.version 7.8 .target sm_80 .address_size 64 .global .u32 n = 5;
+	.entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; ld.param.u64 %rd, [x]; atom.global.add.u32 %r, [n], 1; st.global.u32 [%rd], %r; ret; }`
+	d := New(DefaultSettings())
+	defer d.Close()
+	mem := pagesOf(t, 4)
+	for range 3 {
+		if err := d.RunHost(&HostLaunch{PTX: []byte(src), Args: []uint64{address(pointerTo(mem))}, Grid: interp.Dim(1), Block: interp.Dim(1)}); err != nil || mem[0] != 5 {
+			t.Fatalf("got %d, %v", mem[0], err)
+		}
+	}
+}
+
+func TestHostThreads(t *testing.T) {
+	d := New(DefaultSettings())
+	defer d.Close()
+	mem := pagesOf(t, 8*1024)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 10 {
+				if err := d.RunHost(hostLaunch(32, address(pointerTo(mem[1024*i:])), uint64(i))); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	for i := range 8 {
+		if got := mem[1024*i]; got != byte(10*i) {
+			t.Errorf("thread %d has %d", i, got)
+		}
+	}
+}
+
+// The statistics of a program are those of its launches together.
+func TestStatistics(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "stats.json")
+	s := DefaultSettings()
+	if err := s.Environment(func(name string) string { return map[string]string{"GEMU_STATS": file}[name] }); err != nil {
+		t.Fatal(err)
+	}
+	if s.Mode != interp.Check {
+		t.Errorf("mode %s", s.Mode)
+	}
+	d := New(s)
+	mem := pagesOf(t, 4096)
+	for range 3 {
+		if err := d.RunHost(hostLaunch(64, address(pointerTo(mem)), 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Statistics
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	// The kernel has 12 instructions, and a launch 2 full warps.
+	if got.Mode != "check" || got.Policy != "gemu" || len(got.Kernels) != 1 || got.Kernels[0].Kernel != "add" {
+		t.Fatalf("got %s", b)
+	}
+	k := got.Kernels[0]
+	if k.Launches != 3 || k.WarpInstructions != 3*2*12 || k.ThreadInstructions != 32*k.WarpInstructions || k.ActiveLanesMean != 32 {
+		t.Errorf("got %s", b)
+	}
+	// The address is affine, and loads of parameters are left out.
+	if k.Structure == nil || k.Structure.Instructions != k.WarpInstructions || k.Structure.MemoryOps != 100 {
+		t.Errorf("got %s", b)
+	}
+	if got.Total.WarpInstructions != k.WarpInstructions {
+		t.Errorf("got %s", b)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	for _, k := range []struct{ env, want string }{
+		{"GEMU_SM=8", "GEMU_SM=8: want a compute capability"},
+		{"GEMU_MEMORY=lots", "GEMU_MEMORY=lots: want a size"},
+		{"GEMU_MODE=fast", "GEMU_MODE=fast: want vector, affine or check"},
+		{"GEMU_RECONVERGENCE=stack", "want ipdom"},
+		{"GEMU_POLICY=none", "want one of gemu, kim"},
+		{"GEMU_WORKERS=0", "want a number from 1"},
+		{"GEMU_STATS=x GEMU_MODE=vector", "vectors have no structure"},
+		{"GEMU_POLICY=ideal GEMU_MODE=affine", "wants GEMU_MODE=check"},
+		{"GEMU_SM=9.0 GEMU_MEMORY=512M GEMU_DEVICES=2 GEMU_MODE=affine GEMU_STEPS=1000 GEMU_TRACE=2", ""},
+	} {
+		env := map[string]string{}
+		for _, f := range strings.Fields(k.env) {
+			name, value, _ := strings.Cut(f, "=")
+			env[name] = value
+		}
+		s := DefaultSettings()
+		err := s.Environment(func(name string) string { return env[name] })
+		if k.want == "" {
+			if err != nil || s.SM != 90 || s.Memory != 512<<20 || s.Devices != 2 || s.Mode != interp.Affine || s.Steps != 1000 || s.Trace != 2 {
+				t.Errorf("%s: %+v, %v", k.env, s, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), k.want) {
+			t.Errorf("%s: %v", k.env, err)
+		}
+	}
+}
+
+func pointerTo(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }

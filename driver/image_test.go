@@ -1,0 +1,117 @@
+package driver
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// fatEntryOf makes an entry of a fat binary, with the fields where compilers have
+// them; plain is the size of what is compressed.
+func fatEntryOf(kind uint16, sm uint32, flags uint64, data []byte, plain int) []byte {
+	e := make([]byte, entryHeader)
+	le := binary.LittleEndian
+	le.PutUint16(e[0:], kind)
+	le.PutUint16(e[2:], 0x101)
+	le.PutUint32(e[4:], entryHeader)
+	size := len(data)
+	padded := (size + 7) / 8 * 8
+	le.PutUint64(e[8:], uint64(padded))
+	le.PutUint32(e[28:], sm)
+	le.PutUint64(e[40:], flags)
+	if flags != 0 {
+		le.PutUint32(e[16:], uint32(size))
+		le.PutUint64(e[56:], uint64(plain))
+	}
+	return append(append(e, data...), make([]byte, padded-size)...)
+}
+
+func fatbin(entries ...[]byte) []byte {
+	h := make([]byte, fatbinHeader)
+	body := slices.Concat(entries...)
+	le := binary.LittleEndian
+	le.PutUint32(h, fatbinMagic)
+	le.PutUint16(h[4:], 1)
+	le.PutUint16(h[6:], fatbinHeader)
+	le.PutUint64(h[8:], uint64(len(body)))
+	return append(h, body...)
+}
+
+// answer is PTX whose kernel says which of several it is.
+func answer(n string) []byte {
+	return []byte(".version 7.8\n.target sm_50\n.address_size 64\n.visible .entry k(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; st.global.u32 [%rd], " + n + "; ret; }\n")
+}
+
+func compressLZ4(t *testing.T, src []byte) []byte {
+	dst := make([]byte, lz4.CompressBlockBound(len(src)))
+	n, err := new(lz4.Compressor).CompressBlock(src, dst)
+	if err != nil || n == 0 {
+		t.Fatal(n, err)
+	}
+	return dst[:n]
+}
+
+func compressZstd(t *testing.T, src []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll(src, nil)
+}
+
+func TestFatbin(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(4)
+	run := func(image unsafe.Pointer, want uint32) {
+		t.Helper()
+		c.mod = must(c.ModuleLoadData(image, 0))(t)
+		c.ok(c.launch("k", 1, 1, x))
+		c.expect(x, want)
+	}
+	sass := fatEntryOf(kindELF, 86, 0, []byte("\x7fELF machine code"), 0)
+	plain := fatEntryOf(kindPTX, 50, 0, append(answer("50"), 0), 0)
+	packed := answer("75" + strings.Repeat(" ", 300))
+	byLZ4 := fatEntryOf(kindPTX, 75, flagLZ4, compressLZ4(t, packed), len(packed))
+	newer := answer("80" + strings.Repeat(" ", 300))
+	byZstd := fatEntryOf(kindPTX, 80, flagZstd, compressZstd(t, newer), len(newer))
+	tooNew := fatEntryOf(kindPTX, 90, 0, answer("90"), 0)
+
+	all := fatbin(sass, plain, tooNew)
+	run(unsafe.Pointer(&all[0]), 50)
+	all = fatbin(byLZ4, sass, plain)
+	run(unsafe.Pointer(&all[0]), 75)
+	all = fatbin(plain, byLZ4, byZstd, tooNew)
+	run(unsafe.Pointer(&all[0]), 80)
+	wrapper := make([]byte, wrapperSize)
+	binary.LittleEndian.PutUint32(wrapper, wrapperMagic)
+	binary.LittleEndian.PutUint32(wrapper[4:], 1)
+	binary.LittleEndian.PutUint64(wrapper[8:], address(unsafe.Pointer(&all[0])))
+	run(unsafe.Pointer(&wrapper[0]), 80)
+
+	bad := func(want Result, reason string, image []byte) {
+		t.Helper()
+		_, err := c.ModuleLoadData(unsafe.Pointer(&image[0]), uint64(len(image)))
+		c.want(want, reason, err)
+	}
+	bad(NoBinaryForGPU, "it has machine code for sm_86, PTX for sm_90", fatbin(sass, tooNew))
+	bad(NoBinaryForGPU, "it has nothing", fatbin())
+	bad(NoBinaryForGPU, "a cubin", []byte("\x7fELF and more"))
+	// A broken one is told, wherever it is broken.
+	for at := range all {
+		broken := slices.Clone(all)
+		broken[at] ^= 0xff
+		if h, err := c.ModuleLoadData(unsafe.Pointer(&broken[0]), uint64(len(broken))); err == nil {
+			c.ok(c.ModuleUnload(h))
+		}
+	}
+	truncated := slices.Clone(all)
+	binary.LittleEndian.PutUint64(truncated[8:], uint64(len(all)-fatbinHeader-1))
+	bad(InvalidImage, "size of an entry", truncated)
+	_, err := c.ModuleLoadData(pointer(64), 0)
+	c.want(InvalidValue, "no memory of the host", err)
+}
