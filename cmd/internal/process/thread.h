@@ -1,0 +1,15 @@
+// The threads of a process, by number.
+
+#include <stdint.h>
+
+// gemu_thread is the number of the calling thread, from 1; numbers are never used
+// twice.
+uint64_t gemu_thread(void);
+
+// gemu_thread_ended is the number of a thread that has ended, and that it has not
+// returned before; 0 if there is none.
+uint64_t gemu_thread_ended(void);
+
+// gemu_at_exit makes the process call gemu_process_exit when it ends by exit or by
+// returning from main.
+void gemu_at_exit(void);

@@ -1,0 +1,120 @@
+// The types of the CUDA driver API that this library's functions have, as far as
+// their binary interface goes: handles are 64-bit numbers, which C passes like
+// pointers, enums are ints, structures have the layout of version 12.
+
+#ifndef GEMU_CUDA_TYPES_H
+#define GEMU_CUDA_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef uint64_t CUdeviceptr;
+typedef uint64_t CUcontext, CUmodule, CUfunction, CUlibrary, CUkernel, CUstream, CUevent;
+typedef uint64_t CUgraph, CUgraphNode, CUgraphExec, CUlinkState;
+
+typedef struct { char bytes[16]; } CUuuid;
+
+typedef void (*CUhostFn)(void *user);
+typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *user);
+typedef size_t (*CUoccupancyB2DSize)(int block);
+
+typedef struct {
+	size_t srcXInBytes, srcY;
+	unsigned srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	uint64_t srcArray;
+	size_t srcPitch;
+	size_t dstXInBytes, dstY;
+	unsigned dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	uint64_t dstArray;
+	size_t dstPitch;
+	size_t WidthInBytes, Height;
+} CUDA_MEMCPY2D;
+
+typedef struct {
+	size_t srcXInBytes, srcY, srcZ, srcLOD;
+	unsigned srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	uint64_t srcArray;
+	uint64_t srcContext; // reserved but in CUDA_MEMCPY3D_PEER
+	size_t srcPitch, srcHeight;
+	size_t dstXInBytes, dstY, dstZ, dstLOD;
+	unsigned dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	uint64_t dstArray;
+	uint64_t dstContext;
+	size_t dstPitch, dstHeight;
+	size_t WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D;
+
+typedef struct {
+	CUdeviceptr dst;
+	size_t pitch;
+	unsigned value, elementSize;
+	size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct {
+	CUhostFn fn;
+	void *userData;
+} CUDA_HOST_NODE_PARAMS;
+
+// Version 2 of the structure has two members more than version 1.
+typedef struct {
+	CUfunction func;
+	unsigned gridDimX, gridDimY, gridDimZ;
+	unsigned blockDimX, blockDimY, blockDimZ;
+	unsigned sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+	CUkernel kern;
+	CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct {
+	uint64_t flags;
+	CUstream uploadStream;
+	CUgraphNode errNode;
+	int result;
+} CUDA_GRAPH_INSTANTIATE_PARAMS;
+
+typedef struct {
+	unsigned id;
+	char pad[4];
+	union {
+		char bytes[64];
+		unsigned dim[3];
+		int value;
+	} value;
+} CUlaunchAttribute;
+
+typedef struct {
+	unsigned gridDimX, gridDimY, gridDimZ;
+	unsigned blockDimX, blockDimY, blockDimZ;
+	unsigned sharedMemBytes;
+	CUstream hStream;
+	CUlaunchAttribute *attrs;
+	unsigned numAttrs;
+} CUlaunchConfig;
+
+typedef struct {
+	int maxThreadsPerBlock;
+	int maxThreadsDim[3];
+	int maxGridSize[3];
+	int sharedMemPerBlock;
+	int totalConstantMemory;
+	int SIMDWidth;
+	int memPitch;
+	int regsPerBlock;
+	int clockRate;
+	int textureAlign;
+} CUdevprop;
+
+#endif

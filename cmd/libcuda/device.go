@@ -1,0 +1,207 @@
+package main
+
+// This file is initialisation, errors and devices.
+
+/*
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"sync"
+	"unsafe"
+
+	"gemu/driver"
+)
+
+//export cuInit
+func cuInit(flags C.uint) C.CUresult {
+	return result("cuInit", func(d *driver.Driver) error { return d.Init(uint32(flags)) })
+}
+
+//export cuDriverGetVersion
+func cuDriverGetVersion(version *C.int) C.CUresult {
+	return ask("cuDriverGetVersion", version, func(*driver.Driver) (int, error) { return driver.Version, nil })
+}
+
+// texts are strings that were given to C, which keeps them.
+var texts sync.Map
+
+func constant(s string) *C.char {
+	if p, ok := texts.Load(s); ok {
+		return p.(*C.char)
+	}
+	p, _ := texts.LoadOrStore(s, C.CString(s))
+	return p.(*C.char)
+}
+
+// describe gives a text about a result.
+func describe(of C.CUresult, to **C.char, text func(driver.Result) string) C.CUresult {
+	if to == nil {
+		return C.CUresult(driver.InvalidValue)
+	}
+	s := text(driver.Result(of))
+	if s == "" {
+		*to = nil
+		return C.CUresult(driver.InvalidValue)
+	}
+	*to = constant(s)
+	return 0
+}
+
+//export cuGetErrorString
+func cuGetErrorString(of C.CUresult, to **C.char) C.CUresult {
+	return describe(of, to, driver.Result.Description)
+}
+
+//export cuGetErrorName
+func cuGetErrorName(of C.CUresult, to **C.char) C.CUresult {
+	return describe(of, to, driver.Result.Name)
+}
+
+//export cuDeviceGet
+func cuDeviceGet(dev *C.CUdevice, ordinal C.int) C.CUresult {
+	return ask("cuDeviceGet", dev, func(d *driver.Driver) (int, error) { return d.DeviceGet(int(ordinal)) })
+}
+
+//export cuDeviceGetCount
+func cuDeviceGetCount(n *C.int) C.CUresult {
+	return ask("cuDeviceGetCount", n, (*driver.Driver).DeviceGetCount)
+}
+
+//export cuDeviceGetName
+func cuDeviceGetName(name *C.char, n C.int, dev C.CUdevice) C.CUresult {
+	return result("cuDeviceGetName", func(d *driver.Driver) error {
+		s, err := d.DeviceGetName(int(dev))
+		if err != nil {
+			return err
+		}
+		return putString(name, n, s)
+	})
+}
+
+//export cuDeviceGetUuid
+func cuDeviceGetUuid(uuid *C.CUuuid, dev C.CUdevice) C.CUresult {
+	return result("cuDeviceGetUuid", func(d *driver.Driver) error {
+		if uuid == nil {
+			return driver.InvalidValue
+		}
+		v, err := d.DeviceGetUUID(int(dev))
+		if err == nil {
+			*(*[16]byte)(unsafe.Pointer(uuid)) = v
+		}
+		return err
+	})
+}
+
+//export cuDeviceTotalMem_v2
+func cuDeviceTotalMem_v2(size *C.size_t, dev C.CUdevice) C.CUresult {
+	return ask("cuDeviceTotalMem_v2", size, func(d *driver.Driver) (uint64, error) { return d.DeviceTotalMem(int(dev)) })
+}
+
+//export cuDeviceGetAttribute
+func cuDeviceGetAttribute(value *C.int, attribute C.int, dev C.CUdevice) C.CUresult {
+	return ask("cuDeviceGetAttribute", value, func(d *driver.Driver) (int, error) {
+		return d.DeviceGetAttribute(driver.DeviceAttribute(attribute), int(dev))
+	})
+}
+
+//export cuDeviceGetProperties
+func cuDeviceGetProperties(p *C.CUdevprop, dev C.CUdevice) C.CUresult {
+	return result("cuDeviceGetProperties", func(d *driver.Driver) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		for attribute, to := range map[driver.DeviceAttribute]*C.int{
+			1: &p.maxThreadsPerBlock, 2: &p.maxThreadsDim[0], 3: &p.maxThreadsDim[1], 4: &p.maxThreadsDim[2],
+			5: &p.maxGridSize[0], 6: &p.maxGridSize[1], 7: &p.maxGridSize[2], 8: &p.sharedMemPerBlock, 9: &p.totalConstantMemory,
+			10: &p.SIMDWidth, 11: &p.memPitch, 12: &p.regsPerBlock, 13: &p.clockRate, 14: &p.textureAlign,
+		} {
+			v, err := d.DeviceGetAttribute(attribute, int(dev))
+			if err != nil {
+				return err
+			}
+			*to = C.int(v)
+		}
+		return nil
+	})
+}
+
+//export cuDeviceComputeCapability
+func cuDeviceComputeCapability(major, minor *C.int, dev C.CUdevice) C.CUresult {
+	return result("cuDeviceComputeCapability", func(d *driver.Driver) error {
+		a, b, err := d.DeviceComputeCapability(int(dev))
+		if err == nil {
+			err = put(major, a)
+		}
+		if err == nil {
+			err = put(minor, b)
+		}
+		return err
+	})
+}
+
+//export cuDeviceGetPCIBusId
+func cuDeviceGetPCIBusId(id *C.char, n C.int, dev C.CUdevice) C.CUresult {
+	return result("cuDeviceGetPCIBusId", func(d *driver.Driver) error {
+		s, err := d.DeviceGetPCIBusID(int(dev))
+		if err != nil {
+			return err
+		}
+		return putString(id, n, s)
+	})
+}
+
+//export cuDeviceGetByPCIBusId
+func cuDeviceGetByPCIBusId(dev *C.CUdevice, id *C.char) C.CUresult {
+	return ask("cuDeviceGetByPCIBusId", dev, func(d *driver.Driver) (int, error) { return d.DeviceGetByPCIBusID(C.GoString(id)) })
+}
+
+//export cuDeviceCanAccessPeer
+func cuDeviceCanAccessPeer(can *C.int, dev, peer C.CUdevice) C.CUresult {
+	return ask("cuDeviceCanAccessPeer", can, func(d *driver.Driver) (int, error) {
+		return truth(d.DeviceCanAccessPeer(int(dev), int(peer)))
+	})
+}
+
+//export cuDeviceGetP2PAttribute
+func cuDeviceGetP2PAttribute(value *C.int, attribute C.int, src, dst C.CUdevice) C.CUresult {
+	return ask("cuDeviceGetP2PAttribute", value, func(d *driver.Driver) (int, error) {
+		return d.DeviceGetP2PAttribute(int(attribute), int(src), int(dst))
+	})
+}
+
+//export cuDevicePrimaryCtxRetain
+func cuDevicePrimaryCtxRetain(ctx *C.CUcontext, dev C.CUdevice) C.CUresult {
+	return ask("cuDevicePrimaryCtxRetain", ctx, func(d *driver.Driver) (driver.Handle, error) { return d.PrimaryCtxRetain(int(dev)) })
+}
+
+//export cuDevicePrimaryCtxRelease_v2
+func cuDevicePrimaryCtxRelease_v2(dev C.CUdevice) C.CUresult {
+	return result("cuDevicePrimaryCtxRelease_v2", func(d *driver.Driver) error { return d.PrimaryCtxRelease(int(dev)) })
+}
+
+//export cuDevicePrimaryCtxReset_v2
+func cuDevicePrimaryCtxReset_v2(dev C.CUdevice) C.CUresult {
+	return result("cuDevicePrimaryCtxReset_v2", func(d *driver.Driver) error { return d.PrimaryCtxReset(int(dev)) })
+}
+
+//export cuDevicePrimaryCtxSetFlags_v2
+func cuDevicePrimaryCtxSetFlags_v2(dev C.CUdevice, flags C.uint) C.CUresult {
+	return result("cuDevicePrimaryCtxSetFlags_v2", func(d *driver.Driver) error { return d.PrimaryCtxSetFlags(int(dev), uint32(flags)) })
+}
+
+//export cuDevicePrimaryCtxGetState
+func cuDevicePrimaryCtxGetState(dev C.CUdevice, flags *C.uint, active *C.int) C.CUresult {
+	return result("cuDevicePrimaryCtxGetState", func(d *driver.Driver) error {
+		f, on, err := d.PrimaryCtxGetState(int(dev))
+		if err == nil {
+			err = put(flags, f)
+		}
+		if err == nil {
+			n, _ := truth(on, nil)
+			err = put(active, n)
+		}
+		return err
+	})
+}

@@ -1,0 +1,221 @@
+package main
+
+// This file is graphs.
+
+/*
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/driver"
+)
+
+//export cuGraphCreate
+func cuGraphCreate(graph *C.CUgraph, flags C.uint) C.CUresult {
+	return get("cuGraphCreate", graph, func(t *driver.Thread) (driver.Handle, error) { return t.GraphCreate(uint32(flags)) })
+}
+
+//export cuGraphDestroy
+func cuGraphDestroy(graph C.CUgraph) C.CUresult {
+	return do("cuGraphDestroy", func(t *driver.Thread) error { return t.GraphDestroy(driver.Handle(graph)) })
+}
+
+// kernelParams reads a node's parameters, of version 1 of the structure or 2: the
+// latter may name a kernel in place of a function.
+func kernelParams(p *C.CUDA_KERNEL_NODE_PARAMS, version int) *driver.LaunchParams {
+	function := p._func
+	if version > 1 && function == 0 {
+		function = p.kern
+	}
+	return &driver.LaunchParams{
+		Func: driver.Handle(function), Shared: uint32(p.sharedMemBytes),
+		Grid: extent(p.gridDimX, p.gridDimY, p.gridDimZ), Block: extent(p.blockDimX, p.blockDimY, p.blockDimZ),
+		Params: unsafe.Pointer(p.kernelParams), Extra: unsafe.Pointer(p.extra),
+	}
+}
+
+// addNode is a call that adds a node with parameters.
+func addNode[P any](call string, node *C.CUgraphNode, after *C.CUgraphNode, n C.size_t, params *P, add func(t *driver.Thread, after []driver.Handle) (driver.Handle, error)) C.CUresult {
+	return get(call, node, func(t *driver.Thread) (driver.Handle, error) {
+		if params == nil || n > 0 && after == nil {
+			return 0, driver.InvalidValue
+		}
+		return add(t, handles((*C.uint64_t)(after), n))
+	})
+}
+
+func addKernelNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_KERNEL_NODE_PARAMS, version int) C.CUresult {
+	return addNode(call, node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddKernelNode(driver.Handle(graph), after, kernelParams(p, version))
+	})
+}
+
+//export cuGraphAddKernelNode
+func cuGraphAddKernelNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
+	return addKernelNode("cuGraphAddKernelNode", node, graph, after, n, p, 1)
+}
+
+//export cuGraphAddKernelNode_v2
+func cuGraphAddKernelNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
+	return addKernelNode("cuGraphAddKernelNode_v2", node, graph, after, n, p, 2)
+}
+
+//export cuGraphAddMemcpyNode
+func cuGraphAddMemcpyNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_MEMCPY3D, ctx C.CUcontext) C.CUresult {
+	return addNode("cuGraphAddMemcpyNode", node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddMemcpyNode(driver.Handle(graph), after, copy3D(p))
+	})
+}
+
+func fillParams(p *C.CUDA_MEMSET_NODE_PARAMS) *driver.Fill2D {
+	return &driver.Fill2D{
+		Dst: uint64(p.dst), Pitch: uint64(p.pitch), Value: uint32(p.value), Size: uint32(p.elementSize),
+		Width: uint64(p.width), Height: uint64(p.height),
+	}
+}
+
+//export cuGraphAddMemsetNode
+func cuGraphAddMemsetNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_MEMSET_NODE_PARAMS, ctx C.CUcontext) C.CUresult {
+	return addNode("cuGraphAddMemsetNode", node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddMemsetNode(driver.Handle(graph), after, fillParams(p))
+	})
+}
+
+//export cuGraphAddHostNode
+func cuGraphAddHostNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
+	return addNode("cuGraphAddHostNode", node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		if p.fn == nil {
+			return 0, driver.InvalidValue
+		}
+		return t.GraphAddHostNode(driver.Handle(graph), after, hostFunction(p.fn, p.userData))
+	})
+}
+
+//export cuGraphAddEmptyNode
+func cuGraphAddEmptyNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t) C.CUresult {
+	return addNode("cuGraphAddEmptyNode", node, after, n, node, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddEmptyNode(driver.Handle(graph), after)
+	})
+}
+
+//export cuGraphAddDependencies
+func cuGraphAddDependencies(graph C.CUgraph, from, to *C.CUgraphNode, n C.size_t) C.CUresult {
+	return do("cuGraphAddDependencies", func(t *driver.Thread) error {
+		if n > 0 && (from == nil || to == nil) {
+			return driver.InvalidValue
+		}
+		return t.GraphAddDependencies(driver.Handle(graph), handles((*C.uint64_t)(from), n), handles((*C.uint64_t)(to), n))
+	})
+}
+
+//export cuGraphGetNodes
+func cuGraphGetNodes(graph C.CUgraph, nodes *C.CUgraphNode, n *C.size_t) C.CUresult {
+	return do("cuGraphGetNodes", func(t *driver.Thread) error {
+		if n == nil {
+			return driver.InvalidValue
+		}
+		list, err := t.GraphGetNodes(driver.Handle(graph))
+		if err != nil {
+			return err
+		}
+		if nodes == nil {
+			*n = C.size_t(len(list))
+			return nil
+		}
+		to := handles((*C.uint64_t)(nodes), *n)
+		k := copy(to, list)
+		clear(to[k:])
+		*n = C.size_t(k)
+		return nil
+	})
+}
+
+//export cuGraphNodeGetType
+func cuGraphNodeGetType(node C.CUgraphNode, kind *C.int) C.CUresult {
+	return get("cuGraphNodeGetType", kind, func(t *driver.Thread) (driver.NodeKind, error) { return t.GraphNodeGetType(driver.Handle(node)) })
+}
+
+func instantiate(call string, exec *C.CUgraphExec, graph C.CUgraph) C.CUresult {
+	return get(call, exec, func(t *driver.Thread) (driver.Handle, error) { return t.GraphInstantiate(driver.Handle(graph)) })
+}
+
+//export cuGraphInstantiate_v2
+func cuGraphInstantiate_v2(exec *C.CUgraphExec, graph C.CUgraph, errNode *C.CUgraphNode, log *C.char, size C.size_t) C.CUresult {
+	return instantiate("cuGraphInstantiate_v2", exec, graph)
+}
+
+//export cuGraphInstantiateWithFlags
+func cuGraphInstantiateWithFlags(exec *C.CUgraphExec, graph C.CUgraph, flags C.ulonglong) C.CUresult {
+	return instantiate("cuGraphInstantiateWithFlags", exec, graph)
+}
+
+//export cuGraphInstantiateWithParams
+func cuGraphInstantiateWithParams(exec *C.CUgraphExec, graph C.CUgraph, p *C.CUDA_GRAPH_INSTANTIATE_PARAMS) C.CUresult {
+	r := instantiate("cuGraphInstantiateWithParams", exec, graph)
+	if p != nil {
+		p.errNode, p.result = 0, min(r, 1)
+	}
+	return r
+}
+
+func setKernelNode(call string, exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS, version int) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphExecKernelNodeSetParams(driver.Handle(exec), driver.Handle(node), kernelParams(p, version))
+	})
+}
+
+//export cuGraphExecKernelNodeSetParams
+func cuGraphExecKernelNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
+	return setKernelNode("cuGraphExecKernelNodeSetParams", exec, node, p, 1)
+}
+
+//export cuGraphExecKernelNodeSetParams_v2
+func cuGraphExecKernelNodeSetParams_v2(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
+	return setKernelNode("cuGraphExecKernelNodeSetParams_v2", exec, node, p, 2)
+}
+
+//export cuGraphExecMemcpyNodeSetParams
+func cuGraphExecMemcpyNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_MEMCPY3D, ctx C.CUcontext) C.CUresult {
+	return do("cuGraphExecMemcpyNodeSetParams", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphExecMemcpyNodeSetParams(driver.Handle(exec), driver.Handle(node), copy3D(p))
+	})
+}
+
+//export cuGraphExecMemsetNodeSetParams
+func cuGraphExecMemsetNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_MEMSET_NODE_PARAMS, ctx C.CUcontext) C.CUresult {
+	return do("cuGraphExecMemsetNodeSetParams", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphExecMemsetNodeSetParams(driver.Handle(exec), driver.Handle(node), fillParams(p))
+	})
+}
+
+//export cuGraphLaunch
+func cuGraphLaunch(exec C.CUgraphExec, stream C.CUstream) C.CUresult {
+	return do("cuGraphLaunch", func(t *driver.Thread) error { return t.GraphLaunch(driver.Handle(exec), driver.Handle(stream)) })
+}
+
+// There is nowhere to upload a graph to.
+
+//export cuGraphUpload
+func cuGraphUpload(exec C.CUgraphExec, stream C.CUstream) C.CUresult {
+	return do("cuGraphUpload", func(t *driver.Thread) error {
+		_, err := t.StreamGetFlags(driver.Handle(stream))
+		return err
+	})
+}
+
+//export cuGraphExecDestroy
+func cuGraphExecDestroy(exec C.CUgraphExec) C.CUresult {
+	return do("cuGraphExecDestroy", func(t *driver.Thread) error { return t.GraphExecDestroy(driver.Handle(exec)) })
+}

@@ -1,0 +1,221 @@
+package main
+
+// This file is functions, launches and occupancy.
+
+/*
+#include "cuda_types.h"
+
+static inline size_t gemu_call_occupancy(CUoccupancyB2DSize f, int block) { return f(block); }
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/driver"
+	"gemu/interp"
+)
+
+func extent(x, y, z C.uint) interp.Dim3 { return interp.Dim3{X: int(x), Y: int(y), Z: int(z)} }
+
+func launch(call string, p *driver.LaunchParams, stream C.CUstream) C.CUresult {
+	return do(call, func(t *driver.Thread) error { return t.LaunchKernel(p, driver.Handle(stream)) })
+}
+
+//export cuLaunchKernel
+func cuLaunchKernel(function C.CUfunction, gx, gy, gz, bx, by, bz, shared C.uint, stream C.CUstream, params, extra *unsafe.Pointer) C.CUresult {
+	return launch("cuLaunchKernel", &driver.LaunchParams{
+		Func: driver.Handle(function), Grid: extent(gx, gy, gz), Block: extent(bx, by, bz), Shared: uint32(shared),
+		Params: unsafe.Pointer(params), Extra: unsafe.Pointer(extra),
+	}, stream)
+}
+
+// cuLaunchCooperativeKernel is a launch whose blocks are all in flight at once. Here
+// blocks make progress in any launch (see interp), so it is like any other.
+//
+//export cuLaunchCooperativeKernel
+func cuLaunchCooperativeKernel(function C.CUfunction, gx, gy, gz, bx, by, bz, shared C.uint, stream C.CUstream, params *unsafe.Pointer) C.CUresult {
+	return launch("cuLaunchCooperativeKernel", &driver.LaunchParams{
+		Func: driver.Handle(function), Grid: extent(gx, gy, gz), Block: extent(bx, by, bz), Shared: uint32(shared), Params: unsafe.Pointer(params),
+	}, stream)
+}
+
+// Numbers of CUlaunchAttributeID whose value changes what a launch computes.
+const attributeCluster = 4
+
+//export cuLaunchKernelEx
+func cuLaunchKernelEx(config *C.CUlaunchConfig, function C.CUfunction, params, extra *unsafe.Pointer) C.CUresult {
+	return do("cuLaunchKernelEx", func(t *driver.Thread) error {
+		if config == nil || config.numAttrs > 0 && config.attrs == nil {
+			return driver.InvalidValue
+		}
+		for _, a := range unsafe.Slice(config.attrs, int(config.numAttrs)) {
+			dim := (*[3]C.uint)(unsafe.Pointer(&a.value))
+			if a.id == attributeCluster && dim[0]*dim[1]*dim[2] > 1 {
+				return &driver.Error{Result: driver.NotSupported, Detail: "clusters of more than one block"}
+			}
+		}
+		return t.LaunchKernel(&driver.LaunchParams{
+			Func: driver.Handle(function), Shared: uint32(config.sharedMemBytes),
+			Grid:   extent(config.gridDimX, config.gridDimY, config.gridDimZ),
+			Block:  extent(config.blockDimX, config.blockDimY, config.blockDimZ),
+			Params: unsafe.Pointer(params), Extra: unsafe.Pointer(extra),
+		}, driver.Handle(config.hStream))
+	})
+}
+
+//export cuFuncGetAttribute
+func cuFuncGetAttribute(value *C.int, attribute C.int, function C.CUfunction) C.CUresult {
+	return get("cuFuncGetAttribute", value, func(t *driver.Thread) (int, error) {
+		return t.FuncGetAttribute(driver.FunctionAttribute(attribute), driver.Handle(function))
+	})
+}
+
+//export cuFuncSetAttribute
+func cuFuncSetAttribute(function C.CUfunction, attribute, value C.int) C.CUresult {
+	return do("cuFuncSetAttribute", func(t *driver.Thread) error {
+		return t.FuncSetAttribute(driver.FunctionAttribute(attribute), int(value), driver.Handle(function))
+	})
+}
+
+// All devices are alike: a kernel has the same attributes on each.
+
+//export cuKernelGetAttribute
+func cuKernelGetAttribute(value *C.int, attribute C.int, kernel C.CUkernel, dev C.CUdevice) C.CUresult {
+	return get("cuKernelGetAttribute", value, func(t *driver.Thread) (int, error) {
+		return t.FuncGetAttribute(driver.FunctionAttribute(attribute), driver.Handle(kernel))
+	})
+}
+
+//export cuKernelSetAttribute
+func cuKernelSetAttribute(attribute, value C.int, kernel C.CUkernel, dev C.CUdevice) C.CUresult {
+	return do("cuKernelSetAttribute", func(t *driver.Thread) error {
+		return t.FuncSetAttribute(driver.FunctionAttribute(attribute), int(value), driver.Handle(kernel))
+	})
+}
+
+//export cuFuncSetCacheConfig
+func cuFuncSetCacheConfig(function C.CUfunction, config C.int) C.CUresult {
+	return do("cuFuncSetCacheConfig", func(t *driver.Thread) error { return t.FuncSetCacheConfig(driver.Handle(function), int(config)) })
+}
+
+//export cuKernelSetCacheConfig
+func cuKernelSetCacheConfig(kernel C.CUkernel, config C.int, dev C.CUdevice) C.CUresult {
+	return do("cuKernelSetCacheConfig", func(t *driver.Thread) error { return t.FuncSetCacheConfig(driver.Handle(kernel), int(config)) })
+}
+
+// There are no banks of shared memory to configure.
+
+//export cuFuncSetSharedMemConfig
+func cuFuncSetSharedMemConfig(function C.CUfunction, config C.int) C.CUresult {
+	return do("cuFuncSetSharedMemConfig", func(t *driver.Thread) error {
+		if config < 0 || config > 2 {
+			return driver.InvalidValue
+		}
+		_, err := t.FuncGetName(driver.Handle(function))
+		return err
+	})
+}
+
+//export cuFuncGetModule
+func cuFuncGetModule(module *C.CUmodule, function C.CUfunction) C.CUresult {
+	return get("cuFuncGetModule", module, func(t *driver.Thread) (driver.Handle, error) { return t.FuncGetModule(driver.Handle(function)) })
+}
+
+func functionName(call string, name **C.char, function driver.Handle) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if name == nil {
+			return driver.InvalidValue
+		}
+		s, err := t.FuncGetName(function)
+		if err == nil {
+			*name = constant(s)
+		}
+		return err
+	})
+}
+
+//export cuFuncGetName
+func cuFuncGetName(name **C.char, function C.CUfunction) C.CUresult {
+	return functionName("cuFuncGetName", name, driver.Handle(function))
+}
+
+//export cuKernelGetName
+func cuKernelGetName(name **C.char, kernel C.CUkernel) C.CUresult {
+	return functionName("cuKernelGetName", name, driver.Handle(kernel))
+}
+
+func paramInfo(call string, function driver.Handle, i C.size_t, offset, size *C.size_t) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		at, n, err := t.FuncGetParamInfo(function, uint64(i))
+		if err == nil {
+			err = put(offset, at)
+		}
+		if err == nil && size != nil {
+			*size = C.size_t(n)
+		}
+		return err
+	})
+}
+
+//export cuFuncGetParamInfo
+func cuFuncGetParamInfo(function C.CUfunction, i C.size_t, offset, size *C.size_t) C.CUresult {
+	return paramInfo("cuFuncGetParamInfo", driver.Handle(function), i, offset, size)
+}
+
+//export cuKernelGetParamInfo
+func cuKernelGetParamInfo(kernel C.CUkernel, i C.size_t, offset, size *C.size_t) C.CUresult {
+	return paramInfo("cuKernelGetParamInfo", driver.Handle(kernel), i, offset, size)
+}
+
+func maxBlocks(call string, n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t) C.CUresult {
+	return get(call, n, func(t *driver.Thread) (int, error) {
+		return t.OccupancyMaxActiveBlocks(driver.Handle(function), int(threads), uint64(dynamic))
+	})
+}
+
+//export cuOccupancyMaxActiveBlocksPerMultiprocessor
+func cuOccupancyMaxActiveBlocksPerMultiprocessor(n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t) C.CUresult {
+	return maxBlocks("cuOccupancyMaxActiveBlocksPerMultiprocessor", n, function, threads, dynamic)
+}
+
+//export cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
+func cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t, flags C.uint) C.CUresult {
+	return maxBlocks("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", n, function, threads, dynamic)
+}
+
+func blockSize(call string, grid, block *C.int, function C.CUfunction, f C.CUoccupancyB2DSize, dynamic C.size_t, limit C.int) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		shared := func(threads int) uint64 {
+			if f == nil {
+				return uint64(dynamic)
+			}
+			return uint64(C.gemu_call_occupancy(f, C.int(threads)))
+		}
+		g, b, err := t.OccupancyMaxPotentialBlockSize(driver.Handle(function), shared, int(limit))
+		if err == nil {
+			err = put(grid, g)
+		}
+		if err == nil {
+			err = put(block, b)
+		}
+		return err
+	})
+}
+
+//export cuOccupancyMaxPotentialBlockSize
+func cuOccupancyMaxPotentialBlockSize(grid, block *C.int, function C.CUfunction, f C.CUoccupancyB2DSize, dynamic C.size_t, limit C.int) C.CUresult {
+	return blockSize("cuOccupancyMaxPotentialBlockSize", grid, block, function, f, dynamic, limit)
+}
+
+//export cuOccupancyMaxPotentialBlockSizeWithFlags
+func cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block *C.int, function C.CUfunction, f C.CUoccupancyB2DSize, dynamic C.size_t, limit C.int, flags C.uint) C.CUresult {
+	return blockSize("cuOccupancyMaxPotentialBlockSizeWithFlags", grid, block, function, f, dynamic, limit)
+}
+
+//export cuOccupancyAvailableDynamicSMemPerBlock
+func cuOccupancyAvailableDynamicSMemPerBlock(dynamic *C.size_t, function C.CUfunction, blocks, threads C.int) C.CUresult {
+	return get("cuOccupancyAvailableDynamicSMemPerBlock", dynamic, func(t *driver.Thread) (uint64, error) {
+		return t.OccupancyAvailableDynamicShared(driver.Handle(function), int(blocks), int(threads))
+	})
+}

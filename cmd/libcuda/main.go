@@ -1,0 +1,126 @@
+// Command libcuda is libcuda.so.1: the CUDA driver API, by package driver. Build it
+// with
+//
+//	go build -buildmode=c-shared -o libcuda.so.1 ./cmd/libcuda
+//
+// Each file has the functions of a part of the API. They are thin: they turn C types
+// into Go's and say which results go where. A function that the API has and this
+// library does not is in zsymbols.c; that file is generated from the list of all names
+// (see _gen). docs/libraries.md is for users.
+package main
+
+//go:generate go run ./_gen
+
+/*
+#cgo LDFLAGS: -ldl
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/cmd/internal/process"
+	"gemu/driver"
+)
+
+func main() {}
+
+// result is the result of a call that works on the driver as a whole.
+func result(call string, f func(*driver.Driver) error) C.CUresult {
+	d, err := process.Driver()
+	if err != nil {
+		return C.CUresult(driver.Unknown)
+	}
+	return C.CUresult(d.Trace(call, f(d)))
+}
+
+// do is a call of a thread.
+func do(call string, f func(*driver.Thread) error) C.CUresult {
+	t, err := process.Thread()
+	if err != nil {
+		return C.CUresult(driver.Unknown)
+	}
+	return result(call, func(*driver.Driver) error { return f(t) })
+}
+
+// number is any of C's and Go's numbers.
+type number interface {
+	~int32 | ~uint32 | ~int64 | ~uint64 | ~int | ~uint | ~uint8 | ~float32
+}
+
+// put stores a result where the client wants it. A null pointer is an error.
+func put[C, G number](to *C, value G) error {
+	if to == nil {
+		return driver.InvalidValue
+	}
+	*to = C(value)
+	return nil
+}
+
+// get is a call of a thread with one result.
+func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_result {
+	return do(call, func(t *driver.Thread) error {
+		if to == nil {
+			return driver.InvalidValue
+		}
+		v, err := f(t)
+		if err != nil {
+			return err
+		}
+		return put(to, v)
+	})
+}
+
+// ask is a call of the driver with one result.
+func ask[C, G number](call string, to *C, f func(*driver.Driver) (G, error)) C_result {
+	return result(call, func(d *driver.Driver) error {
+		if to == nil {
+			return driver.InvalidValue
+		}
+		v, err := f(d)
+		if err != nil {
+			return err
+		}
+		return put(to, v)
+	})
+}
+
+// C_result is C.CUresult where C is a type parameter.
+type C_result = C.CUresult
+
+// putString copies text into a client's buffer of n bytes, cut to fit, with a zero.
+func putString(to *C.char, n C.int, text string) error {
+	if to == nil || n < 1 {
+		return driver.InvalidValue
+	}
+	buffer := unsafe.Slice((*byte)(unsafe.Pointer(to)), int(n))
+	buffer[copy(buffer[:n-1], text)] = 0
+	return nil
+}
+
+// handles views an array of handles.
+func handles(p *C.uint64_t, n C.size_t) []driver.Handle {
+	if n == 0 || p == nil {
+		return nil
+	}
+	return unsafe.Slice((*driver.Handle)(unsafe.Pointer(p)), int(n))
+}
+
+func truth(b bool, err error) (int, error) {
+	if b {
+		return 1, err
+	}
+	return 0, err
+}
+
+// gemu_unsupported is what a function of zsymbols.c does.
+//
+//export gemu_unsupported
+func gemu_unsupported(name *C.char) C.int {
+	d, err := process.Driver()
+	if err != nil {
+		return C.int(driver.Unknown)
+	}
+	return C.int(d.Unsupported(C.GoString(name)))
+}

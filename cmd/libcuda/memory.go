@@ -1,0 +1,408 @@
+package main
+
+// This file is memory.
+
+/*
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/driver"
+)
+
+//export cuMemGetInfo_v2
+func cuMemGetInfo_v2(free, total *C.size_t) C.CUresult {
+	return do("cuMemGetInfo_v2", func(t *driver.Thread) error {
+		a, b, err := t.MemGetInfo()
+		if err == nil {
+			err = put(free, a)
+		}
+		if err == nil {
+			err = put(total, b)
+		}
+		return err
+	})
+}
+
+//export cuMemAlloc_v2
+func cuMemAlloc_v2(addr *C.CUdeviceptr, size C.size_t) C.CUresult {
+	return get("cuMemAlloc_v2", addr, func(t *driver.Thread) (uint64, error) { return t.MemAlloc(uint64(size)) })
+}
+
+//export cuMemAllocPitch_v2
+func cuMemAllocPitch_v2(addr *C.CUdeviceptr, pitch *C.size_t, width, height C.size_t, element C.uint) C.CUresult {
+	return do("cuMemAllocPitch_v2", func(t *driver.Thread) error {
+		if addr == nil || pitch == nil {
+			return driver.InvalidValue
+		}
+		a, p, err := t.MemAllocPitch(uint64(width), uint64(height), uint32(element))
+		if err == nil {
+			*addr, *pitch = C.CUdeviceptr(a), C.size_t(p)
+		}
+		return err
+	})
+}
+
+//export cuMemAllocManaged
+func cuMemAllocManaged(addr *C.CUdeviceptr, size C.size_t, flags C.uint) C.CUresult {
+	return get("cuMemAllocManaged", addr, func(t *driver.Thread) (uint64, error) { return t.MemAllocManaged(uint64(size), uint32(flags)) })
+}
+
+//export cuMemFree_v2
+func cuMemFree_v2(addr C.CUdeviceptr) C.CUresult {
+	return do("cuMemFree_v2", func(t *driver.Thread) error {
+		if addr == 0 {
+			return t.Check()
+		}
+		return t.MemFree(uint64(addr))
+	})
+}
+
+func hostAlloc(call string, p *unsafe.Pointer, size C.size_t, flags C.uint) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		host, err := t.MemHostAlloc(uint64(size), uint32(flags))
+		if err == nil {
+			*p = host
+		}
+		return err
+	})
+}
+
+//export cuMemHostAlloc
+func cuMemHostAlloc(p *unsafe.Pointer, size C.size_t, flags C.uint) C.CUresult {
+	return hostAlloc("cuMemHostAlloc", p, size, flags)
+}
+
+//export cuMemAllocHost_v2
+func cuMemAllocHost_v2(p *unsafe.Pointer, size C.size_t) C.CUresult {
+	return hostAlloc("cuMemAllocHost_v2", p, size, 0)
+}
+
+//export cuMemFreeHost
+func cuMemFreeHost(p unsafe.Pointer) C.CUresult {
+	return do("cuMemFreeHost", func(t *driver.Thread) error {
+		if p == nil {
+			return t.Check()
+		}
+		return t.MemFreeHost(p)
+	})
+}
+
+//export cuMemHostRegister_v2
+func cuMemHostRegister_v2(p unsafe.Pointer, size C.size_t, flags C.uint) C.CUresult {
+	return do("cuMemHostRegister_v2", func(t *driver.Thread) error { return t.MemHostRegister(p, uint64(size), uint32(flags)) })
+}
+
+//export cuMemHostUnregister
+func cuMemHostUnregister(p unsafe.Pointer) C.CUresult {
+	return do("cuMemHostUnregister", func(t *driver.Thread) error { return t.MemHostUnregister(p) })
+}
+
+//export cuMemHostGetDevicePointer_v2
+func cuMemHostGetDevicePointer_v2(addr *C.CUdeviceptr, p unsafe.Pointer, flags C.uint) C.CUresult {
+	return get("cuMemHostGetDevicePointer_v2", addr, func(t *driver.Thread) (uint64, error) { return t.MemHostGetDevicePointer(p, uint32(flags)) })
+}
+
+//export cuMemHostGetFlags
+func cuMemHostGetFlags(flags *C.uint, p unsafe.Pointer) C.CUresult {
+	return get("cuMemHostGetFlags", flags, func(t *driver.Thread) (uint32, error) { return t.MemHostGetFlags(p) })
+}
+
+//export cuMemGetAddressRange_v2
+func cuMemGetAddressRange_v2(base *C.CUdeviceptr, size *C.size_t, addr C.CUdeviceptr) C.CUresult {
+	return do("cuMemGetAddressRange_v2", func(t *driver.Thread) error {
+		a, n, err := t.MemGetAddressRange(uint64(addr))
+		if err == nil && base != nil {
+			*base = C.CUdeviceptr(a)
+		}
+		if err == nil && size != nil {
+			*size = C.size_t(n)
+		}
+		return err
+	})
+}
+
+// The calls that give hints about managed memory, which is everywhere at once.
+
+//export cuMemAdvise
+func cuMemAdvise(addr C.CUdeviceptr, size C.size_t, advice C.int, dev C.CUdevice) C.CUresult {
+	return do("cuMemAdvise", func(t *driver.Thread) error { return t.MemAdvise(uint64(addr), uint64(size)) })
+}
+
+//export cuMemPrefetchAsync
+func cuMemPrefetchAsync(addr C.CUdeviceptr, size C.size_t, dev C.CUdevice, stream C.CUstream) C.CUresult {
+	return do("cuMemPrefetchAsync", func(t *driver.Thread) error { return t.MemAdvise(uint64(addr), uint64(size)) })
+}
+
+//export cuStreamAttachMemAsync
+func cuStreamAttachMemAsync(stream C.CUstream, addr C.CUdeviceptr, size C.size_t, flags C.uint) C.CUresult {
+	return do("cuStreamAttachMemAsync", func(t *driver.Thread) error { return t.MemAdvise(uint64(addr), max(uint64(size), 1)) })
+}
+
+// pointerSizes are the sizes in bytes of the C types of attributes that are not of
+// eight.
+var pointerSizes = map[driver.PointerAttribute]int{
+	driver.PointerMemoryType: 4, driver.PointerIsManaged: 1, driver.PointerDeviceOrdinal: 4, driver.PointerSyncMemops: 1,
+	driver.PointerIPCCapable: 1, driver.PointerMapped: 1, driver.PointerRDMACapable: 1, driver.PointerAccessFlags: 4,
+}
+
+func putPointerAttribute(to unsafe.Pointer, a driver.PointerAttribute, value uint64) error {
+	if to == nil {
+		return driver.InvalidValue
+	}
+	switch pointerSizes[a] {
+	case 1:
+		*(*uint8)(to) = uint8(value)
+	case 4:
+		*(*uint32)(to) = uint32(value)
+	default:
+		*(*uint64)(to) = value
+	}
+	return nil
+}
+
+//export cuPointerGetAttribute
+func cuPointerGetAttribute(to unsafe.Pointer, attribute C.int, addr C.CUdeviceptr) C.CUresult {
+	return do("cuPointerGetAttribute", func(t *driver.Thread) error {
+		a := driver.PointerAttribute(attribute)
+		v, err := t.PointerGetAttribute(a, uint64(addr))
+		if err != nil {
+			return err
+		}
+		return putPointerAttribute(to, a, v)
+	})
+}
+
+//export cuPointerGetAttributes
+func cuPointerGetAttributes(n C.uint, attributes *C.int, to *unsafe.Pointer, addr C.CUdeviceptr) C.CUresult {
+	return do("cuPointerGetAttributes", func(t *driver.Thread) error {
+		if n == 0 || attributes == nil || to == nil {
+			return driver.InvalidValue
+		}
+		list := unsafe.Slice((*driver.PointerAttribute)(unsafe.Pointer(attributes)), int(n))
+		values, err := t.PointerGetAttributes(list, uint64(addr))
+		if err != nil {
+			return err
+		}
+		for i, p := range unsafe.Slice(to, int(n)) {
+			if err := putPointerAttribute(p, list[i], values[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func device(addr C.CUdeviceptr) driver.Place {
+	return driver.Place{Kind: driver.DevicePlace, Device: uint64(addr)}
+}
+
+func host(p unsafe.Pointer) driver.Place { return driver.Place{Kind: driver.HostPlace, Host: p} }
+
+func either(addr C.CUdeviceptr) driver.Place {
+	return driver.Place{Kind: driver.UnifiedPlace, Device: uint64(addr)}
+}
+
+// move is a copy of plain memory.
+func move(call string, dst, src driver.Place, n C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
+	return do(call, func(t *driver.Thread) error { return t.Memcpy(dst, src, uint64(n), driver.Handle(stream), async) })
+}
+
+//export cuMemcpy
+func cuMemcpy(dst, src C.CUdeviceptr, n C.size_t) C.CUresult {
+	return move("cuMemcpy", either(dst), either(src), n, 0, false)
+}
+
+//export cuMemcpyAsync
+func cuMemcpyAsync(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
+	return move("cuMemcpyAsync", either(dst), either(src), n, stream, true)
+}
+
+//export cuMemcpyHtoD_v2
+func cuMemcpyHtoD_v2(dst C.CUdeviceptr, src unsafe.Pointer, n C.size_t) C.CUresult {
+	return move("cuMemcpyHtoD_v2", device(dst), host(src), n, 0, false)
+}
+
+//export cuMemcpyHtoDAsync_v2
+func cuMemcpyHtoDAsync_v2(dst C.CUdeviceptr, src unsafe.Pointer, n C.size_t, stream C.CUstream) C.CUresult {
+	return move("cuMemcpyHtoDAsync_v2", device(dst), host(src), n, stream, true)
+}
+
+//export cuMemcpyDtoH_v2
+func cuMemcpyDtoH_v2(dst unsafe.Pointer, src C.CUdeviceptr, n C.size_t) C.CUresult {
+	return move("cuMemcpyDtoH_v2", host(dst), device(src), n, 0, false)
+}
+
+//export cuMemcpyDtoHAsync_v2
+func cuMemcpyDtoHAsync_v2(dst unsafe.Pointer, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
+	return move("cuMemcpyDtoHAsync_v2", host(dst), device(src), n, stream, true)
+}
+
+//export cuMemcpyDtoD_v2
+func cuMemcpyDtoD_v2(dst, src C.CUdeviceptr, n C.size_t) C.CUresult {
+	return move("cuMemcpyDtoD_v2", device(dst), device(src), n, 0, false)
+}
+
+//export cuMemcpyDtoDAsync_v2
+func cuMemcpyDtoDAsync_v2(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
+	return move("cuMemcpyDtoDAsync_v2", device(dst), device(src), n, stream, true)
+}
+
+// All devices have one address space: the contexts of a copy between two say
+// nothing new.
+
+//export cuMemcpyPeer
+func cuMemcpyPeer(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdeviceptr, srcContext C.CUcontext, n C.size_t) C.CUresult {
+	return move("cuMemcpyPeer", device(dst), device(src), n, 0, false)
+}
+
+//export cuMemcpyPeerAsync
+func cuMemcpyPeerAsync(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdeviceptr, srcContext C.CUcontext, n C.size_t, stream C.CUstream) C.CUresult {
+	return move("cuMemcpyPeerAsync", device(dst), device(src), n, stream, true)
+}
+
+// place is a side of a structured copy.
+func place(kind C.uint, p unsafe.Pointer, addr C.CUdeviceptr) driver.Place {
+	return driver.Place{Kind: driver.PlaceKind(kind), Host: p, Device: uint64(addr)}
+}
+
+func copy2D(c *C.CUDA_MEMCPY2D) *driver.Copy3D {
+	return &driver.Copy3D{
+		Src:   driver.Side{Place: place(c.srcMemoryType, c.srcHost, c.srcDevice), X: uint64(c.srcXInBytes), Y: uint64(c.srcY), Pitch: uint64(c.srcPitch)},
+		Dst:   driver.Side{Place: place(c.dstMemoryType, c.dstHost, c.dstDevice), X: uint64(c.dstXInBytes), Y: uint64(c.dstY), Pitch: uint64(c.dstPitch)},
+		Width: uint64(c.WidthInBytes), Height: uint64(c.Height), Depth: 1,
+	}
+}
+
+func copy3D(c *C.CUDA_MEMCPY3D) *driver.Copy3D {
+	return &driver.Copy3D{
+		Src: driver.Side{
+			Place: place(c.srcMemoryType, c.srcHost, c.srcDevice), X: uint64(c.srcXInBytes), Y: uint64(c.srcY), Z: uint64(c.srcZ),
+			Pitch: uint64(c.srcPitch), Height: uint64(c.srcHeight),
+		},
+		Dst: driver.Side{
+			Place: place(c.dstMemoryType, c.dstHost, c.dstDevice), X: uint64(c.dstXInBytes), Y: uint64(c.dstY), Z: uint64(c.dstZ),
+			Pitch: uint64(c.dstPitch), Height: uint64(c.dstHeight),
+		},
+		Width: uint64(c.WidthInBytes), Height: uint64(c.Height), Depth: uint64(c.Depth),
+	}
+}
+
+func move2D(call string, c *C.CUDA_MEMCPY2D, stream C.CUstream, async driver.Async) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if c == nil {
+			return driver.InvalidValue
+		}
+		return t.Memcpy3D(copy2D(c), driver.Handle(stream), async)
+	})
+}
+
+func move3D(call string, c *C.CUDA_MEMCPY3D, stream C.CUstream, async driver.Async) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if c == nil {
+			return driver.InvalidValue
+		}
+		return t.Memcpy3D(copy3D(c), driver.Handle(stream), async)
+	})
+}
+
+//export cuMemcpy2D_v2
+func cuMemcpy2D_v2(c *C.CUDA_MEMCPY2D) C.CUresult { return move2D("cuMemcpy2D_v2", c, 0, false) }
+
+//export cuMemcpy2DUnaligned_v2
+func cuMemcpy2DUnaligned_v2(c *C.CUDA_MEMCPY2D) C.CUresult {
+	return move2D("cuMemcpy2DUnaligned_v2", c, 0, false)
+}
+
+//export cuMemcpy2DAsync_v2
+func cuMemcpy2DAsync_v2(c *C.CUDA_MEMCPY2D, stream C.CUstream) C.CUresult {
+	return move2D("cuMemcpy2DAsync_v2", c, stream, true)
+}
+
+//export cuMemcpy3D_v2
+func cuMemcpy3D_v2(c *C.CUDA_MEMCPY3D) C.CUresult { return move3D("cuMemcpy3D_v2", c, 0, false) }
+
+//export cuMemcpy3DAsync_v2
+func cuMemcpy3DAsync_v2(c *C.CUDA_MEMCPY3D, stream C.CUstream) C.CUresult {
+	return move3D("cuMemcpy3DAsync_v2", c, stream, true)
+}
+
+//export cuMemcpy3DPeer
+func cuMemcpy3DPeer(c *C.CUDA_MEMCPY3D) C.CUresult { return move3D("cuMemcpy3DPeer", c, 0, false) }
+
+//export cuMemcpy3DPeerAsync
+func cuMemcpy3DPeerAsync(c *C.CUDA_MEMCPY3D, stream C.CUstream) C.CUresult {
+	return move3D("cuMemcpy3DPeerAsync", c, stream, true)
+}
+
+// fill is a memset of n elements of size bytes, or of rows of them.
+func fill(call string, dst C.CUdeviceptr, pitch C.size_t, value, size uint32, width, height C.size_t, stream C.CUstream) C.CUresult {
+	f := driver.Fill2D{Dst: uint64(dst), Pitch: uint64(pitch), Value: value, Size: size, Width: uint64(width), Height: uint64(height)}
+	return do(call, func(t *driver.Thread) error { return t.Memset(&f, driver.Handle(stream)) })
+}
+
+//export cuMemsetD8_v2
+func cuMemsetD8_v2(dst C.CUdeviceptr, value C.uchar, n C.size_t) C.CUresult {
+	return fill("cuMemsetD8_v2", dst, 0, uint32(value), 1, n, 1, 0)
+}
+
+//export cuMemsetD16_v2
+func cuMemsetD16_v2(dst C.CUdeviceptr, value C.ushort, n C.size_t) C.CUresult {
+	return fill("cuMemsetD16_v2", dst, 0, uint32(value), 2, n, 1, 0)
+}
+
+//export cuMemsetD32_v2
+func cuMemsetD32_v2(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
+	return fill("cuMemsetD32_v2", dst, 0, uint32(value), 4, n, 1, 0)
+}
+
+//export cuMemsetD8Async
+func cuMemsetD8Async(dst C.CUdeviceptr, value C.uchar, n C.size_t, stream C.CUstream) C.CUresult {
+	return fill("cuMemsetD8Async", dst, 0, uint32(value), 1, n, 1, stream)
+}
+
+//export cuMemsetD16Async
+func cuMemsetD16Async(dst C.CUdeviceptr, value C.ushort, n C.size_t, stream C.CUstream) C.CUresult {
+	return fill("cuMemsetD16Async", dst, 0, uint32(value), 2, n, 1, stream)
+}
+
+//export cuMemsetD32Async
+func cuMemsetD32Async(dst C.CUdeviceptr, value C.uint, n C.size_t, stream C.CUstream) C.CUresult {
+	return fill("cuMemsetD32Async", dst, 0, uint32(value), 4, n, 1, stream)
+}
+
+//export cuMemsetD2D8_v2
+func cuMemsetD2D8_v2(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t) C.CUresult {
+	return fill("cuMemsetD2D8_v2", dst, pitch, uint32(value), 1, width, height, 0)
+}
+
+//export cuMemsetD2D16_v2
+func cuMemsetD2D16_v2(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t) C.CUresult {
+	return fill("cuMemsetD2D16_v2", dst, pitch, uint32(value), 2, width, height, 0)
+}
+
+//export cuMemsetD2D32_v2
+func cuMemsetD2D32_v2(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t) C.CUresult {
+	return fill("cuMemsetD2D32_v2", dst, pitch, uint32(value), 4, width, height, 0)
+}
+
+//export cuMemsetD2D8Async
+func cuMemsetD2D8Async(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t, stream C.CUstream) C.CUresult {
+	return fill("cuMemsetD2D8Async", dst, pitch, uint32(value), 1, width, height, stream)
+}
+
+//export cuMemsetD2D16Async
+func cuMemsetD2D16Async(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t, stream C.CUstream) C.CUresult {
+	return fill("cuMemsetD2D16Async", dst, pitch, uint32(value), 2, width, height, stream)
+}
+
+//export cuMemsetD2D32Async
+func cuMemsetD2D32Async(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t, stream C.CUstream) C.CUresult {
+	return fill("cuMemsetD2D32Async", dst, pitch, uint32(value), 4, width, height, stream)
+}

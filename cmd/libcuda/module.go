@@ -1,0 +1,323 @@
+package main
+
+// This file is modules, libraries and the linker.
+
+/*
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"time"
+	"unsafe"
+
+	"gemu/driver"
+)
+
+// jit is the part of the options of a compilation that has an effect here: the logs.
+// Each slot is the client's option value.
+type jit struct {
+	wallTime            *unsafe.Pointer
+	info, errors        unsafe.Pointer
+	infoSize, errorSize *unsafe.Pointer
+	begun               time.Time
+}
+
+// Numbers of CUjit_option.
+const (
+	jitWallTime        = 2
+	jitInfoLog         = 3
+	jitInfoLogSize     = 4
+	jitErrorLog        = 5
+	jitErrorLogSize    = 6
+	jitOptionsIncluded = 64 // more than there are
+)
+
+func newJIT(n C.uint, options *C.int, values *unsafe.Pointer) (*jit, error) {
+	j := &jit{begun: time.Now()}
+	if n == 0 {
+		return j, nil
+	}
+	if options == nil || values == nil || n > jitOptionsIncluded {
+		return nil, driver.InvalidValue
+	}
+	slots := unsafe.Slice(values, int(n))
+	for i, o := range unsafe.Slice(options, int(n)) {
+		switch o {
+		case jitWallTime:
+			j.wallTime = &slots[i]
+		case jitInfoLog:
+			j.info = slots[i]
+		case jitInfoLogSize:
+			j.infoSize = &slots[i]
+		case jitErrorLog:
+			j.errors = slots[i]
+		case jitErrorLogSize:
+			j.errorSize = &slots[i]
+		}
+	}
+	return j, nil
+}
+
+// setSlot stores a number in an option value, which C has as a pointer.
+func setSlot(slot *unsafe.Pointer, bits uint64) {
+	if slot != nil {
+		*(*uint64)(unsafe.Pointer(slot)) = bits
+	}
+}
+
+// log fills a log and tells its length.
+func log(buffer unsafe.Pointer, slot *unsafe.Pointer, text string) {
+	if buffer == nil || slot == nil {
+		return
+	}
+	room := int(*(*uint32)(unsafe.Pointer(slot))) // a number where C has a pointer
+	if room == 0 {
+		return
+	}
+	to := unsafe.Slice((*byte)(buffer), room)
+	n := copy(to[:room-1], text)
+	to[n] = 0
+	setSlot(slot, uint64(n))
+}
+
+// finish fills the logs, and hands the error on.
+func (j *jit) finish(err error) error {
+	setSlot(j.wallTime, uint64(math.Float32bits(float32(time.Since(j.begun).Seconds()*1e3))))
+	text := ""
+	var e *driver.Error
+	switch {
+	case errors.As(err, &e):
+		text = e.Detail
+	case err != nil:
+		text = err.Error()
+	}
+	log(j.errors, j.errorSize, text)
+	log(j.info, j.infoSize, "")
+	return err
+}
+
+//export cuModuleLoad
+func cuModuleLoad(module *C.CUmodule, file *C.char) C.CUresult {
+	return get("cuModuleLoad", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoad(C.GoString(file)) })
+}
+
+//export cuModuleLoadData
+func cuModuleLoadData(module *C.CUmodule, image unsafe.Pointer) C.CUresult {
+	return get("cuModuleLoadData", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoadData(image, 0) })
+}
+
+//export cuModuleLoadFatBinary
+func cuModuleLoadFatBinary(module *C.CUmodule, image unsafe.Pointer) C.CUresult {
+	return get("cuModuleLoadFatBinary", module, func(t *driver.Thread) (driver.Handle, error) { return t.ModuleLoadData(image, 0) })
+}
+
+//export cuModuleLoadDataEx
+func cuModuleLoadDataEx(module *C.CUmodule, image unsafe.Pointer, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
+	return get("cuModuleLoadDataEx", module, func(t *driver.Thread) (driver.Handle, error) {
+		j, err := newJIT(n, options, values)
+		if err != nil {
+			return 0, err
+		}
+		h, err := t.ModuleLoadData(image, 0)
+		return h, j.finish(err)
+	})
+}
+
+//export cuModuleUnload
+func cuModuleUnload(module C.CUmodule) C.CUresult {
+	return do("cuModuleUnload", func(t *driver.Thread) error { return t.ModuleUnload(driver.Handle(module)) })
+}
+
+// Modules are loaded when they are asked for.
+
+//export cuModuleGetLoadingMode
+func cuModuleGetLoadingMode(mode *C.int) C.CUresult {
+	return ask("cuModuleGetLoadingMode", mode, func(*driver.Driver) (int, error) { return 1, nil })
+}
+
+//export cuModuleGetFunction
+func cuModuleGetFunction(function *C.CUfunction, module C.CUmodule, name *C.char) C.CUresult {
+	return get("cuModuleGetFunction", function, func(t *driver.Thread) (driver.Handle, error) {
+		return t.ModuleGetFunction(driver.Handle(module), C.GoString(name))
+	})
+}
+
+//export cuModuleGetFunctionCount
+func cuModuleGetFunctionCount(n *C.uint, module C.CUmodule) C.CUresult {
+	return get("cuModuleGetFunctionCount", n, func(t *driver.Thread) (int, error) { return t.ModuleGetFunctionCount(driver.Handle(module)) })
+}
+
+//export cuModuleEnumerateFunctions
+func cuModuleEnumerateFunctions(functions *C.CUfunction, n C.uint, module C.CUmodule) C.CUresult {
+	return do("cuModuleEnumerateFunctions", func(t *driver.Thread) error {
+		list, err := t.ModuleEnumerateFunctions(driver.Handle(module))
+		copy(handles((*C.uint64_t)(functions), C.size_t(n)), list)
+		return err
+	})
+}
+
+// variable stores where a variable is; either may be null.
+func variable(addr *C.CUdeviceptr, size *C.size_t, a, n uint64, err error) error {
+	if err == nil && addr != nil {
+		*addr = C.CUdeviceptr(a)
+	}
+	if err == nil && size != nil {
+		*size = C.size_t(n)
+	}
+	return err
+}
+
+//export cuModuleGetGlobal_v2
+func cuModuleGetGlobal_v2(addr *C.CUdeviceptr, size *C.size_t, module C.CUmodule, name *C.char) C.CUresult {
+	return do("cuModuleGetGlobal_v2", func(t *driver.Thread) error {
+		a, n, err := t.ModuleGetGlobal(driver.Handle(module), C.GoString(name))
+		return variable(addr, size, a, n, err)
+	})
+}
+
+//export cuLibraryLoadData
+func cuLibraryLoadData(library *C.CUlibrary, image unsafe.Pointer, options *C.int, values *unsafe.Pointer, n C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer, libraryN C.uint) C.CUresult {
+	return get("cuLibraryLoadData", library, func(t *driver.Thread) (driver.Handle, error) {
+		j, err := newJIT(n, options, values)
+		if err != nil {
+			return 0, err
+		}
+		h, err := t.LibraryLoadData(image)
+		return h, j.finish(err)
+	})
+}
+
+//export cuLibraryLoadFromFile
+func cuLibraryLoadFromFile(library *C.CUlibrary, file *C.char, options *C.int, values *unsafe.Pointer, n C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer, libraryN C.uint) C.CUresult {
+	return get("cuLibraryLoadFromFile", library, func(t *driver.Thread) (driver.Handle, error) {
+		j, err := newJIT(n, options, values)
+		if err != nil {
+			return 0, err
+		}
+		h, err := t.LibraryLoadFromFile(C.GoString(file))
+		return h, j.finish(err)
+	})
+}
+
+//export cuLibraryUnload
+func cuLibraryUnload(library C.CUlibrary) C.CUresult {
+	return do("cuLibraryUnload", func(t *driver.Thread) error { return t.LibraryUnload(driver.Handle(library)) })
+}
+
+//export cuLibraryGetKernel
+func cuLibraryGetKernel(kernel *C.CUkernel, library C.CUlibrary, name *C.char) C.CUresult {
+	return get("cuLibraryGetKernel", kernel, func(t *driver.Thread) (driver.Handle, error) {
+		return t.LibraryGetKernel(driver.Handle(library), C.GoString(name))
+	})
+}
+
+//export cuLibraryGetKernelCount
+func cuLibraryGetKernelCount(n *C.uint, library C.CUlibrary) C.CUresult {
+	return get("cuLibraryGetKernelCount", n, func(t *driver.Thread) (int, error) {
+		list, err := t.LibraryEnumerateKernels(driver.Handle(library))
+		return len(list), err
+	})
+}
+
+//export cuLibraryEnumerateKernels
+func cuLibraryEnumerateKernels(kernels *C.CUkernel, n C.uint, library C.CUlibrary) C.CUresult {
+	return do("cuLibraryEnumerateKernels", func(t *driver.Thread) error {
+		list, err := t.LibraryEnumerateKernels(driver.Handle(library))
+		copy(handles((*C.uint64_t)(kernels), C.size_t(n)), list)
+		return err
+	})
+}
+
+//export cuLibraryGetModule
+func cuLibraryGetModule(module *C.CUmodule, library C.CUlibrary) C.CUresult {
+	return get("cuLibraryGetModule", module, func(t *driver.Thread) (driver.Handle, error) { return t.LibraryGetModule(driver.Handle(library)) })
+}
+
+//export cuLibraryGetGlobal
+func cuLibraryGetGlobal(addr *C.CUdeviceptr, size *C.size_t, library C.CUlibrary, name *C.char) C.CUresult {
+	return do("cuLibraryGetGlobal", func(t *driver.Thread) error {
+		a, n, err := t.LibraryGetGlobal(driver.Handle(library), C.GoString(name))
+		return variable(addr, size, a, n, err)
+	})
+}
+
+//export cuKernelGetFunction
+func cuKernelGetFunction(function *C.CUfunction, kernel C.CUkernel) C.CUresult {
+	return get("cuKernelGetFunction", function, func(t *driver.Thread) (driver.Handle, error) { return t.KernelGetFunction(driver.Handle(kernel)) })
+}
+
+//export cuKernelGetLibrary
+func cuKernelGetLibrary(library *C.CUlibrary, kernel C.CUkernel) C.CUresult {
+	return get("cuKernelGetLibrary", library, func(t *driver.Thread) (driver.Handle, error) { return t.KernelGetLibrary(driver.Handle(kernel)) })
+}
+
+// links are the logs of linkers, by handle: they are filled as the linker goes on.
+var links sync.Map
+
+// linking is a call on a linker; its logs are filled.
+func linking(call string, link C.CUlinkState, f func(*driver.Thread) error) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		err := f(t)
+		if j, ok := links.Load(link); ok {
+			return j.(*jit).finish(err)
+		}
+		return err
+	})
+}
+
+//export cuLinkCreate_v2
+func cuLinkCreate_v2(n C.uint, options *C.int, values *unsafe.Pointer, link *C.CUlinkState) C.CUresult {
+	return get("cuLinkCreate_v2", link, func(t *driver.Thread) (driver.Handle, error) {
+		j, err := newJIT(n, options, values)
+		if err != nil {
+			return 0, err
+		}
+		h, err := t.LinkCreate()
+		if err == nil {
+			links.Store(C.CUlinkState(h), j)
+		}
+		return h, err
+	})
+}
+
+//export cuLinkAddData_v2
+func cuLinkAddData_v2(link C.CUlinkState, kind C.int, data unsafe.Pointer, size C.size_t, name *C.char, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
+	return linking("cuLinkAddData_v2", link, func(t *driver.Thread) error {
+		return t.LinkAddData(driver.Handle(link), driver.LinkInput(kind), data, uint64(size), C.GoString(name))
+	})
+}
+
+//export cuLinkAddFile_v2
+func cuLinkAddFile_v2(link C.CUlinkState, kind C.int, file *C.char, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
+	return linking("cuLinkAddFile_v2", link, func(t *driver.Thread) error {
+		return t.LinkAddFile(driver.Handle(link), driver.LinkInput(kind), C.GoString(file))
+	})
+}
+
+//export cuLinkComplete
+func cuLinkComplete(link C.CUlinkState, image *unsafe.Pointer, size *C.size_t) C.CUresult {
+	return linking("cuLinkComplete", link, func(t *driver.Thread) error {
+		if image == nil {
+			return driver.InvalidValue
+		}
+		b, err := t.LinkComplete(driver.Handle(link))
+		if err != nil {
+			return err
+		}
+		*image = unsafe.Pointer(unsafe.SliceData(b))
+		if size != nil {
+			*size = C.size_t(len(b))
+		}
+		return nil
+	})
+}
+
+//export cuLinkDestroy
+func cuLinkDestroy(link C.CUlinkState) C.CUresult {
+	links.Delete(link)
+	return do("cuLinkDestroy", func(t *driver.Thread) error { return t.LinkDestroy(driver.Handle(link)) })
+}

@@ -1,0 +1,152 @@
+// The functions that only say something in another way: those with the thread's own
+// default stream (suffix _ptsz, and _ptds where there is no stream to name), those
+// whose version 2 has the same interface as version 1, and cuGetProcAddress.
+
+#include <string.h>
+
+#include "_cgo_export.h"
+#include "symbols.h"
+
+static const CUstream per_thread = 2;
+
+static CUstream of_thread(CUstream s) { return s != 0 ? s : per_thread; }
+
+// wait ends a call without a stream, whose work was submitted.
+static CUresult wait_for(CUresult submitted)
+{
+	return submitted != 0 ? submitted : cuStreamSynchronize(per_thread);
+}
+
+CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t n) { return wait_for(cuMemcpyAsync(dst, src, n, per_thread)); }
+CUresult cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) { return cuMemcpyAsync(dst, src, n, of_thread(s)); }
+CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n) { return wait_for(cuMemcpyPeerAsync(dst, to, src, from, n, per_thread)); }
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream s) { return cuMemcpyPeerAsync(dst, to, src, from, n, of_thread(s)); }
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dst, const void *src, size_t n) { return wait_for(cuMemcpyHtoDAsync_v2(dst, (void *)src, n, per_thread)); }
+CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dst, const void *src, size_t n, CUstream s) { return cuMemcpyHtoDAsync_v2(dst, (void *)src, n, of_thread(s)); }
+CUresult cuMemcpyDtoH_v2_ptds(void *dst, CUdeviceptr src, size_t n) { return wait_for(cuMemcpyDtoHAsync_v2(dst, src, n, per_thread)); }
+CUresult cuMemcpyDtoHAsync_v2_ptsz(void *dst, CUdeviceptr src, size_t n, CUstream s) { return cuMemcpyDtoHAsync_v2(dst, src, n, of_thread(s)); }
+CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dst, CUdeviceptr src, size_t n) { return wait_for(cuMemcpyDtoDAsync_v2(dst, src, n, per_thread)); }
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) { return cuMemcpyDtoDAsync_v2(dst, src, n, of_thread(s)); }
+CUresult cuMemcpy2D_v2_ptds(CUDA_MEMCPY2D *c) { return wait_for(cuMemcpy2DAsync_v2(c, per_thread)); }
+CUresult cuMemcpy2DUnaligned_v2_ptds(CUDA_MEMCPY2D *c) { return wait_for(cuMemcpy2DAsync_v2(c, per_thread)); }
+CUresult cuMemcpy2DAsync_v2_ptsz(CUDA_MEMCPY2D *c, CUstream s) { return cuMemcpy2DAsync_v2(c, of_thread(s)); }
+CUresult cuMemcpy3D_v2_ptds(CUDA_MEMCPY3D *c) { return wait_for(cuMemcpy3DAsync_v2(c, per_thread)); }
+CUresult cuMemcpy3DAsync_v2_ptsz(CUDA_MEMCPY3D *c, CUstream s) { return cuMemcpy3DAsync_v2(c, of_thread(s)); }
+CUresult cuMemcpy3DPeer_ptds(CUDA_MEMCPY3D *c) { return wait_for(cuMemcpy3DPeerAsync(c, per_thread)); }
+CUresult cuMemcpy3DPeerAsync_ptsz(CUDA_MEMCPY3D *c, CUstream s) { return cuMemcpy3DPeerAsync(c, of_thread(s)); }
+
+CUresult cuMemsetD8_v2_ptds(CUdeviceptr dst, unsigned char v, size_t n) { return cuMemsetD8Async(dst, v, n, per_thread); }
+CUresult cuMemsetD16_v2_ptds(CUdeviceptr dst, unsigned short v, size_t n) { return cuMemsetD16Async(dst, v, n, per_thread); }
+CUresult cuMemsetD32_v2_ptds(CUdeviceptr dst, unsigned v, size_t n) { return cuMemsetD32Async(dst, v, n, per_thread); }
+CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr dst, size_t pitch, unsigned char v, size_t w, size_t h) { return cuMemsetD2D8Async(dst, pitch, v, w, h, per_thread); }
+CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr dst, size_t pitch, unsigned short v, size_t w, size_t h) { return cuMemsetD2D16Async(dst, pitch, v, w, h, per_thread); }
+CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h) { return cuMemsetD2D32Async(dst, pitch, v, w, h, per_thread); }
+CUresult cuMemsetD8Async_ptsz(CUdeviceptr dst, unsigned char v, size_t n, CUstream s) { return cuMemsetD8Async(dst, v, n, of_thread(s)); }
+CUresult cuMemsetD16Async_ptsz(CUdeviceptr dst, unsigned short v, size_t n, CUstream s) { return cuMemsetD16Async(dst, v, n, of_thread(s)); }
+CUresult cuMemsetD32Async_ptsz(CUdeviceptr dst, unsigned v, size_t n, CUstream s) { return cuMemsetD32Async(dst, v, n, of_thread(s)); }
+CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned char v, size_t w, size_t h, CUstream s) { return cuMemsetD2D8Async(dst, pitch, v, w, h, of_thread(s)); }
+CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned short v, size_t w, size_t h, CUstream s) { return cuMemsetD2D16Async(dst, pitch, v, w, h, of_thread(s)); }
+CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h, CUstream s) { return cuMemsetD2D32Async(dst, pitch, v, w, h, of_thread(s)); }
+CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr p, size_t n, CUdevice dev, CUstream s) { return cuMemPrefetchAsync(p, n, dev, of_thread(s)); }
+
+CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **params, void **extra)
+{
+	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, of_thread(s), params, extra);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **params)
+{
+	return cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, of_thread(s), params);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
+{
+	if (config == NULL)
+		return cuLaunchKernelEx(NULL, f, params, extra);
+	CUlaunchConfig c = *config;
+	c.hStream = of_thread(c.hStream);
+	return cuLaunchKernelEx(&c, f, params, extra);
+}
+
+CUresult cuLaunchHostFunc_ptsz(CUstream s, CUhostFn f, void *user) { return cuLaunchHostFunc(of_thread(s), f, user); }
+CUresult cuStreamQuery_ptsz(CUstream s) { return cuStreamQuery(of_thread(s)); }
+CUresult cuStreamSynchronize_ptsz(CUstream s) { return cuStreamSynchronize(of_thread(s)); }
+CUresult cuStreamWaitEvent_ptsz(CUstream s, CUevent e, unsigned flags) { return cuStreamWaitEvent(of_thread(s), e, flags); }
+CUresult cuStreamGetFlags_ptsz(CUstream s, unsigned *flags) { return cuStreamGetFlags(of_thread(s), flags); }
+CUresult cuStreamGetPriority_ptsz(CUstream s, int *priority) { return cuStreamGetPriority(of_thread(s), priority); }
+CUresult cuStreamGetCtx_ptsz(CUstream s, CUcontext *ctx) { return cuStreamGetCtx(of_thread(s), ctx); }
+CUresult cuStreamGetDevice_ptsz(CUstream s, CUdevice *dev) { return cuStreamGetDevice(of_thread(s), dev); }
+CUresult cuStreamGetId_ptsz(CUstream s, uint64_t *id) { return cuStreamGetId(of_thread(s), id); }
+CUresult cuStreamIsCapturing_ptsz(CUstream s, int *status) { return cuStreamIsCapturing(of_thread(s), status); }
+CUresult cuStreamAddCallback_ptsz(CUstream s, CUstreamCallback f, void *user, unsigned flags) { return cuStreamAddCallback(of_thread(s), f, user, flags); }
+CUresult cuStreamAttachMemAsync_ptsz(CUstream s, CUdeviceptr p, size_t n, unsigned flags) { return cuStreamAttachMemAsync(of_thread(s), p, n, flags); }
+CUresult cuEventRecord_ptsz(CUevent e, CUstream s) { return cuEventRecord(e, of_thread(s)); }
+CUresult cuEventRecordWithFlags_ptsz(CUevent e, CUstream s, unsigned flags) { return cuEventRecordWithFlags(e, of_thread(s), flags); }
+CUresult cuGraphLaunch_ptsz(CUgraphExec x, CUstream s) { return cuGraphLaunch(x, of_thread(s)); }
+CUresult cuGraphUpload_ptsz(CUgraphExec x, CUstream s) { return cuGraphUpload(x, of_thread(s)); }
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *x, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) { return cuGraphInstantiateWithParams(x, g, p); }
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) { return cuDeviceGetUuid(uuid, dev); }
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { return cuDevicePrimaryCtxRelease_v2(dev); }
+CUresult cuDevicePrimaryCtxReset(CUdevice dev) { return cuDevicePrimaryCtxReset_v2(dev); }
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned flags) { return cuDevicePrimaryCtxSetFlags_v2(dev, flags); }
+CUresult cuCtxDestroy(CUcontext ctx) { return cuCtxDestroy_v2(ctx); }
+CUresult cuCtxPushCurrent(CUcontext ctx) { return cuCtxPushCurrent_v2(ctx); }
+CUresult cuCtxPopCurrent(CUcontext *ctx) { return cuCtxPopCurrent_v2(ctx); }
+CUresult cuStreamDestroy(CUstream s) { return cuStreamDestroy_v2(s); }
+CUresult cuEventDestroy(CUevent e) { return cuEventDestroy_v2(e); }
+CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end) { return cuEventElapsedTime(ms, start, end); }
+CUresult cuMemHostRegister(void *p, size_t n, unsigned flags) { return cuMemHostRegister_v2(p, n, flags); }
+CUresult cuLinkCreate(unsigned n, int *options, void **values, CUlinkState *link) { return cuLinkCreate_v2(n, options, values, link); }
+CUresult cuLinkAddData(CUlinkState link, int kind, void *data, size_t size, const char *name, unsigned n, int *options, void **values)
+{
+	return cuLinkAddData_v2(link, kind, data, size, (char *)name, n, options, values);
+}
+CUresult cuLinkAddFile(CUlinkState link, int kind, const char *file, unsigned n, int *options, void **values)
+{
+	return cuLinkAddFile_v2(link, kind, (char *)file, n, options, values);
+}
+
+// Results of cuGetProcAddress_v2 (CUdriverProcAddressQueryResult).
+enum { found = 0, not_found = 1, version_not_sufficient = 2 };
+
+// The flag of cuGetProcAddress for the thread's own default stream.
+enum { per_thread_default_stream = 2 };
+
+// find is the newest function of a name up to a version, with the thread's own
+// default stream if that is wanted and makes a difference.
+static const struct symbol *find(const char *name, int version, int thread, int *status)
+{
+	const struct symbol *best = NULL;
+	*status = not_found;
+	for (const struct symbol *s = gemu_symbols; s->request != NULL; s++) {
+		if (strcmp(s->request, name) != 0 || (s->per_thread && !thread))
+			continue;
+		if (s->since > version) {
+			if (best == NULL)
+				*status = version_not_sufficient;
+			continue;
+		}
+		if (best == NULL || s->per_thread > best->per_thread || (s->per_thread == best->per_thread && s->since >= best->since))
+			best = s;
+	}
+	if (best != NULL)
+		*status = found;
+	return best;
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status)
+{
+	enum { invalid_value = 1, no_such_function = 500 };
+	int ignored;
+	if (name == NULL || address == NULL)
+		return invalid_value;
+	const struct symbol *s = find(name, version, (flags & per_thread_default_stream) != 0, status != NULL ? status : &ignored);
+	*address = s != NULL ? s->address : NULL;
+	return s != NULL || status != NULL ? 0 : no_such_function;
+}
+
+CUresult cuGetProcAddress(const char *name, void **address, int version, uint64_t flags)
+{
+	return cuGetProcAddress_v2(name, address, version, flags, NULL);
+}

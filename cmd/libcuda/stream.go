@@ -1,0 +1,153 @@
+package main
+
+// This file is streams and events.
+
+/*
+#include "cuda_types.h"
+
+static inline void gemu_call_host(CUhostFn f, void *user) { f(user); }
+static inline void gemu_call_stream(CUstreamCallback f, CUstream s, CUresult r, void *user) { f(s, r, user); }
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/driver"
+)
+
+// hostFunction is a function of the client's that the driver calls.
+func hostFunction(f C.CUhostFn, user unsafe.Pointer) func() {
+	return func() { C.gemu_call_host(f, user) }
+}
+
+//export cuStreamCreate
+func cuStreamCreate(stream *C.CUstream, flags C.uint) C.CUresult {
+	return get("cuStreamCreate", stream, func(t *driver.Thread) (driver.Handle, error) { return t.StreamCreate(uint32(flags), 0) })
+}
+
+//export cuStreamCreateWithPriority
+func cuStreamCreateWithPriority(stream *C.CUstream, flags C.uint, priority C.int) C.CUresult {
+	return get("cuStreamCreateWithPriority", stream, func(t *driver.Thread) (driver.Handle, error) {
+		return t.StreamCreate(uint32(flags), int(priority))
+	})
+}
+
+//export cuStreamDestroy_v2
+func cuStreamDestroy_v2(stream C.CUstream) C.CUresult {
+	return do("cuStreamDestroy_v2", func(t *driver.Thread) error { return t.StreamDestroy(driver.Handle(stream)) })
+}
+
+//export cuStreamQuery
+func cuStreamQuery(stream C.CUstream) C.CUresult {
+	return do("cuStreamQuery", func(t *driver.Thread) error { return t.StreamQuery(driver.Handle(stream)) })
+}
+
+//export cuStreamSynchronize
+func cuStreamSynchronize(stream C.CUstream) C.CUresult {
+	return do("cuStreamSynchronize", func(t *driver.Thread) error { return t.StreamSynchronize(driver.Handle(stream)) })
+}
+
+//export cuStreamWaitEvent
+func cuStreamWaitEvent(stream C.CUstream, event C.CUevent, flags C.uint) C.CUresult {
+	return do("cuStreamWaitEvent", func(t *driver.Thread) error {
+		return t.StreamWaitEvent(driver.Handle(stream), driver.Handle(event), uint32(flags))
+	})
+}
+
+//export cuStreamGetFlags
+func cuStreamGetFlags(stream C.CUstream, flags *C.uint) C.CUresult {
+	return get("cuStreamGetFlags", flags, func(t *driver.Thread) (uint32, error) { return t.StreamGetFlags(driver.Handle(stream)) })
+}
+
+//export cuStreamGetPriority
+func cuStreamGetPriority(stream C.CUstream, priority *C.int) C.CUresult {
+	return get("cuStreamGetPriority", priority, func(t *driver.Thread) (int, error) { return t.StreamGetPriority(driver.Handle(stream)) })
+}
+
+//export cuStreamGetCtx
+func cuStreamGetCtx(stream C.CUstream, ctx *C.CUcontext) C.CUresult {
+	return get("cuStreamGetCtx", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.StreamGetCtx(driver.Handle(stream)) })
+}
+
+//export cuStreamGetDevice
+func cuStreamGetDevice(stream C.CUstream, dev *C.CUdevice) C.CUresult {
+	return get("cuStreamGetDevice", dev, func(t *driver.Thread) (int, error) { return t.StreamGetDevice(driver.Handle(stream)) })
+}
+
+//export cuStreamGetId
+func cuStreamGetId(stream C.CUstream, id *C.uint64_t) C.CUresult {
+	return get("cuStreamGetId", id, func(t *driver.Thread) (uint64, error) { return t.StreamGetID(driver.Handle(stream)) })
+}
+
+// Streams are never captured.
+
+//export cuStreamIsCapturing
+func cuStreamIsCapturing(stream C.CUstream, status *C.int) C.CUresult {
+	return get("cuStreamIsCapturing", status, func(t *driver.Thread) (int, error) {
+		_, err := t.StreamGetFlags(driver.Handle(stream))
+		return 0, err
+	})
+}
+
+//export cuStreamAddCallback
+func cuStreamAddCallback(stream C.CUstream, f C.CUstreamCallback, user unsafe.Pointer, flags C.uint) C.CUresult {
+	return do("cuStreamAddCallback", func(t *driver.Thread) error {
+		if f == nil || flags != 0 {
+			return driver.InvalidValue
+		}
+		return t.StreamAddCallback(driver.Handle(stream), func(r driver.Result) { C.gemu_call_stream(f, stream, C.CUresult(r), user) })
+	})
+}
+
+//export cuLaunchHostFunc
+func cuLaunchHostFunc(stream C.CUstream, f C.CUhostFn, user unsafe.Pointer) C.CUresult {
+	return do("cuLaunchHostFunc", func(t *driver.Thread) error {
+		if f == nil {
+			return driver.InvalidValue
+		}
+		return t.LaunchHostFunc(driver.Handle(stream), hostFunction(f, user))
+	})
+}
+
+//export cuEventCreate
+func cuEventCreate(event *C.CUevent, flags C.uint) C.CUresult {
+	return get("cuEventCreate", event, func(t *driver.Thread) (driver.Handle, error) { return t.EventCreate(uint32(flags)) })
+}
+
+//export cuEventDestroy_v2
+func cuEventDestroy_v2(event C.CUevent) C.CUresult {
+	return do("cuEventDestroy_v2", func(t *driver.Thread) error { return t.EventDestroy(driver.Handle(event)) })
+}
+
+//export cuEventRecord
+func cuEventRecord(event C.CUevent, stream C.CUstream) C.CUresult {
+	return do("cuEventRecord", func(t *driver.Thread) error { return t.EventRecord(driver.Handle(event), driver.Handle(stream)) })
+}
+
+//export cuEventRecordWithFlags
+func cuEventRecordWithFlags(event C.CUevent, stream C.CUstream, flags C.uint) C.CUresult {
+	return do("cuEventRecordWithFlags", func(t *driver.Thread) error {
+		if flags > 1 {
+			return driver.InvalidValue
+		}
+		return t.EventRecord(driver.Handle(event), driver.Handle(stream))
+	})
+}
+
+//export cuEventQuery
+func cuEventQuery(event C.CUevent) C.CUresult {
+	return do("cuEventQuery", func(t *driver.Thread) error { return t.EventQuery(driver.Handle(event)) })
+}
+
+//export cuEventSynchronize
+func cuEventSynchronize(event C.CUevent) C.CUresult {
+	return do("cuEventSynchronize", func(t *driver.Thread) error { return t.EventSynchronize(driver.Handle(event)) })
+}
+
+//export cuEventElapsedTime
+func cuEventElapsedTime(ms *C.float, start, end C.CUevent) C.CUresult {
+	return get("cuEventElapsedTime", ms, func(t *driver.Thread) (float32, error) {
+		return t.EventElapsedTime(driver.Handle(start), driver.Handle(end))
+	})
+}
