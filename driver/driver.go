@@ -32,7 +32,7 @@ type Driver struct {
 	gpu      *interp.Device // of all devices: they share one address space
 	pages    pages
 	parsed   parseCache
-	stats    *statistics // nil if none are kept
+	stats    *statistics
 	out      output
 	host     host
 
@@ -57,9 +57,7 @@ func New(s Settings) *Driver {
 	for i := range s.Devices {
 		d.devices = append(d.devices, &Device{ordinal: i, d: d})
 	}
-	if s.Stats != "" {
-		d.stats = newStatistics(&d.settings)
-	}
+	d.stats = newStatistics(&d.settings)
 	return d
 }
 
@@ -94,7 +92,7 @@ func (d *Driver) Close() error {
 	}
 	d.out.flush()
 	d.pages.close()
-	if d.stats == nil {
+	if d.settings.Stats == "" {
 		return nil
 	}
 	return d.stats.write(d.settings.Stats)

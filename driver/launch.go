@@ -21,6 +21,8 @@ type LaunchParams struct {
 	// The arguments: either an array of pointers to them, or the "extra" array,
 	// which tells of a buffer that holds them.
 	Params, Extra unsafe.Pointer
+
+	Observer interp.Observer // may be nil
 }
 
 // Keys of the extra array.
@@ -62,7 +64,8 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	}
 	return &launch{f, interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared),
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Stats: d.stats != nil,
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Stats: d.settings.Stats != "",
+		Observer: p.Observer,
 	}}, nil
 }
 
@@ -135,32 +138,66 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	if err != nil {
 		return err
 	}
-	s, err := t.enterStream(stream)
+	s, err := t.enterLaunch(l, stream)
 	if err != nil {
 		return err
-	}
-	if l.f.module.ctx != s.ctx {
-		t.d.mu.Unlock()
-		return fail(InvalidHandle, "kernel %s and the stream belong to different contexts", l.f.kernel.Name)
 	}
 	return s.finish(s.submit(l.run), t.d.settings.Blocking)
 }
 
-// run runs a launch and waits for it. The error is the fault, told in full on the
-// driver's standard error.
-func (l *launch) run() error {
+// enterLaunch locks the driver for a launch on a stream.
+func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, error) {
+	s, err := t.enterStream(stream)
+	if err == nil && l.f.module.ctx != s.ctx {
+		t.d.mu.Unlock()
+		return nil, fail(InvalidHandle, "kernel %s and the stream belong to different contexts", l.f.kernel.Name)
+	}
+	return s, err
+}
+
+// Run runs a kernel on the default stream and waits for it. Unlike that of
+// LaunchKernel, its fault ends with the call: the context works on.
+func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
+	l, err := t.prepare(p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.enterLaunch(l, 0)
+	if err != nil {
+		return nil, err
+	}
+	var r *interp.Result
+	var fault error
+	task := s.submit(func() error {
+		r, fault = l.execute()
+		return nil
+	})
+	if err := s.finish(task, true); err != nil {
+		return nil, err
+	}
+	return r, fault
+}
+
+// execute runs a launch and waits for it.
+func (l *launch) execute() (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.l
 	r, err := l.f.module.mod.Run(context.Background(), &run)
 	if err != nil {
-		err = fail(faultResult(err), "%s", explain(err))
-		d.message("%v", err)
-		return err
+		return nil, fail(faultResult(err), "%s", explain(err))
 	}
-	if d.stats != nil {
-		d.stats.add(l.f.kernel, r)
+	d.stats.add(l.f.kernel, r)
+	return r, nil
+}
+
+// run is execute for a client that does not wait: it tells of the fault in full on
+// the driver's standard error.
+func (l *launch) run() error {
+	_, err := l.execute()
+	if err != nil {
+		l.f.module.ctx.dev.d.message("%v", err)
 	}
-	return nil
+	return err
 }
 
 // faults are the results of the kinds of fault; others are LaunchFailed.

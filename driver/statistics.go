@@ -36,7 +36,7 @@ type LaunchCounts struct {
 	ActiveLanesMean    float64         `json:"active_lanes_mean"`
 	Branches           int64           `json:"branches"`
 	DivergentBranches  int64           `json:"divergent_branches"`
-	Structure          *interp.Summary `json:"structure,omitempty"` // not of vector mode
+	Structure          *interp.Summary `json:"structure,omitempty"` // with Settings.Stats
 
 	laneSlots int64
 	structure *interp.Structure
@@ -77,7 +77,7 @@ type statistics struct {
 	policy  string
 	total   LaunchCounts
 	kernels []*KernelStat
-	index   map[*ptx.Func]*KernelStat
+	index   map[[2]string]*KernelStat // by module and kernel
 }
 
 func newStatistics(s *Settings) *statistics {
@@ -85,17 +85,18 @@ func newStatistics(s *Settings) *statistics {
 	if policy == nil {
 		policy = affinetrack.Policies[0]
 	}
-	return &statistics{mode: s.Mode.String(), policy: policy.Name, index: map[*ptx.Func]*KernelStat{}}
+	return &statistics{mode: s.Mode.String(), policy: policy.Name, index: map[[2]string]*KernelStat{}}
 }
 
 // add adds a launch of a kernel.
 func (s *statistics) add(kernel *ptx.Func, r *interp.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.index[kernel]
+	key := [2]string{kernel.Module().Name, kernel.Name}
+	k := s.index[key]
 	if k == nil {
-		k = &KernelStat{Module: kernel.Module().Name, Kernel: kernel.Name}
-		s.index[kernel] = k
+		k = &KernelStat{Module: key[0], Kernel: key[1]}
+		s.index[key] = k
 		s.kernels = append(s.kernels, k)
 	}
 	k.add(r)
@@ -124,10 +125,6 @@ func (s *statistics) write(file string) error {
 	return os.WriteFile(file, append(b, '\n'), 0o666)
 }
 
-// Statistics are what launches have counted so far; nil if the settings want none.
-func (d *Driver) Statistics() *Statistics {
-	if d.stats == nil {
-		return nil
-	}
-	return d.stats.snapshot()
-}
+// Statistics are what launches have counted so far; the structure of values is in
+// them if the settings name a file for it.
+func (d *Driver) Statistics() *Statistics { return d.stats.snapshot() }

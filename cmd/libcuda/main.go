@@ -41,7 +41,7 @@ func do(call string, f func(*driver.Thread) error) C.CUresult {
 	if err != nil {
 		return C.CUresult(driver.Unknown)
 	}
-	return result(call, func(*driver.Driver) error { return f(t) })
+	return result(call, func(*driver.Driver) error { return f(t.Thread) })
 }
 
 // number is any of C's and Go's numbers.

@@ -16,20 +16,27 @@ import (
 	"gemu/driver"
 )
 
+// Quiet keeps the driver from printing messages, for a library that has other ways
+// to tell them. It is set before the driver is made.
+var Quiet bool
+
 var (
 	drv     *driver.Driver
 	drvErr  error
-	threads sync.Map // of *driver.Thread, by thread number
+	threads sync.Map // of *Client, by thread number
 
 	start = sync.OnceFunc(func() {
 		s := driver.DefaultSettings()
-		s.Stdout, s.Stderr = os.Stdout, os.Stderr
+		s.Stdout = os.Stdout
+		if !Quiet {
+			s.Stderr = os.Stderr
+		}
 		if drvErr = s.Environment(os.Getenv); drvErr != nil {
 			fmt.Fprintf(os.Stderr, "gemu: %v\n", drvErr)
 			return
 		}
 		drv = driver.New(s)
-		C.gemu_at_exit()
+		C.process_at_exit()
 	})
 )
 
@@ -40,26 +47,32 @@ func Driver() (*driver.Driver, error) {
 	return drv, drvErr
 }
 
-// Thread is the driver as the calling thread of C sees it.
-func Thread() (*driver.Thread, error) {
+// Client is the driver as a thread of C sees it.
+type Client struct {
+	*driver.Thread
+	Local any // what the library keeps of the thread
+}
+
+// Thread is the calling thread of C.
+func Thread() (*Client, error) {
 	d, err := Driver()
 	if err != nil {
 		return nil, err
 	}
-	id := uint64(C.gemu_thread())
+	id := uint64(C.process_thread())
 	if t, ok := threads.Load(id); ok {
-		return t.(*driver.Thread), nil
+		return t.(*Client), nil
 	}
-	for ended := C.gemu_thread_ended(); ended != 0; ended = C.gemu_thread_ended() {
+	for ended := C.process_thread_ended(); ended != 0; ended = C.process_thread_ended() {
 		threads.Delete(uint64(ended))
 	}
-	t := d.NewThread()
+	t := &Client{Thread: d.NewThread()}
 	threads.Store(id, t)
 	return t, nil
 }
 
-//export gemu_process_exit
-func gemu_process_exit() {
+//export process_exit
+func process_exit() {
 	if err := drv.Close(); err != nil {
 		fmt.Fprintf(os.Stderr, "gemu: %v\n", err)
 	}

@@ -30,7 +30,7 @@ static void end(void *p)
 
 static void make_key(void) { pthread_key_create(&key, end); }
 
-uint64_t gemu_thread(void)
+uint64_t process_thread(void)
 {
 	pthread_once(&once, make_key);
 	struct ended *e = pthread_getspecific(key);
@@ -46,7 +46,7 @@ uint64_t gemu_thread(void)
 	return e->number;
 }
 
-uint64_t gemu_thread_ended(void)
+uint64_t process_thread_ended(void)
 {
 	uint64_t number = 0;
 	pthread_mutex_lock(&mutex);
@@ -64,10 +64,10 @@ uint64_t gemu_thread_ended(void)
 static void at_exit(void)
 {
 	if (getpid() == process)
-		gemu_process_exit();
+		process_exit();
 }
 
-void gemu_at_exit(void)
+void process_at_exit(void)
 {
 	process = getpid();
 	atexit(at_exit);

@@ -2,14 +2,14 @@
 
 #include <stdint.h>
 
-// gemu_thread is the number of the calling thread, from 1; numbers are never used
+// process_thread is the number of the calling thread, from 1; numbers are never used
 // twice.
-uint64_t gemu_thread(void);
+uint64_t process_thread(void);
 
-// gemu_thread_ended is the number of a thread that has ended, and that it has not
+// process_thread_ended is the number of a thread that has ended, and that it has not
 // returned before; 0 if there is none.
-uint64_t gemu_thread_ended(void);
+uint64_t process_thread_ended(void);
 
-// gemu_at_exit makes the process call gemu_process_exit when it ends by exit or by
+// process_at_exit makes the process call process_exit when it ends by exit or by
 // returning from main.
-void gemu_at_exit(void);
+void process_at_exit(void);

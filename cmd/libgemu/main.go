@@ -1,0 +1,264 @@
+// Command libgemu is libgemu.so: ptx_run and the functions of gemu.h, by package
+// driver. Build it with
+//
+//	go build -buildmode=c-shared -o libgemu.so ./cmd/libgemu
+//
+// docs/libraries.md is for users.
+package main
+
+/*
+#include <stdlib.h>
+#include <string.h>
+#define GEMU_TYPES_ONLY
+#include "gemu.h"
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"gemu/cmd/internal/process"
+	"gemu/driver"
+	"gemu/interp"
+)
+
+func main() {}
+
+func init() { process.Quiet = true }
+
+// messageSize is the room for the last error of a thread, in bytes.
+const messageSize = 1 << 14
+
+// client is a thread of C.
+type client struct {
+	*driver.Thread
+	entered bool    // its context is current
+	message *C.char // the last error; nil before the first
+}
+
+func thisClient() (*client, error) {
+	t, err := process.Thread()
+	if err != nil {
+		return nil, err
+	}
+	if t.Local == nil {
+		t.Local = &client{Thread: t.Thread}
+	}
+	return t.Local.(*client), nil
+}
+
+// failed keeps the error's words for gemu_last_error, and is its number.
+func (c *client) failed(err error) C.int {
+	if err == nil {
+		return 0
+	}
+	text := err.Error()
+	var e *driver.Error
+	if errors.As(err, &e) {
+		text = e.Detail
+	}
+	if c.message == nil {
+		c.message = (*C.char)(C.malloc(messageSize))
+		runtime.AddCleanup(c, func(p *C.char) { C.free(unsafe.Pointer(p)) }, c.message)
+	}
+	buffer := unsafe.Slice((*byte)(unsafe.Pointer(c.message)), messageSize)
+	buffer[copy(buffer[:messageSize-1], text)] = 0
+	return C.int(driver.ResultOf(err))
+}
+
+// enter makes the device's context that of the thread.
+func (c *client) enter() error {
+	if c.entered {
+		return nil
+	}
+	d, err := process.Driver()
+	if err == nil {
+		err = d.Init(0)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, err := d.PrimaryCtxRetain(0)
+	if err == nil {
+		err = c.CtxSetCurrent(ctx)
+	}
+	c.entered = err == nil
+	return err
+}
+
+// do is a call of a thread, in its context.
+func do(f func(*client) error) C.int {
+	c, err := thisClient()
+	if err != nil {
+		return C.int(driver.Unknown)
+	}
+	if err = c.enter(); err == nil {
+		err = f(c)
+	}
+	return c.failed(err)
+}
+
+//export ptx_run
+func ptx_run(ptx *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, gz, shared C.int) C.int {
+	c, err := thisClient()
+	if err != nil {
+		return C.int(driver.Unknown)
+	}
+	if ptx == nil || n < 0 || n > 0 && args == nil {
+		err = &driver.Error{Result: driver.InvalidValue, Detail: "ptx_run without a module, or without its arguments"}
+	} else {
+		d, _ := process.Driver()
+		err = d.RunHost(&driver.HostLaunch{
+			PTX:   C.GoBytes(unsafe.Pointer(ptx), C.int(C.strlen(ptx))),
+			Args:  unsafe.Slice((*uint64)(unsafe.Pointer(args)), int(n)),
+			Block: interp.Dim3{X: int(bx), Y: int(by), Z: int(bz)}, Grid: interp.Dim3{X: int(gx), Y: int(gy), Z: int(gz)},
+			Shared: int(shared),
+		})
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "gemu: ptx_run: %v\n", err)
+	}
+	return c.failed(err)
+}
+
+//export gemu_last_error
+func gemu_last_error() *C.char {
+	c, err := thisClient()
+	if err != nil || c.message == nil {
+		return noMessage
+	}
+	return c.message
+}
+
+var noMessage = C.CString("")
+
+//export gemu_load
+func gemu_load(ptx unsafe.Pointer, size C.size_t, module *C.gemu_module) C.int {
+	return do(func(c *client) error {
+		h, err := c.ModuleLoadData(ptx, uint64(size))
+		return put(module, C.gemu_module(h), err)
+	})
+}
+
+// put stores a result where the caller wants it.
+func put[T any](to *T, value T, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case to == nil:
+		return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+	}
+	*to = value
+	return nil
+}
+
+//export gemu_unload
+func gemu_unload(module C.gemu_module) C.int {
+	return do(func(c *client) error { return c.ModuleUnload(driver.Handle(module)) })
+}
+
+//export gemu_get_kernel
+func gemu_get_kernel(module C.gemu_module, name *C.char, kernel *C.gemu_kernel) C.int {
+	return do(func(c *client) error {
+		if name == nil {
+			list, err := c.ModuleEnumerateFunctions(driver.Handle(module))
+			if err == nil && len(list) == 0 {
+				err = &driver.Error{Result: driver.NotFound, Detail: "the module has no kernel"}
+			}
+			if err != nil {
+				return err
+			}
+			return put(kernel, C.gemu_kernel(list[0]), nil)
+		}
+		h, err := c.ModuleGetFunction(driver.Handle(module), C.GoString(name))
+		return put(kernel, C.gemu_kernel(h), err)
+	})
+}
+
+//export gemu_get_variable
+func gemu_get_variable(module C.gemu_module, name *C.char, address *C.gemu_address, size *C.size_t) C.int {
+	return do(func(c *client) error {
+		a, n, err := c.ModuleGetGlobal(driver.Handle(module), C.GoString(name))
+		if err == nil && size != nil {
+			*size = C.size_t(n)
+		}
+		return put(address, C.gemu_address(a), err)
+	})
+}
+
+//export gemu_alloc
+func gemu_alloc(size C.size_t, address *C.gemu_address) C.int {
+	return do(func(c *client) error {
+		a, err := c.MemAlloc(uint64(size))
+		return put(address, C.gemu_address(a), err)
+	})
+}
+
+//export gemu_free
+func gemu_free(address C.gemu_address) C.int {
+	return do(func(c *client) error { return c.MemFree(uint64(address)) })
+}
+
+func device(a C.gemu_address) driver.Place {
+	return driver.Place{Kind: driver.DevicePlace, Device: uint64(a)}
+}
+
+func host(p unsafe.Pointer) driver.Place { return driver.Place{Kind: driver.HostPlace, Host: p} }
+
+//export gemu_copy_in
+func gemu_copy_in(to C.gemu_address, from unsafe.Pointer, size C.size_t) C.int {
+	return do(func(c *client) error { return c.Memcpy(device(to), host(from), uint64(size), 0, false) })
+}
+
+//export gemu_copy_out
+func gemu_copy_out(to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int {
+	return do(func(c *client) error { return c.Memcpy(host(to), device(from), uint64(size), 0, false) })
+}
+
+// dim is an extent, where 0 counts as 1.
+func dim(e *[3]C.uint32_t) interp.Dim3 {
+	return interp.Dim3{X: max(int(e[0]), 1), Y: max(int(e[1]), 1), Z: max(int(e[2]), 1)}
+}
+
+//export gemu_launch
+func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
+	return do(func(c *client) error {
+		if p == nil {
+			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+		}
+		l := driver.LaunchParams{
+			Func: driver.Handle(p.kernel), Grid: dim(&p.grid), Block: dim(&p.block), Shared: uint32(p.shared_bytes),
+			Params: unsafe.Pointer(p.args),
+		}
+		if p.observer != nil {
+			l.Observer = newObserver(p.observer, p.user)
+		}
+		r, err := c.Run(&l)
+		if err == nil && counts != nil {
+			*counts = C.gemu_counts{
+				seconds: C.double(r.Duration.Seconds()), thread_instructions: C.int64_t(r.ThreadInstructions),
+				warp_instructions: C.int64_t(r.WarpInstructions), lane_slots: C.int64_t(r.LaneSlots),
+				branches: C.int64_t(r.Branches), divergent_branches: C.int64_t(r.DivergentBranches),
+			}
+		}
+		return err
+	})
+}
+
+//export gemu_statistics
+func gemu_statistics() *C.char {
+	d, err := process.Driver()
+	if err != nil {
+		return C.CString("{}")
+	}
+	b, err := json.MarshalIndent(d.Statistics(), "", "  ")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return C.CString(string(b) + "\n")
+}
