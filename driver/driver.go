@@ -75,8 +75,8 @@ func (d *Driver) Init(flags uint32) error {
 	return nil
 }
 
-// Close ends the driver: it waits for what is under way, prints what kernels have
-// left, writes the statistics, and gives memory back. No call may follow.
+// Close ends the driver: it waits for what is under way, ends as Exit does, and gives
+// memory back. No call may follow.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.ready = false
@@ -90,16 +90,20 @@ func (d *Driver) Close() error {
 	for _, c := range all {
 		c.destroy()
 	}
-	d.out.flush()
 	d.pages.close()
+	return d.Exit()
+}
+
+// Exit prints what kernels have left and writes the statistics, for a process that
+// ends. Like the end of a process on any driver, it does not wait for what is under
+// way: that may be what ends the process.
+func (d *Driver) Exit() error {
+	d.out.flush()
 	if d.settings.Stats == "" {
 		return nil
 	}
 	return d.stats.write(d.settings.Stats)
 }
-
-// Flush prints what kernels have printed since the last synchronisation.
-func (d *Driver) Flush() { d.out.flush() }
 
 // message writes a message for people to the driver's standard error.
 func (d *Driver) message(format string, args ...any) {

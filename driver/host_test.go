@@ -51,7 +51,7 @@ func TestRunHost(t *testing.T) {
 		}
 		// Nothing, the heap of Go, what no host has, and a page that cannot be written.
 		bad(IllegalAddress, "ld.global.u32 %r4, [%rd0]", hostLaunch(1, 0, 1))
-		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 5<<20, 1))
+		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 1<<36, 1))
 		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 0xc000000000, 1))
 		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 1<<63, 1))
 		bad(MisalignedAddress, "", hostLaunch(1, at+2, 1))

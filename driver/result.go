@@ -5,6 +5,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Result is a CUresult.
@@ -179,6 +180,13 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name(), e.Detail
 func (e *Error) Unwrap() error { return e.Result }
 
 func fail(r Result, format string, args ...any) error { return &Error{r, fmt.Sprintf(format, args...)} }
+
+// brief is an error less all but its first line, for those that have been told in
+// full.
+func brief(err error) error {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return fail(ResultOf(err), "%s", strings.TrimPrefix(line, ResultOf(err).Name()+": "))
+}
 
 // ResultOf is the result code of an error of this package; Success of nil.
 func ResultOf(err error) Result {

@@ -106,8 +106,8 @@ func (s *Stream) submit(run func() error, after ...*task) *task {
 		}
 		t.at = time.Now()
 		d.mu.Lock()
-		if c.err == nil {
-			c.err = err
+		if c.err == nil && err != nil {
+			c.err = brief(err)
 		}
 		d.mu.Unlock()
 		close(t.done)

@@ -6,6 +6,8 @@ package interp
 import (
 	"math/bits"
 	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
 
 	"gemu/interp/internal/alu"
 )
@@ -32,28 +34,46 @@ func (c *cta) runGuarded(budget int, turn bool) (s status) {
 // be written. The instruction is found by its address.
 func (c *cta) hostFault(addr uint64) *Trap {
 	w := &c.warps[(c.next+len(c.warps)-1)%len(c.warps)]
-	src, lanes := w.culprit(addr)
-	t := w.fail(src, lanes, ErrOutOfBounds, "%v at %s: the host has no memory there, or it may not be changed", ErrOutOfBounds, hexAddr(addr))
+	a := c.grid.dev.mem.find(addr)
+	stored := a != nil && readable(unsafe.Add(a.ptr, addr-a.base))
+	src, lanes := w.culprit(addr, stored)
+	kind, why := ErrOutOfBounds, "the host has no memory there"
+	if stored {
+		kind, why = ErrReadOnly, "the host's memory there may not be changed"
+	}
+	t := w.fail(src, lanes, kind, "%v at %s: %s", kind, hexAddr(addr), why)
 	t.Addr = addr
-	if a := c.grid.dev.mem.find(addr); a != nil {
+	if a != nil {
 		t.Near = a.describe()
 	}
 	return t
 }
 
+// readable reports whether there is memory of the host at an address.
+//
+//go:norace
+func readable(p unsafe.Pointer) (ok bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { ok = recover() == nil }()
+	probe.Store(uint32(*(*byte)(p)))
+	return true
+}
+
+// probe keeps the read of readable from being left out.
+var probe atomic.Uint32
+
 // culprit finds the memory instruction of the warp's block that accesses the host's
-// address, and the lanes that do. If a later instruction of the block has used a
-// register for something else, as only one that did not fault can have, none may be
-// found: then it is the block and all its lanes.
-func (w *warp) culprit(addr uint64) (src *instr, lanes uint64) {
+// address, or stores there, and the lanes that do. If a later instruction of the
+// block has used a register for something else, as only one that did not fault can
+// have, none may be found: then it is the block and all its lanes.
+func (w *warp) culprit(addr uint64, stored bool) (src *instr, lanes uint64) {
 	b := &w.cta.code.blocks[w.pc]
 	for i := range b.insts {
 		in := &b.insts[i]
-		if in.mem == nil || in.mem.addr == alu.NoSlot {
+		if in.mem == nil || in.mem.addr == alu.NoSlot || stored && !in.mem.writes() {
 			continue
 		}
-		mask := w.guarded(in.guard)
-		for m := mask; m != 0; m &= m - 1 {
+		for m := w.guarded(in.guard); m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			at := in.mem.off + w.value(operandRef{in.mem.addr, in.mem.row}, lane)
 			if addr-at < uint64(in.mem.bytes) {

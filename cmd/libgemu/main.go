@@ -236,7 +236,9 @@ func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 			Params: unsafe.Pointer(p.args),
 		}
 		if p.observer != nil {
-			l.Observer = newObserver(p.observer, p.user)
+			o := newObserver(p.observer, p.user)
+			defer o.free()
+			l.Observer = o
 		}
 		r, err := c.Run(&l)
 		if err == nil && counts != nil {

@@ -7,12 +7,23 @@ package main
 #define GEMU_TYPES_ONLY
 #include "gemu.h"
 
+// gemu_call is what an event is made of. No instruction but a call names more
+// registers than there is room for.
+enum { GEMU_MOST_VALUES = 128 };
+
+typedef struct {
+	gemu_event event;
+	gemu_value values[GEMU_MOST_VALUES];
+	uint64_t low[GEMU_MOST_VALUES][64];
+	uint64_t high[GEMU_MOST_VALUES][64];
+	uint64_t addresses[64];
+} gemu_call;
+
 static inline void gemu_call_observer(gemu_observer f, const gemu_event *e, void *user) { f(e, user); }
 */
 import "C"
 
 import (
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -27,12 +38,15 @@ type observer struct {
 
 	mu   sync.Mutex // held during a call
 	pcs  map[*ptx.Instr]C.uint32_t
-	pins runtime.Pinner
+	call *C.gemu_call // what an event is made of
 }
 
 func newObserver(f C.gemu_observer, user unsafe.Pointer) *observer {
-	return &observer{f: f, user: user, pcs: map[*ptx.Instr]C.uint32_t{}}
+	return &observer{f: f, user: user, pcs: map[*ptx.Instr]C.uint32_t{}, call: (*C.gemu_call)(C.calloc(1, C.sizeof_gemu_call))}
 }
+
+// free ends the observer, after the launch.
+func (o *observer) free() { C.free(unsafe.Pointer(o.call)) }
 
 // texts are the strings that events have named, which stay.
 var texts sync.Map
@@ -50,56 +64,55 @@ func (o *observer) CTA(_ int, id interp.Dim3) interp.Watcher {
 	return &watcher{observer: o, cta: [3]C.uint32_t{C.uint32_t(id.X), C.uint32_t(id.Y), C.uint32_t(id.Z)}}
 }
 
-// watcher is the interp.Watcher of a CTA. It keeps what an event points to.
+// watcher is the interp.Watcher of a CTA.
 type watcher struct {
 	*observer
-	cta    [3]C.uint32_t
-	event  C.gemu_event
-	values []C.gemu_value
+	cta [3]C.uint32_t
 }
 
 // Instruction calls the observer.
 func (w *watcher) Instruction(e *interp.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	defer w.pins.Unpin()
-	w.event = C.gemu_event{
+	c := w.call
+	c.event = C.gemu_event{
 		cta: w.cta, warp: C.uint32_t(e.Warp), pc: w.pc(e), line: C.uint32_t(e.Instr.Pos.Line), column: C.uint32_t(e.Instr.Pos.Col),
 		function: text(e.Func.Name), instruction: text(e.Instr.Format(e.Func)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes),
-		n_results: C.uint32_t(len(e.Results)), n_sources: C.uint32_t(len(e.Sources)), space: text(""),
+		space: text(""),
 	}
-	w.values = w.values[:0]
-	for _, list := range [][]interp.Value{e.Results, e.Sources} {
-		for i := range list {
-			w.values = append(w.values, w.value(e.Func, &list[i]))
-		}
-	}
-	if len(w.values) > 0 {
-		first := unsafe.SliceData(w.values)
-		w.pins.Pin(first)
-		w.event.results = first
-		w.event.sources = (*C.gemu_value)(unsafe.Add(unsafe.Pointer(first), len(e.Results)*C.sizeof_gemu_value))
-	}
+	n := 0
+	c.event.results, c.event.n_results = w.values(e.Func, e.Results, &n)
+	c.event.sources, c.event.n_sources = w.values(e.Func, e.Sources, &n)
 	if e.Address != nil {
-		w.pins.Pin(e.Address)
-		w.event.addresses = (*C.uint64_t)(&e.Address[0])
-		w.event.bytes = C.uint32_t(e.Bytes)
+		copy(words(&c.addresses), e.Address[:])
+		c.event.addresses = &c.addresses[0]
+		c.event.bytes = C.uint32_t(e.Bytes)
 		if e.Space != ptx.Generic {
-			w.event.space = text(e.Space.String())
+			c.event.space = text("." + e.Space.String())
 		}
 	}
-	w.pins.Pin(&w.event)
-	C.gemu_call_observer(w.f, &w.event, w.user)
+	C.gemu_call_observer(w.f, &c.event, w.user)
 }
 
-// value is a register for C.
-func (w *watcher) value(f *ptx.Func, v *interp.Value) C.gemu_value {
-	w.pins.Pin(v)
-	c := C.gemu_value{name: text(f.Regs[v.Reg].Name), _type: text(v.Type.String()), low: (*C.uint64_t)(&v.Low[0])}
-	if v.Type == ptx.B128 {
-		c.high = (*C.uint64_t)(&v.High[0])
+// words views an array of C's.
+func words(a *[64]C.uint64_t) []uint64 { return (*[64]uint64)(unsafe.Pointer(a))[:] }
+
+// values brings registers to C, where n are taken.
+func (w *watcher) values(f *ptx.Func, list []interp.Value, n *int) (first *C.gemu_value, count C.uint32_t) {
+	c := w.call
+	list = list[:min(len(list), len(c.values)-*n)]
+	first = &c.values[min(*n, len(c.values)-1)]
+	for i := range list {
+		v, to := &list[i], &c.values[*n]
+		*to = C.gemu_value{name: text(f.Regs[v.Reg].Name), _type: text(v.Type.String()), low: &c.low[*n][0]}
+		copy(words(&c.low[*n]), v.Low[:])
+		if v.Type == ptx.B128 {
+			copy(words(&c.high[*n]), v.High[:])
+			to.high = &c.high[*n][0]
+		}
+		*n++
 	}
-	return c
+	return first, C.uint32_t(len(list))
 }
 
 // pc is the number of an instruction within its function.

@@ -73,7 +73,7 @@ func Thread() (*Client, error) {
 
 //export process_exit
 func process_exit() {
-	if err := drv.Close(); err != nil {
+	if err := drv.Exit(); err != nil {
 		fmt.Fprintf(os.Stderr, "gemu: %v\n", err)
 	}
 }

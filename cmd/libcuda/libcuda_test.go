@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemu/cmd/internal/libtest"
+	"gemu/driver"
+)
+
+// A C program that calls what clients call runs on the library.
+func TestClient(t *testing.T) {
+	lib := libtest.Build(t, "libcuda.so.1")
+	program := libtest.Compile(t, "testdata/driver.c", lib)
+	stats := filepath.Join(t.TempDir(), "stats.json")
+	for _, env := range [][]string{nil, {"GEMU_MODE=affine"}, {"GEMU_STATS=" + stats}, {"CUDA_LAUNCH_BLOCKING=1", "GEMU_TRACE=1"}} {
+		cmd := exec.Command(program)
+		cmd.Env = append(append(os.Environ(), "GEMU_SM=8.9"), env...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		if err != nil || stdout.String() != "ok\n" {
+			t.Fatalf("%v: %v\n%s%s", env, err, &stdout, &stderr)
+		}
+		// The fault that the client looks for is told in full.
+		if n := strings.Count(stderr.String(), "nearest allocation: buffer #"); n != 1 || !strings.Contains(stderr.String(), "trap: out-of-bounds global load of 4 bytes") {
+			t.Errorf("%v: %d traps are told\n%s", env, n, &stderr)
+		}
+		traced := strings.Contains(stderr.String(), "gemu: cuTexObjectCreate: CUDA_ERROR_NOT_SUPPORTED")
+		if want := len(env) > 1; traced != want {
+			t.Errorf("%v: a function that is not there is told of: %t, want %t\n%s", env, traced, want, &stderr)
+		}
+	}
+	b, err := os.ReadFile(stats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s driver.Statistics
+	if err := json.Unmarshal(b, &s); err != nil {
+		t.Fatal(err)
+	}
+	// The client launches the kernel three times plainly, twice on a stream, once of a
+	// library, twice in a graph, and twenty times in each of eight threads.
+	if s.Mode != "check" || len(s.Kernels) != 1 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+8*20 || s.Total.Structure == nil {
+		t.Errorf("statistics are %s", b)
+	}
+}
+
+// What the environment says wrong is the result of cuInit, and is told.
+func TestBadEnvironment(t *testing.T) {
+	lib := libtest.Build(t, "libcuda.so.1")
+	cmd := exec.Command(libtest.Compile(t, "testdata/driver.c", lib))
+	cmd.Env = append(os.Environ(), "GEMU_MODE=quick")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("gemu: GEMU_MODE=quick: want vector, affine or check")) || !bytes.Contains(out, []byte("is 999, want")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// zsymbols.c is what the generator makes.
+func TestGeneratedFileIsCurrent(t *testing.T) {
+	dir := t.TempDir()
+	for _, pattern := range []string{"*.go", "*.c", "*.h", "names.txt"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, file), b, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before, err := os.ReadFile("zsymbols.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	generator, err := filepath.Abs("_gen/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "run", generator)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "zsymbols.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(before, after) {
+		t.Error("zsymbols.c is not what _gen makes: run go generate ./cmd/libcuda")
+	}
+}

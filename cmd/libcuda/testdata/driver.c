@@ -1,0 +1,352 @@
+// A client of the driver library: it calls what clients call, from one thread and
+// from many, and checks what comes back. It ends with "ok" and status 0.
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cuda_types.h"
+
+CUresult cuInit(unsigned), cuDriverGetVersion(int *), cuGetErrorName(CUresult, const char **), cuGetErrorString(CUresult, const char **);
+CUresult cuDeviceGet(CUdevice *, int), cuDeviceGetCount(int *), cuDeviceGetName(char *, int, CUdevice), cuDeviceGetAttribute(int *, int, CUdevice);
+CUresult cuDeviceTotalMem_v2(size_t *, CUdevice), cuDevicePrimaryCtxRetain(CUcontext *, CUdevice), cuDevicePrimaryCtxRelease_v2(CUdevice);
+CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice), cuCtxDestroy_v2(CUcontext), cuCtxSetCurrent(CUcontext), cuCtxGetCurrent(CUcontext *), cuCtxSynchronize(void);
+CUresult cuModuleLoadData(CUmodule *, const void *), cuModuleLoadDataEx(CUmodule *, const void *, unsigned, int *, void **), cuModuleUnload(CUmodule);
+CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *), cuModuleGetGlobal_v2(CUdeviceptr *, size_t *, CUmodule, const char *);
+CUresult cuMemAlloc_v2(CUdeviceptr *, size_t), cuMemFree_v2(CUdeviceptr), cuMemGetInfo_v2(size_t *, size_t *), cuMemHostAlloc(void **, size_t, unsigned), cuMemFreeHost(void *);
+CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t), cuMemcpyDtoH_v2(void *, CUdeviceptr, size_t), cuMemsetD8_v2(CUdeviceptr, unsigned char, size_t);
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream), cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream), cuMemcpy2D_v2(const CUDA_MEMCPY2D *);
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr, const void *, size_t), cuPointerGetAttribute(void *, int, CUdeviceptr);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+CUresult cuStreamCreate(CUstream *, unsigned), cuStreamDestroy_v2(CUstream), cuStreamSynchronize(CUstream), cuStreamAddCallback(CUstream, CUstreamCallback, void *, unsigned);
+CUresult cuEventCreate(CUevent *, unsigned), cuEventRecord(CUevent, CUstream), cuEventSynchronize(CUevent), cuEventElapsedTime(float *, CUevent, CUevent), cuEventDestroy_v2(CUevent);
+CUresult cuLaunchHostFunc(CUstream, CUhostFn, void *), cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
+CUresult cuLinkCreate_v2(unsigned, int *, void **, CUlinkState *), cuLinkAddData_v2(CUlinkState, int, void *, size_t, const char *, unsigned, int *, void **);
+CUresult cuLinkComplete(CUlinkState, void **, size_t *), cuLinkDestroy(CUlinkState);
+CUresult cuOccupancyMaxPotentialBlockSize(int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int), cuFuncGetAttribute(int *, int, CUfunction);
+CUresult cuLibraryLoadData(CUlibrary *, const void *, int *, void **, unsigned, int *, void **, unsigned), cuLibraryGetKernel(CUkernel *, CUlibrary, const char *), cuLibraryUnload(CUlibrary);
+CUresult cuGraphCreate(CUgraph *, unsigned), cuGraphAddKernelNode_v2(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS *);
+CUresult cuGraphAddMemcpyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *, CUcontext), cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
+CUresult cuGraphLaunch(CUgraphExec, CUstream), cuGraphDestroy(CUgraph), cuGraphExecDestroy(CUgraphExec), cuTexObjectCreate(uint64_t *, void *, void *, void *);
+
+static const char *const ptx =
+	".version 7.8\n.target sm_80\n.address_size 64\n"
+	".global .align 4 .u32 v = 40;\n"
+	".visible .entry add(.param .u64 x, .param .u32 n)\n"
+	"{\n"
+	"  .reg .u32 %r<6>; .reg .u64 %rd<3>;\n"
+	"  ld.param.u64 %rd0, [x]; ld.param.u32 %r0, [n];\n"
+	"  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+	"  mad.lo.u32 %r1, %r1, %r2, %r3;\n"
+	"  mul.wide.u32 %rd1, %r1, 4; add.u64 %rd0, %rd0, %rd1;\n"
+	"  ld.global.u32 %r4, [%rd0]; add.u32 %r4, %r4, %r0; st.global.u32 [%rd0], %r4;\n"
+	"  ret;\n"
+	"}\n";
+
+enum { N = 1000, THREADS = 8, ROUNDS = 20 };
+
+static void fail(int line, const char *what, long got, long want)
+{
+	printf("driver.c:%d: %s is %ld, want %ld\n", line, what, got, want);
+	exit(1);
+}
+
+#define EQUAL(got, want) do { long g_ = (long)(got), w_ = (long)(want); if (g_ != w_) fail(__LINE__, #got, g_, w_); } while (0)
+#define OK(call) EQUAL(call, 0)
+#define HOLDS(condition) EQUAL(!!(condition), 1)
+
+static CUfunction function_of(CUmodule m)
+{
+	CUfunction f;
+	OK(cuModuleGetFunction(&f, m, "add"));
+	return f;
+}
+
+static CUresult add(CUfunction f, CUstream s, CUdeviceptr x, unsigned n, unsigned blocks)
+{
+	void *args[] = {&x, &n};
+	return cuLaunchKernel(f, blocks, 1, 1, 100, 1, 1, 0, s, args, NULL);
+}
+
+static void memory_and_launch(CUmodule m)
+{
+	static unsigned x[N], y[N];
+	CUfunction f = function_of(m);
+	CUdeviceptr d;
+	size_t free, total, size;
+	OK(cuMemGetInfo_v2(&free, &total));
+	OK(cuMemAlloc_v2(&d, sizeof x));
+	OK(cuMemGetInfo_v2(&size, &total));
+	EQUAL(free - size, sizeof x);
+	for (int i = 0; i < N; i++)
+		x[i] = i;
+	OK(cuMemcpyHtoD_v2(d, x, sizeof x));
+	OK(add(f, 0, d, 7, N / 100));
+	OK(cuMemcpyDtoH_v2(y, d, sizeof y));
+	for (int i = 0; i < N; i++)
+		EQUAL(y[i], i + 7);
+	OK(cuMemsetD8_v2(d, 1, 8));
+	unsigned n = 2;
+	char buffer[12];
+	size_t bytes = sizeof buffer;
+	memcpy(buffer, &d, 8);
+	memcpy(buffer + 8, &n, 4);
+	void *extra[] = {(void *)1, buffer, (void *)2, &bytes, NULL};
+	OK(cuLaunchKernel(f, 1, 1, 1, 2, 1, 1, 0, 0, NULL, extra));
+	OK(cuStreamSynchronize(0));
+	OK(cuMemcpyDtoH_v2(y, d, 12));
+	EQUAL(y[0], 0x01010103);
+	EQUAL(y[2], 9);
+
+	CUdeviceptr v;
+	OK(cuModuleGetGlobal_v2(&v, &size, m, "v"));
+	EQUAL(size, 4);
+	OK(cuMemcpyDtoH_v2(y, v, 4));
+	EQUAL(y[0], 40);
+
+	int on_device = 0;
+	OK(cuPointerGetAttribute(&on_device, 2, d + 4));
+	EQUAL(on_device, 2);
+	CUDA_MEMCPY2D c = {.srcMemoryType = 1, .srcHost = x, .srcPitch = 40, .dstMemoryType = 2, .dstDevice = d, .dstPitch = 8, .WidthInBytes = 8, .Height = 3};
+	OK(cuMemcpy2D_v2(&c));
+	OK(cuMemcpyDtoH_v2(y, d, 24));
+	EQUAL(y[2], 10);
+	EQUAL(y[5], 21);
+	EQUAL(cuMemcpyDtoH_v2(y, d + sizeof x - 4, 8), 1);
+	EQUAL(cuMemcpyDtoH_v2(NULL, d, 8), 1);
+	OK(cuMemcpyHtoD_v2_ptds(d, x, 8));
+	void *args[] = {&d, &n};
+	OK(cuLaunchKernel_ptsz(f, 1, 1, 1, 2, 1, 1, 0, 0, args, NULL));
+	OK(cuCtxSynchronize());
+	OK(cuMemFree_v2(d));
+	EQUAL(cuMemFree_v2(d), 1);
+}
+
+static void count(void *p) { ++*(int *)p; }
+static void count_status(CUstream s, CUresult r, void *p) { *(int *)p += s != 0 && r == 0 ? 10 : 1000; }
+
+static void streams(CUmodule m)
+{
+	CUfunction f = function_of(m);
+	CUstream s;
+	CUevent begin, end;
+	CUdeviceptr d;
+	unsigned *h;
+	int called = 0;
+	float ms = -1;
+	OK(cuStreamCreate(&s, 1));
+	OK(cuEventCreate(&begin, 0));
+	OK(cuEventCreate(&end, 0));
+	OK(cuMemHostAlloc((void **)&h, 400, 0));
+	OK(cuMemAlloc_v2(&d, 400));
+	for (int i = 0; i < 100; i++)
+		h[i] = i;
+	OK(cuEventRecord(begin, s));
+	OK(cuMemcpyHtoDAsync_v2(d, h, 400, s));
+	OK(add(f, s, d, 5, 1));
+	OK(cuMemcpyDtoHAsync_v2(h, d, 400, s));
+	OK(cuLaunchHostFunc(s, count, &called));
+	OK(cuStreamAddCallback(s, count_status, &called, 0));
+	OK(cuEventRecord(end, s));
+	OK(cuEventSynchronize(end));
+	EQUAL(called, 11);
+	EQUAL(h[99], 104);
+	OK(cuEventElapsedTime(&ms, begin, end));
+	HOLDS(ms >= 0);
+	OK(add(f, s, (CUdeviceptr)(uintptr_t)h, 1, 1)); // host memory has its own address
+	OK(cuStreamSynchronize(s));
+	EQUAL(h[99], 105);
+	OK(cuEventDestroy_v2(begin));
+	OK(cuEventDestroy_v2(end));
+	OK(cuStreamDestroy_v2(s));
+	OK(cuMemFreeHost(h));
+	OK(cuMemFree_v2(d));
+}
+
+static size_t no_shared(int threads) { return threads > 0 ? 0 : 1 << 20; }
+
+static void modules(void)
+{
+	char errors[200] = "", info[200] = "x";
+	int options[] = {5, 6, 3, 4, 2};
+	void *values[] = {errors, (void *)sizeof errors, info, (void *)sizeof info, NULL};
+	CUmodule m;
+	EQUAL(cuModuleLoadDataEx(&m, ".version 7.8\n.target sm_80\n.entry k() { bogus; }\n", 5, options, values), 218);
+	HOLDS(strstr(errors, ":3:") != NULL && strstr(errors, "bogus") != NULL);
+	EQUAL((size_t)values[1], strlen(errors));
+	OK(cuModuleLoadDataEx(&m, ptx, 5, options, values));
+	EQUAL(strlen(errors), 0);
+	OK(cuModuleUnload(m));
+	EQUAL(cuModuleLoadData(&m, "\x7f" "ELF, machine code"), 209);
+
+	CUlinkState link;
+	void *image;
+	size_t size;
+	OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+	OK(cuLinkAddData_v2(link, 1, (void *)ptx, strlen(ptx) + 1, "add.ptx", 0, NULL, NULL));
+	OK(cuLinkComplete(link, &image, &size));
+	OK(cuModuleLoadData(&m, image));
+	OK(cuLinkDestroy(link));
+	CUfunction f = function_of(m);
+	int grid, block, most;
+	OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, no_shared, 0, 0));
+	HOLDS(grid > 0 && block % 32 == 0);
+	OK(cuFuncGetAttribute(&most, 0, f));
+	EQUAL(most, 1024);
+	EQUAL(cuModuleGetFunction(&f, m, "none"), 500);
+	OK(cuModuleUnload(m));
+
+	CUlibrary l;
+	CUkernel k;
+	CUdeviceptr d;
+	OK(cuLibraryLoadData(&l, ptx, NULL, NULL, 0, NULL, NULL, 0));
+	OK(cuLibraryGetKernel(&k, l, "add"));
+	OK(cuMemAlloc_v2(&d, 400));
+	OK(add(k, 0, d, 1, 1));
+	OK(cuCtxSynchronize());
+	OK(cuMemFree_v2(d));
+	OK(cuLibraryUnload(l));
+}
+
+static void graphs(CUmodule m)
+{
+	CUgraph g;
+	CUgraphNode first, second;
+	CUgraphExec x;
+	CUdeviceptr a, b;
+	unsigned n = 3, got[100];
+	OK(cuMemAlloc_v2(&a, 400));
+	OK(cuMemAlloc_v2(&b, 400));
+	void *args[] = {&a, &n};
+	CUDA_KERNEL_NODE_PARAMS k = {.func = function_of(m), .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 100, .blockDimY = 1, .blockDimZ = 1, .kernelParams = args};
+	CUDA_MEMCPY3D c = {.srcMemoryType = 2, .srcDevice = a, .srcPitch = 400, .srcHeight = 1, .dstMemoryType = 2, .dstDevice = b, .dstPitch = 400, .dstHeight = 1, .WidthInBytes = 400, .Height = 1, .Depth = 1};
+	OK(cuGraphCreate(&g, 0));
+	OK(cuGraphAddKernelNode_v2(&first, g, NULL, 0, &k));
+	OK(cuGraphAddMemcpyNode(&second, g, &first, 1, &c, 0));
+	OK(cuGraphInstantiateWithFlags(&x, g, 0));
+	OK(cuGraphDestroy(g));
+	OK(cuGraphLaunch(x, 0));
+	OK(cuGraphLaunch(x, 0));
+	OK(cuMemcpyDtoH_v2(got, b, 400));
+	EQUAL(got[99], 6);
+	OK(cuGraphExecDestroy(x));
+	OK(cuMemFree_v2(a));
+	OK(cuMemFree_v2(b));
+}
+
+static void symbols(void)
+{
+	void *p = NULL;
+	int status = -1;
+	OK(cuGetProcAddress_v2("cuMemAlloc", &p, 12000, 0, &status));
+	HOLDS(p == (void *)cuMemAlloc_v2 && status == 0);
+	OK(cuGetProcAddress_v2("cuLaunchKernel", &p, 12000, 2, &status));
+	HOLDS(p == (void *)cuLaunchKernel_ptsz);
+	OK(cuGetProcAddress_v2("cuGraphInstantiate", &p, 12000, 0, &status));
+	HOLDS(p == (void *)cuGraphInstantiateWithFlags);
+	OK(cuGetProcAddress_v2("cuLibraryLoadData", &p, 11000, 0, &status));
+	HOLDS(p == NULL && status == 2);
+	OK(cuGetProcAddress_v2("cuNothing", &p, 12000, 0, &status));
+	HOLDS(p == NULL && status == 1);
+	EQUAL(cuTexObjectCreate(NULL, NULL, NULL, NULL), 801);
+}
+
+static CUcontext shared;
+
+static void *client(void *p)
+{
+	unsigned id = (unsigned)(uintptr_t)p, got[100];
+	CUmodule m;
+	CUstream s;
+	CUdeviceptr d;
+	CUcontext none;
+	OK(cuCtxGetCurrent(&none));
+	EQUAL(none, 0);
+	OK(cuCtxSetCurrent(shared));
+	OK(cuModuleLoadData(&m, ptx));
+	CUfunction f = function_of(m);
+	OK(cuStreamCreate(&s, 1));
+	OK(cuMemAlloc_v2(&d, sizeof got));
+	for (unsigned i = 0; i < ROUNDS; i++)
+		OK(add(f, s, d, id, 1));
+	OK(cuStreamSynchronize(s));
+	OK(cuMemcpyDtoH_v2(got, d, sizeof got));
+	EQUAL(got[99], id * ROUNDS);
+	OK(cuMemFree_v2(d));
+	OK(cuStreamDestroy_v2(s));
+	OK(cuModuleUnload(m));
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t t[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		EQUAL(pthread_create(&t[i], NULL, client, (void *)(uintptr_t)(i + 1)), 0);
+	for (int i = 0; i < THREADS; i++)
+		EQUAL(pthread_join(t[i], NULL), 0);
+}
+
+// A fault is the result of all that follows in its context, and of nothing else.
+static void faults(CUdevice dev)
+{
+	CUcontext ctx;
+	CUmodule m;
+	CUdeviceptr d;
+	const char *name;
+	OK(cuCtxCreate_v2(&ctx, 0, dev));
+	OK(cuModuleLoadData(&m, ptx));
+	OK(cuMemAlloc_v2(&d, 396));
+	CUresult launched = add(function_of(m), 0, d, 1, 1);
+	HOLDS(launched == 0 || launched == 700); // the latter if launches wait
+	EQUAL(cuCtxSynchronize(), 700);
+	EQUAL(cuMemAlloc_v2(&d, 4), 700);
+	OK(cuGetErrorName(700, &name));
+	EQUAL(strcmp(name, "CUDA_ERROR_ILLEGAL_ADDRESS"), 0);
+	OK(cuCtxDestroy_v2(ctx));
+	OK(cuCtxSetCurrent(shared));
+	OK(cuCtxSynchronize());
+}
+
+int main(void)
+{
+	CUdevice dev;
+	CUmodule m;
+	int n, major, minor;
+	char name[20];
+	size_t total;
+	EQUAL(cuDeviceGet(&dev, 0), 3);
+	OK(cuInit(0));
+	OK(cuDriverGetVersion(&n));
+	HOLDS(n >= 12000);
+	OK(cuDeviceGetCount(&n));
+	EQUAL(n, 1);
+	OK(cuDeviceGet(&dev, 0));
+	EQUAL(cuDeviceGet(NULL, 0), 1);
+	EQUAL(cuDeviceGet(&dev, 1), 101);
+	OK(cuDeviceGetName(name, sizeof name, dev));
+	EQUAL(strcmp(name, "gemu"), 0);
+	OK(cuDeviceGetName(name, 3, dev));
+	EQUAL(strcmp(name, "ge"), 0);
+	OK(cuDeviceGetAttribute(&major, 75, dev));
+	OK(cuDeviceGetAttribute(&minor, 76, dev));
+	EQUAL(10 * major + minor, 89); // the test sets GEMU_SM
+	OK(cuDeviceTotalMem_v2(&total, dev));
+	EQUAL(cuCtxSynchronize(), 201);
+	OK(cuDevicePrimaryCtxRetain(&shared, dev));
+	OK(cuCtxSetCurrent(shared));
+	OK(cuModuleLoadData(&m, ptx));
+	memory_and_launch(m);
+	streams(m);
+	modules();
+	graphs(m);
+	symbols();
+	threads();
+	faults(dev);
+	OK(cuModuleUnload(m));
+	OK(cuDevicePrimaryCtxRelease_v2(dev));
+	puts("ok");
+	return 0;
+}

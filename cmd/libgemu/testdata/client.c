@@ -1,0 +1,170 @@
+// A client of libgemu: many threads, and what goes wrong. It ends with "ok" and
+// status 0.
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gemu.h"
+
+static const char *const ptx =
+	".version 7.8\n.target sm_80\n.address_size 64\n"
+	".visible .entry add(.param .u64 x, .param .u32 n)\n"
+	"{\n"
+	"  .reg .u32 %r<6>; .reg .u64 %rd<3>;\n"
+	"  ld.param.u64 %rd0, [x]; ld.param.u32 %r0, [n];\n"
+	"  mov.u32 %r3, %tid.x;\n"
+	"  mul.wide.u32 %rd1, %r3, 4; add.u64 %rd0, %rd0, %rd1;\n"
+	"  ld.global.u32 %r4, [%rd0];\n"
+	"  add.u32 %r4, %r4, %r0;\n"
+	"  st.global.u32 [%rd0], %r4;\n"
+	"  ret;\n"
+	"}\n";
+
+enum { THREADS = 8, ROUNDS = 25, N = 64 };
+
+#define EQUAL(got, want) do { long g_ = (long)(got), w_ = (long)(want); if (g_ != w_) { printf("client.c:%d: %s is %ld, want %ld (%s)\n", __LINE__, #got, g_, w_, gemu_last_error()); exit(1); } } while (0)
+#define OK(call) EQUAL(call, GEMU_OK)
+#define HOLDS(condition) EQUAL(!!(condition), 1)
+
+static int add(void *x, uint64_t n, int threads)
+{
+	void *args[] = {x, (void *)(uintptr_t)n};
+	return ptx_run(ptx, 2, args, threads, 1, 1, 1, 1, 1, 0);
+}
+
+static void on_host(void)
+{
+	static unsigned x[N];
+	unsigned on_stack[N] = {0}, *on_heap = calloc(N, sizeof *on_heap);
+	OK(add(x, 1ull << 32 | 3, N)); // the parameter takes the low half
+	OK(add(on_stack, 4, N));
+	OK(add(on_heap, 5, N));
+	EQUAL(x[N - 1], 3);
+	EQUAL(on_stack[0], 4);
+	EQUAL(on_heap[N - 1], 5);
+	free(on_heap);
+
+	// Memory that is not there, not to be written, or not aligned.
+	long page = sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	HOLDS(p != MAP_FAILED && munmap(p + page, page) == 0);
+	EQUAL(add(p + page - 128, 1, N), GEMU_ILLEGAL_ADDRESS);
+	HOLDS(strstr(gemu_last_error(), "%r4, [%rd0]") != NULL);
+	HOLDS(mprotect(p, page, PROT_READ) == 0);
+	EQUAL(add(p, 1, 1), GEMU_ILLEGAL_ADDRESS);
+	EQUAL(add((char *)x + 1, 1, 1), GEMU_MISALIGNED_ADDRESS);
+	munmap(p, page);
+	void *one[] = {x};
+	EQUAL(ptx_run(ptx, 1, one, 1, 1, 1, 1, 1, 1, 0), GEMU_INVALID_VALUE);
+	EQUAL(ptx_run("nothing", 0, NULL, 1, 1, 1, 1, 1, 1, 0), GEMU_INVALID_PTX);
+	OK(add(x, 1, N));
+	EQUAL(x[0], 4);
+}
+
+static void *thread(void *p)
+{
+	unsigned id = (unsigned)(uintptr_t)p, x[N] = {0}, y[N];
+	gemu_module m;
+	gemu_kernel k;
+	gemu_address d;
+	EQUAL(strlen(gemu_last_error()), 0);
+	OK(gemu_load(ptx, strlen(ptx), &m));
+	OK(gemu_get_kernel(m, NULL, &k));
+	OK(gemu_alloc(sizeof y, &d));
+	void *args[] = {&d, &id};
+	gemu_launch_params launch = {.kernel = k, .block = {N}, .args = args};
+	for (int i = 0; i < ROUNDS; i++) {
+		OK(gemu_launch(&launch, NULL));
+		OK(add(x, id, N));
+	}
+	OK(gemu_copy_out(y, d, sizeof y));
+	EQUAL(y[N - 1], ROUNDS * id);
+	EQUAL(x[N - 1], ROUNDS * id);
+	OK(gemu_free(d));
+	EQUAL(gemu_launch(&launch, NULL), GEMU_ILLEGAL_ADDRESS);
+	OK(gemu_unload(m));
+	EQUAL(gemu_launch(&launch, NULL), GEMU_INVALID_HANDLE);
+	return NULL;
+}
+
+// Loads of the observed kernel have the addresses they should have.
+static void look(const gemu_event *e, void *user)
+{
+	gemu_address *d = user;
+	if (strncmp(e->instruction, "ld.global", 9) != 0)
+		return;
+	EQUAL(e->bytes, 4);
+	EQUAL(strcmp(e->space, ".global"), 0);
+	EQUAL(e->n_results, 1);
+	EQUAL(strcmp(e->results[0].name, "%r4"), 0);
+	EQUAL(strcmp(e->results[0].type, ".u32"), 0);
+	for (int lane = 0; lane < 32; lane++) {
+		EQUAL(e->addresses[lane], d[0] + 4 * (32 * e->warp + lane));
+		EQUAL(e->results[0].low[lane], 7);
+	}
+	d[1]++;
+}
+
+static void observed(void)
+{
+	unsigned x[N], n = 1;
+	gemu_module m;
+	gemu_kernel k;
+	gemu_address d[2] = {0, 0};
+	gemu_counts counts;
+	for (int i = 0; i < N; i++)
+		x[i] = 7;
+	OK(gemu_load(ptx, 0, &m));
+	OK(gemu_get_kernel(m, "add", &k));
+	EQUAL(gemu_get_kernel(m, "sub", &k), GEMU_NOT_FOUND);
+	OK(gemu_alloc(sizeof x, d));
+	OK(gemu_copy_in(d[0], x, sizeof x));
+	EQUAL(gemu_copy_in(d[0] + 4, x, sizeof x), GEMU_INVALID_VALUE);
+	void *args[] = {d, &n};
+	gemu_launch_params launch = {.kernel = k, .block = {N}, .args = args, .observer = look, .user = d};
+	OK(gemu_launch(&launch, &counts));
+	EQUAL(d[1], 2);
+	EQUAL(counts.warp_instructions, 2 * 9);
+	EQUAL(counts.thread_instructions, N * 9);
+	char *statistics = gemu_statistics();
+	HOLDS(statistics != NULL && strstr(statistics, "\"kernel\": \"add\"") != NULL);
+	free(statistics);
+	OK(gemu_free(d[0]));
+	OK(gemu_unload(m));
+}
+
+// Faults that are the host's own stay so, and its signal handlers its own.
+static void own_signals(void)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		signal(SIGUSR1, SIG_DFL);
+		raise(SIGUSR1);
+		_exit(1);
+	}
+	int status;
+	HOLDS(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1);
+	struct sigaction now;
+	HOLDS(sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+	HOLDS(sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+}
+
+int main(void)
+{
+	pthread_t t[THREADS];
+	on_host();
+	observed();
+	for (int i = 0; i < THREADS; i++)
+		EQUAL(pthread_create(&t[i], NULL, thread, (void *)(uintptr_t)(i + 1)), 0);
+	for (int i = 0; i < THREADS; i++)
+		EQUAL(pthread_join(t[i], NULL), 0);
+	own_signals();
+	puts("ok");
+	return 0;
+}
