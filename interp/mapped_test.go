@@ -93,7 +93,7 @@ func TestMappedMemoryVanishes(t *testing.T) {
 			defer b.Free()
 		}
 		addr := address(gone)
-		if err := syscall.Munmap(gone); err != nil {
+		if err := syscall.Mprotect(gone, syscall.PROT_NONE); err != nil {
 			t.Fatal(err)
 		}
 		run := func(addr uint64) error {
