@@ -484,7 +484,7 @@ func (d *Driver) PrimaryCtxRelease(dev int) error {
 }
 
 // PrimaryCtxReset is cuDevicePrimaryCtxReset: it destroys the primary context's
-// state, whoever retains it.
+// state. Those who retain it go on with one that is as good as new.
 func (d *Driver) PrimaryCtxReset(dev int) error {
 	d.mu.Lock()
 	v, err := d.device(dev)
@@ -493,10 +493,16 @@ func (d *Driver) PrimaryCtxReset(dev int) error {
 		return err
 	}
 	c := v.primary
-	v.retained = 0
 	d.mu.Unlock()
-	if c != nil {
-		c.destroy()
+	if c == nil {
+		return nil
+	}
+	c.destroy()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if v.retained > 0 && c.dead {
+		c.reset()
+		c.flags = v.flags
 	}
 	return nil
 }

@@ -196,7 +196,7 @@ func (c *client) expect(addr uint64, want ...uint32) {
 func TestLaunch(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(256)
-	c.ok(c.Memset(&Fill2D{Dst: x, Value: 7, Size: 4, Width: 64, Height: 1}, 0))
+	c.ok(c.Memset(&Fill2D{Dst: x, Value: 7, Size: 4, Width: 64, Height: 1}, 0, false))
 	c.ok(c.launch("add", 2, 32, x, 3))
 	if got := c.read(x, 64); got[0] != 10 || got[63] != 10 {
 		t.Errorf("got %v", got)
@@ -359,7 +359,7 @@ func TestMemory(t *testing.T) {
 	if err != nil || pitch < 100 || pitch%4 != 0 {
 		t.Fatalf("pitch %d, %v", pitch, err)
 	}
-	c.ok(c.Memset(&Fill2D{Dst: y, Pitch: pitch, Value: 0x1234, Size: 2, Width: 3, Height: 2}, 0))
+	c.ok(c.Memset(&Fill2D{Dst: y, Pitch: pitch, Value: 0x1234, Size: 2, Width: 3, Height: 2}, 0, false))
 	c.expect(y, 0x12341234, 0x1234, 0)
 	c.expect(y+pitch, 0x12341234, 0x1234, 0)
 	c.expect(y+2*pitch, 0)
@@ -388,6 +388,10 @@ func TestHostMemory(t *testing.T) {
 	c.ok(c.CtxSynchronize())
 	if words[3] != 7 || words[15] != 2 {
 		t.Errorf("got %v", words)
+	}
+	c.ok(c.Memset(&Fill2D{Dst: addr, Value: 3, Size: 4, Width: 16, Height: 1}, 0, false))
+	if words[15] != 3 {
+		t.Errorf("a fill that the host sees has not waited: %v", words)
 	}
 	if kind, err := c.PointerGetAttribute(PointerMemoryType, addr); err != nil || PlaceKind(kind) != HostPlace {
 		t.Errorf("got %d, %v", kind, err)
@@ -497,8 +501,16 @@ func TestContexts(t *testing.T) {
 	if now := must(th.CtxGetCurrent())(t); now != primary {
 		t.Errorf("%#x is current", now)
 	}
+	y := c.alloc(4)
+	c.ok(d.PrimaryCtxReset(0))
+	c.want(InvalidValue, "", c.MemFree(y))
+	x = c.alloc(4)
+	c.ok(th.CtxSetCurrent(0))
+	c.ok(c.MemFree(x)) // whichever context is current
+	c.ok(th.CtxSetCurrent(primary))
+	x = c.alloc(4)
 	c.ok(d.PrimaryCtxRelease(0))
-	c.ok(c.Memset(&Fill2D{Dst: x, Size: 1, Width: 4, Height: 1}, 0))
+	c.ok(c.Memset(&Fill2D{Dst: x, Size: 1, Width: 4, Height: 1}, 0, false))
 	c.ok(d.PrimaryCtxRelease(0))
 	c.want(ContextIsDestroyed, "", th.CtxSynchronize())
 	c.want(InvalidContext, "not retained", d.PrimaryCtxRelease(0))

@@ -6,6 +6,7 @@ package driver
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"regexp"
 	"unsafe"
 
@@ -70,6 +71,9 @@ func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size
 
 // LinkAddFile is cuLinkAddFile.
 func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
+	if _, err := os.Stat(file); err != nil {
+		return fail(FileNotFound, "%v", err)
+	}
 	if kind != LinkPTX && kind != LinkFatbin {
 		return t.LinkAddData(h, kind, nil, 0, file)
 	}

@@ -247,16 +247,28 @@ func (t *Thread) MemHostAlloc(size uint64, flags uint32) (unsafe.Pointer, error)
 	return pointer(addr), err
 }
 
-// release ends a region: it waits for work that may still use it.
+// release ends a region: it waits for work that may still use it. It works in the
+// region's context, whichever is current.
 func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) error {
 	d := t.d
-	if _, err := t.enter(); err != nil {
-		return err
+	d.mu.Lock()
+	if !d.ready {
+		d.mu.Unlock()
+		return fail(NotInitialized, "cuInit was not called")
 	}
 	r := d.regions.find(addr)
-	if r == nil || r.addr != addr || !which(r) {
+	err := error(nil)
+	switch {
+	case r == nil || r.addr != addr || !which(r):
+		if _, err = t.current(); err == nil {
+			err = fail(wrong, "%#x is not the beginning of such memory", addr)
+		}
+	case r.ctx.err != nil:
+		err = r.ctx.err
+	}
+	if err != nil {
 		d.mu.Unlock()
-		return fail(wrong, "%#x is not the beginning of such memory", addr)
+		return err
 	}
 	d.regions.remove(r)
 	r.ctx.dev.used -= r.charge
@@ -630,8 +642,8 @@ func fillRow(row []byte, value uint32, size int) {
 	}
 }
 
-// Memset is the cuMemset family. It does not wait for its work.
-func (t *Thread) Memset(f *Fill2D, stream Handle) error {
+// Memset is the cuMemset family. Without Async it waits if the host sees the memory.
+func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 	s, err := t.enterStream(stream)
 	if err != nil {
 		return err
@@ -641,7 +653,9 @@ func (t *Thread) Memset(f *Fill2D, stream Handle) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, true, work)
+	r := t.d.regions.find(f.Dst)
+	seen := r != nil && (r.onHost() || r.kind == managedRegion)
+	return t.transfer(s, bool(async) || !seen, work)
 }
 
 // PointerAttribute is a CUpointer_attribute.

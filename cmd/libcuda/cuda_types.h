@@ -55,6 +55,10 @@ typedef struct {
 } CUDA_MEMCPY3D;
 
 typedef struct {
+	int type, id;
+} CUmemLocation;
+
+typedef struct {
 	CUdeviceptr dst;
 	size_t pitch;
 	unsigned value, elementSize;

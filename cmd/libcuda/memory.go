@@ -342,67 +342,67 @@ func cuMemcpy3DPeerAsync(c *C.CUDA_MEMCPY3D, stream C.CUstream) C.CUresult {
 }
 
 // fill is a memset of n elements of size bytes, or of rows of them.
-func fill(call string, dst C.CUdeviceptr, pitch C.size_t, value, size uint32, width, height C.size_t, stream C.CUstream) C.CUresult {
+func fill(call string, dst C.CUdeviceptr, pitch C.size_t, value, size uint32, width, height C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
 	f := driver.Fill2D{Dst: uint64(dst), Pitch: uint64(pitch), Value: value, Size: size, Width: uint64(width), Height: uint64(height)}
-	return do(call, func(t *driver.Thread) error { return t.Memset(&f, driver.Handle(stream)) })
+	return do(call, func(t *driver.Thread) error { return t.Memset(&f, driver.Handle(stream), async) })
 }
 
 //export cuMemsetD8_v2
 func cuMemsetD8_v2(dst C.CUdeviceptr, value C.uchar, n C.size_t) C.CUresult {
-	return fill("cuMemsetD8_v2", dst, 0, uint32(value), 1, n, 1, 0)
+	return fill("cuMemsetD8_v2", dst, 0, uint32(value), 1, n, 1, 0, false)
 }
 
 //export cuMemsetD16_v2
 func cuMemsetD16_v2(dst C.CUdeviceptr, value C.ushort, n C.size_t) C.CUresult {
-	return fill("cuMemsetD16_v2", dst, 0, uint32(value), 2, n, 1, 0)
+	return fill("cuMemsetD16_v2", dst, 0, uint32(value), 2, n, 1, 0, false)
 }
 
 //export cuMemsetD32_v2
 func cuMemsetD32_v2(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
-	return fill("cuMemsetD32_v2", dst, 0, uint32(value), 4, n, 1, 0)
+	return fill("cuMemsetD32_v2", dst, 0, uint32(value), 4, n, 1, 0, false)
 }
 
 //export cuMemsetD8Async
 func cuMemsetD8Async(dst C.CUdeviceptr, value C.uchar, n C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD8Async", dst, 0, uint32(value), 1, n, 1, stream)
+	return fill("cuMemsetD8Async", dst, 0, uint32(value), 1, n, 1, stream, true)
 }
 
 //export cuMemsetD16Async
 func cuMemsetD16Async(dst C.CUdeviceptr, value C.ushort, n C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD16Async", dst, 0, uint32(value), 2, n, 1, stream)
+	return fill("cuMemsetD16Async", dst, 0, uint32(value), 2, n, 1, stream, true)
 }
 
 //export cuMemsetD32Async
 func cuMemsetD32Async(dst C.CUdeviceptr, value C.uint, n C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD32Async", dst, 0, uint32(value), 4, n, 1, stream)
+	return fill("cuMemsetD32Async", dst, 0, uint32(value), 4, n, 1, stream, true)
 }
 
 //export cuMemsetD2D8_v2
 func cuMemsetD2D8_v2(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D8_v2", dst, pitch, uint32(value), 1, width, height, 0)
+	return fill("cuMemsetD2D8_v2", dst, pitch, uint32(value), 1, width, height, 0, false)
 }
 
 //export cuMemsetD2D16_v2
 func cuMemsetD2D16_v2(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D16_v2", dst, pitch, uint32(value), 2, width, height, 0)
+	return fill("cuMemsetD2D16_v2", dst, pitch, uint32(value), 2, width, height, 0, false)
 }
 
 //export cuMemsetD2D32_v2
 func cuMemsetD2D32_v2(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t) C.CUresult {
-	return fill("cuMemsetD2D32_v2", dst, pitch, uint32(value), 4, width, height, 0)
+	return fill("cuMemsetD2D32_v2", dst, pitch, uint32(value), 4, width, height, 0, false)
 }
 
 //export cuMemsetD2D8Async
 func cuMemsetD2D8Async(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD2D8Async", dst, pitch, uint32(value), 1, width, height, stream)
+	return fill("cuMemsetD2D8Async", dst, pitch, uint32(value), 1, width, height, stream, true)
 }
 
 //export cuMemsetD2D16Async
 func cuMemsetD2D16Async(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD2D16Async", dst, pitch, uint32(value), 2, width, height, stream)
+	return fill("cuMemsetD2D16Async", dst, pitch, uint32(value), 2, width, height, stream, true)
 }
 
 //export cuMemsetD2D32Async
 func cuMemsetD2D32Async(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t, stream C.CUstream) C.CUresult {
-	return fill("cuMemsetD2D32Async", dst, pitch, uint32(value), 4, width, height, stream)
+	return fill("cuMemsetD2D32Async", dst, pitch, uint32(value), 4, width, height, stream, true)
 }

@@ -49,6 +49,16 @@ CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned short v
 CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h, CUstream s) { return cuMemsetD2D32Async(dst, pitch, v, w, h, of_thread(s)); }
 CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr p, size_t n, CUdevice dev, CUstream s) { return cuMemPrefetchAsync(p, n, dev, of_thread(s)); }
 
+CUresult cuMemAdvise_v2(CUdeviceptr p, size_t n, int advice, CUmemLocation where) { return cuMemAdvise(p, n, advice, where.id); }
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t n, CUmemLocation where, unsigned flags, CUstream s)
+{
+	return flags != 0 ? 1 : cuMemPrefetchAsync(p, n, where.id, s);
+}
+CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr p, size_t n, CUmemLocation where, unsigned flags, CUstream s)
+{
+	return cuMemPrefetchAsync_v2(p, n, where, flags, of_thread(s));
+}
+
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **params, void **extra)
 {
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, of_thread(s), params, extra);

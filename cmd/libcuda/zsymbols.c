@@ -33,25 +33,20 @@ STUB(cuCtxCreate)
 STUB(cuCtxDetach)
 STUB(cuCtxFromGreenCtx)
 STUB(cuCtxGetDevResource)
-STUB(cuCtxGetDevice_v2)
 STUB(cuCtxGetExecAffinity)
 STUB(cuCtxRecordEvent)
-STUB(cuCtxSynchronize_v2)
 STUB(cuCtxWaitEvent)
 STUB(cuDestroyExternalMemory)
 STUB(cuDestroyExternalSemaphore)
 STUB(cuDevResourceGenerateDesc)
-STUB(cuDevSmResourceSplit)
 STUB(cuDevSmResourceSplitByCount)
 STUB(cuDeviceGetDefaultMemPool)
 STUB(cuDeviceGetDevResource)
 STUB(cuDeviceGetExecAffinitySupport)
 STUB(cuDeviceGetGraphMemAttribute)
-STUB(cuDeviceGetHostAtomicCapabilities)
 STUB(cuDeviceGetLuid)
 STUB(cuDeviceGetMemPool)
 STUB(cuDeviceGetNvSciSyncAttributes)
-STUB(cuDeviceGetP2PAtomicCapabilities)
 STUB(cuDeviceGetTexture1DLinearMaxWidth)
 STUB(cuDeviceGraphMemTrim)
 STUB(cuDeviceRegisterAsyncNotification)
@@ -69,11 +64,9 @@ STUB(cuEGLStreamProducerDisconnect)
 STUB(cuEGLStreamProducerPresentFrame)
 STUB(cuEGLStreamProducerReturnFrame)
 STUB(cuEventCreateFromEGLSync)
-STUB(cuEventRecord_v2)
 STUB(cuExternalMemoryGetMappedBuffer)
 STUB(cuExternalMemoryGetMappedMipmappedArray)
 STUB(cuFlushGPUDirectRDMAWrites)
-STUB(cuFuncGetParamCount)
 STUB(cuFuncIsLoaded)
 STUB(cuFuncLoad)
 STUB(cuFuncSetBlockShape)
@@ -122,7 +115,6 @@ STUB(cuGraphExecEventWaitNodeSetEvent)
 STUB(cuGraphExecExternalSemaphoresSignalNodeSetParams)
 STUB(cuGraphExecExternalSemaphoresWaitNodeSetParams)
 STUB(cuGraphExecGetFlags)
-STUB(cuGraphExecGetId)
 STUB(cuGraphExecHostNodeSetParams)
 STUB(cuGraphExecNodeSetParams)
 STUB(cuGraphExecUpdate)
@@ -133,12 +125,10 @@ STUB(cuGraphExternalSemaphoresWaitNodeGetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeSetParams)
 STUB(cuGraphGetEdges)
 STUB(cuGraphGetEdges_v2)
-STUB(cuGraphGetId)
 STUB(cuGraphGetRootNodes)
 STUB(cuGraphHostNodeGetParams)
 STUB(cuGraphHostNodeSetParams)
 STUB(cuGraphInstantiate)
-STUB(cuGraphInstantiate_v3)
 STUB(cuGraphKernelNodeCopyAttributes)
 STUB(cuGraphKernelNodeGetAttribute)
 STUB(cuGraphKernelNodeGetParams)
@@ -153,14 +143,11 @@ STUB(cuGraphMemcpyNodeSetParams)
 STUB(cuGraphMemsetNodeGetParams)
 STUB(cuGraphMemsetNodeSetParams)
 STUB(cuGraphNodeFindInClone)
-STUB(cuGraphNodeGetContainingGraph)
 STUB(cuGraphNodeGetDependencies)
 STUB(cuGraphNodeGetDependencies_v2)
 STUB(cuGraphNodeGetDependentNodes)
 STUB(cuGraphNodeGetDependentNodes_v2)
 STUB(cuGraphNodeGetEnabled)
-STUB(cuGraphNodeGetLocalId)
-STUB(cuGraphNodeGetToolsId)
 STUB(cuGraphNodeSetEnabled)
 STUB(cuGraphNodeSetParams)
 STUB(cuGraphReleaseUserObject)
@@ -199,7 +186,6 @@ STUB(cuIpcGetMemHandle)
 STUB(cuIpcOpenEventHandle)
 STUB(cuIpcOpenMemHandle)
 STUB(cuIpcOpenMemHandle_v2)
-STUB(cuKernelGetParamCount)
 STUB(cuLaunch)
 STUB(cuLaunchCooperativeKernelMultiDevice)
 STUB(cuLaunchGrid)
@@ -213,7 +199,6 @@ STUB(cuLogsRegisterCallback)
 STUB(cuLogsUnregisterCallback)
 STUB(cuMemAddressFree)
 STUB(cuMemAddressReserve)
-STUB(cuMemAdvise_v2)
 STUB(cuMemAlloc)
 STUB(cuMemAllocAsync)
 STUB(cuMemAllocAsync_ptsz)
@@ -224,10 +209,6 @@ STUB(cuMemAllocPitch)
 STUB(cuMemBatchDecompressAsync)
 STUB(cuMemBatchDecompressAsync_ptsz)
 STUB(cuMemCreate)
-STUB(cuMemDiscardAndPrefetchBatchAsync)
-STUB(cuMemDiscardAndPrefetchBatchAsync_ptsz)
-STUB(cuMemDiscardBatchAsync)
-STUB(cuMemDiscardBatchAsync_ptsz)
 STUB(cuMemExportToShareableHandle)
 STUB(cuMemFree)
 STUB(cuMemFreeAsync)
@@ -236,10 +217,8 @@ STUB(cuMemGetAccess)
 STUB(cuMemGetAddressRange)
 STUB(cuMemGetAllocationGranularity)
 STUB(cuMemGetAllocationPropertiesFromHandle)
-STUB(cuMemGetDefaultMemPool)
 STUB(cuMemGetHandleForAddressRange)
 STUB(cuMemGetInfo)
-STUB(cuMemGetMemPool)
 STUB(cuMemHostGetDevicePointer)
 STUB(cuMemImportFromShareableHandle)
 STUB(cuMemMap)
@@ -256,16 +235,11 @@ STUB(cuMemPoolImportPointer)
 STUB(cuMemPoolSetAccess)
 STUB(cuMemPoolSetAttribute)
 STUB(cuMemPoolTrimTo)
-STUB(cuMemPrefetchAsync_v2)
-STUB(cuMemPrefetchAsync_v2_ptsz)
-STUB(cuMemPrefetchBatchAsync)
-STUB(cuMemPrefetchBatchAsync_ptsz)
 STUB(cuMemRangeGetAttribute)
 STUB(cuMemRangeGetAttributes)
 STUB(cuMemRelease)
 STUB(cuMemRetainAllocationHandle)
 STUB(cuMemSetAccess)
-STUB(cuMemSetMemPool)
 STUB(cuMemUnmap)
 STUB(cuMemcpy2D)
 STUB(cuMemcpy2DAsync)
@@ -274,9 +248,6 @@ STUB(cuMemcpy3D)
 STUB(cuMemcpy3DAsync)
 STUB(cuMemcpy3DBatchAsync)
 STUB(cuMemcpy3DBatchAsync_ptsz)
-STUB(cuMemcpy3DBatchAsync_v2)
-STUB(cuMemcpy3DBatchAsync_v2_ptsz)
-STUB(cuMemcpy3DWithAttributesAsync)
 STUB(cuMemcpyAtoA)
 STUB(cuMemcpyAtoA_v2)
 STUB(cuMemcpyAtoA_v2_ptds)
@@ -291,8 +262,6 @@ STUB(cuMemcpyAtoH_v2)
 STUB(cuMemcpyAtoH_v2_ptds)
 STUB(cuMemcpyBatchAsync)
 STUB(cuMemcpyBatchAsync_ptsz)
-STUB(cuMemcpyBatchAsync_v2)
-STUB(cuMemcpyBatchAsync_v2_ptsz)
 STUB(cuMemcpyDtoA)
 STUB(cuMemcpyDtoA_v2)
 STUB(cuMemcpyDtoA_v2_ptds)
@@ -308,7 +277,6 @@ STUB(cuMemcpyHtoA_v2)
 STUB(cuMemcpyHtoA_v2_ptds)
 STUB(cuMemcpyHtoD)
 STUB(cuMemcpyHtoDAsync)
-STUB(cuMemcpyWithAttributesAsync)
 STUB(cuMemsetD16)
 STUB(cuMemsetD2D16)
 STUB(cuMemsetD2D32)
@@ -362,7 +330,6 @@ STUB(cuStreamGetCaptureInfo_v2)
 STUB(cuStreamGetCaptureInfo_v2_ptsz)
 STUB(cuStreamGetCaptureInfo_v3)
 STUB(cuStreamGetCaptureInfo_v3_ptsz)
-STUB(cuStreamGetGreenCtx)
 STUB(cuStreamSetAttribute)
 STUB(cuStreamSetAttribute_ptsz)
 STUB(cuStreamUpdateCaptureDependencies)
@@ -570,6 +537,7 @@ int cuLinkCreate(void);
 int cuLinkCreate_v2(void);
 int cuLinkDestroy(void);
 int cuMemAdvise(void);
+int cuMemAdvise_v2(void);
 int cuMemAllocHost_v2(void);
 int cuMemAllocManaged(void);
 int cuMemAllocPitch_v2(void);
@@ -586,6 +554,8 @@ int cuMemHostRegister_v2(void);
 int cuMemHostUnregister(void);
 int cuMemPrefetchAsync(void);
 int cuMemPrefetchAsync_ptsz(void);
+int cuMemPrefetchAsync_v2(void);
+int cuMemPrefetchAsync_v2_ptsz(void);
 int cuMemcpy(void);
 int cuMemcpy2DAsync_v2(void);
 int cuMemcpy2DAsync_v2_ptsz(void);
@@ -729,7 +699,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuCtxGetCurrent", 4000, 0, (void *)cuCtxGetCurrent},
 	{"cuCtxGetDevResource", 0, 0, (void *)cuCtxGetDevResource},
 	{"cuCtxGetDevice", 2000, 0, (void *)cuCtxGetDevice},
-	{"cuCtxGetDevice", 0, 0, (void *)cuCtxGetDevice_v2},
 	{"cuCtxGetExecAffinity", 0, 0, (void *)cuCtxGetExecAffinity},
 	{"cuCtxGetFlags", 7000, 0, (void *)cuCtxGetFlags},
 	{"cuCtxGetId", 12000, 0, (void *)cuCtxGetId},
@@ -748,12 +717,10 @@ const struct symbol gemu_symbols[] = {
 	{"cuCtxSetLimit", 3010, 0, (void *)cuCtxSetLimit},
 	{"cuCtxSetSharedMemConfig", 4020, 0, (void *)cuCtxSetSharedMemConfig},
 	{"cuCtxSynchronize", 2000, 0, (void *)cuCtxSynchronize},
-	{"cuCtxSynchronize", 0, 0, (void *)cuCtxSynchronize_v2},
 	{"cuCtxWaitEvent", 0, 0, (void *)cuCtxWaitEvent},
 	{"cuDestroyExternalMemory", 0, 0, (void *)cuDestroyExternalMemory},
 	{"cuDestroyExternalSemaphore", 0, 0, (void *)cuDestroyExternalSemaphore},
 	{"cuDevResourceGenerateDesc", 0, 0, (void *)cuDevResourceGenerateDesc},
-	{"cuDevSmResourceSplit", 0, 0, (void *)cuDevSmResourceSplit},
 	{"cuDevSmResourceSplitByCount", 0, 0, (void *)cuDevSmResourceSplitByCount},
 	{"cuDeviceCanAccessPeer", 4000, 0, (void *)cuDeviceCanAccessPeer},
 	{"cuDeviceComputeCapability", 2000, 0, (void *)cuDeviceComputeCapability},
@@ -765,12 +732,10 @@ const struct symbol gemu_symbols[] = {
 	{"cuDeviceGetDevResource", 0, 0, (void *)cuDeviceGetDevResource},
 	{"cuDeviceGetExecAffinitySupport", 0, 0, (void *)cuDeviceGetExecAffinitySupport},
 	{"cuDeviceGetGraphMemAttribute", 0, 0, (void *)cuDeviceGetGraphMemAttribute},
-	{"cuDeviceGetHostAtomicCapabilities", 0, 0, (void *)cuDeviceGetHostAtomicCapabilities},
 	{"cuDeviceGetLuid", 0, 0, (void *)cuDeviceGetLuid},
 	{"cuDeviceGetMemPool", 0, 0, (void *)cuDeviceGetMemPool},
 	{"cuDeviceGetName", 2000, 0, (void *)cuDeviceGetName},
 	{"cuDeviceGetNvSciSyncAttributes", 0, 0, (void *)cuDeviceGetNvSciSyncAttributes},
-	{"cuDeviceGetP2PAtomicCapabilities", 0, 0, (void *)cuDeviceGetP2PAtomicCapabilities},
 	{"cuDeviceGetP2PAttribute", 8000, 0, (void *)cuDeviceGetP2PAttribute},
 	{"cuDeviceGetPCIBusId", 4010, 0, (void *)cuDeviceGetPCIBusId},
 	{"cuDeviceGetProperties", 2000, 0, (void *)cuDeviceGetProperties},
@@ -813,7 +778,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuEventRecordWithFlags", 11010, 0, (void *)cuEventRecordWithFlags},
 	{"cuEventRecordWithFlags", 11010, 1, (void *)cuEventRecordWithFlags_ptsz},
 	{"cuEventRecord", 2000, 1, (void *)cuEventRecord_ptsz},
-	{"cuEventRecord", 0, 0, (void *)cuEventRecord_v2},
 	{"cuEventSynchronize", 2000, 0, (void *)cuEventSynchronize},
 	{"cuExternalMemoryGetMappedBuffer", 0, 0, (void *)cuExternalMemoryGetMappedBuffer},
 	{"cuExternalMemoryGetMappedMipmappedArray", 0, 0, (void *)cuExternalMemoryGetMappedMipmappedArray},
@@ -821,7 +785,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuFuncGetAttribute", 2020, 0, (void *)cuFuncGetAttribute},
 	{"cuFuncGetModule", 11000, 0, (void *)cuFuncGetModule},
 	{"cuFuncGetName", 12030, 0, (void *)cuFuncGetName},
-	{"cuFuncGetParamCount", 0, 0, (void *)cuFuncGetParamCount},
 	{"cuFuncGetParamInfo", 12040, 0, (void *)cuFuncGetParamInfo},
 	{"cuFuncIsLoaded", 0, 0, (void *)cuFuncIsLoaded},
 	{"cuFuncLoad", 0, 0, (void *)cuFuncLoad},
@@ -888,7 +851,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphExecExternalSemaphoresSignalNodeSetParams", 0, 0, (void *)cuGraphExecExternalSemaphoresSignalNodeSetParams},
 	{"cuGraphExecExternalSemaphoresWaitNodeSetParams", 0, 0, (void *)cuGraphExecExternalSemaphoresWaitNodeSetParams},
 	{"cuGraphExecGetFlags", 0, 0, (void *)cuGraphExecGetFlags},
-	{"cuGraphExecGetId", 0, 0, (void *)cuGraphExecGetId},
 	{"cuGraphExecHostNodeSetParams", 0, 0, (void *)cuGraphExecHostNodeSetParams},
 	{"cuGraphExecKernelNodeSetParams", 10000, 0, (void *)cuGraphExecKernelNodeSetParams},
 	{"cuGraphExecKernelNodeSetParams", 12000, 0, (void *)cuGraphExecKernelNodeSetParams_v2},
@@ -903,7 +865,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphExternalSemaphoresWaitNodeSetParams", 0, 0, (void *)cuGraphExternalSemaphoresWaitNodeSetParams},
 	{"cuGraphGetEdges", 0, 0, (void *)cuGraphGetEdges},
 	{"cuGraphGetEdges", 0, 0, (void *)cuGraphGetEdges_v2},
-	{"cuGraphGetId", 0, 0, (void *)cuGraphGetId},
 	{"cuGraphGetNodes", 10000, 0, (void *)cuGraphGetNodes},
 	{"cuGraphGetRootNodes", 0, 0, (void *)cuGraphGetRootNodes},
 	{"cuGraphHostNodeGetParams", 0, 0, (void *)cuGraphHostNodeGetParams},
@@ -914,7 +875,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphInstantiateWithParams", 12000, 0, (void *)cuGraphInstantiateWithParams},
 	{"cuGraphInstantiateWithParams", 12000, 1, (void *)cuGraphInstantiateWithParams_ptsz},
 	{"cuGraphInstantiate", 11000, 0, (void *)cuGraphInstantiate_v2},
-	{"cuGraphInstantiate", 0, 0, (void *)cuGraphInstantiate_v3},
 	{"cuGraphKernelNodeCopyAttributes", 0, 0, (void *)cuGraphKernelNodeCopyAttributes},
 	{"cuGraphKernelNodeGetAttribute", 0, 0, (void *)cuGraphKernelNodeGetAttribute},
 	{"cuGraphKernelNodeGetParams", 0, 0, (void *)cuGraphKernelNodeGetParams},
@@ -931,14 +891,11 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphMemsetNodeGetParams", 0, 0, (void *)cuGraphMemsetNodeGetParams},
 	{"cuGraphMemsetNodeSetParams", 0, 0, (void *)cuGraphMemsetNodeSetParams},
 	{"cuGraphNodeFindInClone", 0, 0, (void *)cuGraphNodeFindInClone},
-	{"cuGraphNodeGetContainingGraph", 0, 0, (void *)cuGraphNodeGetContainingGraph},
 	{"cuGraphNodeGetDependencies", 0, 0, (void *)cuGraphNodeGetDependencies},
 	{"cuGraphNodeGetDependencies", 0, 0, (void *)cuGraphNodeGetDependencies_v2},
 	{"cuGraphNodeGetDependentNodes", 0, 0, (void *)cuGraphNodeGetDependentNodes},
 	{"cuGraphNodeGetDependentNodes", 0, 0, (void *)cuGraphNodeGetDependentNodes_v2},
 	{"cuGraphNodeGetEnabled", 0, 0, (void *)cuGraphNodeGetEnabled},
-	{"cuGraphNodeGetLocalId", 0, 0, (void *)cuGraphNodeGetLocalId},
-	{"cuGraphNodeGetToolsId", 0, 0, (void *)cuGraphNodeGetToolsId},
 	{"cuGraphNodeGetType", 10000, 0, (void *)cuGraphNodeGetType},
 	{"cuGraphNodeSetEnabled", 0, 0, (void *)cuGraphNodeSetEnabled},
 	{"cuGraphNodeSetParams", 0, 0, (void *)cuGraphNodeSetParams},
@@ -985,7 +942,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuKernelGetFunction", 12000, 0, (void *)cuKernelGetFunction},
 	{"cuKernelGetLibrary", 12050, 0, (void *)cuKernelGetLibrary},
 	{"cuKernelGetName", 12030, 0, (void *)cuKernelGetName},
-	{"cuKernelGetParamCount", 0, 0, (void *)cuKernelGetParamCount},
 	{"cuKernelGetParamInfo", 12040, 0, (void *)cuKernelGetParamInfo},
 	{"cuKernelSetAttribute", 12000, 0, (void *)cuKernelSetAttribute},
 	{"cuKernelSetCacheConfig", 12000, 0, (void *)cuKernelSetCacheConfig},
@@ -1042,10 +998,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemBatchDecompressAsync", 0, 0, (void *)cuMemBatchDecompressAsync},
 	{"cuMemBatchDecompressAsync", 0, 1, (void *)cuMemBatchDecompressAsync_ptsz},
 	{"cuMemCreate", 0, 0, (void *)cuMemCreate},
-	{"cuMemDiscardAndPrefetchBatchAsync", 0, 0, (void *)cuMemDiscardAndPrefetchBatchAsync},
-	{"cuMemDiscardAndPrefetchBatchAsync", 0, 1, (void *)cuMemDiscardAndPrefetchBatchAsync_ptsz},
-	{"cuMemDiscardBatchAsync", 0, 0, (void *)cuMemDiscardBatchAsync},
-	{"cuMemDiscardBatchAsync", 0, 1, (void *)cuMemDiscardBatchAsync_ptsz},
 	{"cuMemExportToShareableHandle", 0, 0, (void *)cuMemExportToShareableHandle},
 	{"cuMemFree", 0, 0, (void *)cuMemFree},
 	{"cuMemFreeAsync", 0, 0, (void *)cuMemFreeAsync},
@@ -1057,11 +1009,9 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemGetAddressRange", 3020, 0, (void *)cuMemGetAddressRange_v2},
 	{"cuMemGetAllocationGranularity", 0, 0, (void *)cuMemGetAllocationGranularity},
 	{"cuMemGetAllocationPropertiesFromHandle", 0, 0, (void *)cuMemGetAllocationPropertiesFromHandle},
-	{"cuMemGetDefaultMemPool", 0, 0, (void *)cuMemGetDefaultMemPool},
 	{"cuMemGetHandleForAddressRange", 0, 0, (void *)cuMemGetHandleForAddressRange},
 	{"cuMemGetInfo", 0, 0, (void *)cuMemGetInfo},
 	{"cuMemGetInfo", 3020, 0, (void *)cuMemGetInfo_v2},
-	{"cuMemGetMemPool", 0, 0, (void *)cuMemGetMemPool},
 	{"cuMemHostAlloc", 2020, 0, (void *)cuMemHostAlloc},
 	{"cuMemHostGetDevicePointer", 0, 0, (void *)cuMemHostGetDevicePointer},
 	{"cuMemHostGetDevicePointer", 3020, 0, (void *)cuMemHostGetDevicePointer_v2},
@@ -1088,14 +1038,11 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemPrefetchAsync", 8000, 1, (void *)cuMemPrefetchAsync_ptsz},
 	{"cuMemPrefetchAsync", 12020, 0, (void *)cuMemPrefetchAsync_v2},
 	{"cuMemPrefetchAsync", 12020, 1, (void *)cuMemPrefetchAsync_v2_ptsz},
-	{"cuMemPrefetchBatchAsync", 0, 0, (void *)cuMemPrefetchBatchAsync},
-	{"cuMemPrefetchBatchAsync", 0, 1, (void *)cuMemPrefetchBatchAsync_ptsz},
 	{"cuMemRangeGetAttribute", 0, 0, (void *)cuMemRangeGetAttribute},
 	{"cuMemRangeGetAttributes", 0, 0, (void *)cuMemRangeGetAttributes},
 	{"cuMemRelease", 0, 0, (void *)cuMemRelease},
 	{"cuMemRetainAllocationHandle", 0, 0, (void *)cuMemRetainAllocationHandle},
 	{"cuMemSetAccess", 0, 0, (void *)cuMemSetAccess},
-	{"cuMemSetMemPool", 0, 0, (void *)cuMemSetMemPool},
 	{"cuMemUnmap", 0, 0, (void *)cuMemUnmap},
 	{"cuMemcpy", 4000, 0, (void *)cuMemcpy},
 	{"cuMemcpy2D", 0, 0, (void *)cuMemcpy2D},
@@ -1113,13 +1060,10 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemcpy3DAsync", 3020, 1, (void *)cuMemcpy3DAsync_v2_ptsz},
 	{"cuMemcpy3DBatchAsync", 0, 0, (void *)cuMemcpy3DBatchAsync},
 	{"cuMemcpy3DBatchAsync", 0, 1, (void *)cuMemcpy3DBatchAsync_ptsz},
-	{"cuMemcpy3DBatchAsync", 0, 0, (void *)cuMemcpy3DBatchAsync_v2},
-	{"cuMemcpy3DBatchAsync", 0, 1, (void *)cuMemcpy3DBatchAsync_v2_ptsz},
 	{"cuMemcpy3DPeer", 4000, 0, (void *)cuMemcpy3DPeer},
 	{"cuMemcpy3DPeerAsync", 4000, 0, (void *)cuMemcpy3DPeerAsync},
 	{"cuMemcpy3DPeerAsync", 4000, 1, (void *)cuMemcpy3DPeerAsync_ptsz},
 	{"cuMemcpy3DPeer", 4000, 1, (void *)cuMemcpy3DPeer_ptds},
-	{"cuMemcpy3DWithAttributesAsync", 0, 0, (void *)cuMemcpy3DWithAttributesAsync},
 	{"cuMemcpy3D", 3020, 0, (void *)cuMemcpy3D_v2},
 	{"cuMemcpy3D", 3020, 1, (void *)cuMemcpy3D_v2_ptds},
 	{"cuMemcpyAsync", 4000, 0, (void *)cuMemcpyAsync},
@@ -1138,8 +1082,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemcpyAtoH", 0, 1, (void *)cuMemcpyAtoH_v2_ptds},
 	{"cuMemcpyBatchAsync", 0, 0, (void *)cuMemcpyBatchAsync},
 	{"cuMemcpyBatchAsync", 0, 1, (void *)cuMemcpyBatchAsync_ptsz},
-	{"cuMemcpyBatchAsync", 0, 0, (void *)cuMemcpyBatchAsync_v2},
-	{"cuMemcpyBatchAsync", 0, 1, (void *)cuMemcpyBatchAsync_v2_ptsz},
 	{"cuMemcpyDtoA", 0, 0, (void *)cuMemcpyDtoA},
 	{"cuMemcpyDtoA", 0, 0, (void *)cuMemcpyDtoA_v2},
 	{"cuMemcpyDtoA", 0, 1, (void *)cuMemcpyDtoA_v2_ptds},
@@ -1171,7 +1113,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemcpyPeerAsync", 4000, 0, (void *)cuMemcpyPeerAsync},
 	{"cuMemcpyPeerAsync", 4000, 1, (void *)cuMemcpyPeerAsync_ptsz},
 	{"cuMemcpyPeer", 4000, 1, (void *)cuMemcpyPeer_ptds},
-	{"cuMemcpyWithAttributesAsync", 0, 0, (void *)cuMemcpyWithAttributesAsync},
 	{"cuMemcpy", 4000, 1, (void *)cuMemcpy_ptds},
 	{"cuMemsetD16", 0, 0, (void *)cuMemsetD16},
 	{"cuMemsetD16Async", 3020, 0, (void *)cuMemsetD16Async},
@@ -1283,7 +1224,6 @@ const struct symbol gemu_symbols[] = {
 	{"cuStreamGetDevice", 12080, 1, (void *)cuStreamGetDevice_ptsz},
 	{"cuStreamGetFlags", 5050, 0, (void *)cuStreamGetFlags},
 	{"cuStreamGetFlags", 5050, 1, (void *)cuStreamGetFlags_ptsz},
-	{"cuStreamGetGreenCtx", 0, 0, (void *)cuStreamGetGreenCtx},
 	{"cuStreamGetId", 12000, 0, (void *)cuStreamGetId},
 	{"cuStreamGetId", 12000, 1, (void *)cuStreamGetId_ptsz},
 	{"cuStreamGetPriority", 5050, 0, (void *)cuStreamGetPriority},
