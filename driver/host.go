@@ -115,31 +115,27 @@ func (h *host) module(d *Driver, parsed *ptx.Module) (*interp.Module, error) {
 	return m, nil
 }
 
-// Where memory of the host can be. The part where Go has its heap is left out: a
-// kernel has no business there.
-const (
-	hostBegin   = 4 << 20
-	goHeapBytes = 1 << 37
-)
+// hostBegin is where memory of the host can begin: above the windows of interp.
+const hostBegin = 4 << 20
 
-func hostLayout() (goHeap, end uint64) {
+// hostEnd is where addresses of processes end.
+func hostEnd() uint64 {
 	if runtime.GOARCH == "amd64" {
-		return 0xc0 << 32, 1<<47 - 1<<12
+		return 1<<47 - 1<<12
 	}
-	return 0x40 << 32, 1<<48 - 1<<12
+	return 1<<48 - 1<<12
 }
 
-// start makes the device.
+// start makes the device: all of the host's addresses are one allocation, and the
+// host tells which have memory behind them when they are accessed.
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, Stdout: &d.out,
 		Base: firstAddress, Allocate: d.pages.allocate,
 	})
-	goHeap, end := hostLayout()
-	for _, r := range [][2]uint64{{hostBegin, goHeap}, {goHeap + goHeapBytes, end}} {
-		if _, err := dev.Map(r[0], hostBytes(pointer(r[0]), r[1]-r[0]), "memory of the host", false); err != nil {
-			return err
-		}
+	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
+	if _, err := dev.Map(hostBegin, all, "memory of the host", false); err != nil {
+		return err
 	}
 	h.dev, h.mods = dev, map[*ptx.Module]*interp.Module{}
 	return nil

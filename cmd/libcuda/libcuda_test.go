@@ -15,8 +15,7 @@ import (
 
 // A C program that calls what clients call runs on the library.
 func TestClient(t *testing.T) {
-	lib := libtest.Build(t, "libcuda.so.1")
-	program := libtest.Compile(t, "testdata/driver.c", lib)
+	program := libtest.Client(t, "testdata/driver.c", "libcuda.so.1")
 	stats := filepath.Join(t.TempDir(), "stats.json")
 	for _, env := range [][]string{nil, {"GEMU_MODE=affine"}, {"GEMU_STATS=" + stats}, {"CUDA_LAUNCH_BLOCKING=1", "GEMU_TRACE=1"}} {
 		cmd := exec.Command(program)
@@ -53,8 +52,7 @@ func TestClient(t *testing.T) {
 
 // What the environment says wrong is the result of cuInit, and is told.
 func TestBadEnvironment(t *testing.T) {
-	lib := libtest.Build(t, "libcuda.so.1")
-	cmd := exec.Command(libtest.Compile(t, "testdata/driver.c", lib))
+	cmd := exec.Command(libtest.Client(t, "testdata/driver.c", "libcuda.so.1"))
 	cmd.Env = append(os.Environ(), "GEMU_MODE=quick")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !bytes.Contains(out, []byte("gemu: GEMU_MODE=quick: want vector, affine or check")) || !bytes.Contains(out, []byte("is 999, want")) {

@@ -12,8 +12,7 @@ import (
 
 // The C example computes, watches and fails as it says.
 func TestExampleC(t *testing.T) {
-	lib := libtest.Build(t, "libgemu.so")
-	cmd := exec.Command(libtest.Compile(t, "example/saxpy.c", lib, "-I", "."))
+	cmd := exec.Command(libtest.Client(t, "example/saxpy.c", "libgemu.so", "-I", "."))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -32,7 +31,7 @@ func TestExampleC(t *testing.T) {
 
 // The Python example needs nothing but Python.
 func TestExamplePython(t *testing.T) {
-	lib := libtest.Build(t, "libgemu.so")
+	lib := libtest.Shared(t, "libgemu.so")
 	out, err := exec.Command("python3", "example/saxpy.py", lib).CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "y[99] = 199\ny[99] = 397\n") || !bytes.Contains(out, []byte("out-of-bounds")) {
 		t.Errorf("%v\n%s", err, out)
@@ -42,8 +41,7 @@ func TestExamplePython(t *testing.T) {
 // A C program that uses the library from many threads, wrongly, and on memory that
 // is not there.
 func TestClient(t *testing.T) {
-	lib := libtest.Build(t, "libgemu.so")
-	program := libtest.Compile(t, "testdata/client.c", lib, "-I", ".")
+	program := libtest.Client(t, "testdata/client.c", "libgemu.so", "-I", ".")
 	for _, mode := range []string{"vector", "affine", "check"} {
 		cmd := exec.Command(program)
 		cmd.Env = append(os.Environ(), "GEMU_MODE="+mode)

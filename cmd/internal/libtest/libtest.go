@@ -9,30 +9,36 @@ import (
 	"testing"
 )
 
-// Build builds the library of the package in the current directory, under its name,
-// and gives the path. If the test has a race detector, so has the library.
-func Build(t *testing.T, name string) string {
+// Shared builds the shared library of the package in the current directory, under its
+// name, and gives the path.
+func Shared(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	lib := filepath.Join(t.TempDir(), name)
-	args := []string{"build", "-buildmode=c-shared", "-ldflags=-extldflags '-Wl,-soname," + name + " -Wl,--version-script=" + filepath.Join(dir, "exports.map") + "'", "-o", lib}
-	if race {
-		args = append(args, "-race")
-	}
-	run(t, "go", args...)
+	run(t, "go", "build", "-buildmode=c-shared", "-o", lib,
+		"-ldflags=-extldflags '-Wl,-soname,"+name+" -Wl,--version-script="+filepath.Join(dir, "exports.map")+"'")
 	return lib
 }
 
-// Compile compiles a C program with a library and gives its path. Flags are further
-// arguments of the compiler.
-func Compile(t *testing.T, source, lib string, flags ...string) string {
+// Client compiles a C program with the library of the package in the current
+// directory and gives its path. If the test has a race detector, so has the library:
+// then it is an archive, as the detector wants code at low addresses.
+func Client(t *testing.T, source, name string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "client")
-	args := []string{"-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-D_DEFAULT_SOURCE", "-o", program, source, lib, "-Wl,-rpath," + filepath.Dir(lib), "-pthread"}
-	run(t, "cc", append(args, flags...)...)
+	args := []string{"-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-D_DEFAULT_SOURCE", "-o", program, source}
+	if race {
+		lib := filepath.Join(t.TempDir(), name+".a")
+		run(t, "go", "build", "-race", "-buildmode=c-archive", "-o", lib)
+		args = append(args, lib, "-no-pie", "-ldl", "-lm")
+	} else {
+		lib := Shared(t, name)
+		args = append(args, lib, "-Wl,-rpath,"+filepath.Dir(lib))
+	}
+	run(t, "cc", append(append(args, "-pthread"), flags...)...)
 	return program
 }
 

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Builds the shared libraries and installs them with what goes with them:
+#
+#	cmd/install.sh [PREFIX]        (default /usr/local; DESTDIR goes before it)
+#
+#	PREFIX/lib/libgemu.so
+#	PREFIX/lib/gemu/libcuda.so.1   apart, so that only who asks for it gets it
+#	PREFIX/include/gemu.h
+#	PREFIX/lib/pkgconfig/gemu.pc
+set -euo pipefail
+prefix=${1:-/usr/local}
+root=${DESTDIR:-}$prefix
+cd "$(dirname "$0")/.."
+
+library() { # DIRECTORY SONAME FILE
+  go build -buildmode=c-shared -trimpath -o "$3" \
+    -ldflags "-s -extldflags '-Wl,-soname,$2 -Wl,--version-script=$PWD/cmd/$1/exports.map'" "./cmd/$1"
+  rm -f "${3%.*}.h" # what cgo says of it is not for clients
+}
+
+mkdir -p "$root/lib/gemu" "$root/lib/pkgconfig" "$root/include"
+library libgemu libgemu.so "$root/lib/libgemu.so"
+library libcuda libcuda.so.1 "$root/lib/gemu/libcuda.so.1"
+ln -sf libcuda.so.1 "$root/lib/gemu/libcuda.so"
+cp cmd/libgemu/gemu.h "$root/include/gemu.h"
+sed "s|@PREFIX@|$prefix|" cmd/libgemu/gemu.pc.in >"$root/lib/pkgconfig/gemu.pc"
