@@ -490,7 +490,6 @@ func TestContexts(t *testing.T) {
 		t.Errorf("%#x and %#x", primary, again)
 	}
 	c.ok(th.CtxSetCurrent(primary))
-	x := c.alloc(4)
 	other := must(th.CtxCreate(0, 0))(t)
 	if now := must(th.CtxGetCurrent())(t); now != other {
 		t.Errorf("%#x is current", now)
@@ -504,7 +503,7 @@ func TestContexts(t *testing.T) {
 	y := c.alloc(4)
 	c.ok(d.PrimaryCtxReset(0))
 	c.want(InvalidValue, "", c.MemFree(y))
-	x = c.alloc(4)
+	x := c.alloc(4)
 	c.ok(th.CtxSetCurrent(0))
 	c.ok(c.MemFree(x)) // whichever context is current
 	c.ok(th.CtxSetCurrent(primary))

@@ -30,7 +30,7 @@ func main() {}
 func result(call string, f func(*driver.Driver) error) C.CUresult {
 	d, err := process.Driver()
 	if err != nil {
-		return C.CUresult(driver.Unknown)
+		return C.CUresult(driver.ResultOf(err))
 	}
 	return C.CUresult(d.Trace(call, f(d)))
 }
@@ -39,7 +39,7 @@ func result(call string, f func(*driver.Driver) error) C.CUresult {
 func do(call string, f func(*driver.Thread) error) C.CUresult {
 	t, err := process.Thread()
 	if err != nil {
-		return C.CUresult(driver.Unknown)
+		return C.CUresult(driver.ResultOf(err))
 	}
 	return result(call, func(*driver.Driver) error { return f(t.Thread) })
 }
@@ -120,7 +120,7 @@ func truth(b bool, err error) (int, error) {
 func gemu_unsupported(name *C.char) C.int {
 	d, err := process.Driver()
 	if err != nil {
-		return C.int(driver.Unknown)
+		return C.int(driver.ResultOf(err))
 	}
 	return C.int(d.Unsupported(C.GoString(name)))
 }

@@ -25,6 +25,7 @@ enum gemu_result {
 	GEMU_OK = 0,
 	GEMU_INVALID_VALUE = 1,       // an argument, an extent, an address of a copy
 	GEMU_OUT_OF_MEMORY = 2,
+	GEMU_NOT_INITIALIZED = 3,     // in a child of fork
 	GEMU_NO_BINARY = 209,         // the image has no PTX that the device runs
 	GEMU_INVALID_PTX = 218,
 	GEMU_INVALID_HANDLE = 400,

@@ -95,7 +95,7 @@ func (c *client) enter() error {
 func do(f func(*client) error) C.int {
 	c, err := thisClient()
 	if err != nil {
-		return C.int(driver.Unknown)
+		return C.int(driver.ResultOf(err))
 	}
 	if err = c.enter(); err == nil {
 		err = f(c)
@@ -107,7 +107,7 @@ func do(f func(*client) error) C.int {
 func ptx_run(ptx *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, gz, shared C.int) C.int {
 	c, err := thisClient()
 	if err != nil {
-		return C.int(driver.Unknown)
+		return C.int(driver.ResultOf(err))
 	}
 	if ptx == nil || n < 0 || n > 0 && args == nil {
 		err = &driver.Error{Result: driver.InvalidValue, Detail: "ptx_run without a module, or without its arguments"}

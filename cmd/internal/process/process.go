@@ -41,11 +41,17 @@ var (
 )
 
 // Driver is the process's driver. The error is one of the environment, which was
-// printed when it was found.
+// printed when it was found, or that the process is a child of fork, in which there
+// is no driver.
 func Driver() (*driver.Driver, error) {
+	if C.process_forked() != 0 {
+		return nil, errForked
+	}
 	start()
 	return drv, drvErr
 }
+
+var errForked = &driver.Error{Result: driver.NotInitialized, Detail: "gemu does not work in a child of fork that has not called exec"}
 
 // Client is the driver as a thread of C sees it.
 type Client struct {

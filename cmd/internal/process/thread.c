@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "_cgo_export.h"
 
@@ -17,7 +16,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; // of a thread's struct ended
 static struct ended *list;
 static uint64_t last;
-static pid_t process;
+static int forked;
 
 static void end(void *p)
 {
@@ -28,11 +27,19 @@ static void end(void *p)
 	pthread_mutex_unlock(&mutex);
 }
 
-static void make_key(void) { pthread_key_create(&key, end); }
+static void in_child(void) { forked = 1; }
+
+static void start(void)
+{
+	pthread_key_create(&key, end);
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+int process_forked(void) { return forked; }
 
 uint64_t process_thread(void)
 {
-	pthread_once(&once, make_key);
+	pthread_once(&once, start);
 	struct ended *e = pthread_getspecific(key);
 	if (e == NULL) {
 		e = malloc(sizeof *e);
@@ -60,15 +67,14 @@ uint64_t process_thread_ended(void)
 	return number;
 }
 
-// at_exit does nothing in a child of fork: there the driver is not alive.
 static void at_exit(void)
 {
-	if (getpid() == process)
+	if (!forked)
 		process_exit();
 }
 
 void process_at_exit(void)
 {
-	process = getpid();
+	pthread_once(&once, start);
 	atexit(at_exit);
 }
