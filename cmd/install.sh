@@ -8,7 +8,7 @@
 #	PREFIX/include/gemu.h
 #	PREFIX/lib/pkgconfig/gemu.pc
 set -euo pipefail
-prefix=${1:-/usr/local}
+prefix=$(realpath -m "${1:-/usr/local}")
 root=${DESTDIR:-}$prefix
 cd "$(dirname "$0")/.."
 

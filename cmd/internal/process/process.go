@@ -42,7 +42,8 @@ var (
 
 // Driver is the process's driver. The error is one of the environment, which was
 // printed when it was found, or that the process is a child of fork, in which there
-// is no driver.
+// is no driver; but whether a child gets here depends on what the Go runtime was doing
+// at the fork.
 func Driver() (*driver.Driver, error) {
 	if C.process_forked() != 0 {
 		return nil, errForked
