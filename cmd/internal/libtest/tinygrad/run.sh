@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs tinygrad on both libraries: on libcuda.so.1 as its CUDA device, and on
-# libgemu.so as the emulator of its mock GPU. It gets tinygrad from PyPI, and needs
+# libgemu.so as the emulator of its mock GPU. It gets tinygrad with pip, and needs
 # clang for tinygrad's CPU device (CC names another).
 set -euo pipefail
 cd "$(dirname "$0")"
