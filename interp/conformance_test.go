@@ -1,6 +1,6 @@
 package interp
 
-// This file runs the cases of testdata/insn and testdata/control (see
+// This file runs the cases of testdata/insn, testdata/control and testdata/nvcc (see
 // testdata/README.md) on every engine.
 
 import (
@@ -201,12 +201,18 @@ func inMode(mode Mode, p *affinetrack.Policy) engine {
 }
 
 func TestConformance(t *testing.T) {
-	files, err := filepath.Glob("../testdata/insn/*.ptx")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, dir := range []string{"insn", "control", "nvcc"} {
+		list, err := filepath.Glob("../testdata/" + dir + "/*.ptx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) == 0 {
+			t.Errorf("no cases in testdata/%s", dir)
+		}
+		files = append(files, list...)
 	}
-	control, _ := filepath.Glob("../testdata/control/*.ptx")
-	for _, file := range append(files, control...) {
+	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".ptx"), func(t *testing.T) {
 			t.Parallel()
 			src, err := os.ReadFile(file)

@@ -16,7 +16,7 @@ import (
 func corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	for _, pattern := range []string{"../testdata/insn/*.ptx", "../testdata/control/*.ptx", "../testdata/good/*.ptx", "../kernels/cuda/*.ptx"} {
+	for _, pattern := range []string{"../testdata/insn/*.ptx", "../testdata/control/*.ptx", "../testdata/nvcc/*.ptx", "../testdata/good/*.ptx", "../kernels/cuda/*.ptx"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
