@@ -4,7 +4,9 @@ package interp
 // a whole: when all its lanes that have not exited are there. With .aligned, and
 // for bar, they come together, in one instruction. Without, they may come
 // through different instructions at different times: those that are there are
-// parked, wherever they are in the reconvergence stack, and the others run on.
+// parked, wherever they are in the reconvergence stack, and the others run on, past
+// where they would meet if it must be. So it is with bar.warp.sync, which waits for
+// lanes of the warp (9.7.13.2).
 
 import (
 	"fmt"
@@ -30,6 +32,7 @@ type barrier struct {
 // barrierWait is lanes at a barrier.
 type barrierWait struct {
 	id      int
+	member  uint32 // of bar.warp.sync, which has no id: the lanes it waits for
 	op      *barrierOp
 	mask    uint64
 	src     *instr
@@ -46,6 +49,10 @@ func (w *warp) barrier(b *block) {
 		return
 	}
 	op, in := b.bar, b.src
+	if op.kind == barWarp {
+		w.warpBarrier(b, m)
+		return
+	}
 	if m != w.live && op.aligned {
 		away := w.live &^ m
 		t := w.fail(in, m, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(m), w.id, lanesList(away))
@@ -88,6 +95,37 @@ func (w *warp) barrier(b *block) {
 		want = int(n / width)
 	}
 	w.waits = append(w.waits, barrierWait{id: int(id), op: op, mask: m, src: in, want: want, depth: len(w.frames)})
+	w.park(b, m)
+}
+
+// warpBarrier executes bar.warp.sync for the lanes of m.
+func (w *warp) warpBarrier(b *block, m uint64) {
+	var list []barrierWait // by membermask
+	absent := uint32(0)
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		mask := uint32(w.value(b.bar.id, lane))
+		if !w.member(b.src, lane, mask) {
+			return
+		}
+		absent |= mask & uint32(w.live&^m)
+		i := slices.IndexFunc(list, func(o barrierWait) bool { return o.member == mask })
+		if i < 0 {
+			i = len(list)
+			list = append(list, barrierWait{member: mask, op: b.bar, src: b.src, depth: len(w.frames)})
+		}
+		list[i].mask |= 1 << lane
+	}
+	if absent == 0 {
+		w.jump(b.next)
+		return
+	}
+	w.waits = append(w.waits, list...)
+	w.park(b, m)
+}
+
+// park leaves the lanes of m, which wait, behind their barrier.
+func (w *warp) park(b *block, m uint64) {
 	if off := w.mask &^ m; off != 0 && b.next != w.rpc {
 		if exit := b.fn.exit; w.rpc == noBlock && !b.fn.fn.Entry && b.next != exit {
 			// They go on apart, but a function is left by all its lanes at once.
@@ -116,8 +154,9 @@ func (w *warp) parked() uint64 {
 // run, it waits.
 func (w *warp) unpark() {
 	for len(w.waits) > 0 && w.state == ready && w.err == nil {
+		w.syncWarp()
 		parked := w.parked()
-		if w.mask&parked == 0 || w.surface(parked) {
+		if w.mask&parked == 0 || w.surface(parked) || w.part(parked) {
 			return
 		}
 		if left := w.live &^ parked; left != 0 {
@@ -125,6 +164,12 @@ func (w *warp) unpark() {
 			w.err = &ptx.Unsupported{File: w.cta.code.mod.Name, Pos: in.Pos, Line: w.cta.code.mod.Line(int(in.Pos.Line)), Kernel: w.cta.code.kernel.Name,
 				What: fmt.Sprintf("%s for lanes %s of a warp whose lanes %s wait for them elsewhere", in.Text, lanesList(parked), lanesList(left))}
 			return
+		}
+		for i := range w.waits {
+			if b := &w.waits[i]; b.op.kind == barWarp {
+				w.missing(b.src, uint32(b.mask), b.member&uint32(w.live)&^w.syncing(b.member), b.member)
+				return
+			}
 		}
 		w.state = atBarrier
 		id := w.waits[0].id
@@ -134,15 +179,34 @@ func (w *warp) unpark() {
 	}
 }
 
+// syncWarp lets lanes go on that wait for each other, if all of them are there.
+func (w *warp) syncWarp() {
+	for i := 0; i < len(w.waits); i++ {
+		b := w.waits[i]
+		if b.op.kind != barWarp || b.member&uint32(w.live)&^w.syncing(b.member) != 0 {
+			continue
+		}
+		w.waits = slices.DeleteFunc(w.waits, func(o barrierWait) bool { return o.op.kind == barWarp && o.member == b.member })
+		i = -1 // from the beginning
+	}
+}
+
+// syncing is the lanes at a bar.warp.sync with a membermask.
+func (w *warp) syncing(member uint32) uint32 {
+	m := uint32(0)
+	for i := range w.waits {
+		if b := &w.waits[i]; b.op.kind == barWarp && b.member == member {
+			m |= uint32(b.mask)
+		}
+	}
+	return m
+}
+
 // surface moves an entry to the top of the stack, from above the running
 // function's base, none of whose lanes is parked or in an entry above.
 func (w *warp) surface(parked uint64) bool {
-	base := 0
-	if n := len(w.frames); n > 0 {
-		base = w.frames[n-1].depth
-	}
 	busy := parked | w.mask
-	for i := len(w.below) - 1; i >= base; i-- {
+	for i := len(w.below) - 1; i >= w.base(); i-- {
 		e := w.below[i]
 		if e.mask != 0 && e.mask&busy == 0 {
 			w.below = slices.Delete(w.below, i, i+1)
@@ -152,6 +216,41 @@ func (w *warp) surface(parked uint64) bool {
 		busy |= e.mask
 	}
 	return false
+}
+
+// part takes the lanes that could run out of an entry where they wait for parked
+// ones, and makes them an entry of their own on top. The others come to its join
+// later.
+func (w *warp) part(parked uint64) bool {
+	exit, called := w.fn.exit, !w.fn.fn.Entry // a function is left by all its lanes at once
+	w.below = append(w.below, w.entry)
+	busy := parked
+	for i := len(w.below) - 1; i >= w.base(); i-- {
+		e := &w.below[i]
+		free := e.mask &^ busy
+		if free == 0 || called && e.pc == exit {
+			busy |= e.mask
+			continue
+		}
+		if called && e.rpc == noBlock {
+			w.below = slices.Insert(w.below, i, entry{exit, noBlock, e.mask})
+			e = &w.below[i+1]
+			e.rpc = exit
+		}
+		e.mask &^= free
+		w.entry = entry{e.pc, e.rpc, free}
+		return true
+	}
+	w.below = w.below[:len(w.below)-1]
+	return false
+}
+
+// base is the height of the stack where the running function's entries begin.
+func (w *warp) base() int {
+	if n := len(w.frames); n > 0 {
+		return w.frames[n-1].depth
+	}
+	return 0
 }
 
 // arrive enters the warp, all of whose lanes are at the barrier.

@@ -152,11 +152,11 @@ type callSite struct {
 	rets    []place
 }
 
-// barrierOp is bar or barrier.
+// barrierOp is bar or barrier, bar.warp.sync too.
 type barrierOp struct {
 	kind    barrierKind
-	aligned bool // the lanes of a warp come together
-	id      operandRef
+	aligned bool       // the lanes of a warp come together
+	id      operandRef // of bar.warp.sync: the membermask
 	count   operandRef // NoSlot: all threads
 	pred    int32      // of red: the predicate combined
 	neg     bool
@@ -168,6 +168,7 @@ type barrierKind uint8
 const (
 	barSync barrierKind = iota
 	barArrive
+	barWarp // between the lanes of a warp
 	barPopc
 	barAnd
 	barOr

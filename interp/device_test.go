@@ -97,6 +97,20 @@ END:
 
 // Results, counts and output do not depend on the number of host threads, even
 // where CTAs see what others did.
+// A lane waits for one that waits with another membermask, which is not its own
+// barrier: neither comes further.
+func TestWarpSyncDeadlock(t *testing.T) {
+	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bra one; bar.warp.sync 0xffffffff; ret; one: bar.warp.sync 3; ret;")
+	_, err := m.Launch(context.Background(), "k", Dim(1), Dim(32), uint64(0))
+	var trap *Trap
+	if !errors.Is(err, ErrDeadlock) || !errors.As(err, &trap) || !strings.Contains(err.Error(), "waits for lanes") {
+		t.Fatalf("got %v", err)
+	}
+	if trap.Lanes != 1 && trap.Lanes != 0xffff_fffe {
+		t.Errorf("lanes %#x", trap.Lanes)
+	}
+}
+
 func TestDeterminism(t *testing.T) {
 	decls := `.global .u32 ticket; .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
 	.global .b8 fmt[8] = {99, 116, 97, 32, 37, 117, 10, 0};`

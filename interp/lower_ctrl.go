@@ -159,8 +159,8 @@ func sleepLane(w *warp, h int, f *regfile.File, in *inst, m uint32) { w.yield = 
 func lowerBar(l *lowerer, in *ptx.Instr) {
 	if in.Has("warp") {
 		l.warpOnly(in)
-		c := l.source(in.Arg("a"), ptx.B32, alu.R)
-		l.emit(inst{Operands: regfile.Operands{C: c}, lane: barWarpSync}, rows(alu.R, c), nil)
+		l.end(termBarrier).bar = &barrierOp{kind: barWarp, id: operandRef{alu.R, l.source(in.Arg("a"), ptx.B32, alu.R)}, dst: noRow}
+		l.open()
 		return
 	}
 	if in.Has("cluster") {

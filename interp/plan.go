@@ -598,7 +598,7 @@ func (a *analysis) prove() {
 	for changed := true; changed; {
 		changed = false
 		for i := range a.blocks {
-			if a.splits(i, holds) && a.separate(i, apart) {
+			if a.splits(i, apart[i], holds) && a.separate(i, apart) {
 				changed = true
 			}
 		}
@@ -628,16 +628,18 @@ func (a *analysis) prove() {
 	}
 }
 
-// splits reports whether the end of block i may send live lanes different ways.
+// splits reports whether the end of block i may send live lanes different ways. apart
+// tells that some lanes may be there without the others: at a barrier that lets those
+// go on they need not meet where they otherwise would.
 // Where one way is nothing but the kernel's end, those that go there have ended,
 // and the others are all that live.
-func (a *analysis) splits(i int, holds func(operandRef) bool) bool {
+func (a *analysis) splits(i int, apart bool, holds func(operandRef) bool) bool {
 	b := &a.blocks[i]
 	switch b.term {
 	case termIndex:
 		return true
 	case termBarrier:
-		return b.guard != 0 && !b.bar.aligned
+		return !b.bar.aligned && (b.guard != 0 || apart)
 	case termBranch:
 		row := b.guard - 1
 		if b.guard < 0 {

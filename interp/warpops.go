@@ -36,21 +36,30 @@ const (
 func (w *warp) joined(in *inst, member *regfile.Row32, m uint32) bool {
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		if member[i]>>i&1 == 0 {
-			w.fail(in.src, 1<<i, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, i, in.src.Text, member[i])
+		if !w.member(in.src, i, member[i]) {
 			return false
 		}
 		if absent := member[i] & uint32(w.live) &^ m; absent != 0 {
-			t := w.fail(in.src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, in.src.Text, lanesList(uint64(absent)), member[i])
-			t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
+			w.missing(in.src, m, absent, member[i])
 			return false
 		}
 	}
 	return true
 }
 
-func barWarpSync(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	w.joined(in, f.Src32(in.C), m)
+// member checks that a lane names itself in its membermask.
+func (w *warp) member(src *instr, lane int, mask uint32) bool {
+	if mask>>lane&1 == 0 {
+		w.fail(src, 1<<lane, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, lane, src.Text, mask)
+		return false
+	}
+	return true
+}
+
+// missing stops the warp: lanes of m wait for others that cannot come.
+func (w *warp) missing(src *instr, m, absent, mask uint32) {
+	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, lanesList(uint64(absent)), mask)
+	t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
 }
 
 // shfl follows the pseudo-code of the manual. From a lane that takes no part, whose

@@ -63,7 +63,7 @@ func (w *warp) completeSync() bool {
 		missing := false
 		for _, t := range w.threads {
 			switch {
-			case t.state == atCollective && t.in.Text == first.in.Text && t.membermask() == mask:
+			case t.state == atCollective && first.meets(t) && t.membermask() == mask:
 				g = append(g, t)
 			case t.state != exited && mask>>t.lane&1 == 1:
 				missing = true
@@ -75,6 +75,12 @@ func (w *warp) completeSync() bool {
 		}
 	}
 	return false
+}
+
+// meets reports whether two collectives with .sync are of a kind to wait for each
+// other: any two of bar.warp.sync, others if they read alike.
+func (t *thread) meets(o *thread) bool {
+	return t.in.Text == o.in.Text || t.in.Mnemonic() == "bar" && o.in.Mnemonic() == "bar"
 }
 
 // completeEarliest completes, for the threads that have come, the collective
