@@ -625,6 +625,49 @@ func TestGraph(t *testing.T) {
 	c.want(InvalidHandle, "", c.GraphLaunch(exec, 0))
 }
 
+// A graph outlives the modules of its kernels, but then it cannot be launched.
+func TestGraphOfUnloadedModule(t *testing.T) {
+	c := newClient(t, nil)
+	g := must(c.GraphCreate(0))(t)
+	must(c.GraphAddKernelNode(g, nil, launchParams(c.function("add"), 1, 1, c.alloc(4), 1)))(t)
+	exec := must(c.GraphInstantiate(g))(t)
+	c.ok(c.GraphLaunch(exec, 0))
+	c.ok(c.ModuleUnload(c.mod))
+	c.want(InvalidHandle, "unloaded", c.GraphLaunch(exec, 0))
+	c.ok(c.CtxSynchronize())
+}
+
+// Threads unload the modules that others launch kernels of.
+func TestUnloadWhileLaunching(t *testing.T) {
+	c := newClient(t, nil)
+	x, ctx := c.alloc(4), c.ctx
+	for range 100 {
+		c.mod = c.load(kernels)
+		p := launchParams(c.function("add"), 1, 1, x, 1)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				c := &client{T: t, Thread: c.d.NewThread()}
+				if err := c.CtxSetCurrent(ctx); err != nil {
+					t.Error(err)
+					return
+				}
+				for {
+					if err := c.LaunchKernel(p, 0); err != nil {
+						c.want(InvalidHandle, "", err)
+						return
+					}
+				}
+			}()
+		}
+		c.ok(c.ModuleUnload(c.mod))
+		wg.Wait()
+	}
+	c.ok(c.CtxSynchronize())
+}
+
 func TestLink(t *testing.T) {
 	c := newClient(t, nil)
 	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"

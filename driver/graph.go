@@ -43,7 +43,7 @@ type fillWork struct{ Fill2D }
 type hostWork func()
 type noWork struct{}
 
-func (l *launch) start(*Driver) (func() error, error) { return l.run, nil }
+func (l *launch) start(*Driver) (func() error, error) { return l.run, l.check() }
 
 func (w *copyWork) start(d *Driver) (func() error, error) {
 	do, _, err := d.plan(&w.Copy3D)

@@ -132,6 +132,15 @@ func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 	}
 }
 
+// check makes sure that the launch's module is loaded. From then on what unloads the
+// module waits for the launch, once that is submitted. d.mu is held.
+func (l *launch) check() error {
+	if !l.f.module.alive() {
+		return fail(InvalidHandle, "the module of kernel %s was unloaded", l.f.kernel.Name)
+	}
+	return nil
+}
+
 // LaunchKernel is cuLaunchKernel.
 func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	l, err := t.prepare(p)
@@ -148,11 +157,17 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 // enterLaunch locks the driver for a launch on a stream.
 func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, error) {
 	s, err := t.enterStream(stream)
-	if err == nil && l.f.module.ctx != s.ctx {
-		t.d.mu.Unlock()
-		return nil, fail(InvalidHandle, "kernel %s and the stream belong to different contexts", l.f.kernel.Name)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	if err = l.check(); err == nil && l.f.module.ctx != s.ctx {
+		err = fail(InvalidHandle, "kernel %s and the stream belong to different contexts", l.f.kernel.Name)
+	}
+	if err != nil {
+		t.d.mu.Unlock()
+		return nil, err
+	}
+	return s, nil
 }
 
 // Run runs a kernel on the default stream and waits for it. Unlike that of

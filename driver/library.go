@@ -163,8 +163,9 @@ func (t *Thread) libraryModule(l *Library) (*Module, error) {
 		return nil, err
 	}
 	m := l.modules[c]
+	alive := m != nil && m.alive()
 	d.mu.Unlock()
-	if m != nil && d.alive(m) {
+	if alive {
 		return m, nil
 	}
 	loaded, err := c.load(l.mod)
@@ -172,7 +173,7 @@ func (t *Thread) libraryModule(l *Library) (*Module, error) {
 		return nil, err
 	}
 	d.mu.Lock()
-	if m := l.modules[c]; m != nil && d.objects[m.handle] == any(m) { // another thread was faster
+	if m := l.modules[c]; m != nil && m.alive() { // another thread was faster
 		d.mu.Unlock()
 		loaded.unload()
 		return m, nil
@@ -181,13 +182,6 @@ func (t *Thread) libraryModule(l *Library) (*Module, error) {
 	loaded.library = l
 	l.modules[c] = loaded
 	return loaded, nil
-}
-
-// alive reports whether a module is loaded.
-func (d *Driver) alive(m *Module) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.objects[m.handle] == any(m)
 }
 
 // LibraryGetGlobal is cuLibraryGetGlobal: a variable in the current context.

@@ -242,12 +242,15 @@ func (t *Thread) ModuleUnload(h Handle) error {
 	return nil
 }
 
+// alive reports whether the module is loaded. d.mu is held.
+func (m *Module) alive() bool { return m.ctx.dev.d.objects[m.handle] == any(m) }
+
 // unload gives the module back, once, when the work of its context is done.
 func (m *Module) unload() {
 	c := m.ctx
 	d := c.dev.d
 	d.mu.Lock()
-	if d.objects[m.handle] != any(m) {
+	if !m.alive() {
 		d.mu.Unlock()
 		return
 	}
@@ -376,7 +379,11 @@ func (f *Function) prepared() (*interp.KernelInfo, error) {
 	f.once.Do(func() {
 		d := f.module.ctx.dev.d
 		var err error
-		if f.info, err = f.module.mod.Info(f.kernel.Name, d.settings.Mode); err != nil {
+		var refused *interp.LaunchError
+		switch f.info, err = f.module.mod.Info(f.kernel.Name, d.settings.Mode); {
+		case errors.As(err, &refused): // another thread unloads it
+			f.bad = fail(InvalidHandle, "%v", err)
+		case err != nil:
 			f.bad = d.complain(fail(NotSupported, "%s", explain(err)))
 		}
 	})

@@ -234,8 +234,8 @@ func (m *Module) reset() {
 	}
 }
 
-// Unload gives the memory of the module's variables and kernels back. The module
-// must not be used any more.
+// Unload gives the memory of the module's variables and kernels back. Launches are
+// refused from then on.
 func (m *Module) Unload() {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()

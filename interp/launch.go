@@ -235,6 +235,9 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.
 func (m *Module) lowered(key kernelKey) (*code, error) {
+	if m.kernels == nil {
+		return nil, refuse("%s was unloaded", m.Name)
+	}
 	if c := m.kernels[key]; c != nil {
 		return c, nil
 	}
