@@ -18,12 +18,17 @@ import (
 )
 
 // jit is the part of the options of a compilation that has an effect here: the logs.
-// Each slot is the client's option value.
 type jit struct {
-	wallTime            *unsafe.Pointer
-	info, errors        unsafe.Pointer
-	infoSize, errorSize *unsafe.Pointer
-	begun               time.Time
+	wallTime     *unsafe.Pointer // the client's option value
+	info, errors jitLog
+	begun        time.Time
+}
+
+// jitLog is a buffer of the client's.
+type jitLog struct {
+	buffer unsafe.Pointer
+	size   *unsafe.Pointer // the client's option value: its room, and then how much of it is used
+	room   uint32          // bytes
 }
 
 // Numbers of CUjit_option.
@@ -50,13 +55,13 @@ func newJIT(n C.uint, options *C.int, values *unsafe.Pointer) (*jit, error) {
 		case jitWallTime:
 			j.wallTime = &slots[i]
 		case jitInfoLog:
-			j.info = slots[i]
+			j.info.buffer = slots[i]
 		case jitInfoLogSize:
-			j.infoSize = &slots[i]
+			j.info.setSize(&slots[i])
 		case jitErrorLog:
-			j.errors = slots[i]
+			j.errors.buffer = slots[i]
 		case jitErrorLogSize:
-			j.errorSize = &slots[i]
+			j.errors.setSize(&slots[i])
 		}
 	}
 	return j, nil
@@ -69,19 +74,19 @@ func setSlot(slot *unsafe.Pointer, bits uint64) {
 	}
 }
 
-// log fills a log and tells its length.
-func log(buffer unsafe.Pointer, slot *unsafe.Pointer, text string) {
-	if buffer == nil || slot == nil {
+func (l *jitLog) setSize(slot *unsafe.Pointer) {
+	l.size, l.room = slot, *(*uint32)(unsafe.Pointer(slot)) // a number where C has a pointer
+}
+
+// fill fills the log and tells its length.
+func (l *jitLog) fill(text string) {
+	if l.buffer == nil || l.room == 0 {
 		return
 	}
-	room := int(*(*uint32)(unsafe.Pointer(slot))) // a number where C has a pointer
-	if room == 0 {
-		return
-	}
-	to := unsafe.Slice((*byte)(buffer), room)
-	n := copy(to[:room-1], text)
+	to := unsafe.Slice((*byte)(l.buffer), l.room)
+	n := copy(to[:l.room-1], text)
 	to[n] = 0
-	setSlot(slot, uint64(n))
+	setSlot(l.size, uint64(n))
 }
 
 // finish fills the logs, and hands the error on.
@@ -95,8 +100,8 @@ func (j *jit) finish(err error) error {
 	case err != nil:
 		text = err.Error()
 	}
-	log(j.errors, j.errorSize, text)
-	log(j.info, j.infoSize, "")
+	j.errors.fill(text)
+	j.info.fill("")
 	return err
 }
 

@@ -184,8 +184,12 @@ static void modules(void)
 	CUlinkState link;
 	void *image;
 	size_t size;
-	OK(cuLinkCreate_v2(0, NULL, NULL, &link));
+	values[1] = (void *)sizeof errors;
+	OK(cuLinkCreate_v2(2, options, values, &link));
 	OK(cuLinkAddData_v2(link, 1, (void *)ptx, strlen(ptx) + 1, "add.ptx", 0, NULL, NULL));
+	EQUAL(cuLinkAddData_v2(link, 1, "bogus", 6, "bogus.ptx", 0, NULL, NULL), 218);
+	HOLDS(strstr(errors, "bogus.ptx:1:1") != NULL);
+	EQUAL((size_t)values[1], strlen(errors));
 	OK(cuLinkComplete(link, &image, &size));
 	OK(cuModuleLoadData(&m, image));
 	OK(cuLinkDestroy(link));
