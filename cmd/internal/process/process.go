@@ -78,6 +78,11 @@ func Thread() (*Client, error) {
 	return t, nil
 }
 
+// process_started returns when Go has started.
+//
+//export process_started
+func process_started() {}
+
 //export process_exit
 func process_exit() {
 	if err := drv.Exit(); err != nil {

@@ -12,7 +12,8 @@ struct ended {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT;    // key is made
+static pthread_once_t started = PTHREAD_ONCE_INIT; // Go has started
 static pthread_key_t key; // of a thread's struct ended
 static struct ended *list;
 static uint64_t last;
@@ -29,17 +30,20 @@ static void end(void *p)
 
 static void in_child(void) { forked = 1; }
 
-static void start(void)
-{
-	pthread_key_create(&key, end);
-	pthread_atfork(NULL, NULL, in_child);
-}
+// A call into Go waits until Go has started, which it does in a thread of its own when
+// the library is loaded. In a child of fork that would be for ever.
+static void before_fork(void) { pthread_once(&started, process_started); }
+
+// Even a child that is forked before the first call lacks Go's threads.
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, NULL, in_child); }
+
+static void make_key(void) { pthread_key_create(&key, end); }
 
 int process_forked(void) { return forked; }
 
 uint64_t process_thread(void)
 {
-	pthread_once(&once, start);
+	pthread_once(&once, make_key);
 	struct ended *e = pthread_getspecific(key);
 	if (e == NULL) {
 		e = malloc(sizeof *e);
@@ -75,6 +79,5 @@ static void at_exit(void)
 
 void process_at_exit(void)
 {
-	pthread_once(&once, start);
 	atexit(at_exit);
 }

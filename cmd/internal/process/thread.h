@@ -10,8 +10,8 @@ uint64_t process_thread(void);
 // returned before; 0 if there is none.
 uint64_t process_thread_ended(void);
 
-// process_forked reports whether this is a child of the process that the driver is
-// alive in.
+// process_forked reports whether this is a child of the process that has loaded the
+// library.
 int process_forked(void);
 
 // process_at_exit makes the process call process_exit when it ends by exit or by
