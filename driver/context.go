@@ -443,14 +443,17 @@ func (t *Thread) CtxDisablePeerAccess(peer Handle) error {
 	return nil
 }
 
-// PrimaryCtxRetain is cuDevicePrimaryCtxRetain.
+// PrimaryCtxRetain is cuDevicePrimaryCtxRetain. It waits for one that another thread
+// destroys.
 func (d *Driver) PrimaryCtxRetain(dev int) (Handle, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	v, err := d.device(dev)
+	v, err := d.lockedDevice(dev)
 	if err != nil {
 		return 0, err
 	}
+	v.life.Lock()
+	defer v.life.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	switch {
 	case v.primary == nil:
 		v.primary = v.newContext(v.flags)
@@ -465,14 +468,16 @@ func (d *Driver) PrimaryCtxRetain(dev int) (Handle, error) {
 
 // PrimaryCtxRelease is cuDevicePrimaryCtxRelease: the last one destroys it.
 func (d *Driver) PrimaryCtxRelease(dev int) error {
-	d.mu.Lock()
-	v, err := d.device(dev)
-	if err == nil && v.retained == 0 {
-		err = fail(InvalidContext, "the primary context is not retained")
-	}
+	v, err := d.lockedDevice(dev)
 	if err != nil {
-		d.mu.Unlock()
 		return err
+	}
+	v.life.Lock()
+	defer v.life.Unlock()
+	d.mu.Lock()
+	if v.retained == 0 {
+		d.mu.Unlock()
+		return fail(InvalidContext, "the primary context is not retained")
 	}
 	v.retained--
 	last := v.retained == 0
@@ -486,23 +491,21 @@ func (d *Driver) PrimaryCtxRelease(dev int) error {
 // PrimaryCtxReset is cuDevicePrimaryCtxReset: it destroys the primary context's
 // state. Those who retain it go on with one that is as good as new.
 func (d *Driver) PrimaryCtxReset(dev int) error {
-	d.mu.Lock()
-	v, err := d.device(dev)
+	v, err := d.lockedDevice(dev)
 	if err != nil {
-		d.mu.Unlock()
 		return err
 	}
-	c := v.primary
-	d.mu.Unlock()
-	if c == nil {
+	v.life.Lock()
+	defer v.life.Unlock()
+	if v.primary == nil {
 		return nil
 	}
-	c.destroy()
+	v.primary.destroy()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if v.retained > 0 && c.dead {
-		c.reset()
-		c.flags = v.flags
+	if v.retained > 0 {
+		v.primary.reset()
+		v.primary.flags = v.flags
 	}
 	return nil
 }

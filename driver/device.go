@@ -4,6 +4,7 @@ package driver
 
 import (
 	"fmt"
+	"sync"
 
 	"gemu/interp"
 )
@@ -14,7 +15,8 @@ type Device struct {
 	ordinal int
 	used    uint64 // bytes allocated by clients
 
-	primary  *Context // nil until it is first wanted
+	life     sync.Mutex // held, from before d.mu on, while the primary context comes or goes
+	primary  *Context   // nil until it is first wanted
 	retained int
 	flags    uint32 // of the primary context
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"gemu/interp"
@@ -525,6 +527,47 @@ func TestContexts(t *testing.T) {
 	}
 	c.ok(th.CtxDestroy(other))
 	c.ok(d.Close())
+}
+
+// A thread retains the primary context while another, the last that had it, waits for
+// its work to release it: what the first then makes is alive.
+func TestRetainWhileReleasing(t *testing.T) {
+	c := newClient(t, nil)
+	c.ok(c.CtxSetCurrent(must(c.d.PrimaryCtxRetain(0))(t)))
+	work, released, retained := make(chan bool), make(chan bool), make(chan bool)
+	c.ok(c.LaunchHostFunc(0, func() { <-work }))
+	go func() {
+		defer close(released)
+		if err := c.d.PrimaryCtxRelease(0); err != nil {
+			t.Error(err)
+		}
+	}()
+	for err := error(nil); !is(err, ContextIsDestroyed); err = c.Check() {
+		runtime.Gosched() // until the release has begun
+	}
+	go func() {
+		defer close(retained)
+		c := &client{T: t, Thread: c.d.NewThread()}
+		ctx, err := c.d.PrimaryCtxRetain(0)
+		if err == nil {
+			err = c.CtxSetCurrent(ctx)
+		}
+		var x uint64
+		if err == nil {
+			x, err = c.MemAlloc(4)
+		}
+		if err == nil {
+			<-released
+			err = c.MemFree(x)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	time.Sleep(10 * time.Millisecond) // long enough to retain it too early
+	close(work)
+	<-retained
+	c.ok(c.d.PrimaryCtxRelease(0))
 }
 
 func TestDevices(t *testing.T) {
