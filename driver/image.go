@@ -58,17 +58,25 @@ func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
 
 // readImage is source, reading memory that may not be there.
 func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
-	switch magic := hostBytes(p, 4); {
-	case size > 0 && size < 4:
-	case binary.LittleEndian.Uint32(magic) == wrapperMagic:
-		return d.readImage(pointer(binary.LittleEndian.Uint64(hostBytes(p, wrapperSize)[8:])), 0)
-	case binary.LittleEndian.Uint32(magic) == fatbinMagic:
-		h := hostBytes(p, fatbinHeader)
-		n := uint64(binary.LittleEndian.Uint16(h[6:])) + binary.LittleEndian.Uint64(h[8:])
-		if n > maxImage || size > 0 && n > size {
-			return nil, fail(InvalidImage, "a fat binary of %d bytes", n)
+	le := binary.LittleEndian
+	magic := hostBytes(p, 4)
+	if le.Uint32(magic) == wrapperMagic && (size == 0 || size >= wrapperSize) {
+		p, size = pointer(le.Uint64(hostBytes(p, wrapperSize)[8:])), 0
+		if magic = hostBytes(p, 4); le.Uint32(magic) != fatbinMagic {
+			return nil, fail(InvalidImage, "a wrapper of a fat binary that points to something else")
 		}
-		return fatbinPTX(hostBytes(p, n), d.settings.SM)
+	}
+	switch {
+	case size > 0 && size < 4:
+	case le.Uint32(magic) == fatbinMagic && size > 0 && size < fatbinHeader:
+		return nil, fail(InvalidImage, "%d bytes of a fat binary", size)
+	case le.Uint32(magic) == fatbinMagic:
+		h := hostBytes(p, fatbinHeader)
+		head, body := uint64(le.Uint16(h[6:])), le.Uint64(h[8:])
+		if head < fatbinHeader || body > maxImage || size > 0 && head+body > size {
+			return nil, fail(InvalidImage, "a fat binary with a header of %d bytes and %d behind it", head, body)
+		}
+		return fatbinPTX(hostBytes(p, head+body)[head:], d.settings.SM)
 	case string(magic) == elfMagic:
 		return nil, fail(NoBinaryForGPU, "the image is machine code (a cubin), and gemu runs PTX: compile to PTX, as with nvcc -ptx or -gencode arch=compute_%d,code=compute_%[1]d", d.settings.SM)
 	}
@@ -99,15 +107,10 @@ type fatEntry struct {
 	data  []byte
 }
 
-// entries reads the entries of a fat binary.
-func entries(fat []byte) ([]fatEntry, error) {
-	broken := func(what string) error { return fail(InvalidImage, "a broken fat binary: %s", what) }
-	header := uint64(binary.LittleEndian.Uint16(fat[6:]))
-	if header < fatbinHeader || header > uint64(len(fat)) {
-		return nil, broken("size of its header")
-	}
+// entries reads the entries of a fat binary, which follow its header.
+func entries(rest []byte) ([]fatEntry, error) {
 	var list []fatEntry
-	for rest := fat[header:]; len(rest) >= entryHeader; {
+	for len(rest) >= entryHeader {
 		le := binary.LittleEndian
 		head, padded, size := uint64(le.Uint32(rest[4:])), le.Uint64(rest[8:]), uint64(le.Uint32(rest[16:]))
 		e := fatEntry{kind: le.Uint16(rest), sm: int(le.Uint32(rest[28:])), flags: le.Uint64(rest[40:]), plain: le.Uint64(rest[56:])}
@@ -115,7 +118,7 @@ func entries(fat []byte) ([]fatEntry, error) {
 			size = padded
 		}
 		if head < entryHeader || head > uint64(len(rest)) || padded > uint64(len(rest))-head || size > padded {
-			return nil, broken("size of an entry")
+			return nil, fail(InvalidImage, "a broken fat binary: size of an entry")
 		}
 		e.data = rest[head:][:size]
 		list = append(list, e)
@@ -125,9 +128,9 @@ func entries(fat []byte) ([]fatEntry, error) {
 }
 
 // fatbinPTX is the PTX of a fat binary for the highest compute capability that the
-// device has.
-func fatbinPTX(fat []byte, sm int) ([]byte, error) {
-	list, err := entries(fat)
+// device has; body is what follows its header.
+func fatbinPTX(body []byte, sm int) ([]byte, error) {
+	list, err := entries(body)
 	if err != nil {
 		return nil, err
 	}

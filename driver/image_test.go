@@ -112,6 +112,16 @@ func TestFatbin(t *testing.T) {
 	truncated := slices.Clone(all)
 	binary.LittleEndian.PutUint64(truncated[8:], uint64(len(all)-fatbinHeader-1))
 	bad(InvalidImage, "size of an entry", truncated)
+	bad(InvalidImage, "14 bytes of a fat binary", all[:14])
+	for _, sizes := range [][2]uint64{{0, 4}, {fatbinHeader, 1<<64 - 8}, {fatbinHeader, 1 << 40}} {
+		h := slices.Clone(all)
+		binary.LittleEndian.PutUint16(h[6:], uint16(sizes[0]))
+		binary.LittleEndian.PutUint64(h[8:], sizes[1])
+		_, err := c.ModuleLoadData(unsafe.Pointer(&h[0]), 0) // its size is not known
+		c.want(InvalidImage, "a fat binary with a header of", err)
+	}
+	binary.LittleEndian.PutUint64(wrapper[8:], address(unsafe.Pointer(&wrapper[0])))
+	bad(InvalidImage, "points to something else", wrapper)
 	_, err := c.ModuleLoadData(pointer(64), 0)
 	c.want(InvalidValue, "no memory of the host", err)
 }
