@@ -287,7 +287,13 @@ func TestFaultResults(t *testing.T) {
 		c.ok(c.launch("k", 1, 1, x))
 		c.want(k.want, "", c.StreamSynchronize(0))
 	}
-	c := newClient(t, nil)
+	c := newClient(t, func(s *Settings) { s.Steps = 1000 })
+	c.ok(c.launch("spin", 1, 1, c.alloc(4)))
+	c.want(LaunchTimeout, "step limit", c.StreamSynchronize(0))
+	if !strings.Contains(c.messages.String(), "GEMU_STEPS raises the limit") {
+		t.Errorf("what to do is not said: %s", c.messages)
+	}
+	c = newClient(t, nil)
 	x := c.alloc(16)
 	c.ok(c.MemFree(x))
 	c.ok(c.launch("poke", 1, 1, x, 1))

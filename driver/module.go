@@ -94,6 +94,9 @@ func explain(err error) string {
 		}
 	case errors.As(err, &trap):
 		b.WriteString(trap.Report())
+		if trap.Kind == interp.ErrStepLimit {
+			b.WriteString("\n   GEMU_STEPS raises the limit")
+		}
 	default:
 		b.WriteString(err.Error())
 	}

@@ -114,7 +114,7 @@ func (w *warp) run(budget int, turn bool) {
 	}
 	if budget <= 0 && w.count.warpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
 		b := &blocks[w.pc]
-		w.fail(b.anchor(), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending (raise the limit with --steps)", ErrStepLimit, w.id, w.count.warpInstructions)
+		w.fail(b.anchor(), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.warpInstructions)
 	}
 }
 

@@ -163,6 +163,9 @@ func (a *app) report(err error) int {
 		return exitBad
 	case errors.As(err, &trap):
 		fmt.Fprintln(a.stderr, trap.Report())
+		if trap.Kind == interp.ErrStepLimit {
+			fmt.Fprintln(a.stderr, "   --steps raises the limit")
+		}
 		return exitFailed
 	case errors.As(err, &f):
 		fmt.Fprintf(a.stderr, "gemu: %v\n", f.error)
