@@ -2,8 +2,8 @@
 //
 // Functions that return an int give 0 if all went well and otherwise one of the
 // numbers below; gemu_last_error then says in words what happened. All functions may
-// be called from any thread at any time. Environment variables set the mode and more:
-// see docs/libraries.md.
+// be called from any thread at any time, but for observers: see gemu_observer.
+// Environment variables set the mode and more: see docs/libraries.md.
 
 #ifndef GEMU_H
 #define GEMU_H
@@ -38,6 +38,7 @@ enum gemu_result {
 	GEMU_INVALID_SPACE = 717,     // a trap: address of another state space
 	GEMU_INVALID_PC = 718,        // a trap: branch or call to nowhere
 	GEMU_LAUNCH_FAILED = 719,     // a trap: any other
+	GEMU_NOT_PERMITTED = 800,     // in an observer
 	GEMU_NOT_SUPPORTED = 801,     // legal PTX that gemu does not run
 	GEMU_UNKNOWN = 999
 };
@@ -72,6 +73,8 @@ typedef struct {
 } gemu_event;
 
 // gemu_observer is called for every instruction of every warp. Calls do not overlap.
+// An observer may not use the device, which is busy: of the functions below only
+// ptx_run, gemu_last_error and gemu_statistics work in it.
 // Events of one block are in the order of execution. Blocks may run side by side:
 // GEMU_WORKERS=1 makes the order of all events the same in every run.
 typedef void (*gemu_observer)(const gemu_event *event, void *user);

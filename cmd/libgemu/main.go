@@ -97,7 +97,9 @@ func do(f func(*client) error) C.int {
 	if err != nil {
 		return C.int(driver.ResultOf(err))
 	}
-	if err = c.enter(); err == nil {
+	if observing() {
+		err = &driver.Error{Result: driver.NotPermitted, Detail: "the call of an observer, during a launch"}
+	} else if err = c.enter(); err == nil {
 		err = f(c)
 	}
 	return c.failed(err)

@@ -19,7 +19,17 @@ typedef struct {
 	uint64_t addresses[64];
 } gemu_call;
 
-static inline void gemu_call_observer(gemu_observer f, const gemu_event *e, void *user) { f(e, user); }
+// observing is whether this thread is in a call of an observer.
+static __thread int observing;
+
+static inline int gemu_observing(void) { return observing; }
+
+static inline void gemu_call_observer(gemu_observer f, const gemu_event *e, void *user)
+{
+	observing = 1;
+	f(e, user);
+	observing = 0;
+}
 */
 import "C"
 
@@ -30,6 +40,10 @@ import (
 	"gemu/interp"
 	"gemu/ptx"
 )
+
+// observing reports whether an observer makes this call: the device is busy with the
+// launch that it watches.
+func observing() bool { return C.gemu_observing() != 0 }
 
 // observer is an interp.Observer that calls a function of C.
 type observer struct {

@@ -99,6 +99,8 @@ static void look(const gemu_event *e, void *user)
 	gemu_address *d = user;
 	if (strncmp(e->instruction, "ld.global", 9) != 0)
 		return;
+	unsigned x;
+	EQUAL(gemu_copy_out(&x, d[0], sizeof x), GEMU_NOT_PERMITTED); // the device is busy
 	EQUAL(e->bytes, 4);
 	EQUAL(strcmp(e->space, ".global"), 0);
 	EQUAL(e->n_results, 1);
