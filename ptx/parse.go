@@ -94,11 +94,11 @@ func (c *checker) module(tree *syntax.File) {
 			if m.Version != (Version{}) {
 				c.errorf(pos, "a second .version: a module has one")
 			}
-			major, minor, _ := strings.Cut(it.Version.Number, ".")
+			major, minor, whole := strings.Cut(it.Version.Number, ".")
 			m.Version.Major, _ = strconv.Atoi(major)
 			m.Version.Minor, _ = strconv.Atoi(minor)
-			if m.Version.Major < 1 || m.Version.Major > 99 {
-				c.errorf(pos, ".version %s is no PTX ISA version", it.Version.Number)
+			if !whole || m.Version.Major < 1 || m.Version.Major > 99 {
+				c.errorf(pos, ".version %s is no PTX ISA version: want MAJOR.MINOR", it.Version.Number)
 			}
 		case it.Target != nil:
 			m.Target = append(m.Target, it.Target.Names...)
