@@ -73,7 +73,9 @@ var syncRows = []row{
 		mbarrier.pending_count.b64 d:u32, a:b64;                        ptx 7.0; sm 80`},
 	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, `
 		clusterlaunchcontrol.try_cancel.async{.ss}.mech{.multicast::cluster::all}.b128 [a], [b]; .ss = shared::cta; .mech = mbarrier::complete_tx::bytes; ptx 8.6; sm 100
-		clusterlaunchcontrol.query_cancel.op{.type}{.rest} ...;         .op = is_canceled get_first_ctaid get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z; .type = pred v4 b32; .rest = b32 b128; ptx 8.6; sm 100`},
+		clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 ...;    ptx 8.6; sm 100
+		clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 ...; ptx 8.6; sm 100
+		clusterlaunchcontrol.query_cancel.op.b32.b128 ...;              .op = get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z; ptx 8.6; sm 100`},
 }
 
 // Manual section 9.7.19: miscellaneous.

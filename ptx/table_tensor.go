@@ -33,11 +33,11 @@ var matrixRows = []row{
 		tcgen05.relinquish_alloc_permit.group.sync.aligned;       .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		tcgen05.ld{.red}.sync.aligned.shape.num{.mod}{.redop}{.abs}{.NaN}.type ...; .shape = 16x64b 16x128b 16x256b 32x32b 16x32bx2; .num = x1 x2 x4 x8 x16 x32 x64 x128; .mod = pack::16b; .redop = min max; .type = b32 u32 s32 f32; ptx 8.6; sm 100
 		tcgen05.st.sync.aligned.shape.num{.mod}.b32 ...;          .shape = 16x64b 16x128b 16x256b 32x32b 16x32bx2; .num = x1 x2 x4 x8 x16 x32 x64 x128; .mod = unpack::16b; ptx 8.6; sm 100
-		tcgen05.wait.op.sync.aligned;                             .op = ld st; ptx 8.6; sm 100
+		tcgen05.op.sync.aligned;                                  .op = wait::ld wait::st; ptx 8.6; sm 100
 		tcgen05.cp.group.shape{.multicast}{.dfmt}{.sfmt} ...;     .group = cta_group::1 cta_group::2; .shape = 128x256b 4x256b 128x128b 64x128b 32x128b; .multicast = warpx2::02_13 warpx2::01_23 warpx4; .dfmt = b8x16; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100
 		tcgen05.shift.group.down ...;                             .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		tcgen05.mma{.sp}{.ws}.group.kind{.block_scale}{.scale}{.ashift}{.acol}{.bcol} ...; .group = cta_group::1 cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8 kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100
-		tcgen05.fence.when;                                       .when = before_thread_sync after_thread_sync; ptx 8.6; sm 100
+		tcgen05.when;                                             .when = fence::before_thread_sync fence::after_thread_sync; ptx 8.6; sm 100
 		tcgen05.commit.group.mech{.ss}{.multicast::cluster}.b64 ...; .group = cta_group::1 cta_group::2; .mech = mbarrier::arrive::one; .ss = shared::cluster; ptx 8.6; sm 100`},
 }
 
