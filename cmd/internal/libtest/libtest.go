@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,13 +39,16 @@ func Client(t *testing.T, source, name string, flags ...string) string {
 		lib := Shared(t, name)
 		args = append(args, lib, "-Wl,-rpath,"+filepath.Dir(lib))
 	}
-	run(t, "cc", append(append(args, "-pthread"), flags...)...)
+	compiler := strings.TrimSpace(run(t, "go", "env", "CC"))
+	run(t, compiler, append(append(args, "-pthread"), flags...)...)
 	return program
 }
 
-func run(t *testing.T, name string, args ...string) {
+func run(t *testing.T, name string, args ...string) (out string) {
 	t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	b, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, b)
 	}
+	return string(b)
 }
