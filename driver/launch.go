@@ -40,11 +40,7 @@ type launch struct {
 
 // prepare checks a launch and copies its arguments. The driver is not locked.
 func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
-	f, err := t.function(p.Func)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.prepared()
+	f, info, err := t.prepared(p.Func)
 	if err != nil {
 		return nil, err
 	}

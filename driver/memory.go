@@ -6,11 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sort"
 	"unsafe"
 
+	"gemu/internal/hostfault"
 	"gemu/interp"
 )
 
@@ -138,21 +138,31 @@ func (v *Device) reserve(size uint64) error {
 	return nil
 }
 
+// reserve begins an allocation of size bytes that takes charge bytes of the device: it
+// locks the driver, unless there is an error.
+func (t *Thread) reserve(size, charge uint64) (*Context, error) {
+	c, err := t.enter()
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		err = fail(InvalidValue, "0 bytes")
+	} else {
+		err = c.dev.reserve(charge)
+	}
+	if err != nil {
+		t.d.mu.Unlock()
+	}
+	return c, err
+}
+
 // MemAlloc is cuMemAlloc. The memory is zero at first.
 func (t *Thread) MemAlloc(size uint64) (uint64, error) {
-	c, err := t.enter()
+	c, err := t.reserve(size, size)
 	if err != nil {
 		return 0, err
 	}
 	d := t.d
-	if size == 0 {
-		d.mu.Unlock()
-		return 0, fail(InvalidValue, "0 bytes")
-	}
-	if err := c.dev.reserve(size); err != nil {
-		d.mu.Unlock()
-		return 0, err
-	}
 	d.buffers++
 	name := fmt.Sprintf("#%d", d.buffers)
 	d.mu.Unlock()
@@ -196,19 +206,11 @@ func (t *Thread) MemAllocPitch(width, height uint64, elementSize uint32) (addr, 
 
 // hostPages allocates memory of the host that kernels reach by its address.
 func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge uint64) (uint64, error) {
-	c, err := t.enter()
+	c, err := t.reserve(size, charge)
 	if err != nil {
 		return 0, err
 	}
 	d := t.d
-	if size == 0 {
-		d.mu.Unlock()
-		return 0, fail(InvalidValue, "0 bytes")
-	}
-	if err := c.dev.reserve(charge); err != nil {
-		d.mu.Unlock()
-		return 0, err
-	}
 	d.mu.Unlock()
 	r := &region{size: size, kind: kind, ctx: c, flags: flags, charge: charge}
 	r.data, r.pages, err = d.pages.allocate(size)
@@ -434,20 +436,10 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
 }
 
 // safely runs f, which touches memory of the client's. A fault there is an error.
-func safely(f func()) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		r := recover()
-		if r == nil {
-			return
-		}
-		fault, ok := r.(interface{ Addr() uintptr }) // see debug.SetPanicOnFault
-		if !ok {
-			panic(r)
-		}
-		err = fail(InvalidValue, "no memory of the host at %#x", fault.Addr())
-	}()
-	f()
+func safely(f func()) error {
+	if addr, faulted := hostfault.Catch(f); faulted {
+		return fail(InvalidValue, "no memory of the host at %#x", addr)
+	}
 	return nil
 }
 

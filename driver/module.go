@@ -376,6 +376,16 @@ func (t *Thread) function(h Handle) (*Function, error) {
 	return t.kernelFunction(k)
 }
 
+// prepared finds a function, with what it takes and needs.
+func (t *Thread) prepared(h Handle) (*Function, *interp.KernelInfo, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.prepared()
+	return f, info, err
+}
+
 // prepared is what a kernel takes and needs. The first call prepares it, which
 // waits for a launch under way; the error is that of PTX that gemu does not run.
 func (f *Function) prepared() (*interp.KernelInfo, error) {
@@ -540,11 +550,7 @@ func (t *Thread) FuncGetName(h Handle) (string, error) {
 // FuncGetParamInfo is cuFuncGetParamInfo and cuKernelGetParamInfo: the place of a
 // parameter among those of the function.
 func (t *Thread) FuncGetParamInfo(h Handle, i uint64) (offset, size int, err error) {
-	f, err := t.function(h)
-	if err != nil {
-		return 0, 0, err
-	}
-	info, err := f.prepared()
+	_, info, err := t.prepared(h)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -595,11 +601,7 @@ func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64)
 // that fills a multiprocessor best, the largest of equals, and how many blocks fill
 // the device. A limit of 0 is none.
 func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(threads int) uint64, limit int) (grid, block int, err error) {
-	f, err := t.function(h)
-	if err != nil {
-		return 0, 0, err
-	}
-	info, err := f.prepared()
+	f, info, err := t.prepared(h)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -5,29 +5,20 @@ package interp
 
 import (
 	"math/bits"
-	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
 
+	"gemu/internal/hostfault"
 	"gemu/interp/internal/alu"
 )
 
 // runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
 // the device becomes a trap.
 func (c *cta) runGuarded(budget int, turn bool) (s status) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		r := recover()
-		if r == nil {
-			return
-		}
-		fault, ok := r.(interface{ Addr() uintptr }) // see debug.SetPanicOnFault
-		if !ok {
-			panic(r)
-		}
-		c.err, s = c.hostFault(uint64(fault.Addr())), failed
-	}()
-	return c.run(budget, turn)
+	if addr, faulted := hostfault.Catch(func() { s = c.run(budget, turn) }); faulted {
+		c.err, s = c.hostFault(addr), failed
+	}
+	return s
 }
 
 // hostFault is the trap of an access to mapped memory that is not there, or not to
@@ -50,13 +41,9 @@ func (c *cta) hostFault(addr uint64) *Trap {
 }
 
 // readable reports whether there is memory of the host at an address.
-//
-//go:norace
-func readable(p unsafe.Pointer) (ok bool) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() { ok = recover() == nil }()
-	probe.Store(uint32(*(*byte)(p)))
-	return true
+func readable(p unsafe.Pointer) bool {
+	_, faulted := hostfault.Catch(func() { probe.Store(uint32(loadBits(p, 1))) })
+	return !faulted
 }
 
 // probe keeps the read of readable from being left out.
