@@ -18,8 +18,6 @@ type Policy struct {
 	StrideBits int  // strides are numbers of so many bits; 0: any
 	PowerOfTwo bool // strides are powers of two, and divide the base
 	Loads      Loads
-	Branches   bool // uniform predicates decide branches without the lanes
-	Memory     bool // affine addresses make vector accesses
 
 	// Masked values stay compact under divergence, for the lanes that computed
 	// them. Without it results of diverged or predicated instructions are expanded
@@ -62,14 +60,14 @@ const allRules = ^RuleSet(0)
 var Policies = []*Policy{
 	{
 		Name: "gemu", Doc: "the widest that is sound: every rule, any stride, compact values also under divergence, for the lanes that computed them",
-		Rules: allRules, Loads: AnyUniform, Branches: true, Memory: true, Masked: true,
+		Rules: allRules, Loads: AnyUniform, Masked: true,
 	},
 	{
 		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, any arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
 		Rules: NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineNeg, ptx.AffineConvert,
 			ptx.AffineAddress, ptx.AffineCompare, ptx.AffineBranch, ptx.AffineLoad, ptx.AffineStore, ptx.AffineUniform),
 		Narrow:     map[ptx.Affine]Rule{ptx.AffineShr: shrExact},
-		StrideBits: 16, Loads: ParamLoads, Branches: true, Memory: true,
+		StrideBits: 16, Loads: ParamLoads,
 	},
 	{
 		Name: "collange", Doc: "Collange et al. 2009: add, subtract, shift left and move on strides that are powers of two and divide the base, uniform values from parameters; no affine branches or memory operations",
@@ -78,7 +76,7 @@ var Policies = []*Policy{
 	},
 	{
 		Name: "ideal", Doc: "the upper bound: operands and results are classified by comparing their lanes",
-		Rules: allRules, Loads: AnyUniform, Branches: true, Memory: true, Masked: true, Ideal: true,
+		Rules: allRules, Loads: AnyUniform, Masked: true, Ideal: true,
 	},
 }
 

@@ -529,14 +529,7 @@ func affineLoad(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			affineGeneric(w, h, f, in, m)
 			return
 		}
-		for i, e := range a.elems {
-			switch e.slot {
-			case alu.R:
-				form.move.load32(&f.R[e.row], unsafe.Add(p, i*a.size), first, step, m)
-			case alu.Q:
-				form.move.load64(&f.Q[e.row], unsafe.Add(p, i*a.size), first, step, m)
-			}
-		}
+		in.loadRows(f, p, first, step, m)
 		for _, o := range form.dirty {
 			s := shadowOf(f, o)
 			s.Mask &^= m
@@ -583,16 +576,7 @@ func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	w.cta.changed = true
-	a.expandData(f, m)
-	for i, e := range a.elems {
-		switch e.slot {
-		case alu.R:
-			in.form.move.store32(f.Src32(e.row), unsafe.Add(p, i*a.size), first, step, m)
-		case alu.Q:
-			in.form.move.store64(f.Src64(e.row), unsafe.Add(p, i*a.size), first, step, m)
-		}
-	}
+	w.storeRows(f, in, p, first, step, m)
 }
 
 // affineLocal accesses local memory at a uniform address.

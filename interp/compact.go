@@ -192,6 +192,32 @@ func storeStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer,
 	}
 }
 
+// loadRows executes a load whose lane i reads at p + (i − first)·step.
+func (in *inst) loadRows(f *regfile.File, p unsafe.Pointer, first, step int, m uint32) {
+	for i, e := range in.mem.elems {
+		switch at := unsafe.Add(p, i*in.mem.size); e.slot {
+		case alu.R:
+			in.form.move.load32(&f.R[e.row], at, first, step, m)
+		case alu.Q:
+			in.form.move.load64(&f.Q[e.row], at, first, step, m)
+		}
+	}
+}
+
+// storeRows is loadRows' counterpart; what is compact of the data is expanded.
+func (w *warp) storeRows(f *regfile.File, in *inst, p unsafe.Pointer, first, step int, m uint32) {
+	w.cta.changed = true
+	in.mem.expandData(f, m)
+	for i, e := range in.mem.elems {
+		switch at := unsafe.Add(p, i*in.mem.size); e.slot {
+		case alu.R:
+			in.form.move.store32(f.Src32(e.row), at, first, step, m)
+		case alu.Q:
+			in.form.move.store64(f.Src64(e.row), at, first, step, m)
+		}
+	}
+}
+
 // compactAddress reads the address of an access whose address register is v, for
 // the lanes of m: the first of them, the addresses of the first and the last, and
 // the step between lanes. ok is false where the addresses wrap.

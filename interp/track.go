@@ -584,26 +584,26 @@ func fitSlot(v affinetrack.Value, s alu.Slot) affinetrack.Value {
 	return v
 }
 
-// address describes the address of an access, its offset left out; a fixed
-// address is uniform.
-func (t *tracker) address(x *half) (affinetrack.Value, bool) {
-	a := x.in.mem
-	if a.addr == alu.NoSlot {
-		return affinetrack.Value{}, true
+// address describes the address of an access, its offset left out, if it is compact;
+// a fixed address is uniform. It is compared with those of the lanes.
+func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
+	if a := x.in.mem; a.addr == alu.NoSlot {
+		ok = true
+	} else if t.Rules.Has(x.in.src.Form.Affine) {
+		if v, ok = t.value(x.f, a.addr, a.row, x.m); ok && t.verify && !t.Ideal {
+			t.verifyAddresses(x, v)
+		}
 	}
-	v, ok := t.value(x.f, a.addr, a.row, x.m)
-	if ok && !t.Ideal && !t.Rules.Has(x.in.src.Form.Affine) {
-		return v, false
+	t.step.addr = affinetrack.Generic
+	if ok {
+		t.step.addr = v.Class()
 	}
 	return v, ok
 }
 
 // verifyAddresses compares compact addresses with those of the lanes.
-func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) bool {
+func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
 	a := x.in.mem
-	if a.addr == alu.NoSlot || t.Ideal {
-		return true
-	}
 	first, from, _, step, ok := a.compactAddress(v, x.m)
 	base, stride := v.Base, v.Stride
 	if ok { // else it wraps, in the width of the register
@@ -624,12 +624,10 @@ func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) bool {
 			}
 		}
 	}
-	if bad == 0 {
-		return true
+	if bad != 0 {
+		i := bits.TrailingZeros32(bad)
+		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(x.w.value(operandRef{a.addr, a.row}, 32*x.h+i)))
 	}
-	i := bits.TrailingZeros32(bad)
-	t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(x.w.value(operandRef{a.addr, a.row}, 32*x.h+i)))
-	return false
 }
 
 // load executes a load. From a uniform address it loads once; the value is
@@ -637,12 +635,8 @@ func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) bool {
 func (t *tracker) load(x *half) {
 	in, w, f, a := x.in, x.w, x.f, x.in.mem
 	v, ok := t.address(x)
-	t.step.addr = affinetrack.Generic
-	if ok {
-		t.step.addr = v.Class()
-		if t.verify && !t.verifyAddresses(x, v) {
-			return
-		}
+	if w.err != nil {
+		return
 	}
 	own := a.frame || a.space == ptx.Local || a.space == ptx.Generic && ok && v.Base+a.off-localWindow < windowSize
 	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.space == ptx.Param)
@@ -662,14 +656,7 @@ func (t *tracker) load(x *half) {
 		}
 	case ok && !t.verify && !t.Ideal:
 		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
-			for i, e := range a.elems {
-				switch e.slot {
-				case alu.R:
-					in.form.move.load32(&f.R[e.row], unsafe.Add(p, i*a.size), first, step, x.m)
-				case alu.Q:
-					in.form.move.load64(&f.Q[e.row], unsafe.Add(p, i*a.size), first, step, x.m)
-				}
-			}
+			in.loadRows(f, p, first, step, x.m)
 			break
 		}
 		t.plain(x)
@@ -767,12 +754,8 @@ func (t *tracker) warp(x *half) {
 func (t *tracker) store(x *half) {
 	in, w, f, a := x.in, x.w, x.f, x.in.mem
 	v, ok := t.address(x)
-	t.step.addr = affinetrack.Generic
-	if ok {
-		t.step.addr = v.Class()
-		if t.verify && !t.verifyAddresses(x, v) {
-			return
-		}
+	if w.err != nil {
+		return
 	}
 	for _, e := range a.elems {
 		if e.slot != alu.NoSlot {
@@ -781,16 +764,7 @@ func (t *tracker) store(x *half) {
 	}
 	if ok && !t.verify && !t.Ideal {
 		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
-			w.cta.changed = true
-			a.expandData(f, x.m)
-			for i, e := range a.elems {
-				switch e.slot {
-				case alu.R:
-					in.form.move.store32(f.Src32(e.row), unsafe.Add(p, i*a.size), first, step, x.m)
-				case alu.Q:
-					in.form.move.store64(f.Src64(e.row), unsafe.Add(p, i*a.size), first, step, x.m)
-				}
-			}
+			w.storeRows(f, in, p, first, step, x.m)
 			return
 		}
 	}
@@ -908,7 +882,7 @@ func (t *tracker) decide(w *warp, b *block, taken uint64) {
 		n = &t.counts[b.src.index]
 		n.Branches++
 	}
-	if !t.Ideal && !t.Branches {
+	if !t.Rules.Has(ptx.AffineBranch) {
 		return
 	}
 	row, neg := b.guard-1, false
