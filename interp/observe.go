@@ -4,8 +4,6 @@ package interp
 // what happens, and has the affine machinery of check mode and of statistics.
 
 import (
-	"math/bits"
-
 	"gemu/interp/internal/alu"
 	"gemu/ptx"
 )
@@ -112,12 +110,7 @@ func (w *warp) blockObserved(b *block) {
 func (w *warp) execObserved(in *inst) {
 	for h := range w.files {
 		f := &w.files[h]
-		mask := uint32(w.mask >> (32 * h))
-		m := mask
-		if in.guard != 0 {
-			m &= guardMask(f, in.guard)
-			w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
-		}
+		m := w.lanesOf(h, in)
 		switch t := w.cta.track; {
 		case m == 0:
 			continue

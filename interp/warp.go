@@ -152,12 +152,7 @@ func (w *warp) blockWide(b *block) {
 		in := &b.insts[i]
 		for h := range w.files {
 			f := &w.files[h]
-			mask := uint32(w.mask >> (32 * h))
-			m := mask
-			if in.guard != 0 {
-				m &= guardMask(f, in.guard)
-				w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
-			}
+			m := w.lanesOf(h, in)
 			switch {
 			case m == 0:
 			case in.pure != nil:
@@ -170,6 +165,18 @@ func (w *warp) blockWide(b *block) {
 			}
 		}
 	}
+}
+
+// lanesOf is the lanes of half h that execute an instruction; those that its guard
+// keeps back are not counted.
+func (w *warp) lanesOf(h int, in *inst) uint32 {
+	mask := uint32(w.mask >> (32 * h))
+	if in.guard == 0 {
+		return mask
+	}
+	m := mask & guardMask(&w.files[h], in.guard)
+	w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
+	return m
 }
 
 // guarded is the active lanes for which the block's end applies.
