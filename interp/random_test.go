@@ -207,27 +207,12 @@ func randomProgram(seed uint64, threads int) (src string, in []byte) {
 	p.f(".version 8.8\n.target sm_100\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{\n")
 	p.f("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>;\n\t.reg .b64 %%d<%d>;\n\t.reg .pred %%p<%d>, %%q;\n\t.reg .u32 %%c<%d>;\n\t.reg .u64 %%in, %%out, %%t;\n\t.reg .u32 %%tid, %%one;\n", nHalf, nWord, nWide, nPred, body.loops+1)
 	p.f("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tmov.u32 %%tid, %%tid.x;\n\tmul.wide.u32 %%t, %%tid, %d;\n\tadd.u64 %%in, %%in, %%t;\n\tadd.u64 %%out, %%out, %%t;\n", stride)
-	registers := func(do func(name, typ string, off int)) {
-		off := 0
-		for i := range nWide {
-			do(fmt.Sprintf("%%d%d", i), "b64", off)
-			off += 8
-		}
-		for i := range nWord {
-			do(fmt.Sprintf("%%w%d", i), "b32", off)
-			off += 4
-		}
-		for i := range nHalf {
-			do(fmt.Sprintf("%%h%d", i), "b16", off)
-			off += 4
-		}
-	}
-	registers(func(name, typ string, off int) { p.f("\tld.global.%s %s, [%%in+%d];\n", typ, name, off) })
+	pool(func(name, typ string, off int) { p.f("\tld.global.%s %s, [%%in+%d];\n", typ, name, off) })
 	for i := range nPred {
 		p.f("\tsetp.lt.s32 %%p%d, %%w%d, %%w%d;\n", i, i, i+1)
 	}
 	p.WriteString(body.String())
-	registers(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, off, name) })
+	pool(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, off, name) })
 	for i := range nPred {
 		p.f("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, stride-4*nPred+4*i)
 	}

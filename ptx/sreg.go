@@ -141,15 +141,6 @@ var sregByName = func() map[string]SpecialReg {
 	return m
 }()
 
-// SpecialRegs lists every special register.
-func SpecialRegs() []SpecialReg {
-	var list []SpecialReg
-	for r := NoSReg + 1; r < sregStop; r++ {
-		list = append(list, r)
-	}
-	return list
-}
-
 // String is the register's name, with its percent sign.
 func (r SpecialReg) String() string { return sregInfo[r].name }
 

@@ -56,10 +56,3 @@ func (o *Op) Sources() int {
 
 // Lookup finds the kernel of a key such as "mad.lo.s32"; nil if there is none.
 func Lookup(key string) *Op { return registry[key] }
-
-// Keys calls f with every key of the registry.
-func Keys(f func(key string)) {
-	for k := range registry {
-		f(k)
-	}
-}
