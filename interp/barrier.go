@@ -100,25 +100,32 @@ func (w *warp) barrier(b *block) {
 
 // warpBarrier executes bar.warp.sync for the lanes of m.
 func (w *warp) warpBarrier(b *block, m uint64) {
-	var list []barrierWait // by membermask
-	absent := uint32(0)
-	for rest := m; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(rest)
-		mask := uint32(w.value(b.bar.id, lane))
-		if !w.member(b.src, lane, mask) {
-			return
+	mask := func(lane int) uint32 { return uint32(w.value(b.bar.id, lane)) }
+	complete := b.bar.id.row < 0 && mask(0)&uint32(w.live) == uint32(m) // one mask, and all are here
+	if !complete {
+		absent := uint32(0)
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			if !w.member(b.src, lane, mask(lane)) {
+				return
+			}
+			absent |= mask(lane) & uint32(w.live&^m)
 		}
-		absent |= mask & uint32(w.live&^m)
-		i := slices.IndexFunc(list, func(o barrierWait) bool { return o.member == mask })
-		if i < 0 {
-			i = len(list)
-			list = append(list, barrierWait{member: mask, op: b.bar, src: b.src, depth: len(w.frames)})
-		}
-		list[i].mask |= 1 << lane
+		complete = absent == 0
 	}
-	if absent == 0 {
+	if complete {
 		w.jump(b.next)
 		return
+	}
+	var list []barrierWait // by membermask
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		i := slices.IndexFunc(list, func(o barrierWait) bool { return o.member == mask(lane) })
+		if i < 0 {
+			i = len(list)
+			list = append(list, barrierWait{member: mask(lane), op: b.bar, src: b.src, depth: len(w.frames)})
+		}
+		list[i].mask |= 1 << lane
 	}
 	w.waits = append(w.waits, list...)
 	w.park(b, m)
