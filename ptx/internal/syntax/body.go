@@ -271,6 +271,9 @@ func (r *reader) instr(in *Instr) *Error {
 		}
 		var o Operand
 		if err := r.operand(&o, 0); err != nil {
+			if len(r.ops) == start && r.peek().text == "}" {
+				return r.unexpected(`an operand or ";"`)
+			}
 			return err
 		}
 		r.ops = append(r.ops, o)
