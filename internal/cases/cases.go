@@ -1,0 +1,304 @@
+// Package cases reads the cases that the comments of PTX modules state: what a kernel
+// must compute from which arguments. testdata/README.md describes their notation.
+package cases
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// Extent is that of a grid or block in three dimensions.
+type Extent [3]int
+
+func (e Extent) String() string { return fmt.Sprintf("%dx%dx%d", e[0], e[1], e[2]) }
+
+// Case is a "run" or "trap" line.
+type Case struct {
+	Line   int
+	Kernel string
+	Args   []string
+	Type   ptx.Type // of the result
+	Want   []string // its elements
+	Trap   string   // text of the trap that is wanted instead; or ""
+	Blocks []Extent // each of which must give the same
+	Grid   Extent
+	Shared int   // bytes of dynamic shared memory
+	Widths []int // of warps; the first is the one that the case is about
+}
+
+var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+=\d+(?:x\d+)*)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
+
+// Read reads the cases of a source.
+func Read(src string) ([]Case, error) {
+	var list []Case
+	for i, line := range strings.Split(src, "\n") {
+		line = strings.TrimSpace(line)
+		m := caseLine.FindStringSubmatch(line)
+		if m == nil {
+			if strings.HasPrefix(line, "// run") || strings.HasPrefix(line, "// trap") {
+				return nil, fmt.Errorf("line %d: cannot read %q", i+1, line)
+			}
+			continue
+		}
+		c := Case{
+			Line: i + 1, Kernel: m[3], Args: splitArgs(m[4]), Trap: m[8],
+			Blocks: []Extent{{1, 1, 1}, {7, 1, 1}, {32, 1, 1}}, Grid: Extent{1, 1, 1}, Widths: []int{32, 4, 8, 16, 64, 1},
+		}
+		for _, opt := range strings.Fields(m[2]) {
+			name, value, _ := strings.Cut(opt, "=")
+			n, _ := strconv.Atoi(value)
+			switch name {
+			case "block":
+				c.Blocks = []Extent{extent(value)}
+			case "grid":
+				c.Grid = extent(value)
+			case "shared":
+				c.Shared = n
+			case "warp":
+				c.Widths = []int{n}
+			default:
+				return nil, fmt.Errorf("line %d: unknown option %s", i+1, name)
+			}
+		}
+		if m[6] != "" {
+			if c.Type = ptx.TypeByName(m[6]); c.Type == ptx.NoType {
+				return nil, fmt.Errorf("line %d: no type %s", i+1, m[6])
+			}
+			c.Want = expandValues(m[7])
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// extent reads "32", "8x4" or "4x3x2".
+func extent(s string) Extent {
+	e := Extent{1, 1, 1}
+	for i, f := range strings.SplitN(s, "x", 3) {
+		e[i], _ = strconv.Atoi(f)
+	}
+	return e
+}
+
+// splitArgs splits at commas outside braces.
+func splitArgs(s string) []string {
+	var args []string
+	depth, start := 0, 0
+	for i, c := range s + "," {
+		switch {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		case c == ',' && depth == 0:
+			if a := strings.TrimSpace(s[start:i]); a != "" {
+				args = append(args, a)
+			}
+			start = i + 1
+		}
+	}
+	return args
+}
+
+// expandValues spells out repetitions and ranges.
+func expandValues(s string) []string {
+	var out []string
+	for _, f := range strings.Fields(s) {
+		if v, n, ok := strings.Cut(f, "*"); ok {
+			k, _ := strconv.Atoi(n)
+			for range k {
+				out = append(out, v)
+			}
+			continue
+		}
+		if lo, hi, ok := strings.Cut(f, ".."); ok {
+			a, _ := strconv.Atoi(lo)
+			b, _ := strconv.Atoi(hi)
+			for v := a; v <= b; v++ {
+				out = append(out, strconv.Itoa(v))
+			}
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// valueBits reads a value as bits of a type.
+func valueBits(s string, typ ptx.Type) (uint64, error) {
+	if len(s) > 2 && s[0] == '0' && (s[1] == 'f' || s[1] == 'd') {
+		return strconv.ParseUint(s[2:], 16, 64)
+	}
+	if typ.IsFloat() {
+		f, err := strconv.ParseFloat(s, max(typ.Bits(), 32))
+		switch {
+		case err != nil:
+			return 0, err
+		case typ == ptx.F64:
+			return math.Float64bits(f), nil
+		case typ == ptx.F32:
+			return uint64(math.Float32bits(float32(f))), nil
+		}
+		return halfBits(f)
+	}
+	if v, err := strconv.ParseInt(s, 0, 64); err == nil {
+		return uint64(v) & (1<<(typ.Bits()-1)<<1 - 1), nil
+	}
+	return strconv.ParseUint(s, 0, 64)
+}
+
+// halfBits is the IEEE binary16 of a value that has one.
+func halfBits(f float64) (uint64, error) {
+	sign := math.Float64bits(f) >> 63 << 15
+	switch {
+	case f == 0:
+		return sign, nil
+	case f != f:
+		return 0x7fff, nil
+	case math.IsInf(f, 0):
+		return sign | 0x7c00, nil
+	}
+	_, exp := math.Frexp(f)
+	exp = max(exp-1, -14)
+	frac := math.Ldexp(math.Abs(f), 10-exp) // 1024 and more if normal
+	if exp > 15 || frac != math.Trunc(frac) {
+		return 0, fmt.Errorf("%v is no binary16", f)
+	}
+	return sign | (uint64(exp+14)<<10 + uint64(frac)), nil
+}
+
+// halfValue is the value of an IEEE binary16.
+func halfValue(b uint64) float64 {
+	exp, frac := int(b>>10&31), float64(b&1023)
+	v := 0.0
+	switch {
+	case exp == 31 && frac != 0:
+		v = math.NaN()
+	case exp == 31:
+		v = math.Inf(1)
+	case exp == 0:
+		v = math.Ldexp(frac, -24)
+	default:
+		v = math.Ldexp(1024+frac, exp-25)
+	}
+	if b>>15 != 0 {
+		v = math.Copysign(v, -1)
+	}
+	return v
+}
+
+// putBits writes the low bytes of v.
+func putBits(p []byte, v uint64) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	copy(p, b[:])
+}
+
+// Arguments makes the arguments of a case for a kernel with these parameters: the
+// bytes of a parameter, or what buffer makes of the contents of one. result is the
+// index of the buffer that receives the result; -1 if the kernel has none.
+func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error)) (args []any, result int, err error) {
+	result = -1
+	for i, a := range c.Args {
+		if i >= len(params) {
+			return nil, 0, fmt.Errorf("line %d: too many arguments", c.Line)
+		}
+		text, isResult := strings.CutPrefix(a, "@")
+		var arg any
+		if name, values, ok := strings.Cut(text, "{"); ok {
+			var data []byte
+			if data, err = elements(ptx.TypeByName(name), expandValues(strings.TrimSuffix(values, "}"))); err == nil {
+				arg, err = buffer(data)
+			}
+			if isResult {
+				result = i
+			}
+		} else {
+			arg, err = scalar(params[i], text)
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("line %d: argument %d: %w", c.Line, i, err)
+		}
+		args = append(args, arg)
+	}
+	if result < 0 && c.Trap == "" || len(args) < len(params) {
+		data := make([]byte, max(max(c.Type.Size(), 8)*len(c.Want), 8))
+		for i := range data {
+			data[i] = 0xa5
+		}
+		arg, err := buffer(data)
+		if err != nil {
+			return nil, 0, err
+		}
+		result = len(args)
+		args = append(args, arg)
+	}
+	return args, result, nil
+}
+
+// elements is the memory of a buffer of these elements.
+func elements(typ ptx.Type, values []string) ([]byte, error) {
+	size := typ.Size()
+	data := make([]byte, size*len(values))
+	for i, v := range values {
+		b, err := valueBits(v, typ)
+		if err != nil {
+			return nil, err
+		}
+		putBits(data[i*size:][:size], b)
+	}
+	return data, nil
+}
+
+// scalar is the memory of a parameter with this value. A float for a parameter of
+// untyped bits is one of their size.
+func scalar(p *ptx.Var, text string) ([]byte, error) {
+	typ := p.Type
+	if typ.Kind() == ptx.Bits && strings.ContainsAny(text, ".n") {
+		typ = map[int]ptx.Type{16: ptx.F16, 32: ptx.F32, 64: ptx.F64}[typ.Bits()]
+	}
+	b, err := valueBits(text, typ)
+	data := make([]byte, p.Size())
+	putBits(data, b)
+	return data, err
+}
+
+// Compare compares a result with what is wanted, and returns what differs.
+func (c *Case) Compare(result []byte) (bad []error) {
+	size := c.Type.Size()
+	for i, w := range c.Want {
+		var b [8]byte
+		copy(b[:], result[i*size:][:size])
+		got := binary.LittleEndian.Uint64(b[:])
+		if w == "nan" {
+			if !c.isNaN(got) {
+				bad = append(bad, fmt.Errorf("element %d is %#x, want a NaN", i, got))
+			}
+			continue
+		}
+		want, err := valueBits(w, c.Type)
+		if err != nil {
+			return append(bad, fmt.Errorf("line %d: %w", c.Line, err))
+		}
+		if got != want {
+			bad = append(bad, fmt.Errorf("element %d is %#0*x, want %#0*x (%s)", i, 2*size, got, 2*size, want, w))
+		}
+	}
+	return bad
+}
+
+func (c *Case) isNaN(b uint64) bool {
+	switch c.Type {
+	case ptx.F16:
+		return math.IsNaN(halfValue(b))
+	case ptx.F32:
+		return math.IsNaN(float64(math.Float32frombits(uint32(b))))
+	}
+	return math.IsNaN(math.Float64frombits(b))
+}
