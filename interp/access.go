@@ -12,7 +12,6 @@ package interp
 // CTAs are the guest's own, and not what a race detector of Go is asked for.
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	hostatomic "sync/atomic"
@@ -21,78 +20,17 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/fp"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
-type memElem interface {
-	uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64
-}
-
-type slotElem interface{ uint32 | uint64 }
-
 // rowOf is the row of a register window as elements of its slot width.
-func rowOf[D slotElem](f *regfile.File, i int32) *[regfile.Lanes]D {
+func rowOf[D mem.Slot](f *regfile.File, i int32) *[regfile.Lanes]D {
 	if unsafe.Sizeof(*new(D)) == 8 {
 		return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src64(i)))
 	}
 	return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src32(i)))
-}
-
-// loadRow loads an element per lane of m from p + a[i] + off, where the
-// difference must lie in [0, last*size] and be a multiple of size. It returns
-// the lanes from the first that does not on.
-//
-//go:norace
-func loadRow[E memElem, A, D slotElem](d *[regfile.Lanes]D, a *[regfile.Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
-	shift := -log2(int(unsafe.Sizeof(*new(E))))
-	_, _ = *d, *a // checked here, not in every turn of the loop
-	if m == regfile.Full {
-		for i := range d {
-			o := uint64(a[i]) + off
-			if bits.RotateLeft64(o, shift) > last {
-				return m << i
-			}
-			d[i] = D(*(*E)(unsafe.Add(p, o)))
-		}
-		return 0
-	}
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		o := uint64(a[i]) + off
-		if bits.RotateLeft64(o, shift) > last {
-			return m
-		}
-		d[i] = D(*(*E)(unsafe.Add(p, o)))
-	}
-	return 0
-}
-
-// storeRow is loadRow's counterpart.
-//
-//go:norace
-func storeRow[E memElem, A, D slotElem](d *[regfile.Lanes]D, a *[regfile.Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
-	shift := -log2(int(unsafe.Sizeof(*new(E))))
-	_, _ = *d, *a // checked here, not in every turn of the loop
-	if m == regfile.Full {
-		for i := range d {
-			o := uint64(a[i]) + off
-			if bits.RotateLeft64(o, shift) > last {
-				return m << i
-			}
-			*(*E)(unsafe.Add(p, o)) = E(d[i])
-		}
-		return 0
-	}
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		o := uint64(a[i]) + off
-		if bits.RotateLeft64(o, shift) > last {
-			return m
-		}
-		*(*E)(unsafe.Add(p, o)) = E(d[i])
-	}
-	return 0
 }
 
 // hitAlign is what the base of an allocation is a multiple of if it can be
@@ -106,24 +44,24 @@ const hitAlign = 32
 func (w *warp) reach(a *access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
 	m := w.cta.hits[a.hit]
 	if a.space == ptx.Shared {
-		m = &w.cta.sharedMem
+		m = w.cta.sharedMem
 	} else if m == nil {
 		return nil, 0, 0, false
 	} else {
-		base = m.base
+		base = m.Base
 	}
-	if m.size < uint64(size) {
+	if m.Size < uint64(size) {
 		return nil, 0, 0, false
 	}
-	return m.ptr, base, (m.size - uint64(size)) / uint64(size), true
+	return m.Ptr, base, (m.Size - uint64(size)) / uint64(size), true
 }
 
 // loadOne executes a load of one element from per-lane addresses.
-func loadOne[E memElem, A, D slotElem](w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func loadOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	a := in.mem
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
-			m = loadRow[E](rowOf[D](f, in.D), rowOf[A](f, in.A), a.off-base, p, last, m)
+			m = mem.Gather[E](rowOf[D](f, in.D), rowOf[A](f, in.A), a.off-base, p, last, m)
 		}
 		if m == 0 {
 			return
@@ -134,12 +72,12 @@ func loadOne[E memElem, A, D slotElem](w *warp, h int, f *regfile.File, in *inst
 }
 
 // storeOne executes a store of one element to per-lane addresses.
-func storeOne[E memElem, A, D slotElem](w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func storeOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	a := in.mem
 	w.cta.changed = true
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
-			m = storeRow[E](rowOf[D](f, in.D), rowOf[A](f, in.A), a.off-base, p, last, m)
+			m = mem.Scatter[E](rowOf[D](f, in.D), rowOf[A](f, in.A), a.off-base, p, last, m)
 		}
 		if m == 0 {
 			return
@@ -186,7 +124,7 @@ func loadLane(a *access) lane {
 	return accessEach
 }
 
-func loadKind[A, D slotElem](a *access) lane {
+func loadKind[A, D mem.Slot](a *access) lane {
 	switch {
 	case a.size == 1 && a.signed:
 		return loadOne[int8, A, D]
@@ -229,7 +167,7 @@ func storeLane(a *access) lane {
 	return accessEach
 }
 
-func storeKind[A, D slotElem](a *access) lane {
+func storeKind[A, D mem.Slot](a *access) lane {
 	switch a.size {
 	case 1:
 		return storeOne[uint8, A, D]
@@ -262,19 +200,6 @@ func (a *access) addresses(f *regfile.File, into *regfile.Row64) {
 	}
 }
 
-// inReach splits lanes into those whose whole access lies at an aligned offset
-// of the memory that reach gives, and the others.
-func inReach(addr *regfile.Row64, base, last uint64, bytes int, m uint32) (good, bad uint32) {
-	shift := -log2(bytes)
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		if bits.RotateLeft64(addr[i]-base, shift) <= last {
-			good |= 1 << i
-		}
-	}
-	return good, m &^ good
-}
-
 // loadVector loads several elements from per-lane addresses.
 func loadVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	a := in.mem
@@ -286,20 +211,20 @@ func loadVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			continue
 		}
 		var good uint32
-		good, m = inReach(&addr, base, last, a.bytes, m)
+		good, m = mem.Reach(&addr, base, last, a.bytes, m)
 		all := ^uint64(0)
 		for i, e := range a.elems {
 			off := uint64(i*a.size) - base
 			switch {
 			case e.slot == alu.NoSlot:
 			case e.slot == alu.R && a.size == 4:
-				loadRow[uint32](&f.R[e.row], &addr, off, p, all, good)
+				mem.Gather[uint32](&f.R[e.row], &addr, off, p, all, good)
 			case e.slot == alu.Q && a.size == 8:
-				loadRow[uint64](&f.Q[e.row], &addr, off, p, all, good)
+				mem.Gather[uint64](&f.Q[e.row], &addr, off, p, all, good)
 			default:
 				for n := good; n != 0; n &= n - 1 {
 					lane := bits.TrailingZeros32(n) & 31
-					a.put(f, e, lane, loadBits(unsafe.Add(p, addr[lane]+off), a.size))
+					a.put(f, e, lane, mem.LoadBits(unsafe.Add(p, addr[lane]+off), a.size))
 				}
 			}
 		}
@@ -321,46 +246,19 @@ func storeVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			continue
 		}
 		var good uint32
-		good, m = inReach(&addr, base, last, a.bytes, m)
+		good, m = mem.Reach(&addr, base, last, a.bytes, m)
 		for n := good; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
 			q := unsafe.Add(p, addr[lane]-base)
 			for i, e := range a.elems {
 				if e.slot != alu.NoSlot {
-					storeBits(unsafe.Add(q, i*a.size), a.size, a.get(f, e, lane))
+					mem.StoreBits(unsafe.Add(q, i*a.size), a.size, a.get(f, e, lane))
 				}
 			}
 		}
 		if m == 0 {
 			return
 		}
-	}
-}
-
-//go:norace
-func loadBits(p unsafe.Pointer, size int) uint64 {
-	switch size {
-	case 1:
-		return uint64(*(*uint8)(p))
-	case 2:
-		return uint64(*(*uint16)(p))
-	case 4:
-		return uint64(*(*uint32)(p))
-	}
-	return *(*uint64)(p)
-}
-
-//go:norace
-func storeBits(p unsafe.Pointer, size int, v uint64) {
-	switch size {
-	case 1:
-		*(*uint8)(p) = uint8(v)
-	case 2:
-		*(*uint16)(p) = uint16(v)
-	case 4:
-		*(*uint32)(p) = uint32(v)
-	default:
-		*(*uint64)(p) = v
 	}
 }
 
@@ -388,7 +286,7 @@ func loadFixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	a := in.mem
 	var p unsafe.Pointer
 	if a.space == ptx.Shared {
-		p = a.within(&w.cta.sharedMem, a.off)
+		p = a.within(w.cta.sharedMem, a.off)
 	} else {
 		p = a.atFixed()
 	}
@@ -397,12 +295,12 @@ func loadFixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		return
 	}
 	for i, e := range a.elems {
-		v := a.extend(loadBits(unsafe.Add(p, i*a.size), a.size))
+		v := a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size))
 		switch e.slot {
 		case alu.R:
-			fill(&f.R[e.row], uint32(v), m)
+			mem.FillRow(&f.R[e.row], uint32(v), m)
 		case alu.Q:
-			fill(&f.Q[e.row], v, m)
+			mem.FillRow(&f.Q[e.row], v, m)
 		}
 	}
 }
@@ -413,52 +311,32 @@ func (a *access) atFixed() unsafe.Pointer {
 	if a.fixed == nil {
 		return nil
 	}
-	return a.within(a.fixed, a.off-a.fixed.base)
+	return a.within(a.fixed, a.off-a.fixed.Base)
 }
 
 // within is offset off of the memory, if the access may go there.
-func (a *access) within(mem *allocation, off uint64) unsafe.Pointer {
-	n := uint64(a.bytes)
-	if off > mem.size || n > mem.size-off || off%n != 0 || a.size > 8 || !a.allowed(mem) { // freed memory has no size
+func (a *access) within(m *mem.Allocation, off uint64) unsafe.Pointer {
+	n, request := uint64(a.bytes), a.request()
+	if off > m.Size || n > m.Size-off || off%n != 0 || a.size > 8 || !request.Allowed(m) { // freed memory has no size
 		return nil
 	}
-	return unsafe.Add(mem.ptr, off)
+	return unsafe.Add(m.Ptr, off)
 }
 
-// fill writes one value to the lanes of m.
-func fill[T slotElem](d *[regfile.Lanes]T, v T, m uint32) {
-	if m == regfile.Full {
-		for i := range d {
-			d[i] = v
-		}
-		return
+// request is the access in the words of package mem.
+func (a *access) request() mem.Access {
+	kind := mem.Load
+	switch {
+	case a.atom != nil:
+		kind = mem.Atomic
+	case a.store:
+		kind = mem.Store
 	}
-	for ; m != 0; m &= m - 1 {
-		d[bits.TrailingZeros32(m)&31] = v
-	}
-}
-
-// allowed reports whether the instruction's state space is that of the memory.
-func (a *access) allowed(m *allocation) bool {
-	if a.writes() && m.readOnly() {
-		return false
-	}
-	switch a.space {
-	case ptx.Param:
-		return m.kind == paramAlloc
-	case ptx.Const:
-		return m.kind == constAlloc
-	case ptx.Global:
-		// The parameter window is part of the global one (manual 9.7.9.19).
-		return m.kind != constAlloc
-	}
-	return true
+	return mem.Access{Space: a.space, Bytes: a.bytes, Kind: kind}
 }
 
 // writes reports whether the access changes memory.
 func (a *access) writes() bool { return a.store || a.atom != nil }
-
-func (m *allocation) readOnly() bool { return m.kind == constAlloc || m.kind == paramAlloc || m.fixed }
 
 // frameAccess loads or stores a variable of the running function's local frame.
 func frameAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
@@ -479,7 +357,7 @@ func localAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	}
 }
 
-func accessLocal[A slotElem](w *warp, h int, f *regfile.File, in *inst, addr *[regfile.Lanes]A, m uint32) {
+func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *inst, addr *[regfile.Lanes]A, m uint32) {
 	a := in.mem
 	first := addr[bits.TrailingZeros32(m)&31]
 	same := true
@@ -503,9 +381,9 @@ func accessLocal[A slotElem](w *warp, h int, f *regfile.File, in *inst, addr *[r
 			return
 		}
 		if a.store {
-			localStore(words, int(at), lane, a.size, a.get(f, e, lane))
+			words.Store(int(at), lane, a.size, a.get(f, e, lane))
 		} else {
-			a.put(f, e, lane, localLoad(words, int(at), lane, a.size))
+			a.put(f, e, lane, words.Load(int(at), lane, a.size))
 		}
 	}
 }
@@ -529,65 +407,25 @@ func (w *warp) localRow(h int, f *regfile.File, a *access, addr uint64, m uint32
 		words := w.local[h][at/4:]
 		switch {
 		case a.size == 4 && e.slot == alu.R && !a.store:
-			copyRow(&f.R[e.row], &words[0], m)
+			mem.CopyRow(&f.R[e.row], &words[0], m)
 		case a.size == 4 && e.slot == alu.R:
-			copyRow(&words[0], f.Src32(e.row), m)
+			mem.CopyRow(&words[0], f.Src32(e.row), m)
 		case a.size == 8 && !a.store:
-			d, lo, hi := &f.Q[e.row], &words[0], &words[1]
-			for n := m; n != 0; n &= n - 1 {
-				i := bits.TrailingZeros32(n) & 31
-				d[i] = uint64(lo[i]) | uint64(hi[i])<<32
-			}
+			words.LoadRow64(&f.Q[e.row], 0, m)
 		case a.size == 8:
-			s, lo, hi := f.Src64(e.row), &words[0], &words[1]
-			for n := m; n != 0; n &= n - 1 {
-				i := bits.TrailingZeros32(n) & 31
-				lo[i], hi[i] = uint32(s[i]), uint32(s[i]>>32)
-			}
+			words.StoreRow64(f.Src64(e.row), 0, m)
 		default:
 			for n := m; n != 0; n &= n - 1 {
 				lane := bits.TrailingZeros32(n) & 31
 				if a.store {
-					localStore(words, at&3, lane, a.size, a.get(f, e, lane))
+					words.Store(at&3, lane, a.size, a.get(f, e, lane))
 				} else {
-					a.put(f, e, lane, localLoad(words, at&3, lane, a.size))
+					a.put(f, e, lane, words.Load(at&3, lane, a.size))
 				}
 			}
 		}
 	}
 	return true
-}
-
-func copyRow(d, s *regfile.Row32, m uint32) {
-	if m == regfile.Full {
-		*d = *s
-		return
-	}
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		d[i] = s[i]
-	}
-}
-
-// localLoad reads size bytes at byte offset off of a lane's local words.
-func localLoad(words []regfile.Row32, off, lane, size int) uint64 {
-	i, shift := off/4, 8*(off%4)
-	v := uint64(words[i][lane])
-	if size == 8 {
-		return v | uint64(words[i+1][lane])<<32
-	}
-	return v >> shift & (1<<(8*size) - 1)
-}
-
-// localStore is localLoad's counterpart.
-func localStore(words []regfile.Row32, off, lane, size int, v uint64) {
-	i, shift := off/4, 8*(off%4)
-	if size == 8 {
-		words[i][lane], words[i+1][lane] = uint32(v), uint32(v>>32)
-		return
-	}
-	mask := uint32(1<<(8*size)-1) << shift
-	words[i][lane] = words[i][lane]&^mask | uint32(v)<<shift&mask
 }
 
 // accessEach executes a load or store lane by lane.
@@ -598,12 +436,7 @@ func accessEach(w *warp, h int, f *regfile.File, in *inst, m uint32) { w.eachLan
 func (w *warp) eachLane(h int, f *regfile.File, in *inst, m, all uint32) {
 	a := in.mem
 	var addr regfile.Row64
-	a.addresses(f, &addr)
-	if a.frame {
-		for i := range addr {
-			addr[i] += 4 * uint64(w.lbase)
-		}
-	}
+	w.addresses(h, a, &addr)
 	if a.store && a.space != ptx.Local {
 		w.cta.changed = true
 	}
@@ -626,150 +459,60 @@ func (w *warp) eachLane(h int, f *regfile.File, in *inst, m, all uint32) {
 				}
 				switch {
 				case p == nil && a.store:
-					localStore(w.local[h], int(local)+at, lane, n, a.get(f, reg, lane))
+					w.local[h].Store(int(local)+at, lane, n, a.get(f, reg, lane))
 				case p == nil:
-					a.put(f, reg, lane, localLoad(w.local[h], int(local)+at, lane, n))
+					a.put(f, reg, lane, w.local[h].Load(int(local)+at, lane, n))
 				case a.store:
-					storeBits(unsafe.Add(p, at), n, a.get(f, reg, lane))
+					mem.StoreBits(unsafe.Add(p, at), n, a.get(f, reg, lane))
 				default:
-					a.put(f, reg, lane, loadBits(unsafe.Add(p, at), n))
+					a.put(f, reg, lane, mem.LoadBits(unsafe.Add(p, at), n))
 				}
 			}
 		}
 	}
 }
 
-// String is the kind of access, as in "global load".
-func (a *access) String() string {
-	switch {
-	case a.atom != nil:
-		return a.space.String() + " atomic"
-	case a.store:
-		return a.space.String() + " store"
-	}
-	return a.space.String() + " load"
+// view is the memory that the warp's lanes can reach.
+func (w *warp) view() mem.View {
+	from, top := w.localRange()
+	return mem.View{Map: w.cta.grid.dev.mem, Shared: w.cta.sharedMem, LocalFrom: from, LocalTop: top}
 }
 
 // resolve finds the memory of one lane's access: a pointer, or for local memory
-// nil and the byte offset. It traps if there is none.
+// nil and the byte offset. It traps if there is none; the trap names all lanes of m
+// that fail too.
 func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local uint64) {
 	a := in.mem
-	n := uint64(a.bytes)
-	// Lanes from this one on may fail the same way; which do is only worked out
-	// for the report.
-	fault := func(kind error, format string, args ...any) (unsafe.Pointer, uint64) {
-		t := w.fail(in.src, 1<<(32*h+lane), kind, format, args...)
-		t.Addr, t.Bytes = addr, a.bytes
-		w.faultLanes(t, in, h, m)
-		return nil, 0
-	}
-	space := a.space
-	where := a // formats as "global load"
-	if addr%n != 0 {
-		return fault(ErrMisaligned, "misaligned %s of %d bytes at %s", where, n, hexAddr(addr))
-	}
-	if space == ptx.Generic {
-		switch {
-		case addr-sharedWindow < windowSize:
-			space = ptx.Shared
-			addr -= sharedWindow
-		case addr-localWindow < windowSize:
-			space = ptx.Local
-			addr -= localWindow
-		}
-	}
-	switch space {
-	case ptx.Shared:
-		s := &w.cta.sharedMem
-		if addr > s.size || n > s.size-addr {
-			return fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %s of %d bytes of shared memory", where, n, hexAddr(addr), s.size)
-		}
-		if a.space == ptx.Generic {
-			w.cta.hits[a.hit] = s
-		}
-		return unsafe.Add(s.ptr, addr), 0
-	case ptx.Local:
-		if a.atom != nil {
-			return fault(ErrWrongSpace, "%s of %d bytes at %s, which is local memory", where, n, hexAddr(addr))
-		}
-		from, top := w.localRange()
-		if addr < from || addr > top || n > top-addr {
-			return fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %s of %d bytes of the thread's local memory", where, n, hexAddr(addr), top)
-		}
-		return nil, addr
-	}
-	mem := &w.cta.grid.dev.mem
-	al := (*mem).find(addr)
-	if al == nil || n > al.span-(addr-al.base) {
-		fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %s", where, n, hexAddr(addr))
-		if near := (*mem).nearest(addr); near != nil {
-			t := w.err.(*Trap)
-			switch d := distance(near, addr); {
-			case addr < near.base:
-				t.Near = fmt.Sprintf("%s, which begins %d bytes behind the address", near.describe(), d)
-			case d == 0:
-				t.Near = fmt.Sprintf("%s, whose last %d bytes the access begins in", near.describe(), near.base+near.span-addr)
-			default:
-				t.Near = fmt.Sprintf("%s, which ends %d bytes before the address", near.describe(), d-1)
+	view, request := w.view(), a.request()
+	place, fault := view.Resolve(&request, addr)
+	if fault != nil {
+		t := w.fail(in.src, 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Near = addr, a.bytes, fault.Near
+		var all regfile.Row64
+		w.addresses(h, a, &all)
+		for ; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m) & 31
+			if _, fault := view.Resolve(&request, all[lane]); fault != nil {
+				t.Lanes |= 1 << (32*h + lane)
 			}
 		}
 		return nil, 0
 	}
-	if al.dead {
-		fault(ErrUseAfterFree, "%s of %d bytes at %s, which has been freed", where, n, hexAddr(addr))
-		w.err.(*Trap).Near = al.describe()
-		return nil, 0
+	if place.Alloc == nil {
+		return nil, place.Off
 	}
-	if !a.allowed(al) {
-		kind := ErrWrongSpace
-		if a.writes() && al.readOnly() {
-			kind = ErrReadOnly
-		}
-		fault(kind, "%s of %d bytes at %s, which is in .%s space", where, n, hexAddr(addr), al.space())
-		w.err.(*Trap).Near = al.describe()
-		return nil, 0
+	if place.Alloc.Base%hitAlign == 0 && a.space != ptx.Shared {
+		w.cta.hits[a.hit] = place.Alloc
 	}
-	if al.base%hitAlign == 0 {
-		w.cta.hits[a.hit] = al
-	}
-	return unsafe.Add(al.ptr, addr-al.base), 0
+	return unsafe.Add(place.Alloc.Ptr, place.Off), 0
 }
 
-// faultLanes adds to a trap the further lanes of m whose access faults too.
-func (w *warp) faultLanes(t *Trap, in *inst, h int, m uint32) {
-	a := in.mem
-	var addr regfile.Row64
-	a.addresses(&w.files[h], &addr)
+// addresses gives the addresses of the lanes of half h.
+func (w *warp) addresses(h int, a *access, into *regfile.Row64) {
+	a.addresses(&w.files[h], into)
 	if a.frame {
-		return
-	}
-	n := uint64(a.bytes)
-	for ; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m) & 31
-		x := addr[lane]
-		bad := x%n != 0
-		space := a.space
-		if space == ptx.Generic {
-			switch {
-			case x-sharedWindow < windowSize:
-				space, x = ptx.Shared, x-sharedWindow
-			case x-localWindow < windowSize:
-				space, x = ptx.Local, x-localWindow
-			}
-		}
-		switch space {
-		case ptx.Shared:
-			s := &w.cta.sharedMem
-			bad = bad || x > s.size || n > s.size-x
-		case ptx.Local:
-			from, top := w.localRange()
-			bad = bad || x < from || x > top || n > top-x
-		default:
-			al := w.cta.grid.dev.mem.find(x)
-			bad = bad || al == nil || n > al.span-(x-al.base) || al.dead || !a.allowed(al)
-		}
-		if bad {
-			t.Lanes |= 1 << (32*h + lane)
+		for i := range into {
+			into[i] += 4 * uint64(w.lbase)
 		}
 	}
 }
@@ -813,16 +556,16 @@ func atomLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			}
 			var old, now uint64
 			switch {
-			case a.space == ptx.Generic && addr[lane]-sharedWindow < windowSize:
-				old = loadBits(r, a.size)
+			case a.space == ptx.Generic && mem.InWindow(addr[lane], ptx.Shared):
+				old = mem.LoadBits(r, a.size)
 				now = onShared.apply(old, bv, cv)
-				storeBits(r, a.size, now)
+				mem.StoreBits(r, a.size, now)
 			case host:
 				old, now = t.host(r, a.size, bv, cv)
 			default:
-				old = loadBits(r, a.size)
+				old = mem.LoadBits(r, a.size)
 				now = t.apply(old, bv, cv)
-				storeBits(r, a.size, now)
+				mem.StoreBits(r, a.size, now)
 			}
 			if old != now {
 				w.cta.changed = true
@@ -944,15 +687,11 @@ func isspacep(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	t := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		space := ptx.Global
-		switch x := a[i]; {
-		case x-sharedWindow < windowSize:
-			space = ptx.Shared
-		case x-localWindow < windowSize:
-			space = ptx.Local
-		default:
-			if al := w.cta.grid.dev.mem.find(x); al != nil {
-				space = al.space()
+		space, _ := mem.Window(a[i])
+		if space == ptx.Generic {
+			space = ptx.Global
+			if al := w.cta.grid.dev.mem.Find(a[i]); al != nil {
+				space = al.Space()
 			}
 		}
 		want := ptx.Space(in.Imm)
@@ -970,11 +709,11 @@ const noRow = alu.NoPred
 // frameAddress32 and frameAddress64 give the address of a variable of the
 // running function's local frame.
 func frameAddress32(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	fill(&f.R[in.D], uint32(4*uint64(w.lbase)+in.Imm), m)
+	mem.FillRow(&f.R[in.D], uint32(4*uint64(w.lbase)+in.Imm), m)
 }
 
 func frameAddress64(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	fill(&f.Q[in.D], 4*uint64(w.lbase)+in.Imm, m)
+	mem.FillRow(&f.Q[in.D], 4*uint64(w.lbase)+in.Imm, m)
 }
 
 func frameSource(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool) {

@@ -14,6 +14,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -167,7 +168,7 @@ func (g *grid) fix() {
 		case asSource:
 			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<in.form.width - 1)
 		case asLoad:
-			v = in.mem.extend(loadBits(in.mem.atFixed(), in.mem.size))
+			v = in.mem.extend(mem.LoadBits(in.mem.atFixed(), in.mem.size))
 		}
 		k.Set(in.uses.writes[0].slot == alu.Q, in.uses.writes[0].row, v)
 	}
@@ -540,12 +541,12 @@ func affineLoad(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	if ok {
 		for i, e := range a.elems {
 			if e.slot != alu.NoSlot {
-				w.keepCompact(h, f, form, e.slot, e.row, a.extend(loadBits(unsafe.Add(p, i*a.size), a.size)), 0, m)
+				w.keepCompact(h, f, form, e.slot, e.row, a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size)), 0, m)
 			}
 		}
 		return
 	}
-	own := a.space == ptx.Generic && c.Base+a.off-localWindow < windowSize
+	own := a.space == ptx.Generic && mem.InWindow(c.Base+a.off, ptx.Local)
 	affineGeneric(w, h, f, in, m)
 	if own || w.err != nil {
 		return

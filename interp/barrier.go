@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -362,7 +363,7 @@ func (b *barrierWait) conclude(w *warp, bar *barrier) {
 		}
 		switch {
 		case b.op.kind == barPopc:
-			fill(&f.R[d.row], uint32(bar.popc), m)
+			mem.FillRow(&f.R[d.row], uint32(bar.popc), m)
 		case b.op.kind == barAnd && bar.all || b.op.kind == barOr && bar.any:
 			f.SetP(d.row, m, regfile.Full)
 		default:

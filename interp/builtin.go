@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -32,7 +34,7 @@ func (w *warp) argument(h int, f *regfile.File, in *inst, i, lane int) uint64 {
 	case alu.Q:
 		return f.Src64(p.row)[lane]
 	}
-	return localLoad(w.local[h], 4*w.lbase+p.off, lane, min(p.size, 8))
+	return w.local[h].Load(4*w.lbase+p.off, lane, min(p.size, 8))
 }
 
 // setResult writes the result of a builtin call for a lane.
@@ -47,7 +49,7 @@ func (w *warp) setResult(h int, f *regfile.File, in *inst, lane int, v uint64) {
 	case alu.Q:
 		f.Q[p.row][lane] = v
 	default:
-		localStore(w.local[h], 4*w.lbase+p.off, lane, min(p.size, 8), v)
+		w.local[h].Store(4*w.lbase+p.off, lane, min(p.size, 8), v)
 	}
 }
 
@@ -61,25 +63,23 @@ func (w *warp) byteAt(h, lane int, addr uint64) (byte, bool) {
 func (w *warp) peek(h, lane int, addr uint64, size int) (uint64, bool) {
 	n := uint64(size)
 	var p []byte
-	switch {
-	case addr-sharedWindow < windowSize:
-		addr -= sharedWindow
+	switch space, addr := mem.Window(addr); space {
+	case ptx.Shared:
 		if addr > uint64(len(w.cta.shared)) || n > uint64(len(w.cta.shared))-addr {
 			return 0, false
 		}
 		p = w.cta.shared[addr:]
-	case addr-localWindow < windowSize:
-		addr -= localWindow
+	case ptx.Local:
 		if top := 4 * uint64(w.localTop()); addr > top || n > top-addr {
 			return 0, false
 		}
-		return localLoad(w.local[h], int(addr), lane, size), true
+		return w.local[h].Load(int(addr), lane, size), true
 	default:
-		a := w.cta.grid.dev.mem.find(addr)
-		if a == nil || a.dead || n > a.size-(addr-a.base) {
+		a := w.cta.grid.dev.mem.Find(addr)
+		if a == nil || a.Dead || n > a.Size-(addr-a.Base) {
 			return 0, false
 		}
-		p = a.data[addr-a.base:]
+		p = a.Data[addr-a.Base:]
 	}
 	v := uint64(0)
 	for i := range size {
@@ -406,9 +406,9 @@ func malloc(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		size := w.argument(h, f, in, 0, lane)
 		addr := uint64(0)
 		if size > 0 && size <= g.dev.cfg.Heap && g.dev.heapUsed+size <= g.dev.cfg.Heap {
-			if a, err := g.dev.mem.alloc(size, heapAlloc, ""); err == nil {
+			if a, err := g.dev.mem.Alloc(size, mem.Heap, ""); err == nil {
 				g.dev.heapUsed += size
-				addr = a.base
+				addr = a.Base
 			}
 		}
 		w.setResult(h, f, in, lane, addr)
@@ -424,18 +424,18 @@ func free(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		if addr == 0 {
 			continue
 		}
-		a := g.dev.mem.find(addr)
-		if a == nil || a.kind != heapAlloc || a.base != addr || a.dead {
+		a := g.dev.mem.Find(addr)
+		if a == nil || a.Kind != mem.Heap || a.Base != addr || a.Dead {
 			what := "which malloc has not given"
-			if a != nil && a.dead {
+			if a != nil && a.Dead {
 				what = "which has been freed before"
 			}
 			t := w.fail(in.src, 1<<(32*h+lane), ErrHeap, "%v of %s, %s", ErrHeap, hexAddr(addr), what)
 			t.Addr = addr
 			return
 		}
-		g.dev.heapUsed -= a.size
-		g.dev.mem.free(a)
+		g.dev.heapUsed -= a.Size
+		g.dev.mem.Free(a)
 	}
 	w.cta.changed = true
 }

@@ -6,6 +6,7 @@ package interp
 
 import (
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -30,7 +31,7 @@ type code struct {
 	params    []param
 	paramLen  int
 
-	paramBlock *allocation // holds the arguments during a launch
+	paramBlock *mem.Allocation // holds the arguments during a launch
 }
 
 // param is a kernel parameter's place in the parameter block.

@@ -11,6 +11,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -27,8 +28,8 @@ type compactForm struct {
 	cmp    affinetrack.Cmp
 
 	source  func(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool)
-	special bool    // source reads a special register; width is how many bits of it
-	move    rowMove // of loads and stores
+	special bool         // source reads a special register; width is how many bits of it
+	move    *mem.Strided // of loads and stores
 
 	// Of instructions that affine mode executes by this form: how it does on the
 	// lanes, if not by a kernel; registers it reads that may be only in their shadows,
@@ -113,10 +114,10 @@ func formOf(in *inst) *compactForm {
 	case in.mem != nil && in.mem.size > 8: // 128 bits are no element of a row
 	case in.src.Form.Affine == ptx.AffineLoad && in.mem != nil:
 		f.kind = asLoad
-		f.move = moves[moveKey{in.mem.size, in.mem.signed}]
+		f.move = mem.StridedOf(in.mem.size, in.mem.signed)
 	case in.src.Form.Affine == ptx.AffineStore && in.mem != nil:
 		f.kind = asStore
-		f.move = moves[moveKey{in.mem.size, false}]
+		f.move = mem.StridedOf(in.mem.size, false)
 	case in.src.Form.Affine == ptx.AffineWarp && !writesPredicates(in):
 		f.kind = asWarp
 	}
@@ -132,74 +133,14 @@ func writesPredicates(in *inst) bool {
 	return false
 }
 
-// rowMove copies elements between memory and a row. Element i of the mask is at
-// p + (i − first)·step.
-type rowMove struct {
-	load32, store32 func(row *regfile.Row32, p unsafe.Pointer, first, step int, m uint32)
-	load64, store64 func(row *regfile.Row64, p unsafe.Pointer, first, step int, m uint32)
-}
-
-type moveKey struct {
-	size   int
-	signed bool
-}
-
-// moves holds the copies of elements of up to 8 bytes.
-var moves = map[moveKey]rowMove{
-	{1, false}: moveOf[uint8](), {1, true}: moveOf[int8](),
-	{2, false}: moveOf[uint16](), {2, true}: moveOf[int16](),
-	{4, false}: moveOf[uint32](), {4, true}: moveOf[int32](),
-	{8, false}: moveOf[uint64](), {8, true}: moveOf[uint64](),
-}
-
-func moveOf[E memElem]() rowMove {
-	return rowMove{loadStride[E, uint32], storeStride[E, uint32], loadStride[E, uint64], storeStride[E, uint64]}
-}
-
-//go:norace
-func loadStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
-	if m == regfile.Full {
-		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
-			*row = *(*[regfile.Lanes]D)(p)
-			return
-		}
-		for i := range row {
-			row[i] = D(*(*E)(unsafe.Add(p, i*step)))
-		}
-		return
-	}
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		row[i] = D(*(*E)(unsafe.Add(p, (i-first)*step)))
-	}
-}
-
-//go:norace
-func storeStride[E memElem, D slotElem](row *[regfile.Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
-	if m == regfile.Full {
-		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
-			*(*[regfile.Lanes]D)(p) = *row
-			return
-		}
-		for i := range row {
-			*(*E)(unsafe.Add(p, i*step)) = E(row[i])
-		}
-		return
-	}
-	for ; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m) & 31
-		*(*E)(unsafe.Add(p, (i-first)*step)) = E(row[i])
-	}
-}
-
 // loadRows executes a load whose lane i reads at p + (i − first)·step.
 func (in *inst) loadRows(f *regfile.File, p unsafe.Pointer, first, step int, m uint32) {
 	for i, e := range in.mem.elems {
 		switch at := unsafe.Add(p, i*in.mem.size); e.slot {
 		case alu.R:
-			in.form.move.load32(&f.R[e.row], at, first, step, m)
+			in.form.move.Load32(&f.R[e.row], at, first, step, m)
 		case alu.Q:
-			in.form.move.load64(&f.Q[e.row], at, first, step, m)
+			in.form.move.Load64(&f.Q[e.row], at, first, step, m)
 		}
 	}
 }
@@ -211,9 +152,9 @@ func (w *warp) storeRows(f *regfile.File, in *inst, p unsafe.Pointer, first, ste
 	for i, e := range in.mem.elems {
 		switch at := unsafe.Add(p, i*in.mem.size); e.slot {
 		case alu.R:
-			in.form.move.store32(f.Src32(e.row), at, first, step, m)
+			in.form.move.Store32(f.Src32(e.row), at, first, step, m)
 		case alu.Q:
-			in.form.move.store64(f.Src64(e.row), at, first, step, m)
+			in.form.move.Store64(f.Src64(e.row), at, first, step, m)
 		}
 	}
 }
@@ -237,20 +178,20 @@ func (a *access) compactAddress(v affinetrack.Value, m uint32) (first int, from,
 // accessed memory the last time; ok is false if that is not it, or the addresses
 // wrap, and the plain way has to find out more.
 func (w *warp) memoryAt(a *access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
-	mem := w.cta.hits[a.hit]
+	block := w.cta.hits[a.hit]
 	base := uint64(0)
 	switch {
 	case a.space == ptx.Local:
 		return nil, 0, 0, false
 	case a.space == ptx.Shared:
-		mem = &w.cta.sharedMem
+		block = w.cta.sharedMem
 	case a.addr == alu.NoSlot:
 		p = a.atFixed()
 		return p, 0, 0, p != nil
-	case mem == nil:
+	case block == nil:
 		return nil, 0, 0, false
 	default:
-		base = mem.base
+		base = block.Base
 	}
 	first = bits.TrailingZeros32(m)
 	span := int64(31 - bits.LeadingZeros32(m) - first)
@@ -264,15 +205,11 @@ func (w *warp) memoryAt(a *access, v affinetrack.Value, m uint32) (p unsafe.Poin
 	} else if by != int64(int32(by)) {
 		return nil, 0, 0, false
 	}
-	// Between two offsets in the memory that are less than 2^37 apart, and with the
-	// stride so short, nothing wraps.
 	from += a.off - base
-	to := from + uint64(span*by)
-	last := mem.size - uint64(a.bytes)
-	if last > mem.size || from > last || to > last || (from|uint64(by))&uint64(a.bytes-1) != 0 {
+	if !block.Holds(from, by, span, a.bytes) {
 		return nil, 0, 0, false
 	}
-	return unsafe.Add(mem.ptr, from), first, int(by), true
+	return unsafe.Add(block.Ptr, from), first, int(by), true
 }
 
 // extend extends a loaded element as its type says.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
 
@@ -25,8 +26,8 @@ type cta struct {
 	warps []warp
 
 	shared    []byte
-	sharedMem allocation // shared memory at its generic window
-	hits      []*allocation
+	sharedMem *mem.Allocation // shared memory at its generic window
+	hits      []*mem.Allocation
 	barriers  [16]barrier
 
 	track    *tracker // of launches with a shadow register file, in the observed run loop
@@ -43,10 +44,9 @@ type cta struct {
 
 // newCTA makes a context for CTAs of the grid.
 func newCTA(g *grid) *cta {
-	c := &cta{grid: g, code: g.code, hits: make([]*allocation, g.code.hits)}
-	c.shared = alignedBytes(g.sharedLen)
-	c.sharedMem = allocation{base: sharedWindow, size: g.sharedLen, span: g.sharedLen, data: c.shared, kind: sharedAlloc}
-	c.sharedMem.setPointer()
+	c := &cta{grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.hits)}
+	c.sharedMem = mem.NewShared(g.sharedLen)
+	c.shared = c.sharedMem.Data
 	width := g.code.width
 	c.warps = make([]warp, (g.threads+width-1)/width)
 	for i := range c.warps {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 )
 
@@ -42,13 +43,16 @@ type Config struct {
 type Device struct {
 	cfg Config
 	mu  sync.Mutex // held by a launch and by changes to memory
-	mem *memory
+	mem *mem.Map
 
 	heapUsed uint64
 	gridID   uint64
 	funcs    uint64 // that have had a code address
 	loaded   int    // modules
 }
+
+// ErrOutOfMemory is the error of an allocation beyond the device's memory.
+var ErrOutOfMemory = mem.ErrOutOfMemory
 
 // NewDevice makes a device.
 func NewDevice(cfg Config) *Device {
@@ -61,20 +65,20 @@ func NewDevice(cfg Config) *Device {
 	if cfg.Stack == 0 {
 		cfg.Stack = 512 << 10
 	}
-	cfg.Stack = min(cfg.Stack, windowSize)
+	cfg.Stack = min(cfg.Stack, mem.WindowSize)
 	if cfg.Base == 0 {
-		cfg.Base = firstAddress
+		cfg.Base = mem.FirstAddress
 	}
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	return &Device{cfg: cfg, mem: newMemory(&cfg)}
+	return &Device{cfg: cfg, mem: mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)}
 }
 
 // Buffer is a piece of device memory.
 type Buffer struct {
 	dev *Device
-	a   *allocation
+	a   *mem.Allocation
 }
 
 // Alloc allocates size zero bytes of global memory.
@@ -87,7 +91,7 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a, err := d.mem.alloc(uint64(size), bufferAlloc, name)
+	a, err := d.mem.Alloc(uint64(size), mem.Buffer, name)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 func (d *Device) Map(addr uint64, data []byte, name string, readOnly bool) (*Buffer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a, err := d.mem.mapAt(addr, data, name, readOnly)
+	a, err := d.mem.Attach(addr, data, name, readOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -113,27 +117,27 @@ func (d *Device) Map(addr uint64, data []byte, name string, readOnly bool) (*Buf
 func (d *Device) Used() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.mem.used
+	return d.mem.Used()
 }
 
 // Free releases the buffer. A kernel that still uses its address traps.
 func (b *Buffer) Free() {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
-	if !b.a.dead {
-		b.dev.mem.free(b.a)
+	if !b.a.Dead {
+		b.dev.mem.Free(b.a)
 	}
 }
 
 // Addr is the buffer's device address.
-func (b *Buffer) Addr() uint64 { return b.a.base }
+func (b *Buffer) Addr() uint64 { return b.a.Base }
 
 // Size is the buffer's size in bytes.
-func (b *Buffer) Size() int { return int(b.a.size) }
+func (b *Buffer) Size() int { return int(b.a.Size) }
 
 // Bytes is the buffer's memory itself, not a copy. It must not be touched while
 // a launch runs, nor after Free.
-func (b *Buffer) Bytes() []byte { return b.a.data }
+func (b *Buffer) Bytes() []byte { return b.a.Data }
 
 // Element is a type that buffers can hold.
 type Element interface {
@@ -153,18 +157,18 @@ func NewBuffer[T Element](d *Device, data []T) (*Buffer, error) {
 // Slice views the buffer's memory as elements of type T, not a copy: see Bytes.
 // A rest shorter than an element is left out.
 func Slice[T Element](b *Buffer) []T {
-	n := len(b.a.data) / int(unsafe.Sizeof(*new(T)))
+	n := len(b.a.Data) / int(unsafe.Sizeof(*new(T)))
 	if n == 0 {
 		return nil
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.a.data))), n)
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.a.Data))), n)
 }
 
 // Module is a PTX module loaded into a device: its variables have addresses.
 type Module struct {
 	*ptx.Module
 	dev     *Device
-	vars    map[*ptx.Var]*allocation
+	vars    map[*ptx.Var]*mem.Allocation
 	code    map[*ptx.Func]uint64 // addresses of functions
 	kernels map[kernelKey]*code
 }
@@ -184,7 +188,7 @@ func (d *Device) Load(name string, src []byte) (*Module, error) {
 func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*code{}}
+	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*code{}}
 	var vars []*ptx.Var
 	for _, decl := range m.Decls {
 		switch decl := decl.(type) {
@@ -192,7 +196,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 			vars = append(vars, decl)
 		case *ptx.Func:
 			if m.Lookup(decl.Name) == ptx.Symbol(decl) {
-				mod.code[decl] = codeBase + d.funcs*16
+				mod.code[decl] = mem.CodeBase + d.funcs*16
 				d.funcs++
 			}
 			vars = append(vars, decl.Vars...)
@@ -205,11 +209,11 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 		if v.Linkage == ptx.Extern && m.Lookup(v.Name) != ptx.Symbol(v) {
 			continue // declared here, defined further down
 		}
-		kind := variableAlloc
+		kind := mem.Variable
 		if v.Space == ptx.Const {
-			kind = constAlloc
+			kind = mem.Constant
 		}
-		a, err := d.mem.alloc(uint64(v.Size()), kind, v.Name)
+		a, err := d.mem.Alloc(uint64(v.Size()), kind, v.Name)
 		if err != nil {
 			mod.unload()
 			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
@@ -230,7 +234,7 @@ func (m *Module) Reset() {
 
 func (m *Module) reset() {
 	for v, a := range m.vars {
-		m.initialise(v, a.data)
+		m.initialise(v, a.Data)
 	}
 }
 
@@ -244,10 +248,10 @@ func (m *Module) Unload() {
 
 func (m *Module) unload() {
 	for _, a := range m.vars {
-		m.dev.mem.free(a)
+		m.dev.mem.Free(a)
 	}
 	for _, c := range m.kernels {
-		m.dev.mem.free(c.paramBlock)
+		m.dev.mem.Free(c.paramBlock)
 	}
 	m.vars, m.kernels = nil, nil
 }
@@ -263,7 +267,7 @@ func (m *Module) initialise(v *ptx.Var, data []byte) {
 			bits = addr + uint64(e.Offset)
 			if e.Generic {
 				if sv, ok := e.Sym.(*ptx.Var); ok && sv.Space == ptx.Shared {
-					bits += sharedWindow
+					bits += mem.SharedWindow
 				}
 			}
 			if e.Mask != 0 {
@@ -298,7 +302,7 @@ func (m *Module) symbolAddress(s ptx.Symbol) (uint64, bool) {
 	switch s := s.(type) {
 	case *ptx.Var:
 		if a := m.vars[s]; a != nil {
-			return a.base, true
+			return a.Base, true
 		}
 		if def, ok := m.Lookup(s.Name).(*ptx.Var); ok && def != s {
 			return m.symbolAddress(def)

@@ -135,7 +135,8 @@ func (in *inst) String() string {
 	if a.addr != alu.NoSlot {
 		base = rowText(a.addr, a.row)
 	}
-	return fmt.Sprintf("%s %s of %d bytes [%s%+d] {%s}", name, a, a.size, base, int64(a.off), strings.Join(regs, " "))
+	request := a.request()
+	return fmt.Sprintf("%s %s of %d bytes [%s%+d] {%s}", name, &request, a.size, base, int64(a.off), strings.Join(regs, " "))
 }
 
 // Supports reports whether an instruction variant is legal PTX (the table's

@@ -211,7 +211,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	g := &grid{
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
-		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.mapped > 0,
+		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.HasMapped(),
 		mode: l.Mode, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	g.fix()
@@ -349,7 +349,7 @@ func (c *code) setArgs(args []any) error {
 	if len(args) != len(c.params) {
 		return refuse("kernel %s has %d parameters, %d arguments are given", c.kernel.Name, len(c.params), len(args))
 	}
-	data := c.paramBlock.data
+	data := c.paramBlock.Data
 	clear(data)
 	for i, p := range c.params {
 		if err := putArg(data[p.off:p.off+p.v.Size()], p.v, args[i]); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -29,7 +30,7 @@ type lowerOptions struct {
 func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*code, error) {
 	c := &code{mod: m, kernel: k, width: opt.width, shared: map[*ptx.Var]uint64{}}
 	c.layoutParams()
-	block, err := m.dev.mem.alloc(uint64(c.paramLen), paramAlloc, k.Name)
+	block, err := m.dev.mem.Alloc(uint64(c.paramLen), mem.Params, k.Name)
 	if err != nil {
 		return nil, err
 	}

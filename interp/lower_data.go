@@ -9,6 +9,7 @@ import (
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/fp"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -111,7 +112,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 		case ptx.Param:
 			for _, p := range l.params {
 				if p.v == v {
-					return l.paramBlock.base + uint64(p.off)
+					return l.paramBlock.Base + uint64(p.off)
 				}
 			}
 		}
@@ -454,9 +455,9 @@ func lowerCvta(l *lowerer, in *ptx.Instr) {
 	base := uint64(0)
 	switch space, _ := in.Space(); space {
 	case ptx.Shared:
-		base = sharedWindow
+		base = mem.SharedWindow
 	case ptx.Local:
-		base = localWindow
+		base = mem.LocalWindow
 	}
 	if base == 0 {
 		l.op(movKey(s), regfile.Operands{D: d, A: a})

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -21,8 +22,8 @@ type access struct {
 	elems  []elem
 	bytes  int // of all elements: what the address must be a multiple of
 	signed bool
-	hit    int         // index of the allocation remembered
-	fixed  *allocation // where off lies, of a fixed address in device memory
+	hit    int             // index of the allocation remembered
+	fixed  *mem.Allocation // where off lies, of a fixed address in device memory
 	store  bool
 	atom   *rmw
 }
@@ -63,7 +64,7 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) *access {
 		a.off += l.address(v)
 	}
 	if a.addr == alu.NoSlot && a.space != ptx.Shared && a.space != ptx.Local {
-		a.fixed = l.mod.dev.mem.find(a.off)
+		a.fixed = l.mod.dev.mem.Find(a.off)
 	}
 	return a
 }

@@ -10,6 +10,7 @@ import (
 
 	"gemu/internal/hostfault"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 )
 
 // runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
@@ -25,8 +26,8 @@ func (c *cta) runGuarded(budget int, turn bool) (s status) {
 // be written. The instruction is found by its address.
 func (c *cta) hostFault(addr uint64) *Trap {
 	w := &c.warps[(c.next+len(c.warps)-1)%len(c.warps)]
-	a := c.grid.dev.mem.find(addr)
-	stored := a != nil && readable(unsafe.Add(a.ptr, addr-a.base))
+	a := c.grid.dev.mem.Find(addr)
+	stored := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
 	src, lanes := w.culprit(addr, stored)
 	kind, why := ErrOutOfBounds, "the host has no memory there"
 	if stored {
@@ -35,14 +36,14 @@ func (c *cta) hostFault(addr uint64) *Trap {
 	t := w.fail(src, lanes, kind, "%v at %s: %s", kind, hexAddr(addr), why)
 	t.Addr = addr
 	if a != nil {
-		t.Near = a.describe()
+		t.Near = a.String()
 	}
 	return t
 }
 
 // readable reports whether there is memory of the host at an address.
 func readable(p unsafe.Pointer) bool {
-	_, faulted := hostfault.Catch(func() { probe.Store(uint32(loadBits(p, 1))) })
+	_, faulted := hostfault.Catch(func() { probe.Store(uint32(mem.LoadBits(p, 1))) })
 	return !faulted
 }
 

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"gemu/interp/internal/mem"
 )
 
 // hostPages makes memory outside the Go heap.
@@ -74,7 +76,7 @@ func TestMappedMemory(t *testing.T) {
 		}
 	}
 	b.Free()
-	if _, err := m.dev.Map(sharedWindow, p, "", false); err == nil {
+	if _, err := m.dev.Map(mem.SharedWindow, p, "", false); err == nil {
 		t.Error("mapped over the window of shared memory")
 	}
 }
@@ -121,7 +123,7 @@ func TestAllocateHook(t *testing.T) {
 		if size > 1000 {
 			return nil, nil, errors.New("no more than 1000")
 		}
-		p := alignedBytes(size)
+		p := mem.AlignedBytes(size)
 		live[unsafe.SliceData(p)]++
 		return p, func() { live[unsafe.SliceData(p)]-- }, nil
 	}}
@@ -163,7 +165,7 @@ func TestAllocateHook(t *testing.T) {
 func TestDeadAllocations(t *testing.T) {
 	d := NewDevice(Config{})
 	var last *Buffer
-	for range 3 * keepDead {
+	for range 3 * mem.KeepDead {
 		b, err := d.Alloc(1)
 		if err != nil {
 			t.Fatal(err)
@@ -171,10 +173,10 @@ func TestDeadAllocations(t *testing.T) {
 		b.Free()
 		last = b
 	}
-	if n := len(d.mem.allocs); n < keepDead || n > 2*keepDead {
+	if n := d.mem.Len(); n < mem.KeepDead || n > 2*mem.KeepDead {
 		t.Errorf("%d allocations are remembered", n)
 	}
-	if a := d.mem.find(last.Addr()); a == nil || !a.dead {
+	if a := d.mem.Find(last.Addr()); a == nil || !a.Dead {
 		t.Error("the last one is not among them")
 	}
 }

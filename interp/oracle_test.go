@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"gemu/interp/internal/mem"
 	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 )
@@ -15,12 +16,15 @@ import (
 type oracleMemory struct{ dev *Device }
 
 func (m oracleMemory) at(space ptx.Space, addr uint64, n int, store bool) ([]byte, error) {
-	al := m.dev.mem.find(addr)
-	a := access{space: space, store: store}
-	if al == nil || al.dead || uint64(n) > al.span-(addr-al.base) || !a.allowed(al) {
+	al := m.dev.mem.Find(addr)
+	a := mem.Access{Space: space, Bytes: n}
+	if store {
+		a.Kind = mem.Store
+	}
+	if al == nil || al.Dead || uint64(n) > al.Span-(addr-al.Base) || !a.Allowed(al) {
 		return nil, fmt.Errorf("out-of-bounds access of %d bytes at %#x", n, addr)
 	}
-	return al.data[addr-al.base:][:n], nil
+	return al.Data[addr-al.Base:][:n], nil
 }
 
 func (m oracleMemory) Load(space ptx.Space, addr uint64, p []byte) error {
@@ -36,8 +40,8 @@ func (m oracleMemory) Store(space ptx.Space, addr uint64, p []byte) error {
 }
 
 func (m oracleMemory) SpaceOf(addr uint64) ptx.Space {
-	if al := m.dev.mem.find(addr); al != nil {
-		return al.space()
+	if al := m.dev.mem.Find(addr); al != nil {
+		return al.Space()
 	}
 	return ptx.Generic
 }
@@ -65,7 +69,7 @@ func runOracle(m *Module, l *Launch) error {
 	}
 	o := &oracle.Launch{
 		Module: m.Module, Kernel: k, Grid: [3]int{l.Grid.X, l.Grid.Y, l.Grid.Z}, Block: [3]int{l.Block.X, l.Block.Y, l.Block.Z},
-		WarpSize: width, SharedBytes: l.Shared, Memory: oracleMemory{m.dev}, ParamBase: c.paramBlock.base,
+		WarpSize: width, SharedBytes: l.Shared, Memory: oracleMemory{m.dev}, ParamBase: c.paramBlock.Base,
 		Symbol: func(s ptx.Symbol) uint64 { a, _ := m.symbolAddress(s); return a },
 		FuncAt: func(addr uint64) *ptx.Func {
 			for f, a := range m.code {
@@ -75,7 +79,7 @@ func runOracle(m *Module, l *Launch) error {
 			}
 			return nil
 		},
-		SharedWindow: sharedWindow, LocalWindow: localWindow, WindowSize: windowSize,
+		SharedWindow: mem.SharedWindow, LocalWindow: mem.LocalWindow, WindowSize: mem.WindowSize,
 		SharedAddr: func(v *ptx.Var) (uint64, bool) { a, ok := c.shared[v]; return a, ok },
 		SharedSize: int(shared), LocalSize: m.dev.cfg.Stack,
 		Printf: func(cta int, s string) {
@@ -84,15 +88,15 @@ func runOracle(m *Module, l *Launch) error {
 			}
 		},
 		Malloc: func(size uint64) uint64 {
-			a, err := m.dev.mem.alloc(size, heapAlloc, "")
+			a, err := m.dev.mem.Alloc(size, mem.Heap, "")
 			if err != nil {
 				return 0
 			}
-			return a.base
+			return a.Base
 		},
 		Free: func(addr uint64) error {
-			if a := m.dev.mem.find(addr); a != nil && !a.dead {
-				m.dev.mem.free(a)
+			if a := m.dev.mem.Find(addr); a != nil && !a.Dead {
+				m.dev.mem.Free(a)
 				return nil
 			}
 			return ErrHeap

@@ -7,6 +7,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -123,9 +124,9 @@ func threadClasses(block Dim3, width int) [3]affinetrack.Class {
 }
 
 // sregRow reads a special register for the lanes of m.
-func sregRow[T slotElem](w *warp, h int, d *[regfile.Lanes]T, r ptx.SpecialReg, mask T, m uint32) {
+func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, r ptx.SpecialReg, mask T, m uint32) {
 	if !perLane(r) {
-		fill(d, T(w.uniformSreg(r))&mask, m)
+		mem.FillRow(d, T(w.uniformSreg(r))&mask, m)
 		return
 	}
 	block := w.cta.grid.block

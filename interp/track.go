@@ -20,6 +20,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -297,7 +298,7 @@ func (t *tracker) compareRow(x *half, d operandRef, v affinetrack.Value) bool {
 }
 
 // differing is the lanes i of m where a row does not hold base + i·stride.
-func differing[T slotElem](row *[regfile.Lanes]T, base, stride T, m uint32) (bad uint32) {
+func differing[T mem.Slot](row *[regfile.Lanes]T, base, stride T, m uint32) (bad uint32) {
 	if m == regfile.Full {
 		diff, want := T(0), base
 		for _, have := range row {
@@ -638,7 +639,7 @@ func (t *tracker) load(x *half) {
 	if w.err != nil {
 		return
 	}
-	own := a.frame || a.space == ptx.Local || a.space == ptx.Generic && ok && v.Base+a.off-localWindow < windowSize
+	own := a.frame || a.space == ptx.Local || a.space == ptx.Generic && ok && mem.InWindow(v.Base+a.off, ptx.Local)
 	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.space == ptx.Param)
 	var values [8]uint64
 	known := false
@@ -647,7 +648,7 @@ func (t *tracker) load(x *half) {
 		p, _, _, reached := w.memoryAt(a, v, x.m)
 		if reached {
 			for i := range a.elems {
-				values[i] = a.extend(loadBits(unsafe.Add(p, i*a.size), a.size))
+				values[i] = a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size))
 			}
 		}
 		known = reached && !t.Ideal
@@ -713,7 +714,7 @@ func (t *tracker) sameEverywhere(x *half, d operandRef, addr, u affinetrack.Valu
 	a := x.in.mem
 	now := u
 	if p, _, _, ok := x.w.memoryAt(a, addr, x.m); ok && x.w.cta.grid.atomics && a.space != ptx.Shared {
-		now = fitSlot(affinetrack.Value{Base: a.extend(loadBits(unsafe.Add(p, i*a.size), a.size))}, d.slot)
+		now = fitSlot(affinetrack.Value{Base: a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size))}, d.slot)
 	}
 	for n := x.m; n != 0; n &= n - 1 {
 		got := firstLane(x.f, d, n&-n)

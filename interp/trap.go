@@ -6,16 +6,17 @@ import (
 	"math/bits"
 	"strings"
 
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 )
 
 // The kinds of guest fault, for errors.Is on the error of a launch.
 var (
-	ErrOutOfBounds   = errors.New("out-of-bounds access")
-	ErrMisaligned    = errors.New("misaligned access")
-	ErrUseAfterFree  = errors.New("use after free")
-	ErrWrongSpace    = errors.New("access to the wrong state space")
-	ErrReadOnly      = errors.New("store to read-only memory")
+	ErrOutOfBounds   = mem.ErrOutOfBounds
+	ErrMisaligned    = mem.ErrMisaligned
+	ErrUseAfterFree  = mem.ErrUseAfterFree
+	ErrWrongSpace    = mem.ErrWrongSpace
+	ErrReadOnly      = mem.ErrReadOnly
 	ErrDeadlock      = errors.New("deadlock")
 	ErrEndlessLoop   = errors.New("endless loop")
 	ErrStepLimit     = errors.New("step limit reached")

@@ -8,6 +8,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
 
@@ -31,9 +32,9 @@ type warp struct {
 	state  warpState
 	waits  []barrierWait // lanes at barriers
 
-	local  [2][]regfile.Row32 // local memory: word i of all lanes of a half
-	lbase  int                // first word of the running function's frame
-	dyn    [2]regfile.Row32   // bytes that alloca has taken above the static frame, per lane
+	local  [2]mem.Local     // local memory: word i of all lanes of a half
+	lbase  int              // first word of the running function's frame
+	dyn    [2]regfile.Row32 // bytes that alloca has taken above the static frame, per lane
 	hasDyn bool
 
 	args  affinetrack.Args // of the rule being applied

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
 
@@ -134,7 +135,7 @@ func vote(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		t := false
 		switch in.Imm &^ warpSync {
 		case voteBallot:
-			fill(&f.R[in.D], yes, group)
+			mem.FillRow(&f.R[in.D], yes, group)
 			continue
 		case voteAll:
 			t = yes == voters
@@ -195,7 +196,7 @@ func match(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 }
 
 func activemask(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	fill(&f.R[in.D], m, m)
+	mem.FillRow(&f.R[in.D], m, m)
 }
 
 func redux(w *warp, h int, f *regfile.File, in *inst, m uint32) {

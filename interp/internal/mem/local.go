@@ -1,0 +1,47 @@
+package mem
+
+import "math/bits"
+
+// Local is the local memory of 32 lanes: word i of each, 4 bytes, is row i, so that
+// an access to the same address in all lanes is a row.
+type Local []([Lanes]uint32)
+
+// Load reads size bytes, at most 8, of a lane at a byte offset that is a multiple of
+// the size.
+func (l Local) Load(off, lane, size int) uint64 {
+	i, shift := off/4, 8*(off%4)
+	v := uint64(l[i][lane])
+	if size == 8 {
+		return v | uint64(l[i+1][lane])<<32
+	}
+	return v >> shift & (1<<(8*size) - 1)
+}
+
+// Store is Load's counterpart.
+func (l Local) Store(off, lane, size int, v uint64) {
+	i, shift := off/4, 8*(off%4)
+	if size == 8 {
+		l[i][lane], l[i+1][lane] = uint32(v), uint32(v>>32)
+		return
+	}
+	mask := uint32(1<<(8*size)-1) << shift
+	l[i][lane] = l[i][lane]&^mask | uint32(v)<<shift&mask
+}
+
+// LoadRow64 reads 8 bytes at a byte offset of the lanes of m.
+func (l Local) LoadRow64(d *[Lanes]uint64, off int, m uint32) {
+	lo, hi := &l[off/4], &l[off/4+1]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint64(lo[i]) | uint64(hi[i])<<32
+	}
+}
+
+// StoreRow64 is LoadRow64's counterpart.
+func (l Local) StoreRow64(s *[Lanes]uint64, off int, m uint32) {
+	lo, hi := &l[off/4], &l[off/4+1]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		lo[i], hi[i] = uint32(s[i]), uint32(s[i]>>32)
+	}
+}

@@ -1,0 +1,309 @@
+// Package mem is the memory of a device: the map of its allocations, what an address
+// means, and the accesses of a row of lanes to it.
+//
+// Global and constant variables, buffers, the device heap and the parameter
+// block of a launch are allocations in one address map; an address in .global or
+// .const space is the same number as the generic address. Memory of the host can
+// be mapped at an address of the caller's choice. Shared and local memory are
+// windows of the generic address space (window.go). What an access goes to, or why
+// it may not, is found out in one place (resolve.go); the accesses themselves are
+// loops over rows (row.go).
+//
+// The package knows nothing of warps or instructions: a fault is a value.
+package mem
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"gemu/ptx"
+)
+
+const (
+	// FirstAddress is where device memory begins by default.
+	FirstAddress = 0x1000_0000
+
+	// allocations keep this distance, so that running past the end of one does
+	// not enter the next.
+	allocGap   = 256
+	allocAlign = 256
+
+	// KeepDead is how many of the allocations that were freed last are kept at least,
+	// so that their use can be named.
+	KeepDead = 1 << 16
+)
+
+// Kind says what an allocation is.
+type Kind uint8
+
+const (
+	Buffer      Kind = iota // the caller's
+	Variable                // a .global variable
+	Constant                // a .const variable
+	Params                  // the parameter block of a launch
+	Heap                    // device-side malloc
+	SharedBlock             // the shared memory of a CTA, at its window
+	Mapped                  // memory of the host
+)
+
+// Allocation is a piece of memory with an address range of its own.
+type Allocation struct {
+	Base uint64
+	Size uint64 // bytes that may be accessed: 0 once it is dead
+	Span uint64 // bytes of the address range
+	Data []byte // Size bytes, 8-byte aligned
+	Ptr  unsafe.Pointer
+	Kind Kind
+	Name string
+	Dead bool // freed; kept so that its use can be named
+
+	// Shadow holds Map.ShadowBytes for each byte of Data, zero at first; nil if the
+	// map keeps none. What they mean is their writer's business.
+	Shadow []byte
+
+	fixed   bool   // kernels may not change it
+	release func() // gives data back; may be nil
+}
+
+// NewShared makes the shared memory of a CTA, of the given size in bytes.
+func NewShared(size uint64) *Allocation {
+	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(size), Kind: SharedBlock}
+	a.setPointer()
+	return a
+}
+
+// setPointer makes Ptr follow Data.
+func (a *Allocation) setPointer() { a.Ptr = unsafe.Pointer(unsafe.SliceData(a.Data)) }
+
+// String names the allocation in messages.
+func (a *Allocation) String() string {
+	name := a.Name
+	switch a.Kind {
+	case Buffer:
+		if name == "" {
+			name = "buffer"
+		} else {
+			name = "buffer " + name
+		}
+	case Variable:
+		name = "variable " + name
+	case Constant:
+		name = ".const variable " + name
+	case Params:
+		name = "kernel parameters"
+	case Heap:
+		name = "heap block"
+	case SharedBlock:
+		name = "shared memory"
+	case Mapped:
+		if name == "" {
+			name = "host memory"
+		}
+	}
+	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", name, a.Base, a.Base+a.Span, a.Span)
+}
+
+// Space is the state space the allocation belongs to.
+func (a *Allocation) Space() ptx.Space {
+	switch a.Kind {
+	case Constant:
+		return ptx.Const
+	case Params:
+		return ptx.Param
+	case SharedBlock:
+		return ptx.Shared
+	}
+	return ptx.Global
+}
+
+// Map is the address map of a device. Addresses are never used twice, so
+// that a stale pointer is always found out; but those of mapped memory are the
+// caller's.
+type Map struct {
+	// ShadowBytes is how many shadow bytes each byte of an allocation has that is
+	// made from now on.
+	ShadowBytes int
+
+	allocs   []*Allocation // by base, dead ones included
+	next     uint64
+	used     uint64 // bytes alive, mapped ones left out
+	limit    uint64
+	dead     int // of allocs
+	mapped   int // likewise
+	allocate func(size uint64) (data []byte, release func(), err error)
+}
+
+// NewMap makes a map whose allocations begin at address base and have at most
+// limit bytes together. allocate provides the memory behind them (zero bytes at an
+// address that is a multiple of 16) and the function that takes it back, which may
+// be nil; without it, it is of the Go heap.
+func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release func(), err error)) *Map {
+	if allocate == nil {
+		allocate = func(size uint64) ([]byte, func(), error) { return AlignedBytes(size), nil, nil }
+	}
+	return &Map{next: base, limit: limit, allocate: allocate}
+}
+
+// Used is the number of bytes alive, mapped ones left out.
+func (m *Map) Used() uint64 { return m.used }
+
+// HasMapped reports whether there is memory of the host in the map.
+func (m *Map) HasMapped() bool { return m.mapped > 0 }
+
+// Len is the number of allocations known, dead ones included.
+func (m *Map) Len() int { return len(m.allocs) }
+
+// ErrOutOfMemory is the error of an allocation beyond the device's memory.
+var ErrOutOfMemory = errors.New("out of device memory")
+
+// AlignedBytes makes n zero bytes that begin at a multiple of 8.
+func AlignedBytes(n uint64) []byte {
+	words := make([]uint64, (n+7)/8+1)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
+}
+
+// Alloc allocates size zero bytes. The error wraps ErrOutOfMemory.
+func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
+	if size > m.limit || m.used+size > m.limit {
+		return nil, fmt.Errorf("%w: %d bytes wanted, %d of %d in use", ErrOutOfMemory, size, m.used, m.limit)
+	}
+	data, release, err := m.allocate(size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrOutOfMemory, size, err)
+	}
+	m.skipMapped(size)
+	a := &Allocation{Base: m.next, Size: size, Span: size, Data: data, Kind: kind, Name: name, release: release}
+	a.setPointer()
+	m.next += reserved(size)
+	m.used += size
+	m.insert(a)
+	return a, nil
+}
+
+// reserved is the length of the address range that an allocation uses up.
+func reserved(size uint64) uint64 {
+	return (size+allocGap+allocAlign-1)/allocAlign*allocAlign + allocGap
+}
+
+// skipMapped moves the next address behind mapped memory that is in the way of an
+// allocation.
+func (m *Map) skipMapped(size uint64) {
+	for {
+		i := m.after(m.next + reserved(size))
+		if i == 0 || m.allocs[i-1].Base+m.allocs[i-1].Span <= m.next {
+			return
+		}
+		m.next = (m.allocs[i-1].Base+m.allocs[i-1].Span+allocAlign-1)/allocAlign*allocAlign + allocGap
+	}
+}
+
+// Attach makes memory of the host device memory at an address, fixed if kernels may not
+// change it.
+func (m *Map) Attach(addr uint64, data []byte, name string, fixed bool) (*Allocation, error) {
+	size := uint64(len(data))
+	if addr < windowsEnd || addr+size < addr {
+		return nil, fmt.Errorf("memory of %d bytes at %#x: addresses below %#x are windows of shared and local memory", size, addr, windowsEnd)
+	}
+	i := m.after(addr)
+	if i > 0 && addr-m.allocs[i-1].Base < m.allocs[i-1].Span {
+		i--
+	}
+	j := i // allocs[i:j] overlap
+	for ; j < len(m.allocs) && m.allocs[j].Base < addr+size; j++ {
+		if !m.allocs[j].Dead {
+			return nil, fmt.Errorf("memory of %d bytes at %#x overlaps %s", size, addr, m.allocs[j].String())
+		}
+	}
+	m.dead -= j - i
+	m.allocs = slices.Delete(m.allocs, i, j)
+	a := &Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: Mapped, Name: name, fixed: fixed}
+	a.setPointer()
+	m.mapped++
+	m.insert(a)
+	return a, nil
+}
+
+// insert adds an allocation to the map.
+func (m *Map) insert(a *Allocation) {
+	if m.ShadowBytes > 0 {
+		a.Shadow = make([]byte, uint64(m.ShadowBytes)*a.Size)
+	}
+	m.allocs = slices.Insert(m.allocs, m.after(a.Base), a)
+}
+
+// Free releases the memory but keeps the address range known as dead.
+func (m *Map) Free(a *Allocation) {
+	a.Dead = true
+	a.Size, a.Data, a.Ptr, a.Shadow = 0, nil, nil, nil
+	if a.release != nil {
+		a.release()
+	}
+	if a.Kind == Mapped {
+		m.mapped--
+		i := m.after(a.Base) - 1
+		m.allocs = slices.Delete(m.allocs, i, i+1)
+		return
+	}
+	m.used -= a.Span
+	if m.dead++; m.dead >= 2*KeepDead {
+		m.forget()
+	}
+}
+
+// forget drops dead allocations but for the KeepDead at the highest addresses,
+// the latest.
+func (m *Map) forget() {
+	m.allocs = slices.DeleteFunc(m.allocs, func(a *Allocation) bool {
+		drop := a.Dead && m.dead > KeepDead
+		if drop {
+			m.dead--
+		}
+		return drop
+	})
+}
+
+// after is the index of the first allocation whose base lies behind the address.
+func (m *Map) after(addr uint64) int {
+	return sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].Base > addr })
+}
+
+// Find returns the allocation that covers the address, dead or alive.
+func (m *Map) Find(addr uint64) *Allocation {
+	i := m.after(addr)
+	if i == 0 {
+		return nil
+	}
+	if a := m.allocs[i-1]; addr-a.Base < a.Span {
+		return a
+	}
+	return nil
+}
+
+// nearest returns the allocation whose range is closest to the address, nil if
+// there is none.
+func (m *Map) nearest(addr uint64) *Allocation {
+	i := m.after(addr)
+	var best *Allocation
+	for _, j := range []int{i - 1, i} {
+		if j < 0 || j >= len(m.allocs) {
+			continue
+		}
+		if a := m.allocs[j]; best == nil || distance(a, addr) < distance(best, addr) {
+			best = a
+		}
+	}
+	return best
+}
+
+func distance(a *Allocation, addr uint64) uint64 {
+	switch {
+	case addr < a.Base:
+		return a.Base - addr
+	case addr >= a.Base+a.Span:
+		return addr - (a.Base + a.Span) + 1
+	}
+	return 0
+}

@@ -1,0 +1,206 @@
+package mem
+
+import (
+	"errors"
+	"math/bits"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"gemu/ptx"
+
+	"pgregory.net/rapid"
+)
+
+func alloc(t *testing.T, m *Map, size uint64, k Kind, name string) *Allocation {
+	t.Helper()
+	a, err := m.Alloc(size, k, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestResolve has an access for every meaning that an address can have, and every
+// fault; the rules are those of the manual, section 9.7.9 (state spaces, generic
+// addressing, alignment).
+func TestResolve(t *testing.T) {
+	m := NewMap(FirstAddress, 1<<20, nil)
+	buf := alloc(t, m, 100, Buffer, "x")
+	con := alloc(t, m, 16, Constant, "c")
+	par := alloc(t, m, 16, Params, "k")
+	gone := alloc(t, m, 64, Buffer, "y")
+	m.Free(gone)
+	host, err := m.Attach(0x7000_0000, AlignedBytes(64), "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &View{Map: m, Shared: NewShared(48), LocalFrom: 16, LocalTop: 80}
+	for _, c := range []struct {
+		space ptx.Space
+		kind  AccessKind
+		bytes int
+		addr  uint64
+		want  *Allocation
+		off   uint64
+		fault error
+		text  string // of the message or the nearest allocation
+	}{
+		{space: ptx.Global, bytes: 4, addr: buf.Base + 96, want: buf, off: 96},
+		{space: ptx.Generic, kind: Atomic, bytes: 8, addr: buf.Base, want: buf},
+		{space: ptx.Global, bytes: 4, addr: buf.Base + 100, fault: ErrOutOfBounds, text: "ends 0 bytes before"},
+		{space: ptx.Global, bytes: 8, addr: buf.Base + 96, fault: ErrOutOfBounds, text: "whose last 4 bytes"},
+		{space: ptx.Global, bytes: 4, addr: buf.Base - 4, fault: ErrOutOfBounds, text: "begins 4 bytes behind"},
+		{space: ptx.Global, bytes: 4, addr: buf.Base + 2, fault: ErrMisaligned},
+		{space: ptx.Global, bytes: 4, addr: gone.Base, fault: ErrUseAfterFree, text: "y"},
+		{space: ptx.Global, bytes: 4, addr: con.Base, fault: ErrWrongSpace},
+		{space: ptx.Generic, bytes: 4, addr: con.Base, want: con},
+		{space: ptx.Const, bytes: 4, addr: con.Base + 12, want: con, off: 12},
+		{space: ptx.Const, bytes: 4, addr: buf.Base, fault: ErrWrongSpace},
+		{space: ptx.Generic, kind: Store, bytes: 4, addr: con.Base, fault: ErrReadOnly},
+		{space: ptx.Param, bytes: 8, addr: par.Base + 8, want: par, off: 8},
+		{space: ptx.Param, bytes: 8, addr: buf.Base, fault: ErrWrongSpace},
+		{space: ptx.Generic, kind: Store, bytes: 8, addr: par.Base, fault: ErrReadOnly},
+		{space: ptx.Global, bytes: 4, addr: host.Base, want: host},
+		{space: ptx.Global, kind: Store, bytes: 4, addr: host.Base, fault: ErrReadOnly},
+		{space: ptx.Shared, bytes: 16, addr: 32, want: v.Shared, off: 32},
+		{space: ptx.Shared, bytes: 4, addr: 48, fault: ErrOutOfBounds},
+		{space: ptx.Generic, bytes: 4, addr: SharedWindow + 44, want: v.Shared, off: 44},
+		{space: ptx.Generic, bytes: 4, addr: SharedWindow + 48, fault: ErrOutOfBounds},
+		{space: ptx.Global, bytes: 4, addr: SharedWindow, fault: ErrOutOfBounds},
+		{space: ptx.Local, bytes: 8, addr: 72, off: 72},
+		{space: ptx.Local, bytes: 8, addr: 8, fault: ErrOutOfBounds},
+		{space: ptx.Local, bytes: 8, addr: 80, fault: ErrOutOfBounds},
+		{space: ptx.Generic, kind: Store, bytes: 4, addr: LocalWindow + 16, off: 16},
+		{space: ptx.Generic, kind: Atomic, bytes: 4, addr: LocalWindow + 16, fault: ErrWrongSpace},
+		{space: ptx.Global, bytes: 4, addr: ^uint64(3), fault: ErrOutOfBounds},
+	} {
+		p, fault := v.Resolve(&Access{Space: c.space, Bytes: c.bytes, Kind: c.kind}, c.addr)
+		switch {
+		case c.fault != nil && (fault == nil || !errors.Is(fault.Kind, c.fault) || !strings.Contains(fault.Msg+fault.Near, c.text)):
+			t.Errorf("%s %s of %d bytes at %#x: %+v, want %v … %s", c.space, c.kind, c.bytes, c.addr, fault, c.fault, c.text)
+		case c.fault == nil && (fault != nil || p.Alloc != c.want || p.Off != c.off):
+			t.Errorf("%s %s of %d bytes at %#x: %+v %+v, want %v at %d", c.space, c.kind, c.bytes, c.addr, p, fault, c.want, c.off)
+		}
+	}
+}
+
+// TestRows compares accesses of rows with what they mean, a lane at a time, for
+// elements in place and out of it.
+func TestRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const elems = 40
+		var memory, want [elems]uint16
+		for i := range memory {
+			memory[i] = uint16(0x1000 + i)
+		}
+		want = memory
+		base := uint64(0x500)
+		var addr [Lanes]uint64
+		var d, row [Lanes]uint32
+		for i := range addr {
+			addr[i] = base + 2*uint64(rapid.IntRange(0, elems-1).Draw(t, "element"))
+			if rapid.IntRange(0, 60).Draw(t, "wrong") == 0 {
+				addr[i] = rapid.SampledFrom([]uint64{base - 2, base + 1, base + 2*elems, base + 2*elems - 1}).Draw(t, "address")
+			}
+			row[i] = uint32(0xabcd0000 + i)
+		}
+		m := rapid.OneOf(rapid.Just(uint32(full)), rapid.Uint32()).Draw(t, "lanes")
+		p := unsafe.Pointer(&memory)
+		good := uint32(0) // the lanes before the first that is wrong
+		for n := m; n != 0; n &= n - 1 {
+			o := addr[bits.TrailingZeros32(n)] - base
+			if o%2 != 0 || o > 2*(elems-1) {
+				break
+			}
+			good |= n & -n
+		}
+		rest := Gather[uint16](&d, &addr, -base, p, elems-1, m)
+		if rest != m&^good {
+			t.Fatalf("Gather of lanes %#x leaves %#x, want %#x", m, rest, m&^good)
+		}
+		for i := range d {
+			v := uint32(0)
+			if good>>i&1 != 0 {
+				v = uint32(memory[(addr[i]-base)/2])
+			}
+			if d[i] != v {
+				t.Fatalf("Gather: lane %d has %#x, want %#x", i, d[i], v)
+			}
+		}
+		if rest := Scatter[uint16](&row, &addr, -base, p, elems-1, m); rest != m&^good {
+			t.Fatalf("Scatter of lanes %#x leaves %#x, want %#x", m, rest, m&^good)
+		}
+		for n := good; n != 0; n &= n - 1 {
+			i := bits.TrailingZeros32(n)
+			want[(addr[i]-base)/2] = uint16(row[i])
+		}
+		if memory != want {
+			t.Fatalf("Scatter leaves %x, want %x", memory, want)
+		}
+		if in, out := Reach(&addr, base, elems-1, 2, m); in|out != m || in&out != 0 || in&good != good {
+			t.Fatalf("Reach splits %#x into %#x and %#x; %#x are good", m, in, out, good)
+		}
+	})
+}
+
+// TestHolds compares the bounds of a strided access with those of its elements. Of a
+// single one Holds looks at the stride too, and may refuse what could be granted.
+func TestHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := &Allocation{Size: uint64(rapid.IntRange(0, 200).Draw(t, "size"))}
+		bytes := 1 << rapid.IntRange(0, 4).Draw(t, "log bytes")
+		from := uint64(rapid.IntRange(-40, 240).Draw(t, "from"))
+		by := int64(rapid.OneOf(rapid.IntRange(-20, 20), rapid.IntRange(-1<<31, 1<<31-1)).Draw(t, "by"))
+		n := int64(rapid.IntRange(0, 31).Draw(t, "n"))
+		want := true
+		for i := range n + 1 {
+			off := from + uint64(i*by)
+			want = want && off%uint64(bytes) == 0 && within(off, uint64(bytes), 0, a.Size)
+		}
+		if got := a.Holds(from, by, n, bytes); got != want && !(want && n == 0) {
+			t.Fatalf("%d accesses of %d bytes from %d by %d in %d bytes: %v, want %v", n+1, bytes, int64(from), by, a.Size, got, want)
+		}
+	})
+}
+
+// TestLocal stores to local memory lane by lane and by rows, in all sizes.
+func TestLocal(t *testing.T) {
+	l := make(Local, 4)
+	l.Store(8, 3, 8, 0x1122334455667788)
+	for _, c := range []struct {
+		off, size int
+		want      uint64
+	}{{8, 4, 0x55667788}, {12, 4, 0x11223344}, {10, 2, 0x5566}, {15, 1, 0x11}} {
+		if got := l.Load(c.off, 3, c.size); got != c.want {
+			t.Errorf("%d bytes at %d are %#x, want %#x", c.size, c.off, got, c.want)
+		}
+	}
+	l.Store(9, 3, 1, 0xee)
+	var row, back [Lanes]uint64
+	l.LoadRow64(&row, 8, 1<<3)
+	if row[3] != 0x112233445566ee88 || row[2] != 0 {
+		t.Errorf("lane 3 holds %#x, lane 2 %#x", row[3], row[2])
+	}
+	for i := range row {
+		row[i] = uint64(i) << 32
+	}
+	l.StoreRow64(&row, 0, full)
+	if l.LoadRow64(&back, 0, full); back != row {
+		t.Errorf("stored %x, loaded %x", row, back)
+	}
+}
+
+// TestShadow: shadow bytes live as long as the allocation, zero at first.
+func TestShadow(t *testing.T) {
+	m := NewMap(FirstAddress, 1<<20, nil)
+	before := alloc(t, m, 8, Buffer, "")
+	m.ShadowBytes = 2
+	a := alloc(t, m, 8, Buffer, "")
+	if before.Shadow != nil || len(a.Shadow) != 16 {
+		t.Fatalf("shadows of %d and %d bytes, want none and 16", len(before.Shadow), len(a.Shadow))
+	}
+	if m.Free(a); a.Shadow != nil {
+		t.Error("a freed allocation has a shadow")
+	}
+}

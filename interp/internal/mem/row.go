@@ -1,0 +1,217 @@
+package mem
+
+// This file is accesses of a row of lanes to one piece of memory: gathered from
+// addresses of their own, strided (contiguous if the stride is an element), or
+// uniform.
+//
+// Functions that touch the guest's memory are marked go:norace: races between
+// CTAs are the guest's own, and not what a race detector of Go is asked for.
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// Lanes is the number of lanes in a row, and full the mask of all of them.
+const (
+	Lanes = 32
+	full  = 1<<Lanes - 1
+)
+
+// Elem is an element in memory. It is extended to the slot of its register as its
+// type says.
+type Elem interface {
+	uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64
+}
+
+// Slot is a lane's part of a register row.
+type Slot interface{ uint32 | uint64 }
+
+// Gather loads an element per lane of m from p + a[i] + off, where that offset must
+// lie in [0, last·size] and be a multiple of size: rotating it moves the bits that
+// must be zero to the top, so one comparison checks both. It returns the lanes from
+// the first that fails on.
+//
+//go:norace
+func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
+	shift := -bits.TrailingZeros(uint(unsafe.Sizeof(*new(E))))
+	_, _ = *d, *a // checked here, not in every turn of the loop
+	if m == full {
+		for i := range d {
+			o := uint64(a[i]) + off
+			if bits.RotateLeft64(o, shift) > last {
+				return m << i
+			}
+			d[i] = D(*(*E)(unsafe.Add(p, o)))
+		}
+		return 0
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		o := uint64(a[i]) + off
+		if bits.RotateLeft64(o, shift) > last {
+			return m
+		}
+		d[i] = D(*(*E)(unsafe.Add(p, o)))
+	}
+	return 0
+}
+
+// Scatter is Gather's counterpart.
+//
+//go:norace
+func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
+	shift := -bits.TrailingZeros(uint(unsafe.Sizeof(*new(E))))
+	_, _ = *d, *a // checked here, not in every turn of the loop
+	if m == full {
+		for i := range d {
+			o := uint64(a[i]) + off
+			if bits.RotateLeft64(o, shift) > last {
+				return m << i
+			}
+			*(*E)(unsafe.Add(p, o)) = E(d[i])
+		}
+		return 0
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		o := uint64(a[i]) + off
+		if bits.RotateLeft64(o, shift) > last {
+			return m
+		}
+		*(*E)(unsafe.Add(p, o)) = E(d[i])
+	}
+	return 0
+}
+
+// Reach splits lanes into those whose whole access of the given bytes lies at an
+// aligned offset of [0, last·bytes] from base, and the others.
+func Reach(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (good, bad uint32) {
+	shift := -bits.TrailingZeros(uint(bytes))
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		if bits.RotateLeft64(addr[i]-base, shift) <= last {
+			good |= 1 << i
+		}
+	}
+	return good, m &^ good
+}
+
+// Strided is the copies between rows and memory at p + (i − first)·step, lane i, of
+// elements of one kind.
+type Strided struct {
+	Load32, Store32 func(row *[Lanes]uint32, p unsafe.Pointer, first, step int, m uint32)
+	Load64, Store64 func(row *[Lanes]uint64, p unsafe.Pointer, first, step int, m uint32)
+}
+
+var unsigned = [...]*Strided{stridedOf[uint8](), stridedOf[uint16](), stridedOf[uint32](), stridedOf[uint64]()}
+var signed = [...]*Strided{stridedOf[int8](), stridedOf[int16](), stridedOf[int32](), stridedOf[uint64]()}
+
+// StridedOf is the copies of elements of 1, 2, 4 or 8 bytes, sign-extended to the
+// slot if sign; nil for other sizes.
+func StridedOf(size int, sign bool) *Strided {
+	i := bits.TrailingZeros(uint(size))
+	if i >= len(unsigned) {
+		return nil
+	}
+	if sign {
+		return signed[i]
+	}
+	return unsigned[i]
+}
+
+func stridedOf[E Elem]() *Strided {
+	return &Strided{loadStride[E, uint32], storeStride[E, uint32], loadStride[E, uint64], storeStride[E, uint64]}
+}
+
+//go:norace
+func loadStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
+	if m == full {
+		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
+			*row = *(*[Lanes]D)(p)
+			return
+		}
+		for i := range row {
+			row[i] = D(*(*E)(unsafe.Add(p, i*step)))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		row[i] = D(*(*E)(unsafe.Add(p, (i-first)*step)))
+	}
+}
+
+//go:norace
+func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
+	if m == full {
+		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
+			*(*[Lanes]D)(p) = *row
+			return
+		}
+		for i := range row {
+			*(*E)(unsafe.Add(p, i*step)) = E(row[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		*(*E)(unsafe.Add(p, (i-first)*step)) = E(row[i])
+	}
+}
+
+// LoadBits reads size bytes, 1, 2, 4 or 8.
+//
+//go:norace
+func LoadBits(p unsafe.Pointer, size int) uint64 {
+	switch size {
+	case 1:
+		return uint64(*(*uint8)(p))
+	case 2:
+		return uint64(*(*uint16)(p))
+	case 4:
+		return uint64(*(*uint32)(p))
+	}
+	return *(*uint64)(p)
+}
+
+// StoreBits is LoadBits' counterpart.
+//
+//go:norace
+func StoreBits(p unsafe.Pointer, size int, v uint64) {
+	switch size {
+	case 1:
+		*(*uint8)(p) = uint8(v)
+	case 2:
+		*(*uint16)(p) = uint16(v)
+	case 4:
+		*(*uint32)(p) = uint32(v)
+	default:
+		*(*uint64)(p) = v
+	}
+}
+
+// CopyRow copies the lanes of m.
+func CopyRow[D Slot](d, s *[Lanes]D, m uint32) {
+	if m == full {
+		*d = *s
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = s[i]
+	}
+}
+
+// FillRow writes one value to the lanes of m.
+func FillRow[D Slot](d *[Lanes]D, v D, m uint32) {
+	if m == full {
+		for i := range d {
+			d[i] = v
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		d[bits.TrailingZeros32(m)&31] = v
+	}
+}

@@ -1,0 +1,37 @@
+package mem
+
+import "gemu/ptx"
+
+// The generic windows of shared and local memory (manual 5.1, 9.7.9.20): the generic
+// address of shared offset x is SharedWindow + x, that of local offset x is
+// LocalWindow + x. They fit in 32 bits so that modules of either address size see
+// the same map, and lie below 4 MiB, where no host maps memory of a 64-bit process, so
+// that they do not collide with memory of the host that is mapped at its own address.
+// Device allocations begin above them.
+const (
+	SharedWindow = 0x0010_0000
+	LocalWindow  = 0x0020_0000
+	WindowSize   = 0x0010_0000 // bytes of each
+	windowsEnd   = LocalWindow + WindowSize
+
+	// CodeBase is where function addresses begin: a function is 16 bytes long.
+	CodeBase = 0x0400_0000
+)
+
+// Window decodes a generic address: ptx.Shared or ptx.Local and the offset there, or
+// ptx.Generic and the address itself, which the map of allocations knows.
+func Window(addr uint64) (ptx.Space, uint64) {
+	switch {
+	case addr-SharedWindow < WindowSize:
+		return ptx.Shared, addr - SharedWindow
+	case addr-LocalWindow < WindowSize:
+		return ptx.Local, addr - LocalWindow
+	}
+	return ptx.Generic, addr
+}
+
+// InWindow reports whether a generic address lies in the window of a space.
+func InWindow(addr uint64, s ptx.Space) bool {
+	space, _ := Window(addr)
+	return space == s
+}
