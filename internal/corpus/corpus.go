@@ -1,0 +1,292 @@
+// Package corpus has all the programs there are with inputs, in one form: the cases of
+// testdata, the kernels beside them that no case runs, and the workload library at small
+// sizes.
+package corpus
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gemu/internal/cases"
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/ptx"
+)
+
+// Program is a program and its inputs, at one extent.
+type Program struct {
+	File  string // of testdata, without its folder's name: "insn/add.ptx"; or "@saxpy"
+	Line  int    // of the case; 0 for others
+	Name  string // of the kernel; the size of a workload
+	Block cases.Extent
+	Width int // lanes of a warp
+
+	run func(r *run) error
+}
+
+// String names a program: "insn/add.ptx:12 add_u32 block 7x1x1 warp 32".
+func (p *Program) String() string {
+	s := p.File
+	if p.Line > 0 {
+		s = fmt.Sprintf("%s:%d", s, p.Line)
+	}
+	s += " " + p.Name
+	if p.Block[0] > 0 {
+		s += " block " + p.Block.String()
+	}
+	return fmt.Sprintf("%s warp %d", s, p.Width)
+}
+
+// Outcome is what a run of a program came to.
+type Outcome struct {
+	Results []*interp.Result // of its launches, also of one that trapped
+	Memory  uint32           // a hash of what is left in buffers and variables, and of what was printed
+	Err     error            // of a launch
+	Wrong   error            // the result is not what the case or the workload says it should be
+}
+
+// run is a run under way.
+type run struct {
+	Outcome
+	program *Program
+	prepare func(l *interp.Launch)
+	stdout  hash.Hash32
+	modules []*interp.Module
+	buffers []*interp.Buffer // arguments of launches
+}
+
+// maxSteps is how many instructions a warp may execute: more than any program does.
+const maxSteps = 1 << 22
+
+// Run runs a program on a device of its own, with one worker. prepare may change a launch
+// before it begins: its mode, above all.
+func (p *Program) Run(prepare func(l *interp.Launch)) *Outcome {
+	r := &run{program: p, prepare: prepare, stdout: fnv.New32a()}
+	if err := p.run(r); r.Err == nil {
+		r.Wrong = err
+	}
+	sum := fnv.New32a()
+	for _, b := range r.buffers {
+		sum.Write(b.Bytes())
+	}
+	for _, m := range r.modules {
+		for _, d := range m.Decls {
+			if v, ok := d.(*ptx.Var); ok {
+				if b := m.Var(v.Name); b != nil {
+					sum.Write(b.Bytes())
+				}
+			}
+		}
+	}
+	binary.Write(sum, binary.LittleEndian, r.stdout.Sum32())
+	r.Memory = sum.Sum32()
+	return &r.Outcome
+}
+
+func (r *run) device() *interp.Device {
+	return interp.NewDevice(interp.Config{Workers: 1, Stdout: r.stdout})
+}
+
+// before readies a launch.
+func (r *run) before(l *interp.Launch) {
+	l.WarpSize, l.MaxSteps = r.program.Width, maxSteps
+	for _, a := range l.Args {
+		if b, ok := a.(*interp.Buffer); ok {
+			r.buffers = append(r.buffers, b)
+		}
+	}
+	r.prepare(l)
+}
+
+// launch runs a kernel of a module of testdata. arguments makes its arguments and compares
+// its result.
+func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Device, *ptx.Func) (args []any, check func() error, err error)) error {
+	dev := r.device()
+	mod, err := dev.LoadModule(m)
+	if err != nil {
+		return err
+	}
+	k, err := mod.Kernel(l.Kernel)
+	if err != nil {
+		return err
+	}
+	args, check, err := arguments(dev, k)
+	if err != nil {
+		return err
+	}
+	r.modules = append(r.modules, mod)
+	l.Args, l.Block = args, interp.Dim(r.program.Block[:]...)
+	r.before(l)
+	result, err := mod.Run(context.Background(), l)
+	if result != nil {
+		r.Results = append(r.Results, result)
+	}
+	if r.Err = err; err != nil {
+		return err
+	}
+	return check()
+}
+
+// Programs lists the programs: testdata is the path of that folder. The order is always
+// the same.
+func Programs(testdata string) ([]*Program, error) {
+	files, err := filepath.Glob(filepath.Join(testdata, "*", "*.ptx"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no modules in %s", testdata)
+	}
+	var list []*Program
+	for _, path := range files {
+		name := filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path)
+		if strings.HasPrefix(name, "bad/") {
+			continue
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		m, err := ptx.Parse(filepath.Base(path), src)
+		if err != nil {
+			return nil, err
+		}
+		stated, err := cases.Read(string(src))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		list = append(list, ofModule(name, m, stated)...)
+	}
+	for _, w := range kernels.All() {
+		list = append(list, ofWorkload(w)...)
+	}
+	return list, nil
+}
+
+// ofModule lists the cases of a module, and its other kernels.
+func ofModule(file string, m *ptx.Module, stated []cases.Case) []*Program {
+	var list []*Program
+	covered := map[string]bool{}
+	for _, c := range stated {
+		covered[c.Kernel] = true
+		for _, block := range c.Blocks {
+			for _, width := range c.Widths {
+				list = append(list, &Program{File: file, Line: c.Line, Name: c.Kernel, Block: block, Width: width, run: func(r *run) error { return r.stated(m, &c) }})
+			}
+		}
+	}
+	for _, k := range m.Kernels() {
+		if !covered[k.Name] {
+			list = append(list, &Program{File: file, Name: k.Name, Block: required(k), Width: 32, run: func(r *run) error { return r.anyhow(m, k) }})
+		}
+	}
+	return list
+}
+
+// stated runs a case.
+func (r *run) stated(m *ptx.Module, c *cases.Case) error {
+	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared}
+	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
+		args, result, err := c.Arguments(k.Params, func(data []byte) (any, error) { return interp.NewBuffer(dev, data) })
+		return args, func() error {
+			if c.Trap != "" {
+				return fmt.Errorf("no trap")
+			}
+			return errors.Join(c.Compare(args[result].(*interp.Buffer).Bytes())...)
+		}, err
+	})
+}
+
+// anyhow runs a kernel of which no case says what it takes: buffers where addresses could
+// be meant, otherwise ones.
+func (r *run) anyhow(m *ptx.Module, k *ptx.Func) error {
+	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(2)}
+	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
+		var args []any
+		for _, p := range k.Params {
+			if p.Size() == 8 && !p.Type.IsFloat() {
+				b, err := dev.Alloc(4 << 10)
+				if err != nil {
+					return nil, nil, err
+				}
+				args = append(args, b)
+				continue
+			}
+			data := make([]byte, p.Size())
+			for i := 0; i < len(data); i += max(p.Type.Size(), 1) {
+				data[i] = 1
+			}
+			args = append(args, data)
+		}
+		return args, func() error { return nil }, nil
+	})
+}
+
+// required is the extent of blocks that a kernel requires; of those that do not, a warp.
+func required(k *ptx.Func) cases.Extent {
+	e := cases.Extent{32, 1, 1}
+	if args, ok := k.Directive(".reqntid"); ok {
+		e = cases.Extent{1, 1, 1}
+		for i, a := range args {
+			fmt.Sscan(a, &e[i])
+		}
+	}
+	return e
+}
+
+// ofWorkload lists the runs of a workload: at a size that leaves half-empty warps, for each
+// width.
+func ofWorkload(w *kernels.Workload) []*Program {
+	n := min(33, 1+w.N/16) // small where an element is much work
+	var list []*Program
+	for _, width := range []int{32, 8, 64} {
+		p := &Program{File: "@" + w.Name, Name: fmt.Sprint(n), Width: width}
+		p.run = func(r *run) error {
+			s, err := kernels.Start(context.Background(), w, r.device(), n)
+			if err != nil {
+				return err
+			}
+			s.Prepare = r.before
+			r.modules = append(r.modules, s.Module)
+			err = w.Run(s)
+			r.Results = s.Results
+			var wrong *kernels.Mismatch
+			if err != nil && !errors.As(err, &wrong) {
+				r.Err = err
+			}
+			return err
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// Describe writes what an outcome has that depends neither on the host nor on the wording
+// of messages or the place in a file: counts, memory, the kind of a trap and its instruction.
+func (o *Outcome) Describe(w io.Writer) {
+	for _, r := range o.Results {
+		fmt.Fprintln(w, r.Kernel, r.WarpInstructions, r.ThreadInstructions, r.LaneSlots, r.Branches, r.DivergentBranches)
+		if r.Structure != nil {
+			for i := range r.Structure.Instrs {
+				fmt.Fprintln(w, r.Structure.Instrs[i].Counts)
+			}
+			fmt.Fprintln(w, r.Structure.Lanes)
+		}
+	}
+	fmt.Fprintf(w, "%x %v\n", o.Memory, o.Wrong)
+	var t *interp.Trap
+	switch {
+	case errors.As(o.Err, &t):
+		fmt.Fprintln(w, t.Kind, t.Instr, t.Func, t.CTA, t.Warp, t.Lanes, t.Active, t.Thread, t.Addr, t.Bytes)
+	case o.Err != nil:
+		fmt.Fprintf(w, "%T\n", o.Err)
+	}
+}
