@@ -14,10 +14,6 @@ import (
 	"gemu/interp"
 )
 
-// Version is the version of the API, as cuDriverGetVersion gives it: 12.9, whose
-// PTX is 8.8.
-const Version = 12090
-
 // Handle names an object of a driver. 0 is none. Handles are never used twice.
 type Handle uint64
 
@@ -104,6 +100,9 @@ func (d *Driver) Exit() error {
 	}
 	return d.stats.write(d.settings.Stats)
 }
+
+// Version is cuDriverGetVersion: 12090 is 12.9.
+func (d *Driver) Version() int { return d.settings.Version }
 
 // message writes a message for people to the driver's standard error.
 func (d *Driver) message(format string, args ...any) {

@@ -152,6 +152,7 @@ func TestStatistics(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	for _, k := range []struct{ env, want string }{
 		{"GEMU_SM=8", "GEMU_SM=8: want a compute capability"},
+		{"GEMU_DRIVER=13", "GEMU_DRIVER=13: want a version of CUDA"},
 		{"GEMU_MEMORY=lots", "GEMU_MEMORY=lots: want a size"},
 		{"GEMU_MODE=fast", "GEMU_MODE=fast: want vector, affine or check"},
 		{"GEMU_RECONVERGENCE=stack", "want ipdom"},
@@ -159,7 +160,7 @@ func TestEnvironment(t *testing.T) {
 		{"GEMU_WORKERS=0", "want a number from 1"},
 		{"GEMU_STATS=x GEMU_MODE=vector", "vectors have no structure"},
 		{"GEMU_POLICY=ideal GEMU_MODE=affine", "wants GEMU_MODE=check"},
-		{"GEMU_SM=9.0 GEMU_MEMORY=512M GEMU_DEVICES=2 GEMU_MODE=affine GEMU_STEPS=1000 GEMU_TRACE=2", ""},
+		{"GEMU_SM=9.0 GEMU_DRIVER=13.1 GEMU_MEMORY=512M GEMU_DEVICES=2 GEMU_MODE=affine GEMU_STEPS=1000 GEMU_TRACE=2", ""},
 	} {
 		env := map[string]string{}
 		for _, f := range strings.Fields(k.env) {
@@ -169,7 +170,7 @@ func TestEnvironment(t *testing.T) {
 		s := DefaultSettings()
 		err := s.Environment(func(name string) string { return env[name] })
 		if k.want == "" {
-			if err != nil || s.SM != 90 || s.Memory != 512<<20 || s.Devices != 2 || s.Mode != interp.Affine || s.Steps != 1000 || s.Trace != 2 {
+			if err != nil || s.SM != 90 || s.Version != 13010 || s.Memory != 512<<20 || s.Devices != 2 || s.Mode != interp.Affine || s.Steps != 1000 || s.Trace != 2 {
 				t.Errorf("%s: %+v, %v", k.env, s, err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), k.want) {

@@ -128,7 +128,7 @@ func entries(rest []byte) ([]fatEntry, error) {
 }
 
 // fatbinPTX is the PTX of a fat binary for the highest compute capability that the
-// device has; body is what follows its header.
+// device has, or else for the lowest above it; body is what follows its header.
 func fatbinPTX(body []byte, sm int) ([]byte, error) {
 	list, err := entries(body)
 	if err != nil {
@@ -141,10 +141,7 @@ func fatbinPTX(body []byte, sm int) ([]byte, error) {
 		switch {
 		case e.kind == kindELF:
 			others = append(others, fmt.Sprintf("machine code for sm_%d", e.sm))
-		case e.kind != kindPTX:
-		case e.sm > sm:
-			others = append(others, fmt.Sprintf("PTX for sm_%d", e.sm))
-		case best == nil || e.sm > best.sm:
+		case e.kind == kindPTX && (best == nil || nearer(e.sm, best.sm, sm)):
 			best = e
 		}
 	}
@@ -152,9 +149,18 @@ func fatbinPTX(body []byte, sm int) ([]byte, error) {
 		if others == nil {
 			others = []string{"nothing"}
 		}
-		return nil, fail(NoBinaryForGPU, "a fat binary without PTX for sm_%d or below: it has %s", sm, strings.Join(slices.Compact(others), ", "))
+		return nil, fail(NoBinaryForGPU, "a fat binary without PTX: it has %s", strings.Join(slices.Compact(others), ", "))
 	}
 	return best.unpack()
+}
+
+// nearer reports whether code for compute capability a suits a device better than code
+// for b.
+func nearer(a, b, device int) bool {
+	if a <= device && b <= device {
+		return a > b
+	}
+	return a < b
 }
 
 // unpack is the text of an entry.

@@ -81,7 +81,11 @@ func TestFatbin(t *testing.T) {
 	byZstd := fatEntryOf(kindPTX, 80, flagZstd, compressZstd(t, newer), len(newer))
 	tooNew := fatEntryOf(kindPTX, 90, 0, answer("90"), 0)
 
-	all := fatbin(sass, plain, tooNew)
+	newest := fatEntryOf(kindPTX, 120, 0, answer("120"), 0)
+
+	all := fatbin(newest, sass, tooNew) // nothing for 8.6: the nearest
+	run(unsafe.Pointer(&all[0]), 90)
+	all = fatbin(tooNew, sass, plain, newest)
 	run(unsafe.Pointer(&all[0]), 50)
 	all = fatbin(byLZ4, sass, plain)
 	run(unsafe.Pointer(&all[0]), 75)
@@ -98,7 +102,7 @@ func TestFatbin(t *testing.T) {
 		_, err := c.ModuleLoadData(unsafe.Pointer(&image[0]), uint64(len(image)))
 		c.want(want, reason, err)
 	}
-	bad(NoBinaryForGPU, "it has machine code for sm_86, PTX for sm_90", fatbin(sass, tooNew))
+	bad(NoBinaryForGPU, "it has machine code for sm_86", fatbin(sass))
 	bad(NoBinaryForGPU, "it has nothing", fatbin())
 	bad(NoBinaryForGPU, "a cubin", []byte("\x7fELF and more"))
 	// A broken one is told, wherever it is broken.

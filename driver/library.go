@@ -44,7 +44,7 @@ func (t *Thread) LibraryLoadFromFile(file string) (Handle, error) {
 
 func (t *Thread) library(name string, src []byte) (Handle, error) {
 	d := t.d
-	parsed, err := d.parseFor(name, src)
+	parsed, err := d.compile(name, src)
 	if err != nil {
 		return 0, d.complain(err)
 	}

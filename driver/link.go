@@ -85,7 +85,7 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 }
 
 func (t *Thread) linkSource(h Handle, name string, src []byte) error {
-	mod, err := t.d.parseFor(name, src)
+	mod, err := t.d.compile(name, src)
 	if err != nil {
 		return t.d.complain(err)
 	}

@@ -177,7 +177,7 @@ func (d *Driver) complain(err error) error {
 
 // load loads a PTX source into the current context.
 func (t *Thread) load(name string, src []byte) (Handle, error) {
-	parsed, err := t.d.parseFor(name, src)
+	parsed, err := t.d.compile(name, src)
 	if err != nil {
 		return 0, t.d.complain(err)
 	}
@@ -193,14 +193,12 @@ func (t *Thread) load(name string, src []byte) (Handle, error) {
 	return m.handle, nil
 }
 
-// parseFor parses a PTX source for the device.
-func (d *Driver) parseFor(name string, src []byte) (*ptx.Module, error) {
+// compile parses a PTX source that a client has given. It may be for a newer device
+// than this one claims to be: what a GPU could not run, gemu can.
+func (d *Driver) compile(name string, src []byte) (*ptx.Module, error) {
 	parsed, err := d.parse(name, src)
 	if err != nil {
 		return nil, fail(InvalidPTX, "%s", explain(err))
-	}
-	if sm := parsed.SM(); sm > d.settings.SM {
-		return nil, fail(NoBinaryForGPU, "%s is for sm_%d, the device is %d.%d (GEMU_SM=%d.%d changes it)", parsed.Name, sm, d.settings.SM/10, d.settings.SM%10, sm/10, sm%10)
 	}
 	return parsed, nil
 }
@@ -442,7 +440,6 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	}
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	version := f.module.mod.Version
 	switch a {
 	case FuncMaxThreadsPerBlock:
 		return info.MaxThreads, nil
@@ -455,7 +452,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncNumRegs:
 		return min(info.Registers, 255), nil
 	case FuncPTXVersion:
-		return 10*version.Major + version.Minor, nil
+		return f.module.mod.SM(), nil // the virtual architecture, not the version of the text
 	case FuncBinaryVersion:
 		return t.d.settings.SM, nil
 	case FuncMaxDynamicShared:

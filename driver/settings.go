@@ -18,6 +18,7 @@ import (
 // has the usual ones.
 type Settings struct {
 	SM      int    // compute capability: 86 is 8.6
+	Version int    // of CUDA, as cuDriverGetVersion gives it: 12090 is 12.9
 	Devices int    // how many there are
 	Memory  uint64 // bytes of each
 
@@ -38,7 +39,7 @@ type Settings struct {
 
 // DefaultSettings are the settings without any variable set.
 func DefaultSettings() Settings {
-	return Settings{SM: 86, Devices: 1, Memory: 16 << 30, Mode: interp.Vector}
+	return Settings{SM: 86, Version: 12090, Devices: 1, Memory: 16 << 30, Mode: interp.Vector}
 }
 
 // Variable is an environment variable that changes the settings.
@@ -54,13 +55,19 @@ type Variable struct {
 // Variables are the environment variables, in the order of documentation.
 var Variables = []Variable{
 	{"GEMU_SM", "MAJOR.MINOR", "8.6", "Compute capability that the device reports.", func(s *Settings, v string) error {
-		major, minor, ok := strings.Cut(v, ".")
-		a, err1 := strconv.Atoi(major)
-		b, err2 := strconv.Atoi(minor)
-		if !ok || err1 != nil || err2 != nil || a < 3 || a > 99 || b < 0 || b > 9 {
+		major, minor, ok := version(v)
+		if !ok || major < 3 {
 			return fmt.Errorf("want a compute capability such as 8.6")
 		}
-		s.SM = 10*a + b
+		s.SM = 10*major + minor
+		return nil
+	}},
+	{"GEMU_DRIVER", "MAJOR.MINOR", "12.9", "Version of CUDA that the driver reports.", func(s *Settings, v string) error {
+		major, minor, ok := version(v)
+		if !ok || major < 11 {
+			return fmt.Errorf("want a version of CUDA such as 12.9, from 11.0 on")
+		}
+		s.Version = 1000*major + 10*minor
 		return nil
 	}},
 	{"GEMU_DEVICES", "N", "1", "Number of devices.", func(s *Settings, v string) (err error) {
@@ -121,6 +128,14 @@ var Variables = []Variable{
 		s.Blocking = n == 1
 		return err
 	}},
+}
+
+// version reads a number like 8.6.
+func version(v string) (major, minor int, ok bool) {
+	a, b, _ := strings.Cut(v, ".")
+	major, err1 := strconv.Atoi(a)
+	minor, err2 := strconv.Atoi(b)
+	return major, minor, err1 == nil && err2 == nil && major >= 0 && major <= 99 && minor >= 0 && minor <= 9
 }
 
 // atoi reads a number and checks that it lies in a range.

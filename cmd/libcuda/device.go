@@ -21,7 +21,7 @@ func cuInit(flags C.uint) C.CUresult {
 
 //export cuDriverGetVersion
 func cuDriverGetVersion(version *C.int) C.CUresult {
-	return ask("cuDriverGetVersion", version, func(*driver.Driver) (int, error) { return driver.Version, nil })
+	return ask("cuDriverGetVersion", version, func(d *driver.Driver) (int, error) { return d.Version(), nil })
 }
 
 // texts are strings that were given to C, which keeps them.

@@ -62,6 +62,15 @@ func TestBadEnvironment(t *testing.T) {
 	}
 }
 
+// What a program has changed in its environment before it loads the library counts, and
+// what it changes later does not.
+func TestEnvironmentWhenLoaded(t *testing.T) {
+	cmd := exec.Command(libtest.Program(t, "testdata/environment.c"), libtest.Shared(t, "libcuda.so.1"))
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "9.0 13000\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // zsymbols.c is what the generator makes.
 func TestGeneratedFileIsCurrent(t *testing.T) {
 	dir := t.TempDir()

@@ -29,18 +29,25 @@ func Shared(t *testing.T, name string) string {
 // then it is an archive, as the detector wants code at low addresses.
 func Client(t *testing.T, source, name string, flags ...string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "client")
-	args := []string{"-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-D_DEFAULT_SOURCE", "-o", program, source}
+	var link []string
 	if race {
 		lib := filepath.Join(t.TempDir(), name+".a")
 		run(t, "go", "build", "-race", "-buildmode=c-archive", "-o", lib)
-		args = append(args, lib, "-no-pie", "-ldl", "-lm")
+		link = []string{lib, "-no-pie", "-ldl", "-lm"}
 	} else {
 		lib := Shared(t, name)
-		args = append(args, lib, "-Wl,-rpath,"+filepath.Dir(lib))
+		link = []string{lib, "-Wl,-rpath," + filepath.Dir(lib)}
 	}
+	return Program(t, source, append(link, flags...)...)
+}
+
+// Program compiles a C program and gives its path.
+func Program(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
 	compiler := strings.TrimSpace(run(t, "go", "env", "CC"))
-	run(t, compiler, append(append(args, "-pthread"), flags...)...)
+	args := []string{"-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-D_DEFAULT_SOURCE", "-o", program, source}
+	run(t, compiler, append(append(args, flags...), "-pthread", "-ldl")...)
 	return program
 }
 

@@ -1,9 +1,12 @@
 // Package process is the driver of a C process, for the shared libraries: there is
-// one, made when it is first used, from the environment. It knows the process's
-// threads, and ends with the process.
+// one, made when it is first used, from the environment at the time the library was
+// loaded. It knows the process's threads, and ends with the process.
 package process
 
 /*
+#include <stdlib.h>
+
+#include "environment.h"
 #include "thread.h"
 */
 import "C"
@@ -12,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"unsafe"
 
 	"gemu/driver"
 )
@@ -31,7 +35,7 @@ var (
 		if !Quiet {
 			s.Stderr = os.Stderr
 		}
-		if drvErr = s.Environment(os.Getenv); drvErr != nil {
+		if drvErr = s.Environment(getenv); drvErr != nil {
 			fmt.Fprintf(os.Stderr, "gemu: %v\n", drvErr)
 			return
 		}
@@ -39,6 +43,14 @@ var (
 		C.process_at_exit()
 	})
 )
+
+// getenv is the value that an environment variable had when the library was loaded, ""
+// if it was not set.
+func getenv(name string) string {
+	n := C.CString(name)
+	defer C.free(unsafe.Pointer(n))
+	return C.GoString(C.process_getenv(n))
+}
 
 // Driver is the process's driver. The error is one of the environment, which was
 // printed when it was found, or that the process is a child of fork, in which there
