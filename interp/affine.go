@@ -19,59 +19,6 @@ import (
 	"gemu/regfile"
 )
 
-// quick is a rule in a form that needs no package affinetrack: those that are
-// ring identities modulo the width of the slot, and the extensions of 32 to 64
-// bits.
-type quick uint8
-
-const (
-	slowly quick = iota
-	quickMove
-	quickAdd
-	quickSub
-	quickMul
-	quickMad
-	quickShl
-	quickWiden   // 32 to 64 bits
-	quickMulWide // 32×32 bits to 64
-	quickMadWide
-)
-
-// quickOf finds the quick form of a rule.
-func quickOf(f *compactForm, op *alu.Op) quick {
-	slot := slotBits(op.Dst)
-	if op.Dst2 != alu.NoSlot || op.Dst == alu.P {
-		return slowly
-	}
-	switch {
-	case f.width == slot && f.out == slot:
-		switch f.rule {
-		case ptx.AffineMove, ptx.AffineConvert:
-			return quickMove
-		case ptx.AffineAdd:
-			return quickAdd
-		case ptx.AffineSub:
-			return quickSub
-		case ptx.AffineMul:
-			return quickMul
-		case ptx.AffineMad:
-			return quickMad
-		case ptx.AffineShl:
-			return quickShl
-		}
-	case f.width == 32 && f.out == 64:
-		switch f.rule {
-		case ptx.AffineConvert:
-			return quickWiden
-		case ptx.AffineMul:
-			return quickMulWide
-		case ptx.AffineMad:
-			return quickMadWide
-		}
-	}
-	return slowly
-}
-
 // shadowAt is the shadow of a source operand.
 func shadowAt(f *regfile.File, s alu.Slot, row int32) *regfile.Compact {
 	if s == alu.Q {
@@ -239,15 +186,9 @@ func affineUnary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		w.keepCompact(h, f, form, op.Dst, in.D, d, 0, m)
 		return
 	}
-	switch form.quick {
-	case quickMove:
-		w.keepCompact(h, f, form, op.Dst, in.D, a.Base, a.Stride, m)
+	if v, ok := form.fast.Unary(valueOf(a), form.signed, firstOf(m), lastOf(m)); ok {
+		w.keepCompact(h, f, form, op.Dst, in.D, v.Base, v.Stride, m)
 		return
-	case quickWiden:
-		if base, step, ok := numbers32(a, form.signed, m); ok {
-			w.keepCompact(h, f, form, op.Dst, in.D, base, step, m)
-			return
-		}
 	}
 	affineMixed(w, h, f, in, m)
 }
@@ -264,32 +205,9 @@ func affineBinary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		w.keepCompact(h, f, form, op.Dst, in.D, d, 0, m)
 		return
 	}
-	switch form.quick {
-	case quickAdd:
-		w.keepCompact(h, f, form, op.Dst, in.D, a.Base+b.Base, a.Stride+b.Stride, m)
+	if v, ok := form.fast.Binary(valueOf(a), valueOf(b), form.signed, firstOf(m), lastOf(m)); ok {
+		w.keepCompact(h, f, form, op.Dst, in.D, v.Base, v.Stride, m)
 		return
-	case quickSub:
-		w.keepCompact(h, f, form, op.Dst, in.D, a.Base-b.Base, a.Stride-b.Stride, m)
-		return
-	case quickMul:
-		if b.Stride != 0 {
-			a, b = b, a
-		}
-		if b.Stride == 0 {
-			w.keepCompact(h, f, form, op.Dst, in.D, a.Base*b.Base, a.Stride*b.Base, m)
-			return
-		}
-	case quickShl:
-		if b.Stride == 0 {
-			k := uint32(b.Base)
-			w.keepCompact(h, f, form, op.Dst, in.D, a.Base<<k, a.Stride<<k, m)
-			return
-		}
-	case quickMulWide:
-		if base, step, ok := mulWide(a, b, form.signed, m); ok {
-			w.keepCompact(h, f, form, op.Dst, in.D, base, step, m)
-			return
-		}
 	}
 	affineMixed(w, h, f, in, m)
 }
@@ -306,63 +224,27 @@ func affineTernary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		w.keepCompact(h, f, form, op.Dst, in.D, d, 0, m)
 		return
 	}
-	switch form.quick {
-	case quickMad:
-		if b.Stride != 0 {
-			a, b = b, a
-		}
-		if b.Stride == 0 {
-			w.keepCompact(h, f, form, op.Dst, in.D, a.Base*b.Base+c.Base, a.Stride*b.Base+c.Stride, m)
-			return
-		}
-	case quickMadWide:
-		if base, step, ok := mulWide(a, b, form.signed, m); ok {
-			w.keepCompact(h, f, form, op.Dst, in.D, base+c.Base, step+c.Stride, m)
-			return
-		}
+	if v, ok := form.fast.Ternary(valueOf(a), valueOf(b), valueOf(c), form.signed, firstOf(m), lastOf(m)); ok {
+		w.keepCompact(h, f, form, op.Dst, in.D, v.Base, v.Stride, m)
+		return
 	}
 	affineMixed(w, h, f, in, m)
 }
 
-// numbers32 extends a 32-bit register, for the lanes of m, to 64 bits: ok is false
-// where the progression leaves the range of 32-bit numbers on the way.
-func numbers32(c *regfile.Compact, signed bool, m uint32) (base, step uint64, ok bool) {
-	first := bits.TrailingZeros32(m)
-	n := int64(31 - bits.LeadingZeros32(m) - first)
-	s := int64(int32(c.Stride))
-	x := int64(uint32(c.Base) + uint32(first)*uint32(c.Stride))
-	if signed {
-		x = int64(int32(x))
-		end := x + n*s
-		ok = end == int64(int32(end))
-	} else {
-		end := x + n*s
-		ok = end == int64(uint32(end))
-	}
-	return uint64(x - int64(first)*s), uint64(s), ok
+// valueOf is what a shadow holds.
+func valueOf(c *regfile.Compact) affinetrack.Value {
+	return affinetrack.Value{Base: c.Base, Stride: c.Stride}
 }
 
-// mulWide multiplies 32-bit numbers, one of them uniform.
-func mulWide(a, b *regfile.Compact, signed bool, m uint32) (base, step uint64, ok bool) {
-	if b.Stride != 0 {
-		a, b = b, a
-	}
-	if b.Stride != 0 {
-		return 0, 0, false
-	}
-	u := b.Base
-	if signed {
-		u = uint64(int64(int32(u)))
-	}
-	base, step, ok = numbers32(a, signed, m)
-	return base * u, step * u, ok
-}
+// firstOf and lastOf are the lowest and the highest lane of m.
+func firstOf(m uint32) int { return bits.TrailingZeros32(m) }
+func lastOf(m uint32) int  { return 31 - bits.LeadingZeros32(m) }
 
 // affineMixed executes a kernel by the rules of package affinetrack.
 func affineMixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	op, form := in.op, in.form
 	a := &w.args
-	*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.out, Slot: slotBits(op.Dst), First: bits.TrailingZeros32(m), Last: 31 - bits.LeadingZeros32(m)}
+	*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.out, Slot: slotBits(op.Dst), First: firstOf(m), Last: lastOf(m)}
 	var once [4]uint64
 	n, missing, uniform := 0, 0, true
 	for i, row := range [4]int32{in.A, in.B, in.C, in.E} {
@@ -383,7 +265,7 @@ func affineMixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 				missing |= 1 << n
 			}
 			uniform = uniform && c.Stride == 0
-			a.V[n], once[i] = affinetrack.Value{Base: c.Base, Stride: c.Stride}, c.Base
+			a.V[n], once[i] = valueOf(c), c.Base
 			n++
 		}
 	}
@@ -432,11 +314,11 @@ func affineCompare(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		d, _ := op.One(x.Base, y.Base, 0, 0, in.Imm)
 		holds, ok = d != 0, true
 	case form.cmp != affinetrack.NoCmp && form.width == 32:
-		holds, ok = compare32(x, y, form, m)
+		holds, ok = affinetrack.Compare32(form.cmp, valueOf(x), valueOf(y), form.signed, firstOf(m), lastOf(m))
 	case form.cmp != affinetrack.NoCmp:
 		a := &w.args
-		*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.width, Slot: 32, Cmp: form.cmp, First: bits.TrailingZeros32(m), Last: 31 - bits.LeadingZeros32(m)}
-		a.V[0], a.V[1] = affinetrack.Value{Base: x.Base, Stride: x.Stride}, affinetrack.Value{Base: y.Base, Stride: y.Stride}
+		*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.width, Slot: 32, Cmp: form.cmp, First: firstOf(m), Last: lastOf(m)}
+		a.V[0], a.V[1] = valueOf(x), valueOf(y)
 		holds, ok = affinetrack.Rules.Compare(a)
 	}
 	if !ok {
@@ -457,36 +339,6 @@ func affineCompare(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	if in.E != noRow {
 		f.SetP(in.E, m, q)
 	}
-}
-
-// compare32 is the rule of comparisons for numbers of 32 bits.
-func compare32(x, y *regfile.Compact, form *compactForm, m uint32) (holds, ok bool) {
-	xbase, xstep, ok0 := numbers32(x, form.signed, m)
-	ybase, ystep, ok1 := numbers32(y, form.signed, m)
-	if !ok0 || !ok1 {
-		return false, false
-	}
-	// The difference of the numbers, in the first lane and in the last.
-	base, step := int64(xbase-ybase), int64(xstep-ystep)
-	d0, d1 := base+int64(bits.TrailingZeros32(m))*step, base+int64(31-bits.LeadingZeros32(m))*step
-	switch form.cmp {
-	case affinetrack.Lt:
-		return d0 < 0, d0 < 0 == (d1 < 0)
-	case affinetrack.Ge:
-		return d0 >= 0, d0 >= 0 == (d1 >= 0)
-	case affinetrack.Gt:
-		return d0 > 0, d0 > 0 == (d1 > 0)
-	case affinetrack.Le:
-		return d0 <= 0, d0 <= 0 == (d1 <= 0)
-	case affinetrack.Eq, affinetrack.Ne:
-		switch {
-		case d0 == 0 && d1 == 0:
-			return form.cmp == affinetrack.Eq, true
-		case d0 < 0 && d1 < 0 || d0 > 0 && d1 > 0:
-			return form.cmp == affinetrack.Ne, true
-		}
-	}
-	return false, false
 }
 
 // affineSource reads a special register, or the address of a local variable.
@@ -524,7 +376,7 @@ func affineLoad(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	p, first, step, ok := w.memoryAt(a, affinetrack.Value{Base: c.Base, Stride: c.Stride}, m)
+	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
 	if c.Stride != 0 || len(form.dirty) == 0 {
 		if !ok {
 			affineGeneric(w, h, f, in, m)
@@ -572,7 +424,7 @@ func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	p, first, step, ok := w.memoryAt(a, affinetrack.Value{Base: c.Base, Stride: c.Stride}, m)
+	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
 	if !ok {
 		affineGeneric(w, h, f, in, m)
 		return

@@ -34,7 +34,7 @@ type compactForm struct {
 	// Of instructions that affine mode executes by this form: how it does on the
 	// lanes, if not by a kernel; registers it reads that may be only in their shadows,
 	// and those it writes that may have been; whether results go to their rows too.
-	quick  quick
+	fast   affinetrack.Fast
 	lane   lane
 	expand []operandRef
 	dirty  []operandRef

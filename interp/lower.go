@@ -437,8 +437,8 @@ func (l *lowerer) emit(in inst, reads, writes []operandRef) {
 			f.expand = keep(in.uses.reads, func(o operandRef) bool { return l.keeping(o)&(inShadow|inBoth) == inShadow })
 			f.dirty = keep(in.uses.writes, func(o operandRef) bool { return l.keeping(o)&inShadow != 0 })
 			f.both = slices.ContainsFunc(f.dirty, func(o operandRef) bool { return l.keeping(o)&inBoth != 0 })
-			if in.op != nil {
-				f.quick = quickOf(&f, in.op)
+			if in.op != nil && in.op.Dst != alu.P && in.op.Dst2 == alu.NoSlot {
+				f.fast = affinetrack.FastOf(f.rule, f.width, f.out, slotBits(in.op.Dst))
 			}
 			in.form, in.lane, in.pure = &f, lane, nil
 		}
