@@ -31,24 +31,40 @@ func (w *warp) call(b *block) {
 			groups = gather(groups, int32(i), 1<<lane)
 		}
 		if len(groups) > 1 {
-			// Each group makes the call by itself, and they meet behind it.
-			calls := make([]group, len(groups))
-			for i, g := range groups {
-				calls[i] = group{w.pc, g.mask}
-			}
-			if off := w.mask &^ m; off != 0 {
-				calls = append(calls, group{b.next, off})
-			}
-			w.fan(calls, b.next)
+			w.callApart(b, m, groups)
 			return
 		}
 		target = w.cta.code.funcs[groups[0].pc]
+	}
+	if w.hasDyn { // the lanes' frames may begin at different places
+		var groups []group // pc stands for the place here
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			groups = gather(groups, int32(w.frameAbove(lane)), 1<<lane)
+		}
+		if len(groups) > 1 {
+			w.callApart(b, m, groups)
+			return
+		}
 	}
 	if target.err != nil {
 		w.err = target.err
 		return
 	}
 	w.enter(b, site, target, m)
+}
+
+// callApart lets each group of the lanes of m make the call by itself; they meet
+// behind it.
+func (w *warp) callApart(b *block, m uint64, groups []group) {
+	calls := make([]group, len(groups))
+	for i, g := range groups {
+		calls[i] = group{w.pc, g.mask}
+	}
+	if off := w.mask &^ m; off != 0 {
+		calls = append(calls, group{b.next, off})
+	}
+	w.fan(calls, b.next)
 }
 
 // functionAt is the index of the function with a code address, -1 if none has.
@@ -100,11 +116,7 @@ func savePlaces(f *regfile.File, places []place, m uint32) []savedRow {
 
 // enter begins the execution of a function by the lanes of m.
 func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
-	base := w.lbase + w.fn.local
-	if w.hasDyn {
-		base += w.dynWords()
-	}
-	base = (base + frameAlign - 1) / frameAlign * frameAlign
+	base := w.frameAbove(bits.TrailingZeros64(m)) // for all of m
 	// What a frame costs the thread's stack: its local memory, and its
 	// registers, which a real machine would have to save there.
 	limit := w.cta.grid.stackWords
@@ -133,6 +145,15 @@ func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
 	next := entry{target.entry, noBlock, m}
 	w.pc = b.next
 	w.push(next)
+}
+
+// frameAbove is where the frame of a function begins that the lane calls now, in words.
+func (w *warp) frameAbove(lane int) int {
+	top := w.lbase + w.fn.local
+	if w.hasDyn {
+		top += int(w.dyn[lane/32][lane%32]+3) / 4
+	}
+	return (top + frameAlign - 1) / frameAlign * frameAlign
 }
 
 // zero clears the rows that may be read before they are written.

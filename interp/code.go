@@ -6,7 +6,6 @@ package interp
 
 import (
 	"gemu/interp/internal/alu"
-	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -30,8 +29,6 @@ type code struct {
 	sharedDyn uint64 // where dynamic shared memory begins
 	params    []param
 	paramLen  int
-
-	paramBlock *mem.Allocation // holds the arguments during a launch
 }
 
 // param is a kernel parameter's place in the parameter block.
@@ -42,18 +39,19 @@ type param struct {
 
 // function is a lowered function.
 type function struct {
-	fn       *ptx.Func
-	entry    int32        // first block
-	exit     int32        // block where returning lanes meet
-	frame    regfile.Size // rows of its window
-	local    int          // words (4 bytes) of its static local frame
-	zeroR    []int32      // rows that may be read before they are written
-	zeroQ    []int32
-	zeroP    []int32
-	params   []place // of formal parameters
-	rets     []place
-	err      error // why it could not be lowered; raised when it is called
-	codeAddr uint64
+	fn        *ptx.Func
+	entry     int32        // first block
+	exit      int32        // block where returning lanes meet
+	frame     regfile.Size // rows of its window
+	local     int          // words (4 bytes) of its static local frame
+	allocates bool         // it has alloca or stackrestore: lanes' stacks may end at different places
+	zeroR     []int32      // rows that may be read before they are written
+	zeroQ     []int32
+	zeroP     []int32
+	params    []place // of formal parameters
+	rets      []place
+	err       error // why it could not be lowered; raised when it is called
+	codeAddr  uint64
 }
 
 // place is where a parameter, argument or result lives.

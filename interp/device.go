@@ -238,7 +238,7 @@ func (m *Module) reset() {
 	}
 }
 
-// Unload gives the memory of the module's variables and kernels back. Launches are
+// Unload gives the memory of the module's variables back. Launches are
 // refused from then on.
 func (m *Module) Unload() {
 	m.dev.mu.Lock()
@@ -249,9 +249,6 @@ func (m *Module) Unload() {
 func (m *Module) unload() {
 	for _, a := range m.vars {
 		m.dev.mem.Free(a)
-	}
-	for _, c := range m.kernels {
-		m.dev.mem.Free(c.paramBlock)
 	}
 	m.vars, m.kernels = nil, nil
 }

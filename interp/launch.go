@@ -349,7 +349,7 @@ func (c *code) setArgs(args []any) error {
 	if len(args) != len(c.params) {
 		return refuse("kernel %s has %d parameters, %d arguments are given", c.kernel.Name, len(c.params), len(args))
 	}
-	data := c.paramBlock.Data
+	data := c.mod.dev.mem.SizeParams(c.paramLen).Data
 	clear(data)
 	for i, p := range c.params {
 		if err := putArg(data[p.off:p.off+p.v.Size()], p.v, args[i]); err != nil {

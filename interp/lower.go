@@ -7,11 +7,11 @@ package interp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
-	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -30,11 +30,7 @@ type lowerOptions struct {
 func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*code, error) {
 	c := &code{mod: m, kernel: k, width: opt.width, shared: map[*ptx.Var]uint64{}}
 	c.layoutParams()
-	block, err := m.dev.mem.Alloc(uint64(c.paramLen), mem.Params, k.Name)
-	if err != nil {
-		return nil, err
-	}
-	c.paramBlock = block
+	m.dev.mem.SizeParams(c.paramLen) // so that it is found at its addresses
 	reach := m.reachable(k)
 	c.layoutShared(reach)
 	l := &lowerer{code: c, opt: opt, byFunc: map[*ptx.Func]*function{}, constR: map[uint32]int32{}, constQ: map[uint64]int32{}, constP: map[uint32]int32{}}
@@ -72,13 +68,20 @@ func (c *code) layoutParams() {
 	c.paramLen = off
 }
 
-// layoutShared places the shared variables of the functions that can run, and
-// behind them dynamic shared memory.
+// layoutShared places the shared variables of the functions that can run, and those
+// of the module that they name, as they are declared; and behind them dynamic shared
+// memory.
 func (c *code) layoutShared(reach []reached) {
 	off, align := uint64(0), uint64(16)
 	var dynamic []*ptx.Var
+	runs := map[*ptx.Func]bool{}
+	named := map[*ptx.Var]bool{}
+	for _, r := range reach {
+		runs[r.fn] = true
+		maps.Copy(named, r.uses)
+	}
 	place := func(v *ptx.Var) {
-		if _, done := c.shared[v]; done || v.Space != ptx.Shared {
+		if v.Space != ptx.Shared {
 			return
 		}
 		if v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0 {
@@ -91,18 +94,18 @@ func (c *code) layoutShared(reach []reached) {
 		c.shared[v] = off
 		off += uint64(v.Size())
 	}
-	for _, v := range c.mod.Vars() {
-		used := false
-		for _, r := range reach {
-			used = used || r.uses[v]
-		}
-		if used {
-			place(v)
-		}
-	}
-	for _, r := range reach {
-		for _, v := range r.fn.Vars {
-			place(v)
+	for _, d := range c.mod.Decls {
+		switch d := d.(type) {
+		case *ptx.Var:
+			if named[d] {
+				place(d)
+			}
+		case *ptx.Func:
+			if runs[d] {
+				for _, v := range d.Vars {
+					place(v)
+				}
+			}
 		}
 	}
 	c.sharedLen = off
@@ -588,95 +591,30 @@ func slotOf(t ptx.Type) alu.Slot {
 	return alu.R
 }
 
-// layoutLocals gives the function's variables in .local and .param space their
-// places in its local frame. A .param variable that lives within one block, as
-// those of a call sequence do, shares its place with others that do not
-// overlap.
+// layoutLocals gives the function's parameters, results and variables in .local and
+// .param space their places in its local frame, as they are declared.
 func (l *lowerer) layoutLocals() {
 	f := l.fn.fn
 	l.locals = map[*ptx.Var]int{}
 	top := 0
-	put := func(v *ptx.Var, at int) int {
-		a := max(v.Alignment(), 4)
-		at = (at + a - 1) / a * a
-		l.locals[v] = at
-		return at + max(v.Size(), 1)
+	lists := [][]*ptx.Var{f.Params, f.Rets, f.Vars}
+	if f.Entry { // its parameters are in the parameter block
+		lists = lists[2:]
 	}
-	if !f.Entry {
-		for _, list := range [][]*ptx.Var{f.Params, f.Rets} {
-			for _, v := range list {
-				if v.Space != ptx.RegSpace {
-					top = put(v, top)
-				}
+	for _, list := range lists {
+		for _, v := range list {
+			if v.Space == ptx.Local || v.Space == ptx.Param {
+				a := max(v.Alignment(), 4)
+				top = (top + a - 1) / a * a
+				l.locals[v] = top
+				top += v.Size()
 			}
 		}
-	}
-	type span struct {
-		v           *ptx.Var
-		block       int
-		first, last int
-	}
-	spans := map[*ptx.Var]*span{}
-	n := 0
-	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
-			n++
-			in.EachSymbol(func(s ptx.Symbol) {
-				v, ok := s.(*ptx.Var)
-				if !ok {
-					return
-				}
-				sp := spans[v]
-				if sp == nil {
-					spans[v] = &span{v, b.Index, n, n}
-					return
-				}
-				sp.last = n
-				if sp.block != b.Index {
-					sp.block = -1
-				}
-			})
-		}
-	}
-	var short []*span
-	for _, v := range f.Vars {
-		switch v.Space {
-		case ptx.Local:
-			top = put(v, top)
-		case ptx.Param:
-			if sp := spans[v]; sp != nil && sp.block >= 0 && !addressEscapes(f, v) {
-				short = append(short, sp)
-			} else {
-				top = put(v, top)
-			}
-		}
-	}
-	slices.SortStableFunc(short, func(a, b *span) int { return cmp.Compare(a.first, b.first) })
-	base := top
-	var active []*span
-	for _, sp := range short {
-		active = slices.DeleteFunc(active, func(o *span) bool { return o.last < sp.first })
-		at := base
-		for _, o := range active {
-			at = max(at, l.locals[o.v]+max(o.v.Size(), 1))
-		}
-		top = max(top, put(sp.v, at))
-		active = append(active, sp)
 	}
 	l.fn.local = (top + 3) / 4
-}
-
-// addressEscapes reports whether the variable's address is taken as a value.
-func addressEscapes(f *ptx.Func, v *ptx.Var) bool {
-	escapes := false
 	f.EachInstr(func(in *ptx.Instr) {
-		for i := range in.Ops {
-			if o := &in.Ops[i]; o.Kind == ptx.SymOperand && o.Sym == ptx.Symbol(v) {
-				escapes = true
-			}
-		}
+		l.fn.allocates = l.fn.allocates || in.Op.Name == "alloca" || in.Op.Name == "stackrestore"
 	})
-	return escapes
 }
 
 // formal is the place of a formal parameter or return value.

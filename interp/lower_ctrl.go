@@ -97,6 +97,8 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 	} else {
 		ref := l.rows[c.Target.Reg]
 		site.pointer = operandRef{ref.slot, ref.row}
+	}
+	if site.target == nil || l.fn.allocates { // a block of its own, which lanes may execute apart
 		l.cur.n--
 		l.cur.srcs = l.cur.srcs[:l.cur.n]
 		l.open()

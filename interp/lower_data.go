@@ -112,7 +112,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 		case ptx.Param:
 			for _, p := range l.params {
 				if p.v == v {
-					return l.paramBlock.Base + uint64(p.off)
+					return mem.ParamBase + uint64(p.off)
 				}
 			}
 		}

@@ -69,7 +69,7 @@ func runOracle(m *Module, l *Launch) error {
 	}
 	o := &oracle.Launch{
 		Module: m.Module, Kernel: k, Grid: [3]int{l.Grid.X, l.Grid.Y, l.Grid.Z}, Block: [3]int{l.Block.X, l.Block.Y, l.Block.Z},
-		WarpSize: width, SharedBytes: l.Shared, Memory: oracleMemory{m.dev}, ParamBase: c.paramBlock.Base,
+		WarpSize: width, SharedBytes: l.Shared, Memory: oracleMemory{m.dev}, ParamBase: mem.ParamBase,
 		Symbol: func(s ptx.Symbol) uint64 { a, _ := m.symbolAddress(s); return a },
 		FuncAt: func(addr uint64) *ptx.Func {
 			for f, a := range m.code {

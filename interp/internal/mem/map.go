@@ -1,13 +1,13 @@
 // Package mem is the memory of a device: the map of its allocations, what an address
 // means, and the accesses of a row of lanes to it.
 //
-// Global and constant variables, buffers, the device heap and the parameter
-// block of a launch are allocations in one address map; an address in .global or
-// .const space is the same number as the generic address. Memory of the host can
+// Global and constant variables, buffers, the device heap and the parameter block
+// are allocations in one address map; an address in .global, .const or .param space
+// is the same number as the generic address. Memory of the host can
 // be mapped at an address of the caller's choice. Shared and local memory are
 // windows of the generic address space (window.go). What an access goes to, or why
 // it may not, is found out in one place (resolve.go); the accesses themselves are
-// loops over rows (row.go).
+// loops over rows (row.go). Where everything lies is said in docs/addresses.md.
 //
 // The package knows nothing of warps or instructions: a fault is a value.
 package mem
@@ -43,7 +43,7 @@ const (
 	Buffer      Kind = iota // the caller's
 	Variable                // a .global variable
 	Constant                // a .const variable
-	Params                  // the parameter block of a launch
+	Params                  // the parameter block
 	Heap                    // device-side malloc
 	SharedBlock             // the shared memory of a CTA, at its window
 	Mapped                  // memory of the host
@@ -133,6 +133,7 @@ type Map struct {
 	limit    uint64
 	dead     int // of allocs
 	mapped   int // likewise
+	params   *Allocation
 	allocate func(size uint64) (data []byte, release func(), err error)
 }
 
@@ -144,7 +145,24 @@ func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release
 	if allocate == nil {
 		allocate = func(size uint64) ([]byte, func(), error) { return AlignedBytes(size), nil, nil }
 	}
-	return &Map{next: base, limit: limit, allocate: allocate}
+	m := &Map{next: base, limit: limit, allocate: allocate, params: &Allocation{Base: ParamBase, Kind: Params}}
+	m.insert(m.params)
+	return m
+}
+
+// SizeParams makes the parameter block one of n bytes.
+func (m *Map) SizeParams(n int) *Allocation {
+	a := m.params
+	if n > cap(a.Data) {
+		a.Data = AlignedBytes(max(uint64(n), paramSize))
+		a.setPointer()
+	}
+	a.Data = a.Data[:n]
+	a.Size, a.Span = uint64(n), uint64(n)
+	if m.ShadowBytes > 0 {
+		a.Shadow = make([]byte, m.ShadowBytes*n)
+	}
+	return a
 }
 
 // Used is the number of bytes alive, mapped ones left out.

@@ -28,7 +28,7 @@ func TestResolve(t *testing.T) {
 	m := NewMap(FirstAddress, 1<<20, nil)
 	buf := alloc(t, m, 100, Buffer, "x")
 	con := alloc(t, m, 16, Constant, "c")
-	par := alloc(t, m, 16, Params, "k")
+	par := m.SizeParams(16)
 	gone := alloc(t, m, 64, Buffer, "y")
 	m.Free(gone)
 	host, err := m.Attach(0x7000_0000, AlignedBytes(64), "", true)

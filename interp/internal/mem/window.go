@@ -14,6 +14,11 @@ const (
 	WindowSize   = 0x0010_0000 // bytes of each
 	windowsEnd   = LocalWindow + WindowSize
 
+	// ParamBase is where the parameters of the kernel that runs lie, up to paramSize
+	// bytes of them.
+	ParamBase = 0x000f_0000
+	paramSize = 0x0001_0000
+
 	// CodeBase is where function addresses begin: a function is 16 bytes long.
 	CodeBase = 0x0400_0000
 )
