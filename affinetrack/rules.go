@@ -218,7 +218,11 @@ func bfe(a *Args) (Value, bool) {
 	if a.Signed || !a.V[1].Uniform() || !a.V[2].Uniform() {
 		return Value{}, false
 	}
-	pos, n := a.V[1].Base&0xff, a.V[2].Base&0xff
+	used := uint64(0xff) // the bits of position and length that count
+	if a.Width == 64 {
+		used = 0xffffffff
+	}
+	pos, n := a.V[1].Base&used, min(a.V[2].Base&used, 64)
 	b := *a
 	b.V[1] = Value{Base: pos}
 	v, ok := shr(&b)

@@ -104,12 +104,12 @@ var models = []*model{
 			}
 			return new(big.Int).Rem(x[0], x[1])
 		}},
-	{rule: ptx.AffineBfe, n: 3, types: []shape{{32, 32, false}, {64, 64, false}}, second: amounts, amount: true, // 9.7.1.19: bits 0 to 7 of position and length
+	{rule: ptx.AffineBfe, n: 3, types: []shape{{32, 32, false}, {64, 64, false}}, second: amounts, amount: true, // 9.7.1.19
 		promise: func(c *instance) bool {
 			if !c.a.V[1].Uniform() || !c.a.V[2].Uniform() {
 				return false
 			}
-			pos, n := c.x[1][0].Uint64()&0xff, c.x[2][0].Uint64()&0xff
+			pos, n := fieldPart(c.a.Width, c.x[1][0]), fieldPart(c.a.Width, c.x[2][0])
 			if pos >= uint64(c.a.Width) || !c.steady(0) {
 				return false
 			}
@@ -118,7 +118,7 @@ var models = []*model{
 			return hi <= lo || pos <= uint64(lo) && uint64(hi) <= pos+n || uint64(hi) <= pos || pos+n <= uint64(lo) && multiple(c.step(0), power(pos))
 		},
 		lane: func(a *Args, x [3]*big.Int) *big.Int {
-			return modulo(floor(x[0], power(x[1].Uint64()&0xff)), int(x[2].Uint64()&0xff))
+			return modulo(floor(x[0], power(fieldPart(a.Width, x[1]))), int(fieldPart(a.Width, x[2])))
 		}},
 	{rule: ptx.AffineNeg, n: 1, types: plainTypes, promise: always, // 9.7.1.11
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return new(big.Int).Neg(x[0]) }},
@@ -367,6 +367,15 @@ func floor(a, b *big.Int) *big.Int { return new(big.Int).Div(a, b) } // Euclidea
 func multiple(a, b *big.Int) bool  { return new(big.Int).Mod(a, b).Sign() == 0 }
 func modulo(a *big.Int, n int) *big.Int {
 	return new(big.Int).Mod(a, power(uint64(n)))
+}
+
+// fieldPart is the position or length of a bit field in a number of n bits, cut
+// where more makes no difference.
+func fieldPart(n int, x *big.Int) uint64 {
+	if n == 32 {
+		return x.Uint64() & 0xff
+	}
+	return min(x.Uint64(), 255)
 }
 
 // TestRulesHaveModels: no rule goes untested.

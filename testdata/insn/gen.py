@@ -509,21 +509,26 @@ def gen_bits():
         m.lanes("brev_b%d" % n, "b%d" % n, "b%d" % n, "brev.b%d %%d, %%a;" % n,
                 rows1(lambda a: int("{:0{}b}".format(a, n)[::-1], 2), words(n)), uniform=2)
 
+    def field_part(x, n):
+        """A start or length: the low 8 bits, says the manual. For 64 bits ptxas
+        makes shifts that use all 32; what is above n changes nothing."""
+        return x & 0xff if n == 32 else min(x, n)
+
     def bfe(a, b, c, t):
         n = width(t)
-        pos, length = b & 0xff, c & 0xff
+        pos, length = field_part(b, n), field_part(c, n)
         sbit = 0 if t[0] == "u" or length == 0 else a >> min(pos + length - 1, n - 1) & 1
         return sum((a >> pos + i & 1 if i < length and pos + i < n else sbit) << i for i in range(n))
 
     def bfi(a, b, c, d, n):
-        pos, length = c & 0xff, d & 0xff
+        pos, length = field_part(c, n), field_part(d, n)
         for i in range(length):
             if pos + i < n:
                 b = b & ~(1 << pos + i) | (a >> i & 1) << pos + i
         return b
-    # Start and length count in their low 8 bits: 0x100 is 0, 0x1ff is 255.
+    # In 8 bits 0x104 is 4, 0x100 is 0.
     def fields(n):
-        return cross([0, 1, 8, n - 1, n, n + 1, 255, 0x100 + 4], [0, 1, 7, n - 1, n, n + 1, 255, 0x100])
+        return cross([0, 1, 8, n - 1, n, n + 1, 255, 0x100 + 4], [0, 1, 7, n - 1, n, n + 1, 255, 0x100]) + [(0x80000004, 8), (4, 0x80000008), (0xffffffff, 1), (0, 0xffffff00)]
     m = Module("bfe", "9.7.1.19", "bfe, with start and length up to and beyond the width.")
     for t in "u32", "u64", "s32", "s64":
         n = width(t)
@@ -604,7 +609,8 @@ def gen_carry():
                 carry = s >> n
             return tuple(out)
 
-        # sub.cc and subc: what is borrowed is the sign of the difference.
+        # sub.cc and subc: what is borrowed is the sign of the difference. The flag
+        # is 1 if nothing is: ptxas makes a sum with the complement of them.
         def borrow(*parts):
             out, b = [], 0
             for x, y in parts:
@@ -622,12 +628,23 @@ def gen_carry():
         m.lanes("subc_cc_" + t, t + " " + t, t, """sub.cc.%s %%d0, %%b, %%a;
             subc.cc.%s %%d1, %%a, %%b;
             subc.%s %%d2, 0, 0;""" % (t, t, t), rowsn(lambda a, b: borrow((b, a), (a, b), (0, 0)), pairs), outs=3, uniform=2)
+
+        def complement(b):
+            return (1 << n) - 1 - b
+        m.lanes("sub_addc_" + t, t + " " + t, t, """sub.cc.%s %%d0, %%a, %%b;
+            addc.cc.%s %%d1, %%a, %%b;
+            subc.cc.%s %%d2, %%b, %%a;
+            addc.%s %%d3, 0, 0;""" % (t, t, t, t),
+                rowsn(lambda a, b: chain(a + complement(b) + 1, a + b, b + complement(a), 0), pairs), outs=4, uniform=2)
         for half in "lo", "hi":
             def part(a, b):
                 p = integer(a, t) * integer(b, t)
                 return unsigned(p >> n if half == "hi" else p, n)
             m.lanes("mad_%s_cc_%s" % (half, t), " ".join([t] * 3), t, """mad.%s.cc.%s %%d0, %%a, %%b, %%c;
                 addc.%s %%d1, 0, 0;""" % (half, t, t), rowsn(lambda a, b, c: chain(part(a, b) + c, 0), int_triples(n)), outs=2)
+            m.lanes("sub_madc_%s_%s" % (half, t), " ".join([t] * 3), t, """sub.cc.%s %%d0, %%a, %%b;
+                madc.%s.cc.%s %%d1, %%a, %%b, %%c;
+                subc.%s %%d2, %%c, %%a;""" % (t, half, t, t), rowsn(lambda a, b, c: chain(a + complement(b) + 1, part(a, b) + c, c + complement(a)), int_triples(n)), outs=3, uniform=1)
             m.lanes("madc_%s_cc_%s" % (half, t), " ".join([t] * 3), t, """add.cc.%s %%d0, %%a, %%b;
                 madc.%s.cc.%s %%d1, %%a, %%b, %%c;
                 madc.%s.%s %%d2, %%a, %%c, %%b;""" % (t, half, t, half, t),
@@ -681,6 +698,11 @@ def gen_carry():
 
 # ---------------------------------------------------------------- 9.7.3 floating point
 
+def opposite(mode):
+    """The rounding mode for the magnitudes of negative numbers."""
+    return {"rm": "rp", "rp": "rm"}.get(mode, mode)
+
+
 class Arithmetic:
     """IEEE operations of a format in one rounding mode, with .ftz and .sat."""
 
@@ -712,9 +734,15 @@ class Arithmetic:
         return self.f.nan if self.f is F32 else NAN
 
     def round(self, v, zero_sign=0):
-        r = self.f.round(v, self.mode, zero_sign)
-        if self.ftz and r & ~self.f.sign == self.f.min_normal and abs(v) < self.f.value(self.f.min_normal):
-            raise Unsaid  # whether what rounds up to the least normal number is flushed
+        f = self.f
+        r = f.round(v, self.mode, zero_sign)
+        if self.ftz and v and r & ~f.sign == f.min_normal:
+            # Flushed if it rounds to less where there are smaller normal numbers
+            # (IEEE 754, 7.5, tininess after rounding), as in the code of ptxas
+            # for div.ftz and cvt.ftz.f32.f64.
+            up = 1 << 64
+            if f.value(f.round(abs(v) * up, self.mode if v > 0 else opposite(self.mode))) < f.value(f.min_normal) * up:
+                return r & f.sign
         return r
 
     def sum_zero(self, sa, sb):
@@ -813,7 +841,9 @@ def mul_pairs(f):
         for _ in range(3):
             e = total // 2 + r.bits(3)
             pairs.append(((f.bias + e) << f.frac | r.bits(f.frac), (f.bias + total - e) << f.frac | r.bits(f.frac) | r.bits(1) * f.sign))
-    return pairs
+    # Products just below the least normal number: they round to it, or not.
+    below = [(b(x), f.min_normal + 1) for x in (1 - u, u - 1, 1 - u / 2 * 3, u / 2 * 3 - 1, 1 - u / 2 * 5)]
+    return pairs + below
 
 
 def div_pairs(f):
@@ -823,7 +853,10 @@ def div_pairs(f):
              (b(6), b(3)), (b(7), b(7)), (f.max, f.max), (f.max, f.max - 1), (f.max, b(Fraction(1, 2))), (f.max, 1), (f.max | f.sign, b(1 - u / 2)),
              (1, b(2)), (3, b(2)), (1, b(3)), (1 | f.sign, b(2)), (1, f.max), (b(1), f.max), (f.min_normal, b(2)), (f.min_normal, b(3)), (f.min_normal + 1, b(2)),
              (1, 1), (3, 1), (1, 3), (f.min_normal, 1), (f.min_normal - 1, f.min_normal), (f.min_normal, f.min_normal - 1)]
-    return pairs + mul_pairs(f)[26:50]
+    # Quotients just below the least normal number.
+    big = 1 / f.value(f.min_normal)
+    below = [(b(1 - u / 2), b(big)), (b(1 - u), b(big)), (b(1 - u), b(big * (1 - u / 2))), (b(u - 1), b(big * (1 - u / 2)))]
+    return pairs + mul_pairs(f)[26:50] + below
 
 
 def specials(f):
@@ -865,7 +898,7 @@ def one_operand(f, op):
     out = float_corners(f) + [2, 3, f.min_normal, f.min_normal + 1, f.max - 1, f.of(2), f.of(4), f.of(Fraction(1, 4)), f.of(10), f.of(100), f.of(1 + u), f.of(1 + 2 * u), f.of(1 - u / 2), f.of(2 - u)]
     if op == "rcp":
         e = -f.emin
-        out += [f.of(Fraction(2) ** e), f.of(Fraction(2) ** (e + 1)), f.of(Fraction(2) ** (e + 1)) + 1, 1 << f.frac - 2, 1 << f.frac - 1, (1 << f.frac - 2) + 1, (1 << f.frac - 2) - 1, f.of(Fraction(2) ** (e + 1)) | f.sign]
+        out += [f.of(Fraction(2) ** e), f.of(Fraction(2) ** e) + 1, f.of(Fraction(2) ** e) + 1 | f.sign, f.of(Fraction(2) ** (e + 1)), f.of(Fraction(2) ** (e + 1)) + 1, 1 << f.frac - 2, 1 << f.frac - 1, (1 << f.frac - 2) + 1, (1 << f.frac - 2) - 1, f.of(Fraction(2) ** (e + 1)) | f.sign]
     r = Random(f.width + 3)
     for _ in range(20):
         x = r.bits(f.width - 1) % f.inf
@@ -915,7 +948,10 @@ def gen_float():
                 every = triples[::2]
             group(m, op, f, "", every, [t, t, t], uniform=4)
             if f is F32:
-                group(m, op, f, ".ftz", every[::2], [t, t, t], uniform=2)
+                least = f.min_normal
+                # Sums just below the least normal number: they round to it, or not.
+                below = [(f.one - 1, least, 0), (f.one - 2, least + 1, 0), (f.one - 3, least + 1, 0), (f.one - 3 | f.sign, least + 1, 0), (f.of(2) - 2, least + 1, least | f.sign)]
+                group(m, op, f, ".ftz", every[::2] + below, [t, t, t], uniform=2)
                 group(m, op, f, ".sat", every[1::2], [t, t, t])
                 group(m, op, f, ".ftz.sat", every[::5], [t, t, t])
         for op in "rcp", "sqrt":
@@ -1320,8 +1356,8 @@ def gen_cvt_float():
         unit = Arithmetic(dst, rnd, ftz and dst is F32, sat)
 
         def g(x):
-            if ftz and src is F32:
-                x = src.flush(x)
+            if ftz and src is F32 and dst is not F16:
+                x = src.flush(x) # ptxas leaves .ftz out where the result is f16
             if src.is_nan(x):
                 r = unit.nan()
             elif src.is_inf(x):

@@ -5,7 +5,8 @@ package alu
 // .sat and the rarer modifiers run through floatOp in slow.go.
 //
 // {ftz} in a key makes two kernels, without and with flushing of subnormal
-// operands and results.
+// operands and results. It serves where no result that rounds up to the least
+// normal number is to be flushed.
 
 import (
 	"math"
@@ -19,11 +20,17 @@ func addF32(a, b float32) float32 { return fp.Canon32(a + b) }
 //gemu:kernel sub{ftz}.f32
 func subF32(a, b float32) float32 { return fp.Canon32(a - b) }
 
-//gemu:kernel mul{ftz}.f32
+//gemu:kernel mul.f32
 func mulF32(a, b float32) float32 { return fp.Canon32(a * b) }
 
-//gemu:kernel fma{ftz}.f32
+//gemu:kernel mul.ftz.f32
+func mulFtzF32(a, b float32) float32 { return fp.MulFTZ32(a, b, fp.RN) }
+
+//gemu:kernel fma.f32
 func fmaF32(a, b, c float32) float32 { return fp.FmaRN32(a, b, c) }
+
+//gemu:kernel fma.ftz.f32
+func fmaFtzF32(a, b, c float32) float32 { return fp.FmaFTZ32(a, b, c, fp.RN) }
 
 //gemu:kernel add.f64
 func addF64(a, b float64) float64 { return fp.Canon64(a + b) }
@@ -37,8 +44,11 @@ func mulF64(a, b float64) float64 { return fp.Canon64(a * b) }
 //gemu:kernel fma.f64
 func fmaF64(a, b, c float64) float64 { return fp.FmaRN64(a, b, c) }
 
-//gemu:kernel div.rn{ftz}.f32
+//gemu:kernel div.rn.f32
 func divF32(a, b float32) float32 { return fp.Canon32(a / b) }
+
+//gemu:kernel div.rn.ftz.f32
+func divFtzF32(a, b float32) float32 { return fp.DivFTZ32(a, b, fp.RN) }
 
 //gemu:kernel div.full{ftz}.f32
 func divFullF32(a, b float32) float32 { return fp.DivFull32(a, b) }
@@ -49,8 +59,11 @@ func divApproxF32(a, b float32) float32 { return fp.DivApprox32(a, b) }
 //gemu:kernel div.rn.f64
 func divF64(a, b float64) float64 { return fp.Canon64(a / b) }
 
-//gemu:kernel rcp.rn{ftz}.f32
+//gemu:kernel rcp.rn.f32
 func rcpF32(a float32) float32 { return fp.Canon32(1 / a) }
+
+//gemu:kernel rcp.rn.ftz.f32
+func rcpFtzF32(a float32) float32 { return fp.DivFTZ32(1, a, fp.RN) }
 
 //gemu:kernel rcp.approx{ftz}.f32
 func rcpApproxF32(a float32) float32 { return fp.RcpApprox32(a) }

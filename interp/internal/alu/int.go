@@ -269,17 +269,18 @@ func brev32(a uint32) uint32 { return bits.Reverse32(a) }
 //gemu:kernel brev.b64
 func brev64(a uint64) uint64 { return bits.Reverse64(a) }
 
-// Manual 9.7.1.19.
+// Manual 9.7.1.19. It says that position and length are 8 bits of b and c, and
+// so they are for 32-bit types; those of 64 bits use all of b and c on GPUs.
 //
 //gemu:kernel bfe.$T; T = u32 u64
 func bfeU[T integer](a T, b, c uint32) T {
-	pos, n := b&0xff, c&0xff
+	pos, n := fieldOf[T](b, c)
 	return a >> pos & (1<<n - 1)
 }
 
 //gemu:kernel bfe.$T; T = s32 s64
 func bfeS[T integer](a T, b, c uint32) T {
-	pos, n := b&0xff, c&0xff
+	pos, n := fieldOf[T](b, c)
 	w := uint32(width[T]())
 	if n == 0 {
 		return 0
@@ -291,13 +292,21 @@ func bfeS[T integer](a T, b, c uint32) T {
 	return a << (w - n) >> (w - n)
 }
 
-// Manual 9.7.1.20.
+// Manual 9.7.1.20; for position and length see bfe.
 //
 //gemu:kernel bfi.$T; T = b32 b64
 func bfi[T integer](a, b T, c, e uint32) T {
-	pos, n := c&0xff, e&0xff
+	pos, n := fieldOf[T](c, e)
 	mask := (T(1)<<n - 1) << pos
 	return b&^mask | a<<pos&mask
+}
+
+// fieldOf is the position and length that a bit field of T has.
+func fieldOf[T integer](pos, n uint32) (uint32, uint32) {
+	if width[T]() == 32 {
+		return pos & 0xff, n & 0xff
+	}
+	return pos, n
 }
 
 // Manual 9.7.1.21.
@@ -361,8 +370,9 @@ func field[T integer](v uint32, pos, n int) uint32 {
 	return v >> (32 - n)
 }
 
-// Manual 9.7.2: arithmetic with the carry flag CC.CF. A subtraction's flag is
-// its borrow.
+// Manual 9.7.2: arithmetic with the carry flag CC.CF. Differences are sums on
+// GPUs, a - b = a + ^b + 1, and the flag is that sum's carry: 1 if nothing is
+// borrowed. subc adds the flag in place of the 1.
 //
 //gemu:kernel add.cc.$T; T = u32|s32
 func addCC32(a, b uint32) (uint32, bool) {
@@ -395,34 +405,22 @@ func addcCC64(a, b uint64, cf bool) (uint64, bool) {
 }
 
 //gemu:kernel sub.cc.$T; T = u32|s32
-func subCC32(a, b uint32) (uint32, bool) {
-	s, c := bits.Sub32(a, b, 0)
-	return s, c != 0
-}
+func subCC32(a, b uint32) (uint32, bool) { return subcCC32(a, b, true) }
 
 //gemu:kernel sub.cc.$T; T = u64|s64
-func subCC64(a, b uint64) (uint64, bool) {
-	s, c := bits.Sub64(a, b, 0)
-	return s, c != 0
-}
+func subCC64(a, b uint64) (uint64, bool) { return subcCC64(a, b, true) }
 
 //gemu:kernel subc.$T; T = u32|s32
-func subc32(a, b uint32, cf bool) uint32 { return a - b - bit(cf) }
+func subc32(a, b uint32, cf bool) uint32 { return addc32(a, ^b, cf) }
 
 //gemu:kernel subc.$T; T = u64|s64
-func subc64(a, b uint64, cf bool) uint64 { return a - b - uint64(bit(cf)) }
+func subc64(a, b uint64, cf bool) uint64 { return addc64(a, ^b, cf) }
 
 //gemu:kernel subc.cc.$T; T = u32|s32
-func subcCC32(a, b uint32, cf bool) (uint32, bool) {
-	s, c := bits.Sub32(a, b, bit(cf))
-	return s, c != 0
-}
+func subcCC32(a, b uint32, cf bool) (uint32, bool) { return addcCC32(a, ^b, cf) }
 
 //gemu:kernel subc.cc.$T; T = u64|s64
-func subcCC64(a, b uint64, cf bool) (uint64, bool) {
-	s, c := bits.Sub64(a, b, uint64(bit(cf)))
-	return s, c != 0
-}
+func subcCC64(a, b uint64, cf bool) (uint64, bool) { return addcCC64(a, ^b, cf) }
 
 //gemu:kernel mad.lo.cc.$T; T = u32|s32
 func madLoCC32(a, b, c uint32) (uint32, bool) { return addCC32(a*b, c) }

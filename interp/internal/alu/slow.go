@@ -58,8 +58,10 @@ func floatSpec(imm uint64) FloatSpec {
 //gemu:kernel float.f32 slow
 func floatOp32(a, b, c float32, imm uint64) float32 {
 	s := floatSpec(imm)
+	mul, div, fma := fp.Mul32, fp.Div32, fp.Fma32
 	if s.FTZ {
 		a, b, c = fp.FTZ32(a), fp.FTZ32(b), fp.FTZ32(c)
+		mul, div, fma = fp.MulFTZ32, fp.DivFTZ32, fp.FmaFTZ32
 	}
 	var r float32
 	switch s.Op {
@@ -68,13 +70,13 @@ func floatOp32(a, b, c float32, imm uint64) float32 {
 	case FSub:
 		r = fp.Add32(a, -b, s.Rnd)
 	case FMul:
-		r = fp.Mul32(a, b, s.Rnd)
+		r = mul(a, b, s.Rnd)
 	case FFma:
-		r = fp.Fma32(a, b, c, s.Rnd)
+		r = fma(a, b, c, s.Rnd)
 	case FDiv:
-		r = fp.Div32(a, b, s.Rnd)
+		r = div(a, b, s.Rnd)
 	case FRcp:
-		r = fp.Div32(1, a, s.Rnd)
+		r = div(1, a, s.Rnd)
 	case FSqrt:
 		r = fp.Sqrt32(a, s.Rnd)
 	default:
@@ -216,7 +218,7 @@ func convert(x, imm uint64) uint64 {
 		v = fp.BF16ToF32(uint16(x))
 	default:
 		v = math.Float32frombits(uint32(x))
-		if s.FTZ {
+		if s.FTZ && s.Dst != ptx.F16 { // GPUs convert to .f16 the same with .ftz and without
 			v = fp.FTZ32(v)
 		}
 	}
@@ -315,11 +317,10 @@ func narrow(v float64, s ConvertSpec) uint64 {
 	case ptx.F64:
 		return math.Float64bits(fp.Canon64(v))
 	case ptx.F32:
-		f := fp.F64ToF32(v, s.Rnd)
 		if s.FTZ {
-			f = fp.FTZ32(f)
+			return uint64(math.Float32bits(fp.F64ToF32FTZ(v, s.Rnd)))
 		}
-		return uint64(math.Float32bits(f))
+		return uint64(math.Float32bits(fp.F64ToF32(v, s.Rnd)))
 	case ptx.F16:
 		h := fp.F64ToF16(v, s.Rnd)
 		if s.SatFinite && h&0x7fff == 0x7c00 {

@@ -3727,18 +3727,18 @@ func k_mul_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = fp.FTZ32(mulF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+			d[i] = mulFtzF32(a[i], b[i])
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = fp.FTZ32(mulF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		d[i] = mulFtzF32(a[i], b[i])
 	}
 }
 
 func one_k_mul_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(math.Float32bits(fp.FTZ32(mulF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
+	return uint64(math.Float32bits(mulFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
 func k_fma_f32(f *regfile.File, o *regfile.Operands, m uint32) {
@@ -3771,18 +3771,18 @@ func k_fma_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = fp.FTZ32(fmaF32(fp.FTZ32(a[i]), fp.FTZ32(b[i]), fp.FTZ32(c[i])))
+			d[i] = fmaFtzF32(a[i], b[i], c[i])
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = fp.FTZ32(fmaF32(fp.FTZ32(a[i]), fp.FTZ32(b[i]), fp.FTZ32(c[i])))
+		d[i] = fmaFtzF32(a[i], b[i], c[i])
 	}
 }
 
 func one_k_fma_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(math.Float32bits(fp.FTZ32(fmaF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))), fp.FTZ32(math.Float32frombits(uint32(c))))))), 0
+	return uint64(math.Float32bits(fmaFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
 }
 
 func k_add_f64(f *regfile.File, o *regfile.Operands, m uint32) {
@@ -3898,18 +3898,18 @@ func k_div_rn_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = fp.FTZ32(divF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+			d[i] = divFtzF32(a[i], b[i])
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = fp.FTZ32(divF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		d[i] = divFtzF32(a[i], b[i])
 	}
 }
 
 func one_k_div_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(math.Float32bits(fp.FTZ32(divF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
+	return uint64(math.Float32bits(divFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
 func k_div_full_f32(f *regfile.File, o *regfile.Operands, m uint32) {
@@ -4043,18 +4043,18 @@ func k_rcp_rn_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = fp.FTZ32(rcpF32(fp.FTZ32(a[i])))
+			d[i] = rcpFtzF32(a[i])
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = fp.FTZ32(rcpF32(fp.FTZ32(a[i])))
+		d[i] = rcpFtzF32(a[i])
 	}
 }
 
 func one_k_rcp_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(math.Float32bits(fp.FTZ32(rcpF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
+	return uint64(math.Float32bits(rcpFtzF32(math.Float32frombits(uint32(a))))), 0
 }
 
 func k_rcp_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {

@@ -19,8 +19,8 @@
 // feeds a sum, or is returned from a function that may be inlined into one, is written float32(x*y) or
 // float64(x*y), which forbids it.
 //
-// The package does not read instructions: the caller applies .ftz to operands and results with [FTZ32],
-// .sat with [Sat32], and turns sub into add of the negated operand. It keeps no exception flags (PTX has
+// The package does not read instructions: the caller applies .ftz to operands and results with [FTZ32], where
+// there is no function with FTZ in its name, .sat with [Sat32], and turns sub into add of the negated operand. It keeps no exception flags (PTX has
 // none), and NaN payloads do not survive (see [NaN32]).
 package fp
 

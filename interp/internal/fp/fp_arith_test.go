@@ -4,6 +4,7 @@ package fp
 
 import (
 	"math"
+	"math/big"
 	"testing"
 )
 
@@ -273,5 +274,56 @@ func TestMinMax(t *testing.T) {
 			check(t, "Min64", RN, math.Float64bits(Min64(x, y)), want(lay64, a, b, false), a, b)
 			check(t, "Max64", RN, math.Float64bits(Max64(x, y)), want(lay64, a, b, true), a, b)
 		}
+	}
+}
+
+// TestFlushedResults compares results about the least normal number with those of numbers that have 24 bits
+// and any exponent: those below it are flushed.
+func TestFlushedResults(t *testing.T) {
+	const least = 0x1p-126
+	modes := [4]big.RoundingMode{RN: big.ToNearestEven, RZ: big.ToZero, RM: big.ToNegativeInf, RP: big.ToPositiveInf}
+	compare := func(name string, x *big.Float, got func(r Rounding) float32, in ...uint64) {
+		if x.Sign() == 0 {
+			return // the sign of an exact zero is that of the forms without .ftz
+		}
+		for r := RN; r <= RP; r++ {
+			y := new(big.Float).SetPrec(24).SetMode(modes[r]).Set(x)
+			if new(big.Float).Abs(y).Cmp(big.NewFloat(least)) < 0 {
+				y = new(big.Float).Copy(big.NewFloat(math.Copysign(0, float64(x.Sign()))))
+			}
+			want, _ := y.Float32()
+			check(t, name, r, bitsOf32(got(r)), bitsOf32(want), in...)
+		}
+	}
+	exact := func() *big.Float { return new(big.Float).SetPrec(300) }
+	number := func(x float32) *big.Float { return exact().SetFloat64(float64(x)) }
+	rnd := source(t)
+	for range count(20000) {
+		// Two factors a few steps beside 1, and how they may be scaled to give a tiny result.
+		near := func() float32 { return float32Of(uint64(0x3f800000 - 6 + rnd.IntN(12))) }
+		k := rnd.IntN(120)
+		a, b := near()*float32(math.Ldexp(1, -k)), near()*float32(math.Ldexp(1, k-126))
+		inverse := near() * float32(math.Ldexp(1, 126-k))
+		c := near() * least * float32(rnd.IntN(3)-1)
+		if rnd.IntN(2) == 0 {
+			a = -a
+		}
+		c = FTZ32(c)
+		in := []uint64{bitsOf32(a), bitsOf32(b), bitsOf32(inverse), bitsOf32(c)}
+		if b = FTZ32(b); b != 0 {
+			compare("MulFTZ32", exact().Mul(number(a), number(b)), func(r Rounding) float32 { return MulFTZ32(a, b, r) }, in...)
+			x := exact().Mul(number(2*a), number(b))
+			compare("FmaFTZ32", x.Add(x, number(c)), func(r Rounding) float32 { return FmaFTZ32(2*a, b, c, r) }, in...)
+		}
+		compare("DivFTZ32", exact().Quo(number(a), number(inverse)), func(r Rounding) float32 { return DivFTZ32(a, inverse, r) }, in...)
+		wide := float64(a) * math.Ldexp(1+float64(rnd.IntN(5)-2)*0x1p-52, k-126)
+		compare("F64ToF32FTZ", exact().SetFloat64(wide), func(r Rounding) float32 { return F64ToF32FTZ(wide, r) }, math.Float64bits(wide))
+	}
+	subnormal := float32(0x1p-127)
+	for r := RN; r <= RP; r++ {
+		check(t, "MulFTZ32", r, bitsOf32(MulFTZ32(-subnormal, 4, r)), 1<<31)
+		check(t, "DivFTZ32", r, bitsOf32(DivFTZ32(1, -subnormal, r)), 0xff800000)
+		check(t, "FmaFTZ32", r, bitsOf32(FmaFTZ32(subnormal, 4, subnormal, r)), 0)
+		check(t, "F64ToF32FTZ", r, bitsOf32(F64ToF32FTZ(math.NaN(), r)), uint64(NaN32))
 	}
 }

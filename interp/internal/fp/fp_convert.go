@@ -21,6 +21,21 @@ func F64ToF32(x float64, r Rounding) (y float32) {
 	return y
 }
 
+// F64ToF32FTZ is [F64ToF32] with .ftz for the result. A number a little below 0x1p-126 may be rounded up
+// to it. What counts then is whether it would reach 0x1p-126 if the exponent had no lower bound: tininess
+// after rounding, IEEE 754, 7.5. So it is in what NVIDIA's assembler makes of cvt.ftz.f32.f64, div.ftz,
+// rcp.ftz, and of a mul.ftz with constant operands.
+func F64ToF32FTZ(x float64, r Rounding) float32 {
+	if math.Abs(x) < 0x1p-126 {
+		const up = 0x1p64 // away from the bound
+		y := F64ToF32(x*up, r)
+		if math.Abs(float64(y)) < 0x1p-126*up {
+			return float32(math.Copysign(0, x))
+		}
+	}
+	return F64ToF32(x, r)
+}
+
 // narrow32 is F64ToF32: it rounds x to nearest and takes the neighbour if mode r asks for it. An overflow
 // to Inf and an underflow to zero are neighbours of finite numbers like all others.
 func narrow32(x float64, r Rounding) float32 {

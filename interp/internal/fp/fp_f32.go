@@ -107,6 +107,27 @@ func Sqrt32(a float32, r Rounding) float32 {
 	return narrow32(math.Sqrt(float64(a)), r)
 }
 
+// MulFTZ32, DivFTZ32 and FmaFTZ32 are [Mul32], [Div32] and [Fma32] with .ftz for operands and result; what
+// is flushed of results is said at [F64ToF32FTZ]. Sums of two numbers and square roots need no such
+// functions: a sum below 0x1p-126 is exact, and no root is.
+func MulFTZ32(a, b float32, r Rounding) float32 {
+	return F64ToF32FTZ(float64(FTZ32(a))*float64(FTZ32(b)), r)
+}
+
+// DivFTZ32 is described at [MulFTZ32].
+func DivFTZ32(a, b float32, r Rounding) float32 {
+	return F64ToF32FTZ(float64(FTZ32(a))/float64(FTZ32(b)), r)
+}
+
+// FmaFTZ32 is described at [MulFTZ32].
+func FmaFTZ32(a, b, c float32, r Rounding) float32 {
+	x, y := float64(float64(FTZ32(a))*float64(FTZ32(b))), float64(FTZ32(c))
+	if s := sumOdd(x, y); s != 0 {
+		return F64ToF32FTZ(s, r)
+	}
+	return sum32(x, y, r)
+}
+
 // sum32 returns x + y rounded to f32 in mode r. Each of x and y is a float32, or the exact product of two,
 // held in a float64.
 func sum32(x, y float64, r Rounding) float32 {

@@ -71,10 +71,11 @@ func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 	return t.toFloat(n, to)
 }
 
-// source decodes a floating-point operand; .ftz is about .f32 only.
+// source decodes a floating-point operand. The manual's .ftz flushes one of .f32;
+// a GPU's conversion to .f16 ignores it.
 func (t *thread) source(a uint64, from ptx.Type) number {
 	f := formatOf(from)
-	if from == ptx.F32 {
+	if from == ptx.F32 && t.in.SlotType("dtype") != ptx.F16 {
 		a = t.ftz(f, a)
 	}
 	return f.decode(a)
@@ -114,8 +115,8 @@ func (t *thread) toInt(a uint64, from, to ptx.Type) uint64 {
 func (t *thread) toFloat(n number, to ptx.Type) uint64 {
 	f := formatOf(to)
 	d := f.round(n, t.rounding())
-	if to == ptx.F32 {
-		d = t.ftz(f, d)
+	if to == ptx.F32 && t.has("ftz") && f.isTiny(n, t.rounding()) {
+		d = f.signed(n.neg, 0)
 	}
 	if t.has("satfinite") && !f.isNaN(d) && d&^f.sign() == f.inf() {
 		d--

@@ -39,7 +39,11 @@ func (t *thread) rounded(f format, op func(rnd string, x []number) number, args 
 	for i, a := range args {
 		x[i] = f.decode(t.ftz(f, a))
 	}
-	d := t.ftz(f, f.round(op(rnd, x), rnd))
+	exact := op(rnd, x)
+	d := f.round(exact, rnd)
+	if t.has("ftz") && f.isTiny(exact, rnd) {
+		d = f.signed(exact.neg, 0)
+	}
 	if t.has("sat") {
 		d = f.saturate(d)
 	}

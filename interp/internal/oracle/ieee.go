@@ -202,6 +202,19 @@ func (f format) round(n number, rnd string) uint64 {
 	return f.signed(n.neg, f.inf())
 }
 
+// isTiny reports whether a finite number, rounded to the format's precision as
+// though the exponent had no lower bound, is below the least normal number: IEEE
+// 754, 7.5, tininess after rounding. Such results are what .ftz flushes, by the
+// code that ptxas has for div.ftz, rcp.ftz and cvt.ftz.f32.f64.
+func (f format) isTiny(n number, rnd string) bool {
+	if n.class != finite {
+		return false
+	}
+	e := n.mant.BitLen() - 1 + n.exp
+	m := n.quantise(e-f.frac, rnd)
+	return e+m.BitLen()-1-f.frac < 1-f.bias()
+}
+
 // integral rounds to an integer; the sign of a zero stays.
 func (n number) integral(rnd string) number {
 	if n.class != finite {

@@ -290,10 +290,20 @@ func brev(t *thread) {
 	t.put("d", d)
 }
 
+// fieldPart is a position or length of bfe and bfi: the low byte of the operand.
+// The 64-bit forms use all 32 bits of it, whatever the manual says: GPUs have no
+// instruction for them, and the shifts that stand in take the whole operand.
+func (t *thread) fieldPart(name string) int {
+	if t.in.Type().Bits() == 64 {
+		return int(t.arg(name))
+	}
+	return int(t.arg(name) & 0xff)
+}
+
 // bfe (9.7.1.19): the field of c bits from bit b of a, extended.
 func bfe(t *thread) {
 	msb := t.in.Type().Bits() - 1
-	a, pos, length := t.arg("a"), int(t.arg("b")&0xff), int(t.arg("c")&0xff)
+	a, pos, length := t.arg("a"), t.fieldPart("b"), t.fieldPart("c")
 	sbit := uint64(0)
 	if t.in.Type().IsSigned() && length != 0 {
 		sbit = a >> min(pos+length-1, msb) & 1
@@ -313,7 +323,7 @@ func bfe(t *thread) {
 // the destination f and the length d.
 func bfi(t *thread) {
 	msb := t.in.Type().Bits() - 1
-	a, d, pos, length := t.arg("a"), t.arg("b"), int(t.arg("c")&0xff), int(t.arg("e")&0xff)
+	a, d, pos, length := t.arg("a"), t.arg("b"), t.fieldPart("c"), t.fieldPart("e")
 	for i := 0; i < length && pos+i <= msb; i++ {
 		d = d&^(1<<(pos+i)) | a>>i&1<<(pos+i)
 	}
@@ -406,14 +416,15 @@ func addCC(t *thread) {
 	t.addCarry(t.unsigned("a"), t.unsigned("b"), t.in.Mnemonic() == "addc" && t.carry)
 }
 
-// subCC (9.7.2.3, 9.7.2.4): sub.cc, subc; the flag is the borrow.
+// subCC (9.7.2.3, 9.7.2.4): sub.cc, subc. The manual says that the flag is the
+// borrow; on GPUs it is its opposite, and so it is here.
 func subCC(t *thread) {
 	d := new(big.Int).Sub(t.unsigned("a"), t.unsigned("b"))
-	if t.in.Mnemonic() == "subc" {
-		d.Sub(d, big.NewInt(int64(bit(t.carry))))
+	if t.in.Mnemonic() == "subc" && !t.carry {
+		d.Sub(d, big.NewInt(1))
 	}
 	if t.has("cc") {
-		t.carry = d.Sign() < 0
+		t.carry = d.Sign() >= 0
 	}
 	t.putInt("d", d)
 }

@@ -81,6 +81,11 @@ func TestIntManual(t *testing.T) {
 		{"bfe.s32", u(0x80000000, 28, 8), u(0xfffffff8)},
 		{"bfe.u32", u(0x80000000, 40, 4), u(0)},
 		{"bfe.s64", u(1<<63, 300, 0), u(0)},
+		{"bfe.u64", u(0xabcd, 0x104, 8), u(0)}, // 64 bits: all of the position and length count
+		{"bfe.u64", u(0xabcd, 4, 0x108), u(0xabc)},
+		{"bfe.s64", u(1<<63, 0x100, 1), u(math.MaxUint64)},
+		{"bfi.b64", u(0xff, 0, 0x104, 8), u(0)},
+		{"bfi.b64", u(math.MaxUint64, 0, 60, 0x100), u(0xf000000000000000)},
 		{"bfi.b32", u(0xff, 0, 4, 8), u(0xff0)},
 		{"bfi.b32", u(0, 0xffffffff, 28, 255), u(0x0fffffff)},
 		{"bfi.b32", u(0xff, 0x1234, 32, 8), u(0x1234)},
