@@ -122,6 +122,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		87:  1,                      // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
 		89:  1,                      // CONCURRENT_MANAGED_ACCESS
 		91:  1,                      // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+		95:  1,                      // COOPERATIVE_LAUNCH
 		97:  l.sharedOptin,          // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 		99:  1,                      // HOST_REGISTER_SUPPORTED
 		106: l.blocks,               // MAX_BLOCKS_PER_MULTIPROCESSOR

@@ -247,6 +247,48 @@ func TestDynamicShared(t *testing.T) {
 	}
 }
 
+// gridBarrier has blocks that each add 1 to a word and wait until all have, at the grid's
+// workspace: see testdata/nvcc/grid.cu, which NVIDIA's compiler makes of CUDA C++.
+const gridBarrier = `.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry meet(.param .u64 x)
+{
+	.reg .u32 %r<8>; .reg .u64 %rd<3>; .reg .pred %p;
+	ld.param.u64 %rd0, [x];
+	mov.u32 %r0, %envreg2; mov.u32 %r1, %envreg1; mov.b64 %rd1, {%r0, %r1};
+	mov.u32 %r2, %nctaid.x;
+	atom.global.add.u32 %r3, [%rd1+4], 1;
+L:	ld.acquire.gpu.u32 %r4, [%rd1+4];
+	setp.lt.u32 %p, %r4, %r2;
+	@%p bra L;
+	atom.global.add.u32 %r5, [%rd0], 1;
+	ret;
+}
+`
+
+func TestCooperativeLaunch(t *testing.T) {
+	c := newClient(t, nil)
+	if got := must(c.d.DeviceGetAttribute(95, 0))(t); got != 1 {
+		t.Errorf("COOPERATIVE_LAUNCH is %d", got)
+	}
+	c.mod = c.load(gridBarrier)
+	x := c.alloc(4)
+	// 8.6 has 16 blocks on each multiprocessor.
+	p := launchParams(c.function("meet"), 16*interp.Multiprocessors, 1, x)
+	p.Cooperative = true
+	for range 2 { // each with a workspace of its own
+		c.ok(c.LaunchKernel(p, 0))
+	}
+	c.expect(x, 2*16*interp.Multiprocessors)
+	p.Grid.X++
+	c.want(CooperativeLaunchTooLarge, "257 blocks, of which the device holds 256 at once", c.LaunchKernel(p, 0))
+	// A launch of any other kind has no workspace.
+	p.Cooperative = false
+	c.ok(c.LaunchKernel(p, 0))
+	c.want(IllegalAddress, "", c.CtxSynchronize())
+}
+
 // The first fault of a context is the result of every later call in it, told once
 // in full, and another context works on.
 func TestFault(t *testing.T) {

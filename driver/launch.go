@@ -18,6 +18,8 @@ type LaunchParams struct {
 	Grid, Block interp.Dim3
 	Shared      uint32 // bytes of dynamic shared memory
 
+	Cooperative bool // the blocks may wait for each other
+
 	// The arguments: either an array of pointers to them, or the "extra" array,
 	// which tells of a buffer that holds them.
 	Params, Extra unsafe.Pointer
@@ -54,12 +56,21 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	if int64(p.Shared) > int64(most) {
 		return nil, d.complain(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, most))
 	}
+	if p.Cooperative {
+		n, err := f.residency(p.Block.Count(), int(p.Shared))
+		if err != nil {
+			return nil, err
+		}
+		if most := n * interp.Multiprocessors; p.Grid.Count() > most {
+			return nil, d.complain(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the device holds %d at once", f.kernel.Name, p.Grid.Count(), most))
+		}
+	}
 	args, err := arguments(f.kernel.Name, info, p.Params, p.Extra)
 	if err != nil {
 		return nil, d.complain(err)
 	}
 	return &launch{f, interp.Launch{
-		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared),
+		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative,
 		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Stats: d.settings.Stats != "",
 		Observer: p.Observer,
 	}}, nil

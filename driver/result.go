@@ -49,6 +49,7 @@ const (
 	InvalidAddressSpace         Result = 717
 	InvalidPC                   Result = 718
 	LaunchFailed                Result = 719
+	CooperativeLaunchTooLarge   Result = 720
 	NotPermitted                Result = 800
 	NotSupported                Result = 801
 	Unknown                     Result = 999

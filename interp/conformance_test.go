@@ -150,7 +150,7 @@ func tryCase(t *testing.T, m *ptx.Module, c *cases.Case, e engine, block cases.E
 		t.Fatal(err)
 	}
 	err = e.run(mod, &Launch{
-		Kernel: c.Kernel, Grid: Dim(c.Grid[:]...), Block: Dim(block[:]...), Args: args, Shared: c.Shared, WarpSize: width, MaxSteps: 1 << 22,
+		Kernel: c.Kernel, Grid: Dim(c.Grid[:]...), Block: Dim(block[:]...), Args: args, Shared: c.Shared, Cooperative: c.Cooperative, WarpSize: width, MaxSteps: 1 << 22,
 	})
 	if err != nil || c.Trap != "" {
 		return err

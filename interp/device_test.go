@@ -379,3 +379,23 @@ func TestArguments(t *testing.T) {
 		t.Error("no error for missing arguments")
 	}
 }
+
+// A cooperative grid is in flight as a whole or refused: 16 multiprocessors hold 32 CTAs
+// each, 2048 threads and 228 KiB of shared memory, of which the system takes 1 KiB per CTA
+// (CUDA C++ Programming Guide, technical specifications).
+func TestCooperativeGridFits(t *testing.T) {
+	dev := NewDevice(Config{})
+	m, err := dev.Load("k.ptx", []byte(".version 7.8\n.target sm_80\n.address_size 64\n.entry k() { ret; }"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct{ threads, shared, most int }{{1, 0, 512}, {64, 0, 512}, {65, 0, 16 * 21}, {1024, 0, 32}, {32, 75 << 10, 48}} {
+		for _, more := range []int{0, 1} {
+			_, err := m.Run(context.Background(), &Launch{Grid: Dim(k.most + more), Block: Dim(k.threads), Shared: k.shared, Cooperative: true})
+			var refused *LaunchError
+			if (more > 0) != errors.As(err, &refused) || more == 0 && err != nil {
+				t.Errorf("%d CTAs of %d threads with %d bytes of shared memory: %v", k.most+more, k.threads, k.shared, err)
+			}
+		}
+	}
+}

@@ -13,7 +13,8 @@ package interp
 // makes progress. Kernels without visible instructions only have first halves.
 //
 // A bounded number of CTAs is in flight. If they all wait for one that is not,
-// more are admitted, so that any CTA may wait for any other.
+// more are admitted, so that any CTA may wait for any other. Those of a cooperative
+// launch all are from the beginning.
 
 import (
 	"context"
@@ -27,6 +28,7 @@ import (
 	"unsafe"
 
 	"gemu/affinetrack"
+	"gemu/interp/internal/mem"
 )
 
 // Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
@@ -53,6 +55,7 @@ type grid struct {
 	stackWords int
 	maxSteps   int64
 	gridID     uint64
+	workspace  *mem.Allocation // of a cooperative launch; nil otherwise
 	stdout     io.Writer
 	workers    int
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
@@ -92,6 +95,9 @@ func (g *grid) run(ctx context.Context) error {
 	window := windowFree
 	if g.code.ordered {
 		window = windowOrdered
+	}
+	if g.workspace != nil {
+		window = g.total
 	}
 	g.atomics = g.workers > 1
 	g.lowFail.Store(math.MaxInt64)

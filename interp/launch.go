@@ -50,6 +50,12 @@ const (
 	maxShared   = 227 << 10
 	maxParams   = 32764
 	defaultStep = 1 << 27
+
+	// What a multiprocessor of any compute capability holds at once at most.
+	residentThreads = 2048
+	residentCTAs    = 32
+	residentShared  = 228 << 10
+	reservedShared  = 1 << 10 // of it, by the system for each CTA
 )
 
 // LaunchError is a launch that was refused before it began: the kernel does not
@@ -67,6 +73,11 @@ type Launch struct {
 	Block  Dim3
 	Args   []any // one per parameter: see Module.Launch
 	Shared int   // bytes of dynamic shared memory
+
+	// Cooperative has all CTAs in flight at once, with a workspace for a barrier of the
+	// grid, whose address is in %envreg1 (high half) and %envreg2. A grid that is too
+	// large for that is refused.
+	Cooperative bool
 
 	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
 	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
@@ -203,6 +214,9 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if shared > maxShared {
 		return nil, refuse("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
 	}
+	if most := resident(l.Block.Count(), int(shared)); l.Cooperative && l.Grid.Count() > most {
+		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, l.Grid.Count(), most, l.Block.Count(), shared)
+	}
 	steps := l.MaxSteps
 	if steps <= 0 {
 		steps = defaultStep
@@ -213,6 +227,10 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.HasMapped(),
 		mode: l.Mode, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
+	}
+	if l.Cooperative {
+		g.workspace = d.mem.OpenWorkspace()
+		defer d.mem.Free(g.workspace)
 	}
 	g.fix()
 	stop := func() {}
@@ -323,6 +341,13 @@ func checkExtent(fn *ptx.Func, grid, block Dim3) error {
 		}
 	}
 	return nil
+}
+
+// resident is how many CTAs of so many threads and bytes of shared memory the device
+// holds at once.
+func resident(threads, shared int) int {
+	warps := (threads + 31) / 32
+	return Multiprocessors * min(residentCTAs, residentThreads/32/warps, residentShared/(shared+reservedShared))
 }
 
 // mostThreads is how many threads a block of the kernel may have.

@@ -103,6 +103,11 @@ func runOracle(m *Module, l *Launch) error {
 		},
 		MaxSteps: l.MaxSteps,
 	}
+	if l.Cooperative {
+		workspace := m.dev.mem.OpenWorkspace()
+		defer m.dev.mem.Free(workspace)
+		o.Workspace = workspace.Base
+	}
 	_, err = oracle.Run(context.Background(), o)
 	return err
 }

@@ -3,6 +3,7 @@ package interp
 // This file reads the special registers (manual chapter 10).
 
 import (
+	"math"
 	"math/bits"
 
 	"gemu/affinetrack"
@@ -14,6 +15,13 @@ import (
 
 // Multiprocessors is how many the device claims to have.
 const Multiprocessors = 16
+
+// The address of the workspace of a cooperative launch is in two of the %envreg (load_env_reg64
+// of CUDA's cooperative_groups/details/driver_abi.h).
+const (
+	workspaceHigh = ptx.EnvReg0 + 1
+	workspaceLow  = ptx.EnvReg0 + 2
+)
 
 // sreg reads a special register into row d, or a temporary if d is noRow.
 func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
@@ -186,7 +194,8 @@ func (w *warp) uniformSreg(r ptx.SpecialReg) uint64 {
 // fixedSreg reports whether a special register is the same wherever and whenever it
 // is read in a launch.
 func fixedSreg(r ptx.SpecialReg) bool {
-	return r >= ptx.NtidX && r <= ptx.NtidZ || r >= ptx.NctaidX && r <= ptx.NctaidZ || r == ptx.NWarpID || r == ptx.GridID
+	return r >= ptx.NtidX && r <= ptx.NtidZ || r >= ptx.NctaidX && r <= ptx.NctaidZ || r == ptx.NWarpID || r == ptx.GridID ||
+		r == workspaceHigh || r == workspaceLow
 }
 
 // sreg is a special register that is the same in all warps of a launch.
@@ -214,6 +223,14 @@ func (g *grid) sreg(r ptx.SpecialReg) uint64 {
 		return g.sharedLen
 	case ptx.DynamicSmemSize:
 		return g.dynShared
+	case workspaceHigh, workspaceLow:
+		switch {
+		case g.workspace == nil:
+			return 0
+		case r == workspaceHigh:
+			return g.workspace.Base >> 32
+		}
+		return g.workspace.Base & math.MaxUint32
 	}
 	// The rest counts events that do not happen here, or names resources that
 	// are not reserved: 0.

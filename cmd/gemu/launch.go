@@ -31,6 +31,7 @@ type launchFlags struct {
 	Arg    []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter: a number, @FILE (.npy .png .bin), TYPE[N], TYPE[N]=iota|VALUE|rand:SEED, &I (the buffer of argument I), bytes:HEX." placeholder:"ARG"`
 	Set    []string `sep:"none" help:"Set a .global or .const variable before the launch, NAME=ARG." placeholder:"NAME=ARG"`
 	Shared int      `help:"Bytes of dynamic shared memory."`
+	Coop   bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
 	Size   int      `help:"Size of a workload's input."`
 
 	Warp    int   `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
@@ -71,7 +72,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
 	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers})
 	var err error
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
-		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 {
+		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop {
 			return nil, ownLaunches(name)
 		}
 		if j.workload, err = lookupWorkload(name); err != nil {
@@ -131,7 +132,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 			return fmt.Errorf("--set %s: %w", s, err)
 		}
 	}
-	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: values, Shared: c.Shared}
+	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: values, Shared: c.Shared, Cooperative: c.Coop}
 	return nil
 }
 

@@ -30,18 +30,19 @@ func cuLaunchKernel(function C.CUfunction, gx, gy, gz, bx, by, bz, shared C.uint
 	}, stream)
 }
 
-// cuLaunchCooperativeKernel is a launch whose blocks are all in flight at once. Here
-// blocks make progress in any launch (see interp), so it is like any other.
-//
 //export cuLaunchCooperativeKernel
 func cuLaunchCooperativeKernel(function C.CUfunction, gx, gy, gz, bx, by, bz, shared C.uint, stream C.CUstream, params *unsafe.Pointer) C.CUresult {
 	return launch("cuLaunchCooperativeKernel", &driver.LaunchParams{
 		Func: driver.Handle(function), Grid: extent(gx, gy, gz), Block: extent(bx, by, bz), Shared: uint32(shared), Params: unsafe.Pointer(params),
+		Cooperative: true,
 	}, stream)
 }
 
 // Numbers of CUlaunchAttributeID whose value changes what a launch computes.
-const attributeCluster = 4
+const (
+	attributeCooperative = 2
+	attributeCluster     = 4
+)
 
 //export cuLaunchKernelEx
 func cuLaunchKernelEx(config *C.CUlaunchConfig, function C.CUfunction, params, extra *unsafe.Pointer) C.CUresult {
@@ -49,18 +50,23 @@ func cuLaunchKernelEx(config *C.CUlaunchConfig, function C.CUfunction, params, e
 		if config == nil || config.numAttrs > 0 && config.attrs == nil {
 			return driver.InvalidValue
 		}
-		for _, a := range unsafe.Slice(config.attrs, int(config.numAttrs)) {
-			dim := (*[3]C.uint)(unsafe.Pointer(&a.value))
-			if a.id == attributeCluster && dim[0]*dim[1]*dim[2] > 1 {
-				return &driver.Error{Result: driver.NotSupported, Detail: "clusters of more than one block"}
-			}
-		}
-		return t.LaunchKernel(&driver.LaunchParams{
+		p := driver.LaunchParams{
 			Func: driver.Handle(function), Shared: uint32(config.sharedMemBytes),
 			Grid:   extent(config.gridDimX, config.gridDimY, config.gridDimZ),
 			Block:  extent(config.blockDimX, config.blockDimY, config.blockDimZ),
 			Params: unsafe.Pointer(params), Extra: unsafe.Pointer(extra),
-		}, driver.Handle(config.hStream))
+		}
+		for _, a := range unsafe.Slice(config.attrs, int(config.numAttrs)) {
+			switch a.id {
+			case attributeCooperative:
+				p.Cooperative = *(*C.int)(unsafe.Pointer(&a.value)) != 0
+			case attributeCluster:
+				if dim := (*[3]C.uint)(unsafe.Pointer(&a.value)); dim[0]*dim[1]*dim[2] > 1 {
+					return &driver.Error{Result: driver.NotSupported, Detail: "clusters of more than one block"}
+				}
+			}
+		}
+		return t.LaunchKernel(&p, driver.Handle(config.hStream))
 	})
 }
 

@@ -30,9 +30,11 @@ type Case struct {
 	Grid   Extent
 	Shared int   // bytes of dynamic shared memory
 	Widths []int // of warps; the first is the one that the case is about
+
+	Cooperative bool // whether the CTAs may wait for each other
 }
 
-var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+=\d+(?:x\d+)*)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
+var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+(?:=\d+(?:x\d+)*)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
 
 // Read reads the cases of a source.
 func Read(src string) ([]Case, error) {
@@ -60,6 +62,8 @@ func Read(src string) ([]Case, error) {
 				c.Grid = extent(value)
 			case "shared":
 				c.Shared = n
+			case "cooperative":
+				c.Cooperative = true
 			case "warp":
 				c.Widths = []int{n}
 			default:

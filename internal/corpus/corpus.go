@@ -193,7 +193,7 @@ func ofModule(file string, m *ptx.Module, stated []cases.Case) []*Program {
 
 // stated runs a case.
 func (r *run) stated(m *ptx.Module, c *cases.Case) error {
-	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared}
+	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared, Cooperative: c.Cooperative}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		args, result, err := c.Arguments(k.Params, func(data []byte) (any, error) { return interp.NewBuffer(dev, data) })
 		return args, func() error {

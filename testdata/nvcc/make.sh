@@ -9,7 +9,7 @@ for cu in *.cu; do
   {
     echo "// nvcc -ptx -arch=sm_80 $cu -o $ptx"
     cat made.ptx
-    grep '^// run' "$cu"
+    grep -E '^// (run|trap)' "$cu"
   } >"$ptx"
   rm made.ptx
 done

@@ -47,6 +47,7 @@ const (
 	Heap                    // device-side malloc
 	SharedBlock             // the shared memory of a CTA, at its window
 	Mapped                  // memory of the host
+	Workspace               // what the CTAs of a cooperative launch meet at
 )
 
 // Allocation is a piece of memory with an address range of its own.
@@ -102,6 +103,8 @@ func (a *Allocation) String() string {
 		if name == "" {
 			name = "host memory"
 		}
+	case Workspace:
+		name = "grid workspace"
 	}
 	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", name, a.Base, a.Base+a.Span, a.Span)
 }
@@ -218,6 +221,18 @@ func (m *Map) skipMapped(size uint64) {
 	}
 }
 
+// OpenWorkspace makes the workspace of a cooperative launch, which Free takes away. It is
+// what a grid's barrier counts in: a word with its size in bytes and a word that is 0
+// (struct grid_workspace of CUDA's cooperative_groups/details/driver_abi.h).
+func (m *Map) OpenWorkspace() *Allocation {
+	const size = 8
+	a := &Allocation{Base: WorkspaceBase, Size: size, Span: size, Data: AlignedBytes(size), Kind: Workspace}
+	a.Data[0] = size
+	a.setPointer()
+	m.insert(a)
+	return a
+}
+
 // Attach makes memory of the host device memory at an address, fixed if kernels may not
 // change it.
 func (m *Map) Attach(addr uint64, data []byte, name string, fixed bool) (*Allocation, error) {
@@ -259,8 +274,10 @@ func (m *Map) Free(a *Allocation) {
 	if a.release != nil {
 		a.release()
 	}
-	if a.Kind == Mapped {
-		m.mapped--
+	if a.Kind == Mapped || a.Kind == Workspace {
+		if a.Kind == Mapped {
+			m.mapped--
+		}
 		i := m.after(a.Base) - 1
 		m.allocs = slices.Delete(m.allocs, i, i+1)
 		return

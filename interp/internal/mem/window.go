@@ -19,6 +19,9 @@ const (
 	ParamBase = 0x000f_0000
 	paramSize = 0x0001_0000
 
+	// WorkspaceBase is the address of the workspace of a cooperative launch.
+	WorkspaceBase = 0x000e_0000
+
 	// CodeBase is where function addresses begin: a function is 16 bytes long.
 	CodeBase = 0x0400_0000
 )

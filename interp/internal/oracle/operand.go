@@ -204,6 +204,10 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 		return uint64(t.steps)
 	case ptx.ClockHi, ptx.GlobalTimerHi:
 		return uint64(t.steps) >> 32
+	case ptx.EnvReg0 + 1: // as CUDA's cooperative groups read it
+		return m.Workspace >> 32
+	case ptx.EnvReg0 + 2:
+		return m.Workspace & 0xffff_ffff
 	case ptx.TotalSmemSize, ptx.AggrSmemSize:
 		return uint64(m.SharedSize)
 	case ptx.DynamicSmemSize:

@@ -68,6 +68,7 @@ type Launch struct {
 	WarpSize    int // 1 to 64; 0 means 32
 	SharedBytes int // dynamic shared memory
 	Memory      Memory
+	Workspace   uint64 // its address, of a cooperative launch; or 0
 
 	// ParamBase is the device address of the parameter block. Parameters lie in
 	// it in order, each aligned to its Var.Alignment.
