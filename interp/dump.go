@@ -141,16 +141,9 @@ func (in *inst) String() string {
 
 // Supports reports whether an instruction variant is legal PTX (the table's
 // notation allows some combinations that a rule forbids), and whether gemu runs
-// it. Forms with open operands do not run.
+// it.
 func Supports(v *ptx.Variant) (legal, runs bool) {
-	if v.Op.Name == "call" {
-		return true, true
-	}
-	src := v.Example()
-	if src == "" {
-		return true, false
-	}
-	m, err := NewDevice(Config{}).Load("example.ptx", []byte(src))
+	m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
 	if err != nil {
 		return false, false
 	}

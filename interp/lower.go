@@ -364,9 +364,13 @@ func (l *lowerer) block(b *ptx.Block) {
 		live[i] = slices.Clone(now)
 		in := b.Instrs[i]
 		if in.Guard.Reg == ptx.NoReg {
-			in.Uses(func(ptx.RegID) {}, now.Remove)
+			for r := range in.Defs() {
+				now.Remove(r)
+			}
 		}
-		in.Uses(now.Add, func(ptx.RegID) {})
+		for r := range in.Uses() {
+			now.Add(r)
+		}
 	}
 	for i, in := range b.Instrs {
 		l.live = live[i]
@@ -380,8 +384,12 @@ func (l *lowerer) block(b *ptx.Block) {
 func (l *lowerer) instr(in *ptx.Instr) {
 	l.src = &instr{Instr: in, fn: l.fn, index: len(l.instrs)}
 	l.instrs = append(l.instrs, l.src)
-	in.Uses(func(r ptx.RegID) { l.src.reads = append(l.src.reads, register{r, l.rows[r]}) },
-		func(r ptx.RegID) { l.src.writes = append(l.src.writes, register{r, l.rows[r]}) })
+	for r := range in.Uses() {
+		l.src.reads = append(l.src.reads, register{r, l.rows[r]})
+	}
+	for r := range in.Defs() {
+		l.src.writes = append(l.src.writes, register{r, l.rows[r]})
+	}
 	if in.Guard.Reg != ptx.NoReg {
 		l.src.reads = l.src.reads[1:] // the guard comes first
 	}
@@ -668,7 +676,12 @@ func (l *lowerer) allocate() {
 		live.In[i].Each(func(r ptx.RegID) { touch(r, at) })
 		for _, in := range b.Instrs {
 			at++
-			in.Uses(func(r ptx.RegID) { touch(r, at) }, func(r ptx.RegID) { touch(r, at) })
+			for r := range in.Uses() {
+				touch(r, at)
+			}
+			for r := range in.Defs() {
+				touch(r, at)
+			}
 		}
 		live.Out[i].Each(func(r ptx.RegID) { touch(r, at) })
 	}

@@ -144,11 +144,13 @@ func (l *lowerer) actual(o *ptx.Operand) place {
 func lowerTrap(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: trapLane}, nil, nil) }
 
 func trapLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	kind := ErrTrap
-	if in.src.Op.Name == "brkpt" {
-		kind = ErrBreakpoint
-	}
-	w.fail(in.src, uint64(m)<<(32*h), kind, "%v", kind)
+	w.fail(in.src, uint64(m)<<(32*h), ErrTrap, "%v", ErrTrap)
+}
+
+func lowerBrkpt(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: brkptLane}, nil, nil) }
+
+func brkptLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+	w.fail(in.src, uint64(m)<<(32*h), ErrBreakpoint, "%v", ErrBreakpoint)
 }
 
 func lowerNanosleep(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: sleepLane}, nil, nil) }
@@ -168,7 +170,7 @@ func lowerBar(l *lowerer, in *ptx.Instr) {
 	if in.Has("cluster") {
 		l.refuse("%s", in.Text)
 	}
-	op := &barrierOp{dst: noRow, aligned: in.Op.Name == "bar" || in.Has("aligned")}
+	op := &barrierOp{dst: noRow, aligned: in.Form.Effects.Has(ptx.Aligned)}
 	ref := func(o *ptx.Operand) operandRef {
 		return operandRef{alu.R, l.source(o, ptx.U32, alu.R)}
 	}

@@ -26,10 +26,10 @@ func init() {
 		"ld": lowerLd, "ldu": lowerLd, "st": lowerSt, "atom": lowerAtom, "red": lowerAtom,
 		"prefetch": lowerHint, "prefetchu": lowerHint, "applypriority": lowerHint, "discard": lowerHint,
 		"createpolicy": lowerCreatepolicy,
-		"stacksave":    lowerStack, "stackrestore": lowerStack, "alloca": lowerStack,
+		"stacksave":    lowerStacksave, "stackrestore": lowerStackrestore, "alloca": lowerAlloca,
 
 		"bra": lowerBra, "brx": lowerBrx, "ret": lowerRet, "exit": lowerExit, "call": lowerCall,
-		"trap": lowerTrap, "brkpt": lowerTrap,
+		"trap": lowerTrap, "brkpt": lowerBrkpt,
 		"bar": lowerBar, "barrier": lowerBar, "membar": lowerNop, "fence": lowerNop,
 		"nanosleep": lowerNanosleep, "pmevent": lowerNop, "griddepcontrol": lowerNop, "setmaxnreg": lowerNop,
 		"shfl": lowerShfl, "vote": lowerVote, "match": lowerMatch, "activemask": lowerActivemask,

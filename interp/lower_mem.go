@@ -141,7 +141,7 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 }
 
 func lowerSt(l *lowerer, in *ptx.Instr) {
-	if in.Form.Operand("b") < 0 || in.Has("async") || in.Has("bulk") {
+	if in.Form.Effects.Has(ptx.Async) || in.Has("bulk") {
 		l.refuse("%s", in.Text)
 	}
 	a := l.accessOf(in, in.Arg("a"))
@@ -215,7 +215,7 @@ func lowerAtom(l *lowerer, in *ptx.Instr) {
 		a.atom.c = list(in.Arg("c"))
 	}
 	a.elems = make([]elem, len(a.atom.b))
-	if in.Op.Name == "atom" {
+	if in.Form.Operand("d") >= 0 {
 		var x access
 		l.elements(&x, in.Arg("d"), t, false)
 		copy(a.elems, x.elems)
@@ -251,10 +251,10 @@ func elemRows(list []elem, size int) []operandRef {
 // lets others see in which order CTAs ran: strong loads and stores, atomics that
 // do not commute or whose result is used, and the heap.
 func (l *lowerer) visible(in *ptx.Instr) bool {
-	switch {
-	case strongAccess(in):
+	switch e := in.Form.Effects; {
+	case e.Has(ptx.Strong) && in.MayTouchGlobal():
 		return true
-	case globalAtomic(in):
+	case e.Has(ptx.Atomic) && in.MayTouchGlobal():
 		return !l.orderFree
 	case in.Call != nil:
 		f, ok := in.Call.Target.Sym.(*ptx.Func)
@@ -263,53 +263,32 @@ func (l *lowerer) visible(in *ptx.Instr) bool {
 	return false
 }
 
-// strongAccess reports a volatile, relaxed, acquire or release access that may
-// be to global memory.
-func strongAccess(in *ptx.Instr) bool {
-	if in.Op.Name != "ld" && in.Op.Name != "st" {
-		return false
-	}
-	s, _ := in.Space()
-	return (s == ptx.Global || s == ptx.Generic) && (in.Has("volatile") || in.Slot("sem") != "" || in.Has("relaxed") || in.Has("cv"))
-}
-
-// globalAtomic reports an atomic that may be on global memory.
-func globalAtomic(in *ptx.Instr) bool {
-	s, _ := in.Space()
-	return (in.Op.Name == "atom" || in.Op.Name == "red") && s != ptx.Shared
-}
-
 // orderFree reports whether the order of all atomics on global memory in the
 // functions cannot be seen: each is the same commutative integer operation, its
 // result is not used, and nothing else looks at memory before the kernel ends.
 func (m *Module) orderFree(reach []reached) bool {
 	free := true
-	same := ""
+	var same commuting
 	for _, r := range reach {
 		var live *ptx.Liveness
 		for _, b := range r.fn.Blocks {
 			for i, in := range b.Instrs {
-				if strongAccess(in) {
-					return false
-				}
-				if !globalAtomic(in) {
+				e := in.Form.Effects
+				if !in.MayTouchGlobal() || !e.Any(ptx.Strong|ptx.Atomic) {
 					continue
 				}
 				op, ok := atomicOf(in)
-				key := in.Type().String()
-				switch op {
-				case atomAdd, atomAnd, atomOr, atomXor:
-					key = "" // alike for signed and unsigned
-				case atomMin, atomMax:
-				default:
-					ok = false
-				}
-				key += string(rune('0' + op))
-				if !ok || in.Type().IsFloat() || in.VecLen() > 1 || in.Type().Bits() < 32 || same != "" && same != key {
+				if !ok || !e.Has(ptx.Commutes) {
 					return false
 				}
-				same = key
-				if in.Op.Name == "red" {
+				// Operations of different widths do not commute, nor do signed
+				// and unsigned comparisons.
+				kind := commuting{op, in.Type().Bits(), in.Type().IsSigned() && (op == atomMin || op == atomMax)}
+				if same != (commuting{}) && same != kind {
+					return false
+				}
+				same = kind
+				if in.Form.Operand("d") < 0 {
 					continue
 				}
 				if live == nil {
@@ -324,17 +303,26 @@ func (m *Module) orderFree(reach []reached) bool {
 	return free
 }
 
+// commuting is what atomics share whose order is not seen in memory.
+type commuting struct {
+	op     atomicOp
+	bits   int
+	signed bool
+}
+
 // usedLater reports whether a register is read behind instruction i of a block
 // before it is written.
 func usedLater(b *ptx.Block, i int, r ptx.RegID, live *ptx.Liveness) bool {
 	for _, in := range b.Instrs[i+1:] {
-		used, written := false, false
-		in.Uses(func(u ptx.RegID) { used = used || u == r }, func(d ptx.RegID) { written = written || d == r })
-		if used {
-			return true
+		for u := range in.Uses() {
+			if u == r {
+				return true
+			}
 		}
-		if written && in.Guard.Reg == ptx.NoReg {
-			return false
+		for d := range in.Defs() {
+			if d == r && in.Guard.Reg == ptx.NoReg {
+				return false
+			}
 		}
 	}
 	return live.Out[b.Index].Has(r)
@@ -343,27 +331,34 @@ func usedLater(b *ptx.Block, i int, r ptx.RegID, live *ptx.Liveness) bool {
 // lowerHint: prefetches and priorities do nothing, discard may.
 func lowerHint(l *lowerer, in *ptx.Instr) {}
 
-func lowerStack(l *lowerer, in *ptx.Instr) {
-	s := slotOf(in.Type())
-	wide := uint64(0)
-	if s == alu.Q {
+// stackSlot is the slot of stack pointers, and whether it is a wide one.
+func stackSlot(in *ptx.Instr) (s alu.Slot, wide uint64) {
+	if s = slotOf(in.Type()); s == alu.Q {
 		wide = 1
 	}
-	switch in.Op.Name {
-	case "stacksave":
-		d := l.target(&in.Ops[0], s)
-		l.emit(inst{Operands: regfile.Operands{D: d, Imm: wide}, lane: stacksave}, nil, rows(s, d))
-	case "stackrestore":
-		a := l.source(&in.Ops[0], in.Type(), s)
-		l.emit(inst{Operands: regfile.Operands{A: a, Imm: wide}, lane: stackrestore}, rows(s, a), nil)
-	case "alloca":
-		align := uint64(8)
-		if o := in.Arg("b"); o.Kind == ptx.ImmOperand {
-			align = max(align, o.Imm.Bits)
-		}
-		d, a := l.target(&in.Ops[0], s), l.source(&in.Ops[1], in.Type(), s)
-		l.emit(inst{Operands: regfile.Operands{D: d, A: a, Imm: wide | align<<1}, lane: alloca}, rows(s, a), rows(s, d))
+	return s, wide
+}
+
+func lowerStacksave(l *lowerer, in *ptx.Instr) {
+	s, wide := stackSlot(in)
+	d := l.target(&in.Ops[0], s)
+	l.emit(inst{Operands: regfile.Operands{D: d, Imm: wide}, lane: stacksave}, nil, rows(s, d))
+}
+
+func lowerStackrestore(l *lowerer, in *ptx.Instr) {
+	s, wide := stackSlot(in)
+	a := l.source(&in.Ops[0], in.Type(), s)
+	l.emit(inst{Operands: regfile.Operands{A: a, Imm: wide}, lane: stackrestore}, rows(s, a), nil)
+}
+
+func lowerAlloca(l *lowerer, in *ptx.Instr) {
+	s, wide := stackSlot(in)
+	align := uint64(8)
+	if o := in.Arg("b"); o.Kind == ptx.ImmOperand {
+		align = max(align, o.Imm.Bits)
 	}
+	d, a := l.target(&in.Ops[0], s), l.source(&in.Ops[1], in.Type(), s)
+	l.emit(inst{Operands: regfile.Operands{D: d, A: a, Imm: wide | align<<1}, lane: alloca}, rows(s, a), rows(s, d))
 }
 
 // log2 of a power of two.

@@ -43,10 +43,10 @@ var randomVariants = func() []*ptx.Variant {
 	var list []*ptx.Variant
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
-			if !f.Class.Pure() || f.Open() || f.Abolished() {
+			if !f.Effects.Has(ptx.Pure) || f.Abolished() {
 				continue
 			}
-			if slices.Contains([]string{"mov", "isspacep", "mapa", "getctarank", "cvta"}, op.Name) {
+			if slices.Contains([]string{"mov", "isspacep", "mapa", "getctarank", "cvta", "createpolicy"}, op.Name) {
 				continue
 			}
 			for _, v := range f.Variants() {
@@ -112,12 +112,12 @@ func (p *program) instr(variants []*ptx.Variant) {
 			text = fmt.Sprint(p.r.IntN(256))
 		case o.Vector:
 			return
-		case !o.Dst && (name == "div" || name == "rem") && t.IsInt() && o.Name == "b":
+		case !o.Writes() && (name == "div" || name == "rem") && t.IsInt() && o.Name == "b":
 			// Division by zero is undefined.
 			text = fmt.Sprint(int64(p.value()&0x7f) + 1)
 		case name == "fns" && o.Name == "b":
 			text = fmt.Sprint(p.r.IntN(32))
-		case !o.Dst && t != ptx.Pred && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
+		case !o.Writes() && t != ptx.Pred && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
 			x := p.value()
 			if p.constants > 0 && p.r.IntN(2) == 0 {
 				x = uint64(p.r.IntN(40)) // such as shifts and factors of addresses

@@ -129,12 +129,7 @@ func (b *funcBuilder) build(t *syntax.Func) {
 	b.resolve()
 	for _, blk := range f.Blocks {
 		if term := blk.Terminator(); term != nil {
-			switch {
-			case term.Op.Name == "bra" && term.Ops[0].Table != nil:
-				b.errorf(term.Pos, "%s: %s is a list, not a label", term.Text, term.Ops[0].Table.Name)
-			case term.Op.Name == "brx" && (term.Ops[1].Table == nil && term.Ops[1].Block != nil || term.Ops[1].Table != nil && term.Ops[1].Table.Blocks == nil):
-				b.errorf(term.Pos, "%s: want the name of a .branchtargets list", term.Text)
-			}
+			b.target(term)
 		}
 	}
 	if last := f.Blocks[len(f.Blocks)-1]; len(last.Instrs) == 0 && len(last.Labels) == 0 && len(f.Blocks) > 1 {
@@ -142,6 +137,20 @@ func (b *funcBuilder) build(t *syntax.Func) {
 	}
 	if len(b.errs) == 0 {
 		f.connect()
+	}
+}
+
+// target checks what a jump names: a label or a list, as its form wants.
+func (b *funcBuilder) target(in *Instr) {
+	for i := range in.Ops {
+		o := &in.Ops[i]
+		switch list := in.Form.Operands[i].Targets; {
+		case o.Kind != LabelOperand:
+		case !list && o.Table != nil:
+			b.errorf(in.Pos, "%s: %s is a list, not a label", in.Text, o.Table.Name)
+		case list && (o.Block != nil || o.Table != nil && o.Table.Blocks == nil):
+			b.errorf(in.Pos, "%s: want the name of a .branchtargets list", in.Text)
+		}
 	}
 }
 
@@ -435,7 +444,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		in.Guard = Guard{e.reg, s.GuardNot}
 	}
 	var ok bool
-	if v.Op.Name == "call" {
+	if v.Form.Effects.Has(Calls) {
 		ok = b.call(in, s)
 	} else {
 		ok = b.operands(in, s)
@@ -448,7 +457,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		return
 	}
 	b.cur.Instrs = append(b.cur.Instrs, in)
-	if in.isTerminator() {
+	if in.EndsBlock() {
 		b.startBlock()
 	}
 }
@@ -458,88 +467,86 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 	specs := in.Form.Operands
 	// d|p counts as two.
 	written := make([]*syntax.Operand, 0, 8)
-	paired := 0
 	for i := range s.Operands {
 		o := &s.Operands[i]
 		written = append(written, o)
-		if o.Pair != nil {
-			paired++
-			if len(specs) > len(written) && specs[len(written)].Pair {
-				written = append(written, o.Pair)
-			} else if !in.Form.variadic {
-				b.errorf(Pos(o.Pair.Pos), "%s: operand %d is no pair", in.Text, i+1)
-				return false
-			}
-		} else if len(specs) > len(written) && specs[len(written)].Pair {
-			if !specs[len(written)].Optional {
-				b.errorf(Pos(o.Pos), "%s: operand %d must be a pair a|b", in.Text, i+1)
-				return false
-			}
+		paired := len(specs) > len(written) && specs[len(written)].Pair
+		switch {
+		case o.Pair != nil && !paired:
+			b.errorf(Pos(o.Pair.Pos), "%s: operand %d is no pair", in.Text, i+1)
+			return false
+		case o.Pair != nil:
+			written = append(written, o.Pair)
+		case paired && !specs[len(written)].Optional:
+			b.errorf(Pos(o.Pos), "%s: operand %d must be a pair a|b", in.Text, i+1)
+			return false
+		case paired:
 			written = append(written, nil)
 		}
 	}
-	// Optional operands are filled from the left as far as the others allow.
-	required := 0
-	for i := range specs {
-		if !specs[i].Optional || specs[i].Pair {
-			required++
-		}
-	}
-	spare := len(written) - required
-	if spare < 0 || len(written) > len(specs) && !in.Form.variadic {
+	places := in.place(specs, written)
+	if places == nil {
 		b.errorf(Pos(s.Pos), "%s: %d operands, want %s", in.Text, len(s.Operands), operandList(in.Form))
 		return false
 	}
-	extra := max(len(written)-len(specs), 0)
-	in.Ops = b.newOps(len(specs) + extra)
+	in.Ops = b.newOps(len(specs))
 	ok := true
-	next := 0
-	for i := range specs {
-		spec := &specs[i]
-		if spec.Optional && !spec.Pair {
-			if spare == 0 {
-				continue
-			}
-			spare--
-		}
-		w := written[next]
-		next++
-		if w == nil {
+	for i, at := range places {
+		if at < 0 || written[at] == nil {
 			continue
 		}
-		if !b.operand(&in.Ops[i], w, in, spec, in.OperandType(i)) {
-			ok = false
-		}
-	}
-	for i := len(specs); next < len(written); i, next = i+1, next+1 {
-		if !b.operand(&in.Ops[i], written[next], in, &anyOperand, NoType) {
+		if w := written[at]; !b.operand(&in.Ops[i], w, in, &specs[i], in.OperandType(i)) {
 			ok = false
 		}
 	}
 	return ok
 }
 
-// anyOperand is the spec of the operands behind "...".
-var anyOperand = OperandSpec{Name: "…", Negate: true, Vector: true, open: true}
-
-func operandList(f *Form) string {
-	_, list, _ := strings.Cut(f.Syntax, " ")
-	if list == "" {
-		return "none"
-	}
-	var names []string
-	for _, field := range strings.Split(list, ", ") {
-		var parts []string
-		for _, p := range strings.Split(field, "|") {
-			p, _, _ = strings.Cut(p, ":")
-			if q, opt := strings.CutSuffix(p, "?"); opt {
-				p = "{" + q + "}"
-			}
-			parts = append(parts, strings.TrimLeft(p, "#&!"))
+// place finds for each operand of a list what is written for it: its index, -1 for an
+// optional one that is left out; nil if there are too few or too many. Optional operands
+// that go with a modifier have precedence where it stands; the others are filled from
+// the left, vectors with vectors.
+func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
+	spare, with := len(written), 0
+	for i := range specs {
+		switch o := &specs[i]; {
+		case !o.Optional || o.Pair:
+			spare--
+		case v.with(o):
+			with++
 		}
-		names = append(names, strings.Join(parts, "|"))
 	}
-	return strings.Join(names, ", ")
+	if spare < 0 {
+		return nil
+	}
+	with = min(with, spare)
+	spare -= with
+	places := make([]int, len(specs))
+	next := 0
+	for i := range specs {
+		o := &specs[i]
+		take := true
+		switch {
+		case !o.Optional || o.Pair:
+		case o.with != "":
+			if take = with > 0 && v.with(o); take {
+				with--
+			}
+		default:
+			if take = spare > 0 && (written[next].Kind == syntax.Vector) == o.Vector; take {
+				spare--
+			}
+		}
+		places[i] = -1
+		if take {
+			places[i] = next
+			next++
+		}
+	}
+	if next < len(written) {
+		return nil
+	}
+	return places
 }
 
 // operand checks one operand against its spec.
@@ -561,6 +568,9 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
 		return true
 	}
+	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector || w.Kind == syntax.Address && a.Address) {
+		spec, want = a, in.specType(a)
+	}
 	if w.Not || w.Minus {
 		if !spec.Negate {
 			return fail("operand %s cannot be negated", spec.Name)
@@ -569,10 +579,10 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 	}
 	switch w.Kind {
 	case syntax.Address:
-		if !spec.Address && !spec.open {
+		if !spec.Address {
 			return fail("operand %s is not an address", spec.Name)
 		}
-		return b.address(o, w, in)
+		return b.address(o, w, in, spec)
 	case syntax.Vector:
 		if !spec.Vector {
 			return fail("operand %s is not a vector", spec.Name)
@@ -586,12 +596,12 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if !spec.Address {
 			return fail("operand %s: %s[%s] stands only where memory is accessed", spec.Name, w.Sym, w.Index)
 		}
-		return b.address(o, w, in)
+		return b.address(o, w, in, spec)
 	case spec.Address:
 		return fail("operand %s must be an address in brackets", spec.Name)
 	}
 	if w.Kind == syntax.Number {
-		if spec.Dst {
+		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
@@ -599,7 +609,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 	}
 	// A name.
 	if w.Sym == "_" {
-		if !spec.Dst {
+		if !spec.Writes() || spec.Reads() {
 			return fail("the sink _ cannot be a source")
 		}
 		o.Kind = SinkOperand
@@ -678,7 +688,7 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
 		return false
 	}
-	if spec.Dst {
+	if spec.Writes() {
 		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", in.Text, spec.Name, name)
 		return false
 	}
@@ -703,7 +713,7 @@ func (b *funcBuilder) special(o *Operand, r SpecialReg, in *Instr, spec *Operand
 	// PTX 1.x had 16-bit special registers where there are 32-bit ones now.
 	narrow := want.Bits() == 16 && t == U32 || want.Bits() == 32 && r == GridID
 	switch {
-	case spec.Dst:
+	case spec.Writes():
 		b.errorf(pos, "%s: special register %s is read-only", in.Text, r)
 	case in.Op.Name != "mov" && in.Op.Name != "cvt":
 		b.errorf(pos, "%s: operand %s: only mov and cvt read a special register, want %s in a register", in.Text, spec.Name, r)
@@ -740,16 +750,18 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 		}
 		reg += RegID(i)
 	case comp != "":
-		if !spec.open {
+		if !spec.Selector || !isSelector(comp) {
 			b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
 			return false
 		}
-		o.Sel = comp // byte selector of a video instruction
+		o.Sel = comp
 	}
 	o.Kind, o.Reg = RegOperand, reg
-	if spec.Vector && in.VecLen() > 1 && !spec.open {
-		b.errorf(pos, "%s: operand %s must be a vector {…} of %d", in.Text, spec.Name, in.VecLen())
-		return false
+	if spec.Vector {
+		if n, _ := in.Count(spec); n > 1 {
+			b.errorf(pos, "%s: operand %s must be a vector {…} of %d", in.Text, spec.Name, n)
+			return false
+		}
 	}
 	if want != NoType && !want.agrees(e.typ, spec.Wider) {
 		b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, e.typ, want)
@@ -758,10 +770,16 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 	return true
 }
 
-// vectorLen checks the length of a vector against the .vec slot.
+// isSelector reports whether s chooses bytes or halves: b0 … b3, h1, b3210, h10 …
+// (manual 9.7.18).
+func isSelector(s string) bool {
+	return len(s) >= 2 && (s[0] == 'b' || s[0] == 'h') && strings.Trim(s[1:], "01234567") == ""
+}
+
+// vectorLen checks the number of registers in a vector.
 func (b *funcBuilder) vectorLen(n int, in *Instr, spec *OperandSpec, pos Pos) bool {
-	if !spec.open && in.Form.HasSlot("vec") && n != in.VecLen() {
-		b.errorf(pos, "%s: vector of %d, want %d", in.Text, n, in.VecLen())
+	if least, most := in.Count(spec); n < least || n > most {
+		b.errorf(pos, "%s: vector of %d, want %d", in.Text, n, least)
 		return false
 	}
 	return true
@@ -773,13 +791,13 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 		return false
 	}
 	elem := want
-	if want != NoType && !in.Form.HasSlot("vec") && want.Bits()%max(len(w.Elems), 1) == 0 && in.Op.Name == "mov" {
+	if spec.count.kind == countAny && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
 		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
 	}
 	o.Kind = VecOperand
 	o.Elems = b.newOps(len(w.Elems))
 	inner := *spec
-	inner.Vector = spec.open
+	inner.Vector = false
 	ok := true
 	for i := range w.Elems {
 		e := &w.Elems[i]
@@ -795,7 +813,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 }
 
 // address resolves [base+offset].
-func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr) bool {
+func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec) bool {
 	pos := Pos(w.Pos)
 	o.Kind, o.Reg, o.Off, o.Unified = AddrOperand, NoReg, int64(w.Const.Bits), w.Tail == ".unified"
 	if w.Tail != "" && !o.Unified {
@@ -836,24 +854,30 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr) bool {
 			return false
 		}
 		if isVar {
-			space, _ := in.Space()
-			if space != Generic && space != v.Space && !(space == Param && v.Space == Local) && in.Form.Class == ClassMemory && !in.Form.variadic {
+			if space := in.SpaceOf(spec); space != Generic && space != v.Space && !(space == Param && v.Space == Local) {
 				b.errorf(pos, "%s: %s is in .%s space", in.Text, w.Sym, v.Space)
 				return false
 			}
 			o.Off = offset(v, &w.Expr)
 		}
 	}
-	if len(w.Elems) > 0 {
-		if !in.Form.variadic {
-			b.errorf(pos, "%s: an address of more than one part", in.Text)
-			return false
-		}
-		o.Elems = b.newOps(len(w.Elems))
-		for i := range w.Elems {
-			if !b.operand(&o.Elems[i], &w.Elems[i], in, &anyOperand, NoType) {
-				ok = false
-			}
+	if len(w.Elems) == 0 && len(spec.Parts) == 0 {
+		return ok
+	}
+	parts := make([]*syntax.Operand, len(w.Elems))
+	for i := range parts {
+		parts[i] = &w.Elems[i]
+	}
+	places := in.place(spec.Parts, parts)
+	if places == nil {
+		b.errorf(pos, "%s: an address of %d parts, want %s", in.Text, 1+len(parts), spec)
+		return false
+	}
+	o.Elems = b.newOps(len(parts))
+	for i, at := range places {
+		part := &spec.Parts[i]
+		if at >= 0 && !b.operand(&o.Elems[at], parts[at], in, part, in.specType(part)) {
+			ok = false
 		}
 	}
 	return ok
@@ -915,7 +939,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 		return false
 	}
 	target := &ops[0]
-	if !b.operand(&call.Target, target, in, &anyOperand, NoType) {
+	if !b.operand(&call.Target, target, in, &callTarget, NoType) {
 		return false
 	}
 	ops = ops[1:]
@@ -990,8 +1014,11 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	return ok
 }
 
-// callOperand is the spec of a call's arguments and results.
-var callOperand = OperandSpec{Name: "argument", Vector: true, open: true}
+// What a call names is checked against the callee's head.
+var (
+	callTarget  = OperandSpec{Name: "target", Access: Read}
+	callOperand = OperandSpec{Name: "argument", Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
+)
 
 // result resolves where a result of a call goes: a register, a .param variable, or
 // nowhere.

@@ -4,6 +4,7 @@ package ptx
 // immediate post-dominators, liveness.
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -29,13 +30,8 @@ func (f *Func) connect() {
 		if term == nil {
 			continue
 		}
-		switch term.Op.Name {
-		case "bra":
-			link(b, term.Ops[0].Block)
-		case "brx":
-			for _, t := range term.Ops[1].Table.Blocks {
-				link(b, t)
-			}
+		for _, t := range term.Targets() {
+			link(b, t)
 		}
 	}
 }
@@ -43,8 +39,22 @@ func (f *Func) connect() {
 // Terminator is the branch, return or exit that ends the block, nil if control
 // only falls through.
 func (b *Block) Terminator() *Instr {
-	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].isTerminator() {
+	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].EndsBlock() {
 		return b.Instrs[n-1]
+	}
+	return nil
+}
+
+// Targets lists the blocks that the instruction may jump to.
+func (in *Instr) Targets() []*Block {
+	for i := range in.Ops {
+		switch o := &in.Ops[i]; {
+		case o.Kind != LabelOperand:
+		case o.Table != nil:
+			return o.Table.Blocks
+		default:
+			return []*Block{o.Block}
+		}
 	}
 	return nil
 }
@@ -52,7 +62,7 @@ func (b *Block) Terminator() *Instr {
 // leaves reports whether control may leave the function at the end of b.
 func (f *Func) leaves(b *Block) bool {
 	term := b.Terminator()
-	if term != nil && (term.Op.Name == "ret" || term.Op.Name == "exit") {
+	if term != nil && term.Form.Effects.Any(Returns|Exits) {
 		return true
 	}
 	return b.Index == len(f.Blocks)-1 && (term == nil || term.Guard.Reg != NoReg)
@@ -190,7 +200,7 @@ func (f *Func) Endless() []bool {
 	for _, b := range f.Blocks {
 		acts := f.leaves(b)
 		for _, in := range b.Instrs {
-			acts = acts || !in.Form.Class.Pure() && !in.isTerminator()
+			acts = acts || !in.Form.Effects.Any(Pure|endsBlock)
 		}
 		if acts {
 			out[b.Index] = true
@@ -288,51 +298,61 @@ type Liveness struct {
 	In, Out []RegSet // by block index
 }
 
-// Uses calls use with every register the instruction reads, and def with every
-// register it writes.
-func (in *Instr) Uses(use, def func(r RegID)) {
-	if in.Guard.Reg != NoReg {
-		use(in.Guard.Reg)
-	}
-	var visit func(o *Operand, dst bool)
-	visit = func(o *Operand, dst bool) {
-		switch o.Kind {
-		case RegOperand:
-			if dst {
-				def(o.Reg)
-			} else {
-				use(o.Reg)
-			}
-		case AddrOperand:
-			if o.Reg != NoReg {
-				use(o.Reg)
-			}
-			for i := range o.Elems {
-				visit(&o.Elems[i], false)
-			}
-		case VecOperand:
-			for i := range o.Elems {
-				visit(&o.Elems[i], dst)
-			}
+// Uses goes through the registers that the instruction reads, its guard first.
+func (in *Instr) Uses() iter.Seq[RegID] {
+	return func(yield func(RegID) bool) {
+		if in.Guard.Reg == NoReg || yield(in.Guard.Reg) {
+			in.eachRegister(Read, yield)
 		}
 	}
+}
+
+// Defs goes through the registers that the instruction writes.
+func (in *Instr) Defs() iter.Seq[RegID] {
+	return func(yield func(RegID) bool) { in.eachRegister(Write, yield) }
+}
+
+// eachRegister goes through the registers that are accessed so, as the table says of
+// the form's operands.
+func (in *Instr) eachRegister(how Access, yield func(RegID) bool) bool {
 	for i := range in.Ops {
-		dst := i < len(in.Form.Operands) && in.Form.Operands[i].Dst
-		visit(&in.Ops[i], dst)
-		if i >= len(in.Form.Operands) {
-			// Operands behind "..." may be either; the first is the destination.
-			visit(&in.Ops[i], i == 0)
+		if o := &in.Ops[i]; !o.eachRegister(in.Form.Operands[i].Access, how, yield) {
+			return false
 		}
 	}
-	if c := in.Call; c != nil {
-		visit(&c.Target, false)
-		for i := range c.Args {
-			visit(&c.Args[i], false)
+	c := in.Call
+	if c == nil {
+		return true
+	}
+	each := func(list []Operand, access Access) bool {
+		for i := range list {
+			if !list[i].eachRegister(access, how, yield) {
+				return false
+			}
 		}
-		for i := range c.Rets {
-			visit(&c.Rets[i], true)
+		return true
+	}
+	return c.Target.eachRegister(Read, how, yield) && each(c.Args, Read) && each(c.Rets, Write)
+}
+
+// eachRegister goes through the registers of an operand that an instruction accesses
+// as given. Those of an address are read whatever is done with the memory.
+func (o *Operand) eachRegister(access, how Access, yield func(RegID) bool) bool {
+	switch o.Kind {
+	case RegOperand:
+		return access&how == 0 || yield(o.Reg)
+	case AddrOperand:
+		if how == Read && o.Reg != NoReg && !yield(o.Reg) {
+			return false
+		}
+		access = Read
+	}
+	for i := range o.Elems {
+		if !o.Elems[i].eachRegister(access, how, yield) {
+			return false
 		}
 	}
+	return true
 }
 
 // Liveness computes live registers by the usual backward data flow. A guarded
@@ -347,13 +367,15 @@ func (f *Func) Liveness() *Liveness {
 		l.In[i], l.Out[i] = NewRegSet(len(f.Regs)), NewRegSet(len(f.Regs))
 		gen[i], kill[i] = NewRegSet(len(f.Regs)), NewRegSet(len(f.Regs))
 		for _, in := range b.Instrs {
-			in.Uses(func(r RegID) {
+			for r := range in.Uses() {
 				if !kill[i].Has(r) {
 					gen[i].Add(r)
 				}
-			}, func(RegID) {})
+			}
 			if in.Guard.Reg == NoReg {
-				in.Uses(func(RegID) {}, func(r RegID) { kill[i].Add(r) })
+				for r := range in.Defs() {
+					kill[i].Add(r)
+				}
 			}
 		}
 	}

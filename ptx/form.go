@@ -27,6 +27,7 @@ type Form struct {
 	Section string // of the manual
 	Class   Class
 	Affine  Affine
+	Effects Effects
 	MinPTX  Version // first .version that has it; zero if it always was there
 	MinSM   int     // first sm_NN that runs it; zero if all do
 	MaxPTX  Version // of a form that was abolished: the last .version that has it for all targets; else zero
@@ -34,7 +35,6 @@ type Form struct {
 
 	mods     []modSpec
 	Operands []OperandSpec
-	variadic bool // any further operands
 }
 
 // modSpec is one modifier of a form: a literal (.sync) or a slot (.rnd).
@@ -42,24 +42,6 @@ type modSpec struct {
 	slot     string // "" for a literal
 	values   []string
 	optional bool
-}
-
-// OperandSpec describes one operand of a form.
-type OperandSpec struct {
-	Name     string
-	Dst      bool // written by the instruction
-	Optional bool
-	Pair     bool // joined with "|" to the operand before it
-	Address  bool // [a]
-	Label    bool // a label or the name of a label list
-	Const    bool // an integer constant
-	Negate   bool // a predicate that may be written !p
-	Vector   bool // {a, b, …}: required when the .vec slot is set, or free when the form has no such slot
-	open     bool // behind "...": anything, read or written
-	Wider    bool // a register may be wider than the type
-	typ      Type // fixed type, or NoType
-	slot     string
-	wide     bool // twice the width of the slot's type
 }
 
 // Variant is one spelled-out opcode, a mnemonic with its modifiers such as
@@ -175,11 +157,26 @@ var commonSlots = map[string]string{
 //
 // The opcode lists modifiers in the manual's order, optional ones in braces. A
 // name that a ".name = values" part or commonSlots defines is a slot, any other
-// is literal. Operands named d, p and q are destinations; a "?" makes an operand
-// optional, "!" lets a predicate be negated, "[a]" is an address, "<a>" a vector
-// (as long as .vec says), "#a" a constant, "&a" a label, "..." anything more.
-// ":type" gives an operand's type (":x+" lets a register be wider); the default
-// is the .type slot.
+// is literal. Of the operands,
+//
+//	d, p, q        are written (manual 9.2), as far as they are no addresses; +d is read, too; all others are read
+//	a?             may be left out
+//	a?slot         too, and stands only where that slot is filled
+//	d|p            are a pair
+//	[a]            is an address; [a, b] one of several parts
+//	<a>            is a vector {…}, as long as .vec says; without .vec a register
+//	<a*4>          of four registers; <a*num> of as many as the slot says, <a*2num> of twice as many; <a*xyz> of one per
+//	               coordinate of the .geom slot that is no index; <a*> of any number
+//	<a*mk>         of the registers that hold a lane's part of m×k elements, when a warp shares a matrix out
+//	<a*4mk>        of four such matrices; <a*mk/2> of half of one
+//	a or <a*4>     has one shape or the other
+//	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
+//	!a, -a         may be negated
+//	a.sel          may choose bytes or halves: a.b0
+//	a:type         has that type or, of an address, state space, or that of the slot of that name
+//	a:type+        may be a wider register; a:type*2 is twice as wide; a:any is any register
+//
+// An operand's type is by default that of the .type slot.
 func parseForm(line string) (*Form, error) {
 	parts := strings.Split(line, ";")
 	f := &Form{Syntax: strings.Join(strings.Fields(parts[0]), " ")}
@@ -246,61 +243,17 @@ func parseForm(line string) (*Form, error) {
 		}
 		f.mods = append(f.mods, m)
 	}
-	if operands == "" {
-		return f, nil
+	var err error
+	if operands != "" {
+		f.Operands, err = parseOperands(f, operands)
 	}
-	for _, field := range strings.Split(operands, ", ") {
-		for j, s := range strings.Split(field, "|") {
-			if s == "..." {
-				f.variadic = true
-				continue
-			}
-			o := OperandSpec{Pair: j > 0}
-			s, typ, hasType := strings.Cut(s, ":")
-			s, o.Optional = strings.CutSuffix(s, "?")
-			switch s[0] {
-			case '!':
-				o.Negate = true
-				s = s[1:]
-			case '[':
-				o.Address = true
-				s = s[1 : len(s)-1]
-			case '<':
-				o.Vector = true
-				s = s[1 : len(s)-1]
-			case '#':
-				o.Const = true
-				s = s[1:]
-			case '&':
-				o.Label = true
-				s = s[1:]
-			}
-			o.Name = s
-			o.Dst = !o.Address && (s == "d" || s == "p" || s == "q")
-			if hasType {
-				typ, o.Wider = strings.CutSuffix(typ, "+")
-				typ, o.wide = strings.CutSuffix(typ, "*2")
-				if f.HasSlot(typ) {
-					o.slot = typ
-				} else if o.typ = TypeByName(typ); o.typ == NoType && typ != "any" {
-					return nil, fmt.Errorf("operand %q: no type %q", s, typ)
-				}
-			} else {
-				o.slot = "type"
-			}
-			f.Operands = append(f.Operands, o)
-		}
-	}
-	return f, nil
+	return f, err
 }
 
 // HasSlot reports whether the form has the named slot.
 func (f *Form) HasSlot(name string) bool {
 	return slices.ContainsFunc(f.mods, func(m modSpec) bool { return m.slot == name })
 }
-
-// Open reports whether the table leaves operands of the form open ("...").
-func (f *Form) Open() bool { return f.variadic }
 
 // Operand is the index of the operand of that name, -1 if the form has none.
 func (f *Form) Operand(name string) int {
@@ -416,8 +369,8 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 		if ok {
 			v := &Variant{Text: text, Op: op, Form: f, mods: mods, slots: slots}
 			v.types = make([]Type, len(f.Operands))
-			for i, o := range f.Operands {
-				v.types[i] = v.resolveType(o)
+			for i := range f.Operands {
+				v.types[i] = v.specType(&f.Operands[i])
 			}
 			return v, nil
 		}
@@ -501,51 +454,6 @@ func oneOf(values []string) string {
 		return "one of " + s
 	}
 	return s
-}
-
-func (v *Variant) resolveType(o OperandSpec) Type {
-	if o.typ != NoType {
-		return o.typ
-	}
-	if o.slot == "" || o.Address || o.Label {
-		return NoType
-	}
-	t := v.SlotType(o.slot)
-	if t == NoType && o.slot == "type" {
-		t = v.Type()
-	}
-	if o.wide {
-		t = t.Wide()
-	}
-	switch t.Kind() {
-	case Float:
-		// Formats that registers do not have travel in bit registers. A .bf16
-		// operand keeps its type, which says how cvt reads the bits.
-		if !t.isFundamental() && t != BF16 {
-			return bitsOf(t.Bits())
-		}
-	case Bits:
-		if !t.isFundamental() || t == F16x2 || t == BF16x2 {
-			return bitsOf(t.Bits())
-		}
-	}
-	return t
-}
-
-// bitsOf is the untyped type that holds n bits.
-func bitsOf(n int) Type {
-	switch {
-	case n <= 8:
-		return B8
-	case n <= 16:
-		return B16
-	case n <= 32:
-		return B32
-	case n <= 64:
-		return B64
-	default:
-		return B128
-	}
 }
 
 // Variants spells out the form: every choice of each slot at least once, and

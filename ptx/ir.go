@@ -301,7 +301,7 @@ type Instr struct {
 	Pos   Pos
 	Loc   int32 // index into Func.Locs, -1 without
 	Guard Guard
-	Ops   []Operand // one per operand of the form, absent ones NoOperand, then any further
+	Ops   []Operand // one per operand of the form, absent ones NoOperand; none of a call
 	Call  *Call     // of a call
 }
 
@@ -324,7 +324,7 @@ func (in *Instr) Arg(name string) *Operand {
 // no destination, and no constant of the encoding.
 func (in *Instr) IsSource(i int) bool {
 	spec := &in.Form.Operands[i]
-	return !spec.Dst && !spec.Const && in.Ops[i].Kind != NoOperand
+	return spec.Reads() && !spec.Writes() && in.Ops[i].Kind != NoOperand
 }
 
 // Sources counts the operands that are values the instruction reads.
@@ -430,15 +430,6 @@ func immOf(c syntax.Const) Imm {
 		return Imm{F64Imm, c.Bits}
 	}
 	return Imm{IntImm, c.Bits}
-}
-
-// isTerminator reports whether the instruction ends its block.
-func (in *Instr) isTerminator() bool {
-	switch in.Op.Name {
-	case "bra", "brx", "ret", "exit":
-		return true
-	}
-	return false
 }
 
 // Line returns the text of a line of the source, from 1, without its newline.

@@ -368,7 +368,7 @@ func (p *printer) instr(f *Func, in *Instr) {
 			continue
 		}
 		switch {
-		case i < len(in.Form.Operands) && in.Form.Operands[i].Pair:
+		case in.Form.Operands[i].Pair:
 			p.WriteString("|")
 		case first:
 			p.WriteString(" ")

@@ -157,9 +157,6 @@ func ruleVector(f *Func, in *Instr) string {
 	case n > 1:
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, in.Type())
 	}
-	if e := in.Form.Operand("e"); e >= 0 && in.Ops[e].Kind != NoOperand && in.Slot("hint") == "" {
-		return "a cache policy wants .L2::cache_hint"
-	}
 	return ""
 }
 

@@ -43,12 +43,6 @@ func (c Class) String() string { return classNames[c] }
 // the arithmetic pipelines: multiplications, floating point, special functions.
 func (c Class) LongLatency() bool { return c == ClassMul || c == ClassFP || c == ClassSFU }
 
-// Pure reports whether instructions of the class do nothing but compute their
-// destinations from their sources, lane by lane.
-func (c Class) Pure() bool {
-	return c == ClassInt || c == ClassMul || c == ClassFP || c == ClassSFU || c == ClassVideo
-}
-
 // Affine names the rule by which a form executes on compact (uniform or
 // affine) operands; the rules themselves are in package affinetrack.
 type Affine uint8
@@ -101,6 +95,7 @@ type row struct {
 	section string
 	class   Class
 	affine  Affine
+	effects Effects
 	forms   string // one per line
 }
 
@@ -141,7 +136,7 @@ func addRow(r row) {
 		if err != nil {
 			panic(fmt.Sprintf("BUG: instruction table, %s %q: %v", r.name, line, err))
 		}
-		f.Op, f.Section, f.Class, f.Affine = op, r.section, r.class, r.affine
+		f.Op, f.Section, f.Class, f.Affine, f.Effects = op, r.section, r.class, r.affine, r.effects
 		op.Forms = append(op.Forms, f)
 	}
 }

@@ -155,9 +155,6 @@ func (f *formJSON) since() string {
 
 // runs counts the legal variants of a form, and those of them that gemu runs.
 func runs(f *ptx.Form) (run, all int) {
-	if f.Open() && f.Op.Name != "call" {
-		return 0, 1
-	}
 	for _, v := range f.Variants() {
 		legal, runs := interp.Supports(v)
 		if legal {

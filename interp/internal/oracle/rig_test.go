@@ -258,7 +258,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 		} else if spec.Pair {
 			sep = "|"
 		}
-		if spec.Dst {
+		if spec.Writes() {
 			name := fmt.Sprintf("%%d%d", dsts)
 			if bits == 1 {
 				fmt.Fprintf(&decl, ".reg .pred %s;\n", name)

@@ -1,0 +1,402 @@
+package ptx
+
+// This file reads the operands of a form in the notation of the instruction table,
+// and says what a variant wants of them: types, numbers of registers, state spaces.
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Access is what an instruction does with the registers of an operand.
+type Access uint8
+
+// The ways to access. An operand that names no register, a label or a constant of the
+// encoding, has neither.
+const (
+	Read Access = 1 << iota
+	Write
+)
+
+// OperandSpec describes one operand of a form.
+type OperandSpec struct {
+	Name     string
+	Access   Access
+	Optional bool
+	Pair     bool          // joined with "|" to the operand before it
+	Address  bool          // [a]
+	Parts    []OperandSpec // of an address: what stands behind its base
+	Label    bool          // a label, or with Targets the name of a list
+	Targets  bool
+	Const    bool         // an integer constant
+	List     bool         // (a, b, …): arguments and results of a call
+	Negate   bool         // may be written !p or -a
+	Selector bool         // may name bytes or halves of a register: a.b0, a.h10
+	Vector   bool         // {a, b, …}, of as many registers as Variant.Count says
+	Alt      *OperandSpec // of another shape, which may stand instead
+	Wider    bool         // a register may be wider than the type
+	with     string       // the slot or modifier without which it may not be written
+	count    count
+	typ      Type // fixed type, or NoType
+	slot     string
+	wide     bool // twice the width of the slot's type
+}
+
+// Writes reports whether the instruction writes the operand's registers.
+func (o *OperandSpec) Writes() bool { return o.Access&Write != 0 }
+
+// Reads reports whether it reads them.
+func (o *OperandSpec) Reads() bool { return o.Access&Read != 0 }
+
+// parseOperands reads a list such as "d|p?:pred, [a, <b*2>], #c".
+func parseOperands(f *Form, text string) ([]OperandSpec, error) {
+	var list []OperandSpec
+	for _, field := range splitOutside(text, ", ") {
+		for i, s := range splitOutside(field, "|") {
+			first, other, hasAlt := strings.Cut(s, " or ")
+			o, err := parseOperand(f, first)
+			if err == nil && hasAlt {
+				var alt OperandSpec
+				alt, err = parseOperand(f, other)
+				o.Alt = &alt
+			}
+			if err != nil {
+				return nil, err
+			}
+			o.Pair = i > 0
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
+
+// splitOutside splits at separators that stand outside brackets.
+func splitOutside(s, sep string) []string {
+	var list []string
+	depth, start := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case strings.IndexByte("[<(", s[i]) >= 0:
+			depth++
+		case strings.IndexByte("]>)", s[i]) >= 0:
+			depth--
+		case depth == 0 && strings.HasPrefix(s[i:], sep):
+			list = append(list, s[start:i])
+			start = i + len(sep)
+		}
+	}
+	return append(list, s[start:])
+}
+
+// parseOperand reads one operand.
+func parseOperand(f *Form, text string) (o OperandSpec, err error) {
+	s, typ := text, ""
+	if parts := splitOutside(text, ":"); len(parts) == 2 {
+		s, typ = parts[0], parts[1]
+	}
+	if parts := splitOutside(s, "?"); len(parts) == 2 {
+		s, o.Optional, o.with = parts[0], true, parts[1]
+		if o.with != "" && !f.HasSlot(o.with) {
+			return o, fmt.Errorf("operand %q: no slot %s", text, o.with)
+		}
+	}
+	inout := strings.HasPrefix(s, "+")
+	s = strings.TrimPrefix(s, "+")
+	s, o.Selector = strings.CutSuffix(s, ".sel")
+	number := ""
+	switch s[0] {
+	case '!', '-':
+		o.Negate = true
+		s = s[1:]
+	case '[':
+		o.Address = true
+		parts := splitOutside(s[1:len(s)-1], ", ")
+		s = parts[0]
+		if len(parts) > 1 {
+			o.Parts, err = parseOperands(f, strings.Join(parts[1:], ", "))
+		}
+	case '<':
+		o.Vector = true
+		s, number, _ = strings.Cut(s[1:len(s)-1], "*")
+		o.count, err = parseCount(f, number, strings.Contains(text, "*"))
+	case '(':
+		o.List = true
+		s = s[1 : len(s)-1]
+	case '#':
+		o.Const = true
+		s = s[1:]
+	case '&':
+		o.Label = true
+		s, o.Targets = strings.CutPrefix(s[1:], "*")
+	}
+	if err != nil {
+		return o, err
+	}
+	o.Name = s
+	switch {
+	case o.Label || o.Const:
+	case inout:
+		o.Access = Read | Write
+	case !o.Address && (s == "d" || s == "p" || s == "q"):
+		o.Access = Write
+	default:
+		o.Access = Read
+	}
+	switch {
+	case typ == "any" || typ == "" && (o.Address || o.Label || o.List):
+		return o, nil
+	case typ == "":
+		typ = "type"
+	}
+	typ, o.Wider = strings.CutSuffix(typ, "+")
+	typ, o.wide = strings.CutSuffix(typ, "*2")
+	if o.typ = TypeByName(typ); o.typ == NoType {
+		o.slot = typ
+	}
+	if _, _, space := spaceByName(typ); o.typ == NoType && typ != "type" && !f.HasSlot(typ) && !(o.Address && (space || typ == Generic.String())) {
+		return o, fmt.Errorf("operand %q: no type or slot %q", s, typ)
+	}
+	return o, nil
+}
+
+// count is how many registers a vector has: a factor, times a number that a slot gives,
+// or the registers that hold a lane's part of a matrix.
+type count struct {
+	kind   countKind
+	factor int
+	slot   string // countSlot
+	dims   string // countFragment: of the matrix, among m, n and k
+	div    int    // countFragment: of the elements, one in so many is there
+}
+
+type countKind uint8
+
+const (
+	countVec      countKind = iota // as .vec says: one without, which needs no braces
+	countAny                       // any number
+	countSlot                      // factor times the number in a slot
+	countSpatial                   // the coordinates in space that slot geom has
+	countFragment                  // factor × dims ÷ div elements, shared out to 32 lanes
+)
+
+// parseCount reads what stands behind the star of <a*4>, <a*2num>, <a*mk/2>.
+func parseCount(f *Form, text string, star bool) (count, error) {
+	c := count{kind: countVec, factor: 1, div: 1}
+	if !star {
+		if !f.HasSlot("vec") {
+			return c, fmt.Errorf("a vector without a number, and no slot vec")
+		}
+		return c, nil
+	}
+	if text == "" {
+		c.kind = countAny
+		return c, nil
+	}
+	if text == "xyz" {
+		c.kind = countSpatial
+		return c, nil
+	}
+	c.kind = countSlot
+	name := strings.TrimLeft(text, "0123456789")
+	if digits := text[:len(text)-len(name)]; digits != "" {
+		c.factor, _ = strconv.Atoi(digits)
+	}
+	if strings.Trim(name, "mnk/0123456789") != "" {
+		c.slot = name
+		if !f.HasSlot(name) {
+			return c, fmt.Errorf("%q: no slot %s", text, name)
+		}
+		return c, nil
+	}
+	if name != "" {
+		dims, div, divided := strings.Cut(name, "/")
+		c.kind, c.dims = countFragment, dims
+		if divided {
+			c.div, _ = strconv.Atoi(div)
+		}
+	}
+	return c, nil
+}
+
+// Count says how many registers an operand of the form holds that is a vector: from
+// least to most. One register needs no braces.
+func (v *Variant) Count(o *OperandSpec) (least, most int) {
+	c := o.count
+	n := c.factor
+	switch c.kind {
+	case countVec:
+		n = v.VecLen()
+	case countAny:
+		return 1, maxVector
+	case countSlot:
+		if c.slot != "" {
+			n *= numberOf(v.Slot(c.slot))
+		}
+		if c.slot == "geom" && n == 3 {
+			return 3, 4 // may be padded (manual 9.7.10.3)
+		}
+	case countSpatial:
+		if n = geometries[v.Slot("geom")].spatial; n == 3 {
+			return 3, 4
+		}
+	case countFragment:
+		t := v.elementType(o)
+		reg := max(t.Bits(), 32)
+		bits := c.factor * t.Bits()
+		for _, d := range c.dims {
+			bits *= v.extent(byte(d))
+		}
+		n = max(bits/(32*reg*c.div), 1)
+	}
+	return n, n
+}
+
+// maxVector bounds vectors whose length the table leaves to a rule.
+const maxVector = 8
+
+// geometries are the numbers of coordinates of textures and surfaces: all, and those
+// that are neither index nor sample.
+var geometries = map[string]struct{ all, spatial int }{
+	"1d": {1, 1}, "2d": {2, 2}, "3d": {3, 3}, "a1d": {2, 1}, "a2d": {3, 2}, "cube": {3, 3}, "acube": {4, 3}, "2dms": {3, 2}, "a2dms": {4, 2},
+}
+
+// numberOf is the number that a modifier has: 4 of x4, 2 of 2d and of a1d.
+func numberOf(mod string) int {
+	if g, ok := geometries[mod]; ok {
+		return g.all
+	}
+	n, _ := strconv.Atoi(strings.Trim(mod, "xd"))
+	return n
+}
+
+// extent is the m, n or k of the matrix shape among the modifiers, as in m16n8k16.
+func (v *Variant) extent(dim byte) int {
+	for _, m := range v.mods {
+		var e [3]int
+		if n, _ := fmt.Sscanf(m, "m%dn%dk%d", &e[0], &e[1], &e[2]); n == 3 {
+			return e[strings.IndexByte("mnk", dim)]
+		}
+	}
+	panic(fmt.Sprintf("BUG: %s has no shape", v.Text))
+}
+
+// elementType is the type that the table gives an operand, before it says in which
+// registers the values are.
+func (v *Variant) elementType(o *OperandSpec) Type {
+	if o.typ != NoType {
+		return o.typ
+	}
+	if o.slot == "" || o.Address {
+		return NoType
+	}
+	t := v.SlotType(o.slot)
+	if t == NoType && o.slot == "type" {
+		t = v.Type()
+	}
+	if o.wide {
+		t = t.Wide()
+	}
+	return t
+}
+
+// specType is the type that the registers of an operand must have.
+func (v *Variant) specType(o *OperandSpec) Type {
+	t := v.elementType(o)
+	if o.Vector && o.count.kind == countFragment && t.Bits() < 32 || t == TF32 {
+		return B32 // packed, or a format that registers do not have
+	}
+	switch t.Kind() {
+	case Float:
+		// Formats that registers do not have travel in bit registers. A .bf16
+		// operand keeps its type, which says how cvt reads the bits.
+		if !t.isFundamental() && t != BF16 {
+			return bitsOf(t.Bits())
+		}
+	case Bits:
+		if !t.isFundamental() || t == F16x2 || t == BF16x2 {
+			return bitsOf(t.Bits())
+		}
+	}
+	return t
+}
+
+// bitsOf is the untyped type that holds n bits.
+func bitsOf(n int) Type {
+	switch {
+	case n <= 8:
+		return B8
+	case n <= 16:
+		return B16
+	case n <= 32:
+		return B32
+	case n <= 64:
+		return B64
+	default:
+		return B128
+	}
+}
+
+// with reports whether the variant has the modifier that an optional operand goes with.
+func (v *Variant) with(o *OperandSpec) bool { return o.with != "" && v.Slot(o.with) != "" }
+
+// SpaceOf is the state space in which an address operand lies.
+func (v *Variant) SpaceOf(o *OperandSpec) Space {
+	if o.slot == "" {
+		s, _ := v.Space()
+		return s
+	}
+	name := o.slot
+	if v.Form.HasSlot(name) {
+		name = v.Slot(name)
+	}
+	s, _, _ := spaceByName(name)
+	return s
+}
+
+// String is the operand as messages write it.
+func (o *OperandSpec) String() string {
+	s := o.Name
+	for i := range o.Parts {
+		s += ", " + o.Parts[i].String()
+	}
+	switch {
+	case o.Address:
+		s = "[" + s + "]"
+	case o.Vector:
+		s = "{" + s + "}"
+	case o.List:
+		s = "(" + s + ")"
+	}
+	if o.Optional {
+		s = "{" + s + "}"
+	}
+	return s
+}
+
+// operandList writes the operands of a form for a message.
+func operandList(f *Form) string {
+	if len(f.Operands) == 0 {
+		return "none"
+	}
+	s := ""
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		switch {
+		case o.Pair:
+			s += "|"
+		case i > 0:
+			s += ", "
+		}
+		if o.with == "" {
+			s += o.String()
+			continue
+		}
+		for _, m := range f.mods {
+			if m.slot == o.with {
+				s += fmt.Sprintf("{%s with .%s}", o.Name, m.values[0])
+			}
+		}
+	}
+	return s
+}
