@@ -442,6 +442,22 @@ func TestMemory(t *testing.T) {
 }
 
 // Memory of the host that the driver gives or is told of has one address.
+// Memory is aligned as textures want it (attribute 14), and large allocations as on a GPU,
+// whose pages have 2 MiB.
+func TestAlignment(t *testing.T) {
+	c := newClient(t, nil)
+	texture := must(c.d.DeviceGetAttribute(14, 0))(t)
+	for _, size := range []uint64{1, 300, 4096, 1 << 20, 5, 3 << 20} {
+		align := uint64(texture)
+		if size >= 1<<20 {
+			align = 2 << 20
+		}
+		if x := c.alloc(size); x%align != 0 {
+			t.Errorf("%d bytes are at %#x, want a multiple of %d", size, x, align)
+		}
+	}
+}
+
 func TestHostMemory(t *testing.T) {
 	c := newClient(t, nil)
 	p := must(c.MemHostAlloc(64, 0))(t)

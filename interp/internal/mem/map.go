@@ -26,10 +26,15 @@ const (
 	// FirstAddress is where device memory begins by default.
 	FirstAddress = 0x1000_0000
 
-	// allocations keep this distance, so that running past the end of one does
+	// Allocations keep this distance, so that running past the end of one does
 	// not enter the next.
-	allocGap   = 256
-	allocAlign = 256
+	allocGap = 256
+
+	// Allocations begin at multiples of allocAlign, those of largeAlloc bytes and more at
+	// multiples of largeAlign, as on a GPU, whose large ones are of whole pages.
+	allocAlign = 512
+	largeAlloc = 1 << 20
+	largeAlign = 2 << 20
 
 	// KeepDead is how many of the allocations that were freed last are kept at least,
 	// so that their use can be named.
@@ -195,29 +200,32 @@ func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrOutOfMemory, size, err)
 	}
-	m.skipMapped(size)
-	a := &Allocation{Base: m.next, Size: size, Span: size, Data: data, Kind: kind, Name: name, release: release}
+	a := &Allocation{Base: m.place(size), Size: size, Span: size, Data: data, Kind: kind, Name: name, release: release}
 	a.setPointer()
-	m.next += reserved(size)
+	m.next = a.Base + size + allocGap
 	m.used += size
 	m.insert(a)
 	return a, nil
 }
 
-// reserved is the length of the address range that an allocation uses up.
-func reserved(size uint64) uint64 {
-	return (size+allocGap+allocAlign-1)/allocAlign*allocAlign + allocGap
-}
-
-// skipMapped moves the next address behind mapped memory that is in the way of an
-// allocation.
-func (m *Map) skipMapped(size uint64) {
-	for {
-		i := m.after(m.next + reserved(size))
-		if i == 0 || m.allocs[i-1].Base+m.allocs[i-1].Span <= m.next {
-			return
+// place is the address of the next allocation, of size bytes: the first that is aligned
+// and keeps its distance to those before it and to mapped memory behind it.
+func (m *Map) place(size uint64) uint64 {
+	align := uint64(allocAlign)
+	if size >= largeAlloc {
+		align = largeAlign
+	}
+	for at := m.next; ; {
+		at = (at + align - 1) / align * align
+		i := m.after(at + size + allocGap)
+		if i == 0 {
+			return at
 		}
-		m.next = (m.allocs[i-1].Base+m.allocs[i-1].Span+allocAlign-1)/allocAlign*allocAlign + allocGap
+		end := m.allocs[i-1].Base + m.allocs[i-1].Span
+		if end <= at {
+			return at
+		}
+		at = end + allocGap
 	}
 }
 

@@ -204,3 +204,28 @@ func TestShadow(t *testing.T) {
 		t.Error("a freed allocation has a shadow")
 	}
 }
+
+// The addresses follow docs/addresses.md: 256 bytes behind the end of the one before, at a
+// multiple of 512, or of 2 MiB from 1 MiB on; behind mapped memory that is in the way.
+func TestPlaces(t *testing.T) {
+	m := NewMap(FirstAddress, 1<<30, nil)
+	if _, err := m.Attach(0x1090_0800, AlignedBytes(64), "", false); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct{ size, want uint64 }{
+		{100, 0x1000_0000},
+		{0, 0x1000_0200},
+		{256, 0x1000_0400},
+		{257, 0x1000_0600},
+		{1, 0x1000_0a00},
+		{1 << 20, 0x1020_0000},
+		{1<<20 - 1, 0x1030_0200},
+		{3 << 20, 0x1060_0000},
+		{1024, 0x1090_0200},
+		{1, 0x1090_0a00}, // mapped memory is at 0x1090_0800
+	} {
+		if a := alloc(t, m, k.size, Buffer, ""); a.Base != k.want {
+			t.Errorf("%#x bytes are at %#x, want %#x", k.size, a.Base, k.want)
+		}
+	}
+}
