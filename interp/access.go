@@ -179,6 +179,15 @@ func storeKind[A, D mem.Slot](a *access) lane {
 	return storeOne[uint64, A, D]
 }
 
+// at is the address of a lane whose register has the value v: it wraps in the
+// register's width.
+func (a *access) at(v uint64) uint64 {
+	if v += a.off; a.addr == alu.R {
+		v = uint64(uint32(v))
+	}
+	return v
+}
+
 // addresses gives the lanes' addresses, in a row of their own that destinations
 // cannot overwrite.
 func (a *access) addresses(f *regfile.File, into *regfile.Row64) {
@@ -191,7 +200,7 @@ func (a *access) addresses(f *regfile.File, into *regfile.Row64) {
 	case alu.R:
 		src := f.Src32(a.row)
 		for i := range into {
-			into[i] = uint64(src[i]) + a.off
+			into[i] = uint64(src[i] + uint32(a.off))
 		}
 	default:
 		for i := range into {
@@ -364,7 +373,7 @@ func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *inst, addr *[r
 	for n := m; n != 0 && same; n &= n - 1 {
 		same = addr[bits.TrailingZeros32(n)&31] == first
 	}
-	if same && w.localRow(h, f, a, uint64(first)+a.off, m) {
+	if same && w.localRow(h, f, a, uint64(first+A(a.off)), m) {
 		return
 	}
 	if len(a.elems) != 1 || a.elems[0].slot == alu.NoSlot || a.size > 8 {
@@ -375,7 +384,7 @@ func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *inst, addr *[r
 	from, to := w.localRange()
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		at := uint64(addr[lane]) + a.off
+		at := uint64(addr[lane] + A(a.off))
 		if at < from || at > to || size > to-at || at&(size-1) != 0 {
 			w.eachLane(h, f, in, n, n)
 			return
@@ -501,7 +510,10 @@ func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.P
 	if place.Alloc == nil {
 		return nil, place.Off
 	}
-	if place.Alloc.Base%hitAlign == 0 && a.space != ptx.Shared {
+	// Who looks there again adds offsets in 64 bits, so all of it must be out of
+	// reach for 32-bit addresses that wrap.
+	wraps := a.addr == alu.R && place.Alloc.Base+place.Alloc.Span > 1<<32
+	if place.Alloc.Base%hitAlign == 0 && a.space != ptx.Shared && !wraps {
 		w.cta.hits[a.hit] = place.Alloc
 	}
 	return unsafe.Add(place.Alloc.Ptr, place.Off), 0

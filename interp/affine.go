@@ -398,7 +398,7 @@ func affineLoad(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		}
 		return
 	}
-	own := a.space == ptx.Generic && mem.InWindow(c.Base+a.off, ptx.Local)
+	own := a.space == ptx.Generic && mem.InWindow(a.at(c.Base), ptx.Local)
 	affineGeneric(w, h, f, in, m)
 	if own || w.err != nil {
 		return
@@ -443,11 +443,7 @@ func affineLocal(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	if a.store {
 		a.expandData(f, m)
 	}
-	addr := c.Base + a.off
-	if a.addr == alu.R {
-		addr = uint64(uint32(c.Base)) + a.off
-	}
-	if !w.localRow(h, f, a, addr, m) {
+	if !w.localRow(h, f, a, a.at(c.Base), m) {
 		affineGeneric(w, h, f, in, m)
 	}
 }

@@ -36,20 +36,20 @@ func (w *warp) call(b *block) {
 		}
 		target = w.cta.code.funcs[groups[0].pc]
 	}
+	if target.err != nil {
+		w.err = target.err
+		return
+	}
 	if w.hasDyn { // the lanes' frames may begin at different places
 		var groups []group // pc stands for the place here
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
-			groups = gather(groups, int32(w.frameAbove(lane)), 1<<lane)
+			groups = gather(groups, int32(w.frameAbove(lane, target)), 1<<lane)
 		}
 		if len(groups) > 1 {
 			w.callApart(b, m, groups)
 			return
 		}
-	}
-	if target.err != nil {
-		w.err = target.err
-		return
 	}
 	w.enter(b, site, target, m)
 }
@@ -116,7 +116,7 @@ func savePlaces(f *regfile.File, places []place, m uint32) []savedRow {
 
 // enter begins the execution of a function by the lanes of m.
 func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
-	base := w.frameAbove(bits.TrailingZeros64(m)) // for all of m
+	base := w.frameAbove(bits.TrailingZeros64(m), target) // for all of m
 	// What a frame costs the thread's stack: its local memory, and its
 	// registers, which a real machine would have to save there.
 	limit := w.cta.grid.stackWords
@@ -148,12 +148,12 @@ func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
 }
 
 // frameAbove is where the frame of a function begins that the lane calls now, in words.
-func (w *warp) frameAbove(lane int) int {
+func (w *warp) frameAbove(lane int, fn *function) int {
 	top := w.lbase + w.fn.local
 	if w.hasDyn {
 		top += int(w.dyn[lane/32][lane%32]+3) / 4
 	}
-	return (top + frameAlign - 1) / frameAlign * frameAlign
+	return (top + fn.align - 1) / fn.align * fn.align
 }
 
 // zero clears the rows that may be read before they are written.

@@ -44,6 +44,7 @@ type function struct {
 	exit      int32        // block where returning lanes meet
 	frame     regfile.Size // rows of its window
 	local     int          // words (4 bytes) of its static local frame
+	align     int          // what the frame begins at a multiple of, in words
 	allocates bool         // it has alloca or stackrestore: lanes' stacks may end at different places
 	zeroR     []int32      // rows that may be read before they are written
 	zeroQ     []int32

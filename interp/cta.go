@@ -87,17 +87,17 @@ func (c *cta) start(index int) {
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
 		w.stack.reset(fn.entry, w.live)
 		w.frames = w.frames[:0]
-		w.fn, w.lbase, w.hasDyn = fn, kernelFrame, false
+		w.fn, w.lbase, w.hasDyn = fn, fn.align, false
 		w.state, w.err = ready, nil
 		w.waits = w.waits[:0]
 		w.count = counts{}
 		w.stack.diverged = 0
-		w.growLocal(kernelFrame + fn.local)
+		w.growLocal(w.lbase + fn.local)
 		for h := range w.files {
 			f := &w.files[h]
 			f.Reset(fn.frame)
 			fn.zero(f)
-			clear(w.local[h][kernelFrame : kernelFrame+fn.local])
+			clear(w.local[h][kernelFrame : w.lbase+fn.local])
 		}
 	}
 }

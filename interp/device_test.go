@@ -72,6 +72,17 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// A kernel whose own variables are more than a thread's local memory is refused.
+func TestLocalTooLarge(t *testing.T) {
+	for _, v := range []string{".local .align 4 .b8 l[2000000000];", ".local .align 1073741824 .b8 l[4];"} {
+		m := module(t, Config{}, "", v+" st.local.u32 [l], 1; ret;")
+		_, err := m.Launch(context.Background(), "k", Dim(1), Dim(1), alloc(t, m, 4))
+		if err == nil || !strings.Contains(err.Error(), "of each thread's local memory, which has 524288") {
+			t.Errorf("%s got %v", v, err)
+		}
+	}
+}
+
 // A lane that exits early must not keep a barrier from completing.
 func TestExitReleasesBarrier(t *testing.T) {
 	m := module(t, Config{}, "", `

@@ -217,6 +217,9 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if most := resident(l.Block.Count(), int(shared)); l.Cooperative && l.Grid.Count() > most {
 		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, l.Grid.Count(), most, l.Block.Count(), shared)
 	}
+	if frame := 4 * (code.entry.align + code.entry.local); frame > d.cfg.Stack {
+		return nil, refuse("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
+	}
 	steps := l.MaxSteps
 	if steps <= 0 {
 		steps = defaultStep

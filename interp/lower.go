@@ -605,6 +605,7 @@ func (l *lowerer) layoutLocals() {
 	f := l.fn.fn
 	l.locals = map[*ptx.Var]int{}
 	top := 0
+	l.fn.align = frameAlign
 	lists := [][]*ptx.Var{f.Params, f.Rets, f.Vars}
 	if f.Entry { // its parameters are in the parameter block
 		lists = lists[2:]
@@ -616,6 +617,7 @@ func (l *lowerer) layoutLocals() {
 				top = (top + a - 1) / a * a
 				l.locals[v] = top
 				top += v.Size()
+				l.fn.align = max(l.fn.align, a/4)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func (l *lowerer) symbol(s ptx.Symbol, off int64, slot alu.Slot, d int32) int32 
 	if isVar {
 		if at, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
 			if l.fn.fn.Entry {
-				return l.moveKonst(slot, uint64(int64(kernelFrame*4+at)+off), d)
+				return l.moveKonst(slot, uint64(int64(4*l.fn.align+at)+off), d)
 			}
 			if d == noRow {
 				d = l.temp(slot)

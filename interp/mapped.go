@@ -63,7 +63,7 @@ func (w *warp) culprit(addr uint64, stored bool) (src *instr, lanes uint64) {
 		}
 		for m := w.guarded(in.guard); m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			at := in.mem.off + w.value(operandRef{in.mem.addr, in.mem.row}, lane)
+			at := in.mem.at(w.value(operandRef{in.mem.addr, in.mem.row}, lane))
 			if addr-at < uint64(in.mem.bytes) {
 				lanes |= 1 << lane
 			}

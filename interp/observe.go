@@ -160,7 +160,7 @@ func (t *watch) access(w *warp, in *inst) {
 	for lane := range 32 * len(w.files) {
 		v := in.mem.off
 		if in.mem.addr != alu.NoSlot {
-			v += w.value(operandRef{in.mem.addr, in.mem.row}, lane)
+			v = in.mem.at(w.value(operandRef{in.mem.addr, in.mem.row}, lane))
 		} else if in.mem.frame {
 			v += 4 * uint64(w.lbase)
 		}

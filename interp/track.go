@@ -639,7 +639,7 @@ func (t *tracker) load(x *half) {
 	if w.err != nil {
 		return
 	}
-	own := a.frame || a.space == ptx.Local || a.space == ptx.Generic && ok && mem.InWindow(v.Base+a.off, ptx.Local)
+	own := a.frame || a.space == ptx.Local || a.space == ptx.Generic && ok && mem.InWindow(a.at(v.Base), ptx.Local)
 	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.space == ptx.Param)
 	var values [8]uint64
 	known := false
@@ -735,8 +735,7 @@ func (t *tracker) sameEverywhere(x *half, d operandRef, addr, u affinetrack.Valu
 func (t *tracker) warp(x *half) {
 	ok := true
 	if x.in.src.Has("sync") {
-		mask := x.in.uses.reads[len(x.in.uses.reads)-1]
-		v, known := t.value(x.f, mask.slot, mask.row, x.m)
+		v, known := t.value(x.f, alu.R, x.in.C, x.m)
 		ok = known && v.Uniform()
 	}
 	t.plain(x)

@@ -13,11 +13,12 @@ import (
 )
 
 // kernelFrame is the number of words at the bottom of a thread's local memory
-// that stay unused, so that no variable has address 0.
+// that stay unused, so that no variable has address 0. The kernel's frame begins
+// there, or where its alignment wants it.
 const kernelFrame = frameAlign
 
-// frameAlign is the alignment, in words, of what a function has in local memory: 16
-// bytes, the most that an access wants there.
+// frameAlign is the least alignment, in words, of what a function has in local
+// memory: 16 bytes.
 const frameAlign = 4
 
 // warp is up to 64 threads that execute together.

@@ -29,7 +29,7 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 	if uint64(len(t.frames)) >= t.m.localSize/frameAlign {
 		t.trap(KindStack, "%d calls deep", len(t.frames))
 	}
-	sp := align(t.sp, frameAlign)
+	sp := align(t.sp, frameAlignment(fn))
 	place := func(v *ptx.Var, size int) {
 		sp = align(sp, uint64(v.Alignment()))
 		f.vars[v] = sp
@@ -61,6 +61,22 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 	for i, v := range fn.Params {
 		t.setVar(v, args[i])
 	}
+}
+
+// frameAlignment is what the frame of a function begins at a multiple of.
+func frameAlignment(fn *ptx.Func) uint64 {
+	a := uint64(frameAlign)
+	for _, v := range fn.Vars {
+		if v.Space == ptx.Local || v.Space == ptx.Param {
+			a = max(a, uint64(v.Alignment()))
+		}
+	}
+	if !fn.Entry {
+		for _, v := range append(fn.Params[:len(fn.Params):len(fn.Params)], fn.Rets...) {
+			a = max(a, uint64(v.Alignment()))
+		}
+	}
+	return a
 }
 
 // grow moves the end of the stack to sp.
