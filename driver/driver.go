@@ -47,7 +47,7 @@ func New(s Settings) *Driver {
 	d.out.w = s.Stdout
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate,
+		Base: firstAddress, Allocate: d.pages.allocate, Managed: true,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {

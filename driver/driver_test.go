@@ -505,6 +505,39 @@ func TestHostMemory(t *testing.T) {
 
 // Streams run side by side, each in its order; events and the default stream order
 // them.
+// A .managed variable has one address for kernels and the host (driver API, "Unified
+// Addressing": the pointers of managed memory are valid on both).
+func TestManagedVariable(t *testing.T) {
+	c := newClient(t, nil)
+	c.mod = c.load(strings.Replace(kernels, ".align 4 .u32 v[4]", ".attribute(.managed) .align 128 .u32 v[4]", 1))
+	v, size, err := c.ModuleGetGlobal(c.mod, "v")
+	if err != nil || size != 16 || v%128 != 0 || v >= firstAddress {
+		t.Fatalf("%d bytes at %#x, %v", size, v, err)
+	}
+	words := unsafe.Slice((*uint32)(pointer(v)), 4)
+	if words[2] != 33 {
+		t.Errorf("the host reads %v", words)
+	}
+	words[1] = 700
+	x := c.alloc(4)
+	c.ok(c.launch("get", 1, 1, x)) // v[1] + 5
+	c.expect(x, 705)
+	c.ok(c.launch("poke", 1, 1, v+12, 9))
+	c.ok(c.CtxSynchronize())
+	if words[3] != 9 {
+		t.Errorf("the host reads %v", words)
+	}
+	if got := must(c.PointerGetAttribute(PointerIsManaged, v))(t); got != 1 {
+		t.Errorf("managed: %d", got)
+	}
+	c.ok(c.MemAdvise(v, 16))
+	c.want(InvalidValue, "", c.MemFree(v))
+	c.ok(c.ModuleUnload(c.mod))
+	if _, _, err := c.MemGetAddressRange(v); err == nil {
+		t.Error("the variable of an unloaded module is known")
+	}
+}
+
 func TestStreams(t *testing.T) {
 	c := newClient(t, nil)
 	flag := must(c.MemHostAlloc(4, 0))(t)

@@ -20,7 +20,7 @@ type regionKind uint8
 const (
 	deviceRegion     regionKind = iota // cuMemAlloc
 	variableRegion                     // a variable of a module
-	managedRegion                      // cuMemAllocManaged
+	managedRegion                      // cuMemAllocManaged, or a variable with .managed
 	hostRegion                         // cuMemHostAlloc
 	registeredRegion                   // cuMemHostRegister
 )
@@ -52,6 +52,11 @@ func (r *region) free() {
 
 // onHost reports whether the region is memory of the host.
 func (r *region) onHost() bool { return r.kind == hostRegion || r.kind == registeredRegion }
+
+// freeable reports whether cuMemFree may free the region.
+func (r *region) freeable() bool {
+	return r.kind == deviceRegion || r.kind == managedRegion && r.module == nil
+}
 
 // regions is the memory that kernels can reach, by address.
 type regions []*region
@@ -288,7 +293,7 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 
 // MemFree is cuMemFree.
 func (t *Thread) MemFree(addr uint64) error {
-	return t.release(addr, InvalidValue, func(r *region) bool { return r.kind == deviceRegion || r.kind == managedRegion })
+	return t.release(addr, InvalidValue, (*region).freeable)
 }
 
 // MemFreeHost is cuMemFreeHost.

@@ -216,7 +216,11 @@ func (c *Context) load(parsed *ptx.Module) (*Module, error) {
 	m.handle = c.own(m)
 	for _, v := range parsed.Vars() {
 		if b := mod.Var(v.Name); b != nil && b.Size() > 0 && d.regions.find(b.Addr()) == nil {
-			d.addRegion(&region{addr: b.Addr(), size: uint64(b.Size()), data: b.Bytes(), kind: variableRegion, ctx: c, module: m})
+			kind := variableRegion
+			if v.Managed() {
+				kind = managedRegion
+			}
+			d.addRegion(&region{addr: b.Addr(), size: uint64(b.Size()), data: b.Bytes(), kind: kind, ctx: c, module: m})
 		}
 	}
 	return m, nil

@@ -8,7 +8,7 @@ import "sync"
 const (
 	smallBlock = 64 << 10
 	chunkSize  = 1 << 20
-	blockAlign = 64
+	blockAlign = 512
 )
 
 // pages hands out memory outside the Go heap, all zero.

@@ -36,6 +36,9 @@ type Config struct {
 	// an address that is a multiple of 16, and the function that takes them back,
 	// which may be nil. Without it they are in the Go heap.
 	Allocate func(size uint64) (data []byte, release func(), err error)
+	// Managed, with Allocate, places variables with .attribute(.managed) where their
+	// memory is on the host, so that the host can use their addresses.
+	Managed bool
 }
 
 // Device is an emulated GPU: memory and the modules loaded into it. Launches
@@ -209,11 +212,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 		if v.Linkage == ptx.Extern && m.Lookup(v.Name) != ptx.Symbol(v) {
 			continue // declared here, defined further down
 		}
-		kind := mem.Variable
-		if v.Space == ptx.Const {
-			kind = mem.Constant
-		}
-		a, err := d.mem.Alloc(uint64(v.Size()), kind, v.Name)
+		a, err := d.allocVar(v)
 		if err != nil {
 			mod.unload()
 			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
@@ -223,6 +222,18 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 	mod.reset()
 	d.loaded++
 	return mod, nil
+}
+
+// allocVar makes the memory of a variable.
+func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
+	size := uint64(v.Size())
+	switch {
+	case v.Space == ptx.Const:
+		return d.mem.Alloc(size, mem.Constant, v.Name)
+	case d.cfg.Managed && v.Managed() && size > 0:
+		return d.mem.AllocOnHost(size, "managed variable "+v.Name)
+	}
+	return d.mem.Alloc(size, mem.Variable, v.Name)
 }
 
 // Reset gives the module's variables their initial values again.

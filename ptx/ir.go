@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gemu/ptx/internal/syntax"
@@ -164,6 +165,10 @@ type Var struct {
 
 	Attributes []string // .attribute(…), as written
 }
+
+// Managed reports whether the variable lies in memory that the host reaches too (manual
+// 5.4, ".attribute").
+func (v *Var) Managed() bool { return slices.Contains(v.Attributes, ".managed") }
 
 // Size is the number of bytes the variable takes; 0 for an array without a
 // bound ("[]").

@@ -208,6 +208,23 @@ func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
 	return a, nil
 }
 
+// AllocOnHost allocates size zero bytes at the address that they have on the host.
+func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
+	data, release, err := m.allocate(size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrOutOfMemory, size, err)
+	}
+	a, err := m.Attach(uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))), data, name, false)
+	if err != nil {
+		if release != nil {
+			release()
+		}
+		return nil, err
+	}
+	a.release = release
+	return a, nil
+}
+
 // place is the address of the next allocation, of size bytes: the first that is aligned
 // and keeps its distance to those before it and to mapped memory behind it.
 func (m *Map) place(size uint64) uint64 {
