@@ -7,7 +7,6 @@ package interp
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"gemu/affinetrack"
@@ -78,10 +77,12 @@ func (c *code) layoutShared(reach []reached) {
 	named := map[*ptx.Var]bool{}
 	for _, r := range reach {
 		runs[r.fn] = true
-		maps.Copy(named, r.uses)
+		for v := range r.uses {
+			named[c.mod.definition(v)] = true
+		}
 	}
 	place := func(v *ptx.Var) {
-		if v.Space != ptx.Shared {
+		if v.Space != ptx.Shared || c.mod.definition(v) != v {
 			return
 		}
 		if v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0 {
@@ -598,7 +599,7 @@ func (l *lowerer) layoutLocals() {
 				a := max(v.Alignment(), 4)
 				top = (top + a - 1) / a * a
 				l.locals[v] = top
-				top += v.Size()
+				top += l.bytes(v)
 				l.fn.align = max(l.fn.align, a/4)
 			}
 		}
@@ -618,7 +619,16 @@ func (l *lowerer) formal(v *ptx.Var) place {
 		r := l.rows[v.Reg]
 		return place{slot: r.slot, row: r.row, size: (v.Type.Bits() + 7) / 8}
 	}
-	return place{off: l.locals[v], size: v.Size()}
+	return place{off: l.locals[v], size: l.bytes(v)}
+}
+
+// bytes is the size of a variable in a frame; of a parameter that is an array without a
+// bound, that of the largest variable that a call of the module passes.
+func (l *lowerer) bytes(v *ptx.Var) int {
+	if v.Space == ptx.Param && v.Unbounded() {
+		return l.mod.largestArgument()
+	}
+	return v.Size()
 }
 
 // keepRow notes how the registers of a row are kept.
