@@ -138,37 +138,65 @@ func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Dev
 // Programs lists the programs: testdata is the path of that folder. The order is always
 // the same.
 func Programs(testdata string) ([]*Program, error) {
-	files, err := filepath.Glob(filepath.Join(testdata, "*", "*.ptx"))
+	files, err := Files(testdata)
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no modules in %s", testdata)
-	}
 	var list []*Program
-	for _, path := range files {
-		name := filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path)
-		if strings.HasPrefix(name, "bad/") {
-			continue
-		}
-		src, err := os.ReadFile(path)
+	for _, file := range files {
+		of, err := Of(testdata, file)
 		if err != nil {
 			return nil, err
 		}
-		m, err := ptx.Parse(filepath.Base(path), src)
-		if err != nil {
-			return nil, err
-		}
-		stated, err := cases.Read(string(src))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		list = append(list, ofModule(name, m, stated)...)
-	}
-	for _, w := range kernels.All() {
-		list = append(list, ofWorkload(w)...)
+		list = append(list, of...)
 	}
 	return list, nil
+}
+
+// Files lists the values that Program.File can have.
+func Files(testdata string) ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(testdata, "*", "*.ptx"))
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no modules in %s", testdata)
+	}
+	var list []string
+	for _, path := range paths {
+		dir, name := filepath.Split(path)
+		if dir := filepath.Base(dir); dir != "bad" {
+			list = append(list, dir+"/"+name)
+		}
+	}
+	for _, w := range kernels.All() {
+		list = append(list, "@"+w.Name)
+	}
+	return list, nil
+}
+
+// Of lists the programs of a file.
+func Of(testdata, file string) ([]*Program, error) {
+	if name, ok := strings.CutPrefix(file, "@"); ok {
+		w := kernels.Lookup(name)
+		if w == nil {
+			return nil, fmt.Errorf("no workload %s", name)
+		}
+		return ofWorkload(w), nil
+	}
+	src, err := os.ReadFile(filepath.Join(testdata, filepath.FromSlash(file)))
+	if err != nil {
+		return nil, err
+	}
+	m, err := ptx.Parse(filepath.Base(file), src)
+	if err != nil {
+		return nil, err
+	}
+	stated, err := cases.Read(string(src))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return ofModule(file, m, stated), nil
 }
 
 // ofModule lists the cases of a module, and its other kernels.

@@ -32,15 +32,14 @@ func (t *thread) readModifyWrite() value {
 	}
 	space, addr := t.address("a")
 	if space == ptx.Generic {
-		space, addr = resolve(addr)
+		space, addr = t.m.resolve(addr)
 	}
 	if space == ptx.Local || space == ptx.Param || space == ptx.Const {
 		t.trap(KindMemory, "atomic operation on %s memory", space)
 	}
 	b, typ := t.operand("b")
-	p := t.reach(space, addr, typ.Size(), updates)
-	old := valueOf(p)
-	copy(p, bytesOf(t.modify(space, typ, old, t.read(b, typ)), typ.Size()))
+	old := valueOf(t.load(space, addr, typ.Size()))
+	t.store(space, addr, bytesOf(t.modify(space, typ, old, t.read(b, typ)), typ.Size()))
 	return old
 }
 

@@ -109,12 +109,9 @@ func prmt(t *thread) {
 // of kernel parameters is part of the global one.
 func isspacep(t *thread) {
 	want, _ := t.in.Space()
-	space, addr := resolve(t.arg("a"))
+	space, _ := t.m.resolve(t.arg("a"))
 	if space == ptx.Generic {
-		space = ptx.Global
-		if a := t.m.dev.find(addr); a != nil {
-			space = a.space()
-		}
+		space = t.m.Memory.SpaceOf(t.arg("a"))
 	}
 	t.putPred("p", space == want || space == ptx.Param && want == ptx.Global)
 }
@@ -125,9 +122,9 @@ func cvta(t *thread) {
 	window := uint64(0)
 	switch space, _ := t.in.Space(); space {
 	case ptx.Shared:
-		window = sharedWindow
+		window = t.m.SharedWindow
 	case ptx.Local:
-		window = localWindow
+		window = t.m.LocalWindow
 	}
 	if t.has("to") {
 		window = -window

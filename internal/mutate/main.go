@@ -1,0 +1,312 @@
+// Command mutate shows that the check notices faults of what it checks: it makes mutants
+// of the code, each with one small fault, and runs them on inputs.
+//
+//	go run ./internal/mutate                        all mutants of internal/mutate/scope.txt
+//	go run ./internal/mutate -seed 7 -sample 100    some of them
+//	go run ./internal/mutate -list -only 'interp.*' what there is
+//
+// It prints a line for each mutant, in the order of the code: its place, function, operator,
+// the code and what became of it, which of several equal ones it is, the outcome, and the
+// input that showed it. A mutant is killed if a run in check mode reports a mismatch. Wrong
+// results that nobody notices, crashes, hangs, and statistics that differ are outcomes of
+// their own, and do not count. Then comes a summary by function, and survivors that are not argued, if there are
+// more than -at-least allows; the exit status is 1 then.
+//
+// The operators: a condition or a part of it is negated (negate), && becomes || and back
+// (logic), a part of a condition is left out (part); the right side of an ordered comparison
+// or a constant is moved by one (bound, const); what is added is subtracted (sign); operands
+// that do not commute, or neighbouring arguments of one type, are exchanged (swap); a mask
+// becomes all lanes, or none where it takes lanes away (widen); a statement, an early return,
+// a break or continue is left out (drop, return, control).
+//
+// Survivors are argued in internal/mutate/argued.txt, a line for each: the columns of the
+// list from the function to the number, and why no check can notice it. Argued mutants that
+// are killed, and those that do not exist any more, are errors.
+//
+// All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
+// "go build -overlay"; an environment variable chooses one. A first run without any tells
+// which inputs reach which mutants.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"text/tabwriter"
+)
+
+func main() {
+	c := &config{}
+	flag.StringVar(&c.root, "root", ".", "the module's `folder`")
+	flag.StringVar(&c.scope, "scope", "internal/mutate/scope.txt", "`file` that says which functions are mutated")
+	flag.StringVar(&c.argued, "argued", "internal/mutate/argued.txt", "`file` of argued survivors")
+	flag.StringVar(&c.program, "program", "./internal/mutate/try", "`package` that runs the inputs")
+	flag.StringVar(&c.only, "only", "*", "mutants of functions that match this `pattern` only")
+	flag.Uint64Var(&c.seed, "seed", 1, "of the sample")
+	flag.IntVar(&c.sample, "sample", 0, "try this many mutants only; 0: all")
+	flag.BoolVar(&c.list, "list", false, "list the mutants, and run nothing")
+	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "processes at a time")
+	flag.IntVar(&c.limits.inputs, "inputs", 100, "inputs in check mode to try a mutant on, at most")
+	flag.IntVar(&c.limits.others, "others", 20, "inputs of each other kind: affine mode, statistics")
+	flag.Int64Var(&c.limits.cost, "cost", 2_000_000, "warp instructions of these inputs together")
+	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, argued ones left out, that must be killed")
+	flag.Parse()
+	good, err := c.run(os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(2)
+	}
+	if !good {
+		os.Exit(1)
+	}
+}
+
+// config is what the flags say.
+type config struct {
+	root, scope, argued, program, only string
+	seed                               uint64
+	sample, workers                    int
+	list                               bool
+	limits                             limits
+	atLeast                            float64
+}
+
+// run does it all; good is what the exit status says.
+func (c *config) run(w io.Writer) (good bool, err error) {
+	if c.root, err = filepath.Abs(c.root); err != nil {
+		return false, err
+	}
+	scope, err := readScope(c.scope)
+	if err != nil {
+		return false, err
+	}
+	files, err := find(c.root, scope)
+	if err != nil {
+		return false, err
+	}
+	var all []*Mutant
+	for _, f := range files {
+		all = append(all, f.mutants...)
+	}
+	argued, err := readArgued(c.argued)
+	if err != nil {
+		return false, err
+	}
+	if err := argued.known(all); err != nil {
+		return false, err
+	}
+	chosen, err := c.choose(all)
+	if err != nil {
+		return false, err
+	}
+	if c.list {
+		for _, m := range chosen {
+			fmt.Fprintf(w, "%s:%d\t%s\n", m.File, m.Line, m.row())
+		}
+		return true, nil
+	}
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	in := map[*Mutant]bool{}
+	for _, m := range chosen {
+		in[m] = true
+	}
+	binary, err := build(c.root, c.program, dir, files, in)
+	if err != nil {
+		return false, err
+	}
+	t := &trier{root: c.root, binary: binary, limits: c.limits}
+	if err := t.cover(c.workers); err != nil {
+		return false, err
+	}
+	verdicts, err := t.all(chosen, c.workers)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range chosen {
+		v := verdicts[m]
+		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.By)
+	}
+	return c.summary(w, chosen, verdicts, argued)
+}
+
+// row is a mutant as lists and arguments have it.
+func (m *Mutant) row() string { return fmt.Sprintf("%s\t%d", m.key(), m.Ordinal) }
+
+// choose picks the mutants to try.
+func (c *config) choose(all []*Mutant) ([]*Mutant, error) {
+	var list []*Mutant
+	for _, m := range all {
+		ok, err := path.Match(c.only, m.Func)
+		if err != nil {
+			return nil, fmt.Errorf("-only %s: %w", c.only, err)
+		}
+		if ok {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("there are no such mutants")
+	}
+	if c.sample <= 0 || c.sample >= len(list) {
+		return list, nil
+	}
+	picked := rand.New(rand.NewPCG(c.seed, 0)).Perm(len(list))[:c.sample]
+	sort.Ints(picked)
+	var some []*Mutant
+	for _, i := range picked {
+		some = append(some, list[i])
+	}
+	return some, nil
+}
+
+// all tries mutants, those of different functions at the same time.
+func (t *trier) all(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
+	byFunc := map[string][]*Mutant{}
+	var order []string
+	for _, m := range list {
+		if byFunc[m.Func] == nil {
+			order = append(order, m.Func)
+		}
+		byFunc[m.Func] = append(byFunc[m.Func], m)
+	}
+	// Long ones first, so that none is left for the end.
+	slices.SortStableFunc(order, func(a, b string) int { return len(byFunc[b]) - len(byFunc[a]) })
+	verdicts := map[*Mutant]Verdict{}
+	var mu sync.Mutex
+	var firstErr error
+	work := make(chan []*Mutant)
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for f := range work {
+				err := t.function(f, func(m *Mutant, v Verdict) {
+					mu.Lock()
+					defer mu.Unlock()
+					verdicts[m] = v
+					if len(verdicts)%250 == 0 {
+						fmt.Fprintf(os.Stderr, "mutate: %d of %d\n", len(verdicts), len(list))
+					}
+				})
+				mu.Lock()
+				if firstErr == nil {
+					firstErr = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, f := range order {
+		work <- byFunc[f]
+	}
+	close(work)
+	wait.Wait()
+	return verdicts, firstErr
+}
+
+// summary prints how many mutants of each function are killed, and survivors if those are
+// too few.
+func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued arguments) (good bool, err error) {
+	const isArgued = Killed + 1
+	tally := map[string]*[isArgued + 1]int{}
+	var total [isArgued + 1]int
+	var order []string
+	for _, m := range list {
+		if tally[m.Func] == nil {
+			tally[m.Func] = &[isArgued + 1]int{}
+			order = append(order, m.Func)
+		}
+		o := verdicts[m].Outcome
+		if reason, ok := argued[m.row()]; ok {
+			if o == Killed {
+				return false, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].By)
+			}
+			o = isArgued
+		}
+		tally[m.Func][o]++
+		total[o]++
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "\nmutants\tkilled\twrong\tcrash\thang\tcounted\tsurvived\tunreached\targued\tkilled %\t  function\t")
+	line := func(name string, n *[isArgued + 1]int) float64 {
+		all := 0
+		for _, k := range n {
+			all += k
+		}
+		percent := 100.0
+		if all > n[isArgued] {
+			percent = 100 * float64(n[Killed]) / float64(all-n[isArgued])
+		}
+		fmt.Fprintf(tw, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\t  %s\t\n", all, n[Killed], n[Wrong], n[Crash], n[Hang], n[Counted], n[Survived], n[Unreached], n[isArgued], percent, name)
+		return percent
+	}
+	for _, name := range order {
+		line(name, tally[name])
+	}
+	percent := line("all", &total)
+	tw.Flush()
+	if percent >= c.atLeast {
+		return true, nil
+	}
+	fmt.Fprintf(w, "\n%.1f %% of the mutants are killed, at least %.1f %% should be. Not killed, and not argued:\n", percent, c.atLeast)
+	for _, m := range list {
+		if _, ok := argued[m.row()]; !ok && verdicts[m].Outcome != Killed {
+			fmt.Fprintf(w, "%s:%d\t%s\t%s\n", m.File, m.Line, m.row(), verdicts[m].Outcome)
+		}
+	}
+	return false, nil
+}
+
+// arguments are the reasons why mutants survive, by their rows.
+type arguments map[string]string
+
+// readArgued reads argued survivors. Lines that begin with # are comments.
+func readArgued(name string) (arguments, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	a := arguments{}
+	s := bufio.NewScanner(file)
+	for n := 1; s.Scan(); n++ {
+		line := s.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		i := strings.LastIndexByte(line, '\t')
+		if i < 0 || strings.Count(line, "\t") != 4 || strings.TrimSpace(line[i:]) == "" {
+			return nil, fmt.Errorf("%s:%d: want function, operator, code, number and reason, with tabs between them", name, n)
+		}
+		a[line[:i]] = line[i+1:]
+	}
+	return a, s.Err()
+}
+
+// known checks that the mutants exist.
+func (a arguments) known(all []*Mutant) error {
+	rows := map[string]bool{}
+	for _, m := range all {
+		rows[m.row()] = true
+	}
+	for row := range a {
+		if !rows[row] {
+			return fmt.Errorf("argued, but there is no such mutant: %s", row)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package main
+
+// This file tries mutants: it finds out which inputs reach which mutants, and runs those.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"gemu/internal/mutate/mutant"
+	"gemu/internal/mutate/trial"
+)
+
+// Outcome is what became of a mutant.
+type Outcome uint8
+
+// The outcomes. The check is only worth what it notices itself, so it is Killed alone that
+// counts.
+const (
+	Unreached Outcome = iota // no input executes the place
+	Survived                 // all inputs go as without it
+	Counted                  // … but statistics differ: less is compact
+	Hang                     // a run does not end, or takes all memory
+	Crash                    // a run ends in a panic of the program
+	Wrong                    // a run leaves other results, and nobody notices
+	Killed                   // a check reports that something is wrong
+)
+
+func (o Outcome) String() string {
+	return [...]string{"unreached", "survived", "counted", "hang", "crash", "wrong", "killed"}[o]
+}
+
+// Verdict is the outcome of a mutant, and the input that showed it.
+type Verdict struct {
+	Outcome Outcome
+	By      string
+}
+
+// trier tries mutants.
+type trier struct {
+	root   string
+	binary string
+	limits limits
+	inputs []trial.Baseline
+	early  []byte // mutants that are reached before any input
+}
+
+// limits bound what is tried of one mutant.
+type limits struct {
+	inputs int   // that judge
+	others int   // of each other kind
+	cost   int64 // of all of a kind together; the cheapest few are always tried
+}
+
+// patience is how often a mutant may crash or hang before the rest of its inputs is given
+// up.
+const patience = 3
+
+// cover runs all inputs without a mutant.
+func (t *trier) cover(workers int) error {
+	parts := make([][]trial.Baseline, workers)
+	errs := make([]error, workers)
+	var wait sync.WaitGroup
+	for i := range workers {
+		wait.Go(func() {
+			cmd := exec.Command(t.binary, "cover", fmt.Sprintf("%d/%d", i, workers))
+			cmd.Dir, cmd.Stderr = t.root, os.Stderr
+			out, err := cmd.Output()
+			for d := json.NewDecoder(bytes.NewReader(out)); err == nil; {
+				var b trial.Baseline
+				if err = d.Decode(&b); err == nil {
+					parts[i] = append(parts[i], b)
+				}
+			}
+			if err != io.EOF {
+				errs[i] = fmt.Errorf("without a mutant: %w", err)
+			}
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	t.early = parts[0][0].Reached
+	for _, p := range parts {
+		t.inputs = append(t.inputs, p[1:]...)
+	}
+	sort.SliceStable(t.inputs, func(i, j int) bool { return t.inputs[i].Group < t.inputs[j].Group })
+	return nil
+}
+
+// has reports whether a mutant is in a set.
+func has(set []byte, id int) bool { return id/8 < len(set) && set[id/8]>>(id%8)&1 != 0 }
+
+// choose picks inputs that reach a mutant: killers of others of its function first, then
+// the cheapest of every group, the next of every group, and so on.
+func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
+	most := t.limits.others
+	if kind == trial.Judge {
+		most = t.limits.inputs
+	}
+	var list []int
+	var cost int64
+	chosen := map[int]bool{}
+	add := func(i int) {
+		if !chosen[i] && len(list) < most && (len(list) < 5 || cost+t.inputs[i].Cost <= t.limits.cost) {
+			chosen[i] = true
+			cost += t.inputs[i].Cost
+			list = append(list, i)
+		}
+	}
+	groups := map[string][]int{}
+	for i := range t.inputs {
+		if in := &t.inputs[i]; in.Kind == kind && (has(in.Reached, id) || has(t.early, id)) {
+			groups[in.Group] = append(groups[in.Group], i)
+		}
+	}
+	for _, k := range killers {
+		if slices.Contains(groups[t.inputs[k].Group], k) {
+			add(k)
+		}
+	}
+	var order [][]int
+	for _, g := range groups {
+		sort.SliceStable(g, func(a, b int) bool { return t.inputs[g[a]].Cost < t.inputs[g[b]].Cost })
+		order = append(order, g)
+	}
+	slices.SortFunc(order, func(a, b []int) int {
+		if c := t.inputs[a[0]].Cost - t.inputs[b[0]].Cost; c != 0 {
+			return int(min(max(c, -1), 1))
+		}
+		return a[0] - b[0]
+	})
+	for n := 0; len(order) > 0; n++ {
+		for _, g := range order {
+			add(g[n])
+		}
+		order = slices.DeleteFunc(order, func(g []int) bool { return len(g) == n+1 })
+	}
+	return list
+}
+
+// function tries the mutants of a function.
+func (t *trier) function(list []*Mutant, done func(*Mutant, Verdict)) error {
+	var killers []int
+	for _, m := range list {
+		var inputs []int
+		for kind := range trial.Kinds {
+			inputs = append(inputs, t.choose(m.ID, kind, killers)...)
+		}
+		v, by, err := t.mutant(m.ID, inputs)
+		if err != nil {
+			return err
+		}
+		if v.Outcome == Killed {
+			killers = slices.DeleteFunc(killers, func(k int) bool { return k == by })
+			killers = slices.Insert(killers, 0, by)
+		}
+		done(m, v)
+	}
+	return nil
+}
+
+// mutant tries one on inputs, one after the other; by is the one that kills it.
+func (t *trier) mutant(id int, inputs []int) (v Verdict, by int, err error) {
+	worse := func(o Outcome, by string) {
+		if o > v.Outcome {
+			v = Verdict{o, by}
+		}
+	}
+	for failed := 0; len(inputs) > 0 && failed < patience; failed++ {
+		worse(Survived, "")
+		cmd := exec.Command(t.binary, "try")
+		cmd.Dir = t.root
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", mutant.Variable, id))
+		var orders bytes.Buffer
+		for _, i := range inputs {
+			in := &t.inputs[i]
+			json.NewEncoder(&orders).Encode(trial.Order{Input: i, Group: in.Group, Index: in.Index, Millis: in.Millis})
+		}
+		var stderr bytes.Buffer
+		cmd.Stdin, cmd.Stderr = &orders, &stderr
+		out, runErr := cmd.Output()
+		var exit *exec.ExitError
+		if runErr != nil && !errors.As(runErr, &exit) {
+			return v, 0, runErr
+		}
+		under := -1 // the input that is under way
+		d := json.NewDecoder(bytes.NewReader(out))
+		for {
+			var r trial.Report
+			if err := d.Decode(&r); err != nil {
+				break
+			}
+			name := t.inputs[r.Input].Name
+			switch {
+			case r.Begun:
+				under = r.Input
+				inputs = inputs[1:]
+				continue
+			case r.Mismatch:
+				return Verdict{Killed, name}, r.Input, nil
+			case r.Hang:
+				worse(Hang, name)
+			case r.Memory:
+				worse(Hang, name+": takes all memory")
+			case r.Digest == t.inputs[r.Input].Digest:
+			case t.inputs[r.Input].Kind == trial.Count:
+				worse(Counted, name)
+			default:
+				worse(Wrong, name)
+			}
+			under = -1
+		}
+		switch {
+		case runErr != nil && under >= 0:
+			worse(Crash, t.inputs[under].Name+": "+reason(stderr.String()))
+		case runErr != nil && exit.ExitCode() != trial.Ended:
+			return v, 0, fmt.Errorf("mutant %d: %w: %s", id, runErr, stderr.String())
+		case runErr == nil:
+			inputs = nil
+		}
+	}
+	return v, 0, nil
+}
+
+// reason is the line that says why a process crashed.
+func reason(stderr string) string {
+	for _, line := range strings.Split(stderr, "\n") {
+		if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") || strings.HasPrefix(line, "unexpected fault") {
+			return snippet(line)
+		}
+	}
+	return snippet(stderr)
+}

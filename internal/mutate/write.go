@@ -1,0 +1,96 @@
+package main
+
+// This file writes the instrumented files, and builds with them.
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"gemu/internal/mutate/mutant"
+)
+
+// piece is text to insert at an offset. Of what stands at one offset, the ends of what is
+// before come first, the inner ones before the outer ones; then beginnings, the outer ones
+// first.
+type piece struct {
+	at   int
+	rank int
+	text string
+}
+
+// write is the text of a file with mutants in it.
+func (in *instrumented) write(mutants []*Mutant) []byte {
+	pieces := []piece{{in.clause, 0, fmt.Sprintf("; import %s %q", hook, mutantPath)}}
+	rank := 0
+	for _, m := range mutants {
+		for _, i := range m.insertion {
+			rank++
+			id := strconv.Itoa(m.ID)
+			pieces = append(pieces,
+				piece{int(i.before) - in.base, rank, strings.ReplaceAll(i.open, "@@", id)},
+				piece{int(i.after) - in.base, -rank, strings.ReplaceAll(i.close, "@@", id)})
+		}
+	}
+	sort.SliceStable(pieces, func(i, j int) bool {
+		a, b := pieces[i], pieces[j]
+		return a.at < b.at || a.at == b.at && a.rank < b.rank
+	})
+	var out bytes.Buffer
+	last := 0
+	for _, p := range pieces {
+		out.Write(in.src[last:p.at])
+		out.WriteString(p.text)
+		last = p.at
+	}
+	out.Write(in.src[last:])
+	return out.Bytes()
+}
+
+// mutantPath is the package that instrumented code imports.
+const mutantPath = "gemu/internal/mutate/mutant"
+
+// build builds the program at path with all mutants in it.
+func build(root, program, dir string, files []*instrumented, chosen map[*Mutant]bool) (string, error) {
+	replace := map[string]string{}
+	for i, in := range files {
+		var list []*Mutant
+		for _, m := range in.mutants {
+			if chosen[m] {
+				list = append(list, m)
+				if m.ID >= mutant.Max {
+					return "", fmt.Errorf("more than %d mutants", mutant.Max)
+				}
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		name := filepath.Join(dir, fmt.Sprintf("%d_%s", i, filepath.Base(in.name)))
+		if err := os.WriteFile(name, in.write(list), 0o666); err != nil {
+			return "", err
+		}
+		replace[in.name] = name
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, overlay, 0o666); err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "try")
+	cmd := exec.Command("go", "build", "-overlay", overlayFile, "-o", binary, program)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("the mutants do not build: %w\n%s", err, out)
+	}
+	return binary, nil
+}
