@@ -56,6 +56,7 @@ type checker struct {
 	mod    *Module
 	errs   []*Error
 	broken map[string]bool // names whose declaration is bad: that is problem enough
+	debug  *Section        // that a line "@@DWARF" belongs to
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
@@ -94,45 +95,48 @@ func (c *checker) module(tree *syntax.File) {
 			if m.Version != (Version{}) {
 				c.errorf(pos, "a second .version: a module has one")
 			}
-			major, minor, whole := strings.Cut(it.Version.Number, ".")
+			major, minor, whole := strings.Cut(string(it.Version.Number), ".")
 			m.Version.Major, _ = strconv.Atoi(major)
 			m.Version.Minor, _ = strconv.Atoi(minor)
 			if !whole || m.Version.Major < 1 || m.Version.Major > 99 {
 				c.errorf(pos, ".version %s is no PTX ISA version: want MAJOR.MINOR", it.Version.Number)
 			}
 		case it.Target != nil:
-			m.Target = append(m.Target, it.Target.Names...)
-			for _, t := range it.Target.Names {
+			for _, name := range it.Target.Names {
+				t := string(name)
+				m.Target = append(m.Target, t)
 				if !knownTarget(t) {
 					c.report(pos, spell.Nearest(t, targetWords), "unknown target %q", t)
 				}
 			}
 		case it.AddressSize != nil:
-			switch it.AddressSize.Bits {
+			switch bits := string(it.AddressSize.Bits); bits {
 			case "32", "64":
-				m.AddressSize, _ = strconv.Atoi(it.AddressSize.Bits)
+				m.AddressSize, _ = strconv.Atoi(bits)
 			default:
-				c.errorf(pos, ".address_size %s: must be 32 or 64", it.AddressSize.Bits)
+				c.errorf(pos, ".address_size %s: must be 32 or 64", bits)
 			}
 		case it.File != nil:
-			n, _ := strconv.Atoi(it.File.Index)
-			m.Files = append(m.Files, SourceFile{n, unquote(it.File.Name), it.File.Stamp})
-		case it.Section != nil:
-			s := &Section{Name: it.Section.Name}
-			for _, l := range it.Section.Body.Lines {
-				s.Lines = append(s.Lines, SectionLine{l.Label, l.Type, l.Values})
+			n, _ := strconv.Atoi(string(it.File.Index))
+			f := SourceFile{Index: n, Name: unquote(string(it.File.Name))}
+			for _, s := range it.File.Stamp {
+				f.Stamp = append(f.Stamp, string(s))
 			}
-			m.Decls = append(m.Decls, s)
+			m.Files = append(m.Files, f)
+		case it.Section != nil:
+			c.section(string(it.Section.Name), it.Section.Body.Lines)
+		case it.Dwarf != nil:
+			c.dwarf(it.Dwarf)
 		case it.Pragma != nil:
 			var p Pragma
 			for _, t := range it.Pragma.Text {
-				p = append(p, unquote(t))
+				p = append(p, unquote(string(t)))
 			}
 			m.Decls = append(m.Decls, p)
 		case it.Alias != nil:
-			a := &Alias{Pos: pos, Name: it.Alias.Name}
+			a := &Alias{Pos: pos, Name: string(it.Alias.Name)}
 			m.Decls = append(m.Decls, a)
-			of := it.Alias.Of
+			of := string(it.Alias.Of)
 			inits = append(inits, func() {
 				f, ok := m.symbols[of].(*Func)
 				if c.broken[of] {
@@ -184,6 +188,36 @@ func (c *checker) module(tree *syntax.File) {
 	for _, b := range bodies {
 		fb := &funcBuilder{checker: c, fn: b.fn}
 		fb.build(b.tree)
+	}
+}
+
+// section enters a debug section.
+func (c *checker) section(name string, lines []syntax.SectionLine) {
+	s := &Section{Name: name}
+	labels := map[string]bool{}
+	for _, l := range lines {
+		if l.Label != "" && labels[l.Label] {
+			c.errorf(Pos(l.Pos), "label %s stands twice in %s", l.Label, name)
+		}
+		labels[l.Label] = true
+		s.Lines = append(s.Lines, SectionLine{l.Label, l.Type, l.Values})
+	}
+	c.mod.Decls = append(c.mod.Decls, s)
+}
+
+// dwarf enters a line "@@DWARF …" in the debug section that the lines before it have
+// begun. PTX 2.0 did away with them.
+func (c *checker) dwarf(d *syntax.Dwarf) {
+	switch {
+	case c.mod.Version.Major >= 2:
+		c.errorf(Pos(d.Pos), "@@DWARF stands only in modules before .version 2.0; want .section")
+	case d.Section != "":
+		c.debug = &Section{Name: d.Section}
+		c.mod.Decls = append(c.mod.Decls, c.debug)
+	case c.debug == nil:
+		c.errorf(Pos(d.Pos), "@@DWARF %s stands in front of the first @@DWARF .section", d.Line.Type)
+	default:
+		c.debug.Lines = append(c.debug.Lines, SectionLine{"", d.Line.Type, d.Line.Values})
 	}
 }
 

@@ -19,6 +19,7 @@ type Item struct {
 	AddressSize *AddressSize `parser:"| @@"`
 	File        *FileName    `parser:"| @@"`
 	Section     *Section     `parser:"| @@"`
+	Dwarf       *Dwarf       `parser:"| @@"`
 	Pragma      *Pragma      `parser:"| @@"`
 	Alias       *Alias       `parser:"| @@"`
 	Decl        *Decl        `parser:"| @@ )"`
@@ -44,56 +45,68 @@ func (it *Item) names() []string {
 // Version is ".version 8.5".
 type Version struct {
 	Pos    lexer.Position
-	Number string `parser:"'.version' @(Float | Int)"`
+	Number Decimal `parser:"'.version' @@"`
 }
 
 // Target is ".target sm_80, debug".
 type Target struct {
 	Pos   lexer.Position
-	Names []string `parser:"'.target' @Ident ( ',' @Ident )*"`
+	Names []Word `parser:"'.target' @@ ( ',' @@ )*"`
 }
 
 // AddressSize is ".address_size 64".
 type AddressSize struct {
 	Pos  lexer.Position
-	Bits string `parser:"'.address_size' @Int"`
+	Bits Integer `parser:"'.address_size' @@"`
 }
 
 // FileName is ".file 1 "k.cu", 1700000000, 1234".
 type FileName struct {
 	Pos   lexer.Position
-	Index string   `parser:"'.file' @Int"`
-	Name  string   `parser:"@String"`
-	Stamp []string `parser:"( ',' @Int )*"`
+	Index Integer   `parser:"'.file' @@"`
+	Name  Text      `parser:"@@"`
+	Stamp []Integer `parser:"( ',' @@ ( ',' @@ )? )?"`
 }
 
 // Pragma is ".pragma "nounroll";".
 type Pragma struct {
 	Pos  lexer.Position
-	Text []string `parser:"'.pragma' @String ( ',' @String )* ';'"`
+	Text []Text    `parser:"'.pragma' @@ ( ',' @@ )*"`
+	End  Semicolon `parser:"@@"`
 }
 
 // Alias is ".alias f, g;".
 type Alias struct {
-	Pos  lexer.Position
-	Name string `parser:"'.alias' @Ident"`
-	Of   string `parser:"',' @Ident ';'"`
+	Pos   lexer.Position
+	Name  Word      `parser:"'.alias' @@"`
+	Comma Comma     `parser:"@@"`
+	Of    Word      `parser:"@@"`
+	End   Semicolon `parser:"@@"`
 }
 
-// Section is ".section .debug_info { … }"; its lines are kept as they are.
+// Section is ".section .debug_info { … }".
 type Section struct {
 	Pos  lexer.Position
-	Name string       `parser:"'.section' @(Dot | Ident)"`
+	Name Dotted       `parser:"'.section' @@"`
 	Body *SectionBody `parser:"@@"`
 }
 
-// SectionBody is the braces of a section, line by line (it parses itself).
+// Dwarf is a line of a debug section as PTX 1.x wrote it: "@@DWARF .section
+// .debug_info, "", @progbits", which begins one, or "@@DWARF .byte 0x01". It
+// parses itself.
+type Dwarf struct {
+	Pos     Pos
+	Section string       // of the first kind: the name
+	Line    *SectionLine // of the second
+}
+
+// SectionBody is the braces of a section, line by line. It parses itself.
 type SectionBody struct {
 	Lines []SectionLine
 }
 
-// SectionLine is a label ("label:"), or a data directive with its values
-// (".b32 .debug_info+12, 7").
+// SectionLine is a label ("label:"), or a data directive with numbers (".b8 1,
+// 2") or an address (".b32 .debug_info+12", ".b32 end-begin").
 type SectionLine struct {
 	Pos    Pos
 	Label  string
@@ -106,19 +119,24 @@ type Decl struct {
 	Pos     lexer.Position
 	Linkage []string `parser:"@( '.extern' | '.visible' | '.weak' | '.common' )*"`
 	Func    *Func    `parser:"( @@"`
-	Var     *Var     `parser:"| @@ )"`
+	Var     *Var     `parser:"| @@"`
+	Stray   *Stray   `parser:"| @@ )"`
 }
 
-// Func is an .entry or .func, a definition (Body set) or a prototype.
+// Func is an .entry or .func, a definition (Body set) or a prototype. That of a
+// .func needs no semicolon.
 type Func struct {
 	Pos        lexer.Position
 	Kind       string       `parser:"@( '.entry' | '.func' )"`
 	Attributes []*Directive `parser:"@@*"`
-	Rets       []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )? ')' )?"`
+	Rets       []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )?"`
+	RetsEnd    Close        `parser:"@@ )?"`
 	Name       *Ident       `parser:"@@"`
-	Params     []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )? ')' )?"`
+	Params     []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )?"`
+	ParamsEnd  Close        `parser:"@@ )?"`
 	Directives []*Directive `parser:"@@*"`
-	Body       *Body        `parser:"( @@ | ';' )"`
+	Body       *Body        `parser:"( @@"`
+	Semicolon  bool         `parser:"| @';' )?"`
 }
 
 // Ident is an identifier with its place; it parses itself.

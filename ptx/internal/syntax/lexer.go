@@ -80,6 +80,7 @@ type scanner struct {
 	equals    bool // the chunk has an initialiser: its braces do not end it
 	function  bool // the chunk has an .entry or .func
 	pragma    bool // in a .pragma of that function: its semicolon does not end the chunk
+	fileName  bool // behind .file: its string may go over several lines
 	operand   bool // the token before ends a constant: % is then the modulus
 	errs      []*Error
 }
@@ -96,7 +97,7 @@ func rescan(t *lexer.Token) *scanner {
 // nextChunk readies the scanner for the next module-level statement; it
 // reports false at the end of the source.
 func (s *scanner) nextChunk() bool {
-	s.done, s.equals, s.function, s.pragma = false, false, false, false
+	s.done, s.equals, s.function, s.pragma, s.fileName = false, false, false, false, false
 	for s.off < len(s.src) {
 		switch c := s.src[s.off]; {
 		case c == '\n':
@@ -129,6 +130,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 		s.function = true
 	case ".pragma":
 		s.pragma = s.function
+	case ".file":
+		s.fileName = true
 	case "=":
 		s.equals = true
 	case "{":
@@ -323,10 +326,15 @@ func (s *scanner) next() token {
 		}
 	case c == '"':
 		typ = tokString
+		pos := s.pos(start)
 		i++
-		for i < len(src) && src[i] != '"' && src[i] != '\n' {
-			if src[i] == '\\' {
+		for i < len(src) && src[i] != '"' && (src[i] != '\n' || s.fileName) {
+			switch src[i] {
+			case '\\':
 				i++
+			case '\n':
+				s.line++
+				s.lineStart = i + 1
 			}
 			i++
 		}
@@ -334,6 +342,8 @@ func (s *scanner) next() token {
 			return s.bad(start, i, "string is not closed")
 		}
 		i++
+		s.off, s.fileName = i, false
+		return token{typ, src[start:i], pos}
 	default:
 		typ = tokPunct
 		i++
@@ -348,11 +358,11 @@ func (s *scanner) next() token {
 			if i == start+1 {
 				i = pair(src, i, '=')
 			}
-		case '&', '|':
+		case '&', '|', '@':
 			i = pair(src, i, c)
 		case ')', ']':
 			s.operand = true
-		case '(', '[', ',', ':', '+', '-', '*', '/', '%', '~', '^', '?', '@':
+		case '(', '[', ',', ':', '+', '-', '*', '/', '%', '~', '^', '?':
 		default:
 			return s.bad(start, i, "unexpected character %q", rune(c))
 		}

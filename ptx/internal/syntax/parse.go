@@ -10,11 +10,11 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
-
-	"gemu/ptx/internal/spell"
 )
 
-var parser = participle.MustBuild[Item](participle.Lexer(Definition{}), participle.UseLookahead(1))
+// parser is the grammar of a module-level statement. A statement is known by its
+// first word, so nothing is looked ahead.
+var parser = participle.MustBuild[Item](participle.Lexer(Definition{}), participle.UseLookahead(0))
 
 // maxErrors bounds the problems reported of one file.
 const maxErrors = 50
@@ -38,18 +38,19 @@ func Parse(name, src string) (*File, []*Error) {
 			first := *lex.Peek()
 			it, err := parser.ParseFromLexer(lex, participle.AllowTrailing(true))
 			if err != nil {
-				if first.Type == tokDot && !slices.Contains(directives, first.Value) {
-					errs = append(errs, &Error{Pos: posOf(first.Pos), Msg: fmt.Sprintf("unknown directive %s", first.Value), Hint: spell.Nearest(first.Value, directives)})
-				} else {
-					errs = append(errs, asError(err))
-				}
+				errs = append(errs, asError(err))
 				f.Broken = append(f.Broken, it.names()...)
 				resync(lex, first.Pos.Offset)
 				continue
 			}
 			f.Items = append(f.Items, it)
-			if it.Decl != nil && it.Decl.Func != nil && it.Decl.Func.Body != nil {
-				errs = append(errs, it.Decl.Func.Body.Errors...)
+			if d := it.Decl; d != nil && d.Func != nil {
+				switch fn := d.Func; {
+				case fn.Body != nil:
+					errs = append(errs, fn.Body.Errors...)
+				case fn.Kind == ".entry" && !fn.Semicolon:
+					errs = append(errs, fromStream(lex).unexpected(`"{" or ";"`))
+				}
 			}
 		}
 	}
@@ -81,39 +82,13 @@ var directives = []string{
 	".global", ".const", ".shared", ".tex", ".local", ".param", ".reg", ".align", ".attribute",
 }
 
+// asError is an error of the parser. They are made by the nodes that parse themselves.
 func asError(err error) *Error {
 	var e *Error
-	if errors.As(err, &e) {
-		return e
+	if !errors.As(err, &e) {
+		panic("BUG: the grammar leaves an error to participle: " + err.Error())
 	}
-	var u *participle.UnexpectedTokenError
-	if errors.As(err, &u) {
-		r := reader{tok: token{u.Unexpected.Type, u.Unexpected.Value, posOf(u.Unexpected.Pos)}}
-		_, want, _ := strings.Cut(u.Message(), "(expected ")
-		for rule, words := range plainWords {
-			if strings.HasPrefix(want, rule) {
-				return r.unexpected(words)
-			}
-		}
-		want, _, _ = strings.Cut(strings.TrimSuffix(want, ")"), " ")
-		return r.unexpected(want)
-	}
-	var pe participle.Error
-	if errors.As(err, &pe) {
-		return &Error{Pos: posOf(pe.Position()), Msg: pe.Message()}
-	}
-	return &Error{Pos: Pos{1, 1}, Msg: err.Error()}
-}
-
-// plainWords says in words what the grammar wants, by how its rule begins.
-var plainWords = map[string]string{
-	"(Func | Var)":      "a declaration",
-	`(Body | ";")`:      `"{" or ";"`,
-	"(<float> | <int>)": "a number",
-	"<int>":             "a number",
-	"<ident>":           "a name",
-	"<string>":          "a string",
-	"SectionBody":       `"{"`,
+	return e
 }
 
 // reader is the hand-written half of the parser. It reads from participle's
@@ -220,52 +195,135 @@ func result(err *Error) error {
 // Parse implements participle.Parseable.
 func (b *SectionBody) Parse(lex *lexer.PeekingLexer) error {
 	if lex.Peek().Type != tokBraces {
-		return participle.NextMatch
+		return fromStream(lex).unexpected(`"{"`)
 	}
 	r := fromBraces(lex)
 	r.next()
 	for !r.accept("}") {
 		t := r.peek()
 		line := SectionLine{Pos: t.pos}
+		var err *Error
 		switch t.typ {
 		case tokIdent:
 			r.next()
 			line.Label = t.text
-			if err := r.expect(":"); err != nil {
-				return err
-			}
+			err = r.expect(":")
 		case tokDot:
-			r.next()
-			line.Type = t.text
-			for {
-				var v strings.Builder
-				for n := 0; ; n++ {
-					t := r.peek()
-					if t.text == "," || t.text == "}" || t.typ == lexer.EOF || n > 0 && t.typ == tokDot && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
-						break
-					}
-					if n > 0 && t.typ != tokPunct && !strings.HasSuffix(v.String(), "-") && !strings.HasSuffix(v.String(), "+") {
-						break
-					}
-					v.WriteString(t.text)
-					r.next()
-				}
-				line.Values = append(line.Values, v.String())
-				if !r.accept(",") {
-					break
-				}
-			}
+			err = r.data(&line)
 		default:
-			return r.unexpected("a label or a data directive")
+			err = r.unexpected("a label or a data directive")
+		}
+		if err != nil {
+			return err
 		}
 		b.Lines = append(b.Lines, line)
 	}
 	return nil
 }
 
+// dataBits are the sizes of the data directives of a debug section.
+var dataBits = map[string]int{".b8": 8, ".b16": 16, ".b32": 32, ".b64": 64, ".byte": 8, ".4byte": 32, ".quad": 64}
+
+// data reads a data directive: numbers, or one address.
+func (r *reader) data(l *SectionLine) *Error {
+	t := r.next()
+	l.Type = t.text
+	bits, ok := dataBits[l.Type]
+	if !ok {
+		return &Error{Pos: t.pos, Msg: fmt.Sprintf("%s is no type of debug data, want .b8, .b16, .b32 or .b64", l.Type)}
+	}
+	if first := r.peek(); first.typ == tokIdent || first.typ == tokDot {
+		if bits < 32 {
+			return &Error{Pos: first.pos, Msg: fmt.Sprintf("%s does not hold an address", l.Type)}
+		}
+		v, err := r.distance()
+		l.Values = append(l.Values, v)
+		return err
+	}
+	for {
+		sign := ""
+		if r.accept("-") {
+			sign = "-"
+		}
+		n := r.peek()
+		if n.typ != tokInt {
+			return r.unexpected("a number")
+		}
+		r.next()
+		c, ok := integer(n.text)
+		if max := uint64(1) << (bits - 1); !ok || sign != "" && c.Bits > max || bits <= 16 && c.Bits >= 2*max {
+			return &Error{Pos: n.pos, Msg: fmt.Sprintf("%s%s is out of the range of %s", sign, n.text, l.Type)}
+		}
+		l.Values = append(l.Values, sign+n.text)
+		if !r.accept(",") {
+			return nil
+		}
+	}
+}
+
+// distance reads an address: a label or a section, plus bytes or minus a label.
+func (r *reader) distance() (string, *Error) {
+	base := r.next()
+	switch {
+	case r.accept("+"):
+		n := r.peek()
+		if n.typ != tokInt {
+			return "", r.unexpected("a number")
+		}
+		r.next()
+		return base.text + "+" + n.text, nil
+	case base.typ == tokIdent && r.accept("-"):
+		from, _, err := r.ident("a label")
+		return base.text + "-" + from, err
+	}
+	return base.text, nil
+}
+
+// Parse implements participle.Parseable.
+func (d *Dwarf) Parse(lex *lexer.PeekingLexer) error {
+	r := fromStream(lex)
+	if !r.is("@@") {
+		return participle.NextMatch
+	}
+	d.Pos = r.next().pos
+	if word, _, err := r.ident("DWARF"); err != nil || word != "DWARF" {
+		return &Error{Pos: d.Pos, Msg: "want @@DWARF"}
+	}
+	t := r.peek()
+	switch {
+	case t.typ != tokDot:
+		return r.unexpected("a data directive")
+	case t.text != ".section":
+		d.Line = &SectionLine{Pos: t.pos}
+		return result(r.data(d.Line))
+	}
+	r.next()
+	name := r.peek()
+	if name.typ != tokDot {
+		return r.unexpected("the name of a section")
+	}
+	r.next()
+	d.Section = name.text
+	for _, want := range []string{",", "", ",", "@", "progbits"} { // , "flags", @progbits
+		switch {
+		case want != "":
+			if err := r.expect(want); err != nil {
+				return err
+			}
+		case r.peek().typ != tokString:
+			return r.unexpected("a string")
+		default:
+			r.next()
+		}
+	}
+	return nil
+}
+
 // Parse implements participle.Parseable.
 func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Type != tokDot {
+	// A prototype may end without a semicolon: what begins a statement is none of
+	// its directives, but for the two that can be either.
+	if t := lex.Peek(); t.Type != tokDot || slices.Contains(directives, t.Value) && t.Value != ".pragma" && t.Value != ".attribute" {
 		return participle.NextMatch
 	}
 	r := fromStream(lex)
@@ -314,15 +372,20 @@ func (v *Var) Parse(lex *lexer.PeekingLexer) error {
 		return participle.NextMatch
 	}
 	r := fromStream(lex)
-	return result(r.variable(v))
+	first := r.peek()
+	err := r.variable(v)
+	if err != nil && !slices.Contains(directives, first.text) {
+		err = unknownDirective(first)
+	}
+	return result(err)
 }
 
 // Parse implements participle.Parseable.
 func (p *Param) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Type != tokDot {
-		return participle.NextMatch
-	}
 	r := fromStream(lex)
+	if r.peek().typ != tokDot {
+		return r.unexpected("a parameter")
+	}
 	return result(r.param(p))
 }
 
@@ -580,7 +643,7 @@ func (r *reader) unary(depth int) (Expr, *Error) {
 		r.next()
 		c, ok := integer(t.text)
 		if !ok {
-			return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("number %s does not fit in 64 bits", t.text)}
+			return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("number %s is too long", t.text)}
 		}
 		return Expr{Const: c}, nil
 	case tokFloat:
@@ -686,29 +749,37 @@ func truth(b bool) Const {
 	return Const{Signed, 0}
 }
 
-func integer(s string) (Const, bool) {
-	kind := Signed
+// integer reads an integer literal. It is cut to 64 bits, silently as by NVIDIA's
+// assembler as long as no digit follows a number of 64 bits; then ok is false.
+func integer(s string) (c Const, ok bool) {
 	if strings.HasSuffix(s, "U") {
-		kind, s = Unsigned, s[:len(s)-1]
+		c.Kind, s = Unsigned, s[:len(s)-1]
 	}
-	var v uint64
-	var err error
-	switch {
-	case len(s) == 1:
-		return Const{kind, uint64(s[0] - '0')}, true
-	case s[0] == '0' && (s[1] == 'x' || s[1] == 'X'):
-		v, err = strconv.ParseUint(s[2:], 16, 64)
-	case s[0] == '0' && (s[1] == 'b' || s[1] == 'B'):
-		v, err = strconv.ParseUint(s[2:], 2, 64)
-	case s[0] == '0':
-		v, err = strconv.ParseUint(s[1:], 8, 64)
-	default:
-		v, err = strconv.ParseUint(s, 10, 64)
+	base := uint64(10)
+	if len(s) > 1 && s[0] == '0' {
+		switch s[1] {
+		case 'x', 'X':
+			base, s = 16, s[2:]
+		case 'b', 'B':
+			base, s = 2, s[2:]
+		default:
+			base, s = 8, s[1:]
+		}
 	}
-	if v > math.MaxInt64 {
-		kind = Unsigned
+	for i := range len(s) {
+		if c.Bits > math.MaxInt64 {
+			return c, false
+		}
+		digit := uint64(s[i] - '0')
+		if s[i] > '9' {
+			digit = uint64(s[i]|0x20-'a') + 10
+		}
+		c.Bits = c.Bits*base + digit
 	}
-	return Const{kind, v}, err == nil
+	if c.Bits > math.MaxInt64 {
+		c.Kind = Unsigned
+	}
+	return c, true
 }
 
 func float(s string) Const {

@@ -1,0 +1,81 @@
+package syntax
+
+// This file holds the leaves of the module-level grammar. Each takes one token, and
+// says what it wants where another stands: the messages about module-level statements
+// are made here and in the nodes that parse themselves.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"gemu/ptx/internal/spell"
+)
+
+type (
+	Word    string // an identifier
+	Dotted  string // a word with its dot, as .debug_info
+	Text    string // a string, with its quotes
+	Integer string // 64
+	Decimal string // 8.5, or an integer
+
+	Comma     struct{}
+	Close     struct{} // ")"
+	Semicolon struct{}
+
+	// Stray is what stands where a declaration should: there is no such thing, so
+	// it is always an error.
+	Stray struct{}
+)
+
+// Parse implements participle.Parseable.
+func (w *Word) Parse(lex *lexer.PeekingLexer) error { return leaf(w, lex, "a name", tokIdent) }
+
+// Parse implements participle.Parseable.
+func (d *Dotted) Parse(lex *lexer.PeekingLexer) error {
+	return leaf(d, lex, "a word that begins with a dot", tokDot)
+}
+
+// Parse implements participle.Parseable.
+func (t *Text) Parse(lex *lexer.PeekingLexer) error { return leaf(t, lex, "a string", tokString) }
+
+// Parse implements participle.Parseable.
+func (i *Integer) Parse(lex *lexer.PeekingLexer) error { return leaf(i, lex, "a number", tokInt) }
+
+// Parse implements participle.Parseable.
+func (d *Decimal) Parse(lex *lexer.PeekingLexer) error {
+	return leaf(d, lex, "a number", tokInt, tokFloat)
+}
+
+// leaf takes a token of one of the kinds.
+func leaf[T ~string](to *T, lex *lexer.PeekingLexer, want string, kinds ...lexer.TokenType) error {
+	r := fromStream(lex)
+	if !slices.Contains(kinds, r.peek().typ) {
+		return r.unexpected(want)
+	}
+	*to = T(r.next().text)
+	return nil
+}
+
+// Parse implements participle.Parseable.
+func (*Comma) Parse(lex *lexer.PeekingLexer) error { return result(fromStream(lex).expect(",")) }
+
+// Parse implements participle.Parseable.
+func (*Close) Parse(lex *lexer.PeekingLexer) error { return result(fromStream(lex).expect(")")) }
+
+// Parse implements participle.Parseable.
+func (*Semicolon) Parse(lex *lexer.PeekingLexer) error { return result(fromStream(lex).expect(";")) }
+
+// Parse implements participle.Parseable.
+func (*Stray) Parse(lex *lexer.PeekingLexer) error {
+	r := fromStream(lex)
+	if t := r.peek(); t.typ == tokDot && !slices.Contains(directives, t.text) {
+		return unknownDirective(t)
+	}
+	return r.unexpected("a declaration")
+}
+
+func unknownDirective(t token) *Error {
+	return &Error{Pos: t.pos, Msg: fmt.Sprintf("unknown directive %s", t.text), Hint: spell.Nearest(t.text, directives)}
+}
