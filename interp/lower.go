@@ -291,6 +291,9 @@ func (l *lowerer) translate(fn *function) {
 	if args, ok := f.Directive(".reqnctapercluster"); ok && dimOf(args).Count() > 1 {
 		panic(unsupported{f.Pos, fmt.Sprintf("a kernel in clusters of %s ctas (.reqnctapercluster)", dimOf(args))})
 	}
+	if f.Static != "" {
+		panic(unsupported{f.Pos, fmt.Sprintf("a device function with %s, which is in .local or .reg space at module level", f.Static)})
+	}
 	l.fn = fn
 	l.carry = -1
 	l.fixups = nil

@@ -19,7 +19,8 @@ type entity struct {
 	typ   Type   // of registers
 	reg   RegID  // first register
 	count int    // of a register range %r<N>: N
-	vec   int    // of a vector register: its components are reg, reg+1 …
+	vec   int    // components of a vector register, which are reg, reg+1 …; else 1
+	outer bool   // declared at module level
 	v     *Var   // variable or parameter
 	table *Table // label of a table
 	block *Block // label
@@ -49,7 +50,7 @@ func (s *scope) lookup(name string) (entity, bool) {
 		}
 		if isRange {
 			if e, ok := s.ranges[prefix]; ok && n < e.count {
-				e.reg += RegID(n)
+				e.reg += RegID(n * e.vec)
 				return e, true
 			}
 		}
@@ -95,9 +96,23 @@ type fixup struct {
 	list  **Block  // or an element of a table
 }
 
-func (b *funcBuilder) build(t *syntax.Func) {
+// lookup finds what a name stands for, and notes the use of a variable of the module
+// that each thread has its own of.
+func (b *funcBuilder) lookup(name string) (entity, bool) {
+	e, ok := b.scope.lookup(name)
+	if e.outer && !b.fn.Entry {
+		b.fn.Static = name
+	}
+	return e, ok
+}
+
+func newScope(parent *scope) *scope {
+	return &scope{parent: parent, names: map[string]entity{}, ranges: map[string]entity{}}
+}
+
+func (b *funcBuilder) build(body *syntax.Body) {
 	f := b.fn
-	b.scope = &scope{names: map[string]entity{}, ranges: map[string]entity{}}
+	b.scope = newScope(newScope(nil))
 	b.taken = map[string]int{}
 	b.locs = map[Loc]int32{}
 	for _, list := range [][]*Var{f.Rets, f.Params} {
@@ -123,9 +138,10 @@ func (b *funcBuilder) build(t *syntax.Func) {
 			}
 		}
 	}
+	b.statics()
 	b.startBlock()
-	b.body(t.Body.Stmts)
-	f.End = Pos(t.Body.End)
+	b.body(body.Stmts)
+	f.End = Pos(body.End)
 	b.resolve()
 	for _, blk := range f.Blocks {
 		if term := blk.Terminator(); term != nil {
@@ -152,6 +168,32 @@ func (b *funcBuilder) target(in *Instr) {
 			b.errorf(in.Pos, "%s: want the name of a .branchtargets list", in.Text)
 		}
 	}
+}
+
+// statics copies the variables that the module has in .local and .reg space.
+func (b *funcBuilder) statics() {
+	inner, regs := b.scope, len(b.fn.Regs)
+	b.scope = inner.parent
+	for _, s := range b.mod.statics {
+		if _, dup := inner.names[s.v.Name]; dup {
+			b.errorf(s.v.Pos, "%s is a parameter of %s, too", s.v.Name, b.fn.Name)
+			continue
+		}
+		v := *s.v
+		if v.Space == RegSpace {
+			b.registers(&v, s.d)
+		} else {
+			b.localVar(&v, s.d)
+		}
+	}
+	for _, list := range []map[string]entity{b.scope.names, b.scope.ranges} {
+		for name, e := range list {
+			e.outer = true
+			list[name] = e
+		}
+	}
+	b.scope = inner
+	b.fn.staticRegs, b.fn.staticVars = len(b.fn.Regs)-regs, len(b.fn.Vars)
 }
 
 func (b *funcBuilder) startBlock() {
@@ -198,7 +240,11 @@ func (b *funcBuilder) body(stmts []syntax.Stmt) {
 }
 
 func (b *funcBuilder) enter(pos Pos, name string, e entity) {
-	if _, dup := b.scope.names[name]; dup {
+	_, dup := b.scope.names[name]
+	if prefix, i, ok := splitRange(name); ok && i < b.scope.ranges[prefix].count {
+		dup = true
+	}
+	if dup {
 		b.errorf(pos, "%s is declared twice in this scope", name)
 		return
 	}
@@ -219,7 +265,7 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 	}
 	switch s := s.(type) {
 	case *syntax.Scope:
-		b.scope = &scope{parent: b.scope, names: map[string]entity{}, ranges: map[string]entity{}}
+		b.scope = newScope(b.scope)
 		b.body(s.Stmts)
 		b.scope = b.scope.parent
 	case *syntax.Label:
@@ -281,7 +327,7 @@ func (b *funcBuilder) loc() int32 {
 func (b *funcBuilder) declaration(d *syntax.Var) {
 	for i := range d.Names {
 		n := &d.Names[i]
-		if isRegister := slices.ContainsFunc(d.Quals, func(q syntax.Qualifier) bool { return q.Name == ".reg" }); !isRegister {
+		if !d.IsRegister() {
 			for _, v := range b.variables(d, i, Internal) {
 				b.localVar(v, n)
 			}
@@ -298,7 +344,11 @@ func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
 		b.errorf(v.Pos, "%s: want a state space (.reg, .local, .shared, .param …)", v.Name)
 		return
 	}
-	if v.Space == Param && (v.Unbounded() || v.Type.Kind() == Opaque) {
+	if v.Type.Kind() == Opaque {
+		b.errorf(v.Pos, "%s: a %s stands at module level or as a kernel parameter", v.Name, v.Type)
+		return
+	}
+	if v.Space == Param && v.Unbounded() {
 		b.errorf(v.Pos, "%s: only a parameter of the function can be that", v.Name)
 		return
 	}
@@ -319,35 +369,42 @@ func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
 	case n.Init != nil:
 		b.errorf(v.Pos, "%s: a register has no initialiser", v.Name)
 		return
-	case len(b.fn.Regs)+max(n.Count, v.Vec) > maxRegs:
+	case len(b.fn.Regs)+max(n.Count, 1)*v.Vec > maxRegs:
 		b.errorf(v.Pos, "%s: more than %d registers in a function", v.Name, maxRegs)
 		b.broken[v.Name] = true
 		return
 	}
-	e := entity{kind: entReg, vec: v.Vec, typ: v.Type}
-	switch {
-	case n.Count > 0:
-		if v.Vec > 1 {
-			b.errorf(v.Pos, "%s: a range of vector registers", v.Name)
+	e := entity{kind: entReg, vec: v.Vec, typ: v.Type, reg: RegID(len(b.fn.Regs))}
+	if !n.Range {
+		b.enter(v.Pos, v.Name, e)
+		b.declareReg(v, v.Name)
+		return
+	}
+	if _, dup := b.scope.ranges[v.Name]; dup {
+		b.errorf(v.Pos, "%s<%d> is declared twice in this scope", v.Name, n.Count)
+		return
+	}
+	for name := range b.scope.names {
+		if prefix, i, ok := splitRange(name); ok && prefix == v.Name && i < n.Count {
+			b.errorf(v.Pos, "%s<%d> has %s, which is declared in this scope", v.Name, n.Count, name)
 			return
 		}
-		if _, dup := b.scope.ranges[v.Name]; dup {
-			b.errorf(v.Pos, "%s<%d> is declared twice in this scope", v.Name, n.Count)
-			return
-		}
-		e.count = n.Count
-		e.reg = RegID(len(b.fn.Regs))
-		b.fn.Regs = slices.Grow(b.fn.Regs, n.Count)
-		for j := range n.Count {
-			b.newReg(v.Name+strconv.Itoa(j), v.Type)
-		}
-		b.scope.ranges[v.Name] = e
-	case v.Vec > 1:
-		e.reg = b.newVector(v.Name+"_", v.Type, v.Vec)
-		b.enter(v.Pos, v.Name, e)
-	default:
-		e.reg = b.newReg(v.Name, v.Type)
-		b.enter(v.Pos, v.Name, e)
+	}
+	e.count = n.Count
+	b.fn.Regs = slices.Grow(b.fn.Regs, n.Count*v.Vec)
+	for j := range n.Count {
+		b.declareReg(v, v.Name+strconv.Itoa(j))
+	}
+	b.scope.ranges[v.Name] = e
+}
+
+// declareReg makes the register of a name, or the registers of a vector's
+// components.
+func (b *funcBuilder) declareReg(v *Var, name string) {
+	if v.Vec > 1 {
+		b.newVector(name+"_", v.Type, v.Vec)
+	} else {
+		b.newReg(name, v.Type)
 	}
 }
 
@@ -432,7 +489,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	in := b.newInstr()
 	*in = Instr{Variant: v, Pos: Pos(s.Pos), Loc: b.loc(), Guard: Guard{Reg: NoReg}}
 	if s.Guard != "" {
-		e, ok := b.scope.lookup(s.Guard)
+		e, ok := b.lookup(s.Guard)
 		switch {
 		case !ok:
 			b.unknown(Pos(s.GuardPos), "unknown predicate", s.Guard, b.nearestName(s.Guard))
@@ -561,7 +618,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 			return fail("operand %s must be a label", spec.Name)
 		}
 		o.Kind = LabelOperand
-		if e, ok := b.scope.lookup(w.Sym); ok && e.kind == entTable {
+		if e, ok := b.lookup(w.Sym); ok && e.kind == entTable {
 			o.Table = e.table
 			return true
 		}
@@ -651,14 +708,14 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	name := w.Sym
-	e, ok := b.scope.lookup(name)
+	e, ok := b.lookup(name)
 	comp := ""
 	if !ok {
 		if sr, isSreg := sregByName[name]; isSreg {
 			return b.special(o, sr, in, spec, want, pos)
 		}
 		if base, c, found := strings.Cut(name, "."); found {
-			e, ok = b.scope.lookup(base)
+			e, ok = b.lookup(base)
 			comp = c
 			name = base
 		}
@@ -831,7 +888,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		}
 	}
 	if w.Sym != "" {
-		e, found := b.scope.lookup(w.Sym)
+		e, found := b.lookup(w.Sym)
 		switch {
 		case found && e.kind == entReg && !w.Element && w.Index == "":
 			if o.Reg, ok = b.addressRegister(w.Sym, in, pos); !ok {
@@ -885,7 +942,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 
 // addressRegister finds a register that can hold an address.
 func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, bool) {
-	e, found := b.scope.lookup(name)
+	e, found := b.lookup(name)
 	switch {
 	case !found && b.mod.symbols[name] == nil:
 		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
@@ -980,7 +1037,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	}
 	if len(ops) > 0 {
 		w := &ops[0]
-		e, found := b.scope.lookup(w.Sym)
+		e, found := b.lookup(w.Sym)
 		switch {
 		case found && e.kind == entTable:
 			call.List = e.table

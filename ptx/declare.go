@@ -20,7 +20,7 @@ func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	if v == nil {
 		return nil
 	}
-	if n.Count == 0 {
+	if !n.Range {
 		return []*Var{v}
 	}
 	switch {
@@ -74,13 +74,32 @@ func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 	return v
 }
 
+// The places of a declaration's words: a space, .align and .attribute in any order,
+// then a vector length, the type, and of kernel parameters .ptr with the space and
+// the alignment it points to.
+const (
+	atSpace = iota
+	atVector
+	atType
+	atPtr
+	atPtrSpace
+	atPtrAlign
+)
+
 // qualify takes in the words before a variable's name. It reports whether all
 // are good.
 func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 	good := true
+	at := atSpace // the place of the last word
 	fail := func(q *syntax.Qualifier, format string, args ...any) {
 		c.errorf(Pos(q.Pos), format, args...)
 		good = false
+	}
+	place := func(q *syntax.Qualifier, p int) {
+		if p < at || p == at && p != atSpace {
+			fail(q, "%s: %s stands too late", v.Name, q.Name)
+		}
+		at = max(at, p)
 	}
 	texture := false
 	for i := range quals {
@@ -89,18 +108,22 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 		if t := TypeByName(word); t != NoType {
 			if v.Type != NoType {
 				fail(q, "%s: a second type, %s", v.Name, q.Name)
+				continue
 			}
+			place(q, atType)
 			v.Type = t
 			continue
 		}
 		if s, _, ok := spaceByName(word); ok {
-			space := &v.Space
+			space, p := &v.Space, atSpace
 			if v.IsPtr {
-				space = &v.PtrSpace
+				space, p = &v.PtrSpace, atPtrSpace
 			}
 			if *space != Generic {
 				fail(q, "%s: a second state space, %s", v.Name, q.Name)
+				continue
 			}
+			place(q, p)
 			*space = s
 			continue
 		}
@@ -111,20 +134,27 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 				fail(q, ".align %s: must be a power of two", q.Args[0])
 			}
 			if v.IsPtr {
+				place(q, atPtrAlign)
 				v.PtrAlign = a
 			} else {
+				place(q, atSpace)
 				v.Align = a
 			}
 		case ".ptr":
+			place(q, atPtr)
 			v.IsPtr = true
 		case ".v2", ".v4":
 			if v.Vec > 1 {
 				fail(q, "%s: a second vector length, %s", v.Name, q.Name)
+				continue
 			}
+			place(q, atVector)
 			v.Vec = int(q.Name[2] - '0')
 		case ".attribute":
+			place(q, atSpace)
 			v.Attributes = append(v.Attributes, strings.Join(q.Args, ""))
 		case ".tex": // ".tex .u32 t" is the old way to write ".global .texref t"
+			place(q, atSpace)
 			v.Space, texture = Global, true
 		default:
 			c.report(Pos(q.Pos), spell.Nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
@@ -160,6 +190,8 @@ func badType(v *Var) string {
 		return "a register has no array size"
 	case v.Space != RegSpace && v.Type == Pred:
 		return "a .pred variable can only be a register"
+	case v.Linkage == Common && v.Space != Global:
+		return "only a .global variable can be .common"
 	case v.Type.Kind() == Opaque && v.Space != Global && v.Space != Param:
 		return "a " + v.Type.String() + " can only be a .global variable or a kernel parameter"
 	case v.Type.Kind() != Opaque && !v.Type.isFundamental():
@@ -185,10 +217,14 @@ func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
 			c.errorf(v.Pos, "kernel parameter %s: must be in .param space", v.Name)
 		case v.Space != RegSpace && v.Space != Param:
 			c.errorf(v.Pos, "parameter %s: must be in .param or .reg space", v.Name)
-		case n.Count > 0 || n.Init != nil:
+		case n.Range || n.Init != nil:
 			c.errorf(v.Pos, "parameter %s: neither a range of names nor an initialiser", v.Name)
-		case v.Space == RegSpace && v.Type.Bits() < 32 && c.mod.Version.Major >= 2:
-			c.errorf(v.Pos, "parameter %s: a parameter in a register has at least 32 bits", v.Name)
+		case v.Space == Param && v.Vec > 1:
+			c.errorf(v.Pos, "parameter %s: a vector in .param space", v.Name)
+		case v.IsPtr && !f.Entry:
+			c.errorf(v.Pos, "parameter %s: .ptr is for kernel parameters", v.Name)
+		case v.Name == "_" && f.Name != "_":
+			c.errorf(v.Pos, "a parameter wants a name: _ stands only in a .callprototype")
 		case v.Type.Kind() == Opaque && !f.Entry:
 			c.errorf(v.Pos, "parameter %s: a %s can only be a parameter of a kernel", v.Name, v.Type)
 		case v.Unbounded() && (f.Entry || i < len(list)-1):

@@ -24,7 +24,15 @@ type Module struct {
 	Decls       []Decl // everything at module level, in order
 
 	symbols map[string]Symbol // variables and functions; a definition hides its prototypes
+	statics []static
 	src     string
+}
+
+// static is a variable in .local or .reg space at module level. Each function has a
+// copy of its own of all of them.
+type static struct {
+	v *Var
+	d *syntax.Declarator
 }
 
 // SM is the number of the first sm_NN target, which may be written compute_NN; 0
@@ -239,7 +247,14 @@ type Func struct {
 	Locs    []Loc // that Instr.Loc refers to
 	End     Pos   // of the closing brace
 
-	module *Module
+	// Of a device function: a variable in .local or .reg space at module level that
+	// it names, "" without. Kernels have their own copy, but what one function
+	// leaves there for another is lost, so such a function does not run.
+	Static string
+
+	module     *Module
+	staticRegs int // registers that copy those of the module; they follow those of parameters
+	staticVars int // likewise, first in Vars
 }
 
 // Module is the module the function belongs to.

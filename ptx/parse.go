@@ -84,7 +84,7 @@ func (c *checker) module(tree *syntax.File) {
 	// First everything that has a name, so that bodies may use it in any order.
 	type pending struct {
 		fn   *Func
-		tree *syntax.Func
+		body *syntax.Body
 	}
 	var bodies []pending
 	var inits []func()
@@ -149,22 +149,35 @@ func (c *checker) module(tree *syntax.File) {
 				a.Of = f
 				m.symbols[a.Name] = f
 			})
-		case it.Decl != nil && it.Decl.Func != nil:
-			f := c.function(it.Decl)
-			if f == nil {
-				continue
+		case it.Decl != nil && it.Decl.Entry != nil:
+			e := it.Decl.Entry
+			f := c.kernel(e, c.linkage(it.Decl))
+			if e.Body != nil {
+				bodies = append(bodies, pending{f, e.Body})
 			}
+		case it.Decl != nil && it.Decl.Func != nil:
+			f := c.function(it.Decl.Func, c.linkage(it.Decl))
 			if it.Decl.Func.Body != nil {
-				bodies = append(bodies, pending{f, it.Decl.Func})
+				bodies = append(bodies, pending{f, it.Decl.Func.Body})
 			}
 		case it.Decl != nil && it.Decl.Var != nil:
 			link := c.linkage(it.Decl)
-			for i, d := range it.Decl.Var.Names {
+			for i := range it.Decl.Var.Names {
+				d := &it.Decl.Var.Names[i]
+				if it.Decl.Var.IsRegister() {
+					if v := c.variable(it.Decl.Var, i, link); v != nil {
+						c.static(v, d)
+					}
+					continue
+				}
 				for _, v := range c.variables(it.Decl.Var, i, link) {
 					switch v.Space {
 					case Global, Const, Shared:
-					case RegSpace, Local, Param:
-						c.errorf(v.Pos, ".%s variable %s at module level", v.Space, v.Name)
+					case Local:
+						c.static(v, d)
+						continue
+					case Param:
+						c.errorf(v.Pos, ".param variable %s at module level", v.Name)
 						continue
 					default:
 						c.errorf(v.Pos, "%s: want a state space (.global, .const or .shared)", v.Name)
@@ -187,7 +200,7 @@ func (c *checker) module(tree *syntax.File) {
 	}
 	for _, b := range bodies {
 		fb := &funcBuilder{checker: c, fn: b.fn}
-		fb.build(b.tree)
+		fb.build(b.body)
 	}
 }
 
@@ -294,40 +307,121 @@ func (c *checker) linkage(d *syntax.Decl) Linkage {
 	return link
 }
 
-// function builds the head of a function and declares it.
-func (c *checker) function(d *syntax.Decl) *Func {
-	t := d.Func
-	pos := Pos(t.Name.Pos)
-	f := &Func{Pos: pos, Name: t.Name.Text, Linkage: c.linkage(d), Entry: t.Kind == ".entry", Defined: t.Body != nil, module: c.mod}
-	if f.Entry && len(t.Rets) > 0 {
-		c.errorf(pos, "kernel %s: an .entry has no return value", f.Name)
+// static enters a variable in .local or .reg space at module level, as PTX before 3.0
+// had them: each thread has its own.
+func (c *checker) static(v *Var, d *syntax.Declarator) {
+	if !c.mod.Version.Less(Version{3, 0}) {
+		c.errorf(v.Pos, ".%s variable %s at module level", v.Space, v.Name)
+		return
 	}
-	for _, list := range [][]*syntax.Directive{t.Attributes, t.Directives} {
-		for _, dir := range list {
-			if !slices.Contains(funcDirectives, dir.Name) {
-				c.report(Pos(dir.Pos), spell.Nearest(dir.Name, funcDirectives), "unknown directive %s of a function", dir.Name)
-				continue
-			}
-			f.Directives = append(f.Directives, FuncDirective{dir.Name, dir.Args})
-		}
+	c.mod.statics = append(c.mod.statics, static{v, d})
+}
+
+// kernel builds the head of a kernel and declares it.
+func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
+	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Entry: true, Defined: t.Body != nil, module: c.mod}
+	for _, d := range t.Directives {
+		c.directive(f, &d.Directive)
 	}
-	f.Rets = c.params(f, t.Rets)
-	f.Params = c.params(f, t.Params)
-	if old, ok := c.mod.symbols[f.Name].(*Func); ok {
-		if msg := differ(old, f); msg != "" {
-			c.errorf(pos, "%s differs from its declaration at line %d: %s", f.Name, old.Pos.Line, msg)
-		}
-	}
-	c.declare(pos, f.Name, f)
-	c.mod.Decls = append(c.mod.Decls, f)
+	c.head(f, nil, t.Params)
 	return f
 }
 
-// funcDirectives may follow (or, for .attribute, precede) a function's
-// parameters (manual 11.4, 11.5).
-var funcDirectives = []string{
-	".maxnreg", ".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".noreturn", ".pragma", ".attribute",
-	".explicitcluster", ".reqnctapercluster", ".maxclusterrank", ".blocksareclusters", ".abi_preserve", ".abi_preserve_control", ".unified", ".local_maxnreg",
+// function builds the head of a device function and declares it.
+func (c *checker) function(t *syntax.Func, link Linkage) *Func {
+	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Defined: t.Body != nil, module: c.mod}
+	for _, a := range t.Attributes {
+		f.Directives = append(f.Directives, FuncDirective{a.Name, a.Args})
+	}
+	for _, d := range t.Directives {
+		c.directive(f, d)
+	}
+	if _, never := f.Directive(".noreturn"); never && len(t.Rets) > 0 {
+		c.errorf(f.Pos, "%s: a .noreturn function has no return value", f.Name)
+	}
+	c.head(f, t.Rets, t.Params)
+	return f
+}
+
+// head builds the parameters of a function and declares it.
+func (c *checker) head(f *Func, rets, params []*syntax.Param) {
+	f.Rets = c.params(f, rets)
+	f.Params = c.params(f, params)
+	if old, ok := c.mod.symbols[f.Name].(*Func); ok {
+		if msg := differ(old, f); msg != "" {
+			c.errorf(f.Pos, "%s differs from its declaration at line %d: %s", f.Name, old.Pos.Line, msg)
+		}
+	}
+	c.declare(f.Pos, f.Name, f)
+	c.mod.Decls = append(c.mod.Decls, f)
+}
+
+// directive checks a directive of a function and enters it.
+func (c *checker) directive(f *Func, d *syntax.Directive) {
+	pos := Pos(d.Pos)
+	i := slices.IndexFunc(funcDirectives, func(k funcDirective) bool { return k.name == d.Name })
+	if i < 0 {
+		var names []string
+		for _, k := range funcDirectives {
+			names = append(names, k.name)
+		}
+		c.report(pos, spell.Nearest(d.Name, names), "unknown directive %s of a function", d.Name)
+		return
+	}
+	k := &funcDirectives[i]
+	switch {
+	case f.Entry && !k.kernel:
+		c.errorf(pos, "%s is no directive of a kernel", d.Name)
+	case !f.Entry && !k.device:
+		c.errorf(pos, "%s is a directive of kernels", d.Name)
+	case len(d.Args) < k.min || len(d.Args) > k.max:
+		c.errorf(pos, "%s has %d arguments, want %d to %d", d.Name, len(d.Args), k.min, k.max)
+	case k.abolished != (Version{}) && !c.mod.Version.Less(k.abolished):
+		c.errorf(pos, "%s stands only in modules before .version %s", d.Name, k.abolished)
+	default:
+		for _, a := range d.Args {
+			isString := strings.HasPrefix(a, `"`)
+			if isString != (d.Name == ".pragma") {
+				c.errorf(pos, "%s: bad argument %s", d.Name, a)
+			} else if k.positive && strings.Trim(a, "0") == "" {
+				c.errorf(pos, "%s: want a positive number", d.Name)
+			}
+		}
+		for _, other := range k.excludes {
+			if _, has := f.Directive(other); has {
+				c.errorf(pos, "%s and %s exclude each other", other, d.Name)
+			}
+		}
+		f.Directives = append(f.Directives, FuncDirective{d.Name, d.Args})
+	}
+}
+
+// funcDirective is a directive that may follow a function's parameters.
+type funcDirective struct {
+	name           string
+	kernel, device bool // may have it
+	min, max       int  // numbers it takes
+	positive       bool // which are not zero
+	excludes       []string
+	abolished      Version // the first version that does not have it
+}
+
+// funcDirectives are those directives (manual 11.4, 11.5).
+var funcDirectives = []funcDirective{
+	{name: ".maxnreg", kernel: true, min: 1, max: 1, positive: true},
+	{name: ".maxntid", kernel: true, min: 1, max: 3, positive: true, excludes: []string{".reqntid"}},
+	{name: ".reqntid", kernel: true, min: 1, max: 3, positive: true, excludes: []string{".maxntid"}},
+	{name: ".minnctapersm", kernel: true, min: 1, max: 1, positive: true},
+	{name: ".maxnctapersm", kernel: true, min: 1, max: 1, abolished: Version{2, 1}},
+	{name: ".pragma", kernel: true, min: 1, max: 1 << 16},
+	{name: ".explicitcluster", kernel: true},
+	{name: ".reqnctapercluster", kernel: true, min: 1, max: 3, excludes: []string{".maxclusterrank"}},
+	{name: ".maxclusterrank", kernel: true, min: 1, max: 1, excludes: []string{".reqnctapercluster"}},
+	{name: ".blocksareclusters", kernel: true},
+	{name: ".noreturn", device: true},
+	{name: ".abi_preserve", device: true, min: 1, max: 1},
+	{name: ".abi_preserve_control", device: true, min: 1, max: 1},
+	{name: ".local_maxnreg", kernel: true, device: true, min: 1, max: 1},
 }
 
 // differ says in what the heads of two functions of one name differ, "" if

@@ -56,6 +56,13 @@ func (p *printer) module(m *Module) {
 		}
 		p.WriteString("\n")
 	}
+	for _, s := range m.statics {
+		p.variable(s.v)
+		if s.v.Space == RegSpace && s.d.Range {
+			p.f("<%d>", s.d.Count)
+		}
+		p.WriteString(";\n")
+	}
 	for _, d := range m.Decls {
 		p.WriteString("\n")
 		switch d := d.(type) {
@@ -153,10 +160,11 @@ func (p *printer) init(list []Init, shape []int, at int) []Init {
 		e := list[0]
 		inner := ""
 		if e.Sym != nil {
-			inner = symOff(e.Sym.SymbolName(), e.Offset)
+			inner = e.Sym.SymbolName()
 			if e.Generic {
 				inner = "generic(" + inner + ")"
 			}
+			inner = symOff(inner, e.Offset)
 		}
 		switch {
 		case e.Mask != 0:
@@ -190,7 +198,7 @@ func symOff(name string, off int64) string {
 	if off == 0 {
 		return name
 	}
-	return fmt.Sprintf("%s%+d", name, off)
+	return fmt.Sprintf("%s+%d", name, off)
 }
 
 func (p *printer) imm(i Imm) {
@@ -261,7 +269,7 @@ func (p *printer) function(f *Func) {
 	}
 	p.WriteString("\n{\n")
 	p.registers(f)
-	for _, v := range f.Vars {
+	for _, v := range f.Vars[f.staticVars:] {
 		p.WriteString("\t")
 		p.variable(v)
 		p.WriteString(";\n")
@@ -332,6 +340,7 @@ func (p *printer) registers(f *Func) {
 			}
 		}
 	}
+	i += f.staticRegs
 	for i < len(regs) {
 		prefix, n, ok := splitRange(regs[i].Name)
 		if ok && n == 0 {

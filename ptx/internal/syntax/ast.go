@@ -1,6 +1,10 @@
 package syntax
 
-import "github.com/alecthomas/participle/v2/lexer"
+import (
+	"slices"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
 
 // File is a parsed source: its module-level statements in order.
 type File struct {
@@ -30,6 +34,8 @@ func (it *Item) names() []string {
 	switch {
 	case it == nil || it.Decl == nil:
 		return nil
+	case it.Decl.Entry != nil && it.Decl.Entry.Name != nil:
+		return []string{it.Decl.Entry.Name.Text}
 	case it.Decl.Func != nil && it.Decl.Func.Name != nil:
 		return []string{it.Decl.Func.Name.Text}
 	case it.Decl.Var != nil:
@@ -38,6 +44,19 @@ func (it *Item) names() []string {
 			names = append(names, d.Name)
 		}
 		return names
+	}
+	return nil
+}
+
+// body is the body that the statement defines, nil if it defines none.
+func (it *Item) body() *Body {
+	switch d := it.Decl; {
+	case d == nil:
+		return nil
+	case d.Entry != nil:
+		return d.Entry.Body
+	case d.Func != nil:
+		return d.Func.Body
 	}
 	return nil
 }
@@ -114,29 +133,40 @@ type SectionLine struct {
 	Values []string
 }
 
-// Decl is a function or a variable with its linkage.
+// Decl is a kernel, a function or a variable with its linkage.
 type Decl struct {
 	Pos     lexer.Position
 	Linkage []string `parser:"@( '.extern' | '.visible' | '.weak' | '.common' )*"`
-	Func    *Func    `parser:"( @@"`
+	Entry   *Entry   `parser:"( @@"`
+	Func    *Func    `parser:"| @@"`
 	Var     *Var     `parser:"| @@"`
 	Stray   *Stray   `parser:"| @@ )"`
 }
 
-// Func is an .entry or .func, a definition (Body set) or a prototype. That of a
-// .func needs no semicolon.
+// Entry is a kernel, a definition (Body set) or a prototype.
+type Entry struct {
+	Pos        lexer.Position
+	Name       *Ident             `parser:"'.entry' @@"`
+	Params     []*Param           `parser:"( '(' ( @@ ( ',' @@ )* )?"`
+	Close      Close              `parser:"@@ )?"`
+	Directives []*KernelDirective `parser:"@@*"`
+	Body       *Body              `parser:"( @@"`
+	Semicolon  bool               `parser:"| @';'"`
+	NoBody     *NoBody            `parser:"| @@ )"`
+}
+
+// Func is a device function, a definition (Body set) or a prototype, which needs no
+// semicolon.
 type Func struct {
 	Pos        lexer.Position
-	Kind       string       `parser:"@( '.entry' | '.func' )"`
-	Attributes []*Directive `parser:"@@*"`
+	Attributes []*Attribute `parser:"'.func' @@*"`
 	Rets       []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )?"`
-	RetsEnd    Close        `parser:"@@ )?"`
+	RetsClose  Close        `parser:"@@ )?"`
 	Name       *Ident       `parser:"@@"`
 	Params     []*Param     `parser:"( '(' ( @@ ( ',' @@ )* )?"`
-	ParamsEnd  Close        `parser:"@@ )?"`
+	Close      Close        `parser:"@@ )?"`
 	Directives []*Directive `parser:"@@*"`
-	Body       *Body        `parser:"( @@"`
-	Semicolon  bool         `parser:"| @';' )?"`
+	Body       *Body        `parser:"( @@ | ';' )?"`
 }
 
 // Ident is an identifier with its place; it parses itself.
@@ -145,14 +175,21 @@ type Ident struct {
 	Text string
 }
 
-// Directive is a performance or linking directive of a function, as in
-// ".maxntid 256, 1, 1", ".noreturn", ".pragma "x";" or ".attribute(.managed)".
+// Directive is a performance or linking directive of a function, as in ".noreturn".
 // It parses itself.
 type Directive struct {
 	Pos  Pos
 	Name string // with its dot
 	Args []string
 }
+
+// KernelDirective is one of a kernel, as in ".maxntid 256, 1, 1" or ".pragma "x";".
+// It parses itself.
+type KernelDirective struct{ Directive }
+
+// Attribute is ".attribute(.unified(1, 2))" in front of a function's name. It parses
+// itself.
+type Attribute struct{ Directive }
 
 // Qualifier is one of the words before a variable's name: a space, a type,
 // ".align 8", ".ptr", ".v4", ".attribute(.managed)".
@@ -174,11 +211,17 @@ type Var struct {
 	Names []Declarator
 }
 
+// IsRegister reports whether the declaration is one of registers.
+func (v *Var) IsRegister() bool {
+	return slices.ContainsFunc(v.Quals, func(q Qualifier) bool { return q.Name == ".reg" })
+}
+
 // Declarator is one declared name.
 type Declarator struct {
 	Pos   Pos
 	Name  string
-	Count int    // %r<N>: N, else 0
+	Range bool   // %r<N>
+	Count int    // N
 	Dims  []int  // [4][2]; -1 for []
 	Init  *Value // nil without
 }

@@ -49,7 +49,8 @@ func (r *reader) body(b, root *Body, depth int) {
 			}
 			r.body(&s.Body, root, depth+1)
 			b.Stmts = append(b.Stmts, s)
-		case t.text == ";": // an empty statement
+		case t.text == ";":
+			fail(r.unexpected("a statement"))
 			r.next()
 		default:
 			stmt, err := r.statement(t)
@@ -187,17 +188,12 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 func (r *reader) params() ([]*Param, *Error) {
 	r.next()
 	var list []*Param
-	for !r.accept(")") {
+	err := r.list(")", func() *Error {
 		p := &Param{}
-		if err := r.param(p); err != nil {
-			return nil, err
-		}
 		list = append(list, p)
-		if !r.accept(",") && !r.is(")") {
-			return nil, r.unexpected(`"," or ")"`)
-		}
-	}
-	return list, nil
+		return r.param(p)
+	})
+	return list, err
 }
 
 // loc reads ".loc file line column {, function_name label {+ n}, inlined_at file line column}".
@@ -217,7 +213,7 @@ func (r *reader) loc() (Stmt, *Error) {
 			r.next()
 			l.Function = name.text
 			if r.accept("+") {
-				c, err := r.constant()
+				c, err := r.integer()
 				if err != nil {
 					return nil, err
 				}
@@ -293,16 +289,8 @@ func (r *reader) call(in *Instr) *Error {
 		o := Operand{Pos: r.peek().pos}
 		if r.accept("(") {
 			o.Kind = List
-			o.Elems = []Operand{}
-			for !r.accept(")") {
-				var e Operand
-				if err := r.operand(&e, 0); err != nil {
-					return err
-				}
-				o.Elems = append(o.Elems, e)
-				if !r.accept(",") && !r.is(")") {
-					return r.unexpected(`"," or ")"`)
-				}
+			if err := r.elements(&o, ")", 0); err != nil {
+				return err
 			}
 		} else if err := r.operand(&o, 0); err != nil {
 			return err
@@ -337,36 +325,26 @@ func (r *reader) operand(o *Operand, depth int) *Error {
 				o.Tail = r.next().text
 			}
 			return r.pipe(o, depth)
-		case "!":
+		case "!", "-": // !p, -a of vmad, or a number
 			r.next()
-			if err := r.operand(o, depth+1); err != nil {
-				return err
-			}
-			if o.Kind == Number {
-				return o.apply("!", o.Pos)
-			}
-			o.Not = !o.Not
-			return nil
-		case "-":
-			r.next()
-			if n := r.peek(); n.typ == tokIdent && n.text != "WARP_SZ" { // -a of vmad
+			if n := r.peek(); n.typ == tokIdent && n.text != "WARP_SZ" {
 				if err := r.operand(o, depth+1); err != nil {
 					return err
 				}
-				o.Minus = true
+				o.Not, o.Minus = t.text == "!", t.text == "-"
 				return nil
 			}
-			e, err := r.unary(depth + 1)
+			c, err := r.unary(depth + 1)
 			if err == nil {
-				err = e.apply("-", o.Pos)
+				err = c.apply(t.text, o.Pos)
 			}
 			if err == nil {
-				e, err = r.binaryAfter(e, 1, depth)
+				c, err = r.binaryAfter(c, 1, depth)
 			}
 			if err != nil {
 				return err
 			}
-			o.Expr, o.Kind = e, Number
+			o.Const, o.Kind = c, Number
 			return r.pipe(o, depth)
 		}
 	}
@@ -393,17 +371,10 @@ func (r *reader) pipe(o *Operand, depth int) *Error {
 
 func (r *reader) elements(o *Operand, end string, depth int) *Error {
 	o.Elems = make([]Operand, 0, 4)
-	for !r.accept(end) {
-		var e Operand
-		if err := r.operand(&e, depth+1); err != nil {
-			return err
-		}
-		o.Elems = append(o.Elems, e)
-		if !r.accept(",") && !r.is(end) {
-			return r.unexpected(fmt.Sprintf("\",\" or %q", end))
-		}
-	}
-	return nil
+	return r.list(end, func() *Error {
+		o.Elems = append(o.Elems, Operand{})
+		return r.operand(&o.Elems[len(o.Elems)-1], depth+1)
+	})
 }
 
 // address reads what stands between [ and ]: a base with an offset, and for

@@ -27,6 +27,8 @@ type (
 	// Stray is what stands where a declaration should: there is no such thing, so
 	// it is always an error.
 	Stray struct{}
+	// NoBody is what stands where a kernel's body or semicolon should.
+	NoBody struct{}
 )
 
 // Parse implements participle.Parseable.
@@ -74,6 +76,11 @@ func (*Stray) Parse(lex *lexer.PeekingLexer) error {
 		return unknownDirective(t)
 	}
 	return r.unexpected("a declaration")
+}
+
+// Parse implements participle.Parseable.
+func (*NoBody) Parse(lex *lexer.PeekingLexer) error {
+	return fromStream(lex).unexpected(`"{" or ";"`)
 }
 
 func unknownDirective(t token) *Error {

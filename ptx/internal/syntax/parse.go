@@ -44,13 +44,8 @@ func Parse(name, src string) (*File, []*Error) {
 				continue
 			}
 			f.Items = append(f.Items, it)
-			if d := it.Decl; d != nil && d.Func != nil {
-				switch fn := d.Func; {
-				case fn.Body != nil:
-					errs = append(errs, fn.Body.Errors...)
-				case fn.Kind == ".entry" && !fn.Semicolon:
-					errs = append(errs, fromStream(lex).unexpected(`"{" or ";"`))
-				}
+			if b := it.body(); b != nil {
+				errs = append(errs, b.Errors...)
 			}
 		}
 	}
@@ -319,21 +314,41 @@ func (d *Dwarf) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// Parse implements participle.Parseable.
+// Parse implements participle.Parseable. A prototype may end without a semicolon:
+// what begins a statement is no directive of a function.
 func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
-	// A prototype may end without a semicolon: what begins a statement is none of
-	// its directives, but for the two that can be either.
-	if t := lex.Peek(); t.Type != tokDot || slices.Contains(directives, t.Value) && t.Value != ".pragma" && t.Value != ".attribute" {
+	if t := lex.Peek(); t.Type != tokDot || slices.Contains(directives, t.Value) {
+		return participle.NextMatch
+	}
+	return result(fromStream(lex).directive(d))
+}
+
+// Parse implements participle.Parseable.
+func (d *KernelDirective) Parse(lex *lexer.PeekingLexer) error {
+	if t := lex.Peek(); t.Type != tokDot || slices.Contains(directives, t.Value) && t.Value != ".pragma" {
+		return participle.NextMatch
+	}
+	return result(fromStream(lex).directive(&d.Directive))
+}
+
+// Parse implements participle.Parseable.
+func (a *Attribute) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Value != ".attribute" {
 		return participle.NextMatch
 	}
 	r := fromStream(lex)
 	t := r.next()
-	d.Pos, d.Name = t.pos, t.text
-	if d.Name == ".attribute" && r.accept("(") {
-		args, err := r.parenthesised()
-		d.Args = args
-		return result(err)
+	a.Pos, a.Name = t.pos, t.text
+	err := r.expect("(")
+	if err == nil {
+		a.Args, err = r.parenthesised()
 	}
+	return result(err)
+}
+
+func (r *reader) directive(d *Directive) *Error {
+	t := r.next()
+	d.Pos, d.Name = t.pos, t.text
 	for r.peek().typ == tokInt || r.peek().typ == tokString {
 		d.Args = append(d.Args, r.next().text)
 		if !r.accept(",") {
@@ -341,7 +356,7 @@ func (d *Directive) Parse(lex *lexer.PeekingLexer) error {
 		}
 	}
 	if d.Name == ".pragma" {
-		return result(r.expect(";"))
+		return r.expect(";")
 	}
 	return nil
 }
@@ -425,7 +440,7 @@ func (r *reader) qualifiers(v *Var) *Error {
 		q := Qualifier{Pos: t.pos, Name: t.text}
 		switch {
 		case t.text == ".align":
-			c, err := r.constant()
+			c, err := r.integer()
 			if err != nil {
 				return err
 			}
@@ -449,13 +464,12 @@ const MaxRange = 1 << 16
 // count reads the "<N>" of a range of at most max names (manual 5.4.6).
 func (r *reader) count(name string, pos Pos, max uint64) (int, *Error) {
 	r.next()
-	e, err := r.unary(0) // not an expression, which would take the ">"
+	c, err := r.binary(precedence["<<"], 0) // no comparison, which would take the ">"
 	if err != nil {
 		return 0, err
 	}
-	c := e.Const
-	if e.Sym != "" || c.Kind >= F32 || c.Bits == 0 || c.Bits > max {
-		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: a range <N> has 1 to %d names", name, max)}
+	if c.Kind >= F32 || c.Bits > max {
+		return 0, &Error{Pos: pos, Msg: fmt.Sprintf("%s: a range <N> has at most %d names", name, max)}
 	}
 	return int(c.Bits), r.expect(">")
 }
@@ -464,7 +478,10 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 	if d.Name, d.Pos, err = r.ident("a name"); err != nil {
 		return d, err
 	}
-	if r.is("<") {
+	if strings.Contains(d.Name, ".") {
+		return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: a name has no dot", d.Name)}
+	}
+	if d.Range = r.is("<"); d.Range {
 		if d.Count, err = r.count(d.Name, d.Pos, math.MaxInt32); err != nil {
 			return d, err
 		}
@@ -472,7 +489,7 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 	for r.accept("[") {
 		n := -1
 		if !r.is("]") {
-			c, err := r.constant()
+			c, err := r.integer()
 			if err != nil {
 				return d, err
 			}
@@ -493,6 +510,24 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 		}
 	}
 	return d, nil
+}
+
+// list reads elements with commas between them, and what closes them.
+func (r *reader) list(end string, element func() *Error) *Error {
+	if r.accept(end) {
+		return nil
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		switch {
+		case r.accept(end):
+			return nil
+		case !r.accept(","):
+			return r.unexpected(fmt.Sprintf(`"," or %q`, end))
+		}
+	}
 }
 
 // maxNesting bounds how deep lists, scopes and expressions may nest, so that no
@@ -517,16 +552,10 @@ func (r *reader) value(v *Value, depth int) *Error {
 	}
 	if r.accept("{") {
 		v.List = []Value{}
-		for !r.accept("}") {
+		return r.list("}", func() *Error {
 			v.List = append(v.List, Value{})
-			if err := r.value(&v.List[len(v.List)-1], depth+1); err != nil {
-				return err
-			}
-			if !r.accept(",") && !r.is("}") {
-				return r.unexpected(`"," or "}"`)
-			}
-		}
-		return nil
+			return r.value(&v.List[len(v.List)-1], depth+1)
+		})
 	}
 	e, err := r.expr(depth)
 	if err == nil && v.Field == "" && e.Sym != "" && r.accept("=") {
@@ -548,17 +577,13 @@ func (r *reader) value(v *Value, depth int) *Error {
 	return nil
 }
 
-// constant reads an expression that must be a number.
-func (r *reader) constant() (Const, *Error) {
-	pos := r.peek().pos
-	e, err := r.expr(0)
-	if err == nil && e.Sym != "" {
-		err = &Error{Pos: pos, Msg: fmt.Sprintf("%s is not a constant", e.Sym)}
+// integer reads an integer literal.
+func (r *reader) integer() (Const, *Error) {
+	t := r.peek()
+	if t.typ != tokInt {
+		return Const{}, r.unexpected("an integer")
 	}
-	if err == nil && e.Const.Kind >= F32 {
-		err = &Error{Pos: pos, Msg: "want an integer"}
-	}
-	return e.Const, err
+	return r.unary(0)
 }
 
 // precedence of the binary operators (manual section 4.5.3), from loose to tight.
@@ -567,10 +592,66 @@ var precedence = map[string]int{
 	"<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
 }
 
-// expr reads a constant expression and folds it.
-func (r *reader) expr(depth int) (Expr, *Error) { return r.binary(1, depth) }
+// expr reads an address, or a constant expression and folds it.
+func (r *reader) expr(depth int) (Expr, *Error) {
+	if t := r.peek(); t.typ == tokIdent && t.text != "WARP_SZ" {
+		return r.symbol(depth)
+	}
+	c, err := r.binary(1, depth)
+	return Expr{Const: c}, err
+}
 
-func (r *reader) binary(min, depth int) (Expr, *Error) {
+// symbol reads what begins with a name: the name plus a constant, name[…], or
+// generic(name) plus a constant.
+func (r *reader) symbol(depth int) (e Expr, err *Error) {
+	e.Sym = r.next().text
+	switch {
+	case r.accept("["):
+		return e, r.element(&e, depth)
+	case e.Sym == "generic" && r.accept("("):
+		e.Generic = true
+		if e.Sym, _, err = r.ident("a name"); err == nil {
+			err = r.expect(")")
+		}
+		if err != nil {
+			return e, err
+		}
+	}
+	switch {
+	case r.is("-"):
+		return e, r.unexpected(fmt.Sprintf(`"+" behind %s, as in %s+-4`, e.Sym, e.Sym))
+	case r.accept("+"):
+		e.Const, err = r.offset(depth)
+	}
+	return e, err
+}
+
+// offset reads an integer expression.
+func (r *reader) offset(depth int) (Const, *Error) {
+	pos := r.peek().pos
+	c, err := r.binary(1, depth+1)
+	if err == nil && c.Kind >= F32 {
+		err = &Error{Pos: pos, Msg: "want an integer"}
+	}
+	return c, err
+}
+
+// element reads what follows "name[" (manual 6.4.2): the number of an element, or
+// a register, which holds bytes, and bytes to add to it.
+func (r *reader) element(e *Expr, depth int) *Error {
+	pos := r.peek().pos
+	i, err := r.expr(depth + 1)
+	switch {
+	case err != nil:
+		return err
+	case i.Const.Kind >= F32 || i.Generic || i.Element || i.Index != "":
+		return &Error{Pos: pos, Msg: "an index is an integer, or a register plus an integer"}
+	}
+	e.Element, e.Index, e.Const = i.Sym == "", i.Sym, i.Const
+	return r.expect("]")
+}
+
+func (r *reader) binary(min, depth int) (Const, *Error) {
 	left, err := r.unary(depth)
 	if err != nil {
 		return left, err
@@ -579,7 +660,7 @@ func (r *reader) binary(min, depth int) (Expr, *Error) {
 }
 
 // binaryAfter goes on behind the first operand.
-func (r *reader) binaryAfter(left Expr, min, depth int) (Expr, *Error) {
+func (r *reader) binaryAfter(left Const, min, depth int) (Const, *Error) {
 	var err *Error
 	for err == nil {
 		t := r.peek()
@@ -587,7 +668,7 @@ func (r *reader) binaryAfter(left Expr, min, depth int) (Expr, *Error) {
 			return left, nil
 		}
 		prec := precedence[t.text]
-		if prec < min || left.Sym != "" && t.text != "+" && t.text != "-" {
+		if prec < min {
 			return left, nil
 		}
 		r.next()
@@ -596,7 +677,7 @@ func (r *reader) binaryAfter(left Expr, min, depth int) (Expr, *Error) {
 			left, err = r.choice(left, pos, depth)
 			continue
 		}
-		var right Expr
+		var right Const
 		if right, err = r.binary(prec+1, depth+1); err != nil {
 			return left, err
 		}
@@ -607,7 +688,7 @@ func (r *reader) binaryAfter(left Expr, min, depth int) (Expr, *Error) {
 
 // choice reads "a : b" behind "cond ?" (manual 4.5.5): both are integers, and
 // alike signed or unsigned, or both are floats.
-func (r *reader) choice(cond Expr, pos Pos, depth int) (Expr, *Error) {
+func (r *reader) choice(cond Const, pos Pos, depth int) (Const, *Error) {
 	a, err := r.binary(1, depth+1)
 	if err != nil {
 		return a, err
@@ -619,109 +700,75 @@ func (r *reader) choice(cond Expr, pos Pos, depth int) (Expr, *Error) {
 	switch {
 	case err != nil:
 		return b, err
-	case cond.Const.Kind >= F32:
+	case cond.Kind >= F32:
 		return a, &Error{Pos: pos, Msg: "operator ? wants an integer"}
-	case a.Sym != "" || b.Sym != "":
-		return a, &Error{Pos: pos, Msg: "operator ? does not apply to an address"}
 	}
-	kind, err := common("?", a.Const, b.Const, pos)
-	if cond.Const.Bits == 0 {
+	kind, err := common("?", a, b, pos)
+	if cond.Bits == 0 {
 		a = b
 	}
-	a.Const.Kind = kind
+	a.Kind = kind
 	return a, err
 }
 
-func (r *reader) unary(depth int) (Expr, *Error) {
+func (r *reader) unary(depth int) (Const, *Error) {
 	t := r.peek()
 	pos := t.pos
 	if depth > maxNesting {
-		return Expr{}, &Error{Pos: pos, Msg: "expression nests too deeply"}
+		return Const{}, &Error{Pos: pos, Msg: "expression nests too deeply"}
 	}
 	switch t.typ {
 	case tokInt:
 		r.next()
 		c, ok := integer(t.text)
 		if !ok {
-			return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("number %s is too long", t.text)}
+			return c, &Error{Pos: pos, Msg: fmt.Sprintf("number %s is too long", t.text)}
 		}
-		return Expr{Const: c}, nil
+		return c, nil
 	case tokFloat:
 		r.next()
-		return Expr{Const: float(t.text)}, nil
+		return float(t.text), nil
 	case tokIdent:
+		if t.text != "WARP_SZ" {
+			return Const{}, &Error{Pos: pos, Msg: fmt.Sprintf("%s is not a constant", t.text)}
+		}
 		r.next()
-		if t.text == "WARP_SZ" {
-			return Expr{Const: Const{Signed, 32}}, nil
-		}
-		if t.text == "generic" && r.accept("(") {
-			e, err := r.binary(1, depth+1)
-			if err != nil {
-				return e, err
-			}
-			e.Generic = true
-			return e, r.expect(")")
-		}
-		if r.accept("[") {
-			return r.element(t.text, depth)
-		}
-		return Expr{Sym: t.text}, nil
+		return Const{Signed, 32}, nil
 	case tokPunct:
 		switch t.text {
 		case "-", "+", "!", "~":
 			r.next()
-			e, err := r.unary(depth + 1)
+			c, err := r.unary(depth + 1)
 			if err != nil {
-				return e, err
+				return c, err
 			}
-			return e, e.apply(t.text, pos)
+			return c, c.apply(t.text, pos)
 		case "(":
 			r.next()
 			if t := r.peek(); t.typ == tokDot && (t.text == ".s64" || t.text == ".u64") { // cast
 				r.next()
 				if err := r.expect(")"); err != nil {
-					return Expr{}, err
+					return Const{}, err
 				}
-				e, err := r.unary(depth + 1)
+				c, err := r.unary(depth + 1)
 				if err != nil {
-					return e, err
+					return c, err
 				}
-				return e, e.apply(t.text, pos)
+				return c, c.apply(t.text, pos)
 			}
-			e, err := r.binary(1, depth+1)
+			c, err := r.binary(1, depth+1)
 			if err != nil {
-				return e, err
+				return c, err
 			}
-			return e, r.expect(")")
+			return c, r.expect(")")
 		}
 	}
-	return Expr{}, r.unexpected("an operand")
-}
-
-// element reads what follows "name[" (manual 6.4.2): the number of an element, or
-// a register, which holds bytes, and bytes to add to it.
-func (r *reader) element(name string, depth int) (Expr, *Error) {
-	pos := r.peek().pos
-	e, err := r.expr(depth + 1)
-	switch {
-	case err != nil:
-		return e, err
-	case e.Const.Kind >= F32 || e.Generic || e.Element || e.Index != "":
-		return e, &Error{Pos: pos, Msg: "an index is an integer, or a register plus an integer"}
-	case e.Sym == "":
-		e.Element = true
-	default:
-		e.Index = e.Sym
-	}
-	e.Sym = name
-	return e, r.expect("]")
+	return Const{}, r.unexpected("an operand")
 }
 
 // apply folds a unary operator or a cast.
-func (e *Expr) apply(op string, pos Pos) *Error {
-	switch c := &e.Const; {
-	case e.Sym != "":
-		return &Error{Pos: pos, Msg: fmt.Sprintf("%s %s is not a constant", op, e.Sym)}
+func (c *Const) apply(op string, pos Pos) *Error {
+	switch {
 	case op == "-" && c.Kind == F64:
 		c.Bits ^= 1 << 63
 	case op == "-" && c.Kind == F32:
@@ -798,25 +845,10 @@ func float(s string) Const {
 }
 
 // fold applies a binary operator (manual section 4.5.5, 4.5.6).
-func fold(op string, a, b Expr, pos Pos) (Expr, *Error) {
-	if a.Sym != "" || b.Sym != "" {
-		switch {
-		case op == "+" && b.Sym == "" && b.Const.Kind < F32:
-			a.Const.Bits += b.Const.Bits
-			return a, nil
-		case op == "-" && b.Sym == "" && b.Const.Kind < F32:
-			a.Const.Bits -= b.Const.Bits
-			return a, nil
-		case op == "+" && a.Sym == "" && a.Const.Kind < F32:
-			b.Const.Bits += a.Const.Bits
-			return b, nil
-		}
-		return a, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s does not apply to an address", op)}
-	}
-	x, y := a.Const, b.Const
+func fold(op string, x, y Const, pos Pos) (Const, *Error) {
 	kind, err := common(op, x, y, pos)
 	if err != nil {
-		return a, err
+		return x, err
 	}
 	if kind == F64 {
 		return foldFloat(op, x, y, pos)
@@ -834,7 +866,7 @@ func fold(op string, a, b Expr, pos Pos) (Expr, *Error) {
 	case "/", "%":
 		switch {
 		case q == 0:
-			return a, &Error{Pos: pos, Msg: "division by zero"}
+			return x, &Error{Pos: pos, Msg: "division by zero"}
 		case op == "%": // of unsigned numbers, whatever the operands are
 			v, kind = p%q, Signed
 		case signed && int64(q) == -1:
@@ -860,23 +892,23 @@ func fold(op string, a, b Expr, pos Pos) (Expr, *Error) {
 	case "^":
 		v = p ^ q
 	case "&&":
-		return Expr{Const: truth(p != 0 && q != 0)}, nil
+		return truth(p != 0 && q != 0), nil
 	case "||":
-		return Expr{Const: truth(p != 0 || q != 0)}, nil
+		return truth(p != 0 || q != 0), nil
 	case "==":
-		return Expr{Const: truth(p == q)}, nil
+		return truth(p == q), nil
 	case "!=":
-		return Expr{Const: truth(p != q)}, nil
+		return truth(p != q), nil
 	case "<":
-		return Expr{Const: truth(signed && int64(p) < int64(q) || !signed && p < q)}, nil
+		return truth(signed && int64(p) < int64(q) || !signed && p < q), nil
 	case "<=":
-		return Expr{Const: truth(signed && int64(p) <= int64(q) || !signed && p <= q)}, nil
+		return truth(signed && int64(p) <= int64(q) || !signed && p <= q), nil
 	case ">":
-		return Expr{Const: truth(signed && int64(p) > int64(q) || !signed && p > q)}, nil
+		return truth(signed && int64(p) > int64(q) || !signed && p > q), nil
 	case ">=":
-		return Expr{Const: truth(signed && int64(p) >= int64(q) || !signed && p >= q)}, nil
+		return truth(signed && int64(p) >= int64(q) || !signed && p >= q), nil
 	}
-	return Expr{Const: Const{kind, v}}, nil
+	return Const{kind, v}, nil
 }
 
 // common is the kind that two operands are converted to: unsigned if one is.
@@ -892,7 +924,7 @@ func common(op string, x, y Const, pos Pos) (ConstKind, *Error) {
 	return max(x.Kind, y.Kind), nil
 }
 
-func foldFloat(op string, x, y Const, pos Pos) (Expr, *Error) {
+func foldFloat(op string, x, y Const, pos Pos) (Const, *Error) {
 	p, q := math.Float64frombits(x.Bits), math.Float64frombits(y.Bits)
 	var v float64
 	switch op {
@@ -905,19 +937,19 @@ func foldFloat(op string, x, y Const, pos Pos) (Expr, *Error) {
 	case "/":
 		v = p / q
 	case "==":
-		return Expr{Const: truth(p == q)}, nil
+		return truth(p == q), nil
 	case "!=":
-		return Expr{Const: truth(p != q)}, nil
+		return truth(p != q), nil
 	case "<":
-		return Expr{Const: truth(p < q)}, nil
+		return truth(p < q), nil
 	case "<=":
-		return Expr{Const: truth(p <= q)}, nil
+		return truth(p <= q), nil
 	case ">":
-		return Expr{Const: truth(p > q)}, nil
+		return truth(p > q), nil
 	case ">=":
-		return Expr{Const: truth(p >= q)}, nil
+		return truth(p >= q), nil
 	default:
-		return Expr{}, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants integers", op)}
+		return Const{}, &Error{Pos: pos, Msg: fmt.Sprintf("operator %s wants integers", op)}
 	}
-	return Expr{Const: Const{F64, math.Float64bits(v)}}, nil
+	return Const{F64, math.Float64bits(v)}, nil
 }
