@@ -633,9 +633,6 @@ func (l *lowerer) layoutLocals() {
 // formal is the place of a formal parameter or return value.
 func (l *lowerer) formal(v *ptx.Var) place {
 	if v.Space == ptx.RegSpace {
-		if v.Vec > 1 {
-			panic(unsupported{v.Pos, "a vector parameter in registers"})
-		}
 		r := l.rows[v.Reg]
 		return place{slot: r.slot, row: r.row, size: (v.Type.Bits() + 7) / 8}
 	}

@@ -117,9 +117,6 @@ func (b *funcBuilder) build(body *syntax.Body) {
 	b.locs = map[Loc]int32{}
 	for _, list := range [][]*Var{f.Rets, f.Params} {
 		for _, v := range list {
-			if v.Name == "_" {
-				continue
-			}
 			if _, dup := b.scope.names[v.Name]; dup {
 				b.errorf(v.Pos, "parameter %s is declared twice", v.Name)
 			}
@@ -127,16 +124,15 @@ func (b *funcBuilder) build(body *syntax.Body) {
 			case v.Space != RegSpace:
 				b.taken[v.Name] = 1
 				b.scope.names[v.Name] = entity{kind: entVar, v: v}
-			case v.Vec > 1:
-				b.taken[v.Name] = 1
-				v.Reg = b.newVector(v.Name+".", v.Type, v.Vec)
 			default:
 				v.Reg = b.newReg(v.Name, v.Type)
-			}
-			if v.Space == RegSpace {
-				b.scope.names[v.Name] = entity{kind: entReg, reg: v.Reg, vec: v.Vec, typ: v.Type}
+				b.scope.names[v.Name] = entity{kind: entReg, reg: v.Reg, vec: 1, typ: v.Type}
 			}
 		}
+	}
+	for _, v := range f.vectors {
+		first := b.scope.names[component(v.Name, 0)]
+		b.enter(v.Pos, v.Name, entity{kind: entReg, reg: first.reg, vec: v.Vec, typ: v.Type})
 	}
 	b.statics()
 	b.startBlock()
@@ -218,13 +214,16 @@ func (b *funcBuilder) newReg(name string, t Type) RegID {
 }
 
 // newVector makes the registers of a vector and returns the first.
-func (b *funcBuilder) newVector(prefix string, t Type, n int) RegID {
+func (b *funcBuilder) newVector(name string, t Type, n int) RegID {
 	first := RegID(len(b.fn.Regs))
 	for i := range n {
-		b.newReg(prefix+"xyzw"[i:i+1], t)
+		b.newReg(component(name, i), t)
 	}
 	return first
 }
+
+// component is the name of a component of a vector register.
+func component(name string, i int) string { return name + "_" + "xyzw"[i:i+1] }
 
 // body goes through the statements of a scope. Labels are entered first, for they
 // may be used before they stand.
@@ -402,7 +401,7 @@ func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
 // components.
 func (b *funcBuilder) declareReg(v *Var, name string) {
 	if v.Vec > 1 {
-		b.newVector(name+"_", v.Type, v.Vec)
+		b.newVector(name, v.Type, v.Vec)
 	} else {
 		b.newReg(name, v.Type)
 	}
@@ -983,11 +982,13 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	in.Call = call
 	ok := true
 	if len(ops) > 0 && ops[0].Kind == syntax.List {
-		call.Rets = b.newOps(len(ops[0].Elems))
-		for i := range call.Rets {
-			if !b.result(&call.Rets[i], &ops[0].Elems[i], in) {
+		call.Rets = make([]Operand, 0, len(ops[0].Elems))
+		for i := range ops[0].Elems {
+			var o Operand
+			if !b.result(&o, &ops[0].Elems[i], in) {
 				ok = false
 			}
+			call.Rets = passed(call.Rets, o)
 		}
 		ops = ops[1:]
 	}
@@ -1001,11 +1002,13 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	}
 	ops = ops[1:]
 	if len(ops) > 0 && ops[0].Kind == syntax.List {
-		call.Args = b.newOps(len(ops[0].Elems))
-		for i := range call.Args {
-			if !b.operand(&call.Args[i], &ops[0].Elems[i], in, &callOperand, NoType) {
+		call.Args = make([]Operand, 0, len(ops[0].Elems))
+		for i := range ops[0].Elems {
+			var o Operand
+			if !b.argument(&o, &ops[0].Elems[i], in) {
 				ok = false
 			}
+			call.Args = passed(call.Args, o)
 		}
 		ops = ops[1:]
 	}
@@ -1077,6 +1080,24 @@ var (
 	callOperand = OperandSpec{Name: "argument", Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
 )
 
+// passed appends an argument or result of a call; a vector register goes by its
+// components, as do vectors among the parameters.
+func passed(list []Operand, o Operand) []Operand {
+	if o.Kind == VecOperand {
+		return append(list, o.Elems...)
+	}
+	return append(list, o)
+}
+
+// argument resolves what a call passes.
+func (b *funcBuilder) argument(o *Operand, w *syntax.Operand, in *Instr) bool {
+	if w.Kind == syntax.Vector {
+		b.errorf(Pos(w.Pos), "%s: a vector goes in a vector register", in.Text)
+		return false
+	}
+	return b.operand(o, w, in, &callOperand, NoType)
+}
+
 // result resolves where a result of a call goes: a register, a .param variable, or
 // nowhere.
 func (b *funcBuilder) result(o *Operand, w *syntax.Operand, in *Instr) bool {
@@ -1084,11 +1105,11 @@ func (b *funcBuilder) result(o *Operand, w *syntax.Operand, in *Instr) bool {
 		o.Kind = SinkOperand
 		return true
 	}
-	if !b.operand(o, w, in, &callOperand, NoType) {
+	if !b.argument(o, w, in) {
 		return false
 	}
 	v, _ := o.Sym.(*Var)
-	if o.Kind != RegOperand && (v == nil || v.Space != Param || o.Off != 0) {
+	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Off != 0) {
 		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", in.Text)
 		return false
 	}
@@ -1120,14 +1141,6 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 				continue
 			case RegOperand:
 				got = (b.fn.Regs[o.Reg].Type.Bits() + 7) / 8
-			case VecOperand:
-				for _, e := range o.Elems {
-					if e.Kind != RegOperand {
-						b.errorf(pos, "%s: a vector as %s holds registers", in.Text, what)
-						return false
-					}
-					got += (b.fn.Regs[e.Reg].Type.Bits() + 7) / 8
-				}
 			case SymOperand:
 				v, isVar := o.Sym.(*Var)
 				if !isVar || v.Space != Param && v.Space != Local {

@@ -230,7 +230,17 @@ func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
 		case v.Unbounded() && (f.Entry || i < len(list)-1):
 			c.errorf(v.Pos, "parameter %s: only the last of a .func may be an array without a size", v.Name)
 		}
-		vars = append(vars, v)
+		if v.Space != RegSpace || v.Vec == 1 {
+			vars = append(vars, v)
+			continue
+		}
+		// A vector in registers is passed by its components.
+		f.vectors = append(f.vectors, v)
+		for i := range v.Vec {
+			part := *v
+			part.Name, part.Vec = component(v.Name, i), 1
+			vars = append(vars, &part)
+		}
 	}
 	return vars
 }

@@ -93,7 +93,7 @@ func TestEffects(t *testing.T) {
 func TestDefsAndUses(t *testing.T) {
 	const decls = `
 	.reg .pred p, q; .reg .b16 h; .reg .b32 a, b, c, d, e, i, j, k, l; .reg .b64 x, y, z; .reg .b128 w;
-	.reg .f32 f0, f1, f2, f3; .global .texref t;
+	.reg .f32 f0, f1, f2, f3;
 	`
 	for text, want := range map[string]string{ // writes <- reads
 		"@p add.u32 a, b, c":                                                             "a <- p b c",

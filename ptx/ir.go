@@ -253,8 +253,9 @@ type Func struct {
 	Static string
 
 	module     *Module
-	staticRegs int // registers that copy those of the module; they follow those of parameters
-	staticVars int // likewise, first in Vars
+	vectors    []*Var // parameters and results that are vectors in registers
+	staticRegs int    // registers that copy those of the module; they follow those of parameters
+	staticVars int    // likewise, first in Vars
 }
 
 // Module is the module the function belongs to.

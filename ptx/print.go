@@ -57,11 +57,7 @@ func (p *printer) module(m *Module) {
 		p.WriteString("\n")
 	}
 	for _, s := range m.statics {
-		p.variable(s.v)
-		if s.v.Space == RegSpace && s.d.Range {
-			p.f("<%d>", s.d.Count)
-		}
-		p.WriteString(";\n")
+		p.static(s)
 	}
 	for _, d := range m.Decls {
 		p.WriteString("\n")
@@ -85,6 +81,36 @@ func (p *printer) module(m *Module) {
 				}
 			}
 			p.WriteString("}\n")
+		}
+	}
+}
+
+// static prints a variable in .local or .reg space. Vectors of registers go by their
+// components, as in functions.
+func (p *printer) static(s static) {
+	names := []string{s.v.Name}
+	if s.v.Space == RegSpace && s.d.Range {
+		if s.v.Vec == 1 {
+			p.f(".reg %s %s<%d>;\n", s.v.Type, s.v.Name, s.d.Count)
+			return
+		}
+		names = nil
+		for i := range s.d.Count {
+			names = append(names, s.v.Name+strconv.Itoa(i))
+		}
+	}
+	for _, name := range names {
+		if s.v.Space != RegSpace {
+			p.variable(s.v)
+			p.WriteString(";\n")
+			continue
+		}
+		for i := range s.v.Vec {
+			part := name
+			if s.v.Vec > 1 {
+				part = component(name, i)
+			}
+			p.f(".reg %s %s;\n", s.v.Type, part)
 		}
 	}
 }

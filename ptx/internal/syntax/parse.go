@@ -290,7 +290,15 @@ func (d *Dwarf) Parse(lex *lexer.PeekingLexer) error {
 		return r.unexpected("a data directive")
 	case t.text != ".section":
 		d.Line = &SectionLine{Pos: t.pos}
-		return result(r.data(d.Line))
+		if err := r.data(d.Line); err != nil {
+			return err
+		}
+		for _, v := range d.Line.Values {
+			if strings.ContainsAny(v, "+-") {
+				return &Error{Pos: t.pos, Msg: fmt.Sprintf("%s: @@DWARF has no signs", v)}
+			}
+		}
+		return nil
 	}
 	r.next()
 	name := r.peek()
