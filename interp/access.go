@@ -350,7 +350,7 @@ func (a *access) writes() bool { return a.store || a.atom != nil }
 // frameAccess loads or stores a variable of the running function's local frame.
 func frameAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	off := int64(in.mem.off)
-	if off < 0 || !w.localRow(h, f, in.mem, uint64(4*w.lbase)+uint64(off), m) {
+	if off < 0 || !w.localRow(h, f, in.mem, uint64(4*w.frame.local)+uint64(off), m) {
 		w.eachLane(h, f, in, m, m)
 	}
 }
@@ -524,7 +524,7 @@ func (w *warp) addresses(h int, a *access, into *regfile.Row64) {
 	a.addresses(&w.files[h], into)
 	if a.frame {
 		for i := range into {
-			into[i] += 4 * uint64(w.lbase)
+			into[i] += 4 * uint64(w.frame.local)
 		}
 	}
 }
@@ -721,26 +721,26 @@ const noRow = alu.NoPred
 // frameAddress32 and frameAddress64 give the address of a variable of the
 // running function's local frame.
 func frameAddress32(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	mem.FillRow(&f.R[in.D], uint32(4*uint64(w.lbase)+in.Imm), m)
+	mem.FillRow(&f.R[in.D], uint32(4*uint64(w.frame.local)+in.Imm), m)
 }
 
 func frameAddress64(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	mem.FillRow(&f.Q[in.D], 4*uint64(w.lbase)+in.Imm, m)
+	mem.FillRow(&f.Q[in.D], 4*uint64(w.frame.local)+in.Imm, m)
 }
 
 func frameSource(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool) {
-	return affinetrack.Value{Base: 4*uint64(w.lbase) + in.Imm}, true
+	return affinetrack.Value{Base: 4*uint64(w.frame.local) + in.Imm}, true
 }
 
 // stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
 // the static frame.
 func stacksave(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	base := uint64(4 * (w.lbase + w.fn.local))
+	base := uint64(4 * (w.frame.local + w.frame.fn.local))
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		v := base
-		if w.hasDyn {
-			v += uint64(w.dyn[h][i])
+		if w.frame.fn.allocates {
+			v += uint64(f.R[w.frame.fn.taken][i])
 		}
 		if in.Imm&1 != 0 {
 			f.Q[in.D][i] = v
@@ -751,8 +751,8 @@ func stacksave(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 }
 
 func stackrestore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	base := uint64(4 * (w.lbase + w.fn.local))
-	w.startDyn()
+	base := uint64(4 * (w.frame.local + w.frame.fn.local))
+	taken := &f.R[w.frame.fn.taken]
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		v := uint64(0)
@@ -761,25 +761,18 @@ func stackrestore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		} else {
 			v = uint64(f.Src32(in.A)[i])
 		}
-		if v < base || v-base > uint64(w.dyn[h][i]) {
+		if v < base || v-base > uint64(taken[i]) {
 			w.fail(in.src, 1<<(32*h+i), ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
 			return
 		}
-		w.dyn[h][i] = uint32(v - base)
-	}
-}
-
-func (w *warp) startDyn() {
-	if !w.hasDyn {
-		w.hasDyn = true
-		w.dyn = [2]regfile.Row32{}
+		taken[i] = uint32(v - base)
 	}
 }
 
 func alloca(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	base := uint64(4 * (w.lbase + w.fn.local))
+	base := uint64(4 * (w.frame.local + w.frame.fn.local))
 	align := in.Imm >> 1
-	w.startDyn()
+	taken := &f.R[w.frame.fn.taken]
 	limit := 4 * uint64(w.cta.grid.stackWords)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
@@ -789,12 +782,12 @@ func alloca(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		} else {
 			size = uint64(f.Src32(in.A)[i])
 		}
-		at := (base + uint64(w.dyn[h][i]) + align - 1) / align * align
+		at := (base + uint64(taken[i]) + align - 1) / align * align
 		if size > limit || at+size > limit {
 			w.fail(in.src, 1<<(32*h+i), ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", ErrStackOverflow, size, at, limit)
 			return
 		}
-		w.dyn[h][i] = uint32(at + (size+3)/4*4 - base)
+		taken[i] = uint32(at + (size+3)/4*4 - base)
 		if in.Imm&1 != 0 {
 			f.Q[in.D][i] = at
 		} else {

@@ -2,21 +2,18 @@ package interp
 
 // This file is the barriers of a CTA (manual 9.7.13.1). A warp arrives at one as
 // a whole: when all its lanes that have not exited are there. With .aligned, and
-// for bar, they come together, in one instruction. Without, they may come
-// through different instructions at different times: those that are there are
-// parked, wherever they are in the reconvergence stack, and the others run on, past
-// where they would meet if it must be. So it is with bar.warp.sync, which waits for
-// lanes of the warp (9.7.13.2).
+// for bar, they come through one instruction. Without, they may come through
+// different ones. Lanes that are there wait, and the others run on; without .aligned
+// past where they would meet if it must be. So it is with bar.warp.sync, which waits
+// for lanes of the warp (9.7.13.2).
 
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/mem"
-	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -30,16 +27,16 @@ type barrier struct {
 	any     bool
 }
 
-// barrierWait is lanes at a barrier.
-type barrierWait struct {
-	id      int
-	member  uint32 // of bar.warp.sync, which has no id: the lanes it waits for
-	op      *barrierOp
-	mask    uint64
+// wait is what keeps a strand from running: lanes at a barrier of the CTA, or lanes of
+// the warp that have yet to execute the same.
+type wait struct {
 	src     *instr
-	want    int  // as barrier.want
-	depth   int  // frames of calls below
-	arrived bool // the warp has arrived, and waits for others
+	op      *barrierOp // nil: a collective instruction
+	id      int        // the barrier's
+	want    int        // as barrier.want
+	arrived bool       // the warp has arrived, and waits for others
+	in      *inst      // the collective instruction
+	member  uint32     // its membermask, or that of bar.warp.sync
 }
 
 // barrier executes bar or barrier.
@@ -52,12 +49,6 @@ func (w *warp) barrier(b *block) {
 	op, in := b.bar, b.src
 	if op.kind == barWarp {
 		w.warpBarrier(b, m)
-		return
-	}
-	if m != w.live && op.aligned {
-		away := w.live &^ m
-		t := w.fail(in, m, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(m), w.id, lanesList(away))
-		t.Notes = append(t.Notes, w.whereabouts(away)...)
 		return
 	}
 	first := bits.TrailingZeros64(m)
@@ -95,8 +86,44 @@ func (w *warp) barrier(b *block) {
 		}
 		want = int(n / width)
 	}
-	w.waits = append(w.waits, barrierWait{id: int(id), op: op, mask: m, src: in, want: want, depth: len(w.frames)})
-	w.park(b, m)
+	w.leaveWaiting(m, b.next, wait{src: in, op: op, id: int(id), want: want})
+	w.goOn(b.next)
+}
+
+// leaveWaiting makes lanes of the running strand one that waits, before block pc.
+func (w *warp) leaveWaiting(lanes uint64, pc int32, why wait) {
+	c := w.without(lanes)
+	c.pc, c.wait = pc, w.newWait(why)
+	w.others = append(w.others, c)
+	w.waiting++
+}
+
+// newWait copies a wait to one that is not in use.
+func (w *warp) newWait(why wait) *wait {
+	n := len(w.spare)
+	if n == 0 {
+		return &why
+	}
+	p := w.spare[n-1]
+	w.spare = w.spare[:n-1]
+	*p = why
+	return p
+}
+
+// wake lets a strand go on.
+func (w *warp) wake(c *strand) {
+	w.spare = append(w.spare, c.wait)
+	c.wait = nil
+	w.waiting--
+}
+
+// goOn continues the running strand at a block, if it has lanes left.
+func (w *warp) goOn(pc int32) {
+	if w.mask != 0 {
+		w.jump(pc)
+	} else {
+		w.schedule()
+	}
 }
 
 // warpBarrier executes bar.warp.sync for the lanes of m.
@@ -118,181 +145,97 @@ func (w *warp) warpBarrier(b *block, m uint64) {
 		w.jump(b.next)
 		return
 	}
-	var list []barrierWait // by membermask
-	for rest := m; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(rest)
-		i := slices.IndexFunc(list, func(o barrierWait) bool { return o.member == mask(lane) })
-		if i < 0 {
-			i = len(list)
-			list = append(list, barrierWait{member: mask(lane), op: b.bar, src: b.src, depth: len(w.frames)})
-		}
-		list[i].mask |= 1 << lane
-	}
-	w.waits = append(w.waits, list...)
-	w.park(b, m)
-}
-
-// park leaves the lanes of m, which wait, behind their barrier.
-func (w *warp) park(b *block, m uint64) {
-	if off := w.mask &^ m; off != 0 && b.next != w.rpc {
-		if exit := b.fn.exit; w.rpc == noBlock && !b.fn.fn.Entry && b.next != exit {
-			// They go on apart, but a function is left by all its lanes at once.
-			w.below = append(w.below, entry{exit, noBlock, w.mask})
-			w.rpc = exit
-		}
-		w.below = append(w.below, entry{b.next, w.rpc, m})
-		w.entry = entry{b.next, w.rpc, off}
-	} else {
-		w.jump(b.next)
-	}
-	w.unpark()
-}
-
-// parked is the lanes that stand at barriers.
-func (w *warp) parked() uint64 {
-	m := uint64(0)
-	for i := range w.waits {
-		m |= w.waits[i].mask
-	}
-	return m
-}
-
-// unpark brings an entry to the top whose lanes are not at a barrier. If all
-// lanes are at the same, the warp has arrived there; then, and if no entry can
-// run, it waits.
-func (w *warp) unpark() {
-	for len(w.waits) > 0 && w.state == ready && w.err == nil {
-		w.syncWarp()
-		parked := w.parked()
-		if w.mask&parked == 0 || w.surface(parked) || w.part(parked) {
-			return
-		}
-		if left := w.live &^ parked; left != 0 {
-			in := w.waits[len(w.waits)-1].src
-			w.err = &ptx.Unsupported{File: w.cta.code.mod.Name, Pos: in.Pos, Line: w.cta.code.mod.Line(int(in.Pos.Line)), Kernel: w.cta.code.kernel.Name,
-				What: fmt.Sprintf("%s for lanes %s of a warp whose lanes %s wait for them elsewhere", in.Text, lanesList(parked), lanesList(left))}
-			return
-		}
-		for i := range w.waits {
-			if b := &w.waits[i]; b.op.kind == barWarp {
-				w.missing(b.src, uint32(b.mask), b.member&uint32(w.live)&^w.syncing(b.member), b.member)
-				return
+	for rest := m; rest != 0; {
+		member := mask(bits.TrailingZeros64(rest))
+		lanes := uint64(0)
+		for n := rest; n != 0; n &= n - 1 {
+			if lane := bits.TrailingZeros64(n); mask(lane) == member {
+				lanes |= 1 << lane
 			}
 		}
-		w.state = atBarrier
-		id := w.waits[0].id
-		if !slices.ContainsFunc(w.waits, func(b barrierWait) bool { return b.id != id }) {
-			w.arrive(&w.cta.barriers[id])
-		}
+		rest &^= lanes
+		w.leaveWaiting(lanes, b.next, wait{src: b.src, op: b.bar, member: member})
 	}
+	w.meetings()
+	w.goOn(b.next)
 }
 
-// syncWarp lets lanes go on that wait for each other, if all of them are there.
-func (w *warp) syncWarp() {
-	for i := 0; i < len(w.waits); i++ {
-		b := w.waits[i]
-		if b.op.kind != barWarp || b.member&uint32(w.live)&^w.syncing(b.member) != 0 {
-			continue
+// patient reports whether lanes may go on past where they meet those that wait: a
+// barrier that all lanes of a warp execute together is none that they could come to
+// otherwise.
+func (w *warp) patient() bool {
+	for i := range w.others {
+		if b := w.others[i].wait; b != nil && (b.op == nil || !b.op.aligned) {
+			return true
 		}
-		w.waits = slices.DeleteFunc(w.waits, func(o barrierWait) bool { return o.op.kind == barWarp && o.member == b.member })
-		i = -1 // from the beginning
 	}
+	return false
 }
 
-// syncing is the lanes at a bar.warp.sync with a membermask.
-func (w *warp) syncing(member uint32) uint32 {
-	m := uint32(0)
-	for i := range w.waits {
-		if b := &w.waits[i]; b.op.kind == barWarp && b.member == member {
-			m |= uint32(b.mask)
+// judge is for a warp all of whose strands wait. If it is at one barrier, it
+// arrives there.
+func (w *warp) judge() {
+	w.state = atBarrier
+	for i := range w.others {
+		if b := w.others[i].wait; b.op == nil || b.op.kind == barWarp {
+			w.resume(w.take(i))
+			w.missing(b.src, uint32(w.mask), b.member&uint32(w.live)&^w.gathered(b)&^uint32(w.mask), b.member)
+			return
+		}
+	}
+	first := w.others[0].wait
+	for i := range w.others {
+		b := w.others[i].wait
+		if b.op.aligned && w.atSource(b.src) != w.live {
+			w.resume(w.take(i))
+			away := w.live &^ w.mask &^ w.atSource(b.src)
+			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(w.live&^away), w.id, lanesList(away))
+			t.Notes = append(t.Notes, w.whereabouts(away)...)
+			return
+		}
+		if b.id != first.id || b.arrived {
+			return
+		}
+	}
+	w.arrive(&w.cta.barriers[first.id])
+}
+
+// atSource is the lanes that wait at an instruction.
+func (w *warp) atSource(src *instr) uint64 {
+	m := uint64(0)
+	for i := range w.others {
+		if b := w.others[i].wait; b != nil && b.src == src {
+			m |= w.others[i].mask
 		}
 	}
 	return m
-}
-
-// surface moves an entry to the top of the stack, from above the running
-// function's base, none of whose lanes is parked or in an entry above.
-func (w *warp) surface(parked uint64) bool {
-	busy := parked | w.mask
-	for i := len(w.below) - 1; i >= w.base(); i-- {
-		e := w.below[i]
-		if e.mask != 0 && e.mask&busy == 0 {
-			w.below = slices.Delete(w.below, i, i+1)
-			w.push(e)
-			return true
-		}
-		busy |= e.mask
-	}
-	return false
-}
-
-// part takes the lanes that could run out of an entry where they wait for parked
-// ones, and makes them an entry of their own on top. The others come to its join
-// later.
-func (w *warp) part(parked uint64) bool {
-	exit, called := w.fn.exit, !w.fn.fn.Entry // a function is left by all its lanes at once
-	w.below = append(w.below, w.entry)
-	busy := parked
-	for i := len(w.below) - 1; i >= w.base(); i-- {
-		e := &w.below[i]
-		free := e.mask &^ busy
-		if free == 0 || called && e.pc == exit {
-			busy |= e.mask
-			continue
-		}
-		if called && e.rpc == noBlock {
-			w.below = slices.Insert(w.below, i, entry{exit, noBlock, e.mask})
-			e = &w.below[i+1]
-			e.rpc = exit
-		}
-		e.mask &^= free
-		w.entry = entry{e.pc, e.rpc, free}
-		return true
-	}
-	w.below = w.below[:len(w.below)-1]
-	return false
-}
-
-// base is the height of the stack where the running function's entries begin.
-func (w *warp) base() int {
-	if n := len(w.frames); n > 0 {
-		return w.frames[n-1].depth
-	}
-	return 0
 }
 
 // arrive enters the warp, all of whose lanes are at the barrier.
 func (w *warp) arrive(bar *barrier) {
 	c := w.cta
-	entered, waits := false, false
-	for i := range w.waits {
-		b := &w.waits[i]
-		if b.arrived {
-			waits = true
-			continue
-		}
+	waits := false
+	for i := range w.others {
+		at := &w.others[i]
+		b := at.wait
 		if bar.arrived == 0 {
 			*bar = barrier{want: b.want, all: true, waiting: bar.waiting[:0]}
 		} else if bar.want != b.want {
-			w.fail(b.src, b.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.want), c.threadCount(b.want))
+			w.fail(b.src, at.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.want), c.threadCount(b.want))
 			return
 		}
-		if !entered {
-			entered = true
+		if i == 0 {
 			bar.arrived++
 		}
 		if b.op.kind == barArrive {
+			w.wake(at)
 			continue
 		}
 		waits, b.arrived = true, true
 		if b.op.kind < barPopc {
 			continue
 		}
-		if b.depth != len(w.frames) {
-			w.err = &ptx.Unsupported{File: c.code.mod.Name, Pos: b.src.Pos, Line: c.code.mod.Line(int(b.src.Pos.Line)), Kernel: c.code.kernel.Name,
-				What: fmt.Sprintf("%s for lanes %s of a warp whose other lanes have called a function", b.src.Text, lanesList(b.mask))}
-			return
-		}
+		w.show(at.frame)
 		p := uint64(0)
 		for h := range w.files {
 			p |= uint64(w.files[h].SrcP(b.op.pred)) << (32 * h)
@@ -300,16 +243,17 @@ func (w *warp) arrive(bar *barrier) {
 		if b.op.neg {
 			p = ^p
 		}
-		p &= b.mask
+		p &= at.mask
 		bar.popc += bits.OnesCount64(p)
-		bar.all = bar.all && p == b.mask
+		bar.all = bar.all && p == at.mask
 		bar.any = bar.any || p != 0
 	}
-	w.waits = slices.DeleteFunc(w.waits, func(b barrierWait) bool { return b.op.kind == barArrive })
 	if waits {
 		bar.waiting = append(bar.waiting, w)
-	} else {
+	}
+	if w.waiting < len(w.others) { // some go on
 		w.state = ready
+		w.schedule()
 	}
 	c.complete(bar)
 }
@@ -337,23 +281,31 @@ func (c *cta) complete(bar *barrier) {
 	waiting := bar.waiting
 	bar.arrived, bar.waiting = 0, nil
 	for _, w := range waiting {
-		for i := range w.waits {
-			w.waits[i].conclude(w, bar)
+		for i := range w.others {
+			if at := &w.others[i]; at.wait != nil && at.wait.arrived {
+				w.conclude(at, bar)
+				w.wake(at)
+			}
 		}
-		w.waits = slices.DeleteFunc(w.waits, func(b barrierWait) bool { return b.arrived })
+		if w.mask != 0 {
+			w.show(w.frame)
+			continue
+		}
 		w.state = ready
-		w.settle()
+		w.schedule()
 	}
 }
 
 // conclude writes the result of bar.red.
-func (b *barrierWait) conclude(w *warp, bar *barrier) {
-	if !b.arrived || b.op.kind < barPopc || b.op.dst == noRow {
+func (w *warp) conclude(at *strand, bar *barrier) {
+	b := at.wait
+	if b.op.kind < barPopc || b.op.dst == noRow {
 		return
 	}
+	w.show(at.frame)
 	for h := range w.files {
 		f := &w.files[h]
-		m := uint32(b.mask >> (32 * h))
+		m := uint32(at.mask >> (32 * h))
 		d := operandRef{alu.P, b.op.dst}
 		if b.op.kind == barPopc {
 			d.slot = alu.R
@@ -383,7 +335,7 @@ func (c *cta) release() {
 
 // deadlock says who waits where.
 func (c *cta) deadlock() *Trap {
-	var first *barrierWait
+	var first *strand
 	var who *warp
 	groups := map[string][]int{}
 	var order []string
@@ -398,20 +350,22 @@ func (c *cta) deadlock() *Trap {
 		if w.state == ended {
 			note("ended", i)
 		}
-		for j := range w.waits {
-			b := &w.waits[j]
+		for j := range w.others {
+			at := &w.others[j]
+			b := at.wait
 			if first == nil {
-				first, who = b, w
+				first, who = at, w
 			}
-			at := fmt.Sprintf("at barrier %d, %s:%s", b.id, c.code.mod.Name, b.src.Pos)
+			place := fmt.Sprintf("at barrier %d, %s:%s", b.id, c.code.mod.Name, b.src.Pos)
 			if b.arrived {
-				note(fmt.Sprintf("%s, where %d of %s threads have arrived", at, c.barriers[b.id].arrived*c.code.width, c.wanted(&c.barriers[b.id])), i)
+				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.width, c.wanted(&c.barriers[b.id])), i)
 			} else {
-				note(fmt.Sprintf("with lanes %s %s", lanesList(b.mask), at), i)
+				note(fmt.Sprintf("with lanes %s %s", lanesList(at.mask), place), i)
 			}
 		}
 	}
-	t := who.fail(first.src, first.mask, ErrDeadlock, "%v: barrier %d can never complete", ErrDeadlock, first.id)
+	t := who.fail(first.wait.src, first.mask, ErrDeadlock, "%v: barrier %d can never complete", ErrDeadlock, first.wait.id)
+	t.Active = first.mask
 	for _, key := range order {
 		verb := "waits"
 		if key == "ended" {

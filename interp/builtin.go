@@ -34,7 +34,7 @@ func (w *warp) argument(h int, f *regfile.File, in *inst, i, lane int) uint64 {
 	case alu.Q:
 		return f.Src64(p.row)[lane]
 	}
-	return w.local[h].Load(4*w.lbase+p.off, lane, min(p.size, 8))
+	return w.local[h].Load(4*w.frame.local+p.off, lane, min(p.size, 8))
 }
 
 // setResult writes the result of a builtin call for a lane.
@@ -49,7 +49,7 @@ func (w *warp) setResult(h int, f *regfile.File, in *inst, lane int, v uint64) {
 	case alu.Q:
 		f.Q[p.row][lane] = v
 	default:
-		w.local[h].Store(4*w.lbase+p.off, lane, min(p.size, 8), v)
+		w.local[h].Store(4*w.frame.local+p.off, lane, min(p.size, 8), v)
 	}
 }
 

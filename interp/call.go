@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
 
@@ -40,7 +41,7 @@ func (w *warp) call(b *block) {
 		w.err = target.err
 		return
 	}
-	if w.hasDyn { // the lanes' frames may begin at different places
+	if w.frame.fn.allocates { // the lanes' frames may begin at different places
 		var groups []group // pc stands for the place here
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
@@ -51,7 +52,7 @@ func (w *warp) call(b *block) {
 			return
 		}
 	}
-	w.enter(b, site, target, m)
+	w.enter(b, target, m)
 }
 
 // callApart lets each group of the lanes of m make the call by itself; they meet
@@ -114,46 +115,107 @@ func savePlaces(f *regfile.File, places []place, m uint32) []savedRow {
 	return rows
 }
 
-// enter begins the execution of a function by the lanes of m.
-func (w *warp) enter(b *block, site *callSite, target *function, m uint64) {
-	base := w.frameAbove(bits.TrailingZeros64(m), target) // for all of m
+// enter begins the execution of a function by the lanes of m. Lanes that are elsewhere
+// may have a window and a local frame in the same place: only columns of m change.
+func (w *warp) enter(b *block, target *function, m uint64) {
+	fr := w.newFrame(b, target, w.frameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
 	// What a frame costs the thread's stack: its local memory, and its
 	// registers, which a real machine would have to save there.
 	limit := w.cta.grid.stackWords
-	if base+target.local+(len(w.frames)+1)*(4+target.frame.R+2*target.frame.Q) > limit {
-		w.fail(b.src, m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.fn.Name, len(w.frames)+1, 4*limit)
+	if fr.local+target.local+fr.depth*(4+target.frame.R+2*target.frame.Q) > limit {
+		w.fail(b.src, m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.fn.Name, fr.depth, 4*limit)
 		return
 	}
-	w.growLocal(base + target.local)
-	caller := w.fn
-	callerBase := w.lbase
-	w.frames = append(w.frames, frame{fn: caller, site: site, depth: len(w.below) + 1, lbase: w.lbase, dyn: w.dyn, hasDyn: w.hasDyn})
-	w.fn, w.lbase, w.hasDyn = target, base, false
+	w.growLocal(fr.local + target.local)
+	var regs [2][]savedRow
+	for h := range w.files {
+		regs[h] = savePlaces(&w.files[h], b.call.args, uint32(m>>(32*h)))
+	}
+	caller, other := w.frame, w.above(fr.base)
+	w.rc.enter(w, fr, m)
 	for h := range w.files {
 		mh := uint32(m >> (32 * h))
-		f := &w.files[h]
-		regs := savePlaces(f, site.args, mh)
-		f.Push(target.frame)
-		clear(w.local[h][base : base+target.local])
-		target.zero(f)
+		w.clean(h, fr, mh, uint32(other>>(32*h)))
 		for i, dst := range target.params {
-			if i < len(site.args) {
-				w.transfer(h, mh, site.args[i], callerBase, at(regs, i), dst, base)
+			if i < len(b.call.args) {
+				w.transfer(h, mh, b.call.args[i], caller.local, at(regs[h], i), dst, fr.local)
 			}
 		}
 	}
-	next := entry{target.entry, noBlock, m}
-	w.pc = b.next
-	w.push(next)
 }
 
 // frameAbove is where the frame of a function begins that the lane calls now, in words.
 func (w *warp) frameAbove(lane int, fn *function) int {
-	top := w.lbase + w.fn.local
-	if w.hasDyn {
-		top += int(w.dyn[lane/32][lane%32]+3) / 4
+	top := w.frame.local + w.frame.fn.local
+	if w.frame.fn.allocates {
+		top += int(w.files[lane/32].R[w.frame.fn.taken][lane%32]+3) / 4
 	}
 	return (top + fn.align - 1) / fn.align * fn.align
+}
+
+// clean readies the window and the local frame of a function for the lanes of m of a
+// half: rows that may be read before they are written are cleared, and nothing is
+// compact. Lanes of other have registers in the same rows.
+func (w *warp) clean(h int, fr *frame, m, other uint32) {
+	f, fn := &w.files[h], fr.fn
+	local := w.local[h][fr.local : fr.local+fn.local]
+	if m == uint32(w.live>>(32*h)) {
+		clear(local)
+	} else {
+		for i := range local { // where others may have taken memory for themselves
+			mem.FillRow(&local[i], 0, m)
+		}
+	}
+	if other == 0 {
+		fn.zero(f)
+		if f.S != nil {
+			clear(f.S.R)
+			clear(f.S.Q)
+			clear(f.S.P)
+		}
+		return
+	}
+	for _, r := range fn.zeroR {
+		mem.FillRow(&f.R[r], 0, m)
+	}
+	for _, r := range fn.zeroQ {
+		mem.FillRow(&f.Q[r], 0, m)
+	}
+	for _, r := range fn.zeroP {
+		f.SetP(r, m, 0)
+	}
+	if f.S == nil {
+		return
+	}
+	for i := range f.S.R {
+		w.forget(f, operandRef{alu.R, int32(i)}, m)
+	}
+	for i := range f.S.Q {
+		w.forget(f, operandRef{alu.Q, int32(i)}, m)
+	}
+	for i := range f.S.P {
+		w.forget(f, operandRef{alu.P, int32(i)}, m)
+	}
+}
+
+// above is the lanes of other strands that have registers in rows from base on.
+func (w *warp) above(base regfile.Size) (m uint64) {
+	reaches := func(fr *frame) bool {
+		end := fr.base.Add(fr.fn.frame)
+		return end.R > base.R || end.Q > base.Q || end.P > base.P
+	}
+	for i := range w.others {
+		c := &w.others[i]
+		if reaches(c.frame) {
+			m |= c.mask
+		}
+		for j := c.join; j != nil; j = j.outer {
+			if reaches(j.frame) {
+				m |= j.here
+			}
+		}
+	}
+	return m
 }
 
 // zero clears the rows that may be read before they are written.
@@ -169,24 +231,27 @@ func (fn *function) zero(f *regfile.File) {
 	}
 }
 
-// popFrame returns to the caller: results go from the callee's places to the
-// caller's for the lanes of m.
-func (w *warp) popFrame(m uint64) {
-	n := len(w.frames) - 1
-	fr := &w.frames[n]
-	callee, from := w.fn, w.lbase
+// leaveFrame returns the running strand to its caller: results go from the callee's
+// places to the caller's.
+func (w *warp) leaveFrame() {
+	callee, c := w.frame, w.strand
+	c.frame, c.pc = callee.caller, callee.next
+	var regs [2][]savedRow
 	for h := range w.files {
-		f := &w.files[h]
-		regs := savePlaces(f, callee.rets, uint32(m>>(32*h)))
-		f.Pop(fr.fn.frame)
-		for i, src := range callee.rets {
-			if i < len(fr.site.rets) {
-				w.transfer(h, uint32(m>>(32*h)), src, from, at(regs, i), fr.site.rets[i], fr.lbase)
+		regs[h] = savePlaces(&w.files[h], callee.fn.rets, uint32(c.mask>>(32*h)))
+	}
+	from := w.pc
+	w.resume(c)
+	for h := range w.files {
+		for i, src := range callee.fn.rets {
+			if i < len(callee.site.rets) {
+				w.transfer(h, uint32(c.mask>>(32*h)), src, callee.local, at(regs[h], i), callee.site.rets[i], c.frame.local)
 			}
 		}
 	}
-	w.fn, w.lbase, w.dyn, w.hasDyn = fr.fn, fr.lbase, fr.dyn, fr.hasDyn
-	w.frames = w.frames[:n]
+	if c.pc == w.stop || w.heed {
+		w.rc.arrive(w, from)
+	}
 }
 
 func at(rows []savedRow, i int) *savedRow {
@@ -255,22 +320,17 @@ func (w *warp) growLocal(words int) {
 	}
 }
 
-// localTop is the number of words of local memory in use.
+// localTop is the number of words of local memory that the running strand has in use.
 func (w *warp) localTop() int {
-	top := w.lbase + w.fn.local
-	if w.hasDyn {
-		top += w.dynWords()
+	fn := w.frame.fn
+	top := w.frame.local + fn.local
+	if fn.allocates {
+		most := uint32(0)
+		for m := w.mask; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			most = max(most, w.files[lane/32].R[fn.taken][lane%32])
+		}
+		top += int(most+3) / 4
 	}
 	return top
-}
-
-// dynWords is how far alloca has moved any lane's stack.
-func (w *warp) dynWords() int {
-	most := uint32(0)
-	for h := range w.files {
-		for _, d := range w.dyn[h] {
-			most = max(most, d)
-		}
-	}
-	return int(most+3) / 4
 }

@@ -46,6 +46,7 @@ type function struct {
 	local     int          // words (4 bytes) of its static local frame
 	align     int          // what the frame begins at a multiple of, in words
 	allocates bool         // it has alloca or stackrestore: lanes' stacks may end at different places
+	taken     int32        // if it has: the row of how many bytes above the static frame are taken
 	zeroR     []int32      // rows that may be read before they are written
 	zeroQ     []int32
 	zeroP     []int32
@@ -70,15 +71,16 @@ type lane func(w *warp, h int, f *regfile.File, in *inst, m uint32)
 // inst is an instruction of a block. One PTX instruction may take several.
 type inst struct {
 	regfile.Operands
-	pure  alu.Kernel // what it does; or
-	lane  lane
-	mem   *access   // of memory instructions
-	call  *callSite // of calls of builtins
-	op    *alu.Op   // what pure is the kernel of
-	guard int32     // 0: none; p+1: where predicate p holds; -(p+1): where it does not
-	src   *instr
-	uses  *uses
-	form  *compactForm // how it executes on compact operands
+	pure       alu.Kernel // what it does; or
+	lane       lane
+	mem        *access     // of memory instructions
+	call       *callSite   // of calls of builtins
+	collective *collective // of what lanes of the warp execute together
+	op         *alu.Op     // what pure is the kernel of
+	guard      int32       // 0: none; p+1: where predicate p holds; -(p+1): where it does not
+	src        *instr
+	uses       *uses
+	form       *compactForm // how it executes on compact operands
 }
 
 // instr is a PTX instruction of the lowered code.

@@ -5,7 +5,6 @@ package interp
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gemu/interp/internal/mem"
@@ -30,6 +29,8 @@ type cta struct {
 	hits      []*mem.Allocation
 	barriers  [16]barrier
 
+	frame frame // of the kernel, in all warps
+
 	track    *tracker // of launches with a shadow register file, in the observed run loop
 	watch    *watch   // of watched launches
 	observed bool     // either
@@ -47,11 +48,12 @@ func newCTA(g *grid) *cta {
 	c := &cta{grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.hits)}
 	c.sharedMem = mem.NewShared(g.sharedLen)
 	c.shared = c.sharedMem.Data
+	c.frame = frame{fn: g.code.entry, local: g.code.entry.align}
 	width := g.code.width
 	c.warps = make([]warp, (g.threads+width-1)/width)
 	for i := range c.warps {
 		w := &c.warps[i]
-		w.cta, w.id = c, i
+		w.cta, w.id, w.rc = c, i, g.reconverge.new()
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h].K = &g.code.consts
@@ -82,23 +84,23 @@ func (c *cta) start(index int) {
 	c.observed = c.track != nil || c.watch != nil
 	width := c.code.width
 	fn := c.code.entry
+	c.frame.last = nil
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
-		w.stack.reset(fn.entry, w.live)
-		w.frames = w.frames[:0]
-		w.fn, w.lbase, w.hasDyn = fn, fn.align, false
-		w.state, w.err = ready, nil
-		w.waits = w.waits[:0]
+		w.state, w.err, w.waiting = ready, nil, 0
+		w.others = w.others[:0]
 		w.count = counts{}
-		w.stack.diverged = 0
-		w.growLocal(w.lbase + fn.local)
+		w.growLocal(c.frame.local + fn.local)
 		for h := range w.files {
 			f := &w.files[h]
 			f.Reset(fn.frame)
 			fn.zero(f)
-			clear(w.local[h][kernelFrame : w.lbase+fn.local])
+			clear(w.local[h][kernelFrame : c.frame.local+fn.local])
 		}
+		w.shown = &c.frame
+		w.resume(strand{pc: fn.entry, mask: w.live, frame: &c.frame})
+		w.rc.start(w)
 	}
 }
 
@@ -210,18 +212,36 @@ func (w *warp) whereabouts(lanes uint64) []string {
 		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", lanesList(m)))
 		lanes &^= m
 	}
-	for _, e := range slices.Backward(w.below) {
-		m := e.mask & lanes
-		if m == 0 {
-			continue
-		}
-		lanes &^= m
-		b := &w.cta.code.blocks[e.pc]
+	before := func(lanes uint64, pc int32) {
+		b := &w.cta.code.blocks[pc]
 		place := "at the end of function " + b.fn.fn.Name
 		if in := b.anchor(); in != nil {
 			place = fmt.Sprintf("before %s:%s", w.cta.code.mod.Name, in.Pos)
 		}
-		notes = append(notes, fmt.Sprintf("lanes %s wait %s", lanesList(m), place))
+		notes = append(notes, fmt.Sprintf("lanes %s wait %s", lanesList(lanes), place))
+	}
+	for i := len(w.others) - 1; i >= 0; i-- {
+		c := &w.others[i]
+		switch m := c.mask & lanes; {
+		case m == 0:
+		case c.wait != nil:
+			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", lanesList(m), w.cta.code.mod.Name, c.wait.src.Pos))
+		default:
+			before(m, c.pc)
+		}
+		lanes &^= c.mask
+		for j := c.join; j != nil; j = j.outer {
+			if m := j.here & lanes; m != 0 {
+				before(m, j.pc)
+				lanes &^= m
+			}
+		}
+	}
+	for j := w.join; j != nil; j = j.outer {
+		if m := j.here & lanes; m != 0 {
+			before(m, j.pc)
+			lanes &^= m
+		}
 	}
 	return notes
 }

@@ -61,12 +61,13 @@ type grid struct {
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
 	mapped     bool // there is memory of the host that it may take away
 
-	mode     Mode
-	tracks   bool // in the observed run loop, with a tracker
-	policy   *affinetrack.Policy
-	rules    *affinetrack.Table
-	stats    bool
-	observer Observer
+	mode       Mode
+	reconverge *Reconverger
+	tracks     bool // in the observed run loop, with a tracker
+	policy     *affinetrack.Policy
+	rules      *affinetrack.Table
+	stats      bool
+	observer   Observer
 
 	cancelled atomic.Bool
 	finished  atomic.Int64
@@ -230,7 +231,6 @@ func (g *grid) advance(f *flight, slice int, turn bool) bool {
 func (c *cta) sum(total *counts) {
 	for i := range c.warps {
 		w := &c.warps[i]
-		w.count.divergent = w.stack.diverged
 		total.add(&w.count)
 	}
 }
@@ -355,18 +355,18 @@ func (g *grid) hash(seed maphash.Seed) uint64 {
 			if w.state == ended {
 				continue
 			}
-			maphash.WriteComparable(&h, w.entry)
-			for _, e := range w.below {
-				maphash.WriteComparable(&h, e)
+			for _, c := range w.strands() {
+				w.hash(&h, &c)
 			}
+			n := w.rows()
 			for j := range w.files {
-				r, q, p := w.files[j].Rows()
+				r, q, p := w.files[j].Rows(n)
 				h.Write(rawBytes(r))
 				h.Write(rawBytes(q))
 				h.Write(rawBytes(p))
-				h.Write(rawBytes(w.local[j][:w.localTop()]))
+				h.Write(rawBytes(w.local[j]))
 				if w.files[j].S != nil {
-					r, q := w.files[j].ShadowRows()
+					r, q := w.files[j].ShadowRows(n)
 					h.Write(rawBytes(r))
 					h.Write(rawBytes(q))
 				}
@@ -395,6 +395,9 @@ func (g *grid) stall() error {
 			if w.state == ended {
 				continue
 			}
+			if w.mask == 0 { // all wait
+				w.resume(w.take(len(w.others) - 1))
+			}
 			in := g.code.blocks[w.pc].anchor()
 			if trap == nil {
 				trap = w.fail(in, w.mask, ErrDeadlock, "%v: no thread can make progress: all wait for memory that nobody changes", ErrDeadlock)
@@ -403,8 +406,8 @@ func (g *grid) stall() error {
 				continue
 			}
 			verb := "loop"
-			if w.state == atBarrier {
-				verb, in = "wait", w.waits[0].src
+			if w.wait != nil {
+				verb, in = "wait", w.wait.src
 			}
 			trap.Notes = append(trap.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", c.id, w.id, lanesList(w.mask), verb, g.code.mod.Name, in.Pos))
 			trap.Notes = append(trap.Notes, w.whereabouts(w.live&^w.mask)...)

@@ -229,7 +229,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.HasMapped(),
-		mode: l.Mode, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
+		mode: l.Mode, reconverge: Reconvergers[0], tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	if l.Cooperative {
 		g.workspace = d.mem.OpenWorkspace()

@@ -742,6 +742,12 @@ func (l *lowerer) allocate() {
 		}
 		l.rows[lf.reg] = rowRef{s, row, wide}
 	}
+	if l.fn.allocates {
+		l.fn.taken = count[alu.R]
+		l.fn.zeroR = append(l.fn.zeroR, l.fn.taken)
+		l.keepRow(alu.R, l.fn.taken, inLanes)
+		count[alu.R]++
+	}
 	if l.plan != nil {
 		for s, n := range l.plan.spare {
 			for range n {

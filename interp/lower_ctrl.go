@@ -226,7 +226,7 @@ func lowerShfl(l *lowerer, in *ptx.Instr) {
 		o.F = l.source(in.Arg("e"), ptx.B32, alu.R)
 		o.Imm |= warpSync
 	}
-	l.emit(inst{Operands: o, lane: shfl}, rows(alu.R, o.A, o.B, o.C, o.F), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
+	l.emit(inst{Operands: o, lane: shfl, collective: &shflTogether}, rows(alu.R, o.A, o.B, o.C, o.F), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
 }
 
 func lowerVote(l *lowerer, in *ptx.Instr) {
@@ -237,8 +237,9 @@ func lowerVote(l *lowerer, in *ptx.Instr) {
 		o.C = l.source(in.Arg("b"), ptx.B32, alu.R)
 		o.Imm |= warpSync
 	}
-	d := operandRef{alu.P, 0}
+	d, together := operandRef{alu.P, 0}, &voteTogether
 	if o.Imm&^warpSync == voteBallot {
+		together = &ballotTogether
 		d = operandRef{alu.R, l.target(in.Arg("d"), alu.R)}
 	} else {
 		d.row = l.predicate(in.Arg("d"))
@@ -248,21 +249,23 @@ func lowerVote(l *lowerer, in *ptx.Instr) {
 	if in.Has("sync") {
 		reads = append(reads, operandRef{alu.R, o.C})
 	}
-	l.emit(inst{Operands: o, lane: vote}, reads, []operandRef{d})
+	l.emit(inst{Operands: o, lane: vote, collective: together}, reads, []operandRef{d})
 }
 
 func lowerMatch(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
 	t := in.Type()
 	o := regfile.Operands{D: l.target(in.Arg("d"), alu.R), E: noRow, A: l.source(in.Arg("a"), t, slotOf(t)), C: l.source(in.Arg("b"), ptx.B32, alu.R), Imm: warpSync}
+	together := &matchTogether
 	if t.Bits() == 64 {
 		o.Imm |= matchWide
+		together = &matchWideTogether
 	}
 	if in.Has("all") {
 		o.Imm |= matchAll
 		o.E = l.predicate(in.Arg("p"))
 	}
-	l.emit(inst{Operands: o, lane: match}, append(rows(slotOf(t), o.A), operandRef{alu.R, o.C}), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
+	l.emit(inst{Operands: o, lane: match, collective: together}, append(rows(slotOf(t), o.A), operandRef{alu.R, o.C}), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
 }
 
 func lowerActivemask(l *lowerer, in *ptx.Instr) {
@@ -280,15 +283,15 @@ func lowerRedux(l *lowerer, in *ptx.Instr) {
 			spec.Op = alu.FMax
 		}
 		o.Imm = spec.Imm()
-		l.emit(inst{Operands: o, lane: reduxFloat}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
+		l.emit(inst{Operands: o, lane: reduxFloat, collective: &reduxFloatTogether}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
 		return
 	}
 	a := &rmw{op: atomicOps[in.Slot("op")], typ: in.Type()}
-	l.emit(inst{Operands: o, mem: &access{atom: a}, lane: redux}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
+	l.emit(inst{Operands: o, mem: &access{atom: a}, lane: redux, collective: &reduxTogether}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
 }
 
 func lowerElect(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
 	o := regfile.Operands{D: l.target(in.Arg("d"), alu.R), E: l.predicate(in.Arg("p")), C: l.source(in.Arg("b"), ptx.B32, alu.R)}
-	l.emit(inst{Operands: o, lane: elect}, rows(alu.R, o.C), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
+	l.emit(inst{Operands: o, lane: elect, collective: &electTogether}, rows(alu.R, o.C), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
 }

@@ -63,19 +63,26 @@ type watch struct {
 	address [64]uint64
 }
 
-// blockObserved executes the instructions of a block.
-func (w *warp) blockObserved(b *block) {
+// blockObserved executes the instructions of a block, but those it has executed
+// already.
+func (w *warp) blockObserved(b *block, skip int) {
 	c := w.cta
 	if c.watch == nil && (c.track == nil || c.track.counts == nil) {
-		for i := range b.insts {
-			if w.execObserved(&b.insts[i]); w.err != nil {
+		for i := range b.insts[skip:] {
+			if w.execObserved(&b.insts[skip+i]); w.err != nil {
 				return
 			}
 		}
 		return
 	}
-	i := 0
-	for _, s := range b.srcs {
+	i, srcs := skip, b.srcs
+	if w.owed != 0 {
+		srcs = srcs[b.n-int(w.owed):]
+		if skip == len(b.insts) || b.insts[skip].src != srcs[0] { // it was executed together with others
+			srcs = srcs[1:]
+		}
+	}
+	for _, s := range srcs {
 		lanes := w.guarded(s.guard)
 		if c.track != nil {
 			c.track.begin(w, s)
@@ -162,7 +169,7 @@ func (t *watch) access(w *warp, in *inst) {
 		if in.mem.addr != alu.NoSlot {
 			v = in.mem.at(w.value(operandRef{in.mem.addr, in.mem.row}, lane))
 		} else if in.mem.frame {
-			v += 4 * uint64(w.lbase)
+			v += 4 * uint64(w.frame.local)
 		}
 		t.address[lane] = v
 	}

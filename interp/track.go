@@ -32,9 +32,10 @@ type tracker struct {
 	counts []affinetrack.Counts // by instr.index; nil if nothing is counted
 	lanes  []int64              // instructions by number of active lanes
 
-	step step
-	half half             // the present one
-	args affinetrack.Args // of its rule
+	step   step
+	before affinetrack.Counts // of its instruction, before it
+	half   half               // the present one
+	args   affinetrack.Args   // of its rule
 }
 
 // newTracker makes the machinery for CTAs of a launch.
@@ -798,6 +799,7 @@ func (t *tracker) begin(w *warp, s *instr) {
 		return
 	}
 	n := &t.counts[s.index]
+	t.before = *n
 	n.Execs++
 	n.Lanes += int64(bits.OnesCount64(w.mask))
 	t.lanes[bits.OnesCount64(w.mask)]++
@@ -813,6 +815,14 @@ func (t *tracker) begin(w *warp, s *instr) {
 		if m != 0 {
 			t.countRegisters(&n.Reads, f, s.reads, m)
 		}
+	}
+}
+
+// undo takes back that a PTX instruction has begun.
+func (t *tracker) undo(w *warp) {
+	if t.counts != nil {
+		t.counts[t.step.src.index] = t.before
+		t.lanes[bits.OnesCount64(w.mask)]--
 	}
 }
 

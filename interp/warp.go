@@ -23,35 +23,28 @@ const frameAlign = 4
 
 // warp is up to 64 threads that execute together.
 type warp struct {
-	stack
-	cta    *cta
-	id     int            // within the CTA
-	files  []regfile.File // one per 32 lanes
-	live   uint64         // lanes that have not ended
-	frames []frame
-	fn     *function
-	state  warpState
-	waits  []barrierWait // lanes at barriers
+	strand           // that runs; without lanes if none does
+	others  []strand // that do not
+	rc      reconverger
+	stop    int32    // the block where the running strand's lanes meet others
+	heed    bool     // the policy wants to know of every block that the running strand comes to
+	pair    [2]group // of the branch under way
+	waiting int      // strands that wait
+	spare   []*wait  // for use again
+	state   warpState
 
-	local  [2]mem.Local     // local memory: word i of all lanes of a half
-	lbase  int              // first word of the running function's frame
-	dyn    [2]regfile.Row32 // bytes that alloca has taken above the static frame, per lane
-	hasDyn bool
+	cta   *cta
+	id    int            // within the CTA
+	live  uint64         // lanes that have not ended
+	files []regfile.File // one per 32 lanes
+	shown *frame         // the window is at its registers
+	local [2]mem.Local   // local memory: word i of all lanes of a half
 
 	args  affinetrack.Args // of the rule being applied
 	count counts
 	err   error // trap, or the answer that something is not run
+	away  *inst // with errAway: what waits for lanes that are elsewhere
 	yield bool  // the warp gives up the rest of its share
-}
-
-// frame is a suspended caller.
-type frame struct {
-	fn     *function
-	site   *callSite
-	depth  int // entries below that belong to the caller
-	lbase  int
-	dyn    [2]regfile.Row32
-	hasDyn bool
 }
 
 type warpState uint8
@@ -95,23 +88,31 @@ func (w *warp) run(budget int, turn bool) {
 			w.fail(b.anchor(), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
 			return
 		}
-		budget -= b.n
+		n, skip := int64(b.n), 0
+		if w.owed != 0 {
+			n, skip = int64(w.owed), int(w.skip)
+		}
+		budget -= int(n)
 		lanes := int64(bits.OnesCount64(w.mask))
-		n := int64(b.n)
 		w.count.warpInstructions += n
 		w.count.laneSlots += n * lanes
 		w.count.threadInstructions += n * lanes
 		switch {
 		case w.cta.observed:
-			w.blockObserved(b)
+			w.blockObserved(b, skip)
 		case len(w.files) == 1:
-			w.block(b)
+			w.block(b.insts[skip:])
 		default:
-			w.blockWide(b)
+			w.blockWide(b.insts[skip:])
+		}
+		if w.err == errAway {
+			w.await(b)
+			continue
 		}
 		if w.err != nil {
 			return
 		}
+		w.skip, w.owed = 0, 0
 		w.finish(b)
 	}
 	if budget <= 0 && w.count.warpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
@@ -120,13 +121,12 @@ func (w *warp) run(budget int, turn bool) {
 	}
 }
 
-// block executes the instructions of a block, but not its end, for a warp of up
-// to 32 lanes.
-func (w *warp) block(b *block) {
+// block executes instructions of a block for a warp of up to 32 lanes.
+func (w *warp) block(insts []inst) {
 	f := &w.files[0]
 	mask := uint32(w.mask)
-	for i := range b.insts {
-		in := &b.insts[i]
+	for i := range insts {
+		in := &insts[i]
 		m := mask
 		if in.guard != 0 {
 			if m &= guardMask(f, in.guard); m != mask {
@@ -149,9 +149,9 @@ func (w *warp) block(b *block) {
 
 // blockWide is block for a warp of 64 lanes: each instruction runs for both
 // halves.
-func (w *warp) blockWide(b *block) {
-	for i := range b.insts {
-		in := &b.insts[i]
+func (w *warp) blockWide(insts []inst) {
+	for i := range insts {
+		in := &insts[i]
 		for h := range w.files {
 			f := &w.files[h]
 			m := w.lanesOf(h, in)
@@ -212,17 +212,17 @@ func (w *warp) finish(b *block) {
 		w.indexed(b)
 	case termExit:
 		m := w.guarded(b.guard)
-		w.live &^= m
-		w.remove(m)
-		if w.mask != 0 {
-			w.jump(b.next)
-			return
+		stay := w.mask &^ m
+		if m != 0 {
+			w.end(m)
 		}
-		w.settle()
+		if stay != 0 {
+			w.jump(b.next)
+		} else {
+			w.schedule()
+		}
 	case termPop:
-		w.popFrame(w.mask)
-		w.pop()
-		w.settle()
+		w.leaveFrame()
 	case termCall:
 		w.call(b)
 	case termBarrier:
@@ -242,16 +242,23 @@ func (w *warp) branch(taken uint64, target int32, b *block) {
 	case taken == 0:
 		w.jump(b.next)
 	case blocks[target].leaves:
-		w.diverged++
+		w.count.divergent++
 		w.leave(taken, &blocks[target])
 		w.jump(b.next)
 	case blocks[b.next].leaves:
-		w.diverged++
+		w.count.divergent++
 		w.leave(w.mask&^taken, &blocks[b.next])
 		w.jump(target)
 	default:
-		w.split(taken, target, b.next, b.join)
+		w.pair = [2]group{{b.next, w.mask &^ taken}, {target, taken}}
+		w.fan(w.pair[:], b.join)
 	}
+}
+
+// fan sends the active lanes to several blocks, whose ways meet at block join.
+func (w *warp) fan(groups []group, join int32) {
+	w.count.divergent++
+	w.rc.split(w, groups, join)
 }
 
 // leave executes the exit, all that is in block b, of some of the active lanes.
@@ -263,34 +270,17 @@ func (w *warp) leave(lanes uint64, b *block) {
 	w.count.warpInstructions++
 	w.count.threadInstructions += n
 	w.count.laneSlots += n
+	w.end(lanes)
+}
+
+// end takes lanes that have ended out of the warp.
+func (w *warp) end(lanes uint64) {
 	w.live &^= lanes
-	w.remove(lanes)
-}
-
-// jump continues the active lanes at a block; at their join they are popped.
-func (w *warp) jump(pc int32) {
-	w.pc = pc
-	if pc == w.rpc {
-		w.pop()
-		w.settle()
+	w.mask &^= lanes
+	w.rc.end(w, lanes)
+	if w.waiting > 0 {
+		w.meetings() // of lanes that have waited for these
 	}
-}
-
-// settle brings an entry to the top that has lanes to run: empty ones are
-// dropped (with the frames of calls whose lanes have all ended), and so are
-// those that stand at their own join.
-func (w *warp) settle() {
-	for w.mask == 0 || w.pc == w.rpc {
-		if n := len(w.frames); n > 0 && len(w.below) == w.frames[n-1].depth {
-			w.popFrame(0)
-		}
-		if len(w.below) == 0 {
-			w.state = ended
-			return
-		}
-		w.pop()
-	}
-	w.unpark()
 }
 
 // indexed is brx.idx: lanes with the same target go together.
@@ -310,19 +300,11 @@ func (w *warp) indexed(b *block) {
 	if off := w.mask &^ m; off != 0 {
 		groups = gather(groups, b.next, off)
 	}
-	w.fan(groups, b.join)
-	w.settle()
-}
-
-// gather adds lanes to the group of a target.
-func gather(groups []group, pc int32, lanes uint64) []group {
-	for i := range groups {
-		if groups[i].pc == pc {
-			groups[i].mask |= lanes
-			return groups
-		}
+	if len(groups) == 1 {
+		w.jump(groups[0].pc)
+		return
 	}
-	return append(groups, group{pc, lanes})
+	w.fan(groups, b.join)
 }
 
 // value reads a control operand of one lane.

@@ -30,22 +30,53 @@ const (
 	warpSync  uint64 = 1 << 10
 )
 
-// joined checks the membermask of a .sync instruction: the lanes that execute
-// it must name themselves and each other, and no lane that has yet to come. Lanes
-// of a warp that have diverged do not meet inside an instruction under the
-// reconvergence stack, so waiting for them would be for ever.
+// What lanes that are at different places need to know to execute them together.
+var (
+	shflTogether       collective
+	voteTogether       collective
+	ballotTogether     collective
+	matchTogether      collective
+	matchWideTogether  collective
+	reduxTogether      collective
+	reduxFloatTogether collective
+	electTogether      collective
+)
+
+func init() { // they refer to functions that refer to them
+	shflTogether = collective{run: shfl, a: alu.R, d: alu.R, b: true, e: true, f: true}
+	voteTogether = collective{run: vote, a: alu.P, d: alu.P}
+	ballotTogether = collective{run: vote, a: alu.P, d: alu.R}
+	matchTogether = collective{run: match, a: alu.R, d: alu.R, e: true}
+	matchWideTogether = collective{run: match, a: alu.Q, d: alu.R, e: true}
+	reduxTogether = collective{run: redux, a: alu.R, d: alu.R}
+	reduxFloatTogether = collective{run: reduxFloat, a: alu.R, d: alu.R}
+	electTogether = collective{run: elect, d: alu.R, e: true}
+}
+
+// joined checks the membermask of a .sync instruction: the lanes that execute it must
+// name themselves. It reports whether all lanes are there that are named; if not, those
+// that wait for them wait, or trap where the policy does not let them.
 func (w *warp) joined(in *inst, member *regfile.Row32, m uint32) bool {
+	absent, mask := uint32(0), uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		if !w.member(in.src, i, member[i]) {
 			return false
 		}
-		if absent := member[i] & uint32(w.live) &^ m; absent != 0 {
-			w.missing(in.src, m, absent, member[i])
-			return false
+		if absent == 0 {
+			mask = member[i]
+			absent = mask & uint32(w.live) &^ m
 		}
 	}
-	return true
+	switch {
+	case absent == 0:
+		return true
+	case w.cta.grid.reconverge.gathers:
+		w.err, w.away = errAway, in
+	default:
+		w.missing(in.src, m, absent, mask)
+	}
+	return false
 }
 
 // member checks that a lane names itself in its membermask.

@@ -46,11 +46,13 @@ type File struct {
 	allR []Row32
 	allQ []Row64
 	allP []uint32
-	base Size
 }
 
 // Size is a number of rows of each kind.
 type Size struct{ R, Q, P int }
+
+// Add is the sum of two sizes.
+func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 
 // Operands are the rows of an instruction: indices into the window, or, below
 // zero, the complement of indices into the constants.
@@ -59,48 +61,35 @@ type Operands struct {
 	Imm              uint64 // what else the kernel wants to know
 }
 
-// Reset empties the file and opens a first window. Registers keep what they
-// held: PTX leaves their first value undefined.
+// Reset opens a first window, in whose shadow all is generic. Registers keep what
+// they held: PTX leaves their first value undefined.
 func (f *File) Reset(frame Size) {
-	f.base = Size{}
-	f.R, f.Q, f.P = nil, nil, nil
-	f.Push(frame)
-}
-
-// Push opens a window of the given size above the present one.
-func (f *File) Push(frame Size) {
-	f.base.R += len(f.R)
-	f.base.Q += len(f.Q)
-	f.base.P += len(f.P)
-	f.allR = grow(f.allR, f.base.R+frame.R)
-	f.allQ = grow(f.allQ, f.base.Q+frame.Q)
-	f.allP = grow(f.allP, f.base.P+frame.P)
-	f.window(frame)
+	f.Open(Size{}, frame)
 	if f.S != nil {
-		f.S.push(f.base, frame)
+		clear(f.S.R)
+		clear(f.S.Q)
+		clear(f.S.P)
 	}
 }
 
-// Pop returns to the window of the caller, whose size is given.
-func (f *File) Pop(frame Size) {
-	f.base.R -= frame.R
-	f.base.Q -= frame.Q
-	f.base.P -= frame.P
-	f.window(frame)
+// Open makes the rows from base on the window. It changes none of them: a new window
+// may lie where lanes that are elsewhere have theirs, since a lane's registers are a
+// column of it.
+func (f *File) Open(base, frame Size) {
+	f.allR = grow(f.allR, base.R+frame.R)
+	f.allQ = grow(f.allQ, base.Q+frame.Q)
+	f.allP = grow(f.allP, base.P+frame.P)
+	f.R = f.allR[base.R : base.R+frame.R]
+	f.Q = f.allQ[base.Q : base.Q+frame.Q]
+	f.P = f.allP[base.P : base.P+frame.P]
 	if f.S != nil {
-		f.S.window(f.base, frame)
+		f.S.open(base, frame)
 	}
 }
 
-func (f *File) window(n Size) {
-	f.R = f.allR[f.base.R : f.base.R+n.R]
-	f.Q = f.allQ[f.base.Q : f.base.Q+n.Q]
-	f.P = f.allP[f.base.P : f.base.P+n.P]
-}
-
-// Rows is every row in use, those of suspended callers included.
-func (f *File) Rows() ([]Row32, []Row64, []uint32) {
-	return f.allR[:f.base.R+len(f.R)], f.allQ[:f.base.Q+len(f.Q)], f.allP[:f.base.P+len(f.P)]
+// Rows is the first rows of each kind, those of all windows that lie there.
+func (f *File) Rows(n Size) ([]Row32, []Row64, []uint32) {
+	return f.allR[:n.R], f.allQ[:n.Q], f.allP[:n.P]
 }
 
 func grow[T any](s []T, n int) []T {

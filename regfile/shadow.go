@@ -40,28 +40,17 @@ type Shadow struct {
 	allP       []CompactPred
 }
 
-// push opens a window whose entries are all generic.
-func (s *Shadow) push(base, n Size) {
+func (s *Shadow) open(base, n Size) {
 	s.allR = grow(s.allR, base.R+n.R)
 	s.allQ = grow(s.allQ, base.Q+n.Q)
 	s.allP = grow(s.allP, base.P+n.P)
-	s.window(base, n)
-	clear(s.R)
-	clear(s.Q)
-	clear(s.P)
-}
-
-func (s *Shadow) window(base, n Size) {
 	s.R = s.allR[base.R : base.R+n.R]
 	s.Q = s.allQ[base.Q : base.Q+n.Q]
 	s.P = s.allP[base.P : base.P+n.P]
 }
 
-// ShadowRows is the shadow of every row in use, those of suspended callers
-// included.
-func (f *File) ShadowRows() (r, q []Compact) {
-	return f.S.allR[:f.base.R+len(f.R)], f.S.allQ[:f.base.Q+len(f.Q)]
-}
+// ShadowRows is the shadow of the first rows of each kind, like Rows.
+func (f *File) ShadowRows(n Size) (r, q []Compact) { return f.S.allR[:n.R], f.S.allQ[:n.Q] }
 
 // Shadow makes the shadows of the constant rows: uniform, and in their rows.
 func (k *Constants) Shadow() {

@@ -1,0 +1,124 @@
+package interp
+
+// This file is the joins of a warp: places where lanes that have parted wait for
+// each other. Where a branch splits a strand, its lanes are to meet at the branch's
+// immediate post-dominator; those that get there wait, and when the last is there all
+// go on as one strand. Joins lie within each other, as branches do.
+
+// join is lanes that meet.
+type join struct {
+	pc    int32
+	frame *frame
+	outer *join  // where they wait next
+	depth int    // joins outside
+	lanes uint64 // that are to meet here, and have not ended
+	here  uint64 // of them those that wait
+}
+
+// joins is the part of a policy that keeps them. Which strand runs is up to the
+// policy's order.
+type joins struct {
+	free []*join // for use again
+}
+
+// open makes a join for the lanes of the running strand, unless the place is that of
+// the one they have.
+func (t *joins) open(w *warp, pc int32) *join {
+	outer := w.join
+	if outer != nil && outer.pc == pc && outer.frame == w.frame {
+		return outer
+	}
+	var j *join
+	if n := len(t.free); n > 0 {
+		j, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		j = new(join)
+	}
+	*j = join{pc: pc, frame: w.frame, outer: outer, lanes: w.mask}
+	if outer != nil {
+		j.depth = outer.depth + 1
+	}
+	return j
+}
+
+// split makes the first group that does not wait at the join the running strand; the
+// others are behind it in reverse order.
+func (t *joins) split(w *warp, groups []group, pc int32) {
+	j := t.open(w, pc)
+	c := w.strand
+	c.join = j
+	first := true
+	for _, g := range groups {
+		c.pc, c.mask = g.pc, g.mask
+		switch {
+		case g.pc == pc:
+			j.here |= g.mask
+		case first:
+			w.strand, w.stop = c, pc
+			first = false
+		default:
+			w.others = append(w.others, c)
+		}
+	}
+}
+
+// enter has the lanes of a call meet behind it.
+func (t *joins) enter(w *warp, fr *frame, m uint64) {
+	j := t.open(w, fr.next)
+	j.here |= w.mask &^ m
+	w.resume(strand{pc: fr.fn.entry, mask: m, frame: fr, join: j})
+}
+
+// wait leaves the running strand, which has come to its join, there. It reports
+// whether all are there: then the running strand is all of them, behind the join.
+func (t *joins) wait(w *warp) bool {
+	w.join.here |= w.mask
+	w.mask = 0
+	return t.meet(w, w.join)
+}
+
+// meet lets the lanes of a join go on if all are there, as the running strand; and if
+// they come to the next join by that, those of that one.
+func (t *joins) meet(w *warp, j *join) bool {
+	for j != nil && j.here == j.lanes {
+		c := strand{pc: j.pc, mask: j.lanes, frame: j.frame, join: j.outer}
+		t.free = append(t.free, j)
+		if j = c.join; c.mask == 0 {
+			continue
+		}
+		if j == nil || j.pc != c.pc || j.frame != c.frame {
+			w.resume(c)
+			return true
+		}
+		j.here |= c.mask
+	}
+	return false
+}
+
+// end takes lanes that have ended out of the joins they were to come to.
+func (t *joins) end(w *warp, lanes uint64) {
+	for j := w.join; j != nil; j = j.outer {
+		j.lanes &^= lanes
+	}
+}
+
+// part lets the lanes that wait at the innermost join go on alone, in the place of the
+// running strand. They come to the next join before the others.
+func (t *joins) part(w *warp) bool {
+	var inner *join
+	for i := len(w.others) - 1; i >= 0; i-- {
+		for j := w.others[i].join; j != nil; j = j.outer {
+			if j.here != 0 && (inner == nil || j.depth > inner.depth) {
+				inner = j
+			}
+		}
+	}
+	if inner == nil {
+		return false
+	}
+	c := strand{pc: inner.pc, mask: inner.here, frame: inner.frame, join: inner.outer}
+	inner.lanes &^= inner.here
+	inner.here = 0
+	w.resume(c)
+	return true
+}
