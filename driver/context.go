@@ -87,7 +87,7 @@ func (c *Context) destroy() {
 	}
 	gone := d.regions.take(func(r *region) bool { return r.ctx == c })
 	for _, r := range gone {
-		c.dev.used -= r.charge
+		r.discharge()
 	}
 	if !c.primary {
 		delete(d.objects, c.handle)
@@ -223,13 +223,14 @@ func (t *Thread) CtxGetCurrent() (Handle, error) {
 	return 0, nil
 }
 
-// CtxGetDevice is cuCtxGetDevice.
-func (t *Thread) CtxGetDevice() (int, error) {
-	c, err := t.enter()
+// CtxGetDevice is cuCtxGetDevice; 0 means the current context.
+func (t *Thread) CtxGetDevice(h Handle) (int, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	c, err := t.contextOr(h)
 	if err != nil {
 		return 0, err
 	}
-	defer t.d.mu.Unlock()
 	return c.dev.ordinal, nil
 }
 
@@ -284,11 +285,13 @@ func (t *Thread) CtxSetFlags(flags uint32) error {
 	return nil
 }
 
-// CtxSynchronize is cuCtxSynchronize: it waits for all work of the context. The
-// error is that of the first fault.
-func (t *Thread) CtxSynchronize() error {
-	c, err := t.enter()
+// CtxSynchronize is cuCtxSynchronize: it waits for all work of the context, of the
+// current one for 0. The error is that of the first fault.
+func (t *Thread) CtxSynchronize(h Handle) error {
+	t.d.mu.Lock()
+	c, err := t.contextOr(h)
 	if err != nil {
+		t.d.mu.Unlock()
 		return err
 	}
 	tasks := c.pending()

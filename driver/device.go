@@ -15,6 +15,8 @@ type Device struct {
 	ordinal int
 	used    uint64 // bytes allocated by clients
 
+	pool, defaultPool *Pool // the current one, and the first
+
 	life     sync.Mutex // held, from before d.mu on, while the primary context comes or goes
 	primary  *Context   // nil until it is first wanted
 	retained int
@@ -128,6 +130,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		106: l.blocks,               // MAX_BLOCKS_PER_MULTIPROCESSOR
 		111: l.reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
 		113: 1,                      // READ_ONLY_HOST_REGISTER_SUPPORTED
+		115: 1,                      // MEMORY_POOLS_SUPPORTED
 		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
 		134: -1,                     // HOST_NUMA_ID: not known
 	}

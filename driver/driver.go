@@ -39,11 +39,13 @@ type Driver struct {
 	last    Handle
 	regions regions
 	buffers int // that were ever allocated
+
+	nextPool uint64 // address of the next stream-ordered allocation
 }
 
 // New makes a driver. Close gives its memory back.
 func New(s Settings) *Driver {
-	d := &Driver{settings: s, objects: map[Handle]any{}}
+	d := &Driver{settings: s, objects: map[Handle]any{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Stdout: &d.out,
@@ -51,7 +53,10 @@ func New(s Settings) *Driver {
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
-		d.devices = append(d.devices, &Device{ordinal: i, d: d})
+		v := &Device{ordinal: i, d: d}
+		v.defaultPool = v.newPool(0)
+		v.pool = v.defaultPool
+		d.devices = append(d.devices, v)
 	}
 	d.stats = newStatistics(&d.settings)
 	return d

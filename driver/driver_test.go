@@ -237,7 +237,7 @@ func TestDynamicShared(t *testing.T) {
 	c.want(InvalidValue, "48129 bytes of dynamic shared memory", c.LaunchKernel(p, 0))
 	c.ok(c.FuncSetAttribute(FuncMaxDynamicShared, 90<<10, f))
 	c.ok(c.LaunchKernel(p, 0))
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 	// A device of compute capability 8.6 has 99 KiB for a block.
 	c.want(InvalidValue, "at most 100352", c.FuncSetAttribute(FuncMaxDynamicShared, 99<<10, f))
 	for a, want := range map[FunctionAttribute]int{FuncSharedSize: 1024, FuncMaxDynamicShared: 90 << 10, FuncMaxThreadsPerBlock: 1024, FuncPTXVersion: 80, FuncBinaryVersion: 86, FuncConstSize: 4} {
@@ -286,7 +286,7 @@ func TestCooperativeLaunch(t *testing.T) {
 	// A launch of any other kind has no workspace.
 	p.Cooperative = false
 	c.ok(c.LaunchKernel(p, 0))
-	c.want(IllegalAddress, "", c.CtxSynchronize())
+	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
 // The first fault of a context is the result of every later call in it, told once
@@ -296,7 +296,7 @@ func TestFault(t *testing.T) {
 	x := c.alloc(256)
 	p := launchParams(c.function("add"), 1, 65, x, 1)
 	c.ok(c.LaunchKernel(p, 0))
-	c.want(IllegalAddress, "out-of-bounds global load of 4 bytes", c.CtxSynchronize())
+	c.want(IllegalAddress, "out-of-bounds global load of 4 bytes", c.CtxSynchronize(0))
 	c.want(IllegalAddress, "", c.LaunchKernel(p, 0))
 	_, err := c.MemAlloc(4)
 	c.want(IllegalAddress, "", err)
@@ -310,7 +310,7 @@ func TestFault(t *testing.T) {
 	c.expect(y, 42)
 	c.ok(c.CtxDestroy(other))
 	c.ok(c.CtxDestroy(c.ctx))
-	c.want(InvalidContext, "", c.CtxSynchronize())
+	c.want(InvalidContext, "", c.CtxSynchronize(0))
 }
 
 func TestFaultResults(t *testing.T) {
@@ -458,6 +458,75 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
+// Stream-ordered memory is reached from its allocation's turn in the stream to that of its
+// free, and the host does not wait for either.
+func TestStreamOrderedMemory(t *testing.T) {
+	c := newClient(t, nil)
+	if got := must(c.d.DeviceGetAttribute(115, 0))(t); got != 1 {
+		t.Errorf("MEMORY_POOLS_SUPPORTED is %d", got)
+	}
+	pool := must(c.d.DeviceGetMemPool(0))(t)
+	attribute := func(a PoolAttribute, want uint64) {
+		t.Helper()
+		if got := must(c.d.MemPoolGetAttribute(pool, a))(t); got != want {
+			t.Errorf("attribute %d is %d, want %d", a, got, want)
+		}
+	}
+	free, _, err := c.MemGetInfo()
+	c.ok(err)
+	s := must(c.StreamCreate(1, 0))(t)
+	gate := make(chan struct{})
+	c.ok(c.LaunchHostFunc(s, func() { <-gate }))
+	x := must(c.MemAllocAsync(1000, 0, s))(t)
+	y := must(c.MemAllocAsync(3<<20, 0, s))(t)
+	if x%512 != 0 || y%(2<<20) != 0 {
+		t.Errorf("at %#x and %#x", x, y)
+	}
+	attribute(PoolUsed, 1000+3<<20)
+	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, x+996, 7), s))
+	word := must(c.MemHostAlloc(4, 0))(t)
+	c.ok(c.Memcpy(Place{Kind: HostPlace, Host: word}, Place{Kind: DevicePlace, Device: x + 996}, 4, s, true))
+	c.ok(c.MemFreeAsync(x, s))
+	if now, _, _ := c.MemGetInfo(); free-now != 3<<20 {
+		t.Errorf("%d bytes are in use", free-now)
+	}
+	attribute(PoolUsed, 3<<20)
+	attribute(PoolUsedHigh, 1000+3<<20)
+	c.ok(c.d.MemPoolSetAttribute(pool, PoolUsedHigh, 0))
+	attribute(PoolUsedHigh, 3<<20)
+	c.want(NotReady, "", c.StreamQuery(s))
+	close(gate)
+	c.ok(c.StreamSynchronize(s))
+	if got := *(*uint32)(word); got != 7 {
+		t.Errorf("got %d", got)
+	}
+	c.want(InvalidValue, "", c.MemFreeAsync(x, s))
+	c.ok(c.MemFree(y)) // which may free it, as MemFreeAsync what MemAlloc gave
+	c.ok(c.MemFreeAsync(c.alloc(8), 0))
+	attribute(PoolUsed, 0)
+
+	mine := must(c.d.MemPoolCreate(0, 5000))(t)
+	c.ok(c.d.DeviceSetMemPool(0, mine))
+	z := must(c.MemAllocAsync(4000, 0, s))(t)
+	if got := must(c.PointerGetAttribute(PointerMemPool, z))(t); got != uint64(mine) {
+		t.Errorf("of pool %#x, want %#x", got, mine)
+	}
+	_, err = c.MemAllocAsync(1001, 0, s)
+	c.want(OutOfMemory, "4000 of the pool's 5000 in use", err)
+	c.ok(c.d.MemPoolDestroy(mine))
+	c.want(InvalidValue, "", c.d.MemPoolDestroy(mine))
+	c.want(InvalidValue, "default", c.d.MemPoolDestroy(pool))
+	if got := must(c.d.DeviceGetMemPool(0))(t); got != pool {
+		t.Errorf("pool %#x is current, want %#x", got, pool)
+	}
+	c.ok(c.MemFreeAsync(z, s))
+	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, z, 7), s)) // too late
+	c.want(IllegalAddress, "", c.StreamSynchronize(s))
+	if !strings.Contains(c.messages.String(), "has been freed") {
+		t.Errorf("told: %s", c.messages)
+	}
+}
+
 func TestHostMemory(t *testing.T) {
 	c := newClient(t, nil)
 	p := must(c.MemHostAlloc(64, 0))(t)
@@ -465,7 +534,7 @@ func TestHostMemory(t *testing.T) {
 	words[3] = 5
 	addr := must(c.MemHostGetDevicePointer(p, 0))(t)
 	c.ok(c.launch("add", 1, 16, addr, 2))
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 	if words[3] != 7 || words[15] != 2 {
 		t.Errorf("got %v", words)
 	}
@@ -486,7 +555,7 @@ func TestHostMemory(t *testing.T) {
 	c.ok(c.MemHostRegister(mine, 4096, 0))
 	c.want(HostMemoryAlreadyRegistered, "", c.MemHostRegister(unsafe.Add(mine, 100), 8, 0))
 	c.ok(c.launch("poke", 1, 1, address(mine), 9))
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 	if data[0] != 9 {
 		t.Errorf("got %d", data[0])
 	}
@@ -495,12 +564,12 @@ func TestHostMemory(t *testing.T) {
 	m := must(c.MemAllocManaged(128, 1))(t)
 	*(*uint32)(pointer(m)) = 40
 	c.ok(c.launch("add", 1, 1, m, 2))
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 	if got := *(*uint32)(pointer(m)); got != 42 {
 		t.Errorf("got %d", got)
 	}
 	c.ok(c.launch("poke", 1, 1, address(mine), 9))
-	c.want(IllegalAddress, "", c.CtxSynchronize())
+	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
 // Streams run side by side, each in its order; events and the default stream order
@@ -523,7 +592,7 @@ func TestManagedVariable(t *testing.T) {
 	c.ok(c.launch("get", 1, 1, x)) // v[1] + 5
 	c.expect(x, 705)
 	c.ok(c.launch("poke", 1, 1, v+12, 9))
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 	if words[3] != 9 {
 		t.Errorf("the host reads %v", words)
 	}
@@ -582,7 +651,7 @@ func TestStreams(t *testing.T) {
 	c.ok(c.LaunchHostFunc(0, func() { done <- true }))
 	c.want(NotReady, "", c.StreamQuery(0))
 	close(gate)
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 	if !<-done {
 		t.Fail()
 	}
@@ -597,7 +666,7 @@ func TestContexts(t *testing.T) {
 	_, err := th.CtxCreate(0, 0)
 	c.want(NotInitialized, "", err)
 	c.ok(d.Init(0))
-	c.want(InvalidContext, "", th.CtxSynchronize())
+	c.want(InvalidContext, "", th.CtxSynchronize(0))
 	primary := must(d.PrimaryCtxRetain(0))(t)
 	if again := must(d.PrimaryCtxRetain(0))(t); again != primary {
 		t.Errorf("%#x and %#x", primary, again)
@@ -624,7 +693,7 @@ func TestContexts(t *testing.T) {
 	c.ok(d.PrimaryCtxRelease(0))
 	c.ok(c.Memset(&Fill2D{Dst: x, Size: 1, Width: 4, Height: 1}, 0, false))
 	c.ok(d.PrimaryCtxRelease(0))
-	c.want(ContextIsDestroyed, "", th.CtxSynchronize())
+	c.want(ContextIsDestroyed, "", th.CtxSynchronize(0))
 	c.want(InvalidContext, "not retained", d.PrimaryCtxRelease(0))
 	if got := must(d.PrimaryCtxRetain(0))(t); got != primary {
 		t.Errorf("another primary context: %#x", got)
@@ -788,7 +857,7 @@ func TestGraphOfUnloadedModule(t *testing.T) {
 	c.ok(c.GraphLaunch(exec, 0))
 	c.ok(c.ModuleUnload(c.mod))
 	c.want(InvalidHandle, "unloaded", c.GraphLaunch(exec, 0))
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 }
 
 // Threads unload the modules that others launch kernels of.
@@ -819,7 +888,7 @@ func TestUnloadWhileLaunching(t *testing.T) {
 		c.ok(c.ModuleUnload(c.mod))
 		wg.Wait()
 	}
-	c.ok(c.CtxSynchronize())
+	c.ok(c.CtxSynchronize(0))
 }
 
 func TestLink(t *testing.T) {

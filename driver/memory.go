@@ -34,8 +34,9 @@ type region struct {
 	ctx    *Context
 	module *Module        // of a variable
 	flags  uint32         // of host memory
+	pool   *Pool          // of stream-ordered memory; nil otherwise
 	charge uint64         // bytes of the device's memory
-	buf    *interp.Buffer // nil of variables, which belong to their module
+	buf    *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
 	pages  func()         // gives host memory back; may be nil
 	id     uint64
 }
@@ -48,6 +49,16 @@ func (r *region) free() {
 	if r.pages != nil {
 		r.pages()
 	}
+}
+
+// discharge gives back what the region was charged for. d.mu is held.
+func (r *region) discharge() {
+	if r.pool == nil {
+		r.ctx.dev.used -= r.charge
+		return
+	}
+	r.pool.dev.used -= r.charge
+	r.pool.used -= r.size
 }
 
 // onHost reports whether the region is memory of the host.
@@ -278,7 +289,7 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 		return err
 	}
 	d.regions.remove(r)
-	r.ctx.dev.used -= r.charge
+	r.discharge()
 	var tasks []*task
 	for _, o := range d.objects {
 		if c, ok := o.(*Context); ok && !c.dead {
@@ -761,7 +772,11 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 	case PointerMapped:
 		return 1, nil
 	case PointerAccessFlags:
-		return 3, nil // read and write
+		return uint64(ReadWrite), nil
+	case PointerMemPool:
+		if r.pool != nil {
+			return uint64(r.pool.handle), nil
+		}
 	}
 	return 0, nil // what memory of this driver cannot do
 }

@@ -115,6 +115,19 @@ func (s *Stream) submit(run func() error, after ...*task) *task {
 	return t
 }
 
+// always puts an operation into the stream's queue that runs even if the context has
+// faulted. d.mu is held.
+func (s *Stream) always(run func()) *task {
+	before := s.submit(func() error { return nil })
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		<-before.done
+		run()
+	}()
+	return s.submit(func() error { <-over; return nil })
+}
+
 // wait waits for tasks; nil ones are over.
 func wait(tasks []*task) {
 	for _, t := range tasks {
@@ -290,18 +303,13 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	before := s.submit(func() error { return nil })
 	c := s.ctx
-	called := make(chan struct{})
-	go func() {
-		defer close(called)
-		<-before.done
+	s.always(func() {
 		c.dev.d.mu.Lock()
 		err := c.err
 		c.dev.d.mu.Unlock()
 		f(ResultOf(err))
-	}()
-	s.submit(func() error { <-called; return nil })
+	})
 	return nil
 }
 

@@ -101,6 +101,9 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	return &Buffer{d, a}, nil
 }
 
+// Alignment is what the address of a buffer of size bytes is a multiple of.
+func Alignment(size uint64) uint64 { return mem.Alignment(size) }
+
 // Map makes memory of the host device memory at an address of the caller's
 // choice, such as its own: kernels reach it there, as global memory that they may
 // not change if readOnly. Freeing the buffer unmaps it. The address must lie above

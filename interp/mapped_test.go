@@ -54,7 +54,7 @@ func TestMappedMemory(t *testing.T) {
 		t.Errorf("mapped twice: %v", err)
 	}
 	b.Free()
-	if err := launch(address(p)); !errors.Is(err, ErrOutOfBounds) {
+	if err := launch(address(p)); !errors.Is(err, ErrUseAfterFree) {
 		t.Errorf("after it is unmapped: %v", err)
 	}
 	if b, err = m.dev.Map(address(p), p, "", true); err != nil {

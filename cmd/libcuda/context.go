@@ -70,7 +70,19 @@ func cuCtxGetCurrent(ctx *C.CUcontext) C.CUresult {
 
 //export cuCtxGetDevice
 func cuCtxGetDevice(dev *C.CUdevice) C.CUresult {
-	return get("cuCtxGetDevice", dev, (*driver.Thread).CtxGetDevice)
+	return cuCtxGetDevice_v2(dev, 0)
+}
+
+// Since CUDA 13 these name the context.
+
+//export cuCtxGetDevice_v2
+func cuCtxGetDevice_v2(dev *C.CUdevice, ctx C.CUcontext) C.CUresult {
+	return get("cuCtxGetDevice_v2", dev, func(t *driver.Thread) (int, error) { return t.CtxGetDevice(driver.Handle(ctx)) })
+}
+
+//export cuCtxSynchronize_v2
+func cuCtxSynchronize_v2(ctx C.CUcontext) C.CUresult {
+	return do("cuCtxSynchronize_v2", func(t *driver.Thread) error { return t.CtxSynchronize(driver.Handle(ctx)) })
 }
 
 //export cuCtxGetFlags
@@ -95,7 +107,7 @@ func cuCtxGetApiVersion(ctx C.CUcontext, version *C.uint) C.CUresult {
 
 //export cuCtxSynchronize
 func cuCtxSynchronize() C.CUresult {
-	return do("cuCtxSynchronize", (*driver.Thread).CtxSynchronize)
+	return cuCtxSynchronize_v2(0)
 }
 
 //export cuCtxGetLimit

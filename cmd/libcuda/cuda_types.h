@@ -13,6 +13,7 @@ typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
 typedef uint64_t CUcontext, CUmodule, CUfunction, CUlibrary, CUkernel, CUstream, CUevent;
 typedef uint64_t CUgraph, CUgraphNode, CUgraphExec, CUlinkState;
+typedef uint64_t CUmemoryPool, CUgreenCtx;
 
 typedef struct { char bytes[16]; } CUuuid;
 
@@ -57,6 +58,20 @@ typedef struct {
 typedef struct {
 	int type, id;
 } CUmemLocation;
+
+typedef struct {
+	CUmemLocation location;
+	int flags;
+} CUmemAccessDesc;
+
+typedef struct {
+	int allocType, handleTypes;
+	CUmemLocation location;
+	void *win32SecurityAttributes;
+	size_t maxSize;
+	unsigned short usage;
+	unsigned char reserved[54];
+} CUmemPoolProps;
 
 typedef struct {
 	CUdeviceptr dst;

@@ -46,8 +46,9 @@ func TestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The client launches the kernel three times plainly, twice on a stream, once of a
-	// library, twice in a graph, and twenty times in each of eight threads.
-	if s.Mode != "check" || len(s.Kernels) != 1 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+8*20 || s.Total.Structure == nil {
+	// library, twice in a graph, once on stream-ordered memory, twice cooperatively, and
+	// twenty times in each of eight threads.
+	if s.Mode != "check" || len(s.Kernels) != 1 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+8*20 || s.Total.Structure == nil {
 		t.Errorf("statistics are %s", b)
 	}
 }

@@ -84,6 +84,19 @@ CUresult cuStreamSynchronize_ptsz(CUstream s) { return cuStreamSynchronize(of_th
 CUresult cuStreamWaitEvent_ptsz(CUstream s, CUevent e, unsigned flags) { return cuStreamWaitEvent(of_thread(s), e, flags); }
 CUresult cuStreamGetFlags_ptsz(CUstream s, unsigned *flags) { return cuStreamGetFlags(of_thread(s), flags); }
 CUresult cuStreamGetPriority_ptsz(CUstream s, int *priority) { return cuStreamGetPriority(of_thread(s), priority); }
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *p, size_t n, CUstream s) { return cuMemAllocAsync(p, n, of_thread(s)); }
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream s) { return cuMemAllocFromPoolAsync(p, n, pool, of_thread(s)); }
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr p, CUstream s) { return cuMemFreeAsync(p, of_thread(s)); }
+
+// There are no green contexts.
+CUresult cuStreamGetCtx_v2(CUstream s, CUcontext *ctx, CUgreenCtx *green)
+{
+	if (green != NULL)
+		*green = 0;
+	return cuStreamGetCtx(s, ctx);
+}
+CUresult cuStreamGetCtx_v2_ptsz(CUstream s, CUcontext *ctx, CUgreenCtx *green) { return cuStreamGetCtx_v2(of_thread(s), ctx, green); }
+
 CUresult cuStreamGetCtx_ptsz(CUstream s, CUcontext *ctx) { return cuStreamGetCtx(of_thread(s), ctx); }
 CUresult cuStreamGetDevice_ptsz(CUstream s, CUdevice *dev) { return cuStreamGetDevice(of_thread(s), dev); }
 CUresult cuStreamGetId_ptsz(CUstream s, uint64_t *id) { return cuStreamGetId(of_thread(s), id); }

@@ -40,18 +40,17 @@ STUB(cuDestroyExternalMemory)
 STUB(cuDestroyExternalSemaphore)
 STUB(cuDevResourceGenerateDesc)
 STUB(cuDevSmResourceSplitByCount)
-STUB(cuDeviceGetDefaultMemPool)
 STUB(cuDeviceGetDevResource)
 STUB(cuDeviceGetExecAffinitySupport)
 STUB(cuDeviceGetGraphMemAttribute)
+STUB(cuDeviceGetHostAtomicCapabilities)
 STUB(cuDeviceGetLuid)
-STUB(cuDeviceGetMemPool)
 STUB(cuDeviceGetNvSciSyncAttributes)
+STUB(cuDeviceGetP2PAtomicCapabilities)
 STUB(cuDeviceGetTexture1DLinearMaxWidth)
 STUB(cuDeviceGraphMemTrim)
 STUB(cuDeviceRegisterAsyncNotification)
 STUB(cuDeviceSetGraphMemAttribute)
-STUB(cuDeviceSetMemPool)
 STUB(cuDeviceTotalMem)
 STUB(cuDeviceUnregisterAsyncNotification)
 STUB(cuEGLStreamConsumerAcquireFrame)
@@ -200,19 +199,17 @@ STUB(cuLogsUnregisterCallback)
 STUB(cuMemAddressFree)
 STUB(cuMemAddressReserve)
 STUB(cuMemAlloc)
-STUB(cuMemAllocAsync)
-STUB(cuMemAllocAsync_ptsz)
-STUB(cuMemAllocFromPoolAsync)
-STUB(cuMemAllocFromPoolAsync_ptsz)
 STUB(cuMemAllocHost)
 STUB(cuMemAllocPitch)
 STUB(cuMemBatchDecompressAsync)
 STUB(cuMemBatchDecompressAsync_ptsz)
 STUB(cuMemCreate)
+STUB(cuMemDiscardAndPrefetchBatchAsync)
+STUB(cuMemDiscardAndPrefetchBatchAsync_ptsz)
+STUB(cuMemDiscardBatchAsync)
+STUB(cuMemDiscardBatchAsync_ptsz)
 STUB(cuMemExportToShareableHandle)
 STUB(cuMemFree)
-STUB(cuMemFreeAsync)
-STUB(cuMemFreeAsync_ptsz)
 STUB(cuMemGetAccess)
 STUB(cuMemGetAddressRange)
 STUB(cuMemGetAllocationGranularity)
@@ -224,17 +221,12 @@ STUB(cuMemImportFromShareableHandle)
 STUB(cuMemMap)
 STUB(cuMemMapArrayAsync)
 STUB(cuMemMapArrayAsync_ptsz)
-STUB(cuMemPoolCreate)
-STUB(cuMemPoolDestroy)
 STUB(cuMemPoolExportPointer)
 STUB(cuMemPoolExportToShareableHandle)
-STUB(cuMemPoolGetAccess)
-STUB(cuMemPoolGetAttribute)
 STUB(cuMemPoolImportFromShareableHandle)
 STUB(cuMemPoolImportPointer)
-STUB(cuMemPoolSetAccess)
-STUB(cuMemPoolSetAttribute)
-STUB(cuMemPoolTrimTo)
+STUB(cuMemPrefetchBatchAsync)
+STUB(cuMemPrefetchBatchAsync_ptsz)
 STUB(cuMemRangeGetAttribute)
 STUB(cuMemRangeGetAttributes)
 STUB(cuMemRelease)
@@ -248,6 +240,8 @@ STUB(cuMemcpy3D)
 STUB(cuMemcpy3DAsync)
 STUB(cuMemcpy3DBatchAsync)
 STUB(cuMemcpy3DBatchAsync_ptsz)
+STUB(cuMemcpy3DBatchAsync_v2)
+STUB(cuMemcpy3DBatchAsync_v2_ptsz)
 STUB(cuMemcpyAtoA)
 STUB(cuMemcpyAtoA_v2)
 STUB(cuMemcpyAtoA_v2_ptds)
@@ -262,6 +256,8 @@ STUB(cuMemcpyAtoH_v2)
 STUB(cuMemcpyAtoH_v2_ptds)
 STUB(cuMemcpyBatchAsync)
 STUB(cuMemcpyBatchAsync_ptsz)
+STUB(cuMemcpyBatchAsync_v2)
+STUB(cuMemcpyBatchAsync_v2_ptsz)
 STUB(cuMemcpyDtoA)
 STUB(cuMemcpyDtoA_v2)
 STUB(cuMemcpyDtoA_v2_ptds)
@@ -420,6 +416,7 @@ int cuCtxGetApiVersion(void);
 int cuCtxGetCacheConfig(void);
 int cuCtxGetCurrent(void);
 int cuCtxGetDevice(void);
+int cuCtxGetDevice_v2(void);
 int cuCtxGetFlags(void);
 int cuCtxGetId(void);
 int cuCtxGetLimit(void);
@@ -436,12 +433,15 @@ int cuCtxSetFlags(void);
 int cuCtxSetLimit(void);
 int cuCtxSetSharedMemConfig(void);
 int cuCtxSynchronize(void);
+int cuCtxSynchronize_v2(void);
 int cuDeviceCanAccessPeer(void);
 int cuDeviceComputeCapability(void);
 int cuDeviceGet(void);
 int cuDeviceGetAttribute(void);
 int cuDeviceGetByPCIBusId(void);
 int cuDeviceGetCount(void);
+int cuDeviceGetDefaultMemPool(void);
+int cuDeviceGetMemPool(void);
 int cuDeviceGetName(void);
 int cuDeviceGetP2PAttribute(void);
 int cuDeviceGetPCIBusId(void);
@@ -456,6 +456,7 @@ int cuDevicePrimaryCtxReset_v2(void);
 int cuDevicePrimaryCtxRetain(void);
 int cuDevicePrimaryCtxSetFlags(void);
 int cuDevicePrimaryCtxSetFlags_v2(void);
+int cuDeviceSetMemPool(void);
 int cuDeviceTotalMem_v2(void);
 int cuDriverGetVersion(void);
 int cuEventCreate(void);
@@ -538,24 +539,40 @@ int cuLinkCreate_v2(void);
 int cuLinkDestroy(void);
 int cuMemAdvise(void);
 int cuMemAdvise_v2(void);
+int cuMemAllocAsync(void);
+int cuMemAllocAsync_ptsz(void);
+int cuMemAllocFromPoolAsync(void);
+int cuMemAllocFromPoolAsync_ptsz(void);
 int cuMemAllocHost_v2(void);
 int cuMemAllocManaged(void);
 int cuMemAllocPitch_v2(void);
 int cuMemAlloc_v2(void);
+int cuMemFreeAsync(void);
+int cuMemFreeAsync_ptsz(void);
 int cuMemFreeHost(void);
 int cuMemFree_v2(void);
 int cuMemGetAddressRange_v2(void);
+int cuMemGetDefaultMemPool(void);
 int cuMemGetInfo_v2(void);
+int cuMemGetMemPool(void);
 int cuMemHostAlloc(void);
 int cuMemHostGetDevicePointer_v2(void);
 int cuMemHostGetFlags(void);
 int cuMemHostRegister(void);
 int cuMemHostRegister_v2(void);
 int cuMemHostUnregister(void);
+int cuMemPoolCreate(void);
+int cuMemPoolDestroy(void);
+int cuMemPoolGetAccess(void);
+int cuMemPoolGetAttribute(void);
+int cuMemPoolSetAccess(void);
+int cuMemPoolSetAttribute(void);
+int cuMemPoolTrimTo(void);
 int cuMemPrefetchAsync(void);
 int cuMemPrefetchAsync_ptsz(void);
 int cuMemPrefetchAsync_v2(void);
 int cuMemPrefetchAsync_v2_ptsz(void);
+int cuMemSetMemPool(void);
 int cuMemcpy(void);
 int cuMemcpy2DAsync_v2(void);
 int cuMemcpy2DAsync_v2_ptsz(void);
@@ -643,6 +660,8 @@ int cuStreamDestroy(void);
 int cuStreamDestroy_v2(void);
 int cuStreamGetCtx(void);
 int cuStreamGetCtx_ptsz(void);
+int cuStreamGetCtx_v2(void);
+int cuStreamGetCtx_v2_ptsz(void);
 int cuStreamGetDevice(void);
 int cuStreamGetDevice_ptsz(void);
 int cuStreamGetFlags(void);
@@ -699,6 +718,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuCtxGetCurrent", 4000, 0, (void *)cuCtxGetCurrent},
 	{"cuCtxGetDevResource", 0, 0, (void *)cuCtxGetDevResource},
 	{"cuCtxGetDevice", 2000, 0, (void *)cuCtxGetDevice},
+	{"cuCtxGetDevice", 13000, 0, (void *)cuCtxGetDevice_v2},
 	{"cuCtxGetExecAffinity", 0, 0, (void *)cuCtxGetExecAffinity},
 	{"cuCtxGetFlags", 7000, 0, (void *)cuCtxGetFlags},
 	{"cuCtxGetId", 12000, 0, (void *)cuCtxGetId},
@@ -717,6 +737,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuCtxSetLimit", 3010, 0, (void *)cuCtxSetLimit},
 	{"cuCtxSetSharedMemConfig", 4020, 0, (void *)cuCtxSetSharedMemConfig},
 	{"cuCtxSynchronize", 2000, 0, (void *)cuCtxSynchronize},
+	{"cuCtxSynchronize", 13000, 0, (void *)cuCtxSynchronize_v2},
 	{"cuCtxWaitEvent", 0, 0, (void *)cuCtxWaitEvent},
 	{"cuDestroyExternalMemory", 0, 0, (void *)cuDestroyExternalMemory},
 	{"cuDestroyExternalSemaphore", 0, 0, (void *)cuDestroyExternalSemaphore},
@@ -728,14 +749,16 @@ const struct symbol gemu_symbols[] = {
 	{"cuDeviceGetAttribute", 2000, 0, (void *)cuDeviceGetAttribute},
 	{"cuDeviceGetByPCIBusId", 4010, 0, (void *)cuDeviceGetByPCIBusId},
 	{"cuDeviceGetCount", 2000, 0, (void *)cuDeviceGetCount},
-	{"cuDeviceGetDefaultMemPool", 0, 0, (void *)cuDeviceGetDefaultMemPool},
+	{"cuDeviceGetDefaultMemPool", 11020, 0, (void *)cuDeviceGetDefaultMemPool},
 	{"cuDeviceGetDevResource", 0, 0, (void *)cuDeviceGetDevResource},
 	{"cuDeviceGetExecAffinitySupport", 0, 0, (void *)cuDeviceGetExecAffinitySupport},
 	{"cuDeviceGetGraphMemAttribute", 0, 0, (void *)cuDeviceGetGraphMemAttribute},
+	{"cuDeviceGetHostAtomicCapabilities", 13000, 0, (void *)cuDeviceGetHostAtomicCapabilities},
 	{"cuDeviceGetLuid", 0, 0, (void *)cuDeviceGetLuid},
-	{"cuDeviceGetMemPool", 0, 0, (void *)cuDeviceGetMemPool},
+	{"cuDeviceGetMemPool", 11020, 0, (void *)cuDeviceGetMemPool},
 	{"cuDeviceGetName", 2000, 0, (void *)cuDeviceGetName},
 	{"cuDeviceGetNvSciSyncAttributes", 0, 0, (void *)cuDeviceGetNvSciSyncAttributes},
+	{"cuDeviceGetP2PAtomicCapabilities", 13000, 0, (void *)cuDeviceGetP2PAtomicCapabilities},
 	{"cuDeviceGetP2PAttribute", 8000, 0, (void *)cuDeviceGetP2PAttribute},
 	{"cuDeviceGetPCIBusId", 4010, 0, (void *)cuDeviceGetPCIBusId},
 	{"cuDeviceGetProperties", 2000, 0, (void *)cuDeviceGetProperties},
@@ -753,7 +776,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuDevicePrimaryCtxSetFlags", 11000, 0, (void *)cuDevicePrimaryCtxSetFlags_v2},
 	{"cuDeviceRegisterAsyncNotification", 0, 0, (void *)cuDeviceRegisterAsyncNotification},
 	{"cuDeviceSetGraphMemAttribute", 0, 0, (void *)cuDeviceSetGraphMemAttribute},
-	{"cuDeviceSetMemPool", 0, 0, (void *)cuDeviceSetMemPool},
+	{"cuDeviceSetMemPool", 11020, 0, (void *)cuDeviceSetMemPool},
 	{"cuDeviceTotalMem", 0, 0, (void *)cuDeviceTotalMem},
 	{"cuDeviceTotalMem", 3020, 0, (void *)cuDeviceTotalMem_v2},
 	{"cuDeviceUnregisterAsyncNotification", 0, 0, (void *)cuDeviceUnregisterAsyncNotification},
@@ -985,10 +1008,10 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemAdvise", 8000, 0, (void *)cuMemAdvise},
 	{"cuMemAdvise", 12020, 0, (void *)cuMemAdvise_v2},
 	{"cuMemAlloc", 0, 0, (void *)cuMemAlloc},
-	{"cuMemAllocAsync", 0, 0, (void *)cuMemAllocAsync},
-	{"cuMemAllocAsync", 0, 1, (void *)cuMemAllocAsync_ptsz},
-	{"cuMemAllocFromPoolAsync", 0, 0, (void *)cuMemAllocFromPoolAsync},
-	{"cuMemAllocFromPoolAsync", 0, 1, (void *)cuMemAllocFromPoolAsync_ptsz},
+	{"cuMemAllocAsync", 11020, 0, (void *)cuMemAllocAsync},
+	{"cuMemAllocAsync", 11020, 1, (void *)cuMemAllocAsync_ptsz},
+	{"cuMemAllocFromPoolAsync", 11020, 0, (void *)cuMemAllocFromPoolAsync},
+	{"cuMemAllocFromPoolAsync", 11020, 1, (void *)cuMemAllocFromPoolAsync_ptsz},
 	{"cuMemAllocHost", 0, 0, (void *)cuMemAllocHost},
 	{"cuMemAllocHost", 3020, 0, (void *)cuMemAllocHost_v2},
 	{"cuMemAllocManaged", 6000, 0, (void *)cuMemAllocManaged},
@@ -998,10 +1021,14 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemBatchDecompressAsync", 0, 0, (void *)cuMemBatchDecompressAsync},
 	{"cuMemBatchDecompressAsync", 0, 1, (void *)cuMemBatchDecompressAsync_ptsz},
 	{"cuMemCreate", 0, 0, (void *)cuMemCreate},
+	{"cuMemDiscardAndPrefetchBatchAsync", 13000, 0, (void *)cuMemDiscardAndPrefetchBatchAsync},
+	{"cuMemDiscardAndPrefetchBatchAsync", 13000, 1, (void *)cuMemDiscardAndPrefetchBatchAsync_ptsz},
+	{"cuMemDiscardBatchAsync", 13000, 0, (void *)cuMemDiscardBatchAsync},
+	{"cuMemDiscardBatchAsync", 13000, 1, (void *)cuMemDiscardBatchAsync_ptsz},
 	{"cuMemExportToShareableHandle", 0, 0, (void *)cuMemExportToShareableHandle},
 	{"cuMemFree", 0, 0, (void *)cuMemFree},
-	{"cuMemFreeAsync", 0, 0, (void *)cuMemFreeAsync},
-	{"cuMemFreeAsync", 0, 1, (void *)cuMemFreeAsync_ptsz},
+	{"cuMemFreeAsync", 11020, 0, (void *)cuMemFreeAsync},
+	{"cuMemFreeAsync", 11020, 1, (void *)cuMemFreeAsync_ptsz},
 	{"cuMemFreeHost", 2000, 0, (void *)cuMemFreeHost},
 	{"cuMemFree", 3020, 0, (void *)cuMemFree_v2},
 	{"cuMemGetAccess", 0, 0, (void *)cuMemGetAccess},
@@ -1009,9 +1036,11 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemGetAddressRange", 3020, 0, (void *)cuMemGetAddressRange_v2},
 	{"cuMemGetAllocationGranularity", 0, 0, (void *)cuMemGetAllocationGranularity},
 	{"cuMemGetAllocationPropertiesFromHandle", 0, 0, (void *)cuMemGetAllocationPropertiesFromHandle},
+	{"cuMemGetDefaultMemPool", 13000, 0, (void *)cuMemGetDefaultMemPool},
 	{"cuMemGetHandleForAddressRange", 0, 0, (void *)cuMemGetHandleForAddressRange},
 	{"cuMemGetInfo", 0, 0, (void *)cuMemGetInfo},
 	{"cuMemGetInfo", 3020, 0, (void *)cuMemGetInfo_v2},
+	{"cuMemGetMemPool", 13000, 0, (void *)cuMemGetMemPool},
 	{"cuMemHostAlloc", 2020, 0, (void *)cuMemHostAlloc},
 	{"cuMemHostGetDevicePointer", 0, 0, (void *)cuMemHostGetDevicePointer},
 	{"cuMemHostGetDevicePointer", 3020, 0, (void *)cuMemHostGetDevicePointer_v2},
@@ -1023,26 +1052,29 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemMap", 0, 0, (void *)cuMemMap},
 	{"cuMemMapArrayAsync", 0, 0, (void *)cuMemMapArrayAsync},
 	{"cuMemMapArrayAsync", 0, 1, (void *)cuMemMapArrayAsync_ptsz},
-	{"cuMemPoolCreate", 0, 0, (void *)cuMemPoolCreate},
-	{"cuMemPoolDestroy", 0, 0, (void *)cuMemPoolDestroy},
-	{"cuMemPoolExportPointer", 0, 0, (void *)cuMemPoolExportPointer},
-	{"cuMemPoolExportToShareableHandle", 0, 0, (void *)cuMemPoolExportToShareableHandle},
-	{"cuMemPoolGetAccess", 0, 0, (void *)cuMemPoolGetAccess},
-	{"cuMemPoolGetAttribute", 0, 0, (void *)cuMemPoolGetAttribute},
-	{"cuMemPoolImportFromShareableHandle", 0, 0, (void *)cuMemPoolImportFromShareableHandle},
-	{"cuMemPoolImportPointer", 0, 0, (void *)cuMemPoolImportPointer},
-	{"cuMemPoolSetAccess", 0, 0, (void *)cuMemPoolSetAccess},
-	{"cuMemPoolSetAttribute", 0, 0, (void *)cuMemPoolSetAttribute},
-	{"cuMemPoolTrimTo", 0, 0, (void *)cuMemPoolTrimTo},
+	{"cuMemPoolCreate", 11020, 0, (void *)cuMemPoolCreate},
+	{"cuMemPoolDestroy", 11020, 0, (void *)cuMemPoolDestroy},
+	{"cuMemPoolExportPointer", 11020, 0, (void *)cuMemPoolExportPointer},
+	{"cuMemPoolExportToShareableHandle", 11020, 0, (void *)cuMemPoolExportToShareableHandle},
+	{"cuMemPoolGetAccess", 11020, 0, (void *)cuMemPoolGetAccess},
+	{"cuMemPoolGetAttribute", 11020, 0, (void *)cuMemPoolGetAttribute},
+	{"cuMemPoolImportFromShareableHandle", 11020, 0, (void *)cuMemPoolImportFromShareableHandle},
+	{"cuMemPoolImportPointer", 11020, 0, (void *)cuMemPoolImportPointer},
+	{"cuMemPoolSetAccess", 11020, 0, (void *)cuMemPoolSetAccess},
+	{"cuMemPoolSetAttribute", 11020, 0, (void *)cuMemPoolSetAttribute},
+	{"cuMemPoolTrimTo", 11020, 0, (void *)cuMemPoolTrimTo},
 	{"cuMemPrefetchAsync", 8000, 0, (void *)cuMemPrefetchAsync},
 	{"cuMemPrefetchAsync", 8000, 1, (void *)cuMemPrefetchAsync_ptsz},
 	{"cuMemPrefetchAsync", 12020, 0, (void *)cuMemPrefetchAsync_v2},
 	{"cuMemPrefetchAsync", 12020, 1, (void *)cuMemPrefetchAsync_v2_ptsz},
+	{"cuMemPrefetchBatchAsync", 13000, 0, (void *)cuMemPrefetchBatchAsync},
+	{"cuMemPrefetchBatchAsync", 13000, 1, (void *)cuMemPrefetchBatchAsync_ptsz},
 	{"cuMemRangeGetAttribute", 0, 0, (void *)cuMemRangeGetAttribute},
 	{"cuMemRangeGetAttributes", 0, 0, (void *)cuMemRangeGetAttributes},
 	{"cuMemRelease", 0, 0, (void *)cuMemRelease},
 	{"cuMemRetainAllocationHandle", 0, 0, (void *)cuMemRetainAllocationHandle},
 	{"cuMemSetAccess", 0, 0, (void *)cuMemSetAccess},
+	{"cuMemSetMemPool", 13000, 0, (void *)cuMemSetMemPool},
 	{"cuMemUnmap", 0, 0, (void *)cuMemUnmap},
 	{"cuMemcpy", 4000, 0, (void *)cuMemcpy},
 	{"cuMemcpy2D", 0, 0, (void *)cuMemcpy2D},
@@ -1060,6 +1092,8 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemcpy3DAsync", 3020, 1, (void *)cuMemcpy3DAsync_v2_ptsz},
 	{"cuMemcpy3DBatchAsync", 0, 0, (void *)cuMemcpy3DBatchAsync},
 	{"cuMemcpy3DBatchAsync", 0, 1, (void *)cuMemcpy3DBatchAsync_ptsz},
+	{"cuMemcpy3DBatchAsync", 13000, 0, (void *)cuMemcpy3DBatchAsync_v2},
+	{"cuMemcpy3DBatchAsync", 13000, 1, (void *)cuMemcpy3DBatchAsync_v2_ptsz},
 	{"cuMemcpy3DPeer", 4000, 0, (void *)cuMemcpy3DPeer},
 	{"cuMemcpy3DPeerAsync", 4000, 0, (void *)cuMemcpy3DPeerAsync},
 	{"cuMemcpy3DPeerAsync", 4000, 1, (void *)cuMemcpy3DPeerAsync_ptsz},
@@ -1082,6 +1116,8 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemcpyAtoH", 0, 1, (void *)cuMemcpyAtoH_v2_ptds},
 	{"cuMemcpyBatchAsync", 0, 0, (void *)cuMemcpyBatchAsync},
 	{"cuMemcpyBatchAsync", 0, 1, (void *)cuMemcpyBatchAsync_ptsz},
+	{"cuMemcpyBatchAsync", 13000, 0, (void *)cuMemcpyBatchAsync_v2},
+	{"cuMemcpyBatchAsync", 13000, 1, (void *)cuMemcpyBatchAsync_v2_ptsz},
 	{"cuMemcpyDtoA", 0, 0, (void *)cuMemcpyDtoA},
 	{"cuMemcpyDtoA", 0, 0, (void *)cuMemcpyDtoA_v2},
 	{"cuMemcpyDtoA", 0, 1, (void *)cuMemcpyDtoA_v2_ptds},
@@ -1220,6 +1256,8 @@ const struct symbol gemu_symbols[] = {
 	{"cuStreamGetCaptureInfo", 0, 1, (void *)cuStreamGetCaptureInfo_v3_ptsz},
 	{"cuStreamGetCtx", 9020, 0, (void *)cuStreamGetCtx},
 	{"cuStreamGetCtx", 9020, 1, (void *)cuStreamGetCtx_ptsz},
+	{"cuStreamGetCtx", 12050, 0, (void *)cuStreamGetCtx_v2},
+	{"cuStreamGetCtx", 12050, 1, (void *)cuStreamGetCtx_v2_ptsz},
 	{"cuStreamGetDevice", 12080, 0, (void *)cuStreamGetDevice},
 	{"cuStreamGetDevice", 12080, 1, (void *)cuStreamGetDevice_ptsz},
 	{"cuStreamGetFlags", 5050, 0, (void *)cuStreamGetFlags},

@@ -31,6 +31,12 @@ CUresult cuGraphCreate(CUgraph *, unsigned), cuGraphAddKernelNode_v2(CUgraphNode
 CUresult cuGraphAddMemcpyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *, CUcontext), cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
 CUresult cuGraphLaunch(CUgraphExec, CUstream), cuGraphDestroy(CUgraph), cuGraphExecDestroy(CUgraphExec), cuTexObjectCreate(uint64_t *, void *, void *, void *);
 
+CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream), cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *, size_t, CUmemoryPool, CUstream), cuMemFreeAsync(CUdeviceptr, CUstream);
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *, CUdevice), cuMemPoolCreate(CUmemoryPool *, const CUmemPoolProps *), cuMemPoolDestroy(CUmemoryPool), cuMemPoolGetAttribute(CUmemoryPool, int, void *);
+CUresult cuMemPoolSetAttribute(CUmemoryPool, int, void *), cuMemPoolSetAccess(CUmemoryPool, const CUmemAccessDesc *, size_t), cuMemPoolGetAccess(int *, CUmemoryPool, CUmemLocation *);
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *, CUmemLocation *, int), cuCtxGetDevice_v2(CUdevice *, CUcontext), cuCtxSynchronize_v2(CUcontext);
+CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **), cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
+
 static const char *const ptx =
 	".version 7.8\n.target sm_80\n.address_size 64\n"
 	".global .align 4 .u32 v = 40;\n"
@@ -44,6 +50,8 @@ static const char *const ptx =
 	"  ld.global.u32 %r4, [%rd0]; add.u32 %r4, %r4, %r0; st.global.u32 [%rd0], %r4;\n"
 	"  ret;\n"
 	"}\n";
+
+static CUcontext shared;
 
 enum { N = 1000, THREADS = 8, ROUNDS = 20 };
 
@@ -240,6 +248,71 @@ static void graphs(CUmodule m)
 	OK(cuMemFree_v2(b));
 }
 
+static void pools(CUdevice dev, CUmodule m)
+{
+	CUmemoryPool pool, mine;
+	CUmemLocation here = {1, dev};
+	CUmemAccessDesc access = {{1, dev}, 3};
+	CUmemPoolProps props = {.allocType = 1, .location = {1, dev}};
+	CUdeviceptr d;
+	CUstream s;
+	uint64_t bytes = 0;
+	int flags = 1;
+	unsigned x[100];
+	OK(cuStreamCreate(&s, 1));
+	OK(cuDeviceGetDefaultMemPool(&pool, dev));
+	OK(cuMemGetDefaultMemPool(&mine, &here, 1));
+	EQUAL(mine, pool);
+	OK(cuMemAllocAsync(&d, sizeof x, s));
+	OK(cuMemPoolGetAttribute(pool, 7, &bytes));
+	EQUAL(bytes, sizeof x);
+	OK(add(function_of(m), s, d, 3, 1));
+	OK(cuMemcpyDtoHAsync_v2(x, d, sizeof x, s));
+	OK(cuMemFreeAsync(d, s));
+	OK(cuStreamSynchronize(s));
+	EQUAL(x[99], 3);
+	EQUAL(cuMemFreeAsync(d, s), 1);
+	OK(cuMemPoolSetAttribute(pool, 1, &flags));
+	bytes = 1 << 20;
+	OK(cuMemPoolSetAttribute(pool, 4, &bytes));
+	flags = 0;
+	OK(cuMemPoolGetAttribute(pool, 1, &flags));
+	EQUAL(flags, 1);
+	OK(cuMemPoolCreate(&mine, &props));
+	OK(cuMemPoolSetAccess(mine, &access, 1));
+	OK(cuMemPoolGetAccess(&flags, mine, &here));
+	EQUAL(flags, 3);
+	OK(cuMemAllocFromPoolAsync_ptsz(&d, 8, mine, 0));
+	OK(cuMemFree_v2(d));
+	OK(cuMemPoolDestroy(mine));
+	props.handleTypes = 1;
+	EQUAL(cuMemPoolCreate(&mine, &props), 801);
+	OK(cuStreamDestroy_v2(s));
+}
+
+static void cooperative(CUdevice dev, CUmodule m)
+{
+	CUdeviceptr d;
+	unsigned n = 5;
+	void *args[] = {&d, &n};
+	CUlaunchAttribute attribute = {.id = 2, .value = {.value = 1}};
+	CUlaunchConfig config = {1, 1, 1, 100, 1, 1, 0, 0, &attribute, 1};
+	int can = 0;
+	OK(cuDeviceGetAttribute(&can, 95, dev));
+	EQUAL(can, 1);
+	OK(cuMemAlloc_v2(&d, 100000));
+	OK(cuLaunchCooperativeKernel(function_of(m), 10, 1, 1, 100, 1, 1, 0, 0, args));
+	OK(cuLaunchKernelEx(&config, function_of(m), args, NULL));
+	OK(cuMemcpyDtoH_v2(&n, d, 4));
+	EQUAL(n, 10);
+	config.gridDimX = 100000; // more than the device holds at once
+	EQUAL(cuLaunchKernelEx(&config, function_of(m), args, NULL), 720);
+	OK(cuMemFree_v2(d));
+	OK(cuCtxSynchronize_v2(shared));
+	OK(cuCtxGetDevice_v2(&can, 0));
+	EQUAL(can, dev);
+}
+
 static void symbols(void)
 {
 	void *p = NULL;
@@ -256,8 +329,6 @@ static void symbols(void)
 	HOLDS(p == NULL && status == 1);
 	EQUAL(cuTexObjectCreate(NULL, NULL, NULL, NULL), 801);
 }
-
-static CUcontext shared;
 
 static void *client(void *p)
 {
@@ -346,6 +417,8 @@ int main(void)
 	streams(m);
 	modules();
 	graphs(m);
+	pools(dev, m);
+	cooperative(dev, m);
 	symbols();
 	threads();
 	faults(dev);

@@ -225,13 +225,18 @@ func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
 	return a, nil
 }
 
+// Alignment is what the address of an allocation of size bytes is a multiple of.
+func Alignment(size uint64) uint64 {
+	if size >= largeAlloc {
+		return largeAlign
+	}
+	return allocAlign
+}
+
 // place is the address of the next allocation, of size bytes: the first that is aligned
 // and keeps its distance to those before it and to mapped memory behind it.
 func (m *Map) place(size uint64) uint64 {
-	align := uint64(allocAlign)
-	if size >= largeAlloc {
-		align = largeAlign
-	}
+	align := Alignment(size)
 	for at := m.next; ; {
 		at = (at + align - 1) / align * align
 		i := m.after(at + size + allocGap)
@@ -299,15 +304,16 @@ func (m *Map) Free(a *Allocation) {
 	if a.release != nil {
 		a.release()
 	}
-	if a.Kind == Mapped || a.Kind == Workspace {
-		if a.Kind == Mapped {
-			m.mapped--
-		}
+	switch a.Kind {
+	case Workspace:
 		i := m.after(a.Base) - 1
 		m.allocs = slices.Delete(m.allocs, i, i+1)
 		return
+	case Mapped:
+		m.mapped--
+	default:
+		m.used -= a.Span
 	}
-	m.used -= a.Span
 	if m.dead++; m.dead >= 2*KeepDead {
 		m.forget()
 	}
