@@ -212,8 +212,8 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 		if v.Space != ptx.Global && v.Space != ptx.Const {
 			continue
 		}
-		if v.Linkage == ptx.Extern && m.Lookup(v.Name) != ptx.Symbol(v) {
-			continue // declared here, defined further down
+		if mod.definition(v) != v {
+			continue // declared here, defined elsewhere
 		}
 		a, err := d.allocVar(v)
 		if err != nil {
@@ -306,17 +306,43 @@ func putBits(p []byte, size int, bits uint64) {
 	}
 }
 
+// definition is the variable that a declaration stands for: one that is declared .extern
+// may be defined in the same module.
+func (m *Module) definition(v *ptx.Var) *ptx.Var {
+	if def, ok := m.Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
+		return def
+	}
+	return v
+}
+
+// largestArgument is the size in bytes of the largest variable that a call passes.
+func (m *Module) largestArgument() int {
+	largest := 0
+	for _, d := range m.Decls {
+		if f, ok := d.(*ptx.Func); ok {
+			f.EachInstr(func(in *ptx.Instr) {
+				if in.Call == nil {
+					return
+				}
+				for i := range in.Call.Args {
+					if v, ok := in.Call.Args[i].Sym.(*ptx.Var); ok && v.Space == ptx.Param {
+						largest = max(largest, v.Size())
+					}
+				}
+			})
+		}
+	}
+	return largest
+}
+
 // symbolAddress is the address of a global or constant variable or of a
 // function; false for what has none (shared and local variables, which each CTA
 // or thread has its own of).
 func (m *Module) symbolAddress(s ptx.Symbol) (uint64, bool) {
 	switch s := s.(type) {
 	case *ptx.Var:
-		if a := m.vars[s]; a != nil {
+		if a := m.vars[m.definition(s)]; a != nil {
 			return a.Base, true
-		}
-		if def, ok := m.Lookup(s.Name).(*ptx.Var); ok && def != s {
-			return m.symbolAddress(def)
 		}
 	case *ptx.Func:
 		if def, ok := m.Lookup(s.Name).(*ptx.Func); ok {

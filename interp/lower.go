@@ -7,7 +7,6 @@ package interp
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"gemu/affinetrack"
@@ -78,10 +77,12 @@ func (c *code) layoutShared(reach []reached) {
 	named := map[*ptx.Var]bool{}
 	for _, r := range reach {
 		runs[r.fn] = true
-		maps.Copy(named, r.uses)
+		for v := range r.uses {
+			named[c.mod.definition(v)] = true
+		}
 	}
 	place := func(v *ptx.Var) {
-		if v.Space != ptx.Shared {
+		if v.Space != ptx.Shared || c.mod.definition(v) != v {
 			return
 		}
 		if v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0 {
@@ -232,7 +233,6 @@ type lowerer struct {
 	maxTemps regfile.Size
 	guard    int32
 	src      *instr
-	live     ptx.RegSet // registers alive behind the present instruction
 
 	// Of affine mode.
 	trial   bool                 // this code is for the analysis: every temporary has a row of its own
@@ -359,24 +359,7 @@ func (l *lowerer) later(f func(b *block)) {
 }
 
 func (l *lowerer) block(b *ptx.Block) {
-	// Which registers live on behind each instruction: results nobody reads let
-	// an atomic become a reduction.
-	live := make([]ptx.RegSet, len(b.Instrs))
-	now := slices.Clone(l.liveness.Out[b.Index])
-	for i := len(b.Instrs) - 1; i >= 0; i-- {
-		live[i] = slices.Clone(now)
-		in := b.Instrs[i]
-		if in.Guard.Reg == ptx.NoReg {
-			for r := range in.Defs() {
-				now.Remove(r)
-			}
-		}
-		for r := range in.Uses() {
-			now.Add(r)
-		}
-	}
-	for i, in := range b.Instrs {
-		l.live = live[i]
+	for _, in := range b.Instrs {
 		l.instr(in)
 	}
 	if b.Terminator() == nil && b.Index == len(l.fn.fn.Blocks)-1 {
@@ -619,14 +602,14 @@ func (l *lowerer) layoutLocals() {
 				a := max(v.Alignment(), 4)
 				top = (top + a - 1) / a * a
 				l.locals[v] = top
-				top += v.Size()
+				top += l.bytes(v)
 				l.fn.align = max(l.fn.align, a/4)
 			}
 		}
 	}
 	l.fn.local = (top + 3) / 4
 	f.EachInstr(func(in *ptx.Instr) {
-		l.fn.allocates = l.fn.allocates || in.Op.Name == "alloca" || in.Op.Name == "stackrestore"
+		l.fn.allocates = l.fn.allocates || in.Form.Effects.Has(ptx.Stack)
 	})
 }
 
@@ -636,7 +619,16 @@ func (l *lowerer) formal(v *ptx.Var) place {
 		r := l.rows[v.Reg]
 		return place{slot: r.slot, row: r.row, size: (v.Type.Bits() + 7) / 8}
 	}
-	return place{off: l.locals[v], size: v.Size()}
+	return place{off: l.locals[v], size: l.bytes(v)}
+}
+
+// bytes is the size of a variable in a frame; of a parameter that is an array without a
+// bound, that of the largest variable that a call of the module passes.
+func (l *lowerer) bytes(v *ptx.Var) int {
+	if v.Space == ptx.Param && v.Unbounded() {
+		return l.mod.largestArgument()
+	}
+	return v.Size()
 }
 
 // keepRow notes how the registers of a row are kept.
@@ -673,9 +665,9 @@ func (l *lowerer) allocate() {
 		lives[r].first = min(lives[r].first, at)
 		lives[r].last = max(lives[r].last, at)
 	}
+	starts := make([]int, len(f.Blocks)+1) // instructions in front of each block
 	at := 0
 	for i, b := range f.Blocks {
-		live.In[i].Each(func(r ptx.RegID) { touch(r, at) })
 		for _, in := range b.Instrs {
 			at++
 			for r := range in.Uses() {
@@ -685,7 +677,13 @@ func (l *lowerer) allocate() {
 				touch(r, at)
 			}
 		}
-		live.Out[i].Each(func(r ptx.RegID) { touch(r, at) })
+		starts[i+1] = at
+	}
+	for r := range lives {
+		if first, last, ok := live.Extent(ptx.RegID(r)); ok {
+			touch(ptx.RegID(r), starts[first])
+			touch(ptx.RegID(r), starts[last])
+		}
 	}
 	for _, list := range [][]*ptx.Var{f.Params, f.Rets} {
 		for _, v := range list {
@@ -696,15 +694,11 @@ func (l *lowerer) allocate() {
 		}
 	}
 	slices.SortStableFunc(lives, func(a, b life) int { return cmp.Compare(a.first, b.first) })
-	type free struct {
-		row  int32
-		last int
-	}
 	type pool struct {
 		slot alu.Slot
 		kept keeping
 	}
-	used := map[pool][]free{} // rows, with the last instruction that needs each
+	used := map[pool]*rowPool{}
 	count := map[alu.Slot]int32{}
 	for _, lf := range lives {
 		if lf.first < 0 {
@@ -722,23 +716,24 @@ func (l *lowerer) allocate() {
 			l.rows[lf.reg] = rowRef{slot: s, row: l.unset(s)}
 			continue
 		}
+		rows := used[from]
+		if rows == nil {
+			rows = &rowPool{}
+			used[from] = rows
+		}
 		if l.opt.pack && !wide && !l.trial {
-			for i := range used[from] {
-				if u := &used[from][i]; u.last < lf.first {
-					row, u.last = u.row, lf.last
-					break
-				}
-			}
+			row = rows.take(lf.first)
 		}
 		if row < 0 {
 			row = count[s]
 			count[s]++
 			if wide {
 				count[s]++
-			} else {
-				used[from] = append(used[from], free{row, lf.last})
 			}
 			l.keepRow(s, row, from.kept)
+		}
+		if !wide {
+			rows.use(row, lf.last)
 		}
 		l.rows[lf.reg] = rowRef{s, row, wide}
 	}
@@ -760,7 +755,7 @@ func (l *lowerer) allocate() {
 	// CC.CF lives outside the allocation.
 	l.carry = int32(l.base.P)
 	l.base.P++
-	live.In[0].Each(func(r ptx.RegID) {
+	for r := range live.Into(0) {
 		ref := l.rows[r]
 		switch ref.slot {
 		case alu.R:
@@ -773,6 +768,6 @@ func (l *lowerer) allocate() {
 		case alu.P:
 			l.fn.zeroP = append(l.fn.zeroP, ref.row)
 		}
-	})
+	}
 	l.fn.zeroP = append(l.fn.zeroP, l.carry)
 }

@@ -125,7 +125,7 @@ func (l *lowerer) actual(o *ptx.Operand) place {
 	case ptx.SymOperand:
 		if v, ok := o.Sym.(*ptx.Var); ok {
 			if at, local := l.locals[v]; local {
-				return place{off: at, size: v.Size()}
+				return place{off: at, size: l.bytes(v)}
 			}
 		}
 		return place{slot: alu.Q, row: l.source(o, ptx.U64, alu.Q), size: 8}

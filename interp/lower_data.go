@@ -100,13 +100,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if v, ok := s.(*ptx.Var); ok {
 		switch v.Space {
 		case ptx.Shared:
-			def := v
-			if d, ok := l.mod.Lookup(v.Name).(*ptx.Var); ok && d.Space == ptx.Shared {
-				if _, own := l.code.shared[v]; !own {
-					def = d
-				}
-			}
-			if at, ok := l.code.shared[def]; ok {
+			if at, ok := l.code.shared[l.mod.definition(v)]; ok {
 				return at
 			}
 		case ptx.Param:

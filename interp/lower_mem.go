@@ -325,7 +325,7 @@ func usedLater(b *ptx.Block, i int, r ptx.RegID, live *ptx.Liveness) bool {
 			}
 		}
 	}
-	return live.Out[b.Index].Has(r)
+	return live.Out(b.Index, r)
 }
 
 // lowerHint: prefetches and priorities do nothing, discard may.

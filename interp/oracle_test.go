@@ -1,113 +1,114 @@
 package interp
 
-// This file connects the lane-at-a-time oracle to a device, so that it can run
-// any launch in place of the warp engine.
+// This file runs launches on the oracle: on a device of its own, which has come about in
+// the same way as the engine's.
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/oracle"
-	"gemu/ptx"
 )
 
-// oracleMemory is a device's memory as the oracle sees it.
-type oracleMemory struct{ dev *Device }
+// Twin is a device of the oracle that has what an engine's device had when it was made:
+// the module, and the same allocations with the same content. Its addresses are the
+// oracle's own.
+type Twin struct {
+	Dev    *oracle.Device
+	Mod    *oracle.Module
+	engine *Module
+}
 
-func (m oracleMemory) at(space ptx.Space, addr uint64, n int, store bool) ([]byte, error) {
-	al := m.dev.mem.Find(addr)
-	a := mem.Access{Space: space, Bytes: n}
-	if store {
-		a.Kind = mem.Store
+// NewTwin makes a twin of the device that a module is loaded into, and of no other. The
+// device must not be in use, but a launch may be about to begin. Addresses that differ are
+// an error.
+func NewTwin(m *Module) (*Twin, error) {
+	cfg := m.dev.cfg
+	t := &Twin{engine: m, Dev: oracle.NewDevice(oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, Stdout: cfg.Stdout})}
+	var errs []error
+	load := func() {
+		if t.Mod == nil {
+			var err error
+			t.Mod, err = t.Dev.Load(m.Module)
+			errs = append(errs, err)
+		}
 	}
-	if al == nil || al.Dead || uint64(n) > al.Span-(addr-al.Base) || !a.Allowed(al) {
-		return nil, fmt.Errorf("out-of-bounds access of %d bytes at %#x", n, addr)
-	}
-	return al.Data[addr-al.Base:][:n], nil
+	m.dev.mem.Each(func(a *mem.Allocation) {
+		addr := a.Base
+		var err error
+		switch a.Kind {
+		case mem.Params, mem.Workspace:
+			return
+		case mem.Variable, mem.Constant:
+			load()
+		case mem.Buffer:
+			addr, err = t.Dev.Alloc(a.Span)
+		case mem.Heap:
+			addr = t.Dev.Malloc(a.Span)
+		case mem.Mapped:
+			t.Dev.Map(a.Base, make([]byte, a.Span), a.ReadOnly())
+		default:
+			err = errors.New("not of a device")
+		}
+		if addr != a.Base {
+			err = fmt.Errorf("the oracle has it at %#x", addr)
+		}
+		if a.Dead {
+			t.Dev.Free(addr)
+		} else if copy(t.Dev.Bytes(addr), a.Data) < len(a.Data) {
+			err = errors.New("the oracle does not have it")
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%v: %w", a, err))
+		}
+	})
+	load()
+	return t, errors.Join(errs...)
 }
 
-func (m oracleMemory) Load(space ptx.Space, addr uint64, p []byte) error {
-	b, err := m.at(space, addr, len(p), false)
-	copy(p, b)
-	return err
-}
-
-func (m oracleMemory) Store(space ptx.Space, addr uint64, p []byte) error {
-	b, err := m.at(space, addr, len(p), true)
-	copy(b, p)
-	return err
-}
-
-func (m oracleMemory) SpaceOf(addr uint64) ptx.Space {
-	if al := m.dev.mem.Find(addr); al != nil {
-		return al.Space()
-	}
-	return ptx.Generic
-}
-
-// runOracle runs a launch on the oracle.
-func runOracle(m *Module, l *Launch) error {
-	k, err := m.Kernel(l.Kernel)
+// Run runs a launch on the oracle; order and log may be nil.
+func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, log func(*oracle.Step)) error {
+	k, err := t.engine.Kernel(l.Kernel)
 	if err != nil {
 		return err
 	}
-	width := l.WarpSize
-	if width == 0 {
-		width = 32
-	}
-	c, err := m.lower(k, lowerOptions{width: width}) // for its layout of memory
-	if err != nil {
-		return err
-	}
-	if err := c.setArgs(l.Args); err != nil {
-		return err
-	}
-	shared := c.sharedLen
-	if l.Shared > 0 {
-		shared = c.sharedDyn + uint64(l.Shared)
+	if len(l.Args) != len(k.Params) {
+		return refuse("%d arguments for %d parameters", len(l.Args), len(k.Params))
 	}
 	o := &oracle.Launch{
-		Module: m.Module, Kernel: k, Grid: [3]int{l.Grid.X, l.Grid.Y, l.Grid.Z}, Block: [3]int{l.Block.X, l.Block.Y, l.Block.Z},
-		WarpSize: width, SharedBytes: l.Shared, Memory: oracleMemory{m.dev}, ParamBase: mem.ParamBase,
-		Symbol: func(s ptx.Symbol) uint64 { a, _ := m.symbolAddress(s); return a },
-		FuncAt: func(addr uint64) *ptx.Func {
-			for f, a := range m.code {
-				if a == addr {
-					return f
-				}
-			}
-			return nil
-		},
-		SharedWindow: mem.SharedWindow, LocalWindow: mem.LocalWindow, WindowSize: mem.WindowSize,
-		SharedAddr: func(v *ptx.Var) (uint64, bool) { a, ok := c.shared[v]; return a, ok },
-		SharedSize: int(shared), LocalSize: m.dev.cfg.Stack,
-		Printf: func(cta int, s string) {
-			if m.dev.cfg.Stdout != nil {
-				fmt.Fprint(m.dev.cfg.Stdout, s)
-			}
-		},
-		Malloc: func(size uint64) uint64 {
-			a, err := m.dev.mem.Alloc(size, mem.Heap, "")
-			if err != nil {
-				return 0
-			}
-			return a.Base
-		},
-		Free: func(addr uint64) error {
-			if a := m.dev.mem.Find(addr); a != nil && !a.Dead {
-				m.dev.mem.Free(a)
-				return nil
-			}
-			return ErrHeap
-		},
-		MaxSteps: l.MaxSteps,
+		Kernel: k.Name, Grid: [3]int{l.Grid.X, l.Grid.Y, l.Grid.Z}, Block: [3]int{l.Block.X, l.Block.Y, l.Block.Z},
+		WarpSize: l.WarpSize, Shared: l.Shared, Cooperative: l.Cooperative, MaxSteps: l.MaxSteps, Order: order, Log: log,
 	}
-	if l.Cooperative {
-		workspace := m.dev.mem.OpenWorkspace()
-		defer m.dev.mem.Free(workspace)
-		o.Workspace = workspace.Base
+	for i, p := range k.Params {
+		arg := make([]byte, p.Size())
+		if err := putArg(arg, p, l.Args[i]); err != nil {
+			return err
+		}
+		o.Args = append(o.Args, arg)
 	}
-	_, err = oracle.Run(context.Background(), o)
+	_, err = t.Mod.Run(ctx, o)
+	return err
+}
+
+// Each calls do with the memory of every live allocation that both devices have, and the
+// name of it.
+func (t *Twin) Each(do func(name string, engine, oracle []byte)) {
+	t.engine.dev.mem.Each(func(a *mem.Allocation) {
+		if b := t.Dev.Bytes(a.Base); a.Kind != mem.Params && !a.Dead && b != nil {
+			do(a.String(), a.Data, b)
+		}
+	})
+}
+
+// runOracle runs a launch on the oracle in place of the engine.
+func runOracle(m *Module, l *Launch) error {
+	t, err := NewTwin(m)
+	if err != nil {
+		return err
+	}
+	err = t.Run(context.Background(), l, nil, nil)
+	t.Each(func(_ string, engine, oracle []byte) { copy(engine, oracle) })
 	return err
 }

@@ -46,7 +46,7 @@ var randomVariants = func() []*ptx.Variant {
 			if !f.Effects.Has(ptx.Pure) || f.Abolished() {
 				continue
 			}
-			if slices.Contains([]string{"mov", "isspacep", "mapa", "getctarank", "cvta", "createpolicy"}, op.Name) {
+			if slices.Contains([]string{"mov", "isspacep", "mapa", "getctarank", "cvta", "createpolicy", "stacksave"}, op.Name) {
 				continue
 			}
 			for _, v := range f.Variants() {

@@ -1,11 +1,10 @@
 package ptx
 
 // This file computes what the control-flow graph of a function says: edges,
-// immediate post-dominators, liveness.
+// immediate post-dominators, endless loops.
 
 import (
 	"iter"
-	"math/bits"
 	"slices"
 )
 
@@ -217,25 +216,68 @@ func (f *Func) Endless() []bool {
 			}
 		}
 	}
-	endless := make([]bool, n)
-	for _, b := range f.Blocks {
-		if out[b.Index] {
+	return f.cycles(func(b *Block) bool { return !out[b.Index] })
+}
+
+// cycles tells for each block whether it lies on a cycle of blocks that are in a set:
+// the strongly connected components by Tarjan's algorithm ("Depth-first search and
+// linear graph algorithms", 1972).
+func (f *Func) cycles(in func(b *Block) bool) []bool {
+	n := len(f.Blocks)
+	cyclic := make([]bool, n)
+	number := make([]int, n) // of the visit, from 1
+	low := make([]int, n)    // the lowest that is reached from there
+	onStack := make([]bool, n)
+	var stack []*Block
+	type frame struct {
+		b    *Block
+		next int
+	}
+	visits := 0
+	for _, root := range f.Blocks {
+		if number[root.Index] > 0 || !in(root) {
 			continue
 		}
-		seen := make([]bool, n)
-		for work := slices.Clone(b.Succs); len(work) > 0 && !endless[b.Index]; {
-			s := work[len(work)-1]
+		work := []frame{{b: root}}
+		for len(work) > 0 {
+			top := &work[len(work)-1]
+			b := top.b
+			if top.next == 0 {
+				visits++
+				number[b.Index], low[b.Index] = visits, visits
+				stack = append(stack, b)
+				onStack[b.Index] = true
+			}
+			if top.next < len(b.Succs) {
+				s := b.Succs[top.next]
+				top.next++
+				switch {
+				case !in(s):
+				case number[s.Index] == 0:
+					work = append(work, frame{b: s})
+				case onStack[s.Index]:
+					low[b.Index] = min(low[b.Index], number[s.Index])
+					cyclic[b.Index] = cyclic[b.Index] || s == b
+				}
+				continue
+			}
 			work = work[:len(work)-1]
-			if s == b {
-				endless[b.Index] = true
+			if len(work) > 0 {
+				up := work[len(work)-1].b.Index
+				low[up] = min(low[up], low[b.Index])
 			}
-			if !seen[s.Index] {
-				seen[s.Index] = true
-				work = append(work, s.Succs...)
+			if low[b.Index] < number[b.Index] {
+				continue
 			}
+			at := slices.Index(stack, b)
+			for _, c := range stack[at:] {
+				onStack[c.Index] = false
+				cyclic[c.Index] = cyclic[c.Index] || len(stack)-at > 1
+			}
+			stack = stack[:at]
 		}
 	}
-	return endless
+	return cyclic
 }
 
 // reversePostorder numbers the blocks reachable from the entry.
@@ -267,35 +309,6 @@ func (f *Func) reversePostorder() []int {
 		post[i], post[j] = post[j], post[i]
 	}
 	return post
-}
-
-// RegSet is a set of registers.
-type RegSet []uint64
-
-// NewRegSet makes an empty set for n registers.
-func NewRegSet(n int) RegSet { return make(RegSet, (n+63)/64) }
-
-// Has reports whether r is in the set.
-func (s RegSet) Has(r RegID) bool { return s[r>>6]>>(r&63)&1 != 0 }
-
-// Add puts r into the set.
-func (s RegSet) Add(r RegID) { s[r>>6] |= 1 << (r & 63) }
-
-// Remove takes r out of the set.
-func (s RegSet) Remove(r RegID) { s[r>>6] &^= 1 << (r & 63) }
-
-// Each calls f with the members in order.
-func (s RegSet) Each(f func(r RegID)) {
-	for i, w := range s {
-		for ; w != 0; w &= w - 1 {
-			f(RegID(64*i + bits.TrailingZeros64(w)))
-		}
-	}
-}
-
-// Liveness says which registers hold values still to be read, per block.
-type Liveness struct {
-	In, Out []RegSet // by block index
 }
 
 // Uses goes through the registers that the instruction reads, its guard first.
@@ -353,58 +366,4 @@ func (o *Operand) eachRegister(access, how Access, yield func(RegID) bool) bool 
 		}
 	}
 	return true
-}
-
-// Liveness computes live registers by the usual backward data flow. A guarded
-// instruction does not end the life of what it writes: lanes it skips keep
-// their value.
-func (f *Func) Liveness() *Liveness {
-	n := len(f.Blocks)
-	l := &Liveness{make([]RegSet, n), make([]RegSet, n)}
-	gen := make([]RegSet, n)
-	kill := make([]RegSet, n)
-	for i, b := range f.Blocks {
-		l.In[i], l.Out[i] = NewRegSet(len(f.Regs)), NewRegSet(len(f.Regs))
-		gen[i], kill[i] = NewRegSet(len(f.Regs)), NewRegSet(len(f.Regs))
-		for _, in := range b.Instrs {
-			for r := range in.Uses() {
-				if !kill[i].Has(r) {
-					gen[i].Add(r)
-				}
-			}
-			if in.Guard.Reg == NoReg {
-				for r := range in.Defs() {
-					kill[i].Add(r)
-				}
-			}
-		}
-	}
-	// Return values in registers are read when the function ends.
-	rets := NewRegSet(len(f.Regs))
-	for _, v := range f.Rets {
-		if v.Reg != NoReg {
-			rets.Add(v.Reg)
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for i := n - 1; i >= 0; i-- {
-			b := f.Blocks[i]
-			for w := range l.Out[i] {
-				out := uint64(0)
-				if f.leaves(b) {
-					out = rets[w]
-				}
-				for _, s := range b.Succs {
-					out |= l.In[s.Index][w]
-				}
-				in := gen[i][w] | out&^kill[i][w]
-				if out != l.Out[i][w] || in != l.In[i][w] {
-					l.Out[i][w], l.In[i][w] = out, in
-					changed = true
-				}
-			}
-		}
-	}
-	return l
 }

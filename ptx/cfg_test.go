@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -143,16 +144,146 @@ L1:
 	add.u32 %r5, %r4, %r3;
 	ret;`)
 	live := f.Liveness()
-	names := func(s RegSet) string {
+	names := func(b int) string {
 		var out []string
-		s.Each(func(r RegID) { out = append(out, f.Regs[r].Name) })
+		for r := range live.Into(b) {
+			out = append(out, f.Regs[r].Name)
+		}
 		return strings.Join(out, " ")
 	}
 	// %r4 lives into the loop, for its guarded write may not happen; so does %p2,
 	// which nobody writes.
 	for i, want := range []string{"%p2 %r4", "%p1 %p2 %r1 %r2 %r4", "%r3 %r4"} {
-		if got := names(live.In[i]); got != want {
+		if got := names(i); got != want {
 			t.Errorf("live into block %d: got %q, want %q", i, got, want)
 		}
+	}
+}
+
+// A register is live into a block if a way leads from there to a read, or to the end of
+// the function for a return value, and no unguarded write lies on it.
+func TestLivenessByDefinition(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 300 {
+		var body strings.Builder
+		n := 1 + r.IntN(12)
+		const regs = 9
+		for i := range n {
+			fmt.Fprintf(&body, "L%d:\n", i)
+			for range r.IntN(4) {
+				guard := ""
+				if r.IntN(3) == 0 {
+					guard = fmt.Sprintf("@%%p%d ", r.IntN(3))
+				}
+				fmt.Fprintf(&body, "%sadd.u32 %%r%d, %%r%d, %%r%d;\n", guard, r.IntN(regs), r.IntN(regs), r.IntN(regs))
+			}
+			switch r.IntN(4) {
+			case 0:
+				fmt.Fprintf(&body, "bra L%d;\n", r.IntN(n))
+			case 1:
+				fmt.Fprintf(&body, "@%%p%d bra L%d;\n", r.IntN(3), r.IntN(n))
+			case 2:
+				fmt.Fprintf(&body, "@%%p%d ret;\n", r.IntN(3))
+			}
+		}
+		src := ".version 7.0\n.target sm_80\n.address_size 64\n.func (.reg .u32 %out) k(.reg .u32 %in)\n{\n.reg .pred %p<3>;\n.reg .u32 %r<9>;\n" +
+			"mov.u32 %r1, %in;\n" + body.String() + "@%p1 mov.u32 %out, %r2;\n}\n"
+		m, err := Parse("test.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := m.Lookup("k").(*Func)
+		live := f.Liveness()
+		for reg := range f.Regs {
+			reg := RegID(reg)
+			first, last := -1, -1
+			at := func(place int) {
+				if first < 0 {
+					first = place
+				}
+				last = max(last, place)
+			}
+			for i, b := range f.Blocks {
+				in, out := liveFrom(f, b, reg), false
+				for _, s := range b.Succs {
+					out = out || liveFrom(f, s, reg)
+				}
+				out = out || f.leaves(b) && reg == f.Rets[0].Reg
+				if live.In(i, reg) != in || live.Out(i, reg) != out {
+					t.Fatalf("seed %d: %s in block %d: in %v, out %v; want %v, %v in\n%s", seed, f.Regs[reg].Name, i, live.In(i, reg), live.Out(i, reg), in, out, src)
+				}
+				if in {
+					at(i)
+				}
+				if out {
+					at(i + 1)
+				}
+			}
+			if a, b, ok := live.Extent(reg); ok != (first >= 0) || ok && (a != first || b != last) {
+				t.Fatalf("seed %d: %s from %d to %d (%v); want %d to %d in\n%s", seed, f.Regs[reg].Name, a, b, ok, first, last, src)
+			}
+		}
+	}
+}
+
+// liveFrom looks for a way from a block to a read.
+func liveFrom(f *Func, from *Block, reg RegID) bool {
+	seen := map[*Block]bool{}
+	var visit func(b *Block) bool
+	visit = func(b *Block) bool {
+		if seen[b] {
+			return false
+		}
+		seen[b] = true
+		for _, in := range b.Instrs {
+			for u := range in.Uses() {
+				if u == reg {
+					return true
+				}
+			}
+			for d := range in.Defs() {
+				if d == reg && in.Guard.Reg == NoReg {
+					return false
+				}
+			}
+		}
+		return f.leaves(b) && reg == f.Rets[0].Reg || slices.ContainsFunc(b.Succs, visit)
+	}
+	return visit(from)
+}
+
+// manyRegisters is a kernel of n registers, a branch every 20 of them.
+func manyRegisters(n int) []byte {
+	var s strings.Builder
+	fmt.Fprintf(&s, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\t.reg .b32 %%r<%d>;\n\t.reg .pred %%p;\n", n+1)
+	for i := range n {
+		fmt.Fprintf(&s, "\tadd.u32 %%r%d, %%r%d, 1;\n", i+1, i)
+		if i%20 == 19 {
+			fmt.Fprintf(&s, "\tsetp.eq.u32 %%p, %%r%d, 0;\n\t@%%p bra L%d;\n\tadd.u32 %%r%d, %%r%d, %%r0;\nL%d:\n", i, i, i+1, i, i)
+		}
+	}
+	s.WriteString("\tret;\n}\n")
+	return []byte(s.String())
+}
+
+// What liveness takes does not grow with registers times blocks, which would be a
+// gigabyte here.
+func TestLivenessOfManyRegisters(t *testing.T) {
+	m, err := Parse("many.ptx", manyRegisters(200_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := m.Kernels()[0]
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	live := f.Liveness()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 32<<20 {
+		t.Errorf("%d MB for %d registers in %d blocks", got>>20, len(f.Regs), len(f.Blocks))
+	}
+	// %r0 is read throughout, %r1 once.
+	if last := len(f.Blocks) - 2; !live.In(last, 0) || live.In(last, 1) {
+		t.Errorf("live into block %d: %%r0 %v, %%r1 %v", last, live.In(last, 0), live.In(last, 1))
 	}
 }

@@ -54,7 +54,9 @@ func FprintCFG(w io.Writer, f *Func) {
 		}
 		fmt.Fprintf(w, "\n  -> %s\n  meets at %s\n", strings.Join(succs, " "), name(ipdom[i]))
 		var regs []string
-		live.In[i].Each(func(r RegID) { regs = append(regs, f.Regs[r].Name) })
+		for r := range live.Into(i) {
+			regs = append(regs, f.Regs[r].Name)
+		}
 		if len(regs) > 0 {
 			fmt.Fprintf(w, "  live in: %s\n", strings.Join(regs, " "))
 		}

@@ -28,7 +28,7 @@ const (
 	Async                          // starts what goes on behind the next instruction
 	Yields                         // gives other threads time
 	MayTrap                        // can fail: a bad address, lane mask or barrier, or trap itself
-	Stack                          // moves the stack pointer or reads it
+	Stack                          // moves the stack pointer
 	Hint                           // may do nothing
 	SideEffect                     // is seen outside the grid's threads, or changes how they run
 	effectsEnd

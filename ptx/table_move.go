@@ -146,7 +146,7 @@ var memoryRows = []row{
 		red.async{.sem}{.scope}{.ss}.mech.op.type [a], b, [c];                   .sem = relaxed; .scope = cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .op = inc dec min max add and or xor; .type = u32 s32 u64 b32; ptx 8.1; sm 90
 		red.async{.mmio}.release.scope{.global}.add.type [a], b;                 .scope = gpu sys; .type = u32 s32 u64 s64; ptx 8.7; sm 100`},
 
-	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, Stack, `
+	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, Pure, `
 		stacksave.type d;                                                        .type = u32 u64; ptx 7.3; sm 52`},
 	{"stackrestore", "9.7.17.2", ClassMisc, AffineNone, Stack | MayTrap, `
 		stackrestore.type a;                                                     .type = u32 u64; ptx 7.3; sm 52`},

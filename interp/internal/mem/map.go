@@ -182,6 +182,13 @@ func (m *Map) HasMapped() bool { return m.mapped > 0 }
 // Len is the number of allocations known, dead ones included.
 func (m *Map) Len() int { return len(m.allocs) }
 
+// Each calls do with every allocation known, dead ones included, by base.
+func (m *Map) Each(do func(a *Allocation)) {
+	for _, a := range m.allocs {
+		do(a)
+	}
+}
+
 // ErrOutOfMemory is the error of an allocation beyond the device's memory.
 var ErrOutOfMemory = errors.New("out of device memory")
 

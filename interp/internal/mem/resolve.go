@@ -44,7 +44,7 @@ func (a *Access) Writes() bool { return a.Kind != Load }
 // Allowed reports whether the instruction's state space is that of the memory, and
 // whether it may write there.
 func (a *Access) Allowed(m *Allocation) bool {
-	if a.Writes() && m.readOnly() {
+	if a.Writes() && m.ReadOnly() {
 		return false
 	}
 	switch a.Space {
@@ -59,7 +59,8 @@ func (a *Access) Allowed(m *Allocation) bool {
 	return true
 }
 
-func (m *Allocation) readOnly() bool { return m.Kind == Constant || m.Kind == Params || m.fixed }
+// ReadOnly reports whether kernels may not change the memory.
+func (m *Allocation) ReadOnly() bool { return m.Kind == Constant || m.Kind == Params || m.fixed }
 
 // View is the memory that a lane can reach: the device's, its CTA's and its own.
 type View struct {
@@ -121,7 +122,7 @@ func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
 		return Place{}, f
 	case !a.Allowed(m):
 		kind := ErrWrongSpace
-		if a.Writes() && m.readOnly() {
+		if a.Writes() && m.ReadOnly() {
 			kind = ErrReadOnly
 		}
 		_, f := fault(kind, "%s of %d bytes at %#x, which is in .%s space", a, n, addr, m.Space())

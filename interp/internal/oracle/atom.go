@@ -32,14 +32,15 @@ func (t *thread) readModifyWrite() value {
 	}
 	space, addr := t.address("a")
 	if space == ptx.Generic {
-		space, addr = t.m.resolve(addr)
+		space, addr = resolve(addr)
 	}
 	if space == ptx.Local || space == ptx.Param || space == ptx.Const {
 		t.trap(KindMemory, "atomic operation on %s memory", space)
 	}
 	b, typ := t.operand("b")
-	old := valueOf(t.load(space, addr, typ.Size()))
-	t.store(space, addr, bytesOf(t.modify(space, typ, old, t.read(b, typ)), typ.Size()))
+	p := t.reach(space, addr, typ.Size(), updates)
+	old := valueOf(p)
+	copy(p, bytesOf(t.modify(space, typ, old, t.read(b, typ)), typ.Size()))
 	return old
 }
 

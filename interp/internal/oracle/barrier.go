@@ -9,7 +9,7 @@ type barrier struct {
 	expected int // threads it waits for; 0 before the first arrival
 	everyone bool
 	count    int            // threads that have arrived
-	warps    map[*warp]bool // that have arrived
+	warps    map[*Warp]bool // that have arrived
 	waiting  []*thread
 
 	popc     int // .red over the arrived threads: how many predicates were true
@@ -50,7 +50,7 @@ func bar(t *thread) {
 // arrive lets the warp arrive at a barrier if all its threads are there, and
 // looks after every barrier if all have exited. It reports whether something
 // happened.
-func (w *warp) arrive() bool {
+func (w *Warp) arrive() bool {
 	live := w.live()
 	if len(live) == 0 {
 		for i := range w.cta.barriers {
@@ -72,7 +72,7 @@ func (w *warp) arrive() bool {
 	}
 	b := &w.cta.barriers[live[0].arrival.id]
 	if b.warps == nil {
-		b.warps = map[*warp]bool{}
+		b.warps = map[*Warp]bool{}
 	}
 	b.warps[w] = true
 	b.count += w.cta.m.warpSize
@@ -97,7 +97,7 @@ func (b *barrier) join(t *thread) {
 		t.trap(KindBarrier, "barrier %d waits for %d threads, not %d", t.arrival.id, b.expected, expected)
 	}
 	if t.has("arrive") {
-		t.state = ready
+		t.goOn()
 		return
 	}
 	if t.has("red") {
@@ -129,11 +129,8 @@ func (c *cta) complete(b *barrier) {
 	done := *b
 	*b = barrier{}
 	for _, t := range done.waiting {
-		t.state = ready
-		if !t.has("red") {
-			continue
-		}
 		switch {
+		case !t.has("red"):
 		case t.has("popc"):
 			t.put("d", uint64(done.popc))
 		case t.has("and"):
@@ -141,5 +138,6 @@ func (c *cta) complete(b *barrier) {
 		case t.has("or"):
 			t.putPred("p", done.popc > 0)
 		}
+		t.goOn()
 	}
 }

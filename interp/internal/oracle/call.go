@@ -6,83 +6,62 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gemu/ptx"
 )
 
-// A thread's local memory is a stack that grows upwards. Frames lie one above
-// the other:
-//
-//	0x00  nothing: a null pointer into local memory faults
-//	0x10  the kernel's variables
-//	      … each callee's results, parameters and variables, then what alloca made
-//	sp
+// A thread's local memory is a stack that grows upwards; docs/addresses.md says what
+// lies in it where.
 const (
-	stackBottom = 0x10
+	stackBottom = 0x10 // nothing is below
 	frameAlign  = 16
+	stackAlign  = 4 // of its end, and of what is in a frame
 )
 
 // push begins an activation of fn. The arguments are bytes, by parameter.
 func (t *thread) push(fn *ptx.Func, args [][]byte) {
 	f := &frame{fn: fn, block: fn.Blocks[0], regs: make([]value, len(fn.Regs)), vars: map[*ptx.Var]uint64{}, base: t.sp, caller: t.in}
-	if uint64(len(t.frames)) >= t.m.localSize/frameAlign {
+	if uint64(len(t.frames)) >= t.m.stack/frameAlign {
 		t.trap(KindStack, "%d calls deep", len(t.frames))
 	}
-	sp := align(t.sp, frameAlignment(fn))
-	place := func(v *ptx.Var, size int) {
-		sp = align(sp, uint64(v.Alignment()))
+	vars := frameVars(fn)
+	sp := align(t.sp, frameAlign)
+	for _, v := range vars {
+		sp = align(sp, uint64(v.Alignment())) // powers of two: the largest counts
+	}
+	for _, v := range vars {
+		sp = align(sp, uint64(max(v.Alignment(), stackAlign)))
 		f.vars[v] = sp
-		sp += uint64(size)
+		sp += uint64(t.m.bytes(v))
 	}
-	if !fn.Entry {
-		for _, v := range fn.Rets {
-			if v.Reg == ptx.NoReg {
-				place(v, v.Size())
-			}
-		}
-		for i, v := range fn.Params {
-			if v.Reg == ptx.NoReg {
-				place(v, len(args[i])) // an array without bound is as long as the argument
-			}
-		}
-	}
-	for _, v := range fn.Vars {
-		if v.Space == ptx.Local || v.Space == ptx.Param {
-			place(v, v.Size())
-		}
-	}
+	sp = align(sp, stackAlign)
 	t.grow(sp)
 	clear(t.local[f.base:sp])
 	t.frames = append(t.frames, f)
 	if fn.Entry {
 		return
 	}
-	for i, v := range fn.Params {
-		t.setVar(v, args[i])
+	for i, arg := range args {
+		t.setVar(fn.Params[i], arg)
 	}
 }
 
-// frameAlignment is what the frame of a function begins at a multiple of.
-func frameAlignment(fn *ptx.Func) uint64 {
-	a := uint64(frameAlign)
-	for _, v := range fn.Vars {
-		if v.Space == ptx.Local || v.Space == ptx.Param {
-			a = max(a, uint64(v.Alignment()))
-		}
-	}
+// frameVars are the variables in the frame of a function, in order. The parameters of a
+// kernel are in the parameter block.
+func frameVars(fn *ptx.Func) []*ptx.Var {
+	list := fn.Vars
 	if !fn.Entry {
-		for _, v := range append(fn.Params[:len(fn.Params):len(fn.Params)], fn.Rets...) {
-			a = max(a, uint64(v.Alignment()))
-		}
+		list = slices.Concat(fn.Params, fn.Rets, fn.Vars)
 	}
-	return a
+	return slices.DeleteFunc(slices.Clone(list), func(v *ptx.Var) bool { return v.Space != ptx.Local && v.Space != ptx.Param })
 }
 
 // grow moves the end of the stack to sp.
 func (t *thread) grow(sp uint64) {
-	if sp > t.m.localSize || sp < t.sp {
-		t.trap(KindStack, "%d bytes of local memory, the limit is %d", sp, t.m.localSize)
+	if sp > t.m.stack || sp < t.sp {
+		t.trap(KindStack, "%d bytes of local memory, the limit is %d", sp, t.m.stack)
 	}
 	if n := sp - uint64(len(t.local)); sp > uint64(len(t.local)) {
 		t.local = append(t.local, make([]byte, n)...)
@@ -104,7 +83,7 @@ func (t *thread) getVar(v *ptx.Var) []byte {
 	if v.Reg != ptx.NoReg {
 		return bytesOf(t.top().regs[v.Reg], v.Type.Size())
 	}
-	return append([]byte(nil), t.local[t.top().vars[v]:][:v.Size()]...)
+	return append([]byte(nil), t.local[t.top().vars[v]:][:t.m.bytes(v)]...)
 }
 
 // leave ends the current activation and hands its results to the caller; from a
@@ -143,14 +122,18 @@ func call(t *thread) {
 	fn, _ := c.Target.Sym.(*ptx.Func)
 	if c.Target.Kind == ptx.RegOperand {
 		addr := t.read(&c.Target, ptx.NoType).lo
-		if fn = t.m.FuncAt(addr); fn == nil {
+		if fn = t.m.mod.functionAt(addr); fn == nil {
 			t.trap(KindCall, "no function is at %#x", addr)
 		}
 	}
 	if fn.Entry {
 		t.trap(KindCall, "%s is a kernel", fn.Name)
 	}
-	if len(c.Args) != len(fn.Params) || len(c.Rets) > len(fn.Rets) {
+	least := len(fn.Params)
+	if least > 0 && fn.Params[least-1].Unbounded() {
+		least-- // it may be left out
+	}
+	if len(c.Args) < least || len(c.Args) > len(fn.Params) || len(c.Rets) > len(fn.Rets) {
 		t.trap(KindCall, "%d arguments and %d results, %s has %d and %d", len(c.Args), len(c.Rets), fn.Name, len(fn.Params), len(fn.Rets))
 	}
 	args := make([][]byte, len(c.Args))
@@ -193,10 +176,7 @@ func (t *thread) argument(o *ptx.Operand, param *ptx.Var) []byte {
 	case o.Kind == ptx.SymOperand && isVar && inFrame:
 		p = t.getVar(v)
 	case o.Kind == ptx.SymOperand && isVar && isKernelParam:
-		p = make([]byte, v.Size())
-		if err := t.m.Memory.Load(ptx.Param, addr, p); err != nil {
-			t.trapErr(KindMemory, err)
-		}
+		p = t.m.dev.params.data[addr-paramBlock:][:v.Size()]
 	case o.Kind == ptx.RegOperand:
 		p = bytesOf(t.read(o, ptx.NoType), t.top().fn.Regs[o.Reg].Type.Size())
 	default:
@@ -230,9 +210,7 @@ func vprintf(t *thread, args [4]uint64) uint64 {
 		return low(^uint64(0), 32) // -1
 	}
 	s, n := t.sprintf(t.cstring(args[0]), args[1])
-	if t.m.Printf != nil {
-		t.m.Printf(t.cta.linear, s)
-	}
+	t.m.printed[t.cta.linear] += s
 	return uint64(n)
 }
 
@@ -248,22 +226,15 @@ func (t *thread) cstring(addr uint64) string {
 	}
 }
 
-func malloc(t *thread, args [4]uint64) uint64 {
-	if t.m.Malloc == nil {
-		t.unsupported()
-	}
-	return t.m.Malloc(args[0])
-}
+func malloc(t *thread, args [4]uint64) uint64 { return t.m.dev.Malloc(args[0]) }
 
 func free(t *thread, args [4]uint64) uint64 {
-	if t.m.Free == nil {
-		t.unsupported()
-	}
-	if args[0] == 0 {
-		return 0
-	}
-	if err := t.m.Free(args[0]); err != nil {
-		t.trapErr(KindMemory, err)
+	switch a := t.m.dev.find(args[0]); {
+	case args[0] == 0:
+	case a == nil || a.kind != heap || a.base != args[0]:
+		t.trap(KindHeap, "free of %#x, which malloc has not given or free has taken back", args[0])
+	default:
+		t.m.dev.Free(args[0])
 	}
 	return 0
 }

@@ -288,20 +288,20 @@ func TestCancel(t *testing.T) {
 .func f() { ret; }`)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	k := r.mod.Lookup("k").(*ptx.Func)
-	l := Launch{Module: r.mod, Kernel: k, Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}, Memory: r}
-	if _, err := Run(ctx, &l); !errors.Is(err, context.DeadlineExceeded) {
+	l := Launch{Kernel: "k", Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}}
+	if _, err := r.mod.Run(ctx, &l); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want a deadline exceeded", err)
 	}
 	for _, spoil := range []func(l *Launch){
-		func(l *Launch) { l.Memory = nil },
-		func(l *Launch) { l.Kernel = r.mod.Lookup("f").(*ptx.Func) },
+		func(l *Launch) { l.Kernel = "f" },
+		func(l *Launch) { l.Kernel = "none" },
+		func(l *Launch) { l.Args = [][]byte{{0}} },
 		func(l *Launch) { l.WarpSize = 65 },
 		func(l *Launch) { l.Block[1] = 0 },
 	} {
 		bad := l
 		spoil(&bad)
-		if _, err := Run(t.Context(), &bad); err == nil {
+		if _, err := r.mod.Run(t.Context(), &bad); err == nil {
 			t.Errorf("launch %+v is not refused", bad)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"testing"
-
-	"gemu/ptx"
 )
 
 // corners are integers where widths and signs matter.
@@ -290,14 +288,14 @@ func TestExtendedMultiply(t *testing.T) {
 	ret;
 }`)
 	pairs := combine(2, corners)
-	in, out := r.alloc(ptx.Global, 16*len(pairs)), r.alloc(ptx.Global, 16*len(pairs))
+	in, out := r.alloc(16*len(pairs)), r.alloc(16*len(pairs))
 	for i, p := range pairs {
 		r.write(in+uint64(16*i), bytesOf(value{p[0], p[1]}, 16))
 	}
 	r.run("k", 1, len(pairs), in, out)
 	for i, p := range pairs {
 		hi, lo := bits.Mul64(p[0], p[1])
-		b, _, _ := r.find(out+uint64(16*i), 16)
+		b := r.read(out+uint64(16*i), 16)
 		if got := valueOf(b); got != (value{lo, hi}) {
 			t.Errorf("%#x · %#x = %#x, want %#x", p[0], p[1], got, value{lo, hi})
 		}
@@ -341,7 +339,7 @@ func TestCarry(t *testing.T) {
 	} {
 		r := newRig(t, src(c.first, c.next))
 		n := len(values) * len(values)
-		in, out := r.alloc(ptx.Global, 32*n), r.alloc(ptx.Global, 32*n)
+		in, out := r.alloc(32*n), r.alloc(32*n)
 		for i := range n {
 			r.write(in+uint64(32*i), bytesOf(values[i/len(values)], 16))
 			r.write(in+uint64(32*i+16), bytesOf(values[i%len(values)], 16))
@@ -351,7 +349,7 @@ func TestCarry(t *testing.T) {
 			a, b := values[i/len(values)], values[i%len(values)]
 			lo, carry := c.f(a.lo, b.lo, 0)
 			hi, carry := c.f(a.hi, b.hi, carry)
-			p, _, _ := r.find(out+uint64(32*i), 16)
+			p := r.read(out+uint64(32*i), 16)
 			if got := valueOf(p); got != (value{lo, hi}) {
 				t.Errorf("%s %#x, %#x = %#x, want %#x", c.first, a, b, got, value{lo, hi})
 			}

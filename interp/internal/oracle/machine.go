@@ -7,14 +7,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"gemu/ptx"
 )
 
-// A thread that neither exits nor waits runs threadSlice instructions, then the
-// next thread of its CTA has its turn; after slicesPerTurn rounds the next CTA
-// has. Threads thus may spin on one another, and CTAs too, while CTAs that
+// A warp runs threadSlice instructions for each of its threads that can run, unless none
+// can any more; then the next warp of its CTA has its turn, and after slicesPerTurn rounds
+// the next CTA. Threads thus may spin on one another, and CTAs too, while CTAs that
 // finish in one turn run strictly one after another.
 const (
 	threadSlice   = 2000
@@ -26,33 +29,80 @@ const (
 // they may be spinning on what the waiting ones are to do next.
 const patience = 50
 
+// machine is a launch under way.
 type machine struct {
 	*Launch
-	ctx       context.Context
-	warpSize  int
-	localSize uint64
-	params    map[*ptx.Var]uint64 // device addresses of the kernel's parameters
-	stats     Stats
+	mod      *Module
+	dev      *Device
+	ctx      context.Context
+	kernel   *ptx.Func
+	warpSize int
+	stack    uint64              // bytes of local memory that a thread may have
+	params   map[*ptx.Var]uint64 // addresses of the kernel's parameters
+	shared   layout
+	sharedIn int            // bytes of shared memory of a CTA
+	printed  map[int]string // by CTA
+	stats    Stats
 }
 
-func newMachine(ctx context.Context, l *Launch) (*machine, error) {
-	if err := l.check(); err != nil {
+func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
+	k, _ := mod.Lookup(l.Kernel).(*ptx.Func)
+	if err := l.check(k); err != nil {
 		return nil, err
 	}
 	m := &machine{
-		Launch:    l,
-		ctx:       ctx,
-		warpSize:  cmp.Or(l.WarpSize, 32),
-		localSize: uint64(cmp.Or(l.LocalSize, 512<<10)),
-		params:    map[*ptx.Var]uint64{},
+		Launch:   l,
+		mod:      mod,
+		dev:      mod.dev,
+		ctx:      ctx,
+		kernel:   k,
+		warpSize: cmp.Or(l.WarpSize, 32),
+		stack:    uint64(mod.dev.cfg.Stack),
+		params:   map[*ptx.Var]uint64{},
+		shared:   mod.shared(k),
+		printed:  map[int]string{},
 	}
-	at := l.ParamBase
-	for _, p := range l.Kernel.Params {
+	m.sharedIn = int(m.shared.static)
+	if l.Shared > 0 {
+		m.sharedIn = int(m.shared.dynamic) + l.Shared
+	}
+	if m.Order == nil {
+		m.Order = Alone
+	}
+	if l.Cooperative {
+		m.dev.Map(workspace, []byte{8, 0, 0, 0, 0, 0, 0, 0}, false) // its size, and the barrier
+	}
+	m.dev.launches++
+	at := uint64(paramBlock)
+	block := &m.dev.params.data
+	*block = nil
+	for i, p := range k.Params { // manual 5.1.6.1
 		at = align(at, uint64(p.Alignment()))
 		m.params[p] = at
+		*block = append(*block, make([]byte, at-m.dev.params.end())...)
+		*block = append(*block, l.Args[i]...)
 		at += uint64(p.Size())
 	}
 	return m, nil
+}
+
+// bytes is the size of a variable; of a parameter that is an array without a bound, that
+// of the largest argument in the module.
+func (m *machine) bytes(v *ptx.Var) int {
+	if v.Space == ptx.Param && v.Unbounded() {
+		return m.mod.largest
+	}
+	return v.Size()
+}
+
+// flush writes what has been printed, CTA by CTA.
+func (m *machine) flush() {
+	if m.dev.cfg.Stdout == nil {
+		return
+	}
+	for _, cta := range slices.Sorted(maps.Keys(m.printed)) {
+		io.WriteString(m.dev.cfg.Stdout, m.printed[cta])
+	}
 }
 
 // align rounds up to a multiple of a.
@@ -98,17 +148,18 @@ type cta struct {
 	id       [3]int
 	linear   int
 	shared   []byte
-	warps    []*warp
+	warps    []*Warp
 	threads  []*thread
 	barriers [16]barrier
 }
 
-// warp is the set of threads that collectives exchange values between, by lane.
+// Warp is the set of threads that collectives exchange values between, by lane.
 // The last warp of a CTA may have fewer than the warp size.
-type warp struct {
+type Warp struct {
 	cta     *cta
 	id      int
 	threads []*thread
+	order   Order
 	starved int // turns since threads began to wait at a collective without .sync
 }
 
@@ -118,15 +169,15 @@ func coordinates(i int, dim [3]int) [3]int {
 }
 
 func (m *machine) newCTA(linear int) *cta {
-	c := &cta{m: m, linear: linear, id: coordinates(linear, m.Grid), shared: make([]byte, m.SharedSize)}
+	c := &cta{m: m, linear: linear, id: coordinates(linear, m.Grid), shared: make([]byte, m.sharedIn)}
 	n := m.Block[0] * m.Block[1] * m.Block[2]
 	for i := range n {
 		if i%m.warpSize == 0 {
-			c.warps = append(c.warps, &warp{cta: c, id: len(c.warps)})
+			c.warps = append(c.warps, &Warp{cta: c, id: len(c.warps), order: m.Order()})
 		}
 		w := c.warps[len(c.warps)-1]
-		t := &thread{m: m, cta: c, warp: w, lane: len(w.threads), tid: coordinates(i, m.Block), sp: stackBottom}
-		t.push(m.Kernel, nil)
+		t := &thread{m: m, cta: c, warp: w, lane: len(w.threads), linear: i, tid: coordinates(i, m.Block), sp: stackBottom}
+		t.push(m.kernel, nil)
 		w.threads = append(w.threads, t)
 		c.threads = append(c.threads, t)
 	}
@@ -148,6 +199,7 @@ func (c *cta) turn() (done bool, err error) {
 				panic(r)
 			}
 			err = f.err
+			maps.DeleteFunc(c.m.printed, func(cta int, _ string) bool { return cta > c.linear })
 		}
 	}()
 	for range slicesPerTurn {
@@ -155,12 +207,9 @@ func (c *cta) turn() (done bool, err error) {
 			return false, err
 		}
 		ran, live := false, false
-		for _, t := range c.threads {
-			if t.state == ready {
-				ran = true
-				t.run(threadSlice)
-			}
-			live = live || t.state != exited
+		for _, w := range c.warps {
+			ran = w.run() || ran
+			live = live || len(w.live()) > 0
 		}
 		if !live {
 			return true, nil
@@ -199,15 +248,31 @@ func (c *cta) deadlock() {
 	first.trap(KindDeadlock, "no thread can run; waiting: %s", strings.Join(places, ", "))
 }
 
+// run gives the warp's threads their turn, in its order. It reports whether any could run.
+func (w *Warp) run() (ran bool) {
+	n := 0
+	for _, t := range w.threads {
+		if t.state == ready {
+			n += threadSlice
+		}
+	}
+	ran = n > 0
+	for n > 0 && !w.allWait() {
+		lane, most := w.order.Next(w)
+		n -= w.threads[lane].run(min(most, n))
+	}
+	return ran
+}
+
 // settle lets the waiting threads of a warp go on where their wait is over. It
 // is called when one of its threads begins to wait or exits.
-func (w *warp) settle() {
+func (w *Warp) settle() {
 	for w.completeSync() || w.arrive() || w.allWait() && w.completeEarliest() {
 	}
 }
 
 // allWait reports whether no thread of the warp can run.
-func (w *warp) allWait() bool {
+func (w *Warp) allWait() bool {
 	for _, t := range w.threads {
 		if t.state == ready {
 			return false
@@ -217,7 +282,7 @@ func (w *warp) allWait() bool {
 }
 
 // live are the threads that have not exited.
-func (w *warp) live() []*thread {
+func (w *Warp) live() []*thread {
 	var live []*thread
 	for _, t := range w.threads {
 		if t.state != exited {
@@ -240,8 +305,9 @@ const (
 type thread struct {
 	m      *machine
 	cta    *cta
-	warp   *warp
+	warp   *Warp
 	lane   int
+	linear int // in the CTA
 	tid    [3]int
 	state  state
 	in     *ptx.Instr // being executed, or waited at
@@ -250,6 +316,7 @@ type thread struct {
 	sp     uint64 // its end
 	carry  bool   // CC.CF (9.7.2)
 	steps  int64
+	log    *Step // of the instruction, nil if nobody wants it
 
 	arrival arrival // of a thread at a barrier
 }
@@ -267,14 +334,16 @@ type frame struct {
 
 func (t *thread) top() *frame { return t.frames[len(t.frames)-1] }
 
-// run executes up to n instructions.
-func (t *thread) run(n int) {
-	for ; n > 0 && t.state == ready; n-- {
+// run executes up to n instructions. It returns how many.
+func (t *thread) run(n int) int {
+	done := 0
+	for ; done < n && t.state == ready; done++ {
 		t.step()
 	}
 	if t.state != ready {
 		t.warp.settle()
 	}
+	return done
 }
 
 // step executes one instruction.
@@ -282,7 +351,10 @@ func (t *thread) step() {
 	f := t.top()
 	for f.index == len(f.block.Instrs) { // falls through
 		if f.block.Index+1 == len(f.fn.Blocks) {
+			t.in = nil
+			t.beginStep()
 			t.leave() // the end of a body is a return
+			t.endStep()
 			return
 		}
 		f.goTo(f.fn.Blocks[f.block.Index+1])
@@ -293,7 +365,9 @@ func (t *thread) step() {
 	if t.m.MaxSteps > 0 && t.steps > t.m.MaxSteps {
 		t.trap(KindSteps, "more than %d instructions", t.m.MaxSteps)
 	}
+	t.beginStep()
 	if g := t.in.Guard; g.Reg != ptx.NoReg && (f.regs[g.Reg].lo != 0) == g.Neg {
+		t.skipStep()
 		return
 	}
 	t.m.stats.ThreadInstructions++
@@ -302,12 +376,21 @@ func (t *thread) step() {
 		t.unsupported()
 	}
 	execute(t)
+	if t.state == ready || t.state == exited {
+		t.endStep()
+	}
+}
+
+// goOn ends the wait of a thread, and with it its instruction.
+func (t *thread) goOn() {
+	t.state = ready
+	t.endStep()
 }
 
 func (f *frame) goTo(b *ptx.Block) { f.block, f.index = b, 0 }
 
-// compare orders waiting threads by their place in the program: outer frames
-// first, then the order of the source.
+// compare orders threads by their place in the program: the order of the source, of
+// the outer frames first; and behind a call what is called comes first.
 func (t *thread) compare(u *thread) int {
 	for i := range min(len(t.frames), len(u.frames)) {
 		a, b := t.frames[i], u.frames[i]
@@ -317,27 +400,16 @@ func (t *thread) compare(u *thread) int {
 			return c
 		}
 	}
-	return cmp.Compare(len(t.frames), len(u.frames))
+	return cmp.Compare(len(u.frames), len(t.frames))
 }
 
 // trap ends the launch with a guest fault of the thread.
 func (t *thread) trap(kind, format string, args ...any) {
-	panic(fault{t.newTrap(kind, fmt.Sprintf(format, args...))})
-}
-
-// trapErr is trap with the error of an outside function.
-func (t *thread) trapErr(kind string, err error) {
-	trap := t.newTrap(kind, err.Error())
-	trap.Err = err
-	panic(fault{trap})
-}
-
-func (t *thread) newTrap(kind, msg string) *Trap {
-	trap := &Trap{Kind: kind, Msg: msg, Instr: t.in, Func: t.m.Kernel, Cta: t.cta.id, Tid: t.tid}
+	trap := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Instr: t.in, Func: t.m.kernel, Cta: t.cta.id, Tid: t.tid}
 	if len(t.frames) > 0 {
 		trap.Func = t.top().fn
 	}
-	return trap
+	panic(fault{trap})
 }
 
 // unsupported ends the launch because the current instruction is not run.

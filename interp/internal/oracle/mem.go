@@ -5,6 +5,7 @@ package oracle
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"gemu/ptx"
 )
@@ -12,12 +13,12 @@ import (
 // resolve finds the space a generic address lies in by the windows, and the
 // address within; what is in no window is device memory, whose addresses are
 // generic.
-func (m *machine) resolve(addr uint64) (ptx.Space, uint64) {
+func resolve(addr uint64) (ptx.Space, uint64) {
 	switch {
-	case addr-m.SharedWindow < m.WindowSize:
-		return ptx.Shared, addr - m.SharedWindow
-	case addr-m.LocalWindow < m.WindowSize:
-		return ptx.Local, addr - m.LocalWindow
+	case addr-sharedWindow < windowSize:
+		return ptx.Shared, addr - sharedWindow
+	case addr-localWindow < windowSize:
+		return ptx.Local, addr - localWindow
 	}
 	return ptx.Generic, addr
 }
@@ -61,52 +62,50 @@ func (t *thread) readsKernelParams(sub string) bool {
 	return t.top().fn.Entry && t.in.Mnemonic() == "ld"
 }
 
-// access finds the n bytes at an address. They are bytes of shared or local
-// memory, or, if b is nil, of the device memory at that address.
-func (t *thread) access(space ptx.Space, addr uint64, n int) (at ptx.Space, dev uint64, b []byte) {
+// access says what an instruction does to memory.
+type access uint8
+
+const (
+	reads access = iota
+	writes
+	updates // both, at once
+)
+
+// reach gives the n bytes at an address, a power of two, for the access.
+func (t *thread) reach(space ptx.Space, addr uint64, n int, how access) []byte {
 	from := space
 	if space == ptx.Generic {
-		space, addr = t.m.resolve(addr)
+		space, addr = resolve(addr)
 	}
 	if addr%uint64(n) != 0 {
 		t.trap(KindMisaligned, "%s address %#x is not a multiple of %d", from, addr, n)
 	}
-	var mem []byte
+	var all []byte
 	first := uint64(0)
 	switch space {
 	default:
-		return space, addr, nil
+		a, p, err := t.m.dev.reach(space, addr, n, how != reads)
+		if err != nil {
+			t.trap(KindMemory, "%v", err)
+		}
+		t.logAccess(a.space(), addr, p, how)
+		return p
 	case ptx.Shared:
-		mem = t.cta.shared
+		all = t.cta.shared
 	case ptx.Local:
-		mem, first = t.local[:t.sp], stackBottom
+		all, first = t.local[:t.sp], stackBottom
 	}
-	if addr < first || addr > uint64(len(mem)) || uint64(len(mem))-addr < uint64(n) {
-		t.trap(KindMemory, "%d bytes at %#x are outside %s memory, which has %d", n, addr, space, len(mem))
+	if addr < first || addr > uint64(len(all)) || uint64(len(all))-addr < uint64(n) {
+		t.trap(KindMemory, "%d bytes at %#x are outside %s memory, which has %d", n, addr, space, len(all))
 	}
-	return space, addr, mem[addr : addr+uint64(n)]
+	p := all[addr:][:n]
+	t.logAccess(space, addr, p, how)
+	return p
 }
 
 // load reads n bytes, a power of two, at an aligned address.
 func (t *thread) load(space ptx.Space, addr uint64, n int) []byte {
-	space, addr, b := t.access(space, addr, n)
-	p := make([]byte, n)
-	if b != nil {
-		copy(p, b)
-	} else if err := t.m.Memory.Load(space, addr, p); err != nil {
-		t.trapErr(KindMemory, err)
-	}
-	return p
-}
-
-// store writes the bytes p, a power of two of them, at an aligned address.
-func (t *thread) store(space ptx.Space, addr uint64, p []byte) {
-	space, addr, b := t.access(space, addr, len(p))
-	if b != nil {
-		copy(b, p)
-	} else if err := t.m.Memory.Store(space, addr, p); err != nil {
-		t.trapErr(KindMemory, err)
-	}
+	return slices.Clone(t.reach(space, addr, n, reads))
 }
 
 // valueOf reads up to 16 bytes, least significant first.
@@ -157,10 +156,10 @@ func st(t *thread) {
 	elems := elements(b)
 	space, addr := t.address("a")
 	size := typ.Size()
-	t.access(space, addr, len(elems)*size) // alignment of the whole vector
+	p := t.reach(space, addr, len(elems)*size, writes)
 	for i, e := range elems {
 		if e.Kind != ptx.SinkOperand {
-			t.store(space, addr+uint64(i*size), bytesOf(t.read(e, typ), size))
+			copy(p[i*size:], bytesOf(t.read(e, typ), size))
 		}
 	}
 }

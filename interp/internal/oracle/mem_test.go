@@ -138,9 +138,9 @@ func TestFaults(t *testing.T) {
 		{"ld.global.u32 %r, [%p+2];", KindMisaligned, "test.ptx:22:2: trap: misaligned: global address"},
 		{"ld.global.v2.u32 {%r, _}, [%p+4];", KindMisaligned, "multiple of 8"},
 		{"st.shared.u16 [1], %h;", KindMisaligned, "shared"},
-		{"ld.global.u32 %r, [%p+16];", KindMemory, "nothing at"},
-		{"ld.global.u32 %r, [0];", KindMemory, "nothing at"},
-		{"st.u32 [%c], %r;", KindMemory, "store to const"},
+		{"ld.global.u32 %r, [%p+16];", KindMemory, "nothing is at"},
+		{"ld.global.u32 %r, [0];", KindMemory, "nothing is at"},
+		{"st.u32 [%c], %r;", KindMemory, "not to be changed"},
 		{"ld.shared.u32 %r, [64];", KindMemory, "outside shared memory, which has 64"},
 		{"ld.shared.u32 %r, [-4];", KindMemory, "outside shared"},
 		{"ld.local.u32 %r, [0];", KindMemory, "outside local"},
@@ -236,7 +236,7 @@ func TestAtomics(t *testing.T) {
 				r.write(p+uint64(8*i), bytesOf(value{lo: v}, 8))
 			}
 			r.run("k", 1, 1, p)
-			b, _, _ := r.find(p, 32)
+			b := r.read(p, 32)
 			if got := valueOf(b[:8]).lo; got != c.result {
 				t.Errorf("%s %#x, %#x, %#x leaves %#x, want %#x", c.op, c.mem, c.b, c.c, got, c.result)
 			}

@@ -109,9 +109,12 @@ func prmt(t *thread) {
 // of kernel parameters is part of the global one.
 func isspacep(t *thread) {
 	want, _ := t.in.Space()
-	space, _ := t.m.resolve(t.arg("a"))
+	space, addr := resolve(t.arg("a"))
 	if space == ptx.Generic {
-		space = t.m.Memory.SpaceOf(t.arg("a"))
+		space = ptx.Global
+		if a := t.m.dev.find(addr); a != nil {
+			space = a.space()
+		}
 	}
 	t.putPred("p", space == want || space == ptx.Param && want == ptx.Global)
 }
@@ -122,9 +125,9 @@ func cvta(t *thread) {
 	window := uint64(0)
 	switch space, _ := t.in.Space(); space {
 	case ptx.Shared:
-		window = t.m.SharedWindow
+		window = sharedWindow
 	case ptx.Local:
-		window = t.m.LocalWindow
+		window = localWindow
 	}
 	if t.has("to") {
 		window = -window

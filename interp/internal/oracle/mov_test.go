@@ -73,8 +73,9 @@ func TestMov(t *testing.T) {
 }`)
 	p := r.buffer(make([]uint32, 26)...)
 	r.run("k", 1, 1, p, 0)
-	param := r.regions[len(r.regions)-1].base
-	g := uint32(r.symbols[r.mod.Lookup("g")])
+	param := uint64(paramBlock)
+	at, _ := r.mod.Address(r.mod.Lookup("g"))
+	g := uint32(at)
 	got := fmt.Sprintf("%#x", r.words(p, 26))
 	want := fmt.Sprintf("%#x", []uint32{
 		0x11111111, 0x22222222, 0x11111111, 0x12341111,

@@ -130,7 +130,9 @@ func (t *thread) write(o *ptx.Operand, typ ptx.Type, v value) {
 		if typ.IsSigned() {
 			v.lo = signExtend(v.lo, typ.Bits())
 		}
-		f.regs[o.Reg] = v.low(f.fn.Regs[o.Reg].Type.Bits())
+		v = v.low(f.fn.Regs[o.Reg].Type.Bits())
+		f.regs[o.Reg] = v
+		t.logWrite(f.fn, o.Reg, v)
 		return
 	}
 	panic(fmt.Sprintf("BUG: %s: operand of kind %d written", t.in.Text, o.Kind))
@@ -139,25 +141,29 @@ func (t *thread) write(o *ptx.Operand, typ ptx.Type, v value) {
 // symbol gives the address of a variable in its space, or of a function in the
 // generic space. Parameters of a device function lie in its frame.
 func (t *thread) symbol(s ptx.Symbol) (ptx.Space, uint64) {
-	v, isVar := s.(*ptx.Var)
-	if !isVar {
-		return ptx.Generic, t.m.Symbol(s)
-	}
-	if off, ok := t.top().vars[v]; ok {
-		return ptx.Local, off
-	}
-	if addr, ok := t.m.params[v]; ok {
-		return ptx.Param, addr
-	}
-	if v.Space == ptx.Shared {
-		off, ok := t.m.SharedAddr(v)
-		if !ok {
-			t.trap(KindMemory, "shared variable %s has no address", v.Name)
+	space := ptx.Generic
+	if v, ok := s.(*ptx.Var); ok {
+		space = v.Space
+		if off, ok := t.top().vars[v]; ok {
+			return ptx.Local, off
 		}
-		return ptx.Shared, off
+		if addr, ok := t.m.params[v]; ok {
+			return ptx.Param, addr
+		}
+		def, _ := t.m.mod.definition(v).(*ptx.Var)
+		if off, ok := t.m.shared.offsets[def]; ok {
+			return ptx.Shared, off
+		}
 	}
-	return v.Space, t.m.Symbol(v)
+	addr, ok := t.m.mod.Address(s)
+	if !ok {
+		t.trap(KindMemory, "%s has no address", s.SymbolName())
+	}
+	return space, addr
 }
+
+// multiprocessors is how many of them CTAs are dealt to, in turn.
+const multiprocessors = 16
 
 // special reads a special register. Clusters are single CTAs; what no machine
 // is behind reads as zero.
@@ -188,7 +194,13 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 		return uint64(t.warp.id)
 	case ptx.NWarpID:
 		return uint64(len(c.warps))
-	case ptx.NSMID, ptx.ClusterNctarank:
+	case ptx.SMID:
+		return uint64(c.linear % multiprocessors)
+	case ptx.NSMID:
+		return multiprocessors
+	case ptx.GridID:
+		return m.dev.launches
+	case ptx.ClusterNctarank:
 		return 1
 	case ptx.LanemaskEq:
 		return lane
@@ -204,14 +216,14 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 		return uint64(t.steps)
 	case ptx.ClockHi, ptx.GlobalTimerHi:
 		return uint64(t.steps) >> 32
-	case ptx.EnvReg0 + 1: // as CUDA's cooperative groups read it
-		return m.Workspace >> 32
-	case ptx.EnvReg0 + 2:
-		return m.Workspace & 0xffff_ffff
+	case ptx.EnvReg0 + 2: // as CUDA's cooperative groups read it; the upper half is in 1
+		if m.Cooperative {
+			return workspace
+		}
 	case ptx.TotalSmemSize, ptx.AggrSmemSize:
-		return uint64(m.SharedSize)
+		return uint64(m.sharedIn)
 	case ptx.DynamicSmemSize:
-		return uint64(m.SharedBytes)
+		return uint64(m.Shared)
 	}
 	return 0
 }

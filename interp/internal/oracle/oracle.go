@@ -1,6 +1,8 @@
 // Package oracle is the slow, clear engine of gemu: it executes checked PTX one
 // thread at a time, straight from the manual, so that the fast warp-vector
-// engine has something independent to be compared with.
+// engine has something independent to be compared with. It shares nothing with that
+// engine but the IR: it loads modules itself, and puts everything that a kernel can see
+// where docs/addresses.md says, in code of its own.
 //
 // The mental model is a grid of little computers. A thread is a program
 // counter, a stack of frames with registers and local memory, and a carry flag;
@@ -8,11 +10,13 @@
 // others: at a barrier for its CTA, at a collective instruction (shfl, vote,
 // match, redux, elect, activemask, bar.warp.sync) for its warp. There is no SIMT
 // stack and no divergence: a warp is only the set of threads that collectives
-// exchange values between.
+// exchange values between. Which of them goes next is an Order's choice, which a
+// program can see only where it depends on order. A Step tells what a thread has done.
 //
 // Integers are computed exactly with math/big and then cut to their width;
 // floating-point numbers are exact values (number, in ieee.go) that are rounded
-// once, explicitly, to their format. The files follow the chapters of the
+// once, explicitly, to their format. device.go and load.go are what there is before a
+// launch, machine.go and order.go run one. The other files follow the chapters of the
 // manual, the functions in them its sections: int.go (9.7.1, 9.7.2), float.go
 // (9.7.3), cmp.go (9.7.6), logic.go (9.7.8), mov.go, cvt.go and mem.go (9.7.9),
 // ctrl.go and call.go (9.7.12), barrier.go, atom.go and warp.go (9.7.13),
@@ -43,59 +47,23 @@ package oracle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"gemu/ptx"
 )
 
-// Memory is device memory: global and constant variables, allocations, and the
-// parameter block, by address. Load and Store return a guest fault as an error.
-// The space is Generic for accesses by generic address.
-type Memory interface {
-	Load(space ptx.Space, addr uint64, p []byte) error
-	Store(space ptx.Space, addr uint64, p []byte) error
-	// SpaceOf says in which space a device address lies (Global, Const, Param),
-	// for isspacep; Generic if in none.
-	SpaceOf(addr uint64) ptx.Space
-}
-
 // Launch is one launch of a kernel.
 type Launch struct {
-	Module      *ptx.Module
-	Kernel      *ptx.Func
+	Kernel      string
 	Grid, Block [3]int
-	WarpSize    int // 1 to 64; 0 means 32
-	SharedBytes int // dynamic shared memory
-	Memory      Memory
-	Workspace   uint64 // its address, of a cooperative launch; or 0
+	Args        [][]byte // one per parameter, of its size
+	Shared      int      // bytes of dynamic shared memory
+	Cooperative bool     // with a workspace for a barrier of the grid
+	WarpSize    int      // 1 to 64; 0 means 32
+	MaxSteps    int64    // instructions a thread may execute, skipped ones included; 0 means no limit
 
-	// ParamBase is the device address of the parameter block. Parameters lie in
-	// it in order, each aligned to its Var.Alignment.
-	ParamBase uint64
-
-	// Symbol gives the device address of a module-scope .global or .const
-	// variable, or the code address of a function.
-	Symbol func(s ptx.Symbol) uint64
-	// FuncAt is its inverse for functions; nil where no function is.
-	FuncAt func(addr uint64) *ptx.Func
-
-	// An address in [SharedWindow, SharedWindow+WindowSize) is the generic
-	// address of shared memory, and so on.
-	SharedWindow, LocalWindow uint64
-	WindowSize                uint64
-
-	// SharedAddr gives the offset of a .shared variable, of module or function
-	// scope, in the CTA's shared memory.
-	SharedAddr func(v *ptx.Var) (uint64, bool)
-	SharedSize int // bytes of shared memory of a CTA: static and dynamic
-	LocalSize  int // limit of a thread's stack in bytes; 0 means 512 KiB
-
-	Printf func(ctaid int, s string)
-	Malloc func(size uint64) uint64
-	Free   func(addr uint64) error
-
-	MaxSteps int64 // instructions a thread may execute, skipped ones included; 0 means no limit
+	Order func() Order // makes the order of each warp; nil means Alone
+	Log   func(*Step)  // is told of every instruction of every thread, unless nil
 }
 
 // Stats counts what a launch did.
@@ -114,6 +82,7 @@ const (
 	KindCluster    = "bad cta rank"   // a CTA that the cluster does not have
 	KindDeadlock   = "deadlock"       // no thread of a CTA can run
 	KindSteps      = "step limit"     // Launch.MaxSteps used up
+	KindHeap       = "bad free"       // of what is not on the heap
 	KindAssert     = "assertion"      // __assertfail was called
 	KindTrap       = "trap"           // the trap instruction
 	KindBreak      = "breakpoint"     // the brkpt instruction
@@ -125,7 +94,6 @@ type Trap struct {
 	Instr     *ptx.Instr
 	Func      *ptx.Func
 	Cta, Tid  [3]int
-	Err       error // what Memory or Free answered; nil for other faults
 }
 
 func (t *Trap) Error() string {
@@ -144,9 +112,6 @@ func (t *Trap) Error() string {
 		t.Cta[0], t.Cta[1], t.Cta[2], t.Tid[0], t.Tid[1], t.Tid[2])
 }
 
-// Unwrap is the error of Memory or Free behind the fault.
-func (t *Trap) Unwrap() error { return t.Err }
-
 // Unsupported is an instruction that a thread reached and the oracle does not
 // run.
 type Unsupported struct{ Instr *ptx.Instr }
@@ -161,29 +126,37 @@ func (u *Unsupported) Error() string {
 	return fmt.Sprintf("%s: the oracle does not run %s", u.Instr.Pos, what)
 }
 
-// Run executes the launch to its end. The error is a *Trap, an *Unsupported,
-// the context's error, or says what is wrong with the launch.
-func Run(ctx context.Context, l *Launch) (Stats, error) {
-	m, err := newMachine(ctx, l)
+// Run executes a launch to its end. The error is a *Trap, an *Unsupported, the
+// context's error, or says what is wrong with the launch.
+func (m *Module) Run(ctx context.Context, l *Launch) (Stats, error) {
+	run, err := newMachine(ctx, m, l)
 	if err != nil {
 		return Stats{}, err
 	}
-	err = m.run()
-	return m.stats, err
+	err = run.run()
+	run.flush()
+	m.dev.Free(workspace)
+	return run.stats, err
 }
 
-func (l *Launch) check() error {
+// check refuses launches that make no sense.
+func (l *Launch) check(k *ptx.Func) error {
 	switch {
-	case l.Module == nil || l.Kernel == nil || l.Memory == nil:
-		return errors.New("oracle: a launch wants a module, a kernel and a memory")
-	case !l.Kernel.Entry || !l.Kernel.Defined:
-		return fmt.Errorf("oracle: %s is not a kernel with a body", l.Kernel.Name)
+	case k == nil || !k.Entry || !k.Defined:
+		return fmt.Errorf("oracle: %q is not a kernel with a body", l.Kernel)
 	case l.WarpSize < 0 || l.WarpSize > 64:
 		return fmt.Errorf("oracle: warp size %d is not in 1..64", l.WarpSize)
+	case len(l.Args) != len(k.Params):
+		return fmt.Errorf("oracle: %d arguments for the %d parameters of %s", len(l.Args), len(k.Params), k.Name)
 	}
 	for i := range 3 {
 		if l.Grid[i] < 1 || l.Block[i] < 1 {
 			return fmt.Errorf("oracle: empty launch: grid %v, block %v", l.Grid, l.Block)
+		}
+	}
+	for i, p := range k.Params {
+		if len(l.Args[i]) != p.Size() {
+			return fmt.Errorf("oracle: %d bytes for parameter %s of %d", len(l.Args[i]), p.Name, p.Size())
 		}
 	}
 	return nil

@@ -14,31 +14,13 @@ import (
 	"gemu/ptx"
 )
 
-const (
-	header     = ".version 8.8\n.target sm_100\n.address_size 64\n"
-	sharedBase = 0x7000_0000_0000
-	localBase  = 0x7100_0000_0000
-	window     = 1 << 24
-	codeBase   = 0x4000
-)
-
-// region is a piece of device memory.
-type region struct {
-	space ptx.Space
-	base  uint64
-	bytes []byte
-}
+const header = ".version 8.8\n.target sm_100\n.address_size 64\n"
 
 // rig is a device with one module.
 type rig struct {
 	t       testing.TB
-	mod     *ptx.Module
-	next    uint64
-	regions []*region
-	symbols map[ptx.Symbol]uint64
-	funcs   map[uint64]*ptx.Func
-	shared  map[*ptx.Var]uint64
-	size    int // of static shared memory
+	dev     *Device
+	mod     *Module
 	printed strings.Builder
 	launch  Launch // options of the next launches
 	stats   Stats
@@ -49,121 +31,59 @@ func newRig(t testing.TB, src string) *rig {
 	if !strings.Contains(src, ".version") {
 		src = header + src
 	}
-	mod, err := ptx.Parse("test.ptx", []byte(src))
+	m, err := ptx.Parse("test.ptx", []byte(src))
 	if err != nil {
 		for _, e := range err.(ptx.ErrorList) {
 			t.Errorf("%v\n%s", e, e.Snippet())
 		}
 		t.FailNow()
 	}
-	r := &rig{t: t, mod: mod, next: 0x10_0000, symbols: map[ptx.Symbol]uint64{}, funcs: map[uint64]*ptx.Func{}, shared: map[*ptx.Var]uint64{}}
-	for i, d := range mod.Decls {
-		switch d := d.(type) {
-		case *ptx.Func:
-			if mod.Lookup(d.Name) == ptx.Symbol(d) {
-				at := uint64(codeBase + 64*i)
-				r.symbols[d], r.funcs[at] = at, d
-			}
-			for _, v := range d.Vars {
-				r.place(v)
-			}
-		case *ptx.Var:
-			r.place(d)
-		}
-	}
-	for _, v := range mod.Vars() {
-		r.initialise(v)
+	r := &rig{t: t}
+	r.dev = NewDevice(Config{Stdout: &r.printed})
+	if r.mod, err = r.dev.Load(m); err != nil {
+		t.Fatal(err)
 	}
 	return r
 }
 
-func (r *rig) place(v *ptx.Var) {
-	switch v.Space {
-	case ptx.Shared:
-		at := align(uint64(r.size), uint64(v.Alignment()))
-		r.shared[v] = at
-		r.size = int(at) + v.Size()
-	case ptx.Global, ptx.Const:
-		r.symbols[v] = r.alloc(v.Space, v.Size())
+// alloc makes global memory.
+func (r *rig) alloc(size int) uint64 {
+	r.t.Helper()
+	addr, err := r.dev.Alloc(uint64(size))
+	if err != nil {
+		r.t.Fatal(err)
 	}
-}
-
-func (r *rig) initialise(v *ptx.Var) {
-	for _, e := range v.Init {
-		bits := e.Imm.As(v.Type)
-		if e.Sym != nil {
-			bits = r.symbols[e.Sym] + uint64(e.Offset)
-		}
-		r.write(r.symbols[v]+uint64(e.Elem*v.Type.Size()), bytesOf(value{lo: bits}, v.Type.Size()))
-	}
-}
-
-// alloc makes memory, 256-byte aligned with a gap behind it.
-func (r *rig) alloc(space ptx.Space, size int) uint64 {
-	at := r.next
-	r.regions = append(r.regions, &region{space, at, make([]byte, size)})
-	r.next = align(at+uint64(size)+256, 256)
-	return at
+	return addr
 }
 
 // buffer makes global memory with these 32-bit words.
 func (r *rig) buffer(words ...uint32) uint64 {
-	at := r.alloc(ptx.Global, 4*len(words))
+	at := r.alloc(4 * len(words))
 	for i, w := range words {
 		r.write(at+uint64(4*i), bytesOf(value{lo: uint64(w)}, 4))
 	}
 	return at
 }
 
-func (r *rig) find(addr uint64, n int) ([]byte, ptx.Space, error) {
-	for _, g := range r.regions {
-		if addr >= g.base && addr+uint64(n) <= g.base+uint64(len(g.bytes)) {
-			return g.bytes[addr-g.base:][:n], g.space, nil
-		}
-	}
-	return nil, ptx.Generic, fmt.Errorf("nothing at %#x", addr)
-}
-
-func (r *rig) Load(space ptx.Space, addr uint64, p []byte) error {
-	b, in, err := r.find(addr, len(p))
-	if err == nil && space != ptx.Generic && space != in {
-		err = fmt.Errorf("%#x is %s memory, not %s", addr, in, space)
-	}
-	copy(p, b)
-	return err
-}
-
-func (r *rig) Store(space ptx.Space, addr uint64, p []byte) error {
-	b, in, err := r.find(addr, len(p))
-	if err == nil && in != ptx.Global {
-		err = fmt.Errorf("store to %s memory", in)
-	}
-	if err == nil {
-		copy(b, p)
-	}
-	return err
-}
-
-func (r *rig) SpaceOf(addr uint64) ptx.Space {
-	_, space, _ := r.find(addr, 1)
-	return space
-}
-
-func (r *rig) write(addr uint64, p []byte) {
-	b, _, err := r.find(addr, len(p))
+// read gives n bytes of memory.
+func (r *rig) read(addr uint64, n int) []byte {
+	r.t.Helper()
+	_, b, err := r.dev.reach(ptx.Generic, addr, n, false)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	copy(b, p)
+	return b
+}
+
+func (r *rig) write(addr uint64, p []byte) {
+	r.t.Helper()
+	copy(r.read(addr, len(p)), p)
 }
 
 // words reads 32-bit words.
 func (r *rig) words(addr uint64, n int) []uint32 {
 	r.t.Helper()
-	b, _, err := r.find(addr, 4*n)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	b := r.read(addr, 4*n)
 	w := make([]uint32, n)
 	for i := range w {
 		w[i] = binary.LittleEndian.Uint32(b[4*i:])
@@ -175,26 +95,14 @@ func (r *rig) words(addr uint64, n int) []uint32 {
 func (r *rig) try(kernel string, grid, block int, args ...any) error {
 	r.t.Helper()
 	l := r.launch
-	l.Module = r.mod
-	l.Kernel, _ = r.mod.Lookup(kernel).(*ptx.Func)
+	l.Kernel = kernel
 	if l.Grid == [3]int{} {
 		l.Grid = [3]int{grid, 1, 1}
 	}
 	if l.Block == [3]int{} {
 		l.Block = [3]int{block, 1, 1}
 	}
-	l.Memory = r
-	l.Symbol = func(s ptx.Symbol) uint64 { return r.symbols[s] }
-	l.FuncAt = func(addr uint64) *ptx.Func { return r.funcs[addr] }
-	l.SharedWindow, l.LocalWindow, l.WindowSize = sharedBase, localBase, window
-	l.SharedAddr = func(v *ptx.Var) (uint64, bool) {
-		at, ok := r.shared[v]
-		return at, ok
-	}
-	l.SharedSize = r.size + l.SharedBytes
-	l.Printf = func(cta int, s string) { fmt.Fprintf(&r.printed, "%s", s) }
-	var block0 []byte
-	for i, p := range l.Kernel.Params {
+	for i, p := range r.mod.Lookup(kernel).(*ptx.Func).Params {
 		var bits uint64
 		raw := make([]byte, 0, 8)
 		switch a := args[i].(type) {
@@ -216,15 +124,10 @@ func (r *rig) try(kernel string, grid, block int, args ...any) error {
 		if len(raw) == 0 {
 			raw = bytesOf(value{lo: bits}, p.Size())
 		}
-		for len(block0)%p.Alignment() != 0 {
-			block0 = append(block0, 0)
-		}
-		block0 = append(block0, raw...)
+		l.Args = append(l.Args, raw)
 	}
-	l.ParamBase = r.alloc(ptx.Param, len(block0))
-	r.write(l.ParamBase, block0)
 	var err error
-	r.stats, err = Run(context.Background(), &l)
+	r.stats, err = r.mod.Run(context.Background(), &l)
 	return err
 }
 
@@ -306,7 +209,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 	%s
 	ret;
 }`, decl.String(), 8*slots, load.String(), opcode, ops.String(), store.String()))
-	in, out := r.alloc(ptx.Global, 8*slots*len(cases)), r.alloc(ptx.Global, 8*slots*len(cases))
+	in, out := r.alloc(8*slots*len(cases)), r.alloc(8*slots*len(cases))
 	for i, c := range cases {
 		for j, x := range c {
 			r.write(in+uint64(8*(slots*i+j)), bytesOf(value{lo: x}, 8))
@@ -316,7 +219,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 	results := make([][]uint64, len(cases))
 	for i := range results {
 		for j := range dsts {
-			b, _, _ := r.find(out+uint64(8*(slots*i+j)), 8)
+			b := r.read(out+uint64(8*(slots*i+j)), 8)
 			results[i] = append(results[i], binary.LittleEndian.Uint64(b))
 		}
 	}

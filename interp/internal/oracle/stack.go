@@ -24,9 +24,9 @@ func alloca(t *thread) {
 	}
 	size := t.arg("a")
 	p := align(t.sp, alignment)
-	if size > t.m.localSize {
+	if size > t.m.stack {
 		t.trap(KindStack, "alloca of %d bytes", size)
 	}
-	t.grow(p + size)
+	t.grow(align(p+size, stackAlign))
 	t.put("d", p)
 }

@@ -5,10 +5,9 @@ package oracle
 //
 // A thread that reaches one waits. With .sync, the threads named in membermask
 // that have not exited must all have come to the same instruction, there or at
-// another place. Without .sync, and where the named threads cannot all come, the
-// instruction completes when no thread of the warp can run: then the threads
-// at the place that is earliest in the program take part, which is what a
-// machine that brings its threads together as far as it can does.
+// another place. Without .sync the instruction completes when no thread of the warp
+// can run: then the threads at the place that is earliest in the program take part,
+// which is what a machine that brings its threads together as far as it can does.
 
 import (
 	"math/bits"
@@ -53,7 +52,7 @@ func (t *thread) membermask() uint64 {
 
 // completeSync completes a collective with .sync that all its members have
 // reached. It reports whether there was one.
-func (w *warp) completeSync() bool {
+func (w *Warp) completeSync() bool {
 	for _, first := range w.threads {
 		if first.state != atCollective || !first.has("sync") {
 			continue
@@ -83,17 +82,12 @@ func (t *thread) meets(o *thread) bool {
 	return t.in.Text == o.in.Text || t.in.Mnemonic() == "bar" && o.in.Mnemonic() == "bar"
 }
 
-// completeEarliest completes, for the threads that have come, the collective
-// that is earliest in the program. It reports whether there was one.
-func (w *warp) completeEarliest() bool {
-	return w.completeFirst(func(*thread) bool { return true })
-}
-
-// completeFirst is completeEarliest among some of the waiting threads.
-func (w *warp) completeFirst(among func(t *thread) bool) bool {
+// completeEarliest completes, for the threads that have come, the collective without
+// .sync that is earliest in the program. It reports whether there was one.
+func (w *Warp) completeEarliest() bool {
 	var g group
 	for _, t := range w.threads {
-		if t.state != atCollective || !among(t) {
+		if t.state != atCollective || t.has("sync") {
 			continue
 		}
 		before := -1
@@ -114,18 +108,17 @@ func (w *warp) completeFirst(among func(t *thread) bool) bool {
 }
 
 // endTurn notes that a turn has passed; see patience.
-func (w *warp) endTurn() {
-	unsync := func(t *thread) bool { return !t.has("sync") }
+func (w *Warp) endTurn() {
 	waits := false
 	for _, t := range w.threads {
-		waits = waits || t.state == atCollective && unsync(t)
+		waits = waits || t.state == atCollective && !t.has("sync")
 	}
 	if !waits {
 		w.starved = 0
 		return
 	}
 	if w.starved++; w.starved >= patience {
-		w.completeFirst(unsync)
+		w.completeEarliest()
 		w.starved = 0
 	}
 }
@@ -133,7 +126,7 @@ func (w *warp) endTurn() {
 func (g group) complete() {
 	collectives[g[0].in.Mnemonic()](g)
 	for _, t := range g {
-		t.state = ready
+		t.goOn()
 	}
 }
 

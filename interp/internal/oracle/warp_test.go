@@ -197,8 +197,8 @@ join:
 	})
 }
 
-// TestIncompleteMask: named threads that exit are not waited for, and where
-// named threads can never come, those that have come go on.
+// TestIncompleteMask: named threads that exit are not waited for; where those that
+// live can never come, the threads that have come wait for ever.
 func TestIncompleteMask(t *testing.T) {
 	checkThreads(t, 32, `
 	setp.ge.u32 %p0, %l, 20;
@@ -212,21 +212,21 @@ gone:
 		}
 		return []uint32{0}
 	})
-	checkThreads(t, 32, `
-	setp.ge.u32 %p0, %l, 20;
-	@%p0 bra other;
-	vote.sync.ballot.b32 %r0, 1, 0xffffffff;
+	r := newRig(t, `
+.visible .entry k() {
+	.reg .b32 %l, %r;
+	.reg .pred %p, %q;
+	mov.u32 %l, %laneid;
+	setp.ge.u32 %p, %l, 20;
+	@%p bra other;
+	vote.sync.ballot.b32 %r, 1, 0xffffffff;
 	bra join;
 other:
-	vote.sync.any.pred %p1, 1, 0xffffffff;
-	mov.u32 %r0, 0;
+	vote.sync.any.pred %q, 1, 0xffffffff;
 join:
-`, func(i int) []uint32 {
-		if i < 20 {
-			return []uint32{0xfffff}
-		}
-		return []uint32{0}
-	})
+	ret;
+}`)
+	wantTrap(t, r.try("k", 1, 32), KindDeadlock, "20 at vote.sync.ballot.b32 (11:2), 12 at vote.sync.any.pred (14:2)")
 }
 
 func TestMatch(t *testing.T) {

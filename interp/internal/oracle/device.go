@@ -1,0 +1,198 @@
+package oracle
+
+// This file is device memory, as docs/addresses.md places it: allocations and the
+// parameter block by address, and what may be done to them.
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"gemu/ptx"
+)
+
+// Where things are (docs/addresses.md).
+const (
+	workspace    = 0x000e_0000
+	paramBlock   = 0x000f_0000
+	sharedWindow = 0x0010_0000
+	localWindow  = 0x0020_0000
+	windowSize   = 0x0010_0000
+	functions    = 0x0400_0000
+	deviceMemory = 0x1000_0000
+
+	functionSize = 16
+	distance     = 256     // least, from the end of an allocation to the next
+	granule      = 512     // allocations begin at multiples of it,
+	page         = 2 << 20 // those of half a page and more at multiples of a page
+)
+
+// Config is what a device has. The zero value is that of interp.Config.
+type Config struct {
+	Memory uint64    // bytes that may be allocated; 0 means 16 GiB
+	Heap   uint64    // bytes of it for malloc; 0 means 256 MiB
+	Stack  int       // bytes of local memory of a thread, at most 1 MiB; 0 means 512 KiB
+	Base   uint64    // where device memory begins; 0 means 0x1000_0000
+	Stdout io.Writer // for what kernels print; may be nil
+}
+
+// Device is a GPU: memory, and the modules loaded into it.
+type Device struct {
+	cfg         Config
+	allocations []*allocation
+	params      *allocation
+	next        uint64 // the next allocation begins here, or at the next multiple
+	used, heap  uint64 // bytes: of all allocations, of those by malloc
+	functions   uint64 // that have an address
+	launches    uint64
+}
+
+// kind says what an allocation is.
+type kind uint8
+
+const (
+	buffer kind = iota
+	variable
+	constant
+	params
+	heap
+	mapped
+	readOnly // mapped, and not to be changed
+)
+
+// spaces are the state spaces of the kinds.
+var spaces = [...]ptx.Space{ptx.Global, ptx.Global, ptx.Const, ptx.Param, ptx.Global, ptx.Global, ptx.Global}
+
+// allocation is a piece of device memory.
+type allocation struct {
+	kind kind
+	base uint64
+	data []byte
+}
+
+// end is the address behind it.
+func (a *allocation) end() uint64 { return a.base + uint64(len(a.data)) }
+
+func (a *allocation) space() ptx.Space { return spaces[a.kind] }
+
+// NewDevice makes a device.
+func NewDevice(cfg Config) *Device {
+	if cfg.Memory == 0 {
+		cfg.Memory = 16 << 30
+	}
+	if cfg.Heap == 0 {
+		cfg.Heap = 256 << 20
+	}
+	if cfg.Stack == 0 {
+		cfg.Stack = 512 << 10
+	}
+	cfg.Stack = min(cfg.Stack, windowSize)
+	if cfg.Base == 0 {
+		cfg.Base = deviceMemory
+	}
+	d := &Device{cfg: cfg, next: cfg.Base, params: &allocation{kind: params, base: paramBlock}}
+	d.allocations = append(d.allocations, d.params)
+	return d
+}
+
+// Alloc allocates size zero bytes of global memory.
+func (d *Device) Alloc(size uint64) (addr uint64, err error) { return d.allocate(buffer, size) }
+
+// Free gives an allocation back.
+func (d *Device) Free(addr uint64) error {
+	for i, a := range d.allocations {
+		if a.base == addr && a != d.params {
+			d.allocations = slices.Delete(d.allocations, i, i+1)
+			if a.kind < mapped {
+				d.used -= uint64(len(a.data))
+			}
+			if a.kind == heap {
+				d.heap -= uint64(len(a.data))
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("nothing was allocated at %#x", addr)
+}
+
+// Map makes data global memory at an address.
+func (d *Device) Map(addr uint64, data []byte, fixed bool) {
+	a := &allocation{kind: mapped, base: addr, data: data}
+	if fixed {
+		a.kind = readOnly
+	}
+	d.allocations = append(d.allocations, a)
+}
+
+// Bytes is the memory of the allocation that begins at an address, nil if none does.
+func (d *Device) Bytes(addr uint64) []byte {
+	for _, a := range d.allocations {
+		if a.base == addr {
+			return a.data
+		}
+	}
+	return nil
+}
+
+// Malloc allocates from the heap, as kernels do: 0 if it has no room.
+func (d *Device) Malloc(size uint64) uint64 {
+	if size == 0 || size > d.cfg.Heap-d.heap {
+		return 0
+	}
+	addr, err := d.allocate(heap, size)
+	if err != nil {
+		return 0
+	}
+	d.heap += size
+	return addr
+}
+
+// allocate gives the next addresses to an allocation.
+func (d *Device) allocate(k kind, size uint64) (uint64, error) {
+	if size > d.cfg.Memory-d.used {
+		return 0, fmt.Errorf("%d bytes wanted, %d of %d are in use", size, d.used, d.cfg.Memory)
+	}
+	alignment := uint64(granule)
+	if size >= page/2 {
+		alignment = page
+	}
+	at := align(d.next, alignment)
+	for i := 0; i < len(d.allocations); i++ {
+		if a := d.allocations[i]; at < a.end() && a.base <= at+size+distance {
+			at = align(a.end()+distance, alignment)
+			i = -1 // there may be others
+		}
+	}
+	d.allocations = append(d.allocations, &allocation{kind: k, base: at, data: make([]byte, size)})
+	d.next = at + size + distance
+	d.used += size
+	return at, nil
+}
+
+// find gives the allocation that an address is in, nil if there is none.
+func (d *Device) find(addr uint64) *allocation {
+	for _, a := range d.allocations {
+		if addr-a.base < uint64(len(a.data)) {
+			return a
+		}
+	}
+	return nil
+}
+
+// reach gives n bytes at an address of the space, which may be generic, or says what is
+// wrong with the access.
+func (d *Device) reach(space ptx.Space, addr uint64, n int, store bool) (*allocation, []byte, error) {
+	a := d.find(addr)
+	switch {
+	case a == nil:
+		return nil, nil, fmt.Errorf("nothing is at %#x", addr)
+	case a.end()-addr < uint64(n):
+		return nil, nil, fmt.Errorf("%d bytes at %#x are not all in the allocation, which ends at %#x", n, addr, a.end())
+	case store && (a.kind == constant || a.kind == params || a.kind == readOnly):
+		return nil, nil, fmt.Errorf("store to %#x, which is not to be changed", addr)
+	// Kernel parameters are part of the global window (manual 9.7.9.19).
+	case space != ptx.Generic && space != a.space() && !(space == ptx.Global && a.kind == params):
+		return nil, nil, fmt.Errorf("%#x is %s memory, not %s", addr, a.space(), space)
+	}
+	return a, a.data[addr-a.base:][:n], nil
+}

@@ -1,0 +1,232 @@
+package oracle
+
+// This file loads modules: it gives their variables and functions addresses, and the
+// variables their values (manual 5.4); and it lays out shared memory.
+
+import (
+	"fmt"
+	"math/bits"
+
+	"gemu/ptx"
+)
+
+// Module is a module loaded into a device.
+type Module struct {
+	*ptx.Module
+	dev       *Device
+	addresses map[ptx.Symbol]uint64
+	largest   int // bytes of the largest variable that a call passes
+}
+
+// Load loads a module.
+func (d *Device) Load(m *ptx.Module) (*Module, error) {
+	mod := &Module{Module: m, dev: d, addresses: map[ptx.Symbol]uint64{}}
+	var vars []*ptx.Var
+	for _, v := range mod.variables() {
+		if v.Space != ptx.Global && v.Space != ptx.Const || mod.definition(v) != ptx.Symbol(v) {
+			continue
+		}
+		k := variable
+		if v.Space == ptx.Const {
+			k = constant
+		}
+		addr, err := d.allocate(k, uint64(v.Size()))
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
+		}
+		mod.addresses[v] = addr
+		vars = append(vars, v)
+	}
+	for _, decl := range m.Decls {
+		if f, ok := decl.(*ptx.Func); ok && mod.definition(f) == ptx.Symbol(f) {
+			mod.addresses[f] = functions + functionSize*d.functions
+			d.functions++
+		}
+	}
+	for _, v := range vars {
+		mod.initialise(v)
+	}
+	mod.eachInstr(func(in *ptx.Instr) {
+		if in.Call == nil {
+			return
+		}
+		for _, arg := range in.Call.Args {
+			if v, ok := arg.Sym.(*ptx.Var); ok && v.Space == ptx.Param {
+				mod.largest = max(mod.largest, v.Size())
+			}
+		}
+	})
+	return mod, nil
+}
+
+// variables are those of module scope and of the bodies of functions, as they are
+// declared.
+func (m *Module) variables() []*ptx.Var {
+	var list []*ptx.Var
+	for _, decl := range m.Decls {
+		switch decl := decl.(type) {
+		case *ptx.Var:
+			list = append(list, decl)
+		case *ptx.Func:
+			list = append(list, decl.Vars...)
+		}
+	}
+	return list
+}
+
+// definition is what a declaration stands for: of a variable that is declared .extern,
+// and of a function, what the module has of that name.
+func (m *Module) definition(s ptx.Symbol) ptx.Symbol {
+	if v, ok := s.(*ptx.Var); ok && v.Linkage != ptx.Extern {
+		return s
+	}
+	if def := m.Lookup(s.SymbolName()); def != nil {
+		return def
+	}
+	return s
+}
+
+// Address is the generic address of a .global or .const variable or of a function.
+func (m *Module) Address(s ptx.Symbol) (uint64, bool) {
+	addr, ok := m.addresses[m.definition(s)]
+	return addr, ok
+}
+
+// functionAt is the function at an address, nil if none is there.
+func (m *Module) functionAt(addr uint64) *ptx.Func {
+	for s, at := range m.addresses {
+		if f, ok := s.(*ptx.Func); ok && at == addr {
+			return f
+		}
+	}
+	return nil
+}
+
+// initialise gives a variable its initial value (manual 5.4.4).
+func (m *Module) initialise(v *ptx.Var) {
+	data, size := m.dev.Bytes(m.addresses[v]), v.Type.Size()
+	for _, e := range v.Init {
+		copy(data[e.Elem*size:], bytesOf(value{lo: m.initial(v, e)}, size))
+	}
+}
+
+// initial is the value of an element. The place of a shared variable is not known
+// here: its name stands for the beginning of shared memory.
+func (m *Module) initial(v *ptx.Var, e ptx.Init) uint64 {
+	if e.Sym == nil {
+		return e.Imm.As(v.Type)
+	}
+	addr, _ := m.Address(e.Sym)
+	if s, ok := e.Sym.(*ptx.Var); ok && s.Space == ptx.Shared && e.Generic {
+		addr = sharedWindow
+	}
+	addr += uint64(e.Offset)
+	if e.Mask != 0 { // a part of the address: its bits, shifted down
+		addr = addr & e.Mask >> bits.TrailingZeros64(e.Mask)
+	}
+	return addr
+}
+
+// layout is the shared memory of a CTA of a kernel.
+type layout struct {
+	offsets map[*ptx.Var]uint64
+	static  uint64 // bytes of variables with a size
+	dynamic uint64 // where the others begin
+}
+
+// shared lays out the shared memory of a kernel.
+func (m *Module) shared(k *ptx.Func) layout {
+	l := layout{offsets: map[*ptx.Var]uint64{}}
+	runs := m.runnable(k)
+	wanted := map[*ptx.Var]bool{}
+	for f := range runs {
+		for _, v := range f.Vars {
+			wanted[v] = true
+		}
+		f.EachInstr(func(in *ptx.Instr) {
+			in.EachSymbol(func(s ptx.Symbol) {
+				if v, ok := m.definition(s).(*ptx.Var); ok {
+					wanted[v] = true
+				}
+			})
+		})
+	}
+	var open []*ptx.Var
+	alignment := uint64(16)
+	for _, v := range m.variables() {
+		switch {
+		case v.Space != ptx.Shared || !wanted[v] || m.definition(v) != ptx.Symbol(v):
+		case v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0:
+			open = append(open, v)
+			alignment = max(alignment, uint64(v.Alignment()))
+		default:
+			l.offsets[v] = align(l.static, uint64(v.Alignment()))
+			l.static = l.offsets[v] + uint64(v.Size())
+		}
+	}
+	l.dynamic = align(l.static, alignment)
+	for _, v := range open {
+		l.offsets[v] = l.dynamic
+	}
+	return l
+}
+
+// runnable are the functions that can run in a launch of a kernel.
+func (m *Module) runnable(k *ptx.Func) map[*ptx.Func]bool {
+	runs := map[*ptx.Func]bool{}
+	var visit func(s ptx.Symbol)
+	visit = func(s ptx.Symbol) {
+		f, ok := m.definition(s).(*ptx.Func)
+		if !ok || !f.Defined || runs[f] {
+			return
+		}
+		runs[f] = true
+		f.EachInstr(func(in *ptx.Instr) {
+			switch {
+			case in.Call == nil:
+			case in.Call.Target.Sym != nil:
+				visit(in.Call.Target.Sym)
+			default: // through a pointer
+				m.eachPointer(visit)
+			}
+		})
+	}
+	visit(k)
+	return runs
+}
+
+// eachPointer calls do with the symbols that the module uses as values.
+func (m *Module) eachPointer(do func(s ptx.Symbol)) {
+	for _, v := range m.variables() {
+		for _, e := range v.Init {
+			if e.Sym != nil {
+				do(e.Sym)
+			}
+		}
+	}
+	for _, decl := range m.Decls {
+		if f, ok := decl.(*ptx.Func); ok {
+			for _, t := range f.Tables {
+				for _, target := range t.Funcs {
+					do(target)
+				}
+			}
+		}
+	}
+	m.eachInstr(func(in *ptx.Instr) {
+		in.EachSymbol(func(s ptx.Symbol) {
+			if in.Call == nil || in.Call.Target.Sym != s {
+				do(s)
+			}
+		})
+	})
+}
+
+// eachInstr calls do with every instruction of the module.
+func (m *Module) eachInstr(do func(in *ptx.Instr)) {
+	for _, decl := range m.Decls {
+		if f, ok := decl.(*ptx.Func); ok {
+			f.EachInstr(do)
+		}
+	}
+}

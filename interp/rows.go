@@ -1,0 +1,54 @@
+package interp
+
+import "container/heap"
+
+// rowPool gives out the rows of one kind that registers share: the lowest that is free.
+type rowPool struct {
+	busy byLast // rows in use
+	free rowHeap
+}
+
+// busyRow is a row with the last instruction that needs it.
+type busyRow struct {
+	row  int32
+	last int
+}
+
+// take gives a row that no instruction from first on needs, -1 if there is none. first
+// never goes back.
+func (p *rowPool) take(first int) int32 {
+	for len(p.busy) > 0 && p.busy[0].last < first {
+		heap.Push(&p.free, heap.Pop(&p.busy).(busyRow).row)
+	}
+	if len(p.free) == 0 {
+		return -1
+	}
+	return heap.Pop(&p.free).(int32)
+}
+
+// use notes that a row is needed up to instruction last.
+func (p *rowPool) use(row int32, last int) { heap.Push(&p.busy, busyRow{row, last}) }
+
+type byLast []busyRow
+
+func (h byLast) Len() int           { return len(h) }
+func (h byLast) Less(i, j int) bool { return h[i].last < h[j].last }
+func (h byLast) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *byLast) Push(x any)        { *h = append(*h, x.(busyRow)) }
+func (h *byLast) Pop() any          { return cut(h) }
+
+type rowHeap []int32
+
+func (h rowHeap) Len() int           { return len(h) }
+func (h rowHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h rowHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *rowHeap) Push(x any)        { *h = append(*h, x.(int32)) }
+func (h *rowHeap) Pop() any          { return cut(h) }
+
+// cut takes the last element off a list.
+func cut[T any, L ~[]T](list *L) T {
+	n := len(*list) - 1
+	x := (*list)[n]
+	*list = (*list)[:n]
+	return x
+}
