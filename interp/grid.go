@@ -339,8 +339,9 @@ func (s *stallWatch) stalled(g *grid) bool {
 	return false
 }
 
-// hash digests the state of every thread in flight: position, registers and
-// local memory.
+// hash digests all that decides what happens next, but memory: of every thread in
+// flight position, registers and local memory; what waits at barriers; and which
+// warps have their turn next.
 func (g *grid) hash(seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -350,8 +351,15 @@ func (g *grid) hash(seed maphash.Seed) uint64 {
 			continue
 		}
 		maphash.WriteComparable(&h, g.flights[i].index)
+		maphash.WriteComparable(&h, c.next)
+		for i := range c.barriers {
+			b := &c.barriers[i]
+			maphash.WriteComparable(&h, [3]int{b.arrived, b.want, b.popc})
+			maphash.WriteComparable(&h, [2]bool{b.all, b.any})
+		}
 		for i := range c.warps {
 			w := &c.warps[i]
+			maphash.WriteComparable(&h, w.state)
 			if w.state == ended {
 				continue
 			}
