@@ -13,7 +13,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -132,7 +131,7 @@ func (a *array) print(w io.Writer) {
 func newArray(t ptx.Type, shape ...int) (*array, error) {
 	n := t.Size()
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > 1<<36/d {
+		if d < 0 || d > 0 && n > maxData/d {
 			return nil, fmt.Errorf("a buffer of that size is too large")
 		}
 		n *= d
@@ -248,12 +247,9 @@ func readArray(spec string) (*array, error) {
 			name, suffix = spec[:i], s
 		}
 	}
-	b, err := os.ReadFile(name)
+	b, err := readFile(name, maxData)
 	if err != nil {
-		if pe, ok := err.(*os.PathError); ok {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		return nil, err
 	}
 	var a *array
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -277,15 +273,33 @@ func readArray(spec string) (*array, error) {
 	return a, nil
 }
 
+// maxPixels bounds the pictures that are decoded: few bytes can stand for many pixels.
+const maxPixels = 1 << 27
+
 // readPNG decodes a picture to bytes: one per pixel (h×w) if it is gray or
-// wanted so, else four (h×w×4, red green blue alpha, not premultiplied).
+// wanted so, else four (h×w×4, red green blue alpha, not premultiplied). A gray
+// one of 16 bits gives .u16, unless bytes are wanted.
 func readPNG(b []byte, mode string) (*array, error) {
+	head, err := png.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	if int64(head.Width)*int64(head.Height) > maxPixels {
+		return nil, fmt.Errorf("a picture of %d×%d pixels; at most %d pixels are read", head.Width, head.Height, maxPixels)
+	}
 	img, err := png.Decode(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}
 	r := img.Bounds()
 	w, h := r.Dx(), r.Dy()
+	if gray, ok := img.(*image.Gray16); ok && mode == "" {
+		a := &array{ptx.U16, []int{h, w}, make([]byte, 2*w*h)}
+		for i := range w * h {
+			a.setBits(i, uint64(gray.Gray16At(r.Min.X+i%w, r.Min.Y+i/w).Y))
+		}
+		return a, nil
+	}
 	_, gray := img.(*image.Gray)
 	if mode == "gray" || gray && mode != "rgba" {
 		a := &array{ptx.U8, []int{h, w}, make([]byte, w*h)}
@@ -306,13 +320,18 @@ func readPNG(b []byte, mode string) (*array, error) {
 	return a, nil
 }
 
-// writePNG encodes bytes of shape h×w or h×w×4 as a picture.
+// writePNG encodes bytes of shape h×w or h×w×4, or .u16 of shape h×w, as a picture.
 func writePNG(a *array) ([]byte, error) {
-	if a.typ != ptx.U8 {
-		return nil, fmt.Errorf("a picture is made of u8, not %s", a.typ)
-	}
 	var img image.Image
 	switch {
+	case a.typ == ptx.U16 && len(a.shape) == 2:
+		gray := image.NewGray16(image.Rect(0, 0, a.shape[1], a.shape[0]))
+		for i := range a.len() {
+			gray.SetGray16(i%a.shape[1], i/a.shape[1], color.Gray16{Y: uint16(a.bits(i))})
+		}
+		img = gray
+	case a.typ != ptx.U8:
+		return nil, fmt.Errorf("a picture is made of u8, or of u16 if it is gray, not %s", a.typ)
 	case len(a.shape) == 2:
 		img = &image.Gray{Pix: a.data, Stride: a.shape[1], Rect: image.Rect(0, 0, a.shape[1], a.shape[0])}
 	case len(a.shape) == 3 && a.shape[2] == 4:

@@ -275,6 +275,9 @@ func parseDim(flag, s string) (interp.Dim3, error) {
 
 // terminal is the file behind a writer if it is a terminal.
 func terminal(w io.Writer) (*os.File, bool) {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }

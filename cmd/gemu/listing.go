@@ -5,7 +5,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -205,9 +204,9 @@ func (s *sourceFiles) row(name string, n int) listingRow {
 	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
 	lines, ok := s.files[name]
 	if !ok {
-		b, err := os.ReadFile(name)
+		b, err := readFile(name, maxText)
 		if err != nil && !filepath.IsAbs(name) {
-			b, _ = os.ReadFile(filepath.Join(s.dir, name))
+			b, _ = readFile(filepath.Join(s.dir, name), maxText)
 		}
 		lines = strings.Split(string(b), "\n")
 		s.files[name] = lines

@@ -49,7 +49,17 @@ func main() {
 }
 
 // run executes a command line and returns its exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out := &output{Writer: stdout}
+	status := execute(ctx, args, stdin, out, stderr)
+	if out.err != nil {
+		fmt.Fprintf(stderr, "gemu: %v\n", out.err)
+		status = max(status, exitBad)
+	}
+	return status
+}
+
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output, stderr io.Writer) (status int) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "gemu: internal error, please report it: %v\n", r)
@@ -87,15 +97,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if exited >= 0 {
 		return exited
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "gemu: %v\n", err)
-		return exitBad
-	}
 	a := &app{ctx, stdin, stdout, stderr}
-	if err := kctx.Run(a); err != nil {
-		return a.report(err)
+	if err == nil {
+		err = kctx.Run(a)
 	}
-	return exitGood
+	if err == nil || errors.Is(err, stdout.err) { // run reports those of writing
+		return exitGood
+	}
+	return a.report(err)
 }
 
 // exitPanic carries kong's exit out of its parser.
@@ -176,23 +185,4 @@ func (a *app) report(err error) int {
 	}
 	fmt.Fprintf(a.stderr, "gemu: %v\n", err)
 	return exitBad
-}
-
-// readSource reads a PTX file; "-" is standard input.
-func (a *app) readSource(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(a.stdin)
-	}
-	st, err := os.Stat(name)
-	if err == nil && st.IsDir() {
-		return nil, fmt.Errorf("%s is a directory", name)
-	}
-	src, err := os.ReadFile(name)
-	if err != nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			return nil, fmt.Errorf("cannot read %s: %w", name, pe.Err)
-		}
-	}
-	return src, err
 }

@@ -201,21 +201,6 @@ func writeJSON(a *app, name string, v any) error {
 	return writeOutput(a, name, append(b, '\n'))
 }
 
-// writeOutput writes a file; "-" is standard output.
-func writeOutput(a *app, name string, b []byte) error {
-	if name == "-" {
-		_, err := a.stdout.Write(b)
-		return err
-	}
-	if err := os.WriteFile(name, b, 0o644); err != nil {
-		if pe, ok := err.(*os.PathError); ok {
-			err = pe.Err
-		}
-		return fmt.Errorf("cannot write %s: %w", name, err)
-	}
-	return nil
-}
-
 // target is an --out or --expect.
 type target struct {
 	*binding
@@ -294,9 +279,9 @@ func (t *target) write(a *app, bindings map[string]*binding) error {
 }
 
 // pictureShape is the shape of a buffer as a picture: as given, its own, or that
-// of an input picture with as many bytes.
+// of an input picture with as many elements.
 func pictureShape(arr *array, w, h int, bindings map[string]*binding) []int {
-	n := len(arr.data)
+	n := arr.len()
 	switch {
 	case w > 0 && h > 0 && n == w*h:
 		return []int{h, w}
@@ -308,7 +293,7 @@ func pictureShape(arr *array, w, h int, bindings map[string]*binding) []int {
 		return arr.shape
 	}
 	for i := range len(bindings) {
-		if b := bindings[strconv.Itoa(i)]; b != nil && len(b.arr.shape) > 1 && len(b.arr.data) == n {
+		if b := bindings[strconv.Itoa(i)]; b != nil && len(b.arr.shape) > 1 && b.arr.len() == n {
 			return b.arr.shape
 		}
 	}
