@@ -18,7 +18,7 @@ import (
 	"unsafe"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
@@ -41,9 +41,9 @@ const hitAlign = 32
 // reach is the memory an access may go to without being resolved: p + offset
 // for offsets from the base address. last is the highest offset of an element,
 // in elements.
-func (w *warp) reach(a *access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
-	m := w.cta.hits[a.hit]
-	if a.space == ptx.Shared {
+func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
+	m := w.cta.hits[a.Hit]
+	if a.Space == ptx.Shared {
 		m = w.cta.sharedMem
 	} else if m == nil {
 		return nil, 0, 0, false
@@ -57,11 +57,11 @@ func (w *warp) reach(a *access, size int) (p unsafe.Pointer, base, last uint64, 
 }
 
 // loadOne executes a load of one element from per-lane addresses.
-func loadOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
+func loadOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
-			m = mem.Gather[E](rowOf[D](f, in.D), rowOf[A](f, in.A), a.off-base, p, last, m)
+			m = mem.Gather[E](rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A), a.Off-base, p, last, m)
 		}
 		if m == 0 {
 			return
@@ -72,12 +72,12 @@ func loadOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *ins
 }
 
 // storeOne executes a store of one element to per-lane addresses.
-func storeOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
+func storeOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
 	w.cta.changed = true
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
-			m = mem.Scatter[E](rowOf[D](f, in.D), rowOf[A](f, in.A), a.off-base, p, last, m)
+			m = mem.Scatter[E](rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A), a.Off-base, p, last, m)
 		}
 		if m == 0 {
 			return
@@ -88,7 +88,7 @@ func storeOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *in
 
 // oneLane resolves and executes the access of the first lane of m, and returns
 // the others; none after a trap.
-func (w *warp) oneLane(h int, f *regfile.File, in *inst, m uint32) uint32 {
+func (w *warp) oneLane(h int, f *regfile.File, in *code.Instr, m uint32) uint32 {
 	first := m & -m
 	w.eachLane(h, f, in, first, m)
 	if w.err != nil {
@@ -97,143 +97,55 @@ func (w *warp) oneLane(h int, f *regfile.File, in *inst, m uint32) uint32 {
 	return m &^ first
 }
 
-// loadLane chooses how a load executes.
-func loadLane(a *access) lane {
-	plain := a.space != ptx.Local
-	switch {
-	case a.frame:
-		return frameAccess
-	case a.addr == alu.NoSlot && a.space != ptx.Local:
-		return loadFixed
-	case plain && len(a.elems) == 1 && a.elems[0].slot != alu.NoSlot && a.size <= 8:
-		switch {
-		case a.addr == alu.Q && a.elems[0].slot == alu.R:
-			return loadKind[uint64, uint32](a)
-		case a.addr == alu.Q:
-			return loadKind[uint64, uint64](a)
-		case a.elems[0].slot == alu.R:
-			return loadKind[uint32, uint32](a)
-		default:
-			return loadKind[uint32, uint64](a)
-		}
-	case plain && len(a.elems) > 1 && a.size <= 8:
-		return loadVector
-	case a.space == ptx.Local && a.addr != alu.NoSlot:
-		return localAccess
-	}
-	return accessEach
-}
-
-func loadKind[A, D mem.Slot](a *access) lane {
-	switch {
-	case a.size == 1 && a.signed:
-		return loadOne[int8, A, D]
-	case a.size == 1:
-		return loadOne[uint8, A, D]
-	case a.size == 2 && a.signed:
-		return loadOne[int16, A, D]
-	case a.size == 2:
-		return loadOne[uint16, A, D]
-	case a.size == 4 && a.signed:
-		return loadOne[int32, A, D]
-	case a.size == 4:
-		return loadOne[uint32, A, D]
-	}
-	return loadOne[uint64, A, D]
-}
-
-// storeLane chooses how a store executes.
-func storeLane(a *access) lane {
-	plain := a.space != ptx.Local && a.addr != alu.NoSlot
-	switch {
-	case a.frame:
-		return frameAccess
-	case plain && len(a.elems) == 1 && a.elems[0].slot != alu.NoSlot && a.size <= 8:
-		switch {
-		case a.addr == alu.Q && a.elems[0].slot == alu.R:
-			return storeKind[uint64, uint32](a)
-		case a.addr == alu.Q:
-			return storeKind[uint64, uint64](a)
-		case a.elems[0].slot == alu.R:
-			return storeKind[uint32, uint32](a)
-		default:
-			return storeKind[uint32, uint64](a)
-		}
-	case plain && len(a.elems) > 1 && a.size <= 8:
-		return storeVector
-	case a.space == ptx.Local && a.addr != alu.NoSlot:
-		return localAccess
-	}
-	return accessEach
-}
-
-func storeKind[A, D mem.Slot](a *access) lane {
-	switch a.size {
-	case 1:
-		return storeOne[uint8, A, D]
-	case 2:
-		return storeOne[uint16, A, D]
-	case 4:
-		return storeOne[uint32, A, D]
-	}
-	return storeOne[uint64, A, D]
-}
-
-// at is the address of a lane whose register has the value v: it wraps in the
-// register's width.
-func (a *access) at(v uint64) uint64 {
-	if v += a.off; a.addr == alu.R {
-		v = uint64(uint32(v))
-	}
-	return v
-}
+// access is what a memory instruction accesses.
+func (w *warp) access(in *code.Instr) *code.Access { return &w.cta.code.Access[in.Side] }
 
 // addresses gives the lanes' addresses, in a row of their own that destinations
 // cannot overwrite.
-func (a *access) addresses(f *regfile.File, into *regfile.Row64) {
-	switch a.addr {
-	case alu.Q:
-		src := f.Src64(a.row)
+func addresses(f *regfile.File, in *code.Instr, a *code.Access, into *regfile.Row64) {
+	switch a.Addr {
+	case code.Q:
+		src := f.Src64(in.A)
 		for i := range into {
-			into[i] = src[i] + a.off
+			into[i] = src[i] + a.Off
 		}
-	case alu.R:
-		src := f.Src32(a.row)
+	case code.R:
+		src := f.Src32(in.A)
 		for i := range into {
-			into[i] = uint64(src[i] + uint32(a.off))
+			into[i] = uint64(src[i] + uint32(a.Off))
 		}
 	default:
 		for i := range into {
-			into[i] = a.off
+			into[i] = a.Off
 		}
 	}
 }
 
 // loadVector loads several elements from per-lane addresses.
-func loadVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
+func loadVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
 	var addr regfile.Row64
-	a.addresses(f, &addr)
+	addresses(f, in, a, &addr)
 	for ; m != 0; m = w.oneLane(h, f, in, m) {
-		p, base, last, ok := w.reach(a, a.bytes)
+		p, base, last, ok := w.reach(a, a.Bytes)
 		if !ok {
 			continue
 		}
 		var good uint32
-		good, m = mem.Reach(&addr, base, last, a.bytes, m)
+		good, m = mem.Reach(&addr, base, last, a.Bytes, m)
 		all := ^uint64(0)
-		for i, e := range a.elems {
-			off := uint64(i*a.size) - base
+		for i, e := range a.Elems {
+			off := uint64(i*a.Size) - base
 			switch {
-			case e.slot == alu.NoSlot:
-			case e.slot == alu.R && a.size == 4:
-				mem.Gather[uint32](&f.R[e.row], &addr, off, p, all, good)
-			case e.slot == alu.Q && a.size == 8:
-				mem.Gather[uint64](&f.Q[e.row], &addr, off, p, all, good)
+			case e.Slot == code.NoSlot:
+			case e.Slot == code.R && a.Size == 4:
+				mem.Gather[uint32](&f.R[e.Row], &addr, off, p, all, good)
+			case e.Slot == code.Q && a.Size == 8:
+				mem.Gather[uint64](&f.Q[e.Row], &addr, off, p, all, good)
 			default:
 				for n := good; n != 0; n &= n - 1 {
 					lane := bits.TrailingZeros32(n) & 31
-					a.put(f, e, lane, mem.LoadBits(unsafe.Add(p, addr[lane]+off), a.size))
+					put(a, f, e, lane, mem.LoadBits(unsafe.Add(p, addr[lane]+off), a.Size))
 				}
 			}
 		}
@@ -244,24 +156,24 @@ func loadVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 }
 
 // storeVector stores several elements to per-lane addresses, lane by lane.
-func storeVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
+func storeVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
 	w.cta.changed = true
 	var addr regfile.Row64
-	a.addresses(f, &addr)
+	addresses(f, in, a, &addr)
 	for ; m != 0; m = w.oneLane(h, f, in, m) {
-		p, base, last, ok := w.reach(a, a.bytes)
+		p, base, last, ok := w.reach(a, a.Bytes)
 		if !ok {
 			continue
 		}
 		var good uint32
-		good, m = mem.Reach(&addr, base, last, a.bytes, m)
+		good, m = mem.Reach(&addr, base, last, a.Bytes, m)
 		for n := good; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
 			q := unsafe.Add(p, addr[lane]-base)
-			for i, e := range a.elems {
-				if e.slot != alu.NoSlot {
-					mem.StoreBits(unsafe.Add(q, i*a.size), a.size, a.get(f, e, lane))
+			for i, e := range a.Elems {
+				if e.Slot != code.NoSlot {
+					mem.StoreBits(unsafe.Add(q, i*a.Size), a.Size, get(f, e, lane))
 				}
 			}
 		}
@@ -272,127 +184,112 @@ func storeVector(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 }
 
 // put writes a loaded element to a lane's register, extended to its slot.
-func (a *access) put(f *regfile.File, e elem, lane int, v uint64) {
-	v = a.extend(v)
-	switch e.slot {
-	case alu.R:
-		f.R[e.row][lane] = uint32(v)
-	case alu.Q:
-		f.Q[e.row][lane] = v
+func put(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64) {
+	v = a.Extend(v)
+	switch e.Slot {
+	case code.R:
+		f.R[e.Row][lane] = uint32(v)
+	case code.Q:
+		f.Q[e.Row][lane] = v
 	}
 }
 
 // get reads an element to store from a lane's register.
-func (a *access) get(f *regfile.File, e elem, lane int) uint64 {
-	if e.slot == alu.Q {
-		return f.Src64(e.row)[lane]
+func get(f *regfile.File, e code.Elem, lane int) uint64 {
+	if e.Slot == code.Q {
+		return f.Src64(e.Row)[lane]
 	}
-	return uint64(f.Src32(e.row)[lane])
+	return uint64(f.Src32(e.Row)[lane])
 }
 
 // loadFixed loads from an address that is the same in every lane.
-func loadFixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
+func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
 	var p unsafe.Pointer
-	if a.space == ptx.Shared {
-		p = a.within(w.cta.sharedMem, a.off)
+	if a.Space == ptx.Shared {
+		p = within(a, w.cta.sharedMem, a.Off)
 	} else {
-		p = a.atFixed()
+		p = atFixed(a)
 	}
 	if p == nil {
 		w.eachLane(h, f, in, m, m)
 		return
 	}
-	for i, e := range a.elems {
-		v := a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size))
-		switch e.slot {
-		case alu.R:
-			mem.FillRow(&f.R[e.row], uint32(v), m)
-		case alu.Q:
-			mem.FillRow(&f.Q[e.row], v, m)
+	for i, e := range a.Elems {
+		v := a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))
+		switch e.Slot {
+		case code.R:
+			mem.FillRow(&f.R[e.Row], uint32(v), m)
+		case code.Q:
+			mem.FillRow(&f.Q[e.Row], v, m)
 		}
 	}
 }
 
 // atFixed is what an access to a fixed address in device memory goes to; nil if it
 // is at fault, or of elements that are no element of a row.
-func (a *access) atFixed() unsafe.Pointer {
-	if a.fixed == nil {
+func atFixed(a *code.Access) unsafe.Pointer {
+	if a.Fixed == nil {
 		return nil
 	}
-	return a.within(a.fixed, a.off-a.fixed.Base)
+	return within(a, a.Fixed, a.Off-a.Fixed.Base)
 }
 
 // within is offset off of the memory, if the access may go there.
-func (a *access) within(m *mem.Allocation, off uint64) unsafe.Pointer {
-	n, request := uint64(a.bytes), a.request()
-	if off > m.Size || n > m.Size-off || off%n != 0 || a.size > 8 || !request.Allowed(m) { // freed memory has no size
+func within(a *code.Access, m *mem.Allocation, off uint64) unsafe.Pointer {
+	n, request := uint64(a.Bytes), a.Request()
+	if off > m.Size || n > m.Size-off || off%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has no size
 		return nil
 	}
 	return unsafe.Add(m.Ptr, off)
 }
 
-// request is the access in the words of package mem.
-func (a *access) request() mem.Access {
-	kind := mem.Load
-	switch {
-	case a.atom != nil:
-		kind = mem.Atomic
-	case a.store:
-		kind = mem.Store
-	}
-	return mem.Access{Space: a.space, Bytes: a.bytes, Kind: kind}
-}
-
-// writes reports whether the access changes memory.
-func (a *access) writes() bool { return a.store || a.atom != nil }
-
 // frameAccess loads or stores a variable of the running function's local frame.
-func frameAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	off := int64(in.mem.off)
-	if off < 0 || !w.localRow(h, f, in.mem, uint64(4*w.frame.local)+uint64(off), m) {
+func frameAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	off := int64(w.access(in).Off)
+	if off < 0 || !w.localRow(h, f, w.access(in), uint64(4*w.frame.local)+uint64(off), m) {
 		w.eachLane(h, f, in, m, m)
 	}
 }
 
 // localAccess loads or stores local memory at per-lane addresses, that are often the
 // same.
-func localAccess(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
-	if a.addr == alu.Q {
-		accessLocal(w, h, f, in, f.Src64(a.row), m)
+func localAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	if a.Addr == code.Q {
+		accessLocal(w, h, f, in, f.Src64(in.A), m)
 	} else {
-		accessLocal(w, h, f, in, f.Src32(a.row), m)
+		accessLocal(w, h, f, in, f.Src32(in.A), m)
 	}
 }
 
-func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *inst, addr *[regfile.Lanes]A, m uint32) {
-	a := in.mem
+func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, addr *[regfile.Lanes]A, m uint32) {
+	a := w.access(in)
 	first := addr[bits.TrailingZeros32(m)&31]
 	same := true
 	for n := m; n != 0 && same; n &= n - 1 {
 		same = addr[bits.TrailingZeros32(n)&31] == first
 	}
-	if same && w.localRow(h, f, a, uint64(first+A(a.off)), m) {
+	if same && w.localRow(h, f, a, uint64(first+A(a.Off)), m) {
 		return
 	}
-	if len(a.elems) != 1 || a.elems[0].slot == alu.NoSlot || a.size > 8 {
+	if len(a.Elems) != 1 || a.Elems[0].Slot == code.NoSlot || a.Size > 8 {
 		w.eachLane(h, f, in, m, m)
 		return
 	}
-	e, size, words := a.elems[0], uint64(a.size), w.local[h]
+	e, size, words := a.Elems[0], uint64(a.Size), w.local[h]
 	from, to := w.localRange()
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		at := uint64(addr[lane] + A(a.off))
+		at := uint64(addr[lane] + A(a.Off))
 		if at < from || at > to || size > to-at || at&(size-1) != 0 {
 			w.eachLane(h, f, in, n, n)
 			return
 		}
-		if a.store {
-			words.Store(int(at), lane, a.size, a.get(f, e, lane))
+		if a.Store {
+			words.Store(int(at), lane, a.Size, get(f, e, lane))
 		} else {
-			a.put(f, e, lane, words.Load(int(at), lane, a.size))
+			put(a, f, e, lane, words.Load(int(at), lane, a.Size))
 		}
 	}
 }
@@ -403,33 +300,33 @@ func (w *warp) localRange() (from, to uint64) { return 4 * kernelFrame, 4 * uint
 // localRow executes an access to local memory at an address, in bytes, that is the
 // same in all lanes: word i of all lanes is one row, so nothing is computed per lane.
 // It reports whether the access is one that it can execute.
-func (w *warp) localRow(h int, f *regfile.File, a *access, addr uint64, m uint32) bool {
+func (w *warp) localRow(h int, f *regfile.File, a *code.Access, addr uint64, m uint32) bool {
 	from, to := w.localRange()
-	if addr < from || addr > to || uint64(a.bytes) > to-addr || addr%uint64(a.bytes) != 0 || a.size > 8 {
+	if addr < from || addr > to || uint64(a.Bytes) > to-addr || addr%uint64(a.Bytes) != 0 || a.Size > 8 {
 		return false
 	}
-	for i, e := range a.elems {
-		if e.slot == alu.NoSlot {
+	for i, e := range a.Elems {
+		if e.Slot == code.NoSlot {
 			continue
 		}
-		at := int(addr) + i*a.size
+		at := int(addr) + i*a.Size
 		words := w.local[h][at/4:]
 		switch {
-		case a.size == 4 && e.slot == alu.R && !a.store:
-			mem.CopyRow(&f.R[e.row], &words[0], m)
-		case a.size == 4 && e.slot == alu.R:
-			mem.CopyRow(&words[0], f.Src32(e.row), m)
-		case a.size == 8 && !a.store:
-			words.LoadRow64(&f.Q[e.row], 0, m)
-		case a.size == 8:
-			words.StoreRow64(f.Src64(e.row), 0, m)
+		case a.Size == 4 && e.Slot == code.R && !a.Store:
+			mem.CopyRow(&f.R[e.Row], &words[0], m)
+		case a.Size == 4 && e.Slot == code.R:
+			mem.CopyRow(&words[0], f.Src32(e.Row), m)
+		case a.Size == 8 && !a.Store:
+			words.LoadRow64(&f.Q[e.Row], 0, m)
+		case a.Size == 8:
+			words.StoreRow64(f.Src64(e.Row), 0, m)
 		default:
 			for n := m; n != 0; n &= n - 1 {
 				lane := bits.TrailingZeros32(n) & 31
-				if a.store {
-					words.Store(at&3, lane, a.size, a.get(f, e, lane))
+				if a.Store {
+					words.Store(at&3, lane, a.Size, get(f, e, lane))
 				} else {
-					a.put(f, e, lane, words.Load(at&3, lane, a.size))
+					put(a, f, e, lane, words.Load(at&3, lane, a.Size))
 				}
 			}
 		}
@@ -438,15 +335,17 @@ func (w *warp) localRow(h int, f *regfile.File, a *access, addr uint64, m uint32
 }
 
 // accessEach executes a load or store lane by lane.
-func accessEach(w *warp, h int, f *regfile.File, in *inst, m uint32) { w.eachLane(h, f, in, m, m) }
+func accessEach(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	w.eachLane(h, f, in, m, m)
+}
 
 // eachLane resolves the address of each lane of m and executes the access there.
 // A trap names those lanes of all that fault.
-func (w *warp) eachLane(h int, f *regfile.File, in *inst, m, all uint32) {
-	a := in.mem
+func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
+	a := w.access(in)
 	var addr regfile.Row64
-	w.addresses(h, a, &addr)
-	if a.store && a.space != ptx.Local {
+	w.addresses(h, in, a, &addr)
+	if a.Store && a.Space != ptx.Local {
 		w.cta.changed = true
 	}
 	for ; m != 0; m &= m - 1 {
@@ -455,26 +354,26 @@ func (w *warp) eachLane(h int, f *regfile.File, in *inst, m, all uint32) {
 		if w.err != nil {
 			return
 		}
-		for i, e := range a.elems {
-			if e.slot == alu.NoSlot {
+		for i, e := range a.Elems {
+			if e.Slot == code.NoSlot {
 				continue
 			}
-			for part := 0; part < a.size; part += 8 {
-				n := min(a.size, 8)
-				at := i*a.size + part
+			for part := 0; part < a.Size; part += 8 {
+				n := min(a.Size, 8)
+				at := i*a.Size + part
 				reg := e
 				if part > 0 {
-					reg.row = e.row2
+					reg.Row = e.High
 				}
 				switch {
-				case p == nil && a.store:
-					w.local[h].Store(int(local)+at, lane, n, a.get(f, reg, lane))
+				case p == nil && a.Store:
+					w.local[h].Store(int(local)+at, lane, n, get(f, reg, lane))
 				case p == nil:
-					a.put(f, reg, lane, w.local[h].Load(int(local)+at, lane, n))
-				case a.store:
-					mem.StoreBits(unsafe.Add(p, at), n, a.get(f, reg, lane))
+					put(a, f, reg, lane, w.local[h].Load(int(local)+at, lane, n))
+				case a.Store:
+					mem.StoreBits(unsafe.Add(p, at), n, get(f, reg, lane))
 				default:
-					a.put(f, reg, lane, mem.LoadBits(unsafe.Add(p, at), n))
+					put(a, f, reg, lane, mem.LoadBits(unsafe.Add(p, at), n))
 				}
 			}
 		}
@@ -490,15 +389,15 @@ func (w *warp) view() mem.View {
 // resolve finds the memory of one lane's access: a pointer, or for local memory
 // nil and the byte offset. It traps if there is none; the trap names all lanes of m
 // that fail too.
-func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local uint64) {
-	a := in.mem
-	view, request := w.view(), a.request()
+func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local uint64) {
+	a := w.access(in)
+	view, request := w.view(), a.Request()
 	place, fault := view.Resolve(&request, addr)
 	if fault != nil {
-		t := w.fail(in.src, 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
-		t.Addr, t.Bytes, t.Near = addr, a.bytes, fault.Near
+		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Near = addr, a.Bytes, fault.Near
 		var all regfile.Row64
-		w.addresses(h, a, &all)
+		w.addresses(h, in, a, &all)
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m) & 31
 			if _, fault := view.Resolve(&request, all[lane]); fault != nil {
@@ -512,17 +411,17 @@ func (w *warp) resolve(in *inst, h, lane int, addr uint64, m uint32) (p unsafe.P
 	}
 	// Who looks there again adds offsets in 64 bits, so all of it must be out of
 	// reach for 32-bit addresses that wrap.
-	wraps := a.addr == alu.R && place.Alloc.Base+place.Alloc.Span > 1<<32
-	if place.Alloc.Base%hitAlign == 0 && a.space != ptx.Shared && !wraps {
-		w.cta.hits[a.hit] = place.Alloc
+	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
+	if place.Alloc.Base%hitAlign == 0 && a.Space != ptx.Shared && !wraps {
+		w.cta.hits[a.Hit] = place.Alloc
 	}
 	return unsafe.Add(place.Alloc.Ptr, place.Off), 0
 }
 
 // addresses gives the addresses of the lanes of half h.
-func (w *warp) addresses(h int, a *access, into *regfile.Row64) {
-	a.addresses(&w.files[h], into)
-	if a.frame {
+func (w *warp) addresses(h int, in *code.Instr, a *code.Access, into *regfile.Row64) {
+	addresses(&w.files[h], in, a, into)
+	if a.Frame {
 		for i := range into {
 			into[i] += 4 * uint64(w.frame.local)
 		}
@@ -530,16 +429,16 @@ func (w *warp) addresses(h int, a *access, into *regfile.Row64) {
 }
 
 // atomLane executes atom and red, one lane after the other.
-func atomLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
-	t := a.atom
+func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	t := a.Atom
 	var addr regfile.Row64
-	a.addresses(f, &addr)
-	p, base, last, ok := w.reach(a, a.bytes)
-	shift := -log2(a.bytes)
-	host := w.cta.grid.atomics && !w.cta.turn && !t.shared
-	onShared := *t // the same, on shared memory
-	onShared.flush = false
+	addresses(f, in, a, &addr)
+	p, base, last, ok := w.reach(a, a.Bytes)
+	shift := -bits.TrailingZeros(uint(a.Bytes))
+	parallel := w.cta.grid.atomics && !w.cta.turn && !t.Shared
+	onShared := t.Reduction // the same, on shared memory
+	onShared.Flush = false
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		o := addr[lane] - base
@@ -550,56 +449,56 @@ func atomLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			if q, _ = w.resolve(in, h, lane, addr[lane], m); w.err != nil {
 				return
 			}
-			p, base, last, ok = w.reach(a, a.bytes)
+			p, base, last, ok = w.reach(a, a.Bytes)
 		}
-		for i, e := range a.elems {
-			b, c := t.b[i], elem{}
-			if t.c != nil {
-				c = t.c[i]
+		for i, e := range a.Elems {
+			b, c := t.B[i], code.Elem{}
+			if t.C != nil {
+				c = t.C[i]
 			}
-			if a.size == 16 {
+			if a.Size == 16 {
 				w.atom128(f, q, lane, t, e, b, c)
 				continue
 			}
-			r := unsafe.Add(q, i*a.size)
-			bv, cv := a.get(f, b, lane), uint64(0)
-			if t.c != nil {
-				cv = a.get(f, c, lane)
+			r := unsafe.Add(q, i*a.Size)
+			bv, cv := get(f, b, lane), uint64(0)
+			if t.C != nil {
+				cv = get(f, c, lane)
 			}
 			var old, now uint64
 			switch {
-			case a.space == ptx.Generic && mem.InWindow(addr[lane], ptx.Shared):
-				old = mem.LoadBits(r, a.size)
-				now = onShared.apply(old, bv, cv)
-				mem.StoreBits(r, a.size, now)
-			case host:
-				old, now = t.host(r, a.size, bv, cv)
+			case a.Space == ptx.Generic && mem.InWindow(addr[lane], ptx.Shared):
+				old = mem.LoadBits(r, a.Size)
+				now = apply(onShared, old, bv, cv)
+				mem.StoreBits(r, a.Size, now)
+			case parallel:
+				old, now = host(t.Reduction, r, a.Size, bv, cv)
 			default:
-				old = mem.LoadBits(r, a.size)
-				now = t.apply(old, bv, cv)
-				mem.StoreBits(r, a.size, now)
+				old = mem.LoadBits(r, a.Size)
+				now = apply(t.Reduction, old, bv, cv)
+				mem.StoreBits(r, a.Size, now)
 			}
 			if old != now {
 				w.cta.changed = true
 			}
-			switch e.slot {
-			case alu.R:
-				f.R[e.row][lane] = uint32(old)
-			case alu.Q:
-				f.Q[e.row][lane] = old
+			switch e.Slot {
+			case code.R:
+				f.R[e.Row][lane] = uint32(old)
+			case code.Q:
+				f.Q[e.Row][lane] = old
 			}
 		}
 	}
 }
 
 // atom128 is exch and cas of 128 bits.
-func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, t *rmw, d, b, c elem) {
+func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, t *code.Atom, d, b, c code.Elem) {
 	lo, hi := (*uint64)(p), (*uint64)(unsafe.Add(p, 8))
 	oldLo, oldHi := *lo, *hi
-	newLo, newHi := f.Src64(b.row)[lane], f.Src64(b.row2)[lane]
-	if t.op == atomCas {
+	newLo, newHi := f.Src64(b.Row)[lane], f.Src64(b.High)[lane]
+	if t.Op == code.AtomCas {
 		if oldLo == newLo && oldHi == newHi {
-			newLo, newHi = f.Src64(c.row)[lane], f.Src64(c.row2)[lane]
+			newLo, newHi = f.Src64(c.Row)[lane], f.Src64(c.High)[lane]
 		} else {
 			newLo, newHi = oldLo, oldHi
 		}
@@ -608,19 +507,19 @@ func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, t *rmw, d, b
 	if oldLo != newLo || oldHi != newHi {
 		w.cta.changed = true
 	}
-	if d.slot == alu.Q {
-		f.Q[d.row][lane], f.Q[d.row2][lane] = oldLo, oldHi
+	if d.Slot == code.Q {
+		f.Q[d.Row][lane], f.Q[d.High][lane] = oldLo, oldHi
 	}
 }
 
 // host applies the operation with the host's atomics, for CTAs that run at the
 // same time.
-func (t *rmw) host(p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
+func host(t code.Reduction, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)
 		for {
 			old = hostatomic.LoadUint64(q)
-			now = t.apply(old, b, c)
+			now = apply(t, old, b, c)
 			if old == now || hostatomic.CompareAndSwapUint64(q, old, now) {
 				return old, now
 			}
@@ -630,7 +529,7 @@ func (t *rmw) host(p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	for {
 		v := hostatomic.LoadUint32(q)
 		old = uint64(v)
-		now = t.apply(old, b, c)
+		now = apply(t, old, b, c)
 		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(now)) {
 			return old, now
 		}
@@ -638,15 +537,15 @@ func (t *rmw) host(p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 }
 
 // apply is the operation on values (manual 9.7.13.5).
-func (t *rmw) apply(a, b, c uint64) uint64 {
-	bits := t.typ.Bits()
+func apply(t code.Reduction, a, b, c uint64) uint64 {
+	bits := t.Type.Bits()
 	mask := ^uint64(0) >> (64 - bits)
-	switch t.op {
-	case atomAdd:
-		switch t.typ {
+	switch t.Op {
+	case code.AtomAdd:
+		switch t.Type {
 		case ptx.F32:
 			x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
-			if t.flush {
+			if t.Flush {
 				x, y = fp.FTZ32(x), fp.FTZ32(y)
 				return uint64(math.Float32bits(fp.FTZ32(fp.Canon32(x + y))))
 			}
@@ -655,44 +554,44 @@ func (t *rmw) apply(a, b, c uint64) uint64 {
 			return math.Float64bits(fp.Canon64(math.Float64frombits(a) + math.Float64frombits(b)))
 		}
 		return (a + b) & mask
-	case atomAnd:
+	case code.AtomAnd:
 		return a & b
-	case atomOr:
+	case code.AtomOr:
 		return a | b
-	case atomXor:
+	case code.AtomXor:
 		return a ^ b
-	case atomExch:
+	case code.AtomExch:
 		return b & mask
-	case atomCas:
+	case code.AtomCas:
 		if a == b&mask {
 			return c & mask
 		}
 		return a
-	case atomInc:
+	case code.AtomInc:
 		if a >= b {
 			return 0
 		}
 		return a + 1
-	case atomDec:
+	case code.AtomDec:
 		if a == 0 || a > b {
 			return b
 		}
 		return a - 1
 	}
 	less := a < b&mask
-	if t.typ.IsSigned() {
+	if t.Type.IsSigned() {
 		n := 64 - bits
 		less = int64(a<<n) < int64(b<<n)
 	}
-	if less == (t.op == atomMin) {
+	if less == (t.Op == code.AtomMin) {
 		return a
 	}
 	return b & mask
 }
 
 // isspacep tells in which window generic addresses lie.
-func isspacep(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	if in.D == noRow {
+func isspacep(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.D == code.NoRow {
 		return
 	}
 	a := f.Src64(in.A)
@@ -715,26 +614,23 @@ func isspacep(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	f.SetP(in.D, m, t)
 }
 
-// noRow in place of a destination stands for none.
-const noRow = alu.NoPred
-
 // frameAddress32 and frameAddress64 give the address of a variable of the
 // running function's local frame.
-func frameAddress32(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func frameAddress32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	mem.FillRow(&f.R[in.D], uint32(4*uint64(w.frame.local)+in.Imm), m)
 }
 
-func frameAddress64(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func frameAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	mem.FillRow(&f.Q[in.D], 4*uint64(w.frame.local)+in.Imm, m)
 }
 
-func frameSource(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool) {
+func frameSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
 	return affinetrack.Value{Base: 4*uint64(w.frame.local) + in.Imm}, true
 }
 
 // stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
 // the static frame.
-func stacksave(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func stacksave(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.local))
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -742,7 +638,7 @@ func stacksave(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		if w.frame.fn.allocates {
 			v += uint64(f.R[w.frame.fn.taken][i])
 		}
-		if in.Imm&1 != 0 {
+		if in.Op == code.Stacksave64 {
 			f.Q[in.D][i] = v
 		} else {
 			f.R[in.D][i] = uint32(v)
@@ -750,45 +646,45 @@ func stacksave(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	}
 }
 
-func stackrestore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func stackrestore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.local))
 	taken := &f.R[w.frame.fn.taken]
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		v := uint64(0)
-		if in.Imm&1 != 0 {
+		if in.Op == code.Stackrestore64 {
 			v = f.Src64(in.A)[i]
 		} else {
 			v = uint64(f.Src32(in.A)[i])
 		}
 		if v < base || v-base > uint64(taken[i]) {
-			w.fail(in.src, 1<<(32*h+i), ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
+			w.fail(w.src(in), 1<<(32*h+i), ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
 			return
 		}
 		taken[i] = uint32(v - base)
 	}
 }
 
-func alloca(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func alloca(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.local))
-	align := in.Imm >> 1
+	align := in.Imm
 	taken := &f.R[w.frame.fn.taken]
 	limit := 4 * uint64(w.cta.grid.stackWords)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		size := uint64(0)
-		if in.Imm&1 != 0 {
+		if in.Op == code.Alloca64 {
 			size = f.Src64(in.A)[i]
 		} else {
 			size = uint64(f.Src32(in.A)[i])
 		}
 		at := (base + uint64(taken[i]) + align - 1) / align * align
 		if size > limit || at+size > limit {
-			w.fail(in.src, 1<<(32*h+i), ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", ErrStackOverflow, size, at, limit)
+			w.fail(w.src(in), 1<<(32*h+i), ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", ErrStackOverflow, size, at, limit)
 			return
 		}
 		taken[i] = uint32(at + (size+3)/4*4 - base)
-		if in.Imm&1 != 0 {
+		if in.Op == code.Alloca64 {
 			f.Q[in.D][i] = at
 		} else {
 			f.R[in.D][i] = uint32(at)

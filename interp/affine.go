@@ -14,77 +14,115 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
 // shadowAt is the shadow of a source operand.
-func shadowAt(f *regfile.File, s alu.Slot, row int32) *regfile.Compact {
-	if s == alu.Q {
+func shadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
+	if s == code.Q {
 		return f.Shadow64(row)
 	}
 	return f.Shadow32(row)
 }
 
-// vector executes the instruction on the lanes, without a look at shadows.
-func (in *inst) vector(w *warp, h int, f *regfile.File, m uint32) {
-	if in.op != nil {
-		in.op.Vec(f, &in.Operands, m)
-		return
-	}
-	in.form.lane(w, h, f, in, m)
-}
-
 // affineGeneric executes an instruction on the lanes, after expanding what it
 // reads.
-func affineGeneric(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	for _, o := range in.form.expand {
-		if o.slot == alu.Q {
-			f.Expand64(o.row, m)
-		} else {
-			f.Expand32(o.row, m)
+func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.How.Expand != 0 {
+		w.expandSources(f, in, m)
+	}
+	w.onLanes(h, f, in, m)
+	if in.How.Dirty {
+		w.uncompact(f, in, m)
+	}
+}
+
+// expandSources expands what the instruction reads that may be only in shadows.
+func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	e := in.How.Expand
+	for i, row := range in.Sources() {
+		if e>>i&1 == 0 {
+			continue
+		}
+		slot := s.Src[i]
+		if s.Side == code.AccessSide {
+			slot = w.access(in).Addr
+		}
+		expand(f, code.Row{Slot: slot, Row: row}, m)
+	}
+	if e&code.OperandList == 0 {
+		return
+	}
+	if s.Side == code.CallSide {
+		for _, p := range w.cta.code.Calls[in.Side].Args {
+			expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
+		}
+		return
+	}
+	a := w.access(in)
+	if a.Atom != nil {
+		expandElems(f, a.Atom.B, a.Size, m)
+		expandElems(f, a.Atom.C, a.Size, m)
+		return
+	}
+	expandElems(f, a.Elems, a.Size, m)
+}
+
+// uncompact records that the lanes of m have the results of the instruction in their
+// rows.
+func (w *warp) uncompact(f *regfile.File, in *code.Instr, m uint32) {
+	if s := &code.Signatures[in.Op]; s.Side != code.AccessSide {
+		uncompactRow(f, code.Row{Slot: s.Dst, Row: in.D}, m)
+		return
+	}
+	for _, e := range w.access(in).Elems {
+		if e.Slot != code.NoSlot {
+			uncompactRow(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
 		}
 	}
-	in.vector(w, h, f, m)
-	for _, o := range in.form.dirty {
-		c := shadowOf(f, o)
-		c.Mask &^= m
-		c.Clean &^= m
-	}
+}
+
+func uncompactRow(f *regfile.File, o code.Row, m uint32) {
+	c := shadowOf(f, o)
+	c.Mask &^= m
+	c.Clean &^= m
 }
 
 // keepCompact makes a register compact for the lanes of m.
-func (w *warp) keepCompact(h int, f *regfile.File, form *compactForm, s alu.Slot, row int32, base, stride uint64, m uint32) {
-	c := shadowOf(f, operandRef{s, row})
-	if s == alu.R {
+func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, s code.Slot, row int32, base, stride uint64, m uint32) {
+	c := shadowOf(f, code.Row{Slot: s, Row: row})
+	if s == code.R {
 		base, stride = uint64(uint32(base)), uint64(uint32(stride))
 	}
 	if rest := c.Mask &^ m & uint32(w.live>>(32*h)); rest != 0 {
 		if c.Base == base && c.Stride == stride {
 			c.Mask |= m
-			if form.both {
-				expand(f, operandRef{s, row}, m)
+			if in.How.Both {
+				expand(f, code.Row{Slot: s, Row: row}, m)
 			}
 			return
 		}
-		expand(f, operandRef{s, row}, rest)
+		expand(f, code.Row{Slot: s, Row: row}, rest)
 	}
 	*c = regfile.Compact{Base: base, Stride: stride, Mask: m}
-	if form.both {
+	if in.How.Both {
 		c.Clean = m
-		fillRow(f, operandRef{s, row}, affinetrack.Value{Base: base, Stride: stride}, m)
+		fillRow(f, code.Row{Slot: s, Row: row}, affinetrack.Value{Base: base, Stride: stride}, m)
 	}
 }
 
 // keepProved makes a register uniform for all lanes there are.
-func keepProved(f *regfile.File, in *inst, base uint64, m uint32) {
+func keepProved(f *regfile.File, in *code.Instr, base uint64, m uint32) {
 	c := regfile.Compact{Base: base, Mask: regfile.Full}
-	if in.form.both {
+	if in.How.Both {
 		c.Clean = m
-		fillRow(f, operandRef{in.op.Dst, in.D}, affinetrack.Value{Base: base}, m)
+		fillRow(f, code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}, affinetrack.Value{Base: base}, m)
 	}
-	if in.op.Dst == alu.Q {
+	if code.Signatures[in.Op].Dst == code.Q {
 		f.S.Q[in.D] = c
 		return
 	}
@@ -95,137 +133,117 @@ func keepProved(f *regfile.File, in *inst, base uint64, m uint32) {
 // fix computes the constants of the launch.
 func (g *grid) fix() {
 	k := &g.code.consts
-	value := func(s alu.Slot, row int32) uint64 {
+	value := func(s code.Slot, row int32) uint64 {
 		switch s {
-		case alu.R:
+		case code.R:
 			return k.SR[^row].Base
-		case alu.Q:
+		case code.Q:
 			return k.SQ[^row].Base
-		case alu.P:
+		case code.P:
 			return uint64(k.P[^row] & 1)
 		}
 		return 0
 	}
 	for i := range g.code.fixed {
 		in := &g.code.fixed[i]
+		s := &code.Signatures[in.Op]
 		var v uint64
-		switch op := in.op; in.form.kind {
-		case asArithmetic:
-			v, _ = op.One(value(op.Src[0], in.A), value(op.Src[1], in.B), value(op.Src[2], in.C), value(op.Src[3], in.E), in.Imm)
-		case asSource:
-			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<in.form.width - 1)
-		case asLoad:
-			v = in.mem.extend(mem.LoadBits(in.mem.atFixed(), in.mem.size))
+		d := code.Row{Slot: s.Dst, Row: in.D}
+		switch s.Kind {
+		case code.Arithmetic:
+			v, _ = alu.Single[in.Op](value(s.Src[0], in.A), value(s.Src[1], in.B), value(s.Src[2], in.C), value(s.Src[3], in.E), in.Imm)
+		case code.Source:
+			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<s.Width - 1)
+		case code.Load:
+			a := &g.code.Access[in.Side]
+			v = a.Extend(mem.LoadBits(atFixed(a), a.Size))
+			d = code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row}
 		}
-		k.Set(in.uses.writes[0].slot == alu.Q, in.uses.writes[0].row, v)
+		k.Set(d.Slot == code.Q, d.Row, v)
 	}
 }
 
-// provedArithmetic is how a kernel executes whose operands and result are proved
-// uniform.
-func provedArithmetic(in *inst) lane {
-	return [...]lane{provedNullary, provedUnary, provedBinary, provedTernary, provedQuaternary}[in.op.Sources()]
-}
-
-func provedNullary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	d, _ := in.op.One(0, 0, 0, 0, in.Imm)
+func provedNullary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	d, _ := alu.Single[in.Op](0, 0, 0, 0, in.Imm)
 	keepProved(f, in, d, m)
 }
 
-func provedUnary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op := in.op
-	d, _ := op.One(shadowAt(f, op.Src[0], in.A).Base, 0, 0, 0, in.Imm)
+func provedUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, 0, 0, 0, in.Imm)
 	keepProved(f, in, d, m)
 }
 
-func provedBinary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op := in.op
-	d, _ := op.One(shadowAt(f, op.Src[0], in.A).Base, shadowAt(f, op.Src[1], in.B).Base, 0, 0, in.Imm)
+func provedBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, 0, 0, in.Imm)
 	keepProved(f, in, d, m)
 }
 
-func provedTernary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op := in.op
-	d, _ := op.One(shadowAt(f, op.Src[0], in.A).Base, shadowAt(f, op.Src[1], in.B).Base, shadowAt(f, op.Src[2], in.C).Base, 0, in.Imm)
+func provedTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, 0, in.Imm)
 	keepProved(f, in, d, m)
 }
 
-func provedQuaternary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op := in.op
-	d, _ := op.One(shadowAt(f, op.Src[0], in.A).Base, shadowAt(f, op.Src[1], in.B).Base, shadowAt(f, op.Src[2], in.C).Base, shadowAt(f, op.Src[3], in.E).Base, in.Imm)
+func provedQuaternary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, shadowAt(f, s.Src[3], in.E).Base, in.Imm)
 	keepProved(f, in, d, m)
 }
 
-// affineArithmetic is how a kernel executes whose operands may be compact.
-func affineArithmetic(in *inst) lane {
-	for _, s := range in.op.Src {
-		if s == alu.P {
-			return affineMixed
-		}
-	}
-	switch in.op.Sources() {
-	case 1:
-		return affineUnary
-	case 2:
-		return affineBinary
-	case 3:
-		return affineTernary
-	}
-	return affineMixed
-}
-
-func affineUnary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op, form := in.op, in.form
-	a := shadowAt(f, op.Src[0], in.A)
+func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a := shadowAt(f, s.Src[0], in.A)
 	if a.Mask&m != m {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	if a.Stride == 0 && op.Dst2 == alu.NoSlot {
-		d, _ := op.One(a.Base, 0, 0, 0, in.Imm)
-		w.keepCompact(h, f, form, op.Dst, in.D, d, 0, m)
+	if a.Stride == 0 && s.Dst2 == code.NoSlot {
+		d, _ := alu.Single[in.Op](a.Base, 0, 0, 0, in.Imm)
+		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
 		return
 	}
-	if v, ok := form.fast.Unary(valueOf(a), form.signed, firstOf(m), lastOf(m)); ok {
-		w.keepCompact(h, f, form, op.Dst, in.D, v.Base, v.Stride, m)
+	if v, ok := s.Fast.Unary(valueOf(a), s.Signed, firstOf(m), lastOf(m)); ok {
+		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 		return
 	}
 	affineMixed(w, h, f, in, m)
 }
 
-func affineBinary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op, form := in.op, in.form
-	a, b := shadowAt(f, op.Src[0], in.A), shadowAt(f, op.Src[1], in.B)
+func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
 	if a.Mask&b.Mask&m != m {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	if a.Stride|b.Stride == 0 && op.Dst2 == alu.NoSlot {
-		d, _ := op.One(a.Base, b.Base, 0, 0, in.Imm)
-		w.keepCompact(h, f, form, op.Dst, in.D, d, 0, m)
+	if a.Stride|b.Stride == 0 && s.Dst2 == code.NoSlot {
+		d, _ := alu.Single[in.Op](a.Base, b.Base, 0, 0, in.Imm)
+		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
 		return
 	}
-	if v, ok := form.fast.Binary(valueOf(a), valueOf(b), form.signed, firstOf(m), lastOf(m)); ok {
-		w.keepCompact(h, f, form, op.Dst, in.D, v.Base, v.Stride, m)
+	if v, ok := s.Fast.Binary(valueOf(a), valueOf(b), s.Signed, firstOf(m), lastOf(m)); ok {
+		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 		return
 	}
 	affineMixed(w, h, f, in, m)
 }
 
-func affineTernary(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op, form := in.op, in.form
-	a, b, c := shadowAt(f, op.Src[0], in.A), shadowAt(f, op.Src[1], in.B), shadowAt(f, op.Src[2], in.C)
+func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a, b, c := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B), shadowAt(f, s.Src[2], in.C)
 	if a.Mask&b.Mask&c.Mask&m != m {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	if a.Stride|b.Stride|c.Stride == 0 && op.Dst2 == alu.NoSlot {
-		d, _ := op.One(a.Base, b.Base, c.Base, 0, in.Imm)
-		w.keepCompact(h, f, form, op.Dst, in.D, d, 0, m)
+	if a.Stride|b.Stride|c.Stride == 0 && s.Dst2 == code.NoSlot {
+		d, _ := alu.Single[in.Op](a.Base, b.Base, c.Base, 0, in.Imm)
+		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
 		return
 	}
-	if v, ok := form.fast.Ternary(valueOf(a), valueOf(b), valueOf(c), form.signed, firstOf(m), lastOf(m)); ok {
-		w.keepCompact(h, f, form, op.Dst, in.D, v.Base, v.Stride, m)
+	if v, ok := s.Fast.Ternary(valueOf(a), valueOf(b), valueOf(c), s.Signed, firstOf(m), lastOf(m)); ok {
+		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 		return
 	}
 	affineMixed(w, h, f, in, m)
@@ -241,16 +259,16 @@ func firstOf(m uint32) int { return bits.TrailingZeros32(m) }
 func lastOf(m uint32) int  { return 31 - bits.LeadingZeros32(m) }
 
 // affineMixed executes a kernel by the rules of package affinetrack.
-func affineMixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op, form := in.op, in.form
+func affineMixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
 	a := &w.args
-	*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.out, Slot: slotBits(op.Dst), First: firstOf(m), Last: lastOf(m)}
+	*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Out), Slot: slotBits(s.Dst), First: firstOf(m), Last: lastOf(m)}
 	var once [4]uint64
 	n, missing, uniform := 0, 0, true
-	for i, row := range [4]int32{in.A, in.B, in.C, in.E} {
-		switch s := op.Src[i]; s {
-		case alu.NoSlot:
-		case alu.P:
+	for i, row := range in.Sources() {
+		switch s := s.Src[i]; s {
+		case code.NoSlot:
+		case code.P:
 			p := f.SrcP(row) & m
 			if p != 0 && p != m {
 				affineGeneric(w, h, f, in, m)
@@ -269,7 +287,7 @@ func affineMixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			n++
 		}
 	}
-	selection := form.rule == ptx.AffineSelect
+	selection := s.Rule == ptx.AffineSelect
 	if selection {
 		// It does not look at what it leaves out.
 		if a.P {
@@ -280,12 +298,12 @@ func affineMixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	}
 	var v affinetrack.Value
 	ok := missing == 0
-	switch rule := affinetrack.Rules.Rules[form.rule]; {
+	switch rule := affinetrack.Rules.Rules[s.Rule]; {
 	case !ok:
 	case uniform && !selection:
 		var carry uint64
-		v.Base, carry = op.One(once[0], once[1], once[2], once[3], in.Imm)
-		if op.Dst2 == alu.P {
+		v.Base, carry = alu.Single[in.Op](once[0], once[1], once[2], once[3], in.Imm)
+		if s.Dst2 == code.P {
 			f.SetP(in.F, m, -uint32(carry&1))
 		}
 	default:
@@ -297,13 +315,13 @@ func affineMixed(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	w.keepCompact(h, f, form, op.Dst, in.D, v.Base, v.Stride, m)
+	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 }
 
 // affineCompare executes a comparison.
-func affineCompare(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	op, form := in.op, in.form
-	x, y := shadowAt(f, op.Src[0], in.A), shadowAt(f, op.Src[1], in.B)
+func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	x, y := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
 	if x.Mask&y.Mask&m != m {
 		affineGeneric(w, h, f, in, m)
 		return
@@ -311,13 +329,13 @@ func affineCompare(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	var holds, ok bool
 	switch {
 	case x.Stride|y.Stride == 0:
-		d, _ := op.One(x.Base, y.Base, 0, 0, in.Imm)
+		d, _ := alu.Single[in.Op](x.Base, y.Base, 0, 0, in.Imm)
 		holds, ok = d != 0, true
-	case form.cmp != affinetrack.NoCmp && form.width == 32:
-		holds, ok = affinetrack.Compare32(form.cmp, valueOf(x), valueOf(y), form.signed, firstOf(m), lastOf(m))
-	case form.cmp != affinetrack.NoCmp:
+	case s.Cmp != affinetrack.NoCmp && int(s.Width) == 32:
+		holds, ok = affinetrack.Compare32(s.Cmp, valueOf(x), valueOf(y), s.Signed, firstOf(m), lastOf(m))
+	case s.Cmp != affinetrack.NoCmp:
 		a := &w.args
-		*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.width, Slot: 32, Cmp: form.cmp, First: firstOf(m), Last: lastOf(m)}
+		*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Width), Slot: 32, Cmp: s.Cmp, First: firstOf(m), Last: lastOf(m)}
 		a.V[0], a.V[1] = valueOf(x), valueOf(y)
 		holds, ok = affinetrack.Rules.Compare(a)
 	}
@@ -333,20 +351,18 @@ func affineCompare(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		c = f.SrcP(in.C)
 	}
 	p, q := alu.Combine(outcome, c, in.Imm)
-	if in.D != noRow {
+	if in.D != code.NoRow {
 		f.SetP(in.D, m, p)
 	}
-	if in.E != noRow {
-		f.SetP(in.E, m, q)
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, q)
 	}
 }
 
 // affineSource reads a special register, or the address of a local variable.
-func affineSource(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	form := in.form
-	if v, ok := form.source(w, h, in, m); ok {
-		o := form.dirty[0]
-		w.keepCompact(h, f, form, o.slot, o.row, v.Base, v.Stride, m)
+func affineSource(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if v, ok := w.sourceValue(h, in, m); ok {
+		w.keepCompact(h, f, in, code.Signatures[in.Op].Dst, in.D, v.Base, v.Stride, m)
 		return
 	}
 	affineGeneric(w, h, f, in, m)
@@ -354,11 +370,11 @@ func affineSource(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 
 // addressOf is the compact address of an access; nil if it has none for the lanes
 // of m.
-func (a *access) addressOf(f *regfile.File, m uint32) *regfile.Compact {
-	if a.addr == alu.NoSlot {
+func addressOf(f *regfile.File, in *code.Instr, a *code.Access, m uint32) *regfile.Compact {
+	if a.Addr == code.NoSlot {
 		return &fixedAddress
 	}
-	if c := shadowAt(f, a.addr, a.row); c.Mask&m == m {
+	if c := shadowAt(f, a.Addr, in.A); c.Mask&m == m {
 		return c
 	}
 	return nil
@@ -369,57 +385,60 @@ var fixedAddress = regfile.Compact{Mask: regfile.Full}
 // affineLoad loads from a compact address: a uniform one once, and the value is
 // uniform unless memory is the thread's own; an affine one without computing the
 // lanes' addresses.
-func affineLoad(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a, form := in.mem, in.form
-	c := a.addressOf(f, m)
+func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	c := addressOf(f, in, a, m)
 	if c == nil {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
 	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
-	if c.Stride != 0 || len(form.dirty) == 0 {
+	if c.Stride != 0 || !in.How.Dirty {
 		if !ok {
 			affineGeneric(w, h, f, in, m)
 			return
 		}
-		in.loadRows(f, p, first, step, m)
-		for _, o := range form.dirty {
-			s := shadowOf(f, o)
-			s.Mask &^= m
-			s.Clean &^= m
+		loadRows(f, a, p, first, step, m)
+		if in.How.Dirty {
+			w.uncompact(f, in, m)
 		}
 		return
 	}
 	if ok {
-		for i, e := range a.elems {
-			if e.slot != alu.NoSlot {
-				w.keepCompact(h, f, form, e.slot, e.row, a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size)), 0, m)
+		for i, e := range a.Elems {
+			if e.Slot != code.NoSlot {
+				w.keepCompact(h, f, in, e.Slot, e.Row, a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size)), 0, m)
 			}
 		}
 		return
 	}
-	own := a.space == ptx.Generic && mem.InWindow(a.at(c.Base), ptx.Local)
+	own := a.Space == ptx.Generic && mem.InWindow(a.At(c.Base), ptx.Local)
 	affineGeneric(w, h, f, in, m)
 	if own || w.err != nil {
 		return
 	}
-	for _, o := range form.dirty {
-		v := firstLane(f, o, m)
-		w.keepCompact(h, f, form, o.slot, o.row, v.Base, 0, m)
+	for _, e := range a.Elems {
+		if e.Slot != code.NoSlot {
+			v := firstLane(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+			w.keepCompact(h, f, in, e.Slot, e.Row, v.Base, 0, m)
+		}
 	}
 }
 
-// expandData expands the registers to be stored, for the lanes of m.
-func (a *access) expandData(f *regfile.File, m uint32) {
-	for _, e := range a.elems {
-		expand(f, operandRef{e.slot, e.row}, m)
+// expandElems expands registers of size bytes, for the lanes of m.
+func expandElems(f *regfile.File, elems []code.Elem, size int, m uint32) {
+	for _, e := range elems {
+		expand(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+		if size == 16 {
+			expand(f, code.Row{Slot: e.Slot, Row: e.High}, m)
+		}
 	}
 }
 
 // affineStore stores to a compact address without computing the lanes' addresses.
-func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
-	c := a.addressOf(f, m)
+func affineStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	c := addressOf(f, in, a, m)
 	if c == nil {
 		affineGeneric(w, h, f, in, m)
 		return
@@ -429,21 +448,21 @@ func affineStore(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	w.storeRows(f, in, p, first, step, m)
+	w.storeRows(f, a, p, first, step, m)
 }
 
 // affineLocal accesses local memory at a uniform address.
-func affineLocal(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	a := in.mem
-	c := a.addressOf(f, m)
+func affineLocal(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	c := addressOf(f, in, a, m)
 	if c == nil || c.Stride != 0 {
 		affineGeneric(w, h, f, in, m)
 		return
 	}
-	if a.store {
-		a.expandData(f, m)
+	if a.Store {
+		expandElems(f, a.Elems, a.Size, m)
 	}
-	if !w.localRow(h, f, a, a.at(c.Base), m) {
+	if !w.localRow(h, f, a, a.At(c.Base), m) {
 		affineGeneric(w, h, f, in, m)
 	}
 }

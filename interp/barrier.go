@@ -12,7 +12,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
@@ -31,12 +31,12 @@ type barrier struct {
 // the warp that have yet to execute the same.
 type wait struct {
 	src     *instr
-	op      *barrierOp // nil: a collective instruction
-	id      int        // the barrier's
-	want    int        // as barrier.want
-	arrived bool       // the warp has arrived, and waits for others
-	in      *inst      // the collective instruction
-	member  uint32     // its membermask, or that of bar.warp.sync
+	op      *barrierOp  // nil: a collective instruction
+	id      int         // the barrier's
+	want    int         // as barrier.want
+	arrived bool        // the warp has arrived, and waits for others
+	in      *code.Instr // the collective instruction
+	member  uint32      // its membermask, or that of bar.warp.sync
 }
 
 // barrier executes bar or barrier.
@@ -52,9 +52,9 @@ func (w *warp) barrier(b *block) {
 		return
 	}
 	first := bits.TrailingZeros64(m)
-	uniform := func(o operandRef, what string) (uint64, bool) {
+	uniform := func(o code.Row, what string) (uint64, bool) {
 		v := w.value(o, first)
-		if o.row < 0 { // a constant
+		if o.Row < 0 { // a constant
 			return v, true
 		}
 		for rest := m; rest != 0; rest &= rest - 1 {
@@ -74,7 +74,7 @@ func (w *warp) barrier(b *block) {
 		return
 	}
 	want := 0
-	if op.count.slot != alu.NoSlot {
+	if op.count.Slot != code.NoSlot {
 		n, ok := uniform(op.count, "thread count")
 		if !ok {
 			return
@@ -129,7 +129,7 @@ func (w *warp) goOn(pc int32) {
 // warpBarrier executes bar.warp.sync for the lanes of m.
 func (w *warp) warpBarrier(b *block, m uint64) {
 	mask := func(lane int) uint32 { return uint32(w.value(b.bar.id, lane)) }
-	complete := b.bar.id.row < 0 && mask(0)&uint32(w.live) == uint32(m) // one mask, and all are here
+	complete := b.bar.id.Row < 0 && mask(0)&uint32(w.live) == uint32(m) // one mask, and all are here
 	if !complete {
 		absent := uint32(0)
 		for rest := m; rest != 0; rest &= rest - 1 {
@@ -299,27 +299,27 @@ func (c *cta) complete(bar *barrier) {
 // conclude writes the result of bar.red.
 func (w *warp) conclude(at *strand, bar *barrier) {
 	b := at.wait
-	if b.op.kind < barPopc || b.op.dst == noRow {
+	if b.op.kind < barPopc || b.op.dst == code.NoRow {
 		return
 	}
 	w.show(at.frame)
 	for h := range w.files {
 		f := &w.files[h]
 		m := uint32(at.mask >> (32 * h))
-		d := operandRef{alu.P, b.op.dst}
+		d := code.Row{Slot: code.P, Row: b.op.dst}
 		if b.op.kind == barPopc {
-			d.slot = alu.R
+			d.Slot = code.R
 		}
 		if f.S != nil {
 			w.forget(f, d, m)
 		}
 		switch {
 		case b.op.kind == barPopc:
-			mem.FillRow(&f.R[d.row], uint32(bar.popc), m)
+			mem.FillRow(&f.R[d.Row], uint32(bar.popc), m)
 		case b.op.kind == barAnd && bar.all || b.op.kind == barOr && bar.any:
-			f.SetP(d.row, m, regfile.Full)
+			f.SetP(d.Row, m, regfile.Full)
 		default:
-			f.SetP(d.row, m, 0)
+			f.SetP(d.Row, m, 0)
 		}
 	}
 }

@@ -9,47 +9,49 @@ import (
 	"math/bits"
 	"strings"
 
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
-var builtins = map[string]lane{
-	"vprintf":      vprintf,
-	"malloc":       malloc,
-	"free":         free,
-	"__assertfail": assertFail,
+var builtins = map[string]code.Op{
+	"vprintf":      code.Vprintf,
+	"malloc":       code.Malloc,
+	"free":         code.Free,
+	"__assertfail": code.AssertFail,
 }
 
 // argument reads argument i of a builtin call for a lane; 0 if there is none.
-func (w *warp) argument(h int, f *regfile.File, in *inst, i, lane int) uint64 {
-	if i >= len(in.call.args) {
+func (w *warp) argument(h int, f *regfile.File, in *code.Instr, i, lane int) uint64 {
+	args := w.cta.code.Calls[in.Side].Args
+	if i >= len(args) {
 		return 0
 	}
-	p := in.call.args[i]
-	switch p.slot {
-	case alu.R:
-		return uint64(f.Src32(p.row)[lane])
-	case alu.Q:
-		return f.Src64(p.row)[lane]
+	p := args[i]
+	switch p.Slot {
+	case code.R:
+		return uint64(f.Src32(p.Row)[lane])
+	case code.Q:
+		return f.Src64(p.Row)[lane]
 	}
-	return w.local[h].Load(4*w.frame.local+p.off, lane, min(p.size, 8))
+	return w.local[h].Load(4*w.frame.local+p.Off, lane, min(p.Size, 8))
 }
 
 // setResult writes the result of a builtin call for a lane.
-func (w *warp) setResult(h int, f *regfile.File, in *inst, lane int, v uint64) {
-	if len(in.call.rets) == 0 {
+func (w *warp) setResult(h int, f *regfile.File, in *code.Instr, lane int, v uint64) {
+	rets := w.cta.code.Calls[in.Side].Rets
+	if len(rets) == 0 {
 		return
 	}
-	p := in.call.rets[0]
-	switch p.slot {
-	case alu.R:
-		f.R[p.row][lane] = uint32(v)
-	case alu.Q:
-		f.Q[p.row][lane] = v
+	p := rets[0]
+	switch p.Slot {
+	case code.R:
+		f.R[p.Row][lane] = uint32(v)
+	case code.Q:
+		f.Q[p.Row][lane] = v
 	default:
-		w.local[h].Store(4*w.frame.local+p.off, lane, min(p.size, 8), v)
+		w.local[h].Store(4*w.frame.local+p.Off, lane, min(p.Size, 8), v)
 	}
 }
 
@@ -106,19 +108,19 @@ func (w *warp) text(h, lane int, addr uint64) (string, bool) {
 // vprintf prints like CUDA's printf: arguments lie in a buffer, each at its
 // natural alignment. What a CTA prints appears in lane order, and the CTAs' in
 // the order of their index.
-func vprintf(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func vprintf(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		at := w.argument(h, f, in, 0, lane)
 		format, ok := w.text(h, lane, at)
 		if !ok {
-			t := w.fail(in.src, 1<<(32*h+lane), ErrOutOfBounds, "%v: the format of vprintf at %s", ErrOutOfBounds, hexAddr(at))
+			t := w.fail(w.src(in), 1<<(32*h+lane), ErrOutOfBounds, "%v: the format of vprintf at %s", ErrOutOfBounds, hexAddr(at))
 			t.Addr = at
 			return
 		}
 		n, bad := w.printf(h, lane, format, w.argument(h, f, in, 1, lane))
 		if bad != 0 {
-			t := w.fail(in.src, 1<<(32*h+lane), ErrOutOfBounds, "%v: an argument of vprintf at %s", ErrOutOfBounds, hexAddr(bad))
+			t := w.fail(w.src(in), 1<<(32*h+lane), ErrOutOfBounds, "%v: an argument of vprintf at %s", ErrOutOfBounds, hexAddr(bad))
 			t.Addr = bad
 			return
 		}
@@ -399,7 +401,7 @@ func formatG(v float64, prec int, alt bool) string {
 }
 
 // malloc allocates from the device heap; it returns 0 when that is full.
-func malloc(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func malloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	g := w.cta.grid
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -416,7 +418,7 @@ func malloc(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 	w.cta.changed = true
 }
 
-func free(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func free(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	g := w.cta.grid
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
@@ -430,7 +432,7 @@ func free(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			if a != nil && a.Dead {
 				what = "which has been freed before"
 			}
-			t := w.fail(in.src, 1<<(32*h+lane), ErrHeap, "%v of %s, %s", ErrHeap, hexAddr(addr), what)
+			t := w.fail(w.src(in), 1<<(32*h+lane), ErrHeap, "%v of %s, %s", ErrHeap, hexAddr(addr), what)
 			t.Addr = addr
 			return
 		}
@@ -441,11 +443,11 @@ func free(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 }
 
 // assertFail is what a failed assert calls: message, file, line, function.
-func assertFail(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func assertFail(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	lane := bits.TrailingZeros32(m) & 31
 	str := func(i int) string {
 		s, _ := w.text(h, lane, w.argument(h, f, in, i, lane))
 		return s
 	}
-	w.fail(in.src, uint64(m)<<(32*h), ErrAssert, "%v: %s:%d: %s: `%s'", ErrAssert, str(1), uint32(w.argument(h, f, in, 2, lane)), str(3), str(0))
+	w.fail(w.src(in), uint64(m)<<(32*h), ErrAssert, "%v: %s:%d: %s: `%s'", ErrAssert, str(1), uint32(w.argument(h, f, in, 2, lane)), str(3), str(0))
 }

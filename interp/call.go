@@ -5,7 +5,7 @@ package interp
 import (
 	"math/bits"
 
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
@@ -69,7 +69,7 @@ func (w *warp) callApart(b *block, m uint64, groups []group) {
 }
 
 // functionAt is the index of the function with a code address, -1 if none has.
-func (c *code) functionAt(addr uint64) int {
+func (c *prepared) functionAt(addr uint64) int {
 	for i, f := range c.funcs {
 		if f.codeAddr == addr && !f.fn.Entry {
 			return i
@@ -85,26 +85,26 @@ type savedRow struct {
 	p uint32
 }
 
-func (s *savedRow) save(f *regfile.File, p place, m uint32) {
+func (s *savedRow) save(f *regfile.File, p code.Place, m uint32) {
 	if f.S != nil {
-		expand(f, operandRef{p.slot, p.row}, m)
+		expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 	}
-	switch p.slot {
-	case alu.R:
-		s.r = *f.Src32(p.row)
-	case alu.Q:
-		s.q = *f.Src64(p.row)
-	case alu.P:
-		s.p = f.SrcP(p.row)
+	switch p.Slot {
+	case code.R:
+		s.r = *f.Src32(p.Row)
+	case code.Q:
+		s.q = *f.Src64(p.Row)
+	case code.P:
+		s.p = f.SrcP(p.Row)
 	}
 }
 
 // savePlaces saves those of the places that are registers, for the lanes of m; nil
 // if none is.
-func savePlaces(f *regfile.File, places []place, m uint32) []savedRow {
+func savePlaces(f *regfile.File, places []code.Place, m uint32) []savedRow {
 	var rows []savedRow
 	for i, p := range places {
-		if p.slot == alu.NoSlot {
+		if p.Slot == code.NoSlot {
 			continue
 		}
 		if rows == nil {
@@ -129,7 +129,7 @@ func (w *warp) enter(b *block, target *function, m uint64) {
 	w.growLocal(fr.local + target.local)
 	var regs [2][]savedRow
 	for h := range w.files {
-		regs[h] = savePlaces(&w.files[h], b.call.args, uint32(m>>(32*h)))
+		regs[h] = savePlaces(&w.files[h], b.call.Args, uint32(m>>(32*h)))
 	}
 	caller, other := w.frame, w.above(fr.base)
 	w.rc.enter(w, fr, m)
@@ -137,8 +137,8 @@ func (w *warp) enter(b *block, target *function, m uint64) {
 		mh := uint32(m >> (32 * h))
 		w.clean(h, fr, mh, uint32(other>>(32*h)))
 		for i, dst := range target.params {
-			if i < len(b.call.args) {
-				w.transfer(h, mh, b.call.args[i], caller.local, at(regs[h], i), dst, fr.local)
+			if i < len(b.call.Args) {
+				w.transfer(h, mh, b.call.Args[i], caller.local, at(regs[h], i), dst, fr.local)
 			}
 		}
 	}
@@ -188,13 +188,13 @@ func (w *warp) clean(h int, fr *frame, m, other uint32) {
 		return
 	}
 	for i := range f.S.R {
-		w.forget(f, operandRef{alu.R, int32(i)}, m)
+		w.forget(f, code.Row{Slot: code.R, Row: int32(i)}, m)
 	}
 	for i := range f.S.Q {
-		w.forget(f, operandRef{alu.Q, int32(i)}, m)
+		w.forget(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
 	}
 	for i := range f.S.P {
-		w.forget(f, operandRef{alu.P, int32(i)}, m)
+		w.forget(f, code.Row{Slot: code.P, Row: int32(i)}, m)
 	}
 }
 
@@ -244,8 +244,8 @@ func (w *warp) leaveFrame() {
 	w.resume(c)
 	for h := range w.files {
 		for i, src := range callee.fn.rets {
-			if i < len(callee.site.rets) {
-				w.transfer(h, uint32(c.mask>>(32*h)), src, callee.local, at(regs[h], i), callee.site.rets[i], c.frame.local)
+			if i < len(callee.site.Rets) {
+				w.transfer(h, uint32(c.mask>>(32*h)), src, callee.local, at(regs[h], i), callee.site.Rets[i], c.frame.local)
 			}
 		}
 	}
@@ -264,46 +264,46 @@ func at(rows []savedRow, i int) *savedRow {
 // transfer copies a parameter or result for the lanes of m in half h: from a
 // place in the frame at srcBase, or from the saved register reg, to a place in
 // the frame at dstBase, or a register of the present window.
-func (w *warp) transfer(h int, m uint32, src place, srcBase int, reg *savedRow, dst place, dstBase int) {
+func (w *warp) transfer(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
 	f := &w.files[h]
 	local := w.local[h]
 	if f.S != nil {
-		w.forget(f, operandRef{dst.slot, dst.row}, m)
+		w.forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
 	}
-	if src.slot == alu.P || dst.slot == alu.P {
-		if src.slot == alu.P && dst.slot == alu.P {
-			f.SetP(dst.row, m, reg.p)
+	if src.Slot == code.P || dst.Slot == code.P {
+		if src.Slot == code.P && dst.Slot == code.P {
+			f.SetP(dst.Row, m, reg.p)
 		}
 		return
 	}
 	word := func(i, lane int) uint32 {
-		switch src.slot {
-		case alu.R:
+		switch src.Slot {
+		case code.R:
 			return reg.r[lane]
-		case alu.Q:
+		case code.Q:
 			return uint32(reg.q[lane] >> (32 * i))
 		}
-		return local[srcBase+src.off/4+i][lane]
+		return local[srcBase+src.Off/4+i][lane]
 	}
-	words := (min(src.size, dst.size) + 3) / 4
+	words := (min(src.Size, dst.Size) + 3) / 4
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		switch dst.slot {
-		case alu.R:
+		switch dst.Slot {
+		case code.R:
 			v := word(0, lane)
-			if dst.size < 4 {
-				v &= 1<<(8*dst.size) - 1
+			if dst.Size < 4 {
+				v &= 1<<(8*dst.Size) - 1
 			}
-			f.R[dst.row][lane] = v
-		case alu.Q:
+			f.R[dst.Row][lane] = v
+		case code.Q:
 			v := uint64(word(0, lane))
 			if words > 1 {
 				v |= uint64(word(1, lane)) << 32
 			}
-			f.Q[dst.row][lane] = v
+			f.Q[dst.Row][lane] = v
 		default:
 			for i := range words {
-				local[dstBase+dst.off/4+i][lane] = word(i, lane)
+				local[dstBase+dst.Off/4+i][lane] = word(i, lane)
 			}
 		}
 	}

@@ -5,20 +5,21 @@ package interp
 // addresses of variables, branch targets, post-dominators.
 
 import (
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
-// code is a kernel with everything it can call.
-type code struct {
+// prepared is a kernel ready to run, with everything it can call.
+type prepared struct {
+	code.Tables
 	mod    *Module
 	kernel *ptx.Func
 	width  int // lanes of a warp
 	blocks []block
 	funcs  []*function
 	consts regfile.Constants
-	fixed  []inst // that write constants of a launch, and execute before it
+	fixed  []code.Instr // that write constants of a launch, and execute before it
 
 	entry     *function
 	instrs    []*instr // the PTX instructions of all functions
@@ -50,37 +51,10 @@ type function struct {
 	zeroR     []int32      // rows that may be read before they are written
 	zeroQ     []int32
 	zeroP     []int32
-	params    []place // of formal parameters
-	rets      []place
+	params    []code.Place // of formal parameters
+	rets      []code.Place
 	err       error // why it could not be lowered; raised when it is called
 	codeAddr  uint64
-}
-
-// place is where a parameter, argument or result lives.
-type place struct {
-	slot alu.Slot // R, Q or P: a register row; NoSlot: the local frame
-	row  int32
-	off  int // bytes into the local frame
-	size int // bytes
-}
-
-// lane executes an instruction that is more than a kernel for the lanes of m in
-// half h of the warp (lanes 32h to 32h+31).
-type lane func(w *warp, h int, f *regfile.File, in *inst, m uint32)
-
-// inst is an instruction of a block. One PTX instruction may take several.
-type inst struct {
-	regfile.Operands
-	pure       alu.Kernel // what it does; or
-	lane       lane
-	mem        *access     // of memory instructions
-	call       *callSite   // of calls of builtins
-	collective *collective // of what lanes of the warp execute together
-	op         *alu.Op     // what pure is the kernel of
-	guard      int32       // 0: none; p+1: where predicate p holds; -(p+1): where it does not
-	src        *instr
-	uses       *uses
-	form       *compactForm // how it executes on compact operands
 }
 
 // instr is a PTX instruction of the lowered code.
@@ -88,7 +62,7 @@ type instr struct {
 	*ptx.Instr
 	fn     *function
 	index  int        // in code.instrs
-	guard  int32      // as inst.guard
+	guard  int32      // as Instr.Guard
 	reads  []register // guard left out
 	writes []register
 }
@@ -98,9 +72,6 @@ type register struct {
 	id ptx.RegID
 	rowRef
 }
-
-// uses lists the rows an instruction reads and writes, constants left out.
-type uses struct{ reads, writes []operandRef }
 
 // terminator is how a block ends.
 type terminator uint8
@@ -120,7 +91,7 @@ const (
 // that CTAs must run in order end or begin blocks, so that a warp is only ever
 // suspended between two.
 type block struct {
-	insts   []inst
+	insts   []code.Instr
 	n       int      // PTX instructions in it, the terminator included
 	srcs    []*instr // the same; insts of one lie together
 	term    terminator
@@ -133,34 +104,26 @@ type block struct {
 	target  int32
 	join    int32 // where diverged lanes meet: the immediate post-dominator
 	src     *instr
-	index   operandRef // of termIndex
+	index   code.Row // of termIndex
 	targets []int32
 	call    *callSite
 	bar     *barrierOp
 }
 
-// operandRef is a row that is read or written, of registers or predicates; below
-// zero, a constant.
-type operandRef struct {
-	slot alu.Slot
-	row  int32
-}
-
 // callSite is a call.
 type callSite struct {
-	target  *function  // direct
-	pointer operandRef // indirect: the row that holds the function's address
-	args    []place
-	rets    []place
+	code.Call
+	target  *function // direct
+	pointer code.Row  // indirect: the row that holds the function's address
 }
 
 // barrierOp is bar or barrier, bar.warp.sync too.
 type barrierOp struct {
 	kind    barrierKind
-	aligned bool       // the lanes of a warp come together
-	id      operandRef // of bar.warp.sync: the membermask
-	count   operandRef // NoSlot: all threads
-	pred    int32      // of red: the predicate combined
+	aligned bool     // the lanes of a warp come together
+	id      code.Row // of bar.warp.sync: the membermask
+	count   code.Row // NoSlot: all threads
+	pred    int32    // of red: the predicate combined
 	neg     bool
 	dst     int32 // of red: the row or predicate written
 }

@@ -9,20 +9,13 @@ import (
 	"errors"
 	"math/bits"
 
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/regfile"
 )
 
 // errAway is the answer of a collective instruction, w.away, when lanes are elsewhere
 // that it waits for.
 var errAway = errors.New("lanes are elsewhere")
-
-// collective is what an instruction is that lanes of a warp execute together.
-type collective struct {
-	run     lane
-	a, d    alu.Slot // of operands A and D; NoSlot: it has no A
-	b, e, f bool     // whether it has B, E and F: the membermask is F then, else C
-}
 
 // await divides the running strand, whose present instruction waits for lanes that
 // are elsewhere: those that wait for them do so, the others go on.
@@ -32,7 +25,7 @@ func (w *warp) await(b *block) {
 	w.backUp(b, in)
 	f := &w.files[0]
 	m := w.executing(in)
-	member := f.Src32(in.memberRow())
+	member := f.Src32(memberRow(in))
 	for rest := m; rest != 0; {
 		mask := member[bits.TrailingZeros32(rest)&31]
 		lanes := uint32(0)
@@ -43,7 +36,7 @@ func (w *warp) await(b *block) {
 		}
 		rest &^= lanes
 		if mask&uint32(w.live)&^m != 0 {
-			w.leaveWaiting(uint64(lanes), w.pc, wait{src: in.src, in: in, member: mask})
+			w.leaveWaiting(uint64(lanes), w.pc, wait{src: w.src(in), in: in, member: mask})
 		}
 	}
 	w.meetings()
@@ -52,12 +45,12 @@ func (w *warp) await(b *block) {
 
 // backUp puts the running strand before an instruction of its block, as if it had
 // not tried to execute it.
-func (w *warp) backUp(b *block, in *inst) {
+func (w *warp) backUp(b *block, in *code.Instr) {
 	for w.skip = 0; &b.insts[w.skip] != in; {
 		w.skip++
 	}
 	first := 0
-	for b.srcs[first] != in.src {
+	for b.srcs[first].index != int(in.Src) {
 		first++
 	}
 	w.owed = int32(b.n - first)
@@ -71,19 +64,16 @@ func (w *warp) backUp(b *block, in *inst) {
 }
 
 // executing is the lanes of a warp of 32 that execute an instruction.
-func (w *warp) executing(in *inst) uint32 {
-	if in.guard == 0 {
+func (w *warp) executing(in *code.Instr) uint32 {
+	if in.Guard == 0 {
 		return uint32(w.mask)
 	}
-	return uint32(w.mask) & guardMask(&w.files[0], in.guard)
+	return uint32(w.mask) & guardMask(&w.files[0], in.Guard)
 }
 
 // memberRow is the row of a collective instruction's membermask.
-func (in *inst) memberRow() int32 {
-	if in.collective.f {
-		return in.F
-	}
-	return in.C
+func memberRow(in *code.Instr) int32 {
+	return in.Sources()[in.Op.Signature().Member-1]
 }
 
 // alike reports whether two waits are for the same lanes to execute the same.
@@ -135,22 +125,18 @@ func (w *warp) meetings() {
 	}
 }
 
-// Rows of the file in which lanes that are at different places execute an instruction
-// together.
-const (
-	meetA = iota
-	meetB
-	meetC
-	meetF
-	meetD
-	meetE
-	meetRows
-)
+// together is an instruction in a file of its own, where lanes that are at different
+// places execute it together: operand i in row i of its slot.
+func together(in *code.Instr) code.Instr {
+	return code.Instr{Op: in.Op, Src: in.Src, Imm: in.Imm, A: 0, B: 1, C: 2, E: 3, D: 4, F: 5}
+}
 
 // meet executes an instruction for the lanes of m, which wait as b does, each with its
 // own operands.
 func (w *warp) meet(b *wait, m uint32) {
-	f := &regfile.File{R: make([]regfile.Row32, meetRows), Q: make([]regfile.Row64, meetRows), P: make([]uint32, meetRows)}
+	const operands = 6
+	f := &regfile.File{R: make([]regfile.Row32, operands), Q: make([]regfile.Row64, operands), P: make([]uint32, operands)}
+	all := together(b.in)
 	for i := range w.others {
 		at := &w.others[i]
 		if at.wait == nil || !b.alike(at.wait) {
@@ -158,31 +144,24 @@ func (w *warp) meet(b *wait, m uint32) {
 		}
 		w.show(at.frame)
 		in, from, lanes := at.wait.in, &w.files[0], uint32(at.mask)
-		c := in.collective
 		if from.S != nil {
-			for _, o := range in.uses.reads {
+			for _, o := range w.cta.code.Reads(nil, in) {
 				expand(from, o, lanes)
 			}
 		}
-		switch c.a {
-		case alu.R:
-			copyLanes(&f.R[meetA], from.Src32(in.A), lanes)
-		case alu.Q:
-			copyLanes(&f.Q[meetA], from.Src64(in.A), lanes)
-		case alu.P:
-			f.SetP(meetA, lanes, from.SrcP(in.A))
-		}
-		if c.b {
-			copyLanes(&f.R[meetB], from.Src32(in.B), lanes)
-		}
-		copyLanes(&f.R[meetC], from.Src32(in.C), lanes)
-		if c.f {
-			copyLanes(&f.R[meetF], from.Src32(in.F), lanes)
+		rows := in.Sources()
+		for i, s := range in.Op.Signature().Src {
+			switch row := rows[i]; s {
+			case code.R:
+				copyLanes(&f.R[i], from.Src32(row), lanes)
+			case code.Q:
+				copyLanes(&f.Q[i], from.Src64(row), lanes)
+			case code.P:
+				f.SetP(int32(i), lanes, from.SrcP(row))
+			}
 		}
 	}
-	together := *b.in
-	together.Operands = regfile.Operands{D: meetD, A: meetA, B: meetB, C: meetC, E: meetE, F: meetF, Imm: b.in.Imm}
-	if b.in.collective.run(w, 0, f, &together, m); w.err != nil {
+	if w.onLanes(0, f, &all, m); w.err != nil {
 		return
 	}
 	running := w.strand
@@ -200,35 +179,36 @@ func (w *warp) meet(b *wait, m uint32) {
 
 // receive gives the running strand its results of an instruction that lanes have
 // executed together in file f.
-func (w *warp) receive(in *inst, f *regfile.File) {
-	to, m := &w.files[0], uint32(w.mask)
+func (w *warp) receive(in *code.Instr, f *regfile.File) {
+	to, m, src := &w.files[0], uint32(w.mask), w.src(in)
+	all, s := together(in), in.Op.Signature()
 	if w.cta.track != nil {
-		w.cta.track.begin(w, in.src)
+		w.cta.track.begin(w, src)
 		w.cta.track.step.compact = false
 	}
 	if w.cta.watch != nil {
-		w.cta.watch.before(w, in.src, w.mask)
+		w.cta.watch.before(w, src, w.mask)
 	}
 	if to.S != nil {
-		for _, o := range in.uses.writes {
+		for _, o := range w.cta.code.Writes(nil, in) {
 			w.forget(to, o, m)
 		}
 	}
 	switch {
-	case in.D == noRow:
-	case in.collective.d == alu.R:
-		copyLanes(&to.R[in.D], &f.R[meetD], m)
+	case in.D == code.NoRow:
+	case s.Dst == code.R:
+		copyLanes(&to.R[in.D], &f.R[all.D], m)
 	default:
-		to.SetP(in.D, m, f.P[meetD])
+		to.SetP(in.D, m, f.P[all.D])
 	}
-	if in.collective.e && in.E != noRow {
-		to.SetP(in.E, m, f.P[meetE])
+	if s.Dst2 != code.NoSlot && in.F != code.NoRow {
+		to.SetP(in.F, m, f.P[all.F])
 	}
 	if w.cta.track != nil {
-		w.cta.track.end(w, in.src, w.mask)
+		w.cta.track.end(w, src, w.mask)
 	}
 	if w.cta.watch != nil {
-		w.cta.watch.after(w, in.src)
+		w.cta.watch.after(w, src)
 	}
 }
 

@@ -19,7 +19,7 @@ const quantum = 2048
 // cta is a CTA on its way through the kernel, or a context ready for one.
 type cta struct {
 	grid  *grid
-	code  *code
+	code  *prepared
 	index int // linear
 	id    Dim3
 	warps []warp
@@ -215,7 +215,7 @@ func (w *warp) whereabouts(lanes uint64) []string {
 	before := func(lanes uint64, pc int32) {
 		b := &w.cta.code.blocks[pc]
 		place := "at the end of function " + b.fn.fn.Name
-		if in := b.anchor(); in != nil {
+		if in := w.cta.code.anchor(b); in != nil {
 			place = fmt.Sprintf("before %s:%s", w.cta.code.mod.Name, in.Pos)
 		}
 		notes = append(notes, fmt.Sprintf("lanes %s wait %s", lanesList(lanes), place))

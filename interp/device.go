@@ -176,7 +176,7 @@ type Module struct {
 	dev     *Device
 	vars    map[*ptx.Var]*mem.Allocation
 	code    map[*ptx.Func]uint64 // addresses of functions
-	kernels map[kernelKey]*code
+	kernels map[kernelKey]*prepared
 }
 
 // Load parses and checks a PTX source and loads it; name is what messages call
@@ -194,7 +194,7 @@ func (d *Device) Load(name string, src []byte) (*Module, error) {
 func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*code{}}
+	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*prepared{}}
 	var vars []*ptx.Var
 	for _, decl := range m.Decls {
 		switch decl := decl.(type) {

@@ -5,11 +5,9 @@ package interp
 import (
 	"fmt"
 	"io"
-	"reflect"
-	"runtime"
 	"strings"
 
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/ptx"
 )
 
@@ -37,16 +35,16 @@ func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 			fmt.Fprint(w, " visible")
 		}
 		fmt.Fprintln(w)
-		var last *instr
+		last := int32(-1)
 		for j := range b.insts {
 			in := &b.insts[j]
-			if in.src != last {
-				fmt.Fprintf(w, "  %4d  %s\n", in.src.Pos.Line, in.src.Format(b.fn.fn))
-				last = in.src
+			if in.Src != last {
+				fmt.Fprintf(w, "  %4d  %s\n", c.instrs[in.Src].Pos.Line, c.instrs[in.Src].Format(b.fn.fn))
+				last = in.Src
 			}
-			fmt.Fprintf(w, "          %s%s\n", guardText(in.guard), in)
+			fmt.Fprintf(w, "          %s%s\n", guardText(in.Guard), c.instrText(in))
 		}
-		if b.src != nil && b.src != last {
+		if b.src != nil && int32(b.src.index) != last {
 			fmt.Fprintf(w, "  %4d  %s\n", b.src.Pos.Line, b.src.Format(b.fn.fn))
 		}
 		fmt.Fprintf(w, "          %s%s\n", guardText(b.guard), b.end())
@@ -83,60 +81,52 @@ func (b *block) end() string {
 		if b.call.target != nil {
 			return fmt.Sprintf("call %s, then b%d", b.call.target.fn.Name, b.next)
 		}
-		return fmt.Sprintf("call %s, then b%d", rowText(b.call.pointer.slot, b.call.pointer.row), b.next)
+		return fmt.Sprintf("call %s, then b%d", rowText(b.call.pointer.Slot, b.call.pointer.Row), b.next)
 	}
 	return fmt.Sprintf("barrier, then b%d", b.next)
 }
 
-func rowText(s alu.Slot, i int32) string {
-	name := map[alu.Slot]string{alu.R: "r", alu.Q: "q", alu.P: "p"}[s]
+func rowText(s code.Slot, i int32) string {
 	if i < 0 {
-		return fmt.Sprintf("#%s%d", name, ^i)
+		return fmt.Sprintf("#%s%d", s, ^i)
 	}
-	return fmt.Sprintf("%s%d", name, i)
+	return fmt.Sprintf("%s%d", s, i)
 }
 
-// String names what the instruction runs and its rows.
-func (in *inst) String() string {
-	if in.op != nil {
-		s := in.op.Key
-		sep := " "
-		if in.D != alu.NoPred {
-			s += sep + rowText(in.op.Dst, in.D)
-			sep = ", "
+// instrText names what an instruction runs and its rows.
+func (c *prepared) instrText(in *code.Instr) string {
+	s := in.Op.Signature()
+	var operands []string
+	add := func(slot code.Slot, row int32) {
+		if slot != code.NoSlot && row != code.NoRow {
+			operands = append(operands, rowText(slot, row))
 		}
-		rows := []int32{in.A, in.B, in.C, in.E}
-		for i, slot := range in.op.Src {
-			if slot != alu.NoSlot {
-				s += sep + rowText(slot, rows[i])
-				sep = ", "
-			}
+	}
+	add(s.Dst, in.D)
+	add(s.Dst2, in.F)
+	for i, row := range in.Sources() {
+		if !s.Compare || i < 2 || in.Imm != 0 {
+			add(s.Src[i], row)
 		}
-		return s
 	}
-	// A lane function: its own name.
-	name := runtime.FuncForPC(reflect.ValueOf(in.lane).Pointer()).Name()
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	name = strings.TrimPrefix(name, "interp.")
-	name, _, _ = strings.Cut(name, "[")
-	a := in.mem
-	if a == nil || a.elems == nil {
-		return name
+	text := s.Name + " " + strings.Join(operands, ", ")
+	if s.Side != code.AccessSide {
+		return text
 	}
-	var regs []string
-	for _, e := range a.elems {
-		if e.slot == alu.NoSlot {
-			regs = append(regs, "_")
+	a := &c.Access[in.Side]
+	for _, e := range a.Elems {
+		if e.Slot == code.NoSlot {
+			operands = append(operands, "_")
 		} else {
-			regs = append(regs, rowText(e.slot, e.row))
+			operands = append(operands, rowText(e.Slot, e.Row))
 		}
 	}
 	base := ""
-	if a.addr != alu.NoSlot {
-		base = rowText(a.addr, a.row)
+	if a.Addr != code.NoSlot {
+		base = rowText(a.Addr, in.A)
 	}
-	request := a.request()
-	return fmt.Sprintf("%s %s of %d bytes [%s%+d] {%s}", name, &request, a.size, base, int64(a.off), strings.Join(regs, " "))
+	request := a.Request()
+	return fmt.Sprintf("%s %s of %d bytes [%s%+d] {%s}", s.Name, &request, a.Size, base, int64(a.Off), strings.Join(operands, " "))
 }
 
 // Supports reports whether an instruction variant is legal PTX (the table's

@@ -43,7 +43,7 @@ const (
 
 // grid is a launch under way.
 type grid struct {
-	code  *code
+	code  *prepared
 	dev   *Device
 	dim   Dim3 // CTAs
 	block Dim3 // threads of a CTA
@@ -406,7 +406,7 @@ func (g *grid) stall() error {
 			if w.mask == 0 { // all wait
 				w.resume(w.take(len(w.others) - 1))
 			}
-			in := g.code.blocks[w.pc].anchor()
+			in := g.code.anchor(&g.code.blocks[w.pc])
 			if trap == nil {
 				trap = w.fail(in, w.mask, ErrDeadlock, "%v: no thread can make progress: all wait for memory that nobody changes", ErrDeadlock)
 			}

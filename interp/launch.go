@@ -255,7 +255,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.
-func (m *Module) lowered(key kernelKey) (*code, error) {
+func (m *Module) lowered(key kernelKey) (*prepared, error) {
 	if m.kernels == nil {
 		return nil, refuse("%s was unloaded", m.Name)
 	}
@@ -373,7 +373,7 @@ func dimOf(args []string) Dim3 {
 }
 
 // setArgs writes the arguments into the parameter block.
-func (c *code) setArgs(args []any) error {
+func (c *prepared) setArgs(args []any) error {
 	if len(args) != len(c.params) {
 		return refuse("kernel %s has %d parameters, %d arguments are given", c.kernel.Name, len(c.params), len(args))
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -26,13 +26,13 @@ type lowerOptions struct {
 }
 
 // lower prepares a kernel of the module to run.
-func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*code, error) {
-	c := &code{mod: m, kernel: k, width: opt.width, shared: map[*ptx.Var]uint64{}}
+func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*prepared, error) {
+	c := &prepared{mod: m, kernel: k, width: opt.width, shared: map[*ptx.Var]uint64{}}
 	c.layoutParams()
 	m.dev.mem.SizeParams(c.paramLen) // so that it is found at its addresses
 	reach := m.reachable(k)
 	c.layoutShared(reach)
-	l := &lowerer{code: c, opt: opt, byFunc: map[*ptx.Func]*function{}, constR: map[uint32]int32{}, constQ: map[uint64]int32{}, constP: map[uint32]int32{}}
+	l := &lowerer{prepared: c, opt: opt, byFunc: map[*ptx.Func]*function{}, constR: map[uint32]int32{}, constQ: map[uint64]int32{}, constP: map[uint32]int32{}}
 	for _, r := range reach {
 		fn := &function{fn: r.fn, codeAddr: m.code[r.fn]}
 		l.byFunc[r.fn] = fn
@@ -56,7 +56,7 @@ func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*code, error) {
 
 // layoutParams places the kernel parameters in the parameter block, each at its
 // natural alignment (manual 5.1.6.1).
-func (c *code) layoutParams() {
+func (c *prepared) layoutParams() {
 	off := 0
 	for _, v := range c.kernel.Params {
 		a := v.Alignment()
@@ -70,7 +70,7 @@ func (c *code) layoutParams() {
 // layoutShared places the shared variables of the functions that can run, and those
 // of the module that they name, as they are declared; and behind them dynamic shared
 // memory.
-func (c *code) layoutShared(reach []reached) {
+func (c *prepared) layoutShared(reach []reached) {
 	off, align := uint64(0), uint64(16)
 	var dynamic []*ptx.Var
 	runs := map[*ptx.Func]bool{}
@@ -209,7 +209,7 @@ func (m *Module) addressTaken() []*ptx.Func {
 
 // lowerer lowers the functions of one kernel.
 type lowerer struct {
-	*code
+	*prepared
 	opt       lowerOptions
 	byFunc    map[*ptx.Func]*function
 	constR    map[uint32]int32
@@ -235,19 +235,19 @@ type lowerer struct {
 	src      *instr
 
 	// Of affine mode.
-	trial   bool                 // this code is for the analysis: every temporary has a row of its own
-	plan    *plan                // what came of it
-	emitted int                  // instructions, of this function
-	made    [alu.P + 1]int       // temporaries, of this function
-	spare   [alu.P + 1]int32     // the next row of a kept temporary
-	kept    [alu.P + 1][]keeping // by row
+	trial   bool                  // this code is for the analysis: every temporary has a row of its own
+	plan    *plan                 // what came of it
+	emitted int                   // instructions, of this function
+	made    [code.P + 1]int       // temporaries, of this function
+	spare   [code.P + 1]int32     // the next row of a kept temporary
+	kept    [code.P + 1][]keeping // by row
 }
 
 // rowRef is the row of a virtual register.
 type rowRef struct {
-	slot alu.Slot
-	row  int32
-	wide bool // 128 bits: rows row and row+1
+	Slot code.Slot
+	Row  int32
+	wide bool // 128 bits: rows Row and Row+1
 }
 
 // unsupported is the answer to legal PTX that is not run.
@@ -273,12 +273,13 @@ func (l *lowerer) function(fn *function) (err error) {
 	}()
 	l.plan = nil
 	if l.opt.affine {
-		blocks, instrs, hits := len(l.blocks), len(l.instrs), l.hits
+		blocks, instrs, hits, accesses, calls := len(l.blocks), len(l.instrs), l.hits, len(l.Access), len(l.Calls)
 		l.trial = true
 		l.translate(fn)
 		l.trial = false
 		l.plan = analyse(l, fn)
 		l.blocks, l.instrs, l.hits = l.blocks[:blocks], l.instrs[:instrs], hits
+		l.Access, l.Calls = l.Access[:accesses], l.Calls[:calls]
 		*fn = function{fn: fn.fn, codeAddr: fn.codeAddr}
 	}
 	l.translate(fn)
@@ -298,7 +299,7 @@ func (l *lowerer) translate(fn *function) {
 	l.carry = -1
 	l.fixups = nil
 	l.temps, l.maxTemps = regfile.Size{}, regfile.Size{}
-	l.emitted, l.made = 0, [alu.P + 1]int{}
+	l.emitted, l.made = 0, [code.P + 1]int{}
 	l.layoutLocals()
 	l.liveness = f.Liveness()
 	l.allocate()
@@ -383,18 +384,15 @@ func (l *lowerer) instr(in *ptx.Instr) {
 		l.temps = regfile.Size{}
 	}
 	if l.plan != nil {
-		l.spare = [...]int32{alu.R: int32(l.base.R - l.plan.spare[alu.R]), alu.Q: int32(l.base.Q - l.plan.spare[alu.Q]), alu.P: 0}
+		l.spare = [...]int32{code.R: int32(l.base.R - l.plan.spare[code.R]), code.Q: int32(l.base.Q - l.plan.spare[code.Q]), code.P: 0}
 	}
 	l.guard = 0
 	if in.Guard.Reg != ptx.NoReg {
-		l.guard = l.rows[in.Guard.Reg].row + 1
-		if in.Guard.Neg {
-			l.guard = -l.guard
-		}
+		l.guard = code.Guard(l.rows[in.Guard.Reg].Row, in.Guard.Neg)
 	}
 	l.src.guard = l.guard
 	if l.visible(in) {
-		l.code.ordered = true
+		l.prepared.ordered = true
 		if len(l.cur.insts) > 0 || l.cur.n > 0 {
 			l.open()
 		}
@@ -412,45 +410,73 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	l.maxTemps.P = max(l.maxTemps.P, l.temps.P)
 }
 
-// emit appends an instruction to the present block, with the rows it reads and
-// writes.
-func (l *lowerer) emit(in inst, reads, writes []operandRef) {
-	in.guard, in.src = l.guard, l.src
-	varies := func(o operandRef) bool { return o.row >= 0 && o.slot != alu.NoSlot }
-	in.uses = &uses{keep(reads, varies), keep(writes, varies)}
-	if in.form == nil {
-		in.form = formOf(&in)
-	}
-	if l.plan != nil && len(writes) == 1 && l.fixes(writes[0]) {
-		in.uses.writes = writes
-		l.code.fixed = append(l.code.fixed, in)
-		l.emitted++
+// emit appends an instruction to the present block.
+func (l *lowerer) emit(in code.Instr) {
+	in.Guard, in.Src = l.guard, int32(l.src.index)
+	if l.plan == nil {
+		l.cur.insts = append(l.cur.insts, in)
 		return
 	}
-	if l.plan != nil {
-		if lane := l.plan.insts[l.emitted]; lane != nil {
-			f := *in.form
-			f.lane = in.lane
-			f.expand = keep(in.uses.reads, func(o operandRef) bool { return l.keeping(o)&(inShadow|inBoth) == inShadow })
-			f.dirty = keep(in.uses.writes, func(o operandRef) bool { return l.keeping(o)&inShadow != 0 })
-			f.both = slices.ContainsFunc(f.dirty, func(o operandRef) bool { return l.keeping(o)&inBoth != 0 })
-			if in.op != nil && in.op.Dst != alu.P && in.op.Dst2 == alu.NoSlot {
-				f.fast = affinetrack.FastOf(f.rule, f.width, f.out, slotBits(in.op.Dst))
-			}
-			in.form, in.lane, in.pure = &f, lane, nil
-		}
-		l.emitted++
+	exec := l.plan.insts[l.emitted]
+	l.emitted++
+	if l.fixes(&in) {
+		l.prepared.fixed = append(l.prepared.fixed, in)
+		return
+	}
+	if exec != code.OnLanes {
+		in.How = l.how(&in, exec)
 	}
 	l.cur.insts = append(l.cur.insts, in)
 }
 
-// fixes reports whether a row that is written is that of a constant of the launch.
-func (l *lowerer) fixes(o operandRef) bool {
-	return o.row < 0 && (o.slot == alu.R || o.slot == alu.Q)
+// how is how an instruction executes, with what that does to its operands.
+func (l *lowerer) how(in *code.Instr, exec code.Exec) code.How {
+	h := code.How{Exec: exec}
+	expands := func(o code.Row) bool {
+		return o.Slot != code.NoSlot && o.Row >= 0 && l.keeping(o)&(inShadow|inBoth) == inShadow
+	}
+	s := in.Op.Signature()
+	listed := l.Reads(nil, in)
+	for i, row := range in.Sources() {
+		o := code.Row{Slot: s.Src[i], Row: row}
+		if i == 0 && s.Side == code.AccessSide {
+			o.Slot = l.Access[in.Side].Addr
+		}
+		if o.Slot != code.NoSlot && o.Row >= 0 && slices.Contains(listed, o) {
+			if expands(o) {
+				h.Expand |= 1 << i
+			}
+			listed = listed[1:]
+		}
+	}
+	if slices.ContainsFunc(listed, expands) {
+		h.Expand |= code.OperandList
+	}
+	for _, o := range l.Writes(nil, in) {
+		h.Dirty = h.Dirty || l.keeping(o)&inShadow != 0
+		h.Both = h.Both || l.keeping(o)&inShadow != 0 && l.keeping(o)&inBoth != 0
+	}
+	return h
 }
 
-func keep(list []operandRef, ok func(operandRef) bool) []operandRef {
-	var out []operandRef
+// fixes reports whether an instruction writes a constant of the launch.
+func (l *lowerer) fixes(in *code.Instr) bool {
+	s := in.Op.Signature()
+	d := code.Row{Slot: s.Dst, Row: in.D}
+	if s.Kind == code.Load {
+		d = code.Row{Slot: l.Access[in.Side].Elems[0].Slot, Row: l.Access[in.Side].Elems[0].Row}
+	}
+	return (d.Slot == code.R || d.Slot == code.Q) && d.Row < 0 && d.Row != code.NoRow
+}
+
+// access appends an instruction that accesses memory.
+func (l *lowerer) access(op code.Op, a *code.Access, addr int32) {
+	l.Access = append(l.Access, *a)
+	l.emit(code.Instr{Op: op, A: addr, Side: int32(len(l.Access) - 1)})
+}
+
+func keep(list []code.Row, ok func(code.Row) bool) []code.Row {
+	var out []code.Row
 	for _, o := range list {
 		if ok(o) {
 			out = append(out, o)
@@ -459,56 +485,16 @@ func keep(list []operandRef, ok func(operandRef) bool) []operandRef {
 	return out
 }
 
-// rows makes operandRefs of one slot.
-func rows(s alu.Slot, list ...int32) []operandRef {
-	var refs []operandRef
-	for _, r := range list {
-		refs = append(refs, operandRef{s, r})
-	}
-	return refs
-}
-
-// op appends a kernel by its key, as a step of the present instruction.
-func (l *lowerer) op(key string, o regfile.Operands) {
-	k := alu.Lookup(key)
-	if k == nil {
-		panic("BUG: no kernel " + key)
-	}
-	l.emitKernel(k, o, key, stepRule(key))
-}
-
-// emitKernel appends a kernel; key spells the operation with its types, rule says
-// how it executes on compact operands.
-func (l *lowerer) emitKernel(k *alu.Op, o regfile.Operands, key string, rule ptx.Affine) {
-	var reads []operandRef
-	for i, row := range []int32{o.A, o.B, o.C, o.E} {
-		if i < k.Sources() {
-			reads = append(reads, operandRef{k.Src[i], row})
-		}
-	}
-	writes := []operandRef{{k.Dst, o.D}}
-	if k.Compare {
-		if o.Imm != alu.BoolNone {
-			reads = append(reads, operandRef{alu.P, o.C})
-		}
-		writes = append(writes, operandRef{alu.P, o.E})
-	}
-	if k.Dst2 != alu.NoSlot {
-		writes = append(writes, operandRef{k.Dst2, o.F})
-	}
-	l.emit(inst{Operands: o, pure: k.Vec, op: k, form: arithmeticForm(key, rule)}, reads, writes)
-}
-
 // keeping is how the registers of a row are kept.
-func (l *lowerer) keeping(o operandRef) keeping {
-	if int(o.row) < len(l.kept[o.slot]) {
-		return l.kept[o.slot][o.row]
+func (l *lowerer) keeping(o code.Row) keeping {
+	if int(o.Row) < len(l.kept[o.Slot]) {
+		return l.kept[o.Slot][o.Row]
 	}
 	return inLanes
 }
 
 // temp makes a row for the rest of the present instruction.
-func (l *lowerer) temp(s alu.Slot) int32 {
+func (l *lowerer) temp(s code.Slot) int32 {
 	if l.plan != nil {
 		l.made[s]++
 		if k := l.plan.temps[s][l.made[s]-1]; k != inLanes {
@@ -518,10 +504,10 @@ func (l *lowerer) temp(s alu.Slot) int32 {
 		}
 	}
 	switch s {
-	case alu.R:
+	case code.R:
 		l.temps.R++
 		return int32(l.base.R + l.temps.R - 1)
-	case alu.Q:
+	case code.Q:
 		l.temps.Q++
 		return int32(l.base.Q + l.temps.Q - 1)
 	}
@@ -530,16 +516,16 @@ func (l *lowerer) temp(s alu.Slot) int32 {
 }
 
 // konst is the row of a constant.
-func (l *lowerer) konst(s alu.Slot, bits uint64) int32 {
+func (l *lowerer) konst(s code.Slot, bits uint64) int32 {
 	switch s {
-	case alu.R:
+	case code.R:
 		return konstRow(l.constR, &l.consts.R, uint32(bits), func(v uint32) (r regfile.Row32) {
 			for i := range r {
 				r[i] = v
 			}
 			return r
 		})
-	case alu.Q:
+	case code.Q:
 		return konstRow(l.constQ, &l.consts.Q, bits, func(v uint64) (r regfile.Row64) {
 			for i := range r {
 				r[i] = v
@@ -555,8 +541,8 @@ func (l *lowerer) konst(s alu.Slot, bits uint64) int32 {
 }
 
 // unset is a row among the constants whose value is written before each launch.
-func (l *lowerer) unset(s alu.Slot) int32 {
-	if s == alu.R {
+func (l *lowerer) unset(s code.Slot) int32 {
+	if s == code.R {
 		l.consts.R = append(l.consts.R, regfile.Row32{})
 		return ^int32(len(l.consts.R) - 1)
 	}
@@ -572,17 +558,6 @@ func konstRow[K comparable, V any](index map[K]int32, rows *[]V, key K, make fun
 	*rows = append(*rows, make(key))
 	index[key] = i
 	return i
-}
-
-// slotOf is where registers of a type live.
-func slotOf(t ptx.Type) alu.Slot {
-	switch {
-	case t == ptx.Pred:
-		return alu.P
-	case t.Bits() > 32:
-		return alu.Q
-	}
-	return alu.R
 }
 
 // layoutLocals gives the function's parameters, results and variables in .local and
@@ -614,12 +589,12 @@ func (l *lowerer) layoutLocals() {
 }
 
 // formal is the place of a formal parameter or return value.
-func (l *lowerer) formal(v *ptx.Var) place {
+func (l *lowerer) formal(v *ptx.Var) code.Place {
 	if v.Space == ptx.RegSpace {
 		r := l.rows[v.Reg]
-		return place{slot: r.slot, row: r.row, size: (v.Type.Bits() + 7) / 8}
+		return code.Place{Slot: r.Slot, Row: r.Row, Size: (v.Type.Bits() + 7) / 8}
 	}
-	return place{off: l.locals[v], size: l.bytes(v)}
+	return code.Place{Off: l.locals[v], Size: l.bytes(v)}
 }
 
 // bytes is the size of a variable in a frame; of a parameter that is an array without a
@@ -632,7 +607,7 @@ func (l *lowerer) bytes(v *ptx.Var) int {
 }
 
 // keepRow notes how the registers of a row are kept.
-func (l *lowerer) keepRow(s alu.Slot, row int32, kept keeping) {
+func (l *lowerer) keepRow(s code.Slot, row int32, kept keeping) {
 	for int(row) >= len(l.kept[s]) {
 		l.kept[s] = append(l.kept[s], inLanes)
 	}
@@ -647,7 +622,7 @@ func (l *lowerer) allocate() {
 	f := l.fn.fn
 	n := len(f.Regs)
 	l.rows = make([]rowRef, n)
-	l.kept = [alu.P + 1][]keeping{}
+	l.kept = [code.P + 1][]keeping{}
 	l.base = regfile.Size{}
 	live := l.liveness
 	type life struct {
@@ -695,17 +670,17 @@ func (l *lowerer) allocate() {
 	}
 	slices.SortStableFunc(lives, func(a, b life) int { return cmp.Compare(a.first, b.first) })
 	type pool struct {
-		slot alu.Slot
+		slot code.Slot
 		kept keeping
 	}
 	used := map[pool]*rowPool{}
-	count := map[alu.Slot]int32{}
+	count := map[code.Slot]int32{}
 	for _, lf := range lives {
 		if lf.first < 0 {
 			continue // never mentioned
 		}
 		t := f.Regs[lf.reg].Type
-		s := slotOf(t)
+		s := code.SlotOf(t)
 		wide := t.Bits() > 64
 		row := int32(-1)
 		from := pool{slot: s}
@@ -713,7 +688,7 @@ func (l *lowerer) allocate() {
 			from.kept = l.plan.regs[lf.reg]
 		}
 		if from.kept == isFixed {
-			l.rows[lf.reg] = rowRef{slot: s, row: l.unset(s)}
+			l.rows[lf.reg] = rowRef{Slot: s, Row: l.unset(s)}
 			continue
 		}
 		rows := used[from]
@@ -738,35 +713,35 @@ func (l *lowerer) allocate() {
 		l.rows[lf.reg] = rowRef{s, row, wide}
 	}
 	if l.fn.allocates {
-		l.fn.taken = count[alu.R]
+		l.fn.taken = count[code.R]
 		l.fn.zeroR = append(l.fn.zeroR, l.fn.taken)
-		l.keepRow(alu.R, l.fn.taken, inLanes)
-		count[alu.R]++
+		l.keepRow(code.R, l.fn.taken, inLanes)
+		count[code.R]++
 	}
 	if l.plan != nil {
 		for s, n := range l.plan.spare {
 			for range n {
-				l.keepRow(alu.Slot(s), count[alu.Slot(s)], inShadow)
-				count[alu.Slot(s)]++
+				l.keepRow(code.Slot(s), count[code.Slot(s)], inShadow)
+				count[code.Slot(s)]++
 			}
 		}
 	}
-	l.base = regfile.Size{R: int(count[alu.R]), Q: int(count[alu.Q]), P: int(count[alu.P])}
+	l.base = regfile.Size{R: int(count[code.R]), Q: int(count[code.Q]), P: int(count[code.P])}
 	// CC.CF lives outside the allocation.
 	l.carry = int32(l.base.P)
 	l.base.P++
 	for r := range live.Into(0) {
 		ref := l.rows[r]
-		switch ref.slot {
-		case alu.R:
-			l.fn.zeroR = append(l.fn.zeroR, ref.row)
-		case alu.Q:
-			l.fn.zeroQ = append(l.fn.zeroQ, ref.row)
+		switch ref.Slot {
+		case code.R:
+			l.fn.zeroR = append(l.fn.zeroR, ref.Row)
+		case code.Q:
+			l.fn.zeroQ = append(l.fn.zeroQ, ref.Row)
 			if ref.wide {
-				l.fn.zeroQ = append(l.fn.zeroQ, ref.row+1)
+				l.fn.zeroQ = append(l.fn.zeroQ, ref.Row+1)
 			}
-		case alu.P:
-			l.fn.zeroP = append(l.fn.zeroP, ref.row)
+		case code.P:
+			l.fn.zeroP = append(l.fn.zeroP, ref.Row)
 		}
 	}
 	l.fn.zeroP = append(l.fn.zeroP, l.carry)

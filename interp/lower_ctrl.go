@@ -5,6 +5,7 @@ package interp
 
 import (
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -35,7 +36,7 @@ func (l *lowerer) fallThrough(b *block, ir int) {
 }
 
 func lowerBrx(l *lowerer, in *ptx.Instr) {
-	index := operandRef{alu.R, l.source(&in.Ops[0], ptx.U32, alu.R)}
+	index := code.Row{Slot: code.R, Row: l.source(&in.Ops[0], ptx.U32, code.R)}
 	l.end(termIndex).index = index
 	table, ir := in.Ops[1].Table, l.curIR
 	l.later(func(b *block) {
@@ -76,27 +77,28 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 	c := in.Call
 	site := &callSite{}
 	for i := range c.Args {
-		site.args = append(site.args, l.actual(&c.Args[i]))
+		site.Args = append(site.Args, l.actual(&c.Args[i]))
 	}
 	for i := range c.Rets {
-		site.rets = append(site.rets, l.actual(&c.Rets[i]))
+		site.Rets = append(site.Rets, l.actual(&c.Rets[i]))
 	}
 	if f, ok := c.Target.Sym.(*ptx.Func); ok {
 		if def, ok := l.mod.Lookup(f.Name).(*ptx.Func); ok {
 			f = def
 		}
 		if !f.Defined {
-			run := builtins[f.Name]
-			if run == nil {
+			op, ok := builtins[f.Name]
+			if !ok {
 				l.refuse("a call of %s, which is declared but not defined,", f.Name)
 			}
-			l.emit(inst{lane: run, call: site}, placeRows(site.args), placeRows(site.rets))
+			l.Calls = append(l.Calls, site.Call)
+			l.emit(code.Instr{Op: op, Side: int32(len(l.Calls) - 1)})
 			return
 		}
 		site.target = l.byFunc[f]
 	} else {
 		ref := l.rows[c.Target.Reg]
-		site.pointer = operandRef{ref.slot, ref.row}
+		site.pointer = code.Row{Slot: ref.Slot, Row: ref.Row}
 	}
 	if site.target == nil || l.fn.allocates { // a block of its own, which lanes may execute apart
 		l.cur.n--
@@ -108,71 +110,62 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 	l.open()
 }
 
-// placeRows are the places that are rows.
-func placeRows(list []place) []operandRef {
-	var refs []operandRef
-	for _, p := range list {
-		refs = append(refs, operandRef{p.slot, p.row})
-	}
-	return refs
-}
-
 // actual is the place of a call's argument or result.
-func (l *lowerer) actual(o *ptx.Operand) place {
+func (l *lowerer) actual(o *ptx.Operand) code.Place {
 	switch o.Kind {
 	case ptx.SinkOperand:
-		return place{slot: alu.R, row: l.temp(alu.R), size: 4}
+		return code.Place{Slot: code.R, Row: l.temp(code.R), Size: 4}
 	case ptx.SymOperand:
 		if v, ok := o.Sym.(*ptx.Var); ok {
 			if at, local := l.locals[v]; local {
-				return place{off: at, size: l.bytes(v)}
+				return code.Place{Off: at, Size: l.bytes(v)}
 			}
 		}
-		return place{slot: alu.Q, row: l.source(o, ptx.U64, alu.Q), size: 8}
+		return code.Place{Slot: code.Q, Row: l.source(o, ptx.U64, code.Q), Size: 8}
 	case ptx.ImmOperand:
 		if o.Imm.Kind == ptx.F32Imm {
-			return place{slot: alu.R, row: l.konst(alu.R, o.Imm.Bits), size: 4}
+			return code.Place{Slot: code.R, Row: l.konst(code.R, o.Imm.Bits), Size: 4}
 		}
-		return place{slot: alu.Q, row: l.konst(alu.Q, o.Imm.Bits), size: 8}
+		return code.Place{Slot: code.Q, Row: l.konst(code.Q, o.Imm.Bits), Size: 8}
 	case ptx.VecOperand:
 		l.refuse("a vector argument")
 	}
 	ref := l.rows[o.Reg]
-	return place{slot: ref.slot, row: ref.row, size: (l.fn.fn.Regs[o.Reg].Type.Bits() + 7) / 8}
+	return code.Place{Slot: ref.Slot, Row: ref.Row, Size: (l.fn.fn.Regs[o.Reg].Type.Bits() + 7) / 8}
 }
 
-func lowerTrap(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: trapLane}, nil, nil) }
+func lowerTrap(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Trap}) }
 
-func trapLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	w.fail(in.src, uint64(m)<<(32*h), ErrTrap, "%v", ErrTrap)
+func lowerBrkpt(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Brkpt}) }
+
+func trapLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	kind := ErrTrap
+	if in.Op == code.Brkpt {
+		kind = ErrBreakpoint
+	}
+	w.fail(w.src(in), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-func lowerBrkpt(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: brkptLane}, nil, nil) }
-
-func brkptLane(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	w.fail(in.src, uint64(m)<<(32*h), ErrBreakpoint, "%v", ErrBreakpoint)
-}
-
-func lowerNanosleep(l *lowerer, in *ptx.Instr) { l.emit(inst{lane: sleepLane}, nil, nil) }
+func lowerNanosleep(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Nanosleep}) }
 
 // sleepLane lets other warps run. How long is not modelled: the duration is
 // allowed to be anything from zero (manual 9.7.19.2).
-func sleepLane(w *warp, h int, f *regfile.File, in *inst, m uint32) { w.yield = true }
+func sleepLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) { w.yield = true }
 
 // lowerBar lowers bar and barrier; bar.warp.sync too.
 func lowerBar(l *lowerer, in *ptx.Instr) {
 	if in.Has("warp") {
 		l.warpOnly(in)
-		l.end(termBarrier).bar = &barrierOp{kind: barWarp, id: operandRef{alu.R, l.source(in.Arg("a"), ptx.B32, alu.R)}, dst: noRow}
+		l.end(termBarrier).bar = &barrierOp{kind: barWarp, id: code.Row{Slot: code.R, Row: l.source(in.Arg("a"), ptx.B32, code.R)}, dst: code.NoRow}
 		l.open()
 		return
 	}
 	if in.Has("cluster") {
 		l.refuse("%s", in.Text)
 	}
-	op := &barrierOp{dst: noRow, aligned: in.Form.Effects.Has(ptx.Aligned)}
-	ref := func(o *ptx.Operand) operandRef {
-		return operandRef{alu.R, l.source(o, ptx.U32, alu.R)}
+	op := &barrierOp{dst: code.NoRow, aligned: in.Form.Effects.Has(ptx.Aligned)}
+	ref := func(o *ptx.Operand) code.Row {
+		return code.Row{Slot: code.R, Row: l.source(o, ptx.U32, code.R)}
 	}
 	op.id = ref(in.Arg("a"))
 	if o := in.Arg("b"); o.Kind != ptx.NoOperand {
@@ -187,7 +180,7 @@ func lowerBar(l *lowerer, in *ptx.Instr) {
 		if op.neg {
 			c.Neg = false
 		}
-		op.pred = l.source(&c, ptx.Pred, alu.P)
+		op.pred = l.source(&c, ptx.Pred, code.P)
 		d := &in.Ops[0]
 		switch {
 		case in.Has("popc"):
@@ -198,7 +191,7 @@ func lowerBar(l *lowerer, in *ptx.Instr) {
 			op.kind = barOr
 		}
 		if d.Kind == ptx.RegOperand {
-			op.dst = l.rows[d.Reg].row
+			op.dst = l.rows[d.Reg].Row
 		}
 	}
 	l.end(termBarrier).bar = op
@@ -216,82 +209,79 @@ func (l *lowerer) warpOnly(in *ptx.Instr) {
 func lowerShfl(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
 	modes := map[string]uint64{"up": shflUp, "down": shflDown, "bfly": shflBfly, "idx": shflIdx}
-	o := regfile.Operands{
-		D: l.target(in.Arg("d"), alu.R), E: l.predicate(in.Arg("p")),
-		A: l.source(in.Arg("a"), ptx.B32, alu.R), B: l.source(in.Arg("b"), ptx.B32, alu.R), C: l.source(in.Arg("c"), ptx.B32, alu.R),
+	o := code.Instr{
+		Op: code.Shfl,
+		D:  l.target(in.Arg("d"), code.R), F: l.predicate(in.Arg("p")),
+		A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), C: l.source(in.Arg("c"), ptx.B32, code.R),
 		Imm: modes[in.Slot("mode")],
 	}
-	o.F = o.A
 	if in.Has("sync") {
-		o.F = l.source(in.Arg("e"), ptx.B32, alu.R)
-		o.Imm |= warpSync
+		o.Op, o.E = code.ShflSync, l.source(in.Arg("e"), ptx.B32, code.R)
 	}
-	l.emit(inst{Operands: o, lane: shfl, collective: &shflTogether}, rows(alu.R, o.A, o.B, o.C, o.F), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
+	l.emit(o)
 }
 
 func lowerVote(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	modes := map[string]uint64{"all": voteAll, "any": voteAny, "uni": voteUni, "": voteBallot}
-	o := regfile.Operands{A: l.source(in.Arg("a"), ptx.Pred, alu.P), Imm: modes[in.Slot("mode")]}
-	if in.Has("sync") {
-		o.C = l.source(in.Arg("b"), ptx.B32, alu.R)
-		o.Imm |= warpSync
+	modes := map[string]uint64{"all": voteAll, "any": voteAny, "uni": voteUni}
+	mode, vote := modes[in.Slot("mode")]
+	o := code.Instr{Op: code.Ballot, A: l.source(in.Arg("a"), ptx.Pred, code.P), Imm: mode}
+	sync := in.Has("sync")
+	if sync {
+		o.B = l.source(in.Arg("b"), ptx.B32, code.R)
 	}
-	d, together := operandRef{alu.P, 0}, &voteTogether
-	if o.Imm&^warpSync == voteBallot {
-		together = &ballotTogether
-		d = operandRef{alu.R, l.target(in.Arg("d"), alu.R)}
+	switch {
+	case vote && sync:
+		o.Op = code.VoteSync
+	case vote:
+		o.Op = code.Vote
+	case sync:
+		o.Op = code.BallotSync
+	}
+	if vote {
+		o.D = l.predicate(in.Arg("d"))
 	} else {
-		d.row = l.predicate(in.Arg("d"))
+		o.D = l.target(in.Arg("d"), code.R)
 	}
-	o.D = d.row
-	reads := rows(alu.P, o.A)
-	if in.Has("sync") {
-		reads = append(reads, operandRef{alu.R, o.C})
-	}
-	l.emit(inst{Operands: o, lane: vote, collective: together}, reads, []operandRef{d})
+	l.emit(o)
 }
 
 func lowerMatch(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
 	t := in.Type()
-	o := regfile.Operands{D: l.target(in.Arg("d"), alu.R), E: noRow, A: l.source(in.Arg("a"), t, slotOf(t)), C: l.source(in.Arg("b"), ptx.B32, alu.R), Imm: warpSync}
-	together := &matchTogether
-	if t.Bits() == 64 {
-		o.Imm |= matchWide
-		together = &matchWideTogether
+	s := code.SlotOf(t)
+	o := code.Instr{
+		Op: bySlot(s, code.Match32, code.Match64),
+		D:  l.target(in.Arg("d"), code.R), F: code.NoRow, A: l.source(in.Arg("a"), t, s), B: l.source(in.Arg("b"), ptx.B32, code.R),
 	}
 	if in.Has("all") {
-		o.Imm |= matchAll
-		o.E = l.predicate(in.Arg("p"))
+		o.Imm = 1
+		o.F = l.predicate(in.Arg("p"))
 	}
-	l.emit(inst{Operands: o, lane: match, collective: together}, append(rows(slotOf(t), o.A), operandRef{alu.R, o.C}), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
+	l.emit(o)
 }
 
 func lowerActivemask(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	d := l.target(&in.Ops[0], alu.R)
-	l.emit(inst{Operands: regfile.Operands{D: d}, lane: activemask}, nil, rows(alu.R, d))
+	l.emit(code.Instr{Op: code.Activemask, D: l.target(&in.Ops[0], code.R)})
 }
 
 func lowerRedux(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	o := regfile.Operands{D: l.target(&in.Ops[0], alu.R), A: l.source(in.Arg("a"), in.Type(), alu.R), C: l.source(in.Arg("b"), ptx.B32, alu.R)}
+	o := code.Instr{Op: code.Redux, D: l.target(&in.Ops[0], code.R), A: l.source(in.Arg("a"), in.Type(), code.R), B: l.source(in.Arg("b"), ptx.B32, code.R)}
 	if in.Type() == ptx.F32 {
 		spec := alu.FloatSpec{Op: alu.FMin, Abs: in.Has("abs"), NaN: in.Has("NaN")}
 		if in.Has("max") {
 			spec.Op = alu.FMax
 		}
-		o.Imm = spec.Imm()
-		l.emit(inst{Operands: o, lane: reduxFloat, collective: &reduxFloatTogether}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
-		return
+		o.Op, o.Imm = code.ReduxFloat, spec.Imm()
+	} else {
+		o.Imm = code.Reduction{Op: atomicOps[in.Slot("op")], Type: in.Type()}.Imm()
 	}
-	a := &rmw{op: atomicOps[in.Slot("op")], typ: in.Type()}
-	l.emit(inst{Operands: o, mem: &access{atom: a}, lane: redux, collective: &reduxTogether}, rows(alu.R, o.A, o.C), rows(alu.R, o.D))
+	l.emit(o)
 }
 
 func lowerElect(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	o := regfile.Operands{D: l.target(in.Arg("d"), alu.R), E: l.predicate(in.Arg("p")), C: l.source(in.Arg("b"), ptx.B32, alu.R)}
-	l.emit(inst{Operands: o, lane: elect, collective: &electTogether}, rows(alu.R, o.C), append(rows(alu.R, o.D), operandRef{alu.P, o.E}))
+	l.emit(code.Instr{Op: code.Elect, D: l.target(in.Arg("d"), code.R), F: l.predicate(in.Arg("p")), A: l.source(in.Arg("b"), ptx.B32, code.R)})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
@@ -38,21 +39,21 @@ func init() {
 }
 
 // source gives the row of a source operand of type t, in slot s.
-func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s alu.Slot) int32 {
+func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 	switch o.Kind {
 	case ptx.RegOperand:
 		ref := l.rows[o.Reg]
-		row := ref.row
+		row := ref.Row
 		switch {
-		case ref.slot == alu.P && o.Neg:
-			row = l.temp(alu.P)
-			l.op("not.pred", regfile.Operands{D: row, A: ref.row})
-		case ref.slot == alu.Q && s == alu.R:
-			row = l.temp(alu.R)
-			l.op("cvt.u32.u64", regfile.Operands{D: row, A: ref.row})
-		case ref.slot == alu.R && s == alu.Q:
-			row = l.temp(alu.Q)
-			l.op("zext.b64", regfile.Operands{D: row, A: ref.row})
+		case ref.Slot == code.P && o.Neg:
+			row = l.temp(code.P)
+			l.emit(code.Instr{Op: code.NotPred, D: row, A: ref.Row})
+		case ref.Slot == code.Q && s == code.R:
+			row = l.temp(code.R)
+			l.emit(code.Instr{Op: code.CvtU32U64, D: row, A: ref.Row})
+		case ref.Slot == code.R && s == code.Q:
+			row = l.temp(code.Q)
+			l.emit(code.Instr{Op: code.ZextB64, D: row, A: ref.Row})
 		}
 		return row
 	case ptx.ImmOperand:
@@ -65,30 +66,26 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s alu.Slot) int32 {
 		}
 		return l.konst(s, bits)
 	case ptx.SRegOperand:
-		return l.sreg(o.SReg, s, noRow)
+		return l.sreg(o.SReg, s, code.NoRow)
 	case ptx.SymOperand:
-		return l.symbol(o.Sym, o.Off, s, noRow)
+		return l.symbol(o.Sym, o.Off, s, code.NoRow)
 	}
 	panic("BUG: no source operand")
 }
 
 // symbol gives the row that holds the address of a variable or function plus an
-// offset; it goes to row d unless that is noRow.
-func (l *lowerer) symbol(s ptx.Symbol, off int64, slot alu.Slot, d int32) int32 {
+// offset; it goes to row d unless that is code.NoRow.
+func (l *lowerer) symbol(s ptx.Symbol, off int64, slot code.Slot, d int32) int32 {
 	v, isVar := s.(*ptx.Var)
 	if isVar {
 		if at, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
 			if l.fn.fn.Entry {
 				return l.moveKonst(slot, uint64(int64(4*l.fn.align+at)+off), d)
 			}
-			if d == noRow {
+			if d == code.NoRow {
 				d = l.temp(slot)
 			}
-			fn := frameAddress32
-			if slot == alu.Q {
-				fn = frameAddress64
-			}
-			l.emit(inst{Operands: regfile.Operands{D: d, Imm: uint64(int64(at) + off)}, lane: fn, form: &compactForm{kind: asSource, source: frameSource}}, nil, rows(slot, d))
+			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(at) + off)})
 			return d
 		}
 	}
@@ -100,7 +97,7 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if v, ok := s.(*ptx.Var); ok {
 		switch v.Space {
 		case ptx.Shared:
-			if at, ok := l.code.shared[l.mod.definition(v)]; ok {
+			if at, ok := l.prepared.shared[l.mod.definition(v)]; ok {
 				return at
 			}
 		case ptx.Param:
@@ -118,39 +115,37 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	return a
 }
 
-func (l *lowerer) moveKonst(s alu.Slot, bits uint64, d int32) int32 {
+func (l *lowerer) moveKonst(s code.Slot, bits uint64, d int32) int32 {
 	k := l.konst(s, bits)
-	if d == noRow {
+	if d == code.NoRow {
 		return k
 	}
-	l.op(movKey(s), regfile.Operands{D: d, A: k})
+	l.emit(code.Instr{Op: movOp(s), D: d, A: k})
 	return d
 }
 
-func movKey(s alu.Slot) string {
-	switch s {
-	case alu.P:
-		return "mov.pred"
-	case alu.Q:
-		return "mov.b64"
+// movOp copies a row.
+func movOp(s code.Slot) code.Op {
+	if s == code.P {
+		return code.MovPred
 	}
-	return "mov.b32"
+	return bySlot(s, code.MovB32, code.MovB64)
 }
 
 // target gives the row of a destination; a sink gets a temporary.
-func (l *lowerer) target(o *ptx.Operand, s alu.Slot) int32 {
+func (l *lowerer) target(o *ptx.Operand, s code.Slot) int32 {
 	if o.Kind == ptx.RegOperand {
-		return l.rows[o.Reg].row
+		return l.rows[o.Reg].Row
 	}
 	return l.temp(s)
 }
 
-// predicate gives the row of a predicate destination, or alu.NoPred.
+// predicate gives the row of a predicate destination, or code.NoRow.
 func (l *lowerer) predicate(o *ptx.Operand) int32 {
 	if o.Kind == ptx.RegOperand {
-		return l.rows[o.Reg].row
+		return l.rows[o.Reg].Row
 	}
-	return alu.NoPred
+	return code.NoRow
 }
 
 // regBits is the width of the register an operand names, want for others.
@@ -166,59 +161,39 @@ func (l *lowerer) regBits(o *ptx.Operand, want int) int {
 // is extended as its type says (manual 9.4.1).
 func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) {
 	have := l.regBits(o, t.Bits())
-	s := slotOf(t)
+	s := code.SlotOf(t)
 	if o.Kind != ptx.RegOperand || have == t.Bits() {
 		return l.target(o, s), func() {}
 	}
-	d := l.rows[o.Reg].row
+	d := l.rows[o.Reg].Row
 	switch {
 	case have == 64:
 		row = l.temp(s)
-		key := "widen.u32.b64"
+		op := code.WidenU32B64
 		if t.IsSigned() {
-			key = "widen." + strings.TrimPrefix(t.String(), ".") + ".b64"
+			op = code.Named("widen" + t.String() + ".b64")
 		}
-		return row, func() { l.op(key, regfile.Operands{D: d, A: row}) }
+		return row, func() { l.emit(code.Instr{Op: op, D: d, A: row}) }
 	case t == ptx.S8 && have == 16:
-		return d, func() { l.op("widen.s8.b16", regfile.Operands{D: d, A: d}) }
+		return d, func() { l.emit(code.Instr{Op: code.WidenS8B16, D: d, A: d}) }
 	case t.IsSigned():
 		return d, func() {
-			l.op("widen."+strings.TrimPrefix(t.String(), ".")+".b32", regfile.Operands{D: d, A: d})
+			l.emit(code.Instr{Op: code.Named("widen" + t.String() + ".b32"), D: d, A: d})
 		}
 	}
 	return d, func() {} // slots are zero-extended
 }
 
-// kernelKeyOf is the name of the kernel of a pure instruction: the opcode with
-// the modifiers that make no difference left out.
-func kernelKeyOf(in *ptx.Instr) string {
-	key := in.Canonical()
-	switch in.Op.Name {
-	case "add", "sub", "mul", "fma", "mad":
-		if in.Form.Class == ptx.ClassFP {
-			key = strings.Replace(key, ".rn", "", 1)
-			key = strings.Replace(key, "mad.", "fma.", 1)
-		}
-	case "selp":
-		key = "selp.b32"
-		if in.Type().Bits() == 64 {
-			key = "selp.b64"
-		}
-	}
-	return key
-}
-
 // lowerPure lowers an instruction that is one kernel.
 func lowerPure(l *lowerer, in *ptx.Instr) {
-	var o regfile.Operands
-	key := kernelKeyOf(in)
-	k := alu.Lookup(key)
-	if k == nil || k.Sources() < in.Sources() {
-		k, o.Imm = floatKernel(in)
+	o := code.Instr{Op: code.Of(in.Variant)}
+	if o.Op == code.Invalid || o.Op.Signature().Sources() < in.Sources() {
+		o.Op, o.Imm = floatOp(in)
 	}
-	if k == nil {
+	if o.Op == code.Invalid {
 		l.refuse("%s", in.Text)
 	}
+	s := o.Op.Signature()
 	rows := []*int32{&o.A, &o.B, &o.C, &o.E}
 	n := 0
 	for i := range in.Form.Operands {
@@ -229,12 +204,12 @@ func lowerPure(l *lowerer, in *ptx.Instr) {
 		if !in.IsSource(i) {
 			continue
 		}
-		*rows[n] = l.source(op, in.OperandType(i), k.Src[n])
+		*rows[n] = l.source(op, in.OperandType(i), s.Src[n])
 		n++
 	}
-	for ; n < len(k.Src) && k.Src[n] != alu.NoSlot; n++ {
+	for ; n < s.Sources(); n++ {
 		switch {
-		case k.Src[n] == alu.P: // the carry flag
+		case s.Src[n] == code.P: // the carry flag
 			*rows[n] = l.carry
 		default: // a source this form does not have
 			*rows[n] = o.A
@@ -242,27 +217,27 @@ func lowerPure(l *lowerer, in *ptx.Instr) {
 	}
 	o.F = l.carry
 	d := &in.Ops[0]
-	if k.Dst == alu.P {
+	if s.Dst == code.P {
 		if d.Kind != ptx.RegOperand {
 			return
 		}
-		o.D = l.rows[d.Reg].row
+		o.D = l.rows[d.Reg].Row
 	} else {
-		o.D = l.target(d, k.Dst)
+		o.D = l.target(d, s.Dst)
 	}
-	l.emitKernel(k, o, key, in.Form.Affine)
+	l.emit(o)
 }
 
 var roundings = map[string]fp.Rounding{
 	"": fp.RN, "rn": fp.RN, "rz": fp.RZ, "rm": fp.RM, "rp": fp.RP, "rni": fp.RN, "rzi": fp.RZ, "rmi": fp.RM, "rpi": fp.RP,
 }
 
-// floatKernel finds the general kernel of float arithmetic for a form that has
+// floatOp finds the general operation of float arithmetic for a form that has
 // none of its own.
-func floatKernel(in *ptx.Instr) (*alu.Op, uint64) {
+func floatOp(in *ptx.Instr) (code.Op, uint64) {
 	t := in.Type()
 	if in.Form.Class != ptx.ClassFP && in.Form.Class != ptx.ClassSFU || t != ptx.F32 && t != ptx.F64 && t != ptx.F32x2 {
-		return nil, 0
+		return code.Invalid, 0
 	}
 	ops := map[string]alu.FloatOp{
 		"add": alu.FAdd, "sub": alu.FSub, "mul": alu.FMul, "fma": alu.FFma, "mad": alu.FFma,
@@ -275,11 +250,11 @@ func floatKernel(in *ptx.Instr) (*alu.Op, uint64) {
 	}
 	r, known := roundings[rnd]
 	if !ok || !known || in.SlotType("atype") != ptx.NoType {
-		return nil, 0
+		return code.Invalid, 0
 	}
 	three := len(in.Ops) > 3 && in.Ops[3].Kind != ptx.NoOperand && op >= alu.FMin
 	spec := alu.FloatSpec{Op: op, Rnd: r, FTZ: in.Has("ftz"), Sat: in.Has("sat"), NaN: in.Has("NaN"), XorSign: in.Has("xorsign"), Abs: in.Has("abs"), Three: three}
-	return alu.Lookup("float" + t.String()), spec.Imm()
+	return code.Named("float" + t.String()), spec.Imm()
 }
 
 func lowerMov(l *lowerer, in *ptx.Instr) {
@@ -292,20 +267,20 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 	case d.Kind == ptx.VecOperand:
 		l.unpack(d.Elems, a, t)
 	case t == ptx.B128:
-		dr := l.rows[d.Reg].row
-		ar := l.rows[a.Reg].row
-		l.op("mov.b64", regfile.Operands{D: dr, A: ar})
-		l.op("mov.b64", regfile.Operands{D: dr + 1, A: ar + 1})
+		dr := l.rows[d.Reg].Row
+		ar := l.rows[a.Reg].Row
+		l.emit(code.Instr{Op: code.MovB64, D: dr, A: ar})
+		l.emit(code.Instr{Op: code.MovB64, D: dr + 1, A: ar + 1})
 	default:
-		s := slotOf(t)
-		dr := l.rows[d.Reg].row
+		s := code.SlotOf(t)
+		dr := l.rows[d.Reg].Row
 		switch a.Kind {
 		case ptx.SRegOperand:
 			l.sreg(a.SReg, s, dr)
 		case ptx.SymOperand:
 			l.symbol(a.Sym, a.Off, s, dr)
 		default:
-			l.op(movKey(s), regfile.Operands{D: dr, A: l.source(a, t, s)})
+			l.emit(code.Instr{Op: movOp(s), D: dr, A: l.source(a, t, s)})
 		}
 	}
 }
@@ -313,28 +288,25 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 // pack makes a register of its parts, the first the lowest.
 func (l *lowerer) pack(d *ptx.Operand, parts []ptx.Operand, t ptx.Type) {
 	n := t.Bits() / len(parts)
-	row := l.target(d, slotOf(t))
+	row := l.target(d, code.SlotOf(t))
 	switch {
 	case t == ptx.B128 && n == 64:
 		for i := range parts {
-			l.op("mov.b64", regfile.Operands{D: row + int32(i), A: l.source(&parts[i], ptx.B64, alu.Q)})
+			l.emit(code.Instr{Op: code.MovB64, D: row + int32(i), A: l.source(&parts[i], ptx.B64, code.Q)})
 		}
 	case t == ptx.B128: // four of 32 bits
 		for i := 0; i < 4; i += 2 {
-			l.op("pack.b64", regfile.Operands{D: row + int32(i/2), A: l.source(&parts[i], ptx.B32, alu.R), B: l.source(&parts[i+1], ptx.B32, alu.R)})
+			l.emit(code.Instr{Op: code.PackB64, D: row + int32(i/2), A: l.source(&parts[i], ptx.B32, code.R), B: l.source(&parts[i+1], ptx.B32, code.R)})
 		}
 	case t == ptx.B64 && n == 32:
-		l.op("pack.b64", regfile.Operands{D: row, A: l.source(&parts[0], ptx.B32, alu.R), B: l.source(&parts[1], ptx.B32, alu.R)})
+		l.emit(code.Instr{Op: code.PackB64, D: row, A: l.source(&parts[0], ptx.B32, code.R), B: l.source(&parts[1], ptx.B32, code.R)})
 	case t == ptx.B32 && n == 16:
-		l.op("pack.b32", regfile.Operands{D: row, A: l.source(&parts[0], ptx.B16, alu.R), B: l.source(&parts[1], ptx.B16, alu.R)})
+		l.emit(code.Instr{Op: code.PackB32, D: row, A: l.source(&parts[0], ptx.B16, code.R), B: l.source(&parts[1], ptx.B16, code.R)})
 	default:
-		key := "insert.b32"
-		if t == ptx.B64 {
-			key = "insert.b64"
-		}
-		acc := l.konst(slotOf(t), 0)
+		op := bySlot(code.SlotOf(t), code.InsertB32, code.InsertB64)
+		acc := l.konst(code.SlotOf(t), 0)
 		for i := range parts {
-			l.op(key, regfile.Operands{D: row, A: acc, B: l.source(&parts[i], bitsType(n), alu.R), Imm: uint64(i * n)})
+			l.emit(code.Instr{Op: op, D: row, A: acc, B: l.source(&parts[i], bitsType(n), code.R), Imm: uint64(i * n)})
 			acc = row
 		}
 	}
@@ -355,21 +327,21 @@ func bitsType(n int) ptx.Type {
 // unpack takes a register apart.
 func (l *lowerer) unpack(parts []ptx.Operand, a *ptx.Operand, t ptx.Type) {
 	n := t.Bits() / len(parts)
-	s := slotOf(t)
+	s := code.SlotOf(t)
 	row := l.source(a, t, s)
 	for i := range parts {
 		if parts[i].Kind != ptx.RegOperand {
 			continue
 		}
-		d := l.rows[parts[i].Reg].row
+		d := l.rows[parts[i].Reg].Row
 		at := i * n
 		switch {
 		case t == ptx.B128 && n == 64:
-			l.op("mov.b64", regfile.Operands{D: d, A: row + int32(i)})
-		case s == alu.Q:
-			l.op("extract.b64", regfile.Operands{D: d, A: row + int32(at/64), Imm: uint64(at%64 | n<<8)})
+			l.emit(code.Instr{Op: code.MovB64, D: d, A: row + int32(i)})
+		case s == code.Q:
+			l.emit(code.Instr{Op: code.ExtractB64, D: d, A: row + int32(at/64), Imm: uint64(at%64 | n<<8)})
 		default:
-			l.op("extract.b32", regfile.Operands{D: d, A: row, Imm: uint64(at | n<<8)})
+			l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(at | n<<8)})
 		}
 	}
 }
@@ -395,10 +367,10 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 		if dt == ptx.BF16x2 {
 			spec.Dst = ptx.BF16
 		}
-		hi, lo := l.temp(alu.R), l.temp(alu.R)
-		l.op("convert.b32.b32", regfile.Operands{D: hi, A: l.source(&in.Ops[1], at, alu.R), Imm: spec.Imm()})
-		l.op("convert.b32.b32", regfile.Operands{D: lo, A: l.source(&in.Ops[2], at, alu.R), Imm: spec.Imm()})
-		l.op("pack.b32", regfile.Operands{D: l.target(&in.Ops[0], alu.R), A: lo, B: hi})
+		hi, lo := l.temp(code.R), l.temp(code.R)
+		l.emit(code.Instr{Op: code.ConvertB32B32, D: hi, A: l.source(&in.Ops[1], at, code.R), Imm: spec.Imm()})
+		l.emit(code.Instr{Op: code.ConvertB32B32, D: lo, A: l.source(&in.Ops[2], at, code.R), Imm: spec.Imm()})
+		l.emit(code.Instr{Op: code.PackB32, D: l.target(&in.Ops[0], code.R), A: lo, B: hi})
 		return
 	}
 	plain := func(t ptx.Type) bool {
@@ -408,14 +380,19 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 		l.refuse("%s", in.Text)
 	}
 	d, finish := l.result(&in.Ops[0], dt)
-	a := l.source(&in.Ops[1], at, slotOf(at))
-	if k := alu.Lookup(in.Canonical()); k != nil {
-		l.emitKernel(k, regfile.Operands{D: d, A: a}, in.Canonical(), in.Form.Affine)
-	} else {
-		size := map[alu.Slot]string{alu.R: ".b32", alu.Q: ".b64"}
-		l.op("convert"+size[slotOf(dt)]+size[slotOf(at)], regfile.Operands{D: d, A: a, Imm: spec.Imm()})
+	a := l.source(&in.Ops[1], at, code.SlotOf(at))
+	conversion := code.Instr{Op: code.Of(in.Variant), D: d, A: a}
+	if conversion.Op == code.Invalid {
+		conversion.Op, conversion.Imm = convertOps[code.SlotOf(dt)][code.SlotOf(at)], spec.Imm()
 	}
+	l.emit(conversion)
 	finish()
+}
+
+// convertOps are the conversions in full, by the slots of result and source.
+var convertOps = [...][code.Q + 1]code.Op{
+	code.R: {code.R: code.ConvertB32B32, code.Q: code.ConvertB32B64},
+	code.Q: {code.R: code.ConvertB64B32, code.Q: code.ConvertB64B64},
 }
 
 func lowerCvtPack(l *lowerer, in *ptx.Instr) {
@@ -431,19 +408,19 @@ func lowerCvtPack(l *lowerer, in *ptx.Instr) {
 	if in.Slot("stype") == "s32" {
 		imm |= 1 << 9
 	}
-	o := regfile.Operands{A: l.source(&in.Ops[1], ptx.B32, alu.R), B: l.source(&in.Ops[2], ptx.B32, alu.R), Imm: imm}
+	o := code.Instr{Op: code.CvtPack, A: l.source(&in.Ops[1], ptx.B32, code.R), B: l.source(&in.Ops[2], ptx.B32, code.R), Imm: imm}
 	o.C = o.A
 	if len(in.Ops) > 3 {
-		o.C = l.source(&in.Ops[3], ptx.B32, alu.R)
+		o.C = l.source(&in.Ops[3], ptx.B32, code.R)
 	}
-	o.D = l.target(&in.Ops[0], alu.R)
-	l.emitKernel(alu.Lookup("cvt.pack"), o, "cvt.pack", in.Form.Affine)
+	o.D = l.target(&in.Ops[0], code.R)
+	l.emit(o)
 }
 
 // lowerCvta: global, constant and parameter addresses are generic as they are;
 // shared and local ones gain or lose the base of their window.
 func lowerCvta(l *lowerer, in *ptx.Instr) {
-	s := slotOf(in.Type())
+	s := code.SlotOf(in.Type())
 	d := l.target(&in.Ops[0], s)
 	a := l.source(&in.Ops[1], in.Type(), s)
 	base := uint64(0)
@@ -454,31 +431,38 @@ func lowerCvta(l *lowerer, in *ptx.Instr) {
 		base = mem.LocalWindow
 	}
 	if base == 0 {
-		l.op(movKey(s), regfile.Operands{D: d, A: a})
+		l.emit(code.Instr{Op: movOp(s), D: d, A: a})
 		return
 	}
 	if in.Has("to") {
 		base = -base
 	}
-	key := "add.u32"
-	if s == alu.Q {
-		key = "add.u64"
+	l.emit(code.Instr{Op: addOp(s), D: d, A: a, B: l.konst(s, base)})
+}
+
+// addOp adds rows.
+func addOp(s code.Slot) code.Op { return bySlot(s, code.AddU32, code.AddU64) }
+
+// bySlot chooses between an operation on 32-bit slots and one on 64-bit slots.
+func bySlot(s code.Slot, narrow, wide code.Op) code.Op {
+	if s == code.Q {
+		return wide
 	}
-	l.op(key, regfile.Operands{D: d, A: a, B: l.konst(s, base)})
+	return narrow
 }
 
 func lowerIsspacep(l *lowerer, in *ptx.Instr) {
 	a := &in.Ops[1]
-	row := l.source(a, ptx.U64, alu.Q)
+	row := l.source(a, ptx.U64, code.Q)
 	space, _ := in.Space()
 	d := l.predicate(&in.Ops[0])
-	l.emit(inst{Operands: regfile.Operands{D: d, A: row, Imm: uint64(space)}, lane: isspacep}, rows(alu.Q, row), rows(alu.P, d))
+	l.emit(code.Instr{Op: code.Isspacep, D: d, A: row, Imm: uint64(space)})
 }
 
 // flushed gives a row with the subnormals of an f32 operand flushed.
 func (l *lowerer) flushed(row int32) int32 {
-	t := l.temp(alu.R)
-	l.op("ftz.f32", regfile.Operands{D: t, A: row})
+	t := l.temp(code.R)
+	l.emit(code.Instr{Op: code.FtzF32, D: t, A: row})
 	return t
 }
 
@@ -486,24 +470,24 @@ var boolOps = map[string]uint64{"": alu.BoolNone, "and": alu.BoolAnd, "or": alu.
 
 // compare emits the comparison of a and b into predicates p and q.
 func (l *lowerer) compare(in *ptx.Instr, t ptx.Type, p, q int32, a, b, c *ptx.Operand) {
-	key := "cmp." + in.Slot("cmp") + t.String()
-	if alu.Lookup(key) == nil {
+	op := code.Named("cmp." + in.Slot("cmp") + t.String())
+	if op == code.Invalid {
 		l.refuse("%s", in.Text)
 	}
-	s := slotOf(t)
-	o := regfile.Operands{D: p, E: q, A: l.source(a, t, s), B: l.source(b, t, s), Imm: boolOps[in.Slot("bool")]}
+	s := code.SlotOf(t)
+	o := code.Instr{Op: op, D: p, F: q, A: l.source(a, t, s), B: l.source(b, t, s), Imm: boolOps[in.Slot("bool")]}
 	if in.Has("ftz") {
 		o.A, o.B = l.flushed(o.A), l.flushed(o.B)
 	}
 	if c != nil {
 		plain := *c
 		plain.Neg = false
-		o.C = l.source(&plain, ptx.Pred, alu.P)
+		o.C = l.source(&plain, ptx.Pred, code.P)
 		if c.Neg {
 			o.Imm |= alu.ComplementC
 		}
 	}
-	l.op(key, o)
+	l.emit(o)
 }
 
 func lowerSetp(l *lowerer, in *ptx.Instr) {
@@ -523,13 +507,13 @@ func lowerSet(l *lowerer, in *ptx.Instr) {
 	if len(in.Ops) > 3 {
 		c = &in.Ops[3]
 	}
-	p := l.temp(alu.P)
-	l.compare(in, in.SlotType("stype"), p, alu.NoPred, &in.Ops[1], &in.Ops[2], c)
-	key := "mask.u32"
+	p := l.temp(code.P)
+	l.compare(in, in.SlotType("stype"), p, code.NoRow, &in.Ops[1], &in.Ops[2], c)
+	op := code.MaskU32
 	if dt == ptx.F32 {
-		key = "mask.f32"
+		op = code.MaskF32
 	}
-	l.op(key, regfile.Operands{D: l.target(&in.Ops[0], alu.R), A: p})
+	l.emit(code.Instr{Op: op, D: l.target(&in.Ops[0], code.R), A: p})
 }
 
 func lowerLop3(l *lowerer, in *ptx.Instr) {
@@ -537,63 +521,57 @@ func lowerLop3(l *lowerer, in *ptx.Instr) {
 		lowerPure(l, in)
 		return
 	}
-	d := l.temp(alu.R)
-	l.op("lop3.b32", regfile.Operands{
-		D: d, A: l.source(in.Arg("a"), ptx.B32, alu.R), B: l.source(in.Arg("b"), ptx.B32, alu.R), C: l.source(in.Arg("c"), ptx.B32, alu.R), Imm: in.Arg("e").Imm.Bits,
-	})
-	p := l.temp(alu.P)
-	l.op("nonzero.b32", regfile.Operands{D: p, A: d})
-	q := l.source(in.Arg("f"), ptx.Pred, alu.P)
+	d := l.temp(code.R)
+	l.emit(code.Instr{Op: code.Lop3B32, D: d, A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), C: l.source(in.Arg("c"), ptx.B32, code.R), Imm: in.Arg("e").Imm.Bits})
+	p := l.temp(code.P)
+	l.emit(code.Instr{Op: code.NonzeroB32, D: p, A: d})
+	q := l.source(in.Arg("f"), ptx.Pred, code.P)
 	// The predicate last: it may be the instruction's own guard.
 	if o := in.Arg("d"); o.Kind == ptx.RegOperand {
-		l.op("mov.b32", regfile.Operands{D: l.rows[o.Reg].row, A: d})
+		l.emit(code.Instr{Op: code.MovB32, D: l.rows[o.Reg].Row, A: d})
 	}
 	if o := in.Arg("p"); o.Kind == ptx.RegOperand {
-		l.op(in.Slot("bool")+".pred", regfile.Operands{D: l.rows[o.Reg].row, A: p, B: q})
+		l.emit(code.Instr{Op: code.Named(in.Slot("bool") + ".pred"), D: l.rows[o.Reg].Row, A: p, B: q})
 	}
 }
 
 func lowerSlct(l *lowerer, in *ptx.Instr) {
 	t := in.SlotType("dtype")
-	s := slotOf(t)
-	key := "slct.b32"
-	if s == alu.Q {
-		key = "slct.b64"
-	}
+	s := code.SlotOf(t)
 	ct := in.OperandType(3)
-	o := regfile.Operands{D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], t, s), B: l.source(&in.Ops[2], t, s), C: l.source(&in.Ops[3], ct, alu.R)}
+	o := code.Instr{Op: code.Named("slct" + [...]string{code.R: ".b32", code.Q: ".b64"}[s] + ct.String()), D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], t, s), B: l.source(&in.Ops[2], t, s), C: l.source(&in.Ops[3], ct, code.R)}
 	if in.Has("ftz") {
 		o.C = l.flushed(o.C)
 	}
-	l.op(key+ct.String(), o)
+	l.emit(o)
 }
 
 // lowerMapa: clusters are of one CTA, so every shared address is its own.
 func lowerMapa(l *lowerer, in *ptx.Instr) {
-	s := slotOf(in.Type())
-	rank := l.source(in.Arg("b"), ptx.U32, alu.R)
-	l.emit(inst{Operands: regfile.Operands{C: rank}, lane: checkRank}, rows(alu.R, rank), nil)
-	l.op(movKey(s), regfile.Operands{D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], in.Type(), s)})
+	s := code.SlotOf(in.Type())
+	rank := l.source(in.Arg("b"), ptx.U32, code.R)
+	l.emit(code.Instr{Op: code.CheckRank, A: rank})
+	l.emit(code.Instr{Op: movOp(s), D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], in.Type(), s)})
 }
 
 // checkRank traps where the CTA rank of a lane is not that of its own CTA, the only
 // one in its cluster.
-func checkRank(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	rank := f.Src32(in.C)
+func checkRank(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	rank := f.Src32(in.A)
 	for ; m != 0; m &= m - 1 {
 		if i := bits.TrailingZeros32(m) & 31; rank[i] != 0 {
-			w.fail(in.src, 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of one cta", ErrCTARank, rank[i])
+			w.fail(w.src(in), 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of one cta", ErrCTARank, rank[i])
 			return
 		}
 	}
 }
 
 func lowerGetctarank(l *lowerer, in *ptx.Instr) {
-	l.op("mov.b32", regfile.Operands{D: l.target(&in.Ops[0], alu.R), A: l.konst(alu.R, 0)})
+	l.emit(code.Instr{Op: code.MovB32, D: l.target(&in.Ops[0], code.R), A: l.konst(code.R, 0)})
 }
 
 func lowerCreatepolicy(l *lowerer, in *ptx.Instr) {
-	l.op("mov.b64", regfile.Operands{D: l.target(&in.Ops[0], alu.Q), A: l.konst(alu.Q, 0)})
+	l.emit(code.Instr{Op: code.MovB64, D: l.target(&in.Ops[0], code.Q), A: l.konst(code.Q, 0)})
 }
 
 func lowerNop(l *lowerer, in *ptx.Instr) {}

@@ -3,91 +3,67 @@ package interp
 // This file lowers memory instructions.
 
 import (
-	"math/bits"
-
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
-	"gemu/regfile"
 )
 
-// access is what a memory instruction accesses, and how.
-type access struct {
-	space  ptx.Space
-	addr   alu.Slot // of the row that holds addresses; NoSlot: the address is off
-	row    int32
-	off    uint64 // added to the row
-	frame  bool   // off is relative to the running function's local frame
-	size   int    // bytes of an element
-	elems  []elem
-	bytes  int // of all elements: what the address must be a multiple of
-	signed bool
-	hit    int             // index of the allocation remembered
-	fixed  *mem.Allocation // where off lies, of a fixed address in device memory
-	store  bool
-	atom   *rmw
-}
-
-// elem is an element of a vector access.
-type elem struct {
-	slot alu.Slot // NoSlot: not loaded or stored
-	row  int32
-	row2 int32 // of 128-bit elements: the row of the upper half
-}
-
-// address fills in the address of an access.
-func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) *access {
-	a := &access{size: in.Type().Size(), hit: l.hits, off: uint64(o.Off)}
+// accessOf is an access to the address of an operand, and the row that is in.
+func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
+	a = &code.Access{Size: in.Type().Size(), Hit: l.hits, Off: uint64(o.Off)}
+	addr = code.NoRow
 	l.hits++
-	a.space, _ = in.Space()
+	a.Space, _ = in.Space()
 	entry := l.fn.fn.Entry
 	switch {
 	case o.Reg != ptx.NoReg && o.Sym != nil:
-		l.indexed(a, o)
+		addr = l.indexed(a, o)
 	case o.Reg != ptx.NoReg:
 		ref := l.rows[o.Reg]
-		a.addr, a.row = ref.slot, ref.row
-		if a.space == ptx.Param && !entry {
-			a.space = ptx.Local // parameters of functions live on the stack
+		a.Addr, addr = ref.Slot, ref.Row
+		if a.Space == ptx.Param && !entry {
+			a.Space = ptx.Local // parameters of functions live on the stack
 		}
 	case o.Sym != nil:
 		v, isVar := o.Sym.(*ptx.Var)
 		if !isVar {
 			l.refuse("access to function %s", o.Sym.SymbolName())
 		}
-		a.space = v.Space
+		a.Space = v.Space
 		if at, local := l.locals[v]; local && (v.Space == ptx.Local || v.Space == ptx.Param) {
-			a.space, a.frame = ptx.Local, true
-			a.off += uint64(at)
+			a.Space, a.Frame = ptx.Local, true
+			a.Off += uint64(at)
 			break
 		}
-		a.off += l.address(v)
+		a.Off += l.address(v)
 	}
-	if a.addr == alu.NoSlot && a.space != ptx.Shared && a.space != ptx.Local {
-		a.fixed = l.mod.dev.mem.Find(a.off)
+	if a.Addr == code.NoSlot && a.Space != ptx.Shared && a.Space != ptx.Local {
+		a.Fixed = l.mod.dev.mem.Find(a.Off)
 	}
-	return a
+	return a, addr
 }
 
 // indexed fills in the address of "var[%r+off]": the sum of all three.
-func (l *lowerer) indexed(a *access, o *ptx.Operand) {
-	s, add := alu.Q, "add.u64"
+func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
+	s := code.Q
 	if l.mod.AddressSize == 32 {
-		s, add = alu.R, "add.u32"
+		s = code.R
 	}
 	v := o.Sym.(*ptx.Var)
-	a.space = v.Space
+	a.Space = v.Space
 	if _, local := l.locals[v]; local {
-		a.space = ptx.Local
+		a.Space = ptx.Local
 	}
-	base := l.symbol(v, o.Off, s, noRow)
+	base := l.symbol(v, o.Off, s, code.NoRow)
 	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, s)
-	a.addr, a.row, a.off = s, l.temp(s), 0
-	l.op(add, regfile.Operands{D: a.row, A: base, B: index})
+	addr = l.temp(s)
+	a.Addr, a.Off = s, 0
+	l.emit(code.Instr{Op: addOp(s), D: addr, A: base, B: index})
+	return addr
 }
 
 // elements lists the registers of a load's or store's data operand.
-func (l *lowerer) elements(a *access, o *ptx.Operand, t ptx.Type, store bool) {
+func (l *lowerer) elements(a *code.Access, o *ptx.Operand, t ptx.Type, store bool) {
 	list := []ptx.Operand{*o}
 	if o.Kind == ptx.VecOperand {
 		list = o.Elems
@@ -96,21 +72,21 @@ func (l *lowerer) elements(a *access, o *ptx.Operand, t ptx.Type, store bool) {
 		e := &list[i]
 		switch {
 		case e.Kind == ptx.SinkOperand:
-			a.elems = append(a.elems, elem{})
+			a.Elems = append(a.Elems, code.Elem{})
 		case e.Kind == ptx.RegOperand:
 			ref := l.rows[e.Reg]
-			a.elems = append(a.elems, elem{ref.slot, ref.row, ref.row + 1})
+			a.Elems = append(a.Elems, code.Elem{Slot: ref.Slot, Row: ref.Row, High: ref.Row + 1})
 		case store:
-			s := slotOf(t)
+			s := code.SlotOf(t)
 			row := l.source(e, t, s)
-			a.elems = append(a.elems, elem{s, row, row})
+			a.Elems = append(a.Elems, code.Elem{Slot: s, Row: row, High: row})
 		}
 	}
-	a.bytes = a.size * len(a.elems)
+	a.Bytes = a.Size * len(a.Elems)
 }
 
 func lowerLd(l *lowerer, in *ptx.Instr) {
-	a := l.accessOf(in, in.Arg("a"))
+	a, addr := l.accessOf(in, in.Arg("a"))
 	d := in.Arg("d")
 	l.elements(a, d, in.Type(), false)
 	list := []ptx.Operand{*d}
@@ -119,72 +95,78 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 	}
 	// Sign extension ends at the register's width, which may be less than its
 	// slot's.
-	a.signed = false
+	a.Signed = false
 	var cut []int32
 	for i := range list {
 		have := l.regBits(&list[i], 0)
-		if in.Type().IsSigned() && have > 8*a.size {
-			a.signed = true
+		if in.Type().IsSigned() && have > 8*a.Size {
+			a.Signed = true
 			if have == 16 {
-				cut = append(cut, a.elems[i].row)
+				cut = append(cut, a.Elems[i].Row)
 			}
 		}
 	}
-	i := inst{mem: a, lane: loadLane(a)}
-	if len(a.elems) == 1 {
-		i.D, i.A = a.elems[0].row, a.row
-	}
-	l.emit(i, a.address(), a.registers())
+	a.Move = mem.StridedOf(a.Size, a.Signed)
+	l.access(loadOp(a), a, addr)
 	for _, row := range cut {
-		l.op("cvt.u16.u32", regfile.Operands{D: row, A: row})
+		l.emit(code.Instr{Op: code.CvtU16U32, D: row, A: row})
 	}
+}
+
+// loadOp chooses how a load executes.
+func loadOp(a *code.Access) code.Op {
+	switch single := len(a.Elems) == 1 && a.Elems[0].Slot != code.NoSlot; {
+	case a.Size > 8:
+		return code.LoadWide
+	case a.Frame:
+		return code.LoadFrame
+	case a.Addr == code.NoSlot && a.Space != ptx.Local:
+		return code.LoadFixed
+	case a.Space == ptx.Local && a.Addr != code.NoSlot:
+		return code.LoadLocal
+	case a.Space != ptx.Local && single:
+		return code.LoadOp(a.Size, a.Signed, a.Addr, a.Elems[0].Slot)
+	case a.Space != ptx.Local && len(a.Elems) > 1:
+		return code.LoadVector
+	}
+	return code.LoadEach
 }
 
 func lowerSt(l *lowerer, in *ptx.Instr) {
 	if in.Form.Effects.Has(ptx.Async) || in.Has("bulk") {
 		l.refuse("%s", in.Text)
 	}
-	a := l.accessOf(in, in.Arg("a"))
-	a.store = true
+	a, addr := l.accessOf(in, in.Arg("a"))
+	a.Store = true
 	l.elements(a, in.Arg("b"), in.Type(), true)
-	i := inst{mem: a, lane: storeLane(a)}
-	if len(a.elems) == 1 {
-		i.D, i.A = a.elems[0].row, a.row
+	a.Move = mem.StridedOf(a.Size, false)
+	l.access(storeOp(a), a, addr)
+}
+
+// storeOp chooses how a store executes.
+func storeOp(a *code.Access) code.Op {
+	switch single := len(a.Elems) == 1 && a.Elems[0].Slot != code.NoSlot; {
+	case a.Size > 8:
+		return code.StoreWide
+	case a.Frame:
+		return code.StoreFrame
+	case a.Space == ptx.Local && a.Addr != code.NoSlot:
+		return code.StoreLocal
+	case a.Addr != code.NoSlot && single:
+		return code.StoreOp(a.Size, a.Addr, a.Elems[0].Slot)
+	case a.Addr != code.NoSlot && len(a.Elems) > 1:
+		return code.StoreVector
 	}
-	l.emit(i, append(a.address(), a.registers()...), nil)
+	return code.StoreEach
 }
 
-// rmw is the operation of atom and red.
-type rmw struct {
-	op     atomicOp
-	typ    ptx.Type
-	b, c   []elem // operands, per element
-	flush  bool   // f32 add on global memory flushes subnormals
-	shared bool   // only the CTA sees it: never a host atomic
-}
-
-type atomicOp uint8
-
-const (
-	atomAdd atomicOp = iota
-	atomAnd
-	atomOr
-	atomXor
-	atomExch
-	atomCas
-	atomInc
-	atomDec
-	atomMin
-	atomMax
-)
-
-var atomicOps = map[string]atomicOp{
-	"add": atomAdd, "and": atomAnd, "or": atomOr, "xor": atomXor, "exch": atomExch,
-	"cas": atomCas, "inc": atomInc, "dec": atomDec, "min": atomMin, "max": atomMax,
+var atomicOps = map[string]code.AtomicOp{
+	"add": code.AtomAdd, "and": code.AtomAnd, "or": code.AtomOr, "xor": code.AtomXor, "exch": code.AtomExch,
+	"cas": code.AtomCas, "inc": code.AtomInc, "dec": code.AtomDec, "min": code.AtomMin, "max": code.AtomMax,
 }
 
 // atomicOf finds the operation among the modifiers.
-func atomicOf(in *ptx.Instr) (atomicOp, bool) {
+func atomicOf(in *ptx.Instr) (code.AtomicOp, bool) {
 	if op, ok := atomicOps[in.Slot("op")]; ok {
 		return op, true
 	}
@@ -202,49 +184,26 @@ func lowerAtom(l *lowerer, in *ptx.Instr) {
 	if !ok || in.Has("async") || t.Bits() == 16 && t != ptx.B16 || t == ptx.F16x2 || t == ptx.BF16x2 {
 		l.refuse("%s", in.Text)
 	}
-	a := l.accessOf(in, in.Arg("a"))
-	a.atom = &rmw{op: op, typ: t, shared: a.space == ptx.Shared}
-	a.atom.flush = t == ptx.F32 && op == atomAdd && a.space != ptx.Shared
-	list := func(o *ptx.Operand) []elem {
-		var x access
+	a, addr := l.accessOf(in, in.Arg("a"))
+	flush := t == ptx.F32 && op == code.AtomAdd && a.Space != ptx.Shared
+	a.Atom = &code.Atom{Reduction: code.Reduction{Op: op, Type: t, Flush: flush}, Shared: a.Space == ptx.Shared}
+	list := func(o *ptx.Operand) []code.Elem {
+		var x code.Access
 		l.elements(&x, o, t, true)
-		return x.elems
+		return x.Elems
 	}
-	a.atom.b = list(in.Arg("b"))
-	if op == atomCas {
-		a.atom.c = list(in.Arg("c"))
+	a.Atom.B = list(in.Arg("b"))
+	if op == code.AtomCas {
+		a.Atom.C = list(in.Arg("c"))
 	}
-	a.elems = make([]elem, len(a.atom.b))
+	a.Elems = make([]code.Elem, len(a.Atom.B))
 	if in.Form.Operand("d") >= 0 {
-		var x access
+		var x code.Access
 		l.elements(&x, in.Arg("d"), t, false)
-		copy(a.elems, x.elems)
+		copy(a.Elems, x.Elems)
 	}
-	a.bytes = a.size * len(a.elems)
-	reads := append(a.address(), elemRows(a.atom.b, a.size)...)
-	l.emit(inst{mem: a, lane: atomLane}, append(reads, elemRows(a.atom.c, a.size)...), a.registers())
-}
-
-// address is the row the address is in, if there is one.
-func (a *access) address() []operandRef {
-	if a.addr == alu.NoSlot {
-		return nil
-	}
-	return []operandRef{{a.addr, a.row}}
-}
-
-// registers are the rows of the elements.
-func (a *access) registers() []operandRef { return elemRows(a.elems, a.size) }
-
-func elemRows(list []elem, size int) []operandRef {
-	var refs []operandRef
-	for _, e := range list {
-		refs = append(refs, operandRef{e.slot, e.row})
-		if size == 16 {
-			refs = append(refs, operandRef{e.slot, e.row2})
-		}
-	}
-	return refs
+	a.Bytes = a.Size * len(a.Elems)
+	l.access(code.Atomic, a, addr)
 }
 
 // visible reports whether the instruction lets a CTA see what others did, or
@@ -283,7 +242,7 @@ func (m *Module) orderFree(reach []reached) bool {
 				}
 				// Operations of different widths do not commute, nor do signed
 				// and unsigned comparisons.
-				kind := commuting{op, in.Type().Bits(), in.Type().IsSigned() && (op == atomMin || op == atomMax)}
+				kind := commuting{op, in.Type().Bits(), in.Type().IsSigned() && (op == code.AtomMin || op == code.AtomMax)}
 				if same != (commuting{}) && same != kind {
 					return false
 				}
@@ -305,7 +264,7 @@ func (m *Module) orderFree(reach []reached) bool {
 
 // commuting is what atomics share whose order is not seen in memory.
 type commuting struct {
-	op     atomicOp
+	op     code.AtomicOp
 	bits   int
 	signed bool
 }
@@ -331,35 +290,22 @@ func usedLater(b *ptx.Block, i int, r ptx.RegID, live *ptx.Liveness) bool {
 // lowerHint: prefetches and priorities do nothing, discard may.
 func lowerHint(l *lowerer, in *ptx.Instr) {}
 
-// stackSlot is the slot of stack pointers, and whether it is a wide one.
-func stackSlot(in *ptx.Instr) (s alu.Slot, wide uint64) {
-	if s = slotOf(in.Type()); s == alu.Q {
-		wide = 1
-	}
-	return s, wide
-}
-
 func lowerStacksave(l *lowerer, in *ptx.Instr) {
-	s, wide := stackSlot(in)
-	d := l.target(&in.Ops[0], s)
-	l.emit(inst{Operands: regfile.Operands{D: d, Imm: wide}, lane: stacksave}, nil, rows(s, d))
+	s := code.SlotOf(in.Type())
+	l.emit(code.Instr{Op: bySlot(s, code.Stacksave32, code.Stacksave64), D: l.target(&in.Ops[0], s)})
 }
 
 func lowerStackrestore(l *lowerer, in *ptx.Instr) {
-	s, wide := stackSlot(in)
-	a := l.source(&in.Ops[0], in.Type(), s)
-	l.emit(inst{Operands: regfile.Operands{A: a, Imm: wide}, lane: stackrestore}, rows(s, a), nil)
+	s := code.SlotOf(in.Type())
+	l.emit(code.Instr{Op: bySlot(s, code.Stackrestore32, code.Stackrestore64), A: l.source(&in.Ops[0], in.Type(), s)})
 }
 
 func lowerAlloca(l *lowerer, in *ptx.Instr) {
-	s, wide := stackSlot(in)
+	s := code.SlotOf(in.Type())
 	align := uint64(8)
 	if o := in.Arg("b"); o.Kind == ptx.ImmOperand {
 		align = max(align, o.Imm.Bits)
 	}
 	d, a := l.target(&in.Ops[0], s), l.source(&in.Ops[1], in.Type(), s)
-	l.emit(inst{Operands: regfile.Operands{D: d, A: a, Imm: wide | align<<1}, lane: alloca}, rows(s, a), rows(s, d))
+	l.emit(code.Instr{Op: bySlot(s, code.Alloca32, code.Alloca64), D: d, A: a, Imm: align})
 }
-
-// log2 of a power of two.
-func log2(n int) int { return bits.TrailingZeros(uint(n)) }

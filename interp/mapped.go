@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"gemu/internal/hostfault"
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 )
 
@@ -58,19 +58,23 @@ func (w *warp) culprit(addr uint64, stored bool) (src *instr, lanes uint64) {
 	b := &w.cta.code.blocks[w.pc]
 	for i := range b.insts {
 		in := &b.insts[i]
-		if in.mem == nil || in.mem.addr == alu.NoSlot || stored && !in.mem.writes() {
+		if code.Signatures[in.Op].Side != code.AccessSide {
 			continue
 		}
-		for m := w.guarded(in.guard); m != 0; m &= m - 1 {
+		a := w.access(in)
+		if a.Addr == code.NoSlot || stored && !a.Writes() {
+			continue
+		}
+		for m := w.guarded(in.Guard); m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			at := in.mem.at(w.value(operandRef{in.mem.addr, in.mem.row}, lane))
-			if addr-at < uint64(in.mem.bytes) {
+			at := a.At(w.value(code.Row{Slot: a.Addr, Row: in.A}, lane))
+			if addr-at < uint64(a.Bytes) {
 				lanes |= 1 << lane
 			}
 		}
 		if lanes != 0 {
-			return in.src, lanes
+			return w.src(in), lanes
 		}
 	}
-	return b.anchor(), w.mask
+	return w.cta.code.anchor(b), w.mask
 }

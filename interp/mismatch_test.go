@@ -12,6 +12,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -202,7 +203,7 @@ func TestBrokenComparison(t *testing.T) {
 
 // spoil makes the kernel's popc instruction break something of the shadow register
 // file besides.
-func spoil(t *testing.T, mod *Module, spoil func(c *code, f *regfile.File)) {
+func spoil(t *testing.T, mod *Module, spoil func(c *prepared, f *regfile.File)) {
 	t.Helper()
 	fn, err := mod.Kernel("k")
 	if err != nil {
@@ -212,32 +213,23 @@ func spoil(t *testing.T, mod *Module, spoil func(c *code, f *regfile.File)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.blocks {
-		for j := range c.blocks[i].insts {
-			in := &c.blocks[i].insts[j]
-			if in.op == nil || in.op.Key != "popc.b32" {
-				continue
-			}
-			pure := in.pure
-			in.pure = func(f *regfile.File, o *regfile.Operands, m uint32) {
-				pure(f, o, m)
-				spoil(c, f)
-			}
-			return
-		}
+	popc := alu.Vec[code.PopcB32]
+	alu.Vec[code.PopcB32] = func(f *regfile.File, in *code.Instr, m uint32) {
+		popc(f, in, m)
+		spoil(c, f)
 	}
-	t.Fatal("no popc")
+	t.Cleanup(func() { alu.Vec[code.PopcB32] = popc })
 }
 
 // TestBrokenShadow: compact addresses and predicates are compared with the lanes
 // where they are used, too.
 func TestBrokenShadow(t *testing.T) {
 	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n"
-	later := func(c *code, f *regfile.File) { // the address, by four bytes
+	later := func(c *prepared, f *regfile.File) { // the address, by four bytes
 		for _, b := range c.blocks {
 			for _, in := range b.insts {
-				if in.mem != nil && in.mem.addr == alu.Q {
-					f.S.Q[in.mem.row].Base += 4
+				if in.Op.Signature().Side == code.AccessSide && c.Access[in.Side].Addr == code.Q {
+					f.S.Q[in.A].Base += 4
 				}
 			}
 		}
@@ -245,12 +237,12 @@ func TestBrokenShadow(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		body  string
-		spoil func(c *code, f *regfile.File)
+		spoil func(c *prepared, f *regfile.File)
 		want  []string
 	}{
 		{"load", addr + "\tld.global.u32 %d, [%addr];\n", later, []string{"rule", "of ld.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"store", addr + "\tst.global.u32 [%addr], %d;\n", later, []string{"of st.global.u32:", "the compact address is affine(", "but lane 0 has"}},
-		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *code, f *regfile.File) {
+		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *prepared, f *regfile.File) {
 			for _, b := range c.blocks {
 				if b.term == termBranch {
 					f.S.P[b.guard-1].Value = false
@@ -258,7 +250,7 @@ func TestBrokenShadow(t *testing.T) {
 			}
 		}, []string{"@%p bra END;", "the branch is decided by its predicate, false in every lane, but not so for lanes 0-31"}},
 		{"uniform load", "\tmov.u64 %addr, buf;\n\tpopc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
-		{"operand", "\tadd.u32 %x, %t, 5;\n\tpopc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *code, f *regfile.File) {
+		{"operand", "\tadd.u32 %x, %t, 5;\n\tpopc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *prepared, f *regfile.File) {
 			for i := range f.S.R {
 				if f.S.R[i].Mask == regfile.Full && f.S.R[i].Base == 5 { // %x
 					f.S.R[i].Base = 6

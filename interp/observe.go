@@ -4,7 +4,7 @@ package interp
 // what happens, and has the affine machinery of check mode and of statistics.
 
 import (
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/ptx"
 )
 
@@ -78,7 +78,7 @@ func (w *warp) blockObserved(b *block, skip int) {
 	i, srcs := skip, b.srcs
 	if w.owed != 0 {
 		srcs = srcs[b.n-int(w.owed):]
-		if skip == len(b.insts) || b.insts[skip].src != srcs[0] { // it was executed together with others
+		if skip == len(b.insts) || w.src(&b.insts[skip]) != srcs[0] { // it was executed together with others
 			srcs = srcs[1:]
 		}
 	}
@@ -90,9 +90,9 @@ func (w *warp) blockObserved(b *block, skip int) {
 		if c.watch != nil {
 			c.watch.before(w, s, lanes)
 		}
-		for ; i < len(b.insts) && b.insts[i].src == s; i++ {
+		for ; i < len(b.insts) && int(b.insts[i].Src) == s.index; i++ {
 			in := &b.insts[i]
-			if c.watch != nil && in.mem != nil && s.Form.Class == ptx.ClassMemory {
+			if c.watch != nil && code.Signatures[in.Op].Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
 				c.watch.access(w, in)
 			}
 			if w.execObserved(in); w.err != nil {
@@ -114,7 +114,7 @@ func (w *warp) blockObserved(b *block, skip int) {
 }
 
 // execObserved executes an instruction for all halves of the warp.
-func (w *warp) execObserved(in *inst) {
+func (w *warp) execObserved(in *code.Instr) {
 	for h := range w.files {
 		f := &w.files[h]
 		m := w.lanesOf(h, in)
@@ -123,10 +123,8 @@ func (w *warp) execObserved(in *inst) {
 			continue
 		case t != nil:
 			t.exec(w, h, in, m)
-		case in.pure != nil:
-			in.pure(f, &in.Operands, m)
 		default:
-			in.lane(w, h, f, in, m)
+			w.exec(h, f, in, m)
 		}
 		if w.err != nil {
 			return
@@ -161,14 +159,15 @@ func (t *watch) before(w *warp, s *instr, lanes uint64) {
 }
 
 // access adds the addresses of a memory instruction.
-func (t *watch) access(w *warp, in *inst) {
+func (t *watch) access(w *warp, in *code.Instr) {
 	e := &t.event
-	e.Address, e.Space, e.Bytes = &t.address, in.mem.space, in.mem.bytes
+	a := w.access(in)
+	e.Address, e.Space, e.Bytes = &t.address, a.Space, a.Bytes
 	for lane := range 32 * len(w.files) {
-		v := in.mem.off
-		if in.mem.addr != alu.NoSlot {
-			v = in.mem.at(w.value(operandRef{in.mem.addr, in.mem.row}, lane))
-		} else if in.mem.frame {
+		v := a.Off
+		if a.Addr != code.NoSlot {
+			v = a.At(w.value(code.Row{Slot: a.Addr, Row: in.A}, lane))
+		} else if a.Frame {
 			v += 4 * uint64(w.frame.local)
 		}
 		t.address[lane] = v
@@ -190,13 +189,13 @@ func (t *watch) after(w *warp, s *instr) {
 func (w *warp) read(s *instr, r register, v *Value) {
 	v.Reg, v.Type = r.id, s.fn.fn.Regs[r.id].Type
 	for lane := range 32 * len(w.files) {
-		if r.slot == alu.P {
-			v.Low[lane] = uint64(w.files[lane/32].P[r.row] >> (lane % 32) & 1)
+		if r.Slot == code.P {
+			v.Low[lane] = uint64(w.files[lane/32].P[r.Row] >> (lane % 32) & 1)
 			continue
 		}
-		v.Low[lane] = w.value(operandRef{r.slot, r.row}, lane)
+		v.Low[lane] = w.value(code.Row{Slot: r.Slot, Row: r.Row}, lane)
 		if r.wide {
-			v.High[lane] = w.value(operandRef{r.slot, r.row + 1}, lane)
+			v.High[lane] = w.value(code.Row{Slot: r.Slot, Row: r.Row + 1}, lane)
 		}
 	}
 }

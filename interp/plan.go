@@ -18,7 +18,7 @@ import (
 	"slices"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -37,41 +37,43 @@ const (
 
 // plan is what is decided for a function.
 type plan struct {
-	regs  []keeping            // by ptx.RegID
-	temps [alu.P + 1][]keeping // by slot, in the order they are made
-	spare [alu.P + 1]int       // by slot: kept temporaries that an instruction needs at most
-	insts []lane               // how instructions execute, in the order they are emitted; nil: as in vector mode
+	regs  []keeping             // by ptx.RegID
+	temps [code.P + 1][]keeping // by slot, in the order they are made
+	spare [code.P + 1]int       // by slot: kept temporaries that an instruction needs at most
+	insts []code.Exec           // how instructions execute, in the order they are emitted
 }
 
 // execution is how an instruction executes.
 type execution struct {
-	lane   lane         // nil: as in vector mode
-	expand []operandRef // what it reads that may be only in its shadow
-	dirty  []operandRef // what it writes that may have been in its shadow
+	exec   code.Exec
+	expand []code.Row // what it reads that may be only in its shadow
+	dirty  []code.Row // what it writes that may have been in its shadow
 }
 
 // analysis is the work on a function lowered for a trial.
 type analysis struct {
+	*code.Tables
+	instrs []*instr
 	fn     *function
 	blocks []block
 	first  int32 // index of the first of them
-	base   [alu.P + 1]int32
+	base   [code.P + 1]int32
 	tid    [3]affinetrack.Class
 	lanes  float64 // of rows that are in use, as a part of all
 
-	class  [alu.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
-	pinned [alu.P + 1][]bool              // stay Generic
-	both   [alu.P + 1][]bool              // kept inBoth
-	proved [alu.P + 1][]bool
-	fixed  [alu.P + 1][]bool
+	class  [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
+	pinned [code.P + 1][]bool              // stay Generic
+	both   [code.P + 1][]bool              // kept inBoth
+	proved [code.P + 1][]bool
+	fixed  [code.P + 1][]bool
 	weight []float64 // of blocks: how often they are expected to run
 }
 
 // analyse makes the plan of a function whose trial code is given.
 func analyse(l *lowerer, fn *function) *plan {
-	a := &analysis{fn: fn, first: fn.entry, blocks: l.blocks[fn.entry : fn.exit+1], tid: l.opt.tid, lanes: float64(min(l.opt.lanes, regfile.Lanes)) / regfile.Lanes}
-	a.base = [...]int32{alu.R: int32(l.base.R), alu.Q: int32(l.base.Q), alu.P: int32(l.base.P)}
-	size := [...]int{alu.R: l.base.R + l.maxTemps.R, alu.Q: l.base.Q + l.maxTemps.Q, alu.P: l.base.P + l.maxTemps.P}
+	a := &analysis{Tables: &l.Tables, instrs: l.instrs, fn: fn, first: fn.entry, blocks: l.blocks[fn.entry : fn.exit+1], tid: l.opt.tid, lanes: float64(min(l.opt.lanes, regfile.Lanes)) / regfile.Lanes}
+	a.base = [...]int32{code.R: int32(l.base.R), code.Q: int32(l.base.Q), code.P: int32(l.base.P)}
+	size := [...]int{code.R: l.base.R + l.maxTemps.R, code.Q: l.base.Q + l.maxTemps.Q, code.P: l.base.P + l.maxTemps.P}
 	for s, n := range size {
 		a.class[s] = make([]affinetrack.Class, n)
 		a.pinned[s] = make([]bool, n)
@@ -90,33 +92,33 @@ func analyse(l *lowerer, fn *function) *plan {
 	}
 	p := &plan{}
 	for _, r := range l.rows {
-		p.regs = append(p.regs, a.keeping(r.slot, r.row))
+		p.regs = append(p.regs, a.keeping(r.Slot, r.Row))
 	}
-	for s := alu.R; s <= alu.P; s++ {
+	for s := code.R; s <= code.P; s++ {
 		for row := a.base[s]; int(row) < len(a.class[s]); row++ {
 			p.temps[s] = append(p.temps[s], a.keeping(s, row))
 		}
 	}
-	var src *instr
-	var temps [alu.P + 1]map[int32]bool
-	a.eachInst(func(_ int, in *inst) {
-		p.insts = append(p.insts, a.execution(in).lane)
-		if in.src != src {
-			src, temps = in.src, [alu.P + 1]map[int32]bool{alu.R: {}, alu.Q: {}, alu.P: {}}
+	src := int32(-1)
+	var temps [code.P + 1]map[int32]bool
+	a.eachInst(func(_ int, in *code.Instr) {
+		p.insts = append(p.insts, a.execution(in).exec)
+		if in.Src != src {
+			src, temps = in.Src, [code.P + 1]map[int32]bool{code.R: {}, code.Q: {}, code.P: {}}
 		}
-		for _, o := range in.uses.writes {
-			if o.row >= a.base[o.slot] && a.keeping(o.slot, o.row)&inShadow != 0 {
-				temps[o.slot][o.row] = true
-				p.spare[o.slot] = max(p.spare[o.slot], len(temps[o.slot]))
+		for _, o := range a.writes(in) {
+			if o.Row >= a.base[o.Slot] && a.keeping(o.Slot, o.Row)&inShadow != 0 {
+				temps[o.Slot][o.Row] = true
+				p.spare[o.Slot] = max(p.spare[o.Slot], len(temps[o.Slot]))
 			}
 		}
 	})
 	return p
 }
 
-func (a *analysis) keeping(s alu.Slot, row int32) keeping {
+func (a *analysis) keeping(s code.Slot, row int32) keeping {
 	switch {
-	case s != alu.R && s != alu.Q:
+	case s != code.R && s != code.Q:
 		return inLanes
 	case a.fixed[s][row]:
 		return isFixed
@@ -133,8 +135,12 @@ func (a *analysis) keeping(s alu.Slot, row int32) keeping {
 	return k
 }
 
+// reads and writes are the rows an instruction reads and writes.
+func (a *analysis) reads(in *code.Instr) []code.Row  { return a.Reads(nil, in) }
+func (a *analysis) writes(in *code.Instr) []code.Row { return a.Writes(nil, in) }
+
 // eachInst calls f for every instruction, with its block.
-func (a *analysis) eachInst(f func(b int, in *inst)) {
+func (a *analysis) eachInst(f func(b int, in *code.Instr)) {
 	for i := range a.blocks {
 		for j := range a.blocks[i].insts {
 			f(i, &a.blocks[i].insts[j])
@@ -145,10 +151,10 @@ func (a *analysis) eachInst(f func(b int, in *inst)) {
 // pin marks what is written otherwise than by an instruction of a block:
 // parameters and results of calls, results of barriers; and 128-bit registers.
 func (a *analysis) pin(regs []rowRef) {
-	places := func(list []place) {
+	places := func(list []code.Place) {
 		for _, p := range list {
-			if p.slot != alu.NoSlot {
-				a.pinned[p.slot][p.row] = true
+			if p.Slot != code.NoSlot {
+				a.pinned[p.Slot][p.Row] = true
 			}
 		}
 	}
@@ -156,18 +162,18 @@ func (a *analysis) pin(regs []rowRef) {
 	places(a.fn.rets)
 	for _, r := range regs {
 		if r.wide {
-			a.pinned[r.slot][r.row], a.pinned[r.slot][r.row+1] = true, true
+			a.pinned[r.Slot][r.Row], a.pinned[r.Slot][r.Row+1] = true, true
 		}
 	}
 	for i := range a.blocks {
 		b := &a.blocks[i]
 		if b.call != nil {
-			places(b.call.rets)
+			places(b.call.Rets)
 		}
-		if b.bar != nil && b.bar.dst != noRow {
-			s := alu.P
+		if b.bar != nil && b.bar.dst != code.NoRow {
+			s := code.P
 			if b.bar.kind == barPopc {
-				s = alu.R
+				s = code.R
 			}
 			a.pinned[s][b.bar.dst] = true
 		}
@@ -179,54 +185,56 @@ func (a *analysis) pin(regs []rowRef) {
 // written in one place that all their readers come from. They become constants,
 // that the launch begins with.
 func (a *analysis) fix() {
-	writers := [alu.P + 1][]int{}
+	writers := [code.P + 1][]int{}
 	for s := range a.fixed {
 		writers[s] = make([]int, len(a.fixed[s]))
 	}
-	a.eachInst(func(_ int, in *inst) {
-		for _, o := range in.uses.writes {
-			writers[o.slot][o.row]++
+	a.eachInst(func(_ int, in *code.Instr) {
+		for _, o := range a.writes(in) {
+			writers[o.Slot][o.Row]++
 		}
 	})
-	for s, list := range [...][]int32{alu.R: a.fn.zeroR, alu.Q: a.fn.zeroQ, alu.P: a.fn.zeroP} {
+	for s, list := range [...][]int32{code.R: a.fn.zeroR, code.Q: a.fn.zeroQ, code.P: a.fn.zeroP} {
 		for _, row := range list { // may be read before it is written
 			writers[s][row]++
 		}
 	}
-	a.eachInst(func(_ int, in *inst) {
-		if in.guard != 0 || len(in.uses.writes) != 1 {
+	a.eachInst(func(_ int, in *code.Instr) {
+		w := a.writes(in)
+		if in.Guard != 0 || len(w) != 1 {
 			return
 		}
-		d := in.uses.writes[0]
-		if d.slot == alu.P || d.row >= a.base[d.slot] || writers[d.slot][d.row] != 1 || a.pinned[d.slot][d.row] {
+		d := w[0]
+		if d.Slot == code.P || d.Row >= a.base[d.Slot] || writers[d.Slot][d.Row] != 1 || a.pinned[d.Slot][d.Row] {
 			return
 		}
-		switch in.form.kind {
-		case asArithmetic:
-		case asSource:
-			if !in.form.special || !fixedSreg(ptx.SpecialReg(in.Imm)) {
+		switch in.Op.Signature().Kind {
+		case code.Arithmetic:
+		case code.Source:
+			if !special(in) || !fixedSreg(ptx.SpecialReg(in.Imm)) {
 				return
 			}
-		case asLoad:
-			if in.mem.space != ptx.Param || in.mem.frame || in.mem.addr != alu.NoSlot || len(in.mem.elems) != 1 || in.mem.atFixed() == nil {
+		case code.Load:
+			m := &a.Access[in.Side]
+			if m.Space != ptx.Param || m.Frame || m.Addr != code.NoSlot || len(m.Elems) != 1 || atFixed(m) == nil {
 				return
 			}
 		default:
 			return
 		}
-		for _, r := range in.uses.reads {
-			if !a.fixed[r.slot][r.row] {
+		for _, r := range a.reads(in) {
+			if !a.fixed[r.Slot][r.Row] {
 				return
 			}
 		}
-		a.fixed[d.slot][d.row] = true
+		a.fixed[d.Slot][d.Row] = true
 	})
 }
 
 // fixes reports whether an instruction writes a constant of the launch.
-func (a *analysis) fixes(in *inst) bool {
-	w := in.uses.writes
-	return len(w) == 1 && a.fixed[w[0].slot][w[0].row]
+func (a *analysis) fixes(in *code.Instr) bool {
+	w := a.writes(in)
+	return len(w) == 1 && a.fixed[w[0].Slot][w[0].Row]
 }
 
 // weigh estimates how often blocks run: eight times for each loop they are in. A
@@ -275,7 +283,7 @@ func (a *analysis) successors(i int) []int {
 
 // of is the class of an operand; that of a constant is uniform, and what has not
 // been written yet is as uniform as anything.
-func (a *analysis) of(s alu.Slot, row int32) affinetrack.Class {
+func (a *analysis) of(s code.Slot, row int32) affinetrack.Class {
 	if row < 0 || a.fixed[s][row] {
 		return affinetrack.Uniform
 	}
@@ -294,9 +302,9 @@ func (a *analysis) classify() {
 	}
 	for changed := true; changed; {
 		changed = false
-		a.eachInst(func(_ int, in *inst) {
-			for _, o := range in.uses.writes {
-				if c := &a.class[o.slot][o.row]; *c < affinetrack.Generic {
+		a.eachInst(func(_ int, in *code.Instr) {
+			for _, o := range a.writes(in) {
+				if c := &a.class[o.Slot][o.Row]; *c < affinetrack.Generic {
 					if r := a.transfer(in, o); r > *c {
 						*c, changed = r, true
 					}
@@ -307,28 +315,28 @@ func (a *analysis) classify() {
 }
 
 // transfer is the best class of what an instruction writes to o.
-func (a *analysis) transfer(in *inst, o operandRef) affinetrack.Class {
-	switch in.form.kind {
-	case asArithmetic:
+func (a *analysis) transfer(in *code.Instr, o code.Row) affinetrack.Class {
+	switch in.Op.Signature().Kind {
+	case code.Arithmetic:
 		var list []affinetrack.Class
 		pred := affinetrack.Uniform
-		for _, r := range in.uses.reads {
-			if r.slot == alu.P {
-				pred = max(pred, a.of(r.slot, r.row))
+		for _, r := range a.reads(in) {
+			if r.Slot == code.P {
+				pred = max(pred, a.of(r.Slot, r.Row))
 			} else {
-				list = append(list, a.of(r.slot, r.row))
+				list = append(list, a.of(r.Slot, r.Row))
 			}
 		}
-		return affinetrack.Transfer(in.form.rule, list, pred)
-	case asSource:
+		return affinetrack.Transfer(in.Op.Signature().Rule, list, pred)
+	case code.Source:
 		return a.source(in)
-	case asLoad:
-		m := in.mem
-		if m.frame || m.space == ptx.Local || m.addr != alu.NoSlot && a.of(m.addr, m.row) != affinetrack.Uniform {
+	case code.Load:
+		m := &a.Access[in.Side]
+		if m.Frame || m.Space == ptx.Local || m.Addr != code.NoSlot && a.of(m.Addr, in.A) != affinetrack.Uniform {
 			return affinetrack.Generic
 		}
-		for _, o := range in.uses.writes { // all or none of a vector
-			if a.class[o.slot][o.row] == affinetrack.Generic {
+		for _, o := range a.writes(in) { // all or none of a vector
+			if a.class[o.Slot][o.Row] == affinetrack.Generic {
 				return affinetrack.Generic
 			}
 		}
@@ -338,8 +346,8 @@ func (a *analysis) transfer(in *inst, o operandRef) affinetrack.Class {
 }
 
 // source is the class of a special register or the address of a local variable.
-func (a *analysis) source(in *inst) affinetrack.Class {
-	if !in.form.special {
+func (a *analysis) source(in *code.Instr) affinetrack.Class {
+	if !special(in) {
 		return affinetrack.Uniform
 	}
 	switch r := ptx.SpecialReg(in.Imm); {
@@ -353,57 +361,72 @@ func (a *analysis) source(in *inst) affinetrack.Class {
 	return affinetrack.Generic
 }
 
+// compactKernel is how a kernel executes whose operands may be compact.
+func compactKernel(s *code.Signature) code.Exec {
+	n := s.Sources()
+	if n == 0 || n > 3 || slices.Contains(s.Src[:], code.P) {
+		return code.CompactMixed
+	}
+	return code.CompactOne + code.Exec(n-1)
+}
+
+// special reports whether an operation of kind Source reads a special register.
+func special(in *code.Instr) bool {
+	return in.Op == code.Sreg16 || in.Op == code.Sreg32 || in.Op == code.Sreg64
+}
+
 // execution chooses how an instruction executes, given the classes.
-func (a *analysis) execution(in *inst) execution {
+func (a *analysis) execution(in *code.Instr) execution {
 	var e execution
-	e.expand = keep(in.uses.reads, func(o operandRef) bool { return a.keeping(o.slot, o.row)&(inShadow|inBoth) == inShadow })
-	e.dirty = keep(in.uses.writes, func(o operandRef) bool { return a.keeping(o.slot, o.row)&inShadow != 0 })
-	switch f := in.form; f.kind {
-	case asArithmetic:
-		all, some, provable := true, false, len(e.dirty) == 1 && in.op.Dst2 == alu.NoSlot
-		for _, r := range in.uses.reads {
-			if r.slot != alu.P {
-				all = all && a.compact(r.slot, r.row)
-				some = some || r.row >= 0
-				provable = provable && (r.row < 0 || a.fixed[r.slot][r.row] || a.proved[r.slot][r.row])
+	e.expand = keep(a.reads(in), func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&(inShadow|inBoth) == inShadow })
+	e.dirty = keep(a.writes(in), func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&inShadow != 0 })
+	s := in.Op.Signature()
+	switch s.Kind {
+	case code.Arithmetic:
+		all, some, provable := true, false, len(e.dirty) == 1 && s.Dst2 == code.NoSlot
+		for _, r := range a.reads(in) {
+			if r.Slot != code.P {
+				all = all && a.compact(r.Slot, r.Row)
+				some = some || r.Row >= 0
+				provable = provable && (r.Row < 0 || a.fixed[r.Slot][r.Row] || a.proved[r.Slot][r.Row])
 			} else {
 				provable = false
 			}
 		}
 		switch {
-		case in.op.Compare && all && some:
-			e.lane = affineCompare
-		case in.op.Compare || in.op.Dst == alu.P || len(e.dirty) == 0:
-		case provable && a.proved[e.dirty[0].slot][e.dirty[0].row]:
-			e.lane = provedArithmetic(in)
+		case s.Compare && all && some:
+			e.exec = code.CompactCompare
+		case s.Compare || s.Dst == code.P || len(e.dirty) == 0:
+		case provable && a.proved[e.dirty[0].Slot][e.dirty[0].Row]:
+			e.exec = code.ProvedNone + code.Exec(s.Sources())
 		default:
-			e.lane = affineArithmetic(in)
+			e.exec = compactKernel(s)
 		}
-	case asSource:
+	case code.Source:
 		if len(e.dirty) > 0 {
-			e.lane = affineSource
+			e.exec = code.CompactSource
 		}
-	case asLoad:
+	case code.Load:
 		switch {
 		case len(e.dirty) > 0:
-			e.lane = affineLoad
+			e.exec = code.CompactLoad
 		case !a.accessesCompactly(in):
-		case in.mem.space == ptx.Local:
-			e.lane = affineLocal
+		case a.Access[in.Side].Space == ptx.Local:
+			e.exec = code.CompactLocal
 		default:
-			e.lane = affineLoad
+			e.exec = code.CompactLoad
 		}
-	case asStore:
+	case code.Store:
 		switch {
 		case !a.accessesCompactly(in):
-		case in.mem.space == ptx.Local:
-			e.lane = affineLocal
+		case a.Access[in.Side].Space == ptx.Local:
+			e.exec = code.CompactLocal
 		default:
-			e.lane = affineStore
+			e.exec = code.CompactStore
 		}
 	}
-	if e.lane == nil && len(e.expand) > 0 {
-		e.lane = affineGeneric
+	if e.exec == code.OnLanes && len(e.expand) > 0 {
+		e.exec = code.Expanded
 	}
 	return e
 }
@@ -426,8 +449,8 @@ const fewLanes = 4
 
 // onLanes is the cost of an instruction over the lanes: in full rows a lane costs a
 // third of what it does in others.
-func (a *analysis) onLanes(in *inst) float64 {
-	cost := fullRow(in)
+func (a *analysis) onLanes(in *code.Instr) float64 {
+	cost := a.fullRow(in)
 	if a.lanes == 1 {
 		return cost
 	}
@@ -435,18 +458,18 @@ func (a *analysis) onLanes(in *inst) float64 {
 }
 
 // fullRow is the cost of an instruction over 32 lanes.
-func fullRow(in *inst) float64 {
-	switch in.form.kind {
-	case asSource:
-		if in.form.special && perLane(ptx.SpecialReg(in.Imm)) {
+func (a *analysis) fullRow(in *code.Instr) float64 {
+	switch in.Op.Signature().Kind {
+	case code.Source:
+		if special(in) && perLane(ptx.SpecialReg(in.Imm)) {
 			return costThread
 		}
-	case asLoad, asStore:
-		if in.mem.addr != alu.NoSlot {
+	case code.Load, code.Store:
+		if a.Access[in.Side].Addr != code.NoSlot {
 			return costAccess
 		}
-	case asArithmetic:
-		if in.src.Form.Class == ptx.ClassSFU {
+	case code.Arithmetic:
+		if a.instrs[in.Src].Form.Class == ptx.ClassSFU {
 			return costSpecial
 		}
 	}
@@ -456,39 +479,40 @@ func fullRow(in *inst) float64 {
 // settle chooses the rows to be kept in both places, given the classes, and
 // returns the cost of the function. saved is what each row contributes by being
 // compact itself, whatever comes of it in others.
-func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
-	var written, wanted [alu.P + 1][]float64 // how often; wanted by instructions over the lanes
+func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
+	var written, wanted [code.P + 1][]float64 // how often; wanted by instructions over the lanes
 	for s := range a.class {
 		clear(a.both[s])
 		saved[s] = make([]float64, len(a.class[s]))
 		written[s] = make([]float64, len(a.class[s]))
 		wanted[s] = make([]float64, len(a.class[s]))
 	}
-	a.eachInst(func(b int, in *inst) {
+	a.eachInst(func(b int, in *code.Instr) {
 		if a.fixes(in) {
 			return
 		}
 		w := a.weight[b]
 		e := a.execution(in)
+		s := in.Op.Signature()
 		lanes := a.onLanes(in)
 		switch {
-		case e.lane == nil || in.form.kind == asVector || in.form.kind == asWarp:
+		case e.exec == code.OnLanes || s.Kind == code.Plain || s.Kind == code.Warp:
 			cost += w * lanes
-		case len(e.dirty) > 0 || in.form.kind == asArithmetic && in.op.Compare && a.comparesCompactly(in):
+		case len(e.dirty) > 0 || s.Compare && a.comparesCompactly(in):
 			cost += w * costCompact
 			for _, o := range e.dirty {
-				saved[o.slot][o.row] += w * (lanes - costCompact)
-				written[o.slot][o.row] += w
+				saved[o.Slot][o.Row] += w * (lanes - costCompact)
+				written[o.Slot][o.Row] += w
 			}
 			return
-		case in.mem != nil && a.accessesCompactly(in):
+		case s.Side == code.AccessSide && a.accessesCompactly(in):
 			cost += w * costVector
-			if in.mem.row >= 0 && !a.fixed[in.mem.addr][in.mem.row] {
-				saved[in.mem.addr][in.mem.row] += w * (lanes - costVector)
+			if in.A >= 0 && !a.fixed[a.Access[in.Side].Addr][in.A] {
+				saved[a.Access[in.Side].Addr][in.A] += w * (lanes - costVector)
 			}
 			for _, o := range e.expand {
-				if o.slot != in.mem.addr || o.row != in.mem.row {
-					wanted[o.slot][o.row] += w
+				if o.Slot != a.Access[in.Side].Addr || o.Row != in.A {
+					wanted[o.Slot][o.Row] += w
 				}
 			}
 			return
@@ -496,7 +520,7 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 			cost += w * lanes
 		}
 		for _, o := range e.expand {
-			wanted[o.slot][o.row] += w
+			wanted[o.Slot][o.Row] += w
 		}
 	})
 	for s := range saved {
@@ -518,19 +542,20 @@ func (a *analysis) settle() (cost float64, saved [alu.P + 1][]float64) {
 }
 
 // compact reports whether an operand may be compact.
-func (a *analysis) compact(s alu.Slot, row int32) bool {
+func (a *analysis) compact(s code.Slot, row int32) bool {
 	return row < 0 || a.keeping(s, row) != inLanes // fixed ones too
 }
 
 // accessesCompactly reports whether a memory access may be executed at a compact
 // address: in local memory, at a uniform one.
-func (a *analysis) accessesCompactly(in *inst) bool {
-	m := in.mem
-	return m.addr != alu.NoSlot && a.compact(m.addr, m.row) && (m.space != ptx.Local || a.of(m.addr, m.row) == affinetrack.Uniform)
+func (a *analysis) accessesCompactly(in *code.Instr) bool {
+	m := &a.Access[in.Side]
+	return m.Addr != code.NoSlot && a.compact(m.Addr, in.A) && (m.Space != ptx.Local || a.of(m.Addr, in.A) == affinetrack.Uniform)
 }
 
-func (a *analysis) comparesCompactly(in *inst) bool {
-	return a.compact(in.op.Src[0], in.A) && a.compact(in.op.Src[1], in.B)
+func (a *analysis) comparesCompactly(in *code.Instr) bool {
+	s := in.Op.Signature()
+	return a.compact(s.Src[0], in.A) && a.compact(s.Src[1], in.B)
 }
 
 // refine pins rows that are not worth being compact: one after another those that
@@ -541,26 +566,26 @@ func (a *analysis) refine() {
 	cost, saved := a.settle()
 	for range 4 {
 		type row struct {
-			operandRef
+			at    code.Row
 			saved float64
 		}
 		var bad []row
 		for s := range saved {
 			for i, v := range saved[s] {
 				if v < 0 && !a.pinned[s][i] {
-					bad = append(bad, row{operandRef{alu.Slot(s), int32(i)}, v})
+					bad = append(bad, row{code.Row{Slot: code.Slot(s), Row: int32(i)}, v})
 				}
 			}
 		}
 		slices.SortStableFunc(bad, func(x, y row) int { return cmp.Compare(x.saved, y.saved) })
 		better := false
 		for _, r := range bad[:min(len(bad), mostTrials)] {
-			a.pinned[r.slot][r.row] = true
+			a.pinned[r.at.Slot][r.at.Row] = true
 			a.classify()
 			if c, s := a.settle(); c < cost {
 				cost, saved, better = c, s, true
 			} else {
-				a.pinned[r.slot][r.row] = false
+				a.pinned[r.at.Slot][r.at.Row] = false
 			}
 		}
 		if !better {
@@ -582,19 +607,19 @@ func (a *analysis) prove() {
 			a.proved[s][i] = c == affinetrack.Uniform && !a.fixed[s][i]
 		}
 	}
-	drop := func(o operandRef) bool {
-		was := a.proved[o.slot][o.row]
-		a.proved[o.slot][o.row] = false
+	drop := func(o code.Row) bool {
+		was := a.proved[o.Slot][o.Row]
+		a.proved[o.Slot][o.Row] = false
 		return was
 	}
 	// What is read before it is written holds anything.
-	for s, list := range [...][]int32{alu.R: a.fn.zeroR, alu.Q: a.fn.zeroQ, alu.P: a.fn.zeroP} {
+	for s, list := range [...][]int32{code.R: a.fn.zeroR, code.Q: a.fn.zeroQ, code.P: a.fn.zeroP} {
 		for _, row := range list {
-			drop(operandRef{alu.Slot(s), row})
+			drop(code.Row{Slot: code.Slot(s), Row: row})
 		}
 	}
 	apart := make([]bool, len(a.blocks)) // blocks that some live lanes may execute without the others
-	holds := func(o operandRef) bool { return o.row < 0 || a.fixed[o.slot][o.row] || a.proved[o.slot][o.row] }
+	holds := func(o code.Row) bool { return o.Row < 0 || a.fixed[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
 	for changed := true; changed; {
 		changed = false
 		for i := range a.blocks {
@@ -602,24 +627,24 @@ func (a *analysis) prove() {
 				changed = true
 			}
 		}
-		a.eachInst(func(b int, in *inst) {
-			sound := !apart[b] && in.guard == 0
-			switch in.form.kind {
-			case asArithmetic:
-			case asSource:
+		a.eachInst(func(b int, in *code.Instr) {
+			sound := !apart[b] && in.Guard == 0
+			switch in.Op.Signature().Kind {
+			case code.Arithmetic:
+			case code.Source:
 				sound = sound && a.source(in) == affinetrack.Uniform
-			case asLoad:
-				sound = sound && in.mem.space != ptx.Generic // local memory is everybody's own
+			case code.Load:
+				sound = sound && a.Access[in.Side].Space != ptx.Generic // local memory is everybody's own
 			default:
 				sound = false
 			}
-			for _, o := range in.uses.reads {
+			for _, o := range a.reads(in) {
 				sound = sound && holds(o)
 			}
 			if sound {
 				return
 			}
-			for _, o := range in.uses.writes {
+			for _, o := range a.writes(in) {
 				if drop(o) {
 					changed = true
 				}
@@ -633,7 +658,7 @@ func (a *analysis) prove() {
 // go on they need not meet where they otherwise would.
 // Where one way is nothing but the kernel's end, those that go there have ended,
 // and the others are all that live.
-func (a *analysis) splits(i int, apart bool, holds func(operandRef) bool) bool {
+func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
 	b := &a.blocks[i]
 	switch b.term {
 	case termIndex:
@@ -645,7 +670,7 @@ func (a *analysis) splits(i int, apart bool, holds func(operandRef) bool) bool {
 		if b.guard < 0 {
 			row = -b.guard - 1
 		}
-		if b.guard == 0 || holds(operandRef{alu.P, row}) {
+		if b.guard == 0 || holds(code.Row{Slot: code.P, Row: row}) {
 			return false
 		}
 		leaves := func(pc int32) bool { return a.blocks[pc-a.first].leaves }

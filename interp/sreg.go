@@ -7,7 +7,7 @@ import (
 	"math/bits"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -23,42 +23,39 @@ const (
 	workspaceLow  = ptx.EnvReg0 + 2
 )
 
-// sreg reads a special register into row d, or a temporary if d is noRow.
-func (l *lowerer) sreg(r ptx.SpecialReg, s alu.Slot, d int32) int32 {
-	if d == noRow {
+// sreg reads a special register into row d, or a temporary if d is code.NoRow.
+func (l *lowerer) sreg(r ptx.SpecialReg, s code.Slot, d int32) int32 {
+	if d == code.NoRow {
 		d = l.temp(s)
 	}
 	switch r {
 	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
 		l.warpOnly(l.src.Instr)
 	}
-	i := inst{Operands: regfile.Operands{D: d, Imm: uint64(r)}, form: &compactForm{kind: asSource, source: sregSource, special: true, width: l.src.Type().Bits()}}
-	switch s {
-	case alu.R:
-		i.lane = sregLane32
-		if l.src.Type().Bits() == 16 {
-			i.lane = sregLane16
-		}
-	case alu.Q:
-		i.lane = sregLane64
-	case alu.P: // %is_explicit_cluster
-		l.op("mov.pred", regfile.Operands{D: d, A: l.konst(alu.P, 0)})
+	op := code.Sreg32
+	switch {
+	case s == code.P: // %is_explicit_cluster
+		l.emit(code.Instr{Op: code.MovPred, D: d, A: l.konst(code.P, 0)})
 		return d
+	case s == code.Q:
+		op = code.Sreg64
+	case l.src.Type().Bits() == 16:
+		op = code.Sreg16
 	}
-	l.emit(i, nil, rows(s, d))
+	l.emit(code.Instr{Op: op, D: d, Imm: uint64(r)})
 	return d
 }
 
-func sregLane32(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func sregLane32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	sregRow(w, h, &f.R[in.D], ptx.SpecialReg(in.Imm), ^uint32(0), m)
 }
 
 // sregLane16 is the 16-bit read of PTX 1.x.
-func sregLane16(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func sregLane16(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	sregRow(w, h, &f.R[in.D], ptx.SpecialReg(in.Imm), 0xffff, m)
 }
 
-func sregLane64(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func sregLane64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	sregRow(w, h, &f.Q[in.D], ptx.SpecialReg(in.Imm), ^uint64(0), m)
 }
 
@@ -67,9 +64,9 @@ func perLane(r ptx.SpecialReg) bool {
 	return r == ptx.LaneID || r >= ptx.TidX && r <= ptx.TidZ || r >= ptx.LanemaskEq && r <= ptx.LanemaskGt
 }
 
-func sregSource(w *warp, h int, in *inst, m uint32) (affinetrack.Value, bool) {
+func sregSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
 	v, ok := w.compactSreg(h, ptx.SpecialReg(in.Imm), m)
-	if v.Uniform() && in.form.width == 16 { // the 16-bit read of PTX 1.x
+	if v.Uniform() && in.Op == code.Sreg16 { // the 16-bit read of PTX 1.x
 		v.Base &= 0xffff
 	}
 	return v, ok

@@ -20,6 +20,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -64,20 +65,20 @@ type step struct {
 func (s *step) see(c affinetrack.Class) { s.class = max(s.class, c) }
 
 // value describes a register for the lanes of m, if it is compact there.
-func (t *tracker) value(f *regfile.File, s alu.Slot, row int32, m uint32) (affinetrack.Value, bool) {
+func (t *tracker) value(f *regfile.File, s code.Slot, row int32, m uint32) (affinetrack.Value, bool) {
 	if t.Ideal {
 		return describe(f, s, row, m)
 	}
 	c := f.Shadow32
-	if s == alu.Q {
+	if s == code.Q {
 		c = f.Shadow64
 	}
 	e := c(row)
 	return affinetrack.Value{Base: e.Base, Stride: e.Stride}, e.Holds(m)
 }
 
-func describe(f *regfile.File, s alu.Slot, row int32, m uint32) (affinetrack.Value, bool) {
-	if s == alu.Q {
+func describe(f *regfile.File, s code.Slot, row int32, m uint32) (affinetrack.Value, bool) {
+	if s == code.Q {
 		r := f.Src64(row)
 		return affinetrack.Describe(m, 64, func(i int) uint64 { return r[i] })
 	}
@@ -96,7 +97,7 @@ func (t *tracker) predicate(f *regfile.File, row int32, m uint32) (value, ok boo
 }
 
 // classOf is the class of a register for the lanes of m.
-func (t *tracker) classOf(f *regfile.File, s alu.Slot, row int32, m uint32) affinetrack.Class {
+func (t *tracker) classOf(f *regfile.File, s code.Slot, row int32, m uint32) affinetrack.Class {
 	if v, ok := t.value(f, s, row, m); ok {
 		return v.Class()
 	}
@@ -108,27 +109,28 @@ type half struct {
 	w    *warp
 	h    int
 	f    *regfile.File
-	in   *inst
+	in   *code.Instr
 	m    uint32 // lanes that execute
 	live uint32 // lanes that have not ended
 	keep bool   // results may stay compact
+	rows [20]code.Row
 }
 
 // exec executes an instruction for the lanes of m in half h.
-func (t *tracker) exec(w *warp, h int, in *inst, m uint32) {
+func (t *tracker) exec(w *warp, h int, in *code.Instr, m uint32) {
 	x := &t.half
 	*x = half{w: w, h: h, f: &w.files[h], in: in, m: m, live: uint32(w.live >> (32 * h))}
-	x.keep = t.Masked || w.mask == w.live && in.guard == 0
-	switch in.form.kind {
-	case asArithmetic:
+	x.keep = t.Masked || w.mask == w.live && in.Guard == 0
+	switch code.Signatures[in.Op].Kind {
+	case code.Arithmetic:
 		t.arithmetic(x)
-	case asSource:
+	case code.Source:
 		t.source(x)
-	case asLoad:
+	case code.Load:
 		t.load(x)
-	case asStore:
+	case code.Store:
 		t.store(x)
-	case asWarp:
+	case code.Warp:
 		t.warp(x)
 	default:
 		t.plain(x)
@@ -137,18 +139,16 @@ func (t *tracker) exec(w *warp, h int, in *inst, m uint32) {
 }
 
 // vector executes the instruction on the lanes.
-func (x *half) vector() {
-	if x.in.pure != nil {
-		x.in.pure(x.f, &x.in.Operands, x.m)
-		return
-	}
-	x.in.lane(x.w, x.h, x.f, x.in, x.m)
-}
+func (x *half) vector() { x.w.onLanes(x.h, x.f, x.in, x.m) }
+
+// reads and writes are the rows that the instruction reads and writes.
+func (x *half) reads() []code.Row  { return x.w.cta.code.Reads(x.rows[:0], x.in) }
+func (x *half) writes() []code.Row { return x.w.cta.code.Writes(x.rows[:0], x.in) }
 
 // plain executes the instruction on the lanes, with its operands expanded.
 func (t *tracker) plain(x *half) {
 	if !t.verify {
-		for _, o := range x.in.uses.reads {
+		for _, o := range x.reads() {
 			expand(x.f, o, x.m)
 		}
 	}
@@ -156,39 +156,39 @@ func (t *tracker) plain(x *half) {
 }
 
 // expand writes a compact register to the lanes of m.
-func expand(f *regfile.File, o operandRef, m uint32) {
+func expand(f *regfile.File, o code.Row, m uint32) {
 	switch {
-	case o.row < 0:
-	case o.slot == alu.R:
-		f.Expand32(o.row, m)
-	case o.slot == alu.Q:
-		f.Expand64(o.row, m)
+	case o.Row < 0:
+	case o.Slot == code.R:
+		f.Expand32(o.Row, m)
+	case o.Slot == code.Q:
+		f.Expand64(o.Row, m)
 	}
 }
 
-func firstLane(f *regfile.File, o operandRef, m uint32) affinetrack.Value {
+func firstLane(f *regfile.File, o code.Row, m uint32) affinetrack.Value {
 	i := bits.TrailingZeros32(m) & 31
-	if o.slot == alu.Q {
-		return affinetrack.Value{Base: f.Q[o.row][i]}
+	if o.Slot == code.Q {
+		return affinetrack.Value{Base: f.Q[o.Row][i]}
 	}
-	return affinetrack.Value{Base: uint64(f.R[o.row][i])}
+	return affinetrack.Value{Base: uint64(f.R[o.Row][i])}
 }
 
 // generic records that the instruction has written its destinations lane by
 // lane.
 func (t *tracker) generic(x *half) {
 	t.step.compact = false
-	for _, o := range x.in.uses.writes {
+	for _, o := range x.writes() {
 		t.overwrite(x, o)
 	}
 }
 
 // finish records the result of an instruction: v if it is compact. written tells
 // that the lanes hold it as well.
-func (t *tracker) finish(x *half, d operandRef, v affinetrack.Value, ok, written bool) {
+func (t *tracker) finish(x *half, d code.Row, v affinetrack.Value, ok, written bool) {
 	if t.Ideal {
 		// What was proved does not count, only what can be seen.
-		if v, ok = describe(x.f, d.slot, d.row, x.m); ok && v.Stride != 0 && (x.in.src.Form.Class == ptx.ClassFP || x.in.src.Form.Class == ptx.ClassSFU) {
+		if v, ok = describe(x.f, d.Slot, d.Row, x.m); ok && v.Stride != 0 && (x.w.src(x.in).Form.Class == ptx.ClassFP || x.w.src(x.in).Form.Class == ptx.ClassSFU) {
 			ok = false
 		}
 	}
@@ -212,7 +212,7 @@ func (t *tracker) finish(x *half, d operandRef, v affinetrack.Value, ok, written
 }
 
 // write makes a register compact for the lanes of m.
-func (t *tracker) write(x *half, d operandRef, v affinetrack.Value, written bool) {
+func (t *tracker) write(x *half, d code.Row, v affinetrack.Value, written bool) {
 	c := shadowOf(x.f, d)
 	m := x.m
 	clean := uint32(0)
@@ -238,18 +238,18 @@ func (t *tracker) write(x *half, d operandRef, v affinetrack.Value, written bool
 }
 
 // overwrite records that the lanes of m hold a register's value.
-func (t *tracker) overwrite(x *half, d operandRef) {
+func (t *tracker) overwrite(x *half, d code.Row) {
 	switch {
 	case t.Ideal:
-	case d.slot == alu.P:
-		x.f.S.P[d.row].Mask &^= x.m
+	case d.Slot == code.P:
+		x.f.S.P[d.Row].Mask &^= x.m
 	case t.Masked:
 		c := shadowOf(x.f, d)
 		c.Mask &^= x.m
 		c.Clean &^= x.m
 	default:
 		c := shadowOf(x.f, d)
-		if c.Mask != 0 && (x.in.guard != 0 || x.w.mask != x.w.live) {
+		if c.Mask != 0 && (x.in.Guard != 0 || x.w.mask != x.w.live) {
 			// Lazy expansion: the old value stays that of the other lanes.
 			keep := c.Mask &^ x.m
 			if !t.verify {
@@ -261,38 +261,38 @@ func (t *tracker) overwrite(x *half, d operandRef) {
 	}
 }
 
-func shadowOf(f *regfile.File, o operandRef) *regfile.Compact {
-	if o.slot == alu.Q {
-		return &f.S.Q[o.row]
+func shadowOf(f *regfile.File, o code.Row) *regfile.Compact {
+	if o.Slot == code.Q {
+		return &f.S.Q[o.Row]
 	}
-	return &f.S.R[o.row]
+	return &f.S.R[o.Row]
 }
 
-func fillRow(f *regfile.File, o operandRef, v affinetrack.Value, m uint32) {
-	if o.slot == alu.Q {
-		regfile.Fill64(&f.Q[o.row], v.Base, v.Stride, m)
+func fillRow(f *regfile.File, o code.Row, v affinetrack.Value, m uint32) {
+	if o.Slot == code.Q {
+		regfile.Fill64(&f.Q[o.Row], v.Base, v.Stride, m)
 		return
 	}
-	regfile.Fill32(&f.R[o.row], uint32(v.Base), uint32(v.Stride), m)
+	regfile.Fill32(&f.R[o.Row], uint32(v.Base), uint32(v.Stride), m)
 }
 
 // compareRow compares a compact result with the lanes.
-func (t *tracker) compareRow(x *half, d operandRef, v affinetrack.Value) bool {
+func (t *tracker) compareRow(x *half, d code.Row, v affinetrack.Value) bool {
 	bad := uint32(0)
-	if d.slot == alu.Q {
-		bad = differing(&x.f.Q[d.row], v.Base, v.Stride, x.m)
+	if d.Slot == code.Q {
+		bad = differing(&x.f.Q[d.Row], v.Base, v.Stride, x.m)
 	} else {
-		bad = differing(&x.f.R[d.row], uint32(v.Base), uint32(v.Stride), x.m)
+		bad = differing(&x.f.R[d.Row], uint32(v.Base), uint32(v.Stride), x.m)
 	}
 	if bad == 0 {
 		return true
 	}
 	lane := bits.TrailingZeros32(bad) & 31
 	got := uint64(0)
-	if d.slot == alu.Q {
-		got = x.f.Q[d.row][lane]
+	if d.Slot == code.Q {
+		got = x.f.Q[d.Row][lane]
 	} else {
-		got = uint64(x.f.R[d.row][lane])
+		got = uint64(x.f.R[d.Row][lane])
 	}
 	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, got)
 	return false
@@ -321,17 +321,17 @@ func differing[T mem.Slot](row *[regfile.Lanes]T, base, stride T, m uint32) (bad
 
 // mismatch stops the warp: compact execution went wrong.
 func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
-	tr := x.w.fail(x.in.src, uint64(lanes)<<(32*x.h), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, x.in.form.rule, x.in.src.Text}, args...)...)
-	for i, o := range x.in.uses.reads {
+	tr := x.w.fail(x.w.src(x.in), uint64(lanes)<<(32*x.h), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, code.Signatures[x.in.Op].Rule, x.w.src(x.in).Text}, args...)...)
+	for i, o := range x.reads() {
 		switch {
-		case o.slot == alu.P:
+		case o.Slot == code.P:
 			set := "no lane"
-			if p := x.f.P[o.row] & x.m; p != 0 {
+			if p := x.f.P[o.Row] & x.m; p != 0 {
 				set = "lanes " + lanesList(uint64(p))
 			}
 			tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
 		default:
-			if v, ok := t.value(x.f, o.slot, o.row, x.m); ok {
+			if v, ok := t.value(x.f, o.Slot, o.Row, x.m); ok {
 				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: %s", i, v))
 			} else {
 				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: generic", i))
@@ -342,34 +342,33 @@ func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
 
 // arithmetic executes a kernel.
 func (t *tracker) arithmetic(x *half) {
-	in, f, op := x.in, x.f, x.in.op
-	if op.Compare {
+	in, f, s := x.in, x.f, &code.Signatures[x.in.Op]
+	if s.Compare {
 		t.comparison(x)
 		return
 	}
-	form := in.form
-	if form.rule != ptx.AffineSelect && !t.Ideal && !x.compact() {
+	if s.Rule != ptx.AffineSelect && !t.Ideal && !x.compact() {
 		t.plain(x)
 		t.generic(x)
 		return
 	}
 	a := &t.args
-	*a = affinetrack.Args{Width: form.width, Signed: form.signed, Out: form.out, Slot: slotBits(op.Dst)}
+	*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Out), Slot: slotBits(s.Dst)}
 	var once [4]uint64 // the operands, if uniform
 	n, generic, knownP := 0, 0, true
-	src := [4]int32{in.A, in.B, in.C, in.E}
-	for i, s := range op.Src {
-		switch s {
-		case alu.NoSlot:
+	src := in.Sources()
+	for i, slot := range s.Src {
+		switch slot {
+		case code.NoSlot:
 			continue
-		case alu.P:
+		case code.P:
 			v, ok := t.predicate(f, src[i], x.m)
 			knownP = knownP && ok
 			if v {
 				a.P, once[i] = true, 1
 			}
 		default:
-			v, ok := t.value(f, s, src[i], x.m)
+			v, ok := t.value(f, slot, src[i], x.m)
 			if ok {
 				t.step.see(v.Class())
 			} else {
@@ -380,7 +379,7 @@ func (t *tracker) arithmetic(x *half) {
 		}
 	}
 	// A selection does not look at what it leaves out.
-	if form.rule == ptx.AffineSelect && knownP && t.Rules.Has(ptx.AffineSelect) {
+	if s.Rule == ptx.AffineSelect && knownP && t.Rules.Has(ptx.AffineSelect) {
 		if a.P {
 			generic &= 1
 		} else {
@@ -398,8 +397,8 @@ func (t *tracker) arithmetic(x *half) {
 	}
 	var carry uint64
 	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
-	v, ok := t.Execute(form.rule, a, n, func() uint64 {
-		d, c := op.One(once[0], once[1], once[2], once[3], in.Imm)
+	v, ok := t.Execute(s.Rule, a, n, func() uint64 {
+		d, c := alu.Single[in.Op](once[0], once[1], once[2], once[3], in.Imm)
 		carry = c
 		return d
 	})
@@ -415,15 +414,15 @@ func (t *tracker) arithmetic(x *half) {
 
 // compact reports whether all that a kernel reads is compact.
 func (x *half) compact() bool {
-	for _, o := range x.in.uses.reads {
+	for _, o := range x.reads() {
 		var m uint32
-		switch o.slot {
-		case alu.R:
-			m = x.f.S.R[o.row].Mask
-		case alu.Q:
-			m = x.f.S.Q[o.row].Mask
+		switch o.Slot {
+		case code.R:
+			m = x.f.S.R[o.Row].Mask
+		case code.Q:
+			m = x.f.S.Q[o.Row].Mask
 		default:
-			m = x.f.S.P[o.row].Mask
+			m = x.f.S.P[o.Row].Mask
 		}
 		if m&x.m != x.m {
 			return false
@@ -434,17 +433,17 @@ func (x *half) compact() bool {
 
 // results records the results of a kernel: v in its destination, and a carry.
 func (t *tracker) results(x *half, v affinetrack.Value, carry uint64, ok, written bool) {
-	in, op := x.in, x.in.op
-	if op.Dst == alu.P {
+	in, s := x.in, &code.Signatures[x.in.Op]
+	if s.Dst == code.P {
 		t.setPredicate(x, in.D, v.Base&1 != 0, written)
 	} else {
-		d := operandRef{op.Dst, in.D}
+		d := code.Row{Slot: s.Dst, Row: in.D}
 		if written && !t.Ideal && !t.compareRow(x, d, v) {
 			return
 		}
 		t.finish(x, d, v, ok, written)
 	}
-	if op.Dst2 == alu.P {
+	if s.Dst2 == code.P {
 		t.setPredicate(x, in.F, carry != 0, written)
 	}
 }
@@ -484,13 +483,13 @@ func (t *tracker) tagPredicate(x *half, row int32, value bool) {
 
 // comparison executes a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
 func (t *tracker) comparison(x *half) {
-	in, f, op, form := x.in, x.f, x.in.op, x.in.form
+	in, f, s := x.in, x.f, &code.Signatures[x.in.Op]
 	a := &t.args
-	*a = affinetrack.Args{Width: form.width, Signed: form.signed, Cmp: form.cmp, Slot: 32, Out: form.width}
+	*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Cmp: s.Cmp, Slot: 32, Out: int(s.Width)}
 	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
 	var ok0, ok1 bool
-	a.V[0], ok0 = t.value(f, op.Src[0], in.A, x.m)
-	a.V[1], ok1 = t.value(f, op.Src[1], in.B, x.m)
+	a.V[0], ok0 = t.value(f, s.Src[0], in.A, x.m)
+	a.V[1], ok1 = t.value(f, s.Src[1], in.B, x.m)
 	if ok0 && ok1 {
 		t.step.see(a.V[0].Class())
 		t.step.see(a.V[1].Class())
@@ -503,14 +502,14 @@ func (t *tracker) comparison(x *half) {
 	holds, ok := false, ok0 && ok1
 	if ok {
 		holds, ok = t.Decide(a, func() bool {
-			d, _ := op.One(a.V[0].Base, a.V[1].Base, 0, 0, in.Imm)
+			d, _ := alu.Single[in.Op](a.V[0].Base, a.V[1].Base, 0, 0, in.Imm)
 			return d != 0
 		})
 	}
 	if t.Ideal {
 		t.plain(x)
-		for _, o := range in.uses.writes {
-			_, same := t.predicate(f, o.row, x.m)
+		for _, o := range x.writes() {
+			_, same := t.predicate(f, o.Row, x.m)
 			ok = ok0 && ok1 && same
 			t.step.compact = t.step.compact && ok
 		}
@@ -537,8 +536,8 @@ func (t *tracker) comparison(x *half) {
 		row     int32
 		want    uint32
 		uniform bool
-	}{{in.D, wantP, knownC || p0 == p1}, {in.E, wantQ, knownC || q0 == q1}} {
-		if d.row == noRow {
+	}{{in.D, wantP, knownC || p0 == p1}, {in.F, wantQ, knownC || q0 == q1}} {
+		if d.row == code.NoRow {
 			continue
 		}
 		if !t.verify {
@@ -558,9 +557,9 @@ func (t *tracker) comparison(x *half) {
 // source executes the read of a special register, or of the address of a local
 // variable.
 func (t *tracker) source(x *half) {
-	d := x.in.uses.writes[0]
-	v, ok := x.in.form.source(x.w, x.h, x.in, x.m)
-	v, ok = fitSlot(v, d.slot), ok && t.Allows(fitSlot(v, d.slot), slotBits(d.slot))
+	d := x.writes()[0]
+	v, ok := x.w.sourceValue(x.h, x.in, x.m)
+	v, ok = fitSlot(v, d.Slot), ok && t.Allows(fitSlot(v, d.Slot), slotBits(d.Slot))
 	written := !ok || t.verify || t.Ideal
 	if written {
 		x.vector()
@@ -571,16 +570,16 @@ func (t *tracker) source(x *half) {
 	t.finish(x, d, v, ok, written)
 }
 
-func slotBits(s alu.Slot) int {
-	if s == alu.Q {
+func slotBits(s code.Slot) int {
+	if s == code.Q {
 		return 64
 	}
 	return 32
 }
 
 // fitSlot reduces a value to a slot's width.
-func fitSlot(v affinetrack.Value, s alu.Slot) affinetrack.Value {
-	if s == alu.R {
+func fitSlot(v affinetrack.Value, s code.Slot) affinetrack.Value {
+	if s == code.R {
 		return affinetrack.Value{Base: v.Base & 0xffffffff, Stride: v.Stride & 0xffffffff}
 	}
 	return v
@@ -589,10 +588,10 @@ func fitSlot(v affinetrack.Value, s alu.Slot) affinetrack.Value {
 // address describes the address of an access, its offset left out, if it is compact;
 // a fixed address is uniform. It is compared with those of the lanes.
 func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
-	if a := x.in.mem; a.addr == alu.NoSlot {
+	if a := x.w.access(x.in); a.Addr == code.NoSlot {
 		ok = true
-	} else if t.Rules.Has(x.in.src.Form.Affine) {
-		if v, ok = t.value(x.f, a.addr, a.row, x.m); ok && t.verify && !t.Ideal {
+	} else if t.Rules.Has(x.w.src(x.in).Form.Affine) {
+		if v, ok = t.value(x.f, a.Addr, x.in.A, x.m); ok && t.verify && !t.Ideal {
 			t.verifyAddresses(x, v)
 		}
 	}
@@ -605,20 +604,20 @@ func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
 
 // verifyAddresses compares compact addresses with those of the lanes.
 func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
-	a := x.in.mem
-	first, from, _, step, ok := a.compactAddress(v, x.m)
+	a := x.w.access(x.in)
+	first, from, _, step, ok := compactAddress(a, v, x.m)
 	base, stride := v.Base, v.Stride
 	if ok { // else it wraps, in the width of the register
-		base, stride = from-a.off-uint64(first)*uint64(step), uint64(step)
+		base, stride = from-a.Off-uint64(first)*uint64(step), uint64(step)
 	}
 	bad := uint32(0)
 	switch {
-	case a.addr == alu.Q:
-		bad = differing(x.f.Src64(a.row), base, stride, x.m)
+	case a.Addr == code.Q:
+		bad = differing(x.f.Src64(x.in.A), base, stride, x.m)
 	case !ok:
-		bad = differing(x.f.Src32(a.row), uint32(base), uint32(stride), x.m)
+		bad = differing(x.f.Src32(x.in.A), uint32(base), uint32(stride), x.m)
 	default:
-		row := x.f.Src32(a.row)
+		row := x.f.Src32(x.in.A)
 		for n := x.m; n != 0; n &= n - 1 {
 			i := bits.TrailingZeros32(n) & 31
 			if uint64(row[i]) != base+uint64(i)*stride {
@@ -628,28 +627,28 @@ func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
 	}
 	if bad != 0 {
 		i := bits.TrailingZeros32(bad)
-		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(x.w.value(operandRef{a.addr, a.row}, 32*x.h+i)))
+		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(x.w.value(code.Row{Slot: a.Addr, Row: x.in.A}, 32*x.h+i)))
 	}
 }
 
 // load executes a load. From a uniform address it loads once; the value is
 // uniform unless memory is the thread's own.
 func (t *tracker) load(x *half) {
-	in, w, f, a := x.in, x.w, x.f, x.in.mem
+	w, f, a := x.w, x.f, x.w.access(x.in)
 	v, ok := t.address(x)
 	if w.err != nil {
 		return
 	}
-	own := a.frame || a.space == ptx.Local || a.space == ptx.Generic && ok && mem.InWindow(a.at(v.Base), ptx.Local)
-	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.space == ptx.Param)
+	own := a.Frame || a.Space == ptx.Local || a.Space == ptx.Generic && ok && mem.InWindow(a.At(v.Base), ptx.Local)
+	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.Space == ptx.Param)
 	var values [8]uint64
 	known := false
 	switch {
 	case once:
 		p, _, _, reached := w.memoryAt(a, v, x.m)
 		if reached {
-			for i := range a.elems {
-				values[i] = a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size))
+			for i := range a.Elems {
+				values[i] = a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))
 			}
 		}
 		known = reached && !t.Ideal
@@ -658,7 +657,7 @@ func (t *tracker) load(x *half) {
 		}
 	case ok && !t.verify && !t.Ideal:
 		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
-			in.loadRows(f, p, first, step, x.m)
+			loadRows(f, a, p, first, step, x.m)
 			break
 		}
 		t.plain(x)
@@ -668,13 +667,13 @@ func (t *tracker) load(x *half) {
 	if w.err != nil {
 		return
 	}
-	for i, e := range a.elems {
-		if e.slot == alu.NoSlot {
+	for i, e := range a.Elems {
+		if e.Slot == code.NoSlot {
 			continue
 		}
-		d := operandRef{e.slot, e.row}
+		d := code.Row{Slot: e.Slot, Row: e.Row}
 		if t.Ideal {
-			c := t.classOf(f, d.slot, d.row, x.m)
+			c := t.classOf(f, d.Slot, d.Row, x.m)
 			t.step.data = max(t.step.data, c)
 			if c != affinetrack.Uniform || !once {
 				t.step.compact = false
@@ -688,7 +687,7 @@ func (t *tracker) load(x *half) {
 			continue
 		}
 		t.step.data = max(t.step.data, affinetrack.Uniform)
-		u := fitSlot(affinetrack.Value{Base: values[i]}, d.slot)
+		u := fitSlot(affinetrack.Value{Base: values[i]}, d.Slot)
 		if !known {
 			u = firstLane(f, d, x.m)
 		}
@@ -708,14 +707,14 @@ func (t *tracker) load(x *half) {
 // sameEverywhere compares what the lanes have loaded from a uniform address with
 // the value loaded once. If another CTA has stored there in between, which is a
 // race of the guest's, both the old and the new value are right.
-func (t *tracker) sameEverywhere(x *half, d operandRef, addr, u affinetrack.Value, i int) bool {
-	if d.slot == alu.Q && differing(&x.f.Q[d.row], u.Base, 0, x.m) == 0 || d.slot == alu.R && differing(&x.f.R[d.row], uint32(u.Base), 0, x.m) == 0 {
+func (t *tracker) sameEverywhere(x *half, d code.Row, addr, u affinetrack.Value, i int) bool {
+	if d.Slot == code.Q && differing(&x.f.Q[d.Row], u.Base, 0, x.m) == 0 || d.Slot == code.R && differing(&x.f.R[d.Row], uint32(u.Base), 0, x.m) == 0 {
 		return true
 	}
-	a := x.in.mem
+	a := x.w.access(x.in)
 	now := u
-	if p, _, _, ok := x.w.memoryAt(a, addr, x.m); ok && x.w.cta.grid.atomics && a.space != ptx.Shared {
-		now = fitSlot(affinetrack.Value{Base: a.extend(mem.LoadBits(unsafe.Add(p, i*a.size), a.size))}, d.slot)
+	if p, _, _, ok := x.w.memoryAt(a, addr, x.m); ok && x.w.cta.grid.atomics && a.Space != ptx.Shared {
+		now = fitSlot(affinetrack.Value{Base: a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))}, d.Slot)
 	}
 	for n := x.m; n != 0; n &= n - 1 {
 		got := firstLane(x.f, d, n&-n)
@@ -735,15 +734,16 @@ func (t *tracker) sameEverywhere(x *half, d operandRef, addr, u affinetrack.Valu
 // same lanes in their membermasks.
 func (t *tracker) warp(x *half) {
 	ok := true
-	if x.in.src.Has("sync") {
-		v, known := t.value(x.f, alu.R, x.in.C, x.m)
+	if n := code.Signatures[x.in.Op].Member; n > 0 {
+		mask := x.in.Sources()[n-1]
+		v, known := t.value(x.f, code.R, mask, x.m)
 		ok = known && v.Uniform()
 	}
 	t.plain(x)
 	if x.w.err != nil {
 		return
 	}
-	d := x.in.uses.writes[0]
+	d := x.writes()[0]
 	v := firstLane(x.f, d, x.m)
 	if ok && t.verify && !t.compareRow(x, d, v) {
 		return
@@ -753,19 +753,19 @@ func (t *tracker) warp(x *half) {
 
 // store executes a store. To affine addresses it computes one.
 func (t *tracker) store(x *half) {
-	in, w, f, a := x.in, x.w, x.f, x.in.mem
+	w, f, a := x.w, x.f, x.w.access(x.in)
 	v, ok := t.address(x)
 	if w.err != nil {
 		return
 	}
-	for _, e := range a.elems {
-		if e.slot != alu.NoSlot {
-			t.step.data = max(t.step.data, t.classOf(f, e.slot, e.row, x.m))
+	for _, e := range a.Elems {
+		if e.Slot != code.NoSlot {
+			t.step.data = max(t.step.data, t.classOf(f, e.Slot, e.Row, x.m))
 		}
 	}
 	if ok && !t.verify && !t.Ideal {
 		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
-			w.storeRows(f, in, p, first, step, x.m)
+			w.storeRows(f, a, p, first, step, x.m)
 			return
 		}
 	}
@@ -774,12 +774,12 @@ func (t *tracker) store(x *half) {
 
 // forget records that the lanes of m have got a register's value otherwise than by
 // an instruction under way: as a result of a call, or at a barrier.
-func (w *warp) forget(f *regfile.File, o operandRef, m uint32) {
+func (w *warp) forget(f *regfile.File, o code.Row, m uint32) {
 	switch {
-	case o.slot == alu.NoSlot || o.row < 0:
+	case o.Slot == code.NoSlot || o.Row < 0:
 		return
-	case o.slot == alu.P:
-		f.S.P[o.row].Mask &^= m
+	case o.Slot == code.P:
+		f.S.P[o.Row].Mask &^= m
 		return
 	}
 	c := shadowOf(f, o)
@@ -830,12 +830,12 @@ func (t *tracker) undo(w *warp) {
 func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, list []register, m uint32) affinetrack.Class {
 	worst := affinetrack.Unknown
 	for _, r := range list {
-		if r.slot == alu.P {
+		if r.Slot == code.P {
 			continue
 		}
-		c := t.classOf(f, r.slot, r.row, m)
+		c := t.classOf(f, r.Slot, r.Row, m)
 		if r.wide {
-			c = max(c, t.classOf(f, r.slot, r.row+1, m))
+			c = max(c, t.classOf(f, r.Slot, r.Row+1, m))
 		}
 		n.Count(c)
 		worst = max(worst, c)

@@ -8,6 +8,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
@@ -42,9 +43,9 @@ type warp struct {
 
 	args  affinetrack.Args // of the rule being applied
 	count counts
-	err   error // trap, or the answer that something is not run
-	away  *inst // with errAway: what waits for lanes that are elsewhere
-	yield bool  // the warp gives up the rest of its share
+	err   error       // trap, or the answer that something is not run
+	away  *code.Instr // with errAway: what waits for lanes that are elsewhere
+	yield bool        // the warp gives up the rest of its share
 }
 
 type warpState uint8
@@ -85,7 +86,7 @@ func (w *warp) run(budget int, turn bool) {
 			return
 		}
 		if b.endless {
-			w.fail(b.anchor(), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
+			w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
 			return
 		}
 		n, skip := int64(b.n), 0
@@ -117,30 +118,34 @@ func (w *warp) run(budget int, turn bool) {
 	}
 	if budget <= 0 && w.count.warpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
 		b := &blocks[w.pc]
-		w.fail(b.anchor(), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.warpInstructions)
+		w.fail(w.cta.code.anchor(b), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.warpInstructions)
 	}
 }
 
 // block executes instructions of a block for a warp of up to 32 lanes.
-func (w *warp) block(insts []inst) {
+func (w *warp) block(insts []code.Instr) {
 	f := &w.files[0]
 	mask := uint32(w.mask)
 	for i := range insts {
 		in := &insts[i]
 		m := mask
-		if in.guard != 0 {
-			if m &= guardMask(f, in.guard); m != mask {
+		if in.Guard != 0 {
+			if m &= guardMask(f, in.Guard); m != mask {
 				w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
 				if m == 0 {
 					continue
 				}
 			}
 		}
-		if in.pure != nil {
-			in.pure(f, &in.Operands, m)
+		switch k := alu.Vec[in.Op]; {
+		case in.How.Exec != code.OnLanes:
+			ways[in.How.Exec](w, 0, f, in, m)
+		case k != nil:
+			k(f, in, m)
 			continue
+		default:
+			lanes[in.Op](w, 0, f, in, m)
 		}
-		in.lane(w, 0, f, in, m)
 		if w.err != nil {
 			return
 		}
@@ -149,21 +154,17 @@ func (w *warp) block(insts []inst) {
 
 // blockWide is block for a warp of 64 lanes: each instruction runs for both
 // halves.
-func (w *warp) blockWide(insts []inst) {
+func (w *warp) blockWide(insts []code.Instr) {
 	for i := range insts {
 		in := &insts[i]
 		for h := range w.files {
 			f := &w.files[h]
 			m := w.lanesOf(h, in)
-			switch {
-			case m == 0:
-			case in.pure != nil:
-				in.pure(f, &in.Operands, m)
-			default:
-				in.lane(w, h, f, in, m)
-				if w.err != nil {
-					return
-				}
+			if m == 0 {
+				continue
+			}
+			if w.exec(h, f, in, m); w.err != nil {
+				return
 			}
 		}
 	}
@@ -171,12 +172,12 @@ func (w *warp) blockWide(insts []inst) {
 
 // lanesOf is the lanes of half h that execute an instruction; those that its guard
 // keeps back are not counted.
-func (w *warp) lanesOf(h int, in *inst) uint32 {
+func (w *warp) lanesOf(h int, in *code.Instr) uint32 {
 	mask := uint32(w.mask >> (32 * h))
-	if in.guard == 0 {
+	if in.Guard == 0 {
 		return mask
 	}
-	m := mask & guardMask(&w.files[h], in.guard)
+	m := mask & guardMask(&w.files[h], in.Guard)
 	w.count.threadInstructions -= int64(bits.OnesCount32(mask &^ m))
 	return m
 }
@@ -308,15 +309,15 @@ func (w *warp) indexed(b *block) {
 }
 
 // value reads a control operand of one lane.
-func (w *warp) value(o operandRef, lane int) uint64 {
+func (w *warp) value(o code.Row, lane int) uint64 {
 	f := &w.files[lane/32]
 	if f.S != nil {
 		expand(f, o, 1<<(lane%32))
 	}
-	if o.slot == alu.Q {
-		return f.Src64(o.row)[lane%32]
+	if o.Slot == code.Q {
+		return f.Src64(o.Row)[lane%32]
 	}
-	return uint64(f.Src32(o.row)[lane%32])
+	return uint64(f.Src32(o.Row)[lane%32])
 }
 
 // tid is the linear index within the CTA of a lane's thread.
@@ -334,9 +335,9 @@ func (w *warp) fail(in *instr, lanes uint64, kind error, format string, args ...
 }
 
 // anchor is an instruction to name when the block as a whole is meant.
-func (b *block) anchor() *instr {
+func (c *prepared) anchor(b *block) *instr {
 	if len(b.insts) > 0 {
-		return b.insts[0].src
+		return c.instrs[b.insts[0].Src]
 	}
 	return b.src
 }

@@ -9,11 +9,12 @@ import (
 	"math/bits"
 
 	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
 
-// Modes of the instructions, in Operands.Imm.
+// Modes of shfl and vote, in Instr.Imm.
 const (
 	shflUp uint64 = iota
 	shflDown
@@ -23,44 +24,16 @@ const (
 	voteAll uint64 = iota - 4
 	voteAny
 	voteUni
-	voteBallot
-
-	matchAll  uint64 = 1 << 8
-	matchWide uint64 = 1 << 9
-	warpSync  uint64 = 1 << 10
 )
-
-// What lanes that are at different places need to know to execute them together.
-var (
-	shflTogether       collective
-	voteTogether       collective
-	ballotTogether     collective
-	matchTogether      collective
-	matchWideTogether  collective
-	reduxTogether      collective
-	reduxFloatTogether collective
-	electTogether      collective
-)
-
-func init() { // they refer to functions that refer to them
-	shflTogether = collective{run: shfl, a: alu.R, d: alu.R, b: true, e: true, f: true}
-	voteTogether = collective{run: vote, a: alu.P, d: alu.P}
-	ballotTogether = collective{run: vote, a: alu.P, d: alu.R}
-	matchTogether = collective{run: match, a: alu.R, d: alu.R, e: true}
-	matchWideTogether = collective{run: match, a: alu.Q, d: alu.R, e: true}
-	reduxTogether = collective{run: redux, a: alu.R, d: alu.R}
-	reduxFloatTogether = collective{run: reduxFloat, a: alu.R, d: alu.R}
-	electTogether = collective{run: elect, d: alu.R, e: true}
-}
 
 // joined checks the membermask of a .sync instruction: the lanes that execute it must
 // name themselves. It reports whether all lanes are there that are named; if not, those
 // that wait for them wait, or trap where the policy does not let them.
-func (w *warp) joined(in *inst, member *regfile.Row32, m uint32) bool {
+func (w *warp) joined(in *code.Instr, member *regfile.Row32, m uint32) bool {
 	absent, mask := uint32(0), uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		if !w.member(in.src, i, member[i]) {
+		if !w.member(w.src(in), i, member[i]) {
 			return false
 		}
 		if absent == 0 {
@@ -74,7 +47,7 @@ func (w *warp) joined(in *inst, member *regfile.Row32, m uint32) bool {
 	case w.cta.grid.reconverge.gathers:
 		w.err, w.away = errAway, in
 	default:
-		w.missing(in.src, m, absent, mask)
+		w.missing(w.src(in), m, absent, mask)
 	}
 	return false
 }
@@ -96,8 +69,8 @@ func (w *warp) missing(src *instr, m, absent, mask uint32) {
 
 // shfl follows the pseudo-code of the manual. From a lane that takes no part, whose
 // value the manual leaves undefined, a lane gets its own.
-func shfl(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	if in.Imm&warpSync != 0 && !w.joined(in, f.Src32(in.F), m) {
+func shfl(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.Op == code.ShflSync && !w.joined(in, f.Src32(in.E), m) {
 		return
 	}
 	a, b, c := *f.Src32(in.A), f.Src32(in.B), f.Src32(in.C)
@@ -111,7 +84,7 @@ func shfl(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		minLane := lane & mask
 		var j int
 		var ok bool
-		switch in.Imm &^ warpSync {
+		switch in.Imm {
 		case shflUp:
 			j = lane - bval
 			ok = j >= maxLane
@@ -138,21 +111,22 @@ func shfl(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		i := bits.TrailingZeros32(n) & 31
 		d[i] = out[i]
 	}
-	if in.E != noRow {
-		f.SetP(in.E, m, p)
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, p)
 	}
 }
 
-func vote(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	if in.Imm&warpSync != 0 && !w.joined(in, f.Src32(in.C), m) {
+func vote(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	sync := in.Op == code.VoteSync || in.Op == code.BallotSync
+	if sync && !w.joined(in, f.Src32(in.B), m) {
 		return
 	}
 	p := f.SrcP(in.A)
 	for rest := m; rest != 0; {
 		// Lanes that name the same lanes vote together.
 		group, voters := rest, rest
-		if in.Imm&warpSync != 0 {
-			member := f.Src32(in.C)
+		if sync {
+			member := f.Src32(in.B)
 			first := member[bits.TrailingZeros32(rest)&31]
 			voters = m & first
 			for n := rest; n != 0; n &= n - 1 {
@@ -164,10 +138,11 @@ func vote(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		rest &^= group
 		yes := p & voters
 		t := false
-		switch in.Imm &^ warpSync {
-		case voteBallot:
+		if in.Op == code.Ballot || in.Op == code.BallotSync {
 			mem.FillRow(&f.R[in.D], yes, group)
 			continue
+		}
+		switch in.Imm {
 		case voteAll:
 			t = yes == voters
 		case voteAny:
@@ -175,7 +150,7 @@ func vote(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		case voteUni:
 			t = yes == voters || yes == 0
 		}
-		if in.D != noRow {
+		if in.D != code.NoRow {
 			f.SetP(in.D, group, -bit(t))
 		}
 	}
@@ -188,17 +163,17 @@ func bit(b bool) uint32 {
 	return 0
 }
 
-func match(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	if !w.joined(in, f.Src32(in.C), m) {
+func match(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.B), m) {
 		return
 	}
 	value := func(i int) uint64 {
-		if in.Imm&matchWide != 0 {
+		if in.Op == code.Match64 {
 			return f.Src64(in.A)[i]
 		}
 		return uint64(f.Src32(in.A)[i])
 	}
-	member := f.Src32(in.C)
+	member := f.Src32(in.B)
 	var out regfile.Row32
 	all := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
@@ -209,7 +184,7 @@ func match(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 				same |= 1 << j
 			}
 		}
-		if in.Imm&matchAll == 0 {
+		if in.Imm == 0 {
 			out[i] = same
 		} else if same == m&member[i] {
 			out[i] = same
@@ -221,27 +196,27 @@ func match(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 		i := bits.TrailingZeros32(n) & 31
 		d[i] = out[i]
 	}
-	if in.E != noRow {
-		f.SetP(in.E, m, all)
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, all)
 	}
 }
 
-func activemask(w *warp, h int, f *regfile.File, in *inst, m uint32) {
+func activemask(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	mem.FillRow(&f.R[in.D], m, m)
 }
 
-func redux(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	if !w.joined(in, f.Src32(in.C), m) {
+func redux(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.B), m) {
 		return
 	}
-	a, member := *f.Src32(in.A), *f.Src32(in.C)
-	op := in.mem.atom
+	a, member := *f.Src32(in.A), *f.Src32(in.B)
+	op := code.ReductionOf(in.Imm)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		group := m & member[i]
 		acc := uint64(a[bits.TrailingZeros32(group)&31])
 		for k := group & (group - 1); k != 0; k &= k - 1 {
-			acc = op.apply(acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
+			acc = apply(op, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
 		}
 		f.R[in.D][i] = uint32(acc)
 	}
@@ -249,12 +224,12 @@ func redux(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 
 // reduxFloat is redux.sync.min and .max of .f32: NaNs are left out, unless .NaN
 // makes them win.
-func reduxFloat(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	if !w.joined(in, f.Src32(in.C), m) {
+func reduxFloat(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.B), m) {
 		return
 	}
-	a, member := *f.Src32(in.A), *f.Src32(in.C)
-	op := alu.Lookup("float.f32").One
+	a, member := *f.Src32(in.A), *f.Src32(in.B)
+	op := alu.Single[code.FloatF32]
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		group := m & member[i]
@@ -272,11 +247,11 @@ func reduxFloat(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 }
 
 // elect chooses the lowest lane of the membermask that is active.
-func elect(w *warp, h int, f *regfile.File, in *inst, m uint32) {
-	if !w.joined(in, f.Src32(in.C), m) {
+func elect(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.A), m) {
 		return
 	}
-	member := *f.Src32(in.C)
+	member := *f.Src32(in.A)
 	p := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
@@ -286,7 +261,7 @@ func elect(w *warp, h int, f *regfile.File, in *inst, m uint32) {
 			p |= 1 << i
 		}
 	}
-	if in.E != noRow {
-		f.SetP(in.E, m, p)
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, p)
 	}
 }

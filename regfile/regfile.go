@@ -54,13 +54,6 @@ type Size struct{ R, Q, P int }
 // Add is the sum of two sizes.
 func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 
-// Operands are the rows of an instruction: indices into the window, or, below
-// zero, the complement of indices into the constants.
-type Operands struct {
-	D, A, B, C, E, F int32
-	Imm              uint64 // what else the kernel wants to know
-}
-
 // Reset opens a first window, in whose shadow all is generic. Registers keep what
 // they held: PTX leaves their first value undefined.
 func (f *File) Reset(frame Size) {

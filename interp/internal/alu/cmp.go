@@ -4,7 +4,10 @@ package alu
 // Ordered float comparisons are false, unordered ones (…u) true where an operand
 // is NaN.
 
-import "gemu/regfile"
+import (
+	"gemu/interp/internal/code"
+	"gemu/regfile"
+)
 
 type number interface {
 	integer | float32 | float64
@@ -69,7 +72,7 @@ func num[T number](a, b T) bool { return a == a && b == b }
 //gemu:compare nan.$T; T = f32 f64
 func nan[T number](a, b T) bool { return a != a || b != b }
 
-// The boolean operators of setp, in Operands.Imm.
+// The boolean operators of setp, in Instr.Imm.
 const (
 	BoolNone = iota
 	BoolAnd
@@ -77,21 +80,18 @@ const (
 	BoolXor
 )
 
-// NoPred in Operands.D or E stands for a sink.
-const NoPred = -1 << 31
-
 // setPredicates finishes a comparison whose outcome is t.
-func setPredicates(f *regfile.File, o *regfile.Operands, m, t uint32) {
+func setPredicates(f *regfile.File, in *code.Instr, m, t uint32) {
 	c := uint32(0)
-	if o.Imm != BoolNone {
-		c = f.SrcP(o.C)
+	if in.Imm != BoolNone {
+		c = f.SrcP(in.C)
 	}
-	p, q := Combine(t, c, o.Imm)
-	if o.D != NoPred {
-		f.SetP(o.D, m, p)
+	p, q := Combine(t, c, in.Imm)
+	if in.D != code.NoRow {
+		f.SetP(in.D, m, p)
 	}
-	if o.E != NoPred {
-		f.SetP(o.E, m, q)
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, q)
 	}
 }
 
@@ -112,5 +112,5 @@ func Combine(t, c uint32, imm uint64) (p, q uint32) {
 	return t, ^t
 }
 
-// ComplementC in Operands.Imm negates the predicate C of a comparison.
+// ComplementC in Instr.Imm negates the predicate C of a comparison.
 const ComplementC = 1 << 8

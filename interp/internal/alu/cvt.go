@@ -71,11 +71,11 @@ func cvtSatF32(a float32) float32 { return fp.Sat32(a) }
 // sext and zext widen a narrow result to its register: conversions to a
 // register wider than the destination type (manual 9.4.1).
 //
-//gemu:kernel widen.s8.b16
+//gemu:kernel widen.s8.b16; rule = convert
 func widenS8B16(a int8) uint16 { return uint16(a) }
 
-//gemu:kernel widen.$S.b32; S = s8 s16
+//gemu:kernel widen.$S.b32; S = s8 s16; rule = convert
 func widenB32[S integer](a S) uint32 { return uint32(a) }
 
-//gemu:kernel widen.$S.b64; S = s8 s16 s32 u8 u16 u32
+//gemu:kernel widen.$S.b64; S = s8 s16 s32 u8 u16 u32; rule = convert
 func widenB64[S integer](a S) uint64 { return uint64(a) }

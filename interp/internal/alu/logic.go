@@ -167,7 +167,7 @@ func insert[T integer](a T, b uint32, imm uint64) T { return a | T(b)<<imm }
 //gemu:kernel extract.$T; T = b32 b64
 func extract[T integer](a T, imm uint64) uint32 { return uint32(a >> (imm & 63) & (1<<(imm>>8) - 1)) }
 
-//gemu:kernel zext.b64
+//gemu:kernel zext.b64; rule = convert
 func zext64(a uint32) uint64 { return uint64(a) }
 
 //gemu:kernel pack.b64

@@ -2,7 +2,7 @@ package alu
 
 // This file holds the forms of float arithmetic and conversion that compilers
 // seldom emit. Which one is decided per lane, from a description in
-// Operands.Imm.
+// Instr.Imm.
 
 import (
 	"math"
@@ -39,7 +39,7 @@ const (
 	FMax
 )
 
-// Imm packs the description for Operands.Imm.
+// Imm packs the description for Instr.Imm.
 func (s FloatSpec) Imm() uint64 {
 	v := uint64(s.Op) | uint64(s.Rnd)<<8
 	for i, b := range []bool{s.FTZ, s.Sat, s.NaN, s.XorSign, s.Abs, s.Three} {
@@ -164,7 +164,7 @@ type ConvertSpec struct {
 	SatFinite bool // infinite becomes the largest finite
 }
 
-// Imm packs the description for Operands.Imm.
+// Imm packs the description for Instr.Imm.
 func (s ConvertSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
 	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite} {

@@ -7,529 +7,1040 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
 	"gemu/regfile"
 )
 
-var registry map[string]*Op
-
-func init() {
-	registry = map[string]*Op{
-		"cmp.eq.b16":           {Key: "cmp.eq.b16", Vec: k_cmp_eq_b16, One: one_k_cmp_eq_b16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.eq.s16":           {Key: "cmp.eq.s16", Vec: k_cmp_eq_b16, One: one_k_cmp_eq_b16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.eq.u16":           {Key: "cmp.eq.u16", Vec: k_cmp_eq_b16, One: one_k_cmp_eq_b16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.eq.b32":           {Key: "cmp.eq.b32", Vec: k_cmp_eq_b32, One: one_k_cmp_eq_b32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.eq.s32":           {Key: "cmp.eq.s32", Vec: k_cmp_eq_b32, One: one_k_cmp_eq_b32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.eq.u32":           {Key: "cmp.eq.u32", Vec: k_cmp_eq_b32, One: one_k_cmp_eq_b32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.eq.b64":           {Key: "cmp.eq.b64", Vec: k_cmp_eq_b64, One: one_k_cmp_eq_b64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.eq.s64":           {Key: "cmp.eq.s64", Vec: k_cmp_eq_b64, One: one_k_cmp_eq_b64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.eq.u64":           {Key: "cmp.eq.u64", Vec: k_cmp_eq_b64, One: one_k_cmp_eq_b64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.eq.f32":           {Key: "cmp.eq.f32", Vec: k_cmp_eq_f32, One: one_k_cmp_eq_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.eq.f64":           {Key: "cmp.eq.f64", Vec: k_cmp_eq_f64, One: one_k_cmp_eq_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ne.b16":           {Key: "cmp.ne.b16", Vec: k_cmp_ne_b16, One: one_k_cmp_ne_b16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ne.s16":           {Key: "cmp.ne.s16", Vec: k_cmp_ne_b16, One: one_k_cmp_ne_b16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ne.u16":           {Key: "cmp.ne.u16", Vec: k_cmp_ne_b16, One: one_k_cmp_ne_b16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ne.b32":           {Key: "cmp.ne.b32", Vec: k_cmp_ne_b32, One: one_k_cmp_ne_b32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ne.s32":           {Key: "cmp.ne.s32", Vec: k_cmp_ne_b32, One: one_k_cmp_ne_b32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ne.u32":           {Key: "cmp.ne.u32", Vec: k_cmp_ne_b32, One: one_k_cmp_ne_b32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ne.b64":           {Key: "cmp.ne.b64", Vec: k_cmp_ne_b64, One: one_k_cmp_ne_b64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ne.s64":           {Key: "cmp.ne.s64", Vec: k_cmp_ne_b64, One: one_k_cmp_ne_b64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ne.u64":           {Key: "cmp.ne.u64", Vec: k_cmp_ne_b64, One: one_k_cmp_ne_b64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.lt.u16":           {Key: "cmp.lt.u16", Vec: k_cmp_lt_u16, One: one_k_cmp_lt_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.lt.u32":           {Key: "cmp.lt.u32", Vec: k_cmp_lt_u32, One: one_k_cmp_lt_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.lt.u64":           {Key: "cmp.lt.u64", Vec: k_cmp_lt_u64, One: one_k_cmp_lt_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.lt.s16":           {Key: "cmp.lt.s16", Vec: k_cmp_lt_s16, One: one_k_cmp_lt_s16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.lt.s32":           {Key: "cmp.lt.s32", Vec: k_cmp_lt_s32, One: one_k_cmp_lt_s32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.lt.s64":           {Key: "cmp.lt.s64", Vec: k_cmp_lt_s64, One: one_k_cmp_lt_s64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.lt.f32":           {Key: "cmp.lt.f32", Vec: k_cmp_lt_f32, One: one_k_cmp_lt_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.lt.f64":           {Key: "cmp.lt.f64", Vec: k_cmp_lt_f64, One: one_k_cmp_lt_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.le.u16":           {Key: "cmp.le.u16", Vec: k_cmp_le_u16, One: one_k_cmp_le_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.le.u32":           {Key: "cmp.le.u32", Vec: k_cmp_le_u32, One: one_k_cmp_le_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.le.u64":           {Key: "cmp.le.u64", Vec: k_cmp_le_u64, One: one_k_cmp_le_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.le.s16":           {Key: "cmp.le.s16", Vec: k_cmp_le_s16, One: one_k_cmp_le_s16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.le.s32":           {Key: "cmp.le.s32", Vec: k_cmp_le_s32, One: one_k_cmp_le_s32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.le.s64":           {Key: "cmp.le.s64", Vec: k_cmp_le_s64, One: one_k_cmp_le_s64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.le.f32":           {Key: "cmp.le.f32", Vec: k_cmp_le_f32, One: one_k_cmp_le_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.le.f64":           {Key: "cmp.le.f64", Vec: k_cmp_le_f64, One: one_k_cmp_le_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.gt.u16":           {Key: "cmp.gt.u16", Vec: k_cmp_gt_u16, One: one_k_cmp_gt_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.gt.u32":           {Key: "cmp.gt.u32", Vec: k_cmp_gt_u32, One: one_k_cmp_gt_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.gt.u64":           {Key: "cmp.gt.u64", Vec: k_cmp_gt_u64, One: one_k_cmp_gt_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.gt.s16":           {Key: "cmp.gt.s16", Vec: k_cmp_gt_s16, One: one_k_cmp_gt_s16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.gt.s32":           {Key: "cmp.gt.s32", Vec: k_cmp_gt_s32, One: one_k_cmp_gt_s32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.gt.s64":           {Key: "cmp.gt.s64", Vec: k_cmp_gt_s64, One: one_k_cmp_gt_s64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.gt.f32":           {Key: "cmp.gt.f32", Vec: k_cmp_gt_f32, One: one_k_cmp_gt_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.gt.f64":           {Key: "cmp.gt.f64", Vec: k_cmp_gt_f64, One: one_k_cmp_gt_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ge.u16":           {Key: "cmp.ge.u16", Vec: k_cmp_ge_u16, One: one_k_cmp_ge_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ge.u32":           {Key: "cmp.ge.u32", Vec: k_cmp_ge_u32, One: one_k_cmp_ge_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ge.u64":           {Key: "cmp.ge.u64", Vec: k_cmp_ge_u64, One: one_k_cmp_ge_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ge.s16":           {Key: "cmp.ge.s16", Vec: k_cmp_ge_s16, One: one_k_cmp_ge_s16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ge.s32":           {Key: "cmp.ge.s32", Vec: k_cmp_ge_s32, One: one_k_cmp_ge_s32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ge.s64":           {Key: "cmp.ge.s64", Vec: k_cmp_ge_s64, One: one_k_cmp_ge_s64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ge.f32":           {Key: "cmp.ge.f32", Vec: k_cmp_ge_f32, One: one_k_cmp_ge_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ge.f64":           {Key: "cmp.ge.f64", Vec: k_cmp_ge_f64, One: one_k_cmp_ge_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.lo.u16":           {Key: "cmp.lo.u16", Vec: k_cmp_lo_u16, One: one_k_cmp_lo_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.lo.u32":           {Key: "cmp.lo.u32", Vec: k_cmp_lo_u32, One: one_k_cmp_lo_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.lo.u64":           {Key: "cmp.lo.u64", Vec: k_cmp_lo_u64, One: one_k_cmp_lo_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ls.u16":           {Key: "cmp.ls.u16", Vec: k_cmp_ls_u16, One: one_k_cmp_ls_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ls.u32":           {Key: "cmp.ls.u32", Vec: k_cmp_ls_u32, One: one_k_cmp_ls_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ls.u64":           {Key: "cmp.ls.u64", Vec: k_cmp_ls_u64, One: one_k_cmp_ls_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.hi.u16":           {Key: "cmp.hi.u16", Vec: k_cmp_hi_u16, One: one_k_cmp_hi_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.hi.u32":           {Key: "cmp.hi.u32", Vec: k_cmp_hi_u32, One: one_k_cmp_hi_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.hi.u64":           {Key: "cmp.hi.u64", Vec: k_cmp_hi_u64, One: one_k_cmp_hi_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.hs.u16":           {Key: "cmp.hs.u16", Vec: k_cmp_hs_u16, One: one_k_cmp_hs_u16, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.hs.u32":           {Key: "cmp.hs.u32", Vec: k_cmp_hs_u32, One: one_k_cmp_hs_u32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.hs.u64":           {Key: "cmp.hs.u64", Vec: k_cmp_hs_u64, One: one_k_cmp_hs_u64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ne.f32":           {Key: "cmp.ne.f32", Vec: k_cmp_ne_f32, One: one_k_cmp_ne_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ne.f64":           {Key: "cmp.ne.f64", Vec: k_cmp_ne_f64, One: one_k_cmp_ne_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.equ.f32":          {Key: "cmp.equ.f32", Vec: k_cmp_equ_f32, One: one_k_cmp_equ_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.equ.f64":          {Key: "cmp.equ.f64", Vec: k_cmp_equ_f64, One: one_k_cmp_equ_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.neu.f32":          {Key: "cmp.neu.f32", Vec: k_cmp_neu_f32, One: one_k_cmp_neu_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.neu.f64":          {Key: "cmp.neu.f64", Vec: k_cmp_neu_f64, One: one_k_cmp_neu_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.ltu.f32":          {Key: "cmp.ltu.f32", Vec: k_cmp_ltu_f32, One: one_k_cmp_ltu_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.ltu.f64":          {Key: "cmp.ltu.f64", Vec: k_cmp_ltu_f64, One: one_k_cmp_ltu_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.leu.f32":          {Key: "cmp.leu.f32", Vec: k_cmp_leu_f32, One: one_k_cmp_leu_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.leu.f64":          {Key: "cmp.leu.f64", Vec: k_cmp_leu_f64, One: one_k_cmp_leu_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.gtu.f32":          {Key: "cmp.gtu.f32", Vec: k_cmp_gtu_f32, One: one_k_cmp_gtu_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.gtu.f64":          {Key: "cmp.gtu.f64", Vec: k_cmp_gtu_f64, One: one_k_cmp_gtu_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.geu.f32":          {Key: "cmp.geu.f32", Vec: k_cmp_geu_f32, One: one_k_cmp_geu_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.geu.f64":          {Key: "cmp.geu.f64", Vec: k_cmp_geu_f64, One: one_k_cmp_geu_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.num.f32":          {Key: "cmp.num.f32", Vec: k_cmp_num_f32, One: one_k_cmp_num_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.num.f64":          {Key: "cmp.num.f64", Vec: k_cmp_num_f64, One: one_k_cmp_num_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cmp.nan.f32":          {Key: "cmp.nan.f32", Vec: k_cmp_nan_f32, One: one_k_cmp_nan_f32, Dst: P, Src: [4]Slot{R, R}, Compare: true},
-		"cmp.nan.f64":          {Key: "cmp.nan.f64", Vec: k_cmp_nan_f64, One: one_k_cmp_nan_f64, Dst: P, Src: [4]Slot{Q, Q}, Compare: true},
-		"cvt.s32.u32":          {Key: "cvt.s32.u32", Vec: k_cvt_s32_u32, One: one_k_cvt_s32_u32, Dst: R, Src: [4]Slot{R}},
-		"cvt.u32.u32":          {Key: "cvt.u32.u32", Vec: k_cvt_s32_u32, One: one_k_cvt_s32_u32, Dst: R, Src: [4]Slot{R}},
-		"cvt.s32.s32":          {Key: "cvt.s32.s32", Vec: k_cvt_s32_s32, One: one_k_cvt_s32_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.u32.s32":          {Key: "cvt.u32.s32", Vec: k_cvt_s32_s32, One: one_k_cvt_s32_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.s32.s64":          {Key: "cvt.s32.s64", Vec: k_cvt_s32_s64, One: one_k_cvt_s32_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.s32.u64":          {Key: "cvt.s32.u64", Vec: k_cvt_s32_s64, One: one_k_cvt_s32_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.u32.s64":          {Key: "cvt.u32.s64", Vec: k_cvt_s32_s64, One: one_k_cvt_s32_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.u32.u64":          {Key: "cvt.u32.u64", Vec: k_cvt_s32_s64, One: one_k_cvt_s32_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.s64.u32":          {Key: "cvt.s64.u32", Vec: k_cvt_s64_u32, One: one_k_cvt_s64_u32, Dst: Q, Src: [4]Slot{R}},
-		"cvt.u64.u32":          {Key: "cvt.u64.u32", Vec: k_cvt_s64_u32, One: one_k_cvt_s64_u32, Dst: Q, Src: [4]Slot{R}},
-		"cvt.s64.s32":          {Key: "cvt.s64.s32", Vec: k_cvt_s64_s32, One: one_k_cvt_s64_s32, Dst: Q, Src: [4]Slot{R}},
-		"cvt.u64.s32":          {Key: "cvt.u64.s32", Vec: k_cvt_s64_s32, One: one_k_cvt_s64_s32, Dst: Q, Src: [4]Slot{R}},
-		"cvt.s64.s64":          {Key: "cvt.s64.s64", Vec: k_cvt_s64_s64, One: one_k_cvt_s64_s64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.s64.u64":          {Key: "cvt.s64.u64", Vec: k_cvt_s64_s64, One: one_k_cvt_s64_s64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.u64.s64":          {Key: "cvt.u64.s64", Vec: k_cvt_s64_s64, One: one_k_cvt_s64_s64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.u64.u64":          {Key: "cvt.u64.u64", Vec: k_cvt_s64_s64, One: one_k_cvt_s64_s64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.s32.u8":           {Key: "cvt.s32.u8", Vec: k_cvt_s32_u8, One: one_k_cvt_s32_u8, Dst: R, Src: [4]Slot{R}},
-		"cvt.u32.u8":           {Key: "cvt.u32.u8", Vec: k_cvt_s32_u8, One: one_k_cvt_s32_u8, Dst: R, Src: [4]Slot{R}},
-		"cvt.s32.s8":           {Key: "cvt.s32.s8", Vec: k_cvt_s32_s8, One: one_k_cvt_s32_s8, Dst: R, Src: [4]Slot{R}},
-		"cvt.u32.s8":           {Key: "cvt.u32.s8", Vec: k_cvt_s32_s8, One: one_k_cvt_s32_s8, Dst: R, Src: [4]Slot{R}},
-		"cvt.s32.u16":          {Key: "cvt.s32.u16", Vec: k_cvt_s32_u16, One: one_k_cvt_s32_u16, Dst: R, Src: [4]Slot{R}},
-		"cvt.u32.u16":          {Key: "cvt.u32.u16", Vec: k_cvt_s32_u16, One: one_k_cvt_s32_u16, Dst: R, Src: [4]Slot{R}},
-		"cvt.s32.s16":          {Key: "cvt.s32.s16", Vec: k_cvt_s32_s16, One: one_k_cvt_s32_s16, Dst: R, Src: [4]Slot{R}},
-		"cvt.u32.s16":          {Key: "cvt.u32.s16", Vec: k_cvt_s32_s16, One: one_k_cvt_s32_s16, Dst: R, Src: [4]Slot{R}},
-		"cvt.s64.u8":           {Key: "cvt.s64.u8", Vec: k_cvt_s64_u8, One: one_k_cvt_s64_u8, Dst: Q, Src: [4]Slot{R}},
-		"cvt.u64.u8":           {Key: "cvt.u64.u8", Vec: k_cvt_s64_u8, One: one_k_cvt_s64_u8, Dst: Q, Src: [4]Slot{R}},
-		"cvt.s64.s8":           {Key: "cvt.s64.s8", Vec: k_cvt_s64_s8, One: one_k_cvt_s64_s8, Dst: Q, Src: [4]Slot{R}},
-		"cvt.u64.s8":           {Key: "cvt.u64.s8", Vec: k_cvt_s64_s8, One: one_k_cvt_s64_s8, Dst: Q, Src: [4]Slot{R}},
-		"cvt.s64.u16":          {Key: "cvt.s64.u16", Vec: k_cvt_s64_u16, One: one_k_cvt_s64_u16, Dst: Q, Src: [4]Slot{R}},
-		"cvt.u64.u16":          {Key: "cvt.u64.u16", Vec: k_cvt_s64_u16, One: one_k_cvt_s64_u16, Dst: Q, Src: [4]Slot{R}},
-		"cvt.s64.s16":          {Key: "cvt.s64.s16", Vec: k_cvt_s64_s16, One: one_k_cvt_s64_s16, Dst: Q, Src: [4]Slot{R}},
-		"cvt.u64.s16":          {Key: "cvt.u64.s16", Vec: k_cvt_s64_s16, One: one_k_cvt_s64_s16, Dst: Q, Src: [4]Slot{R}},
-		"cvt.s8.u8":            {Key: "cvt.s8.u8", Vec: k_cvt_s8_u8, One: one_k_cvt_s8_u8, Dst: R, Src: [4]Slot{R}},
-		"cvt.u8.u8":            {Key: "cvt.u8.u8", Vec: k_cvt_s8_u8, One: one_k_cvt_s8_u8, Dst: R, Src: [4]Slot{R}},
-		"cvt.s8.s8":            {Key: "cvt.s8.s8", Vec: k_cvt_s8_s8, One: one_k_cvt_s8_s8, Dst: R, Src: [4]Slot{R}},
-		"cvt.u8.s8":            {Key: "cvt.u8.s8", Vec: k_cvt_s8_s8, One: one_k_cvt_s8_s8, Dst: R, Src: [4]Slot{R}},
-		"cvt.s8.u16":           {Key: "cvt.s8.u16", Vec: k_cvt_s8_u16, One: one_k_cvt_s8_u16, Dst: R, Src: [4]Slot{R}},
-		"cvt.u8.u16":           {Key: "cvt.u8.u16", Vec: k_cvt_s8_u16, One: one_k_cvt_s8_u16, Dst: R, Src: [4]Slot{R}},
-		"cvt.s8.s16":           {Key: "cvt.s8.s16", Vec: k_cvt_s8_s16, One: one_k_cvt_s8_s16, Dst: R, Src: [4]Slot{R}},
-		"cvt.u8.s16":           {Key: "cvt.u8.s16", Vec: k_cvt_s8_s16, One: one_k_cvt_s8_s16, Dst: R, Src: [4]Slot{R}},
-		"cvt.s8.s32":           {Key: "cvt.s8.s32", Vec: k_cvt_s8_s32, One: one_k_cvt_s8_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.s8.u32":           {Key: "cvt.s8.u32", Vec: k_cvt_s8_s32, One: one_k_cvt_s8_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.u8.s32":           {Key: "cvt.u8.s32", Vec: k_cvt_s8_s32, One: one_k_cvt_s8_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.u8.u32":           {Key: "cvt.u8.u32", Vec: k_cvt_s8_s32, One: one_k_cvt_s8_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.s8.s64":           {Key: "cvt.s8.s64", Vec: k_cvt_s8_s64, One: one_k_cvt_s8_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.s8.u64":           {Key: "cvt.s8.u64", Vec: k_cvt_s8_s64, One: one_k_cvt_s8_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.u8.s64":           {Key: "cvt.u8.s64", Vec: k_cvt_s8_s64, One: one_k_cvt_s8_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.u8.u64":           {Key: "cvt.u8.u64", Vec: k_cvt_s8_s64, One: one_k_cvt_s8_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.s16.u8":           {Key: "cvt.s16.u8", Vec: k_cvt_s16_u8, One: one_k_cvt_s16_u8, Dst: R, Src: [4]Slot{R}},
-		"cvt.u16.u8":           {Key: "cvt.u16.u8", Vec: k_cvt_s16_u8, One: one_k_cvt_s16_u8, Dst: R, Src: [4]Slot{R}},
-		"cvt.s16.s8":           {Key: "cvt.s16.s8", Vec: k_cvt_s16_s8, One: one_k_cvt_s16_s8, Dst: R, Src: [4]Slot{R}},
-		"cvt.u16.s8":           {Key: "cvt.u16.s8", Vec: k_cvt_s16_s8, One: one_k_cvt_s16_s8, Dst: R, Src: [4]Slot{R}},
-		"cvt.s16.u16":          {Key: "cvt.s16.u16", Vec: k_cvt_s16_u16, One: one_k_cvt_s16_u16, Dst: R, Src: [4]Slot{R}},
-		"cvt.u16.u16":          {Key: "cvt.u16.u16", Vec: k_cvt_s16_u16, One: one_k_cvt_s16_u16, Dst: R, Src: [4]Slot{R}},
-		"cvt.s16.s16":          {Key: "cvt.s16.s16", Vec: k_cvt_s16_s16, One: one_k_cvt_s16_s16, Dst: R, Src: [4]Slot{R}},
-		"cvt.u16.s16":          {Key: "cvt.u16.s16", Vec: k_cvt_s16_s16, One: one_k_cvt_s16_s16, Dst: R, Src: [4]Slot{R}},
-		"cvt.s16.s32":          {Key: "cvt.s16.s32", Vec: k_cvt_s16_s32, One: one_k_cvt_s16_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.s16.u32":          {Key: "cvt.s16.u32", Vec: k_cvt_s16_s32, One: one_k_cvt_s16_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.u16.s32":          {Key: "cvt.u16.s32", Vec: k_cvt_s16_s32, One: one_k_cvt_s16_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.u16.u32":          {Key: "cvt.u16.u32", Vec: k_cvt_s16_s32, One: one_k_cvt_s16_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.s16.s64":          {Key: "cvt.s16.s64", Vec: k_cvt_s16_s64, One: one_k_cvt_s16_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.s16.u64":          {Key: "cvt.s16.u64", Vec: k_cvt_s16_s64, One: one_k_cvt_s16_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.u16.s64":          {Key: "cvt.u16.s64", Vec: k_cvt_s16_s64, One: one_k_cvt_s16_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.u16.u64":          {Key: "cvt.u16.u64", Vec: k_cvt_s16_s64, One: one_k_cvt_s16_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.rn.f32.s32":       {Key: "cvt.rn.f32.s32", Vec: k_cvt_rn_f32_s32, One: one_k_cvt_rn_f32_s32, Dst: R, Src: [4]Slot{R}},
-		"cvt.rn.f32.u32":       {Key: "cvt.rn.f32.u32", Vec: k_cvt_rn_f32_u32, One: one_k_cvt_rn_f32_u32, Dst: R, Src: [4]Slot{R}},
-		"cvt.rn.f32.s64":       {Key: "cvt.rn.f32.s64", Vec: k_cvt_rn_f32_s64, One: one_k_cvt_rn_f32_s64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.rn.f32.u64":       {Key: "cvt.rn.f32.u64", Vec: k_cvt_rn_f32_u64, One: one_k_cvt_rn_f32_u64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.rn.f32.u16":       {Key: "cvt.rn.f32.u16", Vec: k_cvt_rn_f32_u16, One: one_k_cvt_rn_f32_u16, Dst: R, Src: [4]Slot{R}},
-		"cvt.rn.f32.s16":       {Key: "cvt.rn.f32.s16", Vec: k_cvt_rn_f32_s16, One: one_k_cvt_rn_f32_s16, Dst: R, Src: [4]Slot{R}},
-		"cvt.rn.f32.u8":        {Key: "cvt.rn.f32.u8", Vec: k_cvt_rn_f32_u8, One: one_k_cvt_rn_f32_u8, Dst: R, Src: [4]Slot{R}},
-		"cvt.rn.f32.s8":        {Key: "cvt.rn.f32.s8", Vec: k_cvt_rn_f32_s8, One: one_k_cvt_rn_f32_s8, Dst: R, Src: [4]Slot{R}},
-		"cvt.rn.f64.s32":       {Key: "cvt.rn.f64.s32", Vec: k_cvt_rn_f64_s32, One: one_k_cvt_rn_f64_s32, Dst: Q, Src: [4]Slot{R}},
-		"cvt.rn.f64.u32":       {Key: "cvt.rn.f64.u32", Vec: k_cvt_rn_f64_u32, One: one_k_cvt_rn_f64_u32, Dst: Q, Src: [4]Slot{R}},
-		"cvt.rn.f64.s64":       {Key: "cvt.rn.f64.s64", Vec: k_cvt_rn_f64_s64, One: one_k_cvt_rn_f64_s64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.rn.f64.u64":       {Key: "cvt.rn.f64.u64", Vec: k_cvt_rn_f64_u64, One: one_k_cvt_rn_f64_u64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.rn.f64.u16":       {Key: "cvt.rn.f64.u16", Vec: k_cvt_rn_f64_u16, One: one_k_cvt_rn_f64_u16, Dst: Q, Src: [4]Slot{R}},
-		"cvt.rn.f64.s16":       {Key: "cvt.rn.f64.s16", Vec: k_cvt_rn_f64_s16, One: one_k_cvt_rn_f64_s16, Dst: Q, Src: [4]Slot{R}},
-		"cvt.rn.f64.u8":        {Key: "cvt.rn.f64.u8", Vec: k_cvt_rn_f64_u8, One: one_k_cvt_rn_f64_u8, Dst: Q, Src: [4]Slot{R}},
-		"cvt.rn.f64.s8":        {Key: "cvt.rn.f64.s8", Vec: k_cvt_rn_f64_s8, One: one_k_cvt_rn_f64_s8, Dst: Q, Src: [4]Slot{R}},
-		"cvt.f64.f32":          {Key: "cvt.f64.f32", Vec: k_cvt_f64_f32, One: one_k_cvt_f64_f32, Dst: Q, Src: [4]Slot{R}},
-		"cvt.rn.f32.f64":       {Key: "cvt.rn.f32.f64", Vec: k_cvt_rn_f32_f64, One: one_k_cvt_rn_f32_f64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.rzi.s32.f32":      {Key: "cvt.rzi.s32.f32", Vec: k_cvt_rzi_s32_f32, One: one_k_cvt_rzi_s32_f32, Dst: R, Src: [4]Slot{R}},
-		"cvt.rzi.u32.f32":      {Key: "cvt.rzi.u32.f32", Vec: k_cvt_rzi_u32_f32, One: one_k_cvt_rzi_u32_f32, Dst: R, Src: [4]Slot{R}},
-		"cvt.rzi.s32.f64":      {Key: "cvt.rzi.s32.f64", Vec: k_cvt_rzi_s32_f64, One: one_k_cvt_rzi_s32_f64, Dst: R, Src: [4]Slot{Q}},
-		"cvt.rzi.s64.f64":      {Key: "cvt.rzi.s64.f64", Vec: k_cvt_rzi_s64_f64, One: one_k_cvt_rzi_s64_f64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.f32.f16":          {Key: "cvt.f32.f16", Vec: k_cvt_f32_f16, One: one_k_cvt_f32_f16, Dst: R, Src: [4]Slot{R}},
-		"cvt.rn.f16.f32":       {Key: "cvt.rn.f16.f32", Vec: k_cvt_rn_f16_f32, One: one_k_cvt_rn_f16_f32, Dst: R, Src: [4]Slot{R}},
-		"cvt.sat.f32.f32":      {Key: "cvt.sat.f32.f32", Vec: k_cvt_sat_f32_f32, One: one_k_cvt_sat_f32_f32, Dst: R, Src: [4]Slot{R}},
-		"widen.s8.b16":         {Key: "widen.s8.b16", Vec: k_widen_s8_b16, One: one_k_widen_s8_b16, Dst: R, Src: [4]Slot{R}},
-		"widen.s8.b32":         {Key: "widen.s8.b32", Vec: k_widen_s8_b32, One: one_k_widen_s8_b32, Dst: R, Src: [4]Slot{R}},
-		"widen.s16.b32":        {Key: "widen.s16.b32", Vec: k_widen_s16_b32, One: one_k_widen_s16_b32, Dst: R, Src: [4]Slot{R}},
-		"widen.s8.b64":         {Key: "widen.s8.b64", Vec: k_widen_s8_b64, One: one_k_widen_s8_b64, Dst: Q, Src: [4]Slot{R}},
-		"widen.s16.b64":        {Key: "widen.s16.b64", Vec: k_widen_s16_b64, One: one_k_widen_s16_b64, Dst: Q, Src: [4]Slot{R}},
-		"widen.s32.b64":        {Key: "widen.s32.b64", Vec: k_widen_s32_b64, One: one_k_widen_s32_b64, Dst: Q, Src: [4]Slot{R}},
-		"widen.u8.b64":         {Key: "widen.u8.b64", Vec: k_widen_u8_b64, One: one_k_widen_u8_b64, Dst: Q, Src: [4]Slot{R}},
-		"widen.u16.b64":        {Key: "widen.u16.b64", Vec: k_widen_u16_b64, One: one_k_widen_u16_b64, Dst: Q, Src: [4]Slot{R}},
-		"widen.u32.b64":        {Key: "widen.u32.b64", Vec: k_widen_u32_b64, One: one_k_widen_u32_b64, Dst: Q, Src: [4]Slot{R}},
-		"add.f32":              {Key: "add.f32", Vec: k_add_f32, One: one_k_add_f32, Dst: R, Src: [4]Slot{R, R}},
-		"add.ftz.f32":          {Key: "add.ftz.f32", Vec: k_add_ftz_f32, One: one_k_add_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"sub.f32":              {Key: "sub.f32", Vec: k_sub_f32, One: one_k_sub_f32, Dst: R, Src: [4]Slot{R, R}},
-		"sub.ftz.f32":          {Key: "sub.ftz.f32", Vec: k_sub_ftz_f32, One: one_k_sub_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"mul.f32":              {Key: "mul.f32", Vec: k_mul_f32, One: one_k_mul_f32, Dst: R, Src: [4]Slot{R, R}},
-		"mul.ftz.f32":          {Key: "mul.ftz.f32", Vec: k_mul_ftz_f32, One: one_k_mul_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"fma.f32":              {Key: "fma.f32", Vec: k_fma_f32, One: one_k_fma_f32, Dst: R, Src: [4]Slot{R, R, R}},
-		"fma.ftz.f32":          {Key: "fma.ftz.f32", Vec: k_fma_ftz_f32, One: one_k_fma_ftz_f32, Dst: R, Src: [4]Slot{R, R, R}},
-		"add.f64":              {Key: "add.f64", Vec: k_add_f64, One: one_k_add_f64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"sub.f64":              {Key: "sub.f64", Vec: k_sub_f64, One: one_k_sub_f64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"mul.f64":              {Key: "mul.f64", Vec: k_mul_f64, One: one_k_mul_f64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"fma.f64":              {Key: "fma.f64", Vec: k_fma_f64, One: one_k_fma_f64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"div.rn.f32":           {Key: "div.rn.f32", Vec: k_div_rn_f32, One: one_k_div_rn_f32, Dst: R, Src: [4]Slot{R, R}},
-		"div.rn.ftz.f32":       {Key: "div.rn.ftz.f32", Vec: k_div_rn_ftz_f32, One: one_k_div_rn_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"div.full.f32":         {Key: "div.full.f32", Vec: k_div_full_f32, One: one_k_div_full_f32, Dst: R, Src: [4]Slot{R, R}},
-		"div.full.ftz.f32":     {Key: "div.full.ftz.f32", Vec: k_div_full_ftz_f32, One: one_k_div_full_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"div.approx.f32":       {Key: "div.approx.f32", Vec: k_div_approx_f32, One: one_k_div_approx_f32, Dst: R, Src: [4]Slot{R, R}},
-		"div.approx.ftz.f32":   {Key: "div.approx.ftz.f32", Vec: k_div_approx_ftz_f32, One: one_k_div_approx_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"div.rn.f64":           {Key: "div.rn.f64", Vec: k_div_rn_f64, One: one_k_div_rn_f64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"rcp.rn.f32":           {Key: "rcp.rn.f32", Vec: k_rcp_rn_f32, One: one_k_rcp_rn_f32, Dst: R, Src: [4]Slot{R}},
-		"rcp.rn.ftz.f32":       {Key: "rcp.rn.ftz.f32", Vec: k_rcp_rn_ftz_f32, One: one_k_rcp_rn_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"rcp.approx.f32":       {Key: "rcp.approx.f32", Vec: k_rcp_approx_f32, One: one_k_rcp_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"rcp.approx.ftz.f32":   {Key: "rcp.approx.ftz.f32", Vec: k_rcp_approx_ftz_f32, One: one_k_rcp_approx_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"rcp.rn.f64":           {Key: "rcp.rn.f64", Vec: k_rcp_rn_f64, One: one_k_rcp_rn_f64, Dst: Q, Src: [4]Slot{Q}},
-		"rcp.approx.ftz.f64":   {Key: "rcp.approx.ftz.f64", Vec: k_rcp_approx_ftz_f64, One: one_k_rcp_approx_ftz_f64, Dst: Q, Src: [4]Slot{Q}},
-		"sqrt.rn.f32":          {Key: "sqrt.rn.f32", Vec: k_sqrt_rn_f32, One: one_k_sqrt_rn_f32, Dst: R, Src: [4]Slot{R}},
-		"sqrt.rn.ftz.f32":      {Key: "sqrt.rn.ftz.f32", Vec: k_sqrt_rn_ftz_f32, One: one_k_sqrt_rn_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"sqrt.approx.f32":      {Key: "sqrt.approx.f32", Vec: k_sqrt_approx_f32, One: one_k_sqrt_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"sqrt.approx.ftz.f32":  {Key: "sqrt.approx.ftz.f32", Vec: k_sqrt_approx_ftz_f32, One: one_k_sqrt_approx_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"sqrt.rn.f64":          {Key: "sqrt.rn.f64", Vec: k_sqrt_rn_f64, One: one_k_sqrt_rn_f64, Dst: Q, Src: [4]Slot{Q}},
-		"rsqrt.approx.f32":     {Key: "rsqrt.approx.f32", Vec: k_rsqrt_approx_f32, One: one_k_rsqrt_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"rsqrt.approx.ftz.f32": {Key: "rsqrt.approx.ftz.f32", Vec: k_rsqrt_approx_ftz_f32, One: one_k_rsqrt_approx_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"rsqrt.approx.f64":     {Key: "rsqrt.approx.f64", Vec: k_rsqrt_approx_f64, One: one_k_rsqrt_approx_f64, Dst: Q, Src: [4]Slot{Q}},
-		"rsqrt.approx.ftz.f64": {Key: "rsqrt.approx.ftz.f64", Vec: k_rsqrt_approx_ftz_f64, One: one_k_rsqrt_approx_ftz_f64, Dst: Q, Src: [4]Slot{Q}},
-		"sin.approx.f32":       {Key: "sin.approx.f32", Vec: k_sin_approx_f32, One: one_k_sin_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"sin.approx.ftz.f32":   {Key: "sin.approx.ftz.f32", Vec: k_sin_approx_ftz_f32, One: one_k_sin_approx_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"cos.approx.f32":       {Key: "cos.approx.f32", Vec: k_cos_approx_f32, One: one_k_cos_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"cos.approx.ftz.f32":   {Key: "cos.approx.ftz.f32", Vec: k_cos_approx_ftz_f32, One: one_k_cos_approx_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"lg2.approx.f32":       {Key: "lg2.approx.f32", Vec: k_lg2_approx_f32, One: one_k_lg2_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"lg2.approx.ftz.f32":   {Key: "lg2.approx.ftz.f32", Vec: k_lg2_approx_ftz_f32, One: one_k_lg2_approx_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"ex2.approx.f32":       {Key: "ex2.approx.f32", Vec: k_ex2_approx_f32, One: one_k_ex2_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"ex2.approx.ftz.f32":   {Key: "ex2.approx.ftz.f32", Vec: k_ex2_approx_ftz_f32, One: one_k_ex2_approx_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"tanh.approx.f32":      {Key: "tanh.approx.f32", Vec: k_tanh_approx_f32, One: one_k_tanh_approx_f32, Dst: R, Src: [4]Slot{R}},
-		"abs.f32":              {Key: "abs.f32", Vec: k_abs_f32, One: one_k_abs_f32, Dst: R, Src: [4]Slot{R}},
-		"abs.ftz.f32":          {Key: "abs.ftz.f32", Vec: k_abs_ftz_f32, One: one_k_abs_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"neg.f32":              {Key: "neg.f32", Vec: k_neg_f32, One: one_k_neg_f32, Dst: R, Src: [4]Slot{R}},
-		"neg.ftz.f32":          {Key: "neg.ftz.f32", Vec: k_neg_ftz_f32, One: one_k_neg_ftz_f32, Dst: R, Src: [4]Slot{R}},
-		"abs.f64":              {Key: "abs.f64", Vec: k_abs_f64, One: one_k_abs_f64, Dst: Q, Src: [4]Slot{Q}},
-		"neg.f64":              {Key: "neg.f64", Vec: k_neg_f64, One: one_k_neg_f64, Dst: Q, Src: [4]Slot{Q}},
-		"min.f32":              {Key: "min.f32", Vec: k_min_f32, One: one_k_min_f32, Dst: R, Src: [4]Slot{R, R}},
-		"min.ftz.f32":          {Key: "min.ftz.f32", Vec: k_min_ftz_f32, One: one_k_min_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"max.f32":              {Key: "max.f32", Vec: k_max_f32, One: one_k_max_f32, Dst: R, Src: [4]Slot{R, R}},
-		"max.ftz.f32":          {Key: "max.ftz.f32", Vec: k_max_ftz_f32, One: one_k_max_ftz_f32, Dst: R, Src: [4]Slot{R, R}},
-		"min.f64":              {Key: "min.f64", Vec: k_min_f64, One: one_k_min_f64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"max.f64":              {Key: "max.f64", Vec: k_max_f64, One: one_k_max_f64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"copysign.f32":         {Key: "copysign.f32", Vec: k_copysign_f32, One: one_k_copysign_f32, Dst: R, Src: [4]Slot{R, R}},
-		"copysign.f64":         {Key: "copysign.f64", Vec: k_copysign_f64, One: one_k_copysign_f64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"testp.finite.f32":     {Key: "testp.finite.f32", Vec: k_testp_finite_f32, One: one_k_testp_finite_f32, Dst: P, Src: [4]Slot{R}},
-		"testp.infinite.f32":   {Key: "testp.infinite.f32", Vec: k_testp_infinite_f32, One: one_k_testp_infinite_f32, Dst: P, Src: [4]Slot{R}},
-		"testp.number.f32":     {Key: "testp.number.f32", Vec: k_testp_number_f32, One: one_k_testp_number_f32, Dst: P, Src: [4]Slot{R}},
-		"testp.notanumber.f32": {Key: "testp.notanumber.f32", Vec: k_testp_notanumber_f32, One: one_k_testp_notanumber_f32, Dst: P, Src: [4]Slot{R}},
-		"testp.normal.f32":     {Key: "testp.normal.f32", Vec: k_testp_normal_f32, One: one_k_testp_normal_f32, Dst: P, Src: [4]Slot{R}},
-		"testp.subnormal.f32":  {Key: "testp.subnormal.f32", Vec: k_testp_subnormal_f32, One: one_k_testp_subnormal_f32, Dst: P, Src: [4]Slot{R}},
-		"testp.finite.f64":     {Key: "testp.finite.f64", Vec: k_testp_finite_f64, One: one_k_testp_finite_f64, Dst: P, Src: [4]Slot{Q}},
-		"testp.infinite.f64":   {Key: "testp.infinite.f64", Vec: k_testp_infinite_f64, One: one_k_testp_infinite_f64, Dst: P, Src: [4]Slot{Q}},
-		"testp.number.f64":     {Key: "testp.number.f64", Vec: k_testp_number_f64, One: one_k_testp_number_f64, Dst: P, Src: [4]Slot{Q}},
-		"testp.notanumber.f64": {Key: "testp.notanumber.f64", Vec: k_testp_notanumber_f64, One: one_k_testp_notanumber_f64, Dst: P, Src: [4]Slot{Q}},
-		"testp.normal.f64":     {Key: "testp.normal.f64", Vec: k_testp_normal_f64, One: one_k_testp_normal_f64, Dst: P, Src: [4]Slot{Q}},
-		"testp.subnormal.f64":  {Key: "testp.subnormal.f64", Vec: k_testp_subnormal_f64, One: one_k_testp_subnormal_f64, Dst: P, Src: [4]Slot{Q}},
-		"add.s16":              {Key: "add.s16", Vec: k_add_s16, One: one_k_add_s16, Dst: R, Src: [4]Slot{R, R}},
-		"add.u16":              {Key: "add.u16", Vec: k_add_s16, One: one_k_add_s16, Dst: R, Src: [4]Slot{R, R}},
-		"add.s32":              {Key: "add.s32", Vec: k_add_s32, One: one_k_add_s32, Dst: R, Src: [4]Slot{R, R}},
-		"add.u32":              {Key: "add.u32", Vec: k_add_s32, One: one_k_add_s32, Dst: R, Src: [4]Slot{R, R}},
-		"add.s64":              {Key: "add.s64", Vec: k_add_s64, One: one_k_add_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"add.u64":              {Key: "add.u64", Vec: k_add_s64, One: one_k_add_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"add.sat.s32":          {Key: "add.sat.s32", Vec: k_add_sat_s32, One: one_k_add_sat_s32, Dst: R, Src: [4]Slot{R, R}},
-		"add.s16x2":            {Key: "add.s16x2", Vec: k_add_s16x2, One: one_k_add_s16x2, Dst: R, Src: [4]Slot{R, R}},
-		"add.u16x2":            {Key: "add.u16x2", Vec: k_add_s16x2, One: one_k_add_s16x2, Dst: R, Src: [4]Slot{R, R}},
-		"sub.s16":              {Key: "sub.s16", Vec: k_sub_s16, One: one_k_sub_s16, Dst: R, Src: [4]Slot{R, R}},
-		"sub.u16":              {Key: "sub.u16", Vec: k_sub_s16, One: one_k_sub_s16, Dst: R, Src: [4]Slot{R, R}},
-		"sub.s32":              {Key: "sub.s32", Vec: k_sub_s32, One: one_k_sub_s32, Dst: R, Src: [4]Slot{R, R}},
-		"sub.u32":              {Key: "sub.u32", Vec: k_sub_s32, One: one_k_sub_s32, Dst: R, Src: [4]Slot{R, R}},
-		"sub.s64":              {Key: "sub.s64", Vec: k_sub_s64, One: one_k_sub_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"sub.u64":              {Key: "sub.u64", Vec: k_sub_s64, One: one_k_sub_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"sub.sat.s32":          {Key: "sub.sat.s32", Vec: k_sub_sat_s32, One: one_k_sub_sat_s32, Dst: R, Src: [4]Slot{R, R}},
-		"mul.lo.s16":           {Key: "mul.lo.s16", Vec: k_mul_lo_s16, One: one_k_mul_lo_s16, Dst: R, Src: [4]Slot{R, R}},
-		"mul.lo.u16":           {Key: "mul.lo.u16", Vec: k_mul_lo_s16, One: one_k_mul_lo_s16, Dst: R, Src: [4]Slot{R, R}},
-		"mul.lo.s32":           {Key: "mul.lo.s32", Vec: k_mul_lo_s32, One: one_k_mul_lo_s32, Dst: R, Src: [4]Slot{R, R}},
-		"mul.lo.u32":           {Key: "mul.lo.u32", Vec: k_mul_lo_s32, One: one_k_mul_lo_s32, Dst: R, Src: [4]Slot{R, R}},
-		"mul.lo.s64":           {Key: "mul.lo.s64", Vec: k_mul_lo_s64, One: one_k_mul_lo_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"mul.lo.u64":           {Key: "mul.lo.u64", Vec: k_mul_lo_s64, One: one_k_mul_lo_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"mul.wide.u16":         {Key: "mul.wide.u16", Vec: k_mul_wide_u16, One: one_k_mul_wide_u16, Dst: R, Src: [4]Slot{R, R}},
-		"mul.wide.s16":         {Key: "mul.wide.s16", Vec: k_mul_wide_s16, One: one_k_mul_wide_s16, Dst: R, Src: [4]Slot{R, R}},
-		"mul.wide.u32":         {Key: "mul.wide.u32", Vec: k_mul_wide_u32, One: one_k_mul_wide_u32, Dst: Q, Src: [4]Slot{R, R}},
-		"mul.wide.s32":         {Key: "mul.wide.s32", Vec: k_mul_wide_s32, One: one_k_mul_wide_s32, Dst: Q, Src: [4]Slot{R, R}},
-		"mul.hi.u16":           {Key: "mul.hi.u16", Vec: k_mul_hi_u16, One: one_k_mul_hi_u16, Dst: R, Src: [4]Slot{R, R}},
-		"mul.hi.s16":           {Key: "mul.hi.s16", Vec: k_mul_hi_s16, One: one_k_mul_hi_s16, Dst: R, Src: [4]Slot{R, R}},
-		"mul.hi.u32":           {Key: "mul.hi.u32", Vec: k_mul_hi_u32, One: one_k_mul_hi_u32, Dst: R, Src: [4]Slot{R, R}},
-		"mul.hi.s32":           {Key: "mul.hi.s32", Vec: k_mul_hi_s32, One: one_k_mul_hi_s32, Dst: R, Src: [4]Slot{R, R}},
-		"mul.hi.u64":           {Key: "mul.hi.u64", Vec: k_mul_hi_u64, One: one_k_mul_hi_u64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"mul.hi.s64":           {Key: "mul.hi.s64", Vec: k_mul_hi_s64, One: one_k_mul_hi_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"mad.lo.s16":           {Key: "mad.lo.s16", Vec: k_mad_lo_s16, One: one_k_mad_lo_s16, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.lo.u16":           {Key: "mad.lo.u16", Vec: k_mad_lo_s16, One: one_k_mad_lo_s16, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.lo.s32":           {Key: "mad.lo.s32", Vec: k_mad_lo_s32, One: one_k_mad_lo_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.lo.u32":           {Key: "mad.lo.u32", Vec: k_mad_lo_s32, One: one_k_mad_lo_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.lo.s64":           {Key: "mad.lo.s64", Vec: k_mad_lo_s64, One: one_k_mad_lo_s64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"mad.lo.u64":           {Key: "mad.lo.u64", Vec: k_mad_lo_s64, One: one_k_mad_lo_s64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"mad.wide.u16":         {Key: "mad.wide.u16", Vec: k_mad_wide_u16, One: one_k_mad_wide_u16, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.wide.s16":         {Key: "mad.wide.s16", Vec: k_mad_wide_s16, One: one_k_mad_wide_s16, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.wide.u32":         {Key: "mad.wide.u32", Vec: k_mad_wide_u32, One: one_k_mad_wide_u32, Dst: Q, Src: [4]Slot{R, R, Q}},
-		"mad.wide.s32":         {Key: "mad.wide.s32", Vec: k_mad_wide_s32, One: one_k_mad_wide_s32, Dst: Q, Src: [4]Slot{R, R, Q}},
-		"mad.hi.u16":           {Key: "mad.hi.u16", Vec: k_mad_hi_u16, One: one_k_mad_hi_u16, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.hi.s16":           {Key: "mad.hi.s16", Vec: k_mad_hi_s16, One: one_k_mad_hi_s16, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.hi.u32":           {Key: "mad.hi.u32", Vec: k_mad_hi_u32, One: one_k_mad_hi_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.hi.s32":           {Key: "mad.hi.s32", Vec: k_mad_hi_s32, One: one_k_mad_hi_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad.hi.u64":           {Key: "mad.hi.u64", Vec: k_mad_hi_u64, One: one_k_mad_hi_u64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"mad.hi.s64":           {Key: "mad.hi.s64", Vec: k_mad_hi_s64, One: one_k_mad_hi_s64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"mad.hi.sat.s32":       {Key: "mad.hi.sat.s32", Vec: k_mad_hi_sat_s32, One: one_k_mad_hi_sat_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mul24.lo.u32":         {Key: "mul24.lo.u32", Vec: k_mul24_lo_u32, One: one_k_mul24_lo_u32, Dst: R, Src: [4]Slot{R, R}},
-		"mul24.lo.s32":         {Key: "mul24.lo.s32", Vec: k_mul24_lo_s32, One: one_k_mul24_lo_s32, Dst: R, Src: [4]Slot{R, R}},
-		"mul24.hi.u32":         {Key: "mul24.hi.u32", Vec: k_mul24_hi_u32, One: one_k_mul24_hi_u32, Dst: R, Src: [4]Slot{R, R}},
-		"mul24.hi.s32":         {Key: "mul24.hi.s32", Vec: k_mul24_hi_s32, One: one_k_mul24_hi_s32, Dst: R, Src: [4]Slot{R, R}},
-		"mad24.lo.u32":         {Key: "mad24.lo.u32", Vec: k_mad24_lo_u32, One: one_k_mad24_lo_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad24.lo.s32":         {Key: "mad24.lo.s32", Vec: k_mad24_lo_s32, One: one_k_mad24_lo_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad24.hi.u32":         {Key: "mad24.hi.u32", Vec: k_mad24_hi_u32, One: one_k_mad24_hi_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad24.hi.s32":         {Key: "mad24.hi.s32", Vec: k_mad24_hi_s32, One: one_k_mad24_hi_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"mad24.hi.sat.s32":     {Key: "mad24.hi.sat.s32", Vec: k_mad24_hi_sat_s32, One: one_k_mad24_hi_sat_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"sad.u16":              {Key: "sad.u16", Vec: k_sad_u16, One: one_k_sad_u16, Dst: R, Src: [4]Slot{R, R, R}},
-		"sad.u32":              {Key: "sad.u32", Vec: k_sad_u32, One: one_k_sad_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"sad.u64":              {Key: "sad.u64", Vec: k_sad_u64, One: one_k_sad_u64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"sad.s16":              {Key: "sad.s16", Vec: k_sad_s16, One: one_k_sad_s16, Dst: R, Src: [4]Slot{R, R, R}},
-		"sad.s32":              {Key: "sad.s32", Vec: k_sad_s32, One: one_k_sad_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"sad.s64":              {Key: "sad.s64", Vec: k_sad_s64, One: one_k_sad_s64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"div.u16":              {Key: "div.u16", Vec: k_div_u16, One: one_k_div_u16, Dst: R, Src: [4]Slot{R, R}},
-		"div.u32":              {Key: "div.u32", Vec: k_div_u32, One: one_k_div_u32, Dst: R, Src: [4]Slot{R, R}},
-		"div.u64":              {Key: "div.u64", Vec: k_div_u64, One: one_k_div_u64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"div.s16":              {Key: "div.s16", Vec: k_div_s16, One: one_k_div_s16, Dst: R, Src: [4]Slot{R, R}},
-		"div.s32":              {Key: "div.s32", Vec: k_div_s32, One: one_k_div_s32, Dst: R, Src: [4]Slot{R, R}},
-		"div.s64":              {Key: "div.s64", Vec: k_div_s64, One: one_k_div_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"rem.u16":              {Key: "rem.u16", Vec: k_rem_u16, One: one_k_rem_u16, Dst: R, Src: [4]Slot{R, R}},
-		"rem.u32":              {Key: "rem.u32", Vec: k_rem_u32, One: one_k_rem_u32, Dst: R, Src: [4]Slot{R, R}},
-		"rem.u64":              {Key: "rem.u64", Vec: k_rem_u64, One: one_k_rem_u64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"rem.s16":              {Key: "rem.s16", Vec: k_rem_s16, One: one_k_rem_s16, Dst: R, Src: [4]Slot{R, R}},
-		"rem.s32":              {Key: "rem.s32", Vec: k_rem_s32, One: one_k_rem_s32, Dst: R, Src: [4]Slot{R, R}},
-		"rem.s64":              {Key: "rem.s64", Vec: k_rem_s64, One: one_k_rem_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"abs.s16":              {Key: "abs.s16", Vec: k_abs_s16, One: one_k_abs_s16, Dst: R, Src: [4]Slot{R}},
-		"abs.s32":              {Key: "abs.s32", Vec: k_abs_s32, One: one_k_abs_s32, Dst: R, Src: [4]Slot{R}},
-		"abs.s64":              {Key: "abs.s64", Vec: k_abs_s64, One: one_k_abs_s64, Dst: Q, Src: [4]Slot{Q}},
-		"neg.s16":              {Key: "neg.s16", Vec: k_neg_s16, One: one_k_neg_s16, Dst: R, Src: [4]Slot{R}},
-		"neg.s32":              {Key: "neg.s32", Vec: k_neg_s32, One: one_k_neg_s32, Dst: R, Src: [4]Slot{R}},
-		"neg.s64":              {Key: "neg.s64", Vec: k_neg_s64, One: one_k_neg_s64, Dst: Q, Src: [4]Slot{Q}},
-		"min.u16":              {Key: "min.u16", Vec: k_min_u16, One: one_k_min_u16, Dst: R, Src: [4]Slot{R, R}},
-		"min.u32":              {Key: "min.u32", Vec: k_min_u32, One: one_k_min_u32, Dst: R, Src: [4]Slot{R, R}},
-		"min.u64":              {Key: "min.u64", Vec: k_min_u64, One: one_k_min_u64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"min.s16":              {Key: "min.s16", Vec: k_min_s16, One: one_k_min_s16, Dst: R, Src: [4]Slot{R, R}},
-		"min.s32":              {Key: "min.s32", Vec: k_min_s32, One: one_k_min_s32, Dst: R, Src: [4]Slot{R, R}},
-		"min.s64":              {Key: "min.s64", Vec: k_min_s64, One: one_k_min_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"min.relu.s32":         {Key: "min.relu.s32", Vec: k_min_relu_s32, One: one_k_min_relu_s32, Dst: R, Src: [4]Slot{R, R}},
-		"min.u16x2":            {Key: "min.u16x2", Vec: k_min_u16x2, One: one_k_min_u16x2, Dst: R, Src: [4]Slot{R, R}},
-		"min.s16x2":            {Key: "min.s16x2", Vec: k_min_s16x2, One: one_k_min_s16x2, Dst: R, Src: [4]Slot{R, R}},
-		"min.relu.s16x2":       {Key: "min.relu.s16x2", Vec: k_min_relu_s16x2, One: one_k_min_relu_s16x2, Dst: R, Src: [4]Slot{R, R}},
-		"max.u16":              {Key: "max.u16", Vec: k_max_u16, One: one_k_max_u16, Dst: R, Src: [4]Slot{R, R}},
-		"max.u32":              {Key: "max.u32", Vec: k_max_u32, One: one_k_max_u32, Dst: R, Src: [4]Slot{R, R}},
-		"max.u64":              {Key: "max.u64", Vec: k_max_u64, One: one_k_max_u64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"max.s16":              {Key: "max.s16", Vec: k_max_s16, One: one_k_max_s16, Dst: R, Src: [4]Slot{R, R}},
-		"max.s32":              {Key: "max.s32", Vec: k_max_s32, One: one_k_max_s32, Dst: R, Src: [4]Slot{R, R}},
-		"max.s64":              {Key: "max.s64", Vec: k_max_s64, One: one_k_max_s64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"max.relu.s32":         {Key: "max.relu.s32", Vec: k_max_relu_s32, One: one_k_max_relu_s32, Dst: R, Src: [4]Slot{R, R}},
-		"max.u16x2":            {Key: "max.u16x2", Vec: k_max_u16x2, One: one_k_max_u16x2, Dst: R, Src: [4]Slot{R, R}},
-		"max.s16x2":            {Key: "max.s16x2", Vec: k_max_s16x2, One: one_k_max_s16x2, Dst: R, Src: [4]Slot{R, R}},
-		"max.relu.s16x2":       {Key: "max.relu.s16x2", Vec: k_max_relu_s16x2, One: one_k_max_relu_s16x2, Dst: R, Src: [4]Slot{R, R}},
-		"popc.b32":             {Key: "popc.b32", Vec: k_popc_b32, One: one_k_popc_b32, Dst: R, Src: [4]Slot{R}},
-		"popc.b64":             {Key: "popc.b64", Vec: k_popc_b64, One: one_k_popc_b64, Dst: R, Src: [4]Slot{Q}},
-		"clz.b32":              {Key: "clz.b32", Vec: k_clz_b32, One: one_k_clz_b32, Dst: R, Src: [4]Slot{R}},
-		"clz.b64":              {Key: "clz.b64", Vec: k_clz_b64, One: one_k_clz_b64, Dst: R, Src: [4]Slot{Q}},
-		"bfind.u32":            {Key: "bfind.u32", Vec: k_bfind_u32, One: one_k_bfind_u32, Dst: R, Src: [4]Slot{R}},
-		"bfind.u64":            {Key: "bfind.u64", Vec: k_bfind_u64, One: one_k_bfind_u64, Dst: R, Src: [4]Slot{Q}},
-		"bfind.s32":            {Key: "bfind.s32", Vec: k_bfind_s32, One: one_k_bfind_s32, Dst: R, Src: [4]Slot{R}},
-		"bfind.s64":            {Key: "bfind.s64", Vec: k_bfind_s64, One: one_k_bfind_s64, Dst: R, Src: [4]Slot{Q}},
-		"bfind.shiftamt.u32":   {Key: "bfind.shiftamt.u32", Vec: k_bfind_shiftamt_u32, One: one_k_bfind_shiftamt_u32, Dst: R, Src: [4]Slot{R}},
-		"bfind.shiftamt.u64":   {Key: "bfind.shiftamt.u64", Vec: k_bfind_shiftamt_u64, One: one_k_bfind_shiftamt_u64, Dst: R, Src: [4]Slot{Q}},
-		"bfind.shiftamt.s32":   {Key: "bfind.shiftamt.s32", Vec: k_bfind_shiftamt_s32, One: one_k_bfind_shiftamt_s32, Dst: R, Src: [4]Slot{R}},
-		"bfind.shiftamt.s64":   {Key: "bfind.shiftamt.s64", Vec: k_bfind_shiftamt_s64, One: one_k_bfind_shiftamt_s64, Dst: R, Src: [4]Slot{Q}},
-		"fns.b32":              {Key: "fns.b32", Vec: k_fns_b32, One: one_k_fns_b32, Dst: R, Src: [4]Slot{R, R, R}},
-		"brev.b32":             {Key: "brev.b32", Vec: k_brev_b32, One: one_k_brev_b32, Dst: R, Src: [4]Slot{R}},
-		"brev.b64":             {Key: "brev.b64", Vec: k_brev_b64, One: one_k_brev_b64, Dst: Q, Src: [4]Slot{Q}},
-		"bfe.u32":              {Key: "bfe.u32", Vec: k_bfe_u32, One: one_k_bfe_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"bfe.u64":              {Key: "bfe.u64", Vec: k_bfe_u64, One: one_k_bfe_u64, Dst: Q, Src: [4]Slot{Q, R, R}},
-		"bfe.s32":              {Key: "bfe.s32", Vec: k_bfe_s32, One: one_k_bfe_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"bfe.s64":              {Key: "bfe.s64", Vec: k_bfe_s64, One: one_k_bfe_s64, Dst: Q, Src: [4]Slot{Q, R, R}},
-		"bfi.b32":              {Key: "bfi.b32", Vec: k_bfi_b32, One: one_k_bfi_b32, Dst: R, Src: [4]Slot{R, R, R, R}},
-		"bfi.b64":              {Key: "bfi.b64", Vec: k_bfi_b64, One: one_k_bfi_b64, Dst: Q, Src: [4]Slot{Q, Q, R, R}},
-		"szext.clamp.u32":      {Key: "szext.clamp.u32", Vec: k_szext_clamp_u32, One: one_k_szext_clamp_u32, Dst: R, Src: [4]Slot{R, R}},
-		"szext.clamp.s32":      {Key: "szext.clamp.s32", Vec: k_szext_clamp_s32, One: one_k_szext_clamp_s32, Dst: R, Src: [4]Slot{R, R}},
-		"szext.wrap.u32":       {Key: "szext.wrap.u32", Vec: k_szext_wrap_u32, One: one_k_szext_wrap_u32, Dst: R, Src: [4]Slot{R, R}},
-		"szext.wrap.s32":       {Key: "szext.wrap.s32", Vec: k_szext_wrap_s32, One: one_k_szext_wrap_s32, Dst: R, Src: [4]Slot{R, R}},
-		"bmsk.clamp.b32":       {Key: "bmsk.clamp.b32", Vec: k_bmsk_clamp_b32, One: one_k_bmsk_clamp_b32, Dst: R, Src: [4]Slot{R, R}},
-		"bmsk.wrap.b32":        {Key: "bmsk.wrap.b32", Vec: k_bmsk_wrap_b32, One: one_k_bmsk_wrap_b32, Dst: R, Src: [4]Slot{R, R}},
-		"dp4a.u32.u32":         {Key: "dp4a.u32.u32", Vec: k_dp4a_u32_u32, One: one_k_dp4a_u32_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp4a.u32.s32":         {Key: "dp4a.u32.s32", Vec: k_dp4a_u32_s32, One: one_k_dp4a_u32_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp4a.s32.u32":         {Key: "dp4a.s32.u32", Vec: k_dp4a_s32_u32, One: one_k_dp4a_s32_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp4a.s32.s32":         {Key: "dp4a.s32.s32", Vec: k_dp4a_s32_s32, One: one_k_dp4a_s32_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.lo.u32.u32":      {Key: "dp2a.lo.u32.u32", Vec: k_dp2a_lo_u32_u32, One: one_k_dp2a_lo_u32_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.lo.u32.s32":      {Key: "dp2a.lo.u32.s32", Vec: k_dp2a_lo_u32_s32, One: one_k_dp2a_lo_u32_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.lo.s32.u32":      {Key: "dp2a.lo.s32.u32", Vec: k_dp2a_lo_s32_u32, One: one_k_dp2a_lo_s32_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.lo.s32.s32":      {Key: "dp2a.lo.s32.s32", Vec: k_dp2a_lo_s32_s32, One: one_k_dp2a_lo_s32_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.hi.u32.u32":      {Key: "dp2a.hi.u32.u32", Vec: k_dp2a_hi_u32_u32, One: one_k_dp2a_hi_u32_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.hi.u32.s32":      {Key: "dp2a.hi.u32.s32", Vec: k_dp2a_hi_u32_s32, One: one_k_dp2a_hi_u32_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.hi.s32.u32":      {Key: "dp2a.hi.s32.u32", Vec: k_dp2a_hi_s32_u32, One: one_k_dp2a_hi_s32_u32, Dst: R, Src: [4]Slot{R, R, R}},
-		"dp2a.hi.s32.s32":      {Key: "dp2a.hi.s32.s32", Vec: k_dp2a_hi_s32_s32, One: one_k_dp2a_hi_s32_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"add.cc.s32":           {Key: "add.cc.s32", Vec: k_add_cc_s32, One: one_k_add_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R}},
-		"add.cc.u32":           {Key: "add.cc.u32", Vec: k_add_cc_s32, One: one_k_add_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R}},
-		"add.cc.s64":           {Key: "add.cc.s64", Vec: k_add_cc_s64, One: one_k_add_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}},
-		"add.cc.u64":           {Key: "add.cc.u64", Vec: k_add_cc_s64, One: one_k_add_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}},
-		"addc.s32":             {Key: "addc.s32", Vec: k_addc_s32, One: one_k_addc_s32, Dst: R, Src: [4]Slot{R, R, P}},
-		"addc.u32":             {Key: "addc.u32", Vec: k_addc_s32, One: one_k_addc_s32, Dst: R, Src: [4]Slot{R, R, P}},
-		"addc.s64":             {Key: "addc.s64", Vec: k_addc_s64, One: one_k_addc_s64, Dst: Q, Src: [4]Slot{Q, Q, P}},
-		"addc.u64":             {Key: "addc.u64", Vec: k_addc_s64, One: one_k_addc_s64, Dst: Q, Src: [4]Slot{Q, Q, P}},
-		"addc.cc.s32":          {Key: "addc.cc.s32", Vec: k_addc_cc_s32, One: one_k_addc_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, P}},
-		"addc.cc.u32":          {Key: "addc.cc.u32", Vec: k_addc_cc_s32, One: one_k_addc_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, P}},
-		"addc.cc.s64":          {Key: "addc.cc.s64", Vec: k_addc_cc_s64, One: one_k_addc_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, P}},
-		"addc.cc.u64":          {Key: "addc.cc.u64", Vec: k_addc_cc_s64, One: one_k_addc_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, P}},
-		"sub.cc.s32":           {Key: "sub.cc.s32", Vec: k_sub_cc_s32, One: one_k_sub_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R}},
-		"sub.cc.u32":           {Key: "sub.cc.u32", Vec: k_sub_cc_s32, One: one_k_sub_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R}},
-		"sub.cc.s64":           {Key: "sub.cc.s64", Vec: k_sub_cc_s64, One: one_k_sub_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}},
-		"sub.cc.u64":           {Key: "sub.cc.u64", Vec: k_sub_cc_s64, One: one_k_sub_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}},
-		"subc.s32":             {Key: "subc.s32", Vec: k_subc_s32, One: one_k_subc_s32, Dst: R, Src: [4]Slot{R, R, P}},
-		"subc.u32":             {Key: "subc.u32", Vec: k_subc_s32, One: one_k_subc_s32, Dst: R, Src: [4]Slot{R, R, P}},
-		"subc.s64":             {Key: "subc.s64", Vec: k_subc_s64, One: one_k_subc_s64, Dst: Q, Src: [4]Slot{Q, Q, P}},
-		"subc.u64":             {Key: "subc.u64", Vec: k_subc_s64, One: one_k_subc_s64, Dst: Q, Src: [4]Slot{Q, Q, P}},
-		"subc.cc.s32":          {Key: "subc.cc.s32", Vec: k_subc_cc_s32, One: one_k_subc_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, P}},
-		"subc.cc.u32":          {Key: "subc.cc.u32", Vec: k_subc_cc_s32, One: one_k_subc_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, P}},
-		"subc.cc.s64":          {Key: "subc.cc.s64", Vec: k_subc_cc_s64, One: one_k_subc_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, P}},
-		"subc.cc.u64":          {Key: "subc.cc.u64", Vec: k_subc_cc_s64, One: one_k_subc_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, P}},
-		"mad.lo.cc.s32":        {Key: "mad.lo.cc.s32", Vec: k_mad_lo_cc_s32, One: one_k_mad_lo_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R}},
-		"mad.lo.cc.u32":        {Key: "mad.lo.cc.u32", Vec: k_mad_lo_cc_s32, One: one_k_mad_lo_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R}},
-		"mad.lo.cc.s64":        {Key: "mad.lo.cc.s64", Vec: k_mad_lo_cc_s64, One: one_k_mad_lo_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q}},
-		"mad.lo.cc.u64":        {Key: "mad.lo.cc.u64", Vec: k_mad_lo_cc_s64, One: one_k_mad_lo_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q}},
-		"mad.hi.cc.u32":        {Key: "mad.hi.cc.u32", Vec: k_mad_hi_cc_u32, One: one_k_mad_hi_cc_u32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R}},
-		"mad.hi.cc.s32":        {Key: "mad.hi.cc.s32", Vec: k_mad_hi_cc_s32, One: one_k_mad_hi_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R}},
-		"mad.hi.cc.u64":        {Key: "mad.hi.cc.u64", Vec: k_mad_hi_cc_u64, One: one_k_mad_hi_cc_u64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q}},
-		"mad.hi.cc.s64":        {Key: "mad.hi.cc.s64", Vec: k_mad_hi_cc_s64, One: one_k_mad_hi_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q}},
-		"madc.lo.s32":          {Key: "madc.lo.s32", Vec: k_madc_lo_s32, One: one_k_madc_lo_s32, Dst: R, Src: [4]Slot{R, R, R, P}},
-		"madc.lo.u32":          {Key: "madc.lo.u32", Vec: k_madc_lo_s32, One: one_k_madc_lo_s32, Dst: R, Src: [4]Slot{R, R, R, P}},
-		"madc.lo.s64":          {Key: "madc.lo.s64", Vec: k_madc_lo_s64, One: one_k_madc_lo_s64, Dst: Q, Src: [4]Slot{Q, Q, Q, P}},
-		"madc.lo.u64":          {Key: "madc.lo.u64", Vec: k_madc_lo_s64, One: one_k_madc_lo_s64, Dst: Q, Src: [4]Slot{Q, Q, Q, P}},
-		"madc.hi.u32":          {Key: "madc.hi.u32", Vec: k_madc_hi_u32, One: one_k_madc_hi_u32, Dst: R, Src: [4]Slot{R, R, R, P}},
-		"madc.hi.s32":          {Key: "madc.hi.s32", Vec: k_madc_hi_s32, One: one_k_madc_hi_s32, Dst: R, Src: [4]Slot{R, R, R, P}},
-		"madc.hi.u64":          {Key: "madc.hi.u64", Vec: k_madc_hi_u64, One: one_k_madc_hi_u64, Dst: Q, Src: [4]Slot{Q, Q, Q, P}},
-		"madc.hi.s64":          {Key: "madc.hi.s64", Vec: k_madc_hi_s64, One: one_k_madc_hi_s64, Dst: Q, Src: [4]Slot{Q, Q, Q, P}},
-		"madc.lo.cc.s32":       {Key: "madc.lo.cc.s32", Vec: k_madc_lo_cc_s32, One: one_k_madc_lo_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R, P}},
-		"madc.lo.cc.u32":       {Key: "madc.lo.cc.u32", Vec: k_madc_lo_cc_s32, One: one_k_madc_lo_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R, P}},
-		"madc.lo.cc.s64":       {Key: "madc.lo.cc.s64", Vec: k_madc_lo_cc_s64, One: one_k_madc_lo_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q, P}},
-		"madc.lo.cc.u64":       {Key: "madc.lo.cc.u64", Vec: k_madc_lo_cc_s64, One: one_k_madc_lo_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q, P}},
-		"madc.hi.cc.u32":       {Key: "madc.hi.cc.u32", Vec: k_madc_hi_cc_u32, One: one_k_madc_hi_cc_u32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R, P}},
-		"madc.hi.cc.s32":       {Key: "madc.hi.cc.s32", Vec: k_madc_hi_cc_s32, One: one_k_madc_hi_cc_s32, Dst: R, Dst2: P, Src: [4]Slot{R, R, R, P}},
-		"madc.hi.cc.u64":       {Key: "madc.hi.cc.u64", Vec: k_madc_hi_cc_u64, One: one_k_madc_hi_cc_u64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q, P}},
-		"madc.hi.cc.s64":       {Key: "madc.hi.cc.s64", Vec: k_madc_hi_cc_s64, One: one_k_madc_hi_cc_s64, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q, P}},
-		"and.b16":              {Key: "and.b16", Vec: k_and_b16, One: one_k_and_b16, Dst: R, Src: [4]Slot{R, R}},
-		"and.b32":              {Key: "and.b32", Vec: k_and_b32, One: one_k_and_b32, Dst: R, Src: [4]Slot{R, R}},
-		"and.b64":              {Key: "and.b64", Vec: k_and_b64, One: one_k_and_b64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"or.b16":               {Key: "or.b16", Vec: k_or_b16, One: one_k_or_b16, Dst: R, Src: [4]Slot{R, R}},
-		"or.b32":               {Key: "or.b32", Vec: k_or_b32, One: one_k_or_b32, Dst: R, Src: [4]Slot{R, R}},
-		"or.b64":               {Key: "or.b64", Vec: k_or_b64, One: one_k_or_b64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"xor.b16":              {Key: "xor.b16", Vec: k_xor_b16, One: one_k_xor_b16, Dst: R, Src: [4]Slot{R, R}},
-		"xor.b32":              {Key: "xor.b32", Vec: k_xor_b32, One: one_k_xor_b32, Dst: R, Src: [4]Slot{R, R}},
-		"xor.b64":              {Key: "xor.b64", Vec: k_xor_b64, One: one_k_xor_b64, Dst: Q, Src: [4]Slot{Q, Q}},
-		"not.b16":              {Key: "not.b16", Vec: k_not_b16, One: one_k_not_b16, Dst: R, Src: [4]Slot{R}},
-		"not.b32":              {Key: "not.b32", Vec: k_not_b32, One: one_k_not_b32, Dst: R, Src: [4]Slot{R}},
-		"not.b64":              {Key: "not.b64", Vec: k_not_b64, One: one_k_not_b64, Dst: Q, Src: [4]Slot{Q}},
-		"cnot.b16":             {Key: "cnot.b16", Vec: k_cnot_b16, One: one_k_cnot_b16, Dst: R, Src: [4]Slot{R}},
-		"cnot.b32":             {Key: "cnot.b32", Vec: k_cnot_b32, One: one_k_cnot_b32, Dst: R, Src: [4]Slot{R}},
-		"cnot.b64":             {Key: "cnot.b64", Vec: k_cnot_b64, One: one_k_cnot_b64, Dst: Q, Src: [4]Slot{Q}},
-		"lop3.b32":             {Key: "lop3.b32", Vec: k_lop3_b32, One: one_k_lop3_b32, Dst: R, Src: [4]Slot{R, R, R}},
-		"shf.l.clamp.b32":      {Key: "shf.l.clamp.b32", Vec: k_shf_l_clamp_b32, One: one_k_shf_l_clamp_b32, Dst: R, Src: [4]Slot{R, R, R}},
-		"shf.l.wrap.b32":       {Key: "shf.l.wrap.b32", Vec: k_shf_l_wrap_b32, One: one_k_shf_l_wrap_b32, Dst: R, Src: [4]Slot{R, R, R}},
-		"shf.r.clamp.b32":      {Key: "shf.r.clamp.b32", Vec: k_shf_r_clamp_b32, One: one_k_shf_r_clamp_b32, Dst: R, Src: [4]Slot{R, R, R}},
-		"shf.r.wrap.b32":       {Key: "shf.r.wrap.b32", Vec: k_shf_r_wrap_b32, One: one_k_shf_r_wrap_b32, Dst: R, Src: [4]Slot{R, R, R}},
-		"shl.b16":              {Key: "shl.b16", Vec: k_shl_b16, One: one_k_shl_b16, Dst: R, Src: [4]Slot{R, R}},
-		"shl.b32":              {Key: "shl.b32", Vec: k_shl_b32, One: one_k_shl_b32, Dst: R, Src: [4]Slot{R, R}},
-		"shl.b64":              {Key: "shl.b64", Vec: k_shl_b64, One: one_k_shl_b64, Dst: Q, Src: [4]Slot{Q, R}},
-		"shr.b16":              {Key: "shr.b16", Vec: k_shr_b16, One: one_k_shr_b16, Dst: R, Src: [4]Slot{R, R}},
-		"shr.u16":              {Key: "shr.u16", Vec: k_shr_b16, One: one_k_shr_b16, Dst: R, Src: [4]Slot{R, R}},
-		"shr.b32":              {Key: "shr.b32", Vec: k_shr_b32, One: one_k_shr_b32, Dst: R, Src: [4]Slot{R, R}},
-		"shr.u32":              {Key: "shr.u32", Vec: k_shr_b32, One: one_k_shr_b32, Dst: R, Src: [4]Slot{R, R}},
-		"shr.b64":              {Key: "shr.b64", Vec: k_shr_b64, One: one_k_shr_b64, Dst: Q, Src: [4]Slot{Q, R}},
-		"shr.u64":              {Key: "shr.u64", Vec: k_shr_b64, One: one_k_shr_b64, Dst: Q, Src: [4]Slot{Q, R}},
-		"shr.s16":              {Key: "shr.s16", Vec: k_shr_s16, One: one_k_shr_s16, Dst: R, Src: [4]Slot{R, R}},
-		"shr.s32":              {Key: "shr.s32", Vec: k_shr_s32, One: one_k_shr_s32, Dst: R, Src: [4]Slot{R, R}},
-		"shr.s64":              {Key: "shr.s64", Vec: k_shr_s64, One: one_k_shr_s64, Dst: Q, Src: [4]Slot{Q, R}},
-		"mov.b32":              {Key: "mov.b32", Vec: k_mov_b32, One: one_k_mov_b32, Dst: R, Src: [4]Slot{R}},
-		"mov.b64":              {Key: "mov.b64", Vec: k_mov_b64, One: one_k_mov_b64, Dst: Q, Src: [4]Slot{Q}},
-		"mov.pred":             {Key: "mov.pred", Vec: k_mov_pred, One: one_k_mov_pred, Dst: P, Src: [4]Slot{P}},
-		"and.pred":             {Key: "and.pred", Vec: k_and_pred, One: one_k_and_pred, Dst: P, Src: [4]Slot{P, P}},
-		"or.pred":              {Key: "or.pred", Vec: k_or_pred, One: one_k_or_pred, Dst: P, Src: [4]Slot{P, P}},
-		"xor.pred":             {Key: "xor.pred", Vec: k_xor_pred, One: one_k_xor_pred, Dst: P, Src: [4]Slot{P, P}},
-		"not.pred":             {Key: "not.pred", Vec: k_not_pred, One: one_k_not_pred, Dst: P, Src: [4]Slot{P}},
-		"mask.u32":             {Key: "mask.u32", Vec: k_mask_u32, One: one_k_mask_u32, Dst: R, Src: [4]Slot{P}},
-		"mask.f32":             {Key: "mask.f32", Vec: k_mask_f32, One: one_k_mask_f32, Dst: R, Src: [4]Slot{P}},
-		"nonzero.b32":          {Key: "nonzero.b32", Vec: k_nonzero_b32, One: one_k_nonzero_b32, Dst: P, Src: [4]Slot{R}},
-		"selp.b32":             {Key: "selp.b32", Vec: k_selp_b32, One: one_k_selp_b32, Dst: R, Src: [4]Slot{R, R, P}},
-		"selp.b64":             {Key: "selp.b64", Vec: k_selp_b64, One: one_k_selp_b64, Dst: Q, Src: [4]Slot{Q, Q, P}},
-		"slct.b32.s32":         {Key: "slct.b32.s32", Vec: k_slct_b32_s32, One: one_k_slct_b32_s32, Dst: R, Src: [4]Slot{R, R, R}},
-		"slct.b64.s32":         {Key: "slct.b64.s32", Vec: k_slct_b64_s32, One: one_k_slct_b64_s32, Dst: Q, Src: [4]Slot{Q, Q, R}},
-		"slct.b32.f32":         {Key: "slct.b32.f32", Vec: k_slct_b32_f32, One: one_k_slct_b32_f32, Dst: R, Src: [4]Slot{R, R, R}},
-		"slct.b64.f32":         {Key: "slct.b64.f32", Vec: k_slct_b64_f32, One: one_k_slct_b64_f32, Dst: Q, Src: [4]Slot{Q, Q, R}},
-		"prmt.b32":             {Key: "prmt.b32", Vec: k_prmt_b32, One: one_k_prmt_b32, Dst: R, Src: [4]Slot{R, R, R}},
-		"prmt.b32.f4e":         {Key: "prmt.b32.f4e", Vec: k_prmt_b32_f4e, One: one_k_prmt_b32_f4e, Dst: R, Src: [4]Slot{R, R, R}},
-		"prmt.b32.b4e":         {Key: "prmt.b32.b4e", Vec: k_prmt_b32_b4e, One: one_k_prmt_b32_b4e, Dst: R, Src: [4]Slot{R, R, R}},
-		"prmt.b32.rc8":         {Key: "prmt.b32.rc8", Vec: k_prmt_b32_rc8, One: one_k_prmt_b32_rc8, Dst: R, Src: [4]Slot{R, R, R}},
-		"prmt.b32.ecl":         {Key: "prmt.b32.ecl", Vec: k_prmt_b32_ecl, One: one_k_prmt_b32_ecl, Dst: R, Src: [4]Slot{R, R, R}},
-		"prmt.b32.ecr":         {Key: "prmt.b32.ecr", Vec: k_prmt_b32_ecr, One: one_k_prmt_b32_ecr, Dst: R, Src: [4]Slot{R, R, R}},
-		"prmt.b32.rc16":        {Key: "prmt.b32.rc16", Vec: k_prmt_b32_rc16, One: one_k_prmt_b32_rc16, Dst: R, Src: [4]Slot{R, R, R}},
-		"insert.b32":           {Key: "insert.b32", Vec: k_insert_b32, One: one_k_insert_b32, Dst: R, Src: [4]Slot{R, R}},
-		"insert.b64":           {Key: "insert.b64", Vec: k_insert_b64, One: one_k_insert_b64, Dst: Q, Src: [4]Slot{Q, R}},
-		"extract.b32":          {Key: "extract.b32", Vec: k_extract_b32, One: one_k_extract_b32, Dst: R, Src: [4]Slot{R}},
-		"extract.b64":          {Key: "extract.b64", Vec: k_extract_b64, One: one_k_extract_b64, Dst: R, Src: [4]Slot{Q}},
-		"zext.b64":             {Key: "zext.b64", Vec: k_zext_b64, One: one_k_zext_b64, Dst: Q, Src: [4]Slot{R}},
-		"pack.b64":             {Key: "pack.b64", Vec: k_pack_b64, One: one_k_pack_b64, Dst: Q, Src: [4]Slot{R, R}},
-		"pack.b32":             {Key: "pack.b32", Vec: k_pack_b32, One: one_k_pack_b32, Dst: R, Src: [4]Slot{R, R}},
-		"float.f32":            {Key: "float.f32", Vec: k_float_f32, One: one_k_float_f32, Dst: R, Src: [4]Slot{R, R, R}},
-		"float.f64":            {Key: "float.f64", Vec: k_float_f64, One: one_k_float_f64, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"float.f32x2":          {Key: "float.f32x2", Vec: k_float_f32x2, One: one_k_float_f32x2, Dst: Q, Src: [4]Slot{Q, Q, Q}},
-		"convert.b32.b32":      {Key: "convert.b32.b32", Vec: k_convert_b32_b32, One: one_k_convert_b32_b32, Dst: R, Src: [4]Slot{R}},
-		"convert.b32.b64":      {Key: "convert.b32.b64", Vec: k_convert_b32_b64, One: one_k_convert_b32_b64, Dst: R, Src: [4]Slot{Q}},
-		"convert.b64.b32":      {Key: "convert.b64.b32", Vec: k_convert_b64_b32, One: one_k_convert_b64_b32, Dst: Q, Src: [4]Slot{R}},
-		"convert.b64.b64":      {Key: "convert.b64.b64", Vec: k_convert_b64_b64, One: one_k_convert_b64_b64, Dst: Q, Src: [4]Slot{Q}},
-		"cvt.pack":             {Key: "cvt.pack", Vec: k_cvt_pack, One: one_k_cvt_pack, Dst: R, Src: [4]Slot{R, R, R}},
-		"ftz.f32":              {Key: "ftz.f32", Vec: k_ftz_f32, One: one_k_ftz_f32, Dst: R, Src: [4]Slot{R}},
-	}
+// Vec is the kernels by operation; nil for those of the machine.
+var Vec = [code.Count]Kernel{
+	code.CmpEqB16:           k_cmp_eq_b16,
+	code.CmpEqS16:           k_cmp_eq_b16,
+	code.CmpEqU16:           k_cmp_eq_b16,
+	code.CmpEqB32:           k_cmp_eq_b32,
+	code.CmpEqS32:           k_cmp_eq_b32,
+	code.CmpEqU32:           k_cmp_eq_b32,
+	code.CmpEqB64:           k_cmp_eq_b64,
+	code.CmpEqS64:           k_cmp_eq_b64,
+	code.CmpEqU64:           k_cmp_eq_b64,
+	code.CmpEqF32:           k_cmp_eq_f32,
+	code.CmpEqF64:           k_cmp_eq_f64,
+	code.CmpNeB16:           k_cmp_ne_b16,
+	code.CmpNeS16:           k_cmp_ne_b16,
+	code.CmpNeU16:           k_cmp_ne_b16,
+	code.CmpNeB32:           k_cmp_ne_b32,
+	code.CmpNeS32:           k_cmp_ne_b32,
+	code.CmpNeU32:           k_cmp_ne_b32,
+	code.CmpNeB64:           k_cmp_ne_b64,
+	code.CmpNeS64:           k_cmp_ne_b64,
+	code.CmpNeU64:           k_cmp_ne_b64,
+	code.CmpLtU16:           k_cmp_lt_u16,
+	code.CmpLtU32:           k_cmp_lt_u32,
+	code.CmpLtU64:           k_cmp_lt_u64,
+	code.CmpLtS16:           k_cmp_lt_s16,
+	code.CmpLtS32:           k_cmp_lt_s32,
+	code.CmpLtS64:           k_cmp_lt_s64,
+	code.CmpLtF32:           k_cmp_lt_f32,
+	code.CmpLtF64:           k_cmp_lt_f64,
+	code.CmpLeU16:           k_cmp_le_u16,
+	code.CmpLeU32:           k_cmp_le_u32,
+	code.CmpLeU64:           k_cmp_le_u64,
+	code.CmpLeS16:           k_cmp_le_s16,
+	code.CmpLeS32:           k_cmp_le_s32,
+	code.CmpLeS64:           k_cmp_le_s64,
+	code.CmpLeF32:           k_cmp_le_f32,
+	code.CmpLeF64:           k_cmp_le_f64,
+	code.CmpGtU16:           k_cmp_gt_u16,
+	code.CmpGtU32:           k_cmp_gt_u32,
+	code.CmpGtU64:           k_cmp_gt_u64,
+	code.CmpGtS16:           k_cmp_gt_s16,
+	code.CmpGtS32:           k_cmp_gt_s32,
+	code.CmpGtS64:           k_cmp_gt_s64,
+	code.CmpGtF32:           k_cmp_gt_f32,
+	code.CmpGtF64:           k_cmp_gt_f64,
+	code.CmpGeU16:           k_cmp_ge_u16,
+	code.CmpGeU32:           k_cmp_ge_u32,
+	code.CmpGeU64:           k_cmp_ge_u64,
+	code.CmpGeS16:           k_cmp_ge_s16,
+	code.CmpGeS32:           k_cmp_ge_s32,
+	code.CmpGeS64:           k_cmp_ge_s64,
+	code.CmpGeF32:           k_cmp_ge_f32,
+	code.CmpGeF64:           k_cmp_ge_f64,
+	code.CmpLoU16:           k_cmp_lo_u16,
+	code.CmpLoU32:           k_cmp_lo_u32,
+	code.CmpLoU64:           k_cmp_lo_u64,
+	code.CmpLsU16:           k_cmp_ls_u16,
+	code.CmpLsU32:           k_cmp_ls_u32,
+	code.CmpLsU64:           k_cmp_ls_u64,
+	code.CmpHiU16:           k_cmp_hi_u16,
+	code.CmpHiU32:           k_cmp_hi_u32,
+	code.CmpHiU64:           k_cmp_hi_u64,
+	code.CmpHsU16:           k_cmp_hs_u16,
+	code.CmpHsU32:           k_cmp_hs_u32,
+	code.CmpHsU64:           k_cmp_hs_u64,
+	code.CmpNeF32:           k_cmp_ne_f32,
+	code.CmpNeF64:           k_cmp_ne_f64,
+	code.CmpEquF32:          k_cmp_equ_f32,
+	code.CmpEquF64:          k_cmp_equ_f64,
+	code.CmpNeuF32:          k_cmp_neu_f32,
+	code.CmpNeuF64:          k_cmp_neu_f64,
+	code.CmpLtuF32:          k_cmp_ltu_f32,
+	code.CmpLtuF64:          k_cmp_ltu_f64,
+	code.CmpLeuF32:          k_cmp_leu_f32,
+	code.CmpLeuF64:          k_cmp_leu_f64,
+	code.CmpGtuF32:          k_cmp_gtu_f32,
+	code.CmpGtuF64:          k_cmp_gtu_f64,
+	code.CmpGeuF32:          k_cmp_geu_f32,
+	code.CmpGeuF64:          k_cmp_geu_f64,
+	code.CmpNumF32:          k_cmp_num_f32,
+	code.CmpNumF64:          k_cmp_num_f64,
+	code.CmpNanF32:          k_cmp_nan_f32,
+	code.CmpNanF64:          k_cmp_nan_f64,
+	code.CvtS32U32:          k_cvt_s32_u32,
+	code.CvtU32U32:          k_cvt_s32_u32,
+	code.CvtS32S32:          k_cvt_s32_s32,
+	code.CvtU32S32:          k_cvt_s32_s32,
+	code.CvtS32S64:          k_cvt_s32_s64,
+	code.CvtS32U64:          k_cvt_s32_s64,
+	code.CvtU32S64:          k_cvt_s32_s64,
+	code.CvtU32U64:          k_cvt_s32_s64,
+	code.CvtS64U32:          k_cvt_s64_u32,
+	code.CvtU64U32:          k_cvt_s64_u32,
+	code.CvtS64S32:          k_cvt_s64_s32,
+	code.CvtU64S32:          k_cvt_s64_s32,
+	code.CvtS64S64:          k_cvt_s64_s64,
+	code.CvtS64U64:          k_cvt_s64_s64,
+	code.CvtU64S64:          k_cvt_s64_s64,
+	code.CvtU64U64:          k_cvt_s64_s64,
+	code.CvtS32U8:           k_cvt_s32_u8,
+	code.CvtU32U8:           k_cvt_s32_u8,
+	code.CvtS32S8:           k_cvt_s32_s8,
+	code.CvtU32S8:           k_cvt_s32_s8,
+	code.CvtS32U16:          k_cvt_s32_u16,
+	code.CvtU32U16:          k_cvt_s32_u16,
+	code.CvtS32S16:          k_cvt_s32_s16,
+	code.CvtU32S16:          k_cvt_s32_s16,
+	code.CvtS64U8:           k_cvt_s64_u8,
+	code.CvtU64U8:           k_cvt_s64_u8,
+	code.CvtS64S8:           k_cvt_s64_s8,
+	code.CvtU64S8:           k_cvt_s64_s8,
+	code.CvtS64U16:          k_cvt_s64_u16,
+	code.CvtU64U16:          k_cvt_s64_u16,
+	code.CvtS64S16:          k_cvt_s64_s16,
+	code.CvtU64S16:          k_cvt_s64_s16,
+	code.CvtS8U8:            k_cvt_s8_u8,
+	code.CvtU8U8:            k_cvt_s8_u8,
+	code.CvtS8S8:            k_cvt_s8_s8,
+	code.CvtU8S8:            k_cvt_s8_s8,
+	code.CvtS8U16:           k_cvt_s8_u16,
+	code.CvtU8U16:           k_cvt_s8_u16,
+	code.CvtS8S16:           k_cvt_s8_s16,
+	code.CvtU8S16:           k_cvt_s8_s16,
+	code.CvtS8S32:           k_cvt_s8_s32,
+	code.CvtS8U32:           k_cvt_s8_s32,
+	code.CvtU8S32:           k_cvt_s8_s32,
+	code.CvtU8U32:           k_cvt_s8_s32,
+	code.CvtS8S64:           k_cvt_s8_s64,
+	code.CvtS8U64:           k_cvt_s8_s64,
+	code.CvtU8S64:           k_cvt_s8_s64,
+	code.CvtU8U64:           k_cvt_s8_s64,
+	code.CvtS16U8:           k_cvt_s16_u8,
+	code.CvtU16U8:           k_cvt_s16_u8,
+	code.CvtS16S8:           k_cvt_s16_s8,
+	code.CvtU16S8:           k_cvt_s16_s8,
+	code.CvtS16U16:          k_cvt_s16_u16,
+	code.CvtU16U16:          k_cvt_s16_u16,
+	code.CvtS16S16:          k_cvt_s16_s16,
+	code.CvtU16S16:          k_cvt_s16_s16,
+	code.CvtS16S32:          k_cvt_s16_s32,
+	code.CvtS16U32:          k_cvt_s16_s32,
+	code.CvtU16S32:          k_cvt_s16_s32,
+	code.CvtU16U32:          k_cvt_s16_s32,
+	code.CvtS16S64:          k_cvt_s16_s64,
+	code.CvtS16U64:          k_cvt_s16_s64,
+	code.CvtU16S64:          k_cvt_s16_s64,
+	code.CvtU16U64:          k_cvt_s16_s64,
+	code.CvtRnF32S32:        k_cvt_rn_f32_s32,
+	code.CvtRnF32U32:        k_cvt_rn_f32_u32,
+	code.CvtRnF32S64:        k_cvt_rn_f32_s64,
+	code.CvtRnF32U64:        k_cvt_rn_f32_u64,
+	code.CvtRnF32U16:        k_cvt_rn_f32_u16,
+	code.CvtRnF32S16:        k_cvt_rn_f32_s16,
+	code.CvtRnF32U8:         k_cvt_rn_f32_u8,
+	code.CvtRnF32S8:         k_cvt_rn_f32_s8,
+	code.CvtRnF64S32:        k_cvt_rn_f64_s32,
+	code.CvtRnF64U32:        k_cvt_rn_f64_u32,
+	code.CvtRnF64S64:        k_cvt_rn_f64_s64,
+	code.CvtRnF64U64:        k_cvt_rn_f64_u64,
+	code.CvtRnF64U16:        k_cvt_rn_f64_u16,
+	code.CvtRnF64S16:        k_cvt_rn_f64_s16,
+	code.CvtRnF64U8:         k_cvt_rn_f64_u8,
+	code.CvtRnF64S8:         k_cvt_rn_f64_s8,
+	code.CvtF64F32:          k_cvt_f64_f32,
+	code.CvtRnF32F64:        k_cvt_rn_f32_f64,
+	code.CvtRziS32F32:       k_cvt_rzi_s32_f32,
+	code.CvtRziU32F32:       k_cvt_rzi_u32_f32,
+	code.CvtRziS32F64:       k_cvt_rzi_s32_f64,
+	code.CvtRziS64F64:       k_cvt_rzi_s64_f64,
+	code.CvtF32F16:          k_cvt_f32_f16,
+	code.CvtRnF16F32:        k_cvt_rn_f16_f32,
+	code.CvtSatF32F32:       k_cvt_sat_f32_f32,
+	code.WidenS8B16:         k_widen_s8_b16,
+	code.WidenS8B32:         k_widen_s8_b32,
+	code.WidenS16B32:        k_widen_s16_b32,
+	code.WidenS8B64:         k_widen_s8_b64,
+	code.WidenS16B64:        k_widen_s16_b64,
+	code.WidenS32B64:        k_widen_s32_b64,
+	code.WidenU8B64:         k_widen_u8_b64,
+	code.WidenU16B64:        k_widen_u16_b64,
+	code.WidenU32B64:        k_widen_u32_b64,
+	code.AddF32:             k_add_f32,
+	code.AddFtzF32:          k_add_ftz_f32,
+	code.SubF32:             k_sub_f32,
+	code.SubFtzF32:          k_sub_ftz_f32,
+	code.MulF32:             k_mul_f32,
+	code.MulFtzF32:          k_mul_ftz_f32,
+	code.FmaF32:             k_fma_f32,
+	code.FmaFtzF32:          k_fma_ftz_f32,
+	code.AddF64:             k_add_f64,
+	code.SubF64:             k_sub_f64,
+	code.MulF64:             k_mul_f64,
+	code.FmaF64:             k_fma_f64,
+	code.DivRnF32:           k_div_rn_f32,
+	code.DivRnFtzF32:        k_div_rn_ftz_f32,
+	code.DivFullF32:         k_div_full_f32,
+	code.DivFullFtzF32:      k_div_full_ftz_f32,
+	code.DivApproxF32:       k_div_approx_f32,
+	code.DivApproxFtzF32:    k_div_approx_ftz_f32,
+	code.DivRnF64:           k_div_rn_f64,
+	code.RcpRnF32:           k_rcp_rn_f32,
+	code.RcpRnFtzF32:        k_rcp_rn_ftz_f32,
+	code.RcpApproxF32:       k_rcp_approx_f32,
+	code.RcpApproxFtzF32:    k_rcp_approx_ftz_f32,
+	code.RcpRnF64:           k_rcp_rn_f64,
+	code.RcpApproxFtzF64:    k_rcp_approx_ftz_f64,
+	code.SqrtRnF32:          k_sqrt_rn_f32,
+	code.SqrtRnFtzF32:       k_sqrt_rn_ftz_f32,
+	code.SqrtApproxF32:      k_sqrt_approx_f32,
+	code.SqrtApproxFtzF32:   k_sqrt_approx_ftz_f32,
+	code.SqrtRnF64:          k_sqrt_rn_f64,
+	code.RsqrtApproxF32:     k_rsqrt_approx_f32,
+	code.RsqrtApproxFtzF32:  k_rsqrt_approx_ftz_f32,
+	code.RsqrtApproxF64:     k_rsqrt_approx_f64,
+	code.RsqrtApproxFtzF64:  k_rsqrt_approx_ftz_f64,
+	code.SinApproxF32:       k_sin_approx_f32,
+	code.SinApproxFtzF32:    k_sin_approx_ftz_f32,
+	code.CosApproxF32:       k_cos_approx_f32,
+	code.CosApproxFtzF32:    k_cos_approx_ftz_f32,
+	code.Lg2ApproxF32:       k_lg2_approx_f32,
+	code.Lg2ApproxFtzF32:    k_lg2_approx_ftz_f32,
+	code.Ex2ApproxF32:       k_ex2_approx_f32,
+	code.Ex2ApproxFtzF32:    k_ex2_approx_ftz_f32,
+	code.TanhApproxF32:      k_tanh_approx_f32,
+	code.AbsF32:             k_abs_f32,
+	code.AbsFtzF32:          k_abs_ftz_f32,
+	code.NegF32:             k_neg_f32,
+	code.NegFtzF32:          k_neg_ftz_f32,
+	code.AbsF64:             k_abs_f64,
+	code.NegF64:             k_neg_f64,
+	code.MinF32:             k_min_f32,
+	code.MinFtzF32:          k_min_ftz_f32,
+	code.MaxF32:             k_max_f32,
+	code.MaxFtzF32:          k_max_ftz_f32,
+	code.MinF64:             k_min_f64,
+	code.MaxF64:             k_max_f64,
+	code.CopysignF32:        k_copysign_f32,
+	code.CopysignF64:        k_copysign_f64,
+	code.TestpFiniteF32:     k_testp_finite_f32,
+	code.TestpInfiniteF32:   k_testp_infinite_f32,
+	code.TestpNumberF32:     k_testp_number_f32,
+	code.TestpNotanumberF32: k_testp_notanumber_f32,
+	code.TestpNormalF32:     k_testp_normal_f32,
+	code.TestpSubnormalF32:  k_testp_subnormal_f32,
+	code.TestpFiniteF64:     k_testp_finite_f64,
+	code.TestpInfiniteF64:   k_testp_infinite_f64,
+	code.TestpNumberF64:     k_testp_number_f64,
+	code.TestpNotanumberF64: k_testp_notanumber_f64,
+	code.TestpNormalF64:     k_testp_normal_f64,
+	code.TestpSubnormalF64:  k_testp_subnormal_f64,
+	code.AddS16:             k_add_s16,
+	code.AddU16:             k_add_s16,
+	code.AddS32:             k_add_s32,
+	code.AddU32:             k_add_s32,
+	code.AddS64:             k_add_s64,
+	code.AddU64:             k_add_s64,
+	code.AddSatS32:          k_add_sat_s32,
+	code.AddS16x2:           k_add_s16x2,
+	code.AddU16x2:           k_add_s16x2,
+	code.SubS16:             k_sub_s16,
+	code.SubU16:             k_sub_s16,
+	code.SubS32:             k_sub_s32,
+	code.SubU32:             k_sub_s32,
+	code.SubS64:             k_sub_s64,
+	code.SubU64:             k_sub_s64,
+	code.SubSatS32:          k_sub_sat_s32,
+	code.MulLoS16:           k_mul_lo_s16,
+	code.MulLoU16:           k_mul_lo_s16,
+	code.MulLoS32:           k_mul_lo_s32,
+	code.MulLoU32:           k_mul_lo_s32,
+	code.MulLoS64:           k_mul_lo_s64,
+	code.MulLoU64:           k_mul_lo_s64,
+	code.MulWideU16:         k_mul_wide_u16,
+	code.MulWideS16:         k_mul_wide_s16,
+	code.MulWideU32:         k_mul_wide_u32,
+	code.MulWideS32:         k_mul_wide_s32,
+	code.MulHiU16:           k_mul_hi_u16,
+	code.MulHiS16:           k_mul_hi_s16,
+	code.MulHiU32:           k_mul_hi_u32,
+	code.MulHiS32:           k_mul_hi_s32,
+	code.MulHiU64:           k_mul_hi_u64,
+	code.MulHiS64:           k_mul_hi_s64,
+	code.MadLoS16:           k_mad_lo_s16,
+	code.MadLoU16:           k_mad_lo_s16,
+	code.MadLoS32:           k_mad_lo_s32,
+	code.MadLoU32:           k_mad_lo_s32,
+	code.MadLoS64:           k_mad_lo_s64,
+	code.MadLoU64:           k_mad_lo_s64,
+	code.MadWideU16:         k_mad_wide_u16,
+	code.MadWideS16:         k_mad_wide_s16,
+	code.MadWideU32:         k_mad_wide_u32,
+	code.MadWideS32:         k_mad_wide_s32,
+	code.MadHiU16:           k_mad_hi_u16,
+	code.MadHiS16:           k_mad_hi_s16,
+	code.MadHiU32:           k_mad_hi_u32,
+	code.MadHiS32:           k_mad_hi_s32,
+	code.MadHiU64:           k_mad_hi_u64,
+	code.MadHiS64:           k_mad_hi_s64,
+	code.MadHiSatS32:        k_mad_hi_sat_s32,
+	code.Mul24LoU32:         k_mul24_lo_u32,
+	code.Mul24LoS32:         k_mul24_lo_s32,
+	code.Mul24HiU32:         k_mul24_hi_u32,
+	code.Mul24HiS32:         k_mul24_hi_s32,
+	code.Mad24LoU32:         k_mad24_lo_u32,
+	code.Mad24LoS32:         k_mad24_lo_s32,
+	code.Mad24HiU32:         k_mad24_hi_u32,
+	code.Mad24HiS32:         k_mad24_hi_s32,
+	code.Mad24HiSatS32:      k_mad24_hi_sat_s32,
+	code.SadU16:             k_sad_u16,
+	code.SadU32:             k_sad_u32,
+	code.SadU64:             k_sad_u64,
+	code.SadS16:             k_sad_s16,
+	code.SadS32:             k_sad_s32,
+	code.SadS64:             k_sad_s64,
+	code.DivU16:             k_div_u16,
+	code.DivU32:             k_div_u32,
+	code.DivU64:             k_div_u64,
+	code.DivS16:             k_div_s16,
+	code.DivS32:             k_div_s32,
+	code.DivS64:             k_div_s64,
+	code.RemU16:             k_rem_u16,
+	code.RemU32:             k_rem_u32,
+	code.RemU64:             k_rem_u64,
+	code.RemS16:             k_rem_s16,
+	code.RemS32:             k_rem_s32,
+	code.RemS64:             k_rem_s64,
+	code.AbsS16:             k_abs_s16,
+	code.AbsS32:             k_abs_s32,
+	code.AbsS64:             k_abs_s64,
+	code.NegS16:             k_neg_s16,
+	code.NegS32:             k_neg_s32,
+	code.NegS64:             k_neg_s64,
+	code.MinU16:             k_min_u16,
+	code.MinU32:             k_min_u32,
+	code.MinU64:             k_min_u64,
+	code.MinS16:             k_min_s16,
+	code.MinS32:             k_min_s32,
+	code.MinS64:             k_min_s64,
+	code.MinReluS32:         k_min_relu_s32,
+	code.MinU16x2:           k_min_u16x2,
+	code.MinS16x2:           k_min_s16x2,
+	code.MinReluS16x2:       k_min_relu_s16x2,
+	code.MaxU16:             k_max_u16,
+	code.MaxU32:             k_max_u32,
+	code.MaxU64:             k_max_u64,
+	code.MaxS16:             k_max_s16,
+	code.MaxS32:             k_max_s32,
+	code.MaxS64:             k_max_s64,
+	code.MaxReluS32:         k_max_relu_s32,
+	code.MaxU16x2:           k_max_u16x2,
+	code.MaxS16x2:           k_max_s16x2,
+	code.MaxReluS16x2:       k_max_relu_s16x2,
+	code.PopcB32:            k_popc_b32,
+	code.PopcB64:            k_popc_b64,
+	code.ClzB32:             k_clz_b32,
+	code.ClzB64:             k_clz_b64,
+	code.BfindU32:           k_bfind_u32,
+	code.BfindU64:           k_bfind_u64,
+	code.BfindS32:           k_bfind_s32,
+	code.BfindS64:           k_bfind_s64,
+	code.BfindShiftamtU32:   k_bfind_shiftamt_u32,
+	code.BfindShiftamtU64:   k_bfind_shiftamt_u64,
+	code.BfindShiftamtS32:   k_bfind_shiftamt_s32,
+	code.BfindShiftamtS64:   k_bfind_shiftamt_s64,
+	code.FnsB32:             k_fns_b32,
+	code.BrevB32:            k_brev_b32,
+	code.BrevB64:            k_brev_b64,
+	code.BfeU32:             k_bfe_u32,
+	code.BfeU64:             k_bfe_u64,
+	code.BfeS32:             k_bfe_s32,
+	code.BfeS64:             k_bfe_s64,
+	code.BfiB32:             k_bfi_b32,
+	code.BfiB64:             k_bfi_b64,
+	code.SzextClampU32:      k_szext_clamp_u32,
+	code.SzextClampS32:      k_szext_clamp_s32,
+	code.SzextWrapU32:       k_szext_wrap_u32,
+	code.SzextWrapS32:       k_szext_wrap_s32,
+	code.BmskClampB32:       k_bmsk_clamp_b32,
+	code.BmskWrapB32:        k_bmsk_wrap_b32,
+	code.Dp4aU32U32:         k_dp4a_u32_u32,
+	code.Dp4aU32S32:         k_dp4a_u32_s32,
+	code.Dp4aS32U32:         k_dp4a_s32_u32,
+	code.Dp4aS32S32:         k_dp4a_s32_s32,
+	code.Dp2aLoU32U32:       k_dp2a_lo_u32_u32,
+	code.Dp2aLoU32S32:       k_dp2a_lo_u32_s32,
+	code.Dp2aLoS32U32:       k_dp2a_lo_s32_u32,
+	code.Dp2aLoS32S32:       k_dp2a_lo_s32_s32,
+	code.Dp2aHiU32U32:       k_dp2a_hi_u32_u32,
+	code.Dp2aHiU32S32:       k_dp2a_hi_u32_s32,
+	code.Dp2aHiS32U32:       k_dp2a_hi_s32_u32,
+	code.Dp2aHiS32S32:       k_dp2a_hi_s32_s32,
+	code.AddCcS32:           k_add_cc_s32,
+	code.AddCcU32:           k_add_cc_s32,
+	code.AddCcS64:           k_add_cc_s64,
+	code.AddCcU64:           k_add_cc_s64,
+	code.AddcS32:            k_addc_s32,
+	code.AddcU32:            k_addc_s32,
+	code.AddcS64:            k_addc_s64,
+	code.AddcU64:            k_addc_s64,
+	code.AddcCcS32:          k_addc_cc_s32,
+	code.AddcCcU32:          k_addc_cc_s32,
+	code.AddcCcS64:          k_addc_cc_s64,
+	code.AddcCcU64:          k_addc_cc_s64,
+	code.SubCcS32:           k_sub_cc_s32,
+	code.SubCcU32:           k_sub_cc_s32,
+	code.SubCcS64:           k_sub_cc_s64,
+	code.SubCcU64:           k_sub_cc_s64,
+	code.SubcS32:            k_subc_s32,
+	code.SubcU32:            k_subc_s32,
+	code.SubcS64:            k_subc_s64,
+	code.SubcU64:            k_subc_s64,
+	code.SubcCcS32:          k_subc_cc_s32,
+	code.SubcCcU32:          k_subc_cc_s32,
+	code.SubcCcS64:          k_subc_cc_s64,
+	code.SubcCcU64:          k_subc_cc_s64,
+	code.MadLoCcS32:         k_mad_lo_cc_s32,
+	code.MadLoCcU32:         k_mad_lo_cc_s32,
+	code.MadLoCcS64:         k_mad_lo_cc_s64,
+	code.MadLoCcU64:         k_mad_lo_cc_s64,
+	code.MadHiCcU32:         k_mad_hi_cc_u32,
+	code.MadHiCcS32:         k_mad_hi_cc_s32,
+	code.MadHiCcU64:         k_mad_hi_cc_u64,
+	code.MadHiCcS64:         k_mad_hi_cc_s64,
+	code.MadcLoS32:          k_madc_lo_s32,
+	code.MadcLoU32:          k_madc_lo_s32,
+	code.MadcLoS64:          k_madc_lo_s64,
+	code.MadcLoU64:          k_madc_lo_s64,
+	code.MadcHiU32:          k_madc_hi_u32,
+	code.MadcHiS32:          k_madc_hi_s32,
+	code.MadcHiU64:          k_madc_hi_u64,
+	code.MadcHiS64:          k_madc_hi_s64,
+	code.MadcLoCcS32:        k_madc_lo_cc_s32,
+	code.MadcLoCcU32:        k_madc_lo_cc_s32,
+	code.MadcLoCcS64:        k_madc_lo_cc_s64,
+	code.MadcLoCcU64:        k_madc_lo_cc_s64,
+	code.MadcHiCcU32:        k_madc_hi_cc_u32,
+	code.MadcHiCcS32:        k_madc_hi_cc_s32,
+	code.MadcHiCcU64:        k_madc_hi_cc_u64,
+	code.MadcHiCcS64:        k_madc_hi_cc_s64,
+	code.AndB16:             k_and_b16,
+	code.AndB32:             k_and_b32,
+	code.AndB64:             k_and_b64,
+	code.OrB16:              k_or_b16,
+	code.OrB32:              k_or_b32,
+	code.OrB64:              k_or_b64,
+	code.XorB16:             k_xor_b16,
+	code.XorB32:             k_xor_b32,
+	code.XorB64:             k_xor_b64,
+	code.NotB16:             k_not_b16,
+	code.NotB32:             k_not_b32,
+	code.NotB64:             k_not_b64,
+	code.CnotB16:            k_cnot_b16,
+	code.CnotB32:            k_cnot_b32,
+	code.CnotB64:            k_cnot_b64,
+	code.Lop3B32:            k_lop3_b32,
+	code.ShfLClampB32:       k_shf_l_clamp_b32,
+	code.ShfLWrapB32:        k_shf_l_wrap_b32,
+	code.ShfRClampB32:       k_shf_r_clamp_b32,
+	code.ShfRWrapB32:        k_shf_r_wrap_b32,
+	code.ShlB16:             k_shl_b16,
+	code.ShlB32:             k_shl_b32,
+	code.ShlB64:             k_shl_b64,
+	code.ShrB16:             k_shr_b16,
+	code.ShrU16:             k_shr_b16,
+	code.ShrB32:             k_shr_b32,
+	code.ShrU32:             k_shr_b32,
+	code.ShrB64:             k_shr_b64,
+	code.ShrU64:             k_shr_b64,
+	code.ShrS16:             k_shr_s16,
+	code.ShrS32:             k_shr_s32,
+	code.ShrS64:             k_shr_s64,
+	code.MovB32:             k_mov_b32,
+	code.MovB64:             k_mov_b64,
+	code.MovPred:            k_mov_pred,
+	code.AndPred:            k_and_pred,
+	code.OrPred:             k_or_pred,
+	code.XorPred:            k_xor_pred,
+	code.NotPred:            k_not_pred,
+	code.MaskU32:            k_mask_u32,
+	code.MaskF32:            k_mask_f32,
+	code.NonzeroB32:         k_nonzero_b32,
+	code.SelpB32:            k_selp_b32,
+	code.SelpB64:            k_selp_b64,
+	code.SlctB32S32:         k_slct_b32_s32,
+	code.SlctB64S32:         k_slct_b64_s32,
+	code.SlctB32F32:         k_slct_b32_f32,
+	code.SlctB64F32:         k_slct_b64_f32,
+	code.PrmtB32:            k_prmt_b32,
+	code.PrmtB32F4e:         k_prmt_b32_f4e,
+	code.PrmtB32B4e:         k_prmt_b32_b4e,
+	code.PrmtB32Rc8:         k_prmt_b32_rc8,
+	code.PrmtB32Ecl:         k_prmt_b32_ecl,
+	code.PrmtB32Ecr:         k_prmt_b32_ecr,
+	code.PrmtB32Rc16:        k_prmt_b32_rc16,
+	code.InsertB32:          k_insert_b32,
+	code.InsertB64:          k_insert_b64,
+	code.ExtractB32:         k_extract_b32,
+	code.ExtractB64:         k_extract_b64,
+	code.ZextB64:            k_zext_b64,
+	code.PackB64:            k_pack_b64,
+	code.PackB32:            k_pack_b32,
+	code.FloatF32:           k_float_f32,
+	code.FloatF64:           k_float_f64,
+	code.FloatF32x2:         k_float_f32x2,
+	code.ConvertB32B32:      k_convert_b32_b32,
+	code.ConvertB32B64:      k_convert_b32_b64,
+	code.ConvertB64B32:      k_convert_b64_b32,
+	code.ConvertB64B64:      k_convert_b64_b64,
+	code.CvtPack:            k_cvt_pack,
+	code.FtzF32:             k_ftz_f32,
 }
 
-func k_cmp_eq_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+// Single is the same on single values.
+var Single = [code.Count]One{
+	code.CmpEqB16:           one_k_cmp_eq_b16,
+	code.CmpEqS16:           one_k_cmp_eq_b16,
+	code.CmpEqU16:           one_k_cmp_eq_b16,
+	code.CmpEqB32:           one_k_cmp_eq_b32,
+	code.CmpEqS32:           one_k_cmp_eq_b32,
+	code.CmpEqU32:           one_k_cmp_eq_b32,
+	code.CmpEqB64:           one_k_cmp_eq_b64,
+	code.CmpEqS64:           one_k_cmp_eq_b64,
+	code.CmpEqU64:           one_k_cmp_eq_b64,
+	code.CmpEqF32:           one_k_cmp_eq_f32,
+	code.CmpEqF64:           one_k_cmp_eq_f64,
+	code.CmpNeB16:           one_k_cmp_ne_b16,
+	code.CmpNeS16:           one_k_cmp_ne_b16,
+	code.CmpNeU16:           one_k_cmp_ne_b16,
+	code.CmpNeB32:           one_k_cmp_ne_b32,
+	code.CmpNeS32:           one_k_cmp_ne_b32,
+	code.CmpNeU32:           one_k_cmp_ne_b32,
+	code.CmpNeB64:           one_k_cmp_ne_b64,
+	code.CmpNeS64:           one_k_cmp_ne_b64,
+	code.CmpNeU64:           one_k_cmp_ne_b64,
+	code.CmpLtU16:           one_k_cmp_lt_u16,
+	code.CmpLtU32:           one_k_cmp_lt_u32,
+	code.CmpLtU64:           one_k_cmp_lt_u64,
+	code.CmpLtS16:           one_k_cmp_lt_s16,
+	code.CmpLtS32:           one_k_cmp_lt_s32,
+	code.CmpLtS64:           one_k_cmp_lt_s64,
+	code.CmpLtF32:           one_k_cmp_lt_f32,
+	code.CmpLtF64:           one_k_cmp_lt_f64,
+	code.CmpLeU16:           one_k_cmp_le_u16,
+	code.CmpLeU32:           one_k_cmp_le_u32,
+	code.CmpLeU64:           one_k_cmp_le_u64,
+	code.CmpLeS16:           one_k_cmp_le_s16,
+	code.CmpLeS32:           one_k_cmp_le_s32,
+	code.CmpLeS64:           one_k_cmp_le_s64,
+	code.CmpLeF32:           one_k_cmp_le_f32,
+	code.CmpLeF64:           one_k_cmp_le_f64,
+	code.CmpGtU16:           one_k_cmp_gt_u16,
+	code.CmpGtU32:           one_k_cmp_gt_u32,
+	code.CmpGtU64:           one_k_cmp_gt_u64,
+	code.CmpGtS16:           one_k_cmp_gt_s16,
+	code.CmpGtS32:           one_k_cmp_gt_s32,
+	code.CmpGtS64:           one_k_cmp_gt_s64,
+	code.CmpGtF32:           one_k_cmp_gt_f32,
+	code.CmpGtF64:           one_k_cmp_gt_f64,
+	code.CmpGeU16:           one_k_cmp_ge_u16,
+	code.CmpGeU32:           one_k_cmp_ge_u32,
+	code.CmpGeU64:           one_k_cmp_ge_u64,
+	code.CmpGeS16:           one_k_cmp_ge_s16,
+	code.CmpGeS32:           one_k_cmp_ge_s32,
+	code.CmpGeS64:           one_k_cmp_ge_s64,
+	code.CmpGeF32:           one_k_cmp_ge_f32,
+	code.CmpGeF64:           one_k_cmp_ge_f64,
+	code.CmpLoU16:           one_k_cmp_lo_u16,
+	code.CmpLoU32:           one_k_cmp_lo_u32,
+	code.CmpLoU64:           one_k_cmp_lo_u64,
+	code.CmpLsU16:           one_k_cmp_ls_u16,
+	code.CmpLsU32:           one_k_cmp_ls_u32,
+	code.CmpLsU64:           one_k_cmp_ls_u64,
+	code.CmpHiU16:           one_k_cmp_hi_u16,
+	code.CmpHiU32:           one_k_cmp_hi_u32,
+	code.CmpHiU64:           one_k_cmp_hi_u64,
+	code.CmpHsU16:           one_k_cmp_hs_u16,
+	code.CmpHsU32:           one_k_cmp_hs_u32,
+	code.CmpHsU64:           one_k_cmp_hs_u64,
+	code.CmpNeF32:           one_k_cmp_ne_f32,
+	code.CmpNeF64:           one_k_cmp_ne_f64,
+	code.CmpEquF32:          one_k_cmp_equ_f32,
+	code.CmpEquF64:          one_k_cmp_equ_f64,
+	code.CmpNeuF32:          one_k_cmp_neu_f32,
+	code.CmpNeuF64:          one_k_cmp_neu_f64,
+	code.CmpLtuF32:          one_k_cmp_ltu_f32,
+	code.CmpLtuF64:          one_k_cmp_ltu_f64,
+	code.CmpLeuF32:          one_k_cmp_leu_f32,
+	code.CmpLeuF64:          one_k_cmp_leu_f64,
+	code.CmpGtuF32:          one_k_cmp_gtu_f32,
+	code.CmpGtuF64:          one_k_cmp_gtu_f64,
+	code.CmpGeuF32:          one_k_cmp_geu_f32,
+	code.CmpGeuF64:          one_k_cmp_geu_f64,
+	code.CmpNumF32:          one_k_cmp_num_f32,
+	code.CmpNumF64:          one_k_cmp_num_f64,
+	code.CmpNanF32:          one_k_cmp_nan_f32,
+	code.CmpNanF64:          one_k_cmp_nan_f64,
+	code.CvtS32U32:          one_k_cvt_s32_u32,
+	code.CvtU32U32:          one_k_cvt_s32_u32,
+	code.CvtS32S32:          one_k_cvt_s32_s32,
+	code.CvtU32S32:          one_k_cvt_s32_s32,
+	code.CvtS32S64:          one_k_cvt_s32_s64,
+	code.CvtS32U64:          one_k_cvt_s32_s64,
+	code.CvtU32S64:          one_k_cvt_s32_s64,
+	code.CvtU32U64:          one_k_cvt_s32_s64,
+	code.CvtS64U32:          one_k_cvt_s64_u32,
+	code.CvtU64U32:          one_k_cvt_s64_u32,
+	code.CvtS64S32:          one_k_cvt_s64_s32,
+	code.CvtU64S32:          one_k_cvt_s64_s32,
+	code.CvtS64S64:          one_k_cvt_s64_s64,
+	code.CvtS64U64:          one_k_cvt_s64_s64,
+	code.CvtU64S64:          one_k_cvt_s64_s64,
+	code.CvtU64U64:          one_k_cvt_s64_s64,
+	code.CvtS32U8:           one_k_cvt_s32_u8,
+	code.CvtU32U8:           one_k_cvt_s32_u8,
+	code.CvtS32S8:           one_k_cvt_s32_s8,
+	code.CvtU32S8:           one_k_cvt_s32_s8,
+	code.CvtS32U16:          one_k_cvt_s32_u16,
+	code.CvtU32U16:          one_k_cvt_s32_u16,
+	code.CvtS32S16:          one_k_cvt_s32_s16,
+	code.CvtU32S16:          one_k_cvt_s32_s16,
+	code.CvtS64U8:           one_k_cvt_s64_u8,
+	code.CvtU64U8:           one_k_cvt_s64_u8,
+	code.CvtS64S8:           one_k_cvt_s64_s8,
+	code.CvtU64S8:           one_k_cvt_s64_s8,
+	code.CvtS64U16:          one_k_cvt_s64_u16,
+	code.CvtU64U16:          one_k_cvt_s64_u16,
+	code.CvtS64S16:          one_k_cvt_s64_s16,
+	code.CvtU64S16:          one_k_cvt_s64_s16,
+	code.CvtS8U8:            one_k_cvt_s8_u8,
+	code.CvtU8U8:            one_k_cvt_s8_u8,
+	code.CvtS8S8:            one_k_cvt_s8_s8,
+	code.CvtU8S8:            one_k_cvt_s8_s8,
+	code.CvtS8U16:           one_k_cvt_s8_u16,
+	code.CvtU8U16:           one_k_cvt_s8_u16,
+	code.CvtS8S16:           one_k_cvt_s8_s16,
+	code.CvtU8S16:           one_k_cvt_s8_s16,
+	code.CvtS8S32:           one_k_cvt_s8_s32,
+	code.CvtS8U32:           one_k_cvt_s8_s32,
+	code.CvtU8S32:           one_k_cvt_s8_s32,
+	code.CvtU8U32:           one_k_cvt_s8_s32,
+	code.CvtS8S64:           one_k_cvt_s8_s64,
+	code.CvtS8U64:           one_k_cvt_s8_s64,
+	code.CvtU8S64:           one_k_cvt_s8_s64,
+	code.CvtU8U64:           one_k_cvt_s8_s64,
+	code.CvtS16U8:           one_k_cvt_s16_u8,
+	code.CvtU16U8:           one_k_cvt_s16_u8,
+	code.CvtS16S8:           one_k_cvt_s16_s8,
+	code.CvtU16S8:           one_k_cvt_s16_s8,
+	code.CvtS16U16:          one_k_cvt_s16_u16,
+	code.CvtU16U16:          one_k_cvt_s16_u16,
+	code.CvtS16S16:          one_k_cvt_s16_s16,
+	code.CvtU16S16:          one_k_cvt_s16_s16,
+	code.CvtS16S32:          one_k_cvt_s16_s32,
+	code.CvtS16U32:          one_k_cvt_s16_s32,
+	code.CvtU16S32:          one_k_cvt_s16_s32,
+	code.CvtU16U32:          one_k_cvt_s16_s32,
+	code.CvtS16S64:          one_k_cvt_s16_s64,
+	code.CvtS16U64:          one_k_cvt_s16_s64,
+	code.CvtU16S64:          one_k_cvt_s16_s64,
+	code.CvtU16U64:          one_k_cvt_s16_s64,
+	code.CvtRnF32S32:        one_k_cvt_rn_f32_s32,
+	code.CvtRnF32U32:        one_k_cvt_rn_f32_u32,
+	code.CvtRnF32S64:        one_k_cvt_rn_f32_s64,
+	code.CvtRnF32U64:        one_k_cvt_rn_f32_u64,
+	code.CvtRnF32U16:        one_k_cvt_rn_f32_u16,
+	code.CvtRnF32S16:        one_k_cvt_rn_f32_s16,
+	code.CvtRnF32U8:         one_k_cvt_rn_f32_u8,
+	code.CvtRnF32S8:         one_k_cvt_rn_f32_s8,
+	code.CvtRnF64S32:        one_k_cvt_rn_f64_s32,
+	code.CvtRnF64U32:        one_k_cvt_rn_f64_u32,
+	code.CvtRnF64S64:        one_k_cvt_rn_f64_s64,
+	code.CvtRnF64U64:        one_k_cvt_rn_f64_u64,
+	code.CvtRnF64U16:        one_k_cvt_rn_f64_u16,
+	code.CvtRnF64S16:        one_k_cvt_rn_f64_s16,
+	code.CvtRnF64U8:         one_k_cvt_rn_f64_u8,
+	code.CvtRnF64S8:         one_k_cvt_rn_f64_s8,
+	code.CvtF64F32:          one_k_cvt_f64_f32,
+	code.CvtRnF32F64:        one_k_cvt_rn_f32_f64,
+	code.CvtRziS32F32:       one_k_cvt_rzi_s32_f32,
+	code.CvtRziU32F32:       one_k_cvt_rzi_u32_f32,
+	code.CvtRziS32F64:       one_k_cvt_rzi_s32_f64,
+	code.CvtRziS64F64:       one_k_cvt_rzi_s64_f64,
+	code.CvtF32F16:          one_k_cvt_f32_f16,
+	code.CvtRnF16F32:        one_k_cvt_rn_f16_f32,
+	code.CvtSatF32F32:       one_k_cvt_sat_f32_f32,
+	code.WidenS8B16:         one_k_widen_s8_b16,
+	code.WidenS8B32:         one_k_widen_s8_b32,
+	code.WidenS16B32:        one_k_widen_s16_b32,
+	code.WidenS8B64:         one_k_widen_s8_b64,
+	code.WidenS16B64:        one_k_widen_s16_b64,
+	code.WidenS32B64:        one_k_widen_s32_b64,
+	code.WidenU8B64:         one_k_widen_u8_b64,
+	code.WidenU16B64:        one_k_widen_u16_b64,
+	code.WidenU32B64:        one_k_widen_u32_b64,
+	code.AddF32:             one_k_add_f32,
+	code.AddFtzF32:          one_k_add_ftz_f32,
+	code.SubF32:             one_k_sub_f32,
+	code.SubFtzF32:          one_k_sub_ftz_f32,
+	code.MulF32:             one_k_mul_f32,
+	code.MulFtzF32:          one_k_mul_ftz_f32,
+	code.FmaF32:             one_k_fma_f32,
+	code.FmaFtzF32:          one_k_fma_ftz_f32,
+	code.AddF64:             one_k_add_f64,
+	code.SubF64:             one_k_sub_f64,
+	code.MulF64:             one_k_mul_f64,
+	code.FmaF64:             one_k_fma_f64,
+	code.DivRnF32:           one_k_div_rn_f32,
+	code.DivRnFtzF32:        one_k_div_rn_ftz_f32,
+	code.DivFullF32:         one_k_div_full_f32,
+	code.DivFullFtzF32:      one_k_div_full_ftz_f32,
+	code.DivApproxF32:       one_k_div_approx_f32,
+	code.DivApproxFtzF32:    one_k_div_approx_ftz_f32,
+	code.DivRnF64:           one_k_div_rn_f64,
+	code.RcpRnF32:           one_k_rcp_rn_f32,
+	code.RcpRnFtzF32:        one_k_rcp_rn_ftz_f32,
+	code.RcpApproxF32:       one_k_rcp_approx_f32,
+	code.RcpApproxFtzF32:    one_k_rcp_approx_ftz_f32,
+	code.RcpRnF64:           one_k_rcp_rn_f64,
+	code.RcpApproxFtzF64:    one_k_rcp_approx_ftz_f64,
+	code.SqrtRnF32:          one_k_sqrt_rn_f32,
+	code.SqrtRnFtzF32:       one_k_sqrt_rn_ftz_f32,
+	code.SqrtApproxF32:      one_k_sqrt_approx_f32,
+	code.SqrtApproxFtzF32:   one_k_sqrt_approx_ftz_f32,
+	code.SqrtRnF64:          one_k_sqrt_rn_f64,
+	code.RsqrtApproxF32:     one_k_rsqrt_approx_f32,
+	code.RsqrtApproxFtzF32:  one_k_rsqrt_approx_ftz_f32,
+	code.RsqrtApproxF64:     one_k_rsqrt_approx_f64,
+	code.RsqrtApproxFtzF64:  one_k_rsqrt_approx_ftz_f64,
+	code.SinApproxF32:       one_k_sin_approx_f32,
+	code.SinApproxFtzF32:    one_k_sin_approx_ftz_f32,
+	code.CosApproxF32:       one_k_cos_approx_f32,
+	code.CosApproxFtzF32:    one_k_cos_approx_ftz_f32,
+	code.Lg2ApproxF32:       one_k_lg2_approx_f32,
+	code.Lg2ApproxFtzF32:    one_k_lg2_approx_ftz_f32,
+	code.Ex2ApproxF32:       one_k_ex2_approx_f32,
+	code.Ex2ApproxFtzF32:    one_k_ex2_approx_ftz_f32,
+	code.TanhApproxF32:      one_k_tanh_approx_f32,
+	code.AbsF32:             one_k_abs_f32,
+	code.AbsFtzF32:          one_k_abs_ftz_f32,
+	code.NegF32:             one_k_neg_f32,
+	code.NegFtzF32:          one_k_neg_ftz_f32,
+	code.AbsF64:             one_k_abs_f64,
+	code.NegF64:             one_k_neg_f64,
+	code.MinF32:             one_k_min_f32,
+	code.MinFtzF32:          one_k_min_ftz_f32,
+	code.MaxF32:             one_k_max_f32,
+	code.MaxFtzF32:          one_k_max_ftz_f32,
+	code.MinF64:             one_k_min_f64,
+	code.MaxF64:             one_k_max_f64,
+	code.CopysignF32:        one_k_copysign_f32,
+	code.CopysignF64:        one_k_copysign_f64,
+	code.TestpFiniteF32:     one_k_testp_finite_f32,
+	code.TestpInfiniteF32:   one_k_testp_infinite_f32,
+	code.TestpNumberF32:     one_k_testp_number_f32,
+	code.TestpNotanumberF32: one_k_testp_notanumber_f32,
+	code.TestpNormalF32:     one_k_testp_normal_f32,
+	code.TestpSubnormalF32:  one_k_testp_subnormal_f32,
+	code.TestpFiniteF64:     one_k_testp_finite_f64,
+	code.TestpInfiniteF64:   one_k_testp_infinite_f64,
+	code.TestpNumberF64:     one_k_testp_number_f64,
+	code.TestpNotanumberF64: one_k_testp_notanumber_f64,
+	code.TestpNormalF64:     one_k_testp_normal_f64,
+	code.TestpSubnormalF64:  one_k_testp_subnormal_f64,
+	code.AddS16:             one_k_add_s16,
+	code.AddU16:             one_k_add_s16,
+	code.AddS32:             one_k_add_s32,
+	code.AddU32:             one_k_add_s32,
+	code.AddS64:             one_k_add_s64,
+	code.AddU64:             one_k_add_s64,
+	code.AddSatS32:          one_k_add_sat_s32,
+	code.AddS16x2:           one_k_add_s16x2,
+	code.AddU16x2:           one_k_add_s16x2,
+	code.SubS16:             one_k_sub_s16,
+	code.SubU16:             one_k_sub_s16,
+	code.SubS32:             one_k_sub_s32,
+	code.SubU32:             one_k_sub_s32,
+	code.SubS64:             one_k_sub_s64,
+	code.SubU64:             one_k_sub_s64,
+	code.SubSatS32:          one_k_sub_sat_s32,
+	code.MulLoS16:           one_k_mul_lo_s16,
+	code.MulLoU16:           one_k_mul_lo_s16,
+	code.MulLoS32:           one_k_mul_lo_s32,
+	code.MulLoU32:           one_k_mul_lo_s32,
+	code.MulLoS64:           one_k_mul_lo_s64,
+	code.MulLoU64:           one_k_mul_lo_s64,
+	code.MulWideU16:         one_k_mul_wide_u16,
+	code.MulWideS16:         one_k_mul_wide_s16,
+	code.MulWideU32:         one_k_mul_wide_u32,
+	code.MulWideS32:         one_k_mul_wide_s32,
+	code.MulHiU16:           one_k_mul_hi_u16,
+	code.MulHiS16:           one_k_mul_hi_s16,
+	code.MulHiU32:           one_k_mul_hi_u32,
+	code.MulHiS32:           one_k_mul_hi_s32,
+	code.MulHiU64:           one_k_mul_hi_u64,
+	code.MulHiS64:           one_k_mul_hi_s64,
+	code.MadLoS16:           one_k_mad_lo_s16,
+	code.MadLoU16:           one_k_mad_lo_s16,
+	code.MadLoS32:           one_k_mad_lo_s32,
+	code.MadLoU32:           one_k_mad_lo_s32,
+	code.MadLoS64:           one_k_mad_lo_s64,
+	code.MadLoU64:           one_k_mad_lo_s64,
+	code.MadWideU16:         one_k_mad_wide_u16,
+	code.MadWideS16:         one_k_mad_wide_s16,
+	code.MadWideU32:         one_k_mad_wide_u32,
+	code.MadWideS32:         one_k_mad_wide_s32,
+	code.MadHiU16:           one_k_mad_hi_u16,
+	code.MadHiS16:           one_k_mad_hi_s16,
+	code.MadHiU32:           one_k_mad_hi_u32,
+	code.MadHiS32:           one_k_mad_hi_s32,
+	code.MadHiU64:           one_k_mad_hi_u64,
+	code.MadHiS64:           one_k_mad_hi_s64,
+	code.MadHiSatS32:        one_k_mad_hi_sat_s32,
+	code.Mul24LoU32:         one_k_mul24_lo_u32,
+	code.Mul24LoS32:         one_k_mul24_lo_s32,
+	code.Mul24HiU32:         one_k_mul24_hi_u32,
+	code.Mul24HiS32:         one_k_mul24_hi_s32,
+	code.Mad24LoU32:         one_k_mad24_lo_u32,
+	code.Mad24LoS32:         one_k_mad24_lo_s32,
+	code.Mad24HiU32:         one_k_mad24_hi_u32,
+	code.Mad24HiS32:         one_k_mad24_hi_s32,
+	code.Mad24HiSatS32:      one_k_mad24_hi_sat_s32,
+	code.SadU16:             one_k_sad_u16,
+	code.SadU32:             one_k_sad_u32,
+	code.SadU64:             one_k_sad_u64,
+	code.SadS16:             one_k_sad_s16,
+	code.SadS32:             one_k_sad_s32,
+	code.SadS64:             one_k_sad_s64,
+	code.DivU16:             one_k_div_u16,
+	code.DivU32:             one_k_div_u32,
+	code.DivU64:             one_k_div_u64,
+	code.DivS16:             one_k_div_s16,
+	code.DivS32:             one_k_div_s32,
+	code.DivS64:             one_k_div_s64,
+	code.RemU16:             one_k_rem_u16,
+	code.RemU32:             one_k_rem_u32,
+	code.RemU64:             one_k_rem_u64,
+	code.RemS16:             one_k_rem_s16,
+	code.RemS32:             one_k_rem_s32,
+	code.RemS64:             one_k_rem_s64,
+	code.AbsS16:             one_k_abs_s16,
+	code.AbsS32:             one_k_abs_s32,
+	code.AbsS64:             one_k_abs_s64,
+	code.NegS16:             one_k_neg_s16,
+	code.NegS32:             one_k_neg_s32,
+	code.NegS64:             one_k_neg_s64,
+	code.MinU16:             one_k_min_u16,
+	code.MinU32:             one_k_min_u32,
+	code.MinU64:             one_k_min_u64,
+	code.MinS16:             one_k_min_s16,
+	code.MinS32:             one_k_min_s32,
+	code.MinS64:             one_k_min_s64,
+	code.MinReluS32:         one_k_min_relu_s32,
+	code.MinU16x2:           one_k_min_u16x2,
+	code.MinS16x2:           one_k_min_s16x2,
+	code.MinReluS16x2:       one_k_min_relu_s16x2,
+	code.MaxU16:             one_k_max_u16,
+	code.MaxU32:             one_k_max_u32,
+	code.MaxU64:             one_k_max_u64,
+	code.MaxS16:             one_k_max_s16,
+	code.MaxS32:             one_k_max_s32,
+	code.MaxS64:             one_k_max_s64,
+	code.MaxReluS32:         one_k_max_relu_s32,
+	code.MaxU16x2:           one_k_max_u16x2,
+	code.MaxS16x2:           one_k_max_s16x2,
+	code.MaxReluS16x2:       one_k_max_relu_s16x2,
+	code.PopcB32:            one_k_popc_b32,
+	code.PopcB64:            one_k_popc_b64,
+	code.ClzB32:             one_k_clz_b32,
+	code.ClzB64:             one_k_clz_b64,
+	code.BfindU32:           one_k_bfind_u32,
+	code.BfindU64:           one_k_bfind_u64,
+	code.BfindS32:           one_k_bfind_s32,
+	code.BfindS64:           one_k_bfind_s64,
+	code.BfindShiftamtU32:   one_k_bfind_shiftamt_u32,
+	code.BfindShiftamtU64:   one_k_bfind_shiftamt_u64,
+	code.BfindShiftamtS32:   one_k_bfind_shiftamt_s32,
+	code.BfindShiftamtS64:   one_k_bfind_shiftamt_s64,
+	code.FnsB32:             one_k_fns_b32,
+	code.BrevB32:            one_k_brev_b32,
+	code.BrevB64:            one_k_brev_b64,
+	code.BfeU32:             one_k_bfe_u32,
+	code.BfeU64:             one_k_bfe_u64,
+	code.BfeS32:             one_k_bfe_s32,
+	code.BfeS64:             one_k_bfe_s64,
+	code.BfiB32:             one_k_bfi_b32,
+	code.BfiB64:             one_k_bfi_b64,
+	code.SzextClampU32:      one_k_szext_clamp_u32,
+	code.SzextClampS32:      one_k_szext_clamp_s32,
+	code.SzextWrapU32:       one_k_szext_wrap_u32,
+	code.SzextWrapS32:       one_k_szext_wrap_s32,
+	code.BmskClampB32:       one_k_bmsk_clamp_b32,
+	code.BmskWrapB32:        one_k_bmsk_wrap_b32,
+	code.Dp4aU32U32:         one_k_dp4a_u32_u32,
+	code.Dp4aU32S32:         one_k_dp4a_u32_s32,
+	code.Dp4aS32U32:         one_k_dp4a_s32_u32,
+	code.Dp4aS32S32:         one_k_dp4a_s32_s32,
+	code.Dp2aLoU32U32:       one_k_dp2a_lo_u32_u32,
+	code.Dp2aLoU32S32:       one_k_dp2a_lo_u32_s32,
+	code.Dp2aLoS32U32:       one_k_dp2a_lo_s32_u32,
+	code.Dp2aLoS32S32:       one_k_dp2a_lo_s32_s32,
+	code.Dp2aHiU32U32:       one_k_dp2a_hi_u32_u32,
+	code.Dp2aHiU32S32:       one_k_dp2a_hi_u32_s32,
+	code.Dp2aHiS32U32:       one_k_dp2a_hi_s32_u32,
+	code.Dp2aHiS32S32:       one_k_dp2a_hi_s32_s32,
+	code.AddCcS32:           one_k_add_cc_s32,
+	code.AddCcU32:           one_k_add_cc_s32,
+	code.AddCcS64:           one_k_add_cc_s64,
+	code.AddCcU64:           one_k_add_cc_s64,
+	code.AddcS32:            one_k_addc_s32,
+	code.AddcU32:            one_k_addc_s32,
+	code.AddcS64:            one_k_addc_s64,
+	code.AddcU64:            one_k_addc_s64,
+	code.AddcCcS32:          one_k_addc_cc_s32,
+	code.AddcCcU32:          one_k_addc_cc_s32,
+	code.AddcCcS64:          one_k_addc_cc_s64,
+	code.AddcCcU64:          one_k_addc_cc_s64,
+	code.SubCcS32:           one_k_sub_cc_s32,
+	code.SubCcU32:           one_k_sub_cc_s32,
+	code.SubCcS64:           one_k_sub_cc_s64,
+	code.SubCcU64:           one_k_sub_cc_s64,
+	code.SubcS32:            one_k_subc_s32,
+	code.SubcU32:            one_k_subc_s32,
+	code.SubcS64:            one_k_subc_s64,
+	code.SubcU64:            one_k_subc_s64,
+	code.SubcCcS32:          one_k_subc_cc_s32,
+	code.SubcCcU32:          one_k_subc_cc_s32,
+	code.SubcCcS64:          one_k_subc_cc_s64,
+	code.SubcCcU64:          one_k_subc_cc_s64,
+	code.MadLoCcS32:         one_k_mad_lo_cc_s32,
+	code.MadLoCcU32:         one_k_mad_lo_cc_s32,
+	code.MadLoCcS64:         one_k_mad_lo_cc_s64,
+	code.MadLoCcU64:         one_k_mad_lo_cc_s64,
+	code.MadHiCcU32:         one_k_mad_hi_cc_u32,
+	code.MadHiCcS32:         one_k_mad_hi_cc_s32,
+	code.MadHiCcU64:         one_k_mad_hi_cc_u64,
+	code.MadHiCcS64:         one_k_mad_hi_cc_s64,
+	code.MadcLoS32:          one_k_madc_lo_s32,
+	code.MadcLoU32:          one_k_madc_lo_s32,
+	code.MadcLoS64:          one_k_madc_lo_s64,
+	code.MadcLoU64:          one_k_madc_lo_s64,
+	code.MadcHiU32:          one_k_madc_hi_u32,
+	code.MadcHiS32:          one_k_madc_hi_s32,
+	code.MadcHiU64:          one_k_madc_hi_u64,
+	code.MadcHiS64:          one_k_madc_hi_s64,
+	code.MadcLoCcS32:        one_k_madc_lo_cc_s32,
+	code.MadcLoCcU32:        one_k_madc_lo_cc_s32,
+	code.MadcLoCcS64:        one_k_madc_lo_cc_s64,
+	code.MadcLoCcU64:        one_k_madc_lo_cc_s64,
+	code.MadcHiCcU32:        one_k_madc_hi_cc_u32,
+	code.MadcHiCcS32:        one_k_madc_hi_cc_s32,
+	code.MadcHiCcU64:        one_k_madc_hi_cc_u64,
+	code.MadcHiCcS64:        one_k_madc_hi_cc_s64,
+	code.AndB16:             one_k_and_b16,
+	code.AndB32:             one_k_and_b32,
+	code.AndB64:             one_k_and_b64,
+	code.OrB16:              one_k_or_b16,
+	code.OrB32:              one_k_or_b32,
+	code.OrB64:              one_k_or_b64,
+	code.XorB16:             one_k_xor_b16,
+	code.XorB32:             one_k_xor_b32,
+	code.XorB64:             one_k_xor_b64,
+	code.NotB16:             one_k_not_b16,
+	code.NotB32:             one_k_not_b32,
+	code.NotB64:             one_k_not_b64,
+	code.CnotB16:            one_k_cnot_b16,
+	code.CnotB32:            one_k_cnot_b32,
+	code.CnotB64:            one_k_cnot_b64,
+	code.Lop3B32:            one_k_lop3_b32,
+	code.ShfLClampB32:       one_k_shf_l_clamp_b32,
+	code.ShfLWrapB32:        one_k_shf_l_wrap_b32,
+	code.ShfRClampB32:       one_k_shf_r_clamp_b32,
+	code.ShfRWrapB32:        one_k_shf_r_wrap_b32,
+	code.ShlB16:             one_k_shl_b16,
+	code.ShlB32:             one_k_shl_b32,
+	code.ShlB64:             one_k_shl_b64,
+	code.ShrB16:             one_k_shr_b16,
+	code.ShrU16:             one_k_shr_b16,
+	code.ShrB32:             one_k_shr_b32,
+	code.ShrU32:             one_k_shr_b32,
+	code.ShrB64:             one_k_shr_b64,
+	code.ShrU64:             one_k_shr_b64,
+	code.ShrS16:             one_k_shr_s16,
+	code.ShrS32:             one_k_shr_s32,
+	code.ShrS64:             one_k_shr_s64,
+	code.MovB32:             one_k_mov_b32,
+	code.MovB64:             one_k_mov_b64,
+	code.MovPred:            one_k_mov_pred,
+	code.AndPred:            one_k_and_pred,
+	code.OrPred:             one_k_or_pred,
+	code.XorPred:            one_k_xor_pred,
+	code.NotPred:            one_k_not_pred,
+	code.MaskU32:            one_k_mask_u32,
+	code.MaskF32:            one_k_mask_f32,
+	code.NonzeroB32:         one_k_nonzero_b32,
+	code.SelpB32:            one_k_selp_b32,
+	code.SelpB64:            one_k_selp_b64,
+	code.SlctB32S32:         one_k_slct_b32_s32,
+	code.SlctB64S32:         one_k_slct_b64_s32,
+	code.SlctB32F32:         one_k_slct_b32_f32,
+	code.SlctB64F32:         one_k_slct_b64_f32,
+	code.PrmtB32:            one_k_prmt_b32,
+	code.PrmtB32F4e:         one_k_prmt_b32_f4e,
+	code.PrmtB32B4e:         one_k_prmt_b32_b4e,
+	code.PrmtB32Rc8:         one_k_prmt_b32_rc8,
+	code.PrmtB32Ecl:         one_k_prmt_b32_ecl,
+	code.PrmtB32Ecr:         one_k_prmt_b32_ecr,
+	code.PrmtB32Rc16:        one_k_prmt_b32_rc16,
+	code.InsertB32:          one_k_insert_b32,
+	code.InsertB64:          one_k_insert_b64,
+	code.ExtractB32:         one_k_extract_b32,
+	code.ExtractB64:         one_k_extract_b64,
+	code.ZextB64:            one_k_zext_b64,
+	code.PackB64:            one_k_pack_b64,
+	code.PackB32:            one_k_pack_b32,
+	code.FloatF32:           one_k_float_f32,
+	code.FloatF64:           one_k_float_f64,
+	code.FloatF32x2:         one_k_float_f32x2,
+	code.ConvertB32B32:      one_k_convert_b32_b32,
+	code.ConvertB32B64:      one_k_convert_b32_b64,
+	code.ConvertB64B32:      one_k_convert_b64_b32,
+	code.ConvertB64B64:      one_k_convert_b64_b64,
+	code.CvtPack:            one_k_cvt_pack,
+	code.FtzF32:             one_k_ftz_f32,
+}
+
+func k_cmp_eq_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -548,16 +1059,16 @@ func k_cmp_eq_b16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_eq_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_eq_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_eq_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -576,16 +1087,16 @@ func k_cmp_eq_b32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_eq_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_eq_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_eq_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -604,16 +1115,16 @@ func k_cmp_eq_b64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_eq_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[uint64](a, b))), 0
 }
 
-func k_cmp_eq_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_eq_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -632,16 +1143,16 @@ func k_cmp_eq_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_eq_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_eq_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_eq_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -660,16 +1171,16 @@ func k_cmp_eq_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_eq_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_ne_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_ne_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -688,16 +1199,16 @@ func k_cmp_ne_b16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ne_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ne[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_ne_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_ne_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -716,16 +1227,16 @@ func k_cmp_ne_b32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ne_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ne[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_ne_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_ne_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -744,16 +1255,16 @@ func k_cmp_ne_b64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ne_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ne[uint64](a, b))), 0
 }
 
-func k_cmp_lt_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_lt_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -772,16 +1283,16 @@ func k_cmp_lt_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_lt_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_lt_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -800,16 +1311,16 @@ func k_cmp_lt_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_lt_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_lt_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -828,16 +1339,16 @@ func k_cmp_lt_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[uint64](a, b))), 0
 }
 
-func k_cmp_lt_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_lt_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -856,16 +1367,16 @@ func k_cmp_lt_s16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_lt_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_lt_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -884,16 +1395,16 @@ func k_cmp_lt_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_lt_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_lt_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -912,16 +1423,16 @@ func k_cmp_lt_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_lt_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_lt_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -940,16 +1451,16 @@ func k_cmp_lt_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_lt_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_lt_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -968,16 +1479,16 @@ func k_cmp_lt_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lt_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_le_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_le_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -996,16 +1507,16 @@ func k_cmp_le_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_le_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_le_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1024,16 +1535,16 @@ func k_cmp_le_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_le_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_le_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1052,16 +1563,16 @@ func k_cmp_le_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[uint64](a, b))), 0
 }
 
-func k_cmp_le_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_le_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1080,16 +1591,16 @@ func k_cmp_le_s16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_le_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_le_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1108,16 +1619,16 @@ func k_cmp_le_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_le_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_le_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1136,16 +1647,16 @@ func k_cmp_le_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_le_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_le_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1164,16 +1675,16 @@ func k_cmp_le_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_le_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_le_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1192,16 +1703,16 @@ func k_cmp_le_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_le_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_gt_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_gt_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1220,16 +1731,16 @@ func k_cmp_gt_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_gt_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_gt_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1248,16 +1759,16 @@ func k_cmp_gt_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_gt_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_gt_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1276,16 +1787,16 @@ func k_cmp_gt_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[uint64](a, b))), 0
 }
 
-func k_cmp_gt_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_gt_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1304,16 +1815,16 @@ func k_cmp_gt_s16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_gt_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_gt_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1332,16 +1843,16 @@ func k_cmp_gt_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_gt_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_gt_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1360,16 +1871,16 @@ func k_cmp_gt_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_gt_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_gt_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1388,16 +1899,16 @@ func k_cmp_gt_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_gt_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_gt_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1416,16 +1927,16 @@ func k_cmp_gt_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gt_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_ge_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_ge_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1444,16 +1955,16 @@ func k_cmp_ge_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_ge_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_ge_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1472,16 +1983,16 @@ func k_cmp_ge_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_ge_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_ge_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1500,16 +2011,16 @@ func k_cmp_ge_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[uint64](a, b))), 0
 }
 
-func k_cmp_ge_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_ge_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1528,16 +2039,16 @@ func k_cmp_ge_s16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_ge_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_ge_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1556,16 +2067,16 @@ func k_cmp_ge_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_ge_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_ge_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1584,16 +2095,16 @@ func k_cmp_ge_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_ge_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_ge_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1612,16 +2123,16 @@ func k_cmp_ge_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_ge_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_ge_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1640,16 +2151,16 @@ func k_cmp_ge_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ge_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_lo_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_lo_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1668,16 +2179,16 @@ func k_cmp_lo_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lo_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lo[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_lo_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1696,16 +2207,16 @@ func k_cmp_lo_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lo_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lo[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_lo_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_lo_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1724,16 +2235,16 @@ func k_cmp_lo_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_lo_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lo[uint64](a, b))), 0
 }
 
-func k_cmp_ls_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_ls_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1752,16 +2263,16 @@ func k_cmp_ls_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ls_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ls[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_ls_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_ls_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1780,16 +2291,16 @@ func k_cmp_ls_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ls_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ls[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_ls_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_ls_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1808,16 +2319,16 @@ func k_cmp_ls_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ls_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ls[uint64](a, b))), 0
 }
 
-func k_cmp_hi_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1836,16 +2347,16 @@ func k_cmp_hi_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hi[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_hi_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1864,16 +2375,16 @@ func k_cmp_hi_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hi[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_hi_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1892,16 +2403,16 @@ func k_cmp_hi_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hi[uint64](a, b))), 0
 }
 
-func k_cmp_hs_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_hs_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1920,16 +2431,16 @@ func k_cmp_hs_u16(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_hs_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hs[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_hs_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
+func k_cmp_hs_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1948,16 +2459,16 @@ func k_cmp_hs_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_hs_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hs[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_hs_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
+func k_cmp_hs_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1976,16 +2487,16 @@ func k_cmp_hs_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_hs_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hs[uint64](a, b))), 0
 }
 
-func k_cmp_ne_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_ne_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2004,16 +2515,16 @@ func k_cmp_ne_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ne_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neOrdered[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_ne_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_ne_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2032,16 +2543,16 @@ func k_cmp_ne_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ne_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neOrdered[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_equ_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_equ_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2060,16 +2571,16 @@ func k_cmp_equ_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_equ_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(equ[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_equ_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_equ_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2088,16 +2599,16 @@ func k_cmp_equ_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_equ_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(equ[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_neu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_neu_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2116,16 +2627,16 @@ func k_cmp_neu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_neu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_neu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_neu_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2144,16 +2655,16 @@ func k_cmp_neu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_neu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_ltu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_ltu_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2172,16 +2683,16 @@ func k_cmp_ltu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ltu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ltu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_ltu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_ltu_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2200,16 +2711,16 @@ func k_cmp_ltu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_ltu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ltu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_leu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_leu_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2228,16 +2739,16 @@ func k_cmp_leu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_leu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(leu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_leu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_leu_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2256,16 +2767,16 @@ func k_cmp_leu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_leu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(leu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_gtu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_gtu_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2284,16 +2795,16 @@ func k_cmp_gtu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gtu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gtu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_gtu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_gtu_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2312,16 +2823,16 @@ func k_cmp_gtu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_gtu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gtu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_geu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_geu_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2340,16 +2851,16 @@ func k_cmp_geu_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_geu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(geu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_geu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_geu_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2368,16 +2879,16 @@ func k_cmp_geu_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_geu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(geu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_num_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_num_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2396,16 +2907,16 @@ func k_cmp_num_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_num_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(num[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_num_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_num_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2424,16 +2935,16 @@ func k_cmp_num_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_num_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(num[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_nan_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
+func k_cmp_nan_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2452,16 +2963,16 @@ func k_cmp_nan_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_nan_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(nan[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_nan_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
+func k_cmp_nan_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2480,16 +2991,16 @@ func k_cmp_nan_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, o, m, t)
+	setPredicates(f, in, m, t)
 }
 
 func one_k_cmp_nan_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(nan[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cvt_s32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2507,9 +3018,9 @@ func one_k_cvt_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint32](uint32(a))), 0
 }
 
-func k_cvt_s32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := &f.R[o.D]
+func k_cvt_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2527,9 +3038,9 @@ func one_k_cvt_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, int32](int32(uint32(a)))), 0
 }
 
-func k_cvt_s32_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_cvt_s32_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2547,9 +3058,9 @@ func one_k_cvt_s32_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint64](a)), 0
 }
 
-func k_cvt_s64_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_cvt_s64_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2567,9 +3078,9 @@ func one_k_cvt_s64_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint32](uint32(a))), 0
 }
 
-func k_cvt_s64_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := &f.Q[o.D]
+func k_cvt_s64_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2587,9 +3098,9 @@ func one_k_cvt_s64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, int32](int32(uint32(a)))), 0
 }
 
-func k_cvt_s64_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.Q[o.D]
+func k_cvt_s64_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2607,9 +3118,9 @@ func one_k_cvt_s64_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint64](a)), 0
 }
 
-func k_cvt_s32_u8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s32_u8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2627,9 +3138,9 @@ func one_k_cvt_s32_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint8](uint8(uint32(a)))), 0
 }
 
-func k_cvt_s32_s8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s32_s8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2647,9 +3158,9 @@ func one_k_cvt_s32_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, int8](int8(uint32(a)))), 0
 }
 
-func k_cvt_s32_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s32_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2667,9 +3178,9 @@ func one_k_cvt_s32_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint16](uint16(uint32(a)))), 0
 }
 
-func k_cvt_s32_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s32_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2687,9 +3198,9 @@ func one_k_cvt_s32_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, int16](int16(uint32(a)))), 0
 }
 
-func k_cvt_s64_u8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_cvt_s64_u8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2707,9 +3218,9 @@ func one_k_cvt_s64_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint8](uint8(uint32(a)))), 0
 }
 
-func k_cvt_s64_s8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_cvt_s64_s8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2727,9 +3238,9 @@ func one_k_cvt_s64_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, int8](int8(uint32(a)))), 0
 }
 
-func k_cvt_s64_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_cvt_s64_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2747,9 +3258,9 @@ func one_k_cvt_s64_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint16](uint16(uint32(a)))), 0
 }
 
-func k_cvt_s64_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_cvt_s64_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2767,9 +3278,9 @@ func one_k_cvt_s64_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, int16](int16(uint32(a)))), 0
 }
 
-func k_cvt_s8_u8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s8_u8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2781,9 +3292,9 @@ func one_k_cvt_s8_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_s8_s8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s8_s8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2795,9 +3306,9 @@ func one_k_cvt_s8_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_s8_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s8_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2809,9 +3320,9 @@ func one_k_cvt_s8_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_s8_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s8_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2823,9 +3334,9 @@ func one_k_cvt_s8_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_s8_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s8_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2837,9 +3348,9 @@ func one_k_cvt_s8_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint32](uint32(a)))), 0
 }
 
-func k_cvt_s8_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_cvt_s8_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2851,9 +3362,9 @@ func one_k_cvt_s8_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint64](a))), 0
 }
 
-func k_cvt_s16_u8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s16_u8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2865,9 +3376,9 @@ func one_k_cvt_s16_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_s16_s8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s16_s8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2879,9 +3390,9 @@ func one_k_cvt_s16_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_s16_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s16_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2893,9 +3404,9 @@ func one_k_cvt_s16_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_s16_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s16_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2907,9 +3418,9 @@ func one_k_cvt_s16_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_s16_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cvt_s16_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2921,9 +3432,9 @@ func one_k_cvt_s16_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint32](uint32(a)))), 0
 }
 
-func k_cvt_s16_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_cvt_s16_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -2935,9 +3446,9 @@ func one_k_cvt_s16_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint64](a))), 0
 }
 
-func k_cvt_rn_f32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2955,9 +3466,9 @@ func one_k_cvt_rn_f32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int32](int32(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2975,9 +3486,9 @@ func one_k_cvt_rn_f32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint32](uint32(a)))), 0
 }
 
-func k_cvt_rn_f32_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -2995,9 +3506,9 @@ func one_k_cvt_rn_f32_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int64](int64(a)))), 0
 }
 
-func k_cvt_rn_f32_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3015,9 +3526,9 @@ func one_k_cvt_rn_f32_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint64](a))), 0
 }
 
-func k_cvt_rn_f32_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3035,9 +3546,9 @@ func one_k_cvt_rn_f32_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3055,9 +3566,9 @@ func one_k_cvt_rn_f32_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_u8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_u8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3075,9 +3586,9 @@ func one_k_cvt_rn_f32_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_s8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_s8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3095,9 +3606,9 @@ func one_k_cvt_rn_f32_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3115,9 +3626,9 @@ func one_k_cvt_rn_f64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int32](int32(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3135,9 +3646,9 @@ func one_k_cvt_rn_f64_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint32](uint32(a)))), 0
 }
 
-func k_cvt_rn_f64_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3155,9 +3666,9 @@ func one_k_cvt_rn_f64_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int64](int64(a)))), 0
 }
 
-func k_cvt_rn_f64_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3175,9 +3686,9 @@ func one_k_cvt_rn_f64_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint64](a))), 0
 }
 
-func k_cvt_rn_f64_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3195,9 +3706,9 @@ func one_k_cvt_rn_f64_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3215,9 +3726,9 @@ func one_k_cvt_rn_f64_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_u8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_u8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3235,9 +3746,9 @@ func one_k_cvt_rn_f64_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_s8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rn_f64_s8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3255,9 +3766,9 @@ func one_k_cvt_rn_f64_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_f64_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_f64_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3275,9 +3786,9 @@ func one_k_cvt_f64_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rn_f32_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3295,9 +3806,9 @@ func one_k_cvt_rn_f32_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32F64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rzi_s32_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rzi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3315,9 +3826,9 @@ func one_k_cvt_rzi_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtRziS32F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rzi_u32_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := &f.R[o.D]
+func k_cvt_rzi_u32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3335,9 +3846,9 @@ func one_k_cvt_rzi_u32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvtRziU32F32(math.Float32frombits(uint32(a)))), 0
 }
 
-func k_cvt_rzi_s32_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_rzi_s32_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3355,9 +3866,9 @@ func one_k_cvt_rzi_s32_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtRziS32F64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rzi_s64_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_cvt_rzi_s64_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3375,9 +3886,9 @@ func one_k_cvt_rzi_s64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(cvtRziS64F64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_f32_f16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3395,9 +3906,9 @@ func one_k_cvt_f32_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32F16(uint16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f16_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := &f.R[o.D]
+func k_cvt_rn_f16_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3415,9 +3926,9 @@ func one_k_cvt_rn_f16_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtF16F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_sat_f32_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cvt_sat_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3435,9 +3946,9 @@ func one_k_cvt_sat_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtSatF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_widen_s8_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_widen_s8_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3455,9 +3966,9 @@ func one_k_widen_s8_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(widenS8B16(int8(uint32(a))))), 0
 }
 
-func k_widen_s8_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_widen_s8_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3475,9 +3986,9 @@ func one_k_widen_s8_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB32[int8](int8(uint32(a)))), 0
 }
 
-func k_widen_s16_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_widen_s16_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3495,9 +4006,9 @@ func one_k_widen_s16_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB32[int16](int16(uint32(a)))), 0
 }
 
-func k_widen_s8_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_widen_s8_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3515,9 +4026,9 @@ func one_k_widen_s8_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[int8](int8(uint32(a)))), 0
 }
 
-func k_widen_s16_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_widen_s16_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3535,9 +4046,9 @@ func one_k_widen_s16_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[int16](int16(uint32(a)))), 0
 }
 
-func k_widen_s32_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := &f.Q[o.D]
+func k_widen_s32_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3555,9 +4066,9 @@ func one_k_widen_s32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[int32](int32(uint32(a)))), 0
 }
 
-func k_widen_u8_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_widen_u8_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3575,9 +4086,9 @@ func one_k_widen_u8_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[uint8](uint8(uint32(a)))), 0
 }
 
-func k_widen_u16_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_widen_u16_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3595,9 +4106,9 @@ func one_k_widen_u16_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[uint16](uint16(uint32(a)))), 0
 }
 
-func k_widen_u32_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_widen_u32_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3615,10 +4126,10 @@ func one_k_widen_u32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[uint32](uint32(a))), 0
 }
 
-func k_add_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_add_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3636,10 +4147,10 @@ func one_k_add_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(addF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_add_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_add_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3657,10 +4168,10 @@ func one_k_add_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(addF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_sub_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sub_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3678,10 +4189,10 @@ func one_k_sub_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(subF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_sub_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sub_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3699,10 +4210,10 @@ func one_k_sub_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(subF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_mul_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_mul_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3720,10 +4231,10 @@ func one_k_mul_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mulF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_mul_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_mul_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3741,11 +4252,11 @@ func one_k_mul_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mulFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_fma_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_fma_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3763,11 +4274,11 @@ func one_k_fma_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fmaF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
 }
 
-func k_fma_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_fma_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3785,10 +4296,10 @@ func one_k_fma_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fmaFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
 }
 
-func k_add_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_add_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3806,10 +4317,10 @@ func one_k_add_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(addF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_sub_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_sub_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3827,10 +4338,10 @@ func one_k_sub_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(subF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_mul_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_mul_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3848,11 +4359,11 @@ func one_k_mul_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(mulF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_fma_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_fma_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3870,10 +4381,10 @@ func one_k_fma_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(fmaF64(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)))), 0
 }
 
-func k_div_rn_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_div_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3891,10 +4402,10 @@ func one_k_div_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_rn_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_div_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3912,10 +4423,10 @@ func one_k_div_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_full_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_div_full_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3933,10 +4444,10 @@ func one_k_div_full_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divFullF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_full_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_div_full_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3954,10 +4465,10 @@ func one_k_div_full_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(divFullF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_div_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_div_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3975,10 +4486,10 @@ func one_k_div_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divApproxF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_div_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3996,10 +4507,10 @@ func one_k_div_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(divApproxF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_div_rn_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_div_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4017,9 +4528,9 @@ func one_k_div_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(divF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_rcp_rn_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_rcp_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4037,9 +4548,9 @@ func one_k_rcp_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rcpF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rcp_rn_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_rcp_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4057,9 +4568,9 @@ func one_k_rcp_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rcpFtzF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rcp_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_rcp_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4077,9 +4588,9 @@ func one_k_rcp_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rcpApproxF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rcp_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_rcp_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4097,9 +4608,9 @@ func one_k_rcp_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(rcpApproxF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_rcp_rn_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_rcp_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4117,9 +4628,9 @@ func one_k_rcp_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rcpF64(math.Float64frombits(a)))), 0
 }
 
-func k_rcp_approx_ftz_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_rcp_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4137,9 +4648,9 @@ func one_k_rcp_approx_ftz_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rcpApproxF64(math.Float64frombits(a)))), 0
 }
 
-func k_sqrt_rn_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sqrt_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4157,9 +4668,9 @@ func one_k_sqrt_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(sqrtF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_sqrt_rn_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sqrt_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4177,9 +4688,9 @@ func one_k_sqrt_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(sqrtF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_sqrt_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4197,9 +4708,9 @@ func one_k_sqrt_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(sqrtApproxF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_sqrt_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4217,9 +4728,9 @@ func one_k_sqrt_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(sqrtApproxF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_sqrt_rn_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_sqrt_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4237,9 +4748,9 @@ func one_k_sqrt_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(sqrtF64(math.Float64frombits(a)))), 0
 }
 
-func k_rsqrt_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_rsqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4257,9 +4768,9 @@ func one_k_rsqrt_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rsqrtF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rsqrt_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_rsqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4277,9 +4788,9 @@ func one_k_rsqrt_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(rsqrtF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_rsqrt_approx_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_rsqrt_approx_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4297,9 +4808,9 @@ func one_k_rsqrt_approx_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rsqrtF64(math.Float64frombits(a)))), 0
 }
 
-func k_rsqrt_approx_ftz_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_rsqrt_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4317,9 +4828,9 @@ func one_k_rsqrt_approx_ftz_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rsqrtFtzF64(math.Float64frombits(a)))), 0
 }
 
-func k_sin_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sin_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4337,9 +4848,9 @@ func one_k_sin_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(sinF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_sin_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_sin_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4357,9 +4868,9 @@ func one_k_sin_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(sinF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_cos_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cos_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4377,9 +4888,9 @@ func one_k_cos_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cosF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cos_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_cos_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4397,9 +4908,9 @@ func one_k_cos_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(cosF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_lg2_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_lg2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4417,9 +4928,9 @@ func one_k_lg2_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(lg2F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_lg2_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_lg2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4437,9 +4948,9 @@ func one_k_lg2_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(lg2F32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_ex2_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_ex2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4457,9 +4968,9 @@ func one_k_ex2_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(ex2F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_ex2_approx_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_ex2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4477,9 +4988,9 @@ func one_k_ex2_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(ex2F32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_tanh_approx_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_tanh_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4497,9 +5008,9 @@ func one_k_tanh_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(tanhF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_abs_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_abs_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4517,9 +5028,9 @@ func one_k_abs_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(absF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_abs_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_abs_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4537,9 +5048,9 @@ func one_k_abs_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(absF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_neg_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_neg_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4557,9 +5068,9 @@ func one_k_neg_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(negF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_neg_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_neg_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4577,9 +5088,9 @@ func one_k_neg_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(negF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_abs_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_abs_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4597,9 +5108,9 @@ func one_k_abs_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(absF64(math.Float64frombits(a)))), 0
 }
 
-func k_neg_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_neg_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4617,10 +5128,10 @@ func one_k_neg_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(negF64(math.Float64frombits(a)))), 0
 }
 
-func k_min_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_min_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4638,10 +5149,10 @@ func one_k_min_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(minF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_min_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_min_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4659,10 +5170,10 @@ func one_k_min_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(minF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_max_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_max_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4680,10 +5191,10 @@ func one_k_max_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(maxF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_max_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_max_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4701,10 +5212,10 @@ func one_k_max_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(maxF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_min_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_min_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4722,10 +5233,10 @@ func one_k_min_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(minF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_max_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_max_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4743,10 +5254,10 @@ func one_k_max_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(maxF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_copysign_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_copysign_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4764,10 +5275,10 @@ func one_k_copysign_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(copysignF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_copysign_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_copysign_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4785,8 +5296,8 @@ func one_k_copysign_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(copysignF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_testp_finite_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
+func k_testp_finite_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4795,15 +5306,15 @@ func k_testp_finite_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_finite_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "finite"))), 0
 }
 
-func k_testp_infinite_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
+func k_testp_infinite_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4812,15 +5323,15 @@ func k_testp_infinite_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_infinite_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "infinite"))), 0
 }
 
-func k_testp_number_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
+func k_testp_number_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4829,15 +5340,15 @@ func k_testp_number_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_number_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "number"))), 0
 }
 
-func k_testp_notanumber_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
+func k_testp_notanumber_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4846,15 +5357,15 @@ func k_testp_notanumber_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_notanumber_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "notanumber"))), 0
 }
 
-func k_testp_normal_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
+func k_testp_normal_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4863,15 +5374,15 @@ func k_testp_normal_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_normal_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "normal"))), 0
 }
 
-func k_testp_subnormal_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
+func k_testp_subnormal_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4880,15 +5391,15 @@ func k_testp_subnormal_f32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_subnormal_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "subnormal"))), 0
 }
 
-func k_testp_finite_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
+func k_testp_finite_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4897,15 +5408,15 @@ func k_testp_finite_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_finite_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "finite"))), 0
 }
 
-func k_testp_infinite_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
+func k_testp_infinite_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4914,15 +5425,15 @@ func k_testp_infinite_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_infinite_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "infinite"))), 0
 }
 
-func k_testp_number_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
+func k_testp_number_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4931,15 +5442,15 @@ func k_testp_number_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_number_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "number"))), 0
 }
 
-func k_testp_notanumber_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
+func k_testp_notanumber_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4948,15 +5459,15 @@ func k_testp_notanumber_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_notanumber_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "notanumber"))), 0
 }
 
-func k_testp_normal_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
+func k_testp_normal_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4965,15 +5476,15 @@ func k_testp_normal_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_normal_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "normal"))), 0
 }
 
-func k_testp_subnormal_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
+func k_testp_subnormal_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -4982,17 +5493,17 @@ func k_testp_subnormal_f64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_testp_subnormal_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "subnormal"))), 0
 }
 
-func k_add_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_add_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5010,10 +5521,10 @@ func one_k_add_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(add[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_add_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_add_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5031,10 +5542,10 @@ func one_k_add_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(add[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_add_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_add_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5052,10 +5563,10 @@ func one_k_add_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(add[uint64](a, b)), 0
 }
 
-func k_add_sat_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_add_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5073,10 +5584,10 @@ func one_k_add_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(addSat(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_add_s16x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_add_s16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5088,10 +5599,10 @@ func one_k_add_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(add2(uint32(a), uint32(b))), 0
 }
 
-func k_sub_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_sub_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5109,10 +5620,10 @@ func one_k_sub_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(sub[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_sub_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_sub_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5130,10 +5641,10 @@ func one_k_sub_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sub[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_sub_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_sub_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5151,10 +5662,10 @@ func one_k_sub_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sub[uint64](a, b)), 0
 }
 
-func k_sub_sat_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_sub_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5172,10 +5683,10 @@ func one_k_sub_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(subSat(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul_lo_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5193,10 +5704,10 @@ func one_k_mul_lo_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulLo[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_mul_lo_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5214,10 +5725,10 @@ func one_k_mul_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulLo[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_mul_lo_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_mul_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5235,10 +5746,10 @@ func one_k_mul_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulLo[uint64](a, b)), 0
 }
 
-func k_mul_wide_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5256,10 +5767,10 @@ func one_k_mul_wide_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulWide[uint16, uint32](uint16(uint32(a)), uint16(uint32(b)))), 0
 }
 
-func k_mul_wide_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mul_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5277,10 +5788,10 @@ func one_k_mul_wide_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulWide[int16, int32](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_mul_wide_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.Q[o.D]
+func k_mul_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5298,10 +5809,10 @@ func one_k_mul_wide_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulWide[uint32, uint64](uint32(a), uint32(b))), 0
 }
 
-func k_mul_wide_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_mul_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5319,10 +5830,10 @@ func one_k_mul_wide_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(mulWide[int32, int64](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul_hi_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5340,10 +5851,10 @@ func one_k_mul_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulHi[uint16, uint32](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_mul_hi_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5361,10 +5872,10 @@ func one_k_mul_hi_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(mulHi[int16, int32](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_mul_hi_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5382,10 +5893,10 @@ func one_k_mul_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulHi[uint32, uint64](uint32(a), uint32(b))), 0
 }
 
-func k_mul_hi_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mul_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5403,10 +5914,10 @@ func one_k_mul_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulHi[int32, int64](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul_hi_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_mul_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5424,10 +5935,10 @@ func one_k_mul_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulHiU64(a, b)), 0
 }
 
-func k_mul_hi_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_mul_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5445,11 +5956,11 @@ func one_k_mul_hi_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(mulHiS64(int64(a), int64(b)))), 0
 }
 
-func k_mad_lo_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5467,11 +5978,11 @@ func one_k_mad_lo_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madLo[uint16](uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c))))), 0
 }
 
-func k_mad_lo_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5489,11 +6000,11 @@ func one_k_mad_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madLo[uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad_lo_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_mad_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5511,11 +6022,11 @@ func one_k_mad_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madLo[uint64](a, b, c)), 0
 }
 
-func k_mad_wide_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5533,11 +6044,11 @@ func one_k_mad_wide_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madWide[uint16, uint32](uint16(uint32(a)), uint16(uint32(b)), uint32(c))), 0
 }
 
-func k_mad_wide_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mad_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5555,11 +6066,11 @@ func one_k_mad_wide_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madWide[int16, int32](int16(uint32(a)), int16(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad_wide_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_mad_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5577,11 +6088,11 @@ func one_k_mad_wide_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madWide[uint32, uint64](uint32(a), uint32(b), c)), 0
 }
 
-func k_mad_wide_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_mad_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5599,11 +6110,11 @@ func one_k_mad_wide_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(madWide[int32, int64](int32(uint32(a)), int32(uint32(b)), int64(c)))), 0
 }
 
-func k_mad_hi_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5615,11 +6126,11 @@ func one_k_mad_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madHi[uint16, uint32](uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c))))), 0
 }
 
-func k_mad_hi_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5631,11 +6142,11 @@ func one_k_mad_hi_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(madHi[int16, int32](int16(uint32(a)), int16(uint32(b)), int16(uint32(c)))))), 0
 }
 
-func k_mad_hi_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5647,11 +6158,11 @@ func one_k_mad_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madHi[uint32, uint64](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad_hi_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mad_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5663,11 +6174,11 @@ func one_k_mad_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madHi[int32, int64](int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad_hi_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_mad_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5679,11 +6190,11 @@ func one_k_mad_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madHiU64(a, b, c)), 0
 }
 
-func k_mad_hi_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_mad_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5695,11 +6206,11 @@ func one_k_mad_hi_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(madHiS64(int64(a), int64(b), int64(c)))), 0
 }
 
-func k_mad_hi_sat_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mad_hi_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5711,10 +6222,10 @@ func one_k_mad_hi_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madHiSat(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mul24_lo_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5732,10 +6243,10 @@ func one_k_mul24_lo_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mul24LoU(uint32(a), uint32(b))), 0
 }
 
-func k_mul24_lo_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mul24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5753,10 +6264,10 @@ func one_k_mul24_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mul24LoS(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul24_hi_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_mul24_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5768,10 +6279,10 @@ func one_k_mul24_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mul24HiU(uint32(a), uint32(b))), 0
 }
 
-func k_mul24_hi_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mul24_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5783,11 +6294,11 @@ func one_k_mul24_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mul24HiS(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mad24_lo_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5805,11 +6316,11 @@ func one_k_mad24_lo_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mad24LoU(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad24_lo_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mad24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5827,11 +6338,11 @@ func one_k_mad24_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mad24LoS(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad24_hi_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad24_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5843,11 +6354,11 @@ func one_k_mad24_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mad24HiU(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad24_hi_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mad24_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5859,11 +6370,11 @@ func one_k_mad24_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mad24HiS(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad24_hi_sat_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_mad24_hi_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5875,11 +6386,11 @@ func one_k_mad24_hi_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mad24HiSat(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_sad_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_sad_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5897,11 +6408,11 @@ func one_k_sad_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(sad[uint16](uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c))))), 0
 }
 
-func k_sad_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_sad_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5919,11 +6430,11 @@ func one_k_sad_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sad[uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_sad_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_sad_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5941,11 +6452,11 @@ func one_k_sad_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sad[uint64](a, b, c)), 0
 }
 
-func k_sad_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_sad_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5963,11 +6474,11 @@ func one_k_sad_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(sad[int16](int16(uint32(a)), int16(uint32(b)), int16(uint32(c)))))), 0
 }
 
-func k_sad_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_sad_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5985,11 +6496,11 @@ func one_k_sad_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(sad[int32](int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_sad_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_sad_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6007,10 +6518,10 @@ func one_k_sad_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(sad[int64](int64(a), int64(b), int64(c)))), 0
 }
 
-func k_div_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_div_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6028,10 +6539,10 @@ func one_k_div_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(div[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_div_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_div_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6049,10 +6560,10 @@ func one_k_div_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(div[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_div_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_div_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6070,10 +6581,10 @@ func one_k_div_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(div[uint64](a, b)), 0
 }
 
-func k_div_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_div_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6091,10 +6602,10 @@ func one_k_div_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(div[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_div_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_div_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6112,10 +6623,10 @@ func one_k_div_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(div[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_div_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_div_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6133,10 +6644,10 @@ func one_k_div_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(div[int64](int64(a), int64(b)))), 0
 }
 
-func k_rem_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_rem_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6154,10 +6665,10 @@ func one_k_rem_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(rem[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_rem_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_rem_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6175,10 +6686,10 @@ func one_k_rem_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(rem[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_rem_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_rem_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6196,10 +6707,10 @@ func one_k_rem_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(rem[uint64](a, b)), 0
 }
 
-func k_rem_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_rem_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6217,10 +6728,10 @@ func one_k_rem_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(rem[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_rem_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_rem_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6238,10 +6749,10 @@ func one_k_rem_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(rem[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_rem_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_rem_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6259,9 +6770,9 @@ func one_k_rem_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(rem[int64](int64(a), int64(b)))), 0
 }
 
-func k_abs_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_abs_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6279,9 +6790,9 @@ func one_k_abs_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(abs[int16](int16(uint32(a)))))), 0
 }
 
-func k_abs_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_abs_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6299,9 +6810,9 @@ func one_k_abs_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(abs[int32](int32(uint32(a))))), 0
 }
 
-func k_abs_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_abs_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6319,9 +6830,9 @@ func one_k_abs_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(abs[int64](int64(a)))), 0
 }
 
-func k_neg_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_neg_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6339,9 +6850,9 @@ func one_k_neg_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(neg[int16](int16(uint32(a)))))), 0
 }
 
-func k_neg_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_neg_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6359,9 +6870,9 @@ func one_k_neg_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(neg[int32](int32(uint32(a))))), 0
 }
 
-func k_neg_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_neg_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6379,10 +6890,10 @@ func one_k_neg_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(neg[int64](int64(a)))), 0
 }
 
-func k_min_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_min_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6400,10 +6911,10 @@ func one_k_min_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(minimum[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_min_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_min_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6421,10 +6932,10 @@ func one_k_min_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minimum[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_min_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_min_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6442,10 +6953,10 @@ func one_k_min_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minimum[uint64](a, b)), 0
 }
 
-func k_min_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_min_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6463,10 +6974,10 @@ func one_k_min_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(minimum[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_min_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_min_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6484,10 +6995,10 @@ func one_k_min_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(minimum[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_min_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_min_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6505,10 +7016,10 @@ func one_k_min_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(minimum[int64](int64(a), int64(b)))), 0
 }
 
-func k_min_relu_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_min_relu_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6520,10 +7031,10 @@ func one_k_min_relu_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(minRelu(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_min_u16x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_min_u16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6535,10 +7046,10 @@ func one_k_min_u16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minU2(uint32(a), uint32(b))), 0
 }
 
-func k_min_s16x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_min_s16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6550,10 +7061,10 @@ func one_k_min_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minS2(uint32(a), uint32(b))), 0
 }
 
-func k_min_relu_s16x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_min_relu_s16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6565,10 +7076,10 @@ func one_k_min_relu_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minReluS2(uint32(a), uint32(b))), 0
 }
 
-func k_max_u16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_max_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6586,10 +7097,10 @@ func one_k_max_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(maximum[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_max_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_max_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6607,10 +7118,10 @@ func one_k_max_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maximum[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_max_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_max_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6628,10 +7139,10 @@ func one_k_max_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maximum[uint64](a, b)), 0
 }
 
-func k_max_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_max_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6649,10 +7160,10 @@ func one_k_max_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(maximum[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_max_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_max_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6670,10 +7181,10 @@ func one_k_max_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(maximum[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_max_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_max_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6691,10 +7202,10 @@ func one_k_max_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(maximum[int64](int64(a), int64(b)))), 0
 }
 
-func k_max_relu_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_max_relu_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6706,10 +7217,10 @@ func one_k_max_relu_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(maxRelu(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_max_u16x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_max_u16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6721,10 +7232,10 @@ func one_k_max_u16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maxU2(uint32(a), uint32(b))), 0
 }
 
-func k_max_s16x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_max_s16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6736,10 +7247,10 @@ func one_k_max_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maxS2(uint32(a), uint32(b))), 0
 }
 
-func k_max_relu_s16x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_max_relu_s16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6751,9 +7262,9 @@ func one_k_max_relu_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maxReluS2(uint32(a), uint32(b))), 0
 }
 
-func k_popc_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_popc_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6771,9 +7282,9 @@ func one_k_popc_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(popc32(uint32(a))), 0
 }
 
-func k_popc_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_popc_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6791,9 +7302,9 @@ func one_k_popc_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(popc64(a)), 0
 }
 
-func k_clz_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_clz_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6811,9 +7322,9 @@ func one_k_clz_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(clz32(uint32(a))), 0
 }
 
-func k_clz_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_clz_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6831,9 +7342,9 @@ func one_k_clz_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(clz64(a)), 0
 }
 
-func k_bfind_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_bfind_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6845,9 +7356,9 @@ func one_k_bfind_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[uint32](uint32(a))), 0
 }
 
-func k_bfind_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_bfind_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6859,9 +7370,9 @@ func one_k_bfind_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[uint64](a)), 0
 }
 
-func k_bfind_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := &f.R[o.D]
+func k_bfind_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6873,9 +7384,9 @@ func one_k_bfind_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[int32](int32(uint32(a)))), 0
 }
 
-func k_bfind_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	d := &f.R[o.D]
+func k_bfind_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6887,9 +7398,9 @@ func one_k_bfind_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[int64](int64(a))), 0
 }
 
-func k_bfind_shiftamt_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_bfind_shiftamt_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6901,9 +7412,9 @@ func one_k_bfind_shiftamt_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[uint32](uint32(a))), 0
 }
 
-func k_bfind_shiftamt_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_bfind_shiftamt_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6915,9 +7426,9 @@ func one_k_bfind_shiftamt_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[uint64](a)), 0
 }
 
-func k_bfind_shiftamt_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	d := &f.R[o.D]
+func k_bfind_shiftamt_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6929,9 +7440,9 @@ func one_k_bfind_shiftamt_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[int32](int32(uint32(a)))), 0
 }
 
-func k_bfind_shiftamt_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	d := &f.R[o.D]
+func k_bfind_shiftamt_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6943,11 +7454,11 @@ func one_k_bfind_shiftamt_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[int64](int64(a))), 0
 }
 
-func k_fns_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := &f.R[o.D]
+func k_fns_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6959,9 +7470,9 @@ func one_k_fns_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(fns(uint32(a), uint32(b), int32(uint32(c)))), 0
 }
 
-func k_brev_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_brev_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6979,9 +7490,9 @@ func one_k_brev_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(brev32(uint32(a))), 0
 }
 
-func k_brev_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.Q[o.D]
+func k_brev_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6999,11 +7510,11 @@ func one_k_brev_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(brev64(a)), 0
 }
 
-func k_bfe_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_bfe_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7021,11 +7532,11 @@ func one_k_bfe_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfeU[uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_bfe_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.Q[o.D]
+func k_bfe_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7043,11 +7554,11 @@ func one_k_bfe_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfeU[uint64](a, uint32(b), uint32(c))), 0
 }
 
-func k_bfe_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_bfe_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7065,11 +7576,11 @@ func one_k_bfe_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(bfeS[int32](int32(uint32(a)), uint32(b), uint32(c)))), 0
 }
 
-func k_bfe_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_bfe_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7087,12 +7598,12 @@ func one_k_bfe_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(bfeS[int64](int64(a), uint32(b), uint32(c)))), 0
 }
 
-func k_bfi_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	e := f.Src32(o.E)
-	d := &f.R[o.D]
+func k_bfi_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.Src32(in.E)
+	d := &f.R[in.D]
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7110,12 +7621,12 @@ func one_k_bfi_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfi[uint32](uint32(a), uint32(b), uint32(c), uint32(e))), 0
 }
 
-func k_bfi_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src32(o.C)
-	e := f.Src32(o.E)
-	d := &f.Q[o.D]
+func k_bfi_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src32(in.C)
+	e := f.Src32(in.E)
+	d := &f.Q[in.D]
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7133,10 +7644,10 @@ func one_k_bfi_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfi[uint64](a, b, uint32(c), uint32(e))), 0
 }
 
-func k_szext_clamp_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_szext_clamp_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7148,10 +7659,10 @@ func one_k_szext_clamp_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(szext[uint32](uint32(a), uint32(b), "clamp")), 0
 }
 
-func k_szext_clamp_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := f.Src32(o.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_szext_clamp_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := f.Src32(in.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7163,10 +7674,10 @@ func one_k_szext_clamp_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(szext[int32](int32(uint32(a)), uint32(b), "clamp"))), 0
 }
 
-func k_szext_wrap_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_szext_wrap_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7178,10 +7689,10 @@ func one_k_szext_wrap_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(szext[uint32](uint32(a), uint32(b), "wrap")), 0
 }
 
-func k_szext_wrap_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := f.Src32(o.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_szext_wrap_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := f.Src32(in.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7193,10 +7704,10 @@ func one_k_szext_wrap_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(szext[int32](int32(uint32(a)), uint32(b), "wrap"))), 0
 }
 
-func k_bmsk_clamp_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_bmsk_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7208,10 +7719,10 @@ func one_k_bmsk_clamp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bmskClamp(uint32(a), uint32(b))), 0
 }
 
-func k_bmsk_wrap_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_bmsk_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7223,11 +7734,11 @@ func one_k_bmsk_wrap_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bmskWrap(uint32(a), uint32(b))), 0
 }
 
-func k_dp4a_u32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp4a_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7239,11 +7750,11 @@ func one_k_dp4a_u32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[uint32, uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_dp4a_u32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp4a_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7255,11 +7766,11 @@ func one_k_dp4a_u32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[uint32, int32](uint32(a), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp4a_s32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp4a_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7271,11 +7782,11 @@ func one_k_dp4a_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[int32, uint32](int32(uint32(a)), uint32(b), uint32(c))), 0
 }
 
-func k_dp4a_s32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp4a_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7287,11 +7798,11 @@ func one_k_dp4a_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[int32, int32](int32(uint32(a)), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_lo_u32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_lo_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7303,11 +7814,11 @@ func one_k_dp2a_lo_u32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[uint32, uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_lo_u32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_lo_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7319,11 +7830,11 @@ func one_k_dp2a_lo_u32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[uint32, int32](uint32(a), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_lo_s32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_lo_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7335,11 +7846,11 @@ func one_k_dp2a_lo_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[int32, uint32](int32(uint32(a)), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_lo_s32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_lo_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7351,11 +7862,11 @@ func one_k_dp2a_lo_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[int32, int32](int32(uint32(a)), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_hi_u32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_hi_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7367,11 +7878,11 @@ func one_k_dp2a_hi_u32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[uint32, uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_hi_u32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_hi_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7383,11 +7894,11 @@ func one_k_dp2a_hi_u32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[uint32, int32](uint32(a), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_hi_s32_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_hi_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7399,11 +7910,11 @@ func one_k_dp2a_hi_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[int32, uint32](int32(uint32(a)), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_hi_s32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_dp2a_hi_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7415,10 +7926,10 @@ func one_k_dp2a_hi_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[int32, int32](int32(uint32(a)), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_add_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_add_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7429,7 +7940,7 @@ func k_add_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_add_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7437,10 +7948,10 @@ func one_k_add_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_add_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_add_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7451,7 +7962,7 @@ func k_add_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_add_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7459,11 +7970,11 @@ func one_k_add_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_addc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.SrcP(o.C)
-	d := &f.R[o.D]
+func k_addc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.SrcP(in.C)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7481,11 +7992,11 @@ func one_k_addc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(addc32(uint32(a), uint32(b), c != 0)), 0
 }
 
-func k_addc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.SrcP(o.C)
-	d := &f.Q[o.D]
+func k_addc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.SrcP(in.C)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7503,11 +8014,11 @@ func one_k_addc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(addc64(a, b, c != 0)), 0
 }
 
-func k_addc_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.SrcP(o.C)
-	d := &f.R[o.D]
+func k_addc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.SrcP(in.C)
+	d := &f.R[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7518,7 +8029,7 @@ func k_addc_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_addc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7526,11 +8037,11 @@ func one_k_addc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_addc_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.SrcP(o.C)
-	d := &f.Q[o.D]
+func k_addc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.SrcP(in.C)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7541,7 +8052,7 @@ func k_addc_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_addc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7549,10 +8060,10 @@ func one_k_addc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_sub_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_sub_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7563,7 +8074,7 @@ func k_sub_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_sub_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7571,10 +8082,10 @@ func one_k_sub_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_sub_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_sub_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7585,7 +8096,7 @@ func k_sub_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_sub_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7593,11 +8104,11 @@ func one_k_sub_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_subc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.SrcP(o.C)
-	d := &f.R[o.D]
+func k_subc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.SrcP(in.C)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7615,11 +8126,11 @@ func one_k_subc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(subc32(uint32(a), uint32(b), c != 0)), 0
 }
 
-func k_subc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.SrcP(o.C)
-	d := &f.Q[o.D]
+func k_subc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.SrcP(in.C)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7637,11 +8148,11 @@ func one_k_subc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(subc64(a, b, c != 0)), 0
 }
 
-func k_subc_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.SrcP(o.C)
-	d := &f.R[o.D]
+func k_subc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.SrcP(in.C)
+	d := &f.R[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7652,7 +8163,7 @@ func k_subc_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_subc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7660,11 +8171,11 @@ func one_k_subc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_subc_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.SrcP(o.C)
-	d := &f.Q[o.D]
+func k_subc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.SrcP(in.C)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7675,7 +8186,7 @@ func k_subc_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_subc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7683,11 +8194,11 @@ func one_k_subc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_lo_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7698,7 +8209,7 @@ func k_mad_lo_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_mad_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7706,11 +8217,11 @@ func one_k_mad_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_lo_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_mad_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7721,7 +8232,7 @@ func k_mad_lo_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_mad_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7729,11 +8240,11 @@ func one_k_mad_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7744,7 +8255,7 @@ func k_mad_hi_cc_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_mad_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7752,11 +8263,11 @@ func one_k_mad_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_mad_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7767,7 +8278,7 @@ func k_mad_hi_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_mad_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7775,11 +8286,11 @@ func one_k_mad_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_mad_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7790,7 +8301,7 @@ func k_mad_hi_cc_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_mad_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7798,11 +8309,11 @@ func one_k_mad_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_mad_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7813,7 +8324,7 @@ func k_mad_hi_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_mad_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7821,12 +8332,12 @@ func one_k_mad_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_lo_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	e := f.SrcP(o.E)
-	d := &f.R[o.D]
+func k_madc_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7844,12 +8355,12 @@ func one_k_madc_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcLo32(uint32(a), uint32(b), uint32(c), e != 0)), 0
 }
 
-func k_madc_lo_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	e := f.SrcP(o.E)
-	d := &f.Q[o.D]
+func k_madc_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	e := f.SrcP(in.E)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7867,12 +8378,12 @@ func one_k_madc_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcLo64(a, b, c, e != 0)), 0
 }
 
-func k_madc_hi_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	e := f.SrcP(o.E)
-	d := &f.R[o.D]
+func k_madc_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7890,12 +8401,12 @@ func one_k_madc_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiU32(uint32(a), uint32(b), uint32(c), e != 0)), 0
 }
 
-func k_madc_hi_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	e := f.SrcP(o.E)
-	d := &f.R[o.D]
+func k_madc_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7913,12 +8424,12 @@ func one_k_madc_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiS32(int32(uint32(a)), int32(uint32(b)), uint32(c), e != 0)), 0
 }
 
-func k_madc_hi_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	e := f.SrcP(o.E)
-	d := &f.Q[o.D]
+func k_madc_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	e := f.SrcP(in.E)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7936,12 +8447,12 @@ func one_k_madc_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiU64(a, b, c, e != 0)), 0
 }
 
-func k_madc_hi_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	c := f.Src64(o.C)
-	e := f.SrcP(o.E)
-	d := &f.Q[o.D]
+func k_madc_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	c := f.Src64(in.C)
+	e := f.SrcP(in.E)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7959,12 +8470,12 @@ func one_k_madc_hi_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiS64(int64(a), int64(b), c, e != 0)), 0
 }
 
-func k_madc_lo_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	e := f.SrcP(o.E)
-	d := &f.R[o.D]
+func k_madc_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7975,7 +8486,7 @@ func k_madc_lo_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_madc_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -7983,12 +8494,12 @@ func one_k_madc_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_lo_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	e := f.SrcP(o.E)
-	d := &f.Q[o.D]
+func k_madc_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	e := f.SrcP(in.E)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -7999,7 +8510,7 @@ func k_madc_lo_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_madc_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -8007,12 +8518,12 @@ func one_k_madc_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	e := f.SrcP(o.E)
-	d := &f.R[o.D]
+func k_madc_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8023,7 +8534,7 @@ func k_madc_hi_cc_u32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_madc_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -8031,12 +8542,12 @@ func one_k_madc_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.B)))
-	c := f.Src32(o.C)
-	e := f.SrcP(o.E)
-	d := &f.R[o.D]
+func k_madc_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8047,7 +8558,7 @@ func k_madc_hi_cc_s32(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_madc_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -8055,12 +8566,12 @@ func one_k_madc_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_u64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	e := f.SrcP(o.E)
-	d := &f.Q[o.D]
+func k_madc_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	e := f.SrcP(in.E)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8071,7 +8582,7 @@ func k_madc_hi_cc_u64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_madc_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -8079,12 +8590,12 @@ func one_k_madc_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.B)))
-	c := f.Src64(o.C)
-	e := f.SrcP(o.E)
-	d := &f.Q[o.D]
+func k_madc_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+	c := f.Src64(in.C)
+	e := f.SrcP(in.E)
+	d := &f.Q[in.D]
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8095,7 +8606,7 @@ func k_madc_hi_cc_s64(f *regfile.File, o *regfile.Operands, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(o.F, m, t)
+	f.SetP(in.F, m, t)
 }
 
 func one_k_madc_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -8103,10 +8614,10 @@ func one_k_madc_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_and_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_and_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8124,10 +8635,10 @@ func one_k_and_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(and[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_and_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_and_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8145,10 +8656,10 @@ func one_k_and_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(and[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_and_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_and_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8166,10 +8677,10 @@ func one_k_and_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(and[uint64](a, b)), 0
 }
 
-func k_or_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_or_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8187,10 +8698,10 @@ func one_k_or_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(or[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_or_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_or_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8208,10 +8719,10 @@ func one_k_or_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(or[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_or_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_or_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8229,10 +8740,10 @@ func one_k_or_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(or[uint64](a, b)), 0
 }
 
-func k_xor_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_xor_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8250,10 +8761,10 @@ func one_k_xor_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(xor[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_xor_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_xor_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8271,10 +8782,10 @@ func one_k_xor_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(xor[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_xor_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	d := &f.Q[o.D]
+func k_xor_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8292,9 +8803,9 @@ func one_k_xor_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(xor[uint64](a, b)), 0
 }
 
-func k_not_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_not_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8312,9 +8823,9 @@ func one_k_not_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(not[uint16](uint16(uint32(a))))), 0
 }
 
-func k_not_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_not_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8332,9 +8843,9 @@ func one_k_not_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(not[uint32](uint32(a))), 0
 }
 
-func k_not_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.Q[o.D]
+func k_not_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8352,9 +8863,9 @@ func one_k_not_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(not[uint64](a)), 0
 }
 
-func k_cnot_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cnot_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8372,9 +8883,9 @@ func one_k_cnot_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cnot[uint16](uint16(uint32(a))))), 0
 }
 
-func k_cnot_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_cnot_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8392,9 +8903,9 @@ func one_k_cnot_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cnot[uint32](uint32(a))), 0
 }
 
-func k_cnot_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.Q[o.D]
+func k_cnot_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8412,21 +8923,21 @@ func one_k_cnot_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cnot[uint64](a)), 0
 }
 
-func k_lop3_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_lop3_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = lop3(a[i], b[i], c[i], o.Imm)
+			d[i] = lop3(a[i], b[i], c[i], in.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = lop3(a[i], b[i], c[i], o.Imm)
+		d[i] = lop3(a[i], b[i], c[i], in.Imm)
 	}
 }
 
@@ -8434,11 +8945,11 @@ func one_k_lop3_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(lop3(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_shf_l_clamp_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_shf_l_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8456,11 +8967,11 @@ func one_k_shf_l_clamp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfLClamp(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shf_l_wrap_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_shf_l_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8478,11 +8989,11 @@ func one_k_shf_l_wrap_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfLWrap(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shf_r_clamp_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_shf_r_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8500,11 +9011,11 @@ func one_k_shf_r_clamp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfRClamp(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shf_r_wrap_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_shf_r_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8522,10 +9033,10 @@ func one_k_shf_r_wrap_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfRWrap(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shl_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_shl_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8543,10 +9054,10 @@ func one_k_shl_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(shl[uint16](uint16(uint32(a)), uint32(b)))), 0
 }
 
-func k_shl_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_shl_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8564,10 +9075,10 @@ func one_k_shl_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shl[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_shl_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src32(o.B)
-	d := &f.Q[o.D]
+func k_shl_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src32(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8585,10 +9096,10 @@ func one_k_shl_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shl[uint64](a, uint32(b))), 0
 }
 
-func k_shr_b16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_shr_b16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8606,10 +9117,10 @@ func one_k_shr_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(shr[uint16](uint16(uint32(a)), uint32(b)))), 0
 }
 
-func k_shr_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_shr_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8627,10 +9138,10 @@ func one_k_shr_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shr[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_shr_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src32(o.B)
-	d := &f.Q[o.D]
+func k_shr_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src32(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8648,10 +9159,10 @@ func one_k_shr_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shr[uint64](a, uint32(b))), 0
 }
 
-func k_shr_s16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_shr_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8669,10 +9180,10 @@ func one_k_shr_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(shr[int16](int16(uint32(a)), uint32(b))))), 0
 }
 
-func k_shr_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.A)))
-	b := f.Src32(o.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[o.D]))
+func k_shr_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
+	b := f.Src32(in.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8690,10 +9201,10 @@ func one_k_shr_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(shr[int32](int32(uint32(a)), uint32(b)))), 0
 }
 
-func k_shr_s64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(o.A)))
-	b := f.Src32(o.B)
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[o.D]))
+func k_shr_s64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
+	b := f.Src32(in.B)
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8711,9 +9222,9 @@ func one_k_shr_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(shr[int64](int64(a), uint32(b)))), 0
 }
 
-func k_mov_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_mov_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8731,9 +9242,9 @@ func one_k_mov_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mov[uint32](uint32(a))), 0
 }
 
-func k_mov_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.Q[o.D]
+func k_mov_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8751,8 +9262,8 @@ func one_k_mov_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mov[uint64](a)), 0
 }
 
-func k_mov_pred(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.SrcP(o.A)
+func k_mov_pred(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.SrcP(in.A)
 	var t uint32
 	if m == regfile.Full {
 		for i := range regfile.Lanes {
@@ -8770,16 +9281,16 @@ func k_mov_pred(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_mov_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(movPred(a != 0))), 0
 }
 
-func k_and_pred(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.SrcP(o.A)
-	b := f.SrcP(o.B)
+func k_and_pred(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.SrcP(in.A)
+	b := f.SrcP(in.B)
 	var t uint32
 	if m == regfile.Full {
 		for i := range regfile.Lanes {
@@ -8797,16 +9308,16 @@ func k_and_pred(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_and_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(andPred(a != 0, b != 0))), 0
 }
 
-func k_or_pred(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.SrcP(o.A)
-	b := f.SrcP(o.B)
+func k_or_pred(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.SrcP(in.A)
+	b := f.SrcP(in.B)
 	var t uint32
 	if m == regfile.Full {
 		for i := range regfile.Lanes {
@@ -8824,16 +9335,16 @@ func k_or_pred(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_or_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(orPred(a != 0, b != 0))), 0
 }
 
-func k_xor_pred(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.SrcP(o.A)
-	b := f.SrcP(o.B)
+func k_xor_pred(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.SrcP(in.A)
+	b := f.SrcP(in.B)
 	var t uint32
 	if m == regfile.Full {
 		for i := range regfile.Lanes {
@@ -8851,15 +9362,15 @@ func k_xor_pred(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_xor_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(xorPred(a != 0, b != 0))), 0
 }
 
-func k_not_pred(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.SrcP(o.A)
+func k_not_pred(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.SrcP(in.A)
 	var t uint32
 	if m == regfile.Full {
 		for i := range regfile.Lanes {
@@ -8877,16 +9388,16 @@ func k_not_pred(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_not_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(notPred(a != 0))), 0
 }
 
-func k_mask_u32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.SrcP(o.A)
-	d := &f.R[o.D]
+func k_mask_u32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.SrcP(in.A)
+	d := &f.R[in.D]
 	_ = *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8904,9 +9415,9 @@ func one_k_mask_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maskU32(a != 0)), 0
 }
 
-func k_mask_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.SrcP(o.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_mask_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.SrcP(in.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_ = *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8924,8 +9435,8 @@ func one_k_mask_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(maskF32(a != 0))), 0
 }
 
-func k_nonzero_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
+func k_nonzero_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
 	_ = *a
 	var t uint32
 	if m == regfile.Full {
@@ -8944,18 +9455,18 @@ func k_nonzero_b32(f *regfile.File, o *regfile.Operands, m uint32) {
 			}
 		}
 	}
-	f.SetP(o.D, m, t)
+	f.SetP(in.D, m, t)
 }
 
 func one_k_nonzero_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(nonzero(uint32(a)))), 0
 }
 
-func k_selp_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.SrcP(o.C)
-	d := &f.R[o.D]
+func k_selp_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.SrcP(in.C)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8973,11 +9484,11 @@ func one_k_selp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(selp[uint32](uint32(a), uint32(b), c != 0)), 0
 }
 
-func k_selp_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.SrcP(o.C)
-	d := &f.Q[o.D]
+func k_selp_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.SrcP(in.C)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8995,11 +9506,11 @@ func one_k_selp_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(selp[uint64](a, b, c != 0)), 0
 }
 
-func k_slct_b32_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := &f.R[o.D]
+func k_slct_b32_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9011,11 +9522,11 @@ func one_k_slct_b32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctS[uint32](uint32(a), uint32(b), int32(uint32(c)))), 0
 }
 
-func k_slct_b64_s32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(o.C)))
-	d := &f.Q[o.D]
+func k_slct_b64_s32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9027,11 +9538,11 @@ func one_k_slct_b64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctS[uint64](a, b, int32(uint32(c)))), 0
 }
 
-func k_slct_b32_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.C)))
-	d := &f.R[o.D]
+func k_slct_b32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9043,11 +9554,11 @@ func one_k_slct_b32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctF[uint32](uint32(a), uint32(b), math.Float32frombits(uint32(c)))), 0
 }
 
-func k_slct_b64_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.C)))
-	d := &f.Q[o.D]
+func k_slct_b64_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9059,11 +9570,11 @@ func one_k_slct_b64_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctF[uint64](a, b, math.Float32frombits(uint32(c)))), 0
 }
 
-func k_prmt_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_prmt_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9081,11 +9592,11 @@ func one_k_prmt_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmt(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_f4e(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_prmt_b32_f4e(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9097,11 +9608,11 @@ func one_k_prmt_b32_f4e(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtF4E(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_b4e(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_prmt_b32_b4e(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9113,11 +9624,11 @@ func one_k_prmt_b32_b4e(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtB4E(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_rc8(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_prmt_b32_rc8(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9129,11 +9640,11 @@ func one_k_prmt_b32_rc8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtRC8(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_ecl(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_prmt_b32_ecl(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9145,11 +9656,11 @@ func one_k_prmt_b32_ecl(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtECL(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_ecr(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_prmt_b32_ecr(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9161,11 +9672,11 @@ func one_k_prmt_b32_ecr(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtECR(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_rc16(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_prmt_b32_rc16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9177,20 +9688,20 @@ func one_k_prmt_b32_rc16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtRC16(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_insert_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_insert_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = insert[uint32](a[i], b[i], o.Imm)
+			d[i] = insert[uint32](a[i], b[i], in.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = insert[uint32](a[i], b[i], o.Imm)
+		d[i] = insert[uint32](a[i], b[i], in.Imm)
 	}
 }
 
@@ -9198,20 +9709,20 @@ func one_k_insert_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(insert[uint32](uint32(a), uint32(b), imm)), 0
 }
 
-func k_insert_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src32(o.B)
-	d := &f.Q[o.D]
+func k_insert_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src32(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = insert[uint64](a[i], b[i], o.Imm)
+			d[i] = insert[uint64](a[i], b[i], in.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = insert[uint64](a[i], b[i], o.Imm)
+		d[i] = insert[uint64](a[i], b[i], in.Imm)
 	}
 }
 
@@ -9219,19 +9730,19 @@ func one_k_insert_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(insert[uint64](a, uint32(b), imm)), 0
 }
 
-func k_extract_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_extract_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = extract[uint32](a[i], o.Imm)
+			d[i] = extract[uint32](a[i], in.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = extract[uint32](a[i], o.Imm)
+		d[i] = extract[uint32](a[i], in.Imm)
 	}
 }
 
@@ -9239,19 +9750,19 @@ func one_k_extract_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(extract[uint32](uint32(a), imm)), 0
 }
 
-func k_extract_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_extract_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
-			d[i] = extract[uint64](a[i], o.Imm)
+			d[i] = extract[uint64](a[i], in.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = extract[uint64](a[i], o.Imm)
+		d[i] = extract[uint64](a[i], in.Imm)
 	}
 }
 
@@ -9259,9 +9770,9 @@ func one_k_extract_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(extract[uint64](a, imm)), 0
 }
 
-func k_zext_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_zext_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9279,10 +9790,10 @@ func one_k_zext_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(zext64(uint32(a))), 0
 }
 
-func k_pack_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.Q[o.D]
+func k_pack_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.Q[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9300,10 +9811,10 @@ func one_k_pack_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack64(uint32(a), uint32(b))), 0
 }
 
-func k_pack_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	d := &f.R[o.D]
+func k_pack_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := &f.R[in.D]
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9321,15 +9832,15 @@ func one_k_pack_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack32(uint32(a), uint32(b))), 0
 }
 
-func k_float_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_float_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOp32(a[i], b[i], c[i], o.Imm)
+		d[i] = floatOp32(a[i], b[i], c[i], in.Imm)
 	}
 }
 
@@ -9337,15 +9848,15 @@ func one_k_float_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(floatOp32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_float_f64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(o.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[o.D]))
+func k_float_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOp64(a[i], b[i], c[i], o.Imm)
+		d[i] = floatOp64(a[i], b[i], c[i], in.Imm)
 	}
 }
 
@@ -9353,15 +9864,15 @@ func one_k_float_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(floatOp64(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_float_f32x2(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	b := f.Src64(o.B)
-	c := f.Src64(o.C)
-	d := &f.Q[o.D]
+func k_float_f32x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := &f.Q[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOp32x2(a[i], b[i], c[i], o.Imm)
+		d[i] = floatOp32x2(a[i], b[i], c[i], in.Imm)
 	}
 }
 
@@ -9369,13 +9880,13 @@ func one_k_float_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(floatOp32x2(a, b, c, imm)), 0
 }
 
-func k_convert_b32_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.R[o.D]
+func k_convert_b32_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert3232(a[i], o.Imm)
+		d[i] = convert3232(a[i], in.Imm)
 	}
 }
 
@@ -9383,13 +9894,13 @@ func one_k_convert_b32_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert3232(uint32(a), imm)), 0
 }
 
-func k_convert_b32_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.R[o.D]
+func k_convert_b32_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.R[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert3264(a[i], o.Imm)
+		d[i] = convert3264(a[i], in.Imm)
 	}
 }
 
@@ -9397,13 +9908,13 @@ func one_k_convert_b32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert3264(a, imm)), 0
 }
 
-func k_convert_b64_b32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	d := &f.Q[o.D]
+func k_convert_b64_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert6432(a[i], o.Imm)
+		d[i] = convert6432(a[i], in.Imm)
 	}
 }
 
@@ -9411,13 +9922,13 @@ func one_k_convert_b64_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert6432(uint32(a), imm)), 0
 }
 
-func k_convert_b64_b64(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src64(o.A)
-	d := &f.Q[o.D]
+func k_convert_b64_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	d := &f.Q[in.D]
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert6464(a[i], o.Imm)
+		d[i] = convert6464(a[i], in.Imm)
 	}
 }
 
@@ -9425,15 +9936,15 @@ func one_k_convert_b64_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert6464(a, imm)), 0
 }
 
-func k_cvt_pack(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := f.Src32(o.A)
-	b := f.Src32(o.B)
-	c := f.Src32(o.C)
-	d := &f.R[o.D]
+func k_cvt_pack(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := &f.R[in.D]
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = cvtPack(a[i], b[i], c[i], o.Imm)
+		d[i] = cvtPack(a[i], b[i], c[i], in.Imm)
 	}
 }
 
@@ -9441,9 +9952,9 @@ func one_k_cvt_pack(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvtPack(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_ftz_f32(f *regfile.File, o *regfile.Operands, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(o.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[o.D]))
+func k_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {

@@ -1,0 +1,66 @@
+package code
+
+import (
+	"reflect"
+	"testing"
+
+	"gemu/ptx"
+)
+
+// TestInstr: an instruction is small, of a fixed size, and has no pointers.
+func TestInstr(t *testing.T) {
+	in := reflect.TypeFor[Instr]()
+	if in.Size() > 56 {
+		t.Errorf("%d bytes, want at most 56", in.Size())
+	}
+	var visit func(at string, u reflect.Type)
+	visit = func(at string, u reflect.Type) {
+		switch k := u.Kind(); {
+		case k == reflect.Struct:
+			for i := range u.NumField() {
+				visit(at+"."+u.Field(i).Name, u.Field(i).Type)
+			}
+		case k != reflect.Bool && (k < reflect.Int || k > reflect.Uint64):
+			t.Errorf("%s is a %s", at, u)
+		}
+	}
+	visit("Instr", in)
+}
+
+// TestSignatures: every operation has one, and a name of its own.
+func TestSignatures(t *testing.T) {
+	for op := Invalid; op < Count; op++ {
+		s := op.Signature()
+		switch {
+		case s.Name == "":
+			t.Errorf("operation %d has no signature", op)
+		case Named(s.Name) != op:
+			t.Errorf("%s is operation %d, and %d too", s.Name, op, Named(s.Name))
+		case s.Kind == Arithmetic && s.Rule == ptx.AffineNone:
+			t.Errorf("%s has no affine rule", s.Name)
+		}
+	}
+}
+
+// TestRules: an operation that is all of a PTX instruction executes on compact operands
+// by the rule that the instruction table has for it.
+func TestRules(t *testing.T) {
+	n := 0
+	for _, family := range ptx.Ops() {
+		for _, f := range family.Forms {
+			for _, v := range f.Variants() {
+				s := Of(v).Signature()
+				if s.Kind != Arithmetic {
+					continue
+				}
+				n++
+				if s.Rule != v.Form.Affine {
+					t.Errorf("%s has rule %s, %s %s", v.Text, v.Form.Affine, s.Name, s.Rule)
+				}
+			}
+		}
+	}
+	if n < 300 {
+		t.Errorf("only %d instructions are one operation", n)
+	}
+}

@@ -1,0 +1,68 @@
+package code
+
+// This file derives which rows an instruction reads and writes, from its op's
+// signature and its entry in the side tables.
+
+// Tables are the side tables of a program.
+type Tables struct {
+	Access []Access
+	Calls  []Call
+}
+
+// Reads appends the rows that the instruction reads, its guard and constants left out.
+func (t *Tables) Reads(list []Row, in *Instr) []Row {
+	s := &Signatures[in.Op]
+	start := len(list)
+	for i, row := range in.Sources() {
+		if s.Src[i] != NoSlot && s.reads(i, in) {
+			list = append(list, Row{s.Src[i], row})
+		}
+	}
+	switch s.Side {
+	case AccessSide:
+		a := &t.Access[in.Side]
+		list = append(list, Row{a.Addr, in.A})
+		switch {
+		case a.Atom != nil:
+			list = ElemRows(list, a.Atom.B, a.Size)
+			list = ElemRows(list, a.Atom.C, a.Size)
+		case a.Store:
+			list = ElemRows(list, a.Elems, a.Size)
+		}
+	case CallSide:
+		list = PlaceRows(list, t.Calls[in.Side].Args)
+	}
+	return registers(list, start)
+}
+
+// Writes appends the rows that the instruction writes.
+func (t *Tables) Writes(list []Row, in *Instr) []Row {
+	s := &Signatures[in.Op]
+	start := len(list)
+	list = append(list, Row{s.Dst, in.D}, Row{s.Dst2, in.F})
+	switch s.Side {
+	case AccessSide:
+		if a := &t.Access[in.Side]; !a.Store {
+			list = ElemRows(list, a.Elems, a.Size)
+		}
+	case CallSide:
+		list = PlaceRows(list, t.Calls[in.Side].Rets)
+	}
+	return registers(list, start)
+}
+
+// reads reports whether the instruction reads source i of its signature: a comparison
+// that is combined with nothing does not read its predicate.
+func (s *Signature) reads(i int, in *Instr) bool { return !s.Compare || i < 2 || in.Imm != 0 }
+
+// registers leaves constants out of the list from start on, and what is no row.
+func registers(list []Row, start int) []Row {
+	n := start
+	for _, r := range list[start:] {
+		if r.Slot != NoSlot && r.Row >= 0 {
+			list[n] = r
+			n++
+		}
+	}
+	return list[:n]
+}
