@@ -1,24 +1,35 @@
 package driver
 
 // This file is the linker. It hands PTX through, and makes one PTX module of
-// several: there is no machine code to link.
+// several: there is no machine code to link. Of libraries it knows CUDA's device runtime,
+// for which gemu has PTX of its own.
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"gemu/ptx"
 )
 
+// deviceRuntime is what gemu has of libcudadevrt.a.
+//
+//go:embed devrt.ptx
+var deviceRuntime []byte
+
 // Link is a linker invocation.
 type Link struct {
 	ctx    *Context
 	inputs []linkInput
-	image  []byte // what Complete has made: text with a zero behind it
-	free   func() // gives image back; may be nil
+	libs   []linkInput // of them what defines something that is missing is linked
+	image  []byte      // what Complete has made: text with a zero behind it
+	free   func()      // gives image back; may be nil
 }
 
 // linkInput is a PTX module to link.
@@ -54,7 +65,13 @@ func (t *Thread) LinkCreate() (Handle, error) {
 // LinkAddData is cuLinkAddData.
 func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size uint64, name string) error {
 	switch kind {
-	case LinkCubin, LinkObject, LinkLibrary:
+	case LinkLibrary:
+		var archive []byte
+		if err := safely(func() { archive = bytes.Clone(hostBytes(data, size)) }); err != nil {
+			return err
+		}
+		return t.linkLibrary(h, name, archive)
+	case LinkCubin, LinkObject:
 		return t.d.complain(fail(NoBinaryForGPU, "%s is machine code, and gemu links PTX", name))
 	case LinkPTX, LinkFatbin:
 	case LinkNVVM:
@@ -66,7 +83,7 @@ func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size
 	if err != nil {
 		return t.d.complain(err)
 	}
-	return t.linkSource(h, name, src)
+	return t.linkSource(h, name, src, (*Link).addInput)
 }
 
 // LinkAddFile is cuLinkAddFile.
@@ -74,17 +91,84 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 	if _, err := os.Stat(file); err != nil {
 		return fail(FileNotFound, "%v", err)
 	}
-	if kind != LinkPTX && kind != LinkFatbin {
-		return t.LinkAddData(h, kind, nil, 0, file)
+	switch kind {
+	case LinkPTX, LinkFatbin:
+		src, err := t.d.readFile(file)
+		if err != nil {
+			return err
+		}
+		return t.linkSource(h, file, src, (*Link).addInput)
+	case LinkLibrary:
+		archive, err := os.ReadFile(file)
+		if err != nil {
+			return fail(FileNotFound, "%v", err)
+		}
+		return t.linkLibrary(h, file, archive)
 	}
-	src, err := t.d.readFile(file)
-	if err != nil {
-		return err
-	}
-	return t.linkSource(h, file, src)
+	return t.LinkAddData(h, kind, nil, 0, file)
 }
 
-func (t *Thread) linkSource(h Handle, name string, src []byte) error {
+// linkLibrary adds a library, which is an archive of machine code: gemu has what is in
+// that of the device runtime.
+func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
+	names, err := members(archive)
+	if err != nil {
+		return t.d.complain(fail(InvalidImage, "%s: %v", name, err))
+	}
+	for _, n := range names {
+		if !strings.HasPrefix(n, "cuda_device_runtime.") {
+			return t.d.complain(fail(NoBinaryForGPU, "%s has machine code, %s, and gemu links PTX; of libraries it knows libcudadevrt", name, n))
+		}
+	}
+	return t.linkSource(h, "libcudadevrt.ptx", deviceRuntime, (*Link).addLib)
+}
+
+// members lists the names of the members of an archive in the format of ar. Long names are
+// in a table that is the member called "//".
+func members(archive []byte) ([]string, error) {
+	const magic, header = "!<arch>\n", 60
+	if !bytes.HasPrefix(archive, []byte(magic)) {
+		return nil, fmt.Errorf("not an archive")
+	}
+	var names []string
+	var long string
+	for rest := archive[len(magic):]; len(rest) > 0; {
+		if len(rest) < header {
+			return nil, fmt.Errorf("a broken archive")
+		}
+		name := strings.TrimRight(string(rest[:16]), " ")
+		size, err := strconv.ParseUint(strings.TrimSpace(string(rest[48:58])), 10, 63)
+		if err != nil || size > uint64(len(rest)-header) {
+			return nil, fmt.Errorf("a broken archive: size of member %s", name)
+		}
+		data := rest[header:][:size]
+		rest = rest[min(header+size+size%2, uint64(len(rest))):] // members begin at even places
+		switch at, err := strconv.Atoi(strings.TrimPrefix(name, "/")); {
+		case name == "//":
+			long = string(data)
+			continue
+		case name == "/" || name == "/SYM64/":
+			continue // the index of symbols
+		case strings.HasPrefix(name, "/") && err == nil && at < len(long):
+			name, _, _ = strings.Cut(long[at:], "\n")
+		}
+		names = append(names, strings.TrimSuffix(name, "/"))
+	}
+	return names, nil
+}
+
+// addInput adds what is linked in any case.
+func (l *Link) addInput(in linkInput) { l.inputs = append(l.inputs, in) }
+
+// addLib adds a library, once.
+func (l *Link) addLib(in linkInput) {
+	if !slices.ContainsFunc(l.libs, func(o linkInput) bool { return o.mod == in.mod }) {
+		l.libs = append(l.libs, in)
+	}
+}
+
+// linkSource parses a PTX source and adds it to a linker.
+func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, linkInput)) error {
 	mod, err := t.d.compile(name, src)
 	if err != nil {
 		return t.d.complain(err)
@@ -98,7 +182,7 @@ func (t *Thread) linkSource(h Handle, name string, src []byte) error {
 	if l.image != nil {
 		return fail(InvalidHandle, "the link is complete")
 	}
-	l.inputs = append(l.inputs, linkInput{mod, src})
+	add(l, linkInput{mod, src})
 	return nil
 }
 
@@ -121,12 +205,19 @@ func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 		return nil, err
 	case l.image != nil:
 		return l.image, nil
-	case len(l.inputs) == 0:
+	}
+	inputs := l.inputs
+	for _, lib := range l.libs {
+		if lib.wanted(inputs) {
+			inputs = append(inputs, lib)
+		}
+	}
+	if len(inputs) == 0 {
 		return nil, fail(InvalidImage, "nothing to link")
 	}
-	text := l.inputs[0].text
-	if len(l.inputs) > 1 {
-		text = merge(l.inputs)
+	text := inputs[0].text
+	if len(inputs) > 1 {
+		text = merge(inputs)
 		if _, err := t.d.parse("linked.ptx", text); err != nil {
 			return nil, t.d.complain(fail(InvalidPTX, "%s", explain(err)))
 		}
@@ -164,6 +255,37 @@ func (l *Link) release() {
 // headers are the directives that a module begins with.
 var headers = regexp.MustCompile(`(?m)^[ \t]*\.(version|target|address_size)\b[^\n]*$`)
 
+// definition is the function of a name that the input defines, nil if it does not.
+func (in *linkInput) definition(name string) *ptx.Func {
+	if f, ok := in.mod.Lookup(name).(*ptx.Func); ok && f.Defined {
+		return f
+	}
+	return nil
+}
+
+// missing lists the functions that the input declares and does not define.
+func (in *linkInput) missing() []*ptx.Func {
+	var list []*ptx.Func
+	for _, d := range in.mod.Decls {
+		if f, ok := d.(*ptx.Func); ok && in.definition(f.Name) == nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// wanted reports whether a library defines a function that is missing in inputs.
+func (in *linkInput) wanted(inputs []linkInput) bool {
+	for _, o := range inputs {
+		for _, f := range o.missing() {
+			if in.definition(f.Name) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // merge makes one module of several: the text of one behind the other, with the
 // headers that satisfy them all. Declarations of what others define resolve as they
 // do within a module; what has the same name in two of them is an error when the
@@ -180,9 +302,33 @@ func merge(inputs []linkInput) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size %d\n", version, sm, size)
 	for _, in := range inputs {
+		text := headers.ReplaceAll(in.text, nil)
+		for _, f := range in.missing() {
+			for _, o := range inputs {
+				if def := o.definition(f.Name); def != nil && len(f.Rets) == 0 && len(def.Rets) > 0 {
+					text = ignoreResults(text, def)
+				}
+			}
+		}
 		fmt.Fprintf(&b, "// %s\n", in.mod.Name)
-		b.Write(headers.ReplaceAll(in.text, nil))
+		b.Write(text)
 		b.WriteByte('\n')
 	}
 	return b.Bytes()
+}
+
+// ignoreResults changes a text that knows nothing of the results of a function: its
+// declaration gets those of the definition, and calls ignore them. A language that has no
+// use for a result declares the function without.
+func ignoreResults(text []byte, def *ptx.Func) []byte {
+	name := regexp.QuoteMeta(def.Name)
+	declaration := regexp.MustCompile(`(\.func\s+)(` + name + `\s*[(;])`)
+	call := regexp.MustCompile(`(\bcall(?:\.uni)?\s+)(` + name + `\s*[,;])`)
+	var results []string
+	for _, r := range def.Rets {
+		results = append(results, r.String())
+	}
+	none := strings.TrimSuffix(strings.Repeat("_, ", len(def.Rets)), ", ")
+	text = declaration.ReplaceAll(text, []byte("${1}("+strings.ReplaceAll(strings.Join(results, ", "), "$", "$$")+") ${2}"))
+	return call.ReplaceAll(text, []byte("${1}("+none+"), ${2}"))
 }

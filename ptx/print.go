@@ -32,6 +32,13 @@ func (f *Func) String() string {
 	return p.String()
 }
 
+// String is the variable's declaration as PTX, without its semicolon.
+func (v *Var) String() string {
+	p := &printer{}
+	p.variable(v)
+	return p.String()
+}
+
 // Format is the instruction as PTX, without its semicolon; f is its function.
 func (in *Instr) Format(f *Func) string {
 	p := &printer{}
