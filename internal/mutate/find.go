@@ -44,6 +44,9 @@ var masks = regexp.MustCompile(`^(m|n|mask|Mask|lanes|live|Clean|need|rest|activ
 // messages are calls whose arguments only say what is wrong.
 var messages = regexp.MustCompile(`^(panic|fmt\..*|errors\..*|(.*\.)?(fail|mismatch|refuse))$`)
 
+// commutative are functions whose arguments may be exchanged.
+var commutative = map[string]bool{"bits.Mul64": true, "bits.Mul32": true, "bits.Add64": true, "bits.Add32": true}
+
 // hook is what instrumented code calls the package mutant.
 const hook = "mutant__"
 
@@ -699,7 +702,7 @@ func (f *finder) called(x *ast.CallExpr) {
 			return
 		}
 	}
-	if !fun.IsBuiltin() && !fun.IsType() {
+	if !fun.IsBuiltin() && !fun.IsType() && !commutative[f.of(x.Fun)] {
 		for i := range len(x.Args) - 1 {
 			a, b := x.Args[i], x.Args[i+1]
 			if ta := f.typeOf(a); ta != nil && !isUntyped(ta) && types.Identical(ta, f.typeOf(b)) && f.of(a) != f.of(b) {

@@ -4,10 +4,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"os/exec"
 	"slices"
@@ -101,7 +103,7 @@ func (t *trier) cover(workers int) error {
 func has(set []byte, id int) bool { return id/8 < len(set) && set[id/8]>>(id%8)&1 != 0 }
 
 // choose picks inputs that reach a mutant: killers of others of its function first, then
-// the cheapest of every group, the next of every group, and so on.
+// one of every group, one more of every group, and so on.
 func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 	most := t.limits.others
 	if kind == trial.Judge {
@@ -130,15 +132,9 @@ func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 	}
 	var order [][]int
 	for _, g := range groups {
-		sort.SliceStable(g, func(a, b int) bool { return t.inputs[g[a]].Cost < t.inputs[g[b]].Cost })
-		order = append(order, g)
+		order = append(order, spread(g))
 	}
-	slices.SortFunc(order, func(a, b []int) int {
-		if c := t.inputs[a[0]].Cost - t.inputs[b[0]].Cost; c != 0 {
-			return int(min(max(c, -1), 1))
-		}
-		return a[0] - b[0]
-	})
+	slices.SortFunc(order, func(a, b []int) int { return cmp.Or(cmp.Compare(t.inputs[a[0]].Cost, t.inputs[b[0]].Cost), a[0]-b[0]) })
 	for n := 0; len(order) > 0; n++ {
 		for _, g := range order {
 			add(g[n])
@@ -146,6 +142,19 @@ func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 		order = slices.DeleteFunc(order, func(g []int) bool { return len(g) == n+1 })
 	}
 	return list
+}
+
+// spread orders a list so that the beginning has something of all of it: neighbours in a
+// group are often alike. It goes through the places in the order of their reversed bits.
+func spread(list []int) []int {
+	var out []int
+	n := bits.Len(uint(len(list)))
+	for i := range 1 << n {
+		if at := int(bits.Reverse(uint(i)) >> (bits.UintSize - n)); at < len(list) {
+			out = append(out, list[at])
+		}
+	}
+	return out
 }
 
 // function tries the mutants of a function.

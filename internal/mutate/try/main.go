@@ -1,6 +1,7 @@
 // Command try runs the programs of package corpus for package mutate: in check mode, which
-// has to notice mutants of the compact engine; in affine mode, which shows what they do
-// where it does not; and with statistics, which shows what is compact no more.
+// has to notice mutants of the compact engine, under every policy but the ideal one; in
+// affine mode, which shows what they do where it does not; and with statistics, which shows
+// what is compact no more.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"hash/fnv"
 	"os"
 
+	"gemu/affinetrack"
 	"gemu/internal/corpus"
 	"gemu/internal/mutate/trial"
 	"gemu/interp"
@@ -35,12 +37,19 @@ func load(file string) ([]trial.Input, error) {
 		if !wanted(p) {
 			continue
 		}
-		add := func(name string, kind trial.Kind, mode interp.Mode, stats bool) {
-			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %s", p, name), Kind: kind, Run: func() trial.Result { return run(p, mode, stats) }})
+		add := func(name string, kind trial.Kind, prepare func(l *interp.Launch)) {
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %s", p, name), Kind: kind, Run: func() trial.Result { return run(p, prepare) }})
 		}
-		add("check", trial.Judge, interp.Check, false)
-		add("affine", trial.Output, interp.Affine, false)
-		add("counted", trial.Count, interp.Check, true)
+		for i, policy := range affinetrack.Policies {
+			switch {
+			case i == 0:
+				add("check", trial.Judge, func(l *interp.Launch) {})
+			case p.Width == 32 && !policy.Ideal:
+				add("check "+policy.Name, trial.Judge, func(l *interp.Launch) { l.Policy = policy })
+			}
+		}
+		add("affine", trial.Output, func(l *interp.Launch) { l.Mode = interp.Affine })
+		add("counted", trial.Count, func(l *interp.Launch) { l.Stats = true })
 	}
 	return list, nil
 }
@@ -50,8 +59,8 @@ func wanted(p *corpus.Program) bool {
 	return p.Line == 0 || p.Width >= 32 && p.Block[0] > 1
 }
 
-func run(p *corpus.Program, mode interp.Mode, stats bool) trial.Result {
-	o := p.Run(func(l *interp.Launch) { l.Mode, l.Stats = mode, stats })
+func run(p *corpus.Program, prepare func(l *interp.Launch)) trial.Result {
+	o := p.Run(prepare)
 	h := fnv.New64a()
 	o.Describe(h)
 	r := trial.Result{Mismatch: errors.Is(o.Err, interp.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
