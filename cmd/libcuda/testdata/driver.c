@@ -325,6 +325,10 @@ static void symbols(void)
 	HOLDS(p == (void *)cuGraphInstantiateWithFlags);
 	OK(cuGetProcAddress_v2("cuLibraryLoadData", &p, 11000, 0, &status));
 	HOLDS(p == NULL && status == 2);
+	OK(cuGetProcAddress_v2("cuCtxSynchronize", &p, 12090, 0, &status));
+	HOLDS(p == (void *)cuCtxSynchronize);
+	OK(cuGetProcAddress_v2("cuCtxSynchronize", &p, 13000, 0, &status));
+	HOLDS(p == (void *)cuCtxSynchronize_v2);
 	OK(cuGetProcAddress_v2("cuNothing", &p, 12000, 0, &status));
 	HOLDS(p == NULL && status == 1);
 	EQUAL(cuTexObjectCreate(NULL, NULL, NULL, NULL), 801);
