@@ -37,6 +37,7 @@ type cta struct {
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
+	slept   int64        // nanoseconds that warps have spent in nanosleep
 	turn    bool         // the CTA may execute visible instructions
 	next    int          // warp whose turn is next
 	err     error
@@ -75,7 +76,7 @@ func (c *cta) start(index int) {
 	clear(c.shared)
 	c.barriers = [16]barrier{}
 	c.out.Reset()
-	c.next, c.err, c.done, c.turn = 0, nil, false, false
+	c.next, c.err, c.done, c.turn, c.slept = 0, nil, false, false, 0
 	if c.watch = nil; c.grid.observer != nil {
 		if watcher := c.grid.observer.CTA(index, c.id); watcher != nil {
 			c.watch = &watch{Watcher: watcher}

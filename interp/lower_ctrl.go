@@ -4,6 +4,8 @@ package interp
 // together.
 
 import (
+	"math/bits"
+
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
@@ -146,11 +148,21 @@ func trapLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	w.fail(w.src(in), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-func lowerNanosleep(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Nanosleep}) }
+func lowerNanosleep(l *lowerer, in *ptx.Instr) {
+	a := l.source(&in.Ops[0], ptx.U32, code.R)
+	l.emit(code.Instr{Op: code.Nanosleep, A: a})
+}
 
-// sleepLane lets other warps run. How long is not modelled: the duration is
-// allowed to be anything from zero (manual 9.7.19.2).
-func sleepLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) { w.yield = true }
+// sleepLane lets other warps run, and the time pass for which the lanes sleep: the
+// longest of them, exactly (manual 9.7.19.2 allows from nothing to twice as much).
+func sleepLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	w.yield = true
+	longest := uint32(0)
+	for a := f.Src32(in.A); m != 0; m &= m - 1 {
+		longest = max(longest, a[bits.TrailingZeros32(m)&31])
+	}
+	w.cta.slept += int64(longest)
+}
 
 // lowerBar lowers bar and barrier; bar.warp.sync too.
 func lowerBar(l *lowerer, in *ptx.Instr) {

@@ -47,16 +47,16 @@ func (l *lowerer) sreg(r ptx.SpecialReg, s code.Slot, d int32) int32 {
 }
 
 func sregLane32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, &f.R[in.D], ptx.SpecialReg(in.Imm), ^uint32(0), m)
+	sregRow(w, h, &f.R[in.D], in, ^uint32(0), m)
 }
 
 // sregLane16 is the 16-bit read of PTX 1.x.
 func sregLane16(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, &f.R[in.D], ptx.SpecialReg(in.Imm), 0xffff, m)
+	sregRow(w, h, &f.R[in.D], in, 0xffff, m)
 }
 
 func sregLane64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, &f.Q[in.D], ptx.SpecialReg(in.Imm), ^uint64(0), m)
+	sregRow(w, h, &f.Q[in.D], in, ^uint64(0), m)
 }
 
 // perLane reports whether a special register differs between the lanes of a warp.
@@ -65,19 +65,20 @@ func perLane(r ptx.SpecialReg) bool {
 }
 
 func sregSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
-	v, ok := w.compactSreg(h, ptx.SpecialReg(in.Imm), m)
+	v, ok := w.compactSreg(h, in, m)
 	if v.Uniform() && in.Op == code.Sreg16 { // the 16-bit read of PTX 1.x
 		v.Base &= 0xffff
 	}
 	return v, ok
 }
 
-// compactSreg is a special register as the lanes of m in half h see it, if that is
-// uniform or affine (manual 10.1, 10.4).
-func (w *warp) compactSreg(h int, r ptx.SpecialReg, m uint32) (affinetrack.Value, bool) {
+// compactSreg is the special register that in reads, as the lanes of m in half h see
+// it, if that is uniform or affine (manual 10.1, 10.4).
+func (w *warp) compactSreg(h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
+	r := ptx.SpecialReg(in.Imm)
 	switch {
 	case !perLane(r):
-		return affinetrack.Value{Base: w.uniformSreg(r)}, true
+		return affinetrack.Value{Base: w.uniformSreg(in)}, true
 	case r == ptx.LaneID:
 		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}, true
 	case r < ptx.TidX || r > ptx.TidZ:
@@ -128,10 +129,11 @@ func threadClasses(block Dim3, width int) [3]affinetrack.Class {
 	return worst
 }
 
-// sregRow reads a special register for the lanes of m.
-func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, r ptx.SpecialReg, mask T, m uint32) {
+// sregRow reads the special register of in for the lanes of m.
+func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, in *code.Instr, mask T, m uint32) {
+	r := ptx.SpecialReg(in.Imm)
 	if !perLane(r) {
-		mem.FillRow(d, T(w.uniformSreg(r))&mask, m)
+		mem.FillRow(d, T(w.uniformSreg(in))&mask, m)
 		return
 	}
 	block := w.cta.grid.block
@@ -163,9 +165,10 @@ func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, r ptx.SpecialReg, 
 	}
 }
 
-// uniformSreg is a special register that is the same in all lanes of a warp.
-func (w *warp) uniformSreg(r ptx.SpecialReg) uint64 {
-	c := w.cta
+// uniformSreg is the special register that in reads, one that is the same in all lanes
+// of a warp.
+func (w *warp) uniformSreg(in *code.Instr) uint64 {
+	c, r := w.cta, ptx.SpecialReg(in.Imm)
 	switch {
 	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
 		return uint64(c.id.along(int(r - ptx.CtaidX)))
@@ -179,11 +182,11 @@ func (w *warp) uniformSreg(r ptx.SpecialReg) uint64 {
 	case ptx.SMID:
 		return uint64(c.index % Multiprocessors)
 	case ptx.Clock, ptx.GlobalTimerLo:
-		return uint64(uint32(w.clock()))
+		return uint64(uint32(w.clock(in)))
 	case ptx.ClockHi, ptx.GlobalTimerHi:
-		return w.clock() >> 32
+		return w.clock(in) >> 32
 	case ptx.Clock64, ptx.GlobalTimer:
-		return w.clock()
+		return w.clock(in)
 	}
 	return c.grid.sreg(r)
 }
@@ -234,13 +237,16 @@ func (g *grid) sreg(r ptx.SpecialReg) uint64 {
 	return 0
 }
 
-// clock is the number of instructions the warps of the CTA have executed: time
-// as far as the machine knows it, and the same in every run.
-func (w *warp) clock() uint64 {
-	w.cta.changed = true // a loop that watches the clock is no standstill
-	n := int64(0)
-	for i := range w.cta.warps {
-		n += w.cta.warps[i].count.warpInstructions
+// clock is the time when the warp executes an instruction, in cycles and nanoseconds: the
+// instructions that the warps of the CTA have executed before, and how long they have
+// slept. It is the same in every run.
+func (w *warp) clock(in *code.Instr) uint64 {
+	c := w.cta
+	c.changed = true // a loop that watches the clock is no standstill
+	n := c.slept
+	for i := range c.warps {
+		n += c.warps[i].count.warpInstructions
 	}
-	return uint64(n)
+	b := &c.code.blocks[w.pc] // all of it is counted when it begins
+	return uint64(n - int64(b.n-(w.src(in).index-b.srcs[0].index)))
 }

@@ -153,7 +153,7 @@ const (
 
 	Trap
 	Brkpt
-	Nanosleep
+	Nanosleep // A nanoseconds
 
 	loads  // of one element: see LoadOp
 	stores = loads + 4*2*2*2
@@ -205,7 +205,7 @@ var machine = [...]Signature{
 	AssertFail:     {Name: "assertfail", Side: CallSide},
 	Trap:           {Name: "trap"},
 	Brkpt:          {Name: "brkpt"},
-	Nanosleep:      {Name: "nanosleep"},
+	Nanosleep:      {Name: "nanosleep", Src: [4]Slot{R}},
 }
 
 // Signatures are those of all operations.

@@ -52,7 +52,7 @@ var chapters = map[string]map[string]handler{
 		"stacksave": stacksave, "stackrestore": stackrestore, "alloca": alloca,
 	},
 	"9.7.19": { // miscellaneous
-		"brkpt": brkpt, "nanosleep": nop, "pmevent": nop, "trap": trap,
+		"brkpt": brkpt, "nanosleep": nanosleep, "pmevent": nop, "trap": trap,
 	},
 }
 

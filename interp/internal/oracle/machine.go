@@ -316,6 +316,7 @@ type thread struct {
 	sp     uint64 // its end
 	carry  bool   // CC.CF (9.7.2)
 	steps  int64
+	slept  int64 // nanoseconds
 	log    *Step // of the instruction, nil if nobody wants it
 
 	arrival arrival // of a thread at a barrier

@@ -6,6 +6,12 @@ package oracle
 // createpolicy (9.7.9.18): policies are hints, all alike.
 func createpolicy(t *thread) { t.put("d", 0) }
 
+// nanosleep (9.7.19.2) takes as long as it says, though others may run meanwhile.
+func nanosleep(t *thread) { t.slept += int64(t.arg("a")) }
+
+// time is what the clocks of the thread show, in cycles and nanoseconds.
+func (t *thread) time() uint64 { return uint64(t.steps + t.slept) }
+
 // brkpt (9.7.19.1) stops the thread, and with it the launch.
 func brkpt(t *thread) { t.trap(KindBreak, "breakpoint") }
 

@@ -213,9 +213,9 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 	case ptx.LanemaskGt:
 		return -lane &^ lane
 	case ptx.Clock, ptx.Clock64, ptx.GlobalTimer, ptx.GlobalTimerLo:
-		return uint64(t.steps)
+		return t.time()
 	case ptx.ClockHi, ptx.GlobalTimerHi:
-		return uint64(t.steps) >> 32
+		return t.time() >> 32
 	case ptx.EnvReg0 + 2: // as CUDA's cooperative groups read it; the upper half is in 1
 		if m.Cooperative {
 			return workspace

@@ -36,13 +36,15 @@
 //   - arithmetic on a NaN gives the canonical NaN, but abs.f32 and neg.f32 change
 //     only its sign (and abs.f64 and neg.f64 nothing, which the manual says);
 //   - .sat turns -0 into +0, like any value that is not above zero;
-//   - .ftz flushes results that are subnormal after rounding;
+//   - .ftz flushes results that are subnormal after rounding as though the
+//     exponent had no lower bound;
 //   - atom.add.f32 and red.add.f32 flush subnormals in global memory and keep
 //     them in shared memory, as the manual says current hardware does;
 //   - shfl from a lane that takes no part gives the thread its own value;
 //   - memory and registers that were never written read as zero, and so does a
 //     function's frame each time it is entered;
-//   - %clock and %globaltimer count the instructions of the thread.
+//   - %clock and %globaltimer count the instructions of the thread and the
+//     nanoseconds it has slept.
 package oracle
 
 import (
