@@ -57,7 +57,7 @@ type Outcome struct {
 type run struct {
 	Outcome
 	program *Program
-	prepare func(l *interp.Launch)
+	prepare func(m *interp.Module, l *interp.Launch)
 	stdout  hash.Hash32
 	modules []*interp.Module
 	buffers []*interp.Buffer // arguments of launches
@@ -69,6 +69,11 @@ const maxSteps = 1 << 22
 // Run runs a program on a device of its own, with one worker. prepare may change a launch
 // before it begins: its mode, above all.
 func (p *Program) Run(prepare func(l *interp.Launch)) *Outcome {
+	return p.RunModule(func(_ *interp.Module, l *interp.Launch) { prepare(l) })
+}
+
+// RunModule is Run for who wants to know the module of the launch, too.
+func (p *Program) RunModule(prepare func(m *interp.Module, l *interp.Launch)) *Outcome {
 	r := &run{program: p, prepare: prepare, stdout: fnv.New32a()}
 	if err := p.run(r); r.Err == nil {
 		r.Wrong = err
@@ -103,7 +108,7 @@ func (r *run) before(l *interp.Launch) {
 			r.buffers = append(r.buffers, b)
 		}
 	}
-	r.prepare(l)
+	r.prepare(r.modules[len(r.modules)-1], l)
 }
 
 // launch runs a kernel of a module of testdata. arguments makes its arguments and compares

@@ -332,60 +332,6 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestSpinningCTAs: each CTA waits for the next, which has not begun yet, and
-// the last one finishes first.
-func TestSpinningCTAs(t *testing.T) {
-	r := newRig(t, `
-.global .u32 turn;
-.visible .entry k(.param .u64 out) {
-	.reg .b64 %o;
-	.reg .b32 %n, %w, %m;
-	.reg .pred %p;
-	ld.param.u64 %o, [out];
-	.reg .u32 %nctaidx, %ctaidx;
-	mov.u32 %nctaidx, %nctaid.x;
-	mov.u32 %ctaidx, %ctaid.x;
-	sub.u32 %m, %nctaidx, 1;
-	sub.u32 %m, %m, %ctaidx;
-wait:
-	ld.volatile.global.u32 %n, [turn];
-	setp.ne.u32 %p, %n, %m;
-	@%p bra wait;
-	mad.wide.u32 %o, %ctaidx, 4, %o;
-	st.global.u32 [%o], %n;
-	membar.gl;
-	atom.global.add.u32 %w, [turn], 1;
-	ret;
-}`)
-	o := r.buffer(9, 9, 9)
-	r.run("k", 3, 1, o)
-	checkWords(t, r, o, 2, 1, 0)
-}
-
-// TestSpinLock: threads of one warp take a lock in turn: they have program
-// counters of their own.
-func TestSpinLock(t *testing.T) {
-	r := newRig(t, `
-.visible .entry k(.param .u64 out) {
-	.reg .b64 %o;
-	.reg .b32 %old, %n;
-	.reg .pred %p;
-	ld.param.u64 %o, [out];
-lock:
-	atom.global.cas.b32 %old, [%o], 0, 1;
-	setp.ne.u32 %p, %old, 0;
-	@%p bra lock;
-	ld.volatile.global.u32 %n, [%o+4];
-	add.u32 %n, %n, 1;
-	st.volatile.global.u32 [%o+4], %n;
-	atom.global.exch.b32 %old, [%o], 0;
-	ret;
-}`)
-	o := r.buffer(0, 0)
-	r.run("k", 2, 48, o)
-	checkWords(t, r, o, 0, 96)
-}
-
 // TestUnsupported: what is not run says so when a thread reaches it, not
 // before.
 func TestUnsupported(t *testing.T) {

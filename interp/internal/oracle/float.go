@@ -224,7 +224,7 @@ func rcp(t *thread) {
 	one := func(x float64) float64 { return 1 / x }
 	switch {
 	case t.has("approx") && t.in.Type() == ptx.F64:
-		t.approxHigh(one)
+		t.approxUpper(func(x number) number { return quotient(double.decode(double.one()), x) })
 	case t.has("approx"):
 		t.approx(one)
 	default:
@@ -250,7 +250,7 @@ func rsqrt(t *thread) {
 	case t.in.Type() == ptx.F32:
 		t.approx(f)
 	case t.has("ftz"):
-		t.approxHigh(f)
+		t.approxUpper(func(x number) number { return quotient(double.decode(double.one()), root(x)) })
 	default:
 		t.put("d", canonical(math.Float64bits(f(math.Float64frombits(t.arg("a"))))))
 	}
@@ -303,15 +303,9 @@ func canonical(bits uint64) uint64 {
 	return bits
 }
 
-// approxHigh executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64, which see
-// and give only the upper 32 bits of a double.
-func (t *thread) approxHigh(f func(x float64) float64) {
-	const high = 0xffffffff_00000000
-	a := double.flush(t.arg("a"))
-	if double.isNaN(a) {
-		t.put("d", double.nan)
-		return
-	}
-	y := canonical(math.Float64bits(f(math.Float64frombits(a & high))))
-	t.put("d", double.flush(y&high))
+// approxUpper executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: what is below the
+// upper 32 bits of the operand is ignored, and zero in the result.
+func (t *thread) approxUpper(f func(x number) number) {
+	a := upper.decode(upper.flush(t.arg("a") >> 32))
+	t.put("d", upper.flush(upper.round(f(a), "rn"))<<32)
 }

@@ -406,7 +406,10 @@ func TestApprox(t *testing.T) {
 		{"rcp.approx.ftz.f64", u(dTwo | 0xffffffff), u(0x3fe0000000000000)}, // low half not seen
 		{"rcp.approx.ftz.f64", u(0x4008000000000000), u(0x3fd5555500000000)},
 		{"rcp.approx.ftz.f64", u(dSub | dNeg), u(dInf | dNeg)},
-		{"rcp.approx.ftz.f64", u(dInf + 1), u(dNaN)}, // a NaN by its low half
+		{"rcp.approx.ftz.f64", u(dInf + 1), u(0)}, // a NaN by its low half, which is not seen
+		{"rcp.approx.ftz.f64", u(dNaN), u(0x7fffffff00000000)},
+		{"rcp.approx.ftz.f64", u(0x4018000000000000), u(0x3fc5555500000000)}, // 1/6
+		{"rcp.approx.ftz.f64", u(0x4014000000000000), u(0x3fc9999a00000000)}, // 1/5 rounds up
 		{"rcp.approx.ftz.f64", u(dMax), u(0)},
 		{"rsqrt.approx.ftz.f64", u(0x4010000000000000), u(0x3fe0000000000000)},
 		{"rsqrt.approx.f64", u(0x4010000000000000), u(0x3fe0000000000000)},

@@ -24,6 +24,7 @@ var (
 	bfloat = format{8, 7, 0x7fff}
 	single = format{8, 23, 0x7fffffff}
 	double = format{11, 52, 0x7ff8000000000000}
+	upper  = format{11, 20, 0x7fffffff} // the upper half of a double (rcp.approx.ftz.f64)
 )
 
 // formatOf is the format of a scalar floating-point type.

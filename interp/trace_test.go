@@ -1,0 +1,270 @@
+package interp_test
+
+// This file compares what every thread does on the engine and on the oracle: all programs
+// that there are, instruction by instruction.
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/interp"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/oracle"
+	"gemu/ptx"
+)
+
+// deed is an instruction as a thread has executed it.
+type deed struct {
+	in      *ptx.Instr
+	skipped bool // its guard was false
+	space   ptx.Space
+	addr    uint64 // of the memory it accesses: an offset in .shared and .local
+	bytes   int
+	writes  string // registers and their values
+}
+
+func (d deed) String() string {
+	s := fmt.Sprintf("%s %s", d.in.Pos, d.in.Text)
+	if d.skipped {
+		return s + ", skipped"
+	}
+	if d.bytes > 0 {
+		s += fmt.Sprintf(", %d bytes at %s %#x", d.bytes, d.space, d.addr)
+	}
+	return s + d.writes
+}
+
+// at notes what a deed accesses. All that is device memory counts as global.
+func (d *deed) at(space ptx.Space, addr uint64, bytes int) {
+	if space == ptx.Generic {
+		space, addr = mem.Window(addr)
+	}
+	if space != ptx.Shared && space != ptx.Local {
+		space = ptx.Global
+	}
+	d.space, d.addr, d.bytes = space, addr, bytes
+}
+
+// result is a register that an instruction has written.
+type result struct {
+	reg       ptx.RegID
+	low, high uint64
+}
+
+// write notes what an instruction has written.
+func (d *deed) write(list []result) {
+	slices.SortFunc(list, func(a, b result) int { return cmp.Compare(a.reg, b.reg) })
+	var s strings.Builder
+	for _, r := range list {
+		fmt.Fprintf(&s, ", register %d = %#x %#x", r.reg, r.high, r.low)
+	}
+	d.writes = s.String()
+}
+
+// writesLater tells the instructions that do not write when they execute, but when
+// others do: calls, returns and barriers.
+func writesLater(in *ptx.Instr) bool {
+	return in.Call != nil || in.Form.Class == ptx.ClassControl || in.Form.Class == ptx.ClassBarrier
+}
+
+// trace is what the threads have done, by CTA and thread.
+type trace map[[2]int][]deed
+
+// engineTrace is an Observer that makes the trace of a launch in warps of a width.
+type engineTrace struct {
+	trace
+	width int
+	cta   int // of a launch with one worker, the CTA that runs
+}
+
+func (t *engineTrace) CTA(index int, _ interp.Dim3) interp.Watcher {
+	return &engineTrace{t.trace, t.width, index}
+}
+
+func (t *engineTrace) End() {}
+
+func (t *engineTrace) Instruction(e *interp.Event) {
+	for lane := range t.width {
+		if e.Active>>lane&1 == 0 {
+			continue
+		}
+		d := deed{in: e.Instr, skipped: e.Lanes>>lane&1 == 0}
+		if !d.skipped {
+			if e.Address != nil {
+				d.at(e.Space, e.Address[lane], e.Bytes)
+			}
+			var list []result
+			for _, v := range e.Results {
+				list = append(list, result{v.Reg, v.Low[lane], v.High[lane]})
+			}
+			if !writesLater(e.Instr) {
+				d.write(list)
+			}
+		}
+		key := [2]int{t.cta, e.Warp*t.width + lane}
+		list := t.trace[key]
+		if n := len(list); n > 0 && e.Instr.Call != nil && list[n-1].in == e.Instr {
+			continue // lanes that part at a call make it together, and then each group again
+		}
+		t.trace[key] = append(list, d)
+	}
+}
+
+// add notes a step of the oracle.
+func (t trace) add(s *oracle.Step) {
+	if s.Instr == nil {
+		return // the end of a body is no instruction
+	}
+	d := deed{in: s.Instr, skipped: s.Skipped}
+	if !d.skipped && !writesLater(s.Instr) {
+		for _, a := range s.Accesses {
+			d.at(a.Space, a.Addr, max(len(a.Loaded), len(a.Stored)))
+		}
+		var list []result
+		for _, w := range s.Writes {
+			list = append(list, result{w.Reg, w.Low, w.High})
+		}
+		d.write(list)
+	}
+	key := [2]int{s.Cta, s.Thread}
+	t[key] = append(t[key], d)
+}
+
+// difference is the first difference between traces.
+func difference(engine, oracle trace) error {
+	threads := maps.Clone(engine)
+	maps.Copy(threads, oracle)
+	for key := range threads {
+		got, want := engine[key], oracle[key]
+		for i := range max(len(got), len(want)) {
+			switch where := fmt.Sprintf("cta %d, thread %d, step %d", key[0], key[1], i); {
+			case i >= len(got):
+				return fmt.Errorf("%s: the oracle goes on with %v", where, want[i])
+			case i >= len(want):
+				return fmt.Errorf("%s: the engine goes on with %v", where, got[i])
+			case got[i] != want[i]:
+				return fmt.Errorf("%s:\nengine: %v\noracle: %v", where, got[i], want[i])
+			}
+		}
+	}
+	return nil
+}
+
+// beside is a program that the oracle runs beside the engine, launch by launch.
+type beside struct {
+	order func() oracle.Order
+	trace bool // compare what threads do, too
+	errs  []error
+	trap  error // of the oracle
+}
+
+// launch readies a launch.
+func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
+	engine := &engineTrace{trace: trace{}, width: cmp.Or(l.WarpSize, 32)}
+	steps := trace{}
+	var log func(*oracle.Step)
+	l.Mode = interp.Vector
+	if b.trace {
+		l.Observer, log = engine, steps.add
+	}
+	l.Progress = func(func() (int64, int64)) func() {
+		twin, err := interp.NewTwin(m)
+		if err != nil {
+			b.errs = append(b.errs, err)
+			return func() {}
+		}
+		b.trap = twin.Run(t.Context(), l, b.order, log)
+		return func() {
+			if b.trap != nil {
+				return // how far others have come is left open
+			}
+			twin.Each(func(name string, engine, oracle []byte) {
+				if !bytes.Equal(engine, oracle) {
+					b.errs = append(b.errs, fmt.Errorf("%s differs", name))
+				}
+			})
+			b.errs = append(b.errs, difference(engine.trace, steps))
+		}
+	}
+}
+
+// run runs the program.
+func (b *beside) run(t *testing.T, p *corpus.Program) {
+	o := p.RunModule(func(m *interp.Module, l *interp.Launch) { b.launch(t, m, l) })
+	var unsupported *ptx.Unsupported
+	var refused *interp.LaunchError
+	switch {
+	case errors.As(o.Err, &unsupported) || errors.As(o.Err, &refused):
+		t.Skip(o.Err)
+	case (o.Err == nil) != (b.trap == nil):
+		t.Errorf("engine: %v\noracle: %v", o.Err, b.trap)
+	}
+	if err := errors.Join(b.errs...); err != nil {
+		t.Error(err)
+	}
+}
+
+// programs are those there are, in warps of these widths.
+func programs(t *testing.T, widths ...int) []*corpus.Program {
+	t.Helper()
+	list, err := corpus.Programs("../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(list, func(p *corpus.Program) bool { return !slices.Contains(widths, p.Width) })
+}
+
+// inTurns are the programs whose threads see in which order they run: who is the first at a
+// word, how often one looks at a flag. They leave the same memory in any order, but for
+// these kernels, where the value of the first or last thread stays.
+var (
+	inTurns = []string{"@bfs", "control/flag.ptx", "insn/atom_contention.ptx", "nvcc/grid.ptx"}
+	races   = []string{"cas_once", "exch_chain"}
+)
+
+// TestTraces: every thread does the same on the engine and on the oracle, in each program:
+// the same instructions, at the same addresses, with the same results; and leaves the same
+// memory.
+func TestTraces(t *testing.T) {
+	part := uint64(1)
+	if testing.Short() {
+		part = 6
+	}
+	seed := rand.Uint64()
+	for i, p := range programs(t, 32, 8) {
+		if slices.Contains(inTurns, p.File) || (uint64(i)+seed)%part > 0 {
+			continue
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			(&beside{order: oracle.Together, trace: true}).run(t, p)
+		})
+	}
+}
+
+// TestOrders: in whatever order threads run, the memory they leave is the same.
+func TestOrders(t *testing.T) {
+	seed, part := rand.Uint64(), uint64(4)
+	if testing.Short() {
+		part = 32
+	}
+	for i, p := range programs(t, 32) {
+		if slices.Contains(races, p.Name) || !slices.Contains(inTurns, p.File) && (uint64(i)+seed)%part > 0 {
+			continue
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			for name, order := range map[string]func() oracle.Order{"alone": oracle.Alone, fmt.Sprintf("random %#x", seed): oracle.Random(seed)} {
+				t.Run(name, func(t *testing.T) { (&beside{order: order}).run(t, p) })
+			}
+		})
+	}
+}
