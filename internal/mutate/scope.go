@@ -4,12 +4,15 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/types"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -134,10 +137,14 @@ func find(root string, scope []*scopeLine) ([]*instrumented, error) {
 			list = append(list, in)
 		}
 	}
+	var stale []error
 	for _, l := range scope {
-		for p := range l.wantFunc {
-			return nil, fmt.Errorf("scope, line %d: no function of %s is %s", l.number, l.file, p)
+		for _, p := range slices.Sorted(maps.Keys(l.wantFunc)) {
+			stale = append(stale, fmt.Errorf("scope, line %d: no function of %s is %s", l.number, l.file, p))
 		}
+	}
+	if err := errors.Join(stale...); err != nil {
+		return nil, err
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].name < list[j].name })
 	number(list)
