@@ -223,10 +223,10 @@ func programs(t *testing.T, widths ...int) []*corpus.Program {
 }
 
 // inTurns are the programs whose threads see in which order they run: who is the first at a
-// word, how often one looks at a flag. They leave the same memory in any order, but for
+// word, how often one looks at a flag, what time it is. They leave the same memory in any order, but for
 // these kernels, where the value of the first or last thread stays.
 var (
-	inTurns = []string{"@bfs", "control/flag.ptx", "insn/atom_contention.ptx", "nvcc/grid.ptx"}
+	inTurns = []string{"@bfs", "control/flag.ptx", "insn/atom_contention.ptx", "insn/clock.ptx", "nvcc/grid.ptx"}
 	races   = []string{"cas_once", "exch_chain"}
 )
 
