@@ -325,7 +325,7 @@ func (m *Module) largestArgument() int {
 					return
 				}
 				for i := range in.Call.Args {
-					if v, ok := in.Call.Args[i].Sym.(*ptx.Var); ok && v.Space == ptx.Param {
+					if v, ok := in.Call.Args[i].Sym().(*ptx.Var); ok && v.Space == ptx.Param {
 						largest = max(largest, v.Size())
 					}
 				}

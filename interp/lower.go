@@ -152,7 +152,7 @@ func (m *Module) reachable(k *ptx.Func) []reached {
 				}
 			})
 			if c := in.Call; c != nil {
-				if callee, ok := c.Target.Sym.(*ptx.Func); ok {
+				if callee, ok := c.Target.Sym().(*ptx.Func); ok {
 					add(callee, direct)
 				} else {
 					indirect = true
@@ -197,7 +197,7 @@ func (m *Module) addressTaken() []*ptx.Func {
 			}
 			d.EachInstr(func(in *ptx.Instr) {
 				in.EachSymbol(func(s ptx.Symbol) {
-					if in.Call == nil || in.Call.Target.Sym != s {
+					if in.Call == nil || in.Call.Target.Sym() != s {
 						add(s)
 					}
 				})

@@ -21,7 +21,7 @@ func (l *lowerer) end(t terminator) *block {
 
 func lowerBra(l *lowerer, in *ptx.Instr) {
 	l.end(termBranch)
-	target, ir := in.Ops[0].Block.Index, l.curIR
+	target, ir := in.Ops[0].Block().Index, l.curIR
 	l.later(func(b *block) {
 		b.target, b.join = l.starts[target], l.irJoin(ir)
 		l.fallThrough(b, ir)
@@ -40,7 +40,7 @@ func (l *lowerer) fallThrough(b *block, ir int) {
 func lowerBrx(l *lowerer, in *ptx.Instr) {
 	index := code.Row{Slot: code.R, Row: l.source(&in.Ops[0], ptx.U32, code.R)}
 	l.end(termIndex).index = index
-	table, ir := in.Ops[1].Table, l.curIR
+	table, ir := in.Ops[1].Table(), l.curIR
 	l.later(func(b *block) {
 		for _, t := range table.Blocks {
 			b.targets = append(b.targets, l.starts[t.Index])
@@ -84,7 +84,7 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 	for i := range c.Rets {
 		site.Rets = append(site.Rets, l.actual(&c.Rets[i]))
 	}
-	if f, ok := c.Target.Sym.(*ptx.Func); ok {
+	if f, ok := c.Target.Sym().(*ptx.Func); ok {
 		if def, ok := l.mod.Lookup(f.Name).(*ptx.Func); ok {
 			f = def
 		}
@@ -118,7 +118,7 @@ func (l *lowerer) actual(o *ptx.Operand) code.Place {
 	case ptx.SinkOperand:
 		return code.Place{Slot: code.R, Row: l.temp(code.R), Size: 4}
 	case ptx.SymOperand:
-		if v, ok := o.Sym.(*ptx.Var); ok {
+		if v, ok := o.Sym().(*ptx.Var); ok {
 			if at, local := l.locals[v]; local {
 				return code.Place{Off: at, Size: l.bytes(v)}
 			}

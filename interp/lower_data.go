@@ -68,7 +68,7 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 	case ptx.SRegOperand:
 		return l.sreg(o.SReg, s, code.NoRow)
 	case ptx.SymOperand:
-		return l.symbol(o.Sym, o.Off, s, code.NoRow)
+		return l.symbol(o.Sym(), o.Off, s, code.NoRow)
 	}
 	panic("BUG: no source operand")
 }
@@ -263,9 +263,9 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 	switch {
 	case d.Kind == ptx.SinkOperand:
 	case a.Kind == ptx.VecOperand:
-		l.pack(d, a.Elems, t)
+		l.pack(d, a.Elems(), t)
 	case d.Kind == ptx.VecOperand:
-		l.unpack(d.Elems, a, t)
+		l.unpack(d.Elems(), a, t)
 	case t == ptx.B128:
 		dr := l.rows[d.Reg].Row
 		ar := l.rows[a.Reg].Row
@@ -278,7 +278,7 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 		case ptx.SRegOperand:
 			l.sreg(a.SReg, s, dr)
 		case ptx.SymOperand:
-			l.symbol(a.Sym, a.Off, s, dr)
+			l.symbol(a.Sym(), a.Off, s, dr)
 		default:
 			l.emit(code.Instr{Op: movOp(s), D: dr, A: l.source(a, t, s)})
 		}

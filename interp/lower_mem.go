@@ -16,7 +16,7 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr 
 	a.Space, _ = in.Space()
 	entry := l.fn.fn.Entry
 	switch {
-	case o.Reg != ptx.NoReg && o.Sym != nil:
+	case o.Reg != ptx.NoReg && o.Sym() != nil:
 		addr = l.indexed(a, o)
 	case o.Reg != ptx.NoReg:
 		ref := l.rows[o.Reg]
@@ -24,10 +24,10 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr 
 		if a.Space == ptx.Param && !entry {
 			a.Space = ptx.Local // parameters of functions live on the stack
 		}
-	case o.Sym != nil:
-		v, isVar := o.Sym.(*ptx.Var)
+	case o.Sym() != nil:
+		v, isVar := o.Sym().(*ptx.Var)
 		if !isVar {
-			l.refuse("access to function %s", o.Sym.SymbolName())
+			l.refuse("access to function %s", o.Sym().SymbolName())
 		}
 		a.Space = v.Space
 		if at, local := l.locals[v]; local && (v.Space == ptx.Local || v.Space == ptx.Param) {
@@ -49,7 +49,7 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	if l.mod.AddressSize == 32 {
 		s = code.R
 	}
-	v := o.Sym.(*ptx.Var)
+	v := o.Sym().(*ptx.Var)
 	a.Space = v.Space
 	if _, local := l.locals[v]; local {
 		a.Space = ptx.Local
@@ -66,7 +66,7 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 func (l *lowerer) elements(a *code.Access, o *ptx.Operand, t ptx.Type, store bool) {
 	list := []ptx.Operand{*o}
 	if o.Kind == ptx.VecOperand {
-		list = o.Elems
+		list = o.Elems()
 	}
 	for i := range list {
 		e := &list[i]
@@ -91,7 +91,7 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 	l.elements(a, d, in.Type(), false)
 	list := []ptx.Operand{*d}
 	if d.Kind == ptx.VecOperand {
-		list = d.Elems
+		list = d.Elems()
 	}
 	// Sign extension ends at the register's width, which may be less than its
 	// slot's.
@@ -216,7 +216,7 @@ func (l *lowerer) visible(in *ptx.Instr) bool {
 	case e.Has(ptx.Atomic) && in.MayTouchGlobal():
 		return !l.orderFree
 	case in.Call != nil:
-		f, ok := in.Call.Target.Sym.(*ptx.Func)
+		f, ok := in.Call.Target.Sym().(*ptx.Func)
 		return ok && !f.Defined && (f.Name == "malloc" || f.Name == "free")
 	}
 	return false

@@ -136,7 +136,9 @@ func (b *funcBuilder) build(body *syntax.Body) {
 	}
 	b.statics()
 	b.startBlock()
-	b.body(body.Stmts)
+	for _, e := range body.Each(b.stmt) {
+		b.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
+	}
 	f.End = Pos(body.End)
 	b.resolve()
 	for _, blk := range f.Blocks {
@@ -158,9 +160,9 @@ func (b *funcBuilder) target(in *Instr) {
 		o := &in.Ops[i]
 		switch list := in.Form.Operands[i].Targets; {
 		case o.Kind != LabelOperand:
-		case !list && o.Table != nil:
-			b.errorf(in.Pos, "%s: %s is a list, not a label", in.Text, o.Table.Name)
-		case list && (o.Block != nil || o.Table != nil && o.Table.Blocks == nil):
+		case !list && o.Table() != nil:
+			b.errorf(in.Pos, "%s: %s is a list, not a label", in.Text, o.Table().Name)
+		case list && (o.Block() != nil || o.Table() != nil && o.Table().Blocks == nil):
 			b.errorf(in.Pos, "%s: want the name of a .branchtargets list", in.Text)
 		}
 	}
@@ -225,19 +227,6 @@ func (b *funcBuilder) newVector(name string, t Type, n int) RegID {
 // component is the name of a component of a vector register.
 func component(name string, i int) string { return name + "_" + "xyzw"[i:i+1] }
 
-// body goes through the statements of a scope. Labels are entered first, for they
-// may be used before they stand.
-func (b *funcBuilder) body(stmts []syntax.Stmt) {
-	for _, s := range stmts {
-		if l, ok := s.(*syntax.Label); ok {
-			b.enter(Pos(l.Pos), l.Name, entity{kind: entLabel})
-		}
-	}
-	for _, s := range stmts {
-		b.stmt(s)
-	}
-}
-
 func (b *funcBuilder) enter(pos Pos, name string, e entity) {
 	_, dup := b.scope.names[name]
 	if prefix, i, ok := splitRange(name); ok && i < b.scope.ranges[prefix].count {
@@ -263,20 +252,15 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 		return
 	}
 	switch s := s.(type) {
-	case *syntax.Scope:
+	case *syntax.OpenScope:
 		b.scope = newScope(b.scope)
-		b.body(s.Stmts)
+	case *syntax.CloseScope:
 		b.scope = b.scope.parent
 	case *syntax.Label:
 		if len(b.cur.Instrs) > 0 {
 			b.startBlock()
 		}
-		e := b.scope.names[s.Name]
-		if e.kind != entLabel || e.block != nil {
-			return // reported as declared twice
-		}
-		e.block = b.cur
-		b.scope.names[s.Name] = e
+		b.enter(Pos(s.Pos), s.Name, entity{kind: entLabel, block: b.cur})
 		b.cur.Labels = append(b.cur.Labels, b.unique(s.Name))
 	case *syntax.Var:
 		b.declaration(s)
@@ -440,7 +424,7 @@ func (b *funcBuilder) resolve() {
 			if f.list != nil {
 				*f.list = e.block
 			} else {
-				f.op.Block = e.block
+				f.op.rest().block = e.block
 			}
 		case ok && e.kind == entTable:
 			b.errorf(f.pos, "list %s stands behind its use", f.name)
@@ -618,7 +602,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		}
 		o.Kind = LabelOperand
 		if e, ok := b.lookup(w.Sym); ok && e.kind == entTable {
-			o.Table = e.table
+			o.rest().table = e.table
 			return true
 		}
 		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
@@ -757,7 +741,8 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		b.errorf(pos, "%s: %s is no array", in.Text, name)
 		return false
 	}
-	o.Kind, o.Sym, o.Off = SymOperand, sym, offset(sym, &w.Expr)
+	o.Kind, o.Off = SymOperand, offset(sym, &w.Expr)
+	o.rest().sym = sym
 	return true
 }
 
@@ -790,11 +775,12 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 			return false
 		}
 		o.Kind = VecOperand
-		o.Elems = b.newOps(e.vec)
+		elems := b.newOps(e.vec)
 		for i := range e.vec {
-			o.Elems[i] = Operand{Kind: RegOperand, Reg: reg + RegID(i)}
+			elems[i] = Operand{Kind: RegOperand, Reg: reg + RegID(i)}
 		}
-		return b.vectorLen(len(o.Elems), in, spec, pos)
+		o.rest().elems = elems
+		return b.vectorLen(len(elems), in, spec, pos)
 	case e.vec > 1:
 		i := slices.Index([]string{"x", "y", "z", "w"}, comp)
 		if i < 0 {
@@ -810,7 +796,7 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 			b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
 			return false
 		}
-		o.Sel = comp
+		o.rest().sel = comp
 	}
 	o.Kind, o.Reg = RegOperand, reg
 	if spec.Vector {
@@ -851,17 +837,18 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
 	}
 	o.Kind = VecOperand
-	o.Elems = b.newOps(len(w.Elems))
+	elems := b.newOps(len(w.Elems))
+	o.rest().elems = elems
 	inner := *spec
 	inner.Vector = false
 	ok := true
 	for i := range w.Elems {
 		e := &w.Elems[i]
 		if e.Kind == syntax.Name && e.Sym == "_" { // allowed on both sides: nothing read or written
-			o.Elems[i].Kind = SinkOperand
+			elems[i].Kind = SinkOperand
 			continue
 		}
-		if !b.operand(&o.Elems[i], e, in, &inner, elem) {
+		if !b.operand(&elems[i], e, in, &inner, elem) {
 			ok = false
 		}
 	}
@@ -894,9 +881,9 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 				return false
 			}
 		case found && e.kind == entVar:
-			o.Sym = e.v
+			o.rest().sym = e.v
 		case !found && b.mod.symbols[w.Sym] != nil:
-			o.Sym = b.mod.symbols[w.Sym]
+			o.rest().sym = b.mod.symbols[w.Sym]
 		case found:
 			b.errorf(pos, "%s: %s is no variable", in.Text, w.Sym)
 			return false
@@ -904,7 +891,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 			b.unknown(pos, in.Text+": unknown name", w.Sym, b.nearestName(w.Sym))
 			return false
 		}
-		v, isVar := o.Sym.(*Var)
+		v, isVar := o.Sym().(*Var)
 		if !isVar && (w.Element || w.Index != "") {
 			b.errorf(pos, "%s: %s is no array", in.Text, w.Sym)
 			return false
@@ -929,10 +916,11 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		b.errorf(pos, "%s: an address of %d parts, want %s", in.Text, 1+len(parts), spec)
 		return false
 	}
-	o.Elems = b.newOps(len(parts))
+	elems := b.newOps(len(parts))
+	o.rest().elems = elems
 	for i, at := range places {
 		part := &spec.Parts[i]
-		if at >= 0 && !b.operand(&o.Elems[at], parts[at], in, part, in.specType(part)) {
+		if at >= 0 && !b.operand(&elems[at], parts[at], in, part, in.specType(part)) {
 			ok = false
 		}
 	}
@@ -1015,7 +1003,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	var head *Func
 	switch call.Target.Kind {
 	case SymOperand:
-		f, isFunc := call.Target.Sym.(*Func)
+		f, isFunc := call.Target.Sym().(*Func)
 		if !isFunc {
 			b.errorf(Pos(target.Pos), "%s: %s is not a function", in.Text, target.Sym)
 			return false
@@ -1084,7 +1072,7 @@ var (
 // components, as do vectors among the parameters.
 func passed(list []Operand, o Operand) []Operand {
 	if o.Kind == VecOperand {
-		return append(list, o.Elems...)
+		return append(list, o.Elems()...)
 	}
 	return append(list, o)
 }
@@ -1108,7 +1096,7 @@ func (b *funcBuilder) result(o *Operand, w *syntax.Operand, in *Instr) bool {
 	if !b.argument(o, w, in) {
 		return false
 	}
-	v, _ := o.Sym.(*Var)
+	v, _ := o.Sym().(*Var)
 	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Off != 0) {
 		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", in.Text)
 		return false
@@ -1142,7 +1130,7 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 			case RegOperand:
 				got = (b.fn.Regs[o.Reg].Type.Bits() + 7) / 8
 			case SymOperand:
-				v, isVar := o.Sym.(*Var)
+				v, isVar := o.Sym().(*Var)
 				if !isVar || v.Space != Param && v.Space != Local {
 					continue // an address as a value
 				}

@@ -49,10 +49,10 @@ func (in *Instr) Targets() []*Block {
 	for i := range in.Ops {
 		switch o := &in.Ops[i]; {
 		case o.Kind != LabelOperand:
-		case o.Table != nil:
-			return o.Table.Blocks
+		case o.Table() != nil:
+			return o.Table().Blocks
 		default:
-			return []*Block{o.Block}
+			return []*Block{o.Block()}
 		}
 	}
 	return nil
@@ -360,8 +360,9 @@ func (o *Operand) eachRegister(access, how Access, yield func(RegID) bool) bool 
 		}
 		access = Read
 	}
-	for i := range o.Elems {
-		if !o.Elems[i].eachRegister(access, how, yield) {
+	elems := o.Elems()
+	for i := range elems {
+		if !elems[i].eachRegister(access, how, yield) {
 			return false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // not PTX by its form alone; the tree of the rest is written all the same.
 func FprintSyntax(w io.Writer, name string, src []byte) error {
 	f, errs := syntax.Parse(name, string(src))
+	errs = append(errs, f.Load()...)
 	syntax.Fprint(w, f)
 	if len(errs) == 0 {
 		return nil

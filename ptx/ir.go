@@ -384,20 +384,75 @@ const (
 	SinkOperand              // _
 )
 
-// Operand is an operand of an instruction.
+// Operand is an operand of an instruction. A module has millions: what most of them do
+// not have is apart.
 type Operand struct {
 	Kind    OperandKind
 	Neg     bool       // !%p1, or -%r1 of vmad
 	Unified bool       // [a].unified
-	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg
 	SReg    SpecialReg // SRegOperand
+	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg
 	Imm     Imm        // ImmOperand
 	Off     int64      // SymOperand, AddrOperand: bytes
-	Sym     Symbol     // SymOperand; of an AddrOperand, what its address is added to, or nil
-	Elems   []Operand  // VecOperand; further parts of AddrOperand
-	Block   *Block     // LabelOperand
-	Table   *Table     // LabelOperand that names a table
-	Sel     string     // byte or half selector of a video operand: "b0", "h10"
+	more    *more
+}
+
+// more is what few operands have.
+type more struct {
+	sym   Symbol
+	elems []Operand
+	block *Block
+	table *Table
+	sel   string // byte or half selector of a video operand: "b0", "h10"
+}
+
+// Sym is the symbol of a SymOperand; of an AddrOperand, what its address is added to, or
+// nil.
+func (o *Operand) Sym() Symbol {
+	if o.more == nil {
+		return nil
+	}
+	return o.more.sym
+}
+
+// Elems are the elements of a VecOperand, or the further parts of an AddrOperand.
+func (o *Operand) Elems() []Operand {
+	if o.more == nil {
+		return nil
+	}
+	return o.more.elems
+}
+
+// Block is the block of a LabelOperand that names a label, else nil.
+func (o *Operand) Block() *Block {
+	if o.more == nil {
+		return nil
+	}
+	return o.more.block
+}
+
+// Table is the table of a LabelOperand that names one, else nil.
+func (o *Operand) Table() *Table {
+	if o.more == nil {
+		return nil
+	}
+	return o.more.table
+}
+
+// sel is the selector of a video operand, "" without.
+func (o *Operand) sel() string {
+	if o.more == nil {
+		return ""
+	}
+	return o.more.sel
+}
+
+// rest makes room for what few operands have.
+func (o *Operand) rest() *more {
+	if o.more == nil {
+		o.more = &more{}
+	}
+	return o.more
 }
 
 // Imm is a constant: an integer of 64 bits, or a float.
@@ -471,18 +526,18 @@ func (in *Instr) EachSymbol(do func(s Symbol)) {
 	var visit func(ops []Operand)
 	visit = func(ops []Operand) {
 		for i := range ops {
-			if ops[i].Sym != nil {
-				do(ops[i].Sym)
+			if s := ops[i].Sym(); s != nil {
+				do(s)
 			}
-			visit(ops[i].Elems)
+			visit(ops[i].Elems())
 		}
 	}
 	visit(in.Ops)
 	if c := in.Call; c != nil {
 		visit(c.Rets)
 		visit(c.Args)
-		if c.Target.Sym != nil {
-			do(c.Target.Sym)
+		if s := c.Target.Sym(); s != nil {
+			do(s)
 		}
 		if c.Var != nil {
 			do(c.Var)

@@ -462,48 +462,48 @@ func (p *printer) operand(f *Func, o *Operand) {
 	switch o.Kind {
 	case RegOperand:
 		p.WriteString(f.Regs[o.Reg].Name)
-		if o.Sel != "" {
-			p.f(".%s", o.Sel)
+		if o.sel() != "" {
+			p.f(".%s", o.sel())
 		}
 	case ImmOperand:
 		p.imm(o.Imm)
 	case SRegOperand:
 		p.WriteString(o.SReg.String())
 	case SymOperand:
-		p.WriteString(symOff(o.Sym.SymbolName(), o.Off))
+		p.WriteString(symOff(o.Sym().SymbolName(), o.Off))
 	case SinkOperand:
 		p.WriteString("_")
 	case LabelOperand:
-		if o.Table != nil {
-			p.WriteString(o.Table.Name)
+		if o.Table() != nil {
+			p.WriteString(o.Table().Name)
 		} else {
-			p.WriteString(o.Block.Labels[0])
+			p.WriteString(o.Block().Labels[0])
 		}
 	case VecOperand:
 		p.WriteString("{")
-		for i := range o.Elems {
+		for i := range o.Elems() {
 			if i > 0 {
 				p.WriteString(", ")
 			}
-			p.operand(f, &o.Elems[i])
+			p.operand(f, &o.Elems()[i])
 		}
 		p.WriteString("}")
 	case AddrOperand:
-		if o.Reg != NoReg && o.Sym != nil {
-			p.WriteString(o.Sym.SymbolName())
+		if o.Reg != NoReg && o.Sym() != nil {
+			p.WriteString(o.Sym().SymbolName())
 		}
 		p.WriteString("[")
 		switch {
 		case o.Reg != NoReg:
 			p.WriteString(symOff(f.Regs[o.Reg].Name, o.Off))
-		case o.Sym != nil:
-			p.WriteString(symOff(o.Sym.SymbolName(), o.Off))
+		case o.Sym() != nil:
+			p.WriteString(symOff(o.Sym().SymbolName(), o.Off))
 		default:
 			p.f("%d", o.Off)
 		}
-		for i := range o.Elems {
+		for i := range o.Elems() {
 			p.WriteString(", ")
-			p.operand(f, &o.Elems[i])
+			p.operand(f, &o.Elems()[i])
 		}
 		p.WriteString("]")
 		if o.Unified {

@@ -40,6 +40,7 @@ var sameIR = cmp.Options{
 	cmpopts.IgnoreTypes(Pos{}),
 	cmpopts.IgnoreFields(Module{}, "Name"),
 	cmpopts.IgnoreUnexported(Module{}, Func{}),
+	cmp.AllowUnexported(Operand{}, more{}),
 	cmp.Comparer(func(a, b *Variant) bool { return a.Text == b.Text }),
 	// What an operand or an edge refers to is compared by name or number, not all
 	// over again.
@@ -47,9 +48,9 @@ var sameIR = cmp.Options{
 		cmp.Comparer(func(a, b Symbol) bool {
 			return (a == nil) == (b == nil) && (a == nil || a.SymbolName() == b.SymbolName())
 		})),
-	reference(func(b *Block) int { return b.Index }, "Succs", "Preds", "Block"),
+	reference(func(b *Block) int { return b.Index }, "Succs", "Preds", "block"),
 	reference(func(f *Func) string { return f.Name }, "Funcs", "Of"),
-	reference(func(t *Table) string { return t.Name }, "Table", "List"),
+	reference(func(t *Table) string { return t.Name }, "table", "List"),
 	reference(func(v *Var) string { return v.Name }, "Var"),
 }
 

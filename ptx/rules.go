@@ -53,15 +53,15 @@ func ruleMov(f *Func, in *Instr) string {
 			return fmt.Sprintf("packing wants a .b type, not %s", t)
 		}
 		bits := 0
-		for _, e := range o.Elems {
+		for _, e := range o.Elems() {
 			switch e.Kind {
 			case RegOperand:
 				bits += f.Regs[e.Reg].Type.Bits()
 			default:
-				bits += t.Bits() / len(o.Elems)
+				bits += t.Bits() / len(o.Elems())
 			}
 		}
-		if len(o.Elems) < 2 || bits != t.Bits() {
+		if len(o.Elems()) < 2 || bits != t.Bits() {
 			return fmt.Sprintf("a vector of %d bits does not make %s", bits, t)
 		}
 	}

@@ -61,25 +61,11 @@ func newListings(s *interp.Structure, file string) []*listing {
 	return list
 }
 
-// branchTargets are the blocks an instruction may branch to.
-func branchTargets(in *ptx.Instr) []*ptx.Block {
-	var list []*ptx.Block
-	for _, o := range in.Ops {
-		if o.Block != nil {
-			list = append(list, o.Block)
-		}
-		if o.Table != nil {
-			list = append(list, o.Table.Blocks...)
-		}
-	}
-	return list
-}
-
 // fill makes the rows.
 func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourceFiles) {
 	targets := map[*ptx.Block]bool{}
 	l.fn.EachInstr(func(in *ptx.Instr) {
-		for _, b := range branchTargets(in) {
+		for _, b := range in.Targets() {
 			targets[b] = true
 		}
 	})
@@ -104,7 +90,7 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 					l.rows = append(l.rows, sources.row(name, int(loc.Line)))
 				}
 			}
-			if list := branchTargets(in); list != nil {
+			if list := in.Targets(); list != nil {
 				branches[len(l.rows)] = list
 			}
 			l.rows = append(l.rows, row)

@@ -108,7 +108,7 @@ func (t *thread) leave() {
 func (t *thread) takeResults(results [][]byte) {
 	for i := range t.in.Call.Rets {
 		o := &t.in.Call.Rets[i]
-		if v, ok := o.Sym.(*ptx.Var); ok && o.Kind == ptx.SymOperand {
+		if v, ok := o.Sym().(*ptx.Var); ok && o.Kind == ptx.SymOperand {
 			t.setVar(v, results[i])
 		} else if o.Kind == ptx.RegOperand {
 			t.write(o, t.top().fn.Regs[o.Reg].Type, valueOf(results[i]))
@@ -119,7 +119,7 @@ func (t *thread) takeResults(results [][]byte) {
 // call (9.7.12.5) calls a function, by name or by address.
 func call(t *thread) {
 	c := t.in.Call
-	fn, _ := c.Target.Sym.(*ptx.Func)
+	fn, _ := c.Target.Sym().(*ptx.Func)
 	if c.Target.Kind == ptx.RegOperand {
 		addr := t.read(&c.Target, ptx.NoType).lo
 		if fn = t.m.mod.functionAt(addr); fn == nil {
@@ -169,7 +169,7 @@ func call(t *thread) {
 // argument is the value of an argument, by the size of the parameter.
 func (t *thread) argument(o *ptx.Operand, param *ptx.Var) []byte {
 	var p []byte
-	v, isVar := o.Sym.(*ptx.Var)
+	v, isVar := o.Sym().(*ptx.Var)
 	_, inFrame := t.top().vars[v]
 	addr, isKernelParam := t.m.params[v]
 	switch {
@@ -189,7 +189,7 @@ func (t *thread) argument(o *ptx.Operand, param *ptx.Var) []byte {
 }
 
 func (t *thread) resultSize(o *ptx.Operand) int {
-	if v, ok := o.Sym.(*ptx.Var); ok {
+	if v, ok := o.Sym().(*ptx.Var); ok {
 		return v.Size()
 	}
 	return t.top().fn.Regs[o.Reg].Type.Size()

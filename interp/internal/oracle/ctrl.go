@@ -5,17 +5,17 @@ package oracle
 // bra (9.7.12.3) continues at the target.
 func bra(t *thread) {
 	o, _ := t.operand("a")
-	t.top().goTo(o.Block)
+	t.top().goTo(o.Block())
 }
 
 // brx (9.7.12.4) continues at the a-th label of the list.
 func brx(t *thread) {
 	list, _ := t.operand("b")
 	i := t.arg("a")
-	if i >= uint64(len(list.Table.Blocks)) {
-		t.trap(KindBranch, "index %d, %s has %d labels", i, list.Table.Name, len(list.Table.Blocks))
+	if i >= uint64(len(list.Table().Blocks)) {
+		t.trap(KindBranch, "index %d, %s has %d labels", i, list.Table().Name, len(list.Table().Blocks))
 	}
-	t.top().goTo(list.Table.Blocks[i])
+	t.top().goTo(list.Table().Blocks[i])
 }
 
 // ret (9.7.12.6) returns to the caller; in a kernel it ends the thread.

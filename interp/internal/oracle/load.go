@@ -51,7 +51,7 @@ func (d *Device) Load(m *ptx.Module) (*Module, error) {
 			return
 		}
 		for _, arg := range in.Call.Args {
-			if v, ok := arg.Sym.(*ptx.Var); ok && v.Space == ptx.Param {
+			if v, ok := arg.Sym().(*ptx.Var); ok && v.Space == ptx.Param {
 				mod.largest = max(mod.largest, v.Size())
 			}
 		}
@@ -184,8 +184,8 @@ func (m *Module) runnable(k *ptx.Func) map[*ptx.Func]bool {
 		f.EachInstr(func(in *ptx.Instr) {
 			switch {
 			case in.Call == nil:
-			case in.Call.Target.Sym != nil:
-				visit(in.Call.Target.Sym)
+			case in.Call.Target.Sym() != nil:
+				visit(in.Call.Target.Sym())
 			default: // through a pointer
 				m.eachPointer(visit)
 			}
@@ -215,7 +215,7 @@ func (m *Module) eachPointer(do func(s ptx.Symbol)) {
 	}
 	m.eachInstr(func(in *ptx.Instr) {
 		in.EachSymbol(func(s ptx.Symbol) {
-			if in.Call == nil || in.Call.Target.Sym != s {
+			if in.Call == nil || in.Call.Target.Sym() != s {
 				do(s)
 			}
 		})

@@ -30,8 +30,8 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 	space, sub := t.in.Space()
 	var addr uint64
 	switch {
-	case o.Sym != nil:
-		space, addr = t.symbol(o.Sym)
+	case o.Sym() != nil:
+		space, addr = t.symbol(o.Sym())
 		if o.Reg != ptx.NoReg { // an index in bytes
 			addr += t.top().regs[o.Reg].lo
 		}
@@ -128,9 +128,9 @@ func elements(o *ptx.Operand) []*ptx.Operand {
 	if o.Kind != ptx.VecOperand {
 		return []*ptx.Operand{o}
 	}
-	list := make([]*ptx.Operand, len(o.Elems))
-	for i := range o.Elems {
-		list[i] = &o.Elems[i]
+	list := make([]*ptx.Operand, len(o.Elems()))
+	for i := range o.Elems() {
+		list[i] = &o.Elems()[i]
 	}
 	return list
 }

@@ -15,18 +15,18 @@ func mov(t *thread) {
 	case a.Kind == ptx.VecOperand:
 		var v value
 		at := 0
-		for i := range a.Elems {
-			e := &a.Elems[i]
-			bits := t.elementBits(e, typ, len(a.Elems))
+		for i := range a.Elems() {
+			e := &a.Elems()[i]
+			bits := t.elementBits(e, typ, len(a.Elems()))
 			v = v.or(t.read(e, untyped(bits)).shiftLeft(at))
 			at += bits
 		}
 		t.write(d, typ, v)
 	case d.Kind == ptx.VecOperand:
 		v := t.read(a, typ)
-		for i := range d.Elems {
-			e := &d.Elems[i]
-			bits := t.elementBits(e, typ, len(d.Elems))
+		for i := range d.Elems() {
+			e := &d.Elems()[i]
+			bits := t.elementBits(e, typ, len(d.Elems()))
 			t.write(e, untyped(bits), v)
 			v = v.shiftRight(bits)
 		}

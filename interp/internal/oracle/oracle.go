@@ -121,7 +121,7 @@ type Unsupported struct{ Instr *ptx.Instr }
 func (u *Unsupported) Error() string {
 	what := u.Instr.Text
 	if c := u.Instr.Call; c != nil {
-		if f, ok := c.Target.Sym.(*ptx.Func); ok {
+		if f, ok := c.Target.Sym().(*ptx.Func); ok {
 			what += " " + f.Name
 		}
 	}

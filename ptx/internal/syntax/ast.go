@@ -262,13 +262,13 @@ type Const struct {
 	Bits uint64
 }
 
-// Body is a function body or a scope: its statements in order. It parses
-// itself and goes on after a bad statement, noting the problem.
+// Body is a function body or a scope. A function body parses itself, one statement at
+// a time (see Each): it may be as large as its file, and a tree of it many times that.
 type Body struct {
-	Pos    Pos
-	End    Pos // of the closing brace
-	Stmts  []Stmt
-	Errors []*Error
+	Pos   Pos
+	End   Pos    // of the closing brace, once the body has been read
+	Stmts []Stmt // after File.Load
+	text  string
 }
 
 // Stmt is a statement of a body.
@@ -311,8 +311,14 @@ type PragmaStmt struct {
 	Text []string
 }
 
-// Scope is "{ … }".
+// Scope is "{ … }", in a tree.
 type Scope struct{ Body }
+
+// OpenScope is the "{" of a scope, where a body is read statement by statement.
+type OpenScope struct{ Pos Pos }
+
+// CloseScope is its "}".
+type CloseScope struct{ Pos Pos }
 
 // Instr is an instruction.
 type Instr struct {
@@ -354,5 +360,7 @@ func (*Prototype) stmt()  {}
 func (*Loc) stmt()        {}
 func (*PragmaStmt) stmt() {}
 func (*Scope) stmt()      {}
+func (*OpenScope) stmt()  {}
+func (*CloseScope) stmt() {}
 func (*Instr) stmt()      {}
 func (*Var) stmt()        {}

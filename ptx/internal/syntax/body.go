@@ -11,44 +11,71 @@ import (
 
 // Parse implements participle.Parseable.
 func (b *Body) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Type != tokBraces {
+	t := lex.Peek()
+	if t.Type != tokBraces {
 		return participle.NextMatch
 	}
-	r := fromBraces(lex)
-	r.body(b, b, 0)
-	b.Errors = append(r.scan.errs, b.Errors...)
+	lex.Next()
+	b.Pos, b.text = posOf(t.Pos), t.Value
 	return nil
 }
 
-// body reads from "{" to "}". Problems go to root.Errors.
-func (r *reader) body(b, root *Body, depth int) {
-	b.Pos = r.peek().pos
-	r.next()
+// Each reads a function body and calls do with each statement, which is good until do
+// returns. A scope is an OpenScope, its statements, and a CloseScope. Each goes on after a bad
+// statement, and returns the problems.
+func (b *Body) Each(do func(Stmt)) []*Error {
+	r := &reader{scan: rescan(b.text, b.Pos), reuse: true}
+	r.load()
+	return b.read(r, do)
+}
+
+// load reads the body into Stmts.
+func (b *Body) load() []*Error {
+	r := &reader{scan: rescan(b.text, b.Pos)}
+	r.load()
+	within := []*Body{b}
+	return b.read(r, func(s Stmt) {
+		in := within[len(within)-1]
+		switch s := s.(type) {
+		case *OpenScope:
+			scope := &Scope{Body{Pos: s.Pos}}
+			in.Stmts = append(in.Stmts, scope)
+			within = append(within, &scope.Body)
+		case *CloseScope:
+			in.End = s.Pos
+			within = within[:len(within)-1]
+		default:
+			in.Stmts = append(in.Stmts, s)
+		}
+	})
+}
+
+// read reads from "{" to "}".
+func (b *Body) read(r *reader, do func(Stmt)) (errs []*Error) {
 	fail := func(err *Error) {
-		if len(root.Errors) < maxErrors {
-			root.Errors = append(root.Errors, err)
+		if len(errs) < maxErrors {
+			errs = append(errs, err)
 		}
 	}
-	for {
+	r.next()
+	for depth := 0; ; {
 		t := r.peek()
 		switch {
 		case t.typ == lexer.EOF:
-			b.End = t.pos
 			fail(&Error{Pos: b.Pos, Msg: `"{" is not closed`})
-			return
-		case t.text == "}":
 			b.End = t.pos
+			return append(r.scan.errs, errs...)
+		case t.text == "}" && depth == 0:
+			b.End = t.pos
+			return append(r.scan.errs, errs...)
+		case t.text == "}":
 			r.next()
-			return
+			depth--
+			do(&CloseScope{t.pos})
 		case t.text == "{":
-			s := &Scope{}
-			if depth > maxNesting {
-				fail(&Error{Pos: t.pos, Msg: "scopes nest too deeply"})
-				r.resync()
-				continue
-			}
-			r.body(&s.Body, root, depth+1)
-			b.Stmts = append(b.Stmts, s)
+			r.next()
+			depth++
+			do(&OpenScope{t.pos})
 		case t.text == ";":
 			fail(r.unexpected("a statement"))
 			r.next()
@@ -59,9 +86,20 @@ func (r *reader) body(b, root *Body, depth int) {
 				r.resync()
 				continue
 			}
-			b.Stmts = append(b.Stmts, stmt)
+			do(stmt)
 		}
 	}
+}
+
+// newInstr is an instruction to fill in. Where statements are done with once they were
+// given out, it is that of the one before.
+func (r *reader) newInstr(in Instr) *Instr {
+	if !r.reuse {
+		return &in
+	}
+	r.instruction = in
+	r.ops = r.ops[:0]
+	return &r.instruction
 }
 
 // resync moves past the end of a bad statement: its semicolon, or the line
@@ -90,7 +128,7 @@ func (r *reader) statement(t token) (Stmt, *Error) {
 		if r.accept(":") {
 			return r.labelled(t)
 		}
-		in := &Instr{Pos: t.pos, Op: t.text}
+		in := r.newInstr(Instr{Pos: t.pos, Op: t.text})
 		return in, r.instr(in)
 	case tokDot:
 		switch t.text {
@@ -116,7 +154,7 @@ func (r *reader) statement(t token) (Stmt, *Error) {
 	case tokPunct:
 		if t.text == "@" {
 			r.next()
-			in := &Instr{GuardPos: t.pos}
+			in := r.newInstr(Instr{GuardPos: t.pos})
 			in.GuardNot = r.accept("!")
 			var err *Error
 			if in.Guard, _, err = r.ident("a predicate"); err != nil {

@@ -89,9 +89,9 @@ func newScanner(filename, src string) *scanner {
 	return &scanner{file: filename, src: src, line: 1}
 }
 
-// rescan makes a scanner of the text of a token of the stream.
-func rescan(t *lexer.Token) *scanner {
-	return &scanner{src: t.Value, line: t.Pos.Line, lineStart: 1 - t.Pos.Column}
+// rescan makes a scanner of part of a source, which begins at pos.
+func rescan(text string, pos Pos) *scanner {
+	return &scanner{src: text, line: int(pos.Line), lineStart: 1 - int(pos.Col)}
 }
 
 // nextChunk readies the scanner for the next module-level statement; it

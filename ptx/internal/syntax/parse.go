@@ -19,9 +19,9 @@ var parser = participle.MustBuild[Item](participle.Lexer(Definition{}), particip
 // maxErrors bounds the problems reported of one file.
 const maxErrors = 50
 
-// Parse reads a whole source. It goes on after a bad statement, so the file it
-// returns holds all that could be read, and the errors (at most 50) all that
-// could not.
+// Parse reads a whole source but for what stands in function bodies. It goes on after
+// a bad statement, so the file it returns holds all that could be read, and the errors
+// (at most 50) all that could not.
 func Parse(name, src string) (*File, []*Error) {
 	f := &File{Name: name}
 	var errs []*Error
@@ -44,15 +44,22 @@ func Parse(name, src string) (*File, []*Error) {
 				continue
 			}
 			f.Items = append(f.Items, it)
-			if b := it.body(); b != nil {
-				errs = append(errs, b.Errors...)
-			}
 		}
 	}
 	if len(errs) > maxErrors {
 		errs = errs[:maxErrors]
 	}
 	return f, errs
+}
+
+// Load reads the function bodies of the file, too, and returns their problems.
+func (f *File) Load() (errs []*Error) {
+	for _, it := range f.Items {
+		if b := it.body(); b != nil {
+			errs = append(errs, b.load()...)
+		}
+	}
+	return errs[:min(len(errs), maxErrors)]
 }
 
 // resync moves past a bad statement that begins at an offset: to the next word
@@ -93,6 +100,9 @@ type reader struct {
 	scan *scanner            // or this
 	tok  token               // the next token
 	ops  []Operand           // slab that instructions' operands are cut from
+
+	reuse       bool // statements are done with once they were given out
+	instruction Instr
 }
 
 // fromStream reads from participle's stream.
@@ -104,7 +114,8 @@ func fromStream(lex *lexer.PeekingLexer) *reader {
 
 // fromBraces reads the text of the next token of the stream, and takes it away.
 func fromBraces(lex *lexer.PeekingLexer) *reader {
-	r := &reader{scan: rescan(lex.Next())}
+	t := lex.Next()
+	r := &reader{scan: rescan(t.Value, posOf(t.Pos))}
 	r.load()
 	return r
 }

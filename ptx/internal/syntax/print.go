@@ -41,7 +41,7 @@ func node(w io.Writer, v reflect.Value, depth int) {
 		for i := range v.NumField() {
 			f, name := v.Field(i), v.Type().Field(i).Name
 			switch {
-			case name == "End" || name == "GuardPos" || f.IsZero():
+			case !v.Type().Field(i).IsExported() || name == "End" || name == "GuardPos" || f.IsZero():
 			case name == "Pos":
 				line += fmt.Sprintf(" @%v:%v", f.FieldByName("Line"), columnOf(f))
 			case v.Type().Field(i).Anonymous:
