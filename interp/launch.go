@@ -272,6 +272,9 @@ func (m *Module) lowered(key kernelKey) (*prepared, error) {
 // Kernel finds a kernel by name; an empty name means the only one. The error is
 // a *LaunchError that names those there are.
 func (m *Module) Kernel(name string) (*ptx.Func, error) {
+	if f, ok := m.Lookup(name).(*ptx.Func); ok && f.Name == name && f.Entry && f.Defined {
+		return f, nil
+	}
 	kernels := m.Kernels()
 	if name == "" {
 		switch len(kernels) {
@@ -281,11 +284,6 @@ func (m *Module) Kernel(name string) (*ptx.Func, error) {
 			return kernels[0], nil
 		}
 		return nil, refuse("%s has %d kernels, say which: %s", m.Name, len(kernels), kernelNames(kernels))
-	}
-	for _, k := range kernels {
-		if k.Name == name {
-			return k, nil
-		}
 	}
 	if f, ok := m.Lookup(name).(*ptx.Func); ok && !f.Entry {
 		return nil, refuse("%s is a device function of %s, not a kernel", name, m.Name)
@@ -486,13 +484,14 @@ func putArg(dst []byte, v *ptx.Var, arg any) error {
 }
 
 // Prepare lowers a kernel without running it, which finds out whether gemu runs
-// all of its instructions. The error is a *LaunchError or *ptx.Unsupported.
+// all of its instructions; it keeps nothing of it. The error is a *LaunchError or
+// *ptx.Unsupported.
 func (m *Module) Prepare(kernel string) error {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
 	fn, err := m.Kernel(kernel)
 	if err == nil {
-		_, err = m.lowered(kernelKey{fn, lowerOptions{width: 32, pack: true}})
+		_, err = m.lower(fn, lowerOptions{width: 32, pack: true})
 	}
 	return err
 }

@@ -68,7 +68,7 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 	case ptx.SRegOperand:
 		return l.sreg(o.SReg, s, code.NoRow)
 	case ptx.SymOperand:
-		return l.symbol(o.Sym(), o.Off, s, code.NoRow)
+		return l.symbol(o.Sym(), o.Off(), s, code.NoRow)
 	}
 	panic("BUG: no source operand")
 }
@@ -278,7 +278,7 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 		case ptx.SRegOperand:
 			l.sreg(a.SReg, s, dr)
 		case ptx.SymOperand:
-			l.symbol(a.Sym(), a.Off, s, dr)
+			l.symbol(a.Sym(), a.Off(), s, dr)
 		default:
 			l.emit(code.Instr{Op: movOp(s), D: dr, A: l.source(a, t, s)})
 		}

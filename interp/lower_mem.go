@@ -10,7 +10,7 @@ import (
 
 // accessOf is an access to the address of an operand, and the row that is in.
 func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
-	a = &code.Access{Size: in.Type().Size(), Hit: l.hits, Off: uint64(o.Off)}
+	a = &code.Access{Size: in.Type().Size(), Hit: l.hits, Off: uint64(o.Off())}
 	addr = code.NoRow
 	l.hits++
 	a.Space, _ = in.Space()
@@ -54,7 +54,7 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	if _, local := l.locals[v]; local {
 		a.Space = ptx.Local
 	}
-	base := l.symbol(v, o.Off, s, code.NoRow)
+	base := l.symbol(v, o.Off(), s, code.NoRow)
 	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, s)
 	addr = l.temp(s)
 	a.Addr, a.Off = s, 0

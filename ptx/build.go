@@ -78,13 +78,13 @@ type funcBuilder struct {
 	*checker
 	fn     *Func
 	scope  *scope
-	taken  map[string]int // names of the flattened function, with how many it has of each: x, x$1 …
+	taken  map[string]int  // names of the flattened function, with how many it has of each: x, x$1 …
+	ranges map[string]int  // ranges of registers that it has: of %r<N> by %r, N
+	shaped map[string]bool // what stands before the number in those of taken that end in one
 	cur    *Block
 	curLoc *syntax.Loc // the .loc in force
 	locs   map[Loc]int32
 	fixups []fixup
-	instrs []Instr   // slab
-	opSlab []Operand // slab
 }
 
 // fixup is a label operand to be resolved when all labels are known.
@@ -113,7 +113,7 @@ func newScope(parent *scope) *scope {
 func (b *funcBuilder) build(body *syntax.Body) {
 	f := b.fn
 	b.scope = newScope(newScope(nil))
-	b.taken = map[string]int{}
+	b.taken, b.ranges, b.shaped = map[string]int{}, map[string]int{}, map[string]bool{}
 	b.locs = map[Loc]int32{}
 	for _, list := range [][]*Var{f.Rets, f.Params} {
 		for _, v := range list {
@@ -122,7 +122,7 @@ func (b *funcBuilder) build(body *syntax.Body) {
 			}
 			switch {
 			case v.Space != RegSpace:
-				b.taken[v.Name] = 1
+				b.take(v.Name)
 				b.scope.names[v.Name] = entity{kind: entVar, v: v}
 			default:
 				v.Reg = b.newReg(v.Name, v.Type)
@@ -202,12 +202,54 @@ func (b *funcBuilder) startBlock() {
 // unique returns the name, altered if the flattened function already uses it.
 func (b *funcBuilder) unique(name string) string {
 	u := name
-	for b.taken[u] > 0 || u != name && b.mod.symbols[u] != nil {
+	for b.uses(u) || u != name && b.mod.symbols[u] != nil {
+		b.taken[name] = max(b.taken[name], 1)
 		u = name + "$" + strconv.Itoa(b.taken[name])
 		b.taken[name]++
 	}
-	b.taken[u]++
+	b.take(u)
 	return u
+}
+
+// uses reports whether the flattened function has the name.
+func (b *funcBuilder) uses(name string) bool {
+	if b.taken[name] > 0 {
+		return true
+	}
+	prefix, n, ok := splitRange(name)
+	return ok && n < b.ranges[prefix]
+}
+
+// take notes a name of the flattened function.
+func (b *funcBuilder) take(name string) {
+	b.taken[name]++
+	if prefix, _, ok := splitRange(name); ok {
+		b.shaped[prefix] = true
+	}
+}
+
+// newRange makes the registers of a range, which may be a million.
+func (b *funcBuilder) newRange(prefix string, n int, t Type) {
+	b.fn.Regs = slices.Grow(b.fn.Regs, n)
+	if b.ranges[prefix] > 0 || b.shaped[prefix] {
+		for i := range n {
+			b.newReg(prefix+strconv.Itoa(i), t)
+		}
+		return
+	}
+	b.ranges[prefix] = n
+	// The names are cut from one text.
+	text := make([]byte, 0, n*(len(prefix)+len(strconv.Itoa(n-1))))
+	ends := make([]int32, n)
+	for i := range n {
+		text = strconv.AppendInt(append(text, prefix...), int64(i), 10)
+		ends[i] = int32(len(text))
+	}
+	names, at := string(text), int32(0)
+	for _, end := range ends {
+		b.fn.Regs = append(b.fn.Regs, Reg{names[at:end], t})
+		at = end
+	}
 }
 
 func (b *funcBuilder) newReg(name string, t Type) RegID {
@@ -374,9 +416,12 @@ func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
 		}
 	}
 	e.count = n.Count
-	b.fn.Regs = slices.Grow(b.fn.Regs, n.Count*v.Vec)
-	for j := range n.Count {
-		b.declareReg(v, v.Name+strconv.Itoa(j))
+	if v.Vec == 1 {
+		b.newRange(v.Name, n.Count, v.Type)
+	} else {
+		for j := range n.Count {
+			b.declareReg(v, v.Name+strconv.Itoa(j))
+		}
 	}
 	b.scope.ranges[v.Name] = e
 }
@@ -443,22 +488,26 @@ func (b *funcBuilder) resolve() {
 	}
 }
 
-func (b *funcBuilder) newInstr() *Instr {
-	if len(b.instrs) == cap(b.instrs) {
-		b.instrs = make([]Instr, 0, min(max(2*cap(b.instrs), 16), 1024))
-	}
-	b.instrs = append(b.instrs, Instr{})
-	return &b.instrs[len(b.instrs)-1]
+// slab is memory that many small things of a module are cut from.
+type slab[T any] struct {
+	free []T
+	size int // of the last piece
 }
 
-func (b *funcBuilder) newOps(n int) []Operand {
-	if cap(b.opSlab)-len(b.opSlab) < n {
-		b.opSlab = make([]Operand, 0, max(n, min(max(2*cap(b.opSlab), 32), 2048)))
+// cut gives room for n things.
+func (s *slab[T]) cut(n int) []T {
+	if len(s.free) < n {
+		s.size = min(max(2*s.size, 64), 2048)
+		s.free = make([]T, max(n, s.size))
 	}
-	s := len(b.opSlab)
-	b.opSlab = b.opSlab[:s+n]
-	return b.opSlab[s : s+n : s+n]
+	list := s.free[:n:n]
+	s.free = s.free[n:]
+	return list
 }
+
+func (b *funcBuilder) newInstr() *Instr { return &b.instrs.cut(1)[0] }
+
+func (b *funcBuilder) newOps(n int) []Operand { return b.ops.cut(n) }
 
 func (b *funcBuilder) instr(s *syntax.Instr) {
 	v, oerr := lookupVariant(s.Op)
@@ -741,7 +790,7 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		b.errorf(pos, "%s: %s is no array", in.Text, name)
 		return false
 	}
-	o.Kind, o.Off = SymOperand, offset(sym, &w.Expr)
+	o.Kind, o.Imm.Bits = SymOperand, uint64(offset(sym, &w.Expr))
 	o.rest().sym = sym
 	return true
 }
@@ -858,7 +907,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 // address resolves [base+offset].
 func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec) bool {
 	pos := Pos(w.Pos)
-	o.Kind, o.Reg, o.Off, o.Unified = AddrOperand, NoReg, int64(w.Const.Bits), w.Tail == ".unified"
+	o.Kind, o.Reg, o.Imm.Bits, o.Unified = AddrOperand, NoReg, w.Const.Bits, w.Tail == ".unified"
 	if w.Tail != "" && !o.Unified {
 		b.errorf(pos, "%s: unknown suffix %s of an address", in.Text, w.Tail)
 		return false
@@ -901,7 +950,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 				b.errorf(pos, "%s: %s is in .%s space", in.Text, w.Sym, v.Space)
 				return false
 			}
-			o.Off = offset(v, &w.Expr)
+			o.Imm.Bits = uint64(offset(v, &w.Expr))
 		}
 	}
 	if len(w.Elems) == 0 && len(spec.Parts) == 0 {
@@ -1097,7 +1146,7 @@ func (b *funcBuilder) result(o *Operand, w *syntax.Operand, in *Instr) bool {
 		return false
 	}
 	v, _ := o.Sym().(*Var)
-	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Off != 0) {
+	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Off() != 0) {
 		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", in.Text)
 		return false
 	}

@@ -393,7 +393,6 @@ type Operand struct {
 	SReg    SpecialReg // SRegOperand
 	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg
 	Imm     Imm        // ImmOperand
-	Off     int64      // SymOperand, AddrOperand: bytes
 	more    *more
 }
 
@@ -404,6 +403,14 @@ type more struct {
 	block *Block
 	table *Table
 	sel   string // byte or half selector of a video operand: "b0", "h10"
+}
+
+// Off is the offset in bytes of a SymOperand or an AddrOperand.
+func (o *Operand) Off() int64 {
+	if o.Kind != SymOperand && o.Kind != AddrOperand {
+		return 0
+	}
+	return int64(o.Imm.Bits)
 }
 
 // Sym is the symbol of a SymOperand; of an AddrOperand, what its address is added to, or

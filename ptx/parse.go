@@ -18,8 +18,10 @@ const maxErrors = 50
 
 // Parse reads and checks a PTX source; name is what messages call it. The
 // error is an ErrorList of all problems found, at most 50.
-func Parse(name string, src []byte) (*Module, error) {
-	text := string(src)
+func Parse(name string, src []byte) (*Module, error) { return ParseString(name, string(src)) }
+
+// ParseString is Parse of a text, which the module keeps.
+func ParseString(name, text string) (*Module, error) {
 	tree, synErrs := syntax.Parse(name, text)
 	c := &checker{mod: &Module{Name: name, AddressSize: 32, symbols: map[string]Symbol{}, src: text}, broken: map[string]bool{}}
 	for _, n := range tree.Broken {
@@ -56,7 +58,9 @@ type checker struct {
 	mod    *Module
 	errs   []*Error
 	broken map[string]bool // names whose declaration is bad: that is problem enough
-	debug  *Section        // that a line "@@DWARF" belongs to
+	instrs slab[Instr]
+	ops    slab[Operand]
+	debug  *Section // that a line "@@DWARF" belongs to
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {

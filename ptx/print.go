@@ -470,7 +470,7 @@ func (p *printer) operand(f *Func, o *Operand) {
 	case SRegOperand:
 		p.WriteString(o.SReg.String())
 	case SymOperand:
-		p.WriteString(symOff(o.Sym().SymbolName(), o.Off))
+		p.WriteString(symOff(o.Sym().SymbolName(), o.Off()))
 	case SinkOperand:
 		p.WriteString("_")
 	case LabelOperand:
@@ -495,11 +495,11 @@ func (p *printer) operand(f *Func, o *Operand) {
 		p.WriteString("[")
 		switch {
 		case o.Reg != NoReg:
-			p.WriteString(symOff(f.Regs[o.Reg].Name, o.Off))
+			p.WriteString(symOff(f.Regs[o.Reg].Name, o.Off()))
 		case o.Sym() != nil:
-			p.WriteString(symOff(o.Sym().SymbolName(), o.Off))
+			p.WriteString(symOff(o.Sym().SymbolName(), o.Off()))
 		default:
-			p.f("%d", o.Off)
+			p.f("%d", o.Off())
 		}
 		for i := range o.Elems() {
 			p.WriteString(", ")

@@ -18,6 +18,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/ptx"
 )
 
 // launchFlags say what to launch, on which machine.
@@ -104,7 +105,11 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	if err != nil {
 		return err
 	}
-	if j.module, err = dev.Load(c.File, src); err != nil {
+	m, err := ptx.ParseString(c.File, src)
+	if err != nil {
+		return err
+	}
+	if j.module, err = dev.LoadModule(m); err != nil {
 		return err
 	}
 	kernel, err := j.module.Kernel(c.Kernel)

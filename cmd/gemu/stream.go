@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unsafe"
 )
 
 // Limits of what is read, in bytes. A device or a pipe does not say how much it holds,
@@ -56,15 +57,16 @@ func readUpTo(r io.Reader, limit, size int64) ([]byte, error) {
 }
 
 // readSource reads a PTX file; "-" is standard input.
-func (a *app) readSource(name string) ([]byte, error) {
+func (a *app) readSource(name string) (string, error) {
+	var b []byte
+	var err error
 	if name != "-" {
-		return readFile(name, maxText)
+		b, err = readFile(name, maxText)
+	} else if b, err = readUpTo(a.stdin, maxStream, 0); err != nil {
+		err = cannot("read", "standard input", err)
 	}
-	b, err := readUpTo(a.stdin, maxStream, 0)
-	if err != nil {
-		return nil, cannot("read", "standard input", err)
-	}
-	return b, nil
+	// Nobody else has the bytes: the text need not be there twice.
+	return unsafe.String(unsafe.SliceData(b), len(b)), err
 }
 
 // writeOutput writes a file; "-" is standard output.

@@ -35,13 +35,13 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 		if o.Reg != ptx.NoReg { // an index in bytes
 			addr += t.top().regs[o.Reg].lo
 		}
-		return space, addr + uint64(o.Off)
+		return space, addr + uint64(o.Off())
 	case o.Reg != ptx.NoReg:
 		f := t.top()
 		bits := f.fn.Regs[o.Reg].Type.Bits()
-		addr = low(f.regs[o.Reg].lo+uint64(o.Off), bits)
+		addr = low(f.regs[o.Reg].lo+uint64(o.Off()), bits)
 	default:
-		addr = uint64(o.Off)
+		addr = uint64(o.Off())
 	}
 	if space == ptx.Param && !t.readsKernelParams(sub) {
 		space = ptx.Local

@@ -111,7 +111,7 @@ func (t *thread) read(o *ptx.Operand, typ ptx.Type) value {
 		return value{lo: low(t.special(o.SReg), o.SReg.Type().Bits())}.low(bits)
 	case ptx.SymOperand:
 		_, addr := t.symbol(o.Sym())
-		return value{lo: addr + uint64(o.Off)}.low(bits)
+		return value{lo: addr + uint64(o.Off())}.low(bits)
 	case ptx.SinkOperand: // an element of a vector nobody cares for
 		return value{}
 	}
