@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,15 +120,47 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// largeSource is about size bytes of what clang emits.
+func largeSource(t testing.TB, size int) string {
+	var src strings.Builder
+	body := benchmarkFunction(t)
+	src.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
+	for i := 0; src.Len() < size; i++ {
+		src.WriteString(strings.ReplaceAll(body, "NAME", "kx"+strconv.Itoa(i)))
+	}
+	return src.String()
+}
+
+// What a module takes is a small multiple of its text: the goal of the command is ten
+// times a file's size, with what the garbage collector adds.
+func TestMemoryOfModules(t *testing.T) {
+	for name, src := range map[string]string{"kernels": largeSource(t, 8<<20), "registers": string(manyRegisters(1_000_000))} {
+		if testing.Short() && name == "registers" {
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		m, err := ParseString("large.ptx", src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		allocated := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(src))
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		live := float64(after.HeapAlloc-before.HeapAlloc) / float64(len(src))
+		t.Logf("%s: %.1f times the text allocated, %.1f times kept", name, allocated, live)
+		if allocated > 25 || live > 8 {
+			t.Errorf("%s: %.1f times the text allocated, %.1f times kept", name, allocated, live)
+		}
+		runtime.KeepAlive(m)
+	}
+}
+
 // BenchmarkParse parses and checks 10 MB of what clang emits.
 func BenchmarkParse(b *testing.B) {
-	var src strings.Builder
-	body := benchmarkFunction(b)
-	src.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
-	for i := 0; src.Len() < 10<<20; i++ {
-		src.WriteString(strings.ReplaceAll(body, "NAME", "k"+strings.Repeat("x", 1)+itoa(i)))
-	}
-	text := []byte(src.String())
+	text := []byte(largeSource(b, 10<<20))
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -136,17 +170,9 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-func itoa(i int) string {
-	var d []byte
-	for ; i > 0 || len(d) == 0; i /= 10 {
-		d = append([]byte{byte('0' + i%10)}, d...)
-	}
-	return string(d)
-}
-
 // benchmarkFunction is the largest kernel of the corpus that clang made, with
 // its name replaced by NAME.
-func benchmarkFunction(b *testing.B) string {
+func benchmarkFunction(b testing.TB) string {
 	best, bestName := "", ""
 	for file, src := range corpus(b) {
 		if !strings.Contains(file, "cuda") {
