@@ -5,7 +5,6 @@ package interp
 // lower_data.go, lower_mem.go and lower_ctrl.go.
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -217,37 +216,40 @@ type lowerer struct {
 	constP    map[uint32]int32
 	orderFree bool // global atomics of this kernel commute
 
-	// The function being lowered.
-	fn       *function
-	rows     []rowRef // by RegID
-	liveness *ptx.Liveness
-	carry    int32            // predicate row of CC.CF, -1 until needed
-	locals   map[*ptx.Var]int // byte offset in the local frame
-	starts   []int32          // first block of each IR block
-	joins    []int            // immediate post-dominators of IR blocks
-	cur      *block
-	curIR    int
-	fixups   []func()
-	base     regfile.Size // rows of registers; temporaries follow
-	temps    regfile.Size // in use by the present instruction
-	maxTemps regfile.Size
-	guard    int32
-	src      *instr
+	// The function being lowered. Until it is allocated, each of its registers and each
+	// temporary has a row of its own: operands name those.
+	fn      *function
+	tables  code.Tables // with such rows
+	first   int         // its first PTX instruction, in prepared.instrs
+	rows    []rowRef    // by RegID
+	virtual [code.P + 1]virtual
+	live    *ptx.Liveness
+	carry   int32            // predicate row of CC.CF, -1 until needed
+	locals  map[*ptx.Var]int // byte offset in the local frame
+	starts  []int32          // first block of each IR block
+	joins   []int            // immediate post-dominators of IR blocks
+	cur     *block
+	curIR   int
+	fixups  []func()
+	guard   int32
+	src     *instr
+	folded  []code.Instr // what a launch executes once, before it begins
+}
 
-	// Of affine mode.
-	trial   bool                  // this code is for the analysis: every temporary has a row of its own
-	plan    *plan                 // what came of it
-	emitted int                   // instructions, of this function
-	made    [code.P + 1]int       // temporaries, of this function
-	spare   [code.P + 1]int32     // the next row of a kept temporary
-	kept    [code.P + 1][]keeping // by row
+// virtual is the rows of one kind before allocation.
+type virtual struct {
+	kept   []keeping // by row: how the plan wants it
+	temp   []int32   // by row: the PTX instruction whose temporary it is, counted from 1; 0: none
+	zero   []int32   // rows that may be read before they are written
+	global []int32   // rows that keep their value all the time
 }
 
 // rowRef is the row of a virtual register.
 type rowRef struct {
 	Slot code.Slot
 	Row  int32
-	wide bool // 128 bits: rows Row and Row+1
+	High int32 // of the upper half, if it is wide
+	wide bool  // 128 bits
 }
 
 // unsupported is the answer to legal PTX that is not run.
@@ -261,48 +263,42 @@ func (l *lowerer) refuse(format string, args ...any) {
 	panic(unsupported{l.src.Pos, fmt.Sprintf(format, args...)})
 }
 
+// function runs the passes on a function.
 func (l *lowerer) function(fn *function) (err error) {
+	blocks := len(l.blocks)
 	defer func() {
 		if r := recover(); r != nil {
 			u, ok := r.(unsupported)
 			if !ok {
 				panic(r)
 			}
+			l.blocks = l.blocks[:blocks]
 			err = &ptx.Unsupported{File: l.mod.Name, Pos: u.pos, What: u.what, Line: l.mod.Line(int(u.pos.Line)), Kernel: l.kernel.Name}
 		}
 	}()
-	l.plan = nil
-	if l.opt.affine {
-		blocks, instrs, hits, accesses, calls := len(l.blocks), len(l.instrs), l.hits, len(l.Access), len(l.Calls)
-		l.trial = true
-		l.translate(fn)
-		l.trial = false
-		l.plan = analyse(l, fn)
-		l.blocks, l.instrs, l.hits = l.blocks[:blocks], l.instrs[:instrs], hits
-		l.Access, l.Calls = l.Access[:accesses], l.Calls[:calls]
-		*fn = function{fn: fn.fn, codeAddr: fn.codeAddr}
+	l.fn = fn
+	for _, p := range passes {
+		if !p.affine || l.opt.affine {
+			p.run(l)
+		}
 	}
-	l.translate(fn)
 	return nil
 }
 
-// translate lowers a function. It panics with unsupported.
-func (l *lowerer) translate(fn *function) {
-	f := fn.fn
+// selectCode chooses the instructions of a function. It panics with unsupported.
+func (l *lowerer) selectCode() {
+	fn, f := l.fn, l.fn.fn
 	if args, ok := f.Directive(".reqnctapercluster"); ok && dimOf(args).Count() > 1 {
 		panic(unsupported{f.Pos, fmt.Sprintf("a kernel in clusters of %s ctas (.reqnctapercluster)", dimOf(args))})
 	}
 	if f.Static != "" {
 		panic(unsupported{f.Pos, fmt.Sprintf("a device function with %s, which is in .local or .reg space at module level", f.Static)})
 	}
-	l.fn = fn
-	l.carry = -1
-	l.fixups = nil
-	l.temps, l.maxTemps = regfile.Size{}, regfile.Size{}
-	l.emitted, l.made = 0, [code.P + 1]int{}
+	l.tables, l.folded, l.fixups = code.Tables{}, nil, nil
+	l.first = len(l.instrs)
 	l.layoutLocals()
-	l.liveness = f.Liveness()
-	l.allocate()
+	l.live = f.Liveness()
+	l.registers()
 	for _, v := range f.Params {
 		fn.params = append(fn.params, l.formal(v))
 	}
@@ -328,10 +324,6 @@ func (l *lowerer) translate(fn *function) {
 	for _, fix := range l.fixups {
 		fix()
 	}
-	fn.frame = l.base
-	fn.frame.R += l.maxTemps.R
-	fn.frame.Q += l.maxTemps.Q
-	fn.frame.P += l.maxTemps.P
 }
 
 // open begins a new block behind the present one.
@@ -380,12 +372,6 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	if in.Guard.Reg != ptx.NoReg {
 		l.src.reads = l.src.reads[1:] // the guard comes first
 	}
-	if !l.trial {
-		l.temps = regfile.Size{}
-	}
-	if l.plan != nil {
-		l.spare = [...]int32{code.R: int32(l.base.R - l.plan.spare[code.R]), code.Q: int32(l.base.Q - l.plan.spare[code.Q]), code.P: 0}
-	}
 	l.guard = 0
 	if in.Guard.Reg != ptx.NoReg {
 		l.guard = code.Guard(l.rows[in.Guard.Reg].Row, in.Guard.Neg)
@@ -405,74 +391,18 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	} else {
 		lowerPure(l, in)
 	}
-	l.maxTemps.R = max(l.maxTemps.R, l.temps.R)
-	l.maxTemps.Q = max(l.maxTemps.Q, l.temps.Q)
-	l.maxTemps.P = max(l.maxTemps.P, l.temps.P)
 }
 
 // emit appends an instruction to the present block.
 func (l *lowerer) emit(in code.Instr) {
 	in.Guard, in.Src = l.guard, int32(l.src.index)
-	if l.plan == nil {
-		l.cur.insts = append(l.cur.insts, in)
-		return
-	}
-	exec := l.plan.insts[l.emitted]
-	l.emitted++
-	if l.fixes(&in) {
-		l.prepared.fixed = append(l.prepared.fixed, in)
-		return
-	}
-	if exec != code.OnLanes {
-		in.How = l.how(&in, exec)
-	}
 	l.cur.insts = append(l.cur.insts, in)
-}
-
-// how is how an instruction executes, with what that does to its operands.
-func (l *lowerer) how(in *code.Instr, exec code.Exec) code.How {
-	h := code.How{Exec: exec}
-	expands := func(o code.Row) bool {
-		return o.Slot != code.NoSlot && o.Row >= 0 && l.keeping(o)&(inShadow|inBoth) == inShadow
-	}
-	s := in.Op.Signature()
-	listed := l.Reads(nil, in)
-	for i, row := range in.Sources() {
-		o := code.Row{Slot: s.Src[i], Row: row}
-		if i == 0 && s.Side == code.AccessSide {
-			o.Slot = l.Access[in.Side].Addr
-		}
-		if o.Slot != code.NoSlot && o.Row >= 0 && slices.Contains(listed, o) {
-			if expands(o) {
-				h.Expand |= 1 << i
-			}
-			listed = listed[1:]
-		}
-	}
-	if slices.ContainsFunc(listed, expands) {
-		h.Expand |= code.OperandList
-	}
-	for _, o := range l.Writes(nil, in) {
-		h.Dirty = h.Dirty || l.keeping(o)&inShadow != 0
-		h.Both = h.Both || l.keeping(o)&inShadow != 0 && l.keeping(o)&inBoth != 0
-	}
-	return h
-}
-
-// fixes reports whether an instruction writes a constant of the launch.
-func (l *lowerer) fixes(in *code.Instr) bool {
-	s := in.Op.Signature()
-	d := code.Row{Slot: s.Dst, Row: in.D}
-	if s.Kind == code.Load {
-		d = code.Row{Slot: l.Access[in.Side].Elems[0].Slot, Row: l.Access[in.Side].Elems[0].Row}
-	}
-	return (d.Slot == code.R || d.Slot == code.Q) && d.Row < 0 && d.Row != code.NoRow
 }
 
 // access appends an instruction that accesses memory.
 func (l *lowerer) access(op code.Op, a *code.Access, addr int32) {
-	l.Access = append(l.Access, *a)
-	l.emit(code.Instr{Op: op, A: addr, Side: int32(len(l.Access) - 1)})
+	l.tables.Access = append(l.tables.Access, *a)
+	l.emit(code.Instr{Op: op, A: addr, Side: int32(len(l.tables.Access) - 1)})
 }
 
 func keep(list []code.Row, ok func(code.Row) bool) []code.Row {
@@ -485,34 +415,14 @@ func keep(list []code.Row, ok func(code.Row) bool) []code.Row {
 	return out
 }
 
-// keeping is how the registers of a row are kept.
-func (l *lowerer) keeping(o code.Row) keeping {
-	if int(o.Row) < len(l.kept[o.Slot]) {
-		return l.kept[o.Slot][o.Row]
-	}
-	return inLanes
-}
-
 // temp makes a row for the rest of the present instruction.
-func (l *lowerer) temp(s code.Slot) int32 {
-	if l.plan != nil {
-		l.made[s]++
-		if k := l.plan.temps[s][l.made[s]-1]; k != inLanes {
-			l.spare[s]++
-			l.kept[s][l.spare[s]-1] = k
-			return l.spare[s] - 1
-		}
-	}
-	switch s {
-	case code.R:
-		l.temps.R++
-		return int32(l.base.R + l.temps.R - 1)
-	case code.Q:
-		l.temps.Q++
-		return int32(l.base.Q + l.temps.Q - 1)
-	}
-	l.temps.P++
-	return int32(l.base.P + l.temps.P - 1)
+func (l *lowerer) temp(s code.Slot) int32 { return l.row(s, int32(l.src.index-l.first)+1) }
+
+// row makes a row; temp is 0, or that of the PTX instruction whose temporary it is.
+func (l *lowerer) row(s code.Slot, temp int32) int32 {
+	v := &l.virtual[s]
+	v.kept, v.temp = append(v.kept, inLanes), append(v.temp, temp)
+	return int32(len(v.kept) - 1)
 }
 
 // konst is the row of a constant.
@@ -606,143 +516,37 @@ func (l *lowerer) bytes(v *ptx.Var) int {
 	return v.Size()
 }
 
-// keepRow notes how the registers of a row are kept.
-func (l *lowerer) keepRow(s code.Slot, row int32, kept keeping) {
-	for int(row) >= len(l.kept[s]) {
-		l.kept[s] = append(l.kept[s], inLanes)
+// registers gives every register of the function a row.
+func (l *lowerer) registers() {
+	l.virtual = [code.P + 1]virtual{}
+	f := l.fn.fn
+	l.rows = make([]rowRef, len(f.Regs))
+	for i, r := range f.Regs {
+		ref := rowRef{Slot: code.SlotOf(r.Type), wide: r.Type.Bits() > 64}
+		ref.Row = l.row(ref.Slot, 0)
+		if ref.wide {
+			ref.High = l.row(ref.Slot, 0)
+		}
+		l.rows[i] = ref
 	}
-	l.kept[s][row] = kept
+	for r := range l.live.Into(0) {
+		ref := l.rows[r]
+		v := &l.virtual[ref.Slot]
+		v.zero = append(v.zero, ref.Row)
+		if ref.wide {
+			v.zero = append(v.zero, ref.High)
+		}
+	}
+	l.carry = l.global(code.P)
+	if l.fn.allocates {
+		l.fn.taken = l.global(code.R)
+	}
 }
 
-// allocate gives every virtual register a row. With packing, registers whose
-// lives (over the instructions in order) do not overlap share one: each lane is
-// a thread of its own, so what holds for a thread's registers holds for a
-// column of the file.
-func (l *lowerer) allocate() {
-	f := l.fn.fn
-	n := len(f.Regs)
-	l.rows = make([]rowRef, n)
-	l.kept = [code.P + 1][]keeping{}
-	l.base = regfile.Size{}
-	live := l.liveness
-	type life struct {
-		reg         ptx.RegID
-		first, last int
-	}
-	lives := make([]life, n)
-	for i := range lives {
-		lives[i] = life{ptx.RegID(i), -1, -1}
-	}
-	touch := func(r ptx.RegID, at int) {
-		if lives[r].first < 0 {
-			lives[r].first = at
-		}
-		lives[r].first = min(lives[r].first, at)
-		lives[r].last = max(lives[r].last, at)
-	}
-	starts := make([]int, len(f.Blocks)+1) // instructions in front of each block
-	at := 0
-	for i, b := range f.Blocks {
-		for _, in := range b.Instrs {
-			at++
-			for r := range in.Uses() {
-				touch(r, at)
-			}
-			for r := range in.Defs() {
-				touch(r, at)
-			}
-		}
-		starts[i+1] = at
-	}
-	for r := range lives {
-		if first, last, ok := live.Extent(ptx.RegID(r)); ok {
-			touch(ptx.RegID(r), starts[first])
-			touch(ptx.RegID(r), starts[last])
-		}
-	}
-	for _, list := range [][]*ptx.Var{f.Params, f.Rets} {
-		for _, v := range list {
-			if v.Reg != ptx.NoReg { // read and written by calls
-				touch(v.Reg, 0)
-				touch(v.Reg, at)
-			}
-		}
-	}
-	slices.SortStableFunc(lives, func(a, b life) int { return cmp.Compare(a.first, b.first) })
-	type pool struct {
-		slot code.Slot
-		kept keeping
-	}
-	used := map[pool]*rowPool{}
-	count := map[code.Slot]int32{}
-	for _, lf := range lives {
-		if lf.first < 0 {
-			continue // never mentioned
-		}
-		t := f.Regs[lf.reg].Type
-		s := code.SlotOf(t)
-		wide := t.Bits() > 64
-		row := int32(-1)
-		from := pool{slot: s}
-		if l.plan != nil {
-			from.kept = l.plan.regs[lf.reg]
-		}
-		if from.kept == isFixed {
-			l.rows[lf.reg] = rowRef{Slot: s, Row: l.unset(s)}
-			continue
-		}
-		rows := used[from]
-		if rows == nil {
-			rows = &rowPool{}
-			used[from] = rows
-		}
-		if l.opt.pack && !wide && !l.trial {
-			row = rows.take(lf.first)
-		}
-		if row < 0 {
-			row = count[s]
-			count[s]++
-			if wide {
-				count[s]++
-			}
-			l.keepRow(s, row, from.kept)
-		}
-		if !wide {
-			rows.use(row, lf.last)
-		}
-		l.rows[lf.reg] = rowRef{s, row, wide}
-	}
-	if l.fn.allocates {
-		l.fn.taken = count[code.R]
-		l.fn.zeroR = append(l.fn.zeroR, l.fn.taken)
-		l.keepRow(code.R, l.fn.taken, inLanes)
-		count[code.R]++
-	}
-	if l.plan != nil {
-		for s, n := range l.plan.spare {
-			for range n {
-				l.keepRow(code.Slot(s), count[code.Slot(s)], inShadow)
-				count[code.Slot(s)]++
-			}
-		}
-	}
-	l.base = regfile.Size{R: int(count[code.R]), Q: int(count[code.Q]), P: int(count[code.P])}
-	// CC.CF lives outside the allocation.
-	l.carry = int32(l.base.P)
-	l.base.P++
-	for r := range live.Into(0) {
-		ref := l.rows[r]
-		switch ref.Slot {
-		case code.R:
-			l.fn.zeroR = append(l.fn.zeroR, ref.Row)
-		case code.Q:
-			l.fn.zeroQ = append(l.fn.zeroQ, ref.Row)
-			if ref.wide {
-				l.fn.zeroQ = append(l.fn.zeroQ, ref.Row+1)
-			}
-		case code.P:
-			l.fn.zeroP = append(l.fn.zeroP, ref.Row)
-		}
-	}
-	l.fn.zeroP = append(l.fn.zeroP, l.carry)
+// global makes a row that keeps its value as long as the function runs, at first zero.
+func (l *lowerer) global(s code.Slot) int32 {
+	row := l.row(s, 0)
+	v := &l.virtual[s]
+	v.zero, v.global = append(v.zero, row), append(v.global, row)
+	return row
 }

@@ -93,8 +93,8 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 			if !ok {
 				l.refuse("a call of %s, which is declared but not defined,", f.Name)
 			}
-			l.Calls = append(l.Calls, site.Call)
-			l.emit(code.Instr{Op: op, Side: int32(len(l.Calls) - 1)})
+			l.tables.Calls = append(l.tables.Calls, site.Call)
+			l.emit(code.Instr{Op: op, Side: int32(len(l.tables.Calls) - 1)})
 			return
 		}
 		site.target = l.byFunc[f]

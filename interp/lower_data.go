@@ -215,7 +215,9 @@ func lowerPure(l *lowerer, in *ptx.Instr) {
 			*rows[n] = o.A
 		}
 	}
-	o.F = l.carry
+	if s.Dst2 != code.NoSlot {
+		o.F = l.carry
+	}
 	d := &in.Ops[0]
 	if s.Dst == code.P {
 		if d.Kind != ptx.RegOperand {
@@ -270,7 +272,7 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 		dr := l.rows[d.Reg].Row
 		ar := l.rows[a.Reg].Row
 		l.emit(code.Instr{Op: code.MovB64, D: dr, A: ar})
-		l.emit(code.Instr{Op: code.MovB64, D: dr + 1, A: ar + 1})
+		l.emit(code.Instr{Op: code.MovB64, D: l.rows[d.Reg].High, A: l.rows[a.Reg].High})
 	default:
 		s := code.SlotOf(t)
 		dr := l.rows[d.Reg].Row

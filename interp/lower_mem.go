@@ -75,7 +75,7 @@ func (l *lowerer) elements(a *code.Access, o *ptx.Operand, t ptx.Type, store boo
 			a.Elems = append(a.Elems, code.Elem{})
 		case e.Kind == ptx.RegOperand:
 			ref := l.rows[e.Reg]
-			a.Elems = append(a.Elems, code.Elem{Slot: ref.Slot, Row: ref.Row, High: ref.Row + 1})
+			a.Elems = append(a.Elems, code.Elem{Slot: ref.Slot, Row: ref.Row, High: ref.High})
 		case store:
 			s := code.SlotOf(t)
 			row := l.source(e, t, s)

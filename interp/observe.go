@@ -195,7 +195,7 @@ func (w *warp) read(s *instr, r register, v *Value) {
 		}
 		v.Low[lane] = w.value(code.Row{Slot: r.Slot, Row: r.Row}, lane)
 		if r.wide {
-			v.High[lane] = w.value(code.Row{Slot: r.Slot, Row: r.Row + 1}, lane)
+			v.High[lane] = w.value(code.Row{Slot: r.Slot, Row: r.High}, lane)
 		}
 	}
 }

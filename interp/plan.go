@@ -1,17 +1,16 @@
 package interp
 
-// This file decides, before a kernel is lowered for affine mode, how each of its
-// instructions will execute: on vectors as ever, on compact operands where their
-// tags allow, on single values without a look at tags, because a uniform result is
-// proved, or once for the whole launch.
+// This file decides, for affine mode, how each instruction of a function will execute:
+// on vectors as ever, on compact operands where their tags allow, on single values
+// without a look at tags, because a uniform result is proved, or once for the whole
+// launch.
 //
-// The analysis works on code that has been lowered for a trial, in which every
-// register and every temporary has a row of its own. It finds the best class each
-// row can have, as the greatest fixpoint of package affinetrack's Transfer over
-// all instructions that write it; leaves out the rows whose tags would cost more
-// than they save; and proves what it can. A register proved uniform is written by
-// instructions with proved operands only, in blocks that all lanes which have not
-// ended execute together: so whoever reads it finds it compact.
+// The analysis works on selected code, in which every register and every temporary has
+// a row of its own. It finds the best class each row can have, as the greatest fixpoint
+// of package affinetrack's Transfer over all instructions that write it; leaves out the
+// rows whose tags would cost more than they save; and proves what it can. A register
+// proved uniform is written by instructions with proved operands only, in blocks that
+// all lanes which have not ended execute together: so whoever reads it finds it compact.
 
 import (
 	"cmp"
@@ -35,12 +34,12 @@ const (
 	isFixed                      // among the constants: it has one value in the whole launch
 )
 
-// plan is what is decided for a function.
-type plan struct {
-	regs  []keeping             // by ptx.RegID
-	temps [code.P + 1][]keeping // by slot, in the order they are made
-	spare [code.P + 1]int       // by slot: kept temporaries that an instruction needs at most
-	insts []code.Exec           // how instructions execute, in the order they are emitted
+// node is an instruction with the rows it reads and writes.
+type node struct {
+	*code.Instr
+	sig           *code.Signature
+	block         int
+	reads, writes []code.Row
 }
 
 // execution is how an instruction executes.
@@ -52,13 +51,9 @@ type execution struct {
 
 // analysis is the work on a function lowered for a trial.
 type analysis struct {
-	*code.Tables
-	instrs []*instr
-	fn     *function
-	blocks []block
-	first  int32 // index of the first of them
-	base   [code.P + 1]int32
-	tid    [3]affinetrack.Class
+	*lowerer
+	blocks []block // of the function
+	nodes  []node
 	lanes  float64 // of rows that are in use, as a part of all
 
 	class  [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
@@ -69,19 +64,21 @@ type analysis struct {
 	weight []float64 // of blocks: how often they are expected to run
 }
 
-// analyse makes the plan of a function whose trial code is given.
-func analyse(l *lowerer, fn *function) *plan {
-	a := &analysis{Tables: &l.Tables, instrs: l.instrs, fn: fn, first: fn.entry, blocks: l.blocks[fn.entry : fn.exit+1], tid: l.opt.tid, lanes: float64(min(l.opt.lanes, regfile.Lanes)) / regfile.Lanes}
-	a.base = [...]int32{code.R: int32(l.base.R), code.Q: int32(l.base.Q), code.P: int32(l.base.P)}
-	size := [...]int{code.R: l.base.R + l.maxTemps.R, code.Q: l.base.Q + l.maxTemps.Q, code.P: l.base.P + l.maxTemps.P}
-	for s, n := range size {
+// plan decides how the rows of the function are kept, and how its instructions execute.
+// Those that write constants of the launch go to l.folded.
+func (l *lowerer) plan() {
+	fn := l.fn
+	a := &analysis{lowerer: l, blocks: l.blocks[fn.entry : fn.exit+1], lanes: float64(min(l.opt.lanes, regfile.Lanes)) / regfile.Lanes}
+	for s := range l.virtual {
+		n := len(l.virtual[s].kept)
 		a.class[s] = make([]affinetrack.Class, n)
 		a.pinned[s] = make([]bool, n)
 		a.both[s] = make([]bool, n)
 		a.proved[s] = make([]bool, n)
 		a.fixed[s] = make([]bool, n)
 	}
-	a.pin(l.rows)
+	a.collect()
+	a.pin()
 	if fn.fn.Entry {
 		a.fix()
 	}
@@ -90,30 +87,74 @@ func analyse(l *lowerer, fn *function) *plan {
 	if fn.fn.Entry {
 		a.prove()
 	}
-	p := &plan{}
-	for _, r := range l.rows {
-		p.regs = append(p.regs, a.keeping(r.Slot, r.Row))
-	}
-	for s := code.R; s <= code.P; s++ {
-		for row := a.base[s]; int(row) < len(a.class[s]); row++ {
-			p.temps[s] = append(p.temps[s], a.keeping(s, row))
+	for s := code.R; s <= code.Q; s++ {
+		for row := range l.virtual[s].kept {
+			l.virtual[s].kept[row] = a.keeping(s, int32(row))
 		}
 	}
-	src := int32(-1)
-	var temps [code.P + 1]map[int32]bool
-	a.eachInst(func(_ int, in *code.Instr) {
-		p.insts = append(p.insts, a.execution(in).exec)
-		if in.Src != src {
-			src, temps = in.Src, [code.P + 1]map[int32]bool{code.R: {}, code.Q: {}, code.P: {}}
+	for i := range a.nodes {
+		a.nodes[i].How = a.how(&a.nodes[i])
+	}
+	a.fold()
+}
+
+// collect lists the instructions.
+func (a *analysis) collect() {
+	var rows []code.Row
+	for b := range a.blocks {
+		for i := range a.blocks[b].insts {
+			in := &a.blocks[b].insts[i]
+			start := len(rows)
+			rows = a.tables.Reads(rows, in)
+			mid := len(rows)
+			rows = a.tables.Writes(rows, in)
+			a.nodes = append(a.nodes, node{Instr: in, sig: in.Op.Signature(), block: b, reads: rows[start:mid:mid], writes: rows[mid:len(rows):len(rows)]})
 		}
-		for _, o := range a.writes(in) {
-			if o.Row >= a.base[o.Slot] && a.keeping(o.Slot, o.Row)&inShadow != 0 {
-				temps[o.Slot][o.Row] = true
-				p.spare[o.Slot] = max(p.spare[o.Slot], len(temps[o.Slot]))
+	}
+}
+
+// how is how an instruction executes, and what that does to its operands.
+func (a *analysis) how(in *node) code.How {
+	e := a.execution(in)
+	h := code.How{Exec: e.exec}
+	if e.exec == code.OnLanes {
+		return h
+	}
+	listed := e.expand
+	for i, row := range in.Sources() {
+		slot := in.sig.Src[i]
+		if i == 0 && in.sig.Side == code.AccessSide {
+			slot = a.access(in).Addr
+		}
+		if len(listed) > 0 && listed[0] == (code.Row{Slot: slot, Row: row}) {
+			h.Expand |= 1 << i
+			listed = listed[1:]
+		}
+	}
+	if len(listed) > 0 {
+		h.Expand |= code.OperandList
+	}
+	h.Dirty = len(e.dirty) > 0
+	h.Both = slices.ContainsFunc(e.dirty, func(o code.Row) bool { return a.both[o.Slot][o.Row] })
+	return h
+}
+
+// fold takes the instructions out of the code that write constants of the launch.
+func (a *analysis) fold() {
+	for b := range a.blocks {
+		for i := range a.blocks[b].insts {
+			if in := &a.blocks[b].insts[i]; a.folds(in) {
+				a.folded = append(a.folded, *in)
 			}
 		}
-	})
-	return p
+		a.blocks[b].insts = slices.DeleteFunc(a.blocks[b].insts, func(in code.Instr) bool { return a.folds(&in) })
+	}
+}
+
+// folds reports whether an instruction writes a constant of the launch.
+func (a *analysis) folds(in *code.Instr) bool {
+	w := a.tables.Writes(nil, in)
+	return len(w) == 1 && a.fixed[w[0].Slot][w[0].Row]
 }
 
 func (a *analysis) keeping(s code.Slot, row int32) keeping {
@@ -135,22 +176,20 @@ func (a *analysis) keeping(s code.Slot, row int32) keeping {
 	return k
 }
 
-// reads and writes are the rows an instruction reads and writes.
-func (a *analysis) reads(in *code.Instr) []code.Row  { return a.Reads(nil, in) }
-func (a *analysis) writes(in *code.Instr) []code.Row { return a.Writes(nil, in) }
-
-// eachInst calls f for every instruction, with its block.
-func (a *analysis) eachInst(f func(b int, in *code.Instr)) {
-	for i := range a.blocks {
-		for j := range a.blocks[i].insts {
-			f(i, &a.blocks[i].insts[j])
-		}
+// each calls f for every instruction.
+func (a *analysis) each(f func(in *node)) {
+	for i := range a.nodes {
+		f(&a.nodes[i])
 	}
 }
 
+// access is what a memory instruction accesses.
+func (a *analysis) access(in *node) *code.Access { return &a.tables.Access[in.Side] }
+
 // pin marks what is written otherwise than by an instruction of a block:
-// parameters and results of calls, results of barriers; and 128-bit registers.
-func (a *analysis) pin(regs []rowRef) {
+// parameters and results of calls, results of barriers, what alloca takes; and 128-bit
+// registers.
+func (a *analysis) pin() {
 	places := func(list []code.Place) {
 		for _, p := range list {
 			if p.Slot != code.NoSlot {
@@ -160,10 +199,13 @@ func (a *analysis) pin(regs []rowRef) {
 	}
 	places(a.fn.params)
 	places(a.fn.rets)
-	for _, r := range regs {
+	for _, r := range a.rows {
 		if r.wide {
-			a.pinned[r.Slot][r.Row], a.pinned[r.Slot][r.Row+1] = true, true
+			a.pinned[r.Slot][r.Row], a.pinned[r.Slot][r.High] = true, true
 		}
+	}
+	if a.fn.allocates {
+		a.pinned[code.R][a.fn.taken] = true
 	}
 	for i := range a.blocks {
 		b := &a.blocks[i]
@@ -189,40 +231,40 @@ func (a *analysis) fix() {
 	for s := range a.fixed {
 		writers[s] = make([]int, len(a.fixed[s]))
 	}
-	a.eachInst(func(_ int, in *code.Instr) {
-		for _, o := range a.writes(in) {
+	a.each(func(in *node) {
+		for _, o := range in.writes {
 			writers[o.Slot][o.Row]++
 		}
 	})
-	for s, list := range [...][]int32{code.R: a.fn.zeroR, code.Q: a.fn.zeroQ, code.P: a.fn.zeroP} {
-		for _, row := range list { // may be read before it is written
+	for s := range a.virtual {
+		for _, row := range a.virtual[s].zero { // may be read before it is written
 			writers[s][row]++
 		}
 	}
-	a.eachInst(func(_ int, in *code.Instr) {
-		w := a.writes(in)
+	a.each(func(in *node) {
+		w := in.writes
 		if in.Guard != 0 || len(w) != 1 {
 			return
 		}
 		d := w[0]
-		if d.Slot == code.P || d.Row >= a.base[d.Slot] || writers[d.Slot][d.Row] != 1 || a.pinned[d.Slot][d.Row] {
+		if d.Slot == code.P || a.virtual[d.Slot].temp[d.Row] != 0 || writers[d.Slot][d.Row] != 1 || a.pinned[d.Slot][d.Row] {
 			return
 		}
-		switch in.Op.Signature().Kind {
+		switch in.sig.Kind {
 		case code.Arithmetic:
 		case code.Source:
 			if !special(in) || !fixedSreg(ptx.SpecialReg(in.Imm)) {
 				return
 			}
 		case code.Load:
-			m := &a.Access[in.Side]
+			m := a.access(in)
 			if m.Space != ptx.Param || m.Frame || m.Addr != code.NoSlot || len(m.Elems) != 1 || atFixed(m) == nil {
 				return
 			}
 		default:
 			return
 		}
-		for _, r := range a.reads(in) {
+		for _, r := range in.reads {
 			if !a.fixed[r.Slot][r.Row] {
 				return
 			}
@@ -232,24 +274,28 @@ func (a *analysis) fix() {
 }
 
 // fixes reports whether an instruction writes a constant of the launch.
-func (a *analysis) fixes(in *code.Instr) bool {
-	w := a.writes(in)
+func (a *analysis) fixes(in *node) bool {
+	w := in.writes
 	return len(w) == 1 && a.fixed[w[0].Slot][w[0].Row]
 }
 
 // weigh estimates how often blocks run: eight times for each loop they are in. A
 // jump back to a block is taken to be a loop of all the blocks in between.
 func (a *analysis) weigh() {
-	a.weight = make([]float64, len(a.blocks))
-	for i := range a.weight {
-		a.weight[i] = 1
-	}
+	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, less those that end before
 	for i := range a.blocks {
 		for _, t := range a.successors(i) {
-			for j := t; j <= i; j++ {
-				a.weight[j] = min(8*a.weight[j], 8*8*8*8)
+			if t <= i {
+				depth[t]++
+				depth[i+1]--
 			}
 		}
+	}
+	a.weight = make([]float64, len(a.blocks))
+	loops := 0
+	for i := range a.weight {
+		loops += depth[i]
+		a.weight[i] = float64(uint(1) << (3 * min(loops, 4)))
 	}
 }
 
@@ -274,7 +320,7 @@ func (a *analysis) successors(i int) []int {
 	}
 	var in []int
 	for _, t := range list {
-		if t -= a.first; t >= 0 && int(t) < len(a.blocks) {
+		if t -= a.fn.entry; t >= 0 && int(t) < len(a.blocks) {
 			in = append(in, int(t))
 		}
 	}
@@ -302,8 +348,8 @@ func (a *analysis) classify() {
 	}
 	for changed := true; changed; {
 		changed = false
-		a.eachInst(func(_ int, in *code.Instr) {
-			for _, o := range a.writes(in) {
+		a.each(func(in *node) {
+			for _, o := range in.writes {
 				if c := &a.class[o.Slot][o.Row]; *c < affinetrack.Generic {
 					if r := a.transfer(in, o); r > *c {
 						*c, changed = r, true
@@ -315,27 +361,27 @@ func (a *analysis) classify() {
 }
 
 // transfer is the best class of what an instruction writes to o.
-func (a *analysis) transfer(in *code.Instr, o code.Row) affinetrack.Class {
-	switch in.Op.Signature().Kind {
+func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
+	switch in.sig.Kind {
 	case code.Arithmetic:
 		var list []affinetrack.Class
 		pred := affinetrack.Uniform
-		for _, r := range a.reads(in) {
+		for _, r := range in.reads {
 			if r.Slot == code.P {
 				pred = max(pred, a.of(r.Slot, r.Row))
 			} else {
 				list = append(list, a.of(r.Slot, r.Row))
 			}
 		}
-		return affinetrack.Transfer(in.Op.Signature().Rule, list, pred)
+		return affinetrack.Transfer(in.sig.Rule, list, pred)
 	case code.Source:
 		return a.source(in)
 	case code.Load:
-		m := &a.Access[in.Side]
+		m := a.access(in)
 		if m.Frame || m.Space == ptx.Local || m.Addr != code.NoSlot && a.of(m.Addr, in.A) != affinetrack.Uniform {
 			return affinetrack.Generic
 		}
-		for _, o := range a.writes(in) { // all or none of a vector
+		for _, o := range in.writes { // all or none of a vector
 			if a.class[o.Slot][o.Row] == affinetrack.Generic {
 				return affinetrack.Generic
 			}
@@ -346,7 +392,7 @@ func (a *analysis) transfer(in *code.Instr, o code.Row) affinetrack.Class {
 }
 
 // source is the class of a special register or the address of a local variable.
-func (a *analysis) source(in *code.Instr) affinetrack.Class {
+func (a *analysis) source(in *node) affinetrack.Class {
 	if !special(in) {
 		return affinetrack.Uniform
 	}
@@ -354,7 +400,7 @@ func (a *analysis) source(in *code.Instr) affinetrack.Class {
 	case !perLane(r):
 		return affinetrack.Uniform
 	case r >= ptx.TidX && r <= ptx.TidZ:
-		return a.tid[r-ptx.TidX]
+		return a.opt.tid[r-ptx.TidX]
 	case r == ptx.LaneID:
 		return affinetrack.Affine
 	}
@@ -371,20 +417,20 @@ func compactKernel(s *code.Signature) code.Exec {
 }
 
 // special reports whether an operation of kind Source reads a special register.
-func special(in *code.Instr) bool {
+func special(in *node) bool {
 	return in.Op == code.Sreg16 || in.Op == code.Sreg32 || in.Op == code.Sreg64
 }
 
 // execution chooses how an instruction executes, given the classes.
-func (a *analysis) execution(in *code.Instr) execution {
+func (a *analysis) execution(in *node) execution {
 	var e execution
-	e.expand = keep(a.reads(in), func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&(inShadow|inBoth) == inShadow })
-	e.dirty = keep(a.writes(in), func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&inShadow != 0 })
-	s := in.Op.Signature()
+	e.expand = keep(in.reads, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&(inShadow|inBoth) == inShadow })
+	e.dirty = keep(in.writes, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&inShadow != 0 })
+	s := in.sig
 	switch s.Kind {
 	case code.Arithmetic:
 		all, some, provable := true, false, len(e.dirty) == 1 && s.Dst2 == code.NoSlot
-		for _, r := range a.reads(in) {
+		for _, r := range in.reads {
 			if r.Slot != code.P {
 				all = all && a.compact(r.Slot, r.Row)
 				some = some || r.Row >= 0
@@ -411,7 +457,7 @@ func (a *analysis) execution(in *code.Instr) execution {
 		case len(e.dirty) > 0:
 			e.exec = code.CompactLoad
 		case !a.accessesCompactly(in):
-		case a.Access[in.Side].Space == ptx.Local:
+		case a.access(in).Space == ptx.Local:
 			e.exec = code.CompactLocal
 		default:
 			e.exec = code.CompactLoad
@@ -419,7 +465,7 @@ func (a *analysis) execution(in *code.Instr) execution {
 	case code.Store:
 		switch {
 		case !a.accessesCompactly(in):
-		case a.Access[in.Side].Space == ptx.Local:
+		case a.access(in).Space == ptx.Local:
 			e.exec = code.CompactLocal
 		default:
 			e.exec = code.CompactStore
@@ -449,7 +495,7 @@ const fewLanes = 4
 
 // onLanes is the cost of an instruction over the lanes: in full rows a lane costs a
 // third of what it does in others.
-func (a *analysis) onLanes(in *code.Instr) float64 {
+func (a *analysis) onLanes(in *node) float64 {
 	cost := a.fullRow(in)
 	if a.lanes == 1 {
 		return cost
@@ -458,14 +504,14 @@ func (a *analysis) onLanes(in *code.Instr) float64 {
 }
 
 // fullRow is the cost of an instruction over 32 lanes.
-func (a *analysis) fullRow(in *code.Instr) float64 {
-	switch in.Op.Signature().Kind {
+func (a *analysis) fullRow(in *node) float64 {
+	switch in.sig.Kind {
 	case code.Source:
 		if special(in) && perLane(ptx.SpecialReg(in.Imm)) {
 			return costThread
 		}
 	case code.Load, code.Store:
-		if a.Access[in.Side].Addr != code.NoSlot {
+		if a.access(in).Addr != code.NoSlot {
 			return costAccess
 		}
 	case code.Arithmetic:
@@ -487,13 +533,13 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		written[s] = make([]float64, len(a.class[s]))
 		wanted[s] = make([]float64, len(a.class[s]))
 	}
-	a.eachInst(func(b int, in *code.Instr) {
+	a.each(func(in *node) {
 		if a.fixes(in) {
 			return
 		}
-		w := a.weight[b]
+		w := a.weight[in.block]
 		e := a.execution(in)
-		s := in.Op.Signature()
+		s := in.sig
 		lanes := a.onLanes(in)
 		switch {
 		case e.exec == code.OnLanes || s.Kind == code.Plain || s.Kind == code.Warp:
@@ -507,11 +553,11 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 			return
 		case s.Side == code.AccessSide && a.accessesCompactly(in):
 			cost += w * costVector
-			if in.A >= 0 && !a.fixed[a.Access[in.Side].Addr][in.A] {
-				saved[a.Access[in.Side].Addr][in.A] += w * (lanes - costVector)
+			if in.A >= 0 && !a.fixed[a.access(in).Addr][in.A] {
+				saved[a.access(in).Addr][in.A] += w * (lanes - costVector)
 			}
 			for _, o := range e.expand {
-				if o.Slot != a.Access[in.Side].Addr || o.Row != in.A {
+				if o.Slot != a.access(in).Addr || o.Row != in.A {
 					wanted[o.Slot][o.Row] += w
 				}
 			}
@@ -548,13 +594,13 @@ func (a *analysis) compact(s code.Slot, row int32) bool {
 
 // accessesCompactly reports whether a memory access may be executed at a compact
 // address: in local memory, at a uniform one.
-func (a *analysis) accessesCompactly(in *code.Instr) bool {
-	m := &a.Access[in.Side]
+func (a *analysis) accessesCompactly(in *node) bool {
+	m := a.access(in)
 	return m.Addr != code.NoSlot && a.compact(m.Addr, in.A) && (m.Space != ptx.Local || a.of(m.Addr, in.A) == affinetrack.Uniform)
 }
 
-func (a *analysis) comparesCompactly(in *code.Instr) bool {
-	s := in.Op.Signature()
+func (a *analysis) comparesCompactly(in *node) bool {
+	s := in.sig
 	return a.compact(s.Src[0], in.A) && a.compact(s.Src[1], in.B)
 }
 
@@ -579,7 +625,7 @@ func (a *analysis) refine() {
 		}
 		slices.SortStableFunc(bad, func(x, y row) int { return cmp.Compare(x.saved, y.saved) })
 		better := false
-		for _, r := range bad[:min(len(bad), mostTrials)] {
+		for _, r := range bad[:min(len(bad), mostTrials, mostWork/max(len(a.nodes), 1))] {
 			a.pinned[r.at.Slot][r.at.Row] = true
 			a.classify()
 			if c, s := a.settle(); c < cost {
@@ -596,8 +642,12 @@ func (a *analysis) refine() {
 	a.settle()
 }
 
-// mostTrials bounds the time that is spent on a kernel of many registers.
-const mostTrials = 64
+// These bound the time that is spent on a kernel of many registers: trials, and
+// instructions looked at in them.
+const (
+	mostTrials = 64
+	mostWork   = 1 << 20
+)
 
 // prove finds the rows that are provably uniform: it assumes it of all that the
 // classes allow, and takes away what does not hold.
@@ -613,8 +663,8 @@ func (a *analysis) prove() {
 		return was
 	}
 	// What is read before it is written holds anything.
-	for s, list := range [...][]int32{code.R: a.fn.zeroR, code.Q: a.fn.zeroQ, code.P: a.fn.zeroP} {
-		for _, row := range list {
+	for s := range a.virtual {
+		for _, row := range a.virtual[s].zero {
 			drop(code.Row{Slot: code.Slot(s), Row: row})
 		}
 	}
@@ -627,24 +677,24 @@ func (a *analysis) prove() {
 				changed = true
 			}
 		}
-		a.eachInst(func(b int, in *code.Instr) {
-			sound := !apart[b] && in.Guard == 0
-			switch in.Op.Signature().Kind {
+		a.each(func(in *node) {
+			sound := !apart[in.block] && in.Guard == 0
+			switch in.sig.Kind {
 			case code.Arithmetic:
 			case code.Source:
 				sound = sound && a.source(in) == affinetrack.Uniform
 			case code.Load:
-				sound = sound && a.Access[in.Side].Space != ptx.Generic // local memory is everybody's own
+				sound = sound && a.access(in).Space != ptx.Generic // local memory is everybody's own
 			default:
 				sound = false
 			}
-			for _, o := range a.reads(in) {
+			for _, o := range in.reads {
 				sound = sound && holds(o)
 			}
 			if sound {
 				return
 			}
-			for _, o := range a.writes(in) {
+			for _, o := range in.writes {
 				if drop(o) {
 					changed = true
 				}
@@ -673,10 +723,10 @@ func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
 		if b.guard == 0 || holds(code.Row{Slot: code.P, Row: row}) {
 			return false
 		}
-		leaves := func(pc int32) bool { return a.blocks[pc-a.first].leaves }
+		leaves := func(pc int32) bool { return a.blocks[pc-a.fn.entry].leaves }
 		return !leaves(b.target) && !leaves(b.next)
 	case termReturn:
-		return b.guard != 0 && !a.blocks[a.fn.exit-a.first].leaves
+		return b.guard != 0 && !a.blocks[a.fn.exit-a.fn.entry].leaves
 	}
 	return false
 }
@@ -685,7 +735,7 @@ func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
 // again; after a barrier that not all come to, all that follow. It reports
 // whether there were new ones.
 func (a *analysis) separate(i int, apart []bool) bool {
-	join := int(a.blocks[i].join - a.first)
+	join := int(a.blocks[i].join - a.fn.entry)
 	if a.blocks[i].term == termBarrier {
 		join = -1
 	}

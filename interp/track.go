@@ -835,7 +835,7 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, list []
 		}
 		c := t.classOf(f, r.Slot, r.Row, m)
 		if r.wide {
-			c = max(c, t.classOf(f, r.Slot, r.Row+1, m))
+			c = max(c, t.classOf(f, r.Slot, r.High, m))
 		}
 		n.Count(c)
 		worst = max(worst, c)
