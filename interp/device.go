@@ -272,22 +272,23 @@ func (m *Module) initialise(v *ptx.Var, data []byte) {
 	clear(data)
 	size := v.Type.Size()
 	for _, e := range v.Init {
-		bits := e.Imm.As(v.Type)
-		if e.Sym != nil {
-			addr, _ := m.symbolAddress(e.Sym)
-			bits = addr + uint64(e.Offset)
-			if e.Generic {
-				if sv, ok := e.Sym.(*ptx.Var); ok && sv.Space == ptx.Shared {
-					bits += mem.SharedWindow
-				}
+		if e.Sym == nil {
+			copy(data[e.Elem*size:], e.Data)
+			continue
+		}
+		addr, _ := m.symbolAddress(e.Sym)
+		bits := addr + uint64(e.Offset)
+		if e.Generic {
+			if sv, ok := e.Sym.(*ptx.Var); ok && sv.Space == ptx.Shared {
+				bits += mem.SharedWindow
 			}
-			if e.Mask != 0 {
-				shift := 0
-				for e.Mask>>shift&1 == 0 {
-					shift++
-				}
-				bits = bits & e.Mask >> shift
+		}
+		if e.Mask != 0 {
+			shift := 0
+			for e.Mask>>shift&1 == 0 {
+				shift++
 			}
+			bits = bits & e.Mask >> shift
 		}
 		putBits(data[e.Elem*size:], size, bits)
 	}

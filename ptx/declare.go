@@ -263,71 +263,81 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
 		c.fields(v, init)
 		return
 	}
-	// An array "[]" takes its size from the initialiser.
-	if v.Unbounded() && init.List != nil {
-		v.Dims = slices.Clone(v.Dims)
-		v.Dims[0] = len(init.List)
-		if v.Dims[0] == 0 {
-			c.errorf(pos, "%s: an array without elements", v.Name)
-			return
-		}
-	}
 	shape := slices.Clone(v.Dims)
 	if v.Vec > 1 {
 		shape = append(shape, v.Vec)
 	}
-	var fill func(val *syntax.Value, shape []int, at int)
-	fill = func(val *syntax.Value, shape []int, at int) {
-		switch {
-		case val.List == nil && len(shape) > 0:
-			c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
-			return
-		case val.List == nil:
-			v.Init = append(v.Init, c.initElem(v, val, at, scope))
-			return
-		case len(shape) == 0:
-			c.errorf(Pos(val.Pos), "%s: too many braces", v.Name)
-			return
-		case len(val.List) > shape[0]:
-			c.errorf(Pos(val.List[shape[0]].Pos), "%s: more than %d elements", v.Name, shape[0])
-			return
-		}
-		stride := 1
-		for _, n := range shape[1:] {
-			stride *= n
-		}
-		for i := range val.List {
-			fill(&val.List[i], shape[1:], at+i*stride)
-		}
+	n := c.fill(v, init, shape, 0, scope)
+	if !v.Unbounded() {
+		return
 	}
-	fill(init, shape, 0)
+	// An array "[]" takes its size from the initialiser.
+	if init.IsList() && n == 0 {
+		c.errorf(pos, "%s: an array without elements", v.Name)
+		return
+	}
+	v.Dims = slices.Clone(v.Dims)
+	v.Dims[0] = n
 }
 
-// initElem checks one element: a number, or an address.
-func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init {
+// fill enters a value of the given shape, whose first element is number at of the
+// variable. It returns how many elements the value lists.
+func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at int, scope *scope) (n int) {
+	switch {
+	case !val.IsList() && len(shape) > 0:
+		c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
+		return 0
+	case !val.IsList():
+		c.initElem(v, val, at, scope)
+		return 0
+	case len(shape) == 0:
+		c.errorf(Pos(val.Pos), "%s: too many braces", v.Name)
+		return 0
+	}
+	stride := 1
+	for _, n := range shape[1:] {
+		stride *= n
+	}
+	errs := val.Each(func(e *syntax.Value) {
+		switch {
+		case shape[0] < 0 || n < shape[0]:
+			c.fill(v, e, shape[1:], at+n*stride, scope)
+		case n == shape[0]:
+			c.errorf(Pos(e.Pos), "%s: more than %d elements", v.Name, shape[0])
+		}
+		n++
+	})
+	for _, e := range errs {
+		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
+	}
+	return n
+}
+
+// initElem checks one element, a number or an address, and enters it.
+func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) {
 	e := Init{Elem: at, Mask: val.Mask}
 	pos := Pos(val.Pos)
 	switch {
 	case val.Field != "":
 		c.errorf(pos, "%s: %s has no field %s", v.Name, v.Type, val.Field)
-		return e
+		return
 	case e.Mask != 0 && !byteMask(e.Mask):
 		c.errorf(pos, "%s: mask %#x must select one byte", v.Name, e.Mask)
-		return e
+		return
 	}
 	if val.Sym == "" {
-		e.Imm = immOf(val.Const)
+		imm := immOf(val.Const)
 		if e.Mask != 0 {
-			e.Imm.Bits = e.Imm.Bits & e.Mask / (e.Mask & -e.Mask)
-			e.Mask = 0
+			imm.Bits = imm.Bits & e.Mask / (e.Mask & -e.Mask)
 		}
 		switch {
-		case e.Imm.Kind == IntImm && v.Type.IsFloat():
-			c.errorf(pos, "%s: an integer initialises %s, want a float such as %d.0", v.Name, v.Type, int64(e.Imm.Bits))
-		case e.Imm.Kind != IntImm && (v.Type.IsInt() || v.Type.Bits() < 32):
+		case imm.Kind == IntImm && v.Type.IsFloat():
+			c.errorf(pos, "%s: an integer initialises %s, want a float such as %d.0", v.Name, v.Type, int64(imm.Bits))
+		case imm.Kind != IntImm && (v.Type.IsInt() || v.Type.Bits() < 32):
 			c.errorf(pos, "%s: a float initialises %s, want an integer", v.Name, v.Type)
 		}
-		return e
+		v.number(at, imm.As(v.Type))
+		return
 	}
 	var sym Symbol
 	if scope != nil {
@@ -340,7 +350,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init
 	}
 	if sym == nil {
 		c.unknown(pos, "unknown name", val.Sym, spell.Nearest(val.Sym, c.symbolNames()))
-		return e
+		return
 	}
 	e.Sym, e.Generic, e.Offset = sym, val.Generic, offset(sym, &val.Expr)
 	switch {
@@ -349,7 +359,26 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) Init
 	case v.Type.IsFloat() || e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:
 		c.errorf(pos, "%s: %s does not hold an address", v.Name, v.Type)
 	}
-	return e
+	v.Init = append(v.Init, e)
+}
+
+// number enters the bits of element number at. Numbers that follow each other are one
+// Init.
+func (v *Var) number(at int, bits uint64) {
+	size := v.Type.Size()
+	n := len(v.Init)
+	if n == 0 || v.Init[n-1].Sym != nil || v.Init[n-1].Elem+len(v.Init[n-1].Data)/size != at {
+		v.Init = append(v.Init, Init{Elem: at})
+		n++
+	}
+	run := &v.Init[n-1]
+	for i := range size {
+		b := byte(0)
+		if i < 8 {
+			b = byte(bits >> (8 * i))
+		}
+		run.Data = append(run.Data, b)
+	}
 }
 
 // offset is the distance in bytes of an expression from the symbol in it.
@@ -373,12 +402,11 @@ func byteMask(m uint64) bool {
 // fields checks the initial values of a texture's, sampler's or surface's
 // properties (manual 5.3).
 func (c *checker) fields(v *Var, init *syntax.Value) {
-	if init.List == nil || len(v.Dims) > 0 {
+	if !init.IsList() || len(v.Dims) > 0 {
 		c.errorf(Pos(init.Pos), "%s: a %s wants a list of properties { name = value, … }", v.Name, v.Type)
 		return
 	}
-	for i := range init.List {
-		f := &init.List[i]
+	errs := init.Each(func(f *syntax.Value) {
 		value := f.Sym
 		if value == "" {
 			value = strconv.FormatUint(f.Const.Bits, 10)
@@ -387,10 +415,13 @@ func (c *checker) fields(v *Var, init *syntax.Value) {
 		switch {
 		case !known:
 			c.errorf(Pos(f.Pos), "%s: want a property of a %s, such as filter_mode = nearest", v.Name, v.Type)
-		case f.List != nil || words == nil && (f.Sym != "" || f.Const.Kind >= syntax.F32) || words != nil && !slices.Contains(words, f.Sym):
+		case f.IsList() || words == nil && (f.Sym != "" || f.Const.Kind >= syntax.F32) || words != nil && !slices.Contains(words, f.Sym):
 			c.errorf(Pos(f.Pos), "%s: bad value of %s", v.Name, f.Field)
 		}
 		v.Fields = append(v.Fields, Field{f.Field, value})
+	})
+	for _, e := range errs {
+		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
 	}
 }
 

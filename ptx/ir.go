@@ -217,11 +217,11 @@ func (v *Var) Alignment() int {
 // "filter_mode = nearest" (manual 5.3).
 type Field struct{ Name, Value string }
 
-// Init is one element of an initialiser, in the order of memory. Missing
-// elements are zero.
+// Init is part of an initialiser, in the order of memory: numbers, or an address.
+// Missing elements are zero.
 type Init struct {
-	Elem    int    // index of the element it sets
-	Imm     Imm    // its value, unless Sym is set
+	Elem    int    // index of the first element it sets
+	Data    []byte // the numbers, as they lie in memory, unless Sym is set
 	Sym     Symbol // the address of a variable or function, plus Offset
 	Offset  int64
 	Generic bool   // generic(sym): the generic address

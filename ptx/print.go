@@ -6,6 +6,7 @@ package ptx
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -182,31 +183,34 @@ func (p *printer) variable(v *Var) {
 		if v.Vec > 1 {
 			shape = append(append([]int{}, shape...), v.Vec)
 		}
-		p.init(v.Init, shape, 0)
+		p.init(v, slices.Clone(v.Init), shape, 0)
 	}
 }
 
 // init prints the elements that begin at index at and fill the shape; missing
-// ones at the end of a row are left out. It returns the elements behind.
-func (p *printer) init(list []Init, shape []int, at int) []Init {
+// ones at the end of a row are left out. It takes them from the list, and returns those
+// behind.
+func (p *printer) init(v *Var, list []Init, shape []int, at int) []Init {
 	if len(shape) == 0 {
 		e := list[0]
-		inner := ""
-		if e.Sym != nil {
-			inner = e.Sym.SymbolName()
-			if e.Generic {
-				inner = "generic(" + inner + ")"
+		if e.Sym == nil {
+			size := v.Type.Size()
+			p.number(v.Type, e.Data[:size])
+			if len(e.Data) == size {
+				return list[1:]
 			}
-			inner = symOff(inner, e.Offset)
+			list[0] = Init{Elem: e.Elem + 1, Data: e.Data[size:]}
+			return list
 		}
-		switch {
-		case e.Mask != 0:
-			p.f("%#x(%s)", e.Mask, inner)
-		case e.Sym != nil:
-			p.WriteString(inner)
-		default:
-			p.imm(e.Imm)
+		inner := e.Sym.SymbolName()
+		if e.Generic {
+			inner = "generic(" + inner + ")"
 		}
+		inner = symOff(inner, e.Offset)
+		if e.Mask != 0 {
+			inner = fmt.Sprintf("%#x(%s)", e.Mask, inner)
+		}
+		p.WriteString(inner)
 		return list[1:]
 	}
 	stride := 1
@@ -221,10 +225,29 @@ func (p *printer) init(list []Init, shape []int, at int) []Init {
 		if i > 0 {
 			p.WriteString(", ")
 		}
-		list = p.init(list, shape[1:], at+i*stride)
+		list = p.init(v, list, shape[1:], at+i*stride)
 	}
 	p.WriteString("}")
 	return list
+}
+
+// number prints an element of a variable.
+func (p *printer) number(t Type, data []byte) {
+	var bits uint64
+	for i, b := range data[:min(len(data), 8)] {
+		bits |= uint64(b) << (8 * i)
+	}
+	switch {
+	case t == F32:
+		p.imm(Imm{F32Imm, bits})
+	case t == F64:
+		p.imm(Imm{F64Imm, bits})
+	case t.IsSigned():
+		shift := 64 - t.Bits()
+		p.f("%d", int64(bits<<shift)>>shift)
+	default:
+		p.f("%d", bits)
+	}
 }
 
 func symOff(name string, off int64) string {

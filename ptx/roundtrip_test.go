@@ -134,7 +134,10 @@ func largeSource(t testing.TB, size int) string {
 // What a module takes is a small multiple of its text: the goal of the command is ten
 // times a file's size, with what the garbage collector adds.
 func TestMemoryOfModules(t *testing.T) {
-	for name, src := range map[string]string{"kernels": largeSource(t, 8<<20), "registers": string(manyRegisters(1_000_000))} {
+	for name, src := range map[string]string{
+		"kernels": largeSource(t, 8<<20), "registers": string(manyRegisters(1_000_000)),
+		"initialiser": ".version 8.0\n.target sm_80\n.address_size 64\n.global .b8 x[] = {" + strings.Repeat("255, ", 1<<20) + "0};\n",
+	} {
 		if testing.Short() && name == "registers" {
 			continue
 		}

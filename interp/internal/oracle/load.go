@@ -106,16 +106,17 @@ func (m *Module) functionAt(addr uint64) *ptx.Func {
 func (m *Module) initialise(v *ptx.Var) {
 	data, size := m.dev.Bytes(m.addresses[v]), v.Type.Size()
 	for _, e := range v.Init {
-		copy(data[e.Elem*size:], bytesOf(value{lo: m.initial(v, e)}, size))
+		numbers := e.Data
+		if e.Sym != nil {
+			numbers = bytesOf(value{lo: m.pointer(e)}, size)
+		}
+		copy(data[e.Elem*size:], numbers)
 	}
 }
 
-// initial is the value of an element. The place of a shared variable is not known
-// here: its name stands for the beginning of shared memory.
-func (m *Module) initial(v *ptx.Var, e ptx.Init) uint64 {
-	if e.Sym == nil {
-		return e.Imm.As(v.Type)
-	}
+// pointer is the value of an element that is an address. The place of a shared variable
+// is not known here: its name stands for the beginning of shared memory.
+func (m *Module) pointer(e ptx.Init) uint64 {
 	addr, _ := m.Address(e.Sym)
 	if s, ok := e.Sym.(*ptx.Var); ok && s.Space == ptx.Shared && e.Generic {
 		addr = sharedWindow

@@ -230,10 +230,14 @@ type Declarator struct {
 type Value struct {
 	Pos   Pos
 	Field string  // of a texture, sampler or surface: "filter_mode = …"
-	List  []Value // non-nil for { … }
+	List  []Value // of { … }, after File.Load
 	Expr
 	Mask uint64 // 0xFF(…): the byte of the address or number taken; 0 without
+	text string // { … }
 }
+
+// IsList reports whether the value is { … }; Each gives its elements.
+func (v *Value) IsList() bool { return v.text != "" }
 
 // Expr is a constant expression, folded: a number, or a symbol plus a number.
 type Expr struct {

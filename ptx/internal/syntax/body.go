@@ -34,7 +34,8 @@ func (b *Body) load() []*Error {
 	r := &reader{scan: rescan(b.text, b.Pos)}
 	r.load()
 	within := []*Body{b}
-	return b.read(r, func(s Stmt) {
+	var inits []*Error
+	errs := b.read(r, func(s Stmt) {
 		in := within[len(within)-1]
 		switch s := s.(type) {
 		case *OpenScope:
@@ -45,9 +46,13 @@ func (b *Body) load() []*Error {
 			in.End = s.Pos
 			within = within[:len(within)-1]
 		default:
+			if d, ok := s.(*Var); ok {
+				inits = append(inits, d.load()...)
+			}
 			in.Stmts = append(in.Stmts, s)
 		}
 	})
+	return append(errs, inits...)
 }
 
 // read reads from "{" to "}".

@@ -135,7 +135,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 	case "=":
 		s.equals = true
 	case "{":
-		t.typ, t.text = tokBraces, s.braces()
+		t.typ = tokBraces
+		t.text, _ = s.braces()
 		s.done = !s.equals
 	case "}":
 		s.done = true
@@ -144,8 +145,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 }
 
 // braces moves behind the brace that closes the one just read, and returns the
-// text from the one to the other. If there is none, that is the rest.
-func (s *scanner) braces() string {
+// text from the one to the other. If there is none, that is the rest, and ok is false.
+func (s *scanner) braces() (text string, ok bool) {
 	start := s.off - 1
 	src := s.src
 	depth := 1
@@ -188,7 +189,15 @@ func (s *scanner) braces() string {
 		i++
 	}
 	s.off = min(i, len(src))
-	return src[start:s.off]
+	return src[start:s.off], depth == 0
+}
+
+// closed reports whether the text, which begins with a brace, ends with the one that
+// closes it.
+func closed(text string) bool {
+	s := scanner{src: text, off: 1}
+	_, ok := s.braces()
+	return ok
 }
 
 // Byte classes.

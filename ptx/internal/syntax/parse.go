@@ -58,8 +58,21 @@ func (f *File) Load() (errs []*Error) {
 		if b := it.body(); b != nil {
 			errs = append(errs, b.load()...)
 		}
+		if d := it.Decl; d != nil && d.Var != nil {
+			errs = append(errs, d.Var.load()...)
+		}
 	}
 	return errs[:min(len(errs), maxErrors)]
+}
+
+// load reads the initialisers of the variables.
+func (v *Var) load() (errs []*Error) {
+	for i := range v.Names {
+		if init := v.Names[i].Init; init != nil {
+			errs = append(errs, init.load(0)...)
+		}
+	}
+	return errs
 }
 
 // resync moves past a bad statement that begins at an offset: to the next word
@@ -559,22 +572,11 @@ func (r *reader) value(v *Value, depth int) *Error {
 	if depth > maxNesting {
 		return &Error{Pos: v.Pos, Msg: "initialiser nests too deeply"}
 	}
-	if r.peek().typ == tokBraces {
-		// From participle's stream: go on within the braces.
-		inner := fromBraces(r.lex)
-		r.load()
-		err := inner.value(v, depth)
-		if len(inner.scan.errs) > 0 {
-			err = inner.scan.errs[0]
+	if r.peek().typ == tokBraces || r.is("{") {
+		if v.text = r.braces(); !closed(v.text) {
+			return &Error{Pos: v.Pos, Msg: `"{" is not closed`}
 		}
-		return err
-	}
-	if r.accept("{") {
-		v.List = []Value{}
-		return r.list("}", func() *Error {
-			v.List = append(v.List, Value{})
-			return r.value(&v.List[len(v.List)-1], depth+1)
-		})
+		return nil
 	}
 	e, err := r.expr(depth)
 	if err == nil && v.Field == "" && e.Sym != "" && r.accept("=") {
@@ -594,6 +596,52 @@ func (r *reader) value(v *Value, depth int) *Error {
 		return r.expect(")")
 	}
 	return nil
+}
+
+// braces takes the text from "{", which is the next token, to the "}" that closes it.
+func (r *reader) braces() (text string) {
+	if r.lex != nil { // a single token of participle's stream
+		return r.next().text
+	}
+	text, _ = r.scan.braces()
+	r.load()
+	return text
+}
+
+// Each calls do with the elements of a list, each of which is good until do returns:
+// there may be millions. It ends with the first that is bad, and returns the problems.
+func (v *Value) Each(do func(*Value)) []*Error {
+	r := &reader{scan: rescan(v.text, v.Pos)}
+	r.load()
+	r.next()
+	var e Value
+	err := r.list("}", func() *Error {
+		e = Value{}
+		err := r.value(&e, 0)
+		if err == nil {
+			do(&e)
+		}
+		return err
+	})
+	if err != nil && len(r.scan.errs) == 0 {
+		return []*Error{err}
+	}
+	return r.scan.errs
+}
+
+// load reads the value into List.
+func (v *Value) load(depth int) []*Error {
+	if !v.IsList() {
+		return nil
+	}
+	if depth > maxNesting {
+		return []*Error{{Pos: v.Pos, Msg: "initialiser nests too deeply"}}
+	}
+	errs := v.Each(func(e *Value) { v.List = append(v.List, *e) })
+	for i := range v.List {
+		errs = append(errs, v.List[i].load(depth+1)...)
+	}
+	return errs
 }
 
 // integer reads an integer literal.
