@@ -545,10 +545,66 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		b.errorf(Pos(s.Pos), "%s: %s", v.Text, msg)
 		return
 	}
+	if v.Op.Name == "mov" && v.VecLen() > 1 {
+		b.moveVector(in)
+		return
+	}
 	b.cur.Instrs = append(b.cur.Instrs, in)
 	if in.EndsBlock() {
 		b.startBlock()
 	}
+}
+
+// emit adds an instruction that stands for part of in, under its guard.
+func (b *funcBuilder) emit(in *Instr, opcode string, ops ...Operand) {
+	v, err := lookupVariant(opcode)
+	if err != nil {
+		panic("BUG: " + opcode + ": " + err.msg)
+	}
+	part := b.newInstr()
+	*part = Instr{Variant: v, Pos: in.Pos, Loc: in.Loc, Guard: in.Guard, Ops: ops}
+	b.cur.Instrs = append(b.cur.Instrs, part)
+}
+
+// moveVector adds a mov of vectors as movs of their elements, which go through
+// registers of their own, for the vectors may overlap.
+func (b *funcBuilder) moveVector(in *Instr) {
+	opcode, t := "mov"+in.Type().String(), in.Type()
+	d, a := in.Ops[0].Elems(), in.Ops[1].Elems()
+	if a == nil { // a constant or an address: the other elements are zero
+		a = make([]Operand, len(d))
+		zero := Imm{Kind: IntImm}.to(t)
+		for i := range a {
+			a[i] = Operand{Kind: ImmOperand, Imm: zero}
+		}
+		a[0] = in.Ops[1]
+	}
+	first := len(b.fn.Regs)
+	for range d {
+		b.newReg("%move", t)
+	}
+	for i := range d {
+		b.emit(in, opcode, Operand{Kind: RegOperand, Reg: RegID(first + i)}, a[i])
+	}
+	for i := range d {
+		if d[i].Kind != SinkOperand {
+			b.emit(in, opcode, d[i], Operand{Kind: RegOperand, Reg: RegID(first + i)})
+		}
+	}
+}
+
+// plus replaces a register by one that holds the sum of it and a constant: the
+// assembler takes %r+4 wherever it takes %r.
+func (b *funcBuilder) plus(o *Operand, in *Instr, offset int64) bool {
+	t := b.fn.Regs[o.Reg].Type
+	sum := map[int]Type{16: U16, 32: U32, 64: U64}[t.Bits()]
+	if sum == NoType || t.IsFloat() {
+		return false
+	}
+	r := b.newReg("%sum", t)
+	b.emit(in, "add"+sum.String(), Operand{Kind: RegOperand, Reg: r}, *o, Operand{Kind: ImmOperand, Imm: Imm{IntImm, uint64(offset)}})
+	o.Reg = r
+	return true
 }
 
 // operands places what is written in the operand list of the form.
@@ -563,6 +619,9 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 		switch {
 		case o.Pair != nil && !paired:
 			b.errorf(Pos(o.Pair.Pos), "%s: operand %d is no pair", in.Text, i+1)
+			return false
+		case o.Pair != nil && o.Sym == "_" && o.Pair.Sym == "_":
+			b.errorf(Pos(o.Pos), "%s: one of a pair must be a register", in.Text)
 			return false
 		case o.Pair != nil:
 			written = append(written, o.Pair)
@@ -693,13 +752,19 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
+		if spec.count.kind == countVec && spec.Vector && in.VecLen() > 1 && spec.Writes() == (in.Op.Name == "mov") {
+			return fail("operand %s must be a vector {…} of %d", spec.Name, in.VecLen())
+		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
 		return b.immediate(o, in, spec, want, pos)
 	}
 	// A name.
 	if w.Sym == "_" {
-		if !spec.Writes() || spec.Reads() {
+		switch {
+		case spec.Reads() && !(spec.element && in.Form.Effects.Has(Writes) && in.VecLen()*want.Bits() == 256): // st.v8 may leave parts as they are
 			return fail("the sink _ cannot be a source")
+		case !spec.Sink:
+			return fail("operand %s cannot be the sink _", spec.Name)
 		}
 		o.Kind = SinkOperand
 		return true
@@ -722,6 +787,12 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 			return false
 		}
 		o.Imm.Bits = min(o.Imm.Bits, 1)
+	case in.elementType(spec).packed():
+		b.errorf(pos, "%s: operand %s: a constant is no %s", in.Text, spec.Name, in.elementType(spec))
+		return false
+	case !isInt && want.Kind() == Bits && want.Bits() >= 32 && want.Bits() != map[ImmKind]int{F32Imm: 32, F64Imm: 64}[o.Imm.Kind]:
+		b.errorf(pos, "%s: operand %s: a float of another width than %s", in.Text, spec.Name, want)
+		return false
 	case isInt && want.IsFloat():
 		b.errorf(pos, "%s: operand %s is an integer, want a float such as %d.0", in.Text, spec.Name, int64(o.Imm.Bits))
 		return false
@@ -744,7 +815,14 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 	comp := ""
 	if !ok {
 		if sr, isSreg := sregByName[name]; isSreg {
+			if w.Const.Bits != 0 {
+				b.errorf(pos, "%s: a special register takes no offset", in.Text)
+				return false
+			}
 			return b.special(o, sr, in, spec, want, pos)
+		}
+		if x, isVector := sregByName[name+".x"]; isVector {
+			return b.specialVector(o, x, in, spec, want, pos)
 		}
 		if base, c, found := strings.Cut(name, "."); found {
 			e, ok = b.lookup(base)
@@ -753,11 +831,14 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		}
 	}
 	if ok && e.kind == entReg {
-		if w.Const.Bits != 0 || w.Element {
-			b.errorf(pos, "%s: a register with an offset stands only in an address [%s+…]", in.Text, name)
+		if !b.register(o, name, comp, e, in, spec, want, pos) {
 			return false
 		}
-		return b.register(o, name, comp, e, in, spec, want, pos)
+		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.Writes() || o.Kind != RegOperand || !b.plus(o, in, int64(w.Const.Bits))) {
+			b.errorf(pos, "%s: %s takes no offset here", in.Text, name)
+			return false
+		}
+		return true
 	}
 	if comp != "" && ok {
 		b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
@@ -786,8 +867,15 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		b.errorf(pos, "%s: the address of %s does not fit in %s", in.Text, name, want)
 		return false
 	}
-	if _, isVar := sym.(*Var); w.Element && !isVar {
+	switch _, isVar := sym.(*Var); {
+	case w.Element && !isVar:
 		b.errorf(pos, "%s: %s is no array", in.Text, name)
+		return false
+	case w.Const.Bits != 0 && !isVar:
+		b.errorf(pos, "%s: the address of function %s takes no offset", in.Text, name)
+		return false
+	case spec.element && spec != &callOperand:
+		b.errorf(pos, "%s: an element of a vector is a register or a number, not the address of %s", in.Text, name)
 		return false
 	}
 	o.Kind, o.Imm.Bits = SymOperand, uint64(offset(sym, &w.Expr))
@@ -815,12 +903,33 @@ func (b *funcBuilder) special(o *Operand, r SpecialReg, in *Instr, spec *Operand
 	return false
 }
 
+// specialVector reads %tid and its like as a whole, which mov.v4 does.
+func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	if in.Op.Name != "mov" || in.VecLen() != 4 {
+		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", in.Text)
+		return false
+	}
+	o.Kind = VecOperand
+	elems := b.newOps(4)
+	o.rest().elems = elems
+	for i, r := range []SpecialReg{x, x + 1, x + 2, ZeroReg} {
+		if !b.special(&elems[i], r, in, spec, want, pos) {
+			return false
+		}
+	}
+	return true
+}
+
 func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	reg := e.reg
 	switch {
 	case e.vec > 1 && comp == "":
 		if !spec.Vector {
 			b.errorf(pos, "%s: %s is a vector register, want one of its components", in.Text, name)
+			return false
+		}
+		if spec.count.kind == countVec && want != NoType && !want.agrees(e.typ, spec.Wider) {
+			b.errorf(pos, "%s: %s has elements of type %s, want %s", in.Text, name, e.typ, want)
 			return false
 		}
 		o.Kind = VecOperand
@@ -889,14 +998,14 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 	elems := b.newOps(len(w.Elems))
 	o.rest().elems = elems
 	inner := *spec
-	inner.Vector = false
+	inner.Vector, inner.Sink, inner.element = false, true, true
 	ok := true
+	if !slices.ContainsFunc(w.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
+		b.errorf(pos, "%s: a vector of nothing but sinks", in.Text)
+		return false
+	}
 	for i := range w.Elems {
 		e := &w.Elems[i]
-		if e.Kind == syntax.Name && e.Sym == "_" { // allowed on both sides: nothing read or written
-			elems[i].Kind = SinkOperand
-			continue
-		}
 		if !b.operand(&elems[i], e, in, &inner, elem) {
 			ok = false
 		}
@@ -914,6 +1023,15 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 	}
 	if w.Const.Kind >= syntax.F32 {
 		b.errorf(pos, "%s: a float is not an address", in.Text)
+		return false
+	}
+	if w.Kind == syntax.Address && (w.Element || w.Index != "") {
+		b.errorf(pos, "%s: an element %s[…] is an address without brackets around it", in.Text, w.Sym)
+		return false
+	}
+	space := in.SpaceOf(spec)
+	if w.Sym == "" && space != Local {
+		b.errorf(pos, "%s: a number is an address only in .local space", in.Text)
 		return false
 	}
 	ok := true
@@ -945,8 +1063,16 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 			b.errorf(pos, "%s: %s is no array", in.Text, w.Sym)
 			return false
 		}
+		if _, isFunc := o.Sym().(*Func); isFunc {
+			b.errorf(pos, "%s: %s is a function, not memory", in.Text, w.Sym)
+			return false
+		}
 		if isVar {
-			if space := in.SpaceOf(spec); space != Generic && space != v.Space && !(space == Param && v.Space == Local) {
+			good := space == v.Space || space == Param && v.Space == Local
+			if space == Generic {
+				good = spec.slot == Generic.String() || v.Space == Global || v.Space == Shared || v.Space == Local || v.Type.Kind() == Opaque
+			}
+			if !good {
 				b.errorf(pos, "%s: %s is in .%s space", in.Text, w.Sym, v.Space)
 				return false
 			}
@@ -1114,7 +1240,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 // What a call names is checked against the callee's head.
 var (
 	callTarget  = OperandSpec{Name: "target", Access: Read}
-	callOperand = OperandSpec{Name: "argument", Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
+	callOperand = OperandSpec{Name: "argument", element: true, Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
 )
 
 // passed appends an argument or result of a call; a vector register goes by its

@@ -160,6 +160,7 @@ var commonSlots = map[string]string{
 // is literal. Of the operands,
 //
 //	d, p, q        are written (manual 9.2), as far as they are no addresses; +d is read, too; all others are read
+//	_d             may be the sink _
 //	a?             may be left out
 //	a?slot         too, and stands only where that slot is filled
 //	d|p            are a pair

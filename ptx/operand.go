@@ -33,6 +33,7 @@ type OperandSpec struct {
 	List     bool         // (a, b, …): arguments and results of a call
 	Negate   bool         // may be written !p or -a
 	Selector bool         // may name bytes or halves of a register: a.b0, a.h10
+	Sink     bool         // may be _: the result is not wanted
 	Vector   bool         // {a, b, …}, of as many registers as Variant.Count says
 	Alt      *OperandSpec // of another shape, which may stand instead
 	Wider    bool         // a register may be wider than the type
@@ -41,6 +42,7 @@ type OperandSpec struct {
 	typ      Type // fixed type, or NoType
 	slot     string
 	wide     bool // twice the width of the slot's type
+	element  bool // of a vector or a list
 }
 
 // Writes reports whether the instruction writes the operand's registers.
@@ -101,6 +103,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 			return o, fmt.Errorf("operand %q: no slot %s", text, o.with)
 		}
 	}
+	s, o.Sink = strings.CutPrefix(s, "_")
 	inout := strings.HasPrefix(s, "+")
 	s = strings.TrimPrefix(s, "+")
 	s, o.Selector = strings.CutSuffix(s, ".sel")

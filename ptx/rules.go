@@ -8,14 +8,16 @@ import "fmt"
 // rules are checked after the operands, by mnemonic. They return what is wrong,
 // "" if nothing is.
 var rules = map[string]func(f *Func, in *Instr) string{
-	"mov":  ruleMov,
-	"cvt":  ruleCvt,
-	"setp": ruleCompare,
-	"set":  ruleCompare,
-	"ld":   ruleVector,
-	"st":   ruleVector,
-	"min":  ruleMinMax,
-	"max":  ruleMinMax,
+	"mov":     ruleMov,
+	"bar":     ruleBarrier,
+	"cvt":     ruleCvt,
+	"setp":    ruleCompare,
+	"set":     ruleCompare,
+	"ld":      ruleVector,
+	"st":      ruleVector,
+	"min":     ruleMinMax,
+	"max":     ruleMinMax,
+	"barrier": ruleBarrier,
 	"lop3": func(f *Func, in *Instr) string {
 		if lut := in.Arg("e").Imm; lut.Bits > 255 {
 			return fmt.Sprintf("immLut %d is not in 0..255", int64(lut.Bits))
@@ -42,6 +44,15 @@ func checkRules(f *Func, in *Instr) string {
 func ruleMov(f *Func, in *Instr) string {
 	d, a := &in.Ops[0], &in.Ops[1]
 	t := in.Type()
+	if n := in.VecLen(); n > 1 {
+		switch {
+		case d.Kind != VecOperand || a.Kind == RegOperand || a.Kind == SRegOperand:
+			return fmt.Sprintf("want vectors of %d", n)
+		case n*t.Bits() > 128:
+			return fmt.Sprintf("a vector of %d × %s is more than 128 bits", n, t)
+		}
+		return ""
+	}
 	if d.Kind == VecOperand && a.Kind == VecOperand {
 		return "only one operand may be a vector"
 	}
@@ -61,9 +72,30 @@ func ruleMov(f *Func, in *Instr) string {
 				bits += t.Bits() / len(o.Elems())
 			}
 		}
-		if len(o.Elems()) < 2 || bits != t.Bits() {
+		if bits != t.Bits() {
 			return fmt.Sprintf("a vector of %d bits does not make %s", bits, t)
 		}
+		if len(o.Elems()) == 1 {
+			*o = o.Elems()[0] // {a} is a
+		}
+	}
+	return ""
+}
+
+// ruleBarrier: a cta has 16 barriers, and warps arrive whole (manual 9.7.13.1).
+func ruleBarrier(f *Func, in *Instr) string {
+	if i := in.Form.Operand("a"); in.Form.Effects.Has(Barrier) && i >= 0 && in.Ops[i].Kind == ImmOperand && in.Ops[i].Imm.Bits > 15 {
+		return fmt.Sprintf("barrier %d is not in 0..15", int64(in.Ops[i].Imm.Bits))
+	}
+	i := in.Form.Operand("b")
+	if i < 0 || in.Ops[i].Kind != ImmOperand {
+		return ""
+	}
+	switch n := in.Ops[i].Imm.Bits; {
+	case n%32 != 0:
+		return fmt.Sprintf("%d threads are no whole warps of 32", n)
+	case n == 0 && !in.Form.Operands[i].Optional:
+		return "a barrier of no threads"
 	}
 	return ""
 }

@@ -75,19 +75,19 @@ var integerRows = []row{
 	{"add", "9.7.2.1", ClassInt, AffineUniform, Pure | CarryOut, `
 		add.cc.type d, a, b;                  .type = u32 s32 u64 s64; ptx 1.2`},
 	{"addc", "9.7.2.2", ClassInt, AffineUniform, Pure | CarryIn, `
-		addc.type d, a, b;                    .type = u32 s32 u64 s64; ptx 1.2`},
+		addc.type d, a, b;                    .type = u16 s16 u32 s32 u64 s64; ptx 1.2`},
 	{"addc", "9.7.2.2", ClassInt, AffineUniform, Pure | CarryIn | CarryOut, `
 		addc.cc.type d, a, b;                 .type = u32 s32 u64 s64; ptx 1.2`},
 	{"sub", "9.7.2.3", ClassInt, AffineUniform, Pure | CarryOut, `
 		sub.cc.type d, a, b;                  .type = u32 s32 u64 s64; ptx 1.2`},
 	{"subc", "9.7.2.4", ClassInt, AffineUniform, Pure | CarryIn, `
-		subc.type d, a, b;                    .type = u32 s32 u64 s64; ptx 1.2`},
+		subc.type d, a, b;                    .type = u16 s16 u32 s32 u64 s64; ptx 1.2`},
 	{"subc", "9.7.2.4", ClassInt, AffineUniform, Pure | CarryIn | CarryOut, `
 		subc.cc.type d, a, b;                 .type = u32 s32 u64 s64; ptx 1.2`},
 	{"mad", "9.7.2.5", ClassMul, AffineUniform, Pure | CarryOut, `
 		mad.half.cc.type d, a, b, c;          .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
 	{"madc", "9.7.2.6", ClassMul, AffineUniform, Pure | CarryIn, `
-		madc.half.type d, a, b, c;            .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
+		madc.half.type d, a, b, c;            .half = hi lo; .type = u16 s16 u32 s32 u64 s64; ptx 3.0; sm 20`},
 	{"madc", "9.7.2.6", ClassMul, AffineUniform, Pure | CarryIn | CarryOut, `
 		madc.half.cc.type d, a, b, c;         .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
 }
@@ -170,8 +170,9 @@ var halfRows = []row{
 	{"fma", "9.7.4.4", ClassFP, AffineUniform, Pure, `
 		fma.rn{.ftz}{.sat}.type d, a, b, c;   .type = f16 f16x2; ptx 4.2; sm 53
 		fma.rn{.ftz}.relu.type d, a, b, c;    .type = f16 f16x2; ptx 7.0; sm 80
-		fma.rn{.relu}.type d, a, b, c;        .type = bf16 bf16x2; ptx 7.0; sm 80
-		fma.rn.oob{.relu}.type d, a, b, c;    .type = f16 f16x2 bf16 bf16x2; ptx 8.1; sm 90`},
+		fma.rnd{.relu}.type d, a, b, c;       .type = bf16 bf16x2; ptx 7.0; sm 80
+		fma.rn.oob{.relu}.type d, a, b, c;    .type = f16 f16x2; ptx 8.1; sm 90
+		fma.rnd.oob{.relu}.type d, a, b, c;   .type = bf16 bf16x2; ptx 8.1; sm 90`},
 	{"neg", "9.7.4.5", ClassFP, AffineUniform, Pure, `
 		neg{.ftz}.type d, a;                  .type = f16 f16x2; ptx 6.0; sm 53
 		neg.type d, a;                        .type = bf16 bf16x2; ptx 7.0; sm 80`},
@@ -204,8 +205,8 @@ var compareRows = []row{
 		set.cmp{.ftz}.dtype.stype d:dtype, a:stype, b:stype;                .dtype = u32 s32 f32; .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
 		set.cmp.bool{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c:pred;  .dtype = u32 s32 f32; .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"setp", "9.7.6.2", ClassInt, AffineCompare, Pure, `
-		setp.cmp{.ftz}.type p:pred|q?:pred, a, b;                 .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
-		setp.cmp.bool{.ftz}.type p:pred|q?:pred, a, b, !c:pred;   .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
+		setp.cmp{.ftz}.type _p:pred|_q?:pred, a, b;                 .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
+		setp.cmp.bool{.ftz}.type _p:pred|_q?:pred, a, b, !c:pred;   .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"selp", "9.7.6.3", ClassInt, AffineSelect, Pure, `
 		selp.type d, a, b, c:pred;            .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"slct", "9.7.6.4", ClassInt, AffineUniform, Pure, `
@@ -218,8 +219,8 @@ var compareRows = []row{
 		set.cmp{.ftz}.f16.stype d:f16, a:stype, b:stype;                    .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64; ptx 4.2; sm 53
 		set.cmp.bool{.ftz}.f16.stype d:f16, a:stype, b:stype, !c:pred;      .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64; ptx 4.2; sm 53`},
 	{"setp", "9.7.7.2", ClassFP, AffineUniform, Pure, `
-		setp.cmp{.ftz}.type p:pred|q?:pred, a, b;                 .type = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53
-		setp.cmp.bool{.ftz}.type p:pred|q?:pred, a, b, !c:pred;   .type = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53`},
+		setp.cmp{.ftz}.type _p:pred|_q?:pred, a, b;                 .type = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53
+		setp.cmp.bool{.ftz}.type _p:pred|_q?:pred, a, b, !c:pred;   .type = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53`},
 }
 
 // Manual section 9.7.8: logic and shift.
@@ -235,8 +236,8 @@ var logicRows = []row{
 	{"cnot", "9.7.8.5", ClassInt, AffineUniform, Pure, `
 		cnot.type d, a;                       .type = b16 b32 b64`},
 	{"lop3", "9.7.8.6", ClassInt, AffineUniform, Pure, `
-		lop3.b32 d, a, b, c, #e:u32;                            ptx 4.3; sm 50
-		lop3.bool.b32 d|p:pred, a, b, c, #e:u32, !f:pred;       .bool = or and; ptx 8.2; sm 70`},
+		lop3.b32 _d, a, b, c, #e:u32;                            ptx 4.3; sm 50
+		lop3.bool.b32 _d|p:pred, a, b, c, #e:u32, !f:pred;       .bool = or and; ptx 8.2; sm 70`},
 	{"shf", "9.7.8.7", ClassInt, AffineUniform, Pure, `
 		shf.dir.mode.b32 d, a, b, c:u32;      .dir = l r; .mode = clamp wrap; ptx 3.1; sm 32`},
 	{"shl", "9.7.8.8", ClassInt, AffineShl, Pure, `

@@ -3,7 +3,8 @@ package ptx
 // Manual section 9.7.9: data movement and conversion within the registers.
 var moveRows = []row{
 	{"mov", "9.7.9.3", ClassInt, AffineMove, Pure, `
-		mov.type <d*>, <a*>;                  .type = pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64`},
+		mov.type <d*>, <a*>;                  .type = pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64
+		mov.vec.type <d>, <a>;                .vec = v2 v4; .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"prmt", "9.7.9.7", ClassInt, AffineUniform, Pure, `
 		prmt.b32{.mode} d, a, b, c;           .mode = f4e b4e rc8 ecl ecr rc16; ptx 2.0; sm 20`},
 	{"isspacep", "9.7.9.19", ClassInt, AffineUniform, Pure, `
@@ -121,17 +122,17 @@ var memoryRows = []row{
 	{"tensormap", "9.7.13.16", ClassMemory, AffineNone, Collective | Aligned | Reads | Writes | Strong | Fences | MayTrap, `
 		tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [a]:global, [b]:shared, #c:u32;  ptx 8.3; sm 90`},
 	{"atom", "9.7.13.5", ClassMemory, AffineNone, Reads | Writes | Atomic | Commutes | MayTrap, `
-		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
-		atom{.sem}{.scope}{.ss}.add{.hint}.type d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
-		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
+		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
+		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
+		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
 	{"atom", "9.7.13.5", ClassMemory, AffineNone, Reads | Writes | Atomic | MayTrap, `
-		atom{.sem}{.scope}{.ss}.exch{.hint}.type d, [a], b, e?hint:b64;          .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128
-		atom{.sem}{.scope}{.ss}.cas.type d, [a], b, c;                           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b16 b32 b64 b128
-		atom{.sem}{.scope}{.ss}.add{.hint}.type d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f32 f64
-		atom{.sem}{.scope}{.ss}.op{.hint}.type d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
-		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type d, [a], b, e?hint:b64;     .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
-		atom{.sem}{.scope}{.global}.add{.hint}.vec.f32 <d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 8.1; sm 90
-		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type <d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
+		atom{.sem}{.scope}{.ss}.exch{.hint}.type _d, [a], b, e?hint:b64;          .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128
+		atom{.sem}{.scope}{.ss}.cas.type _d, [a], b, c;                           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b16 b32 b64 b128
+		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f32 f64
+		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
+		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type _d, [a], b, e?hint:b64;     .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
+		atom{.sem}{.scope}{.global}.add{.hint}.vec.f32 _<d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 8.1; sm 90
+		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type _<d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
 	{"red", "9.7.13.6", ClassMemory, AffineNone, Reads | Writes | Atomic | Commutes | MayTrap, `
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
 		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64

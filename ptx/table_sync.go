@@ -63,7 +63,7 @@ var syncRows = []row{
 		vote.sync.ballot.b32 d, !a:pred, b:b32; ptx 6.0; sm 30`},
 	{"match", "9.7.13.10", ClassWarp, AffineNone, Collective | MayTrap, `
 		match.any.sync.type d:b32, a, b:b32;         .type = b32 b64; ptx 6.0; sm 70
-		match.all.sync.type d:b32|p?:pred, a, b:b32; .type = b32 b64; ptx 6.0; sm 70`},
+		match.all.sync.type _d:b32|_p?:pred, a, b:b32; .type = b32 b64; ptx 6.0; sm 70`},
 	{"activemask", "9.7.13.11", ClassWarp, AffineWarp, Collective, `
 		activemask.b32 d;                     ptx 6.2; sm 30`},
 	{"redux", "9.7.13.12", ClassWarp, AffineWarp, Collective | MayTrap, `
@@ -75,19 +75,19 @@ var syncRows = []row{
 	{"griddepcontrol", "9.7.13.13", ClassMisc, AffineNone, Waits, `
 		griddepcontrol.wait;                  ptx 7.8; sm 90`},
 	{"elect", "9.7.13.14", ClassWarp, AffineNone, Collective | MayTrap, `
-		elect.sync d:b32|p:pred, b:b32;       ptx 8.0; sm 90`},
+		elect.sync _d:b32|p:pred, b:b32;       ptx 8.0; sm 90`},
 	{"shfl", "9.7.9.5", ClassWarp, AffineNone, Collective, `
-		shfl.mode.b32 d|p?:pred, a, b, c;     .mode = up down bfly idx; ptx 3.0; sm 30`},
+		shfl.mode.b32 d|_p?:pred, a, b, c;     .mode = up down bfly idx; ptx 3.0; sm 30`},
 	{"shfl", "9.7.9.6", ClassWarp, AffineNone, Collective | MayTrap, `
-		shfl.sync.mode.b32 d|p?:pred, a, b, c, e; .mode = up down bfly idx; ptx 6.0; sm 30`},
+		shfl.sync.mode.b32 d|_p?:pred, a, b, c, e; .mode = up down bfly idx; ptx 6.0; sm 30`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, Writes | MayTrap, `
 		mbarrier.init{.ss}.b64 [a], b:u32;                              .ss = shared shared::cta; ptx 7.0; sm 80
 		mbarrier.inval{.ss}.b64 [a];                                    .ss = shared shared::cta; ptx 7.0; sm 80`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, Barrier | Reads | Writes | Atomic | MayTrap, `
 		mbarrier.op{.sem}{.scope}{.ss}.b64 [a], b:u32;                  .op = expect_tx complete_tx; .sem = relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
-		mbarrier.op{.sem}{.scope}{.ss}.b64 d, [a], b?:u32;              .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 7.0; sm 80
-		mbarrier.op.expect_tx{.sem}{.scope}{.ss}.b64 d, [a], b:u32;     .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
-		mbarrier.op.noComplete{.sem}{.scope}{.ss}.b64 d, [a], b:u32;    .op = arrive arrive_drop; .sem = release; .scope = cta; .ss = shared shared::cta; ptx 7.0; sm 80`},
+		mbarrier.op{.sem}{.scope}{.ss}.b64 _d, [a], b?:u32;              .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 7.0; sm 80
+		mbarrier.op.expect_tx{.sem}{.scope}{.ss}.b64 _d, [a], b:u32;     .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
+		mbarrier.op.noComplete{.sem}{.scope}{.ss}.b64 _d, [a], b:u32;    .op = arrive arrive_drop; .sem = release; .scope = cta; .ss = shared shared::cta; ptx 7.0; sm 80`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, Barrier | Reads | Strong | MayTrap, `
 		mbarrier.test_wait{.sem}{.scope}{.ss}.b64 p:pred, [a], b;       .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.0; sm 80
 		mbarrier.test_wait.parity{.sem}{.scope}{.ss}.b64 p:pred, [a], b:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.1; sm 80`},

@@ -183,6 +183,15 @@ func (t Type) isFundamental() bool {
 	return false
 }
 
+// packed reports whether t holds several numbers.
+func (t Type) packed() bool {
+	switch t {
+	case U16x2, S16x2, U8x4, S8x4, F16x2, BF16x2, F32x2:
+		return true
+	}
+	return false
+}
+
 // Wide is the integer type of twice the width; NoType where PTX has none.
 func (t Type) Wide() Type {
 	switch t {

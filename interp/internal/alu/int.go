@@ -386,6 +386,9 @@ func addCC64(a, b uint64) (uint64, bool) {
 	return s, c != 0
 }
 
+//gemu:kernel addc.$T; T = u16|s16
+func addc16(a, b uint16, cf bool) uint16 { return a + b + uint16(bit(cf)) }
+
 //gemu:kernel addc.$T; T = u32|s32
 func addc32(a, b uint32, cf bool) uint32 { return a + b + bit(cf) }
 
@@ -409,6 +412,9 @@ func subCC32(a, b uint32) (uint32, bool) { return subcCC32(a, b, true) }
 
 //gemu:kernel sub.cc.$T; T = u64|s64
 func subCC64(a, b uint64) (uint64, bool) { return subcCC64(a, b, true) }
+
+//gemu:kernel subc.$T; T = u16|s16
+func subc16(a, b uint16, cf bool) uint16 { return addc16(a, ^b, cf) }
 
 //gemu:kernel subc.$T; T = u32|s32
 func subc32(a, b uint32, cf bool) uint32 { return addc32(a, ^b, cf) }
@@ -442,11 +448,22 @@ func madHiCCU64(a, b, c uint64) (uint64, bool) { return addCC64(mulHiU64(a, b), 
 //gemu:kernel mad.hi.cc.s64
 func madHiCCS64(a, b int64, c uint64) (uint64, bool) { return addCC64(uint64(mulHiS64(a, b)), c) }
 
+//gemu:kernel madc.lo.$T; T = u16|s16
+func madcLo16(a, b, c uint16, cf bool) uint16 { return addc16(a*b, c, cf) }
+
 //gemu:kernel madc.lo.$T; T = u32|s32
 func madcLo32(a, b, c uint32, cf bool) uint32 { return addc32(a*b, c, cf) }
 
 //gemu:kernel madc.lo.$T; T = u64|s64
 func madcLo64(a, b, c uint64, cf bool) uint64 { return addc64(a*b, c, cf) }
+
+//gemu:kernel madc.hi.u16
+func madcHiU16(a, b, c uint16, cf bool) uint16 { return addc16(mulHi[uint16, uint32](a, b), c, cf) }
+
+//gemu:kernel madc.hi.s16
+func madcHiS16(a, b int16, c uint16, cf bool) uint16 {
+	return addc16(uint16(mulHi[int16, int32](a, b)), c, cf)
+}
 
 //gemu:kernel madc.hi.u32
 func madcHiU32(a, b, c uint32, cf bool) uint32 { return addc32(mulHi[uint32, uint64](a, b), c, cf) }

@@ -408,6 +408,8 @@ var Vec = [code.Count]Kernel{
 	code.AddCcU32:           k_add_cc_s32,
 	code.AddCcS64:           k_add_cc_s64,
 	code.AddCcU64:           k_add_cc_s64,
+	code.AddcS16:            k_addc_s16,
+	code.AddcU16:            k_addc_s16,
 	code.AddcS32:            k_addc_s32,
 	code.AddcU32:            k_addc_s32,
 	code.AddcS64:            k_addc_s64,
@@ -420,6 +422,8 @@ var Vec = [code.Count]Kernel{
 	code.SubCcU32:           k_sub_cc_s32,
 	code.SubCcS64:           k_sub_cc_s64,
 	code.SubCcU64:           k_sub_cc_s64,
+	code.SubcS16:            k_subc_s16,
+	code.SubcU16:            k_subc_s16,
 	code.SubcS32:            k_subc_s32,
 	code.SubcU32:            k_subc_s32,
 	code.SubcS64:            k_subc_s64,
@@ -436,10 +440,14 @@ var Vec = [code.Count]Kernel{
 	code.MadHiCcS32:         k_mad_hi_cc_s32,
 	code.MadHiCcU64:         k_mad_hi_cc_u64,
 	code.MadHiCcS64:         k_mad_hi_cc_s64,
+	code.MadcLoS16:          k_madc_lo_s16,
+	code.MadcLoU16:          k_madc_lo_s16,
 	code.MadcLoS32:          k_madc_lo_s32,
 	code.MadcLoU32:          k_madc_lo_s32,
 	code.MadcLoS64:          k_madc_lo_s64,
 	code.MadcLoU64:          k_madc_lo_s64,
+	code.MadcHiU16:          k_madc_hi_u16,
+	code.MadcHiS16:          k_madc_hi_s16,
 	code.MadcHiU32:          k_madc_hi_u32,
 	code.MadcHiS32:          k_madc_hi_s32,
 	code.MadcHiU64:          k_madc_hi_u64,
@@ -921,6 +929,8 @@ var Single = [code.Count]One{
 	code.AddCcU32:           one_k_add_cc_s32,
 	code.AddCcS64:           one_k_add_cc_s64,
 	code.AddCcU64:           one_k_add_cc_s64,
+	code.AddcS16:            one_k_addc_s16,
+	code.AddcU16:            one_k_addc_s16,
 	code.AddcS32:            one_k_addc_s32,
 	code.AddcU32:            one_k_addc_s32,
 	code.AddcS64:            one_k_addc_s64,
@@ -933,6 +943,8 @@ var Single = [code.Count]One{
 	code.SubCcU32:           one_k_sub_cc_s32,
 	code.SubCcS64:           one_k_sub_cc_s64,
 	code.SubCcU64:           one_k_sub_cc_s64,
+	code.SubcS16:            one_k_subc_s16,
+	code.SubcU16:            one_k_subc_s16,
 	code.SubcS32:            one_k_subc_s32,
 	code.SubcU32:            one_k_subc_s32,
 	code.SubcS64:            one_k_subc_s64,
@@ -949,10 +961,14 @@ var Single = [code.Count]One{
 	code.MadHiCcS32:         one_k_mad_hi_cc_s32,
 	code.MadHiCcU64:         one_k_mad_hi_cc_u64,
 	code.MadHiCcS64:         one_k_mad_hi_cc_s64,
+	code.MadcLoS16:          one_k_madc_lo_s16,
+	code.MadcLoU16:          one_k_madc_lo_s16,
 	code.MadcLoS32:          one_k_madc_lo_s32,
 	code.MadcLoU32:          one_k_madc_lo_s32,
 	code.MadcLoS64:          one_k_madc_lo_s64,
 	code.MadcLoU64:          one_k_madc_lo_s64,
+	code.MadcHiU16:          one_k_madc_hi_u16,
+	code.MadcHiS16:          one_k_madc_hi_s16,
 	code.MadcHiU32:          one_k_madc_hi_u32,
 	code.MadcHiS32:          one_k_madc_hi_s32,
 	code.MadcHiU64:          one_k_madc_hi_u64,
@@ -7970,6 +7986,28 @@ func one_k_add_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
+func k_addc_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.SrcP(in.C)
+	d := &f.R[in.D]
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = uint32(addc16(uint16(a[i]), uint16(b[i]), c>>i&1 != 0))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(addc16(uint16(a[i]), uint16(b[i]), c>>i&1 != 0))
+	}
+}
+
+func one_k_addc_s16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(addc16(uint16(uint32(a)), uint16(uint32(b)), c != 0))), 0
+}
+
 func k_addc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
@@ -8102,6 +8140,28 @@ func k_sub_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 func one_k_sub_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	r, t := subCC64(a, b)
 	return uint64(r), uint64(bit(t))
+}
+
+func k_subc_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.SrcP(in.C)
+	d := &f.R[in.D]
+	_, _, _ = *a, *b, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = uint32(subc16(uint16(a[i]), uint16(b[i]), c>>i&1 != 0))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(subc16(uint16(a[i]), uint16(b[i]), c>>i&1 != 0))
+	}
+}
+
+func one_k_subc_s16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(subc16(uint16(uint32(a)), uint16(uint32(b)), c != 0))), 0
 }
 
 func k_subc_s32(f *regfile.File, in *code.Instr, m uint32) {
@@ -8332,6 +8392,29 @@ func one_k_mad_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
+func k_madc_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
+	_, _, _, _ = *a, *b, *c, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = uint32(madcLo16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>i&1 != 0))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(madcLo16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>i&1 != 0))
+	}
+}
+
+func one_k_madc_lo_s16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(madcLo16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), e != 0))), 0
+}
+
 func k_madc_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
@@ -8376,6 +8459,52 @@ func k_madc_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 
 func one_k_madc_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcLo64(a, b, c, e != 0)), 0
+}
+
+func k_madc_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
+	_, _, _, _ = *a, *b, *c, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = uint32(madcHiU16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>i&1 != 0))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(madcHiU16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>i&1 != 0))
+	}
+}
+
+func one_k_madc_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(madcHiU16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), e != 0))), 0
+}
+
+func k_madc_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	e := f.SrcP(in.E)
+	d := &f.R[in.D]
+	_, _, _, _ = *a, *b, *c, *d
+	if m == regfile.Full {
+		for i := range d {
+			d[i] = uint32(madcHiS16(int16(a[i]), int16(b[i]), uint16(c[i]), e>>i&1 != 0))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(madcHiS16(int16(a[i]), int16(b[i]), uint16(c[i]), e>>i&1 != 0))
+	}
+}
+
+func one_k_madc_hi_s16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(madcHiS16(int16(uint32(a)), int16(uint32(b)), uint16(uint32(c)), e != 0))), 0
 }
 
 func k_madc_hi_u32(f *regfile.File, in *code.Instr, m uint32) {

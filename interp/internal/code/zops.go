@@ -403,6 +403,8 @@ const (
 	AddCcU32
 	AddCcS64
 	AddCcU64
+	AddcS16
+	AddcU16
 	AddcS32
 	AddcU32
 	AddcS64
@@ -415,6 +417,8 @@ const (
 	SubCcU32
 	SubCcS64
 	SubCcU64
+	SubcS16
+	SubcU16
 	SubcS32
 	SubcU32
 	SubcS64
@@ -431,10 +435,14 @@ const (
 	MadHiCcS32
 	MadHiCcU64
 	MadHiCcS64
+	MadcLoS16
+	MadcLoU16
 	MadcLoS32
 	MadcLoU32
 	MadcLoS64
 	MadcLoU64
+	MadcHiU16
+	MadcHiS16
 	MadcHiU32
 	MadcHiS32
 	MadcHiU64
@@ -916,6 +924,8 @@ var kernels = [...]Signature{
 	AddCcU32 - kernel:           {Name: "add.cc.u32", Kind: Arithmetic, Dst: R, Dst2: P, Src: [4]Slot{R, R}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	AddCcS64 - kernel:           {Name: "add.cc.s64", Kind: Arithmetic, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
 	AddCcU64 - kernel:           {Name: "add.cc.u64", Kind: Arithmetic, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
+	AddcS16 - kernel:            {Name: "addc.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 16, Out: 16},
+	AddcU16 - kernel:            {Name: "addc.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 16, Out: 16},
 	AddcS32 - kernel:            {Name: "addc.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	AddcU32 - kernel:            {Name: "addc.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	AddcS64 - kernel:            {Name: "addc.s64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, P}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
@@ -928,6 +938,8 @@ var kernels = [...]Signature{
 	SubCcU32 - kernel:           {Name: "sub.cc.u32", Kind: Arithmetic, Dst: R, Dst2: P, Src: [4]Slot{R, R}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	SubCcS64 - kernel:           {Name: "sub.cc.s64", Kind: Arithmetic, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
 	SubCcU64 - kernel:           {Name: "sub.cc.u64", Kind: Arithmetic, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
+	SubcS16 - kernel:            {Name: "subc.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 16, Out: 16},
+	SubcU16 - kernel:            {Name: "subc.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 16, Out: 16},
 	SubcS32 - kernel:            {Name: "subc.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	SubcU32 - kernel:            {Name: "subc.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	SubcS64 - kernel:            {Name: "subc.s64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, P}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
@@ -944,10 +956,14 @@ var kernels = [...]Signature{
 	MadHiCcS32 - kernel:         {Name: "mad.hi.cc.s32", Kind: Arithmetic, Dst: R, Dst2: P, Src: [4]Slot{R, R, R}, Rule: ptx.AffineUniform, Width: 32, Signed: true, Out: 32},
 	MadHiCcU64 - kernel:         {Name: "mad.hi.cc.u64", Kind: Arithmetic, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
 	MadHiCcS64 - kernel:         {Name: "mad.hi.cc.s64", Kind: Arithmetic, Dst: Q, Dst2: P, Src: [4]Slot{Q, Q, Q}, Rule: ptx.AffineUniform, Width: 64, Signed: true, Out: 64},
+	MadcLoS16 - kernel:          {Name: "madc.lo.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 16, Out: 16},
+	MadcLoU16 - kernel:          {Name: "madc.lo.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 16, Out: 16},
 	MadcLoS32 - kernel:          {Name: "madc.lo.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	MadcLoU32 - kernel:          {Name: "madc.lo.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	MadcLoS64 - kernel:          {Name: "madc.lo.s64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q, P}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
 	MadcLoU64 - kernel:          {Name: "madc.lo.u64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q, P}, Rule: ptx.AffineUniform, Width: 64, Out: 64},
+	MadcHiU16 - kernel:          {Name: "madc.hi.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 16, Out: 16},
+	MadcHiS16 - kernel:          {Name: "madc.hi.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 16, Signed: true, Out: 16},
 	MadcHiU32 - kernel:          {Name: "madc.hi.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 32, Out: 32},
 	MadcHiS32 - kernel:          {Name: "madc.hi.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R, P}, Rule: ptx.AffineUniform, Width: 32, Signed: true, Out: 32},
 	MadcHiU64 - kernel:          {Name: "madc.hi.u64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q, P}, Rule: ptx.AffineUniform, Width: 64, Out: 64},

@@ -672,6 +672,9 @@ func (r *reader) expr(depth int) (Expr, *Error) {
 // generic(name) plus a constant.
 func (r *reader) symbol(depth int) (e Expr, err *Error) {
 	e.Sym = r.next().text
+	if r.peek().typ == tokDot { // a component set apart by white space
+		e.Sym += r.next().text
+	}
 	switch {
 	case r.accept("["):
 		return e, r.element(&e, depth)
