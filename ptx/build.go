@@ -545,8 +545,13 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		b.errorf(Pos(s.Pos), "%s: %s", v.Text, msg)
 		return
 	}
-	if v.Op.Name == "mov" && v.VecLen() > 1 {
+	switch {
+	case v.Op.Name == "mov" && v.VecLen() > 1:
 		b.moveVector(in)
+		return
+	case v.Op.Name == "mov" && in.Ops[1].Neg: // of predicates: !a is not.pred
+		in.Ops[1].Neg = false
+		b.emit(in, "not.pred", in.Ops...)
 		return
 	}
 	b.cur.Instrs = append(b.cur.Instrs, in)
@@ -651,24 +656,19 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 }
 
 // place finds for each operand of a list what is written for it: its index, -1 for an
-// optional one that is left out; nil if there are too few or too many. Optional operands
-// that go with a modifier have precedence where it stands; the others are filled from
-// the left, vectors with vectors.
+// optional one that is left out; nil if there are too few or too many. Operands that go
+// with a modifier stand where it does; other optional ones are filled from the left,
+// vectors with vectors.
 func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
-	spare, with := len(written), 0
+	spare := len(written)
 	for i := range specs {
-		switch o := &specs[i]; {
-		case !o.Optional || o.Pair:
+		if o := &specs[i]; !o.Optional || o.Pair || v.with(o) {
 			spare--
-		case v.with(o):
-			with++
 		}
 	}
 	if spare < 0 {
 		return nil
 	}
-	with = min(with, spare)
-	spare -= with
 	places := make([]int, len(specs))
 	next := 0
 	for i := range specs {
@@ -677,9 +677,7 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 		switch {
 		case !o.Optional || o.Pair:
 		case o.with != "":
-			if take = with > 0 && v.with(o); take {
-				with--
-			}
+			take = v.with(o)
 		default:
 			if take = spare > 0 && (written[next].Kind == syntax.Vector) == o.Vector; take {
 				spare--
@@ -790,6 +788,9 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 	case in.elementType(spec).packed():
 		b.errorf(pos, "%s: operand %s: a constant is no %s", in.Text, spec.Name, in.elementType(spec))
 		return false
+	case !isInt && spec.typ.Kind() == Bits && spec.typ != NoType:
+		b.errorf(pos, "%s: operand %s is a float, want an integer", in.Text, spec.Name)
+		return false
 	case !isInt && want.Kind() == Bits && want.Bits() >= 32 && want.Bits() != map[ImmKind]int{F32Imm: 32, F64Imm: 64}[o.Imm.Kind]:
 		b.errorf(pos, "%s: operand %s: a float of another width than %s", in.Text, spec.Name, want)
 		return false
@@ -862,7 +863,11 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", in.Text, spec.Name, name)
 		return false
 	}
-	// The address of a variable or function, which mov, cvta and the like take.
+	// The address of a variable or function.
+	if !spec.Symbol {
+		b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", in.Text, spec.Name, name)
+		return false
+	}
 	if want != NoType && (want.Bits() < 32 || want.IsFloat()) {
 		b.errorf(pos, "%s: the address of %s does not fit in %s", in.Text, name, want)
 		return false
@@ -1070,7 +1075,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if isVar {
 			good := space == v.Space || space == Param && v.Space == Local
 			if space == Generic {
-				good = spec.slot == Generic.String() || v.Space == Global || v.Space == Shared || v.Space == Local || v.Type.Kind() == Opaque
+				good = v.Space == Global || v.Space == Shared || v.Space == Local || v.Type.Kind() == Opaque
 			}
 			if !good {
 				b.errorf(pos, "%s: %s is in .%s space", in.Text, w.Sym, v.Space)
@@ -1239,8 +1244,8 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 
 // What a call names is checked against the callee's head.
 var (
-	callTarget  = OperandSpec{Name: "target", Access: Read}
-	callOperand = OperandSpec{Name: "argument", element: true, Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
+	callTarget  = OperandSpec{Name: "target", Symbol: true, Access: Read}
+	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
 )
 
 // passed appends an argument or result of a call; a vector register goes by its

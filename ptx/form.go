@@ -34,6 +34,7 @@ type Form struct {
 	MaxSM   int     // the last sm_NN that has it in every .version
 
 	mods     []modSpec
+	named    int // so many of mods belong to the instruction's name
 	Operands []OperandSpec
 }
 
@@ -157,12 +158,13 @@ var commonSlots = map[string]string{
 //
 // The opcode lists modifiers in the manual's order, optional ones in braces. A
 // name that a ".name = values" part or commonSlots defines is a slot, any other
-// is literal. Of the operands,
+// is literal. Those up to a "!" belong to the instruction's name, and keep their
+// order in front of the others (mul.lo!.type). Of the operands,
 //
 //	d, p, q        are written (manual 9.2), as far as they are no addresses; +d is read, too; all others are read
 //	_d             may be the sink _
 //	a?             may be left out
-//	a?slot         too, and stands only where that slot is filled
+//	a?slot         stands where that slot is filled, and only there
 //	d|p            are a pair
 //	[a]            is an address; [a, b] one of several parts
 //	<a>            is a vector {…}, as long as .vec says; without .vec a register
@@ -173,6 +175,7 @@ var commonSlots = map[string]string{
 //	a or <a*4>     has one shape or the other
 //	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
 //	!a, -a         may be negated
+//	@a             may be the address of a variable or function
 //	a.sel          may choose bytes or halves: a.b0
 //	a:type         has that type or, of an address, state space, or that of the slot of that name
 //	a:type+        may be a wider register; a:type*2 is twice as wide; a:any is any register
@@ -208,6 +211,7 @@ func parseForm(line string) (*Form, error) {
 		}
 	}
 	opcode, operands, _ := strings.Cut(f.Syntax, " ")
+	f.Syntax = strings.Replace(f.Syntax, "!", "", strings.Count(opcode, "!"))
 	i := strings.IndexAny(opcode, ".{")
 	if i < 0 {
 		i = len(opcode)
@@ -221,7 +225,7 @@ func parseForm(line string) (*Form, error) {
 		if rest[0] != '.' {
 			return nil, fmt.Errorf("%q: want a modifier", rest)
 		}
-		n := strings.IndexAny(rest[1:], ".{}")
+		n := strings.IndexAny(rest[1:], ".{}!")
 		if n < 0 {
 			n = len(rest) - 1
 		}
@@ -230,6 +234,8 @@ func parseForm(line string) (*Form, error) {
 		if m.optional {
 			rest = strings.TrimPrefix(rest, "}")
 		}
+		named := strings.HasPrefix(rest, "!")
+		rest = strings.TrimPrefix(rest, "!")
 		vals, isSlot := slots[name]
 		if !isSlot {
 			vals, isSlot = commonSlots[name]
@@ -243,6 +249,9 @@ func parseForm(line string) (*Form, error) {
 			m.values = []string{name}
 		}
 		f.mods = append(f.mods, m)
+		if named {
+			f.named = len(f.mods)
+		}
 	}
 	var err error
 	if operands != "" {
@@ -270,19 +279,31 @@ func (m *Module) has(f *Form) bool {
 	return !f.Abolished() || !f.MaxPTX.Less(m.Version) || m.SM() <= f.MaxSM
 }
 
-// match tries to place the modifiers in the form. Every modifier takes the
-// first free place that allows it, so that they may come in any order, as the
-// manual's own examples write them, but for types, which keep theirs. It
+// repeatable modifiers may be written more than once: NVIDIA's assembler takes
+// shfl.sync.sync.
+var repeatable = []string{"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"}
+
+// match tries to place the modifiers in the form. Those of the name come first. Every
+// other takes the first free place that allows it, so that they may come in any order,
+// as the manual's own examples write them, but for types, which keep theirs. It
 // returns the placed modifiers, and the index of the first that found no place
 // (len(mods) if a required one is missing instead).
 func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 	slots = make([]string, len(f.mods))
+	named := 0
+	for j := range f.mods[:f.named] {
+		if named < len(mods) && slices.Contains(f.mods[j].values, mods[named]) {
+			slots[j] = mods[named]
+			named++
+		}
+	}
 	lastType := -1
-	for i, m := range mods {
-		place, first := -1, 0
+	for i := named; i < len(mods); i++ {
+		m := mods[i]
+		place, first := -1, f.named
 		isType := TypeByName(m) != NoType
 		if isType {
-			first = lastType + 1
+			first = max(first, lastType+1)
 		}
 		for j := first; j < len(f.mods); j++ {
 			if slots[j] == "" && slices.Contains(f.mods[j].values, m) {
@@ -290,7 +311,11 @@ func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 				break
 			}
 		}
-		if place < 0 {
+		switch {
+		case place >= 0:
+		case slices.Contains(repeatable, m) && slices.Contains(slots, m):
+			continue
+		default:
 			return slots, i, false
 		}
 		if isType {

@@ -34,6 +34,7 @@ type OperandSpec struct {
 	Negate   bool         // may be written !p or -a
 	Selector bool         // may name bytes or halves of a register: a.b0, a.h10
 	Sink     bool         // may be _: the result is not wanted
+	Symbol   bool         // may be the address of a variable or function
 	Vector   bool         // {a, b, …}, of as many registers as Variant.Count says
 	Alt      *OperandSpec // of another shape, which may stand instead
 	Wider    bool         // a register may be wider than the type
@@ -136,6 +137,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	if err != nil {
 		return o, err
 	}
+	s, o.Symbol = strings.CutPrefix(s, "@")
 	o.Name = s
 	switch {
 	case o.Label || o.Const:

@@ -18,6 +18,7 @@ var rules = map[string]func(f *Func, in *Instr) string{
 	"min":     ruleMinMax,
 	"max":     ruleMinMax,
 	"barrier": ruleBarrier,
+	"cvta":    ruleSpace, "mapa": ruleSpace, "getctarank": ruleSpace,
 	"lop3": func(f *Func, in *Instr) string {
 		if lut := in.Arg("e").Imm; lut.Bits > 255 {
 			return fmt.Sprintf("immLut %d is not in 0..255", int64(lut.Bits))
@@ -78,6 +79,18 @@ func ruleMov(f *Func, in *Instr) string {
 		if len(o.Elems()) == 1 {
 			*o = o.Elems()[0] // {a} is a
 		}
+	}
+	return ""
+}
+
+// ruleSpace: an address is of the space that the modifier names, .shared without.
+func ruleSpace(f *Func, in *Instr) string {
+	space, _ := in.Space()
+	if space == Generic {
+		space = Shared
+	}
+	if v, ok := in.Arg("a").Sym.(*Var); ok && v.Space != space {
+		return fmt.Sprintf("%s is in .%s space", v.Name, v.Space)
 	}
 	return ""
 }

@@ -12,21 +12,21 @@ var integerRows = []row{
 	{"sub", "9.7.1.2", ClassInt, AffineUniform, Pure, `
 		sub.sat.s32 d, a, b`},
 	{"mul", "9.7.1.3", ClassMul, AffineMul, Pure, `
-		mul.lo.type d, a, b;                  .type = u16 u32 u64 s16 s32 s64
-		mul.wide.type d:type*2, a, b;         .type = u16 u32 s16 s32`},
+		mul.lo!.type d, a, b;                  .type = u16 u32 u64 s16 s32 s64
+		mul.wide!.type d:type*2, a, b;         .type = u16 u32 s16 s32`},
 	{"mul", "9.7.1.3", ClassMul, AffineUniform, Pure, `
-		mul.hi.type d, a, b;                  .type = u16 u32 u64 s16 s32 s64`},
+		mul.hi!.type d, a, b;                  .type = u16 u32 u64 s16 s32 s64`},
 	{"mad", "9.7.1.4", ClassMul, AffineMad, Pure, `
-		mad.lo.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
-		mad.wide.type d:type*2, a, b, c:type*2; .type = u16 u32 s16 s32`},
+		mad.lo!.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
+		mad.wide!.type d:type*2, a, b, c:type*2; .type = u16 u32 s16 s32`},
 	{"mad", "9.7.1.4", ClassMul, AffineUniform, Pure, `
-		mad.hi.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
-		mad.hi.sat.s32 d, a, b, c`},
+		mad.hi!.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
+		mad.hi!.sat.s32 d, a, b, c`},
 	{"mul24", "9.7.1.5", ClassMul, AffineUniform, Pure, `
-		mul24.mode.type d, a, b;              .mode = hi lo; .type = u32 s32`},
+		mul24.mode!.type d, a, b;              .mode = hi lo; .type = u32 s32`},
 	{"mad24", "9.7.1.6", ClassMul, AffineUniform, Pure, `
-		mad24.mode.type d, a, b, c;           .mode = hi lo; .type = u32 s32
-		mad24.hi.sat.s32 d, a, b, c`},
+		mad24.mode!.type d, a, b, c;           .mode = hi lo; .type = u32 s32
+		mad24.hi!.sat.s32 d, a, b, c`},
 	{"sad", "9.7.1.7", ClassInt, AffineUniform, Pure, `
 		sad.type d, a, b, c;                  .type = u16 u32 u64 s16 s32 s64`},
 	{"div", "9.7.1.8", ClassSFU, AffineDiv, Pure, `
@@ -70,7 +70,7 @@ var integerRows = []row{
 	{"dp4a", "9.7.1.23", ClassMul, AffineUniform, Pure, `
 		dp4a.atype.btype d:b32, a:b32, b:b32, c:b32;      .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
 	{"dp2a", "9.7.1.24", ClassMul, AffineUniform, Pure, `
-		dp2a.mode.atype.btype d:b32, a:b32, b:b32, c:b32; .mode = lo hi; .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
+		dp2a.mode!.atype.btype d:b32, a:b32, b:b32, c:b32; .mode = lo hi; .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
 
 	{"add", "9.7.2.1", ClassInt, AffineUniform, Pure | CarryOut, `
 		add.cc.type d, a, b;                  .type = u32 s32 u64 s64; ptx 1.2`},
@@ -85,11 +85,11 @@ var integerRows = []row{
 	{"subc", "9.7.2.4", ClassInt, AffineUniform, Pure | CarryIn | CarryOut, `
 		subc.cc.type d, a, b;                 .type = u32 s32 u64 s64; ptx 1.2`},
 	{"mad", "9.7.2.5", ClassMul, AffineUniform, Pure | CarryOut, `
-		mad.half.cc.type d, a, b, c;          .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
+		mad.half!.cc.type d, a, b, c;          .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
 	{"madc", "9.7.2.6", ClassMul, AffineUniform, Pure | CarryIn, `
-		madc.half.type d, a, b, c;            .half = hi lo; .type = u16 s16 u32 s32 u64 s64; ptx 3.0; sm 20`},
+		madc.half!.type d, a, b, c;            .half = hi lo; .type = u16 s16 u32 s32 u64 s64; ptx 3.0; sm 20`},
 	{"madc", "9.7.2.6", ClassMul, AffineUniform, Pure | CarryIn | CarryOut, `
-		madc.half.cc.type d, a, b, c;         .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
+		madc.half!.cc.type d, a, b, c;         .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
 }
 
 // Manual section 9.7.3: floating point, single and double precision.
@@ -120,7 +120,8 @@ var floatRows = []row{
 		mad{.ftz}{.sat}.f32 d, a, b, c;       until ptx 3.1 sm 13
 		mad.f64 d, a, b, c;                   until ptx 1.3 sm 0`},
 	{"div", "9.7.3.8", ClassSFU, AffineUniform, Pure, `
-		div.mode{.ftz}.f32 d, a, b;           .mode = approx full rn rz rm rp
+		div.mode{.ftz}.f32 d, a, b;           .mode = approx rn rz rm rp
+		div.full!{.ftz}.f32 d, a, b
 		div.rnd.f64 d, a, b`},
 	{"abs", "9.7.3.9", ClassFP, AffineUniform, Pure, `
 		abs{.ftz}.f32 d, a
@@ -239,7 +240,7 @@ var logicRows = []row{
 		lop3.b32 _d, a, b, c, #e:u32;                            ptx 4.3; sm 50
 		lop3.bool.b32 _d|p:pred, a, b, c, #e:u32, !f:pred;       .bool = or and; ptx 8.2; sm 70`},
 	{"shf", "9.7.8.7", ClassInt, AffineUniform, Pure, `
-		shf.dir.mode.b32 d, a, b, c:u32;      .dir = l r; .mode = clamp wrap; ptx 3.1; sm 32`},
+		shf.dir!.mode.b32 d, a, b, c:u32;      .dir = l r; .mode = clamp wrap; ptx 3.1; sm 32`},
 	{"shl", "9.7.8.8", ClassInt, AffineShl, Pure, `
 		shl.type d, a, b:u32;                 .type = b16 b32 b64`},
 	{"shr", "9.7.8.9", ClassInt, AffineShr, Pure, `

@@ -54,6 +54,8 @@ const (
 	E2M3x4
 	E2M1x4
 	B1
+	U2
+	S2
 	U4
 	S4
 	B1024
@@ -126,6 +128,8 @@ var typeInfo = [typeCount]struct {
 	E2M3x4:     {"e2m3x4", 32, Bits},
 	E2M1x4:     {"e2m1x4", 16, Bits},
 	B1:         {"b1", 1, Bits},
+	U2:         {"u2", 2, Unsigned},
+	S2:         {"s2", 2, Signed},
 	U4:         {"u4", 4, Unsigned},
 	S4:         {"s4", 4, Signed},
 	B1024:      {"b1024", 1024, Bits},
