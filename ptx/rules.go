@@ -89,7 +89,7 @@ func ruleSpace(f *Func, in *Instr) string {
 	if space == Generic {
 		space = Shared
 	}
-	if v, ok := in.Arg("a").Sym.(*Var); ok && v.Space != space {
+	if v, ok := in.Arg("a").Sym().(*Var); ok && v.Space != space {
 		return fmt.Sprintf("%s is in .%s space", v.Name, v.Space)
 	}
 	return ""
