@@ -84,7 +84,7 @@ func (d *Driver) runHost(l *HostLaunch) error {
 	m.Reset()
 	r, err := m.Run(context.Background(), &interp.Launch{
 		Kernel: k.Name, Grid: l.Grid, Block: l.Block, Args: args, Shared: l.Shared,
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Stats: d.settings.Stats != "",
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Stats: d.settings.Stats != "",
 	})
 	if err == nil {
 		d.stats.add(k, r)

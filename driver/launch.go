@@ -71,7 +71,7 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	}
 	return &launch{f, interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative,
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Stats: d.settings.Stats != "",
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Stats: d.settings.Stats != "",
 		Observer: p.Observer,
 	}}, nil
 }

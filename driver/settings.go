@@ -22,10 +22,11 @@ type Settings struct {
 	Devices int    // how many there are
 	Memory  uint64 // bytes of each
 
-	Mode    interp.Mode
-	Policy  *affinetrack.Policy // nil: the first of affinetrack.Policies
-	Workers int                 // host threads that run CTAs; 0: one per core
-	Steps   int64               // instructions a warp may execute; 0: what package interp allows
+	Mode       interp.Mode
+	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
+	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
+	Workers    int                 // host threads that run CTAs; 0: one per core
+	Steps      int64               // instructions a warp may execute; 0: what package interp allows
 
 	Stats string // file that Close writes statistics to; "": none are kept
 	Dump  string // directory that loaded PTX is written to; "": none
@@ -96,9 +97,9 @@ var Variables = []Variable{
 		}
 		return nil
 	}},
-	{"GEMU_RECONVERGENCE", "ipdom", "ipdom", "How diverged lanes meet again: at immediate post-dominators, by a stack.", func(s *Settings, v string) error {
-		if v != "ipdom" {
-			return fmt.Errorf("want ipdom")
+	{"GEMU_RECONVERGE", "auto, stack, its, pc2 or frontier", "auto", "Which lanes of a warp run next where they have diverged, and where they meet again: a reconvergence policy of `gemu run --reconverge`.", func(s *Settings, v string) error {
+		if s.Reconverge = interp.ReconvergerNamed(v); s.Reconverge == nil {
+			return fmt.Errorf("want auto, stack, its, pc2 or frontier")
 		}
 		return nil
 	}},

@@ -96,6 +96,9 @@ func (w *warp) leaveWaiting(lanes uint64, pc int32, why wait) {
 	c.pc, c.wait = pc, w.newWait(why)
 	w.others = append(w.others, c)
 	w.waiting++
+	if w.mask != 0 {
+		w.count.splits++
+	}
 }
 
 // newWait copies a wait to one that is not in use.
@@ -287,6 +290,7 @@ func (c *cta) complete(bar *barrier) {
 				w.wake(at)
 			}
 		}
+		w.unite()
 		if w.mask != 0 {
 			w.show(w.frame)
 			continue

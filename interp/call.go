@@ -131,6 +131,9 @@ func (w *warp) enter(b *block, target *function, m uint64) {
 	for h := range w.files {
 		regs[h] = savePlaces(&w.files[h], b.call.Args, uint32(m>>(32*h)))
 	}
+	if m != w.mask {
+		w.count.splits++
+	}
 	caller, other := w.frame, w.above(fr.base)
 	w.rc.enter(w, fr, m)
 	for h := range w.files {
@@ -235,23 +238,20 @@ func (fn *function) zero(f *regfile.File) {
 // places to the caller's.
 func (w *warp) leaveFrame() {
 	callee, c := w.frame, w.strand
-	c.frame, c.pc = callee.caller, callee.next
+	c.frame, c.pc, c.late = callee.caller, callee.call.next, false
 	var regs [2][]savedRow
 	for h := range w.files {
 		regs[h] = savePlaces(&w.files[h], callee.fn.rets, uint32(c.mask>>(32*h)))
 	}
-	from := w.pc
 	w.resume(c)
 	for h := range w.files {
 		for i, src := range callee.fn.rets {
-			if i < len(callee.site.Rets) {
-				w.transfer(h, uint32(c.mask>>(32*h)), src, callee.local, at(regs[h], i), callee.site.Rets[i], c.frame.local)
+			if i < len(callee.call.call.Rets) {
+				w.transfer(h, uint32(c.mask>>(32*h)), src, callee.local, at(regs[h], i), callee.call.call.Rets[i], c.frame.local)
 			}
 		}
 	}
-	if c.pc == w.stop || w.heed {
-		w.rc.arrive(w, from)
-	}
+	w.jump(c.pc)
 }
 
 func at(rows []savedRow, i int) *savedRow {

@@ -97,6 +97,8 @@ type block struct {
 	term    terminator
 	leaves  bool // it is no more than the end of its lanes
 	visible bool // its first instruction lets the CTA see what others did
+	mayWait bool // it is in a loop that may wait for other threads
+	order   int  // in the reverse postorder of the function
 	endless bool // from here control goes round for ever, without an effect
 	fn      *function
 	guard   int32 // of the terminator

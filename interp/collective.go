@@ -120,6 +120,7 @@ func (w *warp) meetings() {
 			}
 		}
 	}
+	w.unite()
 	if w.mask != 0 {
 		w.show(w.frame)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,24 +23,40 @@ import (
 type engine struct {
 	name string
 	run  func(m *Module, l *Launch) error
+
+	reconverge *Reconverger // nil: the default
 }
 
 // engines are all ways to run a kernel: on vectors, on compact operands under every
 // policy, on both, and on the oracle. The first policy has two engines for affine
 // mode: one of its own, and one for launches that somebody looks at.
 func engines() []engine {
-	list := []engine{inMode(Vector, nil), {"affine counted", func(m *Module, l *Launch) error {
+	list := []engine{inMode(Vector, nil), {name: "affine counted", run: func(m *Module, l *Launch) error {
 		l.Mode, l.Stats = Affine, true
 		_, err := m.Run(context.Background(), l)
 		return err
 	}}}
+	for _, r := range Reconvergers[1:] {
+		for _, m := range []Mode{Vector, Affine, Check} {
+			list = append(list, inMode(m, nil).under(r))
+		}
+	}
 	for _, p := range affinetrack.Policies {
 		list = append(list, inMode(Check, p))
 		if !p.Ideal {
 			list = append(list, inMode(Affine, p))
 		}
 	}
-	return append(list, engine{"oracle", runOracle})
+	return append(list, engine{name: "oracle", run: runOracle})
+}
+
+// under is the engine under a reconvergence policy.
+func (e engine) under(r *Reconverger) engine {
+	run := e.run
+	return engine{e.name + " under " + r.Name, func(m *Module, l *Launch) error {
+		l.Reconverge = r
+		return run(m, l)
+	}, r}
 }
 
 func inMode(mode Mode, p *affinetrack.Policy) engine {
@@ -47,7 +64,7 @@ func inMode(mode Mode, p *affinetrack.Policy) engine {
 	if p != nil {
 		name += " " + p.Name
 	}
-	return engine{name, func(m *Module, l *Launch) error {
+	return engine{name: name, run: func(m *Module, l *Launch) error {
 		l.Mode, l.Policy = mode, p
 		_, err := m.Run(context.Background(), l)
 		return err
@@ -98,9 +115,16 @@ func TestConformance(t *testing.T) {
 
 // runCase runs a case on an engine with every block size and warp width.
 func runCase(t *testing.T, m *ptx.Module, c *cases.Case, e engine) {
+	policy := Reconvergers[0]
+	if e.reconverge != nil {
+		policy = e.reconverge
+	}
+	if c.Policies != nil && (e.name != "oracle" && !slices.Contains(c.Policies, policy.Name) || e.name == "oracle" && c.Trap != "") {
+		return
+	}
 	for _, block := range c.Blocks {
 		for i, width := range c.Widths {
-			if e.name == "oracle" && i > 0 && testing.Short() {
+			if i > 0 && (e.name == "oracle" && testing.Short() || e.reconverge != nil && width != 64) {
 				continue
 			}
 			name := fmt.Sprintf("line %d %s on %s, block %s, warp %d", c.Line, c.Kernel, e.name, block, width)

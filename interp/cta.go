@@ -37,6 +37,8 @@ type cta struct {
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
+	noted   bool         // … or before
+	timed   bool         // somebody has looked at the clock
 	slept   int64        // nanoseconds that warps have spent in nanosleep
 	turn    bool         // the CTA may execute visible instructions
 	next    int          // warp whose turn is next
@@ -54,7 +56,7 @@ func newCTA(g *grid) *cta {
 	c.warps = make([]warp, (g.threads+width-1)/width)
 	for i := range c.warps {
 		w := &c.warps[i]
-		w.cta, w.id, w.rc = c, i, g.reconverge.new()
+		w.cta, w.id, w.rc, w.heeds = c, i, g.reconverge.new(), g.reconverge.heeds
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h].K = &g.code.consts
@@ -90,6 +92,7 @@ func (c *cta) start(index int) {
 		w := &c.warps[i]
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
 		w.state, w.err, w.waiting = ready, nil, 0
+		w.sliced = c.grid.takesTurns()
 		w.others = w.others[:0]
 		w.count = counts{}
 		w.growLocal(c.frame.local + fn.local)
@@ -101,7 +104,6 @@ func (c *cta) start(index int) {
 		}
 		w.shown = &c.frame
 		w.resume(strand{pc: fn.entry, mask: w.live, frame: &c.frame})
-		w.rc.start(w)
 	}
 }
 
@@ -180,6 +182,12 @@ func (c *cta) run(budget int, turn bool) status {
 		return hasFinished
 	}
 	return outOfBudget
+}
+
+// note forgets that memory has changed, but for those who look at the whole CTA.
+func (c *cta) note() {
+	c.noted = c.noted || c.changed
+	c.changed = false
 }
 
 // newTrap makes a trap at an instruction.

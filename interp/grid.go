@@ -39,6 +39,7 @@ const (
 	sliceParallel = 1 << 18 // first half
 	sliceTurn     = 1 << 12 // second half
 	patience      = 64      // rounds without a CTA that ends before more are admitted
+	hopeless      = 1 << 20 // of a CTA in loops that may wait, with no change of memory, before strands take turns
 )
 
 // grid is a launch under way.
@@ -63,6 +64,7 @@ type grid struct {
 
 	mode       Mode
 	reconverge *Reconverger
+	loose      bool // strands take turns because the launch would not go on otherwise
 	tracks     bool // in the observed run loop, with a tracker
 	policy     *affinetrack.Policy
 	rules      *affinetrack.Table
@@ -134,6 +136,8 @@ func (g *grid) run(ctx context.Context) error {
 		idle++
 		stalled := watch.stalled(g)
 		switch {
+		case (stalled || watch.spun >= hopeless) && g.loosen():
+			watch = stallWatch{}
 		case g.next < g.total && (stalled || idle%patience == 0):
 			window += windowOrdered
 			watch = stallWatch{}
@@ -310,22 +314,32 @@ type stallWatch struct {
 	saved uint64
 	power int
 	steps int
+	spun  int // instructions per CTA of rounds that changed no memory, and ended in loops that may wait
 }
 
 func (s *stallWatch) stalled(g *grid) bool {
-	changed := false
+	changed, timed := false, false
 	for i := range g.flights {
 		if c := g.flights[i].cta; c != nil {
-			changed = changed || c.changed
-			c.changed = false
+			changed = changed || c.changed || c.noted
+			timed = timed || c.timed
+			c.changed, c.noted, c.timed = false, false, false
 		}
 	}
-	if changed {
-		*s = stallWatch{}
+	switch {
+	case changed || !g.spins():
+		s.spun = 0
+	case g.code.ordered:
+		s.spun += sliceTurn
+	default:
+		s.spun += sliceParallel
+	}
+	if changed || timed {
+		s.power = 0
 		return false
 	}
 	if s.power == 0 {
-		s.seed, s.power = maphash.MakeSeed(), 1
+		s.seed, s.power, s.steps = maphash.MakeSeed(), 1, 0
 		s.saved = g.hash(s.seed)
 		return false
 	}
@@ -337,6 +351,57 @@ func (s *stallWatch) stalled(g *grid) bool {
 		s.saved, s.power, s.steps = now, 2*s.power, 0
 	}
 	return false
+}
+
+// eachWarp calls f for the warps in flight that have not ended until it returns false.
+// It reports whether it has called f for all.
+func (g *grid) eachWarp(f func(w *warp) bool) bool {
+	for i := range g.flights {
+		c := g.flights[i].cta
+		if c == nil {
+			return false
+		}
+		for j := range c.warps {
+			if w := &c.warps[j]; w.state != ended && !f(w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// spins reports whether all that runs is in loops that may wait.
+func (g *grid) spins() bool {
+	return g.eachWarp(func(w *warp) bool {
+		for _, c := range w.strands() {
+			if c.wait == nil && !w.mayWait(&c) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// takesTurns reports whether the strands of a warp do.
+func (g *grid) takesTurns() bool { return g.reconverge.shares || g.loose }
+
+// loosen lets strands take turns from now on, where the policy does so when a launch does
+// not get on any more: when as many CTAs are in flight as the device could hold, and a
+// warp has lanes that could run. It reports whether that is so.
+func (g *grid) loosen() bool {
+	if !g.reconverge.mends || g.loose || g.next < g.total && len(g.flights) < resident(g.threads, int(g.sharedLen)) {
+		return false
+	}
+	if g.eachWarp(func(w *warp) bool { return !w.parted() }) {
+		return false
+	}
+	g.loose = true
+	for i := range g.flights {
+		for j := range g.flights[i].cta.warps {
+			g.flights[i].cta.warps[j].sliced = true
+		}
+	}
+	return true
 }
 
 // hash digests all that decides what happens next, but memory: of every thread in
@@ -363,9 +428,7 @@ func (g *grid) hash(seed maphash.Seed) uint64 {
 			if w.state == ended {
 				continue
 			}
-			for _, c := range w.strands() {
-				w.hash(&h, &c)
-			}
+			w.hash(&h)
 			n := w.rows()
 			for j := range w.files {
 				r, q, p := w.files[j].Rows(n)
@@ -395,7 +458,7 @@ func rawBytes[T any](s []T) []byte {
 // stall is the trap of a grid that can never make progress.
 func (g *grid) stall() error {
 	var trap *Trap
-	notes := 0
+	notes, parted := 0, false
 	for i := range g.flights {
 		c := g.flights[i].cta
 		for j := range c.warps {
@@ -403,6 +466,7 @@ func (g *grid) stall() error {
 			if w.state == ended {
 				continue
 			}
+			parted = parted || w.parted()
 			if w.mask == 0 { // all wait
 				w.resume(w.take(len(w.others) - 1))
 			}
@@ -423,6 +487,9 @@ func (g *grid) stall() error {
 	}
 	if notes > 8 {
 		trap.Notes = append(trap.Notes, fmt.Sprintf("and %d more warps", notes-8))
+	}
+	if parted && !g.takesTurns() {
+		trap.Notes = append(trap.Notes, g.reconverge.advice())
 	}
 	return trap
 }

@@ -7,12 +7,13 @@ package interp
 
 // join is lanes that meet.
 type join struct {
-	pc    int32
-	frame *frame
-	outer *join  // where they wait next
-	depth int    // joins outside
-	lanes uint64 // that are to meet here, and have not ended
-	here  uint64 // of them those that wait
+	pc       int32
+	arrivals int32 // how often lanes have come
+	frame    *frame
+	outer    *join  // where they wait next
+	depth    int    // joins outside
+	lanes    uint64 // that are to meet here, and have not ended
+	here     uint64 // of them those that wait
 }
 
 // joins is the part of a policy that keeps them. Which strand runs is up to the
@@ -41,6 +42,12 @@ func (t *joins) open(w *warp, pc int32) *join {
 	return j
 }
 
+// come has lanes wait.
+func (j *join) come(lanes uint64) {
+	j.here |= lanes
+	j.arrivals++
+}
+
 // split makes the first group that does not wait at the join the running strand; the
 // others are behind it in reverse order.
 func (t *joins) split(w *warp, groups []group, pc int32) {
@@ -52,7 +59,7 @@ func (t *joins) split(w *warp, groups []group, pc int32) {
 		c.pc, c.mask = g.pc, g.mask
 		switch {
 		case g.pc == pc:
-			j.here |= g.mask
+			j.come(g.mask)
 		case first:
 			w.strand, w.stop = c, pc
 			first = false
@@ -64,17 +71,21 @@ func (t *joins) split(w *warp, groups []group, pc int32) {
 
 // enter has the lanes of a call meet behind it.
 func (t *joins) enter(w *warp, fr *frame, m uint64) {
-	j := t.open(w, fr.next)
-	j.here |= w.mask &^ m
+	j := t.open(w, fr.call.next)
+	if rest := w.mask &^ m; rest != 0 {
+		j.come(rest)
+	}
 	w.resume(strand{pc: fr.fn.entry, mask: m, frame: fr, join: j})
 }
 
-// wait leaves the running strand, which has come to its join, there. It reports
-// whether all are there: then the running strand is all of them, behind the join.
-func (t *joins) wait(w *warp) bool {
-	w.join.here |= w.mask
+// arrive leaves the running strand, which has come to its join, there.
+func (t *joins) arrive(w *warp, from int32) {
+	j := w.join
+	j.come(w.mask)
 	w.mask = 0
-	return t.meet(w, w.join)
+	if !t.meet(w, j) {
+		w.schedule()
+	}
 }
 
 // meet lets the lanes of a join go on if all are there, as the running strand; and if
@@ -82,6 +93,9 @@ func (t *joins) wait(w *warp) bool {
 func (t *joins) meet(w *warp, j *join) bool {
 	for j != nil && j.here == j.lanes {
 		c := strand{pc: j.pc, mask: j.lanes, frame: j.frame, join: j.outer}
+		if j.arrivals > 1 && c.mask != 0 {
+			w.count.reconvergences++
+		}
 		t.free = append(t.free, j)
 		if j = c.join; c.mask == 0 {
 			continue
@@ -90,7 +104,7 @@ func (t *joins) meet(w *warp, j *join) bool {
 			w.resume(c)
 			return true
 		}
-		j.here |= c.mask
+		j.come(c.mask)
 	}
 	return false
 }
@@ -100,10 +114,13 @@ func (t *joins) end(w *warp, lanes uint64) {
 	for j := w.join; j != nil; j = j.outer {
 		j.lanes &^= lanes
 	}
+	if w.mask == 0 {
+		t.meet(w, w.join)
+	}
 }
 
-// part lets the lanes that wait at the innermost join go on alone, in the place of the
-// running strand. They come to the next join before the others.
+// part lets the lanes that wait at the innermost join go on alone, as the running strand.
+// They come to the next join before the others.
 func (t *joins) part(w *warp) bool {
 	var inner *join
 	for i := len(w.others) - 1; i >= 0; i-- {
@@ -116,9 +133,10 @@ func (t *joins) part(w *warp) bool {
 	if inner == nil {
 		return false
 	}
-	c := strand{pc: inner.pc, mask: inner.here, frame: inner.frame, join: inner.outer}
-	inner.lanes &^= inner.here
-	inner.here = 0
-	w.resume(c)
+	w.count.splits++
+	lanes := inner.here
+	inner.lanes &^= lanes
+	inner.here, inner.arrivals = 0, 0
+	w.resume(strand{pc: inner.pc, mask: lanes, frame: inner.frame, join: inner.outer})
 	return true
 }

@@ -15,7 +15,6 @@ func TestJoins(t *testing.T) {
 		fr := &frame{fn: &function{}}
 		w := &warp{rc: new(stack), live: 0xffffffff, shown: fr}
 		w.resume(strand{mask: w.live, frame: fr})
-		w.rc.start(w)
 		expected := map[int32]uint64{} // lanes at each join
 		next := int32(1)
 		for step := 0; w.pc != exit; step++ {

@@ -82,6 +82,8 @@ type Launch struct {
 	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
 	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
 
+	Reconverge *Reconverger // nil means the first of Reconvergers
+
 	Mode     Mode
 	Policy   *affinetrack.Policy // of check and affine mode; nil means the first of affinetrack.Policies
 	Stats    bool                // count what structure values have, for Result.Structure; not in vector mode
@@ -127,6 +129,10 @@ type Result struct {
 	LaneSlots          int64 // active lanes, summed over WarpInstructions
 	Branches           int64 // executed by warps
 	DivergentBranches  int64 // of them those that split a warp
+	Splits             int64 // strands, which are lanes that go on together, that have left others
+	Reconvergences     int64 // strands that have become one with others
+
+	Reconverge *Reconverger
 
 	Mode      Mode
 	Structure *Structure // with Launch.Stats
@@ -177,6 +183,10 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if policy == nil {
 		policy = affinetrack.Policies[0]
 	}
+	reconverge := l.Reconverge
+	if reconverge == nil {
+		reconverge = Reconvergers[0]
+	}
 	rules := l.rules
 	if rules == nil {
 		rules = affinetrack.Rules
@@ -193,7 +203,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	fast := l.Mode == Affine && policy == affinetrack.Policies[0] && rules == affinetrack.Rules && !l.Stats && l.Observer == nil
 	opt := lowerOptions{width: width, pack: fast || l.Mode == Vector && l.Observer == nil}
 	if lanes := min(width, l.Block.Count()); fast && lanes > fewLanes {
-		opt.affine = true
+		opt.affine, opt.keeps = true, reconverge.keeps
 		opt.tid = threadClasses(l.Block, width)
 		opt.lanes = 1 << bits.Len(uint(lanes-1))
 	}
@@ -229,7 +239,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.HasMapped(),
-		mode: l.Mode, reconverge: Reconvergers[0], tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
+		mode: l.Mode, reconverge: reconverge, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	if l.Cooperative {
 		g.workspace = d.mem.OpenWorkspace()
@@ -246,7 +256,8 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	r := &Result{
 		Kernel: fn.Name, Grid: l.Grid, Block: l.Block, WarpSize: width, Duration: time.Since(start),
 		WarpInstructions: g.count.warpInstructions, ThreadInstructions: g.count.threadInstructions, LaneSlots: g.count.laneSlots,
-		Branches: g.count.branches, DivergentBranches: g.count.divergent, Mode: l.Mode,
+		Branches: g.count.branches, DivergentBranches: g.count.divergent,
+		Splits: g.count.splits, Reconvergences: g.count.reconvergences, Reconverge: reconverge, Mode: l.Mode,
 	}
 	if l.Stats && err == nil {
 		r.Structure = g.structure()

@@ -20,6 +20,7 @@ type lowerOptions struct {
 	pack  bool // let registers that are not alive together share a row
 
 	affine bool                 // for affine mode
+	keeps  keeps                // when lanes that have parted are together again
 	lanes  int                  // that a warp has at most, in that launch: a power of two
 	tid    [3]affinetrack.Class // of the thread index, in the worst of the launch's warps
 }
@@ -39,6 +40,7 @@ func (m *Module) lower(k *ptx.Func, opt lowerOptions) (*prepared, error) {
 	}
 	c.entry = l.byFunc[k]
 	l.orderFree = m.orderFree(reach)
+	l.callsMayWait = callsMayWait(reach[1:])
 	for i, r := range reach {
 		err := l.function(c.funcs[i])
 		if err == nil {
@@ -169,6 +171,18 @@ func (m *Module) reachable(k *ptx.Func) []reached {
 	return list
 }
 
+// callsMayWait reports whether one of the functions has something that may wait for
+// other lanes, or makes a loop around its call one that may.
+func callsMayWait(list []reached) bool {
+	waits := false
+	for _, r := range list {
+		r.fn.EachInstr(func(in *ptx.Instr) {
+			waits = waits || in.Form.Effects.Any(ptx.Atomic|ptx.Strong|ptx.Fences|ptx.Barrier|ptx.Collective|ptx.Waits|ptx.Yields)
+		})
+	}
+	return waits
+}
+
 // addressTaken lists the functions whose address the module uses as a value.
 func (m *Module) addressTaken() []*ptx.Func {
 	var list []*ptx.Func
@@ -215,6 +229,8 @@ type lowerer struct {
 	constQ    map[uint64]int32
 	constP    map[uint32]int32
 	orderFree bool // global atomics of this kernel commute
+
+	callsMayWait bool // a loop with a call may wait for other threads
 
 	// The function being lowered. Until it is allocated, each of its registers and each
 	// temporary has a row of its own: operands name those.
@@ -306,16 +322,20 @@ func (l *lowerer) selectCode() {
 		fn.rets = append(fn.rets, l.formal(v))
 	}
 	l.joins = f.ImmediatePostDominators()
-	endless := f.Endless()
+	endless, mayWait, order := f.Endless(), f.MayWait(l.callsMayWait), f.ReversePostorder()
 	l.starts = make([]int32, len(f.Blocks))
 	fn.entry = int32(len(l.blocks))
 	for i, b := range f.Blocks {
 		l.curIR = i
 		l.open().endless = endless[i]
-		l.starts[i] = int32(len(l.blocks) - 1)
+		first := l.here()
+		l.starts[i] = first
 		l.block(b)
+		for k := range l.blocks[first:] {
+			l.blocks[int(first)+k].mayWait, l.blocks[int(first)+k].order = mayWait[i], order[i]
+		}
 	}
-	l.open() // the exit block
+	l.open().order = len(f.Blocks) // the exit block
 	fn.exit = int32(len(l.blocks) - 1)
 	l.cur.term = termPop
 	if f.Entry {

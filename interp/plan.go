@@ -703,59 +703,83 @@ func (a *analysis) prove() {
 	}
 }
 
-// splits reports whether the end of block i may send live lanes different ways. apart
-// tells that some lanes may be there without the others: at a barrier that lets those
-// go on they need not meet where they otherwise would.
+// splits reports whether the end of block i may send live lanes different ways, or an
+// instruction of it that waits for lanes. apart tells that some lanes may be there without
+// the others: at a barrier that lets those go on they need not meet where they otherwise
+// would.
 // Where one way is nothing but the kernel's end, those that go there have ended,
 // and the others are all that live.
 func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
 	b := &a.blocks[i]
+	varies := func(guard int32) bool {
+		p, _ := code.GuardRow(guard)
+		return guard != 0 && !holds(code.Row{Slot: code.P, Row: p})
+	}
+	if a.opt.keeps != always && slices.ContainsFunc(b.insts, func(in code.Instr) bool { return in.Op.Collective() && varies(in.Guard) }) {
+		return true
+	}
 	switch b.term {
 	case termIndex:
 		return true
 	case termBarrier:
-		return !b.bar.aligned && (b.guard != 0 || apart)
+		return varies(b.guard) || !b.bar.aligned && apart
+	case termCall:
+		return a.callsMayWait
 	case termBranch:
-		row := b.guard - 1
-		if b.guard < 0 {
-			row = -b.guard - 1
-		}
-		if b.guard == 0 || holds(code.Row{Slot: code.P, Row: row}) {
-			return false
-		}
 		leaves := func(pc int32) bool { return a.blocks[pc-a.fn.entry].leaves }
-		return !leaves(b.target) && !leaves(b.next)
+		return varies(b.guard) && !leaves(b.target) && !leaves(b.next)
 	case termReturn:
 		return b.guard != 0 && !a.blocks[a.fn.exit-a.fn.entry].leaves
 	}
 	return false
 }
 
-// separate marks the blocks between the end of block i and where its lanes meet
-// again; after a barrier that not all come to, all that follow. It reports
-// whether there were new ones.
+// separate marks the blocks that lanes may execute without the others which block i
+// sends different ways: those between its end and where they meet again; all that follow
+// where the policy may not keep them there. It reports whether there were new ones.
 func (a *analysis) separate(i int, apart []bool) bool {
-	join := int(a.blocks[i].join - a.fn.entry)
-	if a.blocks[i].term == termBarrier {
-		join = -1
-	}
-	found := false
-	var seen = make([]bool, len(a.blocks))
-	var visit func(j int)
-	visit = func(j int) {
-		if j == join || seen[j] {
+	var between []bool
+	var visit func(j, join int)
+	visit = func(j, join int) {
+		if j == join || between[j] {
 			return
 		}
-		seen[j] = true
-		if !apart[j] {
+		between[j] = true
+		for _, t := range a.successors(j) {
+			visit(t, join)
+		}
+	}
+	from := func(join int) {
+		between = make([]bool, len(a.blocks))
+		for _, t := range a.successors(i) {
+			visit(t, join)
+		}
+	}
+	meet := false
+	if b := &a.blocks[i]; (b.term == termBranch || b.term == termIndex || b.term == termReturn) && a.opt.keeps != never {
+		from(int(b.join - a.fn.entry))
+		meet = true
+		for j := range between {
+			if between[j] && a.opt.keeps == unlessWaiting && a.waits(&a.blocks[j]) {
+				meet = false
+			}
+		}
+	}
+	if !meet {
+		from(-1)
+		between[i] = between[i] || a.opt.keeps != always && a.waits(&a.blocks[i])
+	}
+	found := false
+	for j := range between {
+		if between[j] && !apart[j] {
 			apart[j], found = true, true
 		}
-		for _, t := range a.successors(j) {
-			visit(t)
-		}
-	}
-	for _, t := range a.successors(i) {
-		visit(t)
 	}
 	return found
+}
+
+// waits reports whether lanes may wait in a block for others while those go on.
+func (a *analysis) waits(b *block) bool {
+	return b.mayWait || b.term == termBarrier && !b.bar.aligned || b.term == termCall && a.callsMayWait ||
+		slices.ContainsFunc(b.insts, func(in code.Instr) bool { return in.Op.Collective() })
 }

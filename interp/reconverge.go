@@ -2,28 +2,85 @@ package interp
 
 // This file is what a reconvergence policy is. Each has a file of its own.
 
-// Reconverger is a policy: which lanes of a warp run next where they have diverged, and
-// where they run together again.
+import (
+	"fmt"
+	"strings"
+)
+
+// Reconverger is a reconvergence policy: which lanes of a warp run next where they have
+// diverged, and where they run together again. Programs whose result does not depend on
+// it compute the same under all.
 type Reconverger struct {
 	Name string
-	Doc  string // a line
+	Doc  string // what it does, in a line
 
-	new     func() reconverger
-	gathers bool // lanes wait in collective instructions for those that are elsewhere
+	new    func() reconverger
+	traps  bool // a collective instruction whose lanes are elsewhere is a deadlock
+	heeds  bool // strands may change at any block
+	shares bool // strands take turns, so that lanes of a warp can wait for each other
+	mends  bool // … once the launch would not go on otherwise
+	keeps  keeps
 }
 
 // Reconvergers are the policies, the default first.
 var Reconvergers = []*Reconverger{
-	{Name: "stack", Doc: "a stack of immediate post-dominators: the path taken last runs to where it meets the others", new: func() reconverger { return new(stack) }},
+	{
+		Name: "auto", Doc: "as stack; lanes that could not go on so are scheduled one after the other",
+		new: func() reconverger { return new(auto) }, mends: true, keeps: unlessWaiting,
+	},
+	{
+		Name: "stack", Doc: "a stack: the way taken last runs to the branch's immediate post-dominator, then the one before",
+		new: func() reconverger { return new(stack) }, traps: true,
+	},
+	{
+		Name: "its", Doc: "independent thread scheduling: all ways in turn, to meet at immediate post-dominators",
+		new: func() reconverger { return new(its) }, shares: true, keeps: unlessWaiting,
+	},
+	{
+		Name: "pc2", Doc: "two lists ordered by address: this time round a loop before the next, the lowest address first",
+		new: func() reconverger { return ordered{pc2{}} }, heeds: true, keeps: never,
+	},
+	{
+		Name: "frontier", Doc: "thread frontiers: the first in reverse postorder of the control flow first",
+		new: func() reconverger { return ordered{frontier{}} }, heeds: true, keeps: never,
+	},
 }
 
-// reconverger decides which strand of a warp runs next, and where lanes that have
-// parted meet again. It is told what becomes of the strand that runs; the others are
-// w.others, in an order that is its own.
-type reconverger interface {
-	// start begins a CTA: w.strand is all lanes of the warp, there are no others.
-	start(w *warp)
+// ReconvergerNamed is the policy with a name, nil if there is none.
+func ReconvergerNamed(name string) *Reconverger {
+	for _, r := range Reconvergers {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
 
+// advice names the policies for lanes of a warp that wait for each other.
+func (r *Reconverger) advice() string {
+	var names []string
+	for _, o := range Reconvergers {
+		if o.shares || o.mends {
+			names = append(names, o.Name)
+		}
+	}
+	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(names, " and "))
+}
+
+// keeps is when lanes that a branch has parted are together again behind its immediate
+// post-dominator.
+type keeps uint8
+
+const (
+	always        keeps = iota // but for barriers that lanes may come to apart
+	unlessWaiting              // unless they may wait for something in between
+	never
+)
+
+// reconverger is a policy at work on a warp. It decides which strand runs next, and where
+// lanes that have parted meet again. It is told what becomes of the strand that runs; the
+// others are w.others, in an order that is its own.
+type reconverger interface {
 	// split sends the lanes of the running strand to several blocks of its function,
 	// each group to another; together they are its lanes. Their ways meet at block join.
 	// One of the groups goes on now.
@@ -33,13 +90,18 @@ type reconverger interface {
 	// behind the call. That is where they meet.
 	enter(w *warp, fr *frame, m uint64)
 
-	// arrive is told that the running strand has come from block from to block w.pc,
-	// which is w.stop, or any other while w.heed is set.
+	// arrive is told that the running strand has come to block w.pc, which is w.stop, or
+	// any other while there are others and w.heeds is set; it came from block from of its function, if not by
+	// a return.
 	arrive(w *warp, from int32)
 
 	// end is told that lanes of the running strand, which no longer has them, have
 	// ended.
 	end(w *warp, lanes uint64)
+
+	// expire is told that the running strand has had its share, where strands take
+	// turns.
+	expire(w *warp)
 
 	// next chooses one of the others that can run, when the running strand has gone:
 	// ended, or waiting. It reports whether there is one.

@@ -242,7 +242,7 @@ func (g *grid) sreg(r ptx.SpecialReg) uint64 {
 // slept. It is the same in every run.
 func (w *warp) clock(in *code.Instr) uint64 {
 	c := w.cta
-	c.changed = true // a loop that watches the clock is no standstill
+	c.timed = true // a loop that watches the clock is no standstill
 	n := c.slept
 	for i := range c.warps {
 		n += c.warps[i].count.warpInstructions

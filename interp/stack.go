@@ -6,20 +6,7 @@ package interp
 
 type stack struct{ joins }
 
-func (s *stack) start(w *warp) {}
-
-func (s *stack) arrive(w *warp, from int32) {
-	if !s.wait(w) {
-		w.schedule()
-	}
-}
-
-func (s *stack) end(w *warp, lanes uint64) {
-	s.joins.end(w, lanes)
-	if w.mask == 0 {
-		s.meet(w, w.join)
-	}
-}
+func (s *stack) expire(w *warp) {}
 
 func (s *stack) next(w *warp) bool {
 	for i := len(w.others) - 1; i >= 0; i-- {

@@ -21,15 +21,16 @@ type strand struct {
 	frame *frame
 	join  *join // where its lanes wait for those that went another way; nil: nowhere
 	wait  *wait // nil: it can run
+	spun  int32 // how much of its last turns it has spent in loops that may wait
+	late  bool  // of policy pc2: it is for the next time round
 }
 
 // frame is a function under way: where its registers and its local memory lie. It
 // never changes, so strands in the same call share it.
 type frame struct {
 	fn     *function
-	caller *frame // nil: it is the kernel
-	site   *callSite
-	next   int32        // where the caller goes on
+	caller *frame       // nil: it is the kernel
+	call   *block       // of the caller
 	base   regfile.Size // rows below its window
 	local  int          // first word of its local memory
 	depth  int          // callers
@@ -39,10 +40,10 @@ type frame struct {
 // newFrame is the frame of a function that one in w.frame calls.
 func (w *warp) newFrame(b *block, target *function, local int) *frame {
 	fr := w.frame
-	if c := fr.last; c != nil && c.site == b.call && c.fn == target && c.local == local {
+	if c := fr.last; c != nil && c.call == b && c.fn == target && c.local == local {
 		return c
 	}
-	fr.last = &frame{fn: target, caller: fr, site: b.call, next: b.next, base: fr.base.Add(fr.fn.frame), local: local, depth: fr.depth + 1}
+	fr.last = &frame{fn: target, caller: fr, call: b, base: fr.base.Add(fr.fn.frame), local: local, depth: fr.depth + 1}
 	return fr.last
 }
 
@@ -50,7 +51,7 @@ func (w *warp) newFrame(b *block, target *function, local int) *frame {
 // become one.
 func (fr *frame) same(o *frame) bool {
 	for fr != o {
-		if fr == nil || o == nil || fr.fn != o.fn || fr.site != o.site || fr.local != o.local {
+		if fr == nil || o == nil || fr.fn != o.fn || fr.call != o.call || fr.local != o.local {
 			return false
 		}
 		fr, o = fr.caller, o.caller
@@ -82,6 +83,7 @@ const noBlock = -1
 func (w *warp) resume(c strand) {
 	w.strand = c
 	w.show(c.frame)
+	w.left, w.changed = turnLength, false
 	w.stop = noBlock
 	if c.join != nil && c.join.frame == c.frame {
 		w.stop = c.join.pc
@@ -119,8 +121,31 @@ func (w *warp) take(i int) strand {
 func (w *warp) jump(pc int32) {
 	from := w.pc
 	w.pc = pc
-	if pc == w.stop || w.heed {
+	if pc == w.stop || w.heeds && len(w.others) > 0 {
 		w.rc.arrive(w, from)
+	}
+}
+
+// alike is the index of another strand that c can go on with as one, -1 if there is none.
+func (w *warp) alike(c *strand) int {
+	for i := range w.others {
+		o := &w.others[i]
+		if c.pc == o.pc && c.skip == o.skip && c.join == o.join && c.late == o.late && o.wait == nil && c.frame.same(o.frame) {
+			return i
+		}
+	}
+	return -1
+}
+
+// unite makes strands one that have come to the same place while they waited.
+func (w *warp) unite() {
+	for i := len(w.others) - 1; i > 0; i-- {
+		c := w.others[i]
+		if k := w.alike(&c); c.wait == nil && k < i {
+			w.others[i].mask |= w.others[k].mask
+			w.take(k)
+			w.count.reconvergences++
+		}
 	}
 }
 
@@ -160,16 +185,39 @@ func (w *warp) strands() []strand {
 	return append(slices.Clip(w.others), w.strand)
 }
 
-// hash adds what decides how a strand goes on, but for registers and memory.
-func (w *warp) hash(h *maphash.Hash, c *strand) {
+// parted reports whether lanes of the warp wait for others that they could do without.
+func (w *warp) parted() bool {
+	for _, c := range w.strands() {
+		if c.mask != w.live {
+			return true
+		}
+	}
+	return false
+}
+
+// hash adds what decides how the warp goes on, but for registers and memory.
+func (w *warp) hash(h *maphash.Hash) {
+	for _, c := range w.strands() {
+		w.hashStrand(h, &c)
+	}
+	if w.sliced {
+		maphash.WriteComparable(h, w.left)
+		maphash.WriteComparable(h, w.changed)
+	}
+}
+
+func (w *warp) hashStrand(h *maphash.Hash, c *strand) {
 	type place struct {
 		pc, skip int32
 		mask     uint64
 		frame    int
 	}
 	maphash.WriteComparable(h, place{c.pc, c.skip, c.mask, c.frame.depth})
-	for fr := c.frame; fr != nil; fr = fr.caller {
-		maphash.WriteComparable(h, place{pc: fr.next, frame: fr.local})
+	maphash.WriteComparable(h, c.spun)
+	maphash.WriteComparable(h, c.late)
+	for fr := c.frame; fr.caller != nil; fr = fr.caller {
+		maphash.WriteComparable(h, fr.call)
+		maphash.WriteComparable(h, fr.local)
 	}
 	for j := c.join; j != nil; j = j.outer {
 		maphash.WriteComparable(h, [2]uint64{j.lanes, j.here})

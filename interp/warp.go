@@ -28,7 +28,10 @@ type warp struct {
 	others  []strand // that do not
 	rc      reconverger
 	stop    int32    // the block where the running strand's lanes meet others
-	heed    bool     // the policy wants to know of every block that the running strand comes to
+	heeds   bool     // the policy wants to know of every block that a strand comes to while there are others
+	sliced  bool     // strands take turns:
+	left    int      // what is left of that of the running strand
+	changed bool     // it has changed memory in it
 	pair    [2]group // of the branch under way
 	waiting int      // strands that wait
 	spare   []*wait  // for use again
@@ -64,6 +67,8 @@ type counts struct {
 	laneSlots          int64 // active lanes, summed over instructions
 	branches           int64
 	divergent          int64
+	splits             int64
+	reconvergences     int64
 }
 
 func (c *counts) add(o *counts) {
@@ -72,13 +77,25 @@ func (c *counts) add(o *counts) {
 	c.laneSlots += o.laneSlots
 	c.branches += o.branches
 	c.divergent += o.divergent
+	c.splits += o.splits
+	c.reconvergences += o.reconvergences
 }
 
 // run executes blocks until the warp stops being ready, traps, or has executed
 // about budget instructions. With turn the CTA may execute visible instructions.
 func (w *warp) run(budget int, turn bool) {
-	blocks := w.cta.code.blocks
 	w.yield = false
+	if !w.sliced {
+		w.execute(budget, turn)
+		return
+	}
+	w.cta.note()
+	w.execute(budget, turn)
+	w.changed = w.changed || w.cta.changed
+}
+
+func (w *warp) execute(budget int, turn bool) {
+	blocks := w.cta.code.blocks
 	for budget > 0 && w.state == ready && w.err == nil && !w.yield {
 		b := &blocks[w.pc]
 		if b.visible && !turn {
@@ -115,10 +132,21 @@ func (w *warp) run(budget int, turn bool) {
 		}
 		w.skip, w.owed = 0, 0
 		w.finish(b)
+		if w.sliced && w.state == ready && w.err == nil {
+			if w.left -= int(n); w.left <= 0 || w.yield {
+				w.changed = w.changed || w.cta.changed
+				w.cta.note()
+				w.rc.expire(w)
+				w.left, w.changed = turnLength, false
+			}
+		}
 	}
 	if budget <= 0 && w.count.warpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
 		b := &blocks[w.pc]
-		w.fail(w.cta.code.anchor(b), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.warpInstructions)
+		t := w.fail(w.cta.code.anchor(b), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.warpInstructions)
+		if w.parted() && !w.sliced {
+			t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
+		}
 	}
 }
 
@@ -259,6 +287,7 @@ func (w *warp) branch(taken uint64, target int32, b *block) {
 // fan sends the active lanes to several blocks, whose ways meet at block join.
 func (w *warp) fan(groups []group, join int32) {
 	w.count.divergent++
+	w.count.splits += int64(len(groups) - 1)
 	w.rc.split(w, groups, join)
 }
 

@@ -44,10 +44,11 @@ func (w *warp) joined(in *code.Instr, member *regfile.Row32, m uint32) bool {
 	switch {
 	case absent == 0:
 		return true
-	case w.cta.grid.reconverge.gathers:
-		w.err, w.away = errAway, in
+	case w.cta.grid.reconverge.traps:
+		t := w.missing(w.src(in), m, absent, mask)
+		t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
 	default:
-		w.missing(w.src(in), m, absent, mask)
+		w.err, w.away = errAway, in
 	}
 	return false
 }
@@ -62,9 +63,10 @@ func (w *warp) member(src *instr, lane int, mask uint32) bool {
 }
 
 // missing stops the warp: lanes of m wait for others that cannot come.
-func (w *warp) missing(src *instr, m, absent, mask uint32) {
+func (w *warp) missing(src *instr, m, absent, mask uint32) *Trap {
 	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, lanesList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
+	return t
 }
 
 // shfl follows the pseudo-code of the manual. From a lane that takes no part, whose

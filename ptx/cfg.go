@@ -216,17 +216,63 @@ func (f *Func) Endless() []bool {
 			}
 		}
 	}
-	return f.cycles(func(b *Block) bool { return !out[b.Index] })
+	endless := make([]bool, n)
+	for _, loop := range f.loops(func(b *Block) bool { return !out[b.Index] }) {
+		for _, b := range loop {
+			endless[b.Index] = true
+		}
+	}
+	return endless
 }
 
-// cycles tells for each block whether it lies on a cycle of blocks that are in a set:
+// MayWait tells for each block whether it is part of a loop that may wait for what
+// another thread does: that holds an atomic, a strong load, or a load together with a
+// fence, a barrier or nanosleep. calls tells whether a function that is called may do
+// what makes the loop around the call such a one.
+func (f *Func) MayWait(calls bool) []bool {
+	waits := make([]bool, len(f.Blocks))
+	for _, loop := range f.loops(func(*Block) bool { return true }) {
+		all := Effects(0) // of the loop's instructions
+		may := false
+		for _, b := range loop {
+			for _, in := range b.Instrs {
+				e := in.Form.Effects
+				all |= e
+				may = may || e.Has(Reads) && e.Any(Atomic|Strong|Waits) || e.Has(Calls) && calls
+			}
+		}
+		if may || all.Has(Reads) && all.Any(Fences|Barrier|Waits|Yields) {
+			for _, b := range loop {
+				waits[b.Index] = true
+			}
+		}
+	}
+	return waits
+}
+
+// ReversePostorder numbers the blocks in an order in which each comes before those that
+// control goes to from it, but for the way back of loops. Blocks that control does not
+// get to come last.
+func (f *Func) ReversePostorder() []int {
+	order := make([]int, len(f.Blocks))
+	for i := range order {
+		order[i] = len(f.Blocks)
+	}
+	for i, b := range f.reversePostorder() {
+		order[b] = i
+	}
+	return order
+}
+
+// loops lists the cycles of blocks that are in a set, those that share blocks as one:
 // the strongly connected components by Tarjan's algorithm ("Depth-first search and
 // linear graph algorithms", 1972).
-func (f *Func) cycles(in func(b *Block) bool) []bool {
+func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 	n := len(f.Blocks)
-	cyclic := make([]bool, n)
-	number := make([]int, n) // of the visit, from 1
-	low := make([]int, n)    // the lowest that is reached from there
+	var list [][]*Block
+	cyclic := make([]bool, n) // blocks that go to themselves
+	number := make([]int, n)  // of the visit, from 1
+	low := make([]int, n)     // the lowest that is reached from there
 	onStack := make([]bool, n)
 	var stack []*Block
 	type frame struct {
@@ -272,12 +318,14 @@ func (f *Func) cycles(in func(b *Block) bool) []bool {
 			at := slices.Index(stack, b)
 			for _, c := range stack[at:] {
 				onStack[c.Index] = false
-				cyclic[c.Index] = cyclic[c.Index] || len(stack)-at > 1
+			}
+			if cyclic[b.Index] || len(stack)-at > 1 {
+				list = append(list, slices.Clone(stack[at:]))
 			}
 			stack = stack[:at]
 		}
 	}
-	return cyclic
+	return list
 }
 
 // reversePostorder numbers the blocks reachable from the entry.

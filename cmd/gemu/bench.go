@@ -16,11 +16,12 @@ import (
 type benchCmd struct {
 	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
 
-	Repeat  int    `default:"3" help:"Runs of each mode; the fastest counts."`
-	Size    int    `help:"Size of the inputs (default each workload's own)."`
-	Workers int    `default:"1" help:"Host threads; 0 means all."`
-	Policy  string `help:"Which values are compact in affine and check mode: ${policies} (default gemu)." placeholder:"NAME"`
-	JSON    string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
+	Repeat  int `default:"3" help:"Runs of each mode; the fastest counts."`
+	Size    int `help:"Size of the inputs (default each workload's own)."`
+	Workers int `default:"1" help:"Host threads; 0 means all."`
+	policyFlag
+	Policy string `help:"Which values are compact in affine and check mode: ${policies} (default gemu)." placeholder:"NAME"`
+	JSON   string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
 
 // benchJSON is what --json writes. Rates are thread instructions per second, of
@@ -116,7 +117,9 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload, policy *affinetrack.Poli
 				return nil, err
 			}
 			runtime.GC() // of what came before, not while the clock runs
-			if err := j.run(a, func(l *interp.Launch) { l.Mode, l.Policy = mode, policy }); err != nil {
+			if err := j.run(a, func(l *interp.Launch) {
+				l.Mode, l.Policy, l.Reconverge = mode, policy, interp.ReconvergerNamed(c.Reconverge)
+			}); err != nil {
 				return nil, err
 			}
 			r := j.total()

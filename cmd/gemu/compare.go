@@ -173,7 +173,7 @@ func (p *paper) measure(a *app, name string, workers int) (map[string]float64, e
 	if err != nil {
 		return nil, err
 	}
-	if err := j.structure(a, affinetrack.PolicyByName(p.policy)); err != nil {
+	if err := j.structure(a, affinetrack.PolicyByName(p.policy), nil); err != nil {
 		return nil, err
 	}
 	s := j.total().Structure

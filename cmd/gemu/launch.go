@@ -40,6 +40,11 @@ type launchFlags struct {
 	Workers int   `help:"Host threads (default: all); results do not depend on it."`
 }
 
+// policyFlag chooses a reconvergence policy.
+type policyFlag struct {
+	Reconverge string `default:"auto" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${enum} (default auto)." placeholder:"POLICY"`
+}
+
 // job is what launchFlags ask for, ready to run: the launch of a kernel, or those
 // of a workload.
 type job struct {
@@ -173,8 +178,10 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 }
 
 // structure runs in check mode, and finds out what structure the values have.
-func (j *job) structure(a *app, policy *affinetrack.Policy) error {
-	return j.run(a, func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = interp.Check, policy, true })
+func (j *job) structure(a *app, policy *affinetrack.Policy, reconverge *interp.Reconverger) error {
+	return j.run(a, func(l *interp.Launch) {
+		l.Mode, l.Policy, l.Reconverge, l.Stats = interp.Check, policy, reconverge, true
+	})
 }
 
 // total adds up the launches of a job.
@@ -183,7 +190,7 @@ func (j *job) total() *interp.Result {
 	if len(j.results) == 1 {
 		return last
 	}
-	t := &interp.Result{Kernel: last.Kernel, Grid: last.Grid, Block: last.Block, WarpSize: last.WarpSize, Mode: last.Mode}
+	t := &interp.Result{Kernel: last.Kernel, Grid: last.Grid, Block: last.Block, WarpSize: last.WarpSize, Reconverge: last.Reconverge, Mode: last.Mode}
 	for _, r := range j.results {
 		if r.Structure != nil {
 			if t.Structure == nil {
@@ -197,6 +204,8 @@ func (j *job) total() *interp.Result {
 		t.LaneSlots += r.LaneSlots
 		t.Branches += r.Branches
 		t.DivergentBranches += r.DivergentBranches
+		t.Splits += r.Splits
+		t.Reconvergences += r.Reconvergences
 	}
 	return t
 }
@@ -210,6 +219,7 @@ type launchJSON struct {
 	Block    [3]int `json:"block"`
 	Warp     int    `json:"warp"`
 	Mode     string `json:"mode"`
+	Meets    string `json:"reconverge"`
 	Policy   string `json:"policy,omitempty"`
 	Launches int    `json:"launches"`
 }
@@ -219,7 +229,7 @@ func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 // facts describes the launches of a job that has run.
 func (j *job) facts() launchJSON {
 	r := j.results[len(j.results)-1]
-	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Warp: r.WarpSize, Mode: r.Mode.String(), Launches: len(j.results)}
+	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Warp: r.WarpSize, Mode: r.Mode.String(), Meets: r.Reconverge.Name, Launches: len(j.results)}
 	if r.Structure != nil {
 		f.Policy = r.Structure.Policy.Name
 	}
@@ -235,6 +245,15 @@ func parsePolicy(name string) (*affinetrack.Policy, error) {
 		return p, nil
 	}
 	return nil, fmt.Errorf("no policy %s: there are %s", name, policyNames())
+}
+
+// reconvergerNames lists the reconvergence policies.
+func reconvergerNames() string {
+	var names []string
+	for _, r := range interp.Reconvergers {
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, ",")
 }
 
 func policyNames() string {

@@ -24,14 +24,15 @@ const (
 )
 
 type cli struct {
-	Run       runCmd       `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
-	Structure structureCmd `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
-	Compare   compareCmd   `cmd:"" help:"Run the benchmarks of a paper and print its table beside ours."`
-	Bench     benchCmd     `cmd:"" help:"Measure how fast the modes run workloads of the library."`
-	Check     checkCmd     `cmd:"" help:"Parse and check PTX files."`
-	Dump      dumpCmd      `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
-	ISA       isaCmd       `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
-	Kernels   kernelsCmd   `cmd:"" help:"List the workload library, or print a workload's source."`
+	Run        runCmd        `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
+	Structure  structureCmd  `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
+	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy and compare what they execute."`
+	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its table beside ours."`
+	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`
+	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
+	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
+	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
+	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
 }
 
 // app is what commands work with.
@@ -72,7 +73,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"policies": policyNames(), "papers": paperNames()},
+		kong.Vars{"policies": policyNames(), "papers": paperNames(), "reconvergers": reconvergerNames()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),

@@ -16,6 +16,7 @@ import (
 
 type runCmd struct {
 	launchFlags
+	policyFlag
 
 	Out    []string `sep:"none" help:"Write the buffer of argument I (or variable NAME) after the launch: I=FILE (.npy .png .bin, - prints)." placeholder:"I=FILE"`
 	Expect []string `sep:"none" help:"Compare the buffer of argument I (or variable NAME) with a file or made buffer: I=ARG." placeholder:"I=ARG"`
@@ -71,6 +72,7 @@ func (c *runCmd) Run(a *app) error {
 	mode := interp.Modes[c.Mode]
 	runErr := j.run(a, func(l *interp.Launch) {
 		l.Mode, l.Policy, l.Stats = mode, policy, c.Stats && mode != interp.Vector
+		l.Reconverge = interp.ReconvergerNamed(c.Reconverge)
 	})
 	if len(j.results) == 0 {
 		return runErr
@@ -124,6 +126,8 @@ func (c *runCmd) statistics(a *app, j *job) {
 	row("mean active lanes", "%.2f of %d", r.ActiveLanesMean(), r.WarpSize)
 	row("branches", "%d", r.Branches)
 	row("divergent branches", "%d", r.DivergentBranches)
+	row("splits", "%d", r.Splits)
+	row("reconvergences", "%d", r.Reconvergences)
 	row("seconds", "%.6f", r.Duration.Seconds())
 	if r.Structure != nil {
 		fmt.Fprintf(a.stdout, "\nvalue structure, policy %s\n", r.Structure.Policy.Name)
@@ -143,6 +147,8 @@ type runJSON struct {
 	ActiveLanesMean    float64 `json:"active_lanes_mean"`
 	Branches           int64   `json:"branches"`
 	DivergentBranches  int64   `json:"divergent_branches"`
+	Splits             int64   `json:"splits"`
+	Reconvergences     int64   `json:"reconvergences"`
 
 	Structure *interp.Summary `json:"structure,omitempty"`
 }

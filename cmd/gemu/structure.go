@@ -16,6 +16,7 @@ import (
 
 type structureCmd struct {
 	launchFlags
+	policyFlag
 
 	Policy string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
 	Show   []string `default:"listing,bars,lanes,summary" enum:"listing,bars,lanes,summary" help:"What to print: listing, bars, lanes (how many are active), summary (default all)." placeholder:"PART"`
@@ -41,7 +42,7 @@ func (c *structureCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := j.structure(a, policy); err != nil {
+	if err := j.structure(a, policy, interp.ReconvergerNamed(c.Reconverge)); err != nil {
 		return err
 	}
 	r := newStructureReport(j)

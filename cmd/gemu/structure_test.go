@@ -83,7 +83,7 @@ func TestStructureAddsUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := j.structure(a, policy); err != nil {
+			if err := j.structure(a, policy, nil); err != nil {
 				t.Fatal(err)
 			}
 			r := newStructureReport(j)

@@ -31,10 +31,11 @@ type Case struct {
 	Shared int   // bytes of dynamic shared memory
 	Widths []int // of warps; the first is the one that the case is about
 
-	Cooperative bool // whether the CTAs may wait for each other
+	Cooperative bool     // whether the CTAs may wait for each other
+	Policies    []string // of reconvergence, that it is for; nil: all
 }
 
-var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+(?:=\d+(?:x\d+)*)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
+var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+(?:=[\w,]+)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
 
 // Read reads the cases of a source.
 func Read(src string) ([]Case, error) {
@@ -66,6 +67,8 @@ func Read(src string) ([]Case, error) {
 				c.Cooperative = true
 			case "warp":
 				c.Widths = []int{n}
+			case "policies":
+				c.Policies = strings.Split(value, ",")
 			default:
 				return nil, fmt.Errorf("line %d: unknown option %s", i+1, name)
 			}

@@ -92,6 +92,10 @@ const (
 	CallSide        // Call: the places it lists
 )
 
+// Collective reports whether lanes of a warp that are at different places execute the
+// operation together.
+func (op Op) Collective() bool { return Signatures[op].Member != 0 }
+
 // Sources is the number of source operands.
 func (s *Signature) Sources() int {
 	n := 0

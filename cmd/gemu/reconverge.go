@@ -1,0 +1,109 @@
+package main
+
+// This file is "gemu reconverge": what a kernel executes under each reconvergence
+// policy, side by side.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gemu/interp"
+)
+
+type reconvergeCmd struct {
+	launchFlags
+
+	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
+}
+
+// reconvergeJSON is what --json writes.
+type reconvergeJSON struct {
+	File     string          `json:"file"`
+	Policies []reconvergeRow `json:"policies"`
+	Same     bool            `json:"same_memory"` // wherever the kernel finished
+}
+
+// reconvergeRow is the kernel under a policy.
+type reconvergeRow struct {
+	Policy string `json:"policy"`
+	Trap   string `json:"trap,omitempty"` // the kernel did not finish, and what follows is 0
+
+	WarpInstructions  int64   `json:"warp_instructions"`
+	ActiveLanesMean   float64 `json:"active_lanes_mean"`
+	DivergentBranches int64   `json:"divergent_branches"`
+	Splits            int64   `json:"splits"`
+	Reconvergences    int64   `json:"reconvergences"`
+
+	memory [][]byte // of the buffers
+}
+
+func (c *reconvergeCmd) Run(a *app) error {
+	if err := checkOutput(c.JSON); err != nil {
+		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
+	out := &reconvergeJSON{File: c.File, Same: true}
+	var finished *reconvergeRow
+	for _, r := range interp.Reconvergers {
+		row, err := c.measure(a, r)
+		if err != nil {
+			return err
+		}
+		out.Policies = append(out.Policies, *row)
+		switch {
+		case row.Trap != "":
+		case finished == nil:
+			finished = row
+		default:
+			out.Same = out.Same && slices.EqualFunc(row.memory, finished.memory, bytes.Equal)
+		}
+	}
+	if c.JSON != "-" {
+		out.print(newScreen(a.stdout))
+	}
+	if c.JSON != "" {
+		return writeJSON(a, c.JSON, out)
+	}
+	return nil
+}
+
+// measure runs the kernel under a policy, from the beginning.
+func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, error) {
+	j, err := c.open(a, a.stderr)
+	if err != nil {
+		return nil, err
+	}
+	row := &reconvergeRow{Policy: r.Name}
+	var trap *interp.Trap
+	switch err := j.run(a, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, r }); {
+	case errors.As(err, &trap):
+		row.Trap = trap.Error()
+		return row, nil
+	case err != nil:
+		return nil, err
+	}
+	t := j.total()
+	row.WarpInstructions, row.ActiveLanesMean, row.DivergentBranches = t.WarpInstructions, t.ActiveLanesMean(), t.DivergentBranches
+	row.Splits, row.Reconvergences = t.Splits, t.Reconvergences
+	for _, name := range slices.Sorted(maps.Keys(j.bindings)) {
+		row.memory = append(row.memory, j.bindings[name].buf.Bytes())
+	}
+	return row, nil
+}
+
+func (r *reconvergeJSON) print(s *screen) {
+	s.printf("%s\n", s.paint(bold, fitted("policy", 10)+fitted("instructions", -14)+fitted("active lanes", -14)+fitted("divergent", -12)+fitted("splits", -12)+fitted("reconverged", -13)))
+	for _, p := range r.Policies {
+		if p.Trap != "" {
+			s.printf("%s  %s\n", fitted(p.Policy, 10), p.Trap)
+			continue
+		}
+		s.printf("%s%s%s%s%s%s\n", fitted(p.Policy, 10), fitted(countText(p.WarpInstructions), -14), fitted(fmt.Sprintf("%.2f", p.ActiveLanesMean), -14),
+			fitted(countText(p.DivergentBranches), -12), fitted(countText(p.Splits), -12), fitted(countText(p.Reconvergences), -13))
+	}
+	if !r.Same {
+		s.printf("\nThe buffers differ: the result depends on the order in which lanes run.\n")
+	}
+}
