@@ -549,10 +549,8 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	case v.Op.Name == "mov" && v.VecLen() > 1:
 		b.moveVector(in)
 		return
-	case v.Op.Name == "mov" && in.Ops[1].Neg: // of predicates: !a is not.pred
-		in.Ops[1].Neg = false
-		b.emit(in, "not.pred", in.Ops...)
-		return
+	case v.Type() == Pred && v.Form.Effects.Has(Pure):
+		b.complement(in)
 	}
 	b.cur.Instrs = append(b.cur.Instrs, in)
 	if in.EndsBlock() {
@@ -595,6 +593,19 @@ func (b *funcBuilder) moveVector(in *Instr) {
 		if d[i].Kind != SinkOperand {
 			b.emit(in, opcode, d[i], Operand{Kind: RegOperand, Reg: RegID(first + i)})
 		}
+	}
+}
+
+// complement replaces what logic on predicates negates, !p, by registers that hold it.
+func (b *funcBuilder) complement(in *Instr) {
+	for i := range in.Ops {
+		o := &in.Ops[i]
+		if !o.Neg {
+			continue
+		}
+		r := b.newReg("%not", Pred)
+		b.emit(in, "not.pred", Operand{Kind: RegOperand, Reg: r}, Operand{Kind: RegOperand, Reg: o.Reg})
+		*o = Operand{Kind: RegOperand, Reg: r}
 	}
 }
 
@@ -703,7 +714,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		return false
 	}
 	if spec.Label {
-		if w.Kind != syntax.Name || w.Const.Bits != 0 || w.Element || w.Index != "" {
+		if w.Kind != syntax.Name || w.Const.Bits != 0 || w.Element || w.Index != "" || w.Not || w.Minus {
 			return fail("operand %s must be a label", spec.Name)
 		}
 		o.Kind = LabelOperand
@@ -718,7 +729,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		spec, want = a, in.specType(a)
 	}
 	if w.Not || w.Minus {
-		if !spec.Negate {
+		if !spec.Negate || w.Not != (want == Pred) {
 			return fail("operand %s cannot be negated", spec.Name)
 		}
 		o.Neg = true
@@ -750,8 +761,8 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
-		if spec.count.kind == countVec && spec.Vector && in.VecLen() > 1 && spec.Writes() == (in.Op.Name == "mov") {
-			return fail("operand %s must be a vector {…} of %d", spec.Name, in.VecLen())
+		if k := spec.count.kind; spec.Vector && in.Op.Name != "mov" && k != countAny && (k != countVec || in.VecLen() > 1) {
+			return fail("operand %s must be a vector {…}", spec.Name)
 		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
 		return b.immediate(o, in, spec, want, pos)
@@ -1070,6 +1081,10 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		}
 		if _, isFunc := o.Sym().(*Func); isFunc {
 			b.errorf(pos, "%s: %s is a function, not memory", in.Text, w.Sym)
+			return false
+		}
+		if isVar && in.Form.Class == ClassTexture && v.Type.Kind() != Opaque {
+			b.errorf(pos, "%s: %s is no texture, sampler or surface", in.Text, w.Sym)
 			return false
 		}
 		if isVar {

@@ -283,9 +283,24 @@ func (m *Module) has(f *Form) bool {
 // shfl.sync.sync.
 var repeatable = []string{"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"}
 
+// kindOf tells modifiers that keep their order among themselves: types, state spaces and
+// the layouts of matrices. It is 0 for all others.
+func kindOf(mod string) int {
+	_, _, isSpace := spaceByName(mod)
+	switch {
+	case TypeByName(mod) != NoType || mod == "b8x16" || mod == "b6x16_p32" || mod == "b4x16_p64":
+		return 1
+	case isSpace:
+		return 2
+	case mod == "row" || mod == "col":
+		return 3
+	}
+	return 0
+}
+
 // match tries to place the modifiers in the form. Those of the name come first. Every
 // other takes the first free place that allows it, so that they may come in any order,
-// as the manual's own examples write them, but for types, which keep theirs. It
+// as the manual's own examples write them, but for those of a kind, which keep theirs. It
 // returns the placed modifiers, and the index of the first that found no place
 // (len(mods) if a required one is missing instead).
 func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
@@ -297,14 +312,11 @@ func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 			named++
 		}
 	}
-	lastType := -1
+	next := [4]int{} // by kind: behind the last of it
 	for i := named; i < len(mods); i++ {
 		m := mods[i]
-		place, first := -1, f.named
-		isType := TypeByName(m) != NoType
-		if isType {
-			first = max(first, lastType+1)
-		}
+		kind := kindOf(m)
+		place, first := -1, max(f.named, next[kind])
 		for j := first; j < len(f.mods); j++ {
 			if slots[j] == "" && slices.Contains(f.mods[j].values, m) {
 				place = j
@@ -318,8 +330,8 @@ func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 		default:
 			return slots, i, false
 		}
-		if isType {
-			lastType = place
+		if kind > 0 {
+			next[kind] = place + 1
 		}
 		slots[place] = m
 	}

@@ -117,6 +117,11 @@ func ruleBarrier(f *Func, in *Instr) string {
 // 9.7.9.21).
 func ruleCvt(f *Func, in *Instr) string {
 	if !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
+		for i := range in.Ops { // packed numbers, and random bits
+			if o := &in.Form.Operands[i]; in.Ops[i].Kind == ImmOperand && o.typ.Kind() == Bits && o.typ != NoType {
+				return fmt.Sprintf("operand %s must be in a register", o.Name)
+			}
+		}
 		return ""
 	}
 	d, a := in.SlotType("dtype"), in.SlotType("atype")

@@ -227,13 +227,17 @@ var compareRows = []row{
 // Manual section 9.7.8: logic and shift.
 var logicRows = []row{
 	{"and", "9.7.8.1", ClassInt, AffineAnd, Pure, `
-		and.type d, a, b;                     .type = pred b16 b32 b64`},
+		and.type d, a, b;                      .type = b16 b32 b64
+		and.pred d:pred, !a:pred, !b:pred`},
 	{"or", "9.7.8.2", ClassInt, AffineOr, Pure, `
-		or.type d, a, b;                      .type = pred b16 b32 b64`},
+		or.type d, a, b;                       .type = b16 b32 b64
+		or.pred d:pred, !a:pred, !b:pred`},
 	{"xor", "9.7.8.3", ClassInt, AffineXor, Pure, `
-		xor.type d, a, b;                     .type = pred b16 b32 b64`},
+		xor.type d, a, b;                      .type = b16 b32 b64
+		xor.pred d:pred, !a:pred, !b:pred`},
 	{"not", "9.7.8.4", ClassInt, AffineNot, Pure, `
-		not.type d, a;                        .type = pred b16 b32 b64`},
+		not.type d, a;                        .type = b16 b32 b64
+		not.pred d:pred, !a:pred`},
 	{"cnot", "9.7.8.5", ClassInt, AffineUniform, Pure, `
 		cnot.type d, a;                       .type = b16 b32 b64`},
 	{"lop3", "9.7.8.6", ClassInt, AffineUniform, Pure, `

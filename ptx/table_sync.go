@@ -17,19 +17,19 @@ var controlRows = []row{
 // Manual section 9.7.13: synchronisation and communication.
 var syncRows = []row{
 	{"bar", "9.7.13.1", ClassBarrier, AffineNone, Barrier | Waits | Aligned | MayTrap, `
-		bar{.cta}.sync! a:u32, b?:u32
+		bar{.cta}!.sync a:u32, b?:u32
 		bar{.cta}.red!.popc.u32 d:u32, a:u32, b?:u32, !c:pred
 		bar{.cta}.red!.op.pred p:pred, a:u32, b?:u32, !c:pred;             .op = and or`},
 	{"bar", "9.7.13.1", ClassBarrier, AffineNone, Barrier | Aligned | MayTrap, `
 		bar{.cta}.arrive! a:u32, b:u32`},
 	{"bar", "9.7.13.2", ClassBarrier, AffineNone, Collective | Waits | MayTrap, `
-		bar.warp.sync! a:b32;                  ptx 6.0; sm 30`},
+		bar.warp!.sync a:b32;                  ptx 6.0; sm 30`},
 	{"barrier", "9.7.13.1", ClassBarrier, AffineNone, Barrier | Waits | MayTrap, `
-		barrier{.cta}.sync! a:u32, b?:u32;                       ptx 6.0; sm 30
+		barrier{.cta}!.sync a:u32, b?:u32;                       ptx 6.0; sm 30
 		barrier{.cta}.red!.popc.u32 d:u32, a:u32, b?:u32, !c:pred; ptx 6.0; sm 30
 		barrier{.cta}.red!.op.pred p:pred, a:u32, b?:u32, !c:pred; .op = and or; ptx 6.0; sm 30`},
 	{"barrier", "9.7.13.1", ClassBarrier, AffineNone, Barrier | Waits | Aligned | MayTrap, `
-		barrier{.cta}.sync!.aligned a:u32, b?:u32;               ptx 6.0; sm 30
+		barrier{.cta}!.sync.aligned a:u32, b?:u32;               ptx 6.0; sm 30
 		barrier{.cta}.red!.popc.aligned.u32 d:u32, a:u32, b?:u32, !c:pred; ptx 6.0; sm 30
 		barrier{.cta}.red!.op.aligned.pred p:pred, a:u32, b?:u32, !c:pred; .op = and or; ptx 6.0; sm 30`},
 	{"barrier", "9.7.13.1", ClassBarrier, AffineNone, Barrier | MayTrap, `
@@ -99,9 +99,9 @@ var syncRows = []row{
 	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, Writes | Async | MayTrap | SideEffect, `
 		clusterlaunchcontrol.try_cancel.async!{.ss}.mech{.multicast::cluster::all}.b128 [a], [b]; .ss = shared::cta; .mech = mbarrier::complete_tx::bytes; ptx 8.6; sm 100`},
 	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, Pure, `
-		clusterlaunchcontrol.query_cancel.is_canceled!.pred.b128 p:pred, a:b128; ptx 8.6; sm 100
-		clusterlaunchcontrol.query_cancel.get_first_ctaid!.v4.b32.b128 <d*4>:b32, a:b128; ptx 8.6; sm 100
-		clusterlaunchcontrol.query_cancel.op!.b32.b128 d:b32, a:b128;    .op = get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z; ptx 8.6; sm 100`},
+		clusterlaunchcontrol.query_cancel!.is_canceled.pred.b128 p:pred, a:b128; ptx 8.6; sm 100
+		clusterlaunchcontrol.query_cancel!.get_first_ctaid.v4.b32.b128 <d*4>:b32, a:b128; ptx 8.6; sm 100
+		clusterlaunchcontrol.query_cancel!.op.b32.b128 d:b32, a:b128;    .op = get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z; ptx 8.6; sm 100`},
 }
 
 // Manual section 9.7.19: miscellaneous.

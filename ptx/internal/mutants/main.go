@@ -24,7 +24,7 @@ type mutant struct {
 }
 
 // perForm bounds the variants of a form that are changed.
-const perForm = 3
+const perForm = 2
 
 func main() {
 	out := json.NewEncoder(os.Stdout)
@@ -86,8 +86,8 @@ func mutants(v *ptx.Variant) []mutant {
 		add("modifier twice", strings.Join(slices.Insert(slices.Clone(words), i, words[i]), "."), operands)
 		rest := slices.Delete(slices.Clone(words), i, i+1)
 		add("modifier missing", strings.Join(rest, "."), operands)
-		for j := 1; j < len(words); j++ {
-			add("modifier moved", strings.Join(slices.Insert(slices.Clone(rest), j, words[i]), "."), operands)
+		for _, j := range []int{1, i + 1, len(rest)} { // to the front, behind the next, to the end
+			add("modifier moved", strings.Join(slices.Insert(slices.Clone(rest), min(j, len(rest)), words[i]), "."), operands)
 		}
 	}
 	for i, o := range operands {

@@ -1,0 +1,203 @@
+package syntax
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	participle "github.com/alecthomas/participle/v2/ebnf"
+	"golang.org/x/exp/ebnf"
+)
+
+// byHand is the half of the grammar that parses itself, from the leaves to function
+// bodies.
+const byHand = `
+Word      = name .
+Ident     = name .
+Dotted    = dotted .
+Text      = text .
+Integer   = integer .
+Decimal   = decimal .
+Comma     = "," .
+Close     = ")" .
+Semicolon = ";" .
+
+Directive       = dotted [ ( integer | text ) { "," ( integer | text ) } ] .
+KernelDirective = Directive | Pragma .
+Attribute       = ".attribute" "(" { name | integer | "," | dotted } ")" .
+
+Param      = Qualifier { Qualifier } Declarator .
+Var        = Space { Qualifier } Declarator { "," Declarator } ";" .
+Space      = ".global" | ".const" | ".shared" | ".local" | ".reg" | ".param" .
+Qualifier  = dotted | ".align" integer | Attribute .
+Declarator = name [ "<" integer ">" ] { "[" [ integer ] "]" } [ "=" Value ] .
+Value      = "{" [ Value { "," Value } ] "}" | Address | Constant | integer "(" Address ")" .
+Address    = ( name | "generic" "(" name ")" ) [ "+" Constant ] | name "[" ( Constant | name [ "+" Constant ] ) "]" .
+Constant   = Unary { ( "+" | "*" | "&" | "|" | "^" ) Unary } .
+Unary      = integer | "-" Unary | "~" Unary | "!" Unary | "(" Constant ")" | "(" ".u64" ")" Unary | "WARP_SZ" .
+
+SectionBody = "{" { name ":" | Data } "}" .
+Data        = ( ".b8" | ".b16" | ".byte" ) Small { "," Small } | ( ".b32" | ".b64" | ".4byte" | ".quad" ) ( Whole { "," Whole } | name [ "+" integer | "-" name ] | dotted [ "+" integer ] ) .
+Small       = [ "-" ] digit .
+Whole       = [ "-" ] integer .
+Dwarf       = "@@" "DWARF" ( ".section" dotted "," text "," "@" "progbits" | ".4byte" ( integer { "," integer } | name ) ) .
+
+Body      = "{" { Statement } "}" .
+Statement = name ":" | Var | Body | Table | Place | Pragma | Instr .
+Table     = name ":" ( ".branchtargets" | ".calltargets" ) name { "," name } ";" |
+            name ":" ".callprototype" [ "(" [ Param { "," Param } ] ")" ] "_" [ "(" [ Param { "," Param } ] ")" ] { dotted } ";" .
+Place     = ".loc" integer integer integer [ "," "function_name" ( name | dotted ) [ "+" integer ] "," "inlined_at" integer integer integer ] .
+Instr     = [ "@" [ "!" ] name ] ( opcode [ Operand { "," Operand } ] | "call" Call ) ";" .
+Call      = [ List "," ] name [ "," List ] [ "," name ] .
+List      = "(" [ Operand { "," Operand } ] ")" .
+Operand   = ( Simple | Vector | Memory ) [ "|" Simple ] .
+Simple    = [ "!" | "-" ] name | name [ "+" Number ] | Number .
+Number    = integer | decimal | "-" integer | "(" Constant ")" .
+Vector    = "{" [ Operand { "," Operand } ] "}" .
+Memory    = "[" ( Address | Number ) { "," Operand } "]" [ ".unified" ] .
+
+opcode  = name dotted .
+name    = letter { letter | digit } .
+letter  = "a" … "z" | "A" … "Z" | "_" | "$" .
+digit   = "0" … "9" .
+integer = "1" … "9" [ digit ] [ digit ] .
+decimal = integer "." digit .
+dotted  = ".x" { letter | digit } .
+text    = "\"" { letter | " " } "\"" .
+`
+
+// grammar is the whole grammar: what participle prints of its half, in the notation of
+// Go's, and what parses itself. The nodes that match nothing are left out.
+func grammar(t *testing.T) ebnf.Grammar {
+	t.Helper()
+	printed := parser.String()
+	for _, nothing := range []string{" | Stray", " | NoBody"} {
+		if !strings.Contains(printed, nothing) {
+			t.Fatalf("the grammar has no%s", nothing)
+		}
+		printed = strings.ReplaceAll(printed, nothing, "")
+	}
+	tree, err := participle.ParseString(printed)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	var text strings.Builder
+	for _, p := range tree.Productions {
+		text.WriteString(p.Production + " = " + notation(t, p.Expression) + " .\n")
+	}
+	g, err := ebnf.Parse("ptx", strings.NewReader(text.String()+byHand))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text.String())
+	}
+	return g
+}
+
+// notation writes an expression of participle's as Go's EBNF does: [a] for a?, {a} for
+// a*.
+func notation(t *testing.T, e *participle.Expression) string {
+	var alternatives []string
+	for _, seq := range e.Alternatives {
+		var terms []string
+		for _, term := range seq.Terms {
+			s := ""
+			switch {
+			case term.Name != "":
+				s = term.Name
+			case term.Literal != "":
+				s = term.Literal
+			case term.Group != nil:
+				s = "( " + notation(t, term.Group.Expr) + " )"
+			default:
+				t.Fatalf("a term %v is left to a token of the lexer", term)
+			}
+			switch term.Repetition {
+			case "?":
+				s = "[ " + s + " ]"
+			case "*":
+				s = "{ " + s + " }"
+			case "+":
+				s += " { " + s + " }"
+			}
+			terms = append(terms, s)
+		}
+		alternatives = append(alternatives, strings.Join(terms, " "))
+	}
+	return strings.Join(alternatives, " | ")
+}
+
+// The grammar is whole: each production is defined and used.
+func TestGrammar(t *testing.T) {
+	if err := ebnf.Verify(grammar(t), "Item"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever the grammar describes is read without a problem.
+func TestSentences(t *testing.T) {
+	g := grammar(t)
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 3000 {
+		s := &speaker{g: g, r: r}
+		s.say(g["Item"].Expr, false)
+		text := s.String()
+		f, errs := Parse("sentence.ptx", text)
+		if len(errs) > 0 {
+			t.Fatalf("seed %d: %v\n%s", seed, errs[0], text)
+		}
+		if len(f.Items) != 1 {
+			t.Fatalf("seed %d: %d statements instead of one\n%s", seed, len(f.Items), text)
+		}
+	}
+}
+
+// speaker makes random sentences of a grammar.
+type speaker struct {
+	strings.Builder
+	g     ebnf.Grammar
+	r     *rand.Rand
+	depth int
+}
+
+// say writes what an expression describes, with spaces between tokens; what is inside a
+// token stands together.
+func (s *speaker) say(e ebnf.Expression, token bool) {
+	s.depth++
+	defer func() { s.depth-- }()
+	switch e := e.(type) {
+	case ebnf.Alternative:
+		n := len(e)
+		if s.depth > 40 {
+			n = 1 // the first alternative ends soonest
+		}
+		s.say(e[s.r.IntN(n)], token)
+	case ebnf.Sequence:
+		for _, part := range e {
+			s.say(part, token)
+		}
+	case *ebnf.Group:
+		s.say(e.Body, token)
+	case *ebnf.Option:
+		if s.depth < 40 && s.r.IntN(2) == 0 {
+			s.say(e.Body, token)
+		}
+	case *ebnf.Repetition:
+		for s.depth < 40 && s.r.IntN(2) == 0 {
+			s.say(e.Body, token)
+		}
+	case *ebnf.Name:
+		lexical := e.String[0] >= 'a' && e.String[0] <= 'z'
+		s.say(s.g[e.String].Expr, lexical)
+		if lexical && !token {
+			s.WriteByte(' ')
+		}
+	case *ebnf.Range:
+		first, last := e.Begin.String[0], e.End.String[0]
+		s.WriteByte(first + byte(s.r.IntN(int(last-first)+1)))
+	case *ebnf.Token:
+		s.WriteString(e.String)
+		if !token {
+			s.WriteByte(' ')
+		}
+	}
+}
