@@ -48,7 +48,7 @@ func New(s Settings) *Driver {
 	d := &Driver{settings: s, objects: map[Handle]any{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
 	d.gpu = interp.NewDevice(interp.Config{
-		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Stdout: &d.out,
+		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true,
 	})
 	d.parsed.limit = parseCacheSize

@@ -130,7 +130,7 @@ func hostEnd() uint64 {
 // host tells which have memory behind them when they are accessed.
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
-		Memory: d.settings.Memory, Workers: d.settings.Workers, Stdout: &d.out,
+		Memory: d.settings.Memory, Workers: d.settings.Workers, Host: d.settings.Host, Stdout: &d.out,
 		Base: firstAddress, Allocate: d.pages.allocate,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)

@@ -230,6 +230,7 @@ var faults = map[error]Result{
 	interp.ErrMisaligned:    MisalignedAddress,
 	interp.ErrWrongSpace:    InvalidAddressSpace,
 	interp.ErrDeadlock:      LaunchTimeout,
+	interp.ErrKeptOut:       LaunchOutOfResources,
 	interp.ErrEndlessLoop:   LaunchTimeout,
 	interp.ErrStepLimit:     LaunchTimeout,
 	interp.ErrAssert:        Assert,

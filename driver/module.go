@@ -94,8 +94,11 @@ func explain(err error) string {
 		}
 	case errors.As(err, &trap):
 		b.WriteString(trap.Report())
-		if trap.Kind == interp.ErrStepLimit {
+		switch trap.Kind {
+		case interp.ErrStepLimit:
 			b.WriteString("\n   GEMU_STEPS raises the limit")
+		case interp.ErrKeptOut:
+			b.WriteString("\n   GEMU_HOST_MEMORY raises the limit")
 		}
 	default:
 		b.WriteString(err.Error())

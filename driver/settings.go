@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/internal/bytesize"
 	"gemu/interp"
 )
 
@@ -27,6 +28,7 @@ type Settings struct {
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
 	Workers    int                 // host threads that run CTAs; 0: one per core
 	Steps      int64               // instructions a warp may execute; 0: what package interp allows
+	Host       uint64              // bytes of the host's memory that CTAs in flight may take; 0: what package interp allows
 
 	Stats string // file that Close writes statistics to; "": none are kept
 	Dump  string // directory that loaded PTX is written to; "": none
@@ -76,7 +78,7 @@ var Variables = []Variable{
 		return err
 	}},
 	{"GEMU_MEMORY", "BYTES, with K, M or G", "16G", "Memory of each device. It bounds allocations; it is taken from the host when it is used.", func(s *Settings, v string) (err error) {
-		s.Memory, err = byteCount(v)
+		s.Memory, err = bytesize.Parse(v)
 		return err
 	}},
 	{"GEMU_MODE", "vector, affine or check", "vector; check with GEMU_STATS", "How instructions execute: on vectors only (vector), compactly where possible (affine), on vectors and compactly, compared (check).", func(s *Settings, v string) error {
@@ -110,6 +112,10 @@ var Variables = []Variable{
 	{"GEMU_STEPS", "N", "134217728", "Instructions a warp may execute before the launch is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
 		n, err := atoi(v, 1, math.MaxInt)
 		s.Steps = int64(n)
+		return err
+	}},
+	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "4G", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended.", func(s *Settings, v string) (err error) {
+		s.Host, err = bytesize.Parse(v)
 		return err
 	}},
 	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends. Not with GEMU_MODE=vector.", func(s *Settings, v string) error {
@@ -149,21 +155,6 @@ func atoi(v string, low, high int) (int, error) {
 		return 0, fmt.Errorf("want a number from %d on", low)
 	}
 	return 0, fmt.Errorf("want a number from %d to %d", low, high)
-}
-
-// byteCount reads a size like 512M.
-func byteCount(v string) (uint64, error) {
-	shift := 0
-	digits := v
-	if i := strings.IndexByte("KMGT", v[len(v)-1]); i >= 0 {
-		shift = 10 * (i + 1)
-		digits = v[:len(v)-1]
-	}
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || n == 0 || n > 1<<46>>shift {
-		return 0, fmt.Errorf("want a size such as 512M or 16G, at most 64T")
-	}
-	return n << shift, nil
 }
 
 // Environment changes the settings as the environment says: lookup gives the

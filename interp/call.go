@@ -10,6 +10,9 @@ import (
 	"gemu/regfile"
 )
 
+// frameWords is what a call takes of a thread's stack besides local memory and registers.
+const frameWords = 4
+
 // call executes a call for the lanes of the guard.
 func (w *warp) call(b *block) {
 	m := w.guarded(b.guard)
@@ -122,7 +125,7 @@ func (w *warp) enter(b *block, target *function, m uint64) {
 	// What a frame costs the thread's stack: its local memory, and its
 	// registers, which a real machine would have to save there.
 	limit := w.cta.grid.stackWords
-	if fr.local+target.local+fr.depth*(4+target.frame.R+2*target.frame.Q) > limit {
+	if fr.local+target.local+fr.depth*(frameWords+target.frame.R+2*target.frame.Q) > limit {
 		w.fail(b.src, m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.fn.Name, fr.depth, 4*limit)
 		return
 	}

@@ -24,6 +24,9 @@ type Config struct {
 	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB. There are
 	// at most 1 MiB.
 	Stack int
+	// Host bounds the memory of the host in bytes that the CTAs in flight may take for
+	// registers, local and shared memory; 0 means 4 GiB. One CTA always runs.
+	Host uint64
 	// Workers is the number of host goroutines that run CTAs; 0 means
 	// GOMAXPROCS. Results do not depend on it.
 	Workers int
@@ -69,6 +72,9 @@ func NewDevice(cfg Config) *Device {
 		cfg.Stack = 512 << 10
 	}
 	cfg.Stack = min(cfg.Stack, mem.WindowSize)
+	if cfg.Host == 0 {
+		cfg.Host = 4 << 30
+	}
 	if cfg.Base == 0 {
 		cfg.Base = mem.FirstAddress
 	}
@@ -177,6 +183,7 @@ type Module struct {
 	vars    map[*ptx.Var]*mem.Allocation
 	code    map[*ptx.Func]uint64 // addresses of functions
 	kernels map[kernelKey]*prepared
+	taken   []*ptx.Func // of addressTaken, once it is known
 }
 
 // Load parses and checks a PTX source and loads it; name is what messages call

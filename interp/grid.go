@@ -13,8 +13,8 @@ package interp
 // makes progress. Kernels without visible instructions only have first halves.
 //
 // A bounded number of CTAs is in flight. If they all wait for one that is not,
-// more are admitted, so that any CTA may wait for any other. Those of a cooperative
-// launch all are from the beginning.
+// more are admitted, so that any CTA may wait for any other, as far as the memory for
+// them goes. Those of a cooperative launch all are from the beginning.
 
 import (
 	"context"
@@ -99,6 +99,8 @@ func (g *grid) run(ctx context.Context) error {
 	if g.code.ordered {
 		window = windowOrdered
 	}
+	most := g.affordable()
+	window = min(window, most)
 	if g.workspace != nil {
 		window = g.total
 	}
@@ -138,8 +140,8 @@ func (g *grid) run(ctx context.Context) error {
 		switch {
 		case (stalled || watch.spun >= hopeless) && g.loosen():
 			watch = stallWatch{}
-		case g.next < g.total && (stalled || idle%patience == 0):
-			window += windowOrdered
+		case g.next < g.total && window < most && (stalled || idle%patience == 0):
+			window = min(window+windowOrdered, most)
 			watch = stallWatch{}
 		case stalled:
 			g.flush(g.total)
@@ -457,6 +459,11 @@ func rawBytes[T any](s []T) []byte {
 
 // stall is the trap of a grid that can never make progress.
 func (g *grid) stall() error {
+	kind, why := ErrDeadlock, "no thread can make progress: all wait for memory that nobody changes"
+	if g.next < g.total {
+		kind = ErrKeptOut
+		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.flights), g.total-g.next, g.footprint(), g.dev.cfg.Host)
+	}
 	var trap *Trap
 	notes, parted := 0, false
 	for i := range g.flights {
@@ -472,7 +479,7 @@ func (g *grid) stall() error {
 			}
 			in := g.code.anchor(&g.code.blocks[w.pc])
 			if trap == nil {
-				trap = w.fail(in, w.mask, ErrDeadlock, "%v: no thread can make progress: all wait for memory that nobody changes", ErrDeadlock)
+				trap = w.fail(in, w.mask, kind, "%v: %s", kind, why)
 			}
 			if notes++; notes > 8 || in == nil {
 				continue

@@ -245,6 +245,9 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		g.workspace = d.mem.OpenWorkspace()
 		defer d.mem.Free(g.workspace)
 	}
+	if most := g.affordable(); l.Cooperative && g.total > most {
+		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, g.total, g.footprint(), d.cfg.Host)
+	}
 	g.fix()
 	stop := func() {}
 	if l.Progress != nil {

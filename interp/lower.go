@@ -6,7 +6,6 @@ package interp
 
 import (
 	"fmt"
-	"slices"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
@@ -183,11 +182,21 @@ func callsMayWait(list []reached) bool {
 	return waits
 }
 
-// addressTaken lists the functions whose address the module uses as a value.
+// addressTaken lists the functions whose address the module uses as a value. It is found
+// out once: a module can have many kernels.
 func (m *Module) addressTaken() []*ptx.Func {
-	var list []*ptx.Func
+	if m.taken == nil {
+		m.taken = addressTaken(m.Module)
+	}
+	return m.taken
+}
+
+func addressTaken(m *ptx.Module) []*ptx.Func {
+	list := []*ptx.Func{}
+	seen := map[*ptx.Func]bool{}
 	add := func(s ptx.Symbol) {
-		if f, ok := s.(*ptx.Func); ok && !slices.Contains(list, f) {
+		if f, ok := s.(*ptx.Func); ok && !seen[f] {
+			seen[f] = true
 			list = append(list, f)
 		}
 	}

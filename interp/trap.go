@@ -18,6 +18,7 @@ var (
 	ErrWrongSpace    = mem.ErrWrongSpace
 	ErrReadOnly      = mem.ErrReadOnly
 	ErrDeadlock      = errors.New("deadlock")
+	ErrKeptOut       = errors.New("a CTA waits for one that is kept out")
 	ErrEndlessLoop   = errors.New("endless loop")
 	ErrStepLimit     = errors.New("step limit reached")
 	ErrTrap          = errors.New("trap instruction")

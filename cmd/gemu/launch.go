@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"gemu/affinetrack"
+	"gemu/internal/bytesize"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/ptx"
@@ -38,6 +39,8 @@ type launchFlags struct {
 	Warp    int   `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
 	Steps   int64 `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	Workers int   `help:"Host threads (default: all); results do not depend on it."`
+
+	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G (default 4G); further ones wait until some have ended."`
 }
 
 // policyFlag chooses a reconvergence policy.
@@ -75,7 +78,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
 	j := &job{flags: c}
-	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers})
+	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory)})
 	var err error
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop {

@@ -173,8 +173,11 @@ func (a *app) report(err error) int {
 		return exitBad
 	case errors.As(err, &trap):
 		fmt.Fprintln(a.stderr, trap.Report())
-		if trap.Kind == interp.ErrStepLimit {
+		switch trap.Kind {
+		case interp.ErrStepLimit:
 			fmt.Fprintln(a.stderr, "   --steps raises the limit")
+		case interp.ErrKeptOut:
+			fmt.Fprintln(a.stderr, "   --memory raises the limit")
 		}
 		return exitFailed
 	case errors.As(err, &f):

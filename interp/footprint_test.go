@@ -1,0 +1,139 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// recursive calls itself to the depth of its argument, each time with 64 bytes of local
+// memory, and then looks at memory that other CTAs could have changed.
+const recursive = `.version 8.0
+.target sm_80
+.address_size 64
+.global .u32 count;
+.func down(.param .u32 n)
+{
+	.local .b8 room[64];
+	.param .u32 less;
+	.reg .u32 %r<3>;
+	.reg .pred %p;
+	ld.param.u32 %r1, [n];
+	st.local.u32 [room], %r1;
+	setp.eq.u32 %p, %r1, 0;
+	@%p bra bottom;
+	sub.u32 %r1, %r1, 1;
+	st.param.u32 [less], %r1;
+	call down, (less);
+	ret;
+bottom:
+	ld.volatile.global.u32 %r2, [count];
+	ret;
+}
+.entry k(.param .u32 depth)
+{
+	.param .u32 n;
+	.reg .u32 %r;
+	ld.param.u32 %r, [depth];
+	st.param.u32 [n], %r;
+	call down, (n);
+	ret;
+}
+`
+
+// What 64 CTAs take that recurse deep is bounded by the setting: they are in flight one
+// after another. Without it they would all be at once, before the instruction at the
+// bottom.
+func TestMemoryOfDeepRecursion(t *testing.T) {
+	const depth = 2000 // of 64 bytes and some registers: 128 KiB and more a thread
+	allocated := func(host uint64) uint64 {
+		dev := NewDevice(Config{Host: host, Workers: 1})
+		m, err := dev.Load("recursive.ptx", []byte(recursive))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(32), Block: Dim(64), Args: []any{uint32(depth)}, Mode: Vector}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	// A thread's stack has 512 KiB, twice that with room to grow: 64 MiB for a CTA of two
+	// warps, of which two fit.
+	few, many := allocated(160<<20), allocated(16<<30)
+	if few > 160<<20 || many < 4*few {
+		t.Errorf("%d MiB with room for two CTAs, %d with room for all", few>>20, many>>20)
+	}
+}
+
+// A CTA that waits for one that is kept out is told so.
+func TestCTAKeptOut(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.global .u32 flag;
+.entry k()
+{
+	.local .align 4 .b8 room[65536];
+	.reg .u32 %r<2>;
+	.reg .pred %p;
+	mov.u32 %r0, %ctaid.x;
+	st.local.u32 [room], %r0;
+	setp.eq.u32 %p, %r0, 63;
+	@%p bra set;
+wait:
+	ld.volatile.global.u32 %r1, [flag];
+	setp.eq.u32 %p, %r1, 0;
+	@%p bra wait;
+	ret;
+set:
+	st.volatile.global.u32 [flag], 1;
+	ret;
+}
+`
+	for _, c := range []struct {
+		host uint64
+		want error
+	}{{0, nil}, {64 << 20, ErrKeptOut}} {
+		m, err := NewDevice(Config{Host: c.host}).Load("kept.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Run(context.Background(), &Launch{Grid: Dim(64), Block: Dim(32), Mode: Vector})
+		if !errors.Is(err, c.want) {
+			t.Errorf("with %d bytes: %v, want %v", c.host, err, c.want)
+		}
+		if c.want != nil && !strings.Contains(err.Error(), "more do not fit") {
+			t.Error(err)
+		}
+		// A cooperative grid is in flight as a whole.
+		_, err = m.Run(context.Background(), &Launch{Grid: Dim(64), Block: Dim(32), Mode: Vector, Cooperative: true})
+		var refused *LaunchError
+		if errors.As(err, &refused) != (c.want != nil) {
+			t.Errorf("cooperative, with %d bytes: %v", c.host, err)
+		}
+	}
+}
+
+// Atomics of different widths do not commute: added in another order, a carry is lost.
+func TestOrderOfAtomicsOfDifferentWidths(t *testing.T) {
+	for types, ordered := range map[[2]string]bool{{"u32", "u32"}: false, {"u32", "s32"}: false, {"u32", "u64"}: true} {
+		src := ".version 8.0\n.target sm_80\n.address_size 64\n.global .u64 x;\n.entry k()\n{\n" +
+			"red.global.add." + types[0] + " [x], 1;\nred.global.add." + types[1] + " [x], 1;\nret;\n}\n"
+		m, err := NewDevice(Config{}).Load("x.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.lower(m.Kernels()[0], lowerOptions{width: 32, pack: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ordered != ordered {
+			t.Errorf("%v: CTAs in order: %v, want %v", types, c.ordered, ordered)
+		}
+	}
+}
