@@ -116,6 +116,9 @@ func ruleBarrier(f *Func, in *Instr) string {
 // ruleCvt: where a rounding modifier must stand and where it may (manual
 // 9.7.9.21).
 func ruleCvt(f *Func, in *Instr) string {
+	if in.Has("pack") {
+		return ""
+	}
 	if !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
 		for i := range in.Ops { // packed numbers, and random bits
 			if o := &in.Form.Operands[i]; in.Ops[i].Kind == ImmOperand && o.typ.Kind() == Bits && o.typ != NoType {

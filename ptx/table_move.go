@@ -76,7 +76,7 @@ var memoryRows = []row{
 		multimem.red!{.sem}{.scope}{.global}.op{.vec}.type [a], <b>;              .sem = relaxed release; .op = min max add and or xor; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64; ptx 8.1; sm 90`},
 	{"prefetch", "9.7.9.15", ClassMemory, AffineNone, Hint, `
 		prefetch{.ss}.level [a];                                                 .ss = global local; .level = L1 L2; ptx 2.0; sm 20
-		prefetch.global.level [a];                                               .level = L2::evict_last L2::evict_normal; ptx 7.4; sm 80
+		prefetch{.global}.level [a];                                             .level = L2::evict_last L2::evict_normal; ptx 7.4; sm 80
 		prefetch{.ss}.tensormap [a];                                             .ss = const param; ptx 8.0; sm 90`},
 	{"prefetchu", "9.7.9.15", ClassMemory, AffineNone, Hint, `
 		prefetchu.L1 [a];                                                        ptx 2.0; sm 20`},

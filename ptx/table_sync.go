@@ -50,7 +50,7 @@ var syncRows = []row{
 	{"fence", "9.7.13.4", ClassBarrier, AffineNone, Fences, `
 		fence{.sem}.scope;                    .sem = sc acq_rel acquire release; ptx 6.0; sm 70
 		fence.sem.restrict.scope;             .sem = acquire release; .restrict = sync_restrict::shared::cluster sync_restrict::shared::cta; ptx 8.6; sm 90
-		fence.mbarrier_init!.release.cluster;  ptx 8.0; sm 90
+		fence.mbarrier_init.release.cluster;  ptx 8.0; sm 90
 		fence.proxy!.kind{.where};             .kind = alias async; .where = global shared::cta shared::cluster; ptx 7.5; sm 70
 		fence.proxy!.tensormap::generic.release.scope; ptx 8.3; sm 90
 		fence.proxy!.tensormap::generic.acquire.scope [a], #b:u32; ptx 8.3; sm 90

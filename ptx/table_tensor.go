@@ -155,7 +155,7 @@ var textureRows = []row{
 		tld4.comp.geom.v4.dtype.f32 <d*4>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], <e*xyz>?:s32, f?:f32; .comp = r g b a; .geom = 2d a2d cube acube; .dtype = u32 s32 f32; ptx 2.2; sm 20`},
 	{"txq", "9.7.10.5", ClassTexture, AffineNone, Reads | MayTrap, `
 		txq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order normalized_coords array_size num_mipmap_levels num_samples force_unnormalized_coords filter_mode addr_mode_0 addr_mode_1 addr_mode_2; ptx 1.5
-		txq.level.query.b32 d:b32, [a], b:b32; .query = width height depth; ptx 4.3`},
+		txq.level!.query.b32 d:b32, [a], b:b32; .query = width height depth; ptx 4.3`},
 	{"istypep", "9.7.10.6", ClassTexture, AffineNone, Pure, `
 		istypep.type p:pred, a:b64;           .type = texref samplerref surfref; ptx 4.0; sm 30`},
 	{"suld", "9.7.11.1", ClassTexture, AffineNone, Reads | MayTrap, `
