@@ -117,7 +117,7 @@ func (p *program) instr(variants []*ptx.Variant) {
 			text = fmt.Sprint(int64(p.value()&0x7f) + 1)
 		case name == "fns" && o.Name == "b":
 			text = fmt.Sprint(p.r.IntN(32))
-		case !o.Writes() && t != ptx.Pred && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
+		case v.TakesConstant(i) && t != ptx.Pred && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
 			x := p.value()
 			if p.constants > 0 && p.r.IntN(2) == 0 {
 				x = uint64(p.r.IntN(40)) // such as shifts and factors of addresses

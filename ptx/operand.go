@@ -305,6 +305,13 @@ func (v *Variant) elementType(o *OperandSpec) Type {
 	return t
 }
 
+// TakesConstant reports whether a constant may stand for the i-th operand: it is read, and
+// is no vector of packed numbers.
+func (v *Variant) TakesConstant(i int) bool {
+	o := &v.Form.Operands[i]
+	return o.Reads() && !v.elementType(o).packed()
+}
+
 // specType is the type that the registers of an operand must have.
 func (v *Variant) specType(o *OperandSpec) Type {
 	t := v.elementType(o)
