@@ -86,7 +86,13 @@ func (w *warp) barrier(b *block) {
 		}
 		want = int(n / width)
 	}
+	alone := m == w.live && len(w.others) == 0
 	w.leaveWaiting(m, b.next, wait{src: in, op: op, id: int(id), want: want})
+	if alone { // nobody is to run first
+		w.state = atBarrier
+		w.arrive(&w.cta.barriers[id])
+		return
+	}
 	w.goOn(b.next)
 }
 
@@ -105,7 +111,7 @@ func (w *warp) leaveWaiting(lanes uint64, pc int32, why wait) {
 func (w *warp) newWait(why wait) *wait {
 	n := len(w.spare)
 	if n == 0 {
-		return &why
+		w.spare, n = append(w.spare, new(wait)), 1
 	}
 	p := w.spare[n-1]
 	w.spare = w.spare[:n-1]

@@ -52,21 +52,20 @@ func (j *join) come(lanes uint64) {
 // others are behind it in reverse order.
 func (t *joins) split(w *warp, groups []group, pc int32) {
 	j := t.open(w, pc)
-	c := w.strand
-	c.join = j
-	first := true
+	var now group
 	for _, g := range groups {
-		c.pc, c.mask = g.pc, g.mask
 		switch {
 		case g.pc == pc:
 			j.come(g.mask)
-		case first:
-			w.strand, w.stop = c, pc
-			first = false
+		case now.mask == 0:
+			now = g
 		default:
+			c := w.strand
+			c.pc, c.mask, c.join = g.pc, g.mask, j
 			w.others = append(w.others, c)
 		}
 	}
+	w.pc, w.mask, w.join, w.stop = now.pc, now.mask, j, pc
 }
 
 // enter has the lanes of a call meet behind it.

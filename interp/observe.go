@@ -65,7 +65,8 @@ type watch struct {
 
 // blockObserved executes the instructions of a block, but those it has executed
 // already.
-func (w *warp) blockObserved(b *block, skip int) {
+func (w *warp) blockObserved(b *block) {
+	skip := int(w.skip)
 	c := w.cta
 	if c.watch == nil && (c.track == nil || c.track.counts == nil) {
 		for i := range b.insts[skip:] {

@@ -119,9 +119,18 @@ func (w *warp) take(i int) strand {
 
 // jump continues the running strand at a block.
 func (w *warp) jump(pc int32) {
+	if pc == w.stop || w.heeds {
+		w.come(pc)
+		return
+	}
+	w.pc = pc
+}
+
+// come is jump to where the policy may want to know of it.
+func (w *warp) come(pc int32) {
 	from := w.pc
 	w.pc = pc
-	if pc == w.stop || w.heeds && len(w.others) > 0 {
+	if pc == w.stop || len(w.others) > 0 {
 		w.rc.arrive(w, from)
 	}
 }

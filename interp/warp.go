@@ -24,31 +24,31 @@ const frameAlign = 4
 
 // warp is up to 64 threads that execute together.
 type warp struct {
-	strand           // that runs; without lanes if none does
-	others  []strand // that do not
-	rc      reconverger
-	stop    int32    // the block where the running strand's lanes meet others
-	heeds   bool     // the policy wants to know of every block that a strand comes to while there are others
-	sliced  bool     // strands take turns:
-	left    int      // what is left of that of the running strand
-	changed bool     // it has changed memory in it
-	pair    [2]group // of the branch under way
-	waiting int      // strands that wait
-	spare   []*wait  // for use again
-	state   warpState
+	strand       // that runs; without lanes if none does
+	stop   int32 // the block where its lanes meet others
+	heeds  bool  // the policy wants to know of every block that a strand comes to while there are others
+	sliced bool  // strands take turns
+	yield  bool  // the warp gives up the rest of its share
+	state  warpState
+	err    error  // trap, or the answer that something is not run
+	live   uint64 // lanes that have not ended
+	cta    *cta
+	files  []regfile.File // one per 32 lanes
+	count  counts
+	rc     reconverger
 
-	cta   *cta
-	id    int            // within the CTA
-	live  uint64         // lanes that have not ended
-	files []regfile.File // one per 32 lanes
-	shown *frame         // the window is at its registers
-	local [2]mem.Local   // local memory: word i of all lanes of a half
+	others  []strand    // that do not run
+	left    int         // where strands take turns, what is left of that of the running one
+	changed bool        // it has changed memory in it
+	waiting int         // strands that wait
+	spare   []*wait     // for use again
+	pair    [2]group    // of the branch under way
+	away    *code.Instr // with errAway: what waits for lanes that are elsewhere
 
+	id    int              // within the CTA
+	shown *frame           // the window is at its registers
+	local [2]mem.Local     // local memory: word i of all lanes of a half
 	args  affinetrack.Args // of the rule being applied
-	count counts
-	err   error       // trap, or the answer that something is not run
-	away  *code.Instr // with errAway: what waits for lanes that are elsewhere
-	yield bool        // the warp gives up the rest of its share
 }
 
 type warpState uint8
@@ -106,9 +106,9 @@ func (w *warp) execute(budget int, turn bool) {
 			w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
 			return
 		}
-		n, skip := int64(b.n), 0
-		if w.owed != 0 {
-			n, skip = int64(w.owed), int(w.skip)
+		n, insts := int64(b.n), b.insts
+		if w.owed != 0 { // it goes on in the middle
+			n, insts = int64(w.owed), insts[w.skip:]
 		}
 		budget -= int(n)
 		lanes := int64(bits.OnesCount64(w.mask))
@@ -117,20 +117,22 @@ func (w *warp) execute(budget int, turn bool) {
 		w.count.threadInstructions += n * lanes
 		switch {
 		case w.cta.observed:
-			w.blockObserved(b, skip)
+			w.blockObserved(b)
 		case len(w.files) == 1:
-			w.block(b.insts[skip:])
+			w.block(insts)
 		default:
-			w.blockWide(b.insts[skip:])
+			w.blockWide(insts)
 		}
-		if w.err == errAway {
+		if w.err != nil {
+			if w.err != errAway {
+				return
+			}
 			w.await(b)
 			continue
 		}
-		if w.err != nil {
-			return
+		if w.owed != 0 {
+			w.skip, w.owed = 0, 0
 		}
-		w.skip, w.owed = 0, 0
 		w.finish(b)
 		if w.sliced && w.state == ready && w.err == nil {
 			if w.left -= int(n); w.left <= 0 || w.yield {

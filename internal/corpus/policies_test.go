@@ -1,0 +1,75 @@
+package corpus
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"gemu/interp"
+)
+
+// TestPolicies runs all programs under every reconvergence policy. They leave the same
+// memory wherever they finish, and auto has the counts of stack wherever stack does.
+func TestPolicies(t *testing.T) {
+	programs, err := Programs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := make(chan *Program)
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for p := range next {
+				comparePolicies(t, p)
+			}
+		})
+	}
+	for i, p := range programs {
+		if !testing.Short() || i%4 == 0 {
+			next <- p
+		}
+	}
+	close(next)
+	wait.Wait()
+}
+
+// stuck reports whether a launch did not end by itself.
+func stuck(err error) bool {
+	return errors.Is(err, interp.ErrDeadlock) || errors.Is(err, interp.ErrStepLimit)
+}
+
+func comparePolicies(t *testing.T, p *Program) {
+	under := func(name string, mode interp.Mode) *Outcome {
+		return p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge = mode, interp.ReconvergerNamed(name) })
+	}
+	describe := func(o *Outcome) string {
+		var b strings.Builder
+		o.Describe(&b)
+		return b.String()
+	}
+	auto := under("auto", interp.Vector)
+	if stack := under("stack", interp.Vector); !stuck(stack.Err) {
+		if got, want := describe(auto), describe(stack); got != want {
+			t.Errorf("%v: under auto\n%sunder stack\n%s", p, got, want)
+		}
+	}
+	if auto.Err != nil {
+		return
+	}
+	for _, name := range []string{"its", "pc2", "frontier"} {
+		vector := under(name, interp.Vector)
+		switch {
+		case stuck(vector.Err) && name != "its":
+			continue
+		case vector.Err != nil:
+			t.Errorf("%v under %s: %v", p, name, vector.Err)
+		case vector.Memory != auto.Memory:
+			t.Errorf("%v: another memory under %s than under auto; %v", p, name, vector.Wrong)
+		}
+		if affine := under(name, interp.Affine); affine.Err != nil || affine.Memory != vector.Memory {
+			t.Errorf("%v under %s: in affine mode another memory than in vector mode; %v", p, name, affine.Err)
+		}
+	}
+}
