@@ -137,12 +137,13 @@ func (g *grid) run(ctx context.Context) error {
 		}
 		idle++
 		stalled := watch.stalled(g)
+		more := g.next < g.total && window < most
 		switch {
-		case (stalled || watch.spun >= hopeless) && g.loosen():
+		case (stalled || watch.spun >= hopeless) && (!more || len(g.flights) >= resident(g.threads, int(g.sharedLen))) && g.loosen():
 			watch = stallWatch{}
-		case g.next < g.total && window < most && (stalled || idle%patience == 0):
+		case more && (stalled || idle%patience == 0):
 			window = min(window+windowOrdered, most)
-			watch = stallWatch{}
+			watch = stallWatch{spun: watch.spun}
 		case stalled:
 			g.flush(g.total)
 			return g.stall()
@@ -388,10 +389,9 @@ func (g *grid) spins() bool {
 func (g *grid) takesTurns() bool { return g.reconverge.shares || g.loose }
 
 // loosen lets strands take turns from now on, where the policy does so when a launch does
-// not get on any more: when as many CTAs are in flight as the device could hold, and a
-// warp has lanes that could run. It reports whether that is so.
+// not get on any more. It reports whether that is so, and some lanes could run.
 func (g *grid) loosen() bool {
-	if !g.reconverge.mends || g.loose || g.next < g.total && len(g.flights) < resident(g.threads, int(g.sharedLen)) {
+	if !g.reconverge.mends || g.loose {
 		return false
 	}
 	if g.eachWarp(func(w *warp) bool { return !w.parted() }) {

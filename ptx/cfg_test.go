@@ -12,7 +12,7 @@ import (
 // function parses a body of labels and branches.
 func function(t testing.TB, body string) *Func {
 	t.Helper()
-	m, err := Parse("test.ptx", []byte(".version 7.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .pred %p<9>;\n.reg .u32 %r<9>;\n"+body+"\n}\n"))
+	m, err := Parse("test.ptx", []byte(".version 7.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .pred %p<9>;\n.reg .u32 %r<9>;\n.reg .u64 %rd<9>;\n"+body+"\n}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,5 +285,48 @@ func TestLivenessOfManyRegisters(t *testing.T) {
 	// %r0 is read throughout, %r1 once.
 	if last := len(f.Blocks) - 2; !live.In(last, 0) || live.In(last, 1) {
 		t.Errorf("live into block %d: %%r0 %v, %%r1 %v", last, live.In(last, 0), live.In(last, 1))
+	}
+}
+
+func TestMayWait(t *testing.T) {
+	// A loop with an atomic; one with a plain load and a fence; one with a plain load; a
+	// block that goes to itself with a volatile load; a loop with a call.
+	f := function(t, `
+A:
+	add.u32 %r1, %r1, 1;
+	atom.global.cas.b32 %r2, [%rd1], 0, 1;
+	@%p1 bra A;
+B:
+	ld.global.u32 %r2, [%rd1];
+	@%p2 bra B2;
+	membar.gl;
+B2:
+	@%p1 bra B;
+C:
+	ld.global.u32 %r2, [%rd1];
+	@%p1 bra C;
+D:
+	ld.volatile.global.u32 %r2, [%rd1];
+	@%p1 bra D;
+E:
+	mov.u64 %rd2, %rd1;
+	@%p1 bra E;
+	ret;`)
+	if got, want := f.MayWait(false), []bool{true, true, true, true, false, true, false, false}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	f = function(t, "atom.global.cas.b32 %r2, [%rd1], 0, 1;\nA:\n@%p1 bra A;\nret;")
+	if got, want := f.MayWait(true), []bool{false, false, false}; !slices.Equal(got, want) {
+		t.Errorf("an atomic before the loop: got %v, want %v", got, want)
+	}
+}
+
+func TestReversePostorder(t *testing.T) {
+	// The last block in the text comes before the one that both ways go to; one is dead.
+	f := function(t, "@%p1 bra L1;\nbra L2;\nL3:\nret;\nL1:\nbra L2;\nL2:\nret;")
+	got := f.ReversePostorder()
+	// Blocks: 0 branch, 1 bra L2, 2 L3 (dead), 3 L1, 4 L2.
+	if got[0] != 0 || got[4] != 3 || got[1]+got[3] != 3 || got[2] != len(f.Blocks) {
+		t.Errorf("got %v", got)
 	}
 }
