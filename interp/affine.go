@@ -34,6 +34,11 @@ func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if in.How.Expand != 0 {
 		w.expandSources(f, in, m)
 	}
+	if w.check != nil {
+		if w.compareSources(w.check.present, h, m); w.err != nil {
+			return
+		}
+	}
 	w.onLanes(h, f, in, m)
 	if in.How.Dirty {
 		w.uncompact(f, in, m)
@@ -145,7 +150,7 @@ func (g *grid) fix() {
 		return 0
 	}
 	for i := range g.code.fixed {
-		in := &g.code.fixed[i]
+		in := &g.code.fixed[i].Instr
 		s := &code.Signatures[in.Op]
 		var v uint64
 		d := code.Row{Slot: s.Dst, Row: in.D}
@@ -204,7 +209,7 @@ func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
 		return
 	}
-	if v, ok := s.Fast.Unary(valueOf(a), s.Signed, firstOf(m), lastOf(m)); ok {
+	if v, ok := s.Fast.Unary(valueOf(a), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
 		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 		return
 	}
@@ -223,7 +228,7 @@ func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
 		return
 	}
-	if v, ok := s.Fast.Binary(valueOf(a), valueOf(b), s.Signed, firstOf(m), lastOf(m)); ok {
+	if v, ok := s.Fast.Binary(valueOf(a), valueOf(b), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
 		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 		return
 	}
@@ -242,7 +247,7 @@ func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
 		return
 	}
-	if v, ok := s.Fast.Ternary(valueOf(a), valueOf(b), valueOf(c), s.Signed, firstOf(m), lastOf(m)); ok {
+	if v, ok := s.Fast.Ternary(valueOf(a), valueOf(b), valueOf(c), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
 		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 		return
 	}
@@ -298,7 +303,7 @@ func affineMixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 	var v affinetrack.Value
 	ok := missing == 0
-	switch rule := affinetrack.Rules.Rules[s.Rule]; {
+	switch rule := w.cta.grid.rules.Rules[s.Rule]; {
 	case !ok:
 	case uniform && !selection:
 		var carry uint64
@@ -331,13 +336,13 @@ func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	case x.Stride|y.Stride == 0:
 		d, _ := alu.Single[in.Op](x.Base, y.Base, 0, 0, in.Imm)
 		holds, ok = d != 0, true
-	case s.Cmp != affinetrack.NoCmp && int(s.Width) == 32:
+	case s.Cmp != affinetrack.NoCmp && int(s.Width) == 32 && w.fast:
 		holds, ok = affinetrack.Compare32(s.Cmp, valueOf(x), valueOf(y), s.Signed, firstOf(m), lastOf(m))
 	case s.Cmp != affinetrack.NoCmp:
 		a := &w.args
 		*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Width), Slot: 32, Cmp: s.Cmp, First: firstOf(m), Last: lastOf(m)}
 		a.V[0], a.V[1] = valueOf(x), valueOf(y)
-		holds, ok = affinetrack.Rules.Compare(a)
+		holds, ok = w.cta.grid.rules.Compare(a)
 	}
 	if !ok {
 		affineGeneric(w, h, f, in, m)

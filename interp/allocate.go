@@ -65,7 +65,7 @@ func (l *lowerer) allocate() {
 		}
 	}
 	for i := range l.folded {
-		l.move(&a, &l.folded[i])
+		l.move(&a, &l.folded[i].Instr)
 	}
 	l.prepared.fixed = append(l.prepared.fixed, l.folded...)
 }

@@ -32,6 +32,7 @@ type barrier struct {
 type wait struct {
 	src     *instr
 	op      *barrierOp  // nil: a collective instruction
+	ref     *barrierOp  // op in the reference of check mode
 	id      int         // the barrier's
 	want    int         // as barrier.want
 	arrived bool        // the warp has arrived, and waits for others
@@ -86,8 +87,12 @@ func (w *warp) barrier(b *block) {
 		}
 		want = int(n / width)
 	}
+	why := wait{src: in, op: op, id: int(id), want: want}
+	if w.check != nil {
+		why.ref = w.check.blocks[w.pc].bar
+	}
 	alone := m == w.live && len(w.others) == 0
-	w.leaveWaiting(m, b.next, wait{src: in, op: op, id: int(id), want: want})
+	w.leaveWaiting(m, b.next, why)
 	if alone { // nobody is to run first
 		w.state = atBarrier
 		w.arrive(&w.cta.barriers[id])
@@ -313,20 +318,30 @@ func (w *warp) conclude(at *strand, bar *barrier) {
 		return
 	}
 	w.show(at.frame)
+	w.tell(b.op, bar, at.mask)
+	if w.check != nil {
+		w.turn()
+		w.tell(b.ref, bar, at.mask)
+		w.turn()
+	}
+}
+
+// tell gives lanes the result of bar.red.
+func (w *warp) tell(op *barrierOp, bar *barrier, lanes uint64) {
 	for h := range w.files {
 		f := &w.files[h]
-		m := uint32(at.mask >> (32 * h))
-		d := code.Row{Slot: code.P, Row: b.op.dst}
-		if b.op.kind == barPopc {
+		m := uint32(lanes >> (32 * h))
+		d := code.Row{Slot: code.P, Row: op.dst}
+		if op.kind == barPopc {
 			d.Slot = code.R
 		}
 		if f.S != nil {
 			w.forget(f, d, m)
 		}
 		switch {
-		case b.op.kind == barPopc:
+		case op.kind == barPopc:
 			mem.FillRow(&f.R[d.Row], uint32(bar.popc), m)
-		case b.op.kind == barAnd && bar.all || b.op.kind == barOr && bar.any:
+		case op.kind == barAnd && bar.all || op.kind == barOr && bar.any:
 			f.SetP(d.Row, m, regfile.Full)
 		default:
 			f.SetP(d.Row, m, 0)

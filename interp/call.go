@@ -88,8 +88,8 @@ type savedRow struct {
 	p uint32
 }
 
-func (s *savedRow) save(f *regfile.File, p code.Place, m uint32) {
-	if f.S != nil {
+func (s *savedRow) save(f *regfile.File, p code.Place, m uint32, reference bool) {
+	if f.S != nil && !reference {
 		expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 	}
 	switch p.Slot {
@@ -102,18 +102,19 @@ func (s *savedRow) save(f *regfile.File, p code.Place, m uint32) {
 	}
 }
 
-// savePlaces saves those of the places that are registers, for the lanes of m; nil
-// if none is.
-func savePlaces(f *regfile.File, places []code.Place, m uint32) []savedRow {
-	var rows []savedRow
-	for i, p := range places {
-		if p.Slot == code.NoSlot {
-			continue
+// savePlaces saves those of the places that are registers, for the lanes of m, by half;
+// nil if none is.
+func (w *warp) savePlaces(places []code.Place, m uint64) (rows [2][]savedRow) {
+	for h := range w.files {
+		for i, p := range places {
+			if p.Slot == code.NoSlot {
+				continue
+			}
+			if rows[h] == nil {
+				rows[h] = make([]savedRow, len(places))
+			}
+			rows[h][i].save(&w.files[h], p, uint32(m>>(32*h)), w.turned())
 		}
-		if rows == nil {
-			rows = make([]savedRow, len(places))
-		}
-		rows[i].save(f, p, m)
 	}
 	return rows
 }
@@ -130,23 +131,32 @@ func (w *warp) enter(b *block, target *function, m uint64) {
 		return
 	}
 	w.growLocal(fr.local + target.local)
-	var regs [2][]savedRow
-	for h := range w.files {
-		regs[h] = savePlaces(&w.files[h], b.call.Args, uint32(m>>(32*h)))
+	args, other := w.savePlaces(b.call.Args, m), w.above(fr.base)
+	var copied [2][]savedRow // of the reference
+	var others uint64
+	if w.check != nil {
+		w.turn()
+		others = w.above(fr.twin.base)
+		copied = w.savePlaces(w.cta.code.blocks[w.pc].call.Args, m)
+		w.turn()
 	}
 	if m != w.mask {
 		w.count.splits++
 	}
-	caller, other := w.frame, w.above(fr.base)
+	caller, site := w.frame, b.call
 	w.rc.enter(w, fr, m)
 	for h := range w.files {
-		mh := uint32(m >> (32 * h))
-		w.clean(h, fr, mh, uint32(other>>(32*h)))
-		for i, dst := range target.params {
-			if i < len(b.call.Args) {
-				w.transfer(h, mh, b.call.Args[i], caller.local, at(regs[h], i), dst, fr.local)
-			}
+		w.cleanLocal(h, fr, uint32(m>>(32*h)))
+		w.cleanWindow(h, target, uint32(m>>(32*h)), uint32(other>>(32*h)))
+	}
+	w.transfer(m, site.Args, caller.local, args, target.params, fr.local)
+	if w.check != nil {
+		w.turn()
+		for h := range w.files {
+			w.cleanWindow(h, w.frame.fn, uint32(m>>(32*h)), uint32(others>>(32*h)))
 		}
+		w.transfer(m, w.frame.call.call.Args, caller.local, copied, w.frame.fn.params, fr.local)
+		w.turn()
 	}
 }
 
@@ -159,12 +169,9 @@ func (w *warp) frameAbove(lane int, fn *function) int {
 	return (top + fn.align - 1) / fn.align * fn.align
 }
 
-// clean readies the window and the local frame of a function for the lanes of m of a
-// half: rows that may be read before they are written are cleared, and nothing is
-// compact. Lanes of other have registers in the same rows.
-func (w *warp) clean(h int, fr *frame, m, other uint32) {
-	f, fn := &w.files[h], fr.fn
-	local := w.local[h][fr.local : fr.local+fn.local]
+// cleanLocal clears the local frame of a function for the lanes of m of a half.
+func (w *warp) cleanLocal(h int, fr *frame, m uint32) {
+	local := w.local[h][fr.local : fr.local+fr.fn.local]
 	if m == uint32(w.live>>(32*h)) {
 		clear(local)
 	} else {
@@ -172,6 +179,13 @@ func (w *warp) clean(h int, fr *frame, m, other uint32) {
 			mem.FillRow(&local[i], 0, m)
 		}
 	}
+}
+
+// cleanWindow readies the window of a function for the lanes of m of a half: rows that
+// may be read before they are written are cleared, and nothing is compact. Lanes of
+// other have registers in the same rows.
+func (w *warp) cleanWindow(h int, fn *function, m, other uint32) {
+	f := &w.files[h]
 	if other == 0 {
 		fn.zero(f)
 		if f.S != nil {
@@ -207,6 +221,9 @@ func (w *warp) clean(h int, fr *frame, m, other uint32) {
 // above is the lanes of other strands that have registers in rows from base on.
 func (w *warp) above(base regfile.Size) (m uint64) {
 	reaches := func(fr *frame) bool {
+		if w.turned() {
+			fr = fr.twin
+		}
 		end := fr.base.Add(fr.fn.frame)
 		return end.R > base.R || end.Q > base.Q || end.P > base.P
 	}
@@ -242,17 +259,19 @@ func (fn *function) zero(f *regfile.File) {
 func (w *warp) leaveFrame() {
 	callee, c := w.frame, w.strand
 	c.frame, c.pc, c.late = callee.caller, callee.call.next, false
-	var regs [2][]savedRow
-	for h := range w.files {
-		regs[h] = savePlaces(&w.files[h], callee.fn.rets, uint32(c.mask>>(32*h)))
+	rets := w.savePlaces(callee.fn.rets, c.mask)
+	var copied [2][]savedRow // of the reference
+	if w.check != nil {
+		w.turn()
+		copied = w.savePlaces(callee.twin.fn.rets, c.mask)
+		w.turn()
 	}
 	w.resume(c)
-	for h := range w.files {
-		for i, src := range callee.fn.rets {
-			if i < len(callee.call.call.Rets) {
-				w.transfer(h, uint32(c.mask>>(32*h)), src, callee.local, at(regs[h], i), callee.call.call.Rets[i], c.frame.local)
-			}
-		}
+	w.transfer(c.mask, callee.fn.rets, callee.local, rets, callee.call.call.Rets, c.frame.local)
+	if w.check != nil {
+		w.turn()
+		w.transfer(c.mask, callee.twin.fn.rets, callee.local, copied, callee.twin.call.call.Rets, c.frame.local)
+		w.turn()
 	}
 	w.jump(c.pc)
 }
@@ -264,10 +283,21 @@ func at(rows []savedRow, i int) *savedRow {
 	return &rows[i]
 }
 
-// transfer copies a parameter or result for the lanes of m in half h: from a
-// place in the frame at srcBase, or from the saved register reg, to a place in
-// the frame at dstBase, or a register of the present window.
-func (w *warp) transfer(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
+// transfer copies parameters or results for the lanes of m: from places in the frame
+// at srcBase, or from saved registers, to places in the frame at dstBase, or registers
+// of the present window.
+func (w *warp) transfer(m uint64, src []code.Place, srcBase int, regs [2][]savedRow, dst []code.Place, dstBase int) {
+	for h := range w.files {
+		for i := range min(len(src), len(dst)) {
+			if w.turned() && dst[i].Slot == code.NoSlot {
+				continue // there is one local memory
+			}
+			w.transferOne(h, uint32(m>>(32*h)), src[i], srcBase, at(regs[h], i), dst[i], dstBase)
+		}
+	}
+}
+
+func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
 	f := &w.files[h]
 	local := w.local[h]
 	if f.S != nil {

@@ -19,7 +19,8 @@ type prepared struct {
 	blocks []block
 	funcs  []*function
 	consts regfile.Constants
-	fixed  []code.Instr // that write constants of a launch, and execute before it
+	fixed  []fixedInstr // that write constants of a launch, and execute before it
+	ref    *reference   // of check mode; nil until it is wanted
 
 	entry     *function
 	instrs    []*instr // the PTX instructions of all functions
@@ -30,6 +31,13 @@ type prepared struct {
 	sharedDyn uint64 // where dynamic shared memory begins
 	params    []param
 	paramLen  int
+}
+
+// fixedInstr is an instruction that executes before the launch, and where it would have
+// been: before instruction index of a block.
+type fixedInstr struct {
+	code.Instr
+	block, index int32
 }
 
 // param is a kernel parameter's place in the parameter block.

@@ -150,6 +150,11 @@ func (w *warp) meet(b *wait, m uint32) {
 				expand(from, o, lanes)
 			}
 		}
+		if w.check != nil {
+			if w.compareSources(w.check.find(at.pc, in), 0, lanes); w.err != nil {
+				return
+			}
+		}
 		rows := in.Sources()
 		for i, s := range in.Op.Signature().Src {
 			switch row := rows[i]; s {
@@ -181,15 +186,24 @@ func (w *warp) meet(b *wait, m uint32) {
 // receive gives the running strand its results of an instruction that lanes have
 // executed together in file f.
 func (w *warp) receive(in *code.Instr, f *regfile.File) {
-	to, m, src := &w.files[0], uint32(w.mask), w.src(in)
+	m := uint32(w.mask)
+	w.observe(w.src(in), w.mask, func() {
+		w.adopt(&w.files[0], in, f, m)
+		if w.check == nil {
+			return
+		}
+		p := w.check.find(w.pc, in)
+		w.turn()
+		w.adopt(&w.files[0], p.ref, f, m)
+		w.turn()
+		w.compareResults(p, 0, m)
+	})
+}
+
+// adopt writes the results of an instruction that lanes have executed together in file
+// from to those of its lanes that are in m.
+func (w *warp) adopt(to *regfile.File, in *code.Instr, from *regfile.File, m uint32) {
 	all, s := together(in), in.Op.Signature()
-	if w.cta.track != nil {
-		w.cta.track.begin(w, src)
-		w.cta.track.step.compact = false
-	}
-	if w.cta.watch != nil {
-		w.cta.watch.before(w, src, w.mask)
-	}
 	if to.S != nil {
 		for _, o := range w.cta.code.Writes(nil, in) {
 			w.forget(to, o, m)
@@ -198,18 +212,12 @@ func (w *warp) receive(in *code.Instr, f *regfile.File) {
 	switch {
 	case in.D == code.NoRow:
 	case s.Dst == code.R:
-		copyLanes(&to.R[in.D], &f.R[all.D], m)
+		copyLanes(&to.R[in.D], &from.R[all.D], m)
 	default:
-		to.SetP(in.D, m, f.P[all.D])
+		to.SetP(in.D, m, from.P[all.D])
 	}
 	if s.Dst2 != code.NoSlot && in.F != code.NoRow {
-		to.SetP(in.F, m, f.P[all.F])
-	}
-	if w.cta.track != nil {
-		w.cta.track.end(w, src, w.mask)
-	}
-	if w.cta.watch != nil {
-		w.cta.watch.after(w, src)
+		to.SetP(in.F, m, from.P[all.F])
 	}
 }
 

@@ -27,25 +27,21 @@ type engine struct {
 	reconverge *Reconverger // nil: the default
 }
 
-// engines are all ways to run a kernel: on vectors, on compact operands under every
-// policy, on both, and on the oracle. The first policy has two engines for affine
-// mode: one of its own, and one for launches that somebody looks at.
+// engines are all ways to run a kernel: on vectors, on compact operands as it pays and
+// wherever it may be, on both, with the statistics of every policy, and on the oracle.
 func engines() []engine {
-	list := []engine{inMode(Vector, nil), {name: "affine counted", run: func(m *Module, l *Launch) error {
-		l.Mode, l.Stats = Affine, true
-		_, err := m.Run(context.Background(), l)
-		return err
-	}}}
+	list := []engine{
+		inMode("vector", Launch{Mode: Vector}),
+		inMode("affine", Launch{Mode: Affine}), inMode("affine eagerly", Launch{Mode: Affine, eager: true}), inMode("affine counted", Launch{Mode: Affine, Stats: true}),
+		inMode("check", Launch{Mode: Check}), inMode("check eagerly", Launch{Mode: Check, eager: true}),
+	}
 	for _, r := range Reconvergers[1:] {
-		for _, m := range []Mode{Vector, Affine, Check} {
-			list = append(list, inMode(m, nil).under(r))
+		for _, as := range []Launch{{Mode: Vector}, {Mode: Affine, eager: true}, {Mode: Check, eager: true}} {
+			list = append(list, inMode(as.Mode.String(), as).under(r))
 		}
 	}
 	for _, p := range affinetrack.Policies {
-		list = append(list, inMode(Check, p))
-		if !p.Ideal {
-			list = append(list, inMode(Affine, p))
-		}
+		list = append(list, inMode("check "+p.Name, Launch{Mode: Check, Policy: p, Stats: true}))
 	}
 	return append(list, engine{name: "oracle", run: runOracle})
 }
@@ -59,13 +55,10 @@ func (e engine) under(r *Reconverger) engine {
 	}, r}
 }
 
-func inMode(mode Mode, p *affinetrack.Policy) engine {
-	name := mode.String()
-	if p != nil {
-		name += " " + p.Name
-	}
+// inMode runs launches in a mode, with the settings of the one given.
+func inMode(name string, as Launch) engine {
 	return engine{name: name, run: func(m *Module, l *Launch) error {
-		l.Mode, l.Policy = mode, p
+		l.Mode, l.Policy, l.Stats, l.eager = as.Mode, as.Policy, as.Stats, as.eager
 		_, err := m.Run(context.Background(), l)
 		return err
 	}}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
@@ -31,9 +32,8 @@ type cta struct {
 
 	frame frame // of the kernel, in all warps
 
-	track    *tracker // of launches with a shadow register file, in the observed run loop
-	watch    *watch   // of watched launches
-	observed bool     // either
+	track *tracker // of launches with statistics
+	watch *watch   // of watched launches
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
@@ -64,9 +64,24 @@ func newCTA(g *grid) *cta {
 				w.files[h].S = &regfile.Shadow{}
 			}
 		}
+		w.fast = g.rules == affinetrack.Rules
+		if g.ref == nil {
+			continue
+		}
+		w.check = &check{reference: &reference{prepared: g.ref.prepared, pairs: g.ref.pairs, ends: g.ref.ends}, files: make([]regfile.File, len(w.files))}
+		for h := range w.files {
+			w.check.files[h].K = &g.ref.consts
+			if g.stats {
+				w.check.files[h].S = &regfile.Shadow{}
+			}
+		}
 	}
-	if g.tracks {
+	if g.stats {
 		c.track = newTracker(g)
+	}
+	if g.ref != nil {
+		twin := &frame{fn: g.ref.entry, local: c.frame.local, twin: &c.frame}
+		c.frame.twin = twin
 	}
 	return c
 }
@@ -84,7 +99,6 @@ func (c *cta) start(index int) {
 			c.watch = &watch{Watcher: watcher}
 		}
 	}
-	c.observed = c.track != nil || c.watch != nil
 	width := c.code.width
 	fn := c.code.entry
 	c.frame.last = nil
@@ -101,6 +115,11 @@ func (c *cta) start(index int) {
 			f.Reset(fn.frame)
 			fn.zero(f)
 			clear(w.local[h][kernelFrame : c.frame.local+fn.local])
+			if w.check != nil {
+				g := &w.check.files[h]
+				g.Reset(w.check.entry.frame)
+				w.check.entry.zero(g)
+			}
 		}
 		w.shown = &c.frame
 		w.resume(strand{pc: fn.entry, mask: w.live, frame: &c.frame})

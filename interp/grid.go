@@ -64,8 +64,8 @@ type grid struct {
 
 	mode       Mode
 	reconverge *Reconverger
-	loose      bool // strands take turns because the launch would not go on otherwise
-	tracks     bool // in the observed run loop, with a tracker
+	loose      bool       // strands take turns because the launch would not go on otherwise
+	ref        *reference // of check mode, and where somebody looks
 	policy     *affinetrack.Policy
 	rules      *affinetrack.Table
 	stats      bool

@@ -90,6 +90,7 @@ type Launch struct {
 	Observer Observer            // may be nil
 
 	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
+	eager bool               // for tests: compact whatever may be, whatever it costs
 
 	// Progress, if set, is called as the launch begins, with a function that
 	// tells at any time how many CTAs have ended, of how many. The function it
@@ -199,17 +200,24 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	case l.Mode == Affine && policy.Ideal:
 		return nil, refuse("policy %s compares the lanes: it wants check mode", policy.Name)
 	}
-	// Affine mode has a way of its own where nobody asks what happens on it.
-	fast := l.Mode == Affine && policy == affinetrack.Policies[0] && rules == affinetrack.Rules && !l.Stats && l.Observer == nil
-	opt := lowerOptions{width: width, pack: fast || l.Mode == Vector && l.Observer == nil}
-	if lanes := min(width, l.Block.Count()); fast && lanes > fewLanes {
-		opt.affine, opt.keeps = true, reconverge.keeps
+	// In check mode, and where somebody looks at what compact execution does, the code
+	// of affine mode runs beside a reference.
+	checked := l.Mode == Check || l.Mode == Affine && (l.Stats || l.Observer != nil)
+	opt := lowerOptions{width: width, pack: l.Mode != Vector || l.Observer == nil}
+	if lanes := min(width, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.eager) {
+		opt.affine, opt.eager, opt.keeps = true, l.eager, reconverge.keeps
 		opt.tid = threadClasses(l.Block, width)
 		opt.lanes = 1 << bits.Len(uint(lanes-1))
 	}
 	code, err := m.lowered(kernelKey{fn, opt})
 	if err != nil {
 		return nil, err
+	}
+	var ref *reference
+	if checked {
+		if ref, err = m.reference(fn, opt); err != nil {
+			return nil, err
+		}
 	}
 	if err := code.setArgs(l.Args); err != nil {
 		return nil, err
@@ -239,7 +247,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.HasMapped(),
-		mode: l.Mode, reconverge: reconverge, tracks: l.Mode != Vector && !fast, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
+		mode: l.Mode, reconverge: reconverge, ref: ref, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	if l.Cooperative {
 		g.workspace = d.mem.OpenWorkspace()
@@ -266,6 +274,20 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		r.Structure = g.structure()
 	}
 	return r, err
+}
+
+// reference is what check mode runs beside a kernel's code.
+func (m *Module) reference(fn *ptx.Func, opt lowerOptions) (*reference, error) {
+	c, err := m.lowered(kernelKey{fn, opt})
+	if err != nil || c.ref != nil {
+		return c.ref, err
+	}
+	ref, err := m.lowered(kernelKey{fn, lowerOptions{width: opt.width}})
+	if err != nil {
+		return nil, err
+	}
+	c.ref = newReference(c, ref)
+	return c.ref, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.

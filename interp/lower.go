@@ -19,6 +19,7 @@ type lowerOptions struct {
 	pack  bool // let registers that are not alive together share a row
 
 	affine bool                 // for affine mode
+	eager  bool                 // … keeping compact what may be, whatever it costs
 	keeps  keeps                // when lanes that have parted are together again
 	lanes  int                  // that a warp has at most, in that launch: a power of two
 	tid    [3]affinetrack.Class // of the thread index, in the worst of the launch's warps
@@ -258,7 +259,7 @@ type lowerer struct {
 	fixups  []func()
 	guard   int32
 	src     *instr
-	folded  []code.Instr // what a launch executes once, before it begins
+	folded  []fixedInstr // what a launch executes once, before it begins
 }
 
 // virtual is the rows of one kind before allocation.

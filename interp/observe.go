@@ -63,20 +63,10 @@ type watch struct {
 	address [64]uint64
 }
 
-// blockObserved executes the instructions of a block, but those it has executed
-// already.
-func (w *warp) blockObserved(b *block) {
-	skip := int(w.skip)
-	c := w.cta
-	if c.watch == nil && (c.track == nil || c.track.counts == nil) {
-		for i := range b.insts[skip:] {
-			if w.execObserved(&b.insts[skip+i]); w.err != nil {
-				return
-			}
-		}
-		return
-	}
-	i, srcs := skip, b.srcs
+// blockObserved executes the instructions of a block, from instruction skip on, and
+// tells the observer.
+func (w *warp) blockObserved(b *block, skip int) {
+	watch, i, srcs := w.cta.watch, skip, b.srcs
 	if w.owed != 0 {
 		srcs = srcs[b.n-int(w.owed):]
 		if skip == len(b.insts) || w.src(&b.insts[skip]) != srcs[0] { // it was executed together with others
@@ -84,69 +74,59 @@ func (w *warp) blockObserved(b *block) {
 		}
 	}
 	for _, s := range srcs {
-		lanes := w.guarded(s.guard)
-		if c.track != nil {
-			c.track.begin(w, s)
-		}
-		if c.watch != nil {
-			c.watch.before(w, s, lanes)
-		}
+		watch.before(w, s, w.guarded(s.guard))
 		for ; i < len(b.insts) && int(b.insts[i].Src) == s.index; i++ {
-			in := &b.insts[i]
-			if c.watch != nil && code.Signatures[in.Op].Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
-				c.watch.access(w, in)
+			if code.Signatures[b.insts[i].Op].Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
+				watch.access(w, &b.insts[i])
 			}
-			if w.execObserved(in); w.err != nil {
+			if w.blockWide(b.insts[i : i+1]); w.err != nil {
 				return
 			}
 		}
-		if c.track != nil {
-			c.track.end(w, s, lanes)
-		}
-		if c.watch != nil {
-			c.watch.after(w, s)
-		}
+		watch.after(w, s)
 	}
-	for ; i < len(b.insts); i++ {
-		if w.execObserved(&b.insts[i]); w.err != nil {
-			return
-		}
-	}
-}
-
-// execObserved executes an instruction for all halves of the warp.
-func (w *warp) execObserved(in *code.Instr) {
-	for h := range w.files {
-		f := &w.files[h]
-		m := w.lanesOf(h, in)
-		switch t := w.cta.track; {
-		case m == 0:
-			continue
-		case t != nil:
-			t.exec(w, h, in, m)
-		default:
-			w.exec(h, f, in, m)
-		}
-		if w.err != nil {
-			return
-		}
-	}
+	w.blockWide(b.insts[i:])
 }
 
 // observeExit tells of an exit that lanes execute on the side.
 func (w *warp) observeExit(s *instr, lanes uint64) {
-	c := w.cta
 	saved := w.mask
 	w.mask = lanes
+	w.observe(s, lanes, func() {})
+	w.mask = saved
+}
+
+// observe tells of an instruction that lanes execute otherwise than in a block: do
+// gives the running strand its results.
+func (w *warp) observe(s *instr, lanes uint64, do func()) {
+	c := w.cta
+	if w.check != nil {
+		s = w.check.instrs[s.index]
+	}
 	if c.track != nil {
 		c.track.begin(w, s)
+		c.track.step.compact = false
+	}
+	if c.watch != nil {
+		w.aside(func() { c.watch.before(w, s, lanes) })
+	}
+	do()
+	if c.track != nil {
 		c.track.end(w, s, lanes)
 	}
 	if c.watch != nil {
-		c.watch.before(w, s, lanes)
-		c.watch.after(w, s)
+		w.aside(func() { c.watch.after(w, s) })
 	}
-	w.mask = saved
+}
+
+// aside calls do with the registers that observers see: those of the reference, if
+// there is one.
+func (w *warp) aside(do func()) {
+	if w.check != nil {
+		w.turn()
+		defer w.turn()
+	}
+	do()
 }
 
 // before readies the event of an instruction: its sources.

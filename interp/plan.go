@@ -142,9 +142,12 @@ func (a *analysis) how(in *node) code.How {
 // fold takes the instructions out of the code that write constants of the launch.
 func (a *analysis) fold() {
 	for b := range a.blocks {
+		kept := int32(0)
 		for i := range a.blocks[b].insts {
 			if in := &a.blocks[b].insts[i]; a.folds(in) {
-				a.folded = append(a.folded, *in)
+				a.folded = append(a.folded, fixedInstr{*in, a.fn.entry + int32(b), kept})
+			} else {
+				kept++
 			}
 		}
 		a.blocks[b].insts = slices.DeleteFunc(a.blocks[b].insts, func(in code.Instr) bool { return a.folds(&in) })
@@ -366,11 +369,13 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 	case code.Arithmetic:
 		var list []affinetrack.Class
 		pred := affinetrack.Uniform
-		for _, r := range in.reads {
-			if r.Slot == code.P {
-				pred = max(pred, a.of(r.Slot, r.Row))
-			} else {
-				list = append(list, a.of(r.Slot, r.Row))
+		for i, row := range in.Sources() {
+			switch s := in.sig.Src[i]; s {
+			case code.NoSlot:
+			case code.P:
+				pred = max(pred, a.of(s, row))
+			default:
+				list = append(list, a.of(s, row)) // constants are operands, too
 			}
 		}
 		return affinetrack.Transfer(in.sig.Rule, list, pred)
@@ -573,7 +578,7 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		for i, n := range wanted[s] {
 			extra := 0.0
 			switch {
-			case n == 0:
+			case n == 0 || a.opt.eager:
 			case n >= written[s][i]:
 				a.both[s][i] = true
 				extra = written[s][i] * costFill
@@ -610,6 +615,9 @@ func (a *analysis) comparesCompactly(in *node) bool {
 func (a *analysis) refine() {
 	a.classify()
 	cost, saved := a.settle()
+	if a.opt.eager {
+		return
+	}
 	for range 4 {
 		type row struct {
 			at    code.Row

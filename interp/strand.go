@@ -35,6 +35,7 @@ type frame struct {
 	local  int          // first word of its local memory
 	depth  int          // callers
 	last   *frame       // the last that was called from it, which a loop calls again
+	twin   *frame       // the same in the reference of check mode, and back
 }
 
 // newFrame is the frame of a function that one in w.frame calls.
@@ -44,6 +45,11 @@ func (w *warp) newFrame(b *block, target *function, local int) *frame {
 		return c
 	}
 	fr.last = &frame{fn: target, caller: fr, call: b, base: fr.base.Add(fr.fn.frame), local: local, depth: fr.depth + 1}
+	if t := fr.twin; t != nil {
+		k := w.check
+		i := slices.Index(w.cta.code.funcs, target)
+		fr.last.twin = &frame{fn: k.funcs[i], caller: t, call: &k.blocks[w.pc], base: t.base.Add(t.fn.frame), local: local, depth: t.depth + 1, twin: fr.last}
+	}
 	return fr.last
 }
 
@@ -98,6 +104,9 @@ func (w *warp) show(fr *frame) {
 	w.shown = fr
 	for h := range w.files {
 		w.files[h].Open(fr.base, fr.fn.frame)
+		if w.check != nil {
+			w.check.files[h].Open(fr.twin.base, fr.twin.fn.frame)
+		}
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"gemu/affinetrack"
 	"gemu/ptx"
 )
 
@@ -533,15 +532,10 @@ func agreeStructured(src string, in []byte, block Dim3, widths []int, skip func(
 // with what it sees in vector execution.
 func agreeEvents(m *ptx.Module, in []byte, block Dim3, width int) error {
 	want := newDigests()
-	if _, err := runStructured(m, in, block, inMode(Vector, nil), width, want); err != nil {
+	if _, err := runStructured(m, in, block, inMode("vector", Launch{Mode: Vector}), width, want); err != nil {
 		return err
 	}
-	for _, p := range affinetrack.Policies {
-		mode := Affine
-		if p.Ideal {
-			mode = Check
-		}
-		e := inMode(mode, p)
+	for _, e := range []engine{inMode("affine", Launch{Mode: Affine}), inMode("check eagerly", Launch{Mode: Check, eager: true, Stats: true})} {
 		got := newDigests()
 		got.seed = want.seed
 		if _, err := runStructured(m, in, block, e, width, got); err != nil {
@@ -556,7 +550,7 @@ func agreeEvents(m *ptx.Module, in []byte, block Dim3, width int) error {
 				at++
 			}
 			var text [2][]string
-			for i, e := range []engine{inMode(Vector, nil), e} {
+			for i, e := range []engine{inMode("vector", Launch{Mode: Vector}), e} {
 				again := newDigests()
 				again.stop = map[int]int{cta: at}
 				if _, err := runStructured(m, in, block, e, width, again); err != nil {

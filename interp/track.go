@@ -1,11 +1,10 @@
 package interp
 
-// This file executes a warp with the shadow affine register file: each
-// instruction on its compact operands where a policy and the rules of package
-// affinetrack allow, and on vectors. In check mode both are executed, and
-// every compact result, predicate, branch decision and address is compared with
-// what the lanes have. Otherwise a compact result stays compact, and rows are
-// filled (expanded) when an instruction wants the lanes.
+// This file is a policy's view of a launch, for its statistics: what a machine with a
+// shadow affine register file would hold compactly, under the rules of a policy. It
+// executes nothing. Beside each register of the reference (check.go) it keeps a tag of
+// its own; it is told of each instruction, computes what the policy's rules make of the
+// tags, and compares that with what the lanes have got.
 //
 // It follows Kim et al. 2013, section 4, with two schemes for divergence. The
 // paper's has one entry per register for the whole warp: results under divergence
@@ -16,7 +15,6 @@ package interp
 import (
 	"fmt"
 	"math/bits"
-	"unsafe"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
@@ -26,11 +24,10 @@ import (
 	"gemu/regfile"
 )
 
-// tracker is the affine machinery of a CTA's warps.
+// tracker is the tags of a CTA's warps, and what is counted of them.
 type tracker struct {
 	affinetrack.Unit
-	verify bool                 // execute vectors as well, and compare
-	counts []affinetrack.Counts // by instr.index; nil if nothing is counted
+	counts []affinetrack.Counts // by instr.index
 	lanes  []int64              // instructions by number of active lanes
 
 	step   step
@@ -39,14 +36,13 @@ type tracker struct {
 	args   affinetrack.Args   // of its rule
 }
 
-// newTracker makes the machinery for CTAs of a launch.
+// newTracker makes the tracker of a CTA.
 func newTracker(g *grid) *tracker {
-	t := &tracker{Unit: affinetrack.Unit{Policy: g.policy, Table: g.rules}, verify: g.mode == Check}
-	if g.stats {
-		t.counts = make([]affinetrack.Counts, len(g.code.instrs))
-		t.lanes = make([]int64, g.code.width+1)
+	return &tracker{
+		Unit:   affinetrack.Unit{Policy: g.policy, Table: g.rules},
+		counts: make([]affinetrack.Counts, len(g.code.instrs)),
+		lanes:  make([]int64, g.code.width+1),
 	}
-	return t
 }
 
 // step is the PTX instruction under way, for one half of the warp after the
@@ -104,10 +100,11 @@ func (t *tracker) classOf(f *regfile.File, s code.Slot, row int32, m uint32) aff
 	return affinetrack.Generic
 }
 
-// half is an instruction about to execute for half a warp.
+// half is an instruction about to execute for half a warp, in the reference.
 type half struct {
 	w    *warp
 	h    int
+	p    *pair
 	f    *regfile.File
 	in   *code.Instr
 	m    uint32 // lanes that execute
@@ -117,11 +114,11 @@ type half struct {
 }
 
 // exec executes an instruction for the lanes of m in half h.
-func (t *tracker) exec(w *warp, h int, in *code.Instr, m uint32) {
+func (t *tracker) exec(w *warp, h int, p *pair, m uint32) {
 	x := &t.half
-	*x = half{w: w, h: h, f: &w.files[h], in: in, m: m, live: uint32(w.live >> (32 * h))}
-	x.keep = t.Masked || w.mask == w.live && in.Guard == 0
-	switch code.Signatures[in.Op].Kind {
+	*x = half{w: w, h: h, p: p, f: &w.check.files[h], in: p.ref, m: m, live: uint32(w.live >> (32 * h))}
+	x.keep = t.Masked || w.mask == w.live && p.ref.Guard == 0
+	switch code.Signatures[p.ref.Op].Kind {
 	case code.Arithmetic:
 		t.arithmetic(x)
 	case code.Source:
@@ -133,26 +130,23 @@ func (t *tracker) exec(w *warp, h int, in *code.Instr, m uint32) {
 	case code.Warp:
 		t.warp(x)
 	default:
-		t.plain(x)
-		t.generic(x)
+		if x.execute() {
+			t.generic(x)
+		}
 	}
 }
 
-// vector executes the instruction on the lanes.
-func (x *half) vector() { x.w.onLanes(x.h, x.f, x.in, x.m) }
-
 // reads and writes are the rows that the instruction reads and writes.
-func (x *half) reads() []code.Row  { return x.w.cta.code.Reads(x.rows[:0], x.in) }
-func (x *half) writes() []code.Row { return x.w.cta.code.Writes(x.rows[:0], x.in) }
+func (x *half) reads() []code.Row  { return x.w.check.Reads(x.rows[:0], x.in) }
+func (x *half) writes() []code.Row { return x.w.check.Writes(x.rows[:0], x.in) }
 
-// plain executes the instruction on the lanes, with its operands expanded.
-func (t *tracker) plain(x *half) {
-	if !t.verify {
-		for _, o := range x.reads() {
-			expand(x.f, o, x.m)
-		}
-	}
-	x.vector()
+// access is the memory access of the instruction.
+func (x *half) access() *code.Access { return &x.w.check.Access[x.in.Side] }
+
+// execute executes the instruction, and reports whether that went well.
+func (x *half) execute() bool {
+	x.w.both(x.p, x.h, x.m)
+	return x.w.err == nil
 }
 
 // expand writes a compact register to the lanes of m.
@@ -183,12 +177,13 @@ func (t *tracker) generic(x *half) {
 	}
 }
 
-// finish records the result of an instruction: v if it is compact. written tells
-// that the lanes hold it as well.
-func (t *tracker) finish(x *half, d code.Row, v affinetrack.Value, ok, written bool) {
+// finish records the result of an instruction, which the lanes have: v if it is
+// compact.
+func (t *tracker) finish(x *half, d code.Row, v affinetrack.Value, ok bool) {
 	if t.Ideal {
 		// What was proved does not count, only what can be seen.
-		if v, ok = describe(x.f, d.Slot, d.Row, x.m); ok && v.Stride != 0 && (x.w.src(x.in).Form.Class == ptx.ClassFP || x.w.src(x.in).Form.Class == ptx.ClassSFU) {
+		class := x.w.src(x.in).Form.Class
+		if v, ok = describe(x.f, d.Slot, d.Row, x.m); ok && v.Stride != 0 && (class == ptx.ClassFP || class == ptx.ClassSFU) {
 			ok = false
 		}
 	}
@@ -201,40 +196,28 @@ func (t *tracker) finish(x *half, d code.Row, v affinetrack.Value, ok, written b
 	if !x.keep {
 		t.step.held = false
 		t.overwrite(x, d)
-		if !written {
-			fillRow(x.f, d, v, x.m)
-		}
 		return
 	}
 	if !t.Ideal {
-		t.write(x, d, v, written)
+		t.write(x, d, v)
 	}
 }
 
 // write makes a register compact for the lanes of m.
-func (t *tracker) write(x *half, d code.Row, v affinetrack.Value, written bool) {
-	c := shadowOf(x.f, d)
-	m := x.m
-	clean := uint32(0)
-	if written {
-		clean = m
-	}
+func (t *tracker) write(x *half, d code.Row, v affinetrack.Value) {
+	c, m := shadowOf(x.f, d), x.m
 	if !t.Masked { // the whole warp executes
-		*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: regfile.Full, Clean: clean}
-		return
+		m = regfile.Full
 	}
-	rest := c.Mask &^ m & x.live
-	switch {
+	switch rest := c.Mask &^ m & x.live; {
 	case rest == 0:
 	case c.Base == v.Base && c.Stride == v.Stride:
 		c.Mask |= m
-		c.Clean = c.Clean&^m | clean
 		return
 	default:
-		expand(x.f, d, rest)
 		t.step.expand++
 	}
-	*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m, Clean: clean}
+	*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m}
 }
 
 // overwrite records that the lanes of m hold a register's value.
@@ -244,18 +227,11 @@ func (t *tracker) overwrite(x *half, d code.Row) {
 	case d.Slot == code.P:
 		x.f.S.P[d.Row].Mask &^= x.m
 	case t.Masked:
-		c := shadowOf(x.f, d)
-		c.Mask &^= x.m
-		c.Clean &^= x.m
+		shadowOf(x.f, d).Mask &^= x.m
 	default:
 		c := shadowOf(x.f, d)
 		if c.Mask != 0 && (x.in.Guard != 0 || x.w.mask != x.w.live) {
-			// Lazy expansion: the old value stays that of the other lanes.
-			keep := c.Mask &^ x.m
-			if !t.verify {
-				expand(x.f, d, keep)
-			}
-			t.step.expand++
+			t.step.expand++ // lazy expansion: the old value stays that of the other lanes
 		}
 		*c = regfile.Compact{}
 	}
@@ -278,24 +254,21 @@ func fillRow(f *regfile.File, o code.Row, v affinetrack.Value, m uint32) {
 
 // compareRow compares a compact result with the lanes.
 func (t *tracker) compareRow(x *half, d code.Row, v affinetrack.Value) bool {
-	bad := uint32(0)
-	if d.Slot == code.Q {
-		bad = differing(&x.f.Q[d.Row], v.Base, v.Stride, x.m)
-	} else {
-		bad = differing(&x.f.R[d.Row], uint32(v.Base), uint32(v.Stride), x.m)
-	}
+	bad := notHolding(x.f, d, v, x.m)
 	if bad == 0 {
 		return true
 	}
-	lane := bits.TrailingZeros32(bad) & 31
-	got := uint64(0)
-	if d.Slot == code.Q {
-		got = x.f.Q[d.Row][lane]
-	} else {
-		got = uint64(x.f.R[d.Row][lane])
-	}
-	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, got)
+	lane := bits.TrailingZeros32(bad)
+	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, laneOf(&regfile.File{R: x.f.R, Q: x.f.Q}, d, lane))
 	return false
+}
+
+// notHolding is the lanes of m where a row does not hold a compact value.
+func notHolding(f *regfile.File, d code.Row, v affinetrack.Value, m uint32) uint32 {
+	if d.Slot == code.Q {
+		return differing(&f.Q[d.Row], v.Base, v.Stride, m)
+	}
+	return differing(&f.R[d.Row], uint32(v.Base), uint32(v.Stride), m)
 }
 
 // differing is the lanes i of m where a row does not hold base + i·stride.
@@ -348,8 +321,9 @@ func (t *tracker) arithmetic(x *half) {
 		return
 	}
 	if s.Rule != ptx.AffineSelect && !t.Ideal && !x.compact() {
-		t.plain(x)
-		t.generic(x)
+		if x.execute() {
+			t.generic(x)
+		}
 		return
 	}
 	a := &t.args
@@ -387,9 +361,11 @@ func (t *tracker) arithmetic(x *half) {
 		}
 	}
 	if generic != 0 || !knownP || t.Ideal {
-		t.plain(x)
+		if !x.execute() {
+			return
+		}
 		if t.Ideal && generic == 0 && knownP {
-			t.results(x, affinetrack.Value{}, 0, true, true)
+			t.results(x, affinetrack.Value{}, 0)
 		} else {
 			t.generic(x)
 		}
@@ -402,14 +378,13 @@ func (t *tracker) arithmetic(x *half) {
 		carry = c
 		return d
 	})
-	if !ok || t.verify {
-		t.plain(x)
-	}
-	if !ok {
+	switch {
+	case !x.execute():
+	case !ok:
 		t.generic(x)
-		return
+	default:
+		t.results(x, v, carry)
 	}
-	t.results(x, v, carry, true, t.verify)
 }
 
 // compact reports whether all that a kernel reads is compact.
@@ -432,25 +407,24 @@ func (x *half) compact() bool {
 }
 
 // results records the results of a kernel: v in its destination, and a carry.
-func (t *tracker) results(x *half, v affinetrack.Value, carry uint64, ok, written bool) {
+func (t *tracker) results(x *half, v affinetrack.Value, carry uint64) {
 	in, s := x.in, &code.Signatures[x.in.Op]
 	if s.Dst == code.P {
-		t.setPredicate(x, in.D, v.Base&1 != 0, written)
+		t.setPredicate(x, in.D, v.Base&1 != 0)
 	} else {
 		d := code.Row{Slot: s.Dst, Row: in.D}
-		if written && !t.Ideal && !t.compareRow(x, d, v) {
+		if !t.Ideal && !t.compareRow(x, d, v) {
 			return
 		}
-		t.finish(x, d, v, ok, written)
+		t.finish(x, d, v, true)
 	}
 	if s.Dst2 == code.P {
-		t.setPredicate(x, in.F, carry != 0, written)
+		t.setPredicate(x, in.F, carry != 0)
 	}
 }
 
-// setPredicate records that a predicate is the same in all lanes of m. Predicates
-// are always kept as bits too; unless they have been written, it writes them.
-func (t *tracker) setPredicate(x *half, row int32, value, written bool) {
+// setPredicate records that a predicate is the same in all lanes of m.
+func (t *tracker) setPredicate(x *half, row int32, value bool) {
 	all := uint32(0)
 	if value {
 		all = regfile.Full
@@ -461,8 +435,6 @@ func (t *tracker) setPredicate(x *half, row int32, value, written bool) {
 			t.step.compact = false
 		}
 		return
-	case !written:
-		x.f.SetP(row, x.m, all)
 	default:
 		if bad := (x.f.P[row] ^ all) & x.m; bad != 0 {
 			t.mismatch(x, bad, "the compact predicate is %v, but not in lanes %s", value, lanesList(uint64(bad)))
@@ -506,8 +478,10 @@ func (t *tracker) comparison(x *half) {
 			return d != 0
 		})
 	}
+	if !x.execute() {
+		return
+	}
 	if t.Ideal {
-		t.plain(x)
 		for _, o := range x.writes() {
 			_, same := t.predicate(f, o.Row, x.m)
 			ok = ok0 && ok1 && same
@@ -516,7 +490,6 @@ func (t *tracker) comparison(x *half) {
 		return
 	}
 	if !ok {
-		t.plain(x)
 		t.generic(x)
 		return
 	}
@@ -525,9 +498,6 @@ func (t *tracker) comparison(x *half) {
 		outcome = regfile.Full
 	}
 	wantP, wantQ := alu.Combine(outcome, c, in.Imm)
-	if t.verify {
-		t.plain(x)
-	}
 	// The results are uniform if the predicate they are combined with is, or
 	// makes no difference.
 	p0, q0 := alu.Combine(outcome, 0, in.Imm)
@@ -540,9 +510,7 @@ func (t *tracker) comparison(x *half) {
 		if d.row == code.NoRow {
 			continue
 		}
-		if !t.verify {
-			f.SetP(d.row, x.m, d.want)
-		} else if bad := (f.P[d.row] ^ d.want) & x.m; bad != 0 {
+		if bad := (f.P[d.row] ^ d.want) & x.m; bad != 0 {
 			t.mismatch(x, bad, "the comparison comes out as %v in every lane, but not in lanes %s", holds, lanesList(uint64(bad)))
 			return
 		}
@@ -560,14 +528,10 @@ func (t *tracker) source(x *half) {
 	d := x.writes()[0]
 	v, ok := x.w.sourceValue(x.h, x.in, x.m)
 	v, ok = fitSlot(v, d.Slot), ok && t.Allows(fitSlot(v, d.Slot), slotBits(d.Slot))
-	written := !ok || t.verify || t.Ideal
-	if written {
-		x.vector()
-	}
-	if ok && written && !t.Ideal && !t.compareRow(x, d, v) {
+	if !x.execute() || ok && !t.Ideal && !t.compareRow(x, d, v) {
 		return
 	}
-	t.finish(x, d, v, ok, written)
+	t.finish(x, d, v, ok)
 }
 
 func slotBits(s code.Slot) int {
@@ -588,10 +552,10 @@ func fitSlot(v affinetrack.Value, s code.Slot) affinetrack.Value {
 // address describes the address of an access, its offset left out, if it is compact;
 // a fixed address is uniform. It is compared with those of the lanes.
 func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
-	if a := x.w.access(x.in); a.Addr == code.NoSlot {
+	if a := x.access(); a.Addr == code.NoSlot {
 		ok = true
 	} else if t.Rules.Has(x.w.src(x.in).Form.Affine) {
-		if v, ok = t.value(x.f, a.Addr, x.in.A, x.m); ok && t.verify && !t.Ideal {
+		if v, ok = t.value(x.f, a.Addr, x.in.A, x.m); ok && !t.Ideal {
 			t.verifyAddresses(x, v)
 		}
 	}
@@ -604,7 +568,7 @@ func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
 
 // verifyAddresses compares compact addresses with those of the lanes.
 func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
-	a := x.w.access(x.in)
+	a := x.access()
 	first, from, _, step, ok := compactAddress(a, v, x.m)
 	base, stride := v.Base, v.Stride
 	if ok { // else it wraps, in the width of the register
@@ -627,47 +591,24 @@ func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
 	}
 	if bad != 0 {
 		i := bits.TrailingZeros32(bad)
-		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(x.w.value(code.Row{Slot: a.Addr, Row: x.in.A}, 32*x.h+i)))
+		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(laneOf(&regfile.File{R: x.f.R, Q: x.f.Q}, code.Row{Slot: a.Addr, Row: x.in.A}, i)))
 	}
 }
 
 // load executes a load. From a uniform address it loads once; the value is
 // uniform unless memory is the thread's own.
 func (t *tracker) load(x *half) {
-	w, f, a := x.w, x.f, x.w.access(x.in)
+	w, f, a := x.w, x.f, x.access()
 	v, ok := t.address(x)
 	if w.err != nil {
 		return
 	}
 	own := a.Frame || a.Space == ptx.Local || a.Space == ptx.Generic && ok && mem.InWindow(a.At(v.Base), ptx.Local)
 	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.Space == ptx.Param)
-	var values [8]uint64
-	known := false
-	switch {
-	case once:
-		p, _, _, reached := w.memoryAt(a, v, x.m)
-		if reached {
-			for i := range a.Elems {
-				values[i] = a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))
-			}
-		}
-		known = reached && !t.Ideal
-		if !known || t.verify {
-			t.plain(x)
-		}
-	case ok && !t.verify && !t.Ideal:
-		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
-			loadRows(f, a, p, first, step, x.m)
-			break
-		}
-		t.plain(x)
-	default:
-		t.plain(x)
-	}
-	if w.err != nil {
+	if !x.execute() {
 		return
 	}
-	for i, e := range a.Elems {
+	for _, e := range a.Elems {
 		if e.Slot == code.NoSlot {
 			continue
 		}
@@ -687,47 +628,14 @@ func (t *tracker) load(x *half) {
 			continue
 		}
 		t.step.data = max(t.step.data, affinetrack.Uniform)
-		u := fitSlot(affinetrack.Value{Base: values[i]}, d.Slot)
-		if !known {
-			u = firstLane(f, d, x.m)
-		}
-		written := !known || t.verify
-		if written && !t.sameEverywhere(x, d, v, u, i) {
-			if w.err != nil {
-				return
-			}
+		u := firstLane(f, d, x.m)
+		if bad := notHolding(f, d, u, x.m); bad != 0 { // another CTA has stored there meanwhile
 			t.step.compact = false
 			t.overwrite(x, d)
 			continue
 		}
-		t.finish(x, d, u, true, written)
+		t.finish(x, d, u, true)
 	}
-}
-
-// sameEverywhere compares what the lanes have loaded from a uniform address with
-// the value loaded once. If another CTA has stored there in between, which is a
-// race of the guest's, both the old and the new value are right.
-func (t *tracker) sameEverywhere(x *half, d code.Row, addr, u affinetrack.Value, i int) bool {
-	if d.Slot == code.Q && differing(&x.f.Q[d.Row], u.Base, 0, x.m) == 0 || d.Slot == code.R && differing(&x.f.R[d.Row], uint32(u.Base), 0, x.m) == 0 {
-		return true
-	}
-	a := x.w.access(x.in)
-	now := u
-	if p, _, _, ok := x.w.memoryAt(a, addr, x.m); ok && x.w.cta.grid.atomics && a.Space != ptx.Shared {
-		now = fitSlot(affinetrack.Value{Base: a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))}, d.Slot)
-	}
-	for n := x.m; n != 0; n &= n - 1 {
-		got := firstLane(x.f, d, n&-n)
-		switch got {
-		case u:
-		case now:
-			return false
-		default:
-			t.compareRow(x, d, u)
-			return false
-		}
-	}
-	return true
 }
 
 // warp executes an instruction that has one result for all lanes that name the
@@ -739,23 +647,21 @@ func (t *tracker) warp(x *half) {
 		v, known := t.value(x.f, code.R, mask, x.m)
 		ok = known && v.Uniform()
 	}
-	t.plain(x)
-	if x.w.err != nil {
+	if !x.execute() {
 		return
 	}
 	d := x.writes()[0]
 	v := firstLane(x.f, d, x.m)
-	if ok && t.verify && !t.compareRow(x, d, v) {
+	if ok && !t.compareRow(x, d, v) {
 		return
 	}
-	t.finish(x, d, v, ok, true)
+	t.finish(x, d, v, ok)
 }
 
 // store executes a store. To affine addresses it computes one.
 func (t *tracker) store(x *half) {
-	w, f, a := x.w, x.f, x.w.access(x.in)
-	v, ok := t.address(x)
-	if w.err != nil {
+	w, f, a := x.w, x.f, x.access()
+	if t.address(x); w.err != nil {
 		return
 	}
 	for _, e := range a.Elems {
@@ -763,41 +669,27 @@ func (t *tracker) store(x *half) {
 			t.step.data = max(t.step.data, t.classOf(f, e.Slot, e.Row, x.m))
 		}
 	}
-	if ok && !t.verify && !t.Ideal {
-		if p, first, step, reached := w.memoryAt(a, v, x.m); reached {
-			w.storeRows(f, a, p, first, step, x.m)
-			return
-		}
-	}
-	t.plain(x)
+	x.execute()
 }
 
 // forget records that the lanes of m have got a register's value otherwise than by
 // an instruction under way: as a result of a call, or at a barrier.
-func (w *warp) forget(f *regfile.File, o code.Row, m uint32) {
+func (t *tracker) forget(f *regfile.File, o code.Row, m uint32) {
 	switch {
 	case o.Slot == code.NoSlot || o.Row < 0:
-		return
 	case o.Slot == code.P:
 		f.S.P[o.Row].Mask &^= m
-		return
+	case t.Masked:
+		shadowOf(f, o).Mask &^= m
+	default:
+		shadowOf(f, o).Mask = 0
 	}
-	c := shadowOf(f, o)
-	if t := w.cta.track; t != nil && !t.Masked {
-		expand(f, o, ^m)
-		m = regfile.Full
-	}
-	c.Mask &^= m
-	c.Clean &^= m
 }
 
 // begin starts a PTX instruction: what its operands are is counted before it
 // changes them.
 func (t *tracker) begin(w *warp, s *instr) {
 	t.step = step{src: s, compact: true, held: true}
-	if t.counts == nil {
-		return
-	}
 	n := &t.counts[s.index]
 	t.before = *n
 	n.Execs++
@@ -806,8 +698,8 @@ func (t *tracker) begin(w *warp, s *instr) {
 	if w.mask != w.live {
 		n.Diverged++
 	}
-	for h := range w.files {
-		f := &w.files[h]
+	for h := range w.check.files {
+		f := &w.check.files[h]
 		m := uint32(w.mask >> (32 * h))
 		if s.guard != 0 {
 			m &= guardMask(f, s.guard)
@@ -820,10 +712,8 @@ func (t *tracker) begin(w *warp, s *instr) {
 
 // undo takes back that a PTX instruction has begun.
 func (t *tracker) undo(w *warp) {
-	if t.counts != nil {
-		t.counts[t.step.src.index] = t.before
-		t.lanes[bits.OnesCount64(w.mask)]--
-	}
+	t.counts[t.step.src.index] = t.before
+	t.lanes[bits.OnesCount64(w.mask)]--
 }
 
 // countRegisters counts register operands by class.
@@ -846,9 +736,6 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, list []
 // end finishes a PTX instruction: what has become of its results is counted.
 // lanes are those that have executed it.
 func (t *tracker) end(w *warp, s *instr, lanes uint64) {
-	if t.counts == nil {
-		return
-	}
 	if lanes == 0 && s.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
 		return
 	}
@@ -857,7 +744,7 @@ func (t *tracker) end(w *warp, s *instr, lanes uint64) {
 	n.Expansions += st.expand
 	for h := range w.files {
 		if m := uint32(lanes >> (32 * h)); m != 0 && s.Call == nil {
-			t.countRegisters(&n.Writes, &w.files[h], s.writes, m)
+			t.countRegisters(&n.Writes, &w.check.files[h], s.writes, m)
 		}
 	}
 	label := affinetrack.Uniform
@@ -887,11 +774,8 @@ func (t *tracker) end(w *warp, s *instr, lanes uint64) {
 // decide compares a conditional branch's compact predicate, if it has one, with
 // the lanes: taken are those for which it holds.
 func (t *tracker) decide(w *warp, b *block, taken uint64) {
-	var n *affinetrack.Counts
-	if t.counts != nil {
-		n = &t.counts[b.src.index]
-		n.Branches++
-	}
+	n := &t.counts[b.src.index]
+	n.Branches++
 	if !t.Rules.Has(ptx.AffineBranch) {
 		return
 	}
@@ -900,12 +784,12 @@ func (t *tracker) decide(w *warp, b *block, taken uint64) {
 		row, neg = -b.guard-1, true
 	}
 	decided, value := true, false
-	for h := range w.files {
+	for h := range w.check.files {
 		m := uint32(w.mask >> (32 * h))
 		if m == 0 {
 			continue
 		}
-		v, ok := t.predicate(&w.files[h], row, m)
+		v, ok := t.predicate(&w.check.files[h], row, m)
 		if !ok || h > 0 && uint32(w.mask) != 0 && v != value {
 			decided = false
 		}
@@ -914,9 +798,7 @@ func (t *tracker) decide(w *warp, b *block, taken uint64) {
 	if !decided {
 		return
 	}
-	if n != nil {
-		n.Decided++
-	}
+	n.Decided++
 	want := uint64(0)
 	if value != neg {
 		want = w.mask

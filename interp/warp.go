@@ -48,7 +48,9 @@ type warp struct {
 	id    int              // within the CTA
 	shown *frame           // the window is at its registers
 	local [2]mem.Local     // local memory: word i of all lanes of a half
+	check *check           // in check mode, and where somebody looks
 	args  affinetrack.Args // of the rule being applied
+	fast  bool             // rules may be applied in their fast forms
 }
 
 type warpState uint8
@@ -116,8 +118,10 @@ func (w *warp) execute(budget int, turn bool) {
 		w.count.laneSlots += n * lanes
 		w.count.threadInstructions += n * lanes
 		switch {
-		case w.cta.observed:
-			w.blockObserved(b)
+		case w.check != nil:
+			w.blockChecked(b, int(w.skip))
+		case w.cta.watch != nil:
+			w.blockObserved(b, int(w.skip))
 		case len(w.files) == 1:
 			w.block(insts)
 		default:
@@ -232,7 +236,7 @@ func (w *warp) finish(b *block) {
 	case termBranch:
 		taken := w.guarded(b.guard)
 		if t := w.cta.track; t != nil && b.guard != 0 {
-			if t.decide(w, b, taken); w.err != nil {
+			if t.decide(w, &w.check.blocks[w.pc], taken); w.err != nil {
 				return
 			}
 		}
@@ -295,7 +299,7 @@ func (w *warp) fan(groups []group, join int32) {
 
 // leave executes the exit, all that is in block b, of some of the active lanes.
 func (w *warp) leave(lanes uint64, b *block) {
-	if w.cta.observed {
+	if w.cta.track != nil || w.cta.watch != nil {
 		w.observeExit(b.src, lanes)
 	}
 	n := int64(bits.OnesCount64(lanes))
