@@ -85,7 +85,7 @@ type Launch struct {
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
 	Mode     Mode
-	Policy   *affinetrack.Policy // of check and affine mode; nil means the first of affinetrack.Policies
+	Policy   *affinetrack.Policy // of the statistics; nil means the first of affinetrack.Policies
 	Stats    bool                // count what structure values have, for Result.Structure; not in vector mode
 	Observer Observer            // may be nil
 
@@ -103,12 +103,12 @@ type Mode uint8
 
 // The modes.
 const (
-	// Check executes every instruction on vectors, and where a policy and the rules
-	// of package affinetrack allow on compact operands too, and compares.
+	// Check executes as Affine does and beside it on vectors, and compares.
 	Check Mode = iota
-	// Affine executes it once: on compact operands where they allow.
+	// Affine executes on compact operands where the rules of package affinetrack allow
+	// it and it pays, and on vectors elsewhere.
 	Affine
-	// Vector executes it on vectors only.
+	// Vector executes on vectors only.
 	Vector
 )
 
