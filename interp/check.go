@@ -211,6 +211,9 @@ func (w *warp) blockChecked(b *block, skip int) {
 		if skip == len(b.insts) || w.src(&b.insts[skip]) != srcs[0] { // it was executed together with others
 			srcs = srcs[1:]
 		}
+		for len(pairs) > 0 && len(srcs) > 0 && int(pairs[0].ref.Src) < srcs[0].index {
+			pairs = pairs[1:] // folded, before an instruction that is tried again
+		}
 	}
 	for _, s := range srcs {
 		lanes := uint64(0)
