@@ -257,7 +257,7 @@ func (w *warp) execChecked(p *pair) {
 		mask := uint32(w.mask >> (32 * h))
 		m := mask
 		if p.ref.Guard != 0 {
-			m &= guardMask(&k.files[h], p.ref.Guard)
+			m &= k.holding(h, p.ref.Guard)
 			if p.in != nil {
 				if got := mask & guardMask(&w.files[h], p.in.Guard); got != m {
 					w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(m)))
@@ -281,6 +281,15 @@ func (w *warp) execChecked(p *pair) {
 			return
 		}
 	}
+}
+
+// holding is the lanes where a guard of the reference lets an instruction run: it has
+// this function of its own, for guards are among what is checked.
+func (k *check) holding(h int, guard int32) uint32 {
+	if guard < 0 {
+		return ^k.files[h].P[-1-guard]
+	}
+	return k.files[h].P[guard-1]
 }
 
 // both executes an instruction in both ways for the lanes of m in half h, and compares.

@@ -32,11 +32,11 @@ type engine struct {
 func engines() []engine {
 	list := []engine{
 		inMode("vector", Launch{Mode: Vector}),
-		inMode("affine", Launch{Mode: Affine}), inMode("affine eagerly", Launch{Mode: Affine, eager: true}), inMode("affine counted", Launch{Mode: Affine, Stats: true}),
-		inMode("check", Launch{Mode: Check}), inMode("check eagerly", Launch{Mode: Check, eager: true}),
+		inMode("affine", Launch{Mode: Affine}), inMode("affine eagerly", Launch{Mode: Affine, Eager: true}), inMode("affine counted", Launch{Mode: Affine, Stats: true}),
+		inMode("check", Launch{Mode: Check}), inMode("check eagerly", Launch{Mode: Check, Eager: true}),
 	}
 	for _, r := range Reconvergers[1:] {
-		for _, as := range []Launch{{Mode: Vector}, {Mode: Affine, eager: true}, {Mode: Check, eager: true}} {
+		for _, as := range []Launch{{Mode: Vector}, {Mode: Affine, Eager: true}, {Mode: Check, Eager: true}} {
 			list = append(list, inMode(as.Mode.String(), as).under(r))
 		}
 	}
@@ -58,7 +58,7 @@ func (e engine) under(r *Reconverger) engine {
 // inMode runs launches in a mode, with the settings of the one given.
 func inMode(name string, as Launch) engine {
 	return engine{name: name, run: func(m *Module, l *Launch) error {
-		l.Mode, l.Policy, l.Stats, l.eager = as.Mode, as.Policy, as.Stats, as.eager
+		l.Mode, l.Policy, l.Stats, l.Eager = as.Mode, as.Policy, as.Stats, as.Eager
 		_, err := m.Run(context.Background(), l)
 		return err
 	}}

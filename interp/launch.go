@@ -89,8 +89,11 @@ type Launch struct {
 	Stats    bool                // count what structure values have, for Result.Structure; not in vector mode
 	Observer Observer            // may be nil
 
+	// Eager keeps whatever may be compact so, not only what pays: for trying compact
+	// execution out. Not in vector mode.
+	Eager bool
+
 	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
-	eager bool               // for tests: compact whatever may be, whatever it costs
 
 	// Progress, if set, is called as the launch begins, with a function that
 	// tells at any time how many CTAs have ended, of how many. The function it
@@ -204,8 +207,8 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	// of affine mode runs beside a reference.
 	checked := l.Mode == Check || l.Mode == Affine && (l.Stats || l.Observer != nil)
 	opt := lowerOptions{width: width, pack: l.Mode != Vector || l.Observer == nil}
-	if lanes := min(width, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.eager) {
-		opt.affine, opt.eager, opt.keeps = true, l.eager, reconverge.keeps
+	if lanes := min(width, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
+		opt.affine, opt.eager, opt.keeps = true, l.Eager, reconverge.keeps
 		opt.tid = threadClasses(l.Block, width)
 		opt.lanes = 1 << bits.Len(uint(lanes-1))
 	}

@@ -74,7 +74,7 @@ func (m *mutation) run(t *testing.T, table *affinetrack.Table) error {
 func checkedKernel(t *testing.T, body string, l *Launch) error {
 	t.Helper()
 	mod := loadBody(t, body)
-	l.Grid, l.Block, l.eager = Dim(1), Dim(32), true
+	l.Grid, l.Block, l.Eager = Dim(1), Dim(32), true
 	_, err := mod.Run(t.Context(), l)
 	return err
 }
@@ -262,7 +262,7 @@ func TestBrokenShadow(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod := loadBody(t, c.body)
-			l := &Launch{Grid: Dim(1), Block: Dim(32), eager: true}
+			l := &Launch{Grid: Dim(1), Block: Dim(32), Eager: true}
 			if _, err := mod.Run(context.Background(), l); err != nil {
 				t.Fatalf("before anything is broken: %v", err)
 			}

@@ -535,7 +535,7 @@ func agreeEvents(m *ptx.Module, in []byte, block Dim3, width int) error {
 	if _, err := runStructured(m, in, block, inMode("vector", Launch{Mode: Vector}), width, want); err != nil {
 		return err
 	}
-	for _, e := range []engine{inMode("affine", Launch{Mode: Affine}), inMode("check eagerly", Launch{Mode: Check, eager: true, Stats: true})} {
+	for _, e := range []engine{inMode("affine", Launch{Mode: Affine}), inMode("check eagerly", Launch{Mode: Check, Eager: true, Stats: true})} {
 		got := newDigests()
 		got.seed = want.seed
 		if _, err := runStructured(m, in, block, e, width, got); err != nil {

@@ -24,7 +24,8 @@ type runCmd struct {
 	Atol   float64  `help:"Absolute tolerance of --expect for floats."`
 
 	Mode   string `default:"check" enum:"check,affine,vector" help:"How instructions execute: on vectors and compactly, with every compact result compared (check, the default); compactly where possible (affine); on vectors only (vector)."`
-	Policy string `help:"Which values are compact: ${policies} (default gemu)." placeholder:"NAME"`
+	Eager  bool   `help:"Execute compactly wherever values are compact, not only where it pays: to try compact execution out."`
+	Policy string `help:"Which values are compact, for --stats: ${policies} (default gemu)." placeholder:"NAME"`
 
 	Stats bool   `help:"Print what the launch counted, and (but for --mode vector) what structure its values had."`
 	JSON  string `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
@@ -72,7 +73,7 @@ func (c *runCmd) Run(a *app) error {
 	mode := interp.Modes[c.Mode]
 	runErr := j.run(a, func(l *interp.Launch) {
 		l.Mode, l.Policy, l.Stats = mode, policy, c.Stats && mode != interp.Vector
-		l.Reconverge = interp.ReconvergerNamed(c.Reconverge)
+		l.Reconverge, l.Eager = interp.ReconvergerNamed(c.Reconverge), c.Eager
 	})
 	if len(j.results) == 0 {
 		return runErr
