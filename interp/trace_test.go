@@ -226,7 +226,7 @@ func programs(t *testing.T, widths ...int) []*corpus.Program {
 // word, how often one looks at a flag, what time it is. They leave the same memory in any order, but for
 // these kernels, where the value of the first or last thread stays.
 var (
-	inTurns = []string{"@bfs", "control/flag.ptx", "insn/atom_contention.ptx", "insn/clock.ptx", "nvcc/grid.ptx"}
+	inTurns = []string{"@bfs", "control/flag.ptx", "control/lock.ptx", "insn/atom_contention.ptx", "insn/clock.ptx", "nvcc/grid.ptx"}
 	races   = []string{"cas_once", "exch_chain"}
 )
 

@@ -1,0 +1,171 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// launchUnder runs the only kernel of a source in one CTA of 32 threads.
+func launchUnder(t *testing.T, src string, r *Reconverger, args ...int) (*Result, []uint32, error) {
+	t.Helper()
+	dev := NewDevice(Config{})
+	mod, err := dev.Load("t.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Launch{Grid: Dim(1), Block: Dim(32), Mode: Vector, Reconverge: r, MaxSteps: 1 << 22}
+	var out *Buffer
+	for _, n := range args {
+		if out, err = NewBuffer(dev, make([]uint32, n)); err != nil {
+			t.Fatal(err)
+		}
+		l.Args = append(l.Args, out)
+	}
+	result, err := mod.Run(context.Background(), l)
+	if out == nil {
+		return result, nil, err
+	}
+	return result, Slice[uint32](out), err
+}
+
+func source(t *testing.T, name string) string {
+	t.Helper()
+	src, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(src)
+}
+
+// A deadlock that no order of lanes avoids is found under every policy, before the limit.
+// Where lanes are elsewhere, policies that do not let them wait for each other say which do.
+func TestDeadlockUnderPolicies(t *testing.T) {
+	src := source(t, "../docs/deadlock.ptx")
+	for _, r := range Reconvergers {
+		_, _, err := launchUnder(t, src, r)
+		var trap *Trap
+		if !errors.As(err, &trap) || !errors.Is(err, ErrDeadlock) {
+			t.Errorf("%s: %v, want a deadlock", r.Name, err)
+			continue
+		}
+		named := strings.Contains(trap.Report(), "auto and its")
+		if lets := r.shares || r.mends; named == lets {
+			t.Errorf("%s: it names policies for lanes that wait for each other: %v\n%s", r.Name, named, trap.Report())
+		}
+	}
+}
+
+// TestLock: a lock within a warp is a deadlock under the stack, and runs under the policies
+// that its report names.
+func TestLock(t *testing.T) {
+	src := source(t, "../docs/lock.ptx")
+	for _, r := range Reconvergers {
+		_, out, err := launchUnder(t, src, r, 1)
+		switch {
+		case r.shares || r.mends:
+			if err != nil || out[0] != 32 {
+				t.Errorf("%s: %v, %d threads were counted, want 32", r.Name, err, out[0])
+			}
+		case r.Name == "stack":
+			var trap *Trap
+			if !errors.Is(err, ErrDeadlock) || !errors.As(err, &trap) || !strings.Contains(trap.Report(), "auto and its") {
+				t.Errorf("stack: %v", err)
+			}
+		}
+	}
+}
+
+// TestSplits: the counts of a branch whose ways have 2 and 3 instructions, in which all but
+// the last lane go the first; of 32 lanes, 31 and 1.
+func TestSplits(t *testing.T) {
+	const src = `.version 7.0
+.target sm_80
+.address_size 64
+.entry k()
+{
+	.reg .pred %p;
+	.reg .u32 %t;
+	mov.u32 %t, %tid.x;
+	setp.eq.u32 %p, %t, 31;
+	@%p bra last;
+	add.u32 %t, %t, 1;
+	bra meet;
+last:
+	add.u32 %t, %t, 2;
+	add.u32 %t, %t, 2;
+	add.u32 %t, %t, 2;
+meet:
+	add.u32 %t, %t, 3;
+	ret;
+}`
+	for _, r := range Reconvergers {
+		res, _, err := launchUnder(t, src, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := [...]int64{res.WarpInstructions, res.LaneSlots, res.DivergentBranches, res.Splits, res.Reconvergences}
+		if want := [...]int64{3 + 2 + 3 + 2, 3*32 + 2*31 + 3 + 2*32, 1, 1, 1}; got != want {
+			t.Errorf("%s: got %v, want %v", r.Name, got, want)
+		}
+		if res.Reconverge != r {
+			t.Errorf("%s: the result says %v", r.Name, res.Reconverge)
+		}
+	}
+}
+
+// TestSpinsForOtherWarps: a lane that spins for another warp while its own warp waits behind
+// the loop is no reason to leave the order of the stack: the counts are the same.
+func TestSpinsForOtherWarps(t *testing.T) {
+	const src = `.version 7.0
+.target sm_80
+.address_size 64
+.global .u32 flag;
+.entry k(.param .u64 out)
+{
+	.reg .pred %p, %q;
+	.reg .u32 %t, %v, %i;
+	mov.u32 %t, %tid.x;
+	setp.ne.u32 %p, %t, 0;
+	@%p bra meet;
+wait:
+	ld.volatile.global.u32 %v, [flag];
+	setp.eq.u32 %q, %v, 0;
+	@%q bra wait;
+meet:
+	setp.ne.u32 %p, %t, 32;
+	@%p bra over;
+	mov.u32 %i, 0;
+look:
+	ld.volatile.global.u32 %v, [flag];
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, 20000;
+	@%q bra look;
+	st.volatile.global.u32 [flag], 1;
+over:
+	bar.sync 0;
+	ret;
+}`
+	var counts [2]Result
+	for i, name := range []string{"stack", "auto"} {
+		dev := NewDevice(Config{})
+		mod, err := dev.Load("t.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := NewBuffer(dev, make([]uint32, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := mod.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(128), Mode: Vector, Reconverge: ReconvergerNamed(name), Args: []any{out}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		counts[i] = Result{WarpInstructions: res.WarpInstructions, LaneSlots: res.LaneSlots, Splits: res.Splits, Reconvergences: res.Reconvergences}
+	}
+	if counts[0] != counts[1] {
+		t.Errorf("under stack %+v, under auto %+v", counts[0], counts[1])
+	}
+}
