@@ -473,9 +473,9 @@ join:
 
 func TestBarrierFaults(t *testing.T) {
 	for _, c := range []struct{ code, kind, text string }{
-		{"bar.sync 16;", KindBarrier, "not in 0..15"},
-		{"bar.sync 1, 40;", KindBarrier, "multiple of the warp size"},
-		{"bar.arrive 1, 0;", KindBarrier, "multiple of the warp size"},
+		{"mov.u32 %r0, 16; bar.sync %r0;", KindBarrier, "not in 0..15"},
+		{"mov.u32 %r0, 40; bar.sync 1, %r0;", KindBarrier, "multiple of the warp size"},
+		{"mov.u32 %r0, 0; bar.arrive 1, %r0;", KindBarrier, "multiple of the warp size"},
 		{"setp.lt.u32 %p0, %t, 32; @%p0 bar.sync 0, 64; @!%p0 bar.sync 0, 96;", KindBarrier, "not 96"},
 		{"setp.lt.u32 %p0, %t, 32; @%p0 bar.sync 1; @!%p0 bar.sync 2;", KindDeadlock, "32 at bar.sync (14:32), 32 at bar.sync (14:50)"},
 		{"bar.sync 0, 96;", KindDeadlock, "waiting: 64 at bar.sync"},
