@@ -207,9 +207,9 @@ func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
 	var p unsafe.Pointer
 	if a.Space == ptx.Shared {
-		p = within(a, w.cta.sharedMem, a.Off)
+		p = a.Within(w.cta.sharedMem, a.Off)
 	} else {
-		p = atFixed(a)
+		p = a.AtFixed()
 	}
 	if p == nil {
 		w.eachLane(h, f, in, m, m)
@@ -224,24 +224,6 @@ func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			mem.FillRow(&f.Q[e.Row], v, m)
 		}
 	}
-}
-
-// atFixed is what an access to a fixed address in device memory goes to; nil if it
-// is at fault, or of elements that are no element of a row.
-func atFixed(a *code.Access) unsafe.Pointer {
-	if a.Fixed == nil {
-		return nil
-	}
-	return within(a, a.Fixed, a.Off-a.Fixed.Base)
-}
-
-// within is offset off of the memory, if the access may go there.
-func within(a *code.Access, m *mem.Allocation, off uint64) unsafe.Pointer {
-	n, request := uint64(a.Bytes), a.Request()
-	if off > m.Size || n > m.Size-off || off%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has no size
-		return nil
-	}
-	return unsafe.Add(m.Ptr, off)
 }
 
 // frameAccess loads or stores a variable of the running function's local frame.
@@ -631,12 +613,12 @@ func frameSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, b
 // stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
 // the static frame.
 func stacksave(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	base := uint64(4 * (w.frame.local + w.frame.fn.local))
+	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		v := base
-		if w.frame.fn.allocates {
-			v += uint64(f.R[w.frame.fn.taken][i])
+		if w.frame.fn.Allocates {
+			v += uint64(f.R[w.frame.fn.Taken][i])
 		}
 		if in.Op == code.Stacksave64 {
 			f.Q[in.D][i] = v
@@ -647,8 +629,8 @@ func stacksave(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 func stackrestore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	base := uint64(4 * (w.frame.local + w.frame.fn.local))
-	taken := &f.R[w.frame.fn.taken]
+	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
+	taken := &f.R[w.frame.fn.Taken]
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		v := uint64(0)
@@ -666,9 +648,9 @@ func stackrestore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 func alloca(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	base := uint64(4 * (w.frame.local + w.frame.fn.local))
+	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
 	align := in.Imm
-	taken := &f.R[w.frame.fn.taken]
+	taken := &f.R[w.frame.fn.Taken]
 	limit := 4 * uint64(w.cta.grid.stackWords)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31

@@ -137,7 +137,7 @@ func keepProved(f *regfile.File, in *code.Instr, base uint64, m uint32) {
 
 // fix computes the constants of the launch.
 func (g *grid) fix() {
-	k := &g.code.consts
+	k := &g.code.Consts
 	value := func(s code.Slot, row int32) uint64 {
 		switch s {
 		case code.R:
@@ -149,19 +149,19 @@ func (g *grid) fix() {
 		}
 		return 0
 	}
-	for i := range g.code.fixed {
-		in := &g.code.fixed[i].Instr
+	for i := range g.code.Fixed {
+		in := &g.code.Fixed[i].Instr
 		s := &code.Signatures[in.Op]
 		var v uint64
 		d := code.Row{Slot: s.Dst, Row: in.D}
 		switch s.Kind {
 		case code.Arithmetic:
 			v, _ = alu.Single[in.Op](value(s.Src[0], in.A), value(s.Src[1], in.B), value(s.Src[2], in.C), value(s.Src[3], in.E), in.Imm)
-		case code.Source:
+		case code.Read:
 			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<s.Width - 1)
 		case code.Load:
 			a := &g.code.Access[in.Side]
-			v = a.Extend(mem.LoadBits(atFixed(a), a.Size))
+			v = a.Extend(mem.LoadBits(a.AtFixed(), a.Size))
 			d = code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row}
 		}
 		k.Set(d.Slot == code.Q, d.Row, v)

@@ -30,30 +30,28 @@ type barrier struct {
 // wait is what keeps a strand from running: lanes at a barrier of the CTA, or lanes of
 // the warp that have yet to execute the same.
 type wait struct {
-	src     *instr
-	op      *barrierOp  // nil: a collective instruction
-	ref     *barrierOp  // op in the reference of check mode
-	id      int         // the barrier's
-	want    int         // as barrier.want
-	arrived bool        // the warp has arrived, and waits for others
-	in      *code.Instr // the collective instruction
-	member  uint32      // its membermask, or that of bar.warp.sync
+	src     *code.Source
+	op      *code.BarrierOp // nil: a collective instruction
+	ref     *code.Instr     // … in the reference of check mode
+	id      int             // the barrier's
+	want    int             // as barrier.want
+	arrived bool            // the warp has arrived, and waits for others
+	in      *code.Instr     // the instruction
+	member  uint32          // its membermask, or that of bar.warp.sync
 }
 
 // barrier executes bar or barrier.
-func (w *warp) barrier(b *block) {
-	m := w.guarded(b.guard)
+func (w *warp) barrier(b *code.Block) {
+	end := w.cta.code.End(b)
+	m := w.guarded(end.Guard)
 	if m == 0 {
-		w.jump(b.next)
+		w.jump(b.Next)
 		return
 	}
-	op, in := b.bar, b.src
-	if op.kind == barWarp {
-		w.warpBarrier(b, m)
-		return
-	}
+	op, in := &w.cta.code.Barriers[end.Side], w.src(end)
 	first := bits.TrailingZeros64(m)
-	uniform := func(o code.Row, what string) (uint64, bool) {
+	uniform := func(row int32, what string) (uint64, bool) {
+		o := code.Row{Slot: code.R, Row: row}
 		v := w.value(o, first)
 		if o.Row < 0 { // a constant
 			return v, true
@@ -66,7 +64,7 @@ func (w *warp) barrier(b *block) {
 		}
 		return v, true
 	}
-	id, ok := uniform(op.id, "barrier number")
+	id, ok := uniform(end.A, "barrier number")
 	if !ok {
 		return
 	}
@@ -75,30 +73,30 @@ func (w *warp) barrier(b *block) {
 		return
 	}
 	want := 0
-	if op.count.Slot != code.NoSlot {
-		n, ok := uniform(op.count, "thread count")
+	if end.B != code.NoRow {
+		n, ok := uniform(end.B, "thread count")
 		if !ok {
 			return
 		}
-		width := uint64(w.cta.code.width)
+		width := uint64(w.cta.code.Width)
 		if n == 0 || n%width != 0 {
 			w.fail(in, m, ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", ErrBarrier, n, width)
 			return
 		}
 		want = int(n / width)
 	}
-	why := wait{src: in, op: op, id: int(id), want: want}
+	why := wait{src: in, in: end, op: op, id: int(id), want: want}
 	if w.check != nil {
-		why.ref = w.check.blocks[w.pc].bar
+		why.ref = w.check.End(b)
 	}
 	alone := m == w.live && len(w.others) == 0
-	w.leaveWaiting(m, b.next, why)
+	w.leaveWaiting(m, b.Next, why)
 	if alone { // nobody is to run first
 		w.state = atBarrier
 		w.arrive(&w.cta.barriers[id])
 		return
 	}
-	w.goOn(b.next)
+	w.goOn(b.Next)
 }
 
 // leaveWaiting makes lanes of the running strand one that waits, before block pc.
@@ -141,14 +139,21 @@ func (w *warp) goOn(pc int32) {
 }
 
 // warpBarrier executes bar.warp.sync for the lanes of m.
-func (w *warp) warpBarrier(b *block, m uint64) {
-	mask := func(lane int) uint32 { return uint32(w.value(b.bar.id, lane)) }
-	complete := b.bar.id.Row < 0 && mask(0)&uint32(w.live) == uint32(m) // one mask, and all are here
+func (w *warp) warpBarrier(b *code.Block) {
+	end := w.cta.code.End(b)
+	m := w.guarded(end.Guard)
+	if m == 0 {
+		w.jump(b.Next)
+		return
+	}
+	src, member := w.src(end), code.Row{Slot: code.R, Row: end.A}
+	mask := func(lane int) uint32 { return uint32(w.value(member, lane)) }
+	complete := end.A < 0 && mask(0)&uint32(w.live) == uint32(m) // one mask, and all are here
 	if !complete {
 		absent := uint32(0)
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
-			if !w.member(b.src, lane, mask(lane)) {
+			if !w.member(src, lane, mask(lane)) {
 				return
 			}
 			absent |= mask(lane) & uint32(w.live&^m)
@@ -156,7 +161,7 @@ func (w *warp) warpBarrier(b *block, m uint64) {
 		complete = absent == 0
 	}
 	if complete {
-		w.jump(b.next)
+		w.jump(b.Next)
 		return
 	}
 	for rest := m; rest != 0; {
@@ -168,10 +173,10 @@ func (w *warp) warpBarrier(b *block, m uint64) {
 			}
 		}
 		rest &^= lanes
-		w.leaveWaiting(lanes, b.next, wait{src: b.src, op: b.bar, member: member})
+		w.leaveWaiting(lanes, b.Next, wait{src: src, in: end, op: &w.cta.code.Barriers[end.Side], member: member})
 	}
 	w.meetings()
-	w.goOn(b.next)
+	w.goOn(b.Next)
 }
 
 // patient reports whether lanes may go on past where they meet those that wait: a
@@ -179,7 +184,7 @@ func (w *warp) warpBarrier(b *block, m uint64) {
 // otherwise.
 func (w *warp) patient() bool {
 	for i := range w.others {
-		if b := w.others[i].wait; b != nil && (b.op == nil || !b.op.aligned) {
+		if b := w.others[i].wait; b != nil && (b.op == nil || !b.op.Aligned) {
 			return true
 		}
 	}
@@ -191,7 +196,7 @@ func (w *warp) patient() bool {
 func (w *warp) judge() {
 	w.state = atBarrier
 	for i := range w.others {
-		if b := w.others[i].wait; b.op == nil || b.op.kind == barWarp {
+		if b := w.others[i].wait; b.op == nil || b.op.Kind == code.BarWarp {
 			w.resume(w.take(i))
 			w.missing(b.src, uint32(w.mask), b.member&uint32(w.live)&^w.gathered(b)&^uint32(w.mask), b.member)
 			return
@@ -200,7 +205,7 @@ func (w *warp) judge() {
 	first := w.others[0].wait
 	for i := range w.others {
 		b := w.others[i].wait
-		if b.op.aligned && w.atSource(b.src) != w.live {
+		if b.op.Aligned && w.atSource(b.src) != w.live {
 			w.resume(w.take(i))
 			away := w.live &^ w.mask &^ w.atSource(b.src)
 			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(w.live&^away), w.id, lanesList(away))
@@ -215,7 +220,7 @@ func (w *warp) judge() {
 }
 
 // atSource is the lanes that wait at an instruction.
-func (w *warp) atSource(src *instr) uint64 {
+func (w *warp) atSource(src *code.Source) uint64 {
 	m := uint64(0)
 	for i := range w.others {
 		if b := w.others[i].wait; b != nil && b.src == src {
@@ -241,20 +246,20 @@ func (w *warp) arrive(bar *barrier) {
 		if i == 0 {
 			bar.arrived++
 		}
-		if b.op.kind == barArrive {
+		if b.op.Kind == code.BarArrive {
 			w.wake(at)
 			continue
 		}
 		waits, b.arrived = true, true
-		if b.op.kind < barPopc {
+		if b.op.Kind < code.BarPopc {
 			continue
 		}
 		w.show(at.frame)
 		p := uint64(0)
 		for h := range w.files {
-			p |= uint64(w.files[h].SrcP(b.op.pred)) << (32 * h)
+			p |= uint64(w.files[h].SrcP(b.in.C)) << (32 * h)
 		}
-		if b.op.neg {
+		if b.op.Neg {
 			p = ^p
 		}
 		p &= at.mask
@@ -276,7 +281,7 @@ func (c *cta) threadCount(warps int) string {
 	if warps == 0 {
 		return "all"
 	}
-	return fmt.Sprint(warps * c.code.width)
+	return fmt.Sprint(warps * c.code.Width)
 }
 
 // complete lets the warps at a barrier go on once enough have arrived.
@@ -314,34 +319,34 @@ func (c *cta) complete(bar *barrier) {
 // conclude writes the result of bar.red.
 func (w *warp) conclude(at *strand, bar *barrier) {
 	b := at.wait
-	if b.op.kind < barPopc || b.op.dst == code.NoRow {
+	if b.op.Kind < code.BarPopc || b.in.D == code.NoRow {
 		return
 	}
 	w.show(at.frame)
-	w.tell(b.op, bar, at.mask)
+	w.tell(b.in, b.op, bar, at.mask)
 	if w.check != nil {
 		w.turn()
-		w.tell(b.ref, bar, at.mask)
+		w.tell(b.ref, b.op, bar, at.mask)
 		w.turn()
 	}
 }
 
 // tell gives lanes the result of bar.red.
-func (w *warp) tell(op *barrierOp, bar *barrier, lanes uint64) {
+func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint64) {
 	for h := range w.files {
 		f := &w.files[h]
 		m := uint32(lanes >> (32 * h))
-		d := code.Row{Slot: code.P, Row: op.dst}
-		if op.kind == barPopc {
+		d := code.Row{Slot: code.P, Row: in.D}
+		if op.Kind == code.BarPopc {
 			d.Slot = code.R
 		}
 		if f.S != nil {
 			w.forget(f, d, m)
 		}
 		switch {
-		case op.kind == barPopc:
+		case op.Kind == code.BarPopc:
 			mem.FillRow(&f.R[d.Row], uint32(bar.popc), m)
-		case op.kind == barAnd && bar.all || op.kind == barOr && bar.any:
+		case op.Kind == code.BarAnd && bar.all || op.Kind == code.BarOr && bar.any:
 			f.SetP(d.Row, m, regfile.Full)
 		default:
 			f.SetP(d.Row, m, 0)
@@ -383,7 +388,7 @@ func (c *cta) deadlock() *Trap {
 			}
 			place := fmt.Sprintf("at barrier %d, %s:%s", b.id, c.code.mod.Name, b.src.Pos)
 			if b.arrived {
-				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.width, c.wanted(&c.barriers[b.id])), i)
+				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.Width, c.wanted(&c.barriers[b.id])), i)
 			} else {
 				note(fmt.Sprintf("with lanes %s %s", lanesList(at.mask), place), i)
 			}
@@ -410,5 +415,5 @@ func (c *cta) wanted(bar *barrier) string {
 	if bar.want == 0 {
 		return fmt.Sprintf("all %d", c.grid.threads)
 	}
-	return fmt.Sprint(bar.want * c.code.width)
+	return fmt.Sprint(bar.want * c.code.Width)
 }

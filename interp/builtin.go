@@ -15,13 +15,6 @@ import (
 	"gemu/regfile"
 )
 
-var builtins = map[string]code.Op{
-	"vprintf":      code.Vprintf,
-	"malloc":       code.Malloc,
-	"free":         code.Free,
-	"__assertfail": code.AssertFail,
-}
-
 // argument reads argument i of a builtin call for a lane; 0 if there is none.
 func (w *warp) argument(h int, f *regfile.File, in *code.Instr, i, lane int) uint64 {
 	args := w.cta.code.Calls[in.Side].Args

@@ -14,22 +14,23 @@ import (
 const frameWords = 4
 
 // call executes a call for the lanes of the guard.
-func (w *warp) call(b *block) {
-	m := w.guarded(b.guard)
+func (w *warp) call(b *code.Block) {
+	end := w.cta.code.End(b)
+	m := w.guarded(end.Guard)
 	if m == 0 {
-		w.jump(b.next)
+		w.jump(b.Next)
 		return
 	}
-	site := b.call
-	target := site.target
-	if target == nil {
+	callee := w.cta.code.Calls[end.Side].Target
+	if callee < 0 {
+		pointer := code.Row{Slot: end.Op.Signature().Src[0], Row: end.A}
 		var groups []group // pc stands for the function here
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
-			addr := w.value(site.pointer, lane)
+			addr := w.value(pointer, lane)
 			i := w.cta.code.functionAt(addr)
 			if i < 0 {
-				w.fail(b.src, 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
+				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
 				return
 			}
 			groups = gather(groups, int32(i), 1<<lane)
@@ -38,13 +39,14 @@ func (w *warp) call(b *block) {
 			w.callApart(b, m, groups)
 			return
 		}
-		target = w.cta.code.funcs[groups[0].pc]
+		callee = groups[0].pc
 	}
-	if target.err != nil {
-		w.err = target.err
+	target := w.cta.code.Funcs[callee]
+	if target.Err != nil {
+		w.err = target.Err
 		return
 	}
-	if w.frame.fn.allocates { // the lanes' frames may begin at different places
+	if w.frame.fn.Allocates { // the lanes' frames may begin at different places
 		var groups []group // pc stands for the place here
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
@@ -60,21 +62,21 @@ func (w *warp) call(b *block) {
 
 // callApart lets each group of the lanes of m make the call by itself; they meet
 // behind it.
-func (w *warp) callApart(b *block, m uint64, groups []group) {
+func (w *warp) callApart(b *code.Block, m uint64, groups []group) {
 	calls := make([]group, len(groups))
 	for i, g := range groups {
 		calls[i] = group{w.pc, g.mask}
 	}
 	if off := w.mask &^ m; off != 0 {
-		calls = append(calls, group{b.next, off})
+		calls = append(calls, group{b.Next, off})
 	}
-	w.fan(calls, b.next)
+	w.fan(calls, b.Next)
 }
 
 // functionAt is the index of the function with a code address, -1 if none has.
 func (c *prepared) functionAt(addr uint64) int {
-	for i, f := range c.funcs {
-		if f.codeAddr == addr && !f.fn.Entry {
+	for i, f := range c.Funcs {
+		if f.Addr == addr && !f.Entry {
 			return i
 		}
 	}
@@ -121,57 +123,57 @@ func (w *warp) savePlaces(places []code.Place, m uint64) (rows [2][]savedRow) {
 
 // enter begins the execution of a function by the lanes of m. Lanes that are elsewhere
 // may have a window and a local frame in the same place: only columns of m change.
-func (w *warp) enter(b *block, target *function, m uint64) {
+func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 	fr := w.newFrame(b, target, w.frameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
 	// What a frame costs the thread's stack: its local memory, and its
 	// registers, which a real machine would have to save there.
 	limit := w.cta.grid.stackWords
-	if fr.local+target.local+fr.depth*(frameWords+target.frame.R+2*target.frame.Q) > limit {
-		w.fail(b.src, m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.fn.Name, fr.depth, 4*limit)
+	if fr.local+target.Local+fr.depth*(frameWords+target.Frame.R+2*target.Frame.Q) > limit {
+		w.fail(w.src(w.cta.code.End(b)), m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.Name, fr.depth, 4*limit)
 		return
 	}
-	w.growLocal(fr.local + target.local)
-	args, other := w.savePlaces(b.call.Args, m), w.above(fr.base)
+	w.growLocal(fr.local + target.Local)
+	args, other := w.savePlaces(w.cta.code.site(b).Args, m), w.above(fr.base)
 	var copied [2][]savedRow // of the reference
 	var others uint64
 	if w.check != nil {
 		w.turn()
 		others = w.above(fr.twin.base)
-		copied = w.savePlaces(w.cta.code.blocks[w.pc].call.Args, m)
+		copied = w.savePlaces(w.cta.code.site(b).Args, m)
 		w.turn()
 	}
 	if m != w.mask {
 		w.count.splits++
 	}
-	caller, site := w.frame, b.call
+	caller, site := w.frame, w.cta.code.site(b)
 	w.rc.enter(w, fr, m)
 	for h := range w.files {
 		w.cleanLocal(h, fr, uint32(m>>(32*h)))
 		w.cleanWindow(h, target, uint32(m>>(32*h)), uint32(other>>(32*h)))
 	}
-	w.transfer(m, site.Args, caller.local, args, target.params, fr.local)
+	w.transfer(m, site.Args, caller.local, args, target.Formals, fr.local)
 	if w.check != nil {
 		w.turn()
 		for h := range w.files {
 			w.cleanWindow(h, w.frame.fn, uint32(m>>(32*h)), uint32(others>>(32*h)))
 		}
-		w.transfer(m, w.frame.call.call.Args, caller.local, copied, w.frame.fn.params, fr.local)
+		w.transfer(m, w.cta.code.site(b).Args, caller.local, copied, w.frame.fn.Formals, fr.local)
 		w.turn()
 	}
 }
 
 // frameAbove is where the frame of a function begins that the lane calls now, in words.
-func (w *warp) frameAbove(lane int, fn *function) int {
-	top := w.frame.local + w.frame.fn.local
-	if w.frame.fn.allocates {
-		top += int(w.files[lane/32].R[w.frame.fn.taken][lane%32]+3) / 4
+func (w *warp) frameAbove(lane int, fn *code.Func) int {
+	top := w.frame.local + w.frame.fn.Local
+	if w.frame.fn.Allocates {
+		top += int(w.files[lane/32].R[w.frame.fn.Taken][lane%32]+3) / 4
 	}
-	return (top + fn.align - 1) / fn.align * fn.align
+	return (top + fn.Align - 1) / fn.Align * fn.Align
 }
 
 // cleanLocal clears the local frame of a function for the lanes of m of a half.
 func (w *warp) cleanLocal(h int, fr *frame, m uint32) {
-	local := w.local[h][fr.local : fr.local+fr.fn.local]
+	local := w.local[h][fr.local : fr.local+fr.fn.Local]
 	if m == uint32(w.live>>(32*h)) {
 		clear(local)
 	} else {
@@ -184,10 +186,10 @@ func (w *warp) cleanLocal(h int, fr *frame, m uint32) {
 // cleanWindow readies the window of a function for the lanes of m of a half: rows that
 // may be read before they are written are cleared, and nothing is compact. Lanes of
 // other have registers in the same rows.
-func (w *warp) cleanWindow(h int, fn *function, m, other uint32) {
+func (w *warp) cleanWindow(h int, fn *code.Func, m, other uint32) {
 	f := &w.files[h]
 	if other == 0 {
-		fn.zero(f)
+		zero(fn, f)
 		if f.S != nil {
 			clear(f.S.R)
 			clear(f.S.Q)
@@ -195,14 +197,15 @@ func (w *warp) cleanWindow(h int, fn *function, m, other uint32) {
 		}
 		return
 	}
-	for _, r := range fn.zeroR {
-		mem.FillRow(&f.R[r], 0, m)
-	}
-	for _, r := range fn.zeroQ {
-		mem.FillRow(&f.Q[r], 0, m)
-	}
-	for _, r := range fn.zeroP {
-		f.SetP(r, m, 0)
+	for _, r := range fn.Zero {
+		switch r.Slot {
+		case code.R:
+			mem.FillRow(&f.R[r.Row], 0, m)
+		case code.Q:
+			mem.FillRow(&f.Q[r.Row], 0, m)
+		case code.P:
+			f.SetP(r.Row, m, 0)
+		}
 	}
 	if f.S == nil {
 		return
@@ -224,7 +227,7 @@ func (w *warp) above(base regfile.Size) (m uint64) {
 		if w.turned() {
 			fr = fr.twin
 		}
-		end := fr.base.Add(fr.fn.frame)
+		end := fr.base.Add(fr.fn.Frame)
 		return end.R > base.R || end.Q > base.Q || end.P > base.P
 	}
 	for i := range w.others {
@@ -241,36 +244,41 @@ func (w *warp) above(base regfile.Size) (m uint64) {
 	return m
 }
 
-// zero clears the rows that may be read before they are written.
-func (fn *function) zero(f *regfile.File) {
-	for _, r := range fn.zeroR {
-		f.R[r] = regfile.Row32{}
-	}
-	for _, r := range fn.zeroQ {
-		f.Q[r] = regfile.Row64{}
-	}
-	for _, r := range fn.zeroP {
-		f.P[r] = 0
+// zero clears the rows of a function that may be read before they are written.
+func zero(fn *code.Func, f *regfile.File) {
+	for _, r := range fn.Zero {
+		switch r.Slot {
+		case code.R:
+			f.R[r.Row] = regfile.Row32{}
+		case code.Q:
+			f.Q[r.Row] = regfile.Row64{}
+		case code.P:
+			f.P[r.Row] = 0
+		}
 	}
 }
+
+// site is the call that ends a block.
+func (c *prepared) site(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
 
 // leaveFrame returns the running strand to its caller: results go from the callee's
 // places to the caller's.
 func (w *warp) leaveFrame() {
 	callee, c := w.frame, w.strand
-	c.frame, c.pc, c.late = callee.caller, callee.call.next, false
-	rets := w.savePlaces(callee.fn.rets, c.mask)
+	site := w.cta.code.site(callee.call)
+	c.frame, c.pc, c.late = callee.caller, callee.call.Next, false
+	rets := w.savePlaces(callee.fn.Results, c.mask)
 	var copied [2][]savedRow // of the reference
 	if w.check != nil {
 		w.turn()
-		copied = w.savePlaces(callee.twin.fn.rets, c.mask)
+		copied = w.savePlaces(callee.twin.fn.Results, c.mask)
 		w.turn()
 	}
 	w.resume(c)
-	w.transfer(c.mask, callee.fn.rets, callee.local, rets, callee.call.call.Rets, c.frame.local)
+	w.transfer(c.mask, callee.fn.Results, callee.local, rets, site.Rets, c.frame.local)
 	if w.check != nil {
 		w.turn()
-		w.transfer(c.mask, callee.twin.fn.rets, callee.local, copied, callee.twin.call.call.Rets, c.frame.local)
+		w.transfer(c.mask, callee.twin.fn.Results, callee.local, copied, w.cta.code.site(callee.call).Rets, c.frame.local)
 		w.turn()
 	}
 	w.jump(c.pc)
@@ -356,12 +364,12 @@ func (w *warp) growLocal(words int) {
 // localTop is the number of words of local memory that the running strand has in use.
 func (w *warp) localTop() int {
 	fn := w.frame.fn
-	top := w.frame.local + fn.local
-	if fn.allocates {
+	top := w.frame.local + fn.Local
+	if fn.Allocates {
 		most := uint32(0)
 		for m := w.mask; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			most = max(most, w.files[lane/32].R[fn.taken][lane%32])
+			most = max(most, w.files[lane/32].R[fn.Taken][lane%32])
 		}
 		top += int(most+3) / 4
 	}

@@ -53,24 +53,23 @@ type ending struct {
 
 // newReference matches a kernel's code with its reference.
 func newReference(c, ref *prepared) *reference {
-	r := &reference{prepared: ref, pairs: make([][]pair, len(c.blocks)), ends: make([]ending, len(c.blocks))}
-	fixed := c.fixed
-	for i := range c.blocks {
-		b, rb := &c.blocks[i], &ref.blocks[i]
-		next := 0 // of b.insts
-		for j := range rb.insts {
-			p := pair{ref: &rb.insts[j]}
-			var from *code.Instr
-			if len(fixed) > 0 && int(fixed[0].block) == i && int(fixed[0].index) == next {
-				from, fixed = &fixed[0].Instr, fixed[1:]
-			} else {
-				p.in = &b.insts[next]
-				from, next = p.in, next+1
+	r := &reference{prepared: ref, pairs: make([][]pair, len(c.Blocks)), ends: make([]ending, len(c.Blocks))}
+	fixed := 0
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		for pc := b.First; pc <= b.Last; pc++ {
+			for ; fixed < len(c.Fixed) && c.Fixed[fixed].Before == pc; fixed++ {
+				p := pair{ref: &ref.Fixed[fixed].Instr}
+				p.reads, p.writes = c.operands(&c.Fixed[fixed].Instr, ref, p.ref)
+				r.pairs[i] = append(r.pairs[i], p)
 			}
-			p.reads, p.writes = c.operands(from, ref, p.ref)
-			r.pairs[i] = append(r.pairs[i], p)
+			if pc < b.Last {
+				p := pair{in: &c.Instrs[pc], ref: &ref.Instrs[pc]}
+				p.reads, p.writes = c.operands(p.in, ref, p.ref)
+				r.pairs[i] = append(r.pairs[i], p)
+			}
 		}
-		r.ends[i] = endingOf(c, b, rb)
+		r.ends[i] = endingOf(c, b, ref)
 	}
 	return r
 }
@@ -78,94 +77,42 @@ func newReference(c, ref *prepared) *reference {
 // operands pairs the rows that an instruction reads and writes with those of its
 // reference.
 func (c *prepared) operands(in *code.Instr, ref *prepared, rin *code.Instr) (reads, writes []rowPair) {
-	s := in.Op.Signature()
-	add := func(list *[]rowPair, slot code.Slot, row, rrow int32) {
-		if slot != code.NoSlot && rrow >= 0 {
-			*list = append(*list, rowPair{code.Row{Slot: slot, Row: row}, code.Row{Slot: slot, Row: rrow}})
-		}
-	}
-	rows, rrows := in.Sources(), rin.Sources()
-	for i, slot := range s.Src {
-		if !s.Compare || i < 2 || in.Imm != 0 {
-			add(&reads, slot, rows[i], rrows[i])
-		}
-	}
-	add(&writes, s.Dst, in.D, rin.D)
-	add(&writes, s.Dst2, in.F, rin.F)
-	elems := func(list *[]rowPair, a, b []code.Elem, size int) {
-		for i := range a {
-			add(list, a[i].Slot, a[i].Row, b[i].Row)
-			if size == 16 {
-				add(list, a[i].Slot, a[i].High, b[i].High)
-			}
-		}
-	}
-	switch s.Side {
-	case code.AccessSide:
-		a, ra := &c.Access[in.Side], &ref.Access[rin.Side]
-		add(&reads, a.Addr, in.A, rin.A)
-		if a.Atom != nil {
-			elems(&reads, a.Atom.B, ra.Atom.B, a.Size)
-			elems(&reads, a.Atom.C, ra.Atom.C, a.Size)
-		}
-		if a.Store {
-			elems(&reads, a.Elems, ra.Elems, a.Size)
-		} else {
-			elems(&writes, a.Elems, ra.Elems, a.Size)
-		}
-	case code.CallSide:
-		reads = append(reads, pairPlaces(c.Calls[in.Side].Args, ref.Calls[rin.Side].Args)...)
-		writes = append(writes, pairPlaces(c.Calls[in.Side].Rets, ref.Calls[rin.Side].Rets)...)
-	}
-	return reads, writes
+	return pairRows(c.Operands(nil, in), ref.Operands(nil, rin)), pairRows(c.Results(nil, in), ref.Results(nil, rin))
 }
 
-// pairPlaces pairs those places that are registers.
-func pairPlaces(list, ref []code.Place) []rowPair {
+// pairRows pairs rows, constants of the reference left out.
+func pairRows(list, ref []code.Row) []rowPair {
 	var pairs []rowPair
-	for i, p := range list {
-		if p.Slot != code.NoSlot && ref[i].Row >= 0 {
-			pairs = append(pairs, rowPair{code.Row{Slot: p.Slot, Row: p.Row}, code.Row{Slot: p.Slot, Row: ref[i].Row}})
+	for i, o := range list {
+		if o.Slot != code.NoSlot && ref[i].Row >= 0 {
+			pairs = append(pairs, rowPair{o, ref[i]})
 		}
 	}
 	return pairs
 }
 
 // endingOf lists what the end of a block reads.
-func endingOf(c *prepared, b, rb *block) ending {
+func endingOf(c *prepared, b *code.Block, ref *prepared) ending {
 	var e ending
-	if b.guard != 0 {
-		p, _ := code.GuardRow(b.guard)
-		rp, _ := code.GuardRow(rb.guard)
+	end, rend := c.End(b), ref.End(b)
+	if end.Guard != 0 {
+		p, _ := code.GuardRow(end.Guard)
+		rp, _ := code.GuardRow(rend.Guard)
 		e.guard = []rowPair{{code.Row{Slot: code.P, Row: p}, code.Row{Slot: code.P, Row: rp}}}
 	}
-	add := func(o, ro code.Row) {
-		if o.Slot != code.NoSlot && ro.Row >= 0 {
-			e.reads = append(e.reads, rowPair{o, ro})
-		}
-	}
-	switch b.term {
-	case termIndex:
-		add(b.index, rb.index)
-	case termCall:
-		add(b.call.pointer, rb.call.pointer)
-		e.reads = append(e.reads, pairPlaces(b.call.Args, rb.call.Args)...)
-	case termBarrier:
-		add(b.bar.id, rb.bar.id)
-		add(b.bar.count, rb.bar.count)
-		if b.bar.kind >= barPopc {
-			add(code.Row{Slot: code.P, Row: b.bar.pred}, code.Row{Slot: code.P, Row: rb.bar.pred})
-		}
-	case termPop:
-		e.reads = pairPlaces(b.fn.rets, rb.fn.rets)
+	e.reads, _ = c.operands(end, ref, rend)
+	if end.Op == code.Pop {
+		fn, rfn := c.Funcs[b.Func], ref.Funcs[b.Func]
+		e.reads = pairRows(code.PlaceRows(nil, fn.Results), code.PlaceRows(nil, rfn.Results))
 	}
 	return e
 }
 
-// find is the pair of an instruction of a block.
-func (r *reference) find(block int32, in *code.Instr) *pair {
-	for i := range r.pairs[block] {
-		if p := &r.pairs[block][i]; p.in == in {
+// find is the pair of an instruction of the block that pc is in.
+func (r *reference) find(pc int32, in *code.Instr) *pair {
+	block := r.pairs[r.Index(r.Block(pc))]
+	for i := range block {
+		if p := &block[i]; p.in == in {
 			return p
 		}
 	}
@@ -186,12 +133,12 @@ type check struct {
 	before   [32][]byte // bytes at the addresses of lanes that do not store
 }
 
-// blockChecked executes instructions of a block in both ways, from instruction skip of
-// the code that is checked on.
-func (w *warp) blockChecked(b *block, skip int) {
+// blockChecked executes instructions of a block in both ways, but those it has executed
+// already.
+func (w *warp) blockChecked(b *code.Block) {
 	c, k := w.cta, w.check
-	pairs := k.pairs[w.pc]
-	for n := 0; skip > 0 && n < skip; pairs = pairs[1:] {
+	pairs := k.pairs[c.code.Index(b)]
+	for n := b.First; n < w.pc; pairs = pairs[1:] {
 		if pairs[0].in != nil {
 			n++
 		}
@@ -205,28 +152,20 @@ func (w *warp) blockChecked(b *block, skip int) {
 		w.checkEnd(b)
 		return
 	}
-	srcs := b.srcs
-	if w.owed != 0 {
-		srcs = srcs[b.n-int(w.owed):]
-		if skip == len(b.insts) || w.src(&b.insts[skip]) != srcs[0] { // it was executed together with others
-			srcs = srcs[1:]
-		}
-		for len(pairs) > 0 && len(srcs) > 0 && int(pairs[0].ref.Src) < srcs[0].index {
-			pairs = pairs[1:] // folded, before an instruction that is tried again
-		}
+	first := w.firstSource(b)
+	for len(pairs) > 0 && pairs[0].ref.Src < first {
+		pairs = pairs[1:] // folded, before an instruction that is tried again
 	}
-	for _, s := range srcs {
-		lanes := uint64(0)
-		if c.track != nil || c.watch != nil {
-			lanes = w.guarded(s.guard)
-		}
+	for i := first; i < b.Sources.End; i++ {
+		s := &k.Sources[i]
+		lanes := w.guarded(c.code.Sources[i].Guard)
 		if c.track != nil {
-			c.track.begin(w, k.instrs[s.index])
+			c.track.begin(w, s)
 		}
 		if c.watch != nil {
-			w.aside(func() { c.watch.before(w, w.cta.code.instrs[s.index], lanes) })
+			w.aside(func() { c.watch.before(w, s, lanes) })
 		}
-		for ; len(pairs) > 0 && int(pairs[0].ref.Src) == s.index; pairs = pairs[1:] {
+		for ; len(pairs) > 0 && pairs[0].ref.Src == i; pairs = pairs[1:] {
 			p := &pairs[0]
 			if c.watch != nil && p.ref.Op.Signature().Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
 				w.aside(func() { c.watch.access(w, p.ref) })
@@ -236,15 +175,10 @@ func (w *warp) blockChecked(b *block, skip int) {
 			}
 		}
 		if c.track != nil {
-			c.track.end(w, k.instrs[s.index], lanes)
+			c.track.end(w, s, lanes)
 		}
 		if c.watch != nil {
-			w.aside(func() { c.watch.after(w, w.cta.code.instrs[s.index]) })
-		}
-	}
-	for i := range pairs {
-		if w.execChecked(&pairs[i]); w.err != nil {
-			return
+			w.aside(func() { c.watch.after(w, s) })
 		}
 	}
 	w.checkEnd(b)
@@ -580,7 +514,7 @@ func (w *warp) held(f *regfile.File, o code.Row, m uint32) (affinetrack.Value, b
 
 // mismatch stops the warp: compact execution went wrong.
 func (w *warp) mismatch(p *pair, h int, lanes uint32, format string, args ...any) {
-	src := w.cta.code.instrs[p.ref.Src]
+	src := &w.cta.code.Sources[p.ref.Src]
 	t := w.fail(src, uint64(lanes)<<(32*h), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, p.ref.Op.Signature().Rule, src.Text}, args...)...)
 	g := &w.check.files[h]
 	for i := range p.reads {
@@ -856,17 +790,17 @@ func (w *warp) overwrites(h, lane, i int, m uint32, a *code.Access) bool {
 }
 
 // checkEnd compares what decides how a block ends.
-func (w *warp) checkEnd(b *block) {
-	e := &w.check.ends[w.pc]
+func (w *warp) checkEnd(b *code.Block) {
+	e := &w.check.ends[w.cta.code.Index(b)]
 	if len(e.guard) > 0 {
 		w.compareEnd(b, e.guard, w.mask)
 	}
 	if len(e.reads) > 0 && w.err == nil {
-		w.compareEnd(b, e.reads, w.guarded(b.guard))
+		w.compareEnd(b, e.reads, w.guarded(w.cta.code.End(b).Guard))
 	}
 }
 
-func (w *warp) compareEnd(b *block, list []rowPair, lanes uint64) {
+func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
 	for h := range w.files {
 		m := uint32(lanes >> (32 * h))
 		if m == 0 {
@@ -877,10 +811,12 @@ func (w *warp) compareEnd(b *block, list []rowPair, lanes uint64) {
 			if bad := differences(f, g, &list[i], m); bad != 0 {
 				lane := bits.TrailingZeros32(bad)
 				what := "the function's result"
-				if b.src != nil {
-					what = b.src.Text
+				var src *code.Source
+				if end := w.cta.code.End(b); end.Src >= 0 {
+					src = w.src(end)
+					what = src.Text
 				}
-				w.fail(b.src, uint64(bad)<<(32*h), ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", ErrMismatch, what, laneText(f, list[i].row, lane), lane, laneOf(g, list[i].ref, lane))
+				w.fail(src, uint64(bad)<<(32*h), ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", ErrMismatch, what, laneText(f, list[i].row, lane), lane, laneOf(g, list[i].ref, lane))
 				return
 			}
 		}

@@ -19,7 +19,7 @@ var errAway = errors.New("lanes are elsewhere")
 
 // await divides the running strand, whose present instruction waits for lanes that
 // are elsewhere: those that wait for them do so, the others go on.
-func (w *warp) await(b *block) {
+func (w *warp) await(b *code.Block) {
 	in := w.away
 	w.err = nil
 	w.backUp(b, in)
@@ -45,15 +45,11 @@ func (w *warp) await(b *block) {
 
 // backUp puts the running strand before an instruction of its block, as if it had
 // not tried to execute it.
-func (w *warp) backUp(b *block, in *code.Instr) {
-	for w.skip = 0; &b.insts[w.skip] != in; {
-		w.skip++
+func (w *warp) backUp(b *code.Block, in *code.Instr) {
+	for w.pc = b.First; &w.cta.code.Instrs[w.pc] != in; {
+		w.pc++
 	}
-	first := 0
-	for b.srcs[first].index != int(in.Src) {
-		first++
-	}
-	w.owed = int32(b.n - first)
+	w.owed = b.Sources.End - in.Src
 	n, lanes := int64(w.owed), int64(bits.OnesCount64(w.mask))
 	w.count.warpInstructions -= n
 	w.count.laneSlots -= n * lanes
@@ -82,7 +78,7 @@ func (b *wait) alike(o *wait) bool {
 }
 
 // collects reports whether it is lanes of the warp that are waited for.
-func (b *wait) collects() bool { return b.in != nil || b.op.kind == barWarp }
+func (b *wait) collects() bool { return b.op == nil || b.op.Kind == code.BarWarp }
 
 // gathered is the lanes that wait as b does.
 func (w *warp) gathered(b *wait) uint32 {
@@ -107,14 +103,14 @@ func (w *warp) meetings() {
 		if b.member&uint32(w.live)&^m != 0 {
 			continue
 		}
-		if b.in != nil {
+		if b.op == nil {
 			w.meet(b, m)
 		}
 		why := *b
 		for k := range w.others {
 			if at := &w.others[k]; at.wait != nil && why.alike(at.wait) {
-				if why.in != nil {
-					at.skip++
+				if why.op == nil {
+					at.pc++
 				}
 				w.wake(at)
 			}

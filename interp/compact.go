@@ -65,7 +65,7 @@ func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe
 	case a.Space == ptx.Shared:
 		block = w.cta.sharedMem
 	case a.Addr == code.NoSlot:
-		p = atFixed(a)
+		p = a.AtFixed()
 		return p, 0, 0, p != nil
 	case block == nil:
 		return nil, 0, 0, false

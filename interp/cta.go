@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
@@ -48,18 +49,18 @@ type cta struct {
 
 // newCTA makes a context for CTAs of the grid.
 func newCTA(g *grid) *cta {
-	c := &cta{grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.hits)}
+	c := &cta{grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.Hits)}
 	c.sharedMem = mem.NewShared(g.sharedLen)
 	c.shared = c.sharedMem.Data
-	c.frame = frame{fn: g.code.entry, local: g.code.entry.align}
-	width := g.code.width
+	c.frame = frame{fn: g.code.entry, local: g.code.entry.Align}
+	width := g.code.Width
 	c.warps = make([]warp, (g.threads+width-1)/width)
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.cta, w.id, w.rc, w.heeds = c, i, g.reconverge.new(), g.reconverge.heeds
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
-			w.files[h].K = &g.code.consts
+			w.files[h].K = &g.code.Consts
 			if g.mode != Vector {
 				w.files[h].S = &regfile.Shadow{}
 			}
@@ -70,7 +71,7 @@ func newCTA(g *grid) *cta {
 		}
 		w.check = &check{reference: &reference{prepared: g.ref.prepared, pairs: g.ref.pairs, ends: g.ref.ends}, files: make([]regfile.File, len(w.files))}
 		for h := range w.files {
-			w.check.files[h].K = &g.ref.consts
+			w.check.files[h].K = &g.ref.Consts
 			if g.stats {
 				w.check.files[h].S = &regfile.Shadow{}
 			}
@@ -99,7 +100,7 @@ func (c *cta) start(index int) {
 			c.watch = &watch{Watcher: watcher}
 		}
 	}
-	width := c.code.width
+	width := c.code.Width
 	fn := c.code.entry
 	c.frame.last = nil
 	for i := range c.warps {
@@ -109,20 +110,20 @@ func (c *cta) start(index int) {
 		w.sliced = c.grid.takesTurns()
 		w.others = w.others[:0]
 		w.count = counts{}
-		w.growLocal(c.frame.local + fn.local)
+		w.growLocal(c.frame.local + fn.Local)
 		for h := range w.files {
 			f := &w.files[h]
-			f.Reset(fn.frame)
-			fn.zero(f)
-			clear(w.local[h][kernelFrame : c.frame.local+fn.local])
+			f.Reset(fn.Frame)
+			zero(fn, f)
+			clear(w.local[h][kernelFrame : c.frame.local+fn.Local])
 			if w.check != nil {
 				g := &w.check.files[h]
-				g.Reset(w.check.entry.frame)
-				w.check.entry.zero(g)
+				g.Reset(w.check.entry.Frame)
+				zero(w.check.entry, g)
 			}
 		}
 		w.shown = &c.frame
-		w.resume(strand{pc: fn.entry, mask: w.live, frame: &c.frame})
+		w.resume(strand{pc: fn.Begin, mask: w.live, frame: &c.frame})
 	}
 }
 
@@ -210,16 +211,16 @@ func (c *cta) note() {
 }
 
 // newTrap makes a trap at an instruction.
-func (c *cta) newTrap(in *instr, kind error, format string, args ...any) *Trap {
+func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *Trap {
 	m := c.code.mod
-	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.width}
+	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.Width}
 	if in != nil {
 		t.Pos = in.Pos
 		t.Line = m.Line(int(in.Pos.Line))
 		t.Instr = in.Text
-		t.Func = in.fn.fn.Name
+		t.Func = in.Func.Name
 		if in.Loc >= 0 {
-			l := in.fn.fn.Locs[in.Loc]
+			l := in.Func.Func.Locs[in.Loc]
 			t.Source = fmt.Sprintf("%s:%d:%d", m.FileName(l.File), l.Line, l.Col)
 		}
 	} else {
@@ -241,8 +242,8 @@ func (w *warp) whereabouts(lanes uint64) []string {
 		lanes &^= m
 	}
 	before := func(lanes uint64, pc int32) {
-		b := &w.cta.code.blocks[pc]
-		place := "at the end of function " + b.fn.fn.Name
+		b := w.cta.code.Block(pc)
+		place := "at the end of function " + w.cta.code.Funcs[b.Func].Name
 		if in := w.cta.code.anchor(b); in != nil {
 			place = fmt.Sprintf("before %s:%s", w.cta.code.mod.Name, in.Pos)
 		}

@@ -323,26 +323,6 @@ func (m *Module) definition(v *ptx.Var) *ptx.Var {
 	return v
 }
 
-// largestArgument is the size in bytes of the largest variable that a call passes.
-func (m *Module) largestArgument() int {
-	largest := 0
-	for _, d := range m.Decls {
-		if f, ok := d.(*ptx.Func); ok {
-			f.EachInstr(func(in *ptx.Instr) {
-				if in.Call == nil {
-					return
-				}
-				for i := range in.Call.Args {
-					if v, ok := in.Call.Args[i].Sym().(*ptx.Var); ok && v.Space == ptx.Param {
-						largest = max(largest, v.Size())
-					}
-				}
-			})
-		}
-	}
-	return largest
-}
-
 // symbolAddress is the address of a global or constant variable or of a
 // function; false for what has none (shared and local variables, which each CTA
 // or thread has its own of).

@@ -4,7 +4,11 @@ package interp
 // bound follows from the launch and the settings, never from what the host has free: the
 // schedule, and so what a kernel can see of it, is the same on every host.
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"gemu/interp/internal/code"
+)
 
 // rowBytes is what a row of 32-bit registers or local memory takes.
 const rowBytes = 32 * 4
@@ -12,11 +16,11 @@ const rowBytes = 32 * 4
 // footprint is the most memory of the host that a CTA of the grid can take, in bytes:
 // registers, local memory and shared memory.
 func (g *grid) footprint() uint64 {
-	words := g.code.deepest(g.code.entry, g.stackWords, map[*function]int{})
-	width := g.code.width
+	words := g.code.deepest(g.code.entry, g.stackWords, map[*code.Func]int{})
+	width := g.code.Width
 	halves := (g.threads + width - 1) / width * ((width + 31) / 32)
 	perHalf := uint64(words) * rowBytes
-	if len(g.code.funcs) > 1 {
+	if len(g.code.Funcs) > 1 {
 		perHalf *= 2 // what grows with calls is doubled each time
 	}
 	if g.mode != Vector {
@@ -30,24 +34,24 @@ func (g *grid) footprint() uint64 {
 // end that is known here, by recursion, pointers or alloca, it is the limit, which a
 // thread cannot pass. seen has the functions that were looked at; one that is being
 // looked at is in it with the limit.
-func (c *prepared) deepest(fn *function, limit int, seen map[*function]int) int {
+func (c *prepared) deepest(fn *code.Func, limit int, seen map[*code.Func]int) int {
 	if n, ok := seen[fn]; ok {
 		return n
 	}
 	seen[fn] = limit
 	below := 0
-	for i := fn.entry; i <= fn.exit; i++ {
-		b := &c.blocks[i]
+	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {
+		end := c.End(&c.Blocks[i])
 		switch {
-		case b.fn != fn || b.term != termCall: // another's: fn does not run, it was not lowered
-		case b.call.target == nil:
+		case end.Op.Signature().Kind != code.Control || end.Op.Signature().Side != code.CallSide:
+		case c.Calls[end.Side].Target < 0:
 			below = limit
 		default:
-			below = max(below, c.deepest(b.call.target, limit, seen))
+			below = max(below, c.deepest(c.Funcs[c.Calls[end.Side].Target], limit, seen))
 		}
 	}
-	own := fn.align + fn.local + frameWords + fn.frame.R + 2*fn.frame.Q + fn.frame.P
-	if fn.allocates {
+	own := fn.Align + fn.Local + frameWords + fn.Frame.R + 2*fn.Frame.Q + fn.Frame.P
+	if fn.Allocates {
 		own = limit
 	}
 	seen[fn] = min(own+below, limit)

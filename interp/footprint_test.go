@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"errors"
+	"gemu/interp/internal/lower"
 	"runtime"
 	"strings"
 	"testing"
@@ -128,12 +129,12 @@ func TestOrderOfAtomicsOfDifferentWidths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := m.lower(m.Kernels()[0], lowerOptions{width: 32, pack: true})
+		c, err := m.lower(m.Kernels()[0], lower.Options{Width: 32, Pack: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.ordered != ordered {
-			t.Errorf("%v: CTAs in order: %v, want %v", types, c.ordered, ordered)
+		if c.Ordered != ordered {
+			t.Errorf("%v: CTAs in order: %v, want %v", types, c.Ordered, ordered)
 		}
 	}
 }

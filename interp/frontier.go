@@ -8,7 +8,7 @@ package interp
 type frontier struct{}
 
 func (frontier) before(w *warp, a, b *strand) bool {
-	x, y := w.cta.code.blocks[a.pc].order, w.cta.code.blocks[b.pc].order
+	x, y := w.cta.code.Block(a.pc).Order, w.cta.code.Block(b.pc).Order
 	if x != y {
 		return x < y
 	}

@@ -96,7 +96,7 @@ func (g *grid) run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
 	defer stop()
 	window := windowFree
-	if g.code.ordered {
+	if g.code.Ordered {
 		window = windowOrdered
 	}
 	most := g.affordable()
@@ -116,7 +116,7 @@ func (g *grid) run(ctx context.Context) error {
 		}
 		before := g.finished.Load()
 		g.parallelHalf()
-		if g.code.ordered && g.lowFail.Load() == math.MaxInt64 {
+		if g.code.Ordered && g.lowFail.Load() == math.MaxInt64 {
 			g.turns()
 		}
 		g.retire()
@@ -332,7 +332,7 @@ func (s *stallWatch) stalled(g *grid) bool {
 	switch {
 	case changed || !g.spins():
 		s.spun = 0
-	case g.code.ordered:
+	case g.code.Ordered:
 		s.spun += sliceTurn
 	default:
 		s.spun += sliceParallel
@@ -477,7 +477,7 @@ func (g *grid) stall() error {
 			if w.mask == 0 { // all wait
 				w.resume(w.take(len(w.others) - 1))
 			}
-			in := g.code.anchor(&g.code.blocks[w.pc])
+			in := g.code.anchor(g.code.Block(w.pc))
 			if trap == nil {
 				trap = w.fail(in, w.mask, kind, "%v: %s", kind, why)
 			}

@@ -54,9 +54,9 @@ func (w *warp) spend() {
 
 // mayWait reports whether a strand is in a loop that may wait.
 func (w *warp) mayWait(c *strand) bool {
-	b := &w.cta.code.blocks[c.pc]
+	b := w.cta.code.Block(c.pc)
 	for fr := c.frame; ; fr = fr.caller {
-		if b.mayWait {
+		if b.MayWait {
 			return true
 		}
 		if b = fr.call; b == nil {

@@ -70,11 +70,11 @@ func (t *joins) split(w *warp, groups []group, pc int32) {
 
 // enter has the lanes of a call meet behind it.
 func (t *joins) enter(w *warp, fr *frame, m uint64) {
-	j := t.open(w, fr.call.next)
+	j := t.open(w, fr.call.Next)
 	if rest := w.mask &^ m; rest != 0 {
 		j.come(rest)
 	}
-	w.resume(strand{pc: fr.fn.entry, mask: m, frame: fr, join: j})
+	w.resume(strand{pc: fr.fn.Begin, mask: m, frame: fr, join: j})
 }
 
 // arrive leaves the running strand, which has come to its join, there.

@@ -3,6 +3,8 @@ package interp
 import (
 	"math/rand/v2"
 	"testing"
+
+	"gemu/interp/internal/code"
 )
 
 // Every lane runs along its own path, and diverged lanes meet at the join, all but
@@ -12,7 +14,7 @@ func TestJoins(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		const exit = 1000
-		fr := &frame{fn: &function{}}
+		fr := &frame{fn: &code.Func{}}
 		w := &warp{rc: new(stack), live: 0xffffffff, shown: fr}
 		w.resume(strand{mask: w.live, frame: fr})
 		expected := map[int32]uint64{} // lanes at each join

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gemu/affinetrack"
+	"gemu/interp/internal/lower"
 	"gemu/ptx"
 )
 
@@ -161,7 +162,7 @@ func (m *Module) Launch(ctx context.Context, kernel string, grid, block Dim3, ar
 // kernelKey names a lowered kernel.
 type kernelKey struct {
 	fn *ptx.Func
-	lowerOptions
+	lower.Options
 }
 
 // Run runs a launch and waits for it. See Module.Launch.
@@ -206,21 +207,15 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	// In check mode, and where somebody looks at what compact execution does, the code
 	// of affine mode runs beside a reference.
 	checked := l.Mode == Check || l.Mode == Affine && (l.Stats || l.Observer != nil)
-	opt := lowerOptions{width: width, pack: l.Mode != Vector || l.Observer == nil}
+	opt := lower.Options{Width: width, Pack: l.Mode != Vector || l.Observer == nil, Reference: checked}
 	if lanes := min(width, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
-		opt.affine, opt.eager, opt.keeps = true, l.Eager, reconverge.keeps
-		opt.tid = threadClasses(l.Block, width)
-		opt.lanes = 1 << bits.Len(uint(lanes-1))
+		opt.Affine, opt.Eager, opt.Keeps = true, l.Eager, reconverge.keeps
+		opt.TID = threadClasses(l.Block, width)
+		opt.Lanes = 1 << bits.Len(uint(lanes-1))
 	}
 	code, err := m.lowered(kernelKey{fn, opt})
 	if err != nil {
 		return nil, err
-	}
-	var ref *reference
-	if checked {
-		if ref, err = m.reference(fn, opt); err != nil {
-			return nil, err
-		}
 	}
 	if err := code.setArgs(l.Args); err != nil {
 		return nil, err
@@ -228,9 +223,9 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Shared < 0 {
 		return nil, refuse("%d bytes of dynamic shared memory", l.Shared)
 	}
-	shared := code.sharedLen
+	shared := code.SharedLen
 	if l.Shared > 0 {
-		shared = code.sharedDyn + uint64(l.Shared)
+		shared = code.SharedDyn + uint64(l.Shared)
 	}
 	if shared > maxShared {
 		return nil, refuse("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
@@ -238,7 +233,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if most := resident(l.Block.Count(), int(shared)); l.Cooperative && l.Grid.Count() > most {
 		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, l.Grid.Count(), most, l.Block.Count(), shared)
 	}
-	if frame := 4 * (code.entry.align + code.entry.local); frame > d.cfg.Stack {
+	if frame := 4 * (code.entry.Align + code.entry.Local); frame > d.cfg.Stack {
 		return nil, refuse("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
 	}
 	steps := l.MaxSteps
@@ -250,7 +245,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
 		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.HasMapped(),
-		mode: l.Mode, reconverge: reconverge, ref: ref, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
+		mode: l.Mode, reconverge: reconverge, ref: code.ref, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
 	}
 	if l.Cooperative {
 		g.workspace = d.mem.OpenWorkspace()
@@ -279,20 +274,6 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	return r, err
 }
 
-// reference is what check mode runs beside a kernel's code.
-func (m *Module) reference(fn *ptx.Func, opt lowerOptions) (*reference, error) {
-	c, err := m.lowered(kernelKey{fn, opt})
-	if err != nil || c.ref != nil {
-		return c.ref, err
-	}
-	ref, err := m.lowered(kernelKey{fn, lowerOptions{width: opt.width}})
-	if err != nil {
-		return nil, err
-	}
-	c.ref = newReference(c, ref)
-	return c.ref, nil
-}
-
 // lowered is the lowered code of a kernel, prepared when it is first wanted.
 func (m *Module) lowered(key kernelKey) (*prepared, error) {
 	if m.kernels == nil {
@@ -301,7 +282,7 @@ func (m *Module) lowered(key kernelKey) (*prepared, error) {
 	if c := m.kernels[key]; c != nil {
 		return c, nil
 	}
-	c, err := m.lower(key.fn, key.lowerOptions)
+	c, err := m.lower(key.fn, key.Options)
 	if err == nil {
 		m.kernels[key] = c
 	}
@@ -411,14 +392,14 @@ func dimOf(args []string) Dim3 {
 
 // setArgs writes the arguments into the parameter block.
 func (c *prepared) setArgs(args []any) error {
-	if len(args) != len(c.params) {
-		return refuse("kernel %s has %d parameters, %d arguments are given", c.kernel.Name, len(c.params), len(args))
+	if len(args) != len(c.Params) {
+		return refuse("kernel %s has %d parameters, %d arguments are given", c.kernel.Name, len(c.Params), len(args))
 	}
-	data := c.mod.dev.mem.SizeParams(c.paramLen).Data
+	data := c.mod.dev.mem.SizeParams(c.ParamLen).Data
 	clear(data)
-	for i, p := range c.params {
-		if err := putArg(data[p.off:p.off+p.v.Size()], p.v, args[i]); err != nil {
-			return refuse("kernel %s: argument %d (%s %s): %v", c.kernel.Name, i, p.v.Type, p.v.Name, err)
+	for i, p := range c.Params {
+		if err := putArg(data[p.Off:p.Off+p.Var.Size()], p.Var, args[i]); err != nil {
+			return refuse("kernel %s: argument %d (%s %s): %v", c.kernel.Name, i, p.Var.Type, p.Var.Name, err)
 		}
 	}
 	return nil
@@ -530,7 +511,7 @@ func (m *Module) Prepare(kernel string) error {
 	defer m.dev.mu.Unlock()
 	fn, err := m.Kernel(kernel)
 	if err == nil {
-		_, err = m.lower(fn, lowerOptions{width: 32, pack: true})
+		_, err = m.lower(fn, lower.Options{Width: 32, Pack: true})
 	}
 	return err
 }
@@ -558,16 +539,16 @@ func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.lowered(kernelKey{fn, lowerOptions{width: 32, pack: mode == Vector}})
+	c, err := m.lowered(kernelKey{fn, lower.Options{Width: 32, Pack: mode == Vector}})
 	if err != nil {
 		return nil, err
 	}
 	info := &KernelInfo{
-		ParamBytes: c.paramLen, Shared: int(c.sharedLen), Local: 4 * c.entry.local,
-		Registers: c.entry.frame.R + 2*c.entry.frame.Q, MaxThreads: mostThreads(fn),
+		ParamBytes: c.ParamLen, Shared: int(c.SharedLen), Local: 4 * c.entry.Local,
+		Registers: c.entry.Frame.R + 2*c.entry.Frame.Q, MaxThreads: mostThreads(fn),
 	}
-	for _, p := range c.params {
-		info.Params = append(info.Params, ParamInfo{p.off, p.v.Size()})
+	for _, p := range c.Params {
+		info.Params = append(info.Params, ParamInfo{p.Off, p.Var.Size()})
 	}
 	return info, nil
 }

@@ -119,4 +119,4 @@ func (w *warp) sourceValue(h int, in *code.Instr, m uint32) (affinetrack.Value, 
 }
 
 // src is the PTX instruction that an instruction is part of.
-func (w *warp) src(in *code.Instr) *instr { return w.cta.code.instrs[in.Src] }
+func (w *warp) src(in *code.Instr) *code.Source { return &w.cta.code.Sources[in.Src] }

@@ -54,10 +54,10 @@ var probe atomic.Uint32
 // address, or stores there, and the lanes that do. If a later instruction of the
 // block has used a register for something else, as only one that did not fault can
 // have, none may be found: then it is the block and all its lanes.
-func (w *warp) culprit(addr uint64, stored bool) (src *instr, lanes uint64) {
-	b := &w.cta.code.blocks[w.pc]
-	for i := range b.insts {
-		in := &b.insts[i]
+func (w *warp) culprit(addr uint64, stored bool) (src *code.Source, lanes uint64) {
+	b := w.cta.code.Block(w.pc)
+	for pc := b.First; pc < b.Last; pc++ {
+		in := &w.cta.code.Instrs[pc]
 		if code.Signatures[in.Op].Side != code.AccessSide {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/lower"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -209,7 +210,7 @@ func spoil(t *testing.T, mod *Module, spoil func(c *prepared, f *regfile.File)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := mod.lowered(kernelKey{fn, lowerOptions{width: 32, pack: true, affine: true, eager: true, tid: threadClasses(Dim(32), 32), lanes: 32}})
+	c, err := mod.lowered(kernelKey{fn, lower.Options{Width: 32, Pack: true, Reference: true, Affine: true, Eager: true, Keeps: Reconvergers[0].keeps, TID: threadClasses(Dim(32), 32), Lanes: 32}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,11 +229,9 @@ func spoil(t *testing.T, mod *Module, spoil func(c *prepared, f *regfile.File)) 
 func TestBrokenShadow(t *testing.T) {
 	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n"
 	later := func(c *prepared, f *regfile.File) { // the address, by four bytes
-		for _, b := range c.blocks {
-			for _, in := range b.insts {
-				if in.Op.Signature().Side == code.AccessSide && c.Access[in.Side].Addr == code.Q {
-					f.S.Q[in.A].Base += 4
-				}
+		for _, in := range c.Instrs {
+			if in.Op.Signature().Side == code.AccessSide && c.Access[in.Side].Addr == code.Q {
+				f.S.Q[in.A].Base += 4
 			}
 		}
 	}
@@ -245,9 +244,9 @@ func TestBrokenShadow(t *testing.T) {
 		{"load", addr + "\tld.global.u32 %d, [%addr];\n", later, []string{"rule", "of ld.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"store", addr + "\tst.global.u32 [%addr], %d;\n", later, []string{"of st.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *prepared, f *regfile.File) {
-			for _, b := range c.blocks {
-				if b.term == termBranch {
-					f.P[b.guard-1] = 0
+			for _, in := range c.Instrs {
+				if in.Op == code.Branch {
+					f.P[in.Guard-1] = 0
 				}
 			}
 		}, []string{"@%p bra END", "reads 0x0 in lane 0, which should have 0x1"}},

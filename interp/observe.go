@@ -63,33 +63,40 @@ type watch struct {
 	address [64]uint64
 }
 
-// blockObserved executes the instructions of a block, from instruction skip on, and
-// tells the observer.
-func (w *warp) blockObserved(b *block, skip int) {
-	watch, i, srcs := w.cta.watch, skip, b.srcs
-	if w.owed != 0 {
-		srcs = srcs[b.n-int(w.owed):]
-		if skip == len(b.insts) || w.src(&b.insts[skip]) != srcs[0] { // it was executed together with others
-			srcs = srcs[1:]
-		}
-	}
-	for _, s := range srcs {
-		watch.before(w, s, w.guarded(s.guard))
-		for ; i < len(b.insts) && int(b.insts[i].Src) == s.index; i++ {
-			if code.Signatures[b.insts[i].Op].Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
-				watch.access(w, &b.insts[i])
+// blockObserved executes the instructions of a block, but those it has executed
+// already, and tells the observer.
+func (w *warp) blockObserved(b *code.Block) {
+	watch, p, pc := w.cta.watch, w.cta.code, w.pc
+	for i := w.firstSource(b); i < b.Sources.End; i++ {
+		s := &p.Sources[i]
+		watch.before(w, s, w.guarded(s.Guard))
+		for ; pc < b.Last && p.Instrs[pc].Src == i; pc++ {
+			if p.Instrs[pc].Op.Signature().Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
+				watch.access(w, &p.Instrs[pc])
 			}
-			if w.blockWide(b.insts[i : i+1]); w.err != nil {
+			if w.blockWide(p.Instrs[pc : pc+1]); w.err != nil {
 				return
 			}
 		}
 		watch.after(w, s)
 	}
-	w.blockWide(b.insts[i:])
+}
+
+// firstSource is the first PTX instruction of a block that the running strand has yet to
+// execute.
+func (w *warp) firstSource(b *code.Block) int32 {
+	if w.owed == 0 {
+		return b.Sources.First
+	}
+	first := b.Sources.End - w.owed
+	if w.cta.code.Instrs[w.pc].Src != first { // it was executed together with others
+		first++
+	}
+	return first
 }
 
 // observeExit tells of an exit that lanes execute on the side.
-func (w *warp) observeExit(s *instr, lanes uint64) {
+func (w *warp) observeExit(s *code.Source, lanes uint64) {
 	saved := w.mask
 	w.mask = lanes
 	w.observe(s, lanes, func() {})
@@ -98,10 +105,10 @@ func (w *warp) observeExit(s *instr, lanes uint64) {
 
 // observe tells of an instruction that lanes execute otherwise than in a block: do
 // gives the running strand its results.
-func (w *warp) observe(s *instr, lanes uint64, do func()) {
+func (w *warp) observe(s *code.Source, lanes uint64, do func()) {
 	c := w.cta
 	if w.check != nil {
-		s = w.check.instrs[s.index]
+		s = &w.check.Sources[s.Index]
 	}
 	if c.track != nil {
 		c.track.begin(w, s)
@@ -130,13 +137,13 @@ func (w *warp) aside(do func()) {
 }
 
 // before readies the event of an instruction: its sources.
-func (t *watch) before(w *warp, s *instr, lanes uint64) {
+func (t *watch) before(w *warp, s *code.Source, lanes uint64) {
 	t.sources = t.sources[:0]
-	for _, r := range s.reads {
+	for _, r := range s.Reads {
 		t.sources = append(t.sources, Value{})
 		w.read(s, r, &t.sources[len(t.sources)-1])
 	}
-	t.event = Event{Instr: s.Instr, Func: s.fn.fn, Warp: w.id, Active: w.mask, Lanes: lanes, Sources: t.sources}
+	t.event = Event{Instr: s.Instr, Func: s.Func.Func, Warp: w.id, Active: w.mask, Lanes: lanes, Sources: t.sources}
 }
 
 // access adds the addresses of a memory instruction.
@@ -156,9 +163,9 @@ func (t *watch) access(w *warp, in *code.Instr) {
 }
 
 // after sends the event.
-func (t *watch) after(w *warp, s *instr) {
+func (t *watch) after(w *warp, s *code.Source) {
 	t.results = t.results[:0]
-	for _, r := range s.writes {
+	for _, r := range s.Writes {
 		t.results = append(t.results, Value{})
 		w.read(s, r, &t.results[len(t.results)-1])
 	}
@@ -167,16 +174,17 @@ func (t *watch) after(w *warp, s *instr) {
 }
 
 // read copies a register of all lanes.
-func (w *warp) read(s *instr, r register, v *Value) {
-	v.Reg, v.Type = r.id, s.fn.fn.Regs[r.id].Type
+func (w *warp) read(s *code.Source, r ptx.RegID, v *Value) {
+	v.Reg, v.Type = r, s.Func.Func.Regs[r].Type
+	at := &s.Func.Regs[r]
 	for lane := range 32 * len(w.files) {
-		if r.Slot == code.P {
-			v.Low[lane] = uint64(w.files[lane/32].P[r.Row] >> (lane % 32) & 1)
+		if at.Slot == code.P {
+			v.Low[lane] = uint64(w.files[lane/32].P[at.Row] >> (lane % 32) & 1)
 			continue
 		}
-		v.Low[lane] = w.value(code.Row{Slot: r.Slot, Row: r.Row}, lane)
-		if r.wide {
-			v.High[lane] = w.value(code.Row{Slot: r.Slot, Row: r.High}, lane)
+		v.Low[lane] = w.value(code.Row{Slot: at.Slot, Row: at.Row}, lane)
+		if at.Wide {
+			v.High[lane] = w.value(code.Row{Slot: at.Slot, Row: at.High}, lane)
 		}
 	}
 }

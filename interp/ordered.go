@@ -4,6 +4,8 @@ package interp
 // an order of places, and strands that come to the same place in the same calls become
 // one. It is the order that brings them there at the same time.
 
+import "gemu/interp/internal/code"
+
 // order is the order of a policy.
 type order interface {
 	// before reports whether strand a runs before b, of which neither waits.
@@ -18,7 +20,7 @@ type ordered struct{ order }
 
 func (o ordered) split(w *warp, groups []group, join int32) {
 	from := w.pc
-	call := w.cta.code.blocks[from].term == termCall
+	call := w.cta.code.End(w.cta.code.Block(from)).Op.Signature().Side == code.CallSide
 	for _, g := range groups {
 		c := w.strand
 		c.pc, c.mask = g.pc, g.mask
@@ -36,10 +38,10 @@ func (o ordered) split(w *warp, groups []group, join int32) {
 func (o ordered) enter(w *warp, fr *frame, m uint64) {
 	if rest := w.mask &^ m; rest != 0 {
 		c := w.without(rest)
-		c.pc = fr.call.next
+		c.pc = fr.call.Next
 		o.add(w, c)
 	}
-	w.resume(strand{pc: fr.fn.entry, mask: m, frame: fr})
+	w.resume(strand{pc: fr.fn.Begin, mask: m, frame: fr})
 }
 
 func (o ordered) arrive(w *warp, from int32) {

@@ -5,6 +5,8 @@ package interp
 import (
 	"fmt"
 	"strings"
+
+	"gemu/interp/internal/lower"
 )
 
 // Reconverger is a reconvergence policy: which lanes of a warp run next where they have
@@ -19,14 +21,14 @@ type Reconverger struct {
 	heeds  bool // strands may change at any block
 	shares bool // strands take turns, so that lanes of a warp can wait for each other
 	mends  bool // … once the launch would not go on otherwise
-	keeps  keeps
+	keeps  lower.Keeps
 }
 
 // Reconvergers are the policies, the default first.
 var Reconvergers = []*Reconverger{
 	{
 		Name: "auto", Doc: "as stack; lanes that could not go on so are scheduled one after the other",
-		new: func() reconverger { return new(auto) }, mends: true, keeps: unlessWaiting,
+		new: func() reconverger { return new(auto) }, mends: true, keeps: lower.UnlessWaiting,
 	},
 	{
 		Name: "stack", Doc: "a stack: the way taken last runs to the branch's immediate post-dominator, then the one before",
@@ -34,15 +36,15 @@ var Reconvergers = []*Reconverger{
 	},
 	{
 		Name: "its", Doc: "independent thread scheduling: all ways in turn, to meet at immediate post-dominators",
-		new: func() reconverger { return new(its) }, shares: true, keeps: unlessWaiting,
+		new: func() reconverger { return new(its) }, shares: true, keeps: lower.UnlessWaiting,
 	},
 	{
 		Name: "pc2", Doc: "two lists ordered by address: this time round a loop before the next, the lowest address first",
-		new: func() reconverger { return ordered{pc2{}} }, heeds: true, keeps: never,
+		new: func() reconverger { return ordered{pc2{}} }, heeds: true, keeps: lower.Never,
 	},
 	{
 		Name: "frontier", Doc: "thread frontiers: the first in reverse postorder of the control flow first",
-		new: func() reconverger { return ordered{frontier{}} }, heeds: true, keeps: never,
+		new: func() reconverger { return ordered{frontier{}} }, heeds: true, keeps: lower.Never,
 	},
 }
 
@@ -66,16 +68,6 @@ func (r *Reconverger) advice() string {
 	}
 	return fmt.Sprintf("reconvergence policy %s does not let lanes of a warp wait for each other there; %s do", r.Name, strings.Join(names, " and "))
 }
-
-// keeps is when lanes that a branch has parted are together again behind its immediate
-// post-dominator.
-type keeps uint8
-
-const (
-	always        keeps = iota // but for barriers that lanes may come to apart
-	unlessWaiting              // unless they may wait for something in between
-	never
-)
 
 // reconverger is a policy at work on a warp. It decides which strand runs next, and where
 // lanes that have parted meet again. It is told what becomes of the strand that runs; the

@@ -23,29 +23,6 @@ const (
 	workspaceLow  = ptx.EnvReg0 + 2
 )
 
-// sreg reads a special register into row d, or a temporary if d is code.NoRow.
-func (l *lowerer) sreg(r ptx.SpecialReg, s code.Slot, d int32) int32 {
-	if d == code.NoRow {
-		d = l.temp(s)
-	}
-	switch r {
-	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
-		l.warpOnly(l.src.Instr)
-	}
-	op := code.Sreg32
-	switch {
-	case s == code.P: // %is_explicit_cluster
-		l.emit(code.Instr{Op: code.MovPred, D: d, A: l.konst(code.P, 0)})
-		return d
-	case s == code.Q:
-		op = code.Sreg64
-	case l.src.Type().Bits() == 16:
-		op = code.Sreg16
-	}
-	l.emit(code.Instr{Op: op, D: d, Imm: uint64(r)})
-	return d
-}
-
 func sregLane32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	sregRow(w, h, &f.R[in.D], in, ^uint32(0), m)
 }
@@ -57,11 +34,6 @@ func sregLane16(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 
 func sregLane64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	sregRow(w, h, &f.Q[in.D], in, ^uint64(0), m)
-}
-
-// perLane reports whether a special register differs between the lanes of a warp.
-func perLane(r ptx.SpecialReg) bool {
-	return r == ptx.LaneID || r >= ptx.TidX && r <= ptx.TidZ || r >= ptx.LanemaskEq && r <= ptx.LanemaskGt
 }
 
 func sregSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
@@ -77,7 +49,7 @@ func sregSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bo
 func (w *warp) compactSreg(h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
 	r := ptx.SpecialReg(in.Imm)
 	switch {
-	case !perLane(r):
+	case !r.PerLane():
 		return affinetrack.Value{Base: w.uniformSreg(in)}, true
 	case r == ptx.LaneID:
 		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}, true
@@ -132,7 +104,7 @@ func threadClasses(block Dim3, width int) [3]affinetrack.Class {
 // sregRow reads the special register of in for the lanes of m.
 func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, in *code.Instr, mask T, m uint32) {
 	r := ptx.SpecialReg(in.Imm)
-	if !perLane(r) {
+	if !r.PerLane() {
 		mem.FillRow(d, T(w.uniformSreg(in))&mask, m)
 		return
 	}
@@ -191,13 +163,6 @@ func (w *warp) uniformSreg(in *code.Instr) uint64 {
 	return c.grid.sreg(r)
 }
 
-// fixedSreg reports whether a special register is the same wherever and whenever it
-// is read in a launch.
-func fixedSreg(r ptx.SpecialReg) bool {
-	return r >= ptx.NtidX && r <= ptx.NtidZ || r >= ptx.NctaidX && r <= ptx.NctaidZ || r == ptx.NWarpID || r == ptx.GridID ||
-		r == workspaceHigh || r == workspaceLow
-}
-
 // sreg is a special register that is the same in all warps of a launch.
 func (g *grid) sreg(r ptx.SpecialReg) uint64 {
 	switch {
@@ -212,7 +177,7 @@ func (g *grid) sreg(r ptx.SpecialReg) uint64 {
 	}
 	switch r {
 	case ptx.NWarpID:
-		return uint64((g.threads + g.code.width - 1) / g.code.width)
+		return uint64((g.threads + g.code.Width - 1) / g.code.Width)
 	case ptx.NSMID:
 		return Multiprocessors
 	case ptx.GridID:
@@ -247,6 +212,5 @@ func (w *warp) clock(in *code.Instr) uint64 {
 	for i := range c.warps {
 		n += c.warps[i].count.warpInstructions
 	}
-	b := &c.code.blocks[w.pc] // all of it is counted when it begins
-	return uint64(n - int64(b.n-(w.src(in).index-b.srcs[0].index)))
+	return uint64(n - int64(c.code.Block(w.pc).Sources.End-in.Src)) // all of a block is counted when it begins
 }

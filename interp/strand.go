@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"gemu/interp/internal/code"
 	"gemu/regfile"
 )
 
@@ -15,8 +16,7 @@ import (
 // the same calls.
 type strand struct {
 	pc    int32
-	skip  int32 // instructions of the block at pc that it has executed
-	owed  int32 // if it has: PTX instructions of the block that it has yet to count
+	owed  int32 // if it has executed some of its block: PTX instructions of it yet to count
 	mask  uint64
 	frame *frame
 	join  *join // where its lanes wait for those that went another way; nil: nowhere
@@ -28,9 +28,9 @@ type strand struct {
 // frame is a function under way: where its registers and its local memory lie. It
 // never changes, so strands in the same call share it.
 type frame struct {
-	fn     *function
+	fn     *code.Func
 	caller *frame       // nil: it is the kernel
-	call   *block       // of the caller
+	call   *code.Block  // of the caller
 	base   regfile.Size // rows below its window
 	local  int          // first word of its local memory
 	depth  int          // callers
@@ -39,16 +39,14 @@ type frame struct {
 }
 
 // newFrame is the frame of a function that one in w.frame calls.
-func (w *warp) newFrame(b *block, target *function, local int) *frame {
+func (w *warp) newFrame(b *code.Block, target *code.Func, local int) *frame {
 	fr := w.frame
 	if c := fr.last; c != nil && c.call == b && c.fn == target && c.local == local {
 		return c
 	}
-	fr.last = &frame{fn: target, caller: fr, call: b, base: fr.base.Add(fr.fn.frame), local: local, depth: fr.depth + 1}
+	fr.last = &frame{fn: target, caller: fr, call: b, base: fr.base.Add(fr.fn.Frame), local: local, depth: fr.depth + 1}
 	if t := fr.twin; t != nil {
-		k := w.check
-		i := slices.Index(w.cta.code.funcs, target)
-		fr.last.twin = &frame{fn: k.funcs[i], caller: t, call: &k.blocks[w.pc], base: t.base.Add(t.fn.frame), local: local, depth: t.depth + 1, twin: fr.last}
+		fr.last.twin = &frame{fn: w.check.Funcs[target.Index], caller: t, call: b, base: t.base.Add(t.fn.Frame), local: local, depth: t.depth + 1, twin: fr.last}
 	}
 	return fr.last
 }
@@ -103,9 +101,9 @@ func (w *warp) show(fr *frame) {
 	}
 	w.shown = fr
 	for h := range w.files {
-		w.files[h].Open(fr.base, fr.fn.frame)
+		w.files[h].Open(fr.base, fr.fn.Frame)
 		if w.check != nil {
-			w.check.files[h].Open(fr.twin.base, fr.twin.fn.frame)
+			w.check.files[h].Open(fr.twin.base, fr.twin.fn.Frame)
 		}
 	}
 }
@@ -148,7 +146,7 @@ func (w *warp) come(pc int32) {
 func (w *warp) alike(c *strand) int {
 	for i := range w.others {
 		o := &w.others[i]
-		if c.pc == o.pc && c.skip == o.skip && c.join == o.join && c.late == o.late && o.wait == nil && c.frame.same(o.frame) {
+		if c.pc == o.pc && c.join == o.join && c.late == o.late && o.wait == nil && c.frame.same(o.frame) {
 			return i
 		}
 	}
@@ -189,7 +187,7 @@ func (w *warp) schedule() {
 // rows is how many rows of each kind are in use.
 func (w *warp) rows() (n regfile.Size) {
 	for _, c := range w.strands() {
-		top := c.frame.base.Add(c.frame.fn.frame)
+		top := c.frame.base.Add(c.frame.fn.Frame)
 		n.R, n.Q, n.P = max(n.R, top.R), max(n.Q, top.Q), max(n.P, top.P)
 	}
 	return n
@@ -226,11 +224,11 @@ func (w *warp) hash(h *maphash.Hash) {
 
 func (w *warp) hashStrand(h *maphash.Hash, c *strand) {
 	type place struct {
-		pc, skip int32
-		mask     uint64
-		frame    int
+		pc    int32
+		mask  uint64
+		frame int
 	}
-	maphash.WriteComparable(h, place{c.pc, c.skip, c.mask, c.frame.depth})
+	maphash.WriteComparable(h, place{c.pc, c.mask, c.frame.depth})
 	maphash.WriteComparable(h, c.spun)
 	maphash.WriteComparable(h, c.late)
 	for fr := c.frame; fr.caller != nil; fr = fr.caller {

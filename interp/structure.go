@@ -24,9 +24,9 @@ type InstrStructure struct {
 
 // structure adds up what the CTAs have counted.
 func (g *grid) structure() *Structure {
-	s := &Structure{Policy: g.policy, Lanes: make([]int64, g.code.width+1)}
-	for _, in := range g.code.instrs {
-		s.Instrs = append(s.Instrs, InstrStructure{Instr: in.Instr, Func: in.fn.fn})
+	s := &Structure{Policy: g.policy, Lanes: make([]int64, g.code.Width+1)}
+	for _, in := range g.code.Sources {
+		s.Instrs = append(s.Instrs, InstrStructure{Instr: in.Instr, Func: in.Func.Func})
 	}
 	for _, c := range g.pool {
 		for i := range c.track.counts {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/interp/internal/lower"
 	"gemu/ptx"
 )
 
@@ -594,7 +595,9 @@ func TestStructuredPrograms(t *testing.T) {
 	}{
 		{"alone", false, []int{32, 4, 8, 16, 64}, func(e engine) bool { return false }},
 		// Programs that tell where lanes meet: not the same on the oracle and under all policies.
-		{"together", true, []int{32}, func(e engine) bool { return e.name == "oracle" || e.reconverge != nil && e.reconverge.keeps == never }},
+		{"together", true, []int{32}, func(e engine) bool {
+			return e.name == "oracle" || e.reconverge != nil && e.reconverge.keeps == lower.Never
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -27,7 +27,7 @@ import (
 // tracker is the tags of a CTA's warps, and what is counted of them.
 type tracker struct {
 	affinetrack.Unit
-	counts []affinetrack.Counts // by instr.index
+	counts []affinetrack.Counts // by Source.Index
 	lanes  []int64              // instructions by number of active lanes
 
 	step   step
@@ -40,15 +40,15 @@ type tracker struct {
 func newTracker(g *grid) *tracker {
 	return &tracker{
 		Unit:   affinetrack.Unit{Policy: g.policy, Table: g.rules},
-		counts: make([]affinetrack.Counts, len(g.code.instrs)),
-		lanes:  make([]int64, g.code.width+1),
+		counts: make([]affinetrack.Counts, len(g.code.Sources)),
+		lanes:  make([]int64, g.code.Width+1),
 	}
 }
 
 // step is the PTX instruction under way, for one half of the warp after the
 // other.
 type step struct {
-	src     *instr
+	src     *code.Source
 	compact bool              // all it has done so far was compact
 	held    bool              // … and its results were kept so
 	class   affinetrack.Class // the least structured operand or result
@@ -121,7 +121,7 @@ func (t *tracker) exec(w *warp, h int, p *pair, m uint32) {
 	switch code.Signatures[p.ref.Op].Kind {
 	case code.Arithmetic:
 		t.arithmetic(x)
-	case code.Source:
+	case code.Read:
 		t.source(x)
 	case code.Load:
 		t.load(x)
@@ -688,9 +688,9 @@ func (t *tracker) forget(f *regfile.File, o code.Row, m uint32) {
 
 // begin starts a PTX instruction: what its operands are is counted before it
 // changes them.
-func (t *tracker) begin(w *warp, s *instr) {
+func (t *tracker) begin(w *warp, s *code.Source) {
 	t.step = step{src: s, compact: true, held: true}
-	n := &t.counts[s.index]
+	n := &t.counts[s.Index]
 	t.before = *n
 	n.Execs++
 	n.Lanes += int64(bits.OnesCount64(w.mask))
@@ -701,31 +701,32 @@ func (t *tracker) begin(w *warp, s *instr) {
 	for h := range w.check.files {
 		f := &w.check.files[h]
 		m := uint32(w.mask >> (32 * h))
-		if s.guard != 0 {
-			m &= guardMask(f, s.guard)
+		if s.Guard != 0 {
+			m &= guardMask(f, s.Guard)
 		}
 		if m != 0 {
-			t.countRegisters(&n.Reads, f, s.reads, m)
+			t.countRegisters(&n.Reads, f, s.Func, s.Reads, m)
 		}
 	}
 }
 
 // undo takes back that a PTX instruction has begun.
 func (t *tracker) undo(w *warp) {
-	t.counts[t.step.src.index] = t.before
+	t.counts[t.step.src.Index] = t.before
 	t.lanes[bits.OnesCount64(w.mask)]--
 }
 
 // countRegisters counts register operands by class.
-func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, list []register, m uint32) affinetrack.Class {
+func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, fn *code.Func, list []ptx.RegID, m uint32) affinetrack.Class {
 	worst := affinetrack.Unknown
 	for _, r := range list {
-		if r.Slot == code.P {
+		at := &fn.Regs[r]
+		if at.Slot == code.P {
 			continue
 		}
-		c := t.classOf(f, r.Slot, r.Row, m)
-		if r.wide {
-			c = max(c, t.classOf(f, r.Slot, r.High, m))
+		c := t.classOf(f, at.Slot, at.Row, m)
+		if at.Wide {
+			c = max(c, t.classOf(f, at.Slot, at.High, m))
 		}
 		n.Count(c)
 		worst = max(worst, c)
@@ -735,16 +736,16 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, list []
 
 // end finishes a PTX instruction: what has become of its results is counted.
 // lanes are those that have executed it.
-func (t *tracker) end(w *warp, s *instr, lanes uint64) {
+func (t *tracker) end(w *warp, s *code.Source, lanes uint64) {
 	if lanes == 0 && s.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
 		return
 	}
-	n := &t.counts[s.index]
+	n := &t.counts[s.Index]
 	st := &t.step
 	n.Expansions += st.expand
 	for h := range w.files {
 		if m := uint32(lanes >> (32 * h)); m != 0 && s.Call == nil {
-			t.countRegisters(&n.Writes, &w.check.files[h], s.writes, m)
+			t.countRegisters(&n.Writes, &w.check.files[h], s.Func, s.Writes, m)
 		}
 	}
 	label := affinetrack.Uniform
@@ -763,7 +764,7 @@ func (t *tracker) end(w *warp, s *instr, lanes uint64) {
 	}
 	n.Label.Count(label)
 	switch {
-	case !st.compact || len(s.writes) == 0:
+	case !st.compact || len(s.Writes) == 0:
 	case st.held:
 		n.Compact++
 	default:
@@ -773,16 +774,14 @@ func (t *tracker) end(w *warp, s *instr, lanes uint64) {
 
 // decide compares a conditional branch's compact predicate, if it has one, with
 // the lanes: taken are those for which it holds.
-func (t *tracker) decide(w *warp, b *block, taken uint64) {
-	n := &t.counts[b.src.index]
+func (t *tracker) decide(w *warp, end *code.Instr, taken uint64) {
+	src := w.src(end)
+	n := &t.counts[src.Index]
 	n.Branches++
 	if !t.Rules.Has(ptx.AffineBranch) {
 		return
 	}
-	row, neg := b.guard-1, false
-	if b.guard < 0 {
-		row, neg = -b.guard-1, true
-	}
+	row, neg := code.GuardRow(end.Guard)
 	decided, value := true, false
 	for h := range w.check.files {
 		m := uint32(w.mask >> (32 * h))
@@ -804,6 +803,6 @@ func (t *tracker) decide(w *warp, b *block, taken uint64) {
 		want = w.mask
 	}
 	if taken != want {
-		w.fail(b.src, taken^want, ErrMismatch, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %s", ErrMismatch, value, lanesList(taken^want))
+		w.fail(src, taken^want, ErrMismatch, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %s", ErrMismatch, value, lanesList(taken^want))
 	}
 }

@@ -16,11 +16,7 @@ import (
 // kernelFrame is the number of words at the bottom of a thread's local memory
 // that stay unused, so that no variable has address 0. The kernel's frame begins
 // there, or where its alignment wants it.
-const kernelFrame = frameAlign
-
-// frameAlign is the least alignment, in words, of what a function has in local
-// memory: 16 bytes.
-const frameAlign = 4
+const kernelFrame = code.FrameAlign
 
 // warp is up to 64 threads that execute together.
 type warp struct {
@@ -97,20 +93,20 @@ func (w *warp) run(budget int, turn bool) {
 }
 
 func (w *warp) execute(budget int, turn bool) {
-	blocks := w.cta.code.blocks
+	c := w.cta.code
 	for budget > 0 && w.state == ready && w.err == nil && !w.yield {
-		b := &blocks[w.pc]
-		if b.visible && !turn {
+		b := c.Block(w.pc)
+		if b.Visible && !turn {
 			w.state = atVisible
 			return
 		}
-		if b.endless {
+		if b.Endless {
 			w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
 			return
 		}
-		n, insts := int64(b.n), b.insts
+		n := int64(b.Sources.Len())
 		if w.owed != 0 { // it goes on in the middle
-			n, insts = int64(w.owed), insts[w.skip:]
+			n = int64(w.owed)
 		}
 		budget -= int(n)
 		lanes := int64(bits.OnesCount64(w.mask))
@@ -119,13 +115,13 @@ func (w *warp) execute(budget int, turn bool) {
 		w.count.threadInstructions += n * lanes
 		switch {
 		case w.check != nil:
-			w.blockChecked(b, int(w.skip))
+			w.blockChecked(b)
 		case w.cta.watch != nil:
-			w.blockObserved(b, int(w.skip))
+			w.blockObserved(b)
 		case len(w.files) == 1:
-			w.block(insts)
+			w.block(c.Instrs[w.pc:b.Last])
 		default:
-			w.blockWide(insts)
+			w.blockWide(c.Instrs[w.pc:b.Last])
 		}
 		if w.err != nil {
 			if w.err != errAway {
@@ -134,9 +130,7 @@ func (w *warp) execute(budget int, turn bool) {
 			w.await(b)
 			continue
 		}
-		if w.owed != 0 {
-			w.skip, w.owed = 0, 0
-		}
+		w.owed = 0
 		w.finish(b)
 		if w.sliced && w.state == ready && w.err == nil {
 			if w.left -= int(n); w.left <= 0 || w.yield {
@@ -148,7 +142,7 @@ func (w *warp) execute(budget int, turn bool) {
 		}
 	}
 	if budget <= 0 && w.count.warpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
-		b := &blocks[w.pc]
+		b := c.Block(w.pc)
 		t := w.fail(w.cta.code.anchor(b), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.warpInstructions)
 		if w.parted() && !w.sliced {
 			t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
@@ -229,38 +223,41 @@ func (w *warp) guarded(g int32) uint64 {
 }
 
 // finish executes the end of a block.
-func (w *warp) finish(b *block) {
-	switch b.term {
-	case termNext:
-		w.jump(b.next)
-	case termBranch:
-		taken := w.guarded(b.guard)
-		if t := w.cta.track; t != nil && b.guard != 0 {
-			if t.decide(w, &w.check.blocks[w.pc], taken); w.err != nil {
+func (w *warp) finish(b *code.Block) {
+	end := w.cta.code.End(b)
+	switch end.Op {
+	case code.Jump:
+		w.jump(b.Next)
+	case code.Branch:
+		taken := w.guarded(end.Guard)
+		if t := w.cta.track; t != nil && end.Guard != 0 {
+			if t.decide(w, w.check.End(b), taken); w.err != nil {
 				return
 			}
 		}
-		w.branch(taken, b.target, b)
-	case termReturn:
-		w.branch(w.guarded(b.guard), b.fn.exit, b)
-	case termIndex:
+		w.branch(taken, b.Target, b)
+	case code.Return:
+		w.branch(w.guarded(end.Guard), b.Target, b)
+	case code.BranchIndex:
 		w.indexed(b)
-	case termExit:
-		m := w.guarded(b.guard)
+	case code.Exit:
+		m := w.guarded(end.Guard)
 		stay := w.mask &^ m
 		if m != 0 {
 			w.end(m)
 		}
 		if stay != 0 {
-			w.jump(b.next)
+			w.jump(b.Next)
 		} else {
 			w.schedule()
 		}
-	case termPop:
+	case code.Pop:
 		w.leaveFrame()
-	case termCall:
+	case code.Call, code.CallR, code.CallQ:
 		w.call(b)
-	case termBarrier:
+	case code.BarrierWarp:
+		w.warpBarrier(b)
+	default:
 		w.barrier(b)
 	}
 }
@@ -268,25 +265,25 @@ func (w *warp) finish(b *block) {
 // branch sends the lanes of taken to target, the others to the next block.
 // Lanes that go where there is nothing but the kernel's end do not wait there
 // for the others: they end at once, and barriers no longer wait for them.
-func (w *warp) branch(taken uint64, target int32, b *block) {
+func (w *warp) branch(taken uint64, target int32, b *code.Block) {
 	w.count.branches++
-	blocks := w.cta.code.blocks
+	c := w.cta.code
 	switch {
-	case taken == w.mask || target == b.next:
+	case taken == w.mask || target == b.Next:
 		w.jump(target)
 	case taken == 0:
-		w.jump(b.next)
-	case blocks[target].leaves:
+		w.jump(b.Next)
+	case c.Block(target).Leaves:
 		w.count.divergent++
-		w.leave(taken, &blocks[target])
-		w.jump(b.next)
-	case blocks[b.next].leaves:
+		w.leave(taken, c.Block(target))
+		w.jump(b.Next)
+	case c.Block(b.Next).Leaves:
 		w.count.divergent++
-		w.leave(w.mask&^taken, &blocks[b.next])
+		w.leave(w.mask&^taken, c.Block(b.Next))
 		w.jump(target)
 	default:
-		w.pair = [2]group{{b.next, w.mask &^ taken}, {target, taken}}
-		w.fan(w.pair[:], b.join)
+		w.pair = [2]group{{b.Next, w.mask &^ taken}, {target, taken}}
+		w.fan(w.pair[:], b.Join)
 	}
 }
 
@@ -298,9 +295,9 @@ func (w *warp) fan(groups []group, join int32) {
 }
 
 // leave executes the exit, all that is in block b, of some of the active lanes.
-func (w *warp) leave(lanes uint64, b *block) {
+func (w *warp) leave(lanes uint64, b *code.Block) {
 	if w.cta.track != nil || w.cta.watch != nil {
-		w.observeExit(b.src, lanes)
+		w.observeExit(w.src(w.cta.code.End(b)), lanes)
 	}
 	n := int64(bits.OnesCount64(lanes))
 	w.count.warpInstructions++
@@ -320,27 +317,29 @@ func (w *warp) end(lanes uint64) {
 }
 
 // indexed is brx.idx: lanes with the same target go together.
-func (w *warp) indexed(b *block) {
+func (w *warp) indexed(b *code.Block) {
 	w.count.branches++
-	m := w.guarded(b.guard)
+	end := w.cta.code.End(b)
+	targets := w.cta.code.Targets[end.Side]
+	m := w.guarded(end.Guard)
 	var groups []group
 	for rest := m; rest != 0; rest &= rest - 1 {
 		lane := bits.TrailingZeros64(rest)
-		i := w.value(b.index, lane)
-		if i >= uint64(len(b.targets)) {
-			w.fail(b.src, 1<<lane, ErrBadTarget, "%v: index %d in a list of %d labels", ErrBadTarget, i, len(b.targets))
+		i := w.value(code.Row{Slot: code.R, Row: end.A}, lane)
+		if i >= uint64(len(targets)) {
+			w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: index %d in a list of %d labels", ErrBadTarget, i, len(targets))
 			return
 		}
-		groups = gather(groups, b.targets[i], 1<<lane)
+		groups = gather(groups, targets[i], 1<<lane)
 	}
 	if off := w.mask &^ m; off != 0 {
-		groups = gather(groups, b.next, off)
+		groups = gather(groups, b.Next, off)
 	}
 	if len(groups) == 1 {
 		w.jump(groups[0].pc)
 		return
 	}
-	w.fan(groups, b.join)
+	w.fan(groups, b.Join)
 }
 
 // value reads a control operand of one lane.
@@ -356,10 +355,10 @@ func (w *warp) value(o code.Row, lane int) uint64 {
 }
 
 // tid is the linear index within the CTA of a lane's thread.
-func (w *warp) tid(lane int) int { return w.id*w.cta.code.width + lane }
+func (w *warp) tid(lane int) int { return w.id*w.cta.code.Width + lane }
 
 // fail stops the warp with a trap for the lanes given.
-func (w *warp) fail(in *instr, lanes uint64, kind error, format string, args ...any) *Trap {
+func (w *warp) fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *Trap {
 	t := w.cta.newTrap(in, kind, format, args...)
 	t.Warp, t.Lanes, t.Active = w.id, lanes, w.mask
 	if lanes != 0 {
@@ -369,10 +368,13 @@ func (w *warp) fail(in *instr, lanes uint64, kind error, format string, args ...
 	return t
 }
 
-// anchor is an instruction to name when the block as a whole is meant.
-func (c *prepared) anchor(b *block) *instr {
-	if len(b.insts) > 0 {
-		return c.instrs[b.insts[0].Src]
+// anchor is an instruction to name when the block as a whole is meant; nil if none is in
+// it.
+func (c *prepared) anchor(b *code.Block) *code.Source {
+	for _, in := range c.Instrs[b.First : b.Last+1] {
+		if in.Src >= 0 {
+			return &c.Sources[in.Src]
+		}
 	}
-	return b.src
+	return nil
 }

@@ -14,18 +14,6 @@ import (
 	"gemu/regfile"
 )
 
-// Modes of shfl and vote, in Instr.Imm.
-const (
-	shflUp uint64 = iota
-	shflDown
-	shflBfly
-	shflIdx
-
-	voteAll uint64 = iota - 4
-	voteAny
-	voteUni
-)
-
 // joined checks the membermask of a .sync instruction: the lanes that execute it must
 // name themselves. It reports whether all lanes are there that are named; if not, those
 // that wait for them wait, or trap where the policy does not let them.
@@ -54,7 +42,7 @@ func (w *warp) joined(in *code.Instr, member *regfile.Row32, m uint32) bool {
 }
 
 // member checks that a lane names itself in its membermask.
-func (w *warp) member(src *instr, lane int, mask uint32) bool {
+func (w *warp) member(src *code.Source, lane int, mask uint32) bool {
 	if mask>>lane&1 == 0 {
 		w.fail(src, 1<<lane, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, lane, src.Text, mask)
 		return false
@@ -63,7 +51,7 @@ func (w *warp) member(src *instr, lane int, mask uint32) bool {
 }
 
 // missing stops the warp: lanes of m wait for others that cannot come.
-func (w *warp) missing(src *instr, m, absent, mask uint32) *Trap {
+func (w *warp) missing(src *code.Source, m, absent, mask uint32) *Trap {
 	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, lanesList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
 	return t
@@ -87,13 +75,13 @@ func shfl(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		var j int
 		var ok bool
 		switch in.Imm {
-		case shflUp:
+		case code.ShflUp:
 			j = lane - bval
 			ok = j >= maxLane
-		case shflDown:
+		case code.ShflDown:
 			j = lane + bval
 			ok = j <= maxLane
-		case shflBfly:
+		case code.ShflBfly:
 			j = lane ^ bval
 			ok = j <= maxLane
 		default:
@@ -145,11 +133,11 @@ func vote(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			continue
 		}
 		switch in.Imm {
-		case voteAll:
+		case code.VoteAll:
 			t = yes == voters
-		case voteAny:
+		case code.VoteAny:
 			t = yes != 0
-		case voteUni:
+		case code.VoteUni:
 			t = yes == voters || yes == 0
 		}
 		if in.D != code.NoRow {

@@ -146,3 +146,15 @@ func (r SpecialReg) String() string { return sregInfo[r].name }
 
 // Type is the type of the register.
 func (r SpecialReg) Type() Type { return sregInfo[r].typ }
+
+// PerLane reports whether the register differs between the lanes of a warp.
+func (r SpecialReg) PerLane() bool {
+	return r == LaneID || r >= TidX && r <= TidZ || r >= LanemaskEq && r <= LanemaskGt
+}
+
+// Fixed reports whether the register is the same wherever and whenever it
+// is read in a launch.
+func (r SpecialReg) Fixed() bool {
+	return r >= NtidX && r <= NtidZ || r >= NctaidX && r <= NctaidZ || r == NWarpID || r == GridID ||
+		r >= EnvReg0 && r < EnvReg0+32
+}

@@ -75,6 +75,13 @@ const (
 	ExecCount // how many there are
 )
 
+var execNames = [ExecCount]string{
+	"lanes", "expanded", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact",
+	"proved", "proved", "proved", "proved", "proved",
+}
+
+func (e Exec) String() string { return execNames[e] }
+
 // Guard of predicate p: where it holds, or where it does not.
 func Guard(p int32, negated bool) int32 {
 	if negated {

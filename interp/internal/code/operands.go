@@ -5,16 +5,28 @@ package code
 
 // Tables are the side tables of a program.
 type Tables struct {
-	Access []Access
-	Calls  []Call
+	Access   []Access
+	Calls    []CallSite
+	Targets  [][]int32 // pcs
+	Barriers []BarrierOp
 }
 
 // Reads appends the rows that the instruction reads, its guard and constants left out.
 func (t *Tables) Reads(list []Row, in *Instr) []Row {
+	return registers(t.Operands(list, in), len(list))
+}
+
+// Writes appends the rows that the instruction writes.
+func (t *Tables) Writes(list []Row, in *Instr) []Row {
+	return registers(t.Results(list, in), len(list))
+}
+
+// Operands appends what the instruction reads, its guard left out: constants too, and no
+// row for each operand it could have and has not.
+func (t *Tables) Operands(list []Row, in *Instr) []Row {
 	s := &Signatures[in.Op]
-	start := len(list)
 	for i, row := range in.Sources() {
-		if s.Src[i] != NoSlot && s.reads(i, in) {
+		if s.Src[i] != NoSlot && s.Reads(i, in) {
 			list = append(list, Row{s.Src[i], row})
 		}
 	}
@@ -32,13 +44,12 @@ func (t *Tables) Reads(list []Row, in *Instr) []Row {
 	case CallSide:
 		list = PlaceRows(list, t.Calls[in.Side].Args)
 	}
-	return registers(list, start)
+	return list
 }
 
-// Writes appends the rows that the instruction writes.
-func (t *Tables) Writes(list []Row, in *Instr) []Row {
+// Results appends what the instruction writes, or no row.
+func (t *Tables) Results(list []Row, in *Instr) []Row {
 	s := &Signatures[in.Op]
-	start := len(list)
 	list = append(list, Row{s.Dst, in.D}, Row{s.Dst2, in.F})
 	switch s.Side {
 	case AccessSide:
@@ -48,12 +59,12 @@ func (t *Tables) Writes(list []Row, in *Instr) []Row {
 	case CallSide:
 		list = PlaceRows(list, t.Calls[in.Side].Rets)
 	}
-	return registers(list, start)
+	return list
 }
 
-// reads reports whether the instruction reads source i of its signature: a comparison
+// Reads reports whether the instruction reads source i of its signature: a comparison
 // that is combined with nothing does not read its predicate.
-func (s *Signature) reads(i int, in *Instr) bool { return !s.Compare || i < 2 || in.Imm != 0 }
+func (s *Signature) Reads(i int, in *Instr) bool { return !s.Compare || i < 2 || in.Imm != 0 }
 
 // registers leaves constants out of the list from start on, and what is no row.
 func registers(list []Row, start int) []Row {

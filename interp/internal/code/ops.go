@@ -53,10 +53,11 @@ type Kind uint8
 const (
 	Plain      Kind = iota // nothing: it wants the lanes
 	Arithmetic             // a kernel of package alu
-	Source                 // reads a special register or the address of a local variable
+	Read                   // reads a special register or the address of a local variable
 	Load
 	Store
-	Warp // one result for all lanes, computed from the lanes
+	Warp    // one result for all lanes, computed from the lanes
+	Control // ends a block
 )
 
 // Signature says everything about an operation but what it does.
@@ -87,9 +88,11 @@ type Side uint8
 
 // The side tables.
 const (
-	NoSide     Side = iota
-	AccessSide      // Access: address A, and the elements it lists
-	CallSide        // Call: the places it lists
+	NoSide      Side = iota
+	AccessSide       // Access: address A, and the elements it lists
+	CallSide         // Call: the places it lists
+	TargetSide       // the blocks that a BranchIndex goes to
+	BarrierSide      // BarrierOp
 )
 
 // Collective reports whether lanes of a warp that are at different places execute the
@@ -159,6 +162,20 @@ const (
 	Brkpt
 	Nanosleep // A nanoseconds
 
+	Jump        // to the next block
+	Branch      // the guard's lanes go to the target, others to the next block
+	BranchIndex // lane by lane to the targets by A
+	Return      // the guard's lanes go to the function's exit
+	Pop         // the function's exit: return to the caller
+	Exit        // the guard's lanes end
+	Call
+	CallR // through a pointer
+	CallQ
+	Barrier     // bar, barrier: number A, thread count B
+	BarrierPopc // … .red of predicate C
+	BarrierVote
+	BarrierWarp // bar.warp.sync of membermask A
+
 	loads  // of one element: see LoadOp
 	stores = loads + 4*2*2*2
 	kernel = stores + 4*2*2 // the first of package alu
@@ -166,11 +183,11 @@ const (
 
 var machine = [...]Signature{
 	Invalid:        {Name: "invalid"},
-	Sreg16:         {Name: "sreg.16", Kind: Source, Dst: R, Width: 16},
-	Sreg32:         {Name: "sreg.32", Kind: Source, Dst: R, Width: 32},
-	Sreg64:         {Name: "sreg.64", Kind: Source, Dst: Q, Width: 64},
-	Frame32:        {Name: "frame.32", Kind: Source, Dst: R},
-	Frame64:        {Name: "frame.64", Kind: Source, Dst: Q},
+	Sreg16:         {Name: "sreg.16", Kind: Read, Dst: R, Width: 16},
+	Sreg32:         {Name: "sreg.32", Kind: Read, Dst: R, Width: 32},
+	Sreg64:         {Name: "sreg.64", Kind: Read, Dst: Q, Width: 64},
+	Frame32:        {Name: "frame.32", Kind: Read, Dst: R},
+	Frame64:        {Name: "frame.64", Kind: Read, Dst: Q},
 	Isspacep:       {Name: "isspacep", Dst: P, Src: [4]Slot{Q}},
 	CheckRank:      {Name: "checkrank", Src: [4]Slot{R}},
 	Stacksave32:    {Name: "stacksave.32", Dst: R},
@@ -210,7 +227,32 @@ var machine = [...]Signature{
 	Trap:           {Name: "trap"},
 	Brkpt:          {Name: "brkpt"},
 	Nanosleep:      {Name: "nanosleep", Src: [4]Slot{R}},
+	Jump:           {Name: "jump", Kind: Control},
+	Branch:         {Name: "branch", Kind: Control},
+	BranchIndex:    {Name: "branch.index", Kind: Control, Src: [4]Slot{R}, Side: TargetSide},
+	Return:         {Name: "return", Kind: Control},
+	Pop:            {Name: "pop", Kind: Control},
+	Exit:           {Name: "exit", Kind: Control},
+	Call:           {Name: "call", Kind: Control, Side: CallSide},
+	CallR:          {Name: "call.r", Kind: Control, Src: [4]Slot{R}, Side: CallSide},
+	CallQ:          {Name: "call.q", Kind: Control, Src: [4]Slot{Q}, Side: CallSide},
+	Barrier:        {Name: "barrier", Kind: Control, Src: [4]Slot{R, R}, Side: BarrierSide},
+	BarrierPopc:    {Name: "barrier.popc", Kind: Control, Dst: R, Src: [4]Slot{R, R, P}, Side: BarrierSide},
+	BarrierVote:    {Name: "barrier.vote", Kind: Control, Dst: P, Src: [4]Slot{R, R, P}, Side: BarrierSide},
+	BarrierWarp:    {Name: "barrier.warp", Kind: Control, Src: [4]Slot{R}, Side: BarrierSide, Member: 1},
 }
+
+// Modes of shfl and vote, in Instr.Imm.
+const (
+	ShflUp uint64 = iota
+	ShflDown
+	ShflBfly
+	ShflIdx
+
+	VoteAll uint64 = iota - 4
+	VoteAny
+	VoteUni
+)
 
 // Signatures are those of all operations.
 var Signatures [Count]Signature

@@ -3,6 +3,8 @@ package code
 // This file is the side tables: what of an instruction is not of a fixed size.
 
 import (
+	"unsafe"
+
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 )
@@ -58,6 +60,24 @@ func (a *Access) At(v uint64) uint64 {
 		v = uint64(uint32(v))
 	}
 	return v
+}
+
+// AtFixed is what an access to a fixed address in device memory goes to; nil if it
+// is at fault, or of elements that are no element of a row.
+func (a *Access) AtFixed() unsafe.Pointer {
+	if a.Fixed == nil {
+		return nil
+	}
+	return a.Within(a.Fixed, a.Off-a.Fixed.Base)
+}
+
+// Within is offset off of the memory, if the access may go there.
+func (a *Access) Within(m *mem.Allocation, off uint64) unsafe.Pointer {
+	n, request := uint64(a.Bytes), a.Request()
+	if off > m.Size || n > m.Size-off || off%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has no size
+		return nil
+	}
+	return unsafe.Add(m.Ptr, off)
 }
 
 // Writes reports whether the access changes memory.
@@ -119,11 +139,32 @@ type Place struct {
 	Size int // bytes
 }
 
-// Call is the arguments and results of a call.
-type Call struct {
-	Args []Place
-	Rets []Place
+// CallSite is a call, of a function or a builtin.
+type CallSite struct {
+	Target int32 // index of the function; -1: a pointer says which, or it is a builtin
+	Args   []Place
+	Rets   []Place
 }
+
+// BarrierOp is bar or barrier, bar.warp.sync too.
+type BarrierOp struct {
+	Kind    BarrierKind
+	Aligned bool // the lanes of a warp come together
+	Neg     bool // of .red: the predicate is negated
+}
+
+// BarrierKind is what is done at a barrier.
+type BarrierKind uint8
+
+// The kinds.
+const (
+	BarSync BarrierKind = iota
+	BarArrive
+	BarWarp // between the lanes of a warp
+	BarPopc
+	BarAnd
+	BarOr
+)
 
 // ElemRows appends the rows of elements of size bytes.
 func ElemRows(list []Row, elems []Elem, size int) []Row {

@@ -1,9 +1,8 @@
-package interp
+package lower
 
 // This file lowers what moves and computes data within a thread.
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"gemu/interp/internal/fp"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
-	"gemu/regfile"
 )
 
 // lowerers are the instructions that are more than one kernel of package alu.
@@ -79,8 +77,8 @@ func (l *lowerer) symbol(s ptx.Symbol, off int64, slot code.Slot, d int32) int32
 	v, isVar := s.(*ptx.Var)
 	if isVar {
 		if at, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
-			if l.fn.fn.Entry {
-				return l.moveKonst(slot, uint64(int64(4*l.fn.align+at)+off), d)
+			if l.fn.Entry {
+				return l.moveKonst(slot, uint64(int64(4*l.fn.Align+at)+off), d)
 			}
 			if d == code.NoRow {
 				d = l.temp(slot)
@@ -97,18 +95,18 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if v, ok := s.(*ptx.Var); ok {
 		switch v.Space {
 		case ptx.Shared:
-			if at, ok := l.prepared.shared[l.mod.definition(v)]; ok {
+			if at, ok := l.shared[definition(l.module, v)]; ok {
 				return at
 			}
 		case ptx.Param:
-			for _, p := range l.params {
-				if p.v == v {
-					return mem.ParamBase + uint64(p.off)
+			for _, p := range l.prog.Params {
+				if p.Var == v {
+					return mem.ParamBase + uint64(p.Off)
 				}
 			}
 		}
 	}
-	a, ok := l.mod.symbolAddress(s)
+	a, ok := l.env.Address(s)
 	if !ok {
 		l.refuse("the address of %s, which is declared but not defined,", s.SymbolName())
 	}
@@ -151,7 +149,7 @@ func (l *lowerer) predicate(o *ptx.Operand) int32 {
 // regBits is the width of the register an operand names, want for others.
 func (l *lowerer) regBits(o *ptx.Operand, want int) int {
 	if o.Kind == ptx.RegOperand {
-		return l.fn.fn.Regs[o.Reg].Type.Bits()
+		return l.fn.Func.Regs[o.Reg].Type.Bits()
 	}
 	return want
 }
@@ -556,18 +554,6 @@ func lowerMapa(l *lowerer, in *ptx.Instr) {
 	l.emit(code.Instr{Op: movOp(s), D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], in.Type(), s)})
 }
 
-// checkRank traps where the CTA rank of a lane is not that of its own CTA, the only
-// one in its cluster.
-func checkRank(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	rank := f.Src32(in.A)
-	for ; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros32(m) & 31; rank[i] != 0 {
-			w.fail(w.src(in), 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of one cta", ErrCTARank, rank[i])
-			return
-		}
-	}
-}
-
 func lowerGetctarank(l *lowerer, in *ptx.Instr) {
 	l.emit(code.Instr{Op: code.MovB32, D: l.target(&in.Ops[0], code.R), A: l.konst(code.R, 0)})
 }
@@ -577,3 +563,26 @@ func lowerCreatepolicy(l *lowerer, in *ptx.Instr) {
 }
 
 func lowerNop(l *lowerer, in *ptx.Instr) {}
+
+// sreg reads a special register into row d, or a temporary if d is code.NoRow.
+func (l *lowerer) sreg(r ptx.SpecialReg, s code.Slot, d int32) int32 {
+	if d == code.NoRow {
+		d = l.temp(s)
+	}
+	switch r {
+	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
+		l.warpOnly(l.src)
+	}
+	op := code.Sreg32
+	switch {
+	case s == code.P: // %is_explicit_cluster
+		l.emit(code.Instr{Op: code.MovPred, D: d, A: l.konst(code.P, 0)})
+		return d
+	case s == code.Q:
+		op = code.Sreg64
+	case l.src.Type().Bits() == 16:
+		op = code.Sreg16
+	}
+	l.emit(code.Instr{Op: op, D: d, Imm: uint64(r)})
+	return d
+}

@@ -1,4 +1,4 @@
-package interp
+package lower
 
 import "container/heap"
 

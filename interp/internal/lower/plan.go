@@ -1,4 +1,4 @@
-package interp
+package lower
 
 // This file decides, for affine mode, how each instruction of a function will execute:
 // on vectors as ever, on compact operands where their tags allow, on single values
@@ -22,18 +22,6 @@ import (
 	"gemu/regfile"
 )
 
-// keeping is how a register is kept in affine mode. Rows are only shared by
-// registers that are kept in the same way.
-type keeping uint8
-
-const (
-	inLanes  keeping = 0         // in its row, always
-	inShadow keeping = 1 << iota // in its shadow, if the shadow's tag says so
-	inBoth                       // … and then in its row as well: its readers want the lanes as often as not
-	isProved                     // … and the tag always says so
-	isFixed                      // among the constants: it has one value in the whole launch
-)
-
 // node is an instruction with the rows it reads and writes.
 type node struct {
 	*code.Instr
@@ -52,13 +40,12 @@ type execution struct {
 // analysis is the work on a function lowered for a trial.
 type analysis struct {
 	*lowerer
-	blocks []block // of the function
-	nodes  []node
-	lanes  float64 // of rows that are in use, as a part of all
+	nodes []node
+	lanes float64 // of rows that are in use, as a part of all
 
 	class  [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
 	pinned [code.P + 1][]bool              // stay Generic
-	both   [code.P + 1][]bool              // kept inBoth
+	both   [code.P + 1][]bool              // kept code.InBoth
 	proved [code.P + 1][]bool
 	fixed  [code.P + 1][]bool
 	weight []float64 // of blocks: how often they are expected to run
@@ -67,8 +54,7 @@ type analysis struct {
 // plan decides how the rows of the function are kept, and how its instructions execute.
 // Those that write constants of the launch go to l.folded.
 func (l *lowerer) plan() {
-	fn := l.fn
-	a := &analysis{lowerer: l, blocks: l.blocks[fn.entry : fn.exit+1], lanes: float64(min(l.opt.lanes, regfile.Lanes)) / regfile.Lanes}
+	a := &analysis{lowerer: l, lanes: float64(min(l.opt.Lanes, regfile.Lanes)) / regfile.Lanes}
 	for s := range l.virtual {
 		n := len(l.virtual[s].kept)
 		a.class[s] = make([]affinetrack.Class, n)
@@ -79,12 +65,12 @@ func (l *lowerer) plan() {
 	}
 	a.collect()
 	a.pin()
-	if fn.fn.Entry {
+	if l.fn.Entry {
 		a.fix()
 	}
 	a.weigh()
 	a.refine()
-	if fn.fn.Entry {
+	if l.fn.Entry {
 		a.prove()
 	}
 	for s := code.R; s <= code.Q; s++ {
@@ -92,8 +78,10 @@ func (l *lowerer) plan() {
 			l.virtual[s].kept[row] = a.keeping(s, int32(row))
 		}
 	}
+	kept := func(r code.Row) code.Keeping { return l.virtual[r.Slot].kept[r.Row] }
 	for i := range a.nodes {
-		a.nodes[i].How = a.how(&a.nodes[i])
+		in := &a.nodes[i]
+		in.How = l.tables.HowOf(in.Instr, a.execution(in).exec, kept)
 	}
 	a.fold()
 }
@@ -102,8 +90,8 @@ func (l *lowerer) plan() {
 func (a *analysis) collect() {
 	var rows []code.Row
 	for b := range a.blocks {
-		for i := range a.blocks[b].insts {
-			in := &a.blocks[b].insts[i]
+		for i := range a.blocks[b].instrs {
+			in := &a.blocks[b].instrs[i]
 			start := len(rows)
 			rows = a.tables.Reads(rows, in)
 			mid := len(rows)
@@ -113,44 +101,18 @@ func (a *analysis) collect() {
 	}
 }
 
-// how is how an instruction executes, and what that does to its operands.
-func (a *analysis) how(in *node) code.How {
-	e := a.execution(in)
-	h := code.How{Exec: e.exec}
-	if e.exec == code.OnLanes {
-		return h
-	}
-	listed := e.expand
-	for i, row := range in.Sources() {
-		slot := in.sig.Src[i]
-		if i == 0 && in.sig.Side == code.AccessSide {
-			slot = a.access(in).Addr
-		}
-		if len(listed) > 0 && listed[0] == (code.Row{Slot: slot, Row: row}) {
-			h.Expand |= 1 << i
-			listed = listed[1:]
-		}
-	}
-	if len(listed) > 0 {
-		h.Expand |= code.OperandList
-	}
-	h.Dirty = len(e.dirty) > 0
-	h.Both = slices.ContainsFunc(e.dirty, func(o code.Row) bool { return a.both[o.Slot][o.Row] })
-	return h
-}
-
 // fold takes the instructions out of the code that write constants of the launch.
 func (a *analysis) fold() {
 	for b := range a.blocks {
-		kept := int32(0)
-		for i := range a.blocks[b].insts {
-			if in := &a.blocks[b].insts[i]; a.folds(in) {
-				a.folded = append(a.folded, fixedInstr{*in, a.fn.entry + int32(b), kept})
+		kept := a.blocks[b].instrs[:0]
+		for _, in := range a.blocks[b].instrs {
+			if a.folds(&in) {
+				a.folded = append(a.folded, folded{in, int32(b), int32(len(kept))})
 			} else {
-				kept++
+				kept = append(kept, in)
 			}
 		}
-		a.blocks[b].insts = slices.DeleteFunc(a.blocks[b].insts, func(in code.Instr) bool { return a.folds(&in) })
+		a.blocks[b].instrs = kept
 	}
 }
 
@@ -160,21 +122,21 @@ func (a *analysis) folds(in *code.Instr) bool {
 	return len(w) == 1 && a.fixed[w[0].Slot][w[0].Row]
 }
 
-func (a *analysis) keeping(s code.Slot, row int32) keeping {
+func (a *analysis) keeping(s code.Slot, row int32) code.Keeping {
 	switch {
 	case s != code.R && s != code.Q:
-		return inLanes
+		return code.InLanes
 	case a.fixed[s][row]:
-		return isFixed
+		return code.IsFixed
 	case a.class[s][row] == affinetrack.Generic || a.class[s][row] == affinetrack.Unknown:
-		return inLanes
+		return code.InLanes
 	}
-	k := inShadow
+	k := code.InShadow
 	if a.both[s][row] {
-		k |= inBoth
+		k |= code.InBoth
 	}
 	if a.proved[s][row] {
-		k |= isProved
+		k |= code.IsProved
 	}
 	return k
 }
@@ -200,27 +162,19 @@ func (a *analysis) pin() {
 			}
 		}
 	}
-	places(a.fn.params)
-	places(a.fn.rets)
+	places(a.fn.Formals)
+	places(a.fn.Results)
 	for _, r := range a.rows {
 		if r.wide {
 			a.pinned[r.Slot][r.Row], a.pinned[r.Slot][r.High] = true, true
 		}
 	}
-	if a.fn.allocates {
-		a.pinned[code.R][a.fn.taken] = true
+	if a.fn.Allocates {
+		a.pinned[code.R][a.fn.Taken] = true
 	}
-	for i := range a.blocks {
-		b := &a.blocks[i]
-		if b.call != nil {
-			places(b.call.Rets)
-		}
-		if b.bar != nil && b.bar.dst != code.NoRow {
-			s := code.P
-			if b.bar.kind == barPopc {
-				s = code.R
-			}
-			a.pinned[s][b.bar.dst] = true
+	for i := range a.blocks { // results of calls and barriers
+		for _, r := range a.tables.Writes(nil, &a.blocks[i].end) {
+			a.pinned[r.Slot][r.Row] = true
 		}
 	}
 }
@@ -255,13 +209,13 @@ func (a *analysis) fix() {
 		}
 		switch in.sig.Kind {
 		case code.Arithmetic:
-		case code.Source:
-			if !special(in) || !fixedSreg(ptx.SpecialReg(in.Imm)) {
+		case code.Read:
+			if !special(in) || !ptx.SpecialReg(in.Imm).Fixed() {
 				return
 			}
 		case code.Load:
 			m := a.access(in)
-			if m.Space != ptx.Param || m.Frame || m.Addr != code.NoSlot || len(m.Elems) != 1 || atFixed(m) == nil {
+			if m.Space != ptx.Param || m.Frame || m.Addr != code.NoSlot || len(m.Elems) != 1 || m.AtFixed() == nil {
 				return
 			}
 		default:
@@ -288,7 +242,7 @@ func (a *analysis) weigh() {
 	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, less those that end before
 	for i := range a.blocks {
 		for _, t := range a.successors(i) {
-			if t <= i {
+			if int(t) <= i {
 				depth[t]++
 				depth[i+1]--
 			}
@@ -303,31 +257,9 @@ func (a *analysis) weigh() {
 }
 
 // successors lists the blocks that control can go to from block i.
-func (a *analysis) successors(i int) []int {
+func (a *analysis) successors(i int) []int32 {
 	b := &a.blocks[i]
-	var list []int32
-	switch b.term {
-	case termNext, termCall, termBarrier:
-		list = []int32{b.next}
-	case termBranch:
-		list = []int32{b.target, b.next}
-	case termReturn:
-		list = []int32{a.fn.exit, b.next}
-	case termIndex:
-		list = append(list, b.targets...)
-		list = append(list, b.next)
-	case termExit:
-		if b.guard != 0 {
-			list = []int32{b.next}
-		}
-	}
-	var in []int
-	for _, t := range list {
-		if t -= a.fn.entry; t >= 0 && int(t) < len(a.blocks) {
-			in = append(in, int(t))
-		}
-	}
-	return in
+	return a.tables.Successors(nil, &b.Block, &b.end)
 }
 
 // of is the class of an operand; that of a constant is uniform, and what has not
@@ -370,16 +302,16 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 		var list []affinetrack.Class
 		pred := affinetrack.Uniform
 		for i, row := range in.Sources() {
-			switch s := in.sig.Src[i]; s {
-			case code.NoSlot:
-			case code.P:
+			switch s := in.sig.Src[i]; {
+			case s == code.NoSlot || !in.sig.Reads(i, in.Instr):
+			case s == code.P:
 				pred = max(pred, a.of(s, row))
 			default:
 				list = append(list, a.of(s, row)) // constants are operands, too
 			}
 		}
 		return affinetrack.Transfer(in.sig.Rule, list, pred)
-	case code.Source:
+	case code.Read:
 		return a.source(in)
 	case code.Load:
 		m := a.access(in)
@@ -402,10 +334,10 @@ func (a *analysis) source(in *node) affinetrack.Class {
 		return affinetrack.Uniform
 	}
 	switch r := ptx.SpecialReg(in.Imm); {
-	case !perLane(r):
+	case !r.PerLane():
 		return affinetrack.Uniform
 	case r >= ptx.TidX && r <= ptx.TidZ:
-		return a.opt.tid[r-ptx.TidX]
+		return a.opt.TID[r-ptx.TidX]
 	case r == ptx.LaneID:
 		return affinetrack.Affine
 	}
@@ -429,8 +361,8 @@ func special(in *node) bool {
 // execution chooses how an instruction executes, given the classes.
 func (a *analysis) execution(in *node) execution {
 	var e execution
-	e.expand = keep(in.reads, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&(inShadow|inBoth) == inShadow })
-	e.dirty = keep(in.writes, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&inShadow != 0 })
+	e.expand = keep(in.reads, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&(code.InShadow|code.InBoth) == code.InShadow })
+	e.dirty = keep(in.writes, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&code.InShadow != 0 })
 	s := in.sig
 	switch s.Kind {
 	case code.Arithmetic:
@@ -453,7 +385,7 @@ func (a *analysis) execution(in *node) execution {
 		default:
 			e.exec = compactKernel(s)
 		}
-	case code.Source:
+	case code.Read:
 		if len(e.dirty) > 0 {
 			e.exec = code.CompactSource
 		}
@@ -495,9 +427,6 @@ const (
 	costFill    = 10  // writing it there
 )
 
-// fewLanes is how many lanes a warp may have for tags to cost more than they save.
-const fewLanes = 4
-
 // onLanes is the cost of an instruction over the lanes: in full rows a lane costs a
 // third of what it does in others.
 func (a *analysis) onLanes(in *node) float64 {
@@ -511,8 +440,8 @@ func (a *analysis) onLanes(in *node) float64 {
 // fullRow is the cost of an instruction over 32 lanes.
 func (a *analysis) fullRow(in *node) float64 {
 	switch in.sig.Kind {
-	case code.Source:
-		if special(in) && perLane(ptx.SpecialReg(in.Imm)) {
+	case code.Read:
+		if special(in) && ptx.SpecialReg(in.Imm).PerLane() {
 			return costThread
 		}
 	case code.Load, code.Store:
@@ -520,7 +449,7 @@ func (a *analysis) fullRow(in *node) float64 {
 			return costAccess
 		}
 	case code.Arithmetic:
-		if a.instrs[in.Src].Form.Class == ptx.ClassSFU {
+		if a.prog.Sources[in.Src].Form.Class == ptx.ClassSFU {
 			return costSpecial
 		}
 	}
@@ -578,7 +507,7 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		for i, n := range wanted[s] {
 			extra := 0.0
 			switch {
-			case n == 0 || a.opt.eager:
+			case n == 0 || a.opt.Eager:
 			case n >= written[s][i]:
 				a.both[s][i] = true
 				extra = written[s][i] * costFill
@@ -594,7 +523,7 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 
 // compact reports whether an operand may be compact.
 func (a *analysis) compact(s code.Slot, row int32) bool {
-	return row < 0 || a.keeping(s, row) != inLanes // fixed ones too
+	return row < 0 || a.keeping(s, row) != code.InLanes // fixed ones too
 }
 
 // accessesCompactly reports whether a memory access may be executed at a compact
@@ -615,7 +544,7 @@ func (a *analysis) comparesCompactly(in *node) bool {
 func (a *analysis) refine() {
 	a.classify()
 	cost, saved := a.settle()
-	if a.opt.eager {
+	if a.opt.Eager {
 		return
 	}
 	for range 4 {
@@ -689,7 +618,7 @@ func (a *analysis) prove() {
 			sound := !apart[in.block] && in.Guard == 0
 			switch in.sig.Kind {
 			case code.Arithmetic:
-			case code.Source:
+			case code.Read:
 				sound = sound && a.source(in) == affinetrack.Uniform
 			case code.Load:
 				sound = sound && a.access(in).Space != ptx.Generic // local memory is everybody's own
@@ -723,21 +652,21 @@ func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
 		p, _ := code.GuardRow(guard)
 		return guard != 0 && !holds(code.Row{Slot: code.P, Row: p})
 	}
-	if a.opt.keeps != always && slices.ContainsFunc(b.insts, func(in code.Instr) bool { return in.Op.Collective() && varies(in.Guard) }) {
+	if a.opt.Keeps != Always && slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && varies(in.Guard) }) {
 		return true
 	}
-	switch b.term {
-	case termIndex:
+	switch b.end.Op {
+	case code.BranchIndex:
 		return true
-	case termBarrier:
-		return varies(b.guard) || !b.bar.aligned && apart
-	case termCall:
+	case code.Barrier, code.BarrierPopc, code.BarrierVote, code.BarrierWarp:
+		return varies(b.end.Guard) || !a.aligned(b) && apart
+	case code.Call, code.CallR, code.CallQ:
 		return a.callsMayWait
-	case termBranch:
-		leaves := func(pc int32) bool { return a.blocks[pc-a.fn.entry].leaves }
-		return varies(b.guard) && !leaves(b.target) && !leaves(b.next)
-	case termReturn:
-		return b.guard != 0 && !a.blocks[a.fn.exit-a.fn.entry].leaves
+	case code.Branch:
+		leaves := func(pc int32) bool { return a.blocks[pc].Leaves }
+		return varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
+	case code.Return:
+		return b.end.Guard != 0 && !a.blocks[a.exit()].Leaves
 	}
 	return false
 }
@@ -754,28 +683,28 @@ func (a *analysis) separate(i int, apart []bool) bool {
 		}
 		between[j] = true
 		for _, t := range a.successors(j) {
-			visit(t, join)
+			visit(int(t), join)
 		}
 	}
 	from := func(join int) {
 		between = make([]bool, len(a.blocks))
 		for _, t := range a.successors(i) {
-			visit(t, join)
+			visit(int(t), join)
 		}
 	}
 	meet := false
-	if b := &a.blocks[i]; (b.term == termBranch || b.term == termIndex || b.term == termReturn) && a.opt.keeps != never {
-		from(int(b.join - a.fn.entry))
+	if b := &a.blocks[i]; (b.end.Op == code.Branch || b.end.Op == code.BranchIndex || b.end.Op == code.Return) && a.opt.Keeps != Never {
+		from(int(b.Join))
 		meet = true
 		for j := range between {
-			if between[j] && a.opt.keeps == unlessWaiting && a.waits(&a.blocks[j]) {
+			if between[j] && a.opt.Keeps == UnlessWaiting && a.waits(&a.blocks[j]) {
 				meet = false
 			}
 		}
 	}
 	if !meet {
 		from(-1)
-		between[i] = between[i] || a.opt.keeps != always && a.waits(&a.blocks[i])
+		between[i] = between[i] || a.opt.Keeps != Always && a.waits(&a.blocks[i])
 	}
 	found := false
 	for j := range between {
@@ -788,6 +717,22 @@ func (a *analysis) separate(i int, apart []bool) bool {
 
 // waits reports whether lanes may wait in a block for others while those go on.
 func (a *analysis) waits(b *block) bool {
-	return b.mayWait || b.term == termBarrier && !b.bar.aligned || b.term == termCall && a.callsMayWait ||
-		slices.ContainsFunc(b.insts, func(in code.Instr) bool { return in.Op.Collective() })
+	call := b.end.Op == code.Call || b.end.Op == code.CallR || b.end.Op == code.CallQ
+	barrier := b.end.Op.Signature().Side == code.BarrierSide
+	return b.MayWait || barrier && !a.aligned(b) || call && a.callsMayWait ||
+		slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() })
+}
+
+// aligned reports whether the lanes of a warp come together to the barrier that ends a
+// block.
+func (a *analysis) aligned(b *block) bool { return a.tables.Barriers[b.end.Side].Aligned }
+
+func keep(list []code.Row, ok func(code.Row) bool) []code.Row {
+	var out []code.Row
+	for _, o := range list {
+		if ok(o) {
+			out = append(out, o)
+		}
+	}
+	return out
 }

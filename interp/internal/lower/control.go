@@ -1,29 +1,25 @@
-package interp
+package lower
 
 // This file lowers control flow, barriers, and what the lanes of a warp do
 // together.
 
 import (
-	"math/bits"
-
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
-	"gemu/regfile"
 )
 
-// end finishes the present block with a terminator and opens the next.
-func (l *lowerer) end(t terminator) *block {
-	b := l.cur
-	b.term, b.guard, b.src = t, l.guard, l.src
-	return b
+// end finishes the present block with an instruction.
+func (l *lowerer) end(in code.Instr) {
+	in.Guard, in.Src = l.guard, l.at()
+	l.cur.end = in
 }
 
 func lowerBra(l *lowerer, in *ptx.Instr) {
-	l.end(termBranch)
+	l.end(code.Instr{Op: code.Branch})
 	target, ir := in.Ops[0].Block().Index, l.curIR
 	l.later(func(b *block) {
-		b.target, b.join = l.starts[target], l.irJoin(ir)
+		b.Target, b.Join = l.starts[target], l.irJoin(ir)
 		l.fallThrough(b, ir)
 	})
 }
@@ -31,21 +27,23 @@ func lowerBra(l *lowerer, in *ptx.Instr) {
 // fallThrough sets where the end of IR block ir goes on: the next block, or the
 // function's exit.
 func (l *lowerer) fallThrough(b *block, ir int) {
-	b.next = l.fn.exit
+	b.Next = l.exit()
 	if ir+1 < len(l.starts) {
-		b.next = l.starts[ir+1]
+		b.Next = l.starts[ir+1]
 	}
 }
 
 func lowerBrx(l *lowerer, in *ptx.Instr) {
-	index := code.Row{Slot: code.R, Row: l.source(&in.Ops[0], ptx.U32, code.R)}
-	l.end(termIndex).index = index
+	index := l.source(&in.Ops[0], ptx.U32, code.R)
+	side := len(l.tables.Targets)
+	l.end(code.Instr{Op: code.BranchIndex, A: index, Side: int32(side)})
+	l.tables.Targets = append(l.tables.Targets, nil)
 	table, ir := in.Ops[1].Table(), l.curIR
 	l.later(func(b *block) {
 		for _, t := range table.Blocks {
-			b.targets = append(b.targets, l.starts[t.Index])
+			l.tables.Targets[side] = append(l.tables.Targets[side], l.starts[t.Index])
 		}
-		b.join = l.irJoin(ir)
+		b.Join = l.irJoin(ir)
 		l.fallThrough(b, ir)
 	})
 }
@@ -53,23 +51,31 @@ func lowerBrx(l *lowerer, in *ptx.Instr) {
 // lowerRet: lanes that return wait for the others at the function's exit. From
 // a kernel a lane returns to nobody: it ends.
 func lowerRet(l *lowerer, in *ptx.Instr) {
-	if l.fn.fn.Entry {
+	if l.fn.Entry {
 		lowerExit(l, in)
 		return
 	}
-	l.end(termReturn)
+	l.end(code.Instr{Op: code.Return})
 	ir := l.curIR
 	l.later(func(b *block) {
-		b.join = l.irJoin(ir)
+		b.Target, b.Join = l.exit(), l.irJoin(ir)
 		l.fallThrough(b, ir)
 	})
 }
 
 func lowerExit(l *lowerer, in *ptx.Instr) {
-	b := l.end(termExit)
-	b.leaves = l.guard == 0 && len(b.insts) == 0 && b.n == 1
+	l.end(code.Instr{Op: code.Exit})
+	l.cur.Leaves = l.guard == 0 && len(l.cur.instrs) == 0 && l.cur.Sources.Len() == 1
 	ir := l.curIR
 	l.later(func(b *block) { l.fallThrough(b, ir) })
+}
+
+// builtins are the functions that the machine provides.
+var builtins = map[string]code.Op{
+	"vprintf":      code.Vprintf,
+	"malloc":       code.Malloc,
+	"free":         code.Free,
+	"__assertfail": code.AssertFail,
 }
 
 // lowerCall ends a block, so that the warp can be in another function between
@@ -77,15 +83,16 @@ func lowerExit(l *lowerer, in *ptx.Instr) {
 // targets execute it once per target.
 func lowerCall(l *lowerer, in *ptx.Instr) {
 	c := in.Call
-	site := &callSite{}
+	site := code.CallSite{Target: -1}
 	for i := range c.Args {
 		site.Args = append(site.Args, l.actual(&c.Args[i]))
 	}
 	for i := range c.Rets {
 		site.Rets = append(site.Rets, l.actual(&c.Rets[i]))
 	}
+	call := code.Instr{Op: code.Call, Side: int32(len(l.tables.Calls))}
 	if f, ok := c.Target.Sym().(*ptx.Func); ok {
-		if def, ok := l.mod.Lookup(f.Name).(*ptx.Func); ok {
+		if def, ok := l.module.Lookup(f.Name).(*ptx.Func); ok {
 			f = def
 		}
 		if !f.Defined {
@@ -93,22 +100,22 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 			if !ok {
 				l.refuse("a call of %s, which is declared but not defined,", f.Name)
 			}
-			l.tables.Calls = append(l.tables.Calls, site.Call)
-			l.emit(code.Instr{Op: op, Side: int32(len(l.tables.Calls) - 1)})
+			call.Op = op
+			l.tables.Calls = append(l.tables.Calls, site)
+			l.emit(call)
 			return
 		}
-		site.target = l.byFunc[f]
+		site.Target = l.byFunc[f]
 	} else {
 		ref := l.rows[c.Target.Reg]
-		site.pointer = code.Row{Slot: ref.Slot, Row: ref.Row}
+		call.Op, call.A = bySlot(ref.Slot, code.CallR, code.CallQ), ref.Row
 	}
-	if site.target == nil || l.fn.allocates { // a block of its own, which lanes may execute apart
-		l.cur.n--
-		l.cur.srcs = l.cur.srcs[:l.cur.n]
-		l.open()
-		l.cur.n, l.cur.srcs = 1, []*instr{l.src}
+	l.tables.Calls = append(l.tables.Calls, site)
+	if site.Target < 0 || l.fn.Allocates { // a block of its own, which lanes may execute apart
+		l.cur.Sources.End--
+		l.open().Sources.First--
 	}
-	l.end(termCall).call = site
+	l.end(call)
 	l.open()
 }
 
@@ -133,94 +140,74 @@ func (l *lowerer) actual(o *ptx.Operand) code.Place {
 		l.refuse("a vector argument")
 	}
 	ref := l.rows[o.Reg]
-	return code.Place{Slot: ref.Slot, Row: ref.Row, Size: (l.fn.fn.Regs[o.Reg].Type.Bits() + 7) / 8}
+	return code.Place{Slot: ref.Slot, Row: ref.Row, Size: (l.fn.Func.Regs[o.Reg].Type.Bits() + 7) / 8}
 }
 
 func lowerTrap(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Trap}) }
 
 func lowerBrkpt(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Brkpt}) }
 
-func trapLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	kind := ErrTrap
-	if in.Op == code.Brkpt {
-		kind = ErrBreakpoint
-	}
-	w.fail(w.src(in), uint64(m)<<(32*h), kind, "%v", kind)
-}
-
 func lowerNanosleep(l *lowerer, in *ptx.Instr) {
 	a := l.source(&in.Ops[0], ptx.U32, code.R)
 	l.emit(code.Instr{Op: code.Nanosleep, A: a})
 }
 
-// sleepLane lets other warps run, and the time pass for which the lanes sleep: the
-// longest of them, exactly (manual 9.7.19.2 allows from nothing to twice as much).
-func sleepLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	w.yield = true
-	longest := uint32(0)
-	for a := f.Src32(in.A); m != 0; m &= m - 1 {
-		longest = max(longest, a[bits.TrailingZeros32(m)&31])
-	}
-	w.cta.slept += int64(longest)
-}
-
 // lowerBar lowers bar and barrier; bar.warp.sync too.
 func lowerBar(l *lowerer, in *ptx.Instr) {
-	if in.Has("warp") {
+	bar := code.BarrierOp{Aligned: in.Form.Effects.Has(ptx.Aligned)}
+	o := code.Instr{Op: code.Barrier, B: code.NoRow, Side: int32(len(l.tables.Barriers))}
+	switch {
+	case in.Has("warp"):
 		l.warpOnly(in)
-		l.end(termBarrier).bar = &barrierOp{kind: barWarp, id: code.Row{Slot: code.R, Row: l.source(in.Arg("a"), ptx.B32, code.R)}, dst: code.NoRow}
+		o.Op, bar = code.BarrierWarp, code.BarrierOp{Kind: code.BarWarp}
+		o.A = l.source(in.Arg("a"), ptx.B32, code.R)
+		l.tables.Barriers = append(l.tables.Barriers, bar)
+		l.end(o)
 		l.open()
 		return
-	}
-	if in.Has("cluster") {
+	case in.Has("cluster"):
 		l.refuse("%s", in.Text)
 	}
-	op := &barrierOp{dst: code.NoRow, aligned: in.Form.Effects.Has(ptx.Aligned)}
-	ref := func(o *ptx.Operand) code.Row {
-		return code.Row{Slot: code.R, Row: l.source(o, ptx.U32, code.R)}
-	}
-	op.id = ref(in.Arg("a"))
-	if o := in.Arg("b"); o.Kind != ptx.NoOperand {
-		op.count = ref(o)
+	o.A = l.source(in.Arg("a"), ptx.U32, code.R)
+	if count := in.Arg("b"); count.Kind != ptx.NoOperand {
+		o.B = l.source(count, ptx.U32, code.R)
 	}
 	switch {
 	case in.Has("arrive"):
-		op.kind = barArrive
+		bar.Kind = code.BarArrive
 	case in.Has("red"):
 		c := *in.Arg("c")
-		op.neg = c.Neg && c.Kind == ptx.RegOperand
-		if op.neg {
+		bar.Neg = c.Neg && c.Kind == ptx.RegOperand
+		if bar.Neg {
 			c.Neg = false
 		}
-		op.pred = l.source(&c, ptx.Pred, code.P)
-		d := &in.Ops[0]
+		o.C = l.source(&c, ptx.Pred, code.P)
+		o.D = l.predicate(&in.Ops[0])
 		switch {
 		case in.Has("popc"):
-			op.kind = barPopc
+			o.Op, bar.Kind = code.BarrierPopc, code.BarPopc
 		case in.Has("and"):
-			op.kind = barAnd
+			o.Op, bar.Kind = code.BarrierVote, code.BarAnd
 		default:
-			op.kind = barOr
-		}
-		if d.Kind == ptx.RegOperand {
-			op.dst = l.rows[d.Reg].Row
+			o.Op, bar.Kind = code.BarrierVote, code.BarOr
 		}
 	}
-	l.end(termBarrier).bar = op
+	l.tables.Barriers = append(l.tables.Barriers, bar)
+	l.end(o)
 	l.open()
 }
 
 // warpOnly refuses an instruction whose meaning PTX gives for warps of 32 lanes
 // alone, when they have another width.
 func (l *lowerer) warpOnly(in *ptx.Instr) {
-	if l.width != 32 {
-		l.refuse("%s with warps of %d lanes instead of 32", in.Text, l.width)
+	if l.prog.Width != 32 {
+		l.refuse("%s with warps of %d lanes instead of 32", in.Text, l.prog.Width)
 	}
 }
 
 func lowerShfl(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	modes := map[string]uint64{"up": shflUp, "down": shflDown, "bfly": shflBfly, "idx": shflIdx}
+	modes := map[string]uint64{"up": code.ShflUp, "down": code.ShflDown, "bfly": code.ShflBfly, "idx": code.ShflIdx}
 	o := code.Instr{
 		Op: code.Shfl,
 		D:  l.target(in.Arg("d"), code.R), F: l.predicate(in.Arg("p")),
@@ -235,7 +222,7 @@ func lowerShfl(l *lowerer, in *ptx.Instr) {
 
 func lowerVote(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
-	modes := map[string]uint64{"all": voteAll, "any": voteAny, "uni": voteUni}
+	modes := map[string]uint64{"all": code.VoteAll, "any": code.VoteAny, "uni": code.VoteUni}
 	mode, vote := modes[in.Slot("mode")]
 	o := code.Instr{Op: code.Ballot, A: l.source(in.Arg("a"), ptx.Pred, code.P), Imm: mode}
 	sync := in.Has("sync")

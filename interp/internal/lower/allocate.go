@@ -1,4 +1,4 @@
-package interp
+package lower
 
 // This file allocates rows: it maps the rows of selected code, of which each register
 // and each temporary has its own, to those of the register file.
@@ -22,78 +22,114 @@ type life struct {
 // allocation is where the rows of selected code are.
 type allocation struct {
 	rows  [code.P + 1][]int32 // by row; NoRow: it is not used
+	lives [code.P + 1][]life  // by row
 	frame regfile.Size
+	kept  [code.P + 1][]code.Keeping // by place
 }
 
-// allocate gives the function's rows their places, and its code, tables and parameters
-// the new rows.
+// allocate gives the function's rows their places, and all that names rows the new ones;
+// and those of the reference, which knows nothing of the plan.
 func (l *lowerer) allocate() {
-	a := l.assign(l.opt.pack)
-	fn := l.fn
-	fn.frame = a.frame
-	for s, zero := range map[code.Slot]*[]int32{code.R: &fn.zeroR, code.Q: &fn.zeroQ, code.P: &fn.zeroP} {
-		for _, row := range l.virtual[s].zero {
-			if at := a.row(s, row); at >= 0 {
-				*zero = append(*zero, at)
+	lives := l.lives()
+	if ref := l.prog.Ref; ref != nil {
+		fn := ref.Funcs[l.fn.Index]
+		*fn = *l.fn
+		l.twin = l.clone(fn)
+		l.twin.unplan()
+		l.twin.move(l.twin.assign(lives, false, l.unset))
+	}
+	l.move(l.assign(lives, l.opt.Pack, l.unset))
+}
+
+// clone is a copy of the draft for another function to be.
+func (d *draft) clone(fn *code.Func) *draft {
+	c := *d
+	c.fn = fn
+	c.folded = slices.Clone(d.folded)
+	c.blocks = slices.Clone(d.blocks)
+	for i := range c.blocks {
+		c.blocks[i].instrs = slices.Clone(c.blocks[i].instrs)
+	}
+	return &c
+}
+
+// unplan forgets what the plan has decided.
+func (d *draft) unplan() {
+	for s := range d.virtual {
+		d.virtual[s].kept = make([]code.Keeping, len(d.virtual[s].kept))
+	}
+	for i := range d.blocks {
+		for k := range d.blocks[i].instrs {
+			d.blocks[i].instrs[k].How = code.How{}
+		}
+	}
+}
+
+// move gives all that names rows the new ones.
+func (d *draft) move(a *allocation) {
+	fn := d.fn
+	fn.Frame, fn.Kept = a.frame, a.kept
+	for s := range d.virtual {
+		for _, row := range d.virtual[s].zero {
+			fn.Zero = append(fn.Zero, code.Row{Slot: code.Slot(s), Row: a.row(code.Slot(s), row)})
+		}
+	}
+	if fn.Allocates {
+		fn.Taken = a.row(code.R, fn.Taken)
+	}
+	fn.Formals, fn.Results = a.places(fn.Formals), a.places(fn.Results)
+	fn.Regs = make([]code.Location, len(d.rows))
+	for r, ref := range d.rows {
+		if at := a.row(ref.Slot, ref.Row); at != code.NoRow {
+			life := a.lives[ref.Slot][ref.Row]
+			first := fn.Sources.First - 1
+			fn.Regs[r] = code.Location{
+				Slot: ref.Slot, Row: at, High: a.row(ref.Slot, ref.High), Wide: ref.wide,
+				First: first + int32(max(life.first, 1)), Last: first + int32(max(life.last, 1)),
 			}
 		}
 	}
-	if fn.allocates {
-		fn.taken = a.row(code.R, fn.taken)
-	}
-	a.places(fn.params)
-	a.places(fn.rets)
-	for _, in := range l.instrs[l.first:] {
-		in.guard = a.guard(in.guard)
-		a.registers(in.reads)
-		a.registers(in.writes)
-	}
-	for i := range l.blocks[fn.entry:] {
-		b := &l.blocks[int(fn.entry)+i]
-		b.guard = a.guard(b.guard)
-		b.index = a.at(b.index)
-		if b.call != nil {
-			a.places(b.call.Args)
-			a.places(b.call.Rets)
-			b.call.pointer = a.at(b.call.pointer)
+	from := d.tables
+	d.tables = code.Tables{Targets: from.Targets, Barriers: from.Barriers}
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		for i := range b.instrs {
+			d.instruction(a, &from, &b.instrs[i])
 		}
-		if b.bar != nil {
-			a.barrier(b.bar)
-		}
-		for i := range b.insts {
-			l.move(&a, &b.insts[i])
-		}
+		d.instruction(a, &from, &b.end)
 	}
-	for i := range l.folded {
-		l.move(&a, &l.folded[i].Instr)
+	for i := range d.folded {
+		d.instruction(a, &from, &d.folded[i].Instr)
 	}
-	l.prepared.fixed = append(l.prepared.fixed, l.folded...)
 }
 
 // assign gives each row its place. With packing, rows whose lives (over the instructions
 // in order) do not overlap share one: each lane is a thread of its own, so what holds
 // for a thread's registers holds for a column of the file. Temporaries share rows in any
-// case. Only what is kept in the same way shares a row.
-func (l *lowerer) assign(pack bool) allocation {
+// case. Only what is kept in the same way shares a row. unset makes a constant of the
+// launch.
+func (d *draft) assign(lives []life, pack bool, unset func(code.Slot) int32) *allocation {
 	type pool struct {
 		slot code.Slot
-		kept keeping
+		kept code.Keeping
 		temp bool
 	}
-	var a allocation
+	a := &allocation{}
 	pools := map[pool]*rowPool{}
 	count := [code.P + 1]int32{}
-	for s := range l.virtual {
-		a.rows[s] = make([]int32, len(l.virtual[s].kept))
+	for s := range d.virtual {
+		a.rows[s] = make([]int32, len(d.virtual[s].kept))
+		a.lives[s] = make([]life, len(d.virtual[s].kept))
 		for i := range a.rows[s] {
 			a.rows[s][i] = code.NoRow
 		}
 	}
-	for _, f := range l.lives() {
-		v := &l.virtual[f.Slot]
+	for _, f := range lives {
+		a.lives[f.Slot][f.Row.Row] = f
+		v := &d.virtual[f.Slot]
 		from := pool{f.Slot, v.kept[f.Row.Row], v.temp[f.Row.Row] != 0 && !pack}
-		if from.kept == isFixed {
-			a.rows[f.Slot][f.Row.Row] = l.unset(f.Slot)
+		if from.kept == code.IsFixed {
+			a.rows[f.Slot][f.Row.Row] = unset(f.Slot)
 			continue
 		}
 		rows := pools[from]
@@ -108,6 +144,7 @@ func (l *lowerer) assign(pack bool) allocation {
 		if row < 0 {
 			row = count[f.Slot]
 			count[f.Slot]++
+			a.kept[f.Slot] = append(a.kept[f.Slot], from.kept)
 		}
 		rows.use(row, f.last)
 		a.rows[f.Slot][f.Row.Row] = row
@@ -118,7 +155,7 @@ func (l *lowerer) assign(pack bool) allocation {
 
 // lives are the lives of the rows that are used, by their beginnings.
 func (l *lowerer) lives() []life {
-	f := l.fn.fn
+	f := l.fn.Func
 	regs := make([]life, len(f.Regs))
 	touch := func(r ptx.RegID, at int) {
 		if regs[r].last < 0 {
@@ -190,10 +227,6 @@ func (a *allocation) row(s code.Slot, row int32) int32 {
 	return a.rows[s][row]
 }
 
-func (a *allocation) at(r code.Row) code.Row {
-	return code.Row{Slot: r.Slot, Row: a.row(r.Slot, r.Row)}
-}
-
 func (a *allocation) guard(g int32) int32 {
 	if g == 0 {
 		return 0
@@ -202,26 +235,12 @@ func (a *allocation) guard(g int32) int32 {
 	return code.Guard(a.row(code.P, p), negated)
 }
 
-func (a *allocation) places(list []code.Place) {
+func (a *allocation) places(list []code.Place) []code.Place {
+	list = slices.Clone(list)
 	for i, p := range list {
 		list[i].Row = a.row(p.Slot, p.Row)
 	}
-}
-
-func (a *allocation) registers(list []register) {
-	for i, r := range list {
-		list[i].Row, list[i].High = a.row(r.Slot, r.Row), a.row(r.Slot, r.High)
-	}
-}
-
-func (a *allocation) barrier(b *barrierOp) {
-	b.id, b.count = a.at(b.id), a.at(b.count)
-	b.pred = a.row(code.P, b.pred)
-	if b.kind == barPopc {
-		b.dst = a.row(code.R, b.dst)
-	} else {
-		b.dst = a.row(code.P, b.dst)
-	}
+	return list
 }
 
 func (a *allocation) elems(list []code.Elem, size int) []code.Elem {
@@ -235,18 +254,19 @@ func (a *allocation) elems(list []code.Elem, size int) []code.Elem {
 	return list
 }
 
-// move gives an instruction its new rows, and an entry of its own in the side table.
-func (l *lowerer) move(a *allocation, in *code.Instr) {
+// instruction gives an instruction its new rows, and its entry in the side tables.
+func (d *draft) instruction(a *allocation, from *code.Tables, in *code.Instr) {
 	s := in.Op.Signature()
 	in.Guard = a.guard(in.Guard)
 	in.D, in.F = a.row(s.Dst, in.D), a.row(s.Dst2, in.F)
-	sources := []*int32{&in.A, &in.B, &in.C, &in.E}
-	for i, row := range sources {
-		*row = a.row(s.Src[i], *row)
+	for i, row := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+		if s.Reads(i, in) {
+			*row = a.row(s.Src[i], *row)
+		}
 	}
 	switch s.Side {
 	case code.AccessSide:
-		m := l.tables.Access[in.Side]
+		m := from.Access[in.Side]
 		in.A = a.row(m.Addr, in.A)
 		m.Elems = a.elems(m.Elems, m.Size)
 		if m.Atom != nil {
@@ -254,14 +274,12 @@ func (l *lowerer) move(a *allocation, in *code.Instr) {
 			atom.B, atom.C = a.elems(atom.B, m.Size), a.elems(atom.C, m.Size)
 			m.Atom = &atom
 		}
-		in.Side = int32(len(l.Access))
-		l.Access = append(l.Access, m)
+		in.Side = int32(len(d.tables.Access))
+		d.tables.Access = append(d.tables.Access, m)
 	case code.CallSide:
-		c := l.tables.Calls[in.Side]
-		c = code.Call{Args: slices.Clone(c.Args), Rets: slices.Clone(c.Rets)}
-		a.places(c.Args)
-		a.places(c.Rets)
-		in.Side = int32(len(l.Calls))
-		l.Calls = append(l.Calls, c)
+		c := from.Calls[in.Side]
+		c.Args, c.Rets = a.places(c.Args), a.places(c.Rets)
+		in.Side = int32(len(d.tables.Calls))
+		d.tables.Calls = append(d.tables.Calls, c)
 	}
 }

@@ -1,4 +1,4 @@
-package interp
+package lower
 
 // This file lowers memory instructions.
 
@@ -10,11 +10,11 @@ import (
 
 // accessOf is an access to the address of an operand, and the row that is in.
 func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
-	a = &code.Access{Size: in.Type().Size(), Hit: l.hits, Off: uint64(o.Off())}
+	a = &code.Access{Size: in.Type().Size(), Hit: l.prog.Hits, Off: uint64(o.Off())}
 	addr = code.NoRow
-	l.hits++
+	l.prog.Hits++
 	a.Space, _ = in.Space()
-	entry := l.fn.fn.Entry
+	entry := l.fn.Entry
 	switch {
 	case o.Reg != ptx.NoReg && o.Sym() != nil:
 		addr = l.indexed(a, o)
@@ -38,7 +38,7 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr 
 		a.Off += l.address(v)
 	}
 	if a.Addr == code.NoSlot && a.Space != ptx.Shared && a.Space != ptx.Local {
-		a.Fixed = l.mod.dev.mem.Find(a.Off)
+		a.Fixed = l.env.Memory(a.Off)
 	}
 	return a, addr
 }
@@ -46,7 +46,7 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr 
 // indexed fills in the address of "var[%r+off]": the sum of all three.
 func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	s := code.Q
-	if l.mod.AddressSize == 32 {
+	if l.module.AddressSize == 32 {
 		s = code.R
 	}
 	v := o.Sym().(*ptx.Var)
@@ -220,71 +220,6 @@ func (l *lowerer) visible(in *ptx.Instr) bool {
 		return ok && !f.Defined && (f.Name == "malloc" || f.Name == "free")
 	}
 	return false
-}
-
-// orderFree reports whether the order of all atomics on global memory in the
-// functions cannot be seen: each is the same commutative integer operation, its
-// result is not used, and nothing else looks at memory before the kernel ends.
-func (m *Module) orderFree(reach []reached) bool {
-	free := true
-	var same commuting
-	for _, r := range reach {
-		var live *ptx.Liveness
-		for _, b := range r.fn.Blocks {
-			for i, in := range b.Instrs {
-				e := in.Form.Effects
-				if !in.MayTouchGlobal() || !e.Any(ptx.Strong|ptx.Atomic) {
-					continue
-				}
-				op, ok := atomicOf(in)
-				if !ok || !e.Has(ptx.Commutes) {
-					return false
-				}
-				// Operations of different widths do not commute, nor do signed
-				// and unsigned comparisons.
-				kind := commuting{op, in.Type().Bits(), in.Type().IsSigned() && (op == code.AtomMin || op == code.AtomMax)}
-				if same != (commuting{}) && same != kind {
-					return false
-				}
-				same = kind
-				if in.Form.Operand("d") < 0 {
-					continue
-				}
-				if live == nil {
-					live = r.fn.Liveness()
-				}
-				if d := in.Arg("d"); d.Kind == ptx.RegOperand && usedLater(b, i, d.Reg, live) {
-					free = false
-				}
-			}
-		}
-	}
-	return free
-}
-
-// commuting is what atomics share whose order is not seen in memory.
-type commuting struct {
-	op     code.AtomicOp
-	bits   int
-	signed bool
-}
-
-// usedLater reports whether a register is read behind instruction i of a block
-// before it is written.
-func usedLater(b *ptx.Block, i int, r ptx.RegID, live *ptx.Liveness) bool {
-	for _, in := range b.Instrs[i+1:] {
-		for u := range in.Uses() {
-			if u == r {
-				return true
-			}
-		}
-		for d := range in.Defs() {
-			if d == r && in.Guard.Reg == ptx.NoReg {
-				return false
-			}
-		}
-	}
-	return live.Out(b.Index, r)
 }
 
 // lowerHint: prefetches and priorities do nothing, discard may.

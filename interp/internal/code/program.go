@@ -1,0 +1,174 @@
+package code
+
+// This file is the program: a kernel with everything it can call.
+
+import (
+	"slices"
+
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// Program is a kernel with everything it can call.
+type Program struct {
+	Tables
+	Width   int // lanes of a warp
+	Instrs  []Instr
+	Blocks  []Block // in the order of their instructions
+	Funcs   []*Func // the kernel first
+	Sources []Source
+	Fixed   []Fixed
+	Ref     *Program // the same with rows of its own, none of them compact or shared; or nil
+	Consts  regfile.Constants
+	Hits    int  // memory instructions: each remembers the allocation it hit
+	Ordered bool // some instruction lets a CTA see what other CTAs did
+
+	Params    []Param
+	ParamLen  int    // bytes
+	SharedLen uint64 // bytes of static shared variables
+	SharedDyn uint64 // where dynamic shared memory begins
+
+	blockAt []int32 // by pc
+}
+
+// Param is a kernel parameter's place in the parameter block.
+type Param struct {
+	Var *ptx.Var
+	Off int
+}
+
+// FrameAlign is the least alignment, in words, of what a function has in local memory:
+// 16 bytes.
+const FrameAlign = 4
+
+// Block is a basic block. A pc is an index of Program.Instrs; where control goes it is
+// the first of a block. Calls, barriers and instructions that CTAs must run in order end
+// or begin blocks.
+type Block struct {
+	First, Last int32 // its instructions; the last says how it ends
+	Sources     Range // the PTX instructions in it
+	Func        int32 // index of the function
+
+	// Of the end: where control goes on; where the lanes of a branch's guard go; and
+	// where lanes that have parted meet again, at the immediate post-dominator.
+	Next, Target, Join int32
+
+	Leaves  bool  // it is no more than the end of its lanes
+	Visible bool  // its first instruction lets the CTA see what others did
+	MayWait bool  // it is in a loop that may wait for other threads
+	Endless bool  // from here control goes round for ever, without an effect
+	Order   int32 // in the reverse postorder of the function
+}
+
+// Fixed is an instruction that a launch executes once, before it begins: its result is a
+// constant.
+type Fixed struct {
+	Instr
+	Before int32 // the pc of the instruction that it stood before
+}
+
+// Range is the indices from First on, below End.
+type Range struct{ First, End int32 }
+
+// Len is the number of indices.
+func (r Range) Len() int { return int(r.End - r.First) }
+
+// Func is a lowered function.
+type Func struct {
+	*ptx.Func
+	Index       int32
+	Begin, Exit int32 // pcs: its first instruction, and where returning lanes meet
+	Blocks      Range
+	Sources     Range
+
+	Frame     regfile.Size     // rows of its window
+	Kept      [P + 1][]Keeping // by row: how affine mode keeps it
+	Zero      []Row            // rows that may be read before they are written
+	Local     int              // words (4 bytes) of its static local frame
+	Align     int              // what the frame begins at a multiple of, in words
+	Allocates bool             // it has alloca or stackrestore: lanes' stacks may end at different places
+	Taken     int32            // if it has: the row of how many bytes above the static frame are taken
+	Formals   []Place          // of its parameters
+	Results   []Place          // … and results
+	Regs      []Location       // by ptx.RegID
+	Err       error            // why it could not be lowered; raised when it is called
+	Addr      uint64           // that calls through pointers name
+}
+
+// Location is where a register of a function is: a row, or a constant of the launch, from
+// one PTX instruction to another; elsewhere nobody reads it.
+type Location struct {
+	Slot        Slot // NoSlot: it is not used
+	Wide        bool // 128 bits: its upper half is in row High
+	Row, High   int32
+	First, Last int32 // indices of Program.Sources
+}
+
+// Where is where a register is at a PTX instruction; ok is false where it is dead.
+func (f *Func) Where(r ptx.RegID, source int32) (at Location, ok bool) {
+	at = f.Regs[r]
+	return at, at.Slot != NoSlot && source >= at.First && source <= at.Last
+}
+
+// Source is a PTX instruction of the program.
+type Source struct {
+	*ptx.Instr
+	Func          *Func
+	Index         int32       // in Program.Sources
+	Guard         int32       // as Instr.Guard
+	Code          Range       // its instructions, those that end a block included
+	Reads, Writes []ptx.RegID // registers it names, guard left out
+}
+
+// Keeping is how the registers of a row are kept in affine mode. Rows are only shared by
+// registers that are kept in the same way.
+type Keeping uint8
+
+// The ways, which combine.
+const (
+	InLanes  Keeping = 0         // in its row, always
+	InShadow Keeping = 1 << iota // in its shadow, if the shadow's tag says so
+	InBoth                       // … and then in its row as well: its readers want the lanes as often as not
+	IsProved                     // … and the tag always says so
+	IsFixed                      // among the constants: it has one value in the whole launch
+)
+
+// Link readies a program to run when all its functions are lowered.
+func (p *Program) Link() {
+	p.blockAt = slices.Grow(p.blockAt[:0], len(p.Instrs))
+	for i := range p.Blocks {
+		for range p.Blocks[i].Last - p.Blocks[i].First + 1 {
+			p.blockAt = append(p.blockAt, int32(i))
+		}
+	}
+	p.Consts.Shadow()
+}
+
+// Block is the block that an instruction is in.
+func (p *Program) Block(pc int32) *Block { return &p.Blocks[p.blockAt[pc]] }
+
+// Index is the index of a block.
+func (p *Program) Index(b *Block) int32 { return p.blockAt[b.First] }
+
+// End is the instruction that ends a block.
+func (p *Program) End(b *Block) *Instr { return &p.Instrs[b.Last] }
+
+// Successors appends where control can go from a block with an end within its function:
+// as the block says it, pcs in a program.
+func (t *Tables) Successors(list []int32, b *Block, end *Instr) []int32 {
+	switch end.Op {
+	case Pop:
+		return list
+	case Branch, Return:
+		list = append(list, b.Target)
+	case BranchIndex:
+		list = append(list, t.Targets[end.Side]...)
+	case Exit:
+	default:
+		return append(list, b.Next)
+	}
+	if end.Guard != 0 {
+		list = append(list, b.Next)
+	}
+	return list
+}

@@ -1,0 +1,440 @@
+package code
+
+// This file verifies programs: what lowering must have kept to.
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Verify reports what is wrong with a function, as an error for each fault: types and
+// rows that do not agree, control that leaves the function, blocks that do not end,
+// registers read before they are written that are not known for it, and decisions of
+// the plan that do not fit the operands.
+func (p *Program) Verify(f *Func) error {
+	v := newVerifier(p, f)
+	if !v.starts[f.Begin] || !v.starts[f.Exit] {
+		v.fault(f.Begin, "the function enters at %d and leaves at %d, which begin no blocks", f.Begin, f.Exit)
+	}
+	for b := f.Blocks.First; b < f.Blocks.End; b++ {
+		v.block(&p.Blocks[b])
+	}
+	if len(v.faults) == 0 {
+		v.defined()
+	}
+	return errors.Join(v.faults...)
+}
+
+type verifier struct {
+	*Program
+	fn     *Func
+	starts map[int32]bool    // pcs where blocks of the function begin
+	fixed  map[int32][]int32 // by pc, those of Program.Fixed that stood before it
+	faults []error
+}
+
+func newVerifier(p *Program, f *Func) *verifier {
+	v := &verifier{Program: p, fn: f, starts: map[int32]bool{}, fixed: map[int32][]int32{}}
+	for b := f.Blocks.First; b < f.Blocks.End; b++ {
+		v.starts[p.Blocks[b].First] = true
+	}
+	for i := range p.Fixed {
+		v.fixed[p.Fixed[i].Before] = append(v.fixed[p.Fixed[i].Before], int32(i))
+	}
+	return v
+}
+
+func (v *verifier) fault(pc int32, format string, args ...any) {
+	at := fmt.Sprintf("%s, instruction %d", v.fn.Name, pc)
+	if int(pc) < len(v.Instrs) {
+		at += " (" + v.Instrs[pc].Op.String() + ")"
+	}
+	v.faults = append(v.faults, fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
+}
+
+func (v *verifier) block(b *Block) {
+	for pc := b.First; pc <= b.Last; pc++ {
+		in := &v.Instrs[pc]
+		if in.Op == Invalid || in.Op >= Count {
+			v.fault(pc, "no operation")
+			return
+		}
+		if control := in.Op.Signature().Kind == Control; control != (pc == b.Last) {
+			v.fault(pc, "a block ends at %d", b.Last)
+			return
+		}
+		if in.Src >= 0 && (in.Src < b.Sources.First || in.Src >= b.Sources.End) {
+			v.fault(pc, "it is part of PTX instruction %d; the block has %d to %d", in.Src, b.Sources.First, b.Sources.End-1)
+		}
+		v.operands(pc, in)
+		v.how(pc, in)
+	}
+	var next []int32
+	for _, pc := range append(v.Successors(next, b, v.End(b)), b.Next) {
+		if !v.starts[pc] {
+			v.fault(b.Last, "control goes to %d, where no block of the function begins", pc)
+		}
+	}
+	switch v.End(b).Op {
+	case Branch, BranchIndex, Return:
+		if !v.starts[b.Join] {
+			v.fault(b.Last, "its lanes meet at %d, where no block of the function begins", b.Join)
+		}
+	}
+}
+
+// operands checks that rows exist, of the slots that the operation wants.
+func (v *verifier) operands(pc int32, in *Instr) {
+	s := in.Op.Signature()
+	check := func(what string, slot Slot, row int32, source bool) {
+		n, k := 0, 0
+		switch slot {
+		case NoSlot:
+			return
+		case R:
+			n, k = v.fn.Frame.R, len(v.Consts.R)
+		case Q:
+			n, k = v.fn.Frame.Q, len(v.Consts.Q)
+		case P:
+			n, k = v.fn.Frame.P, len(v.Consts.P)
+		}
+		switch {
+		case row == NoRow:
+		case row < 0 && (!source || int(^row) >= k), row >= 0 && int(row) >= n:
+			v.fault(pc, "%s is row %s%d, of %d", what, slot, row, n)
+		}
+	}
+	if in.Guard != 0 {
+		p, _ := GuardRow(in.Guard)
+		check("the guard", P, p, false)
+	}
+	check("D", s.Dst, in.D, false)
+	check("F", s.Dst2, in.F, false)
+	for i, row := range in.Sources() {
+		if s.Src[i] != NoSlot && s.Reads(i, in) {
+			check(fmt.Sprintf("source %d", i), s.Src[i], row, true)
+		}
+	}
+	elems := func(what string, list []Elem, size int, source bool) {
+		for _, e := range list {
+			check(what, e.Slot, e.Row, source)
+			if size == 16 {
+				check(what, e.Slot, e.High, source)
+			}
+			if size == 8 && e.Slot == R {
+				v.fault(pc, "%s of 8 bytes is in a 32-bit row", what)
+			}
+		}
+	}
+	places := func(list []Place, source bool) {
+		for _, p := range list {
+			check("a place", p.Slot, p.Row, source)
+		}
+	}
+	switch {
+	case s.Side == AccessSide:
+		a := &v.Access[in.Side]
+		check("the address", a.Addr, in.A, true)
+		elems("an element", a.Elems, a.Size, a.Store)
+		if a.Atom != nil {
+			elems("an operand", a.Atom.B, a.Size, true)
+			elems("an operand", a.Atom.C, a.Size, true)
+		}
+		if a.Bytes != a.Size*len(a.Elems) {
+			v.fault(pc, "%d elements of %d bytes are %d bytes", len(a.Elems), a.Size, a.Bytes)
+		}
+		if load := s.Kind == Load || in.Op == LoadWide; load && a.Store || (s.Kind == Store || in.Op == StoreWide) != a.Store {
+			v.fault(pc, "it stores: %v", a.Store)
+		}
+	case s.Side == CallSide:
+		places(v.Calls[in.Side].Args, true)
+		places(v.Calls[in.Side].Rets, false)
+	}
+}
+
+// how recomputes what the plan's decision does to the operands.
+func (v *verifier) how(pc int32, in *Instr) {
+	s := in.Op.Signature()
+	ok := true
+	switch e := in.How.Exec; {
+	case e >= ExecCount:
+		ok = false
+	case e >= ProvedNone:
+		ok = s.Kind == Arithmetic && int(e-ProvedNone) == s.Sources()
+	case e == CompactLocal:
+		ok = s.Kind == Load || s.Kind == Store
+	case e == CompactLoad:
+		ok = s.Kind == Load
+	case e == CompactStore:
+		ok = s.Kind == Store
+	case e == CompactSource:
+		ok = s.Kind == Read
+	case e == CompactCompare:
+		ok = s.Compare
+	case e >= CompactOne && e <= CompactThree:
+		ok = s.Kind == Arithmetic && int(e-CompactOne)+1 == s.Sources()
+	case e == CompactMixed:
+		ok = s.Kind == Arithmetic
+	}
+	if !ok {
+		v.fault(pc, "it cannot execute as %s", in.How.Exec)
+	}
+	if want := v.HowOf(in, in.How.Exec, v.fn.KeptIn); in.How != want {
+		v.fault(pc, "it executes as %+v, its operands want %+v", in.How, want)
+	}
+}
+
+// KeptIn is how a row is kept.
+func (f *Func) KeptIn(r Row) Keeping {
+	if list := f.Kept[r.Slot]; r.Row >= 0 && int(r.Row) < len(list) {
+		return list[r.Row]
+	}
+	return InLanes
+}
+
+// HowOf is how an instruction executes in the way given, with what that does to its
+// operands: kept says how rows are kept.
+func (t *Tables) HowOf(in *Instr, exec Exec, kept func(Row) Keeping) How {
+	h := How{Exec: exec}
+	if exec == OnLanes {
+		return h
+	}
+	s := in.Op.Signature()
+	expands := func(r Row) bool { return r.Slot != NoSlot && kept(r)&(InShadow|InBoth) == InShadow }
+	var buffer [24]Row
+	listed := t.Reads(buffer[:0], in)
+	for i, row := range in.Sources() {
+		r := Row{s.Src[i], row}
+		if i == 0 && s.Side == AccessSide {
+			r.Slot = t.Access[in.Side].Addr
+		}
+		if len(listed) == 0 || listed[0] != r {
+			continue
+		}
+		listed = listed[1:]
+		if expands(r) {
+			h.Expand |= 1 << i
+		}
+	}
+	if slices.ContainsFunc(listed, expands) {
+		h.Expand |= OperandList
+	}
+	for _, r := range t.Writes(buffer[:0], in) {
+		k := kept(r)
+		h.Dirty = h.Dirty || k&InShadow != 0
+		h.Both = h.Both || k&InBoth != 0
+	}
+	return h
+}
+
+// defined checks that every row is written before it is read, on every way there, or
+// known as one that may not be. What a guard may keep from being written is only there
+// for what else the PTX instruction does.
+func (v *verifier) defined() {
+	known := rowSet{}
+	for _, r := range v.fn.Zero {
+		known[r] = true
+	}
+	for _, p := range v.fn.Formals {
+		known[Row{p.Slot, p.Row}] = true
+	}
+	in := make([]rowSet, v.fn.Blocks.Len()) // by block; nil: not reached yet
+	at := func(pc int32) int32 { return v.blockAt[pc] - v.fn.Blocks.First }
+	in[at(v.fn.Begin)] = known
+	var rows []Row
+	flow := func(b *Block, report bool) rowSet {
+		out := in[at(b.First)].clone()
+		guarded, source := rowSet{}, int32(-1)
+		for pc := b.First; pc <= b.Last; pc++ {
+			for _, k := range v.fixed[pc] {
+				for _, r := range v.Writes(nil, &v.Fixed[k].Instr) {
+					out[r] = true
+				}
+			}
+			i := &v.Instrs[pc]
+			if i.Src != source {
+				guarded, source = rowSet{}, i.Src
+			}
+			rows = v.Reads(rows[:0], i)
+			if i.Guard != 0 {
+				p, _ := GuardRow(i.Guard)
+				rows = append(rows, Row{P, p})
+			}
+			for _, r := range rows {
+				if report && !out[r] && !guarded[r] {
+					v.fault(pc, "row %s%d is read before it is written", r.Slot, r.Row)
+				}
+			}
+			rows = v.Writes(rows[:0], i)
+			for _, r := range rows {
+				if i.Guard == 0 {
+					out[r] = true
+				} else {
+					guarded[r] = true
+				}
+			}
+		}
+		return out
+	}
+	v.fixpoint(at(v.fn.Begin), func(b *Block) func(next int32) bool {
+		out := flow(b, false)
+		return func(next int32) bool {
+			if k := at(next); in[k] == nil {
+				in[k] = out.clone()
+			} else {
+				return in[k].keep(out)
+			}
+			return true
+		}
+	})
+	for i := range in {
+		if in[i] != nil {
+			flow(&v.Blocks[v.fn.Blocks.First+int32(i)], true)
+		}
+	}
+}
+
+// fixpoint calls visit for blocks of the function, the first at first, and what it gives
+// for where control goes from there, until nothing changes.
+func (v *verifier) fixpoint(first int32, visit func(b *Block) func(next int32) (changed bool)) {
+	work := []int32{first}
+	queued := map[int32]bool{}
+	var list []int32
+	for len(work) > 0 {
+		i := work[len(work)-1]
+		work = work[:len(work)-1]
+		queued[i] = false
+		b := &v.Blocks[v.fn.Blocks.First+i]
+		flows := visit(b)
+		list = v.Successors(list[:0], b, v.End(b))
+		for _, pc := range list {
+			if k := v.blockAt[pc] - v.fn.Blocks.First; flows(pc) && !queued[k] {
+				queued[k] = true
+				work = append(work, k)
+			}
+		}
+	}
+}
+
+// Replay compares a function with what it was before its rows were allocated, in program
+// q: it follows which register each row holds, and reports where an instruction wants
+// another.
+func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
+	v := newVerifier(p, f)
+	if len(p.Instrs) != len(q.Instrs) || len(p.Fixed) != len(q.Fixed) {
+		v.fault(f.Begin, "%d instructions have become %d", len(q.Instrs), len(p.Instrs))
+		return errors.Join(v.faults...)
+	}
+	consts := map[Row]Row{} // registers that are constants of the launch
+	var now, was []Row
+	for i := range p.Fixed {
+		now, was = p.Results(now[:0], &p.Fixed[i].Instr), q.Results(was[:0], &q.Fixed[i].Instr)
+		for k := range now {
+			if now[k].Row < 0 {
+				consts[was[k]] = now[k]
+			}
+		}
+	}
+	begin := map[Row]Row{} // by row: the register it holds
+	hold := func(now, was []Row) {
+		for i := range now {
+			if now[i].Row >= 0 {
+				begin[now[i]] = was[i]
+			}
+		}
+	}
+	hold(f.Zero, selected.Zero)
+	hold(PlaceRows(nil, f.Formals), PlaceRows(nil, selected.Formals))
+	at := func(pc int32) int32 { return v.blockAt[pc] - f.Blocks.First }
+	in := make([]map[Row]Row, f.Blocks.Len())
+	in[at(f.Begin)] = begin
+	flow := func(b *Block, report bool) map[Row]Row {
+		holds := maps.Clone(in[at(b.First)])
+		guarded, source := map[Row]Row{}, int32(-1)
+		for pc := b.First; pc <= b.Last; pc++ {
+			for _, k := range v.fixed[pc] {
+				now, was = p.Results(now[:0], &p.Fixed[k].Instr), q.Results(was[:0], &q.Fixed[k].Instr)
+				for k, r := range now {
+					holds[r] = was[k]
+				}
+			}
+			i, j := &p.Instrs[pc], &q.Instrs[pc]
+			if i.Src != source {
+				guarded, source = map[Row]Row{}, i.Src
+			}
+			now, was = p.Operands(now[:0], i), q.Operands(was[:0], j)
+			if i.Guard != 0 {
+				r, _ := GuardRow(i.Guard)
+				s, _ := GuardRow(j.Guard)
+				now, was = append(now, Row{P, r}), append(was, Row{P, s})
+			}
+			for k, r := range now {
+				want := was[k]
+				c, fixed := consts[want]
+				ok := false
+				switch {
+				case r.Slot == NoSlot:
+					ok = want.Slot == NoSlot
+				case want.Row < 0:
+					ok = r == want
+				case fixed:
+					ok = r == c
+				default:
+					ok = holds[r] == want || guarded[r] == want
+				}
+				if report && !ok {
+					v.fault(pc, "operand %d is %s%d, which does not hold %s%d there", k, r.Slot, r.Row, want.Slot, want.Row)
+				}
+			}
+			now, was = p.Results(now[:0], i), q.Results(was[:0], j)
+			for k, r := range now {
+				switch {
+				case r.Slot == NoSlot || r.Row < 0:
+				case i.Guard == 0:
+					holds[r] = was[k]
+				case holds[r] != was[k]:
+					delete(holds, r)
+					guarded[r] = was[k]
+				}
+			}
+		}
+		return holds
+	}
+	v.fixpoint(at(f.Begin), func(b *Block) func(next int32) bool {
+		out := flow(b, false)
+		return func(next int32) bool {
+			k := at(next)
+			if in[k] == nil {
+				in[k] = maps.Clone(out)
+				return true
+			}
+			n := len(in[k])
+			maps.DeleteFunc(in[k], func(r, held Row) bool { return out[r] != held })
+			return len(in[k]) != n
+		}
+	})
+	for i := range in {
+		if in[i] != nil {
+			flow(&p.Blocks[f.Blocks.First+int32(i)], true)
+		}
+	}
+	return errors.Join(v.faults...)
+}
+
+// rowSet is a set of rows.
+type rowSet map[Row]bool
+
+func (s rowSet) clone() rowSet { return maps.Clone(s) }
+
+// keep leaves out what is not in o, and reports whether that changed the set.
+func (s rowSet) keep(o rowSet) bool {
+	n := len(s)
+	for r := range s {
+		if !o[r] {
+			delete(s, r)
+		}
+	}
+	return len(s) != n
+}

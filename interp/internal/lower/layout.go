@@ -1,0 +1,146 @@
+package lower
+
+// This file lays out parameters, and shared and local variables.
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+)
+
+// layoutParams places the kernel parameters in the parameter block, each at its
+// natural alignment (manual 5.1.6.1).
+func (l *lowerer) layoutParams() {
+	off := 0
+	for _, v := range l.kernel.Params {
+		a := v.Alignment()
+		off = (off + a - 1) / a * a
+		l.prog.Params = append(l.prog.Params, code.Param{Var: v, Off: off})
+		off += v.Size()
+	}
+	l.prog.ParamLen = off
+	l.env.Params(off)
+}
+
+// layoutShared places the shared variables of the functions that can run, and those
+// of the module that they name, as they are declared; and behind them dynamic shared
+// memory.
+func (l *lowerer) layoutShared(reach []reached) {
+	off, align := uint64(0), uint64(16)
+	var dynamic []*ptx.Var
+	runs := map[*ptx.Func]bool{}
+	named := map[*ptx.Var]bool{}
+	for _, r := range reach {
+		runs[r.fn] = true
+		for v := range r.uses {
+			named[definition(l.module, v)] = true
+		}
+	}
+	place := func(v *ptx.Var) {
+		if v.Space != ptx.Shared || definition(l.module, v) != v {
+			return
+		}
+		if v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0 {
+			dynamic = append(dynamic, v)
+			align = max(align, uint64(v.Alignment()))
+			return
+		}
+		a := uint64(v.Alignment())
+		off = (off + a - 1) / a * a
+		l.shared[v] = off
+		off += uint64(v.Size())
+	}
+	for _, d := range l.module.Decls {
+		switch d := d.(type) {
+		case *ptx.Var:
+			if named[d] {
+				place(d)
+			}
+		case *ptx.Func:
+			if runs[d] {
+				for _, v := range d.Vars {
+					place(v)
+				}
+			}
+		}
+	}
+	l.prog.SharedLen = off
+	l.prog.SharedDyn = (off + align - 1) / align * align
+	for _, v := range dynamic {
+		l.shared[v] = l.prog.SharedDyn
+	}
+}
+
+// layoutLocals gives the function's parameters, results and variables in .local and
+// .param space their places in its local frame, as they are declared.
+func (l *lowerer) layoutLocals() {
+	f := l.fn.Func
+	l.locals = map[*ptx.Var]int{}
+	top := 0
+	l.fn.Align = code.FrameAlign
+	lists := [][]*ptx.Var{f.Params, f.Rets, f.Vars}
+	if f.Entry { // its parameters are in the parameter block
+		lists = lists[2:]
+	}
+	for _, list := range lists {
+		for _, v := range list {
+			if v.Space == ptx.Local || v.Space == ptx.Param {
+				a := max(v.Alignment(), 4)
+				top = (top + a - 1) / a * a
+				l.locals[v] = top
+				top += l.bytes(v)
+				l.fn.Align = max(l.fn.Align, a/4)
+			}
+		}
+	}
+	l.fn.Local = (top + 3) / 4
+	f.EachInstr(func(in *ptx.Instr) {
+		l.fn.Allocates = l.fn.Allocates || in.Form.Effects.Has(ptx.Stack)
+	})
+}
+
+// formal is the place of a formal parameter or return value.
+func (l *lowerer) formal(v *ptx.Var) code.Place {
+	if v.Space == ptx.RegSpace {
+		r := l.rows[v.Reg]
+		return code.Place{Slot: r.Slot, Row: r.Row, Size: (v.Type.Bits() + 7) / 8}
+	}
+	return code.Place{Off: l.locals[v], Size: l.bytes(v)}
+}
+
+// bytes is the size of a variable in a frame; of a parameter that is an array without a
+// bound, that of the largest variable that a call of the module passes.
+func (l *lowerer) bytes(v *ptx.Var) int {
+	if v.Space == ptx.Param && v.Unbounded() {
+		return largestArgument(l.module)
+	}
+	return v.Size()
+}
+
+// definition is the variable that a declaration stands for: one that is declared .extern
+// may be defined in the same module.
+func definition(m *ptx.Module, v *ptx.Var) *ptx.Var {
+	if def, ok := m.Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
+		return def
+	}
+	return v
+}
+
+// largestArgument is the size in bytes of the largest variable that a call passes.
+func largestArgument(m *ptx.Module) int {
+	largest := 0
+	for _, d := range m.Decls {
+		if f, ok := d.(*ptx.Func); ok {
+			f.EachInstr(func(in *ptx.Instr) {
+				if in.Call == nil {
+					return
+				}
+				for i := range in.Call.Args {
+					if v, ok := in.Call.Args[i].Sym().(*ptx.Var); ok && v.Space == ptx.Param {
+						largest = max(largest, v.Size())
+					}
+				}
+			})
+		}
+	}
+	return largest
+}

@@ -1,0 +1,100 @@
+package lower
+
+// This file is the pass link: a function that is allocated becomes part of the program.
+
+import (
+	"slices"
+
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+)
+
+// link appends the function to the program.
+func (l *lowerer) link() {
+	l.append(l.prog, l.fn)
+	locate(l.prog, l.fn)
+	if t := l.twin; t != nil {
+		ref := l.prog.Ref
+		for _, s := range l.prog.Sources[len(ref.Sources):] {
+			s.Func = t.fn
+			ref.Sources = append(ref.Sources, s)
+		}
+		t.append(ref, t.fn)
+		locate(ref, t.fn)
+	}
+}
+
+// append appends the function's code to a program as that of fn, whose sources are there.
+func (d *draft) append(p *code.Program, fn *code.Func) {
+	fn.Sources.End = int32(len(p.Sources))
+	fn.Blocks.First = int32(len(p.Blocks))
+	access, calls, targets, barriers := int32(len(p.Access)), int32(len(p.Calls)), int32(len(p.Targets)), int32(len(p.Barriers))
+	place := func(in code.Instr) code.Instr {
+		switch in.Op.Signature().Side {
+		case code.AccessSide:
+			in.Side += access
+		case code.CallSide:
+			in.Side += calls
+		case code.TargetSide:
+			in.Side += targets
+		case code.BarrierSide:
+			in.Side += barriers
+		}
+		return in
+	}
+	n := len(p.Instrs)
+	for i := range d.blocks {
+		n += len(d.blocks[i].instrs) + 1
+	}
+	p.Instrs = slices.Grow(p.Instrs, n-len(p.Instrs))
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		b.First = int32(len(p.Instrs))
+		for _, in := range b.instrs {
+			p.Instrs = append(p.Instrs, place(in))
+		}
+		b.Last = int32(len(p.Instrs))
+		p.Instrs = append(p.Instrs, place(b.end))
+	}
+	pc := func(block int32) int32 { return d.blocks[block].First }
+	for i := range d.blocks {
+		b := d.blocks[i].Block
+		b.Target, b.Join = pc(b.Target), pc(b.Join)
+		b.Next = pc(min(b.Next, d.exit()))
+		p.Blocks = append(p.Blocks, b)
+	}
+	for _, list := range d.tables.Targets {
+		pcs := make([]int32, len(list))
+		for i, block := range list {
+			pcs[i] = pc(block)
+		}
+		p.Targets = append(p.Targets, pcs)
+	}
+	p.Access = append(p.Access, d.tables.Access...)
+	p.Calls = append(p.Calls, d.tables.Calls...)
+	p.Barriers = append(p.Barriers, d.tables.Barriers...)
+	for _, in := range d.folded {
+		p.Fixed = append(p.Fixed, code.Fixed{Instr: place(in.Instr), Before: pc(in.block) + in.index})
+	}
+	fn.Blocks.End = int32(len(p.Blocks))
+	fn.Begin, fn.Exit = pc(0), pc(d.exit())
+}
+
+// locate notes where the code of each PTX instruction is, and its guard.
+func locate(p *code.Program, fn *code.Func) {
+	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {
+		b := &p.Blocks[i]
+		pc := b.First
+		for s := b.Sources.First; s < b.Sources.End; s++ {
+			src := &p.Sources[s]
+			src.Code.First = pc
+			for pc <= b.Last && p.Instrs[pc].Src == s {
+				pc++
+			}
+			src.Code.End = pc
+			if g := src.Instr.Guard; g.Reg != ptx.NoReg {
+				src.Guard = code.Guard(fn.Regs[g.Reg].Row, g.Neg)
+			}
+		}
+	}
+}

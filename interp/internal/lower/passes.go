@@ -1,0 +1,235 @@
+// Package lower turns a kernel in IR, and the functions it can call, into the code that
+// the machine runs.
+package lower
+
+// This file is what is done, in order. Read it first.
+
+import (
+	"fmt"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+)
+
+// Options choose between ways to lower.
+type Options struct {
+	Width int  // lanes of a warp
+	Pack  bool // let registers that are not alive together share a row
+
+	// Reference wants the same code a second time, with rows that are not shared, and
+	// never compact: see code.Program.Ref.
+	Reference bool
+
+	Affine bool                 // for affine mode:
+	Eager  bool                 // keep compact what may be, whatever it costs
+	Keeps  Keeps                // when lanes that have parted are together again
+	Lanes  int                  // that a warp has at most, in that launch: a power of two
+	TID    [3]affinetrack.Class // of the thread index, in the worst of the launch's warps
+}
+
+// Keeps is when lanes that a branch has parted are together again behind its immediate
+// post-dominator.
+type Keeps uint8
+
+// The answers.
+const (
+	Always        Keeps = iota // but for barriers that lanes may come to apart
+	UnlessWaiting              // unless they may wait for something in between
+	Never
+)
+
+// Env is what lowering wants to know of the device that the module is loaded into.
+type Env interface {
+	// Address is that of a variable of the module or of a function; false for what has
+	// none, or one for each CTA or thread.
+	Address(s ptx.Symbol) (uint64, bool)
+	// Params makes room for so many bytes of parameters, at mem.ParamBase.
+	Params(bytes int)
+	// AddressTaken is the functions whose address the module uses: see the function of
+	// this name.
+	AddressTaken() []*ptx.Func
+	// Memory is what lies at an address; nil if nothing does.
+	Memory(addr uint64) *mem.Allocation
+}
+
+// pass is a step of lowering a function.
+type pass struct {
+	name   string
+	needs  []string // passes that must have run before
+	affine bool     // only for affine mode
+	run    func(l *lowerer)
+}
+
+var passes = []pass{
+	// The instructions of the machine that each PTX instruction becomes. Every register
+	// and every temporary has a row of its own.
+	{name: "select", run: (*lowerer).selectCode},
+
+	// Which registers are kept compactly, which have one value in the whole launch, and
+	// how each instruction executes then.
+	{name: "plan", needs: []string{"select"}, affine: true, run: (*lowerer).plan},
+
+	// The rows of the register file: what is not alive together shares them.
+	{name: "allocate", needs: []string{"select"}, run: (*lowerer).allocate},
+
+	// The function's place in the program, and so what its branches go to.
+	{name: "link", needs: []string{"allocate"}, run: (*lowerer).link},
+}
+
+// lowerer lowers the functions of one kernel.
+type lowerer struct {
+	prog   *code.Program
+	module *ptx.Module
+	kernel *ptx.Func
+	env    Env
+	opt    Options
+
+	byFunc       map[*ptx.Func]int32
+	shared       map[*ptx.Var]uint64 // addresses of shared variables
+	constR       map[uint32]int32
+	constQ       map[uint64]int32
+	constP       map[uint32]int32
+	orderFree    bool // global atomics of this kernel commute
+	callsMayWait bool // a loop with a call may wait for other threads
+
+	draft
+	twin   *draft // of the reference; nil without
+	before *draft // as it was before allocation, for Verify
+}
+
+// draft is the function being lowered. Until it is allocated, each of its registers and
+// each temporary has a row of its own: operands name those. Until it is linked, control
+// goes to indices of blocks.
+type draft struct {
+	fn      *code.Func
+	blocks  []block
+	tables  code.Tables
+	folded  []folded // what a launch executes once, before it begins
+	rows    []rowRef // by RegID
+	virtual [code.P + 1]virtual
+	live    *ptx.Liveness
+
+	// Of the pass select.
+	carry  int32            // predicate row of CC.CF
+	locals map[*ptx.Var]int // byte offset in the local frame
+	starts []int32          // first block of each IR block
+	joins  []int            // immediate post-dominators of IR blocks
+	cur    *block
+	curIR  int
+	fixups []func()
+	guard  int32
+	src    *ptx.Instr
+}
+
+// folded is an instruction that a launch executes once, before it begins, and where it
+// was: before an instruction of a block.
+type folded struct {
+	code.Instr
+	block, index int32
+}
+
+// block is a block of a draft: its instructions and its end.
+type block struct {
+	code.Block
+	instrs []code.Instr
+	end    code.Instr
+}
+
+// virtual is the rows of one kind before allocation.
+type virtual struct {
+	kept   []code.Keeping // by row: how the plan wants it
+	temp   []int32        // by row: the PTX instruction whose temporary it is, counted from 1; 0: none
+	zero   []int32        // rows that may be read before they are written
+	global []int32        // rows that keep their value all the time
+}
+
+// rowRef is the row of a virtual register.
+type rowRef struct {
+	Slot code.Slot
+	Row  int32
+	High int32 // of the upper half, if it is wide
+	wide bool  // 128 bits
+}
+
+// Kernel lowers a kernel of a module. The error is a *ptx.Unsupported.
+func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, error) {
+	l := &lowerer{
+		prog: &code.Program{Width: opt.Width}, module: m, kernel: k, env: env, opt: opt,
+		byFunc: map[*ptx.Func]int32{}, shared: map[*ptx.Var]uint64{},
+		constR: map[uint32]int32{}, constQ: map[uint64]int32{}, constP: map[uint32]int32{},
+	}
+	if opt.Reference {
+		l.prog.Ref = &code.Program{Width: opt.Width}
+	}
+	reach := reachable(m, k, env)
+	l.layoutParams()
+	l.layoutShared(reach)
+	for i, r := range reach {
+		l.byFunc[r.fn] = int32(i)
+		addr, _ := env.Address(r.fn)
+		l.prog.Funcs = append(l.prog.Funcs, &code.Func{Func: r.fn, Index: int32(i), Addr: addr})
+	}
+	l.orderFree = orderFree(reach)
+	l.callsMayWait = callsMayWait(reach[1:])
+	if ref := l.prog.Ref; ref != nil {
+		for _, f := range l.prog.Funcs {
+			g := *f
+			ref.Funcs = append(ref.Funcs, &g)
+		}
+	}
+	for i, r := range reach {
+		if err := l.function(l.prog.Funcs[i]); err != nil {
+			if r.direct {
+				return nil, err
+			}
+			l.prog.Funcs[i].Err = err
+		}
+	}
+	if ref := l.prog.Ref; ref != nil {
+		ref.Consts = l.prog.Consts
+		ref.Link()
+	}
+	l.prog.Link()
+	return l.prog, nil
+}
+
+// function runs the passes on a function.
+func (l *lowerer) function(fn *code.Func) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			u, ok := r.(unsupported)
+			if !ok {
+				panic(r)
+			}
+			err = &ptx.Unsupported{File: l.module.Name, Pos: u.pos, What: u.what, Line: l.module.Line(int(u.pos.Line)), Kernel: l.kernel.Name}
+		}
+	}()
+	l.draft, l.twin = draft{fn: fn}, nil
+	fn.Sources.First = int32(len(l.prog.Sources))
+	for _, p := range passes {
+		if p.affine && !l.opt.Affine {
+			continue
+		}
+		if p.run(l); Verify != nil {
+			Verify(p.name, l.check(p.name))
+		}
+	}
+	return nil
+}
+
+// Verify, if set, is told after each pass over a function what is wrong with it: nil, if
+// all is well. Tests set it.
+var Verify func(pass string, err error)
+
+// unsupported is the answer to legal PTX that is not run.
+type unsupported struct {
+	pos  ptx.Pos
+	what string
+}
+
+// refuse stops lowering at the present instruction. It is caught in function.
+func (l *lowerer) refuse(format string, args ...any) {
+	panic(unsupported{l.src.Pos, fmt.Sprintf(format, args...)})
+}
