@@ -1,9 +1,16 @@
 package interp
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
 
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/lower"
+	"gemu/ptx"
 )
 
 // In tests every kernel is verified after every pass of lowering.
@@ -12,5 +19,166 @@ func init() {
 		if err != nil {
 			panic(fmt.Sprintf("BUG: after pass %s: %v", pass, err))
 		}
+	}
+}
+
+// eager is the options for as much compact execution as there can be, and a reference.
+func eager() lower.Options {
+	return lower.Options{Width: 32, Pack: true, Reference: true, Affine: true, Eager: true, TID: threadClasses(Dim(32), 32), Lanes: 32}
+}
+
+// TestVerified lowers all kernels there are; init has them verified.
+func TestVerified(t *testing.T) {
+	files, err := filepath.Glob("../testdata/*/*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workloads, err := filepath.Glob("../kernels/cuda/*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range append(files, workloads...) {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewDevice(Config{}).Load(name, src)
+		if err != nil {
+			continue // bad ones are among them
+		}
+		costly := eager()
+		costly.Eager = false
+		for _, k := range m.Kernels() {
+			for _, opt := range []lower.Options{{Width: 32, Pack: true}, {Width: 32}, eager(), costly} {
+				var unsupported *ptx.Unsupported
+				if _, err := m.lower(k, opt); err != nil && !errors.As(err, &unsupported) {
+					t.Errorf("%s, kernel %s: %v", name, k.Name, err)
+				}
+				n++
+			}
+		}
+	}
+	if n < 1000 {
+		t.Errorf("only %d kernels", n)
+	}
+}
+
+// TestVerifier: what is wrong with a program is found.
+func TestVerifier(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out, .param .u32 n)
+{
+	.reg .u32 %r<9>;
+	.reg .u64 %d<9>;
+	.reg .pred %p<3>;
+	ld.param.u64 %d0, [out];
+	ld.param.u32 %r0, [n];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %d1, %r1, 4;
+	add.u64 %d2, %d0, %d1;
+	setp.lt.u32 %p0, %r1, %r0;
+	@!%p0 bra END;
+	ld.global.u32 %r2, [%d2];
+	add.u32 %r3, %r2, %r1;
+	st.global.u32 [%d2], %r3;
+END:
+	ret;
+}
+`
+	lowered := func() *code.Program {
+		m, err := NewDevice(Config{}).Load("k.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.lower(m.Kernels()[0], eager())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Program
+	}
+	find := func(p *code.Program, name string) *code.Instr {
+		for i := range p.Instrs {
+			if p.Instrs[i].Op.String() == name {
+				return &p.Instrs[i]
+			}
+		}
+		t.Fatalf("no %s", name)
+		return nil
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(p *code.Program)
+		want  string
+	}{
+		{"nothing", func(p *code.Program) {}, ""},
+		{"row", func(p *code.Program) { find(p, "add.u32").D = 1000 }, "D is row r1000, of "},
+		{"constant", func(p *code.Program) { find(p, "add.u32").B = -1000 }, "source 1 is row r-1000"},
+		{"slot", func(p *code.Program) { p.Access[find(p, "load.u32.qr").Side].Addr = code.P }, "addresses in predicates"},
+		{"unwritten", func(p *code.Program) { find(p, "add.u32").A = find(p, "add.u32").D }, "is read before it is written"},
+		{"guard", func(p *code.Program) { find(p, "cmp.lt.u32").Guard = 1 }, "is read before it is written"},
+		{"operation", func(p *code.Program) { find(p, "add.u32").Op = code.Invalid }, "no operation"},
+		{"end", func(p *code.Program) { find(p, "add.u32").Op = code.Jump }, "a block ends at"},
+		{"branch", func(p *code.Program) { p.Blocks[0].Target = 2 }, "where no block of the function begins"},
+		{"join", func(p *code.Program) { p.Blocks[0].Join = -1 }, "its lanes meet at -1"},
+		{"source", func(p *code.Program) { find(p, "add.u32").Src = 0 }, "it is part of PTX instruction 0"},
+		{"way", func(p *code.Program) { find(p, "store.b32.qr").How.Exec = code.CompactLoad }, "it cannot execute as compact"},
+		{"expands", func(p *code.Program) { find(p, "add.u32").How.Expand ^= code.OperandB }, "its operands want"},
+		{"dirty", func(p *code.Program) { in := find(p, "mul.wide.u32"); in.How.Dirty = !in.How.Dirty }, "its operands want"},
+		{"stores", func(p *code.Program) { p.Access[find(p, "load.u32.qr").Side].Store = true }, "it stores: true"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := lowered()
+			c.spoil(p)
+			err := p.Verify(p.Funcs[0])
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestReplay: a row that does not hold the register that an instruction reads is found.
+func TestReplay(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %r<9>;
+	.reg .u64 %d<9>;
+	ld.param.u64 %d0, [out];
+	ld.global.u32 %r0, [%d0];
+	ld.global.u32 %r1, [%d0+4];
+	sub.u32 %r2, %r0, %r1;
+	st.global.u32 [%d0], %r2;
+	ret;
+}
+`
+	m, err := NewDevice(Config{}).Load("k.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := m.lower(m.Kernels()[0], lower.Options{Width: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := m.lower(m.Kernels()[0], lower.Options{Width: 32, Pack: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay := func() error { return packed.Program.Replay(packed.Funcs[0], plain.Program, plain.Funcs[0]) }
+	if err := replay(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range packed.Instrs {
+		if in := &packed.Instrs[i]; in.Op == code.SubU32 {
+			in.A, in.B = in.B, in.A
+		}
+	}
+	if err := replay(); err == nil || !strings.Contains(err.Error(), "operand 0 is r1, which does not hold r0 there") {
+		t.Errorf("with its operands swapped: %v", err)
 	}
 }

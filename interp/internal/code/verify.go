@@ -137,6 +137,9 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	case s.Side == AccessSide:
 		a := &v.Access[in.Side]
 		check("the address", a.Addr, in.A, true)
+		if a.Addr == P {
+			v.fault(pc, "addresses in predicates")
+		}
 		elems("an element", a.Elems, a.Size, a.Store)
 		if a.Atom != nil {
 			elems("an operand", a.Atom.B, a.Size, true)
