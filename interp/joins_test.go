@@ -10,7 +10,7 @@ import (
 // Every lane runs along its own path, and diverged lanes meet at the join, all but
 // those that have ended; strands are disjoint and none is empty.
 func TestJoins(t *testing.T) {
-	seed := rand.Uint64()
+	seed := newSeed()
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		const exit = 1000

@@ -586,7 +586,7 @@ func TestStructuredPrograms(t *testing.T) {
 	if testing.Short() {
 		n = 20
 	}
-	first := rand.Uint64()
+	first := newSeed()
 	for _, c := range []struct {
 		name   string
 		warps  bool
@@ -679,7 +679,7 @@ func everyInstruction(seed uint64, variants []*ptx.Variant) (src string, kernels
 // every engine.
 func TestEveryInstruction(t *testing.T) {
 	const threads = 32
-	seed := rand.Uint64()
+	seed := newSeed()
 	for i, variants := range slices.Collect(slices.Chunk(randomProgramVariants(), 24)) {
 		if testing.Short() && (uint64(i)+seed)%5 > 0 {
 			continue
