@@ -661,7 +661,9 @@ func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
 	case code.Barrier, code.BarrierPopc, code.BarrierVote, code.BarrierWarp:
 		return varies(b.end.Guard) || !a.aligned(b) && apart
 	case code.Call, code.CallR, code.CallQ:
-		return a.callsMayWait
+		// Without joins, lanes may return at different times, and those that the guard
+		// leaves out do not wait for the others.
+		return a.callsMayWait || a.opt.Keeps == Never
 	case code.Branch:
 		leaves := func(pc int32) bool { return a.blocks[pc].Leaves }
 		return varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
