@@ -155,7 +155,7 @@ func TestEnvironment(t *testing.T) {
 		{"GEMU_DRIVER=13", "GEMU_DRIVER=13: want a version of CUDA"},
 		{"GEMU_MEMORY=lots", "GEMU_MEMORY=lots: want a size"},
 		{"GEMU_MODE=fast", "GEMU_MODE=fast: want vector, affine or check"},
-		{"GEMU_RECONVERGE=ipdom", "want auto, stack"},
+		{"GEMU_RECONVERGE=ipdom", "want one of auto, stack"},
 		{"GEMU_POLICY=none", "want one of gemu, kim"},
 		{"GEMU_WORKERS=0", "want a number from 1"},
 		{"GEMU_STATS=x GEMU_MODE=vector", "vectors have no structure"},

@@ -99,9 +99,13 @@ var Variables = []Variable{
 		}
 		return nil
 	}},
-	{"GEMU_RECONVERGE", "auto, stack, its, pc2 or frontier", "auto", "Which lanes of a warp run next where they have diverged, and where they meet again: a reconvergence policy of `gemu run --reconverge`.", func(s *Settings, v string) error {
+	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`", "auto", "Which lanes of a warp run next where they have diverged, and where they meet again.", func(s *Settings, v string) error {
 		if s.Reconverge = interp.ReconvergerNamed(v); s.Reconverge == nil {
-			return fmt.Errorf("want auto, stack, its, pc2 or frontier")
+			var names []string
+			for _, r := range interp.Reconvergers {
+				names = append(names, r.Name)
+			}
+			return fmt.Errorf("want one of %s", strings.Join(names, ", "))
 		}
 		return nil
 	}},

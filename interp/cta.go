@@ -31,7 +31,8 @@ type cta struct {
 	hits      []*mem.Allocation
 	barriers  [16]barrier
 
-	frame frame // of the kernel, in all warps
+	frame frame          // of the kernel, in all warps
+	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
 
 	track *tracker // of launches with statistics
 	watch *watch   // of watched launches
@@ -49,7 +50,7 @@ type cta struct {
 
 // newCTA makes a context for CTAs of the grid.
 func newCTA(g *grid) *cta {
-	c := &cta{grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.Hits)}
+	c := &cta{open: map[int32]bool{}, grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.Hits)}
 	c.sharedMem = mem.NewShared(g.sharedLen)
 	c.shared = c.sharedMem.Data
 	c.frame = frame{fn: g.code.entry, local: g.code.entry.Align}
@@ -93,6 +94,7 @@ func (c *cta) start(index int) {
 	c.id = c.grid.dim.at(index)
 	clear(c.shared)
 	c.barriers = [16]barrier{}
+	clear(c.open)
 	c.out.Reset()
 	c.next, c.err, c.done, c.turn, c.slept = 0, nil, false, false, 0
 	if c.watch = nil; c.grid.observer != nil {

@@ -419,6 +419,7 @@ func (g *grid) hash(seed maphash.Seed) uint64 {
 		}
 		maphash.WriteComparable(&h, g.flights[i].index)
 		maphash.WriteComparable(&h, c.next)
+		maphash.WriteComparable(&h, len(c.open))
 		for i := range c.barriers {
 			b := &c.barriers[i]
 			maphash.WriteComparable(&h, [3]int{b.arrived, b.want, b.popc})

@@ -5,6 +5,11 @@ package interp
 // immediate post-dominator; those that get there wait, and when the last is there all
 // go on as one strand. Joins lie within each other, as branches do.
 
+import (
+	"cmp"
+	"slices"
+)
+
 // join is lanes that meet.
 type join struct {
 	pc       int32
@@ -22,9 +27,9 @@ type joins struct {
 	free []*join // for use again
 }
 
-// open makes a join for the lanes of the running strand, unless the place is that of
+// join makes a join for the lanes of the running strand, unless the place is that of
 // the one they have.
-func (t *joins) open(w *warp, pc int32) *join {
+func (t *joins) join(w *warp, pc int32) *join {
 	outer := w.join
 	if outer != nil && outer.pc == pc && outer.frame == w.frame {
 		return outer
@@ -49,13 +54,21 @@ func (j *join) come(lanes uint64) {
 }
 
 // split makes the first group that does not wait at the join the running strand; the
-// others are behind it in reverse order.
+// others are behind it in reverse order. Where strands take turns, those that leave a loop
+// that may wait come first, for others may wait for them.
 func (t *joins) split(w *warp, groups []group, pc int32) {
-	j := t.open(w, pc)
+	j, open := w.join, w.sliced && w.cta.open[pc]
+	if !open {
+		j = t.join(w, pc)
+	}
+	if w.sliced {
+		p := w.cta.code
+		slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(urgency(p.Block(a.pc)), urgency(p.Block(b.pc))) })
+	}
 	var now group
 	for _, g := range groups {
 		switch {
-		case g.pc == pc:
+		case g.pc == pc && !open:
 			j.come(g.mask)
 		case now.mask == 0:
 			now = g
@@ -65,12 +78,19 @@ func (t *joins) split(w *warp, groups []group, pc int32) {
 			w.others = append(w.others, c)
 		}
 	}
-	w.pc, w.mask, w.join, w.stop = now.pc, now.mask, j, pc
+	w.pc, w.mask = now.pc, now.mask
+	if open {
+		if w.pc == w.stop {
+			t.arrive(w, w.pc)
+		}
+		return
+	}
+	w.join, w.stop = j, pc
 }
 
 // enter has the lanes of a call meet behind it.
 func (t *joins) enter(w *warp, fr *frame, m uint64) {
-	j := t.open(w, fr.call.Next)
+	j := t.join(w, fr.call.Next)
 	if rest := w.mask &^ m; rest != 0 {
 		j.come(rest)
 	}
@@ -80,10 +100,30 @@ func (t *joins) enter(w *warp, fr *frame, m uint64) {
 // arrive leaves the running strand, which has come to its join, there.
 func (t *joins) arrive(w *warp, from int32) {
 	j := w.join
+	if w.sliced && w.cta.open[j.pc] && j.lanes != j.here|w.mask {
+		t.pass(w, j)
+		return
+	}
 	j.come(w.mask)
 	w.mask = 0
 	if !t.meet(w, j) {
 		w.schedule()
+	}
+}
+
+// pass lets the running strand go on past its join, where lanes have had to go on alone
+// before.
+func (t *joins) pass(w *warp, j *join) {
+	j.lanes &^= w.mask
+	c := w.strand
+	c.join = j.outer
+	if j.lanes == j.here { // those that wait have waited for it
+		w.others = append(w.others, strand{pc: j.pc, mask: j.lanes, frame: j.frame, join: j.outer})
+		t.free = append(t.free, j)
+	}
+	w.resume(c)
+	if w.pc == w.stop {
+		t.arrive(w, w.pc)
 	}
 }
 

@@ -27,11 +27,11 @@ type Reconverger struct {
 // Reconvergers are the policies, the default first.
 var Reconvergers = []*Reconverger{
 	{
-		Name: "auto", Doc: "as stack; lanes that could not go on so are scheduled one after the other",
+		Name: "auto", Doc: "as stack; where nothing would go on, ways take turns",
 		new: func() reconverger { return new(auto) }, mends: true, keeps: lower.UnlessWaiting,
 	},
 	{
-		Name: "stack", Doc: "a stack: the way taken last runs to the branch's immediate post-dominator, then the one before",
+		Name: "stack", Doc: "the way taken last to the branch's immediate post-dominator, then the one before",
 		new: func() reconverger { return new(stack) }, traps: true,
 	},
 	{
@@ -39,11 +39,11 @@ var Reconvergers = []*Reconverger{
 		new: func() reconverger { return new(its) }, shares: true, keeps: lower.UnlessWaiting,
 	},
 	{
-		Name: "pc2", Doc: "two lists ordered by address: this time round a loop before the next, the lowest address first",
+		Name: "pc2", Doc: "the lowest address first, this time round a loop before the next",
 		new: func() reconverger { return ordered{pc2{}} }, heeds: true, keeps: lower.Never,
 	},
 	{
-		Name: "frontier", Doc: "thread frontiers: the first in reverse postorder of the control flow first",
+		Name: "frontier", Doc: "thread frontiers: the first in reverse postorder of the control flow",
 		new: func() reconverger { return ordered{frontier{}} }, heeds: true, keeps: lower.Never,
 	},
 }

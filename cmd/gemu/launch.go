@@ -45,7 +45,7 @@ type launchFlags struct {
 
 // policyFlag chooses a reconvergence policy.
 type policyFlag struct {
-	Reconverge string `default:"auto" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${enum} (default auto)." placeholder:"POLICY"`
+	Reconverge string `default:"auto" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${reconvergence}." placeholder:"POLICY"`
 }
 
 // job is what launchFlags ask for, ready to run: the launch of a kernel, or those
@@ -250,13 +250,14 @@ func parsePolicy(name string) (*affinetrack.Policy, error) {
 	return nil, fmt.Errorf("no policy %s: there are %s", name, policyNames())
 }
 
-// reconvergerNames lists the reconvergence policies.
-func reconvergerNames() string {
-	var names []string
+// reconvergers lists the reconvergence policies: their names, and what each does.
+func reconvergers() (names, docs string) {
+	var list, explained []string
 	for _, r := range interp.Reconvergers {
-		names = append(names, r.Name)
+		list = append(list, r.Name)
+		explained = append(explained, fmt.Sprintf("%s (%s)", r.Name, r.Doc))
 	}
-	return strings.Join(names, ",")
+	return strings.Join(list, ","), strings.Join(explained, ", ")
 }
 
 func policyNames() string {

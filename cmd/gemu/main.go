@@ -69,11 +69,12 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 	}()
 	var c cli
 	exited := -1
+	names, docs := reconvergers()
 	parser, err := kong.New(&c,
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"policies": policyNames(), "papers": paperNames(), "reconvergers": reconvergerNames()},
+		kong.Vars{"policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
