@@ -4,7 +4,7 @@ package interp
 //
 // A warp has its registers twice. In one set of files the code of affine mode runs: its
 // plan, its rows, its shadows, by the functions that affine mode calls. The other is the
-// reference: the same instructions, lowered without plan and packing, on rows that are
+// reference: the same instructions, allocated without plan and packing, on rows that are
 // never compact. After each instruction the results, and what it left alone of them, are
 // compared; before a block's end, what decides how it ends. What happens once (stores,
 // atomics, clocks, output, and what runs on the lanes anyway) is done by the first, after
@@ -229,6 +229,7 @@ func (k *check) holding(h int, guard int32) uint32 {
 // both executes an instruction in both ways for the lanes of m in half h, and compares.
 func (w *warp) both(p *pair, h int, m uint32) {
 	k := w.check
+	k.alone, k.present, k.operands = false, p, k.operands[:0]
 	if p.in == nil {
 		if w.onReference(p, h, m); w.err == nil {
 			w.compareResults(p, h, m)
@@ -236,7 +237,6 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		return
 	}
 	f := &w.files[h]
-	k.alone, k.present, k.operands = false, p, k.operands[:0]
 	if p.in.How.Exec == code.OnLanes {
 		if w.compareSources(p, h, m); w.err != nil {
 			return
@@ -610,18 +610,16 @@ func (w *warp) readAgain(p *pair, h int, m uint32) {
 	f, g, addr := &w.files[h], &w.check.files[h], &w.check.base
 	if len(p.reads) > 0 {
 		o := &p.reads[0]
-		var v affinetrack.Value
-		ok := false
 		switch o.ref.Slot {
 		case code.R:
 			mem.CopyRow(&g.R[o.ref.Row], &addr.r, m)
-			v, ok = affinetrack.Describe(m, 32, func(i int) uint64 { return uint64(addr.r[i]) })
 		case code.Q:
 			mem.CopyRow(&g.Q[o.ref.Row], &addr.q, m)
-			v, ok = affinetrack.Describe(m, 64, func(i int) uint64 { return addr.q[i] })
 		}
-		if ok && o.row.Row >= 0 {
-			*shadowOf(f, o.row) = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m}
+		if o.row.Row >= 0 { // compact for these lanes, else they would not have read apart
+			c := w.check.operands[0]
+			c.Clean &^= m
+			*shadowOf(f, o.row) = c
 		}
 	}
 	w.check.alone = false
@@ -667,7 +665,8 @@ func (w *warp) beforeStore(p *pair, h int, idle uint32) {
 	}
 }
 
-// bytesAt is the memory that a lane's access goes to, a copy; nil if there is none.
+// bytesAt is the memory that a lane's access goes to, nil if there is none: of an
+// allocation the bytes themselves, of local memory a copy.
 func (w *warp) bytesAt(p *pair, h, lane int) []byte {
 	a := &w.check.Access[p.ref.Side]
 	view, request := w.view(), a.Request()
