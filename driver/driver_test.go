@@ -374,6 +374,8 @@ func TestModule(t *testing.T) {
 	c.want(InvalidPTX, "3 | .entry k() { nonsense; }", err)
 	_, err = c.ModuleLoad("/nonexistent")
 	c.want(FileNotFound, "", err)
+	_, err = c.ModuleLoad("/dev/zero")
+	c.want(InvalidImage, "/dev/zero: more than 256 MiB", err)
 }
 
 // A module for a newer device than this one claims to be runs. The version of PTX that

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"gemu/internal/input"
 	"gemu/ptx"
 )
 
@@ -99,7 +100,7 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 		}
 		return t.linkSource(h, file, src, (*Link).addInput)
 	case LinkLibrary:
-		archive, err := os.ReadFile(file)
+		archive, err := input.ReadFile(file, input.MaxText)
 		if err != nil {
 			return fail(FileNotFound, "%v", err)
 		}

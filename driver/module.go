@@ -6,11 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"os"
+	"io/fs"
 	"strings"
 	"sync"
 	"unsafe"
 
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -157,9 +158,12 @@ func (t *Thread) ModuleLoad(file string) (Handle, error) {
 
 // readFile is the PTX in a file.
 func (d *Driver) readFile(file string) ([]byte, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
+	data, err := input.ReadFile(file, input.MaxText)
+	if errors.As(err, new(*fs.PathError)) {
 		return nil, fail(FileNotFound, "%v", err)
+	}
+	if err != nil {
+		return nil, d.complain(fail(InvalidImage, "%s: %v", file, err))
 	}
 	data = append(data, 0, 0, 0, 0) // so that what looks for the beginning finds one
 	src, err := d.source(unsafe.Pointer(&data[0]), uint64(len(data)))

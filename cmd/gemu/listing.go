@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"gemu/affinetrack"
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -190,9 +191,9 @@ func (s *sourceFiles) row(name string, n int) listingRow {
 	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
 	lines, ok := s.files[name]
 	if !ok {
-		b, err := readFile(name, maxText)
+		b, err := readFile(name, input.MaxText)
 		if err != nil && !filepath.IsAbs(name) {
-			b, _ = readFile(filepath.Join(s.dir, name), maxText)
+			b, _ = readFile(filepath.Join(s.dir, name), input.MaxText)
 		}
 		lines = strings.Split(string(b), "\n")
 		s.files[name] = lines

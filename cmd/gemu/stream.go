@@ -3,57 +3,25 @@ package main
 // This file reads and writes files, standard input and standard output.
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"unsafe"
+
+	"gemu/internal/input"
 )
 
-// Limits of what is read, in bytes. A device or a pipe does not say how much it holds,
-// and may have no end.
-const (
-	maxText   = 256 << 20 // of PTX and other sources
-	maxData   = 16 << 30  // of a buffer: the memory of the device
-	maxStream = 256 << 20 // of standard input, devices and pipes
-)
+// maxData is the limit of what is read into a buffer, in bytes: the memory of the device.
+const maxData = 16 << 30
 
 // readFile reads a file of up to limit bytes.
 func readFile(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, cannot("read", name, err)
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, cannot("read", name, err)
-	}
-	if !st.Mode().IsRegular() {
-		limit = min(limit, maxStream)
-	}
-	b, err := readUpTo(f, limit, st.Size())
+	b, err := input.ReadFile(name, limit)
 	if err != nil {
 		return nil, cannot("read", name, err)
 	}
 	return b, nil
-}
-
-// readUpTo reads to the end, which must come within limit bytes. It is expected after
-// size.
-func readUpTo(r io.Reader, limit, size int64) ([]byte, error) {
-	tooLarge := fmt.Errorf("more than %d MiB", limit>>20)
-	if size > limit {
-		return nil, tooLarge
-	}
-	var b bytes.Buffer
-	b.Grow(int(size) + bytes.MinRead)
-	n, err := b.ReadFrom(io.LimitReader(r, limit+1))
-	if err == nil && n > limit {
-		err = tooLarge
-	}
-	return b.Bytes(), err
 }
 
 // readSource reads a PTX file; "-" is standard input.
@@ -61,8 +29,8 @@ func (a *app) readSource(name string) (string, error) {
 	var b []byte
 	var err error
 	if name != "-" {
-		b, err = readFile(name, maxText)
-	} else if b, err = readUpTo(a.stdin, maxStream, 0); err != nil {
+		b, err = readFile(name, input.MaxText)
+	} else if b, err = input.Read(a.stdin, input.MaxStream, 0); err != nil {
 		err = cannot("read", "standard input", err)
 	}
 	// Nobody else has the bytes: the text need not be there twice.

@@ -20,6 +20,8 @@ import "C"
 import (
 	"unsafe"
 
+	"golang.org/x/exp/constraints"
+
 	"gemu/cmd/internal/process"
 	"gemu/driver"
 )
@@ -46,7 +48,7 @@ func do(call string, f func(*driver.Thread) error) C.CUresult {
 
 // number is any of C's and Go's numbers.
 type number interface {
-	~int32 | ~uint32 | ~int64 | ~uint64 | ~int | ~uint | ~uint8 | ~float32
+	constraints.Integer | constraints.Float
 }
 
 // put stores a result where the client wants it. A null pointer is an error.

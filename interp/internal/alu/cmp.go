@@ -5,12 +5,14 @@ package alu
 // is NaN.
 
 import (
+	"golang.org/x/exp/constraints"
+
 	"gemu/interp/internal/code"
 	"gemu/regfile"
 )
 
 type number interface {
-	integer | float32 | float64
+	constraints.Integer | constraints.Float
 }
 
 //gemu:compare eq.$T; T = b16|u16|s16 b32|u32|s32 b64|u64|s64 f32 f64

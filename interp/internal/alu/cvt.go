@@ -4,6 +4,8 @@ package alu
 // 9.7.9.21). Every other one runs through convert in slow.go.
 
 import (
+	"golang.org/x/exp/constraints"
+
 	"gemu/interp/internal/fp"
 )
 
@@ -13,13 +15,13 @@ import (
 //gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u32 s32 u64|s64
 //gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u8 s8 u16 s16
 //gemu:kernel cvt.$D.$S; D = u8|s8 u16|s16; S = u8 s8 u16 s16 u32|s32 u64|s64 slow
-func cvt[D, S integer](a S) D { return D(a) }
+func cvt[D, S constraints.Integer](a S) D { return D(a) }
 
 //gemu:kernel cvt.rn.f32.$S; S = s32 u32 s64 u64 u16 s16 u8 s8
-func cvtF32Int[S integer](a S) float32 { return float32(a) }
+func cvtF32Int[S constraints.Integer](a S) float32 { return float32(a) }
 
 //gemu:kernel cvt.rn.f64.$S; S = s32 u32 s64 u64 u16 s16 u8 s8
-func cvtF64Int[S integer](a S) float64 { return float64(a) }
+func cvtF64Int[S constraints.Integer](a S) float64 { return float64(a) }
 
 //gemu:kernel cvt.f64.f32
 func cvtF64F32(a float32) float64 { return fp.F32ToF64(a) }
@@ -75,7 +77,7 @@ func cvtSatF32(a float32) float32 { return fp.Sat32(a) }
 func widenS8B16(a int8) uint16 { return uint16(a) }
 
 //gemu:kernel widen.$S.b32; S = s8 s16; rule = convert
-func widenB32[S integer](a S) uint32 { return uint32(a) }
+func widenB32[S constraints.Integer](a S) uint32 { return uint32(a) }
 
 //gemu:kernel widen.$S.b64; S = s8 s16 s32 u8 u16 u32; rule = convert
-func widenB64[S integer](a S) uint64 { return uint64(a) }
+func widenB64[S constraints.Integer](a S) uint64 { return uint64(a) }

@@ -2,15 +2,15 @@ package alu
 
 // This file holds integer arithmetic: manual sections 9.7.1 and 9.7.2.
 
-import "math/bits"
+import (
+	"math/bits"
 
-type integer interface {
-	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64
-}
+	"golang.org/x/exp/constraints"
+)
 
-func signed[T integer]() bool { return ^T(0) < 0 }
+func signed[T constraints.Integer]() bool { return ^T(0) < 0 }
 
-func width[T integer]() int {
+func width[T constraints.Integer]() int {
 	n := 0
 	for v := ^T(0); v != 0 && n < 64; n++ {
 		v <<= 1
@@ -21,7 +21,7 @@ func width[T integer]() int {
 // Manual 9.7.1.1.
 //
 //gemu:kernel add.$T; T = u16|s16 u32|s32 u64|s64
-func add[T integer](a, b T) T { return a + b }
+func add[T constraints.Integer](a, b T) T { return a + b }
 
 //gemu:kernel add.sat.s32
 func addSat(a, b int32) int32 { return clampS32(int64(a) + int64(b)) }
@@ -32,7 +32,7 @@ func add2(a, b uint32) uint32 { return (a+b)&0xffff | (a>>16+b>>16)<<16 }
 // Manual 9.7.1.2.
 //
 //gemu:kernel sub.$T; T = u16|s16 u32|s32 u64|s64
-func sub[T integer](a, b T) T { return a - b }
+func sub[T constraints.Integer](a, b T) T { return a - b }
 
 //gemu:kernel sub.sat.s32
 func subSat(a, b int32) int32 { return clampS32(int64(a) - int64(b)) }
@@ -42,13 +42,13 @@ func clampS32(v int64) int32 { return int32(max(-1<<31, min(v, 1<<31-1))) }
 // Manual 9.7.1.3.
 //
 //gemu:kernel mul.lo.$T; T = u16|s16 u32|s32 u64|s64
-func mulLo[T integer](a, b T) T { return a * b }
+func mulLo[T constraints.Integer](a, b T) T { return a * b }
 
 //gemu:kernel mul.wide.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64
-func mulWide[T, W integer](a, b T) W { return W(a) * W(b) }
+func mulWide[T, W constraints.Integer](a, b T) W { return W(a) * W(b) }
 
 //gemu:kernel mul.hi.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64
-func mulHi[T, W integer](a, b T) T { return T(W(a) * W(b) >> width[T]()) }
+func mulHi[T, W constraints.Integer](a, b T) T { return T(W(a) * W(b) >> width[T]()) }
 
 //gemu:kernel mul.hi.u64
 func mulHiU64(a, b uint64) uint64 {
@@ -65,13 +65,13 @@ func mulHiS64(a, b int64) int64 {
 // Manual 9.7.1.4.
 //
 //gemu:kernel mad.lo.$T; T = u16|s16 u32|s32 u64|s64
-func madLo[T integer](a, b, c T) T { return a*b + c }
+func madLo[T constraints.Integer](a, b, c T) T { return a*b + c }
 
 //gemu:kernel mad.wide.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64
-func madWide[T, W integer](a, b T, c W) W { return W(a)*W(b) + c }
+func madWide[T, W constraints.Integer](a, b T, c W) W { return W(a)*W(b) + c }
 
 //gemu:kernel mad.hi.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64 slow
-func madHi[T, W integer](a, b, c T) T { return T(W(a)*W(b)>>width[T]()) + c }
+func madHi[T, W constraints.Integer](a, b, c T) T { return T(W(a)*W(b)>>width[T]()) + c }
 
 //gemu:kernel mad.hi.u64 slow
 func madHiU64(a, b, c uint64) uint64 { return mulHiU64(a, b) + c }
@@ -114,7 +114,7 @@ func mad24HiSat(a, b, c int32) int32 { return clampS32(int64(mul24HiS(a, b)) + i
 // Manual 9.7.1.7.
 //
 //gemu:kernel sad.$T; T = u16 u32 u64 s16 s32 s64
-func sad[T integer](a, b, c T) T {
+func sad[T constraints.Integer](a, b, c T) T {
 	if a < b {
 		return c + (b - a)
 	}
@@ -125,7 +125,7 @@ func sad[T integer](a, b, c T) T {
 // ones, and the dividend as remainder.
 //
 //gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64
-func div[T integer](a, b T) T {
+func div[T constraints.Integer](a, b T) T {
 	if b == 0 {
 		return ^T(0)
 	}
@@ -133,7 +133,7 @@ func div[T integer](a, b T) T {
 }
 
 //gemu:kernel rem.$T; T = u16 u32 u64 s16 s32 s64
-func rem[T integer](a, b T) T {
+func rem[T constraints.Integer](a, b T) T {
 	if b == 0 {
 		return a
 	}
@@ -143,7 +143,7 @@ func rem[T integer](a, b T) T {
 // Manual 9.7.1.10.
 //
 //gemu:kernel abs.$T; T = s16 s32 s64
-func abs[T integer](a T) T {
+func abs[T constraints.Integer](a T) T {
 	if a < 0 {
 		return -a
 	}
@@ -153,12 +153,12 @@ func abs[T integer](a T) T {
 // Manual 9.7.1.11.
 //
 //gemu:kernel neg.$T; T = s16 s32 s64
-func neg[T integer](a T) T { return -a }
+func neg[T constraints.Integer](a T) T { return -a }
 
 // Manual 9.7.1.12.
 //
 //gemu:kernel min.$T; T = u16 u32 u64 s16 s32 s64
-func minimum[T integer](a, b T) T { return min(a, b) }
+func minimum[T constraints.Integer](a, b T) T { return min(a, b) }
 
 //gemu:kernel min.relu.s32 slow
 func minRelu(a, b int32) int32 { return max(min(a, b), 0) }
@@ -179,7 +179,7 @@ func minReluS2(a, b uint32) uint32 {
 // Manual 9.7.1.13.
 //
 //gemu:kernel max.$T; T = u16 u32 u64 s16 s32 s64
-func maximum[T integer](a, b T) T { return max(a, b) }
+func maximum[T constraints.Integer](a, b T) T { return max(a, b) }
 
 //gemu:kernel max.relu.s32 slow
 func maxRelu(a, b int32) int32 { return max(a, b, 0) }
@@ -218,7 +218,7 @@ func clz64(a uint64) uint32 { return uint32(bits.LeadingZeros64(a)) }
 // Manual 9.7.1.16.
 //
 //gemu:kernel bfind.$T; T = u32 u64 s32 s64 slow
-func bfind[T integer](a T) uint32 {
+func bfind[T constraints.Integer](a T) uint32 {
 	if a < 0 {
 		a = ^a
 	}
@@ -226,7 +226,7 @@ func bfind[T integer](a T) uint32 {
 }
 
 //gemu:kernel bfind.shiftamt.$T; T = u32 u64 s32 s64 slow
-func bfindShift[T integer](a T) uint32 {
+func bfindShift[T constraints.Integer](a T) uint32 {
 	pos := bfind(a)
 	if pos == 0xffffffff {
 		return pos
@@ -273,13 +273,13 @@ func brev64(a uint64) uint64 { return bits.Reverse64(a) }
 // so they are for 32-bit types; those of 64 bits use all of b and c on GPUs.
 //
 //gemu:kernel bfe.$T; T = u32 u64
-func bfeU[T integer](a T, b, c uint32) T {
+func bfeU[T constraints.Integer](a T, b, c uint32) T {
 	pos, n := fieldOf[T](b, c)
 	return a >> pos & (1<<n - 1)
 }
 
 //gemu:kernel bfe.$T; T = s32 s64
-func bfeS[T integer](a T, b, c uint32) T {
+func bfeS[T constraints.Integer](a T, b, c uint32) T {
 	pos, n := fieldOf[T](b, c)
 	w := uint32(width[T]())
 	if n == 0 {
@@ -295,14 +295,14 @@ func bfeS[T integer](a T, b, c uint32) T {
 // Manual 9.7.1.20; for position and length see bfe.
 //
 //gemu:kernel bfi.$T; T = b32 b64
-func bfi[T integer](a, b T, c, e uint32) T {
+func bfi[T constraints.Integer](a, b T, c, e uint32) T {
 	pos, n := fieldOf[T](c, e)
 	mask := (T(1)<<n - 1) << pos
 	return b&^mask | a<<pos&mask
 }
 
 // fieldOf is the position and length that a bit field of T has.
-func fieldOf[T integer](pos, n uint32) (uint32, uint32) {
+func fieldOf[T constraints.Integer](pos, n uint32) (uint32, uint32) {
 	if width[T]() == 32 {
 		return pos & 0xff, n & 0xff
 	}
@@ -312,7 +312,7 @@ func fieldOf[T integer](pos, n uint32) (uint32, uint32) {
 // Manual 9.7.1.21.
 //
 //gemu:kernel szext.$M.$T; M = clamp wrap; T = u32 s32 slow
-func szext[T integer](a T, b uint32, m string) T {
+func szext[T constraints.Integer](a T, b uint32, m string) T {
 	n := b & 31
 	if b >= 32 && m == "clamp" {
 		return a
@@ -342,7 +342,7 @@ func bmskWrap(a, b uint32) uint32 { return (1<<(b&31) - 1) << (a & 31) }
 // Manual 9.7.1.23: the bytes of a and b are signed or unsigned each.
 //
 //gemu:kernel dp4a.$A.$B; A = u32 s32; B = u32 s32 slow
-func dp4a[A, B integer](a A, b B, c uint32) uint32 {
+func dp4a[A, B constraints.Integer](a A, b B, c uint32) uint32 {
 	for i := 0; i < 32; i += 8 {
 		c += field[A](uint32(a), i, 8) * field[B](uint32(b), i, 8)
 	}
@@ -352,17 +352,17 @@ func dp4a[A, B integer](a A, b B, c uint32) uint32 {
 // Manual 9.7.1.24.
 //
 //gemu:kernel dp2a.lo.$A.$B; A = u32 s32; B = u32 s32 slow
-func dp2aLo[A, B integer](a A, b B, c uint32) uint32 {
+func dp2aLo[A, B constraints.Integer](a A, b B, c uint32) uint32 {
 	return c + field[A](uint32(a), 0, 16)*field[B](uint32(b), 0, 8) + field[A](uint32(a), 16, 16)*field[B](uint32(b), 8, 8)
 }
 
 //gemu:kernel dp2a.hi.$A.$B; A = u32 s32; B = u32 s32 slow
-func dp2aHi[A, B integer](a A, b B, c uint32) uint32 {
+func dp2aHi[A, B constraints.Integer](a A, b B, c uint32) uint32 {
 	return c + field[A](uint32(a), 0, 16)*field[B](uint32(b), 16, 8) + field[A](uint32(a), 16, 16)*field[B](uint32(b), 24, 8)
 }
 
 // field extracts n bits at pos, sign-extended if T is signed.
-func field[T integer](v uint32, pos, n int) uint32 {
+func field[T constraints.Integer](v uint32, pos, n int) uint32 {
 	v = v << (32 - n - pos)
 	if signed[T]() {
 		return uint32(int32(v) >> (32 - n))

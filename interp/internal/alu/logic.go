@@ -3,20 +3,22 @@ package alu
 // This file holds logic, shifts, moves and selection: manual sections 9.7.6.3,
 // 9.7.6.4, 9.7.8 and 9.7.9.
 
+import "golang.org/x/exp/constraints"
+
 //gemu:kernel and.$T; T = b16 b32 b64
-func and[T integer](a, b T) T { return a & b }
+func and[T constraints.Integer](a, b T) T { return a & b }
 
 //gemu:kernel or.$T; T = b16 b32 b64
-func or[T integer](a, b T) T { return a | b }
+func or[T constraints.Integer](a, b T) T { return a | b }
 
 //gemu:kernel xor.$T; T = b16 b32 b64
-func xor[T integer](a, b T) T { return a ^ b }
+func xor[T constraints.Integer](a, b T) T { return a ^ b }
 
 //gemu:kernel not.$T; T = b16 b32 b64
-func not[T integer](a T) T { return ^a }
+func not[T constraints.Integer](a T) T { return ^a }
 
 //gemu:kernel cnot.$T; T = b16 b32 b64
-func cnot[T integer](a T) T {
+func cnot[T constraints.Integer](a T) T {
 	if a == 0 {
 		return 1
 	}
@@ -57,13 +59,13 @@ func shfRWrap(a, b, c uint32) uint32 { return shfRClamp(a, b, c&31) }
 // Shifts clamp their amount to the width, which Go's do too.
 //
 //gemu:kernel shl.$T; T = b16 b32 b64
-func shl[T integer](a T, b uint32) T { return a << b }
+func shl[T constraints.Integer](a T, b uint32) T { return a << b }
 
 //gemu:kernel shr.$T; T = b16|u16 b32|u32 b64|u64 s16 s32 s64
-func shr[T integer](a T, b uint32) T { return a >> b }
+func shr[T constraints.Integer](a T, b uint32) T { return a >> b }
 
 //gemu:kernel mov.$T; T = b32 b64
-func mov[T integer](a T) T { return a }
+func mov[T constraints.Integer](a T) T { return a }
 
 //gemu:kernel mov.pred
 func movPred(a bool) bool { return a }
@@ -97,7 +99,7 @@ func maskF32(a bool) float32 {
 func nonzero(a uint32) bool { return a != 0 }
 
 //gemu:kernel selp.$T; T = b32 b64
-func selp[T integer](a, b T, c bool) T {
+func selp[T constraints.Integer](a, b T, c bool) T {
 	if c {
 		return a
 	}
@@ -105,12 +107,12 @@ func selp[T integer](a, b T, c bool) T {
 }
 
 //gemu:kernel slct.$T.s32; T = b32 b64 slow
-func slctS[T integer](a, b T, c int32) T { return selp(a, b, c >= 0) }
+func slctS[T constraints.Integer](a, b T, c int32) T { return selp(a, b, c >= 0) }
 
 // slct on a float takes a where c >= 0, so b where c is NaN; -0 counts as 0.
 //
 //gemu:kernel slct.$T.f32; T = b32 b64 slow
-func slctF[T integer](a, b T, c float32) T { return selp(a, b, c >= 0) }
+func slctF[T constraints.Integer](a, b T, c float32) T { return selp(a, b, c >= 0) }
 
 // prmt without a mode: four selectors of four bits (manual 9.7.9.7).
 //
@@ -162,10 +164,12 @@ func prmtRC16(a, b, c uint32) uint32 {
 // lowest. The shift comes with the instruction.
 //
 //gemu:kernel insert.$T; T = b32 b64
-func insert[T integer](a T, b uint32, imm uint64) T { return a | T(b)<<imm }
+func insert[T constraints.Integer](a T, b uint32, imm uint64) T { return a | T(b)<<imm }
 
 //gemu:kernel extract.$T; T = b32 b64
-func extract[T integer](a T, imm uint64) uint32 { return uint32(a >> (imm & 63) & (1<<(imm>>8) - 1)) }
+func extract[T constraints.Integer](a T, imm uint64) uint32 {
+	return uint32(a >> (imm & 63) & (1<<(imm>>8) - 1))
+}
 
 //gemu:kernel zext.b64; rule = convert
 func zext64(a uint32) uint64 { return uint64(a) }

@@ -1,0 +1,39 @@
+package input
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReadFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	text := strings.Repeat("x", 1<<20)
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := ReadFile(name, 1<<20); err != nil || string(b) != text {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if _, err := ReadFile(name, 1<<20-1); err == nil || err.Error() != "more than 0 MiB" {
+		t.Errorf("a byte too many: %v", err)
+	}
+	if _, err := ReadFile(name+"0", 1); !os.IsNotExist(err) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestRead reads what is longer than it says, and what has no end.
+func TestRead(t *testing.T) {
+	if b, err := Read(strings.NewReader("four"), 4, 1); err != nil || string(b) != "four" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := Read(endless{}, 4<<20, 0); err == nil || err.Error() != "more than 4 MiB" {
+		t.Errorf("without end: %v", err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
