@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/simt"
 	"gemu/ptx"
 )
 
@@ -51,10 +52,9 @@ type Device struct {
 	mu  sync.Mutex // held by a launch and by changes to memory
 	mem *mem.Map
 
-	heapUsed uint64
-	gridID   uint64
-	funcs    uint64 // that have had a code address
-	loaded   int    // modules
+	machine simt.Device
+	funcs   uint64 // that have had a code address
+	loaded  int    // modules
 }
 
 // ErrOutOfMemory is the error of an allocation beyond the device's memory.
@@ -81,7 +81,8 @@ func NewDevice(cfg Config) *Device {
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	return &Device{cfg: cfg, mem: mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)}
+	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
+	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout}}
 }
 
 // Buffer is a piece of device memory.
@@ -182,7 +183,7 @@ type Module struct {
 	dev     *Device
 	vars    map[*ptx.Var]*mem.Allocation
 	code    map[*ptx.Func]uint64 // addresses of functions
-	kernels map[kernelKey]*prepared
+	kernels map[kernelKey]*simt.Kernel
 	taken   []*ptx.Func // of addressTaken, once it is known
 }
 
@@ -201,7 +202,7 @@ func (d *Device) Load(name string, src []byte) (*Module, error) {
 func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*prepared{}}
+	mod := &Module{Module: m, dev: d, vars: map[*ptx.Var]*mem.Allocation{}, code: map[*ptx.Func]uint64{}, kernels: map[kernelKey]*simt.Kernel{}}
 	var vars []*ptx.Var
 	for _, decl := range m.Decls {
 		switch decl := decl.(type) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"gemu/interp/internal/lower"
+	"gemu/interp/internal/simt"
 	"gemu/ptx"
 )
 
@@ -15,9 +15,8 @@ import (
 func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
-	c, err := m.lower(k, lower.Options{
-		Width: 32, Pack: true, Affine: true, Lanes: 32, Keeps: Reconvergers[0].keeps, TID: threadClasses(Dim(mostThreads(k)), 32),
-	})
+	as := simt.Launch{Block: Dim(mostThreads(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
+	c, err := m.lower(k, as.Lowering())
 	if err != nil {
 		return err
 	}

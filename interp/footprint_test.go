@@ -3,10 +3,11 @@ package interp
 import (
 	"context"
 	"errors"
-	"gemu/interp/internal/lower"
 	"runtime"
 	"strings"
 	"testing"
+
+	"gemu/interp/internal/lower"
 )
 
 // recursive calls itself to the depth of its argument, each time with 64 bytes of local

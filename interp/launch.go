@@ -7,39 +7,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"time"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/lower"
+	"gemu/interp/internal/simt"
 	"gemu/ptx"
 )
-
-// Dim3 is the extent of a grid or block, or an index into one.
-type Dim3 struct{ X, Y, Z int }
-
-// Dim makes an extent; missing dimensions are 1.
-func Dim(n ...int) Dim3 {
-	d := Dim3{1, 1, 1}
-	for i, p := range []*int{&d.X, &d.Y, &d.Z} {
-		if i < len(n) {
-			*p = n[i]
-		}
-	}
-	return d
-}
-
-// Count is the number of elements.
-func (d Dim3) Count() int { return d.X * d.Y * d.Z }
-
-// along is the extent in dimension 0, 1 or 2.
-func (d Dim3) along(i int) int { return [...]int{d.X, d.Y, d.Z}[i] }
-
-// at is the index of element i in linear order, x fastest.
-func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }
-
-func (d Dim3) String() string { return fmt.Sprintf("(%d,%d,%d)", d.X, d.Y, d.Z) }
 
 // Limits of a launch (CUDA C++ Programming Guide, technical specifications).
 const (
@@ -51,12 +26,6 @@ const (
 	maxShared   = 227 << 10
 	maxParams   = 32764
 	defaultStep = 1 << 27
-
-	// What a multiprocessor of any compute capability holds at once at most.
-	residentThreads = 2048
-	residentCTAs    = 32
-	residentShared  = 228 << 10
-	reservedShared  = 1 << 10 // of it, by the system for each CTA
 )
 
 // LaunchError is a launch that was refused before it began: the kernel does not
@@ -102,25 +71,6 @@ type Launch struct {
 	Progress func(poll func() (done, total int64)) (stop func())
 }
 
-// Mode is how a launch executes instructions.
-type Mode uint8
-
-// The modes.
-const (
-	// Check executes as Affine does and beside it on vectors, and compares.
-	Check Mode = iota
-	// Affine executes on compact operands where the rules of package affinetrack allow
-	// it and it pays, and on vectors elsewhere.
-	Affine
-	// Vector executes on vectors only.
-	Vector
-)
-
-// Modes are the modes by name.
-var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
-
-func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[m] }
-
 // Result is what a launch has counted.
 type Result struct {
 	Kernel   string
@@ -129,26 +79,12 @@ type Result struct {
 	WarpSize int
 	Duration time.Duration // of the run alone, without preparation
 
-	WarpInstructions   int64 // instructions issued to warps
-	ThreadInstructions int64 // instructions executed by threads: not those skipped by a false guard, but every branch, return and exit met
-	LaneSlots          int64 // active lanes, summed over WarpInstructions
-	Branches           int64 // executed by warps
-	DivergentBranches  int64 // of them those that split a warp
-	Splits             int64 // strands, which are lanes that go on together, that have left others
-	Reconvergences     int64 // strands that have become one with others
+	Counts
 
 	Reconverge *Reconverger
 
 	Mode      Mode
 	Structure *Structure // with Launch.Stats
-}
-
-// ActiveLanesMean is the mean number of active lanes of an instruction.
-func (r *Result) ActiveLanesMean() float64 {
-	if r.WarpInstructions == 0 {
-		return 0
-	}
-	return float64(r.LaneSlots) / float64(r.WarpInstructions)
 }
 
 // Launch runs a kernel over grid×block threads and waits for it. There is one
@@ -204,20 +140,15 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	case l.Mode == Affine && policy.Ideal:
 		return nil, refuse("policy %s compares the lanes: it wants check mode", policy.Name)
 	}
-	// In check mode, and where somebody looks at what compact execution does, the code
-	// of affine mode runs beside a reference.
-	checked := l.Mode == Check || l.Mode == Affine && (l.Stats || l.Observer != nil)
-	opt := lower.Options{Width: width, Pack: l.Mode != Vector || l.Observer == nil, Reference: checked}
-	if lanes := min(width, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
-		opt.Affine, opt.Eager, opt.Keeps = true, l.Eager, reconverge.keeps
-		opt.TID = threadClasses(l.Block, width)
-		opt.Lanes = 1 << bits.Len(uint(lanes-1))
+	run := &simt.Launch{
+		Device: &d.machine, Grid: l.Grid, Block: l.Block, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Cooperative: l.Cooperative,
+		Mode: l.Mode, Eager: l.Eager, Reconverge: reconverge, Policy: policy, Rules: rules, Stats: l.Stats, Observer: l.Observer,
 	}
-	code, err := m.lowered(kernelKey{fn, opt})
+	code, err := m.lowered(kernelKey{fn, run.Lowering()})
 	if err != nil {
 		return nil, err
 	}
-	if err := code.setArgs(l.Args); err != nil {
+	if err := m.setArgs(fn, code, l.Args); err != nil {
 		return nil, err
 	}
 	if l.Shared < 0 {
@@ -230,52 +161,39 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if shared > maxShared {
 		return nil, refuse("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
 	}
-	if most := resident(l.Block.Count(), int(shared)); l.Cooperative && l.Grid.Count() > most {
+	if most := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && l.Grid.Count() > most {
 		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, l.Grid.Count(), most, l.Block.Count(), shared)
 	}
-	if frame := 4 * (code.entry.Align + code.entry.Local); frame > d.cfg.Stack {
+	if frame := 4 * (code.Funcs[0].Align + code.Funcs[0].Local); frame > d.cfg.Stack {
 		return nil, refuse("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
 	}
-	steps := l.MaxSteps
-	if steps <= 0 {
-		steps = defaultStep
+	if run.MaxSteps <= 0 {
+		run.MaxSteps = defaultStep
 	}
-	d.gridID++
-	g := &grid{
-		code: code, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
-		sharedLen: shared, dynShared: uint64(l.Shared), stackWords: d.cfg.Stack / 4, maxSteps: steps,
-		gridID: d.gridID, stdout: d.cfg.Stdout, workers: d.cfg.Workers, mapped: d.mem.HasMapped(),
-		mode: l.Mode, reconverge: reconverge, ref: code.ref, policy: policy, rules: rules, stats: l.Stats, observer: l.Observer,
+	run.Kernel, run.Shared = code, shared
+	g := simt.NewGrid(run)
+	if most := g.Affordable(); l.Cooperative && l.Grid.Count() > most {
+		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, l.Grid.Count(), g.Footprint(), d.cfg.Host)
 	}
-	if l.Cooperative {
-		g.workspace = d.mem.OpenWorkspace()
-		defer d.mem.Free(g.workspace)
-	}
-	if most := g.affordable(); l.Cooperative && g.total > most {
-		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, g.total, g.footprint(), d.cfg.Host)
-	}
-	g.fix()
 	stop := func() {}
 	if l.Progress != nil {
-		stop = l.Progress(func() (int64, int64) { return g.finished.Load(), int64(g.total) })
+		stop = l.Progress(func() (int64, int64) { return g.Ended(), int64(l.Grid.Count()) })
 	}
 	start := time.Now()
-	err = g.run(ctx)
+	err = g.Run(ctx)
 	stop()
 	r := &Result{
 		Kernel: fn.Name, Grid: l.Grid, Block: l.Block, WarpSize: width, Duration: time.Since(start),
-		WarpInstructions: g.count.warpInstructions, ThreadInstructions: g.count.threadInstructions, LaneSlots: g.count.laneSlots,
-		Branches: g.count.branches, DivergentBranches: g.count.divergent,
-		Splits: g.count.splits, Reconvergences: g.count.reconvergences, Reconverge: reconverge, Mode: l.Mode,
+		Counts: g.Counts(), Reconverge: reconverge, Mode: l.Mode,
 	}
 	if l.Stats && err == nil {
-		r.Structure = g.structure()
+		r.Structure = g.Structure()
 	}
 	return r, err
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.
-func (m *Module) lowered(key kernelKey) (*prepared, error) {
+func (m *Module) lowered(key kernelKey) (*simt.Kernel, error) {
 	if m.kernels == nil {
 		return nil, refuse("%s was unloaded", m.Name)
 	}
@@ -364,13 +282,6 @@ func checkExtent(fn *ptx.Func, grid, block Dim3) error {
 	return nil
 }
 
-// resident is how many CTAs of so many threads and bytes of shared memory the device
-// holds at once.
-func resident(threads, shared int) int {
-	warps := (threads + 31) / 32
-	return Multiprocessors * min(residentCTAs, residentThreads/32/warps, residentShared/(shared+reservedShared))
-}
-
 // mostThreads is how many threads a block of the kernel may have.
 func mostThreads(fn *ptx.Func) int {
 	for _, name := range []string{".reqntid", ".maxntid"} {
@@ -391,15 +302,15 @@ func dimOf(args []string) Dim3 {
 }
 
 // setArgs writes the arguments into the parameter block.
-func (c *prepared) setArgs(args []any) error {
+func (m *Module) setArgs(fn *ptx.Func, c *simt.Kernel, args []any) error {
 	if len(args) != len(c.Params) {
-		return refuse("kernel %s has %d parameters, %d arguments are given", c.kernel.Name, len(c.Params), len(args))
+		return refuse("kernel %s has %d parameters, %d arguments are given", fn.Name, len(c.Params), len(args))
 	}
-	data := c.mod.dev.mem.SizeParams(c.ParamLen).Data
+	data := m.dev.mem.SizeParams(c.ParamLen).Data
 	clear(data)
 	for i, p := range c.Params {
 		if err := putArg(data[p.Off:p.Off+p.Var.Size()], p.Var, args[i]); err != nil {
-			return refuse("kernel %s: argument %d (%s %s): %v", c.kernel.Name, i, p.Var.Type, p.Var.Name, err)
+			return refuse("kernel %s: argument %d (%s %s): %v", fn.Name, i, p.Var.Type, p.Var.Name, err)
 		}
 	}
 	return nil
@@ -544,8 +455,8 @@ func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
 		return nil, err
 	}
 	info := &KernelInfo{
-		ParamBytes: c.ParamLen, Shared: int(c.SharedLen), Local: 4 * c.entry.Local,
-		Registers: c.entry.Frame.R + 2*c.entry.Frame.Q, MaxThreads: mostThreads(fn),
+		ParamBytes: c.ParamLen, Shared: int(c.SharedLen), Local: 4 * c.Funcs[0].Local,
+		Registers: c.Funcs[0].Frame.R + 2*c.Funcs[0].Frame.Q, MaxThreads: mostThreads(fn),
 	}
 	for _, p := range c.Params {
 		info.Params = append(info.Params, ParamInfo{p.Off, p.Var.Size()})

@@ -7,11 +7,12 @@ import (
 
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/simt"
 	"gemu/ptx"
 )
 
 // lower prepares a kernel of the module to run.
-func (m *Module) lower(k *ptx.Func, opt lower.Options) (*prepared, error) {
+func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
 	if args, ok := k.Directive(".reqnctapercluster"); ok && dimOf(args).Count() > 1 {
 		return nil, &ptx.Unsupported{
 			File: m.Name, Pos: k.Pos, Line: m.Line(int(k.Pos.Line)), Kernel: k.Name,
@@ -22,15 +23,8 @@ func (m *Module) lower(k *ptx.Func, opt lower.Options) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &prepared{Program: p, mod: m, kernel: k, entry: p.Funcs[0]}
-	if p.Ref != nil {
-		c.ref = newReference(c, &prepared{Program: p.Ref, mod: m, kernel: k, entry: p.Ref.Funcs[0]})
-	}
-	return c, nil
+	return simt.NewKernel(m.Module, k, p), nil
 }
-
-// fewLanes is how many lanes a warp may have for tags to cost more than they save.
-const fewLanes = 4
 
 // loaded is what lowering knows of the device that a module is loaded into.
 type loaded struct{ m *Module }

@@ -1,122 +1,95 @@
 package interp
 
-// This file finds what executes an operation: tables by operation, and by the way the
-// plan has chosen.
+// This file names what a caller sees of the machine, which is package simt.
 
-import (
-	"gemu/affinetrack"
-	"gemu/interp/internal/alu"
-	"gemu/interp/internal/code"
-	"gemu/interp/internal/mem"
-	"gemu/regfile"
+import "gemu/interp/internal/simt"
+
+// Dim3 is the extent of a grid or block, or an index into one.
+type Dim3 = simt.Dim3
+
+// Dim makes an extent; missing dimensions are 1.
+func Dim(n ...int) Dim3 { return simt.Dim(n...) }
+
+// Multiprocessors is how many the device claims to have.
+const Multiprocessors = simt.Multiprocessors
+
+// Mode is how a launch executes instructions.
+type Mode = simt.Mode
+
+// The modes.
+const (
+	// Check executes as Affine does and beside it on vectors, and compares.
+	Check = simt.Check
+	// Affine executes on compact operands where the rules of package affinetrack allow
+	// it and it pays, and on vectors elsewhere.
+	Affine = simt.Affine
+	// Vector executes on vectors only.
+	Vector = simt.Vector
 )
 
-// lane executes an instruction that is more than a kernel for the lanes of m in
-// half h of the warp (lanes 32h to 32h+31).
-type lane func(w *warp, h int, f *regfile.File, in *code.Instr, m uint32)
+// Modes are the modes by name.
+var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 
-// lanes are the operations of the machine; nil for kernels of package alu.
-var lanes [code.Count]lane
+// Reconverger is a reconvergence policy: which lanes of a warp run next where they have
+// diverged, and where they run together again. Programs whose result does not depend on
+// it compute the same under all.
+type Reconverger = simt.Reconverger
 
-// ways are the ways to execute an instruction but on its lanes.
-var ways = [code.ExecCount]lane{
-	code.Expanded:       affineGeneric,
-	code.CompactOne:     affineUnary,
-	code.CompactTwo:     affineBinary,
-	code.CompactThree:   affineTernary,
-	code.CompactMixed:   affineMixed,
-	code.CompactCompare: affineCompare,
-	code.CompactSource:  affineSource,
-	code.CompactLoad:    affineLoad,
-	code.CompactStore:   affineStore,
-	code.CompactLocal:   affineLocal,
-	code.ProvedNone:     provedNullary,
-	code.ProvedOne:      provedUnary,
-	code.ProvedTwo:      provedBinary,
-	code.ProvedThree:    provedTernary,
-	code.ProvedFour:     provedQuaternary,
-}
+// Reconvergers are the policies, the default first.
+var Reconvergers = simt.Reconvergers
 
-func init() {
-	lanes = [code.Count]lane{
-		code.Sreg16: sregLane16, code.Sreg32: sregLane32, code.Sreg64: sregLane64,
-		code.Frame32: frameAddress32, code.Frame64: frameAddress64,
-		code.Isspacep: isspacep, code.CheckRank: checkRank,
-		code.Stacksave32: stacksave, code.Stacksave64: stacksave,
-		code.Stackrestore32: stackrestore, code.Stackrestore64: stackrestore,
-		code.Alloca32: alloca, code.Alloca64: alloca,
-		code.LoadVector: loadVector, code.LoadFixed: loadFixed, code.LoadFrame: frameAccess,
-		code.LoadLocal: localAccess, code.LoadEach: accessEach, code.LoadWide: accessEach,
-		code.StoreVector: storeVector, code.StoreFrame: frameAccess,
-		code.StoreLocal: localAccess, code.StoreEach: accessEach, code.StoreWide: accessEach,
-		code.Atomic: atomLane,
-		code.Shfl:   shfl, code.ShflSync: shfl,
-		code.Vote: vote, code.VoteSync: vote, code.Ballot: vote, code.BallotSync: vote,
-		code.Match32: match, code.Match64: match,
-		code.Activemask: activemask, code.Redux: redux, code.ReduxFloat: reduxFloat, code.Elect: elect,
-		code.Vprintf: vprintf, code.Malloc: malloc, code.Free: free, code.AssertFail: assertFail,
-		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane,
-	}
-	for _, addr := range []code.Slot{code.R, code.Q} {
-		for _, data := range []code.Slot{code.R, code.Q} {
-			switch {
-			case addr == code.R && data == code.R:
-				accesses[uint32, uint32](addr, data)
-			case addr == code.R:
-				accesses[uint32, uint64](addr, data)
-			case data == code.R:
-				accesses[uint64, uint32](addr, data)
-			default:
-				accesses[uint64, uint64](addr, data)
-			}
-		}
-	}
-}
+// ReconvergerNamed is the policy with a name, nil if there is none.
+func ReconvergerNamed(name string) *Reconverger { return simt.ReconvergerNamed(name) }
 
-// accesses enters the loads and stores of one element for addresses of type A and data
-// of type D.
-func accesses[A, D mem.Slot](addr, data code.Slot) {
-	lanes[code.LoadOp(1, false, addr, data)] = loadOne[uint8, A, D]
-	lanes[code.LoadOp(1, true, addr, data)] = loadOne[int8, A, D]
-	lanes[code.LoadOp(2, false, addr, data)] = loadOne[uint16, A, D]
-	lanes[code.LoadOp(2, true, addr, data)] = loadOne[int16, A, D]
-	lanes[code.LoadOp(4, false, addr, data)] = loadOne[uint32, A, D]
-	lanes[code.LoadOp(4, true, addr, data)] = loadOne[int32, A, D]
-	lanes[code.LoadOp(8, false, addr, data)] = loadOne[uint64, A, D]
-	lanes[code.LoadOp(8, true, addr, data)] = loadOne[uint64, A, D]
-	lanes[code.StoreOp(1, addr, data)] = storeOne[uint8, A, D]
-	lanes[code.StoreOp(2, addr, data)] = storeOne[uint16, A, D]
-	lanes[code.StoreOp(4, addr, data)] = storeOne[uint32, A, D]
-	lanes[code.StoreOp(8, addr, data)] = storeOne[uint64, A, D]
-}
+// Counts is what a launch counts.
+type Counts = simt.Counts
 
-// exec executes an instruction as the plan says.
-func (w *warp) exec(h int, f *regfile.File, in *code.Instr, m uint32) {
-	if in.How.Exec != code.OnLanes {
-		ways[in.How.Exec](w, h, f, in, m)
-		return
-	}
-	w.onLanes(h, f, in, m)
-}
+// Structure is the value structure that a launch, or several, found: what its
+// instructions did under a policy. InstrStructure is one of them; Summary and Breakdown
+// are the forms in which papers print it.
+type (
+	Structure      = simt.Structure
+	InstrStructure = simt.InstrStructure
+	Summary        = simt.Summary
+	Breakdown      = simt.Breakdown
+)
 
-// onLanes executes an instruction on the lanes, without a look at shadows.
-func (w *warp) onLanes(h int, f *regfile.File, in *code.Instr, m uint32) {
-	if k := alu.Vec[in.Op]; k != nil {
-		k(f, in, m)
-		return
-	}
-	lanes[in.Op](w, h, f, in, m)
-}
+// Observer watches launches, a Watcher one CTA of a launch. It is told of Events, the
+// executions of an instruction by a warp, with the Values of registers.
+type (
+	Observer = simt.Observer
+	Watcher  = simt.Watcher
+	Event    = simt.Event
+	Value    = simt.Value
+)
 
-// sourceValue is what an operation of kind Source reads for the lanes of m in half h, if
-// it is uniform or affine there.
-func (w *warp) sourceValue(h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
-	switch in.Op {
-	case code.Frame32, code.Frame64:
-		return frameSource(w, h, in, m)
-	}
-	return sregSource(w, h, in, m)
-}
+// Trap is a fault of the guest: what happened, to which lanes, where. Unwrap
+// gives its kind.
+type Trap = simt.Trap
 
-// src is the PTX instruction that an instruction is part of.
-func (w *warp) src(in *code.Instr) *code.Source { return &w.cta.code.Sources[in.Src] }
+// The kinds of guest fault, for errors.Is on the error of a launch.
+var (
+	ErrOutOfBounds   = simt.ErrOutOfBounds
+	ErrMisaligned    = simt.ErrMisaligned
+	ErrUseAfterFree  = simt.ErrUseAfterFree
+	ErrWrongSpace    = simt.ErrWrongSpace
+	ErrReadOnly      = simt.ErrReadOnly
+	ErrDeadlock      = simt.ErrDeadlock
+	ErrKeptOut       = simt.ErrKeptOut
+	ErrEndlessLoop   = simt.ErrEndlessLoop
+	ErrStepLimit     = simt.ErrStepLimit
+	ErrTrap          = simt.ErrTrap
+	ErrBreakpoint    = simt.ErrBreakpoint
+	ErrAssert        = simt.ErrAssert
+	ErrStackOverflow = simt.ErrStackOverflow
+	ErrBadTarget     = simt.ErrBadTarget
+	ErrBarrier       = simt.ErrBarrier
+	ErrMembermask    = simt.ErrMembermask
+	ErrCTARank       = simt.ErrCTARank
+	ErrHeap          = simt.ErrHeap
+
+	// ErrMismatch is no fault of the guest: in check mode, a compact result differs
+	// from that of the vectors. It means that a rule of package affinetrack, or its
+	// use, is wrong.
+	ErrMismatch = simt.ErrMismatch
+)

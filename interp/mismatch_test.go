@@ -13,7 +13,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/lower"
+	"gemu/interp/internal/simt"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -204,13 +204,14 @@ func TestBrokenComparison(t *testing.T) {
 
 // spoil makes the kernel's popc instruction break something of the shadow register
 // file besides.
-func spoil(t *testing.T, mod *Module, spoil func(c *prepared, f *regfile.File)) {
+func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File)) {
 	t.Helper()
 	fn, err := mod.Kernel("k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := mod.lowered(kernelKey{fn, lower.Options{Width: 32, Pack: true, Reference: true, Affine: true, Eager: true, Keeps: Reconvergers[0].keeps, TID: threadClasses(Dim(32), 32), Lanes: 32}})
+	as := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, Eager: true, Reconverge: Reconvergers[0]}
+	c, err := mod.lowered(kernelKey{fn, as.Lowering()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func spoil(t *testing.T, mod *Module, spoil func(c *prepared, f *regfile.File)) 
 // where they are used, too.
 func TestBrokenShadow(t *testing.T) {
 	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n"
-	later := func(c *prepared, f *regfile.File) { // the address, by four bytes
+	later := func(c *simt.Kernel, f *regfile.File) { // the address, by four bytes
 		for _, in := range c.Instrs {
 			if in.Op.Signature().Side == code.AccessSide && c.Access[in.Side].Addr == code.Q {
 				f.S.Q[in.A].Base += 4
@@ -238,12 +239,12 @@ func TestBrokenShadow(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		body  string
-		spoil func(c *prepared, f *regfile.File)
+		spoil func(c *simt.Kernel, f *regfile.File)
 		want  []string
 	}{
 		{"load", addr + "\tld.global.u32 %d, [%addr];\n", later, []string{"rule", "of ld.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"store", addr + "\tst.global.u32 [%addr], %d;\n", later, []string{"of st.global.u32:", "the compact address is affine(", "but lane 0 has"}},
-		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *prepared, f *regfile.File) {
+		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *simt.Kernel, f *regfile.File) {
 			for _, in := range c.Instrs {
 				if in.Op == code.Branch {
 					f.P[in.Guard-1] = 0
@@ -251,7 +252,7 @@ func TestBrokenShadow(t *testing.T) {
 			}
 		}, []string{"@%p bra END", "reads 0x0 in lane 0, which should have 0x1"}},
 		{"uniform load", "\tmov.u32 %x, %ctaid.x;\n\tcvt.u64.u32 %l, %x;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
-		{"operand", "\tadd.u32 %x, %t, 5;\n\tpopc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *prepared, f *regfile.File) {
+		{"operand", "\tadd.u32 %x, %t, 5;\n\tpopc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *simt.Kernel, f *regfile.File) {
 			for i := range f.S.R {
 				if f.S.R[i].Mask == regfile.Full && f.S.R[i].Base == 5 { // %x
 					f.S.R[i].Base = 6

@@ -52,7 +52,7 @@ func TestDeadlockUnderPolicies(t *testing.T) {
 			continue
 		}
 		named := strings.Contains(trap.Report(), "auto and its")
-		if lets := r.shares || r.mends; named == lets {
+		if lets := r.Progresses(); named == lets {
 			t.Errorf("%s: it names policies for lanes that wait for each other: %v\n%s", r.Name, named, trap.Report())
 		}
 	}
@@ -65,7 +65,7 @@ func TestLock(t *testing.T) {
 	for _, r := range Reconvergers {
 		_, out, err := launchUnder(t, src, r, 1)
 		switch {
-		case r.shares || r.mends:
+		case r.Progresses():
 			if err != nil || out[0] != 32 {
 				t.Errorf("%s: %v, %d threads were counted, want 32", r.Name, err, out[0])
 			}
@@ -148,7 +148,7 @@ over:
 	bar.sync 0;
 	ret;
 }`
-	var counts [2]Result
+	var counts [2]Counts
 	for i, name := range []string{"stack", "auto"} {
 		dev := NewDevice(Config{})
 		mod, err := dev.Load("t.ptx", []byte(src))
@@ -163,7 +163,7 @@ over:
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		counts[i] = Result{WarpInstructions: res.WarpInstructions, LaneSlots: res.LaneSlots, Splits: res.Splits, Reconvergences: res.Reconvergences}
+		counts[i] = res.Counts
 	}
 	if counts[0] != counts[1] {
 		t.Errorf("under stack %+v, under auto %+v", counts[0], counts[1])

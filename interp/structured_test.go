@@ -17,7 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"gemu/interp/internal/lower"
 	"gemu/ptx"
 )
 
@@ -596,7 +595,7 @@ func TestStructuredPrograms(t *testing.T) {
 		{"alone", false, []int{32, 4, 8, 16, 64}, func(e engine) bool { return false }},
 		// Programs that tell where lanes meet: not the same on the oracle and under all policies.
 		{"together", true, []int{32}, func(e engine) bool {
-			return e.name == "oracle" || e.reconverge != nil && e.reconverge.keeps == lower.Never
+			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.Joins()
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/lower"
+	"gemu/interp/internal/simt"
 	"gemu/ptx"
 )
 
@@ -24,7 +25,8 @@ func init() {
 
 // eager is the options for as much compact execution as there can be, and a reference.
 func eager() lower.Options {
-	return lower.Options{Width: 32, Pack: true, Reference: true, Affine: true, Eager: true, TID: threadClasses(Dim(32), 32), Lanes: 32}
+	as := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, Eager: true, Reconverge: ReconvergerNamed("stack")}
+	return as.Lowering()
 }
 
 // TestVerified lowers all kernels there are; init has them verified.

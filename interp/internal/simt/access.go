@@ -1,0 +1,676 @@
+package simt
+
+// This file executes memory instructions.
+//
+// An access in the plain case is one pass over the lanes: add, compare against
+// the bounds of the allocation this instruction hit last time, load or store.
+// The comparison also checks alignment: rotating the offset moves the bits that
+// must be zero to the top. Lanes that fail it are resolved one by one, which
+// finds the right allocation or the fault.
+//
+// Functions that touch the guest's memory are marked go:norace: races between
+// CTAs are the guest's own, and not what a race detector of Go is asked for.
+
+import (
+	"math"
+	"math/bits"
+	hostatomic "sync/atomic"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/fp"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// rowOf is the row of a register window as elements of its slot width.
+func rowOf[D mem.Slot](f *regfile.File, i int32) *[regfile.Lanes]D {
+	if unsafe.Sizeof(*new(D)) == 8 {
+		return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src64(i)))
+	}
+	return (*[regfile.Lanes]D)(unsafe.Pointer(f.Src32(i)))
+}
+
+// hitAlign is what the base of an allocation is a multiple of if it can be
+// remembered as the one hit last time: then an offset is as aligned as the address.
+// Only memory of the host may have another base.
+const hitAlign = 32
+
+// reach is the memory an access may go to without being resolved: p + offset
+// for offsets from the base address. last is the highest offset of an element,
+// in elements.
+func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
+	m := w.cta.hits[a.Hit]
+	if a.Space == ptx.Shared {
+		m = w.cta.sharedMem
+	} else if m == nil {
+		return nil, 0, 0, false
+	} else {
+		base = m.Base
+	}
+	if m.Size < uint64(size) {
+		return nil, 0, 0, false
+	}
+	return m.Ptr, base, (m.Size - uint64(size)) / uint64(size), true
+}
+
+// loadOne executes a load of one element from per-lane addresses.
+func loadOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	for {
+		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
+			m = mem.Gather[E](rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A), a.Off-base, p, last, m)
+		}
+		if m == 0 {
+			return
+		}
+		// The first lane is in other memory; perhaps the rest are there too.
+		m = w.oneLane(h, f, in, m)
+	}
+}
+
+// storeOne executes a store of one element to per-lane addresses.
+func storeOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	w.cta.changed = true
+	for {
+		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
+			m = mem.Scatter[E](rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A), a.Off-base, p, last, m)
+		}
+		if m == 0 {
+			return
+		}
+		m = w.oneLane(h, f, in, m)
+	}
+}
+
+// oneLane resolves and executes the access of the first lane of m, and returns
+// the others; none after a trap.
+func (w *warp) oneLane(h int, f *regfile.File, in *code.Instr, m uint32) uint32 {
+	first := m & -m
+	w.eachLane(h, f, in, first, m)
+	if w.err != nil {
+		return 0
+	}
+	return m &^ first
+}
+
+// access is what a memory instruction accesses.
+func (w *warp) access(in *code.Instr) *code.Access { return &w.cta.code.Access[in.Side] }
+
+// addresses gives the lanes' addresses, in a row of their own that destinations
+// cannot overwrite.
+func addresses(f *regfile.File, in *code.Instr, a *code.Access, into *regfile.Row64) {
+	switch a.Addr {
+	case code.Q:
+		src := f.Src64(in.A)
+		for i := range into {
+			into[i] = src[i] + a.Off
+		}
+	case code.R:
+		src := f.Src32(in.A)
+		for i := range into {
+			into[i] = uint64(src[i] + uint32(a.Off))
+		}
+	default:
+		for i := range into {
+			into[i] = a.Off
+		}
+	}
+}
+
+// loadVector loads several elements from per-lane addresses.
+func loadVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	var addr regfile.Row64
+	addresses(f, in, a, &addr)
+	for ; m != 0; m = w.oneLane(h, f, in, m) {
+		p, base, last, ok := w.reach(a, a.Bytes)
+		if !ok {
+			continue
+		}
+		var good uint32
+		good, m = mem.Reach(&addr, base, last, a.Bytes, m)
+		all := ^uint64(0)
+		for i, e := range a.Elems {
+			off := uint64(i*a.Size) - base
+			switch {
+			case e.Slot == code.NoSlot:
+			case e.Slot == code.R && a.Size == 4:
+				mem.Gather[uint32](&f.R[e.Row], &addr, off, p, all, good)
+			case e.Slot == code.Q && a.Size == 8:
+				mem.Gather[uint64](&f.Q[e.Row], &addr, off, p, all, good)
+			default:
+				for n := good; n != 0; n &= n - 1 {
+					lane := bits.TrailingZeros32(n) & 31
+					put(a, f, e, lane, mem.LoadBits(unsafe.Add(p, addr[lane]+off), a.Size))
+				}
+			}
+		}
+		if m == 0 {
+			return
+		}
+	}
+}
+
+// storeVector stores several elements to per-lane addresses, lane by lane.
+func storeVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	w.cta.changed = true
+	var addr regfile.Row64
+	addresses(f, in, a, &addr)
+	for ; m != 0; m = w.oneLane(h, f, in, m) {
+		p, base, last, ok := w.reach(a, a.Bytes)
+		if !ok {
+			continue
+		}
+		var good uint32
+		good, m = mem.Reach(&addr, base, last, a.Bytes, m)
+		for n := good; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros32(n) & 31
+			q := unsafe.Add(p, addr[lane]-base)
+			for i, e := range a.Elems {
+				if e.Slot != code.NoSlot {
+					mem.StoreBits(unsafe.Add(q, i*a.Size), a.Size, get(f, e, lane))
+				}
+			}
+		}
+		if m == 0 {
+			return
+		}
+	}
+}
+
+// put writes a loaded element to a lane's register, extended to its slot.
+func put(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64) {
+	v = a.Extend(v)
+	switch e.Slot {
+	case code.R:
+		f.R[e.Row][lane] = uint32(v)
+	case code.Q:
+		f.Q[e.Row][lane] = v
+	}
+}
+
+// get reads an element to store from a lane's register.
+func get(f *regfile.File, e code.Elem, lane int) uint64 {
+	if e.Slot == code.Q {
+		return f.Src64(e.Row)[lane]
+	}
+	return uint64(f.Src32(e.Row)[lane])
+}
+
+// loadFixed loads from an address that is the same in every lane.
+func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	var p unsafe.Pointer
+	if a.Space == ptx.Shared {
+		p = a.Within(w.cta.sharedMem, a.Off)
+	} else {
+		p = a.AtFixed()
+	}
+	if p == nil {
+		w.eachLane(h, f, in, m, m)
+		return
+	}
+	for i, e := range a.Elems {
+		v := a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))
+		switch e.Slot {
+		case code.R:
+			mem.FillRow(&f.R[e.Row], uint32(v), m)
+		case code.Q:
+			mem.FillRow(&f.Q[e.Row], v, m)
+		}
+	}
+}
+
+// frameAccess loads or stores a variable of the running function's local frame.
+func frameAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	off := int64(w.access(in).Off)
+	if off < 0 || !w.localRow(h, f, w.access(in), uint64(4*w.frame.local)+uint64(off), m) {
+		w.eachLane(h, f, in, m, m)
+	}
+}
+
+// localAccess loads or stores local memory at per-lane addresses, that are often the
+// same.
+func localAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	if a.Addr == code.Q {
+		accessLocal(w, h, f, in, f.Src64(in.A), m)
+	} else {
+		accessLocal(w, h, f, in, f.Src32(in.A), m)
+	}
+}
+
+func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, addr *[regfile.Lanes]A, m uint32) {
+	a := w.access(in)
+	first := addr[bits.TrailingZeros32(m)&31]
+	same := true
+	for n := m; n != 0 && same; n &= n - 1 {
+		same = addr[bits.TrailingZeros32(n)&31] == first
+	}
+	if same && w.localRow(h, f, a, uint64(first+A(a.Off)), m) {
+		return
+	}
+	if len(a.Elems) != 1 || a.Elems[0].Slot == code.NoSlot || a.Size > 8 {
+		w.eachLane(h, f, in, m, m)
+		return
+	}
+	e, size, words := a.Elems[0], uint64(a.Size), w.local[h]
+	from, to := w.localRange()
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		at := uint64(addr[lane] + A(a.Off))
+		if at < from || at > to || size > to-at || at&(size-1) != 0 {
+			w.eachLane(h, f, in, n, n)
+			return
+		}
+		if a.Store {
+			words.Store(int(at), lane, a.Size, get(f, e, lane))
+		} else {
+			put(a, f, e, lane, words.Load(int(at), lane, a.Size))
+		}
+	}
+}
+
+// localRange is where a thread's local memory begins and ends, in bytes.
+func (w *warp) localRange() (from, to uint64) { return 4 * kernelFrame, 4 * uint64(w.localTop()) }
+
+// localRow executes an access to local memory at an address, in bytes, that is the
+// same in all lanes: word i of all lanes is one row, so nothing is computed per lane.
+// It reports whether the access is one that it can execute.
+func (w *warp) localRow(h int, f *regfile.File, a *code.Access, addr uint64, m uint32) bool {
+	from, to := w.localRange()
+	if addr < from || addr > to || uint64(a.Bytes) > to-addr || addr%uint64(a.Bytes) != 0 || a.Size > 8 {
+		return false
+	}
+	for i, e := range a.Elems {
+		if e.Slot == code.NoSlot {
+			continue
+		}
+		at := int(addr) + i*a.Size
+		words := w.local[h][at/4:]
+		switch {
+		case a.Size == 4 && e.Slot == code.R && !a.Store:
+			mem.CopyRow(&f.R[e.Row], &words[0], m)
+		case a.Size == 4 && e.Slot == code.R:
+			mem.CopyRow(&words[0], f.Src32(e.Row), m)
+		case a.Size == 8 && !a.Store:
+			words.LoadRow64(&f.Q[e.Row], 0, m)
+		case a.Size == 8:
+			words.StoreRow64(f.Src64(e.Row), 0, m)
+		default:
+			for n := m; n != 0; n &= n - 1 {
+				lane := bits.TrailingZeros32(n) & 31
+				if a.Store {
+					words.Store(at&3, lane, a.Size, get(f, e, lane))
+				} else {
+					put(a, f, e, lane, words.Load(at&3, lane, a.Size))
+				}
+			}
+		}
+	}
+	return true
+}
+
+// accessEach executes a load or store lane by lane.
+func accessEach(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	w.eachLane(h, f, in, m, m)
+}
+
+// eachLane resolves the address of each lane of m and executes the access there.
+// A trap names those lanes of all that fault.
+func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
+	a := w.access(in)
+	var addr regfile.Row64
+	w.addresses(h, in, a, &addr)
+	if a.Store && a.Space != ptx.Local {
+		w.cta.changed = true
+	}
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		p, local := w.resolve(in, h, lane, addr[lane], all)
+		if w.err != nil {
+			return
+		}
+		for i, e := range a.Elems {
+			if e.Slot == code.NoSlot {
+				continue
+			}
+			for part := 0; part < a.Size; part += 8 {
+				n := min(a.Size, 8)
+				at := i*a.Size + part
+				reg := e
+				if part > 0 {
+					reg.Row = e.High
+				}
+				switch {
+				case p == nil && a.Store:
+					w.local[h].Store(int(local)+at, lane, n, get(f, reg, lane))
+				case p == nil:
+					put(a, f, reg, lane, w.local[h].Load(int(local)+at, lane, n))
+				case a.Store:
+					mem.StoreBits(unsafe.Add(p, at), n, get(f, reg, lane))
+				default:
+					put(a, f, reg, lane, mem.LoadBits(unsafe.Add(p, at), n))
+				}
+			}
+		}
+	}
+}
+
+// view is the memory that the warp's lanes can reach.
+func (w *warp) view() mem.View {
+	from, top := w.localRange()
+	return mem.View{Map: w.cta.grid.dev.Memory, Shared: w.cta.sharedMem, LocalFrom: from, LocalTop: top}
+}
+
+// resolve finds the memory of one lane's access: a pointer, or for local memory
+// nil and the byte offset. It traps if there is none; the trap names all lanes of m
+// that fail too.
+func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local uint64) {
+	a := w.access(in)
+	view, request := w.view(), a.Request()
+	place, fault := view.Resolve(&request, addr)
+	if fault != nil {
+		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Near = addr, a.Bytes, fault.Near
+		var all regfile.Row64
+		w.addresses(h, in, a, &all)
+		for ; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m) & 31
+			if _, fault := view.Resolve(&request, all[lane]); fault != nil {
+				t.Lanes |= 1 << (32*h + lane)
+			}
+		}
+		return nil, 0
+	}
+	if place.Alloc == nil {
+		return nil, place.Off
+	}
+	// Who looks there again adds offsets in 64 bits, so all of it must be out of
+	// reach for 32-bit addresses that wrap.
+	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
+	if place.Alloc.Base%hitAlign == 0 && a.Space != ptx.Shared && !wraps {
+		w.cta.hits[a.Hit] = place.Alloc
+	}
+	return unsafe.Add(place.Alloc.Ptr, place.Off), 0
+}
+
+// addresses gives the addresses of the lanes of half h.
+func (w *warp) addresses(h int, in *code.Instr, a *code.Access, into *regfile.Row64) {
+	addresses(&w.files[h], in, a, into)
+	if a.Frame {
+		for i := range into {
+			into[i] += 4 * uint64(w.frame.local)
+		}
+	}
+}
+
+// atomLane executes atom and red, one lane after the other.
+func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	t := a.Atom
+	var addr regfile.Row64
+	addresses(f, in, a, &addr)
+	p, base, last, ok := w.reach(a, a.Bytes)
+	shift := -bits.TrailingZeros(uint(a.Bytes))
+	parallel := w.cta.grid.atomics && !w.cta.turn && !t.Shared
+	onShared := t.Reduction // the same, on shared memory
+	onShared.Flush = false
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		o := addr[lane] - base
+		var q unsafe.Pointer
+		if ok && bits.RotateLeft64(o, shift) <= last {
+			q = unsafe.Add(p, o)
+		} else {
+			if q, _ = w.resolve(in, h, lane, addr[lane], m); w.err != nil {
+				return
+			}
+			p, base, last, ok = w.reach(a, a.Bytes)
+		}
+		for i, e := range a.Elems {
+			b, c := t.B[i], code.Elem{}
+			if t.C != nil {
+				c = t.C[i]
+			}
+			if a.Size == 16 {
+				w.atom128(f, q, lane, t, e, b, c)
+				continue
+			}
+			r := unsafe.Add(q, i*a.Size)
+			bv, cv := get(f, b, lane), uint64(0)
+			if t.C != nil {
+				cv = get(f, c, lane)
+			}
+			var old, now uint64
+			switch {
+			case a.Space == ptx.Generic && mem.InWindow(addr[lane], ptx.Shared):
+				old = mem.LoadBits(r, a.Size)
+				now = apply(onShared, old, bv, cv)
+				mem.StoreBits(r, a.Size, now)
+			case parallel:
+				old, now = host(t.Reduction, r, a.Size, bv, cv)
+			default:
+				old = mem.LoadBits(r, a.Size)
+				now = apply(t.Reduction, old, bv, cv)
+				mem.StoreBits(r, a.Size, now)
+			}
+			if old != now {
+				w.cta.changed = true
+			}
+			switch e.Slot {
+			case code.R:
+				f.R[e.Row][lane] = uint32(old)
+			case code.Q:
+				f.Q[e.Row][lane] = old
+			}
+		}
+	}
+}
+
+// atom128 is exch and cas of 128 bits.
+func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, t *code.Atom, d, b, c code.Elem) {
+	lo, hi := (*uint64)(p), (*uint64)(unsafe.Add(p, 8))
+	oldLo, oldHi := *lo, *hi
+	newLo, newHi := f.Src64(b.Row)[lane], f.Src64(b.High)[lane]
+	if t.Op == code.AtomCas {
+		if oldLo == newLo && oldHi == newHi {
+			newLo, newHi = f.Src64(c.Row)[lane], f.Src64(c.High)[lane]
+		} else {
+			newLo, newHi = oldLo, oldHi
+		}
+	}
+	*lo, *hi = newLo, newHi
+	if oldLo != newLo || oldHi != newHi {
+		w.cta.changed = true
+	}
+	if d.Slot == code.Q {
+		f.Q[d.Row][lane], f.Q[d.High][lane] = oldLo, oldHi
+	}
+}
+
+// host applies the operation with the host's atomics, for CTAs that run at the
+// same time.
+func host(t code.Reduction, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
+	if size == 8 {
+		q := (*uint64)(p)
+		for {
+			old = hostatomic.LoadUint64(q)
+			now = apply(t, old, b, c)
+			if old == now || hostatomic.CompareAndSwapUint64(q, old, now) {
+				return old, now
+			}
+		}
+	}
+	q := (*uint32)(p)
+	for {
+		v := hostatomic.LoadUint32(q)
+		old = uint64(v)
+		now = apply(t, old, b, c)
+		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(now)) {
+			return old, now
+		}
+	}
+}
+
+// apply is the operation on values (manual 9.7.13.5).
+func apply(t code.Reduction, a, b, c uint64) uint64 {
+	bits := t.Type.Bits()
+	mask := ^uint64(0) >> (64 - bits)
+	switch t.Op {
+	case code.AtomAdd:
+		switch t.Type {
+		case ptx.F32:
+			x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
+			if t.Flush {
+				x, y = fp.FTZ32(x), fp.FTZ32(y)
+				return uint64(math.Float32bits(fp.FTZ32(fp.Canon32(x + y))))
+			}
+			return uint64(math.Float32bits(fp.Canon32(x + y)))
+		case ptx.F64:
+			return math.Float64bits(fp.Canon64(math.Float64frombits(a) + math.Float64frombits(b)))
+		}
+		return (a + b) & mask
+	case code.AtomAnd:
+		return a & b
+	case code.AtomOr:
+		return a | b
+	case code.AtomXor:
+		return a ^ b
+	case code.AtomExch:
+		return b & mask
+	case code.AtomCas:
+		if a == b&mask {
+			return c & mask
+		}
+		return a
+	case code.AtomInc:
+		if a >= b {
+			return 0
+		}
+		return a + 1
+	case code.AtomDec:
+		if a == 0 || a > b {
+			return b
+		}
+		return a - 1
+	}
+	less := a < b&mask
+	if t.Type.IsSigned() {
+		n := 64 - bits
+		less = int64(a<<n) < int64(b<<n)
+	}
+	if less == (t.Op == code.AtomMin) {
+		return a
+	}
+	return b & mask
+}
+
+// isspacep tells in which window generic addresses lie.
+func isspacep(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.D == code.NoRow {
+		return
+	}
+	a := f.Src64(in.A)
+	t := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		space, _ := mem.Window(a[i])
+		if space == ptx.Generic {
+			space = ptx.Global
+			if al := w.cta.grid.dev.Memory.Find(a[i]); al != nil {
+				space = al.Space()
+			}
+		}
+		want := ptx.Space(in.Imm)
+		// The parameter window is part of the global one.
+		if space == want || space == ptx.Param && want == ptx.Global {
+			t |= 1 << i
+		}
+	}
+	f.SetP(in.D, m, t)
+}
+
+// frameAddress32 and frameAddress64 give the address of a variable of the
+// running function's local frame.
+func frameAddress32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	mem.FillRow(&f.R[in.D], uint32(4*uint64(w.frame.local)+in.Imm), m)
+}
+
+func frameAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	mem.FillRow(&f.Q[in.D], 4*uint64(w.frame.local)+in.Imm, m)
+}
+
+func frameSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
+	return affinetrack.Value{Base: 4*uint64(w.frame.local) + in.Imm}, true
+}
+
+// stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
+// the static frame.
+func stacksave(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		v := base
+		if w.frame.fn.Allocates {
+			v += uint64(f.R[w.frame.fn.Taken][i])
+		}
+		if in.Op == code.Stacksave64 {
+			f.Q[in.D][i] = v
+		} else {
+			f.R[in.D][i] = uint32(v)
+		}
+	}
+}
+
+func stackrestore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
+	taken := &f.R[w.frame.fn.Taken]
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		v := uint64(0)
+		if in.Op == code.Stackrestore64 {
+			v = f.Src64(in.A)[i]
+		} else {
+			v = uint64(f.Src32(in.A)[i])
+		}
+		if v < base || v-base > uint64(taken[i]) {
+			w.fail(w.src(in), 1<<(32*h+i), ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
+			return
+		}
+		taken[i] = uint32(v - base)
+	}
+}
+
+func alloca(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
+	align := in.Imm
+	taken := &f.R[w.frame.fn.Taken]
+	limit := 4 * uint64(w.cta.grid.stackWords)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		size := uint64(0)
+		if in.Op == code.Alloca64 {
+			size = f.Src64(in.A)[i]
+		} else {
+			size = uint64(f.Src32(in.A)[i])
+		}
+		at := (base + uint64(taken[i]) + align - 1) / align * align
+		if size > limit || at+size > limit {
+			w.fail(w.src(in), 1<<(32*h+i), ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", ErrStackOverflow, size, at, limit)
+			return
+		}
+		taken[i] = uint32(at + (size+3)/4*4 - base)
+		if in.Op == code.Alloca64 {
+			f.Q[in.D][i] = at
+		} else {
+			f.R[in.D][i] = uint32(at)
+		}
+	}
+	w.growLocal(w.localTop())
+}

@@ -1,0 +1,473 @@
+package simt
+
+// This file executes instructions in affine mode, as plan.go has chosen: on
+// compact operands if the tags say that they are for the lanes at hand, otherwise
+// on the lanes, after what is compact has been written to them (expanded).
+//
+// Results stay compact under divergence, for the lanes that computed them. Where
+// such a result overwrites a compact value that other lanes still need, it is
+// expanded for them first (lazy expansion, Kim et al. 2013, section 4.3).
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// shadowAt is the shadow of a source operand.
+func shadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
+	if s == code.Q {
+		return f.Shadow64(row)
+	}
+	return f.Shadow32(row)
+}
+
+// affineGeneric executes an instruction on the lanes, after expanding what it
+// reads.
+func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.How.Expand != 0 {
+		w.expandSources(f, in, m)
+	}
+	if w.check != nil {
+		if w.compareSources(w.check.present, h, m); w.err != nil {
+			return
+		}
+	}
+	w.onLanes(h, f, in, m)
+	if in.How.Dirty {
+		w.uncompact(f, in, m)
+	}
+}
+
+// expandSources expands what the instruction reads that may be only in shadows.
+func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	e := in.How.Expand
+	for i, row := range in.Sources() {
+		if e>>i&1 == 0 {
+			continue
+		}
+		slot := s.Src[i]
+		if s.Side == code.AccessSide {
+			slot = w.access(in).Addr
+		}
+		expand(f, code.Row{Slot: slot, Row: row}, m)
+	}
+	if e&code.OperandList == 0 {
+		return
+	}
+	if s.Side == code.CallSide {
+		for _, p := range w.cta.code.Calls[in.Side].Args {
+			expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
+		}
+		return
+	}
+	a := w.access(in)
+	if a.Atom != nil {
+		expandElems(f, a.Atom.B, a.Size, m)
+		expandElems(f, a.Atom.C, a.Size, m)
+		return
+	}
+	expandElems(f, a.Elems, a.Size, m)
+}
+
+// uncompact records that the lanes of m have the results of the instruction in their
+// rows.
+func (w *warp) uncompact(f *regfile.File, in *code.Instr, m uint32) {
+	if s := &code.Signatures[in.Op]; s.Side != code.AccessSide {
+		uncompactRow(f, code.Row{Slot: s.Dst, Row: in.D}, m)
+		return
+	}
+	for _, e := range w.access(in).Elems {
+		if e.Slot != code.NoSlot {
+			uncompactRow(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+		}
+	}
+}
+
+func uncompactRow(f *regfile.File, o code.Row, m uint32) {
+	c := shadowOf(f, o)
+	c.Mask &^= m
+	c.Clean &^= m
+}
+
+// keepCompact makes a register compact for the lanes of m.
+func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, s code.Slot, row int32, base, stride uint64, m uint32) {
+	c := shadowOf(f, code.Row{Slot: s, Row: row})
+	if s == code.R {
+		base, stride = uint64(uint32(base)), uint64(uint32(stride))
+	}
+	if rest := c.Mask &^ m & uint32(w.live>>(32*h)); rest != 0 {
+		if c.Base == base && c.Stride == stride {
+			c.Mask |= m
+			if in.How.Both {
+				expand(f, code.Row{Slot: s, Row: row}, m)
+			}
+			return
+		}
+		expand(f, code.Row{Slot: s, Row: row}, rest)
+	}
+	*c = regfile.Compact{Base: base, Stride: stride, Mask: m}
+	if in.How.Both {
+		c.Clean = m
+		fillRow(f, code.Row{Slot: s, Row: row}, affinetrack.Value{Base: base, Stride: stride}, m)
+	}
+}
+
+// keepProved makes a register uniform for all lanes there are.
+func keepProved(f *regfile.File, in *code.Instr, base uint64, m uint32) {
+	c := regfile.Compact{Base: base, Mask: regfile.Full}
+	if in.How.Both {
+		c.Clean = m
+		fillRow(f, code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}, affinetrack.Value{Base: base}, m)
+	}
+	if code.Signatures[in.Op].Dst == code.Q {
+		f.S.Q[in.D] = c
+		return
+	}
+	c.Base = uint64(uint32(base))
+	f.S.R[in.D] = c
+}
+
+// fix computes the constants of the launch.
+func (g *Grid) fix() {
+	k := &g.code.Consts
+	value := func(s code.Slot, row int32) uint64 {
+		switch s {
+		case code.R:
+			return k.SR[^row].Base
+		case code.Q:
+			return k.SQ[^row].Base
+		case code.P:
+			return uint64(k.P[^row] & 1)
+		}
+		return 0
+	}
+	for i := range g.code.Fixed {
+		in := &g.code.Fixed[i].Instr
+		s := &code.Signatures[in.Op]
+		var v uint64
+		d := code.Row{Slot: s.Dst, Row: in.D}
+		switch s.Kind {
+		case code.Arithmetic:
+			v, _ = alu.Single[in.Op](value(s.Src[0], in.A), value(s.Src[1], in.B), value(s.Src[2], in.C), value(s.Src[3], in.E), in.Imm)
+		case code.Read:
+			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<s.Width - 1)
+		case code.Load:
+			a := &g.code.Access[in.Side]
+			v = a.Extend(mem.LoadBits(a.AtFixed(), a.Size))
+			d = code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row}
+		}
+		k.Set(d.Slot == code.Q, d.Row, v)
+	}
+}
+
+func provedNullary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	d, _ := alu.Single[in.Op](0, 0, 0, 0, in.Imm)
+	keepProved(f, in, d, m)
+}
+
+func provedUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, 0, 0, 0, in.Imm)
+	keepProved(f, in, d, m)
+}
+
+func provedBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, 0, 0, in.Imm)
+	keepProved(f, in, d, m)
+}
+
+func provedTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, 0, in.Imm)
+	keepProved(f, in, d, m)
+}
+
+func provedQuaternary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, shadowAt(f, s.Src[3], in.E).Base, in.Imm)
+	keepProved(f, in, d, m)
+}
+
+func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a := shadowAt(f, s.Src[0], in.A)
+	if a.Mask&m != m {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	if a.Stride == 0 && s.Dst2 == code.NoSlot {
+		d, _ := alu.Single[in.Op](a.Base, 0, 0, 0, in.Imm)
+		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
+		return
+	}
+	if v, ok := s.Fast.Unary(valueOf(a), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
+		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+		return
+	}
+	affineMixed(w, h, f, in, m)
+}
+
+func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
+	if a.Mask&b.Mask&m != m {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	if a.Stride|b.Stride == 0 && s.Dst2 == code.NoSlot {
+		d, _ := alu.Single[in.Op](a.Base, b.Base, 0, 0, in.Imm)
+		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
+		return
+	}
+	if v, ok := s.Fast.Binary(valueOf(a), valueOf(b), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
+		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+		return
+	}
+	affineMixed(w, h, f, in, m)
+}
+
+func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a, b, c := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B), shadowAt(f, s.Src[2], in.C)
+	if a.Mask&b.Mask&c.Mask&m != m {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	if a.Stride|b.Stride|c.Stride == 0 && s.Dst2 == code.NoSlot {
+		d, _ := alu.Single[in.Op](a.Base, b.Base, c.Base, 0, in.Imm)
+		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
+		return
+	}
+	if v, ok := s.Fast.Ternary(valueOf(a), valueOf(b), valueOf(c), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
+		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+		return
+	}
+	affineMixed(w, h, f, in, m)
+}
+
+// valueOf is what a shadow holds.
+func valueOf(c *regfile.Compact) affinetrack.Value {
+	return affinetrack.Value{Base: c.Base, Stride: c.Stride}
+}
+
+// firstOf and lastOf are the lowest and the highest lane of m.
+func firstOf(m uint32) int { return bits.TrailingZeros32(m) }
+func lastOf(m uint32) int  { return 31 - bits.LeadingZeros32(m) }
+
+// affineMixed executes a kernel by the rules of package affinetrack.
+func affineMixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a := &w.args
+	*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Out), Slot: slotBits(s.Dst), First: firstOf(m), Last: lastOf(m)}
+	var once [4]uint64
+	n, missing, uniform := 0, 0, true
+	for i, row := range in.Sources() {
+		switch s := s.Src[i]; s {
+		case code.NoSlot:
+		case code.P:
+			p := f.SrcP(row) & m
+			if p != 0 && p != m {
+				affineGeneric(w, h, f, in, m)
+				return
+			}
+			if p != 0 {
+				a.P, once[i] = true, 1
+			}
+		default:
+			c := shadowAt(f, s, row)
+			if c.Mask&m != m {
+				missing |= 1 << n
+			}
+			uniform = uniform && c.Stride == 0
+			a.V[n], once[i] = valueOf(c), c.Base
+			n++
+		}
+	}
+	selection := s.Rule == ptx.AffineSelect
+	if selection {
+		// It does not look at what it leaves out.
+		if a.P {
+			missing &= 1
+		} else {
+			missing &= 2
+		}
+	}
+	var v affinetrack.Value
+	ok := missing == 0
+	switch rule := w.cta.grid.rules.Rules[s.Rule]; {
+	case !ok:
+	case uniform && !selection:
+		var carry uint64
+		v.Base, carry = alu.Single[in.Op](once[0], once[1], once[2], once[3], in.Imm)
+		if s.Dst2 == code.P {
+			f.SetP(in.F, m, -uint32(carry&1))
+		}
+	default:
+		if ok = rule != nil; ok {
+			v, ok = rule(a)
+		}
+	}
+	if !ok {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+}
+
+// affineCompare executes a comparison.
+func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	x, y := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
+	if x.Mask&y.Mask&m != m {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	var holds, ok bool
+	switch {
+	case x.Stride|y.Stride == 0:
+		d, _ := alu.Single[in.Op](x.Base, y.Base, 0, 0, in.Imm)
+		holds, ok = d != 0, true
+	case s.Cmp != affinetrack.NoCmp && int(s.Width) == 32 && w.fast:
+		holds, ok = affinetrack.Compare32(s.Cmp, valueOf(x), valueOf(y), s.Signed, firstOf(m), lastOf(m))
+	case s.Cmp != affinetrack.NoCmp:
+		a := &w.args
+		*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Width), Slot: 32, Cmp: s.Cmp, First: firstOf(m), Last: lastOf(m)}
+		a.V[0], a.V[1] = valueOf(x), valueOf(y)
+		holds, ok = w.cta.grid.rules.Compare(a)
+	}
+	if !ok {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	outcome, c := uint32(0), uint32(0)
+	if holds {
+		outcome = regfile.Full
+	}
+	if in.Imm != alu.BoolNone {
+		c = f.SrcP(in.C)
+	}
+	p, q := alu.Combine(outcome, c, in.Imm)
+	if in.D != code.NoRow {
+		f.SetP(in.D, m, p)
+	}
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, q)
+	}
+}
+
+// affineSource reads a special register, or the address of a local variable.
+func affineSource(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if v, ok := w.sourceValue(h, in, m); ok {
+		w.keepCompact(h, f, in, code.Signatures[in.Op].Dst, in.D, v.Base, v.Stride, m)
+		return
+	}
+	affineGeneric(w, h, f, in, m)
+}
+
+// addressOf is the compact address of an access; nil if it has none for the lanes
+// of m.
+func addressOf(f *regfile.File, in *code.Instr, a *code.Access, m uint32) *regfile.Compact {
+	if a.Addr == code.NoSlot {
+		return &fixedAddress
+	}
+	if c := shadowAt(f, a.Addr, in.A); c.Mask&m == m {
+		return c
+	}
+	return nil
+}
+
+var fixedAddress = regfile.Compact{Mask: regfile.Full}
+
+// affineLoad loads from a compact address: a uniform one once, and the value is
+// uniform unless memory is the thread's own; an affine one without computing the
+// lanes' addresses.
+func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	c := addressOf(f, in, a, m)
+	if c == nil {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
+	if c.Stride != 0 || !in.How.Dirty {
+		if !ok {
+			affineGeneric(w, h, f, in, m)
+			return
+		}
+		loadRows(f, a, p, first, step, m)
+		if in.How.Dirty {
+			w.uncompact(f, in, m)
+		}
+		return
+	}
+	if ok {
+		for i, e := range a.Elems {
+			if e.Slot != code.NoSlot {
+				w.keepCompact(h, f, in, e.Slot, e.Row, a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size)), 0, m)
+			}
+		}
+		return
+	}
+	own := a.Space == ptx.Generic && mem.InWindow(a.At(c.Base), ptx.Local)
+	affineGeneric(w, h, f, in, m)
+	if own || w.err != nil {
+		return
+	}
+	for _, e := range a.Elems {
+		if e.Slot != code.NoSlot {
+			v := firstLane(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+			w.keepCompact(h, f, in, e.Slot, e.Row, v.Base, 0, m)
+		}
+	}
+}
+
+// expandElems expands registers of size bytes, for the lanes of m.
+func expandElems(f *regfile.File, elems []code.Elem, size int, m uint32) {
+	for _, e := range elems {
+		expand(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+		if size == 16 {
+			expand(f, code.Row{Slot: e.Slot, Row: e.High}, m)
+		}
+	}
+}
+
+// affineStore stores to a compact address without computing the lanes' addresses.
+func affineStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	c := addressOf(f, in, a, m)
+	if c == nil {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
+	if !ok {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	w.storeRows(f, a, p, first, step, m)
+}
+
+// affineLocal accesses local memory at a uniform address.
+func affineLocal(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	c := addressOf(f, in, a, m)
+	if c == nil || c.Stride != 0 {
+		affineGeneric(w, h, f, in, m)
+		return
+	}
+	if a.Store {
+		expandElems(f, a.Elems, a.Size, m)
+	}
+	if !w.localRow(h, f, a, a.At(c.Base), m) {
+		affineGeneric(w, h, f, in, m)
+	}
+}

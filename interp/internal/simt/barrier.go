@@ -1,0 +1,419 @@
+package simt
+
+// This file is the barriers of a CTA (manual 9.7.13.1). A warp arrives at one as
+// a whole: when all its lanes that have not exited are there. With .aligned, and
+// for bar, they come through one instruction. Without, they may come through
+// different ones. Lanes that are there wait, and the others run on; without .aligned
+// past where they would meet if it must be. So it is with bar.warp.sync, which waits
+// for lanes of the warp (9.7.13.2).
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// barrier is one of the sixteen barriers of a CTA.
+type barrier struct {
+	arrived int     // warps
+	want    int     // warps; 0: all that have not ended
+	waiting []*warp // of them those that wait
+	popc    int     // of bar.red
+	all     bool
+	any     bool
+}
+
+// wait is what keeps a strand from running: lanes at a barrier of the CTA, or lanes of
+// the warp that have yet to execute the same.
+type wait struct {
+	src     *code.Source
+	op      *code.BarrierOp // nil: a collective instruction
+	ref     *code.Instr     // … in the reference of check mode
+	id      int             // the barrier's
+	want    int             // as barrier.want
+	arrived bool            // the warp has arrived, and waits for others
+	in      *code.Instr     // the instruction
+	member  uint32          // its membermask, or that of bar.warp.sync
+}
+
+// barrier executes bar or barrier.
+func (w *warp) barrier(b *code.Block) {
+	end := w.cta.code.End(b)
+	m := w.guarded(end.Guard)
+	if m == 0 {
+		w.jump(b.Next)
+		return
+	}
+	op, in := &w.cta.code.Barriers[end.Side], w.src(end)
+	first := bits.TrailingZeros64(m)
+	uniform := func(row int32, what string) (uint64, bool) {
+		o := code.Row{Slot: code.R, Row: row}
+		v := w.value(o, first)
+		if o.Row < 0 { // a constant
+			return v, true
+		}
+		for rest := m; rest != 0; rest &= rest - 1 {
+			if w.value(o, bits.TrailingZeros64(rest)) != v {
+				w.fail(in, m, ErrBarrier, "%v: the %s differs between the lanes of warp %d", ErrBarrier, what, w.id)
+				return 0, false
+			}
+		}
+		return v, true
+	}
+	id, ok := uniform(end.A, "barrier number")
+	if !ok {
+		return
+	}
+	if id > 15 {
+		w.fail(in, m, ErrBarrier, "%v: barrier %d, want 0 to 15", ErrBarrier, id)
+		return
+	}
+	want := 0
+	if end.B != code.NoRow {
+		n, ok := uniform(end.B, "thread count")
+		if !ok {
+			return
+		}
+		width := uint64(w.cta.code.Width)
+		if n == 0 || n%width != 0 {
+			w.fail(in, m, ErrBarrier, "%v: a thread count of %d is no positive multiple of the warp size %d", ErrBarrier, n, width)
+			return
+		}
+		want = int(n / width)
+	}
+	why := wait{src: in, in: end, op: op, id: int(id), want: want}
+	if w.check != nil {
+		why.ref = w.check.End(b)
+	}
+	alone := m == w.live && len(w.others) == 0
+	w.leaveWaiting(m, b.Next, why)
+	if alone { // nobody is to run first
+		w.state = atBarrier
+		w.arrive(&w.cta.barriers[id])
+		return
+	}
+	w.goOn(b.Next)
+}
+
+// leaveWaiting makes lanes of the running strand one that waits, before block pc.
+func (w *warp) leaveWaiting(lanes uint64, pc int32, why wait) {
+	c := w.without(lanes)
+	c.pc, c.wait = pc, w.newWait(why)
+	w.others = append(w.others, c)
+	w.waiting++
+	if w.mask != 0 {
+		w.count.Splits++
+	}
+}
+
+// newWait copies a wait to one that is not in use.
+func (w *warp) newWait(why wait) *wait {
+	n := len(w.spare)
+	if n == 0 {
+		w.spare, n = append(w.spare, new(wait)), 1
+	}
+	p := w.spare[n-1]
+	w.spare = w.spare[:n-1]
+	*p = why
+	return p
+}
+
+// wake lets a strand go on.
+func (w *warp) wake(c *strand) {
+	w.spare = append(w.spare, c.wait)
+	c.wait = nil
+	w.waiting--
+}
+
+// goOn continues the running strand at a block, if it has lanes left.
+func (w *warp) goOn(pc int32) {
+	if w.mask != 0 {
+		w.jump(pc)
+	} else {
+		w.schedule()
+	}
+}
+
+// warpBarrier executes bar.warp.sync for the lanes of m.
+func (w *warp) warpBarrier(b *code.Block) {
+	end := w.cta.code.End(b)
+	m := w.guarded(end.Guard)
+	if m == 0 {
+		w.jump(b.Next)
+		return
+	}
+	src, member := w.src(end), code.Row{Slot: code.R, Row: end.A}
+	mask := func(lane int) uint32 { return uint32(w.value(member, lane)) }
+	complete := end.A < 0 && mask(0)&uint32(w.live) == uint32(m) // one mask, and all are here
+	if !complete {
+		absent := uint32(0)
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			if !w.member(src, lane, mask(lane)) {
+				return
+			}
+			absent |= mask(lane) & uint32(w.live&^m)
+		}
+		complete = absent == 0
+	}
+	if complete {
+		w.jump(b.Next)
+		return
+	}
+	for rest := m; rest != 0; {
+		member := mask(bits.TrailingZeros64(rest))
+		lanes := uint64(0)
+		for n := rest; n != 0; n &= n - 1 {
+			if lane := bits.TrailingZeros64(n); mask(lane) == member {
+				lanes |= 1 << lane
+			}
+		}
+		rest &^= lanes
+		w.leaveWaiting(lanes, b.Next, wait{src: src, in: end, op: &w.cta.code.Barriers[end.Side], member: member})
+	}
+	w.meetings()
+	w.goOn(b.Next)
+}
+
+// patient reports whether lanes may go on past where they meet those that wait: a
+// barrier that all lanes of a warp execute together is none that they could come to
+// otherwise.
+func (w *warp) patient() bool {
+	for i := range w.others {
+		if b := w.others[i].wait; b != nil && (b.op == nil || !b.op.Aligned) {
+			return true
+		}
+	}
+	return false
+}
+
+// judge is for a warp all of whose strands wait. If it is at one barrier, it
+// arrives there.
+func (w *warp) judge() {
+	w.state = atBarrier
+	for i := range w.others {
+		if b := w.others[i].wait; b.op == nil || b.op.Kind == code.BarWarp {
+			w.resume(w.take(i))
+			w.missing(b.src, uint32(w.mask), b.member&uint32(w.live)&^w.gathered(b)&^uint32(w.mask), b.member)
+			return
+		}
+	}
+	first := w.others[0].wait
+	for i := range w.others {
+		b := w.others[i].wait
+		if b.op.Aligned && w.atSource(b.src) != w.live {
+			w.resume(w.take(i))
+			away := w.live &^ w.mask &^ w.atSource(b.src)
+			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(w.live&^away), w.id, lanesList(away))
+			t.Notes = append(t.Notes, w.whereabouts(away)...)
+			return
+		}
+		if b.id != first.id || b.arrived {
+			return
+		}
+	}
+	w.arrive(&w.cta.barriers[first.id])
+}
+
+// atSource is the lanes that wait at an instruction.
+func (w *warp) atSource(src *code.Source) uint64 {
+	m := uint64(0)
+	for i := range w.others {
+		if b := w.others[i].wait; b != nil && b.src == src {
+			m |= w.others[i].mask
+		}
+	}
+	return m
+}
+
+// arrive enters the warp, all of whose lanes are at the barrier.
+func (w *warp) arrive(bar *barrier) {
+	c := w.cta
+	waits := false
+	for i := range w.others {
+		at := &w.others[i]
+		b := at.wait
+		if bar.arrived == 0 {
+			*bar = barrier{want: b.want, all: true, waiting: bar.waiting[:0]}
+		} else if bar.want != b.want {
+			w.fail(b.src, at.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.want), c.threadCount(b.want))
+			return
+		}
+		if i == 0 {
+			bar.arrived++
+		}
+		if b.op.Kind == code.BarArrive {
+			w.wake(at)
+			continue
+		}
+		waits, b.arrived = true, true
+		if b.op.Kind < code.BarPopc {
+			continue
+		}
+		w.show(at.frame)
+		p := uint64(0)
+		for h := range w.files {
+			p |= uint64(w.files[h].SrcP(b.in.C)) << (32 * h)
+		}
+		if b.op.Neg {
+			p = ^p
+		}
+		p &= at.mask
+		bar.popc += bits.OnesCount64(p)
+		bar.all = bar.all && p == at.mask
+		bar.any = bar.any || p != 0
+	}
+	if waits {
+		bar.waiting = append(bar.waiting, w)
+	}
+	if w.waiting < len(w.others) { // some go on
+		w.state = ready
+		w.schedule()
+	}
+	c.complete(bar)
+}
+
+func (c *cta) threadCount(warps int) string {
+	if warps == 0 {
+		return "all"
+	}
+	return fmt.Sprint(warps * c.code.Width)
+}
+
+// complete lets the warps at a barrier go on once enough have arrived.
+func (c *cta) complete(bar *barrier) {
+	want := bar.want
+	if want == 0 {
+		for i := range c.warps {
+			if c.warps[i].state != ended {
+				want++
+			}
+		}
+	}
+	if bar.arrived < want || bar.arrived == 0 {
+		return
+	}
+	waiting := bar.waiting
+	bar.arrived, bar.waiting = 0, nil
+	for _, w := range waiting {
+		for i := range w.others {
+			if at := &w.others[i]; at.wait != nil && at.wait.arrived {
+				w.conclude(at, bar)
+				w.wake(at)
+			}
+		}
+		w.unite()
+		if w.mask != 0 {
+			w.show(w.frame)
+			continue
+		}
+		w.state = ready
+		w.schedule()
+	}
+}
+
+// conclude writes the result of bar.red.
+func (w *warp) conclude(at *strand, bar *barrier) {
+	b := at.wait
+	if b.op.Kind < code.BarPopc || b.in.D == code.NoRow {
+		return
+	}
+	w.show(at.frame)
+	w.tell(b.in, b.op, bar, at.mask)
+	if w.check != nil {
+		w.turn()
+		w.tell(b.ref, b.op, bar, at.mask)
+		w.turn()
+	}
+}
+
+// tell gives lanes the result of bar.red.
+func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint64) {
+	for h := range w.files {
+		f := &w.files[h]
+		m := uint32(lanes >> (32 * h))
+		d := code.Row{Slot: code.P, Row: in.D}
+		if op.Kind == code.BarPopc {
+			d.Slot = code.R
+		}
+		if f.S != nil {
+			w.forget(f, d, m)
+		}
+		switch {
+		case op.Kind == code.BarPopc:
+			mem.FillRow(&f.R[d.Row], uint32(bar.popc), m)
+		case op.Kind == code.BarAnd && bar.all || op.Kind == code.BarOr && bar.any:
+			f.SetP(d.Row, m, regfile.Full)
+		default:
+			f.SetP(d.Row, m, 0)
+		}
+	}
+}
+
+// release completes barriers that only waited for warps that have ended.
+func (c *cta) release() {
+	for i := range c.barriers {
+		if bar := &c.barriers[i]; bar.arrived > 0 && bar.want == 0 {
+			c.complete(bar)
+		}
+	}
+}
+
+// deadlock says who waits where.
+func (c *cta) deadlock() *Trap {
+	var first *strand
+	var who *warp
+	groups := map[string][]int{}
+	var order []string
+	note := func(key string, warp int) {
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], warp)
+	}
+	for i := range c.warps {
+		w := &c.warps[i]
+		if w.state == ended {
+			note("ended", i)
+		}
+		for j := range w.others {
+			at := &w.others[j]
+			b := at.wait
+			if first == nil {
+				first, who = at, w
+			}
+			place := fmt.Sprintf("at barrier %d, %s:%s", b.id, c.code.mod.Name, b.src.Pos)
+			if b.arrived {
+				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.Width, c.wanted(&c.barriers[b.id])), i)
+			} else {
+				note(fmt.Sprintf("with lanes %s %s", lanesList(at.mask), place), i)
+			}
+		}
+	}
+	t := who.fail(first.wait.src, first.mask, ErrDeadlock, "%v: barrier %d can never complete", ErrDeadlock, first.wait.id)
+	t.Active = first.mask
+	for _, key := range order {
+		verb := "waits"
+		if key == "ended" {
+			verb = "has"
+		}
+		warps := groups[key]
+		name := "warp"
+		if len(warps) > 1 {
+			name, verb = "warps", strings.TrimSuffix(strings.Replace(verb, "has", "have", 1), "s")
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s %s %s", name, intRanges(warps), verb, key))
+	}
+	return t
+}
+
+func (c *cta) wanted(bar *barrier) string {
+	if bar.want == 0 {
+		return fmt.Sprintf("all %d", c.grid.threads)
+	}
+	return fmt.Sprint(bar.want * c.code.Width)
+}

@@ -1,0 +1,446 @@
+package simt
+
+// This file is the functions that the CUDA run-time provides inside a kernel:
+// vprintf, malloc, free and __assertfail.
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// argument reads argument i of a builtin call for a lane; 0 if there is none.
+func (w *warp) argument(h int, f *regfile.File, in *code.Instr, i, lane int) uint64 {
+	args := w.cta.code.Calls[in.Side].Args
+	if i >= len(args) {
+		return 0
+	}
+	p := args[i]
+	switch p.Slot {
+	case code.R:
+		return uint64(f.Src32(p.Row)[lane])
+	case code.Q:
+		return f.Src64(p.Row)[lane]
+	}
+	return w.local[h].Load(4*w.frame.local+p.Off, lane, min(p.Size, 8))
+}
+
+// setResult writes the result of a builtin call for a lane.
+func (w *warp) setResult(h int, f *regfile.File, in *code.Instr, lane int, v uint64) {
+	rets := w.cta.code.Calls[in.Side].Rets
+	if len(rets) == 0 {
+		return
+	}
+	p := rets[0]
+	switch p.Slot {
+	case code.R:
+		f.R[p.Row][lane] = uint32(v)
+	case code.Q:
+		f.Q[p.Row][lane] = v
+	default:
+		w.local[h].Store(4*w.frame.local+p.Off, lane, min(p.Size, 8), v)
+	}
+}
+
+// byteAt reads a byte at a generic address.
+func (w *warp) byteAt(h, lane int, addr uint64) (byte, bool) {
+	v, ok := w.peek(h, lane, addr, 1)
+	return byte(v), ok
+}
+
+// peek reads size bytes at a generic address, without a trap.
+func (w *warp) peek(h, lane int, addr uint64, size int) (uint64, bool) {
+	n := uint64(size)
+	var p []byte
+	switch space, addr := mem.Window(addr); space {
+	case ptx.Shared:
+		if addr > uint64(len(w.cta.shared)) || n > uint64(len(w.cta.shared))-addr {
+			return 0, false
+		}
+		p = w.cta.shared[addr:]
+	case ptx.Local:
+		if top := 4 * uint64(w.localTop()); addr > top || n > top-addr {
+			return 0, false
+		}
+		return w.local[h].Load(int(addr), lane, size), true
+	default:
+		a := w.cta.grid.dev.Memory.Find(addr)
+		if a == nil || a.Dead || n > a.Size-(addr-a.Base) {
+			return 0, false
+		}
+		p = a.Data[addr-a.Base:]
+	}
+	v := uint64(0)
+	for i := range size {
+		v |= uint64(p[i]) << (8 * i)
+	}
+	return v, true
+}
+
+// text reads a C string at a generic address.
+func (w *warp) text(h, lane int, addr uint64) (string, bool) {
+	var s []byte
+	for {
+		c, ok := w.byteAt(h, lane, addr+uint64(len(s)))
+		if !ok || len(s) > 1<<20 {
+			return string(s), false
+		}
+		if c == 0 {
+			return string(s), true
+		}
+		s = append(s, c)
+	}
+}
+
+// vprintf prints like CUDA's printf: arguments lie in a buffer, each at its
+// natural alignment. What a CTA prints appears in lane order, and the CTAs' in
+// the order of their index.
+func vprintf(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		at := w.argument(h, f, in, 0, lane)
+		format, ok := w.text(h, lane, at)
+		if !ok {
+			t := w.fail(w.src(in), 1<<(32*h+lane), ErrOutOfBounds, "%v: the format of vprintf at %s", ErrOutOfBounds, hexAddr(at))
+			t.Addr = at
+			return
+		}
+		n, bad := w.printf(h, lane, format, w.argument(h, f, in, 1, lane))
+		if bad != 0 {
+			t := w.fail(w.src(in), 1<<(32*h+lane), ErrOutOfBounds, "%v: an argument of vprintf at %s", ErrOutOfBounds, hexAddr(bad))
+			t.Addr = bad
+			return
+		}
+		w.setResult(h, f, in, lane, uint64(uint32(n)))
+	}
+}
+
+// printf formats into the CTA's output. It returns the number of arguments, and
+// the address of one that could not be read.
+func (w *warp) printf(h, lane int, format string, args uint64) (n int, bad uint64) {
+	out := &w.cta.out
+	off := uint64(0)
+	next := func(size int) uint64 {
+		s := uint64(size)
+		off = (off + s - 1) / s * s
+		v, ok := w.peek(h, lane, args+off, size)
+		if !ok && bad == 0 {
+			bad = args + off
+		}
+		off += s
+		n++
+		return v
+	}
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			out.WriteByte(format[i])
+			continue
+		}
+		start := i
+		i++
+		if i < len(format) && format[i] == '%' {
+			out.WriteByte('%')
+			continue
+		}
+		var flags strings.Builder
+		for i < len(format) && strings.IndexByte("-+ #0", format[i]) >= 0 {
+			flags.WriteByte(format[i])
+			i++
+		}
+		number := func() (int, bool) {
+			if i < len(format) && format[i] == '*' {
+				i++
+				return int(int32(next(4))), true
+			}
+			v, found := 0, false
+			for i < len(format) && format[i] >= '0' && format[i] <= '9' {
+				v, found = min(v*10+int(format[i]-'0'), 1<<16), true
+				i++
+			}
+			return v, found
+		}
+		width, hasWidth := number()
+		if width < 0 {
+			flags.WriteByte('-')
+			width = -width
+		}
+		prec, hasPrec := 0, false
+		if i < len(format) && format[i] == '.' {
+			i++
+			prec, _ = number()
+			hasPrec = prec >= 0
+		}
+		size := 4
+		half := 0
+		for i < len(format) && strings.IndexByte("lhzjtL", format[i]) >= 0 {
+			switch format[i] {
+			case 'h':
+				half++
+			default:
+				size = 8
+			}
+			i++
+		}
+		if i >= len(format) {
+			out.WriteString(format[start:])
+			break
+		}
+		spec := "%" + flags.String()
+		if hasWidth {
+			spec += fmt.Sprint(min(width, 1<<12))
+		}
+		if hasPrec {
+			spec += fmt.Sprintf(".%d", min(prec, 1<<12))
+		}
+		switch c := format[i]; c {
+		case 'd', 'i':
+			v := int64(next(size))
+			if size == 4 {
+				v = int64(int32(v))
+			}
+			switch half {
+			case 1:
+				v = int64(int16(v))
+			case 2:
+				v = int64(int8(v))
+			}
+			out.WriteString(formatInt(spec, "d", v, 0, flags.String(), hasPrec, prec))
+		case 'u', 'o', 'x', 'X':
+			v := next(size)
+			switch half {
+			case 1:
+				v = uint64(uint16(v))
+			case 2:
+				v = uint64(uint8(v))
+			}
+			verb := string(c)
+			if c == 'u' {
+				verb = "d"
+			}
+			out.WriteString(formatInt(spec, verb, 0, v, flags.String(), hasPrec, prec))
+		case 'c':
+			v := string([]byte{byte(next(4))})
+			fmt.Fprintf(out, strings.ReplaceAll(spec, "0", "")+"s", v)
+		case 's':
+			p := next(8)
+			s, ok := w.text(h, lane, p)
+			switch {
+			case p == 0:
+				s = "(null)"
+			case !ok && bad == 0:
+				bad = p
+			}
+			fmt.Fprintf(out, spec+"s", s)
+		case 'p':
+			v := "(nil)"
+			if p := next(8); p != 0 {
+				v = fmt.Sprintf("%#x", p)
+			}
+			s := "%" + flags.String()
+			if hasWidth {
+				s += fmt.Sprint(width)
+			}
+			fmt.Fprintf(out, s+"s", v)
+		case 'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A':
+			out.WriteString(formatFloat(spec, c, math.Float64frombits(next(8)), hasPrec, prec, flags.String()))
+		default: // printed as it stands
+			out.WriteString(format[start : i+1])
+		}
+		if bad != 0 {
+			return n, bad
+		}
+	}
+	return n, 0
+}
+
+// formatInt formats a signed (verb d, u zero) or unsigned integer as C does.
+// Go's verbs differ where a precision meets the flag 0, and for "%.0d" of 0.
+func formatInt(spec, verb string, v int64, u uint64, flags string, hasPrec bool, prec int) string {
+	var digits, sign string
+	switch {
+	case v != 0 || u == 0 && verb == "d":
+		mag := uint64(v)
+		if v < 0 {
+			mag, sign = -uint64(v), "-"
+		} else if strings.Contains(flags, "+") {
+			sign = "+"
+		} else if strings.Contains(flags, " ") {
+			sign = " "
+		}
+		digits = fmt.Sprint(mag)
+	default:
+		digits = fmt.Sprintf("%"+verb, u)
+	}
+	if hasPrec {
+		if prec == 0 && digits == "0" {
+			digits = ""
+		}
+		for len(digits) < prec {
+			digits = "0" + digits
+		}
+	}
+	if strings.Contains(flags, "#") && u != 0 {
+		switch verb {
+		case "x":
+			sign = "0x"
+		case "X":
+			sign = "0X"
+		case "o":
+			if !strings.HasPrefix(digits, "0") {
+				digits = "0" + digits
+			}
+		}
+	}
+	return pad(spec, sign, digits, flags, !hasPrec)
+}
+
+// pad brings sign and digits to the width in spec.
+func pad(spec, sign, digits, flags string, zeros bool) string {
+	width := 0
+	for _, c := range strings.SplitN(strings.TrimLeft(spec[1:], "-+ #0"), ".", 2)[0] {
+		width = width*10 + int(c-'0')
+	}
+	fill := max(width-len(sign)-len(digits), 0)
+	switch {
+	case strings.Contains(flags, "-"):
+		return sign + digits + strings.Repeat(" ", fill)
+	case strings.Contains(flags, "0") && zeros:
+		return sign + strings.Repeat("0", fill) + digits
+	}
+	return strings.Repeat(" ", fill) + sign + digits
+}
+
+// formatFloat formats a double as C does.
+func formatFloat(spec string, verb byte, v float64, hasPrec bool, prec int, flags string) string {
+	sign := ""
+	switch {
+	case math.Signbit(v):
+		sign = "-"
+	case strings.Contains(flags, "+"):
+		sign = "+"
+	case strings.Contains(flags, " "):
+		sign = " "
+	}
+	upper := verb >= 'A' && verb <= 'Z'
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		s := "nan"
+		if math.IsInf(v, 0) {
+			s = "inf"
+		}
+		if upper {
+			s = strings.ToUpper(s)
+		}
+		return pad(spec, sign, s, flags, false)
+	}
+	if !hasPrec {
+		prec = 6
+	}
+	v = math.Abs(v)
+	alt := ""
+	if strings.Contains(flags, "#") {
+		alt = "#"
+	}
+	var s string
+	switch verb {
+	case 'f', 'F':
+		s = fmt.Sprintf("%.*f", prec, v)
+	case 'e', 'E':
+		s = fmt.Sprintf("%.*e", prec, v)
+	case 'g', 'G':
+		s = formatG(v, max(prec, 1), alt != "")
+	default: // a, A: Go's %x lacks C's choice of digits only
+		if hasPrec {
+			s = fmt.Sprintf("%.*x", prec, v)
+		} else {
+			s = fmt.Sprintf("%x", v)
+		}
+		s = strings.Replace(strings.Replace(s, "p+0", "p+", 1), "p-0", "p-", 1)
+		if strings.HasSuffix(s, "p+") || strings.HasSuffix(s, "p-") {
+			s = s[:len(s)-1] + "+0"
+		}
+	}
+	if upper {
+		s = strings.ToUpper(s)
+	}
+	return pad(spec, sign, s, flags, true)
+}
+
+// formatG is C's %g: the shorter of %e and %f at a number of significant digits,
+// without trailing zeros unless alt.
+func formatG(v float64, prec int, alt bool) string {
+	exp := 0
+	if v != 0 {
+		e := fmt.Sprintf("%.*e", prec-1, v)
+		fmt.Sscanf(e[strings.IndexByte(e, 'e')+1:], "%d", &exp)
+	}
+	trim := func(s string) string {
+		if alt || !strings.Contains(s, ".") {
+			return s
+		}
+		return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	if exp < -4 || exp >= prec {
+		s := fmt.Sprintf("%.*e", prec-1, v)
+		i := strings.IndexByte(s, 'e')
+		return trim(s[:i]) + s[i:]
+	}
+	return trim(fmt.Sprintf("%.*f", prec-1-exp, v))
+}
+
+// malloc allocates from the device heap; it returns 0 when that is full.
+func malloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	g := w.cta.grid
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		size := w.argument(h, f, in, 0, lane)
+		addr := uint64(0)
+		if size > 0 && size <= g.dev.Heap && g.dev.heapUsed+size <= g.dev.Heap {
+			if a, err := g.dev.Memory.Alloc(size, mem.Heap, ""); err == nil {
+				g.dev.heapUsed += size
+				addr = a.Base
+			}
+		}
+		w.setResult(h, f, in, lane, addr)
+	}
+	w.cta.changed = true
+}
+
+func free(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	g := w.cta.grid
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		addr := w.argument(h, f, in, 0, lane)
+		if addr == 0 {
+			continue
+		}
+		a := g.dev.Memory.Find(addr)
+		if a == nil || a.Kind != mem.Heap || a.Base != addr || a.Dead {
+			what := "which malloc has not given"
+			if a != nil && a.Dead {
+				what = "which has been freed before"
+			}
+			t := w.fail(w.src(in), 1<<(32*h+lane), ErrHeap, "%v of %s, %s", ErrHeap, hexAddr(addr), what)
+			t.Addr = addr
+			return
+		}
+		g.dev.heapUsed -= a.Size
+		g.dev.Memory.Free(a)
+	}
+	w.cta.changed = true
+}
+
+// assertFail is what a failed assert calls: message, file, line, function.
+func assertFail(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	lane := bits.TrailingZeros32(m) & 31
+	str := func(i int) string {
+		s, _ := w.text(h, lane, w.argument(h, f, in, i, lane))
+		return s
+	}
+	w.fail(w.src(in), uint64(m)<<(32*h), ErrAssert, "%v: %s:%d: %s: `%s'", ErrAssert, str(1), uint32(w.argument(h, f, in, 2, lane)), str(3), str(0))
+}

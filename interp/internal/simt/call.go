@@ -1,0 +1,377 @@
+package simt
+
+// This file is calls and returns: frames of registers and local memory.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// frameWords is what a call takes of a thread's stack besides local memory and registers.
+const frameWords = 4
+
+// call executes a call for the lanes of the guard.
+func (w *warp) call(b *code.Block) {
+	end := w.cta.code.End(b)
+	m := w.guarded(end.Guard)
+	if m == 0 {
+		w.jump(b.Next)
+		return
+	}
+	callee := w.cta.code.Calls[end.Side].Target
+	if callee < 0 {
+		pointer := code.Row{Slot: end.Op.Signature().Src[0], Row: end.A}
+		var groups []group // pc stands for the function here
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			addr := w.value(pointer, lane)
+			i := w.cta.code.functionAt(addr)
+			if i < 0 {
+				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
+				return
+			}
+			groups = gather(groups, int32(i), 1<<lane)
+		}
+		if len(groups) > 1 {
+			w.callApart(b, m, groups)
+			return
+		}
+		callee = groups[0].pc
+	}
+	target := w.cta.code.Funcs[callee]
+	if target.Err != nil {
+		w.err = target.Err
+		return
+	}
+	if w.frame.fn.Allocates { // the lanes' frames may begin at different places
+		var groups []group // pc stands for the place here
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			groups = gather(groups, int32(w.frameAbove(lane, target)), 1<<lane)
+		}
+		if len(groups) > 1 {
+			w.callApart(b, m, groups)
+			return
+		}
+	}
+	w.enter(b, target, m)
+}
+
+// callApart lets each group of the lanes of m make the call by itself; they meet
+// behind it.
+func (w *warp) callApart(b *code.Block, m uint64, groups []group) {
+	calls := make([]group, len(groups))
+	for i, g := range groups {
+		calls[i] = group{w.pc, g.mask}
+	}
+	if off := w.mask &^ m; off != 0 {
+		calls = append(calls, group{b.Next, off})
+	}
+	w.fan(calls, b.Next)
+}
+
+// functionAt is the index of the function with a code address, -1 if none has.
+func (c *Kernel) functionAt(addr uint64) int {
+	for i, f := range c.Funcs {
+		if f.Addr == addr && !f.Entry {
+			return i
+		}
+	}
+	return -1
+}
+
+// savedRow holds a register while windows change.
+type savedRow struct {
+	r regfile.Row32
+	q regfile.Row64
+	p uint32
+}
+
+func (s *savedRow) save(f *regfile.File, p code.Place, m uint32, reference bool) {
+	if f.S != nil && !reference {
+		expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
+	}
+	switch p.Slot {
+	case code.R:
+		s.r = *f.Src32(p.Row)
+	case code.Q:
+		s.q = *f.Src64(p.Row)
+	case code.P:
+		s.p = f.SrcP(p.Row)
+	}
+}
+
+// savePlaces saves those of the places that are registers, for the lanes of m, by half;
+// nil if none is.
+func (w *warp) savePlaces(places []code.Place, m uint64) (rows [2][]savedRow) {
+	for h := range w.files {
+		for i, p := range places {
+			if p.Slot == code.NoSlot {
+				continue
+			}
+			if rows[h] == nil {
+				rows[h] = make([]savedRow, len(places))
+			}
+			rows[h][i].save(&w.files[h], p, uint32(m>>(32*h)), w.turned())
+		}
+	}
+	return rows
+}
+
+// enter begins the execution of a function by the lanes of m. Lanes that are elsewhere
+// may have a window and a local frame in the same place: only columns of m change.
+func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
+	fr := w.newFrame(b, target, w.frameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
+	// What a frame costs the thread's stack: its local memory, and its
+	// registers, which a real machine would have to save there.
+	limit := w.cta.grid.stackWords
+	if fr.local+target.Local+fr.depth*(frameWords+target.Frame.R+2*target.Frame.Q) > limit {
+		w.fail(w.src(w.cta.code.End(b)), m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.Name, fr.depth, 4*limit)
+		return
+	}
+	w.growLocal(fr.local + target.Local)
+	args, other := w.savePlaces(w.cta.code.site(b).Args, m), w.above(fr.base)
+	var copied [2][]savedRow // of the reference
+	var others uint64
+	if w.check != nil {
+		w.turn()
+		others = w.above(fr.twin.base)
+		copied = w.savePlaces(w.cta.code.site(b).Args, m)
+		w.turn()
+	}
+	if m != w.mask {
+		w.count.Splits++
+	}
+	caller, site := w.frame, w.cta.code.site(b)
+	w.rc.enter(w, fr, m)
+	for h := range w.files {
+		w.cleanLocal(h, fr, uint32(m>>(32*h)))
+		w.cleanWindow(h, target, uint32(m>>(32*h)), uint32(other>>(32*h)))
+	}
+	w.transfer(m, site.Args, caller.local, args, target.Formals, fr.local)
+	if w.check != nil {
+		w.turn()
+		for h := range w.files {
+			w.cleanWindow(h, w.frame.fn, uint32(m>>(32*h)), uint32(others>>(32*h)))
+		}
+		w.transfer(m, w.cta.code.site(b).Args, caller.local, copied, w.frame.fn.Formals, fr.local)
+		w.turn()
+	}
+}
+
+// frameAbove is where the frame of a function begins that the lane calls now, in words.
+func (w *warp) frameAbove(lane int, fn *code.Func) int {
+	top := w.frame.local + w.frame.fn.Local
+	if w.frame.fn.Allocates {
+		top += int(w.files[lane/32].R[w.frame.fn.Taken][lane%32]+3) / 4
+	}
+	return (top + fn.Align - 1) / fn.Align * fn.Align
+}
+
+// cleanLocal clears the local frame of a function for the lanes of m of a half.
+func (w *warp) cleanLocal(h int, fr *frame, m uint32) {
+	local := w.local[h][fr.local : fr.local+fr.fn.Local]
+	if m == uint32(w.live>>(32*h)) {
+		clear(local)
+	} else {
+		for i := range local { // where others may have taken memory for themselves
+			mem.FillRow(&local[i], 0, m)
+		}
+	}
+}
+
+// cleanWindow readies the window of a function for the lanes of m of a half: rows that
+// may be read before they are written are cleared, and nothing is compact. Lanes of
+// other have registers in the same rows.
+func (w *warp) cleanWindow(h int, fn *code.Func, m, other uint32) {
+	f := &w.files[h]
+	if other == 0 {
+		zero(fn, f)
+		if f.S != nil {
+			clear(f.S.R)
+			clear(f.S.Q)
+			clear(f.S.P)
+		}
+		return
+	}
+	for _, r := range fn.Zero {
+		switch r.Slot {
+		case code.R:
+			mem.FillRow(&f.R[r.Row], 0, m)
+		case code.Q:
+			mem.FillRow(&f.Q[r.Row], 0, m)
+		case code.P:
+			f.SetP(r.Row, m, 0)
+		}
+	}
+	if f.S == nil {
+		return
+	}
+	for i := range f.S.R {
+		w.forget(f, code.Row{Slot: code.R, Row: int32(i)}, m)
+	}
+	for i := range f.S.Q {
+		w.forget(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
+	}
+	for i := range f.S.P {
+		w.forget(f, code.Row{Slot: code.P, Row: int32(i)}, m)
+	}
+}
+
+// above is the lanes of other strands that have registers in rows from base on.
+func (w *warp) above(base regfile.Size) (m uint64) {
+	reaches := func(fr *frame) bool {
+		if w.turned() {
+			fr = fr.twin
+		}
+		end := fr.base.Add(fr.fn.Frame)
+		return end.R > base.R || end.Q > base.Q || end.P > base.P
+	}
+	for i := range w.others {
+		c := &w.others[i]
+		if reaches(c.frame) {
+			m |= c.mask
+		}
+		for j := c.join; j != nil; j = j.outer {
+			if reaches(j.frame) {
+				m |= j.here
+			}
+		}
+	}
+	return m
+}
+
+// zero clears the rows of a function that may be read before they are written.
+func zero(fn *code.Func, f *regfile.File) {
+	for _, r := range fn.Zero {
+		switch r.Slot {
+		case code.R:
+			f.R[r.Row] = regfile.Row32{}
+		case code.Q:
+			f.Q[r.Row] = regfile.Row64{}
+		case code.P:
+			f.P[r.Row] = 0
+		}
+	}
+}
+
+// site is the call that ends a block.
+func (c *Kernel) site(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
+
+// leaveFrame returns the running strand to its caller: results go from the callee's
+// places to the caller's.
+func (w *warp) leaveFrame() {
+	callee, c := w.frame, w.strand
+	site := w.cta.code.site(callee.call)
+	c.frame, c.pc, c.late = callee.caller, callee.call.Next, false
+	rets := w.savePlaces(callee.fn.Results, c.mask)
+	var copied [2][]savedRow // of the reference
+	if w.check != nil {
+		w.turn()
+		copied = w.savePlaces(callee.twin.fn.Results, c.mask)
+		w.turn()
+	}
+	w.resume(c)
+	w.transfer(c.mask, callee.fn.Results, callee.local, rets, site.Rets, c.frame.local)
+	if w.check != nil {
+		w.turn()
+		w.transfer(c.mask, callee.twin.fn.Results, callee.local, copied, w.cta.code.site(callee.call).Rets, c.frame.local)
+		w.turn()
+	}
+	w.jump(c.pc)
+}
+
+func at(rows []savedRow, i int) *savedRow {
+	if rows == nil {
+		return nil
+	}
+	return &rows[i]
+}
+
+// transfer copies parameters or results for the lanes of m: from places in the frame
+// at srcBase, or from saved registers, to places in the frame at dstBase, or registers
+// of the present window.
+func (w *warp) transfer(m uint64, src []code.Place, srcBase int, regs [2][]savedRow, dst []code.Place, dstBase int) {
+	for h := range w.files {
+		for i := range min(len(src), len(dst)) {
+			if w.turned() && dst[i].Slot == code.NoSlot {
+				continue // there is one local memory
+			}
+			w.transferOne(h, uint32(m>>(32*h)), src[i], srcBase, at(regs[h], i), dst[i], dstBase)
+		}
+	}
+}
+
+func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
+	f := &w.files[h]
+	local := w.local[h]
+	if f.S != nil {
+		w.forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
+	}
+	if src.Slot == code.P || dst.Slot == code.P {
+		if src.Slot == code.P && dst.Slot == code.P {
+			f.SetP(dst.Row, m, reg.p)
+		}
+		return
+	}
+	word := func(i, lane int) uint32 {
+		switch src.Slot {
+		case code.R:
+			return reg.r[lane]
+		case code.Q:
+			return uint32(reg.q[lane] >> (32 * i))
+		}
+		return local[srcBase+src.Off/4+i][lane]
+	}
+	words := (min(src.Size, dst.Size) + 3) / 4
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		switch dst.Slot {
+		case code.R:
+			v := word(0, lane)
+			if dst.Size < 4 {
+				v &= 1<<(8*dst.Size) - 1
+			}
+			f.R[dst.Row][lane] = v
+		case code.Q:
+			v := uint64(word(0, lane))
+			if words > 1 {
+				v |= uint64(word(1, lane)) << 32
+			}
+			f.Q[dst.Row][lane] = v
+		default:
+			for i := range words {
+				local[dstBase+dst.Off/4+i][lane] = word(i, lane)
+			}
+		}
+	}
+}
+
+// growLocal makes room for the given number of words of local memory.
+func (w *warp) growLocal(words int) {
+	for h := range w.files {
+		if len(w.local[h]) < words {
+			grown := make([]regfile.Row32, max(words, 2*len(w.local[h])))
+			copy(grown, w.local[h])
+			w.local[h] = grown
+		}
+	}
+}
+
+// localTop is the number of words of local memory that the running strand has in use.
+func (w *warp) localTop() int {
+	fn := w.frame.fn
+	top := w.frame.local + fn.Local
+	if fn.Allocates {
+		most := uint32(0)
+		for m := w.mask; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			most = max(most, w.files[lane/32].R[fn.Taken][lane%32])
+		}
+		top += int(most+3) / 4
+	}
+	return top
+}

@@ -1,0 +1,823 @@
+package simt
+
+// This file is check mode: what affine mode runs, beside a reference.
+//
+// A warp has its registers twice. In one set of files the code of affine mode runs: its
+// plan, its rows, its shadows, by the functions that affine mode calls. The other is the
+// reference: the same instructions, allocated without plan and packing, on rows that are
+// never compact. After each instruction the results, and what it left alone of them, are
+// compared; before a block's end, what decides how it ends. What happens once (stores,
+// atomics, clocks, output, and what runs on the lanes anyway) is done by the first, after
+// its operands have been compared; the reference gets the results.
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// reference is a kernel lowered for reference, and how its instructions correspond to
+// those of the code that is checked. Blocks, functions, sources and accesses have the
+// same indices in both.
+type reference struct {
+	*Kernel
+	pairs [][]pair // by block
+	ends  []ending // by block
+}
+
+// pair is an instruction of the reference, and the same in the code that is checked.
+type pair struct {
+	in     *code.Instr // nil: it was folded into a constant of the launch
+	ref    *code.Instr
+	reads  []rowPair
+	writes []rowPair
+}
+
+// rowPair is the places of a register: in the code that is checked, where it may be a
+// constant, and in the reference.
+type rowPair struct{ row, ref code.Row }
+
+// ending is what the end of a block reads: the predicate of its guard, for all lanes,
+// and the rest for those of the guard.
+type ending struct {
+	guard []rowPair
+	reads []rowPair
+}
+
+// newReference matches a kernel's code with its reference.
+func newReference(c, ref *Kernel) *reference {
+	r := &reference{Kernel: ref, pairs: make([][]pair, len(c.Blocks)), ends: make([]ending, len(c.Blocks))}
+	fixed := 0
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		for pc := b.First; pc <= b.Last; pc++ {
+			for ; fixed < len(c.Fixed) && c.Fixed[fixed].Before == pc; fixed++ {
+				p := pair{ref: &ref.Fixed[fixed].Instr}
+				p.reads, p.writes = c.operands(&c.Fixed[fixed].Instr, ref, p.ref)
+				r.pairs[i] = append(r.pairs[i], p)
+			}
+			if pc < b.Last {
+				p := pair{in: &c.Instrs[pc], ref: &ref.Instrs[pc]}
+				p.reads, p.writes = c.operands(p.in, ref, p.ref)
+				r.pairs[i] = append(r.pairs[i], p)
+			}
+		}
+		r.ends[i] = endingOf(c, b, ref)
+	}
+	return r
+}
+
+// operands pairs the rows that an instruction reads and writes with those of its
+// reference.
+func (c *Kernel) operands(in *code.Instr, ref *Kernel, rin *code.Instr) (reads, writes []rowPair) {
+	return pairRows(c.Operands(nil, in), ref.Operands(nil, rin)), pairRows(c.Results(nil, in), ref.Results(nil, rin))
+}
+
+// pairRows pairs rows, constants of the reference left out.
+func pairRows(list, ref []code.Row) []rowPair {
+	var pairs []rowPair
+	for i, o := range list {
+		if o.Slot != code.NoSlot && ref[i].Row >= 0 {
+			pairs = append(pairs, rowPair{o, ref[i]})
+		}
+	}
+	return pairs
+}
+
+// endingOf lists what the end of a block reads.
+func endingOf(c *Kernel, b *code.Block, ref *Kernel) ending {
+	var e ending
+	end, rend := c.End(b), ref.End(b)
+	if end.Guard != 0 {
+		p, _ := code.GuardRow(end.Guard)
+		rp, _ := code.GuardRow(rend.Guard)
+		e.guard = []rowPair{{code.Row{Slot: code.P, Row: p}, code.Row{Slot: code.P, Row: rp}}}
+	}
+	e.reads, _ = c.operands(end, ref, rend)
+	if end.Op == code.Pop {
+		fn, rfn := c.Funcs[b.Func], ref.Funcs[b.Func]
+		e.reads = pairRows(code.PlaceRows(nil, fn.Results), code.PlaceRows(nil, rfn.Results))
+	}
+	return e
+}
+
+// find is the pair of an instruction of the block that pc is in.
+func (r *reference) find(pc int32, in *code.Instr) *pair {
+	block := r.pairs[r.Index(r.Block(pc))]
+	for i := range block {
+		if p := &block[i]; p.in == in {
+			return p
+		}
+	}
+	panic("BUG: an instruction without a reference")
+}
+
+// check is the checking of a warp.
+type check struct {
+	*reference
+	files    []regfile.File // the reference's registers
+	aside    bool           // the reference is the warp's machine now
+	alone    bool           // the instruction under way has run on the lanes, its operands compared
+	present  *pair
+	operands []regfile.Compact // shadows of what it reads, before it
+	idle     []savedRow        // results as lanes had them that do not execute
+	base     savedRow          // the address register of a load
+	address  regfile.Row64
+	before   [32][]byte // bytes at the addresses of lanes that do not store
+}
+
+// blockChecked executes instructions of a block in both ways, but those it has executed
+// already.
+func (w *warp) blockChecked(b *code.Block) {
+	c, k := w.cta, w.check
+	pairs := k.pairs[c.code.Index(b)]
+	for n := b.First; n < w.pc; pairs = pairs[1:] {
+		if pairs[0].in != nil {
+			n++
+		}
+	}
+	if c.track == nil && c.watch == nil {
+		for i := range pairs {
+			if w.execChecked(&pairs[i]); w.err != nil {
+				return
+			}
+		}
+		w.checkEnd(b)
+		return
+	}
+	first := w.firstSource(b)
+	for len(pairs) > 0 && pairs[0].ref.Src < first {
+		pairs = pairs[1:] // folded, before an instruction that is tried again
+	}
+	for i := first; i < b.Sources.End; i++ {
+		s := &k.Sources[i]
+		lanes := w.guarded(c.code.Sources[i].Guard)
+		if c.track != nil {
+			c.track.begin(w, s)
+		}
+		if c.watch != nil {
+			w.aside(func() { c.watch.before(w, s, lanes) })
+		}
+		for ; len(pairs) > 0 && pairs[0].ref.Src == i; pairs = pairs[1:] {
+			p := &pairs[0]
+			if c.watch != nil && p.ref.Op.Signature().Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
+				w.aside(func() { c.watch.access(w, p.ref) })
+			}
+			if w.execChecked(p); w.err != nil {
+				return
+			}
+		}
+		if c.track != nil {
+			c.track.end(w, s, lanes)
+		}
+		if c.watch != nil {
+			w.aside(func() { c.watch.after(w, s) })
+		}
+	}
+	w.checkEnd(b)
+}
+
+// execChecked executes an instruction in both ways for all halves of the warp.
+func (w *warp) execChecked(p *pair) {
+	k := w.check
+	for h := range w.files {
+		mask := uint32(w.mask >> (32 * h))
+		m := mask
+		if p.ref.Guard != 0 {
+			m &= k.holding(h, p.ref.Guard)
+			if p.in != nil {
+				if got := mask & guardMask(&w.files[h], p.in.Guard); got != m {
+					w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(m)))
+					return
+				}
+				w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+			}
+		} else if p.in != nil && p.in.Guard != 0 {
+			w.mismatch(p, h, m, "it has a guard")
+			return
+		}
+		if m == 0 {
+			continue
+		}
+		if t := w.cta.track; t != nil {
+			t.exec(w, h, p, m)
+		} else {
+			w.both(p, h, m)
+		}
+		if w.err != nil {
+			return
+		}
+	}
+}
+
+// holding is the lanes where a guard of the reference lets an instruction run: it has
+// this function of its own, for guards are among what is checked.
+func (k *check) holding(h int, guard int32) uint32 {
+	if guard < 0 {
+		return ^k.files[h].P[-1-guard]
+	}
+	return k.files[h].P[guard-1]
+}
+
+// both executes an instruction in both ways for the lanes of m in half h, and compares.
+func (w *warp) both(p *pair, h int, m uint32) {
+	k := w.check
+	k.alone, k.present, k.operands = false, p, k.operands[:0]
+	if p.in == nil {
+		if w.onReference(p, h, m); w.err == nil {
+			w.compareResults(p, h, m)
+		}
+		return
+	}
+	f := &w.files[h]
+	if p.in.How.Exec == code.OnLanes {
+		if w.compareSources(p, h, m); w.err != nil {
+			return
+		}
+		if w.onLanes(h, f, p.in, m); w.err == nil && !k.copyResults(p, f, h, m) {
+			w.compareResults(p, h, m)
+		}
+		return
+	}
+	s := &code.Signatures[p.in.Op]
+	idle := uint32(w.live>>(32*h)) &^ m
+	if idle != 0 {
+		w.saveIdle(p, h)
+	}
+	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
+	switch {
+	case store:
+		w.beforeStore(p, h, idle)
+	case again:
+		k.keepAddress(p, h)
+	}
+	for i := range p.reads {
+		var c regfile.Compact
+		if o := p.reads[i].row; o.Slot != code.P {
+			c = *shadowAt(f, o.Slot, o.Row)
+		}
+		k.operands = append(k.operands, c)
+	}
+	if s.Side == code.AccessSide {
+		w.compareAddresses(p, h, m)
+	}
+	if w.err == nil {
+		w.exec(h, f, p.in, m)
+	}
+	switch {
+	case w.err != nil:
+		if t, ok := w.err.(*Trap); ok && !k.alone && t.Kind != ErrMismatch {
+			w.trapsAlike(p, h, m, t)
+		}
+		return
+	case k.alone:
+		k.copyResults(p, f, h, m)
+		w.compareResults(p, h, m)
+	case store:
+		w.afterStore(p, h, m, idle)
+	default:
+		if w.onReference(p, h, m); w.err != nil {
+			t, _ := w.err.(*Trap)
+			w.err = nil
+			w.mismatch(p, h, m, "it runs, but on the lanes there is a trap: %v", t)
+			return
+		}
+		w.compareResults(p, h, m)
+		for n := 0; n < 8 && w.err != nil && again; n++ {
+			// Perhaps another CTA has stored there in between: a race of the guest's.
+			w.err = nil
+			w.readAgain(p, h, m)
+		}
+	}
+	if idle != 0 && w.err == nil {
+		w.compareIdle(p, h, idle)
+	}
+}
+
+// onReference executes the reference's instruction.
+func (w *warp) onReference(p *pair, h int, m uint32) {
+	if kernel := alu.Vec[p.ref.Op]; kernel != nil {
+		kernel(&w.check.files[h], p.ref, m)
+		return
+	}
+	w.turn()
+	lanes[p.ref.Op](w, h, &w.files[h], p.ref, m)
+	w.turn()
+}
+
+// turned reports whether the reference is the warp's machine.
+func (w *warp) turned() bool { return w.check != nil && w.check.aside }
+
+// forget records that the lanes of m have got a register's value in its row, otherwise
+// than by an instruction under way: as a result of a call, or at a barrier.
+func (w *warp) forget(f *regfile.File, o code.Row, m uint32) {
+	switch {
+	case w.turned():
+		w.cta.track.forget(f, o, m)
+	case o.Slot == code.R || o.Slot == code.Q:
+		if o.Row >= 0 {
+			uncompactRow(f, o, m)
+		}
+	}
+}
+
+// turn makes the reference the warp's machine, or gives it back.
+func (w *warp) turn() {
+	k := w.check
+	w.files, k.files = k.files, w.files
+	w.cta.code, k.reference.Kernel = k.reference.Kernel, w.cta.code
+	w.frame = w.frame.twin
+	k.aside = !k.aside
+}
+
+// compareSources compares the rows an instruction reads on the lanes with those of the
+// reference; it then need not run a second time. What is only in a shadow does not
+// count.
+func (w *warp) compareSources(p *pair, h int, m uint32) {
+	k := w.check
+	f, g := &w.files[h], &k.files[h]
+	k.alone = true
+	for i := range p.reads {
+		r := &p.reads[i]
+		bad := uint32(0)
+		switch r.ref.Slot {
+		case code.R:
+			bad = differ(f.Src32(r.row.Row), &g.R[r.ref.Row], m)
+		case code.Q:
+			bad = differ(f.Src64(r.row.Row), &g.Q[r.ref.Row], m)
+		default:
+			bad = (f.SrcP(r.row.Row) ^ g.P[r.ref.Row]) & m
+		}
+		if bad != 0 {
+			lane := bits.TrailingZeros32(bad)
+			w.mismatch(p, h, bad, "it reads %s in lane %d, which holds %#x", laneText(f, r.row, lane), lane, laneOf(g, r.ref, lane))
+			return
+		}
+	}
+}
+
+// compareAddresses compares the addresses of an access that may be compact.
+func (w *warp) compareAddresses(p *pair, h int, m uint32) {
+	if w.check.Access[p.ref.Side].Addr == code.NoSlot || len(p.reads) == 0 {
+		return
+	}
+	f, g, o := &w.files[h], &w.check.files[h], &p.reads[0]
+	if bad := differences(f, g, o, m); bad != 0 {
+		lane, v := bits.TrailingZeros32(bad), "generic"
+		if held, ok := w.held(f, o.row, 1<<lane); ok {
+			v = held.String()
+		}
+		w.mismatch(p, h, bad, "the compact address is %s, but lane %d has %#x", v, lane, laneOf(g, o.ref, lane))
+	}
+}
+
+// differ is the lanes of m where two rows differ.
+func differ[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
+	if a == b || *a == *b {
+		return 0
+	}
+	for n := m; n != 0; n &= n - 1 {
+		if i := bits.TrailingZeros32(n) & 31; a[i] != b[i] {
+			bad |= 1 << i
+		}
+	}
+	return bad
+}
+
+// copyResults gives the reference the results of an instruction that has run on the
+// lanes, and reports whether no shadow says otherwise.
+func (k *check) copyResults(p *pair, f *regfile.File, h int, m uint32) bool {
+	g, shadowed := &k.files[h], uint32(0)
+	for i := range p.writes {
+		switch o := &p.writes[i]; o.ref.Slot {
+		case code.R:
+			mem.CopyRow(&g.R[o.ref.Row], &f.R[o.row.Row], m)
+			shadowed |= f.S.R[o.row.Row].Mask
+		case code.Q:
+			mem.CopyRow(&g.Q[o.ref.Row], &f.Q[o.row.Row], m)
+			shadowed |= f.S.Q[o.row.Row].Mask
+		default:
+			g.SetP(o.ref.Row, m, f.P[o.row.Row])
+		}
+	}
+	return shadowed&m == 0
+}
+
+// compareResults compares what the lanes of m have got, wherever it is kept, with the
+// reference.
+func (w *warp) compareResults(p *pair, h int, m uint32) {
+	f, g := &w.files[h], &w.check.files[h]
+	for i := range p.writes {
+		o := &p.writes[i]
+		if bad := differences(f, g, o, m); bad != 0 {
+			w.wrong(p, h, bad, o)
+			return
+		}
+	}
+}
+
+// differences is the lanes of m where a register does not hold what the reference has:
+// in its shadow for the lanes that the shadow speaks for, and in its row for the others
+// and for those that the shadow says are there too.
+func differences(f, g *regfile.File, o *rowPair, m uint32) uint32 {
+	switch o.ref.Slot {
+	case code.P:
+		return (f.SrcP(o.row.Row) ^ g.P[o.ref.Row]) & m
+	case code.R:
+		return differences32(f, o.row.Row, &g.R[o.ref.Row], m)
+	}
+	return differences64(f, o.row.Row, &g.Q[o.ref.Row], m)
+}
+
+func differences32(f *regfile.File, i int32, want *regfile.Row32, m uint32) (bad uint32) {
+	c := f.Shadow32(i)
+	in := m &^ c.Mask
+	if held := c.Mask & m; held != 0 {
+		bad = differing(want, uint32(c.Base), uint32(c.Stride), held)
+		in |= held & c.Clean
+	}
+	if in != 0 {
+		bad |= differ(f.Src32(i), want, in)
+	}
+	return bad
+}
+
+func differences64(f *regfile.File, i int32, want *regfile.Row64, m uint32) (bad uint32) {
+	c := f.Shadow64(i)
+	in := m &^ c.Mask
+	if held := c.Mask & m; held != 0 {
+		bad = differing(want, c.Base, c.Stride, held)
+		in |= held & c.Clean
+	}
+	if in != 0 {
+		bad |= differ(f.Src64(i), want, in)
+	}
+	return bad
+}
+
+// laneOf is the value of a lane: what its shadow says, if it speaks for the lane, else
+// what the row holds.
+func laneOf(f *regfile.File, o code.Row, lane int) uint64 {
+	switch o.Slot {
+	case code.P:
+		return uint64(f.SrcP(o.Row) >> lane & 1)
+	case code.R:
+		if f.S != nil || o.Row < 0 {
+			if c := f.Shadow32(o.Row); c.Mask>>lane&1 != 0 {
+				return c.At(lane) & 0xffff_ffff
+			}
+		}
+		return uint64(f.Src32(o.Row)[lane])
+	}
+	if f.S != nil || o.Row < 0 {
+		if c := f.Shadow64(o.Row); c.Mask>>lane&1 != 0 {
+			return c.At(lane)
+		}
+	}
+	return f.Src64(o.Row)[lane]
+}
+
+// laneText is what a register holds in a lane, for messages.
+func laneText(f *regfile.File, o code.Row, lane int) string {
+	return fmt.Sprintf("%#x", laneOf(f, o, lane))
+}
+
+// wrong reports that a result is not that of the reference.
+func (w *warp) wrong(p *pair, h int, bad uint32, o *rowPair) {
+	f, g := &w.files[h], &w.check.files[h]
+	lane := bits.TrailingZeros32(bad)
+	want := laneOf(&regfile.File{R: g.R, Q: g.Q, P: g.P, K: g.K}, o.ref, lane)
+	switch {
+	case o.ref.Slot == code.P:
+		w.mismatch(p, h, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, lanesList(uint64(bad)), want != 0)
+	default:
+		if v, ok := w.held(f, o.row, 1<<lane); ok {
+			w.mismatch(p, h, bad, "the compact result is %s, but lane %d has %#x", v, lane, want)
+			return
+		}
+		w.mismatch(p, h, bad, "the result is %s in lane %d, which should have %#x", laneText(f, o.row, lane), lane, want)
+	}
+}
+
+// held is what the shadow of a register holds for the lanes of m.
+func (w *warp) held(f *regfile.File, o code.Row, m uint32) (affinetrack.Value, bool) {
+	c := shadowAt(f, o.Slot, o.Row)
+	return valueOf(c), c.Mask&m == m
+}
+
+// mismatch stops the warp: compact execution went wrong.
+func (w *warp) mismatch(p *pair, h int, lanes uint32, format string, args ...any) {
+	src := &w.cta.code.Sources[p.ref.Src]
+	t := w.fail(src, uint64(lanes)<<(32*h), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, p.ref.Op.Signature().Rule, src.Text}, args...)...)
+	g := &w.check.files[h]
+	for i := range p.reads {
+		o := &p.reads[i]
+		if o.ref.Slot == code.P {
+			set := "no lane"
+			if m := g.P[o.ref.Row] & uint32(w.mask>>(32*h)); m != 0 {
+				set = "lanes " + lanesList(uint64(m))
+			}
+			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
+			continue
+		}
+		if k := w.check; i < len(k.operands) && k.operands[i].Holds(lanes) {
+			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: %s", i, valueOf(&k.operands[i])))
+			continue
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("operand %d: generic", i))
+	}
+}
+
+// saveIdle notes what registers hold that an instruction writes, for the lanes that do
+// not execute it.
+func (w *warp) saveIdle(p *pair, h int) {
+	k, f := w.check, &w.files[h]
+	for len(k.idle) < len(p.writes) {
+		k.idle = append(k.idle, savedRow{})
+	}
+	for i := range p.writes {
+		s := &k.idle[i]
+		switch o := p.writes[i].row; o.Slot {
+		case code.P:
+			s.p = f.P[o.Row]
+		case code.R:
+			s.r = f.R[o.Row]
+			c := &f.S.R[o.Row]
+			regfile.Fill32(&s.r, uint32(c.Base), uint32(c.Stride), c.Mask)
+		default:
+			s.q = f.Q[o.Row]
+			c := &f.S.Q[o.Row]
+			regfile.Fill64(&s.q, c.Base, c.Stride, c.Mask)
+		}
+	}
+}
+
+// compareIdle compares what saveIdle has noted with what is there now.
+func (w *warp) compareIdle(p *pair, h int, idle uint32) {
+	k, f := w.check, &w.files[h]
+	for i := range p.writes {
+		o, s := p.writes[i].row, &k.idle[i]
+		bad, old := uint32(0), uint64(0)
+		switch o.Slot {
+		case code.P:
+			bad = (f.P[o.Row] ^ s.p) & idle
+		case code.R:
+			bad = differences32(f, o.Row, &s.r, idle)
+		default:
+			bad = differences64(f, o.Row, &s.q, idle)
+		}
+		if bad == 0 {
+			continue
+		}
+		lane := bits.TrailingZeros32(bad)
+		switch o.Slot {
+		case code.P:
+			old = uint64(s.p >> lane & 1)
+		case code.R:
+			old = uint64(s.r[lane])
+		default:
+			old = s.q[lane]
+		}
+		w.mismatch(p, h, bad, "lane %d, which does not execute it, had %#x and has %s", lane, old, laneText(f, o, lane))
+		return
+	}
+}
+
+// keepAddress keeps the address register of a load of the reference's, which its results
+// may overwrite, for the case that it is repeated.
+func (k *check) keepAddress(p *pair, h int) {
+	if len(p.reads) == 0 {
+		return
+	}
+	switch o := p.reads[0].ref; o.Slot {
+	case code.R:
+		k.base.r = k.files[h].R[o.Row]
+	case code.Q:
+		k.base.q = k.files[h].Q[o.Row]
+	}
+}
+
+// readAgain repeats a load whose results differ, in both ways: at the addresses that it
+// had, which are again in its address register.
+func (w *warp) readAgain(p *pair, h int, m uint32) {
+	f, g, addr := &w.files[h], &w.check.files[h], &w.check.base
+	if len(p.reads) > 0 {
+		o := &p.reads[0]
+		switch o.ref.Slot {
+		case code.R:
+			mem.CopyRow(&g.R[o.ref.Row], &addr.r, m)
+		case code.Q:
+			mem.CopyRow(&g.Q[o.ref.Row], &addr.q, m)
+		}
+		if o.row.Row >= 0 { // compact for these lanes, else they would not have read apart
+			c := w.check.operands[0]
+			c.Clean &^= m
+			*shadowOf(f, o.row) = c
+		}
+	}
+	w.check.alone = false
+	if w.exec(h, f, p.in, m); w.err != nil {
+		return
+	}
+	if w.onReference(p, h, m); w.err == nil {
+		w.compareResults(p, h, m)
+	}
+}
+
+// trapsAlike compares a trap of a compact access with what the lanes would do.
+func (w *warp) trapsAlike(p *pair, h int, m uint32, t *Trap) {
+	if p.ref.Op.Signature().Side != code.AccessSide {
+		return
+	}
+	a := &w.check.Access[p.ref.Side]
+	w.referenceAddresses(p, h)
+	view, request := w.view(), a.Request()
+	for n := m; n != 0; n &= n - 1 {
+		if _, fault := view.Resolve(&request, w.check.address[bits.TrailingZeros32(n)]); fault != nil {
+			return
+		}
+	}
+	w.mismatch(p, h, m, "it traps, but no lane's own access does: %v", t)
+}
+
+// referenceAddresses computes the addresses of an access by the reference.
+func (w *warp) referenceAddresses(p *pair, h int) {
+	k := w.check
+	w.turn()
+	w.addresses(h, p.ref, w.access(p.ref), &k.address)
+	w.turn()
+}
+
+// beforeStore notes where the lanes store, and what is at the addresses of those that
+// do not.
+func (w *warp) beforeStore(p *pair, h int, idle uint32) {
+	w.referenceAddresses(p, h)
+	for n := idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n)
+		w.check.before[lane] = append(w.check.before[lane][:0], w.bytesAt(p, h, lane)...)
+	}
+}
+
+// bytesAt is the memory that a lane's access goes to, nil if there is none: of an
+// allocation the bytes themselves, of local memory a copy.
+func (w *warp) bytesAt(p *pair, h, lane int) []byte {
+	a := &w.check.Access[p.ref.Side]
+	view, request := w.view(), a.Request()
+	place, fault := view.Resolve(&request, w.check.address[lane])
+	switch {
+	case fault != nil:
+		return nil
+	case place.Alloc != nil:
+		return unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Off)), a.Bytes)
+	}
+	var b []byte
+	for i := range a.Bytes {
+		b = append(b, byte(w.local[h].Load(int(place.Off)+i, lane, 1)))
+	}
+	return b
+}
+
+// afterStore compares what a compact store has left in memory with what the reference's
+// lanes would have.
+func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
+	for n := 0; ; n++ {
+		w.compareStored(p, h, m, idle)
+		if w.err == nil || n == 8 || !w.cta.grid.atomics {
+			return
+		}
+		// Perhaps another CTA has stored there as well: a race of the guest's.
+		w.err = nil
+		w.exec(h, &w.files[h], p.in, m)
+	}
+}
+
+func (w *warp) compareStored(p *pair, h int, active, idle uint32) {
+	k, m := w.check, active
+	g, a := &k.files[h], &k.Access[p.ref.Side]
+	if block := w.storedIn(a, m); block != nil && k.storedAll(g, a, block, m) {
+		m = 0
+	}
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		b := w.bytesAt(p, h, lane)
+		if b == nil {
+			w.mismatch(p, h, 1<<lane, "it stores, but the access of lane %d traps", lane)
+			return
+		}
+		for i, e := range a.Elems {
+			if e.Slot == code.NoSlot {
+				continue
+			}
+			want := get(g, e, lane)
+			for j := range a.Size {
+				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !w.overwrites(h, lane, i*a.Size+j, active, a) {
+					w.mismatch(p, h, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, hexAddr(k.address[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
+					return
+				}
+			}
+		}
+	}
+	for n := idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		for i, v := range w.bytesAt(p, h, lane) {
+			if i < len(k.before[lane]) && v != k.before[lane][i] && !w.overwrites(h, lane, i, active, a) {
+				w.mismatch(p, h, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, hexAddr(k.address[lane]+uint64(i)))
+				return
+			}
+		}
+	}
+}
+
+// storedIn is the allocation that all lanes of m access, if it is where this
+// instruction accessed memory the last time; else nil.
+func (w *warp) storedIn(a *code.Access, m uint32) *mem.Allocation {
+	_, base, last, ok := w.reach(a, a.Bytes)
+	if !ok || a.Space == ptx.Local || a.Frame {
+		return nil
+	}
+	if _, bad := mem.Reach(&w.check.address, base, last, a.Bytes, m); bad != 0 {
+		return nil
+	}
+	if a.Space == ptx.Shared {
+		return w.cta.sharedMem
+	}
+	return w.cta.hits[a.Hit]
+}
+
+// storedAll reports whether an allocation holds what the lanes of m store there.
+func (k *check) storedAll(g *regfile.File, a *code.Access, block *mem.Allocation, m uint32) bool {
+	if a.Size > 8 {
+		return false
+	}
+	base := block.Base
+	if a.Space == ptx.Shared {
+		base = 0
+	}
+	mask := ^uint64(0) >> (64 - 8*a.Size)
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		at := unsafe.Add(block.Ptr, k.address[lane]-base)
+		for i, e := range a.Elems {
+			if e.Slot != code.NoSlot && mem.LoadBits(unsafe.Add(at, i*a.Size), a.Size) != get(g, e, lane)&mask {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// overwrites reports whether another lane of m stores the byte that lane has at offset
+// i of its access. In local memory none does.
+func (w *warp) overwrites(h, lane, i int, m uint32, a *code.Access) bool {
+	if a.Space == ptx.Local || a.Frame {
+		return false
+	}
+	at := w.check.address[lane] + uint64(i)
+	for n := m &^ (1 << lane); n != 0; n &= n - 1 {
+		if at-w.check.address[bits.TrailingZeros32(n)&31] < uint64(a.Bytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkEnd compares what decides how a block ends.
+func (w *warp) checkEnd(b *code.Block) {
+	e := &w.check.ends[w.cta.code.Index(b)]
+	if len(e.guard) > 0 {
+		w.compareEnd(b, e.guard, w.mask)
+	}
+	if len(e.reads) > 0 && w.err == nil {
+		w.compareEnd(b, e.reads, w.guarded(w.cta.code.End(b).Guard))
+	}
+}
+
+func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
+	for h := range w.files {
+		m := uint32(lanes >> (32 * h))
+		if m == 0 {
+			continue
+		}
+		f, g := &w.files[h], &w.check.files[h]
+		for i := range list {
+			if bad := differences(f, g, &list[i], m); bad != 0 {
+				lane := bits.TrailingZeros32(bad)
+				what := "the function's result"
+				var src *code.Source
+				if end := w.cta.code.End(b); end.Src >= 0 {
+					src = w.src(end)
+					what = src.Text
+				}
+				w.fail(src, uint64(bad)<<(32*h), ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", ErrMismatch, what, laneText(f, list[i].row, lane), lane, laneOf(g, list[i].ref, lane))
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package simt
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// Kernel is a kernel lowered to run.
+type Kernel struct {
+	*code.Program
+	mod    *ptx.Module
+	kernel *ptx.Func
+	entry  *code.Func // the kernel's
+	ref    *reference // of check mode; nil without
+}
+
+// NewKernel readies a kernel of a module, lowered to p, to be run.
+func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *Kernel {
+	c := &Kernel{Program: p, mod: m, kernel: k, entry: p.Funcs[0]}
+	if p.Ref != nil {
+		c.ref = newReference(c, &Kernel{Program: p.Ref, mod: m, kernel: k, entry: p.Ref.Funcs[0]})
+	}
+	return c
+}
+
+// guardMask is the lanes of half a warp where the guard lets an instruction run.
+func guardMask(f *regfile.File, g int32) uint32 {
+	if g > 0 {
+		return f.P[g-1]
+	}
+	return ^f.P[-g-1]
+}

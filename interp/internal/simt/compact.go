@@ -1,0 +1,92 @@
+package simt
+
+// This file executes memory accesses at compact addresses.
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// loadRows executes a load whose lane i reads at p + (i − first)·step.
+func loadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
+	for i, e := range a.Elems {
+		switch at := unsafe.Add(p, i*a.Size); e.Slot {
+		case code.R:
+			a.Move.Load32(&f.R[e.Row], at, first, step, m)
+		case code.Q:
+			a.Move.Load64(&f.Q[e.Row], at, first, step, m)
+		}
+	}
+}
+
+// storeRows is loadRows' counterpart; what is compact of the data is expanded.
+func (w *warp) storeRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
+	w.cta.changed = true
+	expandElems(f, a.Elems, a.Size, m)
+	for i, e := range a.Elems {
+		switch at := unsafe.Add(p, i*a.Size); e.Slot {
+		case code.R:
+			a.Move.Store32(f.Src32(e.Row), at, first, step, m)
+		case code.Q:
+			a.Move.Store64(f.Src64(e.Row), at, first, step, m)
+		}
+	}
+}
+
+// compactAddress reads the address of an access whose address register is v, for
+// the lanes of m: the first of them, the addresses of the first and the last, and
+// the step between lanes. ok is false where the addresses wrap.
+func compactAddress(a *code.Access, v affinetrack.Value, m uint32) (first int, from, to uint64, step int64, ok bool) {
+	width := 64
+	if a.Addr == code.R {
+		width = 32
+	}
+	first = bits.TrailingZeros32(m)
+	last := 31 - bits.LeadingZeros32(m)
+	from, to, step, ok = v.Numbers(width, false, first, last)
+	return first, from + a.Off, to + a.Off, step, ok
+}
+
+// memoryAt is the memory that the lanes of m access at the compact address v:
+// that of lane i is at p + (i − first)·step. It only looks where this instruction
+// accessed memory the last time; ok is false if that is not it, or the addresses
+// wrap, and the plain way has to find out more.
+func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
+	block := w.cta.hits[a.Hit]
+	base := uint64(0)
+	switch {
+	case a.Space == ptx.Local:
+		return nil, 0, 0, false
+	case a.Space == ptx.Shared:
+		block = w.cta.sharedMem
+	case a.Addr == code.NoSlot:
+		p = a.AtFixed()
+		return p, 0, 0, p != nil
+	case block == nil:
+		return nil, 0, 0, false
+	default:
+		base = block.Base
+	}
+	first = bits.TrailingZeros32(m)
+	span := int64(31 - bits.LeadingZeros32(m) - first)
+	by := int64(v.Stride)
+	from := v.At(first)
+	if a.Addr == code.R {
+		by, from = int64(int32(v.Stride)), from&0xffff_ffff
+		if uint64(int64(from)+span*by)>>32 != 0 {
+			return nil, 0, 0, false
+		}
+	} else if by != int64(int32(by)) {
+		return nil, 0, 0, false
+	}
+	from += a.Off - base
+	if !block.Holds(from, by, span, a.Bytes) {
+		return nil, 0, 0, false
+	}
+	return unsafe.Add(block.Ptr, from), first, int(by), true
+}

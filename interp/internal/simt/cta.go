@@ -1,0 +1,296 @@
+package simt
+
+// This file is a CTA: its warps take turns, and meet at barriers.
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// quantum is the share of a warp: about so many instructions, then the next
+// warp of its CTA has its turn, so that a warp may wait for another by looking
+// at memory.
+const quantum = 2048
+
+// cta is a CTA on its way through the kernel, or a context ready for one.
+type cta struct {
+	grid  *Grid
+	code  *Kernel
+	index int // linear
+	id    Dim3
+	warps []warp
+
+	shared    []byte
+	sharedMem *mem.Allocation // shared memory at its generic window
+	hits      []*mem.Allocation
+	barriers  [16]barrier
+
+	frame frame          // of the kernel, in all warps
+	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
+
+	track *tracker // of launches with statistics
+	watch *watch   // of watched launches
+
+	out     bytes.Buffer // what the CTA has printed
+	changed bool         // memory has changed since the last time somebody looked
+	noted   bool         // … or before
+	timed   bool         // somebody has looked at the clock
+	slept   int64        // nanoseconds that warps have spent in nanosleep
+	turn    bool         // the CTA may execute visible instructions
+	next    int          // warp whose turn is next
+	err     error
+	done    bool
+}
+
+// newCTA makes a context for CTAs of the grid.
+func newCTA(g *Grid) *cta {
+	c := &cta{open: map[int32]bool{}, grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.Hits)}
+	c.sharedMem = mem.NewShared(g.sharedLen)
+	c.shared = c.sharedMem.Data
+	c.frame = frame{fn: g.code.entry, local: g.code.entry.Align}
+	width := g.code.Width
+	c.warps = make([]warp, (g.threads+width-1)/width)
+	for i := range c.warps {
+		w := &c.warps[i]
+		w.cta, w.id, w.rc, w.heeds = c, i, g.reconverge.new(), g.reconverge.heeds
+		w.files = make([]regfile.File, (width+31)/32)
+		for h := range w.files {
+			w.files[h].K = &g.code.Consts
+			if g.mode != Vector {
+				w.files[h].S = &regfile.Shadow{}
+			}
+		}
+		w.fast = g.rules == affinetrack.Rules
+		if g.ref == nil {
+			continue
+		}
+		w.check = &check{reference: &reference{Kernel: g.ref.Kernel, pairs: g.ref.pairs, ends: g.ref.ends}, files: make([]regfile.File, len(w.files))}
+		for h := range w.files {
+			w.check.files[h].K = &g.ref.Consts
+			if g.stats {
+				w.check.files[h].S = &regfile.Shadow{}
+			}
+		}
+	}
+	if g.stats {
+		c.track = newTracker(g)
+	}
+	if g.ref != nil {
+		twin := &frame{fn: g.ref.entry, local: c.frame.local, twin: &c.frame}
+		c.frame.twin = twin
+	}
+	return c
+}
+
+// start readies the context for a CTA of the grid.
+func (c *cta) start(index int) {
+	c.index = index
+	c.id = c.grid.dim.at(index)
+	clear(c.shared)
+	c.barriers = [16]barrier{}
+	clear(c.open)
+	c.out.Reset()
+	c.next, c.err, c.done, c.turn, c.slept = 0, nil, false, false, 0
+	if c.watch = nil; c.grid.observer != nil {
+		if watcher := c.grid.observer.CTA(index, c.id); watcher != nil {
+			c.watch = &watch{Watcher: watcher}
+		}
+	}
+	width := c.code.Width
+	fn := c.code.entry
+	c.frame.last = nil
+	for i := range c.warps {
+		w := &c.warps[i]
+		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
+		w.state, w.err, w.waiting = ready, nil, 0
+		w.sliced = c.grid.takesTurns()
+		w.others = w.others[:0]
+		w.count = Counts{}
+		w.growLocal(c.frame.local + fn.Local)
+		for h := range w.files {
+			f := &w.files[h]
+			f.Reset(fn.Frame)
+			zero(fn, f)
+			clear(w.local[h][kernelFrame : c.frame.local+fn.Local])
+			if w.check != nil {
+				g := &w.check.files[h]
+				g.Reset(w.check.entry.Frame)
+				zero(w.check.entry, g)
+			}
+		}
+		w.shown = &c.frame
+		w.resume(strand{pc: fn.Begin, mask: w.live, frame: &c.frame})
+	}
+}
+
+// status is why a CTA stopped running.
+type status uint8
+
+const (
+	hasFinished status = iota
+	wantsTurn          // every warp that can run stands before a visible instruction
+	outOfBudget
+	failed
+)
+
+// run executes the warps in turn until the CTA ends, cannot go on without
+// executing a visible instruction out of turn, or has executed about budget
+// instructions.
+func (c *cta) run(budget int, turn bool) status {
+	c.turn = turn
+	if turn {
+		for i := range c.warps {
+			if w := &c.warps[i]; w.state == atVisible {
+				w.state = ready
+			}
+		}
+	}
+	for budget > 0 {
+		if c.grid.cancelled.Load() {
+			return outOfBudget
+		}
+		idle := true
+		for range c.warps {
+			w := &c.warps[c.next]
+			c.next++
+			if c.next == len(c.warps) {
+				c.next = 0
+			}
+			if w.state != ready {
+				continue
+			}
+			idle = false
+			before := w.count.WarpInstructions
+			share := int64(min(quantum, budget))
+			w.run(int(min(share, max(c.grid.maxSteps-before+1, 1))), turn)
+			budget -= int(w.count.WarpInstructions - before)
+			if w.err != nil {
+				c.err = w.err
+				return failed
+			}
+			if w.state == ended {
+				c.release()
+			}
+			if budget <= 0 {
+				break
+			}
+		}
+		if !idle {
+			continue
+		}
+		waiting := false
+		for i := range c.warps {
+			switch c.warps[i].state {
+			case atVisible:
+				return wantsTurn
+			case atBarrier:
+				waiting = true
+			}
+		}
+		if waiting {
+			c.err = c.deadlock()
+			return failed
+		}
+		c.done = true
+		if c.watch != nil {
+			c.watch.End()
+		}
+		return hasFinished
+	}
+	return outOfBudget
+}
+
+// note forgets that memory has changed, but for those who look at the whole CTA.
+func (c *cta) note() {
+	c.noted = c.noted || c.changed
+	c.changed = false
+}
+
+// newTrap makes a trap at an instruction.
+func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *Trap {
+	m := c.code.mod
+	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.Width}
+	if in != nil {
+		t.Pos = in.Pos
+		t.Line = m.Line(int(in.Pos.Line))
+		t.Instr = in.Text
+		t.Func = in.Func.Name
+		if in.Loc >= 0 {
+			l := in.Func.Func.Locs[in.Loc]
+			t.Source = fmt.Sprintf("%s:%d:%d", m.FileName(l.File), l.Line, l.Col)
+		}
+	} else {
+		t.Pos = c.code.kernel.Pos
+		t.Line = m.Line(int(t.Pos.Line))
+	}
+	return t
+}
+
+// thread is the tid of the thread with a linear index.
+func (c *cta) thread(i int) Dim3 { return c.grid.block.at(i) }
+
+// whereabouts says where lanes of the warp are that do not execute the present
+// instruction.
+func (w *warp) whereabouts(lanes uint64) []string {
+	var notes []string
+	if m := lanes & w.mask; m != 0 {
+		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", lanesList(m)))
+		lanes &^= m
+	}
+	before := func(lanes uint64, pc int32) {
+		b := w.cta.code.Block(pc)
+		place := "at the end of function " + w.cta.code.Funcs[b.Func].Name
+		if in := w.cta.code.anchor(b); in != nil {
+			place = fmt.Sprintf("before %s:%s", w.cta.code.mod.Name, in.Pos)
+		}
+		notes = append(notes, fmt.Sprintf("lanes %s wait %s", lanesList(lanes), place))
+	}
+	for i := len(w.others) - 1; i >= 0; i-- {
+		c := &w.others[i]
+		switch m := c.mask & lanes; {
+		case m == 0:
+		case c.wait != nil:
+			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", lanesList(m), w.cta.code.mod.Name, c.wait.src.Pos))
+		default:
+			before(m, c.pc)
+		}
+		lanes &^= c.mask
+		for j := c.join; j != nil; j = j.outer {
+			if m := j.here & lanes; m != 0 {
+				before(m, j.pc)
+				lanes &^= m
+			}
+		}
+	}
+	for j := w.join; j != nil; j = j.outer {
+		if m := j.here & lanes; m != 0 {
+			before(m, j.pc)
+			lanes &^= m
+		}
+	}
+	return notes
+}
+
+// intRanges writes sorted numbers as ranges: "0-3, 7".
+func intRanges(list []int) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		if j > i {
+			parts = append(parts, fmt.Sprintf("%d-%d", list[i], list[j]))
+		} else {
+			parts = append(parts, fmt.Sprint(list[i]))
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}

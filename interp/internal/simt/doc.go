@@ -1,0 +1,20 @@
+// Package simt is the machine: it runs a lowered kernel over a grid of CTAs.
+//
+//	grid   ─ runs CTAs on the host's cores, in rounds that make the result
+//	         independent of their number (grid.go)
+//	cta    ─ interleaves its warps, holds shared memory and barriers (cta.go)
+//	warp   ─ executes blocks of code for its active lanes (warp.go); which lanes
+//	         are active where is up to a reconvergence policy (reconverge.go,
+//	         a file for each policy)
+//	lanes  ─ instruction kernels work on whole rows of a register file
+//	         (package regfile, package alu), memory on addresses (access.go)
+//
+// In affine mode what the plan has chosen executes on compact operands (affine.go,
+// compact.go); in check mode beside a reference (check.go). Observers are told of every
+// instruction (observe.go), and statistics count what the values were like (track.go,
+// structure.go).
+//
+// What it knows of a device is Device; how modules are loaded, kernels lowered and
+// launches checked is the business of package interp, which has the public names of what
+// a caller sees of the machine: Trap, Reconverger, Observer, Structure.
+package simt

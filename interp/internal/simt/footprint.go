@@ -1,0 +1,64 @@
+package simt
+
+// This file bounds the CTAs in flight by the memory of the host that they can take. The
+// bound follows from the launch and the settings, never from what the host has free: the
+// schedule, and so what a kernel can see of it, is the same on every host.
+
+import (
+	"unsafe"
+
+	"gemu/interp/internal/code"
+)
+
+// rowBytes is what a row of 32-bit registers or local memory takes.
+const rowBytes = 32 * 4
+
+// Footprint is the most memory of the host that a CTA of the grid can take, in bytes:
+// registers, local memory and shared memory.
+func (g *Grid) Footprint() uint64 {
+	words := g.code.deepest(g.code.entry, g.stackWords, map[*code.Func]int{})
+	width := g.code.Width
+	halves := (g.threads + width - 1) / width * ((width + 31) / 32)
+	perHalf := uint64(words) * rowBytes
+	if len(g.code.Funcs) > 1 {
+		perHalf *= 2 // what grows with calls is doubled each time
+	}
+	if g.mode != Vector {
+		perHalf += perHalf / 4 // the shadows of registers
+	}
+	return g.sharedLen + uint64(halves)*(perHalf+uint64(unsafe.Sizeof(warp{})))
+}
+
+// deepest is how many words of registers and local memory a thread can have in use, from
+// the frame of a function on: those of the longest chain of calls. Where that has no
+// end that is known here, by recursion, pointers or alloca, it is the limit, which a
+// thread cannot pass. seen has the functions that were looked at; one that is being
+// looked at is in it with the limit.
+func (c *Kernel) deepest(fn *code.Func, limit int, seen map[*code.Func]int) int {
+	if n, ok := seen[fn]; ok {
+		return n
+	}
+	seen[fn] = limit
+	below := 0
+	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {
+		end := c.End(&c.Blocks[i])
+		switch {
+		case end.Op.Signature().Kind != code.Control || end.Op.Signature().Side != code.CallSide:
+		case c.Calls[end.Side].Target < 0:
+			below = limit
+		default:
+			below = max(below, c.deepest(c.Funcs[c.Calls[end.Side].Target], limit, seen))
+		}
+	}
+	own := fn.Align + fn.Local + frameWords + fn.Frame.R + 2*fn.Frame.Q + fn.Frame.P
+	if fn.Allocates {
+		own = limit
+	}
+	seen[fn] = min(own+below, limit)
+	return seen[fn]
+}
+
+// Affordable is how many CTAs of the grid may be in flight at once, at least one.
+func (g *Grid) Affordable() int {
+	return int(max(g.dev.Host/g.Footprint(), 1))
+}

@@ -1,0 +1,528 @@
+package simt
+
+// This file runs a grid: CTAs on the host's cores, with a result that does not
+// depend on how many there are.
+//
+// The grid advances in rounds. In the first half of a round the CTAs in flight
+// run in parallel, each until it ends, or stands before a *visible* instruction
+// (one whose effect lets it see what other CTAs did: an atomic on global memory
+// whose result is used, a volatile load …), or has used up its slice. In the
+// second half the CTAs that stand before a visible instruction run one at a
+// time, in the order of their index, each for a short slice. A kernel without
+// data races thus always computes the same, and a CTA that waits for another
+// makes progress. Kernels without visible instructions only have first halves.
+//
+// A bounded number of CTAs is in flight. If they all wait for one that is not,
+// more are admitted, so that any CTA may wait for any other, as far as the memory for
+// them goes. Those of a cooperative launch all are from the beginning.
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/mem"
+)
+
+// Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
+// not tuned to the host, because the schedule must not depend on it.
+const (
+	windowFree    = 256     // CTAs in flight of a kernel without visible instructions
+	windowOrdered = 32      // CTAs in flight of one with
+	sliceParallel = 1 << 18 // first half
+	sliceTurn     = 1 << 12 // second half
+	patience      = 64      // rounds without a CTA that ends before more are admitted
+	hopeless      = 1 << 20 // of a CTA in loops that may wait, with no change of memory, before strands take turns
+)
+
+// Grid is a launch under way.
+type Grid struct {
+	code  *Kernel
+	dev   *Device
+	dim   Dim3 // CTAs
+	block Dim3 // threads of a CTA
+	total int  // CTAs
+
+	threads    int // of a CTA
+	sharedLen  uint64
+	dynShared  uint64
+	stackWords int
+	maxSteps   int64
+	gridID     uint64
+	together   bool            // all CTAs are in flight at once: a cooperative launch
+	workspace  *mem.Allocation // of one; nil otherwise
+	stdout     io.Writer
+	workers    int
+	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
+	mapped     bool // there is memory of the host that it may take away
+
+	mode       Mode
+	reconverge *Reconverger
+	loose      bool       // strands take turns because the launch would not go on otherwise
+	ref        *reference // of check mode, and where somebody looks
+	policy     *affinetrack.Policy
+	rules      *affinetrack.Table
+	stats      bool
+	observer   Observer
+
+	cancelled atomic.Bool
+	finished  atomic.Int64
+	lowFail   atomic.Int64 // lowest index of a CTA that failed
+
+	mu      sync.Mutex
+	pool    []*cta
+	count   Counts
+	flights []flight // by index
+	next    int      // index of the next CTA to be admitted
+	output  map[int][]byte
+}
+
+// flight is a CTA in flight.
+type flight struct {
+	index  int
+	cta    *cta // nil before it starts and after it has ended
+	status status
+	count  Counts // once it has ended
+}
+
+// NewGrid makes a grid of a launch.
+func NewGrid(l *Launch) *Grid {
+	d := l.Device
+	d.grids++
+	return &Grid{
+		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
+		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, together: l.Cooperative,
+		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, mapped: d.Memory.HasMapped(),
+		mode: l.Mode, reconverge: l.Reconverge, ref: l.Kernel.ref, policy: l.Policy, rules: l.Rules, stats: l.Stats, observer: l.Observer,
+	}
+}
+
+// Run executes the grid to its end. The error is a *Trap, a *ptx.Unsupported, or says that
+// the context has ended. The arguments must be in the parameter block.
+func (g *Grid) Run(ctx context.Context) error {
+	if g.together {
+		g.workspace = g.dev.Memory.OpenWorkspace()
+		defer g.dev.Memory.Free(g.workspace)
+	}
+	g.fix()
+	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
+	defer stop()
+	window := windowFree
+	if g.code.Ordered {
+		window = windowOrdered
+	}
+	most := g.Affordable()
+	window = min(window, most)
+	if g.together {
+		window = g.total
+	}
+	g.atomics = g.workers > 1
+	g.lowFail.Store(math.MaxInt64)
+	g.output = map[int][]byte{}
+	idle := 0 // rounds without a CTA that ended
+	var watch stallWatch
+	for g.next < g.total || len(g.flights) > 0 {
+		for len(g.flights) < window && g.next < g.total {
+			g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
+			g.next++
+		}
+		before := g.finished.Load()
+		g.parallelHalf()
+		if g.code.Ordered && g.lowFail.Load() == math.MaxInt64 {
+			g.turns()
+		}
+		g.retire()
+		if ctx.Err() != nil {
+			g.flush(g.total)
+			return fmt.Errorf("kernel %s stopped: %w", g.code.kernel.Name, context.Cause(ctx))
+		}
+		if low := int(g.lowFail.Load()); low < g.total {
+			// CTAs behind it may or may not have run: only those before it count.
+			i := slices.IndexFunc(g.flights, func(f flight) bool { return f.index == low })
+			g.flights[i].cta.sum(&g.count)
+			g.flush(low + 1)
+			return g.flights[i].cta.err
+		}
+		if g.finished.Load() > before {
+			idle, watch = 0, stallWatch{}
+			continue
+		}
+		idle++
+		stalled := watch.stalled(g)
+		more := g.next < g.total && window < most
+		switch {
+		case (stalled || watch.spun >= hopeless) && (!more || len(g.flights) >= Resident(g.threads, int(g.sharedLen))) && g.loosen():
+			watch = stallWatch{}
+		case more && (stalled || idle%patience == 0):
+			window = min(window+windowOrdered, most)
+			watch = stallWatch{spun: watch.spun}
+		case stalled:
+			g.flush(g.total)
+			return g.stall()
+		}
+	}
+	return nil
+}
+
+// parallelHalf runs every CTA in flight that may run.
+func (g *Grid) parallelHalf() {
+	var next atomic.Int64
+	work := func() {
+		var spare *cta
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(g.flights) {
+				break
+			}
+			f := &g.flights[i]
+			if int64(f.index) > g.lowFail.Load() {
+				continue // a CTA before it has failed
+			}
+			if f.cta == nil {
+				if f.cta = spare; f.cta == nil {
+					f.cta = g.context()
+				}
+				spare = nil
+				f.cta.start(f.index)
+			}
+			if g.advance(f, sliceParallel, false) && spare == nil {
+				spare, f.cta = f.cta, nil
+			}
+		}
+		if spare != nil {
+			g.putContext(spare)
+		}
+	}
+	n := min(g.workers, len(g.flights))
+	if n <= 1 {
+		work()
+		return
+	}
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(work)
+	}
+	wg.Wait()
+}
+
+// turns runs the CTAs that stand before a visible instruction, one at a time.
+func (g *Grid) turns() {
+	for i := range g.flights {
+		f := &g.flights[i]
+		if f.status == wantsTurn {
+			g.advance(f, sliceTurn, true)
+			if g.lowFail.Load() < math.MaxInt64 {
+				return
+			}
+		}
+	}
+}
+
+// advance runs a CTA for a slice and reports whether it has ended.
+func (g *Grid) advance(f *flight, slice int, turn bool) bool {
+	if g.mapped {
+		f.status = f.cta.runGuarded(slice, turn)
+	} else {
+		f.status = f.cta.run(slice, turn)
+	}
+	switch f.status {
+	case hasFinished:
+		g.finished.Add(1)
+		f.cta.sum(&f.count)
+		if f.cta.out.Len() > 0 {
+			g.mu.Lock()
+			g.output[f.index] = slices.Clone(f.cta.out.Bytes())
+			g.mu.Unlock()
+		}
+		return true
+	case failed:
+		for {
+			low := g.lowFail.Load()
+			if low <= int64(f.index) || g.lowFail.CompareAndSwap(low, int64(f.index)) {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// sum adds the counts of the CTA's warps.
+func (c *cta) sum(total *Counts) {
+	for i := range c.warps {
+		w := &c.warps[i]
+		total.add(&w.count)
+	}
+}
+
+// context takes a CTA context from the pool, or makes one.
+func (g *Grid) context() *cta {
+	g.mu.Lock()
+	if n := len(g.pool); n > 0 {
+		c := g.pool[n-1]
+		g.pool = g.pool[:n-1]
+		g.mu.Unlock()
+		return c
+	}
+	g.mu.Unlock()
+	return newCTA(g)
+}
+
+func (g *Grid) putContext(c *cta) {
+	g.mu.Lock()
+	g.pool = append(g.pool, c)
+	g.mu.Unlock()
+}
+
+// Counts is what the CTAs have counted that have ended, or failed.
+func (g *Grid) Counts() Counts { return g.count }
+
+// Ended is how many CTAs have, at any time.
+func (g *Grid) Ended() int64 { return g.finished.Load() }
+
+// retire drops the CTAs that have ended, adds up their counts, and writes the
+// output of those before which none is left. If one has failed, those behind it
+// do not count.
+func (g *Grid) retire() {
+	keep := g.flights[:0]
+	for _, f := range g.flights {
+		if f.status != hasFinished {
+			keep = append(keep, f)
+			continue
+		}
+		if int64(f.index) < g.lowFail.Load() {
+			g.count.add(&f.count)
+		}
+		if f.cta != nil {
+			g.pool = append(g.pool, f.cta)
+		}
+	}
+	clear(g.flights[len(keep):])
+	g.flights = keep
+	low := g.next
+	if len(g.flights) > 0 {
+		low = g.flights[0].index
+	}
+	g.flush(low)
+}
+
+// flush writes what the CTAs below the index have printed, in order.
+func (g *Grid) flush(below int) {
+	for _, f := range g.flights {
+		if f.cta != nil && f.index < below && f.cta.out.Len() > 0 {
+			g.output[f.index] = f.cta.out.Bytes()
+		}
+	}
+	var ready []int
+	for i := range g.output {
+		if i < below {
+			ready = append(ready, i)
+		}
+	}
+	slices.Sort(ready)
+	for _, i := range ready {
+		if g.stdout != nil {
+			g.stdout.Write(g.output[i])
+		}
+		delete(g.output, i)
+	}
+}
+
+// stallWatch finds out that a grid can never make progress: no CTA has changed
+// memory, and the state of all threads is one they have been in before (Brent's
+// cycle detection, one look per round).
+type stallWatch struct {
+	seed  maphash.Seed
+	saved uint64
+	power int
+	steps int
+	spun  int // instructions per CTA of rounds that changed no memory, and ended in loops that may wait
+}
+
+func (s *stallWatch) stalled(g *Grid) bool {
+	changed, timed := false, false
+	for i := range g.flights {
+		if c := g.flights[i].cta; c != nil {
+			changed = changed || c.changed || c.noted
+			timed = timed || c.timed
+			c.changed, c.noted, c.timed = false, false, false
+		}
+	}
+	switch {
+	case changed || !g.spins():
+		s.spun = 0
+	case g.code.Ordered:
+		s.spun += sliceTurn
+	default:
+		s.spun += sliceParallel
+	}
+	if changed || timed {
+		s.power = 0
+		return false
+	}
+	if s.power == 0 {
+		s.seed, s.power, s.steps = maphash.MakeSeed(), 1, 0
+		s.saved = g.hash(s.seed)
+		return false
+	}
+	now := g.hash(s.seed)
+	if now == s.saved {
+		return true
+	}
+	if s.steps++; s.steps == s.power {
+		s.saved, s.power, s.steps = now, 2*s.power, 0
+	}
+	return false
+}
+
+// eachWarp calls f for the warps in flight that have not ended until it returns false.
+// It reports whether it has called f for all.
+func (g *Grid) eachWarp(f func(w *warp) bool) bool {
+	for i := range g.flights {
+		c := g.flights[i].cta
+		if c == nil {
+			return false
+		}
+		for j := range c.warps {
+			if w := &c.warps[j]; w.state != ended && !f(w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// spins reports whether all that runs is in loops that may wait.
+func (g *Grid) spins() bool {
+	return g.eachWarp(func(w *warp) bool {
+		for _, c := range w.strands() {
+			if c.wait == nil && !w.mayWait(&c) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// takesTurns reports whether the strands of a warp do.
+func (g *Grid) takesTurns() bool { return g.reconverge.shares || g.loose }
+
+// loosen lets strands take turns from now on, where the policy does so when a launch does
+// not get on any more. It reports whether that is so, and some lanes could run.
+func (g *Grid) loosen() bool {
+	if !g.reconverge.mends || g.loose {
+		return false
+	}
+	if g.eachWarp(func(w *warp) bool { return !w.parted() }) {
+		return false
+	}
+	g.loose = true
+	for i := range g.flights {
+		for j := range g.flights[i].cta.warps {
+			g.flights[i].cta.warps[j].sliced = true
+		}
+	}
+	return true
+}
+
+// hash digests all that decides what happens next, but memory: of every thread in
+// flight position, registers and local memory; what waits at barriers; and which
+// warps have their turn next.
+func (g *Grid) hash(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for i := range g.flights {
+		c := g.flights[i].cta
+		if c == nil {
+			continue
+		}
+		maphash.WriteComparable(&h, g.flights[i].index)
+		maphash.WriteComparable(&h, c.next)
+		maphash.WriteComparable(&h, len(c.open))
+		for i := range c.barriers {
+			b := &c.barriers[i]
+			maphash.WriteComparable(&h, [3]int{b.arrived, b.want, b.popc})
+			maphash.WriteComparable(&h, [2]bool{b.all, b.any})
+		}
+		for i := range c.warps {
+			w := &c.warps[i]
+			maphash.WriteComparable(&h, w.state)
+			if w.state == ended {
+				continue
+			}
+			w.hash(&h)
+			n := w.rows()
+			for j := range w.files {
+				r, q, p := w.files[j].Rows(n)
+				h.Write(rawBytes(r))
+				h.Write(rawBytes(q))
+				h.Write(rawBytes(p))
+				h.Write(rawBytes(w.local[j]))
+				if w.files[j].S != nil {
+					r, q := w.files[j].ShadowRows(n)
+					h.Write(rawBytes(r))
+					h.Write(rawBytes(q))
+				}
+			}
+		}
+	}
+	return h.Sum64()
+}
+
+// rawBytes views a slice of numbers as bytes.
+func rawBytes[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// stall is the trap of a grid that can never make progress.
+func (g *Grid) stall() error {
+	kind, why := ErrDeadlock, "no thread can make progress: all wait for memory that nobody changes"
+	if g.next < g.total {
+		kind = ErrKeptOut
+		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.flights), g.total-g.next, g.Footprint(), g.dev.Host)
+	}
+	var trap *Trap
+	notes, parted := 0, false
+	for i := range g.flights {
+		c := g.flights[i].cta
+		for j := range c.warps {
+			w := &c.warps[j]
+			if w.state == ended {
+				continue
+			}
+			parted = parted || w.parted()
+			if w.mask == 0 { // all wait
+				w.resume(w.take(len(w.others) - 1))
+			}
+			in := g.code.anchor(g.code.Block(w.pc))
+			if trap == nil {
+				trap = w.fail(in, w.mask, kind, "%v: %s", kind, why)
+			}
+			if notes++; notes > 8 || in == nil {
+				continue
+			}
+			verb := "loop"
+			if w.wait != nil {
+				verb, in = "wait", w.wait.src
+			}
+			trap.Notes = append(trap.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", c.id, w.id, lanesList(w.mask), verb, g.code.mod.Name, in.Pos))
+			trap.Notes = append(trap.Notes, w.whereabouts(w.live&^w.mask)...)
+		}
+	}
+	if notes > 8 {
+		trap.Notes = append(trap.Notes, fmt.Sprintf("and %d more warps", notes-8))
+	}
+	if parted && !g.takesTurns() {
+		trap.Notes = append(trap.Notes, g.reconverge.advice())
+	}
+	return trap
+}

@@ -1,0 +1,122 @@
+package simt
+
+// This file is what the machine is given: a launch, and the device it is on.
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/lower"
+	"gemu/interp/internal/mem"
+)
+
+// Device is what the machine knows of a device. It runs one grid at a time.
+type Device struct {
+	Memory  *mem.Map
+	Heap    uint64    // bytes that device-side malloc may hold
+	Stack   int       // bytes of local memory that a thread may have
+	Host    uint64    // bytes of the host's memory that the CTAs in flight may take
+	Workers int       // goroutines that run CTAs
+	Stdout  io.Writer // of what kernels print; may be nil
+
+	heapUsed uint64
+	grids    uint64 // there have been
+}
+
+// Launch is a launch that was found to be possible.
+type Launch struct {
+	Device      *Device
+	Kernel      *Kernel // lowered as Lowering says
+	Grid, Block Dim3
+	WarpSize    int
+	Shared      uint64 // bytes of shared memory of a CTA
+	Dynamic     uint64 // of them those that the launch asks for
+	MaxSteps    int64  // instructions a warp may execute
+	Cooperative bool   // all CTAs are in flight at once
+
+	Mode       Mode
+	Eager      bool // keep compact whatever may be so
+	Reconverge *Reconverger
+	Policy     *affinetrack.Policy // of the statistics
+	Rules      *affinetrack.Table
+	Stats      bool
+	Observer   Observer // may be nil
+}
+
+// Mode is how a launch executes instructions.
+type Mode uint8
+
+// The modes.
+const (
+	// Check executes as Affine does and beside it on vectors, and compares.
+	Check Mode = iota
+	// Affine executes on compact operands where the rules of package affinetrack allow
+	// it and it pays, and on vectors elsewhere.
+	Affine
+	// Vector executes on vectors only.
+	Vector
+)
+
+func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[m] }
+
+// fewLanes is how many lanes a warp may have for tags to cost more than they save.
+const fewLanes = 4
+
+// Lowering is how the launch's kernel has to be lowered. In check mode, and where somebody
+// looks at what compact execution does, the code of affine mode runs beside a reference.
+func (l *Launch) Lowering() lower.Options {
+	checked := l.Mode == Check || l.Mode == Affine && (l.Stats || l.Observer != nil)
+	opt := lower.Options{Width: l.WarpSize, Pack: l.Mode != Vector || l.Observer == nil, Reference: checked}
+	if lanes := min(l.WarpSize, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
+		opt.Affine, opt.Eager, opt.Keeps = true, l.Eager, l.Reconverge.keeps
+		opt.TID = threadClasses(l.Block, l.WarpSize)
+		opt.Lanes = 1 << bits.Len(uint(lanes-1))
+	}
+	return opt
+}
+
+// Multiprocessors is how many the device claims to have.
+const Multiprocessors = 16
+
+// What a multiprocessor of any compute capability holds at once at most (CUDA C++
+// Programming Guide, technical specifications).
+const (
+	residentThreads = 2048
+	residentCTAs    = 32
+	residentShared  = 228 << 10
+	reservedShared  = 1 << 10 // of it, by the system for each CTA
+)
+
+// Resident is how many CTAs of so many threads and bytes of shared memory the device
+// holds at once.
+func Resident(threads, shared int) int {
+	warps := (threads + 31) / 32
+	return Multiprocessors * min(residentCTAs, residentThreads/32/warps, residentShared/(shared+reservedShared))
+}
+
+// Dim3 is the extent of a grid or block, or an index into one.
+type Dim3 struct{ X, Y, Z int }
+
+// Dim makes an extent; missing dimensions are 1.
+func Dim(n ...int) Dim3 {
+	d := Dim3{1, 1, 1}
+	for i, p := range []*int{&d.X, &d.Y, &d.Z} {
+		if i < len(n) {
+			*p = n[i]
+		}
+	}
+	return d
+}
+
+// Count is the number of elements.
+func (d Dim3) Count() int { return d.X * d.Y * d.Z }
+
+// along is the extent in dimension 0, 1 or 2.
+func (d Dim3) along(i int) int { return [...]int{d.X, d.Y, d.Z}[i] }
+
+// at is the index of element i in linear order, x fastest.
+func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }
+
+func (d Dim3) String() string { return fmt.Sprintf("(%d,%d,%d)", d.X, d.Y, d.Z) }

@@ -1,0 +1,122 @@
+package simt
+
+// This file finds what executes an operation: tables by operation, and by the way the
+// plan has chosen.
+
+import (
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// lane executes an instruction that is more than a kernel for the lanes of m in
+// half h of the warp (lanes 32h to 32h+31).
+type lane func(w *warp, h int, f *regfile.File, in *code.Instr, m uint32)
+
+// lanes are the operations of the machine; nil for kernels of package alu.
+var lanes [code.Count]lane
+
+// ways are the ways to execute an instruction but on its lanes.
+var ways = [code.ExecCount]lane{
+	code.Expanded:       affineGeneric,
+	code.CompactOne:     affineUnary,
+	code.CompactTwo:     affineBinary,
+	code.CompactThree:   affineTernary,
+	code.CompactMixed:   affineMixed,
+	code.CompactCompare: affineCompare,
+	code.CompactSource:  affineSource,
+	code.CompactLoad:    affineLoad,
+	code.CompactStore:   affineStore,
+	code.CompactLocal:   affineLocal,
+	code.ProvedNone:     provedNullary,
+	code.ProvedOne:      provedUnary,
+	code.ProvedTwo:      provedBinary,
+	code.ProvedThree:    provedTernary,
+	code.ProvedFour:     provedQuaternary,
+}
+
+func init() {
+	lanes = [code.Count]lane{
+		code.Sreg16: sregLane16, code.Sreg32: sregLane32, code.Sreg64: sregLane64,
+		code.Frame32: frameAddress32, code.Frame64: frameAddress64,
+		code.Isspacep: isspacep, code.CheckRank: checkRank,
+		code.Stacksave32: stacksave, code.Stacksave64: stacksave,
+		code.Stackrestore32: stackrestore, code.Stackrestore64: stackrestore,
+		code.Alloca32: alloca, code.Alloca64: alloca,
+		code.LoadVector: loadVector, code.LoadFixed: loadFixed, code.LoadFrame: frameAccess,
+		code.LoadLocal: localAccess, code.LoadEach: accessEach, code.LoadWide: accessEach,
+		code.StoreVector: storeVector, code.StoreFrame: frameAccess,
+		code.StoreLocal: localAccess, code.StoreEach: accessEach, code.StoreWide: accessEach,
+		code.Atomic: atomLane,
+		code.Shfl:   shfl, code.ShflSync: shfl,
+		code.Vote: vote, code.VoteSync: vote, code.Ballot: vote, code.BallotSync: vote,
+		code.Match32: match, code.Match64: match,
+		code.Activemask: activemask, code.Redux: redux, code.ReduxFloat: reduxFloat, code.Elect: elect,
+		code.Vprintf: vprintf, code.Malloc: malloc, code.Free: free, code.AssertFail: assertFail,
+		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane,
+	}
+	for _, addr := range []code.Slot{code.R, code.Q} {
+		for _, data := range []code.Slot{code.R, code.Q} {
+			switch {
+			case addr == code.R && data == code.R:
+				accesses[uint32, uint32](addr, data)
+			case addr == code.R:
+				accesses[uint32, uint64](addr, data)
+			case data == code.R:
+				accesses[uint64, uint32](addr, data)
+			default:
+				accesses[uint64, uint64](addr, data)
+			}
+		}
+	}
+}
+
+// accesses enters the loads and stores of one element for addresses of type A and data
+// of type D.
+func accesses[A, D mem.Slot](addr, data code.Slot) {
+	lanes[code.LoadOp(1, false, addr, data)] = loadOne[uint8, A, D]
+	lanes[code.LoadOp(1, true, addr, data)] = loadOne[int8, A, D]
+	lanes[code.LoadOp(2, false, addr, data)] = loadOne[uint16, A, D]
+	lanes[code.LoadOp(2, true, addr, data)] = loadOne[int16, A, D]
+	lanes[code.LoadOp(4, false, addr, data)] = loadOne[uint32, A, D]
+	lanes[code.LoadOp(4, true, addr, data)] = loadOne[int32, A, D]
+	lanes[code.LoadOp(8, false, addr, data)] = loadOne[uint64, A, D]
+	lanes[code.LoadOp(8, true, addr, data)] = loadOne[uint64, A, D]
+	lanes[code.StoreOp(1, addr, data)] = storeOne[uint8, A, D]
+	lanes[code.StoreOp(2, addr, data)] = storeOne[uint16, A, D]
+	lanes[code.StoreOp(4, addr, data)] = storeOne[uint32, A, D]
+	lanes[code.StoreOp(8, addr, data)] = storeOne[uint64, A, D]
+}
+
+// exec executes an instruction as the plan says.
+func (w *warp) exec(h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.How.Exec != code.OnLanes {
+		ways[in.How.Exec](w, h, f, in, m)
+		return
+	}
+	w.onLanes(h, f, in, m)
+}
+
+// onLanes executes an instruction on the lanes, without a look at shadows.
+func (w *warp) onLanes(h int, f *regfile.File, in *code.Instr, m uint32) {
+	if k := alu.Vec[in.Op]; k != nil {
+		k(f, in, m)
+		return
+	}
+	lanes[in.Op](w, h, f, in, m)
+}
+
+// sourceValue is what an operation of kind Source reads for the lanes of m in half h, if
+// it is uniform or affine there.
+func (w *warp) sourceValue(h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
+	switch in.Op {
+	case code.Frame32, code.Frame64:
+		return frameSource(w, h, in, m)
+	}
+	return sregSource(w, h, in, m)
+}
+
+// src is the PTX instruction that an instruction is part of.
+func (w *warp) src(in *code.Instr) *code.Source { return &w.cta.code.Sources[in.Src] }

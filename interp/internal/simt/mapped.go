@@ -1,0 +1,80 @@
+package simt
+
+// This file runs kernels over memory of the host, which need not be there, and
+// which the host may take away while they run.
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"gemu/internal/hostfault"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+)
+
+// runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
+// the device becomes a trap.
+func (c *cta) runGuarded(budget int, turn bool) (s status) {
+	if addr, faulted := hostfault.Catch(func() { s = c.run(budget, turn) }); faulted {
+		c.err, s = c.hostFault(addr), failed
+	}
+	return s
+}
+
+// hostFault is the trap of an access to mapped memory that is not there, or not to
+// be written. The instruction is found by its address.
+func (c *cta) hostFault(addr uint64) *Trap {
+	w := &c.warps[(c.next+len(c.warps)-1)%len(c.warps)]
+	a := c.grid.dev.Memory.Find(addr)
+	stored := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
+	src, lanes := w.culprit(addr, stored)
+	kind, why := ErrOutOfBounds, "the host has no memory there"
+	if stored {
+		kind, why = ErrReadOnly, "the host's memory there may not be changed"
+	}
+	t := w.fail(src, lanes, kind, "%v at %s: %s", kind, hexAddr(addr), why)
+	t.Addr = addr
+	if a != nil {
+		t.Near = a.String()
+	}
+	return t
+}
+
+// readable reports whether there is memory of the host at an address.
+func readable(p unsafe.Pointer) bool {
+	_, faulted := hostfault.Catch(func() { probe.Store(uint32(mem.LoadBits(p, 1))) })
+	return !faulted
+}
+
+// probe keeps the read of readable from being left out.
+var probe atomic.Uint32
+
+// culprit finds the memory instruction of the warp's block that accesses the host's
+// address, or stores there, and the lanes that do. If a later instruction of the
+// block has used a register for something else, as only one that did not fault can
+// have, none may be found: then it is the block and all its lanes.
+func (w *warp) culprit(addr uint64, stored bool) (src *code.Source, lanes uint64) {
+	b := w.cta.code.Block(w.pc)
+	for pc := b.First; pc < b.Last; pc++ {
+		in := &w.cta.code.Instrs[pc]
+		if code.Signatures[in.Op].Side != code.AccessSide {
+			continue
+		}
+		a := w.access(in)
+		if a.Addr == code.NoSlot || stored && !a.Writes() {
+			continue
+		}
+		for m := w.guarded(in.Guard); m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			at := a.At(w.value(code.Row{Slot: a.Addr, Row: in.A}, lane))
+			if addr-at < uint64(a.Bytes) {
+				lanes |= 1 << lane
+			}
+		}
+		if lanes != 0 {
+			return w.src(in), lanes
+		}
+	}
+	return w.cta.code.anchor(b), w.mask
+}

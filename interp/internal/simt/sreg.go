@@ -1,0 +1,213 @@
+package simt
+
+// This file reads the special registers (manual chapter 10).
+
+import (
+	"math"
+	"math/bits"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// The address of the workspace of a cooperative launch is in two of the %envreg (load_env_reg64
+// of CUDA's cooperative_groups/details/driver_abi.h).
+const (
+	workspaceHigh = ptx.EnvReg0 + 1
+	workspaceLow  = ptx.EnvReg0 + 2
+)
+
+func sregLane32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	sregRow(w, h, &f.R[in.D], in, ^uint32(0), m)
+}
+
+// sregLane16 is the 16-bit read of PTX 1.x.
+func sregLane16(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	sregRow(w, h, &f.R[in.D], in, 0xffff, m)
+}
+
+func sregLane64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	sregRow(w, h, &f.Q[in.D], in, ^uint64(0), m)
+}
+
+func sregSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
+	v, ok := w.compactSreg(h, in, m)
+	if v.Uniform() && in.Op == code.Sreg16 { // the 16-bit read of PTX 1.x
+		v.Base &= 0xffff
+	}
+	return v, ok
+}
+
+// compactSreg is the special register that in reads, as the lanes of m in half h see
+// it, if that is uniform or affine (manual 10.1, 10.4).
+func (w *warp) compactSreg(h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
+	r := ptx.SpecialReg(in.Imm)
+	switch {
+	case !r.PerLane():
+		return affinetrack.Value{Base: w.uniformSreg(in)}, true
+	case r == ptx.LaneID:
+		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}, true
+	case r < ptx.TidX || r > ptx.TidZ:
+		return affinetrack.Value{}, false
+	}
+	first := bits.TrailingZeros32(m)
+	return threadIndex(w.cta.grid.block, r, w.tid(32*h+first), first, bits.Len32(m)-1-first)
+}
+
+// threadIndex is a dimension of the thread index in the lanes from first on, span
+// more, if it is uniform or affine there; i is the thread's linear index in the
+// first.
+func threadIndex(block Dim3, r ptx.SpecialReg, i, first, span int) (affinetrack.Value, bool) {
+	// The thread's linear index is a number with the digits x, y and z; a digit is
+	// the same in all lanes if nothing carries into it, and counts up with them if
+	// the digits below have only the value 0 and it does not carry itself.
+	weight, n := 1, block.X
+	switch r {
+	case ptx.TidY:
+		weight, n = block.X, block.Y
+	case ptx.TidZ:
+		weight, n = block.X*block.Y, block.Z
+	}
+	digit := i / weight % n
+	switch {
+	case i/weight == (i+span)/weight || n == 1:
+		return affinetrack.Value{Base: uint64(digit)}, true
+	case weight == 1 && digit+span < n:
+		return affinetrack.Value{Base: uint64(digit - first), Stride: 1}, true
+	}
+	return affinetrack.Value{}, false
+}
+
+// threadClasses is the class of each dimension of the thread index, in the worst
+// of the warps of a block.
+func threadClasses(block Dim3, width int) [3]affinetrack.Class {
+	var worst [3]affinetrack.Class
+	threads, row := block.Count(), min(width, regfile.Lanes)
+	for i := 0; i < threads; i += row {
+		for d := range worst {
+			c := affinetrack.Generic
+			if v, ok := threadIndex(block, ptx.TidX+ptx.SpecialReg(d), i, 0, min(row, threads-i)-1); ok {
+				c = v.Class()
+			}
+			worst[d] = max(worst[d], c)
+		}
+	}
+	return worst
+}
+
+// sregRow reads the special register of in for the lanes of m.
+func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, in *code.Instr, mask T, m uint32) {
+	r := ptx.SpecialReg(in.Imm)
+	if !r.PerLane() {
+		mem.FillRow(d, T(w.uniformSreg(in))&mask, m)
+		return
+	}
+	block := w.cta.grid.block
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		lane := 32*h + i
+		v := 0
+		switch r {
+		case ptx.TidX:
+			v = w.tid(lane) % block.X
+		case ptx.TidY:
+			v = w.tid(lane) / block.X % block.Y
+		case ptx.TidZ:
+			v = w.tid(lane) / (block.X * block.Y)
+		case ptx.LaneID:
+			v = lane
+		case ptx.LanemaskEq:
+			v = 1 << i
+		case ptx.LanemaskLe:
+			v = 2<<i - 1
+		case ptx.LanemaskLt:
+			v = 1<<i - 1
+		case ptx.LanemaskGe:
+			v = -1 << i
+		case ptx.LanemaskGt:
+			v = -2 << i
+		}
+		d[i] = T(uint32(v)) & mask
+	}
+}
+
+// uniformSreg is the special register that in reads, one that is the same in all lanes
+// of a warp.
+func (w *warp) uniformSreg(in *code.Instr) uint64 {
+	c, r := w.cta, ptx.SpecialReg(in.Imm)
+	switch {
+	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
+		return uint64(c.id.along(int(r - ptx.CtaidX)))
+	// Without explicit clusters every CTA is a cluster of its own.
+	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
+		return uint64(c.id.along(int(r - ptx.ClusterIDX)))
+	}
+	switch r {
+	case ptx.WarpID:
+		return uint64(w.id)
+	case ptx.SMID:
+		return uint64(c.index % Multiprocessors)
+	case ptx.Clock, ptx.GlobalTimerLo:
+		return uint64(uint32(w.clock(in)))
+	case ptx.ClockHi, ptx.GlobalTimerHi:
+		return w.clock(in) >> 32
+	case ptx.Clock64, ptx.GlobalTimer:
+		return w.clock(in)
+	}
+	return c.grid.sreg(r)
+}
+
+// sreg is a special register that is the same in all warps of a launch.
+func (g *Grid) sreg(r ptx.SpecialReg) uint64 {
+	switch {
+	case r >= ptx.NtidX && r <= ptx.NtidZ:
+		return uint64(g.block.along(int(r - ptx.NtidX)))
+	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
+		return uint64(g.dim.along(int(r - ptx.NctaidX)))
+	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
+		return uint64(g.dim.along(int(r - ptx.NClusterIDX)))
+	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
+		return 1
+	}
+	switch r {
+	case ptx.NWarpID:
+		return uint64((g.threads + g.code.Width - 1) / g.code.Width)
+	case ptx.NSMID:
+		return Multiprocessors
+	case ptx.GridID:
+		return g.gridID
+	case ptx.ClusterNctarank:
+		return 1
+	case ptx.TotalSmemSize, ptx.AggrSmemSize:
+		return g.sharedLen
+	case ptx.DynamicSmemSize:
+		return g.dynShared
+	case workspaceHigh, workspaceLow:
+		switch {
+		case g.workspace == nil:
+			return 0
+		case r == workspaceHigh:
+			return g.workspace.Base >> 32
+		}
+		return g.workspace.Base & math.MaxUint32
+	}
+	// The rest counts events that do not happen here, or names resources that
+	// are not reserved: 0.
+	return 0
+}
+
+// clock is the time when the warp executes an instruction, in cycles and nanoseconds: the
+// instructions that the warps of the CTA have executed before, and how long they have
+// slept. It is the same in every run.
+func (w *warp) clock(in *code.Instr) uint64 {
+	c := w.cta
+	c.timed = true // a loop that watches the clock is no standstill
+	n := c.slept
+	for i := range c.warps {
+		n += c.warps[i].count.WarpInstructions
+	}
+	return uint64(n - int64(c.code.Block(w.pc).Sources.End-in.Src)) // all of a block is counted when it begins
+}

@@ -1,0 +1,173 @@
+package simt
+
+// This file is what a launch tells of the structure of its values.
+
+import (
+	"gemu/affinetrack"
+	"gemu/ptx"
+)
+
+// Structure is the value structure that a launch, or several, found: what its
+// instructions did under a policy.
+type Structure struct {
+	Policy *affinetrack.Policy
+	Instrs []InstrStructure // the PTX instructions of the kernel and all it can call, in the order of the file
+	Lanes  []int64          // warp instructions by number of active lanes
+}
+
+// InstrStructure is an instruction and its counts.
+type InstrStructure struct {
+	*ptx.Instr
+	Func *ptx.Func
+	affinetrack.Counts
+}
+
+// Structure adds up what the CTAs have counted.
+func (g *Grid) Structure() *Structure {
+	s := &Structure{Policy: g.policy, Lanes: make([]int64, g.code.Width+1)}
+	for _, in := range g.code.Sources {
+		s.Instrs = append(s.Instrs, InstrStructure{Instr: in.Instr, Func: in.Func.Func})
+	}
+	for _, c := range g.pool {
+		for i := range c.track.counts {
+			s.Instrs[i].Counts.Add(&c.track.counts[i])
+		}
+		for i, n := range c.track.lanes {
+			s.Lanes[i] += n
+		}
+	}
+	return s
+}
+
+// Add adds the counts of another launch under the same policy. Instructions of
+// kernels that are not in s yet are appended.
+func (s *Structure) Add(o *Structure) {
+	at := map[*ptx.Instr]int{}
+	for i := range s.Instrs {
+		at[s.Instrs[i].Instr] = i
+	}
+	for i := range o.Instrs {
+		in := &o.Instrs[i]
+		if j, ok := at[in.Instr]; ok {
+			s.Instrs[j].Counts.Add(&in.Counts)
+		} else {
+			s.Instrs = append(s.Instrs, *in)
+		}
+	}
+	for len(s.Lanes) < len(o.Lanes) {
+		s.Lanes = append(s.Lanes, 0)
+	}
+	for i, n := range o.Lanes {
+		s.Lanes[i] += n
+	}
+}
+
+// Total adds up the counts of all instructions.
+func (s *Structure) Total() affinetrack.Counts {
+	var t affinetrack.Counts
+	for i := range s.Instrs {
+		t.Add(&s.Instrs[i].Counts)
+	}
+	return t
+}
+
+// Summary is a launch in the columns of table 1 of Kim et al. 2013, those that a
+// functional run can give.
+type Summary struct {
+	Instructions int64   `json:"dynamic_instructions"`
+	ActiveLanes  float64 `json:"active_lanes_mean"`
+	LongLatency  float64 `json:"long_latency_percent"`  // multiplications, floating point, special functions
+	Control      float64 `json:"control_percent"`       // branches, calls, returns, exits
+	Memory       float64 `json:"memory_percent"`        // loads, stores, atomics
+	Diverged     float64 `json:"divergent_percent"`     // executed while lanes of the warp were elsewhere
+	Affine       float64 `json:"affine_percent"`        // whose results were kept compact
+	Suppressed   float64 `json:"suppressed_percent"`    // of those that could have been, the part that divergence or a guard suppressed
+	Expansion    float64 `json:"expansion_percent"`     // expansions of a compact value that is overwritten for some lanes, over instructions
+	ReadsSaved   float64 `json:"reads_saved_percent"`   // reads of the vector register file, of all reads of registers
+	WritesSaved  float64 `json:"writes_saved_percent"`  // writes of it, less one for every expansion
+	Branches     float64 `json:"affine_branch_percent"` // conditional branches decided by a compact predicate
+	MemoryOps    float64 `json:"affine_memory_percent"` // loads and stores, but of parameters, with a compact address
+	Loads        float64 `json:"affine_load_percent"`   // of them the loads
+}
+
+// Summary computes the launch's line of the table.
+func (s *Structure) Summary() Summary {
+	var r Summary
+	t := s.Total()
+	var long, control, memory int64
+	var ops, loads affinetrack.Shares
+	for i := range s.Instrs {
+		in := &s.Instrs[i]
+		switch c := in.Form.Class; {
+		case c.LongLatency():
+			long += in.Execs
+		case c == ptx.ClassControl:
+			control += in.Execs
+		case c == ptx.ClassMemory:
+			memory += in.Execs
+		}
+		if space, _ := in.Space(); space != ptx.Param {
+			ops.Add(in.Addresses)
+			if in.Form.Affine == ptx.AffineLoad {
+				loads.Add(in.Addresses)
+			}
+		}
+	}
+	r.Instructions = t.Execs
+	if t.Execs > 0 {
+		r.ActiveLanes = float64(t.Lanes) / float64(t.Execs)
+	}
+	r.LongLatency = percent(long, t.Execs)
+	r.Control = percent(control, t.Execs)
+	r.Memory = percent(memory, t.Execs)
+	r.Diverged = percent(t.Diverged, t.Execs)
+	r.Affine = percent(t.Compact, t.Execs)
+	r.Suppressed = percent(t.Suppressed, t.Compact+t.Suppressed)
+	r.Expansion = percent(t.Expansions, t.Execs)
+	r.ReadsSaved = percent(t.Reads.Compact(), t.Reads.Total())
+	r.WritesSaved = percent(t.Writes.Compact()-t.Expansions, t.Writes.Total())
+	r.Branches = percent(t.Decided, t.Branches)
+	r.MemoryOps = percent(ops.Compact(), ops.Total())
+	r.Loads = percent(loads.Compact(), loads.Total())
+	return r
+}
+
+// Breakdown is a launch in the bars of figure 2 of Kim et al. 2013: what was
+// uniform, affine and generic. Of addresses the paper says shared, strided and
+// indexed. Accesses to parameters are left out of the first four.
+type Breakdown struct {
+	LoadAddresses, StoreAddresses affinetrack.Shares
+	LoadData, StoreData           affinetrack.Shares
+	RegisterReads, RegisterWrites affinetrack.Shares // predicates left out
+	Instructions                  affinetrack.Shares // by what they can exploit, as in figure 1
+}
+
+// Breakdown adds up the counts of all instructions by what they are about.
+func (s *Structure) Breakdown() Breakdown {
+	var b Breakdown
+	for i := range s.Instrs {
+		in := &s.Instrs[i]
+		b.RegisterReads.Add(in.Reads)
+		b.RegisterWrites.Add(in.Writes)
+		b.Instructions.Add(in.Label)
+		if space, _ := in.Space(); space == ptx.Param {
+			continue
+		}
+		switch in.Form.Affine {
+		case ptx.AffineLoad:
+			b.LoadAddresses.Add(in.Addresses)
+			b.LoadData.Add(in.Data)
+		case ptx.AffineStore:
+			b.StoreAddresses.Add(in.Addresses)
+			b.StoreData.Add(in.Data)
+		}
+	}
+	return b
+}
+
+func percent(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return 100 * float64(n) / float64(of)
+}

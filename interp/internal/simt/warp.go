@@ -1,0 +1,388 @@
+package simt
+
+// This file runs a warp: blocks of code for its active lanes, one block after
+// another, until it ends, waits, or has had its share.
+
+import (
+	"math/bits"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// kernelFrame is the number of words at the bottom of a thread's local memory
+// that stay unused, so that no variable has address 0. The kernel's frame begins
+// there, or where its alignment wants it.
+const kernelFrame = code.FrameAlign
+
+// warp is up to 64 threads that execute together.
+type warp struct {
+	strand       // that runs; without lanes if none does
+	stop   int32 // the block where its lanes meet others
+	heeds  bool  // the policy wants to know of every block that a strand comes to while there are others
+	sliced bool  // strands take turns
+	yield  bool  // the warp gives up the rest of its share
+	state  warpState
+	err    error  // trap, or the answer that something is not run
+	live   uint64 // lanes that have not ended
+	cta    *cta
+	files  []regfile.File // one per 32 lanes
+	count  Counts
+	rc     reconverger
+
+	others  []strand    // that do not run
+	left    int         // where strands take turns, what is left of that of the running one
+	changed bool        // it has changed memory in it
+	waiting int         // strands that wait
+	spare   []*wait     // for use again
+	pair    [2]group    // of the branch under way
+	away    *code.Instr // with errAway: what waits for lanes that are elsewhere
+
+	id    int              // within the CTA
+	shown *frame           // the window is at its registers
+	local [2]mem.Local     // local memory: word i of all lanes of a half
+	check *check           // in check mode, and where somebody looks
+	args  affinetrack.Args // of the rule being applied
+	fast  bool             // rules may be applied in their fast forms
+}
+
+type warpState uint8
+
+const (
+	ready     warpState = iota
+	atBarrier           // waits for other warps
+	atVisible           // stands before a visible instruction, for its turn
+	ended
+)
+
+// Counts is what a launch counts, per warp and then summed.
+type Counts struct {
+	WarpInstructions   int64 // instructions issued to warps
+	ThreadInstructions int64 // instructions executed by threads: not those skipped by a false guard, but every branch, return and exit met
+	LaneSlots          int64 // active lanes, summed over WarpInstructions
+	Branches           int64 // executed by warps
+	DivergentBranches  int64 // of them those that split a warp
+	Splits             int64 // strands, which are lanes that go on together, that have left others
+	Reconvergences     int64 // strands that have become one with others
+}
+
+func (c *Counts) add(o *Counts) {
+	c.WarpInstructions += o.WarpInstructions
+	c.ThreadInstructions += o.ThreadInstructions
+	c.LaneSlots += o.LaneSlots
+	c.Branches += o.Branches
+	c.DivergentBranches += o.DivergentBranches
+	c.Splits += o.Splits
+	c.Reconvergences += o.Reconvergences
+}
+
+// ActiveLanesMean is the mean number of active lanes of an instruction.
+func (c *Counts) ActiveLanesMean() float64 {
+	if c.WarpInstructions == 0 {
+		return 0
+	}
+	return float64(c.LaneSlots) / float64(c.WarpInstructions)
+}
+
+// run executes blocks until the warp stops being ready, traps, or has executed
+// about budget instructions. With turn the CTA may execute visible instructions.
+func (w *warp) run(budget int, turn bool) {
+	w.yield = false
+	if !w.sliced {
+		w.execute(budget, turn)
+		return
+	}
+	w.cta.note()
+	w.execute(budget, turn)
+	w.changed = w.changed || w.cta.changed
+}
+
+func (w *warp) execute(budget int, turn bool) {
+	c := w.cta.code
+	for budget > 0 && w.state == ready && w.err == nil && !w.yield {
+		b := c.Block(w.pc)
+		if b.Visible && !turn {
+			w.state = atVisible
+			return
+		}
+		if b.Endless {
+			w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
+			return
+		}
+		n := int64(b.Sources.Len())
+		if w.owed != 0 { // it goes on in the middle
+			n = int64(w.owed)
+		}
+		budget -= int(n)
+		lanes := int64(bits.OnesCount64(w.mask))
+		w.count.WarpInstructions += n
+		w.count.LaneSlots += n * lanes
+		w.count.ThreadInstructions += n * lanes
+		switch {
+		case w.check != nil:
+			w.blockChecked(b)
+		case w.cta.watch != nil:
+			w.blockObserved(b)
+		case len(w.files) == 1:
+			w.block(c.Instrs[w.pc:b.Last])
+		default:
+			w.blockWide(c.Instrs[w.pc:b.Last])
+		}
+		if w.err != nil {
+			if w.err != errAway {
+				return
+			}
+			w.await(b)
+			continue
+		}
+		w.owed = 0
+		w.finish(b)
+		if w.sliced && w.state == ready && w.err == nil {
+			if w.left -= int(n); w.left <= 0 || w.yield {
+				w.changed = w.changed || w.cta.changed
+				w.cta.note()
+				w.rc.expire(w)
+				w.left, w.changed = turnLength, false
+			}
+		}
+	}
+	if budget <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
+		b := c.Block(w.pc)
+		t := w.fail(w.cta.code.anchor(b), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
+		if w.parted() && !w.sliced {
+			t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
+		}
+	}
+}
+
+// block executes instructions of a block for a warp of up to 32 lanes.
+func (w *warp) block(insts []code.Instr) {
+	f := &w.files[0]
+	mask := uint32(w.mask)
+	for i := range insts {
+		in := &insts[i]
+		m := mask
+		if in.Guard != 0 {
+			if m &= guardMask(f, in.Guard); m != mask {
+				w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+				if m == 0 {
+					continue
+				}
+			}
+		}
+		switch k := alu.Vec[in.Op]; {
+		case in.How.Exec != code.OnLanes:
+			ways[in.How.Exec](w, 0, f, in, m)
+		case k != nil:
+			k(f, in, m)
+			continue
+		default:
+			lanes[in.Op](w, 0, f, in, m)
+		}
+		if w.err != nil {
+			return
+		}
+	}
+}
+
+// blockWide is block for a warp of 64 lanes: each instruction runs for both
+// halves.
+func (w *warp) blockWide(insts []code.Instr) {
+	for i := range insts {
+		in := &insts[i]
+		for h := range w.files {
+			f := &w.files[h]
+			m := w.lanesOf(h, in)
+			if m == 0 {
+				continue
+			}
+			if w.exec(h, f, in, m); w.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// lanesOf is the lanes of half h that execute an instruction; those that its guard
+// keeps back are not counted.
+func (w *warp) lanesOf(h int, in *code.Instr) uint32 {
+	mask := uint32(w.mask >> (32 * h))
+	if in.Guard == 0 {
+		return mask
+	}
+	m := mask & guardMask(&w.files[h], in.Guard)
+	w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+	return m
+}
+
+// guarded is the active lanes for which the block's end applies.
+func (w *warp) guarded(g int32) uint64 {
+	if g == 0 {
+		return w.mask
+	}
+	m := uint64(0)
+	for h := range w.files {
+		m |= uint64(guardMask(&w.files[h], g)) << (32 * h)
+	}
+	return m & w.mask
+}
+
+// finish executes the end of a block.
+func (w *warp) finish(b *code.Block) {
+	end := w.cta.code.End(b)
+	switch end.Op {
+	case code.Jump:
+		w.jump(b.Next)
+	case code.Branch:
+		taken := w.guarded(end.Guard)
+		if t := w.cta.track; t != nil && end.Guard != 0 {
+			if t.decide(w, w.check.End(b), taken); w.err != nil {
+				return
+			}
+		}
+		w.branch(taken, b.Target, b)
+	case code.Return:
+		w.branch(w.guarded(end.Guard), b.Target, b)
+	case code.BranchIndex:
+		w.indexed(b)
+	case code.Exit:
+		m := w.guarded(end.Guard)
+		stay := w.mask &^ m
+		if m != 0 {
+			w.end(m)
+		}
+		if stay != 0 {
+			w.jump(b.Next)
+		} else {
+			w.schedule()
+		}
+	case code.Pop:
+		w.leaveFrame()
+	case code.Call, code.CallR, code.CallQ:
+		w.call(b)
+	case code.BarrierWarp:
+		w.warpBarrier(b)
+	default:
+		w.barrier(b)
+	}
+}
+
+// branch sends the lanes of taken to target, the others to the next block.
+// Lanes that go where there is nothing but the kernel's end do not wait there
+// for the others: they end at once, and barriers no longer wait for them.
+func (w *warp) branch(taken uint64, target int32, b *code.Block) {
+	w.count.Branches++
+	c := w.cta.code
+	switch {
+	case taken == w.mask || target == b.Next:
+		w.jump(target)
+	case taken == 0:
+		w.jump(b.Next)
+	case c.Block(target).Leaves:
+		w.count.DivergentBranches++
+		w.leave(taken, c.Block(target))
+		w.jump(b.Next)
+	case c.Block(b.Next).Leaves:
+		w.count.DivergentBranches++
+		w.leave(w.mask&^taken, c.Block(b.Next))
+		w.jump(target)
+	default:
+		w.pair = [2]group{{b.Next, w.mask &^ taken}, {target, taken}}
+		w.fan(w.pair[:], b.Join)
+	}
+}
+
+// fan sends the active lanes to several blocks, whose ways meet at block join.
+func (w *warp) fan(groups []group, join int32) {
+	w.count.DivergentBranches++
+	w.count.Splits += int64(len(groups) - 1)
+	w.rc.split(w, groups, join)
+}
+
+// leave executes the exit, all that is in block b, of some of the active lanes.
+func (w *warp) leave(lanes uint64, b *code.Block) {
+	if w.cta.track != nil || w.cta.watch != nil {
+		w.observeExit(w.src(w.cta.code.End(b)), lanes)
+	}
+	n := int64(bits.OnesCount64(lanes))
+	w.count.WarpInstructions++
+	w.count.ThreadInstructions += n
+	w.count.LaneSlots += n
+	w.end(lanes)
+}
+
+// end takes lanes that have ended out of the warp.
+func (w *warp) end(lanes uint64) {
+	w.live &^= lanes
+	w.mask &^= lanes
+	w.rc.end(w, lanes)
+	if w.waiting > 0 {
+		w.meetings() // of lanes that have waited for these
+	}
+}
+
+// indexed is brx.idx: lanes with the same target go together.
+func (w *warp) indexed(b *code.Block) {
+	w.count.Branches++
+	end := w.cta.code.End(b)
+	targets := w.cta.code.Targets[end.Side]
+	m := w.guarded(end.Guard)
+	var groups []group
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		i := w.value(code.Row{Slot: code.R, Row: end.A}, lane)
+		if i >= uint64(len(targets)) {
+			w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: index %d in a list of %d labels", ErrBadTarget, i, len(targets))
+			return
+		}
+		groups = gather(groups, targets[i], 1<<lane)
+	}
+	if off := w.mask &^ m; off != 0 {
+		groups = gather(groups, b.Next, off)
+	}
+	if len(groups) == 1 {
+		w.jump(groups[0].pc)
+		return
+	}
+	w.fan(groups, b.Join)
+}
+
+// value reads a control operand of one lane.
+func (w *warp) value(o code.Row, lane int) uint64 {
+	f := &w.files[lane/32]
+	if f.S != nil {
+		expand(f, o, 1<<(lane%32))
+	}
+	if o.Slot == code.Q {
+		return f.Src64(o.Row)[lane%32]
+	}
+	return uint64(f.Src32(o.Row)[lane%32])
+}
+
+// tid is the linear index within the CTA of a lane's thread.
+func (w *warp) tid(lane int) int { return w.id*w.cta.code.Width + lane }
+
+// fail stops the warp with a trap for the lanes given.
+func (w *warp) fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *Trap {
+	t := w.cta.newTrap(in, kind, format, args...)
+	t.Warp, t.Lanes, t.Active = w.id, lanes, w.mask
+	if lanes != 0 {
+		t.Thread = w.cta.thread(w.tid(bits.TrailingZeros64(lanes)))
+	}
+	w.err = t
+	return t
+}
+
+// anchor is an instruction to name when the block as a whole is meant; nil if none is in
+// it.
+func (c *Kernel) anchor(b *code.Block) *code.Source {
+	for _, in := range c.Instrs[b.First : b.Last+1] {
+		if in.Src >= 0 {
+			return &c.Sources[in.Src]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package simt
+
+// This file executes what the lanes of a warp do together: shuffles, votes,
+// matches and reductions (manual 9.7.9.5, 9.7.9.6 and 9.7.13). The lanes that do
+// are those active at the instruction.
+
+import (
+	"math"
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// joined checks the membermask of a .sync instruction: the lanes that execute it must
+// name themselves. It reports whether all lanes are there that are named; if not, those
+// that wait for them wait, or trap where the policy does not let them.
+func (w *warp) joined(in *code.Instr, member *regfile.Row32, m uint32) bool {
+	absent, mask := uint32(0), uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		if !w.member(w.src(in), i, member[i]) {
+			return false
+		}
+		if absent == 0 {
+			mask = member[i]
+			absent = mask & uint32(w.live) &^ m
+		}
+	}
+	switch {
+	case absent == 0:
+		return true
+	case w.cta.grid.reconverge.traps:
+		t := w.missing(w.src(in), m, absent, mask)
+		t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
+	default:
+		w.err, w.away = errAway, in
+	}
+	return false
+}
+
+// member checks that a lane names itself in its membermask.
+func (w *warp) member(src *code.Source, lane int, mask uint32) bool {
+	if mask>>lane&1 == 0 {
+		w.fail(src, 1<<lane, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, lane, src.Text, mask)
+		return false
+	}
+	return true
+}
+
+// missing stops the warp: lanes of m wait for others that cannot come.
+func (w *warp) missing(src *code.Source, m, absent, mask uint32) *Trap {
+	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, lanesList(uint64(absent)), mask)
+	t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
+	return t
+}
+
+// shfl follows the pseudo-code of the manual. From a lane that takes no part, whose
+// value the manual leaves undefined, a lane gets its own.
+func shfl(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.Op == code.ShflSync && !w.joined(in, f.Src32(in.E), m) {
+		return
+	}
+	a, b, c := *f.Src32(in.A), f.Src32(in.B), f.Src32(in.C)
+	var out regfile.Row32
+	p := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		bval := int(b[lane] & 31)
+		cval, mask := int(c[lane]&31), int(c[lane]>>8&31)
+		maxLane := lane&mask | cval&^mask
+		minLane := lane & mask
+		var j int
+		var ok bool
+		switch in.Imm {
+		case code.ShflUp:
+			j = lane - bval
+			ok = j >= maxLane
+		case code.ShflDown:
+			j = lane + bval
+			ok = j <= maxLane
+		case code.ShflBfly:
+			j = lane ^ bval
+			ok = j <= maxLane
+		default:
+			j = minLane | bval&^mask
+			ok = j <= maxLane
+		}
+		if ok {
+			p |= 1 << lane
+		}
+		if !ok || m>>j&1 == 0 {
+			j = lane
+		}
+		out[lane] = a[j]
+	}
+	d := &f.R[in.D]
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		d[i] = out[i]
+	}
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, p)
+	}
+}
+
+func vote(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	sync := in.Op == code.VoteSync || in.Op == code.BallotSync
+	if sync && !w.joined(in, f.Src32(in.B), m) {
+		return
+	}
+	p := f.SrcP(in.A)
+	for rest := m; rest != 0; {
+		// Lanes that name the same lanes vote together.
+		group, voters := rest, rest
+		if sync {
+			member := f.Src32(in.B)
+			first := member[bits.TrailingZeros32(rest)&31]
+			voters = m & first
+			for n := rest; n != 0; n &= n - 1 {
+				if i := bits.TrailingZeros32(n) & 31; member[i] != first {
+					group &^= 1 << i
+				}
+			}
+		}
+		rest &^= group
+		yes := p & voters
+		t := false
+		if in.Op == code.Ballot || in.Op == code.BallotSync {
+			mem.FillRow(&f.R[in.D], yes, group)
+			continue
+		}
+		switch in.Imm {
+		case code.VoteAll:
+			t = yes == voters
+		case code.VoteAny:
+			t = yes != 0
+		case code.VoteUni:
+			t = yes == voters || yes == 0
+		}
+		if in.D != code.NoRow {
+			f.SetP(in.D, group, -bit(t))
+		}
+	}
+}
+
+func bit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func match(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.B), m) {
+		return
+	}
+	value := func(i int) uint64 {
+		if in.Op == code.Match64 {
+			return f.Src64(in.A)[i]
+		}
+		return uint64(f.Src32(in.A)[i])
+	}
+	member := f.Src32(in.B)
+	var out regfile.Row32
+	all := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		same := uint32(0)
+		for k := m & member[i]; k != 0; k &= k - 1 {
+			if j := bits.TrailingZeros32(k) & 31; value(j) == value(i) {
+				same |= 1 << j
+			}
+		}
+		if in.Imm == 0 {
+			out[i] = same
+		} else if same == m&member[i] {
+			out[i] = same
+			all |= 1 << i
+		}
+	}
+	d := &f.R[in.D]
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		d[i] = out[i]
+	}
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, all)
+	}
+}
+
+func activemask(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	mem.FillRow(&f.R[in.D], m, m)
+}
+
+func redux(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.B), m) {
+		return
+	}
+	a, member := *f.Src32(in.A), *f.Src32(in.B)
+	op := code.ReductionOf(in.Imm)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		group := m & member[i]
+		acc := uint64(a[bits.TrailingZeros32(group)&31])
+		for k := group & (group - 1); k != 0; k &= k - 1 {
+			acc = apply(op, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
+		}
+		f.R[in.D][i] = uint32(acc)
+	}
+}
+
+// reduxFloat is redux.sync.min and .max of .f32: NaNs are left out, unless .NaN
+// makes them win.
+func reduxFloat(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.B), m) {
+		return
+	}
+	a, member := *f.Src32(in.A), *f.Src32(in.B)
+	op := alu.Single[code.FloatF32]
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		group := m & member[i]
+		first := uint64(a[bits.TrailingZeros32(group)&31])
+		acc, _ := op(first, first, 0, 0, in.Imm)
+		for k := group & (group - 1); k != 0; k &= k - 1 {
+			acc, _ = op(acc, uint64(a[bits.TrailingZeros32(k)&31]), 0, 0, in.Imm)
+		}
+		v := uint32(acc)
+		if math.Float32frombits(v) != math.Float32frombits(v) {
+			v = 0x7fffffff
+		}
+		f.R[in.D][i] = v
+	}
+}
+
+// elect chooses the lowest lane of the membermask that is active.
+func elect(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.joined(in, f.Src32(in.A), m) {
+		return
+	}
+	member := *f.Src32(in.A)
+	p := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		leader := bits.TrailingZeros32(m & member[i])
+		f.R[in.D][i] = uint32(leader)
+		if leader == i {
+			p |= 1 << i
+		}
+	}
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, p)
+	}
+}
