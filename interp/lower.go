@@ -3,8 +3,10 @@ package interp
 // This file lowers kernels of a module.
 
 import (
+	"errors"
 	"fmt"
 
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
@@ -20,10 +22,24 @@ func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
 		}
 	}
 	p, err := lower.Kernel(m.Module, k, loaded{m}, opt)
+	if fault, ok := err.(*lower.Fault); ok {
+		return nil, m.misplaced(k, fault)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return simt.NewKernel(m.Module, k, p), nil
+}
+
+// misplaced is the mismatch that a kernel's code is not what it should be.
+func (m *Module) misplaced(k *ptx.Func, fault *lower.Fault) *Trap {
+	t := &Trap{Kind: ErrMismatch, Msg: fmt.Sprintf("%v: %v", ErrMismatch, fault), Kernel: k.Name, File: m.Name, Pos: fault.Func.Pos, Func: fault.Func.Name, Warp: -1}
+	var wrong *code.Fault
+	if errors.As(fault, &wrong) && wrong.Instr != nil {
+		t.Pos, t.Instr = wrong.Instr.Pos, wrong.Instr.Text
+	}
+	t.Line = m.Line(int(t.Pos.Line))
+	return t
 }
 
 // loaded is what lowering knows of the device that a module is loaded into.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // Verify reports what is wrong with a function, as an error for each fault: types and
@@ -15,16 +18,29 @@ import (
 // the plan that do not fit the operands.
 func (p *Program) Verify(f *Func) error {
 	v := newVerifier(p, f)
+	v.shape()
+	if len(v.faults) == 0 {
+		v.defined()
+	}
+	return errors.Join(v.faults...)
+}
+
+// VerifyShape is Verify without looking for what is read before it is written: it takes
+// time by the length of the function alone.
+func (p *Program) VerifyShape(f *Func) error {
+	v := newVerifier(p, f)
+	v.shape()
+	return errors.Join(v.faults...)
+}
+
+func (v *verifier) shape() {
+	p, f := v.Program, v.fn
 	if !v.starts[f.Begin] || !v.starts[f.Exit] {
 		v.fault(f.Begin, "the function enters at %d and leaves at %d, which begin no blocks", f.Begin, f.Exit)
 	}
 	for b := f.Blocks.First; b < f.Blocks.End; b++ {
 		v.block(&p.Blocks[b])
 	}
-	if len(v.faults) == 0 {
-		v.defined()
-	}
-	return errors.Join(v.faults...)
 }
 
 type verifier struct {
@@ -46,12 +62,34 @@ func newVerifier(p *Program, f *Func) *verifier {
 	return v
 }
 
+// Fault is something that is wrong with a function.
+type Fault struct {
+	Func  *Func
+	PC    int32
+	Op    Op
+	Instr *ptx.Instr // that the instruction is part of; nil if it is none's
+	What  string
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("%s, instruction %d (%s): %s", f.Func.Name, f.PC, f.Op, f.What)
+}
+
+// mostFaults is how many are reported: the first ones tell.
+const mostFaults = 8
+
 func (v *verifier) fault(pc int32, format string, args ...any) {
-	at := fmt.Sprintf("%s, instruction %d", v.fn.Name, pc)
-	if int(pc) < len(v.Instrs) {
-		at += " (" + v.Instrs[pc].Op.String() + ")"
+	if len(v.faults) == mostFaults {
+		return
 	}
-	v.faults = append(v.faults, fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...)))
+	f := &Fault{Func: v.fn, PC: pc, What: fmt.Sprintf(format, args...)}
+	if int(pc) < len(v.Instrs) {
+		in := &v.Instrs[pc]
+		if f.Op = in.Op; in.Src >= 0 && int(in.Src) < len(v.Sources) {
+			f.Instr = v.Sources[in.Src].Instr
+		}
+	}
+	v.faults = append(v.faults, f)
 }
 
 func (v *verifier) block(b *Block) {
@@ -85,6 +123,8 @@ func (v *verifier) block(b *Block) {
 	}
 }
 
+var sourceNames = [...]string{"source 0", "source 1", "source 2", "source 3"}
+
 // operands checks that rows exist, of the slots that the operation wants.
 func (v *verifier) operands(pc int32, in *Instr) {
 	s := in.Op.Signature()
@@ -114,7 +154,7 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	check("F", s.Dst2, in.F, false)
 	for i, row := range in.Sources() {
 		if s.Src[i] != NoSlot && s.Reads(i, in) {
-			check(fmt.Sprintf("source %d", i), s.Src[i], row, true)
+			check(sourceNames[i], s.Src[i], row, true)
 		}
 	}
 	elems := func(what string, list []Elem, size int, source bool) {
@@ -323,107 +363,163 @@ func (v *verifier) fixpoint(first int32, visit func(b *Block) func(next int32) (
 
 // Replay compares a function with what it was before its rows were allocated, in program
 // q: it follows which register each row holds, and reports where an instruction wants
-// another.
+// another, or one that is kept in another way.
 func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	v := newVerifier(p, f)
 	if len(p.Instrs) != len(q.Instrs) || len(p.Fixed) != len(q.Fixed) {
 		v.fault(f.Begin, "%d instructions have become %d", len(q.Instrs), len(p.Instrs))
 		return errors.Join(v.faults...)
 	}
-	consts := map[Row]Row{} // registers that are constants of the launch
-	var now, was []Row
+	r := replay{verifier: v, q: q, places: spaceOf(f.Frame), registers: spaceOf(selected.Frame), consts: map[Row]int32{}}
 	for i := range p.Fixed {
-		now, was = p.Results(now[:0], &p.Fixed[i].Instr), q.Results(was[:0], &q.Fixed[i].Instr)
-		for k := range now {
-			if now[k].Row < 0 {
-				consts[was[k]] = now[k]
+		for _, o := range p.Results(nil, &p.Fixed[i].Instr) {
+			if o.Slot != NoSlot && o.Row < 0 {
+				r.consts[o] = r.places.size() + int32(len(r.consts))
 			}
 		}
 	}
-	begin := map[Row]Row{} // by row: the register it holds
+	begin := make([]int32, int(r.places.size())+len(r.consts))
 	hold := func(now, was []Row) {
 		for i := range now {
-			if now[i].Row >= 0 {
-				begin[now[i]] = was[i]
+			if at := r.place(now[i]); at >= 0 {
+				begin[at] = r.register(was[i])
 			}
 		}
 	}
 	hold(f.Zero, selected.Zero)
 	hold(PlaceRows(nil, f.Formals), PlaceRows(nil, selected.Formals))
 	at := func(pc int32) int32 { return v.blockAt[pc] - f.Blocks.First }
-	in := make([]map[Row]Row, f.Blocks.Len())
+	in := make([][]int32, f.Blocks.Len())
 	in[at(f.Begin)] = begin
-	flow := func(b *Block, report bool) map[Row]Row {
-		holds := maps.Clone(in[at(b.First)])
-		guarded, source := map[Row]Row{}, int32(-1)
-		for pc := b.First; pc <= b.Last; pc++ {
-			for _, k := range v.fixed[pc] {
-				now, was = p.Results(now[:0], &p.Fixed[k].Instr), q.Results(was[:0], &q.Fixed[k].Instr)
-				for k, r := range now {
-					holds[r] = was[k]
-				}
-			}
-			i, j := &p.Instrs[pc], &q.Instrs[pc]
-			if i.Src != source {
-				guarded, source = map[Row]Row{}, i.Src
-			}
-			now, was = p.Operands(now[:0], i), q.Operands(was[:0], j)
-			if i.Guard != 0 {
-				r, _ := GuardRow(i.Guard)
-				s, _ := GuardRow(j.Guard)
-				now, was = append(now, Row{P, r}), append(was, Row{P, s})
-			}
-			for k, r := range now {
-				want := was[k]
-				c, fixed := consts[want]
-				ok := false
-				switch {
-				case r.Slot == NoSlot:
-					ok = want.Slot == NoSlot
-				case want.Row < 0:
-					ok = r == want
-				case fixed:
-					ok = r == c
-				default:
-					ok = holds[r] == want || guarded[r] == want
-				}
-				if report && !ok {
-					v.fault(pc, "operand %d is %s%d, which does not hold %s%d there", k, r.Slot, r.Row, want.Slot, want.Row)
-				}
-			}
-			now, was = p.Results(now[:0], i), q.Results(was[:0], j)
-			for k, r := range now {
-				switch {
-				case r.Slot == NoSlot || r.Row < 0:
-				case i.Guard == 0:
-					holds[r] = was[k]
-				case holds[r] != was[k]:
-					delete(holds, r)
-					guarded[r] = was[k]
-				}
-			}
-		}
-		return holds
-	}
 	v.fixpoint(at(f.Begin), func(b *Block) func(next int32) bool {
-		out := flow(b, false)
-		return func(next int32) bool {
+		out := slices.Clone(in[at(b.First)])
+		r.block(b, out, selected, false)
+		return func(next int32) (changed bool) {
 			k := at(next)
 			if in[k] == nil {
-				in[k] = maps.Clone(out)
+				in[k] = slices.Clone(out)
 				return true
 			}
-			n := len(in[k])
-			maps.DeleteFunc(in[k], func(r, held Row) bool { return out[r] != held })
-			return len(in[k]) != n
+			for i, held := range in[k] {
+				if held != 0 && out[i] != held {
+					in[k][i], changed = 0, true
+				}
+			}
+			return changed
 		}
 	})
 	for i := range in {
 		if in[i] != nil {
-			flow(&p.Blocks[f.Blocks.First+int32(i)], true)
+			r.block(&p.Blocks[f.Blocks.First+int32(i)], in[i], selected, true)
 		}
 	}
 	return errors.Join(v.faults...)
+}
+
+// replay follows which register each place holds: a row, or a constant of the launch.
+type replay struct {
+	*verifier
+	q                 *Program
+	places, registers space
+	consts            map[Row]int32 // places of constants
+	now, was          []Row
+	guarded           map[int32]int32 // what this PTX instruction has written, where its guard let it
+}
+
+// space numbers the rows of a function.
+type space [P + 2]int32
+
+func spaceOf(n regfile.Size) (s space) {
+	s[R+1], s[Q+1], s[P+1] = int32(n.R), int32(n.Q), int32(n.P)
+	for i := 1; i < len(s); i++ {
+		s[i] += s[i-1]
+	}
+	return s
+}
+
+func (s *space) size() int32 { return s[P+1] }
+
+// place numbers a place; −1 for what is none.
+func (r *replay) place(o Row) int32 {
+	if o.Slot == NoSlot {
+		return -1
+	}
+	if o.Row >= 0 {
+		return r.places[o.Slot] + o.Row
+	}
+	if i, ok := r.consts[o]; ok {
+		return i
+	}
+	return -1
+}
+
+// register numbers a register, from 1; 0 stands for none.
+func (r *replay) register(o Row) int32 {
+	if o.Slot == NoSlot || o.Row < 0 {
+		return 0
+	}
+	return r.registers[o.Slot] + o.Row + 1
+}
+
+// block follows the instructions of a block. holds is the register in each place.
+func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
+	source := int32(-1)
+	for pc := b.First; pc <= b.Last; pc++ {
+		for _, k := range r.fixed[pc] {
+			r.results(&r.Fixed[k].Instr, &r.q.Fixed[k].Instr, holds)
+		}
+		i, j := &r.Instrs[pc], &r.q.Instrs[pc]
+		if i.Src != source {
+			clear(r.guarded)
+			source = i.Src
+		}
+		if report {
+			r.reads(pc, i, j, holds, selected)
+		}
+		r.results(i, j, holds)
+	}
+}
+
+// reads reports operands that are not where the instruction looks for them.
+func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
+	r.now, r.was = r.Operands(r.now[:0], i), r.q.Operands(r.was[:0], j)
+	if i.Guard != 0 {
+		p, _ := GuardRow(i.Guard)
+		s, _ := GuardRow(j.Guard)
+		r.now, r.was = append(r.now, Row{P, p}), append(r.was, Row{P, s})
+	}
+	for k, o := range r.now {
+		want := r.was[k]
+		switch at := r.place(o); {
+		case want.Slot == NoSlot || want.Row < 0:
+			if o != want {
+				r.fault(pc, "operand %d is %s%d, and not the constant %s%d", k, o.Slot, o.Row, want.Slot, want.Row)
+			}
+		case at < 0 || holds[at] != r.register(want) && r.guarded[at] != r.register(want):
+			r.fault(pc, "operand %d is %s%d, which does not hold %s%d there", k, o.Slot, o.Row, want.Slot, want.Row)
+		case o.Row >= 0 && r.fn.KeptIn(o) != selected.KeptIn(want):
+			r.fault(pc, "operand %d is kept in another way than %s%d", k, want.Slot, want.Row)
+		}
+	}
+}
+
+// results follows what an instruction writes.
+func (r *replay) results(i, j *Instr, holds []int32) {
+	r.now, r.was = r.Results(r.now[:0], i), r.q.Results(r.was[:0], j)
+	for k, o := range r.now {
+		at, was := r.place(o), r.register(r.was[k])
+		switch {
+		case at < 0:
+		case i.Guard == 0:
+			holds[at] = was
+		case holds[at] != was:
+			holds[at] = 0
+			if r.guarded == nil {
+				r.guarded = map[int32]int32{}
+			}
+			r.guarded[at] = was
+		}
+	}
 }
 
 // rowSet is a set of rows.

@@ -19,7 +19,8 @@ type Options struct {
 	Pack  bool // let registers that are not alive together share a row
 
 	// Reference wants the same code a second time, with rows that are not shared, and
-	// never compact: see code.Program.Ref.
+	// never compact: see code.Program.Ref. The code is verified then: the error may be a
+	// Fault.
 	Reference bool
 
 	Affine bool                 // for affine mode:
@@ -153,7 +154,7 @@ type rowRef struct {
 	wide bool  // 128 bits
 }
 
-// Kernel lowers a kernel of a module. The error is a *ptx.Unsupported.
+// Kernel lowers a kernel of a module. The error is a *ptx.Unsupported, or a *Fault.
 func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, error) {
 	l := &lowerer{
 		prog: &code.Program{Width: opt.Width}, module: m, kernel: k, env: env, opt: opt,
@@ -180,12 +181,11 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 		}
 	}
 	for i, r := range reach {
-		if err := l.function(l.prog.Funcs[i]); err != nil {
-			if r.direct {
-				return nil, err
-			}
-			l.prog.Funcs[i].Err = err
+		err := l.function(l.prog.Funcs[i])
+		if _, fault := err.(*Fault); fault || err != nil && r.direct {
+			return nil, err
 		}
+		l.prog.Funcs[i].Err = err
 	}
 	if ref := l.prog.Ref; ref != nil {
 		ref.Consts = l.prog.Consts
@@ -197,13 +197,19 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 
 // function runs the passes on a function.
 func (l *lowerer) function(fn *code.Func) (err error) {
+	pass := ""
 	defer func() {
-		if r := recover(); r != nil {
-			u, ok := r.(unsupported)
-			if !ok {
+		switch r := recover().(type) {
+		case nil:
+		case unsupported:
+			err = &ptx.Unsupported{File: l.module.Name, Pos: r.pos, What: r.what, Line: l.module.Line(int(r.pos.Line)), Kernel: l.kernel.Name}
+		case error:
+			if !l.opt.Reference {
 				panic(r)
 			}
-			err = &ptx.Unsupported{File: l.module.Name, Pos: u.pos, What: u.what, Line: l.module.Line(int(u.pos.Line)), Kernel: l.kernel.Name}
+			err = &Fault{Func: fn.Func, Pass: pass, Err: r}
+		default:
+			panic(r)
 		}
 	}()
 	l.draft, l.twin = draft{fn: fn}, nil
@@ -212,16 +218,14 @@ func (l *lowerer) function(fn *code.Func) (err error) {
 		if p.affine && !l.opt.Affine {
 			continue
 		}
-		if p.run(l); Verify != nil {
-			Verify(p.name, l.check(p.name))
+		pass = p.name
+		p.run(l)
+		if err := l.verify(pass); err != nil {
+			return &Fault{Func: fn.Func, Pass: pass, Err: err}
 		}
 	}
 	return nil
 }
-
-// Verify, if set, is told after each pass over a function what is wrong with it: nil, if
-// all is well. Tests set it.
-var Verify func(pass string, err error)
 
 // unsupported is the answer to legal PTX that is not run.
 type unsupported struct {

@@ -4,14 +4,62 @@ package lower
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"gemu/interp/internal/code"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
-// check is what is wrong with the function after a pass.
-func (l *lowerer) check(pass string) error {
+// Verify has all functions verified after every pass, as the tests want it.
+var Verify bool
+
+// Fault is code that is not what was selected, or a pass that failed: a mistake in this
+// package.
+type Fault struct {
+	Func *ptx.Func
+	Pass string // after which it was found
+	Err  error  // what is wrong, where
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("the lowered code is not what was selected: after pass %s: %v", f.Pass, f.Err)
+}
+
+// Unwrap is what is wrong.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// mostReplayed bounds what is replayed of code with a reference, in rows times blocks:
+// the replay takes memory by it.
+const mostReplayed = 1 << 24
+
+// verify is what is wrong with the function after a pass. What a launch in check mode
+// waits for is less than the tests ask for: rows are looked at after they are allocated,
+// and only those of the code that is checked, for it is compared with the other as it runs.
+func (l *lowerer) verify(pass string) error {
+	switch {
+	case Verify:
+		return l.everything(pass)
+	case !l.opt.Reference:
+		return nil
+	case pass == "select" || pass == "plan":
+		l.before = l.annotated()
+	case pass == "allocate":
+		p, fn := l.alone(l)
+		if err := p.VerifyShape(fn); err != nil {
+			return err
+		}
+		if n := fn.Frame; (n.R+n.Q+n.P)*len(l.blocks) <= mostReplayed {
+			q, selected := l.before.alone(l)
+			return p.Replay(fn, q, selected)
+		}
+	}
+	return nil
+}
+
+// everything is all that is wrong with the function after a pass.
+func (l *lowerer) everything(pass string) error {
 	switch pass {
 	case "allocate":
 		q, selected := l.before.alone(l)
@@ -19,6 +67,7 @@ func (l *lowerer) check(pass string) error {
 		err := errors.Join(p.Verify(fn), p.Replay(fn, q, selected))
 		if l.twin != nil {
 			p, fn = l.twin.alone(l)
+			q, selected = l.before.unplanned().alone(l)
 			err = errors.Join(err, p.Verify(fn), p.Replay(fn, q, selected))
 		}
 		return err
@@ -48,6 +97,15 @@ func (d *draft) annotated() *draft {
 		}
 	}
 	return d.clone(&fn)
+}
+
+// unplanned is an annotated copy, with nothing planned.
+func (d *draft) unplanned() *draft {
+	fn := *d.fn
+	fn.Kept = [code.P + 1][]code.Keeping{}
+	c := d.clone(&fn)
+	c.unplan()
+	return c
 }
 
 // alone is a program of the draft alone, in the place of its function.

@@ -126,6 +126,9 @@ type check struct {
 	aside    bool           // the reference is the warp's machine now
 	alone    bool           // the instruction under way has run on the lanes, its operands compared
 	present  *pair
+	half     int    // in which it runs
+	lanes    uint32 // … and on which lanes
+	engine   bool   // the code that is checked runs
 	operands []regfile.Compact // shadows of what it reads, before it
 	idle     []savedRow        // results as lanes had them that do not execute
 	base     savedRow          // the address register of a load
@@ -137,6 +140,7 @@ type check struct {
 // already.
 func (w *warp) blockChecked(b *code.Block) {
 	c, k := w.cta, w.check
+	defer w.recovered()
 	pairs := k.pairs[c.code.Index(b)]
 	for n := b.First; n < w.pc; pairs = pairs[1:] {
 		if pairs[0].in != nil {
@@ -230,6 +234,7 @@ func (k *check) holding(h int, guard int32) uint32 {
 func (w *warp) both(p *pair, h int, m uint32) {
 	k := w.check
 	k.alone, k.present, k.operands = false, p, k.operands[:0]
+	k.half, k.lanes = h, m
 	if p.in == nil {
 		if w.onReference(p, h, m); w.err == nil {
 			w.compareResults(p, h, m)
@@ -241,7 +246,10 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		if w.compareSources(p, h, m); w.err != nil {
 			return
 		}
-		if w.onLanes(h, f, p.in, m); w.err == nil && !k.copyResults(p, f, h, m) {
+		k.engine = true
+		w.onLanes(h, f, p.in, m)
+		k.engine = false
+		if w.err == nil && !k.copyResults(p, f, h, m) {
 			w.compareResults(p, h, m)
 		}
 		return
@@ -269,7 +277,9 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		w.compareAddresses(p, h, m)
 	}
 	if w.err == nil {
+		k.engine = true
 		w.exec(h, f, p.in, m)
+		k.engine = false
 	}
 	switch {
 	case w.err != nil:
@@ -298,6 +308,32 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	}
 	if idle != 0 && w.err == nil {
 		w.compareIdle(p, h, idle)
+	}
+}
+
+// recovered makes a mismatch of a panic of the code that is checked, if the reference
+// executes the instruction, or has not come to it because it does more than to compute:
+// then it is no fault of the machine that both have in common.
+func (w *warp) recovered() {
+	k := w.check
+	if !k.engine {
+		return // others' panics go on
+	}
+	k.engine = false
+	r := recover()
+	if _, memory := r.(interface{ Addr() uintptr }); memory {
+		panic(r) // the host has nothing at an address of the guest's
+	}
+	switch p := k.present; p.ref.Op.Signature().Kind {
+	case code.Arithmetic, code.Read, code.Load:
+		w.onReference(p, k.half, k.lanes)
+	default:
+		if k.alone {
+			panic(r)
+		}
+	}
+	if w.err == nil {
+		w.mismatch(k.present, k.half, k.lanes, "it fails: %v", r)
 	}
 }
 
