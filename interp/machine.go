@@ -41,8 +41,11 @@ var Reconvergers = simt.Reconvergers
 // ReconvergerNamed is the policy with a name, nil if there is none.
 func ReconvergerNamed(name string) *Reconverger { return simt.ReconvergerNamed(name) }
 
-// Counts is what a launch counts.
-type Counts = simt.Counts
+// Counts is what a launch counts. EngineCounts is its part about compact execution.
+type (
+	Counts       = simt.Counts
+	EngineCounts = simt.EngineCounts
+)
 
 // Structure is the value structure that a launch, or several, found: what its
 // instructions did under a policy. InstrStructure is one of them; Summary and Breakdown

@@ -24,6 +24,7 @@ type Mutant struct {
 	Op        string // what is done, see the command's documentation
 	Text      string // the code → what becomes of it
 	Ordinal   int    // among those of the function that have the same operator and text, from 1
+	Free      bool   // its function chooses between ways that are all right
 	insertion []insertion
 }
 

@@ -65,7 +65,7 @@ func TestThreshold(t *testing.T) {
 	if good, err := c.run(&out); good || err != nil {
 		t.Fatalf("%v, %v", good, err)
 	}
-	_, tail, _ := strings.Cut(out.String(), "not argued:\n")
+	_, tail, _ := strings.Cut(out.String(), "These are not:\n")
 	if want := toy + "/engine/engine.go:10\t" + third + "\tsurvived\n"; !strings.Contains(tail, want) || strings.Contains(tail, second) || strings.Contains(tail, "killed") {
 		t.Errorf("survivors:\n%s", tail)
 	}

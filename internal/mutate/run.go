@@ -29,7 +29,8 @@ type Outcome uint8
 const (
 	Unreached Outcome = iota // no input executes the place
 	Survived                 // all inputs go as without it
-	Counted                  // … but statistics differ: less is compact
+	Slower                   // … but less is saved or more is spent, as counts tell, and never the other way round
+	Counted                  // … but counts differ otherwise
 	Hang                     // a run does not end, or takes all memory
 	Crash                    // a run ends in a panic of the program
 	Wrong                    // a run leaves other results, and nobody notices
@@ -37,7 +38,7 @@ const (
 )
 
 func (o Outcome) String() string {
-	return [...]string{"unreached", "survived", "counted", "hang", "crash", "wrong", "killed"}[o]
+	return [...]string{"unreached", "survived", "slower", "counted", "hang", "crash", "wrong", "killed"}[o]
 }
 
 // Verdict is the outcome of a mutant, and the input that showed it.
@@ -60,6 +61,28 @@ type limits struct {
 	inputs int   // that judge
 	others int   // of each other kind
 	cost   int64 // of all of a kind together; the cheapest few are always tried
+}
+
+// counts is the outcome that counts tell, under a mutant and without it. What chooses
+// between ways that are all right may choose any.
+func counts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
+	if slices.Equal(r.Saved, b.Saved) && slices.Equal(r.Spent, b.Spent) {
+		return Survived
+	}
+	less := func(a, b []int64) bool { // in some, and in none more
+		any := false
+		for i := range min(len(a), len(b)) {
+			if a[i] > b[i] {
+				return false
+			}
+			any = any || a[i] < b[i]
+		}
+		return any
+	}
+	if free || less(r.Saved, b.Saved) || slices.Equal(r.Saved, b.Saved) && less(b.Spent, r.Spent) {
+		return Slower
+	}
+	return Counted
 }
 
 // patience is how often a mutant may crash or hang before the rest of its inputs is given
@@ -165,7 +188,7 @@ func (t *trier) function(list []*Mutant, done func(*Mutant, Verdict)) error {
 		for kind := range trial.Kinds {
 			inputs = append(inputs, t.choose(m.ID, kind, killers)...)
 		}
-		v, by, err := t.mutant(m.ID, inputs)
+		v, by, err := t.mutant(m, inputs)
 		if err != nil {
 			return err
 		}
@@ -179,7 +202,7 @@ func (t *trier) function(list []*Mutant, done func(*Mutant, Verdict)) error {
 }
 
 // mutant tries one on inputs, one after the other; by is the one that kills it.
-func (t *trier) mutant(id int, inputs []int) (v Verdict, by int, err error) {
+func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 	worse := func(o Outcome, by string) {
 		if o > v.Outcome {
 			v = Verdict{o, by}
@@ -189,7 +212,7 @@ func (t *trier) mutant(id int, inputs []int) (v Verdict, by int, err error) {
 		worse(Survived, "")
 		cmd := exec.Command(t.binary, "try")
 		cmd.Dir = t.root
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", mutant.Variable, id))
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", mutant.Variable, m.ID))
 		var orders bytes.Buffer
 		for _, i := range inputs {
 			in := &t.inputs[i]
@@ -221,11 +244,10 @@ func (t *trier) mutant(id int, inputs []int) (v Verdict, by int, err error) {
 				worse(Hang, name)
 			case r.Memory:
 				worse(Hang, name+": takes all memory")
-			case r.Digest == t.inputs[r.Input].Digest:
-			case t.inputs[r.Input].Kind == trial.Count:
-				worse(Counted, name)
-			default:
+			case r.Digest != t.inputs[r.Input].Digest:
 				worse(Wrong, name)
+			default:
+				worse(counts(&r, &t.inputs[r.Input], m.Free), name)
 			}
 			under = -1
 		}
@@ -233,7 +255,7 @@ func (t *trier) mutant(id int, inputs []int) (v Verdict, by int, err error) {
 		case runErr != nil && under >= 0:
 			worse(Crash, t.inputs[under].Name+": "+reason(stderr.String()))
 		case runErr != nil && exit.ExitCode() != trial.Ended:
-			return v, 0, fmt.Errorf("mutant %d: %w: %s", id, runErr, stderr.String())
+			return v, 0, fmt.Errorf("mutant %d: %w: %s", m.ID, runErr, stderr.String())
 		case runErr == nil:
 			inputs = nil
 		}

@@ -20,13 +20,15 @@ import (
 )
 
 // scopeLine is a line of a scope file: a pattern for files, and patterns for functions as
-// "name" or "type.name"; those after a minus are left out. Without any that are not, all
-// other functions are in.
+// "name" or "type.name"; those after a minus are left out, and those after a tilde choose
+// between ways that are all right. Without any that are neither, all other functions are
+// in.
 type scopeLine struct {
 	number   int
 	text     string
 	file     string
 	in, out  []string
+	free     []string
 	wantFunc map[string]bool // patterns that have matched nothing so far
 }
 
@@ -52,9 +54,11 @@ func readScope(name string) ([]*scopeLine, error) {
 			}
 		}
 		for _, w := range words[1:] {
-			l.wantFunc[strings.TrimPrefix(w, "-")] = true
+			l.wantFunc[strings.TrimLeft(w, "-~")] = true
 			if out, ok := strings.CutPrefix(w, "-"); ok {
 				l.out = append(l.out, out)
+			} else if free, ok := strings.CutPrefix(w, "~"); ok {
+				l.free = append(l.free, free)
 			} else {
 				l.in = append(l.in, w)
 			}
@@ -64,8 +68,9 @@ func readScope(name string) ([]*scopeLine, error) {
 	return list, s.Err()
 }
 
-// has reports whether a function of one of the line's files is in.
-func (l *scopeLine) has(fn string) bool {
+// has reports whether a function of one of the line's files is in, and whether it is free
+// to choose.
+func (l *scopeLine) has(fn string) (in, free bool) {
 	match := func(list []string) bool {
 		found := false
 		for _, p := range list {
@@ -76,8 +81,9 @@ func (l *scopeLine) has(fn string) bool {
 		}
 		return found
 	}
-	in := len(l.in) == 0 || match(l.in)
-	return !match(l.out) && in
+	free = match(l.free)
+	in = match(l.in) || free || len(l.in) == 0
+	return !match(l.out) && in, free
 }
 
 // instrumented is a file with mutants.
@@ -169,15 +175,19 @@ func findIn(root string, p *packages.Package, file *ast.File, name string, lines
 			continue
 		}
 		short, long := funcName(p, fn)
-		wanted := false
+		wanted, free := false, false
 		for _, l := range lines {
-			wanted = l.has(short) || wanted
+			in, chooses := l.has(short)
+			wanted, free = wanted || in, free || chooses
 		}
 		if !wanted {
 			continue
 		}
 		f := &finder{pkg: p, src: src, base: in.base, fn: long, file: filepath.ToSlash(rel), tail: map[ast.Stmt]bool{}}
 		f.function(fn.Body)
+		for _, m := range f.noted {
+			m.Free = free
+		}
 		in.mutants = append(in.mutants, f.noted...)
 	}
 	return in, nil

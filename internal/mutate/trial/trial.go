@@ -36,7 +36,6 @@ type Kind uint8
 const (
 	Judge  Kind = iota // it compares, and may report a mismatch
 	Output             // it has results, which a mutant may change
-	Count              // it counts, which tells mutants that only make things slow
 	Kinds
 )
 
@@ -45,6 +44,10 @@ type Result struct {
 	Mismatch bool   // the run has noticed that something is wrong: the mutant is killed
 	Digest   string // of all that a run leaves
 	Cost     int64  // of the run, the same on every host
+
+	// What the run has counted of how it came to its results: the more is saved, and the
+	// less is spent, the better.
+	Saved, Spent []int64
 }
 
 // Baseline is an input, as it runs without a mutant.
@@ -55,6 +58,8 @@ type Baseline struct {
 	Kind    Kind
 	Digest  string
 	Cost    int64
+	Saved   []int64
+	Spent   []int64
 	Millis  int64  // that it took
 	Reached []byte // mutants: see mutant.Reached
 }
@@ -73,6 +78,8 @@ type Report struct {
 	Begun    bool // the run begins; another report follows, if it ends
 	Mismatch bool
 	Digest   string
+	Saved    []int64
+	Spent    []int64
 	Hang     bool // it took too long; the process has ended
 	Memory   bool // … took too much memory
 }
@@ -122,7 +129,7 @@ func (c *Corpus) cover(part string, out *json.Encoder) error {
 			start := time.Now()
 			r := in.Run()
 			out.Encode(Baseline{
-				Group: c.Groups[i], Index: j, Name: in.Name, Kind: in.Kind, Digest: r.Digest, Cost: r.Cost,
+				Group: c.Groups[i], Index: j, Name: in.Name, Kind: in.Kind, Digest: r.Digest, Cost: r.Cost, Saved: r.Saved, Spent: r.Spent,
 				Millis: time.Since(start).Milliseconds(), Reached: mutant.Reached(),
 			})
 		}
@@ -150,7 +157,7 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 		}
 		r := loaded[o.Group][o.Index].Run()
 		stop()
-		out.Encode(Report{Input: o.Input, Mismatch: r.Mismatch, Digest: r.Digest})
+		out.Encode(Report{Input: o.Input, Mismatch: r.Mismatch, Digest: r.Digest, Saved: r.Saved, Spent: r.Spent})
 		if r.Mismatch {
 			return nil
 		}

@@ -1,7 +1,7 @@
 // Command try runs the programs of package corpus for package mutate: in check mode, which
-// has to notice mutants of the compact engine, as it pays and wherever it may be; in
-// affine mode, which shows what they do where it does not; and with statistics, which shows
-// what is compact no more.
+// has to notice mutants of the compact engine, as it pays and wherever it may be, and
+// counts what it does; and in affine mode, which shows what mutants do that it does not
+// notice.
 package main
 
 import (
@@ -42,7 +42,6 @@ func load(file string) ([]trial.Input, error) {
 		add("check", trial.Judge, func(l *interp.Launch) {})
 		add("check eagerly", trial.Judge, func(l *interp.Launch) { l.Eager = true })
 		add("affine", trial.Output, func(l *interp.Launch) { l.Mode = interp.Affine })
-		add("counted", trial.Count, func(l *interp.Launch) { l.Stats = true })
 	}
 	return list, nil
 }
@@ -57,8 +56,13 @@ func run(p *corpus.Program, prepare func(l *interp.Launch)) trial.Result {
 	h := fnv.New64a()
 	o.Describe(h)
 	r := trial.Result{Mismatch: errors.Is(o.Err, interp.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
-	for _, n := range o.Results {
-		r.Cost += n.WarpInstructions
+	var n interp.Counts
+	for _, result := range o.Results {
+		n.Add(&result.Counts)
 	}
+	r.Cost = n.WarpInstructions
+	e := &n.Engine
+	r.Saved = []int64{e.Fixed, e.Proved, e.Compact, e.Quick, e.Kept}
+	r.Spent = []int64{e.OnLanes, e.Expanded, e.Rows}
 	return r
 }

@@ -126,9 +126,9 @@ type check struct {
 	aside    bool           // the reference is the warp's machine now
 	alone    bool           // the instruction under way has run on the lanes, its operands compared
 	present  *pair
-	half     int    // in which it runs
-	lanes    uint32 // … and on which lanes
-	engine   bool   // the code that is checked runs
+	half     int               // in which it runs
+	lanes    uint32            // … and on which lanes
+	engine   bool              // the code that is checked runs
 	operands []regfile.Compact // shadows of what it reads, before it
 	idle     []savedRow        // results as lanes had them that do not execute
 	base     savedRow          // the address register of a load
@@ -196,16 +196,15 @@ func (w *warp) execChecked(p *pair) {
 		m := mask
 		if p.ref.Guard != 0 {
 			m &= k.holding(h, p.ref.Guard)
-			if p.in != nil {
-				if got := mask & guardMask(&w.files[h], p.in.Guard); got != m {
-					w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(m)))
-					return
-				}
-				w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+		}
+		if p.in != nil {
+			k.alone, k.present, k.half, k.lanes, k.engine = false, p, h, m, true
+			got := w.lanesOf(h, p.in)
+			k.engine = false
+			if got != m {
+				w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(mask&^got)))
+				return
 			}
-		} else if p.in != nil && p.in.Guard != 0 {
-			w.mismatch(p, h, m, "it has a guard")
-			return
 		}
 		if m == 0 {
 			continue
@@ -236,6 +235,7 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	k.alone, k.present, k.operands = false, p, k.operands[:0]
 	k.half, k.lanes = h, m
 	if p.in == nil {
+		w.count.Engine.Fixed++
 		if w.onReference(p, h, m); w.err == nil {
 			w.compareResults(p, h, m)
 		}
@@ -248,6 +248,7 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		}
 		k.engine = true
 		w.onLanes(h, f, p.in, m)
+		w.tally(p, f)
 		k.engine = false
 		if w.err == nil && !k.copyResults(p, f, h, m) {
 			w.compareResults(p, h, m)
@@ -279,6 +280,7 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	if w.err == nil {
 		k.engine = true
 		w.exec(h, f, p.in, m)
+		w.tally(p, f)
 		k.engine = false
 	}
 	switch {
@@ -326,7 +328,9 @@ func (w *warp) recovered() {
 	}
 	switch p := k.present; p.ref.Op.Signature().Kind {
 	case code.Arithmetic, code.Read, code.Load:
-		w.onReference(p, k.half, k.lanes)
+		if k.lanes != 0 {
+			w.onReference(p, k.half, k.lanes)
+		}
 	default:
 		if k.alone {
 			panic(r)

@@ -257,7 +257,7 @@ func (g *Grid) advance(f *flight, slice int, turn bool) bool {
 func (c *cta) sum(total *Counts) {
 	for i := range c.warps {
 		w := &c.warps[i]
-		total.add(&w.count)
+		total.Add(&w.count)
 	}
 }
 
@@ -281,7 +281,13 @@ func (g *Grid) putContext(c *cta) {
 }
 
 // Counts is what the CTAs have counted that have ended, or failed.
-func (g *Grid) Counts() Counts { return g.count }
+func (g *Grid) Counts() Counts {
+	n := g.count
+	if g.mode == Check {
+		n.Engine.Rows = frames(g.code.Program)
+	}
+	return n
+}
 
 // Ended is how many CTAs have, at any time.
 func (g *Grid) Ended() int64 { return g.finished.Load() }
@@ -297,7 +303,7 @@ func (g *Grid) retire() {
 			continue
 		}
 		if int64(f.index) < g.lowFail.Load() {
-			g.count.add(&f.count)
+			g.count.Add(&f.count)
 		}
 		if f.cta != nil {
 			g.pool = append(g.pool, f.cta)

@@ -67,9 +67,12 @@ type Counts struct {
 	DivergentBranches  int64 // of them those that split a warp
 	Splits             int64 // strands, which are lanes that go on together, that have left others
 	Reconvergences     int64 // strands that have become one with others
+
+	Engine EngineCounts // of compact execution, in check mode
 }
 
-func (c *Counts) add(o *Counts) {
+// Add adds what another launch, or another part of one, has counted.
+func (c *Counts) Add(o *Counts) {
 	c.WarpInstructions += o.WarpInstructions
 	c.ThreadInstructions += o.ThreadInstructions
 	c.LaneSlots += o.LaneSlots
@@ -77,6 +80,7 @@ func (c *Counts) add(o *Counts) {
 	c.DivergentBranches += o.DivergentBranches
 	c.Splits += o.Splits
 	c.Reconvergences += o.Reconvergences
+	c.Engine.add(&o.Engine)
 }
 
 // ActiveLanesMean is the mean number of active lanes of an instruction.

@@ -25,10 +25,10 @@ func load(group string) ([]trial.Input, error) {
 				_, ok := engine.Sum(1, 0, nil)
 				return trial.Result{Mismatch: ok, Cost: 1}
 			}},
-			{Name: "steps", Kind: trial.Count, Run: func() trial.Result {
+			{Name: "steps", Kind: trial.Judge, Run: func() trial.Result {
 				engine.Steps = 0
 				engine.Sum(1, 1, []uint32{1, 2})
-				return trial.Result{Digest: fmt.Sprint(engine.Steps)}
+				return trial.Result{Spent: []int64{int64(engine.Steps)}}
 			}},
 		}, nil
 	}
@@ -42,10 +42,10 @@ func load(group string) ([]trial.Input, error) {
 		{Name: "quick", Kind: trial.Judge, Run: func() trial.Result {
 			return trial.Result{Mismatch: engine.Quick(list, 0) != 3 || engine.Quick(list, 1) != 5}
 		}},
-		{Name: "quick steps", Kind: trial.Count, Run: func() trial.Result {
-			engine.Steps = 0
+		{Name: "quick ways", Kind: trial.Judge, Run: func() trial.Result {
+			engine.Ways = 0
 			engine.Quick(list, 0)
-			return trial.Result{Digest: fmt.Sprint(engine.Steps)}
+			return trial.Result{Saved: []int64{int64(engine.Ways)}}
 		}},
 	}, nil
 }

@@ -1,0 +1,75 @@
+package simt
+
+// This file counts what compact execution does, in check mode: what it saves, and what
+// that costs. A change that leaves results as they are, and these counts, has not made it
+// worse.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/regfile"
+)
+
+// EngineCounts is how instructions have executed, counted for half warps of 32 lanes.
+// Check mode counts; in other modes all are 0.
+type EngineCounts struct {
+	// What compact execution saves.
+	Fixed   int64 // executed once for the launch
+	Proved  int64 // on single values, without a look at tags
+	Compact int64 // on compact operands, or at a compact address
+	Quick   int64 // of those, operations whose rule has a fast form
+	Kept    int64 // lanes that a shadow speaks for, in results
+
+	// What it costs, and what is left.
+	OnLanes  int64 // over the lanes
+	Expanded int64 // lanes that have been written to rows from shadows
+	Rows     int64 // of the frames of all functions, in bytes of a lane
+}
+
+func (c *EngineCounts) add(o *EngineCounts) {
+	c.Fixed += o.Fixed
+	c.Proved += o.Proved
+	c.Compact += o.Compact
+	c.Quick += o.Quick
+	c.Kept += o.Kept
+	c.OnLanes += o.OnLanes
+	c.Expanded += o.Expanded
+	c.Rows += o.Rows
+}
+
+// tally counts an instruction that has executed.
+func (w *warp) tally(p *pair, f *regfile.File) {
+	k, n := w.check, &w.count.Engine
+	switch way := p.in.How.Exec; {
+	case k.alone:
+		n.OnLanes++
+	case way >= code.ProvedNone:
+		n.Proved++
+	default:
+		n.Compact++
+		if code.Signatures[p.in.Op].Fast != 0 {
+			n.Quick++
+		}
+	}
+	for i := range p.reads {
+		if o := p.reads[i].row; o.Slot != code.P && i < len(k.operands) {
+			n.Expanded += int64(bits.OnesCount32(shadowAt(f, o.Slot, o.Row).Clean &^ k.operands[i].Clean))
+		}
+	}
+	for i := range p.writes {
+		if o := p.writes[i].row; o.Slot != code.P {
+			c := shadowAt(f, o.Slot, o.Row)
+			n.Kept += int64(bits.OnesCount32(c.Mask))
+			n.Expanded += int64(bits.OnesCount32(c.Clean))
+		}
+	}
+}
+
+// frames is the size of the frames of a program's functions, in bytes of a lane.
+func frames(p *code.Program) (n int64) {
+	for _, f := range p.Funcs {
+		n += 4*int64(f.Frame.R) + 8*int64(f.Frame.Q) + int64(f.Frame.P)
+	}
+	return n
+}
