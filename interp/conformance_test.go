@@ -25,6 +25,7 @@ type engine struct {
 	run  func(m *Module, l *Launch) error
 
 	reconverge *Reconverger // nil: the default
+	policy     bool         // it is there for a policy's statistics
 }
 
 // engines are all ways to run a kernel: on vectors, on compact operands as it pays and
@@ -44,7 +45,9 @@ func engines() []engine {
 		}
 	}
 	for _, p := range affinetrack.Policies {
-		list = append(list, inMode("check "+p.Name, Launch{Mode: Check, Policy: p, Stats: true}))
+		e := inMode("check "+p.Name, Launch{Mode: Check, Policy: p, Stats: true})
+		e.policy = true
+		list = append(list, e)
 	}
 	return append(list, engine{name: "oracle", run: runOracle})
 }
@@ -55,7 +58,7 @@ func (e engine) under(r *Reconverger) engine {
 	return engine{e.name + " under " + r.Name, func(m *Module, l *Launch) error {
 		l.Reconverge = r
 		return run(m, l)
-	}, r}
+	}, r, e.policy}
 }
 
 // inMode runs launches in a mode, with the settings of the one given.
@@ -121,13 +124,20 @@ func runCase(t *testing.T, m *ptx.Module, c *cases.Case, e engine) {
 	if c.Policies != nil && (e.name != "oracle" && !slices.Contains(c.Policies, policy.Name) || e.name == "oracle" && c.Trap != "") {
 		return
 	}
-	for _, block := range c.Blocks {
-		for i, width := range c.Widths {
-			if i > 0 && (e.name == "oracle" && testing.Short() || e.reconverge != nil && width != 64) {
-				continue
+	for i, width := range c.Widths {
+		if i > 0 && (e.name == "oracle" && testing.Short() || (e.reconverge != nil || e.policy) && width != 64) {
+			continue
+		}
+		var mod *Module
+		for _, block := range c.Blocks {
+			if mod == nil || slices.ContainsFunc(m.Decls, isVariable) {
+				var err error
+				if mod, err = NewDevice(Config{}).LoadModule(m); err != nil {
+					t.Fatal(err)
+				}
 			}
 			name := fmt.Sprintf("line %d %s on %s, block %s, warp %d", c.Line, c.Kernel, e.name, block, width)
-			err := tryCase(t, m, c, e, block, width, name)
+			err := tryCase(t, mod, c, e, block, width, name)
 			var u *ptx.Unsupported
 			if errors.As(err, &u) && width != 32 && strings.Contains(u.What, "instead of 32") {
 				continue
@@ -135,6 +145,12 @@ func runCase(t *testing.T, m *ptx.Module, c *cases.Case, e engine) {
 			checkError(t, name, c, err)
 		}
 	}
+}
+
+// isVariable tells the variables, which keep what a kernel leaves.
+func isVariable(d ptx.Decl) bool {
+	_, ok := d.(*ptx.Var)
+	return ok
 }
 
 func checkError(t *testing.T, name string, c *cases.Case, err error) {
@@ -157,18 +173,13 @@ func checkError(t *testing.T, name string, c *cases.Case, err error) {
 	}
 }
 
-func tryCase(t *testing.T, m *ptx.Module, c *cases.Case, e engine, block cases.Extent, width int, name string) error {
+func tryCase(t *testing.T, mod *Module, c *cases.Case, e engine, block cases.Extent, width int, name string) error {
 	t.Helper()
-	dev := NewDevice(Config{})
-	mod, err := dev.LoadModule(m)
-	if err != nil {
-		return err
-	}
 	k, err := mod.Kernel(c.Kernel)
 	if err != nil {
 		t.Fatalf("line %d: %v", c.Line, err)
 	}
-	args, result, err := c.Arguments(k.Params, func(data []byte) (any, error) { return NewBuffer(dev, data) })
+	args, result, err := c.Arguments(k.Params, func(data []byte) (any, error) { return NewBuffer(mod.dev, data) })
 	if err != nil {
 		t.Fatal(err)
 	}
