@@ -3,7 +3,7 @@ package affinetrack
 // This file is the rules in fast forms, for the machine that executes on compact
 // values: those that are ring identities modulo the width of the slot, and those on
 // numbers of 32 bits. Where a fast form has a result it is the rule's; where it has
-// none, the rule itself is to be asked. The tests compare the two.
+// none, neither has the rule. The tests compare the two.
 
 import "gemu/ptx"
 
@@ -22,14 +22,18 @@ const (
 	FastWiden   // 32 to 64 bits
 	FastMulWide // 32×32 bits to 64
 	FastMadWide
+	FastCompare // of numbers of 32 bits
 )
 
-// FastOf finds the fast form of a rule on operands of width bits with a result of
-// out bits in a slot of slot bits.
-func FastOf(rule ptx.Affine, width, out, slot int) Fast {
-	switch {
+// FastOf finds the fast form of an operation's rule.
+func FastOf(op *Operation) Fast {
+	switch width, out, slot := op.Width, op.Out, op.Slot; {
+	case op.Rule == ptx.AffineCompare:
+		if width == 32 && op.Cmp != NoCmp {
+			return FastCompare
+		}
 	case width == slot && out == slot:
-		switch rule {
+		switch op.Rule {
 		case ptx.AffineMove, ptx.AffineConvert:
 			return FastMove
 		case ptx.AffineAdd:
@@ -44,7 +48,7 @@ func FastOf(rule ptx.Affine, width, out, slot int) Fast {
 			return FastShl
 		}
 	case width == 32 && out == 64:
-		switch rule {
+		switch op.Rule {
 		case ptx.AffineConvert:
 			return FastWiden
 		case ptx.AffineMul:
@@ -56,46 +60,88 @@ func FastOf(rule ptx.Affine, width, out, slot int) Fast {
 	return NoFast
 }
 
-// Unary is the result for one operand in lanes first to last, not reduced to the slot.
-func (f Fast) Unary(a Value, signed bool, first, last int) (Value, bool) {
-	switch f {
-	case FastMove:
-		return a, true
-	case FastWiden:
-		return numbers32(a, signed, first, last)
+// Unary is Unit.Execute for an operand that lanes of held have. The operation has a rule.
+func (u *Unit) Unary(op *Operation, a Value, held, m uint32) (Value, Answer) {
+	switch {
+	case held&m != m:
+		return Value{}, OnLanes
+	case a.Stride == 0:
+		return Value{}, Once
+	case !u.fast:
+		return u.affine(op, a, Value{}, Value{}, m)
 	}
-	return Value{}, false
+	switch op.Fast {
+	case FastMove:
+		return a, Compact
+	case FastWiden:
+		return answer(Widen(a, op.Signed, m))
+	}
+	return u.affine(op, a, Value{}, Value{}, m)
 }
 
-// Binary is Unary for two operands.
-func (f Fast) Binary(a, b Value, signed bool, first, last int) (Value, bool) {
-	switch f {
+// Binary is Unary for two operands, of which lanes of held have both.
+func (u *Unit) Binary(op *Operation, a, b Value, held, m uint32) (Value, Answer) {
+	switch {
+	case held&m != m:
+		return Value{}, OnLanes
+	case a.Stride|b.Stride == 0:
+		return Value{}, Once
+	case !u.fast:
+		return u.affine(op, a, b, Value{}, m)
+	}
+	switch op.Fast {
 	case FastAdd:
-		return Value{a.Base + b.Base, a.Stride + b.Stride}, true
+		return Value{a.Base + b.Base, a.Stride + b.Stride}, Compact
 	case FastSub:
-		return Value{a.Base - b.Base, a.Stride - b.Stride}, true
+		return Value{a.Base - b.Base, a.Stride - b.Stride}, Compact
 	case FastMul:
-		return ringProduct(a, b)
+		return answer(ringProduct(a, b))
 	case FastShl:
 		k := uint32(b.Base)
-		return Value{a.Base << k, a.Stride << k}, b.Stride == 0
+		return answer(Value{a.Base << k, a.Stride << k}, b.Stride == 0)
 	case FastMulWide:
-		return mulWide(a, b, signed, first, last)
+		return answer(mulWide(a, b, op.Signed, m))
+	case FastCompare:
+		return answer(compare32(op.Cmp, a, b, op.Signed, m))
 	}
-	return Value{}, false
+	return u.affine(op, a, b, Value{}, m)
 }
 
-// Ternary is Unary for three operands.
-func (f Fast) Ternary(a, b, c Value, signed bool, first, last int) (Value, bool) {
+// Ternary is Unary for three operands, of which lanes of held have all.
+func (u *Unit) Ternary(op *Operation, a, b, c Value, held, m uint32) (Value, Answer) {
+	switch {
+	case held&m != m:
+		return Value{}, OnLanes
+	case a.Stride|b.Stride|c.Stride == 0:
+		return Value{}, Once
+	case !u.fast:
+		return u.affine(op, a, b, c, m)
+	}
 	var v Value
 	ok := false
-	switch f {
+	switch op.Fast {
 	case FastMad:
 		v, ok = ringProduct(a, b)
 	case FastMadWide:
-		v, ok = mulWide(a, b, signed, first, last)
+		v, ok = mulWide(a, b, op.Signed, m)
+	default:
+		return u.affine(op, a, b, c, m)
 	}
-	return Value{v.Base + c.Base, v.Stride + c.Stride}, ok
+	return answer(Value{v.Base + c.Base, v.Stride + c.Stride}, ok)
+}
+
+// answer is the answer of a fast form: there is none that the rule has and it has not.
+func answer(v Value, ok bool) (Value, Answer) {
+	if !ok {
+		return Value{}, OnLanes
+	}
+	return v, Compact
+}
+
+// affine answers by the rule for operands that are there.
+func (u *Unit) affine(op *Operation, a, b, c Value, m uint32) (Value, Answer) {
+	u.args.V = [4]Value{a, b, c}
+	return u.apply(op, m)
 }
 
 // ringProduct is a product modulo two to any width, of which one side is uniform.
@@ -106,9 +152,10 @@ func ringProduct(a, b Value) (Value, bool) {
 	return Value{a.Base * b.Base, a.Stride * b.Base}, b.Stride == 0
 }
 
-// numbers32 extends a 32-bit register to 64 bits. It fails where the progression
-// leaves the range of 32-bit numbers between the lanes first and last.
-func numbers32(v Value, signed bool, first, last int) (Value, bool) {
+// Widen extends a 32-bit register to 64 bits. It fails where the progression leaves the
+// range of 32-bit numbers between the lanes of m.
+func Widen(v Value, signed bool, m uint32) (Value, bool) {
+	first, last := firstOf(m), lastOf(m)
 	n := int64(last - first)
 	s := int64(int32(v.Stride))
 	x := int64(uint32(v.Base) + uint32(first)*uint32(v.Stride))
@@ -125,7 +172,7 @@ func numbers32(v Value, signed bool, first, last int) (Value, bool) {
 }
 
 // mulWide multiplies 32-bit numbers, one of them uniform.
-func mulWide(a, b Value, signed bool, first, last int) (Value, bool) {
+func mulWide(a, b Value, signed bool, m uint32) (Value, bool) {
 	if b.Stride != 0 {
 		a, b = b, a
 	}
@@ -136,37 +183,34 @@ func mulWide(a, b Value, signed bool, first, last int) (Value, bool) {
 	if signed {
 		u = uint64(int64(int32(b.Base)))
 	}
-	v, ok := numbers32(a, signed, first, last)
+	v, ok := Widen(a, signed, m)
 	return Value{v.Base * u, v.Stride * u}, ok
 }
 
-// Compare32 is the rule of comparisons for numbers of 32 bits: holds is the outcome
-// in all lanes from first to last.
-func Compare32(c Cmp, x, y Value, signed bool, first, last int) (holds, ok bool) {
-	p, ok0 := numbers32(x, signed, first, last)
-	q, ok1 := numbers32(y, signed, first, last)
-	if !ok0 || !ok1 {
-		return false, false
+// compare32 compares numbers of 32 bits, by the signs that their difference has in the
+// first lane and in the last.
+func compare32(c Cmp, x, y Value, signed bool, m uint32) (Value, bool) {
+	if (c == Eq || c == Ne) && x == y {
+		return outcome(c == Eq), true
 	}
-	// The difference of the numbers, in the first lane and in the last.
+	p, ok0 := Widen(x, signed, m)
+	q, ok1 := Widen(y, signed, m)
+	if !ok0 || !ok1 {
+		return Value{}, false
+	}
 	base, step := int64(p.Base-q.Base), int64(p.Stride-q.Stride)
-	d0, d1 := base+int64(first)*step, base+int64(last)*step
+	d0, d1 := base+int64(firstOf(m))*step, base+int64(lastOf(m))*step
 	switch c {
 	case Lt:
-		return d0 < 0, d0 < 0 == (d1 < 0)
+		return outcome(d0 < 0), d0 < 0 == (d1 < 0)
 	case Ge:
-		return d0 >= 0, d0 >= 0 == (d1 >= 0)
+		return outcome(d0 >= 0), d0 >= 0 == (d1 >= 0)
 	case Gt:
-		return d0 > 0, d0 > 0 == (d1 > 0)
+		return outcome(d0 > 0), d0 > 0 == (d1 > 0)
 	case Le:
-		return d0 <= 0, d0 <= 0 == (d1 <= 0)
+		return outcome(d0 <= 0), d0 <= 0 == (d1 <= 0)
 	case Eq, Ne:
-		switch {
-		case d0 == 0 && d1 == 0:
-			return c == Eq, true
-		case d0 < 0 && d1 < 0 || d0 > 0 && d1 > 0:
-			return c == Ne, true
-		}
+		return outcome(c == Ne), d0 < 0 && d1 < 0 || d0 > 0 && d1 > 0
 	}
-	return false, false
+	return Value{}, false
 }

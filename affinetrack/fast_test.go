@@ -1,8 +1,10 @@
 package affinetrack_test
 
-// This file compares the fast forms with the rules they stand for.
+// This file compares the unit's answers for one, two and three operands, which it gives by
+// fast forms, with those that it gives by the rules.
 
 import (
+	"math/bits"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,82 +21,103 @@ func drawValue(t *rapid.T, slot int, name string) Value {
 	return Value{Base: number.Draw(t, name) & mask, Stride: rapid.OneOf(rapid.Just(uint64(0)), number).Draw(t, name+" stride") & mask}
 }
 
+// drawLanes draws a mask of at least one lane.
+func drawLanes(t *rapid.T, name string) uint32 {
+	return rapid.OneOf(rapid.Just(^uint32(0)), rapid.Uint32Range(1, 1<<32-1), rapid.Map(rapid.IntRange(0, 31), func(i int) uint32 { return 1 << i })).Draw(t, name)
+}
+
+// quick answers as fast as the unit can, if the instruction has up to three operands.
+func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Answer) {
+	held := ^uint32(0)
+	for i := range src {
+		held &= src[i].Held
+	}
+	switch len(src) {
+	case 1:
+		return u.Unary(op, src[0].Value, held, m)
+	case 2:
+		return u.Binary(op, src[0].Value, src[1].Value, held, m)
+	}
+	return u.Ternary(op, src[0].Value, src[1].Value, src[2].Value, held, m)
+}
+
+// TestFast: under every policy, for every operation, whatever its operands.
 func TestFast(t *testing.T) {
-	type form struct {
-		rule             ptx.Affine
-		width, out, slot int
-		operands         []int // their slots
-	}
-	var forms []form
-	for _, w := range []int{32, 64} {
-		forms = append(forms,
-			form{ptx.AffineMove, w, w, w, []int{w}}, form{ptx.AffineConvert, w, w, w, []int{w}},
-			form{ptx.AffineAdd, w, w, w, []int{w, w}}, form{ptx.AffineSub, w, w, w, []int{w, w}}, form{ptx.AffineMul, w, w, w, []int{w, w}},
-			form{ptx.AffineMad, w, w, w, []int{w, w, w}}, form{ptx.AffineShl, w, w, w, []int{w, 32}})
-	}
-	forms = append(forms, form{ptx.AffineConvert, 32, 64, 64, []int{32}}, form{ptx.AffineMul, 32, 64, 64, []int{32, 32}}, form{ptx.AffineMad, 32, 64, 64, []int{32, 32, 64}})
-	for _, f := range forms {
-		fast := FastOf(f.rule, f.width, f.out, f.slot)
-		if fast == NoFast {
-			t.Errorf("%v of %d bits to %d has no fast form", f.rule, f.width, f.out)
-			continue
+	forms := map[Fast]int{} // with results
+	for _, p := range Policies {
+		u := NewUnit(p, Rules)
+		for _, m := range append(models, &model{rule: ptx.AffineCompare, n: 2, types: plainTypes}) {
+			if m.rule == ptx.AffineSelect { // its predicate has to be looked at first
+				continue
+			}
+			for _, s := range m.types {
+				rapid.Check(t, func(t *rapid.T) {
+					op := s.operation(m.rule, slotOf(s.out))
+					if m.rule == ptx.AffineCompare {
+						op.Cmp = rapid.SampledFrom([]Cmp{NoCmp, Eq, Ne, Lt, Le, Gt, Ge}).Draw(t, "cmp")
+					}
+					op.Fast = FastOf(&op)
+					src := make([]Operand, m.n)
+					for i := range src {
+						slot := slotOf(s.width)
+						switch {
+						case m.amount && i > 0:
+							slot = 32
+						case m.rule == ptx.AffineMad && i == 2:
+							slot = int(op.Slot)
+						}
+						src[i] = Operand{drawValue(t, slot, "operand"), ^uint32(0)}
+						if rapid.IntRange(0, 9).Draw(t, "masked") == 0 {
+							src[i].Held = drawLanes(t, "held")
+						}
+					}
+					if m.n > 1 && rapid.Bool().Draw(t, "same stride") {
+						src[1].Stride = src[0].Stride & (^uint64(0) >> (64 - slotOf(s.width)))
+					}
+					lanes := drawLanes(t, "lanes")
+					v, answer := quick(&u, &op, src, lanes)
+					want, wanted := u.Execute(&op, src, lanes)
+					if answer != wanted {
+						t.Fatalf("%s of %v, lanes %#x: the fast answer is %d, the rule's %d", m.rule, src, lanes, answer, wanted)
+					}
+					if answer != Compact {
+						return
+					}
+					if p == Policies[0] {
+						forms[op.Fast]++
+					}
+					if mask := ^uint64(0) >> (64 - op.Slot); v.Base&mask != want.Base || v.Stride&mask != want.Stride {
+						t.Fatalf("%s of %v, lanes %#x: %v, want %v", m.rule, src, lanes, v, want)
+					}
+				})
+			}
 		}
-		found := 0
-		rapid.Check(t, func(t *rapid.T) {
-			a := Args{Width: f.width, Signed: rapid.Bool().Draw(t, "signed"), Out: f.out, Slot: f.slot}
-			a.First = rapid.IntRange(0, 31).Draw(t, "first")
-			a.Last = rapid.IntRange(a.First, 31).Draw(t, "last")
-			for i, slot := range f.operands {
-				a.V[i] = drawValue(t, slot, "operand")
-			}
-			var v Value
-			var ok bool
-			switch len(f.operands) {
-			case 1:
-				v, ok = fast.Unary(a.V[0], a.Signed, a.First, a.Last)
-			case 2:
-				v, ok = fast.Binary(a.V[0], a.V[1], a.Signed, a.First, a.Last)
-			case 3:
-				v, ok = fast.Ternary(a.V[0], a.V[1], a.V[2], a.Signed, a.First, a.Last)
-			}
-			want, has := Rules.Rules[f.rule](&a)
-			if ok != has {
-				t.Fatalf("%v of %v, lanes %d to %d: the fast form says %v, the rule %v", f.rule, a.V[:len(f.operands)], a.First, a.Last, ok, has)
-			}
-			if !ok {
-				return
-			}
-			found++
-			if mask := ^uint64(0) >> (64 - f.slot); v.Base&mask != want.Base || v.Stride&mask != want.Stride {
-				t.Fatalf("%v of %v, lanes %d to %d: %v, want %v", f.rule, a.V[:len(f.operands)], a.First, a.Last, v, want)
-			}
-		})
-		if found == 0 {
-			t.Errorf("%v of %d bits to %d never had a result", f.rule, f.width, f.out)
+	}
+	for f := NoFast; f <= FastCompare; f++ {
+		if forms[f] == 0 {
+			t.Errorf("fast form %d never had a result", f)
 		}
 	}
 }
 
-func TestCompare32(t *testing.T) {
-	decided := 0
+// TestWiden compares the widening of an address register with the lanes' addresses.
+func TestWiden(t *testing.T) {
+	widened := 0
 	rapid.Check(t, func(t *rapid.T) {
-		a := Args{Width: 32, Out: 32, Slot: 32, Signed: rapid.Bool().Draw(t, "signed"), Cmp: rapid.SampledFrom([]Cmp{Eq, Ne, Lt, Le, Gt, Ge}).Draw(t, "cmp")}
-		a.First = rapid.IntRange(0, 31).Draw(t, "first")
-		a.Last = rapid.IntRange(a.First, 31).Draw(t, "last")
-		a.V[0], a.V[1] = drawValue(t, 32, "x"), drawValue(t, 32, "y")
-		if rapid.Bool().Draw(t, "same stride") {
-			a.V[1].Stride = a.V[0].Stride
-		}
-		holds, ok := Compare32(a.Cmp, a.V[0], a.V[1], a.Signed, a.First, a.Last)
+		v, lanes := drawValue(t, 32, "address"), drawLanes(t, "lanes")
+		wide, ok := Widen(v, false, lanes)
 		if !ok {
 			return
 		}
-		decided++
-		if want, has := Rules.Compare(&a); !has || holds != want {
-			t.Fatalf("%v and %v, %v, lanes %d to %d: %v, want %v %v", a.V[0], a.V[1], a.Cmp, a.First, a.Last, holds, want, has)
+		widened++
+		for m := lanes; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			if got, want := wide.At(i), uint64(uint32(v.At(i))); got != want {
+				t.Fatalf("%v, lanes %#x: lane %d has %#x, want %#x", v, lanes, i, got, want)
+			}
 		}
 	})
-	if decided == 0 {
-		t.Error("no comparison was decided")
+	if widened == 0 {
+		t.Error("nothing was widened")
 	}
 }

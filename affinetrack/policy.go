@@ -66,7 +66,7 @@ var Policies = []*Policy{
 		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, any arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
 		Rules: NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineNeg, ptx.AffineConvert,
 			ptx.AffineAddress, ptx.AffineCompare, ptx.AffineBranch, ptx.AffineLoad, ptx.AffineStore, ptx.AffineUniform),
-		Narrow:     map[ptx.Affine]Rule{ptx.AffineShr: shrExact},
+		Narrow:     map[ptx.Affine]Rule{ptx.AffineShr: {FirstOperand, shrExact}},
 		StrideBits: 16, Loads: ParamLoads,
 	},
 	{
@@ -88,6 +88,11 @@ func PolicyByName(name string) *Policy {
 		}
 	}
 	return nil
+}
+
+// unlimited reports whether the policy has all rules, and can hold all values.
+func (p *Policy) unlimited() bool {
+	return p.Rules == allRules && len(p.Narrow) == 0 && p.StrideBits == 0 && !p.PowerOfTwo
 }
 
 // Allows reports whether the policy can hold a value of a slot of so many bits.

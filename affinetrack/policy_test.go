@@ -118,13 +118,34 @@ func allowed(p *Policy, v Value, slot int) bool {
 	return ok
 }
 
-// TestUnit: under every policy the unit has a result for uniform operands, and for
-// affine ones just where the policy has the rule, the rule has a result, and the
-// policy can hold it.
+// lanesOf is the lanes from first to last.
+func lanesOf(first, last int) uint32 { return ^uint32(0) >> (31 - last) &^ (1<<first - 1) }
+
+// operandsOf is the operands of an instruction, n and the predicate of a selection, held
+// for all its lanes.
+func operandsOf(a *Args, n int) []Operand {
+	if a.Rule == ptx.AffineSelect {
+		n++
+	}
+	src := make([]Operand, n)
+	for i := range src {
+		src[i] = Operand{a.V[i], lanesOf(a.First, a.Last)}
+	}
+	return src
+}
+
+// ask asks a unit for an instruction of n operands.
+func ask(u *Unit, a *Args, n int) (Value, Answer) {
+	return u.Execute(&a.Operation, operandsOf(a, n), lanesOf(a.First, a.Last))
+}
+
+// TestUnit: under every policy instructions on uniform operands execute once, and on
+// affine ones they have a result just where the policy has the rule, the rule has a
+// result, and the policy can hold it.
 func TestUnit(t *testing.T) {
 	for _, p := range Policies {
 		t.Run(p.Name, func(t *testing.T) {
-			u := Unit{Policy: p, Table: Rules}
+			u := NewUnit(p, Rules)
 			rapid.Check(t, func(t *rapid.T) {
 				m := rapid.SampledFrom(models).Draw(t, "rule")
 				a := m.args(t, rapid.SampledFrom(m.types).Draw(t, "types"))
@@ -132,46 +153,68 @@ func TestUnit(t *testing.T) {
 				for i := range m.n {
 					uniform = uniform && a.V[i].Uniform()
 				}
-				called := false
-				v, ok := u.Execute(m.rule, &a, m.n, func() uint64 { called = true; return 42 })
-				switch {
-				case called != uniform:
-					t.Fatalf("%v: computed once: %v", a, called)
-				case uniform:
-					if !ok || v != (Value{Base: 42}) {
-						t.Fatalf("%v: %s, %v; want what was computed once", a, v, ok)
+				v, answer := ask(&u, &a, m.n)
+				if uniform && !(m.rule == ptx.AffineSelect && p.Rules.Has(m.rule)) {
+					if answer != Once {
+						t.Fatalf("%v: answer %d, want once", a, answer)
 					}
 					return
 				}
-				want, have := Rules.Rules[m.rule](&a)
+				want, have := Rules[m.rule].Execute(&a)
 				if m.rule == ptx.AffineShr && p.Name == "kim" && a.V[1].Uniform() { // no rounding: the stride must be a multiple
 					have = have && multiple(integer(a.V[0].Stride), power(a.V[1].Base))
 				}
-				have = have && p.Rules.Has(m.rule) && allowed(p, want, a.Slot)
-				if ok != have || ok && v != want {
-					t.Fatalf("%s of %v: %s, %v; want %s, %v", m.rule, a, v, ok, want, have)
+				have = have && p.Rules.Has(m.rule) && allowed(p, want, int(a.Slot))
+				if (answer == Compact) != have || answer == Once || have && v != want {
+					t.Fatalf("%s of %v: %s, answer %d; want %s, %v", m.rule, a, v, answer, want, have)
 				}
 			})
 		})
 	}
 }
 
+// TestUnitLanes: operands must be compact for all lanes at hand, but for what a selection
+// leaves out.
+func TestUnitLanes(t *testing.T) {
+	for _, p := range Policies {
+		u := NewUnit(p, Rules)
+		for _, m := range models {
+			rapid.Check(t, func(t *rapid.T) {
+				a := m.args(t, m.types[0])
+				src, lanes := operandsOf(&a, m.n), lanesOf(a.First, a.Last)
+				_, before := u.Execute(&a.Operation, src, lanes)
+				i := rapid.IntRange(0, len(src)-1).Draw(t, "operand")
+				src[i].Held &^= 1 << rapid.SampledFrom([]int{a.First, a.Last}).Draw(t, "lane")
+				want := OnLanes
+				if m.rule == ptx.AffineSelect && p.Rules.Has(m.rule) && i < 2 && (a.V[2].Base == 0) == (i == 0) {
+					want = before
+				}
+				if u.Has(&a.Operation, src, lanes) != (want != OnLanes) && before != OnLanes {
+					t.Fatalf("%s of %v: has what it looks at: %v", m.rule, src, want == OnLanes)
+				}
+				if _, answer := u.Execute(&a.Operation, src, lanes); answer != want {
+					t.Fatalf("%s of %v: answer %d, want %d", m.rule, src, answer, want)
+				}
+			})
+		}
+	}
+}
+
 // TestUnitWithoutRules: the instruction table says of some instructions that they
 // execute on uniform operands only, or never on compact ones.
 func TestUnitWithoutRules(t *testing.T) {
-	u := Unit{Policy: Policies[0], Table: Rules}
-	once := func() uint64 { return 42 }
-	a := Args{Width: 32, Out: 32, Slot: 32, Last: 31, V: [4]Value{{Base: 1}, {Base: 2}}}
-	if v, ok := u.Execute(ptx.AffineUniform, &a, 2, once); !ok || v != (Value{Base: 42}) {
-		t.Errorf("uniform operands, rule uniform: %s, %v", v, ok)
-	}
-	if v, ok := u.Execute(ptx.AffineNone, &a, 2, once); ok {
-		t.Errorf("uniform operands, rule none: %s", v)
-	}
-	a.V[1].Stride = 1
-	for _, r := range []ptx.Affine{ptx.AffineNone, ptx.AffineUniform, ptx.AffineBranch} {
-		if v, ok := u.Execute(r, &a, 2, once); ok {
-			t.Errorf("affine operands, rule %s: %s", r, v)
+	u := NewUnit(Policies[0], Rules)
+	for _, c := range []struct {
+		rule   ptx.Affine
+		stride uint64
+		want   Answer
+	}{
+		{ptx.AffineUniform, 0, Once}, {ptx.AffineNone, 0, OnLanes},
+		{ptx.AffineNone, 1, OnLanes}, {ptx.AffineUniform, 1, OnLanes}, {ptx.AffineBranch, 1, OnLanes},
+	} {
+		a := Args{Operation: Operation{Rule: c.rule, Width: 32, Out: 32, Slot: 32}, Last: 31, V: [4]Value{{Base: 1}, {Base: 2, Stride: c.stride}}}
+		if v, answer := ask(&u, &a, 2); answer != c.want {
+			t.Errorf("stride %d, rule %s: %s, answer %d, want %d", c.stride, c.rule, v, answer, c.want)
 		}
 	}
 }
@@ -192,27 +235,24 @@ func TestShiftRight(t *testing.T) {
 		{Value{1, 1}, 5, Value{}, false, false},
 		{Value{0, 16}, 5, Value{}, false, false},
 	} {
-		a := Args{Width: 32, Out: 32, Slot: 32, Last: 31, V: [4]Value{c.v, {Base: c.by}}}
+		a := Args{Operation: shape{32, 32, false}.operation(ptx.AffineShr, 32), Last: 31, V: [4]Value{c.v, {Base: c.by}}}
 		for name, want := range map[string]bool{"gemu": c.gemu, "kim": c.kim, "collange": false} {
-			u := Unit{Policy: PolicyByName(name), Table: Rules}
-			if v, ok := u.Execute(ptx.AffineShr, &a, 2, nil); ok != want || ok && v != c.want {
-				t.Errorf("policy %s: %s >> %d is %s, %v; want %s, %v", name, c.v, c.by, v, ok, c.want, want)
+			u := NewUnit(PolicyByName(name), Rules)
+			if v, answer := ask(&u, &a, 2); (answer == Compact) != want || want && v != c.want {
+				t.Errorf("policy %s: %s >> %d is %s, answer %d; want %s, %v", name, c.v, c.by, v, answer, c.want, want)
 			}
 		}
 	}
 }
 
-func TestDecide(t *testing.T) {
+func TestUnitCompares(t *testing.T) {
 	for _, p := range Policies {
-		u := Unit{Policy: p, Table: Rules}
-		a := Args{Width: 32, Signed: true, Out: 32, Slot: 32, First: 0, Last: 31, Cmp: Lt}
-		a.V = [4]Value{{Base: 3}, {Base: 5}}
-		for _, want := range []bool{false, true} {
-			if holds, ok := u.Decide(&a, func() bool { return want }); holds != want || !ok {
-				t.Errorf("policy %s, uniform operands: %v, %v; want what was computed once, %v", p.Name, holds, ok, want)
-			}
+		u := NewUnit(p, Rules)
+		a := Args{Operation: shape{32, 1, true}.operation(ptx.AffineCompare, 32), Last: 31, V: [4]Value{{Base: 3}, {Base: 5}}}
+		a.Cmp = Lt
+		if _, answer := ask(&u, &a, 2); answer != Once {
+			t.Errorf("policy %s, uniform operands: answer %d, want once", p.Name, answer)
 		}
-		never := func() bool { t.Error("computed once, but the operands are not uniform"); return false }
 		affine := p.Rules.Has(ptx.AffineCompare)
 		for _, c := range []struct {
 			cmp       Cmp
@@ -232,8 +272,9 @@ func TestDecide(t *testing.T) {
 			{NoCmp, Value{0, 1}, false, false},
 		} {
 			a.V, a.Cmp = [4]Value{c.v, {Base: 32}}, c.cmp
-			if holds, ok := u.Decide(&a, never); ok != c.ok || ok && holds != c.holds {
-				t.Errorf("policy %s: comparison %d of %s with 32: %v, %v; want %v, %v", p.Name, c.cmp, c.v, holds, ok, c.holds, c.ok)
+			v, answer := ask(&u, &a, 2)
+			if (answer == Compact) != c.ok || answer == Once || c.ok && (v.Base != 0) != c.holds {
+				t.Errorf("policy %s: comparison %d of %s with 32: %v, answer %d; want %v, %v", p.Name, c.cmp, c.v, v, answer, c.holds, c.ok)
 			}
 		}
 	}
@@ -242,15 +283,16 @@ func TestDecide(t *testing.T) {
 // TestUnitUsesTable: the unit's table is the one given, broken or not.
 func TestUnitUsesTable(t *testing.T) {
 	broken := *Rules
-	broken.Rules[ptx.AffineAdd] = func(*Args) (Value, bool) { return Value{7, 7}, true }
-	broken.Compare = func(*Args) (bool, bool) { return true, true }
-	u := Unit{Policy: Policies[0], Table: &broken}
-	a := Args{Width: 32, Out: 32, Slot: 32, Last: 31, Cmp: Lt, V: [4]Value{{5, 1}, {Base: 0}}}
-	if v, ok := u.Execute(ptx.AffineAdd, &a, 2, nil); !ok || v != (Value{7, 7}) {
-		t.Errorf("add is %s, %v", v, ok)
+	broken[ptx.AffineAdd].Apply = func(*Args) (Value, bool) { return Value{7, 7}, true }
+	u := NewUnit(Policies[0], &broken)
+	op := shape{32, 32, false}.operation(ptx.AffineAdd, 32)
+	op.Fast = FastOf(&op)
+	a := Args{Operation: op, Last: 31, V: [4]Value{{5, 1}, {Base: 0}}}
+	if v, answer := ask(&u, &a, 2); answer != Compact || v != (Value{7, 7}) {
+		t.Errorf("add is %s, answer %d", v, answer)
 	}
-	if holds, ok := u.Decide(&a, nil); !holds || !ok {
-		t.Errorf("comparison is %v, %v", holds, ok)
+	if v, answer := u.Binary(&op, a.V[0], a.V[1], ^uint32(0), ^uint32(0)); answer != Compact || v != (Value{7, 7}) {
+		t.Errorf("add of two is %s, answer %d", v, answer)
 	}
 }
 

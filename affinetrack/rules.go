@@ -6,68 +6,112 @@ import (
 	"gemu/ptx"
 )
 
-// Args is an instruction with compact operands.
-type Args struct {
-	V      [4]Value // operands, in terms of their slots
-	P      bool     // the value of a uniform predicate operand
-	Width  int      // bits of the type the operands are read as
-	Signed bool     // … as two's complement
-	Out    int      // bits of the result's type
-	Slot   int      // bits of the result's slot: 32 or 64
-	First  int      // the lowest and highest active lane
-	Last   int
-	Imm    uint64
-	Cmp    Cmp
+// Operation is what the unit is told of an instruction, whatever its operands.
+type Operation struct {
+	Rule   ptx.Affine
+	Width  uint8 // bits of the type the operands are read as
+	Signed bool  // … as two's complement
+	Out    uint8 // bits of the result's type
+	Slot   uint8 // bits of the result's slot: 32 or 64
+	Cmp    Cmp   // of comparisons
+	Fast   Fast  // see FastOf
 }
 
-// Rule computes the compact result, or says that there is none.
-type Rule func(a *Args) (Value, bool)
+// Args is an instruction with compact operands, in terms of their slots. A predicate is
+// the number 0 or 1.
+type Args struct {
+	Operation
+	V     [4]Value
+	First int // the lowest and highest active lane
+	Last  int
+}
 
-// Decision is the rule of comparisons: whether it holds in every active lane, if
-// that is the same in all of them.
-type Decision func(a *Args) (holds, ok bool)
+// Rule is how instructions execute on compact operands of which some are affine.
+type Rule struct {
+	Affine Shape
+
+	// Apply computes the compact result, or says that there is none; of a comparison
+	// that comes out the same in every active lane, 1 if it holds there and 0 if not.
+	Apply func(a *Args) (Value, bool)
+}
+
+// Shape says which operands of an instruction may be affine; the others must be uniform.
+type Shape uint8
+
+// The shapes.
+const (
+	NoOperand    Shape = iota
+	AnyOperand         // all of them
+	OneFactor          // the first or the second, not both; and those behind
+	FirstOperand       // the first
+)
+
+// Allows reports whether operands may be affine, those whose bits are set.
+func (s Shape) Allows(affine uint8) bool {
+	switch s {
+	case AnyOperand:
+		return true
+	case OneFactor:
+		return affine&3 != 3
+	case FirstOperand:
+		return affine <= 1
+	}
+	return false
+}
+
+// Execute is the rule for operands of whatever shape.
+func (r *Rule) Execute(a *Args) (Value, bool) {
+	affine := uint8(0)
+	for i := range a.V {
+		if !a.V[i].Uniform() {
+			affine |= 1 << i
+		}
+	}
+	if !r.Affine.Allows(affine) {
+		return Value{}, false
+	}
+	return r.Apply(a)
+}
 
 // Table holds a rule per entry of the instruction table. Launches use Rules; tests
 // break it on purpose.
-type Table struct {
-	Rules   [ptx.AffineCount]Rule
-	Compare Decision
-}
+type Table [ptx.AffineCount]Rule
 
 // Rules is the table of sound rules. An instruction whose operands are all
 // uniform executes once, whatever its rule.
 var Rules = &Table{
-	Rules: [ptx.AffineCount]Rule{
-		ptx.AffineMove:    move,
-		ptx.AffineAdd:     add,
-		ptx.AffineSub:     sub,
-		ptx.AffineMul:     mul,
-		ptx.AffineMad:     mad,
-		ptx.AffineShl:     shl,
-		ptx.AffineShr:     shr,
-		ptx.AffineDiv:     div,
-		ptx.AffineRem:     rem,
-		ptx.AffineBfe:     bfe,
-		ptx.AffineNeg:     neg,
-		ptx.AffineNot:     not,
-		ptx.AffineAbs:     abs,
-		ptx.AffineMin:     minimum,
-		ptx.AffineMax:     maximum,
-		ptx.AffineAnd:     and,
-		ptx.AffineOr:      or,
-		ptx.AffineXor:     xor,
-		ptx.AffineSelect:  selectOne,
-		ptx.AffineConvert: convert,
-	},
-	Compare: compare,
+	ptx.AffineMove:    {AnyOperand, move},
+	ptx.AffineAdd:     {AnyOperand, add},
+	ptx.AffineSub:     {AnyOperand, sub},
+	ptx.AffineMul:     {OneFactor, mul},
+	ptx.AffineMad:     {OneFactor, mad},
+	ptx.AffineShl:     {FirstOperand, shl},
+	ptx.AffineShr:     {FirstOperand, shr},
+	ptx.AffineDiv:     {FirstOperand, div},
+	ptx.AffineRem:     {FirstOperand, rem},
+	ptx.AffineBfe:     {FirstOperand, bfe},
+	ptx.AffineNeg:     {AnyOperand, neg},
+	ptx.AffineNot:     {AnyOperand, not},
+	ptx.AffineAbs:     {AnyOperand, abs},
+	ptx.AffineMin:     {AnyOperand, minimum},
+	ptx.AffineMax:     {AnyOperand, maximum},
+	ptx.AffineAnd:     {OneFactor, and},
+	ptx.AffineOr:      {OneFactor, or},
+	ptx.AffineXor:     {OneFactor, xor},
+	ptx.AffineSelect:  {AnyOperand, selectOne},
+	ptx.AffineConvert: {AnyOperand, convert},
+	ptx.AffineCompare: {AnyOperand, compare},
 }
 
 // out brings a result modulo 2^Out to its slot.
-func (a *Args) out(v Value) (Value, bool) { return fit(v, a.Out, a.Slot, a.First, a.Last) }
+func (a *Args) out(v Value) (Value, bool) {
+	return fit(v, int(a.Out), int(a.Slot), a.First, a.Last)
+}
 
 // numbers reads operand i as numbers of the instruction's type.
 func (a *Args) numbers(i int) (progression, bool) {
-	return numbers(a.V[i].reduce(a.Width), a.Width, a.Signed, a.First, a.Last)
+	width := int(a.Width)
+	return numbers(a.V[i].reduce(width), width, a.Signed, a.First, a.Last)
 }
 
 // V(i) = a(i): no condition.
@@ -99,9 +143,6 @@ func product(a *Args) (Value, bool) {
 	if !u.Uniform() {
 		x, u, xi = u, x, 1
 	}
-	if !u.Uniform() {
-		return Value{}, false
-	}
 	if a.Out == a.Width {
 		return Value{x.Base * u.Base, x.Stride * u.Base}, true
 	}
@@ -122,9 +163,6 @@ func mad(a *Args) (Value, bool) {
 
 // A shift by a uniform amount k is multiplication by 2^k: no further condition.
 func shl(a *Args) (Value, bool) {
-	if !a.V[1].Uniform() {
-		return Value{}, false
-	}
 	k := uint32(a.V[1].Base)
 	return a.out(Value{a.V[0].Base << k, a.V[0].Stride << k}) // Go's shift of 64 or more is 0, too
 }
@@ -132,9 +170,6 @@ func shl(a *Args) (Value, bool) {
 // ⌊(b + i·s)/2^k⌋ by a uniform amount, on numbers that do not wrap: see floorDiv.
 // An amount of the width or more shifts everything out.
 func shr(a *Args) (Value, bool) {
-	if !a.V[1].Uniform() {
-		return Value{}, false
-	}
 	p, ok := a.numbers(0)
 	k := uint64(uint32(a.V[1].Base))
 	if !ok || k >= uint64(a.Width) {
@@ -172,9 +207,6 @@ func floorDiv(a *Args, first, last uint64, step int64, exact bool) (Value, bool)
 // dividends reads operand 0 as numbers that are not negative in any lane, for
 // then division rounds down, and operand 1 as a uniform positive divisor.
 func dividends(a *Args) (p progression, d uint64, ok bool) {
-	if !a.V[1].Uniform() {
-		return p, 0, false
-	}
 	p, ok = a.numbers(0)
 	q, _ := a.numbers(1)
 	d = q.first
@@ -215,7 +247,7 @@ func rem(a *Args) (Value, bool) {
 // A bit field of unsigned numbers, at a uniform place: shr, then and with the
 // field's length in ones.
 func bfe(a *Args) (Value, bool) {
-	if a.Signed || !a.V[1].Uniform() || !a.V[2].Uniform() {
+	if a.Signed {
 		return Value{}, false
 	}
 	used := uint64(0xff) // the bits of position and length that count
@@ -310,33 +342,28 @@ func maximum(a *Args) (Value, bool) {
 // lanes: below the lowest set bit of the stride nothing changes, and above the
 // highest bit in which the ends differ nothing does if the numbers do not wrap.
 func varying(a *Args, i int) uint64 {
-	v := a.V[i].reduce(a.Width)
+	width := int(a.Width)
+	v := a.V[i].reduce(width)
 	low := bits.TrailingZeros64(v.Stride)
-	high := a.Width
-	if p, ok := numbers(v, a.Width, false, a.First, a.Last); ok {
+	high := width
+	if p, ok := numbers(v, width, false, a.First, a.Last); ok {
 		high = bits.Len64(p.first ^ p.last)
 	}
 	return ones(high) &^ ones(low)
 }
 
-// affineAndUniform finds which operand is uniform; ok is false if neither is.
-func affineAndUniform(a *Args) (x int, u uint64, ok bool) {
-	switch {
-	case a.V[1].Uniform():
-		return 0, a.V[1].Base, true
-	case a.V[0].Uniform():
-		return 1, a.V[0].Base, true
+// affineAndUniform tells the affine operand of two, and the value of the uniform one.
+func affineAndUniform(a *Args) (x int, u uint64) {
+	if a.V[1].Uniform() {
+		return 0, a.V[1].Base
 	}
-	return 0, 0, false
+	return 1, a.V[0].Base
 }
 
 // With a uniform mask: if it keeps all varying bits, constant bits are taken away
 // from every lane; if it clears them all, the result is uniform.
 func and(a *Args) (Value, bool) {
-	x, u, ok := affineAndUniform(a)
-	if !ok {
-		return Value{}, false
-	}
+	x, u := affineAndUniform(a)
 	vary := varying(a, x)
 	at := a.V[x].At(a.First)
 	switch {
@@ -356,10 +383,7 @@ func anchored(a *Args, at, stride uint64) Value {
 // With a uniform value: if it sets no varying bit, constant bits are added to
 // every lane; if it sets them all, the result is uniform.
 func or(a *Args) (Value, bool) {
-	x, u, ok := affineAndUniform(a)
-	if !ok {
-		return Value{}, false
-	}
+	x, u := affineAndUniform(a)
 	vary := varying(a, x)
 	at := a.V[x].At(a.First)
 	switch {
@@ -375,10 +399,7 @@ func or(a *Args) (Value, bool) {
 // every lane; if it flips them all, the varying part f becomes 2^n − 1 − f, and
 // the stride changes its sign.
 func xor(a *Args) (Value, bool) {
-	x, u, ok := affineAndUniform(a)
-	if !ok {
-		return Value{}, false
-	}
+	x, u := affineAndUniform(a)
 	vary := varying(a, x)
 	at := a.V[x].At(a.First)
 	switch {
@@ -392,7 +413,7 @@ func xor(a *Args) (Value, bool) {
 
 // By a uniform predicate: the operand it selects.
 func selectOne(a *Args) (Value, bool) {
-	if a.P {
+	if a.V[2].Base != 0 {
 		return a.out(a.V[0])
 	}
 	return a.out(a.V[1])
@@ -448,31 +469,38 @@ func CmpByName(name string) Cmp {
 // A comparison of numbers that do not wrap has the same outcome in every lane if
 // it has at both ends and the difference does not change its sign between them.
 // Equality also holds in all lanes if base and stride agree, wrap or not.
-func compare(a *Args) (holds, ok bool) {
-	if a.Cmp == Eq || a.Cmp == Ne {
-		if a.V[0].reduce(a.Width) == a.V[1].reduce(a.Width) {
-			return a.Cmp == Eq, true
-		}
+func compare(a *Args) (Value, bool) {
+	width := int(a.Width)
+	if (a.Cmp == Eq || a.Cmp == Ne) && a.V[0].reduce(width) == a.V[1].reduce(width) {
+		return outcome(a.Cmp == Eq), true
 	}
 	p, ok0 := a.numbers(0)
 	q, ok1 := a.numbers(1)
 	if !ok0 || !ok1 {
-		return false, false
+		return Value{}, false
 	}
 	lt0, lt1 := p.less(p.first, q.first), p.less(p.last, q.last)
 	gt0, gt1 := p.less(q.first, p.first), p.less(q.last, p.last)
 	switch a.Cmp {
 	case Lt:
-		return lt0, lt0 == lt1
+		return outcome(lt0), lt0 == lt1
 	case Ge:
-		return !lt0, lt0 == lt1
+		return outcome(!lt0), lt0 == lt1
 	case Gt:
-		return gt0, gt0 == gt1
+		return outcome(gt0), gt0 == gt1
 	case Le:
-		return !gt0, gt0 == gt1
+		return outcome(!gt0), gt0 == gt1
 	case Eq, Ne:
 		// Unequal in every lane if one stays below the other.
-		return a.Cmp == Ne, lt0 && lt1 || gt0 && gt1
+		return outcome(a.Cmp == Ne), lt0 && lt1 || gt0 && gt1
 	}
-	return false, false
+	return Value{}, false
+}
+
+// outcome is a predicate in all lanes.
+func outcome(holds bool) Value {
+	if holds {
+		return Value{Base: 1}
+	}
+	return Value{}
 }

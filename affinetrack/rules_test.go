@@ -39,6 +39,11 @@ type shape struct {
 	signed     bool
 }
 
+// operation is an instruction of these types.
+func (s shape) operation(rule ptx.Affine, slot int) Operation {
+	return Operation{Rule: rule, Width: uint8(s.width), Out: uint8(s.out), Signed: s.signed, Slot: uint8(slot)}
+}
+
 func (s shape) String() string {
 	sign := "u"
 	if s.signed {
@@ -109,7 +114,7 @@ var models = []*model{
 			if !c.a.V[1].Uniform() || !c.a.V[2].Uniform() {
 				return false
 			}
-			pos, n := fieldPart(c.a.Width, c.x[1][0]), fieldPart(c.a.Width, c.x[2][0])
+			pos, n := fieldPart(int(c.a.Width), c.x[1][0]), fieldPart(int(c.a.Width), c.x[2][0])
 			if pos >= uint64(c.a.Width) || !c.steady(0) {
 				return false
 			}
@@ -118,7 +123,7 @@ var models = []*model{
 			return hi <= lo || pos <= uint64(lo) && uint64(hi) <= pos+n || uint64(hi) <= pos || pos+n <= uint64(lo) && multiple(c.step(0), power(pos))
 		},
 		lane: func(a *Args, x [3]*big.Int) *big.Int {
-			return modulo(floor(x[0], power(fieldPart(a.Width, x[1]))), int(fieldPart(a.Width, x[2])))
+			return modulo(floor(x[0], power(fieldPart(int(a.Width), x[1]))), int(fieldPart(int(a.Width), x[2])))
 		}},
 	{rule: ptx.AffineNeg, n: 1, types: plainTypes, promise: always, // 9.7.1.11
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return new(big.Int).Neg(x[0]) }},
@@ -151,7 +156,7 @@ var models = []*model{
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return new(big.Int).Xor(x[0], x[1]) }},
 	{rule: ptx.AffineSelect, n: 2, types: plainTypes, promise: always, // 9.7.6.3
 		lane: func(a *Args, x [3]*big.Int) *big.Int {
-			if a.P {
+			if a.V[2].Base != 0 {
 				return x[0]
 			}
 			return x[1]
@@ -235,19 +240,19 @@ func newInstance(m *model, a Args) *instance {
 			c.y = nil
 			return c
 		}
-		c.y = append(c.y, modulo(y, a.Out))
+		c.y = append(c.y, modulo(y, int(a.Out)))
 	}
 	return c
 }
 
 // number is operand i of a lane as the instruction reads it.
 func (c *instance) number(i, lane int) *big.Int {
-	width, signed := c.a.Width, c.a.Signed
+	width, signed := int(c.a.Width), c.a.Signed
 	switch {
 	case c.m.amount && i > 0:
-		width, signed = min(32, c.a.Slot), false
+		width, signed = min(32, int(c.a.Slot)), false
 	case c.m.rule == ptx.AffineMad && i == 2:
-		width = c.a.Out
+		width = int(c.a.Out)
 	}
 	v := modulo(add(integer(c.a.V[i].Base), mul(big.NewInt(int64(lane)), integer(c.a.V[i].Stride))), width)
 	if signed && v.Bit(width-1) != 0 {
@@ -258,15 +263,15 @@ func (c *instance) number(i, lane int) *big.Int {
 
 // steady reports whether operand i is a progression of numbers, from lane to
 // lane by the same step, which is a number of the type's width.
-func (c *instance) steady(i int) bool { return progression(c.x[i], c.a.Width) }
+func (c *instance) steady(i int) bool { return progression(c.x[i], int(c.a.Width)) }
 
 // steadyBits is steady for the operand read without a sign.
 func (c *instance) steadyBits(i int) bool {
 	var list []*big.Int
 	for _, v := range c.x[i] {
-		list = append(list, modulo(v, c.a.Width))
+		list = append(list, modulo(v, int(c.a.Width)))
 	}
-	return progression(list, c.a.Width)
+	return progression(list, int(c.a.Width))
 }
 
 func progression(x []*big.Int, width int) bool {
@@ -313,7 +318,7 @@ func (c *instance) constant() bool {
 func (c *instance) varying(i int) (lo, hi int) {
 	differ := new(big.Int)
 	for _, v := range c.x[i] {
-		differ.Or(differ, new(big.Int).Xor(modulo(v, c.a.Width), modulo(c.x[i][0], c.a.Width)))
+		differ.Or(differ, new(big.Int).Xor(modulo(v, int(c.a.Width)), modulo(c.x[i][0], int(c.a.Width))))
 	}
 	if differ.Sign() == 0 {
 		return 0, 0
@@ -324,7 +329,7 @@ func (c *instance) varying(i int) (lo, hi int) {
 // fits reports whether the results make a progression in the slot: if they are as
 // wide as it, anything affine modulo its width does; narrower ones sit there
 // zero-extended.
-func (c *instance) fits() bool { return c.a.Out >= c.a.Slot || progression(c.y, c.a.Out) }
+func (c *instance) fits() bool { return c.a.Out >= c.a.Slot || progression(c.y, int(c.a.Out)) }
 
 // check compares a rule's answer with the lanes.
 func (c *instance) check(v Value, ok bool) error {
@@ -342,7 +347,7 @@ func (c *instance) check(v Value, ok bool) error {
 	}
 	for i, want := range c.y {
 		lane := c.a.First + i
-		got := modulo(add(integer(v.Base), mul(big.NewInt(int64(lane)), integer(v.Stride))), c.a.Slot)
+		got := modulo(add(integer(v.Base), mul(big.NewInt(int64(lane)), integer(v.Stride))), int(c.a.Slot))
 		if got.Cmp(want) != 0 {
 			return fmt.Errorf("%v: lane %d has %#x, want %#x", v, lane, got, want)
 		}
@@ -355,7 +360,7 @@ func (c *instance) String() string {
 	for i := range c.m.n {
 		ops = append(ops, c.a.V[i].String())
 	}
-	return fmt.Sprintf("%s %s predicate %v slot %d lanes %d to %d", shape{c.a.Width, c.a.Out, c.a.Signed}, strings.Join(ops, ", "), c.a.P, c.a.Slot, c.a.First, c.a.Last)
+	return fmt.Sprintf("%s %s predicate %d slot %d lanes %d to %d", shape{int(c.a.Width), int(c.a.Out), c.a.Signed}, strings.Join(ops, ", "), c.a.V[2].Base, c.a.Slot, c.a.First, c.a.Last)
 }
 
 func integer(v uint64) *big.Int    { return new(big.Int).SetUint64(v) }
@@ -380,13 +385,13 @@ func fieldPart(n int, x *big.Int) uint64 {
 
 // TestRulesHaveModels: no rule goes untested.
 func TestRulesHaveModels(t *testing.T) {
-	have := map[ptx.Affine]bool{}
+	have := map[ptx.Affine]bool{ptx.AffineCompare: true} // see TestCompare
 	for _, m := range models {
 		have[m.rule] = true
 	}
-	for r, rule := range Rules.Rules {
-		if (rule != nil) != have[ptx.Affine(r)] {
-			t.Errorf("rule %s: in the table %v, with a model %v", ptx.Affine(r), rule != nil, have[ptx.Affine(r)])
+	for r, rule := range Rules {
+		if (rule.Apply != nil) != have[ptx.Affine(r)] {
+			t.Errorf("rule %s: in the table %v, with a model %v", ptx.Affine(r), rule.Apply != nil, have[ptx.Affine(r)])
 		}
 	}
 }
@@ -400,13 +405,15 @@ func TestRulesExhaustively(t *testing.T) {
 			t.Parallel()
 			var affine, refused int
 			for _, s := range m.tiny() {
-				a := Args{Width: s.width, Out: s.out, Signed: s.signed, Slot: s.slot}
+				a := Args{Operation: s.operation(m.rule, s.slot)}
 				operands(&a, m.n, func() {
-					a.P = !a.P
+					if m.rule == ptx.AffineSelect {
+						a.V[2].Base ^= 1
+					}
 					for _, r := range [][2]int{{0, 3}, {1, 3}, {2, 2}} {
 						a.First, a.Last = r[0], r[1]
 						c := newInstance(m, a)
-						v, ok := Rules.Rules[m.rule](&a)
+						v, ok := Rules[m.rule].Execute(&a)
 						if err := c.check(v, ok); err != nil {
 							t.Fatalf("%v: %v", c, err)
 						}
@@ -457,7 +464,7 @@ func operands(a *Args, n int, f func()) {
 		f()
 		return
 	}
-	size, by := uint64(1)<<a.Slot, uint64(1)
+	size, by := uint64(1)<<int(a.Slot), uint64(1)
 	if n == 3 {
 		by = size/4 + 1
 	}
@@ -479,7 +486,7 @@ func TestRules(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) {
 					a := m.args(t, s)
 					c := newInstance(m, a)
-					v, ok := Rules.Rules[m.rule](&a)
+					v, ok := Rules[m.rule].Execute(&a)
 					if err := c.check(v, ok); err != nil {
 						t.Fatalf("%v: %v", c, err)
 					}
@@ -491,7 +498,7 @@ func TestRules(t *testing.T) {
 
 // args draws an instruction's operands.
 func (m *model) args(t *rapid.T, s shape) Args {
-	a := Args{Width: s.width, Out: s.out, Signed: s.signed, Slot: slotOf(s.out), P: rapid.Bool().Draw(t, "predicate")}
+	a := Args{Operation: s.operation(m.rule, slotOf(s.out))}
 	a.First, a.Last = lanes(t)
 	for i := range m.n {
 		width := s.width
@@ -506,6 +513,9 @@ func (m *model) args(t *rapid.T, s shape) Args {
 			v = Value{Base: m.second(width).Draw(t, fmt.Sprint("uniform ", i))}
 		}
 		a.V[i] = reduced(v, slotOf(width))
+	}
+	if m.rule == ptx.AffineSelect {
+		a.V[2].Base = rapid.Uint64Range(0, 1).Draw(t, "predicate")
 	}
 	if m.second != nil && !m.amount && m.rule != ptx.AffineDiv && m.rule != ptx.AffineRem && rapid.Bool().Draw(t, "swap") {
 		a.V[0], a.V[1] = a.V[1], a.V[0]
@@ -644,12 +654,13 @@ func checkCompare(a *Args) (decided bool, err error) {
 		same = same && compareLane(a.Cmp, c.x[0][i], c.x[1][i]) == want
 		le, ge = le && c.x[0][i].Cmp(c.x[1][i]) <= 0, ge && c.x[0][i].Cmp(c.x[1][i]) >= 0
 	}
-	holds, ok := Rules.Compare(a)
+	v, ok := Rules[ptx.AffineCompare].Execute(a)
+	holds := v.Base != 0
 	// It promises a decision where the outcome is the same in all lanes, numbers do
 	// not wrap, and, of (in)equality, one side stays below the other.
 	promise := same && c.steady(0) && c.steady(1) && len(c.x[0]) > 1
 	if a.Cmp == Eq || a.Cmp == Ne {
-		promise = promise && (le || ge) || reduced(a.V[0], a.Width) == reduced(a.V[1], a.Width)
+		promise = promise && (le || ge) || reduced(a.V[0], int(a.Width)) == reduced(a.V[1], int(a.Width))
 	}
 	switch {
 	case ok && !same:
@@ -665,7 +676,8 @@ func checkCompare(a *Args) (decided bool, err error) {
 func TestCompareExhaustively(t *testing.T) {
 	for _, s := range []tinyShape{{shape{3, 3, false}, 3}, {shape{3, 3, true}, 3}, {shape{2, 2, false}, 3}, {shape{2, 2, true}, 3}} {
 		for op := Eq; op <= Ge; op++ {
-			a := Args{Width: s.width, Out: s.out, Signed: s.signed, Slot: s.slot, Cmp: op}
+			a := Args{Operation: s.operation(ptx.AffineCompare, s.slot)}
+			a.Cmp = op
 			decided, open := 0, 0
 			operands(&a, 2, func() {
 				for _, r := range [][2]int{{0, 3}, {1, 3}, {2, 2}} {
@@ -693,14 +705,15 @@ func TestCompare(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
-				a := Args{Width: s.width, Out: s.out, Signed: s.signed, Slot: slotOf(s.width), Cmp: rapid.SampledFrom([]Cmp{Eq, Ne, Lt, Le, Gt, Ge}).Draw(t, "comparison")}
+				a := Args{Operation: s.operation(ptx.AffineCompare, slotOf(s.width))}
+				a.Cmp = rapid.SampledFrom([]Cmp{Eq, Ne, Lt, Le, Gt, Ge}).Draw(t, "comparison")
 				a.First, a.Last = lanes(t)
-				a.V[0] = reduced(values(s.width, a.First, a.Last).Draw(t, "a"), a.Slot)
-				a.V[1] = reduced(values(s.width, a.First, a.Last).Draw(t, "b"), a.Slot)
+				a.V[0] = reduced(values(s.width, a.First, a.Last).Draw(t, "a"), int(a.Slot))
+				a.V[1] = reduced(values(s.width, a.First, a.Last).Draw(t, "b"), int(a.Slot))
 				if rapid.IntRange(0, 3).Draw(t, "near") == 0 { // as far apart as a step or so
 					near := uint64(rapid.IntRange(-2, 2).Draw(t, "apart"))
 					lane := uint64(rapid.SampledFrom([]int{a.First, a.Last}).Draw(t, "lane"))
-					a.V[1] = reduced(Value{Base: a.V[0].Base + lane*a.V[0].Stride + near}, a.Slot)
+					a.V[1] = reduced(Value{Base: a.V[0].Base + lane*a.V[0].Stride + near}, int(a.Slot))
 				}
 				if _, err := checkCompare(&a); err != nil {
 					t.Fatal(err)
@@ -735,14 +748,17 @@ type executions struct{ some, uniform bool }
 func classesOf(m *model, run func(a *Args) (Value, bool)) map[[3]Class]executions {
 	found := map[[3]Class]executions{}
 	for _, s := range m.tiny() {
-		a := Args{Width: s.width, Out: s.out, Signed: s.signed, Slot: s.slot, Last: 3}
+		a := Args{Operation: s.operation(m.rule, s.slot), Last: 3}
 		operands(&a, m.n, func() {
 			var key [3]Class
 			for i := range m.n {
 				key[i] = a.V[i].Class()
 			}
 			e, seen := found[key]
-			for _, a.P = range []bool{false, true} {
+			for p := range uint64(2) {
+				if m.rule == ptx.AffineSelect {
+					a.V[2].Base = p
+				}
 				v, ok := run(&a)
 				e.some = e.some || ok
 				e.uniform = (e.uniform || !seen) && ok && v.Uniform()
@@ -769,14 +785,14 @@ func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]exec
 		case e.uniform:
 			want = Uniform
 		}
-		if got := Transfer(rule, key[:n], Uniform); got != want {
+		if got := Transfer(rule, key[:n]); got != want {
 			t.Errorf("rule %s of %s: class %s, executions want %s", rule, key[:n], got, want)
 		}
 		// With less structure in any operand there is none in the result.
 		for i := range n {
 			less := key
 			less[i] = Generic
-			if got := Transfer(rule, less[:n], Uniform); got != Generic {
+			if got := Transfer(rule, less[:n]); got != Generic {
 				t.Errorf("rule %s of %s: class %s, want g", rule, less[:n], got)
 			}
 		}
@@ -787,24 +803,24 @@ func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]exec
 // classes have a compact result, Uniform where all have a uniform one, and Affine
 // in between.
 func TestTransfer(t *testing.T) {
-	u := Unit{Policy: Policies[0], Table: Rules}
+	u := NewUnit(Policies[0], Rules)
 	for _, m := range models {
 		checkTransfer(t, m.rule, m.n, classesOf(m, func(a *Args) (Value, bool) {
-			return u.Execute(m.rule, a, m.n, func() uint64 { return 1 })
+			v, answer := ask(&u, a, m.n)
+			return v, answer != OnLanes // once: whatever it is, it is uniform
 		}))
 	}
-	compared := &model{n: 2}
+	compared := &model{rule: ptx.AffineCompare, n: 2}
 	checkTransfer(t, ptx.AffineCompare, 2, classesOf(compared, func(a *Args) (v Value, ok bool) {
 		// Lt stands for all: that they decide the same sorts of operands is
 		// TestCompareExhaustively's. Decisions are uniform, but whether there is one is
 		// up to the operands.
 		a.Cmp = Lt
-		uniform := a.V[0].Uniform() && a.V[1].Uniform()
-		if !uniform {
+		_, answer := ask(&u, a, 2)
+		if answer == Compact {
 			v.Stride = 1
 		}
-		_, ok = u.Decide(a, func() bool { return true })
-		return v, ok
+		return v, answer != OnLanes
 	}))
 }
 
@@ -814,22 +830,21 @@ func TestTransferWithoutRules(t *testing.T) {
 	for _, c := range []struct {
 		rule     ptx.Affine
 		operands []Class
-		pred     Class
 		want     Class
 	}{
-		{ptx.AffineNone, []Class{Uniform}, Uniform, Generic},
-		{ptx.AffineUniform, []Class{Uniform, Uniform}, Uniform, Uniform},
-		{ptx.AffineUniform, []Class{Uniform, Affine}, Uniform, Generic},
-		{ptx.AffineUniform, []Class{Generic}, Uniform, Generic},
-		{ptx.AffineUniform, nil, Uniform, Uniform},
+		{ptx.AffineNone, []Class{Uniform}, Generic},
+		{ptx.AffineUniform, []Class{Uniform, Uniform}, Uniform},
+		{ptx.AffineUniform, []Class{Uniform, Affine}, Generic},
+		{ptx.AffineUniform, []Class{Generic}, Generic},
+		{ptx.AffineUniform, nil, Uniform},
 		// A selection by a predicate that may be uniform, and by one that never is.
-		{ptx.AffineSelect, []Class{Uniform, Uniform}, Affine, Affine},
-		{ptx.AffineSelect, []Class{Affine, Uniform}, Affine, Affine},
-		{ptx.AffineSelect, []Class{Uniform, Uniform}, Generic, Generic},
-		{ptx.AffineSelect, []Class{Affine, Affine}, Generic, Generic},
+		{ptx.AffineSelect, []Class{Uniform, Uniform, Affine}, Affine},
+		{ptx.AffineSelect, []Class{Affine, Uniform, Affine}, Affine},
+		{ptx.AffineSelect, []Class{Uniform, Uniform, Generic}, Generic},
+		{ptx.AffineSelect, []Class{Affine, Affine, Generic}, Generic},
 	} {
-		if got := Transfer(c.rule, c.operands, c.pred); got != c.want {
-			t.Errorf("rule %s of %s, predicate %s: class %s, want %s", c.rule, c.operands, c.pred, got, c.want)
+		if got := Transfer(c.rule, c.operands); got != c.want {
+			t.Errorf("rule %s of %s: class %s, want %s", c.rule, c.operands, got, c.want)
 		}
 	}
 }

@@ -1,52 +1,102 @@
 package affinetrack
 
-import "gemu/ptx"
+import (
+	"math/bits"
 
-// Unit is the affine functional unit of a machine: rules, under a policy.
+	"gemu/ptx"
+)
+
+// Unit is the affine functional unit of a machine: rules, under a policy. Given an
+// instruction, what its operands hold and for which lanes, it answers how to execute it
+// for the lanes of a mask. It is not for use by several at a time.
 type Unit struct {
 	*Policy
 	Table *Table
+
+	fast bool // fast forms stand for the table's rules
+	args Args // of the rule under way
 }
 
-// Execute computes the compact result of an instruction whose n operands are
-// compact, or says that there is none. If all are uniform, once computes the
-// instruction on single values (the operation itself, whatever it is), and its
-// result is everybody's.
-func (u Unit) Execute(rule ptx.Affine, a *Args, n int, once func() uint64) (Value, bool) {
-	uniform := true
-	for i := range n {
-		uniform = uniform && a.V[i].Uniform()
-	}
-	var v Value
-	switch {
-	case uniform && rule != ptx.AffineNone:
-		v = Value{Base: once()}
-	case !u.Rules.Has(rule):
-		return Value{}, false
-	default:
-		r := u.Narrow[rule]
-		if r == nil {
-			r = u.Table.Rules[rule]
-		}
-		if r == nil {
-			return Value{}, false
-		}
-		var ok bool
-		if v, ok = r(a); !ok {
-			return Value{}, false
-		}
-	}
-	return v, u.Allows(v, a.Slot)
+// NewUnit makes a unit that has the table's rules as far as the policy lets it.
+func NewUnit(p *Policy, t *Table) Unit {
+	return Unit{Policy: p, Table: t, fast: t == Rules && p.unlimited()}
 }
 
-// Decide tells whether a comparison of compact operands comes out the same in
-// all active lanes, and how. once compares single values.
-func (u Unit) Decide(a *Args, once func() bool) (holds, ok bool) {
-	if a.V[0].Uniform() && a.V[1].Uniform() {
-		return once(), true
-	}
-	if a.Cmp == NoCmp || !u.Rules.Has(ptx.AffineCompare) {
-		return false, false
-	}
-	return u.Table.Compare(a)
+// Operand is a register as a machine keeps it, or a predicate as 0 or 1: the lanes of Held
+// hold the Value, what others hold is not known.
+type Operand struct {
+	Value
+	Held uint32
 }
+
+// Answer is how an instruction executes.
+type Answer uint8
+
+// The answers.
+const (
+	OnLanes Answer = iota // lane by lane
+	Once                  // on single values, for operands are uniform; the result is everybody's
+	Compact               // not at all: the unit has computed the result
+)
+
+// Execute answers for an instruction with these operands. The result that it has computed
+// is to be taken modulo the slot's width; that of a comparison is 1 or 0.
+func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Answer) {
+	if op.Rule == ptx.AffineNone || !u.Has(op, src, m) {
+		return Value{}, OnLanes
+	}
+	u.args.V = [4]Value{}
+	strides := uint64(0)
+	for i := range src {
+		u.args.V[i] = src[i].Value
+		strides |= src[i].Stride
+	}
+	if strides == 0 && !u.selects(op) {
+		return Value{}, Once
+	}
+	return u.apply(op, m)
+}
+
+// Has reports whether all that an instruction looks at of its operands is compact. A
+// selection does not look at what it leaves out.
+func (u *Unit) Has(op *Operation, src []Operand, m uint32) bool {
+	unseen := -1
+	if u.selects(op) {
+		unseen = 1
+		if src[2].Base == 0 {
+			unseen = 0
+		}
+	}
+	for i := range src {
+		if src[i].Held&m != m && i != unseen {
+			return false
+		}
+	}
+	return true
+}
+
+// selects reports whether the instruction is a selection that the unit does by the rule.
+func (u *Unit) selects(op *Operation) bool {
+	return op.Rule == ptx.AffineSelect && u.Rules.Has(ptx.AffineSelect)
+}
+
+// apply answers by the instruction's rule, if the policy has it.
+func (u *Unit) apply(op *Operation, m uint32) (Value, Answer) {
+	r := &u.Table[op.Rule]
+	if narrow, ok := u.Narrow[op.Rule]; ok {
+		r = &narrow
+	}
+	if !u.Rules.Has(op.Rule) {
+		return Value{}, OnLanes
+	}
+	u.args.Operation, u.args.First, u.args.Last = *op, firstOf(m), lastOf(m)
+	v, ok := r.Execute(&u.args)
+	if !ok || !u.Allows(v, int(op.Slot)) {
+		return Value{}, OnLanes
+	}
+	return v, Compact
+}
+
+// firstOf and lastOf are the lowest and the highest lane of m.
+func firstOf(m uint32) int { return bits.TrailingZeros32(m) }
+func lastOf(m uint32) int  { return 31 - bits.LeadingZeros32(m) }

@@ -89,14 +89,6 @@ func numbers(v Value, width int, signed bool, first, last int) (progression, boo
 	return p, dist <= up
 }
 
-// Numbers reads lanes first to last of v as numbers of width bits, signed or
-// not: the first and the last, and the step between lanes. ok is false where the
-// progression leaves the type's range on the way.
-func (v Value) Numbers(width int, signed bool, first, last int) (from, to uint64, step int64, ok bool) {
-	p, ok := numbers(v.reduce(width), width, signed, first, last)
-	return p.first, p.last, p.step, ok
-}
-
 // fit turns a result of a type narrower than its slot into the slot's terms: the
 // progression must not wrap as an unsigned number of the type, for narrow values
 // sit zero-extended in their slots.

@@ -143,29 +143,3 @@ func TestDescribe(t *testing.T) {
 		})
 	}
 }
-
-// TestNumbers compares the ends and the step of a progression with its lanes.
-func TestNumbers(t *testing.T) {
-	for _, width := range []int{8, 16, 32, 64} {
-		for _, signed := range []bool{false, true} {
-			rapid.Check(t, func(t *rapid.T) {
-				a := Args{Width: width, Signed: signed, Out: width, Slot: slotOf(width)}
-				a.First, a.Last = lanes(t)
-				a.V[0] = reduced(values(width, a.First, a.Last).Draw(t, "value"), a.Slot)
-				c := newInstance(models[0], a)
-				from, to, step, ok := a.V[0].Numbers(width, signed, a.First, a.Last)
-				if ok != c.steady(0) && (ok || len(c.x[0]) > 2) {
-					t.Fatalf("%v: ok is %v, the lanes are %v", c, ok, c.x[0])
-				}
-				if !ok {
-					return
-				}
-				x := c.x[0]
-				first, last := modulo(x[0], 64), modulo(x[len(x)-1], 64)
-				if integer(from).Cmp(first) != 0 || integer(to).Cmp(last) != 0 || len(x) > 1 && big.NewInt(step).Cmp(c.step(0)) != 0 {
-					t.Fatalf("%v: from %#x to %#x by %d, the lanes are %v", c, from, to, step, x)
-				}
-			})
-		}
-	}
-}

@@ -64,7 +64,7 @@ func (t *Tables) Results(list []Row, in *Instr) []Row {
 
 // Reads reports whether the instruction reads source i of its signature: a comparison
 // that is combined with nothing does not read its predicate.
-func (s *Signature) Reads(i int, in *Instr) bool { return !s.Compare || i < 2 || in.Imm != 0 }
+func (s *Signature) Reads(i int, in *Instr) bool { return !s.Compares() || i < 2 || in.Imm != 0 }
 
 // registers leaves constants out of the list from start on, and what is no row.
 func registers(list []Row, start int) []Row {

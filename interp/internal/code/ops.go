@@ -65,22 +65,15 @@ type Signature struct {
 	Name string
 	Kind Kind
 
-	// Operands: result D, second result F, sources A, B, C and E. Compare marks
-	// comparisons, which read C only if Imm names a boolean operator.
+	// Operands: result D, second result F, sources A, B, C and E. Comparisons read C
+	// only if Imm names a boolean operator.
 	Dst, Dst2 Slot
 	Src       [4]Slot
-	Compare   bool
 
 	Side   Side // the table that Instr.Side is an index of
 	Member int8 // 1 + the source that is a membermask
 
-	// How it executes on compact operands.
-	Rule   ptx.Affine
-	Width  uint8 // bits of the type operands are read as
-	Signed bool  // … as two's complement
-	Out    uint8 // bits of the result
-	Cmp    affinetrack.Cmp
-	Fast   affinetrack.Fast
+	affinetrack.Operation // what the compact unit wants to know
 }
 
 // Side is a side table.
@@ -98,6 +91,9 @@ const (
 // Collective reports whether lanes of a warp that are at different places execute the
 // operation together.
 func (op Op) Collective() bool { return Signatures[op].Member != 0 }
+
+// Compares reports whether the operation is a comparison.
+func (s *Signature) Compares() bool { return s.Rule == ptx.AffineCompare }
 
 // Sources is the number of source operands.
 func (s *Signature) Sources() int {
@@ -183,9 +179,9 @@ const (
 
 var machine = [...]Signature{
 	Invalid:        {Name: "invalid"},
-	Sreg16:         {Name: "sreg.16", Kind: Read, Dst: R, Width: 16},
-	Sreg32:         {Name: "sreg.32", Kind: Read, Dst: R, Width: 32},
-	Sreg64:         {Name: "sreg.64", Kind: Read, Dst: Q, Width: 64},
+	Sreg16:         {Name: "sreg.16", Kind: Read, Dst: R, Operation: affinetrack.Operation{Width: 16}},
+	Sreg32:         {Name: "sreg.32", Kind: Read, Dst: R, Operation: affinetrack.Operation{Width: 32}},
+	Sreg64:         {Name: "sreg.64", Kind: Read, Dst: Q, Operation: affinetrack.Operation{Width: 64}},
 	Frame32:        {Name: "frame.32", Kind: Read, Dst: R},
 	Frame64:        {Name: "frame.64", Kind: Read, Dst: Q},
 	Isspacep:       {Name: "isspacep", Dst: P, Src: [4]Slot{Q}},
@@ -276,8 +272,9 @@ func init() {
 	for op := range Signatures {
 		s := &Signatures[op]
 		byName[s.Name] = Op(op)
-		if s.Kind == Arithmetic && s.Dst != P && s.Dst2 == NoSlot {
-			s.Fast = affinetrack.FastOf(s.Rule, int(s.Width), int(s.Out), s.Dst.Bits())
+		s.Slot = uint8(s.Dst.Bits())
+		if s.Kind == Arithmetic {
+			s.Fast = affinetrack.FastOf(&s.Operation)
 		}
 	}
 }

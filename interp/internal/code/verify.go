@@ -215,7 +215,7 @@ func (v *verifier) how(pc int32, in *Instr) {
 	case e == CompactSource:
 		ok = s.Kind == Read
 	case e == CompactCompare:
-		ok = s.Compare
+		ok = s.Compares()
 	case e >= CompactOne && e <= CompactThree:
 		ok = s.Kind == Arithmetic && int(e-CompactOne)+1 == s.Sources()
 	case e == CompactMixed:

@@ -300,17 +300,12 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 	switch in.sig.Kind {
 	case code.Arithmetic:
 		var list []affinetrack.Class
-		pred := affinetrack.Uniform
 		for i, row := range in.Sources() {
-			switch s := in.sig.Src[i]; {
-			case s == code.NoSlot || !in.sig.Reads(i, in.Instr):
-			case s == code.P:
-				pred = max(pred, a.of(s, row))
-			default:
+			if s := in.sig.Src[i]; s != code.NoSlot && in.sig.Reads(i, in.Instr) {
 				list = append(list, a.of(s, row)) // constants are operands, too
 			}
 		}
-		return affinetrack.Transfer(in.sig.Rule, list, pred)
+		return affinetrack.Transfer(in.sig.Rule, list)
 	case code.Read:
 		return a.source(in)
 	case code.Load:
@@ -347,7 +342,7 @@ func (a *analysis) source(in *node) affinetrack.Class {
 // compactKernel is how a kernel executes whose operands may be compact.
 func compactKernel(s *code.Signature) code.Exec {
 	n := s.Sources()
-	if n == 0 || n > 3 || slices.Contains(s.Src[:], code.P) {
+	if n == 0 || n > 3 || s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P) {
 		return code.CompactMixed
 	}
 	return code.CompactOne + code.Exec(n-1)
@@ -377,9 +372,9 @@ func (a *analysis) execution(in *node) execution {
 			}
 		}
 		switch {
-		case s.Compare && all && some:
+		case s.Compares() && all && some:
 			e.exec = code.CompactCompare
-		case s.Compare || s.Dst == code.P || len(e.dirty) == 0:
+		case s.Compares() || s.Dst == code.P || len(e.dirty) == 0:
 		case provable && a.proved[e.dirty[0].Slot][e.dirty[0].Row]:
 			e.exec = code.ProvedNone + code.Exec(s.Sources())
 		default:
@@ -478,7 +473,7 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		switch {
 		case e.exec == code.OnLanes || s.Kind == code.Plain || s.Kind == code.Warp:
 			cost += w * lanes
-		case len(e.dirty) > 0 || s.Compare && a.comparesCompactly(in):
+		case len(e.dirty) > 0 || s.Compares() && a.comparesCompactly(in):
 			cost += w * costCompact
 			for _, o := range e.dirty {
 				saved[o.Slot][o.Row] += w * (lanes - costCompact)

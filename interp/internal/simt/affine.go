@@ -9,7 +9,6 @@ package simt
 // expanded for them first (lazy expansion, Kim et al. 2013, section 4.3).
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"gemu/affinetrack"
@@ -200,58 +199,43 @@ func provedQuaternary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32)
 func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
 	a := shadowAt(f, s.Src[0], in.A)
-	if a.Mask&m != m {
+	v, answer := w.unit.Unary(&s.Operation, valueOf(a), a.Mask, m)
+	switch answer {
+	case affinetrack.OnLanes:
 		affineGeneric(w, h, f, in, m)
 		return
+	case affinetrack.Once:
+		v.Base, _ = alu.Single[in.Op](a.Base, 0, 0, 0, in.Imm)
 	}
-	if a.Stride == 0 && s.Dst2 == code.NoSlot {
-		d, _ := alu.Single[in.Op](a.Base, 0, 0, 0, in.Imm)
-		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
-		return
-	}
-	if v, ok := s.Fast.Unary(valueOf(a), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
-		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
-		return
-	}
-	affineMixed(w, h, f, in, m)
+	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 }
 
 func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
 	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
-	if a.Mask&b.Mask&m != m {
+	v, answer := w.unit.Binary(&s.Operation, valueOf(a), valueOf(b), a.Mask&b.Mask, m)
+	switch answer {
+	case affinetrack.OnLanes:
 		affineGeneric(w, h, f, in, m)
 		return
+	case affinetrack.Once:
+		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, 0, 0, in.Imm)
 	}
-	if a.Stride|b.Stride == 0 && s.Dst2 == code.NoSlot {
-		d, _ := alu.Single[in.Op](a.Base, b.Base, 0, 0, in.Imm)
-		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
-		return
-	}
-	if v, ok := s.Fast.Binary(valueOf(a), valueOf(b), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
-		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
-		return
-	}
-	affineMixed(w, h, f, in, m)
+	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 }
 
 func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
 	a, b, c := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B), shadowAt(f, s.Src[2], in.C)
-	if a.Mask&b.Mask&c.Mask&m != m {
+	v, answer := w.unit.Ternary(&s.Operation, valueOf(a), valueOf(b), valueOf(c), a.Mask&b.Mask&c.Mask, m)
+	switch answer {
+	case affinetrack.OnLanes:
 		affineGeneric(w, h, f, in, m)
 		return
+	case affinetrack.Once:
+		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, c.Base, 0, in.Imm)
 	}
-	if a.Stride|b.Stride|c.Stride == 0 && s.Dst2 == code.NoSlot {
-		d, _ := alu.Single[in.Op](a.Base, b.Base, c.Base, 0, in.Imm)
-		w.keepCompact(h, f, in, s.Dst, in.D, d, 0, m)
-		return
-	}
-	if v, ok := s.Fast.Ternary(valueOf(a), valueOf(b), valueOf(c), s.Signed, firstOf(m), lastOf(m)); ok && w.fast {
-		w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
-		return
-	}
-	affineMixed(w, h, f, in, m)
+	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
 }
 
 // valueOf is what a shadow holds.
@@ -259,103 +243,65 @@ func valueOf(c *regfile.Compact) affinetrack.Value {
 	return affinetrack.Value{Base: c.Base, Stride: c.Stride}
 }
 
-// firstOf and lastOf are the lowest and the highest lane of m.
-func firstOf(m uint32) int { return bits.TrailingZeros32(m) }
-func lastOf(m uint32) int  { return 31 - bits.LeadingZeros32(m) }
-
-// affineMixed executes a kernel by the rules of package affinetrack.
+// affineMixed executes a kernel of any number of operands, predicates among them, that may
+// have a carry as a second result.
 func affineMixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
-	a := &w.args
-	*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Out), Slot: slotBits(s.Dst), First: firstOf(m), Last: lastOf(m)}
-	var once [4]uint64
-	n, missing, uniform := 0, 0, true
+	var src [4]affinetrack.Operand
+	n := s.Sources()
 	for i, row := range in.Sources() {
 		switch s := s.Src[i]; s {
 		case code.NoSlot:
 		case code.P:
-			p := f.SrcP(row) & m
-			if p != 0 && p != m {
-				affineGeneric(w, h, f, in, m)
-				return
-			}
-			if p != 0 {
-				a.P, once[i] = true, 1
-			}
+			src[i] = predicateOf(f, row, m)
 		default:
 			c := shadowAt(f, s, row)
-			if c.Mask&m != m {
-				missing |= 1 << n
-			}
-			uniform = uniform && c.Stride == 0
-			a.V[n], once[i] = valueOf(c), c.Base
-			n++
+			src[i] = affinetrack.Operand{Value: valueOf(c), Held: c.Mask}
 		}
 	}
-	selection := s.Rule == ptx.AffineSelect
-	if selection {
-		// It does not look at what it leaves out.
-		if a.P {
-			missing &= 1
-		} else {
-			missing &= 2
-		}
-	}
-	var v affinetrack.Value
-	ok := missing == 0
-	switch rule := w.cta.grid.rules.Rules[s.Rule]; {
-	case !ok:
-	case uniform && !selection:
+	v, answer := w.unit.Execute(&s.Operation, src[:n], m)
+	switch answer {
+	case affinetrack.OnLanes:
+		affineGeneric(w, h, f, in, m)
+		return
+	case affinetrack.Once:
 		var carry uint64
-		v.Base, carry = alu.Single[in.Op](once[0], once[1], once[2], once[3], in.Imm)
+		v.Base, carry = alu.Single[in.Op](src[0].Base, src[1].Base, src[2].Base, src[3].Base, in.Imm)
 		if s.Dst2 == code.P {
 			f.SetP(in.F, m, -uint32(carry&1))
 		}
-	default:
-		if ok = rule != nil; ok {
-			v, ok = rule(a)
-		}
-	}
-	if !ok {
-		affineGeneric(w, h, f, in, m)
-		return
 	}
 	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+}
+
+// predicateOf is a predicate as an operand: compact if it is the same in all lanes of m.
+func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
+	switch p := f.SrcP(row) & m; p {
+	case 0:
+		return affinetrack.Operand{Held: m}
+	case m:
+		return affinetrack.Operand{Value: affinetrack.Value{Base: 1}, Held: m}
+	}
+	return affinetrack.Operand{}
 }
 
 // affineCompare executes a comparison.
 func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
 	x, y := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
-	if x.Mask&y.Mask&m != m {
+	v, answer := w.unit.Binary(&s.Operation, valueOf(x), valueOf(y), x.Mask&y.Mask, m)
+	switch answer {
+	case affinetrack.OnLanes:
 		affineGeneric(w, h, f, in, m)
 		return
+	case affinetrack.Once:
+		v.Base, _ = alu.Single[in.Op](x.Base, y.Base, 0, 0, in.Imm)
 	}
-	var holds, ok bool
-	switch {
-	case x.Stride|y.Stride == 0:
-		d, _ := alu.Single[in.Op](x.Base, y.Base, 0, 0, in.Imm)
-		holds, ok = d != 0, true
-	case s.Cmp != affinetrack.NoCmp && int(s.Width) == 32 && w.fast:
-		holds, ok = affinetrack.Compare32(s.Cmp, valueOf(x), valueOf(y), s.Signed, firstOf(m), lastOf(m))
-	case s.Cmp != affinetrack.NoCmp:
-		a := &w.args
-		*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Width), Slot: 32, Cmp: s.Cmp, First: firstOf(m), Last: lastOf(m)}
-		a.V[0], a.V[1] = valueOf(x), valueOf(y)
-		holds, ok = w.cta.grid.rules.Compare(a)
-	}
-	if !ok {
-		affineGeneric(w, h, f, in, m)
-		return
-	}
-	outcome, c := uint32(0), uint32(0)
-	if holds {
-		outcome = regfile.Full
-	}
+	c := uint32(0)
 	if in.Imm != alu.BoolNone {
 		c = f.SrcP(in.C)
 	}
-	p, q := alu.Combine(outcome, c, in.Imm)
+	p, q := alu.Combine(-uint32(v.Base&1), c, in.Imm)
 	if in.D != code.NoRow {
 		f.SetP(in.D, m, p)
 	}

@@ -38,20 +38,6 @@ func (w *warp) storeRows(f *regfile.File, a *code.Access, p unsafe.Pointer, firs
 	}
 }
 
-// compactAddress reads the address of an access whose address register is v, for
-// the lanes of m: the first of them, the addresses of the first and the last, and
-// the step between lanes. ok is false where the addresses wrap.
-func compactAddress(a *code.Access, v affinetrack.Value, m uint32) (first int, from, to uint64, step int64, ok bool) {
-	width := 64
-	if a.Addr == code.R {
-		width = 32
-	}
-	first = bits.TrailingZeros32(m)
-	last := 31 - bits.LeadingZeros32(m)
-	from, to, step, ok = v.Numbers(width, false, first, last)
-	return first, from + a.Off, to + a.Off, step, ok
-}
-
 // memoryAt is the memory that the lanes of m access at the compact address v:
 // that of lane i is at p + (i − first)·step. It only looks where this instruction
 // accessed memory the last time; ok is false if that is not it, or the addresses
@@ -72,20 +58,15 @@ func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe
 	default:
 		base = block.Base
 	}
-	first = bits.TrailingZeros32(m)
-	span := int64(31 - bits.LeadingZeros32(m) - first)
-	by := int64(v.Stride)
-	from := v.At(first)
 	if a.Addr == code.R {
-		by, from = int64(int32(v.Stride)), from&0xffff_ffff
-		if uint64(int64(from)+span*by)>>32 != 0 {
+		if v, ok = affinetrack.Widen(v, false, m); !ok {
 			return nil, 0, 0, false
 		}
-	} else if by != int64(int32(by)) {
-		return nil, 0, 0, false
 	}
-	from += a.Off - base
-	if !block.Holds(from, by, span, a.Bytes) {
+	first = bits.TrailingZeros32(m)
+	span := int64(31 - bits.LeadingZeros32(m) - first)
+	by, from := int64(v.Stride), v.At(first)+a.Off-base
+	if by != int64(int32(by)) || !block.Holds(from, by, span, a.Bytes) {
 		return nil, 0, 0, false
 	}
 	return unsafe.Add(block.Ptr, from), first, int(by), true

@@ -66,7 +66,7 @@ func newCTA(g *Grid) *cta {
 				w.files[h].S = &regfile.Shadow{}
 			}
 		}
-		w.fast = g.rules == affinetrack.Rules
+		w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
 		if g.ref == nil {
 			continue
 		}

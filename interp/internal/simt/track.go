@@ -33,13 +33,12 @@ type tracker struct {
 	step   step
 	before affinetrack.Counts // of its instruction, before it
 	half   half               // the present one
-	args   affinetrack.Args   // of its rule
 }
 
 // newTracker makes the tracker of a CTA.
 func newTracker(g *Grid) *tracker {
 	return &tracker{
-		Unit:   affinetrack.Unit{Policy: g.policy, Table: g.rules},
+		Unit:   affinetrack.NewUnit(g.policy, g.rules),
 		counts: make([]affinetrack.Counts, len(g.code.Sources)),
 		lanes:  make([]int64, g.code.Width+1),
 	}
@@ -316,94 +315,67 @@ func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
 // arithmetic executes a kernel.
 func (t *tracker) arithmetic(x *half) {
 	in, f, s := x.in, x.f, &code.Signatures[x.in.Op]
-	if s.Compare {
+	if s.Compares() {
 		t.comparison(x)
 		return
 	}
-	if s.Rule != ptx.AffineSelect && !t.Ideal && !x.compact() {
-		if x.execute() {
-			t.generic(x)
-		}
-		return
-	}
-	a := &t.args
-	*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Out: int(s.Out), Slot: slotBits(s.Dst)}
-	var once [4]uint64 // the operands, if uniform
-	n, generic, knownP := 0, 0, true
-	src := in.Sources()
-	for i, slot := range s.Src {
-		switch slot {
+	var src [4]affinetrack.Operand
+	n := s.Sources()
+	for i, row := range in.Sources() {
+		switch slot := s.Src[i]; slot {
 		case code.NoSlot:
-			continue
 		case code.P:
-			v, ok := t.predicate(f, src[i], x.m)
-			knownP = knownP && ok
-			if v {
-				a.P, once[i] = true, 1
-			}
+			src[i] = t.predicateOperand(f, row, x.m)
 		default:
-			v, ok := t.value(f, slot, src[i], x.m)
-			if ok {
-				t.step.see(v.Class())
-			} else {
-				generic |= 1 << n
+			if src[i] = t.operand(f, slot, row, x.m); src[i].Held == x.m {
+				t.step.see(src[i].Class())
 			}
-			a.V[n], once[i] = v, v.Base
-			n++
 		}
 	}
-	// A selection does not look at what it leaves out.
-	if s.Rule == ptx.AffineSelect && knownP && t.Rules.Has(ptx.AffineSelect) {
-		if a.P {
-			generic &= 1
-		} else {
-			generic &= 2
-		}
-	}
-	if generic != 0 || !knownP || t.Ideal {
+	if t.Ideal {
+		known := t.Has(&s.Operation, src[:n], x.m)
 		if !x.execute() {
 			return
 		}
-		if t.Ideal && generic == 0 && knownP {
+		if known {
 			t.results(x, affinetrack.Value{}, 0)
 		} else {
 			t.generic(x)
 		}
 		return
 	}
+	v, answer := t.Execute(&s.Operation, src[:n], x.m)
 	var carry uint64
-	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
-	v, ok := t.Execute(s.Rule, a, n, func() uint64 {
-		d, c := alu.Single[in.Op](once[0], once[1], once[2], once[3], in.Imm)
-		carry = c
-		return d
-	})
+	if answer == affinetrack.Once {
+		v.Base, carry = alu.Single[in.Op](src[0].Base, src[1].Base, src[2].Base, src[3].Base, in.Imm)
+	}
 	switch {
 	case !x.execute():
-	case !ok:
+	case answer == affinetrack.OnLanes:
 		t.generic(x)
 	default:
 		t.results(x, v, carry)
 	}
 }
 
-// compact reports whether all that a kernel reads is compact.
-func (x *half) compact() bool {
-	for _, o := range x.reads() {
-		var m uint32
-		switch o.Slot {
-		case code.R:
-			m = x.f.S.R[o.Row].Mask
-		case code.Q:
-			m = x.f.S.Q[o.Row].Mask
-		default:
-			m = x.f.S.P[o.Row].Mask
-		}
-		if m&x.m != x.m {
-			return false
-		}
+// operand is a register as the unit wants it for the lanes of m.
+func (t *tracker) operand(f *regfile.File, s code.Slot, row int32, m uint32) affinetrack.Operand {
+	if v, ok := t.value(f, s, row, m); ok {
+		return affinetrack.Operand{Value: v, Held: m}
 	}
-	return true
+	return affinetrack.Operand{}
+}
+
+// predicateOperand is a predicate as the unit wants it for the lanes of m.
+func (t *tracker) predicateOperand(f *regfile.File, row int32, m uint32) (o affinetrack.Operand) {
+	v, ok := t.predicate(f, row, m)
+	if ok {
+		o.Held = m
+	}
+	if v {
+		o.Base = 1
+	}
+	return o
 }
 
 // results records the results of a kernel: v in its destination, and a carry.
@@ -456,27 +428,20 @@ func (t *tracker) tagPredicate(x *half, row int32, value bool) {
 // comparison executes a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
 func (t *tracker) comparison(x *half) {
 	in, f, s := x.in, x.f, &code.Signatures[x.in.Op]
-	a := &t.args
-	*a = affinetrack.Args{Width: int(s.Width), Signed: s.Signed, Cmp: s.Cmp, Slot: 32, Out: int(s.Width)}
-	a.First, a.Last = bits.TrailingZeros32(x.m), bits.Len32(x.m)-1
-	var ok0, ok1 bool
-	a.V[0], ok0 = t.value(f, s.Src[0], in.A, x.m)
-	a.V[1], ok1 = t.value(f, s.Src[1], in.B, x.m)
-	if ok0 && ok1 {
-		t.step.see(a.V[0].Class())
-		t.step.see(a.V[1].Class())
+	src := [2]affinetrack.Operand{t.operand(f, s.Src[0], in.A, x.m), t.operand(f, s.Src[1], in.B, x.m)}
+	known := t.Has(&s.Operation, src[:], x.m)
+	if known {
+		t.step.see(src[0].Class())
+		t.step.see(src[1].Class())
 	}
 	knownC, c := true, uint32(0) // of the predicate it is combined with
 	if in.Imm != alu.BoolNone {
 		_, knownC = t.predicate(f, in.C, x.m)
 		c = f.SrcP(in.C)
 	}
-	holds, ok := false, ok0 && ok1
-	if ok {
-		holds, ok = t.Decide(a, func() bool {
-			d, _ := alu.Single[in.Op](a.V[0].Base, a.V[1].Base, 0, 0, in.Imm)
-			return d != 0
-		})
+	v, answer := t.Execute(&s.Operation, src[:], x.m)
+	if answer == affinetrack.Once {
+		v.Base, _ = alu.Single[in.Op](src[0].Base, src[1].Base, 0, 0, in.Imm)
 	}
 	if !x.execute() {
 		return
@@ -484,19 +449,15 @@ func (t *tracker) comparison(x *half) {
 	if t.Ideal {
 		for _, o := range x.writes() {
 			_, same := t.predicate(f, o.Row, x.m)
-			ok = ok0 && ok1 && same
-			t.step.compact = t.step.compact && ok
+			t.step.compact = t.step.compact && known && same
 		}
 		return
 	}
-	if !ok {
+	if answer == affinetrack.OnLanes {
 		t.generic(x)
 		return
 	}
-	outcome := uint32(0)
-	if holds {
-		outcome = regfile.Full
-	}
+	outcome := -uint32(v.Base & 1)
 	wantP, wantQ := alu.Combine(outcome, c, in.Imm)
 	// The results are uniform if the predicate they are combined with is, or
 	// makes no difference.
@@ -511,7 +472,7 @@ func (t *tracker) comparison(x *half) {
 			continue
 		}
 		if bad := (f.P[d.row] ^ d.want) & x.m; bad != 0 {
-			t.mismatch(x, bad, "the comparison comes out as %v in every lane, but not in lanes %s", holds, lanesList(uint64(bad)))
+			t.mismatch(x, bad, "the comparison comes out as %v in every lane, but not in lanes %s", outcome != 0, lanesList(uint64(bad)))
 			return
 		}
 		if d.uniform {
@@ -568,30 +529,13 @@ func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
 
 // verifyAddresses compares compact addresses with those of the lanes.
 func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
-	a := x.access()
-	first, from, _, step, ok := compactAddress(a, v, x.m)
-	base, stride := v.Base, v.Stride
-	if ok { // else it wraps, in the width of the register
-		base, stride = from-a.Off-uint64(first)*uint64(step), uint64(step)
+	d := code.Row{Slot: x.access().Addr, Row: x.in.A}
+	if d.Row < 0 {
+		return
 	}
-	bad := uint32(0)
-	switch {
-	case a.Addr == code.Q:
-		bad = differing(x.f.Src64(x.in.A), base, stride, x.m)
-	case !ok:
-		bad = differing(x.f.Src32(x.in.A), uint32(base), uint32(stride), x.m)
-	default:
-		row := x.f.Src32(x.in.A)
-		for n := x.m; n != 0; n &= n - 1 {
-			i := bits.TrailingZeros32(n) & 31
-			if uint64(row[i]) != base+uint64(i)*stride {
-				bad |= 1 << i
-			}
-		}
-	}
-	if bad != 0 {
+	if bad := notHolding(x.f, d, v, x.m); bad != 0 {
 		i := bits.TrailingZeros32(bad)
-		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(laneOf(&regfile.File{R: x.f.R, Q: x.f.Q}, code.Row{Slot: a.Addr, Row: x.in.A}, i)))
+		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(laneOf(&regfile.File{R: x.f.R, Q: x.f.Q}, d, i)))
 	}
 }
 

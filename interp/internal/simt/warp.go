@@ -41,12 +41,11 @@ type warp struct {
 	pair    [2]group    // of the branch under way
 	away    *code.Instr // with errAway: what waits for lanes that are elsewhere
 
-	id    int              // within the CTA
-	shown *frame           // the window is at its registers
-	local [2]mem.Local     // local memory: word i of all lanes of a half
-	check *check           // in check mode, and where somebody looks
-	args  affinetrack.Args // of the rule being applied
-	fast  bool             // rules may be applied in their fast forms
+	id    int          // within the CTA
+	shown *frame       // the window is at its registers
+	local [2]mem.Local // local memory: word i of all lanes of a half
+	check *check       // in check mode, and where somebody looks
+	unit  affinetrack.Unit
 }
 
 type warpState uint8

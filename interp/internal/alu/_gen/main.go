@@ -197,9 +197,8 @@ func (k *kernel) signature(o op) string {
 	src := k.slots()
 	if k.compare {
 		src = append(src, "P") // that the outcome is combined with
-		b.WriteString(", Compare: true")
 	}
-	fmt.Fprintf(&b, ", Src: [4]Slot{%s}, Rule: ptx.Affine%s", strings.Join(src, ", "), strings.ToUpper(o.rule.String()[:1])+o.rule.String()[1:])
+	fmt.Fprintf(&b, ", Src: [4]Slot{%s}, Operation: affinetrack.Operation{Rule: ptx.Affine%s", strings.Join(src, ", "), strings.ToUpper(o.rule.String()[:1])+o.rule.String()[1:])
 	width := func(t string) int {
 		if t == "bool" {
 			return 1
@@ -214,7 +213,7 @@ func (k *kernel) signature(o op) string {
 	if cmp := k.comparison(o); cmp != "" {
 		b.WriteString(", Cmp: affinetrack." + cmp)
 	}
-	b.WriteString("}")
+	b.WriteString("}}")
 	return b.String()
 }
 
