@@ -77,7 +77,51 @@ func newReference(c, ref *Kernel) *reference {
 // operands pairs the rows that an instruction reads and writes with those of its
 // reference.
 func (c *Kernel) operands(in *code.Instr, ref *Kernel, rin *code.Instr) (reads, writes []rowPair) {
-	return pairRows(c.Operands(nil, in), ref.Operands(nil, rin)), pairRows(c.Results(nil, in), ref.Results(nil, rin))
+	read, written := named(&c.Tables, in)
+	refRead, refWritten := named(&ref.Tables, rin)
+	return pairRows(read, refRead), pairRows(written, refWritten)
+}
+
+// named lists what an instruction reads, its guard left out, and writes. It is written
+// down here once more, for what package code derives is among what is checked.
+func named(t *code.Tables, in *code.Instr) (reads, writes []code.Row) {
+	s := in.Op.Signature()
+	for i, row := range in.Sources() {
+		if slot := s.Src[i]; slot != code.NoSlot && (i < 2 || !s.Compare || in.Imm != alu.BoolNone) {
+			reads = append(reads, code.Row{Slot: slot, Row: row})
+		}
+	}
+	writes = []code.Row{{Slot: s.Dst, Row: in.D}, {Slot: s.Dst2, Row: in.F}}
+	elems := func(rows *[]code.Row, list []code.Elem, size int) {
+		for _, e := range list {
+			if *rows = append(*rows, code.Row{Slot: e.Slot, Row: e.Row}); size > 8 {
+				*rows = append(*rows, code.Row{Slot: e.Slot, Row: e.High})
+			}
+		}
+	}
+	places := func(rows *[]code.Row, list []code.Place) {
+		for _, p := range list {
+			*rows = append(*rows, code.Row{Slot: p.Slot, Row: p.Row})
+		}
+	}
+	switch s.Side {
+	case code.AccessSide:
+		a := &t.Access[in.Side]
+		reads = append(reads, code.Row{Slot: a.Addr, Row: in.A})
+		if a.Store {
+			elems(&reads, a.Elems, a.Size)
+		} else {
+			elems(&writes, a.Elems, a.Size)
+		}
+		if a.Atom != nil {
+			elems(&reads, a.Atom.B, a.Size)
+			elems(&reads, a.Atom.C, a.Size)
+		}
+	case code.CallSide:
+		places(&reads, t.Calls[in.Side].Args)
+		places(&writes, t.Calls[in.Side].Rets)
+	}
+	return reads, writes
 }
 
 // pairRows pairs rows, constants of the reference left out.
@@ -103,7 +147,11 @@ func endingOf(c *Kernel, b *code.Block, ref *Kernel) ending {
 	e.reads, _ = c.operands(end, ref, rend)
 	if end.Op == code.Pop {
 		fn, rfn := c.Funcs[b.Func], ref.Funcs[b.Func]
-		e.reads = pairRows(code.PlaceRows(nil, fn.Results), code.PlaceRows(nil, rfn.Results))
+		for i, o := range fn.Results {
+			if o.Slot != code.NoSlot {
+				e.reads = append(e.reads, rowPair{code.Row{Slot: o.Slot, Row: o.Row}, code.Row{Slot: o.Slot, Row: rfn.Results[i].Row}})
+			}
+		}
 	}
 	return e
 }

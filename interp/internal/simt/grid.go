@@ -111,7 +111,9 @@ func (g *Grid) Run(ctx context.Context) error {
 		g.workspace = g.dev.Memory.OpenWorkspace()
 		defer g.dev.Memory.Free(g.workspace)
 	}
-	g.fix()
+	if err := g.fold(); err != nil {
+		return err
+	}
 	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
 	defer stop()
 	window := windowFree
@@ -168,6 +170,25 @@ func (g *Grid) Run(ctx context.Context) error {
 			return g.stall()
 		}
 	}
+	return nil
+}
+
+// fold computes the constants of the launch. Where that fails, in check mode, nobody but
+// the compact engine is to blame.
+func (g *Grid) fold() (err error) {
+	defer func() {
+		if g.ref == nil {
+			return
+		}
+		if r := recover(); r != nil {
+			k := g.code.kernel
+			err = &Trap{
+				Kind: ErrMismatch, Msg: fmt.Sprintf("%v: the constants of the launch: %v", ErrMismatch, r), Kernel: k.Name,
+				File: g.code.mod.Name, Pos: k.Pos, Line: g.code.mod.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.code.Width,
+			}
+		}
+	}()
+	g.fix()
 	return nil
 }
 
