@@ -21,8 +21,8 @@ import (
 
 // scopeLine is a line of a scope file: a pattern for files, and patterns for functions as
 // "name" or "type.name"; those after a minus are left out, and those after a tilde choose
-// between ways that are all right. Without any that are neither, all other functions are
-// in.
+// between ways that are all right. Without any that are neither, all functions but those
+// left out are in.
 type scopeLine struct {
 	number   int
 	text     string
@@ -82,7 +82,7 @@ func (l *scopeLine) has(fn string) (in, free bool) {
 		return found
 	}
 	free = match(l.free)
-	in = match(l.in) || free || len(l.in) == 0
+	in = match(l.in) || len(l.in) == 0
 	return !match(l.out) && in, free
 }
 

@@ -1,6 +1,6 @@
 // Command try runs the programs of package corpus for package mutate: in check mode, which
 // has to notice mutants of the compact engine, as it pays and wherever it may be, and
-// counts what it does; and in affine mode, which shows what mutants do that it does not
+// counts what it does; with statistics under a policy that has rules of its own; and in affine mode, which shows what mutants do that it does not
 // notice.
 package main
 
@@ -10,6 +10,7 @@ import (
 	"hash/fnv"
 	"os"
 
+	"gemu/affinetrack"
 	"gemu/internal/corpus"
 	"gemu/internal/mutate/trial"
 	"gemu/interp"
@@ -41,6 +42,7 @@ func load(file string) ([]trial.Input, error) {
 		}
 		add("check", trial.Judge, func(l *interp.Launch) {})
 		add("check eagerly", trial.Judge, func(l *interp.Launch) { l.Eager = true })
+		add("check under kim", trial.Judge, func(l *interp.Launch) { l.Stats, l.Policy = true, affinetrack.PolicyByName("kim") })
 		add("affine", trial.Output, func(l *interp.Launch) { l.Mode = interp.Affine })
 	}
 	return list, nil
@@ -61,8 +63,11 @@ func run(p *corpus.Program, prepare func(l *interp.Launch)) trial.Result {
 		n.Add(&result.Counts)
 	}
 	r.Cost = n.WarpInstructions
+	// What is not proved is compact at best, and so on: the more there is of all that is as
+	// good or better, the better.
 	e := &n.Engine
-	r.Saved = []int64{e.Fixed, e.Proved, e.Compact, e.Quick, e.Kept}
+	proved := e.Fixed + e.Proved
+	r.Saved = []int64{e.Fixed, proved, proved + e.Quick, proved + e.Compact, e.Kept}
 	r.Spent = []int64{e.OnLanes, e.Expanded, e.Rows}
 	return r
 }

@@ -41,6 +41,31 @@ func (v *verifier) shape() {
 	for b := f.Blocks.First; b < f.Blocks.End; b++ {
 		v.block(&p.Blocks[b])
 	}
+	v.constants()
+}
+
+// constants checks that what a launch computes before it begins needs nothing else, and
+// gives each constant one value.
+func (v *verifier) constants() {
+	computed := map[Row]bool{}
+	for i := range v.Fixed {
+		in := &v.Fixed[i]
+		results := v.Results(nil, &in.Instr)
+		if !slices.ContainsFunc(results, func(r Row) bool { return r.Slot != NoSlot && r.Row < 0 && r.Row != NoRow }) {
+			continue // the reference computes it in its place
+		}
+		for _, r := range v.Operands(nil, &in.Instr) {
+			if r.Slot != NoSlot && r.Row >= 0 {
+				v.fault(in.Before, "%s%d is no constant of the launch", r.Slot, r.Row)
+			}
+		}
+		for _, r := range results {
+			if r.Slot != NoSlot && computed[r] {
+				v.fault(in.Before, "the constant %s%d has another value already", r.Slot, r.Row)
+			}
+			computed[r] = true
+		}
+	}
 }
 
 type verifier struct {
@@ -141,7 +166,7 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			n, k = v.fn.Frame.P, len(v.Consts.P)
 		}
 		switch {
-		case row == NoRow:
+		case row == NoRow && (!source || s.Kind == Control):
 		case row < 0 && (!source || int(^row) >= k), row >= 0 && int(row) >= n:
 			v.fault(pc, "%s is row %s%d, of %d", what, slot, row, n)
 		}
@@ -152,6 +177,9 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	}
 	check("D", s.Dst, in.D, false)
 	check("F", s.Dst2, in.F, false)
+	if s.Kind == Arithmetic && !s.Compare && in.D == NoRow {
+		v.fault(pc, "it has no result")
+	}
 	for i, row := range in.Sources() {
 		if s.Src[i] != NoSlot && s.Reads(i, in) {
 			check(sourceNames[i], s.Src[i], row, true)

@@ -36,7 +36,8 @@ const mostReplayed = 1 << 24
 
 // verify is what is wrong with the function after a pass. What a launch in check mode
 // waits for is less than the tests ask for: rows are looked at after they are allocated,
-// and only those of the code that is checked, for it is compared with the other as it runs.
+// and it is only the code that is checked that is replayed, for it is compared with the
+// other as it runs.
 func (l *lowerer) verify(pass string) error {
 	switch {
 	case Verify:
@@ -46,7 +47,11 @@ func (l *lowerer) verify(pass string) error {
 	case pass == "select" || pass == "plan":
 		l.before = l.annotated()
 	case pass == "allocate":
-		p, fn := l.alone(l)
+		p, fn := l.twin.alone(l)
+		if err := p.VerifyShape(fn); err != nil {
+			return err
+		}
+		p, fn = l.alone(l)
 		if err := p.VerifyShape(fn); err != nil {
 			return err
 		}

@@ -284,6 +284,7 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	k.half, k.lanes = h, m
 	if p.in == nil {
 		w.count.Engine.Fixed++
+		w.count.Engine.Kept += int64(bits.OnesCount32(uint32(w.live >> (32 * h))))
 		if w.onReference(p, h, m); w.err == nil {
 			w.compareResults(p, h, m)
 		}
@@ -296,7 +297,7 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		}
 		k.engine = true
 		w.onLanes(h, f, p.in, m)
-		w.tally(p, f)
+		w.tally(p, h, f)
 		k.engine = false
 		if w.err == nil && !k.copyResults(p, f, h, m) {
 			w.compareResults(p, h, m)
@@ -328,7 +329,7 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	if w.err == nil {
 		k.engine = true
 		w.exec(h, f, p.in, m)
-		w.tally(p, f)
+		w.tally(p, h, f)
 		k.engine = false
 	}
 	switch {

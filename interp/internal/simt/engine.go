@@ -19,7 +19,7 @@ type EngineCounts struct {
 	Proved  int64 // on single values, without a look at tags
 	Compact int64 // on compact operands, or at a compact address
 	Quick   int64 // of those, operations whose rule has a fast form
-	Kept    int64 // lanes that a shadow speaks for, in results
+	Kept    int64 // lanes that a shadow or a constant speaks for, in results
 
 	// What it costs, and what is left.
 	OnLanes  int64 // over the lanes
@@ -39,8 +39,9 @@ func (c *EngineCounts) add(o *EngineCounts) {
 }
 
 // tally counts an instruction that has executed.
-func (w *warp) tally(p *pair, f *regfile.File) {
+func (w *warp) tally(p *pair, h int, f *regfile.File) {
 	k, n := w.check, &w.count.Engine
+	live := uint32(w.live >> (32 * h))
 	switch way := p.in.How.Exec; {
 	case k.alone:
 		n.OnLanes++
@@ -60,8 +61,8 @@ func (w *warp) tally(p *pair, f *regfile.File) {
 	for i := range p.writes {
 		if o := p.writes[i].row; o.Slot != code.P {
 			c := shadowAt(f, o.Slot, o.Row)
-			n.Kept += int64(bits.OnesCount32(c.Mask))
-			n.Expanded += int64(bits.OnesCount32(c.Clean))
+			n.Kept += int64(bits.OnesCount32(c.Mask & live))
+			n.Expanded += int64(bits.OnesCount32(c.Clean & live))
 		}
 	}
 }
