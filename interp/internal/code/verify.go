@@ -177,7 +177,7 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	}
 	check("D", s.Dst, in.D, false)
 	check("F", s.Dst2, in.F, false)
-	if s.Kind == Arithmetic && !s.Compare && in.D == NoRow {
+	if s.Kind == Arithmetic && !s.Compares() && in.D == NoRow {
 		v.fault(pc, "it has no result")
 	}
 	for i, row := range in.Sources() {

@@ -616,7 +616,8 @@ func (a *analysis) prove() {
 			case code.Read:
 				sound = sound && a.source(in) == affinetrack.Uniform
 			case code.Load:
-				sound = sound && a.access(in).Space != ptx.Generic // local memory is everybody's own
+				m := a.access(in)
+				sound = sound && m.Space != ptx.Generic && m.Space != ptx.Local && !m.Frame // local memory is everybody's own
 			default:
 				sound = false
 			}

@@ -39,6 +39,9 @@ func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 	}
 	w.onLanes(h, f, in, m)
+	if w.check != nil && w.err == nil {
+		w.check.copyResults(w.check.present, f, h, m) // as the lanes have them, before any is kept otherwise
+	}
 	if in.How.Dirty {
 		w.uncompact(f, in, m)
 	}

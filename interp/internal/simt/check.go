@@ -87,7 +87,7 @@ func (c *Kernel) operands(in *code.Instr, ref *Kernel, rin *code.Instr) (reads, 
 func named(t *code.Tables, in *code.Instr) (reads, writes []code.Row) {
 	s := in.Op.Signature()
 	for i, row := range in.Sources() {
-		if slot := s.Src[i]; slot != code.NoSlot && (i < 2 || !s.Compare || in.Imm != alu.BoolNone) {
+		if slot := s.Src[i]; slot != code.NoSlot && (i < 2 || !s.Compares() || in.Imm != alu.BoolNone) {
 			reads = append(reads, code.Row{Slot: slot, Row: row})
 		}
 	}
@@ -326,6 +326,9 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	if s.Side == code.AccessSide {
 		w.compareAddresses(p, h, m)
 	}
+	if p.in.How.Exec >= code.ProvedNone && (w.mask != w.live || idle != 0) {
+		w.mismatch(p, h, idle, "its result is taken to be that of all lanes, but lanes %s do not execute it", lanesList(w.live&^(uint64(m)<<(32*h))))
+	}
 	if w.err == nil {
 		k.engine = true
 		w.exec(h, f, p.in, m)
@@ -339,7 +342,6 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		}
 		return
 	case k.alone:
-		k.copyResults(p, f, h, m)
 		w.compareResults(p, h, m)
 	case store:
 		w.afterStore(p, h, m, idle)
