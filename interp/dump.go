@@ -20,7 +20,8 @@ func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "kernel %s: %d blocks, %d constants, %d bytes of parameters, %d of static shared memory\n", k.Name, len(c.Blocks), len(c.Consts.R)+len(c.Consts.Q)+len(c.Consts.P), c.ParamLen, c.SharedLen)
+	n := c.Consts.Len()
+	fmt.Fprintf(w, "kernel %s: %d blocks, %d constants, %d bytes of parameters, %d of static shared memory\n", k.Name, len(c.Blocks), n.R+n.Q+n.P, c.ParamLen, c.SharedLen)
 	return c.Print(w)
 }
 

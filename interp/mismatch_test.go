@@ -219,7 +219,7 @@ func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File
 	popc := alu.Vec[code.PopcB32]
 	alu.Vec[code.PopcB32] = func(f *regfile.File, in *code.Instr, m uint32) {
 		popc(f, in, m)
-		if f.S != nil {
+		if f.Tracked() {
 			spoil(c, f)
 		}
 	}
@@ -233,7 +233,7 @@ func TestBrokenShadow(t *testing.T) {
 	later := func(c *simt.Kernel, f *regfile.File) { // the address, by four bytes
 		for _, in := range c.Instrs {
 			if in.Op.Signature().Side == code.AccessSide && c.Access[in.Side].Addr == code.Q {
-				f.S.Q[in.A].Base += 4
+				f.Shadow64(in.A).Base += 4
 			}
 		}
 	}
@@ -248,15 +248,15 @@ func TestBrokenShadow(t *testing.T) {
 		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *simt.Kernel, f *regfile.File) {
 			for _, in := range c.Instrs {
 				if in.Op == code.Branch {
-					f.P[in.Guard-1] = 0
+					f.SetP(in.Guard-1, regfile.Full, 0)
 				}
 			}
 		}, []string{"@%p bra END", "reads 0x0 in lane 0, which should have 0x1"}},
 		{"uniform load", "\tmov.u32 %x, %ctaid.x;\n\tcvt.u64.u32 %l, %x;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
 		{"operand", "\tadd.u32 %x, %t, 5;\n\tpopc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *simt.Kernel, f *regfile.File) {
-			for i := range f.S.R {
-				if f.S.R[i].Mask == regfile.Full && f.S.R[i].Base == 5 { // %x
-					f.S.R[i].Base = 6
+			for i := range int32(f.Window().R) {
+				if f.Shadow32(i).Mask == regfile.Full && f.Shadow32(i).Base == 5 { // %x
+					f.Shadow32(i).Base = 6
 				}
 			}
 		}, []string{"rule add of add.u32:", "it reads 0x6 in lane 0, which holds 0x5"}},

@@ -8,7 +8,41 @@
 //
 // A row has 32 lanes. A warp of 64 lanes has two Files, narrower warps leave
 // lanes of theirs unused.
+//
+// # Layout
+//
+// The rows of a File lie in one block, those of each kind together, behind the mask of the
+// lanes that are active. A block with room for P predicates, R and Q rows begins at a
+// multiple of 64 bytes, and so do its regions, each behind the one before, in this order:
+//
+//	region          bytes of an entry   entries
+//	active lanes    4                   1
+//	predicates      4                   P
+//	32-bit rows     32 · 4              R
+//	64-bit rows     32 · 8              Q
+//
+// and, where registers are tracked,
+//
+//	shadows         24                  R: base 8, stride 8, mask 4, clean 4
+//	shadows         24                  Q
+//	predicates'     8                   P: mask 4, value 1, unused 3
+//
+// So code that is not Go's finds everything from one pointer: see Layout. The registers of
+// a function are a window: in each region, entries from the window's first on. The windows
+// of functions that call each other lie one behind the other; those of two that the same one
+// calls lie over each other, and each lane has its own in its column. So kinds must
+// not share a region: the columns of lanes would not be the same.
+//
+// Rows that no instruction writes are in a block of their own that all warps share,
+// Constants; operands name them by negative numbers.
+//
+// Models of other register files than the shadow affine one are packages below this one.
 package regfile
+
+import (
+	"io"
+	"unsafe"
+)
 
 // Lanes is the number of lanes in a row.
 const Lanes = 32
@@ -22,103 +56,101 @@ type Row32 = [Lanes]uint32
 // Row64 is a register of 64 bits, one slot per lane.
 type Row64 = [Lanes]uint64
 
-// Constants are the rows an instruction reads that no instruction writes:
-// immediate operands, broadcast to all lanes. They are shared by all warps of a
-// launch.
-type Constants struct {
-	R []Row32
-	Q []Row64
-	P []uint32
-
-	SR, SQ []Compact // their shadows, made by Shadow
-	SP     []CompactPred
-}
-
-// File holds the registers of up to 32 lanes of a warp: a window, for the
-// running function, of the stack of all active functions.
-type File struct {
-	R []Row32  // window of registers of up to 32 bits
-	Q []Row64  // window of 64-bit registers
-	P []uint32 // window of predicates
-	K *Constants
-	S *Shadow // nil if registers are not tracked
-
-	allR []Row32
-	allQ []Row64
-	allP []uint32
-}
-
 // Size is a number of rows of each kind.
 type Size struct{ R, Q, P int }
 
 // Add is the sum of two sizes.
 func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 
+// File holds the registers of up to 32 lanes of a warp: a window, for the
+// running function, of the stack of all active functions.
+type File struct {
+	rows // the window
+	all  block
+	k    *Constants
+}
+
+// New makes a file without a window. Operands with negative numbers are constants of k;
+// tracked files have shadows.
+func New(k *Constants, tracked bool) *File { return &File{k: k, all: newBlock(Size{}, tracked)} }
+
+// Tracked reports whether the file has shadows.
+func (f *File) Tracked() bool { return f.all.tracked }
+
+// Active is the lanes that execute.
+func (f *File) Active() uint32 { return *f.all.active }
+
+// SetActive says which lanes execute.
+func (f *File) SetActive(m uint32) { *f.all.active = m }
+
 // Reset opens a first window, in whose shadow all is generic. Registers keep what
 // they held: PTX leaves their first value undefined.
 func (f *File) Reset(frame Size) {
 	f.Open(Size{}, frame)
-	if f.S != nil {
-		clear(f.S.R)
-		clear(f.S.Q)
-		clear(f.S.P)
-	}
+	f.ClearShadows()
 }
 
 // Open makes the rows from base on the window. It changes none of them: a new window
 // may lie where lanes that are elsewhere have theirs, since a lane's registers are a
 // column of it.
 func (f *File) Open(base, frame Size) {
-	f.allR = grow(f.allR, base.R+frame.R)
-	f.allQ = grow(f.allQ, base.Q+frame.Q)
-	f.allP = grow(f.allP, base.P+frame.P)
-	f.R = f.allR[base.R : base.R+frame.R]
-	f.Q = f.allQ[base.Q : base.Q+frame.Q]
-	f.P = f.allP[base.P : base.P+frame.P]
-	if f.S != nil {
-		f.S.open(base, frame)
-	}
+	f.all.grow(base.Add(frame))
+	f.rows = f.all.from(base, frame)
 }
 
-// Rows is the first rows of each kind, those of all windows that lie there.
-func (f *File) Rows(n Size) ([]Row32, []Row64, []uint32) {
-	return f.allR[:n.R], f.allQ[:n.Q], f.allP[:n.P]
+// Window is the size of the window.
+func (f *File) Window() Size { return f.size() }
+
+// Block is where the file's rows are, until a window is opened that they have no room for.
+func (f *File) Block() (at unsafe.Pointer, l Layout) {
+	return unsafe.Pointer(f.all.active), layout(f.all.size(), f.all.tracked)
 }
 
-func grow[T any](s []T, n int) []T {
-	if n <= len(s) {
-		return s
-	}
-	t := make([]T, max(n, 2*len(s)))
-	copy(t, s)
-	return t
+// Write writes the bytes of the first n rows of each kind, and of their shadows: those of
+// all windows that lie there.
+func (f *File) Write(w io.Writer, n Size) {
+	r := f.all.from(Size{}, n)
+	w.Write(bytesOf(r.p))
+	w.Write(bytesOf(r.r))
+	w.Write(bytesOf(r.q))
+	w.Write(bytesOf(r.sr))
+	w.Write(bytesOf(r.sq))
+}
+
+// Row32 is row i of the window.
+func (f *File) Row32(i int32) *Row32 { return &f.r[i] }
+
+// Row64 is row i of 64-bit slots of the window.
+func (f *File) Row64(i int32) *Row64 { return &f.q[i] }
+
+// Pred is predicate i of the window.
+func (f *File) Pred(i int32) uint32 { return f.p[i] }
+
+// SetP writes the bits of mask m of predicate i.
+func (f *File) SetP(i int32, m, bits uint32) {
+	f.p[i] = f.p[i]&^m | bits&m
 }
 
 // Src32 is the row of a 32-bit source operand.
 func (f *File) Src32(i int32) *Row32 {
 	if i < 0 {
-		return &f.K.R[^i]
+		return &f.k.r[^i]
 	}
-	return &f.R[i]
+	return &f.r[i]
 }
 
 // Src64 is the row of a 64-bit source operand.
 func (f *File) Src64(i int32) *Row64 {
 	if i < 0 {
-		return &f.K.Q[^i]
+		return &f.k.q[^i]
 	}
-	return &f.Q[i]
+	return &f.q[i]
 }
 
 // SrcP is the mask of a predicate source operand.
 func (f *File) SrcP(i int32) uint32 {
 	if i < 0 {
-		return f.K.P[^i]
+		return f.k.p[^i]
 	}
-	return f.P[i]
-}
-
-// SetP writes the bits of mask m of predicate i.
-func (f *File) SetP(i int32, m, bits uint32) {
-	f.P[i] = f.P[i]&^m | bits&m
+	return f.p[i]
 }

@@ -31,77 +31,36 @@ type CompactPred struct {
 	Value bool
 }
 
-// Shadow is the shadow of a File: an entry per row and predicate.
-type Shadow struct {
-	R, Q []Compact
-	P    []CompactPred
-
-	allR, allQ []Compact
-	allP       []CompactPred
-}
-
-func (s *Shadow) open(base, n Size) {
-	s.allR = grow(s.allR, base.R+n.R)
-	s.allQ = grow(s.allQ, base.Q+n.Q)
-	s.allP = grow(s.allP, base.P+n.P)
-	s.R = s.allR[base.R : base.R+n.R]
-	s.Q = s.allQ[base.Q : base.Q+n.Q]
-	s.P = s.allP[base.P : base.P+n.P]
-}
-
-// ShadowRows is the shadow of the first rows of each kind, like Rows.
-func (f *File) ShadowRows(n Size) (r, q []Compact) { return f.S.allR[:n.R], f.S.allQ[:n.Q] }
-
-// Shadow makes the shadows of the constant rows: uniform, and in their rows.
-func (k *Constants) Shadow() {
-	k.SR = make([]Compact, len(k.R))
-	for i := range k.R {
-		k.SR[i] = Compact{Base: uint64(k.R[i][0]), Mask: Full, Clean: Full}
-	}
-	k.SQ = make([]Compact, len(k.Q))
-	for i := range k.Q {
-		k.SQ[i] = Compact{Base: k.Q[i][0], Mask: Full, Clean: Full}
-	}
-	k.SP = make([]CompactPred, len(k.P))
-	for i := range k.P {
-		k.SP[i] = CompactPred{Mask: Full, Value: k.P[i] != 0}
-	}
-}
-
-// Set gives the constant row i, of 64-bit slots if wide, another value.
-func (k *Constants) Set(wide bool, i int32, v uint64) {
-	if wide {
-		Fill64(&k.Q[^i], v, 0, Full)
-		k.SQ[^i].Base = v
-		return
-	}
-	Fill32(&k.R[^i], uint32(v), 0, Full)
-	k.SR[^i].Base = uint64(uint32(v))
+// ClearShadows makes all registers of the window generic.
+func (f *File) ClearShadows() {
+	clear(f.sr)
+	clear(f.sq)
+	clear(f.sp)
 }
 
 // Shadow32 is the shadow of the row of a 32-bit operand. That of a constant must
 // not be written.
 func (f *File) Shadow32(i int32) *Compact {
 	if i < 0 {
-		return &f.K.SR[^i]
+		return &f.k.sr[^i]
 	}
-	return &f.S.R[i]
+	return &f.sr[i]
 }
 
 // Shadow64 is the shadow of the row of a 64-bit operand.
 func (f *File) Shadow64(i int32) *Compact {
 	if i < 0 {
-		return &f.K.SQ[^i]
+		return &f.k.sq[^i]
 	}
-	return &f.S.Q[i]
+	return &f.sq[i]
 }
 
 // ShadowP is the shadow of a predicate operand.
 func (f *File) ShadowP(i int32) *CompactPred {
 	if i < 0 {
-		return &f.K.SP[^i]
+		return &f.k.sp[^i]
 	}
-	return &f.S.P[i]
+	return &f.sp[i]
 }
 
 // Expand32 writes what the shadow holds for lanes of m to the row. The shadow
@@ -113,7 +72,7 @@ func (f *File) Expand32(i int32, m uint32) {
 		return
 	}
 	c.Clean |= need
-	Fill32(&f.R[i], uint32(c.Base), uint32(c.Stride), need)
+	Fill32(&f.r[i], uint32(c.Base), uint32(c.Stride), need)
 }
 
 // Expand64 is Expand32 for a row of 64-bit slots.
@@ -124,7 +83,7 @@ func (f *File) Expand64(i int32, m uint32) {
 		return
 	}
 	c.Clean |= need
-	Fill64(&f.Q[i], c.Base, c.Stride, need)
+	Fill64(&f.q[i], c.Base, c.Stride, need)
 }
 
 // Fill32 writes base + i·stride to the lanes i of m.

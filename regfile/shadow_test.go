@@ -37,11 +37,11 @@ type model struct {
 func TestShadow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frames, base := []Size{{R: 3, Q: 2, P: 1}}, []Size{{}}
-		f := &File{K: &Constants{}, S: &Shadow{}}
+		f := New(&Constants{}, true)
 		f.Reset(frames[0])
 		m := model{}
 		enter := func(n Size) {
-			m.r, m.q = append(m.r, append([]Row32{}, f.R...)), append(m.q, append([]Row64{}, f.Q...))
+			m.r, m.q = append(m.r, append([]Row32{}, f.r...)), append(m.q, append([]Row64{}, f.q...))
 		}
 		enter(frames[0])
 		top := func() (r []Row32, q []Row64) { return m.r[len(m.r)-1], m.q[len(m.q)-1] }
@@ -71,7 +71,7 @@ func TestShadow(t *testing.T) {
 				row, on := drawRow(t, len(r)), mask.Draw(t, "lanes")
 				b, s := rapid.Uint32().Draw(t, "base"), rapid.Uint32().Draw(t, "stride")
 				f.Expand32(row, ^on) // of the lanes that keep what they have
-				f.S.R[row] = Compact{Base: uint64(b), Stride: uint64(s), Mask: on}
+				f.sr[row] = Compact{Base: uint64(b), Stride: uint64(s), Mask: on}
 				for i := range Lanes {
 					if on>>i&1 != 0 {
 						r[row][i] = b + uint32(i)*s
@@ -83,20 +83,20 @@ func TestShadow(t *testing.T) {
 				row, on := drawRow(t, len(q)), mask.Draw(t, "lanes")
 				b, s := rapid.Uint64().Draw(t, "base"), rapid.Uint64().Draw(t, "stride")
 				f.Expand64(row, ^on)
-				f.S.Q[row] = Compact{Base: b, Stride: s, Mask: on}
+				f.sq[row] = Compact{Base: b, Stride: s, Mask: on}
 				for i := range Lanes {
 					if on>>i&1 != 0 {
 						q[row][i] = b + uint64(i)*s
 					}
 				}
 			},
-			"predicate": func(t *rapid.T) { f.S.P[0] = CompactPred{Mask: mask.Draw(t, "lanes"), Value: true} },
+			"predicate": func(t *rapid.T) { f.sp[0] = CompactPred{Mask: mask.Draw(t, "lanes"), Value: true} },
 			"write32": func(t *rapid.T) {
 				r, _ := top()
 				row, i, v := drawRow(t, len(r)), rapid.IntRange(0, Lanes-1).Draw(t, "lane"), rapid.Uint32().Draw(t, "value")
-				f.R[row][i], r[row][i] = v, v
-				f.S.R[row].Mask &^= 1 << i
-				f.S.R[row].Clean &^= 1 << i
+				f.r[row][i], r[row][i] = v, v
+				f.sr[row].Mask &^= 1 << i
+				f.sr[row].Clean &^= 1 << i
 			},
 			"expand32": func(t *rapid.T) {
 				r, _ := top()
@@ -108,8 +108,8 @@ func TestShadow(t *testing.T) {
 					t.Fatalf("expansion of lanes %#x turns %+v into %+v", on, before, *c)
 				}
 				for i := range Lanes {
-					if c.Mask&on>>i&1 != 0 && f.R[row][i] != r[row][i] {
-						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.R[row][i], r[row][i])
+					if c.Mask&on>>i&1 != 0 && f.r[row][i] != r[row][i] {
+						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.r[row][i], r[row][i])
 					}
 				}
 			},
@@ -123,8 +123,8 @@ func TestShadow(t *testing.T) {
 					t.Fatalf("expansion of lanes %#x turns %+v into %+v", on, before, *c)
 				}
 				for i := range Lanes {
-					if c.Mask&on>>i&1 != 0 && f.Q[row][i] != q[row][i] {
-						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.Q[row][i], q[row][i])
+					if c.Mask&on>>i&1 != 0 && f.q[row][i] != q[row][i] {
+						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.q[row][i], q[row][i])
 					}
 				}
 			},
@@ -133,8 +133,7 @@ func TestShadow(t *testing.T) {
 				base = append(base, base[len(base)-1].Add(frames[len(frames)-1]))
 				frames = append(frames, n)
 				f.Open(base[len(base)-1], n)
-				clear(f.S.R)
-				clear(f.S.Q)
+				f.ClearShadows()
 				enter(n)
 			},
 			"return": func(t *rapid.T) {
@@ -188,12 +187,14 @@ func TestCompact(t *testing.T) {
 
 // TestConstants: constants are uniform, and need no expansion.
 func TestConstants(t *testing.T) {
-	k := &Constants{R: make([]Row32, 2), Q: make([]Row64, 1), P: []uint32{0, Full}}
-	for i := range Lanes {
-		k.R[1][i], k.Q[0][i] = 7, 1<<40
-	}
-	k.Shadow()
-	f := &File{K: k, S: &Shadow{}}
+	k := &Constants{}
+	k.Add32(0)
+	k.Add32(7)
+	k.Add64(1 << 40)
+	k.AddP(0)
+	k.AddP(Full)
+	k.Lay()
+	f := New(k, true)
 	f.Reset(Size{})
 	for row, want := range map[int32]uint64{^0: 0, ^1: 7} {
 		if diff := cmp.Diff(Compact{Base: want, Mask: Full, Clean: Full}, *f.Shadow32(row)); diff != "" {

@@ -3016,7 +3016,7 @@ func one_k_cmp_nan_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3036,7 +3036,7 @@ func one_k_cvt_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3056,7 +3056,7 @@ func one_k_cvt_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s32_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3076,7 +3076,7 @@ func one_k_cvt_s32_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s64_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3096,7 +3096,7 @@ func one_k_cvt_s64_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s64_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3116,7 +3116,7 @@ func one_k_cvt_s64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s64_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3136,7 +3136,7 @@ func one_k_cvt_s64_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s32_u8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3156,7 +3156,7 @@ func one_k_cvt_s32_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s32_s8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3176,7 +3176,7 @@ func one_k_cvt_s32_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s32_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3196,7 +3196,7 @@ func one_k_cvt_s32_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s32_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3216,7 +3216,7 @@ func one_k_cvt_s32_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s64_u8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3236,7 +3236,7 @@ func one_k_cvt_s64_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s64_s8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3256,7 +3256,7 @@ func one_k_cvt_s64_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s64_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3276,7 +3276,7 @@ func one_k_cvt_s64_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s64_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3296,7 +3296,7 @@ func one_k_cvt_s64_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s8_u8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3310,7 +3310,7 @@ func one_k_cvt_s8_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s8_s8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3324,7 +3324,7 @@ func one_k_cvt_s8_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s8_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3338,7 +3338,7 @@ func one_k_cvt_s8_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s8_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3352,7 +3352,7 @@ func one_k_cvt_s8_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s8_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3366,7 +3366,7 @@ func one_k_cvt_s8_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s8_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3380,7 +3380,7 @@ func one_k_cvt_s8_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s16_u8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3394,7 +3394,7 @@ func one_k_cvt_s16_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s16_s8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3408,7 +3408,7 @@ func one_k_cvt_s16_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s16_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3422,7 +3422,7 @@ func one_k_cvt_s16_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s16_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3436,7 +3436,7 @@ func one_k_cvt_s16_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s16_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3450,7 +3450,7 @@ func one_k_cvt_s16_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_s16_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3464,7 +3464,7 @@ func one_k_cvt_s16_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3484,7 +3484,7 @@ func one_k_cvt_rn_f32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3504,7 +3504,7 @@ func one_k_cvt_rn_f32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3524,7 +3524,7 @@ func one_k_cvt_rn_f32_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3544,7 +3544,7 @@ func one_k_cvt_rn_f32_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3564,7 +3564,7 @@ func one_k_cvt_rn_f32_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3584,7 +3584,7 @@ func one_k_cvt_rn_f32_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_u8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3604,7 +3604,7 @@ func one_k_cvt_rn_f32_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_s8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3624,7 +3624,7 @@ func one_k_cvt_rn_f32_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3644,7 +3644,7 @@ func one_k_cvt_rn_f64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3664,7 +3664,7 @@ func one_k_cvt_rn_f64_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3684,7 +3684,7 @@ func one_k_cvt_rn_f64_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3704,7 +3704,7 @@ func one_k_cvt_rn_f64_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3724,7 +3724,7 @@ func one_k_cvt_rn_f64_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3744,7 +3744,7 @@ func one_k_cvt_rn_f64_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_u8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3764,7 +3764,7 @@ func one_k_cvt_rn_f64_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f64_s8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3784,7 +3784,7 @@ func one_k_cvt_rn_f64_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_f64_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3804,7 +3804,7 @@ func one_k_cvt_f64_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f32_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3824,7 +3824,7 @@ func one_k_cvt_rn_f32_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rzi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3844,7 +3844,7 @@ func one_k_cvt_rzi_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rzi_u32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3864,7 +3864,7 @@ func one_k_cvt_rzi_u32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rzi_s32_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3884,7 +3884,7 @@ func one_k_cvt_rzi_s32_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rzi_s64_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3904,7 +3904,7 @@ func one_k_cvt_rzi_s64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3924,7 +3924,7 @@ func one_k_cvt_f32_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_rn_f16_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3944,7 +3944,7 @@ func one_k_cvt_rn_f16_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cvt_sat_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3964,7 +3964,7 @@ func one_k_cvt_sat_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_s8_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -3984,7 +3984,7 @@ func one_k_widen_s8_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_s8_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4004,7 +4004,7 @@ func one_k_widen_s8_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_s16_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4024,7 +4024,7 @@ func one_k_widen_s16_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_s8_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4044,7 +4044,7 @@ func one_k_widen_s8_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_s16_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4064,7 +4064,7 @@ func one_k_widen_s16_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_s32_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4084,7 +4084,7 @@ func one_k_widen_s32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_u8_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4104,7 +4104,7 @@ func one_k_widen_u8_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_u16_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4124,7 +4124,7 @@ func one_k_widen_u16_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_widen_u32_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4145,7 +4145,7 @@ func one_k_widen_u32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4166,7 +4166,7 @@ func one_k_add_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4187,7 +4187,7 @@ func one_k_add_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4208,7 +4208,7 @@ func one_k_sub_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4229,7 +4229,7 @@ func one_k_sub_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4250,7 +4250,7 @@ func one_k_mul_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4272,7 +4272,7 @@ func k_fma_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4294,7 +4294,7 @@ func k_fma_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4315,7 +4315,7 @@ func one_k_fma_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4336,7 +4336,7 @@ func one_k_add_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4357,7 +4357,7 @@ func one_k_sub_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4379,7 +4379,7 @@ func k_fma_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4400,7 +4400,7 @@ func one_k_fma_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4421,7 +4421,7 @@ func one_k_div_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4442,7 +4442,7 @@ func one_k_div_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_full_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4463,7 +4463,7 @@ func one_k_div_full_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_full_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4484,7 +4484,7 @@ func one_k_div_full_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4505,7 +4505,7 @@ func one_k_div_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4526,7 +4526,7 @@ func one_k_div_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4546,7 +4546,7 @@ func one_k_div_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rcp_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4566,7 +4566,7 @@ func one_k_rcp_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rcp_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4586,7 +4586,7 @@ func one_k_rcp_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rcp_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4606,7 +4606,7 @@ func one_k_rcp_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rcp_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4626,7 +4626,7 @@ func one_k_rcp_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rcp_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4646,7 +4646,7 @@ func one_k_rcp_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rcp_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4666,7 +4666,7 @@ func one_k_rcp_approx_ftz_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_sqrt_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4686,7 +4686,7 @@ func one_k_sqrt_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_sqrt_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4706,7 +4706,7 @@ func one_k_sqrt_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_sqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4726,7 +4726,7 @@ func one_k_sqrt_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_sqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4746,7 +4746,7 @@ func one_k_sqrt_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_sqrt_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4766,7 +4766,7 @@ func one_k_sqrt_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rsqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4786,7 +4786,7 @@ func one_k_rsqrt_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rsqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4806,7 +4806,7 @@ func one_k_rsqrt_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rsqrt_approx_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4826,7 +4826,7 @@ func one_k_rsqrt_approx_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_rsqrt_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4846,7 +4846,7 @@ func one_k_rsqrt_approx_ftz_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_sin_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4866,7 +4866,7 @@ func one_k_sin_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_sin_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4886,7 +4886,7 @@ func one_k_sin_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cos_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4906,7 +4906,7 @@ func one_k_cos_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cos_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4926,7 +4926,7 @@ func one_k_cos_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_lg2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4946,7 +4946,7 @@ func one_k_lg2_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_lg2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4966,7 +4966,7 @@ func one_k_lg2_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_ex2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -4986,7 +4986,7 @@ func one_k_ex2_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_ex2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5006,7 +5006,7 @@ func one_k_ex2_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_tanh_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5026,7 +5026,7 @@ func one_k_tanh_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_abs_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5046,7 +5046,7 @@ func one_k_abs_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_abs_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5066,7 +5066,7 @@ func one_k_abs_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_neg_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5086,7 +5086,7 @@ func one_k_neg_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_neg_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5106,7 +5106,7 @@ func one_k_neg_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_abs_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5126,7 +5126,7 @@ func one_k_abs_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_neg_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5147,7 +5147,7 @@ func one_k_neg_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5168,7 +5168,7 @@ func one_k_min_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5189,7 +5189,7 @@ func one_k_min_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5210,7 +5210,7 @@ func one_k_max_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5231,7 +5231,7 @@ func one_k_max_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5252,7 +5252,7 @@ func one_k_min_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5273,7 +5273,7 @@ func one_k_max_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_copysign_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5294,7 +5294,7 @@ func one_k_copysign_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_copysign_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5519,7 +5519,7 @@ func one_k_testp_subnormal_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5540,7 +5540,7 @@ func one_k_add_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5561,7 +5561,7 @@ func one_k_add_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5582,7 +5582,7 @@ func one_k_add_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5603,7 +5603,7 @@ func one_k_add_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_s16x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -5618,7 +5618,7 @@ func one_k_add_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5639,7 +5639,7 @@ func one_k_sub_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5660,7 +5660,7 @@ func one_k_sub_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5681,7 +5681,7 @@ func one_k_sub_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5702,7 +5702,7 @@ func one_k_sub_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5723,7 +5723,7 @@ func one_k_mul_lo_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5744,7 +5744,7 @@ func one_k_mul_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5765,7 +5765,7 @@ func one_k_mul_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5786,7 +5786,7 @@ func one_k_mul_wide_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5807,7 +5807,7 @@ func one_k_mul_wide_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5828,7 +5828,7 @@ func one_k_mul_wide_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5849,7 +5849,7 @@ func one_k_mul_wide_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5870,7 +5870,7 @@ func one_k_mul_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5891,7 +5891,7 @@ func one_k_mul_hi_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5912,7 +5912,7 @@ func one_k_mul_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5933,7 +5933,7 @@ func one_k_mul_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5954,7 +5954,7 @@ func one_k_mul_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5976,7 +5976,7 @@ func k_mad_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -5998,7 +5998,7 @@ func k_mad_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6020,7 +6020,7 @@ func k_mad_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6042,7 +6042,7 @@ func k_mad_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6064,7 +6064,7 @@ func k_mad_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6086,7 +6086,7 @@ func k_mad_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6108,7 +6108,7 @@ func k_mad_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6130,7 +6130,7 @@ func k_mad_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6146,7 +6146,7 @@ func k_mad_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6162,7 +6162,7 @@ func k_mad_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6178,7 +6178,7 @@ func k_mad_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6194,7 +6194,7 @@ func k_mad_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6210,7 +6210,7 @@ func k_mad_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6226,7 +6226,7 @@ func k_mad_hi_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6241,7 +6241,7 @@ func one_k_mad_hi_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6262,7 +6262,7 @@ func one_k_mul24_lo_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6283,7 +6283,7 @@ func one_k_mul24_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul24_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6298,7 +6298,7 @@ func one_k_mul24_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_mul24_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6314,7 +6314,7 @@ func k_mad24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6336,7 +6336,7 @@ func k_mad24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6358,7 +6358,7 @@ func k_mad24_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6374,7 +6374,7 @@ func k_mad24_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6390,7 +6390,7 @@ func k_mad24_hi_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6406,7 +6406,7 @@ func k_sad_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6428,7 +6428,7 @@ func k_sad_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6450,7 +6450,7 @@ func k_sad_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6472,7 +6472,7 @@ func k_sad_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6494,7 +6494,7 @@ func k_sad_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6516,7 +6516,7 @@ func k_sad_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6537,7 +6537,7 @@ func one_k_sad_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6558,7 +6558,7 @@ func one_k_div_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6579,7 +6579,7 @@ func one_k_div_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6600,7 +6600,7 @@ func one_k_div_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6621,7 +6621,7 @@ func one_k_div_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6642,7 +6642,7 @@ func one_k_div_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_div_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6663,7 +6663,7 @@ func one_k_div_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_rem_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6684,7 +6684,7 @@ func one_k_rem_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_rem_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6705,7 +6705,7 @@ func one_k_rem_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_rem_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6726,7 +6726,7 @@ func one_k_rem_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_rem_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6747,7 +6747,7 @@ func one_k_rem_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_rem_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6768,7 +6768,7 @@ func one_k_rem_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_rem_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6788,7 +6788,7 @@ func one_k_rem_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_abs_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6808,7 +6808,7 @@ func one_k_abs_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_abs_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6828,7 +6828,7 @@ func one_k_abs_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_abs_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6848,7 +6848,7 @@ func one_k_abs_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_neg_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6868,7 +6868,7 @@ func one_k_neg_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_neg_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6888,7 +6888,7 @@ func one_k_neg_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_neg_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6909,7 +6909,7 @@ func one_k_neg_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6930,7 +6930,7 @@ func one_k_min_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6951,7 +6951,7 @@ func one_k_min_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6972,7 +6972,7 @@ func one_k_min_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -6993,7 +6993,7 @@ func one_k_min_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7014,7 +7014,7 @@ func one_k_min_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7035,7 +7035,7 @@ func one_k_min_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_relu_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7050,7 +7050,7 @@ func one_k_min_relu_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_u16x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7065,7 +7065,7 @@ func one_k_min_u16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_s16x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7080,7 +7080,7 @@ func one_k_min_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_min_relu_s16x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7095,7 +7095,7 @@ func one_k_min_relu_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_u16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7116,7 +7116,7 @@ func one_k_max_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7137,7 +7137,7 @@ func one_k_max_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7158,7 +7158,7 @@ func one_k_max_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7179,7 +7179,7 @@ func one_k_max_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7200,7 +7200,7 @@ func one_k_max_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7221,7 +7221,7 @@ func one_k_max_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_relu_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7236,7 +7236,7 @@ func one_k_max_relu_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_u16x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7251,7 +7251,7 @@ func one_k_max_u16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_s16x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7266,7 +7266,7 @@ func one_k_max_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_max_relu_s16x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7280,7 +7280,7 @@ func one_k_max_relu_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_popc_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7300,7 +7300,7 @@ func one_k_popc_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_popc_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7320,7 +7320,7 @@ func one_k_popc_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_clz_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7340,7 +7340,7 @@ func one_k_clz_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_clz_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7360,7 +7360,7 @@ func one_k_clz_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7374,7 +7374,7 @@ func one_k_bfind_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7388,7 +7388,7 @@ func one_k_bfind_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7402,7 +7402,7 @@ func one_k_bfind_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7416,7 +7416,7 @@ func one_k_bfind_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_shiftamt_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7430,7 +7430,7 @@ func one_k_bfind_shiftamt_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_shiftamt_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7444,7 +7444,7 @@ func one_k_bfind_shiftamt_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_shiftamt_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7458,7 +7458,7 @@ func one_k_bfind_shiftamt_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_bfind_shiftamt_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7474,7 +7474,7 @@ func k_fns_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7488,7 +7488,7 @@ func one_k_fns_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_brev_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7508,7 +7508,7 @@ func one_k_brev_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_brev_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7530,7 +7530,7 @@ func k_bfe_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7552,7 +7552,7 @@ func k_bfe_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7574,7 +7574,7 @@ func k_bfe_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7596,7 +7596,7 @@ func k_bfe_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7619,7 +7619,7 @@ func k_bfi_b32(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.Src32(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7642,7 +7642,7 @@ func k_bfi_b64(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src64(in.B)
 	c := f.Src32(in.C)
 	e := f.Src32(in.E)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -7663,7 +7663,7 @@ func one_k_bfi_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_szext_clamp_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7678,7 +7678,7 @@ func one_k_szext_clamp_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_szext_clamp_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7693,7 +7693,7 @@ func one_k_szext_clamp_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_szext_wrap_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7708,7 +7708,7 @@ func one_k_szext_wrap_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_szext_wrap_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7723,7 +7723,7 @@ func one_k_szext_wrap_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_bmsk_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7738,7 +7738,7 @@ func one_k_bmsk_clamp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_bmsk_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7754,7 +7754,7 @@ func k_dp4a_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7770,7 +7770,7 @@ func k_dp4a_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7786,7 +7786,7 @@ func k_dp4a_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7802,7 +7802,7 @@ func k_dp4a_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7818,7 +7818,7 @@ func k_dp2a_lo_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7834,7 +7834,7 @@ func k_dp2a_lo_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7850,7 +7850,7 @@ func k_dp2a_lo_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7866,7 +7866,7 @@ func k_dp2a_lo_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7882,7 +7882,7 @@ func k_dp2a_hi_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7898,7 +7898,7 @@ func k_dp2a_hi_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7914,7 +7914,7 @@ func k_dp2a_hi_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7930,7 +7930,7 @@ func k_dp2a_hi_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7945,7 +7945,7 @@ func one_k_dp2a_hi_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7967,7 +7967,7 @@ func one_k_add_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_add_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -7990,7 +7990,7 @@ func k_addc_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8012,7 +8012,7 @@ func k_addc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8034,7 +8034,7 @@ func k_addc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.SrcP(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8056,7 +8056,7 @@ func k_addc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -8079,7 +8079,7 @@ func k_addc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.SrcP(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -8101,7 +8101,7 @@ func one_k_addc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -8123,7 +8123,7 @@ func one_k_sub_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_sub_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -8146,7 +8146,7 @@ func k_subc_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8168,7 +8168,7 @@ func k_subc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8190,7 +8190,7 @@ func k_subc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.SrcP(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8212,7 +8212,7 @@ func k_subc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -8235,7 +8235,7 @@ func k_subc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.SrcP(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -8258,7 +8258,7 @@ func k_mad_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8281,7 +8281,7 @@ func k_mad_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8304,7 +8304,7 @@ func k_mad_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8327,7 +8327,7 @@ func k_mad_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8350,7 +8350,7 @@ func k_mad_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8373,7 +8373,7 @@ func k_mad_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8397,7 +8397,7 @@ func k_madc_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8420,7 +8420,7 @@ func k_madc_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8443,7 +8443,7 @@ func k_madc_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
 	e := f.SrcP(in.E)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8466,7 +8466,7 @@ func k_madc_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8489,7 +8489,7 @@ func k_madc_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8512,7 +8512,7 @@ func k_madc_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8535,7 +8535,7 @@ func k_madc_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8558,7 +8558,7 @@ func k_madc_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
 	e := f.SrcP(in.E)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8581,7 +8581,7 @@ func k_madc_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	c := f.Src64(in.C)
 	e := f.SrcP(in.E)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8604,7 +8604,7 @@ func k_madc_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8628,7 +8628,7 @@ func k_madc_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
 	e := f.SrcP(in.E)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8652,7 +8652,7 @@ func k_madc_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8676,7 +8676,7 @@ func k_madc_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
 	c := f.Src32(in.C)
 	e := f.SrcP(in.E)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8700,7 +8700,7 @@ func k_madc_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
 	e := f.SrcP(in.E)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8724,7 +8724,7 @@ func k_madc_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
 	c := f.Src64(in.C)
 	e := f.SrcP(in.E)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -8746,7 +8746,7 @@ func one_k_madc_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_and_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8767,7 +8767,7 @@ func one_k_and_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_and_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8788,7 +8788,7 @@ func one_k_and_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_and_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8809,7 +8809,7 @@ func one_k_and_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_or_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8830,7 +8830,7 @@ func one_k_or_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_or_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8851,7 +8851,7 @@ func one_k_or_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_or_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8872,7 +8872,7 @@ func one_k_or_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_xor_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8893,7 +8893,7 @@ func one_k_xor_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_xor_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8914,7 +8914,7 @@ func one_k_xor_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_xor_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8934,7 +8934,7 @@ func one_k_xor_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_not_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8954,7 +8954,7 @@ func one_k_not_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_not_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8974,7 +8974,7 @@ func one_k_not_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_not_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -8994,7 +8994,7 @@ func one_k_not_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cnot_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9014,7 +9014,7 @@ func one_k_cnot_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cnot_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9034,7 +9034,7 @@ func one_k_cnot_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_cnot_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9056,7 +9056,7 @@ func k_lop3_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9078,7 +9078,7 @@ func k_shf_l_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9100,7 +9100,7 @@ func k_shf_l_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9122,7 +9122,7 @@ func k_shf_r_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9144,7 +9144,7 @@ func k_shf_r_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9165,7 +9165,7 @@ func one_k_shf_r_wrap_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shl_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9186,7 +9186,7 @@ func one_k_shl_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shl_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9207,7 +9207,7 @@ func one_k_shl_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shl_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src32(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9228,7 +9228,7 @@ func one_k_shl_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shr_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9249,7 +9249,7 @@ func one_k_shr_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shr_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9270,7 +9270,7 @@ func one_k_shr_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shr_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src32(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9291,7 +9291,7 @@ func one_k_shr_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shr_s16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9312,7 +9312,7 @@ func one_k_shr_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shr_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
 	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9333,7 +9333,7 @@ func one_k_shr_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_shr_s64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
 	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9353,7 +9353,7 @@ func one_k_shr_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_mov_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9373,7 +9373,7 @@ func one_k_mov_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_mov_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9526,7 +9526,7 @@ func one_k_not_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_mask_u32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.SrcP(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_ = *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9546,7 +9546,7 @@ func one_k_mask_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_mask_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.SrcP(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_ = *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9595,7 +9595,7 @@ func k_selp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9617,7 +9617,7 @@ func k_selp_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.SrcP(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9639,7 +9639,7 @@ func k_slct_b32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9655,7 +9655,7 @@ func k_slct_b64_s32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9671,7 +9671,7 @@ func k_slct_b32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9687,7 +9687,7 @@ func k_slct_b64_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9703,7 +9703,7 @@ func k_prmt_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9725,7 +9725,7 @@ func k_prmt_b32_f4e(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9741,7 +9741,7 @@ func k_prmt_b32_b4e(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9757,7 +9757,7 @@ func k_prmt_b32_rc8(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9773,7 +9773,7 @@ func k_prmt_b32_ecl(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9789,7 +9789,7 @@ func k_prmt_b32_ecr(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9805,7 +9805,7 @@ func k_prmt_b32_rc16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9820,7 +9820,7 @@ func one_k_prmt_b32_rc16(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_insert_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9841,7 +9841,7 @@ func one_k_insert_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_insert_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src32(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9861,7 +9861,7 @@ func one_k_insert_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_extract_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9881,7 +9881,7 @@ func one_k_extract_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_extract_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9901,7 +9901,7 @@ func one_k_extract_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_zext_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9922,7 +9922,7 @@ func one_k_zext_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_pack_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9943,7 +9943,7 @@ func one_k_pack_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 func k_pack_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := range d {
@@ -9965,7 +9965,7 @@ func k_float_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9981,7 +9981,7 @@ func k_float_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(&f.Q[in.D]))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9997,7 +9997,7 @@ func k_float_f32x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -10011,7 +10011,7 @@ func one_k_float_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_convert_b32_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -10025,7 +10025,7 @@ func one_k_convert_b32_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_convert_b32_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -10039,7 +10039,7 @@ func one_k_convert_b32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_convert_b64_b32(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -10053,7 +10053,7 @@ func one_k_convert_b64_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_convert_b64_b64(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
-	d := &f.Q[in.D]
+	d := f.Row64(in.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -10069,7 +10069,7 @@ func k_cvt_pack(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -10083,7 +10083,7 @@ func one_k_cvt_pack(a, b, c, e, imm uint64) (uint64, uint64) {
 
 func k_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(&f.R[in.D]))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := range d {

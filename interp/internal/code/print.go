@@ -134,11 +134,11 @@ func (l *listing) row(r Row, source int32) string {
 	case r.Row >= 0:
 		return fmt.Sprintf("%s%d", r.Slot, r.Row)
 	case r.Slot == R:
-		return number(uint64(l.Consts.R[^r.Row][0]))
+		return number(uint64(l.Consts.Value32(r.Row)))
 	case r.Slot == Q:
-		return number(l.Consts.Q[^r.Row][0])
+		return number(l.Consts.Value64(r.Row))
 	}
-	return fmt.Sprint(l.Consts.P[^r.Row] != 0)
+	return fmt.Sprint(l.Consts.ValueP(r.Row))
 }
 
 func number(v uint64) string {

@@ -141,7 +141,7 @@ func (p *Program) Link() {
 			p.blockAt = append(p.blockAt, int32(i))
 		}
 	}
-	p.Consts.Shadow()
+	p.Consts.Lay()
 }
 
 // Block is the block that an instruction is in.

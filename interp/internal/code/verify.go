@@ -159,11 +159,11 @@ func (v *verifier) operands(pc int32, in *Instr) {
 		case NoSlot:
 			return
 		case R:
-			n, k = v.fn.Frame.R, len(v.Consts.R)
+			n, k = v.fn.Frame.R, v.Consts.Len().R
 		case Q:
-			n, k = v.fn.Frame.Q, len(v.Consts.Q)
+			n, k = v.fn.Frame.Q, v.Consts.Len().Q
 		case P:
-			n, k = v.fn.Frame.P, len(v.Consts.P)
+			n, k = v.fn.Frame.P, v.Consts.Len().P
 		}
 		switch {
 		case row == NoRow && (!source || s.Kind == Control):

@@ -140,44 +140,32 @@ func (l *lowerer) row(s code.Slot, temp int32) int32 {
 func (l *lowerer) konst(s code.Slot, bits uint64) int32 {
 	switch s {
 	case code.R:
-		return konstRow(l.constR, &l.prog.Consts.R, uint32(bits), func(v uint32) (r regfile.Row32) {
-			for i := range r {
-				r[i] = v
-			}
-			return r
-		})
+		return known(l.constR, uint32(bits), l.prog.Consts.Add32)
 	case code.Q:
-		return konstRow(l.constQ, &l.prog.Consts.Q, bits, func(v uint64) (r regfile.Row64) {
-			for i := range r {
-				r[i] = v
-			}
-			return r
-		})
+		return known(l.constQ, bits, l.prog.Consts.Add64)
 	}
 	mask := uint32(0)
 	if bits != 0 {
 		mask = regfile.Full
 	}
-	return konstRow(l.constP, &l.prog.Consts.P, mask, func(v uint32) uint32 { return v })
+	return known(l.constP, mask, l.prog.Consts.AddP)
 }
 
 // unset is a row among the constants whose value is written before each launch.
 func (l *lowerer) unset(s code.Slot) int32 {
 	if s == code.R {
-		l.prog.Consts.R = append(l.prog.Consts.R, regfile.Row32{})
-		return ^int32(len(l.prog.Consts.R) - 1)
+		return l.prog.Consts.Add32(0)
 	}
-	l.prog.Consts.Q = append(l.prog.Consts.Q, regfile.Row64{})
-	return ^int32(len(l.prog.Consts.Q) - 1)
+	return l.prog.Consts.Add64(0)
 }
 
-func konstRow[K comparable, V any](index map[K]int32, rows *[]V, key K, make func(K) V) int32 {
-	if i, ok := index[key]; ok {
-		return i
+// known is the constant with a value, added if there is none yet.
+func known[V comparable](index map[V]int32, value V, add func(V) int32) int32 {
+	i, ok := index[value]
+	if !ok {
+		i = add(value)
+		index[value] = i
 	}
-	i := ^int32(len(*rows))
-	*rows = append(*rows, make(key))
-	index[key] = i
 	return i
 }
 

@@ -139,9 +139,9 @@ func loadVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			switch {
 			case e.Slot == code.NoSlot:
 			case e.Slot == code.R && a.Size == 4:
-				mem.Gather[uint32](&f.R[e.Row], &addr, off, p, all, good)
+				mem.Gather[uint32](f.Row32(e.Row), &addr, off, p, all, good)
 			case e.Slot == code.Q && a.Size == 8:
-				mem.Gather[uint64](&f.Q[e.Row], &addr, off, p, all, good)
+				mem.Gather[uint64](f.Row64(e.Row), &addr, off, p, all, good)
 			default:
 				for n := good; n != 0; n &= n - 1 {
 					lane := bits.TrailingZeros32(n) & 31
@@ -188,9 +188,9 @@ func put(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64) {
 	v = a.Extend(v)
 	switch e.Slot {
 	case code.R:
-		f.R[e.Row][lane] = uint32(v)
+		f.Row32(e.Row)[lane] = uint32(v)
 	case code.Q:
-		f.Q[e.Row][lane] = v
+		f.Row64(e.Row)[lane] = v
 	}
 }
 
@@ -219,9 +219,9 @@ func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		v := a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))
 		switch e.Slot {
 		case code.R:
-			mem.FillRow(&f.R[e.Row], uint32(v), m)
+			mem.FillRow(f.Row32(e.Row), uint32(v), m)
 		case code.Q:
-			mem.FillRow(&f.Q[e.Row], v, m)
+			mem.FillRow(f.Row64(e.Row), v, m)
 		}
 	}
 }
@@ -295,11 +295,11 @@ func (w *warp) localRow(h int, f *regfile.File, a *code.Access, addr uint64, m u
 		words := w.local[h][at/4:]
 		switch {
 		case a.Size == 4 && e.Slot == code.R && !a.Store:
-			mem.CopyRow(&f.R[e.Row], &words[0], m)
+			mem.CopyRow(f.Row32(e.Row), &words[0], m)
 		case a.Size == 4 && e.Slot == code.R:
 			mem.CopyRow(&words[0], f.Src32(e.Row), m)
 		case a.Size == 8 && !a.Store:
-			words.LoadRow64(&f.Q[e.Row], 0, m)
+			words.LoadRow64(f.Row64(e.Row), 0, m)
 		case a.Size == 8:
 			words.StoreRow64(f.Src64(e.Row), 0, m)
 		default:
@@ -465,9 +465,9 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			}
 			switch e.Slot {
 			case code.R:
-				f.R[e.Row][lane] = uint32(old)
+				f.Row32(e.Row)[lane] = uint32(old)
 			case code.Q:
-				f.Q[e.Row][lane] = old
+				f.Row64(e.Row)[lane] = old
 			}
 		}
 	}
@@ -490,7 +490,7 @@ func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, t *code.Atom
 		w.cta.changed = true
 	}
 	if d.Slot == code.Q {
-		f.Q[d.Row][lane], f.Q[d.High][lane] = oldLo, oldHi
+		f.Row64(d.Row)[lane], f.Row64(d.High)[lane] = oldLo, oldHi
 	}
 }
 
@@ -599,11 +599,11 @@ func isspacep(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 // frameAddress32 and frameAddress64 give the address of a variable of the
 // running function's local frame.
 func frameAddress32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(&f.R[in.D], uint32(4*uint64(w.frame.local)+in.Imm), m)
+	mem.FillRow(f.Row32(in.D), uint32(4*uint64(w.frame.local)+in.Imm), m)
 }
 
 func frameAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(&f.Q[in.D], 4*uint64(w.frame.local)+in.Imm, m)
+	mem.FillRow(f.Row64(in.D), 4*uint64(w.frame.local)+in.Imm, m)
 }
 
 func frameSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
@@ -618,19 +618,19 @@ func stacksave(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		v := base
 		if w.frame.fn.Allocates {
-			v += uint64(f.R[w.frame.fn.Taken][i])
+			v += uint64(f.Row32(w.frame.fn.Taken)[i])
 		}
 		if in.Op == code.Stacksave64 {
-			f.Q[in.D][i] = v
+			f.Row64(in.D)[i] = v
 		} else {
-			f.R[in.D][i] = uint32(v)
+			f.Row32(in.D)[i] = uint32(v)
 		}
 	}
 }
 
 func stackrestore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
-	taken := &f.R[w.frame.fn.Taken]
+	taken := f.Row32(w.frame.fn.Taken)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		v := uint64(0)
@@ -650,7 +650,7 @@ func stackrestore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 func alloca(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
 	align := in.Imm
-	taken := &f.R[w.frame.fn.Taken]
+	taken := f.Row32(w.frame.fn.Taken)
 	limit := 4 * uint64(w.cta.grid.stackWords)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
@@ -667,9 +667,9 @@ func alloca(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		taken[i] = uint32(at + (size+3)/4*4 - base)
 		if in.Op == code.Alloca64 {
-			f.Q[in.D][i] = at
+			f.Row64(in.D)[i] = at
 		} else {
-			f.R[in.D][i] = uint32(at)
+			f.Row32(in.D)[i] = uint32(at)
 		}
 	}
 	w.growLocal(w.localTop())

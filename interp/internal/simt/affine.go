@@ -130,11 +130,11 @@ func keepProved(f *regfile.File, in *code.Instr, base uint64, m uint32) {
 		fillRow(f, code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}, affinetrack.Value{Base: base}, m)
 	}
 	if code.Signatures[in.Op].Dst == code.Q {
-		f.S.Q[in.D] = c
+		*f.Shadow64(in.D) = c
 		return
 	}
 	c.Base = uint64(uint32(base))
-	f.S.R[in.D] = c
+	*f.Shadow32(in.D) = c
 }
 
 // fix computes the constants of the launch.
@@ -143,11 +143,11 @@ func (g *Grid) fix() {
 	value := func(s code.Slot, row int32) uint64 {
 		switch s {
 		case code.R:
-			return k.SR[^row].Base
+			return uint64(k.Value32(row))
 		case code.Q:
-			return k.SQ[^row].Base
+			return k.Value64(row)
 		case code.P:
-			return uint64(k.P[^row] & 1)
+			return uint64(bit(k.ValueP(row)))
 		}
 		return 0
 	}
@@ -166,7 +166,11 @@ func (g *Grid) fix() {
 			v = a.Extend(mem.LoadBits(a.AtFixed(), a.Size))
 			d = code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row}
 		}
-		k.Set(d.Slot == code.Q, d.Row, v)
+		if d.Slot == code.Q {
+			k.Set64(d.Row, v)
+		} else {
+			k.Set32(d.Row, uint32(v))
+		}
 	}
 }
 

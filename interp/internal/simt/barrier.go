@@ -340,12 +340,12 @@ func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint
 		if op.Kind == code.BarPopc {
 			d.Slot = code.R
 		}
-		if f.S != nil {
+		if f.Tracked() {
 			w.forget(f, d, m)
 		}
 		switch {
 		case op.Kind == code.BarPopc:
-			mem.FillRow(&f.R[d.Row], uint32(bar.popc), m)
+			mem.FillRow(f.Row32(d.Row), uint32(bar.popc), m)
 		case op.Kind == code.BarAnd && bar.all || op.Kind == code.BarOr && bar.any:
 			f.SetP(d.Row, m, regfile.Full)
 		default:

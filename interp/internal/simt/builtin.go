@@ -40,9 +40,9 @@ func (w *warp) setResult(h int, f *regfile.File, in *code.Instr, lane int, v uin
 	p := rets[0]
 	switch p.Slot {
 	case code.R:
-		f.R[p.Row][lane] = uint32(v)
+		f.Row32(p.Row)[lane] = uint32(v)
 	case code.Q:
-		f.Q[p.Row][lane] = v
+		f.Row64(p.Row)[lane] = v
 	default:
 		w.local[h].Store(4*w.frame.local+p.Off, lane, min(p.Size, 8), v)
 	}

@@ -91,7 +91,7 @@ type savedRow struct {
 }
 
 func (s *savedRow) save(f *regfile.File, p code.Place, m uint32, reference bool) {
-	if f.S != nil && !reference {
+	if f.Tracked() && !reference {
 		expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 	}
 	switch p.Slot {
@@ -166,7 +166,7 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 func (w *warp) frameAbove(lane int, fn *code.Func) int {
 	top := w.frame.local + w.frame.fn.Local
 	if w.frame.fn.Allocates {
-		top += int(w.files[lane/32].R[w.frame.fn.Taken][lane%32]+3) / 4
+		top += int(w.files[lane/32].Row32(w.frame.fn.Taken)[lane%32]+3) / 4
 	}
 	return (top + fn.Align - 1) / fn.Align * fn.Align
 }
@@ -190,33 +190,32 @@ func (w *warp) cleanWindow(h int, fn *code.Func, m, other uint32) {
 	f := &w.files[h]
 	if other == 0 {
 		zero(fn, f)
-		if f.S != nil {
-			clear(f.S.R)
-			clear(f.S.Q)
-			clear(f.S.P)
+		if f.Tracked() {
+			f.ClearShadows()
 		}
 		return
 	}
 	for _, r := range fn.Zero {
 		switch r.Slot {
 		case code.R:
-			mem.FillRow(&f.R[r.Row], 0, m)
+			mem.FillRow(f.Row32(r.Row), 0, m)
 		case code.Q:
-			mem.FillRow(&f.Q[r.Row], 0, m)
+			mem.FillRow(f.Row64(r.Row), 0, m)
 		case code.P:
 			f.SetP(r.Row, m, 0)
 		}
 	}
-	if f.S == nil {
+	if !f.Tracked() {
 		return
 	}
-	for i := range f.S.R {
+	n := f.Window()
+	for i := range n.R {
 		w.forget(f, code.Row{Slot: code.R, Row: int32(i)}, m)
 	}
-	for i := range f.S.Q {
+	for i := range n.Q {
 		w.forget(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
 	}
-	for i := range f.S.P {
+	for i := range n.P {
 		w.forget(f, code.Row{Slot: code.P, Row: int32(i)}, m)
 	}
 }
@@ -249,11 +248,11 @@ func zero(fn *code.Func, f *regfile.File) {
 	for _, r := range fn.Zero {
 		switch r.Slot {
 		case code.R:
-			f.R[r.Row] = regfile.Row32{}
+			*f.Row32(r.Row) = regfile.Row32{}
 		case code.Q:
-			f.Q[r.Row] = regfile.Row64{}
+			*f.Row64(r.Row) = regfile.Row64{}
 		case code.P:
-			f.P[r.Row] = 0
+			f.SetP(r.Row, regfile.Full, 0)
 		}
 	}
 }
@@ -308,7 +307,7 @@ func (w *warp) transfer(m uint64, src []code.Place, srcBase int, regs [2][]saved
 func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
 	f := &w.files[h]
 	local := w.local[h]
-	if f.S != nil {
+	if f.Tracked() {
 		w.forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
 	}
 	if src.Slot == code.P || dst.Slot == code.P {
@@ -335,13 +334,13 @@ func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *sa
 			if dst.Size < 4 {
 				v &= 1<<(8*dst.Size) - 1
 			}
-			f.R[dst.Row][lane] = v
+			f.Row32(dst.Row)[lane] = v
 		case code.Q:
 			v := uint64(word(0, lane))
 			if words > 1 {
 				v |= uint64(word(1, lane)) << 32
 			}
-			f.Q[dst.Row][lane] = v
+			f.Row64(dst.Row)[lane] = v
 		default:
 			for i := range words {
 				local[dstBase+dst.Off/4+i][lane] = word(i, lane)
@@ -369,7 +368,7 @@ func (w *warp) localTop() int {
 		most := uint32(0)
 		for m := w.mask; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			most = max(most, w.files[lane/32].R[fn.Taken][lane%32])
+			most = max(most, w.files[lane/32].Row32(fn.Taken)[lane%32])
 		}
 		top += int(most+3) / 4
 	}

@@ -272,9 +272,9 @@ func (w *warp) execChecked(p *pair) {
 // this function of its own, for guards are among what is checked.
 func (k *check) holding(h int, guard int32) uint32 {
 	if guard < 0 {
-		return ^k.files[h].P[-1-guard]
+		return ^k.files[h].Pred(-1 - guard)
 	}
-	return k.files[h].P[guard-1]
+	return k.files[h].Pred(guard - 1)
 }
 
 // both executes an instruction in both ways for the lanes of m in half h, and compares.
@@ -440,11 +440,11 @@ func (w *warp) compareSources(p *pair, h int, m uint32) {
 		bad := uint32(0)
 		switch r.ref.Slot {
 		case code.R:
-			bad = differ(f.Src32(r.row.Row), &g.R[r.ref.Row], m)
+			bad = differ(f.Src32(r.row.Row), g.Row32(r.ref.Row), m)
 		case code.Q:
-			bad = differ(f.Src64(r.row.Row), &g.Q[r.ref.Row], m)
+			bad = differ(f.Src64(r.row.Row), g.Row64(r.ref.Row), m)
 		default:
-			bad = (f.SrcP(r.row.Row) ^ g.P[r.ref.Row]) & m
+			bad = (f.SrcP(r.row.Row) ^ g.Pred(r.ref.Row)) & m
 		}
 		if bad != 0 {
 			lane := bits.TrailingZeros32(bad)
@@ -489,13 +489,13 @@ func (k *check) copyResults(p *pair, f *regfile.File, h int, m uint32) bool {
 	for i := range p.writes {
 		switch o := &p.writes[i]; o.ref.Slot {
 		case code.R:
-			mem.CopyRow(&g.R[o.ref.Row], &f.R[o.row.Row], m)
-			shadowed |= f.S.R[o.row.Row].Mask
+			mem.CopyRow(g.Row32(o.ref.Row), f.Row32(o.row.Row), m)
+			shadowed |= f.Shadow32(o.row.Row).Mask
 		case code.Q:
-			mem.CopyRow(&g.Q[o.ref.Row], &f.Q[o.row.Row], m)
-			shadowed |= f.S.Q[o.row.Row].Mask
+			mem.CopyRow(g.Row64(o.ref.Row), f.Row64(o.row.Row), m)
+			shadowed |= f.Shadow64(o.row.Row).Mask
 		default:
-			g.SetP(o.ref.Row, m, f.P[o.row.Row])
+			g.SetP(o.ref.Row, m, f.Pred(o.row.Row))
 		}
 	}
 	return shadowed&m == 0
@@ -520,11 +520,11 @@ func (w *warp) compareResults(p *pair, h int, m uint32) {
 func differences(f, g *regfile.File, o *rowPair, m uint32) uint32 {
 	switch o.ref.Slot {
 	case code.P:
-		return (f.SrcP(o.row.Row) ^ g.P[o.ref.Row]) & m
+		return (f.SrcP(o.row.Row) ^ g.Pred(o.ref.Row)) & m
 	case code.R:
-		return differences32(f, o.row.Row, &g.R[o.ref.Row], m)
+		return differences32(f, o.row.Row, g.Row32(o.ref.Row), m)
 	}
-	return differences64(f, o.row.Row, &g.Q[o.ref.Row], m)
+	return differences64(f, o.row.Row, g.Row64(o.ref.Row), m)
 }
 
 func differences32(f *regfile.File, i int32, want *regfile.Row32, m uint32) (bad uint32) {
@@ -556,21 +556,21 @@ func differences64(f *regfile.File, i int32, want *regfile.Row64, m uint32) (bad
 // laneOf is the value of a lane: what its shadow says, if it speaks for the lane, else
 // what the row holds.
 func laneOf(f *regfile.File, o code.Row, lane int) uint64 {
+	if o.Slot != code.P && (f.Tracked() || o.Row < 0) {
+		if c := shadowAt(f, o.Slot, o.Row); c.Mask>>lane&1 != 0 {
+			return c.At(lane) & (1<<slotBits(o.Slot) - 1)
+		}
+	}
+	return inRow(f, o, lane)
+}
+
+// inRow is what a row holds in a lane.
+func inRow(f *regfile.File, o code.Row, lane int) uint64 {
 	switch o.Slot {
 	case code.P:
 		return uint64(f.SrcP(o.Row) >> lane & 1)
 	case code.R:
-		if f.S != nil || o.Row < 0 {
-			if c := f.Shadow32(o.Row); c.Mask>>lane&1 != 0 {
-				return c.At(lane) & 0xffff_ffff
-			}
-		}
 		return uint64(f.Src32(o.Row)[lane])
-	}
-	if f.S != nil || o.Row < 0 {
-		if c := f.Shadow64(o.Row); c.Mask>>lane&1 != 0 {
-			return c.At(lane)
-		}
 	}
 	return f.Src64(o.Row)[lane]
 }
@@ -584,7 +584,7 @@ func laneText(f *regfile.File, o code.Row, lane int) string {
 func (w *warp) wrong(p *pair, h int, bad uint32, o *rowPair) {
 	f, g := &w.files[h], &w.check.files[h]
 	lane := bits.TrailingZeros32(bad)
-	want := laneOf(&regfile.File{R: g.R, Q: g.Q, P: g.P, K: g.K}, o.ref, lane)
+	want := inRow(g, o.ref, lane)
 	switch {
 	case o.ref.Slot == code.P:
 		w.mismatch(p, h, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, lanesList(uint64(bad)), want != 0)
@@ -612,7 +612,7 @@ func (w *warp) mismatch(p *pair, h int, lanes uint32, format string, args ...any
 		o := &p.reads[i]
 		if o.ref.Slot == code.P {
 			set := "no lane"
-			if m := g.P[o.ref.Row] & uint32(w.mask>>(32*h)); m != 0 {
+			if m := g.Pred(o.ref.Row) & uint32(w.mask>>(32*h)); m != 0 {
 				set = "lanes " + lanesList(uint64(m))
 			}
 			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
@@ -637,14 +637,14 @@ func (w *warp) saveIdle(p *pair, h int) {
 		s := &k.idle[i]
 		switch o := p.writes[i].row; o.Slot {
 		case code.P:
-			s.p = f.P[o.Row]
+			s.p = f.Pred(o.Row)
 		case code.R:
-			s.r = f.R[o.Row]
-			c := &f.S.R[o.Row]
+			s.r = *f.Row32(o.Row)
+			c := f.Shadow32(o.Row)
 			regfile.Fill32(&s.r, uint32(c.Base), uint32(c.Stride), c.Mask)
 		default:
-			s.q = f.Q[o.Row]
-			c := &f.S.Q[o.Row]
+			s.q = *f.Row64(o.Row)
+			c := f.Shadow64(o.Row)
 			regfile.Fill64(&s.q, c.Base, c.Stride, c.Mask)
 		}
 	}
@@ -658,7 +658,7 @@ func (w *warp) compareIdle(p *pair, h int, idle uint32) {
 		bad, old := uint32(0), uint64(0)
 		switch o.Slot {
 		case code.P:
-			bad = (f.P[o.Row] ^ s.p) & idle
+			bad = (f.Pred(o.Row) ^ s.p) & idle
 		case code.R:
 			bad = differences32(f, o.Row, &s.r, idle)
 		default:
@@ -689,9 +689,9 @@ func (k *check) keepAddress(p *pair, h int) {
 	}
 	switch o := p.reads[0].ref; o.Slot {
 	case code.R:
-		k.base.r = k.files[h].R[o.Row]
+		k.base.r = *k.files[h].Row32(o.Row)
 	case code.Q:
-		k.base.q = k.files[h].Q[o.Row]
+		k.base.q = *k.files[h].Row64(o.Row)
 	}
 }
 
@@ -703,9 +703,9 @@ func (w *warp) readAgain(p *pair, h int, m uint32) {
 		o := &p.reads[0]
 		switch o.ref.Slot {
 		case code.R:
-			mem.CopyRow(&g.R[o.ref.Row], &addr.r, m)
+			mem.CopyRow(g.Row32(o.ref.Row), &addr.r, m)
 		case code.Q:
-			mem.CopyRow(&g.Q[o.ref.Row], &addr.q, m)
+			mem.CopyRow(g.Row64(o.ref.Row), &addr.q, m)
 		}
 		if o.row.Row >= 0 { // compact for these lanes, else they would not have read apart
 			c := w.check.operands[0]

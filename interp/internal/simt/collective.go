@@ -132,7 +132,8 @@ func together(in *code.Instr) code.Instr {
 // own operands.
 func (w *warp) meet(b *wait, m uint32) {
 	const operands = 6
-	f := &regfile.File{R: make([]regfile.Row32, operands), Q: make([]regfile.Row64, operands), P: make([]uint32, operands)}
+	f := regfile.New(nil, false)
+	f.Reset(regfile.Size{R: operands, Q: operands, P: operands})
 	all := together(b.in)
 	for i := range w.others {
 		at := &w.others[i]
@@ -141,7 +142,7 @@ func (w *warp) meet(b *wait, m uint32) {
 		}
 		w.show(at.frame)
 		in, from, lanes := at.wait.in, &w.files[0], uint32(at.mask)
-		if from.S != nil {
+		if from.Tracked() {
 			for _, o := range w.cta.code.Reads(nil, in) {
 				expand(from, o, lanes)
 			}
@@ -155,9 +156,9 @@ func (w *warp) meet(b *wait, m uint32) {
 		for i, s := range in.Op.Signature().Src {
 			switch row := rows[i]; s {
 			case code.R:
-				copyLanes(&f.R[i], from.Src32(row), lanes)
+				copyLanes(f.Row32(int32(i)), from.Src32(row), lanes)
 			case code.Q:
-				copyLanes(&f.Q[i], from.Src64(row), lanes)
+				copyLanes(f.Row64(int32(i)), from.Src64(row), lanes)
 			case code.P:
 				f.SetP(int32(i), lanes, from.SrcP(row))
 			}
@@ -200,7 +201,7 @@ func (w *warp) receive(in *code.Instr, f *regfile.File) {
 // from to those of its lanes that are in m.
 func (w *warp) adopt(to *regfile.File, in *code.Instr, from *regfile.File, m uint32) {
 	all, s := together(in), in.Op.Signature()
-	if to.S != nil {
+	if to.Tracked() {
 		for _, o := range w.cta.code.Writes(nil, in) {
 			w.forget(to, o, m)
 		}
@@ -208,12 +209,12 @@ func (w *warp) adopt(to *regfile.File, in *code.Instr, from *regfile.File, m uin
 	switch {
 	case in.D == code.NoRow:
 	case s.Dst == code.R:
-		copyLanes(&to.R[in.D], &from.R[all.D], m)
+		copyLanes(to.Row32(in.D), from.Row32(all.D), m)
 	default:
-		to.SetP(in.D, m, from.P[all.D])
+		to.SetP(in.D, m, from.Pred(all.D))
 	}
 	if s.Dst2 != code.NoSlot && in.F != code.NoRow {
-		to.SetP(in.F, m, from.P[all.F])
+		to.SetP(in.F, m, from.Pred(all.F))
 	}
 }
 

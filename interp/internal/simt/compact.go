@@ -17,9 +17,9 @@ func loadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int
 	for i, e := range a.Elems {
 		switch at := unsafe.Add(p, i*a.Size); e.Slot {
 		case code.R:
-			a.Move.Load32(&f.R[e.Row], at, first, step, m)
+			a.Move.Load32(f.Row32(e.Row), at, first, step, m)
 		case code.Q:
-			a.Move.Load64(&f.Q[e.Row], at, first, step, m)
+			a.Move.Load64(f.Row64(e.Row), at, first, step, m)
 		}
 	}
 }

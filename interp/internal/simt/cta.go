@@ -61,10 +61,7 @@ func newCTA(g *Grid) *cta {
 		w.cta, w.id, w.rc, w.heeds = c, i, g.reconverge.new(), g.reconverge.heeds
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
-			w.files[h].K = &g.code.Consts
-			if g.mode != Vector {
-				w.files[h].S = &regfile.Shadow{}
-			}
+			w.files[h] = *regfile.New(&g.code.Consts, g.mode != Vector)
 		}
 		w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
 		if g.ref == nil {
@@ -72,10 +69,7 @@ func newCTA(g *Grid) *cta {
 		}
 		w.check = &check{reference: &reference{Kernel: g.ref.Kernel, pairs: g.ref.pairs, ends: g.ref.ends}, files: make([]regfile.File, len(w.files))}
 		for h := range w.files {
-			w.check.files[h].K = &g.ref.Consts
-			if g.stats {
-				w.check.files[h].S = &regfile.Shadow{}
-			}
+			w.check.files[h] = *regfile.New(&g.ref.Consts, g.stats)
 		}
 	}
 	if g.stats {

@@ -486,16 +486,8 @@ func (g *Grid) hash(seed maphash.Seed) uint64 {
 			w.hash(&h)
 			n := w.rows()
 			for j := range w.files {
-				r, q, p := w.files[j].Rows(n)
-				h.Write(rawBytes(r))
-				h.Write(rawBytes(q))
-				h.Write(rawBytes(p))
+				w.files[j].Write(&h, n)
 				h.Write(rawBytes(w.local[j]))
-				if w.files[j].S != nil {
-					r, q := w.files[j].ShadowRows(n)
-					h.Write(rawBytes(r))
-					h.Write(rawBytes(q))
-				}
 			}
 		}
 	}

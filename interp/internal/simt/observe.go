@@ -179,7 +179,7 @@ func (w *warp) read(s *code.Source, r ptx.RegID, v *Value) {
 	at := &s.Func.Regs[r]
 	for lane := range 32 * len(w.files) {
 		if at.Slot == code.P {
-			v.Low[lane] = uint64(w.files[lane/32].P[at.Row] >> (lane % 32) & 1)
+			v.Low[lane] = uint64(w.files[lane/32].Pred(at.Row) >> (lane % 32) & 1)
 			continue
 		}
 		v.Low[lane] = w.value(code.Row{Slot: at.Slot, Row: at.Row}, lane)

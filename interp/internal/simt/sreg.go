@@ -21,16 +21,16 @@ const (
 )
 
 func sregLane32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, &f.R[in.D], in, ^uint32(0), m)
+	sregRow(w, h, f.Row32(in.D), in, ^uint32(0), m)
 }
 
 // sregLane16 is the 16-bit read of PTX 1.x.
 func sregLane16(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, &f.R[in.D], in, 0xffff, m)
+	sregRow(w, h, f.Row32(in.D), in, 0xffff, m)
 }
 
 func sregLane64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, &f.Q[in.D], in, ^uint64(0), m)
+	sregRow(w, h, f.Row64(in.D), in, ^uint64(0), m)
 }
 
 func sregSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {

@@ -162,9 +162,9 @@ func expand(f *regfile.File, o code.Row, m uint32) {
 func firstLane(f *regfile.File, o code.Row, m uint32) affinetrack.Value {
 	i := bits.TrailingZeros32(m) & 31
 	if o.Slot == code.Q {
-		return affinetrack.Value{Base: f.Q[o.Row][i]}
+		return affinetrack.Value{Base: f.Row64(o.Row)[i]}
 	}
-	return affinetrack.Value{Base: uint64(f.R[o.Row][i])}
+	return affinetrack.Value{Base: uint64(f.Row32(o.Row)[i])}
 }
 
 // generic records that the instruction has written its destinations lane by
@@ -224,7 +224,7 @@ func (t *tracker) overwrite(x *half, d code.Row) {
 	switch {
 	case t.Ideal:
 	case d.Slot == code.P:
-		x.f.S.P[d.Row].Mask &^= x.m
+		x.f.ShadowP(d.Row).Mask &^= x.m
 	case t.Masked:
 		shadowOf(x.f, d).Mask &^= x.m
 	default:
@@ -238,17 +238,17 @@ func (t *tracker) overwrite(x *half, d code.Row) {
 
 func shadowOf(f *regfile.File, o code.Row) *regfile.Compact {
 	if o.Slot == code.Q {
-		return &f.S.Q[o.Row]
+		return f.Shadow64(o.Row)
 	}
-	return &f.S.R[o.Row]
+	return f.Shadow32(o.Row)
 }
 
 func fillRow(f *regfile.File, o code.Row, v affinetrack.Value, m uint32) {
 	if o.Slot == code.Q {
-		regfile.Fill64(&f.Q[o.Row], v.Base, v.Stride, m)
+		regfile.Fill64(f.Row64(o.Row), v.Base, v.Stride, m)
 		return
 	}
-	regfile.Fill32(&f.R[o.Row], uint32(v.Base), uint32(v.Stride), m)
+	regfile.Fill32(f.Row32(o.Row), uint32(v.Base), uint32(v.Stride), m)
 }
 
 // compareRow compares a compact result with the lanes.
@@ -258,16 +258,16 @@ func (t *tracker) compareRow(x *half, d code.Row, v affinetrack.Value) bool {
 		return true
 	}
 	lane := bits.TrailingZeros32(bad)
-	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, laneOf(&regfile.File{R: x.f.R, Q: x.f.Q}, d, lane))
+	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, inRow(x.f, d, lane))
 	return false
 }
 
 // notHolding is the lanes of m where a row does not hold a compact value.
 func notHolding(f *regfile.File, d code.Row, v affinetrack.Value, m uint32) uint32 {
 	if d.Slot == code.Q {
-		return differing(&f.Q[d.Row], v.Base, v.Stride, m)
+		return differing(f.Row64(d.Row), v.Base, v.Stride, m)
 	}
-	return differing(&f.R[d.Row], uint32(v.Base), uint32(v.Stride), m)
+	return differing(f.Row32(d.Row), uint32(v.Base), uint32(v.Stride), m)
 }
 
 // differing is the lanes i of m where a row does not hold base + i·stride.
@@ -298,7 +298,7 @@ func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
 		switch {
 		case o.Slot == code.P:
 			set := "no lane"
-			if p := x.f.P[o.Row] & x.m; p != 0 {
+			if p := x.f.Pred(o.Row) & x.m; p != 0 {
 				set = "lanes " + lanesList(uint64(p))
 			}
 			tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
@@ -403,12 +403,12 @@ func (t *tracker) setPredicate(x *half, row int32, value bool) {
 	}
 	switch {
 	case t.Ideal:
-		if p := x.f.P[row] & x.m; p != 0 && p != x.m {
+		if p := x.f.Pred(row) & x.m; p != 0 && p != x.m {
 			t.step.compact = false
 		}
 		return
 	default:
-		if bad := (x.f.P[row] ^ all) & x.m; bad != 0 {
+		if bad := (x.f.Pred(row) ^ all) & x.m; bad != 0 {
 			t.mismatch(x, bad, "the compact predicate is %v, but not in lanes %s", value, lanesList(uint64(bad)))
 			return
 		}
@@ -417,7 +417,7 @@ func (t *tracker) setPredicate(x *half, row int32, value bool) {
 }
 
 func (t *tracker) tagPredicate(x *half, row int32, value bool) {
-	e := &x.f.S.P[row]
+	e := x.f.ShadowP(row)
 	if e.Value != value {
 		e.Mask = 0
 	}
@@ -471,14 +471,14 @@ func (t *tracker) comparison(x *half) {
 		if d.row == code.NoRow {
 			continue
 		}
-		if bad := (f.P[d.row] ^ d.want) & x.m; bad != 0 {
+		if bad := (f.Pred(d.row) ^ d.want) & x.m; bad != 0 {
 			t.mismatch(x, bad, "the comparison comes out as %v in every lane, but not in lanes %s", outcome != 0, lanesList(uint64(bad)))
 			return
 		}
 		if d.uniform {
 			t.tagPredicate(x, d.row, d.want&x.m != 0)
 		} else {
-			f.S.P[d.row].Mask &^= x.m
+			f.ShadowP(d.row).Mask &^= x.m
 		}
 	}
 }
@@ -535,7 +535,7 @@ func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
 	}
 	if bad := notHolding(x.f, d, v, x.m); bad != 0 {
 		i := bits.TrailingZeros32(bad)
-		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(laneOf(&regfile.File{R: x.f.R, Q: x.f.Q}, d, i)))
+		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(inRow(x.f, d, i)))
 	}
 }
 
@@ -622,7 +622,7 @@ func (t *tracker) forget(f *regfile.File, o code.Row, m uint32) {
 	switch {
 	case o.Slot == code.NoSlot || o.Row < 0:
 	case o.Slot == code.P:
-		f.S.P[o.Row].Mask &^= m
+		f.ShadowP(o.Row).Mask &^= m
 	case t.Masked:
 		shadowOf(f, o).Mask &^= m
 	default:

@@ -356,7 +356,7 @@ func (w *warp) indexed(b *code.Block) {
 // value reads a control operand of one lane.
 func (w *warp) value(o code.Row, lane int) uint64 {
 	f := &w.files[lane/32]
-	if f.S != nil {
+	if f.Tracked() {
 		expand(f, o, 1<<(lane%32))
 	}
 	if o.Slot == code.Q {

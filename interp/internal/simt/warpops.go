@@ -96,7 +96,7 @@ func shfl(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		out[lane] = a[j]
 	}
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		d[i] = out[i]
@@ -129,7 +129,7 @@ func vote(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		yes := p & voters
 		t := false
 		if in.Op == code.Ballot || in.Op == code.BallotSync {
-			mem.FillRow(&f.R[in.D], yes, group)
+			mem.FillRow(f.Row32(in.D), yes, group)
 			continue
 		}
 		switch in.Imm {
@@ -181,7 +181,7 @@ func match(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			all |= 1 << i
 		}
 	}
-	d := &f.R[in.D]
+	d := f.Row32(in.D)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		d[i] = out[i]
@@ -192,7 +192,7 @@ func match(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 func activemask(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(&f.R[in.D], m, m)
+	mem.FillRow(f.Row32(in.D), m, m)
 }
 
 func redux(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
@@ -208,7 +208,7 @@ func redux(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		for k := group & (group - 1); k != 0; k &= k - 1 {
 			acc = apply(op, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
 		}
-		f.R[in.D][i] = uint32(acc)
+		f.Row32(in.D)[i] = uint32(acc)
 	}
 }
 
@@ -232,7 +232,7 @@ func reduxFloat(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if math.Float32frombits(v) != math.Float32frombits(v) {
 			v = 0x7fffffff
 		}
-		f.R[in.D][i] = v
+		f.Row32(in.D)[i] = v
 	}
 }
 
@@ -246,7 +246,7 @@ func elect(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		leader := bits.TrailingZeros32(m & member[i])
-		f.R[in.D][i] = uint32(leader)
+		f.Row32(in.D)[i] = uint32(leader)
 		if leader == i {
 			p |= 1 << i
 		}

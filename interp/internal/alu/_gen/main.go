@@ -374,6 +374,14 @@ func slot(t string) string {
 	return "R"
 }
 
+// rowOf is the row of a result of type t.
+func rowOf(t string) string {
+	if slot(t) == "Q" {
+		return "f.Row64(in.D)"
+	}
+	return "f.Row32(in.D)"
+}
+
 // slots are where the operands are.
 func (k *kernel) slots() []string {
 	var src []string
@@ -519,7 +527,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 			fmt.Fprintf(w, "f.SetP(in.D, m, t)\n")
 		}
 	case len(k.results) == 2:
-		fmt.Fprintf(w, "d := &f.%s[in.D]\nvar t uint32\n", slot(d))
+		fmt.Fprintf(w, "d := %s\nvar t uint32\n", rowOf(d))
 		hoist()
 		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nr, c := %s\nd[i] = %s\nif c {\nt |= 1<<i\n}\n}\nf.SetP(in.F, m, t)\n", call, store(d, "r"))
 	default:
@@ -527,7 +535,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 		if typed(d) {
 			value = call
 		}
-		fmt.Fprintf(w, "d := %s\n", rowAs(d, "&f."+slot(d)+"[in.D]"))
+		fmt.Fprintf(w, "d := %s\n", rowAs(d, rowOf(d)))
 		rows = append(rows, "*d")
 		hoist()
 		if !k.slow {

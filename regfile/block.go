@@ -1,0 +1,116 @@
+package regfile
+
+// This file lays rows out in memory: see the package comment.
+
+import "unsafe"
+
+// Alignment is what the addresses of blocks and their regions are multiples of.
+const Alignment = 64
+
+// Layout is where the regions of a block begin, in bytes from its beginning. Those of
+// shadows are empty where registers are not tracked.
+type Layout struct {
+	Active                    uintptr
+	P, R, Q                   uintptr
+	ShadowR, ShadowQ, ShadowP uintptr
+	Bytes                     uintptr // of the whole
+}
+
+// layout is that of a block with room for n rows.
+func layout(n Size, tracked bool) (l Layout) {
+	region := func(entry uintptr, entries int) (at uintptr) {
+		at = l.Bytes
+		l.Bytes = (l.Bytes + entry*uintptr(entries) + Alignment - 1) &^ (Alignment - 1)
+		return at
+	}
+	l.Active = region(4, 1)
+	l.P = region(4, n.P)
+	l.R = region(unsafe.Sizeof(Row32{}), n.R)
+	l.Q = region(unsafe.Sizeof(Row64{}), n.Q)
+	if !tracked {
+		n = Size{}
+	}
+	l.ShadowR = region(unsafe.Sizeof(Compact{}), n.R)
+	l.ShadowQ = region(unsafe.Sizeof(Compact{}), n.Q)
+	l.ShadowP = region(unsafe.Sizeof(CompactPred{}), n.P)
+	return l
+}
+
+// rows are rows of each kind, and their shadows if they have any.
+type rows struct {
+	r      []Row32
+	q      []Row64
+	p      []uint32
+	sr, sq []Compact
+	sp     []CompactPred
+}
+
+func (r *rows) size() Size { return Size{len(r.r), len(r.q), len(r.p)} }
+
+// block is rows that lie in one piece of memory, as Layout says.
+type block struct {
+	rows
+	active  *uint32
+	tracked bool
+}
+
+// newBlock makes a block with room for n rows.
+func newBlock(n Size, tracked bool) block {
+	l := layout(n, tracked)
+	memory := make([]byte, l.Bytes+Alignment)
+	first := unsafe.Pointer(unsafe.SliceData(memory))
+	first = unsafe.Add(first, -uintptr(first)&(Alignment-1))
+	b := block{tracked: tracked, active: (*uint32)(unsafe.Add(first, l.Active))}
+	b.p = unsafe.Slice((*uint32)(unsafe.Add(first, l.P)), n.P)
+	b.r = unsafe.Slice((*Row32)(unsafe.Add(first, l.R)), n.R)
+	b.q = unsafe.Slice((*Row64)(unsafe.Add(first, l.Q)), n.Q)
+	if tracked {
+		b.sr = unsafe.Slice((*Compact)(unsafe.Add(first, l.ShadowR)), n.R)
+		b.sq = unsafe.Slice((*Compact)(unsafe.Add(first, l.ShadowQ)), n.Q)
+		b.sp = unsafe.Slice((*CompactPred)(unsafe.Add(first, l.ShadowP)), n.P)
+	}
+	return b
+}
+
+// grow makes room for n rows; those that are there stay what they are. Of the kinds
+// that have too little room it doubles what they have.
+func (b *block) grow(n Size) {
+	has := b.size()
+	if n.R <= has.R && n.Q <= has.Q && n.P <= has.P {
+		return
+	}
+	more := func(n, has int) int {
+		if n <= has {
+			return has
+		}
+		return max(n, 2*has)
+	}
+	old := *b
+	*b = newBlock(Size{more(n.R, has.R), more(n.Q, has.Q), more(n.P, has.P)}, b.tracked)
+	*b.active = *old.active
+	b.take(&old.rows)
+}
+
+// take copies rows to the first rows.
+func (r *rows) take(o *rows) {
+	copy(r.r, o.r)
+	copy(r.q, o.q)
+	copy(r.p, o.p)
+	copy(r.sr, o.sr)
+	copy(r.sq, o.sq)
+	copy(r.sp, o.sp)
+}
+
+// from is n rows from base on.
+func (b *block) from(base, n Size) rows {
+	w := rows{r: b.r[base.R : base.R+n.R], q: b.q[base.Q : base.Q+n.Q], p: b.p[base.P : base.P+n.P]}
+	if b.tracked {
+		w.sr, w.sq, w.sp = b.sr[base.R:base.R+n.R], b.sq[base.Q:base.Q+n.Q], b.sp[base.P:base.P+n.P]
+	}
+	return w
+}
+
+// bytesOf views rows as bytes.
+func bytesOf[T any](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}

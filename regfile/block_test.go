@@ -1,0 +1,66 @@
+package regfile
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// TestLayout: where everything is, as the package comment says.
+func TestLayout(t *testing.T) {
+	if n := unsafe.Sizeof(Compact{}); n != 24 {
+		t.Errorf("a shadow has %d bytes", n)
+	}
+	if n := unsafe.Sizeof(CompactPred{}); n != 8 {
+		t.Errorf("the shadow of a predicate has %d bytes", n)
+	}
+	var c Compact
+	var p CompactPred
+	if unsafe.Offsetof(c.Stride) != 8 || unsafe.Offsetof(c.Mask) != 16 || unsafe.Offsetof(c.Clean) != 20 || unsafe.Offsetof(p.Value) != 4 {
+		t.Error("fields of shadows are elsewhere")
+	}
+	for _, c := range []struct {
+		n       Size
+		tracked bool
+		want    Layout
+	}{
+		{Size{R: 3, Q: 2, P: 17}, false, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1088, ShadowP: 1088, Bytes: 1088}},
+		{Size{R: 3, Q: 2, P: 17}, true, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1216, ShadowP: 1280, Bytes: 1472}},
+	} {
+		f := New(&Constants{}, c.tracked)
+		f.SetActive(0x1234)
+		f.Open(Size{}, c.n)
+		at, l := f.Block()
+		if l != c.want {
+			t.Errorf("%+v: the layout is %+v, want %+v", c.n, l, c.want)
+		}
+		if uintptr(at)%Alignment != 0 {
+			t.Errorf("the block begins at %p", at)
+		}
+		for _, r := range []struct {
+			name string
+			got  unsafe.Pointer
+			want uintptr
+		}{
+			{"predicate 16", unsafe.Pointer(&f.p[16]), l.P + 64},
+			{"row 2", unsafe.Pointer(f.Row32(2)), l.R + 256},
+			{"wide row 1", unsafe.Pointer(f.Row64(1)), l.Q + 256},
+		} {
+			if r.got != unsafe.Add(at, r.want) {
+				t.Errorf("%s is at %p, want %#x behind %p", r.name, r.got, r.want, at)
+			}
+		}
+		if *(*uint32)(unsafe.Add(at, l.Active)) != 0x1234 {
+			t.Error("the active lanes are not in the block")
+		}
+		if c.tracked && (unsafe.Pointer(f.Shadow32(2)) != unsafe.Add(at, l.ShadowR+48) || unsafe.Pointer(f.Shadow64(1)) != unsafe.Add(at, l.ShadowQ+24) || unsafe.Pointer(f.ShadowP(3)) != unsafe.Add(at, l.ShadowP+24)) {
+			t.Error("shadows are elsewhere")
+		}
+		// A window further up, and what was there before.
+		f.Row32(2)[31], f.Row64(1)[31] = 5, 6
+		f.Open(Size{R: 2, Q: 1, P: 1}, Size{R: 30, Q: 30, P: 30})
+		at, l = f.Block()
+		if unsafe.Pointer(f.Row32(0)) != unsafe.Add(at, l.R+256) || f.Row32(0)[31] != 5 || unsafe.Pointer(f.Row64(0)) != unsafe.Add(at, l.Q+256) || f.Row64(0)[31] != 6 || f.Active() != 0x1234 {
+			t.Error("after growing something else is there")
+		}
+	}
+}

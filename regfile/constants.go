@@ -1,0 +1,69 @@
+package regfile
+
+// Constants are the rows that instructions read and none writes: immediate operands, and
+// what is the same for a whole launch, each the same in all lanes. All warps of a launch
+// share them. As operands they have the numbers -1, -2, and so on; the functions that add
+// one give that number.
+type Constants struct {
+	rows
+}
+
+// Add32 adds a row of 32-bit slots.
+func (k *Constants) Add32(v uint32) int32 {
+	k.r = append(k.r, Row32{})
+	Fill32(&k.r[len(k.r)-1], v, 0, Full)
+	return ^int32(len(k.r) - 1)
+}
+
+// Add64 adds a row of 64-bit slots.
+func (k *Constants) Add64(v uint64) int32 {
+	k.q = append(k.q, Row64{})
+	Fill64(&k.q[len(k.q)-1], v, 0, Full)
+	return ^int32(len(k.q) - 1)
+}
+
+// AddP adds a predicate.
+func (k *Constants) AddP(mask uint32) int32 {
+	k.p = append(k.p, mask)
+	return ^int32(len(k.p) - 1)
+}
+
+// Lay lays the constants out in a block of their own, with their shadows.
+func (k *Constants) Lay() {
+	b := newBlock(k.size(), true)
+	b.take(&k.rows)
+	k.rows = b.rows
+	for i := range k.r {
+		k.sr[i] = Compact{Base: uint64(k.r[i][0]), Mask: Full, Clean: Full}
+	}
+	for i := range k.q {
+		k.sq[i] = Compact{Base: k.q[i][0], Mask: Full, Clean: Full}
+	}
+	for i := range k.p {
+		k.sp[i] = CompactPred{Mask: Full, Value: k.p[i] != 0}
+	}
+}
+
+// Len is how many there are.
+func (k *Constants) Len() Size { return k.size() }
+
+// Value32 is the value of a row of 32-bit slots.
+func (k *Constants) Value32(i int32) uint32 { return k.r[^i][0] }
+
+// Value64 is the value of a row of 64-bit slots.
+func (k *Constants) Value64(i int32) uint64 { return k.q[^i][0] }
+
+// ValueP is the value of a predicate.
+func (k *Constants) ValueP(i int32) bool { return k.p[^i] != 0 }
+
+// Set32 gives a row of 32-bit slots another value.
+func (k *Constants) Set32(i int32, v uint32) {
+	Fill32(&k.r[^i], v, 0, Full)
+	k.sr[^i].Base = uint64(v)
+}
+
+// Set64 gives a row of 64-bit slots another value.
+func (k *Constants) Set64(i int32, v uint64) {
+	Fill64(&k.q[^i], v, 0, Full)
+	k.sq[^i].Base = v
+}
