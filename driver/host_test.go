@@ -111,9 +111,6 @@ func TestStatistics(t *testing.T) {
 	if err := s.Environment(func(name string) string { return map[string]string{"GEMU_STATS": file}[name] }); err != nil {
 		t.Fatal(err)
 	}
-	if s.Mode != interp.Check {
-		t.Errorf("mode %s", s.Mode)
-	}
 	d := New(s)
 	mem := pagesOf(t, 4096)
 	for range 3 {
@@ -133,7 +130,7 @@ func TestStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The kernel has 12 instructions, and a launch 2 full warps.
-	if got.Mode != "check" || got.Policy != "gemu" || len(got.Kernels) != 1 || got.Kernels[0].Kernel != "add" {
+	if got.Mode != "vector" || got.Policy != "gemu" || len(got.Kernels) != 1 || got.Kernels[0].Kernel != "add" {
 		t.Fatalf("got %s", b)
 	}
 	k := got.Kernels[0]
@@ -158,8 +155,6 @@ func TestEnvironment(t *testing.T) {
 		{"GEMU_RECONVERGE=ipdom", "want one of auto, stack"},
 		{"GEMU_POLICY=none", "want one of gemu, kim"},
 		{"GEMU_WORKERS=0", "want a number from 1"},
-		{"GEMU_STATS=x GEMU_MODE=vector", "vectors have no structure"},
-		{"GEMU_POLICY=ideal GEMU_MODE=affine", "wants GEMU_MODE=check"},
 		{"GEMU_SM=9.0 GEMU_DRIVER=13.1 GEMU_MEMORY=512M GEMU_DEVICES=2 GEMU_MODE=affine GEMU_STEPS=1000 GEMU_TRACE=2", ""},
 	} {
 		env := map[string]string{}

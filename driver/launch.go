@@ -24,7 +24,7 @@ type LaunchParams struct {
 	// which tells of a buffer that holds them.
 	Params, Extra unsafe.Pointer
 
-	Observer interp.Observer // may be nil
+	Probes []interp.Probe // that watch the launch
 }
 
 // Keys of the extra array.
@@ -72,7 +72,7 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	return &launch{f, interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative,
 		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Stats: d.settings.Stats != "",
-		Observer: p.Observer,
+		Probes: p.Probes,
 	}}, nil
 }
 

@@ -81,7 +81,7 @@ var Variables = []Variable{
 		s.Memory, err = bytesize.Parse(v)
 		return err
 	}},
-	{"GEMU_MODE", "vector, affine or check", "vector; check with GEMU_STATS", "How instructions execute: on vectors only (vector), compactly where possible (affine), on vectors and compactly, compared (check).", func(s *Settings, v string) error {
+	{"GEMU_MODE", "vector, affine or check", "vector", "How instructions execute: on vectors only (vector), compactly where possible (affine), on vectors and compactly, compared (check).", func(s *Settings, v string) error {
 		m, ok := interp.Modes[v]
 		if !ok {
 			return fmt.Errorf("want vector, affine or check")
@@ -122,7 +122,7 @@ var Variables = []Variable{
 		s.Host, err = bytesize.Parse(v)
 		return err
 	}},
-	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends. Not with GEMU_MODE=vector.", func(s *Settings, v string) error {
+	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends.", func(s *Settings, v string) error {
 		s.Stats = v
 		return nil
 	}},
@@ -172,15 +172,6 @@ func (s *Settings) Environment(lookup func(name string) string) error {
 		if err := v.set(s, value); err != nil {
 			return fmt.Errorf("%s=%s: %w", v.Name, value, err)
 		}
-	}
-	if s.Stats != "" && lookup("GEMU_MODE") == "" {
-		s.Mode = interp.Check
-	}
-	if s.Stats != "" && s.Mode == interp.Vector {
-		return fmt.Errorf("GEMU_STATS with GEMU_MODE=vector: vectors have no structure to count; want affine or check")
-	}
-	if s.Mode == interp.Affine && s.Policy != nil && s.Policy.Ideal {
-		return fmt.Errorf("GEMU_POLICY=%s compares the lanes: it wants GEMU_MODE=check", s.Policy.Name)
 	}
 	return nil
 }

@@ -54,10 +54,10 @@ type Launch struct {
 
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
-	Mode     Mode
-	Policy   *affinetrack.Policy // of the statistics; nil means the first of affinetrack.Policies
-	Stats    bool                // count what structure values have, for Result.Structure; not in vector mode
-	Observer Observer            // may be nil
+	Mode   Mode
+	Policy *affinetrack.Policy // of the statistics; nil means the first of affinetrack.Policies
+	Stats  bool                // count what structure values have, for Result.Structure
+	Probes []Probe             // that watch it, beside those of the device
 
 	// Eager keeps whatever may be compact so, not only what pays: for trying compact
 	// execution out. Not in vector mode.
@@ -132,17 +132,12 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if rules == nil {
 		rules = affinetrack.Rules
 	}
-	switch {
-	case l.Mode > Vector:
+	if l.Mode > Vector {
 		return nil, refuse("mode %d", l.Mode)
-	case l.Mode == Vector && l.Stats:
-		return nil, refuse("in vector mode values have no tags to count: use check or affine")
-	case l.Mode == Affine && policy.Ideal:
-		return nil, refuse("policy %s compares the lanes: it wants check mode", policy.Name)
 	}
 	run := &simt.Launch{
 		Device: &d.machine, Grid: l.Grid, Block: l.Block, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Cooperative: l.Cooperative,
-		Mode: l.Mode, Eager: l.Eager, Reconverge: reconverge, Policy: policy, Rules: rules, Stats: l.Stats, Observer: l.Observer,
+		Mode: l.Mode, Eager: l.Eager, Reconverge: reconverge, Policy: policy, Rules: rules, Stats: l.Stats, Probes: l.Probes,
 	}
 	code, err := m.lowered(kernelKey{fn, run.Lowering()})
 	if err != nil {

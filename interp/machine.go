@@ -2,7 +2,10 @@ package interp
 
 // This file names what a caller sees of the machine, which is package simt.
 
-import "gemu/interp/internal/simt"
+import (
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/simt"
+)
 
 // Dim3 is the extent of a grid or block, or an index into one.
 type Dim3 = simt.Dim3
@@ -57,13 +60,76 @@ type (
 	Breakdown      = simt.Breakdown
 )
 
-// Observer watches launches, a Watcher one CTA of a launch. It is told of Events, the
-// executions of an instruction by a warp, with the Values of registers.
+// Probe watches launches, a Sink a CTA of one. Wants says what it is told: Events, with
+// the Values of registers, their Tags, the Access to memory; and, when a launch begins,
+// LaunchInfo with the Program.
 type (
-	Observer = simt.Observer
-	Watcher  = simt.Watcher
-	Event    = simt.Event
-	Value    = simt.Value
+	Probe      = simt.Probe
+	Sink       = simt.Sink
+	Wants      = simt.Wants
+	Events     = simt.Events
+	Event      = simt.Event
+	Value      = simt.Value
+	Tag        = simt.Tag
+	Way        = simt.Way
+	Waiting    = simt.Waiting
+	Access     = simt.Access
+	AccessKind = mem.AccessKind
+	Allocation = mem.Allocation
+	LaunchInfo = simt.LaunchInfo
+	Program    = simt.Program
+)
+
+// The kinds of access.
+const (
+	AccessLoad   = mem.Load
+	AccessStore  = mem.Store
+	AccessAtomic = mem.Atomic // both
+)
+
+// The kinds of events, with the fields of Event that say more.
+const (
+	OnLaunch    = simt.OnLaunch    // a launch begins: Launch
+	OnLaunchEnd = simt.OnLaunchEnd // … ends: Trap, if it did so by one
+	OnCTA       = simt.OnCTA       // a CTA begins
+	OnCTAEnd    = simt.OnCTAEnd    // … has ended
+	OnWarp      = simt.OnWarp      // a warp begins: Lanes
+	OnWarpEnd   = simt.OnWarpEnd   // … has ended
+
+	// A warp is about to execute a PTX instruction, with the lanes of Lanes: Reads. All instructions are told, whether they cost the engine anything or not. One
+	// in which all lanes are held back by its guard is, too.
+	OnBefore = simt.OnBefore
+	// It is about to access memory: Access.
+	OnAccess = simt.OnAccess
+	// It has executed it: Reads, as they were, Access and Writes. One that ends a block (a branch, a call, a barrier, an
+	// exit) has done all but move on: what comes of it is told next. The results of a call
+	// come with OnReturn, those of a barrier with OnWake: here Writes is what was there.
+	OnAfter = simt.OnAfter
+	// The instruction told of last has not happened: lanes that it waits for are elsewhere
+	// (OnWait says which). It is told anew when they execute it.
+	OnUndo = simt.OnUndo
+
+	OnBranch = simt.OnBranch // lanes branch, those of Lanes to the target: Ways, one if they stay together
+	OnSplit  = simt.OnSplit  // lanes that were together part: Ways
+	OnJoin   = simt.OnJoin   // the lanes of Lanes are together again
+	OnCall   = simt.OnCall   // the lanes of Lanes are in the function called
+	OnReturn = simt.OnReturn // … are back from it, behind the call: Writes
+	OnWait   = simt.OnWait   // the lanes of Lanes wait at the instruction: Waits
+	OnWake   = simt.OnWake   // … go on: Waits, Writes
+	OnExit   = simt.OnExit   // the lanes of Lanes have ended
+
+	// A register that was held compactly has been written to the lanes of Lanes: Register.
+	// This depends on the mode.
+	OnExpand = simt.OnExpand
+
+	OnTrap = simt.OnTrap // the CTA stops with a trap: Trap
+
+	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc: Memory
+	OnFree      = simt.OnFree      // … is freed
+	OnHostWrite = simt.OnHostWrite // the host has written: Memory, Offset, Bytes
+	OnHostRead  = simt.OnHostRead  // the host reads
+
+	AllEvents = simt.AllEvents
 )
 
 // Trap is a fault of the guest: what happened, to which lanes, where. Unwrap

@@ -22,7 +22,13 @@ type recorder struct {
 	texts map[int][]string
 }
 
-func (r *recorder) CTA(index int, id Dim3) Watcher {
+func (r *recorder) Wants() Wants {
+	return Wants{Events: OnAfter | OnCTAEnd, Values: true, Addresses: true}
+}
+
+func (r *recorder) Tell(*Event) {}
+
+func (r *recorder) CTA(index int, id Dim3) Sink {
 	if r.skip != nil && r.skip(index) {
 		return nil
 	}
@@ -35,18 +41,18 @@ type watcher struct {
 	lines []string
 }
 
-func (w *watcher) End() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.texts == nil {
-		w.texts = map[int][]string{}
-	}
-	w.texts[w.index] = append(w.lines, "end")
-}
-
-// Instruction writes the warp, the line, the active lanes and those that execute,
+// Tell writes the warp, the line, the active lanes and those that execute,
 // lane 0 first; then registers before, addresses, registers after.
-func (w *watcher) Instruction(e *Event) {
+func (w *watcher) Tell(e *Event) {
+	if e.Kind == OnCTAEnd {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.texts == nil {
+			w.texts = map[int][]string{}
+		}
+		w.texts[w.index] = append(w.lines, "end")
+		return
+	}
 	s := fmt.Sprintf("w%d line %d %s %s", e.Warp, e.Instr.Pos.Line, mask(e.Active), mask(e.Lanes))
 	values := func(list []Value) {
 		for _, v := range list {
@@ -58,20 +64,20 @@ func (w *watcher) Instruction(e *Event) {
 			}
 		}
 	}
-	values(e.Sources)
-	if e.Address != nil && e.Bytes == 4 {
-		s += fmt.Sprintf(" [%s", e.Space)
+	values(e.Reads)
+	if a := e.Access; a != nil && a.Bytes == 4 {
+		s += fmt.Sprintf(" [%s", a.Space)
 		for lane := range 4 {
 			if e.Lanes>>lane&1 != 0 {
-				s += " " + w.number(e.Address[lane])
+				s += " " + w.number(a.Addr[lane])
 			}
 		}
 		s += "]"
 	}
-	if len(e.Results) > 0 {
+	if len(e.Writes) > 0 {
 		s += " ->"
 	}
-	values(e.Results)
+	values(e.Writes)
 	w.lines = append(w.lines, s)
 }
 
@@ -160,9 +166,7 @@ func TestObserver(t *testing.T) {
 	ways := []way{{Vector, nil}}
 	for _, p := range affinetrack.Policies {
 		ways = append(ways, way{Check, p})
-		if !p.Ideal {
-			ways = append(ways, way{Affine, p})
-		}
+		ways = append(ways, way{Affine, p})
 	}
 	for _, w := range ways {
 		name := w.mode.String()
@@ -185,7 +189,7 @@ func TestObserver(t *testing.T) {
 					t.Fatal(err)
 				}
 				r := &recorder{buf: b.Addr(), skip: func(index int) bool { return index == 1 }}
-				if _, err := mod.Run(t.Context(), &Launch{Grid: Dim(3, 2), Block: Dim(6), WarpSize: 4, Args: []any{b}, Mode: w.mode, Policy: w.policy, Observer: r}); err != nil {
+				if _, err := mod.Run(t.Context(), &Launch{Grid: Dim(3, 2), Block: Dim(6), WarpSize: 4, Args: []any{b}, Mode: w.mode, Policy: w.policy, Probes: []Probe{r}}); err != nil {
 					t.Fatal(err)
 				}
 				if len(r.texts) != 5 {

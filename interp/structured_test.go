@@ -397,8 +397,13 @@ func newDigests() *digests {
 	return &digests{seed: maphash.MakeSeed(), ctas: map[int]*digest{}, sums: map[int][]uint64{}}
 }
 
-// CTA is called from one host thread: launches that are digested have one worker.
-func (d *digests) CTA(index int, id Dim3) Watcher {
+func (d *digests) Wants() Wants {
+	return Wants{Events: OnAfter, Values: true, Addresses: true, InOrder: true}
+}
+
+func (d *digests) Tell(*Event) {}
+
+func (d *digests) CTA(index int, id Dim3) Sink {
 	c := &digest{all: d, index: index, stop: -1}
 	if n, ok := d.stop[index]; ok {
 		c.stop = n
@@ -408,9 +413,7 @@ func (d *digests) CTA(index int, id Dim3) Watcher {
 	return c
 }
 
-func (d *digest) End() {}
-
-func (d *digest) Instruction(e *Event) {
+func (d *digest) Tell(e *Event) {
 	put := func(list ...uint64) {
 		for _, v := range list {
 			maphash.WriteComparable(&d.hash, v)
@@ -428,21 +431,24 @@ func (d *digest) Instruction(e *Event) {
 			v := &list[i]
 			put(uint64(v.Reg))
 			for lane := range 64 {
-				if e.Lanes>>lane&1 != 0 {
-					put(v.Low[lane], v.High[lane])
+				if e.Lanes>>lane&1 == 0 {
+					continue
+				}
+				if put(v.Low[lane]); v.High != nil {
+					put(v.High[lane])
 				}
 			}
 		}
 	}
-	values(e.Sources)
+	values(e.Reads)
 	if c := e.Instr.Form.Class; e.Instr.Call == nil && c != ptx.ClassBarrier {
-		values(e.Results)
+		values(e.Writes)
 	}
-	if e.Address != nil {
-		put(uint64(e.Space), uint64(e.Bytes))
+	if a := e.Access; a != nil {
+		put(uint64(a.Space), uint64(a.Bytes))
 		for lane := range 64 {
 			if e.Lanes>>lane&1 != 0 {
-				put(e.Address[lane])
+				put(a.Addr[lane])
 			}
 		}
 	}
@@ -469,7 +475,7 @@ func runStructured(m *ptx.Module, in []byte, block Dim3, e engine, width int, ob
 	}
 	l := &Launch{Kernel: "k", Grid: Dim(structuredGrid), Block: block, Args: []any{bin, bout, uint32(12), uint64(1) << 40}, WarpSize: width, MaxSteps: 1 << 20}
 	if observe != nil {
-		l.Observer = observe
+		l.Probes = []Probe{observe}
 	}
 	name := fmt.Sprintf("%s, block %s, warp %d", e.name, block, width)
 	if err := e.run(mod, l); err != nil {

@@ -78,32 +78,38 @@ func writesLater(in *ptx.Instr) bool {
 // trace is what the threads have done, by CTA and thread.
 type trace map[[2]int][]deed
 
-// engineTrace is an Observer that makes the trace of a launch in warps of a width.
+// engineTrace is a probe that makes the trace of a launch in warps of a width.
 type engineTrace struct {
 	trace
 	width int
 	cta   int // of a launch with one worker, the CTA that runs
 }
 
-func (t *engineTrace) CTA(index int, _ interp.Dim3) interp.Watcher {
+func (t *engineTrace) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter, Values: true, Addresses: true, InOrder: true}
+}
+
+func (t *engineTrace) CTA(index int, _ interp.Dim3) interp.Sink {
 	return &engineTrace{t.trace, t.width, index}
 }
 
-func (t *engineTrace) End() {}
-
-func (t *engineTrace) Instruction(e *interp.Event) {
+func (t *engineTrace) Tell(e *interp.Event) {
 	for lane := range t.width {
 		if e.Active>>lane&1 == 0 {
 			continue
 		}
 		d := deed{in: e.Instr, skipped: e.Lanes>>lane&1 == 0}
 		if !d.skipped {
-			if e.Address != nil {
-				d.at(e.Space, e.Address[lane], e.Bytes)
+			if a := e.Access; a != nil {
+				d.at(a.Space, a.Addr[lane], a.Bytes)
 			}
 			var list []result
-			for _, v := range e.Results {
-				list = append(list, result{v.Reg, v.Low[lane], v.High[lane]})
+			for _, v := range e.Writes {
+				r := result{reg: v.Reg, low: v.Low[lane]}
+				if v.High != nil {
+					r.high = v.High[lane]
+				}
+				list = append(list, r)
 			}
 			if !writesLater(e.Instr) {
 				d.write(list)
@@ -174,7 +180,7 @@ func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 	steps, log := trace{}, b.stores.add
 	l.Mode = interp.Vector
 	if b.trace {
-		l.Observer, log = engine, steps.add
+		l.Probes, log = []interp.Probe{engine}, steps.add
 	}
 	l.Progress = func(func() (int64, int64)) func() {
 		twin, err := interp.NewTwin(m)

@@ -27,7 +27,7 @@ type runCmd struct {
 	Eager  bool   `help:"Execute compactly wherever values are compact, not only where it pays: to try compact execution out."`
 	Policy string `help:"Which values are compact, for --stats: ${policies} (default gemu)." placeholder:"NAME"`
 
-	Stats bool   `help:"Print what the launch counted, and (but for --mode vector) what structure its values had."`
+	Stats bool   `help:"Print what the launch counted, and what structure its values had."`
 	JSON  string `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 }
 
@@ -72,7 +72,7 @@ func (c *runCmd) Run(a *app) error {
 	}
 	mode := interp.Modes[c.Mode]
 	runErr := j.run(a, func(l *interp.Launch) {
-		l.Mode, l.Policy, l.Stats = mode, policy, c.Stats && mode != interp.Vector
+		l.Mode, l.Policy, l.Stats = mode, policy, c.Stats
 		l.Reconverge, l.Eager = interp.ReconvergerNamed(c.Reconverge), c.Eager
 	})
 	if len(j.results) == 0 {

@@ -48,7 +48,7 @@ func TestClient(t *testing.T) {
 	// The client launches the kernel three times plainly, twice on a stream, once of a
 	// library, twice in a graph, once on stream-ordered memory, twice cooperatively, and
 	// twenty times in each of eight threads.
-	if s.Mode != "check" || len(s.Kernels) != 1 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+8*20 || s.Total.Structure == nil {
+	if s.Mode != "vector" || len(s.Kernels) != 1 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+8*20 || s.Total.Structure == nil {
 		t.Errorf("statistics are %s", b)
 	}
 }

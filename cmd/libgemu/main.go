@@ -240,7 +240,7 @@ func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 		if p.observer != nil {
 			o := newObserver(p.observer, p.user)
 			defer o.free()
-			l.Observer = o
+			l.Probes = append(l.Probes, o)
 		}
 		r, err := c.Run(&l)
 		if err == nil && counts != nil {

@@ -45,7 +45,7 @@ import (
 // launch that it watches.
 func observing() bool { return C.gemu_observing() != 0 }
 
-// observer is an interp.Observer that calls a function of C.
+// observer is a probe that calls a function of C.
 type observer struct {
 	f    C.gemu_observer
 	user unsafe.Pointer
@@ -73,55 +73,53 @@ func text(s string) *C.char {
 	return p.(*C.char)
 }
 
-// CTA gives every CTA a watcher.
-func (o *observer) CTA(_ int, id interp.Dim3) interp.Watcher {
-	return &watcher{observer: o, cta: [3]C.uint32_t{C.uint32_t(id.X), C.uint32_t(id.Y), C.uint32_t(id.Z)}}
+// Wants: instructions that have executed, with all there is to know of them.
+func (o *observer) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter, Values: true, Addresses: true}
 }
 
-// watcher is the interp.Watcher of a CTA.
-type watcher struct {
-	*observer
-	cta [3]C.uint32_t
-}
+// CTA has the observer told of every CTA.
+func (o *observer) CTA(int, interp.Dim3) interp.Sink { return o }
 
-// Instruction calls the observer.
-func (w *watcher) Instruction(e *interp.Event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := w.call
+// Tell calls the observer.
+func (o *observer) Tell(e *interp.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.call
+	cta := [3]C.uint32_t{C.uint32_t(e.ID.X), C.uint32_t(e.ID.Y), C.uint32_t(e.ID.Z)}
 	c.event = C.gemu_event{
-		cta: w.cta, warp: C.uint32_t(e.Warp), pc: w.pc(e), line: C.uint32_t(e.Instr.Pos.Line), column: C.uint32_t(e.Instr.Pos.Col),
+		cta: cta, warp: C.uint32_t(e.Warp), pc: o.pc(e), line: C.uint32_t(e.Instr.Pos.Line), column: C.uint32_t(e.Instr.Pos.Col),
 		function: text(e.Func.Name), instruction: text(e.Instr.Format(e.Func)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes),
 		space: text(""),
 	}
 	n := 0
-	c.event.results, c.event.n_results = w.values(e.Func, e.Results, &n)
-	c.event.sources, c.event.n_sources = w.values(e.Func, e.Sources, &n)
-	if e.Address != nil {
-		copy(words(&c.addresses), e.Address[:])
+	c.event.results, c.event.n_results = o.values(e.Func, e.Writes, &n)
+	c.event.sources, c.event.n_sources = o.values(e.Func, e.Reads, &n)
+	if a := e.Access; a != nil {
+		copy(words(&c.addresses), a.Addr)
 		c.event.addresses = &c.addresses[0]
-		c.event.bytes = C.uint32_t(e.Bytes)
-		if e.Space != ptx.Generic {
-			c.event.space = text("." + e.Space.String())
+		c.event.bytes = C.uint32_t(a.Bytes)
+		if a.Space != ptx.Generic {
+			c.event.space = text("." + a.Space.String())
 		}
 	}
-	C.gemu_call_observer(w.f, &c.event, w.user)
+	C.gemu_call_observer(o.f, &c.event, o.user)
 }
 
 // words views an array of C's.
 func words(a *[64]C.uint64_t) []uint64 { return (*[64]uint64)(unsafe.Pointer(a))[:] }
 
 // values brings registers to C, where n are taken.
-func (w *watcher) values(f *ptx.Func, list []interp.Value, n *int) (first *C.gemu_value, count C.uint32_t) {
-	c := w.call
+func (o *observer) values(f *ptx.Func, list []interp.Value, n *int) (first *C.gemu_value, count C.uint32_t) {
+	c := o.call
 	list = list[:min(len(list), len(c.values)-*n)]
 	first = &c.values[min(*n, len(c.values)-1)]
 	for i := range list {
 		v, to := &list[i], &c.values[*n]
 		*to = C.gemu_value{name: text(f.Regs[v.Reg].Name), _type: text(v.Type.String()), low: &c.low[*n][0]}
-		copy(words(&c.low[*n]), v.Low[:])
+		copy(words(&c.low[*n]), v.Low)
 		if v.Type == ptx.B128 {
-			copy(words(&c.high[*n]), v.High[:])
+			copy(words(&c.high[*n]), v.High)
 			to.high = &c.high[*n][0]
 		}
 		*n++
@@ -130,17 +128,14 @@ func (w *watcher) values(f *ptx.Func, list []interp.Value, n *int) (first *C.gem
 }
 
 // pc is the number of an instruction within its function.
-func (w *watcher) pc(e *interp.Event) C.uint32_t {
-	if n, ok := w.pcs[e.Instr]; ok {
+func (o *observer) pc(e *interp.Event) C.uint32_t {
+	if n, ok := o.pcs[e.Instr]; ok {
 		return n
 	}
 	n := C.uint32_t(0)
 	e.Func.EachInstr(func(in *ptx.Instr) {
-		w.pcs[in] = n
+		o.pcs[in] = n
 		n++
 	})
-	return w.pcs[e.Instr]
+	return o.pcs[e.Instr]
 }
-
-// End has nothing to do.
-func (w *watcher) End() {}

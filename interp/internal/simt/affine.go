@@ -93,6 +93,13 @@ func (w *warp) uncompact(f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
+// forget records that the lanes of m have got a register's value in its row.
+func forget(f *regfile.File, o code.Row, m uint32) {
+	if f.Tracked() && o.Row >= 0 && (o.Slot == code.R || o.Slot == code.Q) {
+		uncompactRow(f, o, m)
+	}
+}
+
 func uncompactRow(f *regfile.File, o code.Row, m uint32) {
 	c := shadowOf(f, o)
 	c.Mask &^= m

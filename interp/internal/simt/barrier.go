@@ -106,8 +106,9 @@ func (w *warp) leaveWaiting(lanes uint64, pc int32, why wait) {
 	w.others = append(w.others, c)
 	w.waiting++
 	if w.mask != 0 {
-		w.count.Splits++
+		w.parts(lanes|w.mask, group{pc, lanes}, group{pc, w.mask})
 	}
+	w.tellStrand(OnWait, &c, why.src, nil)
 }
 
 // newWait copies a wait to one that is not in use.
@@ -124,6 +125,9 @@ func (w *warp) newWait(why wait) *wait {
 
 // wake lets a strand go on.
 func (w *warp) wake(c *strand) {
+	if w.cta.hears(OnWake) {
+		w.tellStrand(OnWake, c, c.wait.src, c.wait.src.Writes)
+	}
 	w.spare = append(w.spare, c.wait)
 	c.wait = nil
 	w.waiting--
@@ -340,9 +344,7 @@ func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint
 		if op.Kind == code.BarPopc {
 			d.Slot = code.R
 		}
-		if f.Tracked() {
-			w.forget(f, d, m)
-		}
+		forget(f, d, m)
 		switch {
 		case op.Kind == code.BarPopc:
 			mem.FillRow(f.Row32(d.Row), uint32(bar.popc), m)

@@ -90,8 +90,8 @@ type savedRow struct {
 	p uint32
 }
 
-func (s *savedRow) save(f *regfile.File, p code.Place, m uint32, reference bool) {
-	if f.Tracked() && !reference {
+func (s *savedRow) save(f *regfile.File, p code.Place, m uint32) {
+	if f.Tracked() {
 		expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 	}
 	switch p.Slot {
@@ -115,7 +115,7 @@ func (w *warp) savePlaces(places []code.Place, m uint64) (rows [2][]savedRow) {
 			if rows[h] == nil {
 				rows[h] = make([]savedRow, len(places))
 			}
-			rows[h][i].save(&w.files[h], p, uint32(m>>(32*h)), w.turned())
+			rows[h][i].save(&w.files[h], p, uint32(m>>(32*h)))
 		}
 	}
 	return rows
@@ -133,17 +133,18 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 		return
 	}
 	w.growLocal(fr.local + target.Local)
-	args, other := w.savePlaces(w.cta.code.site(b).Args, m), w.above(fr.base)
+	args, other := w.savePlaces(w.cta.code.site(b).Args, m), w.above(fr.base, (*frame).top)
 	var copied [2][]savedRow // of the reference
 	var others uint64
 	if w.check != nil {
 		w.turn()
-		others = w.above(fr.twin.base)
+		others = w.above(fr.twin.base, func(fr *frame) regfile.Size { return fr.twin.top() })
 		copied = w.savePlaces(w.cta.code.site(b).Args, m)
 		w.turn()
 	}
+	src := w.src(w.cta.code.End(b))
 	if m != w.mask {
-		w.count.Splits++
+		w.parts(w.mask, group{target.Begin, m}, group{b.Next, w.mask &^ m})
 	}
 	caller, site := w.frame, w.cta.code.site(b)
 	w.rc.enter(w, fr, m)
@@ -160,6 +161,7 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 		w.transfer(m, w.cta.code.site(b).Args, caller.local, copied, w.frame.fn.Formals, fr.local)
 		w.turn()
 	}
+	w.tellLanes(OnCall, src, m)
 }
 
 // frameAbove is where the frame of a function begins that the lane calls now, in words.
@@ -210,23 +212,18 @@ func (w *warp) cleanWindow(h int, fn *code.Func, m, other uint32) {
 	}
 	n := f.Window()
 	for i := range n.R {
-		w.forget(f, code.Row{Slot: code.R, Row: int32(i)}, m)
+		forget(f, code.Row{Slot: code.R, Row: int32(i)}, m)
 	}
 	for i := range n.Q {
-		w.forget(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
-	}
-	for i := range n.P {
-		w.forget(f, code.Row{Slot: code.P, Row: int32(i)}, m)
+		forget(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
 	}
 }
 
-// above is the lanes of other strands that have registers in rows from base on.
-func (w *warp) above(base regfile.Size) (m uint64) {
+// above is the lanes of other strands that have registers in rows from base on; top says
+// where those of a frame end.
+func (w *warp) above(base regfile.Size, top func(fr *frame) regfile.Size) (m uint64) {
 	reaches := func(fr *frame) bool {
-		if w.turned() {
-			fr = fr.twin
-		}
-		end := fr.base.Add(fr.fn.Frame)
+		end := top(fr)
 		return end.R > base.R || end.Q > base.Q || end.P > base.P
 	}
 	for i := range w.others {
@@ -280,6 +277,10 @@ func (w *warp) leaveFrame() {
 		w.transfer(c.mask, callee.twin.fn.Results, callee.local, copied, w.cta.code.site(callee.call).Rets, c.frame.local)
 		w.turn()
 	}
+	if w.cta.hears(OnReturn) {
+		src := w.src(w.cta.code.End(callee.call))
+		w.tellStrand(OnReturn, &w.strand, src, src.Writes)
+	}
 	w.jump(c.pc)
 }
 
@@ -307,9 +308,7 @@ func (w *warp) transfer(m uint64, src []code.Place, srcBase int, regs [2][]saved
 func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
 	f := &w.files[h]
 	local := w.local[h]
-	if f.Tracked() {
-		w.forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
-	}
+	forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
 	if src.Slot == code.P || dst.Slot == code.P {
 		if src.Slot == code.P && dst.Slot == code.P {
 			f.SetP(dst.Row, m, reg.p)

@@ -35,6 +35,7 @@ type reference struct {
 // pair is an instruction of the reference, and the same in the code that is checked.
 type pair struct {
 	in     *code.Instr // nil: it was folded into a constant of the launch
+	as     *code.Instr // in, or what was folded
 	ref    *code.Instr
 	reads  []rowPair
 	writes []rowPair
@@ -59,12 +60,12 @@ func newReference(c, ref *Kernel) *reference {
 		b := &c.Blocks[i]
 		for pc := b.First; pc <= b.Last; pc++ {
 			for ; fixed < len(c.Fixed) && c.Fixed[fixed].Before == pc; fixed++ {
-				p := pair{ref: &ref.Fixed[fixed].Instr}
-				p.reads, p.writes = c.operands(&c.Fixed[fixed].Instr, ref, p.ref)
+				p := pair{as: &c.Fixed[fixed].Instr, ref: &ref.Fixed[fixed].Instr}
+				p.reads, p.writes = c.operands(p.as, ref, p.ref)
 				r.pairs[i] = append(r.pairs[i], p)
 			}
 			if pc < b.Last {
-				p := pair{in: &c.Instrs[pc], ref: &ref.Instrs[pc]}
+				p := pair{in: &c.Instrs[pc], as: &c.Instrs[pc], ref: &ref.Instrs[pc]}
 				p.reads, p.writes = c.operands(p.in, ref, p.ref)
 				r.pairs[i] = append(r.pairs[i], p)
 			}
@@ -184,53 +185,14 @@ type check struct {
 	before   [32][]byte // bytes at the addresses of lanes that do not store
 }
 
-// blockChecked executes instructions of a block in both ways, but those it has executed
+// blockChecked executes the instructions of a block in both ways, but those it has executed
 // already.
 func (w *warp) blockChecked(b *code.Block) {
-	c, k := w.cta, w.check
 	defer w.recovered()
-	pairs := k.pairs[c.code.Index(b)]
-	for n := b.First; n < w.pc; pairs = pairs[1:] {
-		if pairs[0].in != nil {
-			n++
-		}
-	}
-	if c.track == nil && c.watch == nil {
-		for i := range pairs {
-			if w.execChecked(&pairs[i]); w.err != nil {
-				return
-			}
-		}
-		w.checkEnd(b)
-		return
-	}
-	first := w.firstSource(b)
-	for len(pairs) > 0 && pairs[0].ref.Src < first {
-		pairs = pairs[1:] // folded, before an instruction that is tried again
-	}
-	for i := first; i < b.Sources.End; i++ {
-		s := &k.Sources[i]
-		lanes := w.guarded(c.code.Sources[i].Guard)
-		if c.track != nil {
-			c.track.begin(w, s)
-		}
-		if c.watch != nil {
-			w.aside(func() { c.watch.before(w, s, lanes) })
-		}
-		for ; len(pairs) > 0 && pairs[0].ref.Src == i; pairs = pairs[1:] {
-			p := &pairs[0]
-			if c.watch != nil && p.ref.Op.Signature().Side == code.AccessSide && s.Form.Class == ptx.ClassMemory {
-				w.aside(func() { c.watch.access(w, p.ref) })
-			}
-			if w.execChecked(p); w.err != nil {
-				return
-			}
-		}
-		if c.track != nil {
-			c.track.end(w, s, lanes)
-		}
-		if c.watch != nil {
-			w.aside(func() { c.watch.after(w, s) })
+	pairs := w.pairs(b, w.pc)
+	for i := range pairs {
+		if w.execChecked(&pairs[i]); w.err != nil {
+			return
 		}
 	}
 	w.checkEnd(b)
@@ -257,12 +219,7 @@ func (w *warp) execChecked(p *pair) {
 		if m == 0 {
 			continue
 		}
-		if t := w.cta.track; t != nil {
-			t.exec(w, h, p, m)
-		} else {
-			w.both(p, h, m)
-		}
-		if w.err != nil {
+		if w.both(p, h, m); w.err != nil {
 			return
 		}
 	}
@@ -406,19 +363,6 @@ func (w *warp) onReference(p *pair, h int, m uint32) {
 // turned reports whether the reference is the warp's machine.
 func (w *warp) turned() bool { return w.check != nil && w.check.aside }
 
-// forget records that the lanes of m have got a register's value in its row, otherwise
-// than by an instruction under way: as a result of a call, or at a barrier.
-func (w *warp) forget(f *regfile.File, o code.Row, m uint32) {
-	switch {
-	case w.turned():
-		w.cta.track.forget(f, o, m)
-	case o.Slot == code.R || o.Slot == code.Q:
-		if o.Row >= 0 {
-			uncompactRow(f, o, m)
-		}
-	}
-}
-
 // turn makes the reference the warp's machine, or gives it back.
 func (w *warp) turn() {
 	k := w.check
@@ -558,7 +502,7 @@ func differences64(f *regfile.File, i int32, want *regfile.Row64, m uint32) (bad
 func laneOf(f *regfile.File, o code.Row, lane int) uint64 {
 	if o.Slot != code.P && (f.Tracked() || o.Row < 0) {
 		if c := shadowAt(f, o.Slot, o.Row); c.Mask>>lane&1 != 0 {
-			return c.At(lane) & (1<<slotBits(o.Slot) - 1)
+			return c.At(lane) & (1<<o.Slot.Bits() - 1)
 		}
 	}
 	return inRow(f, o, lane)

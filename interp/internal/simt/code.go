@@ -12,7 +12,9 @@ type Kernel struct {
 	mod    *ptx.Module
 	kernel *ptx.Func
 	entry  *code.Func // the kernel's
-	ref    *reference // of check mode; nil without
+	ref    *reference // of check mode and statistics; nil without
+
+	accessOf []accessing // see accesses
 }
 
 // NewKernel readies a kernel of a module, lowered to p, to be run.

@@ -54,9 +54,7 @@ func (w *warp) backUp(b *code.Block, in *code.Instr) {
 	w.count.WarpInstructions -= n
 	w.count.LaneSlots -= n * lanes
 	w.count.ThreadInstructions -= n*lanes - int64(bits.OnesCount32(uint32(w.mask)&^w.executing(in)))
-	if t := w.cta.track; t != nil {
-		t.undo(w)
-	}
+	w.tellLanes(OnUndo, w.src(in), w.mask)
 }
 
 // executing is the lanes of a warp of 32 that execute an instruction.
@@ -203,7 +201,7 @@ func (w *warp) adopt(to *regfile.File, in *code.Instr, from *regfile.File, m uin
 	all, s := together(in), in.Op.Signature()
 	if to.Tracked() {
 		for _, o := range w.cta.code.Writes(nil, in) {
-			w.forget(to, o, m)
+			forget(to, o, m)
 		}
 	}
 	switch {

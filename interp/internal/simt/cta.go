@@ -34,8 +34,8 @@ type cta struct {
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
 
-	track *tracker // of launches with statistics
-	watch *watch   // of watched launches
+	stream *stream // nil if nobody watches
+	room   *stream // for one
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
@@ -64,18 +64,15 @@ func newCTA(g *Grid) *cta {
 			w.files[h] = *regfile.New(&g.code.Consts, g.mode != Vector)
 		}
 		w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
-		if g.ref == nil {
+		if g.mode != Check {
 			continue
 		}
 		w.check = &check{reference: &reference{Kernel: g.ref.Kernel, pairs: g.ref.pairs, ends: g.ref.ends}, files: make([]regfile.File, len(w.files))}
 		for h := range w.files {
-			w.check.files[h] = *regfile.New(&g.ref.Consts, g.stats)
+			w.check.files[h] = *regfile.New(&g.ref.Consts, false)
 		}
 	}
-	if g.stats {
-		c.track = newTracker(g)
-	}
-	if g.ref != nil {
+	if g.mode == Check {
 		twin := &frame{fn: g.ref.entry, local: c.frame.local, twin: &c.frame}
 		c.frame.twin = twin
 	}
@@ -91,11 +88,8 @@ func (c *cta) start(index int) {
 	clear(c.open)
 	c.out.Reset()
 	c.next, c.err, c.done, c.turn, c.slept = 0, nil, false, false, 0
-	if c.watch = nil; c.grid.observer != nil {
-		if watcher := c.grid.observer.CTA(index, c.id); watcher != nil {
-			c.watch = &watch{Watcher: watcher}
-		}
-	}
+	c.watch()
+	c.tell(OnCTA)
 	width := c.code.Width
 	fn := c.code.entry
 	c.frame.last = nil
@@ -120,6 +114,7 @@ func (c *cta) start(index int) {
 		}
 		w.shown = &c.frame
 		w.resume(strand{pc: fn.Begin, mask: w.live, frame: &c.frame})
+		w.tellLanes(OnWarp, nil, w.live)
 	}
 }
 
@@ -192,9 +187,7 @@ func (c *cta) run(budget int, turn bool) status {
 			return failed
 		}
 		c.done = true
-		if c.watch != nil {
-			c.watch.End()
-		}
+		c.tell(OnCTAEnd)
 		return hasFinished
 	}
 	return outOfBudget
@@ -211,6 +204,7 @@ func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *
 	m := c.code.mod
 	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.Width}
 	if in != nil {
+		t.at = in
 		t.Pos = in.Pos
 		t.Line = m.Line(int(in.Pos.Line))
 		t.Instr = in.Text

@@ -66,11 +66,13 @@ type Grid struct {
 	mode       Mode
 	reconverge *Reconverger
 	loose      bool       // strands take turns because the launch would not go on otherwise
-	ref        *reference // of check mode, and where somebody looks
+	ref        *reference // of check mode and statistics
 	policy     *affinetrack.Policy
 	rules      *affinetrack.Table
-	stats      bool
-	observer   Observer
+	statistics *statistics // nil if none are wanted
+
+	info   *LaunchInfo
+	probes []watcher
 
 	cancelled atomic.Bool
 	finished  atomic.Int64
@@ -96,17 +98,37 @@ type flight struct {
 func NewGrid(l *Launch) *Grid {
 	d := l.Device
 	d.grids++
-	return &Grid{
+	g := &Grid{
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, together: l.Cooperative,
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, mapped: d.Memory.HasMapped(),
-		mode: l.Mode, reconverge: l.Reconverge, ref: l.Kernel.ref, policy: l.Policy, rules: l.Rules, stats: l.Stats, observer: l.Observer,
+		mode: l.Mode, reconverge: l.Reconverge, ref: l.Kernel.ref, policy: l.Policy, rules: l.Rules,
 	}
+	g.info = &LaunchInfo{
+		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, WarpSize: l.WarpSize,
+		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel},
+	}
+	probes := slices.Concat(d.Probes, l.Probes)
+	if l.Stats {
+		g.statistics = newStatistics(g)
+		probes = append(probes, g.statistics)
+	}
+	for _, p := range probes {
+		w := watcher{p, p.Wants()}
+		if w.wants.InOrder {
+			g.workers = 1
+		}
+		g.probes = append(g.probes, w)
+	}
+	if len(g.probes) > 0 {
+		g.code.accesses() // now, for several CTAs will want to know
+	}
+	return g
 }
 
 // Run executes the grid to its end. The error is a *Trap, a *ptx.Unsupported, or says that
 // the context has ended. The arguments must be in the parameter block.
-func (g *Grid) Run(ctx context.Context) error {
+func (g *Grid) Run(ctx context.Context) (err error) {
 	if g.together {
 		g.workspace = g.dev.Memory.OpenWorkspace()
 		defer g.dev.Memory.Free(g.workspace)
@@ -114,6 +136,8 @@ func (g *Grid) Run(ctx context.Context) error {
 	if err := g.fold(); err != nil {
 		return err
 	}
+	g.tell(OnLaunch, nil)
+	defer func() { g.tell(OnLaunchEnd, err) }()
 	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
 	defer stop()
 	window := windowFree
@@ -177,7 +201,7 @@ func (g *Grid) Run(ctx context.Context) error {
 // the compact engine is to blame.
 func (g *Grid) fold() (err error) {
 	defer func() {
-		if g.ref == nil {
+		if g.mode != Check {
 			return
 		}
 		if r := recover(); r != nil {
@@ -264,6 +288,9 @@ func (g *Grid) advance(f *flight, slice int, turn bool) bool {
 		}
 		return true
 	case failed:
+		if t, ok := f.cta.err.(*Trap); ok {
+			f.cta.tellTrap(t)
+		}
 		for {
 			low := g.lowFail.Load()
 			if low <= int64(f.index) || g.lowFail.CompareAndSwap(low, int64(f.index)) {
@@ -509,6 +536,7 @@ func (g *Grid) stall() error {
 		kind = ErrKeptOut
 		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.flights), g.total-g.next, g.Footprint(), g.dev.Host)
 	}
+	var who *cta
 	var trap *Trap
 	notes, parted := 0, false
 	for i := range g.flights {
@@ -524,7 +552,7 @@ func (g *Grid) stall() error {
 			}
 			in := g.code.anchor(g.code.Block(w.pc))
 			if trap == nil {
-				trap = w.fail(in, w.mask, kind, "%v: %s", kind, why)
+				who, trap = c, w.fail(in, w.mask, kind, "%v: %s", kind, why)
 			}
 			if notes++; notes > 8 || in == nil {
 				continue
@@ -543,5 +571,6 @@ func (g *Grid) stall() error {
 	if parted && !g.takesTurns() {
 		trap.Notes = append(trap.Notes, g.reconverge.advice())
 	}
+	who.tellTrap(trap)
 	return trap
 }

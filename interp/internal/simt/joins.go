@@ -133,7 +133,7 @@ func (t *joins) meet(w *warp, j *join) bool {
 	for j != nil && j.here == j.lanes {
 		c := strand{pc: j.pc, mask: j.lanes, frame: j.frame, join: j.outer}
 		if j.arrivals > 1 && c.mask != 0 {
-			w.count.Reconvergences++
+			w.reunites(&c)
 		}
 		t.free = append(t.free, j)
 		if j = c.join; c.mask == 0 {
@@ -172,8 +172,8 @@ func (t *joins) part(w *warp) bool {
 	if inner == nil {
 		return false
 	}
-	w.count.Splits++
 	lanes := inner.here
+	w.parts(inner.lanes, group{inner.pc, lanes}, group{noBlock, inner.lanes &^ lanes})
 	inner.lanes &^= lanes
 	inner.here, inner.arrivals = 0, 0
 	w.resume(strand{pc: inner.pc, mask: lanes, frame: inner.frame, join: inner.outer})

@@ -14,7 +14,7 @@ func TestJoins(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		const exit = 1000
 		fr := &frame{fn: &code.Func{}}
-		w := &warp{rc: new(stack), live: 0xffffffff, shown: fr}
+		w := &warp{cta: &cta{}, rc: new(stack), live: 0xffffffff, shown: fr}
 		w.resume(strand{mask: w.live, frame: fr})
 		expected := map[int32]uint64{} // lanes at each join
 		next := int32(1)
@@ -42,7 +42,7 @@ func TestJoins(t *testing.T) {
 				continue
 			}
 			if r.IntN(8) == 0 && w.mask&(w.mask-1) != 0 {
-				w.end(w.mask & -w.mask)
+				w.end(nil, w.mask&-w.mask)
 			}
 			if w.join == nil {
 				w.jump(exit)

@@ -20,6 +20,7 @@ type Device struct {
 	Host    uint64    // bytes of the host's memory that the CTAs in flight may take
 	Workers int       // goroutines that run CTAs
 	Stdout  io.Writer // of what kernels print; may be nil
+	Probes  []Probe   // of all launches, and of what the host does to memory
 
 	heapUsed uint64
 	grids    uint64 // there have been
@@ -42,7 +43,7 @@ type Launch struct {
 	Policy     *affinetrack.Policy // of the statistics
 	Rules      *affinetrack.Table
 	Stats      bool
-	Observer   Observer // may be nil
+	Probes     []Probe // beside those of the device
 }
 
 // Mode is how a launch executes instructions.
@@ -64,11 +65,10 @@ func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[
 // fewLanes is how many lanes a warp may have for tags to cost more than they save.
 const fewLanes = 4
 
-// Lowering is how the launch's kernel has to be lowered. In check mode, and where somebody
-// looks at what compact execution does, the code of affine mode runs beside a reference.
+// Lowering is how the launch's kernel has to be lowered. In check mode the code of affine
+// mode runs beside a reference; statistics are of the reference's registers.
 func (l *Launch) Lowering() lower.Options {
-	checked := l.Mode == Check || l.Mode == Affine && (l.Stats || l.Observer != nil)
-	opt := lower.Options{Width: l.WarpSize, Pack: l.Mode != Vector || l.Observer == nil, Reference: checked}
+	opt := lower.Options{Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || l.Stats}
 	if lanes := min(l.WarpSize, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
 		opt.Affine, opt.Eager, opt.Keeps = true, l.Eager, l.Reconverge.keeps
 		opt.TID = threadClasses(l.Block, l.WarpSize)

@@ -62,7 +62,7 @@ func (o ordered) part(w *warp) bool { return false }
 func (o ordered) add(w *warp, c strand) {
 	if i := w.alike(&c); i >= 0 {
 		w.others[i].mask |= c.mask
-		w.count.Reconvergences++
+		w.reunites(&w.others[i])
 		return
 	}
 	w.others = append(w.others, c)

@@ -38,6 +38,9 @@ type frame struct {
 	twin   *frame       // the same in the reference of check mode, and back
 }
 
+// top is where the frame's registers end.
+func (fr *frame) top() regfile.Size { return fr.base.Add(fr.fn.Frame) }
+
 // newFrame is the frame of a function that one in w.frame calls.
 func (w *warp) newFrame(b *code.Block, target *code.Func, local int) *frame {
 	fr := w.frame
@@ -159,8 +162,8 @@ func (w *warp) unite() {
 		c := w.others[i]
 		if k := w.alike(&c); c.wait == nil && k < i {
 			w.others[i].mask |= w.others[k].mask
+			w.reunites(&w.others[i])
 			w.take(k)
-			w.count.Reconvergences++
 		}
 	}
 }
@@ -174,6 +177,7 @@ func (w *warp) schedule() {
 			return
 		case w.live == 0:
 			w.state = ended
+			w.tellLanes(OnWarpEnd, nil, 0)
 		case w.rc.next(w) || w.patient() && w.rc.part(w):
 			if w.pc == w.stop {
 				w.rc.arrive(w, w.pc)

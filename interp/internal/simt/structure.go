@@ -22,22 +22,8 @@ type InstrStructure struct {
 	affinetrack.Counts
 }
 
-// Structure adds up what the CTAs have counted.
-func (g *Grid) Structure() *Structure {
-	s := &Structure{Policy: g.policy, Lanes: make([]int64, g.code.Width+1)}
-	for _, in := range g.code.Sources {
-		s.Instrs = append(s.Instrs, InstrStructure{Instr: in.Instr, Func: in.Func.Func})
-	}
-	for _, c := range g.pool {
-		for i := range c.track.counts {
-			s.Instrs[i].Counts.Add(&c.track.counts[i])
-		}
-		for i, n := range c.track.lanes {
-			s.Lanes[i] += n
-		}
-	}
-	return s
-}
+// Structure is what the launch found, if statistics were wanted.
+func (g *Grid) Structure() *Structure { return g.statistics.structure() }
 
 // Add adds the counts of another launch under the same policy. Instructions of
 // kernels that are not in s yet are appended.

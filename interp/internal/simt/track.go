@@ -1,10 +1,13 @@
 package simt
 
 // This file is a policy's view of a launch, for its statistics: what a machine with a
-// shadow affine register file would hold compactly, under the rules of a policy. It
-// executes nothing. Beside each register of the reference (check.go) it keeps a tag of
-// its own; it is told of each instruction, computes what the policy's rules make of the
-// tags, and compares that with what the lanes have got.
+// shadow affine register file would hold compactly, under the rules of a policy. It is a
+// probe, and has no part in execution. Beside each register it keeps a tag of its own,
+// which has nothing to do with what the engine holds; it is told of each operation that a
+// PTX instruction is made of, computes what the policy's rules make of the tags, and
+// compares that with what the lanes have got. Registers are those of the reference
+// (check.go), where each has a row of its own, so what affine mode folds, packs or keeps
+// elsewhere makes no difference.
 //
 // It follows Kim et al. 2013, section 4, with two schemes for divergence. The
 // paper's has one entry per register for the whole warp: results under divergence
@@ -15,6 +18,7 @@ package simt
 import (
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
@@ -24,30 +28,124 @@ import (
 	"gemu/regfile"
 )
 
-// tracker is the tags of a CTA's warps, and what is counted of them.
+// statistics is the probe that counts what values are like under a policy.
+type statistics struct {
+	*affinetrack.Policy
+	grid *Grid
+
+	mu    sync.Mutex
+	all   []*tracker
+	spare []*tracker
+}
+
+func newStatistics(g *Grid) *statistics {
+	return &statistics{Policy: g.policy, grid: g}
+}
+
+// Wants: a policy that compares the lanes wants those of the registers that PTX
+// instructions name; the rest comes with operations.
+func (s *statistics) Wants() Wants {
+	return Wants{Events: OnCTA | OnCTAEnd | OnBefore | onOperands | onOperation | OnAfter | OnUndo | OnBranch | OnCall | OnReturn | OnWake, Values: s.Ideal}
+}
+
+// CTA gives every CTA a tracker, one that another has no use for any more.
+func (s *statistics) CTA(int, Dim3) Sink {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.spare); n > 0 {
+		t := s.spare[n-1]
+		s.spare = s.spare[:n-1]
+		return t
+	}
+	t := newTracker(s)
+	s.all = append(s.all, t)
+	return t
+}
+
+// Tell has nothing to do.
+func (s *statistics) Tell(*Event) {}
+
+// structure adds up what the CTAs have counted.
+func (s *statistics) structure() *Structure {
+	r := &Structure{Policy: s.Policy, Lanes: make([]int64, s.grid.code.Width+1)}
+	for _, in := range s.grid.code.Sources {
+		r.Instrs = append(r.Instrs, InstrStructure{Instr: in.Instr, Func: in.Func.Func})
+	}
+	for _, t := range s.all {
+		for i := range t.counts {
+			r.Instrs[i].Counts.Add(&t.counts[i])
+		}
+		for i, n := range t.lanes {
+			r.Lanes[i] += n
+		}
+	}
+	return r
+}
+
+// tracker is the tags of a CTA's registers, and what is counted of them.
 type tracker struct {
-	affinetrack.Unit
+	*statistics
+	unit   affinetrack.Unit
+	ref    *reference
 	counts []affinetrack.Counts // by Source.Index
 	lanes  []int64              // instructions by number of active lanes
+	tags   [][]tags             // by warp and half of it
+	bases  map[*frame]regfile.Size
 
 	step   step
 	before affinetrack.Counts // of its instruction, before it
+	seen   [2]operands        // of its present operation, by half
 	half   half               // the present one
+	row    regfile.Row64
 }
 
-// newTracker makes the tracker of a CTA.
-func newTracker(g *Grid) *tracker {
-	return &tracker{
-		Unit:   affinetrack.NewUnit(g.policy, g.rules),
-		counts: make([]affinetrack.Counts, len(g.code.Sources)),
-		lanes:  make([]int64, g.code.Width+1),
+func newTracker(s *statistics) *tracker {
+	g := s.grid
+	t := &tracker{
+		statistics: s, unit: affinetrack.NewUnit(g.policy, g.rules), ref: g.ref, counts: make([]affinetrack.Counts, len(g.code.Sources)), lanes: make([]int64, g.code.Width+1),
+		tags: make([][]tags, (g.threads+g.code.Width-1)/g.code.Width), bases: map[*frame]regfile.Size{},
 	}
+	for i := range t.tags {
+		t.tags[i] = make([]tags, (g.code.Width+regfile.Lanes-1)/regfile.Lanes)
+	}
+	return t
+}
+
+// tags are those of half a warp's registers, of all functions under way.
+type tags struct {
+	r, q []tag
+	p    []truth
+}
+
+// tag is what is held of a register, for lanes of mask; of the others nothing.
+type tag struct {
+	affinetrack.Value
+	mask uint32
+}
+
+// truth is a predicate that is known to be the same in lanes of mask.
+type truth struct {
+	mask  uint32
+	value bool
+}
+
+// open makes room for the registers of a function from a base on.
+func (t *tags) open(base, n regfile.Size) {
+	t.r, t.q, t.p = atLeast(t.r, base.R+n.R), atLeast(t.q, base.Q+n.Q), atLeast(t.p, base.P+n.P)
+}
+
+func atLeast[T any](s []T, n int) []T {
+	if n > len(s) {
+		s = append(s, make([]T, n-len(s))...)
+	}
+	return s
 }
 
 // step is the PTX instruction under way, for one half of the warp after the
 // other.
 type step struct {
-	src     *code.Source
+	active  uint64
+	src     *code.Source      // of the reference
 	compact bool              // all it has done so far was compact
 	held    bool              // … and its results were kept so
 	class   affinetrack.Class // the least structured operand or result
@@ -59,112 +157,244 @@ type step struct {
 // see takes an operand or result into account.
 func (s *step) see(c affinetrack.Class) { s.class = max(s.class, c) }
 
-// value describes a register for the lanes of m, if it is compact there.
-func (t *tracker) value(f *regfile.File, s code.Slot, row int32, m uint32) (affinetrack.Value, bool) {
-	if t.Ideal {
-		return describe(f, s, row, m)
-	}
-	c := f.Shadow32
-	if s == code.Q {
-		c = f.Shadow64
-	}
-	e := c(row)
-	return affinetrack.Value{Base: e.Base, Stride: e.Stride}, e.Holds(m)
+// operands are what an operation has read that it may have overwritten since.
+type operands struct {
+	m    uint32 // lanes that execute
+	v    [4]affinetrack.Value
+	ok   [4]bool // of ideal policies: v describes the operand
+	c    uint32  // of a comparison: the predicate that it is combined with
+	addr regfile.Row64
 }
 
-func describe(f *regfile.File, s code.Slot, row int32, m uint32) (affinetrack.Value, bool) {
-	if s == code.Q {
-		r := f.Src64(row)
-		return affinetrack.Describe(m, 64, func(i int) uint64 { return r[i] })
+// Tell follows the CTA.
+func (t *tracker) Tell(e *Event) {
+	switch e.Kind {
+	case OnCTA:
+		clear(t.bases)
+		for _, halves := range t.tags {
+			for h := range halves {
+				f := &halves[h]
+				f.open(regfile.Size{}, t.ref.entry.Frame)
+				clear(f.r)
+				clear(f.q)
+				clear(f.p)
+			}
+		}
+	case OnCTAEnd:
+		t.mu.Lock()
+		t.spare = append(t.spare, t)
+		t.mu.Unlock()
+	case OnBefore:
+		t.begin(e)
+	case onOperands:
+		t.look(e)
+	case onOperation:
+		t.operation(e)
+	case OnAfter:
+		t.end(e)
+	case OnUndo: // the PTX instruction has not begun
+		t.counts[t.step.src.Index] = t.before
+		t.lanes[bits.OnesCount64(t.step.active)]--
+	case OnBranch:
+		t.branch(e)
+	case OnCall:
+		t.call(e)
+	case OnReturn, OnWake:
+		t.receive(e)
 	}
-	r := f.Src32(row)
-	return affinetrack.Describe(m, 32, func(i int) uint64 { return uint64(r[i]) })
 }
 
-// predicate tells whether a predicate is the same in all lanes of m, and what.
-func (t *tracker) predicate(f *regfile.File, row int32, m uint32) (value, ok bool) {
-	if t.Ideal {
-		p := f.SrcP(row) & m
-		return p != 0, p == 0 || p == m
+// base is where the registers of a frame lie.
+func (t *tracker) base(fr *frame) regfile.Size {
+	if fr.caller == nil {
+		return regfile.Size{}
 	}
-	e := f.ShadowP(row)
-	return e.Value, e.Mask&m == m
+	b, ok := t.bases[fr]
+	if !ok {
+		b = t.base(fr.caller).Add(t.ref.Funcs[fr.caller.fn.Index].Frame)
+		t.bases[fr] = b
+	}
+	return b
 }
 
-// classOf is the class of a register for the lanes of m.
-func (t *tracker) classOf(f *regfile.File, s code.Slot, row int32, m uint32) affinetrack.Class {
-	if v, ok := t.value(f, s, row, m); ok {
-		return v.Class()
-	}
-	return affinetrack.Generic
-}
-
-// half is an instruction about to execute for half a warp, in the reference.
+// half is an instruction that half a warp has executed.
 type half struct {
+	t    *tracker
 	w    *warp
 	h    int
 	p    *pair
-	f    *regfile.File
-	in   *code.Instr
-	m    uint32 // lanes that execute
-	live uint32 // lanes that have not ended
-	keep bool   // results may stay compact
+	in   *code.Instr  // of the reference, whose registers have the tags
+	base regfile.Size // of the running function's
+	m    uint32       // lanes that execute
+	live uint32       // lanes that have not ended
+	keep bool         // results may stay compact
 	rows [20]code.Row
 }
 
-// exec executes an instruction for the lanes of m in half h.
-func (t *tracker) exec(w *warp, h int, p *pair, m uint32) {
-	x := &t.half
-	*x = half{w: w, h: h, p: p, f: &w.check.files[h], in: p.ref, m: m, live: uint32(w.live >> (32 * h))}
-	x.keep = t.Masked || w.mask == w.live && p.ref.Guard == 0
-	switch code.Signatures[p.ref.Op].Kind {
-	case code.Arithmetic:
-		t.arithmetic(x)
-	case code.Read:
-		t.source(x)
-	case code.Load:
-		t.load(x)
-	case code.Store:
-		t.store(x)
-	case code.Warp:
-		t.warp(x)
+// writes are the rows that the instruction writes.
+func (x *half) writes() []code.Row { return x.t.ref.Writes(x.rows[:0], x.in) }
+
+// access is the memory access of the instruction.
+func (x *half) access() *code.Access { return &x.t.ref.Access[x.in.Side] }
+
+// tag is that of a register of the running function.
+func (x *half) tag(o code.Row) *tag {
+	f := &x.t.tags[x.w.id][x.h]
+	if o.Slot == code.Q {
+		return &f.q[x.base.Q+int(o.Row)]
+	}
+	return &f.r[x.base.R+int(o.Row)]
+}
+
+// truth is that of a predicate of the running function.
+func (x *half) truth(row int32) *truth { return &x.t.tags[x.w.id][x.h].p[x.base.P+int(row)] }
+
+// held is what is held of an operand, which may be a constant.
+func (x *half) held(o code.Row) tag {
+	switch k := &x.t.ref.Consts; {
+	case o.Row >= 0:
+		return *x.tag(o)
+	case o.Slot == code.Q:
+		return tag{affinetrack.Value{Base: k.Value64(o.Row)}, regfile.Full}
 	default:
-		if x.execute() {
-			t.generic(x)
+		return tag{affinetrack.Value{Base: uint64(k.Value32(o.Row))}, regfile.Full}
+	}
+}
+
+// source describes source i of the instruction for the lanes that execute it, if it is
+// compact there.
+func (x *half) source(i int, o code.Row) (affinetrack.Value, bool) {
+	if x.t.Ideal {
+		return x.t.seen[x.h].v[i], x.t.seen[x.h].ok[i]
+	}
+	v := x.held(o)
+	return v.Value, v.mask&x.m == x.m
+}
+
+// predicate tells whether source i, a predicate, is the same in all lanes that execute the
+// instruction, and what.
+func (x *half) predicate(i int, row int32) (value, ok bool) {
+	if x.t.Ideal {
+		return x.t.seen[x.h].v[i].Base != 0, x.t.seen[x.h].ok[i]
+	}
+	if row < 0 {
+		return x.t.ref.Consts.ValueP(row), true
+	}
+	e := x.truth(row)
+	return e.value, e.mask&x.m == x.m
+}
+
+// place is where the engine has what the reference has in a row that the instruction reads
+// or writes.
+func (x *half) place(o code.Row) code.Row {
+	for _, list := range [][]rowPair{x.p.writes, x.p.reads} {
+		for i := range list {
+			if list[i].ref == o {
+				return list[i].row
+			}
+		}
+	}
+	return o // a constant
+}
+
+// lanes are the values of a register that the instruction has read or written.
+func (x *half) lanes(o code.Row) *regfile.Row64 {
+	x.w.read(&x.t.row, x.h, x.place(o))
+	return &x.t.row
+}
+
+// describe describes a register that the instruction has read or written, for the lanes
+// that execute it.
+func (x *half) describe(o code.Row) (affinetrack.Value, bool) {
+	return describe(x.lanes(o), o.Slot, x.m)
+}
+
+func describe(r *regfile.Row64, s code.Slot, m uint32) (affinetrack.Value, bool) {
+	return affinetrack.Describe(m, s.Bits(), func(i int) uint64 { return r[i] })
+}
+
+// first is what the first lane has that executes the instruction.
+func (x *half) first(o code.Row) affinetrack.Value {
+	return affinetrack.Value{Base: x.lanes(o)[bits.TrailingZeros32(x.m)&31]}
+}
+
+// bits are a predicate that the instruction has written.
+func (x *half) bits(row int32) uint32 {
+	return x.w.files[x.h].SrcP(x.place(code.Row{Slot: code.P, Row: row}).Row)
+}
+
+// present readies the tracker for an operation of half a warp.
+func (t *tracker) present(e *Event, h int, m uint32) *half {
+	w, p := e.warp, e.pair
+	x := &t.half
+	*x = half{t: t, w: w, h: h, p: p, in: p.ref, base: t.base(e.frame), m: m, live: uint32(w.live >> (32 * h))}
+	x.keep = t.Masked || e.Active == w.live && p.ref.Guard == 0
+	return x
+}
+
+// look notes what an operation is about to read.
+func (t *tracker) look(e *Event) {
+	w, p := e.warp, e.pair
+	for h := range w.files {
+		o := &t.seen[h]
+		o.m = uint32(e.Active >> (32 * h))
+		if g := p.as.Guard; g != 0 {
+			o.m &= guardMask(&w.files[h], g)
+		}
+		if o.m == 0 {
+			continue
+		}
+		s, as := p.ref.Op.Signature(), p.as.Sources()
+		x := t.present(e, h, o.m)
+		if s.Compares() && p.ref.Imm != alu.BoolNone {
+			o.c = w.files[h].SrcP(as[2])
+		}
+		if s.Side == code.AccessSide && len(p.reads) > 0 && x.access().Addr != code.NoSlot {
+			w.read(&o.addr, h, p.reads[0].row)
+			if t.Ideal {
+				o.v[0], o.ok[0] = describe(&o.addr, x.access().Addr, o.m)
+			}
+		}
+		if !t.Ideal {
+			continue
+		}
+		for i, slot := range s.Src {
+			switch slot {
+			case code.NoSlot:
+			case code.P:
+				set := w.files[h].SrcP(as[i]) & o.m
+				o.v[i], o.ok[i] = affinetrack.Value{Base: uint64(set)}, set == 0 || set == o.m
+			default:
+				w.read(&t.row, h, code.Row{Slot: slot, Row: as[i]})
+				o.v[i], o.ok[i] = describe(&t.row, slot, o.m)
+			}
 		}
 	}
 }
 
-// reads and writes are the rows that the instruction reads and writes.
-func (x *half) reads() []code.Row  { return x.w.check.Reads(x.rows[:0], x.in) }
-func (x *half) writes() []code.Row { return x.w.check.Writes(x.rows[:0], x.in) }
-
-// access is the memory access of the instruction.
-func (x *half) access() *code.Access { return &x.w.check.Access[x.in.Side] }
-
-// execute executes the instruction, and reports whether that went well.
-func (x *half) execute() bool {
-	x.w.both(x.p, x.h, x.m)
-	return x.w.err == nil
-}
-
-// expand writes a compact register to the lanes of m.
-func expand(f *regfile.File, o code.Row, m uint32) {
-	switch {
-	case o.Row < 0:
-	case o.Slot == code.R:
-		f.Expand32(o.Row, m)
-	case o.Slot == code.Q:
-		f.Expand64(o.Row, m)
+// operation follows an operation that has executed.
+func (t *tracker) operation(e *Event) {
+	for h := range e.warp.files {
+		m := t.seen[h].m
+		if m == 0 {
+			continue
+		}
+		x := t.present(e, h, m)
+		switch x.in.Op.Signature().Kind {
+		case code.Arithmetic:
+			t.arithmetic(x)
+		case code.Read:
+			t.special(x)
+		case code.Load:
+			t.load(x)
+		case code.Store:
+			t.store(x)
+		case code.Warp:
+			t.warp(x)
+		default:
+			t.generic(x)
+		}
 	}
-}
-
-func firstLane(f *regfile.File, o code.Row, m uint32) affinetrack.Value {
-	i := bits.TrailingZeros32(m) & 31
-	if o.Slot == code.Q {
-		return affinetrack.Value{Base: f.Row64(o.Row)[i]}
-	}
-	return affinetrack.Value{Base: uint64(f.Row32(o.Row)[i])}
 }
 
 // generic records that the instruction has written its destinations lane by
@@ -181,8 +411,8 @@ func (t *tracker) generic(x *half) {
 func (t *tracker) finish(x *half, d code.Row, v affinetrack.Value, ok bool) {
 	if t.Ideal {
 		// What was proved does not count, only what can be seen.
-		class := x.w.src(x.in).Form.Class
-		if v, ok = describe(x.f, d.Slot, d.Row, x.m); ok && v.Stride != 0 && (class == ptx.ClassFP || class == ptx.ClassSFU) {
+		class := x.w.cta.code.Sources[x.in.Src].Form.Class
+		if v, ok = x.describe(d); ok && v.Stride != 0 && (class == ptx.ClassFP || class == ptx.ClassSFU) {
 			ok = false
 		}
 	}
@@ -204,19 +434,19 @@ func (t *tracker) finish(x *half, d code.Row, v affinetrack.Value, ok bool) {
 
 // write makes a register compact for the lanes of m.
 func (t *tracker) write(x *half, d code.Row, v affinetrack.Value) {
-	c, m := shadowOf(x.f, d), x.m
+	c, m := x.tag(d), x.m
 	if !t.Masked { // the whole warp executes
 		m = regfile.Full
 	}
-	switch rest := c.Mask &^ m & x.live; {
+	switch rest := c.mask &^ m & x.live; {
 	case rest == 0:
-	case c.Base == v.Base && c.Stride == v.Stride:
-		c.Mask |= m
+	case c.Value == v:
+		c.mask |= m
 		return
 	default:
 		t.step.expand++
 	}
-	*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m}
+	*c = tag{v, m}
 }
 
 // overwrite records that the lanes of m hold a register's value.
@@ -224,87 +454,73 @@ func (t *tracker) overwrite(x *half, d code.Row) {
 	switch {
 	case t.Ideal:
 	case d.Slot == code.P:
-		x.f.ShadowP(d.Row).Mask &^= x.m
+		x.truth(d.Row).mask &^= x.m
 	case t.Masked:
-		shadowOf(x.f, d).Mask &^= x.m
+		x.tag(d).mask &^= x.m
 	default:
-		c := shadowOf(x.f, d)
-		if c.Mask != 0 && (x.in.Guard != 0 || x.w.mask != x.w.live) {
+		c := x.tag(d)
+		if c.mask != 0 && (x.in.Guard != 0 || x.w.mask != x.w.live) {
 			t.step.expand++ // lazy expansion: the old value stays that of the other lanes
 		}
-		*c = regfile.Compact{}
+		*c = tag{}
 	}
-}
-
-func shadowOf(f *regfile.File, o code.Row) *regfile.Compact {
-	if o.Slot == code.Q {
-		return f.Shadow64(o.Row)
-	}
-	return f.Shadow32(o.Row)
-}
-
-func fillRow(f *regfile.File, o code.Row, v affinetrack.Value, m uint32) {
-	if o.Slot == code.Q {
-		regfile.Fill64(f.Row64(o.Row), v.Base, v.Stride, m)
-		return
-	}
-	regfile.Fill32(f.Row32(o.Row), uint32(v.Base), uint32(v.Stride), m)
 }
 
 // compareRow compares a compact result with the lanes.
 func (t *tracker) compareRow(x *half, d code.Row, v affinetrack.Value) bool {
-	bad := notHolding(x.f, d, v, x.m)
+	f, o := &x.w.files[x.h], x.place(d)
+	bad := uint32(0)
+	switch c := compactAt(f, o); {
+	case c.Mask&x.m == x.m && valueOf(&c) == v: // the engine has the same
+	case c.Mask&x.m != 0:
+		bad = notHolding(x.lanes(d), d.Slot, v, x.m)
+	case d.Slot == code.Q:
+		bad = differing(f.Src64(o.Row), v.Base, v.Stride, x.m)
+	default:
+		bad = differing(f.Src32(o.Row), uint32(v.Base), uint32(v.Stride), x.m)
+	}
 	if bad == 0 {
 		return true
 	}
 	lane := bits.TrailingZeros32(bad)
-	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, inRow(x.f, d, lane))
+	t.mismatch(x, bad, "the compact result is %s, but lane %d has %#x", v, lane, x.lanes(d)[lane])
 	return false
 }
 
-// notHolding is the lanes of m where a row does not hold a compact value.
-func notHolding(f *regfile.File, d code.Row, v affinetrack.Value, m uint32) uint32 {
-	if d.Slot == code.Q {
-		return differing(f.Row64(d.Row), v.Base, v.Stride, m)
+// compactAt is what the engine holds compactly of a register.
+func compactAt(f *regfile.File, o code.Row) regfile.Compact {
+	if !f.Tracked() {
+		return regfile.Compact{}
 	}
-	return differing(f.Row32(d.Row), uint32(v.Base), uint32(v.Stride), m)
+	return *shadowAt(f, o.Slot, o.Row)
 }
 
-// differing is the lanes i of m where a row does not hold base + i·stride.
-func differing[T mem.Slot](row *[regfile.Lanes]T, base, stride T, m uint32) (bad uint32) {
-	if m == regfile.Full {
-		diff, want := T(0), base
-		for _, have := range row {
-			diff |= have ^ want
-			want += stride
-		}
-		if diff == 0 {
-			return 0
-		}
-	}
+// notHolding is the lanes of m where a row does not hold a compact value.
+func notHolding(row *regfile.Row64, s code.Slot, v affinetrack.Value, m uint32) (bad uint32) {
+	ones := ^uint64(0) >> (64 - s.Bits())
 	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		if row[i] != base+T(i)*stride {
+		if i := bits.TrailingZeros32(n) & 31; row[i] != v.At(i)&ones {
 			bad |= 1 << i
 		}
 	}
 	return bad
 }
 
-// mismatch stops the warp: compact execution went wrong.
+// mismatch stops the warp: a rule of the policy is wrong.
 func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
-	tr := x.w.fail(x.w.src(x.in), uint64(lanes)<<(32*x.h), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, code.Signatures[x.in.Op].Rule, x.w.src(x.in).Text}, args...)...)
-	for i, o := range x.reads() {
-		switch {
+	src := &x.w.cta.code.Sources[x.in.Src]
+	tr := x.w.fail(src, uint64(lanes)<<(32*x.h), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, x.in.Op.Signature().Rule, src.Text}, args...)...)
+	for i := range x.p.reads {
+		switch o := x.p.reads[i].ref; {
 		case o.Slot == code.P:
 			set := "no lane"
-			if p := x.f.Pred(o.Row) & x.m; p != 0 {
+			if p := x.bits(o.Row) & x.m; p != 0 {
 				set = "lanes " + lanesList(uint64(p))
 			}
 			tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
 		default:
-			if v, ok := t.value(x.f, o.Slot, o.Row, x.m); ok {
-				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: %s", i, v))
+			if v := x.held(o); v.mask&x.m == x.m {
+				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: %s", i, v.Value))
 			} else {
 				tr.Notes = append(tr.Notes, fmt.Sprintf("operand %d: generic", i))
 			}
@@ -312,9 +528,9 @@ func (t *tracker) mismatch(x *half, lanes uint32, format string, args ...any) {
 	}
 }
 
-// arithmetic executes a kernel.
+// arithmetic follows a kernel.
 func (t *tracker) arithmetic(x *half) {
-	in, f, s := x.in, x.f, &code.Signatures[x.in.Op]
+	in, s := x.in, x.in.Op.Signature()
 	if s.Compares() {
 		t.comparison(x)
 		return
@@ -325,52 +541,46 @@ func (t *tracker) arithmetic(x *half) {
 		switch slot := s.Src[i]; slot {
 		case code.NoSlot:
 		case code.P:
-			src[i] = t.predicateOperand(f, row, x.m)
+			src[i] = x.predicateOperand(i, row)
 		default:
-			if src[i] = t.operand(f, slot, row, x.m); src[i].Held == x.m {
+			if src[i] = x.operand(i, code.Row{Slot: slot, Row: row}); src[i].Held == x.m {
 				t.step.see(src[i].Class())
 			}
 		}
 	}
 	if t.Ideal {
-		known := t.Has(&s.Operation, src[:n], x.m)
-		if !x.execute() {
-			return
-		}
-		if known {
+		if t.unit.Has(&s.Operation, src[:n], x.m) {
 			t.results(x, affinetrack.Value{}, 0)
 		} else {
 			t.generic(x)
 		}
 		return
 	}
-	v, answer := t.Execute(&s.Operation, src[:n], x.m)
+	v, answer := t.unit.Execute(&s.Operation, src[:n], x.m)
 	var carry uint64
-	if answer == affinetrack.Once {
+	switch answer {
+	case affinetrack.OnLanes:
+		t.generic(x)
+		return
+	case affinetrack.Once:
 		v.Base, carry = alu.Single[in.Op](src[0].Base, src[1].Base, src[2].Base, src[3].Base, in.Imm)
 	}
-	switch {
-	case !x.execute():
-	case answer == affinetrack.OnLanes:
-		t.generic(x)
-	default:
-		t.results(x, v, carry)
-	}
+	t.results(x, v, carry)
 }
 
-// operand is a register as the unit wants it for the lanes of m.
-func (t *tracker) operand(f *regfile.File, s code.Slot, row int32, m uint32) affinetrack.Operand {
-	if v, ok := t.value(f, s, row, m); ok {
-		return affinetrack.Operand{Value: v, Held: m}
+// operand is source i as the unit wants it.
+func (x *half) operand(i int, o code.Row) affinetrack.Operand {
+	if v, ok := x.source(i, o); ok {
+		return affinetrack.Operand{Value: v, Held: x.m}
 	}
 	return affinetrack.Operand{}
 }
 
-// predicateOperand is a predicate as the unit wants it for the lanes of m.
-func (t *tracker) predicateOperand(f *regfile.File, row int32, m uint32) (o affinetrack.Operand) {
-	v, ok := t.predicate(f, row, m)
+// predicateOperand is source i, a predicate, as the unit wants it.
+func (x *half) predicateOperand(i int, row int32) (o affinetrack.Operand) {
+	v, ok := x.predicate(i, row)
 	if ok {
-		o.Held = m
+		o.Held = x.m
 	}
 	if v {
 		o.Base = 1
@@ -380,7 +590,7 @@ func (t *tracker) predicateOperand(f *regfile.File, row int32, m uint32) (o affi
 
 // results records the results of a kernel: v in its destination, and a carry.
 func (t *tracker) results(x *half, v affinetrack.Value, carry uint64) {
-	in, s := x.in, &code.Signatures[x.in.Op]
+	in, s := x.in, x.in.Op.Signature()
 	if s.Dst == code.P {
 		t.setPredicate(x, in.D, v.Base&1 != 0)
 	} else {
@@ -401,61 +611,57 @@ func (t *tracker) setPredicate(x *half, row int32, value bool) {
 	if value {
 		all = regfile.Full
 	}
-	switch {
-	case t.Ideal:
-		if p := x.f.Pred(row) & x.m; p != 0 && p != x.m {
+	have := x.bits(row)
+	if t.Ideal {
+		if p := have & x.m; p != 0 && p != x.m {
 			t.step.compact = false
 		}
 		return
-	default:
-		if bad := (x.f.Pred(row) ^ all) & x.m; bad != 0 {
-			t.mismatch(x, bad, "the compact predicate is %v, but not in lanes %s", value, lanesList(uint64(bad)))
-			return
-		}
+	}
+	if bad := (have ^ all) & x.m; bad != 0 {
+		t.mismatch(x, bad, "the compact predicate is %v, but not in lanes %s", value, lanesList(uint64(bad)))
+		return
 	}
 	t.tagPredicate(x, row, value)
 }
 
 func (t *tracker) tagPredicate(x *half, row int32, value bool) {
-	e := x.f.ShadowP(row)
-	if e.Value != value {
-		e.Mask = 0
+	e := x.truth(row)
+	if e.value != value {
+		e.mask = 0
 	}
-	e.Value = value
-	e.Mask |= x.m
+	e.value = value
+	e.mask |= x.m
 }
 
-// comparison executes a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
+// comparison follows a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
 func (t *tracker) comparison(x *half) {
-	in, f, s := x.in, x.f, &code.Signatures[x.in.Op]
-	src := [2]affinetrack.Operand{t.operand(f, s.Src[0], in.A, x.m), t.operand(f, s.Src[1], in.B, x.m)}
-	known := t.Has(&s.Operation, src[:], x.m)
+	in, s := x.in, x.in.Op.Signature()
+	src := [2]affinetrack.Operand{x.operand(0, code.Row{Slot: s.Src[0], Row: in.A}), x.operand(1, code.Row{Slot: s.Src[1], Row: in.B})}
+	known := t.unit.Has(&s.Operation, src[:], x.m)
 	if known {
 		t.step.see(src[0].Class())
 		t.step.see(src[1].Class())
 	}
-	knownC, c := true, uint32(0) // of the predicate it is combined with
-	if in.Imm != alu.BoolNone {
-		_, knownC = t.predicate(f, in.C, x.m)
-		c = f.SrcP(in.C)
-	}
-	v, answer := t.Execute(&s.Operation, src[:], x.m)
-	if answer == affinetrack.Once {
-		v.Base, _ = alu.Single[in.Op](src[0].Base, src[1].Base, 0, 0, in.Imm)
-	}
-	if !x.execute() {
-		return
-	}
 	if t.Ideal {
 		for _, o := range x.writes() {
-			_, same := t.predicate(f, o.Row, x.m)
-			t.step.compact = t.step.compact && known && same
+			p := x.bits(o.Row) & x.m
+			t.step.compact = t.step.compact && known && (p == 0 || p == x.m)
 		}
 		return
 	}
-	if answer == affinetrack.OnLanes {
+	knownC, c := true, uint32(0) // of the predicate it is combined with
+	if in.Imm != alu.BoolNone {
+		_, knownC = x.predicate(2, in.C)
+		c = t.seen[x.h].c
+	}
+	v, answer := t.unit.Execute(&s.Operation, src[:], x.m)
+	switch answer {
+	case affinetrack.OnLanes:
 		t.generic(x)
 		return
+	case affinetrack.Once:
+		v.Base, _ = alu.Single[in.Op](src[0].Base, src[1].Base, 0, 0, in.Imm)
 	}
 	outcome := -uint32(v.Base & 1)
 	wantP, wantQ := alu.Combine(outcome, c, in.Imm)
@@ -471,53 +677,47 @@ func (t *tracker) comparison(x *half) {
 		if d.row == code.NoRow {
 			continue
 		}
-		if bad := (f.Pred(d.row) ^ d.want) & x.m; bad != 0 {
+		if bad := (x.bits(d.row) ^ d.want) & x.m; bad != 0 {
 			t.mismatch(x, bad, "the comparison comes out as %v in every lane, but not in lanes %s", outcome != 0, lanesList(uint64(bad)))
 			return
 		}
 		if d.uniform {
 			t.tagPredicate(x, d.row, d.want&x.m != 0)
 		} else {
-			f.ShadowP(d.row).Mask &^= x.m
+			x.truth(d.row).mask &^= x.m
 		}
 	}
 }
 
-// source executes the read of a special register, or of the address of a local
+// special follows the read of a special register, or of the address of a local
 // variable.
-func (t *tracker) source(x *half) {
+func (t *tracker) special(x *half) {
 	d := x.writes()[0]
 	v, ok := x.w.sourceValue(x.h, x.in, x.m)
-	v, ok = fitSlot(v, d.Slot), ok && t.Allows(fitSlot(v, d.Slot), slotBits(d.Slot))
-	if !x.execute() || ok && !t.Ideal && !t.compareRow(x, d, v) {
+	if d.Slot == code.R {
+		v.Base, v.Stride = v.Base&0xffff_ffff, v.Stride&0xffff_ffff
+	}
+	ok = ok && t.Allows(v, d.Slot.Bits())
+	if ok && !t.Ideal && !t.compareRow(x, d, v) {
 		return
 	}
 	t.finish(x, d, v, ok)
 }
 
-func slotBits(s code.Slot) int {
-	if s == code.Q {
-		return 64
-	}
-	return 32
-}
-
-// fitSlot reduces a value to a slot's width.
-func fitSlot(v affinetrack.Value, s code.Slot) affinetrack.Value {
-	if s == code.R {
-		return affinetrack.Value{Base: v.Base & 0xffffffff, Stride: v.Stride & 0xffffffff}
-	}
-	return v
-}
-
 // address describes the address of an access, its offset left out, if it is compact;
 // a fixed address is uniform. It is compared with those of the lanes.
 func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
-	if a := x.access(); a.Addr == code.NoSlot {
+	a := x.access()
+	switch {
+	case a.Addr == code.NoSlot:
 		ok = true
-	} else if t.Rules.Has(x.w.src(x.in).Form.Affine) {
-		if v, ok = t.value(x.f, a.Addr, x.in.A, x.m); ok && !t.Ideal {
-			t.verifyAddresses(x, v)
+	case t.Rules.Has(x.w.cta.code.Sources[x.in.Src].Form.Affine):
+		if v, ok = x.source(0, code.Row{Slot: a.Addr, Row: x.in.A}); !ok || t.Ideal {
+			break
+		}
+		if bad := notHolding(&t.seen[x.h].addr, a.Addr, v, x.m); bad != 0 {
+			i := bits.TrailingZeros32(bad)
+			t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(t.seen[x.h].addr[i]))
 		}
 	}
 	t.step.addr = affinetrack.Generic
@@ -527,38 +727,23 @@ func (t *tracker) address(x *half) (v affinetrack.Value, ok bool) {
 	return v, ok
 }
 
-// verifyAddresses compares compact addresses with those of the lanes.
-func (t *tracker) verifyAddresses(x *half, v affinetrack.Value) {
-	d := code.Row{Slot: x.access().Addr, Row: x.in.A}
-	if d.Row < 0 {
-		return
-	}
-	if bad := notHolding(x.f, d, v, x.m); bad != 0 {
-		i := bits.TrailingZeros32(bad)
-		t.mismatch(x, 1<<i, "the compact address is %s, but lane %d has %s", v, i, hexAddr(inRow(x.f, d, i)))
-	}
-}
-
-// load executes a load. From a uniform address it loads once; the value is
+// load follows a load. From a uniform address it loads once; the value is
 // uniform unless memory is the thread's own.
 func (t *tracker) load(x *half) {
-	w, f, a := x.w, x.f, x.access()
+	a := x.access()
 	v, ok := t.address(x)
-	if w.err != nil {
+	if x.w.err != nil {
 		return
 	}
 	own := a.Frame || a.Space == ptx.Local || a.Space == ptx.Generic && ok && mem.InWindow(a.At(v.Base), ptx.Local)
 	once := ok && v.Uniform() && !own && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && a.Space == ptx.Param)
-	if !x.execute() {
-		return
-	}
 	for _, e := range a.Elems {
 		if e.Slot == code.NoSlot {
 			continue
 		}
 		d := code.Row{Slot: e.Slot, Row: e.Row}
 		if t.Ideal {
-			c := t.classOf(f, d.Slot, d.Row, x.m)
+			c := t.classOf(x, d)
 			t.step.data = max(t.step.data, c)
 			if c != affinetrack.Uniform || !once {
 				t.step.compact = false
@@ -572,8 +757,8 @@ func (t *tracker) load(x *half) {
 			continue
 		}
 		t.step.data = max(t.step.data, affinetrack.Uniform)
-		u := firstLane(f, d, x.m)
-		if bad := notHolding(f, d, u, x.m); bad != 0 { // another CTA has stored there meanwhile
+		u := x.first(d)
+		if notHolding(&t.row, d.Slot, u, x.m) != 0 { // another CTA has stored there meanwhile
 			t.step.compact = false
 			t.overwrite(x, d)
 			continue
@@ -582,115 +767,116 @@ func (t *tracker) load(x *half) {
 	}
 }
 
-// warp executes an instruction that has one result for all lanes that name the
+// classOf is the class of a value, generic if it is not compact.
+func classOf(v affinetrack.Value, ok bool) affinetrack.Class {
+	if !ok {
+		return affinetrack.Generic
+	}
+	return v.Class()
+}
+
+// classOf is the class of a register that the instruction has read or written.
+func (t *tracker) classOf(x *half, o code.Row) affinetrack.Class {
+	if t.Ideal {
+		return classOf(x.describe(o))
+	}
+	v := x.held(o)
+	return classOf(v.Value, v.mask&x.m == x.m)
+}
+
+// warp follows an instruction that has one result for all lanes that name the
 // same lanes in their membermasks.
 func (t *tracker) warp(x *half) {
 	ok := true
-	if n := code.Signatures[x.in.Op].Member; n > 0 {
-		mask := x.in.Sources()[n-1]
-		v, known := t.value(x.f, code.R, mask, x.m)
+	if n := x.in.Op.Signature().Member; n > 0 {
+		v, known := x.source(int(n)-1, code.Row{Slot: code.R, Row: x.in.Sources()[n-1]})
 		ok = known && v.Uniform()
 	}
-	if !x.execute() {
-		return
-	}
 	d := x.writes()[0]
-	v := firstLane(x.f, d, x.m)
+	v := x.first(d)
 	if ok && !t.compareRow(x, d, v) {
 		return
 	}
 	t.finish(x, d, v, ok)
 }
 
-// store executes a store. To affine addresses it computes one.
+// store follows a store. To affine addresses it computes one.
 func (t *tracker) store(x *half) {
-	w, f, a := x.w, x.f, x.access()
-	if t.address(x); w.err != nil {
+	a := x.access()
+	if t.address(x); x.w.err != nil {
 		return
 	}
 	for _, e := range a.Elems {
 		if e.Slot != code.NoSlot {
-			t.step.data = max(t.step.data, t.classOf(f, e.Slot, e.Row, x.m))
+			t.step.data = max(t.step.data, t.classOf(x, code.Row{Slot: e.Slot, Row: e.Row}))
 		}
-	}
-	x.execute()
-}
-
-// forget records that the lanes of m have got a register's value otherwise than by
-// an instruction under way: as a result of a call, or at a barrier.
-func (t *tracker) forget(f *regfile.File, o code.Row, m uint32) {
-	switch {
-	case o.Slot == code.NoSlot || o.Row < 0:
-	case o.Slot == code.P:
-		f.ShadowP(o.Row).Mask &^= m
-	case t.Masked:
-		shadowOf(f, o).Mask &^= m
-	default:
-		shadowOf(f, o).Mask = 0
 	}
 }
 
 // begin starts a PTX instruction: what its operands are is counted before it
 // changes them.
-func (t *tracker) begin(w *warp, s *code.Source) {
-	t.step = step{src: s, compact: true, held: true}
-	n := &t.counts[s.Index]
+func (t *tracker) begin(e *Event) {
+	src := &t.ref.Sources[e.Index]
+	t.step = step{active: e.Active, src: src, compact: true, held: true}
+	n := &t.counts[e.Index]
 	t.before = *n
 	n.Execs++
-	n.Lanes += int64(bits.OnesCount64(w.mask))
-	t.lanes[bits.OnesCount64(w.mask)]++
-	if w.mask != w.live {
+	n.Lanes += int64(bits.OnesCount64(e.Active))
+	t.lanes[bits.OnesCount64(e.Active)]++
+	if e.Active != e.warp.live {
 		n.Diverged++
 	}
-	for h := range w.check.files {
-		f := &w.check.files[h]
-		m := uint32(w.mask >> (32 * h))
-		if s.Guard != 0 {
-			m &= guardMask(f, s.Guard)
-		}
-		if m != 0 {
-			t.countRegisters(&n.Reads, f, s.Func, s.Reads, m)
-		}
-	}
+	t.countRegisters(&n.Reads, e, src.Reads, e.Reads)
 }
 
-// undo takes back that a PTX instruction has begun.
-func (t *tracker) undo(w *warp) {
-	t.counts[t.step.src.Index] = t.before
-	t.lanes[bits.OnesCount64(w.mask)]--
-}
-
-// countRegisters counts register operands by class.
-func (t *tracker) countRegisters(n *affinetrack.Shares, f *regfile.File, fn *code.Func, list []ptx.RegID, m uint32) affinetrack.Class {
-	worst := affinetrack.Unknown
-	for _, r := range list {
-		at := &fn.Regs[r]
-		if at.Slot == code.P {
+// countRegisters counts register operands by class, for the lanes that execute the
+// instruction.
+func (t *tracker) countRegisters(n *affinetrack.Shares, e *Event, list []ptx.RegID, values []Value) {
+	for h := range e.warp.files {
+		m := uint32(e.Lanes >> (32 * h))
+		if m == 0 {
 			continue
 		}
-		c := t.classOf(f, at.Slot, at.Row, m)
-		if at.Wide {
-			c = max(c, t.classOf(f, at.Slot, at.High, m))
+		t.half = half{t: t, w: e.warp, h: h, base: t.base(e.frame), m: m}
+		for i, r := range list {
+			at := &t.step.src.Func.Regs[r]
+			if at.Slot == code.P {
+				continue
+			}
+			class := func(row int32, values []uint64) affinetrack.Class {
+				if t.Ideal {
+					return classOf(describe((*regfile.Row64)(values[regfile.Lanes*h:]), at.Slot, m))
+				}
+				v := t.half.held(code.Row{Slot: at.Slot, Row: row})
+				return classOf(v.Value, v.mask&m == m)
+			}
+			var v Value
+			if t.Ideal {
+				v = values[i]
+			}
+			c := class(at.Row, v.Low)
+			if at.Wide {
+				c = max(c, class(at.High, v.High))
+			}
+			n.Count(c)
 		}
-		n.Count(c)
-		worst = max(worst, c)
 	}
-	return worst
 }
 
 // end finishes a PTX instruction: what has become of its results is counted.
-// lanes are those that have executed it.
-func (t *tracker) end(w *warp, s *code.Source, lanes uint64) {
-	if lanes == 0 && s.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
+func (t *tracker) end(e *Event) {
+	st, s := &t.step, t.step.src
+	if e.apart {
+		st.compact = false
+		t.receive(e)
+	}
+	if e.Lanes == 0 && s.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
 		return
 	}
-	n := &t.counts[s.Index]
-	st := &t.step
+	n := &t.counts[e.Index]
 	n.Expansions += st.expand
-	for h := range w.files {
-		if m := uint32(lanes >> (32 * h)); m != 0 && s.Call == nil {
-			t.countRegisters(&n.Writes, &w.check.files[h], s.Func, s.Writes, m)
-		}
+	if s.Call == nil {
+		t.countRegisters(&n.Writes, e, s.Writes, e.Writes)
 	}
 	label := affinetrack.Uniform
 	switch c := s.Form.Class; {
@@ -716,24 +902,33 @@ func (t *tracker) end(w *warp, s *code.Source, lanes uint64) {
 	}
 }
 
-// decide compares a conditional branch's compact predicate, if it has one, with
-// the lanes: taken are those for which it holds.
-func (t *tracker) decide(w *warp, end *code.Instr, taken uint64) {
-	src := w.src(end)
-	n := &t.counts[src.Index]
+// branch compares a conditional branch's compact predicate, if it has one, with
+// the lanes that take it.
+func (t *tracker) branch(e *Event) {
+	src := &t.ref.Sources[e.Index]
+	if src.Guard == 0 || t.ref.Instrs[src.Code.End-1].Op != code.Branch {
+		return
+	}
+	n := &t.counts[e.Index]
 	n.Branches++
 	if !t.Rules.Has(ptx.AffineBranch) {
 		return
 	}
-	row, neg := code.GuardRow(end.Guard)
+	row, neg := code.GuardRow(src.Guard)
 	decided, value := true, false
-	for h := range w.check.files {
-		m := uint32(w.mask >> (32 * h))
+	for h := range e.warp.files {
+		m := uint32(e.Active >> (32 * h))
 		if m == 0 {
 			continue
 		}
-		v, ok := t.predicate(&w.check.files[h], row, m)
-		if !ok || h > 0 && uint32(w.mask) != 0 && v != value {
+		x := half{t: t, w: e.warp, h: h, base: t.base(e.frame), m: m}
+		var v, ok bool
+		if set := uint32(e.Lanes>>(32*h)) & m; t.Ideal {
+			v, ok = (set != 0) != neg, set == 0 || set == m
+		} else {
+			v, ok = x.predicate(0, row)
+		}
+		if !ok || h > 0 && uint32(e.Active) != 0 && v != value {
 			decided = false
 		}
 		value = v
@@ -744,9 +939,67 @@ func (t *tracker) decide(w *warp, end *code.Instr, taken uint64) {
 	n.Decided++
 	want := uint64(0)
 	if value != neg {
-		want = w.mask
+		want = e.Active
 	}
-	if taken != want {
-		w.fail(src, taken^want, ErrMismatch, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %s", ErrMismatch, value, lanesList(taken^want))
+	if e.Lanes != want {
+		e.warp.fail(e.source, e.Lanes^want, ErrMismatch, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %s", ErrMismatch, value, lanesList(e.Lanes^want))
+	}
+}
+
+// call opens the registers of the function that lanes are in now. If other lanes have
+// registers there, what is held of theirs stays.
+func (t *tracker) call(e *Event) {
+	w, base, n := e.warp, t.base(e.frame), t.ref.Funcs[e.frame.fn.Index].Frame
+	others := w.above(base, func(fr *frame) regfile.Size { return t.base(fr).Add(t.ref.Funcs[fr.fn.Index].Frame) })
+	for h := range w.files {
+		f := &t.tags[w.id][h]
+		f.open(base, n)
+		m := uint32(e.Lanes >> (32 * h))
+		if others>>(32*h)&regfile.Full == 0 {
+			m = regfile.Full
+		}
+		for i := range n.R {
+			t.forget(&f.r[base.R+i], m)
+		}
+		for i := range n.Q {
+			t.forget(&f.q[base.Q+i], m)
+		}
+		for i := range n.P {
+			f.p[base.P+i].mask &^= m
+		}
+	}
+}
+
+// receive records that lanes have got the results of an instruction otherwise than by an
+// operation: of a call, at a barrier, together with others.
+func (t *tracker) receive(e *Event) {
+	src := &t.ref.Sources[e.Index]
+	for h := range e.warp.files {
+		m := uint32(e.Lanes >> (32 * h))
+		if m == 0 {
+			continue
+		}
+		x := half{t: t, w: e.warp, h: h, base: t.base(e.frame), m: m}
+		for _, r := range src.Writes {
+			switch at := &src.Func.Regs[r]; at.Slot {
+			case code.NoSlot:
+			case code.P:
+				x.truth(at.Row).mask &^= m
+			default:
+				t.forget(x.tag(code.Row{Slot: at.Slot, Row: at.Row}), m)
+				if at.Wide {
+					t.forget(x.tag(code.Row{Slot: at.Slot, Row: at.High}), m)
+				}
+			}
+		}
+	}
+}
+
+// forget records that lanes have got a register's value.
+func (t *tracker) forget(c *tag, m uint32) {
+	if t.Masked {
+		c.mask &^= m
+	} else {
+		c.mask = 0
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 )
@@ -63,6 +64,8 @@ type Trap struct {
 	Near  string // the nearest allocation
 
 	Notes []string // further lines: who waits where
+
+	at *code.Source // the instruction
 }
 
 // Error is the trap in one line.

@@ -125,10 +125,10 @@ func (w *warp) execute(budget int, turn bool) {
 		w.count.LaneSlots += n * lanes
 		w.count.ThreadInstructions += n * lanes
 		switch {
+		case w.cta.stream != nil:
+			w.blockObserved(b)
 		case w.check != nil:
 			w.blockChecked(b)
-		case w.cta.watch != nil:
-			w.blockObserved(b)
 		case len(w.files) == 1:
 			w.block(c.Instrs[w.pc:b.Last])
 		default:
@@ -195,16 +195,21 @@ func (w *warp) block(insts []code.Instr) {
 // halves.
 func (w *warp) blockWide(insts []code.Instr) {
 	for i := range insts {
-		in := &insts[i]
-		for h := range w.files {
-			f := &w.files[h]
-			m := w.lanesOf(h, in)
-			if m == 0 {
-				continue
-			}
-			if w.exec(h, f, in, m); w.err != nil {
-				return
-			}
+		if w.each(&insts[i]); w.err != nil {
+			return
+		}
+	}
+}
+
+// each executes an instruction for each half of the warp.
+func (w *warp) each(in *code.Instr) {
+	for h := range w.files {
+		m := w.lanesOf(h, in)
+		if m == 0 {
+			continue
+		}
+		if w.exec(h, &w.files[h], in, m); w.err != nil {
+			return
 		}
 	}
 }
@@ -240,13 +245,7 @@ func (w *warp) finish(b *code.Block) {
 	case code.Jump:
 		w.jump(b.Next)
 	case code.Branch:
-		taken := w.guarded(end.Guard)
-		if t := w.cta.track; t != nil && end.Guard != 0 {
-			if t.decide(w, w.check.End(b), taken); w.err != nil {
-				return
-			}
-		}
-		w.branch(taken, b.Target, b)
+		w.branch(w.guarded(end.Guard), b.Target, b)
 	case code.Return:
 		w.branch(w.guarded(end.Guard), b.Target, b)
 	case code.BranchIndex:
@@ -255,7 +254,7 @@ func (w *warp) finish(b *code.Block) {
 		m := w.guarded(end.Guard)
 		stay := w.mask &^ m
 		if m != 0 {
-			w.end(m)
+			w.end(w.cta.code.source(end.Src), m)
 		}
 		if stay != 0 {
 			w.jump(b.Next)
@@ -279,6 +278,11 @@ func (w *warp) finish(b *code.Block) {
 func (w *warp) branch(taken uint64, target int32, b *code.Block) {
 	w.count.Branches++
 	c := w.cta.code
+	if w.cta.hears(OnBranch) {
+		if w.tellWays(OnBranch, w.src(c.End(b)), taken, group{target, taken}, group{b.Next, w.mask &^ taken}); w.err != nil {
+			return
+		}
+	}
 	switch {
 	case taken == w.mask || target == b.Next:
 		w.jump(target)
@@ -301,24 +305,46 @@ func (w *warp) branch(taken uint64, target int32, b *code.Block) {
 // fan sends the active lanes to several blocks, whose ways meet at block join.
 func (w *warp) fan(groups []group, join int32) {
 	w.count.DivergentBranches++
-	w.count.Splits += int64(len(groups) - 1)
+	w.parts(w.mask, groups...)
 	w.rc.split(w, groups, join)
+}
+
+// parts counts and tells that lanes part.
+func (w *warp) parts(lanes uint64, groups ...group) {
+	w.count.Splits += int64(len(groups) - 1)
+	if w.cta.hears(OnSplit) {
+		w.tellWays(OnSplit, w.ending(), lanes, groups...)
+	}
+}
+
+// reunites counts and tells that the lanes of a strand are together again.
+func (w *warp) reunites(c *strand) {
+	w.count.Reconvergences++
+	if w.cta.hears(OnJoin) {
+		w.tellStrand(OnJoin, c, w.cta.code.source(w.cta.code.sourceAt(c.pc)), nil)
+	}
+}
+
+// ending is the PTX instruction that ends the present block, nil if none does.
+func (w *warp) ending() *code.Source {
+	c := w.cta.code
+	return c.source(c.End(c.Block(w.pc)).Src)
 }
 
 // leave executes the exit, all that is in block b, of some of the active lanes.
 func (w *warp) leave(lanes uint64, b *code.Block) {
-	if w.cta.track != nil || w.cta.watch != nil {
-		w.observeExit(w.src(w.cta.code.End(b)), lanes)
-	}
+	src := w.cta.code.source(w.cta.code.End(b).Src)
+	w.observeExit(src, lanes)
 	n := int64(bits.OnesCount64(lanes))
 	w.count.WarpInstructions++
 	w.count.ThreadInstructions += n
 	w.count.LaneSlots += n
-	w.end(lanes)
+	w.end(src, lanes)
 }
 
-// end takes lanes that have ended out of the warp.
-func (w *warp) end(lanes uint64) {
+// end takes lanes that have ended by an instruction out of the warp.
+func (w *warp) end(src *code.Source, lanes uint64) {
+	w.tellLanes(OnExit, src, lanes)
 	w.live &^= lanes
 	w.mask &^= lanes
 	w.rc.end(w, lanes)
@@ -346,6 +372,7 @@ func (w *warp) indexed(b *code.Block) {
 	if off := w.mask &^ m; off != 0 {
 		groups = gather(groups, b.Next, off)
 	}
+	w.tellWays(OnBranch, w.src(end), m, groups...)
 	if len(groups) == 1 {
 		w.jump(groups[0].pc)
 		return

@@ -1,0 +1,236 @@
+package simt
+
+// This file is what a probe is, and what it can be told.
+
+import (
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+)
+
+// Probe watches launches: statistics, traces, sanitizers, models of hardware and
+// debuggers are probes. Several can watch a launch. What happens is one stream of
+// events, the same in every mode but for what the engine holds compactly (Value.Tags),
+// and for each CTA the same on any number of the host's cores.
+type Probe interface {
+	// Wants says what the probe is to be told. It is asked once, before anything else.
+	Wants() Wants
+
+	// CTA is called as a CTA begins, and gives the one who is told what this CTA does;
+	// nil if nobody wants to know. Unless the probe wants one order, several CTAs run at
+	// the same time, and this is called from any thread of the host.
+	CTA(index int, id Dim3) Sink
+
+	// Tell is told what is no CTA's: launches that begin and end, memory of the device
+	// that the host allocates, frees and copies.
+	Sink
+}
+
+// Sink is told of events, one at a time.
+type Sink interface {
+	// Tell is told of an event. It and what it points to are only good during the call.
+	Tell(e *Event)
+}
+
+// Wants is what a probe wants to be told. What no probe of a launch wants costs nothing.
+type Wants struct {
+	Events    Events
+	Values    bool // of the registers that instructions read and write: Value.Low
+	Tags      bool // what the engine holds compactly of them: Value.Tags
+	Addresses bool // of the memory that instructions access: Event.Access
+
+	// InOrder has the launch run on one core of the host, so that the events of all CTAs
+	// come in one order, which is that of the schedule and the same on every host. Only
+	// such probes may pause a launch.
+	InOrder bool
+}
+
+// with is what somebody wants who wants both.
+func (w Wants) with(o Wants) Wants {
+	return Wants{w.Events | o.Events, w.Values || o.Values, w.Tags || o.Tags, w.Addresses || o.Addresses, w.InOrder || o.InOrder}
+}
+
+// Events is a set of kinds of events.
+type Events uint32
+
+// The kinds of events, with the fields of Event that say more.
+const (
+	OnLaunch    Events = 1 << iota // a launch begins: Launch
+	OnLaunchEnd                    // … ends: Trap, if it did so by one
+
+	OnCTA     // a CTA begins
+	OnCTAEnd  // … has ended
+	OnWarp    // a warp begins: Lanes
+	OnWarpEnd // … has ended
+
+	// A warp is about to execute a PTX instruction, with the lanes of Lanes: Reads. All instructions are told, whether they cost the engine anything or not. One
+	// in which all lanes are held back by its guard is, too.
+	OnBefore
+
+	// It is about to access memory: Access.
+	OnAccess
+
+	// It has executed it: Reads, as they were, Access and Writes. One that ends a block (a branch, a call, a barrier, an
+	// exit) has done all but move on: what comes of it is told next. The results of a call
+	// come with OnReturn, those of a barrier with OnWake: here Writes is what was there.
+	OnAfter
+
+	// The instruction told of last has not happened: lanes that it waits for are elsewhere
+	// (OnWait says which). It is told anew when they execute it.
+	OnUndo
+
+	OnBranch // lanes branch: Ways, one if they stay together
+	OnSplit  // lanes that were together part: Ways, of which the strand that runs takes one
+	OnJoin   // the lanes of Lanes are together again
+	OnCall   // the lanes of Lanes are in Callee now
+	OnReturn // … are back from it, behind the call: Writes
+	OnWait   // the lanes of Lanes wait at the instruction: Waits
+	OnWake   // … go on: Writes
+	OnExit   // the lanes of Lanes have ended
+
+	// A register that was held compactly has been written to the lanes of Lanes: Register.
+	// This depends on the mode.
+	OnExpand
+
+	OnTrap // the CTA stops with a trap: Trap
+
+	OnAlloc     // memory has been allocated, by the host or malloc: Memory
+	OnFree      // … is freed
+	OnHostWrite // the host has written: Memory, Offset, Bytes
+	OnHostRead  // the host reads
+
+	AllEvents Events = 1<<iota - 1
+
+	// Of this package: an operation of the machine that a PTX instruction is made of is
+	// about to execute, has executed (Event.pair).
+	onOperands  Events = 1 << 30
+	onOperation Events = 1 << 31
+)
+
+var eventNames = []string{
+	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "after", "undo", "branch", "split", "join",
+	"call", "return", "wait", "wake", "exit", "expand", "trap", "alloc", "free", "host write", "host read",
+}
+
+// Has reports whether all of o are in the set.
+func (s Events) Has(o Events) bool { return s&o == o }
+
+// Event is something that has happened.
+type Event struct {
+	Kind   Events      // one of them
+	Launch *LaunchInfo // nil if it is in none
+	CTA    int         // index of the CTA; -1 if it is no CTA's
+	ID     Dim3        // of the CTA
+	Warp   int         // within the CTA; -1 if it is no warp's
+
+	// The instruction that it is about; nil if it is none.
+	Instr *ptx.Instr
+	Func  *ptx.Func // that it is in
+	Index int       // of it in Launch.Program; -1 if it is none
+
+	// The lanes that are together there.
+	Active uint64 // them
+	Meet   int    // the instruction before which they wait for others, as Index; -1: none is known
+	Depth  int    // calls that they are in
+
+	Lanes  uint64  // that it is about: of an instruction those that its guard lets execute it
+	Reads  []Value // registers that the instruction names, its guard left out, in the order of its operands
+	Writes []Value
+	Access *Access // of an instruction that loads or stores; else nil
+
+	Ways     []Way
+	Waits    Waiting
+	Callee   *ptx.Func
+	Register *Value // without Low and High
+	Trap     *Trap
+
+	Memory *mem.Allocation
+	Offset uint64 // in it
+	Bytes  int
+
+	stream *stream
+	warp   *warp
+	frame  *frame // that the lanes are in
+	source *code.Source
+	pair   *pair // of onOperands, onOperation
+	apart  bool  // no operations have been told: the lanes have executed it with others
+}
+
+// Value is a register of a warp.
+type Value struct {
+	Reg  ptx.RegID
+	Type ptx.Type
+
+	// By lane, bits 0 to 63 and, of .b128, 64 to 127; nil if nobody wants them. What the
+	// lanes have that do not execute the instruction is left open.
+	Low, High []uint64
+
+	Tags [2]Tag // of lanes 0 to 31 and 32 to 63
+
+	low, high []uint64 // room
+}
+
+// Tag is what the engine holds compactly of a register of up to 64 bits: for lanes of Mask,
+// bit i for lane i of the 32, it is Base + i·Stride, modulo two to the width that the
+// engine has for the register, 32 or 64 bits. Without lanes in Mask it holds nothing so,
+// as in vector mode. What a policy would hold is another matter: see Structure.
+type Tag struct {
+	affinetrack.Value
+	Mask uint32
+}
+
+// Way is lanes that go the same way.
+type Way struct {
+	Lanes uint64
+	To    int // the PTX instruction they come to next, as Event.Index; -1: the end of the function
+}
+
+// Waiting is what lanes wait for.
+type Waiting struct {
+	Barrier int    // the barrier of the CTA, 0 to 15; -1: lanes of the warp
+	Threads int    // that the barrier waits for; 0: all of the CTA
+	Members uint32 // lanes of the warp that execute it together
+}
+
+// Access is what an instruction does to memory: the state space as the instruction has it,
+// what it does there, and to how many bytes of a lane's.
+type Access struct {
+	mem.Access
+	Addr []uint64 // by lane; nil if nobody wants them
+
+	w    *warp
+	room []uint64
+}
+
+// LaunchInfo describes a launch to its probes.
+type LaunchInfo struct {
+	ID          uint64 // counts the launches of the device
+	Kernel      *ptx.Func
+	Module      *ptx.Module
+	Grid, Block Dim3
+	WarpSize    int
+	Mode        Mode
+	Reconverge  *Reconverger
+	Program     Program
+}
+
+// Program is the PTX instructions of a kernel and of all that it can call, numbered as
+// Event.Index has it.
+type Program struct{ k *Kernel }
+
+// Len is the number of instructions.
+func (p Program) Len() int { return len(p.k.Sources) }
+
+// At is an instruction, and the function that it is in.
+func (p Program) At(index int) (*ptx.Instr, *ptx.Func) {
+	s := &p.k.Sources[index]
+	return s.Instr, s.Func.Func
+}
+
+// Stop ends the launch with an error, before the next instruction of the CTA.
+func (e *Event) Stop(err error) {
+	if e.stream != nil {
+		e.stream.stop = err
+	}
+}

@@ -1,0 +1,67 @@
+package simt
+
+// This file is rows of registers, wherever their values are kept.
+
+import (
+	"math/bits"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// expand writes a compact register to the lanes of m.
+func expand(f *regfile.File, o code.Row, m uint32) {
+	switch {
+	case o.Row < 0:
+	case o.Slot == code.R:
+		f.Expand32(o.Row, m)
+	case o.Slot == code.Q:
+		f.Expand64(o.Row, m)
+	}
+}
+
+func firstLane(f *regfile.File, o code.Row, m uint32) affinetrack.Value {
+	i := bits.TrailingZeros32(m) & 31
+	if o.Slot == code.Q {
+		return affinetrack.Value{Base: f.Row64(o.Row)[i]}
+	}
+	return affinetrack.Value{Base: uint64(f.Row32(o.Row)[i])}
+}
+
+func shadowOf(f *regfile.File, o code.Row) *regfile.Compact {
+	if o.Slot == code.Q {
+		return f.Shadow64(o.Row)
+	}
+	return f.Shadow32(o.Row)
+}
+
+func fillRow(f *regfile.File, o code.Row, v affinetrack.Value, m uint32) {
+	if o.Slot == code.Q {
+		regfile.Fill64(f.Row64(o.Row), v.Base, v.Stride, m)
+		return
+	}
+	regfile.Fill32(f.Row32(o.Row), uint32(v.Base), uint32(v.Stride), m)
+}
+
+// differing is the lanes i of m where a row does not hold base + i·stride.
+func differing[T mem.Slot](row *[regfile.Lanes]T, base, stride T, m uint32) (bad uint32) {
+	if m == regfile.Full {
+		diff, want := T(0), base
+		for _, have := range row {
+			diff |= have ^ want
+			want += stride
+		}
+		if diff == 0 {
+			return 0
+		}
+	}
+	for n := m; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		if row[i] != base+T(i)*stride {
+			bad |= 1 << i
+		}
+	}
+	return bad
+}

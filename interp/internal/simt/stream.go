@@ -1,0 +1,483 @@
+package simt
+
+// This file brings the events of a CTA to those who want them.
+
+import (
+	"math/bits"
+	"slices"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// stream is the events of a CTA. There is none where nobody wants to know.
+type stream struct {
+	cta   *cta
+	sinks []listener
+	wants Wants // of all of them
+
+	step   Event // of an instruction, before and after
+	access Access
+	reads  []Value // room for those of step
+	writes []Value
+	before []regfile.Compact // shadows of the registers that it names, two for each
+	event  Event             // of anything else
+	ways   []Way
+	values []Value // room for those of event
+
+	expanded Value
+
+	pause bool  // the launch is to pause before the next instruction
+	stop  error // … to end
+}
+
+// listener is a sink, and what the probe that it is of wants.
+type listener struct {
+	Sink
+	wants Wants
+}
+
+// watcher is a probe, and what it wants.
+type watcher struct {
+	Probe
+	wants Wants
+}
+
+// tell tells the probes of something that is no CTA's.
+func (g *Grid) tell(kind Events, err error) {
+	for _, p := range g.probes {
+		if p.wants.Events&kind != 0 {
+			t, _ := err.(*Trap)
+			p.Tell(&Event{Kind: kind, Launch: g.info, CTA: -1, Warp: -1, Index: -1, Meet: -1, Trap: t})
+		}
+	}
+}
+
+// Tell tells the device's probes what the host does to memory.
+func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int) {
+	for _, p := range d.Probes {
+		if p.Wants().Events&kind != 0 {
+			p.Tell(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Meet: -1, Memory: a, Offset: off, Bytes: bytes})
+		}
+	}
+}
+
+// tell tells all who want to know.
+func (s *stream) tell(e *Event, kind Events) {
+	e.Kind = kind
+	for i := range s.sinks {
+		if l := &s.sinks[i]; l.wants.Events&kind != 0 {
+			l.Tell(e)
+		}
+	}
+}
+
+// watch asks the probes of the launch who wants to know of the CTA that begins.
+func (c *cta) watch() {
+	c.stream = nil
+	if len(c.grid.probes) == 0 {
+		return
+	}
+	s := c.room
+	if s == nil {
+		s = &stream{cta: c}
+		c.room = s
+	}
+	s.sinks, s.wants, s.pause, s.stop = s.sinks[:0], Wants{}, false, nil
+	for _, p := range c.grid.probes {
+		if sink := p.CTA(c.index, c.id); sink != nil {
+			s.sinks = append(s.sinks, listener{sink, p.wants})
+			s.wants = s.wants.with(p.wants)
+		}
+	}
+	if len(s.sinks) > 0 {
+		c.stream = s
+	}
+}
+
+// hears reports whether somebody wants to be told of events of a kind.
+func (c *cta) hears(kind Events) bool { return c.stream != nil && c.stream.wants.Events&kind != 0 }
+
+// tell tells of something that is no warp's.
+func (c *cta) tell(kind Events) {
+	if c.hears(kind) {
+		c.stream.tell(c.stream.none(), kind)
+	}
+}
+
+// none is an event of the CTA that is about no warp.
+func (s *stream) none() *Event {
+	c := s.cta
+	s.event = Event{Launch: c.grid.info, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Meet: -1, stream: s}
+	return &s.event
+}
+
+// about fills in an event about lanes of the running strand of a warp, at an instruction,
+// which may be nil.
+func (s *stream) about(e *Event, w *warp, src *code.Source, lanes uint64) {
+	c := s.cta
+	*e = Event{Launch: c.grid.info, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Meet: -1, Active: w.mask, Lanes: lanes, stream: s, warp: w, source: src, frame: w.frame}
+	if w.frame != nil {
+		e.Depth = w.frame.depth
+	}
+	if w.join != nil {
+		e.Meet = int(c.code.sourceAt(w.join.pc))
+	}
+	if src != nil {
+		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	}
+}
+
+// tellLanes tells of lanes of the running strand.
+func (w *warp) tellLanes(kind Events, src *code.Source, lanes uint64) {
+	if s := w.cta.stream; w.cta.hears(kind) {
+		s.about(&s.event, w, src, lanes)
+		s.tell(&s.event, kind)
+	}
+}
+
+// tellWays tells where groups of lanes go.
+func (w *warp) tellWays(kind Events, src *code.Source, lanes uint64, groups ...group) {
+	s := w.cta.stream
+	if !w.cta.hears(kind) {
+		return
+	}
+	s.about(&s.event, w, src, lanes)
+	s.ways = s.ways[:0]
+	for _, g := range groups {
+		if g.mask != 0 {
+			s.ways = append(s.ways, Way{g.mask, int(w.cta.code.sourceAt(g.pc))})
+		}
+	}
+	s.event.Ways = s.ways
+	s.tell(&s.event, kind)
+}
+
+// tellStrand tells of a strand, which need not be the one that runs, and of registers that
+// its lanes have got otherwise than by executing an instruction just now.
+func (w *warp) tellStrand(kind Events, c *strand, src *code.Source, results []ptx.RegID) {
+	s := w.cta.stream
+	if !w.cta.hears(kind) {
+		return
+	}
+	running := w.strand
+	w.strand = *c
+	e := &s.event
+	s.about(e, w, src, c.mask)
+	if c.wait != nil {
+		e.Waits = c.wait.told(w.cta.code.Width)
+	}
+	if len(results) > 0 {
+		w.show(c.frame)
+		s.values = w.registers(s.values, src, results)
+		e.Writes = s.values
+	}
+	s.tell(e, kind)
+	w.strand = running
+	if running.mask != 0 {
+		w.show(running.frame)
+	}
+}
+
+// told is a wait as probes are told.
+func (b *wait) told(width int) Waiting {
+	if b.collects() {
+		return Waiting{Barrier: -1, Members: b.member}
+	}
+	return Waiting{Barrier: b.id, Threads: b.want * width}
+}
+
+// tellMemory tells what has become of memory.
+func (c *cta) tellMemory(kind Events, a *mem.Allocation) {
+	if c.hears(kind) {
+		e := c.stream.none()
+		e.Memory, e.Bytes = a, int(a.Size)
+		c.stream.tell(e, kind)
+	}
+}
+
+// tellTrap tells of the trap that has stopped the CTA.
+func (c *cta) tellTrap(t *Trap) {
+	if !c.hears(OnTrap) {
+		return
+	}
+	e := c.stream.none()
+	e.Trap, e.Warp, e.Active, e.Lanes = t, t.Warp, t.Active, t.Lanes
+	if src := t.at; src != nil {
+		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	}
+	c.stream.tell(e, OnTrap)
+}
+
+// source is the PTX instruction with an index, nil if it is below zero.
+func (k *Kernel) source(i int32) *code.Source {
+	if i < 0 {
+		return nil
+	}
+	return &k.Sources[i]
+}
+
+// sourceAt is the PTX instruction that lanes at a pc come to next; -1 if it is the end of
+// the function.
+func (k *Kernel) sourceAt(pc int32) int32 {
+	if pc == noBlock {
+		return -1
+	}
+	if src := k.Instrs[pc].Src; src >= 0 && pc != k.Block(pc).First {
+		return src
+	}
+	for {
+		b := k.Block(pc)
+		switch end := k.End(b); {
+		case b.Sources.Len() > 0:
+			return b.Sources.First
+		case end.Op != code.Jump:
+			return -1
+		}
+		pc = b.Next
+	}
+}
+
+// accessing is the instruction that accesses memory, of a PTX instruction that does.
+type accessing struct {
+	in     *code.Instr // nil if none does
+	folded bool        // a launch has executed it before it began
+}
+
+// accesses are the instructions that access memory, by PTX instruction.
+func (k *Kernel) accesses() []accessing {
+	if k.accessOf == nil {
+		k.accessOf = make([]accessing, len(k.Sources))
+		note := func(in *code.Instr, folded bool) {
+			if in.Src >= 0 && in.Op.Signature().Side == code.AccessSide && k.Sources[in.Src].Form.Class == ptx.ClassMemory {
+				k.accessOf[in.Src] = accessing{in, folded}
+			}
+		}
+		for i := range k.Fixed {
+			note(&k.Fixed[i].Instr, true)
+		}
+		for i := range k.Instrs {
+			note(&k.Instrs[i], false)
+		}
+	}
+	return k.accessOf
+}
+
+// tellBefore tells that the running strand is about to execute an instruction with some of its
+// lanes.
+func (s *stream) tellBefore(w *warp, src *code.Source, lanes uint64) {
+	e := &s.step
+	s.about(e, w, src, lanes)
+	s.reads = w.registers(s.reads, src, src.Reads)
+	e.Reads = s.reads
+	if s.wants.Events&OnExpand != 0 {
+		s.shadows(w, src)
+	}
+	s.tell(e, OnBefore)
+}
+
+// tellAfter tells that it has.
+func (s *stream) tellAfter(w *warp, src *code.Source) {
+	if s.wants.Events&OnExpand != 0 {
+		s.expansions(w, src)
+	}
+	s.writes = w.registers(s.writes, src, src.Writes)
+	s.step.Writes = s.writes
+	s.tell(&s.step, OnAfter)
+}
+
+// tellAccess tells what a memory instruction is about to access.
+func (s *stream) tellAccess(w *warp, in *code.Instr) {
+	s.describe(w, in)
+	s.step.Access = &s.access
+	if s.step.Lanes != 0 {
+		s.tell(&s.step, OnAccess)
+	}
+}
+
+// describe says what a memory instruction accesses.
+func (s *stream) describe(w *warp, in *code.Instr) {
+	a, to := w.access(in), &s.access
+	to.Access, to.w = a.Request(), w
+	if !s.wants.Addresses {
+		to.Addr = nil
+		return
+	}
+	if to.room == nil {
+		to.room = make([]uint64, regfile.Lanes*len(w.files))
+	}
+	to.Addr = to.room
+	for h := range w.files {
+		list := (*regfile.Row64)(to.Addr[regfile.Lanes*h:])
+		if a.Addr == code.NoSlot {
+			mem.FillRow(list, 0, regfile.Full)
+		} else {
+			w.read(list, h, code.Row{Slot: a.Addr, Row: in.A})
+		}
+		for i := range list {
+			list[i] = a.At(list[i])
+		}
+		if a.Frame {
+			for i := range list {
+				list[i] += 4 * uint64(w.frame.local)
+			}
+		}
+	}
+}
+
+// Place is the memory that a lane accesses: the state space, the allocation (nil: the
+// thread's local memory) and the offset there, in bytes. ok is false if the access traps.
+// Event.Access must have addresses.
+func (a *Access) Place(lane int) (space ptx.Space, in *mem.Allocation, off uint64, ok bool) {
+	view := a.w.view()
+	place, fault := view.Resolve(&a.Access, a.Addr[lane])
+	switch {
+	case fault != nil:
+		return a.Space, nil, 0, false
+	case place.Alloc == nil:
+		return ptx.Local, nil, place.Off, true
+	}
+	return place.Alloc.Space(), place.Alloc, place.Off, true
+}
+
+// registers reads registers that an instruction names, into room for them.
+func (w *warp) registers(room []Value, src *code.Source, list []ptx.RegID) []Value {
+	wants := &w.cta.stream.wants
+	room = room[:0]
+	if !wants.Values && !wants.Tags {
+		return room
+	}
+	for _, r := range list {
+		if len(room) < cap(room) {
+			room = room[:len(room)+1]
+		} else {
+			room = append(room, Value{})
+		}
+		w.register(&room[len(room)-1], src.Func, r, wants)
+	}
+	return room
+}
+
+// register reads a register of a function into room for it.
+func (w *warp) register(v *Value, fn *code.Func, r ptx.RegID, wants *Wants) {
+	at := &fn.Regs[r]
+	v.Reg, v.Type, v.Low, v.High, v.Tags = r, fn.Func.Regs[r].Type, nil, nil, [2]Tag{}
+	if wants.Values {
+		n := regfile.Lanes * len(w.files)
+		if v.low == nil {
+			v.low = make([]uint64, n)
+		}
+		v.Low = v.low
+		for h := range w.files {
+			w.read((*regfile.Row64)(v.Low[regfile.Lanes*h:]), h, code.Row{Slot: at.Slot, Row: at.Row})
+		}
+		if at.Wide {
+			if v.high == nil {
+				v.high = make([]uint64, n)
+			}
+			v.High = v.high
+			for h := range w.files {
+				w.read((*regfile.Row64)(v.High[regfile.Lanes*h:]), h, code.Row{Slot: at.Slot, Row: at.High})
+			}
+		}
+	}
+	if wants.Tags && w.files[0].Tracked() && at.Slot != code.P && at.Slot != code.NoSlot && !at.Wide {
+		for h := range w.files {
+			c := shadowAt(&w.files[h], at.Slot, at.Row)
+			v.Tags[h] = Tag{valueOf(c), c.Mask}
+		}
+	}
+}
+
+// read copies a row of half h of the warp, wherever its lanes are kept.
+func (w *warp) read(to *regfile.Row64, h int, o code.Row) {
+	f := &w.files[h]
+	switch o.Slot {
+	case code.P:
+		p := f.SrcP(o.Row)
+		for i := range to {
+			to[i] = uint64(p >> i & 1)
+		}
+	case code.R:
+		for i, v := range f.Src32(o.Row) {
+			to[i] = uint64(v)
+		}
+		if f.Tracked() && o.Row >= 0 {
+			c := f.Shadow32(o.Row)
+			for m := c.Mask; m != 0; m &= m - 1 {
+				i := bits.TrailingZeros32(m) & 31
+				to[i] = c.At(i) & 0xffff_ffff
+			}
+		}
+	case code.Q:
+		*to = *f.Src64(o.Row)
+		if f.Tracked() && o.Row >= 0 {
+			c := f.Shadow64(o.Row)
+			regfile.Fill64(to, c.Base, c.Stride, c.Mask)
+		}
+	default:
+		*to = regfile.Row64{}
+	}
+}
+
+// named calls do with the registers that an instruction names and that the engine can hold
+// compactly, each once, and with whether it reads and writes them.
+func (w *warp) named(src *code.Source, do func(r ptx.RegID, at code.Row, reads, writes bool)) {
+	for i, list := range [][]ptx.RegID{src.Reads, src.Writes} {
+		for k, r := range list {
+			at := &src.Func.Regs[r]
+			if at.Row < 0 || at.Slot != code.R && at.Slot != code.Q || slices.Contains(list[:k], r) || i == 1 && slices.Contains(src.Reads, r) {
+				continue
+			}
+			do(r, code.Row{Slot: at.Slot, Row: at.Row}, i == 0, slices.Contains(src.Writes, r))
+		}
+	}
+}
+
+// shadows notes what is compact before an instruction of the registers that it names.
+func (s *stream) shadows(w *warp, src *code.Source) {
+	s.before = s.before[:0]
+	if !w.files[0].Tracked() {
+		return
+	}
+	w.named(src, func(_ ptx.RegID, at code.Row, _, _ bool) {
+		for h := range w.files {
+			s.before = append(s.before, *shadowAt(&w.files[h], at.Slot, at.Row))
+		}
+	})
+}
+
+// expansions tells which of them have been written to lanes: those that an instruction
+// reads, for its lanes, and what it overwrites, for the others.
+func (s *stream) expansions(w *warp, src *code.Source) {
+	if !w.files[0].Tracked() {
+		return
+	}
+	i := 0
+	w.named(src, func(r ptx.RegID, at code.Row, reads, writes bool) {
+		lanes, tags := uint64(0), [2]Tag{}
+		for h := range w.files {
+			was, now, m := &s.before[i], shadowAt(&w.files[h], at.Slot, at.Row), uint32(w.live>>(32*h))
+			i++
+			done := uint32(s.step.Lanes >> (32 * h))
+			switch inRow := was.Mask &^ was.Clean; {
+			case !writes:
+				m &= inRow & now.Clean
+			case reads:
+				m &= inRow & (^now.Mask | now.Clean&^done)
+			default:
+				m &= inRow & (^now.Mask | now.Clean) &^ done
+			}
+			lanes |= uint64(m) << (32 * h)
+			tags[h] = Tag{valueOf(was), was.Mask}
+		}
+		if lanes != 0 {
+			s.about(&s.event, w, src, lanes)
+			s.expanded = Value{Reg: r, Type: src.Func.Func.Regs[r].Type, Tags: tags}
+			s.event.Register = &s.expanded
+			s.tell(&s.event, OnExpand)
+		}
+	})
+}
