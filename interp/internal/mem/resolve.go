@@ -82,54 +82,78 @@ type Fault struct {
 	Near string // the nearest allocation, "" if that says nothing
 }
 
-// Resolve finds the memory that an access of one lane to an address goes to.
-func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
+// Find finds the memory that an access of one lane to an address goes to; an error is the
+// kind of the fault that it is.
+func (v *View) Find(a *Access, addr uint64) (Place, error) {
 	n := uint64(a.Bytes)
-	fault := func(kind error, format string, args ...any) (Place, *Fault) {
-		return Place{}, &Fault{Kind: kind, Msg: fmt.Sprintf(format, args...)}
-	}
 	if addr%n != 0 {
-		return fault(ErrMisaligned, "misaligned %s of %d bytes at %#x", a, n, addr)
+		return Place{}, ErrMisaligned
 	}
-	space, off := a.Space, addr
-	if space == ptx.Generic {
-		space, off = Window(addr)
-	}
+	space, off := a.in(addr)
 	switch space {
 	case ptx.Shared:
 		if !within(off, n, 0, v.Shared.Size) {
-			return fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", a, n, off, v.Shared.Size)
+			return Place{}, ErrOutOfBounds
 		}
 		return Place{v.Shared, off}, nil
 	case ptx.Local:
 		if a.Kind == Atomic {
-			return fault(ErrWrongSpace, "%s of %d bytes at %#x, which is local memory", a, n, off)
+			return Place{}, ErrWrongSpace
 		}
 		if !within(off, n, v.LocalFrom, v.LocalTop) {
-			return fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", a, n, off, v.LocalTop)
+			return Place{}, ErrOutOfBounds
 		}
 		return Place{nil, off}, nil
 	}
 	m := v.Map.Find(addr)
 	switch {
 	case m == nil || n > m.Span-(addr-m.Base):
-		_, f := fault(ErrOutOfBounds, "out-of-bounds %s of %d bytes at %#x", a, n, addr)
-		f.Near = v.Map.near(addr)
-		return Place{}, f
+		return Place{}, ErrOutOfBounds
 	case m.Dead:
-		_, f := fault(ErrUseAfterFree, "%s of %d bytes at %#x, which has been freed", a, n, addr)
-		f.Near = m.String()
-		return Place{}, f
-	case !a.Allowed(m):
-		kind := ErrWrongSpace
-		if a.Writes() && m.ReadOnly() {
-			kind = ErrReadOnly
-		}
-		_, f := fault(kind, "%s of %d bytes at %#x, which is in .%s space", a, n, addr, m.Space())
-		f.Near = m.String()
-		return Place{}, f
+		return Place{}, ErrUseAfterFree
+	case a.Allowed(m):
+		return Place{m, addr - m.Base}, nil
+	case a.Writes() && m.ReadOnly():
+		return Place{}, ErrReadOnly
 	}
-	return Place{m, addr - m.Base}, nil
+	return Place{}, ErrWrongSpace
+}
+
+// in is the state space that an address is in, as far as the access and the address say
+// it, and the offset in it.
+func (a *Access) in(addr uint64) (ptx.Space, uint64) {
+	if a.Space == ptx.Generic {
+		return Window(addr)
+	}
+	return a.Space, addr
+}
+
+// Resolve is Find with a fault that explains itself.
+func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
+	place, kind := v.Find(a, addr)
+	if kind == nil {
+		return place, nil
+	}
+	f := &Fault{Kind: kind, Msg: fmt.Sprintf("%s of %d bytes at %#x", a, a.Bytes, addr)}
+	space, off := a.in(addr)
+	m := v.Map.Find(addr)
+	switch {
+	case kind == ErrMisaligned:
+		f.Msg = "misaligned " + f.Msg
+	case space == ptx.Shared:
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", a, a.Bytes, off, v.Shared.Size)
+	case space == ptx.Local && kind == ErrWrongSpace:
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", a, a.Bytes, off)
+	case space == ptx.Local:
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", a, a.Bytes, off, v.LocalTop)
+	case kind == ErrOutOfBounds:
+		f.Msg, f.Near = "out-of-bounds "+f.Msg, v.Map.near(addr)
+	case kind == ErrUseAfterFree:
+		f.Msg, f.Near = f.Msg+", which has been freed", m.String()
+	default:
+		f.Msg, f.Near = fmt.Sprintf("%s, which is in .%s space", f.Msg, m.Space()), m.String()
+	}
+	return Place{}, f
 }
 
 // within reports whether n bytes at off lie between from and top.
