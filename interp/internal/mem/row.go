@@ -160,6 +160,23 @@ func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step in
 	}
 }
 
+// Holds reports whether p + (i − first)·step holds lane i of a row as an element, for the
+// lanes of m.
+//
+//go:norace
+func Holds[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) bool {
+	if size := int(unsafe.Sizeof(*new(E))); m == full && step == size && size == int(unsafe.Sizeof(*new(D))) {
+		return *(*[Lanes]D)(p) == *row
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		if *(*E)(unsafe.Add(p, (i-first)*step)) != E(row[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // LoadBits reads size bytes, 1, 2, 4 or 8.
 //
 //go:norace

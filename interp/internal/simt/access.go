@@ -382,7 +382,7 @@ func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p un
 		w.addresses(h, in, a, &all)
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m) & 31
-			if _, fault := view.Resolve(&request, all[lane]); fault != nil {
+			if _, fault := view.Find(&request, all[lane]); fault != nil {
 				t.Lanes |= 1 << (32*h + lane)
 			}
 		}

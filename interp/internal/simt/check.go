@@ -13,13 +13,11 @@ package simt
 import (
 	"fmt"
 	"math/bits"
-	"unsafe"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
-	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -38,6 +36,7 @@ type pair struct {
 	as     *code.Instr // in, or what was folded
 	ref    *code.Instr
 	reads  []rowPair
+	fresh  []rowPair // of reads, those to compare before it runs on the lanes: see settle
 	writes []rowPair
 }
 
@@ -70,9 +69,63 @@ func newReference(c, ref *Kernel) *reference {
 				r.pairs[i] = append(r.pairs[i], p)
 			}
 		}
+		settle(r.pairs[i])
 		r.ends[i] = endingOf(c, b, ref)
 	}
 	return r
+}
+
+// settle finds which rows that the instructions of a block read need not be compared before
+// they run on the lanes: those that have been compared or copied in the block, for all its
+// lanes, and that no instruction has named since but those that run on the lanes as well.
+func settle(pairs []pair) {
+	same := map[rowPair]bool{}
+	change := func(list []rowPair) {
+		for _, o := range list {
+			for s := range same {
+				if s != o && (s.row == o.row || s.ref == o.ref) {
+					delete(same, s)
+				}
+			}
+		}
+	}
+	forget := func(list []rowPair) {
+		change(list)
+		for _, o := range list {
+			delete(same, o)
+		}
+	}
+	note := func(list []rowPair) {
+		for _, o := range list {
+			same[o] = true
+		}
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		switch p.fresh = p.reads; {
+		case p.ref.Op.Collective(): // other lanes may go on from here
+			clear(same)
+		case p.in == nil:
+			forget(p.writes)
+		case p.in.How.Exec != code.OnLanes:
+			forget(p.reads)
+			forget(p.writes)
+		default:
+			p.fresh = nil
+			for _, o := range p.reads {
+				if !same[o] {
+					p.fresh = append(p.fresh, o)
+				}
+			}
+			all := p.in.Guard == 0 && p.ref.Guard == 0
+			if all {
+				note(p.reads)
+			}
+			if change(p.writes); all {
+				note(p.writes)
+			}
+		}
+	}
 }
 
 // operands pairs the rows that an instruction reads and writes with those of its
@@ -179,10 +232,10 @@ type check struct {
 	lanes    uint32            // … and on which lanes
 	engine   bool              // the code that is checked runs
 	operands []regfile.Compact // shadows of what it reads, before it
-	idle     []savedRow        // results as lanes had them that do not execute
+	idle     []idleRow         // results as lanes had them that do not execute
 	base     savedRow          // the address register of a load
 	address  regfile.Row64
-	before   [32][]byte // bytes at the addresses of lanes that do not store
+	before   [regfile.Lanes][]byte // what is in memory where lanes would store that do not
 }
 
 // blockChecked executes the instructions of a block in both ways, but those it has executed
@@ -207,7 +260,7 @@ func (w *warp) execChecked(p *pair) {
 		if p.ref.Guard != 0 {
 			m &= k.holding(h, p.ref.Guard)
 		}
-		if p.in != nil {
+		if p.in != nil && (p.in.Guard != 0 || p.ref.Guard != 0 || len(w.files) > 1) {
 			k.alone, k.present, k.half, k.lanes, k.engine = false, p, h, m, true
 			got := w.lanesOf(h, p.in)
 			k.engine = false
@@ -254,9 +307,9 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		}
 		k.engine = true
 		w.onLanes(h, f, p.in, m)
-		w.tally(p, h, f)
 		k.engine = false
-		if w.err == nil && !k.copyResults(p, f, h, m) {
+		if w.count.Engine.OnLanes++; w.err == nil && !k.copyResults(p, f, h, m) {
+			w.tallyResults(p, h, f)
 			w.compareResults(p, h, m)
 		}
 		return
@@ -266,19 +319,19 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	if idle != 0 {
 		w.saveIdle(p, h)
 	}
-	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
-	switch {
-	case store:
-		w.beforeStore(p, h, idle)
-	case again:
-		k.keepAddress(p, h)
-	}
 	for i := range p.reads {
 		var c regfile.Compact
 		if o := p.reads[i].row; o.Slot != code.P {
 			c = *shadowAt(f, o.Slot, o.Row)
 		}
 		k.operands = append(k.operands, c)
+	}
+	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
+	switch {
+	case store && idle != 0:
+		w.beforeStore(p, h, idle)
+	case again:
+		k.keepAddress(p, h)
 	}
 	if s.Side == code.AccessSide {
 		w.compareAddresses(p, h, m)
@@ -379,8 +432,8 @@ func (w *warp) compareSources(p *pair, h int, m uint32) {
 	k := w.check
 	f, g := &w.files[h], &k.files[h]
 	k.alone = true
-	for i := range p.reads {
-		r := &p.reads[i]
+	for i := range p.fresh {
+		r := &p.fresh[i]
 		bad := uint32(0)
 		switch r.ref.Slot {
 		case code.R:
@@ -417,6 +470,15 @@ func (w *warp) compareAddresses(p *pair, h int, m uint32) {
 func differ[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
 	if a == b || *a == *b {
 		return 0
+	}
+	if m != regfile.Full {
+		diff := T(0)
+		for i := range a {
+			diff |= (a[i] ^ b[i]) & -T(m>>i&1)
+		}
+		if diff == 0 {
+			return 0
+		}
 	}
 	for n := m; n != 0; n &= n - 1 {
 		if i := bits.TrailingZeros32(n) & 31; a[i] != b[i] {
@@ -466,33 +528,20 @@ func differences(f, g *regfile.File, o *rowPair, m uint32) uint32 {
 	case code.P:
 		return (f.SrcP(o.row.Row) ^ g.Pred(o.ref.Row)) & m
 	case code.R:
-		return differences32(f, o.row.Row, g.Row32(o.ref.Row), m)
+		return unlike(f.Src32(o.row.Row), g.Row32(o.ref.Row), f.Shadow32(o.row.Row), m)
 	}
-	return differences64(f, o.row.Row, g.Row64(o.ref.Row), m)
+	return unlike(f.Src64(o.row.Row), g.Row64(o.ref.Row), f.Shadow64(o.row.Row), m)
 }
 
-func differences32(f *regfile.File, i int32, want *regfile.Row32, m uint32) (bad uint32) {
-	c := f.Shadow32(i)
+// unlike is differences for a row and its shadow.
+func unlike[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	in := m &^ c.Mask
 	if held := c.Mask & m; held != 0 {
-		bad = differing(want, uint32(c.Base), uint32(c.Stride), held)
+		bad = differing(want, T(c.Base), T(c.Stride), held)
 		in |= held & c.Clean
 	}
 	if in != 0 {
-		bad |= differ(f.Src32(i), want, in)
-	}
-	return bad
-}
-
-func differences64(f *regfile.File, i int32, want *regfile.Row64, m uint32) (bad uint32) {
-	c := f.Shadow64(i)
-	in := m &^ c.Mask
-	if held := c.Mask & m; held != 0 {
-		bad = differing(want, c.Base, c.Stride, held)
-		in |= held & c.Clean
-	}
-	if in != 0 {
-		bad |= differ(f.Src64(i), want, in)
+		bad |= differ(row, want, in)
 	}
 	return bad
 }
@@ -570,12 +619,18 @@ func (w *warp) mismatch(p *pair, h int, lanes uint32, format string, args ...any
 	}
 }
 
+// idleRow is a register and its shadow.
+type idleRow struct {
+	savedRow
+	shadow regfile.Compact
+}
+
 // saveIdle notes what registers hold that an instruction writes, for the lanes that do
 // not execute it.
 func (w *warp) saveIdle(p *pair, h int) {
 	k, f := w.check, &w.files[h]
 	for len(k.idle) < len(p.writes) {
-		k.idle = append(k.idle, savedRow{})
+		k.idle = append(k.idle, idleRow{})
 	}
 	for i := range p.writes {
 		s := &k.idle[i]
@@ -583,13 +638,9 @@ func (w *warp) saveIdle(p *pair, h int) {
 		case code.P:
 			s.p = f.Pred(o.Row)
 		case code.R:
-			s.r = *f.Row32(o.Row)
-			c := f.Shadow32(o.Row)
-			regfile.Fill32(&s.r, uint32(c.Base), uint32(c.Stride), c.Mask)
+			s.r, s.shadow = *f.Row32(o.Row), *f.Shadow32(o.Row)
 		default:
-			s.q = *f.Row64(o.Row)
-			c := f.Shadow64(o.Row)
-			regfile.Fill64(&s.q, c.Base, c.Stride, c.Mask)
+			s.q, s.shadow = *f.Row64(o.Row), *f.Shadow64(o.Row)
 		}
 	}
 }
@@ -604,9 +655,9 @@ func (w *warp) compareIdle(p *pair, h int, idle uint32) {
 		case code.P:
 			bad = (f.Pred(o.Row) ^ s.p) & idle
 		case code.R:
-			bad = differences32(f, o.Row, &s.r, idle)
+			bad = changed(f.Row32(o.Row), &s.r, f.Shadow32(o.Row), &s.shadow, idle)
 		default:
-			bad = differences64(f, o.Row, &s.q, idle)
+			bad = changed(f.Row64(o.Row), &s.q, f.Shadow64(o.Row), &s.shadow, idle)
 		}
 		if bad == 0 {
 			continue
@@ -623,6 +674,20 @@ func (w *warp) compareIdle(p *pair, h int, idle uint32) {
 		w.mismatch(p, h, bad, "lane %d, which does not execute it, had %#x and has %s", lane, old, laneText(f, o, lane))
 		return
 	}
+}
+
+// changed is the lanes of m where a register has another value than it had: of a row and
+// its shadow, given what they were. Of old it makes the values.
+func changed[T mem.Slot](row, old *[regfile.Lanes]T, c, was *regfile.Compact, m uint32) uint32 {
+	alike := (c.Mask^was.Mask|c.Clean^was.Clean)&m == 0 && (c.Mask&m == 0 || c.Base == was.Base && c.Stride == was.Stride)
+	if alike && differ(row, old, m&^c.Mask|m&c.Clean) == 0 {
+		return 0
+	}
+	for n := was.Mask; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros32(n) & 31
+		old[i] = T(was.At(i))
+	}
+	return unlike(row, old, c, m)
 }
 
 // keepAddress keeps the address register of a load of the reference's, which its results
@@ -675,7 +740,7 @@ func (w *warp) trapsAlike(p *pair, h int, m uint32, t *Trap) {
 	w.referenceAddresses(p, h)
 	view, request := w.view(), a.Request()
 	for n := m; n != 0; n &= n - 1 {
-		if _, fault := view.Resolve(&request, w.check.address[bits.TrailingZeros32(n)]); fault != nil {
+		if _, fault := view.Find(&request, w.check.address[bits.TrailingZeros32(n)]); fault != nil {
 			return
 		}
 	}
@@ -688,139 +753,6 @@ func (w *warp) referenceAddresses(p *pair, h int) {
 	w.turn()
 	w.addresses(h, p.ref, w.access(p.ref), &k.address)
 	w.turn()
-}
-
-// beforeStore notes where the lanes store, and what is at the addresses of those that
-// do not.
-func (w *warp) beforeStore(p *pair, h int, idle uint32) {
-	w.referenceAddresses(p, h)
-	for n := idle; n != 0; n &= n - 1 {
-		lane := bits.TrailingZeros32(n)
-		w.check.before[lane] = append(w.check.before[lane][:0], w.bytesAt(p, h, lane)...)
-	}
-}
-
-// bytesAt is the memory that a lane's access goes to, nil if there is none: of an
-// allocation the bytes themselves, of local memory a copy.
-func (w *warp) bytesAt(p *pair, h, lane int) []byte {
-	a := &w.check.Access[p.ref.Side]
-	view, request := w.view(), a.Request()
-	place, fault := view.Resolve(&request, w.check.address[lane])
-	switch {
-	case fault != nil:
-		return nil
-	case place.Alloc != nil:
-		return unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Off)), a.Bytes)
-	}
-	var b []byte
-	for i := range a.Bytes {
-		b = append(b, byte(w.local[h].Load(int(place.Off)+i, lane, 1)))
-	}
-	return b
-}
-
-// afterStore compares what a compact store has left in memory with what the reference's
-// lanes would have.
-func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
-	for n := 0; ; n++ {
-		w.compareStored(p, h, m, idle)
-		if w.err == nil || n == 8 || !w.cta.grid.atomics {
-			return
-		}
-		// Perhaps another CTA has stored there as well: a race of the guest's.
-		w.err = nil
-		w.exec(h, &w.files[h], p.in, m)
-	}
-}
-
-func (w *warp) compareStored(p *pair, h int, active, idle uint32) {
-	k, m := w.check, active
-	g, a := &k.files[h], &k.Access[p.ref.Side]
-	if block := w.storedIn(a, m); block != nil && k.storedAll(g, a, block, m) {
-		m = 0
-	}
-	for n := m; n != 0; n &= n - 1 {
-		lane := bits.TrailingZeros32(n) & 31
-		b := w.bytesAt(p, h, lane)
-		if b == nil {
-			w.mismatch(p, h, 1<<lane, "it stores, but the access of lane %d traps", lane)
-			return
-		}
-		for i, e := range a.Elems {
-			if e.Slot == code.NoSlot {
-				continue
-			}
-			want := get(g, e, lane)
-			for j := range a.Size {
-				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !w.overwrites(h, lane, i*a.Size+j, active, a) {
-					w.mismatch(p, h, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, hexAddr(k.address[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
-					return
-				}
-			}
-		}
-	}
-	for n := idle; n != 0; n &= n - 1 {
-		lane := bits.TrailingZeros32(n) & 31
-		for i, v := range w.bytesAt(p, h, lane) {
-			if i < len(k.before[lane]) && v != k.before[lane][i] && !w.overwrites(h, lane, i, active, a) {
-				w.mismatch(p, h, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, hexAddr(k.address[lane]+uint64(i)))
-				return
-			}
-		}
-	}
-}
-
-// storedIn is the allocation that all lanes of m access, if it is where this
-// instruction accessed memory the last time; else nil.
-func (w *warp) storedIn(a *code.Access, m uint32) *mem.Allocation {
-	_, base, last, ok := w.reach(a, a.Bytes)
-	if !ok || a.Space == ptx.Local || a.Frame {
-		return nil
-	}
-	if _, bad := mem.Reach(&w.check.address, base, last, a.Bytes, m); bad != 0 {
-		return nil
-	}
-	if a.Space == ptx.Shared {
-		return w.cta.sharedMem
-	}
-	return w.cta.hits[a.Hit]
-}
-
-// storedAll reports whether an allocation holds what the lanes of m store there.
-func (k *check) storedAll(g *regfile.File, a *code.Access, block *mem.Allocation, m uint32) bool {
-	if a.Size > 8 {
-		return false
-	}
-	base := block.Base
-	if a.Space == ptx.Shared {
-		base = 0
-	}
-	mask := ^uint64(0) >> (64 - 8*a.Size)
-	for n := m; n != 0; n &= n - 1 {
-		lane := bits.TrailingZeros32(n) & 31
-		at := unsafe.Add(block.Ptr, k.address[lane]-base)
-		for i, e := range a.Elems {
-			if e.Slot != code.NoSlot && mem.LoadBits(unsafe.Add(at, i*a.Size), a.Size) != get(g, e, lane)&mask {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// overwrites reports whether another lane of m stores the byte that lane has at offset
-// i of its access. In local memory none does.
-func (w *warp) overwrites(h, lane, i int, m uint32, a *code.Access) bool {
-	if a.Space == ptx.Local || a.Frame {
-		return false
-	}
-	at := w.check.address[lane] + uint64(i)
-	for n := m &^ (1 << lane); n != 0; n &= n - 1 {
-		if at-w.check.address[bits.TrailingZeros32(n)&31] < uint64(a.Bytes) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkEnd compares what decides how a block ends.

@@ -41,7 +41,6 @@ func (c *EngineCounts) add(o *EngineCounts) {
 // tally counts an instruction that has executed.
 func (w *warp) tally(p *pair, h int, f *regfile.File) {
 	k, n := w.check, &w.count.Engine
-	live := uint32(w.live >> (32 * h))
 	switch way := p.in.How.Exec; {
 	case k.alone:
 		n.OnLanes++
@@ -58,6 +57,12 @@ func (w *warp) tally(p *pair, h int, f *regfile.File) {
 			n.Expanded += int64(bits.OnesCount32(shadowAt(f, o.Slot, o.Row).Clean &^ k.operands[i].Clean))
 		}
 	}
+	w.tallyResults(p, h, f)
+}
+
+// tallyResults counts the lanes that shadows speak for in what an instruction has written.
+func (w *warp) tallyResults(p *pair, h int, f *regfile.File) {
+	n, live := &w.count.Engine, uint32(w.live>>(32*h))
 	for i := range p.writes {
 		if o := p.writes[i].row; o.Slot != code.P {
 			c := shadowAt(f, o.Slot, o.Row)

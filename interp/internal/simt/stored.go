@@ -1,0 +1,217 @@
+package simt
+
+// This file is what check mode does about compact stores: what they have left in memory is
+// compared with what the lanes of the reference would have, and with what was there before.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// beforeStore notes what is in memory where lanes would store that do not: a store for too
+// many lanes goes to their compact addresses.
+func (w *warp) beforeStore(p *pair, h int, idle uint32) {
+	k, a := w.check, w.access(p.in)
+	for n := idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		k.before[lane] = w.appendMemory(k.before[lane][:0], a, h, lane, k.compactAddress(a, lane))
+	}
+}
+
+// compactAddress is where lane accesses memory, as the shadow of the address register has
+// it.
+func (k *check) compactAddress(a *code.Access, lane int) uint64 {
+	return a.At(k.operands[0].At(lane))
+}
+
+// appendMemory appends what a lane's access at an address goes to. It looks where the
+// engine can store without resolving addresses: in local memory, and where the instruction
+// accessed memory the last time.
+//
+//go:norace
+func (w *warp) appendMemory(b []byte, a *code.Access, h, lane int, addr uint64) []byte {
+	if a.Space != ptx.Local {
+		if p := w.near(a, addr); p != nil {
+			b = append(b, unsafe.Slice((*byte)(p), a.Bytes)...)
+		}
+		return b
+	}
+	view, request := w.view(), a.Request()
+	if place, fault := view.Find(&request, addr); fault == nil {
+		for i := 0; i < a.Bytes; i += 4 {
+			b = binary.LittleEndian.AppendUint32(b, uint32(w.local[h].Load(int(place.Off)+i, lane, 4)))
+		}
+	}
+	return b
+}
+
+// near is the memory of an access at an address, if that is where the instruction accessed
+// memory the last time; else nil.
+func (w *warp) near(a *code.Access, addr uint64) unsafe.Pointer {
+	p, base, last, ok := w.reach(a, a.Bytes)
+	off := addr - base
+	if !ok || bits.RotateLeft64(off, -bits.TrailingZeros(uint(a.Bytes))) > last {
+		return nil
+	}
+	return unsafe.Add(p, off)
+}
+
+// afterStore compares what a compact store has left in memory with what the reference's
+// lanes would have.
+func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
+	for n := 0; ; n++ {
+		if !w.storedRows(p, h, m) {
+			w.compareStored(p, h, m)
+		}
+		if w.err == nil && idle != 0 {
+			w.compareUnstored(p, h, m, idle)
+		}
+		if w.err == nil || n == 8 || !w.cta.grid.atomics {
+			return
+		}
+		// Perhaps another CTA has stored there as well: a race of the guest's.
+		w.err = nil
+		w.exec(h, &w.files[h], p.in, m)
+	}
+}
+
+// storedRows reports whether memory holds what the lanes of m store at their compact
+// addresses, which are those of the reference. Where it does not, lanes may store in the
+// same place.
+func (w *warp) storedRows(p *pair, h int, m uint32) bool {
+	k := w.check
+	g, a := &k.files[h], &k.Access[p.ref.Side]
+	if a.Space == ptx.Local {
+		return false
+	}
+	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
+	from, to := k.compactAddress(a, first), k.compactAddress(a, last)
+	step := int(k.operands[0].Stride)
+	if a.Addr == code.R {
+		step = int(int32(step))
+	}
+	at := w.near(a, from)
+	if at == nil || w.near(a, to) == nil || to-from != uint64((last-first)*step) || last > first && step%a.Bytes != 0 {
+		return false
+	}
+	for i, e := range a.Elems {
+		if e.Slot != code.NoSlot && !storedRow(g, e, a.Size, unsafe.Add(at, i*a.Size), first, step, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// storedRow reports whether elements of size bytes are at p + (lane − first)·step.
+func storedRow(g *regfile.File, e code.Elem, size int, p unsafe.Pointer, first, step int, m uint32) bool {
+	if e.Slot == code.Q {
+		return storedAs(g.Src64(e.Row), size, p, first, step, m)
+	}
+	return storedAs(g.Src32(e.Row), size, p, first, step, m)
+}
+
+func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, first, step int, m uint32) bool {
+	switch size {
+	case 1:
+		return mem.Holds[uint8](row, p, first, step, m)
+	case 2:
+		return mem.Holds[uint16](row, p, first, step, m)
+	case 4:
+		return mem.Holds[uint32](row, p, first, step, m)
+	}
+	return mem.Holds[uint64](row, p, first, step, m)
+}
+
+// compareStored compares memory at the addresses of the reference's lanes, one by one.
+func (w *warp) compareStored(p *pair, h int, m uint32) {
+	k := w.check
+	g, a := &k.files[h], &k.Access[p.ref.Side]
+	w.referenceAddresses(p, h)
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		b := w.bytesAt(p, h, lane)
+		if b == nil {
+			w.mismatch(p, h, 1<<lane, "it stores, but the access of lane %d traps", lane)
+			return
+		}
+		for i, e := range a.Elems {
+			if e.Slot == code.NoSlot {
+				continue
+			}
+			want := get(g, e, lane)
+			for j := range a.Size {
+				at := k.address[lane] + uint64(i*a.Size+j)
+				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !k.stores(at, m&^(1<<lane), a) {
+					w.mismatch(p, h, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, hexAddr(k.address[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
+					return
+				}
+			}
+		}
+	}
+}
+
+// compareUnstored compares what is where lanes would store that do not with what was
+// there.
+func (w *warp) compareUnstored(p *pair, h int, m, idle uint32) {
+	k, a := w.check, w.access(p.in)
+	addressed := false
+	var now []byte
+	for n := idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		addr := k.compactAddress(a, lane)
+		now = w.appendMemory(now[:0], a, h, lane, addr)
+		if bytes.Equal(now, k.before[lane]) {
+			continue
+		}
+		if !addressed {
+			w.referenceAddresses(p, h)
+			addressed = true
+		}
+		for i, v := range now {
+			if i < len(k.before[lane]) && v != k.before[lane][i] && !k.stores(addr+uint64(i), m, a) {
+				w.mismatch(p, h, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, hexAddr(addr+uint64(i)))
+				return
+			}
+		}
+	}
+}
+
+// stores reports whether a lane of m stores the byte at an address. In local memory, lanes
+// have their own.
+func (k *check) stores(at uint64, m uint32, a *code.Access) bool {
+	if a.Space == ptx.Local {
+		return false
+	}
+	for n := m; n != 0; n &= n - 1 {
+		if at-k.address[bits.TrailingZeros32(n)&31] < uint64(a.Bytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// bytesAt is the memory that a lane's access goes to, nil if there is none: of an
+// allocation the bytes themselves, of local memory a copy.
+func (w *warp) bytesAt(p *pair, h, lane int) []byte {
+	a := &w.check.Access[p.ref.Side]
+	view, request := w.view(), a.Request()
+	place, fault := view.Find(&request, w.check.address[lane])
+	switch {
+	case fault != nil:
+		return nil
+	case place.Alloc != nil:
+		return unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Off)), a.Bytes)
+	}
+	var b []byte
+	for i := range a.Bytes {
+		b = append(b, byte(w.local[h].Load(int(place.Off)+i, lane, 1)))
+	}
+	return b
+}
