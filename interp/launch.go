@@ -55,9 +55,14 @@ type Launch struct {
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
 	Mode   Mode
-	Policy *affinetrack.Policy // of the statistics; nil means the first of affinetrack.Policies
-	Stats  bool                // count what structure values have, for Result.Structure
-	Probes []Probe             // that watch it, beside those of the device
+	Probes []Probe // that watch it, beside those of the device
+
+	// Stats has what structure values have counted, for Result.Structure, as a machine
+	// would see it that keeps compact what Policy says; nil means the first of
+	// affinetrack.Policies. The policy does not change how instructions execute, in any
+	// mode: affine mode keeps compact whatever is sound and pays.
+	Stats  bool
+	Policy *affinetrack.Policy
 
 	// Eager keeps whatever may be compact so, not only what pays: for trying compact
 	// execution out. Not in vector mode.

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 
-	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
 )
@@ -20,14 +19,12 @@ type benchCmd struct {
 	Size    int `help:"Size of the inputs (default each workload's own)."`
 	Workers int `default:"1" help:"Host threads; 0 means all."`
 	policyFlag
-	Policy string `help:"Which values are compact in affine and check mode: ${policies} (default gemu)." placeholder:"NAME"`
-	JSON   string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
+	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
 
 // benchJSON is what --json writes. Rates are thread instructions per second, of
 // launches alone.
 type benchJSON struct {
-	Policy    string      `json:"policy"`
 	Repeat    int         `json:"repeat"`
 	Workers   int         `json:"workers"` // 0: all
 	Workloads []benchRow  `json:"workloads"`
@@ -50,13 +47,6 @@ type benchRates struct {
 }
 
 func (c *benchCmd) Run(a *app) error {
-	policy, err := parsePolicy(c.Policy)
-	if err != nil {
-		return err
-	}
-	if policy.Ideal {
-		return fmt.Errorf("policy %s compares the lanes, which affine mode leaves out", policy.Name)
-	}
 	if c.Repeat < 1 || c.Size < 0 || c.Workers < 0 {
 		return fmt.Errorf("--repeat wants a number from 1 on, --size and --workers from 0 on")
 	}
@@ -79,9 +69,9 @@ func (c *benchCmd) Run(a *app) error {
 	if !quiet {
 		c.printHead(s)
 	}
-	out := &benchJSON{Policy: policy.Name, Repeat: c.Repeat, Workers: c.Workers}
+	out := &benchJSON{Repeat: c.Repeat, Workers: c.Workers}
 	for _, w := range list {
-		row, err := c.measure(a, w, policy)
+		row, err := c.measure(a, w)
 		if err != nil {
 			return err
 		}
@@ -105,7 +95,7 @@ func (c *benchCmd) Run(a *app) error {
 
 // measure runs a workload in each mode in turn, so that what happens to the host
 // meanwhile happens to all.
-func (c *benchCmd) measure(a *app, w *kernels.Workload, policy *affinetrack.Policy) (*benchRow, error) {
+func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	modes := []interp.Mode{interp.Vector, interp.Affine, interp.Check}
 	row := &benchRow{Name: w.Name}
 	best := map[interp.Mode]float64{} // seconds
@@ -118,7 +108,7 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload, policy *affinetrack.Poli
 			}
 			runtime.GC() // of what came before, not while the clock runs
 			if err := j.run(a, func(l *interp.Launch) {
-				l.Mode, l.Policy, l.Reconverge = mode, policy, interp.ReconvergerNamed(c.Reconverge)
+				l.Mode, l.Reconverge = mode, interp.ReconvergerNamed(c.Reconverge)
 			}); err != nil {
 				return nil, err
 			}
