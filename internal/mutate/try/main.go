@@ -1,7 +1,8 @@
-// Command try runs the programs of package corpus for package mutate: in check mode, which
-// has to notice mutants of the compact engine, as it pays and wherever it may be, and
-// counts what it does; with statistics under a policy that has rules of its own; and in affine mode, which shows what mutants do that it does not
-// notice.
+// Command try runs inputs for package mutate: the programs of package corpus, and kernels
+// of its own. They run in check mode, which has to notice mutants of the compact engine, as
+// it pays and wherever it may be, and counts what it does; with statistics under a policy
+// that has rules of its own; and in affine mode, which shows what mutants do that check
+// mode does not notice.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"slices"
 
 	"gemu/affinetrack"
 	"gemu/internal/corpus"
@@ -24,10 +26,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	trial.Main(&trial.Corpus{Groups: files, Load: load})
+	trial.Main(&trial.Corpus{Groups: append(files, bodies...), Load: load})
 }
 
+var kim = affinetrack.PolicyByName("kim")
+
 func load(file string) ([]trial.Input, error) {
+	if slices.Contains(bodies, file) {
+		return ofOperations(file)
+	}
 	programs, err := corpus.Of(testdata, file)
 	if err != nil {
 		return nil, err
@@ -38,11 +45,14 @@ func load(file string) ([]trial.Input, error) {
 			continue
 		}
 		add := func(name string, kind trial.Kind, prepare func(l *interp.Launch)) {
-			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %s", p, name), Kind: kind, Run: func() trial.Result { return run(p, prepare) }})
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %s", p, name), Kind: kind, Run: func() trial.Result {
+				o := p.Run(prepare)
+				return result(o.Err, o.Results, o)
+			}})
 		}
 		add("check", trial.Judge, func(l *interp.Launch) {})
 		add("check eagerly", trial.Judge, func(l *interp.Launch) { l.Eager = true })
-		add("check under kim", trial.Judge, func(l *interp.Launch) { l.Stats, l.Policy = true, affinetrack.PolicyByName("kim") })
+		add("check under kim", trial.Judge, func(l *interp.Launch) { l.Stats, l.Policy = true, kim })
 		add("affine", trial.Output, func(l *interp.Launch) { l.Mode = interp.Affine })
 	}
 	return list, nil
@@ -53,14 +63,18 @@ func wanted(p *corpus.Program) bool {
 	return p.Line == 0 || p.Width >= 32 && p.Block[0] > 1
 }
 
-func run(p *corpus.Program, prepare func(l *interp.Launch)) trial.Result {
-	o := p.Run(prepare)
+// result is what launches came to, and their outcome, if there is one.
+func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result {
 	h := fnv.New64a()
-	o.Describe(h)
-	r := trial.Result{Mismatch: errors.Is(o.Err, interp.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
+	if o != nil {
+		o.Describe(h)
+	}
+	r := trial.Result{Mismatch: errors.Is(err, interp.ErrMismatch), Digest: fmt.Sprintf("%x", h.Sum64())}
 	var n interp.Counts
-	for _, result := range o.Results {
-		n.Add(&result.Counts)
+	for _, one := range results {
+		if one != nil {
+			n.Add(&one.Counts)
+		}
 	}
 	r.Cost = n.WarpInstructions
 	// What is not proved is compact at best, and so on: the more there is of all that is as

@@ -1,0 +1,247 @@
+package main
+
+// This file makes inputs of its own: kernels that execute all operations with a rule, of
+// every width, on affine and uniform operands whose values lie where rules end: they wrap,
+// or just do not, in the first lane or the last.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"gemu/internal/mutate/trial"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// bodies are the groups of these inputs: the widths of operands.
+var bodies = []string{"operations 16", "operations 32", "operations 64"}
+
+// variants are where in a kernel the operations stand.
+var variants = []struct{ name, begin, end string }{
+	{"all lanes", "", ""},
+	{"some lanes", "\t@!%in bra END;\n", ""},
+	{"lanes with holes", "\tand.pred %in, %in, %odd;\n\t@!%in bra END;\n", ""},
+	{"guarded", "", "@%in "},
+}
+
+// operations is the text of a module: a kernel for each variant. Operands are %x and %y,
+// affine, %u and %v, uniform, %p, uniform, and %d, where lanes differ.
+func operations(width int) string {
+	var b strings.Builder
+	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
+	for i, v := range variants {
+		fmt.Fprintf(&b, `.entry k%d(.param .b64 b0, .param .b64 s0, .param .b64 b1, .param .b64 s1, .param .u32 lo, .param .u32 hi)
+{
+	.reg .b16 %%h<16>;
+	.reg .b32 %%t, %%lo, %%hi, %%w<16>, %%e;
+	.reg .b64 %%l<16>, %%b, %%s, %%tt, %%c;
+	.reg .b%[2]d %%x, %%y, %%u, %%v, %%z;
+	.reg .pred %%in, %%odd, %%p, %%n, %%d, %%a, %%o;
+	mov.u32 %%t, %%tid.x;
+	cvt.u64.u32 %%tt, %%t;
+	mov.u32 %%e, %%ctaid.x;
+	cvt.u64.u32 %%c, %%e;
+	ld.param.u32 %%lo, [lo];
+	ld.param.u32 %%hi, [hi];
+	setp.ge.u32 %%in, %%t, %%lo;
+	setp.lt.and.u32 %%in, %%t, %%hi, %%in;
+	and.b32 %%w0, %%t, 5;
+	setp.ne.u32 %%odd, %%w0, 4;
+%[3]s`, i, width, v.begin)
+		for k, r := range []string{"x", "y"} {
+			fmt.Fprintf(&b, "\tld.param.b64 %%b, [b%d];\n\tadd.u64 %%b, %%b, %%c;\n\tld.param.b64 %%s, [s%d];\n", k, k)
+			switch width {
+			case 64:
+				fmt.Fprintf(&b, "\tmov.b64 %%%s, %%b;\n\tmad.lo.u64 %%%s, %%tt, %%s, %%b;\n", "uv"[k:k+1], r)
+			case 32:
+				fmt.Fprintf(&b, "\tcvt.u32.u64 %%%s, %%b;\n\tcvt.u32.u64 %%w1, %%s;\n\tmad.lo.u32 %%%s, %%t, %%w1, %%%s;\n", "uv"[k:k+1], r, "uv"[k:k+1])
+			default:
+				fmt.Fprintf(&b, "\tcvt.u16.u64 %%%s, %%b;\n\tcvt.u16.u64 %%h1, %%s;\n\tcvt.u16.u32 %%h2, %%t;\n\tmad.lo.u16 %%%s, %%h2, %%h1, %%%s;\n", "uv"[k:k+1], r, "uv"[k:k+1])
+			}
+		}
+		fmt.Fprintf(&b, "\tsetp.gt.s%[1]d %%p, %%u, %%v;\n\tsetp.le.s%[1]d %%n, %%u, %%v;\n\tsetp.gt.u32 %%d, %%t, 7;\n\tmov.b%[1]d %%z, %%x;\n", width)
+		for _, line := range lines(width) {
+			fmt.Fprintf(&b, "\t%s%s;\n", v.end, line)
+		}
+		b.WriteString("END:\n\tret;\n}\n")
+	}
+	return b.String()
+}
+
+// lines are the instructions.
+func lines(width int) (list []string) {
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	bits := fmt.Sprintf("b%d", width)
+	pairs := []string{"%x, %y", "%x, %v", "%u, %y", "%u, %v", "%x, 4", "%x, %x"}
+	for _, op := range []string{"and", "or", "xor"} {
+		for _, ab := range pairs {
+			add("%s.%s %%z, %s", op, bits, ab)
+		}
+	}
+	for _, a := range []string{"%x", "%u"} {
+		add("not.%s %%z, %s", bits, a)
+		add("mov.%s %%z, %s", bits, a)
+		add("neg.s%d %%z, %s", width, a)
+		add("abs.s%d %%z, %s", width, a)
+	}
+	for _, p := range []string{"%p", "%n", "%d"} {
+		for _, ab := range []string{"%x, %y", "%u, %y", "%z, %v", "%x, %z", "%u, %v"} {
+			add("selp.%s %%z, %s, %s", bits, ab, p)
+		}
+	}
+	shifts := []string{"%w2", "0", "1", "3", fmt.Sprint(width - 1), fmt.Sprint(width), "40", "64", "65"}
+	if width == 64 {
+		add("cvt.u32.u64 %%w2, %%v")
+		add("cvt.u32.u64 %%w3, %%y")
+	} else if width == 32 {
+		add("mov.b32 %%w2, %%v")
+		add("mov.b32 %%w3, %%y")
+	} else {
+		add("cvt.u32.u16 %%w2, %%v")
+		add("cvt.u32.u16 %%w3, %%y")
+	}
+	add("and.b32 %%w4, %%w2, 7")
+	for _, k := range append(shifts, "%w3", "%w4") {
+		add("shl.%s %%z, %%x, %s", bits, k)
+		add("shl.%s %%z, %%u, %s", bits, k)
+	}
+	for _, sign := range []string{"u", "s"} {
+		t := fmt.Sprintf("%s%d", sign, width)
+		for _, op := range []string{"add", "sub", "mul.lo", "mul.hi", "min", "max", "div", "rem"} {
+			for _, ab := range pairs {
+				add("%s.%s %%z, %s", op, t, ab)
+			}
+		}
+		for _, abc := range []string{"%x, %v, %y", "%u, %y, %x", "%x, %y, %u", "%u, %v, %x", "%x, %v, %u", "%u, %v, %v", "%x, 4, 5"} {
+			add("mad.lo.%s %%z, %s", t, abc)
+		}
+		for _, k := range append(shifts, "%w3", "%w4") {
+			add("shr.%s %%z, %%x, %s", t, k)
+			add("shr.%s %%z, %%u, %s", t, k)
+		}
+		if width < 64 {
+			wide := map[int]string{16: "%w5", 32: "%l5"}[width]
+			for _, ab := range pairs {
+				add("mul.wide.%s %s, %s", t, wide, ab)
+				add("mad.wide.%s %s, %s, %s", t, wide, ab, wide)
+				add("mad.wide.%s %s, %s, 9", t, wide, ab)
+			}
+		}
+		if width > 16 {
+			for _, pn := range []string{"%w4, 8", "3, %w4", "%w2, %w2", "0, 5", "2, 0", "4, 64", "31, 300", "260, 260", "0, %w3", "%w3, 4", "2, 3"} {
+				add("bfe.%s %%z, %%x, %s", t, pn)
+				add("bfe.%s %%z, %%u, %s", t, pn)
+			}
+		}
+		for _, to := range []string{"8", "16", "32", "64"} {
+			for _, tosign := range []string{"u", "s"} {
+				d := map[string]string{"8": "%h6", "16": "%h7", "32": "%w7", "64": "%l7"}[to]
+				add("cvt.%s%s.%s %s, %%x", tosign, to, t, d)
+				add("cvt.%s%s.%s %s, %%u", tosign, to, t, d)
+			}
+		}
+		add("cvt.%s8.%s8 %%h8, %%h6", sign, sign)
+		add("cvt.u32.%s8 %%w8, %%h6", sign)
+		add("cvt.s64.%s8 %%l8, %%h6", sign)
+		compares := []string{"eq", "ne", "lt", "le", "gt", "ge"}
+		if sign == "u" {
+			compares = append(compares, "lo", "ls", "hi", "hs")
+		}
+		for _, c := range compares {
+			for _, ab := range append(pairs, "%u, %u") {
+				add("setp.%s.%s %%a|%%o, %s", c, t, ab)
+			}
+			add("setp.%s.and.%s %%a|%%o, %%x, %%y, %%d", c, t)
+			add("setp.%s.or.%s %%a, %%x, %%v, !%%p", c, t)
+			add("set.%s.u32.%s %%w9, %%x, %%v", c, t)
+		}
+	}
+	for _, ab := range []string{"%x, %v", "%u, %v", "%u, %y"} {
+		if width > 16 {
+			add("add.cc.u%d %%z, %s", width, ab)
+			add("addc.u%d %%z, %s", width, ab)
+			add("sub.cc.u%d %%z, %s", width, ab)
+			add("subc.u%d %%z, %s", width, ab)
+			add("mad.lo.cc.u%d %%z, %s, %%u", width, ab)
+			add("bfi.b%d %%z, %s, 3, 4", width, ab)
+			add("popc.b%d %%w10, %%u", width)
+			add("clz.b%d %%w10, %%x", width)
+		}
+		if width == 32 {
+			add("prmt.b32 %%z, %s, 0x3210", ab)
+			add("lop3.b32 %%z, %s, %%u, 0x96", ab)
+			add("sad.u32 %%z, %s, %%v", ab)
+			add("shf.l.wrap.b32 %%z, %s, 3", ab)
+			add("bfind.u32 %%z, %%u")
+			add("mul24.lo.s32 %%z, %s", ab)
+			add("dp4a.u32.u32 %%z, %s, %%u", ab)
+		}
+	}
+	return list
+}
+
+// values are the arguments of a launch: the first of the lanes that execute, and behind
+// the last; bases and strides.
+func values(width int, r *rand.Rand) []any {
+	lo := []uint32{0, 0, 0, 3, 17, 31}[r.IntN(6)]
+	hi := max(lo+1, []uint32{32, 32, 20, 31, 8}[r.IntN(5)])
+	strides := []uint64{0, 1, 1, 2, 3, 4, 4, 8, 12, 64, 100, 1 << (width - 1), 1 << (width - 2), 1 << (width - 5), 1 << (width - 6)}
+	pick := func(list []uint64) uint64 { return list[r.IntN(len(list))] }
+	some := func() (base, stride uint64) {
+		stride = pick(strides)
+		if r.IntN(3) == 0 {
+			stride = -stride
+		}
+		base = pick([]uint64{0, 1, 2, 5, 31, 32, 255, 256, 1000, ^uint64(0), ^uint64(30), 1 << (width - 1), 1<<(width-1) - 1, 1 << (width / 2), r.Uint64()})
+		// The first lane or the last is at an end of the numbers, or beside it.
+		if lane := pick([]uint64{uint64(lo), uint64(hi - 1), 0, 31}); r.IntN(2) == 0 {
+			base = pick([]uint64{0, 1 << (width - 1)}) - lane*stride + pick([]uint64{^uint64(0), 0, 1})
+		}
+		return base, stride
+	}
+	b0, s0 := some()
+	b1, s1 := some()
+	if r.IntN(3) > 0 { // amounts of shifts, divisors, masks
+		b1 = pick([]uint64{0, 1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 63, 64, 255, 256, 12, 100, 1 << 32, 1<<32 - 4, ^uint64(3), ^uint64(0), b0, b0 + 1, b0 - 1})
+	}
+	if r.IntN(4) == 0 {
+		s1 = s0
+	}
+	return []any{b0, s0, b1, s1, lo, hi}
+}
+
+// ofOperations are the inputs of a group of bodies.
+func ofOperations(group string) ([]trial.Input, error) {
+	var width int
+	fmt.Sscanf(group, "operations %d", &width)
+	m, err := ptx.Parse(group, []byte(operations(width)))
+	if err != nil {
+		return nil, err
+	}
+	dev := interp.NewDevice(interp.Config{Workers: 1})
+	mod, err := dev.LoadModule(m)
+	if err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(uint64(width), 0))
+	var list []trial.Input
+	for i := range 120 {
+		args := values(width, r)
+		for k, v := range variants {
+			if i%2 == 1 && k != i/2%len(variants) {
+				continue
+			}
+			l := &interp.Launch{Kernel: fmt.Sprintf("k%d", k), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: i%8 > 0}
+			if i%5 == 0 {
+				l.Stats, l.Policy = true, kim
+			}
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s %#x, %s", group, args, v.name), Kind: trial.Judge, Run: func() trial.Result {
+				n, err := mod.Run(context.Background(), l)
+				return result(err, []*interp.Result{n}, nil)
+			}})
+		}
+	}
+	return list, nil
+}
