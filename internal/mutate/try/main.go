@@ -26,14 +26,28 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	trial.Main(&trial.Corpus{Groups: append(files, bodies...), Load: load})
+	groups := append(files, bodies...)
+	for _, s := range spaces {
+		groups = append(groups, s.name)
+	}
+	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads), Load: load})
 }
 
 var kim = affinetrack.PolicyByName("kim")
 
 func load(file string) ([]trial.Input, error) {
-	if slices.Contains(bodies, file) {
+	for _, s := range spaces {
+		if s.name == file {
+			return ofAccesses(s.name, s.space, s.bits)
+		}
+	}
+	switch {
+	case slices.Contains(bodies, file):
 		return ofOperations(file)
+	case file == flows:
+		return ofFlows()
+	case file == threads:
+		return ofThreads()
 	}
 	programs, err := corpus.Of(testdata, file)
 	if err != nil {

@@ -237,11 +237,17 @@ func ofOperations(group string) ([]trial.Input, error) {
 			if i%5 == 0 {
 				l.Stats, l.Policy = true, kim
 			}
-			list = append(list, trial.Input{Name: fmt.Sprintf("%s %#x, %s", group, args, v.name), Kind: trial.Judge, Run: func() trial.Result {
-				n, err := mod.Run(context.Background(), l)
-				return result(err, []*interp.Result{n}, nil)
-			}})
+			list = append(list, input(fmt.Sprintf("%s %#x, %s", group, args, v.name), mod, l))
 		}
 	}
 	return list, nil
+}
+
+// input is a launch in check mode, of a module with its initial values.
+func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
+	return trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result {
+		mod.Reset()
+		n, err := mod.Run(context.Background(), l)
+		return result(err, []*interp.Result{n}, nil)
+	}}
 }

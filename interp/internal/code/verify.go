@@ -33,6 +33,27 @@ func (p *Program) VerifyShape(f *Func) error {
 	return errors.Join(v.faults...)
 }
 
+// VerifyReference is VerifyShape of code that is for reference: it runs on lanes, and
+// computes all in its place.
+func (p *Program) VerifyReference(f *Func) error {
+	v := newVerifier(p, f)
+	v.shape()
+	for b := f.Blocks.First; b < f.Blocks.End; b++ {
+		for pc := p.Blocks[b].First; pc <= p.Blocks[b].Last; pc++ {
+			if p.Instrs[pc].How != (How{}) {
+				v.fault(pc, "it executes otherwise than on the lanes")
+			}
+		}
+	}
+	for i := range p.Fixed {
+		in := &p.Fixed[i]
+		if slices.ContainsFunc(p.Results(nil, &in.Instr), func(r Row) bool { return r.Slot != NoSlot && r.Row < 0 && r.Row != NoRow }) {
+			v.fault(in.Before, "it has a constant as its result")
+		}
+	}
+	return errors.Join(v.faults...)
+}
+
 func (v *verifier) shape() {
 	p, f := v.Program, v.fn
 	if !v.starts[f.Begin] || !v.starts[f.Exit] {
@@ -42,6 +63,7 @@ func (v *verifier) shape() {
 		v.block(&p.Blocks[b])
 	}
 	v.constants()
+	v.places()
 }
 
 // constants checks that what a launch computes before it begins needs nothing else, and
@@ -54,6 +76,9 @@ func (v *verifier) constants() {
 		if !slices.ContainsFunc(results, func(r Row) bool { return r.Slot != NoSlot && r.Row < 0 && r.Row != NoRow }) {
 			continue // the reference computes it in its place
 		}
+		if in.Guard != 0 {
+			v.fault(in.Before, "a constant of the launch has a guard")
+		}
 		for _, r := range v.Operands(nil, &in.Instr) {
 			if r.Slot != NoSlot && r.Row >= 0 {
 				v.fault(in.Before, "%s%d is no constant of the launch", r.Slot, r.Row)
@@ -64,6 +89,40 @@ func (v *verifier) constants() {
 				v.fault(in.Before, "the constant %s%d has another value already", r.Slot, r.Row)
 			}
 			computed[r] = true
+		}
+	}
+}
+
+// places checks the rows that the function itself names: they exist, and those that are
+// written otherwise than by an instruction of a block are in their rows.
+func (v *verifier) places() {
+	size := [P + 1]int{R: v.fn.Frame.R, Q: v.fn.Frame.Q, P: v.fn.Frame.P}
+	check := func(what string, r Row) {
+		if r.Slot != NoSlot && (r.Row < 0 || int(r.Row) >= size[r.Slot]) {
+			v.fault(v.fn.Begin, "%s is in row %s%d, of %d", what, r.Slot, r.Row, size[r.Slot])
+		}
+	}
+	own := func(what string, r Row) {
+		check(what, r)
+		if r.Slot != NoSlot && v.fn.KeptIn(r) != InLanes {
+			v.fault(v.fn.Begin, "%s is not always in its row, %s%d", what, r.Slot, r.Row)
+		}
+	}
+	for _, r := range v.fn.Zero {
+		check("what may be read before it is written", r)
+	}
+	for _, p := range v.fn.Formals {
+		own("a parameter", Row{p.Slot, p.Row})
+	}
+	for _, p := range v.fn.Results {
+		own("a result", Row{p.Slot, p.Row})
+	}
+	if v.fn.Allocates {
+		own("the size of the stack", Row{R, v.fn.Taken})
+	}
+	for b := v.fn.Blocks.First; b < v.fn.Blocks.End; b++ {
+		for _, r := range v.Writes(nil, v.End(&v.Blocks[b])) {
+			own("the result of a call or a barrier", r)
 		}
 	}
 }
@@ -249,11 +308,62 @@ func (v *verifier) how(pc int32, in *Instr) {
 	case e == CompactMixed:
 		ok = s.Kind == Arithmetic
 	}
+	if s.Side == AccessSide && (in.How.Exec == CompactLoad || in.How.Exec == CompactLocal) {
+		a := &v.Access[in.Side]
+		ok = ok && (in.How.Exec == CompactLocal) == (a.Space == ptx.Local) && a.Size <= 8
+	}
 	if !ok {
 		v.fault(pc, "it cannot execute as %s", in.How.Exec)
 	}
 	if want := v.HowOf(in, in.How.Exec, v.fn.KeptIn); in.How != want {
 		v.fault(pc, "it executes as %+v, its operands want %+v", in.How, want)
+	}
+	v.claims(pc, in)
+}
+
+// claims checks what instructions rely on without a look at tags, and what they owe to
+// those that do.
+func (v *verifier) claims(pc int32, in *Instr) {
+	proved := func(r Row) bool { return r.Row < 0 || v.fn.KeptIn(r)&(IsProved|IsFixed) != 0 }
+	if in.Op.Signature().Kind == Control {
+		return // it looks at shadows by itself, and places checks what it writes
+	}
+	all, predicates := true, false // what it reads is proved; there are predicates among it
+	for _, r := range v.Reads(nil, in) {
+		all, predicates = all && (r.Slot == P || proved(r)), predicates || r.Slot == P
+		if in.How.Exec == OnLanes && v.fn.KeptIn(r)&(InShadow|InBoth) == InShadow {
+			v.fault(pc, "%s%d may not be in its row", r.Slot, r.Row)
+		}
+	}
+	for _, r := range v.Writes(nil, in) {
+		kept := v.fn.KeptIn(r)
+		if in.How.Exec == OnLanes && kept != InLanes {
+			v.fault(pc, "%s%d may be in its shadow as well", r.Slot, r.Row)
+		}
+		if kept&IsProved == 0 {
+			if in.How.Exec >= ProvedNone {
+				v.fault(pc, "%s%d is not proved to be uniform", r.Slot, r.Row)
+			}
+			continue
+		}
+		ok := all && in.Guard == 0
+		switch s := in.Op.Signature(); s.Kind {
+		case Arithmetic:
+			ok = ok && in.How.Exec != OnLanes && in.How.Exec != Expanded // by tags it is uniform, too
+		case Load:
+			a := &v.Access[in.Side]
+			ok = ok && in.How.Exec == CompactLoad && a.Space != ptx.Generic && a.Space != ptx.Local && !a.Frame
+		case Read:
+			ok = ok && in.How.Exec == CompactSource
+		default:
+			ok = false
+		}
+		if !ok {
+			v.fault(pc, "%s%d is proved to be uniform, but not by this", r.Slot, r.Row)
+		}
+	}
+	if in.How.Exec >= ProvedNone && (!all || predicates) {
+		v.fault(pc, "it reads what is not proved to be uniform")
 	}
 }
 
@@ -409,7 +519,7 @@ func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	begin := make([]int32, int(r.places.size())+len(r.consts))
 	hold := func(now, was []Row) {
 		for i := range now {
-			if at := r.place(now[i]); at >= 0 {
+			if at := r.place(now[i]); at >= 0 && now[i].Row >= 0 {
 				begin[at] = r.register(was[i])
 			}
 		}

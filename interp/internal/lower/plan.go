@@ -14,6 +14,7 @@ package lower
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"gemu/affinetrack"
@@ -281,8 +282,7 @@ func (a *analysis) classify() {
 			}
 		}
 	}
-	for changed := true; changed; {
-		changed = false
+	a.settled(func() (changed bool) {
 		a.each(func(in *node) {
 			for _, o := range in.writes {
 				if c := &a.class[o.Slot][o.Row]; *c < affinetrack.Generic {
@@ -292,6 +292,21 @@ func (a *analysis) classify() {
 				}
 			}
 		})
+		return changed
+	})
+}
+
+// settled repeats a step until it changes nothing. Each moves a row or a block one way, so
+// that there is an end.
+func (a *analysis) settled(step func() (changed bool)) {
+	most := len(a.blocks)
+	for s := range a.class {
+		most += int(affinetrack.Generic) * len(a.class[s])
+	}
+	for n := 0; step(); n++ {
+		if n > most {
+			panic(errors.New("BUG: the plan does not settle"))
+		}
 	}
 }
 
@@ -602,8 +617,7 @@ func (a *analysis) prove() {
 	}
 	apart := make([]bool, len(a.blocks)) // blocks that some live lanes may execute without the others
 	holds := func(o code.Row) bool { return o.Row < 0 || a.fixed[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
-	for changed := true; changed; {
-		changed = false
+	a.settled(func() (changed bool) {
 		for i := range a.blocks {
 			if a.splits(i, apart[i], holds) && a.separate(i, apart) {
 				changed = true
@@ -633,7 +647,8 @@ func (a *analysis) prove() {
 				}
 			}
 		})
-	}
+		return changed
+	})
 }
 
 // splits reports whether the end of block i may send live lanes different ways, or an

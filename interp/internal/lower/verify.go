@@ -48,7 +48,7 @@ func (l *lowerer) verify(pass string) error {
 		l.before = l.annotated()
 	case pass == "allocate":
 		p, fn := l.twin.alone(l)
-		if err := p.VerifyShape(fn); err != nil {
+		if err := p.VerifyReference(fn); err != nil {
 			return err
 		}
 		p, fn = l.alone(l)
@@ -73,7 +73,7 @@ func (l *lowerer) everything(pass string) error {
 		if l.twin != nil {
 			p, fn = l.twin.alone(l)
 			q, selected = l.before.unplanned().alone(l)
-			err = errors.Join(err, p.Verify(fn), p.Replay(fn, q, selected))
+			err = errors.Join(err, p.Verify(fn), p.VerifyReference(fn), p.Replay(fn, q, selected))
 		}
 		return err
 	case "link":

@@ -13,6 +13,7 @@ package simt
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/alu"
@@ -38,6 +39,7 @@ type pair struct {
 	reads  []rowPair
 	fresh  []rowPair // of reads, those to compare before it runs on the lanes: see settle
 	writes []rowPair
+	proved bool // a result is taken to be uniform without a look at tags
 }
 
 // rowPair is the places of a register: in the code that is checked, where it may be a
@@ -66,6 +68,7 @@ func newReference(c, ref *Kernel) *reference {
 			if pc < b.Last {
 				p := pair{in: &c.Instrs[pc], as: &c.Instrs[pc], ref: &ref.Instrs[pc]}
 				p.reads, p.writes = c.operands(p.in, ref, p.ref)
+				p.proved = slices.ContainsFunc(p.writes, func(o rowPair) bool { return c.Funcs[b.Func].KeptIn(o.row)&code.IsProved != 0 })
 				r.pairs[i] = append(r.pairs[i], p)
 			}
 		}
@@ -336,8 +339,8 @@ func (w *warp) both(p *pair, h int, m uint32) {
 	if s.Side == code.AccessSide {
 		w.compareAddresses(p, h, m)
 	}
-	if p.in.How.Exec >= code.ProvedNone && (w.mask != w.live || idle != 0) {
-		w.mismatch(p, h, idle, "its result is taken to be that of all lanes, but lanes %s do not execute it", lanesList(w.live&^(uint64(m)<<(32*h))))
+	if p.proved {
+		w.compareProved(p, h, m, idle)
 	}
 	if w.err == nil {
 		k.engine = true
@@ -446,6 +449,24 @@ func (w *warp) compareSources(p *pair, h int, m uint32) {
 		if bad != 0 {
 			lane := bits.TrailingZeros32(bad)
 			w.mismatch(p, h, bad, "it reads %s in lane %d, which holds %#x", laneText(f, r.row, lane), lane, laneOf(g, r.ref, lane))
+			return
+		}
+	}
+}
+
+// compareProved compares what is proved of an instruction with what is so: all lanes that
+// live execute it, on operands that its rows' shadows hold for them.
+func (w *warp) compareProved(p *pair, h int, m, idle uint32) {
+	if w.mask != w.live || idle != 0 {
+		w.mismatch(p, h, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", lanesList(w.live&^(w.mask&^(uint64(idle)<<(32*h)))))
+		return
+	}
+	if p.in.How.Exec < code.ProvedNone {
+		return
+	}
+	for i := range p.reads {
+		if c := &w.check.operands[i]; c.Stride != 0 || !c.Holds(m) {
+			w.mismatch(p, h, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, valueOf(c), lanesList(uint64(c.Mask)))
 			return
 		}
 	}

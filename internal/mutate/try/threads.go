@@ -1,0 +1,59 @@
+package main
+
+// This file makes inputs of special registers, in blocks of all shapes: the thread index is
+// uniform or affine in some of their warps.
+
+import (
+	"fmt"
+	"strings"
+
+	"gemu/internal/mutate/trial"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+const threads = "threads"
+
+// ofThreads are the inputs.
+func ofThreads() ([]trial.Input, error) {
+	var b strings.Builder
+	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
+	for i, part := range []string{"", "\tand.b32 %w, %t, 5;\n\tsetp.eq.u32 %p, %w, 4;\n\t@%p bra END;\n", "\tsetp.lt.u32 %p, %t, 3;\n\t@%p bra END;\n", "\tsetp.gt.u32 %p, %t, 20;\n\t@%p bra END;\n"} {
+		fmt.Fprintf(&b, ".entry k%d()\n{\n\t.local .align 16 .b32 mine[4];\n\t.reg .b16 %%h;\n\t.reg .b32 %%t, %%w, %%x, %%y;\n\t.reg .b64 %%l;\n\t.reg .pred %%p;\n\tst.local.u32 [mine], 1;\n\tmov.u32 %%t, %%laneid;\n%s", i, part)
+		for _, r := range []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%envreg1", "%dynamic_smem_size"} {
+			size := "u32"
+			d := "%x"
+			if r == "%gridid" {
+				size, d = "u64", "%l"
+			}
+			fmt.Fprintf(&b, "\tmov.%s %s, %s;\n\tadd.u32 %%y, %%x, %%t;\n", size, d, r)
+			if strings.Contains(r, "id.") {
+				fmt.Fprintf(&b, "\tmov.u16 %%h, %s;\n\tcvt.u32.u16 %%y, %%h;\n", r)
+			}
+		}
+		b.WriteString("\tmov.u64 %l, mine;\n\tmov.u32 %x, mine;\n\tadd.u32 %y, %x, %t;\n\tadd.u64 %l, %l, 4;\nEND:\n\tret;\n}\n")
+	}
+	m, err := ptx.Parse(threads, []byte(b.String()))
+	if err != nil {
+		return nil, err
+	}
+	dev := interp.NewDevice(interp.Config{Workers: 1})
+	mod, err := dev.LoadModule(m)
+	if err != nil {
+		return nil, err
+	}
+	var list []trial.Input
+	for i, block := range []interp.Dim3{
+		interp.Dim(32), interp.Dim(64), interp.Dim(33), interp.Dim(96), interp.Dim(1, 32), interp.Dim(1, 1, 32), interp.Dim(32, 2), interp.Dim(64, 2),
+		interp.Dim(16, 4), interp.Dim(8, 1, 8), interp.Dim(1, 8, 8), interp.Dim(4, 8, 2), interp.Dim(5, 7, 2), interp.Dim(2, 1, 40), interp.Dim(40, 3), interp.Dim(31, 2),
+		interp.Dim(32, 1, 3), interp.Dim(128), interp.Dim(48, 2), interp.Dim(2, 16, 2), interp.Dim(7), interp.Dim(1), interp.Dim(16),
+	} {
+		for k := range 4 {
+			for n, width := range []int{32, 64, 16, 8} {
+				l := &interp.Launch{Kernel: fmt.Sprintf("k%d", k), Grid: interp.Dim(2, 1, 2), Block: block, WarpSize: width, Eager: (i+k+n)%2 == 0}
+				list = append(list, input(fmt.Sprintf("threads %d of %v in warps of %d", k, block, width), mod, l))
+			}
+		}
+	}
+	return list, nil
+}
