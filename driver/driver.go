@@ -49,7 +49,7 @@ func New(s Settings) *Driver {
 	d.out.w = s.Stdout
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate, Managed: true,
+		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: s.Probes,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {

@@ -451,6 +451,18 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
 	return nil, false, fail(InvalidValue, "memory of kind %d", p.Kind)
 }
 
+// told tells the device's probes that the host reads or has written n bytes at an offset
+// from a place, if it is on the device.
+func (d *Driver) told(p *Place, off, n uint64, written bool) {
+	switch {
+	case p.Kind == HostPlace || p.Kind == UnifiedPlace && p.Device < firstAddress:
+	case written:
+		d.gpu.HostWrite(p.Device+off, int(n))
+	default:
+		d.gpu.HostRead(p.Device+off, int(n))
+	}
+}
+
 // safely runs f, which touches memory of the client's. A fault there is an error.
 func safely(f func()) error {
 	if addr, faulted := hostfault.Catch(f); faulted {
@@ -483,7 +495,11 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, bool(async) && stays1 && stays2, func() { copy(to, from) })
+	return t.transfer(s, bool(async) && stays1 && stays2, func() {
+		t.d.told(&src, 0, n, false)
+		copy(to, from)
+		t.d.told(&dst, 0, n, true)
+	})
 }
 
 // transfer submits work on memory of the client's; d.mu is held, and given up. A
@@ -580,10 +596,14 @@ func (d *Driver) plan(c *Copy3D) (work func(), stays bool, err error) {
 		return nil, false, err
 	}
 	width, height, depth := c.Width, c.Height, c.Depth
+	target, source := c.Dst.Place, c.Src.Place
 	return func() {
 		for z := range depth {
 			for y := range height {
-				copy(dst[to.start+y*to.pitch+z*to.slice:][:width], src[from.start+y*from.pitch+z*from.slice:])
+				at, of := to.start+y*to.pitch+z*to.slice, from.start+y*from.pitch+z*from.slice
+				d.told(&source, of, width, false)
+				copy(dst[at:][:width], src[of:])
+				d.told(&target, at, width, true)
 			}
 		}
 	}, stays1 && stays2, nil
@@ -634,9 +654,11 @@ func (d *Driver) fill(f *Fill2D) (work func(), err error) {
 		return nil, err
 	}
 	pitch, height, value := f.Pitch, f.Height, f.Value
+	target := Place{Kind: DevicePlace, Device: f.Dst}
 	return func() {
 		for y := range height {
 			fillRow(dst[y*pitch:][:n], value, int(size))
+			d.told(&target, y*pitch, n, true)
 		}
 	}, nil
 }

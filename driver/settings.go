@@ -36,6 +36,8 @@ type Settings struct {
 
 	Blocking bool // launches return when the kernel has ended
 
+	Probes []interp.Probe // watch all launches, and what the host does to memory
+
 	Stdout io.Writer // receives what kernels print, at synchronisation; nil: nobody
 	Stderr io.Writer // receives messages; nil: nobody
 }

@@ -43,6 +43,8 @@ type Config struct {
 	// Managed, with Allocate, places variables with .attribute(.managed) where their
 	// memory is on the host, so that the host can use their addresses.
 	Managed bool
+	// Probes watch all launches, and what the host does to memory.
+	Probes []Probe
 }
 
 // Device is an emulated GPU: memory and the modules loaded into it. Launches
@@ -82,7 +84,7 @@ func NewDevice(cfg Config) *Device {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
-	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout}}
+	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes}}
 }
 
 // Buffer is a piece of device memory.
@@ -105,6 +107,7 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.machine.Tell(OnAlloc, a, 0, size)
 	return &Buffer{d, a}, nil
 }
 
@@ -123,6 +126,7 @@ func (d *Device) Map(addr uint64, data []byte, name string, readOnly bool) (*Buf
 	if err != nil {
 		return nil, err
 	}
+	d.machine.Tell(OnAlloc, a, 0, len(data))
 	return &Buffer{d, a}, nil
 }
 
@@ -138,6 +142,7 @@ func (b *Buffer) Free() {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
 	if !b.a.Dead {
+		b.dev.machine.Tell(OnFree, b.a, 0, b.Size())
 		b.dev.mem.Free(b.a)
 	}
 }
@@ -149,8 +154,37 @@ func (b *Buffer) Addr() uint64 { return b.a.Base }
 func (b *Buffer) Size() int { return int(b.a.Size) }
 
 // Bytes is the buffer's memory itself, not a copy. It must not be touched while
-// a launch runs, nor after Free.
+// a launch runs, nor after Free. Probes cannot see what is done to it: who wants them to
+// know uses Read and Write, or says so with HostRead and HostWrite.
 func (b *Buffer) Bytes() []byte { return b.a.Data }
+
+// Write copies data to the buffer from an offset on, as far as it goes.
+func (b *Buffer) Write(off int, data []byte) {
+	n := copy(b.a.Data[off:], data)
+	b.dev.HostWrite(b.Addr()+uint64(off), n)
+}
+
+// Read copies from the buffer from an offset on, as far as it goes.
+func (b *Buffer) Read(off int, data []byte) {
+	b.dev.HostRead(b.Addr()+uint64(off), copy(data, b.a.Data[off:]))
+}
+
+// HostWrite tells the device's probes that the host has written bytes at an address.
+func (d *Device) HostWrite(addr uint64, bytes int) { d.told(OnHostWrite, addr, bytes) }
+
+// HostRead tells the device's probes that the host reads bytes at an address.
+func (d *Device) HostRead(addr uint64, bytes int) { d.told(OnHostRead, addr, bytes) }
+
+func (d *Device) told(kind Events, addr uint64, bytes int) {
+	if len(d.cfg.Probes) == 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a := d.mem.Find(addr); a != nil {
+		d.machine.Tell(kind, a, addr-a.Base, bytes)
+	}
+}
 
 // Element is a type that buffers can hold.
 type Element interface {
@@ -164,6 +198,7 @@ func NewBuffer[T Element](d *Device, data []T) (*Buffer, error) {
 		return nil, err
 	}
 	copy(Slice[T](b), data)
+	d.HostWrite(b.Addr(), b.Size())
 	return b, nil
 }
 
@@ -229,6 +264,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
 		}
 		mod.vars[v] = a
+		d.machine.Tell(OnAlloc, a, 0, int(a.Size))
 	}
 	mod.reset()
 	d.loaded++
@@ -257,6 +293,7 @@ func (m *Module) Reset() {
 func (m *Module) reset() {
 	for v, a := range m.vars {
 		m.initialise(v, a.Data)
+		m.dev.machine.Tell(OnHostWrite, a, 0, int(a.Size))
 	}
 }
 
@@ -270,6 +307,7 @@ func (m *Module) Unload() {
 
 func (m *Module) unload() {
 	for _, a := range m.vars {
+		m.dev.machine.Tell(OnFree, a, 0, int(a.Size))
 		m.dev.mem.Free(a)
 	}
 	m.vars, m.kernels = nil, nil

@@ -66,7 +66,7 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 		if err != nil {
 			return nil, nil, err
 		}
-		copy(buf.Bytes(), arr.data)
+		buf.Write(0, arr.data)
 		return buf, &binding{buf, arr}, nil
 	}
 	if len(p.Dims) > 0 || p.Vec > 1 {
@@ -128,7 +128,7 @@ func setVariable(m *interp.Module, text string, bindings map[string]*binding) er
 		}
 		b.arr.data = make([]byte, b.buf.Size())
 		b.arr.setBits(0, bits)
-		copy(b.buf.Bytes(), b.arr.data)
+		b.buf.Write(0, b.arr.data)
 		return nil
 	}
 	arr, err := arrayOf(value)
@@ -138,7 +138,7 @@ func setVariable(m *interp.Module, text string, bindings map[string]*binding) er
 	if len(arr.data) > b.buf.Size() {
 		return fmt.Errorf("%d bytes for a variable of %d", len(arr.data), b.buf.Size())
 	}
-	copy(b.buf.Bytes(), arr.data)
+	b.buf.Write(0, arr.data)
 	bindings[name] = &binding{b.buf, &array{arr.typ, []int{b.buf.Size() / arr.typ.Size()}, nil}}
 	return nil
 }

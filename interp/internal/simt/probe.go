@@ -3,6 +3,8 @@ package simt
 // This file is what a probe is, and what it can be told.
 
 import (
+	"strings"
+
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
@@ -14,7 +16,7 @@ import (
 // events, the same in every mode but for what the engine holds compactly (Value.Tags),
 // and for each CTA the same on any number of the host's cores.
 type Probe interface {
-	// Wants says what the probe is to be told. It is asked once, before anything else.
+	// Wants says what the probe is to be told. It always says the same.
 	Wants() Wants
 
 	// CTA is called as a CTA begins, and gives the one who is told what this CTA does;
@@ -111,6 +113,17 @@ const (
 var eventNames = []string{
 	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "after", "undo", "branch", "split", "join",
 	"call", "return", "wait", "wake", "exit", "expand", "trap", "alloc", "free", "host write", "host read",
+}
+
+// String names the kinds of the set.
+func (s Events) String() string {
+	var list []string
+	for i, name := range eventNames {
+		if s>>i&1 != 0 {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // Has reports whether all of o are in the set.

@@ -1,0 +1,257 @@
+package interp_test
+
+// This file checks the stream of events on all programs that there are: it is the same in
+// every mode and on any number of cores, agrees with the counts of the launch, and pairs
+// what belongs together.
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// script is a probe that writes down all events of a launch, by CTA.
+type script struct {
+	wants interp.Wants
+	seed  maphash.Seed
+
+	mu     sync.Mutex
+	ctas   map[int]*scene
+	launch []string
+}
+
+func newScript(wants interp.Wants) *script {
+	return &script{wants: wants, seed: maphash.MakeSeed(), ctas: map[int]*scene{}}
+}
+
+func (s *script) Wants() interp.Wants { return s.wants }
+
+func (s *script) Tell(e *interp.Event) {
+	s.launch = append(s.launch, e.Kind.String())
+}
+
+func (s *script) CTA(index int, _ interp.Dim3) interp.Sink {
+	c := &scene{script: s, kinds: map[interp.Events]int{}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ctas[index] = c
+	return c
+}
+
+// scene is the events of a CTA.
+type scene struct {
+	*script
+	sums   []uint64 // of each event
+	texts  []string // … the first few, written out
+	kinds  map[interp.Events]int
+	ways   int // of splits, without one of each
+	lanes  int64
+	open   map[int]*ptx.Instr // by warp: the instruction told of before, and not after
+	errs   []error
+	limit  int
+	number int // of events
+}
+
+// values writes registers, for the lanes of m.
+func values(b *strings.Builder, list []interp.Value, m uint64) {
+	for i := range list {
+		v := &list[i]
+		fmt.Fprintf(b, " %d", v.Reg)
+		for n := m; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros64(n)
+			fmt.Fprintf(b, " %x", v.Low[lane])
+			if v.High != nil {
+				fmt.Fprintf(b, ":%x", v.High[lane])
+			}
+			// What the engine holds compactly is what the lanes have.
+			if t := v.Tags[lane/32]; t.Mask>>(lane%32)&1 != 0 && (t.At(lane%32)^v.Low[lane])&0xffff_ffff != 0 {
+				fmt.Fprintf(b, " but its tag says %x", t.At(lane%32))
+			}
+		}
+	}
+}
+
+func (c *scene) Tell(e *interp.Event) {
+	c.kinds[e.Kind]++
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s warp %d instruction %d active %#x lanes %#x meet %d depth %d", e.Kind, e.Warp, e.Index, e.Active, e.Lanes, e.Meet, e.Depth)
+	if e.Instr != nil {
+		fmt.Fprintf(&b, " (%s)", e.Instr.Text)
+	}
+	later := e.Kind == interp.OnAfter && writesLater(e.Instr)
+	values(&b, e.Reads, e.Lanes)
+	if !later {
+		b.WriteString(" ->")
+		values(&b, e.Writes, e.Lanes)
+	}
+	if a := e.Access; a != nil {
+		fmt.Fprintf(&b, " %s", a.Access.String())
+		for n := e.Lanes; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros64(n)
+			fmt.Fprintf(&b, " %x", a.Addr[lane])
+			if e.Kind == interp.OnAccess {
+				space, in, off, ok := a.Place(lane)
+				fmt.Fprintf(&b, " %s %x %v", space, off, ok)
+				if in != nil && in.Base+off != a.Addr[lane] && a.Space != ptx.Shared {
+					c.errs = append(c.errs, fmt.Errorf("%#x is at %#x of %v", a.Addr[lane], off, in))
+				}
+			}
+		}
+	}
+	fmt.Fprint(&b, " ", e.Ways, e.Waits)
+	if e.Trap != nil {
+		fmt.Fprintf(&b, " %v", e.Trap)
+	}
+	c.sums = append(c.sums, maphash.String(c.seed, b.String()))
+	if len(c.texts) < 1<<14 {
+		c.texts = append(c.texts, b.String())
+	}
+	c.follow(e)
+}
+
+// follow checks that events come in an order that makes sense.
+func (c *scene) follow(e *interp.Event) {
+	if c.open == nil {
+		c.open = map[int]*ptx.Instr{}
+	}
+	open := c.open[e.Warp]
+	bad := false
+	switch e.Kind {
+	case interp.OnBefore:
+		bad = open != nil
+		c.open[e.Warp] = e.Instr
+	case interp.OnAccess:
+		bad = open != e.Instr
+	case interp.OnAfter:
+		bad = open != e.Instr
+		c.open[e.Warp] = nil
+		c.lanes += int64(bits.OnesCount64(e.Active))
+	case interp.OnUndo:
+		bad = open != e.Instr
+		c.open[e.Warp] = nil
+	case interp.OnSplit:
+		c.ways += len(e.Ways) - 1
+	}
+	if all := e.Lanes; e.Kind == interp.OnSplit || e.Kind == interp.OnBranch {
+		if e.Kind == interp.OnBranch {
+			all = e.Active
+		}
+		together := uint64(0)
+		for _, w := range e.Ways {
+			bad = bad || w.Lanes&together != 0 || w.Lanes == 0
+			together |= w.Lanes
+		}
+		bad = bad || together != all
+	}
+	if bad {
+		c.errs = append(c.errs, fmt.Errorf("%s of %v, after %v: %+v", e.Kind, e.Instr, open, e.Ways))
+	}
+}
+
+// agrees compares the events with what the launch has counted.
+func (s *script) agrees(n *interp.Counts) error {
+	var after, branches, splits, joins int
+	var lanes int64
+	for _, c := range s.ctas {
+		after += c.kinds[interp.OnAfter]
+		branches += c.kinds[interp.OnBranch]
+		splits += c.ways
+		joins += c.kinds[interp.OnJoin]
+		lanes += c.lanes
+		if c.kinds[interp.OnCTA] != 1 || c.kinds[interp.OnCTAEnd] != 1 || c.kinds[interp.OnWarp] != c.kinds[interp.OnWarpEnd] {
+			return fmt.Errorf("a CTA with %v", c.kinds)
+		}
+	}
+	got := interp.Counts{WarpInstructions: int64(after), LaneSlots: lanes, Branches: int64(branches), Splits: int64(splits), Reconvergences: int64(joins)}
+	want := interp.Counts{WarpInstructions: n.WarpInstructions, LaneSlots: n.LaneSlots, Branches: n.Branches, Splits: n.Splits, Reconvergences: n.Reconvergences}
+	if got != want {
+		return fmt.Errorf("the events add up to %+v, the launch counts %+v", got, want)
+	}
+	return nil
+}
+
+// same compares scripts of the same launch.
+func (s *script) same(o *script) error {
+	if !slices.Equal(slices.Sorted(maps.Keys(s.ctas)), slices.Sorted(maps.Keys(o.ctas))) {
+		return fmt.Errorf("%d CTAs and %d", len(s.ctas), len(o.ctas))
+	}
+	for index, c := range s.ctas {
+		if err := errors.Join(c.errs...); err != nil {
+			return err
+		}
+		other := o.ctas[index]
+		for i := range max(len(c.sums), len(other.sums)) {
+			if i < len(c.sums) && i < len(other.sums) && c.sums[i] == other.sums[i] {
+				continue
+			}
+			return fmt.Errorf("cta %d, event %d:\n%s\n%s", index, i, c.text(i), other.text(i))
+		}
+	}
+	return nil
+}
+
+func (c *scene) text(i int) string {
+	if i < len(c.texts) {
+		return c.texts[i]
+	}
+	return fmt.Sprintf("one of %d", len(c.sums))
+}
+
+// scripts runs a program and returns the scripts of its launches.
+func scripts(p *corpus.Program, seed maphash.Seed, prepare func(l *interp.Launch)) (list []*script, o *corpus.Outcome) {
+	o = p.Run(func(l *interp.Launch) {
+		s := newScript(interp.Wants{Events: interp.AllEvents &^ interp.OnExpand, Values: true, Tags: true, Addresses: true})
+		s.seed = seed
+		list = append(list, s)
+		l.Probes = []interp.Probe{s}
+		prepare(l)
+	})
+	return list, o
+}
+
+// TestStream: the events of each program are the same in every mode, agree with its counts,
+// and a second probe hears the same.
+func TestStream(t *testing.T) {
+	part, seed, hash := uint64(16), rand.Uint64(), maphash.MakeSeed()
+	if testing.Short() {
+		part = 64
+	}
+	for i, p := range programs(t, 4, 32, 64) {
+		if (uint64(i)+seed)%part > 0 || strings.HasPrefix(p.File, "@") && uint64(i)%2 > 0 {
+			continue
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			want, o := scripts(p, hash, func(l *interp.Launch) { l.Mode = interp.Vector })
+			if o.Err == nil {
+				for k, s := range want {
+					if err := s.agrees(&o.Results[k].Counts); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
+				got, _ := scripts(p, hash, func(l *interp.Launch) { l.Mode, l.Eager, l.Stats = mode, seed%2 == 0, seed%3 == 0 })
+				if len(got) != len(want) {
+					t.Fatalf("%s: %d launches, want %d", mode, len(got), len(want))
+				}
+				for k := range got {
+					if err := want[k].same(got[k]); err != nil {
+						t.Fatalf("%s, launch %d: %v", mode, k, err)
+					}
+				}
+			}
+		})
+	}
+}
