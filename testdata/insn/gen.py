@@ -740,7 +740,7 @@ class Arithmetic:
             # Flushed if it rounds to less where there are smaller normal numbers
             # (IEEE 754, 7.5, tininess after rounding), as in the code of ptxas
             # for div.ftz and cvt.ftz.f32.f64.
-            up = 1 << 64
+            up = 1 << f.bias
             if f.value(f.round(abs(v) * up, self.mode if v > 0 else opposite(self.mode))) < f.value(f.min_normal) * up:
                 return r & f.sign
         return r
@@ -833,14 +833,15 @@ def mul_pairs(f):
              (1, b(1 / least) if 1 / least < f.value(f.max) else f.max), (f.min_normal, b(Fraction(1, 2))), (f.min_normal + 1, b(Fraction(1, 2))),
              (f.min_normal, b(1 - u / 2)), (f.min_normal, b(1 - u)), (f.min_normal - 1, b(1 + u)), (f.min_normal - 1, b(2)), (b(Fraction(1, 3)), b(3)), (b(Fraction(1, 10)), b(10))]
     r = Random(f.width + 1)
+    spread = min(f.bias.bit_length() - 1, 6)  # of exponents
     for _ in range(24):
-        e = r.bits(6) - 32
-        pairs.append(((f.bias + e) << f.frac | r.bits(f.frac) | r.bits(1) * f.sign, (f.bias + r.bits(6) - 32) << f.frac | r.bits(f.frac)))
+        e = r.bits(spread) - (1 << spread - 1)
+        pairs.append(((f.bias + e) << f.frac | r.bits(f.frac) | r.bits(1) * f.sign, (f.bias + r.bits(spread) - (1 << spread - 1)) << f.frac | r.bits(f.frac)))
     # Products in the subnormal numbers and about the largest.
     for total in (f.emin - f.frac - 1, f.emin - 5, f.emin - 1, f.bias):
         for _ in range(3):
             e = total // 2 + r.bits(3)
-            pairs.append(((f.bias + e) << f.frac | r.bits(f.frac), (f.bias + total - e) << f.frac | r.bits(f.frac) | r.bits(1) * f.sign))
+            pairs.append(((f.bias + e) << f.frac | r.bits(f.frac), max(f.bias + total - e, 0) << f.frac | r.bits(f.frac) | r.bits(1) * f.sign))
     # Products just below the least normal number: they round to it, or not.
     below = [(b(x), f.min_normal + 1) for x in (1 - u, u - 1, 1 - u / 2 * 3, u / 2 * 3 - 1, 1 - u / 2 * 5)]
     return pairs + below
@@ -977,6 +978,71 @@ def gen_float():
             m.lanes("%s%s_f32x2" % (op, ftz.replace(".", "_")), " ".join(["b64"] * n), "b64", code, rowsn(f, tuples), outs=4, uniform=2, lanes=16)
 
 
+def relu(f, r):
+    """What .relu makes of a result."""
+    if r in (NAN, f.nan):
+        return r
+    if r == f.sign:
+        raise Unsaid  # which zero
+    return 0 if f.negative(r) else r
+
+
+def gen_half():
+    sections = {"add": "9.7.4.1", "sub": "9.7.4.2", "mul": "9.7.4.3", "fma": "9.7.4.4"}
+    for f in F16, BF16:
+        for op in sections:
+            suffixes = ["", ".ftz", ".sat", ".ftz.sat"] if f is F16 else [""]
+            if op == "fma":
+                suffixes += [".relu", ".ftz.relu"] if f is F16 else [".relu"]
+            m = Module("%s_%s" % (op, f.name), sections[op], "%s.%s and %s.%sx2, to nearest even." % (op, f.name, op, f.name))
+            n = 3 if op == "fma" else 2
+            rows_of = {"add": lambda: add_pairs(f), "sub": lambda: [(a, b ^ f.sign) for a, b in add_pairs(f)], "mul": lambda: mul_pairs(f), "fma": lambda: fma_triples(f)}[op]()
+            if n == 2:
+                rows_of = rows_of + specials(f)[::3]
+            c = float_corners(f)
+            if n == 3:
+                rows_of = rows_of + [(c[i % 14], c[i * 3 % 13], c[i * 5 % 11]) for i in range(48)]
+            for suffix in suffixes:
+                mods = suffix.split(".")
+                unit = Arithmetic(f, "rn", "ftz" in mods, "sat" in mods)
+
+                def one(*t):
+                    r = unit(getattr(Arithmetic, op), *t)
+                    return relu(f, r) if "relu" in mods else r
+
+                def pair(*t):
+                    lo, hi = one(*[x & 0xffff for x in t]), one(*[x >> 16 for x in t])
+                    if NAN in (lo, hi):
+                        raise Unsaid  # which NaN
+                    return lo | hi << 16
+                name = op + suffix.replace(".", "_") + "_" + f.name
+                operands = ", ".join("%" + x for x in "abc"[:n])
+                m.lanes(name, " ".join(["b16"] * n), "b16", "%s.rn%s.%s %%d, %s;" % (op, suffix, f.name, operands), rowsn(lambda *t: said(one(*t)), rows_of), uniform=2)
+                pairs = [tuple(x | y << 16 for x, y in zip(a, b)) for a, b in zip(rows_of, rows_of[5:] + rows_of[:5])]
+                m.lanes(name + "x2", " ".join(["b32"] * n), "b32", "%s.rn%s.%sx2 %%d, %s;" % (op, suffix, f.name, operands), rowsn(pair, pairs[::2]), uniform=2)
+
+    m = Module("half_unary", "9.7.4.5, 9.7.4.6, 9.7.4.9, 9.7.4.10", "neg, abs; ex2 where it is exact, tanh where the manual's table has it; the upper half of a pair has the operand of another thread.")
+    for f in F16, BF16:
+        numbers = [x for x in float_corners(f) if not f.is_nan(x)]
+        powers = [f.of(n) for n in (0, 1, -1, 3, -7, 10, -14)] + [f.sign, f.inf, f.inf | f.sign]
+        power = lambda x: f.inf if x == f.inf else 0 if x == f.inf | f.sign else f.of(Fraction(2) ** int(f.value(x)))
+        table = {f.inf | f.sign: f.one | f.sign, f.sign: f.sign, 0: 0, f.inf: f.one}
+        ops = [("neg", "", numbers, lambda x: x ^ f.sign), ("abs", "", numbers, lambda x: x & ~f.sign), ("ex2.approx", ".ftz" if f is BF16 else "", powers, power), ("tanh.approx", "", list(table), table.get)]
+        if f is F16:
+            ops += [("neg", ".ftz", numbers, lambda x: f.flush(x) ^ f.sign), ("abs", ".ftz", numbers, lambda x: f.flush(x) & ~f.sign)]
+        for op, ftz, args, g in ops:
+            name = (op + ftz).replace(".", "_") + "_" + f.name
+            m.lanes(name, "b16", "b16", "%s%s.%s %%d, %%a;" % (op, ftz, f.name), rows1(g, args), uniform=1)
+            m.lanes(name + "x2", "b32", "b32", "%s%s.%sx2 %%d, %%a;" % (op, ftz, f.name), rows1(lambda x: g(x & 0xffff) | g(x >> 16) << 16, [a | b << 16 for a, b in zip(args, args[1:] + args[:1])]), uniform=1)
+
+
+def said(r):
+    """A result, if the manual says which it is."""
+    if r == NAN:
+        raise Unsaid  # which NaN
+    return r
+
+
 def minmax(f, name, nan=False, xorsign=False, absolute=False, ftz=False):
     """min and max of two floats; the manual: a NaN gives way to a number, unless
     .NaN is there; +0 is greater than -0."""
@@ -1006,6 +1072,16 @@ def gen_minmax():
         m = Module(name + "_f64", section, "%s.f64: NaNs and zeros." % name)
         c = [x for x in float_corners(F64) if not F64.is_nan(x)] + [F64.nan, F64.inf + 1]
         m.lanes(name + "_f64", "f64 f64", "f64", name + ".f64 %d, %a, %b;", rowsn(minmax(F64, name), cross(c, c)), uniform=3)
+        for f, all_mods in (F16, ("", ".ftz", ".NaN", ".xorsign.abs", ".ftz.NaN.xorsign.abs")), (BF16, ("", ".NaN", ".NaN.xorsign.abs")):
+            m = Module("%s_%s" % (name, f.name), {"min": "9.7.4.7", "max": "9.7.4.8"}[name], "%s.%s and %s.%sx2: NaNs, zeros, modifiers." % (name, f.name, name, f.name))
+            c = [x for x in float_corners(f) if not f.is_nan(x)] + [f.nan, f.inf + 1]
+            for mods in all_mods:
+                pick = minmax(f, name, ".NaN" in mods, ".xorsign" in mods, ".abs" in mods, ".ftz" in mods)
+                args = cross(c, c)[len(mods) % 2::2]
+                m.lanes(name + mods.replace(".", "_") + "_" + f.name, "b16 b16", "b16", "%s%s.%s %%d, %%a, %%b;" % (name, mods, f.name), rowsn(pick, args), uniform=2)
+                pairs = [tuple(x | y << 16 for x, y in zip(a, b)) for a, b in zip(args, args[7:] + args[:7])]
+                m.lanes(name + mods.replace(".", "_") + "_%sx2" % f.name, "b32 b32", "b32", "%s%s.%sx2 %%d, %%a, %%b;" % (name, mods, f.name),
+                        rowsn(lambda a, b: pick(a & 0xffff, b & 0xffff) | pick(a >> 16, b >> 16) << 16, pairs[::2]), uniform=2)
         m = Module(name + "3_f32", section, "%s.f32 of three operands." % name, "8.8", "sm_100")
         c = [0, F32.sign, F32.one, F32.of(-2), F32.inf, F32.nan, 1]
         for mods in "", ".NaN", ".abs", ".ftz":
@@ -1964,6 +2040,7 @@ def generate():
     gen_bits()
     gen_carry()
     gen_float()
+    gen_half()
     gen_minmax()
     gen_float_bits()
     gen_approx()

@@ -11,7 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// FloatSpec describes an instruction of floatOp32, floatOp64 or floatOp32x2.
+// FloatSpec describes an instruction of an operation "float.TYPE": see floatOp32 and,
+// for halves, halfFormat.op.
 type FloatSpec struct {
 	Op      FloatOp
 	Rnd     fp.Rounding
@@ -21,6 +22,7 @@ type FloatSpec struct {
 	XorSign bool // min, max: the result has the sign a ^ b
 	Abs     bool // min, max: compare magnitudes
 	Three   bool // min, max: a third operand
+	Relu    bool // what is negative becomes zero
 }
 
 // FloatOp is an operation of FloatSpec.
@@ -37,12 +39,16 @@ const (
 	FSqrt
 	FMin
 	FMax
+	FAbs // these of halves only
+	FNeg
+	FEx2
+	FTanh
 )
 
 // Imm packs the description for Instr.Imm.
 func (s FloatSpec) Imm() uint64 {
 	v := uint64(s.Op) | uint64(s.Rnd)<<8
-	for i, b := range []bool{s.FTZ, s.Sat, s.NaN, s.XorSign, s.Abs, s.Three} {
+	for i, b := range []bool{s.FTZ, s.Sat, s.NaN, s.XorSign, s.Abs, s.Three, s.Relu} {
 		if b {
 			v |= 1 << (16 + i)
 		}
@@ -52,7 +58,7 @@ func (s FloatSpec) Imm() uint64 {
 
 func floatSpec(imm uint64) FloatSpec {
 	flag := func(i int) bool { return imm>>(16+i)&1 != 0 }
-	return FloatSpec{FloatOp(imm), fp.Rounding(imm >> 8), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)}
+	return FloatSpec{FloatOp(imm), fp.Rounding(imm >> 8), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6)}
 }
 
 //gemu:kernel float.f32 slow
@@ -79,11 +85,13 @@ func floatOp32(a, b, c float32, imm uint64) float32 {
 		r = div(1, a, s.Rnd)
 	case FSqrt:
 		r = fp.Sqrt32(a, s.Rnd)
-	default:
+	case FMin, FMax:
 		r = minMax32(s, a, b)
 		if s.Three {
 			r = minMax32(s, r, c)
 		}
+	default:
+		panic("BUG: no such operation of .f32")
 	}
 	if s.FTZ {
 		r = fp.FTZ32(r)
@@ -140,6 +148,8 @@ func floatOp64(a, b, c float64, imm uint64) float64 {
 		r = fp.Min64(a, b)
 	case FMax:
 		r = fp.Max64(a, b)
+	default:
+		panic("BUG: no such operation of .f64")
 	}
 	return r
 }

@@ -263,6 +263,10 @@ var Vec = [code.Count]Kernel{
 	code.TestpNotanumberF64: k_testp_notanumber_f64,
 	code.TestpNormalF64:     k_testp_normal_f64,
 	code.TestpSubnormalF64:  k_testp_subnormal_f64,
+	code.FloatF16:           k_float_f16,
+	code.FloatBf16:          k_float_bf16,
+	code.FloatF16x2:         k_float_f16x2,
+	code.FloatBf16x2:        k_float_bf16x2,
 	code.AddS16:             k_add_s16,
 	code.AddU16:             k_add_s16,
 	code.AddS32:             k_add_s32,
@@ -784,6 +788,10 @@ var Single = [code.Count]One{
 	code.TestpNotanumberF64: one_k_testp_notanumber_f64,
 	code.TestpNormalF64:     one_k_testp_normal_f64,
 	code.TestpSubnormalF64:  one_k_testp_subnormal_f64,
+	code.FloatF16:           one_k_float_f16,
+	code.FloatBf16:          one_k_float_bf16,
+	code.FloatF16x2:         one_k_float_f16x2,
+	code.FloatBf16x2:        one_k_float_bf16x2,
 	code.AddS16:             one_k_add_s16,
 	code.AddU16:             one_k_add_s16,
 	code.AddS32:             one_k_add_s32,
@@ -5514,6 +5522,70 @@ func k_testp_subnormal_f64(f *regfile.File, in *code.Instr, m uint32) {
 
 func one_k_testp_subnormal_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "subnormal"))), 0
+}
+
+func k_float_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(floatOpF16(uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_float_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(floatOpF16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_float_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(floatOpBF16(uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_float_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(floatOpBF16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_float_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = floatOpF16x2(a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_float_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(floatOpF16x2(uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_float_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = floatOpBF16x2(a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_float_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(floatOpBF16x2(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
 func k_add_s16(f *regfile.File, in *code.Instr, m uint32) {

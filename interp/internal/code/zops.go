@@ -258,6 +258,10 @@ const (
 	TestpNotanumberF64
 	TestpNormalF64
 	TestpSubnormalF64
+	FloatF16
+	FloatBf16
+	FloatF16x2
+	FloatBf16x2
 	AddS16
 	AddU16
 	AddS32
@@ -779,6 +783,10 @@ var kernels = [...]Signature{
 	TestpNotanumberF64 - kernel: {Name: "testp.notanumber.f64", Kind: Arithmetic, Dst: P, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 1}},
 	TestpNormalF64 - kernel:     {Name: "testp.normal.f64", Kind: Arithmetic, Dst: P, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 1}},
 	TestpSubnormalF64 - kernel:  {Name: "testp.subnormal.f64", Kind: Arithmetic, Dst: P, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 1}},
+	FloatF16 - kernel:           {Name: "float.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	FloatBf16 - kernel:          {Name: "float.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	FloatF16x2 - kernel:         {Name: "float.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FloatBf16x2 - kernel:        {Name: "float.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddS16 - kernel:             {Name: "add.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineAdd, Width: 16, Signed: true, Out: 16}},
 	AddU16 - kernel:             {Name: "add.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineAdd, Width: 16, Out: 16}},
 	AddS32 - kernel:             {Name: "add.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineAdd, Width: 32, Signed: true, Out: 32}},

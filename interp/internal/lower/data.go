@@ -235,13 +235,13 @@ var roundings = map[string]fp.Rounding{
 // floatOp finds the general operation of float arithmetic for a form that has
 // none of its own.
 func floatOp(in *ptx.Instr) (code.Op, uint64) {
-	t := in.Type()
-	if in.Form.Class != ptx.ClassFP && in.Form.Class != ptx.ClassSFU || t != ptx.F32 && t != ptx.F64 && t != ptx.F32x2 {
+	if in.Form.Class != ptx.ClassFP && in.Form.Class != ptx.ClassSFU {
 		return code.Invalid, 0
 	}
 	ops := map[string]alu.FloatOp{
 		"add": alu.FAdd, "sub": alu.FSub, "mul": alu.FMul, "fma": alu.FFma, "mad": alu.FFma,
 		"div": alu.FDiv, "rcp": alu.FRcp, "sqrt": alu.FSqrt, "min": alu.FMin, "max": alu.FMax,
+		"abs": alu.FAbs, "neg": alu.FNeg, "ex2": alu.FEx2, "tanh": alu.FTanh,
 	}
 	op, ok := ops[in.Op.Name]
 	rnd := in.Slot("rnd")
@@ -249,12 +249,12 @@ func floatOp(in *ptx.Instr) (code.Op, uint64) {
 		rnd = in.Slot("mode")
 	}
 	r, known := roundings[rnd]
-	if !ok || !known || in.SlotType("atype") != ptx.NoType {
+	if !ok || !known || in.SlotType("atype") != ptx.NoType || in.Has("oob") {
 		return code.Invalid, 0
 	}
 	three := len(in.Ops) > 3 && in.Ops[3].Kind != ptx.NoOperand && op >= alu.FMin
-	spec := alu.FloatSpec{Op: op, Rnd: r, FTZ: in.Has("ftz"), Sat: in.Has("sat"), NaN: in.Has("NaN"), XorSign: in.Has("xorsign"), Abs: in.Has("abs"), Three: three}
-	return code.Named("float" + t.String()), spec.Imm()
+	spec := alu.FloatSpec{Op: op, Rnd: r, FTZ: in.Has("ftz"), Sat: in.Has("sat"), NaN: in.Has("NaN"), XorSign: in.Has("xorsign"), Abs: in.Has("abs"), Three: three, Relu: in.Has("relu")}
+	return code.Named("float" + in.Type().String()), spec.Imm()
 }
 
 func lowerMov(l *lowerer, in *ptx.Instr) {

@@ -336,7 +336,7 @@ func TestGuards(t *testing.T) {
 // before.
 func TestUnsupported(t *testing.T) {
 	for _, code := range []string{
-		"add.rn.f16 %h, %h, %h;",
+		"fma.rn.oob.f16 %h, %h, %h, %h;",
 		"cvt.rna.tf32.f32 %r, %f;",
 		"cvt.rn.satfinite.e4m3x2.f32 %h, %f, %f;",
 		"cvt.rs.f16x2.f32 %r, %f, %f, %r;",

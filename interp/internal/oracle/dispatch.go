@@ -29,6 +29,10 @@ var chapters = map[string]map[string]handler{
 		"div": fdiv, "abs": fabs, "neg": fneg, "min": fmin, "max": fmax, "rcp": rcp, "sqrt": sqrt, "rsqrt": rsqrt,
 		"sin": sin, "cos": cos, "lg2": lg2, "ex2": ex2, "tanh": tanh,
 	},
+	"9.7.4": { // half precision
+		"add": fadd, "sub": fsub, "mul": fmul, "fma": ffma, "min": fmin, "max": fmax,
+		"abs": fabs, "neg": fneg, "ex2": ex2, "tanh": tanh,
+	},
 	"9.7.6": { // comparison and selection
 		"set": set, "setp": setp, "selp": selp, "slct": slct,
 	},

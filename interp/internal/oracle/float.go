@@ -1,6 +1,6 @@
 package oracle
 
-// This file executes single- and double-precision arithmetic (manual 9.7.3).
+// This file executes floating-point arithmetic (manual 9.7.3, 9.7.4).
 
 import (
 	"math"
@@ -8,31 +8,42 @@ import (
 	"gemu/ptx"
 )
 
-// arith executes an arithmetic instruction on .f32, .f64 or .f32x2: op gives
-// the exact result, to be rounded as the instruction says.
+// arith executes an arithmetic instruction, on each number that an operand holds: op
+// gives the exact result, to be rounded as the instruction says.
 func (t *thread) arith(op func(rnd string, x []number) number, operands ...string) {
-	typ := t.in.Type()
+	f, count := packing(t.in.Type())
+	width := f.exp + f.frac + 1
 	args := make([]uint64, len(operands))
 	for i, name := range operands {
 		args[i] = t.arg(name)
 	}
-	if typ != ptx.F32x2 {
-		t.put("d", t.rounded(formatOf(typ), op, args))
-		return
-	}
 	d := uint64(0)
-	for shift := 0; shift < 64; shift += 32 {
+	for i := range count {
 		part := make([]uint64, len(args))
-		for i, a := range args {
-			part[i] = low(a>>shift, 32)
+		for j, a := range args {
+			part[j] = low(a>>(i*width), width)
 		}
-		d |= t.rounded(single, op, part) << shift
+		d |= t.rounded(f, op, part) << (i * width)
 	}
 	t.put("d", d)
 }
 
+// packing is the format of the numbers that an operand of the type holds, and their
+// count.
+func packing(t ptx.Type) (format, int) {
+	switch t {
+	case ptx.F32x2:
+		return single, 2
+	case ptx.F16x2:
+		return half, 2
+	case ptx.BF16x2:
+		return bfloat, 2
+	}
+	return formatOf(t), 1
+}
+
 // rounded applies op to numbers in format f, with the instruction's rounding
-// mode, .ftz and .sat.
+// mode, .ftz, .sat and .relu.
 func (t *thread) rounded(f format, op func(rnd string, x []number) number, args []uint64) uint64 {
 	rnd := t.rounding()
 	x := make([]number, len(args))
@@ -46,6 +57,9 @@ func (t *thread) rounded(f format, op func(rnd string, x []number) number, args 
 	}
 	if t.has("sat") {
 		d = f.saturate(d)
+	}
+	if t.has("relu") && !f.isNaN(d) && d&f.sign() != 0 {
+		d = 0
 	}
 	return d
 }
@@ -116,6 +130,9 @@ func fmul(t *thread) {
 // ffma (9.7.3.6, 9.7.3.7): d = a * b + c, rounded once; mad is the same since
 // sm_20.
 func ffma(t *thread) {
+	if t.has("oob") {
+		t.unsupported()
+	}
 	t.arith(func(rnd string, x []number) number { return sum(product(x[0], x[1]), x[2], rnd) }, "a", "b", "c")
 }
 
@@ -150,16 +167,30 @@ func fneg(t *thread) {
 	t.signOp(func(f format, bits uint64) uint64 { return bits ^ f.sign() })
 }
 
-// signOp changes the sign bit of a. A NaN of .f64 passes unchanged; that of .f32
-// is unspecified, and here changes its sign like any number.
+// signOp changes the sign bit of a. A NaN of .f64 passes unchanged; that of others is
+// unspecified: here one of .f32 changes its sign like any number, one of a half becomes
+// the canonical one.
 func (t *thread) signOp(op func(f format, bits uint64) uint64) {
-	f := formatOf(t.in.Type())
-	a := t.ftz(f, t.arg("a"))
-	if f == double && f.isNaN(a) {
-		t.put("d", a)
-		return
+	t.each(func(f format, a uint64) uint64 {
+		switch a = t.ftz(f, a); {
+		case !f.isNaN(a) || f == single:
+			return op(f, a)
+		case f == double:
+			return a
+		}
+		return f.nan
+	})
+}
+
+// each computes each number of d from that of a.
+func (t *thread) each(op func(f format, a uint64) uint64) {
+	f, count := packing(t.in.Type())
+	width := f.exp + f.frac + 1
+	a, d := t.arg("a"), uint64(0)
+	for i := range count {
+		d |= op(f, low(a>>(i*width), width)) << (i * width)
 	}
-	t.put("d", op(f, a))
+	t.put("d", d)
 }
 
 // fmin (9.7.3.11): d = min(a, b) or min(a, b, c); -0 is less than +0.
@@ -271,10 +302,18 @@ func ex2(t *thread) { t.approx(math.Exp2) }
 // tanh (9.7.3.22): d = tanh a.
 func tanh(t *thread) { t.approx(math.Tanh) }
 
-// approx computes an approximate .f32 function in double precision. The
-// manual bounds the error only; this is the choice both engines make.
+// approx computes an approximate function in double precision, which is rounded to .f32,
+// and then to the type. The manual bounds the error only; this is the choice both engines
+// make.
 func (t *thread) approx(f func(x float64) float64) {
-	t.put("d", t.approximated(f(t.float32("a"))))
+	t.each(func(to format, a uint64) uint64 {
+		if to == single {
+			return t.approximated(f(float64(math.Float32frombits(uint32(t.ftz(single, a))))))
+		}
+		x := single.round(to.decode(t.ftz(to, a)), "rn")
+		y := uint64(math.Float32bits(float32(f(float64(math.Float32frombits(uint32(x)))))))
+		return t.ftz(to, to.round(single.decode(y), "rn"))
+	})
 }
 
 // approx2 is approx of two operands.
