@@ -260,6 +260,18 @@ func TestBrokenShadow(t *testing.T) {
 				}
 			}
 		}, []string{"rule add of add.u32:", "it reads 0x6 in lane 0, which holds 0x5"}},
+		{"failure", "\tpopc.b32 %d, %t;\n\tadd.u32 %x, %t, 5;\n", func(c *simt.Kernel, f *regfile.File) {
+			for i := range c.Instrs {
+				if c.Instrs[i].Op == code.AddU32 {
+					c.Instrs[i].A = 1 << 20
+				}
+			}
+		}, []string{"rule add of add.u32:", "it fails: runtime error: index out of range [1048576]", "operand 0: " + tidText}},
+		{"proof", "\tmov.u32 %x, %ctaid.x;\n\tpopc.b32 %d, %t;\n\tadd.u32 %x, %x, 5;\n", func(c *simt.Kernel, f *regfile.File) {
+			for i := range int32(f.Window().R) {
+				f.Shadow32(i).Mask &= 0xff
+			}
+		}, []string{"rule add of add.u32:", "operand 0 is taken to be uniform, and is uniform(0x0) for lanes 0-7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod := loadBody(t, c.body)
@@ -272,4 +284,14 @@ func TestBrokenShadow(t *testing.T) {
 			wantReport(t, err, c.want...)
 		})
 	}
+}
+
+// TestBrokenLowering: code that does not fit its operations is no code to run.
+func TestBrokenLowering(t *testing.T) {
+	mod := loadBody(t, "\tadd.u32 %x, %t, 5;\n")
+	add := &code.Signatures[code.AddU32]
+	defer func(s code.Signature) { *add = s }(*add)
+	add.Slot, add.Dst = 64, code.Q
+	_, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), Eager: true})
+	wantReport(t, err, "the lowered code is not what was selected: after pass ", "(add.u32): ", "add.u32 %x, %t, 5;", "body.ptx:11:2")
 }

@@ -122,6 +122,14 @@ END:
 		{"way", func(p *code.Program) { find(p, "store.b32.qr").How.Exec = code.CompactLoad }, "it cannot execute as compact"},
 		{"expands", func(p *code.Program) { find(p, "add.u32").How.Expand ^= code.OperandB }, "its operands want"},
 		{"dirty", func(p *code.Program) { in := find(p, "mul.wide.u32"); in.How.Dirty = !in.How.Dirty }, "its operands want"},
+		{"in its shadow", func(p *code.Program) { find(p, "add.u32").How = code.How{} }, "may not be in its row"},
+		{"compact", func(p *code.Program) { find(p, "mul.wide.u32").How = code.How{} }, "q0 may be in its shadow as well"},
+		{"proved", func(p *code.Program) { f := p.Funcs[0]; f.Kept[code.Q][find(p, "mul.wide.u32").D] |= code.IsProved }, "is proved to be uniform, but not by this"},
+		{"not proved", func(p *code.Program) { find(p, "mul.wide.u32").How.Exec = code.ProvedTwo }, "it reads what is not proved to be uniform"},
+		{"fixed", func(p *code.Program) { p.Fixed[0].Guard = 1 }, "a constant of the launch has a guard"},
+		{"fixed twice", func(p *code.Program) { p.Fixed = append(p.Fixed, p.Fixed[0]) }, "has another value already"},
+		{"result", func(p *code.Program) { find(p, "add.u32").D = code.NoRow }, "it has no result"},
+		{"formal", func(p *code.Program) { p.Funcs[0].Formals = []code.Place{{Slot: code.R, Row: 900}} }, "a parameter is in row r900, of "},
 		{"stores", func(p *code.Program) { p.Access[find(p, "load.u32.qr").Side].Store = true }, "it stores: true"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

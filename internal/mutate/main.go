@@ -26,7 +26,8 @@
 // becomes all lanes, or none where it takes lanes away (widen); a statement, an early return,
 // a break or continue is left out (drop, return, control).
 //
-// Survivors are argued in internal/mutate/argued.txt, a line for each: the columns of the
+// The outcomes of all mutants are in internal/mutate/outcomes.tsv, whose first line says
+// with which command. Survivors are argued in internal/mutate/argued.txt, a line for each: the columns of the
 // list from the function to the number, and why no check can notice it. Argued mutants that
 // are killed, and those that do not exist any more, are errors.
 //
@@ -54,7 +55,7 @@ import (
 )
 
 func main() {
-	c := &config{}
+	c := &config{command: strings.Join(append([]string{"go run ./internal/mutate"}, os.Args[1:]...), " ")}
 	flag.StringVar(&c.root, "root", ".", "the module's `folder`")
 	flag.StringVar(&c.scope, "scope", "internal/mutate/scope.txt", "`file` that says which functions are mutated")
 	flag.StringVar(&c.argued, "argued", "internal/mutate/argued.txt", "`file` of argued survivors")
@@ -81,6 +82,7 @@ func main() {
 
 // config is what the flags say.
 type config struct {
+	command                            string // that lists begin with; "" for none
 	root, scope, argued, program, only string
 	seed                               uint64
 	sample, workers                    int
@@ -143,6 +145,9 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	verdicts, err := t.all(chosen, c.workers)
 	if err != nil {
 		return false, err
+	}
+	if c.command != "" {
+		fmt.Fprintf(w, "# %s\n", c.command)
 	}
 	for _, m := range chosen {
 		v := verdicts[m]
