@@ -126,7 +126,7 @@ func (t *trier) cover(workers int) error {
 func has(set []byte, id int) bool { return id/8 < len(set) && set[id/8]>>(id%8)&1 != 0 }
 
 // choose picks inputs that reach a mutant: killers of others of its function first, then
-// one of every group, one more of every group, and so on.
+// some of every group, some more of every group, and so on.
 func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 	most := t.limits.others
 	if kind == trial.Judge {
@@ -157,12 +157,18 @@ func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 	for _, g := range groups {
 		order = append(order, spread(g))
 	}
-	slices.SortFunc(order, func(a, b []int) int { return cmp.Or(cmp.Compare(t.inputs[a[0]].Cost, t.inputs[b[0]].Cost), a[0]-b[0]) })
+	// Large groups first, and of them more: they have been made to find something.
+	share := func(g []int) int { return 1 + len(g)/100 }
+	slices.SortFunc(order, func(a, b []int) int {
+		return cmp.Or(share(b)-share(a), cmp.Compare(t.inputs[a[0]].Cost, t.inputs[b[0]].Cost), a[0]-b[0])
+	})
 	for n := 0; len(order) > 0; n++ {
 		for _, g := range order {
-			add(g[n])
+			for i := n * share(g); i < min((n+1)*share(g), len(g)); i++ {
+				add(g[i])
+			}
 		}
-		order = slices.DeleteFunc(order, func(g []int) bool { return len(g) == n+1 })
+		order = slices.DeleteFunc(order, func(g []int) bool { return len(g) <= (n+1)*share(g) })
 	}
 	return list
 }

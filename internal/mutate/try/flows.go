@@ -26,6 +26,7 @@ type flow struct {
 	apart  int // statements around the present one that not all lanes execute
 	inCall bool
 	flags  int
+	once   int  // registers that are written in one place
 	leaves bool // lanes may exit early
 	waits  bool // lanes that have parted may wait for others
 	daring bool // … that never come
@@ -166,8 +167,13 @@ func (f *flow) statement(depth int) {
 	case 0, 1, 2: // if
 		end := f.label()
 		f.line("@%s bra %s", f.part(), end)
+		if f.once < 8 { // written once, and not by all
+			f.line("%s %%z%d, %s", "mov.u32", f.once, f.pick("5", "%ctaid.x", "%ntid.x", "%s0"))
+		}
 		f.parted(depth)
 		fmt.Fprintf(f, "%s:\n", end)
+		f.line("add.u32 %%g, %%g, %%z%d", min(f.once, 7))
+		f.once++
 	case 3, 4: // if and else
 		other, end := f.label(), f.label()
 		f.line("@%s bra %s", f.part(), other)
@@ -281,7 +287,7 @@ func (f *flow) statement(depth int) {
 }
 
 // head declares registers and gives them values.
-const head = `	.reg .b32 %t, %w, %e, %g, %u<6>, %s<4>, %v<2>, %a<3>, %k<4>;
+const head = `	.reg .b32 %t, %w, %e, %g, %u<6>, %s<4>, %v<2>, %z<8>, %a<3>, %k<4>;
 	.reg .b64 %out, %l;
 	.local .align 16 .b32 mine[9];
 	.reg .pred %p, %q;
@@ -340,7 +346,14 @@ AGAIN:
 		f.WriteString("\tret;\n}\n")
 	}
 	f.inCall = false
-	f.WriteString(".entry k()\n{\n" + head)
+	f.flags, f.once = 0, 0
+	f.WriteString(".entry k(.param .align 8 .b8 par[16], .param .u32 n)\n{\n\t.reg .u32 %f<9>, %y<4>;\n\t.reg .b64 %m;\n\t.reg .b128 %b;\n" + head)
+	// Constants of the launch, and what is nearly one.
+	f.line("ld.param.u32 %%f0, [n]; ld.param.u32 %%f1, [par+4]; add.u32 %%f2, %%f0, %%f1; mov.u32 %%f3, %%nctaid.x; mad.lo.u32 %%f4, %%f3, %%f2, %%f0")
+	f.line("ld.param.v2.u32 {%%f5, %%f6}, [par]; add.u32 %%a0, %%a0, %%f5; add.u32 %%s3, %%s3, %%f6")
+	f.line("mov.b64 %%m, par; ld.param.u32 %%f7, [%%m+8]; add.u32 %%f7, %%f7, %%f4; add.u32 %%f8, %%f7, 1; add.u32 %%a1, %%a1, %%f8")
+	f.line("@%%p ld.param.u32 %%y0, [n]; add.u32 %%g, %%g, %%y0; @!%%p mov.u32 %%y1, %%f2; add.u32 %%a2, %%a2, %%y1; add.u32 %%s2, %%s2, %%f4; mov.u32 %%y2, %%warpid; add.u32 %%s1, %%s1, %%y2")
+	f.line("mov.b128 %%b, {%%l, %%out}; mov.b128 {_, %%m}, %%b; st.global.b128 [%%out], %%b; ld.global.b128 %%b, [%%out]; st.global.u64 [%%out], %%m")
 	f.block(3)
 	f.show()
 	f.WriteString("END:\n")
@@ -366,7 +379,7 @@ func ofFlows() ([]trial.Input, error) {
 			return nil, err
 		}
 		for n, rc := range interp.Reconvergers {
-			l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim([]int{32, 20, 64, 40}[(i+n)%4]), WarpSize: []int{32, 64}[(i+n)/4%2], Reconverge: rc, Eager: (i+n)%3 > 0, MaxSteps: 1 << 13}
+			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: interp.Dim(1), Block: interp.Dim([]int{32, 20, 64, 40}[(i+n)%4]), WarpSize: []int{32, 64}[(i+n)/4%2], Reconverge: rc, Eager: (i+n)%3 > 0, MaxSteps: 1 << 13}
 			list = append(list, input(fmt.Sprintf("flow %d under %s, block %d, warp %d", i, rc.Name, l.Block.X, l.WarpSize), mod, l))
 		}
 	}

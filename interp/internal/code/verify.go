@@ -304,9 +304,9 @@ func (v *verifier) how(pc int32, in *Instr) {
 	case e == CompactCompare:
 		ok = s.Compares()
 	case e >= CompactOne && e <= CompactThree:
-		ok = s.Kind == Arithmetic && int(e-CompactOne)+1 == s.Sources()
+		ok = s.Kind == Arithmetic && int(e-CompactOne)+1 == s.Sources() && !mixed(s)
 	case e == CompactMixed:
-		ok = s.Kind == Arithmetic
+		ok = s.Kind == Arithmetic && mixed(s)
 	}
 	if s.Side == AccessSide && (in.How.Exec == CompactLoad || in.How.Exec == CompactLocal) {
 		a := &v.Access[in.Side]
@@ -365,6 +365,11 @@ func (v *verifier) claims(pc int32, in *Instr) {
 	if in.How.Exec >= ProvedNone && (!all || predicates) {
 		v.fault(pc, "it reads what is not proved to be uniform")
 	}
+}
+
+// mixed reports whether a kernel has operands that only CompactMixed knows.
+func mixed(s *Signature) bool {
+	return s.Dst2 != NoSlot || s.Src[0] == NoSlot || s.Src[3] != NoSlot || slices.Contains(s.Src[:], P)
 }
 
 // KeptIn is how a row is kept.

@@ -78,17 +78,7 @@ func (d *draft) move(a *allocation) {
 		fn.Taken = a.row(code.R, fn.Taken)
 	}
 	fn.Formals, fn.Results = a.places(fn.Formals), a.places(fn.Results)
-	fn.Regs = make([]code.Location, len(d.rows))
-	for r, ref := range d.rows {
-		if at := a.row(ref.Slot, ref.Row); at != code.NoRow {
-			life := a.lives[ref.Slot][ref.Row]
-			first := fn.Sources.First - 1
-			fn.Regs[r] = code.Location{
-				Slot: ref.Slot, Row: at, High: a.row(ref.Slot, ref.High), Wide: ref.wide,
-				First: first + int32(max(life.first, 1)), Last: first + int32(max(life.last, 1)),
-			}
-		}
-	}
+	fn.Regs = d.locations(a)
 	from := d.tables
 	d.tables = code.Tables{Targets: from.Targets, Barriers: from.Barriers}
 	for i := range d.blocks {

@@ -80,6 +80,22 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	fn.Begin, fn.Exit = pc(0), pc(d.exit())
 }
 
+// locations is where the registers of a function are, for those who want to know.
+func (d *draft) locations(a *allocation) []code.Location {
+	list := make([]code.Location, len(d.rows))
+	for r, ref := range d.rows {
+		if at := a.row(ref.Slot, ref.Row); at != code.NoRow {
+			life := a.lives[ref.Slot][ref.Row]
+			first := d.fn.Sources.First - 1
+			list[r] = code.Location{
+				Slot: ref.Slot, Row: at, High: a.row(ref.Slot, ref.High), Wide: ref.wide,
+				First: first + int32(max(life.first, 1)), Last: first + int32(max(life.last, 1)),
+			}
+		}
+	}
+	return list
+}
+
 // locate notes where the code of each PTX instruction is, and its guard.
 func locate(p *code.Program, fn *code.Func) {
 	for i := fn.Blocks.First; i < fn.Blocks.End; i++ {

@@ -666,22 +666,18 @@ func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
 	if a.opt.Keeps != Always && slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && varies(in.Guard) }) {
 		return true
 	}
-	switch b.end.Op {
-	case code.BranchIndex:
+	switch b.end.Op.Signature().Side {
+	case code.TargetSide:
 		return true
-	case code.Barrier, code.BarrierPopc, code.BarrierVote, code.BarrierWarp:
+	case code.BarrierSide:
 		return varies(b.end.Guard) || !a.aligned(b) && apart
-	case code.Call, code.CallR, code.CallQ:
+	case code.CallSide:
 		// Without joins, lanes may return at different times, and those that the guard
 		// leaves out do not wait for the others.
 		return a.callsMayWait || a.opt.Keeps == Never
-	case code.Branch:
-		leaves := func(pc int32) bool { return a.blocks[pc].Leaves }
-		return varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
-	case code.Return:
-		return b.end.Guard != 0 && !a.blocks[a.exit()].Leaves
 	}
-	return false
+	leaves := func(block int32) bool { return a.blocks[block].Leaves }
+	return b.end.Op == code.Branch && varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
 }
 
 // separate marks the blocks that lanes may execute without the others which block i
@@ -706,7 +702,7 @@ func (a *analysis) separate(i int, apart []bool) bool {
 		}
 	}
 	meet := false
-	if b := &a.blocks[i]; (b.end.Op == code.Branch || b.end.Op == code.BranchIndex || b.end.Op == code.Return) && a.opt.Keeps != Never {
+	if b := &a.blocks[i]; (b.end.Op == code.Branch || b.end.Op == code.BranchIndex) && a.opt.Keeps != Never {
 		from(int(b.Join))
 		meet = true
 		for j := range between {
@@ -730,10 +726,17 @@ func (a *analysis) separate(i int, apart []bool) bool {
 
 // waits reports whether lanes may wait in a block for others while those go on.
 func (a *analysis) waits(b *block) bool {
-	call := b.end.Op == code.Call || b.end.Op == code.CallR || b.end.Op == code.CallQ
-	barrier := b.end.Op.Signature().Side == code.BarrierSide
-	return b.MayWait || barrier && !a.aligned(b) || call && a.callsMayWait ||
-		slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() })
+	switch b.end.Op.Signature().Side {
+	case code.BarrierSide:
+		if !a.aligned(b) {
+			return true
+		}
+	case code.CallSide:
+		if a.callsMayWait {
+			return true
+		}
+	}
+	return b.MayWait || slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() })
 }
 
 // aligned reports whether the lanes of a warp come together to the barrier that ends a

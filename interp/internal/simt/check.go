@@ -348,6 +348,9 @@ func (w *warp) both(p *pair, h int, m uint32) {
 		w.tally(p, h, f)
 		k.engine = false
 	}
+	if p.proved && w.err == nil {
+		w.compareClaimed(p, h, m)
+	}
 	switch {
 	case w.err != nil:
 		if t, ok := w.err.(*Trap); ok && !k.alone && t.Kind != ErrMismatch {
@@ -467,6 +470,20 @@ func (w *warp) compareProved(p *pair, h int, m, idle uint32) {
 	for i := range p.reads {
 		if c := &w.check.operands[i]; c.Stride != 0 || !c.Holds(m) {
 			w.mismatch(p, h, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, valueOf(c), lanesList(uint64(c.Mask)))
+			return
+		}
+	}
+}
+
+// compareClaimed finds out whether a result that is proved to be uniform is kept so.
+func (w *warp) compareClaimed(p *pair, h int, m uint32) {
+	for i := range p.writes {
+		o := p.writes[i].row
+		if w.frame.fn.KeptIn(o)&code.IsProved == 0 {
+			continue
+		}
+		if c := shadowAt(&w.files[h], o.Slot, o.Row); c.Stride != 0 || !c.Holds(m) {
+			w.mismatch(p, h, m, "its result is taken to be uniform, and is %s for lanes %s", valueOf(c), lanesList(uint64(c.Mask)))
 			return
 		}
 	}
