@@ -34,6 +34,11 @@
 // (rules_test.go), and every compact result of a launch in check mode is compared
 // with the vector one.
 //
+// A Unit decides by the rules, as far as a Policy has them, how an instruction executes:
+// affine mode asks one, and so do statistics under a policy. What rules allow of
+// operands' shapes is data (Shape), from which Transfer tells classes beforehand.
+// Some rules have fast forms beside them, which the tests compare with the rules.
+//
 // Sources: Kim, Torng, Srinath, Lockhart, Batten, "Microarchitectural Mechanisms
 // to Exploit Value Structure in SIMT Architectures", ISCA 2013 (sections 2 and 4),
 // and Collange, Defour, Zhang, "Dynamic Detection of Uniform and Affine Vectors in

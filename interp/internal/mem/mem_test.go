@@ -229,3 +229,47 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldsRow stores a row lane by lane and finds it, until a byte of an active lane is
+// another.
+func TestHoldsRow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "size")
+		m := rapid.OneOf(rapid.Just(uint32(full)), rapid.Uint32Range(1, full)).Draw(t, "lanes")
+		first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
+		step := size * rapid.SampledFrom([]int{1, -1, 2, 3}).Draw(t, "step")
+		buf := make([]uint64, 32*3+1)
+		p := unsafe.Pointer(&buf[0])
+		if step < 0 {
+			p = unsafe.Add(p, -step*(last-first))
+		}
+		var row [Lanes]uint64
+		var narrow [Lanes]uint32
+		for i := range row {
+			row[i] = rapid.Uint64().Draw(t, "value")
+			narrow[i] = uint32(row[i])
+			if m>>i&1 != 0 {
+				StoreBits(unsafe.Add(p, (i-first)*step), size, row[i])
+			}
+		}
+		holds := func() bool {
+			switch size {
+			case 1:
+				return HoldsRow[uint8](&row, p, first, step, m) && HoldsRow[uint8](&narrow, p, first, step, m)
+			case 2:
+				return HoldsRow[uint16](&row, p, first, step, m) && HoldsRow[uint16](&narrow, p, first, step, m)
+			case 4:
+				return HoldsRow[uint32](&row, p, first, step, m) && HoldsRow[uint32](&narrow, p, first, step, m)
+			}
+			return HoldsRow[uint64](&row, p, first, step, m)
+		}
+		if !holds() {
+			t.Fatalf("lanes %#x, size %d, step %d: not found", m, size, step)
+		}
+		lane := rapid.IntRange(first, last).Draw(t, "lane")
+		*(*uint8)(unsafe.Add(p, (lane-first)*step+rapid.IntRange(0, size-1).Draw(t, "byte"))) ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+		if want := m>>lane&1 == 0; holds() != want {
+			t.Fatalf("lanes %#x, size %d, step %d, another bit in lane %d: found %v", m, size, step, lane, !want)
+		}
+	})
+}

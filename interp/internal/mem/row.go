@@ -160,11 +160,11 @@ func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step in
 	}
 }
 
-// Holds reports whether p + (i − first)·step holds lane i of a row as an element, for the
+// HoldsRow reports whether p + (i − first)·step holds lane i of a row as an element, for the
 // lanes of m.
 //
 //go:norace
-func Holds[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) bool {
+func HoldsRow[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) bool {
 	if size := int(unsafe.Sizeof(*new(E))); m == full && step == size && size == int(unsafe.Sizeof(*new(D))) {
 		return *(*[Lanes]D)(p) == *row
 	}

@@ -33,13 +33,14 @@ type reference struct {
 
 // pair is an instruction of the reference, and the same in the code that is checked.
 type pair struct {
-	in     *code.Instr // nil: it was folded into a constant of the launch
-	as     *code.Instr // in, or what was folded
-	ref    *code.Instr
-	reads  []rowPair
-	fresh  []rowPair // of reads, those to compare before it runs on the lanes: see settle
-	writes []rowPair
-	proved bool // a result is taken to be uniform without a look at tags
+	in      *code.Instr // nil: it was folded into a constant of the launch
+	as      *code.Instr // in, or what was folded
+	ref     *code.Instr
+	guarded bool // in one of the ways at least
+	reads   []rowPair
+	fresh   []rowPair // of reads, those to compare before it runs on the lanes: see settle
+	writes  []rowPair
+	proved  bool // a result is taken to be uniform without a look at tags
 }
 
 // rowPair is the places of a register: in the code that is checked, where it may be a
@@ -105,6 +106,7 @@ func settle(pairs []pair) {
 	}
 	for i := range pairs {
 		p := &pairs[i]
+		p.guarded = p.ref.Guard != 0 || p.in != nil && p.in.Guard != 0
 		switch p.fresh = p.reads; {
 		case p.ref.Op.Collective(): // other lanes may go on from here
 			clear(same)
@@ -120,11 +122,10 @@ func settle(pairs []pair) {
 					p.fresh = append(p.fresh, o)
 				}
 			}
-			all := p.in.Guard == 0 && p.ref.Guard == 0
-			if all {
+			if !p.guarded {
 				note(p.reads)
 			}
-			if change(p.writes); all {
+			if change(p.writes); !p.guarded {
 				note(p.writes)
 			}
 		}
@@ -256,19 +257,10 @@ func (w *warp) blockChecked(b *code.Block) {
 
 // execChecked executes an instruction in both ways for all halves of the warp.
 func (w *warp) execChecked(p *pair) {
-	k := w.check
 	for h := range w.files {
-		mask := uint32(w.mask >> (32 * h))
-		m := mask
-		if p.ref.Guard != 0 {
-			m &= k.holding(h, p.ref.Guard)
-		}
-		if p.in != nil && (p.in.Guard != 0 || p.ref.Guard != 0 || len(w.files) > 1) {
-			k.alone, k.present, k.half, k.lanes, k.engine = false, p, h, m, true
-			got := w.lanesOf(h, p.in)
-			k.engine = false
-			if got != m {
-				w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(mask&^got)))
+		m := uint32(w.mask >> (32 * h))
+		if p.guarded || len(w.files) > 1 {
+			if m = w.lanesAlike(p, h, m); w.err != nil {
 				return
 			}
 		}
@@ -279,6 +271,23 @@ func (w *warp) execChecked(p *pair) {
 			return
 		}
 	}
+}
+
+// lanesAlike is the lanes of mask that execute an instruction, by its guard in both ways.
+func (w *warp) lanesAlike(p *pair, h int, mask uint32) uint32 {
+	k, m := w.check, mask
+	if p.ref.Guard != 0 {
+		m &= k.holding(h, p.ref.Guard)
+	}
+	if p.in == nil {
+		return m
+	}
+	k.alone, k.present, k.half, k.lanes, k.engine = false, p, h, m, true
+	got := w.lanesOf(h, p.in)
+	if k.engine = false; got != m {
+		w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(mask&^got)))
+	}
+	return m
 }
 
 // holding is the lanes where a guard of the reference lets an instruction run: it has
@@ -293,30 +302,40 @@ func (k *check) holding(h int, guard int32) uint32 {
 // both executes an instruction in both ways for the lanes of m in half h, and compares.
 func (w *warp) both(p *pair, h int, m uint32) {
 	k := w.check
-	k.alone, k.present, k.operands = false, p, k.operands[:0]
-	k.half, k.lanes = h, m
-	if p.in == nil {
+	k.alone, k.present, k.half, k.lanes, k.operands = false, p, h, m, k.operands[:0]
+	switch {
+	case p.in == nil:
 		w.count.Engine.Fixed++
 		w.count.Engine.Kept += int64(bits.OnesCount32(uint32(w.live >> (32 * h))))
 		if w.onReference(p, h, m); w.err == nil {
 			w.compareResults(p, h, m)
 		}
+	case p.in.How.Exec == code.OnLanes:
+		w.together(p, h, m)
+	default:
+		w.beside(p, h, m)
+	}
+}
+
+// together executes an instruction on the lanes, once for both.
+func (w *warp) together(p *pair, h int, m uint32) {
+	k, f := w.check, &w.files[h]
+	if w.compareSources(p, h, m); w.err != nil {
 		return
 	}
-	f := &w.files[h]
-	if p.in.How.Exec == code.OnLanes {
-		if w.compareSources(p, h, m); w.err != nil {
-			return
-		}
-		k.engine = true
-		w.onLanes(h, f, p.in, m)
-		k.engine = false
-		if w.count.Engine.OnLanes++; w.err == nil && !k.copyResults(p, f, h, m) {
-			w.tallyResults(p, h, f)
-			w.compareResults(p, h, m)
-		}
-		return
+	k.engine = true
+	w.onLanes(h, f, p.in, m)
+	k.engine = false
+	if w.count.Engine.OnLanes++; w.err == nil && !k.copyResults(p, f, h, m) {
+		w.tallyResults(p, h, f)
+		w.compareResults(p, h, m)
 	}
+}
+
+// beside executes an instruction as affine mode does, which may be on compact operands,
+// and on the reference.
+func (w *warp) beside(p *pair, h int, m uint32) {
+	k, f := w.check, &w.files[h]
 	s := &code.Signatures[p.in.Op]
 	idle := uint32(w.live>>(32*h)) &^ m
 	if idle != 0 {

@@ -54,7 +54,9 @@ func (w *warp) tally(p *pair, h int, f *regfile.File) {
 	}
 	for i := range p.reads {
 		if o := p.reads[i].row; o.Slot != code.P && i < len(k.operands) {
-			n.Expanded += int64(bits.OnesCount32(shadowAt(f, o.Slot, o.Row).Clean &^ k.operands[i].Clean))
+			if more := shadowAt(f, o.Slot, o.Row).Clean &^ k.operands[i].Clean; more != 0 {
+				n.Expanded += int64(bits.OnesCount32(more))
+			}
 		}
 	}
 	w.tallyResults(p, h, f)

@@ -120,13 +120,13 @@ func storedRow(g *regfile.File, e code.Elem, size int, p unsafe.Pointer, first, 
 func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, first, step int, m uint32) bool {
 	switch size {
 	case 1:
-		return mem.Holds[uint8](row, p, first, step, m)
+		return mem.HoldsRow[uint8](row, p, first, step, m)
 	case 2:
-		return mem.Holds[uint16](row, p, first, step, m)
+		return mem.HoldsRow[uint16](row, p, first, step, m)
 	case 4:
-		return mem.Holds[uint32](row, p, first, step, m)
+		return mem.HoldsRow[uint32](row, p, first, step, m)
 	}
-	return mem.Holds[uint64](row, p, first, step, m)
+	return mem.HoldsRow[uint64](row, p, first, step, m)
 }
 
 // compareStored compares memory at the addresses of the reference's lanes, one by one.
