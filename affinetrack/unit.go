@@ -13,6 +13,10 @@ type Unit struct {
 	*Policy
 	Table *Table
 
+	// Applied counts the rules of the table that have been applied: those that have no fast
+	// form, or could not.
+	Applied int64
+
 	fast bool // fast forms stand for the table's rules
 	args Args // of the rule under way
 }
@@ -90,6 +94,7 @@ func (u *Unit) apply(op *Operation, m uint32) (Value, Answer) {
 		return Value{}, OnLanes
 	}
 	u.args.Operation, u.args.First, u.args.Last = *op, firstOf(m), lastOf(m)
+	u.Applied++
 	v, ok := r.Execute(&u.args)
 	if !ok || !u.Allows(v, int(op.Slot)) {
 		return Value{}, OnLanes

@@ -30,13 +30,8 @@ func (v Value) reduce(width int) Value {
 	return Value{v.Base & m, v.Stride & m}
 }
 
-// ones is the mask of the low n bits.
-func ones(n int) uint64 {
-	if n >= 64 {
-		return ^uint64(0)
-	}
-	return 1<<n - 1
-}
+// ones is the mask of the low n bits: all of them from 64 on, where Go's shift gives 0.
+func ones(n int) uint64 { return 1<<n - 1 }
 
 // signExtend reads the low n bits as two's complement.
 func signExtend(v uint64, n int) int64 { return int64(v<<(64-n)) >> (64 - n) }

@@ -158,7 +158,7 @@ func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 		order = append(order, spread(g))
 	}
 	// Large groups first, and of them more: they have been made to find something.
-	share := func(g []int) int { return 1 + len(g)/100 }
+	share := func(g []int) int { return 1 + len(g)/50 }
 	slices.SortFunc(order, func(a, b []int) int {
 		return cmp.Or(share(b)-share(a), cmp.Compare(t.inputs[a[0]].Cost, t.inputs[b[0]].Cost), a[0]-b[0])
 	})
@@ -253,7 +253,12 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 			case r.Digest != t.inputs[r.Input].Digest:
 				worse(Wrong, name)
 			default:
-				worse(counts(&r, &t.inputs[r.Input], m.Free), name)
+				b := &t.inputs[r.Input]
+				o := counts(&r, b, m.Free)
+				if o == Counted {
+					name = fmt.Sprintf("%s: saved %d, not %d; spent %d, not %d", name, r.Saved, b.Saved, r.Spent, b.Spent)
+				}
+				worse(o, name)
 			}
 			under = -1
 		}

@@ -35,6 +35,7 @@ type Kind uint8
 // The kinds.
 const (
 	Judge  Kind = iota // it compares, and may report a mismatch
+	Second             // it judges, too: for what others let pass
 	Output             // it has results, which a mutant may change
 	Kinds
 )
@@ -90,7 +91,7 @@ const Ended = 3
 const (
 	memoryLimit = 2 << 30
 	patience    = 20 // how many times longer than without a mutant a run may take
-	minWait     = 2 * time.Second
+	minWait     = 4 * time.Second
 )
 
 // Main is the process. Its arguments are "cover I/N", which runs the inputs of each Nth
@@ -147,7 +148,6 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 			return err
 		}
 		out.Encode(Report{Input: o.Input, Begun: true})
-		stop := watch(o.Input, max(minWait, patience*time.Duration(o.Millis)*time.Millisecond), out)
 		if loaded[o.Group] == nil {
 			inputs, err := c.Load(o.Group)
 			if err != nil {
@@ -155,6 +155,7 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 			}
 			loaded[o.Group] = inputs
 		}
+		stop := watch(o.Input, max(minWait, patience*time.Duration(o.Millis)*time.Millisecond), out)
 		r := loaded[o.Group][o.Index].Run()
 		stop()
 		out.Encode(Report{Input: o.Input, Mismatch: r.Mismatch, Digest: r.Digest, Saved: r.Saved, Spent: r.Spent})

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"gemu/internal/mutate/trial"
 	"gemu/interp"
-	"gemu/ptx"
 )
 
 const flows = "flows"
@@ -27,6 +27,7 @@ type flow struct {
 	inCall bool
 	flags  int
 	once   int  // registers that are written in one place
+	wide   bool // warps have 64 lanes, which do nothing collectively
 	leaves bool // lanes may exit early
 	waits  bool // lanes that have parted may wait for others
 	daring bool // … that never come
@@ -168,7 +169,7 @@ func (f *flow) statement(depth int) {
 		end := f.label()
 		f.line("@%s bra %s", f.part(), end)
 		if f.once < 8 { // written once, and not by all
-			f.line("%s %%z%d, %s", "mov.u32", f.once, f.pick("5", "%ctaid.x", "%ntid.x", "%s0"))
+			f.line("mov.u32 %%z%d, %s", f.once, f.pick("5", "%ctaid.x", "%ntid.x", "%s0"))
 		}
 		f.parted(depth)
 		fmt.Fprintf(f, "%s:\n", end)
@@ -232,7 +233,7 @@ func (f *flow) statement(depth int) {
 		}
 		fmt.Fprintf(f, "%s:\n", end)
 	case 10:
-		if !f.waits && (f.apart > 0 || f.inCall) {
+		if f.wide || !f.waits && (f.apart > 0 || f.inCall) {
 			return
 		}
 		if !f.daring && (f.apart > 0 || f.loops > 0 || f.inCall) {
@@ -241,12 +242,15 @@ func (f *flow) statement(depth int) {
 		}
 		f.line("%s", f.pick("bar.warp.sync 0xffffffff", "barrier.sync 0"))
 	case 11:
-		if !f.waits && (f.apart > 0 || f.inCall) {
+		if f.wide || !f.waits && (f.apart > 0 || f.inCall) {
 			return
 		}
 		f.line("activemask.b32 %%w; %s", f.pick("vote.sync.ballot.b32 %e, %p, %w", "shfl.sync.idx.b32 %e, %t, 0, 31, %w", "vote.sync.any.pred %q, %p, %w"))
 		if f.daring {
 			f.line("%s", f.pick("@%p vote.sync.any.pred %q, %p, 0xffffffff", "shfl.sync.up.b32 %e, %u1, 1, 0, 0xffffffff"))
+		}
+		if f.waits {
+			f.line("activemask.b32 %%w; vote.sync.ballot.b32 %%e, %%p, %%w; @%%p shfl.sync.idx.b32 %%w, %%t, 0, 31, %%e")
 		}
 		f.line("add.u32 %%g, %%g, %%e")
 	case 12: // some wait for what others do behind the place where they meet again
@@ -347,9 +351,13 @@ AGAIN:
 	}
 	f.inCall = false
 	f.flags, f.once = 0, 0
-	f.WriteString(".entry k(.param .align 8 .b8 par[16], .param .u32 n)\n{\n\t.reg .u32 %f<9>, %y<4>;\n\t.reg .b64 %m;\n\t.reg .b128 %b;\n" + head)
+	f.WriteString(".entry k(.param .align 8 .b8 par[16], .param .u32 n)\n{\n\t.reg .u32 %f<10>, %y<5>;\n\t.reg .b64 %m, %n;\n\t.reg .b128 %b;\n" + head)
 	// Constants of the launch, and what is nearly one.
 	f.line("ld.param.u32 %%f0, [n]; ld.param.u32 %%f1, [par+4]; add.u32 %%f2, %%f0, %%f1; mov.u32 %%f3, %%nctaid.x; mad.lo.u32 %%f4, %%f3, %%f2, %%f0")
+	f.line("ld.global.u32 %%y3, [buf+16]; add.u32 %%u1, %%u1, %%y3; st.global.u32 [buf+16], %%u3; mov.u64 %%n, mine; st.local.u32 [%%n], %%t; mov.u32 %%f9, %%clock; add.u32 %%f9, %%f9, 1")
+	f.line("mov.u32 %%k0, 10")
+	f.WriteString("AGAIN:\n")
+	f.line("ld.global.u32 %%y4, [buf+20]; st.global.u32 [buf+20], %%k0; add.u32 %%k0, %%y4, 1; setp.lt.u32 %%q, %%k0, 12; @%%q bra AGAIN")
 	f.line("ld.param.v2.u32 {%%f5, %%f6}, [par]; add.u32 %%a0, %%a0, %%f5; add.u32 %%s3, %%s3, %%f6")
 	f.line("mov.b64 %%m, par; ld.param.u32 %%f7, [%%m+8]; add.u32 %%f7, %%f7, %%f4; add.u32 %%f8, %%f7, 1; add.u32 %%a1, %%a1, %%f8")
 	f.line("@%%p ld.param.u32 %%y0, [n]; add.u32 %%g, %%g, %%y0; @!%%p mov.u32 %%y1, %%f2; add.u32 %%a2, %%a2, %%y1; add.u32 %%s2, %%s2, %%f4; mov.u32 %%y2, %%warpid; add.u32 %%s1, %%s1, %%y2")
@@ -367,20 +375,23 @@ AGAIN:
 // ofFlows are the inputs.
 func ofFlows() ([]trial.Input, error) {
 	var list []trial.Input
-	for i := range 150 {
-		f := &flow{Rand: rand.New(rand.NewPCG(uint64(i), 7)), leaves: i%4 == 1, waits: i%3 == 0, daring: i%12 == 0}
-		m, err := ptx.Parse(fmt.Sprintf("flow %d", i), []byte(f.module()))
-		if err != nil {
-			return nil, err
-		}
-		dev := interp.NewDevice(interp.Config{Workers: 1})
-		mod, err := dev.LoadModule(m)
-		if err != nil {
-			return nil, err
-		}
+	for i := range 300 {
+		wide := i%4 == 2
+		module := sync.OnceValue(func() *interp.Module {
+			f := &flow{Rand: rand.New(rand.NewPCG(uint64(i), 7)), wide: wide, leaves: i%4 == 1, waits: i%3 == 0, daring: i%12 == 0}
+			mod, err := interp.NewDevice(interp.Config{Workers: 1}).Load(fmt.Sprintf("flow %d", i), []byte(f.module()))
+			if err != nil {
+				panic(err)
+			}
+			return mod
+		})
 		for n, rc := range interp.Reconvergers {
-			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: interp.Dim(1), Block: interp.Dim([]int{32, 20, 64, 40}[(i+n)%4]), WarpSize: []int{32, 64}[(i+n)/4%2], Reconverge: rc, Eager: (i+n)%3 > 0, MaxSteps: 1 << 13}
-			list = append(list, input(fmt.Sprintf("flow %d under %s, block %d, warp %d", i, rc.Name, l.Block.X, l.WarpSize), mod, l))
+			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: interp.Dim(1), Block: interp.Dim([]int{32, 20, 64, 40}[(i+n)%4]), Reconverge: rc, Eager: (i+n)%3 > 0, MaxSteps: 1 << 11}
+			if wide {
+				l.WarpSize = 64
+			}
+			name := fmt.Sprintf("flow %d under %s, block %d", i, rc.Name, l.Block.X)
+			list = append(list, trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result { return run(name, module(), l) }})
 		}
 	}
 	return list, nil

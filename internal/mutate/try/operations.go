@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -158,6 +159,23 @@ func lines(width int) (list []string) {
 			add("set.%s.u32.%s %%w9, %%x, %%v", c, t)
 		}
 	}
+	if width == 32 { // descriptions in the instruction
+		for _, a := range []string{"%u", "%x"} {
+			add("cvt.rmi.ftz.f32.f32 %%z, %s", a)
+			add("cvt.rzi.sat.s8.f32 %%w11, %s", a)
+			add("cvt.rp.f32.s32 %%z, %s", a)
+			add("add.rp.ftz.f32 %%z, %s, %%v", a)
+			add("mul.rm.f32 %%z, %s, %%u", a)
+			add("fma.rz.sat.f32 %%z, %s, %%u, %%v", a)
+			add("div.rp.f32 %%z, %s, %%v", a)
+			add("setp.ltu.ftz.f32 %%a, %s, %%v", a)
+			add("set.gt.and.ftz.u32.f32 %%w9, %s, %%v, %%p", a)
+			add("testp.normal.f32 %%a, %s", a)
+			add("slct.ftz.u32.f32 %%z, %s, %%v, %%u", a)
+			add("bfi.b32 %%z, %s, %%u, %%v, %%u", a)
+			add("lop3.b32 %%z, %s, %%v, %%u, 0xe8", a)
+		}
+	}
 	for _, ab := range []string{"%x, %v", "%u, %v", "%u, %y"} {
 		if width > 16 {
 			add("add.cc.u%d %%z, %s", width, ab)
@@ -234,20 +252,30 @@ func ofOperations(group string) ([]trial.Input, error) {
 				continue
 			}
 			l := &interp.Launch{Kernel: fmt.Sprintf("k%d", k), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: i%8 > 0}
-			if i%5 == 0 {
-				l.Stats, l.Policy = true, kim
-			}
 			list = append(list, input(fmt.Sprintf("%s %#x, %s", group, args, v.name), mod, l))
+			if i%5 == 0 {
+				under := *l
+				under.Stats, under.Policy = true, kim
+				second := input(fmt.Sprintf("%s %#x, %s, under kim", group, args, v.name), mod, &under)
+				second.Kind = trial.Second
+				list = append(list, second)
+			}
 		}
 	}
 	return list, nil
 }
 
-// input is a launch in check mode, of a module with its initial values.
+// input is a launch in check mode.
 func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
-	return trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result {
-		mod.Reset()
-		n, err := mod.Run(context.Background(), l)
-		return result(err, []*interp.Result{n}, nil)
-	}}
+	return trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result { return run(name, mod, l) }}
+}
+
+// run launches a kernel of a module with its initial values.
+func run(name string, mod *interp.Module, l *interp.Launch) trial.Result {
+	mod.Reset()
+	n, err := mod.Run(context.Background(), l)
+	if err != nil && !errors.As(err, new(*interp.Trap)) {
+		panic(fmt.Sprintf("%s: %v", name, err))
+	}
+	return result(err, []*interp.Result{n}, nil)
 }

@@ -18,9 +18,14 @@ const threads = "threads"
 func ofThreads() ([]trial.Input, error) {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
-	for i, part := range []string{"", "\tand.b32 %w, %t, 5;\n\tsetp.eq.u32 %p, %w, 4;\n\t@%p bra END;\n", "\tsetp.lt.u32 %p, %t, 3;\n\t@%p bra END;\n", "\tsetp.gt.u32 %p, %t, 20;\n\t@%p bra END;\n"} {
+	parts := []string{"", "\tand.b32 %w, %t, 5;\n\tsetp.eq.u32 %p, %w, 4;\n\t@%p bra END;\n", "\tsetp.lt.u32 %p, %t, 3;\n\t@%p bra END;\n", "\tsetp.gt.u32 %p, %t, 20;\n\t@%p bra END;\n"}
+	for i := range 2 * len(parts) {
+		part := parts[i%len(parts)]
 		fmt.Fprintf(&b, ".entry k%d()\n{\n\t.local .align 16 .b32 mine[4];\n\t.reg .b16 %%h;\n\t.reg .b32 %%t, %%w, %%x, %%y;\n\t.reg .b64 %%l;\n\t.reg .pred %%p;\n\tst.local.u32 [mine], 1;\n\tmov.u32 %%t, %%laneid;\n%s", i, part)
 		for _, r := range []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%envreg1", "%dynamic_smem_size"} {
+			if i >= len(parts) && strings.HasPrefix(r, "%lanemask") {
+				continue // those of 32 lanes only
+			}
 			size := "u32"
 			d := "%x"
 			if r == "%gridid" {
@@ -48,9 +53,12 @@ func ofThreads() ([]trial.Input, error) {
 		interp.Dim(16, 4), interp.Dim(8, 1, 8), interp.Dim(1, 8, 8), interp.Dim(4, 8, 2), interp.Dim(5, 7, 2), interp.Dim(2, 1, 40), interp.Dim(40, 3), interp.Dim(31, 2),
 		interp.Dim(32, 1, 3), interp.Dim(128), interp.Dim(48, 2), interp.Dim(2, 16, 2), interp.Dim(7), interp.Dim(1), interp.Dim(16),
 	} {
-		for k := range 4 {
-			for n, width := range []int{32, 64, 16, 8} {
-				l := &interp.Launch{Kernel: fmt.Sprintf("k%d", k), Grid: interp.Dim(2, 1, 2), Block: block, WarpSize: width, Eager: (i+k+n)%2 == 0}
+		for k := range 2 * len(parts) {
+			for n, width := range []int{32, 16, 64, 8} {
+				if k >= len(parts) != (width != 32) {
+					continue
+				}
+				l := &interp.Launch{Kernel: fmt.Sprintf("k%d", k), Grid: interp.Dim(2, 1, 2), Block: block, Shared: 70000, WarpSize: width, Eager: (i+k+n)%2 == 0}
 				list = append(list, input(fmt.Sprintf("threads %d of %v in warps of %d", k, block, width), mod, l))
 			}
 		}

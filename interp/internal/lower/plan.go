@@ -55,7 +55,7 @@ type analysis struct {
 // plan decides how the rows of the function are kept, and how its instructions execute.
 // Those that write constants of the launch go to l.folded.
 func (l *lowerer) plan() {
-	a := &analysis{lowerer: l, lanes: float64(min(l.opt.Lanes, regfile.Lanes)) / regfile.Lanes}
+	a := &analysis{lowerer: l}
 	for s := range l.virtual {
 		n := len(l.virtual[s].kept)
 		a.class[s] = make([]affinetrack.Class, n)
@@ -74,9 +74,9 @@ func (l *lowerer) plan() {
 	if l.fn.Entry {
 		a.prove()
 	}
-	for s := code.R; s <= code.Q; s++ {
+	for s := range l.virtual {
 		for row := range l.virtual[s].kept {
-			l.virtual[s].kept[row] = a.keeping(s, int32(row))
+			l.virtual[s].kept[row] = a.keeping(code.Slot(s), int32(row))
 		}
 	}
 	kept := func(r code.Row) code.Keeping { return l.virtual[r.Slot].kept[r.Row] }
@@ -237,9 +237,11 @@ func (a *analysis) fixes(in *node) bool {
 	return len(w) == 1 && a.fixed[w[0].Slot][w[0].Row]
 }
 
-// weigh estimates how often blocks run: eight times for each loop they are in. A
+// weigh estimates how much of rows is in use, and how often blocks run: eight times for each
+// loop they are in. A
 // jump back to a block is taken to be a loop of all the blocks in between.
 func (a *analysis) weigh() {
+	a.lanes = float64(min(a.opt.Lanes, regfile.Lanes)) / regfile.Lanes
 	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, less those that end before
 	for i := range a.blocks {
 		for _, t := range a.successors(i) {
@@ -357,10 +359,10 @@ func (a *analysis) source(in *node) affinetrack.Class {
 // compactKernel is how a kernel executes whose operands may be compact.
 func compactKernel(s *code.Signature) code.Exec {
 	n := s.Sources()
-	if n == 0 || n > 3 || s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P) {
+	if n == 0 || s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P) {
 		return code.CompactMixed
 	}
-	return code.CompactOne + code.Exec(n-1)
+	return code.CompactOne + code.Exec(n-1) // of four: CompactMixed
 }
 
 // special reports whether an operation of kind Source reads a special register.

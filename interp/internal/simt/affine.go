@@ -72,11 +72,11 @@ func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
 	}
 	a := w.access(in)
 	if a.Atom != nil {
-		expandElems(f, a.Atom.B, a.Size, m)
-		expandElems(f, a.Atom.C, a.Size, m)
+		expandElems(f, a.Atom.B, m)
+		expandElems(f, a.Atom.C, m)
 		return
 	}
-	expandElems(f, a.Elems, a.Size, m)
+	expandElems(f, a.Elems, m)
 }
 
 // uncompact records that the lanes of m have the results of the instruction in their
@@ -358,15 +358,12 @@ func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	}
 	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
-	if c.Stride != 0 || !in.How.Dirty {
+	if !in.How.Dirty { // else the address is uniform wherever it is compact
 		if !ok {
 			affineGeneric(w, h, f, in, m)
 			return
 		}
 		loadRows(f, a, p, first, step, m)
-		if in.How.Dirty {
-			w.uncompact(f, in, m)
-		}
 		return
 	}
 	if ok {
@@ -390,13 +387,10 @@ func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-// expandElems expands registers of size bytes, for the lanes of m.
-func expandElems(f *regfile.File, elems []code.Elem, size int, m uint32) {
+// expandElems expands registers for the lanes of m. Those of 128 bits are never compact.
+func expandElems(f *regfile.File, elems []code.Elem, m uint32) {
 	for _, e := range elems {
 		expand(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
-		if size == 16 {
-			expand(f, code.Row{Slot: e.Slot, Row: e.High}, m)
-		}
 	}
 }
 
@@ -425,7 +419,7 @@ func affineLocal(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	}
 	if a.Store {
-		expandElems(f, a.Elems, a.Size, m)
+		expandElems(f, a.Elems, m)
 	}
 	if !w.localRow(h, f, a, a.At(c.Base), m) {
 		affineGeneric(w, h, f, in, m)

@@ -235,6 +235,7 @@ type check struct {
 	half     int               // in which it runs
 	lanes    uint32            // … and on which lanes
 	engine   bool              // the code that is checked runs
+	applied  int64             // rules, so far
 	operands []regfile.Compact // shadows of what it reads, before it
 	idle     []idleRow         // results as lanes had them that do not execute
 	base     savedRow          // the address register of a load

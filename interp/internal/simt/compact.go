@@ -27,7 +27,7 @@ func loadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int
 // storeRows is loadRows' counterpart; what is compact of the data is expanded.
 func (w *warp) storeRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
 	w.cta.changed = true
-	expandElems(f, a.Elems, a.Size, m)
+	expandElems(f, a.Elems, m)
 	for i, e := range a.Elems {
 		switch at := unsafe.Add(p, i*a.Size); e.Slot {
 		case code.R:

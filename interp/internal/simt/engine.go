@@ -18,7 +18,7 @@ type EngineCounts struct {
 	Fixed   int64 // executed once for the launch
 	Proved  int64 // on single values, without a look at tags
 	Compact int64 // on compact operands, or at a compact address
-	Quick   int64 // of those, operations whose rule has a fast form
+	Quick   int64 // of those, without a rule of the table: on uniform operands, or by a fast form
 	Kept    int64 // lanes that a shadow or a constant speaks for, in results
 
 	// What it costs, and what is left.
@@ -48,10 +48,11 @@ func (w *warp) tally(p *pair, h int, f *regfile.File) {
 		n.Proved++
 	default:
 		n.Compact++
-		if code.Signatures[p.in.Op].Fast != 0 {
+		if w.unit.Applied == k.applied {
 			n.Quick++
 		}
 	}
+	k.applied = w.unit.Applied
 	for i := range p.reads {
 		if o := p.reads[i].row; o.Slot != code.P && i < len(k.operands) {
 			if more := shadowAt(f, o.Slot, o.Row).Clean &^ k.operands[i].Clean; more != 0 {
