@@ -243,17 +243,21 @@ type check struct {
 	before   [regfile.Lanes][]byte // what is in memory where lanes would store that do not
 }
 
+// checked is the backend of check mode.
+var checked = blockwise((*warp).blockChecked)
+
 // blockChecked executes the instructions of a block in both ways, but those it has executed
 // already.
-func (w *warp) blockChecked(b *code.Block) {
+func (w *warp) blockChecked(b *code.Block) reason {
 	defer w.recovered()
 	pairs := w.pairs(b, w.pc)
 	for i := range pairs {
 		if w.execChecked(&pairs[i]); w.err != nil {
-			return
+			return goesOn
 		}
 	}
 	w.checkEnd(b)
+	return goesOn
 }
 
 // execChecked executes an instruction in both ways for all halves of the warp.

@@ -46,14 +46,12 @@ func (w *warp) await(b *code.Block) {
 // backUp puts the running strand before an instruction of its block, as if it had
 // not tried to execute it.
 func (w *warp) backUp(b *code.Block, in *code.Instr) {
-	for w.pc = b.First; &w.cta.code.Instrs[w.pc] != in; {
-		w.pc++
+	pc := b.First
+	for &w.cta.code.Instrs[pc] != in {
+		pc++
 	}
-	w.owed = b.Sources.End - in.Src
-	n, lanes := int64(w.owed), int64(bits.OnesCount64(w.mask))
-	w.count.WarpInstructions -= n
-	w.count.LaneSlots -= n * lanes
-	w.count.ThreadInstructions -= n*lanes - int64(bits.OnesCount32(uint32(w.mask)&^w.executing(in)))
+	w.halt(b, pc, in.Src)
+	w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executing(in)))
 	w.tellLanes(OnUndo, w.src(in), w.mask)
 }
 

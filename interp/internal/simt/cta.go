@@ -34,8 +34,9 @@ type cta struct {
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
 
-	stream *stream // nil if nobody watches
-	room   *stream // for one
+	backend backend // of its warps
+	stream  *stream // nil if nobody watches
+	room    *stream // for one
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
@@ -89,6 +90,14 @@ func (c *cta) start(index int) {
 	c.out.Reset()
 	c.next, c.err, c.done, c.turn, c.slept = 0, nil, false, false, 0
 	c.watch()
+	switch {
+	case c.stream != nil:
+		c.backend = observed
+	case c.grid.mode == Check:
+		c.backend = checked
+	default:
+		c.backend = plain
+	}
 	c.tell(OnCTA)
 	width := c.code.Width
 	fn := c.code.entry
@@ -157,7 +166,7 @@ func (c *cta) run(budget int, turn bool) status {
 			idle = false
 			before := w.count.WarpInstructions
 			share := int64(min(quantum, budget))
-			w.run(int(min(share, max(c.grid.maxSteps-before+1, 1))), turn)
+			w.run(int(min(share, max(c.grid.maxSteps-before+1, 1))))
 			budget -= int(w.count.WarpInstructions - before)
 			if w.err != nil {
 				c.err = w.err

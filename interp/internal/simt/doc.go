@@ -3,9 +3,9 @@
 //	grid   ─ runs CTAs on the host's cores, in rounds that make the result
 //	         independent of their number (grid.go)
 //	cta    ─ interleaves its warps, holds shared memory and barriers (cta.go)
-//	warp   ─ executes blocks of code for its active lanes (warp.go); which lanes
-//	         are active where is up to a reconvergence policy (reconverge.go,
-//	         a file for each policy)
+//	warp   ─ has a backend execute code for its active lanes (warp.go, backend.go,
+//	         portable.go); which lanes are active where is up to a reconvergence
+//	         policy (reconverge.go, a file for each policy)
 //	lanes  ─ instruction kernels work on whole rows of a register file
 //	         (package regfile, package alu), memory on addresses (access.go)
 //

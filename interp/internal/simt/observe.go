@@ -7,8 +7,11 @@ import (
 	"gemu/interp/internal/code"
 )
 
+// observed is the backend of watched launches.
+var observed = blockwise((*warp).blockObserved)
+
 // blockObserved executes the instructions of a block, but those it has executed already.
-func (w *warp) blockObserved(b *code.Block) {
+func (w *warp) blockObserved(b *code.Block) reason {
 	s, p, pc := w.cta.stream, w.cta.code, w.pc
 	if w.check != nil {
 		defer w.recovered()
@@ -18,8 +21,9 @@ func (w *warp) blockObserved(b *code.Block) {
 		src := &p.Sources[i]
 		lanes := w.guarded(src.Guard)
 		s.tellBefore(w, src, lanes)
-		if w.err = s.stop; w.err != nil {
-			return
+		if s.stop != nil {
+			w.halt(b, src.Code.First, i)
+			return event
 		}
 		access := accesses[i]
 		if access.folded {
@@ -34,7 +38,7 @@ func (w *warp) blockObserved(b *code.Block) {
 					s.tellAccess(w, access.in)
 				}
 				if w.operation(&pairs[0]); w.err != nil {
-					return
+					return goesOn
 				}
 			}
 		} else {
@@ -44,7 +48,7 @@ func (w *warp) blockObserved(b *code.Block) {
 					s.tellAccess(w, in)
 				}
 				if w.each(in); w.err != nil {
-					return
+					return goesOn
 				}
 			}
 		}
@@ -53,6 +57,8 @@ func (w *warp) blockObserved(b *code.Block) {
 	if w.check != nil {
 		w.checkEnd(b)
 	}
+	w.pc, w.owed = b.Last, 0
+	return control
 }
 
 // pairs are the instructions of a block from a pc on, with those of the reference, if there

@@ -1,13 +1,12 @@
 package simt
 
-// This file runs a warp: blocks of code for its active lanes, one block after
-// another, until it ends, waits, or has had its share.
+// This file runs a warp: a backend executes code for its active lanes, and here is what
+// that leaves to the machine, until the warp ends, waits, or has had its share.
 
 import (
 	"math/bits"
 
 	"gemu/affinetrack"
-	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
@@ -90,61 +89,49 @@ func (c *Counts) ActiveLanesMean() float64 {
 	return float64(c.LaneSlots) / float64(c.WarpInstructions)
 }
 
-// run executes blocks until the warp stops being ready, traps, or has executed
-// about budget instructions. With turn the CTA may execute visible instructions.
-func (w *warp) run(budget int, turn bool) {
+// run executes until the warp stops being ready, traps, or has executed about budget
+// instructions.
+func (w *warp) run(budget int) {
 	w.yield = false
 	if !w.sliced {
-		w.execute(budget, turn)
+		w.execute(budget)
 		return
 	}
 	w.cta.note()
-	w.execute(budget, turn)
+	w.execute(budget)
 	w.changed = w.changed || w.cta.changed
 }
 
-func (w *warp) execute(budget int, turn bool) {
+// execute has the backend execute, and does what that leaves to the machine.
+func (w *warp) execute(budget int) {
 	c := w.cta.code
 	for budget > 0 && w.state == ready && w.err == nil && !w.yield {
-		b := c.Block(w.pc)
-		if b.Visible && !turn {
+		share := budget
+		if w.sliced {
+			share = min(budget, w.left)
+		}
+		h := w.cta.backend.run(w, share)
+		if h.why == lacks { // the block is executed to its end, so that shares are those of any backend
+			rest := portable.run(w, 1)
+			h = handback{rest.why, h.spent + rest.spent, h.last + rest.last}
+		}
+		budget -= h.spent
+		if w.sliced {
+			w.left -= h.spent - h.last
+		}
+		switch b := c.Block(w.pc); h.why {
+		case visible:
 			w.state = atVisible
-			return
-		}
-		if b.Endless {
-			w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
-			return
-		}
-		n := int64(b.Sources.Len())
-		if w.owed != 0 { // it goes on in the middle
-			n = int64(w.owed)
-		}
-		budget -= int(n)
-		lanes := int64(bits.OnesCount64(w.mask))
-		w.count.WarpInstructions += n
-		w.count.LaneSlots += n * lanes
-		w.count.ThreadInstructions += n * lanes
-		switch {
-		case w.cta.stream != nil:
-			w.blockObserved(b)
-		case w.check != nil:
-			w.blockChecked(b)
-		case len(w.files) == 1:
-			w.block(c.Instrs[w.pc:b.Last])
-		default:
-			w.blockWide(c.Instrs[w.pc:b.Last])
-		}
-		if w.err != nil {
-			if w.err != errAway {
-				return
-			}
+		case away:
 			w.await(b)
 			continue
+		case event:
+			w.err = w.cta.stream.stop
+		case parts, meets, control:
+			w.finish(b)
 		}
-		w.owed = 0
-		w.finish(b)
 		if w.sliced && w.state == ready && w.err == nil {
-			if w.left -= int(n); w.left <= 0 || w.yield {
+			if w.left -= h.last; w.left <= 0 || w.yield {
 				w.changed = w.changed || w.cta.changed
 				w.cta.note()
 				w.rc.expire(w)
@@ -159,71 +146,6 @@ func (w *warp) execute(budget int, turn bool) {
 			t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
 		}
 	}
-}
-
-// block executes instructions of a block for a warp of up to 32 lanes.
-func (w *warp) block(insts []code.Instr) {
-	f := &w.files[0]
-	mask := uint32(w.mask)
-	for i := range insts {
-		in := &insts[i]
-		m := mask
-		if in.Guard != 0 {
-			if m &= guardMask(f, in.Guard); m != mask {
-				w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
-				if m == 0 {
-					continue
-				}
-			}
-		}
-		switch k := alu.Vec[in.Op]; {
-		case in.How.Exec != code.OnLanes:
-			ways[in.How.Exec](w, 0, f, in, m)
-		case k != nil:
-			k(f, in, m)
-			continue
-		default:
-			lanes[in.Op](w, 0, f, in, m)
-		}
-		if w.err != nil {
-			return
-		}
-	}
-}
-
-// blockWide is block for a warp of 64 lanes: each instruction runs for both
-// halves.
-func (w *warp) blockWide(insts []code.Instr) {
-	for i := range insts {
-		if w.each(&insts[i]); w.err != nil {
-			return
-		}
-	}
-}
-
-// each executes an instruction for each half of the warp.
-func (w *warp) each(in *code.Instr) {
-	for h := range w.files {
-		m := w.lanesOf(h, in)
-		if m == 0 {
-			continue
-		}
-		if w.exec(h, &w.files[h], in, m); w.err != nil {
-			return
-		}
-	}
-}
-
-// lanesOf is the lanes of half h that execute an instruction; those that its guard
-// keeps back are not counted.
-func (w *warp) lanesOf(h int, in *code.Instr) uint32 {
-	mask := uint32(w.mask >> (32 * h))
-	if in.Guard == 0 {
-		return mask
-	}
-	m := mask & guardMask(&w.files[h], in.Guard)
-	w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
-	return m
 }
 
 // guarded is the active lanes for which the block's end applies.

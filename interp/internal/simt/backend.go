@@ -1,0 +1,170 @@
+package simt
+
+// This file is what executes the code of a warp, and what that leaves to the machine.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/code"
+)
+
+// backend executes the running strand of a warp from w.pc on, block after block, along
+// jumps and branches that all its lanes take alike. It hands back to the machine what it
+// cannot do, or must not: see reason. What the strand does then, and which runs next, is
+// up to the machine (warp.execute) alone.
+//
+// The registers are in w.files, whose windows are those of the running strand, and of
+// which each says what lanes are active (warp.activate). In between, w.pc and the counts
+// may be anywhere; when it hands back they are what every backend would have made of them.
+// The functions of this file see to that.
+type backend interface {
+	// run executes until about budget PTX instructions are executed: it looks where a block
+	// ends. It executes one block at least, or what is left of one.
+	run(w *warp, budget int) handback
+}
+
+// handback is why a backend has stopped, and what it has executed.
+type handback struct {
+	why   reason
+	spent int // PTX instructions
+	last  int // of them those of the block that the strand is in, with the one that it stands before
+}
+
+// reason is why a backend hands a strand back, and where that stands then.
+type reason uint8
+
+const (
+	goesOn  reason = iota // there is none
+	used                  // the budget is used up, or the warp gives up the rest; before a block
+	parts                 // at a block's end, a branch whose lanes go different ways
+	meets                 // at a block's end, from which it comes to a place that the policy wants to know of
+	control               // at another end of a block: a call, return, exit or barrier; where somebody watches, any
+	visible               // before a block that the CTA may only execute in its turn
+	away                  // at w.away, a collective instruction whose lanes are elsewhere
+	lacks                 // before an instruction that the backend does not have
+	event                 // before an instruction before which a probe stops the launch
+	faulted               // by a trap, or because it comes to what is not run: w.err
+)
+
+// blockwise is a backend that executes the instructions of one block after the other, from
+// w.pc on but for the end, by a function. That stops at once if w.err is set; before an
+// instruction it stops by warp.halt.
+type blockwise func(w *warp, b *code.Block) reason
+
+func (do blockwise) run(w *warp, budget int) (h handback) {
+	w.activate()
+	for {
+		b := w.cta.code.Block(w.pc)
+		if h.last, h.why = 0, w.begin(b); h.why != goesOn {
+			return h
+		}
+		h.last = w.unpaid(b)
+		w.pay(h.last)
+		switch h.why = do(w, b); {
+		case w.err != nil:
+			h.why = w.failed()
+		case h.why == goesOn:
+			w.owed = 0
+			h.why = w.follow(b)
+		default: // it has halted
+			h.last -= int(w.owed)
+		}
+		if h.spent += h.last; h.why != goesOn {
+			return h
+		}
+		if h.spent >= budget || w.yield {
+			h.why = used
+			return h
+		}
+	}
+}
+
+// activate tells the files which lanes execute.
+func (w *warp) activate() {
+	for h := range w.files {
+		w.files[h].SetActive(uint32(w.mask >> (32 * h)))
+	}
+}
+
+// begin reports what is in the way of executing a block.
+func (w *warp) begin(b *code.Block) reason {
+	if !b.Visible && !b.Endless {
+		return goesOn
+	}
+	return w.barred(b)
+}
+
+func (w *warp) barred(b *code.Block) reason {
+	switch {
+	case b.Visible && !w.cta.turn:
+		return visible
+	case b.Endless:
+		w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
+		return faulted
+	}
+	return goesOn
+}
+
+// unpaid is how many PTX instructions of a block the running strand has yet to execute.
+func (w *warp) unpaid(b *code.Block) int {
+	if w.owed != 0 { // it goes on in the middle
+		return int(w.owed)
+	}
+	return b.Sources.Len()
+}
+
+// pay counts PTX instructions of the running strand. It does so before it executes them:
+// the clock takes that into account.
+func (w *warp) pay(n int) {
+	lanes := n * bits.OnesCount64(w.mask)
+	w.count.WarpInstructions += int64(n)
+	w.count.LaneSlots += int64(lanes)
+	w.count.ThreadInstructions += int64(lanes)
+}
+
+// failed is why a strand cannot go on for which w.err is set.
+func (w *warp) failed() reason {
+	if w.err != errAway {
+		return faulted
+	}
+	w.err = nil
+	return away
+}
+
+// halt puts the running strand before an instruction of its block: of what it has paid for,
+// PTX instruction src, which this one is part of, and those behind are yet to
+// count.
+func (w *warp) halt(b *code.Block, pc, src int32) {
+	w.pc, w.owed = pc, b.Sources.End-src
+	w.pay(-int(w.owed))
+}
+
+// follow goes on behind the end of a block where that is a matter of w.pc alone.
+// Otherwise the strand stands at the end, which the machine has to execute.
+func (w *warp) follow(b *code.Block) reason {
+	end, to, why := w.cta.code.End(b), b.Next, goesOn
+	branches := int64(0)
+	switch end.Op {
+	case code.Jump:
+	case code.Branch, code.Return:
+		branches = 1
+		switch taken := w.guarded(end.Guard); {
+		case taken == w.mask:
+			to = b.Target
+		case taken != 0 && b.Target != b.Next:
+			why = parts
+		}
+	default:
+		why = control
+	}
+	if why == goesOn && (to == w.stop || w.heeds && len(w.others) > 0) {
+		why = meets
+	}
+	if why != goesOn {
+		w.pc = b.Last
+		return why
+	}
+	w.count.Branches += branches
+	w.pc = to
+	return goesOn
+}

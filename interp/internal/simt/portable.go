@@ -1,0 +1,89 @@
+package simt
+
+// This file is the backend in Go: it executes each instruction as the plan says, on compact
+// operands or on lanes.
+
+import (
+	"math/bits"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+)
+
+// portable is the backend that has all instructions, on every host.
+var portable = blockwise(func(w *warp, b *code.Block) reason {
+	if insts := w.cta.code.Instrs[w.pc:b.Last]; len(w.files) == 1 {
+		w.block(insts)
+	} else {
+		w.blockWide(insts)
+	}
+	return goesOn
+})
+
+// plain is the backend of launches that are neither checked nor watched.
+var plain backend = portable
+
+// block executes instructions of a block for a warp of up to 32 lanes.
+func (w *warp) block(insts []code.Instr) {
+	f := &w.files[0]
+	mask := f.Active()
+	for i := range insts {
+		in := &insts[i]
+		m := mask
+		if in.Guard != 0 {
+			if m &= guardMask(f, in.Guard); m != mask {
+				w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+				if m == 0 {
+					continue
+				}
+			}
+		}
+		switch k := alu.Vec[in.Op]; {
+		case in.How.Exec != code.OnLanes:
+			ways[in.How.Exec](w, 0, f, in, m)
+		case k != nil:
+			k(f, in, m)
+			continue
+		default:
+			lanes[in.Op](w, 0, f, in, m)
+		}
+		if w.err != nil {
+			return
+		}
+	}
+}
+
+// blockWide is block for a warp of 64 lanes: each instruction runs for both
+// halves.
+func (w *warp) blockWide(insts []code.Instr) {
+	for i := range insts {
+		if w.each(&insts[i]); w.err != nil {
+			return
+		}
+	}
+}
+
+// each executes an instruction for each half of the warp.
+func (w *warp) each(in *code.Instr) {
+	for h := range w.files {
+		m := w.lanesOf(h, in)
+		if m == 0 {
+			continue
+		}
+		if w.exec(h, &w.files[h], in, m); w.err != nil {
+			return
+		}
+	}
+}
+
+// lanesOf is the lanes of half h that execute an instruction; those that its guard
+// keeps back are not counted.
+func (w *warp) lanesOf(h int, in *code.Instr) uint32 {
+	mask := w.files[h].Active()
+	if in.Guard == 0 {
+		return mask
+	}
+	m := mask & guardMask(&w.files[h], in.Guard)
+	w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+	return m
+}
