@@ -4,6 +4,8 @@
 //	go run ./internal/mutate                        all mutants of internal/mutate/scope.txt
 //	go run ./internal/mutate -seed 7 -sample 100    some of them
 //	go run ./internal/mutate -list -only 'interp.*' what there is
+//	go run ./internal/mutate -recorded internal/mutate/outcomes.tsv
+//	                                                what came of them the last time
 //
 // It prints a line for each mutant, in the order of the code: its place, function, operator,
 // the code and what became of it, which of several equal ones it is, the outcome, and the
@@ -42,6 +44,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -64,6 +67,8 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", 1, "of the sample")
 	flag.IntVar(&c.sample, "sample", 0, "try this many mutants only; 0: all")
 	flag.BoolVar(&c.list, "list", false, "list the mutants, and run nothing")
+	flag.StringVar(&c.recorded, "recorded", "", "`file` with a list made before: take outcomes from there")
+	flag.BoolVar(&c.again, "again", false, "try those again that are in -recorded, and are neither killed nor slower")
 	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "processes at a time")
 	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most")
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
@@ -83,6 +88,8 @@ func main() {
 // config is what the flags say.
 type config struct {
 	command                            string // that lists begin with; "" for none
+	recorded                           string
+	again                              bool
 	root, scope, argued, program, only string
 	seed                               uint64
 	sample, workers                    int
@@ -125,25 +132,19 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 		}
 		return true, nil
 	}
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return false, err
+	verdicts := map[*Mutant]Verdict{}
+	if c.recorded != "" {
+		if verdicts, err = readVerdicts(c.recorded, chosen, !c.again); err != nil {
+			return false, err
+		}
 	}
-	defer os.RemoveAll(dir)
-	in := map[*Mutant]bool{}
+	var open []*Mutant
 	for _, m := range chosen {
-		in[m] = true
+		if v := verdicts[m]; c.recorded == "" || c.again && v.Outcome != Killed && v.Outcome != Slower {
+			open = append(open, m)
+		}
 	}
-	binary, err := build(c.root, c.program, dir, files, in)
-	if err != nil {
-		return false, err
-	}
-	t := &trier{root: c.root, binary: binary, limits: c.limits}
-	if err := t.cover(c.workers); err != nil {
-		return false, err
-	}
-	verdicts, err := t.all(chosen, c.workers)
-	if err != nil {
+	if err := c.try(files, open, verdicts); err != nil {
 		return false, err
 	}
 	if c.command != "" {
@@ -154,6 +155,64 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.By)
 	}
 	return c.summary(w, chosen, verdicts, argued)
+}
+
+// try tries mutants.
+func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant]Verdict) error {
+	if len(list) == 0 {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	in := map[*Mutant]bool{}
+	for _, m := range list {
+		in[m] = true
+	}
+	binary, err := build(c.root, c.program, dir, files, in)
+	if err != nil {
+		return err
+	}
+	t := &trier{root: c.root, binary: binary, limits: c.limits}
+	if err := t.cover(c.workers); err != nil {
+		return err
+	}
+	tried, err := t.all(list, c.workers)
+	maps.Copy(verdicts, tried)
+	return err
+}
+
+// readVerdicts reads the outcomes of mutants from a list. Without all, some may be missing.
+func readVerdicts(name string, list []*Mutant, all bool) (map[*Mutant]Verdict, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]Verdict{}
+	for _, line := range strings.Split(string(data), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 7 || line[0] == '#' {
+			continue
+		}
+		i := slices.IndexFunc(outcomeNames[:], func(s string) bool { return s == f[5] })
+		if i < 0 {
+			return nil, fmt.Errorf("%s: no outcome is %q", name, f[5])
+		}
+		rows[strings.Join(f[1:5], "\t")] = Verdict{Outcome(i), f[6]}
+	}
+	verdicts := map[*Mutant]Verdict{}
+	for _, m := range list {
+		v, ok := rows[m.row()]
+		if !ok && all {
+			return nil, fmt.Errorf("%s does not have %s", name, m.row())
+		}
+		if ok {
+			verdicts[m] = v
+		}
+	}
+	return verdicts, nil
 }
 
 // row is a mutant as lists and arguments have it.

@@ -45,6 +45,43 @@ func TestToy(t *testing.T) {
 	}
 }
 
+// TestRecorded: outcomes are taken from a list, without those that are tried again.
+func TestRecorded(t *testing.T) {
+	c := toyConfig(t, toy+"/engine/*.go Sum", "")
+	var want bytes.Buffer
+	if _, err := c.run(&want); err != nil {
+		t.Fatal(err)
+	}
+	// Recorded as killed: it is not tried again. Recorded as survived: it is.
+	spoilt := strings.Replace(want.String(), "\tunreached\t", "\tkilled\t", 1)
+	spoilt = strings.Replace(spoilt, "\tkilled\tsum is 17", "\tsurvived\t", 1)
+	c.recorded = filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(c.recorded, []byte(spoilt), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lines := func(again bool) string {
+		c.again = again
+		var got bytes.Buffer
+		if _, err := c.run(&got); err != nil {
+			t.Fatal(err)
+		}
+		list, _, _ := strings.Cut(got.String(), "\n\n")
+		return list
+	}
+	if list, _, _ := strings.Cut(spoilt, "\n\n"); lines(false) != list {
+		t.Errorf("the list is not the recorded one:\n%s", lines(false))
+	}
+	again, _, _ := strings.Cut(strings.Replace(want.String(), "\tunreached\t", "\tkilled\t", 1), "\n\n")
+	if got := lines(true); got != again {
+		t.Errorf("tried again:\n%s", got)
+	}
+	c.scope = toyConfig(t, toy+"/engine/*.go Odd", "").scope
+	c.again = false
+	if _, err := c.run(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "does not have engine.Odd") {
+		t.Errorf("another function: %v", err)
+	}
+}
+
 // TestThreshold: too few killed mutants are a failure, and arguments take survivors out of
 // the count.
 func TestThreshold(t *testing.T) {

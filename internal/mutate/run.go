@@ -37,9 +37,9 @@ const (
 	Killed                   // a check reports that something is wrong
 )
 
-func (o Outcome) String() string {
-	return [...]string{"unreached", "survived", "slower", "counted", "hang", "crash", "wrong", "killed"}[o]
-}
+func (o Outcome) String() string { return outcomeNames[o] }
+
+var outcomeNames = [...]string{"unreached", "survived", "slower", "counted", "hang", "crash", "wrong", "killed"}
 
 // Verdict is the outcome of a mutant, and the input that showed it.
 type Verdict struct {
