@@ -483,22 +483,27 @@ func (v *verifier) defined() {
 }
 
 // fixpoint calls visit for blocks of the function, the first at first, and what it gives
-// for where control goes from there, until nothing changes.
+// for where control goes from there, until nothing changes: of those that wait always the
+// foremost, for control mostly goes on.
 func (v *verifier) fixpoint(first int32, visit func(b *Block) func(next int32) (changed bool)) {
-	work := []int32{first}
-	queued := map[int32]bool{}
+	waits := make([]bool, v.fn.Blocks.Len())
+	waits[first] = true
 	var list []int32
-	for len(work) > 0 {
-		i := work[len(work)-1]
-		work = work[:len(work)-1]
-		queued[i] = false
+	for i := int32(0); int(i) < len(waits); {
+		if !waits[i] {
+			i++
+			continue
+		}
+		waits[i] = false
 		b := &v.Blocks[v.fn.Blocks.First+i]
 		flows := visit(b)
+		i++
 		list = v.Successors(list[:0], b, v.End(b))
 		for _, pc := range list {
-			if k := v.blockAt[pc] - v.fn.Blocks.First; flows(pc) && !queued[k] {
-				queued[k] = true
-				work = append(work, k)
+			if flows(pc) {
+				k := v.blockAt[pc] - v.fn.Blocks.First
+				waits[k] = true
+				i = min(i, k)
 			}
 		}
 	}
