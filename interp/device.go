@@ -55,8 +55,9 @@ type Device struct {
 	mem *mem.Map
 
 	machine simt.Device
-	funcs   uint64 // that have had a code address
-	loaded  int    // modules
+	paused  *Execution // that has not ended; or nil
+	funcs   uint64     // that have had a code address
+	loaded  int        // modules
 }
 
 // ErrOutOfMemory is the error of an allocation beyond the device's memory.

@@ -108,9 +108,58 @@ type kernelKey struct {
 
 // Run runs a launch and waits for it. See Module.Launch.
 func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
+	m.dev.mu.Lock()
+	defer m.dev.mu.Unlock()
+	r, err := m.prepare(l)
+	if err != nil {
+		return nil, err
+	}
+	_, err = r.run(func() (bool, error) { return false, r.grid.Run(ctx) })
+	return r.result(err), err
+}
+
+// launched is a launch that is possible, and what it has come to.
+type launched struct {
+	*Launch
+	dev      *Device
+	kernel   *ptx.Func
+	grid     *simt.Grid
+	width    int
+	policy   *Reconverger
+	duration time.Duration
+}
+
+// run runs the launch, or a part of it.
+func (r *launched) run(do func() (paused bool, err error)) (bool, error) {
+	stop := func() {}
+	if r.Progress != nil {
+		stop = r.Progress(func() (int64, int64) { return r.grid.Ended(), int64(r.Grid.Count()) })
+	}
+	start := time.Now()
+	paused, err := do()
+	r.duration += time.Since(start)
+	stop()
+	return paused, err
+}
+
+// result is what the launch has counted.
+func (r *launched) result(err error) *Result {
+	n := &Result{
+		Kernel: r.kernel.Name, Grid: r.Grid, Block: r.Block, WarpSize: r.width, Duration: r.duration,
+		Counts: r.grid.Counts(), Reconverge: r.policy, Mode: r.Mode,
+	}
+	if r.Stats && err == nil {
+		n.Structure = r.grid.Structure()
+	}
+	return n
+}
+
+// prepare checks a launch and readies the device for it.
+func (m *Module) prepare(l *Launch) (*launched, error) {
 	d := m.dev
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if err := d.free(); err != nil {
+		return nil, err
+	}
 	fn, err := m.Kernel(l.Kernel)
 	if err != nil {
 		return nil, err
@@ -175,21 +224,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if most := g.Affordable(); l.Cooperative && l.Grid.Count() > most {
 		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, l.Grid.Count(), g.Footprint(), d.cfg.Host)
 	}
-	stop := func() {}
-	if l.Progress != nil {
-		stop = l.Progress(func() (int64, int64) { return g.Ended(), int64(l.Grid.Count()) })
-	}
-	start := time.Now()
-	err = g.Run(ctx)
-	stop()
-	r := &Result{
-		Kernel: fn.Name, Grid: l.Grid, Block: l.Block, WarpSize: width, Duration: time.Since(start),
-		Counts: g.Counts(), Reconverge: reconverge, Mode: l.Mode,
-	}
-	if l.Stats && err == nil {
-		r.Structure = g.Structure()
-	}
-	return r, err
+	return &launched{Launch: l, dev: d, kernel: fn, grid: g, width: width, policy: reconverge}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.

@@ -65,6 +65,7 @@ type (
 // LaunchInfo with the Program.
 type (
 	Probe      = simt.Probe
+	Saver      = simt.Saver
 	Sink       = simt.Sink
 	Wants      = simt.Wants
 	Events     = simt.Events

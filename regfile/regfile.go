@@ -98,6 +98,14 @@ func (f *File) Open(base, frame Size) {
 	f.rows = f.all.from(base, frame)
 }
 
+// Assume makes the file hold what another does. It has no window then.
+func (f *File) Assume(o *File) {
+	f.all = newBlock(o.all.size(), o.all.tracked)
+	*f.all.active = *o.all.active
+	f.all.take(&o.all.rows)
+	f.rows = rows{}
+}
+
 // Window is the size of the window.
 func (f *File) Window() Size { return f.size() }
 

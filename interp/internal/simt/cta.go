@@ -45,6 +45,7 @@ type cta struct {
 	slept   int64        // nanoseconds that warps have spent in nanosleep
 	turn    bool         // the CTA may execute visible instructions
 	next    int          // warp whose turn is next
+	slice                // under way
 	err     error
 	done    bool
 }
@@ -88,7 +89,7 @@ func (c *cta) start(index int) {
 	c.barriers = [16]barrier{}
 	clear(c.open)
 	c.out.Reset()
-	c.next, c.err, c.done, c.turn, c.slept = 0, nil, false, false, 0
+	c.next, c.err, c.done, c.turn, c.slept, c.slice = 0, nil, false, false, 0, slice{}
 	c.watch()
 	switch {
 	case c.stream != nil:
@@ -105,7 +106,7 @@ func (c *cta) start(index int) {
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
-		w.state, w.err, w.waiting = ready, nil, 0
+		w.state, w.err, w.waiting, w.paused = ready, nil, 0, false
 		w.sliced = c.grid.takesTurns()
 		w.others = w.others[:0]
 		w.count = Counts{}
@@ -127,6 +128,14 @@ func (c *cta) start(index int) {
 	}
 }
 
+// slice is the share of a CTA under way: its warps have their turns, pass after pass.
+type slice struct {
+	left   int  // instructions
+	seen   int  // warps in this pass
+	idle   bool // none of them could run
+	paused bool // in the turn of warp next
+}
+
 // status is why a CTA stopped running.
 type status uint8
 
@@ -135,51 +144,46 @@ const (
 	wantsTurn          // every warp that can run stands before a visible instruction
 	outOfBudget
 	failed
+	hasPaused // for a probe
 )
 
 // run executes the warps in turn until the CTA ends, cannot go on without
 // executing a visible instruction out of turn, or has executed about budget
-// instructions.
+// instructions. If it has paused it goes on with the share that it had.
 func (c *cta) run(budget int, turn bool) status {
-	c.turn = turn
-	if turn {
-		for i := range c.warps {
-			if w := &c.warps[i]; w.state == atVisible {
-				w.state = ready
+	if !c.paused {
+		c.slice = slice{left: budget, seen: len(c.warps)}
+		c.turn = turn
+		if turn {
+			for i := range c.warps {
+				if w := &c.warps[i]; w.state == atVisible {
+					w.state = ready
+				}
 			}
 		}
 	}
-	for budget > 0 {
+	for c.left > 0 || c.paused {
 		if c.grid.cancelled.Load() {
 			return outOfBudget
 		}
-		idle := true
-		for range c.warps {
-			w := &c.warps[c.next]
-			c.next++
-			if c.next == len(c.warps) {
+		if !c.paused {
+			c.seen, c.idle = 0, true
+		}
+		for c.seen < len(c.warps) && (c.left > 0 || c.paused) {
+			if w := &c.warps[c.next]; w.state == ready {
+				if c.idle = false; !c.takeTurn(w) {
+					if c.paused {
+						return hasPaused
+					}
+					return failed
+				}
+			}
+			c.seen++
+			if c.next++; c.next == len(c.warps) {
 				c.next = 0
 			}
-			if w.state != ready {
-				continue
-			}
-			idle = false
-			before := w.count.WarpInstructions
-			share := int64(min(quantum, budget))
-			w.run(int(min(share, max(c.grid.maxSteps-before+1, 1))))
-			budget -= int(w.count.WarpInstructions - before)
-			if w.err != nil {
-				c.err = w.err
-				return failed
-			}
-			if w.state == ended {
-				c.release()
-			}
-			if budget <= 0 {
-				break
-			}
 		}
-		if !idle {
+		if !c.idle {
 			continue
 		}
 		waiting := false
@@ -200,6 +204,26 @@ func (c *cta) run(budget int, turn bool) status {
 		return hasFinished
 	}
 	return outOfBudget
+}
+
+// takeTurn has a warp run for its share, and reports whether the CTA can go on.
+func (c *cta) takeTurn(w *warp) bool {
+	before := w.count.WarpInstructions
+	if !c.paused {
+		w.share = int(min(int64(min(quantum, c.left)), max(c.grid.maxSteps-before+1, 1)))
+	}
+	w.run()
+	c.left -= int(w.count.WarpInstructions - before)
+	if c.paused = w.paused; c.paused {
+		return false
+	}
+	if c.err = w.err; c.err != nil {
+		return false
+	}
+	if w.state == ended {
+		c.release()
+	}
+	return true
 }
 
 // note forgets that memory has changed, but for those who look at the whole CTA.

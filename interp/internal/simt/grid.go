@@ -71,8 +71,10 @@ type Grid struct {
 	rules      *affinetrack.Table
 	statistics *statistics // nil if none are wanted
 
-	info   *LaunchInfo
-	probes []watcher
+	info    *LaunchInfo
+	probes  []watcher
+	pauses  bool // probes may pause the launch
+	pausing bool // one has asked for it
 
 	cancelled atomic.Bool
 	finished  atomic.Int64
@@ -83,7 +85,8 @@ type Grid struct {
 	count   Counts
 	flights []flight // by index
 	next    int      // index of the next CTA to be admitted
-	output  map[int][]byte
+	schedule
+	output map[int][]byte
 }
 
 // flight is a CTA in flight.
@@ -126,73 +129,145 @@ func NewGrid(l *Launch) *Grid {
 	return g
 }
 
+// schedule is where a launch is in its rounds.
+type schedule struct {
+	window int        // CTAs that may be in flight
+	phase  phase      // of the round
+	at     int        // in a half of a round: the flight that comes next
+	before int64      // CTAs that had ended when the round began
+	idle   int        // rounds without one that ended
+	stall  stallWatch // in such rounds
+}
+
+// phase is a part of a round.
+type phase uint8
+
+const (
+	between phase = iota
+	inParallel
+	inTurns
+)
+
+// noFailure is above the index of any CTA that may have failed.
+const noFailure = math.MaxInt64
+
 // Run executes the grid to its end. The error is a *Trap, a *ptx.Unsupported, or says that
 // the context has ended. The arguments must be in the parameter block.
-func (g *Grid) Run(ctx context.Context) (err error) {
+func (g *Grid) Run(ctx context.Context) error {
+	err := g.Begin()
+	if err == nil {
+		_, err = g.Continue(ctx)
+	}
+	g.End(err)
+	return err
+}
+
+// MayPause lets probes pause the launch.
+func (g *Grid) MayPause() { g.pauses = true }
+
+// Begin readies the grid to run.
+func (g *Grid) Begin() error {
 	if g.together {
 		g.workspace = g.dev.Memory.OpenWorkspace()
-		defer g.dev.Memory.Free(g.workspace)
 	}
 	if err := g.fold(); err != nil {
 		return err
 	}
-	g.tell(OnLaunch, nil)
-	defer func() { g.tell(OnLaunchEnd, err) }()
-	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
-	defer stop()
-	window := windowFree
+	g.window = windowFree
 	if g.code.Ordered {
-		window = windowOrdered
+		g.window = windowOrdered
 	}
-	most := g.Affordable()
-	window = min(window, most)
+	g.window = min(g.window, g.Affordable())
 	if g.together {
-		window = g.total
+		g.window = g.total
 	}
 	g.atomics = g.workers > 1
-	g.lowFail.Store(math.MaxInt64)
+	g.lowFail.Store(noFailure)
 	g.output = map[int][]byte{}
-	idle := 0 // rounds without a CTA that ended
-	var watch stallWatch
-	for g.next < g.total || len(g.flights) > 0 {
-		for len(g.flights) < window && g.next < g.total {
-			g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
-			g.next++
-		}
-		before := g.finished.Load()
-		g.parallelHalf()
-		if g.code.Ordered && g.lowFail.Load() == math.MaxInt64 {
-			g.turns()
+	g.tell(OnLaunch, nil)
+	return nil
+}
+
+// End ends a launch that has begun, wherever it is; err is how.
+func (g *Grid) End(err error) {
+	if g.workspace != nil && !g.workspace.Dead {
+		g.dev.Memory.Free(g.workspace)
+	}
+	g.tell(OnLaunchEnd, err)
+}
+
+// Continue executes the grid until it has ended, or pauses. The error is as for Run.
+func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
+	g.cancelled.Store(false)
+	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
+	defer stop()
+	g.pausing = false
+	for g.phase != between || g.next < g.total || len(g.flights) > 0 {
+		if g.round() {
+			return true, nil
 		}
 		g.retire()
 		if ctx.Err() != nil {
 			g.flush(g.total)
-			return fmt.Errorf("kernel %s stopped: %w", g.code.kernel.Name, context.Cause(ctx))
+			return false, fmt.Errorf("kernel %s stopped: %w", g.code.kernel.Name, context.Cause(ctx))
 		}
 		if low := int(g.lowFail.Load()); low < g.total {
 			// CTAs behind it may or may not have run: only those before it count.
 			i := slices.IndexFunc(g.flights, func(f flight) bool { return f.index == low })
 			g.flights[i].cta.sum(&g.count)
 			g.flush(low + 1)
-			return g.flights[i].cta.err
+			return false, g.flights[i].cta.err
 		}
-		if g.finished.Load() > before {
-			idle, watch = 0, stallWatch{}
-			continue
+		if err := g.progress(); err != nil {
+			return false, err
 		}
-		idle++
-		stalled := watch.stalled(g)
-		more := g.next < g.total && window < most
-		switch {
-		case (stalled || watch.spun >= hopeless) && (!more || len(g.flights) >= Resident(g.threads, int(g.sharedLen))) && g.loosen():
-			watch = stallWatch{}
-		case more && (stalled || idle%patience == 0):
-			window = min(window+windowOrdered, most)
-			watch = stallWatch{spun: watch.spun}
-		case stalled:
-			g.flush(g.total)
-			return g.stall()
+	}
+	return false, nil
+}
+
+// round executes a round, or what is left of one, and reports whether it pauses in it.
+func (g *Grid) round() (paused bool) {
+	if g.phase == between {
+		for len(g.flights) < g.window && g.next < g.total {
+			g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
+			g.next++
 		}
+		g.before = g.finished.Load()
+		g.phase, g.at = inParallel, 0
+	}
+	if g.phase == inParallel {
+		if g.parallelHalf() {
+			return true
+		}
+		g.phase, g.at = inTurns, 0
+	}
+	if g.code.Ordered && g.lowFail.Load() == noFailure && g.turns() {
+		return true
+	}
+	g.phase = between
+	return false
+}
+
+// progress looks whether the launch gets on, and does something about it if it does not. The
+// error is that of a launch that cannot.
+func (g *Grid) progress() error {
+	if g.finished.Load() > g.before {
+		g.idle, g.stall = 0, stallWatch{}
+		return nil
+	}
+	g.idle++
+	most := g.Affordable()
+	stalled := g.stall.stalled(g)
+	more := g.next < g.total && g.window < most
+	switch {
+	case (stalled || g.stall.spun >= hopeless) && (!more || len(g.flights) >= Resident(g.threads, int(g.sharedLen))) && g.loosen():
+		g.stall = stallWatch{}
+	case more && (stalled || g.idle%patience == 0):
+		g.window = min(g.window+windowOrdered, most)
+		g.stall = stallWatch{spun: g.stall.spun}
+	case stalled:
+		g.flush(g.total)
+		return g.standstill()
 	}
 	return nil
 }
@@ -216,9 +291,11 @@ func (g *Grid) fold() (err error) {
 	return nil
 }
 
-// parallelHalf runs every CTA in flight that may run.
-func (g *Grid) parallelHalf() {
+// parallelHalf runs every CTA in flight that may run, and reports whether one pauses, as
+// they only do where there is one worker.
+func (g *Grid) parallelHalf() (paused bool) {
 	var next atomic.Int64
+	next.Store(int64(g.at))
 	work := func() {
 		var spare *cta
 		for {
@@ -240,6 +317,10 @@ func (g *Grid) parallelHalf() {
 			if g.advance(f, sliceParallel, false) && spare == nil {
 				spare, f.cta = f.cta, nil
 			}
+			if f.status == hasPaused {
+				g.at, paused = i, true
+				break
+			}
 		}
 		if spare != nil {
 			g.putContext(spare)
@@ -248,26 +329,32 @@ func (g *Grid) parallelHalf() {
 	n := min(g.workers, len(g.flights))
 	if n <= 1 {
 		work()
-		return
+		return paused
 	}
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(work)
 	}
 	wg.Wait()
+	return false
 }
 
-// turns runs the CTAs that stand before a visible instruction, one at a time.
-func (g *Grid) turns() {
-	for i := range g.flights {
-		f := &g.flights[i]
-		if f.status == wantsTurn {
-			g.advance(f, sliceTurn, true)
-			if g.lowFail.Load() < math.MaxInt64 {
-				return
-			}
+// turns runs the CTAs that stand before a visible instruction, one at a time, and reports
+// whether one pauses.
+func (g *Grid) turns() (paused bool) {
+	for ; g.at < len(g.flights); g.at++ {
+		f := &g.flights[g.at]
+		if f.status != wantsTurn && f.status != hasPaused {
+			continue
+		}
+		if g.advance(f, sliceTurn, true); f.status == hasPaused {
+			return true
+		}
+		if g.lowFail.Load() < noFailure {
+			break
 		}
 	}
+	return false
 }
 
 // advance runs a CTA for a slice and reports whether it has ended.
@@ -529,8 +616,8 @@ func rawBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// stall is the trap of a grid that can never make progress.
-func (g *Grid) stall() error {
+// standstill is the trap of a grid that can never make progress.
+func (g *Grid) standstill() error {
 	kind, why := ErrDeadlock, "no thread can make progress: all wait for memory that nobody changes"
 	if g.next < g.total {
 		kind = ErrKeptOut

@@ -25,7 +25,7 @@ func (c *cta) runGuarded(budget int, turn bool) (s status) {
 // hostFault is the trap of an access to mapped memory that is not there, or not to
 // be written. The instruction is found by its address.
 func (c *cta) hostFault(addr uint64) *Trap {
-	w := &c.warps[(c.next+len(c.warps)-1)%len(c.warps)]
+	w := &c.warps[c.next]
 	a := c.grid.dev.Memory.Find(addr)
 	stored := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
 	src, lanes := w.culprit(addr, stored)

@@ -17,14 +17,23 @@ func (w *warp) blockObserved(b *code.Block) reason {
 		defer w.recovered()
 	}
 	pairs, accesses := w.pairs(b, pc), p.accesses()
-	for i := w.firstSource(b); i < b.Sources.End; i++ {
+	first, told := w.firstSource(b), false
+	if w.paused {
+		first, told, w.paused = b.Sources.End-w.owed, w.told, false
+	}
+	for i := first; i < b.Sources.End; i++ {
 		src := &p.Sources[i]
-		lanes := w.guarded(src.Guard)
-		s.tellBefore(w, src, lanes)
-		if s.stop != nil {
-			w.halt(b, src.Code.First, i)
+		s.ready(w, src, w.guarded(src.Guard))
+		if !told && !w.cta.grid.pausing {
+			s.tell(&s.step, OnBefore)
+			told = true
+		}
+		if s.stop != nil || w.cta.grid.pausing {
+			w.halt(b, p.pcOf(b, w.pc, i), i)
+			w.paused, w.told = s.stop == nil, told
 			return event
 		}
+		told = false
 		access := accesses[i]
 		if access.folded {
 			s.tellAccess(w, access.in)
@@ -59,6 +68,15 @@ func (w *warp) blockObserved(b *code.Block) reason {
 	}
 	w.pc, w.owed = b.Last, 0
 	return control
+}
+
+// pcOf is the first instruction of a block, from a pc on, that is part of a PTX instruction
+// or behind it.
+func (k *Kernel) pcOf(b *code.Block, pc, source int32) int32 {
+	for pc < b.Last && k.Instrs[pc].Src < source {
+		pc++
+	}
+	return pc
 }
 
 // pairs are the instructions of a block from a pc on, with those of the reference, if there
@@ -116,7 +134,8 @@ func (w *warp) observe(src *code.Source, lanes uint64, do func()) {
 		do()
 		return
 	}
-	s.tellBefore(w, src, lanes)
+	s.ready(w, src, lanes)
+	s.tell(&s.step, OnBefore)
 	if do(); w.err == nil {
 		s.step.apart = true
 		s.tellAfter(w, src)

@@ -29,8 +29,7 @@ type stream struct {
 
 	expanded Value
 
-	pause bool  // the launch is to pause before the next instruction
-	stop  error // … to end
+	stop error // the launch is to end with it
 }
 
 // listener is a sink, and what the probe that it is of wants.
@@ -85,7 +84,7 @@ func (c *cta) watch() {
 		s = &stream{cta: c}
 		c.room = s
 	}
-	s.sinks, s.wants, s.pause, s.stop = s.sinks[:0], Wants{}, false, nil
+	s.sinks, s.wants, s.stop = s.sinks[:0], Wants{}, nil
 	for _, p := range c.grid.probes {
 		if sink := p.CTA(c.index, c.id); sink != nil {
 			s.sinks = append(s.sinks, listener{sink, p.wants})
@@ -265,9 +264,9 @@ func (k *Kernel) accesses() []accessing {
 	return k.accessOf
 }
 
-// tellBefore tells that the running strand is about to execute an instruction with some of its
-// lanes.
-func (s *stream) tellBefore(w *warp, src *code.Source, lanes uint64) {
+// ready makes the event of an instruction that the running strand is about to execute with
+// some of its lanes.
+func (s *stream) ready(w *warp, src *code.Source, lanes uint64) {
 	e := &s.step
 	s.about(e, w, src, lanes)
 	s.reads = w.registers(s.reads, src, src.Reads)
@@ -275,10 +274,9 @@ func (s *stream) tellBefore(w *warp, src *code.Source, lanes uint64) {
 	if s.wants.Events&OnExpand != 0 {
 		s.shadows(w, src)
 	}
-	s.tell(e, OnBefore)
 }
 
-// tellAfter tells that it has.
+// tellAfter tells that it has executed it.
 func (s *stream) tellAfter(w *warp, src *code.Source) {
 	if s.wants.Events&OnExpand != 0 {
 		s.expansions(w, src)

@@ -18,6 +18,7 @@ package simt
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"gemu/affinetrack"
@@ -1002,4 +1003,46 @@ func (t *tracker) forget(c *tag, m uint32) {
 	} else {
 		c.mask = 0
 	}
+}
+
+// Save copies what has been counted so far, and the tags.
+func (s *statistics) Save() any {
+	state := savedStatistics{spare: slices.Clone(s.spare)}
+	for _, t := range s.all {
+		state.trackers = append(state.trackers, t.clone())
+	}
+	return state
+}
+
+// Restore takes over what Save has copied. Trackers that are newer have counted nothing.
+func (s *statistics) Restore(state any) {
+	saved := state.(savedStatistics)
+	s.spare = slices.Clone(saved.spare)
+	for i, t := range s.all {
+		if i < len(saved.trackers) {
+			*t = *saved.trackers[i].clone()
+			continue
+		}
+		*t = *newTracker(s)
+		s.spare = append(s.spare, t)
+	}
+}
+
+type savedStatistics struct {
+	trackers []*tracker
+	spare    []*tracker
+}
+
+// clone is a copy. It finds out anew where frames lie, which are others in a state that is
+// restored.
+func (t *tracker) clone() *tracker {
+	n := *t
+	n.counts, n.lanes, n.bases = slices.Clone(t.counts), slices.Clone(t.lanes), map[*frame]regfile.Size{}
+	n.tags = make([][]tags, len(t.tags))
+	for i, halves := range t.tags {
+		for _, f := range halves {
+			n.tags[i] = append(n.tags[i], tags{slices.Clone(f.r), slices.Clone(f.q), slices.Clone(f.p)})
+		}
+	}
+	return &n
 }

@@ -23,7 +23,10 @@ type warp struct {
 	stop   int32 // the block where its lanes meet others
 	heeds  bool  // the policy wants to know of every block that a strand comes to while there are others
 	sliced bool  // strands take turns
+	share  int   // of the warp, what is left of it: instructions
 	yield  bool  // the warp gives up the rest of its share
+	paused bool  // it stands before an instruction of its block for a probe
+	told   bool  // … that probes know of
 	state  warpState
 	err    error  // trap, or the answer that something is not run
 	live   uint64 // lanes that have not ended
@@ -89,33 +92,34 @@ func (c *Counts) ActiveLanesMean() float64 {
 	return float64(c.LaneSlots) / float64(c.WarpInstructions)
 }
 
-// run executes until the warp stops being ready, traps, or has executed about budget
-// instructions.
-func (w *warp) run(budget int) {
-	w.yield = false
-	if !w.sliced {
-		w.execute(budget)
-		return
+// run executes until the warp stops being ready, traps, pauses, or has executed about its
+// share of instructions.
+func (w *warp) run() {
+	if w.paused {
+		w.share = max(w.share, 1) // it has a block to finish
+	} else if w.yield = false; w.sliced {
+		w.cta.note()
 	}
-	w.cta.note()
-	w.execute(budget)
-	w.changed = w.changed || w.cta.changed
+	w.execute()
+	if w.sliced {
+		w.changed = w.changed || w.cta.changed
+	}
 }
 
 // execute has the backend execute, and does what that leaves to the machine.
-func (w *warp) execute(budget int) {
+func (w *warp) execute() {
 	c := w.cta.code
-	for budget > 0 && w.state == ready && w.err == nil && !w.yield {
-		share := budget
+	for w.share > 0 && w.state == ready && w.err == nil && (!w.yield || w.paused) {
+		share := w.share
 		if w.sliced {
-			share = min(budget, w.left)
+			share = min(share, w.left)
 		}
 		h := w.cta.backend.run(w, share)
 		if h.why == lacks { // the block is executed to its end, so that shares are those of any backend
 			rest := portable.run(w, 1)
 			h = handback{rest.why, h.spent + rest.spent, h.last + rest.last}
 		}
-		budget -= h.spent
+		w.share -= h.spent
 		if w.sliced {
 			w.left -= h.spent - h.last
 		}
@@ -126,7 +130,10 @@ func (w *warp) execute(budget int) {
 			w.await(b)
 			continue
 		case event:
-			w.err = w.cta.stream.stop
+			if w.err = w.cta.stream.stop; w.err == nil { // it pauses
+				w.left -= h.last
+				return
+			}
 		case parts, meets, control:
 			w.finish(b)
 		}
@@ -139,7 +146,7 @@ func (w *warp) execute(budget int) {
 			}
 		}
 	}
-	if budget <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
+	if w.share <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
 		b := c.Block(w.pc)
 		t := w.fail(w.cta.code.anchor(b), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
 		if w.parted() && !w.sliced {

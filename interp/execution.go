@@ -1,0 +1,112 @@
+package interp
+
+// This file is launches that can pause, be saved, and go on from where they were saved.
+
+import (
+	"context"
+	"errors"
+
+	"gemu/interp/internal/simt"
+)
+
+// Execution is a launch that pauses where a probe wants it to (Event.Pause). Until it has
+// ended or is closed the device runs no other launch; memory may be looked at and changed
+// while it pauses. An Execution is not for use by several goroutines at a time.
+type Execution struct {
+	*launched
+	ended bool
+	err   error
+}
+
+// State is a launch as it was when it was saved, with the memory of its device.
+type State = simt.State
+
+// ErrEnded is the error of continuing a launch that has ended.
+var ErrEnded = errors.New("the launch has ended")
+
+// Start readies a launch to run. The error is a *LaunchError or *ptx.Unsupported, or that of
+// Module.Launch for one that cannot begin.
+func (m *Module) Start(l *Launch) (*Execution, error) {
+	d := m.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, err := m.prepare(l)
+	if err != nil {
+		return nil, err
+	}
+	r.grid.MayPause()
+	if err := r.grid.Begin(); err != nil {
+		r.grid.End(err)
+		return nil, err
+	}
+	e := &Execution{launched: r}
+	d.paused = e
+	return e, nil
+}
+
+// Continue runs the launch until it has ended, or pauses. The error is that of Module.Launch;
+// it ends the launch.
+func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	if e.ended {
+		return true, ErrEnded
+	}
+	paused, err := e.run(func() (bool, error) { return e.grid.Continue(ctx) })
+	if !paused {
+		e.end(err)
+	}
+	return e.ended, err
+}
+
+// Result is what the launch has counted of CTAs that have ended.
+func (e *Execution) Result() *Result { return e.result(e.err) }
+
+// Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next.
+// The error is that of a device that has memory of the host, which cannot be saved. Probes
+// with methods Save and Restore (see simt.Saver) go back with it.
+func (e *Execution) Save() (*State, error) {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	return e.grid.Save()
+}
+
+// Restore makes the launch, ended or not, what it was when one of its states was saved; it
+// goes on from there as it did then. What kernels have printed since stays printed. The error
+// is a *LaunchError if another launch is under way, or that of allocating memory anew.
+func (e *Execution) Restore(s *State) error {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	if e.ended {
+		if err := e.dev.free(); err != nil {
+			return err
+		}
+	}
+	if err := e.grid.Restore(s); err != nil {
+		return err
+	}
+	e.ended, e.err, e.dev.paused = false, nil, e
+	return nil
+}
+
+// Close gives a launch up that has not ended.
+func (e *Execution) Close() {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	if !e.ended {
+		e.end(nil)
+	}
+}
+
+func (e *Execution) end(err error) {
+	e.grid.End(err)
+	e.ended, e.err, e.dev.paused = true, err, nil
+}
+
+// free tells whether the device can run a launch.
+func (d *Device) free() error {
+	if d.paused != nil {
+		return refuse("kernel %s has paused on this device: it has to end, or be closed", d.paused.kernel.Name)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package simt
+
+// This file saves and restores a launch that has paused: all that decides how it goes on.
+
+import (
+	"maps"
+	"slices"
+
+	"gemu/interp/internal/mem"
+)
+
+// Saver is a probe that goes back with a launch: what it knows is part of a State.
+type Saver interface {
+	Probe
+	Save() any
+	Restore(state any)
+}
+
+// State is a launch as it was when it was saved, and the memory of its device.
+type State struct {
+	memory   *mem.Saved
+	heapUsed uint64
+	schedule schedule
+	loose    bool
+	finished int64
+	count    Counts
+	flights  []flight
+	hits     [][]*mem.Allocation // of contexts that are free
+	next     int
+	output   map[int][]byte
+	probes   []any
+}
+
+// Save copies the launch, which must not be running. The error is mem.ErrOnHost.
+func (g *Grid) Save() (*State, error) {
+	memory, err := g.dev.Memory.Save()
+	if err != nil {
+		return nil, err
+	}
+	s := &State{
+		memory: memory, heapUsed: g.dev.heapUsed, schedule: g.schedule, loose: g.loose, finished: g.finished.Load(),
+		count: g.count, flights: g.copied(g.flights), next: g.next, output: maps.Clone(g.output),
+	}
+	for _, c := range g.pool {
+		s.hits = append(s.hits, slices.Clone(c.hits))
+	}
+	for _, p := range g.probes {
+		if p, ok := p.Probe.(Saver); ok {
+			s.probes = append(s.probes, p.Save())
+		}
+	}
+	return s, nil
+}
+
+// Restore makes the launch what it was when the state was saved, which can be restored
+// again. What kernels have printed since stays printed.
+func (g *Grid) Restore(s *State) error {
+	if err := g.dev.Memory.Restore(s.memory); err != nil {
+		return err
+	}
+	g.pool = nil
+	for _, hits := range s.hits {
+		c := newCTA(g)
+		copy(c.hits, hits)
+		g.pool = append(g.pool, c)
+	}
+	g.dev.heapUsed, g.schedule, g.loose = s.heapUsed, s.schedule, s.loose
+	g.finished.Store(s.finished)
+	g.count, g.flights, g.next, g.output = s.count, g.copied(s.flights), s.next, maps.Clone(s.output)
+	g.lowFail.Store(noFailure)
+	states := s.probes
+	for _, p := range g.probes {
+		if p, ok := p.Probe.(Saver); ok {
+			p.Restore(states[0])
+			states = states[1:]
+		}
+	}
+	return nil
+}
+
+// copied is CTAs in flight in contexts of their own.
+func (g *Grid) copied(flights []flight) []flight {
+	flights = slices.Clone(flights)
+	for i := range flights {
+		if f := &flights[i]; f.cta != nil {
+			c := newCTA(g)
+			c.assume(f.cta)
+			f.cta = c
+		}
+	}
+	return flights
+}
+
+// assume makes the context that of a CTA that has another.
+func (c *cta) assume(o *cta) {
+	own := *c
+	*c = *o
+	c.warps, c.shared, c.sharedMem, c.hits, c.room = own.warps, own.shared, own.sharedMem, own.hits, own.room
+	copy(c.shared, o.shared)
+	for i, a := range o.hits {
+		if c.hits[i] = a; a == o.sharedMem {
+			c.hits[i] = c.sharedMem
+		}
+	}
+	c.open = maps.Clone(o.open)
+	c.out = own.out
+	c.out.Reset()
+	c.out.Write(o.out.Bytes())
+	if o.stream != nil {
+		c.stream = &stream{cta: c, sinks: slices.Clone(o.stream.sinks), wants: o.stream.wants}
+		c.room = c.stream
+	}
+	c.frame = own.frame
+	c.frame.last = nil
+	m := moved{frames: map[*frame]*frame{&o.frame: &c.frame}, joins: map[*join]*join{}}
+	if o.frame.twin != nil {
+		m.frames[o.frame.twin] = c.frame.twin
+	}
+	for i := range c.warps {
+		c.warps[i].assume(&o.warps[i], &m)
+	}
+	for i := range c.barriers {
+		b := &c.barriers[i]
+		b.waiting = slices.Clone(b.waiting)
+		for k, w := range b.waiting {
+			b.waiting[k] = &c.warps[w.id]
+		}
+	}
+}
+
+// assume makes the warp what another is, of another context.
+func (w *warp) assume(o *warp, m *moved) {
+	own := *w
+	*w = *o
+	w.cta, w.rc, w.files, w.local, w.check, w.unit = own.cta, own.rc, own.files, own.local, own.check, own.unit
+	w.spare, w.away = nil, nil
+	w.strand = m.strand(&o.strand)
+	w.others = nil
+	for i := range o.others {
+		w.others = append(w.others, m.strand(&o.others[i]))
+	}
+	for h := range w.files {
+		w.files[h].Assume(&o.files[h])
+		w.local[h] = slices.Clone(o.local[h])
+		if w.check != nil {
+			w.check.files[h].Assume(&o.check.files[h])
+		}
+	}
+	w.shown = nil
+	w.show(m.frame(o.shown))
+}
+
+// moved is what has become of objects of one context in another.
+type moved struct {
+	frames map[*frame]*frame
+	joins  map[*join]*join
+}
+
+func (m *moved) strand(c *strand) strand {
+	n := *c
+	n.frame, n.join = m.frame(c.frame), m.join(c.join)
+	if c.wait != nil {
+		b := *c.wait
+		n.wait = &b
+	}
+	return n
+}
+
+func (m *moved) frame(fr *frame) *frame {
+	if n, ok := m.frames[fr]; ok || fr == nil {
+		return n
+	}
+	n := new(frame)
+	m.frames[fr] = n
+	*n = *fr
+	n.caller, n.twin, n.last = m.frame(fr.caller), m.frame(fr.twin), nil
+	return n
+}
+
+func (m *moved) join(j *join) *join {
+	if n, ok := m.joins[j]; ok || j == nil {
+		return n
+	}
+	n := new(join)
+	m.joins[j] = n
+	*n = *j
+	n.frame, n.outer = m.frame(j.frame), m.join(j.outer)
+	return n
+}
