@@ -467,9 +467,13 @@ func (w *warp) compareSources(p *pair, h int, m uint32) {
 		bad := uint32(0)
 		switch r.ref.Slot {
 		case code.R:
-			bad = differ(f.Src32(r.row.Row), g.Row32(r.ref.Row), m)
+			if a, b := f.Src32(r.row.Row), g.Row32(r.ref.Row); *a != *b {
+				bad = differ(a, b, m)
+			}
 		case code.Q:
-			bad = differ(f.Src64(r.row.Row), g.Row64(r.ref.Row), m)
+			if a, b := f.Src64(r.row.Row), g.Row64(r.ref.Row); *a != *b {
+				bad = differ(a, b, m)
+			}
 		default:
 			bad = (f.SrcP(r.row.Row) ^ g.Pred(r.ref.Row)) & m
 		}
@@ -531,7 +535,7 @@ func (w *warp) compareAddresses(p *pair, h int, m uint32) {
 
 // differ is the lanes of m where two rows differ.
 func differ[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
-	if a == b || *a == *b {
+	if *a == *b {
 		return 0
 	}
 	if m != regfile.Full {
