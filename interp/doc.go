@@ -12,8 +12,9 @@
 // A launch has a mode. Vector mode executes rows. Affine mode executes on compact
 // operands, by the rules of package affinetrack, where that was found to pay when the
 // kernel was lowered. Check mode, the default, does that beside a reference, and
-// compares. An Observer is told of every instruction, and Structure counts what the
-// values were like.
+// compares. A Probe is told what happens, instruction by instruction; Structure counts
+// what the values were like. A launch that is begun with Start can pause at any
+// instruction, be saved, and go on from there: Execution.
 //
 // Every memory access is checked against the allocation it hits. What goes
 // wrong in a kernel is a *Trap; legal PTX that is not run is a *ptx.Unsupported.

@@ -62,6 +62,17 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 // Result is what the launch has counted of CTAs that have ended.
 func (e *Execution) Result() *Result { return e.result(e.err) }
 
+// Strands are the lanes of the CTAs in flight, by CTA and warp, where they stand while the
+// launch pauses.
+func (e *Execution) Strands() []Strand {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	return e.grid.Strands()
+}
+
+// Program is the launch's instructions.
+func (e *Execution) Program() Program { return e.grid.Program() }
+
 // Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next.
 // The error is that of a device that has memory of the host, which cannot be saved. Probes
 // with methods Save and Restore (see simt.Saver) go back with it.

@@ -4,6 +4,7 @@ package interp_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -185,5 +186,213 @@ func TestSaved(t *testing.T) {
 				t.Error(o.Wrong)
 			}
 		})
+	}
+}
+
+// at is a probe that pauses before a line, once, of the lanes that come to it.
+type at struct {
+	line  int
+	event func(e *interp.Event)
+}
+
+func (p *at) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+
+func (p *at) Tell(*interp.Event) {}
+
+func (p *at) CTA(int, interp.Dim3) interp.Sink {
+	return sink(func(e *interp.Event) {
+		if int(e.Instr.Pos.Line) == p.line {
+			p.event(e)
+		}
+	})
+}
+
+// pausedKernel prints, and lanes part in it.
+const pausedKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[3] = {104, 105, 0};
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %x, %dead;
+	.reg .u64 %p;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	mul.lo.u32 %x, %t, 5;
+	setp.lt.u32 %q, %t, 8;
+	@%q bra LOW;
+	add.u32 %x, %x, 100;
+	bra MEET;
+LOW:
+	mad.lo.u32 %x, %t, %t, %x;
+MEET:
+	cvta.global.u64 %p, text;
+	{
+		.param .b64 f;
+		.param .b64 a;
+		.param .b32 r;
+		st.param.b64 [f], %p;
+		st.param.b64 [a], %p;
+		call (r), vprintf, (f, a);
+	}
+	ld.param.u64 %p, [out];
+	mad.wide.u32 %p, %t, 4, %p;
+	st.global.u32 [%p], %x;
+	mov.u32 %dead, 1;
+	ret;
+}
+`
+
+// TestPaused looks at a launch that stands in a divergent branch: where its strands are, what
+// their registers hold and where; then it saves it, and lets it print twice.
+func TestPaused(t *testing.T) {
+	for _, mode := range interp.Modes {
+		var out bytes.Buffer
+		dev := interp.NewDevice(interp.Config{Stdout: &out})
+		mod, err := dev.Load("paused.ptx", []byte(pausedKernel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dev.Alloc(128)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &at{line: 18, event: func(e *interp.Event) { e.Pause() }}
+		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}}
+		e, err := mod.Start(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mod.Run(t.Context(), l); err == nil || !strings.Contains(err.Error(), "has paused on this device") {
+			t.Errorf("another launch beside it: %v", err)
+		}
+		if ended, err := e.Continue(t.Context()); ended || err != nil {
+			t.Fatalf("%s: it does not pause: %v", mode, err)
+		}
+		strands := e.Strands()
+		if len(strands) != 1 {
+			t.Fatalf("%s: %d strands that are at no join: %+v", mode, len(strands), strands)
+		}
+		s := &strands[0]
+		reg := func(name string) ptx.RegID {
+			return ptx.RegID(slices.IndexFunc(s.Func.Regs, func(r ptx.Reg) bool { return r.Name == name }))
+		}
+		if s.Lanes != 0xff || !s.Runs || s.Instr.Pos.Line != 18 || s.Waits != nil || len(s.Calls) != 0 {
+			t.Errorf("%s: %+v", mode, s)
+		}
+		x, ok := s.Read(reg("%x"))
+		for lane := range 8 {
+			if !ok || x.Low[lane] != uint64(5*lane) {
+				t.Fatalf("%s: lane %d has %v", mode, lane, x.Low)
+			}
+		}
+		if _, ok := s.Read(reg("%dead")); ok || e.Program().Where(s.Index, reg("%dead")).Kind != interp.Dead {
+			t.Errorf("%s: a register that is not written yet is not dead", mode)
+		}
+		state, err := e.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i <= 2; i++ {
+			if ended, err := e.Continue(t.Context()); !ended || err != nil {
+				t.Fatalf("%s: %v", mode, err)
+			}
+			if want := strings.Repeat("hi", 32*i); out.String() != want {
+				t.Errorf("%s: it has printed %q", mode, out.String())
+			}
+			for lane, v := range interp.Slice[uint32](b) {
+				want := uint32(5*lane + 100)
+				if lane < 8 {
+					want = uint32(5*lane + lane*lane)
+				}
+				if v != want {
+					t.Errorf("%s: thread %d stores %d, want %d", mode, lane, v, want)
+				}
+			}
+			if _, err := e.Continue(t.Context()); err != interp.ErrEnded {
+				t.Errorf("%s: continued after its end: %v", mode, err)
+			}
+			if i == 1 {
+				if err := e.Restore(state); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := mod.Run(t.Context(), l); err != nil {
+			t.Errorf("%s: a launch after it: %v", mode, err)
+		}
+	}
+}
+
+// TestStopped: a probe ends a launch with an error of its own; a launch that is given up
+// leaves its device free.
+func TestStopped(t *testing.T) {
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("paused.ptx", []byte(pausedKernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dev.Alloc(128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enough := errors.New("enough")
+	p := &at{line: 31, event: func(e *interp.Event) {
+		v, ok := e.Read(e.Instr.Ops[1].Reg)
+		if !ok || v.Low[31] != 5*31+100 {
+			t.Errorf("the register to be stored has %v", v.Low)
+		}
+		e.Stop(enough)
+	}}
+	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Probes: []interp.Probe{p}}
+	if _, err := mod.Run(t.Context(), l); !errors.Is(err, enough) {
+		t.Errorf("the error is %v", err)
+	}
+	if n := interp.Slice[uint32](b)[31]; n != 0 {
+		t.Errorf("the store has happened: %d", n)
+	}
+	p.event = func(e *interp.Event) { e.Pause() }
+	e, err := mod.Start(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ended, err := e.Continue(t.Context()); ended || err != nil {
+		t.Fatal(ended, err)
+	}
+	e.Close()
+	l.Probes = nil
+	if _, err := mod.Run(t.Context(), l); err != nil {
+		t.Error(err)
+	}
+}
+
+// memories is a probe of a device that notes what the host does to memory.
+type memories []string
+
+func (m *memories) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAlloc | interp.OnFree | interp.OnHostRead | interp.OnHostWrite}
+}
+
+func (m *memories) CTA(int, interp.Dim3) interp.Sink { return nil }
+
+func (m *memories) Tell(e *interp.Event) {
+	*m = append(*m, fmt.Sprintf("%s %d %d", e.Kind, e.Offset, e.Bytes))
+}
+
+func TestHostMemory(t *testing.T) {
+	var m memories
+	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{&m}})
+	b, err := interp.NewBuffer(dev, []uint32{1, 2, 3, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Write(8, []byte{5, 6})
+	b.Read(12, make([]byte, 100))
+	dev.HostRead(b.Addr()+4, 4)
+	b.Free()
+	want := memories{"alloc 0 16", "host write 0 16", "host write 8 2", "host read 12 4", "host read 4 4", "free 0 16"}
+	if !slices.Equal(m, want) {
+		t.Errorf("got %q, want %q", m, want)
 	}
 }

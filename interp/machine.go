@@ -79,6 +79,15 @@ type (
 	Allocation = mem.Allocation
 	LaunchInfo = simt.LaunchInfo
 	Program    = simt.Program
+	Location   = simt.Location
+	Strand     = simt.Strand
+)
+
+// Where a register is.
+const (
+	Dead       = simt.Dead       // nobody reads it any more, or yet
+	InRow      = simt.InRow      // in a row of the register file; in affine mode perhaps only in the row's shadow
+	InConstant = simt.InConstant // it has one value in the whole launch
 )
 
 // The kinds of access.
@@ -119,7 +128,7 @@ const (
 	OnWake   = simt.OnWake   // … go on: Waits, Writes
 	OnExit   = simt.OnExit   // the lanes of Lanes have ended
 
-	// A register that was held compactly has been written to the lanes of Lanes: Register.
+	// A register that was held compactly has been written to the lanes of Lanes: Expanded.
 	// This depends on the mode.
 	OnExpand = simt.OnExpand
 

@@ -10,10 +10,10 @@ const Alignment = 64
 // Layout is where the regions of a block begin, in bytes from its beginning. Those of
 // shadows are empty where registers are not tracked.
 type Layout struct {
-	Active                    uintptr
-	P, R, Q                   uintptr
-	ShadowR, ShadowQ, ShadowP uintptr
-	Bytes                     uintptr // of the whole
+	Active           uintptr
+	P, R, Q          uintptr
+	ShadowR, ShadowQ uintptr
+	Bytes            uintptr // of the whole
 }
 
 // layout is that of a block with room for n rows.
@@ -32,7 +32,6 @@ func layout(n Size, tracked bool) (l Layout) {
 	}
 	l.ShadowR = region(unsafe.Sizeof(Compact{}), n.R)
 	l.ShadowQ = region(unsafe.Sizeof(Compact{}), n.Q)
-	l.ShadowP = region(unsafe.Sizeof(CompactPred{}), n.P)
 	return l
 }
 
@@ -42,7 +41,6 @@ type rows struct {
 	q      []Row64
 	p      []uint32
 	sr, sq []Compact
-	sp     []CompactPred
 }
 
 func (r *rows) size() Size { return Size{len(r.r), len(r.q), len(r.p)} }
@@ -67,7 +65,6 @@ func newBlock(n Size, tracked bool) block {
 	if tracked {
 		b.sr = unsafe.Slice((*Compact)(unsafe.Add(first, l.ShadowR)), n.R)
 		b.sq = unsafe.Slice((*Compact)(unsafe.Add(first, l.ShadowQ)), n.Q)
-		b.sp = unsafe.Slice((*CompactPred)(unsafe.Add(first, l.ShadowP)), n.P)
 	}
 	return b
 }
@@ -98,14 +95,13 @@ func (r *rows) take(o *rows) {
 	copy(r.p, o.p)
 	copy(r.sr, o.sr)
 	copy(r.sq, o.sq)
-	copy(r.sp, o.sp)
 }
 
 // from is n rows from base on.
 func (b *block) from(base, n Size) rows {
 	w := rows{r: b.r[base.R : base.R+n.R], q: b.q[base.Q : base.Q+n.Q], p: b.p[base.P : base.P+n.P]}
 	if b.tracked {
-		w.sr, w.sq, w.sp = b.sr[base.R:base.R+n.R], b.sq[base.Q:base.Q+n.Q], b.sp[base.P:base.P+n.P]
+		w.sr, w.sq = b.sr[base.R:base.R+n.R], b.sq[base.Q:base.Q+n.Q]
 	}
 	return w
 }

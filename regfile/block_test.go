@@ -10,12 +10,8 @@ func TestLayout(t *testing.T) {
 	if n := unsafe.Sizeof(Compact{}); n != 24 {
 		t.Errorf("a shadow has %d bytes", n)
 	}
-	if n := unsafe.Sizeof(CompactPred{}); n != 8 {
-		t.Errorf("the shadow of a predicate has %d bytes", n)
-	}
 	var c Compact
-	var p CompactPred
-	if unsafe.Offsetof(c.Stride) != 8 || unsafe.Offsetof(c.Mask) != 16 || unsafe.Offsetof(c.Clean) != 20 || unsafe.Offsetof(p.Value) != 4 {
+	if unsafe.Offsetof(c.Stride) != 8 || unsafe.Offsetof(c.Mask) != 16 || unsafe.Offsetof(c.Clean) != 20 {
 		t.Error("fields of shadows are elsewhere")
 	}
 	for _, c := range []struct {
@@ -23,8 +19,8 @@ func TestLayout(t *testing.T) {
 		tracked bool
 		want    Layout
 	}{
-		{Size{R: 3, Q: 2, P: 17}, false, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1088, ShadowP: 1088, Bytes: 1088}},
-		{Size{R: 3, Q: 2, P: 17}, true, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1216, ShadowP: 1280, Bytes: 1472}},
+		{Size{R: 3, Q: 2, P: 17}, false, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1088, Bytes: 1088}},
+		{Size{R: 3, Q: 2, P: 17}, true, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1216, Bytes: 1280}},
 	} {
 		f := New(&Constants{}, c.tracked)
 		f.SetActive(0x1234)
@@ -52,7 +48,7 @@ func TestLayout(t *testing.T) {
 		if *(*uint32)(unsafe.Add(at, l.Active)) != 0x1234 {
 			t.Error("the active lanes are not in the block")
 		}
-		if c.tracked && (unsafe.Pointer(f.Shadow32(2)) != unsafe.Add(at, l.ShadowR+48) || unsafe.Pointer(f.Shadow64(1)) != unsafe.Add(at, l.ShadowQ+24) || unsafe.Pointer(f.ShadowP(3)) != unsafe.Add(at, l.ShadowP+24)) {
+		if c.tracked && (unsafe.Pointer(f.Shadow32(2)) != unsafe.Add(at, l.ShadowR+48) || unsafe.Pointer(f.Shadow64(1)) != unsafe.Add(at, l.ShadowQ+24)) {
 			t.Error("shadows are elsewhere")
 		}
 		// A window further up, and what was there before.

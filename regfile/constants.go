@@ -39,9 +39,6 @@ func (k *Constants) Lay() {
 	for i := range k.q {
 		k.sq[i] = Compact{Base: k.q[i][0], Mask: Full, Clean: Full}
 	}
-	for i := range k.p {
-		k.sp[i] = CompactPred{Mask: Full, Value: k.p[i] != 0}
-	}
 }
 
 // Len is how many there are.

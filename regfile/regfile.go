@@ -25,7 +25,6 @@
 //
 //	shadows         24                  R: base 8, stride 8, mask 4, clean 4
 //	shadows         24                  Q
-//	predicates'     8                   P: mask 4, value 1, unused 3
 //
 // So code that is not Go's finds everything from one pointer: see Layout. The registers of
 // a function are a window: in each region, entries from the window's first on. The windows
@@ -36,7 +35,8 @@
 // Rows that no instruction writes are in a block of their own that all warps share,
 // Constants; operands name them by negative numbers.
 //
-// Models of other register files than the shadow affine one are packages below this one.
+// Package traffic, below, counts what instructions read and write. Models of other register
+// files than the shadow affine one are packages there, too: probes of launches.
 package regfile
 
 import (

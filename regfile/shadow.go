@@ -24,18 +24,10 @@ func (c *Compact) Holds(m uint32) bool { return c.Mask&m == m }
 // At is the value of lane i, not reduced to the slot's width.
 func (c *Compact) At(i int) uint64 { return c.Base + uint64(i)*c.Stride }
 
-// CompactPred is the shadow of a predicate: for the lanes of Mask it is known to
-// be Value in all of them. The bits themselves are always in the predicate.
-type CompactPred struct {
-	Mask  uint32
-	Value bool
-}
-
 // ClearShadows makes all registers of the window generic.
 func (f *File) ClearShadows() {
 	clear(f.sr)
 	clear(f.sq)
-	clear(f.sp)
 }
 
 // Shadow32 is the shadow of the row of a 32-bit operand. That of a constant must
@@ -53,14 +45,6 @@ func (f *File) Shadow64(i int32) *Compact {
 		return &f.k.sq[^i]
 	}
 	return &f.sq[i]
-}
-
-// ShadowP is the shadow of a predicate operand.
-func (f *File) ShadowP(i int32) *CompactPred {
-	if i < 0 {
-		return &f.k.sp[^i]
-	}
-	return &f.sp[i]
 }
 
 // Expand32 writes what the shadow holds for lanes of m to the row. The shadow

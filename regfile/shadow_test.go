@@ -90,7 +90,6 @@ func TestShadow(t *testing.T) {
 					}
 				}
 			},
-			"predicate": func(t *rapid.T) { f.sp[0] = CompactPred{Mask: mask.Draw(t, "lanes"), Value: true} },
 			"write32": func(t *rapid.T) {
 				r, _ := top()
 				row, i, v := drawRow(t, len(r)), rapid.IntRange(0, Lanes-1).Draw(t, "lane"), rapid.Uint32().Draw(t, "value")
@@ -206,9 +205,4 @@ func TestConstants(t *testing.T) {
 		t.Errorf("wide constant (-want +got):\n%s", diff)
 	}
 	f.Expand64(^0, Full)
-	for row, want := range map[int32]CompactPred{^0: {Full, false}, ^1: {Full, true}} {
-		if got := *f.ShadowP(row); got != want {
-			t.Errorf("predicate constant %d is %+v, want %+v", ^row, got, want)
-		}
-	}
 }

@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/affinetrack"
 	"gemu/interp"
+	"gemu/regfile/traffic"
 )
 
 type runCmd struct {
@@ -71,14 +73,17 @@ func (c *runCmd) Run(a *app) error {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
 	mode := interp.Modes[c.Mode]
+	registers := &traffic.Counter{}
 	runErr := j.run(a, func(l *interp.Launch) {
-		l.Mode, l.Policy, l.Stats = mode, policy, c.Stats
+		if l.Mode, l.Policy, l.Stats = mode, policy, c.Stats; c.Stats {
+			l.Probes = append(l.Probes, registers)
+		}
 		l.Reconverge, l.Eager = interp.ReconvergerNamed(c.Reconverge), c.Eager
 	})
 	if len(j.results) == 0 {
 		return runErr
 	}
-	c.statistics(a, j)
+	c.statistics(a, j, registers.Counts())
 	if runErr == nil {
 		for _, o := range outs {
 			if err := o.write(a, j.bindings); err != nil {
@@ -113,7 +118,7 @@ func plural(n int) string {
 }
 
 // statistics prints --stats.
-func (c *runCmd) statistics(a *app, j *job) {
+func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 	if !c.Stats {
 		return
 	}
@@ -129,6 +134,13 @@ func (c *runCmd) statistics(a *app, j *job) {
 	row("divergent branches", "%d", r.DivergentBranches)
 	row("splits", "%d", r.Splits)
 	row("reconvergences", "%d", r.Reconvergences)
+	accesses := func(name string, s affinetrack.Shares) {
+		n := float64(max(s.Total(), 1))
+		row(name, "%d, %.0f%% uniform, %.0f%% affine", s.Total(), 100*float64(s.Uniform)/n, 100*float64(s.Affine)/n)
+	}
+	accesses("register reads", registers.Reads)
+	accesses("register writes", registers.Writes)
+	row("reads of constants", "%d", registers.Constants)
 	row("seconds", "%.6f", r.Duration.Seconds())
 	if r.Structure != nil {
 		fmt.Fprintf(a.stdout, "\nvalue structure, policy %s\n", r.Structure.Policy.Name)

@@ -162,6 +162,9 @@ func (g *Grid) Run(ctx context.Context) error {
 	return err
 }
 
+// Program is the launch's instructions.
+func (g *Grid) Program() Program { return g.info.Program }
+
 // MayPause lets probes pause the launch.
 func (g *Grid) MayPause() { g.pauses = true }
 

@@ -91,7 +91,7 @@ const (
 	OnWake   // … go on: Writes
 	OnExit   // the lanes of Lanes have ended
 
-	// A register that was held compactly has been written to the lanes of Lanes: Register.
+	// A register that was held compactly has been written to the lanes of Lanes: Expanded.
 	// This depends on the mode.
 	OnExpand
 
@@ -155,7 +155,7 @@ type Event struct {
 	Ways     []Way
 	Waits    Waiting
 	Callee   *ptx.Func
-	Register *Value // without Low and High
+	Expanded *Value // without Low and High
 	Trap     *Trap
 
 	Memory *mem.Allocation
@@ -239,6 +239,64 @@ func (p Program) Len() int { return len(p.k.Sources) }
 func (p Program) At(index int) (*ptx.Instr, *ptx.Func) {
 	s := &p.k.Sources[index]
 	return s.Instr, s.Func.Func
+}
+
+// Location is where a register is at an instruction.
+type Location struct {
+	Kind LocationKind
+	Bits int // of a slot of the row: 32 or 64; 1 of a predicate
+	Row  int // InRow: within the running function's registers of that size
+}
+
+// LocationKind is a kind of place.
+type LocationKind uint8
+
+// The kinds.
+const (
+	Dead       LocationKind = iota // nobody reads it any more, or yet
+	InRow                          // in a row of the register file; in affine mode perhaps only in the row's shadow
+	InConstant                     // it has one value in the whole launch
+)
+
+// Where is where a register of the function is at an instruction, in the code that the
+// launch's mode runs.
+func (p Program) Where(index int, r ptx.RegID) Location {
+	at, ok := p.k.Sources[index].Func.Where(r, int32(index))
+	switch {
+	case !ok:
+		return Location{}
+	case at.Row < 0:
+		return Location{Kind: InConstant, Bits: slotBits(at.Slot)}
+	}
+	return Location{Kind: InRow, Bits: slotBits(at.Slot), Row: int(at.Row)}
+}
+
+func slotBits(s code.Slot) int {
+	if s == code.P {
+		return 1
+	}
+	return s.Bits()
+}
+
+// Read reads a register of the function that the event is in, with its tags; ok is false
+// where it is dead.
+func (e *Event) Read(r ptx.RegID) (v Value, ok bool) {
+	if e.warp == nil || e.source == nil {
+		return Value{}, false
+	}
+	return e.warp.look(e.frame, e.source, r)
+}
+
+// look reads a register of a frame at an instruction.
+func (w *warp) look(fr *frame, src *code.Source, r ptx.RegID) (v Value, ok bool) {
+	if _, ok := src.Func.Where(r, src.Index); !ok {
+		return Value{}, false
+	}
+	shown := w.shown
+	w.show(fr)
+	w.register(&v, src.Func, r, &Wants{Values: true, Tags: true})
+	w.show(shown)
+	return v, true
 }
 
 // Stop ends the launch with an error, before the next instruction of the CTA.

@@ -474,7 +474,7 @@ func (s *stream) expansions(w *warp, src *code.Source) {
 		if lanes != 0 {
 			s.about(&s.event, w, src, lanes)
 			s.expanded = Value{Reg: r, Type: src.Func.Func.Regs[r].Type, Tags: tags}
-			s.event.Register = &s.expanded
+			s.event.Expanded = &s.expanded
 			s.tell(&s.event, OnExpand)
 		}
 	})

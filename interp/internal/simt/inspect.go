@@ -1,0 +1,77 @@
+package simt
+
+// This file shows where a launch that has paused is.
+
+import (
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+)
+
+// Strand is lanes of a warp that go on together: where they stand in a launch that has
+// paused. It is good until the launch goes on.
+type Strand struct {
+	CTA   int
+	ID    Dim3 // of the CTA
+	Warp  int  // within the CTA
+	Lanes uint64
+	Runs  bool     // it is the one of its warp that does
+	Waits *Waiting // for others; nil: it can run
+
+	// The instruction before which it stands, or at which it waits; nil: the function's end.
+	Instr *ptx.Instr
+	Func  *ptx.Func
+	Index int // of it in the Program; -1: none
+
+	Calls []int // the calls that it is in, as Index, the innermost first
+
+	warp *warp
+	at   strand
+	src  *code.Source
+}
+
+// Strands are those of the CTAs in flight, by CTA and warp.
+func (g *Grid) Strands() (list []Strand) {
+	for i := range g.flights {
+		c := g.flights[i].cta
+		if c == nil || g.flights[i].status == hasFinished {
+			continue
+		}
+		for k := range c.warps {
+			w := &c.warps[k]
+			for n, s := range w.strands() {
+				list = append(list, w.describe(s, w.mask != 0 && n == len(w.others)))
+			}
+		}
+	}
+	return list
+}
+
+func (w *warp) describe(s strand, runs bool) Strand {
+	c := w.cta
+	d := Strand{CTA: c.index, ID: c.id, Warp: w.id, Lanes: s.mask, Runs: runs, Index: -1, Func: s.frame.fn.Func, warp: w, at: s}
+	switch {
+	case s.wait != nil:
+		told := s.wait.told(c.code.Width)
+		d.Waits, d.src = &told, s.wait.src
+	case runs && w.paused:
+		d.src = &c.code.Sources[c.code.Block(s.pc).Sources.End-s.owed]
+	default:
+		d.src = c.code.source(c.code.sourceAt(s.pc))
+	}
+	if d.src != nil {
+		d.Instr, d.Index = d.src.Instr, int(d.src.Index)
+	}
+	for fr := s.frame; fr.call != nil; fr = fr.caller {
+		d.Calls = append(d.Calls, int(c.code.End(fr.call).Src))
+	}
+	return d
+}
+
+// Read reads a register of the function that the strand is in, with its tags; ok is false
+// where it is dead.
+func (s *Strand) Read(r ptx.RegID) (v Value, ok bool) {
+	if s.src == nil {
+		return Value{}, false
+	}
+	return s.warp.look(s.at.frame, s.src, r)
+}

@@ -1,0 +1,164 @@
+// Package traffic counts the accesses to the register file of a warp: what the
+// instructions of a launch read and write, compactly or as vectors, bank by bank. It is a
+// probe, and so looks at the rows and the tags that the engine has in the launch's mode.
+package traffic
+
+import (
+	"sync"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Banks is how many banks rows are taken to be in: row i of 32-bit registers is in bank
+// i modulo Banks, row i of 64-bit ones in the banks 2i and 2i+1 modulo Banks.
+const Banks = 16
+
+// Counts are accesses by a warp. An access that is uniform or affine is one to the
+// register's shadow, base and stride; a generic one is to its row, for all lanes.
+type Counts struct {
+	Reads, Writes affinetrack.Shares // of registers, but predicates and constants
+
+	PredicateReads, PredicateWrites int64 // guards included
+	Constants                       int64 // reads of registers that have one value in the launch, which take no row
+	Expansions                      int64 // rows written because lanes want what only the shadow had
+
+	Banks [Banks]Bank
+}
+
+// Bank is the accesses to rows in a bank.
+type Bank struct{ Reads, Writes int64 }
+
+// Add adds another's counts.
+func (c *Counts) Add(o *Counts) {
+	c.Reads.Add(o.Reads)
+	c.Writes.Add(o.Writes)
+	c.PredicateReads += o.PredicateReads
+	c.PredicateWrites += o.PredicateWrites
+	c.Constants += o.Constants
+	c.Expansions += o.Expansions
+	for i := range c.Banks {
+		c.Banks[i].Reads += o.Banks[i].Reads
+		c.Banks[i].Writes += o.Banks[i].Writes
+	}
+}
+
+// Counter counts the accesses of the launches that it watches.
+type Counter struct {
+	mu    sync.Mutex
+	total Counts // of CTAs that have ended
+}
+
+// Counts is what has been counted of CTAs that have ended.
+func (c *Counter) Counts() Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
+}
+
+// Wants: instructions, results that come later, expansions; and tags.
+func (c *Counter) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnExpand | interp.OnCTAEnd, Tags: true}
+}
+
+// CTA has each CTA counted by itself.
+func (c *Counter) CTA(int, interp.Dim3) interp.Sink { return &cta{counter: c} }
+
+// Tell has nothing to do.
+func (c *Counter) Tell(*interp.Event) {}
+
+// cta counts the accesses of a CTA.
+type cta struct {
+	counter *Counter
+	Counts
+}
+
+// Tell counts.
+func (c *cta) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnCTAEnd:
+		c.counter.mu.Lock()
+		c.counter.total.Add(&c.Counts)
+		c.counter.mu.Unlock()
+		return
+	case interp.OnExpand:
+		c.Expansions++
+		c.bank(e, e.Expanded.Reg, false)
+		return
+	}
+	if e.Kind == interp.OnAfter && e.Instr.Guard.Reg != ptx.NoReg {
+		c.PredicateReads++
+	}
+	if e.Lanes == 0 {
+		return
+	}
+	if e.Kind == interp.OnAfter {
+		for i := range e.Reads {
+			c.access(e, &e.Reads[i], true)
+		}
+		if e.Instr.Call != nil || e.Instr.Form.Class == ptx.ClassBarrier {
+			return // results come with OnReturn or OnWake
+		}
+	}
+	for i := range e.Writes {
+		c.access(e, &e.Writes[i], false)
+	}
+}
+
+// access counts an access to a register.
+func (c *cta) access(e *interp.Event, v *interp.Value, read bool) {
+	at := e.Launch.Program.Where(e.Index, v.Reg)
+	switch {
+	case at.Kind == interp.InConstant:
+		if read {
+			c.Constants++
+		}
+		return
+	case v.Type == ptx.Pred && read:
+		c.PredicateReads++
+		return
+	case v.Type == ptx.Pred:
+		c.PredicateWrites++
+		return
+	}
+	class := Class(v, e.Lanes)
+	if read {
+		c.Reads.Count(class)
+	} else {
+		c.Writes.Count(class)
+	}
+	if class == affinetrack.Generic {
+		c.bank(e, v.Reg, read)
+	}
+}
+
+// bank counts an access to a register's row.
+func (c *cta) bank(e *interp.Event, r ptx.RegID, read bool) {
+	at := e.Launch.Program.Where(e.Index, r)
+	words := at.Bits / 32
+	for i := range words {
+		b := &c.Banks[(at.Row*words+i)%Banks]
+		if read {
+			b.Reads++
+		} else {
+			b.Writes++
+		}
+	}
+}
+
+// Class is the class of what the engine holds of a register for some lanes.
+func Class(v *interp.Value, lanes uint64) affinetrack.Class {
+	class := affinetrack.Unknown
+	for h, t := range v.Tags {
+		m := uint32(lanes >> (32 * h))
+		switch {
+		case m == 0:
+		case m&^t.Mask != 0:
+			return affinetrack.Generic
+		default:
+			class = max(class, t.Value.Class())
+		}
+	}
+	return class
+}

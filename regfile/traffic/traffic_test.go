@@ -1,0 +1,87 @@
+package traffic
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+)
+
+const kernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %x, %y;
+	.reg .u64 %p, %o;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	mad.lo.u32 %x, %t, 3, 7;
+	mul.lo.u32 %y, %t, %x;
+	setp.lt.u32 %q, %t, 16;
+	@%q add.u32 %y, %y, %y;
+	ld.param.u64 %p, [out];
+	mad.wide.u32 %o, %t, 4, %p;
+	st.global.u32 [%o], %y;
+	ret;
+}
+`
+
+// count runs the kernel with two warps and counts.
+func count(t *testing.T, mode interp.Mode) Counts {
+	t.Helper()
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("k.ptx", []byte(kernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dev.Alloc(256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Counter{}
+	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: []interp.Probe{c}}
+	if _, err := mod.Run(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	return c.Counts()
+}
+
+// TestCounts compares the counts of vector mode with those derived by hand. A warp reads 1
+// register by mad, 2 by mul, 1 by setp, 2 each by mad.wide and st, and writes one by each
+// of five instructions; the add, which only the first warp executes, reads 2 and writes 1.
+func TestCounts(t *testing.T) {
+	got := count(t, interp.Vector)
+	reads, writes := int64(0), int64(0)
+	for _, b := range got.Banks {
+		reads, writes = reads+b.Reads, writes+b.Writes
+	}
+	// Of 64 bits, and so in two banks: mad.wide reads one and writes one, ld.param writes
+	// one, st reads one.
+	if reads != 18+2*2 || writes != 11+2*2 {
+		t.Errorf("%d reads and %d writes of banks", reads, writes)
+	}
+	got.Banks = [Banks]Bank{}
+	// Both warps read the guard, and setp writes it.
+	want := Counts{Reads: affinetrack.Shares{Generic: 2*8 + 2}, Writes: affinetrack.Shares{Generic: 2*5 + 1}, PredicateReads: 2, PredicateWrites: 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestModes: how registers are kept changes what an access is, and not how many there are.
+func TestModes(t *testing.T) {
+	total := map[interp.Mode]int64{}
+	for _, mode := range interp.Modes {
+		n := count(t, mode)
+		total[mode] = n.Reads.Total() + n.Constants
+		if compact := n.Reads.Compact(); (compact > 0) != (mode != interp.Vector) {
+			t.Errorf("%s: %d reads are compact", mode, compact)
+		}
+	}
+	if total[interp.Affine] != total[interp.Vector] || total[interp.Check] != total[interp.Vector] {
+		t.Errorf("registers read: %v", total)
+	}
+}
