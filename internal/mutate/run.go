@@ -63,26 +63,29 @@ type limits struct {
 	cost   int64 // of all of a kind together; the cheapest few are always tried
 }
 
-// counts is the outcome that counts tell, under a mutant and without it. What chooses
+// counts is the outcome that counts tell, under a mutant and without it. What is saved is
+// looked at first: of what is saved in the same way, some may cost less. What chooses
 // between ways that are all right may choose any.
 func counts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
-	if slices.Equal(r.Saved, b.Saved) && slices.Equal(r.Spent, b.Spent) {
+	less, more := compareCounts(r.Saved, b.Saved)
+	if !less && !more {
+		more, less = compareCounts(r.Spent, b.Spent)
+	}
+	switch {
+	case !less && !more:
 		return Survived
-	}
-	less := func(a, b []int64) bool { // in some, and in none more
-		any := false
-		for i := range min(len(a), len(b)) {
-			if a[i] > b[i] {
-				return false
-			}
-			any = any || a[i] < b[i]
-		}
-		return any
-	}
-	if free || less(r.Saved, b.Saved) || slices.Equal(r.Saved, b.Saved) && less(b.Spent, r.Spent) {
+	case free || less && !more:
 		return Slower
 	}
 	return Counted
+}
+
+// compareCounts reports whether some counts are less than others, and whether some are more.
+func compareCounts(a, b []int64) (less, more bool) {
+	for i := range min(len(a), len(b)) {
+		less, more = less || a[i] < b[i], more || a[i] > b[i]
+	}
+	return less, more
 }
 
 // patience is how often a mutant may crash or hang before the rest of its inputs is given

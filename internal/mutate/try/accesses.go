@@ -76,11 +76,17 @@ var spaces = []struct {
 const room = 1 << 12
 
 // kernelOf is a kernel that makes an access twice: at s0 + tid·step, which should go well
-// and make known where it goes, and at s1 + tid·step.
-func kernelOf(i int, a access, bits int) string {
-	address := "\tmad.lo.u64 %a, %tt, %step, %s;\n"
-	if bits == 32 {
+// and make known where it goes, and at s1 + tid·step; or without the step, so that it can
+// be known that the address is uniform.
+func kernelOf(i int, a access, bits int, uniform bool) string {
+	var address string
+	switch {
+	case uniform:
+		address = fmt.Sprintf("\tcvt.u%d.u64 %%a, %%s;\n", bits)
+	case bits == 32:
 		address = "\tcvt.u32.u64 %w, %s;\n\tcvt.u32.u64 %v, %step;\n\tmad.lo.u32 %a, %t, %v, %w;\n"
+	default:
+		address = "\tmad.lo.u64 %a, %tt, %step, %s;\n"
 	}
 	return fmt.Sprintf(`.entry k%d(.param .b64 s0, .param .b64 s1, .param .b64 step, .param .u32 lo, .param .u32 hi, .param .u32 odd)
 {
@@ -133,7 +139,8 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".version 8.3\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 ours[%[1]d];\n.const .align 16 .b8 fixed[%[1]d];\n.global .align 16 .b8 all[%[1]d];\n", room)
 	for i, a := range list {
-		b.WriteString(kernelOf(i, a, bits))
+		b.WriteString(kernelOf(2*i, a, bits, false))
+		b.WriteString(kernelOf(2*i+1, a, bits, true))
 	}
 	m, err := ptx.Parse(name, []byte(b.String()))
 	if err != nil {
@@ -177,7 +184,11 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 				from = pick(1<<32-room/2, 1<<32-8*a.bytes, -room, 1<<31)
 			}
 			args := []any{begin + uint64(safe), begin + uint64(from-lo*step), uint64(step), uint32(lo), uint32(hi), uint32(pick(0, 5))}
-			l := &interp.Launch{Kernel: fmt.Sprintf("k%d", i), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: n%3 > 0}
+			kernel := 2 * i
+			if step == 0 || n%5 == 4 {
+				kernel++
+			}
+			l := &interp.Launch{Kernel: fmt.Sprintf("k%d", kernel), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: n%3 > 0}
 			inputs = append(inputs, input(fmt.Sprintf("%s: %s, from %d by %d, lanes %d to %d", name, a.line, from, step, lo, hi-1), mod, l))
 		}
 	}

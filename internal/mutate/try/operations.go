@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gemu/internal/mutate/trial"
@@ -38,7 +39,10 @@ func operations(width int) string {
 	.reg .b16 %%h<16>;
 	.reg .b32 %%t, %%lo, %%hi, %%w<16>, %%e;
 	.reg .b64 %%l<16>, %%b, %%s, %%tt, %%c;
-	.reg .b%[2]d %%x, %%y, %%u, %%v, %%z;
+	.reg .b%[2]d %%x, %%y, %%u, %%v, %%z, %%zz<900>;
+	.reg .b16 %%hh<900>;
+	.reg .b32 %%ww<900>;
+	.reg .b64 %%ll<900>;
 	.reg .pred %%in, %%odd, %%p, %%n, %%d, %%a, %%o;
 	mov.u32 %%t, %%tid.x;
 	cvt.u64.u32 %%tt, %%t;
@@ -63,12 +67,23 @@ func operations(width int) string {
 			}
 		}
 		fmt.Fprintf(&b, "\tsetp.gt.s%[1]d %%p, %%u, %%v;\n\tsetp.le.s%[1]d %%n, %%u, %%v;\n\tsetp.gt.u32 %%d, %%t, 7;\n\tmov.b%[1]d %%z, %%x;\n", width)
-		for _, line := range lines(width) {
-			fmt.Fprintf(&b, "\t%s%s;\n", v.end, line)
+		for k, line := range lines(width) {
+			fmt.Fprintf(&b, "\t%s%s;\n", v.end, ownResult(line, k))
 		}
 		b.WriteString("END:\n\tret;\n}\n")
 	}
 	return b.String()
+}
+
+// ownResult gives an instruction a result of its own: a register that something else writes
+// lane by lane is never compact.
+func ownResult(line string, n int) string {
+	name, rest, _ := strings.Cut(line, " ")
+	result, rest, _ := strings.Cut(rest, ",")
+	if len(result) < 2 || !strings.Contains("zwlh", result[1:2]) || slices.Contains([]string{"%h6", "%w2", "%w3", "%w4"}, result) {
+		return line
+	}
+	return fmt.Sprintf("%s %%%[2]c%[2]c%d,%s", name, result[1], n, rest)
 }
 
 // lines are the instructions.

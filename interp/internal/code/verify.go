@@ -631,7 +631,10 @@ func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
 // reads reports operands that are not where the instruction looks for them.
 func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
 	r.now, r.was = r.Operands(r.now[:0], i), r.q.Operands(r.was[:0], j)
-	if i.Guard != 0 {
+	if i.Guard < 0 != (j.Guard < 0) || i.Guard > 0 != (j.Guard > 0) {
+		r.fault(pc, "its guard is %d, and was %d", i.Guard, j.Guard)
+	}
+	if i.Guard != 0 && j.Guard != 0 {
 		p, _ := GuardRow(i.Guard)
 		s, _ := GuardRow(j.Guard)
 		r.now, r.was = append(r.now, Row{P, p}), append(r.was, Row{P, s})

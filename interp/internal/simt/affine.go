@@ -33,15 +33,11 @@ func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if in.How.Expand != 0 {
 		w.expandSources(f, in, m)
 	}
-	if w.check != nil {
-		if w.compareSources(w.check.present, h, m); w.err != nil {
-			return
-		}
+	if w.check != nil && !w.beforeLanes(h, m) {
+		return
 	}
 	w.onLanes(h, f, in, m)
-	if w.check != nil && w.err == nil {
-		w.check.copyResults(w.check.present, f, h, m) // as the lanes have them, before any is kept otherwise
-	}
+	w.afterLanes(h, f, m)
 	if in.How.Dirty {
 		w.uncompact(f, in, m)
 	}

@@ -288,8 +288,14 @@ func (w *warp) lanesAlike(p *pair, h int, mask uint32) uint32 {
 		return m
 	}
 	k.alone, k.present, k.half, k.lanes, k.engine = false, p, h, m, true
+	counted := w.count.ThreadInstructions
 	got := w.lanesOf(h, p.in)
-	if k.engine = false; got != m {
+	k.engine = false
+	if n := counted - w.count.ThreadInstructions; n != int64(bits.OnesCount32(mask&^m)) {
+		w.mismatch(p, h, mask&^m, "its guard keeps %d lanes back, and %d are counted", bits.OnesCount32(mask&^m), n)
+		return m
+	}
+	if got != m {
 		w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(mask&^got)))
 	}
 	return m
@@ -416,6 +422,10 @@ func (w *warp) recovered() {
 	r := recover()
 	if _, memory := r.(interface{ Addr() uintptr }); memory {
 		panic(r) // the host has nothing at an address of the guest's
+	}
+	if k.present == nil {
+		w.fail(nil, w.mask, ErrMismatch, "%v: the end of a block fails: %v", ErrMismatch, r)
+		return
 	}
 	switch p := k.present; p.ref.Op.Signature().Kind {
 	case code.Arithmetic, code.Read, code.Load:
@@ -824,13 +834,38 @@ func (w *warp) referenceAddresses(p *pair, h int) {
 
 // checkEnd compares what decides how a block ends.
 func (w *warp) checkEnd(b *code.Block) {
-	e := &w.check.ends[w.cta.code.Index(b)]
+	i := w.cta.code.Index(b)
+	e := &w.check.ends[i]
 	if len(e.guard) > 0 {
 		w.compareEnd(b, e.guard, w.mask)
 	}
-	if len(e.reads) > 0 && w.err == nil {
-		w.compareEnd(b, e.reads, w.guarded(w.cta.code.End(b).Guard))
+	if w.err != nil {
+		return
 	}
+	lanes := w.mask
+	if g := w.check.End(&w.check.Blocks[i]).Guard; g != 0 {
+		lanes = 0
+		for h := range w.files {
+			lanes |= uint64(w.check.holding(h, g)) << (32 * h)
+		}
+		lanes &= w.mask
+	}
+	if got := w.endsFor(b); got != lanes && w.err == nil {
+		w.fail(w.cta.code.anchor(b), got^lanes, ErrMismatch, "%v: the block ends so for lanes %s, which should be lanes %s", ErrMismatch, lanesList(got), lanesList(lanes))
+		return
+	}
+	if len(e.reads) > 0 && w.err == nil {
+		w.compareEnd(b, e.reads, lanes)
+	}
+}
+
+// endsFor is the lanes for which the end of a block applies, by the code that is checked.
+func (w *warp) endsFor(b *code.Block) uint64 {
+	k := w.check
+	k.present, k.engine = nil, true
+	lanes := w.guarded(w.cta.code.End(b).Guard)
+	k.engine = false
+	return lanes
 }
 
 func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
@@ -853,5 +888,24 @@ func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
 				return
 			}
 		}
+	}
+}
+
+// beforeLanes compares what the instruction under way reads, which is about to run on the
+// lanes, and reports whether that went well.
+func (w *warp) beforeLanes(h int, m uint32) bool {
+	w.compareSources(w.check.present, h, m)
+	return w.err == nil
+}
+
+// afterLanes takes results over as the lanes have them, before any is kept otherwise. What
+// only computes can as well be done a second time.
+func (w *warp) afterLanes(h int, f *regfile.File, m uint32) {
+	switch k := w.check; {
+	case k == nil || w.err != nil:
+	case k.present.ref.Op.Signature().Kind == code.Arithmetic:
+		w.onReference(k.present, h, m)
+	default:
+		k.copyResults(k.present, f, h, m)
 	}
 }
