@@ -74,7 +74,7 @@ func (u *Unit) Unary(op *Operation, a Value, held, m uint32) (Value, Answer) {
 	case FastMove:
 		return a, Compact
 	case FastWiden:
-		return answer(Widen(a, op.Signed, m))
+		return answer(widen(a, op.Signed, m))
 	}
 	return u.affine(op, a, Value{}, Value{}, m)
 }
@@ -152,23 +152,25 @@ func ringProduct(a, b Value) (Value, bool) {
 	return Value{a.Base * b.Base, a.Stride * b.Base}, b.Stride == 0
 }
 
-// Widen extends a 32-bit register to 64 bits. It fails where the progression leaves the
+// widen extends a 32-bit register to 64 bits. It fails where the progression leaves the
 // range of 32-bit numbers between the lanes of m.
-func Widen(v Value, signed bool, m uint32) (Value, bool) {
+func widen(v Value, signed bool, m uint32) (Value, bool) {
 	first, last := firstOf(m), lastOf(m)
-	n := int64(last - first)
+	if !signed {
+		return Widen(v, first, last)
+	}
+	s := int64(int32(v.Stride))
+	x := int64(int32(uint32(v.Base) + uint32(first)*uint32(v.Stride)))
+	end := x + int64(last-first)*s
+	return Value{uint64(x - int64(first)*s), uint64(s)}, end == int64(int32(end))
+}
+
+// Widen extends a 32-bit register to 64 bits, without a sign, for the lanes from first to
+// last.
+func Widen(v Value, first, last int) (Value, bool) {
 	s := int64(int32(v.Stride))
 	x := int64(uint32(v.Base) + uint32(first)*uint32(v.Stride))
-	ok := false
-	if signed {
-		x = int64(int32(x))
-		end := x + n*s
-		ok = end == int64(int32(end))
-	} else {
-		end := x + n*s
-		ok = end == int64(uint32(end))
-	}
-	return Value{uint64(x - int64(first)*s), uint64(s)}, ok
+	return Value{uint64(x - int64(first)*s), uint64(s)}, uint64(x+int64(last-first)*s)>>32 == 0
 }
 
 // mulWide multiplies 32-bit numbers, one of them uniform.
@@ -183,7 +185,7 @@ func mulWide(a, b Value, signed bool, m uint32) (Value, bool) {
 	if signed {
 		u = uint64(int64(int32(b.Base)))
 	}
-	v, ok := Widen(a, signed, m)
+	v, ok := widen(a, signed, m)
 	return Value{v.Base * u, v.Stride * u}, ok
 }
 
@@ -193,8 +195,8 @@ func compare32(c Cmp, x, y Value, signed bool, m uint32) (Value, bool) {
 	if (c == Eq || c == Ne) && x == y {
 		return outcome(c == Eq), true
 	}
-	p, ok0 := Widen(x, signed, m)
-	q, ok1 := Widen(y, signed, m)
+	p, ok0 := widen(x, signed, m)
+	q, ok1 := widen(y, signed, m)
 	if !ok0 || !ok1 {
 		return Value{}, false
 	}

@@ -105,7 +105,7 @@ func TestWiden(t *testing.T) {
 	widened := 0
 	rapid.Check(t, func(t *rapid.T) {
 		v, lanes := drawValue(t, 32, "address"), drawLanes(t, "lanes")
-		wide, ok := Widen(v, false, lanes)
+		wide, ok := Widen(v, bits.TrailingZeros32(lanes), 31-bits.LeadingZeros32(lanes))
 		if !ok {
 			return
 		}

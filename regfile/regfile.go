@@ -66,6 +66,7 @@ func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 // running function, of the stack of all active functions.
 type File struct {
 	rows // the window
+	base Size
 	all  block
 	k    *Constants
 }
@@ -94,8 +95,11 @@ func (f *File) Reset(frame Size) {
 // may lie where lanes that are elsewhere have theirs, since a lane's registers are a
 // column of it.
 func (f *File) Open(base, frame Size) {
+	if base == f.base && frame == f.size() { // as for one CTA after another
+		return
+	}
 	f.all.grow(base.Add(frame))
-	f.rows = f.all.from(base, frame)
+	f.base, f.rows = base, f.all.from(base, frame)
 }
 
 // Assume makes the file hold what another does. It has no window then.

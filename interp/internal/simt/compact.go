@@ -58,15 +58,14 @@ func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe
 	default:
 		base = block.Base
 	}
+	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
 	if a.Addr == code.R {
-		if v, ok = affinetrack.Widen(v, false, m); !ok {
+		if v, ok = affinetrack.Widen(v, first, last); !ok {
 			return nil, 0, 0, false
 		}
 	}
-	first = bits.TrailingZeros32(m)
-	span := int64(31 - bits.LeadingZeros32(m) - first)
 	by, from := int64(v.Stride), v.At(first)+a.Off-base
-	if by != int64(int32(by)) || !block.Holds(from, by, span, a.Bytes) {
+	if by != int64(int32(by)) || !block.Holds(from, by, int64(last-first), a.Bytes) {
 		return nil, 0, 0, false
 	}
 	return unsafe.Add(block.Ptr, from), first, int(by), true
