@@ -1,6 +1,6 @@
 package interp_test
 
-// This file checks what observers are told.
+// This file checks what probes are told of a kernel, by hand.
 
 import (
 	"fmt"
@@ -156,9 +156,9 @@ var watchedEvents = map[int][]string{
 	},
 }
 
-// TestObserver compares the events of every CTA, warp by warp, with those derived
+// TestEvents compares the events of every CTA, warp by warp, with those derived
 // by hand, in every mode.
-func TestObserver(t *testing.T) {
+func TestEvents(t *testing.T) {
 	type way struct {
 		mode   Mode
 		policy *affinetrack.Policy

@@ -255,3 +255,55 @@ func TestStream(t *testing.T) {
 		})
 	}
 }
+
+// order is a probe that wants the events of all CTAs in one order.
+type order []string
+
+func (o *order) Wants() interp.Wants {
+	return interp.Wants{Events: interp.AllEvents, InOrder: true}
+}
+
+func (o *order) Tell(e *interp.Event) { *o = append(*o, e.Kind.String()) }
+
+func (o *order) CTA(int, interp.Dim3) interp.Sink {
+	return sink(func(e *interp.Event) { *o = append(*o, fmt.Sprint(e.CTA, e.Warp, e.Kind, e.Index)) })
+}
+
+// TestOrder: a probe that wants one order over all CTAs has the same on any number of cores;
+// others hear of each CTA the same, beside it and without it.
+func TestOrder(t *testing.T) {
+	var first order
+	var alone *script
+	for _, workers := range []int{1, 4} {
+		var o order
+		beside := newScript(interp.Wants{Events: interp.AllEvents &^ interp.OnExpand, Values: true, Addresses: true})
+		if alone != nil {
+			beside.seed = alone.seed
+		}
+		for _, probes := range [][]interp.Probe{{&o, beside}, {beside}} {
+			beside.ctas = map[int]*scene{}
+			mod, err := interp.NewDevice(interp.Config{Workers: workers}).Load("paused.ptx", []byte(pausedKernel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := mod.Device().Alloc(256)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := &interp.Launch{Grid: interp.Dim(40), Block: interp.Dim(64), Args: []any{b}, Mode: interp.Affine, Probes: probes}
+			if _, err := mod.Run(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+			if alone == nil {
+				alone = beside.clone()
+			} else if err := alone.same(beside); err != nil {
+				t.Errorf("%d workers: %v", workers, err)
+			}
+		}
+		if first == nil {
+			first = o
+		} else if !slices.Equal(first, o) {
+			t.Errorf("%d workers: another order", workers)
+		}
+	}
+}

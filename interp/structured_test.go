@@ -3,7 +3,7 @@ package interp
 // This file runs random programs whose values have structure: what lies in a
 // thread's registers comes from its index, from parameters and constants as
 // often as from memory. Compact execution must leave the same in memory as the
-// vectors, and show observers the same values on the way: concrete ∈ γ(shadow),
+// vectors, and show probes the same values on the way: concrete ∈ γ(shadow),
 // whenever somebody looks.
 
 import (
@@ -507,7 +507,7 @@ func (r *structuredRun) same(want *structuredRun) error {
 }
 
 // agreeStructured runs a program on all engines and reports the first difference.
-// What observers see it compares for warps of the first width.
+// What probes see it compares for warps of the first width.
 func agreeStructured(src string, in []byte, block Dim3, widths []int, skip func(engine) bool) error {
 	m, err := ptx.Parse("structured.ptx", []byte(src))
 	if err != nil {
@@ -534,7 +534,7 @@ func agreeStructured(src string, in []byte, block Dim3, widths []int, skip func(
 	return agreeEvents(m, in, block, widths[0])
 }
 
-// agreeEvents compares what an observer sees of a program in compact execution
+// agreeEvents compares what a probe sees of a program in compact execution
 // with what it sees in vector execution.
 func agreeEvents(m *ptx.Module, in []byte, block Dim3, width int) error {
 	want := newDigests()

@@ -23,8 +23,8 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 	return list, lanes
 }
 
-// TestStructureAgrees: under every policy check mode and affine mode find the same
-// structure, whatever the number of workers.
+// TestStructureAgrees: under every policy all modes find the same structure, whatever the
+// number of workers.
 func TestStructureAgrees(t *testing.T) {
 	n := 300
 	if testing.Short() {
@@ -43,11 +43,7 @@ func TestStructureAgrees(t *testing.T) {
 					return counts(s)
 				}
 				want, wantLanes := find(interp.Check, 1)
-				modes := []interp.Mode{interp.Check, interp.Affine}
-				if p.Ideal {
-					modes = modes[:1]
-				}
-				for _, mode := range modes {
+				for _, mode := range interp.Modes {
 					got, lanes := find(mode, 3)
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("policy %s, check mode with one worker and %s mode with three (-one +three):\n%s", p.Name, mode, diff)

@@ -180,7 +180,7 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	return err
 }
 
-// structure runs in check mode, and finds out what structure the values have.
+// structure finds out what structure the values have.
 func (j *job) structure(a *app, policy *affinetrack.Policy, reconverge *interp.Reconverger) error {
 	return j.run(a, func(l *interp.Launch) {
 		l.Mode, l.Policy, l.Reconverge, l.Stats = interp.Vector, policy, reconverge, true
