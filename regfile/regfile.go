@@ -65,10 +65,10 @@ func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 // File holds the registers of up to 32 lanes of a warp: a window, for the
 // running function, of the stack of all active functions.
 type File struct {
-	rows // the window
+	rows            // the window
+	k    *Constants // beside it, in the cache line of what finds operands
 	base Size
 	all  block
-	k    *Constants
 }
 
 // New makes a file without a window. Operands with negative numbers are constants of k;
