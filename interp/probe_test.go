@@ -307,3 +307,80 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// busy is a probe that wants everything and does nothing.
+type busy struct{ n int }
+
+func (b *busy) Wants() interp.Wants {
+	return interp.Wants{Events: interp.AllEvents, Values: true, Tags: true, Addresses: true, InOrder: true}
+}
+
+func (b *busy) Tell(*interp.Event) { b.n++ }
+
+func (b *busy) CTA(int, interp.Dim3) interp.Sink { return b }
+
+// TestNoGarbage: events cost no memory each, beyond what the launch takes anyway.
+func TestNoGarbage(t *testing.T) {
+	for name, mode := range interp.Modes {
+		run := func(size uint32, watched bool) (events int, allocs float64) {
+			mod, err := interp.NewDevice(interp.Config{}).Load("loop.ptx", []byte(loopKernel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := mod.Device().Alloc(256)
+			if err != nil {
+				t.Fatal(err)
+			}
+			allocs = testing.AllocsPerRun(1, func() {
+				p := &busy{}
+				l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64), Args: []any{b, size}, Mode: mode}
+				if watched {
+					l.Stats, l.Probes = true, []interp.Probe{p}
+				}
+				if _, err := mod.Run(t.Context(), l); err != nil {
+					t.Fatal(err)
+				}
+				events = p.n
+			})
+			return events, allocs
+		}
+		few, with1 := run(100, true)
+		many, with2 := run(1100, true)
+		_, without1 := run(100, false)
+		_, without2 := run(1100, false)
+		if n := with2 - with1 - (without2 - without1); n > float64(many-few)/1000 {
+			t.Errorf("%s: %d more events, and %.0f more pieces of memory", name, many-few, n)
+		}
+	}
+}
+
+// loopKernel has lanes part and meet in a loop, with loads and stores.
+const loopKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out, .param .u32 n)
+{
+	.reg .u32 %t, %x, %i, %n;
+	.reg .u64 %p;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %p, [out];
+	ld.param.u32 %n, [n];
+	mad.wide.u32 %p, %t, 4, %p;
+	mov.u32 %i, 0;
+LOOP:
+	ld.global.u32 %x, [%p];
+	and.b32 %x, %t, 1;
+	setp.eq.u32 %q, %x, 0;
+	@%q bra EVEN;
+	add.u32 %x, %x, %i;
+	mul.lo.u32 %x, %x, %t;
+EVEN:
+	st.global.u32 [%p], %x;
+	bar.sync 0;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, %n;
+	@%q bra LOOP;
+	ret;
+}
+`
