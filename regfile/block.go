@@ -18,20 +18,20 @@ type Layout struct {
 
 // layout is that of a block with room for n rows.
 func layout(n Size, tracked bool) (l Layout) {
-	region := func(entry uintptr, entries int) (at uintptr) {
+	place := func(entry uintptr, entries int) (at uintptr) {
 		at = l.Bytes
 		l.Bytes = (l.Bytes + entry*uintptr(entries) + Alignment - 1) &^ (Alignment - 1)
 		return at
 	}
-	l.Active = region(4, 1)
-	l.P = region(4, n.P)
-	l.R = region(unsafe.Sizeof(Row32{}), n.R)
-	l.Q = region(unsafe.Sizeof(Row64{}), n.Q)
+	l.Active = place(4, 1)
+	l.P = place(4, n.P)
+	l.R = place(unsafe.Sizeof(Row32{}), n.R)
+	l.Q = place(unsafe.Sizeof(Row64{}), n.Q)
 	if !tracked {
 		n = Size{}
 	}
-	l.ShadowR = region(unsafe.Sizeof(Compact{}), n.R)
-	l.ShadowQ = region(unsafe.Sizeof(Compact{}), n.Q)
+	l.ShadowR = place(unsafe.Sizeof(Compact{}), n.R)
+	l.ShadowQ = place(unsafe.Sizeof(Compact{}), n.Q)
 	return l
 }
 
@@ -59,14 +59,22 @@ func newBlock(n Size, tracked bool) block {
 	first := unsafe.Pointer(unsafe.SliceData(memory))
 	first = unsafe.Add(first, -uintptr(first)&(Alignment-1))
 	b := block{tracked: tracked, active: (*uint32)(unsafe.Add(first, l.Active))}
-	b.p = unsafe.Slice((*uint32)(unsafe.Add(first, l.P)), n.P)
-	b.r = unsafe.Slice((*Row32)(unsafe.Add(first, l.R)), n.R)
-	b.q = unsafe.Slice((*Row64)(unsafe.Add(first, l.Q)), n.Q)
+	b.p = region[uint32](first, l.P, n.P)
+	b.r = region[Row32](first, l.R, n.R)
+	b.q = region[Row64](first, l.Q, n.Q)
 	if tracked {
-		b.sr = unsafe.Slice((*Compact)(unsafe.Add(first, l.ShadowR)), n.R)
-		b.sq = unsafe.Slice((*Compact)(unsafe.Add(first, l.ShadowQ)), n.Q)
+		b.sr = region[Compact](first, l.ShadowR, n.R)
+		b.sq = region[Compact](first, l.ShadowQ, n.Q)
 	}
 	return b
+}
+
+// region views n entries of a block.
+func region[T any](first unsafe.Pointer, off uintptr, n int) []T {
+	if n == 0 { // behind the last region there is nothing to point to
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Add(first, off)), n)
 }
 
 // grow makes room for n rows; those that are there stay what they are. Of the kinds
