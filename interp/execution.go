@@ -75,7 +75,7 @@ func (e *Execution) Program() Program { return e.grid.Program() }
 
 // Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next.
 // The error is that of a device that has memory of the host, which cannot be saved. Probes
-// with methods Save and Restore (see simt.Saver) go back with it.
+// with methods Save and Restore (see Saver) go back with it.
 func (e *Execution) Save() (*State, error) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
