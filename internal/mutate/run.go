@@ -29,7 +29,7 @@ type Outcome uint8
 const (
 	Unreached Outcome = iota // no input executes the place
 	Survived                 // all inputs go as without it
-	Slower                   // … but less is saved or more is spent, as counts tell, and never the other way round
+	Slower                   // … but less is saved or more is spent, as counts tell, in all where they differ
 	Counted                  // … but counts differ otherwise
 	Hang                     // a run does not end, or takes all memory
 	Crash                    // a run ends in a panic of the program
@@ -63,29 +63,21 @@ type limits struct {
 	cost   int64 // of all of a kind together; the cheapest few are always tried
 }
 
-// counts is the outcome that counts tell, under a mutant and without it. What is saved is
-// looked at first: of what is saved in the same way, some may cost less. What chooses
-// between ways that are all right may choose any.
+// counts is the outcome that counts tell, under a mutant and without it: the first that
+// differs, of what is saved, then of what is spent. What chooses between ways that are all
+// right may choose any.
 func counts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
-	less, more := compareCounts(r.Saved, b.Saved)
-	if !less && !more {
-		more, less = compareCounts(r.Spent, b.Spent)
+	less := slices.Compare(r.Saved, b.Saved)
+	if less == 0 {
+		less = slices.Compare(b.Spent, r.Spent)
 	}
 	switch {
-	case !less && !more:
+	case less == 0:
 		return Survived
-	case free || less && !more:
+	case free || less < 0:
 		return Slower
 	}
 	return Counted
-}
-
-// compareCounts reports whether some counts are less than others, and whether some are more.
-func compareCounts(a, b []int64) (less, more bool) {
-	for i := range min(len(a), len(b)) {
-		less, more = less || a[i] < b[i], more || a[i] > b[i]
-	}
-	return less, more
 }
 
 // patience is how often a mutant may crash or hang before the rest of its inputs is given

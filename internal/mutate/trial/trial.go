@@ -47,7 +47,7 @@ type Result struct {
 	Cost     int64  // of the run, the same on every host
 
 	// What the run has counted of how it came to its results: the more is saved, and the
-	// less is spent, the better.
+	// less is spent, the better; what counts most comes first.
 	Saved, Spent []int64
 }
 

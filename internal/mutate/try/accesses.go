@@ -133,11 +133,20 @@ END:
 `, i, room, bits, address, a.line)
 }
 
+// content is bytes of which some are negative.
+func content() string {
+	list := make([]string, room)
+	for i := range list {
+		list[i] = fmt.Sprint((i*37 + 129) % 256)
+	}
+	return strings.Join(list, ", ")
+}
+
 // ofAccesses are the inputs of a group of spaces.
 func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 	list := accesses(space)
 	var b strings.Builder
-	fmt.Fprintf(&b, ".version 8.3\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 ours[%[1]d];\n.const .align 16 .b8 fixed[%[1]d];\n.global .align 16 .b8 all[%[1]d];\n", room)
+	fmt.Fprintf(&b, ".version 8.3\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 ours[%[1]d];\n.const .align 16 .b8 fixed[%[1]d] = {%[2]s};\n.global .align 16 .b8 all[%[1]d] = {%[2]s};\n", room, content())
 	for i, a := range list {
 		b.WriteString(kernelOf(2*i, a, bits, false))
 		b.WriteString(kernelOf(2*i+1, a, bits, true))

@@ -178,10 +178,18 @@ func (f *flow) statement(depth int) {
 	case 3, 4: // if and else
 		other, end := f.label(), f.label()
 		f.line("@%s bra %s", f.part(), other)
-		f.parted(depth)
-		f.line("bra %s", end)
-		fmt.Fprintf(f, "%s:\n", other)
-		f.parted(depth)
+		barrier := f.waits && !f.inCall && f.IntN(2) == 0 // at which all come together, here and there
+		for _, way := range []string{"", other} {
+			if way != "" {
+				f.line("bra %s", end)
+				fmt.Fprintf(f, "%s:\n", way)
+			}
+			f.parted(depth)
+			if barrier {
+				f.line("barrier.sync 0")
+				f.parted(0)
+			}
+		}
 		fmt.Fprintf(f, "%s:\n", end)
 	case 5: // the same for all lanes
 		end := f.label()
