@@ -51,30 +51,34 @@ const (
 // instruction it stops by warp.halt.
 type blockwise func(w *warp, b *code.Block) reason
 
-func (do blockwise) run(w *warp, budget int) (h handback) {
+func (do blockwise) run(w *warp, budget int) handback {
 	w.activate()
-	for {
-		b := w.cta.code.Block(w.pc)
-		if h.last, h.why = 0, w.begin(b); h.why != goesOn {
-			return h
+	p, lanes := w.cta.code.Program, bits.OnesCount64(w.mask)
+	for spent := 0; ; {
+		b := p.Block(w.pc)
+		if b.Visible || b.Endless {
+			if why := w.barred(b); why != goesOn {
+				return handback{why, spent, 0}
+			}
 		}
-		h.last = w.unpaid(b)
-		w.pay(h.last)
-		switch h.why = do(w, b); {
+		n := w.unpaid(b)
+		w.pay(n, lanes)
+		why := do(w, b)
+		switch {
 		case w.err != nil:
-			h.why = w.failed()
-		case h.why == goesOn:
+			why = w.failed()
+		case why == goesOn:
 			w.owed = 0
-			h.why = w.follow(b)
+			why = w.follow(b, p.End(b))
 		default: // it has halted
-			h.last -= int(w.owed)
+			n -= int(w.owed)
 		}
-		if h.spent += h.last; h.why != goesOn {
-			return h
+		spent += n
+		if why == goesOn && (spent >= budget || w.yield) {
+			why = used
 		}
-		if h.spent >= budget || w.yield {
-			h.why = used
-			return h
+		if why != goesOn {
+			return handback{why, spent, n}
 		}
 	}
 }
@@ -86,14 +90,7 @@ func (w *warp) activate() {
 	}
 }
 
-// begin reports what is in the way of executing a block.
-func (w *warp) begin(b *code.Block) reason {
-	if !b.Visible && !b.Endless {
-		return goesOn
-	}
-	return w.barred(b)
-}
-
+// barred reports what is in the way of executing a block.
 func (w *warp) barred(b *code.Block) reason {
 	switch {
 	case b.Visible && !w.cta.turn:
@@ -113,13 +110,12 @@ func (w *warp) unpaid(b *code.Block) int {
 	return b.Sources.Len()
 }
 
-// pay counts PTX instructions of the running strand. It does so before it executes them:
-// the clock takes that into account.
-func (w *warp) pay(n int) {
-	lanes := n * bits.OnesCount64(w.mask)
+// pay counts PTX instructions of the running strand, which has so many lanes. It does so
+// before it executes them: the clock takes that into account.
+func (w *warp) pay(n, lanes int) {
 	w.count.WarpInstructions += int64(n)
-	w.count.LaneSlots += int64(lanes)
-	w.count.ThreadInstructions += int64(lanes)
+	w.count.LaneSlots += int64(n * lanes)
+	w.count.ThreadInstructions += int64(n * lanes)
 }
 
 // failed is why a strand cannot go on for which w.err is set.
@@ -136,18 +132,16 @@ func (w *warp) failed() reason {
 // count.
 func (w *warp) halt(b *code.Block, pc, src int32) {
 	w.pc, w.owed = pc, b.Sources.End-src
-	w.pay(-int(w.owed))
+	w.pay(-int(w.owed), bits.OnesCount64(w.mask))
 }
 
 // follow goes on behind the end of a block where that is a matter of w.pc alone.
 // Otherwise the strand stands at the end, which the machine has to execute.
-func (w *warp) follow(b *code.Block) reason {
-	end, to, why := w.cta.code.End(b), b.Next, goesOn
-	branches := int64(0)
+func (w *warp) follow(b *code.Block, end *code.Instr) reason {
+	to, why := b.Next, goesOn
 	switch end.Op {
 	case code.Jump:
 	case code.Branch, code.Return:
-		branches = 1
 		switch taken := w.guarded(end.Guard); {
 		case taken == w.mask:
 			to = b.Target
@@ -157,14 +151,17 @@ func (w *warp) follow(b *code.Block) reason {
 	default:
 		why = control
 	}
-	if why == goesOn && (to == w.stop || w.heeds && len(w.others) > 0) {
+	switch {
+	case why != goesOn:
+	case to == w.stop || w.heeds && len(w.others) > 0:
 		why = meets
+	default:
+		if end.Op != code.Jump {
+			w.count.Branches++
+		}
+		w.pc = to
+		return goesOn
 	}
-	if why != goesOn {
-		w.pc = b.Last
-		return why
-	}
-	w.count.Branches += branches
-	w.pc = to
-	return goesOn
+	w.pc = b.Last
+	return why
 }

@@ -11,20 +11,18 @@ import (
 )
 
 // portable is the backend that has all instructions, on every host.
-var portable = blockwise(func(w *warp, b *code.Block) reason {
-	if insts := w.cta.code.Instrs[w.pc:b.Last]; len(w.files) == 1 {
-		w.block(insts)
-	} else {
-		w.blockWide(insts)
-	}
-	return goesOn
-})
+var portable = blockwise((*warp).block)
 
 // plain is the backend of launches that are neither checked nor watched.
 var plain backend = portable
 
-// block executes instructions of a block for a warp of up to 32 lanes.
-func (w *warp) block(insts []code.Instr) {
+// block executes the instructions of a block.
+func (w *warp) block(b *code.Block) reason {
+	insts := w.cta.code.Instrs[w.pc:b.Last]
+	if len(w.files) > 1 {
+		w.blockWide(insts)
+		return goesOn
+	}
 	f := &w.files[0]
 	mask := f.Active()
 	for i := range insts {
@@ -48,12 +46,13 @@ func (w *warp) block(insts []code.Instr) {
 			lanes[in.Op](w, 0, f, in, m)
 		}
 		if w.err != nil {
-			return
+			return goesOn
 		}
 	}
+	return goesOn
 }
 
-// blockWide is block for a warp of 64 lanes: each instruction runs for both
+// blockWide executes instructions for a warp of 64 lanes: each instruction runs for both
 // halves.
 func (w *warp) blockWide(insts []code.Instr) {
 	for i := range insts {
