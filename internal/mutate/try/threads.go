@@ -21,22 +21,22 @@ func ofThreads() ([]trial.Input, error) {
 	parts := []string{"", "\tand.b32 %w, %t, 5;\n\tsetp.eq.u32 %p, %w, 4;\n\t@%p bra END;\n", "\tsetp.lt.u32 %p, %t, 3;\n\t@%p bra END;\n", "\tsetp.gt.u32 %p, %t, 20;\n\t@%p bra END;\n"}
 	for i := range 2 * len(parts) {
 		part := parts[i%len(parts)]
-		fmt.Fprintf(&b, ".entry k%d()\n{\n\t.local .align 16 .b32 mine[4];\n\t.reg .b16 %%h;\n\t.reg .b32 %%t, %%w, %%x, %%y;\n\t.reg .b64 %%l;\n\t.reg .pred %%p;\n\tst.local.u32 [mine], 1;\n\tmov.u32 %%t, %%laneid;\n%s", i, part)
-		for _, r := range []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%envreg1", "%dynamic_smem_size"} {
+		fmt.Fprintf(&b, ".entry k%d()\n{\n\t.local .align 16 .b32 mine[4];\n\t.reg .b16 %%h<30>;\n\t.reg .b32 %%t, %%w, %%x<31>, %%y<31>, %%z<30>;\n\t.reg .b64 %%l<32>;\n\t.reg .pred %%p;\n\tst.local.u32 [mine], 1;\n\tmov.u32 %%t, %%laneid;\n%s", i, part)
+		for k, r := range []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%envreg1", "%dynamic_smem_size"} {
 			if i >= len(parts) && strings.HasPrefix(r, "%lanemask") {
 				continue // those of 32 lanes only
 			}
 			size := "u32"
-			d := "%x"
+			d := "%x" // a register for each: what shares one with a generic value is generic
 			if r == "%gridid" {
 				size, d = "u64", "%l"
 			}
-			fmt.Fprintf(&b, "\tmov.%s %s, %s;\n\tadd.u32 %%y, %%x, %%t;\n", size, d, r)
+			fmt.Fprintf(&b, "\tmov.%[1]s %[2]s%[4]d, %[3]s;\n\tadd.u32 %%y%[4]d, %%x%[4]d, %%t;\n", size, d, r, k)
 			if strings.Contains(r, "id.") {
-				fmt.Fprintf(&b, "\tmov.u16 %%h, %s;\n\tcvt.u32.u16 %%y, %%h;\n", r)
+				fmt.Fprintf(&b, "\tmov.u16 %%h%[2]d, %[1]s;\n\tcvt.u32.u16 %%z%[2]d, %%h%[2]d;\n", r, k)
 			}
 		}
-		b.WriteString("\tmov.u64 %l, mine;\n\tmov.u32 %x, mine;\n\tadd.u32 %y, %x, %t;\n\tadd.u64 %l, %l, 4;\nEND:\n\tret;\n}\n")
+		b.WriteString("\tmov.u64 %l30, mine;\n\tmov.u32 %x30, mine;\n\tadd.u32 %y30, %x30, %t;\n\tadd.u64 %l31, %l30, 4;\nEND:\n\tret;\n}\n")
 	}
 	m, err := ptx.Parse(threads, []byte(b.String()))
 	if err != nil {
