@@ -52,15 +52,13 @@ func (s *script) CTA(index int, _ interp.Dim3) interp.Sink {
 // scene is the events of a CTA.
 type scene struct {
 	*script
-	sums   []uint64 // of each event
-	texts  []string // … the first few, written out
-	kinds  map[interp.Events]int
-	ways   int // of splits, without one of each
-	lanes  int64
-	open   map[int]*ptx.Instr // by warp: the instruction told of before, and not after
-	errs   []error
-	limit  int
-	number int // of events
+	sums  []uint64 // of each event
+	texts []string // … the first few, written out
+	kinds map[interp.Events]int
+	ways  int // of splits, without one of each
+	lanes int64
+	open  map[int]*ptx.Instr // by warp: the instruction told of before, and not after
+	errs  []error
 }
 
 // values writes registers, for the lanes of m.

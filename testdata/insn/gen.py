@@ -993,8 +993,8 @@ def gen_half():
         for op in sections:
             suffixes = ["", ".ftz", ".sat", ".ftz.sat"] if f is F16 else [""]
             if op == "fma":
-                suffixes += [".relu", ".ftz.relu"] if f is F16 else [".relu"]
-            m = Module("%s_%s" % (op, f.name), sections[op], "%s.%s and %s.%sx2, to nearest even." % (op, f.name, op, f.name))
+                suffixes += [".relu", ".ftz.relu"] if f is F16 else [".relu", ".rz", ".rm", ".rp", ".rm.relu"]
+            m = Module("%s_%s" % (op, f.name), sections[op], "%s.%s and %s.%sx2." % (op, f.name, op, f.name))
             n = 3 if op == "fma" else 2
             rows_of = {"add": lambda: add_pairs(f), "sub": lambda: [(a, b ^ f.sign) for a, b in add_pairs(f)], "mul": lambda: mul_pairs(f), "fma": lambda: fma_triples(f)}[op]()
             if n == 2:
@@ -1004,7 +1004,9 @@ def gen_half():
                 rows_of = rows_of + [(c[i % 14], c[i * 3 % 13], c[i * 5 % 11]) for i in range(48)]
             for suffix in suffixes:
                 mods = suffix.split(".")
-                unit = Arithmetic(f, "rn", "ftz" in mods, "sat" in mods)
+                mode = mods[1] if len(mods) > 1 and mods[1] in ROUNDINGS else "rn"
+                rest = suffix if mode == "rn" else suffix.removeprefix("." + mode)
+                unit = Arithmetic(f, mode, "ftz" in mods, "sat" in mods)
 
                 def one(*t):
                     r = unit(getattr(Arithmetic, op), *t)
@@ -1017,9 +1019,9 @@ def gen_half():
                     return lo | hi << 16
                 name = op + suffix.replace(".", "_") + "_" + f.name
                 operands = ", ".join("%" + x for x in "abc"[:n])
-                m.lanes(name, " ".join(["b16"] * n), "b16", "%s.rn%s.%s %%d, %s;" % (op, suffix, f.name, operands), rowsn(lambda *t: said(one(*t)), rows_of), uniform=2)
+                m.lanes(name, " ".join(["b16"] * n), "b16", "%s.%s%s.%s %%d, %s;" % (op, mode, rest, f.name, operands), rowsn(lambda *t: said(one(*t)), rows_of), uniform=2)
                 pairs = [tuple(x | y << 16 for x, y in zip(a, b)) for a, b in zip(rows_of, rows_of[5:] + rows_of[:5])]
-                m.lanes(name + "x2", " ".join(["b32"] * n), "b32", "%s.rn%s.%sx2 %%d, %s;" % (op, suffix, f.name, operands), rowsn(pair, pairs[::2]), uniform=2)
+                m.lanes(name + "x2", " ".join(["b32"] * n), "b32", "%s.%s%s.%sx2 %%d, %s;" % (op, mode, rest, f.name, operands), rowsn(pair, pairs[::2]), uniform=2)
 
     m = Module("half_unary", "9.7.4.5, 9.7.4.6, 9.7.4.9, 9.7.4.10", "neg, abs; ex2 where it is exact, tanh where the manual's table has it; the upper half of a pair has the operand of another thread.")
     for f in F16, BF16:

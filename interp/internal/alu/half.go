@@ -50,13 +50,13 @@ func (h *halfFormat) op(a, b, c uint16, s FloatSpec) uint16 {
 	var r float64
 	switch s.Op {
 	case FAdd:
-		r = fp.SumOdd(float64(x), float64(y))
+		r = fp.Sum(float64(x), float64(y), s.Rnd)
 	case FSub:
-		r = fp.SumOdd(float64(x), -float64(y))
+		r = fp.Sum(float64(x), -float64(y), s.Rnd)
 	case FMul:
 		r = float64(x) * float64(y)
 	case FFma:
-		r = fp.SumOdd(float64(float64(x)*float64(y)), float64(z))
+		r = fp.Sum(float64(float64(x)*float64(y)), float64(z), s.Rnd)
 	case FMin, FMax:
 		r = float64(minMax32(s, x, y))
 	case FAbs:

@@ -122,7 +122,7 @@ func DivFTZ32(a, b float32, r Rounding) float32 {
 // FmaFTZ32 is described at [MulFTZ32].
 func FmaFTZ32(a, b, c float32, r Rounding) float32 {
 	x, y := float64(float64(FTZ32(a))*float64(FTZ32(b))), float64(FTZ32(c))
-	if s := SumOdd(x, y); s != 0 {
+	if s := sumOdd(x, y); s != 0 {
 		return F64ToF32FTZ(s, r)
 	}
 	return sum32(x, y, r)
@@ -130,18 +130,21 @@ func FmaFTZ32(a, b, c float32, r Rounding) float32 {
 
 // sum32 returns x + y rounded to f32 in mode r. Each of x and y is a float32, or the exact product of two,
 // held in a float64.
-func sum32(x, y float64, r Rounding) float32 {
-	s := SumOdd(x, y)
+func sum32(x, y float64, r Rounding) float32 { return F64ToF32(Sum(x, y, r), r) }
+
+// Sum returns x + y, ready to be rounded once more in mode r, to any format of this package but f64: it is
+// rounded to odd, and a zero has the sign that mode r gives it. It assumes that x + y does not overflow.
+func Sum(x, y float64, r Rounding) float64 {
+	s := sumOdd(x, y)
 	if s == 0 && r == RM && (math.Signbit(x) || math.Signbit(y)) {
-		return float32(math.Copysign(0, -1))
+		return math.Copysign(0, -1)
 	}
-	return F64ToF32(s, r)
+	return s
 }
 
-// SumOdd returns x + y rounded to odd: if the sum is not exact, the one of the two neighbouring float64
-// whose last bit is 1. It can be rounded once more, to any format of this package but f64. It assumes that
-// x + y does not overflow.
-func SumOdd(x, y float64) float64 {
+// sumOdd returns x + y rounded to odd: if the sum is not exact, the one of the two neighbouring float64
+// whose last bit is 1.
+func sumOdd(x, y float64) float64 {
 	s := x + y
 	e := sumError(x, y, s)
 	u := math.Float64bits(s)

@@ -311,8 +311,11 @@ func (t *thread) approx(f func(x float64) float64) {
 			return t.approximated(f(float64(math.Float32frombits(uint32(t.ftz(single, a))))))
 		}
 		x := single.round(to.decode(t.ftz(to, a)), "rn")
-		y := uint64(math.Float32bits(float32(f(float64(math.Float32frombits(uint32(x)))))))
-		return t.ftz(to, to.round(single.decode(y), "rn"))
+		y := single.decode(uint64(math.Float32bits(float32(f(float64(math.Float32frombits(uint32(x))))))))
+		if t.has("ftz") && to.isTiny(y, "rn") {
+			return to.signed(y.neg, 0)
+		}
+		return to.round(y, "rn")
 	})
 }
 
