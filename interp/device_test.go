@@ -410,3 +410,42 @@ func TestCooperativeGridFits(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowTiles: lanes that do not store have the addresses of what other CTAs store at
+// the same time. Check mode must not take that for a fault of its own.
+func TestNarrowTiles(t *testing.T) {
+	dev := NewDevice(Config{Workers: 4})
+	m, err := dev.Load("tiles.ptx", []byte(`.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry tiles(.param .u64 out)
+{
+	.reg .u32 %t, %i, %n;
+	.reg .u64 %p;
+	.reg .pred %q, %more;
+	mov.u32 %t, %tid.x;
+	mov.u32 %i, %ctaid.x;
+	mad.lo.u32 %i, %i, 12, %t;
+	ld.param.u64 %p, [out];
+	mad.wide.u32 %p, %i, 4, %p;
+	setp.lt.u32 %q, %t, 12;
+	mov.u32 %n, 2000;
+AGAIN:
+	@%q st.global.u32 [%p], %n;
+	sub.u32 %n, %n, 1;
+	setp.ne.u32 %more, %n, 0;
+	@%more bra AGAIN;
+	ret;
+}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ctas = 64
+	out, err := dev.Alloc(4 * (12*ctas + 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(t.Context(), &Launch{Kernel: "tiles", Grid: Dim(ctas), Block: Dim(32), Args: []any{out}, Mode: Check, Eager: true}); err != nil {
+		t.Fatal(err)
+	}
+}

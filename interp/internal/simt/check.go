@@ -362,7 +362,7 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
 	switch {
 	case store && idle != 0:
-		w.beforeStore(p, h, idle)
+		w.beforeStore(p, h, w.lookedAt(p, idle))
 	case again:
 		k.keepAddress(p, h)
 	}
@@ -390,7 +390,7 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 	case k.alone:
 		w.compareResults(p, h, m)
 	case store:
-		w.afterStore(p, h, m, idle)
+		w.afterStore(p, h, m, w.lookedAt(p, idle))
 	default:
 		if w.onReference(p, h, m); w.err != nil {
 			t, _ := w.err.(*Trap)

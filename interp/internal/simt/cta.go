@@ -99,6 +99,9 @@ func (c *cta) start(index int) {
 	default:
 		c.backend = plain
 	}
+	if len(c.grid.probes) > 0 || c.grid.mode == Check {
+		clear(c.hits) // what is told and counted does not depend on the CTAs that the context had before
+	}
 	c.tell(OnCTA)
 	width := c.code.Width
 	fn := c.code.entry

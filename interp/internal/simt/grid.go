@@ -60,6 +60,7 @@ type Grid struct {
 	workspace  *mem.Allocation // of one; nil otherwise
 	stdout     io.Writer
 	workers    int
+	inOrder    bool // because a probe wants events in one order
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
 	mapped     bool // there is memory of the host that it may take away
 
@@ -111,17 +112,17 @@ func NewGrid(l *Launch) *Grid {
 		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, WarpSize: l.WarpSize,
 		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel},
 	}
-	probes := slices.Concat(d.Probes, l.Probes)
-	if l.Stats {
-		g.statistics = newStatistics(g)
-		probes = append(probes, g.statistics)
-	}
-	for _, p := range probes {
+	for _, p := range slices.Concat(d.Probes, l.Probes) {
 		w := watcher{p, p.Wants()}
+		w.wants.Events &= AllEvents
 		if w.wants.InOrder {
-			g.workers = 1
+			g.workers, g.inOrder = 1, true
 		}
 		g.probes = append(g.probes, w)
+	}
+	if l.Stats {
+		g.statistics = newStatistics(g)
+		g.probes = append(g.probes, watcher{g.statistics, g.statistics.Wants()})
 	}
 	if len(g.probes) > 0 {
 		g.code.accesses() // now, for several CTAs will want to know

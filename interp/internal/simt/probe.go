@@ -307,11 +307,11 @@ func (e *Event) Stop(err error) {
 }
 
 // Pause has the launch pause: before the instruction that is told OnBefore, or else before
-// the next. It must be one that can be continued, and the probe must want all events in
+// the next. It must be one that can be continued, and a probe must want all events in
 // one order; otherwise this does nothing.
 func (e *Event) Pause() {
 	if e.stream != nil {
 		g := e.stream.cta.grid
-		g.pausing = g.pauses && g.workers == 1
+		g.pausing = g.pauses && g.inOrder
 	}
 }

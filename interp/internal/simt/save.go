@@ -25,7 +25,6 @@ type State struct {
 	finished int64
 	count    Counts
 	flights  []flight
-	hits     [][]*mem.Allocation // of contexts that are free
 	next     int
 	output   map[int][]byte
 	probes   []any
@@ -41,9 +40,6 @@ func (g *Grid) Save() (*State, error) {
 		memory: memory, heapUsed: g.dev.heapUsed, schedule: g.schedule, loose: g.loose, finished: g.finished.Load(),
 		count: g.count, flights: g.copied(g.flights), next: g.next, output: maps.Clone(g.output),
 	}
-	for _, c := range g.pool {
-		s.hits = append(s.hits, slices.Clone(c.hits))
-	}
 	for _, p := range g.probes {
 		if p, ok := p.Probe.(Saver); ok {
 			s.probes = append(s.probes, p.Save())
@@ -58,12 +54,10 @@ func (g *Grid) Restore(s *State) error {
 	if err := g.dev.Memory.Restore(s.memory); err != nil {
 		return err
 	}
-	g.pool = nil
-	for _, hits := range s.hits {
-		c := newCTA(g)
-		copy(c.hits, hits)
-		g.pool = append(g.pool, c)
+	if err := g.fold(); err != nil { // another launch of the kernel may have had other constants
+		return err
 	}
+	g.pool = nil
 	g.dev.heapUsed, g.schedule, g.loose = s.heapUsed, s.schedule, s.loose
 	g.finished.Store(s.finished)
 	g.count, g.flights, g.next, g.output = s.count, g.copied(s.flights), s.next, maps.Clone(s.output)

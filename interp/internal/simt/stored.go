@@ -15,6 +15,15 @@ import (
 	"gemu/regfile"
 )
 
+// lookedAt are those of the idle lanes whose would-be addresses are looked at. In memory that
+// CTAs share that run at the same time, another byte may be what another CTA has stored.
+func (w *warp) lookedAt(p *pair, idle uint32) uint32 {
+	if s := w.access(p.in).Space; w.cta.grid.atomics && s != ptx.Shared && s != ptx.Local {
+		return 0
+	}
+	return idle
+}
+
 // beforeStore notes what is in memory where lanes would store that do not: a store for too
 // many lanes goes to their compact addresses.
 func (w *warp) beforeStore(p *pair, h int, idle uint32) {
