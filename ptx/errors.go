@@ -33,7 +33,7 @@ func Snippet(line string, pos Pos) string {
 		return ""
 	}
 	line = printable(line)
-	pad := make([]byte, 0, pos.Col)
+	pad := make([]byte, 0, len(line))
 	for i := 0; i < int(pos.Col)-1 && i < len(line); i++ {
 		if line[i] == '\t' {
 			pad = append(pad, '\t')
