@@ -334,25 +334,29 @@ func (s *scanner) next() token {
 			return s.bad(start, end, "malformed number %q", src[start:end])
 		}
 	case c == '"':
-		typ = tokString
 		pos := s.pos(start)
+		line, lineStart := s.line, s.lineStart
 		i++
 		for i < len(src) && src[i] != '"' && (src[i] != '\n' || s.fileName) {
-			switch src[i] {
-			case '\\':
-				i++
-			case '\n':
+			switch {
+			case src[i] == '\n':
 				s.line++
 				s.lineStart = i + 1
+			case src[i] == '\\' && i+1 < len(src) && src[i+1] != '\n':
+				i++
 			}
 			i++
 		}
-		if i >= len(src) || src[i] != '"' {
+		if i >= len(src) || src[i] != '"' { // it is meant to end with its line
+			s.line, s.lineStart = line, lineStart
+			if n := strings.IndexByte(src[start:], '\n'); n >= 0 {
+				i = start + n
+			}
 			return s.bad(start, i, "string is not closed")
 		}
 		i++
 		s.off, s.fileName = i, false
-		return token{typ, src[start:i], pos}
+		return token{tokString, src[start:i], pos}
 	default:
 		typ = tokPunct
 		i++
