@@ -367,6 +367,98 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// ends is a probe that counts what begins and ends, and notes how the launch did.
+type ends struct {
+	counts  map[interp.Events]int
+	lanes   int
+	err     error
+	trap    *interp.Trap
+	at      interp.Events // where to stop
+	stop    error
+	address uint64 // what the trapping instruction's address was in lane 5
+}
+
+func (p *ends) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnTrap, InOrder: true}
+}
+
+func (p *ends) CTA(int, interp.Dim3) interp.Sink { return p }
+
+func (p *ends) Tell(e *interp.Event) {
+	p.counts[e.Kind]++
+	switch e.Kind {
+	case interp.OnLaunchEnd:
+		p.err, p.trap = e.Err, e.Trap
+	case interp.OnTrap:
+		if v, ok := e.Read(e.Instr.Ops[0].Reg); ok {
+			p.address = v.Low[5]
+		}
+	}
+	if e.Kind == p.at {
+		e.Stop(p.stop)
+	}
+}
+
+// TestEnds: what begins ends, once each; the end of a launch says how, whichever way it was:
+// by itself, by a trap, by a probe at the very last event. One that is refused does not begin.
+func TestEnds(t *testing.T) {
+	enough := errors.New("enough")
+	for _, mode := range interp.Modes {
+		run := func(src string, grid int, at interp.Events) (*ends, *interp.Buffer, error) {
+			dev := interp.NewDevice(interp.Config{})
+			mod, err := dev.Load("ends.ptx", []byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := dev.Alloc(128)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &ends{counts: map[interp.Events]int{}, at: at, stop: enough}
+			_, err = mod.Run(t.Context(), &interp.Launch{
+				Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p},
+				Cooperative: grid > 1000,
+			})
+			if p.counts[interp.OnLaunch] == 0 {
+				return p, b, err
+			}
+			if !errors.Is(p.err, err) {
+				t.Errorf("%s: the launch ended by %v, the probe heard %v", mode, err, p.err)
+			}
+			if p.counts[interp.OnLaunch] != 1 || p.counts[interp.OnLaunchEnd] != 1 {
+				t.Errorf("%s: %d begin, %d end", mode, p.counts[interp.OnLaunch], p.counts[interp.OnLaunchEnd])
+			}
+			return p, b, err
+		}
+		const narrow = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .b32 %x; .reg .b64 %a, %b;\n" +
+			"ld.param.u64 %a, [p]; mov.u32 %x, %tid.x; mul.wide.u32 %b, %x, 4096; add.u64 %a, %a, %b;\n"
+
+		p, _, err := run(narrow+"ret; }", 3, 0)
+		if err != nil || p.counts[interp.OnCTA] != 3 || p.counts[interp.OnCTAEnd] != 3 || p.counts[interp.OnWarp] != 6 || p.counts[interp.OnWarpEnd] != 6 {
+			t.Errorf("%s: %v, %v", mode, err, p.counts)
+		}
+
+		p, b, err := run(narrow+"st.global.u32 [%a], %x; ret; }", 1, 0)
+		trap, ok := errors.AsType[*interp.Trap](err)
+		if !ok || p.trap != trap || p.counts[interp.OnTrap] != 1 {
+			t.Errorf("%s: %v, told of %v", mode, err, p.trap)
+		}
+		if want := b.Addr() + 5*4096; p.address != want {
+			t.Errorf("%s: the probe reads address %#x at the trap, want %#x", mode, p.address, want)
+		}
+
+		for _, at := range []interp.Events{interp.OnCTA, interp.OnWarp, interp.OnWarpEnd, interp.OnCTAEnd} {
+			if _, _, err := run(narrow+"ret; }", 1, at); !errors.Is(err, enough) {
+				t.Errorf("%s: stopped %s, the error is %v", mode, at, err)
+			}
+		}
+
+		if p, _, err := run(narrow+"ret; }", 1<<22, 0); err == nil || len(p.counts) != 0 {
+			t.Errorf("%s: a launch that is refused, by %v, tells %v", mode, err, p.counts)
+		}
+	}
+}
+
 // memories is a probe of a device that notes what the host does to memory.
 type memories []string
 

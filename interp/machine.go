@@ -100,20 +100,22 @@ const (
 // The kinds of events, with the fields of Event that say more.
 const (
 	OnLaunch    = simt.OnLaunch    // a launch begins: Launch
-	OnLaunchEnd = simt.OnLaunchEnd // … ends: Trap, if it did so by one
+	OnLaunchEnd = simt.OnLaunchEnd // … ends, also one that could not begin: Err, and Trap if it is one. CTAs in flight then tell no ends
 	OnCTA       = simt.OnCTA       // a CTA begins
 	OnCTAEnd    = simt.OnCTAEnd    // … has ended
 	OnWarp      = simt.OnWarp      // a warp begins: Lanes
 	OnWarpEnd   = simt.OnWarpEnd   // … has ended
 
-	// A warp is about to execute a PTX instruction, with the lanes of Lanes: Reads. All instructions are told, whether they cost the engine anything or not. One
-	// in which all lanes are held back by its guard is, too.
+	// A warp is about to execute a PTX instruction, with the lanes of Lanes: Reads. All
+	// instructions are told, whether they cost the engine anything or not. One in which all
+	// lanes are held back by its guard is, too.
 	OnBefore = simt.OnBefore
 	// It is about to access memory: Access.
 	OnAccess = simt.OnAccess
-	// It has executed it: Reads, as they were, Access and Writes. One that ends a block (a branch, a call, a barrier, an
-	// exit) has done all but move on: what comes of it is told next. The results of a call
-	// come with OnReturn, those of a barrier with OnWake: here Writes is what was there.
+	// It has executed it: Reads, as they were, Access and Writes. One that ends a
+	// block (a branch, a call, a barrier, an exit) has done all but move on: what comes of it
+	// is told next. The results of a call come with OnReturn, those of a barrier with OnWake:
+	// here Writes is what was there.
 	OnAfter = simt.OnAfter
 	// The instruction told of last has not happened: lanes that it waits for are elsewhere
 	// (OnWait says which). It is told anew when they execute it.

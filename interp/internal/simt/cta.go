@@ -204,6 +204,10 @@ func (c *cta) run(budget int, turn bool) status {
 		}
 		c.done = true
 		c.tell(OnCTAEnd)
+		if c.stream != nil && c.stream.stop != nil {
+			c.err = c.stream.stop
+			return failed
+		}
 		return hasFinished
 	}
 	return outOfBudget

@@ -171,6 +171,7 @@ func (g *Grid) MayPause() { g.pauses = true }
 
 // Begin readies the grid to run.
 func (g *Grid) Begin() error {
+	g.tell(OnLaunch, nil)
 	if g.together {
 		g.workspace = g.dev.Memory.OpenWorkspace()
 	}
@@ -188,7 +189,6 @@ func (g *Grid) Begin() error {
 	g.atomics = g.workers > 1
 	g.lowFail.Store(noFailure)
 	g.output = map[int][]byte{}
-	g.tell(OnLaunch, nil)
 	return nil
 }
 

@@ -59,23 +59,25 @@ type Events uint32
 // The kinds of events, with the fields of Event that say more.
 const (
 	OnLaunch    Events = 1 << iota // a launch begins: Launch
-	OnLaunchEnd                    // … ends: Trap, if it did so by one
+	OnLaunchEnd                    // … ends, also one that could not begin: Err, and Trap if it is one. CTAs in flight then tell no ends
 
 	OnCTA     // a CTA begins
 	OnCTAEnd  // … has ended
 	OnWarp    // a warp begins: Lanes
 	OnWarpEnd // … has ended
 
-	// A warp is about to execute a PTX instruction, with the lanes of Lanes: Reads. All instructions are told, whether they cost the engine anything or not. One
-	// in which all lanes are held back by its guard is, too.
+	// A warp is about to execute a PTX instruction, with the lanes of Lanes: Reads. All
+	// instructions are told, whether they cost the engine anything or not. One in which all
+	// lanes are held back by its guard is, too.
 	OnBefore
 
 	// It is about to access memory: Access.
 	OnAccess
 
-	// It has executed it: Reads, as they were, Access and Writes. One that ends a block (a branch, a call, a barrier, an
-	// exit) has done all but move on: what comes of it is told next. The results of a call
-	// come with OnReturn, those of a barrier with OnWake: here Writes is what was there.
+	// It has executed it: Reads, as they were, Access and Writes. One that ends a
+	// block (a branch, a call, a barrier, an exit) has done all but move on: what comes of it
+	// is told next. The results of a call come with OnReturn, those of a barrier with OnWake:
+	// here Writes is what was there.
 	OnAfter
 
 	// The instruction told of last has not happened: lanes that it waits for are elsewhere
@@ -157,6 +159,7 @@ type Event struct {
 	Callee   *ptx.Func
 	Expanded *Value // without Low and High
 	Trap     *Trap
+	Err      error // that the launch has ended by; nil if it came to its end
 
 	Memory *mem.Allocation
 	Offset uint64 // in it
@@ -299,7 +302,8 @@ func (w *warp) look(fr *frame, src *code.Source, r ptx.RegID) (v Value, ok bool)
 	return v, true
 }
 
-// Stop ends the launch with an error, before the next instruction of the CTA.
+// Stop ends the launch with an error, before the next instruction of the CTA or where it
+// ends. Of an event that is no CTA's it does nothing.
 func (e *Event) Stop(err error) {
 	if e.stream != nil {
 		e.stream.stop = err

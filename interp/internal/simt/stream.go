@@ -49,7 +49,7 @@ func (g *Grid) tell(kind Events, err error) {
 	for _, p := range g.probes {
 		if p.wants.Events&kind != 0 {
 			t, _ := err.(*Trap)
-			p.Tell(&Event{Kind: kind, Launch: g.info, CTA: -1, Warp: -1, Index: -1, Meet: -1, Trap: t})
+			p.Tell(&Event{Kind: kind, Launch: g.info, CTA: -1, Warp: -1, Index: -1, Meet: -1, Trap: t, Err: err})
 		}
 	}
 }
@@ -203,10 +203,13 @@ func (c *cta) tellTrap(t *Trap) {
 		return
 	}
 	e := c.stream.none()
-	e.Trap, e.Warp, e.Active, e.Lanes = t, t.Warp, t.Active, t.Lanes
-	if src := t.at; src != nil {
+	switch src := t.at; {
+	case t.Warp >= 0:
+		c.stream.about(e, &c.warps[t.Warp], src, t.Lanes)
+	case src != nil:
 		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	}
+	e.Trap = t
 	c.stream.tell(e, OnTrap)
 }
 

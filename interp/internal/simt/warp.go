@@ -46,7 +46,7 @@ type warp struct {
 	id    int          // within the CTA
 	shown *frame       // the window is at its registers
 	local [2]mem.Local // local memory: word i of all lanes of a half
-	check *check       // in check mode, and where somebody looks
+	check *check       // in check mode
 	unit  affinetrack.Unit
 }
 
