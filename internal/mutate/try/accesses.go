@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"gemu/internal/mutate/trial"
-	"gemu/interp"
-	"gemu/ptx"
 )
 
 // access is an instruction that accesses memory at %a, and the bytes that it does.
@@ -151,12 +149,7 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 		b.WriteString(kernelOf(2*i, a, bits, false))
 		b.WriteString(kernelOf(2*i+1, a, bits, true))
 	}
-	m, err := ptx.Parse(name, []byte(b.String()))
-	if err != nil {
-		return nil, err
-	}
-	dev := interp.NewDevice(interp.Config{Workers: 1})
-	mod, err := dev.LoadModule(m)
+	mod, err := load(name, b.String())
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +190,7 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 			if step == 0 || n%5 == 4 {
 				kernel++
 			}
-			l := &interp.Launch{Kernel: fmt.Sprintf("k%d", kernel), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: n%3 > 0}
+			l := warp(kernel, n%3 > 0, args...)
 			inputs = append(inputs, input(fmt.Sprintf("%s: %s, from %d by %d, lanes %d to %d", name, a.line, from, step, lo, hi-1), mod, l))
 		}
 	}

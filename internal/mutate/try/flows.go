@@ -387,7 +387,7 @@ func ofFlows() ([]trial.Input, error) {
 		wide := i%4 == 2
 		module := sync.OnceValue(func() *interp.Module {
 			f := &flow{Rand: rand.New(rand.NewPCG(uint64(i), 7)), wide: wide, leaves: i%4 == 1, waits: i%3 == 0, daring: i%12 == 0}
-			mod, err := interp.NewDevice(interp.Config{Workers: 1}).Load(fmt.Sprintf("flow %d", i), []byte(f.module()))
+			mod, err := load(fmt.Sprintf("flow %d", i), f.module())
 			if err != nil {
 				panic(err)
 			}

@@ -30,12 +30,13 @@ func main() {
 	for _, s := range spaces {
 		groups = append(groups, s.name)
 	}
-	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads), Load: load})
+	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads), Load: inputs})
 }
 
 var kim = affinetrack.PolicyByName("kim")
 
-func load(file string) ([]trial.Input, error) {
+// inputs makes the inputs of a group.
+func inputs(file string) ([]trial.Input, error) {
 	for _, s := range spaces {
 		if s.name == file {
 			return ofAccesses(s.name, s.space, s.bits)

@@ -5,16 +5,12 @@ package main
 // or just do not, in the first lane or the last.
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gemu/internal/mutate/trial"
-	"gemu/interp"
-	"gemu/ptx"
 )
 
 // bodies are the groups of these inputs: the widths of operands.
@@ -249,12 +245,7 @@ func values(width int, r *rand.Rand) []any {
 func ofOperations(group string) ([]trial.Input, error) {
 	var width int
 	fmt.Sscanf(group, "operations %d", &width)
-	m, err := ptx.Parse(group, []byte(operations(width)))
-	if err != nil {
-		return nil, err
-	}
-	dev := interp.NewDevice(interp.Config{Workers: 1})
-	mod, err := dev.LoadModule(m)
+	mod, err := load(group, operations(width))
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +257,7 @@ func ofOperations(group string) ([]trial.Input, error) {
 			if i%2 == 1 && k != i/2%len(variants) {
 				continue
 			}
-			l := &interp.Launch{Kernel: fmt.Sprintf("k%d", k), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: i%8 > 0}
+			l := warp(k, i%8 > 0, args...)
 			list = append(list, input(fmt.Sprintf("%s %#x, %s", group, args, v.name), mod, l))
 			if i%5 == 0 {
 				under := *l
@@ -278,19 +269,4 @@ func ofOperations(group string) ([]trial.Input, error) {
 		}
 	}
 	return list, nil
-}
-
-// input is a launch in check mode.
-func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
-	return trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result { return run(name, mod, l) }}
-}
-
-// run launches a kernel of a module with its initial values.
-func run(name string, mod *interp.Module, l *interp.Launch) trial.Result {
-	mod.Reset()
-	n, err := mod.Run(context.Background(), l)
-	if err != nil && !errors.As(err, new(*interp.Trap)) {
-		panic(fmt.Sprintf("%s: %v", name, err))
-	}
-	return result(err, []*interp.Result{n}, nil)
 }

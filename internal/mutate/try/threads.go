@@ -9,7 +9,6 @@ import (
 
 	"gemu/internal/mutate/trial"
 	"gemu/interp"
-	"gemu/ptx"
 )
 
 const threads = "threads"
@@ -38,12 +37,7 @@ func ofThreads() ([]trial.Input, error) {
 		}
 		b.WriteString("\tmov.u64 %l30, mine;\n\tmov.u32 %x30, mine;\n\tadd.u32 %y30, %x30, %t;\n\tadd.u64 %l31, %l30, 4;\nEND:\n\tret;\n}\n")
 	}
-	m, err := ptx.Parse(threads, []byte(b.String()))
-	if err != nil {
-		return nil, err
-	}
-	dev := interp.NewDevice(interp.Config{Workers: 1})
-	mod, err := dev.LoadModule(m)
+	mod, err := load(threads, b.String())
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +52,8 @@ func ofThreads() ([]trial.Input, error) {
 				if k >= len(parts) != (width != 32) {
 					continue
 				}
-				l := &interp.Launch{Kernel: fmt.Sprintf("k%d", k), Grid: interp.Dim(2, 1, 2), Block: block, Shared: 70000, WarpSize: width, Eager: (i+k+n)%2 == 0}
+				l := warp(k, (i+k+n)%2 == 0)
+				l.Grid, l.Block, l.Shared, l.WarpSize = interp.Dim(2, 1, 2), block, 70000, width
 				list = append(list, input(fmt.Sprintf("threads %d of %v in warps of %d", k, block, width), mod, l))
 			}
 		}

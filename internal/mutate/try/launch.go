@@ -1,0 +1,38 @@
+package main
+
+// This file runs the kernels that the other files make: those of a module are k0, k1 and so
+// on.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gemu/internal/mutate/trial"
+	"gemu/interp"
+)
+
+// load loads a module on a device of its own.
+func load(name, text string) (*interp.Module, error) {
+	return interp.NewDevice(interp.Config{Workers: 1}).Load(name, []byte(text))
+}
+
+// warp is a launch of kernel n of a module, with one warp.
+func warp(n int, eager bool, args ...any) *interp.Launch {
+	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: eager}
+}
+
+// input is a launch in check mode.
+func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
+	return trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result { return run(name, mod, l) }}
+}
+
+// run launches a kernel of a module with its initial values.
+func run(name string, mod *interp.Module, l *interp.Launch) trial.Result {
+	mod.Reset()
+	n, err := mod.Run(context.Background(), l)
+	if err != nil && !errors.As(err, new(*interp.Trap)) {
+		panic(fmt.Sprintf("%s: %v", name, err))
+	}
+	return result(err, []*interp.Result{n}, nil)
+}
