@@ -4,19 +4,15 @@ package alu
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"golang.org/x/exp/constraints"
 )
 
 func signed[T constraints.Integer]() bool { return ^T(0) < 0 }
 
-func width[T constraints.Integer]() int {
-	n := 0
-	for v := ^T(0); v != 0 && n < 64; n++ {
-		v <<= 1
-	}
-	return n
-}
+// width is the number of bits of a T; a constant to the compiler.
+func width[T constraints.Integer]() int { return 8 * int(unsafe.Sizeof(T(0))) }
 
 // Manual 9.7.1.1.
 //
