@@ -4,23 +4,23 @@ package regfile
 
 import "unsafe"
 
-// Alignment is what the addresses of blocks and their regions are multiples of.
-const Alignment = 64
+// alignment is what the addresses of blocks and their regions are multiples of.
+const alignment = 64
 
-// Layout is where the regions of a block begin, in bytes from its beginning. Those of
+// layout is where the regions of a block begin, in bytes from its beginning. Those of
 // shadows are empty where registers are not tracked.
-type Layout struct {
+type layout struct {
 	Active           uintptr
 	P, R, Q          uintptr
 	ShadowR, ShadowQ uintptr
 	Bytes            uintptr // of the whole
 }
 
-// layout is that of a block with room for n rows.
-func layout(n Size, tracked bool) (l Layout) {
+// layoutOf is that of a block with room for n rows.
+func layoutOf(n Size, tracked bool) (l layout) {
 	place := func(entry uintptr, entries int) (at uintptr) {
 		at = l.Bytes
-		l.Bytes = (l.Bytes + entry*uintptr(entries) + Alignment - 1) &^ (Alignment - 1)
+		l.Bytes = (l.Bytes + entry*uintptr(entries) + alignment - 1) &^ (alignment - 1)
 		return at
 	}
 	l.Active = place(4, 1)
@@ -45,7 +45,7 @@ type rows struct {
 
 func (r *rows) size() Size { return Size{len(r.r), len(r.q), len(r.p)} }
 
-// block is rows that lie in one piece of memory, as Layout says.
+// block is rows that lie in one piece of memory, as layout says.
 type block struct {
 	rows
 	active  *uint32
@@ -54,10 +54,10 @@ type block struct {
 
 // newBlock makes a block with room for n rows.
 func newBlock(n Size, tracked bool) block {
-	l := layout(n, tracked)
-	memory := make([]byte, l.Bytes+Alignment)
+	l := layoutOf(n, tracked)
+	memory := make([]byte, l.Bytes+alignment)
 	first := unsafe.Pointer(unsafe.SliceData(memory))
-	first = unsafe.Add(first, -uintptr(first)&(Alignment-1))
+	first = unsafe.Add(first, -uintptr(first)&(alignment-1))
 	b := block{tracked: tracked, active: (*uint32)(unsafe.Add(first, l.Active))}
 	b.p = region[uint32](first, l.P, n.P)
 	b.r = region[Row32](first, l.R, n.R)

@@ -5,6 +5,11 @@ import (
 	"unsafe"
 )
 
+// blockOf is where a file's rows are, until a window is opened that they have no room for.
+func blockOf(f *File) (at unsafe.Pointer, l layout) {
+	return unsafe.Pointer(f.all.active), layoutOf(f.all.size(), f.all.tracked)
+}
+
 // TestLayout: where everything is, as the package comment says.
 func TestLayout(t *testing.T) {
 	if n := unsafe.Sizeof(Compact{}); n != 24 {
@@ -17,19 +22,19 @@ func TestLayout(t *testing.T) {
 	for _, c := range []struct {
 		n       Size
 		tracked bool
-		want    Layout
+		want    layout
 	}{
-		{Size{R: 3, Q: 2, P: 17}, false, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1088, Bytes: 1088}},
-		{Size{R: 3, Q: 2, P: 17}, true, Layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1216, Bytes: 1280}},
+		{Size{R: 3, Q: 2, P: 17}, false, layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1088, Bytes: 1088}},
+		{Size{R: 3, Q: 2, P: 17}, true, layout{P: 64, R: 192, Q: 576, ShadowR: 1088, ShadowQ: 1216, Bytes: 1280}},
 	} {
 		f := New(&Constants{}, c.tracked)
 		f.SetActive(0x1234)
 		f.Open(Size{}, c.n)
-		at, l := f.Block()
+		at, l := blockOf(f)
 		if l != c.want {
 			t.Errorf("%+v: the layout is %+v, want %+v", c.n, l, c.want)
 		}
-		if uintptr(at)%Alignment != 0 {
+		if uintptr(at)%alignment != 0 {
 			t.Errorf("the block begins at %p", at)
 		}
 		for _, r := range []struct {
@@ -54,7 +59,7 @@ func TestLayout(t *testing.T) {
 		// A window further up, and what was there before.
 		f.Row32(2)[31], f.Row64(1)[31] = 5, 6
 		f.Open(Size{R: 2, Q: 1, P: 1}, Size{R: 30, Q: 30, P: 30})
-		at, l = f.Block()
+		at, l = blockOf(f)
 		if unsafe.Pointer(f.Row32(0)) != unsafe.Add(at, l.R+256) || f.Row32(0)[31] != 5 || unsafe.Pointer(f.Row64(0)) != unsafe.Add(at, l.Q+256) || f.Row64(0)[31] != 6 || f.Active() != 0x1234 {
 			t.Error("after growing something else is there")
 		}

@@ -26,7 +26,7 @@
 //	shadows         24                  R: base 8, stride 8, mask 4, clean 4
 //	shadows         24                  Q
 //
-// So code that is not Go's finds everything from one pointer: see Layout. The registers of
+// So code that is not Go's can find everything from one pointer. The registers of
 // a function are a window: in each region, entries from the window's first on. The windows
 // of functions that call each other lie one behind the other; those of two that the same one
 // calls lie over each other, and each lane has its own in its column. So kinds must
@@ -39,10 +39,7 @@
 // files than the shadow affine one are packages there, too: probes of launches.
 package regfile
 
-import (
-	"io"
-	"unsafe"
-)
+import "io"
 
 // Lanes is the number of lanes in a row.
 const Lanes = 32
@@ -112,11 +109,6 @@ func (f *File) Assume(o *File) {
 
 // Window is the size of the window.
 func (f *File) Window() Size { return f.size() }
-
-// Block is where the file's rows are, until a window is opened that they have no room for.
-func (f *File) Block() (at unsafe.Pointer, l Layout) {
-	return unsafe.Pointer(f.all.active), layout(f.all.size(), f.all.tracked)
-}
 
 // Write writes the bytes of the first n rows of each kind, and of their shadows: those of
 // all windows that lie there.
