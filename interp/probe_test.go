@@ -382,3 +382,87 @@ EVEN:
 	ret;
 }
 `
+
+// meetKernel has lanes 16 to 31 go elsewhere, and lanes 0 to 7 and 8 to 15 come to a shuffle
+// behind a fence, which takes no code: the first shuffle among themselves, the others with
+// those that are elsewhere.
+const meetKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %m, %x;
+	.reg .pred %p, %q;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %p, %t, 16;
+	setp.lt.u32 %q, %t, 8;
+	selp.b32 %m, 0xff, 0xffffff00, %q;
+	@%p bra LOW;
+	add.u32 %t, %t, 1;
+	shfl.sync.idx.b32 %x, %t, 0, 31, %m;
+	bra END;
+LOW:
+	membar.cta;
+	shfl.sync.idx.b32 %x, %t, 0, 31, %m;
+END:
+	ret;
+}
+`
+
+// TestSplitAtCollective: lanes that part at an instruction, because some have to wait there,
+// have that one next, and not one before it in its block; so it says where they stand.
+func TestSplitAtCollective(t *testing.T) {
+	for name, mode := range interp.Modes {
+		mod, err := interp.NewDevice(interp.Config{}).Load("meet.ptx", []byte(meetKernel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const shuffle = 18 // line
+		parted := 0
+		p := &told{wants: interp.Wants{Events: interp.OnSplit | interp.OnWait, InOrder: true}}
+		p.tell = func(e *interp.Event) {
+			switch {
+			case e.Kind == interp.OnWait:
+				e.Pause()
+			case e.Lanes == 0xffff:
+				parted++
+				for _, w := range e.Ways {
+					if in, _ := e.Launch.Program.At(w.To); in.Pos.Line != shuffle {
+						t.Errorf("%s: lanes %#x come to line %d, want %d", name, w.Lanes, in.Pos.Line, shuffle)
+					}
+				}
+			}
+		}
+		e, err := mod.Start(&interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{0}, Mode: mode, Probes: []interp.Probe{p}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for parted == 0 {
+			if ended, err := e.Continue(t.Context()); ended || err != nil {
+				t.Fatalf("%s: the lanes do not part: %v", name, err)
+			}
+		}
+		stand := map[uint64]int{}
+		for _, s := range e.Strands() {
+			stand[s.Lanes] = int(s.Instr.Pos.Line)
+		}
+		if stand[0xff] != shuffle || stand[0xff00] != shuffle+2 { // those have met the lanes that came first
+			t.Errorf("%s: lanes stand at lines %v", name, stand)
+		}
+		if err := finish(t, e); err != nil || parted != 1 {
+			t.Errorf("%s: lanes part %d times; %v", name, parted, err)
+		}
+	}
+}
+
+// told is a probe that calls a function.
+type told struct {
+	wants interp.Wants
+	tell  func(e *interp.Event)
+}
+
+func (p *told) Wants() interp.Wants { return p.wants }
+
+func (p *told) Tell(e *interp.Event) { p.tell(e) }
+
+func (p *told) CTA(int, interp.Dim3) interp.Sink { return p }

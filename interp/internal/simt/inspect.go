@@ -56,7 +56,7 @@ func (w *warp) describe(s strand, runs bool) Strand {
 	case runs && w.paused:
 		d.src = &c.code.Sources[c.code.Block(s.pc).Sources.End-s.owed]
 	default:
-		d.src = c.code.source(c.code.sourceAt(s.pc))
+		d.src = c.code.source(c.code.nextSource(s.pc, s.owed))
 	}
 	if d.src != nil {
 		d.Instr, d.Index = d.src.Instr, int(d.src.Index)

@@ -147,7 +147,11 @@ func (w *warp) tellWays(kind Events, src *code.Source, lanes uint64, groups ...g
 	s.ways = s.ways[:0]
 	for _, g := range groups {
 		if g.mask != 0 {
-			s.ways = append(s.ways, Way{g.mask, int(w.cta.code.sourceAt(g.pc))})
+			owed := int32(0)
+			if g.pc == w.pc { // they part where they are
+				owed = w.owed
+			}
+			s.ways = append(s.ways, Way{g.mask, int(w.cta.code.nextSource(g.pc, owed))})
 		}
 	}
 	s.event.Ways = s.ways
@@ -240,6 +244,23 @@ func (k *Kernel) sourceAt(pc int32) int32 {
 		}
 		pc = b.Next
 	}
+}
+
+// nextSource is sourceAt for a strand that has yet to execute so many PTX instructions of
+// its block, if it has executed some; else owed is 0.
+func (k *Kernel) nextSource(pc, owed int32) int32 {
+	if owed == 0 {
+		return k.sourceAt(pc)
+	}
+	b := k.Block(pc)
+	first := b.Sources.End - owed
+	if k.Instrs[pc].Src != first { // it was executed together with others
+		first++
+	}
+	if first == b.Sources.End {
+		return k.sourceAt(b.Next)
+	}
+	return first
 }
 
 // accessing is the instruction that accesses memory, of a PTX instruction that does.

@@ -250,7 +250,7 @@ func (w *warp) parts(lanes uint64, groups ...group) {
 func (w *warp) reunites(c *strand) {
 	w.count.Reconvergences++
 	if w.cta.hears(OnJoin) {
-		w.tellStrand(OnJoin, c, w.cta.code.source(w.cta.code.sourceAt(c.pc)), nil)
+		w.tellStrand(OnJoin, c, w.cta.code.source(w.cta.code.nextSource(c.pc, c.owed)), nil)
 	}
 }
 
