@@ -130,8 +130,8 @@ const (
 	OnWake   = simt.OnWake   // … go on: Waits, Writes
 	OnExit   = simt.OnExit   // the lanes of Lanes have ended
 
-	// A register that was held compactly has been written to the lanes of Lanes: Expanded.
-	// This depends on the mode.
+	// The engine has written a register that it holds compactly to lanes of its row: Lanes,
+	// Expanded, Row; at a function's end Index is -1. This depends on the mode.
 	OnExpand = simt.OnExpand
 
 	OnTrap = simt.OnTrap // the CTA stops with a trap: Trap

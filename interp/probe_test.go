@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"gemu/internal/corpus"
@@ -57,6 +58,7 @@ type scene struct {
 	kinds map[interp.Events]int
 	ways  int // of splits, without one of each
 	lanes int64
+	wrote int64              // lanes that have been expanded
 	open  map[int]*ptx.Instr // by warp: the instruction told of before, and not after
 	errs  []error
 }
@@ -82,6 +84,13 @@ func values(b *strings.Builder, list []interp.Value, m uint64) {
 
 func (c *scene) Tell(e *interp.Event) {
 	c.kinds[e.Kind]++
+	if e.Kind == interp.OnExpand { // which the mode has, and not the program
+		c.wrote += int64(bits.OnesCount64(e.Lanes))
+		if t := e.Expanded.Tags; e.Lanes == 0 || e.Lanes&^(uint64(t[0].Mask)|uint64(t[1].Mask)<<32) != 0 {
+			c.errs = append(c.errs, fmt.Errorf("register %d of tags %+v is expanded for lanes %#x", e.Expanded.Reg, t, e.Lanes))
+		}
+		return
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s warp %d instruction %d active %#x lanes %#x meet %d depth %d", e.Kind, e.Warp, e.Index, e.Active, e.Lanes, e.Meet, e.Depth)
 	if e.Instr != nil {
@@ -209,7 +218,7 @@ func (c *scene) text(i int) string {
 // scripts runs a program and returns the scripts of its launches.
 func scripts(p *corpus.Program, seed maphash.Seed, prepare func(l *interp.Launch)) (list []*script, o *corpus.Outcome) {
 	o = p.Run(func(l *interp.Launch) {
-		s := newScript(interp.Wants{Events: interp.AllEvents &^ interp.OnExpand, Values: true, Tags: true, Addresses: true})
+		s := newScript(interp.Wants{Events: interp.AllEvents, Values: true, Tags: true, Addresses: true})
 		s.seed = seed
 		list = append(list, s)
 		l.Probes = []interp.Probe{s}
@@ -218,13 +227,30 @@ func scripts(p *corpus.Program, seed maphash.Seed, prepare func(l *interp.Launch
 	return list, o
 }
 
-// TestStream: the events of each program are the same in every mode, agree with its counts,
-// and a second probe hears the same.
+// expanded is how many lanes have been written to rows from shadows.
+func (s *script) expanded() (n int64) {
+	for _, c := range s.ctas {
+		n += c.wrote
+	}
+	return n
+}
+
+// TestStream: the events of each program are the same in every mode, and agree with its
+// counts; but expansions, which depend on the mode, and of which check mode counts the same.
 func TestStream(t *testing.T) {
 	part, seed, hash := uint64(16), rand.Uint64(), maphash.MakeSeed()
 	if testing.Short() {
 		part = 64
 	}
+	t.Logf("seed %#x", seed)
+	var expanded [interp.Vector + 1]atomic.Int64
+	t.Cleanup(func() {
+		for name, mode := range interp.Modes {
+			if n := expanded[mode].Load(); (n == 0) != (mode == interp.Vector) {
+				t.Errorf("%s: %d lanes are expanded", name, n)
+			}
+		}
+	})
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%part > 0 || strings.HasPrefix(p.File, "@") && uint64(i)%2 > 0 {
 			continue
@@ -237,14 +263,20 @@ func TestStream(t *testing.T) {
 					if err := s.agrees(&o.Results[k].Counts); err != nil {
 						t.Error(err)
 					}
+					expanded[interp.Vector].Add(s.expanded())
 				}
 			}
 			for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
-				got, _ := scripts(p, hash, func(l *interp.Launch) { l.Mode, l.Eager, l.Stats = mode, seed%2 == 0, seed%3 == 0 })
+				got, o := scripts(p, hash, func(l *interp.Launch) { l.Mode, l.Eager, l.Stats = mode, seed%2 == 0, seed%3 == 0 })
 				if len(got) != len(want) {
 					t.Fatalf("%s: %d launches, want %d", mode, len(got), len(want))
 				}
 				for k := range got {
+					n := got[k].expanded()
+					expanded[mode].Add(n)
+					if mode == interp.Check && o.Err == nil && n != o.Results[k].Engine.Expanded {
+						t.Errorf("%d lanes are expanded, the launch counts %d", n, o.Results[k].Engine.Expanded)
+					}
 					if err := want[k].same(got[k]); err != nil {
 						t.Fatalf("%s, launch %d: %v", mode, k, err)
 					}
@@ -466,3 +498,68 @@ func (p *told) Wants() interp.Wants { return p.wants }
 func (p *told) Tell(e *interp.Event) { p.tell(e) }
 
 func (p *told) CTA(int, interp.Dim3) interp.Sink { return p }
+
+// expandedKernel wants the lanes of compact registers in a call, at a barrier, in a shuffle
+// whose lanes come from two places, and in a store that traps.
+const expandedKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.func f(.reg .u32 %arg)
+{
+	ret;
+}
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %a, %b, %c, %d, %x;
+	.reg .u64 %p;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %p, [out];
+	add.u32 %a, %t, 1;
+	add.u32 %b, %t, 2;
+	add.u32 %c, %t, 3;
+	ld.global.u32 %d, [%p];
+	call f, (%a);
+	bar.sync %d;
+	setp.lt.u32 %q, %t, 16;
+	@%q bra LOW;
+	shfl.sync.idx.b32 %x, %b, 0, 31, -1;
+	bra END;
+LOW:
+	shfl.sync.idx.b32 %x, %b, 1, 31, -1;
+END:
+	st.global.u32 [%p+4096], %c;
+	ret;
+}
+`
+
+// TestExpansions: wherever lanes want what only a shadow has, it is told, with the register.
+func TestExpansions(t *testing.T) {
+	for name, mode := range interp.Modes {
+		mod, err := interp.NewDevice(interp.Config{}).Load("expanded.ptx", []byte(expandedKernel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := mod.Device().Alloc(4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lanes := map[string]uint64{}
+		p := &told{wants: interp.Wants{Events: interp.OnExpand}}
+		p.tell = func(e *interp.Event) {
+			lanes[fmt.Sprint(e.Instr.Op.Name, " ", e.Func.Regs[e.Expanded.Reg].Name)] |= e.Lanes
+		}
+		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: []interp.Probe{p}})
+		if !errors.Is(err, interp.ErrOutOfBounds) {
+			t.Errorf("%s: %v", name, err)
+		}
+		const all = 0xffff_ffff
+		want := map[string]uint64{"call %a": all, "bar %d": all, "setp %t": all, "shfl %b": all, "st %c": all}
+		if mode == interp.Vector {
+			want = map[string]uint64{}
+		}
+		if !maps.Equal(lanes, want) {
+			t.Errorf("%s: expanded are %v, want %v", name, lanes, want)
+		}
+	}
+}

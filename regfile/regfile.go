@@ -66,6 +66,10 @@ type File struct {
 	k    *Constants // beside it, in the cache line of what finds operands
 	base Size
 	all  block
+
+	// OnExpand, if set, is called when a row of the window has been written from its shadow,
+	// one of slots of 32 or 64 bits: with its number and the lanes.
+	OnExpand func(bits int, row int32, lanes uint32)
 }
 
 // New makes a file without a window. Operands with negative numbers are constants of k;

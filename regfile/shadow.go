@@ -57,6 +57,9 @@ func (f *File) Expand32(i int32, m uint32) {
 	}
 	c.Clean |= need
 	Fill32(&f.r[i], uint32(c.Base), uint32(c.Stride), need)
+	if f.OnExpand != nil {
+		f.OnExpand(32, i, need)
+	}
 }
 
 // Expand64 is Expand32 for a row of 64-bit slots.
@@ -68,6 +71,9 @@ func (f *File) Expand64(i int32, m uint32) {
 	}
 	c.Clean |= need
 	Fill64(&f.q[i], c.Base, c.Stride, need)
+	if f.OnExpand != nil {
+		f.OnExpand(64, i, need)
+	}
 }
 
 // Fill32 writes base + i·stride to the lanes i of m.

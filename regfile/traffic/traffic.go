@@ -84,7 +84,7 @@ func (c *cta) Tell(e *interp.Event) {
 		return
 	case interp.OnExpand:
 		c.Expansions++
-		c.bank(e, e.Expanded.Reg, false)
+		c.bank(e.Row, false)
 		return
 	}
 	if e.Kind == interp.OnAfter && e.Instr.Guard.Reg != ptx.NoReg {
@@ -129,13 +129,12 @@ func (c *cta) access(e *interp.Event, v *interp.Value, read bool) {
 		c.Writes.Count(class)
 	}
 	if class == affinetrack.Generic {
-		c.bank(e, v.Reg, read)
+		c.bank(at, read)
 	}
 }
 
 // bank counts an access to a register's row.
-func (c *cta) bank(e *interp.Event, r ptx.RegID, read bool) {
-	at := e.Launch.Program.Where(e.Index, r)
+func (c *cta) bank(at interp.Location, read bool) {
 	words := at.Bits / 32
 	for i := range words {
 		b := &c.Banks[(at.Row*words+i)%Banks]

@@ -120,24 +120,20 @@ func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, s code.Slot, 
 	}
 	*c = regfile.Compact{Base: base, Stride: stride, Mask: m}
 	if in.How.Both {
-		c.Clean = m
-		fillRow(f, code.Row{Slot: s, Row: row}, affinetrack.Value{Base: base, Stride: stride}, m)
+		expand(f, code.Row{Slot: s, Row: row}, m)
 	}
 }
 
 // keepProved makes a register uniform for all lanes there are.
 func keepProved(f *regfile.File, in *code.Instr, base uint64, m uint32) {
-	c := regfile.Compact{Base: base, Mask: regfile.Full}
+	d := code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}
+	if d.Slot == code.R {
+		base = uint64(uint32(base))
+	}
+	*shadowOf(f, d) = regfile.Compact{Base: base, Mask: regfile.Full}
 	if in.How.Both {
-		c.Clean = m
-		fillRow(f, code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}, affinetrack.Value{Base: base}, m)
+		expand(f, d, m)
 	}
-	if code.Signatures[in.Op].Dst == code.Q {
-		*f.Shadow64(in.D) = c
-		return
-	}
-	c.Base = uint64(uint32(base))
-	*f.Shadow32(in.D) = c
 }
 
 // fix computes the constants of the launch.

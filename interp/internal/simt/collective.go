@@ -139,6 +139,9 @@ func (w *warp) meet(b *wait, m uint32) {
 		w.show(at.frame)
 		in, from, lanes := at.wait.in, &w.files[0], uint32(at.mask)
 		if from.Tracked() {
+			if s := w.cta.stream; s != nil {
+				s.step.source = at.wait.src
+			}
 			for _, o := range w.cta.code.Reads(nil, in) {
 				expand(from, o, lanes)
 			}

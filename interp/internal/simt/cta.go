@@ -64,6 +64,7 @@ func newCTA(g *Grid) *cta {
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h] = *regfile.New(&g.code.Consts, g.mode != Vector)
+			w.expanding[h] = func(bits int, row int32, lanes uint32) { w.expands(h, bits, row, lanes) }
 		}
 		w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
 		if g.mode != Check {
@@ -114,6 +115,7 @@ func (c *cta) start(index int) {
 		w.others = w.others[:0]
 		w.count = Counts{}
 		w.growLocal(c.frame.local + fn.Local)
+		w.listen()
 		for h := range w.files {
 			f := &w.files[h]
 			f.Reset(fn.Frame)

@@ -53,13 +53,6 @@ func (w *warp) tally(p *pair, h int, f *regfile.File) {
 		}
 	}
 	k.applied = w.unit.Applied
-	for i := range p.reads {
-		if o := p.reads[i].row; o.Slot != code.P && i < len(k.operands) {
-			if more := shadowAt(f, o.Slot, o.Row).Clean &^ k.operands[i].Clean; more != 0 {
-				n.Expanded += int64(bits.OnesCount32(more))
-			}
-		}
-	}
 	w.tallyResults(p, h, f)
 }
 
@@ -70,7 +63,6 @@ func (w *warp) tallyResults(p *pair, h int, f *regfile.File) {
 		if o := p.writes[i].row; o.Slot != code.P {
 			c := shadowAt(f, o.Slot, o.Row)
 			n.Kept += int64(bits.OnesCount32(c.Mask & live))
-			n.Expanded += int64(bits.OnesCount32(c.Clean & live))
 		}
 	}
 }

@@ -93,8 +93,8 @@ const (
 	OnWake   // … go on: Writes
 	OnExit   // the lanes of Lanes have ended
 
-	// A register that was held compactly has been written to the lanes of Lanes: Expanded.
-	// This depends on the mode.
+	// The engine has written a register that it holds compactly to lanes of its row: Lanes,
+	// Expanded, Row; at a function's end Index is -1. This depends on the mode.
 	OnExpand
 
 	OnTrap // the CTA stops with a trap: Trap
@@ -157,7 +157,8 @@ type Event struct {
 	Ways     []Way
 	Waits    Waiting
 	Callee   *ptx.Func
-	Expanded *Value // without Low and High
+	Expanded *Value   // without Low and High; of a temporary of the engine's Reg is ptx.NoReg
+	Row      Location // of it
 	Trap     *Trap
 	Err      error // that the launch has ended by; nil if it came to its end
 

@@ -37,14 +37,6 @@ func shadowOf(f *regfile.File, o code.Row) *regfile.Compact {
 	return f.Shadow32(o.Row)
 }
 
-func fillRow(f *regfile.File, o code.Row, v affinetrack.Value, m uint32) {
-	if o.Slot == code.Q {
-		regfile.Fill64(f.Row64(o.Row), v.Base, v.Stride, m)
-		return
-	}
-	regfile.Fill32(f.Row32(o.Row), uint32(v.Base), uint32(v.Stride), m)
-}
-
 // differing is the lanes i of m where a row does not hold base + i·stride.
 func differing[T mem.Slot](row *[regfile.Lanes]T, base, stride T, m uint32) (bad uint32) {
 	if m == regfile.Full {

@@ -126,7 +126,8 @@ func (c *cta) assume(o *cta) {
 func (w *warp) assume(o *warp, m *moved) {
 	own := *w
 	*w = *o
-	w.cta, w.rc, w.files, w.local, w.check, w.unit = own.cta, own.rc, own.files, own.local, own.check, own.unit
+	w.cta, w.rc, w.files, w.local, w.check, w.unit, w.expanding = own.cta, own.rc, own.files, own.local, own.check, own.unit, own.expanding
+	w.listen()
 	w.spare, w.away = nil, nil
 	w.strand = m.strand(&o.strand)
 	w.others = nil

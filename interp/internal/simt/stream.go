@@ -4,7 +4,6 @@ package simt
 
 import (
 	"math/bits"
-	"slices"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
@@ -22,8 +21,7 @@ type stream struct {
 	access Access
 	reads  []Value // room for those of step
 	writes []Value
-	before []regfile.Compact // shadows of the registers that it names, two for each
-	event  Event             // of anything else
+	event  Event // of anything else
 	ways   []Way
 	values []Value // room for those of event
 
@@ -295,16 +293,10 @@ func (s *stream) ready(w *warp, src *code.Source, lanes uint64) {
 	s.about(e, w, src, lanes)
 	s.reads = w.registers(s.reads, src, src.Reads)
 	e.Reads = s.reads
-	if s.wants.Events&OnExpand != 0 {
-		s.shadows(w, src)
-	}
 }
 
 // tellAfter tells that it has executed it.
 func (s *stream) tellAfter(w *warp, src *code.Source) {
-	if s.wants.Events&OnExpand != 0 {
-		s.expansions(w, src)
-	}
 	s.writes = w.registers(s.writes, src, src.Writes)
 	s.step.Writes = s.writes
 	s.tell(&s.step, OnAfter)
@@ -444,62 +436,69 @@ func (w *warp) read(to *regfile.Row64, h int, o code.Row) {
 	}
 }
 
-// named calls do with the registers that an instruction names and that the engine can hold
-// compactly, each once, and with whether it reads and writes them.
-func (w *warp) named(src *code.Source, do func(r ptx.RegID, at code.Row, reads, writes bool)) {
-	for i, list := range [][]ptx.RegID{src.Reads, src.Writes} {
-		for k, r := range list {
-			at := &src.Func.Regs[r]
-			if at.Row < 0 || at.Slot != code.R && at.Slot != code.Q || slices.Contains(list[:k], r) || i == 1 && slices.Contains(src.Reads, r) {
-				continue
-			}
-			do(r, code.Row{Slot: at.Slot, Row: at.Row}, i == 0, slices.Contains(src.Writes, r))
+// listen has the warp's files tell of expansions, if somebody wants to know.
+func (w *warp) listen() {
+	for h := range w.files {
+		f := &w.files[h]
+		if f.OnExpand = nil; w.check != nil || w.cta.hears(OnExpand) {
+			f.OnExpand = w.expanding[h]
 		}
 	}
 }
 
-// shadows notes what is compact before an instruction of the registers that it names.
-func (s *stream) shadows(w *warp, src *code.Source) {
-	s.before = s.before[:0]
-	if !w.files[0].Tracked() {
+// expands counts and tells that a row of half h of the warp has been written from its shadow.
+func (w *warp) expands(h, width int, row int32, lanes uint32) {
+	if w.check != nil {
+		w.count.Engine.Expanded += int64(bits.OnesCount32(lanes))
+	}
+	if !w.cta.hears(OnExpand) {
 		return
 	}
-	w.named(src, func(_ ptx.RegID, at code.Row, _, _ bool) {
-		for h := range w.files {
-			s.before = append(s.before, *shadowAt(&w.files[h], at.Slot, at.Row))
-		}
-	})
+	o := code.Row{Slot: code.R, Row: row}
+	if width == 64 {
+		o.Slot = code.Q
+	}
+	s, fn := w.cta.stream, w.shown.fn
+	src := s.step.source
+	if src != nil && src.Func != fn { // results on their way to the caller
+		src = nil
+	}
+	s.about(&s.event, w, src, uint64(lanes)<<(32*h))
+	s.event.frame = w.shown
+	c := shadowAt(&w.files[h], o.Slot, o.Row)
+	s.expanded = Value{Reg: registerIn(fn, o, src)}
+	s.expanded.Tags[h] = Tag{valueOf(c), c.Mask}
+	if s.expanded.Reg != ptx.NoReg {
+		s.expanded.Type = fn.Func.Regs[s.expanded.Reg].Type
+	}
+	s.event.Expanded, s.event.Row = &s.expanded, Location{InRow, width, int(row)}
+	s.tell(&s.event, OnExpand)
 }
 
-// expansions tells which of them have been written to lanes: those that an instruction
-// reads, for its lanes, and what it overwrites, for the others.
-func (s *stream) expansions(w *warp, src *code.Source) {
-	if !w.files[0].Tracked() {
-		return
+// registerIn is the register that a row of the function holds at an instruction: one that it
+// names, if there is one, else one that somebody will read; where src is nil, at the
+// function's end. It is none if the row is a temporary's.
+func registerIn(fn *code.Func, o code.Row, src *code.Source) ptx.RegID {
+	in := func(at *code.Location) bool {
+		return at.Slot == o.Slot && (at.Row == o.Row || at.Wide && at.High == o.Row)
 	}
-	i := 0
-	w.named(src, func(r ptx.RegID, at code.Row, reads, writes bool) {
-		lanes, tags := uint64(0), [2]Tag{}
-		for h := range w.files {
-			was, now, m := &s.before[i], shadowAt(&w.files[h], at.Slot, at.Row), uint32(w.live>>(32*h))
-			i++
-			done := uint32(s.step.Lanes >> (32 * h))
-			switch inRow := was.Mask &^ was.Clean; {
-			case !writes:
-				m &= inRow & now.Clean
-			case reads:
-				m &= inRow & (^now.Mask | now.Clean&^done)
-			default:
-				m &= inRow & (^now.Mask | now.Clean) &^ done
+	if src != nil {
+		for _, list := range [][]ptx.RegID{src.Reads, src.Writes} {
+			for _, r := range list {
+				if in(&fn.Regs[r]) {
+					return r
+				}
 			}
-			lanes |= uint64(m) << (32 * h)
-			tags[h] = Tag{valueOf(was), was.Mask}
 		}
-		if lanes != 0 {
-			s.about(&s.event, w, src, lanes)
-			s.expanded = Value{Reg: r, Type: src.Func.Func.Regs[r].Type, Tags: tags}
-			s.event.Expanded = &s.expanded
-			s.tell(&s.event, OnExpand)
+	}
+	found := ptx.NoReg
+	for r := range fn.Regs {
+		switch at := &fn.Regs[r]; {
+		case !in(at):
+		case src != nil && (src.Index < at.First || src.Index > at.Last):
+		case found == ptx.NoReg || at.Last > fn.Regs[found].Last:
+			found = ptx.RegID(r)
 		}
-	})
+	}
+	return found
 }

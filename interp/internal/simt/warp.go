@@ -47,7 +47,9 @@ type warp struct {
 	shown *frame       // the window is at its registers
 	local [2]mem.Local // local memory: word i of all lanes of a half
 	check *check       // in check mode
-	unit  affinetrack.Unit
+
+	expanding [2]func(bits int, row int32, lanes uint32) // for the files' OnExpand
+	unit      affinetrack.Unit
 }
 
 type warpState uint8
