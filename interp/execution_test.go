@@ -370,7 +370,6 @@ func TestStopped(t *testing.T) {
 // ends is a probe that counts what begins and ends, and notes how the launch did.
 type ends struct {
 	counts  map[interp.Events]int
-	lanes   int
 	err     error
 	trap    *interp.Trap
 	at      interp.Events // where to stop
