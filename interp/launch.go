@@ -54,8 +54,9 @@ type Launch struct {
 
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
-	Mode   Mode
-	Probes []Probe // that watch it, beside those of the device
+	Mode    Mode
+	Backend Backend // what executes instructions; nil means Portable
+	Probes  []Probe // that watch it, beside those of the device
 
 	// Stats has what structure values have counted, for Result.Structure, as a machine
 	// would see it that keeps compact what Policy says; nil means the first of
@@ -182,6 +183,10 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if reconverge == nil {
 		reconverge = Reconvergers[0]
 	}
+	backend := l.Backend
+	if backend == nil {
+		backend = Portable
+	}
 	rules := l.rules
 	if rules == nil {
 		rules = affinetrack.Rules
@@ -191,7 +196,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	run := &simt.Launch{
 		Device: &d.machine, Grid: l.Grid, Block: l.Block, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Cooperative: l.Cooperative,
-		Mode: l.Mode, Eager: l.Eager, Reconverge: reconverge, Policy: policy, Rules: rules, Stats: l.Stats, Probes: l.Probes,
+		Mode: l.Mode, Backend: backend, Eager: l.Eager, Reconverge: reconverge, Policy: policy, Rules: rules, Stats: l.Stats, Probes: l.Probes,
 	}
 	code, err := m.lowered(kernelKey{fn, run.Lowering()})
 	if err != nil {

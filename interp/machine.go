@@ -33,6 +33,12 @@ const (
 // Modes are the modes by name.
 var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 
+// Backend executes the code of warps. Programs do and count the same on all.
+type Backend = simt.Backend
+
+// Portable is the backend in Go, the only one there is.
+var Portable = simt.Portable
+
 // Reconverger is a reconvergence policy: which lanes of a warp run next where they have
 // diverged, and where they run together again. Programs whose result does not depend on
 // it compute the same under all.

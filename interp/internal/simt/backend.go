@@ -8,19 +8,54 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// backend executes the running strand of a warp from w.pc on, block after block, along
+// Backend executes the code of warps: what instructions do to registers and memory. All
+// backends have the same programs do and count the same, in every mode.
+//
+// The registers are in w.files, whose windows are those of the running strand, and of
+// which each says what lanes are active.
+type Backend interface {
+	runner
+
+	// span executes instructions of one block for the active lanes, from one pc up to
+	// another, and gives the pc of the first that it has not executed: the latter, or one
+	// that it does not have. It stops behind one that sets w.err. Where check mode compares
+	// or a probe is told, a backend is asked for spans; an instruction that it does not have
+	// is the portable one's.
+	span(w *warp, from, to int32) int32
+}
+
+// runner executes the running strand of a warp from w.pc on, block after block, along
 // jumps and branches that all its lanes take alike. It hands back to the machine what it
 // cannot do, or must not: see reason. What the strand does then, and which runs next, is
 // up to the machine (warp.execute) alone.
 //
-// The registers are in w.files, whose windows are those of the running strand, and of
-// which each says what lanes are active (warp.activate). In between, w.pc and the counts
-// may be anywhere; when it hands back they are what every backend would have made of them.
-// The functions of this file see to that.
-type backend interface {
+// In between, w.pc and the counts may be anywhere; when it hands back they are what every
+// runner would have made of them. The functions of this file see to that.
+type runner interface {
 	// run executes until about budget PTX instructions are executed: it looks where a block
 	// ends. It executes one block at least, or what is left of one.
 	run(w *warp, budget int) handback
+}
+
+// runnerOf is what runs the warps of a CTA: their backend, or what asks it for spans.
+func (c *cta) runnerOf() runner {
+	switch {
+	case c.stream != nil:
+		return observed{}
+	case c.grid.mode == Check:
+		return checked{}
+	}
+	return c.grid.backend
+}
+
+// span has the backend execute instructions of a block, from one pc up to another. It stops
+// where w.err is set.
+func (w *warp) span(from, to int32) {
+	for from < to && w.err == nil {
+		if from = w.cta.grid.backend.span(w, from, to); from < to && w.err == nil {
+			from = Portable.span(w, from, from+1)
+		}
+	}
 }
 
 // handback is why a backend has stopped, and what it has executed.
@@ -46,12 +81,14 @@ const (
 	faulted               // by a trap, or because it comes to what is not run: w.err
 )
 
-// blockwise is a backend that executes the instructions of one block after the other, from
-// w.pc on but for the end, by a function. That stops at once if w.err is set; before an
-// instruction it stops by warp.halt.
-type blockwise func(w *warp, b *code.Block) reason
+// blockwise executes the instructions of a block, from w.pc on but for the end. It stops at
+// once if w.err is set; before an instruction it stops by warp.halt.
+type blockwise interface {
+	block(w *warp, b *code.Block) reason
+}
 
-func (do blockwise) run(w *warp, budget int) handback {
+// inBlocks is the run of what executes one block after the other.
+func inBlocks(w *warp, budget int, by blockwise) handback {
 	w.activate()
 	p, lanes := w.cta.code.Program, bits.OnesCount64(w.mask)
 	for spent := 0; ; {
@@ -63,7 +100,7 @@ func (do blockwise) run(w *warp, budget int) handback {
 		}
 		n := w.unpaid(b)
 		w.pay(n, lanes)
-		why := do(w, b)
+		why := by.block(w, b)
 		switch {
 		case w.err != nil:
 			why = w.failed()

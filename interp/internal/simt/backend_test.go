@@ -1,7 +1,10 @@
 package simt_test
 
 import (
+	"errors"
 	"fmt"
+	"hash/maphash"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -10,36 +13,90 @@ import (
 	"gemu/interp/internal/simt"
 )
 
-// TestBackends: on a backend that has few instructions, and hands back the others, all
-// programs do and count the same as on the portable one.
-func TestBackends(t *testing.T) {
-	programs, err := corpus.Programs("../../../testdata")
+// programs are those of the corpus; with -short a part of them.
+func programs(t *testing.T) []*corpus.Program {
+	t.Helper()
+	all, err := corpus.Programs("../../../testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	for _, p := range programs {
-		if testing.Short() && !strings.HasPrefix(p.File, "control/") {
-			continue
+	var list []*corpus.Program
+	for _, p := range all {
+		if !testing.Short() || strings.HasPrefix(p.File, "control/") {
+			list = append(list, p)
 		}
-		for _, mode := range []interp.Mode{interp.Vector, interp.Affine} {
-			outcome := func() string {
-				o := p.Run(func(l *interp.Launch) { l.Mode = mode })
-				s := fmt.Sprintf("memory %#x, error %v", o.Memory, o.Err)
+	}
+	return list
+}
+
+// hashed is a probe that hashes which instructions it is told have executed, with what they
+// have written.
+type hashed struct{ maphash.Hash }
+
+func (*hashed) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter, Values: true, InOrder: true}
+}
+
+func (p *hashed) CTA(int, interp.Dim3) interp.Sink { return p }
+
+func (p *hashed) Tell(e *interp.Event) {
+	maphash.WriteComparable(&p.Hash, [3]uint64{uint64(e.Index), e.Active, e.Lanes})
+	for _, v := range e.Writes {
+		for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
+			maphash.WriteComparable(&p.Hash, v.Low[bits.TrailingZeros64(lanes)])
+		}
+	}
+}
+
+// TestBackends: on a backend that has few instructions, and hands back the others, all
+// programs do and count the same as on the portable one, in all modes, also watched.
+func TestBackends(t *testing.T) {
+	n, seed := 0, maphash.MakeSeed()
+	checks := []interp.Launch{{Mode: interp.Check}, {Mode: interp.Check, Eager: true}, {Mode: interp.Affine, Stats: true}}
+	for i, p := range programs(t) {
+		for _, as := range []interp.Launch{{Mode: interp.Vector}, {Mode: interp.Affine}, checks[i%len(checks)]} {
+			outcome := func(b interp.Backend) string {
+				told := hashed{maphash.Hash{}}
+				told.SetSeed(seed)
+				o := p.Run(func(l *interp.Launch) {
+					if l.Mode, l.Eager, l.Backend = as.Mode, as.Eager, b; as.Stats {
+						l.Stats, l.Probes = true, []interp.Probe{&told}
+					}
+				})
+				s := fmt.Sprintf("memory %#x, error %v, told %#x", o.Memory, o.Err, told.Sum64())
 				for _, r := range o.Results {
 					s += fmt.Sprintf(", %+v", r.Counts)
 				}
 				return s
 			}
-			want, got := outcome(), ""
-			simt.WithFew(func() { got = outcome() })
-			if got != want {
-				t.Errorf("%v, %v mode: with few instructions\n%s, portable\n%s", p, mode, got, want)
+			if want, got := outcome(interp.Portable), outcome(simt.Few); got != want {
+				t.Errorf("%v, %v mode: with few instructions\n%s, portable\n%s", p, as.Mode, got, want)
 			}
 			n++
 		}
 	}
 	if n < 300 || simt.FewExecuted < 1e5 {
 		t.Errorf("only %d programs, in which it has executed %d instructions", n, simt.FewExecuted)
+	}
+}
+
+// TestWrongBackends: check mode finds what a backend does wrong.
+func TestWrongBackends(t *testing.T) {
+	for name, b := range simt.Wrong {
+		found := 0
+		for i, p := range programs(t) {
+			if i%5 > 0 {
+				continue
+			}
+			if o := p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Check, b }); errors.Is(o.Err, interp.ErrMismatch) {
+				found++
+			} else if want := p.Run(func(l *interp.Launch) { l.Mode = interp.Check }); fmt.Sprint(o.Memory, o.Err) != fmt.Sprint(want.Memory, want.Err) {
+				t.Errorf("%v: %s, which is not found: memory %#x, error %v, should be memory %#x, error %v", p, name, o.Memory, o.Err, want.Memory, want.Err)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s, and no program notices", name)
+		}
+		t.Logf("%s: found in %d programs", name, found)
 	}
 }

@@ -361,13 +361,16 @@ func (w *warp) growLocal(words int) {
 
 // localTop is the number of words of local memory that the running strand has in use.
 func (w *warp) localTop() int {
-	fn := w.frame.fn
+	fn, files := w.frame.fn, w.files
+	if w.turned() { // the reference does not allocate
+		fn, files = w.frame.twin.fn, w.check.files
+	}
 	top := w.frame.local + fn.Local
 	if fn.Allocates {
 		most := uint32(0)
 		for m := w.mask; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			most = max(most, w.files[lane/32].Row32(fn.Taken)[lane%32])
+			most = max(most, files[lane/32].Row32(fn.Taken)[lane%32])
 		}
 		top += int(most+3) / 4
 	}

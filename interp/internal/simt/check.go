@@ -3,12 +3,13 @@ package simt
 // This file is check mode: what affine mode runs, beside a reference.
 //
 // A warp has its registers twice. In one set of files the code of affine mode runs: its
-// plan, its rows, its shadows, by the functions that affine mode calls. The other is the
+// plan, its rows, its shadows, by the backend that affine mode has. The other is the
 // reference: the same instructions, allocated without plan and packing, on rows that are
-// never compact. After each instruction the results, and what it left alone of them, are
-// compared; before a block's end, what decides how it ends. What happens once (stores,
-// atomics, clocks, output, and what runs on the lanes anyway) is done by the first, after
-// its operands have been compared; the reference gets the results.
+// never compact, by the portable backend's functions. After each instruction the results,
+// and what it left alone of them, are compared; before a block's end, what decides how it
+// ends. What happens once (stores, atomics, clocks, output) is done by the first, after
+// its operands have been compared; the reference gets the results. So it does of what the
+// portable backend runs on the lanes anyway, for the reference would by the same function.
 
 import (
 	"fmt"
@@ -34,6 +35,7 @@ type reference struct {
 // pair is an instruction of the reference, and the same in the code that is checked.
 type pair struct {
 	in      *code.Instr // nil: it was folded into a constant of the launch
+	pc      int32       // of in
 	as      *code.Instr // in, or what was folded
 	ref     *code.Instr
 	guarded bool // in one of the ways at least
@@ -67,7 +69,7 @@ func newReference(c, ref *Kernel) *reference {
 				r.pairs[i] = append(r.pairs[i], p)
 			}
 			if pc < b.Last {
-				p := pair{in: &c.Instrs[pc], as: &c.Instrs[pc], ref: &ref.Instrs[pc]}
+				p := pair{in: &c.Instrs[pc], pc: pc, as: &c.Instrs[pc], ref: &ref.Instrs[pc]}
 				p.reads, p.writes = c.operands(p.in, ref, p.ref)
 				p.proved = slices.ContainsFunc(p.writes, func(o rowPair) bool { return c.Funcs[b.Func].KeptIn(o.row)&code.IsProved != 0 })
 				r.pairs[i] = append(r.pairs[i], p)
@@ -235,6 +237,7 @@ type check struct {
 	half     int               // in which it runs
 	lanes    uint32            // … and on which lanes
 	engine   bool              // the code that is checked runs
+	native   bool              // by a backend that has functions of its own
 	applied  int64             // rules, so far
 	operands []regfile.Compact // shadows of what it reads, before it
 	idle     []idleRow         // results as lanes had them that do not execute
@@ -243,12 +246,14 @@ type check struct {
 	before   [regfile.Lanes][]byte // what is in memory where lanes would store that do not
 }
 
-// checked is the backend of check mode.
-var checked = blockwise((*warp).blockChecked)
+// checked runs check mode.
+type checked struct{}
 
-// blockChecked executes the instructions of a block in both ways, but those it has executed
+func (c checked) run(w *warp, budget int) handback { return inBlocks(w, budget, c) }
+
+// block executes the instructions of a block in both ways, but those it has executed
 // already.
-func (w *warp) blockChecked(b *code.Block) reason {
+func (checked) block(w *warp, b *code.Block) reason {
 	defer w.recovered()
 	pairs := w.pairs(b, w.pc)
 	for i := range pairs {
@@ -262,19 +267,32 @@ func (w *warp) blockChecked(b *code.Block) reason {
 
 // execChecked executes an instruction in both ways for all halves of the warp.
 func (w *warp) execChecked(p *pair) {
+	if len(w.files) == 1 {
+		w.execHalf(p, 0, uint32(w.mask))
+		return
+	}
+	for h := range w.files { // each as if it were alone
+		w.files[h].SetActive(0)
+	}
 	for h := range w.files {
-		m := uint32(w.mask >> (32 * h))
-		if p.guarded || len(w.files) > 1 {
-			if m = w.lanesAlike(p, h, m); w.err != nil {
-				return
-			}
+		if m := uint32(w.mask >> (32 * h)); m != 0 && w.err == nil {
+			w.files[h].SetActive(m)
+			w.execHalf(p, h, m)
+			w.files[h].SetActive(0)
 		}
-		if m == 0 {
-			continue
-		}
-		if w.both(p, h, m); w.err != nil {
-			return
-		}
+	}
+	w.activate()
+}
+
+// execHalf executes an instruction in both ways for half h of the warp, of which the lanes
+// of active are at it.
+func (w *warp) execHalf(p *pair, h int, active uint32) {
+	m := active
+	if p.guarded {
+		m = w.lanesAlike(p, h, active)
+	}
+	if w.err == nil {
+		w.both(p, h, m, active)
 	}
 }
 
@@ -291,14 +309,19 @@ func (w *warp) lanesAlike(p *pair, h int, mask uint32) uint32 {
 	counted := w.count.ThreadInstructions
 	got := w.lanesOf(h, p.in)
 	k.engine = false
-	if n := counted - w.count.ThreadInstructions; n != int64(bits.OnesCount32(mask&^m)) {
-		w.mismatch(p, h, mask&^m, "its guard keeps %d lanes back, and %d are counted", bits.OnesCount32(mask&^m), n)
-		return m
-	}
+	w.count.ThreadInstructions = counted // it will count them when it executes it
 	if got != m {
 		w.mismatch(p, h, got^m, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(mask&^got)))
 	}
 	return m
+}
+
+// engine has the backend execute the instruction under way.
+func (w *warp) engine() {
+	k := w.check
+	k.engine = true
+	w.span(k.present.pc, k.present.pc+1)
+	k.engine = false
 }
 
 // holding is the lanes where a guard of the reference lets an instruction run: it has
@@ -310,21 +333,33 @@ func (k *check) holding(h int, guard int32) uint32 {
 	return k.files[h].Pred(guard - 1)
 }
 
-// both executes an instruction in both ways for the lanes of m in half h, and compares.
-func (w *warp) both(p *pair, h int, m uint32) {
-	k := w.check
+// both executes an instruction in both ways for the lanes of m in half h, and compares. The
+// other active lanes are held back by its guard.
+func (w *warp) both(p *pair, h int, m, active uint32) {
+	k, counted := w.check, w.count.ThreadInstructions
 	k.alone, k.present, k.half, k.lanes, k.operands = false, p, h, m, k.operands[:0]
 	switch {
 	case p.in == nil:
+		if m == 0 {
+			return
+		}
 		w.count.Engine.Fixed++
 		w.count.Engine.Kept += int64(bits.OnesCount32(uint32(w.live >> (32 * h))))
 		if w.onReference(p, h, m); w.err == nil {
 			w.compareResults(p, h, m)
 		}
+		return
+	case k.native:
+		w.beside(p, h, m)
+	case m == 0:
+		w.engine()
 	case p.in.How.Exec == code.OnLanes:
 		w.together(p, h, m)
 	default:
 		w.beside(p, h, m)
+	}
+	if back := bits.OnesCount32(active &^ m); w.err == nil && counted-w.count.ThreadInstructions != int64(back) {
+		w.mismatch(p, h, active&^m, "its guard keeps %d lanes back, and %d are counted", back, counted-w.count.ThreadInstructions)
 	}
 }
 
@@ -334,9 +369,7 @@ func (w *warp) together(p *pair, h int, m uint32) {
 	if w.compareSources(p, h, m); w.err != nil {
 		return
 	}
-	k.engine = true
-	w.onLanes(h, f, p.in, m)
-	k.engine = false
+	w.engine()
 	if w.count.Engine.OnLanes++; w.err == nil && !k.copyResults(p, f, h, m) {
 		w.tallyResults(p, h, f)
 		w.compareResults(p, h, m)
@@ -344,7 +377,7 @@ func (w *warp) together(p *pair, h int, m uint32) {
 }
 
 // beside executes an instruction as affine mode does, which may be on compact operands,
-// and on the reference.
+// and on the reference. If m is 0 it must do nothing.
 func (w *warp) beside(p *pair, h int, m uint32) {
 	k, f := w.check, &w.files[h]
 	s := &code.Signatures[p.in.Op]
@@ -362,23 +395,25 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
 	switch {
 	case store && idle != 0:
-		w.beforeStore(p, h, w.lookedAt(p, idle))
+		w.beforeStore(p, h, m, w.lookedAt(p, idle))
 	case again:
 		k.keepAddress(p, h)
 	}
 	if s.Side == code.AccessSide {
 		w.compareAddresses(p, h, m)
 	}
-	if p.proved {
+	if p.proved && m != 0 {
 		w.compareProved(p, h, m, idle)
 	}
-	if w.err == nil {
-		k.engine = true
-		w.exec(h, f, p.in, m)
-		w.tally(p, h, f)
-		k.engine = false
+	if s.Once && k.native {
+		w.compareReads(p, h, m)
 	}
-	if p.proved && w.err == nil {
+	if w.err == nil {
+		if w.engine(); m != 0 {
+			w.tally(p, h, f)
+		}
+	}
+	if p.proved && m != 0 && w.err == nil {
 		w.compareClaimed(p, h, m)
 	}
 	switch {
@@ -387,11 +422,14 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 			w.trapsAlike(p, h, m, t)
 		}
 		return
+	case store && !k.alone:
+		w.afterStore(p, h, m, w.lookedAt(p, idle))
+	case s.Once && !k.alone:
+		k.copyResults(p, f, h, m)
+		fallthrough
 	case k.alone:
 		w.compareResults(p, h, m)
-	case store:
-		w.afterStore(p, h, m, w.lookedAt(p, idle))
-	default:
+	case m != 0:
 		if w.onReference(p, h, m); w.err != nil {
 			t, _ := w.err.(*Trap)
 			w.err = nil
@@ -488,6 +526,20 @@ func (w *warp) compareSources(p *pair, h int, m uint32) {
 			bad = (f.SrcP(r.row.Row) ^ g.Pred(r.ref.Row)) & m
 		}
 		if bad != 0 {
+			lane := bits.TrailingZeros32(bad)
+			w.mismatch(p, h, bad, "it reads %s in lane %d, which holds %#x", laneText(f, r.row, lane), lane, laneOf(g, r.ref, lane))
+			return
+		}
+	}
+}
+
+// compareReads compares what an instruction reads, wherever it is kept, with the
+// reference.
+func (w *warp) compareReads(p *pair, h int, m uint32) {
+	f, g := &w.files[h], &w.check.files[h]
+	for i := range p.reads {
+		r := &p.reads[i]
+		if bad := differences(f, g, r, m); bad != 0 {
 			lane := bits.TrailingZeros32(bad)
 			w.mismatch(p, h, bad, "it reads %s in lane %d, which holds %#x", laneText(f, r.row, lane), lane, laneOf(g, r.ref, lane))
 			return
@@ -781,26 +833,35 @@ func (k *check) keepAddress(p *pair, h int) {
 	}
 }
 
+// restore gives lanes of a register what was saved.
+func (s *savedRow) restore(f *regfile.File, o code.Row, m uint32) {
+	switch o.Slot {
+	case code.R:
+		mem.CopyRow(f.Row32(o.Row), &s.r, m)
+	case code.Q:
+		mem.CopyRow(f.Row64(o.Row), &s.q, m)
+	}
+}
+
 // readAgain repeats a load whose results differ, in both ways: at the addresses that it
 // had, which are again in its address register.
 func (w *warp) readAgain(p *pair, h int, m uint32) {
-	f, g, addr := &w.files[h], &w.check.files[h], &w.check.base
+	k, f := w.check, &w.files[h]
 	if len(p.reads) > 0 {
-		o := &p.reads[0]
-		switch o.ref.Slot {
-		case code.R:
-			mem.CopyRow(g.Row32(o.ref.Row), &addr.r, m)
-		case code.Q:
-			mem.CopyRow(g.Row64(o.ref.Row), &addr.q, m)
-		}
-		if o.row.Row >= 0 { // compact for these lanes, else they would not have read apart
-			c := w.check.operands[0]
-			c.Clean &^= m
+		o, c := &p.reads[0], k.operands[0]
+		k.base.restore(&k.files[h], o.ref, m)
+		if o.row.Row >= 0 {
+			if c.Clean &^= m; !c.Holds(m) {
+				c.Mask &^= m
+				k.base.restore(f, o.row, m)
+			}
 			*shadowOf(f, o.row) = c
 		}
 	}
-	w.check.alone = false
-	if w.exec(h, f, p.in, m); w.err != nil {
+	k.alone = false
+	counted := w.count.ThreadInstructions
+	w.engine()
+	if w.count.ThreadInstructions = counted; w.err != nil {
 		return
 	}
 	if w.onReference(p, h, m); w.err == nil {

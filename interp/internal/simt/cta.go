@@ -34,9 +34,9 @@ type cta struct {
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
 
-	backend backend // of its warps
-	stream  *stream // nil if nobody watches
-	room    *stream // for one
+	runner runner  // of its warps
+	stream *stream // nil if nobody watches
+	room   *stream // for one
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
@@ -70,7 +70,7 @@ func newCTA(g *Grid) *cta {
 		if g.mode != Check {
 			continue
 		}
-		w.check = &check{reference: &reference{Kernel: g.ref.Kernel, pairs: g.ref.pairs, ends: g.ref.ends}, files: make([]regfile.File, len(w.files))}
+		w.check = &check{reference: &reference{Kernel: g.ref.Kernel, pairs: g.ref.pairs, ends: g.ref.ends}, native: g.backend != Portable, files: make([]regfile.File, len(w.files))}
 		for h := range w.files {
 			w.check.files[h] = *regfile.New(&g.ref.Consts, false)
 		}
@@ -92,14 +92,7 @@ func (c *cta) start(index int) {
 	c.out.Reset()
 	c.next, c.err, c.done, c.turn, c.slept, c.slice = 0, nil, false, false, 0, slice{}
 	c.watch()
-	switch {
-	case c.stream != nil:
-		c.backend = observed
-	case c.grid.mode == Check:
-		c.backend = checked
-	default:
-		c.backend = plain
-	}
+	c.runner = c.runnerOf()
 	if len(c.grid.probes) > 0 || c.grid.mode == Check {
 		clear(c.hits) // what is told and counted does not depend on the CTAs that the context had before
 	}

@@ -42,7 +42,7 @@ func (c *EngineCounts) add(o *EngineCounts) {
 func (w *warp) tally(p *pair, h int, f *regfile.File) {
 	k, n := w.check, &w.count.Engine
 	switch way := p.in.How.Exec; {
-	case k.alone:
+	case k.alone, way == code.OnLanes:
 		n.OnLanes++
 	case way >= code.ProvedNone:
 		n.Proved++

@@ -3,32 +3,50 @@ package simt
 import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
+	"gemu/regfile"
 )
 
 // few is a backend that has little: instructions without guards that compute on the lanes
-// of a warp of up to 32. Everything else it hands back.
-var few = blockwise(func(w *warp, b *code.Block) reason {
-	f := &w.files[0]
-	for pc := w.pc; pc < b.Last; pc++ {
-		in := &w.cta.code.Instrs[pc]
-		kernel := alu.Vec[in.Op]
-		if kernel == nil || in.Guard != 0 || in.How.Exec != code.OnLanes || len(w.files) > 1 {
-			w.halt(b, pc, in.Src)
-			return lacks
-		}
-		kernel(f, in, f.Active())
-		FewExecuted++
+// of a warp of up to 32, by a function. Everything else it hands back.
+type few struct{ exec alu.Kernel }
+
+func (b *few) run(w *warp, budget int) handback { return inBlocks(w, budget, b) }
+
+func (b *few) block(w *warp, in *code.Block) reason {
+	if at := b.span(w, w.pc, in.Last); at < in.Last {
+		w.halt(in, at, w.cta.code.Instrs[at].Src)
+		return lacks
 	}
 	return goesOn
-})
+}
 
-// FewExecuted is how many instructions few has executed.
+func (b *few) span(w *warp, from, to int32) int32 {
+	for f := &w.files[0]; from < to; from++ {
+		in := &w.cta.code.Instrs[from]
+		if alu.Vec[in.Op] == nil || in.Guard != 0 || in.How.Exec != code.OnLanes || len(w.files) > 1 {
+			return from
+		}
+		b.exec(f, in, f.Active())
+		FewExecuted++
+	}
+	return to
+}
+
+// Few is one that is right.
+var Few Backend = &few{func(f *regfile.File, in *code.Instr, m uint32) { alu.Vec[in.Op](f, in, m) }}
+
+// FewExecuted is how many instructions they have executed.
 var FewExecuted int
 
-// WithFew calls do with few as the backend of launches that are neither checked nor watched.
-func WithFew(do func()) {
-	saved := plain
-	defer func() { plain = saved }()
-	plain = few
-	do()
+// Wrong are those that are not.
+var Wrong = map[string]Backend{
+	"add.u32 adds one more": &few{func(f *regfile.File, in *code.Instr, m uint32) {
+		alu.Vec[in.Op](f, in, m)
+		if in.Op == code.AddU32 {
+			for i := range f.Row32(in.D) {
+				f.Row32(in.D)[i] += m >> i & 1
+			}
+		}
+	}},
+	"all lanes execute": &few{func(f *regfile.File, in *code.Instr, m uint32) { alu.Vec[in.Op](f, in, regfile.Full) }},
 }

@@ -65,6 +65,7 @@ type Grid struct {
 	mapped     bool // there is memory of the host that it may take away
 
 	mode       Mode
+	backend    Backend
 	reconverge *Reconverger
 	loose      bool       // strands take turns because the launch would not go on otherwise
 	ref        *reference // of check mode and statistics
@@ -106,7 +107,7 @@ func NewGrid(l *Launch) *Grid {
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, together: l.Cooperative,
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, mapped: d.Memory.HasMapped(),
-		mode: l.Mode, reconverge: l.Reconverge, ref: l.Kernel.ref, policy: l.Policy, rules: l.Rules,
+		mode: l.Mode, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, policy: l.Policy, rules: l.Rules,
 	}
 	g.info = &LaunchInfo{
 		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, WarpSize: l.WarpSize,

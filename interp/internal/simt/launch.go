@@ -38,6 +38,7 @@ type Launch struct {
 	Cooperative bool   // all CTAs are in flight at once
 
 	Mode       Mode
+	Backend    Backend
 	Eager      bool // keep compact whatever may be so
 	Reconverge *Reconverger
 	Policy     *affinetrack.Policy // of the statistics

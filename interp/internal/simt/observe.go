@@ -7,11 +7,13 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// observed is the backend of watched launches.
-var observed = blockwise((*warp).blockObserved)
+// observed runs watched launches.
+type observed struct{}
 
-// blockObserved executes the instructions of a block, but those it has executed already.
-func (w *warp) blockObserved(b *code.Block) reason {
+func (o observed) run(w *warp, budget int) handback { return inBlocks(w, budget, o) }
+
+// block executes the instructions of a block, but those it has executed already.
+func (observed) block(w *warp, b *code.Block) reason {
 	s, p, pc := w.cta.stream, w.cta.code, w.pc
 	if w.check != nil {
 		defer w.recovered()
@@ -56,7 +58,7 @@ func (w *warp) blockObserved(b *code.Block) reason {
 				if in == access.in {
 					s.tellAccess(w, in)
 				}
-				if w.each(in); w.err != nil {
+				if w.span(pc, pc+1); w.err != nil {
 					return goesOn
 				}
 			}
@@ -106,7 +108,7 @@ func (w *warp) operation(p *pair) {
 	case w.check != nil:
 		w.execChecked(p)
 	case p.in != nil:
-		w.each(p.in)
+		w.span(p.pc, p.pc+1)
 	}
 	if w.err == nil && w.cta.hears(onOperation) {
 		s.tell(&s.step, onOperation)

@@ -10,18 +10,28 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// portable is the backend that has all instructions, on every host.
-var portable = blockwise((*warp).block)
+// Portable is the backend that has all instructions, on every host.
+var Portable Backend = portable{}
 
-// plain is the backend of launches that are neither checked nor watched.
-var plain backend = portable
+type portable struct{}
 
-// block executes the instructions of a block.
-func (w *warp) block(b *code.Block) reason {
-	insts := w.cta.code.Instrs[w.pc:b.Last]
+func (p portable) run(w *warp, budget int) handback { return inBlocks(w, budget, p) }
+
+func (portable) span(w *warp, from, to int32) int32 {
+	w.instrs(w.cta.code.Instrs[from:to])
+	return to
+}
+
+func (portable) block(w *warp, b *code.Block) reason {
+	w.instrs(w.cta.code.Instrs[w.pc:b.Last])
+	return goesOn
+}
+
+// instrs executes instructions of a block.
+func (w *warp) instrs(insts []code.Instr) {
 	if len(w.files) > 1 {
-		w.blockWide(insts)
-		return goesOn
+		w.instrsWide(insts)
+		return
 	}
 	f := &w.files[0]
 	mask := f.Active()
@@ -46,15 +56,14 @@ func (w *warp) block(b *code.Block) reason {
 			lanes[in.Op](w, 0, f, in, m)
 		}
 		if w.err != nil {
-			return goesOn
+			return
 		}
 	}
-	return goesOn
 }
 
-// blockWide executes instructions for a warp of 64 lanes: each instruction runs for both
+// instrsWide executes instructions for a warp of 64 lanes: each instruction runs for both
 // halves.
-func (w *warp) blockWide(insts []code.Instr) {
+func (w *warp) instrsWide(insts []code.Instr) {
 	for i := range insts {
 		if w.each(&insts[i]); w.err != nil {
 			return

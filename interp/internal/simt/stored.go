@@ -24,20 +24,27 @@ func (w *warp) lookedAt(p *pair, idle uint32) uint32 {
 	return idle
 }
 
-// beforeStore notes what is in memory where lanes would store that do not: a store for too
-// many lanes goes to their compact addresses.
-func (w *warp) beforeStore(p *pair, h int, idle uint32) {
+// beforeStore notes what is in memory where lanes would store that do not, for a store for
+// too many lanes goes there.
+func (w *warp) beforeStore(p *pair, h int, m, idle uint32) {
 	k, a := w.check, w.access(p.in)
 	for n := idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		k.before[lane] = w.appendMemory(k.before[lane][:0], a, h, lane, k.compactAddress(a, lane))
+		k.before[lane] = w.appendMemory(k.before[lane][:0], a, h, lane, w.storesTo(p, h, m, lane))
 	}
 }
 
-// compactAddress is where lane accesses memory, as the shadow of the address register has
-// it.
-func (k *check) compactAddress(a *code.Access, lane int) uint64 {
-	return a.At(k.operands[0].At(lane))
+// storesTo is where a lane stores, or would: at a compact address if those of m do, else at
+// its own.
+func (w *warp) storesTo(p *pair, h int, m uint32, lane int) uint64 {
+	a, k := w.access(p.in), w.check
+	switch {
+	case a.Addr == code.NoSlot:
+		return a.Off
+	case m != 0 && k.operands[0].Holds(m):
+		return a.At(k.operands[0].At(lane))
+	}
+	return a.At(laneOf(&w.files[h], p.reads[0].row, lane))
 }
 
 // appendMemory appends what a lane's access at an address goes to. It looks where the
@@ -76,7 +83,7 @@ func (w *warp) near(a *code.Access, addr uint64) unsafe.Pointer {
 // lanes would have.
 func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
 	for n := 0; ; n++ {
-		if !w.storedRows(p, h, m) {
+		if m != 0 && !w.storedRows(p, h, m) {
 			w.compareStored(p, h, m)
 		}
 		if w.err == nil && idle != 0 {
@@ -87,7 +94,7 @@ func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
 		}
 		// Perhaps another CTA has stored there as well: a race of the guest's.
 		w.err = nil
-		w.exec(h, &w.files[h], p.in, m)
+		w.engine()
 	}
 }
 
@@ -97,15 +104,17 @@ func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
 func (w *warp) storedRows(p *pair, h int, m uint32) bool {
 	k := w.check
 	g, a := &k.files[h], &k.Access[p.ref.Side]
-	if a.Space == ptx.Local {
+	step := 0
+	switch {
+	case a.Space == ptx.Local || a.Addr != code.NoSlot && !k.operands[0].Holds(m):
 		return false
+	case a.Addr == code.R:
+		step = int(int32(k.operands[0].Stride))
+	case a.Addr == code.Q:
+		step = int(k.operands[0].Stride)
 	}
 	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
-	from, to := k.compactAddress(a, first), k.compactAddress(a, last)
-	step := int(k.operands[0].Stride)
-	if a.Addr == code.R {
-		step = int(int32(step))
-	}
+	from, to := w.storesTo(p, h, m, first), w.storesTo(p, h, m, last)
 	at := w.near(a, from)
 	if at == nil || w.near(a, to) == nil || to-from != uint64((last-first)*step) || last > first && step%a.Bytes != 0 {
 		return false
@@ -174,7 +183,7 @@ func (w *warp) compareUnstored(p *pair, h int, m, idle uint32) {
 	var now []byte
 	for n := idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		addr := k.compactAddress(a, lane)
+		addr := w.storesTo(p, h, m, lane)
 		now = w.appendMemory(now[:0], a, h, lane, addr)
 		if bytes.Equal(now, k.before[lane]) {
 			continue

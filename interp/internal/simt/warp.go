@@ -116,9 +116,9 @@ func (w *warp) execute() {
 		if w.sliced {
 			share = min(share, w.left)
 		}
-		h := w.cta.backend.run(w, share)
+		h := w.cta.runner.run(w, share)
 		if h.why == lacks { // the block is executed to its end, so that shares are those of any backend
-			rest := portable.run(w, 1)
+			rest := Portable.run(w, 1)
 			h = handback{rest.why, h.spent + rest.spent, h.last + rest.last}
 		}
 		w.share -= h.spent
