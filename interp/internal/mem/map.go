@@ -84,6 +84,18 @@ func NewShared(size uint64) *Allocation {
 // setPointer makes Ptr follow Data.
 func (a *Allocation) setPointer() { a.Ptr = unsafe.Pointer(unsafe.SliceData(a.Data)) }
 
+// Part is a copy of what the allocation has from one address up to another, as far as it
+// goes, for who looks there alone: no map has it.
+//
+//go:norace
+func (a *Allocation) Part(from, to uint64) *Allocation {
+	from, to = max(from, a.Base), min(to, a.Base+a.Size)
+	part := &Allocation{Base: from, Size: to - from, Span: to - from, Data: AlignedBytes(to - from), Kind: a.Kind, Name: a.Name}
+	part.setPointer()
+	copy(part.Data, a.Data[from-a.Base:])
+	return part
+}
+
 // String names the allocation in messages.
 func (a *Allocation) String() string {
 	name := a.Name

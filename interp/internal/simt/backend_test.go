@@ -100,3 +100,59 @@ func TestWrongBackends(t *testing.T) {
 		t.Logf("%s: found in %d programs", name, found)
 	}
 }
+
+// TestStoresOnce: where CTAs run in parallel, check mode does not take what another has
+// stored for a fault of its own, and does not store again; a fault is one all the same.
+func TestStoresOnce(t *testing.T) {
+	run := func(store func(stores int, memory []byte)) ([]uint32, error) {
+		dev, stores := interp.NewDevice(interp.Config{Workers: 2}), 0
+		m, err := dev.Load("k.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .b64 %p, %o;
+	.reg .b32 %t, %v;
+	.reg .pred %q, %more;
+	ld.param.u64 %p, [out];
+	mov.u32 %t, %tid.x;
+	mov.u32 %v, %ctaid.x;
+	mad.lo.u32 %v, %v, 16, %t;
+	mul.wide.u32 %o, %v, 4;
+	add.u64 %p, %p, %o;
+	setp.lt.u32 %q, %t, 12;
+	mov.u32 %v, 2;
+AGAIN: // the first time the addresses are resolved
+	@%q st.global.u32 [%p], 7;
+	sub.u32 %v, %v, 1;
+	setp.ne.u32 %more, %v, 0;
+	@%more bra AGAIN;
+	ret;
+}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := interp.NewBuffer(dev, make([]uint32, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Run(t.Context(), &interp.Launch{
+			Grid: interp.Dim(2), Block: interp.Dim(16), Args: []any{out}, Mode: interp.Check, Eager: true,
+			Backend: &simt.Meddler{Store: func(memory []byte) { stores++; store(stores, memory) }},
+		})
+		return interp.Slice[uint32](out), err
+	}
+	for _, lane := range []int{3, 14} { // of which one stores
+		got, err := run(func(stores int, memory []byte) {
+			if stores == 2 {
+				memory[4*lane] = 9
+			}
+		})
+		if got[lane] != 9 || err != nil {
+			t.Errorf("element %d, where somebody has stored 9 in between, is %d, error %v", lane, got[lane], err)
+		}
+		if _, err := run(func(_ int, memory []byte) { memory[4*lane] = 9 }); !errors.Is(err, interp.ErrMismatch) {
+			t.Errorf("a store that always leaves 9 in element %d: error %v, want a mismatch", lane, err)
+		}
+	}
+}

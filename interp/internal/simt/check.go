@@ -395,7 +395,7 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
 	switch {
 	case store && idle != 0:
-		w.beforeStore(p, h, m, w.lookedAt(p, idle))
+		w.beforeStore(p, h, m, idle)
 	case again:
 		k.keepAddress(p, h)
 	}
@@ -423,7 +423,7 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 		}
 		return
 	case store && !k.alone:
-		w.afterStore(p, h, m, w.lookedAt(p, idle))
+		w.afterStore(p, h, m, idle)
 	case s.Once && !k.alone:
 		k.copyResults(p, f, h, m)
 		fallthrough

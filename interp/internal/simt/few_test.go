@@ -50,3 +50,22 @@ var Wrong = map[string]Backend{
 	}},
 	"all lanes execute": &few{func(f *regfile.File, in *code.Instr, m uint32) { alu.Vec[in.Op](f, in, regfile.Full) }},
 }
+
+// Meddler is a backend that lets somebody else store behind each store of CTA 0, in
+// what it has stored to, but stores itself as the portable one does.
+type Meddler struct {
+	portable
+	Store func(memory []byte)
+}
+
+func (b *Meddler) run(w *warp, budget int) handback { return inBlocks(w, budget, b) }
+
+func (b *Meddler) span(w *warp, from, to int32) int32 {
+	b.portable.span(w, from, to)
+	for _, in := range w.cta.code.Instrs[from:to] {
+		if in.Op.Signature().Kind == code.Store && w.cta.index == 0 {
+			b.Store(w.cta.hits[w.access(&in).Hit].Data)
+		}
+	}
+	return to
+}

@@ -15,15 +15,6 @@ import (
 	"gemu/regfile"
 )
 
-// lookedAt are those of the idle lanes whose would-be addresses are looked at. In memory that
-// CTAs share that run at the same time, another byte may be what another CTA has stored.
-func (w *warp) lookedAt(p *pair, idle uint32) uint32 {
-	if s := w.access(p.in).Space; w.cta.grid.atomics && s != ptx.Shared && s != ptx.Local {
-		return 0
-	}
-	return idle
-}
-
 // beforeStore notes what is in memory where lanes would store that do not, for a store for
 // too many lanes goes there.
 func (w *warp) beforeStore(p *pair, h int, m, idle uint32) {
@@ -80,21 +71,58 @@ func (w *warp) near(a *code.Access, addr uint64) unsafe.Pointer {
 }
 
 // afterStore compares what a compact store has left in memory with what the reference's
-// lanes would have.
+// lanes would have, and with what was there. What differs may be what another CTA has
+// stored in between, a race of the guest's; a store happens once, so it is then repeated
+// in a copy of the memory.
 func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
-	for n := 0; ; n++ {
-		if m != 0 && !w.storedRows(p, h, m) {
-			w.compareStored(p, h, m)
+	a := w.access(p.in)
+	w.compareMemory(p, h, m, idle)
+	if w.err == nil || !w.cta.grid.atomics || a.Space == ptx.Shared || a.Space == ptx.Local {
+		return
+	}
+	w.err = nil
+	if part := w.partOf(p, h, m, idle); part != nil {
+		hit, counted := w.cta.hits[a.Hit], w.count.ThreadInstructions
+		w.cta.hits[a.Hit] = part
+		w.beforeStore(p, h, m, idle)
+		if w.engine(); w.err == nil {
+			w.compareMemory(p, h, m, idle)
 		}
-		if w.err == nil && idle != 0 {
-			w.compareUnstored(p, h, m, idle)
+		w.cta.hits[a.Hit], w.count.ThreadInstructions = hit, counted
+	}
+}
+
+// partOf is a copy of the memory that the lanes of m store to, and idle ones would; nil if
+// the engine would not look there, but resolve the addresses.
+func (w *warp) partOf(p *pair, h int, m, idle uint32) *mem.Allocation {
+	a := w.access(p.in)
+	if a.Addr == code.NoSlot {
+		return nil
+	}
+	from, to := ^uint64(0), uint64(0)
+	for n := m | idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		addr := w.storesTo(p, h, m, lane)
+		switch {
+		case w.near(a, addr) != nil:
+			from, to = min(from, addr), max(to, addr+uint64(a.Bytes))
+		case m>>lane&1 != 0:
+			return nil
 		}
-		if w.err == nil || n == 8 || !w.cta.grid.atomics {
-			return
-		}
-		// Perhaps another CTA has stored there as well: a race of the guest's.
-		w.err = nil
-		w.engine()
+	}
+	if to == 0 {
+		return nil
+	}
+	return w.cta.hits[a.Hit].Part(from&^(hitAlign-1), to)
+}
+
+// compareMemory compares what is in memory after a store.
+func (w *warp) compareMemory(p *pair, h int, m, idle uint32) {
+	if m != 0 && !w.storedRows(p, h, m) {
+		w.compareStored(p, h, m)
+	}
+	if w.err == nil && idle != 0 {
+		w.compareUnstored(p, h, m, idle)
 	}
 }
 
@@ -215,21 +243,23 @@ func (k *check) stores(at uint64, m uint32, a *code.Access) bool {
 	return false
 }
 
-// bytesAt is the memory that a lane's access goes to, nil if there is none: of an
-// allocation the bytes themselves, of local memory a copy.
-func (w *warp) bytesAt(p *pair, h, lane int) []byte {
-	a := &w.check.Access[p.ref.Side]
-	view, request := w.view(), a.Request()
-	place, fault := view.Find(&request, w.check.address[lane])
-	switch {
-	case fault != nil:
-		return nil
-	case place.Alloc != nil:
-		return unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Off)), a.Bytes)
+// bytesAt is what is in memory where a lane's access goes to, nil if it traps.
+//
+//go:norace
+func (w *warp) bytesAt(p *pair, h, lane int) (b []byte) {
+	a, addr := &w.check.Access[p.ref.Side], w.check.address[lane]
+	if b = w.appendMemory(nil, a, h, lane, addr); b != nil {
+		return b
 	}
-	var b []byte
-	for i := range a.Bytes {
-		b = append(b, byte(w.local[h].Load(int(place.Off)+i, lane, 1)))
+	view, request := w.view(), a.Request()
+	if place, fault := view.Find(&request, addr); fault == nil {
+		for i := range a.Bytes {
+			if place.Alloc != nil {
+				b = append(b, *(*byte)(unsafe.Add(place.Alloc.Ptr, place.Off+uint64(i))))
+			} else {
+				b = append(b, byte(w.local[h].Load(int(place.Off)+i, lane, 1)))
+			}
+		}
 	}
 	return b
 }
