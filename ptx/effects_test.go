@@ -50,6 +50,24 @@ func TestTableSaysEverything(t *testing.T) {
 }
 
 // What single instructions do, by their description in the manual.
+// TestFamilies: the families of the table go with its effects.
+func TestFamilies(t *testing.T) {
+	has := map[Family]Effects{
+		FamilyCompute: Pure, FamilyMove: Pure, FamilyConvert: Pure, FamilyLoad: Reads, FamilyStore: Writes, FamilyAtomic: Reads | Writes | Atomic,
+		FamilyBra: Jumps, FamilyBrx: Jumps, FamilyRet: Returns, FamilyExit: Exits, FamilyCall: Calls, FamilyShfl: Collective, FamilyVote: Collective,
+	}
+	for _, op := range Ops() {
+		for _, f := range op.Forms {
+			if !f.Effects.Has(has[f.Family]) {
+				t.Errorf("%s: effects %v, which its family has not", f.Syntax, f.Effects)
+			}
+			if f.Family == FamilyLoad && f.Effects.Any(Writes) || f.Family == FamilyStore && f.Effects.Any(Reads) {
+				t.Errorf("%s: effects %v of a load or store", f.Syntax, f.Effects)
+			}
+		}
+	}
+}
+
 func TestEffects(t *testing.T) {
 	for text, want := range map[string]Effects{
 		"add.s32":                    Pure,

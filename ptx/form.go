@@ -27,6 +27,7 @@ type Form struct {
 	Section string // of the manual
 	Class   Class
 	Affine  Affine
+	Family  Family
 	Effects Effects
 	MinPTX  Version // first .version that has it; zero if it always was there
 	MinSM   int     // first sm_NN that runs it; zero if all do

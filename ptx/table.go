@@ -89,12 +89,60 @@ var affineNames = [AffineCount]string{
 
 func (a Affine) String() string { return affineNames[a] }
 
+// Family names what instructions have in common for who makes them run: one function of
+// package lower deals with each.
+type Family uint8
+
+// The families. But for those of one instruction, which have its name:
+const (
+	FamilyNone    Family = iota // not run yet
+	FamilyCompute               // results from sources, lane by lane: what is computed is a function of package alu
+	FamilyMove
+	FamilyConvert
+	FamilyPack    // cvt.pack
+	FamilyAddress // between address spaces
+	FamilyIsspacep
+	FamilySetp
+	FamilySet
+	FamilySlct
+	FamilyLop3 // with a predicate; without it computes
+	FamilyMapa
+	FamilyGetctarank
+	FamilyLoad
+	FamilyStore
+	FamilyAtomic
+	FamilyHint // an address that nothing is done with
+	FamilyCreatepolicy
+	FamilyStacksave
+	FamilyStackrestore
+	FamilyAlloca
+	FamilyBra
+	FamilyBrx
+	FamilyRet
+	FamilyExit
+	FamilyCall
+	FamilyTrap
+	FamilyBrkpt
+	FamilyBarrier
+	FamilyNothing // needs nothing done on this machine
+	FamilyNanosleep
+	FamilyShfl
+	FamilyVote
+	FamilyMatch
+	FamilyActivemask
+	FamilyRedux
+	FamilyElect
+	// FamilyCount is the number of families.
+	FamilyCount
+)
+
 // row is one entry of the table.
 type row struct {
 	name    string
 	section string
 	class   Class
 	affine  Affine
+	family  Family
 	effects Effects
 	forms   string // one per line
 }
@@ -136,7 +184,7 @@ func addRow(r row) {
 		if err != nil {
 			panic(fmt.Sprintf("BUG: instruction table, %s %q: %v", r.name, line, err))
 		}
-		f.Op, f.Section, f.Class, f.Affine, f.Effects = op, r.section, r.class, r.affine, r.effects
+		f.Op, f.Section, f.Class, f.Affine, f.Family, f.Effects = op, r.section, r.class, r.affine, r.family, r.effects
 		op.Forms = append(op.Forms, f)
 	}
 }

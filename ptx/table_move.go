@@ -2,22 +2,22 @@ package ptx
 
 // Manual section 9.7.9: data movement and conversion within the registers.
 var moveRows = []row{
-	{"mov", "9.7.9.3", ClassInt, AffineMove, Pure, `
+	{"mov", "9.7.9.3", ClassInt, AffineMove, FamilyMove, Pure, `
 		mov.type <d*>, <@a*>;                 .type = b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64
 		mov.pred d:pred, !a:pred
 		mov.vec.type <d>, <@a>;               .vec = v2 v4; .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
-	{"prmt", "9.7.9.7", ClassInt, AffineUniform, Pure, `
+	{"prmt", "9.7.9.7", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		prmt.b32{.mode} d, a, b, c;           .mode = f4e b4e rc8 ecl ecr rc16; ptx 2.0; sm 20`},
-	{"isspacep", "9.7.9.19", ClassInt, AffineUniform, Pure, `
+	{"isspacep", "9.7.9.19", ClassInt, AffineUniform, FamilyIsspacep, Pure, `
 		isspacep.ss p:pred, a:any;            .ss = const global local shared shared::cta shared::cluster param param::entry; ptx 2.0; sm 20`},
-	{"cvta", "9.7.9.20", ClassInt, AffineAddress, Pure, `
+	{"cvta", "9.7.9.20", ClassInt, AffineAddress, FamilyAddress, Pure, `
 		cvta.ss.type d, @a;                    .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20
 		cvta.to!.ss.type d, a;                 .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20`},
-	{"cvt", "9.7.9.21", ClassInt, AffineConvert, Pure, `
+	{"cvt", "9.7.9.21", ClassInt, AffineConvert, FamilyConvert, Pure, `
 		cvt.dtype.atype d:dtype+, a:atype+;         .dtype = u8 u16 u32 u64 s8 s16 s32 s64; .atype = u8 u16 u32 u64 s8 s16 s32 s64`},
-	{"cvt", "9.7.9.21", ClassInt, AffineUniform, Pure, `
+	{"cvt", "9.7.9.21", ClassInt, AffineUniform, FamilyConvert, Pure, `
 		cvt.sat.dtype.atype d:dtype+, a:atype+;     .dtype = u8 u16 u32 u64 s8 s16 s32 s64; .atype = u8 u16 u32 u64 s8 s16 s32 s64`},
-	{"cvt", "9.7.9.21", ClassFP, AffineUniform, Pure, `
+	{"cvt", "9.7.9.21", ClassFP, AffineUniform, FamilyConvert, Pure, `
 		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64; .atype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64
 		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:dtype+, a:f32;                  .rnd = rn rz; .dtype = f16 bf16; ptx 7.0; sm 80
 		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:b32, a:f32, b:f32;              .rnd = rn rz; .dtype = f16x2 bf16x2; ptx 7.0; sm 80
@@ -33,12 +33,12 @@ var moveRows = []row{
 		cvt.rnd{.satfinite}.ue8m0x2.f32 d:b16, a:f32, b:f32;                   .rnd = rz rp; ptx 8.6; sm 100
 		cvt.rnd{.satfinite}.ue8m0x2.bf16x2 d:b16, a:b32;                       .rnd = rz rp; ptx 8.6; sm 100
 		cvt.rn.bf16x2.ue8m0x2 d:b32, a:b16;                                    ptx 8.6; sm 100`},
-	{"cvt", "9.7.9.22", ClassInt, AffineUniform, Pure, `
+	{"cvt", "9.7.9.22", ClassInt, AffineUniform, FamilyPack, Pure, `
 		cvt.pack!.sat.dtype.stype d:b32, a:stype, b:stype;               .dtype = u16 s16; .stype = s32; ptx 6.5; sm 72
 		cvt.pack!.sat.dtype.stype.b32 d:b32, a:stype, b:stype, c:b32;    .dtype = u2 s2 u4 s4 u8 s8; .stype = s32; ptx 6.5; sm 72`},
-	{"mapa", "9.7.9.23", ClassInt, AffineUniform, Pure, `
+	{"mapa", "9.7.9.23", ClassInt, AffineUniform, FamilyMapa, Pure, `
 		mapa{.shared::cluster}.type d, @a, b:u32;      .type = u32 u64; ptx 7.8; sm 90`},
-	{"getctarank", "9.7.9.24", ClassInt, AffineUniform, Pure, `
+	{"getctarank", "9.7.9.24", ClassInt, AffineUniform, FamilyGetctarank, Pure, `
 		getctarank{.shared::cluster}.type d:u32, @a;   .type = u32 u64; ptx 7.8; sm 90`},
 }
 
@@ -46,87 +46,87 @@ var moveRows = []row{
 // The fraction of createpolicy is a float, but an example in the manual writes it
 // as an integer.
 var memoryRows = []row{
-	{"ld", "9.7.9.8", ClassMemory, AffineLoad, Reads | MayTrap, `
+	{"ld", "9.7.9.8", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ld{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .cop = ca cg cs lu; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
-	{"ld", "9.7.9.8", ClassMemory, AffineLoad, Reads | Strong | MayTrap, `
+	{"ld", "9.7.9.8", ClassMemory, AffineLoad, FamilyLoad, Reads | Strong | MayTrap, `
 		ld{.weak}{.ss}.cv{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		ld.volatile{.ss}{.pf}{.vec}.type <d>:type+, [a];                         .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		ld.sem.scope{.ss}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .sem = relaxed acquire; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
 		ld.mmio.relaxed.sys{.global}.type d:type+, [a];                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
-	{"ld", "9.7.9.9", ClassMemory, AffineLoad, Reads | MayTrap, `
+	{"ld", "9.7.9.9", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32`},
-	{"ldu", "9.7.9.10", ClassMemory, AffineLoad, Reads | MayTrap, `
+	{"ldu", "9.7.9.10", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ldu{.global}{.vec}.type <d>:type+, [a];                                  .vec = v2 v4; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 2.0; sm 20`},
-	{"st", "9.7.9.11", ClassMemory, AffineStore, Writes | MayTrap, `
+	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | MayTrap, `
 		st{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64;  .ss = global local param param::func shared shared::cta shared::cluster; .cop = wb cg cs wt; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
-	{"st", "9.7.9.11", ClassMemory, AffineStore, Writes | Strong | MayTrap, `
+	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | Strong | MayTrap, `
 		st.volatile{.ss}{.vec}.type [a], <b>:type+;                              .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		st.sem.scope{.ss}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64;  .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
 		st.mmio.relaxed.sys{.global}.type [a], b:type+;                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
-	{"st", "9.7.9.12", ClassMemory, AffineNone, Writes | Strong | Async | MayTrap, `
+	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyNone, Writes | Strong | Async | MayTrap, `
 		st.async!{.sem}{.scope}{.ss}.mech{.vec}.type [a], <b>, [c];               .sem = weak relaxed; .scope = cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .vec = v2 v4; .type = b32 b64 u32 u64 s32 s64 f32 f64; ptx 8.1; sm 90
 		st.async!{.mmio}.release.scope{.global}.type [a], b;                      .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100`},
-	{"st", "9.7.9.13", ClassMemory, AffineNone, Writes | MayTrap, `
+	{"st", "9.7.9.13", ClassMemory, AffineNone, FamilyNone, Writes | MayTrap, `
 		st.bulk!{.weak}{.ss} [a], b:any, #c:u64;                                  .ss = shared::cta; ptx 8.6; sm 100`},
-	{"multimem", "9.7.9.14", ClassMemory, AffineNone, Reads | Strong | MayTrap, `
+	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyNone, Reads | Strong | MayTrap, `
 		multimem.ld_reduce!{.sem}{.scope}{.global}.op{.acc}{.vec}.type <d>, [a];  .sem = weak relaxed acquire; .op = min max add and or xor; .acc = acc::f32 acc::f16; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90`},
-	{"multimem", "9.7.9.14", ClassMemory, AffineNone, Writes | Strong | MayTrap, `
+	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyNone, Writes | Strong | MayTrap, `
 		multimem.st!{.sem}{.scope}{.global}{.vec}.type [a], <b>;                  .sem = weak relaxed release; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90`},
-	{"multimem", "9.7.9.14", ClassMemory, AffineNone, Reads | Writes | Strong | MayTrap, `
+	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Strong | MayTrap, `
 		multimem.red!{.sem}{.scope}{.global}.op{.vec}.type [a], <b>;              .sem = relaxed release; .op = min max add and or xor; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64; ptx 8.1; sm 90`},
-	{"prefetch", "9.7.9.15", ClassMemory, AffineNone, Hint, `
+	{"prefetch", "9.7.9.15", ClassMemory, AffineNone, FamilyHint, Hint, `
 		prefetch{.ss}.level [a];                                                 .ss = global local; .level = L1 L2; ptx 2.0; sm 20
 		prefetch{.global}.level [a];                                             .level = L2::evict_last L2::evict_normal; ptx 7.4; sm 80
 		prefetch{.ss}.tensormap [a];                                             .ss = const param; ptx 8.0; sm 90`},
-	{"prefetchu", "9.7.9.15", ClassMemory, AffineNone, Hint, `
+	{"prefetchu", "9.7.9.15", ClassMemory, AffineNone, FamilyHint, Hint, `
 		prefetchu.L1 [a];                                                        ptx 2.0; sm 20`},
-	{"applypriority", "9.7.9.16", ClassMemory, AffineNone, Hint, `
+	{"applypriority", "9.7.9.16", ClassMemory, AffineNone, FamilyHint, Hint, `
 		applypriority{.global}.level [a], #b:u32;                                .level = L2::evict_normal; ptx 7.4; sm 80`},
-	{"discard", "9.7.9.17", ClassMemory, AffineNone, Writes, `
+	{"discard", "9.7.9.17", ClassMemory, AffineNone, FamilyHint, Writes, `
 		discard{.global}.L2 [a], #b:u32;                                         ptx 7.4; sm 80`},
-	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, Pure, `
+	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, FamilyCreatepolicy, Pure, `
 		createpolicy.range!{.global}.first{.second}.b64 d, [a], b:u32, c:u32;     .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
 		createpolicy.fractional!.first{.second}.b64 d, b?:any;                    .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
 		createpolicy.cvt!.L2.b64 d, a:b64;                                        ptx 7.4; sm 80`},
-	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, Reads | Writes | Async | MayTrap, `
+	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
 		cp.async!.cop.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c:u32, e?:any, f?hint:b64;  .cop = ca cg; .smem = shared shared::cta; ptx 7.0; sm 80`},
-	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, Async, `
+	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyNone, Async, `
 		cp.async.commit_group!;                                                   ptx 7.0; sm 80`},
-	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, Waits, `
+	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyNone, Waits, `
 		cp.async.wait_group! #a:u32;                                              ptx 7.0; sm 80
 		cp.async.wait_all!;                                                       ptx 7.0; sm 80`},
-	{"cp", "9.7.13.15.15", ClassMemory, AffineNone, Barrier | Async | MayTrap, `
+	{"cp", "9.7.13.15.15", ClassMemory, AffineNone, FamilyNone, Barrier | Async | MayTrap, `
 		cp.async.mbarrier.arrive!{.noinc}{.smem}.b64 [a];                         .smem = shared shared::cta; ptx 7.0; sm 80`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, Reads | Writes | Async | MayTrap, `
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
 		cp.async.bulk!.dst.src.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:dst, [b]:src, c:u32, [e]:shared, f?multicast:b16, g?hint:b64;  .dst = shared::cluster shared::cta; .src = global shared::cta; .multicast = multicast::cluster; ptx 8.0; sm 90
 		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c:u32, g?hint:b64, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c:u32, [e];  .op = and or xor add inc dec min max; .type = b32 u32 s32 b64 u64 s64 f16 bf16 f32 f64; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op{.noftz}.type [a]:global, [b]:shared, c:u32, e?hint:b64;  .op = and or xor add inc dec min max; .type = b32 u32 s32 b64 u64 s64 f16 bf16 f32 f64; ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, Hint, `
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Hint, `
 		cp.async.bulk.prefetch!.L2.global{.hint} [a], b:u32, e?hint:b64;          ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, Reads | Writes | Async | MayTrap, `
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
 		cp.async.bulk.tensor!.dim.dst.global{.mode}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*>?:u16, g?multicast:b16, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster shared::cta; .mode = tile im2col im2col::w im2col::w::128; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
 		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		cp.async.bulk.tensor!.dim.global.shared::cta{.mode}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .mode = tile im2col_no_offs; ptx 8.0; sm 90
 		cp.async.bulk.tensor!.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64;  ptx 8.6; sm 100
 		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op{.mode}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .op = and or xor add inc dec min max; .mode = tile im2col_no_offs; ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, Hint, `
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyNone, Hint, `
 		cp.async.bulk.prefetch.tensor!.dim.L2.global{.mode}{.hint} [a, <b*dim>:s32]:global, <c*>?:u16, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .mode = tile im2col im2col::w im2col::w::128; ptx 8.0; sm 90
 		cp.async.bulk.prefetch.tensor!.2d.L2.global.tile::gather4{.hint} [a, <b*5>:s32]:global, e?hint:b64;  ptx 8.6; sm 100`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, Async, `
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Async, `
 		cp.async.bulk.commit_group!;                                              ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, Waits, `
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Waits, `
 		cp.async.bulk.wait_group!{.read} #a:u32;                                  ptx 8.0; sm 90`},
-	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, Writes | MayTrap, `
+	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyNone, Writes | MayTrap, `
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = global_address rank elemtype interleave_layout swizzle_mode swizzle_atomicity fill_mode; .ss = global shared::cta; .type = b32 b64; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:u32, c:type;        .field = box_dim global_dim global_stride element_stride; .ss = global shared::cta; .type = b32 b64; ptx 8.3; sm 90`},
-	{"tensormap", "9.7.13.16", ClassMemory, AffineNone, Collective | Aligned | Reads | Writes | Strong | Fences | MayTrap, `
+	{"tensormap", "9.7.13.16", ClassMemory, AffineNone, FamilyNone, Collective | Aligned | Reads | Writes | Strong | Fences | MayTrap, `
 		tensormap.cp_fenceproxy!.global.shared::cta.tensormap::generic.release.scope.sync.aligned [a]:global, [b]:shared, #c:u32;  ptx 8.3; sm 90`},
-	{"atom", "9.7.13.5", ClassMemory, AffineNone, Reads | Writes | Atomic | Commutes | MayTrap, `
+	{"atom", "9.7.13.5", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
 		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
 		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
 		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
-	{"atom", "9.7.13.5", ClassMemory, AffineNone, Reads | Writes | Atomic | MayTrap, `
+	{"atom", "9.7.13.5", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
 		atom{.sem}{.scope}{.ss}.exch{.hint}.type _d, [a], b, e?hint:b64;          .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128
 		atom{.sem}{.scope}{.ss}.cas.type _d, [a], b, c;                           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b16 b32 b64 b128
 		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f32 f64
@@ -134,24 +134,24 @@ var memoryRows = []row{
 		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type _d, [a], b, e?hint:b64;     .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
 		atom{.sem}{.scope}{.global}.add{.hint}.vec.f32 _<d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 8.1; sm 90
 		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type _<d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
-	{"red", "9.7.13.6", ClassMemory, AffineNone, Reads | Writes | Atomic | Commutes | MayTrap, `
+	{"red", "9.7.13.6", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
 		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
-	{"red", "9.7.13.6", ClassMemory, AffineNone, Reads | Writes | Atomic | MayTrap, `
+	{"red", "9.7.13.6", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
 		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f32 f64
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
 		red{.sem}{.scope}{.ss}.add.noftz{.hint}.type [a], b, e?hint:b64;         .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
 		red{.sem}{.scope}{.global}.add{.hint}.vec.f32 [a], <b>, e?hint:b64;      .sem = relaxed release; .vec = v2 v4; ptx 8.1; sm 90
 		red{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type [a], <b>, e?hint:b64;  .sem = relaxed release; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
-	{"red", "9.7.13.7", ClassMemory, AffineNone, Reads | Writes | Atomic | Async | MayTrap, `
+	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Atomic | Async | MayTrap, `
 		red.async!{.sem}{.scope}{.ss}.mech.op.type [a], b, [c];                   .sem = relaxed; .scope = cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .op = inc dec min max add and or xor; .type = u32 s32 u64 b32; ptx 8.1; sm 90
 		red.async!{.mmio}.release.scope{.global}.add.type [a], b;                 .scope = gpu sys; .type = u32 s32 u64 s64; ptx 8.7; sm 100`},
 
-	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, Pure, `
+	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, FamilyStacksave, Pure, `
 		stacksave.type d;                                                        .type = u32 u64; ptx 7.3; sm 52`},
-	{"stackrestore", "9.7.17.2", ClassMisc, AffineNone, Stack | MayTrap, `
+	{"stackrestore", "9.7.17.2", ClassMisc, AffineNone, FamilyStackrestore, Stack | MayTrap, `
 		stackrestore.type a;                                                     .type = u32 u64; ptx 7.3; sm 52`},
-	{"alloca", "9.7.17.3", ClassMisc, AffineNone, Stack | MayTrap, `
+	{"alloca", "9.7.17.3", ClassMisc, AffineNone, FamilyAlloca, Stack | MayTrap, `
 		alloca.type d, a, #b?:u32;                                               .type = u32 u64; ptx 7.3; sm 52`},
 }

@@ -9,7 +9,7 @@ import (
 // matrix in fragments: <a*mk> are the registers in which each keeps its part of the m×k
 // elements (see count).
 var matrixRows = []row{
-	{"wmma", "9.7.14.4.3", ClassTensor, AffineNone, Collective | Aligned | Reads | MayTrap, `
+	{"wmma", "9.7.14.4.3", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | MayTrap, `
 		wmma.load.m!.sync.aligned.layout.shape{.ss}.f16 <d*8>:b32, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; ptx 6.0; sm 70
 		wmma.load.a!.sync.aligned.layout.shape{.ss}.type <d*mk>, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = bf16 s8 u8; ptx 6.3; sm 72
 		wmma.load.a!.sync.aligned.layout.m16n16k8{.ss}.tf32 <d*mk>:tf32, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
@@ -25,12 +25,12 @@ var matrixRows = []row{
 		wmma.load.c!.sync.aligned.layout.m16n16k8{.ss}.f32 <d*mn>:f32, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.c!.sync.aligned.layout.m8n8k4{.ss}.f64 <d*mn>:f64, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.c!.sync.aligned.layout.shape{.ss}.s32 <d*mn>:s32, [a], b?:u32; .layout = row col; .shape = m8n8k32 m8n8k128; .ss = global shared shared::cta; ptx 6.3; sm 75`},
-	{"wmma", "9.7.14.4.4", ClassTensor, AffineNone, Collective | Aligned | Writes | MayTrap, `
+	{"wmma", "9.7.14.4.4", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | MayTrap, `
 		wmma.store.d!.sync.aligned.layout.shape{.ss}.type [a], <b*mn>, c?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = f16 f32 s32; ptx 6.0; sm 70
 		wmma.store.d!.sync.aligned.layout.m16n16k8{.ss}.f32 [a], <b*mn>:f32, c?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.store.d!.sync.aligned.layout.m8n8k4{.ss}.f64 [a], <b*mn>:f64, c?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.store.d!.sync.aligned.layout.shape{.ss}.s32 [a], <b*mn>:s32, c?:u32; .layout = row col; .shape = m8n8k32 m8n8k128; .ss = global shared shared::cta; ptx 6.3; sm 75`},
-	{"wmma", "9.7.14.4.5", ClassTensor, AffineNone, Collective | Aligned, `
+	{"wmma", "9.7.14.4.5", ClassTensor, AffineNone, FamilyNone, Collective | Aligned, `
 		wmma.mma!.sync.aligned.alayout.blayout.shape.dtype.ctype{.satfinite} <d*mn>:dtype, <a*8>:b32, <b*8>:b32, <c*mn>:ctype; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.0; sm 70
 		wmma.mma!.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk>:bf16, <b*kn>:bf16, <c*mn>:f32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 7.0; sm 80
 		wmma.mma!.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk>:tf32, <b*kn>:tf32, <c*mn>:f32; .alayout = row col; .blayout = row col; ptx 7.0; sm 80
@@ -38,7 +38,7 @@ var matrixRows = []row{
 		wmma.mma!.sync.aligned.alayout.blayout.shape.s32.atype.btype.s32{.satfinite} <d*mn>:s32, <a*mk>:atype, <b*kn>:btype, <c*mn>:s32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .atype = s8 u8; .btype = s8 u8; ptx 6.3; sm 72
 		wmma.mma!.sync.aligned.row.col.m8n8k32.s32.atype.btype.s32{.satfinite} <d*mn>:s32, <a*mk>:atype, <b*kn>:btype, <c*mn>:s32; .atype = s4 u4; .btype = s4 u4; ptx 6.3; sm 75
 		wmma.mma!.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 <d*mn>:s32, <a*mk>:b1, <b*kn>:b1, <c*mn>:s32; .op = xor and; ptx 6.3; sm 75`},
-	{"mma", "9.7.14.5.14", ClassTensor, AffineNone, Collective | Aligned, `
+	{"mma", "9.7.14.5.14", ClassTensor, AffineNone, FamilyNone, Collective | Aligned, `
 		mma.sync.aligned.m8n8k4.alayout.blayout.dtype.f16.f16.ctype <d*4mn>:dtype, <a*4mk>:f16, <b*4kn>:f16, <c*4mn>:ctype; .alayout = row col; .blayout = row col; .dtype = f16 f32; .ctype = f16 f32; ptx 6.4; sm 70
 		mma.sync.aligned.shape.row.col.dtype.f16.f16.ctype <d*mn>:dtype, <a*mk>:f16, <b*kn>:f16, <c*mn>:ctype; .shape = m16n8k8 m16n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.5; sm 75
 		mma.sync.aligned.shape.row.col.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk>:bf16, <b*kn>:bf16, <c*mn>:f32; .shape = m16n8k8 m16n8k16; ptx 7.0; sm 80
@@ -51,7 +51,7 @@ var matrixRows = []row{
 		mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.atype.btype.ctype <d*mn>:dtype, <a*4>:b32, <b*2>:b32, <c*mn>:ctype; .dtype = f16 f32; .ctype = f16 f32; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
 		mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, e:b32, <f*2>:u16, g:b32, <h*2>:u16; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
 		mma.sync.aligned.m16n8k64.row.col.kind.block_scale{.scale}.f32.e2m1.e2m1.f32.stype <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, e:b32, <f*2>:u16, g:b32, <h*2>:u16; .kind = kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::2X scale_vec::4X; .stype = ue8m0 ue4m3; ptx 8.7; sm 120`},
-	{"mma", "9.7.14.6.3", ClassTensor, AffineNone, Collective | Aligned, `
+	{"mma", "9.7.14.6.3", ClassTensor, AffineNone, FamilyNone, Collective | Aligned, `
 		mma.sp.sync.aligned.shape.row.col.dtype.f16.f16.ctype <d*mn>:dtype, <a*mk/2>:f16, <b*kn>:f16, <c*mn>:ctype, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; .dtype = f16 f32; .ctype = f16 f32; ptx 7.1; sm 80
 		mma.sp.sync.aligned.shape.row.col.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk/2>:bf16, <b*kn>:bf16, <c*mn>:f32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
 		mma.sp.sync.aligned.shape.row.col.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk/2>:tf32, <b*kn>:tf32, <c*mn>:f32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k8 m16n8k16; ptx 7.1; sm 80
@@ -61,57 +61,57 @@ var matrixRows = []row{
 		mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.atype.btype.ctype <d*mn>:dtype, <a*4>:b32, <b*4>:b32, <c*mn>:ctype, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .dtype = f16 f32; .ctype = f16 f32; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
 		mma.sp.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, e:b32, #f:u32, g:b32, <h*2>:u16, i:b32, <j*2>:u16; .sp = sp sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
 		mma.sp.sync.aligned.m16n8k128.row.col.kind.block_scale{.scale}.f32.e2m1.e2m1.f32.stype <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, e:b32, #f:u32, g:b32, <h*2>:u16, i:b32, <j*2>:u16; .sp = sp sp::ordered_metadata; .kind = kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::2X scale_vec::4X; .stype = ue8m0 ue4m3; ptx 8.7; sm 120`},
-	{"ldmatrix", "9.7.14.5.15", ClassTensor, AffineNone, Collective | Aligned | Reads | MayTrap, `
+	{"ldmatrix", "9.7.14.5.15", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | MayTrap, `
 		ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 <d*num>:b32, [a]; .num = x1 x2 x4; .ss = shared shared::cta; ptx 6.5; sm 75
 		ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8 <d*2num>:b32, [a]; .num = x1 x2; .ss = shared shared::cta; ptx 8.6; sm 100
 		ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.sfmt <d*num>:b32, [a]; .num = x1 x2 x4; .ss = shared shared::cta; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100
 		ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.sfmt <d*2num>:b32, [a]; .num = x1 x2; .ss = shared shared::cta; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100`},
-	{"stmatrix", "9.7.14.5.16", ClassTensor, AffineNone, Collective | Aligned | Writes | MayTrap, `
+	{"stmatrix", "9.7.14.5.16", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | MayTrap, `
 		stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [a], <b*num>:b32; .num = x1 x2 x4; .ss = shared shared::cta; ptx 7.8; sm 90
 		stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [a], <b*num>:b32; .num = x1 x2 x4; .ss = shared shared::cta; ptx 8.6; sm 100`},
-	{"movmatrix", "9.7.14.5.17", ClassTensor, AffineNone, Collective | Aligned, `
+	{"movmatrix", "9.7.14.5.17", ClassTensor, AffineNone, FamilyNone, Collective | Aligned, `
 		movmatrix.sync.aligned.m8n8.trans.b16 d:b32, a:b32;       ptx 7.8; sm 75`},
-	{"wgmma", "9.7.15.5.2", ClassTensor, AffineNone, Collective | Aligned | Reads | Async | MayTrap, `
+	{"wgmma", "9.7.15.5.2", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | Async | MayTrap, `
 		wgmma.mma_async!.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(16) + `; .dtype = f16 f32; ptx 8.0; sm 90
 		wgmma.mma_async!.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(16) + `; ptx 8.0; sm 90
 		wgmma.mma_async!.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(8) + `; ptx 8.0; sm 90
 		wgmma.mma_async!.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.0; sm 90
 		wgmma.mma_async!.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, c:pred; .shape = ` + wgmmaIntegerShapes(32) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.0; sm 90
 		wgmma.mma_async!.sync.aligned.shape.s32.b1.b1.and.popc +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, c:pred; .shape = ` + wgmmaIntegerShapes(256) + `; ptx 8.0; sm 90`},
-	{"wgmma", "9.7.15.6.2", ClassTensor, AffineNone, Collective | Aligned | Reads | Async | MayTrap, `
+	{"wgmma", "9.7.15.6.2", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | Async | MayTrap, `
 		wgmma.mma_async!.sp.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; ptx 8.2; sm 90
 		wgmma.mma_async!.sp.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(32) + `; ptx 8.2; sm 90
 		wgmma.mma_async!.sp.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(16) + `; ptx 8.2; sm 90
 		wgmma.mma_async!.sp.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(64) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.2; sm 90
 		wgmma.mma_async!.sp.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred; .shape = ` + wgmmaIntegerShapes(64) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.2; sm 90`},
-	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, Collective | Aligned | Async, `
+	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Async, `
 		wgmma.fence!.sync.aligned;                                 ptx 8.0; sm 90
 		wgmma.commit_group!.sync.aligned;                          ptx 8.0; sm 90`},
-	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, Collective | Aligned | Waits, `
+	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Waits, `
 		wgmma.wait_group!.sync.aligned #a:u32;                     ptx 8.0; sm 90`},
-	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, Collective | Aligned | Writes | Waits | MayTrap, `
+	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | Waits | MayTrap, `
 		tcgen05.alloc!.group.sync.aligned{.ss}.b32 [a], b:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, Collective | Aligned | SideEffect | MayTrap, `
+	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | SideEffect | MayTrap, `
 		tcgen05.dealloc!.group.sync.aligned.b32 a:b32, b:u32; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		tcgen05.relinquish_alloc_permit!.group.sync.aligned; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, Collective | Aligned | Reads | Async | MayTrap, `
+	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | Async | MayTrap, `
 		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*num>:b32, [a]; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*2num>:b32, [a]; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*4num>:b32, [a]; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.sync.aligned.16x32bx2.num{.pack::16b}.b32 <d*num>:b32, [a], #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.type <d*num>, q, [a]; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101
 		tcgen05.ld!.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.type <d*num>, q, [a], #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101`},
-	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, Collective | Aligned | Writes | Async | MayTrap, `
+	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | Async | MayTrap, `
 		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*num>:b32; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*2num>:b32; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*4num>:b32; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.st!.sync.aligned.16x32bx2.num{.unpack::16b}.b32 [a], #c:u32, <b*num>:b32; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, Collective | Aligned | Waits, `
+	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Waits, `
 		tcgen05.op!.sync.aligned; .op = wait::ld wait::st; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.9", ClassTensor, AffineNone, Reads | Writes | Async | MayTrap, `
+	{"tcgen05", "9.7.16.9", ClassTensor, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
 		tcgen05.cp!.group.shape{.multicast}{.dfmt}{.sfmt} [a], b:b64; .group = cta_group::1 cta_group::2; .shape = 128x256b 4x256b 128x128b 64x128b 32x128b; .multicast = warpx2::02_13 warpx2::01_23 warpx4; .dfmt = b8x16; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100
 		tcgen05.shift!.group.down [a]; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.10", ClassTensor, AffineNone, Reads | Writes | Async | MayTrap, `
+	{"tcgen05", "9.7.16.10", ClassTensor, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
 		tcgen05.mma!.group.kind{.ashift}{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.group.kind{.ashift}{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.group.kind.block_scale{.scale}{.acol} [d], a:b64 or [a], b:b64, c:b32, [f], [g], h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
@@ -120,9 +120,9 @@ var matrixRows = []row{
 		tcgen05.mma!.sp.group.kind{.ashift}{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.sp.group.kind.block_scale{.scale}{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, [f], [g], h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.ws.sp.cta_group::1.kind{.bcol} [d], a:b64 or [a], b:b64, [e], c:b32, g:pred, h?:b64; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.11", ClassTensor, AffineNone, Fences, `
+	{"tcgen05", "9.7.16.11", ClassTensor, AffineNone, FamilyNone, Fences, `
 		tcgen05.when!; .when = fence::before_thread_sync fence::after_thread_sync; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.12", ClassTensor, AffineNone, Barrier | Writes | Async | MayTrap, `
+	{"tcgen05", "9.7.16.12", ClassTensor, AffineNone, FamilyNone, Barrier | Writes | Async | MayTrap, `
 		tcgen05.commit!.group.mbarrier::arrive::one{.ss}{.multicast}.b64 [a], b?multicast:b16; .group = cta_group::1 cta_group::2; .ss = shared::cluster; .multicast = multicast::cluster; ptx 8.6; sm 100`},
 }
 
@@ -147,24 +147,24 @@ func wgmmaIntegerShapes(k int) string {
 
 // Manual sections 9.7.10 and 9.7.11: textures and surfaces.
 var textureRows = []row{
-	{"tex", "9.7.10.3", ClassTexture, AffineNone, Reads | MayTrap, `
+	{"tex", "9.7.10.3", ClassTexture, AffineNone, FamilyNone, Reads | MayTrap, `
 		tex{.base}.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], <e*xyz>?:s32, f?:f32; .geom = 1d 2d 3d a1d a2d cube acube 2dms a2dms; .vec = v2 v4; .dtype = u32 s32 f16 f32 f16x2; .ctype = s32 f32
 		tex.level.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], g:any, <e*xyz>?:s32, f?:f32; .geom = 1d 2d 3d a1d a2d cube acube; .vec = v2 v4; .dtype = u32 s32 f16 f32 f16x2; .ctype = s32 f32; ptx 2.0
 		tex.grad.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], <g*xyz>:f32, <h*xyz>:f32, <e*xyz>?:s32, f?:f32; .geom = 1d 2d 3d a1d a2d cube acube; .vec = v2 v4; .dtype = u32 s32 f16 f32 f16x2; .ctype = s32 f32; ptx 2.0`},
-	{"tld4", "9.7.10.4", ClassTexture, AffineNone, Reads | MayTrap, `
+	{"tld4", "9.7.10.4", ClassTexture, AffineNone, FamilyNone, Reads | MayTrap, `
 		tld4.comp.geom.v4.dtype.f32 <d*4>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], <e*xyz>?:s32, f?:f32; .comp = r g b a; .geom = 2d a2d cube acube; .dtype = u32 s32 f32; ptx 2.2; sm 20`},
-	{"txq", "9.7.10.5", ClassTexture, AffineNone, Reads | MayTrap, `
+	{"txq", "9.7.10.5", ClassTexture, AffineNone, FamilyNone, Reads | MayTrap, `
 		txq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order normalized_coords array_size num_mipmap_levels num_samples force_unnormalized_coords filter_mode addr_mode_0 addr_mode_1 addr_mode_2; ptx 1.5
 		txq.level!.query.b32 d:b32, [a], b:b32; .query = width height depth; ptx 4.3`},
-	{"istypep", "9.7.10.6", ClassTexture, AffineNone, Pure, `
+	{"istypep", "9.7.10.6", ClassTexture, AffineNone, FamilyCompute, Pure, `
 		istypep.type p:pred, a:b64;           .type = texref samplerref surfref; ptx 4.0; sm 30`},
-	{"suld", "9.7.11.1", ClassTexture, AffineNone, Reads | MayTrap, `
+	{"suld", "9.7.11.1", ClassTexture, AffineNone, FamilyNone, Reads | MayTrap, `
 		suld.b!.geom{.cop}{.vec}.dtype.clamp <d>:dtype+, [a, <b*geom>:any]; .geom = 1d 2d 3d a1d a2d; .cop = ca cg cs cv; .vec = v2 v4; .dtype = b8 b16 b32 b64; .clamp = trap clamp zero; ptx 1.5`},
-	{"sust", "9.7.11.2", ClassTexture, AffineNone, Writes | MayTrap, `
+	{"sust", "9.7.11.2", ClassTexture, AffineNone, FamilyNone, Writes | MayTrap, `
 		sust.mode!.geom{.cop}{.vec}.ctype.clamp [a, <b*geom>:any], <c>:ctype+; .mode = b p; .geom = 1d 2d 3d a1d a2d; .cop = wb cg cs wt; .vec = v2 v4; .ctype = b8 b16 b32 b64; .clamp = trap clamp zero; ptx 1.5`},
-	{"sured", "9.7.11.3", ClassTexture, AffineNone, Reads | Writes | Atomic | MayTrap, `
+	{"sured", "9.7.11.3", ClassTexture, AffineNone, FamilyNone, Reads | Writes | Atomic | MayTrap, `
 		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:any], c:ctype; .mode = b p; .op = add min max and or; .geom = 1d 2d 3d; .ctype = u32 u64 s32 b32 s64 b64; .clamp = trap clamp zero; ptx 2.0; sm 20`},
-	{"suq", "9.7.11.4", ClassTexture, AffineNone, Reads | MayTrap, `
+	{"suq", "9.7.11.4", ClassTexture, AffineNone, FamilyNone, Reads | MayTrap, `
 		suq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order array_size memory_layout; ptx 1.5`},
 }
 
@@ -178,7 +178,7 @@ var videoRows = func() []row {
 	var rows []row
 	add := func(section, forms string, names ...string) {
 		for _, n := range names {
-			rows = append(rows, row{n, section, ClassVideo, AffineNone, Pure, strings.ReplaceAll(forms, "$", n)})
+			rows = append(rows, row{n, section, ClassVideo, AffineNone, FamilyCompute, Pure, strings.ReplaceAll(forms, "$", n)})
 		}
 	}
 	add("9.7.18.1.1", scalar, "vadd", "vsub", "vabsdiff", "vmin", "vmax")

@@ -2,7 +2,7 @@ package alu
 
 // This file holds floating-point arithmetic (manual section 9.7.3) in the forms
 // that compilers emit: rounding to nearest, with or without .ftz. Other roundings,
-// .sat and the rarer modifiers run through floatOp in slow.go.
+// .sat and the rarer modifiers run through the functions of slow.go.
 //
 // {ftz} in a key makes two kernels, without and with flushing of subnormal
 // operands and results. It serves where no result that rounds up to the least
@@ -14,34 +14,34 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-//gemu:kernel add{ftz}.f32
+//gemu:kernel add$R{ftz}.f32; R = |.rn
 func addF32(a, b float32) float32 { return fp.Canon32(a + b) }
 
-//gemu:kernel sub{ftz}.f32
+//gemu:kernel sub$R{ftz}.f32; R = |.rn
 func subF32(a, b float32) float32 { return fp.Canon32(a - b) }
 
-//gemu:kernel mul.f32
+//gemu:kernel mul$R.f32; R = |.rn
 func mulF32(a, b float32) float32 { return fp.Canon32(a * b) }
 
-//gemu:kernel mul.ftz.f32
+//gemu:kernel mul$R.ftz.f32; R = |.rn
 func mulFtzF32(a, b float32) float32 { return fp.MulFTZ32(a, b, fp.RN) }
 
-//gemu:kernel fma.f32
+//gemu:kernel $OP.f32; OP = fma.rn|mad.rn|mad
 func fmaF32(a, b, c float32) float32 { return fp.FmaRN32(a, b, c) }
 
-//gemu:kernel fma.ftz.f32
+//gemu:kernel $OP.ftz.f32; OP = fma.rn|mad.rn|mad
 func fmaFtzF32(a, b, c float32) float32 { return fp.FmaFTZ32(a, b, c, fp.RN) }
 
-//gemu:kernel add.f64
+//gemu:kernel add$R.f64; R = |.rn
 func addF64(a, b float64) float64 { return fp.Canon64(a + b) }
 
-//gemu:kernel sub.f64
+//gemu:kernel sub$R.f64; R = |.rn
 func subF64(a, b float64) float64 { return fp.Canon64(a - b) }
 
-//gemu:kernel mul.f64
+//gemu:kernel mul$R.f64; R = |.rn
 func mulF64(a, b float64) float64 { return fp.Canon64(a * b) }
 
-//gemu:kernel fma.f64
+//gemu:kernel $OP.f64; OP = fma.rn|mad.rn|mad
 func fmaF64(a, b, c float64) float64 { return fp.FmaRN64(a, b, c) }
 
 //gemu:kernel div.rn.f32

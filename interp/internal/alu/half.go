@@ -22,50 +22,58 @@ var (
 	bf16 = halfFormat{fp.BF16ToF32, fp.F64ToBF16, 0x1p-126, 0x1p-126 - 0x1p-135}
 )
 
-//gemu:kernel float.f16 slow
-func floatOpF16(a, b, c uint16, imm uint64) uint16 { return f16.op(a, b, c, floatSpec(imm)) }
+//gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh slow
+func anyF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
+	return f16.op(op, a, b, c, modifiers(imm))
+}
 
-//gemu:kernel float.bf16 slow
-func floatOpBF16(a, b, c uint16, imm uint64) uint16 { return bf16.op(a, b, c, floatSpec(imm)) }
+//gemu:kernel $OP.any.bf16; OP = add sub mul fma min max abs neg ex2 tanh slow
+func anyBF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
+	return bf16.op(op, a, b, c, modifiers(imm))
+}
 
-//gemu:kernel float.f16x2 slow
-func floatOpF16x2(a, b, c uint32, imm uint64) uint32 { return f16.op2(a, b, c, floatSpec(imm)) }
+//gemu:kernel $OP.any.f16x2; OP = add sub mul fma min max abs neg ex2 tanh slow
+func anyF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
+	return f16.op2(op, a, b, c, modifiers(imm))
+}
 
-//gemu:kernel float.bf16x2 slow
-func floatOpBF16x2(a, b, c uint32, imm uint64) uint32 { return bf16.op2(a, b, c, floatSpec(imm)) }
+//gemu:kernel $OP.any.bf16x2; OP = add sub mul fma min max abs neg ex2 tanh slow
+func anyBF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
+	return bf16.op2(op, a, b, c, modifiers(imm))
+}
 
 // op2 is op on both halves.
-func (h *halfFormat) op2(a, b, c uint32, s FloatSpec) uint32 {
-	lo := h.op(uint16(a), uint16(b), uint16(c), s)
-	hi := h.op(uint16(a>>16), uint16(b>>16), uint16(c>>16), s)
+func (h *halfFormat) op2(op floatOp, a, b, c uint32, s Modifiers) uint32 {
+	lo := h.op(op, uint16(a), uint16(b), uint16(c), s)
+	hi := h.op(op, uint16(a>>16), uint16(b>>16), uint16(c>>16), s)
 	return pack2(uint32(lo), uint32(hi))
 }
 
 // op is an operation on one number of the format.
-func (h *halfFormat) op(a, b, c uint16, s FloatSpec) uint16 {
+func (h *halfFormat) op(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 	x, y, z := h.wide(a), h.wide(b), h.wide(c)
 	if s.FTZ {
 		x, y, z = h.flush(x), h.flush(y), h.flush(z)
 	}
 	var r float64
-	switch s.Op {
-	case FAdd:
+	switch op {
+	case opAdd:
 		r = fp.Sum(float64(x), float64(y), s.Rnd)
-	case FSub:
+	case opSub:
 		r = fp.Sum(float64(x), -float64(y), s.Rnd)
-	case FMul:
+	case opMul:
 		r = float64(x) * float64(y)
-	case FFma:
+	case opFma:
 		r = fp.Sum(float64(float64(x)*float64(y)), float64(z), s.Rnd)
-	case FMin, FMax:
-		r = float64(minMax32(s, x, y))
-	case FAbs:
+	case opMin, opMax:
+		r = float64(minMax32(op, s, x, y))
+	case opAbs:
 		r = math.Abs(float64(x))
-	case FNeg:
+	case opNeg:
 		r = -float64(x)
-	case FEx2:
+	case opEx2:
 		r = float64(fp.Ex2Approx32(x))
-	case FTanh:
+	case opTanh:
 		r = float64(fp.TanhApprox32(x))
 	default:
 		panic("BUG: no such operation of halves")

@@ -98,7 +98,7 @@ func maskF32(a bool) float32 {
 //gemu:kernel nonzero.b32
 func nonzero(a uint32) bool { return a != 0 }
 
-//gemu:kernel selp.$T; T = b32 b64
+//gemu:kernel selp.$X; X:T = b16|u16|s16|b32|u32|s32|f32:b32 b64|u64|s64|f64:b64
 func selp[T constraints.Integer](a, b T, c bool) T {
 	if c {
 		return a

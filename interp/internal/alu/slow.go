@@ -11,10 +11,8 @@ import (
 	"gemu/ptx"
 )
 
-// FloatSpec describes an instruction of an operation "float.TYPE": see floatOp32 and,
-// for halves, halfFormat.op.
-type FloatSpec struct {
-	Op      FloatOp
+// Modifiers are those of float arithmetic, of an operation "NAME.any.TYPE".
+type Modifiers struct {
 	Rnd     fp.Rounding
 	FTZ     bool // flush subnormal operands and results
 	Sat     bool // clamp to [0, 1]
@@ -25,70 +23,70 @@ type FloatSpec struct {
 	Relu    bool // what is negative becomes zero
 }
 
-// FloatOp is an operation of FloatSpec.
-type FloatOp uint8
-
-// The operations.
-const (
-	FAdd FloatOp = iota
-	FSub
-	FMul
-	FFma
-	FDiv
-	FRcp
-	FSqrt
-	FMin
-	FMax
-	FAbs // these of halves only
-	FNeg
-	FEx2
-	FTanh
-)
-
-// Imm packs the description for Instr.Imm.
-func (s FloatSpec) Imm() uint64 {
-	v := uint64(s.Op) | uint64(s.Rnd)<<8
-	for i, b := range []bool{s.FTZ, s.Sat, s.NaN, s.XorSign, s.Abs, s.Three, s.Relu} {
+// Imm packs them for Instr.Imm, in less than 32 bits.
+func (m Modifiers) Imm() uint64 {
+	v := uint64(m.Rnd)
+	for i, b := range []bool{m.FTZ, m.Sat, m.NaN, m.XorSign, m.Abs, m.Three, m.Relu} {
 		if b {
-			v |= 1 << (16 + i)
+			v |= 1 << (8 + i)
 		}
 	}
 	return v
 }
 
-func floatSpec(imm uint64) FloatSpec {
-	flag := func(i int) bool { return imm>>(16+i)&1 != 0 }
-	return FloatSpec{FloatOp(imm), fp.Rounding(imm >> 8), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6)}
+func modifiers(imm uint64) Modifiers {
+	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
+	return Modifiers{fp.Rounding(imm), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6)}
 }
 
-//gemu:kernel float.f32 slow
-func floatOp32(a, b, c float32, imm uint64) float32 {
-	s := floatSpec(imm)
+// floatOp is what an operation with any modifiers computes: a directive has its name in
+// $OP, and the generator makes the constant of it.
+type floatOp uint8
+
+const (
+	opAdd floatOp = iota
+	opSub
+	opMul
+	opFma
+	opDiv
+	opRcp
+	opSqrt
+	opMin
+	opMax
+	opAbs // these of halves only
+	opNeg
+	opEx2
+	opTanh
+)
+
+//gemu:kernel $OP.any.f32; OP = add sub mul fma|mad div rcp sqrt min max slow
+func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
+	s := modifiers(imm)
 	mul, div, fma := fp.Mul32, fp.Div32, fp.Fma32
 	if s.FTZ {
 		a, b, c = fp.FTZ32(a), fp.FTZ32(b), fp.FTZ32(c)
 		mul, div, fma = fp.MulFTZ32, fp.DivFTZ32, fp.FmaFTZ32
 	}
 	var r float32
-	switch s.Op {
-	case FAdd:
+	switch op {
+	case opAdd:
 		r = fp.Add32(a, b, s.Rnd)
-	case FSub:
+	case opSub:
 		r = fp.Add32(a, -b, s.Rnd)
-	case FMul:
+	case opMul:
 		r = mul(a, b, s.Rnd)
-	case FFma:
+	case opFma:
 		r = fma(a, b, c, s.Rnd)
-	case FDiv:
+	case opDiv:
 		r = div(a, b, s.Rnd)
-	case FRcp:
+	case opRcp:
 		r = div(1, a, s.Rnd)
-	case FSqrt:
+	case opSqrt:
 		r = fp.Sqrt32(a, s.Rnd)
-	case FMin, FMax:
-		r = minMax32(s, a, b)
+	case opMin, opMax:
+		r = minMax32(op, s, a, b)
 		if s.Three {
-			r = minMax32(s, r, c)
+			r = minMax32(op, s, r, c)
 		}
 	default:
 		panic("BUG: no such operation of .f32")
@@ -103,16 +101,16 @@ func floatOp32(a, b, c float32, imm uint64) float32 {
 }
 
 // minMax32 is min and max with their modifiers (manual 9.7.3.11).
-func minMax32(s FloatSpec, a, b float32) float32 {
+func minMax32(op floatOp, s Modifiers, a, b float32) float32 {
 	sign := (math.Float32bits(a) ^ math.Float32bits(b)) & (1 << 31)
 	if s.Abs {
 		a, b = absF32(a), absF32(b)
 	}
 	var r float32
 	switch {
-	case s.Op == FMin && s.NaN:
+	case op == opMin && s.NaN:
 		r = fp.MinNaN32(a, b)
-	case s.Op == FMin:
+	case op == opMin:
 		r = fp.Min32(a, b)
 	case s.NaN:
 		r = fp.MaxNaN32(a, b)
@@ -125,28 +123,28 @@ func minMax32(s FloatSpec, a, b float32) float32 {
 	return r
 }
 
-//gemu:kernel float.f64 slow
-func floatOp64(a, b, c float64, imm uint64) float64 {
-	s := floatSpec(imm)
+//gemu:kernel $OP.any.f64; OP = add sub mul fma|mad div rcp sqrt min max slow
+func anyF64(op floatOp, a, b, c float64, imm uint64) float64 {
+	s := modifiers(imm)
 	var r float64
-	switch s.Op {
-	case FAdd:
+	switch op {
+	case opAdd:
 		r = fp.Add64(a, b, s.Rnd)
-	case FSub:
+	case opSub:
 		r = fp.Add64(a, -b, s.Rnd)
-	case FMul:
+	case opMul:
 		r = fp.Mul64(a, b, s.Rnd)
-	case FFma:
+	case opFma:
 		r = fp.Fma64(a, b, c, s.Rnd)
-	case FDiv:
+	case opDiv:
 		r = fp.Div64(a, b, s.Rnd)
-	case FRcp:
+	case opRcp:
 		r = fp.Div64(1, a, s.Rnd)
-	case FSqrt:
+	case opSqrt:
 		r = fp.Sqrt64(a, s.Rnd)
-	case FMin:
+	case opMin:
 		r = fp.Min64(a, b)
-	case FMax:
+	case opMax:
 		r = fp.Max64(a, b)
 	default:
 		panic("BUG: no such operation of .f64")
@@ -154,11 +152,11 @@ func floatOp64(a, b, c float64, imm uint64) float64 {
 	return r
 }
 
-//gemu:kernel float.f32x2 slow
-func floatOp32x2(a, b, c uint64, imm uint64) uint64 {
+//gemu:kernel $OP.any.f32x2; OP = add sub mul fma slow
+func anyF32x2(op floatOp, a, b, c uint64, imm uint64) uint64 {
 	half := func(shift int) uint64 {
 		f := func(v uint64) float32 { return math.Float32frombits(uint32(v >> shift)) }
-		return uint64(math.Float32bits(floatOp32(f(a), f(b), f(c), imm)))
+		return uint64(math.Float32bits(anyF32(op, f(a), f(b), f(c), imm)))
 	}
 	return half(0) | half(32)<<32
 }

@@ -195,17 +195,32 @@ var Vec = [code.Count]Kernel{
 	code.WidenU16B64:        k_widen_u16_b64,
 	code.WidenU32B64:        k_widen_u32_b64,
 	code.AddF32:             k_add_f32,
+	code.AddRnF32:           k_add_f32,
 	code.AddFtzF32:          k_add_ftz_f32,
+	code.AddRnFtzF32:        k_add_ftz_f32,
 	code.SubF32:             k_sub_f32,
+	code.SubRnF32:           k_sub_f32,
 	code.SubFtzF32:          k_sub_ftz_f32,
+	code.SubRnFtzF32:        k_sub_ftz_f32,
 	code.MulF32:             k_mul_f32,
+	code.MulRnF32:           k_mul_f32,
 	code.MulFtzF32:          k_mul_ftz_f32,
-	code.FmaF32:             k_fma_f32,
-	code.FmaFtzF32:          k_fma_ftz_f32,
+	code.MulRnFtzF32:        k_mul_ftz_f32,
+	code.FmaRnF32:           k_fma_rn_f32,
+	code.MadF32:             k_fma_rn_f32,
+	code.MadRnF32:           k_fma_rn_f32,
+	code.FmaRnFtzF32:        k_fma_rn_ftz_f32,
+	code.MadFtzF32:          k_fma_rn_ftz_f32,
+	code.MadRnFtzF32:        k_fma_rn_ftz_f32,
 	code.AddF64:             k_add_f64,
+	code.AddRnF64:           k_add_f64,
 	code.SubF64:             k_sub_f64,
+	code.SubRnF64:           k_sub_f64,
 	code.MulF64:             k_mul_f64,
-	code.FmaF64:             k_fma_f64,
+	code.MulRnF64:           k_mul_f64,
+	code.FmaRnF64:           k_fma_rn_f64,
+	code.MadF64:             k_fma_rn_f64,
+	code.MadRnF64:           k_fma_rn_f64,
 	code.DivRnF32:           k_div_rn_f32,
 	code.DivRnFtzF32:        k_div_rn_ftz_f32,
 	code.DivFullF32:         k_div_full_f32,
@@ -263,10 +278,46 @@ var Vec = [code.Count]Kernel{
 	code.TestpNotanumberF64: k_testp_notanumber_f64,
 	code.TestpNormalF64:     k_testp_normal_f64,
 	code.TestpSubnormalF64:  k_testp_subnormal_f64,
-	code.FloatF16:           k_float_f16,
-	code.FloatBf16:          k_float_bf16,
-	code.FloatF16x2:         k_float_f16x2,
-	code.FloatBf16x2:        k_float_bf16x2,
+	code.AddAnyF16:          k_add_any_f16,
+	code.SubAnyF16:          k_sub_any_f16,
+	code.MulAnyF16:          k_mul_any_f16,
+	code.FmaAnyF16:          k_fma_any_f16,
+	code.MinAnyF16:          k_min_any_f16,
+	code.MaxAnyF16:          k_max_any_f16,
+	code.AbsAnyF16:          k_abs_any_f16,
+	code.NegAnyF16:          k_neg_any_f16,
+	code.Ex2AnyF16:          k_ex2_any_f16,
+	code.TanhAnyF16:         k_tanh_any_f16,
+	code.AddAnyBf16:         k_add_any_bf16,
+	code.SubAnyBf16:         k_sub_any_bf16,
+	code.MulAnyBf16:         k_mul_any_bf16,
+	code.FmaAnyBf16:         k_fma_any_bf16,
+	code.MinAnyBf16:         k_min_any_bf16,
+	code.MaxAnyBf16:         k_max_any_bf16,
+	code.AbsAnyBf16:         k_abs_any_bf16,
+	code.NegAnyBf16:         k_neg_any_bf16,
+	code.Ex2AnyBf16:         k_ex2_any_bf16,
+	code.TanhAnyBf16:        k_tanh_any_bf16,
+	code.AddAnyF16x2:        k_add_any_f16x2,
+	code.SubAnyF16x2:        k_sub_any_f16x2,
+	code.MulAnyF16x2:        k_mul_any_f16x2,
+	code.FmaAnyF16x2:        k_fma_any_f16x2,
+	code.MinAnyF16x2:        k_min_any_f16x2,
+	code.MaxAnyF16x2:        k_max_any_f16x2,
+	code.AbsAnyF16x2:        k_abs_any_f16x2,
+	code.NegAnyF16x2:        k_neg_any_f16x2,
+	code.Ex2AnyF16x2:        k_ex2_any_f16x2,
+	code.TanhAnyF16x2:       k_tanh_any_f16x2,
+	code.AddAnyBf16x2:       k_add_any_bf16x2,
+	code.SubAnyBf16x2:       k_sub_any_bf16x2,
+	code.MulAnyBf16x2:       k_mul_any_bf16x2,
+	code.FmaAnyBf16x2:       k_fma_any_bf16x2,
+	code.MinAnyBf16x2:       k_min_any_bf16x2,
+	code.MaxAnyBf16x2:       k_max_any_bf16x2,
+	code.AbsAnyBf16x2:       k_abs_any_bf16x2,
+	code.NegAnyBf16x2:       k_neg_any_bf16x2,
+	code.Ex2AnyBf16x2:       k_ex2_any_bf16x2,
+	code.TanhAnyBf16x2:      k_tanh_any_bf16x2,
 	code.AddS16:             k_add_s16,
 	code.AddU16:             k_add_s16,
 	code.AddS32:             k_add_s32,
@@ -506,8 +557,17 @@ var Vec = [code.Count]Kernel{
 	code.MaskU32:            k_mask_u32,
 	code.MaskF32:            k_mask_f32,
 	code.NonzeroB32:         k_nonzero_b32,
-	code.SelpB32:            k_selp_b32,
+	code.SelpB16:            k_selp_b16,
+	code.SelpB32:            k_selp_b16,
+	code.SelpF32:            k_selp_b16,
+	code.SelpS16:            k_selp_b16,
+	code.SelpS32:            k_selp_b16,
+	code.SelpU16:            k_selp_b16,
+	code.SelpU32:            k_selp_b16,
 	code.SelpB64:            k_selp_b64,
+	code.SelpF64:            k_selp_b64,
+	code.SelpS64:            k_selp_b64,
+	code.SelpU64:            k_selp_b64,
 	code.SlctB32S32:         k_slct_b32_s32,
 	code.SlctB64S32:         k_slct_b64_s32,
 	code.SlctB32F32:         k_slct_b32_f32,
@@ -526,9 +586,30 @@ var Vec = [code.Count]Kernel{
 	code.ZextB64:            k_zext_b64,
 	code.PackB64:            k_pack_b64,
 	code.PackB32:            k_pack_b32,
-	code.FloatF32:           k_float_f32,
-	code.FloatF64:           k_float_f64,
-	code.FloatF32x2:         k_float_f32x2,
+	code.AddAnyF32:          k_add_any_f32,
+	code.SubAnyF32:          k_sub_any_f32,
+	code.MulAnyF32:          k_mul_any_f32,
+	code.FmaAnyF32:          k_fma_any_f32,
+	code.MadAnyF32:          k_fma_any_f32,
+	code.DivAnyF32:          k_div_any_f32,
+	code.RcpAnyF32:          k_rcp_any_f32,
+	code.SqrtAnyF32:         k_sqrt_any_f32,
+	code.MinAnyF32:          k_min_any_f32,
+	code.MaxAnyF32:          k_max_any_f32,
+	code.AddAnyF64:          k_add_any_f64,
+	code.SubAnyF64:          k_sub_any_f64,
+	code.MulAnyF64:          k_mul_any_f64,
+	code.FmaAnyF64:          k_fma_any_f64,
+	code.MadAnyF64:          k_fma_any_f64,
+	code.DivAnyF64:          k_div_any_f64,
+	code.RcpAnyF64:          k_rcp_any_f64,
+	code.SqrtAnyF64:         k_sqrt_any_f64,
+	code.MinAnyF64:          k_min_any_f64,
+	code.MaxAnyF64:          k_max_any_f64,
+	code.AddAnyF32x2:        k_add_any_f32x2,
+	code.SubAnyF32x2:        k_sub_any_f32x2,
+	code.MulAnyF32x2:        k_mul_any_f32x2,
+	code.FmaAnyF32x2:        k_fma_any_f32x2,
 	code.ConvertB32B32:      k_convert_b32_b32,
 	code.ConvertB32B64:      k_convert_b32_b64,
 	code.ConvertB64B32:      k_convert_b64_b32,
@@ -720,17 +801,32 @@ var Single = [code.Count]One{
 	code.WidenU16B64:        one_k_widen_u16_b64,
 	code.WidenU32B64:        one_k_widen_u32_b64,
 	code.AddF32:             one_k_add_f32,
+	code.AddRnF32:           one_k_add_f32,
 	code.AddFtzF32:          one_k_add_ftz_f32,
+	code.AddRnFtzF32:        one_k_add_ftz_f32,
 	code.SubF32:             one_k_sub_f32,
+	code.SubRnF32:           one_k_sub_f32,
 	code.SubFtzF32:          one_k_sub_ftz_f32,
+	code.SubRnFtzF32:        one_k_sub_ftz_f32,
 	code.MulF32:             one_k_mul_f32,
+	code.MulRnF32:           one_k_mul_f32,
 	code.MulFtzF32:          one_k_mul_ftz_f32,
-	code.FmaF32:             one_k_fma_f32,
-	code.FmaFtzF32:          one_k_fma_ftz_f32,
+	code.MulRnFtzF32:        one_k_mul_ftz_f32,
+	code.FmaRnF32:           one_k_fma_rn_f32,
+	code.MadF32:             one_k_fma_rn_f32,
+	code.MadRnF32:           one_k_fma_rn_f32,
+	code.FmaRnFtzF32:        one_k_fma_rn_ftz_f32,
+	code.MadFtzF32:          one_k_fma_rn_ftz_f32,
+	code.MadRnFtzF32:        one_k_fma_rn_ftz_f32,
 	code.AddF64:             one_k_add_f64,
+	code.AddRnF64:           one_k_add_f64,
 	code.SubF64:             one_k_sub_f64,
+	code.SubRnF64:           one_k_sub_f64,
 	code.MulF64:             one_k_mul_f64,
-	code.FmaF64:             one_k_fma_f64,
+	code.MulRnF64:           one_k_mul_f64,
+	code.FmaRnF64:           one_k_fma_rn_f64,
+	code.MadF64:             one_k_fma_rn_f64,
+	code.MadRnF64:           one_k_fma_rn_f64,
 	code.DivRnF32:           one_k_div_rn_f32,
 	code.DivRnFtzF32:        one_k_div_rn_ftz_f32,
 	code.DivFullF32:         one_k_div_full_f32,
@@ -788,10 +884,46 @@ var Single = [code.Count]One{
 	code.TestpNotanumberF64: one_k_testp_notanumber_f64,
 	code.TestpNormalF64:     one_k_testp_normal_f64,
 	code.TestpSubnormalF64:  one_k_testp_subnormal_f64,
-	code.FloatF16:           one_k_float_f16,
-	code.FloatBf16:          one_k_float_bf16,
-	code.FloatF16x2:         one_k_float_f16x2,
-	code.FloatBf16x2:        one_k_float_bf16x2,
+	code.AddAnyF16:          one_k_add_any_f16,
+	code.SubAnyF16:          one_k_sub_any_f16,
+	code.MulAnyF16:          one_k_mul_any_f16,
+	code.FmaAnyF16:          one_k_fma_any_f16,
+	code.MinAnyF16:          one_k_min_any_f16,
+	code.MaxAnyF16:          one_k_max_any_f16,
+	code.AbsAnyF16:          one_k_abs_any_f16,
+	code.NegAnyF16:          one_k_neg_any_f16,
+	code.Ex2AnyF16:          one_k_ex2_any_f16,
+	code.TanhAnyF16:         one_k_tanh_any_f16,
+	code.AddAnyBf16:         one_k_add_any_bf16,
+	code.SubAnyBf16:         one_k_sub_any_bf16,
+	code.MulAnyBf16:         one_k_mul_any_bf16,
+	code.FmaAnyBf16:         one_k_fma_any_bf16,
+	code.MinAnyBf16:         one_k_min_any_bf16,
+	code.MaxAnyBf16:         one_k_max_any_bf16,
+	code.AbsAnyBf16:         one_k_abs_any_bf16,
+	code.NegAnyBf16:         one_k_neg_any_bf16,
+	code.Ex2AnyBf16:         one_k_ex2_any_bf16,
+	code.TanhAnyBf16:        one_k_tanh_any_bf16,
+	code.AddAnyF16x2:        one_k_add_any_f16x2,
+	code.SubAnyF16x2:        one_k_sub_any_f16x2,
+	code.MulAnyF16x2:        one_k_mul_any_f16x2,
+	code.FmaAnyF16x2:        one_k_fma_any_f16x2,
+	code.MinAnyF16x2:        one_k_min_any_f16x2,
+	code.MaxAnyF16x2:        one_k_max_any_f16x2,
+	code.AbsAnyF16x2:        one_k_abs_any_f16x2,
+	code.NegAnyF16x2:        one_k_neg_any_f16x2,
+	code.Ex2AnyF16x2:        one_k_ex2_any_f16x2,
+	code.TanhAnyF16x2:       one_k_tanh_any_f16x2,
+	code.AddAnyBf16x2:       one_k_add_any_bf16x2,
+	code.SubAnyBf16x2:       one_k_sub_any_bf16x2,
+	code.MulAnyBf16x2:       one_k_mul_any_bf16x2,
+	code.FmaAnyBf16x2:       one_k_fma_any_bf16x2,
+	code.MinAnyBf16x2:       one_k_min_any_bf16x2,
+	code.MaxAnyBf16x2:       one_k_max_any_bf16x2,
+	code.AbsAnyBf16x2:       one_k_abs_any_bf16x2,
+	code.NegAnyBf16x2:       one_k_neg_any_bf16x2,
+	code.Ex2AnyBf16x2:       one_k_ex2_any_bf16x2,
+	code.TanhAnyBf16x2:      one_k_tanh_any_bf16x2,
 	code.AddS16:             one_k_add_s16,
 	code.AddU16:             one_k_add_s16,
 	code.AddS32:             one_k_add_s32,
@@ -1031,8 +1163,17 @@ var Single = [code.Count]One{
 	code.MaskU32:            one_k_mask_u32,
 	code.MaskF32:            one_k_mask_f32,
 	code.NonzeroB32:         one_k_nonzero_b32,
-	code.SelpB32:            one_k_selp_b32,
+	code.SelpB16:            one_k_selp_b16,
+	code.SelpB32:            one_k_selp_b16,
+	code.SelpF32:            one_k_selp_b16,
+	code.SelpS16:            one_k_selp_b16,
+	code.SelpS32:            one_k_selp_b16,
+	code.SelpU16:            one_k_selp_b16,
+	code.SelpU32:            one_k_selp_b16,
 	code.SelpB64:            one_k_selp_b64,
+	code.SelpF64:            one_k_selp_b64,
+	code.SelpS64:            one_k_selp_b64,
+	code.SelpU64:            one_k_selp_b64,
 	code.SlctB32S32:         one_k_slct_b32_s32,
 	code.SlctB64S32:         one_k_slct_b64_s32,
 	code.SlctB32F32:         one_k_slct_b32_f32,
@@ -1051,9 +1192,30 @@ var Single = [code.Count]One{
 	code.ZextB64:            one_k_zext_b64,
 	code.PackB64:            one_k_pack_b64,
 	code.PackB32:            one_k_pack_b32,
-	code.FloatF32:           one_k_float_f32,
-	code.FloatF64:           one_k_float_f64,
-	code.FloatF32x2:         one_k_float_f32x2,
+	code.AddAnyF32:          one_k_add_any_f32,
+	code.SubAnyF32:          one_k_sub_any_f32,
+	code.MulAnyF32:          one_k_mul_any_f32,
+	code.FmaAnyF32:          one_k_fma_any_f32,
+	code.MadAnyF32:          one_k_fma_any_f32,
+	code.DivAnyF32:          one_k_div_any_f32,
+	code.RcpAnyF32:          one_k_rcp_any_f32,
+	code.SqrtAnyF32:         one_k_sqrt_any_f32,
+	code.MinAnyF32:          one_k_min_any_f32,
+	code.MaxAnyF32:          one_k_max_any_f32,
+	code.AddAnyF64:          one_k_add_any_f64,
+	code.SubAnyF64:          one_k_sub_any_f64,
+	code.MulAnyF64:          one_k_mul_any_f64,
+	code.FmaAnyF64:          one_k_fma_any_f64,
+	code.MadAnyF64:          one_k_fma_any_f64,
+	code.DivAnyF64:          one_k_div_any_f64,
+	code.RcpAnyF64:          one_k_rcp_any_f64,
+	code.SqrtAnyF64:         one_k_sqrt_any_f64,
+	code.MinAnyF64:          one_k_min_any_f64,
+	code.MaxAnyF64:          one_k_max_any_f64,
+	code.AddAnyF32x2:        one_k_add_any_f32x2,
+	code.SubAnyF32x2:        one_k_sub_any_f32x2,
+	code.MulAnyF32x2:        one_k_mul_any_f32x2,
+	code.FmaAnyF32x2:        one_k_fma_any_f32x2,
 	code.ConvertB32B32:      one_k_convert_b32_b32,
 	code.ConvertB32B64:      one_k_convert_b32_b64,
 	code.ConvertB64B32:      one_k_convert_b64_b32,
@@ -4276,7 +4438,7 @@ func one_k_mul_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mulFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_fma_f32(f *regfile.File, in *code.Instr, m uint32) {
+func k_fma_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
@@ -4294,11 +4456,11 @@ func k_fma_f32(f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-func one_k_fma_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+func one_k_fma_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fmaF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
 }
 
-func k_fma_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
+func k_fma_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
@@ -4316,7 +4478,7 @@ func k_fma_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-func one_k_fma_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+func one_k_fma_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fmaFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
 }
 
@@ -4383,7 +4545,7 @@ func one_k_mul_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(mulF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_fma_f64(f *regfile.File, in *code.Instr, m uint32) {
+func k_fma_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
@@ -4401,7 +4563,7 @@ func k_fma_f64(f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-func one_k_fma_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+func one_k_fma_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(fmaF64(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)))), 0
 }
 
@@ -5524,7 +5686,7 @@ func one_k_testp_subnormal_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "subnormal"))), 0
 }
 
-func k_float_f16(f *regfile.File, in *code.Instr, m uint32) {
+func k_add_any_f16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
@@ -5532,15 +5694,15 @@ func k_float_f16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(floatOpF16(uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
 	}
 }
 
-func one_k_float_f16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(floatOpF16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+func one_k_add_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opAdd, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_float_bf16(f *regfile.File, in *code.Instr, m uint32) {
+func k_sub_any_f16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
@@ -5548,15 +5710,15 @@ func k_float_bf16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(floatOpBF16(uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
 	}
 }
 
-func one_k_float_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(uint32(floatOpBF16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+func one_k_sub_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opSub, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_float_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+func k_mul_any_f16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
@@ -5564,15 +5726,15 @@ func k_float_f16x2(f *regfile.File, in *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOpF16x2(a[i], b[i], c[i], in.Imm)
+		d[i] = uint32(anyF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
 	}
 }
 
-func one_k_float_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(floatOpF16x2(uint32(a), uint32(b), uint32(c), imm)), 0
+func one_k_mul_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_float_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+func k_fma_any_f16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.Src32(in.C)
@@ -5580,12 +5742,588 @@ func k_float_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOpBF16x2(a[i], b[i], c[i], in.Imm)
+		d[i] = uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
 	}
 }
 
-func one_k_float_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(floatOpBF16x2(uint32(a), uint32(b), uint32(c), imm)), 0
+func one_k_fma_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_min_any_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_min_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_max_any_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_max_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_abs_any_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_abs_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opAbs, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_neg_any_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_neg_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_ex2_any_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_ex2_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_tanh_any_f16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_tanh_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyF16(opTanh, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_add_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_add_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opAdd, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_sub_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_sub_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opSub, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_mul_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_mul_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_fma_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_fma_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_min_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_min_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_max_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_max_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_abs_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_abs_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opAbs, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_neg_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_neg_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_ex2_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_ex2_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_tanh_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = uint32(anyBF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+	}
+}
+
+func one_k_tanh_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(anyBF16(opTanh, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
+}
+
+func k_add_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opAdd, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_add_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opAdd, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_sub_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opSub, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_sub_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opSub, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_mul_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opMul, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_mul_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opMul, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_fma_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opFma, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_fma_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opFma, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_min_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opMin, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_min_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opMin, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_max_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opMax, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_max_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opMax, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_abs_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opAbs, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_abs_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opAbs, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_neg_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opNeg, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_neg_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opNeg, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_ex2_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opEx2, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_ex2_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opEx2, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_tanh_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF16x2(opTanh, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_tanh_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF16x2(opTanh, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_add_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opAdd, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_add_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opAdd, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_sub_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opSub, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_sub_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opSub, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_mul_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opMul, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_mul_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opMul, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_fma_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opFma, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_fma_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opFma, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_min_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opMin, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_min_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opMin, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_max_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opMax, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_max_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opMax, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_abs_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opAbs, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_abs_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opAbs, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_neg_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opNeg, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_neg_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opNeg, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_ex2_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opEx2, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_ex2_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opEx2, uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_tanh_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyBF16x2(opTanh, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_tanh_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyBF16x2(opTanh, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
 func k_add_s16(f *regfile.File, in *code.Instr, m uint32) {
@@ -9663,7 +10401,7 @@ func one_k_nonzero_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(nonzero(uint32(a)))), 0
 }
 
-func k_selp_b32(f *regfile.File, in *code.Instr, m uint32) {
+func k_selp_b16(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src32(in.A)
 	b := f.Src32(in.B)
 	c := f.SrcP(in.C)
@@ -9681,7 +10419,7 @@ func k_selp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-func one_k_selp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+func one_k_selp_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(selp[uint32](uint32(a), uint32(b), c != 0)), 0
 }
 
@@ -10033,7 +10771,7 @@ func one_k_pack_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack32(uint32(a), uint32(b))), 0
 }
 
-func k_float_f32(f *regfile.File, in *code.Instr, m uint32) {
+func k_add_any_f32(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
 	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
 	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
@@ -10041,15 +10779,143 @@ func k_float_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOp32(a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opAdd, a[i], b[i], c[i], in.Imm)
 	}
 }
 
-func one_k_float_f32(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(math.Float32bits(floatOp32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+func one_k_add_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opAdd, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_float_f64(f *regfile.File, in *code.Instr, m uint32) {
+func k_sub_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opSub, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_sub_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opSub, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_mul_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opMul, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_mul_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opMul, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_fma_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opFma, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_fma_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opFma, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_div_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opDiv, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_div_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opDiv, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_rcp_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opRcp, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_rcp_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opRcp, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_sqrt_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opSqrt, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_sqrt_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opSqrt, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_min_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opMin, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_min_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opMin, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_max_any_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32(opMax, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_max_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(anyF32(opMax, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
+}
+
+func k_add_any_f64(f *regfile.File, in *code.Instr, m uint32) {
 	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
 	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
 	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
@@ -10057,15 +10923,143 @@ func k_float_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOp64(a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opAdd, a[i], b[i], c[i], in.Imm)
 	}
 }
 
-func one_k_float_f64(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(math.Float64bits(floatOp64(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+func one_k_add_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opAdd, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_float_f32x2(f *regfile.File, in *code.Instr, m uint32) {
+func k_sub_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opSub, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_sub_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opSub, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_mul_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opMul, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_mul_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opMul, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_fma_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opFma, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_fma_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opFma, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_div_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opDiv, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_div_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opDiv, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_rcp_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opRcp, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_rcp_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opRcp, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_sqrt_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opSqrt, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_sqrt_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opSqrt, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_min_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opMin, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_min_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opMin, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_max_any_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF64(opMax, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_max_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(anyF64(opMax, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
+}
+
+func k_add_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.Src64(in.A)
 	b := f.Src64(in.B)
 	c := f.Src64(in.C)
@@ -10073,12 +11067,60 @@ func k_float_f32x2(f *regfile.File, in *code.Instr, m uint32) {
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = floatOp32x2(a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32x2(opAdd, a[i], b[i], c[i], in.Imm)
 	}
 }
 
-func one_k_float_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
-	return uint64(floatOp32x2(a, b, c, imm)), 0
+func one_k_add_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF32x2(opAdd, a, b, c, imm)), 0
+}
+
+func k_sub_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := f.Row64(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32x2(opSub, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_sub_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF32x2(opSub, a, b, c, imm)), 0
+}
+
+func k_mul_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := f.Row64(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32x2(opMul, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_mul_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF32x2(opMul, a, b, c, imm)), 0
+}
+
+func k_fma_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := f.Row64(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = anyF32x2(opFma, a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_fma_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(anyF32x2(opFma, a, b, c, imm)), 0
 }
 
 func k_convert_b32_b32(f *regfile.File, in *code.Instr, m uint32) {

@@ -5,7 +5,6 @@ package code
 
 import (
 	"math/bits"
-	"strings"
 
 	"gemu/affinetrack"
 	"gemu/ptx"
@@ -305,19 +304,8 @@ func Named(name string) Op { return byName[name] }
 
 // Of finds the kernel that is all there is to do for a PTX instruction; Invalid if there
 // is none.
-func Of(v *ptx.Variant) Op {
-	name := v.Canonical()
-	switch v.Op.Name {
-	case "add", "sub", "mul", "fma", "mad":
-		if v.Form.Class == ptx.ClassFP { // .rn is the default, and mad is fma
-			name = strings.Replace(name, ".rn", "", 1)
-			name = strings.Replace(name, "mad.", "fma.", 1)
-		}
-	case "selp":
-		name = "selp.b32"
-		if v.Type().Bits() == 64 {
-			name = "selp.b64"
-		}
-	}
-	return byName[name]
-}
+func Of(v *ptx.Variant) Op { return byName[v.Canonical()] }
+
+// General finds the kernel for any modifiers of an instruction of its name and type, which
+// are in Imm then; Invalid if there is none.
+func General(v *ptx.Variant) Op { return byName[v.Op.Name+".any"+v.Type().String()] }

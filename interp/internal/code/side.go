@@ -114,6 +114,18 @@ func ReductionOf(imm uint64) Reduction {
 	return Reduction{Op: AtomicOp(imm), Type: ptx.Type(imm >> 8)}
 }
 
+// FloatReduction is the same for floats: a kernel of package alu, and what that has in Imm.
+type FloatReduction struct {
+	Op  Op
+	Imm uint32
+}
+
+// Packed packs it, of redux, for Instr.Imm.
+func (r FloatReduction) Packed() uint64 { return uint64(r.Op)<<32 | uint64(r.Imm) }
+
+// FloatReductionOf is the operation that Imm has packed.
+func FloatReductionOf(imm uint64) FloatReduction { return FloatReduction{Op(imm >> 32), uint32(imm)} }
+
 // AtomicOp is an atomic operation.
 type AtomicOp uint8
 

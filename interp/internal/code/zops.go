@@ -190,17 +190,32 @@ const (
 	WidenU16B64
 	WidenU32B64
 	AddF32
+	AddRnF32
 	AddFtzF32
+	AddRnFtzF32
 	SubF32
+	SubRnF32
 	SubFtzF32
+	SubRnFtzF32
 	MulF32
+	MulRnF32
 	MulFtzF32
-	FmaF32
-	FmaFtzF32
+	MulRnFtzF32
+	FmaRnF32
+	MadF32
+	MadRnF32
+	FmaRnFtzF32
+	MadFtzF32
+	MadRnFtzF32
 	AddF64
+	AddRnF64
 	SubF64
+	SubRnF64
 	MulF64
-	FmaF64
+	MulRnF64
+	FmaRnF64
+	MadF64
+	MadRnF64
 	DivRnF32
 	DivRnFtzF32
 	DivFullF32
@@ -258,10 +273,46 @@ const (
 	TestpNotanumberF64
 	TestpNormalF64
 	TestpSubnormalF64
-	FloatF16
-	FloatBf16
-	FloatF16x2
-	FloatBf16x2
+	AddAnyF16
+	SubAnyF16
+	MulAnyF16
+	FmaAnyF16
+	MinAnyF16
+	MaxAnyF16
+	AbsAnyF16
+	NegAnyF16
+	Ex2AnyF16
+	TanhAnyF16
+	AddAnyBf16
+	SubAnyBf16
+	MulAnyBf16
+	FmaAnyBf16
+	MinAnyBf16
+	MaxAnyBf16
+	AbsAnyBf16
+	NegAnyBf16
+	Ex2AnyBf16
+	TanhAnyBf16
+	AddAnyF16x2
+	SubAnyF16x2
+	MulAnyF16x2
+	FmaAnyF16x2
+	MinAnyF16x2
+	MaxAnyF16x2
+	AbsAnyF16x2
+	NegAnyF16x2
+	Ex2AnyF16x2
+	TanhAnyF16x2
+	AddAnyBf16x2
+	SubAnyBf16x2
+	MulAnyBf16x2
+	FmaAnyBf16x2
+	MinAnyBf16x2
+	MaxAnyBf16x2
+	AbsAnyBf16x2
+	NegAnyBf16x2
+	Ex2AnyBf16x2
+	TanhAnyBf16x2
 	AddS16
 	AddU16
 	AddS32
@@ -501,8 +552,17 @@ const (
 	MaskU32
 	MaskF32
 	NonzeroB32
+	SelpB16
 	SelpB32
+	SelpF32
+	SelpS16
+	SelpS32
+	SelpU16
+	SelpU32
 	SelpB64
+	SelpF64
+	SelpS64
+	SelpU64
 	SlctB32S32
 	SlctB64S32
 	SlctB32F32
@@ -521,9 +581,30 @@ const (
 	ZextB64
 	PackB64
 	PackB32
-	FloatF32
-	FloatF64
-	FloatF32x2
+	AddAnyF32
+	SubAnyF32
+	MulAnyF32
+	FmaAnyF32
+	MadAnyF32
+	DivAnyF32
+	RcpAnyF32
+	SqrtAnyF32
+	MinAnyF32
+	MaxAnyF32
+	AddAnyF64
+	SubAnyF64
+	MulAnyF64
+	FmaAnyF64
+	MadAnyF64
+	DivAnyF64
+	RcpAnyF64
+	SqrtAnyF64
+	MinAnyF64
+	MaxAnyF64
+	AddAnyF32x2
+	SubAnyF32x2
+	MulAnyF32x2
+	FmaAnyF32x2
 	ConvertB32B32
 	ConvertB32B64
 	ConvertB64B32
@@ -715,17 +796,32 @@ var kernels = [...]Signature{
 	WidenU16B64 - kernel:        {Name: "widen.u16.b64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineConvert, Width: 16, Out: 64}},
 	WidenU32B64 - kernel:        {Name: "widen.u32.b64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineConvert, Width: 32, Out: 64}},
 	AddF32 - kernel:             {Name: "add.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddRnF32 - kernel:           {Name: "add.rn.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddFtzF32 - kernel:          {Name: "add.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddRnFtzF32 - kernel:        {Name: "add.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SubF32 - kernel:             {Name: "sub.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SubRnF32 - kernel:           {Name: "sub.rn.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SubFtzF32 - kernel:          {Name: "sub.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SubRnFtzF32 - kernel:        {Name: "sub.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MulF32 - kernel:             {Name: "mul.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MulRnF32 - kernel:           {Name: "mul.rn.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MulFtzF32 - kernel:          {Name: "mul.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	FmaF32 - kernel:             {Name: "fma.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	FmaFtzF32 - kernel:          {Name: "fma.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MulRnFtzF32 - kernel:        {Name: "mul.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FmaRnF32 - kernel:           {Name: "fma.rn.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MadF32 - kernel:             {Name: "mad.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MadRnF32 - kernel:           {Name: "mad.rn.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FmaRnFtzF32 - kernel:        {Name: "fma.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MadFtzF32 - kernel:          {Name: "mad.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MadRnFtzF32 - kernel:        {Name: "mad.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddF64 - kernel:             {Name: "add.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	AddRnF64 - kernel:           {Name: "add.rn.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	SubF64 - kernel:             {Name: "sub.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SubRnF64 - kernel:           {Name: "sub.rn.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	MulF64 - kernel:             {Name: "mul.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
-	FmaF64 - kernel:             {Name: "fma.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MulRnF64 - kernel:           {Name: "mul.rn.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	FmaRnF64 - kernel:           {Name: "fma.rn.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MadF64 - kernel:             {Name: "mad.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MadRnF64 - kernel:           {Name: "mad.rn.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	DivRnF32 - kernel:           {Name: "div.rn.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	DivRnFtzF32 - kernel:        {Name: "div.rn.ftz.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	DivFullF32 - kernel:         {Name: "div.full.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
@@ -783,10 +879,46 @@ var kernels = [...]Signature{
 	TestpNotanumberF64 - kernel: {Name: "testp.notanumber.f64", Kind: Arithmetic, Dst: P, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 1}},
 	TestpNormalF64 - kernel:     {Name: "testp.normal.f64", Kind: Arithmetic, Dst: P, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 1}},
 	TestpSubnormalF64 - kernel:  {Name: "testp.subnormal.f64", Kind: Arithmetic, Dst: P, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 1}},
-	FloatF16 - kernel:           {Name: "float.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	FloatBf16 - kernel:          {Name: "float.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
-	FloatF16x2 - kernel:         {Name: "float.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	FloatBf16x2 - kernel:        {Name: "float.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddAnyF16 - kernel:          {Name: "add.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	SubAnyF16 - kernel:          {Name: "sub.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MulAnyF16 - kernel:          {Name: "mul.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	FmaAnyF16 - kernel:          {Name: "fma.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MinAnyF16 - kernel:          {Name: "min.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MaxAnyF16 - kernel:          {Name: "max.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	AbsAnyF16 - kernel:          {Name: "abs.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	NegAnyF16 - kernel:          {Name: "neg.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	Ex2AnyF16 - kernel:          {Name: "ex2.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	TanhAnyF16 - kernel:         {Name: "tanh.any.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	AddAnyBf16 - kernel:         {Name: "add.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	SubAnyBf16 - kernel:         {Name: "sub.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MulAnyBf16 - kernel:         {Name: "mul.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	FmaAnyBf16 - kernel:         {Name: "fma.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MinAnyBf16 - kernel:         {Name: "min.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	MaxAnyBf16 - kernel:         {Name: "max.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	AbsAnyBf16 - kernel:         {Name: "abs.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	NegAnyBf16 - kernel:         {Name: "neg.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	Ex2AnyBf16 - kernel:         {Name: "ex2.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	TanhAnyBf16 - kernel:        {Name: "tanh.any.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 16}},
+	AddAnyF16x2 - kernel:        {Name: "add.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SubAnyF16x2 - kernel:        {Name: "sub.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MulAnyF16x2 - kernel:        {Name: "mul.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FmaAnyF16x2 - kernel:        {Name: "fma.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MinAnyF16x2 - kernel:        {Name: "min.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MaxAnyF16x2 - kernel:        {Name: "max.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AbsAnyF16x2 - kernel:        {Name: "abs.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	NegAnyF16x2 - kernel:        {Name: "neg.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	Ex2AnyF16x2 - kernel:        {Name: "ex2.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	TanhAnyF16x2 - kernel:       {Name: "tanh.any.f16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddAnyBf16x2 - kernel:       {Name: "add.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SubAnyBf16x2 - kernel:       {Name: "sub.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MulAnyBf16x2 - kernel:       {Name: "mul.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FmaAnyBf16x2 - kernel:       {Name: "fma.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MinAnyBf16x2 - kernel:       {Name: "min.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MaxAnyBf16x2 - kernel:       {Name: "max.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AbsAnyBf16x2 - kernel:       {Name: "abs.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	NegAnyBf16x2 - kernel:       {Name: "neg.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	Ex2AnyBf16x2 - kernel:       {Name: "ex2.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	TanhAnyBf16x2 - kernel:      {Name: "tanh.any.bf16x2", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddS16 - kernel:             {Name: "add.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineAdd, Width: 16, Signed: true, Out: 16}},
 	AddU16 - kernel:             {Name: "add.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineAdd, Width: 16, Out: 16}},
 	AddS32 - kernel:             {Name: "add.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineAdd, Width: 32, Signed: true, Out: 32}},
@@ -1026,8 +1158,17 @@ var kernels = [...]Signature{
 	MaskU32 - kernel:            {Name: "mask.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{P}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 1, Out: 32}},
 	MaskF32 - kernel:            {Name: "mask.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{P}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 1, Out: 32}},
 	NonzeroB32 - kernel:         {Name: "nonzero.b32", Kind: Arithmetic, Dst: P, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 1}},
+	SelpB16 - kernel:            {Name: "selp.b16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 32, Out: 32}},
 	SelpB32 - kernel:            {Name: "selp.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 32, Out: 32}},
+	SelpF32 - kernel:            {Name: "selp.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 32, Out: 32}},
+	SelpS16 - kernel:            {Name: "selp.s16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 32, Out: 32}},
+	SelpS32 - kernel:            {Name: "selp.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 32, Out: 32}},
+	SelpU16 - kernel:            {Name: "selp.u16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 32, Out: 32}},
+	SelpU32 - kernel:            {Name: "selp.u32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 32, Out: 32}},
 	SelpB64 - kernel:            {Name: "selp.b64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 64, Out: 64}},
+	SelpF64 - kernel:            {Name: "selp.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 64, Out: 64}},
+	SelpS64 - kernel:            {Name: "selp.s64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 64, Out: 64}},
+	SelpU64 - kernel:            {Name: "selp.u64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, P}, Operation: affinetrack.Operation{Rule: ptx.AffineSelect, Width: 64, Out: 64}},
 	SlctB32S32 - kernel:         {Name: "slct.b32.s32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SlctB64S32 - kernel:         {Name: "slct.b64.s32", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	SlctB32F32 - kernel:         {Name: "slct.b32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
@@ -1046,9 +1187,30 @@ var kernels = [...]Signature{
 	ZextB64 - kernel:            {Name: "zext.b64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineConvert, Width: 32, Out: 64}},
 	PackB64 - kernel:            {Name: "pack.b64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 64}},
 	PackB32 - kernel:            {Name: "pack.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	FloatF32 - kernel:           {Name: "float.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
-	FloatF64 - kernel:           {Name: "float.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
-	FloatF32x2 - kernel:         {Name: "float.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	AddAnyF32 - kernel:          {Name: "add.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SubAnyF32 - kernel:          {Name: "sub.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MulAnyF32 - kernel:          {Name: "mul.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	FmaAnyF32 - kernel:          {Name: "fma.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MadAnyF32 - kernel:          {Name: "mad.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	DivAnyF32 - kernel:          {Name: "div.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	RcpAnyF32 - kernel:          {Name: "rcp.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	SqrtAnyF32 - kernel:         {Name: "sqrt.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MinAnyF32 - kernel:          {Name: "min.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MaxAnyF32 - kernel:          {Name: "max.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	AddAnyF64 - kernel:          {Name: "add.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SubAnyF64 - kernel:          {Name: "sub.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MulAnyF64 - kernel:          {Name: "mul.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	FmaAnyF64 - kernel:          {Name: "fma.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MadAnyF64 - kernel:          {Name: "mad.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	DivAnyF64 - kernel:          {Name: "div.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	RcpAnyF64 - kernel:          {Name: "rcp.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SqrtAnyF64 - kernel:         {Name: "sqrt.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MinAnyF64 - kernel:          {Name: "min.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MaxAnyF64 - kernel:          {Name: "max.any.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	AddAnyF32x2 - kernel:        {Name: "add.any.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	SubAnyF32x2 - kernel:        {Name: "sub.any.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	MulAnyF32x2 - kernel:        {Name: "mul.any.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	FmaAnyF32x2 - kernel:        {Name: "fma.any.f32x2", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
 	ConvertB32B32 - kernel:      {Name: "convert.b32.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	ConvertB32B64 - kernel:      {Name: "convert.b32.b64", Kind: Arithmetic, Dst: R, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 32}},
 	ConvertB64B32 - kernel:      {Name: "convert.b64.b32", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 64}},

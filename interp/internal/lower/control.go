@@ -165,8 +165,6 @@ func lowerBar(l *lowerer, in *ptx.Instr) {
 		l.end(o)
 		l.open()
 		return
-	case in.Has("cluster"):
-		l.refuse("%s", in.Text)
 	}
 	o.A = l.source(in.Arg("a"), ptx.U32, code.R)
 	if count := in.Arg("b"); count.Kind != ptx.NoOperand {
@@ -269,11 +267,8 @@ func lowerRedux(l *lowerer, in *ptx.Instr) {
 	l.warpOnly(in)
 	o := code.Instr{Op: code.Redux, D: l.target(&in.Ops[0], code.R), A: l.source(in.Arg("a"), in.Type(), code.R), B: l.source(in.Arg("b"), ptx.B32, code.R)}
 	if in.Type() == ptx.F32 {
-		spec := alu.FloatSpec{Op: alu.FMin, Abs: in.Has("abs"), NaN: in.Has("NaN")}
-		if in.Has("max") {
-			spec.Op = alu.FMax
-		}
-		o.Op, o.Imm = code.ReduxFloat, spec.Imm()
+		m := alu.Modifiers{Abs: in.Has("abs"), NaN: in.Has("NaN")}
+		o.Op, o.Imm = code.ReduxFloat, code.FloatReduction{Op: code.Named(in.Slot("op") + ".any.f32"), Imm: uint32(m.Imm())}.Packed()
 	} else {
 		o.Imm = code.Reduction{Op: atomicOps[in.Slot("op")], Type: in.Type()}.Imm()
 	}

@@ -13,26 +13,26 @@ import (
 	"gemu/ptx"
 )
 
-// lowerers are the instructions that are more than one kernel of package alu.
-var lowerers map[string]func(l *lowerer, in *ptx.Instr)
+// lowerers say what becomes of the instructions of a family.
+var lowerers [ptx.FamilyCount]func(l *lowerer, in *ptx.Instr)
 
 func init() {
-	lowerers = map[string]func(l *lowerer, in *ptx.Instr){
-		"mov": lowerMov, "cvt": lowerCvt, "cvta": lowerCvta, "isspacep": lowerIsspacep,
-		"setp": lowerSetp, "set": lowerSet, "lop3": lowerLop3, "slct": lowerSlct,
-		"mapa": lowerMapa, "getctarank": lowerGetctarank,
+	lowerers = [...]func(l *lowerer, in *ptx.Instr){
+		ptx.FamilyNone: func(l *lowerer, in *ptx.Instr) { l.refuse("%s", in.Text) },
 
-		"ld": lowerLd, "ldu": lowerLd, "st": lowerSt, "atom": lowerAtom, "red": lowerAtom,
-		"prefetch": lowerHint, "prefetchu": lowerHint, "applypriority": lowerHint, "discard": lowerHint,
-		"createpolicy": lowerCreatepolicy,
-		"stacksave":    lowerStacksave, "stackrestore": lowerStackrestore, "alloca": lowerAlloca,
+		ptx.FamilyCompute: lowerCompute, ptx.FamilyMove: lowerMov, ptx.FamilyConvert: lowerCvt, ptx.FamilyPack: lowerCvtPack,
+		ptx.FamilyAddress: lowerCvta, ptx.FamilyIsspacep: lowerIsspacep, ptx.FamilySetp: lowerSetp, ptx.FamilySet: lowerSet,
+		ptx.FamilySlct: lowerSlct, ptx.FamilyLop3: lowerLop3, ptx.FamilyMapa: lowerMapa, ptx.FamilyGetctarank: lowerGetctarank,
 
-		"bra": lowerBra, "brx": lowerBrx, "ret": lowerRet, "exit": lowerExit, "call": lowerCall,
-		"trap": lowerTrap, "brkpt": lowerBrkpt,
-		"bar": lowerBar, "barrier": lowerBar, "membar": lowerNop, "fence": lowerNop,
-		"nanosleep": lowerNanosleep, "pmevent": lowerNop, "griddepcontrol": lowerNop, "setmaxnreg": lowerNop,
-		"shfl": lowerShfl, "vote": lowerVote, "match": lowerMatch, "activemask": lowerActivemask,
-		"redux": lowerRedux, "elect": lowerElect,
+		ptx.FamilyLoad: lowerLd, ptx.FamilyStore: lowerSt, ptx.FamilyAtomic: lowerAtom, ptx.FamilyHint: lowerHint,
+		ptx.FamilyCreatepolicy: lowerCreatepolicy,
+		ptx.FamilyStacksave:    lowerStacksave, ptx.FamilyStackrestore: lowerStackrestore, ptx.FamilyAlloca: lowerAlloca,
+
+		ptx.FamilyBra: lowerBra, ptx.FamilyBrx: lowerBrx, ptx.FamilyRet: lowerRet, ptx.FamilyExit: lowerExit, ptx.FamilyCall: lowerCall,
+		ptx.FamilyTrap: lowerTrap, ptx.FamilyBrkpt: lowerBrkpt,
+		ptx.FamilyBarrier: lowerBar, ptx.FamilyNothing: lowerNop, ptx.FamilyNanosleep: lowerNanosleep,
+		ptx.FamilyShfl: lowerShfl, ptx.FamilyVote: lowerVote, ptx.FamilyMatch: lowerMatch, ptx.FamilyActivemask: lowerActivemask,
+		ptx.FamilyRedux: lowerRedux, ptx.FamilyElect: lowerElect,
 	}
 }
 
@@ -182,11 +182,11 @@ func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) 
 	return d, func() {} // slots are zero-extended
 }
 
-// lowerPure lowers an instruction that is one kernel.
-func lowerPure(l *lowerer, in *ptx.Instr) {
+// lowerCompute lowers an instruction that is one kernel.
+func lowerCompute(l *lowerer, in *ptx.Instr) {
 	o := code.Instr{Op: code.Of(in.Variant)}
 	if o.Op == code.Invalid || o.Op.Signature().Sources() < in.Sources() {
-		o.Op, o.Imm = floatOp(in)
+		o.Op, o.Imm = general(in)
 	}
 	if o.Op == code.Invalid {
 		l.refuse("%s", in.Text)
@@ -232,29 +232,22 @@ var roundings = map[string]fp.Rounding{
 	"": fp.RN, "rn": fp.RN, "rz": fp.RZ, "rm": fp.RM, "rp": fp.RP, "rni": fp.RN, "rzi": fp.RZ, "rmi": fp.RM, "rpi": fp.RP,
 }
 
-// floatOp finds the general operation of float arithmetic for a form that has
-// none of its own.
-func floatOp(in *ptx.Instr) (code.Op, uint64) {
-	if in.Form.Class != ptx.ClassFP && in.Form.Class != ptx.ClassSFU {
-		return code.Invalid, 0
-	}
-	ops := map[string]alu.FloatOp{
-		"add": alu.FAdd, "sub": alu.FSub, "mul": alu.FMul, "fma": alu.FFma, "mad": alu.FFma,
-		"div": alu.FDiv, "rcp": alu.FRcp, "sqrt": alu.FSqrt, "min": alu.FMin, "max": alu.FMax,
-		"abs": alu.FAbs, "neg": alu.FNeg, "ex2": alu.FEx2, "tanh": alu.FTanh,
-	}
-	op, ok := ops[in.Op.Name]
+// general finds the operation of float arithmetic that takes modifiers in its Imm, for a
+// form that has none of its own.
+func general(in *ptx.Instr) (code.Op, uint64) {
 	rnd := in.Slot("rnd")
 	if rnd == "" {
 		rnd = in.Slot("mode")
 	}
 	r, known := roundings[rnd]
-	if !ok || !known || in.SlotType("atype") != ptx.NoType || in.Has("oob") {
+	if !known {
 		return code.Invalid, 0
 	}
-	three := len(in.Ops) > 3 && in.Ops[3].Kind != ptx.NoOperand && op >= alu.FMin
-	spec := alu.FloatSpec{Op: op, Rnd: r, FTZ: in.Has("ftz"), Sat: in.Has("sat"), NaN: in.Has("NaN"), XorSign: in.Has("xorsign"), Abs: in.Has("abs"), Three: three, Relu: in.Has("relu")}
-	return code.Named("float" + in.Type().String()), spec.Imm()
+	m := alu.Modifiers{
+		Rnd: r, FTZ: in.Has("ftz"), Sat: in.Has("sat"), NaN: in.Has("NaN"), XorSign: in.Has("xorsign"), Abs: in.Has("abs"),
+		Three: in.Sources() > 2, Relu: in.Has("relu"),
+	}
+	return code.General(in.Variant), m.Imm()
 }
 
 func lowerMov(l *lowerer, in *ptx.Instr) {
@@ -347,10 +340,6 @@ func (l *lowerer) unpack(parts []ptx.Operand, a *ptx.Operand, t ptx.Type) {
 }
 
 func lowerCvt(l *lowerer, in *ptx.Instr) {
-	if in.Has("pack") {
-		lowerCvtPack(l, in)
-		return
-	}
 	dt, at := in.SlotType("dtype"), in.SlotType("atype")
 	if at == ptx.NoType && in.Has("f32") {
 		at = ptx.F32
@@ -500,9 +489,6 @@ func lowerSetp(l *lowerer, in *ptx.Instr) {
 
 func lowerSet(l *lowerer, in *ptx.Instr) {
 	dt := in.SlotType("dtype")
-	if in.Form.Class == ptx.ClassFP {
-		l.refuse("%s", in.Text)
-	}
 	var c *ptx.Operand
 	if len(in.Ops) > 3 {
 		c = &in.Ops[3]
@@ -516,11 +502,8 @@ func lowerSet(l *lowerer, in *ptx.Instr) {
 	l.emit(code.Instr{Op: op, D: l.target(&in.Ops[0], code.R), A: p})
 }
 
+// lowerLop3 lowers lop3 with a predicate.
 func lowerLop3(l *lowerer, in *ptx.Instr) {
-	if !in.Form.HasSlot("bool") {
-		lowerPure(l, in)
-		return
-	}
 	d := l.temp(code.R)
 	l.emit(code.Instr{Op: code.Lop3B32, D: d, A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), C: l.source(in.Arg("c"), ptx.B32, code.R), Imm: in.Arg("e").Imm.Bits})
 	p := l.temp(code.P)

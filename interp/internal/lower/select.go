@@ -104,11 +104,7 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	}
 	l.prog.Sources = append(l.prog.Sources, src)
 	l.cur.Sources.End++
-	if lower := lowerers[in.Op.Name]; lower != nil {
-		lower(l, in)
-	} else {
-		lowerPure(l, in)
-	}
+	lowerers[in.Form.Family](l, in)
 }
 
 // emit appends an instruction to the present block.

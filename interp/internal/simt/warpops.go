@@ -219,14 +219,15 @@ func reduxFloat(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	}
 	a, member := *f.Src32(in.A), *f.Src32(in.B)
-	op := alu.Single[code.FloatF32]
+	op := code.FloatReductionOf(in.Imm)
+	apply, modifiers := alu.Single[op.Op], uint64(op.Imm)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		group := m & member[i]
 		first := uint64(a[bits.TrailingZeros32(group)&31])
-		acc, _ := op(first, first, 0, 0, in.Imm)
+		acc, _ := apply(first, first, 0, 0, modifiers)
 		for k := group & (group - 1); k != 0; k &= k - 1 {
-			acc, _ = op(acc, uint64(a[bits.TrailingZeros32(k)&31]), 0, 0, in.Imm)
+			acc, _ = apply(acc, uint64(a[bits.TrailingZeros32(k)&31]), 0, 0, modifiers)
 		}
 		v := uint32(acc)
 		if math.Float32frombits(v) != math.Float32frombits(v) {

@@ -8,7 +8,8 @@
 // one kernel; "u32:u64" sets two type parameters ("T:W = …"). {ftz} in KEY makes
 // two kernels, the second flushing subnormals. "slow" leaves out the loop for
 // full masks. A function parameter that is no operand takes its value from the
-// directive: a string or fp.Rounding named m from $M, and imm from Instr.Imm.
+// directive: a string named m from $M, a floatOp named op from $OP, and
+// imm from Instr.Imm.
 //
 // The signature is that of the function, with the types that KEY names. The affine
 // rule is that of the PTX instruction KEY. What is only a step of others says it by
@@ -305,6 +306,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		return t
 	}
 	k.fn = fn.Name.Name
+	typed := map[string]bool{} // type parameters
 	if tp := fn.Type.TypeParams; tp != nil {
 		var args []string
 		for _, f := range tp.List {
@@ -314,6 +316,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 					log.Fatalf("%s: no Go type for %s = %q", fn.Name.Name, n.Name, first(n.Name))
 				}
 				args = append(args, t)
+				typed[n.Name] = true
 			}
 		}
 		k.fn += "[" + strings.Join(args, ", ") + "]"
@@ -327,6 +330,9 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 				k.params = append(k.params, param{value: "in.Imm"})
 			case t == "string":
 				k.params = append(k.params, param{value: fmt.Sprintf("%q", first(strings.ToUpper(n.Name)))})
+			case t == "floatOp":
+				name := first(strings.ToUpper(n.Name))
+				k.params = append(k.params, param{value: "op" + strings.ToUpper(name[:1]) + name[1:]})
 			default:
 				k.params = append(k.params, param{typ: t})
 				if source == nil {
@@ -350,7 +356,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		choices := strings.Split(bound[names[i]], "|")
 		for _, c := range choices {
 			// One kernel can serve several types only if they are as wide.
-			if strings.TrimLeft(choices[0], "usbf") != strings.TrimLeft(c, "usbf") {
+			if typed[names[i]] && strings.TrimLeft(choices[0], "usbf") != strings.TrimLeft(c, "usbf") {
 				log.Fatalf("%s: %s and %s differ in width", fn.Name.Name, choices[0], c)
 			}
 			next := maps.Clone(alias)
