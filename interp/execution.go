@@ -75,7 +75,7 @@ func (e *Execution) Program() Program { return e.grid.Program() }
 
 // Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next.
 // The error is that of a device that has memory of the host, which cannot be saved. Probes
-// with methods Save and Restore (see Saver) go back with it.
+// and sinks with methods Save and Restore (see Saver) go back with it.
 func (e *Execution) Save() (*State, error) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
@@ -83,8 +83,10 @@ func (e *Execution) Save() (*State, error) {
 }
 
 // Restore makes the launch, ended or not, what it was when one of its states was saved; it
-// goes on from there as it did then. What kernels have printed since stays printed. The error
-// is a *LaunchError if another launch is under way, or that of allocating memory anew.
+// goes on from there as it did then. What kernels have printed since stays printed, and what
+// probes have been told since is told again, the launch's end (OnLaunchEnd) too if it had
+// ended; its begin is not. The error is a *LaunchError if another launch is under way, or that
+// of allocating memory anew.
 func (e *Execution) Restore(s *State) error {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()

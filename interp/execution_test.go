@@ -17,18 +17,27 @@ import (
 	"gemu/ptx"
 )
 
-// Save and Restore let a script go back with its launch.
-func (s *script) Save() any { return s.clone() }
+// Save and Restore let a script go back with its launch; its scenes of CTAs that have not
+// ended do so themselves.
+func (s *script) Save() any { return maps.Clone(s.ctas) }
 
-func (s *script) Restore(state any) { s.ctas = state.(*script).clone().ctas }
+func (s *script) Restore(state any) { s.ctas = maps.Clone(state.(map[int]*scene)) }
+
+func (c *scene) Save() any { return c.clone() }
+
+func (c *scene) Restore(state any) { *c = *state.(*scene).clone() }
+
+func (c *scene) clone() *scene {
+	d := *c
+	d.sums, d.texts, d.kinds, d.open = slices.Clone(c.sums), slices.Clone(c.texts), maps.Clone(c.kinds), maps.Clone(c.open)
+	return &d
+}
 
 func (s *script) clone() *script {
 	n := newScript(s.wants)
 	n.seed = s.seed
 	for i, c := range s.ctas {
-		d := *c
-		d.script, d.sums, d.texts, d.kinds, d.open = s, slices.Clone(c.sums), slices.Clone(c.texts), maps.Clone(c.kinds), maps.Clone(c.open)
-		n.ctas[i] = &d
+		n.ctas[i] = c.clone()
 	}
 	return n
 }
@@ -49,14 +58,23 @@ type pauser struct {
 }
 
 func (p *pauser) CTA(index int, id interp.Dim3) interp.Sink {
-	p.script.CTA(index, id)
-	return sink(func(e *interp.Event) {
-		p.ctas[index].Tell(e)
-		if p.n++; len(p.at) > 0 && p.n >= p.at[0] {
+	return pausing{p.script.CTA(index, id).(*scene), p}
+}
+
+// pausing is a scene in which a launch pauses.
+type pausing struct {
+	*scene
+	p *pauser
+}
+
+func (c pausing) Tell(e *interp.Event) {
+	c.scene.Tell(e)
+	if p := c.p; len(p.at) > 0 {
+		if p.n++; p.n >= p.at[0] {
 			p.at = p.at[1:]
 			e.Pause()
 		}
-	})
+	}
 }
 
 type sink func(e *interp.Event)
@@ -131,7 +149,6 @@ func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash ma
 		first.at = append(first.at, 1+r.IntN(max(want.total(), 1)))
 	}
 	slices.Sort(first.at)
-	first.n = 0
 	saveAt := r.IntN(3)
 	var state *interp.State
 	for i := 0; ; i++ {

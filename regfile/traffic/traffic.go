@@ -68,11 +68,27 @@ func (c *Counter) CTA(int, interp.Dim3) interp.Sink { return &cta{counter: c} }
 // Tell has nothing to do.
 func (c *Counter) Tell(*interp.Event) {}
 
+// Save and Restore let the counter go back with a launch.
+func (c *Counter) Save() any { return c.Counts() }
+
+// Restore: see Save.
+func (c *Counter) Restore(state any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total = state.(Counts)
+}
+
 // cta counts the accesses of a CTA.
 type cta struct {
 	counter *Counter
 	Counts
 }
+
+// Save and Restore are for a CTA that has not ended.
+func (c *cta) Save() any { return c.Counts }
+
+// Restore: see Save.
+func (c *cta) Restore(state any) { c.Counts = state.(Counts) }
 
 // Tell counts.
 func (c *cta) Tell(e *interp.Event) {

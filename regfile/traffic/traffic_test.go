@@ -29,8 +29,8 @@ const kernel = `.version 8.0
 }
 `
 
-// count runs the kernel with two warps and counts.
-func count(t *testing.T, mode interp.Mode) Counts {
+// launch is a launch of the kernel with two warps, on a device of its own.
+func launch(t *testing.T, grid int, mode interp.Mode, probes ...interp.Probe) (*interp.Module, *interp.Launch) {
 	t.Helper()
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("k.ptx", []byte(kernel))
@@ -41,8 +41,14 @@ func count(t *testing.T, mode interp.Mode) Counts {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return mod, &interp.Launch{Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: probes}
+}
+
+// count runs the kernel and counts.
+func count(t *testing.T, mode interp.Mode) Counts {
+	t.Helper()
 	c := &Counter{}
-	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: []interp.Probe{c}}
+	mod, l := launch(t, 1, mode, c)
 	if _, err := mod.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -83,5 +89,66 @@ func TestModes(t *testing.T) {
 	}
 	if total[interp.Affine] != total[interp.Vector] || total[interp.Check] != total[interp.Vector] {
 		t.Errorf("registers read: %v", total)
+	}
+}
+
+// pauser pauses before every store.
+type pauser struct{}
+
+func (pauser) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+
+func (p pauser) CTA(int, interp.Dim3) interp.Sink { return p }
+
+func (pauser) Tell(e *interp.Event) {
+	if e.Instr.Op.Name == "st" {
+		e.Pause()
+	}
+}
+
+// TestRestored: a launch that is saved anywhere and goes on from there counts the same.
+func TestRestored(t *testing.T) {
+	for _, mode := range interp.Modes {
+		c := &Counter{}
+		mod, l := launch(t, 3, mode, c, pauser{})
+		e, err := mod.Start(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finish := func() Counts {
+			for {
+				if ended, err := e.Continue(t.Context()); err != nil {
+					t.Fatal(err)
+				} else if ended {
+					return c.Counts()
+				}
+			}
+		}
+		var states []*interp.State
+		for {
+			s, err := e.Save()
+			if err != nil {
+				t.Fatal(err)
+			}
+			states = append(states, s)
+			if ended, err := e.Continue(t.Context()); err != nil {
+				t.Fatal(err)
+			} else if ended {
+				break
+			}
+		}
+		if want := c.Counts(); len(states) != 7 {
+			t.Errorf("%s: %d pauses", mode, len(states)-1)
+		} else {
+			for i, s := range states {
+				for range 2 {
+					if err := e.Restore(s); err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(want, finish()); diff != "" {
+						t.Errorf("%s, from state %d (-want +got):\n%s", mode, i, diff)
+					}
+				}
+			}
+		}
 	}
 }

@@ -9,11 +9,19 @@ import (
 	"gemu/interp/internal/mem"
 )
 
-// Saver is a probe that goes back with a launch: what it knows is part of a State.
+// Saver is a probe, or a sink, that goes back with a launch: what it knows is part of a State.
+// Probes are asked first, then the sinks of the CTAs in flight, which are the same ones
+// again when the state is restored. What they are given back they must not change: a state may
+// be restored several times.
 type Saver interface {
-	Probe
 	Save() any
 	Restore(state any)
+}
+
+// savedSink is what a sink has saved.
+type savedSink struct {
+	Saver
+	state any
 }
 
 // State is a launch as it was when it was saved, and the memory of its device.
@@ -28,6 +36,7 @@ type State struct {
 	next     int
 	output   map[int][]byte
 	probes   []any
+	sinks    []savedSink
 }
 
 // Save copies the launch, which must not be running. The error is mem.ErrOnHost.
@@ -43,6 +52,15 @@ func (g *Grid) Save() (*State, error) {
 	for _, p := range g.probes {
 		if p, ok := p.Probe.(Saver); ok {
 			s.probes = append(s.probes, p.Save())
+		}
+	}
+	for i := range g.flights {
+		if c := g.flights[i].cta; c != nil && c.stream != nil && g.flights[i].status != hasFinished {
+			for _, l := range c.stream.sinks {
+				if p, ok := l.Sink.(Saver); ok {
+					s.sinks = append(s.sinks, savedSink{p, p.Save()})
+				}
+			}
 		}
 	}
 	return s, nil
@@ -68,6 +86,9 @@ func (g *Grid) Restore(s *State) error {
 			p.Restore(states[0])
 			states = states[1:]
 		}
+	}
+	for _, p := range s.sinks {
+		p.Restore(p.state)
 	}
 	return nil
 }
