@@ -98,6 +98,27 @@ func fit(v Value, width, slot, first, last int) (Value, bool) {
 	return Value{p.first - uint64(first)*uint64(p.step), uint64(p.step)}.reduce(slot), true
 }
 
+// ThreadIndex is dimension d of the thread index (manual 10.1) of lanes of a block of this
+// extent, those from the first on, span more, if it is uniform or affine there; i is the
+// first's linear index.
+func ThreadIndex(extent [3]int, d, i, first, span int) (Value, bool) {
+	// The linear index is a number with the digits x, y and z; a digit is the same in all
+	// lanes if nothing carries into it, and counts up with them if the digits below have only
+	// the value 0 and it does not carry itself.
+	weight, n := 1, extent[d]
+	for _, below := range extent[:d] {
+		weight *= below
+	}
+	digit := i / weight % n
+	switch {
+	case i/weight == (i+span)/weight || n == 1:
+		return Value{Base: uint64(digit)}, true
+	case weight == 1 && digit+span < n:
+		return Value{Base: uint64(digit - first), Stride: 1}, true
+	}
+	return Value{}, false
+}
+
 // Describe finds the description of lanes: the least one that allows them, with
 // the stride nearest to zero if there are several. It is how the ideal policy
 // classifies. mask selects the lanes, at least one; at(i) is the value of lane i,

@@ -7,12 +7,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/simt"
+	"gemu/interp/internal/structure"
 	"gemu/ptx"
 )
 
@@ -127,6 +129,7 @@ type launched struct {
 	grid     *simt.Grid
 	width    int
 	policy   *Reconverger
+	values   *structure.Probe // with Stats
 	duration time.Duration
 }
 
@@ -150,7 +153,7 @@ func (r *launched) result(err error) *Result {
 		Counts: r.grid.Counts(), Reconverge: r.policy, Mode: r.Mode,
 	}
 	if r.Stats && err == nil {
-		n.Structure = r.grid.Structure()
+		n.Structure = r.values.Structure()
 	}
 	return n
 }
@@ -196,7 +199,12 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	run := &simt.Launch{
 		Device: &d.machine, Grid: l.Grid, Block: l.Block, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Cooperative: l.Cooperative,
-		Mode: l.Mode, Backend: backend, Eager: l.Eager, Reconverge: reconverge, Policy: policy, Rules: rules, Stats: l.Stats, Probes: l.Probes,
+		Mode: l.Mode, Backend: backend, Eager: l.Eager, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes),
+	}
+	var values *structure.Probe
+	if l.Stats {
+		values = structure.New(policy, rules, l.Mode == Check)
+		run.Probes = append(run.Probes, values)
 	}
 	code, err := m.lowered(kernelKey{fn, run.Lowering()})
 	if err != nil {
@@ -229,7 +237,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if most := g.Affordable(); l.Cooperative && l.Grid.Count() > most {
 		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, l.Grid.Count(), g.Footprint(), d.cfg.Host)
 	}
-	return &launched{Launch: l, dev: d, kernel: fn, grid: g, width: width, policy: reconverge}, nil
+	return &launched{Launch: l, dev: d, kernel: fn, grid: g, width: width, policy: reconverge, values: values}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.

@@ -5,6 +5,7 @@ package interp
 import (
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
+	"gemu/interp/internal/structure"
 )
 
 // Dim3 is the extent of a grid or block, or an index into one.
@@ -60,10 +61,10 @@ type (
 // instructions did under a policy. InstrStructure is one of them; Summary and Breakdown
 // are the forms in which papers print it.
 type (
-	Structure      = simt.Structure
-	InstrStructure = simt.InstrStructure
-	Summary        = simt.Summary
-	Breakdown      = simt.Breakdown
+	Structure      = structure.Structure
+	InstrStructure = structure.InstrStructure
+	Summary        = structure.Summary
+	Breakdown      = structure.Breakdown
 )
 
 // Probe watches launches, a Sink a CTA of one. Wants says what it is told: Events, with
@@ -87,6 +88,32 @@ type (
 	Program    = simt.Program
 	Location   = simt.Location
 	Strand     = simt.Strand
+)
+
+// Parts is what a PTX instruction is made of: Operations of the machine, each with its
+// Operands. A Cell is where the engine has what one reads or writes.
+type (
+	Parts         = simt.Parts
+	Operation     = simt.Operation
+	OperationKind = simt.OperationKind
+	Operand       = simt.Operand
+	OperandKind   = simt.OperandKind
+	Cell          = simt.Cell
+)
+
+// The kinds of operation, and of operand.
+const (
+	OperationOther   = simt.OperationOther   // it has nothing to do with values that are the same in all lanes
+	OperationCompute = simt.OperationCompute // it computes lane by lane: Compute
+	OperationRead    = simt.OperationRead    // reads a special register, or the address of a local variable
+	OperationLoad    = simt.OperationLoad
+	OperationStore   = simt.OperationStore
+	OperationWarp    = simt.OperationWarp // one result for the lanes of a membermask, or for all
+
+	NoOperand       = simt.NoOperand       // a result that nobody wants, an address without a register
+	RowOperand      = simt.RowOperand      // a register, a temporary, the carry flag
+	WideOperand     = simt.WideOperand     // a register of 128 bits, in Parts
+	ConstantOperand = simt.ConstantOperand // Value
 )
 
 // Where a register is.
@@ -116,9 +143,15 @@ const (
 	// instructions are told, whether they cost the engine anything or not. One in which all
 	// lanes are held back by its guard is, too.
 	OnBefore = simt.OnBefore
-	// It is about to access memory: Access.
+	// It is about to access memory: the last of Accesses. An instruction may do so several
+	// times.
 	OnAccess = simt.OnAccess
-	// It has executed it: Reads, as they were, Access and Writes. One that ends a
+	// It is about to execute one of the operations that the instruction is made of, with the
+	// lanes of Lanes, and has executed it: Operation, whose operands Source and Result find.
+	// Nothing is told of instructions that lanes at different places execute together.
+	OnOperation = simt.OnOperation
+	OnResult    = simt.OnResult
+	// It has executed the instruction: Reads, as they were, Accesses and Writes. One that ends a
 	// block (a branch, a call, a barrier, an exit) has done all but move on: what comes of it
 	// is told next. The results of a call come with OnReturn, those of a barrier with OnWake:
 	// here Writes is what was there.
@@ -130,7 +163,7 @@ const (
 	OnBranch = simt.OnBranch // lanes branch, those of Lanes to the target: Ways, one if they stay together
 	OnSplit  = simt.OnSplit  // lanes that were together part: Ways
 	OnJoin   = simt.OnJoin   // the lanes of Lanes are together again
-	OnCall   = simt.OnCall   // the lanes of Lanes are in the function called
+	OnCall   = simt.OnCall   // the lanes of Lanes are in Callee now
 	OnReturn = simt.OnReturn // … are back from it, behind the call: Writes
 	OnWait   = simt.OnWait   // the lanes of Lanes wait at the instruction: Waits
 	OnWake   = simt.OnWake   // … go on: Waits, Writes

@@ -295,3 +295,89 @@ func TestBrokenLowering(t *testing.T) {
 	_, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), Eager: true})
 	wantReport(t, err, "the lowered code is not what was selected: after pass ", "(add.u32): ", "add.u32 %x, %t, 5;", "body.ptx:11:2")
 }
+
+// TestBrokenPolicy: check mode compares what a policy would hold with the lanes, too, where
+// the policy has a rule of its own.
+func TestBrokenPolicy(t *testing.T) {
+	broken := *affinetrack.PolicyByName("kim")
+	broken.Narrow = map[ptx.Affine]affinetrack.Rule{ptx.AffineShl: {Affine: affinetrack.FirstOperand, Apply: func(a *affinetrack.Args) (affinetrack.Value, bool) {
+		return affinetrack.Value{Base: a.V[0].Base, Stride: 7}, true
+	}}}
+	const body = "\tshl.b32 %d, %t, 3;\n"
+	if err := checkedKernel(t, body, &Launch{Stats: true, Policy: affinetrack.PolicyByName("kim")}); err != nil {
+		t.Errorf("with sound rules: %v", err)
+	}
+	err := checkedKernel(t, body, &Launch{Stats: true, Policy: &broken})
+	wantReport(t, err, "body.ptx:11", "rule shl of shl.b32", "the compact result is affine(0x0, 0x7), but lane 1 has 0x8", "operand 0: "+tidText)
+}
+
+// TestTwoAccesses: an instruction that accesses memory twice, as one that copies memory
+// would, is told of each. There is none yet, so a load and a store are made one.
+func TestTwoAccesses(t *testing.T) {
+	for name, mode := range Modes {
+		mod := loadBody(t, "\tmov.u64 %addr, buf;\n\tld.global.b32 %d, [%addr+8];\n\tst.global.b32 [%addr+16], %d;\n")
+		var told []string
+		events := Events(OnAccess | OnAfter)
+		if mode == Check {
+			events |= OnResult
+		}
+		p := &tellTale{wants: Wants{Events: events, Addresses: true}, tell: func(e *Event) {
+			if e.Instr.Op.Name != "st" {
+				return
+			}
+			s := e.Kind.String()
+			for _, a := range e.Accesses {
+				_, in, off, ok := a.Place(3)
+				s += fmt.Sprintf(", %s %s+%d %v", a.Access.String(), in.Name, off, ok)
+			}
+			told = append(told, s)
+		}}
+		l := &Launch{Grid: Dim(1), Block: Dim(32), Mode: mode, Probes: []Probe{p}}
+		fn, err := mod.Kernel("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		as := simt.Launch{Block: l.Block, WarpSize: 32, Mode: mode, Reconverge: Reconvergers[0], Probes: l.Probes}
+		k, err := mod.lowered(kernelKey{fn, as.Lowering()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*code.Program{k.Program, k.Ref} {
+			if c == nil {
+				continue
+			}
+			for i := range c.Instrs {
+				if in := &c.Instrs[i]; in.Src >= 0 && c.Sources[in.Src].Op.Name == "ld" {
+					in.Src++
+				}
+			}
+		}
+		if _, err := mod.Run(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		const load, store = ", global load buf+8 true", ", global store buf+16 true"
+		want := []string{"access" + load, "access" + load + store, "after" + load + store}
+		if mode == Check {
+			want = []string{want[0], "result" + load, want[1], "result" + load + store, want[2]}
+		}
+		if fmt.Sprint(told) != fmt.Sprint(want) {
+			t.Errorf("%s: told %q, want %q", name, told, want)
+		}
+	}
+}
+
+// tellTale is a probe that calls a function.
+type tellTale struct {
+	wants Wants
+	tell  func(e *Event)
+}
+
+func (p *tellTale) Wants() Wants { return p.wants }
+
+func (p *tellTale) Tell(e *Event) {
+	if e.Instr != nil {
+		p.tell(e)
+	}
+}
+
+func (p *tellTale) CTA(int, Dim3) Sink { return p }

@@ -65,7 +65,10 @@ func (w *watcher) Tell(e *Event) {
 		}
 	}
 	values(e.Reads)
-	if a := e.Access; a != nil && a.Bytes == 4 {
+	for _, a := range e.Accesses {
+		if a.Bytes != 4 {
+			continue
+		}
 		s += fmt.Sprintf(" [%s", a.Space)
 		for lane := range 4 {
 			if e.Lanes>>lane&1 != 0 {

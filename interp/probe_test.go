@@ -20,6 +20,7 @@ import (
 	"gemu/internal/corpus"
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // script is a probe that writes down all events of a launch, by CTA.
@@ -102,7 +103,8 @@ func (c *scene) Tell(e *interp.Event) {
 		b.WriteString(" ->")
 		values(&b, e.Writes, e.Lanes)
 	}
-	if a := e.Access; a != nil {
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
 		fmt.Fprintf(&b, " %s", a.Access.String())
 		for n := e.Lanes; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros64(n)
@@ -116,6 +118,9 @@ func (c *scene) Tell(e *interp.Event) {
 			}
 		}
 	}
+	if e.Kind == interp.OnOperation || e.Kind == interp.OnResult {
+		c.part(&b, e)
+	}
 	fmt.Fprint(&b, " ", e.Ways, e.Waits)
 	if e.Trap != nil {
 		fmt.Fprintf(&b, " %v", e.Trap)
@@ -125,6 +130,36 @@ func (c *scene) Tell(e *interp.Event) {
 		c.texts = append(c.texts, b.String())
 	}
 	c.follow(e)
+}
+
+// part writes an operation, and what it reads or has written.
+func (c *scene) part(b *strings.Builder, e *interp.Event) {
+	o := e.Operation
+	list, cell := o.Sources, e.Source
+	if e.Kind == interp.OnResult {
+		list, cell = o.Results, e.Result
+	}
+	fmt.Fprintf(b, " %s %v", o.Name, list)
+	for i := range list {
+		if list[i].Kind == interp.NoOperand {
+			continue
+		}
+		var row regfile.Row64
+		for n := e.Lanes; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros64(n)
+			cell(i).Lanes(lane/32, &row)
+			fmt.Fprintf(b, " %x", row[lane%32])
+			if list[i].Kind == interp.ConstantOperand && list[i].Value != row[lane%32] {
+				c.errs = append(c.errs, fmt.Errorf("%v: constant %#x is %#x", e.Instr, list[i].Value, row[lane%32]))
+			}
+			if got := cell(i).Lane(lane); got != row[lane%32] {
+				c.errs = append(c.errs, fmt.Errorf("%v: lane %d is %#x, and in its row %#x", e.Instr, lane, got, row[lane%32]))
+			}
+			if t := cell(i).Tag(lane / 32); t.Mask>>(lane%32)&1 != 0 && (t.At(lane%32)^row[lane%32])&0xffff_ffff != 0 {
+				c.errs = append(c.errs, fmt.Errorf("%v: lane %d is %#x, but its tag says %#x", e.Instr, lane, row[lane%32], t.At(lane%32)))
+			}
+		}
+	}
 }
 
 // follow checks that events come in an order that makes sense.
@@ -138,7 +173,7 @@ func (c *scene) follow(e *interp.Event) {
 	case interp.OnBefore:
 		bad = open != nil
 		c.open[e.Warp] = e.Instr
-	case interp.OnAccess:
+	case interp.OnAccess, interp.OnOperation, interp.OnResult:
 		bad = open != e.Instr
 	case interp.OnAfter:
 		bad = open != e.Instr
@@ -147,6 +182,8 @@ func (c *scene) follow(e *interp.Event) {
 	case interp.OnUndo:
 		bad = open != e.Instr
 		c.open[e.Warp] = nil
+	case interp.OnCall:
+		bad = e.Callee == nil || e.Callee.Entry
 	case interp.OnSplit:
 		c.ways += len(e.Ways) - 1
 	}
@@ -216,9 +253,9 @@ func (c *scene) text(i int) string {
 }
 
 // scripts runs a program and returns the scripts of its launches.
-func scripts(p *corpus.Program, seed maphash.Seed, prepare func(l *interp.Launch)) (list []*script, o *corpus.Outcome) {
+func scripts(p *corpus.Program, events interp.Events, seed maphash.Seed, prepare func(l *interp.Launch)) (list []*script, o *corpus.Outcome) {
 	o = p.Run(func(l *interp.Launch) {
-		s := newScript(interp.Wants{Events: interp.AllEvents, Values: true, Tags: true, Addresses: true})
+		s := newScript(interp.Wants{Events: events, Values: true, Tags: true, Addresses: true})
 		s.seed = seed
 		list = append(list, s)
 		l.Probes = []interp.Probe{s}
@@ -255,9 +292,13 @@ func TestStream(t *testing.T) {
 		if (uint64(i)+seed)%part > 0 || strings.HasPrefix(p.File, "@") && uint64(i)%2 > 0 {
 			continue
 		}
+		events := interp.AllEvents
+		if i%2 == 0 {
+			events &^= interp.OnOperation | interp.OnResult // without them less is prepared
+		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			want, o := scripts(p, hash, func(l *interp.Launch) { l.Mode = interp.Vector })
+			want, o := scripts(p, events, hash, func(l *interp.Launch) { l.Mode = interp.Vector })
 			if o.Err == nil {
 				for k, s := range want {
 					if err := s.agrees(&o.Results[k].Counts); err != nil {
@@ -267,7 +308,7 @@ func TestStream(t *testing.T) {
 				}
 			}
 			for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
-				got, o := scripts(p, hash, func(l *interp.Launch) { l.Mode, l.Eager, l.Stats = mode, seed%2 == 0, seed%3 == 0 })
+				got, o := scripts(p, events, hash, func(l *interp.Launch) { l.Mode, l.Eager, l.Stats = mode, seed%2 == 0, seed%3 == 0 })
 				if len(got) != len(want) {
 					t.Fatalf("%s: %d launches, want %d", mode, len(got), len(want))
 				}

@@ -444,7 +444,7 @@ func (d *digest) Tell(e *Event) {
 	if c := e.Instr.Form.Class; e.Instr.Call == nil && c != ptx.ClassBarrier {
 		values(e.Writes)
 	}
-	if a := e.Access; a != nil {
+	for _, a := range e.Accesses {
 		put(uint64(a.Space), uint64(a.Bytes))
 		for lane := range 64 {
 			if e.Lanes>>lane&1 != 0 {

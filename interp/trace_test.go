@@ -100,7 +100,7 @@ func (t *engineTrace) Tell(e *interp.Event) {
 		}
 		d := deed{in: e.Instr, skipped: e.Lanes>>lane&1 == 0}
 		if !d.skipped {
-			if a := e.Access; a != nil {
+			for _, a := range e.Accesses {
 				d.at(a.Space, a.Addr[lane], a.Bytes)
 			}
 			var list []result

@@ -95,7 +95,8 @@ func (o *observer) Tell(e *interp.Event) {
 	n := 0
 	c.event.results, c.event.n_results = o.values(e.Func, e.Writes, &n)
 	c.event.sources, c.event.n_sources = o.values(e.Func, e.Reads, &n)
-	if a := e.Access; a != nil {
+	if len(e.Accesses) > 0 { // an instruction that has several reads first
+		a := &e.Accesses[0]
 		copy(words(&c.addresses), a.Addr)
 		c.event.addresses = &c.addresses[0]
 		c.event.bytes = C.uint32_t(a.Bytes)

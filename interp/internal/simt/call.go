@@ -161,7 +161,11 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 		w.transfer(m, w.cta.code.site(b).Args, caller.local, copied, w.frame.fn.Formals, fr.local)
 		w.turn()
 	}
-	w.tellLanes(OnCall, src, m)
+	if s := w.cta.stream; w.cta.hears(OnCall) {
+		s.about(&s.event, w, src, m)
+		s.event.Callee = target.Func
+		s.tell(&s.event, OnCall)
+	}
 }
 
 // frameAbove is where the frame of a function begins that the lane calls now, in words.

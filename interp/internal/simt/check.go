@@ -30,6 +30,7 @@ type reference struct {
 	*Kernel
 	pairs [][]pair // by block
 	ends  []ending // by block
+	parts []Parts  // by PTX instruction, once somebody wants to know
 }
 
 // pair is an instruction of the reference, and the same in the code that is checked.
@@ -43,6 +44,8 @@ type pair struct {
 	fresh   []rowPair // of reads, those to compare before it runs on the lanes: see settle
 	writes  []rowPair
 	proved  bool // a result is taken to be uniform without a look at tags
+
+	operation int // of its PTX instruction's Parts
 }
 
 // rowPair is the places of a register: in the code that is checked, where it may be a

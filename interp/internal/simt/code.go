@@ -12,7 +12,7 @@ type Kernel struct {
 	mod    *ptx.Module
 	kernel *ptx.Func
 	entry  *code.Func // the kernel's
-	ref    *reference // of check mode and statistics; nil without
+	ref    *reference // see Launch.Lowering; nil without
 
 	accessOf []accessing // see accesses
 }

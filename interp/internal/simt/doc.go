@@ -11,11 +11,10 @@
 //
 // In affine mode what the plan has chosen executes on compact operands (affine.go,
 // compact.go); in check mode beside a reference (check.go). Probes are told what happens
-// (probe.go says what, stream.go and observe.go tell it); statistics of what the values
-// were like are one of them (track.go, structure.go). A launch can pause, and be saved and
-// restored (save.go, inspect.go).
+// (probe.go and operation.go say what, stream.go and observe.go tell it). A launch can pause,
+// and be saved and restored (save.go, inspect.go).
 //
 // What it knows of a device is Device; how modules are loaded, kernels lowered and
 // launches checked is the business of package interp, which has the public names of what
-// a caller sees of the machine: Trap, Reconverger, Probe, Structure.
+// a caller sees of the machine: Trap, Reconverger, Probe.
 package simt

@@ -68,10 +68,8 @@ type Grid struct {
 	backend    Backend
 	reconverge *Reconverger
 	loose      bool       // strands take turns because the launch would not go on otherwise
-	ref        *reference // of check mode and statistics
-	policy     *affinetrack.Policy
+	ref        *reference // of check mode, and for probes that are told of operations
 	rules      *affinetrack.Table
-	statistics *statistics // nil if none are wanted
 
 	info    *LaunchInfo
 	probes  []watcher
@@ -107,23 +105,21 @@ func NewGrid(l *Launch) *Grid {
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, together: l.Cooperative,
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, mapped: d.Memory.HasMapped(),
-		mode: l.Mode, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, policy: l.Policy, rules: l.Rules,
+		mode: l.Mode, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}
 	g.info = &LaunchInfo{
 		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, WarpSize: l.WarpSize,
 		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel},
 	}
-	for _, p := range slices.Concat(d.Probes, l.Probes) {
+	for _, p := range l.Probes {
 		w := watcher{p, p.Wants()}
-		w.wants.Events &= AllEvents
+		if w.wants.Events&operationKinds != 0 {
+			g.ref.divide()
+		}
 		if w.wants.InOrder {
 			g.workers, g.inOrder = 1, true
 		}
 		g.probes = append(g.probes, w)
-	}
-	if l.Stats {
-		g.statistics = newStatistics(g)
-		g.probes = append(g.probes, watcher{g.statistics, g.statistics.Wants()})
 	}
 	if len(g.probes) > 0 {
 		g.code.accesses() // now, for several CTAs will want to know

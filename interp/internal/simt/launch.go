@@ -41,10 +41,8 @@ type Launch struct {
 	Backend    Backend
 	Eager      bool // keep compact whatever may be so
 	Reconverge *Reconverger
-	Policy     *affinetrack.Policy // of the statistics
 	Rules      *affinetrack.Table
-	Stats      bool
-	Probes     []Probe // beside those of the device
+	Probes     []Probe // those of the device included
 }
 
 // Mode is how a launch executes instructions.
@@ -67,9 +65,9 @@ func (m Mode) String() string { return [...]string{"check", "affine", "vector"}[
 const fewLanes = 4
 
 // Lowering is how the launch's kernel has to be lowered. In check mode the code of affine
-// mode runs beside a reference; statistics are of the reference's registers.
+// mode runs beside a reference; operations, of which probes are told, are the reference's.
 func (l *Launch) Lowering() lower.Options {
-	opt := lower.Options{Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || l.Stats}
+	opt := lower.Options{Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || wantsOperations(l.Probes)}
 	if lanes := min(l.WarpSize, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
 		opt.Affine, opt.Eager, opt.Keeps = true, l.Eager, l.Reconverge.keeps
 		opt.TID = threadClasses(l.Block, l.WarpSize)
@@ -115,7 +113,9 @@ func Dim(n ...int) Dim3 {
 func (d Dim3) Count() int { return d.X * d.Y * d.Z }
 
 // along is the extent in dimension 0, 1 or 2.
-func (d Dim3) along(i int) int { return [...]int{d.X, d.Y, d.Z}[i] }
+func (d Dim3) along(i int) int { return d.extent()[i] }
+
+func (d Dim3) extent() [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // at is the index of element i in linear order, x fastest.
 func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }

@@ -4,6 +4,8 @@ package simt
 // instruction, each as the mode has it, and tells the probes.
 
 import (
+	"slices"
+
 	"gemu/interp/internal/code"
 )
 
@@ -36,17 +38,17 @@ func (observed) block(w *warp, b *code.Block) reason {
 			return event
 		}
 		told = false
-		access := accesses[i]
-		if access.folded {
-			s.tellAccess(w, access.in)
+		access := &accesses[i]
+		for _, in := range access.folded {
+			s.tellAccess(w, in)
 		}
 		if w.cta.grid.ref != nil {
 			for ; len(pairs) > 0 && pairs[0].ref.Src <= i; pairs = pairs[1:] {
 				if pairs[0].ref.Src < i {
 					continue // folded, before an instruction that is tried again
 				}
-				if access.in != nil && access.in == pairs[0].in {
-					s.tellAccess(w, access.in)
+				if in := pairs[0].in; in != nil && slices.Contains(access.run, in) {
+					s.tellAccess(w, in)
 				}
 				if w.operation(&pairs[0]); w.err != nil {
 					return goesOn
@@ -55,7 +57,7 @@ func (observed) block(w *warp, b *code.Block) reason {
 		} else {
 			for ; pc < b.Last && p.Instrs[pc].Src == i; pc++ {
 				in := &p.Instrs[pc]
-				if in == access.in {
+				if slices.Contains(access.run, in) {
 					s.tellAccess(w, in)
 				}
 				if w.span(pc, pc+1); w.err != nil {
@@ -100,9 +102,11 @@ func (w *warp) pairs(b *code.Block, pc int32) []pair {
 // operation executes an instruction that is paired with one of the reference.
 func (w *warp) operation(p *pair) {
 	s := w.cta.stream
-	s.step.pair = p
-	if w.cta.hears(onOperands) {
-		s.tell(&s.step, onOperands)
+	if s.wants.Events&operationKinds != 0 {
+		s.step.pair, s.step.Operation = p, &w.cta.grid.ref.parts[p.ref.Src].Operations[p.operation]
+		if w.cta.hears(OnOperation) {
+			s.tell(&s.step, OnOperation)
+		}
 	}
 	switch {
 	case w.check != nil:
@@ -110,8 +114,8 @@ func (w *warp) operation(p *pair) {
 	case p.in != nil:
 		w.span(p.pc, p.pc+1)
 	}
-	if w.err == nil && w.cta.hears(onOperation) {
-		s.tell(&s.step, onOperation)
+	if w.err == nil && w.cta.hears(OnResult) {
+		s.tell(&s.step, OnResult)
 	}
 }
 
@@ -139,7 +143,6 @@ func (w *warp) observe(src *code.Source, lanes uint64, do func()) {
 	s.ready(w, src, lanes)
 	s.tell(&s.step, OnBefore)
 	if do(); w.err == nil {
-		s.step.apart = true
 		s.tellAfter(w, src)
 	}
 }

@@ -40,7 +40,7 @@ type Wants struct {
 	Events    Events
 	Values    bool // of the registers that instructions read and write: Value.Low
 	Tags      bool // what the engine holds compactly of them: Value.Tags
-	Addresses bool // of the memory that instructions access: Event.Access
+	Addresses bool // of the memory that instructions access: Access.Addr
 
 	// InOrder has the launch run on one core of the host, so that the events of all CTAs
 	// come in one order, which is that of the schedule and the same on every host. Only
@@ -71,10 +71,17 @@ const (
 	// lanes are held back by its guard is, too.
 	OnBefore
 
-	// It is about to access memory: Access.
+	// It is about to access memory: the last of Accesses. An instruction may do so several
+	// times.
 	OnAccess
 
-	// It has executed it: Reads, as they were, Access and Writes. One that ends a
+	// It is about to execute one of the operations that the instruction is made of, with the
+	// lanes of Lanes, and has executed it: Operation, whose operands Source and Result find.
+	// Nothing is told of instructions that lanes at different places execute together.
+	OnOperation
+	OnResult
+
+	// It has executed the instruction: Reads, as they were, Accesses and Writes. One that ends a
 	// block (a branch, a call, a barrier, an exit) has done all but move on: what comes of it
 	// is told next. The results of a call come with OnReturn, those of a barrier with OnWake:
 	// here Writes is what was there.
@@ -105,15 +112,10 @@ const (
 	OnHostRead  // the host reads
 
 	AllEvents Events = 1<<iota - 1
-
-	// Of this package: an operation of the machine that a PTX instruction is made of is
-	// about to execute, has executed (Event.pair).
-	onOperands  Events = 1 << 30
-	onOperation Events = 1 << 31
 )
 
 var eventNames = []string{
-	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "after", "undo", "branch", "split", "join",
+	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "operation", "result", "after", "undo", "branch", "split", "join",
 	"call", "return", "wait", "wake", "exit", "expand", "trap", "alloc", "free", "host write", "host read",
 }
 
@@ -152,7 +154,9 @@ type Event struct {
 	Lanes  uint64  // that it is about: of an instruction those that its guard lets execute it
 	Reads  []Value // registers that the instruction names, its guard left out, in the order of its operands
 	Writes []Value
-	Access *Access // of an instruction that loads or stores; else nil
+
+	Accesses  []Access   // of the instruction to memory, so far
+	Operation *Operation // one of the parts of the instruction
 
 	Ways     []Way
 	Waits    Waiting
@@ -170,8 +174,7 @@ type Event struct {
 	warp   *warp
 	frame  *frame // that the lanes are in
 	source *code.Source
-	pair   *pair // of onOperands, onOperation
-	apart  bool  // no operations have been told: the lanes have executed it with others
+	pair   *pair // of Operation
 }
 
 // Value is a register of a warp.
@@ -303,12 +306,17 @@ func (w *warp) look(fr *frame, src *code.Source, r ptx.RegID) (v Value, ok bool)
 	return v, true
 }
 
-// Stop ends the launch with an error, before the next instruction of the CTA or where it
-// ends. Of an event that is no CTA's it does nothing.
+// Stop ends the launch with an error, the first that it is told, before the next instruction
+// of the CTA or where it ends. Of an event that is no CTA's it does nothing.
 func (e *Event) Stop(err error) {
-	if e.stream != nil {
+	if e.stream != nil && e.stream.stop == nil {
 		e.stream.stop = err
 	}
+}
+
+// NewTrap makes a trap of a warp's event, for Stop: it names the instruction, and the lanes.
+func (e *Event) NewTrap(kind error, lanes uint64, format string, args ...any) *Trap {
+	return e.warp.newTrap(e.source, lanes, kind, format, args...)
 }
 
 // Pause has the launch pause: before the instruction that is told OnBefore, or else before

@@ -54,31 +54,7 @@ func (w *warp) compactSreg(h int, in *code.Instr, m uint32) (affinetrack.Value, 
 		return affinetrack.Value{}, false
 	}
 	first := bits.TrailingZeros32(m)
-	return threadIndex(w.cta.grid.block, r, w.tid(32*h+first), first, bits.Len32(m)-1-first)
-}
-
-// threadIndex is a dimension of the thread index in the lanes from first on, span
-// more, if it is uniform or affine there; i is the thread's linear index in the
-// first.
-func threadIndex(block Dim3, r ptx.SpecialReg, i, first, span int) (affinetrack.Value, bool) {
-	// The thread's linear index is a number with the digits x, y and z; a digit is
-	// the same in all lanes if nothing carries into it, and counts up with them if
-	// the digits below have only the value 0 and it does not carry itself.
-	weight, n := 1, block.X
-	switch r {
-	case ptx.TidY:
-		weight, n = block.X, block.Y
-	case ptx.TidZ:
-		weight, n = block.X*block.Y, block.Z
-	}
-	digit := i / weight % n
-	switch {
-	case i/weight == (i+span)/weight || n == 1:
-		return affinetrack.Value{Base: uint64(digit)}, true
-	case weight == 1 && digit+span < n:
-		return affinetrack.Value{Base: uint64(digit - first), Stride: 1}, true
-	}
-	return affinetrack.Value{}, false
+	return affinetrack.ThreadIndex(w.cta.grid.block.extent(), int(r-ptx.TidX), w.tid(32*h+first), first, bits.Len32(m)-1-first)
 }
 
 // threadClasses is the class of each dimension of the thread index, in the worst
@@ -89,7 +65,7 @@ func threadClasses(block Dim3, width int) [3]affinetrack.Class {
 	for i := 0; i < threads; i += row {
 		for d := range worst {
 			c := affinetrack.Generic
-			if v, ok := threadIndex(block, ptx.TidX+ptx.SpecialReg(d), i, 0, min(row, threads-i)-1); ok {
+			if v, ok := affinetrack.ThreadIndex(block.extent(), d, i, 0, min(row, threads-i)-1); ok {
 				c = v.Class()
 			}
 			worst[d] = max(worst[d], c)

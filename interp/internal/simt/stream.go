@@ -17,13 +17,14 @@ type stream struct {
 	sinks []listener
 	wants Wants // of all of them
 
-	step   Event // of an instruction, before and after
-	access Access
-	reads  []Value // room for those of step
-	writes []Value
-	event  Event // of anything else
-	ways   []Way
-	values []Value // room for those of event
+	step     Event    // of an instruction, before and after
+	accesses []Access // room for those of step
+	reads    []Value
+	writes   []Value
+	rows     []code.Row // and for those of its operations
+	event    Event      // of anything else
+	ways     []Way
+	values   []Value // room for those of event
 
 	expanded Value
 
@@ -261,26 +262,28 @@ func (k *Kernel) nextSource(pc, owed int32) int32 {
 	return first
 }
 
-// accessing is the instruction that accesses memory, of a PTX instruction that does.
+// accessing is the instructions that access memory, of a PTX instruction.
 type accessing struct {
-	in     *code.Instr // nil if none does
-	folded bool        // a launch has executed it before it began
+	folded []*code.Instr // a launch has executed them before it began
+	run    []*code.Instr
 }
 
 // accesses are the instructions that access memory, by PTX instruction.
 func (k *Kernel) accesses() []accessing {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessing, len(k.Sources))
-		note := func(in *code.Instr, folded bool) {
-			if in.Src >= 0 && in.Op.Signature().Side == code.AccessSide && k.Sources[in.Src].Form.Class == ptx.ClassMemory {
-				k.accessOf[in.Src] = accessing{in, folded}
+		accesses := func(in *code.Instr) bool { return in.Src >= 0 && in.Op.Signature().Side == code.AccessSide }
+		for i := range k.Fixed {
+			if in := &k.Fixed[i].Instr; accesses(in) {
+				list := &k.accessOf[in.Src].folded
+				*list = append(*list, in)
 			}
 		}
-		for i := range k.Fixed {
-			note(&k.Fixed[i].Instr, true)
-		}
 		for i := range k.Instrs {
-			note(&k.Instrs[i], false)
+			if in := &k.Instrs[i]; accesses(in) {
+				list := &k.accessOf[in.Src].run
+				*list = append(*list, in)
+			}
 		}
 	}
 	return k.accessOf
@@ -298,22 +301,28 @@ func (s *stream) ready(w *warp, src *code.Source, lanes uint64) {
 // tellAfter tells that it has executed it.
 func (s *stream) tellAfter(w *warp, src *code.Source) {
 	s.writes = w.registers(s.writes, src, src.Writes)
-	s.step.Writes = s.writes
+	s.step.Writes, s.step.Operation = s.writes, nil
 	s.tell(&s.step, OnAfter)
 }
 
 // tellAccess tells what a memory instruction is about to access.
 func (s *stream) tellAccess(w *warp, in *code.Instr) {
 	s.describe(w, in)
-	s.step.Access = &s.access
 	if s.step.Lanes != 0 {
 		s.tell(&s.step, OnAccess)
 	}
 }
 
-// describe says what a memory instruction accesses.
+// describe says what a memory instruction accesses, beside what its PTX instruction has
+// accessed before.
 func (s *stream) describe(w *warp, in *code.Instr) {
-	a, to := w.access(in), &s.access
+	n := len(s.step.Accesses)
+	if s.accesses = s.accesses[:n]; n == cap(s.accesses) {
+		s.accesses = append(s.accesses, Access{})
+	}
+	s.accesses = s.accesses[:n+1]
+	s.step.Accesses = s.accesses
+	a, to := w.access(in), &s.accesses[n]
 	to.Access, to.w = a.Request(), w
 	if !s.wants.Addresses {
 		to.Addr = nil
@@ -343,10 +352,15 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 
 // Place is the memory that a lane accesses: the state space, the allocation (nil: the
 // thread's local memory) and the offset there, in bytes. ok is false if the access traps.
-// Event.Access must have addresses.
+// The access must have addresses.
 func (a *Access) Place(lane int) (space ptx.Space, in *mem.Allocation, off uint64, ok bool) {
+	return a.At(a.Addr[lane])
+}
+
+// At is the memory that an access to an address would go to, as Place has it.
+func (a *Access) At(addr uint64) (space ptx.Space, in *mem.Allocation, off uint64, ok bool) {
 	view := a.w.view()
-	place, fault := view.Resolve(&a.Access, a.Addr[lane])
+	place, fault := view.Resolve(&a.Access, addr)
 	switch {
 	case fault != nil:
 		return a.Space, nil, 0, false

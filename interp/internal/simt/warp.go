@@ -328,12 +328,18 @@ func (w *warp) tid(lane int) int { return w.id*w.cta.code.Width + lane }
 
 // fail stops the warp with a trap for the lanes given.
 func (w *warp) fail(in *code.Source, lanes uint64, kind error, format string, args ...any) *Trap {
+	t := w.newTrap(in, lanes, kind, format, args...)
+	w.err = t
+	return t
+}
+
+// newTrap makes a trap for the lanes given.
+func (w *warp) newTrap(in *code.Source, lanes uint64, kind error, format string, args ...any) *Trap {
 	t := w.cta.newTrap(in, kind, format, args...)
 	t.Warp, t.Lanes, t.Active = w.id, lanes, w.mask
 	if lanes != 0 {
 		t.Thread = w.cta.thread(w.tid(bits.TrailingZeros64(lanes)))
 	}
-	w.err = t
 	return t
 }
 

@@ -1,6 +1,7 @@
-package simt
-
-// This file is what a launch tells of the structure of its values.
+// Package structure finds out what structure the values of a launch have under a policy: what
+// a machine with a shadow affine register file would hold compactly. It is a probe, which
+// knows of the machine what all probes are told.
+package structure
 
 import (
 	"gemu/affinetrack"
@@ -21,9 +22,6 @@ type InstrStructure struct {
 	Func *ptx.Func
 	affinetrack.Counts
 }
-
-// Structure is what the launch found, if statistics were wanted.
-func (g *Grid) Structure() *Structure { return g.statistics.structure() }
 
 // Add adds the counts of another launch under the same policy. Instructions of
 // kernels that are not in s yet are appended.

@@ -1,0 +1,162 @@
+package structure
+
+// This file counts instructions.
+
+import (
+	"math/bits"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/simt"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// step is the PTX instruction under way, for one half of the warp after the
+// other.
+type step struct {
+	active  uint64
+	told    bool              // of operations that it is made of; if not, its lanes execute it with others
+	compact bool              // all it has done so far was compact
+	held    bool              // … and its results were kept so
+	class   affinetrack.Class // the least structured operand or result
+	addr    affinetrack.Class // of memory instructions
+	data    affinetrack.Class
+	expand  int64
+}
+
+// see takes an operand or result into account.
+func (s *step) see(c affinetrack.Class) { s.class = max(s.class, c) }
+
+// begin starts a PTX instruction: what its operands are is counted before it
+// changes them.
+func (t *tracker) begin(e *simt.Event) {
+	t.step = step{active: e.Active, compact: true, held: true}
+	n := &t.counts[e.Index]
+	t.before = *n
+	n.Execs++
+	n.Lanes += int64(bits.OnesCount64(e.Active))
+	t.lanes[bits.OnesCount64(e.Active)]++
+	if e.Active != t.warps[e.Warp].live {
+		n.Diverged++
+	}
+	t.countRegisters(&n.Reads, e, e.Launch.Program.Parts(e.Index).Reads, e.Reads)
+}
+
+// countRegisters counts register operands by class, for the lanes that execute the
+// instruction.
+func (t *tracker) countRegisters(n *affinetrack.Shares, e *simt.Event, list []simt.Operand, values []simt.Value) {
+	if len(list) == 0 {
+		return
+	}
+	for h := range t.warps[e.Warp].halves {
+		m := uint32(e.Lanes >> (32 * h))
+		if m == 0 {
+			continue
+		}
+		x := t.present(e, h, m)
+		class := func(slot, row int, values []uint64) affinetrack.Class {
+			if t.Ideal {
+				return classOf(describe((*regfile.Row64)(values[regfile.Lanes*h:]), slot, m))
+			}
+			v := x.tag(slot, row)
+			return classOf(v.Value, v.mask&m == m)
+		}
+		for i := range list {
+			o := &list[i]
+			if o.Bits == 1 {
+				continue
+			}
+			var v simt.Value
+			if t.Ideal {
+				v = values[i]
+			}
+			c := class(o.Bits, o.Row, v.Low)
+			if o.Kind == simt.WideOperand {
+				c = max(c, class(o.Bits, o.High, v.High))
+			}
+			n.Count(c)
+		}
+	}
+}
+
+// end finishes a PTX instruction: what has become of its results is counted.
+func (t *tracker) end(e *simt.Event) {
+	st, in, parts := &t.step, e.Instr, e.Launch.Program.Parts(e.Index)
+	if !st.told && len(parts.Operations) > 0 {
+		st.compact = false
+		t.receive(e)
+	}
+	if e.Lanes == 0 && in.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
+		return
+	}
+	n := &t.counts[e.Index]
+	n.Expansions += st.expand
+	if in.Call == nil {
+		t.countRegisters(&n.Writes, e, parts.Writes, e.Writes)
+	}
+	label := affinetrack.Uniform
+	switch c := in.Form.Class; {
+	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
+		st.compact = false // nothing is computed
+	case c == ptx.ClassMemory && st.addr != affinetrack.Unknown:
+		label = st.addr
+		n.Addresses.Count(st.addr)
+		n.Data.Count(st.data)
+		st.compact = st.compact && in.Form.Affine == ptx.AffineLoad
+	case !st.compact:
+		label = affinetrack.Generic
+	default:
+		label = max(label, st.class)
+	}
+	n.Label.Count(label)
+	switch {
+	case !st.compact || len(parts.Writes) == 0:
+	case st.held:
+		n.Compact++
+	default:
+		n.Suppressed++
+	}
+}
+
+// branch counts a conditional branch, and whether its predicate decides it.
+func (t *tracker) branch(e *simt.Event) {
+	guard := e.Instr.Guard
+	if guard.Reg == ptx.NoReg || e.Instr.Form.Effects != ptx.Jumps {
+		return // or it is a return, or one of a list of labels
+	}
+	n := &t.counts[e.Index]
+	n.Branches++
+	if !t.Rules.Has(ptx.AffineBranch) {
+		return
+	}
+	decided, value := true, false
+	for h := range t.warps[e.Warp].halves {
+		m := uint32(e.Active >> (32 * h))
+		if m == 0 {
+			continue
+		}
+		x := t.present(e, h, m)
+		var v, ok bool
+		if set := uint32(e.Lanes>>(32*h)) & m; t.Ideal {
+			v, ok = (set != 0) != guard.Neg, set == 0 || set == m
+		} else {
+			p := x.truth(&e.Launch.Program.Parts(e.Index).Guard)
+			v, ok = p.value, p.mask&m == m
+		}
+		if !ok || h > 0 && uint32(e.Active) != 0 && v != value {
+			decided = false
+		}
+		value = v
+	}
+	if !decided {
+		return
+	}
+	n.Decided++
+	want := uint64(0)
+	if value != guard.Neg {
+		want = e.Active
+	}
+	if e.Lanes != want && t.verify {
+		e.Stop(e.NewTrap(simt.ErrMismatch, e.Lanes^want, "%v: the branch is decided by its predicate, %v in every lane, but not so for lanes %#x", simt.ErrMismatch, value, e.Lanes^want))
+	}
+}

@@ -1,0 +1,128 @@
+package structure
+
+// This file is the probe: it counts, CTA by CTA.
+
+import (
+	"slices"
+	"sync"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/simt"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// Probe counts what the values of a launch are like under a policy.
+type Probe struct {
+	*affinetrack.Policy
+	rules  *affinetrack.Table
+	verify bool
+	launch *simt.LaunchInfo
+	layout map[*ptx.Func]regfile.Size // of frames
+
+	mu    sync.Mutex
+	total tally
+	spare []*tracker
+}
+
+// tally is what is counted.
+type tally struct {
+	counts []affinetrack.Counts // by instruction, as Event.Index
+	lanes  []int64              // instructions by number of active lanes
+}
+
+// New makes a probe of a launch. With verify, it stops the launch as a mismatch where the
+// lanes have something else than the rules say.
+func New(p *affinetrack.Policy, rules *affinetrack.Table, verify bool) *Probe {
+	return &Probe{Policy: p, rules: rules, verify: verify}
+}
+
+// Wants: operations, with a look at what lanes hold only where it takes that; a policy that
+// compares the lanes wants the values of registers.
+func (p *Probe) Wants() simt.Wants {
+	w := simt.Wants{
+		Events: simt.OnLaunch | simt.OnCTA | simt.OnCTAEnd | simt.OnWarp | simt.OnExit | simt.OnBefore | simt.OnResult | simt.OnAfter | simt.OnUndo |
+			simt.OnBranch | simt.OnCall | simt.OnReturn | simt.OnWake,
+		Values: p.Ideal,
+	}
+	if p.Ideal || p.verify {
+		w.Events |= simt.OnOperation
+	}
+	return w
+}
+
+// Tell learns of the launch.
+func (p *Probe) Tell(e *simt.Event) {
+	if e.Kind != simt.OnLaunch {
+		return
+	}
+	p.launch, p.layout = e.Launch, map[*ptx.Func]regfile.Size{}
+	for i := range e.Launch.Program.Len() {
+		if _, f := e.Launch.Program.At(i); p.layout[f] == (regfile.Size{}) {
+			p.layout[f] = e.Launch.Program.Frame(f)
+		}
+	}
+	p.total = p.none()
+}
+
+// none is a tally of nothing.
+func (p *Probe) none() tally {
+	return tally{make([]affinetrack.Counts, p.launch.Program.Len()), make([]int64, p.launch.WarpSize+1)}
+}
+
+// CTA gives every CTA a tracker, one that another has no use for any more.
+func (p *Probe) CTA(int, simt.Dim3) simt.Sink {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.spare); n > 0 {
+		t := p.spare[n-1]
+		p.spare = p.spare[:n-1]
+		return t
+	}
+	return newTracker(p)
+}
+
+// ended adds up what a CTA has counted.
+func (p *Probe) ended(t *tracker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total.take(&t.tally)
+	p.spare = append(p.spare, t)
+}
+
+// take adds another's counts, and clears them.
+func (n *tally) take(o *tally) {
+	for i := range o.counts {
+		if o.counts[i].Execs != 0 {
+			n.counts[i].Add(&o.counts[i])
+		}
+	}
+	for i, k := range o.lanes {
+		n.lanes[i] += k
+	}
+	clear(o.counts)
+	clear(o.lanes)
+}
+
+func (n *tally) clone() tally { return tally{slices.Clone(n.counts), slices.Clone(n.lanes)} }
+
+// Structure is what the CTAs that have ended have counted.
+func (p *Probe) Structure() *Structure {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &Structure{Policy: p.Policy, Lanes: slices.Clone(p.total.lanes)}
+	for i := range p.total.counts {
+		in, f := p.launch.Program.At(i)
+		s.Instrs = append(s.Instrs, InstrStructure{in, f, p.total.counts[i]})
+	}
+	return s
+}
+
+// Save copies what has been counted of CTAs that have ended; those in flight save their own.
+func (p *Probe) Save() any { return p.total.clone() }
+
+// Restore takes over what Save has copied.
+func (p *Probe) Restore(state any) {
+	total := state.(tally)
+	p.total, p.spare = total.clone(), nil
+}
