@@ -3189,8 +3189,11 @@ func k_cvt_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint32, uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint32, uint32](a[i+0])
+			d[i+1] = cvt[uint32, uint32](a[i+1])
+			d[i+2] = cvt[uint32, uint32](a[i+2])
+			d[i+3] = cvt[uint32, uint32](a[i+3])
 		}
 		return
 	}
@@ -3209,8 +3212,11 @@ func k_cvt_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint32, int32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint32, int32](a[i+0])
+			d[i+1] = cvt[uint32, int32](a[i+1])
+			d[i+2] = cvt[uint32, int32](a[i+2])
+			d[i+3] = cvt[uint32, int32](a[i+3])
 		}
 		return
 	}
@@ -3229,8 +3235,11 @@ func k_cvt_s32_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint32, uint64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint32, uint64](a[i+0])
+			d[i+1] = cvt[uint32, uint64](a[i+1])
+			d[i+2] = cvt[uint32, uint64](a[i+2])
+			d[i+3] = cvt[uint32, uint64](a[i+3])
 		}
 		return
 	}
@@ -3249,8 +3258,11 @@ func k_cvt_s64_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint64, uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint64, uint32](a[i+0])
+			d[i+1] = cvt[uint64, uint32](a[i+1])
+			d[i+2] = cvt[uint64, uint32](a[i+2])
+			d[i+3] = cvt[uint64, uint32](a[i+3])
 		}
 		return
 	}
@@ -3269,8 +3281,11 @@ func k_cvt_s64_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint64, int32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint64, int32](a[i+0])
+			d[i+1] = cvt[uint64, int32](a[i+1])
+			d[i+2] = cvt[uint64, int32](a[i+2])
+			d[i+3] = cvt[uint64, int32](a[i+3])
 		}
 		return
 	}
@@ -3289,8 +3304,11 @@ func k_cvt_s64_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint64, uint64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint64, uint64](a[i+0])
+			d[i+1] = cvt[uint64, uint64](a[i+1])
+			d[i+2] = cvt[uint64, uint64](a[i+2])
+			d[i+3] = cvt[uint64, uint64](a[i+3])
 		}
 		return
 	}
@@ -3309,8 +3327,11 @@ func k_cvt_s32_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint32, uint8](uint8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint32, uint8](uint8(a[i+0]))
+			d[i+1] = cvt[uint32, uint8](uint8(a[i+1]))
+			d[i+2] = cvt[uint32, uint8](uint8(a[i+2]))
+			d[i+3] = cvt[uint32, uint8](uint8(a[i+3]))
 		}
 		return
 	}
@@ -3329,8 +3350,11 @@ func k_cvt_s32_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint32, int8](int8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint32, int8](int8(a[i+0]))
+			d[i+1] = cvt[uint32, int8](int8(a[i+1]))
+			d[i+2] = cvt[uint32, int8](int8(a[i+2]))
+			d[i+3] = cvt[uint32, int8](int8(a[i+3]))
 		}
 		return
 	}
@@ -3349,8 +3373,11 @@ func k_cvt_s32_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint32, uint16](uint16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint32, uint16](uint16(a[i+0]))
+			d[i+1] = cvt[uint32, uint16](uint16(a[i+1]))
+			d[i+2] = cvt[uint32, uint16](uint16(a[i+2]))
+			d[i+3] = cvt[uint32, uint16](uint16(a[i+3]))
 		}
 		return
 	}
@@ -3369,8 +3396,11 @@ func k_cvt_s32_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint32, int16](int16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint32, int16](int16(a[i+0]))
+			d[i+1] = cvt[uint32, int16](int16(a[i+1]))
+			d[i+2] = cvt[uint32, int16](int16(a[i+2]))
+			d[i+3] = cvt[uint32, int16](int16(a[i+3]))
 		}
 		return
 	}
@@ -3389,8 +3419,11 @@ func k_cvt_s64_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint64, uint8](uint8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint64, uint8](uint8(a[i+0]))
+			d[i+1] = cvt[uint64, uint8](uint8(a[i+1]))
+			d[i+2] = cvt[uint64, uint8](uint8(a[i+2]))
+			d[i+3] = cvt[uint64, uint8](uint8(a[i+3]))
 		}
 		return
 	}
@@ -3409,8 +3442,11 @@ func k_cvt_s64_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint64, int8](int8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint64, int8](int8(a[i+0]))
+			d[i+1] = cvt[uint64, int8](int8(a[i+1]))
+			d[i+2] = cvt[uint64, int8](int8(a[i+2]))
+			d[i+3] = cvt[uint64, int8](int8(a[i+3]))
 		}
 		return
 	}
@@ -3429,8 +3465,11 @@ func k_cvt_s64_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint64, uint16](uint16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint64, uint16](uint16(a[i+0]))
+			d[i+1] = cvt[uint64, uint16](uint16(a[i+1]))
+			d[i+2] = cvt[uint64, uint16](uint16(a[i+2]))
+			d[i+3] = cvt[uint64, uint16](uint16(a[i+3]))
 		}
 		return
 	}
@@ -3449,8 +3488,11 @@ func k_cvt_s64_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvt[uint64, int16](int16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvt[uint64, int16](int16(a[i+0]))
+			d[i+1] = cvt[uint64, int16](int16(a[i+1]))
+			d[i+2] = cvt[uint64, int16](int16(a[i+2]))
+			d[i+3] = cvt[uint64, int16](int16(a[i+3]))
 		}
 		return
 	}
@@ -3637,8 +3679,11 @@ func k_cvt_rn_f32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[int32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[int32](a[i+0])
+			d[i+1] = cvtF32Int[int32](a[i+1])
+			d[i+2] = cvtF32Int[int32](a[i+2])
+			d[i+3] = cvtF32Int[int32](a[i+3])
 		}
 		return
 	}
@@ -3657,8 +3702,11 @@ func k_cvt_rn_f32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[uint32](a[i+0])
+			d[i+1] = cvtF32Int[uint32](a[i+1])
+			d[i+2] = cvtF32Int[uint32](a[i+2])
+			d[i+3] = cvtF32Int[uint32](a[i+3])
 		}
 		return
 	}
@@ -3677,8 +3725,11 @@ func k_cvt_rn_f32_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[int64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[int64](a[i+0])
+			d[i+1] = cvtF32Int[int64](a[i+1])
+			d[i+2] = cvtF32Int[int64](a[i+2])
+			d[i+3] = cvtF32Int[int64](a[i+3])
 		}
 		return
 	}
@@ -3697,8 +3748,11 @@ func k_cvt_rn_f32_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[uint64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[uint64](a[i+0])
+			d[i+1] = cvtF32Int[uint64](a[i+1])
+			d[i+2] = cvtF32Int[uint64](a[i+2])
+			d[i+3] = cvtF32Int[uint64](a[i+3])
 		}
 		return
 	}
@@ -3717,8 +3771,11 @@ func k_cvt_rn_f32_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[uint16](uint16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[uint16](uint16(a[i+0]))
+			d[i+1] = cvtF32Int[uint16](uint16(a[i+1]))
+			d[i+2] = cvtF32Int[uint16](uint16(a[i+2]))
+			d[i+3] = cvtF32Int[uint16](uint16(a[i+3]))
 		}
 		return
 	}
@@ -3737,8 +3794,11 @@ func k_cvt_rn_f32_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[int16](int16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[int16](int16(a[i+0]))
+			d[i+1] = cvtF32Int[int16](int16(a[i+1]))
+			d[i+2] = cvtF32Int[int16](int16(a[i+2]))
+			d[i+3] = cvtF32Int[int16](int16(a[i+3]))
 		}
 		return
 	}
@@ -3757,8 +3817,11 @@ func k_cvt_rn_f32_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[uint8](uint8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[uint8](uint8(a[i+0]))
+			d[i+1] = cvtF32Int[uint8](uint8(a[i+1]))
+			d[i+2] = cvtF32Int[uint8](uint8(a[i+2]))
+			d[i+3] = cvtF32Int[uint8](uint8(a[i+3]))
 		}
 		return
 	}
@@ -3777,8 +3840,11 @@ func k_cvt_rn_f32_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32Int[int8](int8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32Int[int8](int8(a[i+0]))
+			d[i+1] = cvtF32Int[int8](int8(a[i+1]))
+			d[i+2] = cvtF32Int[int8](int8(a[i+2]))
+			d[i+3] = cvtF32Int[int8](int8(a[i+3]))
 		}
 		return
 	}
@@ -3797,8 +3863,11 @@ func k_cvt_rn_f64_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[int32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[int32](a[i+0])
+			d[i+1] = cvtF64Int[int32](a[i+1])
+			d[i+2] = cvtF64Int[int32](a[i+2])
+			d[i+3] = cvtF64Int[int32](a[i+3])
 		}
 		return
 	}
@@ -3817,8 +3886,11 @@ func k_cvt_rn_f64_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[uint32](a[i+0])
+			d[i+1] = cvtF64Int[uint32](a[i+1])
+			d[i+2] = cvtF64Int[uint32](a[i+2])
+			d[i+3] = cvtF64Int[uint32](a[i+3])
 		}
 		return
 	}
@@ -3837,8 +3909,11 @@ func k_cvt_rn_f64_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[int64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[int64](a[i+0])
+			d[i+1] = cvtF64Int[int64](a[i+1])
+			d[i+2] = cvtF64Int[int64](a[i+2])
+			d[i+3] = cvtF64Int[int64](a[i+3])
 		}
 		return
 	}
@@ -3857,8 +3932,11 @@ func k_cvt_rn_f64_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[uint64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[uint64](a[i+0])
+			d[i+1] = cvtF64Int[uint64](a[i+1])
+			d[i+2] = cvtF64Int[uint64](a[i+2])
+			d[i+3] = cvtF64Int[uint64](a[i+3])
 		}
 		return
 	}
@@ -3877,8 +3955,11 @@ func k_cvt_rn_f64_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[uint16](uint16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[uint16](uint16(a[i+0]))
+			d[i+1] = cvtF64Int[uint16](uint16(a[i+1]))
+			d[i+2] = cvtF64Int[uint16](uint16(a[i+2]))
+			d[i+3] = cvtF64Int[uint16](uint16(a[i+3]))
 		}
 		return
 	}
@@ -3897,8 +3978,11 @@ func k_cvt_rn_f64_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[int16](int16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[int16](int16(a[i+0]))
+			d[i+1] = cvtF64Int[int16](int16(a[i+1]))
+			d[i+2] = cvtF64Int[int16](int16(a[i+2]))
+			d[i+3] = cvtF64Int[int16](int16(a[i+3]))
 		}
 		return
 	}
@@ -3917,8 +4001,11 @@ func k_cvt_rn_f64_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[uint8](uint8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[uint8](uint8(a[i+0]))
+			d[i+1] = cvtF64Int[uint8](uint8(a[i+1]))
+			d[i+2] = cvtF64Int[uint8](uint8(a[i+2]))
+			d[i+3] = cvtF64Int[uint8](uint8(a[i+3]))
 		}
 		return
 	}
@@ -3937,8 +4024,11 @@ func k_cvt_rn_f64_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64Int[int8](int8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64Int[int8](int8(a[i+0]))
+			d[i+1] = cvtF64Int[int8](int8(a[i+1]))
+			d[i+2] = cvtF64Int[int8](int8(a[i+2]))
+			d[i+3] = cvtF64Int[int8](int8(a[i+3]))
 		}
 		return
 	}
@@ -3957,8 +4047,11 @@ func k_cvt_f64_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF64F32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF64F32(a[i+0])
+			d[i+1] = cvtF64F32(a[i+1])
+			d[i+2] = cvtF64F32(a[i+2])
+			d[i+3] = cvtF64F32(a[i+3])
 		}
 		return
 	}
@@ -3977,8 +4070,11 @@ func k_cvt_rn_f32_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32F64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32F64(a[i+0])
+			d[i+1] = cvtF32F64(a[i+1])
+			d[i+2] = cvtF32F64(a[i+2])
+			d[i+3] = cvtF32F64(a[i+3])
 		}
 		return
 	}
@@ -3997,8 +4093,11 @@ func k_cvt_rzi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtRziS32F32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtRziS32F32(a[i+0])
+			d[i+1] = cvtRziS32F32(a[i+1])
+			d[i+2] = cvtRziS32F32(a[i+2])
+			d[i+3] = cvtRziS32F32(a[i+3])
 		}
 		return
 	}
@@ -4017,8 +4116,11 @@ func k_cvt_rzi_u32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtRziU32F32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtRziU32F32(a[i+0])
+			d[i+1] = cvtRziU32F32(a[i+1])
+			d[i+2] = cvtRziU32F32(a[i+2])
+			d[i+3] = cvtRziU32F32(a[i+3])
 		}
 		return
 	}
@@ -4037,8 +4139,11 @@ func k_cvt_rzi_s32_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtRziS32F64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtRziS32F64(a[i+0])
+			d[i+1] = cvtRziS32F64(a[i+1])
+			d[i+2] = cvtRziS32F64(a[i+2])
+			d[i+3] = cvtRziS32F64(a[i+3])
 		}
 		return
 	}
@@ -4057,8 +4162,11 @@ func k_cvt_rzi_s64_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtRziS64F64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtRziS64F64(a[i+0])
+			d[i+1] = cvtRziS64F64(a[i+1])
+			d[i+2] = cvtRziS64F64(a[i+2])
+			d[i+3] = cvtRziS64F64(a[i+3])
 		}
 		return
 	}
@@ -4077,8 +4185,11 @@ func k_cvt_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtF32F16(uint16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtF32F16(uint16(a[i+0]))
+			d[i+1] = cvtF32F16(uint16(a[i+1]))
+			d[i+2] = cvtF32F16(uint16(a[i+2]))
+			d[i+3] = cvtF32F16(uint16(a[i+3]))
 		}
 		return
 	}
@@ -4097,8 +4208,11 @@ func k_cvt_rn_f16_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(cvtF16F32(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(cvtF16F32(a[i+0]))
+			d[i+1] = uint32(cvtF16F32(a[i+1]))
+			d[i+2] = uint32(cvtF16F32(a[i+2]))
+			d[i+3] = uint32(cvtF16F32(a[i+3]))
 		}
 		return
 	}
@@ -4117,8 +4231,11 @@ func k_cvt_sat_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cvtSatF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cvtSatF32(a[i+0])
+			d[i+1] = cvtSatF32(a[i+1])
+			d[i+2] = cvtSatF32(a[i+2])
+			d[i+3] = cvtSatF32(a[i+3])
 		}
 		return
 	}
@@ -4137,8 +4254,11 @@ func k_widen_s8_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(widenS8B16(int8(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(widenS8B16(int8(a[i+0])))
+			d[i+1] = uint32(widenS8B16(int8(a[i+1])))
+			d[i+2] = uint32(widenS8B16(int8(a[i+2])))
+			d[i+3] = uint32(widenS8B16(int8(a[i+3])))
 		}
 		return
 	}
@@ -4157,8 +4277,11 @@ func k_widen_s8_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB32[int8](int8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB32[int8](int8(a[i+0]))
+			d[i+1] = widenB32[int8](int8(a[i+1]))
+			d[i+2] = widenB32[int8](int8(a[i+2]))
+			d[i+3] = widenB32[int8](int8(a[i+3]))
 		}
 		return
 	}
@@ -4177,8 +4300,11 @@ func k_widen_s16_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB32[int16](int16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB32[int16](int16(a[i+0]))
+			d[i+1] = widenB32[int16](int16(a[i+1]))
+			d[i+2] = widenB32[int16](int16(a[i+2]))
+			d[i+3] = widenB32[int16](int16(a[i+3]))
 		}
 		return
 	}
@@ -4197,8 +4323,11 @@ func k_widen_s8_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB64[int8](int8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB64[int8](int8(a[i+0]))
+			d[i+1] = widenB64[int8](int8(a[i+1]))
+			d[i+2] = widenB64[int8](int8(a[i+2]))
+			d[i+3] = widenB64[int8](int8(a[i+3]))
 		}
 		return
 	}
@@ -4217,8 +4346,11 @@ func k_widen_s16_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB64[int16](int16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB64[int16](int16(a[i+0]))
+			d[i+1] = widenB64[int16](int16(a[i+1]))
+			d[i+2] = widenB64[int16](int16(a[i+2]))
+			d[i+3] = widenB64[int16](int16(a[i+3]))
 		}
 		return
 	}
@@ -4237,8 +4369,11 @@ func k_widen_s32_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB64[int32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB64[int32](a[i+0])
+			d[i+1] = widenB64[int32](a[i+1])
+			d[i+2] = widenB64[int32](a[i+2])
+			d[i+3] = widenB64[int32](a[i+3])
 		}
 		return
 	}
@@ -4257,8 +4392,11 @@ func k_widen_u8_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB64[uint8](uint8(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB64[uint8](uint8(a[i+0]))
+			d[i+1] = widenB64[uint8](uint8(a[i+1]))
+			d[i+2] = widenB64[uint8](uint8(a[i+2]))
+			d[i+3] = widenB64[uint8](uint8(a[i+3]))
 		}
 		return
 	}
@@ -4277,8 +4415,11 @@ func k_widen_u16_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB64[uint16](uint16(a[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB64[uint16](uint16(a[i+0]))
+			d[i+1] = widenB64[uint16](uint16(a[i+1]))
+			d[i+2] = widenB64[uint16](uint16(a[i+2]))
+			d[i+3] = widenB64[uint16](uint16(a[i+3]))
 		}
 		return
 	}
@@ -4297,8 +4438,11 @@ func k_widen_u32_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = widenB64[uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = widenB64[uint32](a[i+0])
+			d[i+1] = widenB64[uint32](a[i+1])
+			d[i+2] = widenB64[uint32](a[i+2])
+			d[i+3] = widenB64[uint32](a[i+3])
 		}
 		return
 	}
@@ -4318,8 +4462,11 @@ func k_add_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = addF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = addF32(a[i+0], b[i+0])
+			d[i+1] = addF32(a[i+1], b[i+1])
+			d[i+2] = addF32(a[i+2], b[i+2])
+			d[i+3] = addF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4339,8 +4486,11 @@ func k_add_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(addF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(addF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
+			d[i+1] = fp.FTZ32(addF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
+			d[i+2] = fp.FTZ32(addF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
+			d[i+3] = fp.FTZ32(addF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
 		}
 		return
 	}
@@ -4360,8 +4510,11 @@ func k_sub_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = subF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = subF32(a[i+0], b[i+0])
+			d[i+1] = subF32(a[i+1], b[i+1])
+			d[i+2] = subF32(a[i+2], b[i+2])
+			d[i+3] = subF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4381,8 +4534,11 @@ func k_sub_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(subF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(subF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
+			d[i+1] = fp.FTZ32(subF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
+			d[i+2] = fp.FTZ32(subF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
+			d[i+3] = fp.FTZ32(subF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
 		}
 		return
 	}
@@ -4402,8 +4558,11 @@ func k_mul_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulF32(a[i+0], b[i+0])
+			d[i+1] = mulF32(a[i+1], b[i+1])
+			d[i+2] = mulF32(a[i+2], b[i+2])
+			d[i+3] = mulF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4423,8 +4582,11 @@ func k_mul_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulFtzF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulFtzF32(a[i+0], b[i+0])
+			d[i+1] = mulFtzF32(a[i+1], b[i+1])
+			d[i+2] = mulFtzF32(a[i+2], b[i+2])
+			d[i+3] = mulFtzF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4445,8 +4607,11 @@ func k_fma_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fmaF32(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fmaF32(a[i+0], b[i+0], c[i+0])
+			d[i+1] = fmaF32(a[i+1], b[i+1], c[i+1])
+			d[i+2] = fmaF32(a[i+2], b[i+2], c[i+2])
+			d[i+3] = fmaF32(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -4467,8 +4632,11 @@ func k_fma_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fmaFtzF32(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fmaFtzF32(a[i+0], b[i+0], c[i+0])
+			d[i+1] = fmaFtzF32(a[i+1], b[i+1], c[i+1])
+			d[i+2] = fmaFtzF32(a[i+2], b[i+2], c[i+2])
+			d[i+3] = fmaFtzF32(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -4488,8 +4656,11 @@ func k_add_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = addF64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = addF64(a[i+0], b[i+0])
+			d[i+1] = addF64(a[i+1], b[i+1])
+			d[i+2] = addF64(a[i+2], b[i+2])
+			d[i+3] = addF64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4509,8 +4680,11 @@ func k_sub_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = subF64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = subF64(a[i+0], b[i+0])
+			d[i+1] = subF64(a[i+1], b[i+1])
+			d[i+2] = subF64(a[i+2], b[i+2])
+			d[i+3] = subF64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4530,8 +4704,11 @@ func k_mul_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulF64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulF64(a[i+0], b[i+0])
+			d[i+1] = mulF64(a[i+1], b[i+1])
+			d[i+2] = mulF64(a[i+2], b[i+2])
+			d[i+3] = mulF64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4552,8 +4729,11 @@ func k_fma_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fmaF64(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fmaF64(a[i+0], b[i+0], c[i+0])
+			d[i+1] = fmaF64(a[i+1], b[i+1], c[i+1])
+			d[i+2] = fmaF64(a[i+2], b[i+2], c[i+2])
+			d[i+3] = fmaF64(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -4573,8 +4753,11 @@ func k_div_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = divF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = divF32(a[i+0], b[i+0])
+			d[i+1] = divF32(a[i+1], b[i+1])
+			d[i+2] = divF32(a[i+2], b[i+2])
+			d[i+3] = divF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4594,8 +4777,11 @@ func k_div_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = divFtzF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = divFtzF32(a[i+0], b[i+0])
+			d[i+1] = divFtzF32(a[i+1], b[i+1])
+			d[i+2] = divFtzF32(a[i+2], b[i+2])
+			d[i+3] = divFtzF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4615,8 +4801,11 @@ func k_div_full_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = divFullF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = divFullF32(a[i+0], b[i+0])
+			d[i+1] = divFullF32(a[i+1], b[i+1])
+			d[i+2] = divFullF32(a[i+2], b[i+2])
+			d[i+3] = divFullF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4636,8 +4825,11 @@ func k_div_full_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(divFullF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
+			d[i+1] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
+			d[i+2] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
+			d[i+3] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
 		}
 		return
 	}
@@ -4657,8 +4849,11 @@ func k_div_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = divApproxF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = divApproxF32(a[i+0], b[i+0])
+			d[i+1] = divApproxF32(a[i+1], b[i+1])
+			d[i+2] = divApproxF32(a[i+2], b[i+2])
+			d[i+3] = divApproxF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4678,8 +4873,11 @@ func k_div_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
+			d[i+1] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
+			d[i+2] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
+			d[i+3] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
 		}
 		return
 	}
@@ -4699,8 +4897,11 @@ func k_div_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = divF64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = divF64(a[i+0], b[i+0])
+			d[i+1] = divF64(a[i+1], b[i+1])
+			d[i+2] = divF64(a[i+2], b[i+2])
+			d[i+3] = divF64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -4719,8 +4920,11 @@ func k_rcp_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rcpF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rcpF32(a[i+0])
+			d[i+1] = rcpF32(a[i+1])
+			d[i+2] = rcpF32(a[i+2])
+			d[i+3] = rcpF32(a[i+3])
 		}
 		return
 	}
@@ -4739,8 +4943,11 @@ func k_rcp_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rcpFtzF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rcpFtzF32(a[i+0])
+			d[i+1] = rcpFtzF32(a[i+1])
+			d[i+2] = rcpFtzF32(a[i+2])
+			d[i+3] = rcpFtzF32(a[i+3])
 		}
 		return
 	}
@@ -4759,8 +4966,11 @@ func k_rcp_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rcpApproxF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rcpApproxF32(a[i+0])
+			d[i+1] = rcpApproxF32(a[i+1])
+			d[i+2] = rcpApproxF32(a[i+2])
+			d[i+3] = rcpApproxF32(a[i+3])
 		}
 		return
 	}
@@ -4779,8 +4989,11 @@ func k_rcp_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -4799,8 +5012,11 @@ func k_rcp_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rcpF64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rcpF64(a[i+0])
+			d[i+1] = rcpF64(a[i+1])
+			d[i+2] = rcpF64(a[i+2])
+			d[i+3] = rcpF64(a[i+3])
 		}
 		return
 	}
@@ -4819,8 +5035,11 @@ func k_rcp_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rcpApproxF64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rcpApproxF64(a[i+0])
+			d[i+1] = rcpApproxF64(a[i+1])
+			d[i+2] = rcpApproxF64(a[i+2])
+			d[i+3] = rcpApproxF64(a[i+3])
 		}
 		return
 	}
@@ -4839,8 +5058,11 @@ func k_sqrt_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sqrtF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sqrtF32(a[i+0])
+			d[i+1] = sqrtF32(a[i+1])
+			d[i+2] = sqrtF32(a[i+2])
+			d[i+3] = sqrtF32(a[i+3])
 		}
 		return
 	}
@@ -4859,8 +5081,11 @@ func k_sqrt_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -4879,8 +5104,11 @@ func k_sqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sqrtApproxF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sqrtApproxF32(a[i+0])
+			d[i+1] = sqrtApproxF32(a[i+1])
+			d[i+2] = sqrtApproxF32(a[i+2])
+			d[i+3] = sqrtApproxF32(a[i+3])
 		}
 		return
 	}
@@ -4899,8 +5127,11 @@ func k_sqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -4919,8 +5150,11 @@ func k_sqrt_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sqrtF64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sqrtF64(a[i+0])
+			d[i+1] = sqrtF64(a[i+1])
+			d[i+2] = sqrtF64(a[i+2])
+			d[i+3] = sqrtF64(a[i+3])
 		}
 		return
 	}
@@ -4939,8 +5173,11 @@ func k_rsqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rsqrtF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rsqrtF32(a[i+0])
+			d[i+1] = rsqrtF32(a[i+1])
+			d[i+2] = rsqrtF32(a[i+2])
+			d[i+3] = rsqrtF32(a[i+3])
 		}
 		return
 	}
@@ -4959,8 +5196,11 @@ func k_rsqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -4979,8 +5219,11 @@ func k_rsqrt_approx_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rsqrtF64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rsqrtF64(a[i+0])
+			d[i+1] = rsqrtF64(a[i+1])
+			d[i+2] = rsqrtF64(a[i+2])
+			d[i+3] = rsqrtF64(a[i+3])
 		}
 		return
 	}
@@ -4999,8 +5242,11 @@ func k_rsqrt_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rsqrtFtzF64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rsqrtFtzF64(a[i+0])
+			d[i+1] = rsqrtFtzF64(a[i+1])
+			d[i+2] = rsqrtFtzF64(a[i+2])
+			d[i+3] = rsqrtFtzF64(a[i+3])
 		}
 		return
 	}
@@ -5019,8 +5265,11 @@ func k_sin_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sinF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sinF32(a[i+0])
+			d[i+1] = sinF32(a[i+1])
+			d[i+2] = sinF32(a[i+2])
+			d[i+3] = sinF32(a[i+3])
 		}
 		return
 	}
@@ -5039,8 +5288,11 @@ func k_sin_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(sinF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(sinF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(sinF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(sinF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(sinF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -5059,8 +5311,11 @@ func k_cos_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cosF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cosF32(a[i+0])
+			d[i+1] = cosF32(a[i+1])
+			d[i+2] = cosF32(a[i+2])
+			d[i+3] = cosF32(a[i+3])
 		}
 		return
 	}
@@ -5079,8 +5334,11 @@ func k_cos_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(cosF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(cosF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(cosF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(cosF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(cosF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -5099,8 +5357,11 @@ func k_lg2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = lg2F32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = lg2F32(a[i+0])
+			d[i+1] = lg2F32(a[i+1])
+			d[i+2] = lg2F32(a[i+2])
+			d[i+3] = lg2F32(a[i+3])
 		}
 		return
 	}
@@ -5119,8 +5380,11 @@ func k_lg2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(lg2F32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -5139,8 +5403,11 @@ func k_ex2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = ex2F32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = ex2F32(a[i+0])
+			d[i+1] = ex2F32(a[i+1])
+			d[i+2] = ex2F32(a[i+2])
+			d[i+3] = ex2F32(a[i+3])
 		}
 		return
 	}
@@ -5159,8 +5426,11 @@ func k_ex2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(ex2F32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -5179,8 +5449,11 @@ func k_tanh_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = tanhF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = tanhF32(a[i+0])
+			d[i+1] = tanhF32(a[i+1])
+			d[i+2] = tanhF32(a[i+2])
+			d[i+3] = tanhF32(a[i+3])
 		}
 		return
 	}
@@ -5199,8 +5472,11 @@ func k_abs_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = absF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = absF32(a[i+0])
+			d[i+1] = absF32(a[i+1])
+			d[i+2] = absF32(a[i+2])
+			d[i+3] = absF32(a[i+3])
 		}
 		return
 	}
@@ -5219,8 +5495,11 @@ func k_abs_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(absF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(absF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(absF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(absF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(absF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -5239,8 +5518,11 @@ func k_neg_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = negF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = negF32(a[i+0])
+			d[i+1] = negF32(a[i+1])
+			d[i+2] = negF32(a[i+2])
+			d[i+3] = negF32(a[i+3])
 		}
 		return
 	}
@@ -5259,8 +5541,11 @@ func k_neg_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(negF32(fp.FTZ32(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(negF32(fp.FTZ32(a[i+0])))
+			d[i+1] = fp.FTZ32(negF32(fp.FTZ32(a[i+1])))
+			d[i+2] = fp.FTZ32(negF32(fp.FTZ32(a[i+2])))
+			d[i+3] = fp.FTZ32(negF32(fp.FTZ32(a[i+3])))
 		}
 		return
 	}
@@ -5279,8 +5564,11 @@ func k_abs_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = absF64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = absF64(a[i+0])
+			d[i+1] = absF64(a[i+1])
+			d[i+2] = absF64(a[i+2])
+			d[i+3] = absF64(a[i+3])
 		}
 		return
 	}
@@ -5299,8 +5587,11 @@ func k_neg_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = negF64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = negF64(a[i+0])
+			d[i+1] = negF64(a[i+1])
+			d[i+2] = negF64(a[i+2])
+			d[i+3] = negF64(a[i+3])
 		}
 		return
 	}
@@ -5320,8 +5611,11 @@ func k_min_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = minF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = minF32(a[i+0], b[i+0])
+			d[i+1] = minF32(a[i+1], b[i+1])
+			d[i+2] = minF32(a[i+2], b[i+2])
+			d[i+3] = minF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -5341,8 +5635,11 @@ func k_min_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(minF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(minF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
+			d[i+1] = fp.FTZ32(minF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
+			d[i+2] = fp.FTZ32(minF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
+			d[i+3] = fp.FTZ32(minF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
 		}
 		return
 	}
@@ -5362,8 +5659,11 @@ func k_max_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maxF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maxF32(a[i+0], b[i+0])
+			d[i+1] = maxF32(a[i+1], b[i+1])
+			d[i+2] = maxF32(a[i+2], b[i+2])
+			d[i+3] = maxF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -5383,8 +5683,11 @@ func k_max_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = fp.FTZ32(maxF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = fp.FTZ32(maxF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
+			d[i+1] = fp.FTZ32(maxF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
+			d[i+2] = fp.FTZ32(maxF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
+			d[i+3] = fp.FTZ32(maxF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
 		}
 		return
 	}
@@ -5404,8 +5707,11 @@ func k_min_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = minF64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = minF64(a[i+0], b[i+0])
+			d[i+1] = minF64(a[i+1], b[i+1])
+			d[i+2] = minF64(a[i+2], b[i+2])
+			d[i+3] = minF64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -5425,8 +5731,11 @@ func k_max_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maxF64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maxF64(a[i+0], b[i+0])
+			d[i+1] = maxF64(a[i+1], b[i+1])
+			d[i+2] = maxF64(a[i+2], b[i+2])
+			d[i+3] = maxF64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -5446,8 +5755,11 @@ func k_copysign_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = copysignF32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = copysignF32(a[i+0], b[i+0])
+			d[i+1] = copysignF32(a[i+1], b[i+1])
+			d[i+2] = copysignF32(a[i+2], b[i+2])
+			d[i+3] = copysignF32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -5467,8 +5779,11 @@ func k_copysign_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = copysignF64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = copysignF64(a[i+0], b[i+0])
+			d[i+1] = copysignF64(a[i+1], b[i+1])
+			d[i+2] = copysignF64(a[i+2], b[i+2])
+			d[i+3] = copysignF64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6332,8 +6647,11 @@ func k_add_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(add[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(add[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(add[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(add[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(add[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -6353,8 +6671,11 @@ func k_add_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = add[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = add[uint32](a[i+0], b[i+0])
+			d[i+1] = add[uint32](a[i+1], b[i+1])
+			d[i+2] = add[uint32](a[i+2], b[i+2])
+			d[i+3] = add[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6374,8 +6695,11 @@ func k_add_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = add[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = add[uint64](a[i+0], b[i+0])
+			d[i+1] = add[uint64](a[i+1], b[i+1])
+			d[i+2] = add[uint64](a[i+2], b[i+2])
+			d[i+3] = add[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6395,8 +6719,11 @@ func k_add_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = addSat(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = addSat(a[i+0], b[i+0])
+			d[i+1] = addSat(a[i+1], b[i+1])
+			d[i+2] = addSat(a[i+2], b[i+2])
+			d[i+3] = addSat(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6431,8 +6758,11 @@ func k_sub_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(sub[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(sub[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(sub[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(sub[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(sub[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -6452,8 +6782,11 @@ func k_sub_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sub[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sub[uint32](a[i+0], b[i+0])
+			d[i+1] = sub[uint32](a[i+1], b[i+1])
+			d[i+2] = sub[uint32](a[i+2], b[i+2])
+			d[i+3] = sub[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6473,8 +6806,11 @@ func k_sub_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sub[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sub[uint64](a[i+0], b[i+0])
+			d[i+1] = sub[uint64](a[i+1], b[i+1])
+			d[i+2] = sub[uint64](a[i+2], b[i+2])
+			d[i+3] = sub[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6494,8 +6830,11 @@ func k_sub_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = subSat(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = subSat(a[i+0], b[i+0])
+			d[i+1] = subSat(a[i+1], b[i+1])
+			d[i+2] = subSat(a[i+2], b[i+2])
+			d[i+3] = subSat(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6515,8 +6854,11 @@ func k_mul_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(mulLo[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(mulLo[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(mulLo[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(mulLo[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(mulLo[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -6536,8 +6878,11 @@ func k_mul_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulLo[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulLo[uint32](a[i+0], b[i+0])
+			d[i+1] = mulLo[uint32](a[i+1], b[i+1])
+			d[i+2] = mulLo[uint32](a[i+2], b[i+2])
+			d[i+3] = mulLo[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6557,8 +6902,11 @@ func k_mul_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulLo[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulLo[uint64](a[i+0], b[i+0])
+			d[i+1] = mulLo[uint64](a[i+1], b[i+1])
+			d[i+2] = mulLo[uint64](a[i+2], b[i+2])
+			d[i+3] = mulLo[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6578,8 +6926,11 @@ func k_mul_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulWide[uint16, uint32](uint16(a[i]), uint16(b[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulWide[uint16, uint32](uint16(a[i+0]), uint16(b[i+0]))
+			d[i+1] = mulWide[uint16, uint32](uint16(a[i+1]), uint16(b[i+1]))
+			d[i+2] = mulWide[uint16, uint32](uint16(a[i+2]), uint16(b[i+2]))
+			d[i+3] = mulWide[uint16, uint32](uint16(a[i+3]), uint16(b[i+3]))
 		}
 		return
 	}
@@ -6599,8 +6950,11 @@ func k_mul_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulWide[int16, int32](int16(a[i]), int16(b[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulWide[int16, int32](int16(a[i+0]), int16(b[i+0]))
+			d[i+1] = mulWide[int16, int32](int16(a[i+1]), int16(b[i+1]))
+			d[i+2] = mulWide[int16, int32](int16(a[i+2]), int16(b[i+2]))
+			d[i+3] = mulWide[int16, int32](int16(a[i+3]), int16(b[i+3]))
 		}
 		return
 	}
@@ -6620,8 +6974,11 @@ func k_mul_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulWide[uint32, uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulWide[uint32, uint64](a[i+0], b[i+0])
+			d[i+1] = mulWide[uint32, uint64](a[i+1], b[i+1])
+			d[i+2] = mulWide[uint32, uint64](a[i+2], b[i+2])
+			d[i+3] = mulWide[uint32, uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6641,8 +6998,11 @@ func k_mul_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulWide[int32, int64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulWide[int32, int64](a[i+0], b[i+0])
+			d[i+1] = mulWide[int32, int64](a[i+1], b[i+1])
+			d[i+2] = mulWide[int32, int64](a[i+2], b[i+2])
+			d[i+3] = mulWide[int32, int64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6662,8 +7022,11 @@ func k_mul_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(mulHi[uint16, uint32](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(mulHi[uint16, uint32](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(mulHi[uint16, uint32](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(mulHi[uint16, uint32](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(mulHi[uint16, uint32](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -6683,8 +7046,11 @@ func k_mul_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(mulHi[int16, int32](int16(a[i]), int16(b[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(mulHi[int16, int32](int16(a[i+0]), int16(b[i+0]))))
+			d[i+1] = uint32(uint16(mulHi[int16, int32](int16(a[i+1]), int16(b[i+1]))))
+			d[i+2] = uint32(uint16(mulHi[int16, int32](int16(a[i+2]), int16(b[i+2]))))
+			d[i+3] = uint32(uint16(mulHi[int16, int32](int16(a[i+3]), int16(b[i+3]))))
 		}
 		return
 	}
@@ -6704,8 +7070,11 @@ func k_mul_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulHi[uint32, uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulHi[uint32, uint64](a[i+0], b[i+0])
+			d[i+1] = mulHi[uint32, uint64](a[i+1], b[i+1])
+			d[i+2] = mulHi[uint32, uint64](a[i+2], b[i+2])
+			d[i+3] = mulHi[uint32, uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6725,8 +7094,11 @@ func k_mul_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulHi[int32, int64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulHi[int32, int64](a[i+0], b[i+0])
+			d[i+1] = mulHi[int32, int64](a[i+1], b[i+1])
+			d[i+2] = mulHi[int32, int64](a[i+2], b[i+2])
+			d[i+3] = mulHi[int32, int64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6746,8 +7118,11 @@ func k_mul_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulHiU64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulHiU64(a[i+0], b[i+0])
+			d[i+1] = mulHiU64(a[i+1], b[i+1])
+			d[i+2] = mulHiU64(a[i+2], b[i+2])
+			d[i+3] = mulHiU64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6767,8 +7142,11 @@ func k_mul_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mulHiS64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mulHiS64(a[i+0], b[i+0])
+			d[i+1] = mulHiS64(a[i+1], b[i+1])
+			d[i+2] = mulHiS64(a[i+2], b[i+2])
+			d[i+3] = mulHiS64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -6789,8 +7167,11 @@ func k_mad_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(madLo[uint16](uint16(a[i]), uint16(b[i]), uint16(c[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(madLo[uint16](uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0])))
+			d[i+1] = uint32(madLo[uint16](uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1])))
+			d[i+2] = uint32(madLo[uint16](uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2])))
+			d[i+3] = uint32(madLo[uint16](uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3])))
 		}
 		return
 	}
@@ -6811,8 +7192,11 @@ func k_mad_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madLo[uint32](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madLo[uint32](a[i+0], b[i+0], c[i+0])
+			d[i+1] = madLo[uint32](a[i+1], b[i+1], c[i+1])
+			d[i+2] = madLo[uint32](a[i+2], b[i+2], c[i+2])
+			d[i+3] = madLo[uint32](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -6833,8 +7217,11 @@ func k_mad_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madLo[uint64](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madLo[uint64](a[i+0], b[i+0], c[i+0])
+			d[i+1] = madLo[uint64](a[i+1], b[i+1], c[i+1])
+			d[i+2] = madLo[uint64](a[i+2], b[i+2], c[i+2])
+			d[i+3] = madLo[uint64](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -6855,8 +7242,11 @@ func k_mad_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madWide[uint16, uint32](uint16(a[i]), uint16(b[i]), c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madWide[uint16, uint32](uint16(a[i+0]), uint16(b[i+0]), c[i+0])
+			d[i+1] = madWide[uint16, uint32](uint16(a[i+1]), uint16(b[i+1]), c[i+1])
+			d[i+2] = madWide[uint16, uint32](uint16(a[i+2]), uint16(b[i+2]), c[i+2])
+			d[i+3] = madWide[uint16, uint32](uint16(a[i+3]), uint16(b[i+3]), c[i+3])
 		}
 		return
 	}
@@ -6877,8 +7267,11 @@ func k_mad_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madWide[int16, int32](int16(a[i]), int16(b[i]), c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madWide[int16, int32](int16(a[i+0]), int16(b[i+0]), c[i+0])
+			d[i+1] = madWide[int16, int32](int16(a[i+1]), int16(b[i+1]), c[i+1])
+			d[i+2] = madWide[int16, int32](int16(a[i+2]), int16(b[i+2]), c[i+2])
+			d[i+3] = madWide[int16, int32](int16(a[i+3]), int16(b[i+3]), c[i+3])
 		}
 		return
 	}
@@ -6899,8 +7292,11 @@ func k_mad_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madWide[uint32, uint64](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madWide[uint32, uint64](a[i+0], b[i+0], c[i+0])
+			d[i+1] = madWide[uint32, uint64](a[i+1], b[i+1], c[i+1])
+			d[i+2] = madWide[uint32, uint64](a[i+2], b[i+2], c[i+2])
+			d[i+3] = madWide[uint32, uint64](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -6921,8 +7317,11 @@ func k_mad_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madWide[int32, int64](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madWide[int32, int64](a[i+0], b[i+0], c[i+0])
+			d[i+1] = madWide[int32, int64](a[i+1], b[i+1], c[i+1])
+			d[i+2] = madWide[int32, int64](a[i+2], b[i+2], c[i+2])
+			d[i+3] = madWide[int32, int64](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -7054,8 +7453,11 @@ func k_mul24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mul24LoU(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mul24LoU(a[i+0], b[i+0])
+			d[i+1] = mul24LoU(a[i+1], b[i+1])
+			d[i+2] = mul24LoU(a[i+2], b[i+2])
+			d[i+3] = mul24LoU(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7075,8 +7477,11 @@ func k_mul24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mul24LoS(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mul24LoS(a[i+0], b[i+0])
+			d[i+1] = mul24LoS(a[i+1], b[i+1])
+			d[i+2] = mul24LoS(a[i+2], b[i+2])
+			d[i+3] = mul24LoS(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7127,8 +7532,11 @@ func k_mad24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mad24LoU(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mad24LoU(a[i+0], b[i+0], c[i+0])
+			d[i+1] = mad24LoU(a[i+1], b[i+1], c[i+1])
+			d[i+2] = mad24LoU(a[i+2], b[i+2], c[i+2])
+			d[i+3] = mad24LoU(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -7149,8 +7557,11 @@ func k_mad24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mad24LoS(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mad24LoS(a[i+0], b[i+0], c[i+0])
+			d[i+1] = mad24LoS(a[i+1], b[i+1], c[i+1])
+			d[i+2] = mad24LoS(a[i+2], b[i+2], c[i+2])
+			d[i+3] = mad24LoS(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -7219,8 +7630,11 @@ func k_sad_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(sad[uint16](uint16(a[i]), uint16(b[i]), uint16(c[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(sad[uint16](uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0])))
+			d[i+1] = uint32(sad[uint16](uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1])))
+			d[i+2] = uint32(sad[uint16](uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2])))
+			d[i+3] = uint32(sad[uint16](uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3])))
 		}
 		return
 	}
@@ -7241,8 +7655,11 @@ func k_sad_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sad[uint32](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sad[uint32](a[i+0], b[i+0], c[i+0])
+			d[i+1] = sad[uint32](a[i+1], b[i+1], c[i+1])
+			d[i+2] = sad[uint32](a[i+2], b[i+2], c[i+2])
+			d[i+3] = sad[uint32](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -7263,8 +7680,11 @@ func k_sad_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sad[uint64](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sad[uint64](a[i+0], b[i+0], c[i+0])
+			d[i+1] = sad[uint64](a[i+1], b[i+1], c[i+1])
+			d[i+2] = sad[uint64](a[i+2], b[i+2], c[i+2])
+			d[i+3] = sad[uint64](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -7285,8 +7705,11 @@ func k_sad_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(sad[int16](int16(a[i]), int16(b[i]), int16(c[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(sad[int16](int16(a[i+0]), int16(b[i+0]), int16(c[i+0]))))
+			d[i+1] = uint32(uint16(sad[int16](int16(a[i+1]), int16(b[i+1]), int16(c[i+1]))))
+			d[i+2] = uint32(uint16(sad[int16](int16(a[i+2]), int16(b[i+2]), int16(c[i+2]))))
+			d[i+3] = uint32(uint16(sad[int16](int16(a[i+3]), int16(b[i+3]), int16(c[i+3]))))
 		}
 		return
 	}
@@ -7307,8 +7730,11 @@ func k_sad_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sad[int32](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sad[int32](a[i+0], b[i+0], c[i+0])
+			d[i+1] = sad[int32](a[i+1], b[i+1], c[i+1])
+			d[i+2] = sad[int32](a[i+2], b[i+2], c[i+2])
+			d[i+3] = sad[int32](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -7329,8 +7755,11 @@ func k_sad_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = sad[int64](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = sad[int64](a[i+0], b[i+0], c[i+0])
+			d[i+1] = sad[int64](a[i+1], b[i+1], c[i+1])
+			d[i+2] = sad[int64](a[i+2], b[i+2], c[i+2])
+			d[i+3] = sad[int64](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -7350,8 +7779,11 @@ func k_div_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(div[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(div[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(div[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(div[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(div[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -7371,8 +7803,11 @@ func k_div_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = div[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = div[uint32](a[i+0], b[i+0])
+			d[i+1] = div[uint32](a[i+1], b[i+1])
+			d[i+2] = div[uint32](a[i+2], b[i+2])
+			d[i+3] = div[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7392,8 +7827,11 @@ func k_div_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = div[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = div[uint64](a[i+0], b[i+0])
+			d[i+1] = div[uint64](a[i+1], b[i+1])
+			d[i+2] = div[uint64](a[i+2], b[i+2])
+			d[i+3] = div[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7413,8 +7851,11 @@ func k_div_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(div[int16](int16(a[i]), int16(b[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(div[int16](int16(a[i+0]), int16(b[i+0]))))
+			d[i+1] = uint32(uint16(div[int16](int16(a[i+1]), int16(b[i+1]))))
+			d[i+2] = uint32(uint16(div[int16](int16(a[i+2]), int16(b[i+2]))))
+			d[i+3] = uint32(uint16(div[int16](int16(a[i+3]), int16(b[i+3]))))
 		}
 		return
 	}
@@ -7434,8 +7875,11 @@ func k_div_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = div[int32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = div[int32](a[i+0], b[i+0])
+			d[i+1] = div[int32](a[i+1], b[i+1])
+			d[i+2] = div[int32](a[i+2], b[i+2])
+			d[i+3] = div[int32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7455,8 +7899,11 @@ func k_div_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = div[int64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = div[int64](a[i+0], b[i+0])
+			d[i+1] = div[int64](a[i+1], b[i+1])
+			d[i+2] = div[int64](a[i+2], b[i+2])
+			d[i+3] = div[int64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7476,8 +7923,11 @@ func k_rem_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(rem[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(rem[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(rem[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(rem[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(rem[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -7497,8 +7947,11 @@ func k_rem_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rem[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rem[uint32](a[i+0], b[i+0])
+			d[i+1] = rem[uint32](a[i+1], b[i+1])
+			d[i+2] = rem[uint32](a[i+2], b[i+2])
+			d[i+3] = rem[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7518,8 +7971,11 @@ func k_rem_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rem[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rem[uint64](a[i+0], b[i+0])
+			d[i+1] = rem[uint64](a[i+1], b[i+1])
+			d[i+2] = rem[uint64](a[i+2], b[i+2])
+			d[i+3] = rem[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7539,8 +7995,11 @@ func k_rem_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(rem[int16](int16(a[i]), int16(b[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(rem[int16](int16(a[i+0]), int16(b[i+0]))))
+			d[i+1] = uint32(uint16(rem[int16](int16(a[i+1]), int16(b[i+1]))))
+			d[i+2] = uint32(uint16(rem[int16](int16(a[i+2]), int16(b[i+2]))))
+			d[i+3] = uint32(uint16(rem[int16](int16(a[i+3]), int16(b[i+3]))))
 		}
 		return
 	}
@@ -7560,8 +8019,11 @@ func k_rem_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rem[int32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rem[int32](a[i+0], b[i+0])
+			d[i+1] = rem[int32](a[i+1], b[i+1])
+			d[i+2] = rem[int32](a[i+2], b[i+2])
+			d[i+3] = rem[int32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7581,8 +8043,11 @@ func k_rem_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = rem[int64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = rem[int64](a[i+0], b[i+0])
+			d[i+1] = rem[int64](a[i+1], b[i+1])
+			d[i+2] = rem[int64](a[i+2], b[i+2])
+			d[i+3] = rem[int64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7601,8 +8066,11 @@ func k_abs_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(abs[int16](int16(a[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(abs[int16](int16(a[i+0]))))
+			d[i+1] = uint32(uint16(abs[int16](int16(a[i+1]))))
+			d[i+2] = uint32(uint16(abs[int16](int16(a[i+2]))))
+			d[i+3] = uint32(uint16(abs[int16](int16(a[i+3]))))
 		}
 		return
 	}
@@ -7621,8 +8089,11 @@ func k_abs_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = abs[int32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = abs[int32](a[i+0])
+			d[i+1] = abs[int32](a[i+1])
+			d[i+2] = abs[int32](a[i+2])
+			d[i+3] = abs[int32](a[i+3])
 		}
 		return
 	}
@@ -7641,8 +8112,11 @@ func k_abs_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = abs[int64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = abs[int64](a[i+0])
+			d[i+1] = abs[int64](a[i+1])
+			d[i+2] = abs[int64](a[i+2])
+			d[i+3] = abs[int64](a[i+3])
 		}
 		return
 	}
@@ -7661,8 +8135,11 @@ func k_neg_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(neg[int16](int16(a[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(neg[int16](int16(a[i+0]))))
+			d[i+1] = uint32(uint16(neg[int16](int16(a[i+1]))))
+			d[i+2] = uint32(uint16(neg[int16](int16(a[i+2]))))
+			d[i+3] = uint32(uint16(neg[int16](int16(a[i+3]))))
 		}
 		return
 	}
@@ -7681,8 +8158,11 @@ func k_neg_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = neg[int32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = neg[int32](a[i+0])
+			d[i+1] = neg[int32](a[i+1])
+			d[i+2] = neg[int32](a[i+2])
+			d[i+3] = neg[int32](a[i+3])
 		}
 		return
 	}
@@ -7701,8 +8181,11 @@ func k_neg_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = neg[int64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = neg[int64](a[i+0])
+			d[i+1] = neg[int64](a[i+1])
+			d[i+2] = neg[int64](a[i+2])
+			d[i+3] = neg[int64](a[i+3])
 		}
 		return
 	}
@@ -7722,8 +8205,11 @@ func k_min_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(minimum[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(minimum[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(minimum[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(minimum[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(minimum[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -7743,8 +8229,11 @@ func k_min_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = minimum[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = minimum[uint32](a[i+0], b[i+0])
+			d[i+1] = minimum[uint32](a[i+1], b[i+1])
+			d[i+2] = minimum[uint32](a[i+2], b[i+2])
+			d[i+3] = minimum[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7764,8 +8253,11 @@ func k_min_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = minimum[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = minimum[uint64](a[i+0], b[i+0])
+			d[i+1] = minimum[uint64](a[i+1], b[i+1])
+			d[i+2] = minimum[uint64](a[i+2], b[i+2])
+			d[i+3] = minimum[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7785,8 +8277,11 @@ func k_min_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(minimum[int16](int16(a[i]), int16(b[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(minimum[int16](int16(a[i+0]), int16(b[i+0]))))
+			d[i+1] = uint32(uint16(minimum[int16](int16(a[i+1]), int16(b[i+1]))))
+			d[i+2] = uint32(uint16(minimum[int16](int16(a[i+2]), int16(b[i+2]))))
+			d[i+3] = uint32(uint16(minimum[int16](int16(a[i+3]), int16(b[i+3]))))
 		}
 		return
 	}
@@ -7806,8 +8301,11 @@ func k_min_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = minimum[int32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = minimum[int32](a[i+0], b[i+0])
+			d[i+1] = minimum[int32](a[i+1], b[i+1])
+			d[i+2] = minimum[int32](a[i+2], b[i+2])
+			d[i+3] = minimum[int32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7827,8 +8325,11 @@ func k_min_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = minimum[int64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = minimum[int64](a[i+0], b[i+0])
+			d[i+1] = minimum[int64](a[i+1], b[i+1])
+			d[i+2] = minimum[int64](a[i+2], b[i+2])
+			d[i+3] = minimum[int64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7908,8 +8409,11 @@ func k_max_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(maximum[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(maximum[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(maximum[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(maximum[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(maximum[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -7929,8 +8433,11 @@ func k_max_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maximum[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maximum[uint32](a[i+0], b[i+0])
+			d[i+1] = maximum[uint32](a[i+1], b[i+1])
+			d[i+2] = maximum[uint32](a[i+2], b[i+2])
+			d[i+3] = maximum[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7950,8 +8457,11 @@ func k_max_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maximum[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maximum[uint64](a[i+0], b[i+0])
+			d[i+1] = maximum[uint64](a[i+1], b[i+1])
+			d[i+2] = maximum[uint64](a[i+2], b[i+2])
+			d[i+3] = maximum[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -7971,8 +8481,11 @@ func k_max_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(maximum[int16](int16(a[i]), int16(b[i]))))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(maximum[int16](int16(a[i+0]), int16(b[i+0]))))
+			d[i+1] = uint32(uint16(maximum[int16](int16(a[i+1]), int16(b[i+1]))))
+			d[i+2] = uint32(uint16(maximum[int16](int16(a[i+2]), int16(b[i+2]))))
+			d[i+3] = uint32(uint16(maximum[int16](int16(a[i+3]), int16(b[i+3]))))
 		}
 		return
 	}
@@ -7992,8 +8505,11 @@ func k_max_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maximum[int32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maximum[int32](a[i+0], b[i+0])
+			d[i+1] = maximum[int32](a[i+1], b[i+1])
+			d[i+2] = maximum[int32](a[i+2], b[i+2])
+			d[i+3] = maximum[int32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -8013,8 +8529,11 @@ func k_max_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maximum[int64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maximum[int64](a[i+0], b[i+0])
+			d[i+1] = maximum[int64](a[i+1], b[i+1])
+			d[i+2] = maximum[int64](a[i+2], b[i+2])
+			d[i+3] = maximum[int64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -8093,8 +8612,11 @@ func k_popc_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = popc32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = popc32(a[i+0])
+			d[i+1] = popc32(a[i+1])
+			d[i+2] = popc32(a[i+2])
+			d[i+3] = popc32(a[i+3])
 		}
 		return
 	}
@@ -8113,8 +8635,11 @@ func k_popc_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = popc64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = popc64(a[i+0])
+			d[i+1] = popc64(a[i+1])
+			d[i+2] = popc64(a[i+2])
+			d[i+3] = popc64(a[i+3])
 		}
 		return
 	}
@@ -8133,8 +8658,11 @@ func k_clz_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = clz32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = clz32(a[i+0])
+			d[i+1] = clz32(a[i+1])
+			d[i+2] = clz32(a[i+2])
+			d[i+3] = clz32(a[i+3])
 		}
 		return
 	}
@@ -8153,8 +8681,11 @@ func k_clz_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = clz64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = clz64(a[i+0])
+			d[i+1] = clz64(a[i+1])
+			d[i+2] = clz64(a[i+2])
+			d[i+3] = clz64(a[i+3])
 		}
 		return
 	}
@@ -8301,8 +8832,11 @@ func k_brev_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = brev32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = brev32(a[i+0])
+			d[i+1] = brev32(a[i+1])
+			d[i+2] = brev32(a[i+2])
+			d[i+3] = brev32(a[i+3])
 		}
 		return
 	}
@@ -8321,8 +8855,11 @@ func k_brev_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = brev64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = brev64(a[i+0])
+			d[i+1] = brev64(a[i+1])
+			d[i+2] = brev64(a[i+2])
+			d[i+3] = brev64(a[i+3])
 		}
 		return
 	}
@@ -8343,8 +8880,11 @@ func k_bfe_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = bfeU[uint32](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = bfeU[uint32](a[i+0], b[i+0], c[i+0])
+			d[i+1] = bfeU[uint32](a[i+1], b[i+1], c[i+1])
+			d[i+2] = bfeU[uint32](a[i+2], b[i+2], c[i+2])
+			d[i+3] = bfeU[uint32](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -8365,8 +8905,11 @@ func k_bfe_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = bfeU[uint64](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = bfeU[uint64](a[i+0], b[i+0], c[i+0])
+			d[i+1] = bfeU[uint64](a[i+1], b[i+1], c[i+1])
+			d[i+2] = bfeU[uint64](a[i+2], b[i+2], c[i+2])
+			d[i+3] = bfeU[uint64](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -8387,8 +8930,11 @@ func k_bfe_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = bfeS[int32](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = bfeS[int32](a[i+0], b[i+0], c[i+0])
+			d[i+1] = bfeS[int32](a[i+1], b[i+1], c[i+1])
+			d[i+2] = bfeS[int32](a[i+2], b[i+2], c[i+2])
+			d[i+3] = bfeS[int32](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -8409,8 +8955,11 @@ func k_bfe_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = bfeS[int64](a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = bfeS[int64](a[i+0], b[i+0], c[i+0])
+			d[i+1] = bfeS[int64](a[i+1], b[i+1], c[i+1])
+			d[i+2] = bfeS[int64](a[i+2], b[i+2], c[i+2])
+			d[i+3] = bfeS[int64](a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -8432,8 +8981,11 @@ func k_bfi_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = bfi[uint32](a[i], b[i], c[i], e[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = bfi[uint32](a[i+0], b[i+0], c[i+0], e[i+0])
+			d[i+1] = bfi[uint32](a[i+1], b[i+1], c[i+1], e[i+1])
+			d[i+2] = bfi[uint32](a[i+2], b[i+2], c[i+2], e[i+2])
+			d[i+3] = bfi[uint32](a[i+3], b[i+3], c[i+3], e[i+3])
 		}
 		return
 	}
@@ -8455,8 +9007,11 @@ func k_bfi_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = bfi[uint64](a[i], b[i], c[i], e[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = bfi[uint64](a[i+0], b[i+0], c[i+0], e[i+0])
+			d[i+1] = bfi[uint64](a[i+1], b[i+1], c[i+1], e[i+1])
+			d[i+2] = bfi[uint64](a[i+2], b[i+2], c[i+2], e[i+2])
+			d[i+3] = bfi[uint64](a[i+3], b[i+3], c[i+3], e[i+3])
 		}
 		return
 	}
@@ -8803,8 +9358,11 @@ func k_addc_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(addc16(uint16(a[i]), uint16(b[i]), c>>i&1 != 0))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(addc16(uint16(a[i+0]), uint16(b[i+0]), c>>(i+0)&1 != 0))
+			d[i+1] = uint32(addc16(uint16(a[i+1]), uint16(b[i+1]), c>>(i+1)&1 != 0))
+			d[i+2] = uint32(addc16(uint16(a[i+2]), uint16(b[i+2]), c>>(i+2)&1 != 0))
+			d[i+3] = uint32(addc16(uint16(a[i+3]), uint16(b[i+3]), c>>(i+3)&1 != 0))
 		}
 		return
 	}
@@ -8825,8 +9383,11 @@ func k_addc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = addc32(a[i], b[i], c>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = addc32(a[i+0], b[i+0], c>>(i+0)&1 != 0)
+			d[i+1] = addc32(a[i+1], b[i+1], c>>(i+1)&1 != 0)
+			d[i+2] = addc32(a[i+2], b[i+2], c>>(i+2)&1 != 0)
+			d[i+3] = addc32(a[i+3], b[i+3], c>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -8847,8 +9408,11 @@ func k_addc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = addc64(a[i], b[i], c>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = addc64(a[i+0], b[i+0], c>>(i+0)&1 != 0)
+			d[i+1] = addc64(a[i+1], b[i+1], c>>(i+1)&1 != 0)
+			d[i+2] = addc64(a[i+2], b[i+2], c>>(i+2)&1 != 0)
+			d[i+3] = addc64(a[i+3], b[i+3], c>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -8959,8 +9523,11 @@ func k_subc_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(subc16(uint16(a[i]), uint16(b[i]), c>>i&1 != 0))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(subc16(uint16(a[i+0]), uint16(b[i+0]), c>>(i+0)&1 != 0))
+			d[i+1] = uint32(subc16(uint16(a[i+1]), uint16(b[i+1]), c>>(i+1)&1 != 0))
+			d[i+2] = uint32(subc16(uint16(a[i+2]), uint16(b[i+2]), c>>(i+2)&1 != 0))
+			d[i+3] = uint32(subc16(uint16(a[i+3]), uint16(b[i+3]), c>>(i+3)&1 != 0))
 		}
 		return
 	}
@@ -8981,8 +9548,11 @@ func k_subc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = subc32(a[i], b[i], c>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = subc32(a[i+0], b[i+0], c>>(i+0)&1 != 0)
+			d[i+1] = subc32(a[i+1], b[i+1], c>>(i+1)&1 != 0)
+			d[i+2] = subc32(a[i+2], b[i+2], c>>(i+2)&1 != 0)
+			d[i+3] = subc32(a[i+3], b[i+3], c>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9003,8 +9573,11 @@ func k_subc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = subc64(a[i], b[i], c>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = subc64(a[i+0], b[i+0], c>>(i+0)&1 != 0)
+			d[i+1] = subc64(a[i+1], b[i+1], c>>(i+1)&1 != 0)
+			d[i+2] = subc64(a[i+2], b[i+2], c>>(i+2)&1 != 0)
+			d[i+3] = subc64(a[i+3], b[i+3], c>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9210,8 +9783,11 @@ func k_madc_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(madcLo16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>i&1 != 0))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(madcLo16(uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0]), e>>(i+0)&1 != 0))
+			d[i+1] = uint32(madcLo16(uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1]), e>>(i+1)&1 != 0))
+			d[i+2] = uint32(madcLo16(uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2]), e>>(i+2)&1 != 0))
+			d[i+3] = uint32(madcLo16(uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3]), e>>(i+3)&1 != 0))
 		}
 		return
 	}
@@ -9233,8 +9809,11 @@ func k_madc_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madcLo32(a[i], b[i], c[i], e>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madcLo32(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
+			d[i+1] = madcLo32(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
+			d[i+2] = madcLo32(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
+			d[i+3] = madcLo32(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9256,8 +9835,11 @@ func k_madc_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madcLo64(a[i], b[i], c[i], e>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madcLo64(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
+			d[i+1] = madcLo64(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
+			d[i+2] = madcLo64(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
+			d[i+3] = madcLo64(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9279,8 +9861,11 @@ func k_madc_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(madcHiU16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>i&1 != 0))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(madcHiU16(uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0]), e>>(i+0)&1 != 0))
+			d[i+1] = uint32(madcHiU16(uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1]), e>>(i+1)&1 != 0))
+			d[i+2] = uint32(madcHiU16(uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2]), e>>(i+2)&1 != 0))
+			d[i+3] = uint32(madcHiU16(uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3]), e>>(i+3)&1 != 0))
 		}
 		return
 	}
@@ -9302,8 +9887,11 @@ func k_madc_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(madcHiS16(int16(a[i]), int16(b[i]), uint16(c[i]), e>>i&1 != 0))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(madcHiS16(int16(a[i+0]), int16(b[i+0]), uint16(c[i+0]), e>>(i+0)&1 != 0))
+			d[i+1] = uint32(madcHiS16(int16(a[i+1]), int16(b[i+1]), uint16(c[i+1]), e>>(i+1)&1 != 0))
+			d[i+2] = uint32(madcHiS16(int16(a[i+2]), int16(b[i+2]), uint16(c[i+2]), e>>(i+2)&1 != 0))
+			d[i+3] = uint32(madcHiS16(int16(a[i+3]), int16(b[i+3]), uint16(c[i+3]), e>>(i+3)&1 != 0))
 		}
 		return
 	}
@@ -9325,8 +9913,11 @@ func k_madc_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madcHiU32(a[i], b[i], c[i], e>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madcHiU32(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
+			d[i+1] = madcHiU32(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
+			d[i+2] = madcHiU32(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
+			d[i+3] = madcHiU32(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9348,8 +9939,11 @@ func k_madc_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madcHiS32(a[i], b[i], c[i], e>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madcHiS32(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
+			d[i+1] = madcHiS32(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
+			d[i+2] = madcHiS32(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
+			d[i+3] = madcHiS32(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9371,8 +9965,11 @@ func k_madc_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madcHiU64(a[i], b[i], c[i], e>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madcHiU64(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
+			d[i+1] = madcHiU64(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
+			d[i+2] = madcHiU64(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
+			d[i+3] = madcHiU64(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9394,8 +9991,11 @@ func k_madc_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = madcHiS64(a[i], b[i], c[i], e>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = madcHiS64(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
+			d[i+1] = madcHiS64(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
+			d[i+2] = madcHiS64(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
+			d[i+3] = madcHiS64(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -9559,8 +10159,11 @@ func k_and_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(and[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(and[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(and[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(and[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(and[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -9580,8 +10183,11 @@ func k_and_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = and[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = and[uint32](a[i+0], b[i+0])
+			d[i+1] = and[uint32](a[i+1], b[i+1])
+			d[i+2] = and[uint32](a[i+2], b[i+2])
+			d[i+3] = and[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -9601,8 +10207,11 @@ func k_and_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = and[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = and[uint64](a[i+0], b[i+0])
+			d[i+1] = and[uint64](a[i+1], b[i+1])
+			d[i+2] = and[uint64](a[i+2], b[i+2])
+			d[i+3] = and[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -9622,8 +10231,11 @@ func k_or_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(or[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(or[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(or[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(or[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(or[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -9643,8 +10255,11 @@ func k_or_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = or[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = or[uint32](a[i+0], b[i+0])
+			d[i+1] = or[uint32](a[i+1], b[i+1])
+			d[i+2] = or[uint32](a[i+2], b[i+2])
+			d[i+3] = or[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -9664,8 +10279,11 @@ func k_or_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = or[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = or[uint64](a[i+0], b[i+0])
+			d[i+1] = or[uint64](a[i+1], b[i+1])
+			d[i+2] = or[uint64](a[i+2], b[i+2])
+			d[i+3] = or[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -9685,8 +10303,11 @@ func k_xor_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(xor[uint16](uint16(a[i]), uint16(b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(xor[uint16](uint16(a[i+0]), uint16(b[i+0])))
+			d[i+1] = uint32(xor[uint16](uint16(a[i+1]), uint16(b[i+1])))
+			d[i+2] = uint32(xor[uint16](uint16(a[i+2]), uint16(b[i+2])))
+			d[i+3] = uint32(xor[uint16](uint16(a[i+3]), uint16(b[i+3])))
 		}
 		return
 	}
@@ -9706,8 +10327,11 @@ func k_xor_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = xor[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = xor[uint32](a[i+0], b[i+0])
+			d[i+1] = xor[uint32](a[i+1], b[i+1])
+			d[i+2] = xor[uint32](a[i+2], b[i+2])
+			d[i+3] = xor[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -9727,8 +10351,11 @@ func k_xor_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = xor[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = xor[uint64](a[i+0], b[i+0])
+			d[i+1] = xor[uint64](a[i+1], b[i+1])
+			d[i+2] = xor[uint64](a[i+2], b[i+2])
+			d[i+3] = xor[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -9747,8 +10374,11 @@ func k_not_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(not[uint16](uint16(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(not[uint16](uint16(a[i+0])))
+			d[i+1] = uint32(not[uint16](uint16(a[i+1])))
+			d[i+2] = uint32(not[uint16](uint16(a[i+2])))
+			d[i+3] = uint32(not[uint16](uint16(a[i+3])))
 		}
 		return
 	}
@@ -9767,8 +10397,11 @@ func k_not_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = not[uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = not[uint32](a[i+0])
+			d[i+1] = not[uint32](a[i+1])
+			d[i+2] = not[uint32](a[i+2])
+			d[i+3] = not[uint32](a[i+3])
 		}
 		return
 	}
@@ -9787,8 +10420,11 @@ func k_not_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = not[uint64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = not[uint64](a[i+0])
+			d[i+1] = not[uint64](a[i+1])
+			d[i+2] = not[uint64](a[i+2])
+			d[i+3] = not[uint64](a[i+3])
 		}
 		return
 	}
@@ -9807,8 +10443,11 @@ func k_cnot_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(cnot[uint16](uint16(a[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(cnot[uint16](uint16(a[i+0])))
+			d[i+1] = uint32(cnot[uint16](uint16(a[i+1])))
+			d[i+2] = uint32(cnot[uint16](uint16(a[i+2])))
+			d[i+3] = uint32(cnot[uint16](uint16(a[i+3])))
 		}
 		return
 	}
@@ -9827,8 +10466,11 @@ func k_cnot_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cnot[uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cnot[uint32](a[i+0])
+			d[i+1] = cnot[uint32](a[i+1])
+			d[i+2] = cnot[uint32](a[i+2])
+			d[i+3] = cnot[uint32](a[i+3])
 		}
 		return
 	}
@@ -9847,8 +10489,11 @@ func k_cnot_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = cnot[uint64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = cnot[uint64](a[i+0])
+			d[i+1] = cnot[uint64](a[i+1])
+			d[i+2] = cnot[uint64](a[i+2])
+			d[i+3] = cnot[uint64](a[i+3])
 		}
 		return
 	}
@@ -9869,8 +10514,11 @@ func k_lop3_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = lop3(a[i], b[i], c[i], in.Imm)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = lop3(a[i+0], b[i+0], c[i+0], in.Imm)
+			d[i+1] = lop3(a[i+1], b[i+1], c[i+1], in.Imm)
+			d[i+2] = lop3(a[i+2], b[i+2], c[i+2], in.Imm)
+			d[i+3] = lop3(a[i+3], b[i+3], c[i+3], in.Imm)
 		}
 		return
 	}
@@ -9891,8 +10539,11 @@ func k_shf_l_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shfLClamp(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shfLClamp(a[i+0], b[i+0], c[i+0])
+			d[i+1] = shfLClamp(a[i+1], b[i+1], c[i+1])
+			d[i+2] = shfLClamp(a[i+2], b[i+2], c[i+2])
+			d[i+3] = shfLClamp(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -9913,8 +10564,11 @@ func k_shf_l_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shfLWrap(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shfLWrap(a[i+0], b[i+0], c[i+0])
+			d[i+1] = shfLWrap(a[i+1], b[i+1], c[i+1])
+			d[i+2] = shfLWrap(a[i+2], b[i+2], c[i+2])
+			d[i+3] = shfLWrap(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -9935,8 +10589,11 @@ func k_shf_r_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shfRClamp(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shfRClamp(a[i+0], b[i+0], c[i+0])
+			d[i+1] = shfRClamp(a[i+1], b[i+1], c[i+1])
+			d[i+2] = shfRClamp(a[i+2], b[i+2], c[i+2])
+			d[i+3] = shfRClamp(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -9957,8 +10614,11 @@ func k_shf_r_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shfRWrap(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shfRWrap(a[i+0], b[i+0], c[i+0])
+			d[i+1] = shfRWrap(a[i+1], b[i+1], c[i+1])
+			d[i+2] = shfRWrap(a[i+2], b[i+2], c[i+2])
+			d[i+3] = shfRWrap(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -9978,8 +10638,11 @@ func k_shl_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(shl[uint16](uint16(a[i]), b[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(shl[uint16](uint16(a[i+0]), b[i+0]))
+			d[i+1] = uint32(shl[uint16](uint16(a[i+1]), b[i+1]))
+			d[i+2] = uint32(shl[uint16](uint16(a[i+2]), b[i+2]))
+			d[i+3] = uint32(shl[uint16](uint16(a[i+3]), b[i+3]))
 		}
 		return
 	}
@@ -9999,8 +10662,11 @@ func k_shl_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shl[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shl[uint32](a[i+0], b[i+0])
+			d[i+1] = shl[uint32](a[i+1], b[i+1])
+			d[i+2] = shl[uint32](a[i+2], b[i+2])
+			d[i+3] = shl[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -10020,8 +10686,11 @@ func k_shl_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shl[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shl[uint64](a[i+0], b[i+0])
+			d[i+1] = shl[uint64](a[i+1], b[i+1])
+			d[i+2] = shl[uint64](a[i+2], b[i+2])
+			d[i+3] = shl[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -10041,8 +10710,11 @@ func k_shr_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(shr[uint16](uint16(a[i]), b[i]))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(shr[uint16](uint16(a[i+0]), b[i+0]))
+			d[i+1] = uint32(shr[uint16](uint16(a[i+1]), b[i+1]))
+			d[i+2] = uint32(shr[uint16](uint16(a[i+2]), b[i+2]))
+			d[i+3] = uint32(shr[uint16](uint16(a[i+3]), b[i+3]))
 		}
 		return
 	}
@@ -10062,8 +10734,11 @@ func k_shr_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shr[uint32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shr[uint32](a[i+0], b[i+0])
+			d[i+1] = shr[uint32](a[i+1], b[i+1])
+			d[i+2] = shr[uint32](a[i+2], b[i+2])
+			d[i+3] = shr[uint32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -10083,8 +10758,11 @@ func k_shr_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shr[uint64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shr[uint64](a[i+0], b[i+0])
+			d[i+1] = shr[uint64](a[i+1], b[i+1])
+			d[i+2] = shr[uint64](a[i+2], b[i+2])
+			d[i+3] = shr[uint64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -10104,8 +10782,11 @@ func k_shr_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = uint32(uint16(shr[int16](int16(a[i]), b[i])))
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = uint32(uint16(shr[int16](int16(a[i+0]), b[i+0])))
+			d[i+1] = uint32(uint16(shr[int16](int16(a[i+1]), b[i+1])))
+			d[i+2] = uint32(uint16(shr[int16](int16(a[i+2]), b[i+2])))
+			d[i+3] = uint32(uint16(shr[int16](int16(a[i+3]), b[i+3])))
 		}
 		return
 	}
@@ -10125,8 +10806,11 @@ func k_shr_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shr[int32](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shr[int32](a[i+0], b[i+0])
+			d[i+1] = shr[int32](a[i+1], b[i+1])
+			d[i+2] = shr[int32](a[i+2], b[i+2])
+			d[i+3] = shr[int32](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -10146,8 +10830,11 @@ func k_shr_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = shr[int64](a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = shr[int64](a[i+0], b[i+0])
+			d[i+1] = shr[int64](a[i+1], b[i+1])
+			d[i+2] = shr[int64](a[i+2], b[i+2])
+			d[i+3] = shr[int64](a[i+3], b[i+3])
 		}
 		return
 	}
@@ -10166,8 +10853,11 @@ func k_mov_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mov[uint32](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mov[uint32](a[i+0])
+			d[i+1] = mov[uint32](a[i+1])
+			d[i+2] = mov[uint32](a[i+2])
+			d[i+3] = mov[uint32](a[i+3])
 		}
 		return
 	}
@@ -10186,8 +10876,11 @@ func k_mov_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = mov[uint64](a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = mov[uint64](a[i+0])
+			d[i+1] = mov[uint64](a[i+1])
+			d[i+2] = mov[uint64](a[i+2])
+			d[i+3] = mov[uint64](a[i+3])
 		}
 		return
 	}
@@ -10339,8 +11032,11 @@ func k_mask_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_ = *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maskU32(a>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maskU32(a>>(i+0)&1 != 0)
+			d[i+1] = maskU32(a>>(i+1)&1 != 0)
+			d[i+2] = maskU32(a>>(i+2)&1 != 0)
+			d[i+3] = maskU32(a>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -10359,8 +11055,11 @@ func k_mask_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_ = *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = maskF32(a>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = maskF32(a>>(i+0)&1 != 0)
+			d[i+1] = maskF32(a>>(i+1)&1 != 0)
+			d[i+2] = maskF32(a>>(i+2)&1 != 0)
+			d[i+3] = maskF32(a>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -10408,8 +11107,11 @@ func k_selp_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = selp[uint32](a[i], b[i], c>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = selp[uint32](a[i+0], b[i+0], c>>(i+0)&1 != 0)
+			d[i+1] = selp[uint32](a[i+1], b[i+1], c>>(i+1)&1 != 0)
+			d[i+2] = selp[uint32](a[i+2], b[i+2], c>>(i+2)&1 != 0)
+			d[i+3] = selp[uint32](a[i+3], b[i+3], c>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -10430,8 +11132,11 @@ func k_selp_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = selp[uint64](a[i], b[i], c>>i&1 != 0)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = selp[uint64](a[i+0], b[i+0], c>>(i+0)&1 != 0)
+			d[i+1] = selp[uint64](a[i+1], b[i+1], c>>(i+1)&1 != 0)
+			d[i+2] = selp[uint64](a[i+2], b[i+2], c>>(i+2)&1 != 0)
+			d[i+3] = selp[uint64](a[i+3], b[i+3], c>>(i+3)&1 != 0)
 		}
 		return
 	}
@@ -10516,8 +11221,11 @@ func k_prmt_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = prmt(a[i], b[i], c[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = prmt(a[i+0], b[i+0], c[i+0])
+			d[i+1] = prmt(a[i+1], b[i+1], c[i+1])
+			d[i+2] = prmt(a[i+2], b[i+2], c[i+2])
+			d[i+3] = prmt(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -10633,8 +11341,11 @@ func k_insert_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = insert[uint32](a[i], b[i], in.Imm)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = insert[uint32](a[i+0], b[i+0], in.Imm)
+			d[i+1] = insert[uint32](a[i+1], b[i+1], in.Imm)
+			d[i+2] = insert[uint32](a[i+2], b[i+2], in.Imm)
+			d[i+3] = insert[uint32](a[i+3], b[i+3], in.Imm)
 		}
 		return
 	}
@@ -10654,8 +11365,11 @@ func k_insert_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = insert[uint64](a[i], b[i], in.Imm)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = insert[uint64](a[i+0], b[i+0], in.Imm)
+			d[i+1] = insert[uint64](a[i+1], b[i+1], in.Imm)
+			d[i+2] = insert[uint64](a[i+2], b[i+2], in.Imm)
+			d[i+3] = insert[uint64](a[i+3], b[i+3], in.Imm)
 		}
 		return
 	}
@@ -10674,8 +11388,11 @@ func k_extract_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = extract[uint32](a[i], in.Imm)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = extract[uint32](a[i+0], in.Imm)
+			d[i+1] = extract[uint32](a[i+1], in.Imm)
+			d[i+2] = extract[uint32](a[i+2], in.Imm)
+			d[i+3] = extract[uint32](a[i+3], in.Imm)
 		}
 		return
 	}
@@ -10694,8 +11411,11 @@ func k_extract_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = extract[uint64](a[i], in.Imm)
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = extract[uint64](a[i+0], in.Imm)
+			d[i+1] = extract[uint64](a[i+1], in.Imm)
+			d[i+2] = extract[uint64](a[i+2], in.Imm)
+			d[i+3] = extract[uint64](a[i+3], in.Imm)
 		}
 		return
 	}
@@ -10714,8 +11434,11 @@ func k_zext_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = zext64(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = zext64(a[i+0])
+			d[i+1] = zext64(a[i+1])
+			d[i+2] = zext64(a[i+2])
+			d[i+3] = zext64(a[i+3])
 		}
 		return
 	}
@@ -10735,8 +11458,11 @@ func k_pack_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = pack64(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = pack64(a[i+0], b[i+0])
+			d[i+1] = pack64(a[i+1], b[i+1])
+			d[i+2] = pack64(a[i+2], b[i+2])
+			d[i+3] = pack64(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -10756,8 +11482,11 @@ func k_pack_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = pack32(a[i], b[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = pack32(a[i+0], b[i+0])
+			d[i+1] = pack32(a[i+1], b[i+1])
+			d[i+2] = pack32(a[i+2], b[i+2])
+			d[i+3] = pack32(a[i+3], b[i+3])
 		}
 		return
 	}
@@ -11200,8 +11929,11 @@ func k_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := range d {
-			d[i] = ftzF32(a[i])
+		for i := 0; i < len(d); i += 4 {
+			d[i+0] = ftzF32(a[i+0])
+			d[i+1] = ftzF32(a[i+1])
+			d[i+2] = ftzF32(a[i+2])
+			d[i+3] = ftzF32(a[i+3])
 		}
 		return
 	}

@@ -90,16 +90,15 @@ type blockwise interface {
 // inBlocks is the run of what executes one block after the other.
 func inBlocks(w *warp, budget int, by blockwise) handback {
 	w.activate()
-	p, lanes := w.cta.code.Program, bits.OnesCount64(w.mask)
+	p := w.cta.code.Program
 	for spent := 0; ; {
 		b := p.Block(w.pc)
 		if b.Visible || b.Endless {
 			if why := w.barred(b); why != goesOn {
-				return handback{why, spent, 0}
+				return w.handBack(why, spent, 0)
 			}
 		}
-		n := w.unpaid(b)
-		w.pay(n, lanes)
+		n := w.pay(b)
 		why := by.block(w, b)
 		switch {
 		case w.err != nil:
@@ -110,12 +109,11 @@ func inBlocks(w *warp, budget int, by blockwise) handback {
 		default: // it has halted
 			n -= int(w.owed)
 		}
-		spent += n
-		if why == goesOn && (spent >= budget || w.yield) {
+		if spent += n; why == goesOn && (spent >= budget || w.yield) {
 			why = used
 		}
 		if why != goesOn {
-			return handback{why, spent, n}
+			return w.handBack(why, spent, n)
 		}
 	}
 }
@@ -139,20 +137,23 @@ func (w *warp) barred(b *code.Block) reason {
 	return goesOn
 }
 
-// unpaid is how many PTX instructions of a block the running strand has yet to execute.
-func (w *warp) unpaid(b *code.Block) int {
+// pay counts the PTX instructions of a block that the running strand has yet to execute. It
+// does so before it executes them: the clock takes that into account.
+func (w *warp) pay(b *code.Block) int {
+	n := b.Sources.Len()
 	if w.owed != 0 { // it goes on in the middle
-		return int(w.owed)
+		n = int(w.owed)
 	}
-	return b.Sources.Len()
+	w.count.WarpInstructions += int64(n)
+	return n
 }
 
-// pay counts PTX instructions of the running strand, which has so many lanes. It does so
-// before it executes them: the clock takes that into account.
-func (w *warp) pay(n, lanes int) {
-	w.count.WarpInstructions += int64(n)
-	w.count.LaneSlots += int64(n * lanes)
-	w.count.ThreadInstructions += int64(n * lanes)
+// handBack counts what lanes have executed, which have been the same all the time.
+func (w *warp) handBack(why reason, spent, last int) handback {
+	n := int64(spent * bits.OnesCount64(w.mask))
+	w.count.LaneSlots += n
+	w.count.ThreadInstructions += n
+	return handback{why, spent, last}
 }
 
 // failed is why a strand cannot go on for which w.err is set.
@@ -169,7 +170,7 @@ func (w *warp) failed() reason {
 // count.
 func (w *warp) halt(b *code.Block, pc, src int32) {
 	w.pc, w.owed = pc, b.Sources.End-src
-	w.pay(-int(w.owed), bits.OnesCount64(w.mask))
+	w.count.WarpInstructions -= int64(w.owed)
 }
 
 // follow goes on behind the end of a block where that is a matter of w.pc alone.

@@ -162,9 +162,9 @@ func (w *warp) guarded(g int32) uint64 {
 	if g == 0 {
 		return w.mask
 	}
-	m := uint64(0)
-	for h := range w.files {
-		m |= uint64(guardMask(&w.files[h], g)) << (32 * h)
+	m := uint64(guardMask(&w.files[0], g))
+	if len(w.files) > 1 {
+		m |= uint64(guardMask(&w.files[1], g)) << 32
 	}
 	return m & w.mask
 }

@@ -545,7 +545,11 @@ func (k *kernel) write(w *bytes.Buffer) {
 		rows = append(rows, "*d")
 		hoist()
 		if !k.slow {
-			fmt.Fprintf(w, "if m == regfile.Full {\nfor i := range d {\nd[i] = %s\n}\nreturn\n}\n", value)
+			fmt.Fprintf(w, "if m == regfile.Full {\nfor i := 0; i < len(d); i += 4 {\n")
+			for j := range 4 {
+				fmt.Fprintf(w, "d[i+%d] = %s\n", j, strings.ReplaceAll(strings.ReplaceAll(value, "[i]", fmt.Sprintf("[i+%d]", j)), ">>i&", fmt.Sprintf(">>(i+%d)&", j)))
+			}
+			fmt.Fprintf(w, "}\nreturn\n}\n")
 		}
 		fmt.Fprintf(w, "for ; m != 0; m &= m-1 {\ni := bits.TrailingZeros32(m) & 31\nd[i] = %s\n}\n", value)
 	}
