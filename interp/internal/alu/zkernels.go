@@ -1230,12 +1230,8 @@ func k_cmp_eq_b16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if eq[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(eq[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(eq[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(eq[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(eq[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1258,12 +1254,8 @@ func k_cmp_eq_b32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if eq[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(eq[uint32](a[i], b[i]))<<28 | bit(eq[uint32](a[i+1], b[i+1]))<<29 | bit(eq[uint32](a[i+2], b[i+2]))<<30 | bit(eq[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1286,12 +1278,8 @@ func k_cmp_eq_b64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if eq[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(eq[uint64](a[i], b[i]))<<28 | bit(eq[uint64](a[i+1], b[i+1]))<<29 | bit(eq[uint64](a[i+2], b[i+2]))<<30 | bit(eq[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1314,12 +1302,8 @@ func k_cmp_eq_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if eq[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(eq[float32](a[i], b[i]))<<28 | bit(eq[float32](a[i+1], b[i+1]))<<29 | bit(eq[float32](a[i+2], b[i+2]))<<30 | bit(eq[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1342,12 +1326,8 @@ func k_cmp_eq_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if eq[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(eq[float64](a[i], b[i]))<<28 | bit(eq[float64](a[i+1], b[i+1]))<<29 | bit(eq[float64](a[i+2], b[i+2]))<<30 | bit(eq[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1370,12 +1350,8 @@ func k_cmp_ne_b16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ne[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ne[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(ne[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(ne[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(ne[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1398,12 +1374,8 @@ func k_cmp_ne_b32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ne[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ne[uint32](a[i], b[i]))<<28 | bit(ne[uint32](a[i+1], b[i+1]))<<29 | bit(ne[uint32](a[i+2], b[i+2]))<<30 | bit(ne[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1426,12 +1398,8 @@ func k_cmp_ne_b64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ne[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ne[uint64](a[i], b[i]))<<28 | bit(ne[uint64](a[i+1], b[i+1]))<<29 | bit(ne[uint64](a[i+2], b[i+2]))<<30 | bit(ne[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1454,12 +1422,8 @@ func k_cmp_lt_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(lt[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(lt[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(lt[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1482,12 +1446,8 @@ func k_cmp_lt_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[uint32](a[i], b[i]))<<28 | bit(lt[uint32](a[i+1], b[i+1]))<<29 | bit(lt[uint32](a[i+2], b[i+2]))<<30 | bit(lt[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1510,12 +1470,8 @@ func k_cmp_lt_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[uint64](a[i], b[i]))<<28 | bit(lt[uint64](a[i+1], b[i+1]))<<29 | bit(lt[uint64](a[i+2], b[i+2]))<<30 | bit(lt[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1538,12 +1494,8 @@ func k_cmp_lt_s16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[int16](int16(a[i]), int16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[int16](int16(a[i]), int16(b[i])))<<28 | bit(lt[int16](int16(a[i+1]), int16(b[i+1])))<<29 | bit(lt[int16](int16(a[i+2]), int16(b[i+2])))<<30 | bit(lt[int16](int16(a[i+3]), int16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1566,12 +1518,8 @@ func k_cmp_lt_s32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[int32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[int32](a[i], b[i]))<<28 | bit(lt[int32](a[i+1], b[i+1]))<<29 | bit(lt[int32](a[i+2], b[i+2]))<<30 | bit(lt[int32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1594,12 +1542,8 @@ func k_cmp_lt_s64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[int64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[int64](a[i], b[i]))<<28 | bit(lt[int64](a[i+1], b[i+1]))<<29 | bit(lt[int64](a[i+2], b[i+2]))<<30 | bit(lt[int64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1622,12 +1566,8 @@ func k_cmp_lt_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[float32](a[i], b[i]))<<28 | bit(lt[float32](a[i+1], b[i+1]))<<29 | bit(lt[float32](a[i+2], b[i+2]))<<30 | bit(lt[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1650,12 +1590,8 @@ func k_cmp_lt_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lt[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lt[float64](a[i], b[i]))<<28 | bit(lt[float64](a[i+1], b[i+1]))<<29 | bit(lt[float64](a[i+2], b[i+2]))<<30 | bit(lt[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1678,12 +1614,8 @@ func k_cmp_le_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(le[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(le[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(le[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1706,12 +1638,8 @@ func k_cmp_le_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[uint32](a[i], b[i]))<<28 | bit(le[uint32](a[i+1], b[i+1]))<<29 | bit(le[uint32](a[i+2], b[i+2]))<<30 | bit(le[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1734,12 +1662,8 @@ func k_cmp_le_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[uint64](a[i], b[i]))<<28 | bit(le[uint64](a[i+1], b[i+1]))<<29 | bit(le[uint64](a[i+2], b[i+2]))<<30 | bit(le[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1762,12 +1686,8 @@ func k_cmp_le_s16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[int16](int16(a[i]), int16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[int16](int16(a[i]), int16(b[i])))<<28 | bit(le[int16](int16(a[i+1]), int16(b[i+1])))<<29 | bit(le[int16](int16(a[i+2]), int16(b[i+2])))<<30 | bit(le[int16](int16(a[i+3]), int16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1790,12 +1710,8 @@ func k_cmp_le_s32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[int32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[int32](a[i], b[i]))<<28 | bit(le[int32](a[i+1], b[i+1]))<<29 | bit(le[int32](a[i+2], b[i+2]))<<30 | bit(le[int32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1818,12 +1734,8 @@ func k_cmp_le_s64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[int64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[int64](a[i], b[i]))<<28 | bit(le[int64](a[i+1], b[i+1]))<<29 | bit(le[int64](a[i+2], b[i+2]))<<30 | bit(le[int64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1846,12 +1758,8 @@ func k_cmp_le_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[float32](a[i], b[i]))<<28 | bit(le[float32](a[i+1], b[i+1]))<<29 | bit(le[float32](a[i+2], b[i+2]))<<30 | bit(le[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1874,12 +1782,8 @@ func k_cmp_le_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if le[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(le[float64](a[i], b[i]))<<28 | bit(le[float64](a[i+1], b[i+1]))<<29 | bit(le[float64](a[i+2], b[i+2]))<<30 | bit(le[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1902,12 +1806,8 @@ func k_cmp_gt_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(gt[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(gt[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(gt[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1930,12 +1830,8 @@ func k_cmp_gt_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[uint32](a[i], b[i]))<<28 | bit(gt[uint32](a[i+1], b[i+1]))<<29 | bit(gt[uint32](a[i+2], b[i+2]))<<30 | bit(gt[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1958,12 +1854,8 @@ func k_cmp_gt_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[uint64](a[i], b[i]))<<28 | bit(gt[uint64](a[i+1], b[i+1]))<<29 | bit(gt[uint64](a[i+2], b[i+2]))<<30 | bit(gt[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -1986,12 +1878,8 @@ func k_cmp_gt_s16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[int16](int16(a[i]), int16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[int16](int16(a[i]), int16(b[i])))<<28 | bit(gt[int16](int16(a[i+1]), int16(b[i+1])))<<29 | bit(gt[int16](int16(a[i+2]), int16(b[i+2])))<<30 | bit(gt[int16](int16(a[i+3]), int16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2014,12 +1902,8 @@ func k_cmp_gt_s32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[int32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[int32](a[i], b[i]))<<28 | bit(gt[int32](a[i+1], b[i+1]))<<29 | bit(gt[int32](a[i+2], b[i+2]))<<30 | bit(gt[int32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2042,12 +1926,8 @@ func k_cmp_gt_s64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[int64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[int64](a[i], b[i]))<<28 | bit(gt[int64](a[i+1], b[i+1]))<<29 | bit(gt[int64](a[i+2], b[i+2]))<<30 | bit(gt[int64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2070,12 +1950,8 @@ func k_cmp_gt_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[float32](a[i], b[i]))<<28 | bit(gt[float32](a[i+1], b[i+1]))<<29 | bit(gt[float32](a[i+2], b[i+2]))<<30 | bit(gt[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2098,12 +1974,8 @@ func k_cmp_gt_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gt[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gt[float64](a[i], b[i]))<<28 | bit(gt[float64](a[i+1], b[i+1]))<<29 | bit(gt[float64](a[i+2], b[i+2]))<<30 | bit(gt[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2126,12 +1998,8 @@ func k_cmp_ge_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(ge[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(ge[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(ge[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2154,12 +2022,8 @@ func k_cmp_ge_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[uint32](a[i], b[i]))<<28 | bit(ge[uint32](a[i+1], b[i+1]))<<29 | bit(ge[uint32](a[i+2], b[i+2]))<<30 | bit(ge[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2182,12 +2046,8 @@ func k_cmp_ge_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[uint64](a[i], b[i]))<<28 | bit(ge[uint64](a[i+1], b[i+1]))<<29 | bit(ge[uint64](a[i+2], b[i+2]))<<30 | bit(ge[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2210,12 +2070,8 @@ func k_cmp_ge_s16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[int16](int16(a[i]), int16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[int16](int16(a[i]), int16(b[i])))<<28 | bit(ge[int16](int16(a[i+1]), int16(b[i+1])))<<29 | bit(ge[int16](int16(a[i+2]), int16(b[i+2])))<<30 | bit(ge[int16](int16(a[i+3]), int16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2238,12 +2094,8 @@ func k_cmp_ge_s32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[int32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[int32](a[i], b[i]))<<28 | bit(ge[int32](a[i+1], b[i+1]))<<29 | bit(ge[int32](a[i+2], b[i+2]))<<30 | bit(ge[int32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2266,12 +2118,8 @@ func k_cmp_ge_s64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[int64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[int64](a[i], b[i]))<<28 | bit(ge[int64](a[i+1], b[i+1]))<<29 | bit(ge[int64](a[i+2], b[i+2]))<<30 | bit(ge[int64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2294,12 +2142,8 @@ func k_cmp_ge_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[float32](a[i], b[i]))<<28 | bit(ge[float32](a[i+1], b[i+1]))<<29 | bit(ge[float32](a[i+2], b[i+2]))<<30 | bit(ge[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2322,12 +2166,8 @@ func k_cmp_ge_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ge[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ge[float64](a[i], b[i]))<<28 | bit(ge[float64](a[i+1], b[i+1]))<<29 | bit(ge[float64](a[i+2], b[i+2]))<<30 | bit(ge[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2350,12 +2190,8 @@ func k_cmp_lo_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lo[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lo[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(lo[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(lo[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(lo[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2378,12 +2214,8 @@ func k_cmp_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lo[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lo[uint32](a[i], b[i]))<<28 | bit(lo[uint32](a[i+1], b[i+1]))<<29 | bit(lo[uint32](a[i+2], b[i+2]))<<30 | bit(lo[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2406,12 +2238,8 @@ func k_cmp_lo_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if lo[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(lo[uint64](a[i], b[i]))<<28 | bit(lo[uint64](a[i+1], b[i+1]))<<29 | bit(lo[uint64](a[i+2], b[i+2]))<<30 | bit(lo[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2434,12 +2262,8 @@ func k_cmp_ls_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ls[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ls[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(ls[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(ls[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(ls[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2462,12 +2286,8 @@ func k_cmp_ls_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ls[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ls[uint32](a[i], b[i]))<<28 | bit(ls[uint32](a[i+1], b[i+1]))<<29 | bit(ls[uint32](a[i+2], b[i+2]))<<30 | bit(ls[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2490,12 +2310,8 @@ func k_cmp_ls_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ls[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ls[uint64](a[i], b[i]))<<28 | bit(ls[uint64](a[i+1], b[i+1]))<<29 | bit(ls[uint64](a[i+2], b[i+2]))<<30 | bit(ls[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2518,12 +2334,8 @@ func k_cmp_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if hi[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(hi[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(hi[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(hi[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(hi[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2546,12 +2358,8 @@ func k_cmp_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if hi[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(hi[uint32](a[i], b[i]))<<28 | bit(hi[uint32](a[i+1], b[i+1]))<<29 | bit(hi[uint32](a[i+2], b[i+2]))<<30 | bit(hi[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2574,12 +2382,8 @@ func k_cmp_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if hi[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(hi[uint64](a[i], b[i]))<<28 | bit(hi[uint64](a[i+1], b[i+1]))<<29 | bit(hi[uint64](a[i+2], b[i+2]))<<30 | bit(hi[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2602,12 +2406,8 @@ func k_cmp_hs_u16(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if hs[uint16](uint16(a[i]), uint16(b[i])) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(hs[uint16](uint16(a[i]), uint16(b[i])))<<28 | bit(hs[uint16](uint16(a[i+1]), uint16(b[i+1])))<<29 | bit(hs[uint16](uint16(a[i+2]), uint16(b[i+2])))<<30 | bit(hs[uint16](uint16(a[i+3]), uint16(b[i+3])))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2630,12 +2430,8 @@ func k_cmp_hs_u32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if hs[uint32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(hs[uint32](a[i], b[i]))<<28 | bit(hs[uint32](a[i+1], b[i+1]))<<29 | bit(hs[uint32](a[i+2], b[i+2]))<<30 | bit(hs[uint32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2658,12 +2454,8 @@ func k_cmp_hs_u64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if hs[uint64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(hs[uint64](a[i], b[i]))<<28 | bit(hs[uint64](a[i+1], b[i+1]))<<29 | bit(hs[uint64](a[i+2], b[i+2]))<<30 | bit(hs[uint64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2686,12 +2478,8 @@ func k_cmp_ne_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if neOrdered[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(neOrdered[float32](a[i], b[i]))<<28 | bit(neOrdered[float32](a[i+1], b[i+1]))<<29 | bit(neOrdered[float32](a[i+2], b[i+2]))<<30 | bit(neOrdered[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2714,12 +2502,8 @@ func k_cmp_ne_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if neOrdered[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(neOrdered[float64](a[i], b[i]))<<28 | bit(neOrdered[float64](a[i+1], b[i+1]))<<29 | bit(neOrdered[float64](a[i+2], b[i+2]))<<30 | bit(neOrdered[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2742,12 +2526,8 @@ func k_cmp_equ_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if equ[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(equ[float32](a[i], b[i]))<<28 | bit(equ[float32](a[i+1], b[i+1]))<<29 | bit(equ[float32](a[i+2], b[i+2]))<<30 | bit(equ[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2770,12 +2550,8 @@ func k_cmp_equ_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if equ[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(equ[float64](a[i], b[i]))<<28 | bit(equ[float64](a[i+1], b[i+1]))<<29 | bit(equ[float64](a[i+2], b[i+2]))<<30 | bit(equ[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2798,12 +2574,8 @@ func k_cmp_neu_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if neu[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(neu[float32](a[i], b[i]))<<28 | bit(neu[float32](a[i+1], b[i+1]))<<29 | bit(neu[float32](a[i+2], b[i+2]))<<30 | bit(neu[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2826,12 +2598,8 @@ func k_cmp_neu_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if neu[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(neu[float64](a[i], b[i]))<<28 | bit(neu[float64](a[i+1], b[i+1]))<<29 | bit(neu[float64](a[i+2], b[i+2]))<<30 | bit(neu[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2854,12 +2622,8 @@ func k_cmp_ltu_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ltu[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ltu[float32](a[i], b[i]))<<28 | bit(ltu[float32](a[i+1], b[i+1]))<<29 | bit(ltu[float32](a[i+2], b[i+2]))<<30 | bit(ltu[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2882,12 +2646,8 @@ func k_cmp_ltu_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if ltu[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(ltu[float64](a[i], b[i]))<<28 | bit(ltu[float64](a[i+1], b[i+1]))<<29 | bit(ltu[float64](a[i+2], b[i+2]))<<30 | bit(ltu[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2910,12 +2670,8 @@ func k_cmp_leu_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if leu[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(leu[float32](a[i], b[i]))<<28 | bit(leu[float32](a[i+1], b[i+1]))<<29 | bit(leu[float32](a[i+2], b[i+2]))<<30 | bit(leu[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2938,12 +2694,8 @@ func k_cmp_leu_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if leu[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(leu[float64](a[i], b[i]))<<28 | bit(leu[float64](a[i+1], b[i+1]))<<29 | bit(leu[float64](a[i+2], b[i+2]))<<30 | bit(leu[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2966,12 +2718,8 @@ func k_cmp_gtu_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gtu[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gtu[float32](a[i], b[i]))<<28 | bit(gtu[float32](a[i+1], b[i+1]))<<29 | bit(gtu[float32](a[i+2], b[i+2]))<<30 | bit(gtu[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -2994,12 +2742,8 @@ func k_cmp_gtu_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if gtu[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(gtu[float64](a[i], b[i]))<<28 | bit(gtu[float64](a[i+1], b[i+1]))<<29 | bit(gtu[float64](a[i+2], b[i+2]))<<30 | bit(gtu[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -3022,12 +2766,8 @@ func k_cmp_geu_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if geu[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(geu[float32](a[i], b[i]))<<28 | bit(geu[float32](a[i+1], b[i+1]))<<29 | bit(geu[float32](a[i+2], b[i+2]))<<30 | bit(geu[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -3050,12 +2790,8 @@ func k_cmp_geu_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if geu[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(geu[float64](a[i], b[i]))<<28 | bit(geu[float64](a[i+1], b[i+1]))<<29 | bit(geu[float64](a[i+2], b[i+2]))<<30 | bit(geu[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -3078,12 +2814,8 @@ func k_cmp_num_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if num[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(num[float32](a[i], b[i]))<<28 | bit(num[float32](a[i+1], b[i+1]))<<29 | bit(num[float32](a[i+2], b[i+2]))<<30 | bit(num[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -3106,12 +2838,8 @@ func k_cmp_num_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if num[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(num[float64](a[i], b[i]))<<28 | bit(num[float64](a[i+1], b[i+1]))<<29 | bit(num[float64](a[i+2], b[i+2]))<<30 | bit(num[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -3134,12 +2862,8 @@ func k_cmp_nan_f32(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if nan[float32](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(nan[float32](a[i], b[i]))<<28 | bit(nan[float32](a[i+1], b[i+1]))<<29 | bit(nan[float32](a[i+2], b[i+2]))<<30 | bit(nan[float32](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -3162,12 +2886,8 @@ func k_cmp_nan_f64(f *regfile.File, in *code.Instr, m uint32) {
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if nan[float64](a[i], b[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(nan[float64](a[i], b[i]))<<28 | bit(nan[float64](a[i+1], b[i+1]))<<29 | bit(nan[float64](a[i+2], b[i+2]))<<30 | bit(nan[float64](a[i+3], b[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -3189,8 +2909,8 @@ func k_cvt_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint32, uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint32, uint32](a[i])
 			d[i+1] = cvt[uint32, uint32](a[i+1])
 			d[i+2] = cvt[uint32, uint32](a[i+2])
 			d[i+3] = cvt[uint32, uint32](a[i+3])
@@ -3212,8 +2932,8 @@ func k_cvt_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint32, int32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint32, int32](a[i])
 			d[i+1] = cvt[uint32, int32](a[i+1])
 			d[i+2] = cvt[uint32, int32](a[i+2])
 			d[i+3] = cvt[uint32, int32](a[i+3])
@@ -3235,8 +2955,8 @@ func k_cvt_s32_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint32, uint64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint32, uint64](a[i])
 			d[i+1] = cvt[uint32, uint64](a[i+1])
 			d[i+2] = cvt[uint32, uint64](a[i+2])
 			d[i+3] = cvt[uint32, uint64](a[i+3])
@@ -3258,8 +2978,8 @@ func k_cvt_s64_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint64, uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint64, uint32](a[i])
 			d[i+1] = cvt[uint64, uint32](a[i+1])
 			d[i+2] = cvt[uint64, uint32](a[i+2])
 			d[i+3] = cvt[uint64, uint32](a[i+3])
@@ -3281,8 +3001,8 @@ func k_cvt_s64_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint64, int32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint64, int32](a[i])
 			d[i+1] = cvt[uint64, int32](a[i+1])
 			d[i+2] = cvt[uint64, int32](a[i+2])
 			d[i+3] = cvt[uint64, int32](a[i+3])
@@ -3304,8 +3024,8 @@ func k_cvt_s64_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint64, uint64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint64, uint64](a[i])
 			d[i+1] = cvt[uint64, uint64](a[i+1])
 			d[i+2] = cvt[uint64, uint64](a[i+2])
 			d[i+3] = cvt[uint64, uint64](a[i+3])
@@ -3327,8 +3047,8 @@ func k_cvt_s32_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint32, uint8](uint8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint32, uint8](uint8(a[i]))
 			d[i+1] = cvt[uint32, uint8](uint8(a[i+1]))
 			d[i+2] = cvt[uint32, uint8](uint8(a[i+2]))
 			d[i+3] = cvt[uint32, uint8](uint8(a[i+3]))
@@ -3350,8 +3070,8 @@ func k_cvt_s32_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint32, int8](int8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint32, int8](int8(a[i]))
 			d[i+1] = cvt[uint32, int8](int8(a[i+1]))
 			d[i+2] = cvt[uint32, int8](int8(a[i+2]))
 			d[i+3] = cvt[uint32, int8](int8(a[i+3]))
@@ -3373,8 +3093,8 @@ func k_cvt_s32_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint32, uint16](uint16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint32, uint16](uint16(a[i]))
 			d[i+1] = cvt[uint32, uint16](uint16(a[i+1]))
 			d[i+2] = cvt[uint32, uint16](uint16(a[i+2]))
 			d[i+3] = cvt[uint32, uint16](uint16(a[i+3]))
@@ -3396,8 +3116,8 @@ func k_cvt_s32_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint32, int16](int16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint32, int16](int16(a[i]))
 			d[i+1] = cvt[uint32, int16](int16(a[i+1]))
 			d[i+2] = cvt[uint32, int16](int16(a[i+2]))
 			d[i+3] = cvt[uint32, int16](int16(a[i+3]))
@@ -3419,8 +3139,8 @@ func k_cvt_s64_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint64, uint8](uint8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint64, uint8](uint8(a[i]))
 			d[i+1] = cvt[uint64, uint8](uint8(a[i+1]))
 			d[i+2] = cvt[uint64, uint8](uint8(a[i+2]))
 			d[i+3] = cvt[uint64, uint8](uint8(a[i+3]))
@@ -3442,8 +3162,8 @@ func k_cvt_s64_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint64, int8](int8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint64, int8](int8(a[i]))
 			d[i+1] = cvt[uint64, int8](int8(a[i+1]))
 			d[i+2] = cvt[uint64, int8](int8(a[i+2]))
 			d[i+3] = cvt[uint64, int8](int8(a[i+3]))
@@ -3465,8 +3185,8 @@ func k_cvt_s64_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint64, uint16](uint16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint64, uint16](uint16(a[i]))
 			d[i+1] = cvt[uint64, uint16](uint16(a[i+1]))
 			d[i+2] = cvt[uint64, uint16](uint16(a[i+2]))
 			d[i+3] = cvt[uint64, uint16](uint16(a[i+3]))
@@ -3488,8 +3208,8 @@ func k_cvt_s64_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvt[uint64, int16](int16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvt[uint64, int16](int16(a[i]))
 			d[i+1] = cvt[uint64, int16](int16(a[i+1]))
 			d[i+2] = cvt[uint64, int16](int16(a[i+2]))
 			d[i+3] = cvt[uint64, int16](int16(a[i+3]))
@@ -3679,8 +3399,8 @@ func k_cvt_rn_f32_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[int32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[int32](a[i])
 			d[i+1] = cvtF32Int[int32](a[i+1])
 			d[i+2] = cvtF32Int[int32](a[i+2])
 			d[i+3] = cvtF32Int[int32](a[i+3])
@@ -3702,8 +3422,8 @@ func k_cvt_rn_f32_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[uint32](a[i])
 			d[i+1] = cvtF32Int[uint32](a[i+1])
 			d[i+2] = cvtF32Int[uint32](a[i+2])
 			d[i+3] = cvtF32Int[uint32](a[i+3])
@@ -3725,8 +3445,8 @@ func k_cvt_rn_f32_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[int64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[int64](a[i])
 			d[i+1] = cvtF32Int[int64](a[i+1])
 			d[i+2] = cvtF32Int[int64](a[i+2])
 			d[i+3] = cvtF32Int[int64](a[i+3])
@@ -3748,8 +3468,8 @@ func k_cvt_rn_f32_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[uint64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[uint64](a[i])
 			d[i+1] = cvtF32Int[uint64](a[i+1])
 			d[i+2] = cvtF32Int[uint64](a[i+2])
 			d[i+3] = cvtF32Int[uint64](a[i+3])
@@ -3771,8 +3491,8 @@ func k_cvt_rn_f32_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[uint16](uint16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[uint16](uint16(a[i]))
 			d[i+1] = cvtF32Int[uint16](uint16(a[i+1]))
 			d[i+2] = cvtF32Int[uint16](uint16(a[i+2]))
 			d[i+3] = cvtF32Int[uint16](uint16(a[i+3]))
@@ -3794,8 +3514,8 @@ func k_cvt_rn_f32_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[int16](int16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[int16](int16(a[i]))
 			d[i+1] = cvtF32Int[int16](int16(a[i+1]))
 			d[i+2] = cvtF32Int[int16](int16(a[i+2]))
 			d[i+3] = cvtF32Int[int16](int16(a[i+3]))
@@ -3817,8 +3537,8 @@ func k_cvt_rn_f32_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[uint8](uint8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[uint8](uint8(a[i]))
 			d[i+1] = cvtF32Int[uint8](uint8(a[i+1]))
 			d[i+2] = cvtF32Int[uint8](uint8(a[i+2]))
 			d[i+3] = cvtF32Int[uint8](uint8(a[i+3]))
@@ -3840,8 +3560,8 @@ func k_cvt_rn_f32_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32Int[int8](int8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32Int[int8](int8(a[i]))
 			d[i+1] = cvtF32Int[int8](int8(a[i+1]))
 			d[i+2] = cvtF32Int[int8](int8(a[i+2]))
 			d[i+3] = cvtF32Int[int8](int8(a[i+3]))
@@ -3863,8 +3583,8 @@ func k_cvt_rn_f64_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[int32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[int32](a[i])
 			d[i+1] = cvtF64Int[int32](a[i+1])
 			d[i+2] = cvtF64Int[int32](a[i+2])
 			d[i+3] = cvtF64Int[int32](a[i+3])
@@ -3886,8 +3606,8 @@ func k_cvt_rn_f64_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[uint32](a[i])
 			d[i+1] = cvtF64Int[uint32](a[i+1])
 			d[i+2] = cvtF64Int[uint32](a[i+2])
 			d[i+3] = cvtF64Int[uint32](a[i+3])
@@ -3909,8 +3629,8 @@ func k_cvt_rn_f64_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[int64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[int64](a[i])
 			d[i+1] = cvtF64Int[int64](a[i+1])
 			d[i+2] = cvtF64Int[int64](a[i+2])
 			d[i+3] = cvtF64Int[int64](a[i+3])
@@ -3932,8 +3652,8 @@ func k_cvt_rn_f64_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[uint64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[uint64](a[i])
 			d[i+1] = cvtF64Int[uint64](a[i+1])
 			d[i+2] = cvtF64Int[uint64](a[i+2])
 			d[i+3] = cvtF64Int[uint64](a[i+3])
@@ -3955,8 +3675,8 @@ func k_cvt_rn_f64_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[uint16](uint16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[uint16](uint16(a[i]))
 			d[i+1] = cvtF64Int[uint16](uint16(a[i+1]))
 			d[i+2] = cvtF64Int[uint16](uint16(a[i+2]))
 			d[i+3] = cvtF64Int[uint16](uint16(a[i+3]))
@@ -3978,8 +3698,8 @@ func k_cvt_rn_f64_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[int16](int16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[int16](int16(a[i]))
 			d[i+1] = cvtF64Int[int16](int16(a[i+1]))
 			d[i+2] = cvtF64Int[int16](int16(a[i+2]))
 			d[i+3] = cvtF64Int[int16](int16(a[i+3]))
@@ -4001,8 +3721,8 @@ func k_cvt_rn_f64_u8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[uint8](uint8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[uint8](uint8(a[i]))
 			d[i+1] = cvtF64Int[uint8](uint8(a[i+1]))
 			d[i+2] = cvtF64Int[uint8](uint8(a[i+2]))
 			d[i+3] = cvtF64Int[uint8](uint8(a[i+3]))
@@ -4024,8 +3744,8 @@ func k_cvt_rn_f64_s8(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64Int[int8](int8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF64Int[int8](int8(a[i]))
 			d[i+1] = cvtF64Int[int8](int8(a[i+1]))
 			d[i+2] = cvtF64Int[int8](int8(a[i+2]))
 			d[i+3] = cvtF64Int[int8](int8(a[i+3]))
@@ -4047,11 +3767,8 @@ func k_cvt_f64_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF64F32(a[i+0])
-			d[i+1] = cvtF64F32(a[i+1])
-			d[i+2] = cvtF64F32(a[i+2])
-			d[i+3] = cvtF64F32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtF64F32(a[i])
 		}
 		return
 	}
@@ -4070,8 +3787,8 @@ func k_cvt_rn_f32_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32F64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cvtF32F64(a[i])
 			d[i+1] = cvtF32F64(a[i+1])
 			d[i+2] = cvtF32F64(a[i+2])
 			d[i+3] = cvtF32F64(a[i+3])
@@ -4093,11 +3810,8 @@ func k_cvt_rzi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtRziS32F32(a[i+0])
-			d[i+1] = cvtRziS32F32(a[i+1])
-			d[i+2] = cvtRziS32F32(a[i+2])
-			d[i+3] = cvtRziS32F32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRziS32F32(a[i])
 		}
 		return
 	}
@@ -4116,11 +3830,8 @@ func k_cvt_rzi_u32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtRziU32F32(a[i+0])
-			d[i+1] = cvtRziU32F32(a[i+1])
-			d[i+2] = cvtRziU32F32(a[i+2])
-			d[i+3] = cvtRziU32F32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRziU32F32(a[i])
 		}
 		return
 	}
@@ -4139,11 +3850,8 @@ func k_cvt_rzi_s32_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtRziS32F64(a[i+0])
-			d[i+1] = cvtRziS32F64(a[i+1])
-			d[i+2] = cvtRziS32F64(a[i+2])
-			d[i+3] = cvtRziS32F64(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRziS32F64(a[i])
 		}
 		return
 	}
@@ -4162,11 +3870,8 @@ func k_cvt_rzi_s64_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtRziS64F64(a[i+0])
-			d[i+1] = cvtRziS64F64(a[i+1])
-			d[i+2] = cvtRziS64F64(a[i+2])
-			d[i+3] = cvtRziS64F64(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRziS64F64(a[i])
 		}
 		return
 	}
@@ -4185,11 +3890,8 @@ func k_cvt_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtF32F16(uint16(a[i+0]))
-			d[i+1] = cvtF32F16(uint16(a[i+1]))
-			d[i+2] = cvtF32F16(uint16(a[i+2]))
-			d[i+3] = cvtF32F16(uint16(a[i+3]))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtF32F16(uint16(a[i]))
 		}
 		return
 	}
@@ -4208,11 +3910,8 @@ func k_cvt_rn_f16_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(cvtF16F32(a[i+0]))
-			d[i+1] = uint32(cvtF16F32(a[i+1]))
-			d[i+2] = uint32(cvtF16F32(a[i+2]))
-			d[i+3] = uint32(cvtF16F32(a[i+3]))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = uint32(cvtF16F32(a[i]))
 		}
 		return
 	}
@@ -4231,11 +3930,8 @@ func k_cvt_sat_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cvtSatF32(a[i+0])
-			d[i+1] = cvtSatF32(a[i+1])
-			d[i+2] = cvtSatF32(a[i+2])
-			d[i+3] = cvtSatF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtSatF32(a[i])
 		}
 		return
 	}
@@ -4254,8 +3950,8 @@ func k_widen_s8_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(widenS8B16(int8(a[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(widenS8B16(int8(a[i])))
 			d[i+1] = uint32(widenS8B16(int8(a[i+1])))
 			d[i+2] = uint32(widenS8B16(int8(a[i+2])))
 			d[i+3] = uint32(widenS8B16(int8(a[i+3])))
@@ -4277,8 +3973,8 @@ func k_widen_s8_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB32[int8](int8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB32[int8](int8(a[i]))
 			d[i+1] = widenB32[int8](int8(a[i+1]))
 			d[i+2] = widenB32[int8](int8(a[i+2]))
 			d[i+3] = widenB32[int8](int8(a[i+3]))
@@ -4300,8 +3996,8 @@ func k_widen_s16_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB32[int16](int16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB32[int16](int16(a[i]))
 			d[i+1] = widenB32[int16](int16(a[i+1]))
 			d[i+2] = widenB32[int16](int16(a[i+2]))
 			d[i+3] = widenB32[int16](int16(a[i+3]))
@@ -4323,8 +4019,8 @@ func k_widen_s8_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB64[int8](int8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB64[int8](int8(a[i]))
 			d[i+1] = widenB64[int8](int8(a[i+1]))
 			d[i+2] = widenB64[int8](int8(a[i+2]))
 			d[i+3] = widenB64[int8](int8(a[i+3]))
@@ -4346,8 +4042,8 @@ func k_widen_s16_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB64[int16](int16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB64[int16](int16(a[i]))
 			d[i+1] = widenB64[int16](int16(a[i+1]))
 			d[i+2] = widenB64[int16](int16(a[i+2]))
 			d[i+3] = widenB64[int16](int16(a[i+3]))
@@ -4369,8 +4065,8 @@ func k_widen_s32_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB64[int32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB64[int32](a[i])
 			d[i+1] = widenB64[int32](a[i+1])
 			d[i+2] = widenB64[int32](a[i+2])
 			d[i+3] = widenB64[int32](a[i+3])
@@ -4392,8 +4088,8 @@ func k_widen_u8_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB64[uint8](uint8(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB64[uint8](uint8(a[i]))
 			d[i+1] = widenB64[uint8](uint8(a[i+1]))
 			d[i+2] = widenB64[uint8](uint8(a[i+2]))
 			d[i+3] = widenB64[uint8](uint8(a[i+3]))
@@ -4415,8 +4111,8 @@ func k_widen_u16_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB64[uint16](uint16(a[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB64[uint16](uint16(a[i]))
 			d[i+1] = widenB64[uint16](uint16(a[i+1]))
 			d[i+2] = widenB64[uint16](uint16(a[i+2]))
 			d[i+3] = widenB64[uint16](uint16(a[i+3]))
@@ -4438,8 +4134,8 @@ func k_widen_u32_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = widenB64[uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = widenB64[uint32](a[i])
 			d[i+1] = widenB64[uint32](a[i+1])
 			d[i+2] = widenB64[uint32](a[i+2])
 			d[i+3] = widenB64[uint32](a[i+3])
@@ -4462,8 +4158,8 @@ func k_add_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = addF32(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = addF32(a[i], b[i])
 			d[i+1] = addF32(a[i+1], b[i+1])
 			d[i+2] = addF32(a[i+2], b[i+2])
 			d[i+3] = addF32(a[i+3], b[i+3])
@@ -4486,11 +4182,8 @@ func k_add_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(addF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
-			d[i+1] = fp.FTZ32(addF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
-			d[i+2] = fp.FTZ32(addF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
-			d[i+3] = fp.FTZ32(addF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(addF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
 		}
 		return
 	}
@@ -4510,8 +4203,8 @@ func k_sub_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = subF32(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = subF32(a[i], b[i])
 			d[i+1] = subF32(a[i+1], b[i+1])
 			d[i+2] = subF32(a[i+2], b[i+2])
 			d[i+3] = subF32(a[i+3], b[i+3])
@@ -4534,11 +4227,8 @@ func k_sub_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(subF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
-			d[i+1] = fp.FTZ32(subF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
-			d[i+2] = fp.FTZ32(subF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
-			d[i+3] = fp.FTZ32(subF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(subF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
 		}
 		return
 	}
@@ -4558,8 +4248,8 @@ func k_mul_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulF32(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulF32(a[i], b[i])
 			d[i+1] = mulF32(a[i+1], b[i+1])
 			d[i+2] = mulF32(a[i+2], b[i+2])
 			d[i+3] = mulF32(a[i+3], b[i+3])
@@ -4582,11 +4272,8 @@ func k_mul_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulFtzF32(a[i+0], b[i+0])
-			d[i+1] = mulFtzF32(a[i+1], b[i+1])
-			d[i+2] = mulFtzF32(a[i+2], b[i+2])
-			d[i+3] = mulFtzF32(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = mulFtzF32(a[i], b[i])
 		}
 		return
 	}
@@ -4607,11 +4294,8 @@ func k_fma_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fmaF32(a[i+0], b[i+0], c[i+0])
-			d[i+1] = fmaF32(a[i+1], b[i+1], c[i+1])
-			d[i+2] = fmaF32(a[i+2], b[i+2], c[i+2])
-			d[i+3] = fmaF32(a[i+3], b[i+3], c[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fmaF32(a[i], b[i], c[i])
 		}
 		return
 	}
@@ -4632,11 +4316,8 @@ func k_fma_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fmaFtzF32(a[i+0], b[i+0], c[i+0])
-			d[i+1] = fmaFtzF32(a[i+1], b[i+1], c[i+1])
-			d[i+2] = fmaFtzF32(a[i+2], b[i+2], c[i+2])
-			d[i+3] = fmaFtzF32(a[i+3], b[i+3], c[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fmaFtzF32(a[i], b[i], c[i])
 		}
 		return
 	}
@@ -4656,8 +4337,8 @@ func k_add_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = addF64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = addF64(a[i], b[i])
 			d[i+1] = addF64(a[i+1], b[i+1])
 			d[i+2] = addF64(a[i+2], b[i+2])
 			d[i+3] = addF64(a[i+3], b[i+3])
@@ -4680,8 +4361,8 @@ func k_sub_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = subF64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = subF64(a[i], b[i])
 			d[i+1] = subF64(a[i+1], b[i+1])
 			d[i+2] = subF64(a[i+2], b[i+2])
 			d[i+3] = subF64(a[i+3], b[i+3])
@@ -4704,8 +4385,8 @@ func k_mul_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulF64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulF64(a[i], b[i])
 			d[i+1] = mulF64(a[i+1], b[i+1])
 			d[i+2] = mulF64(a[i+2], b[i+2])
 			d[i+3] = mulF64(a[i+3], b[i+3])
@@ -4729,11 +4410,8 @@ func k_fma_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fmaF64(a[i+0], b[i+0], c[i+0])
-			d[i+1] = fmaF64(a[i+1], b[i+1], c[i+1])
-			d[i+2] = fmaF64(a[i+2], b[i+2], c[i+2])
-			d[i+3] = fmaF64(a[i+3], b[i+3], c[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fmaF64(a[i], b[i], c[i])
 		}
 		return
 	}
@@ -4753,8 +4431,8 @@ func k_div_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = divF32(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = divF32(a[i], b[i])
 			d[i+1] = divF32(a[i+1], b[i+1])
 			d[i+2] = divF32(a[i+2], b[i+2])
 			d[i+3] = divF32(a[i+3], b[i+3])
@@ -4777,11 +4455,8 @@ func k_div_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = divFtzF32(a[i+0], b[i+0])
-			d[i+1] = divFtzF32(a[i+1], b[i+1])
-			d[i+2] = divFtzF32(a[i+2], b[i+2])
-			d[i+3] = divFtzF32(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = divFtzF32(a[i], b[i])
 		}
 		return
 	}
@@ -4801,11 +4476,8 @@ func k_div_full_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = divFullF32(a[i+0], b[i+0])
-			d[i+1] = divFullF32(a[i+1], b[i+1])
-			d[i+2] = divFullF32(a[i+2], b[i+2])
-			d[i+3] = divFullF32(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = divFullF32(a[i], b[i])
 		}
 		return
 	}
@@ -4825,11 +4497,8 @@ func k_div_full_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
-			d[i+1] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
-			d[i+2] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
-			d[i+3] = fp.FTZ32(divFullF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(divFullF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
 		}
 		return
 	}
@@ -4849,11 +4518,8 @@ func k_div_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = divApproxF32(a[i+0], b[i+0])
-			d[i+1] = divApproxF32(a[i+1], b[i+1])
-			d[i+2] = divApproxF32(a[i+2], b[i+2])
-			d[i+3] = divApproxF32(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = divApproxF32(a[i], b[i])
 		}
 		return
 	}
@@ -4873,11 +4539,8 @@ func k_div_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
-			d[i+1] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
-			d[i+2] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
-			d[i+3] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(divApproxF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
 		}
 		return
 	}
@@ -4897,8 +4560,8 @@ func k_div_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = divF64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = divF64(a[i], b[i])
 			d[i+1] = divF64(a[i+1], b[i+1])
 			d[i+2] = divF64(a[i+2], b[i+2])
 			d[i+3] = divF64(a[i+3], b[i+3])
@@ -4920,8 +4583,8 @@ func k_rcp_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rcpF32(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = rcpF32(a[i])
 			d[i+1] = rcpF32(a[i+1])
 			d[i+2] = rcpF32(a[i+2])
 			d[i+3] = rcpF32(a[i+3])
@@ -4943,11 +4606,8 @@ func k_rcp_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rcpFtzF32(a[i+0])
-			d[i+1] = rcpFtzF32(a[i+1])
-			d[i+2] = rcpFtzF32(a[i+2])
-			d[i+3] = rcpFtzF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = rcpFtzF32(a[i])
 		}
 		return
 	}
@@ -4966,11 +4626,8 @@ func k_rcp_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rcpApproxF32(a[i+0])
-			d[i+1] = rcpApproxF32(a[i+1])
-			d[i+2] = rcpApproxF32(a[i+2])
-			d[i+3] = rcpApproxF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = rcpApproxF32(a[i])
 		}
 		return
 	}
@@ -4989,11 +4646,8 @@ func k_rcp_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(rcpApproxF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5012,8 +4666,8 @@ func k_rcp_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rcpF64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = rcpF64(a[i])
 			d[i+1] = rcpF64(a[i+1])
 			d[i+2] = rcpF64(a[i+2])
 			d[i+3] = rcpF64(a[i+3])
@@ -5035,11 +4689,8 @@ func k_rcp_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rcpApproxF64(a[i+0])
-			d[i+1] = rcpApproxF64(a[i+1])
-			d[i+2] = rcpApproxF64(a[i+2])
-			d[i+3] = rcpApproxF64(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = rcpApproxF64(a[i])
 		}
 		return
 	}
@@ -5058,8 +4709,8 @@ func k_sqrt_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sqrtF32(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sqrtF32(a[i])
 			d[i+1] = sqrtF32(a[i+1])
 			d[i+2] = sqrtF32(a[i+2])
 			d[i+3] = sqrtF32(a[i+3])
@@ -5081,11 +4732,8 @@ func k_sqrt_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(sqrtF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5104,11 +4752,8 @@ func k_sqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sqrtApproxF32(a[i+0])
-			d[i+1] = sqrtApproxF32(a[i+1])
-			d[i+2] = sqrtApproxF32(a[i+2])
-			d[i+3] = sqrtApproxF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = sqrtApproxF32(a[i])
 		}
 		return
 	}
@@ -5127,11 +4772,8 @@ func k_sqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(sqrtApproxF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5150,8 +4792,8 @@ func k_sqrt_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sqrtF64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sqrtF64(a[i])
 			d[i+1] = sqrtF64(a[i+1])
 			d[i+2] = sqrtF64(a[i+2])
 			d[i+3] = sqrtF64(a[i+3])
@@ -5173,11 +4815,8 @@ func k_rsqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rsqrtF32(a[i+0])
-			d[i+1] = rsqrtF32(a[i+1])
-			d[i+2] = rsqrtF32(a[i+2])
-			d[i+3] = rsqrtF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = rsqrtF32(a[i])
 		}
 		return
 	}
@@ -5196,11 +4835,8 @@ func k_rsqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(rsqrtF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5219,11 +4855,8 @@ func k_rsqrt_approx_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rsqrtF64(a[i+0])
-			d[i+1] = rsqrtF64(a[i+1])
-			d[i+2] = rsqrtF64(a[i+2])
-			d[i+3] = rsqrtF64(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = rsqrtF64(a[i])
 		}
 		return
 	}
@@ -5242,11 +4875,8 @@ func k_rsqrt_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rsqrtFtzF64(a[i+0])
-			d[i+1] = rsqrtFtzF64(a[i+1])
-			d[i+2] = rsqrtFtzF64(a[i+2])
-			d[i+3] = rsqrtFtzF64(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = rsqrtFtzF64(a[i])
 		}
 		return
 	}
@@ -5265,11 +4895,8 @@ func k_sin_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sinF32(a[i+0])
-			d[i+1] = sinF32(a[i+1])
-			d[i+2] = sinF32(a[i+2])
-			d[i+3] = sinF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = sinF32(a[i])
 		}
 		return
 	}
@@ -5288,11 +4915,8 @@ func k_sin_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(sinF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(sinF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(sinF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(sinF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(sinF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5311,11 +4935,8 @@ func k_cos_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cosF32(a[i+0])
-			d[i+1] = cosF32(a[i+1])
-			d[i+2] = cosF32(a[i+2])
-			d[i+3] = cosF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cosF32(a[i])
 		}
 		return
 	}
@@ -5334,11 +4955,8 @@ func k_cos_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(cosF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(cosF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(cosF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(cosF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(cosF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5357,11 +4975,8 @@ func k_lg2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = lg2F32(a[i+0])
-			d[i+1] = lg2F32(a[i+1])
-			d[i+2] = lg2F32(a[i+2])
-			d[i+3] = lg2F32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = lg2F32(a[i])
 		}
 		return
 	}
@@ -5380,11 +4995,8 @@ func k_lg2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(lg2F32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(lg2F32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5403,11 +5015,8 @@ func k_ex2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = ex2F32(a[i+0])
-			d[i+1] = ex2F32(a[i+1])
-			d[i+2] = ex2F32(a[i+2])
-			d[i+3] = ex2F32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = ex2F32(a[i])
 		}
 		return
 	}
@@ -5426,11 +5035,8 @@ func k_ex2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(ex2F32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(ex2F32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5449,11 +5055,8 @@ func k_tanh_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = tanhF32(a[i+0])
-			d[i+1] = tanhF32(a[i+1])
-			d[i+2] = tanhF32(a[i+2])
-			d[i+3] = tanhF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = tanhF32(a[i])
 		}
 		return
 	}
@@ -5472,8 +5075,8 @@ func k_abs_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = absF32(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = absF32(a[i])
 			d[i+1] = absF32(a[i+1])
 			d[i+2] = absF32(a[i+2])
 			d[i+3] = absF32(a[i+3])
@@ -5495,11 +5098,8 @@ func k_abs_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(absF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(absF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(absF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(absF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(absF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5518,8 +5118,8 @@ func k_neg_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = negF32(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = negF32(a[i])
 			d[i+1] = negF32(a[i+1])
 			d[i+2] = negF32(a[i+2])
 			d[i+3] = negF32(a[i+3])
@@ -5541,11 +5141,8 @@ func k_neg_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(negF32(fp.FTZ32(a[i+0])))
-			d[i+1] = fp.FTZ32(negF32(fp.FTZ32(a[i+1])))
-			d[i+2] = fp.FTZ32(negF32(fp.FTZ32(a[i+2])))
-			d[i+3] = fp.FTZ32(negF32(fp.FTZ32(a[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(negF32(fp.FTZ32(a[i])))
 		}
 		return
 	}
@@ -5564,8 +5161,8 @@ func k_abs_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = absF64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = absF64(a[i])
 			d[i+1] = absF64(a[i+1])
 			d[i+2] = absF64(a[i+2])
 			d[i+3] = absF64(a[i+3])
@@ -5587,8 +5184,8 @@ func k_neg_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = negF64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = negF64(a[i])
 			d[i+1] = negF64(a[i+1])
 			d[i+2] = negF64(a[i+2])
 			d[i+3] = negF64(a[i+3])
@@ -5611,11 +5208,8 @@ func k_min_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = minF32(a[i+0], b[i+0])
-			d[i+1] = minF32(a[i+1], b[i+1])
-			d[i+2] = minF32(a[i+2], b[i+2])
-			d[i+3] = minF32(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = minF32(a[i], b[i])
 		}
 		return
 	}
@@ -5635,11 +5229,8 @@ func k_min_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(minF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
-			d[i+1] = fp.FTZ32(minF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
-			d[i+2] = fp.FTZ32(minF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
-			d[i+3] = fp.FTZ32(minF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(minF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
 		}
 		return
 	}
@@ -5659,11 +5250,8 @@ func k_max_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maxF32(a[i+0], b[i+0])
-			d[i+1] = maxF32(a[i+1], b[i+1])
-			d[i+2] = maxF32(a[i+2], b[i+2])
-			d[i+3] = maxF32(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = maxF32(a[i], b[i])
 		}
 		return
 	}
@@ -5683,11 +5271,8 @@ func k_max_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = fp.FTZ32(maxF32(fp.FTZ32(a[i+0]), fp.FTZ32(b[i+0])))
-			d[i+1] = fp.FTZ32(maxF32(fp.FTZ32(a[i+1]), fp.FTZ32(b[i+1])))
-			d[i+2] = fp.FTZ32(maxF32(fp.FTZ32(a[i+2]), fp.FTZ32(b[i+2])))
-			d[i+3] = fp.FTZ32(maxF32(fp.FTZ32(a[i+3]), fp.FTZ32(b[i+3])))
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(maxF32(fp.FTZ32(a[i]), fp.FTZ32(b[i])))
 		}
 		return
 	}
@@ -5707,11 +5292,8 @@ func k_min_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = minF64(a[i+0], b[i+0])
-			d[i+1] = minF64(a[i+1], b[i+1])
-			d[i+2] = minF64(a[i+2], b[i+2])
-			d[i+3] = minF64(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = minF64(a[i], b[i])
 		}
 		return
 	}
@@ -5731,11 +5313,8 @@ func k_max_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maxF64(a[i+0], b[i+0])
-			d[i+1] = maxF64(a[i+1], b[i+1])
-			d[i+2] = maxF64(a[i+2], b[i+2])
-			d[i+3] = maxF64(a[i+3], b[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = maxF64(a[i], b[i])
 		}
 		return
 	}
@@ -5755,8 +5334,8 @@ func k_copysign_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = copysignF32(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = copysignF32(a[i], b[i])
 			d[i+1] = copysignF32(a[i+1], b[i+1])
 			d[i+2] = copysignF32(a[i+2], b[i+2])
 			d[i+3] = copysignF32(a[i+3], b[i+3])
@@ -5779,8 +5358,8 @@ func k_copysign_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = copysignF64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = copysignF64(a[i], b[i])
 			d[i+1] = copysignF64(a[i+1], b[i+1])
 			d[i+2] = copysignF64(a[i+2], b[i+2])
 			d[i+3] = copysignF64(a[i+3], b[i+3])
@@ -6647,8 +6226,8 @@ func k_add_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(add[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(add[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(add[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(add[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(add[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -6671,8 +6250,8 @@ func k_add_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = add[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = add[uint32](a[i], b[i])
 			d[i+1] = add[uint32](a[i+1], b[i+1])
 			d[i+2] = add[uint32](a[i+2], b[i+2])
 			d[i+3] = add[uint32](a[i+3], b[i+3])
@@ -6695,8 +6274,8 @@ func k_add_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = add[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = add[uint64](a[i], b[i])
 			d[i+1] = add[uint64](a[i+1], b[i+1])
 			d[i+2] = add[uint64](a[i+2], b[i+2])
 			d[i+3] = add[uint64](a[i+3], b[i+3])
@@ -6719,8 +6298,8 @@ func k_add_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = addSat(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = addSat(a[i], b[i])
 			d[i+1] = addSat(a[i+1], b[i+1])
 			d[i+2] = addSat(a[i+2], b[i+2])
 			d[i+3] = addSat(a[i+3], b[i+3])
@@ -6758,8 +6337,8 @@ func k_sub_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(sub[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(sub[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(sub[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(sub[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(sub[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -6782,8 +6361,8 @@ func k_sub_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sub[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sub[uint32](a[i], b[i])
 			d[i+1] = sub[uint32](a[i+1], b[i+1])
 			d[i+2] = sub[uint32](a[i+2], b[i+2])
 			d[i+3] = sub[uint32](a[i+3], b[i+3])
@@ -6806,8 +6385,8 @@ func k_sub_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sub[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sub[uint64](a[i], b[i])
 			d[i+1] = sub[uint64](a[i+1], b[i+1])
 			d[i+2] = sub[uint64](a[i+2], b[i+2])
 			d[i+3] = sub[uint64](a[i+3], b[i+3])
@@ -6830,8 +6409,8 @@ func k_sub_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = subSat(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = subSat(a[i], b[i])
 			d[i+1] = subSat(a[i+1], b[i+1])
 			d[i+2] = subSat(a[i+2], b[i+2])
 			d[i+3] = subSat(a[i+3], b[i+3])
@@ -6854,8 +6433,8 @@ func k_mul_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(mulLo[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(mulLo[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(mulLo[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(mulLo[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(mulLo[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -6878,8 +6457,8 @@ func k_mul_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulLo[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulLo[uint32](a[i], b[i])
 			d[i+1] = mulLo[uint32](a[i+1], b[i+1])
 			d[i+2] = mulLo[uint32](a[i+2], b[i+2])
 			d[i+3] = mulLo[uint32](a[i+3], b[i+3])
@@ -6902,8 +6481,8 @@ func k_mul_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulLo[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulLo[uint64](a[i], b[i])
 			d[i+1] = mulLo[uint64](a[i+1], b[i+1])
 			d[i+2] = mulLo[uint64](a[i+2], b[i+2])
 			d[i+3] = mulLo[uint64](a[i+3], b[i+3])
@@ -6926,8 +6505,8 @@ func k_mul_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulWide[uint16, uint32](uint16(a[i+0]), uint16(b[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulWide[uint16, uint32](uint16(a[i]), uint16(b[i]))
 			d[i+1] = mulWide[uint16, uint32](uint16(a[i+1]), uint16(b[i+1]))
 			d[i+2] = mulWide[uint16, uint32](uint16(a[i+2]), uint16(b[i+2]))
 			d[i+3] = mulWide[uint16, uint32](uint16(a[i+3]), uint16(b[i+3]))
@@ -6950,8 +6529,8 @@ func k_mul_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulWide[int16, int32](int16(a[i+0]), int16(b[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulWide[int16, int32](int16(a[i]), int16(b[i]))
 			d[i+1] = mulWide[int16, int32](int16(a[i+1]), int16(b[i+1]))
 			d[i+2] = mulWide[int16, int32](int16(a[i+2]), int16(b[i+2]))
 			d[i+3] = mulWide[int16, int32](int16(a[i+3]), int16(b[i+3]))
@@ -6974,8 +6553,8 @@ func k_mul_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulWide[uint32, uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulWide[uint32, uint64](a[i], b[i])
 			d[i+1] = mulWide[uint32, uint64](a[i+1], b[i+1])
 			d[i+2] = mulWide[uint32, uint64](a[i+2], b[i+2])
 			d[i+3] = mulWide[uint32, uint64](a[i+3], b[i+3])
@@ -6998,8 +6577,8 @@ func k_mul_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulWide[int32, int64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulWide[int32, int64](a[i], b[i])
 			d[i+1] = mulWide[int32, int64](a[i+1], b[i+1])
 			d[i+2] = mulWide[int32, int64](a[i+2], b[i+2])
 			d[i+3] = mulWide[int32, int64](a[i+3], b[i+3])
@@ -7022,8 +6601,8 @@ func k_mul_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(mulHi[uint16, uint32](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(mulHi[uint16, uint32](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(mulHi[uint16, uint32](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(mulHi[uint16, uint32](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(mulHi[uint16, uint32](uint16(a[i+3]), uint16(b[i+3])))
@@ -7046,8 +6625,8 @@ func k_mul_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(mulHi[int16, int32](int16(a[i+0]), int16(b[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(mulHi[int16, int32](int16(a[i]), int16(b[i]))))
 			d[i+1] = uint32(uint16(mulHi[int16, int32](int16(a[i+1]), int16(b[i+1]))))
 			d[i+2] = uint32(uint16(mulHi[int16, int32](int16(a[i+2]), int16(b[i+2]))))
 			d[i+3] = uint32(uint16(mulHi[int16, int32](int16(a[i+3]), int16(b[i+3]))))
@@ -7070,8 +6649,8 @@ func k_mul_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulHi[uint32, uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulHi[uint32, uint64](a[i], b[i])
 			d[i+1] = mulHi[uint32, uint64](a[i+1], b[i+1])
 			d[i+2] = mulHi[uint32, uint64](a[i+2], b[i+2])
 			d[i+3] = mulHi[uint32, uint64](a[i+3], b[i+3])
@@ -7094,8 +6673,8 @@ func k_mul_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulHi[int32, int64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulHi[int32, int64](a[i], b[i])
 			d[i+1] = mulHi[int32, int64](a[i+1], b[i+1])
 			d[i+2] = mulHi[int32, int64](a[i+2], b[i+2])
 			d[i+3] = mulHi[int32, int64](a[i+3], b[i+3])
@@ -7118,8 +6697,8 @@ func k_mul_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulHiU64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulHiU64(a[i], b[i])
 			d[i+1] = mulHiU64(a[i+1], b[i+1])
 			d[i+2] = mulHiU64(a[i+2], b[i+2])
 			d[i+3] = mulHiU64(a[i+3], b[i+3])
@@ -7142,8 +6721,8 @@ func k_mul_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mulHiS64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mulHiS64(a[i], b[i])
 			d[i+1] = mulHiS64(a[i+1], b[i+1])
 			d[i+2] = mulHiS64(a[i+2], b[i+2])
 			d[i+3] = mulHiS64(a[i+3], b[i+3])
@@ -7167,8 +6746,8 @@ func k_mad_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(madLo[uint16](uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(madLo[uint16](uint16(a[i]), uint16(b[i]), uint16(c[i])))
 			d[i+1] = uint32(madLo[uint16](uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1])))
 			d[i+2] = uint32(madLo[uint16](uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2])))
 			d[i+3] = uint32(madLo[uint16](uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3])))
@@ -7192,8 +6771,8 @@ func k_mad_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madLo[uint32](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = madLo[uint32](a[i], b[i], c[i])
 			d[i+1] = madLo[uint32](a[i+1], b[i+1], c[i+1])
 			d[i+2] = madLo[uint32](a[i+2], b[i+2], c[i+2])
 			d[i+3] = madLo[uint32](a[i+3], b[i+3], c[i+3])
@@ -7217,8 +6796,8 @@ func k_mad_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madLo[uint64](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = madLo[uint64](a[i], b[i], c[i])
 			d[i+1] = madLo[uint64](a[i+1], b[i+1], c[i+1])
 			d[i+2] = madLo[uint64](a[i+2], b[i+2], c[i+2])
 			d[i+3] = madLo[uint64](a[i+3], b[i+3], c[i+3])
@@ -7242,8 +6821,8 @@ func k_mad_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madWide[uint16, uint32](uint16(a[i+0]), uint16(b[i+0]), c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = madWide[uint16, uint32](uint16(a[i]), uint16(b[i]), c[i])
 			d[i+1] = madWide[uint16, uint32](uint16(a[i+1]), uint16(b[i+1]), c[i+1])
 			d[i+2] = madWide[uint16, uint32](uint16(a[i+2]), uint16(b[i+2]), c[i+2])
 			d[i+3] = madWide[uint16, uint32](uint16(a[i+3]), uint16(b[i+3]), c[i+3])
@@ -7267,8 +6846,8 @@ func k_mad_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madWide[int16, int32](int16(a[i+0]), int16(b[i+0]), c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = madWide[int16, int32](int16(a[i]), int16(b[i]), c[i])
 			d[i+1] = madWide[int16, int32](int16(a[i+1]), int16(b[i+1]), c[i+1])
 			d[i+2] = madWide[int16, int32](int16(a[i+2]), int16(b[i+2]), c[i+2])
 			d[i+3] = madWide[int16, int32](int16(a[i+3]), int16(b[i+3]), c[i+3])
@@ -7292,8 +6871,8 @@ func k_mad_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madWide[uint32, uint64](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = madWide[uint32, uint64](a[i], b[i], c[i])
 			d[i+1] = madWide[uint32, uint64](a[i+1], b[i+1], c[i+1])
 			d[i+2] = madWide[uint32, uint64](a[i+2], b[i+2], c[i+2])
 			d[i+3] = madWide[uint32, uint64](a[i+3], b[i+3], c[i+3])
@@ -7317,8 +6896,8 @@ func k_mad_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madWide[int32, int64](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = madWide[int32, int64](a[i], b[i], c[i])
 			d[i+1] = madWide[int32, int64](a[i+1], b[i+1], c[i+1])
 			d[i+2] = madWide[int32, int64](a[i+2], b[i+2], c[i+2])
 			d[i+3] = madWide[int32, int64](a[i+3], b[i+3], c[i+3])
@@ -7453,8 +7032,8 @@ func k_mul24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mul24LoU(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mul24LoU(a[i], b[i])
 			d[i+1] = mul24LoU(a[i+1], b[i+1])
 			d[i+2] = mul24LoU(a[i+2], b[i+2])
 			d[i+3] = mul24LoU(a[i+3], b[i+3])
@@ -7477,8 +7056,8 @@ func k_mul24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mul24LoS(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mul24LoS(a[i], b[i])
 			d[i+1] = mul24LoS(a[i+1], b[i+1])
 			d[i+2] = mul24LoS(a[i+2], b[i+2])
 			d[i+3] = mul24LoS(a[i+3], b[i+3])
@@ -7532,8 +7111,8 @@ func k_mad24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mad24LoU(a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mad24LoU(a[i], b[i], c[i])
 			d[i+1] = mad24LoU(a[i+1], b[i+1], c[i+1])
 			d[i+2] = mad24LoU(a[i+2], b[i+2], c[i+2])
 			d[i+3] = mad24LoU(a[i+3], b[i+3], c[i+3])
@@ -7557,8 +7136,8 @@ func k_mad24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mad24LoS(a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mad24LoS(a[i], b[i], c[i])
 			d[i+1] = mad24LoS(a[i+1], b[i+1], c[i+1])
 			d[i+2] = mad24LoS(a[i+2], b[i+2], c[i+2])
 			d[i+3] = mad24LoS(a[i+3], b[i+3], c[i+3])
@@ -7630,8 +7209,8 @@ func k_sad_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(sad[uint16](uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(sad[uint16](uint16(a[i]), uint16(b[i]), uint16(c[i])))
 			d[i+1] = uint32(sad[uint16](uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1])))
 			d[i+2] = uint32(sad[uint16](uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2])))
 			d[i+3] = uint32(sad[uint16](uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3])))
@@ -7655,8 +7234,8 @@ func k_sad_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sad[uint32](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sad[uint32](a[i], b[i], c[i])
 			d[i+1] = sad[uint32](a[i+1], b[i+1], c[i+1])
 			d[i+2] = sad[uint32](a[i+2], b[i+2], c[i+2])
 			d[i+3] = sad[uint32](a[i+3], b[i+3], c[i+3])
@@ -7680,8 +7259,8 @@ func k_sad_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sad[uint64](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sad[uint64](a[i], b[i], c[i])
 			d[i+1] = sad[uint64](a[i+1], b[i+1], c[i+1])
 			d[i+2] = sad[uint64](a[i+2], b[i+2], c[i+2])
 			d[i+3] = sad[uint64](a[i+3], b[i+3], c[i+3])
@@ -7705,8 +7284,8 @@ func k_sad_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(sad[int16](int16(a[i+0]), int16(b[i+0]), int16(c[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(sad[int16](int16(a[i]), int16(b[i]), int16(c[i]))))
 			d[i+1] = uint32(uint16(sad[int16](int16(a[i+1]), int16(b[i+1]), int16(c[i+1]))))
 			d[i+2] = uint32(uint16(sad[int16](int16(a[i+2]), int16(b[i+2]), int16(c[i+2]))))
 			d[i+3] = uint32(uint16(sad[int16](int16(a[i+3]), int16(b[i+3]), int16(c[i+3]))))
@@ -7730,8 +7309,8 @@ func k_sad_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sad[int32](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sad[int32](a[i], b[i], c[i])
 			d[i+1] = sad[int32](a[i+1], b[i+1], c[i+1])
 			d[i+2] = sad[int32](a[i+2], b[i+2], c[i+2])
 			d[i+3] = sad[int32](a[i+3], b[i+3], c[i+3])
@@ -7755,8 +7334,8 @@ func k_sad_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = sad[int64](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = sad[int64](a[i], b[i], c[i])
 			d[i+1] = sad[int64](a[i+1], b[i+1], c[i+1])
 			d[i+2] = sad[int64](a[i+2], b[i+2], c[i+2])
 			d[i+3] = sad[int64](a[i+3], b[i+3], c[i+3])
@@ -7779,8 +7358,8 @@ func k_div_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(div[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(div[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(div[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(div[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(div[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -7803,8 +7382,8 @@ func k_div_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = div[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = div[uint32](a[i], b[i])
 			d[i+1] = div[uint32](a[i+1], b[i+1])
 			d[i+2] = div[uint32](a[i+2], b[i+2])
 			d[i+3] = div[uint32](a[i+3], b[i+3])
@@ -7827,8 +7406,8 @@ func k_div_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = div[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = div[uint64](a[i], b[i])
 			d[i+1] = div[uint64](a[i+1], b[i+1])
 			d[i+2] = div[uint64](a[i+2], b[i+2])
 			d[i+3] = div[uint64](a[i+3], b[i+3])
@@ -7851,8 +7430,8 @@ func k_div_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(div[int16](int16(a[i+0]), int16(b[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(div[int16](int16(a[i]), int16(b[i]))))
 			d[i+1] = uint32(uint16(div[int16](int16(a[i+1]), int16(b[i+1]))))
 			d[i+2] = uint32(uint16(div[int16](int16(a[i+2]), int16(b[i+2]))))
 			d[i+3] = uint32(uint16(div[int16](int16(a[i+3]), int16(b[i+3]))))
@@ -7875,8 +7454,8 @@ func k_div_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = div[int32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = div[int32](a[i], b[i])
 			d[i+1] = div[int32](a[i+1], b[i+1])
 			d[i+2] = div[int32](a[i+2], b[i+2])
 			d[i+3] = div[int32](a[i+3], b[i+3])
@@ -7899,8 +7478,8 @@ func k_div_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = div[int64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = div[int64](a[i], b[i])
 			d[i+1] = div[int64](a[i+1], b[i+1])
 			d[i+2] = div[int64](a[i+2], b[i+2])
 			d[i+3] = div[int64](a[i+3], b[i+3])
@@ -7923,8 +7502,8 @@ func k_rem_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(rem[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(rem[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(rem[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(rem[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(rem[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -7947,8 +7526,8 @@ func k_rem_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rem[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = rem[uint32](a[i], b[i])
 			d[i+1] = rem[uint32](a[i+1], b[i+1])
 			d[i+2] = rem[uint32](a[i+2], b[i+2])
 			d[i+3] = rem[uint32](a[i+3], b[i+3])
@@ -7971,8 +7550,8 @@ func k_rem_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rem[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = rem[uint64](a[i], b[i])
 			d[i+1] = rem[uint64](a[i+1], b[i+1])
 			d[i+2] = rem[uint64](a[i+2], b[i+2])
 			d[i+3] = rem[uint64](a[i+3], b[i+3])
@@ -7995,8 +7574,8 @@ func k_rem_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(rem[int16](int16(a[i+0]), int16(b[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(rem[int16](int16(a[i]), int16(b[i]))))
 			d[i+1] = uint32(uint16(rem[int16](int16(a[i+1]), int16(b[i+1]))))
 			d[i+2] = uint32(uint16(rem[int16](int16(a[i+2]), int16(b[i+2]))))
 			d[i+3] = uint32(uint16(rem[int16](int16(a[i+3]), int16(b[i+3]))))
@@ -8019,8 +7598,8 @@ func k_rem_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rem[int32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = rem[int32](a[i], b[i])
 			d[i+1] = rem[int32](a[i+1], b[i+1])
 			d[i+2] = rem[int32](a[i+2], b[i+2])
 			d[i+3] = rem[int32](a[i+3], b[i+3])
@@ -8043,8 +7622,8 @@ func k_rem_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = rem[int64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = rem[int64](a[i], b[i])
 			d[i+1] = rem[int64](a[i+1], b[i+1])
 			d[i+2] = rem[int64](a[i+2], b[i+2])
 			d[i+3] = rem[int64](a[i+3], b[i+3])
@@ -8066,8 +7645,8 @@ func k_abs_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(abs[int16](int16(a[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(abs[int16](int16(a[i]))))
 			d[i+1] = uint32(uint16(abs[int16](int16(a[i+1]))))
 			d[i+2] = uint32(uint16(abs[int16](int16(a[i+2]))))
 			d[i+3] = uint32(uint16(abs[int16](int16(a[i+3]))))
@@ -8089,8 +7668,8 @@ func k_abs_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = abs[int32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = abs[int32](a[i])
 			d[i+1] = abs[int32](a[i+1])
 			d[i+2] = abs[int32](a[i+2])
 			d[i+3] = abs[int32](a[i+3])
@@ -8112,8 +7691,8 @@ func k_abs_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = abs[int64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = abs[int64](a[i])
 			d[i+1] = abs[int64](a[i+1])
 			d[i+2] = abs[int64](a[i+2])
 			d[i+3] = abs[int64](a[i+3])
@@ -8135,8 +7714,8 @@ func k_neg_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(neg[int16](int16(a[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(neg[int16](int16(a[i]))))
 			d[i+1] = uint32(uint16(neg[int16](int16(a[i+1]))))
 			d[i+2] = uint32(uint16(neg[int16](int16(a[i+2]))))
 			d[i+3] = uint32(uint16(neg[int16](int16(a[i+3]))))
@@ -8158,8 +7737,8 @@ func k_neg_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = neg[int32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = neg[int32](a[i])
 			d[i+1] = neg[int32](a[i+1])
 			d[i+2] = neg[int32](a[i+2])
 			d[i+3] = neg[int32](a[i+3])
@@ -8181,8 +7760,8 @@ func k_neg_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = neg[int64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = neg[int64](a[i])
 			d[i+1] = neg[int64](a[i+1])
 			d[i+2] = neg[int64](a[i+2])
 			d[i+3] = neg[int64](a[i+3])
@@ -8205,8 +7784,8 @@ func k_min_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(minimum[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(minimum[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(minimum[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(minimum[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(minimum[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -8229,8 +7808,8 @@ func k_min_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = minimum[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = minimum[uint32](a[i], b[i])
 			d[i+1] = minimum[uint32](a[i+1], b[i+1])
 			d[i+2] = minimum[uint32](a[i+2], b[i+2])
 			d[i+3] = minimum[uint32](a[i+3], b[i+3])
@@ -8253,8 +7832,8 @@ func k_min_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = minimum[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = minimum[uint64](a[i], b[i])
 			d[i+1] = minimum[uint64](a[i+1], b[i+1])
 			d[i+2] = minimum[uint64](a[i+2], b[i+2])
 			d[i+3] = minimum[uint64](a[i+3], b[i+3])
@@ -8277,8 +7856,8 @@ func k_min_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(minimum[int16](int16(a[i+0]), int16(b[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(minimum[int16](int16(a[i]), int16(b[i]))))
 			d[i+1] = uint32(uint16(minimum[int16](int16(a[i+1]), int16(b[i+1]))))
 			d[i+2] = uint32(uint16(minimum[int16](int16(a[i+2]), int16(b[i+2]))))
 			d[i+3] = uint32(uint16(minimum[int16](int16(a[i+3]), int16(b[i+3]))))
@@ -8301,8 +7880,8 @@ func k_min_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = minimum[int32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = minimum[int32](a[i], b[i])
 			d[i+1] = minimum[int32](a[i+1], b[i+1])
 			d[i+2] = minimum[int32](a[i+2], b[i+2])
 			d[i+3] = minimum[int32](a[i+3], b[i+3])
@@ -8325,8 +7904,8 @@ func k_min_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = minimum[int64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = minimum[int64](a[i], b[i])
 			d[i+1] = minimum[int64](a[i+1], b[i+1])
 			d[i+2] = minimum[int64](a[i+2], b[i+2])
 			d[i+3] = minimum[int64](a[i+3], b[i+3])
@@ -8409,8 +7988,8 @@ func k_max_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(maximum[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(maximum[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(maximum[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(maximum[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(maximum[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -8433,8 +8012,8 @@ func k_max_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maximum[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = maximum[uint32](a[i], b[i])
 			d[i+1] = maximum[uint32](a[i+1], b[i+1])
 			d[i+2] = maximum[uint32](a[i+2], b[i+2])
 			d[i+3] = maximum[uint32](a[i+3], b[i+3])
@@ -8457,8 +8036,8 @@ func k_max_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maximum[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = maximum[uint64](a[i], b[i])
 			d[i+1] = maximum[uint64](a[i+1], b[i+1])
 			d[i+2] = maximum[uint64](a[i+2], b[i+2])
 			d[i+3] = maximum[uint64](a[i+3], b[i+3])
@@ -8481,8 +8060,8 @@ func k_max_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(maximum[int16](int16(a[i+0]), int16(b[i+0]))))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(maximum[int16](int16(a[i]), int16(b[i]))))
 			d[i+1] = uint32(uint16(maximum[int16](int16(a[i+1]), int16(b[i+1]))))
 			d[i+2] = uint32(uint16(maximum[int16](int16(a[i+2]), int16(b[i+2]))))
 			d[i+3] = uint32(uint16(maximum[int16](int16(a[i+3]), int16(b[i+3]))))
@@ -8505,8 +8084,8 @@ func k_max_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maximum[int32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = maximum[int32](a[i], b[i])
 			d[i+1] = maximum[int32](a[i+1], b[i+1])
 			d[i+2] = maximum[int32](a[i+2], b[i+2])
 			d[i+3] = maximum[int32](a[i+3], b[i+3])
@@ -8529,8 +8108,8 @@ func k_max_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maximum[int64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = maximum[int64](a[i], b[i])
 			d[i+1] = maximum[int64](a[i+1], b[i+1])
 			d[i+2] = maximum[int64](a[i+2], b[i+2])
 			d[i+3] = maximum[int64](a[i+3], b[i+3])
@@ -8612,8 +8191,8 @@ func k_popc_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = popc32(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = popc32(a[i])
 			d[i+1] = popc32(a[i+1])
 			d[i+2] = popc32(a[i+2])
 			d[i+3] = popc32(a[i+3])
@@ -8635,8 +8214,8 @@ func k_popc_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = popc64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = popc64(a[i])
 			d[i+1] = popc64(a[i+1])
 			d[i+2] = popc64(a[i+2])
 			d[i+3] = popc64(a[i+3])
@@ -8658,8 +8237,8 @@ func k_clz_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = clz32(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = clz32(a[i])
 			d[i+1] = clz32(a[i+1])
 			d[i+2] = clz32(a[i+2])
 			d[i+3] = clz32(a[i+3])
@@ -8681,8 +8260,8 @@ func k_clz_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = clz64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = clz64(a[i])
 			d[i+1] = clz64(a[i+1])
 			d[i+2] = clz64(a[i+2])
 			d[i+3] = clz64(a[i+3])
@@ -8832,8 +8411,8 @@ func k_brev_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = brev32(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = brev32(a[i])
 			d[i+1] = brev32(a[i+1])
 			d[i+2] = brev32(a[i+2])
 			d[i+3] = brev32(a[i+3])
@@ -8855,8 +8434,8 @@ func k_brev_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = brev64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = brev64(a[i])
 			d[i+1] = brev64(a[i+1])
 			d[i+2] = brev64(a[i+2])
 			d[i+3] = brev64(a[i+3])
@@ -8880,8 +8459,8 @@ func k_bfe_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = bfeU[uint32](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = bfeU[uint32](a[i], b[i], c[i])
 			d[i+1] = bfeU[uint32](a[i+1], b[i+1], c[i+1])
 			d[i+2] = bfeU[uint32](a[i+2], b[i+2], c[i+2])
 			d[i+3] = bfeU[uint32](a[i+3], b[i+3], c[i+3])
@@ -8905,8 +8484,8 @@ func k_bfe_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = bfeU[uint64](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = bfeU[uint64](a[i], b[i], c[i])
 			d[i+1] = bfeU[uint64](a[i+1], b[i+1], c[i+1])
 			d[i+2] = bfeU[uint64](a[i+2], b[i+2], c[i+2])
 			d[i+3] = bfeU[uint64](a[i+3], b[i+3], c[i+3])
@@ -8930,8 +8509,8 @@ func k_bfe_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = bfeS[int32](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = bfeS[int32](a[i], b[i], c[i])
 			d[i+1] = bfeS[int32](a[i+1], b[i+1], c[i+1])
 			d[i+2] = bfeS[int32](a[i+2], b[i+2], c[i+2])
 			d[i+3] = bfeS[int32](a[i+3], b[i+3], c[i+3])
@@ -8955,8 +8534,8 @@ func k_bfe_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = bfeS[int64](a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = bfeS[int64](a[i], b[i], c[i])
 			d[i+1] = bfeS[int64](a[i+1], b[i+1], c[i+1])
 			d[i+2] = bfeS[int64](a[i+2], b[i+2], c[i+2])
 			d[i+3] = bfeS[int64](a[i+3], b[i+3], c[i+3])
@@ -8981,8 +8560,8 @@ func k_bfi_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = bfi[uint32](a[i+0], b[i+0], c[i+0], e[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = bfi[uint32](a[i], b[i], c[i], e[i])
 			d[i+1] = bfi[uint32](a[i+1], b[i+1], c[i+1], e[i+1])
 			d[i+2] = bfi[uint32](a[i+2], b[i+2], c[i+2], e[i+2])
 			d[i+3] = bfi[uint32](a[i+3], b[i+3], c[i+3], e[i+3])
@@ -9007,8 +8586,8 @@ func k_bfi_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = bfi[uint64](a[i+0], b[i+0], c[i+0], e[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = bfi[uint64](a[i], b[i], c[i], e[i])
 			d[i+1] = bfi[uint64](a[i+1], b[i+1], c[i+1], e[i+1])
 			d[i+2] = bfi[uint64](a[i+2], b[i+2], c[i+2], e[i+2])
 			d[i+3] = bfi[uint64](a[i+3], b[i+3], c[i+3], e[i+3])
@@ -9358,11 +8937,12 @@ func k_addc_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(addc16(uint16(a[i+0]), uint16(b[i+0]), c>>(i+0)&1 != 0))
-			d[i+1] = uint32(addc16(uint16(a[i+1]), uint16(b[i+1]), c>>(i+1)&1 != 0))
-			d[i+2] = uint32(addc16(uint16(a[i+2]), uint16(b[i+2]), c>>(i+2)&1 != 0))
-			d[i+3] = uint32(addc16(uint16(a[i+3]), uint16(b[i+3]), c>>(i+3)&1 != 0))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = uint32(addc16(uint16(a[i]), uint16(b[i]), c>>0&1 != 0))
+			d[i+1] = uint32(addc16(uint16(a[i+1]), uint16(b[i+1]), c>>1&1 != 0))
+			d[i+2] = uint32(addc16(uint16(a[i+2]), uint16(b[i+2]), c>>2&1 != 0))
+			d[i+3] = uint32(addc16(uint16(a[i+3]), uint16(b[i+3]), c>>3&1 != 0))
 		}
 		return
 	}
@@ -9383,11 +8963,12 @@ func k_addc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = addc32(a[i+0], b[i+0], c>>(i+0)&1 != 0)
-			d[i+1] = addc32(a[i+1], b[i+1], c>>(i+1)&1 != 0)
-			d[i+2] = addc32(a[i+2], b[i+2], c>>(i+2)&1 != 0)
-			d[i+3] = addc32(a[i+3], b[i+3], c>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = addc32(a[i], b[i], c>>0&1 != 0)
+			d[i+1] = addc32(a[i+1], b[i+1], c>>1&1 != 0)
+			d[i+2] = addc32(a[i+2], b[i+2], c>>2&1 != 0)
+			d[i+3] = addc32(a[i+3], b[i+3], c>>3&1 != 0)
 		}
 		return
 	}
@@ -9408,11 +8989,12 @@ func k_addc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = addc64(a[i+0], b[i+0], c>>(i+0)&1 != 0)
-			d[i+1] = addc64(a[i+1], b[i+1], c>>(i+1)&1 != 0)
-			d[i+2] = addc64(a[i+2], b[i+2], c>>(i+2)&1 != 0)
-			d[i+3] = addc64(a[i+3], b[i+3], c>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = addc64(a[i], b[i], c>>0&1 != 0)
+			d[i+1] = addc64(a[i+1], b[i+1], c>>1&1 != 0)
+			d[i+2] = addc64(a[i+2], b[i+2], c>>2&1 != 0)
+			d[i+3] = addc64(a[i+3], b[i+3], c>>3&1 != 0)
 		}
 		return
 	}
@@ -9523,11 +9105,12 @@ func k_subc_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(subc16(uint16(a[i+0]), uint16(b[i+0]), c>>(i+0)&1 != 0))
-			d[i+1] = uint32(subc16(uint16(a[i+1]), uint16(b[i+1]), c>>(i+1)&1 != 0))
-			d[i+2] = uint32(subc16(uint16(a[i+2]), uint16(b[i+2]), c>>(i+2)&1 != 0))
-			d[i+3] = uint32(subc16(uint16(a[i+3]), uint16(b[i+3]), c>>(i+3)&1 != 0))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = uint32(subc16(uint16(a[i]), uint16(b[i]), c>>0&1 != 0))
+			d[i+1] = uint32(subc16(uint16(a[i+1]), uint16(b[i+1]), c>>1&1 != 0))
+			d[i+2] = uint32(subc16(uint16(a[i+2]), uint16(b[i+2]), c>>2&1 != 0))
+			d[i+3] = uint32(subc16(uint16(a[i+3]), uint16(b[i+3]), c>>3&1 != 0))
 		}
 		return
 	}
@@ -9548,11 +9131,12 @@ func k_subc_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = subc32(a[i+0], b[i+0], c>>(i+0)&1 != 0)
-			d[i+1] = subc32(a[i+1], b[i+1], c>>(i+1)&1 != 0)
-			d[i+2] = subc32(a[i+2], b[i+2], c>>(i+2)&1 != 0)
-			d[i+3] = subc32(a[i+3], b[i+3], c>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = subc32(a[i], b[i], c>>0&1 != 0)
+			d[i+1] = subc32(a[i+1], b[i+1], c>>1&1 != 0)
+			d[i+2] = subc32(a[i+2], b[i+2], c>>2&1 != 0)
+			d[i+3] = subc32(a[i+3], b[i+3], c>>3&1 != 0)
 		}
 		return
 	}
@@ -9573,11 +9157,12 @@ func k_subc_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = subc64(a[i+0], b[i+0], c>>(i+0)&1 != 0)
-			d[i+1] = subc64(a[i+1], b[i+1], c>>(i+1)&1 != 0)
-			d[i+2] = subc64(a[i+2], b[i+2], c>>(i+2)&1 != 0)
-			d[i+3] = subc64(a[i+3], b[i+3], c>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = subc64(a[i], b[i], c>>0&1 != 0)
+			d[i+1] = subc64(a[i+1], b[i+1], c>>1&1 != 0)
+			d[i+2] = subc64(a[i+2], b[i+2], c>>2&1 != 0)
+			d[i+3] = subc64(a[i+3], b[i+3], c>>3&1 != 0)
 		}
 		return
 	}
@@ -9783,11 +9368,12 @@ func k_madc_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(madcLo16(uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0]), e>>(i+0)&1 != 0))
-			d[i+1] = uint32(madcLo16(uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1]), e>>(i+1)&1 != 0))
-			d[i+2] = uint32(madcLo16(uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2]), e>>(i+2)&1 != 0))
-			d[i+3] = uint32(madcLo16(uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3]), e>>(i+3)&1 != 0))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = uint32(madcLo16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>0&1 != 0))
+			d[i+1] = uint32(madcLo16(uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1]), e>>1&1 != 0))
+			d[i+2] = uint32(madcLo16(uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2]), e>>2&1 != 0))
+			d[i+3] = uint32(madcLo16(uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3]), e>>3&1 != 0))
 		}
 		return
 	}
@@ -9809,11 +9395,12 @@ func k_madc_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madcLo32(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
-			d[i+1] = madcLo32(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
-			d[i+2] = madcLo32(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
-			d[i+3] = madcLo32(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = madcLo32(a[i], b[i], c[i], e>>0&1 != 0)
+			d[i+1] = madcLo32(a[i+1], b[i+1], c[i+1], e>>1&1 != 0)
+			d[i+2] = madcLo32(a[i+2], b[i+2], c[i+2], e>>2&1 != 0)
+			d[i+3] = madcLo32(a[i+3], b[i+3], c[i+3], e>>3&1 != 0)
 		}
 		return
 	}
@@ -9835,11 +9422,12 @@ func k_madc_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madcLo64(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
-			d[i+1] = madcLo64(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
-			d[i+2] = madcLo64(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
-			d[i+3] = madcLo64(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = madcLo64(a[i], b[i], c[i], e>>0&1 != 0)
+			d[i+1] = madcLo64(a[i+1], b[i+1], c[i+1], e>>1&1 != 0)
+			d[i+2] = madcLo64(a[i+2], b[i+2], c[i+2], e>>2&1 != 0)
+			d[i+3] = madcLo64(a[i+3], b[i+3], c[i+3], e>>3&1 != 0)
 		}
 		return
 	}
@@ -9861,11 +9449,12 @@ func k_madc_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(madcHiU16(uint16(a[i+0]), uint16(b[i+0]), uint16(c[i+0]), e>>(i+0)&1 != 0))
-			d[i+1] = uint32(madcHiU16(uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1]), e>>(i+1)&1 != 0))
-			d[i+2] = uint32(madcHiU16(uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2]), e>>(i+2)&1 != 0))
-			d[i+3] = uint32(madcHiU16(uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3]), e>>(i+3)&1 != 0))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = uint32(madcHiU16(uint16(a[i]), uint16(b[i]), uint16(c[i]), e>>0&1 != 0))
+			d[i+1] = uint32(madcHiU16(uint16(a[i+1]), uint16(b[i+1]), uint16(c[i+1]), e>>1&1 != 0))
+			d[i+2] = uint32(madcHiU16(uint16(a[i+2]), uint16(b[i+2]), uint16(c[i+2]), e>>2&1 != 0))
+			d[i+3] = uint32(madcHiU16(uint16(a[i+3]), uint16(b[i+3]), uint16(c[i+3]), e>>3&1 != 0))
 		}
 		return
 	}
@@ -9887,11 +9476,12 @@ func k_madc_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(madcHiS16(int16(a[i+0]), int16(b[i+0]), uint16(c[i+0]), e>>(i+0)&1 != 0))
-			d[i+1] = uint32(madcHiS16(int16(a[i+1]), int16(b[i+1]), uint16(c[i+1]), e>>(i+1)&1 != 0))
-			d[i+2] = uint32(madcHiS16(int16(a[i+2]), int16(b[i+2]), uint16(c[i+2]), e>>(i+2)&1 != 0))
-			d[i+3] = uint32(madcHiS16(int16(a[i+3]), int16(b[i+3]), uint16(c[i+3]), e>>(i+3)&1 != 0))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = uint32(madcHiS16(int16(a[i]), int16(b[i]), uint16(c[i]), e>>0&1 != 0))
+			d[i+1] = uint32(madcHiS16(int16(a[i+1]), int16(b[i+1]), uint16(c[i+1]), e>>1&1 != 0))
+			d[i+2] = uint32(madcHiS16(int16(a[i+2]), int16(b[i+2]), uint16(c[i+2]), e>>2&1 != 0))
+			d[i+3] = uint32(madcHiS16(int16(a[i+3]), int16(b[i+3]), uint16(c[i+3]), e>>3&1 != 0))
 		}
 		return
 	}
@@ -9913,11 +9503,12 @@ func k_madc_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madcHiU32(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
-			d[i+1] = madcHiU32(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
-			d[i+2] = madcHiU32(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
-			d[i+3] = madcHiU32(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = madcHiU32(a[i], b[i], c[i], e>>0&1 != 0)
+			d[i+1] = madcHiU32(a[i+1], b[i+1], c[i+1], e>>1&1 != 0)
+			d[i+2] = madcHiU32(a[i+2], b[i+2], c[i+2], e>>2&1 != 0)
+			d[i+3] = madcHiU32(a[i+3], b[i+3], c[i+3], e>>3&1 != 0)
 		}
 		return
 	}
@@ -9939,11 +9530,12 @@ func k_madc_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madcHiS32(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
-			d[i+1] = madcHiS32(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
-			d[i+2] = madcHiS32(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
-			d[i+3] = madcHiS32(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = madcHiS32(a[i], b[i], c[i], e>>0&1 != 0)
+			d[i+1] = madcHiS32(a[i+1], b[i+1], c[i+1], e>>1&1 != 0)
+			d[i+2] = madcHiS32(a[i+2], b[i+2], c[i+2], e>>2&1 != 0)
+			d[i+3] = madcHiS32(a[i+3], b[i+3], c[i+3], e>>3&1 != 0)
 		}
 		return
 	}
@@ -9965,11 +9557,12 @@ func k_madc_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madcHiU64(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
-			d[i+1] = madcHiU64(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
-			d[i+2] = madcHiU64(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
-			d[i+3] = madcHiU64(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = madcHiU64(a[i], b[i], c[i], e>>0&1 != 0)
+			d[i+1] = madcHiU64(a[i+1], b[i+1], c[i+1], e>>1&1 != 0)
+			d[i+2] = madcHiU64(a[i+2], b[i+2], c[i+2], e>>2&1 != 0)
+			d[i+3] = madcHiU64(a[i+3], b[i+3], c[i+3], e>>3&1 != 0)
 		}
 		return
 	}
@@ -9991,11 +9584,12 @@ func k_madc_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = madcHiS64(a[i+0], b[i+0], c[i+0], e>>(i+0)&1 != 0)
-			d[i+1] = madcHiS64(a[i+1], b[i+1], c[i+1], e>>(i+1)&1 != 0)
-			d[i+2] = madcHiS64(a[i+2], b[i+2], c[i+2], e>>(i+2)&1 != 0)
-			d[i+3] = madcHiS64(a[i+3], b[i+3], c[i+3], e>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			e := e >> i
+			d[i] = madcHiS64(a[i], b[i], c[i], e>>0&1 != 0)
+			d[i+1] = madcHiS64(a[i+1], b[i+1], c[i+1], e>>1&1 != 0)
+			d[i+2] = madcHiS64(a[i+2], b[i+2], c[i+2], e>>2&1 != 0)
+			d[i+3] = madcHiS64(a[i+3], b[i+3], c[i+3], e>>3&1 != 0)
 		}
 		return
 	}
@@ -10159,8 +9753,8 @@ func k_and_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(and[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(and[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(and[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(and[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(and[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -10183,8 +9777,8 @@ func k_and_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = and[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = and[uint32](a[i], b[i])
 			d[i+1] = and[uint32](a[i+1], b[i+1])
 			d[i+2] = and[uint32](a[i+2], b[i+2])
 			d[i+3] = and[uint32](a[i+3], b[i+3])
@@ -10207,8 +9801,8 @@ func k_and_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = and[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = and[uint64](a[i], b[i])
 			d[i+1] = and[uint64](a[i+1], b[i+1])
 			d[i+2] = and[uint64](a[i+2], b[i+2])
 			d[i+3] = and[uint64](a[i+3], b[i+3])
@@ -10231,8 +9825,8 @@ func k_or_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(or[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(or[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(or[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(or[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(or[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -10255,8 +9849,8 @@ func k_or_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = or[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = or[uint32](a[i], b[i])
 			d[i+1] = or[uint32](a[i+1], b[i+1])
 			d[i+2] = or[uint32](a[i+2], b[i+2])
 			d[i+3] = or[uint32](a[i+3], b[i+3])
@@ -10279,8 +9873,8 @@ func k_or_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = or[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = or[uint64](a[i], b[i])
 			d[i+1] = or[uint64](a[i+1], b[i+1])
 			d[i+2] = or[uint64](a[i+2], b[i+2])
 			d[i+3] = or[uint64](a[i+3], b[i+3])
@@ -10303,8 +9897,8 @@ func k_xor_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(xor[uint16](uint16(a[i+0]), uint16(b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(xor[uint16](uint16(a[i]), uint16(b[i])))
 			d[i+1] = uint32(xor[uint16](uint16(a[i+1]), uint16(b[i+1])))
 			d[i+2] = uint32(xor[uint16](uint16(a[i+2]), uint16(b[i+2])))
 			d[i+3] = uint32(xor[uint16](uint16(a[i+3]), uint16(b[i+3])))
@@ -10327,8 +9921,8 @@ func k_xor_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = xor[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = xor[uint32](a[i], b[i])
 			d[i+1] = xor[uint32](a[i+1], b[i+1])
 			d[i+2] = xor[uint32](a[i+2], b[i+2])
 			d[i+3] = xor[uint32](a[i+3], b[i+3])
@@ -10351,8 +9945,8 @@ func k_xor_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = xor[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = xor[uint64](a[i], b[i])
 			d[i+1] = xor[uint64](a[i+1], b[i+1])
 			d[i+2] = xor[uint64](a[i+2], b[i+2])
 			d[i+3] = xor[uint64](a[i+3], b[i+3])
@@ -10374,8 +9968,8 @@ func k_not_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(not[uint16](uint16(a[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(not[uint16](uint16(a[i])))
 			d[i+1] = uint32(not[uint16](uint16(a[i+1])))
 			d[i+2] = uint32(not[uint16](uint16(a[i+2])))
 			d[i+3] = uint32(not[uint16](uint16(a[i+3])))
@@ -10397,8 +9991,8 @@ func k_not_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = not[uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = not[uint32](a[i])
 			d[i+1] = not[uint32](a[i+1])
 			d[i+2] = not[uint32](a[i+2])
 			d[i+3] = not[uint32](a[i+3])
@@ -10420,8 +10014,8 @@ func k_not_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = not[uint64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = not[uint64](a[i])
 			d[i+1] = not[uint64](a[i+1])
 			d[i+2] = not[uint64](a[i+2])
 			d[i+3] = not[uint64](a[i+3])
@@ -10443,8 +10037,8 @@ func k_cnot_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(cnot[uint16](uint16(a[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(cnot[uint16](uint16(a[i])))
 			d[i+1] = uint32(cnot[uint16](uint16(a[i+1])))
 			d[i+2] = uint32(cnot[uint16](uint16(a[i+2])))
 			d[i+3] = uint32(cnot[uint16](uint16(a[i+3])))
@@ -10466,8 +10060,8 @@ func k_cnot_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cnot[uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cnot[uint32](a[i])
 			d[i+1] = cnot[uint32](a[i+1])
 			d[i+2] = cnot[uint32](a[i+2])
 			d[i+3] = cnot[uint32](a[i+3])
@@ -10489,8 +10083,8 @@ func k_cnot_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = cnot[uint64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = cnot[uint64](a[i])
 			d[i+1] = cnot[uint64](a[i+1])
 			d[i+2] = cnot[uint64](a[i+2])
 			d[i+3] = cnot[uint64](a[i+3])
@@ -10514,8 +10108,8 @@ func k_lop3_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = lop3(a[i+0], b[i+0], c[i+0], in.Imm)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = lop3(a[i], b[i], c[i], in.Imm)
 			d[i+1] = lop3(a[i+1], b[i+1], c[i+1], in.Imm)
 			d[i+2] = lop3(a[i+2], b[i+2], c[i+2], in.Imm)
 			d[i+3] = lop3(a[i+3], b[i+3], c[i+3], in.Imm)
@@ -10539,8 +10133,8 @@ func k_shf_l_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shfLClamp(a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shfLClamp(a[i], b[i], c[i])
 			d[i+1] = shfLClamp(a[i+1], b[i+1], c[i+1])
 			d[i+2] = shfLClamp(a[i+2], b[i+2], c[i+2])
 			d[i+3] = shfLClamp(a[i+3], b[i+3], c[i+3])
@@ -10564,8 +10158,8 @@ func k_shf_l_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shfLWrap(a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shfLWrap(a[i], b[i], c[i])
 			d[i+1] = shfLWrap(a[i+1], b[i+1], c[i+1])
 			d[i+2] = shfLWrap(a[i+2], b[i+2], c[i+2])
 			d[i+3] = shfLWrap(a[i+3], b[i+3], c[i+3])
@@ -10589,8 +10183,8 @@ func k_shf_r_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shfRClamp(a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shfRClamp(a[i], b[i], c[i])
 			d[i+1] = shfRClamp(a[i+1], b[i+1], c[i+1])
 			d[i+2] = shfRClamp(a[i+2], b[i+2], c[i+2])
 			d[i+3] = shfRClamp(a[i+3], b[i+3], c[i+3])
@@ -10614,8 +10208,8 @@ func k_shf_r_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shfRWrap(a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shfRWrap(a[i], b[i], c[i])
 			d[i+1] = shfRWrap(a[i+1], b[i+1], c[i+1])
 			d[i+2] = shfRWrap(a[i+2], b[i+2], c[i+2])
 			d[i+3] = shfRWrap(a[i+3], b[i+3], c[i+3])
@@ -10638,8 +10232,8 @@ func k_shl_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(shl[uint16](uint16(a[i+0]), b[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(shl[uint16](uint16(a[i]), b[i]))
 			d[i+1] = uint32(shl[uint16](uint16(a[i+1]), b[i+1]))
 			d[i+2] = uint32(shl[uint16](uint16(a[i+2]), b[i+2]))
 			d[i+3] = uint32(shl[uint16](uint16(a[i+3]), b[i+3]))
@@ -10662,8 +10256,8 @@ func k_shl_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shl[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shl[uint32](a[i], b[i])
 			d[i+1] = shl[uint32](a[i+1], b[i+1])
 			d[i+2] = shl[uint32](a[i+2], b[i+2])
 			d[i+3] = shl[uint32](a[i+3], b[i+3])
@@ -10686,8 +10280,8 @@ func k_shl_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shl[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shl[uint64](a[i], b[i])
 			d[i+1] = shl[uint64](a[i+1], b[i+1])
 			d[i+2] = shl[uint64](a[i+2], b[i+2])
 			d[i+3] = shl[uint64](a[i+3], b[i+3])
@@ -10710,8 +10304,8 @@ func k_shr_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(shr[uint16](uint16(a[i+0]), b[i+0]))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(shr[uint16](uint16(a[i]), b[i]))
 			d[i+1] = uint32(shr[uint16](uint16(a[i+1]), b[i+1]))
 			d[i+2] = uint32(shr[uint16](uint16(a[i+2]), b[i+2]))
 			d[i+3] = uint32(shr[uint16](uint16(a[i+3]), b[i+3]))
@@ -10734,8 +10328,8 @@ func k_shr_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shr[uint32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shr[uint32](a[i], b[i])
 			d[i+1] = shr[uint32](a[i+1], b[i+1])
 			d[i+2] = shr[uint32](a[i+2], b[i+2])
 			d[i+3] = shr[uint32](a[i+3], b[i+3])
@@ -10758,8 +10352,8 @@ func k_shr_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shr[uint64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shr[uint64](a[i], b[i])
 			d[i+1] = shr[uint64](a[i+1], b[i+1])
 			d[i+2] = shr[uint64](a[i+2], b[i+2])
 			d[i+3] = shr[uint64](a[i+3], b[i+3])
@@ -10782,8 +10376,8 @@ func k_shr_s16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = uint32(uint16(shr[int16](int16(a[i+0]), b[i+0])))
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = uint32(uint16(shr[int16](int16(a[i]), b[i])))
 			d[i+1] = uint32(uint16(shr[int16](int16(a[i+1]), b[i+1])))
 			d[i+2] = uint32(uint16(shr[int16](int16(a[i+2]), b[i+2])))
 			d[i+3] = uint32(uint16(shr[int16](int16(a[i+3]), b[i+3])))
@@ -10806,8 +10400,8 @@ func k_shr_s32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shr[int32](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shr[int32](a[i], b[i])
 			d[i+1] = shr[int32](a[i+1], b[i+1])
 			d[i+2] = shr[int32](a[i+2], b[i+2])
 			d[i+3] = shr[int32](a[i+3], b[i+3])
@@ -10830,8 +10424,8 @@ func k_shr_s64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = shr[int64](a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = shr[int64](a[i], b[i])
 			d[i+1] = shr[int64](a[i+1], b[i+1])
 			d[i+2] = shr[int64](a[i+2], b[i+2])
 			d[i+3] = shr[int64](a[i+3], b[i+3])
@@ -10853,8 +10447,8 @@ func k_mov_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mov[uint32](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mov[uint32](a[i])
 			d[i+1] = mov[uint32](a[i+1])
 			d[i+2] = mov[uint32](a[i+2])
 			d[i+3] = mov[uint32](a[i+3])
@@ -10876,8 +10470,8 @@ func k_mov_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = mov[uint64](a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = mov[uint64](a[i])
 			d[i+1] = mov[uint64](a[i+1])
 			d[i+2] = mov[uint64](a[i+2])
 			d[i+3] = mov[uint64](a[i+3])
@@ -10898,12 +10492,9 @@ func k_mov_pred(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.SrcP(in.A)
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if movPred(a>>i&1 != 0) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := a >> i
+			t = t>>4 | bit(movPred(a>>0&1 != 0))<<28 | bit(movPred(a>>1&1 != 0))<<29 | bit(movPred(a>>2&1 != 0))<<30 | bit(movPred(a>>3&1 != 0))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -10925,12 +10516,10 @@ func k_and_pred(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.SrcP(in.B)
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if andPred(a>>i&1 != 0, b>>i&1 != 0) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := a >> i
+			b := b >> i
+			t = t>>4 | bit(andPred(a>>0&1 != 0, b>>0&1 != 0))<<28 | bit(andPred(a>>1&1 != 0, b>>1&1 != 0))<<29 | bit(andPred(a>>2&1 != 0, b>>2&1 != 0))<<30 | bit(andPred(a>>3&1 != 0, b>>3&1 != 0))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -10952,12 +10541,10 @@ func k_or_pred(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.SrcP(in.B)
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if orPred(a>>i&1 != 0, b>>i&1 != 0) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := a >> i
+			b := b >> i
+			t = t>>4 | bit(orPred(a>>0&1 != 0, b>>0&1 != 0))<<28 | bit(orPred(a>>1&1 != 0, b>>1&1 != 0))<<29 | bit(orPred(a>>2&1 != 0, b>>2&1 != 0))<<30 | bit(orPred(a>>3&1 != 0, b>>3&1 != 0))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -10979,12 +10566,10 @@ func k_xor_pred(f *regfile.File, in *code.Instr, m uint32) {
 	b := f.SrcP(in.B)
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if xorPred(a>>i&1 != 0, b>>i&1 != 0) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := a >> i
+			b := b >> i
+			t = t>>4 | bit(xorPred(a>>0&1 != 0, b>>0&1 != 0))<<28 | bit(xorPred(a>>1&1 != 0, b>>1&1 != 0))<<29 | bit(xorPred(a>>2&1 != 0, b>>2&1 != 0))<<30 | bit(xorPred(a>>3&1 != 0, b>>3&1 != 0))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -11005,12 +10590,9 @@ func k_not_pred(f *regfile.File, in *code.Instr, m uint32) {
 	a := f.SrcP(in.A)
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if notPred(a>>i&1 != 0) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := a >> i
+			t = t>>4 | bit(notPred(a>>0&1 != 0))<<28 | bit(notPred(a>>1&1 != 0))<<29 | bit(notPred(a>>2&1 != 0))<<30 | bit(notPred(a>>3&1 != 0))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -11032,11 +10614,12 @@ func k_mask_u32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_ = *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maskU32(a>>(i+0)&1 != 0)
-			d[i+1] = maskU32(a>>(i+1)&1 != 0)
-			d[i+2] = maskU32(a>>(i+2)&1 != 0)
-			d[i+3] = maskU32(a>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := a >> i
+			d[i] = maskU32(a>>0&1 != 0)
+			d[i+1] = maskU32(a>>1&1 != 0)
+			d[i+2] = maskU32(a>>2&1 != 0)
+			d[i+3] = maskU32(a>>3&1 != 0)
 		}
 		return
 	}
@@ -11055,11 +10638,12 @@ func k_mask_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_ = *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = maskF32(a>>(i+0)&1 != 0)
-			d[i+1] = maskF32(a>>(i+1)&1 != 0)
-			d[i+2] = maskF32(a>>(i+2)&1 != 0)
-			d[i+3] = maskF32(a>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			a := a >> i
+			d[i] = maskF32(a>>0&1 != 0)
+			d[i+1] = maskF32(a>>1&1 != 0)
+			d[i+2] = maskF32(a>>2&1 != 0)
+			d[i+3] = maskF32(a>>3&1 != 0)
 		}
 		return
 	}
@@ -11078,12 +10662,8 @@ func k_nonzero_b32(f *regfile.File, in *code.Instr, m uint32) {
 	_ = *a
 	var t uint32
 	if m == regfile.Full {
-		for i := range regfile.Lanes {
-			var x uint32
-			if nonzero(a[i]) {
-				x = 1
-			}
-			t |= x << i
+		for i := 0; i < regfile.Lanes; i += 4 {
+			t = t>>4 | bit(nonzero(a[i]))<<28 | bit(nonzero(a[i+1]))<<29 | bit(nonzero(a[i+2]))<<30 | bit(nonzero(a[i+3]))<<31
 		}
 	} else {
 		for n := m; n != 0; n &= n - 1 {
@@ -11107,11 +10687,12 @@ func k_selp_b16(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = selp[uint32](a[i+0], b[i+0], c>>(i+0)&1 != 0)
-			d[i+1] = selp[uint32](a[i+1], b[i+1], c>>(i+1)&1 != 0)
-			d[i+2] = selp[uint32](a[i+2], b[i+2], c>>(i+2)&1 != 0)
-			d[i+3] = selp[uint32](a[i+3], b[i+3], c>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = selp[uint32](a[i], b[i], c>>0&1 != 0)
+			d[i+1] = selp[uint32](a[i+1], b[i+1], c>>1&1 != 0)
+			d[i+2] = selp[uint32](a[i+2], b[i+2], c>>2&1 != 0)
+			d[i+3] = selp[uint32](a[i+3], b[i+3], c>>3&1 != 0)
 		}
 		return
 	}
@@ -11132,11 +10713,12 @@ func k_selp_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = selp[uint64](a[i+0], b[i+0], c>>(i+0)&1 != 0)
-			d[i+1] = selp[uint64](a[i+1], b[i+1], c>>(i+1)&1 != 0)
-			d[i+2] = selp[uint64](a[i+2], b[i+2], c>>(i+2)&1 != 0)
-			d[i+3] = selp[uint64](a[i+3], b[i+3], c>>(i+3)&1 != 0)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			c := c >> i
+			d[i] = selp[uint64](a[i], b[i], c>>0&1 != 0)
+			d[i+1] = selp[uint64](a[i+1], b[i+1], c>>1&1 != 0)
+			d[i+2] = selp[uint64](a[i+2], b[i+2], c>>2&1 != 0)
+			d[i+3] = selp[uint64](a[i+3], b[i+3], c>>3&1 != 0)
 		}
 		return
 	}
@@ -11221,8 +10803,8 @@ func k_prmt_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = prmt(a[i+0], b[i+0], c[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = prmt(a[i], b[i], c[i])
 			d[i+1] = prmt(a[i+1], b[i+1], c[i+1])
 			d[i+2] = prmt(a[i+2], b[i+2], c[i+2])
 			d[i+3] = prmt(a[i+3], b[i+3], c[i+3])
@@ -11341,8 +10923,8 @@ func k_insert_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = insert[uint32](a[i+0], b[i+0], in.Imm)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = insert[uint32](a[i], b[i], in.Imm)
 			d[i+1] = insert[uint32](a[i+1], b[i+1], in.Imm)
 			d[i+2] = insert[uint32](a[i+2], b[i+2], in.Imm)
 			d[i+3] = insert[uint32](a[i+3], b[i+3], in.Imm)
@@ -11365,8 +10947,8 @@ func k_insert_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = insert[uint64](a[i+0], b[i+0], in.Imm)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = insert[uint64](a[i], b[i], in.Imm)
 			d[i+1] = insert[uint64](a[i+1], b[i+1], in.Imm)
 			d[i+2] = insert[uint64](a[i+2], b[i+2], in.Imm)
 			d[i+3] = insert[uint64](a[i+3], b[i+3], in.Imm)
@@ -11388,8 +10970,8 @@ func k_extract_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = extract[uint32](a[i+0], in.Imm)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = extract[uint32](a[i], in.Imm)
 			d[i+1] = extract[uint32](a[i+1], in.Imm)
 			d[i+2] = extract[uint32](a[i+2], in.Imm)
 			d[i+3] = extract[uint32](a[i+3], in.Imm)
@@ -11411,8 +10993,8 @@ func k_extract_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = extract[uint64](a[i+0], in.Imm)
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = extract[uint64](a[i], in.Imm)
 			d[i+1] = extract[uint64](a[i+1], in.Imm)
 			d[i+2] = extract[uint64](a[i+2], in.Imm)
 			d[i+3] = extract[uint64](a[i+3], in.Imm)
@@ -11434,8 +11016,8 @@ func k_zext_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = zext64(a[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = zext64(a[i])
 			d[i+1] = zext64(a[i+1])
 			d[i+2] = zext64(a[i+2])
 			d[i+3] = zext64(a[i+3])
@@ -11458,8 +11040,8 @@ func k_pack_b64(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row64(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = pack64(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = pack64(a[i], b[i])
 			d[i+1] = pack64(a[i+1], b[i+1])
 			d[i+2] = pack64(a[i+2], b[i+2])
 			d[i+3] = pack64(a[i+3], b[i+3])
@@ -11482,8 +11064,8 @@ func k_pack_b32(f *regfile.File, in *code.Instr, m uint32) {
 	d := f.Row32(in.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = pack32(a[i+0], b[i+0])
+		for i := 0; i < regfile.Lanes; i += 4 {
+			d[i] = pack32(a[i], b[i])
 			d[i+1] = pack32(a[i+1], b[i+1])
 			d[i+2] = pack32(a[i+2], b[i+2])
 			d[i+3] = pack32(a[i+3], b[i+3])
@@ -11929,11 +11511,8 @@ func k_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < len(d); i += 4 {
-			d[i+0] = ftzF32(a[i+0])
-			d[i+1] = ftzF32(a[i+1])
-			d[i+2] = ftzF32(a[i+2])
-			d[i+3] = ftzF32(a[i+3])
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = ftzF32(a[i])
 		}
 		return
 	}

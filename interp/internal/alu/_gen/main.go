@@ -31,6 +31,7 @@ import (
 	"strings"
 
 	"gemu/ptx"
+	"gemu/regfile"
 )
 
 type kernel struct {
@@ -40,6 +41,7 @@ type kernel struct {
 	params  []param
 	results []string // Go types
 	slow    bool
+	short   bool // a few instructions on each lane
 	ftz     bool
 	compare bool
 	rule    string // of a step
@@ -274,7 +276,7 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 		}
 		for _, ftz := range ftzs {
 			k := instance(fset, fn, key, bound, ftz, compare)
-			k.slow, k.rule = slow, rule
+			k.slow, k.short, k.rule = slow, !ftz && isShort(fn), rule
 			if compare {
 				k.rule = "compare"
 			}
@@ -283,6 +285,23 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 	}
 	rec(0, map[string]string{})
 	return out
+}
+
+// isShort reports whether a function on a lane is a few instructions: it has no loops, and
+// calls nothing of package fp but Canon.
+func isShort(fn *ast.FuncDecl) bool {
+	short := true
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			short = false
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			short = short && !(ok && x.Name == "fp" && !strings.HasPrefix(n.Sel.Name, "Canon"))
+		}
+		return short
+	})
+	return short
 }
 
 func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[string]string, ftz, compare bool) kernel {
@@ -480,7 +499,7 @@ func (k *kernel) call(raw func(i int, t string) string) string {
 func (k *kernel) write(w *bytes.Buffer) {
 	fmt.Fprintf(w, "\nfunc %s(f *regfile.File, in *code.Instr, m uint32) {\n", k.name)
 	i := 0
-	var rows []string
+	var rows, predicates []string
 	for _, p := range k.params {
 		if p.typ == "" {
 			continue
@@ -493,6 +512,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 			fmt.Fprintf(w, "%s := %s\n", v, rowAs(p.typ, "f.Src64(in."+fields[i]+")"))
 		case "P":
 			fmt.Fprintf(w, "%s := f.SrcP(in.%s)\n", v, fields[i])
+			predicates = append(predicates, v)
 		}
 		if slot(p.typ) != "P" {
 			rows = append(rows, "*"+v)
@@ -506,24 +526,35 @@ func (k *kernel) write(w *bytes.Buffer) {
 			fmt.Fprintf(w, "%s = %s\n", strings.TrimSuffix(strings.Repeat("_, ", len(rows)), ", "), strings.Join(rows, ", "))
 		}
 	}
-	call := k.call(func(i int, t string) string {
-		v := strings.ToLower(fields[i])
-		switch {
-		case t == "bool":
-			return v + ">>i&1 != 0"
-		case typed(t):
-			return v + "[i]"
-		}
-		return load(t, v+"[i]")
-	})
+	// call is the function on element i of rows, and a bit of predicates: bit i if it is
+	// negative.
+	call := func(i string, bit int) string {
+		return k.call(func(o int, t string) string {
+			v := strings.ToLower(fields[o])
+			switch {
+			case t == "bool" && bit < 0:
+				return v + ">>i&1 != 0"
+			case t == "bool":
+				return fmt.Sprintf("%s>>%d&1 != 0", v, bit)
+			case typed(t):
+				return v + "[" + i + "]"
+			}
+			return load(t, v+"["+i+"]")
+		})
+	}
 	switch d := k.results[0]; {
 	case k.compare || d == "bool":
 		hoist()
 		fmt.Fprintf(w, "var t uint32\n")
 		if !k.slow {
-			fmt.Fprintf(w, "if m == regfile.Full {\nfor i := range regfile.Lanes {\nvar x uint32\nif %s {\nx = 1\n}\nt |= x << i\n}\n} else {\n", call)
+			at := k.turn(w, predicates)
+			list := make([]string, len(at))
+			for j, i := range at {
+				list[j] = fmt.Sprintf("bit(%s)<<%d", call(i, j), regfile.Lanes-len(at)+j)
+			}
+			fmt.Fprintf(w, "t = t>>%d | %s\n}\n} else {\n", len(at), strings.Join(list, " | "))
 		}
-		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nif %s {\nt |= 1<<i\n}\n}\n", call)
+		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nif %s {\nt |= 1<<i\n}\n}\n", call("i", -1))
 		if !k.slow {
 			fmt.Fprintf(w, "}\n")
 		}
@@ -535,26 +566,42 @@ func (k *kernel) write(w *bytes.Buffer) {
 	case len(k.results) == 2:
 		fmt.Fprintf(w, "d := %s\nvar t uint32\n", rowOf(d))
 		hoist()
-		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nr, c := %s\nd[i] = %s\nif c {\nt |= 1<<i\n}\n}\nf.SetP(in.F, m, t)\n", call, store(d, "r"))
+		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nr, c := %s\nd[i] = %s\nif c {\nt |= 1<<i\n}\n}\nf.SetP(in.F, m, t)\n", call("i", -1), store(d, "r"))
 	default:
-		value := store(d, call)
-		if typed(d) {
-			value = call
+		value := func(i string, bit int) string {
+			if typed(d) {
+				return call(i, bit)
+			}
+			return store(d, call(i, bit))
 		}
 		fmt.Fprintf(w, "d := %s\n", rowAs(d, rowOf(d)))
 		rows = append(rows, "*d")
 		hoist()
 		if !k.slow {
-			fmt.Fprintf(w, "if m == regfile.Full {\nfor i := 0; i < len(d); i += 4 {\n")
-			for j := range 4 {
-				fmt.Fprintf(w, "d[i+%d] = %s\n", j, strings.ReplaceAll(strings.ReplaceAll(value, "[i]", fmt.Sprintf("[i+%d]", j)), ">>i&", fmt.Sprintf(">>(i+%d)&", j)))
+			for j, i := range k.turn(w, predicates) {
+				fmt.Fprintf(w, "d[%s] = %s\n", i, value(i, j))
 			}
 			fmt.Fprintf(w, "}\nreturn\n}\n")
 		}
-		fmt.Fprintf(w, "for ; m != 0; m &= m-1 {\ni := bits.TrailingZeros32(m) & 31\nd[i] = %s\n}\n", value)
+		fmt.Fprintf(w, "for ; m != 0; m &= m-1 {\ni := bits.TrailingZeros32(m) & 31\nd[i] = %s\n}\n", value("i", -1))
 	}
 	fmt.Fprintf(w, "}\n")
 	k.writeOne(w)
+}
+
+// turn begins the loop for full masks, and a turn of it: the lanes that are done in one. In
+// predicates they are the lowest bits then. Where a lane is a few instructions, the loop
+// itself would cost as much again.
+func (k *kernel) turn(w *bytes.Buffer, predicates []string) []string {
+	at := []string{"i"}
+	if k.short {
+		at = append(at, "i+1", "i+2", "i+3")
+	}
+	fmt.Fprintf(w, "if m == regfile.Full {\nfor i := 0; i < regfile.Lanes; i += %d {\n", len(at))
+	for _, p := range predicates {
+		fmt.Fprintf(w, "%s := %[1]s >> i\n", p)
+	}
+	return at
 }
 
 // writeOne writes the kernel on single values.
