@@ -11,19 +11,21 @@ import (
 )
 
 // Portable is the backend that has all instructions, on every host.
-var Portable Backend = portable{}
+var Portable Backend = new(portable)
 
 type portable struct{}
 
-func (p portable) run(w *warp, budget int) handback { return inBlocks(w, budget, p) }
+func (p *portable) run(w *warp, budget int) handback { return inBlocks(w, budget, p) }
 
-func (portable) span(w *warp, from, to int32) int32 {
+func (*portable) span(w *warp, from, to int32) int32 {
 	w.instrs(w.cta.code.Instrs[from:to])
 	return to
 }
 
-func (portable) block(w *warp, b *code.Block) reason {
-	w.instrs(w.cta.code.Instrs[w.pc:b.Last])
+func (*portable) block(w *warp, b *code.Block) reason {
+	if w.pc < b.Last {
+		w.instrs(w.cta.code.Instrs[w.pc:b.Last])
+	}
 	return goesOn
 }
 

@@ -81,20 +81,29 @@ func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, in *code.Instr, ma
 		mem.FillRow(d, T(w.uniformSreg(in))&mask, m)
 		return
 	}
-	block := w.cta.grid.block
+	if r >= ptx.TidX && r <= ptx.TidZ {
+		block := w.cta.grid.block
+		t := block.at(w.tid(32 * h))
+		for i := range bits.Len32(m) {
+			if m>>i&1 != 0 {
+				d[i] = T(uint32(t.along(int(r-ptx.TidX)))) & mask
+			}
+			if t.X++; t.X == block.X {
+				t.X = 0
+				if t.Y++; t.Y == block.Y {
+					t.Y = 0
+					t.Z++
+				}
+			}
+		}
+		return
+	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		lane := 32*h + i
 		v := 0
 		switch r {
-		case ptx.TidX:
-			v = w.tid(lane) % block.X
-		case ptx.TidY:
-			v = w.tid(lane) / block.X % block.Y
-		case ptx.TidZ:
-			v = w.tid(lane) / (block.X * block.Y)
 		case ptx.LaneID:
-			v = lane
+			v = 32*h + i
 		case ptx.LanemaskEq:
 			v = 1 << i
 		case ptx.LanemaskLe:
