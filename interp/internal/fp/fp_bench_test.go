@@ -3,6 +3,7 @@
 package fp
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -40,7 +41,7 @@ func BenchmarkFmaRN32(b *testing.B) {
 func BenchmarkSumHard32(b *testing.B) { // the slow path alone
 	benchLanes(b, func(d, x, y, z *lanes) {
 		for i := range d {
-			d[i] = sumHard32(float64(x[i])*float64(y[i]), float64(z[i]))
+			d[i] = sumHard32(math.Float64bits(float64(x[i])*float64(y[i])), float64(z[i]))
 		}
 	})
 }

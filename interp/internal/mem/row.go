@@ -223,8 +223,8 @@ func CopyRow[D Slot](d, s *[Lanes]D, m uint32) {
 // FillRow writes one value to the lanes of m.
 func FillRow[D Slot](d *[Lanes]D, v D, m uint32) {
 	if m == full {
-		for i := range d {
-			d[i] = v
+		for i := 0; i < len(d); i += 4 {
+			d[i], d[i+1], d[i+2], d[i+3] = v, v, v, v
 		}
 		return
 	}
