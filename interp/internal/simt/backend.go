@@ -109,12 +109,14 @@ func inBlocks(w *warp, budget int, by blockwise) handback {
 		default: // it has halted
 			n -= int(w.owed)
 		}
-		if spent += n; why == goesOn && (spent >= budget || w.yield) {
+		spent += n
+		if why == goesOn {
+			if spent < budget && !w.yield {
+				continue
+			}
 			why = used
 		}
-		if why != goesOn {
-			return w.handBack(why, spent, n)
-		}
+		return w.handBack(why, spent, n)
 	}
 }
 
@@ -176,30 +178,27 @@ func (w *warp) halt(b *code.Block, pc, src int32) {
 // follow goes on behind the end of a block where that is a matter of w.pc alone.
 // Otherwise the strand stands at the end, which the machine has to execute.
 func (w *warp) follow(b *code.Block, end *code.Instr) reason {
-	to, why := b.Next, goesOn
-	switch end.Op {
-	case code.Jump:
-	case code.Branch, code.Return:
+	to := b.Next
+	if end.Op != code.Jump {
+		if end.Op != code.Branch && end.Op != code.Return {
+			w.pc = b.Last
+			return control
+		}
 		switch taken := w.guarded(end.Guard); {
 		case taken == w.mask:
 			to = b.Target
-		case taken != 0 && b.Target != b.Next:
-			why = parts
+		case taken != 0 && b.Target != to:
+			w.pc = b.Last
+			return parts
 		}
-	default:
-		why = control
 	}
-	switch {
-	case why != goesOn:
-	case to == w.stop || w.heeds && len(w.others) > 0:
-		why = meets
-	default:
-		if end.Op != code.Jump {
-			w.count.Branches++
-		}
-		w.pc = to
-		return goesOn
+	if to == w.stop || w.heeds && len(w.others) > 0 {
+		w.pc = b.Last
+		return meets
 	}
-	w.pc = b.Last
-	return why
+	if end.Op != code.Jump {
+		w.count.Branches++
+	}
+	w.pc = to
+	return goesOn
 }

@@ -18,19 +18,20 @@ type portable struct{}
 func (p *portable) run(w *warp, budget int) handback { return inBlocks(w, budget, p) }
 
 func (*portable) span(w *warp, from, to int32) int32 {
-	w.instrs(w.cta.code.Instrs[from:to])
+	w.instrs(from, to)
 	return to
 }
 
 func (*portable) block(w *warp, b *code.Block) reason {
 	if w.pc < b.Last {
-		w.instrs(w.cta.code.Instrs[w.pc:b.Last])
+		w.instrs(w.pc, b.Last)
 	}
 	return goesOn
 }
 
-// instrs executes instructions of a block.
-func (w *warp) instrs(insts []code.Instr) {
+// instrs executes the instructions of a block from one pc up to another.
+func (w *warp) instrs(from, to int32) {
+	insts := w.cta.code.Instrs[from:to]
 	if len(w.files) > 1 {
 		w.instrsWide(insts)
 		return
@@ -48,13 +49,12 @@ func (w *warp) instrs(insts []code.Instr) {
 				}
 			}
 		}
-		switch k := alu.Vec[in.Op]; {
-		case in.How.Exec != code.OnLanes:
-			ways[in.How.Exec](w, 0, f, in, m)
-		case k != nil:
+		if exec := in.How.Exec; exec != code.OnLanes {
+			ways[exec](w, 0, f, in, m)
+		} else if k := alu.Vec[in.Op]; k != nil {
 			k(f, in, m)
 			continue
-		default:
+		} else {
 			lanes[in.Op](w, 0, f, in, m)
 		}
 		if w.err != nil {

@@ -162,11 +162,15 @@ func (w *warp) guarded(g int32) uint64 {
 	if g == 0 {
 		return w.mask
 	}
-	m := uint64(guardMask(&w.files[0], g))
-	if len(w.files) > 1 {
-		m |= uint64(guardMask(&w.files[1], g)) << 32
+	if len(w.files) == 1 {
+		return uint64(guardMask(&w.files[0], g)) & w.mask
 	}
-	return m & w.mask
+	return w.guardedWide(g)
+}
+
+// guardedWide is guarded for a warp of 64 lanes.
+func (w *warp) guardedWide(g int32) uint64 {
+	return (uint64(guardMask(&w.files[1], g))<<32 | uint64(guardMask(&w.files[0], g))) & w.mask
 }
 
 // finish executes the end of a block.
