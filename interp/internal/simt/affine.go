@@ -108,17 +108,18 @@ func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, s code.Slot, 
 	if s == code.R {
 		base, stride = uint64(uint32(base)), uint64(uint32(stride))
 	}
-	if rest := c.Mask &^ m & uint32(w.live>>(32*h)); rest != 0 {
-		if c.Base == base && c.Stride == stride {
-			c.Mask |= m
-			if in.How.Both {
-				expand(f, code.Row{Slot: s, Row: row}, m)
-			}
-			return
-		}
-		expand(f, code.Row{Slot: s, Row: row}, rest)
+	rest := c.Mask &^ m
+	if rest != 0 { // few have any: which of them live is asked after that
+		rest &= uint32(w.live >> (32 * h))
 	}
-	*c = regfile.Compact{Base: base, Stride: stride, Mask: m}
+	if rest != 0 && c.Base == base && c.Stride == stride {
+		c.Mask |= m
+	} else {
+		if rest != 0 {
+			expand(f, code.Row{Slot: s, Row: row}, rest)
+		}
+		*c = regfile.Compact{Base: base, Stride: stride, Mask: m}
+	}
 	if in.How.Both {
 		expand(f, code.Row{Slot: s, Row: row}, m)
 	}
