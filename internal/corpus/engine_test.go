@@ -17,7 +17,7 @@ const engineHead = `# How the compact engine executes the programs of each file,
 # -update" writes this file; whoever does so says why.
 #
 # FILE: fixed, proved, compact, of these by fast forms, lanes kept; on the lanes, lanes
-# expanded, bytes of frames. See interp.EngineCounts.
+# expanded, bytes of frames, claims of the plan. See interp.EngineCounts.
 `
 
 // TestEngine compares what the compact engine does with testdata/engine.txt.
@@ -76,7 +76,7 @@ func engineLine(t *testing.T, file string) string {
 			line += ";"
 		}
 		e := n.Engine
-		line += fmt.Sprintf(" %d %d %d %d %d, %d %d %d", e.Fixed, e.Proved, e.Compact, e.Quick, e.Kept, e.OnLanes, e.Expanded, e.Rows)
+		line += fmt.Sprintf(" %d %d %d %d %d, %d %d %d %d", e.Fixed, e.Proved, e.Compact, e.Quick, e.Kept, e.OnLanes, e.Expanded, e.Rows, e.Claims)
 	}
 	return line + "\n"
 }

@@ -26,7 +26,7 @@ func (t *Tables) Writes(list []Row, in *Instr) []Row {
 func (t *Tables) Operands(list []Row, in *Instr) []Row {
 	s := &Signatures[in.Op]
 	for i, row := range in.Sources() {
-		if s.Src[i] != NoSlot && s.Reads(i, in) {
+		if s.Src[i] != NoSlot {
 			list = append(list, Row{s.Src[i], row})
 		}
 	}
@@ -61,10 +61,6 @@ func (t *Tables) Results(list []Row, in *Instr) []Row {
 	}
 	return list
 }
-
-// Reads reports whether the instruction reads source i of its signature: a comparison
-// that is combined with nothing does not read its predicate.
-func (s *Signature) Reads(i int, in *Instr) bool { return !s.Compares() || i < 2 || in.Imm != 0 }
 
 // registers leaves constants out of the list from start on, and what is no row.
 func registers(list []Row, start int) []Row {

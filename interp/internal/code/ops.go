@@ -64,8 +64,8 @@ type Signature struct {
 	Name string
 	Kind Kind
 
-	// Operands: result D, second result F, sources A, B, C and E. Comparisons read C
-	// only if Imm names a boolean operator.
+	// Operands: result D, second result F, sources A, B, C and E. C of a comparison is a
+	// constant if Imm names no boolean operator.
 	Dst, Dst2 Slot
 	Src       [4]Slot
 

@@ -172,7 +172,7 @@ func (l *listing) text(in *Instr) string {
 		add(Row{s.Dst2, in.F})
 	}
 	for i, row := range in.Sources() {
-		if s.Src[i] != NoSlot && s.Reads(i, in) {
+		if s.Src[i] != NoSlot && (i < 2 || !s.Compares() || in.Imm != 0) {
 			add(Row{s.Src[i], row})
 		}
 	}

@@ -209,14 +209,20 @@ func (v *verifier) block(b *Block) {
 
 var sourceNames = [...]string{"source 0", "source 1", "source 2", "source 3"}
 
-// operands checks that rows exist, of the slots that the operation wants.
+// operands checks that rows exist, of the slots that the operation wants, and that they are
+// what the instruction is said to read and write.
 func (v *verifier) operands(pc int32, in *Instr) {
 	s := in.Op.Signature()
+	rows := 0
 	check := func(what string, slot Slot, row int32, source bool) {
+		if slot == NoSlot {
+			return
+		}
+		if row >= 0 {
+			rows++
+		}
 		n, k := 0, 0
 		switch slot {
-		case NoSlot:
-			return
 		case R:
 			n, k = v.fn.Frame.R, v.Consts.Len().R
 		case Q:
@@ -230,9 +236,10 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			v.fault(pc, "%s is row %s%d, of %d", what, slot, row, n)
 		}
 	}
-	if in.Guard != 0 {
-		p, _ := GuardRow(in.Guard)
-		check("the guard", P, p, false)
+	if in.Src >= 0 && int(in.Src) < len(v.Sources) {
+		if g := v.Sources[in.Src].Instr.Guard; in.Guard != 0 != (g.Reg != ptx.NoReg) || in.Guard < 0 != g.Neg {
+			v.fault(pc, "its guard is %d, and not that of the PTX instruction", in.Guard)
+		}
 	}
 	check("D", s.Dst, in.D, false)
 	check("F", s.Dst2, in.F, false)
@@ -240,7 +247,7 @@ func (v *verifier) operands(pc int32, in *Instr) {
 		v.fault(pc, "it has no result")
 	}
 	for i, row := range in.Sources() {
-		if s.Src[i] != NoSlot && s.Reads(i, in) {
+		if s.Src[i] != NoSlot {
 			check(sourceNames[i], s.Src[i], row, true)
 		}
 	}
@@ -282,6 +289,13 @@ func (v *verifier) operands(pc int32, in *Instr) {
 		places(v.Calls[in.Side].Args, true)
 		places(v.Calls[in.Side].Rets, false)
 	}
+	if listed := len(v.Reads(nil, in)) + len(v.Writes(nil, in)); rows != listed {
+		v.fault(pc, "it has %d rows, and is said to read and write %d", rows, listed)
+	}
+	if in.Guard != 0 {
+		p, _ := GuardRow(in.Guard)
+		check("the guard", P, p, false)
+	}
 }
 
 // how recomputes what the plan's decision does to the operands.
@@ -293,6 +307,8 @@ func (v *verifier) how(pc int32, in *Instr) {
 		ok = false
 	case e >= ProvedNone:
 		ok = s.Kind == Arithmetic && int(e-ProvedNone) == s.Sources()
+	case e == Expanded:
+		ok = in.How.Expand != 0
 	case e == CompactLocal:
 		ok = s.Kind == Load || s.Kind == Store
 	case e == CompactLoad:
@@ -308,9 +324,9 @@ func (v *verifier) how(pc int32, in *Instr) {
 	case e == CompactMixed:
 		ok = s.Kind == Arithmetic && mixed(s)
 	}
-	if s.Side == AccessSide && (in.How.Exec == CompactLoad || in.How.Exec == CompactLocal) {
+	if e := in.How.Exec; ok && (e == CompactLoad || e == CompactStore || e == CompactLocal) {
 		a := &v.Access[in.Side]
-		ok = ok && (in.How.Exec == CompactLocal) == (a.Space == ptx.Local) && a.Size <= 8
+		ok = (e == CompactLocal) == (a.Space == ptx.Local) && a.Size <= 8 && (e == CompactLoad || a.Addr != NoSlot)
 	}
 	if !ok {
 		v.fault(pc, "it cannot execute as %s", in.How.Exec)
@@ -388,30 +404,25 @@ func (t *Tables) HowOf(in *Instr, exec Exec, kept func(Row) Keeping) How {
 		return h
 	}
 	s := in.Op.Signature()
-	expands := func(r Row) bool { return r.Slot != NoSlot && kept(r)&(InShadow|InBoth) == InShadow }
+	named := s.Sources()
+	if s.Side == AccessSide {
+		named = 1 // the address
+	}
 	var buffer [24]Row
-	listed := t.Reads(buffer[:0], in)
-	for i, row := range in.Sources() {
-		r := Row{s.Src[i], row}
-		if i == 0 && s.Side == AccessSide {
-			r.Slot = t.Access[in.Side].Addr
-		}
-		if len(listed) == 0 || listed[0] != r {
-			continue
-		}
-		listed = listed[1:]
-		if expands(r) {
+	for i, r := range t.Operands(buffer[:0], in) {
+		switch {
+		case r.Slot == NoSlot || r.Row < 0 || kept(r)&(InShadow|InBoth) != InShadow:
+		case i < named:
 			h.Expand |= 1 << i
+		default:
+			h.Expand |= OperandList
 		}
 	}
-	if slices.ContainsFunc(listed, expands) {
-		h.Expand |= OperandList
-	}
+	results := InLanes
 	for _, r := range t.Writes(buffer[:0], in) {
-		k := kept(r)
-		h.Dirty = h.Dirty || k&InShadow != 0
-		h.Both = h.Both || k&InBoth != 0
+		results |= kept(r)
 	}
+	h.Dirty, h.Both = results&InShadow != 0, results&InBoth != 0
 	return h
 }
 

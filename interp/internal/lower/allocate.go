@@ -32,17 +32,16 @@ type allocation struct {
 func (l *lowerer) allocate() {
 	lives := l.lives()
 	if ref := l.prog.Ref; ref != nil {
-		fn := ref.Funcs[l.fn.Index]
-		*fn = *l.fn
-		l.twin = l.clone(fn)
+		l.twin = l.clone(ref.Funcs[l.fn.Index])
 		l.twin.unplan()
 		l.twin.move(l.twin.assign(lives, false, l.unset))
 	}
 	l.move(l.assign(lives, l.opt.Pack, l.unset))
 }
 
-// clone is a copy of the draft for another function to be.
+// clone is a copy of the draft, of a function to be that is a copy, too, and goes to fn.
 func (d *draft) clone(fn *code.Func) *draft {
+	*fn = *d.fn
 	c := *d
 	c.fn = fn
 	c.folded = slices.Clone(d.folded)
@@ -79,17 +78,16 @@ func (d *draft) move(a *allocation) {
 	}
 	fn.Formals, fn.Results = a.places(fn.Formals), a.places(fn.Results)
 	fn.Regs = d.locations(a)
-	from := d.tables
-	d.tables = code.Tables{Targets: from.Targets, Barriers: from.Barriers}
+	d.tables.Access, d.tables.Calls = slices.Clone(d.tables.Access), slices.Clone(d.tables.Calls)
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		for i := range b.instrs {
-			d.instruction(a, &from, &b.instrs[i])
+			d.instruction(a, &b.instrs[i])
 		}
-		d.instruction(a, &from, &b.end)
+		d.instruction(a, &b.end)
 	}
 	for i := range d.folded {
-		d.instruction(a, &from, &d.folded[i].Instr)
+		d.instruction(a, &d.folded[i].Instr)
 	}
 }
 
@@ -244,19 +242,17 @@ func (a *allocation) elems(list []code.Elem, size int) []code.Elem {
 	return list
 }
 
-// instruction gives an instruction its new rows, and its entry in the side tables.
-func (d *draft) instruction(a *allocation, from *code.Tables, in *code.Instr) {
+// instruction gives an instruction its new rows, and its entry in the side tables theirs.
+func (d *draft) instruction(a *allocation, in *code.Instr) {
 	s := in.Op.Signature()
 	in.Guard = a.guard(in.Guard)
 	in.D, in.F = a.row(s.Dst, in.D), a.row(s.Dst2, in.F)
 	for i, row := range []*int32{&in.A, &in.B, &in.C, &in.E} {
-		if s.Reads(i, in) {
-			*row = a.row(s.Src[i], *row)
-		}
+		*row = a.row(s.Src[i], *row)
 	}
 	switch s.Side {
 	case code.AccessSide:
-		m := from.Access[in.Side]
+		m := &d.tables.Access[in.Side]
 		in.A = a.row(m.Addr, in.A)
 		m.Elems = a.elems(m.Elems, m.Size)
 		if m.Atom != nil {
@@ -264,12 +260,8 @@ func (d *draft) instruction(a *allocation, from *code.Tables, in *code.Instr) {
 			atom.B, atom.C = a.elems(atom.B, m.Size), a.elems(atom.C, m.Size)
 			m.Atom = &atom
 		}
-		in.Side = int32(len(d.tables.Access))
-		d.tables.Access = append(d.tables.Access, m)
 	case code.CallSide:
-		c := from.Calls[in.Side]
+		c := &d.tables.Calls[in.Side]
 		c.Args, c.Rets = a.places(c.Args), a.places(c.Rets)
-		in.Side = int32(len(d.tables.Calls))
-		d.tables.Calls = append(d.tables.Calls, c)
 	}
 }

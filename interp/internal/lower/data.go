@@ -468,6 +468,7 @@ func (l *lowerer) compare(in *ptx.Instr, t ptx.Type, p, q int32, a, b, c *ptx.Op
 	if in.Has("ftz") {
 		o.A, o.B = l.flushed(o.A), l.flushed(o.B)
 	}
+	o.C = l.konst(code.P, 0) // which is combined with nothing, if there is no other
 	if c != nil {
 		plain := *c
 		plain.Neg = false

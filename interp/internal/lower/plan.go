@@ -66,9 +66,7 @@ func (l *lowerer) plan() {
 	}
 	a.collect()
 	a.pin()
-	if l.fn.Entry {
-		a.fix()
-	}
+	a.fix()
 	a.weigh()
 	a.refine()
 	if l.fn.Entry {
@@ -153,8 +151,8 @@ func (a *analysis) each(f func(in *node)) {
 func (a *analysis) access(in *node) *code.Access { return &a.tables.Access[in.Side] }
 
 // pin marks what is written otherwise than by an instruction of a block:
-// parameters and results of calls, results of barriers, what alloca takes; and 128-bit
-// registers.
+// parameters and results of calls, results of barriers; and the upper halves of 128-bit
+// registers, which memory accesses do not expand.
 func (a *analysis) pin() {
 	places := func(list []code.Place) {
 		for _, p := range list {
@@ -167,11 +165,8 @@ func (a *analysis) pin() {
 	places(a.fn.Results)
 	for _, r := range a.rows {
 		if r.wide {
-			a.pinned[r.Slot][r.Row], a.pinned[r.Slot][r.High] = true, true
+			a.pinned[r.Slot][r.High] = true
 		}
-	}
-	if a.fn.Allocates {
-		a.pinned[code.R][a.fn.Taken] = true
 	}
 	for i := range a.blocks { // results of calls and barriers
 		for _, r := range a.tables.Writes(nil, &a.blocks[i].end) {
@@ -180,10 +175,10 @@ func (a *analysis) pin() {
 	}
 }
 
-// fix finds the registers of a kernel that have the same value wherever they are
-// read in a launch: parameters, extents of the grid, and what is computed of these,
-// written in one place that all their readers come from. They become constants,
-// that the launch begins with.
+// fix finds the registers that have the same value wherever they are read in a launch:
+// parameters of the kernel, extents of the grid, and what is computed of these, written in
+// one place that all their readers come from. They become constants, that the launch
+// begins with.
 func (a *analysis) fix() {
 	writers := [code.P + 1][]int{}
 	for s := range a.fixed {
@@ -205,7 +200,7 @@ func (a *analysis) fix() {
 			return
 		}
 		d := w[0]
-		if d.Slot == code.P || a.virtual[d.Slot].temp[d.Row] != 0 || writers[d.Slot][d.Row] != 1 || a.pinned[d.Slot][d.Row] {
+		if d.Slot == code.P || writers[d.Slot][d.Row] != 1 || a.pinned[d.Slot][d.Row] {
 			return
 		}
 		switch in.sig.Kind {
@@ -216,7 +211,7 @@ func (a *analysis) fix() {
 			}
 		case code.Load:
 			m := a.access(in)
-			if m.Space != ptx.Param || m.Frame || m.Addr != code.NoSlot || len(m.Elems) != 1 || m.AtFixed() == nil {
+			if m.Space != ptx.Param || len(m.Elems) != 1 || m.AtFixed() == nil {
 				return
 			}
 		default:
@@ -318,7 +313,7 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 	case code.Arithmetic:
 		var list []affinetrack.Class
 		for i, row := range in.Sources() {
-			if s := in.sig.Src[i]; s != code.NoSlot && in.sig.Reads(i, in.Instr) {
+			if s := in.sig.Src[i]; s != code.NoSlot {
 				list = append(list, a.of(s, row)) // constants are operands, too
 			}
 		}
@@ -327,7 +322,7 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 		return a.source(in)
 	case code.Load:
 		m := a.access(in)
-		if m.Frame || m.Space == ptx.Local || m.Addr != code.NoSlot && a.of(m.Addr, in.A) != affinetrack.Uniform {
+		if m.Space == ptx.Local || m.Addr != code.NoSlot && a.of(m.Addr, in.A) != affinetrack.Uniform {
 			return affinetrack.Generic
 		}
 		for _, o := range in.writes { // all or none of a vector
@@ -342,16 +337,14 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 
 // source is the class of a special register or the address of a local variable.
 func (a *analysis) source(in *node) affinetrack.Class {
-	if !special(in) {
+	r := ptx.SpecialReg(in.Imm)
+	switch {
+	case !special(in) || !r.PerLane():
 		return affinetrack.Uniform
-	}
-	switch r := ptx.SpecialReg(in.Imm); {
-	case !r.PerLane():
-		return affinetrack.Uniform
-	case r >= ptx.TidX && r <= ptx.TidZ:
-		return a.opt.TID[r-ptx.TidX]
 	case r == ptx.LaneID:
 		return affinetrack.Affine
+	case r <= ptx.TidZ:
+		return a.opt.TID[r-ptx.TidX]
 	}
 	return affinetrack.Generic
 }
@@ -359,16 +352,15 @@ func (a *analysis) source(in *node) affinetrack.Class {
 // compactKernel is how a kernel executes whose operands may be compact.
 func compactKernel(s *code.Signature) code.Exec {
 	n := s.Sources()
-	if n == 0 || s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P) {
+	if s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P) {
 		return code.CompactMixed
 	}
 	return code.CompactOne + code.Exec(n-1) // of four: CompactMixed
 }
 
-// special reports whether an operation of kind Source reads a special register.
-func special(in *node) bool {
-	return in.Op == code.Sreg16 || in.Op == code.Sreg32 || in.Op == code.Sreg64
-}
+// special reports whether an operation of kind Read reads a special register, and not the
+// address of a local variable.
+func special(in *node) bool { return in.Op != code.Frame32 && in.Op != code.Frame64 }
 
 // execution chooses how an instruction executes, given the classes.
 func (a *analysis) execution(in *node) execution {
@@ -598,12 +590,12 @@ const (
 	mostWork   = 1 << 20
 )
 
-// prove finds the rows that are provably uniform: it assumes it of all that the
-// classes allow, and takes away what does not hold.
+// prove finds the rows that are provably uniform: it assumes it of all that instructions
+// alone write, and takes away what does not hold.
 func (a *analysis) prove() {
 	for s := range a.proved {
-		for i, c := range a.class[s] {
-			a.proved[s][i] = c == affinetrack.Uniform && !a.fixed[s][i]
+		for i, elsewhere := range a.pinned[s] {
+			a.proved[s][i] = !elsewhere
 		}
 	}
 	drop := func(o code.Row) bool {
@@ -618,10 +610,10 @@ func (a *analysis) prove() {
 		}
 	}
 	apart := make([]bool, len(a.blocks)) // blocks that some live lanes may execute without the others
-	holds := func(o code.Row) bool { return o.Row < 0 || a.fixed[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
+	holds := func(o code.Row) bool { return a.fixed[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
 	a.settled(func() (changed bool) {
 		for i := range a.blocks {
-			if a.splits(i, apart[i], holds) && a.separate(i, apart) {
+			if a.parts(i, apart, holds) {
 				changed = true
 			}
 		}
@@ -633,7 +625,7 @@ func (a *analysis) prove() {
 				sound = sound && a.source(in) == affinetrack.Uniform
 			case code.Load:
 				m := a.access(in)
-				sound = sound && m.Space != ptx.Generic && m.Space != ptx.Local && !m.Frame // local memory is everybody's own
+				sound = sound && m.Space != ptx.Generic && m.Space != ptx.Local // local memory is everybody's own
 			default:
 				sound = false
 			}
@@ -653,92 +645,79 @@ func (a *analysis) prove() {
 	})
 }
 
-// splits reports whether the end of block i may send live lanes different ways, or an
-// instruction of it that waits for lanes. apart tells that some lanes may be there without
-// the others: at a barrier that lets those go on they need not meet where they otherwise
-// would.
-// Where one way is nothing but the kernel's end, those that go there have ended,
-// and the others are all that live.
-func (a *analysis) splits(i int, apart bool, holds func(code.Row) bool) bool {
+// nowhere is no block.
+const nowhere = -1
+
+// parts marks the blocks that lanes may execute without others because of block i, and
+// reports whether there were new ones: those between its end, if that sends lanes different
+// ways, and where they meet again; and all that follow, if they may go on without meeting.
+func (a *analysis) parts(i int, apart []bool, holds func(code.Row) bool) bool {
 	b := &a.blocks[i]
 	varies := func(guard int32) bool {
 		p, _ := code.GuardRow(guard)
 		return guard != 0 && !holds(code.Row{Slot: code.P, Row: p})
 	}
-	if a.opt.Keeps != Always && slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && varies(in.Guard) }) {
-		return true
+	// Lanes that wait for others, in the middle of a block.
+	if a.opt.Keeps != Always {
+		if apart[i] && b.MayWait || slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && (apart[i] || varies(in.Guard)) }) {
+			return a.separate([]int32{int32(i)}, nowhere, apart)
+		}
 	}
+	join := int32(nowhere)
 	switch b.end.Op.Signature().Side {
-	case code.TargetSide:
-		return true
 	case code.BarrierSide:
-		return varies(b.end.Guard) || !a.aligned(b) && apart
+		if !varies(b.end.Guard) && (a.aligned(b) || !apart[i]) {
+			return false
+		}
 	case code.CallSide:
 		// Without joins, lanes may return at different times, and those that the guard
 		// leaves out do not wait for the others.
-		return a.callsMayWait || a.opt.Keeps == Never
+		if !a.callsMayWait && a.opt.Keeps != Never {
+			return false
+		}
+	default:
+		if !a.branches(b, varies) {
+			return false
+		}
+		if a.opt.Keeps != Never {
+			join = b.Join
+		}
 	}
-	leaves := func(block int32) bool { return a.blocks[block].Leaves }
-	return b.end.Op == code.Branch && varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
+	return a.separate(a.successors(i), join, apart)
 }
 
-// separate marks the blocks that lanes may execute without the others which block i
-// sends different ways: those between its end and where they meet again; all that follow
-// where the policy may not keep them there. It reports whether there were new ones.
-func (a *analysis) separate(i int, apart []bool) bool {
-	var between []bool
-	var visit func(j, join int)
-	visit = func(j, join int) {
-		if j == join || between[j] {
-			return
-		}
-		between[j] = true
-		for _, t := range a.successors(j) {
-			visit(int(t), join)
-		}
-	}
-	from := func(join int) {
-		between = make([]bool, len(a.blocks))
-		for _, t := range a.successors(i) {
-			visit(int(t), join)
-		}
-	}
-	meet := false
-	if b := &a.blocks[i]; (b.end.Op == code.Branch || b.end.Op == code.BranchIndex) && a.opt.Keeps != Never {
-		from(int(b.Join))
-		meet = true
-		for j := range between {
-			if between[j] && a.opt.Keeps == UnlessWaiting && a.waits(&a.blocks[j]) {
-				meet = false
+// branches reports whether a block ends in a branch that may send live lanes different
+// ways. Where one way is nothing but the kernel's end, those that go there have ended, and
+// the others are all that live.
+func (a *analysis) branches(b *block, varies func(guard int32) bool) bool {
+	leaves := func(block int32) bool { return a.blocks[block].Leaves }
+	return b.end.Op == code.BranchIndex || b.end.Op == code.Branch && varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
+}
+
+// separate marks the blocks of a list as ones that lanes may execute without the others,
+// and those that control can go to from there up to block join. It reports whether there
+// were new ones.
+func (a *analysis) separate(list []int32, join int32, apart []bool) (found bool) {
+	between := make([]bool, len(a.blocks))
+	queue, n := make([]int32, len(a.blocks)), 0 // each is in it once
+	add := func(list []int32) {
+		for _, j := range list {
+			if j != join && !between[j] {
+				between[j] = true
+				queue[n] = j
+				n++
 			}
 		}
 	}
-	if !meet {
-		from(-1)
-		between[i] = between[i] || a.opt.Keeps != Always && a.waits(&a.blocks[i])
-	}
-	found := false
-	for j := range between {
-		if between[j] && !apart[j] {
+	add(list)
+	for i := 0; i < n; i++ {
+		j := queue[i]
+		if !apart[j] {
 			apart[j], found = true, true
 		}
+		add(a.successors(int(j)))
 	}
 	return found
-}
-
-// waits reports whether lanes may wait in a block for others while those go on.
-func (a *analysis) waits(b *block) bool {
-	switch b.end.Op.Signature().Side {
-	case code.BarrierSide:
-		if !a.aligned(b) {
-			return true
-		}
-	case code.CallSide:
-		if a.callsMayWait {
-			return true
-		}
-	}
-	return b.MayWait || slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() })
 }
 
 // aligned reports whether the lanes of a warp come together to the barrier that ends a

@@ -17,7 +17,10 @@ type busyRow struct {
 // take gives a row that no instruction from first on needs, -1 if there is none. first
 // never goes back.
 func (p *rowPool) take(first int) int32 {
-	for len(p.busy) > 0 && p.busy[0].last < first {
+	for range len(p.busy) {
+		if p.busy[0].last >= first {
+			break
+		}
 		heap.Push(&p.free, heap.Pop(&p.busy).(busyRow).row)
 	}
 	if len(p.free) == 0 {

@@ -93,7 +93,8 @@ func (l *lowerer) everything(pass string) error {
 
 // annotated is a copy of the draft before allocation, with what is known of its rows.
 func (d *draft) annotated() *draft {
-	fn := *d.fn
+	fn := new(code.Func)
+	c := d.clone(fn)
 	fn.Frame = regfile.Size{R: len(d.virtual[code.R].kept), Q: len(d.virtual[code.Q].kept), P: len(d.virtual[code.P].kept)}
 	for s := range d.virtual {
 		fn.Kept[s] = d.virtual[s].kept
@@ -101,14 +102,13 @@ func (d *draft) annotated() *draft {
 			fn.Zero = append(fn.Zero, code.Row{Slot: code.Slot(s), Row: row})
 		}
 	}
-	return d.clone(&fn)
+	return c
 }
 
 // unplanned is an annotated copy, with nothing planned.
 func (d *draft) unplanned() *draft {
-	fn := *d.fn
-	fn.Kept = [code.P + 1][]code.Keeping{}
-	c := d.clone(&fn)
+	c := d.clone(new(code.Func))
+	c.fn.Kept = [code.P + 1][]code.Keeping{}
 	c.unplan()
 	return c
 }

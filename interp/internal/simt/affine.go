@@ -380,7 +380,8 @@ func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-// expandElems expands registers for the lanes of m. Those of 128 bits are never compact.
+// expandElems expands registers for the lanes of m. Upper halves of 128 bits are never
+// compact.
 func expandElems(f *regfile.File, elems []code.Elem, m uint32) {
 	for _, e := range elems {
 		expand(f, code.Row{Slot: e.Slot, Row: e.Row}, m)

@@ -374,7 +374,7 @@ func (w *warp) together(p *pair, h int, m uint32) {
 	}
 	w.engine()
 	if w.count.Engine.OnLanes++; w.err == nil && !k.copyResults(p, f, h, m) {
-		w.tallyResults(p, h, f)
+		w.tallyResults(p, f, m)
 		w.compareResults(p, h, m)
 	}
 }
@@ -413,7 +413,7 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 	}
 	if w.err == nil {
 		if w.engine(); m != 0 {
-			w.tally(p, h, f)
+			w.tally(p, f, m)
 		}
 	}
 	if p.proved && m != 0 && w.err == nil {

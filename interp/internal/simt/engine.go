@@ -6,6 +6,7 @@ package simt
 
 import (
 	"math/bits"
+	"slices"
 
 	"gemu/interp/internal/code"
 	"gemu/regfile"
@@ -25,6 +26,9 @@ type EngineCounts struct {
 	OnLanes  int64 // over the lanes
 	Expanded int64 // lanes that have been written to rows from shadows
 	Rows     int64 // of the frames of all functions, in bytes of a lane
+
+	// What the plan claims, which all this rests on.
+	Claims int64 // instructions whose results are constants of the launch, or proved to be uniform
 }
 
 func (c *EngineCounts) add(o *EngineCounts) {
@@ -36,10 +40,11 @@ func (c *EngineCounts) add(o *EngineCounts) {
 	c.OnLanes += o.OnLanes
 	c.Expanded += o.Expanded
 	c.Rows += o.Rows
+	c.Claims += o.Claims
 }
 
 // tally counts an instruction that has executed.
-func (w *warp) tally(p *pair, h int, f *regfile.File) {
+func (w *warp) tally(p *pair, f *regfile.File, m uint32) {
 	k, n := w.check, &w.count.Engine
 	switch way := p.in.How.Exec; {
 	case k.alone, way == code.OnLanes:
@@ -53,16 +58,18 @@ func (w *warp) tally(p *pair, h int, f *regfile.File) {
 		}
 	}
 	k.applied = w.unit.Applied
-	w.tallyResults(p, h, f)
+	w.tallyResults(p, f, m)
 }
 
-// tallyResults counts the lanes that shadows speak for in what an instruction has written.
-func (w *warp) tallyResults(p *pair, h int, f *regfile.File) {
-	n, live := &w.count.Engine, uint32(w.live>>(32*h))
+// tallyResults counts the lanes of m, which have executed an instruction, that shadows speak
+// for in what it has written. (What they say of others is what was there before, which may be
+// of another register that had the row.)
+func (w *warp) tallyResults(p *pair, f *regfile.File, m uint32) {
+	n := &w.count.Engine
 	for i := range p.writes {
 		if o := p.writes[i].row; o.Slot != code.P {
 			c := shadowAt(f, o.Slot, o.Row)
-			n.Kept += int64(bits.OnesCount32(c.Mask & live))
+			n.Kept += int64(bits.OnesCount32(c.Mask & m))
 		}
 	}
 }
@@ -73,4 +80,20 @@ func frames(p *code.Program) (n int64) {
 		n += 4*int64(f.Frame.R) + 8*int64(f.Frame.Q) + int64(f.Frame.P)
 	}
 	return n
+}
+
+// claims is how many results of a program the plan claims to know something of.
+func claims(p *code.Program) int64 {
+	n := len(p.Fixed)
+	var list []code.Row
+	for i := range p.Blocks {
+		fn := p.Funcs[p.Blocks[i].Func]
+		for pc := p.Blocks[i].First; pc <= p.Blocks[i].Last; pc++ {
+			list = p.Writes(list[:0], &p.Instrs[pc])
+			if slices.ContainsFunc(list, func(r code.Row) bool { return fn.KeptIn(r)&code.IsProved != 0 }) {
+				n++
+			}
+		}
+	}
+	return int64(n)
 }

@@ -420,7 +420,7 @@ func (g *Grid) putContext(c *cta) {
 func (g *Grid) Counts() Counts {
 	n := g.count
 	if g.mode == Check {
-		n.Engine.Rows = frames(g.code.Program)
+		n.Engine.Rows, n.Engine.Claims = frames(g.code.Program), claims(g.code.Program)
 	}
 	return n
 }
