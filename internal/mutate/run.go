@@ -124,8 +124,11 @@ func has(set []byte, id int) bool { return id/8 < len(set) && set[id/8]>>(id%8)&
 // some of every group, some more of every group, and so on.
 func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 	most := t.limits.others
-	if kind == trial.Judge {
+	switch kind {
+	case trial.Judge:
 		most = t.limits.inputs
+	case trial.Aimed:
+		most = len(t.inputs)
 	}
 	var list []int
 	var cost int64

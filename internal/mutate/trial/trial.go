@@ -35,7 +35,8 @@ type Kind uint8
 // The kinds.
 const (
 	Judge  Kind = iota // it compares, and may report a mismatch
-	Second             // it judges, too: for what others let pass
+	Aimed              // it judges, too, and was made for a certain fault: all that reach a mutant are tried
+	Second             // … for what others let pass
 	Output             // it has results, which a mutant may change
 	Kinds
 )

@@ -30,7 +30,7 @@ func main() {
 	for _, s := range spaces {
 		groups = append(groups, s.name)
 	}
-	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads), Load: inputs})
+	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads, ways), Load: inputs})
 }
 
 var kim = affinetrack.PolicyByName("kim")
@@ -49,6 +49,8 @@ func inputs(file string) ([]trial.Input, error) {
 		return ofFlows()
 	case file == threads:
 		return ofThreads()
+	case file == ways:
+		return ofWays()
 	}
 	programs, err := corpus.Of(testdata, file)
 	if err != nil {
@@ -97,11 +99,11 @@ func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result
 		}
 	}
 	r.Cost = n.WarpInstructions
-	// What is not proved is compact at best, and so on: the more there is of all that is as
-	// good or better, the better.
+	// What claims less is slower, whatever else comes of it. What is not proved is compact at
+	// best, and so on: the more there is of all that is as good or better, the better.
 	e := &n.Engine
 	proved := e.Fixed + e.Proved
-	r.Saved = []int64{e.Fixed, proved, proved + e.Quick, proved + e.Compact}
+	r.Saved = []int64{e.Claims, e.Fixed, proved, proved + e.Quick, proved + e.Compact}
 	// What is in shadows of registers that nobody reads any more depends on which of them
 	// share a row, and so do the rows.
 	r.Spent = []int64{e.OnLanes, e.Expanded - e.Kept}
