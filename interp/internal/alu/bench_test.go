@@ -9,7 +9,7 @@ import (
 
 // BenchmarkKernels measures kernels on full rows:
 //
-//	go test ./interp/internal/alu -bench 'Kernels/(add.u32|fma.f32)$'
+//	go test ./interp/internal/alu -bench 'Kernels/(add.u32|fma.rn.f32)$'
 func BenchmarkKernels(b *testing.B) {
 	var k regfile.Constants
 	k.Lay()
