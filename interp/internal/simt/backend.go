@@ -51,9 +51,12 @@ func (c *cta) runnerOf() runner {
 // span has the backend execute instructions of a block, from one pc up to another. It stops
 // where w.err is set.
 func (w *warp) span(from, to int32) {
-	for from < to && w.err == nil {
-		if from = w.cta.grid.backend.span(w, from, to); from < to && w.err == nil {
-			from = Portable.span(w, from, from+1)
+	for {
+		if from = w.cta.grid.backend.span(w, from, to); from >= to || w.err != nil {
+			return
+		}
+		if from = Portable.span(w, from, from+1); from >= to || w.err != nil {
+			return
 		}
 	}
 }

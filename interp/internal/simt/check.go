@@ -361,6 +361,9 @@ func (w *warp) both(p *pair, h int, m, active uint32) {
 	default:
 		w.beside(p, h, m)
 	}
+	if active == m && counted == w.count.ThreadInstructions {
+		return
+	}
 	if back := bits.OnesCount32(active &^ m); w.err == nil && counted-w.count.ThreadInstructions != int64(back) {
 		w.mismatch(p, h, active&^m, "its guard keeps %d lanes back, and %d are counted", back, counted-w.count.ThreadInstructions)
 	}
@@ -388,12 +391,13 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 	if idle != 0 {
 		w.saveIdle(p, h)
 	}
+	k.operands = slices.Grow(k.operands[:0], len(p.reads))[:len(p.reads)]
 	for i := range p.reads {
-		var c regfile.Compact
 		if o := p.reads[i].row; o.Slot != code.P {
-			c = *shadowAt(f, o.Slot, o.Row)
+			k.operands[i] = *shadowAt(f, o.Slot, o.Row)
+		} else {
+			k.operands[i] = regfile.Compact{}
 		}
-		k.operands = append(k.operands, c)
 	}
 	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
 	switch {
@@ -605,8 +609,9 @@ func differ[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) (bad uint32) {
 	}
 	if m != regfile.Full {
 		diff := T(0)
-		for i := range a {
-			diff |= (a[i] ^ b[i]) & -T(m>>i&1)
+		for i := 0; i < len(a); i += 4 {
+			n := T(m >> i)
+			diff |= (a[i]^b[i])&-(n&1) | (a[i+1]^b[i+1])&-(n>>1&1) | (a[i+2]^b[i+2])&-(n>>2&1) | (a[i+3]^b[i+3])&-(n>>3&1)
 		}
 		if diff == 0 {
 			return 0

@@ -41,6 +41,14 @@ func shadowOf(f *regfile.File, o code.Row) *regfile.Compact {
 func differing[T mem.Slot](row *[regfile.Lanes]T, base, stride T, m uint32) (bad uint32) {
 	if m == regfile.Full {
 		diff, want := T(0), base
+		if stride == 0 {
+			for i := 0; i < len(row); i += 4 {
+				diff |= (row[i] ^ base) | (row[i+1] ^ base) | (row[i+2] ^ base) | (row[i+3] ^ base)
+			}
+			if diff == 0 {
+				return 0
+			}
+		}
 		for i := 0; i < len(row); i += 4 { // four at a time: most of check mode's time is here
 			diff |= (row[i] ^ want) | (row[i+1] ^ (want + stride)) | (row[i+2] ^ (want + 2*stride)) | (row[i+3] ^ (want + 3*stride))
 			want += 4 * stride
