@@ -29,7 +29,7 @@ const (
 func FastOf(op *Operation) Fast {
 	switch width, out, slot := op.Width, op.Out, op.Slot; {
 	case op.Rule == ptx.AffineCompare:
-		if width == 32 && op.Cmp != NoCmp {
+		if width == 32 {
 			return FastCompare
 		}
 	case width == slot && out == slot:
@@ -74,7 +74,7 @@ func (u *Unit) Unary(op *Operation, a Value, held, m uint32) (Value, Answer) {
 	case FastMove:
 		return a, Compact
 	case FastWiden:
-		return answer(widen(a, op.Signed, m))
+		return answer(Widen(a, op.Signed, m))
 	}
 	return u.affine(op, a, Value{}, Value{}, m)
 }
@@ -140,37 +140,27 @@ func answer(v Value, ok bool) (Value, Answer) {
 
 // affine answers by the rule for operands that are there.
 func (u *Unit) affine(op *Operation, a, b, c Value, m uint32) (Value, Answer) {
-	u.args.V = [4]Value{a, b, c}
-	return u.apply(op, m)
+	return u.apply(op, [4]Value{a, b, c}, m)
 }
 
 // ringProduct is a product modulo two to any width, of which one side is uniform.
 func ringProduct(a, b Value) (Value, bool) {
-	if b.Stride != 0 {
-		a, b = b, a
-	}
-	return Value{a.Base * b.Base, a.Stride * b.Base}, b.Stride == 0
+	return Value{a.Base * b.Base, a.Stride*b.Base + a.Base*b.Stride}, a.Stride == 0 || b.Stride == 0
 }
 
-// widen extends a 32-bit register to 64 bits. It fails where the progression leaves the
+// Widen extends a 32-bit register to 64 bits. It fails where the progression leaves the
 // range of 32-bit numbers between the lanes of m.
-func widen(v Value, signed bool, m uint32) (Value, bool) {
+func Widen(v Value, signed bool, m uint32) (Value, bool) {
 	first, last := firstOf(m), lastOf(m)
-	if !signed {
-		return Widen(v, first, last)
+	s := int64(int32(v.Stride))
+	if signed {
+		x := int64(int32(v.At(first)))
+		end := x + int64(last-first)*s
+		return Value{uint64(x - int64(first)*s), uint64(s)}, end == int64(int32(end))
 	}
-	s := int64(int32(v.Stride))
-	x := int64(int32(uint32(v.Base) + uint32(first)*uint32(v.Stride)))
+	x := int64(uint32(v.At(first)))
 	end := x + int64(last-first)*s
-	return Value{uint64(x - int64(first)*s), uint64(s)}, end == int64(int32(end))
-}
-
-// Widen extends a 32-bit register to 64 bits, without a sign, for the lanes from first to
-// last.
-func Widen(v Value, first, last int) (Value, bool) {
-	s := int64(int32(v.Stride))
-	x := int64(uint32(v.Base) + uint32(first)*uint32(v.Stride))
-	return Value{uint64(x - int64(first)*s), uint64(s)}, uint64(x+int64(last-first)*s)>>32 == 0
+	return Value{uint64(x - int64(first)*s), uint64(s)}, end == int64(uint32(end))
 }
 
 // mulWide multiplies 32-bit numbers, one of them uniform.
@@ -185,18 +175,18 @@ func mulWide(a, b Value, signed bool, m uint32) (Value, bool) {
 	if signed {
 		u = uint64(int64(int32(b.Base)))
 	}
-	v, ok := widen(a, signed, m)
+	v, ok := Widen(a, signed, m)
 	return Value{v.Base * u, v.Stride * u}, ok
 }
 
 // compare32 compares numbers of 32 bits, by the signs that their difference has in the
 // first lane and in the last.
 func compare32(c Cmp, x, y Value, signed bool, m uint32) (Value, bool) {
-	if (c == Eq || c == Ne) && x == y {
-		return outcome(c == Eq), true
+	if x == y {
+		return equal(c)
 	}
-	p, ok0 := widen(x, signed, m)
-	q, ok1 := widen(y, signed, m)
+	p, ok0 := Widen(x, signed, m)
+	q, ok1 := Widen(y, signed, m)
 	if !ok0 || !ok1 {
 		return Value{}, false
 	}

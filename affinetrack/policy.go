@@ -97,10 +97,10 @@ func (p *Policy) unlimited() bool {
 
 // Allows reports whether the policy can hold a value of a slot of so many bits.
 func (p *Policy) Allows(v Value, slot int) bool {
-	if v.Stride == 0 {
+	s := signExtend(v.Stride, slot)
+	if s == 0 {
 		return true
 	}
-	s := signExtend(v.Stride, slot)
 	if p.StrideBits > 0 && (s < -1<<(p.StrideBits-1) || s >= 1<<(p.StrideBits-1)) {
 		return false
 	}

@@ -80,7 +80,7 @@ type Table [ptx.AffineCount]Rule
 // Rules is the table of sound rules. An instruction whose operands are all
 // uniform executes once, whatever its rule.
 var Rules = &Table{
-	ptx.AffineMove:    {AnyOperand, move},
+	ptx.AffineMove:    {AnyOperand, convert},
 	ptx.AffineAdd:     {AnyOperand, add},
 	ptx.AffineSub:     {AnyOperand, sub},
 	ptx.AffineMul:     {OneFactor, mul},
@@ -111,11 +111,8 @@ func (a *Args) out(v Value) (Value, bool) {
 // numbers reads operand i as numbers of the instruction's type.
 func (a *Args) numbers(i int) (progression, bool) {
 	width := int(a.Width)
-	return numbers(a.V[i].reduce(width), width, a.Signed, a.First, a.Last)
+	return numbers(a.V[i], width, a.Signed, a.First, a.Last)
 }
-
-// V(i) = a(i): no condition.
-func move(a *Args) (Value, bool) { return a.out(a.V[0]) }
 
 // (b0 + i·s0) + (b1 + i·s1) = (b0+b1) + i·(s0+s1): a ring identity, no condition.
 func add(a *Args) (Value, bool) {
@@ -168,13 +165,13 @@ func shl(a *Args) (Value, bool) {
 }
 
 // ⌊(b + i·s)/2^k⌋ by a uniform amount, on numbers that do not wrap: see floorDiv.
-// An amount of the width or more shifts everything out.
+// An amount of the width or more leaves nothing but signs.
 func shr(a *Args) (Value, bool) {
 	p, ok := a.numbers(0)
-	k := uint64(uint32(a.V[1].Base))
-	if !ok || k >= uint64(a.Width) {
+	if !ok {
 		return Value{}, false
 	}
+	k := uint32(a.V[1].Base)
 	exact := uint64(p.step)&ones(int(k)) == 0
 	if a.Signed {
 		return floorDiv(a, uint64(int64(p.first)>>k), uint64(int64(p.last)>>k), p.step>>k, exact)
@@ -223,11 +220,11 @@ func div(a *Args) (Value, bool) {
 	if !ok {
 		return Value{}, false
 	}
-	if int64(d) < 0 { // unsigned, and so large that quotients are 0 or 1
-		return floorDiv(a, p.first/d, p.last/d, 0, false)
-	}
-	return floorDiv(a, p.first/d, p.last/d, p.step/int64(d), p.step%int64(d) == 0)
+	return floorDiv(a, p.first/d, p.last/d, p.step/int64(d), divides(d, p.step))
 }
+
+// divides reports whether d divides a stride other than 0: no number of 2^63 or more does.
+func divides(d uint64, step int64) bool { return d>>63 == 0 && step%int64(d) == 0 }
 
 // The remainder x − d·⌊x/d⌋ of the same: affine where the quotient is the same in
 // every lane, uniform where d divides the stride.
@@ -235,10 +232,9 @@ func rem(a *Args) (Value, bool) {
 	p, d, ok := dividends(a)
 	switch {
 	case !ok:
-		return Value{}, false
 	case p.first/d == p.last/d:
 		return a.out(anchored(a, p.first%d, uint64(p.step)))
-	case int64(d) > 0 && p.step%int64(d) == 0:
+	case divides(d, p.step):
 		return a.out(Value{Base: p.first % d})
 	}
 	return Value{}, false
@@ -254,7 +250,7 @@ func bfe(a *Args) (Value, bool) {
 	if a.Width == 64 {
 		used = 0xffffffff
 	}
-	pos, n := a.V[1].Base&used, min(a.V[2].Base&used, 64)
+	pos, n := a.V[1].Base&used, a.V[2].Base&used
 	b := *a
 	b.V[1] = Value{Base: pos}
 	v, ok := shr(&b)
@@ -277,7 +273,6 @@ func abs(a *Args) (Value, bool) {
 	p, ok := a.numbers(0)
 	switch {
 	case !ok:
-		return Value{}, false
 	case int64(p.first) >= 0 && int64(p.last) >= 0:
 		return a.out(a.V[0])
 	case int64(p.first) <= 0 && int64(p.last) <= 0:
@@ -343,7 +338,7 @@ func maximum(a *Args) (Value, bool) {
 // highest bit in which the ends differ nothing does if the numbers do not wrap.
 func varying(a *Args, i int) uint64 {
 	width := int(a.Width)
-	v := a.V[i].reduce(width)
+	v := a.V[i]
 	low := bits.TrailingZeros64(v.Stride)
 	high := width
 	if p, ok := numbers(v, width, false, a.First, a.Last); ok {
@@ -468,11 +463,10 @@ func CmpByName(name string) Cmp {
 
 // A comparison of numbers that do not wrap has the same outcome in every lane if
 // it has at both ends and the difference does not change its sign between them.
-// Equality also holds in all lanes if base and stride agree, wrap or not.
+// If base and stride agree, so do all lanes, wrap or not.
 func compare(a *Args) (Value, bool) {
-	width := int(a.Width)
-	if (a.Cmp == Eq || a.Cmp == Ne) && a.V[0].reduce(width) == a.V[1].reduce(width) {
-		return outcome(a.Cmp == Eq), true
+	if width := int(a.Width); a.V[0].Reduced(width) == a.V[1].Reduced(width) {
+		return equal(a.Cmp)
 	}
 	p, ok0 := a.numbers(0)
 	q, ok1 := a.numbers(1)
@@ -495,6 +489,11 @@ func compare(a *Args) (Value, bool) {
 		return outcome(a.Cmp == Ne), lt0 && lt1 || gt0 && gt1
 	}
 	return Value{}, false
+}
+
+// equal is a comparison of equal integers.
+func equal(c Cmp) (Value, bool) {
+	return outcome(c == Eq || c == Le || c == Ge), c != NoCmp
 }
 
 // outcome is a predicate in all lanes.

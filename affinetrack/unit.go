@@ -18,7 +18,7 @@ type Unit struct {
 	Applied int64
 
 	fast bool // fast forms stand for the table's rules
-	args Args // of the rule under way
+	args Args // of the rule under way: here, for what rules are given by address would be allocated
 }
 
 // NewUnit makes a unit that has the table's rules as far as the policy lets it.
@@ -43,22 +43,23 @@ const (
 	Compact               // not at all: the unit has computed the result
 )
 
-// Execute answers for an instruction with these operands. The result that it has computed
-// is to be taken modulo the slot's width; that of a comparison is 1 or 0.
+// Execute answers for an instruction with these operands. The operation has a rule. The
+// result that the unit has computed is to be taken modulo the slot's width; that of a
+// comparison is 1 or 0.
 func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Answer) {
-	if op.Rule == ptx.AffineNone || !u.Has(op, src, m) {
+	if !u.Has(op, src, m) {
 		return Value{}, OnLanes
 	}
-	u.args.V = [4]Value{}
+	var v [4]Value
 	strides := uint64(0)
 	for i := range src {
-		u.args.V[i] = src[i].Value
+		v[i] = src[i].Value
 		strides |= src[i].Stride
 	}
-	if strides == 0 && !u.selects(op) {
+	if strides == 0 {
 		return Value{}, Once
 	}
-	return u.apply(op, m)
+	return u.apply(op, v, m)
 }
 
 // Has reports whether all that an instruction looks at of its operands is compact. A
@@ -85,7 +86,7 @@ func (u *Unit) selects(op *Operation) bool {
 }
 
 // apply answers by the instruction's rule, if the policy has it.
-func (u *Unit) apply(op *Operation, m uint32) (Value, Answer) {
+func (u *Unit) apply(op *Operation, v [4]Value, m uint32) (Value, Answer) {
 	r := &u.Table[op.Rule]
 	if narrow, ok := u.Narrow[op.Rule]; ok {
 		r = &narrow
@@ -93,13 +94,13 @@ func (u *Unit) apply(op *Operation, m uint32) (Value, Answer) {
 	if !u.Rules.Has(op.Rule) {
 		return Value{}, OnLanes
 	}
-	u.args.Operation, u.args.First, u.args.Last = *op, firstOf(m), lastOf(m)
+	u.args = Args{*op, v, firstOf(m), lastOf(m)}
 	u.Applied++
-	v, ok := r.Execute(&u.args)
-	if !ok || !u.Allows(v, int(op.Slot)) {
+	d, ok := r.Execute(&u.args)
+	if !ok || !u.Allows(d, int(op.Slot)) {
 		return Value{}, OnLanes
 	}
-	return v, Compact
+	return d, Compact
 }
 
 // firstOf and lastOf are the lowest and the highest lane of m.

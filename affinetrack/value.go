@@ -6,8 +6,8 @@ import (
 )
 
 // Value is a uniform (Stride 0) or affine description: lane i holds Base +
-// i·Stride modulo two to the width it is used with. Base and Stride are kept
-// reduced to that width.
+// i·Stride modulo two to the width it is used with. Whoever keeps one keeps it Reduced to
+// that width.
 type Value struct{ Base, Stride uint64 }
 
 // String writes "uniform(b)" or "affine(b, s)", in hexadecimal.
@@ -24,8 +24,8 @@ func (v Value) Uniform() bool { return v.Stride == 0 }
 // At is the value of lane i, not reduced.
 func (v Value) At(i int) uint64 { return v.Base + uint64(i)*v.Stride }
 
-// reduce cuts base and stride to a width in bits.
-func (v Value) reduce(width int) Value {
+// Reduced cuts base and stride to a width in bits.
+func (v Value) Reduced(width int) Value {
 	m := ones(width)
 	return Value{v.Base & m, v.Stride & m}
 }
@@ -89,13 +89,10 @@ func numbers(v Value, width int, signed bool, first, last int) (progression, boo
 // sit zero-extended in their slots.
 func fit(v Value, width, slot, first, last int) (Value, bool) {
 	if width >= slot {
-		return v.reduce(slot), true
+		return v, true
 	}
-	p, ok := numbers(v.reduce(width), width, false, first, last)
-	if !ok {
-		return Value{}, false
-	}
-	return Value{p.first - uint64(first)*uint64(p.step), uint64(p.step)}.reduce(slot), true
+	p, ok := numbers(v, width, false, first, last)
+	return Value{p.first - uint64(first)*uint64(p.step), uint64(p.step)}, ok
 }
 
 // ThreadIndex is dimension d of the thread index (manual 10.1) of lanes of a block of this

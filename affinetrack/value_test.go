@@ -121,7 +121,7 @@ func TestDescribe(t *testing.T) {
 			if mask == 0 {
 				mask = 1 << rapid.IntRange(0, 31).Draw(t, "lane")
 			}
-			v := reduced(values(width, 0, 31).Draw(t, "value"), width)
+			v := values(width, 0, 31).Draw(t, "value").Reduced(width)
 			var lanes [32]uint64
 			for i := range lanes {
 				lanes[i] = modulo(add(integer(v.Base), mul(big.NewInt(int64(i)), integer(v.Stride))), width).Uint64()
@@ -132,7 +132,7 @@ func TestDescribe(t *testing.T) {
 				t.Fatalf("lanes %032b of %s: %s, %v", mask, v, got, ok)
 			}
 			i := rapid.IntRange(0, 31).Draw(t, "change")
-			lanes[i] = reduced(Value{Base: lanes[i] + 1}, width).Base
+			lanes[i] = Value{Base: lanes[i] + 1}.Reduced(width).Base
 			got, ok = Describe(mask, width, at)
 			if ok && !allows(got, mask, width, at) {
 				t.Fatalf("lanes %032b of %s, lane %d one more: %s", mask, v, i, got)

@@ -38,34 +38,32 @@ func (w *warp) storeRows(f *regfile.File, a *code.Access, p unsafe.Pointer, firs
 	}
 }
 
-// memoryAt is the memory that the lanes of m access at the compact address v:
-// that of lane i is at p + (i − first)·step. It only looks where this instruction
-// accessed memory the last time; ok is false if that is not it, or the addresses
-// wrap, and the plain way has to find out more.
+// memoryAt is the memory that the lanes of m access at the compact address v, not in local
+// memory: that of lane i is at p + (i − first)·step. It only looks where this instruction
+// accessed memory the last time; ok is false if that is not it, or the addresses wrap, and
+// the plain way has to find out more.
 func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
 	block := w.cta.hits[a.Hit]
 	base := uint64(0)
 	switch {
-	case a.Space == ptx.Local:
-		return nil, 0, 0, false
 	case a.Space == ptx.Shared:
 		block = w.cta.sharedMem
 	case a.Addr == code.NoSlot:
 		p = a.AtFixed()
-		return p, 0, 0, p != nil
+		return p, first, step, p != nil
 	case block == nil:
 		return nil, 0, 0, false
 	default:
 		base = block.Base
 	}
-	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
+	first = bits.TrailingZeros32(m)
 	if a.Addr == code.R {
-		if v, ok = affinetrack.Widen(v, first, last); !ok {
+		if v, ok = affinetrack.Widen(v, false, m); !ok {
 			return nil, 0, 0, false
 		}
 	}
 	by, from := int64(v.Stride), v.At(first)+a.Off-base
-	if by != int64(int32(by)) || !block.Holds(from, by, int64(last-first), a.Bytes) {
+	if by != int64(int32(by)) || !block.Holds(from, by, int64(31-bits.LeadingZeros32(m)-first), a.Bytes) {
 		return nil, 0, 0, false
 	}
 	return unsafe.Add(block.Ptr, from), first, int(by), true

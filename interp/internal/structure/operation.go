@@ -211,6 +211,7 @@ func (x *half) results(v affinetrack.Value, carry uint64) {
 	if x.op.Results[0].Bits == 1 {
 		x.setPredicate(0, v.Base&1 != 0)
 	} else {
+		v = v.Reduced(x.op.Results[0].Bits)
 		if x.verifies() && !x.compareRow(0, v) {
 			return
 		}
@@ -301,9 +302,7 @@ func (x *half) special() {
 	default:
 		ok = false
 	}
-	if o.Bits == 32 {
-		v.Base, v.Stride = v.Base&0xffff_ffff, v.Stride&0xffff_ffff
-	}
+	v = v.Reduced(o.Bits)
 	ok = ok && x.t.Allows(v, o.Bits)
 	if ok && x.verifies() && !x.compareRow(0, v) {
 		return
