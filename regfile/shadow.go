@@ -85,8 +85,9 @@ func Fill32(d *Row32, base, stride uint32, m uint32) {
 		}
 		return
 	}
-	for ; m != 0; m &= m - 1 {
+	for range bits.OnesCount32(m) {
 		i := bits.TrailingZeros32(m) & 31
+		m &= m - 1
 		d[i] = base + uint32(i)*stride
 	}
 }
@@ -100,8 +101,9 @@ func Fill64(d *Row64, base, stride uint64, m uint32) {
 		}
 		return
 	}
-	for ; m != 0; m &= m - 1 {
+	for range bits.OnesCount32(m) {
 		i := bits.TrailingZeros32(m) & 31
+		m &= m - 1
 		d[i] = base + uint64(i)*stride
 	}
 }

@@ -67,8 +67,7 @@ const (
 	CompactLoad                // at a compact address
 	CompactStore
 	CompactLocal // local memory at a uniform address
-	ProvedNone   // a kernel without sources, whose result is proved uniform
-	ProvedOne    // … with one source, proved uniform too
+	ProvedOne    // a kernel whose result is proved uniform, with one source, proved uniform too
 	ProvedTwo
 	ProvedThree
 	ProvedFour
@@ -77,7 +76,7 @@ const (
 
 var execNames = [ExecCount]string{
 	"lanes", "expanded", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact",
-	"proved", "proved", "proved", "proved", "proved",
+	"proved", "proved", "proved", "proved",
 }
 
 func (e Exec) String() string { return execNames[e] }

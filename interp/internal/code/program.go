@@ -133,7 +133,7 @@ const (
 	IsFixed                      // among the constants: it has one value in the whole launch
 )
 
-// Link readies a program to run when all its functions are lowered.
+// Link finds the blocks of a program's instructions, when all its functions are lowered.
 func (p *Program) Link() {
 	p.blockAt = slices.Grow(p.blockAt[:0], len(p.Instrs))
 	for i := range p.Blocks {
@@ -141,7 +141,6 @@ func (p *Program) Link() {
 			p.blockAt = append(p.blockAt, int32(i))
 		}
 	}
-	p.Consts.Lay()
 }
 
 // Block is the block that an instruction is in.

@@ -305,8 +305,8 @@ func (v *verifier) how(pc int32, in *Instr) {
 	switch e := in.How.Exec; {
 	case e >= ExecCount:
 		ok = false
-	case e >= ProvedNone:
-		ok = s.Kind == Arithmetic && int(e-ProvedNone) == s.Sources()
+	case e >= ProvedOne:
+		ok = s.Kind == Arithmetic && int(e-ProvedOne) == s.Sources()-1
 	case e == Expanded:
 		ok = in.How.Expand != 0
 	case e == CompactLocal:
@@ -357,7 +357,7 @@ func (v *verifier) claims(pc int32, in *Instr) {
 			v.fault(pc, "%s%d may be in its shadow as well", r.Slot, r.Row)
 		}
 		if kept&IsProved == 0 {
-			if in.How.Exec >= ProvedNone {
+			if in.How.Exec >= ProvedOne {
 				v.fault(pc, "%s%d is not proved to be uniform", r.Slot, r.Row)
 			}
 			continue
@@ -378,7 +378,7 @@ func (v *verifier) claims(pc int32, in *Instr) {
 			v.fault(pc, "%s%d is proved to be uniform, but not by this", r.Slot, r.Row)
 		}
 	}
-	if in.How.Exec >= ProvedNone && (!all || predicates) {
+	if in.How.Exec >= ProvedOne && (!all || predicates) {
 		v.fault(pc, "it reads what is not proved to be uniform")
 	}
 }

@@ -188,10 +188,11 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 		l.prog.Funcs[i].Err = err
 	}
 	if ref := l.prog.Ref; ref != nil {
-		ref.Consts = l.prog.Consts
+		ref.Consts = l.prog.Consts // as they were written down
 		ref.Link()
 	}
 	l.prog.Link()
+	l.prog.Consts.Lay()
 	return l.prog, nil
 }
 

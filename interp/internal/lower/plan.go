@@ -385,7 +385,7 @@ func (a *analysis) execution(in *node) execution {
 			e.exec = code.CompactCompare
 		case s.Compares() || s.Dst == code.P || len(e.dirty) == 0:
 		case provable && a.proved[e.dirty[0].Slot][e.dirty[0].Row]:
-			e.exec = code.ProvedNone + code.Exec(s.Sources())
+			e.exec = code.ProvedOne + code.Exec(s.Sources()-1)
 		default:
 			e.exec = compactKernel(s)
 		}

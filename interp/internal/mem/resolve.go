@@ -181,6 +181,6 @@ func (m *Map) near(addr uint64) string {
 func (m *Allocation) Holds(from uint64, by, n int64, bytes int) bool {
 	// Between two offsets in the memory that are less than 2^37 apart nothing wraps.
 	to := from + uint64(n*by)
-	last := m.Size - uint64(bytes)
-	return last <= m.Size && from <= last && to <= last && (from|uint64(by))&uint64(bytes-1) == 0
+	end := m.Size &^ uint64(bytes-1) // of the last access that is aligned
+	return from < end && to < end && (from|uint64(by))&uint64(bytes-1) == 0
 }

@@ -136,8 +136,9 @@ func loadStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int
 		}
 		return
 	}
-	for ; m != 0; m &= m - 1 {
+	for range bits.OnesCount32(m) {
 		i := bits.TrailingZeros32(m) & 31
+		m &= m - 1
 		row[i] = D(*(*E)(unsafe.Add(p, (i-first)*step)))
 	}
 }
@@ -154,8 +155,9 @@ func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step in
 		}
 		return
 	}
-	for ; m != 0; m &= m - 1 {
+	for range bits.OnesCount32(m) {
 		i := bits.TrailingZeros32(m) & 31
+		m &= m - 1
 		*(*E)(unsafe.Add(p, (i-first)*step)) = E(row[i])
 	}
 }

@@ -606,8 +606,8 @@ func frameAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	mem.FillRow(f.Row64(in.D), 4*uint64(w.frame.local)+in.Imm, m)
 }
 
-func frameSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
-	return affinetrack.Value{Base: 4*uint64(w.frame.local) + in.Imm}, true
+func frameSource(w *warp, h int, in *code.Instr, m uint32) affinetrack.Value {
+	return affinetrack.Value{Base: 4*uint64(w.frame.local) + in.Imm}
 }
 
 // stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above

@@ -33,7 +33,7 @@ func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if in.How.Expand != 0 {
 		w.expandSources(f, in, m)
 	}
-	if w.check != nil && !w.beforeLanes(h, m) {
+	if !w.beforeLanes(h, m) {
 		return
 	}
 	w.onLanes(h, f, in, m)
@@ -57,22 +57,20 @@ func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
 		}
 		expand(f, code.Row{Slot: slot, Row: row}, m)
 	}
-	if e&code.OperandList == 0 {
-		return
-	}
-	if s.Side == code.CallSide {
+	switch s.Side {
+	case code.CallSide:
 		for _, p := range w.cta.code.Calls[in.Side].Args {
 			expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 		}
-		return
+	case code.AccessSide:
+		switch a := w.access(in); {
+		case a.Atom != nil:
+			expandElems(f, a.Atom.B, m)
+			expandElems(f, a.Atom.C, m)
+		case a.Store:
+			expandElems(f, a.Elems, m)
+		}
 	}
-	a := w.access(in)
-	if a.Atom != nil {
-		expandElems(f, a.Atom.B, m)
-		expandElems(f, a.Atom.C, m)
-		return
-	}
-	expandElems(f, a.Elems, m)
 }
 
 // uncompact records that the lanes of m have the results of the instruction in their
@@ -89,9 +87,11 @@ func (w *warp) uncompact(f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-// forget records that the lanes of m have got a register's value in its row.
+// forget records that the lanes of m have got a register's value in its row, in a file
+// with shadows; o may be no row at all.
 func forget(f *regfile.File, o code.Row, m uint32) {
-	if f.Tracked() && o.Row >= 0 && (o.Slot == code.R || o.Slot == code.Q) {
+	switch o.Slot {
+	case code.R, code.Q:
 		uncompactRow(f, o, m)
 	}
 }
@@ -103,34 +103,29 @@ func uncompactRow(f *regfile.File, o code.Row, m uint32) {
 }
 
 // keepCompact makes a register compact for the lanes of m.
-func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, s code.Slot, row int32, base, stride uint64, m uint32) {
-	c := shadowOf(f, code.Row{Slot: s, Row: row})
-	if s == code.R {
-		base, stride = uint64(uint32(base)), uint64(uint32(stride))
-	}
+func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, o code.Row, v affinetrack.Value, m uint32) {
+	c := shadowOf(f, o)
+	v = v.Reduced(o.Slot.Bits())
 	rest := c.Mask &^ m
 	if rest != 0 { // few have any: which of them live is asked after that
 		rest &= uint32(w.live >> (32 * h))
 	}
-	if rest != 0 && c.Base == base && c.Stride == stride {
+	if rest != 0 && valueOf(c) == v {
 		c.Mask |= m
 	} else {
 		if rest != 0 {
-			expand(f, code.Row{Slot: s, Row: row}, rest)
+			expand(f, o, rest)
 		}
-		*c = regfile.Compact{Base: base, Stride: stride, Mask: m}
+		*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m}
 	}
 	if in.How.Both {
-		expand(f, code.Row{Slot: s, Row: row}, m)
+		expand(f, o, m)
 	}
 }
 
 // keepProved makes a register uniform for all lanes there are.
 func keepProved(f *regfile.File, in *code.Instr, base uint64, m uint32) {
 	d := code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}
-	if d.Slot == code.R {
-		base = uint64(uint32(base))
-	}
 	*shadowOf(f, d) = regfile.Compact{Base: base, Mask: regfile.Full}
 	if in.How.Both {
 		expand(f, d, m)
@@ -174,32 +169,34 @@ func (g *Grid) fix() {
 	}
 }
 
-func provedNullary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	d, _ := alu.Single[in.Op](0, 0, 0, 0, in.Imm)
-	keepProved(f, in, d, m)
-}
+// Operations are executed on single values by functions of four operands, whatever the
+// operation has: what stands for others is not looked at. Here it is the last there is.
 
 func provedUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
-	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, 0, 0, 0, in.Imm)
+	a := shadowAt(f, s.Src[0], in.A).Base
+	d, _ := alu.Single[in.Op](a, a, a, a, in.Imm)
 	keepProved(f, in, d, m)
 }
 
 func provedBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
-	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, 0, 0, in.Imm)
+	a, b := shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base
+	d, _ := alu.Single[in.Op](a, b, b, b, in.Imm)
 	keepProved(f, in, d, m)
 }
 
 func provedTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
-	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, 0, in.Imm)
+	a, b, c := shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base
+	d, _ := alu.Single[in.Op](a, b, c, c, in.Imm)
 	keepProved(f, in, d, m)
 }
 
 func provedQuaternary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
-	d, _ := alu.Single[in.Op](shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, shadowAt(f, s.Src[3], in.E).Base, in.Imm)
+	a, b, c, e := shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, shadowAt(f, s.Src[3], in.E).Base
+	d, _ := alu.Single[in.Op](a, b, c, e, in.Imm)
 	keepProved(f, in, d, m)
 }
 
@@ -212,9 +209,9 @@ func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](a.Base, 0, 0, 0, in.Imm)
+		v.Base, _ = alu.Single[in.Op](a.Base, a.Base, a.Base, a.Base, in.Imm)
 	}
-	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
 }
 
 func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
@@ -226,9 +223,9 @@ func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, 0, 0, in.Imm)
+		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, b.Base, b.Base, in.Imm)
 	}
-	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
 }
 
 func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
@@ -240,9 +237,9 @@ func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, c.Base, 0, in.Imm)
+		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, c.Base, c.Base, in.Imm)
 	}
-	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
 }
 
 // valueOf is what a shadow holds.
@@ -275,21 +272,19 @@ func affineMixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		var carry uint64
 		v.Base, carry = alu.Single[in.Op](src[0].Base, src[1].Base, src[2].Base, src[3].Base, in.Imm)
 		if s.Dst2 == code.P {
-			f.SetP(in.F, m, -uint32(carry&1))
+			f.SetP(in.F, m, -uint32(carry))
 		}
 	}
-	w.keepCompact(h, f, in, s.Dst, in.D, v.Base, v.Stride, m)
+	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
 }
 
 // predicateOf is a predicate as an operand: compact if it is the same in all lanes of m.
 func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
-	switch p := f.SrcP(row) & m; p {
-	case 0:
-		return affinetrack.Operand{Held: m}
-	case m:
-		return affinetrack.Operand{Value: affinetrack.Value{Base: 1}, Held: m}
+	p := f.SrcP(row) & m
+	if p != 0 && p != m {
+		return affinetrack.Operand{}
 	}
-	return affinetrack.Operand{}
+	return affinetrack.Operand{Value: affinetrack.Value{Base: uint64(bit(p != 0))}, Held: regfile.Full}
 }
 
 // affineCompare executes a comparison.
@@ -302,13 +297,13 @@ func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		affineGeneric(w, h, f, in, m)
 		return
 	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](x.Base, y.Base, 0, 0, in.Imm)
+		v.Base, _ = alu.Single[in.Op](x.Base, y.Base, y.Base, y.Base, in.Imm)
 	}
-	c := uint32(0)
+	var c uint32
 	if in.Imm != alu.BoolNone {
 		c = f.SrcP(in.C)
 	}
-	p, q := alu.Combine(-uint32(v.Base&1), c, in.Imm)
+	p, q := alu.Combine(-uint32(v.Base), c, in.Imm)
 	if in.D != code.NoRow {
 		f.SetP(in.D, m, p)
 	}
@@ -317,13 +312,10 @@ func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-// affineSource reads a special register, or the address of a local variable.
+// affineSource reads a special register, or the address of a local variable, that the plan
+// knows to be uniform or affine in all warps.
 func affineSource(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if v, ok := w.sourceValue(h, in, m); ok {
-		w.keepCompact(h, f, in, code.Signatures[in.Op].Dst, in.D, v.Base, v.Stride, m)
-		return
-	}
-	affineGeneric(w, h, f, in, m)
+	w.keepCompact(h, f, in, code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}, w.sourceValue(h, in, m), m)
 }
 
 // addressOf is the compact address of an access; nil if it has none for the lanes
@@ -362,20 +354,21 @@ func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if ok {
 		for i, e := range a.Elems {
 			if e.Slot != code.NoSlot {
-				w.keepCompact(h, f, in, e.Slot, e.Row, a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size)), 0, m)
+				v := affinetrack.Value{Base: a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))}
+				w.keepCompact(h, f, in, code.Row{Slot: e.Slot, Row: e.Row}, v, m)
 			}
 		}
 		return
 	}
-	own := a.Space == ptx.Generic && mem.InWindow(a.At(c.Base), ptx.Local)
+	own := mem.InWindow(a.At(c.Base), ptx.Local)
 	affineGeneric(w, h, f, in, m)
 	if own || w.err != nil {
 		return
 	}
 	for _, e := range a.Elems {
 		if e.Slot != code.NoSlot {
-			v := firstLane(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
-			w.keepCompact(h, f, in, e.Slot, e.Row, v.Base, 0, m)
+			o := code.Row{Slot: e.Slot, Row: e.Row}
+			w.keepCompact(h, f, in, o, firstLane(f, o, m), m)
 		}
 	}
 }
@@ -408,7 +401,7 @@ func affineStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 func affineLocal(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
 	c := addressOf(f, in, a, m)
-	if c == nil || c.Stride != 0 {
+	if c == nil {
 		affineGeneric(w, h, f, in, m)
 		return
 	}

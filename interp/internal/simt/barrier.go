@@ -344,7 +344,9 @@ func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint
 		if op.Kind == code.BarPopc {
 			d.Slot = code.R
 		}
-		forget(f, d, m)
+		if f.Tracked() {
+			forget(f, d, m)
+		}
 		switch {
 		case op.Kind == code.BarPopc:
 			mem.FillRow(f.Row32(d.Row), uint32(bar.popc), m)

@@ -312,7 +312,9 @@ func (w *warp) transfer(m uint64, src []code.Place, srcBase int, regs [2][]saved
 func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
 	f := &w.files[h]
 	local := w.local[h]
-	forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
+	if f.Tracked() {
+		forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
+	}
 	if src.Slot == code.P || dst.Slot == code.P {
 		if src.Slot == code.P && dst.Slot == code.P {
 			f.SetP(dst.Row, m, reg.p)

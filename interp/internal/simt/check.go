@@ -235,11 +235,12 @@ type check struct {
 	*reference
 	files    []regfile.File // the reference's registers
 	aside    bool           // the reference is the warp's machine now
-	alone    bool           // the instruction under way has run on the lanes, its operands compared
+	alone    bool           // the instruction under way runs on the lanes, its operands compared
+	ran      bool           // … and has done so
 	present  *pair
 	half     int               // in which it runs
 	lanes    uint32            // … and on which lanes
-	engine   bool              // the code that is checked runs
+	engine   bool              // the code that is checked runs, or what it has left is looked at
 	native   bool              // by a backend that has functions of its own
 	applied  int64             // rules, so far
 	operands []regfile.Compact // shadows of what it reads, before it
@@ -340,7 +341,7 @@ func (k *check) holding(h int, guard int32) uint32 {
 // other active lanes are held back by its guard.
 func (w *warp) both(p *pair, h int, m, active uint32) {
 	k, counted := w.check, w.count.ThreadInstructions
-	k.alone, k.present, k.half, k.lanes, k.operands = false, p, h, m, k.operands[:0]
+	k.alone, k.ran, k.present, k.half, k.lanes, k.operands = false, false, p, h, m, k.operands[:0]
 	switch {
 	case p.in == nil:
 		if m == 0 {
@@ -376,10 +377,12 @@ func (w *warp) together(p *pair, h int, m uint32) {
 		return
 	}
 	w.engine()
+	k.engine, k.ran = true, true
 	if w.count.Engine.OnLanes++; w.err == nil && !k.copyResults(p, f, h, m) {
 		w.tallyResults(p, f, m)
 		w.compareResults(p, h, m)
 	}
+	k.engine = false
 }
 
 // beside executes an instruction as affine mode does, which may be on compact operands,
@@ -388,6 +391,7 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 	k, f := w.check, &w.files[h]
 	s := &code.Signatures[p.in.Op]
 	idle := uint32(w.live>>(32*h)) &^ m
+	k.engine = true
 	if idle != 0 {
 		w.saveIdle(p, h)
 	}
@@ -399,6 +403,7 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 			k.operands[i] = regfile.Compact{}
 		}
 	}
+	k.engine = false
 	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
 	switch {
 	case store && idle != 0:
@@ -456,8 +461,9 @@ func (w *warp) beside(p *pair, h int, m uint32) {
 }
 
 // recovered makes a mismatch of a panic of the code that is checked, if the reference
-// executes the instruction, or has not come to it because it does more than to compute:
-// then it is no fault of the machine that both have in common.
+// executes the instruction, or has not come to it because it does more than to compute, or
+// if the lanes have executed it: then it is no fault of the machine that both have in
+// common.
 func (w *warp) recovered() {
 	k := w.check
 	if !k.engine {
@@ -478,7 +484,7 @@ func (w *warp) recovered() {
 			w.onReference(p, k.half, k.lanes)
 		}
 	default:
-		if k.alone {
+		if k.alone && !k.ran {
 			panic(r)
 		}
 	}
@@ -562,7 +568,7 @@ func (w *warp) compareProved(p *pair, h int, m, idle uint32) {
 		w.mismatch(p, h, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", lanesList(uint64(idle)<<(32*h)))
 		return
 	}
-	if p.in.How.Exec < code.ProvedNone {
+	if p.in.How.Exec < code.ProvedOne {
 		return
 	}
 	for i := range p.reads {
@@ -670,11 +676,14 @@ func differences(f, g *regfile.File, o *rowPair, m uint32) uint32 {
 	return unlike(f.Src64(o.row.Row), g.Row64(o.ref.Row), f.Shadow64(o.row.Row), m)
 }
 
-// unlike is differences for a row and its shadow.
+// unlike is differences for a row and its shadow, which has to keep what it holds reduced.
 func unlike[T mem.Slot](row, want *[regfile.Lanes]T, c *regfile.Compact, m uint32) (bad uint32) {
 	in := m &^ c.Mask
 	if held := c.Mask & m; held != 0 {
-		bad = differing(want, T(c.Base), T(c.Stride), held)
+		base, stride := T(c.Base), T(c.Stride)
+		if bad = differing(want, base, stride, held); uint64(base) != c.Base || uint64(stride) != c.Stride {
+			bad = held
+		}
 		in |= held & c.Clean
 	}
 	if in != 0 {
@@ -963,6 +972,9 @@ func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
 // beforeLanes compares what the instruction under way reads, which is about to run on the
 // lanes, and reports whether that went well.
 func (w *warp) beforeLanes(h int, m uint32) bool {
+	if w.check == nil {
+		return true
+	}
 	w.compareSources(w.check.present, h, m)
 	return w.err == nil
 }
@@ -970,8 +982,13 @@ func (w *warp) beforeLanes(h int, m uint32) bool {
 // afterLanes takes results over as the lanes have them, before any is kept otherwise. What
 // only computes can as well be done a second time.
 func (w *warp) afterLanes(h int, f *regfile.File, m uint32) {
-	switch k := w.check; {
-	case k == nil || w.err != nil:
+	k := w.check
+	if k == nil {
+		return
+	}
+	k.ran = true
+	switch {
+	case w.err != nil:
 	case k.present.ref.Op.Signature().Kind == code.Arithmetic:
 		w.onReference(k.present, h, m)
 	default:

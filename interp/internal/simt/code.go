@@ -28,8 +28,9 @@ func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *Kernel {
 
 // guardMask is the lanes of half a warp where the guard lets an instruction run.
 func guardMask(f *regfile.File, g int32) uint32 {
-	if g > 0 {
-		return f.Pred(g - 1)
+	p, negated := code.GuardRow(g)
+	if negated {
+		return ^f.Pred(p)
 	}
-	return ^f.Pred(-g - 1)
+	return f.Pred(p)
 }

@@ -49,7 +49,7 @@ func (w *warp) tally(p *pair, f *regfile.File, m uint32) {
 	switch way := p.in.How.Exec; {
 	case k.alone, way == code.OnLanes:
 		n.OnLanes++
-	case way >= code.ProvedNone:
+	case way >= code.ProvedOne:
 		n.Proved++
 	default:
 		n.Compact++

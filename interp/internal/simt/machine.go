@@ -30,7 +30,6 @@ var ways = [code.ExecCount]lane{
 	code.CompactLoad:    affineLoad,
 	code.CompactStore:   affineStore,
 	code.CompactLocal:   affineLocal,
-	code.ProvedNone:     provedNullary,
 	code.ProvedOne:      provedUnary,
 	code.ProvedTwo:      provedBinary,
 	code.ProvedThree:    provedTernary,
@@ -108,9 +107,9 @@ func (w *warp) onLanes(h int, f *regfile.File, in *code.Instr, m uint32) {
 	lanes[in.Op](w, h, f, in, m)
 }
 
-// sourceValue is what an operation of kind Source reads for the lanes of m in half h, if
-// it is uniform or affine there.
-func (w *warp) sourceValue(h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
+// sourceValue is what an operation of kind Read reads for the lanes of m in half h, where
+// it is uniform or affine in all warps.
+func (w *warp) sourceValue(h int, in *code.Instr, m uint32) affinetrack.Value {
 	switch in.Op {
 	case code.Frame32, code.Frame64:
 		return frameSource(w, h, in, m)

@@ -11,13 +11,12 @@ import (
 	"gemu/regfile"
 )
 
-// expand writes a compact register to the lanes of m.
+// expand writes a compact register to the lanes of m. Constants are in all lanes anyway.
 func expand(f *regfile.File, o code.Row, m uint32) {
-	switch {
-	case o.Row < 0:
-	case o.Slot == code.R:
+	switch o.Slot {
+	case code.R:
 		f.Expand32(o.Row, m)
-	case o.Slot == code.Q:
+	case code.Q:
 		f.Expand64(o.Row, m)
 	}
 }

@@ -33,43 +33,37 @@ func sregLane64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	sregRow(w, h, f.Row64(in.D), in, ^uint64(0), m)
 }
 
-func sregSource(w *warp, h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
-	v, ok := w.compactSreg(h, in, m)
-	if v.Uniform() && in.Op == code.Sreg16 { // the 16-bit read of PTX 1.x
-		v.Base &= 0xffff
-	}
-	return v, ok
-}
-
-// compactSreg is the special register that in reads, as the lanes of m in half h see
-// it, if that is uniform or affine (manual 10.1, 10.4).
-func (w *warp) compactSreg(h int, in *code.Instr, m uint32) (affinetrack.Value, bool) {
+// sregSource is the special register that in reads, as the lanes of m in half h see
+// it: one that is uniform or affine in all warps (manual 10.1, 10.4).
+func sregSource(w *warp, h int, in *code.Instr, m uint32) affinetrack.Value {
 	r := ptx.SpecialReg(in.Imm)
 	switch {
 	case !r.PerLane():
-		return affinetrack.Value{Base: w.uniformSreg(in)}, true
+		return affinetrack.Value{Base: w.uniformSreg(in) & (1<<in.Op.Signature().Width - 1)}
 	case r == ptx.LaneID:
-		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}, true
-	case r < ptx.TidX || r > ptx.TidZ:
-		return affinetrack.Value{}, false
+		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}
 	}
 	first := bits.TrailingZeros32(m)
-	return affinetrack.ThreadIndex(w.cta.grid.block.extent(), int(r-ptx.TidX), w.tid(32*h+first), first, bits.Len32(m)-1-first)
+	v, _ := affinetrack.ThreadIndex(w.cta.grid.block.extent(), int(r-ptx.TidX), w.tid(32*h+first), first, bits.Len32(m)-1-first)
+	return v
 }
 
 // threadClasses is the class of each dimension of the thread index, in the worst
 // of the warps of a block.
-func threadClasses(block Dim3, width int) [3]affinetrack.Class {
-	var worst [3]affinetrack.Class
-	threads, row := block.Count(), min(width, regfile.Lanes)
-	for i := 0; i < threads; i += row {
-		for d := range worst {
-			c := affinetrack.Generic
-			if v, ok := affinetrack.ThreadIndex(block.extent(), d, i, 0, min(row, threads-i)-1); ok {
-				c = v.Class()
-			}
-			worst[d] = max(worst[d], c)
+func threadClasses(block Dim3, width int) (worst [3]affinetrack.Class) {
+	row := min(width, regfile.Lanes)
+	weight := 1 // of the digit
+	for d := range worst {
+		n := block.along(d)
+		switch {
+		case n == 1 || weight%row == 0: // it changes between rows at most
+			worst[d] = affinetrack.Uniform
+		case weight == 1 && (n%row == 0 || n == block.Count()): // it carries between rows at most
+			worst[d] = affinetrack.Affine
+		default:
+			worst[d] = affinetrack.Generic
 		}
+		weight *= n
 	}
 	return worst
 }

@@ -76,6 +76,10 @@ func (w *warp) near(a *code.Access, addr uint64) unsafe.Pointer {
 // in a copy of the memory.
 func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
 	a := w.access(p.in)
+	if m != 0 && a.Space != ptx.Local && !w.cta.changed {
+		w.mismatch(p, h, m, "it stores, and does not say so to those who wait for memory to change")
+		return
+	}
 	w.compareMemory(p, h, m, idle)
 	if w.err == nil || !w.cta.grid.atomics || a.Space == ptx.Shared || a.Space == ptx.Local {
 		return
