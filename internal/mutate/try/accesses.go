@@ -70,17 +70,27 @@ var spaces = []struct {
 	{"accesses local", ".local", 64}, {"accesses local 32", ".local", 32}, {"accesses const", ".const", 64},
 }
 
-// room is the size of what is accessed.
-const room = 1 << 12
+// room is the size of what is accessed: no multiple of that of an element.
+const room = 1<<12 + 3
+
+// The kinds of kernels for an access.
+const (
+	strided  = iota
+	uniform  // so that it can be known that the address is uniform
+	parted   // lanes have one of two uniform addresses
+	patterns // how many there are
+)
 
 // kernelOf is a kernel that makes an access twice: at s0 + tid·step, which should go well
-// and make known where it goes, and at s1 + tid·step; or without the step, so that it can
-// be known that the address is uniform.
-func kernelOf(i int, a access, bits int, uniform bool) string {
+// and make known where it goes, and at s1 + tid·step; or without the step; or at the next
+// element for some lanes. Those that make none wait for the others.
+func kernelOf(i int, a access, bits, pattern int) string {
 	var address string
 	switch {
-	case uniform:
+	case pattern == uniform:
 		address = fmt.Sprintf("\tcvt.u%d.u64 %%a, %%s;\n", bits)
+	case pattern == parted:
+		address = fmt.Sprintf("\tcvt.u%[1]d.u64 %%a, %%s;\n\t@%%low bra same;\n\tadd.u%[1]d %%a, %%a, %[2]d;\nsame:\n", bits, a.bytes)
 	case bits == 32:
 		address = "\tcvt.u32.u64 %w, %s;\n\tcvt.u32.u64 %v, %step;\n\tmad.lo.u32 %a, %t, %v, %w;\n"
 	default:
@@ -93,7 +103,7 @@ func kernelOf(i int, a access, bits int, uniform bool) string {
 	.reg .b64 %%tt, %%s, %%step, %%xx, %%uu, %%gg, %%dd, %%ee;
 	.reg .b128 %%q;
 	.reg .b%d %%a;
-	.reg .pred %%in, %%out, %%more;
+	.reg .pred %%in, %%low, %%more;
 	st.local.u32 [mine], 0;
 	mov.u32 %%t, %%tid.x;
 	cvt.u64.u32 %%tt, %%t;
@@ -110,6 +120,9 @@ func kernelOf(i int, a access, bits int, uniform bool) string {
 	ld.param.u32 %%hi, [hi];
 	ld.param.u32 %%odd, [odd];
 	and.b32 %%w, %%t, %%odd;
+	setp.lt.u32 %%low, %%t, 13;
+	mov.u32 %%d, %%x;
+	mov.u64 %%dd, %%uu;
 	setp.ge.u32 %%in, %%t, %%lo;
 	setp.lt.and.u32 %%in, %%t, %%hi, %%in;
 	setp.ne.and.u32 %%in, %%w, 4, %%in;
@@ -126,6 +139,8 @@ again:
 	setp.lt.u32 %%more, %%k, 2;
 	@%%more bra again;
 END:
+	add.u32 %%e, %%d, %%u;
+	add.u64 %%ee, %%dd, %%xx;
 	ret;
 }
 `, i, room, bits, address, a.line)
@@ -146,8 +161,9 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".version 8.3\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 ours[%[1]d];\n.const .align 16 .b8 fixed[%[1]d] = {%[2]s};\n.global .align 16 .b8 all[%[1]d] = {%[2]s};\n", room, content())
 	for i, a := range list {
-		b.WriteString(kernelOf(2*i, a, bits, false))
-		b.WriteString(kernelOf(2*i+1, a, bits, true))
+		for p := range patterns {
+			b.WriteString(kernelOf(patterns*i+p, a, bits, p))
+		}
 	}
 	mod, err := load(name, b.String())
 	if err != nil {
@@ -172,25 +188,29 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 			step := pick(a.bytes, a.bytes, 0, -a.bytes, 2*a.bytes, -2*a.bytes, 4, a.bytes/2, 64, 3)
 			// Offsets of the lowest lane and the highest that execute: one is at an end.
 			from := 0
-			ends := []int{0, room - a.bytes, -a.bytes, room, -1, 1, room - a.bytes + 1, a.bytes}
+			end := room &^ (min(a.bytes, 16) - 1)
+			ends := []int{0, end - a.bytes, -a.bytes, end, -1, 1, end - a.bytes + 1, a.bytes, room, room - a.bytes}
 			if n%2 == 0 {
 				from = pick(ends...)
 			} else {
 				from = pick(ends...) - (hi-1-lo)*step
 			}
-			safe := room/2 - lo*step
+			safe := end/2 - lo*step
 			if step%a.bytes != 0 {
-				safe = room / 2
+				safe = end / 2
 			}
 			if n == 9 {
-				from = pick(1<<32-room/2, 1<<32-8*a.bytes, -room, 1<<31)
+				from = pick(1<<32-end/2, 1<<32-8*a.bytes, -end, 1<<31)
 			}
 			args := []any{begin + uint64(safe), begin + uint64(from-lo*step), uint64(step), uint32(lo), uint32(hi), uint32(pick(0, 5))}
-			kernel := 2 * i
-			if step == 0 || n%5 == 4 {
-				kernel++
+			pattern := strided
+			switch {
+			case step == 0 || n%5 == 4:
+				pattern = uniform
+			case n%5 == 3:
+				pattern = parted
 			}
-			l := warp(kernel, n%3 > 0, args...)
+			l := warp(patterns*i+pattern, n%3 > 0, args...)
 			inputs = append(inputs, input(fmt.Sprintf("%s: %s, from %d by %d, lanes %d to %d", name, a.line, from, step, lo, hi-1), mod, l))
 		}
 	}

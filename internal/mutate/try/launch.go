@@ -27,6 +27,15 @@ func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
 	return trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result { return run(name, mod, l) }}
 }
 
+// underKim is a launch in check mode with statistics of a policy.
+func underKim(name string, mod *interp.Module, l *interp.Launch) trial.Input {
+	under := *l
+	under.Stats, under.Policy = true, kim
+	i := input(name+", under kim", mod, &under)
+	i.Kind = trial.Second
+	return i
+}
+
 // run launches a kernel of a module with its initial values.
 func run(name string, mod *interp.Module, l *interp.Launch) trial.Result {
 	mod.Reset()

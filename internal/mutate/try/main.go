@@ -30,7 +30,7 @@ func main() {
 	for _, s := range spaces {
 		groups = append(groups, s.name)
 	}
-	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads, ways), Load: inputs})
+	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads, ways, registers), Load: inputs})
 }
 
 var kim = affinetrack.PolicyByName("kim")
@@ -51,6 +51,8 @@ func inputs(file string) ([]trial.Input, error) {
 		return ofThreads()
 	case file == ways:
 		return ofWays()
+	case file == registers:
+		return ofRegisters()
 	}
 	programs, err := corpus.Of(testdata, file)
 	if err != nil {
