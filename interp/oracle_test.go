@@ -92,12 +92,11 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 	return err
 }
 
-// Each calls do with the memory of every live allocation that both devices have, and the
-// name of it.
-func (t *Twin) Each(do func(name string, engine, oracle []byte)) {
+// Each calls do with the memory of every live allocation that both devices have.
+func (t *Twin) Each(do func(a *mem.Allocation, engine, oracle []byte)) {
 	t.engine.dev.mem.Each(func(a *mem.Allocation) {
 		if b := t.Dev.Bytes(a.Base); a.Kind != mem.Params && !a.Dead && b != nil {
-			do(a.String(), a.Data, b)
+			do(a, a.Data, b)
 		}
 	})
 }
@@ -109,6 +108,6 @@ func runOracle(m *Module, l *Launch) error {
 		return err
 	}
 	err = t.Run(context.Background(), l, nil, nil)
-	t.Each(func(_ string, engine, oracle []byte) { copy(engine, oracle) })
+	t.Each(func(_ *mem.Allocation, engine, oracle []byte) { copy(engine, oracle) })
 	return err
 }

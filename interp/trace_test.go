@@ -171,13 +171,15 @@ type beside struct {
 	errs  []error
 	trap  error // of the oracle
 
-	stores writers // where it is no trace
+	raced bool // leave out bytes to which threads have stored different values
+	found int  // such bytes that differ
 }
 
 // launch readies a launch.
 func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 	engine := &engineTrace{trace: trace{}, width: cmp.Or(l.WarpSize, 32)}
-	steps, log := trace{}, b.stores.add
+	steps, stores := trace{}, writers{}
+	log := stores.add
 	l.Mode = interp.Vector
 	if b.trace {
 		l.Probes, log = []interp.Probe{engine}, steps.add
@@ -193,9 +195,20 @@ func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 			if b.trap != nil {
 				return // how far others have come is left open
 			}
-			twin.Each(func(name string, engine, oracle []byte) {
-				if !bytes.Equal(engine, oracle) {
-					b.errs = append(b.errs, fmt.Errorf("%s differs", name))
+			twin.Each(func(a *interp.Allocation, engine, oracle []byte) {
+				if bytes.Equal(engine, oracle) {
+					return
+				}
+				for i := range engine {
+					switch at := stores[a.Base+uint64(i)]; {
+					case engine[i] == oracle[i]:
+						continue
+					case b.raced && at != nil && at.race && at.has(engine[i]) && at.has(oracle[i]):
+						b.found++
+						continue
+					}
+					b.errs = append(b.errs, fmt.Errorf("%s differs: byte %d is %#x on the engine, on the oracle %#x", a, i, engine[i], oracle[i]))
+					return
 				}
 			})
 			b.errs = append(b.errs, difference(engine.trace, steps))
@@ -243,6 +256,7 @@ func TestTraces(t *testing.T) {
 		part = 6
 	}
 	seed := rand.Uint64()
+	t.Logf("seed %#x", seed)
 	for i, p := range programs(t, 32, 8) {
 		part := part
 		if p.Width != 32 {
@@ -262,52 +276,49 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// writers is who has stored what to memory that threads share, byte by byte.
-type writers struct {
-	last map[place]written
-	race bool // threads have stored different values to a byte, not by atomics
-}
-
-type place struct {
-	cta  int // of shared memory
-	addr uint64
-}
+// writers is who has stored what to memory that all threads share, byte by byte.
+type writers map[uint64]*written
 
 type written struct {
-	cta, thread int
-	value       byte
+	cta, thread int       // the last
+	values      [4]uint64 // all that have been stored there: a set
+	race        bool      // different ones, by different threads, and not by atomics
 }
 
-func (w *writers) add(s *oracle.Step) {
+// has reports whether a value has been stored.
+func (w *written) has(v byte) bool { return w.values[v/64]>>(v%64)&1 != 0 }
+
+func (w writers) add(s *oracle.Step) {
 	if s.Instr == nil || s.Instr.Op.Name != "st" {
 		return
 	}
 	for _, a := range s.Accesses {
-		at := place{-1, a.Addr}
-		switch a.Space {
-		case ptx.Local, ptx.Param:
+		if a.Space == ptx.Local || a.Space == ptx.Param || a.Space == ptx.Shared {
 			continue
-		case ptx.Shared:
-			at.cta = s.Cta
 		}
 		for i, v := range a.Stored {
-			at := place{at.cta, at.addr + uint64(i)}
-			me := written{s.Cta, s.Thread, v}
-			if before, ok := w.last[at]; ok && before.value != v && (before.cta != me.cta || before.thread != me.thread) {
-				w.race = true
+			at := w[a.Addr+uint64(i)]
+			if at == nil {
+				at = &written{cta: s.Cta, thread: s.Thread}
+				w[a.Addr+uint64(i)] = at
 			}
-			w.last[at] = me
+			alone := [4]uint64{}
+			alone[v/64] = 1 << (v % 64)
+			at.race = at.race || (at.cta != s.Cta || at.thread != s.Thread) && at.values != alone
+			at.cta, at.thread = s.Cta, s.Thread
+			at.values[v/64] |= alone[v/64]
 		}
 	}
 }
 
-// TestOrders: in whatever order threads run, the memory they leave is the same, of
-// programs whose threads do not store different values in one place.
+// TestOrders: in whatever order threads run, the memory they leave is the same, but for
+// bytes to which several threads store: they have one of the values stored there.
 func TestOrders(t *testing.T) {
 	seed, part := rand.Uint64(), uint64(4)
 	if testing.Short() {
 		part = 32
 	}
+	t.Logf("seed %#x", seed)
 	for i, p := range programs(t, 32) {
 		if slices.Contains(races, p.Name) || !slices.Contains(inTurns, p.File) && (uint64(i)+seed)%part > 0 {
 			continue
@@ -316,11 +327,13 @@ func TestOrders(t *testing.T) {
 			t.Parallel()
 			for name, order := range map[string]func() oracle.Order{"alone": oracle.Alone, fmt.Sprintf("random %#x", seed): oracle.Random(seed)} {
 				t.Run(name, func(t *testing.T) {
-					b := &beside{order: order, stores: writers{last: map[place]written{}}}
-					if b.run(t, p); b.stores.race && len(b.errs) > 0 {
-						t.Skip(errors.Join(b.errs...))
-					} else if err := errors.Join(b.errs...); err != nil {
+					b := &beside{order: order, raced: true}
+					b.run(t, p)
+					if err := errors.Join(b.errs...); err != nil {
 						t.Error(err)
+					}
+					if b.found > 0 {
+						t.Logf("%d bytes have another of the values that threads store there", b.found)
 					}
 				})
 			}
