@@ -45,6 +45,9 @@ type Config struct {
 	Managed bool
 	// Probes watch all launches, and what the host does to memory.
 	Probes []Probe
+	// ShadowBytes is how many bytes are kept for probes beside each byte of memory, of
+	// every state space: see Access.Shadow and Allocation.Shadow.
+	ShadowBytes int
 }
 
 // Device is an emulated GPU: memory and the modules loaded into it. Launches
@@ -85,6 +88,7 @@ func NewDevice(cfg Config) *Device {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
+	m.ShadowBytes = max(cfg.ShadowBytes, 0)
 	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes}}
 }
 

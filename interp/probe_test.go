@@ -604,3 +604,157 @@ func TestExpansions(t *testing.T) {
 		}
 	}
 }
+
+// shadowKernel reads memory of every space that it has not written: in shared memory half of
+// the array, in local memory what another call has left, of the buffer the second word.
+const shadowKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 array[192];
+.func fill(.reg .u32 %x)
+{
+	.local .align 4 .b8 frame[8];
+	st.local.u32 [frame+4], %x;
+	ld.local.u32 %x, [frame+4];
+	ret;
+}
+.func peep(.reg .u32 %x)
+{
+	.local .align 4 .b8 frame[8];
+	ld.local.u32 %x, [frame+4];
+	ret;
+}
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %x;
+	.reg .u64 %p, %a;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %p, [out];
+	cvta.shared.u64 %a, array;
+	mad.wide.u32 %a, %t, 4, %a;
+	setp.lt.u32 %q, %t, 16;
+	@%q st.u32 [%a], %t;
+	bar.sync 1;
+	ld.u16 %x, [%a+2];
+	call fill, (%t);
+	bar.sync 1;
+	@%q call peep, (%t);
+	bar.sync 1;
+	st.global.u32 [%p], %t;
+	ld.global.v2.u32 {%t, %x}, [%p];
+	ret;
+}
+`
+
+// fresh is a probe that finds reads of memory that is new: by a shadow byte for each byte.
+type fresh struct {
+	lanes map[string]uint64 // by line, CTA and warp
+	met   map[[2]int][]int  // by CTA and warp: generations of barrier 1
+}
+
+func (p *fresh) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAccess | interp.OnBefore | interp.OnWake, Addresses: true, InOrder: true}
+}
+
+func (p *fresh) CTA(int, interp.Dim3) interp.Sink { return sink(p.Tell) }
+
+func (p *fresh) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnBefore:
+		if e.Instr.Op.Name == "bar" {
+			e.Pause()
+		}
+		return
+	case interp.OnWake:
+		key := [2]int{e.CTA, e.Warp}
+		p.met[key] = append(p.met[key], e.Waits.Generation)
+		return
+	}
+	a := &e.Accesses[len(e.Accesses)-1]
+	if a.Space == ptx.Param {
+		return
+	}
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		s := a.Shadow(lane)
+		if len(s) != a.Bytes {
+			p.lanes[fmt.Sprintf("%d shadow bytes", len(s))] |= 1
+		}
+		for i := range s {
+			switch {
+			case a.Kind == interp.AccessStore:
+				s[i] = 1
+			case s[i] == 0:
+				p.lanes[fmt.Sprintf("line %d cta %d warp %d", e.Instr.Pos.Line, e.CTA, e.Warp)] |= 1 << lane
+			}
+		}
+	}
+}
+
+// Save and Restore: what has been found is found again.
+func (p *fresh) Save() any { return [2]any{maps.Clone(p.lanes), maps.Clone(p.met)} }
+
+func (p *fresh) Restore(state any) {
+	s := state.([2]any)
+	p.lanes, p.met = maps.Clone(s[0].(map[string]uint64)), maps.Clone(s[1].(map[[2]int][]int))
+}
+
+// TestShadow: shadow bytes of all state spaces begin as zero, for each CTA and each call, and go
+// back with a launch; barriers tell which of their lanes have met.
+func TestShadow(t *testing.T) {
+	for name, mode := range interp.Modes {
+		mod, err := interp.NewDevice(interp.Config{ShadowBytes: 1}).Load("shadow.ptx", []byte(shadowKernel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := mod.Device().Alloc(8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &fresh{lanes: map[string]uint64{}, met: map[[2]int][]int{}}
+		e, err := mod.Start(&interp.Launch{Kernel: "k", Grid: interp.Dim(3), Block: interp.Dim(48), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]uint64{}
+		met := map[[2]int][]int{}
+		for cta := range 3 {
+			want[fmt.Sprintf("line 30 cta %d warp 0", cta)] = 0xffff_0000
+			want[fmt.Sprintf("line 30 cta %d warp 1", cta)] = 0xffff
+			want[fmt.Sprintf("line 15 cta %d warp 0", cta)] = 0xffff
+			want[fmt.Sprintf("line 36 cta %d warp 0", cta)] = 0xffff_ffff
+			want[fmt.Sprintf("line 36 cta %d warp 1", cta)] = 0xffff
+			for warp := range 2 {
+				met[[2]int{cta, warp}] = []int{0, 1, 2}
+			}
+		}
+		var states []*interp.State
+		for {
+			s, err := e.Save()
+			if err != nil {
+				t.Fatal(err)
+			}
+			states = append(states, s)
+			if ended, err := e.Continue(t.Context()); err != nil {
+				t.Fatal(err)
+			} else if ended {
+				break
+			}
+		}
+		for i := len(states); ; i-- {
+			if !maps.Equal(p.lanes, want) || fmt.Sprint(p.met) != fmt.Sprint(met) {
+				t.Errorf("%s, from state %d: found %v, want %v; met %v", name, i, p.lanes, want, p.met)
+			}
+			if i == 0 {
+				break
+			}
+			if err := e.Restore(states[i-1]); err != nil {
+				t.Fatal(err)
+			}
+			if err := finish(t, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -67,16 +67,20 @@ type Allocation struct {
 	Dead bool // freed; kept so that its use can be named
 
 	// Shadow holds Map.ShadowBytes for each byte of Data, zero at first; nil if the
-	// map keeps none. What they mean is their writer's business.
+	// map keeps none. What they mean is their writer's business. Those of shared memory are
+	// the CTA's.
 	Shadow []byte
 
 	fixed   bool   // kernels may not change it
 	release func() // gives data back; may be nil
 }
 
-// NewShared makes the shared memory of a CTA, of the given size in bytes.
-func NewShared(size uint64) *Allocation {
+// NewShared makes the shared memory of a CTA of the device, of the given size in bytes.
+func (m *Map) NewShared(size uint64) *Allocation {
 	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(size), Kind: SharedBlock}
+	if m.ShadowBytes > 0 {
+		a.Shadow = make([]byte, uint64(m.ShadowBytes)*size)
+	}
 	a.setPointer()
 	return a
 }

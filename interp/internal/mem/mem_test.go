@@ -35,7 +35,7 @@ func TestResolve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &View{Map: m, Shared: NewShared(48), LocalFrom: 16, LocalTop: 80}
+	v := &View{Map: m, Shared: m.NewShared(48), LocalFrom: 16, LocalTop: 80}
 	for _, c := range []struct {
 		space ptx.Space
 		kind  AccessKind

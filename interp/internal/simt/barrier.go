@@ -25,6 +25,8 @@ type barrier struct {
 	popc    int     // of bar.red
 	all     bool
 	any     bool
+
+	completed int // how often
 }
 
 // wait is what keeps a strand from running: lanes at a barrier of the CTA, or lanes of
@@ -38,6 +40,8 @@ type wait struct {
 	arrived bool            // the warp has arrived, and waits for others
 	in      *code.Instr     // the instruction
 	member  uint32          // its membermask, or that of bar.warp.sync
+
+	generation int // how often the barrier had completed when the warp arrived; for probes only
 }
 
 // barrier executes bar or barrier.
@@ -242,7 +246,7 @@ func (w *warp) arrive(bar *barrier) {
 		at := &w.others[i]
 		b := at.wait
 		if bar.arrived == 0 {
-			*bar = barrier{want: b.want, all: true, waiting: bar.waiting[:0]}
+			*bar = barrier{want: b.want, all: true, waiting: bar.waiting[:0], completed: bar.completed}
 		} else if bar.want != b.want {
 			w.fail(b.src, at.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.want), c.threadCount(b.want))
 			return
@@ -250,6 +254,7 @@ func (w *warp) arrive(bar *barrier) {
 		if i == 0 {
 			bar.arrived++
 		}
+		b.generation = bar.completed
 		if b.op.Kind == code.BarArrive {
 			w.wake(at)
 			continue
@@ -303,6 +308,7 @@ func (c *cta) complete(bar *barrier) {
 	}
 	waiting := bar.waiting
 	bar.arrived, bar.waiting = 0, nil
+	bar.completed++
 	for _, w := range waiting {
 		for i := range w.others {
 			if at := &w.others[i]; at.wait != nil && at.wait.arrived {

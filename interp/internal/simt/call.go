@@ -179,6 +179,7 @@ func (w *warp) frameAbove(lane int, fn *code.Func) int {
 
 // cleanLocal clears the local frame of a function for the lanes of m of a half.
 func (w *warp) cleanLocal(h int, fr *frame, m uint32) {
+	w.cleanShadow(h, fr, m)
 	local := w.local[h][fr.local : fr.local+fr.fn.Local]
 	if m == uint32(w.live>>(32*h)) {
 		clear(local)
@@ -186,6 +187,18 @@ func (w *warp) cleanLocal(h int, fr *frame, m uint32) {
 		for i := range local { // where others may have taken memory for themselves
 			mem.FillRow(&local[i], 0, m)
 		}
+	}
+}
+
+// cleanShadow clears the shadow bytes of the local frame.
+func (w *warp) cleanShadow(h int, fr *frame, m uint32) {
+	n := 4 * w.cta.grid.dev.Memory.ShadowBytes // of a word
+	if w.shadow == nil {
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		s := w.shadow[32*h+bits.TrailingZeros32(m)]
+		clear(s[min(n*fr.local, len(s)):min(n*(fr.local+fr.fn.Local), len(s))])
 	}
 }
 

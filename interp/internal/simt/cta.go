@@ -53,7 +53,7 @@ type cta struct {
 // newCTA makes a context for CTAs of the grid.
 func newCTA(g *Grid) *cta {
 	c := &cta{open: map[int32]bool{}, grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.Hits)}
-	c.sharedMem = mem.NewShared(g.sharedLen)
+	c.sharedMem = g.dev.Memory.NewShared(g.sharedLen)
 	c.shared = c.sharedMem.Data
 	c.frame = frame{fn: g.code.entry, local: g.code.entry.Align}
 	width := g.code.Width
@@ -87,6 +87,7 @@ func (c *cta) start(index int) {
 	c.index = index
 	c.id = c.grid.dim.at(index)
 	clear(c.shared)
+	clear(c.sharedMem.Shadow)
 	c.barriers = [16]barrier{}
 	clear(c.open)
 	c.out.Reset()
@@ -108,6 +109,7 @@ func (c *cta) start(index int) {
 		w.others = w.others[:0]
 		w.count = Counts{}
 		w.growLocal(c.frame.local + fn.Local)
+		w.shadow = nil
 		w.listen()
 		for h := range w.files {
 			f := &w.files[h]

@@ -26,7 +26,8 @@ func (g *Grid) Footprint() uint64 {
 	if g.mode != Vector {
 		perHalf += perHalf / 4 // the shadows of registers
 	}
-	return g.sharedLen + uint64(halves)*(perHalf+uint64(unsafe.Sizeof(warp{})))
+	shadows := uint64(1 + g.dev.Memory.ShadowBytes)
+	return shadows*g.sharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(warp{})))
 }
 
 // deepest is how many words of registers and local memory a thread can have in use, from

@@ -97,7 +97,7 @@ const (
 	OnCall   // the lanes of Lanes are in Callee now
 	OnReturn // … are back from it, behind the call: Writes
 	OnWait   // the lanes of Lanes wait at the instruction: Waits
-	OnWake   // … go on: Writes
+	OnWake   // … go on: Waits, Writes
 	OnExit   // the lanes of Lanes have ended
 
 	// The engine has written a register that it holds compactly to lanes of its row: Lanes,
@@ -211,6 +211,10 @@ type Waiting struct {
 	Barrier int    // the barrier of the CTA, 0 to 15; -1: lanes of the warp
 	Threads int    // that the barrier waits for; 0: all of the CTA
 	Members uint32 // lanes of the warp that execute it together
+
+	// Generation is how often the barrier of the CTA had completed before, told OnWake: lanes
+	// that are told the same have met there.
+	Generation int
 }
 
 // Access is what an instruction does to memory: the state space as the instruction has it,

@@ -112,6 +112,7 @@ func (c *cta) assume(o *cta) {
 	*c = *o
 	c.warps, c.shared, c.sharedMem, c.hits, c.room = own.warps, own.shared, own.sharedMem, own.hits, own.room
 	copy(c.shared, o.shared)
+	copy(c.sharedMem.Shadow, o.sharedMem.Shadow)
 	for i, a := range o.hits {
 		if c.hits[i] = a; a == o.sharedMem {
 			c.hits[i] = c.sharedMem
@@ -161,6 +162,10 @@ func (w *warp) assume(o *warp, m *moved) {
 		if w.check != nil {
 			w.check.files[h].Assume(&o.check.files[h])
 		}
+	}
+	w.shadow = slices.Clone(o.shadow)
+	for lane, bytes := range w.shadow {
+		w.shadow[lane] = slices.Clone(bytes)
 	}
 	w.shown = nil
 	w.show(m.frame(o.shown))

@@ -244,6 +244,8 @@ func (w *warp) hashStrand(h *maphash.Hash, c *strand) {
 		maphash.WriteComparable(h, place{pc: j.pc, frame: j.frame.depth})
 	}
 	if b := c.wait; b != nil {
-		maphash.WriteComparable(h, *b)
+		at := *b
+		at.generation = 0
+		maphash.WriteComparable(h, at)
 	}
 }

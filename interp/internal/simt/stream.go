@@ -188,7 +188,7 @@ func (b *wait) told(width int) Waiting {
 	if b.collects() {
 		return Waiting{Barrier: -1, Members: b.member}
 	}
-	return Waiting{Barrier: b.id, Threads: b.want * width}
+	return Waiting{Barrier: b.id, Threads: b.want * width, Generation: b.generation}
 }
 
 // tellMemory tells what has become of memory.
@@ -368,6 +368,30 @@ func (a *Access) At(addr uint64) (space ptx.Space, in *mem.Allocation, off uint6
 		return ptx.Local, nil, place.Off, true
 	}
 	return place.Alloc.Space(), place.Alloc, place.Off, true
+}
+
+// Shadow is the shadow bytes of the memory that a lane accesses, interp.Config.ShadowBytes for
+// each byte, zero where memory is new: as it is allocated, as the CTA begins, as a function is
+// called that has it on the stack. It is nil if there are none, or the access traps. The access must
+// have addresses. CTAs that run at the same time share those of global memory.
+func (a *Access) Shadow(lane int) []byte {
+	n := a.w.cta.grid.dev.Memory.ShadowBytes
+	_, in, off, ok := a.Place(lane)
+	if !ok || n == 0 {
+		return nil
+	}
+	from, to := n*int(off), n*(int(off)+a.Bytes)
+	if in != nil {
+		return in.Shadow[from:to]
+	}
+	if a.w.shadow == nil {
+		a.w.shadow = make([][]byte, 64)
+	}
+	s := &a.w.shadow[lane]
+	if len(*s) < to {
+		*s = append(*s, make([]byte, to-len(*s))...)
+	}
+	return (*s)[from:to]
 }
 
 // registers reads registers that an instruction names, into room for them.

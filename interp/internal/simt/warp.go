@@ -43,10 +43,11 @@ type warp struct {
 	pair    [2]group    // of the branch under way
 	away    *code.Instr // with errAway: what waits for lanes that are elsewhere
 
-	id    int          // within the CTA
-	shown *frame       // the window is at its registers
-	local [2]mem.Local // local memory: word i of all lanes of a half
-	check *check       // in check mode
+	id     int          // within the CTA
+	shown  *frame       // the window is at its registers
+	local  [2]mem.Local // local memory: word i of all lanes of a half
+	shadow [][]byte     // shadow bytes of local memory, by lane, as far as somebody has asked for them
+	check  *check       // in check mode
 
 	expanding [2]func(bits int, row int32, lanes uint32) // for the files' OnExpand
 	unit      affinetrack.Unit
