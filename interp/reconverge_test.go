@@ -116,6 +116,40 @@ meet:
 	}
 }
 
+// TestCallsApart: a call whose lanes go to two functions is executed twice, once by each of
+// the two, under each policy. It is no branch.
+func TestCallsApart(t *testing.T) {
+	const src = `.version 7.0
+.target sm_80
+.address_size 64
+.func one() { ret; }
+.func two() { ret; }
+.entry k()
+{
+	.reg .pred %p;
+	.reg .u32 %t;
+	.reg .u64 %f;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %p, %t, 8;
+	mov.u64 %f, one;
+	@%p mov.u64 %f, two;
+to: .callprototype _ ();
+	call %f, to;
+	ret;
+}`
+	for _, r := range Reconvergers {
+		res, _, err := launchUnder(t, src, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := [...]int64{res.WarpInstructions, res.LaneSlots, res.ThreadInstructions, res.DivergentBranches, res.Splits, res.Reconvergences}
+		// four instructions, of which 24 lanes skip one, two calls and returns, the end
+		if want := [...]int64{4 + 2 + 2 + 1, 7 * 32, 7*32 - 24, 0, 1, 1}; got != want {
+			t.Errorf("%s: got %v, want %v", r.Name, got, want)
+		}
+	}
+}
+
 // TestSpinsForOtherWarps: a lane that spins for another warp while its own warp waits behind
 // the loop is no reason to leave the order of the stack: the counts are the same.
 func TestSpinsForOtherWarps(t *testing.T) {

@@ -63,7 +63,7 @@ func (p *Program) function(w io.Writer, f *Func) {
 	for i := f.Blocks.First; i < f.Blocks.End; i++ {
 		b := &p.Blocks[i]
 		fmt.Fprintf(w, "b%d:", i)
-		if b.Visible {
+		if b.Caution&Visible != 0 {
 			fmt.Fprint(w, " visible")
 		}
 		fmt.Fprintln(w)

@@ -53,12 +53,20 @@ type Block struct {
 	// where lanes that have parted meet again, at the immediate post-dominator.
 	Next, Target, Join int32
 
-	Leaves  bool  // it is no more than the end of its lanes
-	Visible bool  // its first instruction lets the CTA see what others did
-	MayWait bool  // it is in a loop that may wait for other threads
-	Endless bool  // from here control goes round for ever, without an effect
-	Order   int32 // in the reverse postorder of the function
+	Leaves  bool    // it is no more than the end of its lanes
+	Caution Caution // before it runs
+	MayWait bool    // it is in a loop that may wait for other threads
+	Order   int32   // in the reverse postorder of the function
 }
+
+// Caution is what must be looked at before a block runs.
+type Caution uint8
+
+const (
+	Visible Caution = 1 << iota // its first instruction lets the CTA see what others did
+	Endless                     // from here control goes round for ever, without an effect
+	Apart                       // it is a call that each lane may make in a way of its own
+)
 
 // Fixed is an instruction that a launch executes once, before it begins: its result is a
 // constant.

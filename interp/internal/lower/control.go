@@ -114,6 +114,7 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 	if site.Target < 0 || l.fn.Allocates { // a block of its own, which lanes may execute apart
 		l.cur.Sources.End--
 		l.open().Sources.First--
+		l.cur.Caution = code.Apart
 	}
 	l.end(call)
 	l.open()

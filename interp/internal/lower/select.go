@@ -31,7 +31,9 @@ func (l *lowerer) selectCode() {
 	l.starts = make([]int32, len(f.Blocks))
 	for i, b := range f.Blocks {
 		l.curIR = i
-		l.open().Endless = endless[i]
+		if b := l.open(); endless[i] {
+			b.Caution = code.Endless
+		}
 		first := len(l.blocks) - 1
 		l.starts[i] = int32(first)
 		for _, in := range b.Instrs {
@@ -100,7 +102,7 @@ func (l *lowerer) instr(in *ptx.Instr) {
 		if len(l.cur.instrs) > 0 || l.cur.Sources.Len() > 0 {
 			l.open()
 		}
-		l.cur.Visible = true
+		l.cur.Caution |= code.Visible
 	}
 	l.prog.Sources = append(l.prog.Sources, src)
 	l.cur.Sources.End++

@@ -78,6 +78,7 @@ const (
 	meets                 // at a block's end, from which it comes to a place that the policy wants to know of
 	control               // at another end of a block: a call, return, exit or barrier; where somebody watches, any
 	visible               // before a block that the CTA may only execute in its turn
+	apart                 // before a call whose lanes make it apart
 	away                  // at w.away, a collective instruction whose lanes are elsewhere
 	lacks                 // before an instruction that the backend does not have
 	event                 // before an instruction before which a probe stops the launch
@@ -96,7 +97,7 @@ func inBlocks(w *warp, budget int, by blockwise) handback {
 	p := w.cta.code.Program
 	for spent := 0; ; {
 		b := p.Block(w.pc)
-		if b.Visible || b.Endless {
+		if b.Caution != 0 {
 			if why := w.barred(b); why != goesOn {
 				return w.handBack(why, spent, 0)
 			}
@@ -133,9 +134,11 @@ func (w *warp) activate() {
 // barred reports what is in the way of executing a block.
 func (w *warp) barred(b *code.Block) reason {
 	switch {
-	case b.Visible && !w.cta.turn:
+	case b.Caution&code.Visible != 0 && !w.cta.turn:
 		return visible
-	case b.Endless:
+	case b.Caution&code.Apart != 0 && len(w.calls(b)) > 1:
+		return apart
+	case b.Caution&code.Endless != 0:
 		w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
 		return faulted
 	}

@@ -4,6 +4,7 @@ package simt
 
 import (
 	"math/bits"
+	"slices"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
@@ -21,63 +22,74 @@ func (w *warp) call(b *code.Block) {
 		w.jump(b.Next)
 		return
 	}
-	callee := w.cta.code.Calls[end.Side].Target
-	if callee < 0 {
-		pointer := code.Row{Slot: end.Op.Signature().Src[0], Row: end.A}
-		var groups []group // pc stands for the function here
-		for rest := m; rest != 0; rest &= rest - 1 {
-			lane := bits.TrailingZeros64(rest)
-			addr := w.value(pointer, lane)
-			i := w.cta.code.functionAt(addr)
-			if i < 0 {
-				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
-				return
-			}
-			groups = gather(groups, int32(i), 1<<lane)
-		}
-		if len(groups) > 1 {
-			w.callApart(b, m, groups)
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		if addr, fn := w.callee(end, lane); fn < 0 {
+			w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
 			return
 		}
-		callee = groups[0].pc
 	}
+	_, callee := w.callee(end, bits.TrailingZeros64(m))
 	target := w.cta.code.Funcs[callee]
 	if target.Err != nil {
 		w.err = target.Err
 		return
 	}
-	if w.frame.fn.Allocates { // the lanes' frames may begin at different places
-		var groups []group // pc stands for the place here
-		for rest := m; rest != 0; rest &= rest - 1 {
-			lane := bits.TrailingZeros64(rest)
-			groups = gather(groups, int32(w.frameAbove(lane, target)), 1<<lane)
-		}
-		if len(groups) > 1 {
-			w.callApart(b, m, groups)
-			return
-		}
-	}
 	w.enter(b, target, m)
 }
 
-// callApart lets each group of the lanes of m make the call by itself; they meet
-// behind it.
-func (w *warp) callApart(b *code.Block, m uint64, groups []group) {
-	calls := make([]group, len(groups))
-	for i, g := range groups {
-		calls[i] = group{w.pc, g.mask}
+// callee is the function that a lane calls; of one called through a pointer the address,
+// too, and -1 if none is there.
+func (w *warp) callee(end *code.Instr, lane int) (addr uint64, fn int32) {
+	if fn = w.cta.code.Calls[end.Side].Target; fn >= 0 {
+		return 0, fn
 	}
-	if off := w.mask &^ m; off != 0 {
-		calls = append(calls, group{b.Next, off})
+	addr = w.value(code.Row{Slot: end.Op.Signature().Src[0], Row: end.A}, lane)
+	return addr, w.cta.code.functionAt(addr)
+}
+
+// calls is the lanes that make a call, those together that call the same function from
+// the same place in local memory, where a frame may begin. If a lane calls what is no
+// function, nobody goes anywhere: there are none then.
+func (w *warp) calls(b *code.Block) (groups []group) {
+	type call struct {
+		fn   int32
+		from int
 	}
-	w.fan(calls, b.Next)
+	var kinds []call
+	end := w.cta.code.End(b)
+	for rest := w.guarded(end.Guard); rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		_, fn := w.callee(end, lane)
+		if fn < 0 {
+			return nil
+		}
+		kind := call{fn, w.frameAbove(lane, w.cta.code.Funcs[fn])}
+		i := slices.Index(kinds, kind)
+		if i < 0 {
+			i = len(kinds)
+			kinds, groups = append(kinds, kind), append(groups, group{pc: w.pc})
+		}
+		groups[i].mask |= 1 << lane
+	}
+	return groups
+}
+
+// callApart lets each group of lanes make a call by itself; they meet behind it.
+func (w *warp) callApart(b *code.Block) {
+	groups := w.calls(b)
+	if off := w.mask &^ w.guarded(w.cta.code.End(b).Guard); off != 0 {
+		groups = append(groups, group{b.Next, off})
+	}
+	w.parts(w.mask, groups...)
+	w.rc.split(w, groups, b.Next)
 }
 
 // functionAt is the index of the function with a code address, -1 if none has.
-func (c *Kernel) functionAt(addr uint64) int {
+func (c *Kernel) functionAt(addr uint64) int32 {
 	for i, f := range c.Funcs {
 		if f.Addr == addr && !f.Entry {
-			return i
+			return int32(i)
 		}
 	}
 	return -1

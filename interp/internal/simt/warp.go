@@ -129,6 +129,8 @@ func (w *warp) execute() {
 		switch b := c.Block(w.pc); h.why {
 		case visible:
 			w.state = atVisible
+		case apart:
+			w.callApart(b)
 		case away:
 			w.await(b)
 			continue
