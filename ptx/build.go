@@ -20,7 +20,6 @@ type entity struct {
 	reg   RegID  // first register
 	count int    // of a register range %r<N>: N
 	vec   int    // components of a vector register, which are reg, reg+1 …; else 1
-	outer bool   // declared at module level
 	v     *Var   // variable or parameter
 	table *Table // label of a table
 	block *Block // label
@@ -94,16 +93,6 @@ type fixup struct {
 	name  string
 	op    *Operand // gets Block
 	list  **Block  // or an element of a table
-}
-
-// lookup finds what a name stands for, and notes the use of a variable of the module
-// that each thread has its own of.
-func (b *funcBuilder) lookup(name string) (entity, bool) {
-	e, ok := b.scope.lookup(name)
-	if e.outer && !b.fn.Entry {
-		b.fn.Static = name
-	}
-	return e, ok
 }
 
 func newScope(parent *scope) *scope {
@@ -184,14 +173,11 @@ func (b *funcBuilder) statics() {
 			b.localVar(&v, s.d)
 		}
 	}
-	for _, list := range []map[string]entity{b.scope.names, b.scope.ranges} {
-		for name, e := range list {
-			e.outer = true
-			list[name] = e
-		}
-	}
 	b.scope = inner
-	b.fn.staticRegs, b.fn.staticVars = len(b.fn.Regs)-regs, len(b.fn.Vars)
+	for r := regs; r < len(b.fn.Regs); r++ {
+		b.fn.staticRegs = append(b.fn.staticRegs, RegID(r))
+	}
+	b.fn.staticVars = len(b.fn.Vars)
 }
 
 func (b *funcBuilder) startBlock() {
@@ -521,7 +507,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	in := b.newInstr()
 	*in = Instr{Variant: v, Pos: Pos(s.Pos), Loc: b.loc(), Guard: Guard{Reg: NoReg}}
 	if s.Guard != "" {
-		e, ok := b.lookup(s.Guard)
+		e, ok := b.scope.lookup(s.Guard)
 		switch {
 		case !ok:
 			b.unknown(Pos(s.GuardPos), "unknown predicate", s.Guard, b.nearestName(s.Guard))
@@ -718,7 +704,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 			return fail("operand %s must be a label", spec.Name)
 		}
 		o.Kind = LabelOperand
-		if e, ok := b.lookup(w.Sym); ok && e.kind == entTable {
+		if e, ok := b.scope.lookup(w.Sym); ok && e.kind == entTable {
 			o.rest().table = e.table
 			return true
 		}
@@ -823,7 +809,7 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	name := w.Sym
-	e, ok := b.lookup(name)
+	e, ok := b.scope.lookup(name)
 	comp := ""
 	if !ok {
 		if sr, isSreg := sregByName[name]; isSreg {
@@ -837,7 +823,7 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 			return b.specialVector(o, x, in, spec, want, pos)
 		}
 		if base, c, found := strings.Cut(name, "."); found {
-			e, ok = b.lookup(base)
+			e, ok = b.scope.lookup(base)
 			comp = c
 			name = base
 		}
@@ -1057,7 +1043,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		}
 	}
 	if w.Sym != "" {
-		e, found := b.lookup(w.Sym)
+		e, found := b.scope.lookup(w.Sym)
 		switch {
 		case found && e.kind == entReg && !w.Element && w.Index == "":
 			if o.Reg, ok = b.addressRegister(w.Sym, in, pos); !ok {
@@ -1124,7 +1110,7 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 
 // addressRegister finds a register that can hold an address.
 func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, bool) {
-	e, found := b.lookup(name)
+	e, found := b.scope.lookup(name)
 	switch {
 	case !found && b.mod.symbols[name] == nil:
 		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
@@ -1223,7 +1209,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	}
 	if len(ops) > 0 {
 		w := &ops[0]
-		e, found := b.lookup(w.Sym)
+		e, found := b.scope.lookup(w.Sym)
 		switch {
 		case found && e.kind == entTable:
 			call.List = e.table

@@ -28,8 +28,7 @@ type Module struct {
 	src     string
 }
 
-// static is a variable in .local or .reg space at module level. Each function has a
-// copy of its own of all of them.
+// static is a variable in .local or .reg space at module level. See Func.Statics.
 type static struct {
 	v *Var
 	d *syntax.Declarator
@@ -247,16 +246,17 @@ type Func struct {
 	Locs    []Loc // that Instr.Loc refers to
 	End     Pos   // of the closing brace
 
-	// Of a device function: a variable in .local or .reg space at module level that
-	// it names, "" without. Kernels have their own copy, but what one function
-	// leaves there for another is lost, so such a function does not run.
-	Static string
-
 	module     *Module
-	vectors    []*Var // parameters and results that are vectors in registers
-	staticRegs int    // registers that copy those of the module; they follow those of parameters
-	staticVars int    // likewise, first in Vars
+	vectors    []*Var  // parameters and results that are vectors in registers
+	staticRegs []RegID // those of the module; they follow those of parameters
+	staticVars int     // likewise, first in Vars
 }
+
+// Statics are the variables in .reg and .local space that the module has, as versions
+// before 3.0 had them: each thread has its own, and all its functions share them. Each
+// function of the module names them by registers and variables of its own, in the same
+// order.
+func (f *Func) Statics() (regs []RegID, vars []*Var) { return f.staticRegs, f.Vars[:f.staticVars] }
 
 // Module is the module the function belongs to.
 func (f *Func) Module() *Module { return f.module }

@@ -396,7 +396,7 @@ func (p *printer) registers(f *Func) {
 			}
 		}
 	}
-	i += f.staticRegs
+	i += len(f.staticRegs)
 	for i < len(regs) {
 		prefix, n, ok := splitRange(regs[i].Name)
 		if ok && n == 0 {

@@ -183,6 +183,12 @@ func (l *lowerer) lives() []life {
 			}
 		}
 	}
+	if statics, _ := f.Statics(); len(l.byFunc) > 1 {
+		for _, r := range statics { // likewise
+			touch(r, 0)
+			touch(r, at)
+		}
+	}
 	var lives []life
 	for r, ref := range l.rows {
 		if regs[r].last < 0 {

@@ -110,6 +110,11 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 		ref := l.rows[c.Target.Reg]
 		call.Op, call.A = bySlot(ref.Slot, code.CallR, code.CallQ), ref.Row
 	}
+	if shared := l.statics(); len(shared) > 0 {
+		regs, _ := l.fn.Func.Statics()
+		src := &l.prog.Sources[l.at()]
+		site.Args, site.Rets, src.Writes = append(site.Args, shared...), append(site.Rets, shared...), append(src.Writes, regs...)
+	}
 	l.tables.Calls = append(l.tables.Calls, site)
 	if site.Target < 0 || l.fn.Allocates { // a block of its own, which lanes may execute apart
 		l.cur.Sources.End--

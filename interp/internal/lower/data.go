@@ -86,6 +86,9 @@ func (l *lowerer) symbol(s ptx.Symbol, off int64, slot code.Slot, d int32) int32
 			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(at) + off)})
 			return d
 		}
+		if at, ok := l.outer[v]; ok {
+			return l.moveKonst(slot, at+uint64(off), d)
+		}
 	}
 	return l.moveKonst(slot, l.address(s)+uint64(off), d)
 }

@@ -77,9 +77,10 @@ func (l *lowerer) layoutLocals() {
 	l.locals = map[*ptx.Var]int{}
 	top := 0
 	l.fn.Align = code.FrameAlign
-	lists := [][]*ptx.Var{f.Params, f.Rets, f.Vars}
-	if f.Entry { // its parameters are in the parameter block
-		lists = lists[2:]
+	_, shared := f.Statics()
+	lists := [][]*ptx.Var{f.Params, f.Rets, f.Vars[len(shared):]}
+	if f.Entry { // its parameters are in the parameter block, and the module's variables in its frame
+		lists = [][]*ptx.Var{f.Vars}
 	}
 	for _, list := range lists {
 		for _, v := range list {
@@ -93,6 +94,14 @@ func (l *lowerer) layoutLocals() {
 		}
 	}
 	l.fn.Local = (top + 3) / 4
+	_, first := l.kernel.Statics()
+	for i, v := range shared {
+		if f.Entry {
+			l.outer[v] = uint64(4*l.fn.Align + l.locals[v])
+		} else {
+			l.outer[v] = l.outer[first[i]]
+		}
+	}
 	f.EachInstr(func(in *ptx.Instr) {
 		l.fn.Allocates = l.fn.Allocates || in.Form.Effects.Has(ptx.Stack)
 	})

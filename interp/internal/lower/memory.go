@@ -35,6 +35,10 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr 
 			a.Off += uint64(at)
 			break
 		}
+		if at, ok := l.outer[v]; ok {
+			a.Addr, addr = code.Q, l.moveKonst(code.Q, at, l.temp(code.Q))
+			break
+		}
 		a.Off += l.address(v)
 	}
 	if a.Addr == code.NoSlot && a.Space != ptx.Shared && a.Space != ptx.Local {
@@ -51,7 +55,8 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	}
 	v := o.Sym().(*ptx.Var)
 	a.Space = v.Space
-	if _, local := l.locals[v]; local {
+	_, local := l.locals[v]
+	if _, outer := l.outer[v]; local || outer {
 		a.Space = ptx.Local
 	}
 	base := l.symbol(v, o.Off(), s, code.NoRow)

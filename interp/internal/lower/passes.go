@@ -89,6 +89,7 @@ type lowerer struct {
 
 	byFunc       map[*ptx.Func]int32
 	shared       map[*ptx.Var]uint64 // addresses of shared variables
+	outer        map[*ptx.Var]uint64 // addresses of the module's variables in local memory
 	constR       map[uint32]int32
 	constQ       map[uint64]int32
 	constP       map[uint32]int32
@@ -158,7 +159,7 @@ type rowRef struct {
 func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, error) {
 	l := &lowerer{
 		prog: &code.Program{Width: opt.Width}, module: m, kernel: k, env: env, opt: opt,
-		byFunc: map[*ptx.Func]int32{}, shared: map[*ptx.Var]uint64{},
+		byFunc: map[*ptx.Func]int32{}, shared: map[*ptx.Var]uint64{}, outer: map[*ptx.Var]uint64{},
 		constR: map[uint32]int32{}, constQ: map[uint64]int32{}, constP: map[uint32]int32{},
 	}
 	if opt.Reference {

@@ -4,7 +4,7 @@ package lower
 // instructions become is in data.go, memory.go and control.go.
 
 import (
-	"fmt"
+	"slices"
 
 	"gemu/interp/internal/code"
 	"gemu/ptx"
@@ -14,9 +14,6 @@ import (
 // selectCode chooses the instructions of a function.
 func (l *lowerer) selectCode() {
 	fn, f := l.fn, l.fn.Func
-	if f.Static != "" {
-		panic(unsupported{f.Pos, fmt.Sprintf("a device function with %s, which is in .local or .reg space at module level", f.Static)})
-	}
 	l.layoutLocals()
 	l.live = f.Liveness()
 	l.registers()
@@ -25,6 +22,9 @@ func (l *lowerer) selectCode() {
 	}
 	for _, v := range f.Rets {
 		fn.Results = append(fn.Results, l.formal(v))
+	}
+	if !f.Entry { // registers of the module are passed to each function, and back
+		fn.Formals, fn.Results = append(fn.Formals, l.statics()...), append(fn.Results, l.statics()...)
 	}
 	l.joins = f.ImmediatePostDominators()
 	endless, mayWait, order := f.Endless(), f.MayWait(l.callsMayWait), f.ReversePostorder()
@@ -52,6 +52,19 @@ func (l *lowerer) selectCode() {
 	for _, fix := range l.fixups {
 		fix()
 	}
+}
+
+// statics is the registers of the module that its functions share.
+func (l *lowerer) statics() (list []code.Place) {
+	regs, _ := l.fn.Func.Statics()
+	if len(l.byFunc) == 1 {
+		return nil // with nobody
+	}
+	for _, r := range regs {
+		ref := l.rows[r]
+		list = append(list, code.Place{Slot: ref.Slot, Row: ref.Row, Size: (l.fn.Func.Regs[r].Type.Bits() + 7) / 8})
+	}
+	return list
 }
 
 // open begins a new block behind the present one.
@@ -186,6 +199,11 @@ func (l *lowerer) registers() {
 		v.zero = append(v.zero, ref.Row)
 		if ref.wide {
 			v.zero = append(v.zero, ref.High)
+		}
+	}
+	for _, p := range l.statics() {
+		if v := &l.virtual[p.Slot]; !slices.Contains(v.zero, p.Row) {
+			v.zero = append(v.zero, p.Row)
 		}
 	}
 	l.carry = l.global(code.P)

@@ -36,6 +36,14 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 		f.vars[v] = sp
 		sp += uint64(t.m.bytes(v))
 	}
+	if !fn.Entry { // the module's variables are in the kernel's frame
+		_, own := fn.Statics()
+		_, kernels := t.frames[0].fn.Statics()
+		for i, v := range own {
+			f.vars[v] = t.frames[0].vars[kernels[i]]
+		}
+		f.share(t.top())
+	}
 	sp = align(sp, stackAlign)
 	t.grow(sp)
 	clear(t.local[f.base:sp])
@@ -48,12 +56,21 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 	}
 }
 
+// share copies the module's registers from another function's frame.
+func (f *frame) share(from *frame) {
+	to, _ := f.fn.Statics()
+	regs, _ := from.fn.Statics()
+	for i, r := range to {
+		f.regs[r] = from.regs[regs[i]]
+	}
+}
+
 // frameVars are the variables in the frame of a function, in order. The parameters of a
-// kernel are in the parameter block.
+// kernel are in the parameter block, and those of the module in its frame.
 func frameVars(fn *ptx.Func) []*ptx.Var {
 	list := fn.Vars
-	if !fn.Entry {
-		list = slices.Concat(fn.Params, fn.Rets, fn.Vars)
+	if _, shared := fn.Statics(); !fn.Entry {
+		list = slices.Concat(fn.Params, fn.Rets, fn.Vars[len(shared):])
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(v *ptx.Var) bool { return v.Space != ptx.Local && v.Space != ptx.Param })
 }
@@ -99,6 +116,7 @@ func (t *thread) leave() {
 		results = append(results, t.getVar(v))
 	}
 	t.frames = t.frames[:len(t.frames)-1]
+	t.top().share(f)
 	t.sp = f.base
 	t.in = f.caller
 	t.takeResults(results)

@@ -28,14 +28,14 @@ func (w *warp) beforeStore(p *pair, h int, m, idle uint32) {
 // storesTo is where a lane stores, or would: at a compact address if those of m do, else at
 // its own.
 func (w *warp) storesTo(p *pair, h int, m uint32, lane int) uint64 {
-	a, k := w.access(p.in), w.check
-	switch {
-	case a.Addr == code.NoSlot:
+	a, f := w.access(p.in), &w.files[h]
+	if a.Addr == code.NoSlot {
 		return a.Off
-	case m != 0 && k.operands[0].Holds(m):
-		return a.At(k.operands[0].At(lane))
 	}
-	return a.At(laneOf(&w.files[h], p.reads[0].row, lane))
+	if c := shadowAt(f, a.Addr, p.in.A); m != 0 && c.Holds(m) {
+		return a.At(c.At(lane))
+	}
+	return a.At(laneOf(f, code.Row{Slot: a.Addr, Row: p.in.A}, lane))
 }
 
 // appendMemory appends what a lane's access at an address goes to. It looks where the
@@ -137,13 +137,17 @@ func (w *warp) storedRows(p *pair, h int, m uint32) bool {
 	k := w.check
 	g, a := &k.files[h], &k.Access[p.ref.Side]
 	step := 0
-	switch {
-	case a.Space == ptx.Local || a.Addr != code.NoSlot && !k.operands[0].Holds(m):
+	if a.Space == ptx.Local {
 		return false
-	case a.Addr == code.R:
-		step = int(int32(k.operands[0].Stride))
-	case a.Addr == code.Q:
-		step = int(k.operands[0].Stride)
+	}
+	if a.Addr != code.NoSlot {
+		c := shadowAt(&w.files[h], a.Addr, p.in.A)
+		if !c.Holds(m) {
+			return false
+		}
+		if step = int(c.Stride); a.Addr == code.R {
+			step = int(int32(step))
+		}
 	}
 	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
 	from, to := w.storesTo(p, h, m, first), w.storesTo(p, h, m, last)
