@@ -116,6 +116,54 @@ meet:
 	}
 }
 
+// TestLivelock: warps that wait for each other and change memory all the time end at the
+// limit, and the report says where they do it.
+func TestLivelock(t *testing.T) {
+	const src = `.version 7.0
+.target sm_80
+.address_size 64
+.global .u32 flags[2];
+.global .u32 tries;
+.entry k()
+{
+	.reg .u32 %t, %f;
+	.reg .pred %p;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %p, %t, 32;
+	@%p bra second;
+first:
+	red.global.add.u32 [tries], 1;
+	ld.volatile.global.u32 %f, [flags];
+	setp.eq.u32 %p, %f, 0;
+	@%p bra first;
+	st.volatile.global.u32 [flags+4], 1;
+	ret;
+second:
+	red.global.add.u32 [tries], 1;
+	ld.volatile.global.u32 %f, [flags+4];
+	setp.eq.u32 %p, %f, 0;
+	@%p bra second;
+	st.volatile.global.u32 [flags], 1;
+	ret;
+}`
+	mod, err := NewDevice(Config{}).Load("t.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Reconvergers {
+		_, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(64), Reconverge: r, MaxSteps: 1 << 14})
+		var trap *Trap
+		if !errors.Is(err, ErrStepLimit) || !errors.As(err, &trap) {
+			t.Fatalf("%s: error %v, want the step limit", r.Name, err)
+		}
+		for _, want := range []string{"t.ptx:2", "in a loop that may wait for other threads", "warp 1: lanes 0-31 loop at t.ptx:1"} {
+			if report := trap.Report(); !strings.Contains(report, want) {
+				t.Errorf("%s: want %q in the report:\n%s", r.Name, want, report)
+			}
+		}
+	}
+}
+
 // TestCallsApart: a call whose lanes go to two functions is executed twice, once by each of
 // the two, under each policy. It is no branch.
 func TestCallsApart(t *testing.T) {

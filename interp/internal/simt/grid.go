@@ -626,7 +626,8 @@ func (g *Grid) standstill() error {
 	}
 	var who *cta
 	var trap *Trap
-	notes, parted := 0, false
+	var all standing
+	parted := false
 	for i := range g.flights {
 		c := g.flights[i].cta
 		for j := range c.warps {
@@ -635,30 +636,52 @@ func (g *Grid) standstill() error {
 				continue
 			}
 			parted = parted || w.parted()
-			if w.mask == 0 { // all wait
-				w.resume(w.take(len(w.others) - 1))
-			}
-			in := g.code.anchor(g.code.Block(w.pc))
+			all.add(w)
 			if trap == nil {
-				who, trap = c, w.fail(in, w.mask, kind, "%v: %s", kind, why)
+				who, trap = c, w.fail(g.code.anchor(g.code.Block(w.pc)), w.mask, kind, "%v: %s", kind, why)
 			}
-			if notes++; notes > 8 || in == nil {
-				continue
-			}
-			verb := "loop"
-			if w.wait != nil {
-				verb, in = "wait", w.wait.src
-			}
-			trap.Notes = append(trap.Notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", c.id, w.id, lanesList(w.mask), verb, g.code.mod.Name, in.Pos))
-			trap.Notes = append(trap.Notes, w.whereabouts(w.live&^w.mask)...)
 		}
 	}
-	if notes > 8 {
-		trap.Notes = append(trap.Notes, fmt.Sprintf("and %d more warps", notes-8))
-	}
+	all.note(trap)
 	if parted && !g.takesTurns() {
 		trap.Notes = append(trap.Notes, g.reconverge.advice())
 	}
 	who.tellTrap(trap)
 	return trap
+}
+
+// mostStanding is how many warps a message names.
+const mostStanding = 8
+
+// standing is where warps are that do not get on, for a message.
+type standing struct {
+	warps int
+	notes []string
+}
+
+// add notes where the lanes of a warp are, which will not run any more. It then has one of
+// its strands running, though they all wait.
+func (s *standing) add(w *warp) {
+	if w.mask == 0 {
+		w.resume(w.take(len(w.others) - 1))
+	}
+	code := w.cta.code
+	in := code.anchor(code.Block(w.pc))
+	if s.warps++; s.warps > mostStanding || in == nil {
+		return
+	}
+	verb := "loop"
+	if w.wait != nil {
+		verb, in = "wait", w.wait.src
+	}
+	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", w.cta.id, w.id, lanesList(w.mask), verb, code.mod.Name, in.Pos))
+	s.notes = append(s.notes, w.whereabouts(w.live&^w.mask)...)
+}
+
+// note adds it to a trap's message.
+func (s *standing) note(t *Trap) {
+	t.Notes = append(t.Notes, s.notes...)
+	if more := s.warps - mostStanding; more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more warps", more))
+	}
 }

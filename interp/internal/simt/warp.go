@@ -152,11 +152,30 @@ func (w *warp) execute() {
 		}
 	}
 	if w.share <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
-		b := c.Block(w.pc)
-		t := w.fail(w.cta.code.anchor(b), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
-		if w.parted() && !w.sliced {
-			t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
+		w.exceeds()
+	}
+}
+
+// exceeds stops the warp for it has executed more than it may. Threads that wait for each
+// other, and change memory while they do, end so: the trap says where those of the CTA are.
+func (w *warp) exceeds() {
+	c := w.cta
+	t := w.fail(c.code.anchor(c.code.Block(w.pc)), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
+	if w.mayWait(&w.strand) {
+		t.Notes = append(t.Notes, "it is in a loop that may wait for other threads; if it waits in vain, that is not found out earlier where somebody changes memory all the time")
+	}
+	if rest := w.live &^ w.mask; rest != 0 {
+		t.Notes = append(t.Notes, w.whereabouts(rest)...)
+	}
+	var others standing
+	for i := range c.warps {
+		if o := &c.warps[i]; o != w && o.state != ended {
+			others.add(o)
 		}
+	}
+	others.note(t)
+	if w.parted() && !w.sliced {
+		t.Notes = append(t.Notes, c.grid.reconverge.advice())
 	}
 }
 
