@@ -56,32 +56,25 @@ func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uin
 	return m.Ptr, base, (m.Size - uint64(size)) / uint64(size), true
 }
 
-// loadOne executes a load of one element from per-lane addresses.
-func loadOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+// accessOne executes a load or store of one element at per-lane addresses.
+func accessOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
+	if a.Store {
+		w.cta.changed = true
+	}
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
-			m = mem.Gather[E](rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A), a.Off-base, p, last, m)
+			data, addr := rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A)
+			if a.Store {
+				m = mem.Scatter[E](data, addr, a.Off-base, p, last, m)
+			} else {
+				m = mem.Gather[E](data, addr, a.Off-base, p, last, m)
+			}
 		}
 		if m == 0 {
 			return
 		}
 		// The first lane is in other memory; perhaps the rest are there too.
-		m = w.oneLane(h, f, in, m)
-	}
-}
-
-// storeOne executes a store of one element to per-lane addresses.
-func storeOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
-	w.cta.changed = true
-	for {
-		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
-			m = mem.Scatter[E](rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A), a.Off-base, p, last, m)
-		}
-		if m == 0 {
-			return
-		}
 		m = w.oneLane(h, f, in, m)
 	}
 }

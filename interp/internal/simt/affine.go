@@ -214,6 +214,7 @@ func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
 }
 
+// affineBinary executes an operation on two operands, a comparison too.
 func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
 	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
@@ -225,7 +226,27 @@ func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	case affinetrack.Once:
 		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, b.Base, b.Base, in.Imm)
 	}
+	if s.Compares() {
+		keepCompared(f, in, v.Base, m)
+		return
+	}
 	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
+}
+
+// keepCompared gives the lanes of m the predicates of a comparison that all of them have the
+// outcome of, 0 or 1.
+func keepCompared(f *regfile.File, in *code.Instr, outcome uint64, m uint32) {
+	var c uint32
+	if in.Imm != alu.BoolNone {
+		c = f.SrcP(in.C)
+	}
+	p, q := alu.Combine(-uint32(outcome), c, in.Imm)
+	if in.D != code.NoRow {
+		f.SetP(in.D, m, p)
+	}
+	if in.F != code.NoRow {
+		f.SetP(in.F, m, q)
+	}
 }
 
 func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
@@ -285,31 +306,6 @@ func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
 		return affinetrack.Operand{}
 	}
 	return affinetrack.Operand{Value: affinetrack.Value{Base: uint64(bit(p != 0))}, Held: regfile.Full}
-}
-
-// affineCompare executes a comparison.
-func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	x, y := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
-	v, answer := w.unit.Binary(&s.Operation, valueOf(x), valueOf(y), x.Mask&y.Mask, m)
-	switch answer {
-	case affinetrack.OnLanes:
-		affineGeneric(w, h, f, in, m)
-		return
-	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](x.Base, y.Base, y.Base, y.Base, in.Imm)
-	}
-	var c uint32
-	if in.Imm != alu.BoolNone {
-		c = f.SrcP(in.C)
-	}
-	p, q := alu.Combine(-uint32(v.Base), c, in.Imm)
-	if in.D != code.NoRow {
-		f.SetP(in.D, m, p)
-	}
-	if in.F != code.NoRow {
-		f.SetP(in.F, m, q)
-	}
 }
 
 // affineSource reads a special register, or the address of a local variable, that the plan

@@ -25,7 +25,7 @@ var ways = [code.ExecCount]lane{
 	code.CompactTwo:     affineBinary,
 	code.CompactThree:   affineTernary,
 	code.CompactMixed:   affineMixed,
-	code.CompactCompare: affineCompare,
+	code.CompactCompare: affineBinary,
 	code.CompactSource:  affineSource,
 	code.CompactLoad:    affineLoad,
 	code.CompactStore:   affineStore,
@@ -75,18 +75,18 @@ func init() {
 // accesses enters the loads and stores of one element for addresses of type A and data
 // of type D.
 func accesses[A, D mem.Slot](addr, data code.Slot) {
-	lanes[code.LoadOp(1, false, addr, data)] = loadOne[uint8, A, D]
-	lanes[code.LoadOp(1, true, addr, data)] = loadOne[int8, A, D]
-	lanes[code.LoadOp(2, false, addr, data)] = loadOne[uint16, A, D]
-	lanes[code.LoadOp(2, true, addr, data)] = loadOne[int16, A, D]
-	lanes[code.LoadOp(4, false, addr, data)] = loadOne[uint32, A, D]
-	lanes[code.LoadOp(4, true, addr, data)] = loadOne[int32, A, D]
-	lanes[code.LoadOp(8, false, addr, data)] = loadOne[uint64, A, D]
-	lanes[code.LoadOp(8, true, addr, data)] = loadOne[uint64, A, D]
-	lanes[code.StoreOp(1, addr, data)] = storeOne[uint8, A, D]
-	lanes[code.StoreOp(2, addr, data)] = storeOne[uint16, A, D]
-	lanes[code.StoreOp(4, addr, data)] = storeOne[uint32, A, D]
-	lanes[code.StoreOp(8, addr, data)] = storeOne[uint64, A, D]
+	lanes[code.LoadOp(1, false, addr, data)] = accessOne[uint8, A, D]
+	lanes[code.LoadOp(1, true, addr, data)] = accessOne[int8, A, D]
+	lanes[code.LoadOp(2, false, addr, data)] = accessOne[uint16, A, D]
+	lanes[code.LoadOp(2, true, addr, data)] = accessOne[int16, A, D]
+	lanes[code.LoadOp(4, false, addr, data)] = accessOne[uint32, A, D]
+	lanes[code.LoadOp(4, true, addr, data)] = accessOne[int32, A, D]
+	lanes[code.LoadOp(8, false, addr, data)] = accessOne[uint64, A, D]
+	lanes[code.LoadOp(8, true, addr, data)] = accessOne[uint64, A, D]
+	lanes[code.StoreOp(1, addr, data)] = accessOne[uint8, A, D]
+	lanes[code.StoreOp(2, addr, data)] = accessOne[uint16, A, D]
+	lanes[code.StoreOp(4, addr, data)] = accessOne[uint32, A, D]
+	lanes[code.StoreOp(8, addr, data)] = accessOne[uint64, A, D]
 }
 
 // exec executes an instruction as the plan says.
