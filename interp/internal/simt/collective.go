@@ -51,7 +51,9 @@ func (w *warp) backUp(b *code.Block, in *code.Instr) {
 		pc++
 	}
 	w.halt(b, pc, in.Src)
-	w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executing(in)))
+	counted := int64(w.owed) * int64(bits.OnesCount64(w.mask)) // when the strand was handed back
+	w.count.LaneSlots -= counted
+	w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask)&^w.executing(in))) - counted
 	w.tellLanes(OnUndo, w.src(in), w.mask)
 }
 
