@@ -81,6 +81,20 @@ type sink func(e *interp.Event)
 
 func (s sink) Tell(e *interp.Event) { s(e) }
 
+// loaded is a module on a device of its own, and a buffer there.
+func loaded(t *testing.T, cfg interp.Config, src string, size int) (*interp.Module, *interp.Buffer) {
+	t.Helper()
+	mod, err := interp.NewDevice(cfg).Load("test.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := mod.Device().Alloc(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mod, b
+}
+
 // memoryOf is the memory that a launch works on.
 func memoryOf(m *interp.Module, l *interp.Launch) []byte {
 	var all []byte
@@ -266,15 +280,7 @@ MEET:
 func TestPaused(t *testing.T) {
 	for _, mode := range interp.Modes {
 		var out bytes.Buffer
-		dev := interp.NewDevice(interp.Config{Stdout: &out})
-		mod, err := dev.Load("paused.ptx", []byte(pausedKernel))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := dev.Alloc(128)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mod, b := loaded(t, interp.Config{Stdout: &out}, pausedKernel, 128)
 		p := &at{line: 18, event: func(e *interp.Event) { e.Pause() }}
 		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}}
 		e, err := mod.Start(l)
@@ -345,15 +351,7 @@ func TestPaused(t *testing.T) {
 // TestStopped: a probe ends a launch with an error of its own; a launch that is given up
 // leaves its device free.
 func TestStopped(t *testing.T) {
-	dev := interp.NewDevice(interp.Config{})
-	mod, err := dev.Load("paused.ptx", []byte(pausedKernel))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := dev.Alloc(128)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod, b := loaded(t, interp.Config{}, pausedKernel, 128)
 	enough := errors.New("enough")
 	p := &at{line: 31, event: func(e *interp.Event) {
 		v, ok := e.Read(e.Instr.Ops[1].Reg)
@@ -421,17 +419,9 @@ func TestEnds(t *testing.T) {
 	enough := errors.New("enough")
 	for _, mode := range interp.Modes {
 		run := func(src string, grid int, at interp.Events) (*ends, *interp.Buffer, error) {
-			dev := interp.NewDevice(interp.Config{})
-			mod, err := dev.Load("ends.ptx", []byte(src))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := dev.Alloc(128)
-			if err != nil {
-				t.Fatal(err)
-			}
+			mod, b := loaded(t, interp.Config{}, src, 128)
 			p := &ends{counts: map[interp.Events]int{}, at: at, stop: enough}
-			_, err = mod.Run(t.Context(), &interp.Launch{
+			_, err := mod.Run(t.Context(), &interp.Launch{
 				Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p},
 				Cooperative: grid > 1000,
 			})

@@ -353,14 +353,7 @@ func TestOrder(t *testing.T) {
 		}
 		for _, probes := range [][]interp.Probe{{&o, beside}, {beside}} {
 			beside.ctas = map[int]*scene{}
-			mod, err := interp.NewDevice(interp.Config{Workers: workers}).Load("paused.ptx", []byte(pausedKernel))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := mod.Device().Alloc(256)
-			if err != nil {
-				t.Fatal(err)
-			}
+			mod, b := loaded(t, interp.Config{Workers: workers}, pausedKernel, 256)
 			l := &interp.Launch{Grid: interp.Dim(40), Block: interp.Dim(64), Args: []any{b}, Mode: interp.Affine, Probes: probes}
 			if _, err := mod.Run(t.Context(), l); err != nil {
 				t.Fatal(err)
@@ -394,14 +387,7 @@ func (b *busy) CTA(int, interp.Dim3) interp.Sink { return b }
 func TestNoGarbage(t *testing.T) {
 	for name, mode := range interp.Modes {
 		run := func(size uint32, watched bool) (events int, allocs float64) {
-			mod, err := interp.NewDevice(interp.Config{}).Load("loop.ptx", []byte(loopKernel))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := mod.Device().Alloc(256)
-			if err != nil {
-				t.Fatal(err)
-			}
+			mod, b := loaded(t, interp.Config{}, loopKernel, 256)
 			allocs = testing.AllocsPerRun(1, func() {
 				p := &busy{}
 				l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64), Args: []any{b, size}, Mode: mode}
@@ -486,10 +472,7 @@ END:
 // have that one next, and not one before it in its block; so it says where they stand.
 func TestSplitAtCollective(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, err := interp.NewDevice(interp.Config{}).Load("meet.ptx", []byte(meetKernel))
-		if err != nil {
-			t.Fatal(err)
-		}
+		mod, b := loaded(t, interp.Config{}, meetKernel, 4)
 		const shuffle = 18 // line
 		parted := 0
 		p := &told{wants: interp.Wants{Events: interp.OnSplit | interp.OnWait, InOrder: true}}
@@ -506,7 +489,7 @@ func TestSplitAtCollective(t *testing.T) {
 				}
 			}
 		}
-		e, err := mod.Start(&interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{0}, Mode: mode, Probes: []interp.Probe{p}})
+		e, err := mod.Start(&interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -577,20 +560,13 @@ END:
 // TestExpansions: wherever lanes want what only a shadow has, it is told, with the register.
 func TestExpansions(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, err := interp.NewDevice(interp.Config{}).Load("expanded.ptx", []byte(expandedKernel))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := mod.Device().Alloc(4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mod, b := loaded(t, interp.Config{}, expandedKernel, 4)
 		lanes := map[string]uint64{}
 		p := &told{wants: interp.Wants{Events: interp.OnExpand}}
 		p.tell = func(e *interp.Event) {
 			lanes[fmt.Sprint(e.Instr.Op.Name, " ", e.Func.Regs[e.Expanded.Reg].Name)] |= e.Lanes
 		}
-		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: []interp.Probe{p}})
+		_, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: []interp.Probe{p}})
 		if !errors.Is(err, interp.ErrOutOfBounds) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -704,14 +680,7 @@ func (p *fresh) Restore(state any) {
 // back with a launch; barriers tell which of their lanes have met.
 func TestShadow(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, err := interp.NewDevice(interp.Config{ShadowBytes: 1}).Load("shadow.ptx", []byte(shadowKernel))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := mod.Device().Alloc(8)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mod, b := loaded(t, interp.Config{ShadowBytes: 1}, shadowKernel, 8)
 		p := &fresh{lanes: map[string]uint64{}, met: map[[2]int][]int{}}
 		e, err := mod.Start(&interp.Launch{Kernel: "k", Grid: interp.Dim(3), Block: interp.Dim(48), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}})
 		if err != nil {

@@ -136,7 +136,9 @@ func (w *warp) execute() {
 			continue
 		case event:
 			if w.err = w.cta.stream.stop; w.err == nil { // it pauses
-				w.left -= h.last
+				if w.sliced {
+					w.left -= h.last
+				}
 				return
 			}
 		case parts, meets, control:
