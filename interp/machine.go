@@ -86,6 +86,7 @@ type (
 	Allocation = mem.Allocation
 	LaunchInfo = simt.LaunchInfo
 	Program    = simt.Program
+	Variable   = simt.Variable
 	Location   = simt.Location
 	Strand     = simt.Strand
 )

@@ -727,3 +727,70 @@ func TestShadow(t *testing.T) {
 		}
 	}
 }
+
+// variablesKernel accesses variables in shared and local memory, in the kernel and below it.
+const variablesKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 first[10];
+.extern .shared .align 16 .b8 rest[];
+.func below(.param .b32 arg)
+{
+	.local .align 4 .b8 inner[8];
+	.reg .u32 %x;
+	ld.param.u32 %x, [arg];
+	st.local.u32 [inner+4], %x;
+	ret;
+}
+.entry k()
+{
+	.shared .align 8 .b64 second[2];
+	.local .align 16 .b8 outer[20];
+	.reg .u64 %a;
+	.reg .u32 %x;
+	mov.u32 %x, 1;
+	st.shared.u8 [first+9], %x;
+	st.shared.u32 [second+8], %x;
+	cvta.shared.u64 %a, rest;
+	st.u32 [%a+4], %x;
+	st.local.u32 [outer+16], %x;
+	{
+		.param .b32 p;
+		st.param.b32 [p], %x;
+		call below, (p);
+	}
+	ret;
+}
+`
+
+// TestVariables: the offset of an access is in the variable that the instruction names, and
+// tells which element.
+func TestVariables(t *testing.T) {
+	for name, mode := range interp.Modes {
+		mod, _ := loaded(t, interp.Config{}, variablesKernel, 4)
+		var got []string
+		p := &told{wants: interp.Wants{Events: interp.OnAccess, Addresses: true}}
+		p.tell = func(e *interp.Event) {
+			space, _, off, _ := e.Accesses[0].Place(0)
+			list, base := e.Launch.Program.Shared(), 0
+			if space == ptx.Local {
+				list, base = e.Launch.Program.Locals(e.Func), e.Local
+			}
+			for i, v := range slices.Backward(list) {
+				if at := int(off) - base - v.Off; at >= 0 {
+					got = append(got, fmt.Sprintf("%s %s+%d of %d", e.Instr.Op.Name, v.Var.Name, at, v.Var.Size()))
+					break
+				} else if i == 0 {
+					t.Errorf("%s: %s accesses %d in %s memory, before all variables", name, e.Instr.Text, off, space)
+				}
+			}
+		}
+		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Shared: 8, Mode: mode, Probes: []interp.Probe{p}}); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"st first+9 of 10", "st second+8 of 16", "st rest+4 of 0", "st outer+16 of 20", "st p+0 of 4", "ld arg+0 of 4", "st inner+4 of 8"}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

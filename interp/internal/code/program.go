@@ -23,18 +23,19 @@ type Program struct {
 	Hits    int  // memory instructions: each remembers the allocation it hit
 	Ordered bool // some instruction lets a CTA see what other CTAs did
 
-	Params    []Param
-	ParamLen  int    // bytes
-	SharedLen uint64 // bytes of static shared variables
-	SharedDyn uint64 // where dynamic shared memory begins
+	Params    []Variable // in the parameter block
+	ParamLen  int        // bytes
+	Shared    []Variable // in shared memory, those without a size behind the others
+	SharedLen uint64     // bytes of static shared variables
+	SharedDyn uint64     // where dynamic shared memory begins
 
 	blockAt []int32 // by pc
 }
 
-// Param is a kernel parameter's place in the parameter block.
-type Param struct {
+// Variable is a variable and its place in a piece of memory.
+type Variable struct {
 	Var *ptx.Var
-	Off int
+	Off int // bytes
 }
 
 // FrameAlign is the least alignment, in words, of what a function has in local memory:
@@ -93,6 +94,7 @@ type Func struct {
 	Kept      [P + 1][]Keeping // by row: how affine mode keeps it
 	Zero      []Row            // rows that may be read before they are written
 	Local     int              // words (4 bytes) of its static local frame
+	Locals    []Variable       // in it: variables, parameters and results
 	Align     int              // what the frame begins at a multiple of, in words
 	Allocates bool             // it has alloca or stackrestore: lanes' stacks may end at different places
 	Taken     int32            // if it has: the row of how many bytes above the static frame are taken

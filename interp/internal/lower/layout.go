@@ -14,7 +14,7 @@ func (l *lowerer) layoutParams() {
 	for _, v := range l.kernel.Params {
 		a := v.Alignment()
 		off = (off + a - 1) / a * a
-		l.prog.Params = append(l.prog.Params, code.Param{Var: v, Off: off})
+		l.prog.Params = append(l.prog.Params, code.Variable{Var: v, Off: off})
 		off += v.Size()
 	}
 	l.prog.ParamLen = off
@@ -47,6 +47,7 @@ func (l *lowerer) layoutShared(reach []reached) {
 		a := uint64(v.Alignment())
 		off = (off + a - 1) / a * a
 		l.shared[v] = off
+		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Off: int(off)})
 		off += uint64(v.Size())
 	}
 	for _, d := range l.module.Decls {
@@ -67,6 +68,7 @@ func (l *lowerer) layoutShared(reach []reached) {
 	l.prog.SharedDyn = (off + align - 1) / align * align
 	for _, v := range dynamic {
 		l.shared[v] = l.prog.SharedDyn
+		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Off: int(l.prog.SharedDyn)})
 	}
 }
 
@@ -88,6 +90,7 @@ func (l *lowerer) layoutLocals() {
 				a := max(v.Alignment(), 4)
 				top = (top + a - 1) / a * a
 				l.locals[v] = top
+				l.fn.Locals = append(l.fn.Locals, code.Variable{Var: v, Off: top})
 				top += l.bytes(v)
 				l.fn.Align = max(l.fn.Align, a/4)
 			}

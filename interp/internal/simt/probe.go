@@ -150,6 +150,7 @@ type Event struct {
 	Active uint64 // them
 	Meet   int    // the instruction before which they wait for others, as Index; -1: none is known
 	Depth  int    // calls that they are in
+	Local  int    // where the function's local frame begins in their local memory, in bytes
 
 	Lanes  uint64  // that it is about: of an instruction those that its guard lets execute it
 	Reads  []Value // registers that the instruction names, its guard left out, in the order of its operands
@@ -251,6 +252,23 @@ func (p Program) At(index int) (*ptx.Instr, *ptx.Func) {
 	s := &p.k.Sources[index]
 	return s.Instr, s.Func.Func
 }
+
+// Shared is the variables in shared memory that the kernel and what it can call name, by
+// offset; dynamic shared memory comes last, as variables without a size.
+func (p Program) Shared() []Variable { return p.k.Shared }
+
+// Locals is the variables, parameters and results in the local frame of a function.
+func (p Program) Locals(f *ptx.Func) []Variable {
+	for _, fn := range p.k.Funcs {
+		if fn.Func == f {
+			return fn.Locals
+		}
+	}
+	return nil
+}
+
+// Variable is a variable and its offset.
+type Variable = code.Variable
 
 // Location is where a register is at an instruction.
 type Location struct {

@@ -118,7 +118,7 @@ func (s *stream) about(e *Event, w *warp, src *code.Source, lanes uint64) {
 	c := s.cta
 	*e = Event{Launch: c.grid.info, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Meet: -1, Active: w.mask, Lanes: lanes, stream: s, warp: w, source: src, frame: w.frame}
 	if w.frame != nil {
-		e.Depth = w.frame.depth
+		e.Depth, e.Local = w.frame.depth, 4*w.frame.local
 	}
 	if w.join != nil {
 		e.Meet = int(c.code.sourceAt(w.join.pc))
