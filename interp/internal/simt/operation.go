@@ -189,12 +189,12 @@ func (r *reference) describe(in *code.Instr, registers map[code.Row]ptx.RegID) O
 
 // operand is a row of the reference.
 func (r *reference) operand(at code.Row, registers map[code.Row]ptx.RegID) Operand {
-	o := Operand{Reg: ptx.NoReg, Bits: slotBits(at.Slot), Row: int(at.Row)}
+	o := Operand{Reg: ptx.NoReg, Bits: slotBits(at.Slot)}
 	switch {
 	case at.Slot == code.NoSlot || at.Row == code.NoRow:
 		return Operand{Reg: ptx.NoReg}
 	case at.Row >= 0:
-		o.Kind = RowOperand
+		o.Kind, o.Row = RowOperand, int(at.Row)
 		if reg, ok := registers[at]; ok {
 			o.Reg = reg
 		}
