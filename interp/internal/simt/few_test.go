@@ -6,9 +6,9 @@ import (
 	"gemu/regfile"
 )
 
-// few is a backend that has little: instructions without guards that compute on the lanes
-// of a warp of up to 32, by a function. Everything else it hands back.
-type few struct{ exec alu.Kernel }
+// few is a backend that has little: instructions that compute on the lanes of a warp of up
+// to 32, by a function. Everything else it hands back.
+type few struct{ exec func(w *warp, in *code.Instr) }
 
 func (b *few) run(w *warp, budget int) handback { return inBlocks(w, budget, b) }
 
@@ -21,26 +21,31 @@ func (b *few) block(w *warp, in *code.Block) reason {
 }
 
 func (b *few) span(w *warp, from, to int32) int32 {
-	for f := &w.files[0]; from < to; from++ {
+	for ; from < to; from++ {
 		in := &w.cta.code.Instrs[from]
-		if alu.Vec[in.Op] == nil || in.Guard != 0 || in.How.Exec != code.OnLanes || len(w.files) > 1 {
+		if alu.Vec[in.Op] == nil || in.How.Exec != code.OnLanes || len(w.files) > 1 {
 			return from
 		}
-		b.exec(f, in, f.Active())
+		b.exec(w, in)
 		FewExecuted++
 	}
 	return to
 }
 
 // Few is one that is right.
-var Few Backend = &few{func(f *regfile.File, in *code.Instr, m uint32) { alu.Vec[in.Op](f, in, m) }}
+var Few Backend = &few{func(w *warp, in *code.Instr) {
+	if m := w.lanesOf(0, in); m != 0 {
+		alu.Vec[in.Op](&w.files[0], in, m)
+	}
+}}
 
 // FewExecuted is how many instructions they have executed.
 var FewExecuted int
 
 // Wrong are those that are not.
 var Wrong = map[string]Backend{
-	"add.u32 adds one more": &few{func(f *regfile.File, in *code.Instr, m uint32) {
+	"add.u32 adds one more": &few{func(w *warp, in *code.Instr) {
+		f, m := &w.files[0], w.lanesOf(0, in)
 		alu.Vec[in.Op](f, in, m)
 		if in.Op == code.AddU32 {
 			for i := range f.Row32(in.D) {
@@ -48,7 +53,16 @@ var Wrong = map[string]Backend{
 			}
 		}
 	}},
-	"all lanes execute": &few{func(f *regfile.File, in *code.Instr, m uint32) { alu.Vec[in.Op](f, in, regfile.Full) }},
+	"all lanes execute": &few{func(w *warp, in *code.Instr) {
+		w.lanesOf(0, in)
+		alu.Vec[in.Op](&w.files[0], in, regfile.Full)
+	}},
+	"guards hold": &few{func(w *warp, in *code.Instr) { alu.Vec[in.Op](&w.files[0], in, w.files[0].Active()) }},
+	"lanes held back are not counted": &few{func(w *warp, in *code.Instr) {
+		counted := w.count.ThreadInstructions
+		alu.Vec[in.Op](&w.files[0], in, w.lanesOf(0, in))
+		w.count.ThreadInstructions = counted
+	}},
 }
 
 // Meddler is a backend that lets somebody else store behind each store of CTA 0, in
