@@ -198,6 +198,7 @@ func TestSaved(t *testing.T) {
 	if testing.Short() {
 		part = 64
 	}
+	t.Logf("seed %#x", seed)
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%part > 0 && !slices.Contains(inTurns, p.File) || strings.HasPrefix(p.File, "@") && uint64(i)%4 > 0 {
 			continue

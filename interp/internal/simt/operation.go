@@ -85,12 +85,20 @@ func (o *Operation) Compute(a, b, c, e uint64) (d, second uint64) {
 	return alu.Single[o.op](a, b, c, e, o.imm)
 }
 
-// Parts is what an instruction is made of. The launch must have a probe that wants
+// Parts is what an instruction is made of. It is nil unless the launch has a probe that wants
 // OnOperation or OnResult.
-func (p Program) Parts(index int) *Parts { return &p.k.ref.parts[index] }
+func (p Program) Parts(index int) *Parts {
+	if p.k.ref == nil || p.k.ref.parts == nil {
+		return nil
+	}
+	return &p.k.ref.parts[index]
+}
 
-// Frame is how many numbers the operands of a function have.
+// Frame is how many numbers the operands of a function have, where there are Parts.
 func (p Program) Frame(f *ptx.Func) regfile.Size {
+	if p.k.ref == nil {
+		return regfile.Size{}
+	}
 	for _, fn := range p.k.ref.Funcs {
 		if fn.Func == f {
 			return fn.Frame

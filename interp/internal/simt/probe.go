@@ -336,8 +336,12 @@ func (e *Event) Stop(err error) {
 	}
 }
 
-// NewTrap makes a trap of a warp's event, for Stop: it names the instruction, and the lanes.
+// NewTrap makes a trap of a CTA's event, for Stop: it names the instruction, and lanes if it is a
+// warp's.
 func (e *Event) NewTrap(kind error, lanes uint64, format string, args ...any) *Trap {
+	if e.warp == nil {
+		return e.stream.cta.newTrap(nil, kind, format, args...)
+	}
 	return e.warp.newTrap(e.source, lanes, kind, format, args...)
 }
 
