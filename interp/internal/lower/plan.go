@@ -50,6 +50,10 @@ type analysis struct {
 	proved [code.P + 1][]bool
 	fixed  [code.P + 1][]bool
 	weight []float64 // of blocks: how often they are expected to run
+	apart  []bool    // blocks that some live lanes may execute without the others
+
+	between []bool  // blocks that are in queue
+	queue   []int32 // of separate
 }
 
 // plan decides how the rows of the function are kept, and how its instructions execute.
@@ -105,7 +109,7 @@ func (a *analysis) fold() {
 	for b := range a.blocks {
 		kept := a.blocks[b].instrs[:0]
 		for _, in := range a.blocks[b].instrs {
-			if a.folds(&in) {
+			if a.fixes(a.tables.Writes(nil, &in)) {
 				a.folded = append(a.folded, folded{in, int32(b), int32(len(kept))})
 			} else {
 				kept = append(kept, in)
@@ -113,12 +117,6 @@ func (a *analysis) fold() {
 		}
 		a.blocks[b].instrs = kept
 	}
-}
-
-// folds reports whether an instruction writes a constant of the launch.
-func (a *analysis) folds(in *code.Instr) bool {
-	w := a.tables.Writes(nil, in)
-	return len(w) == 1 && a.fixed[w[0].Slot][w[0].Row]
 }
 
 func (a *analysis) keeping(s code.Slot, row int32) code.Keeping {
@@ -226,10 +224,9 @@ func (a *analysis) fix() {
 	})
 }
 
-// fixes reports whether an instruction writes a constant of the launch.
-func (a *analysis) fixes(in *node) bool {
-	w := in.writes
-	return len(w) == 1 && a.fixed[w[0].Slot][w[0].Row]
+// fixes reports whether what an instruction writes is a constant of the launch.
+func (a *analysis) fixes(writes []code.Row) bool {
+	return len(writes) == 1 && a.fixed[writes[0].Slot][writes[0].Row]
 }
 
 // weigh estimates how much of rows is in use, and how often blocks run: eight times for each
@@ -322,7 +319,7 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 		return a.source(in)
 	case code.Load:
 		m := a.access(in)
-		if m.Space == ptx.Local || m.Addr != code.NoSlot && a.of(m.Addr, in.A) != affinetrack.Uniform {
+		if m.Space == ptx.Local || a.of(m.Addr, in.A) != affinetrack.Uniform {
 			return affinetrack.Generic
 		}
 		for _, o := range in.writes { // all or none of a vector
@@ -351,11 +348,15 @@ func (a *analysis) source(in *node) affinetrack.Class {
 
 // compactKernel is how a kernel executes whose operands may be compact.
 func compactKernel(s *code.Signature) code.Exec {
-	n := s.Sources()
-	if s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P) {
+	if mixed(s) {
 		return code.CompactMixed
 	}
-	return code.CompactOne + code.Exec(n-1) // of four: CompactMixed
+	return code.CompactOne + code.Exec(s.Sources()-1) // of four: CompactMixed
+}
+
+// mixed reports whether a kernel has predicates beside its operands.
+func mixed(s *code.Signature) bool {
+	return s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 }
 
 // special reports whether an operation of kind Read reads a special register, and not the
@@ -370,21 +371,11 @@ func (a *analysis) execution(in *node) execution {
 	s := in.sig
 	switch s.Kind {
 	case code.Arithmetic:
-		all, some, provable := true, false, len(e.dirty) == 1 && s.Dst2 == code.NoSlot
-		for _, r := range in.reads {
-			if r.Slot != code.P {
-				all = all && a.compact(r.Slot, r.Row)
-				some = some || r.Row >= 0
-				provable = provable && (r.Row < 0 || a.fixed[r.Slot][r.Row] || a.proved[r.Slot][r.Row])
-			} else {
-				provable = false
-			}
-		}
 		switch {
-		case s.Compares() && all && some:
+		case s.Compares() && a.comparesCompactly(in):
 			e.exec = code.CompactCompare
-		case s.Compares() || s.Dst == code.P || len(e.dirty) == 0:
-		case provable && a.proved[e.dirty[0].Slot][e.dirty[0].Row]:
+		case len(e.dirty) == 0:
+		case a.proved[e.dirty[0].Slot][e.dirty[0].Row] && !mixed(s):
 			e.exec = code.ProvedOne + code.Exec(s.Sources()-1)
 		default:
 			e.exec = compactKernel(s)
@@ -393,21 +384,15 @@ func (a *analysis) execution(in *node) execution {
 		if len(e.dirty) > 0 {
 			e.exec = code.CompactSource
 		}
-	case code.Load:
+	case code.Load, code.Store:
 		switch {
 		case len(e.dirty) > 0:
 			e.exec = code.CompactLoad
 		case !a.accessesCompactly(in):
 		case a.access(in).Space == ptx.Local:
 			e.exec = code.CompactLocal
-		default:
+		case s.Kind == code.Load:
 			e.exec = code.CompactLoad
-		}
-	case code.Store:
-		switch {
-		case !a.accessesCompactly(in):
-		case a.access(in).Space == ptx.Local:
-			e.exec = code.CompactLocal
 		default:
 			e.exec = code.CompactStore
 		}
@@ -472,7 +457,7 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		wanted[s] = make([]float64, len(a.class[s]))
 	}
 	a.each(func(in *node) {
-		if a.fixes(in) {
+		if a.fixes(in.writes) {
 			return
 		}
 		w := a.weight[in.block]
@@ -480,8 +465,6 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		s := in.sig
 		lanes := a.onLanes(in)
 		switch {
-		case e.exec == code.OnLanes || s.Kind == code.Plain || s.Kind == code.Warp:
-			cost += w * lanes
 		case len(e.dirty) > 0 || s.Compares() && a.comparesCompactly(in):
 			cost += w * costCompact
 			for _, o := range e.dirty {
@@ -489,20 +472,17 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 				written[o.Slot][o.Row] += w
 			}
 			return
-		case s.Side == code.AccessSide && a.accessesCompactly(in):
+		case (s.Kind == code.Load || s.Kind == code.Store) && a.accessesCompactly(in):
 			cost += w * costVector
-			if in.A >= 0 && !a.fixed[a.access(in).Addr][in.A] {
-				saved[a.access(in).Addr][in.A] += w * (lanes - costVector)
-			}
+			saved[a.access(in).Addr][in.A] += w * (lanes - costVector)
 			for _, o := range e.expand {
 				if o.Slot != a.access(in).Addr || o.Row != in.A {
 					wanted[o.Slot][o.Row] += w
 				}
 			}
 			return
-		default:
-			cost += w * lanes
 		}
+		cost += w * lanes
 		for _, o := range e.expand {
 			wanted[o.Slot][o.Row] += w
 		}
@@ -609,16 +589,16 @@ func (a *analysis) prove() {
 			drop(code.Row{Slot: code.Slot(s), Row: row})
 		}
 	}
-	apart := make([]bool, len(a.blocks)) // blocks that some live lanes may execute without the others
+	a.apart, a.between, a.queue = make([]bool, len(a.blocks)), make([]bool, len(a.blocks)), make([]int32, len(a.blocks))
 	holds := func(o code.Row) bool { return a.fixed[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
 	a.settled(func() (changed bool) {
 		for i := range a.blocks {
-			if a.parts(i, apart, holds) {
+			if a.parts(i, holds) {
 				changed = true
 			}
 		}
 		a.each(func(in *node) {
-			sound := !apart[in.block] && in.Guard == 0
+			sound := !a.apart[in.block] && in.Guard == 0
 			switch in.sig.Kind {
 			case code.Arithmetic:
 			case code.Read:
@@ -651,22 +631,22 @@ const nowhere = -1
 // parts marks the blocks that lanes may execute without others because of block i, and
 // reports whether there were new ones: those between its end, if that sends lanes different
 // ways, and where they meet again; and all that follow, if they may go on without meeting.
-func (a *analysis) parts(i int, apart []bool, holds func(code.Row) bool) bool {
-	b := &a.blocks[i]
+func (a *analysis) parts(i int, holds func(code.Row) bool) bool {
+	b, apart := &a.blocks[i], a.apart[i]
 	varies := func(guard int32) bool {
 		p, _ := code.GuardRow(guard)
 		return guard != 0 && !holds(code.Row{Slot: code.P, Row: p})
 	}
 	// Lanes that wait for others, in the middle of a block.
 	if a.opt.Keeps != Always {
-		if apart[i] && b.MayWait || slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && (apart[i] || varies(in.Guard)) }) {
-			return a.separate([]int32{int32(i)}, nowhere, apart)
+		if apart && b.MayWait || slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && (apart || varies(in.Guard)) }) {
+			return a.separate([]int32{int32(i)}, nowhere)
 		}
 	}
 	join := int32(nowhere)
 	switch b.end.Op.Signature().Side {
 	case code.BarrierSide:
-		if !varies(b.end.Guard) && (a.aligned(b) || !apart[i]) {
+		if !varies(b.end.Guard) && (a.aligned(b) || !apart) {
 			return false
 		}
 	case code.CallSide:
@@ -683,7 +663,7 @@ func (a *analysis) parts(i int, apart []bool, holds func(code.Row) bool) bool {
 			join = b.Join
 		}
 	}
-	return a.separate(a.successors(i), join, apart)
+	return a.separate(a.successors(i), join)
 }
 
 // branches reports whether a block ends in a branch that may send live lanes different
@@ -697,25 +677,27 @@ func (a *analysis) branches(b *block, varies func(guard int32) bool) bool {
 // separate marks the blocks of a list as ones that lanes may execute without the others,
 // and those that control can go to from there up to block join. It reports whether there
 // were new ones.
-func (a *analysis) separate(list []int32, join int32, apart []bool) (found bool) {
-	between := make([]bool, len(a.blocks))
-	queue, n := make([]int32, len(a.blocks)), 0 // each is in it once
+func (a *analysis) separate(list []int32, join int32) (found bool) {
+	n := 0 // blocks in the queue, each once
 	add := func(list []int32) {
 		for _, j := range list {
-			if j != join && !between[j] {
-				between[j] = true
-				queue[n] = j
+			if j != join && !a.between[j] {
+				a.between[j] = true
+				a.queue[n] = j
 				n++
 			}
 		}
 	}
 	add(list)
 	for i := 0; i < n; i++ {
-		j := queue[i]
-		if !apart[j] {
-			apart[j], found = true, true
+		j := a.queue[i]
+		if !a.apart[j] {
+			a.apart[j], found = true, true
 		}
 		add(a.successors(int(j)))
+	}
+	for _, j := range a.queue[:n] {
+		a.between[j] = false
 	}
 	return found
 }
