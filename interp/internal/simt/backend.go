@@ -136,7 +136,7 @@ func (w *warp) barred(b *code.Block) reason {
 	switch {
 	case b.Caution&code.Visible != 0 && !w.cta.turn:
 		return visible
-	case b.Caution&code.Apart != 0 && len(w.calls(b)) > 1:
+	case b.Caution&code.Apart != 0 && len(w.calls(b)) > 0:
 		return apart
 	case b.Caution&code.Endless != 0:
 		w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)

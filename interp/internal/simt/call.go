@@ -48,27 +48,47 @@ func (w *warp) callee(end *code.Instr, lane int) (addr uint64, fn int32) {
 	return addr, w.cta.code.functionAt(addr)
 }
 
-// calls is the lanes that make a call, those together that call the same function from
-// the same place in local memory, where a frame may begin. If a lane calls what is no
-// function, nobody goes anywhere: there are none then.
-func (w *warp) calls(b *code.Block) (groups []group) {
-	type call struct {
-		fn   int32
-		from int
+// way is how a lane makes a call: the function, and the place in local memory where its
+// frame may begin.
+type way struct {
+	fn   int32
+	from int
+}
+
+// wayOf is how a lane makes a call.
+func (w *warp) wayOf(end *code.Instr, lane int) way {
+	_, fn := w.callee(end, lane)
+	if fn < 0 || !w.frame.fn.Allocates {
+		return way{fn: fn}
 	}
-	var kinds []call
+	return way{fn, w.frameAbove(lane, w.cta.code.Funcs[fn])}
+}
+
+// calls is the lanes that make a call in different ways, by the way; none if all do in the
+// same, or if one calls what is no function, so that nobody goes anywhere.
+func (w *warp) calls(b *code.Block) (groups []group) {
 	end := w.cta.code.End(b)
-	for rest := w.guarded(end.Guard); rest != 0; rest &= rest - 1 {
+	m := w.guarded(end.Guard)
+	var ways []way
+	var first way
+	for rest := m; rest != 0; rest &= rest - 1 {
 		lane := bits.TrailingZeros64(rest)
-		_, fn := w.callee(end, lane)
-		if fn < 0 {
+		this := w.wayOf(end, lane)
+		switch {
+		case this.fn < 0:
 			return nil
+		case rest == m:
+			first = this
+		case ways == nil && this != first:
+			ways, groups = []way{first}, []group{{w.pc, m &^ rest}}
 		}
-		kind := call{fn, w.frameAbove(lane, w.cta.code.Funcs[fn])}
-		i := slices.Index(kinds, kind)
+		if ways == nil {
+			continue
+		}
+		i := slices.Index(ways, this)
 		if i < 0 {
-			i = len(kinds)
-			kinds, groups = append(kinds, kind), append(groups, group{pc: w.pc})
+			i = len(ways)
+			ways, groups = append(ways, this), append(groups, group{pc: w.pc})
 		}
 		groups[i].mask |= 1 << lane
 	}
