@@ -532,7 +532,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 		return
 	}
 	switch {
-	case v.Op.Name == "mov" && v.VecLen() > 1:
+	case v.Form.Family == FamilyMove && v.VecLen() > 1:
 		b.moveVector(in)
 		return
 	case v.Type() == Pred && v.Form.Effects.Has(Pure):
@@ -747,7 +747,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
-		if k := spec.count.kind; spec.Vector && in.Op.Name != "mov" && k != countAny && (k != countVec || in.VecLen() > 1) {
+		if k := spec.count.kind; spec.Vector && in.Form.Family != FamilyMove && k != countAny && (k != countVec || in.VecLen() > 1) {
 			return fail("operand %s must be a vector {…}", spec.Name)
 		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
@@ -907,7 +907,7 @@ func (b *funcBuilder) special(o *Operand, r SpecialReg, in *Instr, spec *Operand
 
 // specialVector reads %tid and its like as a whole, which mov.v4 does.
 func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
-	if in.Op.Name != "mov" || in.VecLen() != 4 {
+	if in.Form.Family != FamilyMove || in.VecLen() != 4 {
 		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", in.Text)
 		return false
 	}
