@@ -15,8 +15,8 @@ import (
 )
 
 // turnsKernels use words of a buffer: each thread of wait_last waits for the last CTA; those of
-// count draw numbers in a loop, with some work in between; meet is a barrier of the grid; and
-// the lanes of within wait for each other at a lock.
+// count draw numbers in a loop, with some work in between; meet is a barrier of the grid; the
+// lanes of within wait for each other at a lock, those of apart for one that counts first.
 const turnsKernels = `.version 8.0
 .target sm_80
 .address_size 64
@@ -102,6 +102,40 @@ LOOP:
 	add.u32 %n, %n, 1;
 	st.volatile.global.u32 [%p+4], %n;
 	atom.global.exch.b32 %x, [%p], 0;
+	ret;
+}
+.entry apart(.param .u64 out)
+{
+	.reg .u32 %t, %x, %i;
+	.reg .u64 %p;
+	.reg .pred %q;
+	ld.param.u64 %p, [out];
+	mov.u32 %t, %tid.x;
+	setp.ne.u32 %q, %t, 0;
+	@%q bra ELSE;
+	add.u32 %x, %t, 1;
+	add.u32 %x, %x, %x;
+	add.u32 %x, %x, %x;
+	add.u32 %x, %x, %x;
+	add.u32 %x, %x, %x;
+	st.global.u32 [%p+4], %x;
+	bra MEET;
+ELSE:
+	mov.u32 %i, 0;
+	setp.eq.u32 %q, %t, 1;
+	@%q bra COUNT;
+SPIN:
+	ld.volatile.global.u32 %x, [%p];
+	setp.ne.u32 %q, %x, 7;
+	@%q bra SPIN;
+	bra MEET;
+COUNT:
+	ld.volatile.global.u32 %x, [%p];
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, 300;
+	@%q bra COUNT;
+	st.volatile.global.u32 [%p], 7;
+MEET:
 	ret;
 }
 .entry other(.param .u64 out, .param .u32 n)
@@ -274,6 +308,36 @@ func TestSavedTurns(t *testing.T) {
 					}
 					same(fmt.Sprintf("from state %d", i), 1, finish(t, e))
 				}
+			}
+		}
+	}
+}
+
+// TestPausedAnywhere: where strands take turns, a pause before any of their instructions leaves
+// them their turns as they are.
+func TestPausedAnywhere(t *testing.T) {
+	for _, policy := range interp.Reconvergers {
+		mod, b := loaded(t, interp.Config{}, turnsKernels, 512)
+		run := func(at ...int) trailed {
+			clear(b.Bytes())
+			p := &trail{at: at, trailed: trailed{instrs: map[[2]int]int{}}}
+			e, err := mod.Start(&interp.Launch{
+				Kernel: "apart", Grid: interp.Dim(1), Block: interp.Dim(16), Args: []any{b}, Mode: interp.Vector,
+				Reconverge: policy, Probes: []interp.Probe{p}, MaxSteps: 1 << 11,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			for ended := false; !ended; {
+				ended, _ = e.Continue(t.Context())
+			}
+			return p.trailed
+		}
+		want := run()
+		for at := 1; at <= want.n && at <= 200; at++ {
+			if got := run(at); got.sum != want.sum || got.n != want.n {
+				t.Fatalf("%s: paused at event %d of %d it goes on otherwise", policy.Name, at, want.n)
 			}
 		}
 	}

@@ -65,7 +65,6 @@ func (w *warp) span(from, to int32) {
 type handback struct {
 	why   reason
 	spent int // PTX instructions
-	last  int // of them those of the block that the strand is in, with the one that it stands before
 }
 
 // reason is why a backend hands a strand back, and where that stands then.
@@ -99,7 +98,7 @@ func inBlocks(w *warp, budget int, by blockwise) handback {
 		b := p.Block(w.pc)
 		if b.Caution != 0 {
 			if why := w.barred(b); why != goesOn {
-				return w.handBack(why, spent, 0)
+				return w.handBack(why, spent)
 			}
 		}
 		n := w.pay(b)
@@ -120,7 +119,7 @@ func inBlocks(w *warp, budget int, by blockwise) handback {
 			}
 			why = used
 		}
-		return w.handBack(why, spent, n)
+		return w.handBack(why, spent)
 	}
 }
 
@@ -157,11 +156,11 @@ func (w *warp) pay(b *code.Block) int {
 }
 
 // handBack counts what lanes have executed, which have been the same all the time.
-func (w *warp) handBack(why reason, spent, last int) handback {
+func (w *warp) handBack(why reason, spent int) handback {
 	n := int64(spent * bits.OnesCount64(w.mask))
 	w.count.LaneSlots += n
 	w.count.ThreadInstructions += n
-	return handback{why, spent, last}
+	return handback{why, spent}
 }
 
 // failed is why a strand cannot go on for which w.err is set.

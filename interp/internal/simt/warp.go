@@ -120,11 +120,11 @@ func (w *warp) execute() {
 		h := w.cta.runner.run(w, share)
 		if h.why == lacks { // the block is executed to its end, so that shares are those of any backend
 			rest := Portable.run(w, 1)
-			h = handback{rest.why, h.spent + rest.spent, h.last + rest.last}
+			h = handback{rest.why, h.spent + rest.spent}
 		}
 		w.share -= h.spent
 		if w.sliced {
-			w.left -= h.spent - h.last
+			w.left -= h.spent
 		}
 		switch b := c.Block(w.pc); h.why {
 		case visible:
@@ -136,21 +136,16 @@ func (w *warp) execute() {
 			continue
 		case event:
 			if w.err = w.cta.stream.stop; w.err == nil { // it pauses
-				if w.sliced {
-					w.left -= h.last
-				}
 				return
 			}
 		case parts, meets, control:
 			w.finish(b)
 		}
-		if w.sliced && w.state == ready && w.err == nil {
-			if w.left -= h.last; w.left <= 0 || w.yield {
-				w.changed = w.changed || w.cta.changed
-				w.cta.note()
-				w.rc.expire(w)
-				w.left, w.changed = turnLength, false
-			}
+		if w.sliced && w.state == ready && w.err == nil && (w.left <= 0 || w.yield) {
+			w.changed = w.changed || w.cta.changed
+			w.cta.note()
+			w.rc.expire(w)
+			w.left, w.changed = turnLength, false
 		}
 	}
 	if w.share <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
