@@ -51,10 +51,12 @@ func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Answer) {
 		return Value{}, OnLanes
 	}
 	var v [4]Value
-	strides := uint64(0)
+	strides, unseen := uint64(0), u.unseen(op, src)
 	for i := range src {
-		v[i] = src[i].Value
-		strides |= src[i].Stride
+		if i != unseen {
+			v[i] = src[i].Value
+			strides |= src[i].Stride
+		}
 	}
 	if strides == 0 {
 		return Value{}, Once
@@ -65,19 +67,24 @@ func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Answer) {
 // Has reports whether all that an instruction looks at of its operands is compact. A
 // selection does not look at what it leaves out.
 func (u *Unit) Has(op *Operation, src []Operand, m uint32) bool {
-	unseen := -1
-	if u.selects(op) {
-		unseen = 1
-		if src[2].Base == 0 {
-			unseen = 0
-		}
-	}
+	unseen := u.unseen(op, src)
 	for i := range src {
 		if src[i].Held&m != m && i != unseen {
 			return false
 		}
 	}
 	return true
+}
+
+// unseen is the operand that a selection leaves out; -1 if it is none.
+func (u *Unit) unseen(op *Operation, src []Operand) int {
+	switch {
+	case !u.selects(op):
+		return -1
+	case src[2].Base == 0:
+		return 0
+	}
+	return 1
 }
 
 // selects reports whether the instruction is a selection that the unit does by the rule.

@@ -44,7 +44,7 @@ func ofThreads() ([]trial.Input, error) {
 	var list []trial.Input
 	for i, block := range []interp.Dim3{
 		interp.Dim(32), interp.Dim(64), interp.Dim(33), interp.Dim(96), interp.Dim(1, 32), interp.Dim(1, 1, 32), interp.Dim(32, 2), interp.Dim(64, 2),
-		interp.Dim(16, 4), interp.Dim(8, 1, 8), interp.Dim(1, 8, 8), interp.Dim(4, 8, 2), interp.Dim(5, 7, 2), interp.Dim(2, 1, 40), interp.Dim(40, 3), interp.Dim(31, 2),
+		interp.Dim(16, 4), interp.Dim(8, 1, 8), interp.Dim(1, 8, 8), interp.Dim(4, 8, 2), interp.Dim(5, 7, 2), interp.Dim(2, 1, 40), interp.Dim(40, 3), interp.Dim(31, 2), interp.Dim(33, 2),
 		interp.Dim(32, 1, 3), interp.Dim(128), interp.Dim(48, 2), interp.Dim(2, 16, 2), interp.Dim(7), interp.Dim(1), interp.Dim(16),
 	} {
 		for k := range 2 * len(parts) {
@@ -54,7 +54,11 @@ func ofThreads() ([]trial.Input, error) {
 				}
 				l := warp(k, (i+k+n)%2 == 0)
 				l.Grid, l.Block, l.Shared, l.WarpSize = interp.Dim(2, 1, 2), block, 70000, width
-				list = append(list, input(fmt.Sprintf("threads %d of %v in warps of %d", k, block, width), mod, l))
+				name := fmt.Sprintf("threads %d of %v in warps of %d", k, block, width)
+				list = append(list, input(name, mod, l))
+				if k%len(parts) == 0 {
+					list = append(list, underKim(name, mod, l))
+				}
 			}
 		}
 	}

@@ -193,27 +193,24 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 		ref.Link()
 	}
 	l.prog.Link()
-	l.prog.Consts.Lay()
+	if err := l.lay(); err != nil {
+		return nil, err
+	}
 	return l.prog, nil
+}
+
+// lay lays the constants out.
+func (l *lowerer) lay() (err error) {
+	pass := "lay"
+	defer l.caught(l.kernel, &pass, &err)
+	l.prog.Consts.Lay()
+	return nil
 }
 
 // function runs the passes on a function.
 func (l *lowerer) function(fn *code.Func) (err error) {
 	pass := ""
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case unsupported:
-			err = &ptx.Unsupported{File: l.module.Name, Pos: r.pos, What: r.what, Line: l.module.Line(int(r.pos.Line)), Kernel: l.kernel.Name}
-		case error:
-			if !l.opt.Reference {
-				panic(r)
-			}
-			err = &Fault{Func: fn.Func, Pass: pass, Err: r}
-		default:
-			panic(r)
-		}
-	}()
+	defer l.caught(fn.Func, &pass, &err)
 	l.draft, l.twin = draft{fn: fn}, nil
 	fn.Sources.First = int32(len(l.prog.Sources))
 	for _, p := range passes {
@@ -227,6 +224,22 @@ func (l *lowerer) function(fn *code.Func) (err error) {
 		}
 	}
 	return nil
+}
+
+// caught makes an error of a panic in a pass, where a reference is wanted to find faults.
+func (l *lowerer) caught(fn *ptx.Func, pass *string, err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case unsupported:
+		*err = &ptx.Unsupported{File: l.module.Name, Pos: r.pos, What: r.what, Line: l.module.Line(int(r.pos.Line)), Kernel: l.kernel.Name}
+	case error:
+		if !l.opt.Reference {
+			panic(r)
+		}
+		*err = &Fault{Func: fn, Pass: *pass, Err: r}
+	default:
+		panic(r)
+	}
 }
 
 // unsupported is the answer to legal PTX that is not run.

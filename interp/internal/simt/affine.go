@@ -105,16 +105,11 @@ func uncompactRow(f *regfile.File, o code.Row, m uint32) {
 // keepCompact makes a register compact for the lanes of m.
 func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, o code.Row, v affinetrack.Value, m uint32) {
 	c := shadowOf(f, o)
-	v = v.Reduced(o.Slot.Bits())
-	rest := c.Mask &^ m
-	if rest != 0 { // few have any: which of them live is asked after that
-		rest &= uint32(w.live >> (32 * h))
-	}
-	if rest != 0 && valueOf(c) == v {
+	if v = v.Reduced(o.Slot.Bits()); valueOf(c) == v {
 		c.Mask |= m
 	} else {
-		if rest != 0 {
-			expand(f, o, rest)
+		if rest := c.Mask &^ m; rest != 0 { // few have any: which of them live is asked after that
+			expand(f, o, rest&uint32(w.live>>(32*h)))
 		}
 		*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m}
 	}

@@ -11,12 +11,13 @@ import (
 	"gemu/regfile"
 )
 
-// expand writes a compact register to the lanes of m. Constants are in all lanes anyway.
+// expand writes a compact register to the lanes of m.
 func expand(f *regfile.File, o code.Row, m uint32) {
-	switch o.Slot {
-	case code.R:
+	switch {
+	case o.Row < 0:
+	case o.Slot == code.R:
 		f.Expand32(o.Row, m)
-	case code.Q:
+	case o.Slot == code.Q:
 		f.Expand64(o.Row, m)
 	}
 }
