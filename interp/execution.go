@@ -21,8 +21,12 @@ type Execution struct {
 // State is a launch as it was when it was saved, with the memory of its device.
 type State = simt.State
 
-// ErrEnded is the error of continuing a launch that has ended.
-var ErrEnded = errors.New("the launch has ended")
+// ErrEnded is the error of continuing a launch that has ended; ErrClosed is what probes are told
+// that one has ended by that is closed before.
+var (
+	ErrEnded  = errors.New("the launch has ended")
+	ErrClosed = errors.New("the launch was closed before it had ended")
+)
 
 // Start readies a launch to run. The error is a *LaunchError or *ptx.Unsupported, or that of
 // Module.Launch for one that cannot begin.
@@ -107,7 +111,7 @@ func (e *Execution) Close() {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	if !e.ended {
-		e.end(nil)
+		e.end(ErrClosed)
 	}
 }
 

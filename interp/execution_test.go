@@ -369,6 +369,8 @@ func TestStopped(t *testing.T) {
 		t.Errorf("the store has happened: %d", n)
 	}
 	p.event = func(e *interp.Event) { e.Pause() }
+	end := &ends{counts: map[interp.Events]int{}}
+	l.Probes = append(l.Probes, end)
 	e, err := mod.Start(l)
 	if err != nil {
 		t.Fatal(err)
@@ -377,6 +379,9 @@ func TestStopped(t *testing.T) {
 		t.Fatal(ended, err)
 	}
 	e.Close()
+	if e.Close(); end.err != interp.ErrClosed || end.counts[interp.OnLaunchEnd] != 1 {
+		t.Errorf("closed, it ends %d times by %v", end.counts[interp.OnLaunchEnd], end.err)
+	}
 	l.Probes = nil
 	if _, err := mod.Run(t.Context(), l); err != nil {
 		t.Error(err)
