@@ -34,8 +34,9 @@ func (t *tracker) look(e *simt.Event) {
 			switch {
 			case o.Kind == simt.NoOperand || access && i > 0:
 			case access:
-				e.Source(i).Lanes(h, &seen.addr)
-				seen.v[i], seen.ok[i] = describe(&seen.addr, o.Bits, m)
+				if e.Source(i).Lanes(h, &seen.addr); t.Ideal {
+					seen.v[i], seen.ok[i] = describe(&seen.addr, o.Bits, m)
+				}
 			case t.Ideal && o.Bits == 1:
 				e.Source(i).Lanes(h, &t.row)
 				set := ones(&t.row) & m
