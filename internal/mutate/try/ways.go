@@ -23,7 +23,8 @@ const waysHead = `	mov.u32 %t, %tid.x;
 	setp.ne.u32 %q, %g, %g;
 `
 
-// waysOf are the kernels, by names. One that begins with a label has no head.
+// waysOf are the kernels, by names. One that begins with a label has no head; the last is a
+// module.
 var waysOf = []struct{ name, text string }{
 	{"lanes spin for what others do behind the join", `
 	@!%p bra JOIN;
@@ -331,6 +332,28 @@ JOIN:
 	call (%w), constant, (%t);
 	add.u32 %s0, %w, 1;
 	call frames;`},
+	{"a register of the module that a function does not mention", `
+.version 2.3
+.target sm_20
+.address_size 64
+.reg .u32 %sum;
+.func (.reg .u32 %r) sum(.reg .u32 %x)
+{
+	.reg .u32 %a, %b;
+	add.u32 %a, %x, 1;
+	add.u32 %b, %a, %x;
+	mov.u32 %r, %b;
+	ret;
+}
+.entry k0(.param .align 8 .b8 par[16])
+{
+	.reg .u32 %t;
+	mov.u32 %t, %tid.x;
+	mov.u32 %sum, %t;
+	call (%t), sum, (%t);
+	add.u32 %t, %sum, %t;
+	ret;
+}`},
 }
 
 // waysFunctions are what they call.
@@ -389,6 +412,9 @@ END:
 
 // wayModule is the text of a module with a kernel.
 func wayModule(kernel string) string {
+	if strings.HasPrefix(kernel, "\n.version") {
+		return kernel
+	}
 	var b strings.Builder
 	b.WriteString(".version 8.5\n.target sm_90\n.address_size 64\n" + waysFunctions)
 	b.WriteString(".entry k0(.param .align 8 .b8 par[16])\n{\n\t.local .align 16 .b32 mine[4];\n\t.reg .b32 %t, %c, %g, %k, %w, %y, %z, %s<3>;\n\t.reg .b64 %l, %m;\n\t.reg .b128 %b;\n\t.reg .pred %p, %q, %r, %u;\n")
