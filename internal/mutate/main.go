@@ -12,7 +12,7 @@
 // input that showed it. A mutant is killed if a run in check mode reports a mismatch. Wrong
 // results that nobody notices, crashes and hangs are outcomes of their own, and count as
 // not killed. A mutant is slower if all inputs leave what they left without it, and only
-// the engine's own counts tell (interp.EngineCounts: less is compact, or more expanded);
+// the engine's own counts tell (interp.EngineCounts: less is claimed or compact, or more expanded);
 // those counts are pinned by a test (internal/corpus). Where they differ in any other way
 // it is counted, which is not killed either, but for functions that the scope marks with a
 // tilde: what these choose is a matter of cost only.
@@ -70,7 +70,7 @@ func main() {
 	flag.StringVar(&c.recorded, "recorded", "", "`file` with a list made before: take outcomes from there")
 	flag.BoolVar(&c.again, "again", false, "try those again that are in -recorded, and are neither killed nor slower")
 	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "processes at a time")
-	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most")
+	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most, beside those made for a certain fault")
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
