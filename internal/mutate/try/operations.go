@@ -192,8 +192,8 @@ func lines(width int) (list []string) {
 		}
 	}
 	for _, ab := range []string{"%x, %v", "%u, %v", "%u, %y"} {
-		if width < 64 {
-			add("mov.b%d %s, {%s}", 2*width, map[int]string{16: "%w14", 32: "%l14"}[width], ab)
+		if width == 16 {
+			add("mov.b64 %%l14, {%s, %s}", ab, ab)
 		}
 		if width > 16 {
 			add("add.cc.u%d %%z, %s", width, ab)

@@ -480,8 +480,9 @@ func (w *warp) recovered() {
 	}
 	switch p := k.present; p.ref.Op.Signature().Kind {
 	case code.Arithmetic, code.Read, code.Load:
-		if k.lanes != 0 {
+		if k.lanes != 0 { // where that is a trap, the engine should have come to it as well
 			w.onReference(p, k.half, k.lanes)
+			w.err = nil
 		}
 	default:
 		if k.alone && !k.ran {
