@@ -241,6 +241,7 @@ func (w *warp) atSource(src *code.Source) uint64 {
 // arrive enters the warp, all of whose lanes are at the barrier.
 func (w *warp) arrive(bar *barrier) {
 	c := w.cta
+	c.met = true
 	waits := false
 	for i := range w.others {
 		at := &w.others[i]
@@ -366,6 +367,9 @@ func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint
 
 // release completes barriers that only waited for warps that have ended.
 func (c *cta) release() {
+	if !c.met {
+		return
+	}
 	for i := range c.barriers {
 		if bar := &c.barriers[i]; bar.arrived > 0 && bar.want == 0 {
 			c.complete(bar)

@@ -30,6 +30,7 @@ type cta struct {
 	sharedMem *mem.Allocation // shared memory at its generic window
 	hits      []*mem.Allocation
 	barriers  [16]barrier
+	met       bool // a warp has arrived at one
 
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
@@ -88,7 +89,9 @@ func (c *cta) start(index int) {
 	c.id = c.grid.dim.at(index)
 	clear(c.shared)
 	clear(c.sharedMem.Shadow)
-	c.barriers = [16]barrier{}
+	if c.met {
+		c.barriers, c.met = [16]barrier{}, false
+	}
 	clear(c.open)
 	c.out.Reset()
 	c.next, c.err, c.done, c.turn, c.slept, c.slice = 0, nil, false, false, 0, slice{}
