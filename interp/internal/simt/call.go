@@ -95,12 +95,11 @@ func (w *warp) calls(b *code.Block) (groups []group) {
 	return groups
 }
 
-// callApart lets each group of lanes make a call by itself; they meet behind it.
+// callApart lets each group of lanes make a call by itself; they meet behind it. Lanes that
+// the call's guard holds back come to it with the first group.
 func (w *warp) callApart(b *code.Block) {
 	groups := w.calls(b)
-	if off := w.mask &^ w.guarded(w.cta.code.End(b).Guard); off != 0 {
-		groups = append(groups, group{b.Next, off})
-	}
+	groups[0].mask |= w.mask &^ w.guarded(w.cta.code.End(b).Guard)
 	w.parts(w.mask, groups...)
 	w.rc.split(w, groups, b.Next)
 }
