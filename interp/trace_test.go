@@ -116,11 +116,7 @@ func (t *engineTrace) Tell(e *interp.Event) {
 			}
 		}
 		key := [2]int{t.cta, e.Warp*t.width + lane}
-		list := t.trace[key]
-		if n := len(list); n > 0 && e.Instr.Call != nil && list[n-1].in == e.Instr {
-			continue // lanes that part at a call make it together, and then each group again
-		}
-		t.trace[key] = append(list, d)
+		t.trace[key] = append(t.trace[key], d)
 	}
 }
 
