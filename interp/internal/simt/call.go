@@ -22,14 +22,18 @@ func (w *warp) call(b *code.Block) {
 		w.jump(b.Next)
 		return
 	}
-	for rest := m; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(rest)
-		if addr, fn := w.callee(end, lane); fn < 0 {
-			w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
-			return
+	callee := w.cta.code.Calls[end.Side].Target
+	if callee < 0 { // through a pointer, which is the same function in all lanes, or none in some
+		for rest := m; rest != 0; rest &= rest - 1 {
+			lane := bits.TrailingZeros64(rest)
+			addr, fn := w.callee(end, lane)
+			if fn < 0 {
+				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
+				return
+			}
+			callee = fn
 		}
 	}
-	_, callee := w.callee(end, bits.TrailingZeros64(m))
 	target := w.cta.code.Funcs[callee]
 	if target.Err != nil {
 		w.err = target.Err
