@@ -247,19 +247,7 @@ func (c Cell) Lanes(half int, to *regfile.Row64) { c.w.read(to, half, c.at) }
 
 // Lane is the value of a lane.
 func (c Cell) Lane(lane int) uint64 {
-	f, i := &c.w.files[lane/regfile.Lanes], lane%regfile.Lanes
-	if c.at.Slot == code.P {
-		return uint64(f.SrcP(c.at.Row) >> i & 1)
-	}
-	if f.Tracked() {
-		if s := shadowAt(f, c.at.Slot, c.at.Row); s.Mask>>i&1 != 0 {
-			return s.At(i) & (1<<c.at.Slot.Bits() - 1)
-		}
-	}
-	if c.at.Slot == code.Q {
-		return f.Src64(c.at.Row)[i]
-	}
-	return uint64(f.Src32(c.at.Row)[i])
+	return laneOf(&c.w.files[lane/regfile.Lanes], c.at, lane%regfile.Lanes)
 }
 
 // Tag is what the engine holds compactly of a half, as in Value.Tags.
