@@ -125,11 +125,7 @@ func (w *warp) firstSource(b *code.Block) int32 {
 	if w.owed == 0 {
 		return b.Sources.First
 	}
-	first := b.Sources.End - w.owed
-	if w.cta.code.Instrs[w.pc].Src != first { // it was executed together with others
-		first++
-	}
-	return first
+	return w.cta.code.owedSource(b, w.pc, w.owed)
 }
 
 // observe tells of an instruction that lanes of the running strand execute otherwise than

@@ -252,12 +252,18 @@ func (k *Kernel) nextSource(pc, owed int32) int32 {
 		return k.sourceAt(pc)
 	}
 	b := k.Block(pc)
+	if first := k.owedSource(b, pc, owed); first < b.Sources.End {
+		return first
+	}
+	return k.sourceAt(b.Next)
+}
+
+// owedSource is the first of the PTX instructions of a block that a strand at a pc in it has
+// yet to execute, after some others; the end of them if it has executed all.
+func (k *Kernel) owedSource(b *code.Block, pc, owed int32) int32 {
 	first := b.Sources.End - owed
 	if k.Instrs[pc].Src != first { // it was executed together with others
 		first++
-	}
-	if first == b.Sources.End {
-		return k.sourceAt(b.Next)
 	}
 	return first
 }
