@@ -49,7 +49,6 @@ func TestTableSaysEverything(t *testing.T) {
 	}
 }
 
-// What single instructions do, by their description in the manual.
 // TestFamilies: the families of the table go with its effects.
 func TestFamilies(t *testing.T) {
 	has := map[Family]Effects{
@@ -68,6 +67,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
+// What single instructions do, by their description in the manual.
 func TestEffects(t *testing.T) {
 	for text, want := range map[string]Effects{
 		"add.s32":                    Pure,
