@@ -93,33 +93,28 @@ type blockwise interface {
 // inBlocks is the run of what executes one block after the other.
 func inBlocks(w *warp, budget int, by blockwise) handback {
 	w.activate()
-	p := w.cta.code.Program
-	for spent := 0; ; {
+	p, before := w.cta.code.Program, w.count.WarpInstructions
+	for enough := before + int64(budget); ; {
 		b := p.Block(w.pc)
 		if b.Caution != 0 {
 			if why := w.barred(b); why != goesOn {
-				return w.handBack(why, spent)
+				return w.handBack(why, before)
 			}
 		}
-		n := w.pay(b)
+		w.pay(b)
 		why := by.block(w, b)
-		switch {
-		case w.err != nil:
-			why = w.failed()
-		case why == goesOn:
-			w.owed = 0
+		if w.err != nil {
+			why = w.failed(b)
+		} else if why == goesOn {
 			why = w.follow(b, p.End(b))
-		default: // it has halted
-			n -= int(w.owed)
 		}
-		spent += n
 		if why == goesOn {
-			if spent < budget && !w.yield {
+			if w.count.WarpInstructions < enough && !w.yield {
 				continue
 			}
 			why = used
 		}
-		return w.handBack(why, spent)
+		return w.handBack(why, before)
 	}
 }
 
@@ -146,30 +141,12 @@ func (w *warp) barred(b *code.Block) reason {
 
 // pay counts the PTX instructions of a block that the running strand has yet to execute. It
 // does so before it executes them: the clock takes that into account.
-func (w *warp) pay(b *code.Block) int {
+func (w *warp) pay(b *code.Block) {
 	n := b.Sources.Len()
 	if w.owed != 0 { // it goes on in the middle
 		n = int(w.owed)
 	}
 	w.count.WarpInstructions += int64(n)
-	return n
-}
-
-// handBack counts what lanes have executed, which have been the same all the time.
-func (w *warp) handBack(why reason, spent int) handback {
-	n := int64(spent * bits.OnesCount64(w.mask))
-	w.count.LaneSlots += n
-	w.count.ThreadInstructions += n
-	return handback{why, spent}
-}
-
-// failed is why a strand cannot go on for which w.err is set.
-func (w *warp) failed() reason {
-	if w.err != errAway {
-		return faulted
-	}
-	w.err = nil
-	return away
 }
 
 // halt puts the running strand before an instruction of its block: of what it has paid for,
@@ -180,30 +157,48 @@ func (w *warp) halt(b *code.Block, pc, src int32) {
 	w.count.WarpInstructions -= int64(w.owed)
 }
 
+// failed is why a strand cannot go on for which w.err is set.
+func (w *warp) failed(b *code.Block) reason {
+	if w.err != errAway {
+		return faulted
+	}
+	w.err = nil
+	w.backUp(b, w.away)
+	return away
+}
+
 // follow goes on behind the end of a block where that is a matter of w.pc alone.
 // Otherwise the strand stands at the end, which the machine has to execute.
 func (w *warp) follow(b *code.Block, end *code.Instr) reason {
-	to := b.Next
-	if end.Op != code.Jump {
-		if end.Op != code.Branch && end.Op != code.Return {
-			w.pc = b.Last
-			return control
-		}
+	w.pc, w.owed = b.Last, 0
+	to, branches := b.Next, int64(0)
+	switch end.Op {
+	case code.Jump:
+	case code.Branch, code.Return:
 		switch taken := w.guarded(end.Guard); {
 		case taken == w.mask:
 			to = b.Target
 		case taken != 0 && b.Target != to:
-			w.pc = b.Last
 			return parts
 		}
+		branches = 1
+	default:
+		return control
 	}
 	if to == w.stop || w.heeds && len(w.others) > 0 {
-		w.pc = b.Last
 		return meets
 	}
-	if end.Op != code.Jump {
-		w.count.Branches++
-	}
+	w.count.Branches += branches
 	w.pc = to
 	return goesOn
+}
+
+// handBack counts what lanes have executed, which have been the same all the time, since
+// the warp had executed as many instructions as before.
+func (w *warp) handBack(why reason, before int64) handback {
+	spent := w.count.WarpInstructions - before
+	n := spent * int64(bits.OnesCount64(w.mask))
+	w.count.LaneSlots += n
+	w.count.ThreadInstructions += n
+	return handback{why, int(spent)}
 }

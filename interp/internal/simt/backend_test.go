@@ -80,6 +80,18 @@ func TestBackends(t *testing.T) {
 	}
 }
 
+// TestHandBack: what has been executed is counted when a strand is handed back, and it stands
+// where it goes on, also at a collective instruction that has found lanes elsewhere.
+func TestHandBack(t *testing.T) {
+	audit := new(simt.Audit)
+	for _, p := range programs(t) {
+		p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Vector, audit })
+	}
+	if audit.Runs < 1000 || audit.Aways < 10 || audit.Wrong > 0 {
+		t.Errorf("handed back %d times, of them %d with lanes elsewhere: %d wrong", audit.Runs, audit.Aways, audit.Wrong)
+	}
+}
+
 // TestWrongBackends: check mode finds what a backend does wrong.
 func TestWrongBackends(t *testing.T) {
 	for name, b := range simt.Wrong {

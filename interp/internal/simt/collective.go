@@ -19,10 +19,8 @@ var errAway = errors.New("lanes are elsewhere")
 
 // await divides the running strand, whose present instruction waits for lanes that
 // are elsewhere: those that wait for them do so, the others go on.
-func (w *warp) await(b *code.Block) {
+func (w *warp) await() {
 	in := w.away
-	w.err = nil
-	w.backUp(b, in)
 	f := &w.files[0]
 	m := w.executing(in)
 	member := f.Src32(memberRow(in))
@@ -51,9 +49,7 @@ func (w *warp) backUp(b *code.Block, in *code.Instr) {
 		pc++
 	}
 	w.halt(b, pc, in.Src)
-	counted := int64(w.owed) * int64(bits.OnesCount64(w.mask)) // when the strand was handed back
-	w.count.LaneSlots -= counted
-	w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask)&^w.executing(in))) - counted
+	w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executing(in)))
 	w.tellLanes(OnUndo, w.src(in), w.mask)
 }
 

@@ -1,6 +1,9 @@
 package simt
 
 import (
+	"math/bits"
+	"sync"
+
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/regfile"
@@ -82,4 +85,31 @@ func (b *Meddler) span(w *warp, from, to int32) int32 {
 		}
 	}
 	return to
+}
+
+// Audit is the portable backend, and looks at what that hands back.
+type Audit struct {
+	portable
+	mu          sync.Mutex
+	Runs, Aways int
+	Wrong       int // where the counts, or the place, are not what has been executed
+}
+
+func (b *Audit) run(w *warp, budget int) handback {
+	was, lanes := w.count, bits.OnesCount64(w.mask)
+	h := b.portable.run(w, budget)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Runs++
+	n := int64(h.spent)
+	if w.count.WarpInstructions-was.WarpInstructions != n || w.count.LaneSlots-was.LaneSlots != n*int64(lanes) {
+		b.Wrong++
+	}
+	if h.why == away {
+		b.Aways++
+		if in := &w.cta.code.Instrs[w.pc]; in != w.away || w.cta.code.Block(w.pc).Sources.End-w.owed != in.Src {
+			b.Wrong++
+		}
+	}
+	return h
 }

@@ -132,7 +132,7 @@ func (w *warp) execute() {
 		case apart:
 			w.callApart(b)
 		case away:
-			w.await(b)
+			w.await()
 			continue
 		case event:
 			if w.err = w.cta.stream.stop; w.err == nil { // it pauses
