@@ -245,7 +245,7 @@ func (l *listing) places(in *Instr) string {
 // end says how control leaves a block.
 func (l *listing) end(b *Block) string {
 	in := l.End(b)
-	at := func(pc int32) int32 { return l.blockAt[pc] }
+	at := func(pc int32) int32 { return l.blockAt[pc].Index }
 	switch in.Op {
 	case Jump:
 		return fmt.Sprintf("jump b%d", at(b.Next))

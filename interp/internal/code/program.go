@@ -29,7 +29,7 @@ type Program struct {
 	SharedLen uint64     // bytes of static shared variables
 	SharedDyn uint64     // where dynamic shared memory begins
 
-	blockAt []int32 // by pc
+	blockAt []*Block // by pc
 }
 
 // Variable is a variable and its place in a piece of memory.
@@ -46,9 +46,11 @@ const FrameAlign = 4
 // the first of a block. Calls, barriers and instructions that CTAs must run in order end
 // or begin blocks.
 type Block struct {
-	First, Last int32 // its instructions; the last says how it ends
-	Sources     Range // the PTX instructions in it
-	Func        int32 // index of the function
+	Index       int32   // in Program.Blocks
+	First, Last int32   // its instructions; the last says how it ends
+	Body        []Instr // those before the last
+	Sources     Range   // the PTX instructions in it
+	Func        int32   // index of the function
 
 	// Of the end: where control goes on; where the lanes of a branch's guard go; and
 	// where lanes that have parted meet again, at the immediate post-dominator.
@@ -85,7 +87,7 @@ func (r Range) Len() int { return int(r.End - r.First) }
 // Func is a lowered function.
 type Func struct {
 	*ptx.Func
-	Index       int32
+	Index       int32 // in Program.Blocks
 	Begin, Exit int32 // pcs: its first instruction, and where returning lanes meet
 	Blocks      Range
 	Sources     Range
@@ -143,21 +145,21 @@ const (
 	IsFixed                      // among the constants: it has one value in the whole launch
 )
 
-// Link finds the blocks of a program's instructions, when all its functions are lowered.
+// Link finds the blocks of a program's instructions and the instructions of its blocks, when
+// all its functions are lowered.
 func (p *Program) Link() {
 	p.blockAt = slices.Grow(p.blockAt[:0], len(p.Instrs))
 	for i := range p.Blocks {
-		for range p.Blocks[i].Last - p.Blocks[i].First + 1 {
-			p.blockAt = append(p.blockAt, int32(i))
+		b := &p.Blocks[i]
+		b.Index, b.Body = int32(i), p.Instrs[b.First:b.Last]
+		for range b.Last - b.First + 1 {
+			p.blockAt = append(p.blockAt, b)
 		}
 	}
 }
 
 // Block is the block that an instruction is in.
-func (p *Program) Block(pc int32) *Block { return &p.Blocks[p.blockAt[pc]] }
-
-// Index is the index of a block.
-func (p *Program) Index(b *Block) int32 { return p.blockAt[b.First] }
+func (p *Program) Block(pc int32) *Block { return p.blockAt[pc] }
 
 // End is the instruction that ends a block.
 func (p *Program) End(b *Block) *Instr { return &p.Instrs[b.Last] }

@@ -438,7 +438,7 @@ func (v *verifier) defined() {
 		known[Row{p.Slot, p.Row}] = true
 	}
 	in := make([]rowSet, v.fn.Blocks.Len()) // by block; nil: not reached yet
-	at := func(pc int32) int32 { return v.blockAt[pc] - v.fn.Blocks.First }
+	at := func(pc int32) int32 { return v.blockAt[pc].Index - v.fn.Blocks.First }
 	in[at(v.fn.Begin)] = known
 	var rows []Row
 	flow := func(b *Block, report bool) rowSet {
@@ -512,7 +512,7 @@ func (v *verifier) fixpoint(first int32, visit func(b *Block) func(next int32) (
 		list = v.Successors(list[:0], b, v.End(b))
 		for _, pc := range list {
 			if flows(pc) {
-				k := v.blockAt[pc] - v.fn.Blocks.First
+				k := v.blockAt[pc].Index - v.fn.Blocks.First
 				waits[k] = true
 				i = min(i, k)
 			}
@@ -547,7 +547,7 @@ func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	}
 	hold(f.Zero, selected.Zero)
 	hold(PlaceRows(nil, f.Formals), PlaceRows(nil, selected.Formals))
-	at := func(pc int32) int32 { return v.blockAt[pc] - f.Blocks.First }
+	at := func(pc int32) int32 { return v.blockAt[pc].Index - f.Blocks.First }
 	in := make([][]int32, f.Blocks.Len())
 	in[at(f.Begin)] = begin
 	v.fixpoint(at(f.Begin), func(b *Block) func(next int32) bool {

@@ -84,14 +84,12 @@ const (
 	faulted               // by a trap, or because it comes to what is not run: w.err
 )
 
-// blockwise executes the instructions of a block, from w.pc on but for the end. It stops at
+// blockwise executes instructions of a block, those from w.pc on up to its end. It stops at
 // once if w.err is set; before an instruction it stops by warp.halt.
-type blockwise interface {
-	block(w *warp, b *code.Block) reason
-}
+type blockwise func(w *warp, insts []code.Instr) reason
 
 // inBlocks is the run of what executes one block after the other.
-func inBlocks(w *warp, budget int, by blockwise) handback {
+func inBlocks(w *warp, budget int, block blockwise) handback {
 	w.activate()
 	p, before := w.cta.code.Program, w.count.WarpInstructions
 	for enough := before + int64(budget); ; {
@@ -101,8 +99,7 @@ func inBlocks(w *warp, budget int, by blockwise) handback {
 				return w.handBack(why, before)
 			}
 		}
-		w.pay(b)
-		why := by.block(w, b)
+		why := block(w, w.pay(b))
 		if w.err != nil {
 			why = w.failed(b)
 		} else if why == goesOn {
@@ -120,8 +117,10 @@ func inBlocks(w *warp, budget int, by blockwise) handback {
 
 // activate tells the files which lanes execute.
 func (w *warp) activate() {
+	mask := w.mask
 	for h := range w.files {
-		w.files[h].SetActive(uint32(w.mask >> (32 * h)))
+		w.files[h].SetActive(uint32(mask))
+		mask >>= 32
 	}
 }
 
@@ -139,14 +138,16 @@ func (w *warp) barred(b *code.Block) reason {
 	return goesOn
 }
 
-// pay counts the PTX instructions of a block that the running strand has yet to execute. It
-// does so before it executes them: the clock takes that into account.
-func (w *warp) pay(b *code.Block) {
-	n := b.Sources.Len()
+// pay counts the PTX instructions of a block that the running strand has yet to execute, and
+// gives those of the machine up to the end. It counts before they are executed: the clock
+// takes that into account.
+func (w *warp) pay(b *code.Block) []code.Instr {
+	n, insts := int32(b.Sources.Len()), b.Body
 	if w.owed != 0 { // it goes on in the middle
-		n = int(w.owed)
+		n, insts = w.owed, insts[w.pc-b.First:]
 	}
 	w.count.WarpInstructions += int64(n)
+	return insts
 }
 
 // halt puts the running strand before an instruction of its block: of what it has paid for,

@@ -221,7 +221,7 @@ func endingOf(c *Kernel, b *code.Block, ref *Kernel) ending {
 
 // find is the pair of an instruction of the block that pc is in.
 func (r *reference) find(pc int32, in *code.Instr) *pair {
-	block := r.pairs[r.Index(r.Block(pc))]
+	block := r.pairs[r.Block(pc).Index]
 	for i := range block {
 		if p := &block[i]; p.in == in {
 			return p
@@ -253,12 +253,12 @@ type check struct {
 // checked runs check mode.
 type checked struct{}
 
-func (c checked) run(w *warp, budget int) handback { return inBlocks(w, budget, c) }
+func (checked) run(w *warp, budget int) handback { return inBlocks(w, budget, (*warp).blockChecked) }
 
-// block executes the instructions of a block in both ways, but those it has executed
-// already.
-func (checked) block(w *warp, b *code.Block) reason {
+// blockChecked is block in both ways.
+func (w *warp) blockChecked([]code.Instr) reason {
 	defer w.recovered()
+	b := w.cta.code.Block(w.pc)
 	pairs := w.pairs(b, w.pc)
 	for i := range pairs {
 		if w.execChecked(&pairs[i]); w.err != nil {
@@ -913,8 +913,7 @@ func (w *warp) referenceAddresses(p *pair, h int) {
 
 // checkEnd compares what decides how a block ends.
 func (w *warp) checkEnd(b *code.Block) {
-	i := w.cta.code.Index(b)
-	e := &w.check.ends[i]
+	e := &w.check.ends[b.Index]
 	if len(e.guard) > 0 {
 		w.compareEnd(b, e.guard, w.mask)
 	}
@@ -922,7 +921,7 @@ func (w *warp) checkEnd(b *code.Block) {
 		return
 	}
 	lanes := w.mask
-	if g := w.check.End(&w.check.Blocks[i]).Guard; g != 0 {
+	if g := w.check.End(&w.check.Blocks[b.Index]).Guard; g != 0 {
 		lanes = 0
 		for h := range w.files {
 			lanes |= uint64(w.check.holding(h, g)) << (32 * h)

@@ -13,11 +13,12 @@ import (
 // to 32, by a function. Everything else it hands back.
 type few struct{ exec func(w *warp, in *code.Instr) }
 
-func (b *few) run(w *warp, budget int) handback { return inBlocks(w, budget, b) }
+func (b *few) run(w *warp, budget int) handback { return inBlocks(w, budget, b.block) }
 
-func (b *few) block(w *warp, in *code.Block) reason {
-	if at := b.span(w, w.pc, in.Last); at < in.Last {
-		w.halt(in, at, w.cta.code.Instrs[at].Src)
+func (b *few) block(w *warp, insts []code.Instr) reason {
+	end := w.pc + int32(len(insts))
+	if at := b.span(w, w.pc, end); at < end {
+		w.halt(w.cta.code.Block(w.pc), at, w.cta.code.Instrs[at].Src)
 		return lacks
 	}
 	return goesOn
@@ -74,8 +75,6 @@ type Meddler struct {
 	portable
 	Store func(memory []byte)
 }
-
-func (b *Meddler) run(w *warp, budget int) handback { return inBlocks(w, budget, b) }
 
 func (b *Meddler) span(w *warp, from, to int32) int32 {
 	b.portable.span(w, from, to)

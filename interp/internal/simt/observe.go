@@ -12,14 +12,15 @@ import (
 // observed runs watched launches.
 type observed struct{}
 
-func (o observed) run(w *warp, budget int) handback { return inBlocks(w, budget, o) }
+func (observed) run(w *warp, budget int) handback { return inBlocks(w, budget, (*warp).blockObserved) }
 
-// block executes the instructions of a block, but those it has executed already.
-func (observed) block(w *warp, b *code.Block) reason {
-	s, p, pc := w.cta.stream, w.cta.code, w.pc
+// blockObserved is block, or blockChecked, where probes are told.
+func (w *warp) blockObserved([]code.Instr) reason {
 	if w.check != nil {
 		defer w.recovered()
 	}
+	s, p, pc := w.cta.stream, w.cta.code, w.pc
+	b := p.Block(pc)
 	pairs, accesses := w.pairs(b, pc), p.accesses()
 	first, told := w.firstSource(b), false
 	if w.paused {
@@ -90,7 +91,7 @@ func (w *warp) pairs(b *code.Block, pc int32) []pair {
 	if ref == nil {
 		return nil
 	}
-	pairs := ref.pairs[w.cta.code.Index(b)]
+	pairs := ref.pairs[b.Index]
 	for n := b.First; n < pc; pairs = pairs[1:] {
 		if pairs[0].in != nil {
 			n++

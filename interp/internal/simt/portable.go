@@ -15,26 +15,18 @@ var Portable Backend = new(portable)
 
 type portable struct{}
 
-func (p *portable) run(w *warp, budget int) handback { return inBlocks(w, budget, p) }
+func (*portable) run(w *warp, budget int) handback { return inBlocks(w, budget, (*warp).block) }
 
 func (*portable) span(w *warp, from, to int32) int32 {
-	w.instrs(from, to)
+	w.block(w.cta.code.Instrs[from:to])
 	return to
 }
 
-func (*portable) block(w *warp, b *code.Block) reason {
-	if w.pc < b.Last {
-		w.instrs(w.pc, b.Last)
-	}
-	return goesOn
-}
-
-// instrs executes the instructions of a block from one pc up to another.
-func (w *warp) instrs(from, to int32) {
-	insts := w.cta.code.Instrs[from:to]
+// block executes instructions of a block, up to its end or less.
+func (w *warp) block(insts []code.Instr) reason {
 	if len(w.files) > 1 {
-		w.instrsWide(insts)
-		return
+		w.blockWide(insts)
+		return goesOn
 	}
 	f := &w.files[0]
 	mask := f.Active()
@@ -42,11 +34,8 @@ func (w *warp) instrs(from, to int32) {
 		in := &insts[i]
 		m := mask
 		if in.Guard != 0 {
-			if m &= guardMask(f, in.Guard); m != mask {
-				w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
-				if m == 0 {
-					continue
-				}
+			if m = w.lanesOf(0, in); m == 0 {
+				continue
 			}
 		}
 		if exec := in.How.Exec; exec != code.OnLanes {
@@ -58,14 +47,15 @@ func (w *warp) instrs(from, to int32) {
 			lanes[in.Op](w, 0, f, in, m)
 		}
 		if w.err != nil {
-			return
+			break
 		}
 	}
+	return goesOn
 }
 
-// instrsWide executes instructions for a warp of 64 lanes: each instruction runs for both
+// blockWide executes instructions for a warp of 64 lanes: each instruction runs for both
 // halves.
-func (w *warp) instrsWide(insts []code.Instr) {
+func (w *warp) blockWide(insts []code.Instr) {
 	for i := range insts {
 		if w.each(&insts[i]); w.err != nil {
 			return
