@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -377,7 +378,11 @@ func (s *scanner) next() token {
 			s.operand = true
 		case '(', '[', ',', ':', '+', '-', '*', '/', '%', '~', '^', '?':
 		default:
-			return s.bad(start, i, "unexpected character %q", rune(c))
+			r, n := utf8.DecodeRuneInString(src[start:])
+			if r == utf8.RuneError && n == 1 {
+				return s.bad(start, i, "unexpected byte %#x", c)
+			}
+			return s.bad(start, start+n, "unexpected character %q", r)
 		}
 	}
 	s.off = i

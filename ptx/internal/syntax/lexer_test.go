@@ -24,3 +24,23 @@ func TestUnclosedString(t *testing.T) {
 		}
 	}
 }
+
+// TestUnexpected: what has no place in PTX is named as it is written: a character, of however
+// many bytes, or a byte that is none in UTF-8.
+func TestUnexpected(t *testing.T) {
+	for src, want := range map[string]string{
+		".version 7.8\n é":           "2:2: unexpected character 'é'",
+		".version 7.8\n \xe9":        "2:2: unexpected byte 0xe9",
+		".version 7.8\n \x03":        `2:2: unexpected character '\x03'`,
+		"\ufeff.version 7.8\n":       `1:1: unexpected character '\ufeff'`,
+		"\xff\xfe.\x00v\x00e\x00r":   "1:1: unexpected byte 0xff",
+		".version 7.8\n\ufffd\ufffd": "2:1: unexpected character '\ufffd'",
+	} {
+		_, errs := Parse("s.ptx", src)
+		if len(errs) == 0 {
+			t.Errorf("%q: no error", src)
+		} else if got := errs[0].Pos.String() + ": " + errs[0].Msg; got != want {
+			t.Errorf("%q: %s, want %s", src, got, want)
+		}
+	}
+}
