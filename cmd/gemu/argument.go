@@ -47,7 +47,7 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 	if digits, ok := strings.CutPrefix(text, "bytes:"); ok {
 		b, err := hex.DecodeString(digits)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, errors.New("bytes: wants two hexadecimal digits for each byte")
 		}
 		if len(b) != p.Size() {
 			return nil, nil, fmt.Errorf("%d bytes for a parameter of %d", len(b), p.Size())
@@ -103,6 +103,9 @@ func numberType(t ptx.Type, text string) ptx.Type {
 // arrayOf makes the array that an argument describes.
 func arrayOf(text string) (*array, error) {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
+		if name == "" {
+			return nil, errors.New("@ wants the name of a file")
+		}
 		return readArray(name)
 	}
 	if strings.Contains(text, "[") {

@@ -293,6 +293,9 @@ func parseDim(flag, s string) (interp.Dim3, error) {
 	var n []int
 	for _, p := range strings.Split(s, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(p))
+		if errors.Is(err, strconv.ErrRange) {
+			return interp.Dim3{}, fmt.Errorf("%s %s: a number is too large", flag, s)
+		}
 		if err != nil || len(n) == 3 {
 			return interp.Dim3{}, fmt.Errorf("%s %s: want X[,Y[,Z]]", flag, s)
 		}

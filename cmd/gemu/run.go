@@ -38,6 +38,9 @@ func (c *runCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if !(c.Rtol >= 0 && c.Atol >= 0) { // NaN is neither
+		return errors.New("--rtol and --atol want numbers from 0 on")
+	}
 	j, err := c.open(a, a.stdout)
 	if err != nil {
 		return err
