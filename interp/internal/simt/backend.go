@@ -2,11 +2,7 @@ package simt
 
 // This file is what executes the code of a warp, and what that leaves to the machine.
 
-import (
-	"math/bits"
-
-	"gemu/interp/internal/code"
-)
+import "gemu/interp/internal/code"
 
 // Backend executes the code of warps: what instructions do to registers and memory. All
 // backends have the same programs do and count the same, in every mode.
@@ -33,8 +29,9 @@ type Backend interface {
 // runner would have made of them. The functions of this file see to that.
 type runner interface {
 	// run executes until about budget PTX instructions are executed: it looks where a block
-	// ends. It executes one block at least, or what is left of one.
-	run(w *warp, budget int) handback
+	// ends. It executes one block at least, or what is left of one. It counts them for the
+	// warp, and for the lanes only those that their guards keep from executing.
+	run(w *warp, budget int) reason
 }
 
 // runnerOf is what runs the warps of a CTA: their backend, or what asks it for spans.
@@ -61,12 +58,6 @@ func (w *warp) span(from, to int32) {
 	}
 }
 
-// handback is why a backend has stopped, and what it has executed.
-type handback struct {
-	why   reason
-	spent int // PTX instructions
-}
-
 // reason is why a backend hands a strand back, and where that stands then.
 type reason uint8
 
@@ -89,29 +80,29 @@ const (
 type blockwise func(w *warp, insts []code.Instr) reason
 
 // inBlocks is the run of what executes one block after the other.
-func inBlocks(w *warp, budget int, block blockwise) handback {
+func inBlocks(w *warp, budget int, block blockwise) reason {
 	w.activate()
-	p, before := w.cta.code.Program, w.count.WarpInstructions
-	for enough := before + int64(budget); ; {
+	p, enough := w.cta.code.Program, w.count.WarpInstructions+int64(budget)
+	for {
 		b := p.Block(w.pc)
 		if b.Caution != 0 {
 			if why := w.barred(b); why != goesOn {
-				return w.handBack(why, before)
+				return why
 			}
 		}
 		why := block(w, w.pay(b))
 		if w.err != nil {
-			why = w.failed(b)
-		} else if why == goesOn {
-			why = w.follow(b, p.End(b))
+			return w.failed(b)
 		}
 		if why == goesOn {
-			if w.count.WarpInstructions < enough && !w.yield {
-				continue
-			}
-			why = used
+			why = w.follow(b, p.End(b))
 		}
-		return w.handBack(why, before)
+		switch {
+		case why != goesOn:
+			return why
+		case w.count.WarpInstructions >= enough || w.yield:
+			return used
+		}
 	}
 }
 
@@ -192,14 +183,4 @@ func (w *warp) follow(b *code.Block, end *code.Instr) reason {
 	w.count.Branches += branches
 	w.pc = to
 	return goesOn
-}
-
-// handBack counts what lanes have executed, which have been the same all the time, since
-// the warp had executed as many instructions as before.
-func (w *warp) handBack(why reason, before int64) handback {
-	spent := w.count.WarpInstructions - before
-	n := spent * int64(bits.OnesCount64(w.mask))
-	w.count.LaneSlots += n
-	w.count.ThreadInstructions += n
-	return handback{why, int(spent)}
 }

@@ -253,7 +253,7 @@ type check struct {
 // checked runs check mode.
 type checked struct{}
 
-func (checked) run(w *warp, budget int) handback { return inBlocks(w, budget, (*warp).blockChecked) }
+func (checked) run(w *warp, budget int) reason { return inBlocks(w, budget, (*warp).blockChecked) }
 
 // blockChecked is block in both ways.
 func (w *warp) blockChecked([]code.Instr) reason {

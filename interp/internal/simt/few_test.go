@@ -1,7 +1,6 @@
 package simt
 
 import (
-	"math/bits"
 	"sync"
 
 	"gemu/interp/internal/alu"
@@ -13,7 +12,7 @@ import (
 // to 32, by a function. Everything else it hands back.
 type few struct{ exec func(w *warp, in *code.Instr) }
 
-func (b *few) run(w *warp, budget int) handback { return inBlocks(w, budget, b.block) }
+func (b *few) run(w *warp, budget int) reason { return inBlocks(w, budget, b.block) }
 
 func (b *few) block(w *warp, insts []code.Instr) reason {
 	end := w.pc + int32(len(insts))
@@ -91,24 +90,19 @@ type Audit struct {
 	portable
 	mu          sync.Mutex
 	Runs, Aways int
-	Wrong       int // where the counts, or the place, are not what has been executed
+	Wrong       int // of them those whose place, or what is yet to count, is not the instruction's
 }
 
-func (b *Audit) run(w *warp, budget int) handback {
-	was, lanes := w.count, bits.OnesCount64(w.mask)
-	h := b.portable.run(w, budget)
+func (b *Audit) run(w *warp, budget int) reason {
+	why := b.portable.run(w, budget)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.Runs++
-	n := int64(h.spent)
-	if w.count.WarpInstructions-was.WarpInstructions != n || w.count.LaneSlots-was.LaneSlots != n*int64(lanes) {
-		b.Wrong++
-	}
-	if h.why == away {
+	if why == away {
 		b.Aways++
 		if in := &w.cta.code.Instrs[w.pc]; in != w.away || w.cta.code.Block(w.pc).Sources.End-w.owed != in.Src {
 			b.Wrong++
 		}
 	}
-	return h
+	return why
 }

@@ -12,7 +12,7 @@ import (
 // observed runs watched launches.
 type observed struct{}
 
-func (observed) run(w *warp, budget int) handback { return inBlocks(w, budget, (*warp).blockObserved) }
+func (observed) run(w *warp, budget int) reason { return inBlocks(w, budget, (*warp).blockObserved) }
 
 // blockObserved is block, or blockChecked, where probes are told.
 func (w *warp) blockObserved([]code.Instr) reason {

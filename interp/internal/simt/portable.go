@@ -15,7 +15,7 @@ var Portable Backend = new(portable)
 
 type portable struct{}
 
-func (*portable) run(w *warp, budget int) handback { return inBlocks(w, budget, (*warp).block) }
+func (*portable) run(w *warp, budget int) reason { return inBlocks(w, budget, (*warp).block) }
 
 func (*portable) span(w *warp, from, to int32) int32 {
 	w.block(w.cta.code.Instrs[from:to])

@@ -117,16 +117,13 @@ func (w *warp) execute() {
 		if w.sliced {
 			share = min(share, w.left)
 		}
-		h := w.cta.runner.run(w, share)
-		if h.why == lacks { // the block is executed to its end, so that shares are those of any backend
-			rest := Portable.run(w, 1)
-			h = handback{rest.why, h.spent + rest.spent}
+		before := w.count.WarpInstructions
+		why := w.cta.runner.run(w, share)
+		if why == lacks { // the block is executed to its end, so that shares are those of any backend
+			why = Portable.run(w, 1)
 		}
-		w.share -= h.spent
-		if w.sliced {
-			w.left -= h.spent
-		}
-		switch b := c.Block(w.pc); h.why {
+		w.charge(int(w.count.WarpInstructions - before))
+		switch b := c.Block(w.pc); why {
 		case visible:
 			w.state = atVisible
 		case apart:
@@ -151,6 +148,17 @@ func (w *warp) execute() {
 	if w.share <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
 		w.exceeds()
 	}
+}
+
+// charge counts PTX instructions that the running strand has executed.
+func (w *warp) charge(n int) {
+	w.share -= n
+	if w.sliced {
+		w.left -= n
+	}
+	lanes := int64(n * bits.OnesCount64(w.mask))
+	w.count.LaneSlots += lanes
+	w.count.ThreadInstructions += lanes
 }
 
 // exceeds stops the warp for it has executed more than it may. Threads that wait for each
