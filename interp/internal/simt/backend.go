@@ -79,7 +79,9 @@ const (
 // once if w.err is set; before an instruction it stops by warp.halt.
 type blockwise func(w *warp, insts []code.Instr) reason
 
-// inBlocks is the run of what executes one block after the other.
+// inBlocks is the run of what executes one block after the other. It goes on behind the end
+// of a block where that is a matter of w.pc alone. Otherwise the strand stands at the end,
+// which the machine has to execute.
 func inBlocks(w *warp, budget int, block blockwise) reason {
 	w.activate()
 	p, enough := w.cta.code.Program, w.count.WarpInstructions+int64(budget)
@@ -94,13 +96,30 @@ func inBlocks(w *warp, budget int, block blockwise) reason {
 		if w.err != nil {
 			return w.failed(b)
 		}
-		if why == goesOn {
-			why = w.follow(b, p.End(b))
-		}
-		switch {
-		case why != goesOn:
+		if why != goesOn {
 			return why
-		case w.count.WarpInstructions >= enough || w.yield:
+		}
+		w.pc, w.owed = b.Last, 0
+		end, to := p.End(b), b.Next
+		if end.Op != code.Jump {
+			if end.Op != code.Branch && end.Op != code.Return {
+				return control
+			}
+			switch taken := w.guarded(end.Guard); {
+			case taken == w.mask:
+				to = b.Target
+			case taken != 0 && b.Target != to:
+				return parts
+			}
+		}
+		if to == w.stop || w.heeds && len(w.others) > 0 {
+			return meets
+		}
+		if end.Op != code.Jump {
+			w.count.Branches++
+		}
+		w.pc = to
+		if w.count.WarpInstructions >= enough || w.yield {
 			return used
 		}
 	}
@@ -157,30 +176,4 @@ func (w *warp) failed(b *code.Block) reason {
 	w.err = nil
 	w.backUp(b, w.away)
 	return away
-}
-
-// follow goes on behind the end of a block where that is a matter of w.pc alone.
-// Otherwise the strand stands at the end, which the machine has to execute.
-func (w *warp) follow(b *code.Block, end *code.Instr) reason {
-	w.pc, w.owed = b.Last, 0
-	to, branches := b.Next, int64(0)
-	switch end.Op {
-	case code.Jump:
-	case code.Branch, code.Return:
-		switch taken := w.guarded(end.Guard); {
-		case taken == w.mask:
-			to = b.Target
-		case taken != 0 && b.Target != to:
-			return parts
-		}
-		branches = 1
-	default:
-		return control
-	}
-	if to == w.stop || w.heeds && len(w.others) > 0 {
-		return meets
-	}
-	w.count.Branches += branches
-	w.pc = to
-	return goesOn
 }
