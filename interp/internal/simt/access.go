@@ -114,6 +114,17 @@ func addresses(f *regfile.File, in *code.Instr, a *code.Access, into *regfile.Ro
 	}
 }
 
+// address is that of one lane.
+func address(f *regfile.File, in *code.Instr, a *code.Access, lane int) uint64 {
+	switch a.Addr {
+	case code.Q:
+		return f.Src64(in.A)[lane] + a.Off
+	case code.R:
+		return uint64(f.Src32(in.A)[lane] + uint32(a.Off))
+	}
+	return a.Off
+}
+
 // loadVector loads several elements from per-lane addresses.
 func loadVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
@@ -407,51 +418,49 @@ func (w *warp) addresses(h int, in *code.Instr, a *code.Access, into *regfile.Ro
 func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
 	t := a.Atom
-	var addr regfile.Row64
-	addresses(f, in, a, &addr)
+	elems, bs, cs, size := a.Elems, t.B[:len(a.Elems)], t.C, a.Size // what lanes store might be these, for all the compiler knows
 	p, base, last, ok := w.reach(a, a.Bytes)
 	shift := -bits.TrailingZeros(uint(a.Bytes))
+	generic := a.Space == ptx.Generic
 	parallel := w.cta.grid.atomics && !w.cta.turn && !t.Shared
 	onShared := t.Reduction // the same, on shared memory
 	onShared.Flush = false
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		o := addr[lane] - base
+		at := address(f, in, a, lane)
+		o := at - base
 		var q unsafe.Pointer
 		if ok && bits.RotateLeft64(o, shift) <= last {
 			q = unsafe.Add(p, o)
 		} else {
-			if q, _ = w.resolve(in, h, lane, addr[lane], m); w.err != nil {
+			if q, _ = w.resolve(in, h, lane, at, m); w.err != nil {
 				return
 			}
 			p, base, last, ok = w.reach(a, a.Bytes)
 		}
-		for i, e := range a.Elems {
-			b, c := t.B[i], code.Elem{}
-			if t.C != nil {
-				c = t.C[i]
-			}
-			if a.Size == 16 {
-				w.atom128(f, q, lane, t, e, b, c)
-				continue
-			}
-			r := unsafe.Add(q, i*a.Size)
-			bv, cv := get(f, b, lane), uint64(0)
-			if t.C != nil {
-				cv = get(f, c, lane)
+		if size == 16 {
+			w.atom128(f, q, lane, a)
+			continue
+		}
+		for i := range elems {
+			e := &elems[i]
+			r := unsafe.Add(q, i*size)
+			bv, cv := get(f, bs[i], lane), uint64(0)
+			if cs != nil {
+				cv = get(f, cs[i], lane)
 			}
 			var old, now uint64
 			switch {
-			case a.Space == ptx.Generic && mem.InWindow(addr[lane], ptx.Shared):
-				old = mem.LoadBits(r, a.Size)
+			case generic && mem.InWindow(at, ptx.Shared):
+				old = mem.LoadBits(r, size)
 				now = apply(onShared, old, bv, cv)
-				mem.StoreBits(r, a.Size, now)
+				mem.StoreBits(r, size, now)
 			case parallel:
-				old, now = host(t.Reduction, r, a.Size, bv, cv)
+				old, now = host(t.Reduction, r, size, bv, cv)
 			default:
-				old = mem.LoadBits(r, a.Size)
+				old = mem.LoadBits(r, size)
 				now = apply(t.Reduction, old, bv, cv)
-				mem.StoreBits(r, a.Size, now)
+				mem.StoreBits(r, size, now)
 			}
 			if old != now {
 				w.cta.changed = true
@@ -467,12 +476,14 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // atom128 is exch and cas of 128 bits.
-func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, t *code.Atom, d, b, c code.Elem) {
+func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, a *code.Access) {
+	t, d, b := a.Atom, a.Elems[0], a.Atom.B[0]
 	lo, hi := (*uint64)(p), (*uint64)(unsafe.Add(p, 8))
 	oldLo, oldHi := *lo, *hi
 	newLo, newHi := f.Src64(b.Row)[lane], f.Src64(b.High)[lane]
 	if t.Op == code.AtomCas {
 		if oldLo == newLo && oldHi == newHi {
+			c := t.C[0]
 			newLo, newHi = f.Src64(c.Row)[lane], f.Src64(c.High)[lane]
 		} else {
 			newLo, newHi = oldLo, oldHi
