@@ -13,7 +13,7 @@ type Unit struct {
 	*Policy
 	Table *Table
 
-	// Applied counts the rules of the table that have been applied: those that have no fast
+	// Applied counts the results that rules of the table have computed: those that have no fast
 	// form, or could not.
 	Applied int64
 
@@ -102,11 +102,11 @@ func (u *Unit) apply(op *Operation, v [4]Value, m uint32) (Value, Answer) {
 		return Value{}, OnLanes
 	}
 	u.args = Args{*op, v, firstOf(m), lastOf(m)}
-	u.Applied++
 	d, ok := r.Execute(&u.args)
 	if !ok || !u.Allows(d, int(op.Slot)) {
 		return Value{}, OnLanes
 	}
+	u.Applied++
 	return d, Compact
 }
 

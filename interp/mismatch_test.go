@@ -4,9 +4,11 @@ package interp
 // check mode must notice, and say what and where.
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,7 +206,7 @@ func TestBrokenComparison(t *testing.T) {
 }
 
 // spoil makes the kernel's popc instruction break something of the shadow register
-// file besides.
+// file besides. It has a guard, which always holds, so that it executes by itself.
 func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File)) {
 	t.Helper()
 	fn, err := mod.Kernel("k")
@@ -229,11 +231,19 @@ func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File
 // TestBrokenShadow: compact addresses and predicates are compared with the lanes
 // where they are used, too.
 func TestBrokenShadow(t *testing.T) {
-	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n"
+	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n"
 	later := func(c *simt.Kernel, f *regfile.File) { // the address, by four bytes
 		for _, in := range c.Instrs {
 			if in.Op.Signature().Side == code.AccessSide && c.Access[in.Side].Addr == code.Q {
 				f.Shadow64(in.A).Base += 4
+			}
+		}
+	}
+	const square = "\tmul.lo.u32 %d, %t, %t;\n" // generic
+	rows := func(c *simt.Kernel, f *regfile.File) {
+		for i := range int32(f.Window().R) {
+			if f.Row32(i)[3] == 9 {
+				f.Row32(i)[3] = 0x49
 			}
 		}
 	}
@@ -245,33 +255,43 @@ func TestBrokenShadow(t *testing.T) {
 	}{
 		{"load", addr + "\tld.global.u32 %d, [%addr];\n", later, []string{"rule", "of ld.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"store", addr + "\tst.global.u32 [%addr], %d;\n", later, []string{"of st.global.u32:", "the compact address is affine(", "but lane 0 has"}},
-		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\tpopc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *simt.Kernel, f *regfile.File) {
+		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\t@!%q popc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *simt.Kernel, f *regfile.File) {
 			for _, in := range c.Instrs {
 				if in.Op == code.Branch {
 					f.SetP(in.Guard-1, regfile.Full, 0)
 				}
 			}
-		}, []string{"@%p bra END", "reads 0x0 in lane 0, which should have 0x1"}},
-		{"uniform load", "\tmov.u32 %x, %ctaid.x;\n\tcvt.u64.u32 %l, %x;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\tpopc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
-		{"operand", "\tadd.u32 %x, %t, 5;\n\tpopc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *simt.Kernel, f *regfile.File) {
+		}, []string{"@%p bra END", "is for lanes [], and should be for lanes [0-31]"}},
+		{"uniform load", "\tmov.u32 %x, %ctaid.x;\n\tcvt.u64.u32 %l, %x;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
+		{"operand", "\tadd.u32 %x, %t, 5;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *simt.Kernel, f *regfile.File) {
 			for i := range int32(f.Window().R) {
 				if f.Shadow32(i).Mask == regfile.Full && f.Shadow32(i).Base == 5 { // %x
 					f.Shadow32(i).Base = 6
 				}
 			}
-		}, []string{"rule add of add.u32:", "it reads 0x6 in lane 0, which holds 0x5"}},
-		{"failure", "\tpopc.b32 %d, %t;\n\tadd.u32 %x, %t, 5;\n", func(c *simt.Kernel, f *regfile.File) {
+		}, []string{"rule add of add.u32:", "the result is 0x6 in lane 0, which should have 0x5", "operand 1: affine(0x6, 0x1)"}},
+		{"failure", "\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %t, 5;\n", func(c *simt.Kernel, f *regfile.File) {
 			for i := range c.Instrs {
 				if c.Instrs[i].Op == code.AddU32 {
 					c.Instrs[i].A = 1 << 20
 				}
 			}
 		}, []string{"rule add of add.u32:", "it fails: runtime error: index out of range [1048576]", "operand 0: " + tidText}},
-		{"proof", "\tmov.u32 %x, %ctaid.x;\n\tpopc.b32 %d, %t;\n\tadd.u32 %x, %x, 5;\n", func(c *simt.Kernel, f *regfile.File) {
+		{"proof", "\tmov.u32 %x, %ctaid.x;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %x, 5;\n", func(c *simt.Kernel, f *regfile.File) {
 			for i := range int32(f.Window().R) {
 				f.Shadow32(i).Mask &= 0xff
 			}
 		}, []string{"rule add of add.u32:", "operand 0 is taken to be uniform, and is uniform(0x0) for lanes 0-7"}},
+		// In one run with others, the fault is noticed too, where its value is wrong.
+		{"load at once", strings.ReplaceAll(addr, "@!%q ", "") + "\tld.global.u32 %d, [%addr];\n", later, []string{"of add.u64:", "the compact result is affine(", "behind it have executed"}},
+		{"a row that is read", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
+		{"a row that is read and overwritten", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %d, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
+		{"a row that is read, at once", square + "\tpopc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "the result is 0x49 in lane 3, which should have 0x9"}},
+		{"a guard", square + "\tsetp.ne.u32 %p, %d, 4;\n\t@!%q popc.b32 %x, %t;\n\t@%p mul.lo.u32 %d, %d, %d;\n", func(c *simt.Kernel, f *regfile.File) {
+			for i := range int32(f.Window().P) {
+				f.SetP(i, regfile.Full, ^f.Pred(i))
+			}
+		}, []string{"of mul.lo.u32:", "the guard holds for lanes 2, and not for lanes 0-1,3-31"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod := loadBody(t, c.body)
@@ -283,6 +303,78 @@ func TestBrokenShadow(t *testing.T) {
 			_, err := mod.Run(context.Background(), l)
 			wantReport(t, err, c.want...)
 		})
+	}
+}
+
+// TestSoundRuns: instructions that check mode could execute together, and must not, or must
+// take care of: all modes agree.
+func TestSoundRuns(t *testing.T) {
+	const square = `
+	mov.u32 %r1, %tid.x;
+	mul.lo.u32 %r2, %r1, %r1;
+	and.b32 %r2, %r2, 31;
+	shl.b32 %r2, %r2, 2;
+	mov.u32 %r7, s;
+	add.u32 %r2, %r2, %r7;
+	st.shared.u32 [%r2], %r1;
+	bar.sync 0;
+`
+	for _, c := range []struct {
+		name  string
+		block int
+		body  string
+	}{
+		{"a pointer goes on behind a load", 32, square + `
+	ld.shared.u32 %r4, [%r2];
+	add.u32 %r2, %r2, 4;
+	add.u32 %r6, %r2, %r1;
+	add.u32 %r5, %r4, %r6;
+`},
+		{"a load from what is loaded", 32, square + `
+	ld.shared.u32 %r2, [%r2];
+	add.u32 %r6, %r2, %r1;
+	and.b32 %r2, %r2, 28;
+	add.u32 %r2, %r2, %r7;
+	ld.shared.u32 %r2, [%r2];
+	add.u32 %r5, %r2, %r6;
+`},
+		{"a load of what another lane stores behind it", 64, square + `
+	mov.u32 %r3, 4;
+	mad.lo.u32 %r3, %r1, %r3, %r7;
+	xor.b32 %r4, %r1, 32;
+	shl.b32 %r4, %r4, 2;
+	add.u32 %r4, %r4, %r7;
+	ld.shared.u32 %r5, [%r4];
+	st.shared.u32 [%r3], %r2;
+`},
+	} {
+		src := ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 8 .b32 s[256];\n.global .align 8 .b32 out[64];\n.entry k()\n{\n\t.reg .b32 %r<20>;\n\t.reg .b64 %rd<3>;\n" + c.body +
+			"\tmov.u64 %rd1, out;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.u64 %rd1, %rd1, %rd2;\n\tst.global.u32 [%rd1], %r5;\n\tret;\n}\n"
+		for _, width := range []int{32, 64} {
+			if c.block > width {
+				continue // what lanes of several warps do is a race
+			}
+			var want []byte
+			for _, mode := range []Mode{Vector, Affine, Check} {
+				for _, eager := range []bool{false, true} {
+					mod, err := NewDevice(Config{Workers: 1}).Load("body.ptx", []byte(src))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(c.block), WarpSize: width, Mode: mode, Eager: eager}); err != nil {
+						t.Errorf("%s, width %d, %v mode, eager %v: %v", c.name, width, mode, eager, err)
+						continue
+					}
+					got := slices.Clone(mod.Var("out").Bytes())
+					if want == nil {
+						want = got
+					}
+					if !bytes.Equal(got, want) {
+						t.Errorf("%s, width %d, %v mode, eager %v: %v, and in vector mode %v", c.name, width, mode, eager, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 

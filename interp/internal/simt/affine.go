@@ -33,11 +33,11 @@ func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if in.How.Expand != 0 {
 		w.expandSources(f, in, m)
 	}
-	if !w.beforeLanes(h, m) {
+	if !w.beforeLanes() {
 		return
 	}
 	w.onLanes(h, f, in, m)
-	w.afterLanes(h, f, m)
+	w.afterLanes()
 	if in.How.Dirty {
 		w.uncompact(f, in, m)
 	}

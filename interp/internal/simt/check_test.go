@@ -1,10 +1,14 @@
 package simt
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
 )
 
 // TestSettle: what an instruction on the lanes reads is compared, but for rows that have
@@ -15,7 +19,7 @@ func TestSettle(t *testing.T) {
 	}
 	moved := rowPair{reg(1).row, reg(7).ref} // another register in the row of register 1
 	instr := func(op code.Op, exec code.Exec, guard int32, writes []rowPair, reads ...rowPair) pair {
-		return pair{in: &code.Instr{Op: op, How: code.How{Exec: exec}, Guard: guard}, ref: &code.Instr{Op: op, Guard: guard}, reads: reads, writes: writes}
+		return pair{in: &code.Instr{Op: op, How: code.How{Exec: exec}, Guard: guard}, ref: &code.Instr{Op: op, Guard: guard}, onLanes: exec == code.OnLanes, reads: reads, writes: writes}
 	}
 	lanes := func(d rowPair, reads ...rowPair) pair {
 		return instr(code.Named("add.s32"), code.OnLanes, 0, []rowPair{d}, reads...)
@@ -44,5 +48,188 @@ func TestSettle(t *testing.T) {
 		if got := e.block[len(e.block)-1].fresh; !slices.Equal(got, e.fresh) {
 			t.Errorf("%s: compared are %v, want %v", e.name, got, e.fresh)
 		}
+	}
+}
+
+// TestRuns: instructions execute together as far as what each reads and writes can be looked
+// at before the first or behind the last.
+func TestRuns(t *testing.T) {
+	reg := func(i int32) rowPair { // register i
+		return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
+	}
+	instr := func(exec code.Exec, d rowPair, reads ...rowPair) pair {
+		in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}}
+		return pair{in: in, ref: in, computes: exec != code.OnLanes, plain: true, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
+	}
+	lanes := func(d rowPair, reads ...rowPair) pair { return instr(code.OnLanes, d, reads...) }
+	compact := func(d rowPair, reads ...rowPair) pair { return instr(code.CompactTwo, d, reads...) }
+	a, b, c, d, e := reg(1), reg(2), reg(3), reg(4), reg(5)
+	sameRow, sameRef := rowPair{d.row, e.ref}, rowPair{e.row, d.ref}
+	guarded := compact(e, a)
+	guarded.ref = &code.Instr{Op: guarded.in.Op, Guard: 1}
+	folded := pair{ref: &code.Instr{}, computes: true, plain: true, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, e.ref}}}
+	waits := compact(e, a)
+	waits.plain = false
+	for _, x := range []struct {
+		name  string
+		block []pair
+		runs  []int
+	}{
+		{"one", []pair{compact(c, a, b)}, []int{1}},
+		{"on the lanes behind", []pair{compact(c, a, b), lanes(d, a, b)}, []int{1, 1}},
+		{"on the lanes first", []pair{lanes(d, a, b), compact(c, a, b)}, []int{1, 1}},
+		{"a chain of compact ones", []pair{compact(c, a, b), compact(d, c, b), compact(e, d, c)}, []int{3}},
+		{"a chain on the lanes", []pair{lanes(c, a, b), lanes(d, c, b), lanes(e, d, c)}, []int{3}},
+		{"read behind in the row of another", []pair{lanes(d, a, b), lanes(a, b, rowPair{d.row, e.ref})}, []int{1, 1}},
+		{"folded", []pair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // the same is written
+		{"folded, then on the lanes", []pair{folded, lanes(c, a, b)}, []int{1, 1}},
+		{"written twice", []pair{compact(d, a, b), compact(d, a, d)}, []int{1, 1}},
+		{"a row written twice", []pair{compact(d, a, b), compact(sameRow, a, b)}, []int{1, 1}},
+		{"a row of the reference written twice", []pair{compact(d, a, b), compact(sameRef, a, b)}, []int{1, 1}},
+		{"overwritten behind", []pair{compact(d, a, b), compact(a, b, b)}, []int{2}},
+		{"a guard", []pair{compact(c, a, b), guarded, compact(d, a, b)}, []int{1, 1, 1}},
+		{"one that may wait", []pair{compact(c, a, b), waits, compact(d, a, b)}, []int{1, 1, 1}},
+	} {
+		settle(x.block)
+		inRuns(x.block)
+		var runs []int
+		for i := 0; i < len(x.block); i += x.block[i].work.len {
+			runs = append(runs, x.block[i].work.len)
+		}
+		if !slices.Equal(runs, x.runs) {
+			t.Errorf("%s: runs of %v, want %v", x.name, runs, x.runs)
+		}
+	}
+
+	// What is kept, and what is compared, from each instruction on.
+	block := []pair{compact(c, a, b), compact(d, c, b), compact(a, d, a), lanes(e, a, b), lanes(d, e, c)}
+	settle(block)
+	inRuns(block)
+	for i, want := range []struct {
+		len, sources, results int
+		kept                  uint64
+	}{{3, 0, 3, 1}, {2, 0, 2, 0}, {1, 0, 1, 2}, {2, 3, 0, 0}, {1, 1, 0, 0}} {
+		if p := &block[i]; p.work.len != want.len || len(p.work.sources) != want.sources || len(p.work.results) != want.results || p.kept != want.kept {
+			t.Errorf("instruction %d: work for %d, %d sources, %d results, kept %b, want %+v", i, p.work.len, len(p.work.sources), len(p.work.results), p.kept, want)
+		}
+	}
+}
+
+// TestKnown: the address of an access is known where an instruction that does not run on the
+// lanes has left it for all of them, and nothing has changed it since.
+func TestKnown(t *testing.T) {
+	reg := func(i int32) rowPair { // register i
+		return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
+	}
+	instr := func(exec code.Exec, guard int32, d rowPair, reads ...rowPair) pair {
+		in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}, Guard: guard}
+		return pair{in: in, ref: in, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
+	}
+	a, b, c := reg(1), reg(2), reg(3)
+	load := instr(code.CompactLoad, 0, c, a)
+	vote := pair{in: &code.Instr{Op: code.VoteSync}, ref: &code.Instr{Op: code.VoteSync}}
+	for _, x := range []struct {
+		name  string
+		block []pair // before the load
+		known bool
+	}{
+		{"nothing", nil, false},
+		{"computed", []pair{instr(code.CompactTwo, 0, a, b)}, true},
+		{"computed on the lanes", []pair{instr(code.OnLanes, 0, a, b)}, false},
+		{"only read", []pair{instr(code.CompactTwo, 0, b, a)}, false},
+		{"computed for some", []pair{instr(code.CompactTwo, 1, a, b)}, false},
+		{"overwritten for some on the lanes", []pair{instr(code.CompactTwo, 0, a, b), instr(code.OnLanes, 1, a, b)}, false},
+		{"its row is another's", []pair{instr(code.CompactTwo, 0, a, b), instr(code.CompactTwo, 0, rowPair{a.row, b.ref}, b)}, false},
+		{"its row of the reference is another's", []pair{instr(code.CompactTwo, 0, a, b), instr(code.CompactTwo, 0, rowPair{c.row, a.ref}, b)}, false},
+		{"behind a collective", []pair{instr(code.CompactTwo, 0, a, b), vote}, false},
+		{"read since", []pair{instr(code.CompactTwo, 0, a, b), instr(code.Expanded, 0, b, a)}, true},
+	} {
+		block := append(slices.Clone(x.block), load)
+		settle(block)
+		if got := block[len(block)-1].known; got != x.known {
+			t.Errorf("%s: known %v, want %v", x.name, got, x.known)
+		}
+	}
+}
+
+// TestStill: lanes next to each other tell whether a compact register is what the reference has.
+func TestStill(t *testing.T) {
+	o := rowPair{code.Row{Slot: code.R, Row: 0}, code.Row{Slot: code.R, Row: 0}}
+	for _, x := range []struct {
+		name         string
+		lanes, held  uint32
+		base, stride uint64
+		still        bool
+	}{
+		{"all", regfile.Full, regfile.Full, 0xfffffff0, 4, true},
+		{"another base", regfile.Full, regfile.Full, 0xfffffff4, 4, false},
+		{"another stride", regfile.Full, regfile.Full, 0xfffffff0, 8, false},
+		{"a lane is not held", regfile.Full, regfile.Full &^ 8, 0xfffffff0, 4, false},
+		{"one lane", 8, regfile.Full, 0xfffffff0, 4, true},
+		{"one lane, another stride", 8, regfile.Full, 0xfffffff0, 8, false},
+		{"lanes apart", 5, regfile.Full, 0xfffffff0, 4, false}, // these two would not tell
+		{"the last two", 3 << 30, regfile.Full, 0xfffffff0, 4, true},
+		{"the last", 1 << 31, regfile.Full, 0xfffffff0, 4, true},
+	} {
+		f, g := regfile.New(nil, true), regfile.New(nil, false)
+		f.Reset(regfile.Size{R: 1})
+		g.Reset(regfile.Size{R: 1})
+		for i := range g.Row32(0) {
+			g.Row32(0)[i] = 0xfffffff0 + 4*uint32(i) // it wraps
+		}
+		*f.Shadow32(0) = regfile.Compact{Base: x.base, Stride: x.stride, Mask: x.held}
+		k := &check{f: f, g: g, lanes: x.lanes}
+		if got := k.still(&o); got != x.still {
+			t.Errorf("%s: still %v, want %v", x.name, got, x.still)
+		}
+	}
+}
+
+// TestLanesDiffer: what compares rows, several lanes at a time, finds the same lanes as a look
+// at each.
+func TestLanesDiffer(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	lanesDiffer[uint32](t, random)
+	lanesDiffer[uint64](t, random)
+}
+
+func lanesDiffer[T mem.Slot](t *testing.T, random *rand.Rand) {
+	for range 20000 {
+		base, stride, m := T(random.Uint64()), T(random.Uint64()), random.Uint32()
+		switch random.IntN(4) {
+		case 0:
+			stride = 0
+		case 1:
+			base, stride = T(random.Uint32N(1<<16)), T(random.Uint32N(1<<10))
+		case 2:
+			base, stride = ^T(0)-T(random.Uint32N(64)), T(random.Uint32N(4)) // it wraps
+		}
+		if random.IntN(2) == 0 {
+			m = regfile.Full
+		}
+		var row, same [regfile.Lanes]T
+		for i := range row {
+			row[i] = base + T(i)*stride
+		}
+		same = row
+		want := uint32(0)
+		for range random.IntN(4) {
+			i := random.IntN(regfile.Lanes)
+			row[i] ^= T(1) << random.IntN(int(8*unsafe.Sizeof(base)))
+		}
+		for i := range row {
+			if row[i] != base+T(i)*stride {
+				want |= 1 << i
+			}
+		}
+		if got := differing(&row, &regfile.Compact{Base: uint64(base), Stride: uint64(stride)}, m); got != want&m {
+			t.Fatalf("differing from %#x + i·%#x for lanes %032b: %032b, want %032b", base, stride, m, got, want&m)
+		}
+		if got := differ(&row, &same, m); got != want&m {
+			t.Fatalf("rows differ for lanes %032b: %032b, want %032b", m, got, want&m)
+		}
+	}
+	if got := differing(new([regfile.Lanes]uint32), &regfile.Compact{Base: 1 << 32}, 5); got != 5 {
+		t.Errorf("a base that is not reduced differs in lanes %b, want all of 101", got)
 	}
 }

@@ -145,7 +145,8 @@ func (w *warp) meet(b *wait, m uint32) {
 			}
 		}
 		if w.check != nil {
-			if w.compareSources(w.check.find(at.pc, in), 0, lanes); w.err != nil {
+			w.atHalf(0, lanes)
+			if w.compareSources(w.underWay(w.check.find(at.pc, in)).fresh); w.err != nil {
 				return
 			}
 		}
@@ -186,11 +187,12 @@ func (w *warp) receive(in *code.Instr, f *regfile.File) {
 		if w.check == nil {
 			return
 		}
-		p := w.check.find(w.pc, in)
+		w.atHalf(0, m)
+		p := w.underWay(w.check.find(w.pc, in))
 		w.turn()
 		w.adopt(&w.files[0], p.ref, f, m)
 		w.turn()
-		w.compareResults(p, 0, m)
+		w.compareResults(p.writes)
 	})
 }
 

@@ -10,7 +10,8 @@
 //	         (package regfile, package alu), memory on addresses (access.go)
 //
 // In affine mode what the plan has chosen executes on compact operands (affine.go,
-// compact.go); in check mode beside a reference (check.go). Probes are told what happens
+// compact.go); in check mode beside a reference (check.go, reference.go, compare.go, stored.go).
+// Probes are told what happens
 // (probe.go and operation.go say what, stream.go and observe.go tell it). A launch can pause,
 // and be saved and restored (save.go, inspect.go).
 //

@@ -5,11 +5,9 @@ package simt
 // worse.
 
 import (
-	"math/bits"
 	"slices"
 
 	"gemu/interp/internal/code"
-	"gemu/regfile"
 )
 
 // EngineCounts is how instructions have executed, counted for half warps of 32 lanes.
@@ -43,35 +41,34 @@ func (c *EngineCounts) add(o *EngineCounts) {
 	c.Claims += o.Claims
 }
 
-// tally counts an instruction that has executed.
-func (w *warp) tally(p *pair, f *regfile.File, m uint32) {
-	k, n := w.check, &w.count.Engine
-	switch way := p.in.How.Exec; {
-	case k.alone, way == code.OnLanes:
-		n.OnLanes++
-	case way >= code.ProvedOne:
-		n.Proved++
+// shares is how many of a run's instructions execute in which way.
+type shares struct{ fixed, onLanes, proved, compact uint8 }
+
+// with adds an instruction to those behind it.
+func (s shares) with(p *pair) shares {
+	switch {
+	case p.in == nil:
+		s.fixed++
+	case p.onLanes:
+		s.onLanes++
+	case p.in.How.Exec >= code.ProvedOne:
+		s.proved++
 	default:
-		n.Compact++
-		if w.unit.Applied == k.applied {
-			n.Quick++
-		}
+		s.compact++
 	}
-	k.applied = w.unit.Applied
-	w.tallyResults(p, f, m)
+	return s
 }
 
-// tallyResults counts the lanes of m, which have executed an instruction, that shadows speak
-// for in what it has written. (What they say of others is what was there before, which may be
-// of another register that had the row.)
-func (w *warp) tallyResults(p *pair, f *regfile.File, m uint32) {
-	n := &w.count.Engine
-	for i := range p.writes {
-		if o := p.writes[i].row; o.Slot != code.P {
-			c := shadowAt(f, o.Slot, o.Row)
-			n.Kept += int64(bits.OnesCount32(c.Mask & m))
-		}
-	}
+// tally counts the instructions under way, which have executed.
+func (w *warp) tally() {
+	k, n, s := w.check, &w.count.Engine, &w.check.work.ways
+	compact := int64(s.compact) - int64(k.fallen)
+	n.Fixed += int64(s.fixed)
+	n.OnLanes += int64(s.onLanes) + int64(k.fallen)
+	n.Proved += int64(s.proved)
+	n.Compact += compact
+	n.Quick += compact - (w.unit.Applied - k.applied)
+	k.applied = w.unit.Applied
 }
 
 // frames is the size of the frames of a program's functions, in bytes of a lane.

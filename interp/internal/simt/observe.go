@@ -51,7 +51,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 				if in := pairs[0].in; in != nil && slices.Contains(access.run, in) {
 					s.tellAccess(w, in)
 				}
-				if w.operation(&pairs[0]); w.err != nil {
+				if w.operation(pairs[:1]); w.err != nil {
 					return goesOn
 				}
 			}
@@ -100,9 +100,9 @@ func (w *warp) pairs(b *code.Block, pc int32) []pair {
 	return pairs
 }
 
-// operation executes an instruction that is paired with one of the reference.
-func (w *warp) operation(p *pair) {
-	s := w.cta.stream
+// operation executes an instruction, a run of one, that is paired with one of the reference.
+func (w *warp) operation(run []pair) {
+	s, p := w.cta.stream, &run[0]
 	if s.wants.Events&operationKinds != 0 {
 		s.step.pair, s.step.Operation = p, &w.cta.grid.ref.parts[p.ref.Src].Operations[p.operation]
 		if w.cta.hears(OnOperation) {
@@ -111,9 +111,9 @@ func (w *warp) operation(p *pair) {
 	}
 	switch {
 	case w.check != nil:
-		w.execChecked(p)
+		w.execChecked(run)
 	case p.in != nil:
-		w.span(p.pc, p.pc+1)
+		w.span(p.from, p.to)
 	}
 	if w.err == nil && w.cta.hears(OnResult) {
 		s.tell(&s.step, OnResult)

@@ -148,7 +148,7 @@ func (r *reference) divide() {
 		for k := range r.pairs[i] {
 			p := &r.pairs[i][k]
 			list := &r.parts[p.ref.Src].Operations
-			p.operation = len(*list)
+			p.operation = int32(len(*list))
 			*list = append(*list, r.describe(p.ref, registers[r.Blocks[i].Func]))
 		}
 	}

@@ -17,80 +17,106 @@ import (
 
 // beforeStore notes what is in memory where lanes would store that do not, for a store for
 // too many lanes goes there.
-func (w *warp) beforeStore(p *pair, h int, m, idle uint32) {
-	k, a := w.check, w.access(p.in)
-	for n := idle; n != 0; n &= n - 1 {
-		lane := bits.TrailingZeros32(n) & 31
-		k.before[lane] = w.appendMemory(k.before[lane][:0], a, h, lane, w.storesTo(p, h, m, lane))
-	}
-}
-
-// storesTo is where a lane stores, or would: at a compact address if those of m do, else at
-// its own.
-func (w *warp) storesTo(p *pair, h int, m uint32, lane int) uint64 {
-	a, f := w.access(p.in), &w.files[h]
-	if a.Addr == code.NoSlot {
-		return a.Off
-	}
-	if c := shadowAt(f, a.Addr, p.in.A); m != 0 && c.Holds(m) {
-		return a.At(c.At(lane))
-	}
-	return a.At(laneOf(f, code.Row{Slot: a.Addr, Row: p.in.A}, lane))
-}
-
-// appendMemory appends what a lane's access at an address goes to. It looks where the
-// engine can store without resolving addresses: in local memory, and where the instruction
-// accessed memory the last time.
 //
 //go:norace
-func (w *warp) appendMemory(b []byte, a *code.Access, h, lane int, addr uint64) []byte {
-	if a.Space != ptx.Local {
-		if p := w.near(a, addr); p != nil {
-			b = append(b, unsafe.Slice((*byte)(p), a.Bytes)...)
-		}
-		return b
+func (w *warp) beforeStore(p *pair) {
+	k, t := w.check, w.target(p)
+	for n := k.idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		k.before[lane] = append(k.before[lane][:0], t.memory(lane, t.address(lane))...)
 	}
-	view, request := w.view(), a.Request()
+}
+
+// target is where a store goes to.
+type target struct {
+	w *warp
+	a *code.Access
+	c *regfile.Compact // the compact address of those that execute it; nil if they have none
+	f *regfile.File
+	o code.Row // the address register
+
+	// Where the engine can store without resolving addresses, but in local memory: where the
+	// instruction accessed memory the last time. See warp.reach.
+	p          unsafe.Pointer
+	base, last uint64
+}
+
+func (w *warp) target(p *pair) target {
+	k, a := w.check, w.access(p.in)
+	t := target{w: w, a: a, f: k.f, o: code.Row{Slot: a.Addr, Row: p.in.A}}
+	if a.Addr != code.NoSlot {
+		if c := shadowAt(k.f, a.Addr, p.in.A); k.lanes != 0 && c.Holds(k.lanes) {
+			t.c = c
+		}
+	}
+	if a.Space != ptx.Local {
+		t.p, t.base, t.last, _ = w.reach(a, a.Bytes)
+	}
+	return t
+}
+
+// address is where a lane stores, or would: at a compact address if those that do have one,
+// else at its own.
+func (t *target) address(lane int) uint64 {
+	switch {
+	case t.c != nil:
+		return t.a.At(t.c.At(lane))
+	case t.a.Addr == code.NoSlot:
+		return t.a.Off
+	}
+	return t.a.At(laneOf(t.f, t.o, lane))
+}
+
+// near is the memory of the access at an address, if the engine can store there without
+// resolving it, but in local memory; else nil.
+func (t *target) near(addr uint64) unsafe.Pointer {
+	off := addr - t.base
+	if t.p == nil || bits.RotateLeft64(off, -bits.TrailingZeros(uint(t.a.Bytes))) > t.last {
+		return nil
+	}
+	return unsafe.Add(t.p, off)
+}
+
+// memory is what a lane's access at an address goes to, if the engine can store there without
+// resolving it; else nothing. Of local memory it is a copy, of other memory the memory itself,
+// which may be written meanwhile: for functions that the race detector does not look at.
+func (t *target) memory(lane int, addr uint64) (b []byte) {
+	if t.a.Space != ptx.Local {
+		if p := t.near(addr); p != nil {
+			return unsafe.Slice((*byte)(p), t.a.Bytes)
+		}
+		return nil
+	}
+	view, request := t.w.view(), t.a.Request()
 	if place, fault := view.Find(&request, addr); fault == nil {
-		for i := 0; i < a.Bytes; i += 4 {
-			b = binary.LittleEndian.AppendUint32(b, uint32(w.local[h].Load(int(place.Off)+i, lane, 4)))
+		for i := 0; i < t.a.Bytes; i += 4 {
+			b = binary.LittleEndian.AppendUint32(b, uint32(t.w.local[t.w.check.half].Load(int(place.Off)+i, lane, 4)))
 		}
 	}
 	return b
-}
-
-// near is the memory of an access at an address, if that is where the instruction accessed
-// memory the last time; else nil.
-func (w *warp) near(a *code.Access, addr uint64) unsafe.Pointer {
-	p, base, last, ok := w.reach(a, a.Bytes)
-	off := addr - base
-	if !ok || bits.RotateLeft64(off, -bits.TrailingZeros(uint(a.Bytes))) > last {
-		return nil
-	}
-	return unsafe.Add(p, off)
 }
 
 // afterStore compares what a compact store has left in memory with what the reference's
 // lanes would have, and with what was there. What differs may be what another CTA has
 // stored in between, a race of the guest's; a store happens once, so it is then repeated
 // in a copy of the memory.
-func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
-	a := w.access(p.in)
+func (w *warp) afterStore(p *pair) {
+	a, m := w.access(p.in), w.check.lanes
 	if m != 0 && a.Space != ptx.Local && !w.cta.changed {
-		w.mismatch(p, h, m, "it stores, and does not say so to those who wait for memory to change")
+		w.mismatch(p, m, "it stores, and does not say so to those who wait for memory to change")
 		return
 	}
-	w.compareMemory(p, h, m, idle)
+	w.compareMemory(p)
 	if w.err == nil || !w.cta.grid.atomics || a.Space == ptx.Shared || a.Space == ptx.Local {
 		return
 	}
 	w.err = nil
-	if part := w.partOf(p, h, m, idle); part != nil {
+	if part := w.partOf(p); part != nil {
 		hit, counted := w.cta.hits[a.Hit], w.count.ThreadInstructions
 		w.cta.hits[a.Hit] = part
-		w.beforeStore(p, h, m, idle)
+		w.beforeStore(p)
 		if w.engine(); w.err == nil {
-			w.compareMemory(p, h, m, idle)
+			w.compareMemory(p)
 		}
 		w.cta.hits[a.Hit], w.count.ThreadInstructions = hit, counted
 	}
@@ -98,19 +124,19 @@ func (w *warp) afterStore(p *pair, h int, m, idle uint32) {
 
 // partOf is a copy of the memory that the lanes of m store to, and idle ones would; nil if
 // the engine would not look there, but resolve the addresses.
-func (w *warp) partOf(p *pair, h int, m, idle uint32) *mem.Allocation {
-	a := w.access(p.in)
+func (w *warp) partOf(p *pair) *mem.Allocation {
+	a, k := w.access(p.in), w.check
 	if a.Addr == code.NoSlot {
 		return nil
 	}
-	from, to := ^uint64(0), uint64(0)
-	for n := m | idle; n != 0; n &= n - 1 {
+	from, to, t := ^uint64(0), uint64(0), w.target(p)
+	for n := k.lanes | k.idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		addr := w.storesTo(p, h, m, lane)
+		addr := t.address(lane)
 		switch {
-		case w.near(a, addr) != nil:
+		case t.near(addr) != nil:
 			from, to = min(from, addr), max(to, addr+uint64(a.Bytes))
-		case m>>lane&1 != 0:
+		case k.lanes>>lane&1 != 0:
 			return nil
 		}
 	}
@@ -121,27 +147,27 @@ func (w *warp) partOf(p *pair, h int, m, idle uint32) *mem.Allocation {
 }
 
 // compareMemory compares what is in memory after a store.
-func (w *warp) compareMemory(p *pair, h int, m, idle uint32) {
-	if m != 0 && !w.storedRows(p, h, m) {
-		w.compareStored(p, h, m)
+func (w *warp) compareMemory(p *pair) {
+	if w.check.lanes != 0 && !w.storedRows(p) {
+		w.compareStored(p)
 	}
-	if w.err == nil && idle != 0 {
-		w.compareUnstored(p, h, m, idle)
+	if w.err == nil && w.check.idle != 0 {
+		w.compareUnstored(p)
 	}
 }
 
 // storedRows reports whether memory holds what the lanes of m store at their compact
 // addresses, which are those of the reference. Where it does not, lanes may store in the
 // same place.
-func (w *warp) storedRows(p *pair, h int, m uint32) bool {
-	k := w.check
-	g, a := &k.files[h], &k.Access[p.ref.Side]
+func (w *warp) storedRows(p *pair) bool {
+	k, m := w.check, w.check.lanes
+	g, a := k.g, &k.Access[p.ref.Side]
 	step := 0
 	if a.Space == ptx.Local {
 		return false
 	}
 	if a.Addr != code.NoSlot {
-		c := shadowAt(&w.files[h], a.Addr, p.in.A)
+		c := shadowAt(k.f, a.Addr, p.in.A)
 		if !c.Holds(m) {
 			return false
 		}
@@ -150,9 +176,10 @@ func (w *warp) storedRows(p *pair, h int, m uint32) bool {
 		}
 	}
 	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
-	from, to := w.storesTo(p, h, m, first), w.storesTo(p, h, m, last)
-	at := w.near(a, from)
-	if at == nil || w.near(a, to) == nil || to-from != uint64((last-first)*step) || last > first && step%a.Bytes != 0 {
+	t := w.target(p)
+	from, to := t.address(first), t.address(last)
+	at := t.near(from)
+	if at == nil || t.near(to) == nil || to-from != uint64((last-first)*step) || last > first && step%a.Bytes != 0 {
 		return false
 	}
 	for i, e := range a.Elems {
@@ -184,15 +211,15 @@ func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, fir
 }
 
 // compareStored compares memory at the addresses of the reference's lanes, one by one.
-func (w *warp) compareStored(p *pair, h int, m uint32) {
-	k := w.check
-	g, a := &k.files[h], &k.Access[p.ref.Side]
-	w.referenceAddresses(p, h)
+func (w *warp) compareStored(p *pair) {
+	k, m := w.check, w.check.lanes
+	g, a := k.g, &k.Access[p.ref.Side]
+	w.referenceAddresses(p)
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		b := w.bytesAt(p, h, lane)
+		b := w.bytesAt(p, lane)
 		if b == nil {
-			w.mismatch(p, h, 1<<lane, "it stores, but the access of lane %d traps", lane)
+			w.mismatch(p, 1<<lane, "it stores, but the access of lane %d traps", lane)
 			return
 		}
 		for i, e := range a.Elems {
@@ -203,7 +230,7 @@ func (w *warp) compareStored(p *pair, h int, m uint32) {
 			for j := range a.Size {
 				at := k.address[lane] + uint64(i*a.Size+j)
 				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !k.stores(at, m&^(1<<lane), a) {
-					w.mismatch(p, h, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, hexAddr(k.address[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
+					w.mismatch(p, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, hexAddr(k.address[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
 					return
 				}
 			}
@@ -213,24 +240,25 @@ func (w *warp) compareStored(p *pair, h int, m uint32) {
 
 // compareUnstored compares what is where lanes would store that do not with what was
 // there.
-func (w *warp) compareUnstored(p *pair, h int, m, idle uint32) {
+//
+//go:norace
+func (w *warp) compareUnstored(p *pair) {
 	k, a := w.check, w.access(p.in)
-	addressed := false
-	var now []byte
-	for n := idle; n != 0; n &= n - 1 {
+	m, addressed, t := k.lanes, false, w.target(p)
+	for n := k.idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		addr := w.storesTo(p, h, m, lane)
-		now = w.appendMemory(now[:0], a, h, lane, addr)
+		addr := t.address(lane)
+		now := t.memory(lane, addr)
 		if bytes.Equal(now, k.before[lane]) {
 			continue
 		}
 		if !addressed {
-			w.referenceAddresses(p, h)
+			w.referenceAddresses(p)
 			addressed = true
 		}
 		for i, v := range now {
 			if i < len(k.before[lane]) && v != k.before[lane][i] && !k.stores(addr+uint64(i), m, a) {
-				w.mismatch(p, h, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, hexAddr(addr+uint64(i)))
+				w.mismatch(p, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, hexAddr(addr+uint64(i)))
 				return
 			}
 		}
@@ -254,9 +282,10 @@ func (k *check) stores(at uint64, m uint32, a *code.Access) bool {
 // bytesAt is what is in memory where a lane's access goes to, nil if it traps.
 //
 //go:norace
-func (w *warp) bytesAt(p *pair, h, lane int) (b []byte) {
+func (w *warp) bytesAt(p *pair, lane int) (b []byte) {
 	a, addr := &w.check.Access[p.ref.Side], w.check.address[lane]
-	if b = w.appendMemory(nil, a, h, lane, addr); b != nil {
+	t := w.target(p)
+	if b = t.memory(lane, addr); b != nil {
 		return b
 	}
 	view, request := w.view(), a.Request()
@@ -265,7 +294,7 @@ func (w *warp) bytesAt(p *pair, h, lane int) (b []byte) {
 			if place.Alloc != nil {
 				b = append(b, *(*byte)(unsafe.Add(place.Alloc.Ptr, place.Off+uint64(i))))
 			} else {
-				b = append(b, byte(w.local[h].Load(int(place.Off)+i, lane, 1)))
+				b = append(b, byte(w.local[w.check.half].Load(int(place.Off)+i, lane, 1)))
 			}
 		}
 	}
