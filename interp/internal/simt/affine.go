@@ -33,7 +33,7 @@ func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if in.How.Expand != 0 {
 		w.expandSources(f, in, m)
 	}
-	if !w.beforeLanes() {
+	if !w.beforeLanes(m) {
 		return
 	}
 	w.onLanes(h, f, in, m)

@@ -621,12 +621,16 @@ func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
 }
 
 // beforeLanes is told before an instruction that the engine would run compactly runs on the
-// lanes, and reports whether all is well. What more than computes runs for both: what it reads
-// is compared.
-func (w *warp) beforeLanes() bool {
+// lanes of m, and reports whether all is well. What more than computes runs for both: what it
+// reads is compared.
+func (w *warp) beforeLanes(m uint32) bool {
 	k := w.check
 	if k == nil {
 		return true
+	}
+	if m != k.lanes {
+		w.mismatch(&k.run[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", lanesList(uint64(m)), lanesList(uint64(k.lanes)))
+		return false
 	}
 	if k.fallen++; !k.run[0].computes {
 		k.alone = true
