@@ -61,12 +61,19 @@ func (w *warp) blockChecked([]code.Instr) reason {
 	pairs := w.pairs(b, w.pc)
 	// Of two halves each has executed an instruction before one of them comes to the next. And
 	// another backend has functions of its own for what would run on the lanes for both.
-	singly := len(w.files) > 1 || w.check.native
+	halves := len(w.files) > 1
+	singly := halves || w.check.native
+	w.atHalf(0, uint32(w.mask))
 	for i, n := 0, 1; i < len(pairs); i += n {
 		if !singly {
 			n = pairs[i].work.len
 		}
-		if w.execChecked(pairs[i : i+n]); w.err != nil {
+		if halves {
+			w.execHalves(pairs[i : i+n])
+		} else {
+			w.execHalf(pairs[i : i+n])
+		}
+		if w.err != nil {
 			return goesOn
 		}
 	}
@@ -81,6 +88,11 @@ func (w *warp) execChecked(run []pair) {
 		w.execHalf(run)
 		return
 	}
+	w.execHalves(run)
+}
+
+// execHalves executes a run of instructions in both ways for both halves of a warp of 64 lanes.
+func (w *warp) execHalves(run []pair) {
 	for h := range w.files { // each as if it were alone
 		w.files[h].SetActive(0)
 	}
@@ -104,7 +116,7 @@ func (w *warp) atHalf(h int, lanes uint32) {
 // execHalf executes a run of instructions in both ways for a half of the warp.
 func (w *warp) execHalf(run []pair) {
 	k, p := w.check, w.underWay(run)
-	active, back := k.lanes, uint32(0)
+	active, idle, back := k.lanes, k.idle, uint32(0)
 	if p.guarded {
 		if w.lanesAlike(p); w.err != nil {
 			return
@@ -124,6 +136,7 @@ func (w *warp) execHalf(run []pair) {
 	if counted -= w.count.ThreadInstructions; (counted != 0 || back != 0) && p.in != nil && w.err == nil && counted != int64(bits.OnesCount32(back)) {
 		w.mismatch(p, back, "its guard keeps %d lanes back, and %d are counted", bits.OnesCount32(back), counted)
 	}
+	k.lanes, k.idle = active, idle
 }
 
 // underWay says which run is under way. It is the first of the run.
@@ -328,7 +341,7 @@ func (w *warp) beside(p *pair) {
 	case store && !k.alone:
 		w.afterStore(p)
 	case s.Once && !k.alone:
-		k.copyResults(p)
+		k.copies(p, 0)
 		fallthrough
 	case k.alone:
 		w.compareResults(p.writes)
@@ -565,8 +578,8 @@ func (w *warp) referenceAddresses(p *pair) {
 
 // checkEnd compares what decides how a block ends.
 func (w *warp) checkEnd(b *code.Block) {
-	lanes := w.mask
-	if g := w.check.End(&w.check.Blocks[b.Index]).Guard; g != 0 {
+	lanes, g := w.mask, w.check.End(&w.check.Blocks[b.Index]).Guard
+	if g != 0 {
 		lanes = 0
 		for h := range w.files {
 			lanes |= uint64(w.check.holding(h, g)) << (32 * h)
@@ -586,8 +599,12 @@ func (w *warp) checkEnd(b *code.Block) {
 // endsFor is the lanes for which the end of a block applies, by the code that is checked.
 func (w *warp) endsFor(b *code.Block) uint64 {
 	k := w.check
+	g := w.cta.code.End(b).Guard
+	if g == 0 {
+		return w.mask
+	}
 	k.run, k.engine = nil, true
-	lanes := w.guarded(w.cta.code.End(b).Guard)
+	lanes := w.guarded(g)
 	k.engine = false
 	return lanes
 }

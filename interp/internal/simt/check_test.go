@@ -115,6 +115,48 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// TestUnwanted: the reference need not have what is computed and read on the lanes alone, in one
+// block, without a comparison.
+func TestUnwanted(t *testing.T) {
+	reg := func(i int32) rowPair { // register i
+		return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
+	}
+	instr := func(exec code.Exec, guard int32, d rowPair, reads ...rowPair) pair {
+		in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}, Guard: guard}
+		return pair{in: in, ref: in, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
+	}
+	lanes := func(d rowPair, reads ...rowPair) pair { return instr(code.OnLanes, 0, d, reads...) }
+	a, b, c := reg(1), reg(2), reg(3)
+	for _, x := range []struct {
+		name   string
+		blocks [][]pair // the first instruction is looked at
+		ends   []rowPair
+		want   bool // unwanted
+	}{
+		{"read on the lanes", [][]pair{{lanes(c, a, b), lanes(a, c, b)}}, nil, true},
+		{"read by nobody", [][]pair{{lanes(c, a, b)}}, nil, true},
+		{"read compactly", [][]pair{{lanes(c, a, b), instr(code.CompactTwo, 0, a, c, b)}}, nil, false},
+		{"read in another block", [][]pair{{lanes(c, a, b)}, {lanes(a, c, b)}}, nil, false},
+		{"written in another block", [][]pair{{lanes(c, a, b)}, {lanes(c, a, b)}}, nil, false},
+		{"read before, in a loop", [][]pair{{lanes(c, c, b)}}, nil, false},
+		{"read at the end", [][]pair{{lanes(c, a, b)}}, []rowPair{c}, false},
+		{"with a guard", [][]pair{{instr(code.OnLanes, 1, c, a, b), lanes(a, c, b)}}, nil, false},
+		{"compared", [][]pair{{lanes(c, a, b), instr(code.CompactTwo, 0, rowPair{c.row, b.ref}, a), lanes(a, c, b)}}, nil, false},
+	} {
+		r := &reference{Kernel: &Kernel{Program: &code.Program{}}, pairs: x.blocks, ends: make([][]rowPair, len(x.blocks))}
+		for i := range x.blocks {
+			settle(x.blocks[i])
+			r.Blocks = append(r.Blocks, code.Block{First: int32(i), Last: int32(i)})
+			r.Instrs = append(r.Instrs, code.Instr{})
+		}
+		r.ends[0] = x.ends
+		r.unwanted()
+		if got := x.blocks[0][0].unwanted != 0; got != x.want {
+			t.Errorf("%s: unwanted %v, want %v", x.name, got, x.want)
+		}
+	}
+}
+
 // TestKnown: the address of an access is known where an instruction that does not run on the
 // lanes has left it for all of them, and nothing has changed it since.
 func TestKnown(t *testing.T) {

@@ -195,26 +195,41 @@ func sameIn[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) bool {
 // twoLanes is all bits of those of two 32-bit lanes that are in a mask.
 var twoLanes = *(*[4]uint64)(unsafe.Pointer(&[4][2]uint32{{0, 0}, {^uint32(0), 0}, {0, ^uint32(0)}, {^uint32(0), ^uint32(0)}}))
 
-// copyResults gives the reference the results of an instruction that has run on the
-// lanes, and reports whether no shadow says otherwise.
+// copyResults gives the reference the results of an instruction that has run on the lanes, as
+// far as it wants them, and reports whether no shadow says otherwise. Else it gives it all.
 func (k *check) copyResults(p *pair) bool {
-	f, g, m, shadowed := k.f, k.g, k.lanes, uint32(0)
+	if k.copies(p, p.unwanted)&k.lanes == 0 {
+		return true
+	}
+	k.copies(p, 0)
+	return false
+}
+
+// copies gives the reference results, but those of bits of unwanted, and is the lanes that
+// shadows speak for.
+func (k *check) copies(p *pair, unwanted uint64) (shadowed uint32) {
+	f, g, m := k.f, k.g, k.lanes
 	if k.idle == 0 {
 		m = regfile.Full // nobody has the other lanes
 	}
 	for i := range p.writes {
+		wanted := unwanted>>i&1 == 0
 		switch o := &p.writes[i]; o.ref.Slot {
 		case code.R:
-			mem.CopyRow(g.Row32(o.ref.Row), f.Row32(o.row.Row), m)
-			shadowed |= f.Shadow32(o.row.Row).Mask
+			if shadowed |= f.Shadow32(o.row.Row).Mask; wanted {
+				mem.CopyRow(g.Row32(o.ref.Row), f.Row32(o.row.Row), m)
+			}
 		case code.Q:
-			mem.CopyRow(g.Row64(o.ref.Row), f.Row64(o.row.Row), m)
-			shadowed |= f.Shadow64(o.row.Row).Mask
+			if shadowed |= f.Shadow64(o.row.Row).Mask; wanted {
+				mem.CopyRow(g.Row64(o.ref.Row), f.Row64(o.row.Row), m)
+			}
 		default:
-			g.SetP(o.ref.Row, m, f.Pred(o.row.Row))
+			if wanted {
+				g.SetP(o.ref.Row, m, f.Pred(o.row.Row))
+			}
 		}
 	}
-	return shadowed&k.lanes == 0
+	return shadowed
 }
 
 // compareResults compares what the lanes have got, wherever it is kept, with the reference,

@@ -34,10 +34,11 @@ type pair struct {
 	known    bool  // the address of its access has been compared in the block: see settle
 	from, to int32 // its pc and the next; of what was folded, the pc where it was, and that again
 
-	reads []rowPair
-	fresh []rowPair   // of reads, those to compare before it runs on the lanes: see settle
-	kept  uint64      // bits i: reads[i] is a row that its run overwrites
-	as    *code.Instr // in, or what was folded
+	reads    []rowPair
+	fresh    []rowPair   // of reads, those to compare before it runs on the lanes: see settle
+	kept     uint64      // bits i: reads[i] is a row that its run overwrites
+	unwanted uint64      // bits i: nobody wants writes[i] but what runs on the lanes: see unwanted
+	as       *code.Instr // in, or what was folded
 
 	work            work  // of the run that begins here: see inRuns
 	operand, result int32 // where what is kept of its operands and results is, in a run
@@ -91,7 +92,66 @@ func newReference(c, ref *Kernel) *reference {
 		inRuns(r.pairs[i])
 		r.ends[i] = endingOf(c, b, ref)
 	}
+	if len(c.Funcs) == 1 && !c.Funcs[0].Allocates { // calls and allocations read more than is listed
+		r.unwanted()
+	}
 	return r
+}
+
+// unwanted finds which results on the lanes the reference need not have: those that are read
+// in their block alone, on the lanes, without being compared.
+func (r *reference) unwanted() {
+	wanted, in := map[code.Row]bool{}, map[code.Row]int{} // by row of the reference: whether it is, and the block that names it
+	for i, pairs := range r.pairs {
+		written := map[code.Row]bool{}
+		name := func(list []rowPair) {
+			for _, o := range list {
+				if block, ok := in[o.ref]; ok && block != i {
+					wanted[o.ref] = true
+				}
+				in[o.ref] = i
+			}
+		}
+		want := func(list []rowPair) {
+			for _, o := range list {
+				wanted[o.ref] = true
+			}
+		}
+		guard := func(g int32) {
+			if row, _ := code.GuardRow(g); g != 0 {
+				wanted[code.Row{Slot: code.P, Row: row}] = true
+			}
+		}
+		for k := range pairs {
+			p := &pairs[k]
+			guard(p.ref.Guard)
+			name(p.reads)
+			for _, o := range p.reads {
+				if !p.onLanes || !written[o.ref] || slices.Contains(p.fresh, o) {
+					wanted[o.ref] = true
+				}
+			}
+			name(p.writes)
+			if p.guarded || !p.onLanes {
+				want(p.writes)
+			}
+			for _, o := range p.writes {
+				written[o.ref] = true
+			}
+		}
+		guard(r.End(&r.Blocks[i]).Guard)
+		want(r.ends[i])
+	}
+	for i := range r.pairs {
+		for k := range r.pairs[i] {
+			p := &r.pairs[i][k]
+			for n, o := range p.writes {
+				if n < 64 && !wanted[o.ref] {
+					p.unwanted |= 1 << n
+				}
+			}
+		}
+	}
 }
 
 // settle finds what of that which the instructions of a block read has been compared in the
