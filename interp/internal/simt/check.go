@@ -599,12 +599,8 @@ func (w *warp) checkEnd(b *code.Block) {
 // endsFor is the lanes for which the end of a block applies, by the code that is checked.
 func (w *warp) endsFor(b *code.Block) uint64 {
 	k := w.check
-	g := w.cta.code.End(b).Guard
-	if g == 0 {
-		return w.mask
-	}
 	k.run, k.engine = nil, true
-	lanes := w.guarded(g)
+	lanes := w.guarded(w.cta.code.End(b).Guard)
 	k.engine = false
 	return lanes
 }
