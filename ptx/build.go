@@ -535,7 +535,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	case v.Form.Family == FamilyMove && v.VecLen() > 1:
 		b.moveVector(in)
 		return
-	case v.Type() == Pred && v.Form.Effects.Has(Pure):
+	case v.Type() == Pred && v.Form.Effects.Has(Pure), v.Form.Family == FamilyAsync:
 		b.complement(in)
 	}
 	b.cur.Instrs = append(b.cur.Instrs, in)
@@ -659,7 +659,7 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	spare := len(written)
 	for i := range specs {
-		if o := &specs[i]; !o.Optional || o.Pair || v.with(o) {
+		if o := &specs[i]; !o.Optional || o.Pair || v.With(o) {
 			spare--
 		}
 	}
@@ -674,7 +674,7 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 		switch {
 		case !o.Optional || o.Pair:
 		case o.with != "":
-			take = v.with(o)
+			take = v.With(o)
 		default:
 			if take = spare > 0 && (written[next].Kind == syntax.Vector) == o.Vector; take {
 				spare--
@@ -715,10 +715,13 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		spec, want = a, in.specType(a)
 	}
 	if w.Not || w.Minus {
-		if !spec.Negate || w.Not != (want == Pred) {
+		if !spec.Negate || want != NoType && w.Not != (want == Pred) {
 			return fail("operand %s cannot be negated", spec.Name)
 		}
 		o.Neg = true
+	}
+	if w.Kind == syntax.Vector && !spec.Vector && len(w.Elems) == 1 && in.Form.Family == FamilyMma {
+		w = &w.Elems[0] // CUTLASS has metadata and scales in braces
 	}
 	switch w.Kind {
 	case syntax.Address:
@@ -751,6 +754,12 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 			return fail("operand %s must be a vector {…}", spec.Name)
 		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
+		switch {
+		case spec.Register:
+			return fail("operand %s must be a register", spec.Name)
+		case !spec.allows(o.Imm):
+			return fail("operand %s must be %s", spec.Name, spec.Only)
+		}
 		return b.immediate(o, in, spec, want, pos)
 	}
 	// A name.
@@ -960,7 +969,7 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 	}
 	o.Kind, o.Reg = RegOperand, reg
 	if spec.Vector {
-		if n, _ := in.Count(spec); n > 1 {
+		if n, _ := in.Count(spec); n > 1 || spec.braced() {
 			b.errorf(pos, "%s: operand %s must be a vector {…} of %d", in.Text, spec.Name, n)
 			return false
 		}
@@ -993,7 +1002,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 		return false
 	}
 	elem := want
-	if spec.count.kind == countAny && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
+	if spec.count.kind == countAny && in.Form.Family == FamilyMove && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
 		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
 	}
 	o.Kind = VecOperand

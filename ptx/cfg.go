@@ -359,18 +359,34 @@ func (f *Func) reversePostorder() []int {
 	return post
 }
 
-// Uses goes through the registers that the instruction reads, its guard first.
+// Uses goes through the registers that the instruction reads, its guard first; those that it
+// reads for what it may complete last.
 func (in *Instr) Uses() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		if in.Guard.Reg == NoReg || yield(in.Guard.Reg) {
-			in.eachRegister(Read, yield)
+			if in.eachRegister(Read, yield) && in.Pending != nil {
+				each(in.Pending.Reads, yield)
+			}
 		}
 	}
 }
 
-// Defs goes through the registers that the instruction writes.
+// Defs goes through the registers that the instruction writes; those of what it may complete
+// last.
 func (in *Instr) Defs() iter.Seq[RegID] {
-	return func(yield func(RegID) bool) { in.eachRegister(Write, yield) }
+	return func(yield func(RegID) bool) {
+		if in.eachRegister(Write, yield) && in.Pending != nil {
+			each(in.Pending.Writes, yield)
+		}
+	}
+}
+
+func each(list []RegID, yield func(RegID) bool) {
+	for _, r := range list {
+		if !yield(r) {
+			return
+		}
+	}
 }
 
 // eachRegister goes through the registers that are accessed so, as the table says of

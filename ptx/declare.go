@@ -4,6 +4,7 @@ package ptx
 // initialisers (manual chapter 5, 7.1).
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,8 +131,8 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 		switch q.Name {
 		case ".align":
 			a, _ := strconv.Atoi(q.Args[0])
-			if a <= 0 || a&(a-1) != 0 {
-				fail(q, ".align %s: must be a power of two", q.Args[0])
+			if a <= 0 || a&(a-1) != 0 || a > 1<<31 {
+				fail(q, ".align %s: must be a power of two up to 2^31", q.Args[0])
 			}
 			if v.IsPtr {
 				place(q, atPtrAlign)
@@ -152,6 +153,9 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 			v.Vec = int(q.Name[2] - '0')
 		case ".attribute":
 			place(q, atSpace)
+			if !attributes.MatchString(strings.Join(q.Args, " ")) {
+				fail(q, "%s: want .attribute(.managed) or .attribute(.unified(NUMBER, NUMBER))", v.Name)
+			}
 			v.Attributes = append(v.Attributes, strings.Join(q.Args, ""))
 		case ".tex": // ".tex .u32 t" is the old way to write ".global .texref t"
 			place(q, atSpace)
@@ -166,10 +170,17 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 		good = false
 	}
 	if texture {
+		if v.Type != U32 && v.Type != U64 && good {
+			c.errorf(v.Pos, "%s: a .tex variable is .u32 or .u64, not %s", v.Name, v.Type)
+			good = false
+		}
 		v.Type = TexRef
 	}
 	return good
 }
+
+// attributes is what stands in the parentheses of an .attribute (manual 5.4.8).
+var attributes = regexp.MustCompile(`^(\.managed|\.unified \( \d+ , \d+ \))( , (\.managed|\.unified \( \d+ , \d+ \)))*$`)
 
 var declWords = func() []string {
 	words := []string{".align", ".ptr", ".v2", ".v4", ".attribute", ".reg", ".const", ".global", ".local", ".param", ".shared"}
@@ -353,10 +364,13 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) {
 		return
 	}
 	e.Sym, e.Generic, e.Offset = sym, val.Generic, offset(sym, &val.Expr)
+	of, isVar := sym.(*Var)
 	switch {
+	case isVar && of.Space != Global && of.Space != Const:
+		c.errorf(pos, "%s: the address of %s, which is in .%s space, is no constant", v.Name, of.Name, of.Space)
 	case val.Index != "":
 		c.errorf(pos, "%s: the index %s of %s is not a constant", v.Name, val.Index, val.Sym)
-	case v.Type.IsFloat() || e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:
+	case v.Type.Bits() > 64 || v.Type.IsFloat() || e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:
 		c.errorf(pos, "%s: %s does not hold an address", v.Name, v.Type)
 	}
 	v.Init = append(v.Init, e)

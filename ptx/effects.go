@@ -63,9 +63,15 @@ func (e Effects) String() string {
 // lanes that its guard lets execute it.
 func (in *Instr) EndsBlock() bool { return in.Form.Effects.Any(endsBlock) }
 
+// GlobalOnly reports whether the instruction's address is one of global memory even if it
+// names no state space: vector atomics, and multimem (manual 9.7.13.5, 9.7.9.14).
+func (in *Instr) GlobalOnly() bool {
+	return in.Op.Name == "multimem" || in.Form.Effects.Has(Atomic) && in.Form.HasSlot("vec")
+}
+
 // MayTouchGlobal reports whether the instruction accesses memory that other CTAs can
-// see: it names global memory, or no state space.
+// see: it names global memory, or no state space. Mbarriers are in shared memory.
 func (in *Instr) MayTouchGlobal() bool {
 	s, _ := in.Space()
-	return in.Form.Effects.Any(Reads|Writes) && (s == Global || s == Generic)
+	return in.Form.Effects.Any(Reads|Writes) && in.Form.Class != ClassBarrier && (s == Global || s == Generic)
 }

@@ -10,16 +10,42 @@ import (
 // coverage is found out: whatever the table has must parse, and what is lowered
 // without complaint runs.
 func (v *Variant) Example() string {
-	e := example{v: v}
-	ops := e.list(v.Form.Operands)
+	decls, text := v.Write(Writing{})
 	version, sm := "8.8", "100a"
 	if f := v.Form; f.Abolished() {
 		version, sm = f.MaxPTX.String(), fmt.Sprint(f.MaxSM)
 	}
-	return fmt.Sprintf(exampleModule, version, sm, strings.Join(e.decls, "\n"), v.Text, ops)
+	return exampleModule(version, sm, decls, text)
 }
 
-const exampleModule = `.version %s
+// ExampleModule is the module of Example for any instruction.
+func ExampleModule(decls []string, text string) string {
+	return exampleModule("8.8", "100a", decls, text)
+}
+
+func exampleModule(version, sm string, decls []string, text string) string {
+	return fmt.Sprintf(exampleText, version, sm, strings.Join(decls, "\n"), text)
+}
+
+// Writing chooses among the ways to write the operands of a variant. The zero Writing has
+// of the optional operands those that make a pair.
+type Writing struct {
+	All     bool // with optional operands
+	Bare    bool // without what may be left out of a pair
+	Alt     bool // with the other shape of operands that have two
+	Operand int  // the number of the operand, from 1, whose registers are of another type
+	Type    Type // that type
+}
+
+// Write writes the variant with operands of the right types, for the kernel of Example. It
+// returns the declarations of the registers and the instruction.
+func (v *Variant) Write(w Writing) (decls []string, text string) {
+	e := example{v: v, Writing: w}
+	ops := e.list(v.Form.Operands)
+	return e.decls, strings.TrimSpace(v.Text + " " + ops)
+}
+
+const exampleText = `.version %s
 .target sm_%s
 .address_size 64
 .global .align 32 .b8 g[64];
@@ -33,7 +59,7 @@ const exampleModule = `.version %s
 {
 	.local .align 16 .b8 l[64];
 %s
-	%s %s;
+	%s;
 end:
 	ret;
 }
@@ -41,13 +67,21 @@ end:
 
 // example collects the declarations of an example.
 type example struct {
-	v     *Variant
+	v *Variant
+	Writing
 	decls []string
+	nth   int // the number of the operand that is written
 }
+
+// other reports whether the operand that is written is the one of another type.
+func (e *example) other() bool { return e.Type != NoType && e.nth == e.Operand }
 
 // reg declares a register.
 func (e *example) reg(t Type) string {
 	name := fmt.Sprintf("%%x%d", len(e.decls)+1)
+	if e.other() {
+		t = e.Type
+	}
 	if !t.isFundamental() {
 		t = bitsOf(max(t.Bits(), 16))
 	}
@@ -61,11 +95,19 @@ func (e *example) list(specs []OperandSpec) string {
 	var s strings.Builder
 	for i := range specs {
 		o := &specs[i]
+		if e.Alt && o.Alt != nil {
+			o = o.Alt
+		}
+		e.nth++
+		switch {
+		case !o.Optional || e.v.With(o):
+		case o.Const && e.v.Op.Name == "wgmma" && !e.Alt: // the second transposition, if A is in shared memory
+		case o.Pair && e.Bare, !o.Pair && !(e.All && o.with == ""):
+			continue
+		}
 		switch {
 		case o.Pair:
 			s.WriteByte('|')
-		case o.Optional && !e.v.with(o):
-			continue
 		case s.Len() > 0:
 			s.WriteString(", ")
 		}
@@ -85,17 +127,29 @@ func (e *example) operand(o *OperandSpec) string {
 	case e.v.Form.Effects.Has(Calls):
 		return "f"
 	case o.Address:
-		s := exampleAddress(e.v.SpaceOf(o), e.reg)
+		s := ""
+		if e.other() {
+			s = e.reg(B64)
+		} else {
+			s = exampleAddress(e.v.SpaceOf(o), e.reg)
+		}
 		if len(o.Parts) > 0 {
 			s += ", " + e.list(o.Parts)
 		}
 		return "[" + s + "]"
+	case o.Const && o.Only != "":
+		return o.Only
+	case o.Const && o.Name == "f": // a sparsity selector
+		return "0"
 	case o.Const:
+		if n := exampleConstants[e.v.Op.Name]; n != "" {
+			return n
+		}
 		return "1"
 	case t == NoType:
 		t = B64
 	}
-	if n, _ := e.v.Count(o); o.Vector && n > 1 {
+	if n, _ := e.v.Count(o); o.Vector && (n > 1 || o.braced()) {
 		elems := make([]string, n)
 		for i := range elems {
 			elems[i] = e.reg(t)
@@ -103,6 +157,11 @@ func (e *example) operand(o *OperandSpec) string {
 		return "{" + strings.Join(elems, ", ") + "}"
 	}
 	return e.reg(t)
+}
+
+// exampleConstants are constants that instructions can have that cannot have 1.
+var exampleConstants = map[string]string{
+	"applypriority": "128", "cp": "16", "discard": "128", "fence": "128", "mma": "0", "setmaxnreg": "24", "st": "0", "tensormap": "128",
 }
 
 // exampleAddress names a variable of the space.

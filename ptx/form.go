@@ -44,6 +44,7 @@ type modSpec struct {
 	slot     string // "" for a literal
 	values   []string
 	optional bool
+	joined   bool // optional, and stands only where the one before it does
 }
 
 // Variant is one spelled-out opcode, a mnemonic with its modifiers such as
@@ -104,6 +105,24 @@ func (v *Variant) Type() Type {
 	return NoType
 }
 
+// Types are the modifiers that are types, in the order of the form: of mma those of D, A, B
+// and C.
+func (v *Variant) Types() (list []Type) {
+	for _, s := range v.slots {
+		if t := TypeByName(s); t != NoType {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Conversion is the types that cvt converts to and from: the last but one and the last of
+// Types.
+func (v *Variant) Conversion() (to, from Type) {
+	list := v.Types()
+	return list[len(list)-2], list[len(list)-1]
+}
+
 // OperandType is the type the i-th operand must have; NoType for addresses,
 // labels and operands without one.
 func (v *Variant) OperandType(i int) Type {
@@ -157,8 +176,8 @@ var commonSlots = map[string]string{
 //	setp.cmp.bool{.ftz}.type p|q?:pred, a, b, !c:pred; .type = f32 f64; ptx 7.0; sm 80
 //	mad.f32 d, a, b, c; until ptx 3.1 sm 13
 //
-// The opcode lists modifiers in the manual's order, optional ones in braces. A
-// name that a ".name = values" part or commonSlots defines is a slot, any other
+// The opcode lists modifiers in the manual's order, optional ones in braces, in the same
+// braces those that stand together or not at all ({.sem.scope}). A name that a ".name = values" part or commonSlots defines is a slot, any other
 // is literal. Those up to a "!" belong to the instruction's name, and keep their
 // order in front of the others (mul.lo!.type). Of the operands,
 //
@@ -169,12 +188,14 @@ var commonSlots = map[string]string{
 //	d|p            are a pair
 //	[a]            is an address; [a, b] one of several parts
 //	<a>            is a vector {…}, as long as .vec says; without .vec a register
-//	<a*4>          of four registers; <a*num> of as many as the slot says, <a*2num> of twice as many; <a*xyz> of one per
-//	               coordinate of the .geom slot that is no index; <a*> of any number
+//	<a*4>          of four registers; <a*1> of one, with braces or without; <a*num> of as many as the slot says, <a*2num> of twice as many; <a*xyz> of one per
+//	               coordinate of the .geom slot that is no index; <a*dhw> of two less than the .dim slot has; <a*> of any number
 //	<a*mk>         of the registers that hold a lane's part of m×k elements, when a warp shares a matrix out
 //	<a*4mk>        of four such matrices; <a*mk/2> of half of one
 //	a or <a*4>     has one shape or the other
 //	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
+//	a=0..1, #a=128 can be no other constant
+//	%a             can be no constant
 //	!a, -a         may be negated
 //	@a             may be the address of a variable or function
 //	a.sel          may choose bytes or halves: a.b0
@@ -217,8 +238,9 @@ func parseForm(line string) (*Form, error) {
 	if i < 0 {
 		i = len(opcode)
 	}
+	inside := false // braces
 	for rest := opcode[i:]; rest != ""; {
-		m := modSpec{}
+		m := modSpec{optional: inside, joined: inside}
 		if rest[0] == '{' {
 			m.optional = true
 			rest = rest[1:]
@@ -232,9 +254,8 @@ func parseForm(line string) (*Form, error) {
 		}
 		name := rest[1 : n+1]
 		rest = rest[n+1:]
-		if m.optional {
-			rest = strings.TrimPrefix(rest, "}")
-		}
+		inside = m.optional && !strings.HasPrefix(rest, "}")
+		rest = strings.TrimPrefix(rest, "}")
 		named := strings.HasPrefix(rest, "!")
 		rest = strings.TrimPrefix(rest, "!")
 		vals, isSlot := slots[name]
@@ -336,12 +357,20 @@ func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 		}
 		slots[place] = m
 	}
-	for j, s := range f.mods {
-		if slots[j] == "" && !s.optional {
+	for j := range f.mods {
+		if f.lacks(slots, j) {
 			return slots, len(mods), false
 		}
 	}
 	return slots, len(mods), true
+}
+
+// lacks reports whether the j-th modifier has to be there beside the others, and is not.
+func (f *Form) lacks(slots []string, j int) bool {
+	if slots[j] != "" {
+		return false
+	}
+	return !f.mods[j].optional || f.mods[j].joined && slots[j-1] != "" || j+1 < len(slots) && f.mods[j+1].joined && slots[j+1] != ""
 }
 
 // opcodeError says why an opcode text matches no form.
@@ -418,7 +447,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 		if bad == len(mods) {
 			score++
 			for j := range f.mods {
-				if m := &f.mods[j]; slots[j] == "" && !m.optional {
+				if m := &f.mods[j]; f.lacks(slots, j) {
 					lacks = append(lacks, m)
 					if m.slot == "" {
 						score -= 2
@@ -508,8 +537,12 @@ func (f *Form) Variants() []*Variant {
 		}
 		m := f.mods[i]
 		isType := m.slot != "" && TypeByName(m.values[0]) != NoType
-		if m.optional {
-			build(i+1, text, free)
+		if m.optional && !m.joined {
+			next := i + 1
+			for next < len(f.mods) && f.mods[next].joined {
+				next++
+			}
+			build(next, text, free)
 			if free == 0 {
 				return
 			}

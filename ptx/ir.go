@@ -324,6 +324,8 @@ type Instr struct {
 	Guard Guard
 	Ops   []Operand // one per operand of the form, absent ones NoOperand; none of a call
 	Call  *Call     // of a call
+
+	Pending *Pending // of what comes to pending multiplications: nil for nearly all
 }
 
 // Guard is the predicate of an instruction; Reg is NoReg without.
@@ -446,8 +448,8 @@ func (o *Operand) Table() *Table {
 	return o.more.table
 }
 
-// sel is the selector of a video operand, "" without.
-func (o *Operand) sel() string {
+// Sel is the selector of a video operand, such as "h10"; "" without.
+func (o *Operand) Sel() string {
 	if o.more == nil {
 		return ""
 	}
@@ -514,6 +516,9 @@ func immOf(c syntax.Const) Imm {
 	}
 	return Imm{IntImm, c.Bits}
 }
+
+// Source is the text that the module was parsed from.
+func (m *Module) Source() string { return m.src }
 
 // Line returns the text of a line of the source, from 1, without its newline.
 func (m *Module) Line(n int) string { return sourceLine(m.src, n) }

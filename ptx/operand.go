@@ -30,6 +30,8 @@ type OperandSpec struct {
 	Label    bool          // a label, or with Targets the name of a list
 	Targets  bool
 	Const    bool         // an integer constant
+	Only     string       // the integer constants that may stand, as 128 or 0..1; "" if any may
+	Register bool         // no constant may stand
 	List     bool         // (a, b, …): arguments and results of a call
 	Negate   bool         // may be written !p or -a
 	Selector bool         // may name bytes or halves of a register: a.b0, a.h10
@@ -108,8 +110,12 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	inout := strings.HasPrefix(s, "+")
 	s = strings.TrimPrefix(s, "+")
 	s, o.Selector = strings.CutSuffix(s, ".sel")
+	s, o.Only, _ = strings.Cut(s, "=")
 	number := ""
 	switch s[0] {
+	case '%':
+		o.Register = true
+		s = s[1:]
 	case '!', '-':
 		o.Negate = true
 		s = s[1:]
@@ -182,6 +188,7 @@ const (
 	countAny                       // any number
 	countSlot                      // factor times the number in a slot
 	countSpatial                   // the coordinates in space that slot geom has
+	countImage                     // two less than the dimensions that slot dim has: those in space
 	countFragment                  // factor × dims ÷ div elements, shared out to 32 lanes
 )
 
@@ -200,6 +207,10 @@ func parseCount(f *Form, text string, star bool) (count, error) {
 	}
 	if text == "xyz" {
 		c.kind = countSpatial
+		return c, nil
+	}
+	if text == "dhw" {
+		c.kind = countImage
 		return c, nil
 	}
 	c.kind = countSlot
@@ -224,8 +235,15 @@ func parseCount(f *Form, text string, star bool) (count, error) {
 	return c, nil
 }
 
+// braced reports whether the operand wants braces around a single register: what has as many
+// as a matrix or a tensor wants, .vec, coordinates of textures and <a*1> do not.
+func (o *OperandSpec) braced() bool {
+	single := o.count.slot == "" && o.count.factor == 1
+	return o.count.kind == countFragment || o.count.kind == countSlot && o.count.slot != "geom" && !single
+}
+
 // Count says how many registers an operand of the form holds that is a vector: from
-// least to most. One register needs no braces.
+// least to most.
 func (v *Variant) Count(o *OperandSpec) (least, most int) {
 	c := o.count
 	n := c.factor
@@ -245,12 +263,14 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 		if n = geometries[v.Slot("geom")].spatial; n == 3 {
 			return 3, 4
 		}
+	case countImage:
+		n = numberOf(v.Slot("dim")) - 2
 	case countFragment:
 		t := v.elementType(o)
 		reg := max(t.Bits(), 32)
 		bits := c.factor * t.Bits()
 		for _, d := range c.dims {
-			bits *= v.extent(byte(d))
+			bits *= v.Extent(byte(d))
 		}
 		n = max(bits/(32*reg*c.div), 1)
 	}
@@ -275,8 +295,8 @@ func numberOf(mod string) int {
 	return n
 }
 
-// extent is the m, n or k of the matrix shape among the modifiers, as in m16n8k16.
-func (v *Variant) extent(dim byte) int {
+// Extent is the m, n or k of the matrix shape among the modifiers, as in m16n8k16.
+func (v *Variant) Extent(dim byte) int {
 	for _, m := range v.mods {
 		var e [3]int
 		if n, _ := fmt.Sscanf(m, "m%dn%dk%d", &e[0], &e[1], &e[2]); n == 3 {
@@ -305,11 +325,25 @@ func (v *Variant) elementType(o *OperandSpec) Type {
 	return t
 }
 
-// TakesConstant reports whether a constant may stand for the i-th operand: it is read, and
+// TakesConstant reports whether any constant may stand for the i-th operand: it is read, and
 // is no vector of packed numbers.
 func (v *Variant) TakesConstant(i int) bool {
 	o := &v.Form.Operands[i]
-	return o.Reads() && !v.elementType(o).packed()
+	return o.Reads() && !o.Register && o.Only == "" && !v.elementType(o).packed()
+}
+
+// allows reports whether an integer constant is one that may stand.
+func (o *OperandSpec) allows(i Imm) bool {
+	if o.Only == "" || i.Kind != IntImm {
+		return true
+	}
+	from, to, isRange := strings.Cut(o.Only, "..")
+	if !isRange {
+		to = from
+	}
+	least, _ := strconv.ParseInt(from, 10, 64)
+	most, _ := strconv.ParseInt(to, 10, 64)
+	return least <= int64(i.Bits) && int64(i.Bits) <= most
 }
 
 // specType is the type that the registers of an operand must have.
@@ -349,8 +383,8 @@ func bitsOf(n int) Type {
 	}
 }
 
-// with reports whether the variant has the modifier that an optional operand goes with.
-func (v *Variant) with(o *OperandSpec) bool { return o.with != "" && v.Slot(o.with) != "" }
+// With reports whether the variant has the modifier that an optional operand goes with.
+func (v *Variant) With(o *OperandSpec) bool { return o.with != "" && v.Slot(o.with) != "" }
 
 // SpaceOf is the state space in which an address operand lies.
 func (v *Variant) SpaceOf(o *OperandSpec) Space {

@@ -202,9 +202,14 @@ func (c *checker) module(tree *syntax.File) {
 	for _, f := range inits {
 		f()
 	}
+	var funcs []*Func
 	for _, b := range bodies {
 		fb := &funcBuilder{checker: c, fn: b.fn}
 		fb.build(b.body)
+		funcs = append(funcs, b.fn)
+	}
+	if len(c.errs) == 0 {
+		m.findPending(funcs)
 	}
 }
 
@@ -340,6 +345,9 @@ func (c *checker) function(t *syntax.Func, link Linkage) *Func {
 	for _, d := range t.Directives {
 		c.directive(f, d)
 	}
+	if link == Common || link == Extern && f.Defined {
+		c.errorf(f.Pos, "%s: an .extern function has no body, and no function is .common", f.Name)
+	}
 	if _, never := f.Directive(".noreturn"); never && len(t.Rets) > 0 {
 		c.errorf(f.Pos, "%s: a .noreturn function has no return value", f.Name)
 	}
@@ -434,6 +442,9 @@ func differ(a, b *Func) string {
 	if a.Entry != b.Entry {
 		return "one is an .entry, the other a .func"
 	}
+	if a.Linkage != b.Linkage {
+		return "one is of another linkage"
+	}
 	if len(a.Params) != len(b.Params) {
 		return fmt.Sprintf("%d parameters against %d", len(a.Params), len(b.Params))
 	}
@@ -441,6 +452,9 @@ func differ(a, b *Func) string {
 		return fmt.Sprintf("%d return values against %d", len(a.Rets), len(b.Rets))
 	}
 	for i := range a.Params {
+		if a.Params[i].Space != b.Params[i].Space {
+			return fmt.Sprintf("parameter %d is in .%s space against .%s", i, a.Params[i].Space, b.Params[i].Space)
+		}
 		if a.Params[i].Size() != b.Params[i].Size() {
 			return fmt.Sprintf("parameter %d has %d bytes against %d", i, a.Params[i].Size(), b.Params[i].Size())
 		}

@@ -485,8 +485,8 @@ func (p *printer) operand(f *Func, o *Operand) {
 	switch o.Kind {
 	case RegOperand:
 		p.WriteString(f.Regs[o.Reg].Name)
-		if o.sel() != "" {
-			p.f(".%s", o.sel())
+		if o.Sel() != "" {
+			p.f(".%s", o.Sel())
 		}
 	case ImmOperand:
 		p.imm(o.Imm)

@@ -3,21 +3,29 @@ package ptx
 // This file holds the few rules of single instructions that the table's
 // notation cannot say.
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // rules are checked after the operands, by mnemonic. They return what is wrong,
 // "" if nothing is.
 var rules = map[string]func(f *Func, in *Instr) string{
-	"mov":     ruleMov,
-	"bar":     ruleBarrier,
-	"cvt":     ruleCvt,
-	"setp":    ruleCompare,
-	"set":     ruleCompare,
-	"ld":      ruleVector,
-	"st":      ruleVector,
-	"min":     ruleMinMax,
-	"max":     ruleMinMax,
+	"mov":  ruleMov,
+	"bar":  ruleBarrier,
+	"cvt":  ruleCvt,
+	"ld":   ruleAccess,
+	"ldu":  ruleAccess,
+	"st":   ruleAccess,
+	"atom": ruleAtomic, "red": ruleAtomic,
+	"cp":       ruleCopy,
+	"multimem": ruleMultimem,
+	"mma":      ruleMma,
+	"min":      ruleMinMax,
+	"max":      ruleMinMax,
+	"mbarrier": ruleMbarrier, "createpolicy": ruleFraction,
 	"barrier": ruleBarrier,
+	"wgmma":   ruleWgmma,
 	"cvta":    ruleSpace, "mapa": ruleSpace, "getctarank": ruleSpace,
 	"lop3": func(f *Func, in *Instr) string {
 		if lut := in.Arg("e").Imm; lut.Bits > 255 {
@@ -119,17 +127,31 @@ func ruleCvt(f *Func, in *Instr) string {
 	if in.Has("pack") {
 		return ""
 	}
-	if !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
+	to, _ := in.Conversion()
+	if _, n := to.Elements(); n > 1 || !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
 		for i := range in.Ops { // packed numbers, and random bits
-			if o := &in.Form.Operands[i]; in.Ops[i].Kind == ImmOperand && o.typ.Kind() == Bits && o.typ != NoType {
+			switch o, t := &in.Form.Operands[i], registerOf(f, &in.Ops[i]); {
+			case o.typ.Kind() != Bits || o.typ == NoType:
+			case in.Ops[i].Kind == ImmOperand:
 				return fmt.Sprintf("operand %s must be in a register", o.Name)
+			case t.IsFloat():
+				return fmt.Sprintf("operand %s is %s, want %s", o.Name, t, o.typ)
 			}
 		}
 		return ""
 	}
 	d, a := in.SlotType("dtype"), in.SlotType("atype")
+	for i := range in.Ops { // with .bf16, wider registers may not stand
+		want, t := in.OperandType(i), registerOf(f, &in.Ops[i])
+		if (d == BF16 || a == BF16) && t != NoType && (t.Bits() != want.Bits() || want == BF16 && t.Kind() != Bits) {
+			return fmt.Sprintf("operand %s is %s, with .bf16 want a register of %d bits", in.Form.Operands[i].Name, t, want.Bits())
+		}
+	}
 	if in.Has("sat") && d.IsInt() && a.IsInt() && holds(d, a) {
 		return fmt.Sprintf(".sat is not allowed where %s holds every %s", d, a)
+	}
+	if in.Has("sat") && (d == BF16 || a == BF16) {
+		return ".sat is not allowed with .bf16"
 	}
 	rnd := in.Slot("rnd")
 	integral := rnd == "rni" || rnd == "rzi" || rnd == "rmi" || rnd == "rpi"
@@ -146,7 +168,11 @@ func ruleCvt(f *Func, in *Instr) string {
 		if rnd == "" || integral {
 			return "a conversion from an integer wants .rn, .rz, .rm or .rp"
 		}
-	case d.Bits() < a.Bits() || d.Bits() == a.Bits() && d != a:
+	case d.Bits() == a.Bits() && d != a: // .f16 and .bf16: to nearest even without a modifier
+		if integral {
+			return "a conversion of .f16 to .bf16 or back does not round to an integer"
+		}
+	case d.Bits() < a.Bits():
 		if rnd == "" || integral {
 			return "a conversion to a narrower float wants .rn, .rz, .rm or .rp"
 		}
@@ -155,7 +181,7 @@ func ruleCvt(f *Func, in *Instr) string {
 			return "a conversion to the same float type rounds only to an integer (.rni, .rzi, .rmi, .rpi)"
 		}
 	default:
-		if rnd != "" && d != BF16 && a != BF16 {
+		if rnd != "" && a != BF16 || integral {
 			return "a conversion to a wider float is exact, without rounding"
 		}
 	}
@@ -163,6 +189,14 @@ func ruleCvt(f *Func, in *Instr) string {
 		return ".ftz applies to .f32 only"
 	}
 	return ""
+}
+
+// registerOf is the type of the register that an operand is; NoType if it is none.
+func registerOf(f *Func, o *Operand) Type {
+	if o.Kind != RegOperand {
+		return NoType
+	}
+	return f.Regs[o.Reg].Type
 }
 
 // holds reports whether integer type d has all the values of a.
@@ -173,49 +207,193 @@ func holds(d, a Type) bool {
 	return d.IsSigned() && d.Bits() > a.Bits()
 }
 
-// ruleCompare: which comparisons a type has (manual 9.3.1).
-func ruleCompare(f *Func, in *Instr) string {
-	t := in.SlotType("stype")
-	if t == NoType {
-		t = in.Type()
-	}
-	ok := false
-	switch cmp := in.Slot("cmp"); cmp {
-	case "eq", "ne":
-		ok = true
-	case "lt", "le", "gt", "ge":
-		ok = t.Kind() != Bits || t == F16x2 || t == BF16x2
-	case "lo", "ls", "hi", "hs":
-		ok = t.Kind() == Unsigned
-	default:
-		ok = t.IsFloat() || t == F16x2 || t == BF16x2
-	}
-	switch {
-	case !ok:
-		return fmt.Sprintf("comparison .%s does not apply to %s", in.Slot("cmp"), t)
-	case in.Has("ftz") && t != F32 && t != F16 && t != F16x2:
-		return fmt.Sprintf(".ftz does not apply to %s", t)
-	}
-	return ""
-}
-
-// ruleVector: a vector access moves at most 16 bytes, with .v8 and the 64-bit
-// .v4 32 bytes of global memory (manual 9.7.9.8, 9.7.9.11).
-func ruleVector(f *Func, in *Instr) string {
+// ruleAccess: a vector access moves at most 16 bytes, with .v8 and the 64-bit .v4 32 bytes
+// of global memory, which alone have an L2 priority; an operator of the cache excludes
+// priorities (manual 9.7.9.8, 9.7.9.11).
+func ruleAccess(f *Func, in *Instr) string {
 	n, size := in.VecLen(), in.Type().Size()
 	space, _ := in.Space()
+	wide := n*size == 32 && (size == 4 || size == 8) && (space == Global || space == Generic) && !in.Has("async") && in.Op.Name != "ldu"
+	l1, l2 := in.Slot("l1"), in.Slot("l2")
 	switch {
-	case n*size <= 16 && n < 8:
-	case n*size == 32 && (size == 4 || size == 8) && (space == Global || space == Generic):
-	case n > 1:
+	case n > 1 && (n*size > 16 || n == 8) && !wide:
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, in.Type())
+	case l1 != "" && (in.Slot("cop") != "" || in.Has("cv")):
+		return fmt.Sprintf(".%s excludes an operator of the cache", l1)
+	case l2 != "" && !wide:
+		return fmt.Sprintf(".%s wants .v8 of 32 bits or .v4 of 64 bits", l2)
+	}
+	return ruleCached(f, in)
+}
+
+// ruleCached: what is said of caches is said of global memory.
+func ruleCached(f *Func, in *Instr) string {
+	if space, _ := in.Space(); space == Global || space == Generic {
+		return ""
+	}
+	for _, slot := range []string{"l1", "l2", "hint", "pf"} {
+		if m := in.Slot(slot); m != "" {
+			return fmt.Sprintf(".%s is not allowed but for .global and generic addresses", m)
+		}
 	}
 	return ""
 }
 
-func ruleMinMax(f *Func, in *Instr) string {
-	if in.Has("xorsign") && !in.Has("abs") {
-		return ".xorsign wants .abs"
+// ruleAtomic: eight elements are of 16 bits (manual 9.7.13.5).
+func ruleAtomic(f *Func, in *Instr) string {
+	if in.VecLen() == 8 && in.Type().Bits() != 16 {
+		return fmt.Sprintf("a vector of 8 × %s is not allowed here", in.Type())
+	}
+	return ruleCached(f, in)
+}
+
+// ruleCopy: cp.async copies 4, 8 or 16 bytes, past the L1 16 (manual 9.7.9.25.3), the bulk
+// copies any number of 16 bytes.
+func ruleCopy(f *Func, in *Instr) string {
+	if i := in.Form.Operand("e"); i >= 0 && in.Form.Operands[i].Negate { // bytes of the source, or whether there are none
+		e, n, t := in.Ops[i].Imm, in.Arg("c").Imm.Bits, registerOf(f, &in.Ops[i])
+		switch {
+		case t != NoType && t != Pred && !U32.agrees(t, false):
+			return fmt.Sprintf("operand e is %s, want .u32 or .pred", t)
+		case in.Ops[i].Kind != ImmOperand:
+		case e.Kind != IntImm:
+			return "operand e is a float, want .u32 or .pred"
+		case e.Bits > n:
+			return fmt.Sprintf("%d bytes for a copy of %d", int64(e.Bits), n)
+		}
+	}
+	i := in.Form.Operand("c")
+	if in.Has("prefetch") {
+		i = in.Form.Operand("b")
+	}
+	if i < 0 || in.Ops[i].Kind != ImmOperand {
+		return ""
+	}
+	n := in.Ops[i].Imm.Bits
+	switch bulk := in.Has("bulk"); {
+	case bulk && n%16 != 0:
+		return fmt.Sprintf("%d bytes are no multiple of 16", int64(n))
+	case !bulk && n != 16 && (in.Has("cg") || n != 4 && n != 8):
+		return fmt.Sprintf("%d bytes are not 4, 8 or 16, which with .cg is the only number", int64(n))
 	}
 	return ""
+}
+
+// ruleMultimem: floats are 32, 64 or 128 bits together (manual 9.7.9.14), and those of half
+// precision are compared in vectors only.
+func ruleMultimem(f *Func, in *Instr) string {
+	if n, t := in.VecLen(), in.Type(); in.Form.HasSlot("vec") && (n*t.Bits() < 32 || n*t.Bits() > 128 || n > 1 && t == F64) {
+		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, t)
+	}
+	switch sem, scope := in.Slot("sem"), in.Slot("scope"); {
+	case sem == "weak" && scope != "":
+		return ".weak excludes a scope"
+	case sem != "weak" && (sem == "") != (scope == ""):
+		return "an order and a scope stand only together"
+	}
+	return ""
+}
+
+// ruleSparse: the sparsity selector is 0 to 3, and 0 where all threads have metadata (manual
+// 9.7.14.6.1, 9.7.14.6.3).
+func ruleSparse(f *Func, in *Instr) string {
+	if in.Slot("sp") == "" {
+		return ""
+	}
+	v, most := in.Arg("f").Imm.Bits, uint64(3)
+	if t, k := in.Types()[1], in.Extent('k'); k == 128 || k == 64 && (t.Bits() == 8 || !t.IsInt()) {
+		most = 0
+	}
+	if v > most {
+		return fmt.Sprintf("sparsity selector %d is not in 0..%d", int64(v), most)
+	}
+	return ""
+}
+
+// ruleWgmma: signs are 1 and -1, a transposition is 0 or 1 and only of what is in shared memory,
+// and of four threads one pair or all have the metadata (manual 9.7.15.5.2, 9.7.15.6.3).
+func ruleWgmma(f *Func, in *Instr) string {
+	if !in.IsMultiply() {
+		return ""
+	}
+	trans := 0
+	for i := range in.Ops {
+		o := &in.Ops[i]
+		if !in.Form.Operands[i].Const || o.Kind == NoOperand {
+			continue
+		}
+		switch n := int64(o.Imm.Bits); in.Form.Operands[i].Name {
+		case "g", "h":
+			if n != 1 && n != -1 {
+				return fmt.Sprintf("a factor of %d, want 1 or -1", n)
+			}
+		case "i", "j":
+			if trans++; n != 0 && n != 1 {
+				return fmt.Sprintf("a transposition of %d, want 0 or 1", n)
+			}
+		case "f":
+			if most := map[bool]int64{true: 0, false: 1}[in.Types()[1].Bits() == 8]; n < 0 || n > most {
+				return fmt.Sprintf("a sparsity selector of %d is not in 0..%d", n, most)
+			}
+		}
+	}
+	switch registers := in.Arg("a").Kind == VecOperand; {
+	case trans == 1 && !registers:
+		return "want the transposition of each matrix in shared memory: of A and of B"
+	case trans == 2 && registers:
+		return "want one transposition, that of B: A is in registers"
+	}
+	return ""
+}
+
+// ruleMinMax: of two numbers, .xorsign and .abs stand together; of three, there is no
+// .xorsign (manual 9.7.3.11).
+func ruleMinMax(f *Func, in *Instr) string {
+	three := in.Form.Operand("c") >= 0 && in.Arg("c").Kind != NoOperand
+	switch {
+	case three && in.Has("xorsign"):
+		return ".xorsign is not allowed with three operands"
+	case !three && in.Has("xorsign") != in.Has("abs"):
+		return ".xorsign and .abs stand only together"
+	}
+	return ""
+}
+
+// ruleMma: what is added and the sum are of one type, but for the old shape with a sum in
+// .f32 (manual 9.7.14.5.14).
+func ruleMma(f *Func, in *Instr) string {
+	t := in.Types()
+	if d, c := t[0], t[3]; d != c && !(in.Has("m8n8k4") && d == F32) {
+		return fmt.Sprintf("the sum is %s, what it adds to %s", d, c)
+	}
+	return ruleSparse(f, in)
+}
+
+// ruleMbarrier: an arrival at another CTA's mbarrier has no result (manual 9.7.13.15.13).
+func ruleMbarrier(f *Func, in *Instr) string {
+	if i := in.Form.Operand("d"); i >= 0 && in.Has("shared::cluster") && in.Ops[i].Kind != SinkOperand {
+		return "want _ as the destination, for .shared::cluster has no result"
+	}
+	return ""
+}
+
+// ruleFraction: a part of the lines, more than none (manual 9.7.9.18).
+func ruleFraction(f *Func, in *Instr) string {
+	i := in.Form.Operand("b")
+	if in.Has("range") || i < 0 {
+		return ""
+	}
+	switch o := &in.Ops[i]; {
+	case o.Kind == RegOperand && !F32.agrees(f.Regs[o.Reg].Type, false):
+		return fmt.Sprintf("the fraction is %s, want .f32", f.Regs[o.Reg].Type)
+	case o.Kind == ImmOperand && o.Imm.Kind != IntImm && !fraction(o.Imm):
+		return "the fraction is not above 0.0 and up to 1.0"
+	}
+	return ""
+}
+
+// fraction reports whether a float is above 0 and at most 1.
+func fraction(i Imm) bool {
+	x := math.Float64frombits(i.As(F64))
+	return 0 < x && x <= 1
 }

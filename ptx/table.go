@@ -132,6 +132,24 @@ const (
 	FamilyActivemask
 	FamilyRedux
 	FamilyElect
+	FamilyVideo  // scalar
+	FamilyVideo2 // of two lanes
+	FamilyVideo4 // of four lanes
+	FamilyVmad
+	FamilyMbarrier // operations on mbarriers, but mbarrier.pending_count
+	FamilyTile     // ldmatrix and stmatrix
+	FamilyFragment // wmma.load and wmma.store
+	FamilyMovmatrix
+	FamilyMma
+	FamilyWgmma
+	FamilyAsync      // asynchronous copies and reductions of memory, and waiting for them
+	FamilyAsyncStore // asynchronous stores and reductions of registers
+	FamilyTexture
+	FamilySurface
+	FamilyTextureQuery // txq, suq, istypep
+	FamilyTryCancel
+	FamilyQueryCancel
+	FamilyTensormap
 	// FamilyCount is the number of families.
 	FamilyCount
 )

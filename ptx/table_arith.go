@@ -6,11 +6,14 @@ var integerRows = []row{
 		add.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"add", "9.7.1.1", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		add.x2 d, a, b;                       .x2 = u16x2 s16x2; ptx 8.0; sm 90
-		add.sat.s32 d, a, b`},
+		add.sat.s32 d, a, b
+		add.sat.type d, a, b;                 .type = u32 u16x2 s16x2; ptx 9.2; sm 120
+		add{.sat}.type d, a, b;               .type = u8x4 s8x4; ptx 9.2; sm 120`},
 	{"sub", "9.7.1.2", ClassInt, AffineSub, FamilyCompute, Pure, `
 		sub.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"sub", "9.7.1.2", ClassInt, AffineUniform, FamilyCompute, Pure, `
-		sub.sat.s32 d, a, b`},
+		sub.sat.s32 d, a, b
+		sub{.sat}.type d, a, b;               .type = u8x4 s8x4; ptx 9.2; sm 120`},
 	{"mul", "9.7.1.3", ClassMul, AffineMul, FamilyCompute, Pure, `
 		mul.lo!.type d, a, b;                  .type = u16 u32 u64 s16 s32 s64
 		mul.wide!.type d:type*2, a, b;         .type = u16 u32 s16 s32`},
@@ -22,6 +25,8 @@ var integerRows = []row{
 	{"mad", "9.7.1.4", ClassMul, AffineUniform, FamilyCompute, Pure, `
 		mad.hi!.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
 		mad.hi!.sat.s32 d, a, b, c`},
+	{"clmad", "9.7.1.5", ClassMul, AffineUniform, FamilyCompute, Pure, `
+		clmad.mode!.u64 d, a, b, c;            .mode = hi lo; ptx 9.3; sm 80`}, // its section in the manual of PTX 9.3
 	{"mul24", "9.7.1.5", ClassMul, AffineUniform, FamilyCompute, Pure, `
 		mul24.mode!.type d, a, b;              .mode = hi lo; .type = u32 s32`},
 	{"mad24", "9.7.1.6", ClassMul, AffineUniform, FamilyCompute, Pure, `
@@ -37,18 +42,24 @@ var integerRows = []row{
 		abs.type d, a;                        .type = s16 s32 s64`},
 	{"neg", "9.7.1.11", ClassInt, AffineNeg, FamilyCompute, Pure, `
 		neg.type d, a;                        .type = s16 s32 s64`},
+	{"neg", "9.7.1.11", ClassInt, AffineUniform, FamilyCompute, Pure, `
+		neg.s8x4 d, a;                        ptx 9.2; sm 120`},
 	{"min", "9.7.1.12", ClassInt, AffineMin, FamilyCompute, Pure, `
 		min.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"min", "9.7.1.12", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		min.relu.s32 d, a, b;                 ptx 8.0; sm 90
 		min.x2 d, a, b;                       .x2 = u16x2 s16x2; ptx 8.0; sm 90
-		min.relu.s16x2 d, a, b;               ptx 8.0; sm 90`},
+		min.relu.s16x2 d, a, b;               ptx 8.0; sm 90
+		min.type d, a, b;                     .type = u8x4 s8x4; ptx 9.2; sm 120
+		min.relu.s8x4 d, a, b;                ptx 9.2; sm 120`},
 	{"max", "9.7.1.13", ClassInt, AffineMax, FamilyCompute, Pure, `
 		max.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"max", "9.7.1.13", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		max.relu.s32 d, a, b;                 ptx 8.0; sm 90
 		max.x2 d, a, b;                       .x2 = u16x2 s16x2; ptx 8.0; sm 90
-		max.relu.s16x2 d, a, b;               ptx 8.0; sm 90`},
+		max.relu.s16x2 d, a, b;               ptx 8.0; sm 90
+		max.type d, a, b;                     .type = u8x4 s8x4; ptx 9.2; sm 120
+		max.relu.s8x4 d, a, b;                ptx 9.2; sm 120`},
 	{"popc", "9.7.1.14", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		popc.type d:u32, a;                   .type = b32 b64; ptx 2.0; sm 20`},
 	{"clz", "9.7.1.15", ClassInt, AffineUniform, FamilyCompute, Pure, `
@@ -171,9 +182,9 @@ var halfRows = []row{
 	{"fma", "9.7.4.4", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		fma.rn{.ftz}{.sat}.type d, a, b, c;   .type = f16 f16x2; ptx 4.2; sm 53
 		fma.rn{.ftz}.relu.type d, a, b, c;    .type = f16 f16x2; ptx 7.0; sm 80
-		fma.rnd{.relu}.type d, a, b, c;       .type = bf16 bf16x2; ptx 7.0; sm 80`},
-	{"fma", "9.7.4.4", ClassFP, AffineUniform, FamilyNone, Pure, `
-		fma.rn.oob{.relu}.type d, a, b, c;    .type = f16 f16x2; ptx 8.1; sm 90
+		fma.rnd{.relu}.type d, a, b, c;       .type = bf16 bf16x2; ptx 7.0; sm 80
+		fma.rn.oob{.sat}.type d, a, b, c;     .type = f16 f16x2; ptx 8.1; sm 90
+		fma.rn.oob.relu.type d, a, b, c;      .type = f16 f16x2; ptx 8.1; sm 90
 		fma.rnd.oob{.relu}.type d, a, b, c;   .type = bf16 bf16x2; ptx 8.1; sm 90`},
 	{"neg", "9.7.4.5", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		neg{.ftz}.type d, a;                  .type = f16 f16x2; ptx 6.0; sm 53
@@ -182,47 +193,66 @@ var halfRows = []row{
 		abs{.ftz}.type d, a;                  .type = f16 f16x2; ptx 6.5; sm 53
 		abs.type d, a;                        .type = bf16 bf16x2; ptx 7.0; sm 80`},
 	{"min", "9.7.4.7", ClassFP, AffineUniform, FamilyCompute, Pure, `
-		min{.ftz}{.NaN}{.xorsign}{.abs}.type d, a, b; .type = f16 f16x2; ptx 7.0; sm 80
-		min{.NaN}{.xorsign}{.abs}.type d, a, b;       .type = bf16 bf16x2; ptx 7.0; sm 80`},
+		min{.ftz}{.NaN}{.xorsign.abs}.type d, a, b; .type = f16 f16x2; ptx 7.0; sm 80
+		min{.NaN}{.xorsign.abs}.type d, a, b;       .type = bf16 bf16x2; ptx 7.0; sm 80`},
 	{"max", "9.7.4.8", ClassFP, AffineUniform, FamilyCompute, Pure, `
-		max{.ftz}{.NaN}{.xorsign}{.abs}.type d, a, b; .type = f16 f16x2; ptx 7.0; sm 80
-		max{.NaN}{.xorsign}{.abs}.type d, a, b;       .type = bf16 bf16x2; ptx 7.0; sm 80`},
+		max{.ftz}{.NaN}{.xorsign.abs}.type d, a, b; .type = f16 f16x2; ptx 7.0; sm 80
+		max{.NaN}{.xorsign.abs}.type d, a, b;       .type = bf16 bf16x2; ptx 7.0; sm 80`},
 	{"tanh", "9.7.4.9", ClassSFU, AffineUniform, FamilyCompute, Pure, `
 		tanh.approx.type d, a;                .type = f16 f16x2 bf16 bf16x2; ptx 7.0; sm 75`},
 	{"ex2", "9.7.4.10", ClassSFU, AffineUniform, FamilyCompute, Pure, `
 		ex2.approx.type d, a;                 .type = f16 f16x2; ptx 7.0; sm 75
 		ex2.approx.ftz.type d, a;             .type = bf16 bf16x2; ptx 7.8; sm 90`},
 
-	{"add", "9.7.5.1", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"add", "9.7.5.1", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		add{.rnd}{.sat}.f32.atype d:f32, a:atype, c:f32;          .atype = f16 bf16; ptx 8.6; sm 100`},
-	{"sub", "9.7.5.2", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"sub", "9.7.5.2", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		sub{.rnd}{.sat}.f32.atype d:f32, a:atype, c:f32;          .atype = f16 bf16; ptx 8.6; sm 100`},
-	{"fma", "9.7.5.3", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"fma", "9.7.5.3", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		fma.rnd{.sat}.f32.atype d:f32, a:atype, b:atype, c:f32;   .atype = f16 bf16; ptx 8.6; sm 100`},
 }
 
 // Manual section 9.7.6 and 9.7.7: comparison and selection.
 var compareRows = []row{
 	{"set", "9.7.6.1", ClassInt, AffineUniform, FamilySet, Pure, `
-		set.cmp{.ftz}.dtype.stype d:dtype, a:stype, b:stype;                .dtype = u32 s32 f32; .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
-		set.cmp.bool{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c:pred;  .dtype = u32 s32 f32; .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne; .dtype = u32 s32 f32; .stype = b16 b32 b64
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge lo ls hi hs; .dtype = u32 s32 f32; .stype = u16 u32 u64
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge; .dtype = u32 s32 f32; .stype = s16 s32 s64
+		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u32 s32 f32; .stype = f32
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u32 s32 f32; .stype = f64`},
 	{"setp", "9.7.6.2", ClassInt, AffineCompare, FamilySetp, Pure, `
-		setp.cmp{.ftz}.type _p:pred|_q?:pred, a, b;                 .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
-		setp.cmp.bool{.ftz}.type _p:pred|_q?:pred, a, b, !c:pred;   .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
+		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne; .type = b16 b32 b64
+		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge lo ls hi hs; .type = u16 u32 u64
+		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge; .type = s16 s32 s64
+		setp.cmp{.bool}{.ftz}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f32
+		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f64`},
 	{"selp", "9.7.6.3", ClassInt, AffineSelect, FamilyCompute, Pure, `
 		selp.type d, a, b, c:pred;            .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"slct", "9.7.6.4", ClassInt, AffineUniform, FamilySlct, Pure, `
 		slct.dtype.s32 d:dtype, a:dtype, b:dtype, c:s32;          .dtype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
 		slct{.ftz}.dtype.f32 d:dtype, a:dtype, b:dtype, c:f32;    .dtype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 
-	{"set", "9.7.7.1", ClassFP, AffineUniform, FamilyNone, Pure, `
-		set.cmp{.ftz}.dtype.stype d:dtype, a:stype, b:stype;                .dtype = f16 f16x2 bf16 bf16x2 u16 s16 u32 s32; .stype = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53
-		set.cmp.bool{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c:pred;  .dtype = f16 f16x2 bf16 bf16x2 u16 s16 u32 s32; .stype = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53
-		set.cmp{.ftz}.f16.stype d:f16, a:stype, b:stype;                    .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64; ptx 4.2; sm 53
-		set.cmp.bool{.ftz}.f16.stype d:f16, a:stype, b:stype, !c:pred;      .stype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64; ptx 4.2; sm 53`},
+	{"set", "9.7.7.1", ClassFP, AffineUniform, FamilySet, Pure, `
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne; .dtype = f16; .stype = b16 b32 b64; ptx 4.2; sm 53
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge lo ls hi hs; .dtype = f16; .stype = u16 u32 u64; ptx 4.2; sm 53
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge; .dtype = f16; .stype = s16 s32 s64; ptx 4.2; sm 53
+		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = f16; .stype = f16 f32; ptx 4.2; sm 53
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = f16; .stype = f64; ptx 4.2; sm 53
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne; .dtype = bf16; .stype = b16 b32 b64; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge lo ls hi hs; .dtype = bf16; .stype = u16 u32 u64; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge; .dtype = bf16; .stype = s16 s32 s64; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16; .stype = f16 f32; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16; .stype = f64; ptx 7.8; sm 90
+		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u16 s16 u32 s32; .stype = f16; ptx 6.5; sm 53
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16 u16 s16 u32 s32; .stype = bf16; ptx 7.8; sm 90
+		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = f16x2; .stype = f16x2; ptx 4.2; sm 53
+		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u32 s32; .stype = f16x2; ptx 6.5; sm 53
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16x2 u32 s32; .stype = bf16x2; ptx 7.8; sm 90`},
 	{"setp", "9.7.7.2", ClassFP, AffineUniform, FamilySetp, Pure, `
-		setp.cmp{.ftz}.type _p:pred|_q?:pred, a, b;                 .type = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53
-		setp.cmp.bool{.ftz}.type _p:pred|_q?:pred, a, b, !c:pred;   .type = f16 f16x2 bf16 bf16x2; ptx 4.2; sm 53`},
+		setp.cmp{.bool}{.ftz}.type p:pred, a, b, !c?bool:pred;           .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f16; ptx 4.2; sm 53
+		setp.cmp{.bool}{.ftz}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f16x2; ptx 4.2; sm 53
+		setp.cmp{.bool}.type p:pred, a, b, !c?bool:pred;           .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = bf16; ptx 7.8; sm 90
+		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = bf16x2; ptx 7.8; sm 90`},
 }
 
 // Manual section 9.7.8: logic and shift.

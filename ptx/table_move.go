@@ -22,12 +22,18 @@ var moveRows = []row{
 		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:dtype+, a:f32;                  .rnd = rn rz; .dtype = f16 bf16; ptx 7.0; sm 80
 		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:b32, a:f32, b:f32;              .rnd = rn rz; .dtype = f16x2 bf16x2; ptx 7.0; sm 80
 		cvt.rs{.relu}{.satfinite}.dtype.f32 d:b32, a:f32, b:f32, c:b32;        .dtype = f16x2 bf16x2; ptx 8.7; sm 100
-		cvt.rnd{.satfinite}{.relu}.tf32.f32 d:b32, a:f32;                      .rnd = rna rn rz; ptx 7.0; sm 80
+		cvt.rna{.satfinite}.tf32.f32 d:b32, a:f32;                             ptx 7.0; sm 80
+		cvt.rnd{.satfinite}{.relu}.tf32.f32 d:b32, a:f32;                      .rnd = rn rz; ptx 7.8; sm 90
 		cvt.rn.satfinite{.relu}.dtype.f32 d:b16, a:f32, b:f32;                 .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; ptx 7.8; sm 89
-		cvt.rn.satfinite{.relu}.dtype.f16x2 d:b16, a:b32;                      .dtype = e4m3x2 e5m2x2; ptx 7.8; sm 89
+		cvt.rn.satfinite{.relu}.dtype.atype d:b16, a:b32;                      .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .atype = f16x2 bf16x2; ptx 7.8; sm 89
 		cvt.rn{.relu}.f16x2.atype d:b32, a:b16;                                .atype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; ptx 7.8; sm 89
 		cvt.rn.satfinite{.relu}.e2m1x2.f32 d:b8, a:f32, b:f32;                 ptx 8.6; sm 100
+		cvt.rn.satfinite{.relu}.e2m1x2.atype d:b8, a:b32;                      .atype = f16x2 bf16x2; ptx 9.1; sm 100
 		cvt.rn{.relu}.f16x2.e2m1x2 d:b32, a:b8;                                ptx 8.6; sm 100
+		cvt.rn{.satfinite}{.relu}{.scaled}.bf16x2.atype d:b32, a:b16, b?scaled:b16;  .atype = e4m3x2 e5m2x2 e2m3x2 e3m2x2 s2f6x2; .scaled = scaled::n2::ue8m0; ptx 9.1; sm 100
+		cvt.rn{.satfinite}{.relu}{.scaled}.bf16x2.e2m1x2 d:b32, a:b8, b?scaled:b16;  .scaled = scaled::n2::ue8m0; ptx 9.2; sm 100
+		cvt.rn.satfinite{.relu}{.scaled}.s2f6x2.f32 d:b16, a:f32, b:f32, c?scaled:b16;  .scaled = scaled::n2::ue8m0; ptx 9.1; sm 100
+		cvt.rn.satfinite{.relu}{.scaled}.s2f6x2.bf16x2 d:b16, a:b32, b?scaled:b16;      .scaled = scaled::n2::ue8m0; ptx 9.1; sm 100
 		cvt.rs{.relu}.satfinite.dtype.f32 d:b32, <a*4>:f32, c:b32;               .dtype = e4m3x4 e5m2x4 e2m3x4 e3m2x4; ptx 8.7; sm 100
 		cvt.rs{.relu}.satfinite.e2m1x4.f32 d:b16, <a*4>:f32, c:b32;              ptx 8.7; sm 100
 		cvt.rnd{.satfinite}.ue8m0x2.f32 d:b16, a:f32, b:f32;                   .rnd = rz rp; ptx 8.6; sm 100
@@ -50,9 +56,9 @@ var memoryRows = []row{
 		ld{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .cop = ca cg cs lu; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
 	{"ld", "9.7.9.8", ClassMemory, AffineLoad, FamilyLoad, Reads | Strong | MayTrap, `
 		ld{.weak}{.ss}.cv{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
-		ld.volatile{.ss}{.pf}{.vec}.type <d>:type+, [a];                         .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		ld.volatile{.ss}{.pf}{.vec}.type <d>:type+, [a];                         .ss = global local shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		ld.sem.scope{.ss}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .sem = relaxed acquire; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
-		ld.mmio.relaxed.sys{.global}.type d:type+, [a];                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
+		ld.mmio.sem.sys{.global}.type d:type+, [a];                              .sem = relaxed acquire; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"ld", "9.7.9.9", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32`},
 	{"ldu", "9.7.9.10", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
@@ -60,20 +66,33 @@ var memoryRows = []row{
 	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | MayTrap, `
 		st{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64;  .ss = global local param param::func shared shared::cta shared::cluster; .cop = wb cg cs wt; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
 	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | Strong | MayTrap, `
-		st.volatile{.ss}{.vec}.type [a], <b>:type+;                              .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		st.volatile{.ss}{.vec}.type [a], <b>:type+;                              .ss = global local shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		st.sem.scope{.ss}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64;  .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
-		st.mmio.relaxed.sys{.global}.type [a], b:type+;                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
-	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyNone, Writes | Strong | Async | MayTrap, `
-		st.async!{.sem}{.scope}{.ss}.mech{.vec}.type [a], <b>, [c];               .sem = weak relaxed; .scope = cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .vec = v2 v4; .type = b32 b64 u32 u64 s32 s64 f32 f64; ptx 8.1; sm 90
-		st.async!{.mmio}.release.scope{.global}.type [a], b;                      .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100`},
-	{"st", "9.7.9.13", ClassMemory, AffineNone, FamilyNone, Writes | MayTrap, `
-		st.bulk!{.weak}{.ss} [a], b:any, #c:u64;                                  .ss = shared::cta; ptx 8.6; sm 100`},
-	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyNone, Reads | Strong | MayTrap, `
-		multimem.ld_reduce!{.sem}{.scope}{.global}.op{.acc}{.vec}.type <d>, [a];  .sem = weak relaxed acquire; .op = min max add and or xor; .acc = acc::f32 acc::f16; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90`},
-	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyNone, Writes | Strong | MayTrap, `
-		multimem.st!{.sem}{.scope}{.global}{.vec}.type [a], <b>;                  .sem = weak relaxed release; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90`},
-	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Strong | MayTrap, `
-		multimem.red!{.sem}{.scope}{.global}.op{.vec}.type [a], <b>;              .sem = relaxed release; .op = min max add and or xor; .type = b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64; ptx 8.1; sm 90`},
+		st.mmio.sem.sys{.global}.type [a], b:type+;                              .sem = relaxed release; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
+	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyAsyncStore, Writes | Strong | Async | MayTrap, `
+		st.async!{.scope}{.ss}.mech{.vec}.type [a], <b>, [c];                    .scope = weak cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .vec = v2 v4; .type = b32 b64 u32 u64 s32 s64 f32 f64; ptx 8.1; sm 90`},
+	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyStore, Writes | Strong | MayTrap, `
+		st.async!.release.scope{.global}.type [a], b;                             .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100
+		st.async!.mmio.release.sys{.global}.type [a], b;                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100`},
+	{"st", "9.7.9.13", ClassMemory, AffineNone, FamilyStore, Writes | MayTrap, `
+		st.bulk!{.weak}{.ss} [a], b:any, #c=0:u64;                                 .ss = shared::cta; ptx 8.6; sm 100`},
+	{"multimem", "9.7.9.14", ClassMemory, AffineLoad, FamilyLoad, Reads | Strong | MayTrap, `
+		multimem.ld_reduce!{.sem}{.scope}{.global}.op.type d, [a]; .sem = weak relaxed acquire; .op = and or xor; .type = b32 b64; ptx 8.1; sm 90
+		multimem.ld_reduce!{.sem}{.scope}{.global}.add.type d, [a]; .sem = weak relaxed acquire; .type = u32 s32 u64; ptx 8.1; sm 90
+		multimem.ld_reduce!{.sem}{.scope}{.global}.op.type d, [a]; .sem = weak relaxed acquire; .op = min max; .type = u32 s32 u64 s64; ptx 8.1; sm 90
+		multimem.ld_reduce!{.sem}{.scope}{.global}.op{.vec}.type <d>, [a]; .sem = weak relaxed acquire; .op = min max; .type = f16 f16x2 bf16 bf16x2 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90
+		multimem.ld_reduce!{.sem}{.scope}{.global}.add{.acc}{.vec}.type <d>, [a]; .sem = weak relaxed acquire; .acc = acc::f32; .type = f16 f16x2 bf16 bf16x2; ptx 8.1; sm 90
+		multimem.ld_reduce!{.sem}{.scope}{.global}.add{.acc}{.vec}.type <d>, [a]; .sem = weak relaxed acquire; .acc = acc::f16; .type = e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.6; sm 100
+		multimem.ld_reduce!{.sem}{.scope}{.global}.add{.vec}.type <d>, [a]; .sem = weak relaxed acquire; .type = f32 f64; ptx 8.1; sm 90`},
+	{"multimem", "9.7.9.14", ClassMemory, AffineStore, FamilyStore, Writes | Strong | MayTrap, `
+		multimem.st!{.sem}{.scope}{.global}.type [a], b; .sem = weak relaxed release; .type = b32 b64 u32 u64 s32 s64; ptx 8.1; sm 90
+		multimem.st!{.sem}{.scope}{.global}{.vec}.type [a], <b>; .sem = weak relaxed release; .type = f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90`},
+	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
+		multimem.red!{.sem}{.scope}{.global}.op.type [a], b; .sem = relaxed release; .op = and or xor; .type = b32 b64; ptx 8.1; sm 90
+		multimem.red!{.sem}{.scope}{.global}.add.type [a], b; .sem = relaxed release; .type = u32 s32 u64; ptx 8.1; sm 90
+		multimem.red!{.sem}{.scope}{.global}.op.type [a], b; .sem = relaxed release; .op = min max; .type = u32 s32 u64 s64; ptx 8.1; sm 90
+		multimem.red!{.sem}{.scope}{.global}.add{.vec}.type [a], <b>; .sem = relaxed release; .type = f16 f16x2 bf16 bf16x2 f32 f64; ptx 8.1; sm 90
+		multimem.red!{.sem}{.scope}{.global}.op.vec.type [a], <b>; .sem = relaxed release; .op = min max; .type = f16 f16x2 bf16 bf16x2; ptx 8.1; sm 90`},
 	{"prefetch", "9.7.9.15", ClassMemory, AffineNone, FamilyHint, Hint, `
 		prefetch{.ss}.level [a];                                                 .ss = global local; .level = L1 L2; ptx 2.0; sm 20
 		prefetch{.global}.level [a];                                             .level = L2::evict_last L2::evict_normal; ptx 7.4; sm 80
@@ -88,40 +107,60 @@ var memoryRows = []row{
 		createpolicy.range!{.global}.first{.second}.b64 d, [a], b:u32, c:u32;     .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
 		createpolicy.fractional!.first{.second}.b64 d, b?:any;                    .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
 		createpolicy.cvt!.L2.b64 d, a:b64;                                        ptx 7.4; sm 80`},
-	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
-		cp.async!.cop.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c:u32, e?:any, f?hint:b64;  .cop = ca cg; .smem = shared shared::cta; ptx 7.0; sm 80`},
-	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyNone, Async, `
+	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
+		cp.async!.cop.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c:u32, !e?:any, f?hint:b64;  .cop = ca cg; .smem = shared shared::cta; ptx 7.0; sm 80`},
+	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Async, `
 		cp.async.commit_group!;                                                   ptx 7.0; sm 80`},
-	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyNone, Waits, `
+	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Waits, `
 		cp.async.wait_group! #a:u32;                                              ptx 7.0; sm 80
 		cp.async.wait_all!;                                                       ptx 7.0; sm 80`},
-	{"cp", "9.7.13.15.15", ClassMemory, AffineNone, FamilyNone, Barrier | Async | MayTrap, `
+	{"cp", "9.7.13.15.15", ClassMemory, AffineNone, FamilyAsync, Barrier | Async | MayTrap, `
 		cp.async.mbarrier.arrive!{.noinc}{.smem}.b64 [a];                         .smem = shared shared::cta; ptx 7.0; sm 80`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
-		cp.async.bulk!.dst.src.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:dst, [b]:src, c:u32, [e]:shared, f?multicast:b16, g?hint:b64;  .dst = shared::cluster shared::cta; .src = global shared::cta; .multicast = multicast::cluster; ptx 8.0; sm 90
-		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c:u32, g?hint:b64, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c:u32, [e];  .op = and or xor add inc dec min max; .type = b32 u32 s32 b64 u64 s64 f16 bf16 f32 f64; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op{.noftz}.type [a]:global, [b]:shared, c:u32, e?hint:b64;  .op = and or xor add inc dec min max; .type = b32 u32 s32 b64 u64 s64 f16 bf16 f32 f64; ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Hint, `
-		cp.async.bulk.prefetch!.L2.global{.hint} [a], b:u32, e?hint:b64;          ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
-		cp.async.bulk.tensor!.dim.dst.global{.mode}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*>?:u16, g?multicast:b16, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster shared::cta; .mode = tile im2col im2col::w im2col::w::128; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
+		cp.async.bulk!.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:shared, [b]:global, c=0..1048560:u32, [e]:shared, f?multicast:b16, g?hint:b64;  .multicast = multicast::cluster; ptx 8.0; sm 90
+		cp.async.bulk!.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [a]:shared, [b]:global, c=0..1048560:u32, [e]:shared, g?hint:b64;  ptx 8.6; sm 90
+		cp.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a]:shared, [b]:shared, c=0..1048560:u32, [e]:shared;  ptx 8.0; sm 90
+		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c=0..1048560:u32, g?hint:b64, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.b32 [a], [b], c=0..1048560:u32, [e];  .op = and or xor; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.type [a], [b], c=0..1048560:u32, [e];  .type = u32 s32 u64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.u32 [a], [b], c=0..1048560:u32, [e];  .op = inc dec; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560:u32, [e];  .op = min max; .type = u32 s32; ptx 8.0; sm 90`},
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, `
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .op = and or xor; .type = b32 b64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .type = u32 s32 u64 f32 f64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.noftz.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .type = f16 bf16; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.u32 [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .op = inc dec; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 8.0; sm 90`},
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyHint, Hint, `
+		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560:u32, e?hint:b64;          ptx 8.0; sm 90`},
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
+		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>?:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>?:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
-		cp.async.bulk.tensor!.dim.global.shared::cta{.mode}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .mode = tile im2col_no_offs; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64;  ptx 8.6; sm 100
-		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op{.mode}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .op = and or xor add inc dec min max; .mode = tile im2col_no_offs; ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyNone, Hint, `
-		cp.async.bulk.prefetch.tensor!.dim.L2.global{.mode}{.hint} [a, <b*dim>:s32]:global, <c*>?:u16, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .mode = tile im2col im2col::w im2col::w::128; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.global.shared::cta{.tile}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.global.shared::cta.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64;  ptx 8.6; sm 100`},
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, `
+		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op{.tile}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .op = and or xor add inc dec min max; ptx 8.0; sm 90
+		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 3d 4d 5d; .op = and or xor add inc dec min max; ptx 8.0; sm 90`},
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyHint, Hint, `
+		cp.async.bulk.prefetch.tensor!.dim.L2.global{.tile}{.hint} [a, <b*dim>:s32]:global, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.prefetch.tensor!.dim.L2.global.im2col{.hint} [a, <b*dim>:s32]:global, <c*dhw>?:u16, e?hint:b64;  .dim = 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.prefetch.tensor!.dim.L2.global.mode{.hint} [a, <b*dim>:s32]:global, <c*2>?:u16, e?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; ptx 8.6; sm 100
 		cp.async.bulk.prefetch.tensor!.2d.L2.global.tile::gather4{.hint} [a, <b*5>:s32]:global, e?hint:b64;  ptx 8.6; sm 100`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Async, `
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Async, `
 		cp.async.bulk.commit_group!;                                              ptx 8.0; sm 90`},
-	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyNone, Waits, `
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Waits, `
 		cp.async.bulk.wait_group!{.read} #a:u32;                                  ptx 8.0; sm 90`},
-	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyNone, Writes | MayTrap, `
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = global_address rank elemtype interleave_layout swizzle_mode swizzle_atomicity fill_mode; .ss = global shared::cta; .type = b32 b64; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:u32, c:type;        .field = box_dim global_dim global_stride element_stride; .ss = global shared::cta; .type = b32 b64; ptx 8.3; sm 90`},
-	{"tensormap", "9.7.13.16", ClassMemory, AffineNone, FamilyNone, Collective | Aligned | Reads | Writes | Strong | Fences | MayTrap, `
-		tensormap.cp_fenceproxy!.global.shared::cta.tensormap::generic.release.scope.sync.aligned [a]:global, [b]:shared, #c:u32;  ptx 8.3; sm 90`},
+	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyTensormap, Reads | Writes | MayTrap, `
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = global_address; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = rank; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:type;               .field = elemtype interleave_layout swizzle_mode swizzle_atomicity fill_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:u32, c:type;        .field = box_dim global_dim element_stride; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:u32, c:type;        .field = global_stride; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90`},
+	{"tensormap", "9.7.13.16", ClassMemory, AffineNone, FamilyTensormap, Collective | Aligned | Reads | Writes | Strong | Fences | MayTrap, `
+		tensormap.cp_fenceproxy!.global.shared::cta.tensormap::generic.release.scope.sync.aligned [a]:global, [b]:shared, #c=128:u32;  ptx 8.3; sm 90`},
 	{"atom", "9.7.13.5", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
 		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
 		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
@@ -144,9 +183,14 @@ var memoryRows = []row{
 		red{.sem}{.scope}{.ss}.add.noftz{.hint}.type [a], b, e?hint:b64;         .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
 		red{.sem}{.scope}{.global}.add{.hint}.vec.f32 [a], <b>, e?hint:b64;      .sem = relaxed release; .vec = v2 v4; ptx 8.1; sm 90
 		red{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type [a], <b>, e?hint:b64;  .sem = relaxed release; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
-	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Atomic | Async | MayTrap, `
-		red.async!{.sem}{.scope}{.ss}.mech.op.type [a], b, [c];                   .sem = relaxed; .scope = cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .op = inc dec min max add and or xor; .type = u32 s32 u64 b32; ptx 8.1; sm 90
-		red.async!{.mmio}.release.scope{.global}.add.type [a], b;                 .scope = gpu sys; .type = u32 s32 u64 s64; ptx 8.7; sm 100`},
+	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAsyncStore, Reads | Writes | Atomic | Async | MayTrap, `
+		red.async!.relaxed.cluster{.ss}.mech.op.u32 [a], b:u32, [c];              .op = inc dec; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 8.1; sm 90
+		red.async!.relaxed.cluster{.ss}.mech.op.type [a], b, [c];                 .op = min max; .type = u32 s32; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 8.1; sm 90
+		red.async!.relaxed.cluster{.ss}.mech.op.b32 [a], b:b32, [c];              .op = and or xor; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 8.1; sm 90
+		red.async!.relaxed.cluster{.ss}.mech.add.type [a], b, [c];                .type = u32 s32 u64; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 8.1; sm 90`},
+	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
+		red.async!.release.scope{.global}.add.type [a], b;                        .scope = gpu sys; .type = u32 s32 u64 s64; ptx 8.7; sm 100
+		red.async!.mmio.release.sys{.global}.add.type [a], b;                     .type = u32 s32 u64 s64; ptx 8.7; sm 100`},
 
 	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, FamilyStacksave, Pure, `
 		stacksave.type d;                                                        .type = u32 u64; ptx 7.3; sm 52`},

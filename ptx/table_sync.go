@@ -36,25 +36,28 @@ var syncRows = []row{
 		barrier{.cta}.arrive! a:u32, b:u32;                      ptx 6.0; sm 30`},
 	{"barrier", "9.7.13.1", ClassBarrier, AffineNone, FamilyBarrier, Barrier | Aligned | MayTrap, `
 		barrier{.cta}.arrive!.aligned a:u32, b:u32;              ptx 6.0; sm 30`},
-	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyNone, Barrier, `
+	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyBarrier, Barrier | MayTrap, `
 		barrier.cluster.arrive!{.sem};         .sem = release relaxed; ptx 7.8; sm 90`},
-	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyNone, Barrier | Aligned, `
+	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyBarrier, Barrier | Aligned | MayTrap, `
 		barrier.cluster.arrive!{.sem}.aligned; .sem = release relaxed; ptx 7.8; sm 90`},
-	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyNone, Barrier | Waits, `
+	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyBarrier, Barrier | Waits | MayTrap, `
 		barrier.cluster.wait!{.acquire};       ptx 7.8; sm 90`},
-	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyNone, Barrier | Waits | Aligned, `
+	{"barrier", "9.7.13.3", ClassBarrier, AffineNone, FamilyBarrier, Barrier | Waits | Aligned | MayTrap, `
 		barrier.cluster.wait!{.acquire}.aligned; ptx 7.8; sm 90`},
 	{"membar", "9.7.13.4", ClassBarrier, AffineNone, FamilyNothing, Fences, `
 		membar.level;                         .level = cta gl sys
-		membar.proxy!.kind{.where};            .kind = alias async; .where = global shared::cta shared::cluster; ptx 7.5; sm 70`},
+		membar.proxy!.kind;                    .kind = alias async; ptx 7.5; sm 70`},
 	{"fence", "9.7.13.4", ClassBarrier, AffineNone, FamilyNothing, Fences, `
 		fence{.sem}.scope;                    .sem = sc acq_rel acquire release; ptx 6.0; sm 70
-		fence.sem.restrict.scope;             .sem = acquire release; .restrict = sync_restrict::shared::cluster sync_restrict::shared::cta; ptx 8.6; sm 90
+		fence.acquire.sync_restrict::shared::cluster.cluster; ptx 8.6; sm 90
+		fence.release.sync_restrict::shared::cta.cluster; ptx 8.6; sm 90
 		fence.mbarrier_init.release.cluster;  ptx 8.0; sm 90
-		fence.proxy!.kind{.where};             .kind = alias async; .where = global shared::cta shared::cluster; ptx 7.5; sm 70
+		fence.proxy!.alias;                    ptx 7.5; sm 70
+		fence.proxy!.async{.where};            .where = global shared::cta shared::cluster; ptx 8.0; sm 90
 		fence.proxy!.tensormap::generic.release.scope; ptx 8.3; sm 90
-		fence.proxy!.tensormap::generic.acquire.scope [a], #b:u32; ptx 8.3; sm 90
-		fence.proxy!.async::generic.sem.restrict.cluster; .sem = acquire release; .restrict = sync_restrict::shared::cluster sync_restrict::shared::cta; ptx 8.6; sm 90`},
+		fence.proxy!.tensormap::generic.acquire.scope [a], #b=128:u32; ptx 8.3; sm 90
+		fence.proxy!.async::generic.acquire.sync_restrict::shared::cluster.cluster; ptx 8.6; sm 90
+		fence.proxy!.async::generic.release.sync_restrict::shared::cta.cluster; ptx 8.6; sm 90`},
 	{"vote", "9.7.13.8", ClassWarp, AffineWarp, FamilyVote, Collective, `
 		vote.mode.pred d, !a:pred;            .mode = all any uni; ptx 1.2
 		vote.ballot.b32 d, !a:pred;           ptx 2.0; sm 20`},
@@ -80,25 +83,25 @@ var syncRows = []row{
 		shfl.mode.b32 d|_p?:pred, a, b, c;     .mode = up down bfly idx; ptx 3.0; sm 30`},
 	{"shfl", "9.7.9.6", ClassWarp, AffineNone, FamilyShfl, Collective | MayTrap, `
 		shfl.sync.mode.b32 d|_p?:pred, a, b, c, e; .mode = up down bfly idx; ptx 6.0; sm 30`},
-	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyNone, Writes | MayTrap, `
-		mbarrier.init!{.ss}.b64 [a], b:u32;                              .ss = shared shared::cta; ptx 7.0; sm 80
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Writes | MayTrap, `
+		mbarrier.init!{.ss}.b64 [a], b=1..1048575:u32;                              .ss = shared shared::cta; ptx 7.0; sm 80
 		mbarrier.inval!{.ss}.b64 [a];                                    .ss = shared shared::cta; ptx 7.0; sm 80`},
-	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyNone, Barrier | Reads | Writes | Atomic | MayTrap, `
-		mbarrier.op!{.sem}{.scope}{.ss}.b64 [a], b:u32;                  .op = expect_tx complete_tx; .sem = relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
-		mbarrier.op!{.sem}{.scope}{.ss}.b64 _d, [a], b?:u32;              .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 7.0; sm 80
-		mbarrier.op.expect_tx!{.sem}{.scope}{.ss}.b64 _d, [a], b:u32;     .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
-		mbarrier.op!.noComplete{.sem}{.scope}{.ss}.b64 _d, [a], b:u32;    .op = arrive arrive_drop; .sem = release; .scope = cta; .ss = shared shared::cta; ptx 7.0; sm 80`},
-	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyNone, Barrier | Reads | Strong | MayTrap, `
-		mbarrier.test_wait!{.sem}{.scope}{.ss}.b64 p:pred, [a], b;       .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.0; sm 80
-		mbarrier.test_wait.parity!{.sem}{.scope}{.ss}.b64 p:pred, [a], b:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.1; sm 80`},
-	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyNone, Barrier | Waits | Reads | Strong | MayTrap, `
-		mbarrier.try_wait!{.sem}{.scope}{.ss}.b64 p:pred, [a], b, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90
-		mbarrier.try_wait.parity!{.sem}{.scope}{.ss}.b64 p:pred, [a], b:u32, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90`},
-	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyCompute, Pure, `
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Reads | Writes | Atomic | MayTrap, `
+		mbarrier.op!{.sem.scope}{.ss}.b64 [a], b:u32;                  .op = expect_tx complete_tx; .sem = relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
+		mbarrier.op!{.sem.scope}{.ss}.b64 _d, [a], b=1..4294967295?:u32;              .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 7.0; sm 80
+		mbarrier.op.expect_tx!{.sem.scope}{.ss}.b64 _d, [a], b:u32;     .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
+		mbarrier.op!.noComplete{.sem.scope}{.ss}.b64 _d, [a], b=1..4294967295:u32;    .op = arrive arrive_drop; .sem = release; .scope = cta; .ss = shared shared::cta; ptx 7.0; sm 80`},
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Reads | Strong | MayTrap, `
+		mbarrier.test_wait!{.sem.scope}{.ss}.b64 p:pred, [a], b;       .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.0; sm 80
+		mbarrier.test_wait.parity!{.sem.scope}{.ss}.b64 p:pred, [a], b=0..1:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.1; sm 80`},
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Waits | Reads | Strong | MayTrap, `
+		mbarrier.try_wait!{.sem.scope}{.ss}.b64 p:pred, [a], b, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90
+		mbarrier.try_wait.parity!{.sem.scope}{.ss}.b64 p:pred, [a], b=0..1:u32, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90`},
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineUniform, FamilyCompute, Pure, `
 		mbarrier.pending_count!.b64 d:u32, a;                            ptx 7.0; sm 80`},
-	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyNone, Writes | Async | MayTrap | SideEffect, `
+	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyTryCancel, Writes | Async | MayTrap | SideEffect, `
 		clusterlaunchcontrol.try_cancel.async!{.ss}.mech{.multicast::cluster::all}.b128 [a], [b]; .ss = shared::cta; .mech = mbarrier::complete_tx::bytes; ptx 8.6; sm 100`},
-	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyCompute, Pure, `
+	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyQueryCancel, Pure, `
 		clusterlaunchcontrol.query_cancel!.is_canceled.pred.b128 p:pred, a:b128; ptx 8.6; sm 100
 		clusterlaunchcontrol.query_cancel!.get_first_ctaid.v4.b32.b128 <d*4>:b32, a:b128; ptx 8.6; sm 100
 		clusterlaunchcontrol.query_cancel!.op.b32.b128 d:b32, a:b128;    .op = get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z; ptx 8.6; sm 100`},

@@ -1,6 +1,9 @@
 package ptx
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Type is a PTX type: the type of a register, a variable or an instruction
 // (manual section 5.2).
@@ -42,12 +45,14 @@ const (
 	E2M3
 	E2M1
 	UE8M0
+	S2F6
 	E4M3x2
 	E5M2x2
 	E3M2x2
 	E2M3x2
 	E2M1x2
 	UE8M0x2
+	S2F6x2
 	E4M3x4
 	E5M2x4
 	E3M2x4
@@ -74,7 +79,7 @@ const (
 	Bits                 // .bX: untyped, and the packed containers
 	Unsigned             // .uX
 	Signed               // .sX
-	Float                // .fX, .bf16, .tf32 and the 8, 6 and 4 bit formats
+	Float                // .fX, .bf16, .tf32 and the 8, 6 and 4 bit formats, one of fixed point among them
 	Boolean              // .pred
 )
 
@@ -116,12 +121,14 @@ var typeInfo = [typeCount]struct {
 	E2M3:       {"e2m3", 8, Float},
 	E2M1:       {"e2m1", 4, Float},
 	UE8M0:      {"ue8m0", 8, Float},
+	S2F6:       {"s2f6", 8, Float},
 	E4M3x2:     {"e4m3x2", 16, Bits},
 	E5M2x2:     {"e5m2x2", 16, Bits},
 	E3M2x2:     {"e3m2x2", 16, Bits},
 	E2M3x2:     {"e2m3x2", 16, Bits},
 	E2M1x2:     {"e2m1x2", 8, Bits},
 	UE8M0x2:    {"ue8m0x2", 16, Bits},
+	S2F6x2:     {"s2f6x2", 16, Bits},
 	E4M3x4:     {"e4m3x4", 32, Bits},
 	E5M2x4:     {"e5m2x4", 32, Bits},
 	E3M2x4:     {"e3m2x4", 32, Bits},
@@ -185,6 +192,16 @@ func (t Type) isFundamental() bool {
 		return true
 	}
 	return false
+}
+
+// Elements are the type and number of what a packed type such as .e4m3x2 holds; one of t for
+// any other.
+func (t Type) Elements() (Type, int) {
+	name := typeInfo[t].name
+	if i := strings.LastIndexByte(name, 'x'); i > 0 && i == len(name)-2 {
+		return typeByName[name[:i]], int(name[i+1] - '0')
+	}
+	return t, 1
 }
 
 // packed reports whether t holds several numbers.

@@ -2,13 +2,22 @@
 // says of each: an instruction of each form of the table as it should be, then with its
 // modifiers in another order or doubled, then with operands of other kinds or another
 // number of them. testdata/ptxas.py asks NVIDIA's assembler what it says of them.
+//
+//	mutants [OPCODE ...]
+//	mutants -forms [N] [OPCODE ...]
+//
+// With -forms it writes each form with every combination of its modifiers, and what
+// differs from that in a modifier or in the type of a register; with N, about that many of
+// each for a form.
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemu/ptx"
@@ -19,7 +28,8 @@ type mutant struct {
 	Base  string // the opcode that was changed
 	Kind  string // what was changed, "" for nothing
 	Text  string // the instruction
-	Src   string // the module
+	Src   string // the module; with -forms, that of an empty instruction is written once
+	Decls string // with -forms: the registers that the instruction has
 	Error string // of package ptx; "" if it takes the module
 }
 
@@ -27,24 +37,58 @@ type mutant struct {
 const perForm = 2
 
 func main() {
-	out := json.NewEncoder(os.Stdout)
+	args := os.Args[1:]
+	sweep := len(args) > 0 && args[0] == "-forms"
+	limit := 1 << 30
+	if sweep {
+		args = args[1:]
+		if len(args) > 0 {
+			if n, err := strconv.Atoi(args[0]); err == nil {
+				limit, args = n, args[1:]
+			}
+		}
+	}
+	buffer := bufio.NewWriter(os.Stdout)
+	out := json.NewEncoder(buffer)
+	seen := map[string]bool{}
+	put := func(m mutant) {
+		src := m.Src
+		if sweep {
+			src = ptx.ExampleModule([]string{m.Decls}, m.Text)
+		}
+		if seen[src] {
+			return
+		}
+		seen[src] = true
+		if _, err := ptx.Parse("mutant.ptx", []byte(src)); err != nil {
+			m.Error = err.Error()
+		}
+		if err := out.Encode(m); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	for _, op := range ptx.Ops() {
-		if len(os.Args) > 1 && !slices.Contains(os.Args[1:], op.Name) {
+		if len(args) > 0 && !slices.Contains(args, op.Name) {
 			continue
 		}
 		for _, f := range op.Forms {
+			if sweep {
+				if !f.Abolished() {
+					forms(f, limit, put)
+				}
+				continue
+			}
 			for _, v := range variants(f) {
 				for _, m := range mutants(v) {
-					if _, err := ptx.Parse("mutant.ptx", []byte(m.Src)); err != nil {
-						m.Error = err.Error()
-					}
-					if err := out.Encode(m); err != nil {
-						fmt.Fprintln(os.Stderr, err)
-						os.Exit(1)
-					}
+					put(m)
 				}
 			}
 		}
+	}
+	if err := buffer.Flush(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
@@ -77,7 +121,7 @@ func mutants(v *ptx.Variant) []mutant {
 	add := func(kind, opcode string, operands []string) {
 		text := strings.TrimSpace(opcode + " " + strings.Join(operands, ", "))
 		if !slices.ContainsFunc(list, func(m mutant) bool { return m.Text == text }) {
-			list = append(list, mutant{v.Text, kind, text, src[:at] + text + src[end:], ""})
+			list = append(list, mutant{Base: v.Text, Kind: kind, Text: text, Src: src[:at] + text + src[end:]})
 		}
 	}
 	add("", v.Text, operands)

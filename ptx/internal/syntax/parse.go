@@ -386,6 +386,9 @@ func (r *reader) directive(d *Directive) *Error {
 		if !r.accept(",") {
 			break
 		}
+		if t := r.peek().typ; t != tokInt && t != tokString {
+			return r.unexpected("a number")
+		}
 	}
 	if d.Name == ".pragma" {
 		return r.expect(";")
@@ -477,7 +480,10 @@ func (r *reader) qualifiers(v *Var) *Error {
 				return err
 			}
 			q.Args = []string{strconv.FormatUint(c.Bits, 10)}
-		case t.text == ".attribute" && r.accept("("): // .attribute(.managed, .unified(1, 2))
+		case t.text == ".attribute": // .attribute(.managed, .unified(1, 2))
+			if err := r.expect("("); err != nil {
+				return err
+			}
 			args, err := r.parenthesised()
 			if err != nil {
 				return err

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// maxCombinations bounds the combinations of a form's modifiers: of the few forms that
+// have more there is a sample, with every pair of modifiers.
+const maxCombinations = 20000
+
+// sample keeps at most n mutants, the same ones each time.
+func sample(list []mutant, n int) []mutant {
+	if len(list) <= n {
+		return list
+	}
+	random := rand.New(rand.NewPCG(uint64(len(list)), uint64(n)))
+	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list[:n]
+}
+
+// everywhere are modifiers that are tried with every instruction.
+var everywhere = []string{
+	"abs", "aligned", "approx", "cc", "ftz", "full", "gpu", "hi", "lo", "NaN", "noftz", "relaxed", "relu", "rn", "rna", "rni", "rs", "rz", "sat", "satfinite",
+	"sync", "uni", "v2", "v4", "v8", "volatile", "weak", "wide", "xorsign", "global", "shared", "L1::no_allocate", "L2::64B",
+}
+
+// types are all but those of textures.
+func types() (list []ptx.Type) {
+	for t := ptx.Pred; t < ptx.TexRef; t++ {
+		list = append(list, t)
+	}
+	return list
+}
+
+// registerTypes are those that registers have.
+var registerTypes = []ptx.Type{
+	ptx.Pred, ptx.B8, ptx.B16, ptx.B32, ptx.B64, ptx.B128, ptx.U8, ptx.U16, ptx.U32, ptx.U64, ptx.S8, ptx.S16, ptx.S32, ptx.S64, ptx.F16, ptx.F16x2, ptx.F32, ptx.F64,
+}
+
+// forms writes the instructions of a form with every combination of its modifiers, then
+// what differs from them in one modifier or in the type of a register, to put; at most
+// about limit of each.
+func forms(f *ptx.Form, limit int, put func(mutant)) {
+	var list []mutant
+	flush := func() {
+		for _, m := range sample(list, limit) {
+			put(m)
+		}
+		list = nil
+	}
+	write := func(v *ptx.Variant, base, kind string, w ptx.Writing) {
+		decls, text := v.Write(w)
+		list = append(list, mutant{Base: base, Kind: kind, Text: text, Decls: strings.Join(decls, " ")})
+	}
+	opcodes, _ := f.Combinations(min(limit, maxCombinations))
+	for _, opcode := range opcodes {
+		v, err := ptx.LookupVariant(opcode)
+		if err != nil || v.Form != f {
+			continue // another form has it
+		}
+		write(v, opcode, "", ptx.Writing{})
+		write(v, opcode, "all operands", ptx.Writing{All: true})
+		write(v, opcode, "pair", ptx.Writing{Bare: true})
+		write(v, opcode, "other shape", ptx.Writing{Alt: true})
+	}
+	for _, m := range list {
+		put(m)
+	}
+	list = nil
+	// The first few of each choice of types.
+	var registers []func()
+	perType := map[string]int{}
+	for _, v := range f.Variants() {
+		if v.Form != f {
+			continue
+		}
+		key := ""
+		for _, t := range v.Types() {
+			key += t.String()
+		}
+		mods := v.Modifiers()
+		if perType[key]++; perType[key] <= 12 {
+			for i, old := range mods {
+				others := f.Op.Modifiers()
+				if ptx.TypeByName(old) != ptx.NoType {
+					others = nil
+					for _, t := range types() {
+						others = append(others, t.String()[1:])
+					}
+				}
+				for _, m := range others {
+					if w := v.Altered(i, m); w != nil && m != old {
+						write(w, v.Text, "."+m+" for ."+old, ptx.Writing{})
+					}
+				}
+			}
+			decls, text := v.Write(ptx.Writing{})
+			_, operands, _ := strings.Cut(text, " ")
+			other := func(kind string, mods []string) {
+				opcode := v.Mnemonic()
+				for _, m := range mods {
+					opcode += "." + m
+				}
+				list = append(list, mutant{Base: v.Text, Kind: kind, Text: strings.TrimSpace(opcode + " " + operands), Decls: strings.Join(decls, " ")})
+			}
+			at := slices.IndexFunc(mods, func(m string) bool { return ptx.TypeByName(m) != ptx.NoType })
+			if at < 0 {
+				at = len(mods)
+			}
+			for i, m := range mods {
+				other("no ."+m, slices.Delete(slices.Clone(mods), i, i+1))
+			}
+			words := slices.Concat(f.Op.Modifiers(), everywhere)
+			slices.Sort(words)
+			for _, m := range slices.Compact(words) {
+				if ptx.TypeByName(m) == ptx.NoType && !slices.Contains(mods, m) {
+					other("."+m+" more", slices.Insert(slices.Clone(mods), at, m))
+				}
+			}
+		}
+		if perType[key] > 2 {
+			continue
+		}
+		registers = append(registers, func() {
+			decls, text := v.Write(ptx.Writing{})
+			plain := strings.Join(decls, " ") + text
+			for i := 1; i < 16; i++ {
+				for _, t := range registerTypes {
+					w := ptx.Writing{Operand: i, Type: t}
+					decls, text := v.Write(w)
+					if strings.Join(decls, " ")+text != plain {
+						write(v, v.Text, "register "+t.String(), w)
+					}
+				}
+			}
+		})
+	}
+	flush()
+	for _, add := range registers {
+		add()
+	}
+	flush()
+}

@@ -1,0 +1,122 @@
+package ptx
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// This file writes instructions to ask an assembler about: every combination of a form's
+// modifiers, and what is near them.
+
+// Combinations lists the opcodes that the form allows, with every combination of its
+// modifiers; where those are more than limit, about that many of them, among which every
+// pair of modifiers stands together at least once. The choice is always the same.
+func (f *Form) Combinations(limit int) (list []string, all bool) {
+	choices := make([][]string, len(f.mods))
+	total := 1
+	for i, m := range f.mods {
+		choices[i] = m.values
+		if m.optional {
+			choices[i] = append([]string{""}, m.values...)
+		}
+		total = min(total*len(choices[i]), 1<<40)
+	}
+	row := make([]int, len(choices))
+	add := func() {
+		text := f.Op.Name
+		for i := range row {
+			if f.mods[i].joined && (row[i] == 0) != (row[i-1] == 0) {
+				return
+			}
+		}
+		for i, c := range row {
+			if m := choices[i][c]; m != "" {
+				text += "." + m
+			}
+		}
+		list = append(list, text)
+	}
+	if total <= limit {
+		for range total {
+			add()
+			for i := len(row) - 1; i >= 0; i-- {
+				if row[i]++; row[i] < len(choices[i]) {
+					break
+				}
+				row[i] = 0
+			}
+		}
+		return list, true
+	}
+	random := rand.New(rand.NewPCG(uint64(total), uint64(len(choices))))
+	seen := map[[4]int]bool{}
+	put := func() {
+		for i := range row {
+			for j := range i {
+				seen[[4]int{i, row[i], j, row[j]}] = true
+			}
+		}
+		add()
+	}
+	shuffle := func() {
+		for i := range row {
+			row[i] = random.IntN(len(choices[i]))
+		}
+	}
+	for i := range choices {
+		for j := range i {
+			for a := range choices[i] {
+				for b := range choices[j] {
+					if !seen[[4]int{i, a, j, b}] {
+						shuffle()
+						row[i], row[j] = a, b
+						for k := range row { // those that stand only together
+							if f.mods[k].joined && row[k-1] == 0 {
+								row[k] = 0
+							} else if f.mods[k].joined && row[k] == 0 {
+								row[k] = 1
+							}
+						}
+						put()
+					}
+				}
+			}
+		}
+	}
+	for len(list) < limit {
+		shuffle()
+		put()
+	}
+	slices.Sort(list)
+	return slices.Compact(list), false
+}
+
+// Altered is the variant with its i-th modifier replaced by another, which may be none of
+// the form's; its operands are of the types that this gives them. It is nil if the modifier
+// says what operands there are.
+func (v *Variant) Altered(i int, mod string) *Variant {
+	w := &Variant{Op: v.Op, Form: v.Form, mods: slices.Clone(v.mods), slots: slices.Clone(v.slots)}
+	at := slices.Index(v.slots, v.mods[i])
+	if at < 0 || strings.HasPrefix(v.mods[i], "m") && strings.Contains(v.mods[i], "n") { // a shape
+		return nil
+	}
+	w.mods[i], w.slots[at] = mod, mod
+	w.Text = v.Op.Name + "." + strings.Join(w.mods, ".")
+	return w
+}
+
+// Modifiers are those that are written.
+func (v *Variant) Modifiers() []string { return v.mods }
+
+// Modifiers lists those that stand in any form of the instruction.
+func (o *Op) Modifiers() []string {
+	var list []string
+	for _, f := range o.Forms {
+		for _, m := range f.mods {
+			list = append(list, m.values...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,67 @@
+package ptx
+
+// This file holds what is particular to video instructions (manual 9.7.18).
+
+import (
+	"slices"
+	"strings"
+)
+
+// VideoLanes is how many results a video instruction computes at once.
+func (v *Variant) VideoLanes() int {
+	switch v.Form.Family {
+	case FamilyVideo2:
+		return 2
+	case FamilyVideo4:
+		return 4
+	}
+	return 1
+}
+
+func init() {
+	for _, r := range videoRows {
+		rules[r.name] = ruleVideo
+	}
+}
+
+// selectors are those of registers in scalar instructions.
+var selectors = []string{"b0", "b1", "b2", "b3", "h0", "h1"}
+
+// ruleVideo: selectors are those that the number of lanes allows, and one operand of vmad is
+// negated at most. A constant has no selector.
+func ruleVideo(f *Func, in *Instr) string {
+	lanes := in.VideoLanes()
+	for i := range in.Ops {
+		s := in.Ops[i].Sel()
+		if s == "" {
+			continue
+		}
+		valid := false
+		digits := s[1:]
+		switch {
+		case lanes == 1:
+			valid = slices.Contains(selectors, s)
+		case s[0] != " hhbb"[lanes]:
+		case in.Form.Operands[i].Writes(): // a set of lanes, from the highest down
+			valid = digits[0] < byte('0'+lanes)
+			for j := range digits[1:] {
+				valid = valid && digits[j+1] < digits[j]
+			}
+		default: // which of the elements of both operands each lane gets
+			valid = len(digits) == lanes && strings.Trim(digits, "01234567"[:2*lanes]) == ""
+		}
+		if !valid {
+			return "operand " + in.Form.Operands[i].Name + " has no selector ." + s
+		}
+	}
+	neg := func(name string) bool { return in.Arg(name).Neg }
+	switch {
+	case in.Ops[0].Sel() != "" && in.Arg("c").Kind == NoOperand:
+		return "the selector of the destination wants a third source, to merge with"
+	case in.Has("po") && (neg("a") || neg("b") || neg("c")):
+		return ".po excludes negated operands"
+	case in.Form.Family == FamilyVmad && neg("a") != neg("b") && neg("c"):
+		return "either the product or operand c may be negated"
+	}
+	return ""
+}
