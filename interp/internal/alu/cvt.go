@@ -64,6 +64,9 @@ func cvtRziS64F64(a float64) int64 {
 //gemu:kernel cvt.f32.f16
 func cvtF32F16(a uint16) float32 { return fp.F16ToF32(a) }
 
+//gemu:kernel cvt.f32.bf16
+func cvtF32BF16(a uint16) float32 { return fp.BF16ToF32(a) }
+
 //gemu:kernel cvt.rn.f16.f32
 func cvtF16F32(a float32) uint16 { return fp.F32ToF16(a, fp.RN) }
 

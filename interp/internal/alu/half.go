@@ -1,6 +1,6 @@
 package alu
 
-// This file holds arithmetic of half precision: manual section 9.7.4. Every number of f16
+// This file holds arithmetic of half and mixed precision: manual sections 9.7.4 and 9.7.5. Every number of f16
 // and bf16 is one of f32; sums and products are rounded once.
 
 import (
@@ -21,6 +21,10 @@ var (
 	f16  = halfFormat{fp.F16ToF32, fp.F64ToF16, 0x1p-14, 0x1p-14 - 0x1p-26}
 	bf16 = halfFormat{fp.BF16ToF32, fp.F64ToBF16, 0x1p-126, 0x1p-126 - 0x1p-135}
 )
+
+// oobNaN is the NaN that tensor copies write for what lies outside of the tensor. The manual
+// does not say which it is; 0x7ff7 is what GPUs of sm_120 write.
+const oobNaN = 0x7ff7
 
 //gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh slow
 func anyF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
@@ -51,6 +55,9 @@ func (h *halfFormat) op2(op floatOp, a, b, c uint32, s Modifiers) uint32 {
 
 // op is an operation on one number of the format.
 func (h *halfFormat) op(op floatOp, a, b, c uint16, s Modifiers) uint16 {
+	if s.OOB && (a == oobNaN || b == oobNaN || c == oobNaN) {
+		return 0
+	}
 	x, y, z := h.wide(a), h.wide(b), h.wide(c)
 	if s.FTZ {
 		x, y, z = h.flush(x), h.flush(y), h.flush(z)
@@ -96,4 +103,26 @@ func (h *halfFormat) flush(x float32) float32 {
 		return float32(math.Copysign(0, float64(x)))
 	}
 	return x
+}
+
+// Of mixed precision: halves are numbers of f32.
+//
+//gemu:kernel $OP.any.f32.f16; OP = add sub slow
+func mixedF16(op floatOp, a uint16, c float32, imm uint64) float32 {
+	return anyF32(op, fp.F16ToF32(a), c, 0, imm)
+}
+
+//gemu:kernel $OP.any.f32.bf16; OP = add sub slow
+func mixedBF16(op floatOp, a uint16, c float32, imm uint64) float32 {
+	return anyF32(op, fp.BF16ToF32(a), c, 0, imm)
+}
+
+//gemu:kernel $OP.any.f32.f16; OP = fma slow
+func mixedFmaF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
+	return anyF32(op, fp.F16ToF32(a), fp.F16ToF32(b), c, imm)
+}
+
+//gemu:kernel $OP.any.f32.bf16; OP = fma slow
+func mixedFmaBF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
+	return anyF32(op, fp.BF16ToF32(a), fp.BF16ToF32(b), c, imm)
 }

@@ -3,6 +3,7 @@ package alu
 // This file holds integer arithmetic: manual sections 9.7.1 and 9.7.2.
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 
@@ -21,6 +22,9 @@ func add[T constraints.Integer](a, b T) T { return a + b }
 
 //gemu:kernel add.sat.s32
 func addSat(a, b int32) int32 { return clampS32(int64(a) + int64(b)) }
+
+//gemu:kernel add.sat.u32
+func addSatU32(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), math.MaxUint32)) }
 
 //gemu:kernel add.$T; T = u16x2|s16x2 slow
 func add2(a, b uint32) uint32 { return (a+b)&0xffff | (a>>16+b>>16)<<16 }
@@ -193,6 +197,88 @@ func maxReluS2(a, b uint32) uint32 {
 	return pack2(uint32(max(int16(a), int16(b), 0)), uint32(max(int16(a>>16), int16(b>>16), 0)))
 }
 
+// Of bytes, and saturating of halves.
+//
+//gemu:kernel $OP.u8x4; OP = add sub min max slow
+func packedU8(op floatOp, a, b uint32) uint32 { return inParts[uint8](op, false, false, a, b) }
+
+//gemu:kernel $OP.s8x4; OP = add sub min max slow
+func packedS8(op floatOp, a, b uint32) uint32 { return inParts[int8](op, false, false, a, b) }
+
+//gemu:kernel neg.s8x4 slow
+func negS8(a uint32) uint32 { return inParts[int8](opSub, false, false, 0, a) }
+
+//gemu:kernel $OP.relu.s8x4; OP = min max slow
+func packedReluS8(op floatOp, a, b uint32) uint32 { return inParts[int8](op, false, true, a, b) }
+
+//gemu:kernel $OP.sat.u8x4; OP = add sub slow
+func packedSatU8(op floatOp, a, b uint32) uint32 { return inParts[uint8](op, true, false, a, b) }
+
+//gemu:kernel $OP.sat.s8x4; OP = add sub slow
+func packedSatS8(op floatOp, a, b uint32) uint32 { return inParts[int8](op, true, false, a, b) }
+
+//gemu:kernel $OP.sat.u16x2; OP = add slow
+func packedSatU16(op floatOp, a, b uint32) uint32 { return inParts[uint16](op, true, false, a, b) }
+
+//gemu:kernel $OP.sat.s16x2; OP = add slow
+func packedSatS16(op floatOp, a, b uint32) uint32 { return inParts[int16](op, true, false, a, b) }
+
+// inParts computes with each of the integers of type T that the words hold.
+func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uint32 {
+	n := width[T]()
+	least, most := int32(0), int32(1)<<n-1
+	if ^T(0) < 0 {
+		least, most = -1<<(n-1), 1<<(n-1)-1
+	}
+	var d uint32
+	for i := 0; i < 32; i += n {
+		x, y := int32(T(a>>i)), int32(T(b>>i))
+		switch op {
+		case opAdd:
+			x += y
+		case opSub:
+			x -= y
+		case opMin:
+			x = min(x, y)
+		case opMax:
+			x = max(x, y)
+		default:
+			panic("BUG: no such operation of packed integers")
+		}
+		if sat {
+			x = max(least, min(x, most))
+		}
+		if relu {
+			x = max(x, 0)
+		}
+		d |= uint32(x) & (1<<n - 1) << i
+	}
+	return d
+}
+
+// clmad.lo and clmad.hi (PTX ISA 9.3): half of a product without carries, and c.
+//
+//gemu:kernel clmad.lo.u64 slow
+func clmadLo(a, b, c uint64) uint64 {
+	lo, _ := carryless(a, b)
+	return lo ^ c
+}
+
+//gemu:kernel clmad.hi.u64 slow
+func clmadHi(a, b, c uint64) uint64 {
+	_, hi := carryless(a, b)
+	return hi ^ c
+}
+
+func carryless(a, b uint64) (lo, hi uint64) {
+	for ; a != 0; a &= a - 1 {
+		i := bits.TrailingZeros64(a)
+		lo ^= b << i
+		hi ^= b >> (64 - i)
+	}
+	return lo, hi
+}
+
 func pack2(lo, hi uint32) uint32 { return lo&0xffff | hi<<16 }
 
 // Manual 9.7.1.14.
@@ -202,6 +288,12 @@ func popc32(a uint32) uint32 { return uint32(bits.OnesCount32(a)) }
 
 //gemu:kernel popc.b64
 func popc64(a uint64) uint32 { return uint32(bits.OnesCount64(a)) }
+
+// Manual 9.7.13.15.17: the pending arrivals that the state of an mbarrier says were left
+// (docs/async.md has its bits).
+//
+//gemu:kernel mbarrier.pending_count.b64
+func pendingCount(a uint64) uint32 { return uint32(a & (1<<20 - 1)) }
 
 // Manual 9.7.1.15.
 //

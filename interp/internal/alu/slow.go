@@ -21,12 +21,13 @@ type Modifiers struct {
 	Abs     bool // min, max: compare magnitudes
 	Three   bool // min, max: a third operand
 	Relu    bool // what is negative becomes zero
+	OOB     bool // of halves: an operand that is the OOB NaN makes zero of the result
 }
 
 // Imm packs them for Instr.Imm, in less than 32 bits.
 func (m Modifiers) Imm() uint64 {
 	v := uint64(m.Rnd)
-	for i, b := range []bool{m.FTZ, m.Sat, m.NaN, m.XorSign, m.Abs, m.Three, m.Relu} {
+	for i, b := range []bool{m.FTZ, m.Sat, m.NaN, m.XorSign, m.Abs, m.Three, m.Relu, m.OOB} {
 		if b {
 			v |= 1 << (8 + i)
 		}
@@ -36,7 +37,7 @@ func (m Modifiers) Imm() uint64 {
 
 func modifiers(imm uint64) Modifiers {
 	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
-	return Modifiers{fp.Rounding(imm), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6)}
+	return Modifiers{fp.Rounding(imm), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7)}
 }
 
 // floatOp is what an operation with any modifiers computes: a directive has its name in
@@ -169,13 +170,14 @@ type ConvertSpec struct {
 	FTZ       bool
 	Sat       bool
 	Relu      bool // negative becomes zero
-	SatFinite bool // infinite becomes the largest finite
+	SatFinite bool // what is too large becomes the largest finite
+	With      bool // there is an operand besides: random bits of fp.RS, or a scale
 }
 
 // Imm packs the description for Instr.Imm.
 func (s ConvertSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
-	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite} {
+	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.With} {
 		if b {
 			v |= 1 << (24 + i)
 		}
@@ -185,7 +187,7 @@ func (s ConvertSpec) Imm() uint64 {
 
 func convertSpec(imm uint64) ConvertSpec {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
-	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4)}
+	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)}
 }
 
 //gemu:kernel convert.b32.b32 slow
@@ -200,9 +202,25 @@ func convert6432(a uint32, imm uint64) uint64 { return convert(uint64(a), imm) }
 //gemu:kernel convert.b64.b64 slow
 func convert6464(a uint64, imm uint64) uint64 { return convert(a, imm) }
 
+// convertWith has the random bits of .rs in b, or a scale of type .ue8m0.
+//
+//gemu:kernel convert.with.b32 slow
+func convertWith(a, b uint32, imm uint64) uint32 { return uint32(convertBy(uint64(a), b, imm)) }
+
+// RandomBits is how many random bits a conversion to a number of type t takes.
+func RandomBits(t ptx.Type) int {
+	if t == ptx.F16 {
+		return 13
+	}
+	return 16
+}
+
 // convert is cvt in full (manual 9.7.9.21). The result is in the low bits,
 // zero-extended.
-func convert(x, imm uint64) uint64 {
+func convert(x, imm uint64) uint64 { return convertBy(x, 0, imm) }
+
+// convertBy has b if the conversion has a second operand.
+func convertBy(x uint64, b uint32, imm uint64) uint64 {
 	s := convertSpec(imm)
 	if s.Src.IsInt() {
 		return convertInt(x, s)
@@ -219,11 +237,13 @@ func convert(x, imm uint64) uint64 {
 	}
 	// The formats below 64 bits are all values of f32.
 	var v float32
-	switch s.Src {
-	case ptx.F16:
+	switch f := fp.FormatOf(s.Src); {
+	case s.Src == ptx.F16:
 		v = fp.F16ToF32(uint16(x))
-	case ptx.BF16:
+	case s.Src == ptx.BF16:
 		v = fp.BF16ToF32(uint16(x))
+	case f != nil:
+		v = float32(f.Value(x))
 	default:
 		v = math.Float32frombits(uint32(x))
 		if s.FTZ && s.Dst != ptx.F16 { // GPUs convert to .f16 the same with .ftz and without
@@ -236,7 +256,16 @@ func convert(x, imm uint64) uint64 {
 	if s.Integral {
 		v = fp.RoundIntegral32(v, s.Rnd)
 	}
-	return narrow(fp.F32ToF64(v), s)
+	wide := fp.F32ToF64(v)
+	if s.With && s.Rnd != fp.RS {
+		// Exact: the product of a number of f32 and a power of two is a number of f64.
+		if scale := fp.UE8M0.Value(uint64(b)); s.Dst == ptx.BF16 {
+			wide *= scale
+		} else {
+			wide /= scale
+		}
+	}
+	return narrowBy(wide, b, s)
 }
 
 func convertInt(x uint64, s ConvertSpec) uint64 {
@@ -314,7 +343,10 @@ func saturate(x uint64, signed bool, n int, dstSigned bool) uint64 {
 }
 
 // narrow rounds a float to the destination format.
-func narrow(v float64, s ConvertSpec) uint64 {
+func narrow(v float64, s ConvertSpec) uint64 { return narrowBy(v, 0, s) }
+
+// narrowBy has random bits, if the mode wants them.
+func narrowBy(v float64, random uint32, s ConvertSpec) uint64 {
 	if s.Sat {
 		v = fp.Sat64(v)
 	}
@@ -329,19 +361,12 @@ func narrow(v float64, s ConvertSpec) uint64 {
 			return uint64(math.Float32bits(fp.F64ToF32FTZ(v, s.Rnd)))
 		}
 		return uint64(math.Float32bits(fp.F64ToF32(v, s.Rnd)))
-	case ptx.F16:
-		h := fp.F64ToF16(v, s.Rnd)
-		if s.SatFinite && h&0x7fff == 0x7c00 {
-			h--
-		}
-		return uint64(h)
-	default: // BF16
-		h := fp.F64ToBF16(v, s.Rnd)
-		if s.SatFinite && h&0x7fff == 0x7f80 {
-			h--
-		}
-		return uint64(h)
 	}
+	bits := fp.FormatOf(s.Dst).Convert(v, s.Rnd, uint64(random)<<(64-RandomBits(s.Dst)), s.SatFinite)
+	if s.Dst == ptx.TF32 {
+		bits <<= 13
+	}
+	return bits
 }
 
 // cvtPack is cvt.pack.sat (manual 9.7.9.22): a and b saturate to size bits and
@@ -368,3 +393,13 @@ func cvtPack(a, b, c uint32, imm uint64) uint32 {
 
 //gemu:kernel ftz.f32
 func ftzF32(a float32) float32 { return fp.FTZ32(a) }
+
+// ftzF16 makes zeros of subnormal numbers.
+//
+//gemu:kernel ftz.f16
+func ftzF16(a uint16) uint16 {
+	if a&0x7c00 == 0 {
+		return a & 0x8000
+	}
+	return a
+}

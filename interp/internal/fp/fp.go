@@ -34,19 +34,21 @@ import (
 type Rounding uint8
 
 const (
-	RN Rounding = iota // .rn: to nearest, ties to even
-	RZ                 // .rz: toward zero
-	RM                 // .rm: toward negative infinity
-	RP                 // .rp: toward positive infinity
+	RN  Rounding = iota // .rn: to nearest, ties to even
+	RZ                  // .rz: toward zero
+	RM                  // .rm: toward negative infinity
+	RP                  // .rp: toward positive infinity
+	RNA                 // .rna: to nearest, ties away from zero; of [Format.Convert] only
+	RS                  // .rs: away from zero where random bits carry out of what is lost; likewise
 )
 
-// String returns the modifier without its dot: "rn", "rz", "rm", "rp".
+// String returns the modifier without its dot: "rn", "rz", "rm", "rp", "rna", "rs".
 func (r Rounding) String() string {
-	const names = "rnrzrmrp"
-	if r > RP {
+	names := [...]string{"rn", "rz", "rm", "rp", "rna", "rs"}
+	if int(r) >= len(names) {
 		return "Rounding(" + strconv.Itoa(int(r)) + ")"
 	}
-	return names[2*r : 2*r+2]
+	return names[r]
 }
 
 // opposite exchanges RM and RP: the mode for the magnitude of a negative number.

@@ -1,0 +1,285 @@
+package alu
+
+// This file holds video instructions (manual 9.7.18). They have so many forms that which
+// one is meant is decided per lane, from a description in Instr.Imm.
+
+import "math/bits"
+
+// VideoOp is what a video instruction computes of each pair of elements.
+type VideoOp uint8
+
+// The operations. Comparisons give 1 or 0.
+const (
+	VideoAdd VideoOp = iota
+	VideoSub
+	VideoAbsDiff
+	VideoMin
+	VideoMax
+	VideoAvrg
+	VideoShl
+	VideoShr
+	VideoEq
+	VideoNe
+	VideoLt
+	VideoLe
+	VideoGt
+	VideoGe
+)
+
+// VideoSecond is what is done with the results and the third operand.
+type VideoSecond uint8
+
+// The second operations.
+const (
+	VideoMerge VideoSecond = iota // results replace elements of the operand, or all of it
+	VideoAccumulate
+	VideoSecondMin
+	VideoSecondMax
+)
+
+// VideoElems are the elements that one source gives to the lanes: of 1 << Log bytes, lane
+// i gets that of index At[i] in the pair of operands a and b, a the lower.
+type VideoElems struct {
+	Log    int
+	At     [4]int
+	Signed bool
+	Neg    bool
+}
+
+// Video describes a video instruction.
+type Video struct {
+	Op     VideoOp
+	Second VideoSecond
+	Lanes  int // 1, 2 or 4
+	A, B   VideoElems
+	Log    int  // results have 1 << Log bytes
+	At     int  // index in the destination of the result of lane 0
+	Mask   int  // bit i: the result of lane i is wanted
+	Signed bool // results
+	Sat    bool // results are clamped
+	Wrap   bool // shifts: the amount modulo 32
+
+	// of vmad
+	NegC    bool
+	PlusOne bool
+	Shift   int // 0, 7 or 15
+}
+
+// packed reads or writes fields of an Imm, from the lowest bit.
+type packed struct {
+	imm   uint64
+	shift int
+	read  bool
+}
+
+func (p *packed) int(v *int, n int) {
+	if p.read {
+		*v = int(p.imm >> p.shift & (1<<n - 1))
+	} else {
+		p.imm |= uint64(*v) << p.shift
+	}
+	p.shift += n
+}
+
+func (p *packed) bool(v *bool) {
+	if p.read {
+		*v = p.imm>>p.shift&1 != 0
+	} else if *v {
+		p.imm |= 1 << p.shift
+	}
+	p.shift++
+}
+
+// fields lists what an Imm holds: 60 bits.
+func (v *Video) fields(p *packed) {
+	op, second := int(v.Op), int(v.Second)
+	p.int(&op, 4)
+	p.int(&second, 2)
+	v.Op, v.Second = VideoOp(op), VideoSecond(second)
+	p.int(&v.Lanes, 3)
+	for _, e := range []*VideoElems{&v.A, &v.B} {
+		p.int(&e.Log, 2)
+		for i := range e.At {
+			p.int(&e.At[i], 3)
+		}
+		p.bool(&e.Signed)
+		p.bool(&e.Neg)
+	}
+	p.int(&v.Log, 2)
+	p.int(&v.At, 2)
+	p.int(&v.Mask, 4)
+	for _, b := range []*bool{&v.Signed, &v.Sat, &v.Wrap, &v.NegC, &v.PlusOne} {
+		p.bool(b)
+	}
+	p.int(&v.Shift, 4)
+}
+
+// Imm packs the description for Instr.Imm.
+func (v Video) Imm() uint64 {
+	var p packed
+	v.fields(&p)
+	return p.imm
+}
+
+func videoOf(imm uint64) (v Video) {
+	v.fields(&packed{imm: imm, read: true})
+	return v
+}
+
+// extend gives the integer in the low n bits.
+func extend(v uint64, n int, signed bool) int64 {
+	v <<= 64 - n
+	if signed {
+		return int64(v) >> (64 - n)
+	}
+	return int64(v >> (64 - n))
+}
+
+// of gives the element of a lane, in 33 bits.
+func (e *VideoElems) of(pair uint64, lane int) int64 {
+	n := 8 << e.Log
+	v := extend(pair>>(e.At[lane]*n), n, e.Signed)
+	if e.Neg {
+		v = -v
+	}
+	return v
+}
+
+// apply is the operation on two elements, in 34 bits.
+func (v *Video) apply(a, b int64) int64 {
+	truth := func(t bool) int64 {
+		if t {
+			return 1
+		}
+		return 0
+	}
+	if v.Wrap {
+		b &= 31
+	}
+	switch v.Op {
+	case VideoAdd:
+		return a + b
+	case VideoSub:
+		return a - b
+	case VideoAbsDiff:
+		return max(a-b, b-a)
+	case VideoMin:
+		return min(a, b)
+	case VideoMax:
+		return max(a, b)
+	case VideoAvrg:
+		if a+b >= 0 {
+			return (a + b + 1) >> 1
+		}
+		return (a + b) >> 1
+	case VideoShl:
+		return extend(uint64(a<<min(b, 32)), 34, true)
+	case VideoShr:
+		return a >> min(b, 32)
+	case VideoEq:
+		return truth(a == b)
+	case VideoNe:
+		return truth(a != b)
+	case VideoLt:
+		return truth(a < b)
+	case VideoLe:
+		return truth(a <= b)
+	case VideoGt:
+		return truth(a > b)
+	case VideoGe:
+		return truth(a >= b)
+	}
+	panic("BUG: no such video operation")
+}
+
+//gemu:kernel video.b32 slow
+func video(a, b, c uint32, imm uint64) uint32 {
+	v := videoOf(imm)
+	pair := uint64(a) | uint64(b)<<32
+	n := 8 << v.Log
+	d := c
+	for i := range v.Lanes {
+		if v.Mask>>i&1 == 0 {
+			continue
+		}
+		t := v.apply(v.A.of(pair, i), v.B.of(pair, i))
+		if v.Sat {
+			lo, hi := int64(0), int64(1)<<n-1
+			if v.Signed {
+				lo, hi = -1<<(n-1), hi>>1
+			}
+			t = min(max(t, lo), hi)
+		}
+		// The second operation has 33 bits.
+		t = extend(uint64(t), 33, true)
+		third := extend(uint64(c), 32, v.Signed)
+		switch v.Second {
+		case VideoMerge:
+			at := (v.At + i) * n
+			mask := uint32(1<<n-1) << at
+			d = d&^mask | uint32(t)<<at&mask
+		case VideoAccumulate:
+			d += uint32(t)
+		case VideoSecondMin:
+			d = uint32(min(t, third))
+		case VideoSecondMax:
+			d = uint32(max(t, third))
+		}
+	}
+	return d
+}
+
+// vmad is (a*b) + c in 128 bits (manual 9.7.18.1.3), of which the sum has 66 at most.
+//
+//gemu:kernel vmad.b32 slow
+func vmad(a, b, c uint32, imm uint64) uint32 {
+	v := videoOf(imm)
+	pair := uint64(a) | uint64(b)<<32
+	negate := v.A.Neg != v.B.Neg
+	signed := v.A.Signed || v.B.Signed || negate || v.NegC
+	v.A.Neg, v.B.Neg = false, false
+	x, y := v.A.of(pair, 0), v.B.of(pair, 0)
+	// The product of magnitudes fits 64 bits.
+	hi, lo := bits.Mul64(uint64(max(x, -x)), uint64(max(y, -y)))
+	complement := func() { hi, lo = ^hi, ^lo }
+	add := func(h, l uint64) {
+		var carry uint64
+		lo, carry = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, carry)
+	}
+	if (x < 0) != (y < 0) {
+		complement()
+		add(0, 1)
+	}
+	one := v.PlusOne
+	switch {
+	case v.PlusOne:
+	case negate:
+		complement()
+		one = true
+	case v.NegC:
+		c = ^c
+		one = true
+	}
+	third := extend(uint64(c), 32, signed)
+	add(uint64(third>>63), uint64(third))
+	if one {
+		add(0, 1)
+	}
+	if v.Shift > 0 {
+		lo = lo>>v.Shift | hi<<(64-v.Shift)
+		hi = uint64(int64(hi) >> v.Shift)
+	}
+	if !v.Sat {
+		return uint32(lo)
+	}
+	switch negative := int64(hi) < 0; {
+	case signed && negative && (hi != 1<<64-1 || lo < 1<<64-1<<31):
+		return 1 << 31
+	case signed && !negative && (hi != 0 || lo > 1<<31-1):
+		return 1<<31 - 1
+	case !signed && (hi != 0 || lo > 1<<32-1):
+		return 1<<32 - 1
+	}
+	return uint32(lo)
+}

@@ -1,0 +1,232 @@
+// This file holds the formats of numbers besides f64, as data.
+
+package fp
+
+import (
+	"math"
+	"math/bits"
+
+	"gemu/ptx"
+)
+
+// Format describes a format of 4 to 32 bits (PTX ISA 5.2.2 to 5.2.4): a sign, an exponent and
+// a fraction, or a number of fixed point. Numbers of all of them are numbers of f32.
+type Format struct {
+	format
+	max   uint64 // bits of the largest finite number
+	nan   uint64 // of the NaN that results are; 0: there is none
+	sign  uint64 // 0: it has no negative numbers, and exponents only: no zero, no subnormals
+	fixed bool   // two's complement, in units of the last of frac bits
+}
+
+// The formats. F16 and BF16 are those of [F32ToF16] and [F32ToBF16]; a TF32 is the upper 19
+// bits of an f32. E4M3 has NaN but no infinity, E3M2, E2M3 and E2M1 have neither, nor has S2F6.
+var (
+	F16   = Format{format: f16, max: 0x7bff, nan: uint64(NaN16), sign: 1 << 15}
+	BF16  = Format{format: bf16, max: 0x7f7f, nan: uint64(NaNBF16), sign: 1 << 15}
+	TF32  = Format{format: format{frac: 10, bias: 127, inf: 0xff << 10}, max: 0xff<<10 - 1, nan: 1<<18 - 1, sign: 1 << 18}
+	E5M2  = Format{format: format{frac: 2, bias: 15, inf: 0x7c}, max: 0x7b, nan: 0x7f, sign: 1 << 7}
+	E4M3  = Format{format: format{frac: 3, bias: 7}, max: 0x7e, nan: 0x7f, sign: 1 << 7}
+	E3M2  = Format{format: format{frac: 2, bias: 3}, max: 0x1f, sign: 1 << 5}
+	E2M3  = Format{format: format{frac: 3, bias: 1}, max: 0x1f, sign: 1 << 5}
+	E2M1  = Format{format: format{frac: 1, bias: 1}, max: 7, sign: 1 << 3}
+	UE8M0 = Format{format: format{bias: 127}, max: 0xfe, nan: 0xff}
+	S2F6  = Format{format: format{frac: 6}, max: 0x7f, sign: 1 << 7, fixed: true}
+	F32   = Format{format: format{frac: 23, bias: 127, inf: 0xff << 23}, max: 0xff<<23 - 1, nan: 0x7fffffff, sign: 1 << 31}
+)
+
+// narrow are the formats that are no Go types.
+var narrow = [...]*Format{
+	ptx.F16: &F16, ptx.BF16: &BF16, ptx.TF32: &TF32, ptx.E5M2: &E5M2, ptx.E4M3: &E4M3, ptx.E3M2: &E3M2, ptx.E2M3: &E2M3,
+	ptx.E2M1: &E2M1, ptx.UE8M0: &UE8M0, ptx.S2F6: &S2F6,
+}
+
+// FormatOf is the format of a type of at most 19 bits; nil for other types.
+func FormatOf(t ptx.Type) *Format {
+	if int(t) < len(narrow) {
+		return narrow[t]
+	}
+	return nil
+}
+
+// Class is what kind of number bits stand for.
+type Class uint8
+
+const (
+	Finite Class = iota
+	Infinite
+	NotANumber
+)
+
+// Fraction is how many bits of a significand are behind the point.
+func (f *Format) Fraction() int { return int(f.frac) }
+
+// NaN is the NaN that results are.
+func (f *Format) NaN() uint64 { return f.nan }
+
+// Infinity is the infinity of a sign.
+func (f *Format) Infinity(neg bool) uint64 { return f.signed(f.inf, neg) }
+
+// signed is bits with a sign.
+func (f *Format) signed(bits uint64, neg bool) uint64 {
+	if neg {
+		return bits | f.sign
+	}
+	return bits
+}
+
+// Split takes apart what bits of a format with a sign stand for: mant · 2^(exp−Fraction). A
+// subnormal number has the exponent of the least normal one. Bits above the format are ignored.
+func (f *Format) Split(bits uint64) (neg bool, mant uint64, exp int, class Class) {
+	magnitude := bits & (f.sign - 1)
+	neg, mant, exp = bits&f.sign != 0, magnitude&(1<<f.frac-1), int(magnitude>>f.frac)
+	switch {
+	case f.inf != 0 && magnitude == f.inf:
+		class = Infinite
+	case magnitude > f.max:
+		class = NotANumber
+	case exp == 0:
+		exp = 1
+	default:
+		mant |= 1 << f.frac
+	}
+	return neg, mant, exp - f.bias, class
+}
+
+// Pack rounds mag · 2^exp in mode r, RN or RZ, to a format with infinities, which is what is
+// too large becomes in both. Zero is positive.
+func (f *Format) Pack(neg bool, mag uint64, exp int, r Rounding) uint64 {
+	if mag == 0 {
+		return 0
+	}
+	n := bits.LeadingZeros64(mag)
+	return f.signed(min(f.magnitude(exp+63-n, mag<<n, r, 0), f.inf), neg)
+}
+
+// Value is the number that bits of the format stand for; those above it are ignored.
+func (f *Format) Value(bits uint64) float64 {
+	switch {
+	case f.fixed:
+		return float64(int8(bits)) / float64(uint64(1)<<f.frac)
+	case f.sign == 0:
+		if bits &= 0xff; bits == f.nan {
+			return math.NaN()
+		}
+		return math.Ldexp(1, int(bits)-f.bias)
+	}
+	neg, mant, exp, class := f.Split(bits)
+	x := math.Ldexp(float64(mant), exp-int(f.frac))
+	switch class {
+	case Infinite:
+		x = math.Inf(1)
+	case NotANumber:
+		return math.NaN()
+	}
+	if neg {
+		return -x
+	}
+	return x
+}
+
+// Convert returns the bits of x rounded once in mode r, for which random has bits from the
+// uppermost on. What the format does not hold becomes its largest number with satfinite, or if
+// it has neither infinity nor NaN; else infinity, as the mode says, or NaN. NaN without a NaN is
+// the largest number. A format without negative numbers gets the magnitude.
+func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) uint64 {
+	if x != x {
+		if f.nan == 0 {
+			return f.max
+		}
+		return f.nan
+	}
+	neg := f.sign != 0 && math.Signbit(x)
+	if neg {
+		r = r.opposite()
+	}
+	var u uint64
+	switch {
+	case f.fixed:
+		return f.convertFixed(x)
+	case math.IsInf(x, 0):
+		if u = f.max; !satfinite {
+			u = f.beyond(RN)
+		}
+	case x == 0:
+	default:
+		exp, m := unpack64(x)
+		if u = f.magnitude(exp, m, r, random); u > f.max {
+			if u = f.max; !satfinite {
+				u = f.beyond(r)
+			}
+		}
+	}
+	return f.signed(u, neg)
+}
+
+// beyond is the magnitude of what is too large.
+func (f *Format) beyond(r Rounding) uint64 {
+	switch {
+	case f.inf != 0 && (r == RZ || r == RM):
+		return f.max
+	case f.inf != 0:
+		return f.inf
+	case f.nan != 0:
+		return f.nan
+	}
+	return f.max
+}
+
+// magnitude rounds m/2^63 * 2^exp to the number of representable magnitudes up to it; there are
+// more of them than the format has.
+func (f *Format) magnitude(exp int, m uint64, r Rounding, random uint64) uint64 {
+	biased := exp + f.bias
+	if f.sign == 0 { // a power of two
+		if biased < 0 {
+			return 0
+		}
+		u, lost := uint64(biased), m<<1
+		if r == RP && lost != 0 {
+			u++
+		}
+		return u
+	}
+	var u uint64
+	shift := 63 - f.frac
+	if biased > 0 {
+		u = uint64(biased-1) << f.frac // as in pack
+	} else {
+		shift += uint(1 - biased)
+	}
+	lost := m << (64 - shift)
+	if shift > 64 {
+		if lost = m >> (shift - 64); m<<(128-shift) != 0 || shift >= 128 {
+			lost |= 1
+		}
+	}
+	if u += m >> shift; away(r, u, lost, random) {
+		u++
+	}
+	return u
+}
+
+// away reports whether the mode rounds the magnitude u + lost/2^64 up.
+func away(r Rounding, u, lost, random uint64) bool {
+	switch r {
+	case RN:
+		return lost > 1<<63 || lost == 1<<63 && u&1 == 1
+	case RNA:
+		return lost >= 1<<63
+	case RP:
+		return lost != 0
+	case RS:
+		return lost+random < lost // a carry
+	}
+	return false
+}
+
+// convertFixed rounds to nearest.
+func (f *Format) convertFixed(x float64) uint64 {
+	unit := float64(uint64(1) << f.frac)
+	n := max(-float64(f.sign), min(math.RoundToEven(float64(x*unit)), float64(f.max)))
+	return uint64(uint8(int8(n)))
+}
