@@ -1,0 +1,350 @@
+package matrix
+
+// This file is matrix multiplications.
+
+import (
+	"math"
+	"math/bits"
+
+	"gemu/interp/internal/fp"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// Multiply is D = A·B + C, of m×k, k×n and m×n elements.
+type Multiply struct {
+	M, N, K    int
+	Count      int // of matrices: 1 or 4
+	A, B, C, D Operand
+	Saturate   bool        // integers are clamped; of floats, infinities are the largest numbers, and NaN 0
+	Xor        bool        // of bits: their exclusive or is counted, not what they have in common
+	Rounding   fp.Rounding // of f64
+	Sparse     *Sparse     // of A half is there; nil if all of it is
+	Scales     *Scales     // that factors have; nil without
+}
+
+// Operand is a matrix as the lanes hold it.
+type Operand struct {
+	Type ptx.Type
+	Bits int // of an element in its register: those of b1 are taken by 32
+	at   []uint16
+	n    int // elements of a lane
+	all  int // elements; those of wmma may be in several lanes
+}
+
+// format is how numbers lie in the elements.
+func (o *Operand) format() format {
+	f := formatOf(o.Type)
+	if o.Bits == 4 {
+		f.shift = 0 // they fill them
+	}
+	return f
+}
+
+// Registers is how many registers of a lane hold the matrix.
+func (o *Operand) Registers() int { return o.n * o.Bits / max(o.Bits, 32) }
+
+// operand lays a matrix out. Elements are numbered by rows, behind those of the matrices
+// before; of B by columns.
+func operand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
+	o := Operand{Type: t, Bits: width, n: l.Len()}
+	for lane := range Lanes {
+		for i := range o.n {
+			s := l.At(lane, i)
+			at := (s.Matrix*rows+s.Row)*cols + s.Col
+			o.at, o.all = append(o.at, uint16(at)), max(o.all, at+1)
+		}
+	}
+	return o
+}
+
+// Mma is a multiplication by mma (manual 9.7.14.5, 9.7.14.6).
+type Mma struct {
+	M, N, K    int
+	D, A, B, C ptx.Type
+	Container  int     // the bits that an element of A or B is in, 0 for those of its type
+	ACol, BRow bool    // the layouts of m8n8k4 with f16
+	Sparse     bool    // A is
+	Ordered    bool    // … with ordered metadata
+	Selector   int     // … which these lanes have
+	Scales     *Scales // that factors have
+}
+
+// Multiply is the multiplication.
+func (x *Mma) Multiply() *Multiply {
+	o := &Multiply{M: x.M, N: x.N, K: x.K, Count: 1, Scales: x.Scales}
+	if x.A == ptx.F16 && x.M == 8 {
+		o.Count = 4
+		la, lb := quarters, quarters
+		if x.ACol {
+			la = columns
+		}
+		if x.BRow {
+			lb = columns
+		}
+		o.A, o.B = operand(x.A, 16, la, x.M, x.K), operand(x.B, 16, lb, x.N, x.K)
+		sums := map[ptx.Type]Layout{ptx.F16: sums16, ptx.F32: sums32}
+		o.C, o.D = operand(x.C, x.C.Bits(), sums[x.C], x.M, x.N), operand(x.D, x.D.Bits(), sums[x.D], x.M, x.N)
+		return o
+	}
+	width := max(x.Container, x.A.Bits())
+	if x.A == ptx.B1 {
+		width, o.K = 32, x.K/32
+	}
+	w, there := max(32/width, 1), o.K
+	if x.Sparse {
+		there = o.K / 2
+		o.Sparse = NewSparse(SparsityOf(x.A, width, x.Ordered), width, o.K, x.Selector)
+	}
+	o.A, o.B = operand(x.A, width, Rows(x.M, there, w), x.M, there), operand(x.B, width, Rows(x.N, o.K, w), x.N, o.K)
+	sums := Rows(x.M, x.N, 2)
+	o.C, o.D = operand(x.C, x.C.Bits(), sums, x.M, x.N), operand(x.D, x.D.Bits(), sums, x.M, x.N)
+	return o
+}
+
+// Extra is how many registers a lane has besides those of matrices: one of metadata, and of
+// A and of B one of scales and two that select them.
+func (o *Multiply) Extra() int {
+	n := 0
+	if o.Sparse != nil {
+		n++
+	}
+	if o.Scales != nil {
+		n += 6
+	}
+	return n
+}
+
+// mostRegisters is how many a lane may hold a matrix in.
+const mostRegisters = 8
+
+// Registers are the rows of the registers that hold a matrix: of 32 bits or, of f64, of 64.
+type Registers struct {
+	R [mostRegisters]*regfile.Row32
+	Q [mostRegisters]*regfile.Row64
+}
+
+// most is how many elements a matrix may have: of s4, 16×64.
+const most = 1024
+
+// read gathers the elements of a matrix.
+func (o *Operand) read(r *Registers, to *[most]uint64) []uint64 {
+	if o.Bits == 64 {
+		for i := range o.n {
+			for lane, v := range r.Q[i] {
+				to[o.at[lane*o.n+i]] = v
+			}
+		}
+		return to[:o.all]
+	}
+	per, mask := 32/o.Bits, uint64(1)<<o.Bits-1
+	for i := range o.n {
+		row, shift := r.R[i/per], i%per*o.Bits
+		for lane, v := range row {
+			to[o.at[lane*o.n+i]] = uint64(v>>shift) & mask
+		}
+	}
+	return to[:o.all]
+}
+
+// write hands the elements of a matrix out.
+func (o *Operand) write(r *Registers, from []uint64) {
+	if o.Bits == 64 {
+		for i := range o.n {
+			for lane := range r.Q[i] {
+				r.Q[i][lane] = from[o.at[lane*o.n+i]]
+			}
+		}
+		return
+	}
+	per := 32 / o.Bits
+	for i := 0; i < o.n; i += per {
+		row := r.R[i/per]
+		for lane := range row {
+			v := uint64(0)
+			for k := range per {
+				v |= from[o.at[lane*o.n+i+k]] << (k * o.Bits)
+			}
+			row[lane] = uint32(v)
+		}
+	}
+}
+
+// Execute multiplies what the registers hold, on a device of a compute capability. Registers of
+// D may be those of others. If the manual leaves open what is computed, it says why instead.
+func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
+	var ra, rb, rc [most]uint64
+	w := work{Multiply: o}
+	if o.Sparse != nil {
+		var u *Undefined
+		if w.chosen, u = o.Sparse.Chosen((*[Lanes]uint32)(e.R[0])); u != nil {
+			return u
+		}
+	}
+	if o.Scales != nil {
+		sm = max(sm, 120) // no device before has them
+		var u *Undefined
+		if w.rowScales, w.colScales, u = o.Scales.read(e, o.Extra()-6); u != nil {
+			return u
+		}
+	}
+	x, y, z := o.A.read(a, &ra), o.B.read(b, &rb), o.C.read(c, &rc)
+	switch t := o.A.Type; {
+	case t == ptx.F64:
+		w.doubles(x, y, z)
+	case t == ptx.B1:
+		w.bits(x, y, z)
+	case t.IsInt():
+		w.integers(x, y, z)
+	default:
+		w.floats(sm, x, y, z)
+	}
+	o.D.write(d, z)
+	return nil
+}
+
+// work is a multiplication under way.
+type work struct {
+	*Multiply
+	chosen []uint8 // of a sparse A, the places of its elements in their rows
+
+	rowScales, colScales []number // of rows of A and columns of B, Scales.Vec of each
+}
+
+// mostK is how many elements a row of A may have.
+const mostK = 128
+
+// each calls f for every element of D, with its number, the row of A and the column of B, and makes its
+// result the element. Of a sparse A they are what is there, and what that is multiplied by.
+func each[T any](o *work, a, b []T, c []uint64, f func(at int, a, b []T, c uint64) uint64) {
+	there := len(a) / (o.Count * o.M)
+	var met [mostK]T
+	for i := range o.Count * o.M {
+		row, cols := a[i*there:][:there], b[i/o.M*o.N*o.K:]
+		for j := range o.N {
+			col := cols[j*o.K:][:o.K]
+			if o.chosen != nil {
+				for k, at := range o.chosen[i*there:][:there] {
+					met[k] = col[at]
+				}
+				col = met[:there]
+			}
+			at := i*o.N + j
+			c[at] = f(at, row, col, c[at])
+		}
+	}
+}
+
+// decoded reads all elements.
+func decoded[T any](list []uint64, to []T, f func(v uint64) T) []T {
+	for i, v := range list {
+		to[i] = f(v)
+	}
+	return to[:len(list)]
+}
+
+func (o *work) floats(sm int, a, b, c []uint64) {
+	n := Measured(o.unit(), sm, o.A.Type, o.B.Type)
+	if n.Method == Fmas {
+		half := struct{ c, d bool }{o.C.Type == ptx.F16, o.D.Type == ptx.F16}
+		each(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 { return fmas(a, b, c, half) })
+		return
+	}
+	fa, fb, from, to := o.A.format(), o.B.format(), formatOf(o.C.Type), formatOf(o.D.Type)
+	var ra, rb [most]number
+	x, y := decoded(a, ra[:], fa.decode), decoded(b, rb[:], fb.decode)
+	switch {
+	case o.Scales != nil && o.A.Bits == 4:
+		o.packed(n, x, y, c, &to)
+		return
+	case o.Scales != nil:
+		spread(x, o.rowScales)
+		spread(y, o.colScales)
+	}
+	sum := n.summation(sm)
+	if o.C.Type != o.D.Type && o.Count == 1 {
+		sum = mixed(sum, sm)
+	}
+	each(o, x, y, c, func(_ int, a, b []number, c uint64) uint64 {
+		v := sum(a, b, factors{&fa, &fb}, c, &from, &to)
+		if o.Saturate {
+			return to.finite(v)
+		}
+		return v
+	})
+}
+
+// unit is what multiplies floats.
+func (o *Multiply) unit() Unit {
+	switch {
+	case o.Count > 1:
+		return UnitQuarters
+	case o.Scales != nil && o.A.Bits == 4:
+		return UnitGroups
+	}
+	return UnitWarp
+}
+
+// mixed is a sum where C and D have different types, which only wmma can have: all is f32. On
+// Volta C is what it is.
+func mixed(sum summation, sm int) summation {
+	f32 := formatOf(ptx.F32)
+	return func(a, b []number, f factors, c uint64, from, to *format) uint64 {
+		switch {
+		case to.Format == &fp.F16:
+			return uint64(fp.F32ToF16(math.Float32frombits(uint32(sum(a, b, f, c, from, &f32))), fp.RN))
+		case sm >= 75:
+			c, from = uint64(math.Float32bits(fp.F16ToF32(uint16(c)))), &f32
+		}
+		return sum(a, b, f, c, from, to)
+	}
+}
+
+// doubles is a chain of multiplications that are added without rounding between (manual
+// 9.7.14.5.14), in the order of k.
+func (o *work) doubles(a, b, c []uint64) {
+	each(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
+		sum := math.Float64frombits(c)
+		for k := range a {
+			sum = fp.Fma64(math.Float64frombits(a[k]), math.Float64frombits(b[k]), sum, o.Rounding)
+		}
+		return math.Float64bits(sum)
+	})
+}
+
+// bits counts bits of A and B.
+func (o *work) bits(a, b, c []uint64) {
+	each(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
+		n := 0
+		for k := range a {
+			if o.Xor {
+				n += bits.OnesCount64(a[k] ^ b[k])
+			} else {
+				n += bits.OnesCount64(a[k] & b[k])
+			}
+		}
+		return uint64(uint32(c) + uint32(n))
+	})
+}
+
+func (o *work) integers(a, b, c []uint64) {
+	var ra, rb [most]int32
+	as := func(o *Operand) func(v uint64) int32 {
+		n := 32 - o.Bits
+		if o.Type.IsSigned() {
+			return func(v uint64) int32 { return int32(v) << n >> n }
+		}
+		return func(v uint64) int32 { return int32(v) }
+	}
+	x, y := decoded(a, ra[:], as(&o.A)), decoded(b, rb[:], as(&o.B))
+	each(o, x, y, c, func(_ int, a, b []int32, c uint64) uint64 {
+		sum := int64(int32(c))
+		for k := range a {
+			sum += int64(a[k]) * int64(b[k])
+		}
+		if o.Saturate {
+			sum = max(math.MinInt32, min(math.MaxInt32, sum))
+		}
+		return uint64(uint32(sum))
+	})
+}

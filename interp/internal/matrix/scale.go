@@ -1,0 +1,137 @@
+package matrix
+
+// This file is factors that scales go with, one for each block of a row of A and of a column
+// of B (manual 9.7.14.3).
+
+import (
+	"fmt"
+
+	"gemu/interp/internal/fp"
+)
+
+// Scales is the scales of mma with .block_scale.
+type Scales struct {
+	Vec   int  // of a row of A, and of a column of B: 1, 2 or 4
+	UE4M3 bool // their type; else it is .ue8m0
+}
+
+// decode reads a scale. Of .ue4m3 the uppermost bit is not looked at.
+func (s *Scales) decode(v uint32) number {
+	switch {
+	case s.UE4M3:
+		f := format{&fp.E4M3, 0}
+		return f.decode(uint64(v & 0x7f))
+	case v&0xff == 0xff:
+		return number{1, nan}
+	}
+	return number{1, int32(v&0xff) - 127}
+}
+
+// fraction is how many bits of a scale's significand are behind the point.
+func (s *Scales) fraction() int {
+	if s.UE4M3 {
+		return fp.E4M3.Fraction()
+	}
+	return 0
+}
+
+// selectors are where the scales are that a register of each of a row's four lanes could hold.
+type selectors struct{ data, byteID, threadID int } // registers of what goes with the fragments
+
+// selected reads which byte and which lanes have the scales; they are the same in all lanes. most
+// is how many threads the selector can tell apart (manual table 37).
+func (s *Scales) selected(e *Registers, at selectors, most int, of string) (first, thread int, u *Undefined) {
+	for _, x := range []struct {
+		register, step, below int
+		name                  string
+	}{{at.byteID, s.Vec, 5 - s.Vec, "byte-id"}, {at.threadID, 1, most, "thread-id"}} {
+		row := e.R[x.register]
+		v, other := row[0]&0xffff, uint32(0)
+		for lane, w := range row {
+			if w&0xffff != v {
+				other |= 1 << lane
+			}
+		}
+		switch {
+		case other != 0:
+			return 0, 0, &Undefined{other, fmt.Sprintf("another %s of %s than lane 0", x.name, of)}
+		case int(v) >= x.below || int(v)%x.step != 0:
+			return 0, 0, &Undefined{^uint32(0), fmt.Sprintf("%s %d of %s", x.name, v, of)}
+		}
+		if x.name == "byte-id" {
+			first = int(v)
+		} else {
+			thread = int(v)
+		}
+	}
+	return first, thread, nil
+}
+
+// read gives the scales of the rows of A and of the columns of B, each Vec of them. Of four lanes
+// two have those of a row of A and of the row eight below, and one those of a column of B.
+func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
+	scales := func(register, lane, first int) (list []number) {
+		for i := range s.Vec {
+			list = append(list, s.decode(e.R[register][lane]>>(8*(first+i))))
+		}
+		return list
+	}
+	first, thread, u := s.selected(e, selectors{extra, extra + 1, extra + 2}, 2, "A")
+	if u != nil {
+		return nil, nil, u
+	}
+	for row := range 16 {
+		a = append(a, scales(extra, row%8*4+2*thread+row/8, first)...)
+	}
+	if first, thread, u = s.selected(e, selectors{extra + 3, extra + 4, extra + 5}, 4, "B"); u != nil {
+		return nil, nil, u
+	}
+	for col := range 8 {
+		b = append(b, scales(extra+3, col*4+thread, first)...)
+	}
+	return a, b, nil
+}
+
+// group is how many products of .e2m1 that take four bits each are added exactly, with scales.
+// Their sum, times the scales, is one term, with the sum of the scales' exponents, which it has even
+// if they add up to zero.
+const group = 16
+
+// spread gives numbers the scales that they have, of .ue8m0, which only change exponents: as many
+// neighbours have one as there are numbers for each.
+func spread(list, scales []number) {
+	each := len(list) / len(scales)
+	for i := range list {
+		switch s := scales[i/each]; {
+		case s.exp == nan:
+			list[i] = s
+		case list[i].exp < inf:
+			list[i].exp += s.exp
+		}
+	}
+}
+
+// packed multiplies a and b of e2m1 with scales.
+func (o *work) packed(n *Numerics, a, b []number, c []uint64, to *format) {
+	frac := 2 * (fp.E2M1.Fraction() + o.Scales.fraction())
+	each(o, a, b, c, func(at int, a, b []number, c uint64) uint64 {
+		var terms, ones [8]number
+		groups, top := len(a)/group, n.least(to)
+		for g := range groups {
+			sum, any := int32(0), int32(0)
+			for k := g * group; k < (g+1)*group; k++ {
+				p := a[k].mant << a[k].exp * (b[k].mant << b[k].exp)
+				sum, any = sum+p, any|p
+			}
+			block := g * o.Scales.Vec / groups
+			x, y := o.rowScales[at/o.N*o.Scales.Vec+block], o.colScales[at%o.N*o.Scales.Vec+block]
+			terms[g], ones[g] = number{sum * x.mant * y.mant, x.exp + y.exp}, number{1, 0}
+			if x.exp == nan || y.exp == nan {
+				terms[g].exp = nan
+			} else if any != 0 && x.mant != 0 && y.mant != 0 {
+				top = max(top, terms[g].exp)
+			}
+		}
+		return n.block(terms[:groups], ones[:groups], frac, top, c, to, to)
+	})
+}

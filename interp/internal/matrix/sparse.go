@@ -1,0 +1,117 @@
+package matrix
+
+// This file is sparse matrices A (manual 9.7.14.6, 9.7.15.6): of the elements of a row half are
+// there, and metadata says which.
+
+import (
+	"fmt"
+
+	"gemu/ptx"
+)
+
+// Sparsity is how four bits of metadata choose the elements of a chunk: neighbours in a row
+// of the whole matrix, of which half are there (manual 9.7.14.6.1).
+type Sparsity struct {
+	Chunk   int  // elements: 2, 4 or 8
+	Ordered bool // the lower index comes first: .ordered_metadata
+}
+
+// SparsityOf is that of elements of a type that take so many bits in their registers.
+func SparsityOf(t ptx.Type, bits int, ordered bool) Sparsity {
+	switch {
+	case t == ptx.TF32:
+		return Sparsity{2, ordered}
+	case bits == 4:
+		return Sparsity{8, ordered}
+	}
+	return Sparsity{4, ordered}
+}
+
+// Chosen says where in their chunk the elements are that are there, of which there are
+// Chunk/2. It reports whether the manual says so; if not, it leaves open what is computed.
+//
+//	chunk  indices of    meaning
+//	2      –             0b0100: the first, 0b1110: the second
+//	4      elements      bits 0 and 1, and bits 2 and 3: two different elements
+//	8      pairs         the same of pairs
+func (s Sparsity) Chosen(meta uint32) (at [4]uint8, ok bool) {
+	first, second := uint8(meta&3), uint8(meta>>2&3)
+	switch s.Chunk {
+	case 2:
+		at[0] = second >> 1
+		return at, meta == 0b0100 || meta == 0b1110
+	case 4:
+		at[0], at[1] = first, second
+	default:
+		at = [4]uint8{2 * first, 2*first + 1, 2 * second, 2*second + 1}
+	}
+	return at, first < second || first > second && !s.Ordered
+}
+
+// Sparse is the metadata of a sparse A of mma.sp: 16 rows.
+type Sparse struct {
+	Sparsity
+	Selector int // which lanes of four have the metadata
+	sharing  int // how many of four have it
+	chunks   int // of a row
+	layout   Layout
+}
+
+// NewSparse is the metadata of a matrix of 16 rows of k elements, which take so many bits in their
+// registers (manual 9.7.14.6.2; its figure of s4 and u4 with m16n8k128 shows another place of the
+// upper half, and NVIDIA's CUTLASS calls that wrong, cute/atom/mma_traits_sm80_sparse.hpp).
+func NewSparse(s Sparsity, bits, k, selector int) *Sparse {
+	o := &Sparse{Sparsity: s, Selector: selector, chunks: k / s.Chunk}
+	o.layout.Lane = [5]Step{2: {Row: 1}, 3: {Row: 2}, 4: {Row: 4}}
+	o.layout.Elem = []Step{{Col: 1}, {Col: 2}}
+	if bits >= 16 { // a register has four chunks of a row, and of the row eight below
+		o.layout.Elem = append(o.layout.Elem, Step{Row: 8})
+		o.layout.Lane[0].Col = 4
+	} else {
+		o.layout.Elem = append(o.layout.Elem, Step{Col: 4})
+		o.layout.Lane[0].Row, o.layout.Lane[1].Col = 8, 8
+	}
+	o.sharing = o.chunks / 4
+	return o
+}
+
+// Chosen gives for each element of A that is there its place in the row, by what the lanes have
+// as metadata.
+func (o *Sparse) Chosen(meta *[Lanes]uint32) ([]uint8, *Undefined) {
+	if o.Selector >= 4/o.sharing {
+		return nil, &Undefined{^uint32(0), fmt.Sprintf("sparsity selector %d, with metadata in %d lanes of four", o.Selector, o.sharing)}
+	}
+	kept := o.Chunk / 2
+	list := make([]uint8, 16*o.chunks*kept)
+	var bad uint32
+	value := uint32(0)
+	for lane, word := range meta {
+		if lane%4/o.sharing != o.Selector {
+			continue
+		}
+		for i := range 8 {
+			place := o.layout.At(lane&^3|lane%o.sharing, i)
+			at, ok := o.Sparsity.Chosen(word >> (4 * i) & 15)
+			if !ok && bad == 0 {
+				value = word >> (4 * i) & 15
+			}
+			if !ok {
+				bad |= 1 << lane
+			}
+			for k := range kept {
+				list[(place.Row*o.chunks+place.Col)*kept+k] = uint8(place.Col*o.Chunk) + at[k]
+			}
+		}
+	}
+	if bad != 0 {
+		return nil, &Undefined{bad, fmt.Sprintf("metadata 0b%04b", value)}
+	}
+	return list, nil
+}
+
+// Undefined is an operand for which the manual leaves open what is computed, and the lanes
+// that have it.
+type Undefined struct {
+	Lanes uint32
+	What  string
+}

@@ -1,0 +1,147 @@
+package matrix
+
+// This file is how rows in memory are shared out to the lanes.
+
+import (
+	"encoding/binary"
+
+	"gemu/ptx"
+)
+
+// Tile is matrices in memory whose rows lie at addresses that lanes provide: lane i that of
+// row i%Rows of matrix i/Rows. Those of ldmatrix and stmatrix are in shared memory (manual
+// 9.7.14.5.15, 9.7.14.5.16).
+type Tile struct {
+	Rows   int // of a matrix, in memory
+	Count  int // of matrices
+	Bits   int // of an element in a register
+	Packed int // … in memory
+	Bytes  int // of a row
+	Align  int // what the address of a row is a multiple of
+	layout Layout
+	places []place // of elements, by register, lane and element of the register
+}
+
+// RowBytes is what a row of ldmatrix and stmatrix has: what its address is a multiple of.
+const RowBytes = 16
+
+// place is a row of the matrices, and an element of it.
+type place struct{ row, col uint8 }
+
+// The tiles of ldmatrix and stmatrix, by shape and by whether they are transposed: what is a row
+// in memory is then a column in the registers. The manual shows m16n16 and m16n8 in figures
+// 105 and 108; which register has which elements there is taken from NVIDIA's CUTLASS
+// (cute/atom/copy_traits_sm100.hpp: SM100_U8x8_LDSM_T, SM100_U8x4_STSM_T).
+var tiles = map[string]Tile{
+	"m8n8":         {Rows: 8, Bits: 16, Packed: 16, layout: Rows(8, 8, 2)},
+	"m8n8.trans":   {Rows: 8, Bits: 16, Packed: 16, layout: Rows(8, 8, 2).Transposed()},
+	"m8n16":        {Rows: 8, Bits: 8, Packed: 8, layout: Rows(8, 16, 4)},
+	"m16n8.trans":  {Rows: 8, Bits: 8, Packed: 8, layout: Rows(16, 8, 2).Transposed()},
+	"m16n16.trans": {Rows: 16, Bits: 8, Packed: 8, layout: Layout{Lane: Rows(8, 16, 4).Lane, Elem: []Step{{Col: 1}, {Row: 8}, {Col: 2}}}.Transposed()},
+}
+
+// NewTile makes count matrices of a shape of ldmatrix or stmatrix, with elements that are
+// packed in so many bits in memory; 0 for those of the shape.
+func NewTile(shape string, transposed bool, count, packed int) *Tile {
+	if transposed {
+		shape += ".trans"
+	}
+	t := tiles[shape]
+	t.Count, t.Bytes, t.Align = count, RowBytes, RowBytes
+	if packed != 0 {
+		t.Packed = packed
+	}
+	t.lay()
+	return &t
+}
+
+// lay finds the places.
+func (t *Tile) lay() {
+	per := t.per()
+	each := t.layout.Len() / per // registers of a matrix
+	for register := range t.Registers() {
+		for lane := range Lanes {
+			for k := range per {
+				s := t.layout.At(lane, register%each*per+k)
+				t.places = append(t.places, place{uint8(register/each*t.Rows + s.Row), uint8(s.Col)})
+			}
+		}
+	}
+}
+
+// per is how many elements a register has.
+func (t *Tile) per() int { return max(32/t.Bits, 1) }
+
+// Addresses is how many lanes provide one.
+func (t *Tile) Addresses() int { return t.Rows * t.Count }
+
+// Registers is how many registers of a lane hold the matrices, of 32 bits or, of f64, of 64.
+func (t *Tile) Registers() int { return t.Count * t.layout.Len() / t.per() }
+
+// Load makes registers of the rows: register k of lane i is to(k, i).
+func (t *Tile) Load(rows *[Lanes][]byte, to func(register, lane int, v uint64)) {
+	for register := range t.Registers() {
+		for lane := range Lanes {
+			v := uint64(0)
+			for k, at := range t.of(register, lane) {
+				v |= t.element(rows[at.row], int(at.col)) << (k * t.Bits)
+			}
+			to(register, lane, v)
+		}
+	}
+}
+
+// Store makes the rows of what the registers hold.
+func (t *Tile) Store(rows *[Lanes][]byte, from func(register, lane int) uint64) {
+	for register := range t.Registers() {
+		for lane := range Lanes {
+			v := from(register, lane)
+			for k, at := range t.of(register, lane) {
+				for b := 0; b < t.Bits; b += 8 {
+					rows[at.row][(int(at.col)*t.Bits+b)/8] = byte(v >> (k*t.Bits + b))
+				}
+			}
+		}
+	}
+}
+
+// of is where the elements of a register are.
+func (t *Tile) of(register, lane int) []place {
+	per := t.per()
+	return t.places[(register*Lanes+lane)*per:][:per]
+}
+
+// element is an element of a row. One of 4 bits is in the middle of its byte, and one of 6 in
+// the lower bits (manual 9.7.16.9.1).
+func (t *Tile) element(row []byte, col int) uint64 {
+	at := col * t.Packed
+	switch t.Packed {
+	case 16:
+		return uint64(binary.LittleEndian.Uint16(row[at/8:]))
+	case 32:
+		return uint64(binary.LittleEndian.Uint32(row[at/8:]))
+	case 64:
+		return binary.LittleEndian.Uint64(row[at/8:])
+	}
+	v := uint64(row[at/8]) | uint64(row[min(at/8+1, len(row)-1)])<<8
+	v = v >> (at % 8) & (1<<t.Packed - 1)
+	if t.Packed == 4 {
+		v <<= shifts[ptx.E2M1]
+	}
+	return v
+}
+
+var plain, turned = NewTile("m8n8", false, 1, 0), NewTile("m8n8", true, 1, 0)
+
+// Transpose is the 8×8 elements of 16 bits that the lanes hold in a register, with rows and
+// columns exchanged (manual 9.7.14.5.17).
+func Transpose(a *[Lanes]uint32) (d [Lanes]uint32) {
+	var memory [8][RowBytes]byte
+	var rows [Lanes][]byte
+	for i := range memory {
+		rows[i] = memory[i][:]
+	}
+	plain.Store(&rows, func(_, lane int) uint64 { return uint64(a[lane]) })
+	turned.Load(&rows, func(_, lane int, v uint64) { d[lane] = uint32(v) })
+	return d
+}

@@ -1,0 +1,274 @@
+package matrix
+
+// This file is the multiplications of a warpgroup (manual 9.7.15): each of its four warps has 16
+// rows of D and A, and all have the same B.
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// Warps is how many warps are a warpgroup.
+const Warps = 4
+
+// WarpRows is how many rows of A and D a warp of a warpgroup has.
+const WarpRows = 16
+
+// Descriptor says where a matrix lies in shared memory (manual 9.7.15.5.1.2.2).
+type Descriptor uint64
+
+// field is 14 bits of the descriptor, of which each stands for 16 bytes.
+func (d Descriptor) field(at int) uint64 { return uint64(d) >> at & 0x3fff * Chunk }
+
+// Start is the address where the matrix begins, in bytes.
+func (d Descriptor) Start() uint64 { return d.field(0) }
+
+// Leading is the leading dimension byte offset.
+func (d Descriptor) Leading() uint64 { return d.field(16) }
+
+// Stride is the stride dimension byte offset.
+func (d Descriptor) Stride() uint64 { return d.field(32) }
+
+// Base is the base offset: the number of the 128-byte line that a swizzling pattern begins at,
+// modulo 8.
+func (d Descriptor) Base() uint64 { return uint64(d) >> 49 & 7 }
+
+// Swizzle is the bytes of a row of the swizzling pattern: 16 without.
+func (d Descriptor) Swizzle() int { return [...]int{16, 128, 64, 32}[d>>62] }
+
+// Shared is a matrix in shared memory: A, or B with rows and columns exchanged.
+type Shared struct {
+	K      int
+	Bits   int  // of an element: of b1 32
+	Across bool // neighbours in memory are those of a column, and not of a row: imm-trans
+}
+
+// chunks calls f for each 16 bytes of rows from first on, with their address and the first
+// element that is in them (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling
+// chunks are apart by the offsets of the descriptor; with it they are neighbours in a row of the
+// pattern, as far as that goes.
+func (s *Shared) chunks(d Descriptor, first, rows int, f func(row, k int, addr uint64)) {
+	per, width := Chunk*8/s.Bits, d.Swizzle()  // elements of a chunk
+	at := func(row, k, line int, off uint64) { // line: in its pattern
+		f(row, k, Swizzle(d.Start()+off+uint64(line*width), width, d.Base()))
+	}
+	inRow := width / Chunk
+	if !s.Across {
+		for row := first; row < first+rows; row++ {
+			for j := range s.K / per {
+				off := uint64(row/8)*d.Stride() + uint64(j)*Chunk
+				if inRow == 1 {
+					off = uint64(row/8)*d.Stride() + uint64(j)*d.Leading()
+				}
+				at(row, j*per, row%8, off)
+			}
+		}
+		return
+	}
+	for k := range s.K {
+		for j := first / per; j < (first+rows)/per; j++ {
+			off := uint64(j/inRow)*d.Leading() + uint64(j%inRow)*Chunk + uint64(k/8)*d.Stride()
+			if inRow == 1 {
+				off = uint64(j)*d.Stride() + uint64(k/8)*d.Leading()
+			}
+			at(j*per, k, k%8, off)
+		}
+	}
+}
+
+// Outside finds the first 16 bytes of rows from first on that are not within size bytes of shared
+// memory.
+func (s *Shared) Outside(d Descriptor, first, rows int, size uint64) (addr uint64, outside bool) {
+	s.chunks(d, first, rows, func(_, _ int, at uint64) {
+		if at+Chunk > size && !outside {
+			addr, outside = at, true
+		}
+	})
+	return addr, outside
+}
+
+// Load gives the elements of rows from first on, row after row.
+//
+//go:norace
+func (s *Shared) Load(memory []byte, d Descriptor, first, rows int) []uint32 {
+	out := make([]uint32, rows*s.K)
+	per, size := Chunk*8/s.Bits, s.Bits/8
+	s.chunks(d, first, rows, func(row, k int, addr uint64) {
+		chunk := memory[addr:][:Chunk]
+		for i := range per {
+			at := (row-first)*s.K + k + i
+			if s.Across {
+				at = (row-first+i)*s.K + k
+			}
+			switch e := chunk[i*size:]; size {
+			case 1:
+				out[at] = uint32(e[0])
+			case 2:
+				out[at] = uint32(binary.LittleEndian.Uint16(e))
+			default:
+				out[at] = binary.LittleEndian.Uint32(e)
+			}
+		}
+	})
+	return out
+}
+
+// Wgmma is D = A·B + D of a warpgroup, of 64×K, K×N and 64×N elements.
+type Wgmma struct {
+	N, K     int     // K: of A, in which sparse matrices have half of their columns
+	A, D     Operand // as the lanes of a warp hold their rows
+	From, To Shared  // A and B in shared memory: From is not used if registers have A
+	B        ptx.Type
+	Negate   bool // the products: one of the factors is to be negated
+	Saturate bool // of integers
+
+	Sparse *Sparse // of A half is stored; nil if all of it is (manual 9.7.15.6, whose figures are those of mma.sp)
+}
+
+// NewWgmma is the multiplication of wgmma.mma_async with the given shape and types, and of .sp the
+// sparsity selector (manual
+// 9.7.15.5). A warp has the fragments that mma has of 16 rows.
+func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
+	width := a.Bits()
+	if a == ptx.B1 {
+		width, k = 32, k/32
+	}
+	o := &Wgmma{N: n, B: b, To: Shared{K: k, Bits: width}}
+	if sparse {
+		o.Sparse = NewSparse(SparsityOf(a, width, false), width, k, selector)
+		k /= 2
+	}
+	o.K, o.From = k, Shared{K: k, Bits: width}
+	o.A = operand(a, width, Rows(WarpRows, k, 32/width), WarpRows, k)
+	o.D = Operand{Type: d, Bits: d.Bits(), n: WarpRows * n / Lanes}
+	sums := Rows(WarpRows, 256, 2)
+	for lane := range Lanes {
+		for i := range o.D.n {
+			at := sums.At(lane, i)
+			o.D.at = append(o.D.at, uint16(at.Row*n+at.Col))
+		}
+	}
+	return o
+}
+
+// hold gathers the elements of a matrix that registers hold, and give hands them out.
+func (o *Operand) hold(rows []*regfile.Row32) []uint32 {
+	to := make([]uint32, Lanes*o.n)
+	per, mask := 32/o.Bits, uint32(1<<o.Bits-1)
+	for i := range o.n {
+		row, shift := rows[i/per], i%per*o.Bits
+		for lane, v := range row {
+			to[o.at[lane*o.n+i]] = v >> shift & mask
+		}
+	}
+	return to
+}
+
+func (o *Operand) give(rows []*regfile.Row32, from []uint32) {
+	per := 32 / o.Bits
+	for i := 0; i < o.n; i += per {
+		row := rows[i/per]
+		for lane := range row {
+			v := uint32(0)
+			for k := range per {
+				v |= from[o.at[lane*o.n+i+k]] << (k * o.Bits)
+			}
+			row[lane] = v
+		}
+	}
+}
+
+// Execute multiplies a warp's rows of A by B: a are its elements, row after row, or nil if
+// registers hold them; b are those of B, column after column; stored are the columns that a
+// sparse A has its elements in. Without accumulate D is not read.
+func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []uint8, accumulate bool) {
+	if a == nil {
+		a = o.A.hold(registers)
+	}
+	sums := make([]uint32, WarpRows*o.N)
+	if accumulate {
+		sums = o.D.hold(d)
+	}
+	switch t := o.A.Type; {
+	case t == ptx.B1:
+		o.each(sums, func(row, col int, c uint32) uint32 {
+			for k := range o.K {
+				c += uint32(bits.OnesCount32(a[row*o.K+k] & b[col*o.K+k]))
+			}
+			return c
+		})
+	case t.IsInt():
+		o.integers(sums, a, b, stored)
+	default:
+		o.floats(sums, a, b, stored)
+	}
+	o.D.give(d, sums)
+}
+
+// each makes every element what f gives.
+func (o *Wgmma) each(sums []uint32, f func(row, col int, c uint32) uint32) {
+	for row := range WarpRows {
+		for col := range o.N {
+			e := &sums[row*o.N+col]
+			*e = f(row, col, *e)
+		}
+	}
+}
+
+// columnOf is the elements of a column of B that those of a row of A are multiplied by; room is for
+// them if A is sparse.
+func columnOf[T any](o *Wgmma, b []T, row, col int, stored []uint8, room []T) []T {
+	b = b[col*o.To.K:][:o.To.K]
+	if stored == nil {
+		return b
+	}
+	for k, at := range stored[row*o.K:][:o.K] {
+		room[k] = b[at]
+	}
+	return room
+}
+
+func (o *Wgmma) integers(sums, a, b []uint32, stored []uint8) {
+	as := func(t ptx.Type, list []uint32) []int64 {
+		to := make([]int64, len(list))
+		for i, v := range list {
+			if to[i] = int64(v); t.IsSigned() {
+				to[i] = int64(int8(v))
+			}
+		}
+		return to
+	}
+	x, y, room := as(o.A.Type, a), as(o.B, b), make([]int64, o.K)
+	o.each(sums, func(row, col int, c uint32) uint32 {
+		sum := int64(int32(c))
+		for k, v := range columnOf(o, y, row, col, stored, room) {
+			sum += x[row*o.K+k] * v
+		}
+		if o.Saturate {
+			sum = max(math.MinInt32, min(math.MaxInt32, sum))
+		}
+		return uint32(sum)
+	})
+}
+
+func (o *Wgmma) floats(sums, a, b []uint32, stored []uint8) {
+	fa, fb, to := formatOf(o.A.Type), formatOf(o.B), formatOf(o.D.Type)
+	as := func(f *format, list []uint32, negate bool) []number {
+		out := make([]number, len(list))
+		for i, v := range list {
+			if out[i] = f.decode(uint64(v)); negate {
+				out[i].mant = -out[i].mant
+			}
+		}
+		return out
+	}
+	x, y, room := as(&fa, a, o.Negate), as(&fb, b, false), make([]number, o.K)
+	n := Measured(UnitWarpgroup, 90, o.A.Type, o.A.Type)
+	o.each(sums, func(row, col int, c uint32) uint32 {
+		return uint32(n.dot(x[row*o.K:][:o.K], columnOf(o, y, row, col, stored, room), factors{&fa, &fb}, uint64(c), &to, &to))
+	})
+}

@@ -1,0 +1,183 @@
+package matrix
+
+// This file is the fragments of wmma (manual 9.7.14.4), which the manual leaves open: they
+// are those of the machine code that ptxas makes of wmma.load.
+
+import "gemu/ptx"
+
+// Wmma is a matrix multiplication by wmma of m×k, k×n and m×n elements.
+type Wmma struct {
+	SM         int // the compute capability of the device
+	M, N, K    int
+	ACol, BCol bool // the layouts in memory, which the fragments of Volta differ by
+}
+
+// WmmaMatrix is one of the matrices.
+type WmmaMatrix byte
+
+// The matrices. C and D have the same fragments.
+const (
+	WmmaA WmmaMatrix = 'a'
+	WmmaB WmmaMatrix = 'b'
+	WmmaC WmmaMatrix = 'c'
+)
+
+// size is the rows and columns of a matrix.
+func (w *Wmma) size(m WmmaMatrix) (rows, cols int) {
+	switch m {
+	case WmmaA:
+		return w.M, w.K
+	case WmmaB:
+		return w.K, w.N
+	}
+	return w.M, w.N
+}
+
+// fragment is where the lanes have the elements of a matrix. A and B of f16 take eight
+// registers in every shape: what is left of them has elements a second time.
+func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
+	var l Layout
+	if w.SM < 75 && (t == ptx.F16 || t == ptx.F32) {
+		l = w.volta(m, t)
+	} else {
+		l = w.turing(m, t)
+	}
+	if t == ptx.F16 && m != WmmaC {
+		for len(l.Elem) < 4 {
+			l.Elem = append(l.Elem, Step{})
+		}
+	}
+	return l
+}
+
+// turing is the fragments from sm_75 on, those of mma: a matrix is one of its matrices, or
+// several in turn. m8n32 is m32n8 with A and B exchanged and all matrices transposed.
+func (w *Wmma) turing(m WmmaMatrix, t ptx.Type) Layout {
+	if w.N > w.M && m == WmmaC && t == ptx.S32 && w.SM < 80 {
+		l := Rows(8, 8, 2)
+		l.Elem = append(l.Elem, Step{Col: 8}, Step{Col: 16})
+		return l
+	}
+	if w.N > w.M {
+		turned := Wmma{SM: w.SM, M: w.N, N: w.M, K: w.K}
+		return turned.turing(map[WmmaMatrix]WmmaMatrix{WmmaA: WmmaB, WmmaB: WmmaA, WmmaC: WmmaC}[m], t).Transposed()
+	}
+	per := max(32/t.Bits(), 1)
+	switch m {
+	case WmmaA:
+		l := Rows(min(w.M, 16), w.K, per)
+		for row := 16; row < w.M; row *= 2 {
+			l.Elem = append(l.Elem, Step{Row: row})
+		}
+		return l
+	case WmmaB:
+		l := Rows(8, w.K, per)
+		for row := 8; row < w.N; row *= 2 {
+			l.Elem = append(l.Elem, Step{Row: row})
+		}
+		return l.Transposed()
+	}
+	l := Rows(min(w.M, 16), 8, 2)
+	for row := 16; row < w.M; row *= 2 {
+		l.Elem = append(l.Elem, Step{Row: row})
+	}
+	for col := 8; col < w.N; col *= 2 {
+		l.Elem = append(l.Elem, Step{Col: col})
+	}
+	return l
+}
+
+// volta is the fragments of Volta: those of mma.m8n8k4, whose four multiplications have the
+// rows and columns of a larger one.
+func (w *Wmma) volta(m WmmaMatrix, t ptx.Type) Layout {
+	part := [2]Step{{Row: 8}, {Col: 8}}
+	switch {
+	case w.M > w.N:
+		part = [2]Step{{Row: 8}, {Row: 16}}
+	case w.M < w.N:
+		part = [2]Step{{Col: 8}, {Col: 16}}
+	}
+	var l Layout
+	switch {
+	case m == WmmaC && t == ptx.F32:
+		l = sums32
+	case m == WmmaC:
+		l = sums16
+	case m == WmmaA && !w.ACol || m == WmmaB && w.BCol:
+		l = quarters
+	default:
+		l = columns
+	}
+	switch m {
+	case WmmaA:
+		l.Lane[2], l.Lane[3] = Step{Row: part[0].Row}, Step{Row: part[1].Row}
+	case WmmaB:
+		l.Lane[2], l.Lane[3] = Step{Row: part[0].Col}, Step{Row: part[1].Col}
+	case WmmaC:
+		l.Lane[2], l.Lane[3] = part[0], part[1]
+		return l
+	}
+	l.Elem = append(l.Elem[:2:2], Step{Col: 4}, Step{Col: 8})
+	if m == WmmaB {
+		return l.Transposed()
+	}
+	return l
+}
+
+// Multiply is the multiplication of wmma.mma.
+func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
+	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1}
+	width := a.Bits()
+	la, lb := w.fragment(WmmaA, a), w.fragment(WmmaB, b)
+	if a == ptx.B1 {
+		width, o.K = 32, w.K/32
+		la, lb = words(la, 32), words(lb.Transposed(), 32).Transposed()
+	}
+	o.A, o.B = operand(a, width, la, w.M, o.K), operand(b, width, lb.Transposed(), w.N, o.K)
+	o.C, o.D = operand(c, c.Bits(), w.fragment(WmmaC, c), w.M, w.N), operand(d, d.Bits(), w.fragment(WmmaC, d), w.M, w.N)
+	return o
+}
+
+// words is a layout of elements of which n neighbours of a row are taken together.
+func words(l Layout, n int) Layout {
+	o := Layout{Lane: l.Lane}
+	for i := range o.Lane {
+		o.Lane[i].Col /= n
+	}
+	for _, s := range l.Elem {
+		if s.Col == 0 || s.Col >= n {
+			o.Elem = append(o.Elem, Step{s.Row, s.Col / n, s.Matrix})
+		}
+	}
+	return o
+}
+
+// Tile is the rows of wmma.load and wmma.store in memory, or the columns, if col says that it
+// has those: lane i accesses row i. Where each must begin is taken from the guide for CUDA
+// C++ (ldm, of load_matrix_sync): the manual wants a multiple of the fragment's size, which
+// is more than that guide, its own examples and GPUs want where that is more than 16 bytes.
+func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
+	rows, cols := w.size(m)
+	l := w.fragment(m, t)
+	if col {
+		rows, cols, l = cols, rows, l.Transposed()
+	}
+	bits := t.Bits()
+	fragment := max(l.Len()*bits/8, 4)
+	if bits < 8 {
+		l, cols, bits = words(l, 32/bits), cols*bits/32, 32
+	}
+	tile := &Tile{Rows: rows, Count: 1, Bits: bits, Packed: bits, Bytes: cols * bits / 8, Align: min(fragment, 16), layout: l}
+	tile.lay()
+	return tile
+}
+
+// Stride is how far apart the rows of a matrix are, or the columns, if col says that memory has
+// those, where nothing else is said: in elements.
+func (w *Wmma) Stride(m WmmaMatrix, col bool) int {
+	rows, cols := w.size(m)
+	if col {
+		return rows
+	}
+	return cols
+}
