@@ -1,0 +1,174 @@
+package tensormap
+
+// This file reads tensor maps as command lines and test cases write them.
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Notation is how a tensor map is written, for messages.
+const Notation = "tma(BUFFER,TYPE[N],box=N{,strides=N}{,steps=N}{,swizzle=N}{,fill=nan}{,offset=N})"
+
+// Cut takes a tensor map over a buffer, tma(BUFFER,…), apart; ok is false if the text is none.
+func Cut(text string) (buffer, rest string, ok bool) {
+	inner, ok := strings.CutPrefix(text, "tma(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	if !ok || !closed {
+		return "", "", false
+	}
+	depth := 0
+	for i, c := range inner {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			return strings.TrimSpace(inner[:i]), strings.TrimSpace(inner[i+1:]), true
+		}
+	}
+	return strings.TrimSpace(inner), "", true
+}
+
+// Parse reads what stands behind the buffer:
+//
+//	f16[64x32],box=8x32,swizzle=64
+//
+// Extents, and all that there is for each dimension, begin with the outermost, as those of
+// arrays do; they are separated by x. Then, in any order,
+//
+//	box=8x32       elements of the box
+//	strides=64     bytes, of all dimensions but the innermost; without it there are no gaps
+//	steps=1x1      traversal strides
+//	swizzle=128    bytes: 32, 64, 96 or 128; 128/32, 128/64 and 128/32/8 with other atomicities
+//	interleave=16  bytes: 16 or 32
+//	fill=nan       what is outside is NaN
+//	offset=128     bytes from the buffer's first to the tensor's
+//	mode=im2col    or im2col::w, im2col::w::128, in place of box with
+//	channels=8     per pixel
+//	pixels=64      per column
+//	lower=-1x-1    corners of the bounding box in D, H and W, or in W
+//	upper=-1x-1
+//
+// The map's address is the offset; the map is to be checked by who knows where the buffer is.
+func Parse(text string) (m *Map, err error) {
+	parts := strings.Split(text, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	m = &Map{}
+	name, size, _ := strings.Cut(parts[0], "[")
+	size, closed := strings.CutSuffix(size, "]")
+	var ok bool
+	if m.Type, ok = TypeNamed(name); !ok || !closed {
+		return nil, fmt.Errorf("%q is no TYPE[N]; want %s", parts[0], Notation)
+	}
+	dims, err := numbers(size, 1, Rank)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", parts[0], err)
+	}
+	m.Rank = len(dims)
+	for i, d := range dims {
+		m.Dim[i], m.Step[i] = uint64(d), 1
+	}
+	stride := m.Dim[0] * uint64(m.Type.Bits()) / 8
+	for i := 1; i < m.Rank; i++ {
+		m.Stride[i-1] = stride
+		stride *= m.Dim[i]
+	}
+	for _, p := range parts[1:] {
+		if err := m.option(p); err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return m, nil
+}
+
+// numbers reads numbers that are separated by x, and turns them round.
+func numbers(s string, least, most int) ([]int64, error) {
+	var list []int64
+	for _, f := range strings.Split(s, "x") {
+		n, err := strconv.ParseInt(strings.TrimSpace(f), 0, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number", f)
+		}
+		list = append(list, n)
+	}
+	if len(list) < least || len(list) > most {
+		return nil, fmt.Errorf("%d numbers, want %d to %d", len(list), least, most)
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+var swizzles = map[string]Swizzle{
+	"none": {}, "32": {Swizzle32, Atom16}, "64": {Swizzle64, Atom16}, "96": {Swizzle96, Atom16}, "128": {Swizzle128, Atom16},
+	"128/32": {Swizzle128, Atom32}, "128/32/8": {Swizzle128, Atom32Flip8}, "128/64": {Swizzle128, Atom64},
+}
+
+// option reads one of what follows the tensor.
+func (m *Map) option(s string) error {
+	key, value, _ := strings.Cut(s, "=")
+	each := func(n int, set func(i int, v int64)) error {
+		list, err := numbers(value, n, n)
+		for i, v := range list {
+			set(i, v)
+		}
+		return err
+	}
+	corner := func(to *[3]int32) error {
+		list, err := numbers(value, 1, max(m.Rank-2, 1))
+		for i, v := range list {
+			to[i] = int32(max(min(v, 1<<20), -1<<20))
+		}
+		return err
+	}
+	var ok bool
+	switch key {
+	case "box":
+		return each(m.Rank, func(i int, v int64) { m.Box[i] = uint32(max(min(v, 1<<20), 0)) })
+	case "steps":
+		return each(m.Rank, func(i int, v int64) { m.Step[i] = uint32(max(min(v, 1<<20), 0)) })
+	case "strides":
+		return each(m.Rank-1, func(i int, v int64) { m.Stride[i] = uint64(v) })
+	case "channels":
+		return each(1, func(_ int, v int64) { m.Box[0] = uint32(max(min(v, 1<<20), 0)) })
+	case "pixels":
+		return each(1, func(_ int, v int64) { m.Box[1] = uint32(max(min(v, 1<<20), 0)) })
+	case "offset":
+		return each(1, func(_ int, v int64) { m.Address = uint64(v) })
+	case "lower":
+		return corner(&m.Lower)
+	case "upper":
+		return corner(&m.Upper)
+	case "swizzle":
+		if m.Swizzle, ok = swizzles[value]; !ok {
+			return fmt.Errorf("want 32, 64, 96, 128, 128/32, 128/32/8 or 128/64")
+		}
+		return nil
+	case "interleave":
+		i := slices.Index([]string{"none", "16", "32"}, value)
+		m.Interleave = Interleave(max(i, 0))
+		if i < 0 {
+			return fmt.Errorf("want 16 or 32")
+		}
+		return nil
+	case "fill":
+		if m.NaN = value == "nan"; !m.NaN && value != "zero" {
+			return fmt.Errorf("want zero or nan")
+		}
+		return nil
+	case "mode":
+		for mode := range modeCount {
+			if mode.String() == value {
+				m.Mode = mode
+				return nil
+			}
+		}
+		return fmt.Errorf("want tile, im2col, im2col::w or im2col::w::128")
+	}
+	return fmt.Errorf("unknown; want %s", Notation)
+}

@@ -1,0 +1,362 @@
+// Package tensormap is tensor maps (manual 5.5): 128 bytes that describe a tensor in global
+// memory, and how copies take boxes out of it and lay them out in shared memory.
+//
+// What is in the bytes NVIDIA does not say. Here they are (integers in little-endian order)
+//
+//	  0  8 bytes  "gemu.tma"
+//	  8  u64      address of the tensor
+//	 16  5 × u32  its extents in elements, modulo 2^32; dimension 0 is the one without a stride
+//	 36  u32      which of the fields that cannot be left out are there
+//	 40  4 × u64  its strides in bytes, of dimensions 1 to 4
+//	 72  5 × u16  extents of the box in elements; for im2col channels, then pixels
+//	 82  5 × u8   traversal strides
+//	 87  u8       rank
+//	 88  u8       type of the elements, as tensormap.replace numbers them
+//	 89  u8       interleave layout
+//	 90  u8       swizzle mode
+//	 91  u8       swizzle atomicity
+//	 92  u8       what is filled in: 1 is a NaN
+//	 93  u8       L2 promotion, which has no effect
+//	 94  u8       mode
+//	 95  u8       0
+//	 96  3 × s16  lower corner of the bounding box, of W, H and D
+//	102  3 × s16  its upper corner
+//	108           zeros
+//
+// so that bytes which nobody made a tensor map of are none. tensormap.replace makes one of
+// zeros, field by field: who uses it before all are there is told which are not.
+package tensormap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Size is the bytes of a tensor map, and Align what its address must be a multiple of.
+const (
+	Size  = 128
+	Align = 64
+)
+
+// Rank is the most dimensions that a tensor has.
+const Rank = 5
+
+// Map is what a tensor map says. The first dimension is the innermost.
+type Map struct {
+	Mode    Mode
+	Type    Type
+	Rank    int
+	Address uint64
+	Dim     [Rank]uint64     // elements
+	Stride  [Rank - 1]uint64 // bytes, of dimensions 1 and up
+	Box     [Rank]uint32     // elements; for im2col channels per pixel, and pixels per column
+	Step    [Rank]uint32     // traversal strides
+	Lower   [3]int32         // corners of the bounding box in W, H and D, for im2col: from the tensor's first element,
+	Upper   [3]int32         // … and from its last
+
+	Interleave Interleave
+	Swizzle    Swizzle
+	NaN        bool  // elements outside of the tensor are NaN, and not zero
+	L2         uint8 // promotion, 0 to 3
+
+	set fields
+}
+
+// Mode is how a map's boxes are read.
+type Mode uint8
+
+// The modes.
+const (
+	Tiled      Mode = iota
+	Im2col          // pixels in a bounding box, row by row
+	Im2colW         // … of one row
+	Im2colW128      // … 128 of them
+	modeCount
+)
+
+func (m Mode) String() string {
+	return [...]string{"tile", "im2col", "im2col::w", "im2col::w::128"}[m]
+}
+
+// Type is the type of elements, with the numbers that tensormap.replace has (table 33).
+type Type uint8
+
+// The types.
+const (
+	U8 Type = iota
+	U16
+	U32
+	S32
+	U64
+	S64
+	F16
+	F32
+	F32Ftz // subnormal numbers are zero
+	F64
+	BF16
+	TF32 // .f32 in global memory
+	TF32Ftz
+	B4x16    // 16 elements of 4 bits in 8 bytes
+	B4x16P64 // … with 8 bytes behind them in shared memory
+	B6x16P32 // 16 elements of 6 bits in 12 bytes, with 4 behind them in shared memory; stores take the low bits of bytes
+	TypeCount
+)
+
+var types = [TypeCount]struct {
+	name  string
+	bits  int // in global memory
+	float bool
+}{
+	U8: {"u8", 8, false}, U16: {"u16", 16, false}, U32: {"u32", 32, false}, S32: {"s32", 32, false}, U64: {"u64", 64, false}, S64: {"s64", 64, false},
+	F16: {"f16", 16, true}, F32: {"f32", 32, true}, F32Ftz: {"f32.ftz", 32, true}, F64: {"f64", 64, true}, BF16: {"bf16", 16, true},
+	TF32: {"tf32", 32, true}, TF32Ftz: {"tf32.ftz", 32, true},
+	B4x16: {"b4x16", 4, false}, B4x16P64: {"b4x16_p64", 4, false}, B6x16P32: {"b6x16_p32", 6, false},
+}
+
+func (t Type) String() string { return types[t].name }
+
+// TypeNamed is the type of a name; ok is false if there is none.
+func TypeNamed(name string) (t Type, ok bool) {
+	for t := range TypeCount {
+		if types[t].name == name {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+// Bits is the width of an element in global memory.
+func (t Type) Bits() int { return types[t].bits }
+
+// Float reports whether elements are floats.
+func (t Type) Float() bool { return types[t].float }
+
+// Padded reports whether there is room behind every 16 elements in shared memory.
+func (t Type) Padded() bool { return t == B4x16P64 || t == B6x16P32 }
+
+// Packed reports whether elements are less than bytes.
+func (t Type) Packed() bool { return t >= B4x16 }
+
+// sharedBits is the width of an element in shared memory, with its part of the padding.
+func (t Type) sharedBits() int {
+	if t.Padded() {
+		return 8
+	}
+	return t.Bits()
+}
+
+// Interleave is a layout in which channels are in slices (manual 5.5.6).
+type Interleave uint8
+
+// The layouts.
+const (
+	NoInterleave Interleave = iota
+	Interleave16            // slices of 16 bytes
+	Interleave32
+	InterleaveCount
+)
+
+// fields is which of the fields are there that a map must have.
+type fields uint32
+
+const (
+	hasAddress fields = 1 << iota
+	hasRank
+	hasBox    // of dimension 0; the others follow
+	hasDim    = hasBox << Rank
+	hasStride = hasDim << Rank
+	hasStep   = hasStride << (Rank - 1)
+)
+
+// magic is the first bytes of a tensor map.
+const magic = "gemu.tma"
+
+// ErrNone is the error of bytes that are no tensor map.
+var ErrNone = errors.New("no tensor map of gemu's")
+
+// Encode is the bytes of the map. Every field that its rank asks for is taken to be there.
+func (m *Map) Encode() (b [Size]byte) {
+	n := *m
+	n.set = n.needs() | n.set
+	n.put(b[:])
+	return b
+}
+
+// needs is the fields that a map of the rank must have.
+func (m *Map) needs() fields {
+	s := hasAddress | hasRank
+	for i := range m.Rank {
+		s |= hasDim<<i | hasStep<<i | hasBox<<i
+		if i > 0 {
+			s |= hasStride << (i - 1)
+		}
+	}
+	return s
+}
+
+func (m *Map) put(b []byte) {
+	le := binary.LittleEndian
+	copy(b, magic)
+	le.PutUint64(b[8:], m.Address)
+	le.PutUint32(b[36:], uint32(m.set))
+	for i := range Rank {
+		le.PutUint32(b[16+4*i:], uint32(m.Dim[i]))
+		le.PutUint16(b[72+2*i:], uint16(m.Box[i]))
+		b[82+i] = byte(m.Step[i])
+		if i > 0 {
+			le.PutUint64(b[40+8*(i-1):], m.Stride[i-1])
+		}
+	}
+	nan := byte(0)
+	if m.NaN {
+		nan = 1
+	}
+	copy(b[87:], []byte{byte(m.Rank), byte(m.Type), byte(m.Interleave), byte(m.Swizzle.Mode), byte(m.Swizzle.Atomicity), nan, m.L2, byte(m.Mode), 0})
+	for i := range m.Lower {
+		le.PutUint16(b[96+2*i:], uint16(m.Lower[i]))
+		le.PutUint16(b[102+2*i:], uint16(m.Upper[i]))
+	}
+}
+
+// get reads a map that may lack fields.
+func get(b []byte) (*Map, error) {
+	le := binary.LittleEndian
+	if string(b[:len(magic)]) != magic || b[87] > Rank || Type(b[88]) >= TypeCount || Interleave(b[89]) >= InterleaveCount ||
+		SwizzleMode(b[90]) >= SwizzleModeCount || Atomicity(b[91]) >= AtomicityCount || b[92] > 1 || b[93] > 3 || Mode(b[94]) >= modeCount {
+		return nil, ErrNone
+	}
+	m := &Map{
+		Address: le.Uint64(b[8:]), set: fields(le.Uint32(b[36:])), Rank: int(b[87]), Type: Type(b[88]), Interleave: Interleave(b[89]),
+		Swizzle: Swizzle{SwizzleMode(b[90]), Atomicity(b[91])}, NaN: b[92] != 0, L2: b[93], Mode: Mode(b[94]),
+	}
+	for i := range Rank {
+		m.Dim[i] = uint64(le.Uint32(b[16+4*i:]))
+		if m.Dim[i] == 0 && m.set&(hasDim<<i) != 0 {
+			m.Dim[i] = 1 << 32
+		}
+		m.Box[i], m.Step[i] = uint32(le.Uint16(b[72+2*i:])), uint32(b[82+i])
+		if i > 0 {
+			m.Stride[i-1] = le.Uint64(b[40+8*(i-1):])
+		}
+	}
+	for i := range m.Lower {
+		m.Lower[i], m.Upper[i] = int32(int16(le.Uint16(b[96+2*i:]))), int32(int16(le.Uint16(b[102+2*i:])))
+	}
+	return m, nil
+}
+
+// Decode is the map of bytes, which are Size. The error says what they lack to be one: ErrNone,
+// fields that are not there, or a field that cannot be as it is.
+func Decode(b []byte) (*Map, error) {
+	m, err := get(b)
+	if err != nil {
+		return nil, err
+	}
+	if lacks := m.needs() &^ m.set; lacks != 0 {
+		return nil, fmt.Errorf("a tensor map without %s", lacks)
+	}
+	return m, m.Check()
+}
+
+// String names fields: "its rank, box_dim 0".
+func (s fields) String() string {
+	var list []string
+	if s&hasAddress != 0 {
+		list = append(list, "global_address")
+	}
+	if s&hasRank != 0 {
+		list = append(list, "rank")
+	}
+	for _, f := range []struct {
+		first fields
+		name  string
+		n     int
+	}{{hasBox, "box_dim", Rank}, {hasDim, "global_dim", Rank}, {hasStride, "global_stride", Rank - 1}, {hasStep, "element_stride", Rank}} {
+		for i := range f.n {
+			if s&(f.first<<i) != 0 {
+				list = append(list, fmt.Sprintf("%s %d", f.name, i))
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// Replace changes a field of a tensor map, Size bytes, as tensormap.replace does (manual
+// 9.7.9.27): by the name of the field, of those that there are several of the ordinal, to a
+// value. Zeros become a map of that field. The error says why it cannot be.
+func Replace(b []byte, field string, ord int, value uint64) error {
+	m := &Map{}
+	if strings.Trim(string(b[:Size]), "\x00") != "" {
+		var err error
+		if m, err = get(b); err != nil {
+			return err
+		}
+		if m.Mode != Tiled {
+			return fmt.Errorf("a tensor map for .%s, where only those for .tile can be changed", m.Mode)
+		}
+	}
+	within := func(n uint64) error {
+		if value >= n {
+			return fmt.Errorf(".%s of %d, where less than %d is possible", field, value, n)
+		}
+		return nil
+	}
+	few := func(count int, most uint64) error {
+		switch {
+		case ord < 0 || ord >= count:
+			return fmt.Errorf(".%s %d, of %d that there are", field, ord, count)
+		case value == 0 || value > most:
+			return fmt.Errorf(".%s %d of %d, want 1 to %d", field, ord, value, most)
+		}
+		return nil
+	}
+	var err error
+	switch field {
+	case "global_address":
+		m.Address, m.set = value, m.set|hasAddress
+	case "rank":
+		err = within(Rank)
+		m.Rank, m.set = int(value)+1, m.set|hasRank
+	case "box_dim":
+		if err = few(Rank, mostBox); err == nil {
+			m.Box[ord], m.set = uint32(value), m.set|hasBox<<ord
+		}
+	case "global_dim":
+		if err = few(Rank, 1<<32); err == nil {
+			m.Dim[ord], m.set = value, m.set|hasDim<<ord
+		}
+	case "global_stride":
+		if ord < 0 || ord >= Rank-1 {
+			err = fmt.Errorf(".%s %d, of %d that there are", field, ord, Rank-1)
+			break
+		}
+		m.Stride[ord], m.set = value, m.set|hasStride<<ord
+	case "element_stride":
+		if err = few(Rank, mostStep); err == nil {
+			m.Step[ord], m.set = uint32(value), m.set|hasStep<<ord
+		}
+	case "elemtype":
+		err = within(uint64(TypeCount))
+		m.Type = Type(value)
+	case "interleave_layout":
+		err = within(uint64(InterleaveCount))
+		m.Interleave = Interleave(value)
+	case "swizzle_mode":
+		err = within(uint64(SwizzleModeCount))
+		m.Swizzle.Mode = SwizzleMode(value)
+	case "swizzle_atomicity":
+		err = within(uint64(AtomicityCount))
+		m.Swizzle.Atomicity = Atomicity(value)
+	case "fill_mode":
+		err = within(2)
+		m.NaN = value != 0
+	default:
+		panic("BUG: no field " + field)
+	}
+	if err == nil {
+		m.put(b)
+	}
+	return err
+}

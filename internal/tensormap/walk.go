@@ -1,0 +1,289 @@
+package tensormap
+
+// This file walks over what a copy transfers.
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Copy is what an instruction says of a box, beside its map.
+type Copy struct {
+	Mode  Mode
+	Dims  int  // coordinates that the instruction has; of Rows always 2
+	Rows  bool // of four rows: .tile::gather4, .tile::scatter4
+	Store bool // to the tensor
+
+	// Coordinates, the innermost first; of Rows that of the columns, then four of rows.
+	At [Rank]int32
+
+	// For im2col what is added to W, H and D; for the others the halo, and what is added to W.
+	Offsets [3]uint16
+}
+
+// String is the coordinates, as an instruction has them.
+func (c *Copy) String() string {
+	n := c.Dims
+	if c.Rows {
+		n = Rank
+	}
+	s := "{"
+	for i, v := range c.At[:n] {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprint(v)
+	}
+	return s + "}"
+}
+
+// Piece is a part of a box whose bytes lie one behind the other in both memories.
+type Piece struct {
+	Shared uint64 // its address in shared memory
+	Global uint64 // in global memory; of elements outside of the tensor where they would be
+	Bytes  int    // as many as there are in both; of stores of B6x16P32 in global memory
+	Inside bool   // of the tensor
+}
+
+// ErrInterleaved is the error of an interleaved layout.
+var ErrInterleaved = errors.New("interleaved layouts do not run: nothing says which stride their slices have")
+
+// SharedAlign is what the address in shared memory must be a multiple of.
+const SharedAlign = 128
+
+// Fits reports why the map is none for the copy, or the copy none for the map.
+func (m *Map) Fits(c *Copy) error {
+	switch {
+	case m.Interleave != NoInterleave:
+		return ErrInterleaved
+	case m.Mode != c.Mode:
+		return fmt.Errorf("a tensor map for .%s in a copy of .%s", m.Mode, c.Mode)
+	case m.Rank != c.Dims:
+		return fmt.Errorf("a tensor map of %d dimensions in a copy of %d", m.Rank, c.Dims)
+	case c.Rows && m.Box[1] != 1:
+		return fmt.Errorf("a box of %d rows in a copy of four", m.Box[1])
+	case c.Store && m.Type == B4x16P64:
+		return fmt.Errorf("a tensor of .%s, which nothing is stored to", m.Type)
+	case c.Store && m.Swizzle.Atomicity == Atom32Flip8:
+		return fmt.Errorf("a swizzle with halves of 16 bytes exchanged, in a store")
+	}
+	if unit := map[Type]int32{B4x16: 2, B4x16P64: 128, B6x16P32: 128}[m.Type]; unit != 0 && c.At[0]%unit != 0 {
+		return fmt.Errorf("a coordinate of %d elements of .%s, want a multiple of %d", c.At[0], m.Type, unit)
+	}
+	if c.Store {
+		n := c.Dims
+		if c.Rows {
+			n = Rank
+		}
+		for i, v := range c.At[:n] {
+			if v < 0 {
+				return fmt.Errorf("coordinate %d is %d, in a store, where it must not be negative", i, v)
+			}
+		}
+		for i := range m.Rank - 2 {
+			if m.Mode != Tiled && (m.Lower[i] < 0 || m.Upper[i] > 0) {
+				return fmt.Errorf("a bounding box that is larger than the tensor in dimension %d, in a store", i+1)
+			}
+		}
+	}
+	switch c.Mode {
+	case Im2col:
+		for i := range m.Rank - 2 {
+			if at := int64(c.At[i+1]); at < int64(m.Lower[i]) || at > m.last(i) {
+				return fmt.Errorf("coordinate %d is %d, outside of the bounding box from %d to %d", i+1, at, m.Lower[i], m.last(i))
+			}
+			if most := uint16(1<<[...]int{16, 8, 5}[m.Rank-3] - 1); c.Offsets[i] > most {
+				return fmt.Errorf("an offset of %d, at most %d is possible", c.Offsets[i], most)
+			}
+		}
+	case Im2colW, Im2colW128:
+		if at := int64(c.At[1]); at > m.last(0) { // to the left it may be
+			return fmt.Errorf("coordinate 1 is %d, outside of the bounding box to %d", at, m.last(0))
+		}
+		most := uint16(512)
+		if c.Mode == Im2colW128 {
+			most = 32
+		}
+		if c.Offsets[0] >= most || c.Offsets[1] >= 32 {
+			return fmt.Errorf("a halo of %d and an offset of %d, want less than %d and 32", c.Offsets[0], c.Offsets[1], most)
+		}
+	}
+	return nil
+}
+
+// last is the last coordinate of the bounding box in a dimension of space.
+func (m *Map) last(i int) int64 { return int64(m.Dim[i+1]) - 1 + int64(m.Upper[i]) }
+
+// rows is how many rows of Box[0] elements a copy has.
+func (m *Map) rows(c *Copy) int {
+	switch {
+	case c.Rows:
+		return 4
+	case c.Mode == Im2col:
+		return int(m.Box[1])
+	case c.Mode == Im2colW:
+		return int(m.Box[1]) + int(c.Offsets[0])
+	case c.Mode == Im2colW128:
+		return 4 * (32 + int(c.Offsets[0]))
+	}
+	n := 1
+	for i := 1; i < m.Rank; i++ {
+		n *= m.steps(i)
+	}
+	return n
+}
+
+// steps is how many elements of the box are in a dimension but the first.
+func (m *Map) steps(i int) int { return int((m.Box[i] + m.Step[i] - 1) / m.Step[i]) }
+
+// Bytes is what a copy transfers, as an mbarrier is told of it: elements, not padding.
+func (m *Map) Bytes(c *Copy) uint64 {
+	return uint64(m.rows(c)) * uint64(m.Box[0]) * uint64(m.Type.Bits()) / 8
+}
+
+// pitch is how far rows are apart in shared memory: those shorter than what is mixed have room
+// behind them.
+func (m *Map) pitch() uint64 {
+	return max(uint64(m.Box[0])*uint64(m.Type.sharedBits())/8, m.Swizzle.Mode.Span())
+}
+
+// Walk gives the pieces of a copy from or to an address in shared memory, until yield says no.
+func (m *Map) Walk(c *Copy, shared uint64, yield func(p Piece) bool) {
+	for i, x := range m.starts(c) {
+		if !m.row(&x, shared+uint64(i)*m.pitch(), yield) {
+			return
+		}
+	}
+}
+
+// starts gives the coordinates at which rows begin, in the order in which they are in shared
+// memory.
+func (m *Map) starts(c *Copy) func(yield func(int, [Rank]int64) bool) {
+	if c.Mode != Tiled {
+		return func(yield func(int, [Rank]int64) bool) { m.pixels(c, yield) }
+	}
+	var at [Rank]int64
+	for i := range m.Rank {
+		at[i] = int64(c.At[i])
+	}
+	return func(yield func(int, [Rank]int64) bool) {
+		var n [Rank]int
+		for row := range m.rows(c) {
+			x := at
+			if c.Rows {
+				x[1] = int64(c.At[1+row])
+			} else {
+				for i := 1; i < m.Rank; i++ {
+					x[i] += int64(n[i]) * int64(m.Step[i])
+				}
+			}
+			if !yield(row, x) {
+				return
+			}
+			for i := 1; i < m.Rank; i++ {
+				if n[i]++; n[i] < m.steps(i) {
+					break
+				}
+				n[i] = 0
+			}
+		}
+	}
+}
+
+// pixels are the starts of im2col modes (manual 5.5.4, 5.5.5): along W, H and D inside of the
+// bounding box, then on to the next image. In the modes of one row only W and the image change;
+// the halo is the pixels that follow; after each 32 of Im2colW128 the next 32 begin with them, too.
+func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
+	var from, to, pos, offset [3]int64
+	spatial := m.Rank - 2
+	for i := range spatial {
+		from[i], to[i], pos[i] = int64(m.Lower[i]), m.last(i), int64(c.At[i+1])
+		if c.Mode == Im2col {
+			offset[i] = int64(c.Offsets[i])
+		}
+	}
+	moving, group := spatial, m.rows(c)
+	if c.Mode != Im2col {
+		moving = 1
+		w := int64(c.Offsets[1])
+		from[0], to[0], pos[0] = from[0]+w, to[0]+w, pos[0]+w
+	}
+	if c.Mode == Im2colW128 {
+		group = 32 + int(c.Offsets[0])
+	}
+	image := int64(c.At[m.Rank-1])
+	next, nextImage := pos, image // where the next group begins
+	for row := range m.rows(c) {
+		switch {
+		case row > 0 && row%group == 0:
+			pos, image = next, nextImage
+		case row%group == 32:
+			next, nextImage = pos, image
+		}
+		var x [Rank]int64
+		x[0], x[m.Rank-1] = int64(c.At[0]), image
+		for i := range spatial {
+			x[i+1] = pos[i] + offset[i]
+		}
+		if !yield(row, x) {
+			return
+		}
+		i := 0
+		for ; i < moving; i++ {
+			if pos[i] += int64(m.Step[i+1]); pos[i] <= to[i] {
+				break
+			}
+			pos[i] = from[i]
+		}
+		if i == moving {
+			image++
+		}
+		if row%group == 31 && group == 32 { // without a halo
+			next, nextImage = pos, image
+		}
+	}
+}
+
+// row gives the pieces of a row.
+func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Piece) bool) bool {
+	inside := true
+	base := m.Address
+	for i := 1; i < m.Rank; i++ {
+		inside = inside && x[i] >= 0 && uint64(x[i]) < m.Dim[i]
+		base += uint64(x[i]) * m.Stride[i-1]
+	}
+	chunk := uint64(16)
+	if m.Swizzle.Atomicity == Atom32Flip8 {
+		chunk = 8
+	}
+	bits, n := int64(m.Type.Bits()), int64(chunk)*8/int64(m.Type.sharedBits())
+	end := x[0] + int64(m.Box[0])
+	from, to := min(max(x[0], 0), end), min(max(int64(m.Dim[0]), x[0]), end) // what is inside
+	if !inside {
+		from, to = end, end
+	}
+	for first := x[0]; first < end; first += n {
+		next := min(first+n, end)
+		for i := first; i < next; {
+			p := Piece{Inside: i >= from && i < to, Global: base + uint64(i*bits>>3)}
+			stop := next
+			switch {
+			case i < from:
+				stop = min(next, from)
+			case i < to:
+				stop = min(next, to)
+			}
+			p.Shared = m.Swizzle.Apply(shared + uint64((i-first)*int64(m.Type.sharedBits()))>>3)
+			p.Bytes = int((stop - i) * bits >> 3)
+			if !yield(p) {
+				return false
+			}
+			i = stop
+		}
+		shared += chunk
+	}
+	return true
+}
+
+// Room is the bytes in shared memory from the first of a copy to the last.
+func (m *Map) Room(c *Copy) uint64 { return uint64(m.rows(c)) * m.pitch() }
