@@ -1,0 +1,601 @@
+package texture
+
+// This file is tex and tld4: from coordinates to texels with weights, and from these to a
+// result.
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"gemu/interp/internal/fp"
+)
+
+// Mip says where the level of detail comes from (manual 9.7.10.2).
+type Mip uint8
+
+// The ways.
+const (
+	Base  Mip = iota // level 0
+	Level            // an operand
+	Grad             // derivatives of the coordinates
+)
+
+// Lookup is a tex or tld4 instruction.
+type Lookup struct {
+	Geometry  Geometry
+	Integer   bool // coordinates are .s32, else .f32
+	Mip       Mip
+	Gather    bool // tld4,
+	Component int  // of this channel
+	Compare   bool // texels with an operand
+	Half      bool // the result is .f16
+	Packed    bool // … two in a register
+}
+
+// Args are the operands of a lane, as they are in its registers.
+type Args struct {
+	Coord   [4]uint32
+	Level   uint32
+	DX, DY  [4]uint32
+	Offset  [4]int32
+	Compare uint32
+}
+
+// weightBits is the precision of weights: "9-bit fixed point format with 8 bits of
+// fractional value (so 1.0 is exactly represented)" (CUDA C++ Programming Guide, Linear
+// Filtering).
+const weightBits = 8
+
+// tap is a texel with its weight.
+type tap struct {
+	level, layer, sample int
+	at                   [3]int
+	outside              bool // the border
+	weight               int64
+}
+
+// Fetch is what the instruction gives for the operands of a lane: as many registers as it
+// has, from memory that begins with the image. bad says why it cannot.
+func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, bad string) {
+	p, bad := t.point(l, a)
+	if bad != "" {
+		return out, bad
+	}
+	if l.Gather {
+		taps := t.footprint(&p)
+		for i := range out {
+			out[i] = t.sum(data, taps[i:i+1], l, a, l.Component)
+		}
+		return out, ""
+	}
+	taps := t.taps(&p)
+	for c := range out {
+		out[c] = t.sum(data, taps, l, a, c)
+	}
+	if l.Half {
+		for c := range out {
+			out[c] = uint32(fp.F32ToF16(math.Float32frombits(out[c]), fp.RN))
+		}
+		if l.Packed {
+			out[0], out[1] = out[0]|out[1]<<16, out[2]|out[3]<<16
+		}
+	}
+	return out, ""
+}
+
+// point is where a lookup goes.
+type point struct {
+	d       int // dimensions
+	layer   int
+	sample  int
+	texel   bool       // whole texels, in at: nothing is filtered
+	scaled  bool       // u is in units of the image's extent
+	u       [3]float64 // coordinates
+	at      [3]int
+	offset  [3]int
+	quarter int // the level of detail, in 256ths
+}
+
+// point decodes the coordinates.
+func (t *Texture) point(l *Lookup, a *Args) (p point, bad string) {
+	g := l.Geometry
+	if g != t.Geometry {
+		return p, fmt.Sprintf("a %s instruction on a %s texture", g, t.Geometry)
+	}
+	if l.Half && !t.Floats() {
+		return p, "it gives integers, and not .f16"
+	}
+	if l.Compare && !t.Floats() {
+		return p, "its texels are integers, and not to be compared as depths"
+	}
+	c := a.Coord[:]
+	index := func(n int) int { // D3D, OpenGL: the nearest there is
+		v := min(uint64(c[0]), uint64(n-1))
+		c = c[1:]
+		return int(v)
+	}
+	p.d = g.Dimensions()
+	switch {
+	case g == GACube:
+		p.layer = 6 * index(t.Layers/6)
+	case g.Layered():
+		p.layer = index(t.Layers)
+	}
+	if g.Multisample() {
+		if p.sample = int(min(c[0], math.MaxInt32)); p.sample >= t.Samples {
+			return p, fmt.Sprintf("sample %d of %d", c[0], t.Samples)
+		}
+		c = c[1:]
+	}
+	for i := range p.d {
+		if o := a.Offset[i]; o < -8 || o > 7 {
+			return p, fmt.Sprintf("an offset of %d, which is not from -8 to 7", o)
+		}
+		p.offset[i] = int(a.Offset[i])
+	}
+	if l.Integer {
+		p.texel = true
+		for i := range p.d {
+			p.at[i] = int(int32(c[i]))
+		}
+		if l.Mip == Level { // of integers, a whole level
+			p.quarter = min(max(int(int32(a.Level)), 0), t.Levels-1) << weightBits
+		}
+		return p, ""
+	}
+	p.scaled = t.Normalized && !t.ForceUnnormalized
+	var dx, dy [3]float64
+	switch float := func(v uint32) float64 { return float64(math.Float32frombits(v)) }; {
+	case g.Cube():
+		dir := [3]float64{float(c[0]), float(c[1]), float(c[2])}
+		face, axes := cubeFace(dir)
+		p.layer += face
+		p.scaled = true
+		m := axes[2].of(dir)
+		for i := range 2 {
+			p.u[i] = (axes[i].of(dir)/m + 1) / 2
+		}
+		for k, from := range [][4]uint32{a.DX, a.DY} {
+			by := [3]float64{float(from[0]), float(from[1]), float(from[2])}
+			for i := range 2 { // the derivative of the quotient
+				v := (axes[i].of(by)*m - axes[i].of(dir)*axes[2].of(by)) / (m * m) / 2
+				if k == 0 {
+					dx[i] = v
+				} else {
+					dy[i] = v
+				}
+			}
+		}
+	default:
+		for i := range p.d {
+			p.u[i], dx[i], dy[i] = float(c[i]), float(a.DX[i]), float(a.DY[i])
+		}
+	}
+	lod := 0.0
+	switch l.Mip {
+	case Level:
+		lod = float64(math.Float32frombits(a.Level))
+	case Grad:
+		lod = t.detail(&p, dx, dy)
+	}
+	p.quarter = t.levelOf(lod)
+	return p, ""
+}
+
+// detail is the level of detail for derivatives: the logarithm of how many texels the longer
+// of them spans (OpenGL 4.6 8.14.1, Direct3D 11.3 7.18.11).
+func (t *Texture) detail(p *point, dx, dy [3]float64) float64 {
+	var x, y float64
+	for i, n := range t.Extent(0) {
+		if i >= p.d {
+			break
+		}
+		scale := 1.0
+		if p.scaled {
+			scale = float64(n)
+		}
+		x, y = x+float64(dx[i]*scale*dx[i]*scale), y+float64(dy[i]*scale*dy[i]*scale)
+	}
+	return math.Log2(max(x, y)) / 2
+}
+
+// levelOf is a level of detail as it is used: with bias, in its bounds, in 256ths. NaN is 0,
+// as that of a bound is.
+func (t *Texture) levelOf(lod float64) int {
+	number := func(v float64) float64 {
+		if v != v {
+			return 0
+		}
+		return v
+	}
+	lod = number(lod + float64(t.Bias))
+	lod = number(min(max(lod, float64(t.MinLevel)), float64(t.MaxLevel)))
+	lod = min(max(lod, 0), float64(t.Levels-1))
+	return int(math.Floor(lod*256 + 0.5))
+}
+
+// axis is a coordinate of a direction, or its negative.
+type axis struct {
+	i   int
+	neg bool
+}
+
+func (a axis) of(v [3]float64) float64 {
+	if a.neg {
+		return -v[a.i]
+	}
+	return v[a.i]
+}
+
+// cubeFaces are the axes that give s, t and m, by face (CUDA C++ Programming Guide, Cubemap
+// Textures).
+var cubeFaces = [6][3]axis{
+	{{2, true}, {1, true}, {0, false}},
+	{{2, false}, {1, true}, {0, true}},
+	{{0, false}, {2, false}, {1, false}},
+	{{0, false}, {2, true}, {1, true}},
+	{{0, false}, {1, true}, {2, false}},
+	{{0, true}, {1, true}, {2, true}},
+}
+
+// cubeFace is the face that a direction goes through. Of axes as long as one another the guide
+// names none: here z comes before y, y before x (Direct3D 11.3 7.18.8).
+func cubeFace(v [3]float64) (int, [3]axis) {
+	x, y, z := math.Abs(v[0]), math.Abs(v[1]), math.Abs(v[2])
+	face := 0
+	switch {
+	case z >= x && z >= y:
+		face = 4
+	case y >= x:
+		face = 2
+	}
+	if v[face/2] < 0 {
+		face++
+	}
+	return face, cubeFaces[face]
+}
+
+// taps are the texels that a lookup combines, those of weight 0 left out. Weights add up to
+// a power of two.
+func (t *Texture) taps(p *point) []tap {
+	level, rest := p.quarter>>weightBits, p.quarter&(1<<weightBits-1)
+	if !t.MipLinear || p.texel {
+		level, rest = (p.quarter+1<<(weightBits-1))>>weightBits, 0
+	}
+	list := t.inLevel(nil, p, level, int64(1<<weightBits-rest))
+	if rest > 0 {
+		list = t.inLevel(list, p, level+1, int64(rest))
+	}
+	return list
+}
+
+// edge is the texels that a coordinate lies between, in one dimension.
+type edge struct {
+	at      [2]int // outside: -1
+	weights [2]int64
+}
+
+// inLevel appends the texels of a level.
+func (t *Texture) inLevel(list []tap, p *point, level int, weight int64) []tap {
+	var edges [3]edge
+	size := t.Extent(level)
+	for i := range edges {
+		edges[i] = edge{weights: [2]int64{1, 0}}
+		switch {
+		case i >= p.d:
+		case p.texel:
+			edges[i].at[0] = t.whole(i, p.at[i]+p.offset[i], size[i])
+		case t.Linear && !t.LinearMemory:
+			edges[i] = t.between(i, t.scale(p, i, size[i]), size[i], p.scaled)
+		default:
+			edges[i].at[0] = t.nearest(i, t.scale(p, i, size[i]), size[i], p.scaled)
+		}
+	}
+	for z := range 2 {
+		for y := range 2 {
+			for x := range 2 {
+				w := weight * edges[0].weights[x] * edges[1].weights[y] * edges[2].weights[z]
+				if w == 0 {
+					continue
+				}
+				at := [3]int{edges[0].at[x], edges[1].at[y], edges[2].at[z]}
+				list = append(list, tap{level: level, layer: p.layer, sample: p.sample, at: at, outside: min(at[0], at[1], at[2]) < 0, weight: w})
+			}
+		}
+	}
+	return list
+}
+
+// footprint is the four texels of tld4, counter-clockwise from the lower left.
+func (t *Texture) footprint(p *point) [4]tap {
+	var edges [2]edge
+	size := t.Extent(0)
+	for i := range edges {
+		edges[i] = t.between(i, t.scale(p, i, size[i]), size[i], p.scaled)
+	}
+	var taps [4]tap
+	for i, at := range [4][2]int{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
+		x, y := edges[0].at[at[0]], edges[1].at[at[1]]
+		taps[i] = tap{layer: p.layer, at: [3]int{x, y, 0}, outside: min(x, y) < 0, weight: 1}
+	}
+	return taps
+}
+
+// scale is a coordinate in texels of a dimension of n.
+func (t *Texture) scale(p *point, i, n int) float64 {
+	u := p.u[i]
+	if u != u { // NaN is 0
+		u = 0
+	}
+	if p.scaled {
+		u *= float64(n) // exact: 24 and 28 bits
+	}
+	return u + float64(p.offset[i])
+}
+
+// mode is the address mode of a dimension. Coordinates that are not normalised do not
+// repeat: "If the coordinates are not normalized, wrap and mirror are switched to clamp"
+// (CUDA driver API, CUDA_TEXTURE_DESC).
+func (t *Texture) mode(i int, scaled bool) AddressMode {
+	if m := t.Address[i]; scaled || m != Wrap && m != Mirror {
+		return m
+	}
+	return Clamp
+}
+
+// repeated brings a coordinate into an image that is repeated: frac(x), and for every other
+// repetition 1-frac(x) if it is mirrored (CUDA C++ Programming Guide, Texture Memory).
+func repeated(u float64, n int, m AddressMode) float64 {
+	size := float64(n)
+	switch m {
+	case Wrap:
+		if u = math.Mod(u, size); u < 0 {
+			u += size
+		}
+	case Mirror:
+		if u = math.Mod(u, 2*size); u < 0 {
+			u += 2 * size
+		}
+		if u >= size {
+			u = 2*size - u
+		}
+	}
+	if u != u { // of an infinity
+		return 0
+	}
+	return min(max(u, -2), size+2) // farther out nothing changes
+}
+
+// nearest is the texel that a coordinate is in; -1 outside.
+func (t *Texture) nearest(i int, u float64, n int, scaled bool) int {
+	m := t.mode(i, scaled)
+	at := int(math.Floor(repeated(u, n, m)))
+	if (at < 0 || at >= n) && (m == Border || t.LinearMemory) {
+		return -1
+	}
+	return min(max(at, 0), n-1)
+}
+
+// whole is the texel of an integer coordinate; -1 outside.
+func (t *Texture) whole(i, at, n int) int {
+	if (at < 0 || at >= n) && (t.Address[i] == Border || t.LinearMemory) {
+		return -1
+	}
+	return min(max(at, 0), n-1)
+}
+
+// between is the two texels whose centres a coordinate lies between.
+func (t *Texture) between(i int, u float64, n int, scaled bool) (e edge) {
+	m := t.mode(i, scaled)
+	if u = repeated(u, n, m); m == ClampOGL {
+		u = min(max(u, 0), float64(n))
+	}
+	b := u - 0.5
+	first := math.Floor(b)
+	w := int64(math.Floor((b-first)*(1<<weightBits) + 0.5))
+	e.weights = [2]int64{1<<weightBits - w, w}
+	for k := range e.at {
+		at := int(first) + k
+		switch inside := at >= 0 && at < n; {
+		case inside:
+		case m == Border || m == ClampOGL:
+			at = -1
+		case m == Wrap:
+			at = (at + n) % n
+		default:
+			at = min(max(at, 0), n-1)
+		}
+		e.at[k] = at
+	}
+	return e
+}
+
+// sum is a channel of the weighted sum of texels. A sum of one is the texel itself.
+func (t *Texture) sum(data []byte, taps []tap, l *Lookup, a *Args, channel int) uint32 {
+	if !t.Floats() {
+		return t.integer(data, &taps[0], channel)
+	}
+	if t.Format.Kind != Float && !(t.SRGB && channel < 3) && !l.Compare {
+		return t.normalized(data, taps, channel)
+	}
+	value := func(k *tap) float32 {
+		v := t.float(data, k, channel)
+		if !l.Compare {
+			return v
+		}
+		if math.Float32frombits(a.Compare) <= v { // as GL_LEQUAL: the reference is not behind the texel
+			return 1
+		}
+		return 0
+	}
+	if len(taps) == 1 {
+		return math.Float32bits(value(&taps[0]))
+	}
+	total, sum, exact := int64(0), 0.0, true
+	for i := range taps {
+		k := &taps[i]
+		v, w := float64(value(k)), float64(k.weight)
+		total += k.weight
+		x := float64(v * w)
+		s := float64(sum + x)
+		back := float64(s - sum)
+		lost := float64(float64(sum-float64(s-back)) + float64(x-back))
+		exact = exact && lost == 0 && math.FMA(v, w, -x) == 0
+		sum = s
+	}
+	switch {
+	case sum != sum || math.IsInf(sum, 0):
+		return canonical(sum)
+	case exact:
+		return math.Float32bits(float32(sum / float64(total)))
+	}
+	return math.Float32bits(slowSum(taps, value, total))
+}
+
+// canonical is an infinity, or the canonical NaN.
+func canonical(v float64) uint32 {
+	if v != v {
+		return 0x7fffffff
+	}
+	return math.Float32bits(float32(v))
+}
+
+// slowSum is the sum where doubles do not hold it: .f32 has 277 binary places, weights 40.
+func slowSum(taps []tap, value func(*tap) float32, total int64) float32 {
+	sum := new(big.Float).SetPrec(512)
+	for i := range taps {
+		x := new(big.Float).SetPrec(512).SetFloat64(float64(value(&taps[i])))
+		sum.Add(sum, x.Mul(x, new(big.Float).SetInt64(taps[i].weight)))
+	}
+	v, _ := sum.Quo(sum, new(big.Float).SetPrec(512).SetInt64(total)).Float32() // by a power of two
+	return v
+}
+
+// raw is the bits of a channel of a texel; ok is false of the border, and of a channel that
+// there is not.
+func (t *Texture) raw(data []byte, k *tap, channel int) (v uint32, ok bool) {
+	if k.outside || channel >= t.Format.Channels {
+		return 0, false
+	}
+	n := t.Format.Bits / 8
+	p := data[int(t.Offset(k.level, k.layer, k.sample, k.at[0], k.at[1], k.at[2]))+channel*n:][:n]
+	for i, b := range p {
+		v |= uint32(b) << (8 * i)
+	}
+	return v, true
+}
+
+// instead is what a channel is without a texel: of one that is missing, 0, and 1 of the
+// last (OpenCL 1.0 8.3.1.1, for CL_R and CL_RG); outside, the border's. Outside linear memory
+// all is 0.
+func (t *Texture) instead(k *tap, channel int) float32 {
+	switch {
+	case k.outside && t.LinearMemory:
+		return 0
+	case k.outside && channel < t.Format.Channels:
+		return t.Border[channel]
+	case channel == 3:
+		return 1
+	}
+	return 0
+}
+
+// integer is a channel of a texel, extended to 32 bits.
+func (t *Texture) integer(data []byte, k *tap, channel int) uint32 {
+	v, ok := t.raw(data, k, channel)
+	if !ok {
+		f := math.Trunc(float64(t.instead(k, channel)))
+		switch {
+		case f != f:
+			return 0
+		case t.Format.Kind == Signed:
+			return uint32(int32(min(max(f, math.MinInt32), math.MaxInt32)))
+		}
+		return uint32(min(max(f, 0), math.MaxUint32))
+	}
+	if t.Format.Kind == Signed {
+		n := 32 - t.Format.Bits
+		return uint32(int32(v<<n) >> n)
+	}
+	return v
+}
+
+// normalized is a channel of a weighted sum of integers that are read as floats: 255 and
+// 65535 as 1, and of signed ones 127 and 32767, and those below as -1. Texels of the border
+// are what they are. The quotient of the exact sum is rounded once: of numbers with less than 49
+// bits by such divisors none lies so near to the middle of two of .f32 that that of .f64 could
+// be there.
+func (t *Texture) normalized(data []byte, taps []tap, channel int) uint32 {
+	unit := int64(1)<<t.Format.Bits - 1
+	if t.Format.Kind == Signed {
+		unit >>= 1
+	}
+	sum, total, mixed := int64(0), int64(0), false
+	for i := range taps {
+		k := &taps[i]
+		total += k.weight
+		v, ok := t.raw(data, k, channel)
+		switch {
+		case ok && t.Format.Kind == Signed:
+			n := 32 - t.Format.Bits
+			sum += max(int64(int32(v<<n)>>n), -unit) * k.weight
+		case ok:
+			sum += int64(v) * k.weight
+		default:
+			b := t.instead(k, channel)
+			mixed = mixed || b != 0 && b != 1
+			sum += int64(b) * unit * k.weight
+		}
+	}
+	if !mixed {
+		return math.Float32bits(float32(float64(sum) / float64(unit*total)))
+	}
+	exact := new(big.Rat)
+	for i := range taps {
+		k, x := &taps[i], new(big.Rat)
+		if v, ok := t.raw(data, k, channel); ok {
+			n := 32 - t.Format.Bits
+			s := int64(v)
+			if t.Format.Kind == Signed {
+				s = max(int64(int32(v<<n)>>n), -unit)
+			}
+			x.SetFrac64(s, unit)
+		} else if x.SetFloat64(float64(t.instead(k, channel))) == nil { // not finite
+			return canonical(float64(t.instead(k, channel)))
+		}
+		exact.Add(exact, x.Mul(x, new(big.Rat).SetInt64(k.weight)))
+	}
+	v, _ := exact.Quo(exact, new(big.Rat).SetInt64(total)).Float32()
+	return math.Float32bits(v)
+}
+
+// float is a channel of a texel as a float.
+func (t *Texture) float(data []byte, k *tap, channel int) float32 {
+	v, ok := t.raw(data, k, channel)
+	switch {
+	case !ok:
+		return t.instead(k, channel)
+	case t.Format.Kind == Float && t.Format.Bits == 16:
+		return fp.F16ToF32(uint16(v))
+	case t.Format.Kind == Float:
+		return math.Float32frombits(v)
+	case t.SRGB && channel < 3:
+		return linear[v]
+	}
+	one := []tap{{level: k.level, layer: k.layer, sample: k.sample, at: k.at, weight: 1}}
+	return math.Float32frombits(t.normalized(data, one, channel))
+}
+
+// linear is the intensity that a byte of sRGB stands for (IEC 61966-2-1), as .f32.
+var linear = func() (table [256]float32) {
+	for i := range table {
+		c := float64(i) / 255
+		if c <= 0.04045 {
+			table[i] = float32(c / 12.92)
+		} else {
+			table[i] = float32(math.Pow((c+0.055)/1.055, 2.4))
+		}
+	}
+	return table
+}()

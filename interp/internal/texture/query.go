@@ -1,0 +1,135 @@
+package texture
+
+// This file is txq and suq.
+
+// Attribute is what txq or suq asks for (manual 9.7.10.5, 9.7.11.4).
+type Attribute uint8
+
+// The attributes.
+const (
+	NoAttribute Attribute = iota
+	Width
+	Height
+	Depth
+	ChannelDataType
+	ChannelOrder
+	NormalizedCoords
+	ArraySize
+	MipmapLevels
+	NumSamples
+	MemoryLayout
+	ForceUnnormalizedCoords
+	FilterMode
+	AddressMode0
+	AddressMode1
+	AddressMode2
+)
+
+var attributeNames = [...]string{
+	"?", "width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
+	"memory_layout", "force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
+}
+
+func (a Attribute) String() string { return attributeNames[a] }
+
+// AttributeNamed is the attribute of a modifier.
+func AttributeNamed(name string) Attribute {
+	for a, n := range attributeNames {
+		if n == name {
+			return Attribute(a)
+		}
+	}
+	return NoAttribute
+}
+
+// OfSampler reports whether the attribute is one of samplers.
+func (a Attribute) OfSampler() bool { return a >= ForceUnnormalizedCoords }
+
+// Query is an attribute of the image at a level. Extents that it does not have are 0; array
+// sizes count cubes.
+func (m *Image) Query(a Attribute, level int) uint32 {
+	size, d := m.Extent(level), m.Geometry.Dimensions()
+	switch a {
+	case Width:
+		return uint32(size[0])
+	case Height:
+		if d > 1 {
+			return uint32(size[1])
+		}
+	case Depth:
+		if d > 2 {
+			return uint32(size[2])
+		}
+	case ArraySize:
+		switch {
+		case m.Geometry.Cube():
+			return uint32(m.Layers / 6)
+		case m.Geometry.Layered():
+			return uint32(m.Layers)
+		}
+	case MipmapLevels:
+		return uint32(m.Levels)
+	case NumSamples:
+		return uint32(m.Samples)
+	case MemoryLayout: // 1 of linear memory
+		if m.LinearMemory || m.Pitch != 0 {
+			return 1
+		}
+	case ChannelOrder: // manual, table 13
+		return map[int]uint32{1: 0x10b0, 2: 0x10b2, 4: 0x10b5}[m.Format.Channels]
+	}
+	return 0
+}
+
+// dataType is the enumeration of the manual's table 12.
+func (f Format) dataType(normalized bool) uint32 {
+	at := map[int]uint32{8: 0, 16: 1, 32: 2}[f.Bits]
+	switch {
+	case f.Kind == Float:
+		return 0x10dd + at - 1
+	case normalized && f.Bits < 32 && f.Kind == Signed:
+		return 0x10d0 + at
+	case normalized && f.Bits < 32:
+		return 0x10d2 + at
+	case f.Kind == Signed:
+		return 0x10d7 + at
+	}
+	return 0x10da + at
+}
+
+// DataType is channel_data_type of a surface.
+func (m *Image) DataType(normalized bool) uint32 { return m.Format.dataType(normalized) }
+
+// Query is an attribute of the texture at a level. Modes are numbered as in the CUDA driver
+// API.
+func (t *Texture) Query(a Attribute, level int) uint32 {
+	switch {
+	case a.OfSampler():
+		return t.Sampler.Query(a)
+	case a == ChannelDataType:
+		return t.Format.dataType(t.ReadFloat)
+	case a == NormalizedCoords:
+		return bit(t.Normalized)
+	}
+	return t.Image.Query(a, level)
+}
+
+// Query is an attribute of the sampler.
+func (s *Sampler) Query(a Attribute) uint32 {
+	switch a {
+	case ForceUnnormalizedCoords:
+		return bit(s.ForceUnnormalized)
+	case FilterMode:
+		return bit(s.Linear)
+	case AddressMode0, AddressMode1, AddressMode2:
+		return uint32(s.Address[a-AddressMode0])
+	}
+	return 0
+}
+
+func bit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
