@@ -9,23 +9,30 @@ type Local []([Lanes]uint32)
 // Load reads size bytes, at most 8, of a lane at a byte offset that is a multiple of
 // the size.
 func (l Local) Load(off, lane, size int) uint64 {
-	i, shift := off/4, 8*(off%4)
+	i, lane := uint(off)/4, lane&(Lanes-1)
 	v := uint64(l[i][lane])
-	if size == 8 {
+	switch size {
+	case 4:
+		return v
+	case 8:
 		return v | uint64(l[i+1][lane])<<32
 	}
-	return v >> shift & (1<<(8*size) - 1)
+	return v >> (8 * (off & 3)) & (1<<(8*size) - 1)
 }
 
 // Store is Load's counterpart.
 func (l Local) Store(off, lane, size int, v uint64) {
-	i, shift := off/4, 8*(off%4)
-	if size == 8 {
+	i, lane := uint(off)/4, lane&(Lanes-1)
+	switch size {
+	case 4:
+		l[i][lane] = uint32(v)
+	case 8:
 		l[i][lane], l[i+1][lane] = uint32(v), uint32(v>>32)
-		return
+	default:
+		shift := 8 * (off & 3)
+		mask := uint32(1<<(8*size)-1) << shift
+		l[i][lane] = l[i][lane]&^mask | uint32(v)<<shift&mask
 	}
-	mask := uint32(1<<(8*size)-1) << shift
-	l[i][lane] = l[i][lane]&^mask | uint32(v)<<shift&mask
 }
 
 // LoadRow64 reads 8 bytes at a byte offset of the lanes of m.

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"unsafe"
 
 	"gemu/ptx"
@@ -53,6 +54,10 @@ const (
 	SharedBlock             // the shared memory of a CTA, at its window
 	Mapped                  // memory of the host
 	Workspace               // what the CTAs of a cooperative launch meet at
+	Array                   // texels, which only textures and surfaces reach
+	TexRef                  // a .texref variable: a handle, which only its binding changes
+	SamplerRef
+	SurfRef
 )
 
 // Allocation is a piece of memory with an address range of its own.
@@ -84,6 +89,15 @@ func (m *Map) NewShared(size uint64) *Allocation {
 	a.setPointer()
 	return a
 }
+
+// Give makes shared memory, which is of the CTA of a rank in its cluster from now on, its
+// own again if the one that had it has exited.
+func (a *Allocation) Give(rank int) {
+	a.Base, a.Size, a.Dead = SharedOf(rank), uint64(len(a.Data)), false
+}
+
+// Leave is the end of the CTA whose shared memory it is.
+func (a *Allocation) Leave() { a.Size, a.Dead = 0, true }
 
 // setPointer makes Ptr follow Data.
 func (a *Allocation) setPointer() { a.Ptr = unsafe.Pointer(unsafe.SliceData(a.Data)) }
@@ -126,8 +140,27 @@ func (a *Allocation) String() string {
 		}
 	case Workspace:
 		name = "grid workspace"
+	case Array:
+		name = strings.TrimSpace("array " + name)
+	case TexRef, SamplerRef, SurfRef:
+		name = a.Kind.opaque() + " " + name
 	}
 	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", name, a.Base, a.Base+a.Span, a.Span)
+}
+
+// opaque is what memory is that loads and stores do not reach, "" of other memory.
+func (k Kind) opaque() string {
+	switch k {
+	case Array:
+		return "the array of a texture or surface"
+	case TexRef:
+		return ".texref variable"
+	case SamplerRef:
+		return ".samplerref variable"
+	case SurfRef:
+		return ".surfref variable"
+	}
+	return ""
 }
 
 // Space is the state space the allocation belongs to.
@@ -191,6 +224,20 @@ func (m *Map) SizeParams(n int) *Allocation {
 
 // Used is the number of bytes alive, mapped ones left out.
 func (m *Map) Used() uint64 { return m.used }
+
+// InTheWay is an allocation that lies where the shared memory of CTAs of a cluster of n does;
+// nil if none does.
+func (m *Map) InTheWay(n int) *Allocation {
+	for rank := 1; rank < n; rank++ {
+		from := SharedOf(rank)
+		if i := m.after(from + WindowSize - 1); i > 0 {
+			if a := m.allocs[i-1]; a.Base+a.Span > from && !a.Dead {
+				return a
+			}
+		}
+	}
+	return nil
+}
 
 // HasMapped reports whether there is memory of the host in the map.
 func (m *Map) HasMapped() bool { return m.mapped > 0 }

@@ -14,13 +14,20 @@ var (
 	ErrUseAfterFree = errors.New("use after free")
 	ErrWrongSpace   = errors.New("access to the wrong state space")
 	ErrReadOnly     = errors.New("store to read-only memory")
+	ErrExited       = errors.New("access to shared memory of a CTA that has exited")
 )
 
 // Access is what an instruction does to memory, for each lane.
 type Access struct {
 	Space ptx.Space // as the instruction has it
 	Bytes int       // of one lane, a power of two: its address must be a multiple
+	Align int       // … unless this is what it must be a multiple of
 	Kind  AccessKind
+
+	// Cluster has a generic address be one of shared memory, of any CTA of the cluster.
+	Cluster bool
+
+	Surface bool // by way of a surface: to arrays, which nothing else reaches
 }
 
 // AccessKind is the direction of an access.
@@ -36,7 +43,12 @@ const (
 func (k AccessKind) String() string { return [...]string{"load", "store", "atomic"}[k] }
 
 // String is the kind of access, as in "global load".
-func (a *Access) String() string { return a.Space.String() + " " + a.Kind.String() }
+func (a *Access) String() string {
+	if a.Cluster {
+		return "cluster's shared " + a.Kind.String()
+	}
+	return a.Space.String() + " " + a.Kind.String()
+}
 
 // Writes reports whether the access changes memory.
 func (a *Access) Writes() bool { return a.Kind != Load }
@@ -47,6 +59,9 @@ func (a *Access) Allowed(m *Allocation) bool {
 	if a.Writes() && m.ReadOnly() {
 		return false
 	}
+	if a.Surface {
+		return m.Kind == Array
+	}
 	switch a.Space {
 	case ptx.Param:
 		return m.Kind == Params
@@ -54,9 +69,9 @@ func (a *Access) Allowed(m *Allocation) bool {
 		return m.Kind == Constant
 	case ptx.Global:
 		// The parameter window is part of the global one (manual 9.7.9.19).
-		return m.Kind != Constant
+		return m.Kind != Constant && m.Kind < Array
 	}
-	return true
+	return m.Kind < Array
 }
 
 // ReadOnly reports whether kernels may not change the memory.
@@ -66,7 +81,8 @@ func (m *Allocation) ReadOnly() bool { return m.Kind == Constant || m.Kind == Pa
 type View struct {
 	Map                 *Map
 	Shared              *Allocation
-	LocalFrom, LocalTop uint64 // bytes of local memory in use: LocalFrom ≤ offset < LocalTop
+	Cluster             []*Allocation // the shared memory of the CTAs of a cluster, by rank; nil for one of one
+	LocalFrom, LocalTop uint64        // bytes of local memory in use: LocalFrom ≤ offset < LocalTop
 }
 
 // Place is what an address means.
@@ -86,16 +102,24 @@ type Fault struct {
 // kind of the fault that it is.
 func (v *View) Find(a *Access, addr uint64) (Place, error) {
 	n := uint64(a.Bytes)
-	if addr%n != 0 {
+	if align := uint64(a.Align); addr%n != 0 && (align == 0 || addr%align != 0) {
 		return Place{}, ErrMisaligned
 	}
-	space, off := a.in(addr)
+	space, off := v.in(a, addr)
+	if a.Cluster && space != ptx.Shared {
+		return Place{}, ErrWrongSpace
+	}
 	switch space {
 	case ptx.Shared:
-		if !within(off, n, 0, v.Shared.Size) {
+		m := v.sharedAt(a, off)
+		switch at := m.offset(off); {
+		case m.Dead:
+			return Place{}, ErrExited
+		case !within(at, n, 0, m.Size):
 			return Place{}, ErrOutOfBounds
+		default:
+			return Place{m, at}, nil
 		}
-		return Place{v.Shared, off}, nil
 	case ptx.Local:
 		if a.Kind == Atomic {
 			return Place{}, ErrWrongSpace
@@ -120,13 +144,52 @@ func (v *View) Find(a *Access, addr uint64) (Place, error) {
 }
 
 // in is the state space that an address is in, as far as the access and the address say
-// it, and the offset in it.
-func (a *Access) in(addr uint64) (ptx.Space, uint64) {
-	if a.Space == ptx.Generic {
-		return Window(addr)
+// it, and the address there.
+func (v *View) in(a *Access, addr uint64) (ptx.Space, uint64) {
+	switch {
+	case a.Space != ptx.Generic:
+		return a.Space, addr
+	case v.IsShared(addr):
+		return ptx.Shared, addr - SharedWindow
+	case InWindow(addr, ptx.Local):
+		return ptx.Local, addr - LocalWindow
 	}
-	return a.Space, addr
+	return ptx.Generic, addr
 }
+
+// IsShared reports whether a generic address lies in the window of shared memory: of the CTA,
+// or of one of its cluster.
+func (v *View) IsShared(addr uint64) bool {
+	return InShared(addr, max(len(v.Cluster), 1))
+}
+
+// SpaceOf is the state space whose window a generic address lies in: that of shared memory is
+// the CTA's, or the cluster's.
+func (v *View) SpaceOf(addr uint64, cluster bool) ptx.Space {
+	switch {
+	case v.IsShared(addr) && (cluster || addr-v.Shared.Base < WindowSize):
+		return ptx.Shared
+	case v.IsShared(addr):
+		return ptx.Generic
+	case InWindow(addr, ptx.Local):
+		return ptx.Local
+	}
+	if a := v.Map.Find(addr); a != nil {
+		return a.Space()
+	}
+	return ptx.Global
+}
+
+// sharedAt is the shared memory that an access to an address of .shared space goes to.
+func (v *View) sharedAt(a *Access, addr uint64) *Allocation {
+	if rank := addr >> RankShift; a.Space == ptx.Generic && rank < uint64(len(v.Cluster)) {
+		return v.Cluster[rank]
+	}
+	return v.Shared
+}
+
+// offset is where in shared memory an address of .shared space is.
+func (m *Allocation) offset(addr uint64) uint64 { return addr - (m.Base - SharedWindow) }
 
 // Resolve is Find with a fault that explains itself.
 func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
@@ -134,22 +197,39 @@ func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
 	if kind == nil {
 		return place, nil
 	}
-	f := &Fault{Kind: kind, Msg: fmt.Sprintf("%s of %d bytes at %#x", a, a.Bytes, addr)}
-	space, off := a.in(addr)
+	what := a.String() // not a itself, which would be moved to the heap whether or not there is a fault
+	at := addr         // as the instruction has it
+	if a.Cluster {
+		at -= SharedWindow
+	}
+	f := &Fault{Kind: kind, Msg: fmt.Sprintf("%s of %d bytes at %#x", what, a.Bytes, at)}
+	space, off := v.in(a, addr)
 	m := v.Map.Find(addr)
 	switch {
 	case kind == ErrMisaligned:
 		f.Msg = "misaligned " + f.Msg
+	case kind == ErrExited:
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", what, a.Bytes, off, off>>RankShift)
+	case space == ptx.Shared && v.Cluster != nil:
+		m := v.sharedAt(a, off)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", what, a.Bytes, off, m.Size, m.Base-SharedWindow)
+		if rank := off >> RankShift; m == v.Shared && rank < uint64(len(v.Cluster)) && v.Cluster[rank] != m {
+			f.Near = fmt.Sprintf("shared memory of the CTA of rank %d of the cluster, which .shared::cluster reaches, and .shared does not", rank)
+		}
 	case space == ptx.Shared:
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", a, a.Bytes, off, v.Shared.Size)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", what, a.Bytes, off, v.Shared.Size)
+	case a.Cluster:
+		f.Msg += ", which is not in shared memory of the cluster"
 	case space == ptx.Local && kind == ErrWrongSpace:
-		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", a, a.Bytes, off)
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", what, a.Bytes, off)
 	case space == ptx.Local:
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", a, a.Bytes, off, v.LocalTop)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", what, a.Bytes, off, v.LocalTop)
 	case kind == ErrOutOfBounds:
 		f.Msg, f.Near = "out-of-bounds "+f.Msg, v.Map.near(addr)
 	case kind == ErrUseAfterFree:
 		f.Msg, f.Near = f.Msg+", which has been freed", m.String()
+	case m.Kind >= Array:
+		f.Msg, f.Near = fmt.Sprintf("%s, which is %s", f.Msg, m.Kind.opaque()), m.String()
 	default:
 		f.Msg, f.Near = fmt.Sprintf("%s, which is in .%s space", f.Msg, m.Space()), m.String()
 	}

@@ -24,6 +24,15 @@ const (
 
 	// CodeBase is where function addresses begin: a function is 16 bytes long.
 	CodeBase = 0x0400_0000
+
+	// HandleBase is where the handles of textures, surfaces and samplers begin: each takes
+	// 16.
+	HandleBase = 0x0800_0000
+
+	// RankShift is where an address of shared memory has the rank of the CTA in its cluster:
+	// those of the CTA of rank r lie r<<RankShift above those of rank 0, in .shared space and
+	// as generic addresses.
+	RankShift = 24
 )
 
 // Window decodes a generic address: ptx.Shared or ptx.Local and the offset there, or
@@ -36,6 +45,16 @@ func Window(addr uint64) (ptx.Space, uint64) {
 		return ptx.Local, addr - LocalWindow
 	}
 	return ptx.Generic, addr
+}
+
+// SharedOf is the generic address of the shared memory of the CTA of a rank in its cluster.
+func SharedOf(rank int) uint64 { return SharedWindow + uint64(rank)<<RankShift }
+
+// InShared reports whether a generic address lies in the window of shared memory of one of the
+// n CTAs of a cluster.
+func InShared(addr uint64, n int) bool {
+	at := addr - SharedWindow
+	return at>>RankShift < uint64(n) && at&(1<<RankShift-1) < WindowSize
 }
 
 // InWindow reports whether a generic address lies in the window of a space.
