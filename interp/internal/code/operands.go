@@ -5,10 +5,12 @@ package code
 
 // Tables are the side tables of a program.
 type Tables struct {
-	Access   []Access
-	Calls    []CallSite
-	Targets  [][]int32 // pcs
-	Barriers []BarrierOp
+	Access    []Access
+	Calls     []CallSite
+	Targets   [][]int32 // pcs
+	Barriers  []BarrierOp
+	Fragments []Fragments
+	Textures  []Texture
 }
 
 // Reads appends the rows that the instruction reads, its guard and constants left out.
@@ -43,6 +45,15 @@ func (t *Tables) Operands(list []Row, in *Instr) []Row {
 		}
 	case CallSide:
 		list = PlaceRows(list, t.Calls[in.Side].Args)
+	case FragmentSide:
+		f := &t.Fragments[in.Side]
+		for _, elems := range [][]Elem{f.A, f.B, f.C, f.E} {
+			list = ElemRows(list, elems, 0)
+		}
+	case TextureSide:
+		for _, elems := range t.Textures[in.Side].Sources {
+			list = ElemRows(list, elems, 0)
+		}
 	}
 	return list
 }
@@ -58,6 +69,10 @@ func (t *Tables) Results(list []Row, in *Instr) []Row {
 		}
 	case CallSide:
 		list = PlaceRows(list, t.Calls[in.Side].Rets)
+	case FragmentSide:
+		list = ElemRows(list, t.Fragments[in.Side].D, 0)
+	case TextureSide:
+		list = ElemRows(list, t.Textures[in.Side].D, 0)
 	}
 	return list
 }

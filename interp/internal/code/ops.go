@@ -4,6 +4,7 @@ package code
 // package alu, whose part of the enumeration is in zops.go.
 
 import (
+	"fmt"
 	"math/bits"
 
 	"gemu/affinetrack"
@@ -81,11 +82,13 @@ type Side uint8
 
 // The side tables.
 const (
-	NoSide      Side = iota
-	AccessSide       // Access: address A, and the elements it lists
-	CallSide         // Call: the places it lists
-	TargetSide       // the blocks that a BranchIndex goes to
-	BarrierSide      // BarrierOp
+	NoSide       Side = iota
+	AccessSide        // Access: address A, and the elements it lists
+	CallSide          // Call: the places it lists, also of an instruction with many operands
+	TargetSide        // the blocks that a BranchIndex goes to
+	BarrierSide       // BarrierOp
+	FragmentSide      // Fragments: the registers it lists, of all lanes together
+	TextureSide       // Texture: the registers it lists
 )
 
 // Collective reports whether lanes of a warp that are at different places execute the
@@ -113,8 +116,11 @@ const (
 	Sreg64
 	Frame32 // address Imm of the running function's local frame
 	Frame64
-	Isspacep  // is generic address A in space Imm?
+	Shared32 // address Imm bytes into the CTA's shared memory, in a cluster of several CTAs
+	Shared64
+	Isspacep  // is generic address A in space Imm? Bit 8: in shared memory, of any CTA of the cluster
 	CheckRank // trap unless A is the rank of the CTA in its cluster
+	CheckSame // trap unless A is the same in all lanes
 
 	Stacksave32
 	Stacksave64
@@ -134,6 +140,7 @@ const (
 	StoreLocal
 	StoreEach
 	StoreWide
+	StoreBulk // zeros, as many bytes as the element says
 	Atomic
 
 	Shfl // Imm is the mode
@@ -148,6 +155,43 @@ const (
 	Redux // Imm is the operation: see Reduction
 	ReduxFloat
 	Elect
+
+	MbarrierInit   // mbarrier at address A: count B. Imm of all these: see Mbarrier
+	MbarrierInval  // … at A
+	MbarrierArrive // … and its state before; at A, by B
+	MbarrierTx     // … at A, by B
+	MbarrierTest   // … at A; has the phase of state B completed?
+	MbarrierParity // … at A; has the phase of parity B?
+	LoadMatrix     // rows of matrices, by the addresses of some lanes
+	StoreMatrix
+	MoveMatrix // transposes
+	Multiply   // matrices
+
+	AsyncCopy   // to A from B, C bytes of Imm.Bytes, zeros behind them. Imm of all these: see Async
+	AsyncArrive // at the mbarrier at A, when what was copied before has been
+	AsyncCommit // the group
+	AsyncWait   // for all groups but A
+	AsyncBulk   // to A from B, C bytes; the mbarrier at E is told
+	AsyncMasked // as AsyncBulk; the upper half of C is a mask: if an mbarrier is told, of ranks of CTAs, each of which gets it; else of the bytes of each 16
+	AsyncCancel // to A, which cluster does not begin any more, if one does not; the mbarrier at B is told
+	AsyncStore  // to A, the lower Imm.Bytes of C and E; the mbarrier at B is told
+	AsyncTensor // between the box in shared memory at A and the tensor of the map at B; the mbarrier at C is told. Imm: see Tensor
+	MapReplace  // a field of the tensor map at A, by B. Imm: see MapField
+	MapCopy     // to A the tensor map at B
+
+	TextureFetch  // tex, tld4
+	TextureQuery  // an attribute of object A, at level B: Imm is a texture.Attribute
+	SurfaceQuery  // … of surface A
+	IsObject      // is A one of type Imm, a ptx.Type?
+	SurfaceLoad   // bytes
+	SurfaceStore  // bytes, or a texel
+	SurfaceReduce // sured
+
+	WgmmaFence   // what registers hold is for multiplications
+	WgmmaIssue   // a multiplication: descriptors A and B, metadata C; D is added if E
+	WgmmaCommit  // the group
+	WgmmaWait    // completes multiplications, all of the warp but those of the last groups: see Awaited
+	WgmmaDisturb // traps if one of Fragments.Pending is pending
 
 	Vprintf
 	Malloc
@@ -170,6 +214,7 @@ const (
 	Barrier     // bar, barrier: number A, thread count B
 	BarrierPopc // … .red of predicate C
 	BarrierVote
+	BarrierCluster
 	BarrierWarp // bar.warp.sync of membermask A
 
 	loads  // of one element: see LoadOp
@@ -184,8 +229,11 @@ var machine = [...]Signature{
 	Sreg64:         {Name: "sreg.64", Kind: Read, Dst: Q, Operation: affinetrack.Operation{Width: 64}},
 	Frame32:        {Name: "frame.32", Kind: Read, Dst: R},
 	Frame64:        {Name: "frame.64", Kind: Read, Dst: Q},
+	Shared32:       {Name: "shared.32", Kind: Read, Dst: R},
+	Shared64:       {Name: "shared.64", Kind: Read, Dst: Q},
 	Isspacep:       {Name: "isspacep", Dst: P, Src: [4]Slot{Q}},
 	CheckRank:      {Name: "checkrank", Src: [4]Slot{R}},
+	CheckSame:      {Name: "checksame", Src: [4]Slot{Q}},
 	Stacksave32:    {Name: "stacksave.32", Once: true, Dst: R},
 	Stacksave64:    {Name: "stacksave.64", Once: true, Dst: Q},
 	Stackrestore32: {Name: "stackrestore.32", Once: true, Src: [4]Slot{R}},
@@ -203,6 +251,7 @@ var machine = [...]Signature{
 	StoreLocal:     {Name: "store.local", Kind: Store, Side: AccessSide},
 	StoreEach:      {Name: "store.each", Kind: Store, Side: AccessSide},
 	StoreWide:      {Name: "store.wide", Once: true, Side: AccessSide},
+	StoreBulk:      {Name: "store.bulk", Once: true, Side: AccessSide},
 	Atomic:         {Name: "atomic", Once: true, Side: AccessSide},
 	Shfl:           {Name: "shfl", Dst: R, Dst2: P, Src: [4]Slot{R, R, R}},
 	ShflSync:       {Name: "shfl.sync", Dst: R, Dst2: P, Src: [4]Slot{R, R, R, R}, Member: 4},
@@ -216,6 +265,39 @@ var machine = [...]Signature{
 	Redux:          {Name: "redux", Kind: Warp, Dst: R, Src: [4]Slot{R, R}, Member: 2},
 	ReduxFloat:     {Name: "redux.f32", Kind: Warp, Dst: R, Src: [4]Slot{R, R}, Member: 2},
 	Elect:          {Name: "elect", Dst: R, Dst2: P, Src: [4]Slot{R}, Member: 1},
+	MbarrierInit:   {Name: "mbarrier.init", Once: true, Src: [4]Slot{Q, R}},
+	MbarrierInval:  {Name: "mbarrier.inval", Once: true, Src: [4]Slot{Q}},
+	MbarrierArrive: {Name: "mbarrier.arrive", Once: true, Dst: Q, Src: [4]Slot{Q, R}},
+	MbarrierTx:     {Name: "mbarrier.tx", Once: true, Src: [4]Slot{Q, R}},
+	MbarrierTest:   {Name: "mbarrier.test", Once: true, Dst: P, Src: [4]Slot{Q, Q}},
+	MbarrierParity: {Name: "mbarrier.parity", Once: true, Dst: P, Src: [4]Slot{Q, R}},
+	LoadMatrix:     {Name: "load.matrix", Once: true, Side: AccessSide},
+	StoreMatrix:    {Name: "store.matrix", Once: true, Side: AccessSide},
+	MoveMatrix:     {Name: "move.matrix", Dst: R, Src: [4]Slot{R}},
+	Multiply:       {Name: "multiply", Side: FragmentSide},
+	AsyncCopy:      {Name: "async.copy", Once: true, Src: [4]Slot{Q, Q, R}},
+	AsyncArrive:    {Name: "async.arrive", Once: true, Src: [4]Slot{Q}},
+	AsyncCommit:    {Name: "async.commit", Once: true},
+	AsyncWait:      {Name: "async.wait", Once: true, Src: [4]Slot{R}},
+	AsyncBulk:      {Name: "async.bulk", Once: true, Src: [4]Slot{Q, Q, R, Q}},
+	AsyncMasked:    {Name: "async.masked", Once: true, Src: [4]Slot{Q, Q, Q, Q}},
+	AsyncCancel:    {Name: "async.cancel", Once: true, Src: [4]Slot{Q, Q}},
+	AsyncStore:     {Name: "async.store", Once: true, Src: [4]Slot{Q, Q, Q, Q}},
+	TextureFetch:   {Name: "texture.fetch", Side: TextureSide},
+	TextureQuery:   {Name: "texture.query", Dst: R, Src: [4]Slot{Q, R}},
+	SurfaceQuery:   {Name: "surface.query", Dst: R, Src: [4]Slot{Q}},
+	IsObject:       {Name: "isobject", Dst: P, Src: [4]Slot{Q}},
+	SurfaceLoad:    {Name: "surface.load", Once: true, Side: TextureSide},
+	SurfaceStore:   {Name: "surface.store", Once: true, Side: TextureSide},
+	SurfaceReduce:  {Name: "surface.reduce", Once: true, Side: TextureSide},
+	WgmmaFence:     {Name: "wgmma.fence", Once: true},
+	WgmmaIssue:     {Name: "wgmma.issue", Once: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
+	WgmmaCommit:    {Name: "wgmma.commit", Once: true},
+	WgmmaWait:      {Name: "wgmma.wait", Once: true, Side: FragmentSide},
+	WgmmaDisturb:   {Name: "wgmma.disturb", Once: true, Side: FragmentSide},
+	AsyncTensor:    {Name: "async.tensor", Once: true, Src: [4]Slot{Q, Q, Q}, Side: CallSide},
+	MapReplace:     {Name: "map.replace", Once: true, Src: [4]Slot{Q, Q}},
+	MapCopy:        {Name: "map.copy", Once: true, Src: [4]Slot{Q, Q}},
 	Vprintf:        {Name: "vprintf", Once: true, Side: CallSide},
 	Malloc:         {Name: "malloc", Once: true, Side: CallSide},
 	Free:           {Name: "free", Once: true, Side: CallSide},
@@ -235,6 +317,7 @@ var machine = [...]Signature{
 	Barrier:        {Name: "barrier", Kind: Control, Src: [4]Slot{R, R}, Side: BarrierSide},
 	BarrierPopc:    {Name: "barrier.popc", Kind: Control, Dst: R, Src: [4]Slot{R, R, P}, Side: BarrierSide},
 	BarrierVote:    {Name: "barrier.vote", Kind: Control, Dst: P, Src: [4]Slot{R, R, P}, Side: BarrierSide},
+	BarrierCluster: {Name: "barrier.cluster", Kind: Control, Side: BarrierSide},
 	BarrierWarp:    {Name: "barrier.warp", Kind: Control, Src: [4]Slot{R}, Side: BarrierSide, Member: 1},
 }
 
@@ -294,18 +377,40 @@ func StoreOp(size int, addr, data Slot) Op {
 	return stores + Op(bits.TrailingZeros(uint(size)))*4 + Op(addr-R)*2 + Op(data-R)
 }
 
+// Special reports whether an operation of kind Read reads a special register, which is in Imm,
+// and not an address.
+func (op Op) Special() bool {
+	switch op {
+	case Frame32, Frame64, Shared32, Shared64:
+		return false
+	}
+	return op.Signature().Kind == Read
+}
+
 // Signature is what there is to know about the operation.
 func (op Op) Signature() *Signature { return &Signatures[op] }
 
 func (op Op) String() string { return Signatures[op].Name }
 
-// Named finds the operation of a name, such as "cmp.lt.s32"; Invalid if there is none.
-func Named(name string) Op { return byName[name] }
+// Named is the operation of a name, such as "cmp.lt.s32", which there is.
+func Named(name string) Op {
+	op, ok := byName[name]
+	if !ok {
+		panic(fmt.Sprintf("BUG: no operation %q", name))
+	}
+	return op
+}
 
 // Of finds the kernel that is all there is to do for a PTX instruction; Invalid if there
 // is none.
 func Of(v *ptx.Variant) Op { return byName[v.Canonical()] }
 
-// General finds the kernel for any modifiers of an instruction of its name and type, which
+// General finds the kernel for any modifiers of an instruction of its name and types, which
 // are in Imm then; Invalid if there is none.
-func General(v *ptx.Variant) Op { return byName[v.Op.Name+".any"+v.Type().String()] }
+func General(v *ptx.Variant) Op {
+	name := v.Op.Name + ".any"
+	if v.Form.HasSlot("atype") { // of mixed precision
+		name += ptx.F32.String()
+	}
+	return byName[name+v.Type().String()]
+}

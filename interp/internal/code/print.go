@@ -195,8 +195,21 @@ func (l *listing) text(in *Instr) string {
 		}
 	case s.Side == CallSide:
 		operands = append(operands, l.places(in))
+	case s.Side == FragmentSide:
+		f := &l.Fragments[in.Side]
+		for _, list := range [][]Elem{f.D, f.A, f.B, f.C, f.E} {
+			elems(list)
+		}
+	case s.Side == TextureSide:
+		x := &l.Textures[in.Side]
+		elems(x.D)
+		for _, list := range x.Sources {
+			elems(list)
+		}
 	case s.Kind == Read && (in.Op == Frame32 || in.Op == Frame64):
 		operands = append(operands, fmt.Sprintf("frame%+d", int64(in.Imm)))
+	case in.Op == Shared32 || in.Op == Shared64:
+		operands = append(operands, fmt.Sprintf("shared+%d", in.Imm))
 	case s.Kind == Read:
 		operands = append(operands, ptx.SpecialReg(in.Imm).String())
 	case in.Imm != 0:

@@ -22,6 +22,7 @@ type Program struct {
 	Consts  regfile.Constants
 	Hits    int  // memory instructions: each remembers the allocation it hit
 	Ordered bool // some instruction lets a CTA see what other CTAs did
+	Cancels bool // some instruction takes clusters that have not begun out of the launch
 
 	Params    []Variable // in the parameter block
 	ParamLen  int        // bytes
@@ -69,6 +70,7 @@ const (
 	Visible Caution = 1 << iota // its first instruction lets the CTA see what others did
 	Endless                     // from here control goes round for ever, without an effect
 	Apart                       // it is a call that each lane may make in a way of its own
+	Grouped                     // its first instruction waits for the warp's warpgroup: it is a WgmmaWait
 )
 
 // Fixed is an instruction that a launch executes once, before it begins: its result is a
@@ -87,7 +89,7 @@ func (r Range) Len() int { return int(r.End - r.First) }
 // Func is a lowered function.
 type Func struct {
 	*ptx.Func
-	Index       int32 // in Program.Blocks
+	Index       int32 // in Program.Funcs
 	Begin, Exit int32 // pcs: its first instruction, and where returning lanes meet
 	Blocks      Range
 	Sources     Range
@@ -98,6 +100,7 @@ type Func struct {
 	Local     int              // words (4 bytes) of its static local frame
 	Locals    []Variable       // in it: variables, parameters and results
 	Align     int              // what the frame begins at a multiple of, in words
+	Multiply  bool             // it has multiplications that may be pending: WgmmaIssue
 	Allocates bool             // it has alloca or stackrestore: lanes' stacks may end at different places
 	Taken     int32            // if it has: the row of how many bytes above the static frame are taken
 	Formals   []Place          // of its parameters

@@ -3,9 +3,12 @@ package code
 // This file is the side tables: what of an instruction is not of a fixed size.
 
 import (
+	"fmt"
 	"unsafe"
 
+	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/texture"
 	"gemu/ptx"
 )
 
@@ -19,19 +22,21 @@ type Row struct {
 // Access is what a memory instruction accesses, and how. The row its addresses are in
 // is operand A of the instruction.
 type Access struct {
-	Space  ptx.Space
-	Addr   Slot   // of the row that holds addresses; NoSlot: the address is Off
-	Off    uint64 // added to the row
-	Frame  bool   // Off is relative to the running function's local frame
-	Size   int    // bytes of an element
-	Elems  []Elem
-	Bytes  int // of all elements: what the address must be a multiple of
-	Signed bool
-	Hit    int             // index of the allocation remembered
-	Fixed  *mem.Allocation // where Off lies, of a fixed address in device memory
-	Move   *mem.Strided    // copies of rows of elements; nil for 128 bits
-	Store  bool
-	Atom   *Atom
+	Space   ptx.Space
+	Cluster bool   // a generic address that is to be one of shared memory, of any CTA of the cluster
+	Addr    Slot   // of the row that holds addresses; NoSlot: the address is Off
+	Off     uint64 // added to the row
+	Frame   bool   // Off is relative to the running function's local frame
+	Size    int    // bytes of an element
+	Elems   []Elem
+	Bytes   int // of all elements: what the address must be a multiple of
+	Signed  bool
+	Hit     int             // index of the allocation remembered
+	Fixed   *mem.Allocation // where Off lies, of a fixed address in device memory
+	Move    *mem.Strided    // copies of rows of elements; nil for 128 bits
+	Store   bool
+	Atom    *Atom
+	Tile    *matrix.Tile // of ldmatrix, stmatrix and wmma: the lanes' addresses are those of its rows
 }
 
 // Elem is an element of a vector access.
@@ -50,7 +55,11 @@ func (a *Access) Request() mem.Access {
 	case a.Store:
 		kind = mem.Store
 	}
-	return mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind}
+	to := mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind, Cluster: a.Cluster}
+	if a.Tile != nil {
+		to.Align = a.Tile.Align
+	}
+	return to
 }
 
 // At is the address of a lane whose register has the value v: it wraps in the register's
@@ -104,6 +113,19 @@ type Reduction struct {
 	Op    AtomicOp
 	Type  ptx.Type
 	Flush bool // f32 add on global memory flushes subnormals
+	Float Op   // AtomFloat: a kernel of package alu
+}
+
+// floatOps are those of floats that are kernels; sums of .f32 and .f64 are not.
+var floatOps = map[AtomicOp]string{AtomAdd: "add", AtomMin: "min", AtomMax: "max"}
+
+// ReductionOn is the operation on memory of a state space.
+func ReductionOn(op AtomicOp, t ptx.Type, space ptx.Space) Reduction {
+	r := Reduction{Op: op, Type: t, Flush: t == ptx.F32 && op == AtomAdd && space != ptx.Shared}
+	if half := t == ptx.F16x2 || t == ptx.BF16x2 || t.IsFloat() && t.Bits() == 16; half || t.IsFloat() && op != AtomAdd {
+		r.Op, r.Float = AtomFloat, Named(floatOps[op]+".any"+t.String())
+	}
+	return r
 }
 
 // Imm packs the operation, of redux, for Instr.Imm.
@@ -141,7 +163,128 @@ const (
 	AtomDec
 	AtomMin
 	AtomMax
+	AtomFloat // of floats: Reduction.Float
 )
+
+// Mbarrier is what an operation on an mbarrier is, for Instr.Imm.
+type Mbarrier struct {
+	Space      ptx.Space // of the address: shared or generic
+	Drop       bool      // of arrive: fewer are expected from the next phase on
+	Expect     bool      // … of tx, the tx-count goes up by the count; of arrive, that first, and then it is by 1
+	NoComplete bool      // … it must not complete the phase
+}
+
+// Imm packs it.
+func (m Mbarrier) Imm() uint64 {
+	v := uint64(m.Space)
+	for i, flag := range []bool{m.Drop, m.Expect, m.NoComplete} {
+		if flag {
+			v |= 1 << (8 + i)
+		}
+	}
+	return v
+}
+
+// MbarrierOf is what Imm has packed.
+func MbarrierOf(imm uint64) Mbarrier {
+	return Mbarrier{ptx.Space(imm & 0xff), imm>>8&1 != 0, imm>>9&1 != 0, imm>>10&1 != 0}
+}
+
+// Fragments is the operands of an instruction that the lanes of a warp execute together on
+// matrices: of each, the registers in which a lane has its part.
+type Fragments struct {
+	D, A, B, C []Elem
+	E          []Elem // metadata of a sparse A; scales with their selectors
+	Multiply   *matrix.Multiply
+	Wgmma      *matrix.Wgmma // of wgmma.mma_async: C is D, and there is no B; no A if that is in shared memory
+
+	// Of what has to do with pending multiplications: their indices in Tables.Fragments. D is
+	// then all that those have which it completes, and A all that they read.
+	Pending []int32
+}
+
+// Texture is an instruction on a texture or a surface: the registers it names, and what it
+// does.
+type Texture struct {
+	D       []Elem // results; a predicate is whether the texels are there
+	Sources [TextureSources][]Elem
+
+	Lookup    texture.Lookup // of tex and tld4
+	Access    texture.Access // of surfaces
+	Size      int            // bytes of an element of their data
+	Reduction Reduction      // of sured
+}
+
+// The sources of an instruction on a texture or a surface, each a list that may be empty.
+const (
+	TextureObject = iota // what it goes to: a handle, or the address of a reference
+	TextureSampler
+	TextureCoord
+	TextureLevel
+	TextureDX
+	TextureDY
+	TextureOffset
+	TextureCompare
+	TextureData
+	TextureSources // how many there are
+)
+
+// Async is what an asynchronous operation is, for Instr.Imm.
+type Async struct {
+	To, From  ptx.Space // of the addresses
+	Told      ptx.Space // of that of the mbarrier which is told
+	Bytes     int       // of a copy or store of a fixed size
+	Bulk      bool      // its groups are those of bulk operations
+	Tells     bool      // it tells an mbarrier, by complete-tx
+	Read      bool      // of waiting, only until the sources have been read
+	All       bool      // … for what is in no group yet, too; of AsyncCancel, all CTAs of the cluster are told
+	NoInc     bool      // the arrival is one that the mbarrier already waits for
+	Reduces   bool      // it combines, by:
+	Reduction Reduction
+}
+
+// Imm packs it.
+func (a Async) Imm() uint64 {
+	if a.To|a.From|a.Told > 0xf || a.Bytes < 0 || a.Bytes > 0xff || a.Reduction.Imm() > 0xffff {
+		panic(fmt.Sprintf("BUG: %+v does not fit", a))
+	}
+	v := uint64(a.To) | uint64(a.From)<<4 | uint64(a.Told)<<8 | uint64(a.Bytes)<<16 | a.Reduction.Imm()<<32 | uint64(a.Reduction.Float)<<48
+	for i, flag := range []bool{a.Bulk, a.Tells, a.Read, a.All, a.NoInc, a.Reduces, a.Reduction.Flush} {
+		if flag {
+			v |= 1 << (24 + i)
+		}
+	}
+	return v
+}
+
+// AsyncOf is what Imm has packed.
+func AsyncOf(imm uint64) Async {
+	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
+	r := ReductionOf(imm >> 32 & 0xffff)
+	r.Float, r.Flush = Op(imm>>48), flag(6)
+	return Async{
+		To: ptx.Space(imm & 0xf), From: ptx.Space(imm >> 4 & 0xf), Told: ptx.Space(imm >> 8 & 0xf), Bytes: int(imm >> 16 & 0xff),
+		Bulk: flag(0), Tells: flag(1), Read: flag(2), All: flag(3), NoInc: flag(4), Reduces: flag(5), Reduction: r,
+	}
+}
+
+// Awaited is which multiplications are completed, for Instr.Imm.
+type Awaited struct {
+	All  bool // and those too that other warps of the warpgroup have yet to issue
+	Last int  // groups that are left out
+}
+
+// Imm packs it.
+func (a Awaited) Imm() uint64 {
+	v := uint64(uint32(a.Last))
+	if a.All {
+		v |= 1 << 32
+	}
+	return v
+}
+
+// AwaitedOf is what Imm has packed.
+func AwaitedOf(imm uint64) Awaited { return Awaited{imm>>32 != 0, int(uint32(imm))} }
 
 // Place is where a parameter, argument or result lives.
 type Place struct {
@@ -151,7 +294,7 @@ type Place struct {
 	Size int // bytes
 }
 
-// CallSite is a call, of a function or a builtin.
+// CallSite is a call, of a function or a builtin, or the operands of an instruction that has many.
 type CallSite struct {
 	Target int32 // index of the function; -1: a pointer says which, or it is a builtin
 	Args   []Place
@@ -172,6 +315,8 @@ type BarrierKind uint8
 const (
 	BarSync BarrierKind = iota
 	BarArrive
+	BarClusterArrive // at the barrier of the cluster
+	BarClusterWait
 	BarWarp // between the lanes of a warp
 	BarPopc
 	BarAnd

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"gemu/interp/internal/matrix"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -279,15 +280,62 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			elems("an operand", a.Atom.B, a.Size, true)
 			elems("an operand", a.Atom.C, a.Size, true)
 		}
-		if a.Bytes != a.Size*len(a.Elems) {
+		switch matrix := in.Op == LoadMatrix || in.Op == StoreMatrix; {
+		case matrix != (a.Tile != nil):
+			v.fault(pc, "it accesses rows of matrices: %v", a.Tile != nil)
+		case matrix && a.Tile.Registers() != len(a.Elems):
+			v.fault(pc, "%d registers hold the rows of %d", len(a.Elems), a.Tile.Registers())
+		case !matrix && a.Bytes != a.Size*len(a.Elems):
 			v.fault(pc, "%d elements of %d bytes are %d bytes", len(a.Elems), a.Size, a.Bytes)
 		}
-		if load := s.Kind == Load || in.Op == LoadWide; load && a.Store || (s.Kind == Store || in.Op == StoreWide) != a.Store {
+		load := s.Kind == Load || in.Op == LoadWide || in.Op == LoadMatrix
+		if stores := s.Kind == Store || in.Op == StoreWide || in.Op == StoreBulk || in.Op == StoreMatrix; load && a.Store || stores != a.Store {
 			v.fault(pc, "it stores: %v", a.Store)
 		}
 	case s.Side == CallSide:
 		places(v.Calls[in.Side].Args, true)
 		places(v.Calls[in.Side].Rets, false)
+	case s.Side == FragmentSide:
+		f := &v.Fragments[in.Side]
+		m := f.Multiply
+		if m == nil {
+			v.pending(pc, in, f, check)
+			break
+		}
+		for i, list := range [][]Elem{f.D, f.A, f.B, f.C} {
+			matrix := []*matrix.Operand{&m.D, &m.A, &m.B, &m.C}[i]
+			for _, e := range list {
+				if check("a fragment", e.Slot, e.Row, i > 0); e.Slot.Bits() != max(matrix.Bits, 32) || e.Slot == P {
+					v.fault(pc, "a fragment of %s is in row %s%d", matrix.Type, e.Slot, e.Row)
+				}
+			}
+			if len(list) != matrix.Registers() {
+				v.fault(pc, "%d registers hold the fragment of %d", len(list), matrix.Registers())
+			}
+		}
+		for _, e := range f.E {
+			if check("what goes with fragments", e.Slot, e.Row, true); e.Slot != R {
+				v.fault(pc, "what goes with fragments is in row %s%d", e.Slot, e.Row)
+			}
+		}
+		if len(f.E) != m.Extra() {
+			v.fault(pc, "%d operands go with the fragments, and not %d", len(f.E), m.Extra())
+		}
+	}
+	if s.Side == TextureSide {
+		x := &v.Textures[in.Side]
+		elems("a result", x.D, 0, false)
+		for i, list := range x.Sources {
+			elems("a source", list, 0, true)
+			for _, e := range list {
+				if wide := i == TextureObject || i == TextureSampler; e.Slot == P || wide && e.Slot != Q || !wide && i != TextureData && e.Slot != R {
+					v.fault(pc, "source %d is in row %s%d", i, e.Slot, e.Row)
+				}
+			}
+		}
+		if len(x.Sources[TextureObject]) != 1 || len(x.Sources[TextureSampler]) > 1 || len(x.Sources[TextureCoord]) == 0 {
+			v.fault(pc, "it goes to no object, or to no place")
+		}
 	}
 	if listed := len(v.Reads(nil, in)) + len(v.Writes(nil, in)); rows != listed {
 		v.fault(pc, "it has %d rows, and is said to read and write %d", rows, listed)
@@ -295,6 +343,54 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	if in.Guard != 0 {
 		p, _ := GuardRow(in.Guard)
 		check("the guard", P, p, false)
+	}
+}
+
+// pending checks the operands of what has to do with multiplications that may be pending.
+func (v *verifier) pending(pc int32, in *Instr, f *Fragments, check func(what string, slot Slot, row int32, source bool)) {
+	lists := [...][]Elem{f.D, f.A, f.C}
+	for i, list := range lists {
+		for _, e := range list {
+			if check("a fragment", e.Slot, e.Row, i > 0); e.Slot != R && e.Slot != NoSlot {
+				v.fault(pc, "a fragment is in row %s%d", e.Slot, e.Row)
+			}
+		}
+	}
+	if o := f.Wgmma; (in.Op == WgmmaIssue) != (o != nil) {
+		v.fault(pc, "it multiplies: %v", o != nil)
+	} else if o != nil && (len(f.D) != o.D.Registers() || len(f.A) != 0 && len(f.A) != o.A.Registers()) {
+		v.fault(pc, "%d and %d registers hold the fragments of %d and %d", len(f.D), len(f.A), o.D.Registers(), o.A.Registers())
+	}
+	read, written := map[Elem]bool{}, map[Elem]bool{}
+	for i, list := range lists {
+		for _, e := range list {
+			if i == 0 {
+				written[e] = true
+			} else {
+				read[e] = true
+			}
+		}
+	}
+	for e := range written {
+		if !read[e] {
+			v.fault(pc, "it writes the accumulator %s%d and does not read it", e.Slot, e.Row)
+		}
+	}
+	for _, side := range f.Pending {
+		if side < 0 || int(side) >= len(v.Fragments) || v.Fragments[side].Wgmma == nil {
+			v.fault(pc, "it completes what is no multiplication")
+			return
+		}
+		if in.Op == WgmmaDisturb {
+			continue
+		}
+		for i, list := range [...][]Elem{v.Fragments[side].D, v.Fragments[side].A} {
+			for _, e := range list {
+				if e.Slot != NoSlot && e.Row >= 0 && (!read[e] || i == 0 && !written[e]) {
+					v.fault(pc, "it does not name %s%d, which a multiplication has that it completes", e.Slot, e.Row)
+				}
+			}
+		}
 	}
 }
 

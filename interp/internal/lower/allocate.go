@@ -78,7 +78,8 @@ func (d *draft) move(a *allocation) {
 	}
 	fn.Formals, fn.Results = a.places(fn.Formals), a.places(fn.Results)
 	fn.Regs = d.locations(a)
-	d.tables.Access, d.tables.Calls = slices.Clone(d.tables.Access), slices.Clone(d.tables.Calls)
+	d.tables.Access, d.tables.Calls, d.tables.Fragments = slices.Clone(d.tables.Access), slices.Clone(d.tables.Calls), slices.Clone(d.tables.Fragments)
+	d.tables.Textures = slices.Clone(d.tables.Textures)
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		for i := range b.instrs {
@@ -269,5 +270,14 @@ func (d *draft) instruction(a *allocation, in *code.Instr) {
 	case code.CallSide:
 		c := &d.tables.Calls[in.Side]
 		c.Args, c.Rets = a.places(c.Args), a.places(c.Rets)
+	case code.FragmentSide:
+		f := &d.tables.Fragments[in.Side]
+		f.D, f.A, f.B, f.C, f.E = a.elems(f.D, 0), a.elems(f.A, 0), a.elems(f.B, 0), a.elems(f.C, 0), a.elems(f.E, 0)
+	case code.TextureSide:
+		x := &d.tables.Textures[in.Side]
+		x.D = a.elems(x.D, 0)
+		for i := range x.Sources {
+			x.Sources[i] = a.elems(x.Sources[i], 0)
+		}
 	}
 }

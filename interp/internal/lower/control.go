@@ -121,6 +121,9 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 		l.open().Sources.First--
 		l.cur.Caution = code.Apart
 	}
+	if in.Pending != nil && len(in.Pending.Completes) > 0 { // what is called has groups of its own
+		l.completes(in, code.Awaited{All: true})
+	}
 	l.end(call)
 	l.open()
 }
@@ -158,7 +161,7 @@ func lowerNanosleep(l *lowerer, in *ptx.Instr) {
 	l.emit(code.Instr{Op: code.Nanosleep, A: a})
 }
 
-// lowerBar lowers bar and barrier; bar.warp.sync too.
+// lowerBar lowers bar and barrier; bar.warp.sync and barrier.cluster too.
 func lowerBar(l *lowerer, in *ptx.Instr) {
 	bar := code.BarrierOp{Aligned: in.Form.Effects.Has(ptx.Aligned)}
 	o := code.Instr{Op: code.Barrier, B: code.NoRow, Side: int32(len(l.tables.Barriers))}
@@ -167,6 +170,16 @@ func lowerBar(l *lowerer, in *ptx.Instr) {
 		l.warpOnly(in)
 		o.Op, bar = code.BarrierWarp, code.BarrierOp{Kind: code.BarWarp}
 		o.A = l.source(in.Arg("a"), ptx.B32, code.R)
+		l.tables.Barriers = append(l.tables.Barriers, bar)
+		l.end(o)
+		l.open()
+		return
+	}
+	if in.Has("cluster") {
+		o.Op, bar.Kind = code.BarrierCluster, code.BarClusterWait
+		if in.Has("arrive") {
+			bar.Kind = code.BarClusterArrive
+		}
 		l.tables.Barriers = append(l.tables.Barriers, bar)
 		l.end(o)
 		l.open()
@@ -216,7 +229,7 @@ func lowerShfl(l *lowerer, in *ptx.Instr) {
 		Op: code.Shfl,
 		D:  l.target(in.Arg("d"), code.R), F: l.predicate(in.Arg("p")),
 		A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), C: l.source(in.Arg("c"), ptx.B32, code.R),
-		Imm: modes[in.Slot("mode")],
+		Imm: entry(modes, in.Slot("mode")),
 	}
 	if in.Has("sync") {
 		o.Op, o.E = code.ShflSync, l.source(in.Arg("e"), ptx.B32, code.R)
@@ -276,7 +289,7 @@ func lowerRedux(l *lowerer, in *ptx.Instr) {
 		m := alu.Modifiers{Abs: in.Has("abs"), NaN: in.Has("NaN")}
 		o.Op, o.Imm = code.ReduxFloat, code.FloatReduction{Op: code.Named(in.Slot("op") + ".any.f32"), Imm: uint32(m.Imm())}.Packed()
 	} else {
-		o.Imm = code.Reduction{Op: atomicOps[in.Slot("op")], Type: in.Type()}.Imm()
+		o.Imm = code.Reduction{Op: entry(atomicOps, in.Slot("op")), Type: in.Type()}.Imm()
 	}
 	l.emit(o)
 }

@@ -23,6 +23,7 @@ func init() {
 		ptx.FamilyCompute: lowerCompute, ptx.FamilyMove: lowerMov, ptx.FamilyConvert: lowerCvt, ptx.FamilyPack: lowerCvtPack,
 		ptx.FamilyAddress: lowerCvta, ptx.FamilyIsspacep: lowerIsspacep, ptx.FamilySetp: lowerSetp, ptx.FamilySet: lowerSet,
 		ptx.FamilySlct: lowerSlct, ptx.FamilyLop3: lowerLop3, ptx.FamilyMapa: lowerMapa, ptx.FamilyGetctarank: lowerGetctarank,
+		ptx.FamilyVideo: lowerVideo, ptx.FamilyVideo2: lowerVideo, ptx.FamilyVideo4: lowerVideo, ptx.FamilyVmad: lowerVideo,
 
 		ptx.FamilyLoad: lowerLd, ptx.FamilyStore: lowerSt, ptx.FamilyAtomic: lowerAtom, ptx.FamilyHint: lowerHint,
 		ptx.FamilyCreatepolicy: lowerCreatepolicy,
@@ -33,6 +34,11 @@ func init() {
 		ptx.FamilyBarrier: lowerBar, ptx.FamilyNothing: lowerNop, ptx.FamilyNanosleep: lowerNanosleep,
 		ptx.FamilyShfl: lowerShfl, ptx.FamilyVote: lowerVote, ptx.FamilyMatch: lowerMatch, ptx.FamilyActivemask: lowerActivemask,
 		ptx.FamilyRedux: lowerRedux, ptx.FamilyElect: lowerElect,
+		ptx.FamilyTryCancel: lowerTryCancel, ptx.FamilyQueryCancel: lowerQueryCancel,
+		ptx.FamilyMbarrier: lowerMbarrier, ptx.FamilyAsync: lowerAsync, ptx.FamilyAsyncStore: lowerAsyncStore, ptx.FamilyTensormap: lowerTensormap,
+		ptx.FamilyTexture: lowerTexture, ptx.FamilySurface: lowerSurface, ptx.FamilyTextureQuery: lowerTextureQuery,
+		ptx.FamilyTile: lowerTile, ptx.FamilyFragment: lowerFragment, ptx.FamilyMovmatrix: lowerMovmatrix, ptx.FamilyMma: lowerMma,
+		ptx.FamilyWgmma: lowerWgmma,
 	}
 }
 
@@ -88,6 +94,13 @@ func (l *lowerer) symbol(s ptx.Symbol, off int64, slot code.Slot, d int32) int32
 		}
 		if at, ok := l.outer[v]; ok {
 			return l.moveKonst(slot, at+uint64(off), d)
+		}
+		if v.Space == ptx.Shared && l.opt.Cluster {
+			if d == code.NoRow {
+				d = l.temp(slot)
+			}
+			l.emit(code.Instr{Op: bySlot(slot, code.Shared32, code.Shared64), D: d, Imm: l.address(s) + uint64(off)})
+			return d
 		}
 	}
 	return l.moveKonst(slot, l.address(s)+uint64(off), d)
@@ -248,7 +261,7 @@ func general(in *ptx.Instr) (code.Op, uint64) {
 	}
 	m := alu.Modifiers{
 		Rnd: r, FTZ: in.Has("ftz"), Sat: in.Has("sat"), NaN: in.Has("NaN"), XorSign: in.Has("xorsign"), Abs: in.Has("abs"),
-		Three: in.Sources() > 2, Relu: in.Has("relu"),
+		Three: in.Sources() > 2, Relu: in.Has("relu"), OOB: in.Has("oob"),
 	}
 	return code.General(in.Variant), m.Imm()
 }
@@ -343,33 +356,20 @@ func (l *lowerer) unpack(parts []ptx.Operand, a *ptx.Operand, t ptx.Type) {
 }
 
 func lowerCvt(l *lowerer, in *ptx.Instr) {
-	dt, at := in.SlotType("dtype"), in.SlotType("atype")
-	if at == ptx.NoType && in.Has("f32") {
-		at = ptx.F32
-	}
+	dt, at := in.Conversion()
 	spec := alu.ConvertSpec{
-		Dst: dt, Src: at, Rnd: roundings[in.Slot("rnd")], Integral: strings.HasSuffix(in.Slot("rnd"), "i"),
+		Dst: dt, Src: at, Rnd: entry(roundings, in.Slot("rnd")), Integral: strings.HasSuffix(in.Slot("rnd"), "i"),
 		FTZ: in.Has("ftz"), Sat: in.Has("sat"), Relu: in.Has("relu"), SatFinite: in.Has("satfinite"),
 	}
-	if dt == ptx.F16x2 || dt == ptx.BF16x2 {
-		if in.Has("rs") || at != ptx.F32 {
-			l.refuse("%s", in.Text)
-		}
-		spec.Dst = ptx.F16
-		if dt == ptx.BF16x2 {
-			spec.Dst = ptx.BF16
-		}
-		hi, lo := l.temp(code.R), l.temp(code.R)
-		l.emit(code.Instr{Op: code.ConvertB32B32, D: hi, A: l.source(&in.Ops[1], at, code.R), Imm: spec.Imm()})
-		l.emit(code.Instr{Op: code.ConvertB32B32, D: lo, A: l.source(&in.Ops[2], at, code.R), Imm: spec.Imm()})
-		l.emit(code.Instr{Op: code.PackB32, D: l.target(&in.Ops[0], code.R), A: lo, B: hi})
+	switch {
+	case in.Has("rs"):
+		spec.Rnd = fp.RS
+	case in.Has("rna"):
+		spec.Rnd = fp.RNA
+	}
+	if _, n := dt.Elements(); n > 1 {
+		l.convertPacked(in, spec)
 		return
-	}
-	plain := func(t ptx.Type) bool {
-		return t.IsInt() || slices.Contains([]ptx.Type{ptx.F16, ptx.BF16, ptx.F32, ptx.F64}, t)
-	}
-	if !plain(dt) || !plain(at) || dt.Bits() < 8 {
-		l.refuse("%s", in.Text)
 	}
 	d, finish := l.result(&in.Ops[0], dt)
 	a := l.source(&in.Ops[1], at, code.SlotOf(at))
@@ -379,6 +379,89 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 	}
 	l.emit(conversion)
 	finish()
+}
+
+// convertPacked emits a cvt that packs its results. The first number is the uppermost.
+func (l *lowerer) convertPacked(in *ptx.Instr, spec alu.ConvertSpec) {
+	d, packed := in.Arg("d"), spec.Src
+	to, n := spec.Dst.Elements()
+	from, sources := packed.Elements()
+	width := spec.Dst.Bits() / n
+	spec.Dst, spec.Src = to, from
+	name := "c"
+	if sources > 1 {
+		name = "b"
+	}
+	with := new(ptx.Operand) // random bits or scales
+	if i := in.Form.Operand(name); i >= 0 {
+		with = &in.Ops[i]
+	}
+	parts := make([]int32, n)
+	for i := range parts {
+		var a int32
+		switch o := in.Arg("a"); {
+		case sources > 1:
+			a = l.extract(l.source(o, packed, code.R), (n-1-i)*packed.Bits()/n, packed.Bits()/n)
+		case o.Kind == ptx.VecOperand:
+			a = l.source(&o.Elems()[i], from, code.R)
+		case i == 0:
+			a = l.source(o, from, code.R)
+		default:
+			a = l.source(in.Arg("b"), from, code.R)
+		}
+		o := code.Instr{Op: code.ConvertB32B32, A: a}
+		switch {
+		case with.Kind == ptx.NoOperand:
+		case spec.Rnd == fp.RS:
+			o.Op, o.B = code.ConvertWithB32, l.random(l.source(with, ptx.B32, code.R), to, n, i)
+		default:
+			o.Op, o.B = code.ConvertWithB32, l.extract(l.source(with, ptx.B16, code.R), 8*(n-1-i), 8)
+		}
+		spec.With = o.Op == code.ConvertWithB32
+		o.D, o.Imm = l.temp(code.R), spec.Imm()
+		l.emit(o)
+		parts[i] = o.D
+	}
+	row := l.target(d, code.R)
+	if width == 16 {
+		l.emit(code.Instr{Op: code.PackB32, D: row, A: parts[1], B: parts[0]})
+		return
+	}
+	acc := l.konst(code.R, 0)
+	for i, part := range parts {
+		l.emit(code.Instr{Op: code.InsertB32, D: row, A: acc, B: part, Imm: uint64((n - 1 - i) * width)})
+		acc = row
+	}
+}
+
+// extract gives n bits of a row.
+func (l *lowerer) extract(row int32, at, n int) int32 {
+	d := l.temp(code.R)
+	l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(at | n<<8)})
+	return d
+}
+
+// random gives the random bits that cvt.rs rounds the i-th of n numbers by. Two numbers have 16
+// bits of their own each. Of four, two share 16 bits, which the first of them takes from the
+// lowest on: RATIONALE.md says where that is from. Those of .e2m1 come from both halves.
+func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
+	if n == 2 {
+		return l.extract(row, 16*(1-i), alu.RandomBits(to))
+	}
+	upper := 1 - i/2
+	bits := int32(0)
+	if to == ptx.E2M1 {
+		bits = l.temp(code.R)
+		l.emit(code.Instr{Op: code.InsertB32, D: bits, A: l.extract(row, 8*upper, 8), B: l.extract(row, 16+8*upper, 8), Imm: 8})
+	} else {
+		bits = l.extract(row, 16*upper, 16)
+	}
+	if i%2 == 0 {
+		d := l.temp(code.R)
+		l.emit(code.Instr{Op: code.BrevB32, D: d, A: bits})
+		bits = l.extract(d, 16, 16)
+	}
+	return bits
 }
 
 // convertOps are the conversions in full, by the slots of result and source.
@@ -446,9 +529,13 @@ func bySlot(s code.Slot, narrow, wide code.Op) code.Op {
 func lowerIsspacep(l *lowerer, in *ptx.Instr) {
 	a := &in.Ops[1]
 	row := l.source(a, ptx.U64, code.Q)
-	space, _ := in.Space()
+	space, sub := in.Space()
+	imm := uint64(space)
+	if sub == "cluster" {
+		imm |= 1 << 8
+	}
 	d := l.predicate(&in.Ops[0])
-	l.emit(code.Instr{Op: code.Isspacep, D: d, A: row, Imm: uint64(space)})
+	l.emit(code.Instr{Op: code.Isspacep, D: d, A: row, Imm: imm})
 }
 
 // flushed gives a row with the subnormals of an f32 operand flushed.
@@ -460,19 +547,12 @@ func (l *lowerer) flushed(row int32) int32 {
 
 var boolOps = map[string]uint64{"": alu.BoolNone, "and": alu.BoolAnd, "or": alu.BoolOr, "xor": alu.BoolXor}
 
-// compare emits the comparison of a and b into predicates p and q.
-func (l *lowerer) compare(in *ptx.Instr, t ptx.Type, p, q int32, a, b, c *ptx.Operand) {
-	op := code.Named("cmp." + in.Slot("cmp") + t.String())
-	if op == code.Invalid {
-		l.refuse("%s", in.Text)
-	}
-	s := code.SlotOf(t)
-	o := code.Instr{Op: op, D: p, F: q, A: l.source(a, t, s), B: l.source(b, t, s), Imm: boolOps[in.Slot("bool")]}
-	if in.Has("ftz") {
-		o.A, o.B = l.flushed(o.A), l.flushed(o.B)
-	}
+// compare emits the comparison of rows a and b, of type t, into predicates p and q, combined
+// with the instruction's operand c.
+func (l *lowerer) compare(in *ptx.Instr, t ptx.Type, p, q, a, b int32) {
+	o := code.Instr{Op: code.Named("cmp." + in.Slot("cmp") + t.String()), D: p, F: q, A: a, B: b, Imm: entry(boolOps, in.Slot("bool"))}
 	o.C = l.konst(code.P, 0) // which is combined with nothing, if there is no other
-	if c != nil {
+	if c := in.Arg("c"); c.Kind != ptx.NoOperand {
 		plain := *c
 		plain.Neg = false
 		o.C = l.source(&plain, ptx.Pred, code.P)
@@ -483,27 +563,108 @@ func (l *lowerer) compare(in *ptx.Instr, t ptx.Type, p, q int32, a, b, c *ptx.Op
 	l.emit(o)
 }
 
-func lowerSetp(l *lowerer, in *ptx.Instr) {
-	var c *ptx.Operand
-	if len(in.Ops) > 4 {
-		c = &in.Ops[4]
+// compared gives what compare wants of a source operand: numbers of type as, one for each that
+// the operand holds. Those of halves are numbers of f32, which compare as they do.
+func (l *lowerer) compared(in *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []int32, as ptx.Type) {
+	row := l.source(o, t, code.SlotOf(t))
+	ftz := in.Has("ftz")
+	widen := func(op code.Op, row int32) int32 {
+		d := l.temp(code.R)
+		if ftz && op == code.CvtF32F16 {
+			flushed := l.temp(code.R)
+			l.emit(code.Instr{Op: code.FtzF16, D: flushed, A: row})
+			row = flushed
+		}
+		l.emit(code.Instr{Op: op, D: d, A: row})
+		return d
 	}
-	l.compare(in, in.Type(), l.predicate(&in.Ops[0]), l.predicate(&in.Ops[1]), &in.Ops[2], &in.Ops[3], c)
+	half := func(i int) int32 {
+		d := l.temp(code.R)
+		l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(16*i | 16<<8)})
+		return d
+	}
+	switch t {
+	case ptx.F16:
+		return []int32{widen(code.CvtF32F16, row)}, ptx.F32
+	case ptx.BF16:
+		return []int32{widen(code.CvtF32Bf16, row)}, ptx.F32
+	case ptx.F16x2:
+		return []int32{widen(code.CvtF32F16, half(0)), widen(code.CvtF32F16, half(1))}, ptx.F32
+	case ptx.BF16x2:
+		return []int32{widen(code.CvtF32Bf16, half(0)), widen(code.CvtF32Bf16, half(1))}, ptx.F32
+	}
+	if ftz {
+		row = l.flushed(row)
+	}
+	return []int32{row}, t
 }
 
+// lowerSetp: p and q are of a comparison and its complement, or of the low halves and of the
+// high ones.
+func lowerSetp(l *lowerer, in *ptx.Instr) {
+	a, t := l.compared(in, in.Arg("a"), in.Type())
+	b, _ := l.compared(in, in.Arg("b"), in.Type())
+	p, q := l.predicate(in.Arg("p")), int32(code.NoRow)
+	if in.Form.Operand("q") >= 0 {
+		q = l.predicate(in.Arg("q"))
+	}
+	if len(a) == 1 {
+		l.compare(in, t, p, q, a[0], b[0])
+		return
+	}
+	results := []code.Instr{{Op: code.MovPred, D: p}, {Op: code.MovPred, D: q}}
+	for i := range results {
+		results[i].A = l.temp(code.P)
+		l.compare(in, t, results[i].A, code.NoRow, a[i], b[i])
+	}
+	// The predicate last that is the instruction's own guard.
+	if g := in.Guard.Reg; g != ptx.NoReg && p == l.rows[g].Row {
+		slices.Reverse(results)
+	}
+	for _, o := range results {
+		if o.D != code.NoRow {
+			l.emit(o)
+		}
+	}
+}
+
+// lowerSet: where the comparison holds, a one of a float type or ones in all bits of an
+// integer; for each of two halves, if they are compared.
 func lowerSet(l *lowerer, in *ptx.Instr) {
-	dt := in.SlotType("dtype")
-	var c *ptx.Operand
-	if len(in.Ops) > 3 {
-		c = &in.Ops[3]
-	}
+	dt, st := in.SlotType("dtype"), in.SlotType("stype")
+	a, t := l.compared(in, in.Arg("a"), st)
+	b, _ := l.compared(in, in.Arg("b"), st)
 	p := l.temp(code.P)
-	l.compare(in, in.SlotType("stype"), p, code.NoRow, &in.Ops[1], &in.Ops[2], c)
-	op := code.MaskU32
-	if dt == ptx.F32 {
-		op = code.MaskF32
+	d := l.target(in.Arg("d"), code.R)
+	if len(a) == 2 {
+		parts := [2]int32{l.temp(code.R), l.temp(code.R)}
+		for i, part := range parts {
+			l.compare(in, t, p, code.NoRow, a[i], b[i])
+			l.emit(code.Instr{Op: code.SelpB32, D: part, A: l.konst(code.R, setTrue(dt)&0xffff), B: l.konst(code.R, 0), C: p})
+		}
+		l.emit(code.Instr{Op: code.PackB32, D: d, A: parts[0], B: parts[1]})
+		return
 	}
-	l.emit(code.Instr{Op: op, D: l.target(&in.Ops[0], code.R), A: p})
+	l.compare(in, t, p, code.NoRow, a[0], b[0])
+	switch dt {
+	case ptx.U32, ptx.S32:
+		l.emit(code.Instr{Op: code.MaskU32, D: d, A: p})
+	case ptx.F32:
+		l.emit(code.Instr{Op: code.MaskF32, D: d, A: p})
+	default:
+		l.emit(code.Instr{Op: code.SelpB32, D: d, A: l.konst(code.R, setTrue(dt)), B: l.konst(code.R, 0), C: p})
+	}
+}
+
+// setTrue is what set writes in a number of type t where the comparison holds.
+func setTrue(t ptx.Type) uint64 {
+	switch t {
+	case ptx.F16, ptx.F16x2:
+		return 0x3c00
+	case ptx.BF16, ptx.BF16x2:
+		return 0x3f80
+	}
+	return 1<<t.Bits() - 1
 }
 
 // lowerLop3 lowers lop3 with a predicate.
@@ -533,16 +694,43 @@ func lowerSlct(l *lowerer, in *ptx.Instr) {
 	l.emit(o)
 }
 
-// lowerMapa: clusters are of one CTA, so every shared address is its own.
+// lowerMapa puts the rank of a CTA into an address; in clusters of one CTA every address is
+// its own.
 func lowerMapa(l *lowerer, in *ptx.Instr) {
 	s := code.SlotOf(in.Type())
 	rank := l.source(in.Arg("b"), ptx.U32, code.R)
 	l.emit(code.Instr{Op: code.CheckRank, A: rank})
-	l.emit(code.Instr{Op: movOp(s), D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], in.Type(), s)})
+	d, a := l.target(&in.Ops[0], s), l.source(&in.Ops[1], in.Type(), s)
+	if !l.opt.Cluster {
+		l.emit(code.Instr{Op: movOp(s), D: d, A: a})
+		return
+	}
+	insert := code.Named("bfi.b32")
+	if s == code.Q {
+		wide := l.temp(code.Q)
+		l.emit(code.Instr{Op: code.ZextB64, D: wide, A: rank})
+		insert, rank = code.Named("bfi.b64"), wide
+	}
+	l.emit(code.Instr{Op: insert, D: d, A: rank, B: a, C: l.konst(code.R, mem.RankShift), E: l.konst(code.R, rankBits)})
 }
 
+// rankBits is how many bits of an address of shared memory may have the rank of a CTA.
+const rankBits = 8
+
 func lowerGetctarank(l *lowerer, in *ptx.Instr) {
-	l.emit(code.Instr{Op: code.MovB32, D: l.target(&in.Ops[0], code.R), A: l.konst(code.R, 0)})
+	d := l.target(&in.Ops[0], code.R)
+	if !l.opt.Cluster {
+		l.emit(code.Instr{Op: code.MovB32, D: d, A: l.konst(code.R, 0)})
+		return
+	}
+	s := code.SlotOf(in.Type())
+	o := code.Instr{Op: code.Named("bfe.u32"), D: d, A: l.source(&in.Ops[1], in.Type(), s), B: l.konst(code.R, mem.RankShift), C: l.konst(code.R, rankBits)}
+	if s == code.Q {
+		o.Op, o.D = code.Named("bfe.u64"), l.temp(code.Q)
+		l.emit(o)
+		o = code.Instr{Op: code.CvtU32U64, D: d, A: o.D}
+	}
+	l.emit(o)
 }
 
 func lowerCreatepolicy(l *lowerer, in *ptx.Instr) {
@@ -560,10 +748,13 @@ func (l *lowerer) sreg(r ptx.SpecialReg, s code.Slot, d int32) int32 {
 	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
 		l.warpOnly(l.src)
 	}
-	op := code.Sreg32
+	op, explicit := code.Sreg32, uint64(0)
+	if l.opt.Explicit {
+		explicit = 1
+	}
 	switch {
 	case s == code.P: // %is_explicit_cluster
-		l.emit(code.Instr{Op: code.MovPred, D: d, A: l.konst(code.P, 0)})
+		l.emit(code.Instr{Op: code.MovPred, D: d, A: l.konst(code.P, explicit)})
 		return d
 	case s == code.Q:
 		op = code.Sreg64

@@ -29,6 +29,7 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	fn.Sources.End = int32(len(p.Sources))
 	fn.Blocks.First = int32(len(p.Blocks))
 	access, calls, targets, barriers := int32(len(p.Access)), int32(len(p.Calls)), int32(len(p.Targets)), int32(len(p.Barriers))
+	fragments, textures := int32(len(p.Fragments)), int32(len(p.Textures))
 	place := func(in code.Instr) code.Instr {
 		switch in.Op.Signature().Side {
 		case code.AccessSide:
@@ -39,6 +40,10 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 			in.Side += targets
 		case code.BarrierSide:
 			in.Side += barriers
+		case code.FragmentSide:
+			in.Side += fragments
+		case code.TextureSide:
+			in.Side += textures
 		}
 		return in
 	}
@@ -73,6 +78,14 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	p.Access = append(p.Access, d.tables.Access...)
 	p.Calls = append(p.Calls, d.tables.Calls...)
 	p.Barriers = append(p.Barriers, d.tables.Barriers...)
+	for _, f := range d.tables.Fragments {
+		f.Pending = slices.Clone(f.Pending)
+		for i := range f.Pending {
+			f.Pending[i] += fragments
+		}
+		p.Fragments = append(p.Fragments, f)
+	}
+	p.Textures = append(p.Textures, d.tables.Textures...)
 	for _, in := range d.folded {
 		p.Fixed = append(p.Fixed, code.Fixed{Instr: place(in.Instr), Before: pc(in.block) + in.index})
 	}

@@ -3,6 +3,8 @@ package lower
 // This file lowers memory instructions.
 
 import (
+	"fmt"
+
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
@@ -10,10 +12,23 @@ import (
 
 // accessOf is an access to the address of an operand, and the row that is in.
 func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
-	a = &code.Access{Size: in.Type().Size(), Hit: l.prog.Hits, Off: uint64(o.Off())}
+	space, sub := in.Space()
+	if in.GlobalOnly() {
+		space = ptx.Global
+	}
+	return l.accessIn(in, o, space, sub == "cluster")
+}
+
+// accessIn is accessOf for an address in a state space, of .shared::cluster if cluster: where
+// several CTAs have one, that becomes a generic address.
+func (l *lowerer) accessIn(in *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (a *code.Access, addr int32) {
+	a = &code.Access{Size: in.Type().Size(), Hit: l.prog.Hits, Off: uint64(o.Off()), Space: space}
 	addr = code.NoRow
 	l.prog.Hits++
-	a.Space, _ = in.Space()
+	if cluster && l.opt.Cluster && o.Sym() == nil {
+		a.Space, a.Cluster = ptx.Generic, true
+		a.Off += mem.SharedWindow
+	}
 	entry := l.fn.Entry
 	switch {
 	case o.Reg != ptx.NoReg && o.Sym() != nil:
@@ -39,9 +54,14 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr 
 			a.Addr, addr = code.Q, l.moveKonst(code.Q, at, l.temp(code.Q))
 			break
 		}
+		if a.Space == ptx.Shared && l.opt.Cluster {
+			a.Addr = code.R
+			addr, a.Off = l.symbol(v, o.Off(), a.Addr, code.NoRow), 0
+			break
+		}
 		a.Off += l.address(v)
 	}
-	if a.Addr == code.NoSlot && a.Space != ptx.Shared && a.Space != ptx.Local {
+	if a.Addr == code.NoSlot && a.Space != ptx.Shared && a.Space != ptx.Local && !a.Cluster {
 		a.Fixed = l.env.Memory(a.Off)
 	}
 	return a, addr
@@ -138,11 +158,14 @@ func loadOp(a *code.Access) code.Op {
 }
 
 func lowerSt(l *lowerer, in *ptx.Instr) {
-	if in.Form.Effects.Has(ptx.Async) || in.Has("bulk") {
-		l.refuse("%s", in.Text)
-	}
 	a, addr := l.accessOf(in, in.Arg("a"))
 	a.Store = true
+	if in.Has("bulk") {
+		a.Size, a.Bytes = 8, 8
+		a.Elems = []code.Elem{{Slot: code.Q, Row: l.source(in.Arg("b"), ptx.U64, code.Q)}}
+		l.access(code.StoreBulk, a, addr)
+		return
+	}
 	l.elements(a, in.Arg("b"), in.Type(), true)
 	a.Move = mem.StridedOf(a.Size, false)
 	l.access(storeOp(a), a, addr)
@@ -170,6 +193,15 @@ var atomicOps = map[string]code.AtomicOp{
 	"cas": code.AtomCas, "inc": code.AtomInc, "dec": code.AtomDec, "min": code.AtomMin, "max": code.AtomMax,
 }
 
+// entry is what a table has for a word of an instruction, which it has.
+func entry[V any](table map[string]V, word string) V {
+	v, ok := table[word]
+	if !ok {
+		panic(fmt.Sprintf("BUG: no entry for %q", word))
+	}
+	return v
+}
+
 // atomicOf finds the operation among the modifiers.
 func atomicOf(in *ptx.Instr) (code.AtomicOp, bool) {
 	if op, ok := atomicOps[in.Slot("op")]; ok {
@@ -186,12 +218,15 @@ func atomicOf(in *ptx.Instr) (code.AtomicOp, bool) {
 func lowerAtom(l *lowerer, in *ptx.Instr) {
 	op, ok := atomicOf(in)
 	t := in.Type()
-	if !ok || in.Has("async") || t.Bits() == 16 && t != ptx.B16 || t == ptx.F16x2 || t == ptx.BF16x2 {
+	if !ok {
 		l.refuse("%s", in.Text)
 	}
 	a, addr := l.accessOf(in, in.Arg("a"))
-	flush := t == ptx.F32 && op == code.AtomAdd && a.Space != ptx.Shared
-	a.Atom = &code.Atom{Reduction: code.Reduction{Op: op, Type: t, Flush: flush}, Shared: a.Space == ptx.Shared}
+	space := a.Space
+	if a.Cluster {
+		space = ptx.Shared
+	}
+	a.Atom = &code.Atom{Reduction: code.ReductionOn(op, t, space), Shared: space == ptx.Shared}
 	list := func(o *ptx.Operand) []code.Elem {
 		var x code.Access
 		l.elements(&x, o, t, true)
@@ -213,13 +248,15 @@ func lowerAtom(l *lowerer, in *ptx.Instr) {
 
 // visible reports whether the instruction lets a CTA see what others did, or
 // lets others see in which order CTAs ran: strong loads and stores, atomics that
-// do not commute or whose result is used, and the heap.
+// do not commute or whose result is used, the heap, and what takes clusters out of the launch.
 func (l *lowerer) visible(in *ptx.Instr) bool {
 	switch e := in.Form.Effects; {
 	case e.Has(ptx.Strong) && in.MayTouchGlobal():
 		return true
 	case e.Has(ptx.Atomic) && in.MayTouchGlobal():
 		return !l.orderFree
+	case in.Form.Family == ptx.FamilyTryCancel:
+		return true
 	case in.Call != nil:
 		f, ok := in.Call.Target.Sym().(*ptx.Func)
 		return ok && !f.Defined && (f.Name == "malloc" || f.Name == "free")

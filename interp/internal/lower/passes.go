@@ -18,6 +18,9 @@ type Options struct {
 	Width int  // lanes of a warp
 	Pack  bool // let registers that are not alive together share a row
 
+	Explicit bool // the launch says what clusters it has
+	Cluster  bool // … of several CTAs: an address in shared memory says of which one it is
+
 	// Reference wants the same code a second time, with rows that are not shared, and
 	// never compact: see code.Program.Ref. The code is verified then: the error may be a
 	// Fault.
@@ -51,6 +54,8 @@ type Env interface {
 	// AddressTaken is the functions whose address the module uses: see the function of
 	// this name.
 	AddressTaken() []*ptx.Func
+	// SM is the compute capability of the device.
+	SM() int
 	// Memory is what lies at an address; nil if nothing does.
 	Memory(addr uint64) *mem.Allocation
 }
@@ -123,6 +128,8 @@ type draft struct {
 	fixups []func()
 	guard  int32
 	src    *ptx.Instr
+
+	products map[*ptx.Instr]int32 // multiplications that may be pending: their indices in tables.Fragments
 }
 
 // folded is an instruction that a launch executes once, before it begins, and where it

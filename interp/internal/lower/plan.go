@@ -204,7 +204,7 @@ func (a *analysis) fix() {
 		switch in.sig.Kind {
 		case code.Arithmetic:
 		case code.Read:
-			if !special(in) || !ptx.SpecialReg(in.Imm).Fixed() {
+			if !in.Op.Special() || !ptx.SpecialReg(in.Imm).Fixed() {
 				return
 			}
 		case code.Load:
@@ -336,7 +336,7 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 func (a *analysis) source(in *node) affinetrack.Class {
 	r := ptx.SpecialReg(in.Imm)
 	switch {
-	case !special(in) || !r.PerLane():
+	case !in.Op.Special() || !r.PerLane():
 		return affinetrack.Uniform
 	case r == ptx.LaneID:
 		return affinetrack.Affine
@@ -358,10 +358,6 @@ func compactKernel(s *code.Signature) code.Exec {
 func mixed(s *code.Signature) bool {
 	return s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 }
-
-// special reports whether an operation of kind Read reads a special register, and not the
-// address of a local variable.
-func special(in *node) bool { return in.Op != code.Frame32 && in.Op != code.Frame64 }
 
 // execution chooses how an instruction executes, given the classes.
 func (a *analysis) execution(in *node) execution {
@@ -430,7 +426,7 @@ func (a *analysis) onLanes(in *node) float64 {
 func (a *analysis) fullRow(in *node) float64 {
 	switch in.sig.Kind {
 	case code.Read:
-		if special(in) && ptx.SpecialReg(in.Imm).PerLane() {
+		if in.Op.Special() && ptx.SpecialReg(in.Imm).PerLane() {
 			return costThread
 		}
 	case code.Load, code.Store:

@@ -29,6 +29,7 @@ func (l *lowerer) selectCode() {
 	l.joins = f.ImmediatePostDominators()
 	endless, mayWait, order := f.Endless(), f.MayWait(l.callsMayWait), f.ReversePostorder()
 	l.starts = make([]int32, len(f.Blocks))
+	l.findProducts()
 	for i, b := range f.Blocks {
 		l.curIR = i
 		if b := l.open(); endless[i] {
@@ -110,15 +111,22 @@ func (l *lowerer) instr(in *ptx.Instr) {
 		src.Reads = src.Reads[1:] // the guard comes first
 		l.guard = code.Guard(l.rows[in.Guard.Reg].Row, in.Guard.Neg)
 	}
-	if l.visible(in) {
-		l.prog.Ordered = true
+	begin := func(c code.Caution) {
 		if len(l.cur.instrs) > 0 || l.cur.Sources.Len() > 0 {
 			l.open()
 		}
-		l.cur.Caution |= code.Visible
+		l.cur.Caution |= c
+	}
+	switch {
+	case l.visible(in):
+		l.prog.Ordered = true
+		begin(code.Visible)
+	case in.Call == nil && in.Pending != nil && len(in.Pending.Completes) > 0:
+		begin(code.Grouped)
 	}
 	l.prog.Sources = append(l.prog.Sources, src)
 	l.cur.Sources.End++
+	l.disturbs(in)
 	lowerers[in.Form.Family](l, in)
 }
 

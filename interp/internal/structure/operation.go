@@ -13,10 +13,13 @@ import (
 	"gemu/regfile"
 )
 
+// most is how many sources an operation has that are followed: those of tex.grad.
+const most = 20
+
 // operands are what an operation has read that it may have overwritten since.
 type operands struct {
-	v    [4]affinetrack.Value
-	ok   [4]bool // of ideal policies: v describes the operand
+	v    [most]affinetrack.Value
+	ok   [most]bool // of ideal policies: v describes the operand
 	addr regfile.Row64
 }
 
@@ -83,8 +86,38 @@ func (t *tracker) operation(e *simt.Event) {
 			x.store()
 		case x.op.Kind == simt.OperationWarp:
 			x.warp()
+		case x.e.Instr.Form.Class == ptx.ClassTexture && x.e.Instr.Form.Affine == ptx.AffineUniform:
+			x.lookup()
 		default:
 			x.generic()
+		}
+	}
+}
+
+// lookup follows instructions on textures, which are read-only: at uniform coordinates they
+// fetch once, if the policy has loads do so.
+func (x *half) lookup() {
+	once := x.t.Loads == affinetrack.AnyUniform && len(x.op.Sources) <= most
+	for i := range x.op.Sources {
+		if v, ok := x.source(i); once && x.op.Sources[i].Kind != simt.NoOperand {
+			once = ok && v.Uniform()
+		}
+	}
+	if !once {
+		x.generic()
+		return
+	}
+	for i := range x.op.Results {
+		switch o := &x.op.Results[i]; {
+		case o.Kind == simt.NoOperand:
+		case o.Bits == 1:
+			x.setPredicate(i, x.first(i).Base != 0)
+		default:
+			v := x.first(i)
+			if x.verifies() && !x.compareRow(i, v) {
+				return
+			}
+			x.finish(i, v, true)
 		}
 	}
 }

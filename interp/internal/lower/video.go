@@ -1,0 +1,109 @@
+package lower
+
+// This file lowers video instructions (manual 9.7.18): each is one operation, whose Imm
+// describes which.
+
+import (
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+)
+
+// videoOps are the operations by name, and comparisons.
+var videoOps = map[string]alu.VideoOp{
+	"vadd": alu.VideoAdd, "vsub": alu.VideoSub, "vabsdiff": alu.VideoAbsDiff, "vmin": alu.VideoMin, "vmax": alu.VideoMax,
+	"vadd2": alu.VideoAdd, "vsub2": alu.VideoSub, "vabsdiff2": alu.VideoAbsDiff, "vmin2": alu.VideoMin, "vmax2": alu.VideoMax, "vavrg2": alu.VideoAvrg,
+	"vadd4": alu.VideoAdd, "vsub4": alu.VideoSub, "vabsdiff4": alu.VideoAbsDiff, "vmin4": alu.VideoMin, "vmax4": alu.VideoMax, "vavrg4": alu.VideoAvrg,
+	"vshl": alu.VideoShl, "vshr": alu.VideoShr,
+	"eq": alu.VideoEq, "ne": alu.VideoNe, "lt": alu.VideoLt, "le": alu.VideoLe, "gt": alu.VideoGt, "ge": alu.VideoGe,
+}
+
+var videoSeconds = map[string]alu.VideoSecond{
+	"": alu.VideoMerge, "add": alu.VideoAccumulate, "min": alu.VideoSecondMin, "max": alu.VideoSecondMax,
+}
+
+var videoShifts = map[string]int{"": 0, "shr7": 7, "shr15": 15}
+
+func lowerVideo(l *lowerer, in *ptx.Instr) {
+	lanes := in.VideoLanes()
+	name := in.Slot("cmp")
+	if name == "" {
+		name = in.Op.Name
+	}
+	product := in.Form.Family == ptx.FamilyVmad
+	second := in.Slot("op2")
+	if second == "" && in.Has("add") {
+		second = "add"
+	}
+	d := in.Arg("d")
+	v := alu.Video{
+		Second: entry(videoSeconds, second), Lanes: lanes,
+		A:      l.videoElems(in, "a", 0),
+		B:      l.videoElems(in, "b", 1),
+		Log:    [...]int{1: 2, 2: 1, 4: 0}[lanes],
+		Mask:   1<<lanes - 1,
+		Signed: in.SlotType("dtype").IsSigned(),
+		Sat:    in.Has("sat"), Wrap: in.Has("wrap"), PlusOne: in.Has("po"),
+		Shift: entry(videoShifts, in.Slot("scale")),
+	}
+	if sel := d.Sel(); sel != "" && lanes == 1 {
+		v.Log, v.At = partOf(sel)
+	} else if sel != "" {
+		v.Mask = 0
+		for _, digit := range sel[1:] {
+			v.Mask |= 1 << (digit - '0')
+		}
+	}
+	// The sign is in the description, not in the operand.
+	plain := func(name string) int32 {
+		o := in.Arg(name)
+		p := *o
+		p.Neg = false
+		return l.source(&p, in.OperandType(in.Form.Operand(name)), code.R)
+	}
+	o := code.Instr{Op: code.VideoB32, D: l.target(d, code.R), A: plain("a"), B: plain("b")}
+	if o.C = l.konst(code.R, 0); in.Arg("c").Kind != ptx.NoOperand {
+		o.C, v.NegC = plain("c"), in.Arg("c").Neg
+	}
+	if product {
+		o.Op = code.VmadB32
+	} else {
+		v.Op = entry(videoOps, name)
+	}
+	o.Imm = v.Imm()
+	l.emit(o)
+}
+
+// videoElems says which elements the named source gives; it is the first or the second.
+func (l *lowerer) videoElems(in *ptx.Instr, name string, index int) alu.VideoElems {
+	o := in.Arg(name)
+	e := alu.VideoElems{Signed: in.OperandType(in.Form.Operand(name)).IsSigned(), Neg: o.Neg}
+	sel := o.Sel()
+	lanes := in.VideoLanes()
+	switch {
+	case lanes == 1:
+		e.Log, e.At[0] = partOf(sel)
+		e.At[0] += index * 4 >> e.Log
+		return e
+	case lanes == 2:
+		e.Log = 1
+	}
+	for i := range lanes {
+		if e.At[i] = index*lanes + i; sel != "" {
+			e.At[i] = int(sel[len(sel)-1-i] - '0')
+		}
+	}
+	return e
+}
+
+// partOf is the part of a register that a selector of a scalar instruction names: 1 << log
+// bytes, at a multiple of that; all without.
+func partOf(sel string) (log, at int) {
+	switch {
+	case sel == "":
+		return 2, 0
+	case sel[0] == 'h':
+		return 1, int(sel[1] - '0')
+	}
+	return 0, int(sel[1] - '0')
+}
