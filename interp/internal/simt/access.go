@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"gemu/affinetrack"
+	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/fp"
 	"gemu/interp/internal/mem"
@@ -45,6 +46,7 @@ func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uin
 	m := w.cta.hits[a.Hit]
 	if a.Space == ptx.Shared {
 		m = w.cta.sharedMem
+		base = m.Base - mem.SharedWindow
 	} else if m == nil {
 		return nil, 0, 0, false
 	} else {
@@ -116,13 +118,14 @@ func addresses(f *regfile.File, in *code.Instr, a *code.Access, into *regfile.Ro
 
 // address is that of one lane.
 func address(f *regfile.File, in *code.Instr, a *code.Access, lane int) uint64 {
+	v := uint64(0)
 	switch a.Addr {
 	case code.Q:
-		return f.Src64(in.A)[lane] + a.Off
+		v = f.Src64(in.A)[lane]
 	case code.R:
-		return uint64(f.Src32(in.A)[lane] + uint32(a.Off))
+		v = uint64(f.Src32(in.A)[lane])
 	}
-	return a.Off
+	return a.At(v)
 }
 
 // loadVector loads several elements from per-lane addresses.
@@ -211,7 +214,8 @@ func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
 	var p unsafe.Pointer
 	if a.Space == ptx.Shared {
-		p = a.Within(w.cta.sharedMem, a.Off)
+		m := w.cta.sharedMem
+		p = a.Within(m, a.Off-(m.Base-mem.SharedWindow))
 	} else {
 		p = a.AtFixed()
 	}
@@ -366,10 +370,45 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 	}
 }
 
+// storeBulk is st.bulk (manual 9.7.9.13): zeros to shared memory. What the manual leaves
+// undefined is a trap: other memory, a number of bytes that is no multiple of 8.
+func storeBulk(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := w.access(in)
+	w.cta.changed = true
+	view, request := w.view(), a.Request()
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		at, n := address(f, in, a, lane), get(f, a.Elems[0], lane)
+		if n == 0 {
+			continue
+		}
+		place, fault := view.Resolve(&request, at)
+		var kind error
+		switch shared := w.cta.sharedMem; {
+		case fault != nil:
+			w.resolve(in, h, lane, at, m)
+			return
+		case place.Alloc != shared:
+			kind = mem.ErrWrongSpace
+		case n%8 != 0:
+			kind = mem.ErrMisaligned
+		case n > shared.Size-place.Off:
+			kind = mem.ErrOutOfBounds
+		default:
+			clear(unsafe.Slice((*byte)(unsafe.Add(shared.Ptr, place.Off)), n))
+			continue
+		}
+		t := w.fail(w.src(in), 1<<(32*h+lane), kind, "%v: st.bulk of %d bytes at %s, of %d bytes of shared memory", kind, n, hexAddr(at), w.cta.sharedMem.Size)
+		t.Addr, t.Bytes = at, int(n)
+		return
+	}
+}
+
 // view is the memory that the warp's lanes can reach.
 func (w *warp) view() mem.View {
 	from, top := w.localRange()
-	return mem.View{Map: w.cta.grid.dev.Memory, Shared: w.cta.sharedMem, LocalFrom: from, LocalTop: top}
+	c := w.cta
+	return mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem, Cluster: c.cluster.shared, LocalFrom: from, LocalTop: top}
 }
 
 // resolve finds the memory of one lane's access: a pointer, or for local memory
@@ -425,9 +464,19 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	parallel := w.cta.grid.atomics && !w.cta.turn && !t.Shared
 	onShared := t.Reduction // the same, on shared memory
 	onShared.Flush = false
+	mask := widthMask(t.Type)
+	var ats regfile.Row64
+	if bits.OnesCount32(m) > lanesEach {
+		addresses(f, in, a, &ats)
+	} else {
+		for n := m; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros32(n) & 31
+			ats[lane] = address(f, in, a, lane)
+		}
+	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		at := address(f, in, a, lane)
+		at := ats[lane]
 		o := at - base
 		var q unsafe.Pointer
 		if ok && bits.RotateLeft64(o, shift) <= last {
@@ -451,15 +500,15 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			}
 			var old, now uint64
 			switch {
-			case generic && mem.InWindow(at, ptx.Shared):
+			case generic && mem.InShared(at, w.cta.grid.size):
 				old = mem.LoadBits(r, size)
-				now = apply(onShared, old, bv, cv)
+				now = apply(onShared, mask, old, bv, cv)
 				mem.StoreBits(r, size, now)
 			case parallel:
-				old, now = host(t.Reduction, r, size, bv, cv)
+				old, now = host(t.Reduction, mask, r, size, bv, cv)
 			default:
 				old = mem.LoadBits(r, size)
-				now = apply(t.Reduction, old, bv, cv)
+				now = apply(t.Reduction, mask, old, bv, cv)
 				mem.StoreBits(r, size, now)
 			}
 			if old != now {
@@ -498,14 +547,17 @@ func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, a *code.Acce
 	}
 }
 
-// host applies the operation with the host's atomics, for CTAs that run at the
-// same time.
-func host(t code.Reduction, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
+// widthMask is all bits of a type of at most 64.
+func widthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }
+
+// host applies the operation with the host's atomics, for CTAs that run at the same time.
+// Those that do so are of 4 or 8 bytes: narrower ones do not commute, and take turns.
+func host(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)
 		for {
 			old = hostatomic.LoadUint64(q)
-			now = apply(t, old, b, c)
+			now = apply(t, mask, old, b, c)
 			if old == now || hostatomic.CompareAndSwapUint64(q, old, now) {
 				return old, now
 			}
@@ -515,17 +567,15 @@ func host(t code.Reduction, p unsafe.Pointer, size int, b, c uint64) (old, now u
 	for {
 		v := hostatomic.LoadUint32(q)
 		old = uint64(v)
-		now = apply(t, old, b, c)
+		now = apply(t, mask, old, b, c)
 		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(now)) {
 			return old, now
 		}
 	}
 }
 
-// apply is the operation on values (manual 9.7.13.5).
-func apply(t code.Reduction, a, b, c uint64) uint64 {
-	bits := t.Type.Bits()
-	mask := ^uint64(0) >> (64 - bits)
+// apply is the operation on values (manual 9.7.13.5), of a type as wide as a mask.
+func apply(t code.Reduction, mask, a, b, c uint64) uint64 {
 	switch t.Op {
 	case code.AtomAdd:
 		switch t.Type {
@@ -540,6 +590,9 @@ func apply(t code.Reduction, a, b, c uint64) uint64 {
 			return math.Float64bits(fp.Canon64(math.Float64frombits(a) + math.Float64frombits(b)))
 		}
 		return (a + b) & mask
+	case code.AtomFloat:
+		v, _ := alu.Single[t.Float](a, b, 0, 0, 0)
+		return v
 	case code.AtomAnd:
 		return a & b
 	case code.AtomOr:
@@ -566,7 +619,7 @@ func apply(t code.Reduction, a, b, c uint64) uint64 {
 	}
 	less := a < b&mask
 	if t.Type.IsSigned() {
-		n := 64 - bits
+		n := bits.LeadingZeros64(mask)
 		less = int64(a<<n) < int64(b<<n)
 	}
 	if less == (t.Op == code.AtomMin) {
@@ -575,23 +628,17 @@ func apply(t code.Reduction, a, b, c uint64) uint64 {
 	return b & mask
 }
 
-// isspacep tells in which window generic addresses lie.
+// isspacep tells in which window generic addresses lie: that of shared memory is the CTA's, or
+// the cluster's.
 func isspacep(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if in.D == code.NoRow {
 		return
 	}
 	a := f.Src64(in.A)
-	t := uint32(0)
+	t, view, want := uint32(0), w.view(), ptx.Space(in.Imm&0xff)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		space, _ := mem.Window(a[i])
-		if space == ptx.Generic {
-			space = ptx.Global
-			if al := w.cta.grid.dev.Memory.Find(a[i]); al != nil {
-				space = al.Space()
-			}
-		}
-		want := ptx.Space(in.Imm)
+		space := view.SpaceOf(a[i], in.Imm>>8 != 0)
 		// The parameter window is part of the global one.
 		if space == want || space == ptx.Param && want == ptx.Global {
 			t |= 1 << i
@@ -608,6 +655,15 @@ func frameAddress32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 
 func frameAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	mem.FillRow(f.Row64(in.D), 4*uint64(w.frame.local)+in.Imm, m)
+}
+
+// sharedAddress32 and sharedAddress64 give the address of a variable in the CTA's shared memory.
+func sharedAddress32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	mem.FillRow(f.Row32(in.D), uint32(w.cta.addressOf(in.Imm)), m)
+}
+
+func sharedAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	mem.FillRow(f.Row64(in.D), w.cta.addressOf(in.Imm), m)
 }
 
 func frameSource(w *warp, h int, in *code.Instr, m uint32) affinetrack.Value {

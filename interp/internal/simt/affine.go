@@ -62,6 +62,15 @@ func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
 		for _, p := range w.cta.code.Calls[in.Side].Args {
 			expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 		}
+	case code.FragmentSide:
+		o := &w.cta.code.Fragments[in.Side]
+		for _, list := range [][]code.Elem{o.A, o.B, o.C, o.E} {
+			expandElems(f, list, m)
+		}
+	case code.TextureSide:
+		for _, list := range w.cta.code.Textures[in.Side].Sources {
+			expandElems(f, list, m)
+		}
 	case code.AccessSide:
 		switch a := w.access(in); {
 		case a.Atom != nil:
@@ -76,7 +85,20 @@ func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
 // uncompact records that the lanes of m have the results of the instruction in their
 // rows.
 func (w *warp) uncompact(f *regfile.File, in *code.Instr, m uint32) {
-	if s := &code.Signatures[in.Op]; s.Side != code.AccessSide {
+	s := &code.Signatures[in.Op]
+	if s.Side == code.FragmentSide {
+		for _, e := range w.cta.code.Fragments[in.Side].D {
+			uncompactRow(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+		}
+		return
+	}
+	if s.Side == code.TextureSide {
+		for _, e := range w.cta.code.Textures[in.Side].D {
+			forget(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+		}
+		return
+	}
+	if s.Side != code.AccessSide {
 		uncompactRow(f, code.Row{Slot: s.Dst, Row: in.D}, m)
 		return
 	}
@@ -209,7 +231,7 @@ func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
 }
 
-// affineBinary executes an operation on two operands, a comparison too.
+// affineBinary executes an operation on two operands.
 func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &code.Signatures[in.Op]
 	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
@@ -221,11 +243,22 @@ func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	case affinetrack.Once:
 		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, b.Base, b.Base, in.Imm)
 	}
-	if s.Compares() {
-		keepCompared(f, in, v.Base, m)
-		return
-	}
 	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
+}
+
+// affineCompare executes a comparison.
+func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &code.Signatures[in.Op]
+	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
+	v, answer := w.unit.Binary(&s.Operation, valueOf(a), valueOf(b), a.Mask&b.Mask, m)
+	switch answer {
+	case affinetrack.OnLanes:
+		affineGeneric(w, h, f, in, m)
+		return
+	case affinetrack.Once:
+		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, b.Base, b.Base, in.Imm)
+	}
+	keepCompared(f, in, v.Base, m)
 }
 
 // keepCompared gives the lanes of m the predicates of a comparison that all of them have the

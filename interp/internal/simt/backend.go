@@ -68,6 +68,7 @@ const (
 	meets                 // at a block's end, from which it comes to a place that the policy wants to know of
 	control               // at another end of a block: a call, return, exit or barrier; where somebody watches, any
 	visible               // before a block that the CTA may only execute in its turn
+	behind                // before a wait for what the warp's warpgroup has yet to issue
 	apart                 // before a call whose lanes make it apart
 	away                  // at w.away, a collective instruction whose lanes are elsewhere
 	lacks                 // before an instruction that the backend does not have
@@ -139,6 +140,8 @@ func (w *warp) barred(b *code.Block) reason {
 	switch {
 	case b.Caution&code.Visible != 0 && !w.cta.turn:
 		return visible
+	case b.Caution&code.Grouped != 0 && !w.grouped(b):
+		return behind
 	case b.Caution&code.Apart != 0 && len(w.calls(b)) > 0:
 		return apart
 	case b.Caution&code.Endless != 0:

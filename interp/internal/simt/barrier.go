@@ -53,6 +53,10 @@ func (w *warp) barrier(b *code.Block) {
 		return
 	}
 	op, in := &w.cta.code.Barriers[end.Side], w.src(end)
+	if end.Op == code.BarrierCluster {
+		w.arriveAt(b, m, wait{src: in, in: end, op: op, id: clusterBarrier})
+		return
+	}
 	first := bits.TrailingZeros64(m)
 	uniform := func(row int32, what string) (uint64, bool) {
 		o := code.Row{Slot: code.R, Row: row}
@@ -89,18 +93,31 @@ func (w *warp) barrier(b *code.Block) {
 		}
 		want = int(n / width)
 	}
-	why := wait{src: in, in: end, op: op, id: int(id), want: want}
+	w.arriveAt(b, m, wait{src: in, in: end, op: op, id: int(id), want: want})
+}
+
+// arriveAt has lanes wait at the barrier that ends a block.
+func (w *warp) arriveAt(b *code.Block, lanes uint64, why wait) {
 	if w.check != nil {
 		why.ref = w.check.End(b)
 	}
-	alone := m == w.live && len(w.others) == 0
-	w.leaveWaiting(m, b.Next, why)
+	alone := lanes == w.live && len(w.others) == 0
+	w.leaveWaiting(lanes, b.Next, why)
 	if alone { // nobody is to run first
 		w.state = atBarrier
-		w.arrive(&w.cta.barriers[id])
+		w.meetAt(why.id)
 		return
 	}
 	w.goOn(b.Next)
+}
+
+// meetAt is for a warp all of whose lanes are at a barrier.
+func (w *warp) meetAt(id int) {
+	if id == clusterBarrier {
+		w.meetCluster()
+		return
+	}
+	w.arrive(&w.cta.barriers[id])
 }
 
 // leaveWaiting makes lanes of the running strand one that waits, before block pc.
@@ -224,7 +241,7 @@ func (w *warp) judge() {
 			return
 		}
 	}
-	w.arrive(&w.cta.barriers[first.id])
+	w.meetAt(first.id)
 }
 
 // atSource is the lanes that wait at an instruction.
@@ -278,6 +295,9 @@ func (w *warp) arrive(bar *barrier) {
 		bar.any = bar.any || p != 0
 	}
 	if waits {
+		if bar.waiting == nil {
+			bar.waiting = make([]*warp, 0, len(c.warps))
+		}
 		bar.waiting = append(bar.waiting, w)
 	}
 	if w.waiting < len(w.others) { // some go on
@@ -400,7 +420,7 @@ func (c *cta) deadlock() *Trap {
 			if first == nil {
 				first, who = at, w
 			}
-			place := fmt.Sprintf("at barrier %d, %s:%s", b.id, c.code.mod.Name, b.src.Pos)
+			place := fmt.Sprintf("at %s, %s:%s", b.name(), c.code.mod.Name, b.src.Pos)
 			if b.arrived {
 				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.Width, c.wanted(&c.barriers[b.id])), i)
 			} else {
@@ -408,7 +428,7 @@ func (c *cta) deadlock() *Trap {
 			}
 		}
 	}
-	t := who.fail(first.wait.src, first.mask, ErrDeadlock, "%v: barrier %d can never complete", ErrDeadlock, first.wait.id)
+	t := who.fail(first.wait.src, first.mask, ErrDeadlock, "%v: %s can never complete", ErrDeadlock, first.wait.name())
 	t.Active = first.mask
 	for _, key := range order {
 		verb := "waits"
@@ -423,6 +443,14 @@ func (c *cta) deadlock() *Trap {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s %s %s %s", name, intRanges(warps), verb, key))
 	}
 	return t
+}
+
+// name is what messages call the barrier.
+func (b *wait) name() string {
+	if b.id == clusterBarrier {
+		return "the barrier of the cluster"
+	}
+	return fmt.Sprintf("barrier %d", b.id)
 }
 
 func (c *cta) wanted(bar *barrier) string {

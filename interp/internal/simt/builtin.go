@@ -58,13 +58,16 @@ func (w *warp) byteAt(h, lane int, addr uint64) (byte, bool) {
 func (w *warp) peek(h, lane int, addr uint64, size int) (uint64, bool) {
 	n := uint64(size)
 	var p []byte
-	switch space, addr := mem.Window(addr); space {
+	view := w.view()
+	switch space := view.SpaceOf(addr, true); space {
 	case ptx.Shared:
-		if addr > uint64(len(w.cta.shared)) || n > uint64(len(w.cta.shared))-addr {
+		place, err := view.Find(&mem.Access{Bytes: 1}, addr)
+		if err != nil || n > place.Alloc.Size-place.Off {
 			return 0, false
 		}
-		p = w.cta.shared[addr:]
+		p = place.Alloc.Data[place.Off:]
 	case ptx.Local:
+		addr -= mem.LocalWindow
 		if top := 4 * uint64(w.localTop()); addr > top || n > top-addr {
 			return 0, false
 		}

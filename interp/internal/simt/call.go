@@ -314,6 +314,9 @@ func (c *Kernel) site(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).S
 func (w *warp) leaveFrame() {
 	callee, c := w.frame, w.strand
 	site := w.cta.code.site(callee.call)
+	if callee.fn.Multiply {
+		w.forgetProducts()
+	}
 	c.frame, c.pc, c.late = callee.caller, callee.call.Next, false
 	rets := w.savePlaces(callee.fn.Results, c.mask)
 	var copied [2][]savedRow // of the reference
@@ -417,7 +420,7 @@ func (w *warp) growLocal(words int) {
 func (w *warp) localTop() int {
 	fn, files := w.frame.fn, w.files
 	if w.turned() { // the reference does not allocate
-		fn, files = w.frame.twin.fn, w.check.files
+		fn, files = w.frame.twin.fn, w.check.own
 	}
 	top := w.frame.local + fn.Local
 	if fn.Allocates {

@@ -25,8 +25,9 @@ import (
 type check struct {
 	*reference
 	files    []regfile.File    // the reference's registers
+	own      []regfile.File    // those of the code that is checked
 	aside    bool              // the reference is the warp's machine now
-	native   bool              // the backend has functions of its own
+	native   bool              // the backend has functions of its own, for what would run on the lanes for both as well
 	applied  int64             // rules, so far
 	operands []regfile.Compact // shadows of what instructions under way read and overwrite
 	saved    []savedResult     // results as lanes had them that do not execute
@@ -35,18 +36,17 @@ type check struct {
 	before   [regfile.Lanes][]byte // what is in memory where lanes would store that do not
 
 	// What is under way.
-	run    []pair        // the instructions: one, or some that execute together
-	work   *work         // what is to be done for them
-	single work          // … for one alone
-	half   int           // in which they run
-	f, g   *regfile.File // its registers, and the reference's
-	lanes  uint32        // on which they run
-	idle   uint32        // others of the half
-	fallen int           // of them, those that the engine would run compactly and runs on the lanes
-	alone  bool          // they run on the lanes for both, their operands compared
-	ran    bool          // … and have done so
-	noted  bool          // operands are what was noted of them, where they are overwritten
-	engine bool          // the code that is checked runs, or what it has left is looked at
+	run     *run          // the instructions; nil: the end of a block
+	single  run           // for one that executes alone
+	half    int           // in which they run
+	f, g    *regfile.File // its registers, and the reference's
+	lanes   uint32        // on which they run
+	idle    uint32        // others of the half
+	fallen  int           // of them, those that the engine would run compactly and runs on the lanes
+	forBoth bool          // they run on the lanes for both, their operands compared
+	ran     bool          // … and have done so
+	noted   bool          // operands are what was noted of them, where they are overwritten
+	engine  bool          // the code that is checked runs, or what it has left is looked at
 }
 
 // checked runs check mode.
@@ -57,42 +57,40 @@ func (checked) run(w *warp, budget int) reason { return inBlocks(w, budget, (*wa
 // blockChecked is block in both ways.
 func (w *warp) blockChecked([]code.Instr) reason {
 	defer w.recovered()
-	b := w.cta.code.Block(w.pc)
-	pairs := w.pairs(b, w.pc)
-	// Of two halves each has executed an instruction before one of them comes to the next. And
-	// another backend has functions of its own for what would run on the lanes for both.
-	halves := len(w.files) > 1
-	singly := halves || w.check.native
-	w.atHalf(0, uint32(w.mask))
-	for i, n := 0, 1; i < len(pairs); i += n {
-		if !singly {
-			n = pairs[i].work.len
+	k, b := w.check, w.cta.code.Block(w.pc)
+	if w.pc == b.First && !k.native && len(w.files) == 1 {
+		w.atHalf(0, uint32(w.mask))
+		runs := k.blocks[b.Index].runs
+		for i := range runs {
+			if w.execHalf(&runs[i]); w.err != nil {
+				return goesOn
+			}
 		}
-		if halves {
-			w.execHalves(pairs[i : i+n])
-		} else {
-			w.execHalf(pairs[i : i+n])
-		}
-		if w.err != nil {
-			return goesOn
+	} else { // of two halves each has executed an instruction before one of them comes to the next
+		pairs := w.pairs(b, w.pc)
+		for i := range pairs {
+			if w.execChecked(pairs[i : i+1]); w.err != nil {
+				return goesOn
+			}
 		}
 	}
 	w.checkEnd(b)
 	return goesOn
 }
 
-// execChecked executes a run of instructions in both ways.
-func (w *warp) execChecked(run []pair) {
+// execChecked executes an instruction in both ways, without those behind it.
+func (w *warp) execChecked(one []pair) {
+	r := w.singly(one)
 	if len(w.files) == 1 {
 		w.atHalf(0, uint32(w.mask))
-		w.execHalf(run)
+		w.execHalf(r)
 		return
 	}
-	w.execHalves(run)
+	w.execHalves(r)
 }
 
 // execHalves executes a run of instructions in both ways for both halves of a warp of 64 lanes.
-func (w *warp) execHalves(run []pair) {
+func (w *warp) execHalves(r *run) {
 	for h := range w.files { // each as if it were alone
 		w.files[h].SetActive(0)
 	}
@@ -100,7 +98,7 @@ func (w *warp) execHalves(run []pair) {
 		if m := uint32(w.mask >> (32 * h)); m != 0 && w.err == nil {
 			w.files[h].SetActive(m)
 			w.atHalf(h, m)
-			w.execHalf(run)
+			w.execHalf(r)
 			w.files[h].SetActive(0)
 		}
 	}
@@ -114,51 +112,70 @@ func (w *warp) atHalf(h int, lanes uint32) {
 }
 
 // execHalf executes a run of instructions in both ways for a half of the warp.
-func (w *warp) execHalf(run []pair) {
-	k, p := w.check, w.underWay(run)
-	active, idle, back := k.lanes, k.idle, uint32(0)
-	if p.guarded {
-		if w.lanesAlike(p); w.err != nil {
-			return
-		}
-		back = active &^ k.lanes
-		k.idle |= back
+func (w *warp) execHalf(r *run) {
+	w.check.begin(r)
+	if r.guarded {
+		w.execGuarded(r)
+		return
 	}
 	counted := w.count.ThreadInstructions
-	switch {
-	case k.once(p):
-		w.together(run)
-	case p.computes:
-		w.abreast(run)
-	default:
-		w.beside(p)
+	w.execRun(r)
+	if back := counted - w.count.ThreadInstructions; back != 0 && w.err == nil {
+		w.miscounted(r, 0, back)
 	}
-	if counted -= w.count.ThreadInstructions; (counted != 0 || back != 0) && p.in != nil && w.err == nil && counted != int64(bits.OnesCount32(back)) {
-		w.mismatch(p, back, "its guard keeps %d lanes back, and %d are counted", bits.OnesCount32(back), counted)
+}
+
+// begin says which run is under way.
+func (k *check) begin(r *run) {
+	k.run, k.forBoth, k.ran, k.noted = r, false, false, false
+}
+
+// beginAt says that an instruction of the block that pc is in is under way.
+func (w *warp) beginAt(pc int32, in *code.Instr) *pair {
+	r := w.singly(w.check.find(pc, in))
+	w.check.begin(r)
+	return &r.pairs[0]
+}
+
+// execRun executes a run on the lanes under way.
+func (w *warp) execRun(r *run) {
+	switch r.course {
+	case once:
+		w.together(r)
+	case abreast:
+		w.abreast(r)
+	default:
+		w.beside(r)
+	}
+}
+
+// execGuarded executes an instruction with a guard.
+func (w *warp) execGuarded(r *run) {
+	k, p := w.check, &r.pairs[0]
+	active, idle := k.lanes, k.idle
+	if w.lanesAlike(p); w.err != nil {
+		return
+	}
+	kept := active &^ k.lanes
+	k.idle |= kept
+	counted := w.count.ThreadInstructions
+	w.execRun(r)
+	if back := counted - w.count.ThreadInstructions; back != int64(bits.OnesCount32(kept)) && p.in != nil && w.err == nil {
+		w.miscounted(r, kept, back)
 	}
 	k.lanes, k.idle = active, idle
 }
 
-// underWay says which run is under way. It is the first of the run.
-func (w *warp) underWay(run []pair) *pair {
-	k, p := w.check, &run[0]
-	if k.work = &p.work; len(run) != p.work.len || k.native {
-		k.work = k.singly(p)
-	}
-	k.run, k.alone, k.ran, k.noted = run, false, false, false
-	return p
+// miscounted reports that a run has counted other lanes as kept back by its guard than are.
+func (w *warp) miscounted(r *run, kept uint32, counted int64) {
+	w.mismatch(&r.pairs[0], kept, "its guard keeps %d lanes back, and %d are counted", bits.OnesCount32(kept), counted)
 }
 
-// singly is what is to be done for an instruction that does not execute with those behind it.
-func (k *check) singly(p *pair) *work {
-	k.single = work{len: 1, ways: shares{}.with(p), kept: p.kept != 0}
-	if p.proved {
-		k.single.proved = 1
-	}
-	if k.once(p) {
-		k.single.sources = p.fresh
-	} else {
-		k.single.results = p.writes
+// singly is the run of an instruction that does not execute with those behind it.
+func (w *warp) singly(one []pair) *run {
+	k := w.check
+	if k.single = runOf(one, w.cta.code.Instrs); k.native && k.single.course == once {
+		k.single.course = beside
 	}
 	return &k.single
 }
@@ -186,8 +203,12 @@ func (w *warp) lanesAlike(p *pair) {
 func (w *warp) engine() {
 	k := w.check
 	k.engine, k.fallen = true, 0
-	if from, to := k.run[0].from, k.run[len(k.run)-1].to; from != to {
-		w.span(from, to)
+	switch r := k.run; {
+	case len(r.instrs) == 0:
+	case k.native:
+		w.span(r.pairs[0].from, r.pairs[0].to)
+	default:
+		w.block(r.instrs)
 	}
 	k.engine = false
 }
@@ -201,34 +222,44 @@ func (k *check) holding(h int, guard int32) uint32 {
 	return k.files[h].Pred(guard - 1)
 }
 
-// once reports whether an instruction runs on the lanes for both.
-func (k *check) once(p *pair) bool { return p.onLanes && !k.native }
-
 // together executes a run of instructions on the lanes, once for both.
-func (w *warp) together(list []pair) {
+func (w *warp) together(r *run) {
 	k, n := w.check, &w.count.Engine
 	if k.lanes == 0 { // a guard keeps all back
 		w.engine()
 		return
 	}
-	if w.compareSources(k.work.sources); w.err != nil {
+	if w.compareSources(r.sources); w.err != nil {
 		return
 	}
-	k.alone = true
+	k.forBoth = true
 	if w.engine(); w.err != nil {
-		n.OnLanes += w.executed(list)
+		n.OnLanes += w.executed(r.pairs)
 		return
 	}
-	n.OnLanes += int64(len(list))
-	k.engine, k.ran = true, true
-	for i := range list {
-		if p := &list[i]; !k.copyResults(p) {
-			if w.compareResults(p.writes); w.err != nil {
+	n.OnLanes += int64(len(r.pairs))
+	if k.engine, k.ran = true, true; k.shadowed(r.results) == 0 {
+		k.copies(r.wanted)
+	} else {
+		for i := range r.pairs {
+			if w.takeResults(&r.pairs[i]); w.err != nil {
 				break
 			}
 		}
 	}
 	k.engine = false
+}
+
+// takeResults gives the reference the results of an instruction that has run on the lanes for
+// both. Where shadows say otherwise, they are compared.
+func (w *warp) takeResults(p *pair) {
+	k := w.check
+	if k.shadowed(p.writes) == 0 {
+		k.copies(p.wanted)
+		return
+	}
+	k.copies(p.writes)
+	w.compareResults(p.writes)
 }
 
 // executed is how many of a run have executed until one of them has trapped, which counts.
@@ -240,13 +271,13 @@ func (w *warp) executed(list []pair) int64 {
 			return int64(i + 1)
 		}
 	}
-	return 1
+	return 1 // what has not accessed memory was alone in its run
 }
 
 // abreast executes a run of instructions that only compute: all of them as affine mode does,
 // then all by the reference, and compares their results. If no lane executes them they must do
 // nothing.
-func (w *warp) abreast(list []pair) {
+func (w *warp) abreast(r *run) {
 	k := w.check
 	k.note()
 	if w.engine(); w.err != nil {
@@ -254,13 +285,13 @@ func (w *warp) abreast(list []pair) {
 	}
 	if k.lanes != 0 {
 		w.tally()
-		for i := range list {
-			w.onReference(&list[i])
+		for i := range r.pairs {
+			w.onReference(&r.pairs[i])
 		}
 		k.engine = true
-		w.compareResults(k.work.results)
-		for i := range list[:k.work.proved] {
-			if p := &list[i]; p.proved && w.err == nil {
+		w.compareResults(r.results)
+		for i := range r.pairs[:r.proved] {
+			if p := &r.pairs[i]; p.proved && w.err == nil {
 				w.compareProved(p)
 			}
 		}
@@ -269,8 +300,8 @@ func (w *warp) abreast(list []pair) {
 	if k.idle == 0 {
 		return
 	}
-	for i := range list {
-		if p := &list[i]; p.in != nil && w.err == nil {
+	for i := range r.pairs {
+		if p := &r.pairs[i]; p.in != nil && w.err == nil {
 			w.compareIdle(p)
 		}
 	}
@@ -279,10 +310,10 @@ func (w *warp) abreast(list []pair) {
 // note notes what the instructions under way may overwrite and mismatches speak of: operands,
 // and results for idle lanes.
 func (k *check) note() {
-	if k.work.kept || k.idle != 0 {
+	if k.run.kept || k.idle != 0 {
 		k.engine = true
-		for i := range k.run {
-			p := &k.run[i]
+		for i := range k.run.pairs {
+			p := &k.run.pairs[i]
 			if k.idle != 0 && p.in != nil {
 				k.saveIdle(p)
 			}
@@ -307,8 +338,8 @@ func (k *check) keepOperand(p *pair, i int) {
 
 // beside executes an instruction as affine mode does, which may be on compact operands,
 // and on the reference. If no lane executes it it must do nothing.
-func (w *warp) beside(p *pair) {
-	k, m := w.check, w.check.lanes
+func (w *warp) beside(r *run) {
+	k, m, p := w.check, w.check.lanes, &r.pairs[0]
 	s := &code.Signatures[p.in.Op]
 	k.note()
 	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
@@ -334,16 +365,16 @@ func (w *warp) beside(p *pair) {
 	}
 	switch {
 	case w.err != nil:
-		if t, ok := w.err.(*Trap); ok && !k.alone && t.Kind != ErrMismatch {
+		if t, ok := w.err.(*Trap); ok && !k.forBoth && t.Kind != ErrMismatch {
 			w.trapsAlike(p, t)
 		}
 		return
-	case store && !k.alone:
+	case store && !k.forBoth:
 		w.afterStore(p)
-	case s.Once && !k.alone:
-		k.copies(p, 0)
+	case s.Once && !k.forBoth:
+		k.copies(p.writes)
 		fallthrough
-	case k.alone:
+	case k.forBoth:
 		w.compareResults(p.writes)
 	case m != 0:
 		if w.onReference(p); w.err != nil {
@@ -381,29 +412,29 @@ func (w *warp) recovered() {
 	if _, memory := r.(interface{ Addr() uintptr }); memory {
 		panic(r) // the host has nothing at an address of the guest's
 	}
-	if len(k.run) == 0 {
+	if k.run == nil {
 		w.fail(nil, w.mask, ErrMismatch, "%v: the end of a block fails: %v", ErrMismatch, r)
 		return
 	}
-	p, others := &k.run[0], ""
-	for i := range k.run {
-		switch k.run[i].ref.Op.Signature().Kind {
+	pairs, others := k.run.pairs, ""
+	for i := range pairs {
+		switch pairs[i].ref.Op.Signature().Kind {
 		case code.Arithmetic, code.Read, code.Load:
 			if k.lanes != 0 { // where that is a trap, the engine should have come to it as well
-				w.onReference(&k.run[i])
+				w.onReference(&pairs[i])
 				w.err = nil
 			}
 		default:
-			if k.alone && !k.ran {
+			if k.forBoth && !k.ran {
 				panic(r)
 			}
 		}
 	}
-	if n := len(k.run); n > 1 {
+	if n := len(pairs); n > 1 {
 		others = fmt.Sprintf(", or one of the %d instructions behind it,", n-1)
 	}
 	if w.err == nil {
-		w.mismatch(p, k.lanes, "it%s fails: %v", others, r)
+		w.mismatch(&pairs[0], k.lanes, "it%s fails: %v", others, r)
 	}
 }
 
@@ -425,10 +456,12 @@ func (w *warp) turned() bool { return w.check != nil && w.check.aside }
 // turn makes the reference the warp's machine, or gives it back.
 func (w *warp) turn() {
 	k := w.check
-	w.files, k.files = k.files, w.files
-	w.cta.code, k.reference.Kernel = k.reference.Kernel, w.cta.code
+	if k.aside = !k.aside; k.aside {
+		w.files, w.cta.code = k.files, k.Kernel
+	} else {
+		w.files, w.cta.code = k.own, w.cta.grid.code
+	}
 	w.frame = w.frame.twin
-	k.aside = !k.aside
 }
 
 // savedResult is a register and its shadow.
@@ -541,7 +574,7 @@ func (w *warp) readAgain(p *pair) {
 			*shadowOf(f, o.row) = c
 		}
 	}
-	k.alone = false
+	k.forBoth = false
 	counted := w.count.ThreadInstructions
 	w.engine()
 	if w.count.ThreadInstructions = counted; w.err != nil {
@@ -554,7 +587,10 @@ func (w *warp) readAgain(p *pair) {
 
 // trapsAlike compares a trap of a compact access with what the lanes would do.
 func (w *warp) trapsAlike(p *pair, t *Trap) {
-	if p.ref.Op.Signature().Side != code.AccessSide {
+	switch {
+	case p.ref.Op.Signature().Side != code.AccessSide:
+		return
+	case p.ref.Op == code.StoreBulk, p.ref.Op == code.LoadMatrix, p.ref.Op == code.StoreMatrix: // they trap for more than their addresses
 		return
 	}
 	a := &w.check.Access[p.ref.Side]
@@ -578,11 +614,11 @@ func (w *warp) referenceAddresses(p *pair) {
 
 // checkEnd compares what decides how a block ends.
 func (w *warp) checkEnd(b *code.Block) {
-	lanes, g := w.mask, w.check.End(&w.check.Blocks[b.Index]).Guard
-	if g != 0 {
+	lanes, end := w.mask, &w.check.blocks[b.Index]
+	if end.guard != 0 {
 		lanes = 0
 		for h := range w.files {
-			lanes |= uint64(w.check.holding(h, g)) << (32 * h)
+			lanes |= uint64(w.check.holding(h, end.guard)) << (32 * h)
 		}
 		lanes &= w.mask
 	}
@@ -591,8 +627,8 @@ func (w *warp) checkEnd(b *code.Block) {
 		w.fail(src, got^lanes, ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", ErrMismatch, what, lanesList(got), lanesList(lanes))
 		return
 	}
-	if reads := w.check.ends[b.Index]; len(reads) > 0 {
-		w.compareEnd(b, reads, lanes)
+	if len(end.reads) > 0 {
+		w.compareEnd(b, end.reads, lanes)
 	}
 }
 
@@ -642,12 +678,12 @@ func (w *warp) beforeLanes(m uint32) bool {
 		return true
 	}
 	if m != k.lanes {
-		w.mismatch(&k.run[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", lanesList(uint64(m)), lanesList(uint64(k.lanes)))
+		w.mismatch(&k.run.pairs[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", lanesList(uint64(m)), lanesList(uint64(k.lanes)))
 		return false
 	}
-	if k.fallen++; !k.run[0].computes {
-		k.alone = true
-		w.compareSources(k.run[0].fresh)
+	if k.fallen++; !k.run.pairs[0].computes {
+		k.forBoth = true
+		w.compareSources(k.run.pairs[0].fresh)
 	}
 	return w.err == nil
 }
@@ -655,10 +691,10 @@ func (w *warp) beforeLanes(m uint32) bool {
 // afterLanes takes results over as the lanes have them, before any is kept otherwise.
 func (w *warp) afterLanes() {
 	k := w.check
-	if k == nil || k.run[0].computes {
+	if k == nil || k.run.pairs[0].computes {
 		return
 	}
 	if k.ran = true; w.err == nil {
-		k.copyResults(&k.run[0])
+		k.copies(k.run.pairs[0].writes)
 	}
 }

@@ -11,38 +11,46 @@ import (
 	"gemu/regfile"
 )
 
+// reg is a register.
+func reg(i int32) rowPair {
+	return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
+}
+
+// madeOf is an addition.
+func madeOf(exec code.Exec, guard int32, d rowPair, reads ...rowPair) pair {
+	in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}, Guard: guard}
+	return pair{in: in, ref: in, computes: exec != code.OnLanes, plain: true, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
+}
+
+// onLanes is one that runs on the lanes.
+func onLanes(d rowPair, reads ...rowPair) pair { return madeOf(code.OnLanes, 0, d, reads...) }
+
+// voting is a collective.
+var voting = pair{in: &code.Instr{Op: code.VoteSync}, ref: &code.Instr{Op: code.VoteSync}, onLanes: true}
+
 // TestSettle: what an instruction on the lanes reads is compared, but for rows that have
 // been compared or copied in the block and are what they were.
 func TestSettle(t *testing.T) {
-	reg := func(i int32) rowPair { // register i
-		return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
-	}
 	moved := rowPair{reg(1).row, reg(7).ref} // another register in the row of register 1
-	instr := func(op code.Op, exec code.Exec, guard int32, writes []rowPair, reads ...rowPair) pair {
-		return pair{in: &code.Instr{Op: op, How: code.How{Exec: exec}, Guard: guard}, ref: &code.Instr{Op: op, Guard: guard}, onLanes: exec == code.OnLanes, reads: reads, writes: writes}
-	}
-	lanes := func(d rowPair, reads ...rowPair) pair {
-		return instr(code.Named("add.s32"), code.OnLanes, 0, []rowPair{d}, reads...)
-	}
 	a, b, c, d := reg(1), reg(2), reg(3), reg(4)
 	for _, e := range []struct {
 		name  string
 		block []pair // the last one is looked at
 		fresh []rowPair
 	}{
-		{"first", []pair{lanes(d, a, b)}, []rowPair{a, b}},
-		{"read", []pair{lanes(d, a, b), lanes(d, b, c)}, []rowPair{c}},
-		{"written", []pair{lanes(c, a, b), lanes(d, c, b)}, nil},
-		{"overwritten by another register", []pair{lanes(d, a, b), lanes(moved, b, b), lanes(d, a, b)}, []rowPair{a}},
-		{"in another row", []pair{lanes(d, a, b), lanes(rowPair{reg(5).row, a.ref}, b, b), lanes(d, a, b)}, []rowPair{a}},
-		{"read with a guard", []pair{instr(code.Named("add.s32"), code.OnLanes, 1, []rowPair{c}, a, b), lanes(d, a, c)}, []rowPair{a, c}},
-		{"written with a guard", []pair{lanes(c, a, b), instr(code.Named("add.s32"), code.OnLanes, 1, []rowPair{c}, a, b), lanes(d, c, b)}, nil},
-		{"overwritten with a guard", []pair{lanes(d, a, b), instr(code.Named("add.s32"), code.OnLanes, 1, []rowPair{moved}, b, b), lanes(d, a, b)}, []rowPair{a}},
-		{"written compactly", []pair{lanes(d, a, b), instr(code.Named("add.s32"), code.CompactTwo, 0, []rowPair{a}, c, c), lanes(d, a, b)}, []rowPair{a}},
-		{"read compactly", []pair{lanes(d, a, b), instr(code.Named("add.s32"), code.CompactTwo, 0, []rowPair{c}, a, a), lanes(d, a, b)}, []rowPair{a}},
-		{"a constant, computed again", []pair{lanes(d, a, b), {ref: &code.Instr{}, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, a.ref}}}, lanes(d, a, b)}, []rowPair{a}},
-		{"behind a collective", []pair{lanes(d, a, b), instr(code.VoteSync, code.OnLanes, 0, nil), lanes(d, a, b)}, []rowPair{a, b}},
-		{"compact itself", []pair{lanes(d, a, b), instr(code.Named("add.s32"), code.CompactTwo, 0, []rowPair{d}, a, b)}, []rowPair{a, b}},
+		{"first", []pair{onLanes(d, a, b)}, []rowPair{a, b}},
+		{"read", []pair{onLanes(d, a, b), onLanes(d, b, c)}, []rowPair{c}},
+		{"written", []pair{onLanes(c, a, b), onLanes(d, c, b)}, nil},
+		{"overwritten by another register", []pair{onLanes(d, a, b), onLanes(moved, b, b), onLanes(d, a, b)}, []rowPair{a}},
+		{"in another row", []pair{onLanes(d, a, b), onLanes(rowPair{reg(5).row, a.ref}, b, b), onLanes(d, a, b)}, []rowPair{a}},
+		{"read with a guard", []pair{madeOf(code.OnLanes, 1, c, a, b), onLanes(d, a, c)}, []rowPair{a, c}},
+		{"written with a guard", []pair{onLanes(c, a, b), madeOf(code.OnLanes, 1, c, a, b), onLanes(d, c, b)}, nil},
+		{"overwritten with a guard", []pair{onLanes(d, a, b), madeOf(code.OnLanes, 1, moved, b, b), onLanes(d, a, b)}, []rowPair{a}},
+		{"written compactly", []pair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, a, c, c), onLanes(d, a, b)}, []rowPair{a}},
+		{"read compactly", []pair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, c, a, a), onLanes(d, a, b)}, []rowPair{a}},
+		{"a constant, computed again", []pair{onLanes(d, a, b), {ref: &code.Instr{}, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, a.ref}}}, onLanes(d, a, b)}, []rowPair{a}},
+		{"behind a collective", []pair{onLanes(d, a, b), voting, onLanes(d, a, b)}, []rowPair{a, b}},
+		{"compact itself", []pair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, d, a, b)}, []rowPair{a, b}},
 	} {
 		settle(e.block)
 		if got := e.block[len(e.block)-1].fresh; !slices.Equal(got, e.fresh) {
@@ -54,19 +62,10 @@ func TestSettle(t *testing.T) {
 // TestRuns: instructions execute together as far as what each reads and writes can be looked
 // at before the first or behind the last.
 func TestRuns(t *testing.T) {
-	reg := func(i int32) rowPair { // register i
-		return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
-	}
-	instr := func(exec code.Exec, d rowPair, reads ...rowPair) pair {
-		in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}}
-		return pair{in: in, ref: in, computes: exec != code.OnLanes, plain: true, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
-	}
-	lanes := func(d rowPair, reads ...rowPair) pair { return instr(code.OnLanes, d, reads...) }
-	compact := func(d rowPair, reads ...rowPair) pair { return instr(code.CompactTwo, d, reads...) }
+	compact := func(d rowPair, reads ...rowPair) pair { return madeOf(code.CompactTwo, 0, d, reads...) }
 	a, b, c, d, e := reg(1), reg(2), reg(3), reg(4), reg(5)
 	sameRow, sameRef := rowPair{d.row, e.ref}, rowPair{e.row, d.ref}
-	guarded := compact(e, a)
-	guarded.ref = &code.Instr{Op: guarded.in.Op, Guard: 1}
+	guarded := madeOf(code.CompactTwo, 1, e, a)
 	folded := pair{ref: &code.Instr{}, computes: true, plain: true, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, e.ref}}}
 	waits := compact(e, a)
 	waits.plain = false
@@ -76,13 +75,13 @@ func TestRuns(t *testing.T) {
 		runs  []int
 	}{
 		{"one", []pair{compact(c, a, b)}, []int{1}},
-		{"on the lanes behind", []pair{compact(c, a, b), lanes(d, a, b)}, []int{1, 1}},
-		{"on the lanes first", []pair{lanes(d, a, b), compact(c, a, b)}, []int{1, 1}},
+		{"on the lanes behind", []pair{compact(c, a, b), onLanes(d, a, b)}, []int{1, 1}},
+		{"on the lanes first", []pair{onLanes(d, a, b), compact(c, a, b)}, []int{1, 1}},
 		{"a chain of compact ones", []pair{compact(c, a, b), compact(d, c, b), compact(e, d, c)}, []int{3}},
-		{"a chain on the lanes", []pair{lanes(c, a, b), lanes(d, c, b), lanes(e, d, c)}, []int{3}},
-		{"read behind in the row of another", []pair{lanes(d, a, b), lanes(a, b, rowPair{d.row, e.ref})}, []int{1, 1}},
+		{"a chain on the lanes", []pair{onLanes(c, a, b), onLanes(d, c, b), onLanes(e, d, c)}, []int{3}},
+		{"read behind in the row of another", []pair{onLanes(d, a, b), onLanes(a, b, rowPair{d.row, e.ref})}, []int{1, 1}},
 		{"folded", []pair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // the same is written
-		{"folded, then on the lanes", []pair{folded, lanes(c, a, b)}, []int{1, 1}},
+		{"folded, then on the lanes", []pair{folded, onLanes(c, a, b)}, []int{1, 1}},
 		{"written twice", []pair{compact(d, a, b), compact(d, a, d)}, []int{1, 1}},
 		{"a row written twice", []pair{compact(d, a, b), compact(sameRow, a, b)}, []int{1, 1}},
 		{"a row of the reference written twice", []pair{compact(d, a, b), compact(sameRef, a, b)}, []int{1, 1}},
@@ -91,26 +90,30 @@ func TestRuns(t *testing.T) {
 		{"one that may wait", []pair{compact(c, a, b), waits, compact(d, a, b)}, []int{1, 1, 1}},
 	} {
 		settle(x.block)
-		inRuns(x.block)
 		var runs []int
-		for i := 0; i < len(x.block); i += x.block[i].work.len {
-			runs = append(runs, x.block[i].work.len)
+		for _, r := range inRuns(x.block, nil) {
+			runs = append(runs, len(r.pairs))
 		}
 		if !slices.Equal(runs, x.runs) {
 			t.Errorf("%s: runs of %v, want %v", x.name, runs, x.runs)
 		}
 	}
 
-	// What is kept, and what is compared, from each instruction on.
-	block := []pair{compact(c, a, b), compact(d, c, b), compact(a, d, a), lanes(e, a, b), lanes(d, e, c)}
+	// What is kept, and what is compared.
+	block := []pair{compact(c, a, b), compact(d, c, b), compact(a, d, a), onLanes(e, a, b), onLanes(d, e, c)}
 	settle(block)
-	inRuns(block)
+	runs := inRuns(block, nil)
 	for i, want := range []struct {
 		len, sources, results int
-		kept                  uint64
-	}{{3, 0, 3, 1}, {2, 0, 2, 0}, {1, 0, 1, 2}, {2, 3, 0, 0}, {1, 1, 0, 0}} {
-		if p := &block[i]; p.work.len != want.len || len(p.work.sources) != want.sources || len(p.work.results) != want.results || p.kept != want.kept {
-			t.Errorf("instruction %d: work for %d, %d sources, %d results, kept %b, want %+v", i, p.work.len, len(p.work.sources), len(p.work.results), p.kept, want)
+		kept                  bool
+	}{{3, 0, 3, true}, {2, 3, 2, false}} {
+		if r := &runs[i]; len(r.pairs) != want.len || len(r.sources) != want.sources || len(r.results) != want.results || r.kept != want.kept {
+			t.Errorf("run %d: %d instructions, %d sources, %d results, kept %v, want %+v", i, len(r.pairs), len(r.sources), len(r.results), r.kept, want)
+		}
+	}
+	for i, want := range []uint64{1, 0, 2, 0, 0} {
+		if got := block[i].kept; got != want {
+			t.Errorf("instruction %d: kept %b, want %b", i, got, want)
 		}
 	}
 }
@@ -118,14 +121,6 @@ func TestRuns(t *testing.T) {
 // TestUnwanted: the reference need not have what is computed and read on the lanes alone, in one
 // block, without a comparison.
 func TestUnwanted(t *testing.T) {
-	reg := func(i int32) rowPair { // register i
-		return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
-	}
-	instr := func(exec code.Exec, guard int32, d rowPair, reads ...rowPair) pair {
-		in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}, Guard: guard}
-		return pair{in: in, ref: in, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
-	}
-	lanes := func(d rowPair, reads ...rowPair) pair { return instr(code.OnLanes, 0, d, reads...) }
 	a, b, c := reg(1), reg(2), reg(3)
 	for _, x := range []struct {
 		name   string
@@ -133,25 +128,25 @@ func TestUnwanted(t *testing.T) {
 		ends   []rowPair
 		want   bool // unwanted
 	}{
-		{"read on the lanes", [][]pair{{lanes(c, a, b), lanes(a, c, b)}}, nil, true},
-		{"read by nobody", [][]pair{{lanes(c, a, b)}}, nil, true},
-		{"read compactly", [][]pair{{lanes(c, a, b), instr(code.CompactTwo, 0, a, c, b)}}, nil, false},
-		{"read in another block", [][]pair{{lanes(c, a, b)}, {lanes(a, c, b)}}, nil, false},
-		{"written in another block", [][]pair{{lanes(c, a, b)}, {lanes(c, a, b)}}, nil, false},
-		{"read before, in a loop", [][]pair{{lanes(c, c, b)}}, nil, false},
-		{"read at the end", [][]pair{{lanes(c, a, b)}}, []rowPair{c}, false},
-		{"with a guard", [][]pair{{instr(code.OnLanes, 1, c, a, b), lanes(a, c, b)}}, nil, false},
-		{"compared", [][]pair{{lanes(c, a, b), instr(code.CompactTwo, 0, rowPair{c.row, b.ref}, a), lanes(a, c, b)}}, nil, false},
+		{"read on the lanes", [][]pair{{onLanes(c, a, b), onLanes(a, c, b)}}, nil, true},
+		{"read by nobody", [][]pair{{onLanes(c, a, b)}}, nil, true},
+		{"read compactly", [][]pair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, a, c, b)}}, nil, false},
+		{"read in another block", [][]pair{{onLanes(c, a, b)}, {onLanes(a, c, b)}}, nil, false},
+		{"written in another block", [][]pair{{onLanes(c, a, b)}, {onLanes(c, a, b)}}, nil, false},
+		{"read before, in a loop", [][]pair{{onLanes(c, c, b)}}, nil, false},
+		{"read at the end", [][]pair{{onLanes(c, a, b)}}, []rowPair{c}, false},
+		{"with a guard", [][]pair{{madeOf(code.OnLanes, 1, c, a, b), onLanes(a, c, b)}}, nil, false},
+		{"compared", [][]pair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, rowPair{c.row, b.ref}, a), onLanes(a, c, b)}}, nil, false},
 	} {
-		r := &reference{Kernel: &Kernel{Program: &code.Program{}}, pairs: x.blocks, ends: make([][]rowPair, len(x.blocks))}
+		r := &reference{Kernel: &Kernel{Program: &code.Program{}}, pairs: x.blocks, blocks: make([]inBoth, len(x.blocks))}
 		for i := range x.blocks {
 			settle(x.blocks[i])
 			r.Blocks = append(r.Blocks, code.Block{First: int32(i), Last: int32(i)})
 			r.Instrs = append(r.Instrs, code.Instr{})
 		}
-		r.ends[0] = x.ends
-		r.unwanted()
-		if got := x.blocks[0][0].unwanted != 0; got != x.want {
+		r.blocks[0].reads = x.ends
+		r.want()
+		if got := len(x.blocks[0][0].wanted) == 0; got != x.want {
 			t.Errorf("%s: unwanted %v, want %v", x.name, got, x.want)
 		}
 	}
@@ -160,31 +155,23 @@ func TestUnwanted(t *testing.T) {
 // TestKnown: the address of an access is known where an instruction that does not run on the
 // lanes has left it for all of them, and nothing has changed it since.
 func TestKnown(t *testing.T) {
-	reg := func(i int32) rowPair { // register i
-		return rowPair{code.Row{Slot: code.R, Row: i}, code.Row{Slot: code.R, Row: 10 + i}}
-	}
-	instr := func(exec code.Exec, guard int32, d rowPair, reads ...rowPair) pair {
-		in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}, Guard: guard}
-		return pair{in: in, ref: in, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
-	}
 	a, b, c := reg(1), reg(2), reg(3)
-	load := instr(code.CompactLoad, 0, c, a)
-	vote := pair{in: &code.Instr{Op: code.VoteSync}, ref: &code.Instr{Op: code.VoteSync}}
+	load := madeOf(code.CompactLoad, 0, c, a)
 	for _, x := range []struct {
 		name  string
 		block []pair // before the load
 		known bool
 	}{
 		{"nothing", nil, false},
-		{"computed", []pair{instr(code.CompactTwo, 0, a, b)}, true},
-		{"computed on the lanes", []pair{instr(code.OnLanes, 0, a, b)}, false},
-		{"only read", []pair{instr(code.CompactTwo, 0, b, a)}, false},
-		{"computed for some", []pair{instr(code.CompactTwo, 1, a, b)}, false},
-		{"overwritten for some on the lanes", []pair{instr(code.CompactTwo, 0, a, b), instr(code.OnLanes, 1, a, b)}, false},
-		{"its row is another's", []pair{instr(code.CompactTwo, 0, a, b), instr(code.CompactTwo, 0, rowPair{a.row, b.ref}, b)}, false},
-		{"its row of the reference is another's", []pair{instr(code.CompactTwo, 0, a, b), instr(code.CompactTwo, 0, rowPair{c.row, a.ref}, b)}, false},
-		{"behind a collective", []pair{instr(code.CompactTwo, 0, a, b), vote}, false},
-		{"read since", []pair{instr(code.CompactTwo, 0, a, b), instr(code.Expanded, 0, b, a)}, true},
+		{"computed", []pair{madeOf(code.CompactTwo, 0, a, b)}, true},
+		{"computed on the lanes", []pair{madeOf(code.OnLanes, 0, a, b)}, false},
+		{"only read", []pair{madeOf(code.CompactTwo, 0, b, a)}, false},
+		{"computed for some", []pair{madeOf(code.CompactTwo, 1, a, b)}, false},
+		{"overwritten for some on the lanes", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.OnLanes, 1, a, b)}, false},
+		{"its row is another's", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, rowPair{a.row, b.ref}, b)}, false},
+		{"its row of the reference is another's", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, rowPair{c.row, a.ref}, b)}, false},
+		{"behind a collective", []pair{madeOf(code.CompactTwo, 0, a, b), voting}, false},
+		{"read since", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.Expanded, 0, b, a)}, true},
 	} {
 		block := append(slices.Clone(x.block), load)
 		settle(block)

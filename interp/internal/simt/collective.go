@@ -146,7 +146,7 @@ func (w *warp) meet(b *wait, m uint32) {
 		}
 		if w.check != nil {
 			w.atHalf(0, lanes)
-			if w.compareSources(w.underWay(w.check.find(at.pc, in)).fresh); w.err != nil {
+			if w.compareSources(w.beginAt(at.pc, in).fresh); w.err != nil {
 				return
 			}
 		}
@@ -188,7 +188,7 @@ func (w *warp) receive(in *code.Instr, f *regfile.File) {
 			return
 		}
 		w.atHalf(0, m)
-		p := w.underWay(w.check.find(w.pc, in))
+		p := w.beginAt(w.pc, in)
 		w.turn()
 		w.adopt(&w.files[0], p.ref, f, m)
 		w.turn()

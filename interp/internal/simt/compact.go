@@ -8,6 +8,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -48,6 +49,7 @@ func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe
 	switch {
 	case a.Space == ptx.Shared:
 		block = w.cta.sharedMem
+		base = block.Base - mem.SharedWindow
 	case a.Addr == code.NoSlot:
 		p = a.AtFixed()
 		return p, first, step, p != nil

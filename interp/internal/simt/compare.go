@@ -25,13 +25,9 @@ func (w *warp) compareSources(list []rowPair) {
 		bad := uint32(0)
 		switch r.ref.Slot {
 		case code.R:
-			if a, b := f.Src32(r.row.Row), g.Row32(r.ref.Row); *a != *b {
-				bad = differ(a, b, m)
-			}
+			bad = differ(f.Src32(r.row.Row), g.Row32(r.ref.Row), m)
 		case code.Q:
-			if a, b := f.Src64(r.row.Row), g.Row64(r.ref.Row); *a != *b {
-				bad = differ(a, b, m)
-			}
+			bad = differ(f.Src64(r.row.Row), g.Row64(r.ref.Row), m)
 		default:
 			bad = (f.SrcP(r.row.Row) ^ g.Pred(r.ref.Row)) & m
 		}
@@ -43,23 +39,24 @@ func (w *warp) compareSources(list []rowPair) {
 }
 
 // reader is the first of the instructions under way that reads a register.
-func (k *check) reader(r *rowPair) *pair {
-	for i := range k.run {
-		if p := &k.run[i]; slices.Contains(p.reads, *r) {
-			return p
-		}
-	}
-	return &k.run[0]
+func (k *check) reader(o *rowPair) *pair {
+	return k.first(func(p *pair) bool { return slices.Contains(p.reads, *o) })
 }
 
 // writer is the one of the instructions under way that writes a register.
 func (k *check) writer(o *rowPair) *pair {
-	for i := range k.run {
-		if p := &k.run[i]; slices.Contains(p.writes, *o) {
-			return p
+	return k.first(func(p *pair) bool { return slices.Contains(p.writes, *o) })
+}
+
+// first is the first of the instructions under way that is as said.
+func (k *check) first(is func(*pair) bool) *pair {
+	list := k.run.pairs
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
 		}
 	}
-	return &k.run[0]
+	return &list[0]
 }
 
 // wrongSource reports that what an instruction reads is not what the reference has.
@@ -195,41 +192,35 @@ func sameIn[T mem.Slot](a, b *[regfile.Lanes]T, m uint32) bool {
 // twoLanes is all bits of those of two 32-bit lanes that are in a mask.
 var twoLanes = *(*[4]uint64)(unsafe.Pointer(&[4][2]uint32{{0, 0}, {^uint32(0), 0}, {0, ^uint32(0)}, {^uint32(0), ^uint32(0)}}))
 
-// copyResults gives the reference the results of an instruction that has run on the lanes, as
-// far as it wants them, and reports whether no shadow says otherwise. Else it gives it all.
-func (k *check) copyResults(p *pair) bool {
-	if k.copies(p, p.unwanted)&k.lanes == 0 {
-		return true
+// shadowed is the lanes under way that shadows speak for in what they have got.
+func (k *check) shadowed(list []rowPair) (m uint32) {
+	for i := range list {
+		switch row := list[i].row; row.Slot {
+		case code.R:
+			m |= k.f.Shadow32(row.Row).Mask
+		case code.Q:
+			m |= k.f.Shadow64(row.Row).Mask
+		}
 	}
-	k.copies(p, 0)
-	return false
+	return m & k.lanes
 }
 
-// copies gives the reference results, but those of bits of unwanted, and is the lanes that
-// shadows speak for.
-func (k *check) copies(p *pair, unwanted uint64) (shadowed uint32) {
+// copies gives the reference results that are in rows.
+func (k *check) copies(list []rowPair) {
 	f, g, m := k.f, k.g, k.lanes
 	if k.idle == 0 {
 		m = regfile.Full // nobody has the other lanes
 	}
-	for i := range p.writes {
-		wanted := unwanted>>i&1 == 0
-		switch o := &p.writes[i]; o.ref.Slot {
+	for i := range list {
+		switch o := &list[i]; o.ref.Slot {
 		case code.R:
-			if shadowed |= f.Shadow32(o.row.Row).Mask; wanted {
-				mem.CopyRow(g.Row32(o.ref.Row), f.Row32(o.row.Row), m)
-			}
+			mem.CopyRow(g.Row32(o.ref.Row), f.Row32(o.row.Row), m)
 		case code.Q:
-			if shadowed |= f.Shadow64(o.row.Row).Mask; wanted {
-				mem.CopyRow(g.Row64(o.ref.Row), f.Row64(o.row.Row), m)
-			}
+			mem.CopyRow(g.Row64(o.ref.Row), f.Row64(o.row.Row), m)
 		default:
-			if wanted {
-				g.SetP(o.ref.Row, m, f.Pred(o.row.Row))
-			}
+			g.SetP(o.ref.Row, m, f.Pred(o.row.Row))
 		}
 	}
-	return shadowed
 }
 
 // compareResults compares what the lanes have got, wherever it is kept, with the reference,
@@ -338,7 +329,7 @@ func differing[T mem.Slot](row *[regfile.Lanes]T, c *regfile.Compact, m uint32) 
 			if uniform(row, base) {
 				return 0
 			}
-		} else if unsafe.Sizeof(base) == 4 && (c.Base+(regfile.Lanes+7)*c.Stride)>>32 == 0 && rises(row, base, stride) {
+		} else if unsafe.Sizeof(base) == 4 && (c.Base+(regfile.Lanes-1)*c.Stride)>>32 == 0 && rises(row, base, stride) {
 			return 0
 		}
 		diff, want := T(0), base
@@ -414,7 +405,7 @@ func (w *warp) mismatch(p *pair, lanes uint32, format string, args ...any) {
 	k := w.check
 	src := &w.cta.code.Sources[p.ref.Src]
 	t := w.fail(src, uint64(lanes)<<(32*k.half), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, p.ref.Op.Signature().Rule, src.Text}, args...)...)
-	if n := len(k.run) - 1; n > 0 && p != &k.run[n] && !k.alone {
+	if n := len(k.run.pairs) - 1; n > 0 && p != &k.run.pairs[n] && !k.forBoth {
 		t.Notes = append(t.Notes, "instructions behind it have executed before it was looked at")
 	}
 	for i := range p.reads {

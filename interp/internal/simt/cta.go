@@ -23,7 +23,9 @@ type cta struct {
 	grid  *Grid
 	code  *Kernel
 	index int // linear
+	order int // place in the order in which the grid's begin
 	id    Dim3
+	rank  int // in its cluster
 	warps []warp
 
 	shared    []byte
@@ -31,6 +33,9 @@ type cta struct {
 	hits      []*mem.Allocation
 	barriers  [16]barrier
 	met       bool // a warp has arrived at one
+	async     async
+	cluster   *cluster
+	alone     cluster // of this CTA only
 
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
@@ -56,6 +61,8 @@ func newCTA(g *Grid) *cta {
 	c := &cta{open: map[int32]bool{}, grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.Hits)}
 	c.sharedMem = g.dev.Memory.NewShared(g.sharedLen)
 	c.shared = c.sharedMem.Data
+	c.alone.ctas = []*cta{c}
+	c.cluster = &c.alone
 	c.frame = frame{fn: g.code.entry, local: g.code.entry.Align}
 	width := g.code.Width
 	c.warps = make([]warp, (g.threads+width-1)/width)
@@ -71,7 +78,7 @@ func newCTA(g *Grid) *cta {
 		if g.mode != Check {
 			continue
 		}
-		w.check = &check{reference: &reference{Kernel: g.ref.Kernel, pairs: g.ref.pairs, ends: g.ref.ends}, native: g.backend != Portable, files: make([]regfile.File, len(w.files))}
+		w.check = &check{reference: g.ref, native: g.backend != Portable, files: make([]regfile.File, len(w.files)), own: w.files}
 		for h := range w.files {
 			w.check.files[h] = *regfile.New(&g.ref.Consts, false)
 		}
@@ -83,16 +90,26 @@ func newCTA(g *Grid) *cta {
 	return c
 }
 
-// start readies the context for a CTA of the grid.
-func (c *cta) start(index int) {
-	c.index = index
-	c.id = c.grid.dim.at(index)
+// start readies the context for a CTA of the grid, by its place in the order in which they
+// begin.
+func (c *cta) start(order int) {
+	c.order, c.index = order, order
+	c.id = c.grid.dim.at(order)
+	if c.grid.clustered() {
+		c.id = c.grid.place(order)
+		c.index = c.grid.dim.index(c.id)
+		c.sharedMem.Give(c.rank)
+		clear(c.hits) // other clusters had the CTAs that they may be of
+	} else {
+		c.alone = cluster{ctas: c.alone.ctas, live: len(c.warps), missing: len(c.warps)}
+	}
 	clear(c.shared)
 	clear(c.sharedMem.Shadow)
 	if c.met {
 		c.barriers, c.met = [16]barrier{}, false
 	}
 	clear(c.open)
+	c.async = async{}
 	c.out.Reset()
 	c.next, c.err, c.done, c.turn, c.slept, c.slice = 0, nil, false, false, 0, slice{}
 	c.watch()
@@ -107,7 +124,7 @@ func (c *cta) start(index int) {
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
-		w.state, w.err, w.waiting, w.paused = ready, nil, 0, false
+		w.state, w.err, w.waiting, w.paused, w.awaits, w.arrived = ready, nil, 0, false, 0, false
 		w.sliced = c.grid.takesTurns()
 		w.others = w.others[:0]
 		w.count = Counts{}
@@ -147,12 +164,14 @@ const (
 	wantsTurn          // every warp that can run stands before a visible instruction
 	outOfBudget
 	failed
-	hasPaused // for a probe
+	hasPaused     // for a probe
+	awaitsCluster // every warp waits, and some for the barrier of the cluster
 )
 
 // run executes the warps in turn until the CTA ends, cannot go on without
 // executing a visible instruction out of turn, or has executed about budget
-// instructions. If it has paused it goes on with the share that it had.
+// instructions; in a cluster, and not in its turn, until its warps have had theirs. If it has
+// paused it goes on with the share that it had.
 func (c *cta) run(budget int, turn bool) status {
 	if !c.paused {
 		c.slice = slice{left: budget, seen: len(c.warps)}
@@ -187,23 +206,41 @@ func (c *cta) run(budget int, turn bool) status {
 			}
 		}
 		if !c.idle {
+			if c.grid.clustered() && !turn && c.lives() {
+				return outOfBudget
+			}
 			continue
 		}
-		waiting := false
+		waiting, cluster, group := false, false, (*warp)(nil)
 		for i := range c.warps {
-			switch c.warps[i].state {
+			switch w := &c.warps[i]; w.state {
 			case atVisible:
 				return wantsTurn
 			case atBarrier:
-				waiting = true
+				waiting, cluster = true, cluster || w.atClusterBarrier()
+			case atGroup:
+				group = w
 			}
+		}
+		if cluster {
+			return awaitsCluster
+		}
+		if group != nil {
+			c.err = c.groupDeadlock(group)
+			return failed
 		}
 		if waiting {
 			c.err = c.deadlock()
 			return failed
 		}
+		if c.err = c.finishAsync(); c.err != nil {
+			return failed
+		}
 		c.done = true
 		c.tell(OnCTAEnd)
+		if c.grid.clustered() {
+			c.sharedMem.Leave()
+		}
 		if c.stream != nil && c.stream.stop != nil {
 			c.err = c.stream.stop
 			return failed
@@ -211,6 +248,16 @@ func (c *cta) run(budget int, turn bool) status {
 		return hasFinished
 	}
 	return outOfBudget
+}
+
+// lives reports whether a warp has not ended.
+func (c *cta) lives() bool {
+	for i := range c.warps {
+		if c.warps[i].state != ended {
+			return true
+		}
+	}
+	return false
 }
 
 // takeTurn has a warp run for its share, and reports whether the CTA can go on.
@@ -229,6 +276,7 @@ func (c *cta) takeTurn(w *warp) bool {
 	}
 	if w.state == ended {
 		c.release()
+		c.cluster.leave(w)
 	}
 	return true
 }

@@ -61,7 +61,7 @@ func (s shares) with(p *pair) shares {
 
 // tally counts the instructions under way, which have executed.
 func (w *warp) tally() {
-	k, n, s := w.check, &w.count.Engine, &w.check.work.ways
+	k, n, s := w.check, &w.count.Engine, &w.check.run.ways
 	compact := int64(s.compact) - int64(k.fallen)
 	n.Fixed += int64(s.fixed)
 	n.OnLanes += int64(s.onLanes) + int64(k.fallen)

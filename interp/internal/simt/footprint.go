@@ -5,16 +5,18 @@ package simt
 // schedule, and so what a kernel can see of it, is the same on every host.
 
 import (
+	"slices"
 	"unsafe"
 
 	"gemu/interp/internal/code"
+	"gemu/ptx"
 )
 
 // rowBytes is what a row of 32-bit registers or local memory takes.
 const rowBytes = 32 * 4
 
 // Footprint is the most memory of the host that a CTA of the grid can take, in bytes:
-// registers, local memory and shared memory.
+// registers, local memory and shared memory, and asynchronous effects that are to come.
 func (g *Grid) Footprint() uint64 {
 	words := g.code.deepest(g.code.entry, g.stackWords, map[*code.Func]int{})
 	width := g.code.Width
@@ -26,8 +28,12 @@ func (g *Grid) Footprint() uint64 {
 	if g.mode != Vector {
 		perHalf += perHalf / 4 // the shadows of registers
 	}
+	kept := uint64(0)
+	if !g.early && slices.ContainsFunc(g.code.Sources, func(s code.Source) bool { return s.Form.Effects.Has(ptx.Async) }) {
+		kept = g.mostKept()
+	}
 	shadows := uint64(1 + g.dev.Memory.ShadowBytes)
-	return shadows*g.sharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(warp{})))
+	return kept + shadows*g.sharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(warp{})))
 }
 
 // deepest is how many words of registers and local memory a thread can have in use, from

@@ -47,6 +47,8 @@ type Grid struct {
 	code  *Kernel
 	dev   *Device
 	dim   Dim3 // CTAs
+	team  Dim3 // CTAs of a cluster
+	size  int  // … how many
 	block Dim3 // threads of a CTA
 	total int  // CTAs
 
@@ -61,6 +63,7 @@ type Grid struct {
 	stdout     io.Writer
 	workers    int
 	inOrder    bool // because a probe wants events in one order
+	early      bool // asynchronous effects happen where they are issued
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
 	mapped     bool // there is memory of the host that it may take away
 
@@ -89,9 +92,9 @@ type Grid struct {
 	output map[int][]byte
 }
 
-// flight is a CTA in flight.
+// flight is a CTA in flight. Those of a cluster are one behind the other, by rank.
 type flight struct {
-	index  int
+	index  int  // in the order in which CTAs begin: without clusters, the linear one
 	cta    *cta // nil before it starts and after it has ended
 	status status
 	count  Counts // once it has ended
@@ -105,10 +108,14 @@ func NewGrid(l *Launch) *Grid {
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, together: l.Cooperative,
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, mapped: d.Memory.HasMapped(),
-		mode: l.Mode, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
+		mode: l.Mode, early: l.Early, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}
+	if g.team = l.Cluster; g.team == (Dim3{}) {
+		g.team = Dim()
+	}
+	g.size = g.team.Count()
 	g.info = &LaunchInfo{
-		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, WarpSize: l.WarpSize,
+		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, Cluster: g.team, WarpSize: l.WarpSize,
 		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel},
 	}
 	for _, p := range l.Probes {
@@ -125,6 +132,21 @@ func NewGrid(l *Launch) *Grid {
 		g.code.accesses() // now, for several CTAs will want to know
 	}
 	return g
+}
+
+// clustered reports whether clusters are of more than one CTA.
+func (g *Grid) clustered() bool { return g.size > 1 }
+
+// clusters is the grid of clusters.
+func (g *Grid) clusters() Dim3 {
+	return Dim3{g.dim.X / g.team.X, g.dim.Y / g.team.Y, g.dim.Z / g.team.Z}
+}
+
+// place is the index of the CTA that is somewhere in the order in which they begin: cluster by
+// cluster, by rank.
+func (g *Grid) place(order int) Dim3 {
+	k, c := g.clusters().at(order/g.size), g.team.at(order%g.size)
+	return Dim3{k.X*g.team.X + c.X, k.Y*g.team.Y + c.Y, k.Z*g.team.Z + c.Z}
 }
 
 // schedule is where a launch is in its rounds.
@@ -179,6 +201,9 @@ func (g *Grid) Begin() error {
 	if g.code.Ordered {
 		g.window = windowOrdered
 	}
+	if g.code.Cancels { // what is in flight cannot be taken out of the launch any more
+		g.window = Multiprocessors
+	}
 	g.window = min(g.window, g.Affordable())
 	if g.together {
 		g.window = g.total
@@ -229,9 +254,11 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 // round executes a round, or what is left of one, and reports whether it pauses in it.
 func (g *Grid) round() (paused bool) {
 	if g.phase == between {
-		for len(g.flights) < g.window && g.next < g.total {
-			g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
-			g.next++
+		for len(g.flights)+g.size <= max(g.window, g.size) && g.next < g.total {
+			for range g.size {
+				g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
+				g.next++
+			}
 		}
 		g.before = g.finished.Load()
 		g.phase, g.at = inParallel, 0
@@ -300,13 +327,20 @@ func (g *Grid) parallelHalf() (paused bool) {
 	work := func() {
 		var spare *cta
 		for {
-			i := int(next.Add(1)) - 1
+			i := int(next.Add(int64(g.size))) - g.size
 			if i >= len(g.flights) {
 				break
 			}
 			f := &g.flights[i]
 			if int64(f.index) > g.lowFail.Load() {
 				continue // a CTA before it has failed
+			}
+			if g.clustered() {
+				if g.parallelCluster(g.flights[i : i+g.size]) {
+					g.at, paused = i, true
+					break
+				}
+				continue
 			}
 			if f.cta == nil {
 				if f.cta = spare; f.cta == nil {
@@ -327,7 +361,7 @@ func (g *Grid) parallelHalf() (paused bool) {
 			g.putContext(spare)
 		}
 	}
-	n := min(g.workers, len(g.flights))
+	n := min(g.workers, len(g.flights)/g.size)
 	if n <= 1 {
 		work()
 		return paused
@@ -379,14 +413,19 @@ func (g *Grid) advance(f *flight, slice int, turn bool) bool {
 		if t, ok := f.cta.err.(*Trap); ok {
 			f.cta.tellTrap(t)
 		}
-		for {
-			low := g.lowFail.Load()
-			if low <= int64(f.index) || g.lowFail.CompareAndSwap(low, int64(f.index)) {
-				break
-			}
-		}
+		g.fails(f)
 	}
 	return false
+}
+
+// fails notes that a CTA has failed.
+func (g *Grid) fails(f *flight) {
+	for {
+		low := g.lowFail.Load()
+		if low <= int64(f.index) || g.lowFail.CompareAndSwap(low, int64(f.index)) {
+			return
+		}
+	}
 }
 
 // sum adds the counts of the CTA's warps.
@@ -425,7 +464,7 @@ func (g *Grid) Counts() Counts {
 	return n
 }
 
-// Ended is how many CTAs have, at any time.
+// Ended is how many CTAs have, or will never begin, at any time.
 func (g *Grid) Ended() int64 { return g.finished.Load() }
 
 // retire drops the CTAs that have ended, adds up their counts, and writes the
@@ -433,8 +472,8 @@ func (g *Grid) Ended() int64 { return g.finished.Load() }
 // do not count.
 func (g *Grid) retire() {
 	keep := g.flights[:0]
-	for _, f := range g.flights {
-		if f.status != hasFinished {
+	for i, f := range g.flights {
+		if first := i - i%g.size; f.status != hasFinished || g.clustered() && !allFinished(g.flights[first:first+g.size]) {
 			keep = append(keep, f)
 			continue
 		}
@@ -452,6 +491,11 @@ func (g *Grid) retire() {
 		low = g.flights[0].index
 	}
 	g.flush(low)
+}
+
+// allFinished reports whether all of some CTAs have.
+func allFinished(flights []flight) bool {
+	return !slices.ContainsFunc(flights, func(f flight) bool { return f.status != hasFinished })
 }
 
 // flush writes what the CTAs below the index have printed, in order.
@@ -542,14 +586,16 @@ func (g *Grid) eachWarp(f func(w *warp) bool) bool {
 
 // spins reports whether all that runs is in loops that may wait.
 func (g *Grid) spins() bool {
-	return g.eachWarp(func(w *warp) bool {
-		for _, c := range w.strands() {
-			if c.wait == nil && !w.mayWait(&c) {
-				return false
-			}
+	return g.eachWarp(func(w *warp) bool { return w.spins() })
+}
+
+func (w *warp) spins() bool {
+	for _, c := range w.strands() {
+		if c.wait == nil && w.state != atGroup && !w.mayWait(&c) {
+			return false
 		}
-		return true
-	})
+	}
+	return true
 }
 
 // takesTurns reports whether the strands of a warp do.
@@ -587,6 +633,7 @@ func (g *Grid) hash(seed maphash.Seed) uint64 {
 		maphash.WriteComparable(&h, g.flights[i].index)
 		maphash.WriteComparable(&h, c.next)
 		maphash.WriteComparable(&h, len(c.open))
+		maphash.WriteComparable(&h, c.cluster.missing)
 		for i := range c.barriers {
 			b := &c.barriers[i]
 			maphash.WriteComparable(&h, [3]int{b.arrived, b.want, b.popc})
@@ -599,6 +646,7 @@ func (g *Grid) hash(seed maphash.Seed) uint64 {
 				continue
 			}
 			w.hash(&h)
+			maphash.WriteComparable(&h, [2]bool{w.arrived, w.arrivedIn == c.cluster.completed})
 			n := w.rows()
 			for j := range w.files {
 				w.files[j].Write(&h, n)
@@ -628,6 +676,8 @@ func (g *Grid) standstill() error {
 	var trap *Trap
 	var all standing
 	parted := false
+	var awaited []string // mbarriers
+	named := map[string]bool{}
 	for i := range g.flights {
 		c := g.flights[i].cta
 		for j := range c.warps {
@@ -637,12 +687,20 @@ func (g *Grid) standstill() error {
 			}
 			parted = parted || w.parted()
 			all.add(w)
+			what := w.awaited()
+			if what != "" && !named[what] && len(awaited) < mostStanding {
+				named[what], awaited = true, append(awaited, fmt.Sprintf("cta %s %s", c.id, what))
+			}
 			if trap == nil {
+				if what != "" && kind == ErrDeadlock {
+					why = "the phase can never complete that is awaited of " + what
+				}
 				who, trap = c, w.fail(g.code.anchor(g.code.Block(w.pc)), w.mask, kind, "%v: %s", kind, why)
 			}
 		}
 	}
 	all.note(trap)
+	trap.Notes = append(trap.Notes, awaited...)
 	if parted && !g.takesTurns() {
 		trap.Notes = append(trap.Notes, g.reconverge.advice())
 	}
@@ -665,14 +723,13 @@ func (s *standing) add(w *warp) {
 	if w.mask == 0 {
 		w.resume(w.take(len(w.others) - 1))
 	}
-	code := w.cta.code
+	code, verb := w.cta.code, "loop"
 	in := code.anchor(code.Block(w.pc))
-	if s.warps++; s.warps > mostStanding || in == nil {
-		return
-	}
-	verb := "loop"
 	if w.wait != nil {
 		verb, in = "wait", w.wait.src
+	}
+	if s.warps++; s.warps > mostStanding || in == nil {
+		return
 	}
 	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", w.cta.id, w.id, lanesList(w.mask), verb, code.mod.Name, in.Pos))
 	s.notes = append(s.notes, w.whereabouts(w.live&^w.mask)...)

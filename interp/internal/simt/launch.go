@@ -20,7 +20,9 @@ type Device struct {
 	Host    uint64    // bytes of the host's memory that the CTAs in flight may take
 	Workers int       // goroutines that run CTAs
 	Stdout  io.Writer // of what kernels print; may be nil
+	SM      int       // compute capability, by which tensor cores add: 90 is 9.0
 	Probes  []Probe   // of all launches, and of what the host does to memory
+	Objects Objects   // textures, surfaces and samplers
 
 	heapUsed uint64
 	grids    uint64 // there have been
@@ -31,6 +33,7 @@ type Launch struct {
 	Device      *Device
 	Kernel      *Kernel // lowered as Lowering says
 	Grid, Block Dim3
+	Cluster     Dim3 // CTAs of a cluster; the zero value: there are none
 	WarpSize    int
 	Shared      uint64 // bytes of shared memory of a CTA
 	Dynamic     uint64 // of them those that the launch asks for
@@ -40,6 +43,7 @@ type Launch struct {
 	Mode       Mode
 	Backend    Backend
 	Eager      bool // keep compact whatever may be so
+	Early      bool // asynchronous effects happen where they are issued
 	Reconverge *Reconverger
 	Rules      *affinetrack.Table
 	Probes     []Probe // those of the device included
@@ -67,7 +71,10 @@ const fewLanes = 4
 // Lowering is how the launch's kernel has to be lowered. In check mode the code of affine
 // mode runs beside a reference; operations, of which probes are told, are the reference's.
 func (l *Launch) Lowering() lower.Options {
-	opt := lower.Options{Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || wantsOperations(l.Probes)}
+	opt := lower.Options{
+		Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || wantsOperations(l.Probes),
+		Explicit: l.Cluster != Dim3{}, Cluster: l.Cluster.Count() > 1,
+	}
 	if lanes := min(l.WarpSize, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
 		opt.Affine, opt.Eager, opt.Keeps = true, l.Eager, l.Reconverge.keeps
 		opt.TID = threadClasses(l.Block, l.WarpSize)
@@ -119,5 +126,8 @@ func (d Dim3) extent() [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // at is the index of element i in linear order, x fastest.
 func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }
+
+// index is the linear index of one.
+func (d Dim3) index(at Dim3) int { return at.X + d.X*(at.Y+d.Y*at.Z) }
 
 func (d Dim3) String() string { return fmt.Sprintf("(%d,%d,%d)", d.X, d.Y, d.Z) }

@@ -25,7 +25,7 @@ var ways = [code.ExecCount]lane{
 	code.CompactTwo:     affineBinary,
 	code.CompactThree:   affineTernary,
 	code.CompactMixed:   affineMixed,
-	code.CompactCompare: affineBinary,
+	code.CompactCompare: affineCompare,
 	code.CompactSource:  affineSource,
 	code.CompactLoad:    affineLoad,
 	code.CompactStore:   affineStore,
@@ -39,8 +39,8 @@ var ways = [code.ExecCount]lane{
 func init() {
 	lanes = [code.Count]lane{
 		code.Sreg16: sregLane16, code.Sreg32: sregLane32, code.Sreg64: sregLane64,
-		code.Frame32: frameAddress32, code.Frame64: frameAddress64,
-		code.Isspacep: isspacep, code.CheckRank: checkRank,
+		code.Frame32: frameAddress32, code.Frame64: frameAddress64, code.Shared32: sharedAddress32, code.Shared64: sharedAddress64,
+		code.Isspacep: isspacep, code.CheckRank: checkRank, code.CheckSame: checkSame,
 		code.Stacksave32: stacksave, code.Stacksave64: stacksave,
 		code.Stackrestore32: stackrestore, code.Stackrestore64: stackrestore,
 		code.Alloca32: alloca, code.Alloca64: alloca,
@@ -48,11 +48,21 @@ func init() {
 		code.LoadLocal: localAccess, code.LoadEach: accessEach, code.LoadWide: accessEach,
 		code.StoreVector: storeVector, code.StoreFrame: frameAccess,
 		code.StoreLocal: localAccess, code.StoreEach: accessEach, code.StoreWide: accessEach,
-		code.Atomic: atomLane,
-		code.Shfl:   shfl, code.ShflSync: shfl,
+		code.StoreBulk: storeBulk,
+		code.Atomic:    atomLane,
+		code.Shfl:      shfl, code.ShflSync: shfl,
 		code.Vote: vote, code.VoteSync: vote, code.Ballot: vote, code.BallotSync: vote,
 		code.Match32: match, code.Match64: match,
 		code.Activemask: activemask, code.Redux: redux, code.ReduxFloat: reduxFloat, code.Elect: elect,
+		code.MbarrierInit: mbarrierLanes, code.MbarrierInval: mbarrierLanes, code.MbarrierArrive: mbarrierLanes, code.MbarrierTx: mbarrierLanes,
+		code.MbarrierTest: mbarrierWait, code.MbarrierParity: mbarrierWait,
+		code.LoadMatrix: loadMatrix, code.StoreMatrix: storeMatrix, code.MoveMatrix: moveMatrix, code.Multiply: multiply,
+		code.AsyncCopy: asyncCopy, code.AsyncArrive: asyncArrive, code.AsyncCommit: asyncCommit, code.AsyncWait: asyncWait,
+		code.AsyncBulk: asyncBulk, code.AsyncMasked: asyncBulk, code.AsyncCancel: asyncCancel, code.AsyncStore: asyncStore,
+		code.TextureFetch: textureFetch, code.TextureQuery: textureQuery, code.SurfaceQuery: textureQuery, code.IsObject: isObject,
+		code.SurfaceLoad: surfaceLoad, code.SurfaceStore: surfaceStore, code.SurfaceReduce: surfaceReduce,
+		code.WgmmaFence: wgmmaFence, code.WgmmaIssue: wgmmaIssue, code.WgmmaCommit: wgmmaCommit, code.WgmmaWait: wgmmaWait, code.WgmmaDisturb: wgmmaDisturb,
+		code.AsyncTensor: asyncTensor, code.MapReplace: mapReplace, code.MapCopy: mapCopy,
 		code.Vprintf: vprintf, code.Malloc: malloc, code.Free: free, code.AssertFail: assertFail,
 		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane,
 	}
@@ -113,6 +123,8 @@ func (w *warp) sourceValue(h int, in *code.Instr, m uint32) affinetrack.Value {
 	switch in.Op {
 	case code.Frame32, code.Frame64:
 		return frameSource(w, h, in, m)
+	case code.Shared32, code.Shared64:
+		return affinetrack.Value{Base: w.cta.addressOf(in.Imm)}
 	}
 	return sregSource(w, h, in, m)
 }

@@ -62,7 +62,7 @@ func (w *warp) culprit(addr uint64, stored bool) (src *code.Source, lanes uint64
 			continue
 		}
 		a := w.access(in)
-		if a.Addr == code.NoSlot || stored && !a.Writes() {
+		if a.Addr == code.NoSlot || a.Tile != nil || stored && !a.Writes() {
 			continue
 		}
 		for m := w.guarded(in.Guard); m != 0; m &= m - 1 {

@@ -100,9 +100,9 @@ func (w *warp) pairs(b *code.Block, pc int32) []pair {
 	return pairs
 }
 
-// operation executes an instruction, a run of one, that is paired with one of the reference.
-func (w *warp) operation(run []pair) {
-	s, p := w.cta.stream, &run[0]
+// operation executes an instruction that is paired with one of the reference.
+func (w *warp) operation(one []pair) {
+	s, p := w.cta.stream, &one[0]
 	if s.wants.Events&operationKinds != 0 {
 		s.step.pair, s.step.Operation = p, &w.cta.grid.ref.parts[p.ref.Src].Operations[p.operation]
 		if w.cta.hears(OnOperation) {
@@ -111,7 +111,7 @@ func (w *warp) operation(run []pair) {
 	}
 	switch {
 	case w.check != nil:
-		w.execChecked(run)
+		w.execChecked(one)
 	case p.in != nil:
 		w.span(p.from, p.to)
 	}

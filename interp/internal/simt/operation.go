@@ -184,7 +184,7 @@ func (r *reference) describe(in *code.Instr, registers map[code.Row]ptx.RegID) O
 	switch {
 	case s.Compares():
 		o.Bool = boolNames[in.Imm&^alu.ComplementC]
-	case s.Kind == code.Read && in.Op != code.Frame32 && in.Op != code.Frame64:
+	case in.Op.Special():
 		o.Special = ptx.SpecialReg(in.Imm)
 	case s.Side == code.AccessSide:
 		o.Offset = r.Access[in.Side].Off

@@ -3,6 +3,7 @@ package simt
 // This file is what a probe is, and what it can be told.
 
 import (
+	"math"
 	"strings"
 
 	"gemu/affinetrack"
@@ -209,11 +210,11 @@ type Way struct {
 
 // Waiting is what lanes wait for.
 type Waiting struct {
-	Barrier int    // the barrier of the CTA, 0 to 15; -1: lanes of the warp
+	Barrier int    // the barrier of the CTA, 0 to 15; 16: that of the cluster; -1: lanes of the warp
 	Threads int    // that the barrier waits for; 0: all of the CTA
 	Members uint32 // lanes of the warp that execute it together
 
-	// Generation is how often the barrier of the CTA had completed before, told OnWake: lanes
+	// Generation is how often the barrier had completed before, told OnWake: lanes
 	// that are told the same have met there.
 	Generation int
 }
@@ -222,10 +223,21 @@ type Waiting struct {
 // what it does there, and to how many bytes of a lane's.
 type Access struct {
 	mem.Access
-	Addr []uint64 // by lane; nil if nobody wants them
+	Addr  []uint64 // by lane; nil if nobody wants them
+	Lanes uint64   // of the event's, those that access memory: by ldmatrix not all provide an address
 
-	w    *warp
-	room []uint64
+	w       *warp
+	room    []uint64
+	lengths []uint64 // by lane, if lanes access regions of different lengths
+}
+
+// Length is how many bytes a lane accesses: of st.bulk, what the lane says, else Bytes. The
+// access must have addresses.
+func (a *Access) Length(lane int) int {
+	if a.lengths != nil {
+		return int(min(a.lengths[lane], math.MaxInt32))
+	}
+	return a.Bytes
 }
 
 // LaunchInfo describes a launch to its probes.
@@ -234,6 +246,7 @@ type LaunchInfo struct {
 	Kernel      *ptx.Func
 	Module      *ptx.Module
 	Grid, Block Dim3
+	Cluster     Dim3 // CTAs of a cluster: one, where there are none
 	WarpSize    int
 	Mode        Mode
 	Reconverge  *Reconverger

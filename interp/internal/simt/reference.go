@@ -14,9 +14,9 @@ import (
 // same indices in both.
 type reference struct {
 	*Kernel
-	pairs [][]pair    // by block
-	ends  [][]rowPair // what the end reads besides its guard, by block
-	parts []Parts     // by PTX instruction, once somebody wants to know
+	pairs  [][]pair // by block
+	blocks []inBoth // by block
+	parts  []Parts  // by PTX instruction, once somebody wants to know
 }
 
 // pair is an instruction of the reference, and the same in the code that is checked.
@@ -34,26 +34,44 @@ type pair struct {
 	known    bool  // the address of its access has been compared in the block: see settle
 	from, to int32 // its pc and the next; of what was folded, the pc where it was, and that again
 
-	reads    []rowPair
-	fresh    []rowPair   // of reads, those to compare before it runs on the lanes: see settle
-	kept     uint64      // bits i: reads[i] is a row that its run overwrites
-	unwanted uint64      // bits i: nobody wants writes[i] but what runs on the lanes: see unwanted
-	as       *code.Instr // in, or what was folded
+	reads  []rowPair
+	fresh  []rowPair   // of reads, those to compare before it runs on the lanes: see settle
+	wanted []rowPair   // of writes, those that the reference needs if it runs on the lanes: see want
+	kept   uint64      // bits i: reads[i] is a row that its run overwrites
+	as     *code.Instr // in, or what was folded
 
-	work            work  // of the run that begins here: see inRuns
 	operand, result int32 // where what is kept of its operands and results is, in a run
 	operation       int32 // of its PTX instruction's Parts
 }
 
-// work is what is to be done for a run: an instruction and those behind it that execute
-// together with it.
-type work struct {
-	len     int
-	sources []rowPair // to be compared before they run on the lanes
-	results []rowPair // of those that do not
-	ways    shares
-	proved  int  // behind the last that is, from the first on
+// run is instructions that execute together: see inRuns.
+type run struct {
+	pairs   []pair
+	instrs  []code.Instr // of the code that is checked
+	course  course
+	guarded bool // it is one with a guard
 	kept    bool // there are operands to be kept
+	ways    shares
+	proved  int       // behind the last that is, from the first on
+	sources []rowPair // to be compared before they run on the lanes
+	results []rowPair
+	wanted  []rowPair // of results, those that the reference needs if they have run on the lanes
+}
+
+// course is how a run executes in both ways.
+type course uint8
+
+const (
+	beside  course = iota // by the engine, and by the reference if that can be
+	abreast               // by the engine, then by the reference: they only compute
+	once                  // on the lanes, once for both
+)
+
+// inBoth is what a block executes in both ways.
+type inBoth struct {
+	runs  []run
+	guard int32     // of the reference's end
+	reads []rowPair // what the end reads besides
 }
 
 // rowPair is the places of a register: in the code that is checked, where it may be a
@@ -62,7 +80,7 @@ type rowPair struct{ row, ref code.Row }
 
 // newReference matches a kernel's code with its reference.
 func newReference(c, ref *Kernel) *reference {
-	r := &reference{Kernel: ref, pairs: make([][]pair, len(c.Blocks)), ends: make([][]rowPair, len(c.Blocks))}
+	r := &reference{Kernel: ref, blocks: make([]inBoth, len(c.Blocks)), pairs: make([][]pair, len(c.Blocks))}
 	fixed := 0
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
@@ -70,11 +88,13 @@ func newReference(c, ref *Kernel) *reference {
 			for ; fixed < len(c.Fixed) && c.Fixed[fixed].Before == pc; fixed++ {
 				p := pair{from: pc, to: pc, as: &c.Fixed[fixed].Instr, ref: &ref.Fixed[fixed].Instr, kernel: alu.Vec[ref.Fixed[fixed].Op], computes: true, plain: true}
 				p.reads, p.writes = c.operands(p.as, ref, p.ref)
+				p.wanted = p.writes
 				r.pairs[i] = append(r.pairs[i], p)
 			}
 			if pc < b.Last {
 				p := pair{in: &c.Instrs[pc], from: pc, to: pc + 1, as: &c.Instrs[pc], ref: &ref.Instrs[pc], kernel: alu.Vec[ref.Instrs[pc].Op]}
 				p.reads, p.writes = c.operands(p.in, ref, p.ref)
+				p.wanted = p.writes
 				p.onLanes = p.in.How.Exec == code.OnLanes
 				switch p.in.Op.Signature().Kind {
 				case code.Arithmetic:
@@ -89,18 +109,20 @@ func newReference(c, ref *Kernel) *reference {
 			}
 		}
 		settle(r.pairs[i])
-		inRuns(r.pairs[i])
-		r.ends[i] = endingOf(c, b, ref)
+		r.blocks[i].guard, r.blocks[i].reads = ref.End(&ref.Blocks[i]).Guard, endingOf(c, b, ref)
 	}
 	if len(c.Funcs) == 1 && !c.Funcs[0].Allocates { // calls and allocations read more than is listed
-		r.unwanted()
+		r.want()
+	}
+	for i := range r.pairs {
+		r.blocks[i].runs = inRuns(r.pairs[i], c.Instrs)
 	}
 	return r
 }
 
-// unwanted finds which results on the lanes the reference need not have: those that are read
+// want leaves out results on the lanes that the reference need not have: those that are read
 // in their block alone, on the lanes, without being compared.
-func (r *reference) unwanted() {
+func (r *reference) want() {
 	wanted, in := map[code.Row]bool{}, map[code.Row]int{} // by row of the reference: whether it is, and the block that names it
 	for i, pairs := range r.pairs {
 		written := map[code.Row]bool{}
@@ -112,7 +134,7 @@ func (r *reference) unwanted() {
 				in[o.ref] = i
 			}
 		}
-		want := func(list []rowPair) {
+		need := func(list []rowPair) {
 			for _, o := range list {
 				wanted[o.ref] = true
 			}
@@ -133,23 +155,19 @@ func (r *reference) unwanted() {
 			}
 			name(p.writes)
 			if p.guarded || !p.onLanes {
-				want(p.writes)
+				need(p.writes)
 			}
 			for _, o := range p.writes {
 				written[o.ref] = true
 			}
 		}
-		guard(r.End(&r.Blocks[i]).Guard)
-		want(r.ends[i])
+		guard(r.blocks[i].guard)
+		need(r.blocks[i].reads)
 	}
 	for i := range r.pairs {
 		for k := range r.pairs[i] {
 			p := &r.pairs[i][k]
-			for n, o := range p.writes {
-				if n < 64 && !wanted[o.ref] {
-					p.unwanted |= 1 << n
-				}
-			}
+			p.wanted = slices.DeleteFunc(slices.Clone(p.writes), func(o rowPair) bool { return !wanted[o.ref] })
 		}
 	}
 }
@@ -159,20 +177,20 @@ func (r *reference) unwanted() {
 // or copied, and that no instruction has named since but those that run on the lanes as well;
 // of addresses it is what instructions have left that do not.
 func settle(pairs []pair) {
-	rows, compact := pairSet{}, pairSet{}
+	rows, compact := newPairSet(), newPairSet()
 	for i := range pairs {
 		p := &pairs[i]
 		p.guarded = p.ref.Guard != 0 || p.in != nil && p.in.Guard != 0
 		if p.ref.Op.Collective() { // other lanes may go on from here
-			clear(rows)
-			clear(compact)
+			rows.clear()
+			compact.clear()
 			p.fresh = p.reads
 			continue
 		}
 		if p.fresh = p.reads; p.onLanes {
 			p.fresh = rows.without(p.reads)
 		}
-		p.known = len(p.reads) > 0 && compact[p.reads[0]]
+		p.known = len(p.reads) > 0 && compact.has[p.reads[0]]
 		if p.onLanes && !p.guarded {
 			rows.add(p.reads)
 		}
@@ -195,35 +213,59 @@ func settle(pairs []pair) {
 }
 
 // pairSet is a set of registers.
-type pairSet map[rowPair]bool
-
-func (s pairSet) add(list []rowPair) {
-	for _, o := range list {
-		s[o] = true
-	}
+type pairSet struct {
+	has  map[rowPair]bool
+	rows [2]map[code.Row][]rowPair // in each way, what is or has been in the set, by row
 }
 
-func (s pairSet) remove(list []rowPair) {
-	for _, o := range list {
-		delete(s, o)
-	}
+func newPairSet() *pairSet {
+	return &pairSet{map[rowPair]bool{}, [2]map[code.Row][]rowPair{{}, {}}}
 }
 
-// change removes registers whose rows others get now, in either way.
-func (s pairSet) change(list []rowPair) {
+func (s *pairSet) add(list []rowPair) {
 	for _, o := range list {
-		for r := range s {
-			if r != o && (r.row == o.row || r.ref == o.ref) {
-				delete(s, r)
-			}
+		if !s.has[o] {
+			s.has[o] = true
+			s.rows[0][o.row] = append(s.rows[0][o.row], o)
+			s.rows[1][o.ref] = append(s.rows[1][o.ref], o)
 		}
 	}
 }
 
-// without is those of a list that are not in the set.
-func (s pairSet) without(list []rowPair) (rest []rowPair) {
+func (s *pairSet) remove(list []rowPair) {
 	for _, o := range list {
-		if !s[o] {
+		delete(s.has, o)
+	}
+}
+
+// change removes registers whose rows others get now, in either way.
+func (s *pairSet) change(list []rowPair) {
+	for _, o := range list {
+		in := s.has[o]
+		s.empty(0, o.row)
+		s.empty(1, o.ref)
+		if in {
+			s.add([]rowPair{o})
+		}
+	}
+}
+
+// empty removes the registers that are in a row.
+func (s *pairSet) empty(way int, row code.Row) {
+	s.remove(s.rows[way][row])
+	delete(s.rows[way], row)
+}
+
+func (s *pairSet) clear() {
+	clear(s.has)
+	clear(s.rows[0])
+	clear(s.rows[1])
+}
+
+// without is those of a list that are not in the set.
+func (s *pairSet) without(list []rowPair) (rest []rowPair) {
+	for _, o := range list {
+		if !s.has[o] {
 			rest = append(rest, o)
 		}
 	}
@@ -238,7 +280,7 @@ const longestRun = 32
 // otherwise. (If they were mixed, a row that one of the latter spoils would be what both read.)
 // Sources are compared before the first and results behind the last. So no row is written
 // twice, and what is to be compared before an instruction is not written by those before it.
-func inRuns(pairs []pair) {
+func inRuns(pairs []pair, instrs []code.Instr) (runs []run) {
 	for rest := pairs; len(rest) > 0; {
 		first := &rest[0]
 		rows, refs := map[code.Row]bool{}, map[code.Row]bool{} // that are written
@@ -256,27 +298,22 @@ func inRuns(pairs []pair) {
 			}
 			n++
 		}
-		workOf(rest[:n])
+		keep(rest[:n])
+		runs = append(runs, runOf(rest[:n], instrs))
 		rest = rest[n:]
 	}
+	return runs
 }
 
-// workOf tells the instructions of a run what is to be done for those from each on, and where
-// what is kept of operands and results is.
-func workOf(list []pair) {
-	var sources, results []rowPair
+// keep finds which operands of a run have to be kept, and where that is, and results.
+func keep(list []pair) {
 	operand, result := int32(0), int32(0)
 	for i := range list {
 		p := &list[i]
 		p.operand, p.result = operand, result
 		operand, result = operand+int32(len(p.reads)), result+int32(len(p.writes))
-		if p.onLanes {
-			sources = append(sources, p.fresh...)
-		} else {
-			results = append(results, p.writes...)
-		}
 	}
-	overwritten, rest := map[code.Row]bool{}, work{}
+	overwritten := map[code.Row]bool{}
 	for i := len(list) - 1; i >= 0; i-- {
 		p := &list[i]
 		for _, o := range p.writes {
@@ -287,19 +324,35 @@ func workOf(list []pair) {
 				p.kept |= 1 << k
 			}
 		}
-		rest.len++
-		rest.ways = rest.ways.with(p)
-		if rest.proved > 0 || p.proved {
-			rest.proved++
-		}
-		rest.kept = rest.kept || p.kept != 0
-		if p.onLanes {
-			rest.sources = sources[len(sources)-len(rest.sources)-len(p.fresh):]
-		} else {
-			rest.results = results[len(results)-len(rest.results)-len(p.writes):]
-		}
-		p.work = rest
 	}
+}
+
+// runOf is instructions as a run; instrs is the code that is checked.
+func runOf(list []pair, instrs []code.Instr) run {
+	first, last := &list[0], &list[len(list)-1]
+	out := run{pairs: list, instrs: instrs[first.from:last.to], guarded: first.guarded, results: slices.Clip(first.writes), wanted: slices.Clip(first.wanted)}
+	switch {
+	case first.onLanes:
+		out.course, out.sources = once, slices.Clip(first.fresh)
+	case first.computes:
+		out.course = abreast
+	}
+	for i := range list {
+		p := &list[i]
+		out.ways = out.ways.with(p)
+		out.kept = out.kept || p.kept != 0
+		if p.proved {
+			out.proved = i + 1
+		}
+		if i == 0 {
+			continue
+		}
+		out.results, out.wanted = append(out.results, p.writes...), append(out.wanted, p.wanted...)
+		if out.course == once {
+			out.sources = append(out.sources, p.fresh...)
+		}
+	}
+	return out
 }
 
 // operands pairs the rows that an instruction reads and writes with those of its
@@ -315,7 +368,7 @@ func (c *Kernel) operands(in *code.Instr, ref *Kernel, rin *code.Instr) (reads, 
 func named(t *code.Tables, in *code.Instr) (reads, writes []code.Row) {
 	s := in.Op.Signature()
 	for i, row := range in.Sources() {
-		if slot := s.Src[i]; slot != code.NoSlot && (i < 2 || !s.Compares() || in.Imm != alu.BoolNone) {
+		if slot := s.Src[i]; slot != code.NoSlot {
 			reads = append(reads, code.Row{Slot: slot, Row: row})
 		}
 	}
@@ -348,6 +401,19 @@ func named(t *code.Tables, in *code.Instr) (reads, writes []code.Row) {
 	case code.CallSide:
 		places(&reads, t.Calls[in.Side].Args)
 		places(&writes, t.Calls[in.Side].Rets)
+	case code.FragmentSide:
+		f := &t.Fragments[in.Side]
+		elems(&reads, f.A, 0)
+		elems(&reads, f.B, 0)
+		elems(&reads, f.C, 0)
+		elems(&reads, f.E, 0)
+		elems(&writes, f.D, 0)
+	case code.TextureSide:
+		x := &t.Textures[in.Side]
+		for _, list := range x.Sources {
+			elems(&reads, list, 0)
+		}
+		elems(&writes, x.D, 0)
 	}
 	return reads, writes
 }

@@ -96,11 +96,28 @@ func (g *Grid) Restore(s *State) error {
 // copied is CTAs in flight in contexts of their own.
 func (g *Grid) copied(flights []flight) []flight {
 	flights = slices.Clone(flights)
-	for i := range flights {
-		if f := &flights[i]; f.cta != nil {
-			c := newCTA(g)
-			c.assume(f.cta)
-			f.cta = c
+	for i := 0; i < len(flights); i += g.size {
+		if flights[i].cta == nil {
+			continue
+		}
+		from := flights[i].cta.cluster
+		ctas := make([]*cta, g.size)
+		for r, o := range from.ctas {
+			ctas[r] = newCTA(g)
+			ctas[r].assume(o)
+			flights[i+r].cta = ctas[r]
+		}
+		to := &ctas[0].alone
+		if g.clustered() {
+			to = gatherCluster(ctas)
+		}
+		to.assume(from)
+		for r, o := range from.ctas {
+			for k, a := range o.hits {
+				if n := slices.IndexFunc(from.ctas, func(p *cta) bool { return p.sharedMem == a }); n >= 0 {
+					ctas[r].hits[k] = ctas[n].sharedMem
+				}
+			}
 		}
 	}
 	return flights
@@ -111,14 +128,13 @@ func (c *cta) assume(o *cta) {
 	own := *c
 	*c = *o
 	c.warps, c.shared, c.sharedMem, c.hits, c.room = own.warps, own.shared, own.sharedMem, own.hits, own.room
+	c.cluster, c.alone = own.cluster, own.alone
 	copy(c.shared, o.shared)
 	copy(c.sharedMem.Shadow, o.sharedMem.Shadow)
-	for i, a := range o.hits {
-		if c.hits[i] = a; a == o.sharedMem {
-			c.hits[i] = c.sharedMem
-		}
-	}
+	c.sharedMem.Base, c.sharedMem.Size, c.sharedMem.Dead = o.sharedMem.Base, o.sharedMem.Size, o.sharedMem.Dead
+	copy(c.hits, o.hits)
 	c.open = maps.Clone(o.open)
+	c.async.lanes = nil
 	c.out = own.out
 	c.out.Reset()
 	c.out.Write(o.out.Bytes())

@@ -122,9 +122,15 @@ func (w *warp) uniformSreg(in *code.Instr) uint64 {
 		return uint64(c.id.along(int(r - ptx.CtaidX)))
 	// Without explicit clusters every CTA is a cluster of its own.
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
-		return uint64(c.id.along(int(r - ptx.ClusterIDX)))
+		i := int(r - ptx.ClusterIDX)
+		return uint64(c.id.along(i) / c.grid.team.along(i))
+	case r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ:
+		i := int(r - ptx.ClusterCtaidX)
+		return uint64(c.id.along(i) % c.grid.team.along(i))
 	}
 	switch r {
+	case ptx.ClusterCtarank:
+		return uint64(c.rank)
 	case ptx.WarpID:
 		return uint64(w.id)
 	case ptx.SMID:
@@ -147,9 +153,9 @@ func (g *Grid) sreg(r ptx.SpecialReg) uint64 {
 	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
 		return uint64(g.dim.along(int(r - ptx.NctaidX)))
 	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
-		return uint64(g.dim.along(int(r - ptx.NClusterIDX)))
+		return uint64(g.clusters().along(int(r - ptx.NClusterIDX)))
 	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
-		return 1
+		return uint64(g.team.along(int(r - ptx.ClusterNctaidX)))
 	}
 	switch r {
 	case ptx.NWarpID:
@@ -159,7 +165,7 @@ func (g *Grid) sreg(r ptx.SpecialReg) uint64 {
 	case ptx.GridID:
 		return g.gridID
 	case ptx.ClusterNctarank:
-		return 1
+		return uint64(g.size)
 	case ptx.TotalSmemSize, ptx.AggrSmemSize:
 		return g.sharedLen
 	case ptx.DynamicSmemSize:

@@ -89,8 +89,9 @@ func (t *target) memory(lane int, addr uint64) (b []byte) {
 	}
 	view, request := t.w.view(), t.a.Request()
 	if place, fault := view.Find(&request, addr); fault == nil {
-		for i := 0; i < t.a.Bytes; i += 4 {
-			b = binary.LittleEndian.AppendUint32(b, uint32(t.w.local[t.w.check.half].Load(int(place.Off)+i, lane, 4)))
+		n := min(4, t.a.Bytes)
+		for i := 0; i < t.a.Bytes; i += n {
+			b = binary.LittleEndian.AppendUint32(b, uint32(t.w.local[t.w.check.half].Load(int(place.Off)+i, lane, n)))
 		}
 	}
 	return b
@@ -215,9 +216,10 @@ func (w *warp) compareStored(p *pair) {
 	k, m := w.check, w.check.lanes
 	g, a := k.g, &k.Access[p.ref.Side]
 	w.referenceAddresses(p)
+	t := w.target(p)
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		b := w.bytesAt(p, lane)
+		b := t.bytesAt(lane, k.address[lane])
 		if b == nil {
 			w.mismatch(p, 1<<lane, "it stores, but the access of lane %d traps", lane)
 			return
@@ -279,22 +281,20 @@ func (k *check) stores(at uint64, m uint32, a *code.Access) bool {
 	return false
 }
 
-// bytesAt is what is in memory where a lane's access goes to, nil if it traps.
+// bytesAt is what is in memory where a lane's access at an address goes to, nil if it traps.
 //
 //go:norace
-func (w *warp) bytesAt(p *pair, lane int) (b []byte) {
-	a, addr := &w.check.Access[p.ref.Side], w.check.address[lane]
-	t := w.target(p)
+func (t *target) bytesAt(lane int, addr uint64) (b []byte) {
 	if b = t.memory(lane, addr); b != nil {
 		return b
 	}
-	view, request := w.view(), a.Request()
+	view, request := t.w.view(), t.a.Request()
 	if place, fault := view.Find(&request, addr); fault == nil {
-		for i := range a.Bytes {
+		for i := range t.a.Bytes {
 			if place.Alloc != nil {
 				b = append(b, *(*byte)(unsafe.Add(place.Alloc.Ptr, place.Off+uint64(i))))
 			} else {
-				b = append(b, byte(w.local[w.check.half].Load(int(place.Off)+i, lane, 1)))
+				b = append(b, byte(t.w.local[t.w.check.half].Load(int(place.Off)+i, lane, 1)))
 			}
 		}
 	}

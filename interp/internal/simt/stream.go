@@ -278,7 +278,9 @@ type accessing struct {
 func (k *Kernel) accesses() []accessing {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessing, len(k.Sources))
-		accesses := func(in *code.Instr) bool { return in.Src >= 0 && in.Op.Signature().Side == code.AccessSide }
+		accesses := func(in *code.Instr) bool {
+			return in.Src >= 0 && (in.Op.Signature().Side == code.AccessSide || surfaceKinds[in.Op] != nil)
+		}
 		for i := range k.Fixed {
 			if in := &k.Fixed[i].Instr; accesses(in) {
 				list := &k.accessOf[in.Src].folded
@@ -328,8 +330,16 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
+	if surfaceKinds[in.Op] != nil {
+		w.describeSurface(in, &s.accesses[n], s.step.Lanes, s.wants.Addresses)
+		return
+	}
 	a, to := w.access(in), &s.accesses[n]
-	to.Access, to.w = a.Request(), w
+	to.Access, to.w, to.Lanes, to.lengths = a.Request(), w, s.step.Lanes, nil
+	if a.Tile != nil {
+		half := uint64(providing(a))
+		to.Lanes &= half<<32 | half
+	}
 	if !s.wants.Addresses {
 		to.Addr = nil
 		return
@@ -354,10 +364,17 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 			}
 		}
 	}
+	if in.Op == code.StoreBulk {
+		to.lengths = make([]uint64, len(to.Addr))
+		for h := range w.files {
+			w.read((*regfile.Row64)(to.lengths[regfile.Lanes*h:]), h, code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row})
+		}
+	}
 }
 
 // Place is the memory that a lane accesses: the state space, the allocation (nil: the
-// thread's local memory) and the offset there, in bytes. ok is false if the access traps.
+// thread's local memory) and the offset there, in bytes; that of shared memory is the one of the
+// CTA that is accessed, which may be another of the cluster. ok is false if the access traps.
 // The access must have addresses.
 func (a *Access) Place(lane int) (space ptx.Space, in *mem.Allocation, off uint64, ok bool) {
 	return a.At(a.Addr[lane])
@@ -386,7 +403,10 @@ func (a *Access) Shadow(lane int) []byte {
 	if !ok || n == 0 {
 		return nil
 	}
-	from, to := n*int(off), n*(int(off)+a.Bytes)
+	from, to := n*int(off), n*(int(off)+a.Length(lane))
+	if in != nil && to > len(in.Shadow) { // it traps
+		return nil
+	}
 	if in != nil {
 		return in.Shadow[from:to]
 	}

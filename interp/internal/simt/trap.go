@@ -18,6 +18,7 @@ var (
 	ErrUseAfterFree  = mem.ErrUseAfterFree
 	ErrWrongSpace    = mem.ErrWrongSpace
 	ErrReadOnly      = mem.ErrReadOnly
+	ErrExited        = mem.ErrExited
 	ErrDeadlock      = errors.New("deadlock")
 	ErrKeptOut       = errors.New("a CTA waits for one that is kept out")
 	ErrEndlessLoop   = errors.New("endless loop")
@@ -28,9 +29,14 @@ var (
 	ErrStackOverflow = errors.New("stack overflow")
 	ErrBadTarget     = errors.New("bad branch or call target")
 	ErrBarrier       = errors.New("bad barrier")
+	ErrAsync         = errors.New("bad asynchronous operation")
 	ErrMembermask    = errors.New("bad membermask")
+	ErrDivergent     = errors.New("lanes are missing")
+	ErrMatrix        = errors.New("bad matrix operand")
 	ErrCTARank       = errors.New("bad cta rank")
 	ErrHeap          = errors.New("bad free")
+	ErrTexture       = errors.New("bad texture access")
+	ErrSurface       = errors.New("bad surface access")
 
 	// ErrMismatch is no fault of the guest: in check mode, a compact result differs
 	// from that of the vectors. It means that a rule of package affinetrack, or its

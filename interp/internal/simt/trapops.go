@@ -9,15 +9,30 @@ import (
 	"gemu/regfile"
 )
 
-// checkRank traps where the CTA rank of a lane is not that of its own CTA, the only
-// one in its cluster.
+// checkRank traps where the CTA rank of a lane is that of no CTA of its cluster.
 func checkRank(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	rank := f.Src32(in.A)
 	for ; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros32(m) & 31; rank[i] != 0 {
-			w.fail(w.src(in), 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of one cta", ErrCTARank, rank[i])
+		if i := bits.TrailingZeros32(m) & 31; uint64(rank[i]) >= uint64(w.cta.grid.size) {
+			w.fail(w.src(in), 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank[i], w.cta.grid.teamSize())
 			return
 		}
+	}
+}
+
+// checkSame traps where lanes have another value than the first: the manual leaves open what wmma
+// does with an address or stride that is not the same in all of them.
+func checkSame(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	first := a[bits.TrailingZeros32(m)&31]
+	other := uint64(0)
+	for ; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros32(m) & 31; a[i] != first {
+			other |= 1 << (i + 32*h)
+		}
+	}
+	if other != 0 {
+		w.fail(w.src(in), other, ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", ErrMatrix, w.src(in).Text, lanesList(other))
 	}
 }
 

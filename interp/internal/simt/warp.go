@@ -42,6 +42,10 @@ type warp struct {
 	spare   []*wait     // for use again
 	pair    [2]group    // of the branch under way
 	away    *code.Instr // with errAway: what waits for lanes that are elsewhere
+	awaits  uint64      // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
+
+	arrived   bool // at the barrier of the cluster, where it has yet to wait
+	arrivedIn int  // … when that had completed so often
 
 	id     int          // within the CTA
 	shown  *frame       // the window is at its registers
@@ -59,6 +63,7 @@ const (
 	ready     warpState = iota
 	atBarrier           // waits for other warps
 	atVisible           // stands before a visible instruction, for its turn
+	atGroup             // stands before a wait for what its warpgroup has yet to issue
 	ended
 )
 
@@ -126,6 +131,8 @@ func (w *warp) execute() {
 		switch b := c.Block(w.pc); why {
 		case visible:
 			w.state = atVisible
+		case behind:
+			w.state = atGroup
 		case apart:
 			w.callApart(b)
 		case away:
@@ -168,6 +175,9 @@ func (w *warp) exceeds() {
 	t := w.fail(c.code.anchor(c.code.Block(w.pc)), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
 	if w.mayWait(&w.strand) {
 		t.Notes = append(t.Notes, "it is in a loop that may wait for other threads; if it waits in vain, that is not found out earlier where somebody changes memory all the time")
+	}
+	if what := w.awaited(); what != "" {
+		t.Notes = append(t.Notes, what)
 	}
 	if rest := w.live &^ w.mask; rest != 0 {
 		t.Notes = append(t.Notes, w.whereabouts(rest)...)

@@ -201,12 +201,13 @@ func redux(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 	a, member := *f.Src32(in.A), *f.Src32(in.B)
 	op := code.ReductionOf(in.Imm)
+	mask := widthMask(op.Type)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		group := m & member[i]
 		acc := uint64(a[bits.TrailingZeros32(group)&31])
 		for k := group & (group - 1); k != 0; k &= k - 1 {
-			acc = apply(op, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
+			acc = apply(op, mask, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
 		}
 		f.Row32(in.D)[i] = uint32(acc)
 	}

@@ -1,0 +1,318 @@
+package simt
+
+// This file is mbarriers (manual 9.7.13.15): barriers in shared memory, which threads and
+// asynchronous operations arrive at, and threads look at.
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// mbarrier is the 8 bytes of an mbarrier, which are also the state that an arrival gives:
+//
+//	bits  0–19  pending arrivals of the current phase
+//	     20–39  arrivals that the next phase expects
+//	     40–60  tx-count, plus 2^20
+//	     61–62  the phase, modulo 4: bit 61 is its parity
+//	        63  1
+//
+// Memory that is all zeros is none.
+type mbarrier uint64
+
+// mostCount is the largest that any of the counts may be (manual 9.7.13.15.2).
+const mostCount = 1<<20 - 1
+
+func newMbarrier(count uint64) mbarrier {
+	return mbarrier(1<<63 | (mostCount+1)<<40 | count<<20 | count)
+}
+
+func (b mbarrier) pending() uint64  { return uint64(b) & mostCount }
+func (b mbarrier) expected() uint64 { return uint64(b) >> 20 & mostCount }
+func (b mbarrier) tx() int64        { return int64(uint64(b)>>40&(1<<21-1)) - (mostCount + 1) }
+func (b mbarrier) phase() uint64    { return uint64(b) >> 61 & 3 }
+func (b mbarrier) parity() uint64   { return b.phase() & 1 }
+func (b mbarrier) valid() bool      { return b>>63 != 0 && b.tx() >= -mostCount }
+
+// complete begins the next phase if the current one has completed (manual 9.7.13.15.6).
+func (b mbarrier) complete() mbarrier {
+	if b.pending() != 0 || b.tx() != 0 {
+		return b
+	}
+	next := (b.phase() + 1) & 3
+	return b&^(3<<61|mostCount) | mbarrier(next<<61|b.expected())
+}
+
+// arrive is the arrive-on operation (manual 9.7.13.15.7), or says why it cannot be.
+func (b mbarrier) arrive(n uint64) (mbarrier, string) {
+	if n > b.pending() {
+		return b, fmt.Sprintf("%d arrive, of %d arrivals that its phase still waits for", n, b.pending())
+	}
+	return (b - mbarrier(n)).complete(), ""
+}
+
+// increase is one more arrival that the phase waits for.
+func (b mbarrier) increase() (mbarrier, string) {
+	if b.pending() == mostCount {
+		return b, fmt.Sprintf("more than %d pending arrivals", mostCount)
+	}
+	return b + 1, ""
+}
+
+// drop is n arrivals fewer from the next phase on.
+func (b mbarrier) drop(n uint64) (mbarrier, string) {
+	if n > b.expected() {
+		return b, fmt.Sprintf("%d are dropped, of %d that it expects", n, b.expected())
+	}
+	return b - mbarrier(n<<20), ""
+}
+
+// expect is the expect-tx operation (manual 9.7.13.15.5.1), which completes the phase if it
+// brings the tx-count up to zero and all have arrived (9.7.13.15.6).
+func (b mbarrier) expect(n uint64) (mbarrier, string) {
+	b, bad := b.moreTx(n)
+	if bad == "" {
+		b = b.complete()
+	}
+	return b, bad
+}
+
+// moreTx is a tx-count that is higher by n.
+func (b mbarrier) moreTx(n uint64) (mbarrier, string) {
+	if int64(n)+b.tx() > mostCount {
+		return b, fmt.Sprintf("a tx-count of %d, at most %d is possible", int64(n)+b.tx(), mostCount)
+	}
+	return b + mbarrier(n<<40), ""
+}
+
+// completeTx is the complete-tx operation (manual 9.7.13.15.5.2).
+func (b mbarrier) completeTx(n uint64) (mbarrier, string) {
+	if b.tx()-int64(n) < -mostCount {
+		return b, fmt.Sprintf("a tx-count of %d, at least %d is possible", b.tx()-int64(n), -mostCount)
+	}
+	return (b - mbarrier(n<<40)).complete(), ""
+}
+
+// String says what the mbarrier waits for.
+func (b mbarrier) String() string {
+	s := fmt.Sprintf("%d of %d arrivals are missing in the phase of parity %d", b.pending(), max(b.expected(), b.pending()), b.parity())
+	if b.pending() == 0 {
+		s = fmt.Sprintf("no arrival is missing in the phase of parity %d", b.parity())
+	}
+	if tx := b.tx(); tx != 0 {
+		s += fmt.Sprintf(", with a tx-count of %d", tx)
+	}
+	return s
+}
+
+// mbarrier is the one at an address in .shared space, which may be another CTA's.
+func (c *cta) mbarrier(at uint64) *mbarrier {
+	return (*mbarrier)(unsafe.Pointer(&c.holder(at).shared[alongside(at, 0)]))
+}
+
+// mbarrierName is what messages call the one at an address in .shared space.
+func (c *cta) mbarrierName(at uint64) string {
+	of, off := "", alongside(at, 0)
+	if c.grid.clustered() {
+		of = fmt.Sprintf(" of cta %s", c.holder(at).id)
+	}
+	for _, v := range c.code.Shared {
+		if in := off - uint64(v.Off); off >= uint64(v.Off) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+			if in == 0 {
+				return fmt.Sprintf("mbarrier %s%s (shared memory %#x)", v.Var.Name, of, at)
+			}
+			return fmt.Sprintf("mbarrier %s+%d%s (shared memory %#x)", v.Var.Name, in, of, at)
+		}
+	}
+	return fmt.Sprintf("mbarrier at %#x of shared memory%s", at, of)
+}
+
+// mbarrierAt finds the mbarrier of a lane's address, in .shared space, or traps. It may be
+// another CTA's, unless own.
+func (w *warp) mbarrierAt(h int, in *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (at uint64, ok bool) {
+	place, ok := w.placeAt(h, in, lane, &mem.Access{Space: space, Bytes: 8, Kind: mem.Atomic}, addr)
+	if !ok {
+		return 0, false
+	}
+	what := ""
+	switch {
+	case place.Alloc == nil || place.Alloc.Kind != mem.SharedBlock:
+		what = "not in shared memory"
+	case own && place.Alloc != w.cta.sharedMem:
+		what = "in shared memory of another CTA, where this one may only arrive and count"
+	default:
+		return place.Alloc.Base - mem.SharedWindow + place.Off, true
+	}
+	t := w.fail(w.src(in), 1<<(32*h+lane), ErrWrongSpace, "an mbarrier at %s, which is %s", hexAddr(addr), what)
+	t.Addr, t.Bytes = addr, 8
+	return 0, false
+}
+
+// placeAt finds what a lane accesses, or traps.
+func (w *warp) placeAt(h int, in *code.Instr, lane int, request *mem.Access, addr uint64) (mem.Place, bool) {
+	view := w.view()
+	place, fault := view.Resolve(request, addr)
+	if fault != nil {
+		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Near = addr, request.Bytes, fault.Near
+		return place, false
+	}
+	return place, true
+}
+
+// badMbarrier stops the warp for what a lane does to an mbarrier.
+func (w *warp) badMbarrier(h int, in *code.Instr, lane int, at uint64, what string) {
+	w.fail(w.src(in), 1<<(32*h+lane), ErrBarrier, "%v: %s: %s", ErrBarrier, w.cta.mbarrierName(at), what)
+}
+
+const notAnMbarrier = "it has not been initialised"
+
+// countOf is an operand that is a count, from least to mostCount, or traps.
+func (w *warp) countOf(h int, in *code.Instr, lane int, at uint64, n, least uint32) (uint64, bool) {
+	if n < least || n > mostCount {
+		w.badMbarrier(h, in, lane, at, fmt.Sprintf("a count of %d, want %d to %d", n, least, mostCount))
+		return 0, false
+	}
+	return uint64(n), true
+}
+
+// mbarrierLanes executes what changes mbarriers, one lane after the other.
+func mbarrierLanes(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	op, c := code.MbarrierOf(in.Imm), w.cta
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		own := op.NoComplete || in.Op == code.MbarrierInit || in.Op == code.MbarrierInval
+		at, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], own)
+		if !ok {
+			return
+		}
+		b := c.mbarrier(at)
+		if in.Op == code.MbarrierInit {
+			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 1)
+			if !ok {
+				return
+			}
+			*b = newMbarrier(n)
+			c.changed = true
+			continue
+		}
+		if !b.valid() {
+			w.badMbarrier(h, in, lane, at, notAnMbarrier)
+			return
+		}
+		now, bad := mbarrier(0), "" // what is invalidated is none
+		if in.Op != code.MbarrierInval {
+			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 0)
+			if !ok {
+				return
+			}
+			switch {
+			case in.Op == code.MbarrierTx && op.Expect:
+				now, bad = b.expect(n)
+			case in.Op == code.MbarrierTx:
+				now, bad = b.completeTx(n)
+			default:
+				now, bad = b.arrival(op, n)
+				f.Row64(in.D)[lane] = uint64(*b)
+			}
+		}
+		if bad != "" {
+			w.badMbarrier(h, in, lane, at, bad)
+			return
+		}
+		c.changed = c.changed || now != *b
+		*b = now
+	}
+}
+
+// arrival is mbarrier.arrive and .arrive_drop. With .expect_tx it is one operation, which looks
+// at the counts once.
+func (b mbarrier) arrival(op code.Mbarrier, n uint64) (now mbarrier, bad string) {
+	now = b
+	if op.Expect {
+		if now, bad = now.moreTx(n); bad != "" {
+			return now, bad
+		}
+		n = 1
+	}
+	if op.Drop {
+		if now, bad = now.drop(n); bad != "" {
+			return now, bad
+		}
+	}
+	if now, bad = now.arrive(n); bad == "" && op.NoComplete && now.phase() != b.phase() {
+		bad = "the phase completes by an arrival with .noComplete"
+	}
+	return now, bad
+}
+
+// mbarrierWait executes test_wait and try_wait, which looks as briefly: lanes that wait look
+// again. A warp that has looked in vain gives the others their turn.
+func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	op, c := code.MbarrierOf(in.Imm), w.cta
+	done, vain := uint32(0), []uint64(nil) // … and the mbarriers looked at in vain
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		at, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], true)
+		if !ok {
+			return
+		}
+		b := *c.mbarrier(at)
+		if !b.valid() {
+			w.badMbarrier(h, in, lane, at, notAnMbarrier)
+			return
+		}
+		if in.Op == code.MbarrierParity {
+			parity := f.Src32(in.B)[lane]
+			if parity > 1 {
+				w.badMbarrier(h, in, lane, at, fmt.Sprintf("a parity of %d, want 0 or 1", parity))
+				return
+			}
+			ok = b.parity() != uint64(parity)
+		} else {
+			state := mbarrier(f.Src64(in.B)[lane])
+			age := (b.phase() - state.phase()) & 3
+			if !state.valid() || age > 1 {
+				w.badMbarrier(h, in, lane, at, fmt.Sprintf("state %#x is of no arrival in its phase or the one before", uint64(state)))
+				return
+			}
+			ok = age == 1
+		}
+		if ok {
+			done |= 1 << lane
+		} else if !slices.Contains(vain, at) {
+			vain = append(vain, at)
+		}
+	}
+	w.awaits, w.yield = 0, w.yield || len(vain) > 0
+	for _, at := range vain {
+		w.awaits = at + 1
+		if err := c.lookedInVain(at); err != nil {
+			w.err = err
+			return
+		}
+	}
+	if in.D != code.NoRow {
+		f.SetP(in.D, m, done)
+	}
+}
+
+// awaited says of the mbarrier that the warp has last looked at in vain what it lacks; "" if
+// there is none.
+func (w *warp) awaited() string {
+	if w.awaits == 0 {
+		return ""
+	}
+	at := w.awaits - 1
+	b := *w.cta.mbarrier(at)
+	if !b.valid() {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v%s", w.cta.mbarrierName(at), b, w.cta.cluster.stillTold(at))
+}

@@ -1,0 +1,439 @@
+package simt
+
+// This file is copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), which happen
+// as all bulk operations do, and what changes tensor maps.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"gemu/internal/tensormap"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/fp"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// tensorCopy is what an effect is of a tensor, beside the box in shared memory.
+type tensorCopy struct {
+	copy   tensormap.Copy
+	at     uint64 // the address of the map
+	space  ptx.Space
+	m      *tensormap.Map // once it has been read
+	reduce code.AtomicOp
+}
+
+// shared is the address of the box in shared memory.
+func (e *effect) shared() uint64 {
+	if e.tensor.copy.Store {
+		return e.from
+	}
+	return e.to
+}
+
+// badTensor is the trap of a copy that cannot be.
+func (e *effect) badTensor(format string, args ...any) *Trap {
+	t := e.tensor
+	args = append([]any{ErrAsync, t.copy.String(), hexAddr(t.at)}, args...)
+	return e.trap(ErrAsync, "%v: the box at %s by the tensor map at %s: "+format, args...)
+}
+
+// faultyTensor is the trap of a copy that cannot reach memory.
+func (e *effect) faultyTensor(fault *mem.Fault, addr uint64, bytes int) *Trap {
+	t := e.trap(fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.tensor.copy.String(), hexAddr(e.tensor.at))
+	t.Addr, t.Bytes, t.Near = addr, bytes, fault.Near
+	return t
+}
+
+// readMap reads the tensor map, if that has not been done.
+func (e *effect) readMap() error {
+	if e.tensor.m != nil {
+		return nil
+	}
+	m, err := e.mapOf()
+	e.tensor.m = m
+	return err
+}
+
+// mapOf is the tensor map of a copy, which fits it.
+//
+//go:norace
+func (e *effect) mapOf() (*tensormap.Map, error) {
+	t, c := e.tensor, e.cta
+	view := mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem}
+	place, fault := view.Resolve(&mem.Access{Space: t.space, Bytes: tensormap.Align, Kind: mem.Load}, t.at)
+	switch {
+	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == mem.SharedBlock):
+		return nil, e.badTensor("it is in shared or local memory")
+	case fault == nil && place.Alloc.Size-place.Off < tensormap.Size:
+		return nil, e.badTensor("it ends behind %d bytes, of %d", place.Alloc.Size-place.Off, tensormap.Size)
+	case fault != nil:
+		return nil, e.faultyTensor(fault, t.at, tensormap.Size)
+	}
+	var b [tensormap.Size]byte
+	copy(b[:], unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Off)), tensormap.Size))
+	m, err := tensormap.Decode(b[:])
+	if err == nil {
+		err = m.Fits(&t.copy)
+	}
+	if err == nil && e.op.Reduces && !reduces(t.reduce, m.Type) {
+		return nil, e.badTensor("elements of .%s, for which there is no such reduction", m.Type)
+	}
+	if err != nil {
+		return nil, e.badTensor("%v", err)
+	}
+	return m, nil
+}
+
+// reductions are those that elements have (manual 9.7.9.25.5.3), by type.
+var reductions = map[tensormap.Type]struct {
+	typ ptx.Type
+	ops []code.AtomicOp
+}{
+	tensormap.U32:  {ptx.U32, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax, code.AtomInc, code.AtomDec, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.S32:  {ptx.S32, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.U64:  {ptx.U64, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.S64:  {ptx.S64, []code.AtomicOp{code.AtomMin, code.AtomMax, code.AtomAnd, code.AtomOr, code.AtomXor}},
+	tensormap.F16:  {ptx.F16, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax}},
+	tensormap.BF16: {ptx.BF16, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax}},
+	tensormap.F32:  {ptx.F32, []code.AtomicOp{code.AtomAdd}},
+}
+
+func reduces(op code.AtomicOp, t tensormap.Type) bool {
+	for _, o := range reductions[t].ops {
+		if o == op {
+			return true
+		}
+	}
+	return false
+}
+
+// reach finds memory of a tensor, piece by piece: mostly that of the piece before.
+type reach struct {
+	view  mem.View
+	kind  mem.AccessKind
+	alloc *mem.Allocation
+}
+
+func (r *reach) bytes(p *tensormap.Piece) ([]byte, *mem.Fault) {
+	n := uint64(p.Bytes)
+	if r.alloc == nil || p.Global < r.alloc.Base || p.Global-r.alloc.Base > r.alloc.Size || n > r.alloc.Size-(p.Global-r.alloc.Base) {
+		request := mem.Access{Space: ptx.Global, Bytes: 1, Kind: r.kind}
+		for _, addr := range [...]uint64{p.Global, p.Global + n - 1} {
+			place, fault := r.view.Resolve(&request, addr)
+			if fault != nil {
+				return nil, fault
+			}
+			if r.alloc != nil && addr != p.Global && place.Alloc != r.alloc {
+				return nil, &mem.Fault{Kind: ErrOutOfBounds, Msg: "a tensor that is not in one piece of memory"}
+			}
+			r.alloc = place.Alloc
+		}
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(r.alloc.Ptr, p.Global-r.alloc.Base)), n), nil
+}
+
+func (c *cta) reach(kind mem.AccessKind) reach {
+	return reach{view: mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem}, kind: kind}
+}
+
+// box is the shared memory that a copy needs.
+func (e *effect) box(m *tensormap.Map) ([]byte, error) {
+	kind := mem.Store
+	if e.tensor.copy.Store {
+		kind = mem.Load
+	}
+	space, at := e.op.To, e.shared()
+	if e.tensor.copy.Store {
+		space = e.op.From
+	}
+	n := m.Room(&e.tensor.copy)
+	in, b, fault := e.cta.region(space, kind, at, n, tensormap.SharedAlign)
+	if fault == nil && e.op.Tells && in != e.cta.holder(e.told).sharedMem {
+		fault = &mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier is told", hexAddr(at), e.cta.holder(e.told).id)}
+	}
+	if fault != nil {
+		return nil, e.faultyTensor(fault, at, int(n))
+	}
+	return b, nil
+}
+
+// placesOf traps if a copy cannot go where it should.
+func (e *effect) placesOf(m *tensormap.Map) (err error) {
+	if _, err = e.box(m); err != nil {
+		return err
+	}
+	kind := mem.Load
+	if e.tensor.copy.Store {
+		kind = mem.Store
+	}
+	r := e.cta.reach(kind)
+	m.Walk(&e.tensor.copy, e.shared(), func(p tensormap.Piece) bool {
+		if p.Inside {
+			if _, fault := r.bytes(&p); fault != nil {
+				err = e.faultyTensor(fault, p.Global, p.Bytes)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// readTensor reads the map and the source: what is one piece behind the other. What is outside
+// of the tensor is filled in.
+//
+//go:norace
+func (e *effect) readTensor() (err error) {
+	if err := e.readMap(); err != nil {
+		return err
+	}
+	m, t := e.tensor.m, e.tensor
+	from, err := e.box(m)
+	if err != nil {
+		return err
+	}
+	data := make([]byte, 0, m.Bytes(&t.copy))
+	if !t.copy.Store {
+		r, fill := e.cta.reach(mem.Load), fillOf(m)
+		m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+			if !p.Inside {
+				for n := p.Bytes; n > 0; n -= min(n, len(fill)) {
+					data = append(data, fill[:min(n, len(fill))]...)
+				}
+				return true
+			}
+			b, fault := r.bytes(&p)
+			if fault != nil {
+				err = e.faultyTensor(fault, p.Global, p.Bytes)
+				return false
+			}
+			data = append(data, b...)
+			return true
+		})
+		convert(m.Type, data)
+		e.keepData(data)
+		return err
+	}
+	m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+		b := from[p.Shared-e.shared():]
+		if m.Type == tensormap.B6x16P32 {
+			data = append(data, pack6((*[16]byte)(b))...)
+		} else {
+			data = append(data, b[:p.Bytes]...)
+		}
+		return true
+	})
+	e.keepData(data)
+	return nil
+}
+
+// keepData has the effect have what it has read.
+func (e *effect) keepData(data []byte) {
+	if e.data = data; !e.done {
+		e.keep(uint64(len(data)))
+	}
+}
+
+// writeTensor writes what has been read.
+//
+//go:norace
+func (e *effect) writeTensor() (err error) {
+	m, t, data := e.tensor.m, e.tensor, e.data
+	e.data = nil
+	if !t.copy.Store {
+		to, err := e.box(m)
+		if err != nil {
+			return err
+		}
+		m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+			copy(to[p.Shared-e.shared():], data[:p.Bytes])
+			data = data[p.Bytes:]
+			return true
+		})
+		return nil
+	}
+	var how code.Reduction
+	if e.op.Reduces {
+		how = code.ReductionOn(t.reduce, reductions[m.Type].typ, ptx.Global)
+	}
+	r := e.cta.reach(mem.Store)
+	m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+		if p.Inside {
+			to, fault := r.bytes(&p)
+			switch {
+			case fault != nil:
+				err = e.faultyTensor(fault, p.Global, p.Bytes)
+				return false
+			case e.op.Reduces:
+				reduceBytes(to, data[:p.Bytes], how)
+			default:
+				copy(to, data)
+			}
+		}
+		data = data[p.Bytes:]
+		return true
+	})
+	return err
+}
+
+// fillOf is what elements have that are outside of a tensor. The NaN of half precision is the one
+// that fma.oob knows; of the others nobody has said which it is.
+func fillOf(m *tensormap.Map) []byte {
+	if !m.NaN {
+		return make([]byte, 16)
+	}
+	switch m.Type {
+	case tensormap.F16, tensormap.BF16:
+		return []byte{0xf7, 0x7f}
+	case tensormap.F64:
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(fp.Canon64(math.NaN())))
+	}
+	return binary.LittleEndian.AppendUint32(nil, math.Float32bits(fp.Canon32(float32(math.NaN()))))
+}
+
+// convert makes elements of what is in global memory, where a type asks for it: .f32.ftz has no
+// subnormal numbers, and .tf32 is .f32 rounded to the nearest (manual 5.5.1).
+func convert(t tensormap.Type, data []byte) {
+	flush := t == tensormap.F32Ftz || t == tensormap.TF32Ftz
+	round := t == tensormap.TF32 || t == tensormap.TF32Ftz
+	if !flush && !round {
+		return
+	}
+	for ; len(data) > 0; data = data[4:] {
+		v := binary.LittleEndian.Uint32(data)
+		if flush {
+			v = math.Float32bits(fp.FTZ32(math.Float32frombits(v)))
+		}
+		if round {
+			v = uint32(fp.TF32.Convert(float64(math.Float32frombits(v)), fp.RN, 0, false)) << 13
+		}
+		binary.LittleEndian.PutUint32(data, v)
+	}
+}
+
+// pack6 is the low six bits of 16 bytes.
+func pack6(b *[16]byte) []byte {
+	out := make([]byte, 0, 12)
+	for i := 0; i < len(b); i += 4 {
+		v := uint32(b[i]&63) | uint32(b[i+1]&63)<<6 | uint32(b[i+2]&63)<<12 | uint32(b[i+3]&63)<<18
+		out = append(out, byte(v), byte(v>>8), byte(v>>16))
+	}
+	return out
+}
+
+// asyncTensor executes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
+func asyncTensor(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	op, args := code.TensorOf(in.Imm), w.cta.code.Calls[in.Side].Args
+	for ; m != 0 && w.err == nil; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		rest := args
+		next := func() uint32 {
+			v := f.Src32(rest[0].Row)[lane]
+			rest = rest[1:]
+			return v
+		}
+		t := &tensorCopy{at: f.Src64(in.B)[lane], space: op.Map, reduce: op.Op}
+		t.copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store}
+		for i := range op.Coordinates() {
+			t.copy.At[i] = int32(next())
+		}
+		for i := range t.copy.Offsets {
+			t.copy.Offsets[i] = uint16(next())
+		}
+		e := w.effect(h, in, lane, code.Async{Bulk: true, Tells: !op.Store, Reduces: op.Reduces, To: op.Shared, From: ptx.Global})
+		if e.tensor, e.to = t, f.Src64(in.A)[lane]; op.Store {
+			e.from, e.to = e.to, 0
+			e.op.From, e.op.To = e.op.To, e.op.From
+		}
+		mask := uint32(0)
+		if op.Multicast {
+			mask = next()
+		}
+		w.issueTensor(h, in, e, op, f.Src64(in.C)[lane], mask)
+	}
+}
+
+// issueTensor looks at a copy, whose mbarrier is at an address, and notes it: for each CTA of a
+// mask, if it has .multicast::cluster.
+func (w *warp) issueTensor(h int, in *code.Instr, e *effect, op code.Tensor, told uint64, mask uint32) {
+	m, err := e.mapOf()
+	if err != nil {
+		w.err = err
+		return
+	}
+	if e.bytes = m.Bytes(&e.tensor.copy); e.op.Tells && !w.tells(h, in, e, op.Told, told, false) {
+		return
+	}
+	list := []*effect{e}
+	if op.Multicast {
+		list = w.multicast(e, uint16(mask))
+	}
+	for _, e := range list {
+		if b := w.cta.mbarrier(e.told); e.op.Tells && !b.valid() {
+			w.badMbarrier(h, in, e.lane&31, e.told, notAnMbarrier)
+			return
+		}
+		if w.err = e.placesOf(m); w.err != nil {
+			return
+		}
+		w.issue(e)
+	}
+}
+
+// mapReplace executes tensormap.replace (manual 9.7.9.27).
+//
+//go:norace
+func mapReplace(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	op := code.MapFieldOf(in.Imm)
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		b, ok := w.mapAt(h, in, lane, op.Space, mem.Atomic, f.Src64(in.A)[lane])
+		if !ok {
+			return
+		}
+		if err := tensormap.Replace(b, code.MapFields[op.Field], op.Ord, f.Src64(in.B)[lane]); err != nil {
+			w.fail(w.src(in), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(in.A)[lane]), err)
+			return
+		}
+		w.cta.changed = true
+	}
+}
+
+// mapCopy executes tensormap.cp_fenceproxy (manual 9.7.13.16), lane by lane.
+//
+//go:norace
+func mapCopy(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if absent := uint32(w.live>>(32*h)) &^ m; absent != 0 {
+		t := w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", ErrDivergent, w.src(in).Text, lanesList(uint64(absent)<<(32*h)))
+		t.Notes = append(t.Notes, w.whereabouts(uint64(absent)<<(32*h))...)
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		from, ok := w.mapAt(h, in, lane, ptx.Shared, mem.Load, f.Src64(in.B)[lane])
+		if !ok {
+			return
+		}
+		to, ok := w.mapAt(h, in, lane, ptx.Global, mem.Store, f.Src64(in.A)[lane])
+		if !ok {
+			return
+		}
+		copy(to, from)
+		w.cta.changed = true
+	}
+}
+
+// mapAt is the bytes of a tensor map, or traps.
+func (w *warp) mapAt(h int, in *code.Instr, lane int, space ptx.Space, kind mem.AccessKind, addr uint64) ([]byte, bool) {
+	_, b, fault := w.cta.region(space, kind, addr, tensormap.Size, tensormap.Align)
+	if fault != nil {
+		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Near = addr, tensormap.Size, fault.Near
+		return nil, false
+	}
+	return b, true
+}

@@ -1,0 +1,491 @@
+package simt
+
+// This file executes instructions on textures and surfaces (manual 9.7.10, 9.7.11). What they
+// go to is an object of the device, which has a handle; a .texref, .samplerref or .surfref
+// variable holds the handle of the object that it is bound to, and its address stands for
+// that.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/texture"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// Object is what a handle stands for: a texture, a surface or a sampler.
+type Object struct {
+	Type    ptx.Type // .texref, .surfref or .samplerref
+	Name    string
+	Texture texture.Texture // of a surface its image, of one level; of a sampler its part
+	Memory  *mem.Allocation // the texels,
+	Offset  uint64          // from here on
+	Freed   atomic.Bool
+}
+
+// Objects are those of a device, by handle. They can be made while a grid runs.
+type Objects struct {
+	mu   sync.Mutex
+	next uint64
+	all  atomic.Pointer[map[uint64]*Object] // never changed, but for another
+}
+
+// Add gives an object a handle, which no other has had.
+func (l *Objects) Add(o *Object) (handle uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	handle = mem.HandleBase + 16*l.next
+	l.next++
+	all := map[uint64]*Object{}
+	if old := l.all.Load(); old != nil {
+		all = maps.Clone(*old)
+		maps.DeleteFunc(all, func(_ uint64, o *Object) bool { return o.Freed.Load() && len(all) > mostFreed })
+	}
+	all[handle] = o
+	l.all.Store(&all)
+	return handle
+}
+
+// mostFreed is how many objects are known at least, freed ones too.
+const mostFreed = 1 << 10
+
+// Get is the object of a handle, nil if it is none's.
+func (l *Objects) Get(handle uint64) *Object {
+	if all := l.all.Load(); all != nil {
+		return (*all)[handle]
+	}
+	return nil
+}
+
+// Each calls do with every object that is not freed.
+func (l *Objects) Each(do func(handle uint64, o *Object)) {
+	if all := l.all.Load(); all != nil {
+		for handle, o := range *all {
+			if !o.Freed.Load() {
+				do(handle, o)
+			}
+		}
+	}
+}
+
+// String names the object in messages.
+func (o *Object) String() string {
+	s := map[ptx.Type]string{ptx.TexRef: "texture", ptx.SurfRef: "surface", ptx.SamplerRef: "sampler"}[o.Type]
+	if o.Name != "" {
+		s += " " + o.Name
+	}
+	if o.Type != ptx.SamplerRef {
+		s += " " + o.Texture.Image.String()
+	}
+	return s
+}
+
+// Data is the texels.
+func (o *Object) Data() []byte { return o.Memory.Data[o.Offset:] }
+
+// object finds what a value stands for: a handle, or the address of a variable or parameter
+// that holds one. ref is the name of that, bad what is wrong.
+func (w *warp) object(v uint64) (o *Object, ref, bad string) {
+	d := w.cta.grid.dev
+	handle := v
+	if p, name, _ := w.reference(v); p != nil {
+		ref, handle = name, binary.LittleEndian.Uint64(p)
+		if handle == 0 {
+			return nil, ref, name + " is bound to nothing"
+		}
+	}
+	switch o = d.Objects.Get(handle); {
+	case o == nil && ref != "":
+		return nil, ref, fmt.Sprintf("%s holds %s, which is no handle of a texture, surface or sampler", ref, hexAddr(handle))
+	case o == nil:
+		return nil, ref, fmt.Sprintf("%s is no handle of a texture, surface or sampler, nor the address of a reference to one", hexAddr(v))
+	case o.Freed.Load() || o.Memory != nil && o.Memory.Dead:
+		return nil, ref, fmt.Sprintf("%v, which has been destroyed", o)
+	}
+	return o, ref, ""
+}
+
+// reference is the memory of the variable or parameter of an opaque type (manual 5.3) at an
+// address; nil if there is none.
+func (w *warp) reference(addr uint64) (p []byte, name string, t ptx.Type) {
+	if a := w.cta.grid.dev.Memory.Find(addr); a != nil && a.Base == addr && !a.Dead {
+		if t := opaqueKinds[a.Kind]; t != ptx.NoType {
+			return a.Data, t.String() + " " + a.Name, t
+		}
+	}
+	if addr < mem.ParamBase || addr >= mem.SharedWindow {
+		return nil, "", ptx.NoType
+	}
+	for _, v := range w.cta.grid.code.Params {
+		if v.Var.Type.Kind() == ptx.Opaque && mem.ParamBase+uint64(v.Off) == addr {
+			block := w.cta.grid.dev.Memory.Find(addr)
+			return block.Data[v.Off:], v.Var.Type.String() + " parameter " + v.Var.Name, v.Var.Type
+		}
+	}
+	return nil, "", ptx.NoType
+}
+
+var opaqueKinds = map[mem.Kind]ptx.Type{mem.TexRef: ptx.TexRef, mem.SamplerRef: ptx.SamplerRef, mem.SurfRef: ptx.SurfRef}
+
+// badObject stops the warp: a lane's instruction cannot be executed, nor that of others of m.
+func (w *warp) badObject(h int, in *code.Instr, lane int, kind error, o *Object, msg string, others ...int) {
+	near := ""
+	if o != nil {
+		msg = fmt.Sprintf("%v: %s", o, msg)
+		if o.Memory != nil {
+			near = o.Memory.String()
+		}
+	}
+	t := w.fail(w.src(in), 1<<(32*h+lane), kind, "%v: %s", kind, msg)
+	t.Near = near
+	for _, lane := range others {
+		t.Lanes |= 1 << (32*h + lane)
+	}
+}
+
+// finder finds the objects of lanes, which mostly have the same.
+type finder struct {
+	w       *warp
+	kind    error
+	t       ptx.Type
+	value   uint64
+	sampler uint64
+	o       *Object
+	texture texture.Texture // with the sampler
+}
+
+// find finds a lane's object, with a sampler if there is one; else it traps, also for the lanes
+// of m that have the same.
+func (x *finder) find(h int, f *regfile.File, in *code.Instr, s *code.Texture, lane int, m uint32) bool {
+	value, sampler := get(f, s.Sources[code.TextureObject][0], lane), uint64(0)
+	named := len(s.Sources[code.TextureSampler]) > 0
+	if named {
+		sampler = get(f, s.Sources[code.TextureSampler][0], lane)
+	}
+	if x.o != nil && x.value == value && x.sampler == sampler {
+		return true
+	}
+	same := func(list []code.Elem, value uint64) (lanes []int) {
+		for ; m != 0; m &= m - 1 {
+			if i := bits.TrailingZeros32(m) & 31; get(f, list[0], i) == value {
+				lanes = append(lanes, i)
+			}
+		}
+		return lanes
+	}
+	o, ok := x.w.typed(h, in, lane, value, x.t, x.kind, func() []int { return same(s.Sources[code.TextureObject], value) })
+	if !ok {
+		return false
+	}
+	x.value, x.sampler, x.o, x.texture = value, sampler, o, o.Texture
+	if !named {
+		return true
+	}
+	by, ok := x.w.typed(h, in, lane, sampler, ptx.SamplerRef, x.kind, func() []int { return same(s.Sources[code.TextureSampler], sampler) })
+	if !ok {
+		return false
+	}
+	x.texture.Sampler = by.Texture.Sampler
+	if bad := x.texture.CheckSampling(); bad != "" {
+		x.w.badObject(h, in, lane, x.kind, o, fmt.Sprintf("%s, by %v", bad, by))
+		return false
+	}
+	return true
+}
+
+// typed finds an object of a type, or traps, for other lanes too.
+func (w *warp) typed(h int, in *code.Instr, lane int, value uint64, t ptx.Type, kind error, others func() []int) (*Object, bool) {
+	o, ref, bad := w.object(value)
+	switch {
+	case bad != "":
+		w.badObject(h, in, lane, kind, nil, bad, others()...)
+		return nil, false
+	case o.Type != t:
+		w.badObject(h, in, lane, kind, o, fmt.Sprintf("it is no %s%s", t, map[bool]string{true: ", by " + ref}[ref != ""]), others()...)
+		return nil, false
+	}
+	return o, true
+}
+
+// word is a lane's value of source i of a list, 0 if it has none.
+func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
+	if i >= len(list) {
+		return 0
+	}
+	return f.Src32(list[i].Row)[lane]
+}
+
+// textureFetch executes tex and tld4.
+func textureFetch(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[in.Side]
+	x := finder{w: w, kind: ErrTexture, t: ptx.TexRef}
+	there := m // all texels are resident
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		if !x.find(h, f, in, s, lane, n) {
+			return
+		}
+		var a texture.Args
+		for i := range 4 {
+			a.Coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
+			a.DX[i], a.DY[i] = word(f, s.Sources[code.TextureDX], i, lane), word(f, s.Sources[code.TextureDY], i, lane)
+			a.Offset[i] = int32(word(f, s.Sources[code.TextureOffset], i, lane))
+		}
+		a.Level, a.Compare = word(f, s.Sources[code.TextureLevel], 0, lane), word(f, s.Sources[code.TextureCompare], 0, lane)
+		out, bad := x.texture.Fetch(x.o.Data(), &s.Lookup, &a)
+		if bad != "" {
+			w.badObject(h, in, lane, ErrTexture, x.o, bad)
+			return
+		}
+		for i, e := range s.D {
+			if e.Slot == code.R {
+				f.Row32(e.Row)[lane] = out[i]
+			}
+		}
+	}
+	for _, e := range s.D {
+		if e.Slot == code.P {
+			f.SetP(e.Row, m, there)
+		}
+	}
+}
+
+// textureQuery executes txq and suq.
+func textureQuery(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	attribute, surface := texture.Attribute(in.Imm), in.Op == code.SurfaceQuery
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		o, _, bad := w.object(f.Src64(in.A)[lane])
+		kind, level := ErrTexture, 0
+		switch {
+		case surface:
+			kind = ErrSurface
+			if bad == "" && o.Type != ptx.SurfRef {
+				bad = "it is no .surfref"
+			}
+		case bad == "" && (o.Type == ptx.SurfRef || o.Type == ptx.SamplerRef && !attribute.OfSampler()):
+			bad = "it has no " + attribute.String()
+		case bad == "":
+			if level = int(f.Src32(in.B)[lane]); uint64(uint32(level)) >= uint64(max(o.Texture.Levels, 1)) {
+				bad = fmt.Sprintf("it has %d levels, and none %d", o.Texture.Levels, level)
+			}
+		}
+		if bad != "" {
+			w.badObject(h, in, lane, kind, o, bad)
+			return
+		}
+		v := o.Texture.Query(attribute, level)
+		f.Row32(in.D)[lane] = v
+	}
+}
+
+// isObject executes istypep: is it a variable of the type, or a handle of what one holds?
+func isObject(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if in.D == code.NoRow {
+		return
+	}
+	yes := uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		v := f.Src64(in.A)[lane]
+		_, _, t := w.reference(v)
+		if o := w.cta.grid.dev.Objects.Get(v); o != nil && !o.Freed.Load() {
+			t = o.Type
+		}
+		if t == ptx.Type(in.Imm) {
+			yes |= 1 << lane
+		}
+	}
+	f.SetP(in.D, m, yes)
+}
+
+// surfaceAt finds the memory of a lane's access to a surface: nil if it is dropped. ok is false
+// if it traps, also for those lanes of m that do.
+func (x *finder) surfaceAt(h int, f *regfile.File, in *code.Instr, s *code.Texture, lane int, m uint32) (p unsafe.Pointer, ok bool) {
+	if !x.find(h, f, in, s, lane, m) {
+		return nil, false
+	}
+	at := func(lane int) (coord [4]uint32) {
+		for i := range coord {
+			coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
+		}
+		return coord
+	}
+	coord := at(lane)
+	off, where := x.texture.Place(&s.Access, coord)
+	switch where {
+	case texture.Inside:
+		return unsafe.Add(x.o.Memory.Ptr, x.o.Offset+off), true
+	case texture.Dropped:
+		return nil, true
+	}
+	what := fmt.Sprintf("%d bytes", s.Access.Bytes)
+	if s.Access.Bytes == 0 {
+		what = "a texel"
+	}
+	kind, msg := ErrSurface, fmt.Sprintf("a %s instruction on a %s surface", s.Access.Geometry, x.texture.Geometry)
+	if where != texture.BadShape {
+		kind, msg = ErrOutOfBounds, what+" "+s.Access.Describe(coord)
+	}
+	if where == texture.Misaligned {
+		kind = ErrMisaligned
+	}
+	var others []int
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		if _, w := x.texture.Place(&s.Access, at(i)); w == where && get(f, s.Sources[code.TextureObject][0], i) == x.value {
+			others = append(others, i)
+		}
+	}
+	x.w.badObject(h, in, lane, kind, x.o, msg, others...)
+	return nil, false
+}
+
+// surfaceKinds are what instructions on surfaces do to memory.
+var surfaceKinds = map[code.Op]*mem.AccessKind{
+	code.SurfaceLoad: kindOf(mem.Load), code.SurfaceStore: kindOf(mem.Store), code.SurfaceReduce: kindOf(mem.Atomic),
+}
+
+func kindOf(k mem.AccessKind) *mem.AccessKind { return &k }
+
+// describeSurface says what an instruction on a surface accesses for lanes: global memory. Those
+// that are out of bounds access nothing.
+func (w *warp) describeSurface(in *code.Instr, to *Access, lanes uint64, wanted bool) {
+	s := &w.cta.code.Textures[in.Side]
+	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: *surfaceKinds[in.Op], Surface: true}, w, 0
+	if to.room == nil {
+		to.room = make([]uint64, regfile.Lanes*len(w.files))
+	}
+	if to.Addr = to.room; !wanted {
+		to.Addr = nil
+	}
+	for h := range w.files {
+		var values regfile.Row64
+		var coords [4]regfile.Row64
+		w.read(&values, h, code.Row{Slot: code.Q, Row: s.Sources[code.TextureObject][0].Row})
+		for i, e := range s.Sources[code.TextureCoord] {
+			w.read(&coords[i], h, code.Row{Slot: e.Slot, Row: e.Row})
+		}
+		for m := uint32(lanes >> (32 * h)); m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m) & 31
+			o, _, _ := w.object(values[lane])
+			if o == nil || o.Type != ptx.SurfRef {
+				continue
+			}
+			if s.Access.Bytes == 0 {
+				to.Bytes = o.Texture.Format.Bytes()
+			}
+			off, where := o.Texture.Place(&s.Access, [4]uint32{uint32(coords[0][lane]), uint32(coords[1][lane]), uint32(coords[2][lane]), uint32(coords[3][lane])})
+			if where != texture.Inside {
+				continue
+			}
+			to.Lanes |= 1 << (32*h + lane)
+			if wanted {
+				to.Addr[32*h+lane] = o.Memory.Base + o.Offset + off
+			}
+		}
+	}
+}
+
+// surfaceLoad executes suld.
+func surfaceLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[in.Side]
+	x := finder{w: w, kind: ErrSurface, t: ptx.SurfRef}
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		p, ok := x.surfaceAt(h, f, in, s, lane, m)
+		if !ok {
+			return
+		}
+		for i, e := range s.D {
+			v := uint64(0)
+			if p != nil {
+				v = mem.LoadBits(unsafe.Add(p, i*s.Size), s.Size)
+			}
+			switch e.Slot {
+			case code.R:
+				f.Row32(e.Row)[lane] = uint32(v)
+			case code.Q:
+				f.Row64(e.Row)[lane] = v
+			}
+		}
+	}
+}
+
+// surfaceStore executes sust.
+func surfaceStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[in.Side]
+	x := finder{w: w, kind: ErrSurface, t: ptx.SurfRef}
+	w.cta.changed = true
+	data := s.Sources[code.TextureData]
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		p, ok := x.surfaceAt(h, f, in, s, lane, m)
+		switch {
+		case !ok:
+			return
+		case p == nil:
+		case s.Access.Samples:
+			var values [4]uint32
+			for i, e := range data {
+				values[i] = uint32(get(f, e, lane))
+			}
+			var texel [16]byte
+			format := x.texture.Format
+			format.Encode(texel[:], values[:len(data)], x.texture.ReadFloat)
+			copy(unsafe.Slice((*byte)(p), format.Bytes()), texel[:])
+		default:
+			for i, e := range data {
+				mem.StoreBits(unsafe.Add(p, i*s.Size), s.Size, get(f, e, lane))
+			}
+		}
+	}
+}
+
+// surfaceReduce executes sured, one lane after the other.
+func surfaceReduce(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[in.Side]
+	x := finder{w: w, kind: ErrSurface, t: ptx.SurfRef}
+	w.cta.changed = true
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		p, ok := x.surfaceAt(h, f, in, s, lane, m)
+		if !ok {
+			return
+		}
+		r := s.Reduction
+		if s.Access.Samples { // of the type that texels are of
+			format := x.texture.Format
+			if format.Kind == texture.Float || x.texture.ReadFloat || format.Bytes() < s.Size {
+				w.badObject(h, in, lane, ErrSurface, x.o, fmt.Sprintf("its texels are no integers of %d bytes", s.Size))
+				return
+			}
+			r.Type = reduced(s.Size, format.Kind == texture.Signed)
+		}
+		if p != nil {
+			old := mem.LoadBits(p, s.Size)
+			mem.StoreBits(p, s.Size, apply(r, widthMask(r.Type), old, get(f, s.Sources[code.TextureData][0], lane), 0))
+		}
+	}
+}
+
+// reduced is the type that sured.p takes texels for.
+func reduced(size int, signed bool) ptx.Type {
+	switch {
+	case size == 8 && signed:
+		return ptx.S64
+	case size == 8:
+		return ptx.U64
+	case signed:
+		return ptx.S32
+	}
+	return ptx.U32
+}

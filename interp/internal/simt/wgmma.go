@@ -1,0 +1,451 @@
+package simt
+
+// This file is the multiplications of a warpgroup (manual 9.7.15), four warps that execute the
+// same instructions. Each warp executes them when it comes to them, and multiplies its own
+// rows. What they read and write, registers as well as shared memory, they do at the wait for
+// their group, or with Launch.Early where they are issued. A multiplication is one of the whole
+// warpgroup: who waits for it waits until all four warps have issued it, and then it has read
+// shared memory for all of them.
+
+import (
+	"fmt"
+	"slices"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/matrix"
+	"gemu/regfile"
+)
+
+// warpgroup is what four warps have executed of wgmma.
+type warpgroup struct {
+	first int      // number of the first of joint
+	joint []*joint // that not all warps have executed
+	warps [matrix.Warps]groupWarp
+}
+
+// groupWarp is a warp of a warpgroup.
+type groupWarp struct {
+	executed int // of its instructions
+	pending  []*product
+	groups   int // committed
+	fenced   bool
+}
+
+// joint is an instruction of a warpgroup.
+type joint struct {
+	number int
+	src    *code.Source
+	a, b   matrix.Descriptor
+}
+
+// product is a multiplication that is pending, for a warp.
+type product struct {
+	*joint
+	side       int32 // of its instruction, in Tables.Fragments
+	group      int   // of its warp, as many as were committed before
+	accumulate bool
+	stored     []uint8  // columns of a sparse A
+	rows       []uint32 // of A, if that is in shared memory and has been read
+	columns    []uint32 // of B, if that has been read
+	done       bool     // where it was issued; but who waits for it still waits for the others of the group
+}
+
+// rank is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
+func (w *warp) rank(h int) int { return w.id*len(w.files) + h }
+
+// warpgroup is that of half h, with the number of the warp in it. ok is false if it is not
+// whole, which is a trap.
+func (w *warp) warpgroup(h int, in *code.Instr, m uint32) (g *warpgroup, i int, ok bool) {
+	if !w.whole(h, in, m) {
+		return nil, 0, false
+	}
+	c, rank := w.cta, w.rank(h)
+	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
+	switch {
+	case w.mask != w.live: // halves of a warp of 64 lanes
+		t := w.fail(w.src(in), w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", ErrDivergent, w.src(in).Text, lanesList(w.live&^w.mask), w.id)
+		t.Notes = append(t.Notes, w.whereabouts(w.live&^w.mask)...)
+		return nil, 0, false
+	case first+threads > c.grid.threads:
+		w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes a warpgroup of %d threads together, of which the CTA has %d", ErrDivergent, w.src(in).Text, threads, c.grid.threads-first)
+		return nil, 0, false
+	}
+	if n := rank/matrix.Warps + 1; len(c.async.warpgroups) < n {
+		c.async.warpgroups = append(c.async.warpgroups, make([]warpgroup, n-len(c.async.warpgroups))...)
+	}
+	return &c.async.warpgroups[rank/matrix.Warps], rank % matrix.Warps, true
+}
+
+// joins notes that a warp executes an instruction of its warpgroup, which must be the one that
+// the others have executed in its place, with the same matrices.
+func (w *warp) joins(h int, in *code.Instr, m uint32, a, b matrix.Descriptor) (g *warpgroup, me *groupWarp, j *joint, ok bool) {
+	g, i, ok := w.warpgroup(h, in, m)
+	if !ok {
+		return nil, nil, nil, false
+	}
+	me, src := &g.warps[i], w.src(in)
+	if k := me.executed - g.first; k < len(g.joint) {
+		j = g.joint[k]
+		other := slices.IndexFunc(g.warps[:], func(o groupWarp) bool { return o.executed > me.executed })
+		name := fmt.Sprintf("warp %d of its warpgroup", w.rank(h)/matrix.Warps*matrix.Warps+other)
+		switch {
+		case j.src != src:
+			w.fail(src, w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and %s has come to %s at %s instead", ErrDivergent, src.Text, name, j.src.Text, j.src.Pos)
+			return nil, nil, nil, false
+		case j.a != a || j.b != b:
+			w.fail(src, w.mask, ErrAsync, "%v: its matrix descriptors are %s, and %s has %s", ErrAsync, descriptors(a, b), name, descriptors(j.a, j.b))
+			return nil, nil, nil, false
+		}
+	} else {
+		j = &joint{number: me.executed, src: src, a: a, b: b}
+		g.joint = append(g.joint, j)
+	}
+	me.executed++
+	for n := g.together(); g.first < n; g.first++ {
+		g.joint = g.joint[1:]
+	}
+	c := w.cta
+	c.changed = true
+	for k := range c.warps { // one may have waited for this
+		if o := &c.warps[k]; o.state == atGroup && o.rank(0)/matrix.Warps == w.rank(h)/matrix.Warps {
+			o.state = ready
+		}
+	}
+	return g, me, j, true
+}
+
+func descriptors(a, b matrix.Descriptor) string {
+	return fmt.Sprintf("%#x and %#x", uint64(a), uint64(b))
+}
+
+// together is how many instructions all warps have executed.
+func (g *warpgroup) together() int {
+	n := g.warps[0].executed
+	for i := range g.warps {
+		n = min(n, g.warps[i].executed)
+	}
+	return n
+}
+
+// awaited is the pending multiplications that a wait completes.
+func (p *groupWarp) awaited(a code.Awaited) []*product {
+	n := 0
+	for n < len(p.pending) && (a.All || p.pending[n].group < p.groups-a.Last) {
+		n++
+	}
+	return p.pending[:n]
+}
+
+func wgmmaFence(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if _, me, _, ok := w.joins(h, in, m, 0, 0); ok {
+		me.fenced = true
+	}
+}
+
+func wgmmaCommit(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if _, me, _, ok := w.joins(h, in, m, 0, 0); ok {
+		me.groups++
+	}
+}
+
+// wgmmaIssue executes wgmma.mma_async.
+func wgmmaIssue(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	if !w.whole(h, in, m) {
+		return
+	}
+	src, lanes := w.src(in), uint64(m)<<(32*h)
+	uniform := func(row int32, what string) matrix.Descriptor {
+		list := f.Src64(row)
+		for lane, v := range list {
+			if v != list[0] && w.err == nil {
+				w.fail(src, 1|1<<lane<<(32*h), ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", ErrAsync, what)
+			}
+		}
+		return matrix.Descriptor(list[0])
+	}
+	a, b, scale := uniform(in.A, "A"), uniform(in.B, "B"), f.SrcP(in.E)
+	if scale != 0 && scale != regfile.Full && w.err == nil {
+		w.fail(src, uint64(scale)<<(32*h), ErrAsync, "%v: scale-d differs between the lanes of a warp", ErrAsync)
+	}
+	if w.err != nil {
+		return
+	}
+	_, me, j, ok := w.joins(h, in, m, a, b)
+	if !ok {
+		return
+	}
+	if !me.fenced {
+		w.fail(src, lanes, ErrAsync, "%v: no wgmma.fence comes before it: without, it may not see what registers hold", ErrAsync)
+		return
+	}
+	p := &product{joint: j, side: in.Side, group: me.groups, accumulate: scale != 0}
+	o := &w.cta.code.Fragments[in.Side]
+	if !w.within(h, o.Wgmma, p, len(o.A) == 0) {
+		return
+	}
+	if o.Wgmma.Sparse != nil {
+		var u *matrix.Undefined
+		if p.stored, u = o.Wgmma.Sparse.Chosen((*[matrix.Lanes]uint32)(f.Src32(in.C))); u != nil {
+			w.fail(src, uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s: the manual leaves open what it gives", ErrMatrix, u.What)
+			return
+		}
+	}
+	if w.cta.grid.early {
+		w.multiply(h, f, p)
+	}
+	me.pending = append(me.pending, p)
+}
+
+// within traps unless the matrices lie in shared memory.
+func (w *warp) within(h int, o *matrix.Wgmma, p *product, inShared bool) bool {
+	size := uint64(len(w.cta.shared))
+	what, d := "A", p.a
+	addr, outside := uint64(0), false
+	if inShared {
+		addr, outside = o.From.Outside(p.a, w.rank(h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
+	}
+	if !outside {
+		what, d = "B", p.b
+		addr, outside = o.To.Outside(p.b, 0, o.N, size)
+	}
+	if !outside {
+		return true
+	}
+	t := w.fail(p.src, w.mask, ErrOutOfBounds, "%v: matrix %s, from shared memory %s on, has elements at %s, and the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
+		ErrOutOfBounds, what, hexAddr(d.Start()), hexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
+	t.Addr, t.Bytes = addr, matrix.Chunk
+	return false
+}
+
+func swizzling(d matrix.Descriptor) string {
+	if n := d.Swizzle(); n > matrix.Chunk {
+		return fmt.Sprintf("%d-byte swizzling", n)
+	}
+	return "no swizzling"
+}
+
+// fetch reads what a multiplication wants of shared memory, for a warp of its group.
+func (c *cta) fetch(i int, p *product) {
+	o := &c.code.Fragments[p.side]
+	if p.rows == nil && len(o.A) == 0 {
+		p.rows = o.Wgmma.From.Load(c.shared, p.a, i*matrix.WarpRows, matrix.WarpRows)
+	}
+	if p.columns == nil {
+		p.columns = o.Wgmma.To.Load(c.shared, p.b, 0, o.Wgmma.N)
+	}
+}
+
+// multiply multiplies for a warp.
+func (w *warp) multiply(h int, f *regfile.File, p *product) {
+	p.done = true
+	w.cta.fetch(w.rank(h)%matrix.Warps, p)
+	o := &w.cta.code.Fragments[p.side]
+	var nobody regfile.Row32
+	rows := func(list []code.Elem) []*regfile.Row32 {
+		var rows []*regfile.Row32
+		for _, e := range list {
+			if e.Slot == code.R {
+				rows = append(rows, f.Src32(e.Row))
+			} else {
+				rows = append(rows, &nobody)
+			}
+		}
+		return rows
+	}
+	o.Wgmma.Execute(rows(o.D), rows(o.A), p.rows, p.columns, p.stored, p.accumulate)
+}
+
+// wgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is
+// called that has groups of its own.
+func wgmmaWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	a := code.AwaitedOf(in.Imm)
+	if a.All {
+		if g, i := w.group(h); g == nil || len(g.warps[i].pending) == 0 {
+			return
+		}
+	}
+	var g *warpgroup
+	var me *groupWarp
+	if a.All {
+		var i int
+		var ok bool
+		if g, i, ok = w.warpgroup(h, in, m); !ok {
+			return
+		}
+		me = &g.warps[i]
+	} else {
+		var ok bool
+		if g, me, _, ok = w.joins(h, in, m, 0, 0); !ok {
+			return
+		}
+	}
+	list := me.awaited(a)
+	for _, p := range list {
+		switch {
+		case p.done:
+			continue
+		case !a.All:
+			w.cta.readFor(g, p)
+		}
+		w.multiply(h, f, p)
+	}
+	me.pending = me.pending[len(list):]
+}
+
+// readFor reads what a multiplication that a warp has waited for wants of shared memory, for all
+// warps.
+func (c *cta) readFor(g *warpgroup, p *product) {
+	for i := range g.warps {
+		for _, o := range g.warps[i].pending {
+			if o.joint == p.joint {
+				o.columns = p.columns // the same, and read once
+				c.fetch(i, o)
+				p.columns = o.columns
+			}
+		}
+	}
+}
+
+// group is the warpgroup of half h, nil if it has executed nothing, with the number of the warp
+// in it.
+func (w *warp) group(h int) (*warpgroup, int) {
+	n := w.rank(h)
+	if list := w.cta.async.warpgroups; n/matrix.Warps < len(list) {
+		return &list[n/matrix.Warps], n % matrix.Warps
+	}
+	return nil, 0
+}
+
+// grouped reports whether a warp may execute the wait that a block begins with: whether its
+// warpgroup has issued what it waits for.
+func (w *warp) grouped(b *code.Block) bool { return w.lacking(b) == nil }
+
+// lacking is a multiplication that a warp waits for, at the wait that a block begins with, and
+// that others of its warpgroup have yet to issue; nil if there is none.
+func (w *warp) lacking(b *code.Block) *product {
+	k := slices.IndexFunc(b.Body, func(in code.Instr) bool { return in.Op == code.WgmmaWait })
+	in := &b.Body[k]
+	for h := range w.files {
+		m := w.files[h].Active()
+		if in.Guard != 0 {
+			m &= guardMask(&w.files[h], in.Guard)
+		}
+		g, i := w.group(h)
+		if m == 0 || g == nil {
+			continue
+		}
+		for _, p := range g.warps[i].awaited(code.AwaitedOf(in.Imm)) {
+			if p.number >= g.together() {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// wgmmaDisturb traps if registers of a multiplication are come to that is pending.
+func wgmmaDisturb(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	g, i := w.group(h)
+	if g == nil {
+		return
+	}
+	for _, p := range g.warps[i].pending {
+		if !p.done && slices.Contains(w.cta.code.Fragments[in.Side].Pending, p.side) {
+			t := w.fail(w.src(in), uint64(m)<<(32*h), ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", ErrAsync, p.src.Text, p.src.Pos)
+			t.Notes = append(t.Notes, "until wgmma.wait_group the manual leaves open what they hold; where effects are early they are there")
+			return
+		}
+	}
+}
+
+// forgetProducts drops what is pending of a function that the running strand returns from: nobody has
+// its registers any more.
+func (w *warp) forgetProducts() {
+	for h := range w.files {
+		if g, i := w.group(h); g != nil && uint32(w.mask>>(32*h)) != 0 {
+			g.warps[i].pending = nil
+		}
+	}
+}
+
+// missing lists the warps of a warpgroup that have not executed an instruction.
+func (g *warpgroup) missing(number int) (list []int) {
+	for i := range g.warps {
+		if g.warps[i].executed <= number {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// ranks adds the number of a warpgroup's first warp to numbers of its warps, and writes them.
+func ranks(group int, list []int) string {
+	all := make([]int, len(list))
+	for i, n := range list {
+		all[i] = group*matrix.Warps + n
+	}
+	if len(all) == 1 {
+		return fmt.Sprintf("warp %d has", all[0])
+	}
+	return fmt.Sprintf("warps %s have", intRanges(all))
+}
+
+// finishGroups traps if a warp of a warpgroup has ended without an instruction that another has
+// executed.
+func (c *cta) finishGroups() error {
+	for k := range c.async.warpgroups {
+		g := &c.async.warpgroups[k]
+		if len(g.joint) > 0 {
+			j := g.joint[0]
+			return c.newTrap(j.src, ErrDivergent, "%v: %s takes a warpgroup together, and %s not executed it", ErrDivergent, j.src.Text, ranks(k, g.missing(j.number)))
+		}
+	}
+	return nil
+}
+
+// groupDeadlock is the trap of a warp that waits for its warpgroup, where no warp can run.
+func (c *cta) groupDeadlock(w *warp) *Trap {
+	b := c.code.Block(w.pc)
+	p := w.lacking(b)
+	src := c.code.source(b.Sources.First)
+	h := 0
+	for ; ; h++ {
+		if g, i := w.group(h); g != nil && slices.Contains(g.warps[i].pending, p) {
+			t := w.fail(src, w.mask, ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", ErrDeadlock, p.src.Text, p.src.Pos, ranks(w.rank(h)/matrix.Warps, g.missing(p.number)))
+			for n := range c.warps {
+				switch o := &c.warps[n]; {
+				case o == w:
+				case o.state == ended:
+					t.Notes = append(t.Notes, fmt.Sprintf("warp %d has ended", n))
+				case o.state == atGroup:
+					t.Notes = append(t.Notes, fmt.Sprintf("warp %d waits at %s:%s", n, c.code.mod.Name, c.code.source(c.code.Block(o.pc).Sources.First).Pos))
+				default:
+					for k := range o.others {
+						if at := o.others[k].wait; at != nil {
+							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, lanesList(o.others[k].mask), at.id, c.code.mod.Name, at.src.Pos))
+						}
+					}
+				}
+			}
+			return t
+		}
+	}
+}
+
+// cloneGroups is a copy that shares nothing which changes.
+func cloneGroups(list []warpgroup) []warpgroup {
+	list = slices.Clone(list)
+	for k := range list {
+		g := &list[k]
+		g.joint = slices.Clone(g.joint) // what they point to does not change
+		for i := range g.warps {
+			pending := slices.Clone(g.warps[i].pending)
+			for n, p := range pending {
+				q := *p
+				pending[n] = &q
+			}
+			g.warps[i].pending = pending
+		}
+	}
+	return list
+}
