@@ -13,35 +13,63 @@ import (
 func atom(t *thread) {
 	old := t.readModifyWrite()
 	d, typ := t.operand("d")
-	t.write(d, typ, old)
+	for i, e := range elements(d) {
+		t.write(e, typ, old[i])
+	}
 }
 
 // red (9.7.13.6): *a = op(*a, b).
 func red(t *thread) {
-	if t.has("async") {
-		t.unsupported()
+	if t.has("mbarrier::complete_tx::bytes") {
+		t.later()
+		return
 	}
 	t.readModifyWrite()
 }
 
-// readModifyWrite updates memory and gives what was there. Vectors and half
-// precision are not run.
-func (t *thread) readModifyWrite() value {
-	if t.has("noftz") || t.in.VecLen() > 1 {
-		t.unsupported()
-	}
+// readModifyWrite updates memory and gives what was there, element by element.
+func (t *thread) readModifyWrite() []value {
 	space, addr := t.address("a")
 	if space == ptx.Generic {
-		space, addr = resolve(addr)
+		space, addr = t.m.resolve(addr)
 	}
 	if space == ptx.Local || space == ptx.Param || space == ptx.Const {
 		t.trap(KindMemory, "atomic operation on %s memory", space)
 	}
 	b, typ := t.operand("b")
-	p := t.reach(space, addr, typ.Size(), updates)
-	old := valueOf(p)
-	copy(p, bytesOf(t.modify(space, typ, old, t.read(b, typ)), typ.Size()))
-	return old
+	n := typ.Size()
+	p := t.reach(space, addr, n*len(elements(b)), updates)
+	var list []value
+	for i, e := range elements(b) {
+		place := p[i*n:][:n]
+		old := valueOf(place)
+		list = append(list, old)
+		copy(place, bytesOf(t.modify(space, typ, old, t.read(e, typ)), n))
+	}
+	return list
+}
+
+// combineHalves is op(old, b) of numbers of 16 bits, one or two of them.
+func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
+	f := half
+	if typ == ptx.BF16 || typ == ptx.BF16x2 {
+		f = bfloat
+	}
+	r := uint64(0)
+	for i := 0; i < typ.Bits(); i += 16 {
+		x, y := f.decode(low(old>>i, 16)), f.decode(low(b>>i, 16))
+		var z number
+		switch {
+		case t.has("add"):
+			z = sum(x, y, "rn")
+		case t.has("min"):
+			z = extreme(x, y, -1, false)
+		case t.has("max"):
+			z = extreme(x, y, 1, false)
+		}
+		r |= f.round(z, "rn") << i
+	}
+	return r
 }
 
 // modify is op(old, b). Additions of .f32 in global memory, not in shared, flush
@@ -49,7 +77,16 @@ func (t *thread) readModifyWrite() value {
 func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 	r, s := integer(old.lo, typ.Bits(), typ.IsSigned()), integer(b.lo, typ.Bits(), typ.IsSigned())
 	one := big.NewInt(1)
-	switch {
+	switch half := t.in.Type(); {
+	case half == ptx.F16 || half == ptx.F16x2 || half == ptx.BF16 || half == ptx.BF16x2:
+		return value{lo: t.combineHalves(half, old.lo, b.lo)}
+	case typ.IsFloat() && (t.has("min") || t.has("max")):
+		dir := 1
+		if t.has("min") {
+			dir = -1
+		}
+		f := formatOf(typ)
+		return value{lo: f.round(extreme(f.decode(old.lo), f.decode(b.lo), dir, false), "rn")}
 	case t.has("exch"):
 		return b
 	case t.has("cas"):

@@ -21,14 +21,16 @@ type arrival struct {
 	id      uint64
 	count   int  // operand b; 0 without
 	counted bool // its warp has arrived, it waits for the others
+	waits   bool // … of barrier.cluster: it is .wait
 }
 
 // bar (9.7.13.1, 9.7.13.2): bar.sync, .arrive and .red, barrier likewise;
-// bar.warp.sync is a collective. Barriers of a cluster are not run.
+// bar.warp.sync is a collective.
 func bar(t *thread) {
 	switch {
 	case t.has("cluster"):
-		t.unsupported()
+		barCluster(t)
+		return
 	case t.has("warp"):
 		collective(t)
 		return
@@ -56,6 +58,7 @@ func (w *Warp) arrive() bool {
 		for i := range w.cta.barriers {
 			w.cta.complete(&w.cta.barriers[i])
 		}
+		w.cta.cluster.settle()
 		return false
 	}
 	var pending []*thread
@@ -69,6 +72,9 @@ func (w *Warp) arrive() bool {
 	}
 	if len(pending) == 0 {
 		return false
+	}
+	if live[0].arrival.id == atCluster {
+		return w.arriveAtCluster()
 	}
 	b := &w.cta.barriers[live[0].arrival.id]
 	if b.warps == nil {

@@ -228,7 +228,7 @@ func vprintf(t *thread, args [4]uint64) uint64 {
 		return low(^uint64(0), 32) // -1
 	}
 	s, n := t.sprintf(t.cstring(args[0]), args[1])
-	t.m.printed[t.cta.linear] += s
+	t.m.printed[t.cta.cluster.first+t.cta.rank] += s
 	return uint64(n)
 }
 

@@ -66,29 +66,61 @@ func (t *thread) boolOp(p bool) bool {
 	return p
 }
 
-// test compares a and b.
-func (t *thread) test() bool {
-	_, typ := t.operand("a")
-	return t.compareBits(typ, t.arg("a"), t.arg("b"))
+// tests compares a and b: of packed types the low halves, then the high ones.
+func (t *thread) tests() []bool {
+	typ := t.in.SlotType("stype")
+	if typ == ptx.NoType {
+		typ = t.in.Type()
+	}
+	a, b := t.arg("a"), t.arg("b")
+	var part ptx.Type
+	switch typ {
+	case ptx.F16x2:
+		part = ptx.F16
+	case ptx.BF16x2:
+		part = ptx.BF16
+	default:
+		return []bool{t.compareBits(typ, a, b)}
+	}
+	return []bool{t.compareBits(part, low(a, 16), low(b, 16)), t.compareBits(part, a>>16, b>>16)}
 }
 
-// set (9.7.6.1): all ones, or 1.0, if the comparison holds.
+// set (9.7.6.1, 9.7.7.1): all ones, or 1.0, if the comparison holds; in halves of d, if
+// halves are compared.
 func set(t *thread) {
+	dtype := t.in.SlotType("dtype")
+	tests := t.tests()
+	width := dtype.Bits() / len(tests)
 	d := uint64(0)
-	if t.boolOp(t.test()) {
-		if d = ^uint64(0); t.in.SlotType("dtype").IsFloat() {
-			d = single.one()
+	for i, holds := range tests {
+		if !t.boolOp(holds) {
+			continue
 		}
+		yes := uint64(1)<<width - 1
+		switch {
+		case dtype == ptx.F16x2 || dtype == ptx.BF16x2:
+			f, _ := packing(dtype)
+			yes = f.one()
+		case dtype.IsFloat():
+			yes = formatOf(dtype).one()
+		}
+		d |= yes << (i * width)
 	}
 	t.put("d", d)
 }
 
-// setp (9.7.6.2): p = BoolOp(a cmp b, c), q = BoolOp(!(a cmp b), c).
+// setp (9.7.6.2): p = BoolOp(a cmp b, c), q = BoolOp(!(a cmp b), c). Of packed types
+// (9.7.7.2) q is that of the high halves.
 func setp(t *thread) {
-	holds := t.test()
-	p, q := t.boolOp(holds), t.boolOp(!holds)
+	tests := t.tests()
+	p, q := t.boolOp(tests[0]), t.boolOp(!tests[0])
+	if len(tests) > 1 {
+		q = t.boolOp(tests[1])
+	}
 	t.putPred("p", p)
-	t.putPred("q", q)
+	if t.in.Form.Operand("q") >= 0 {
+		t.putPred("q", q)
+	}
 }
 
 // selp (9.7.6.3): d = c ? a : b.

@@ -9,45 +9,18 @@ import (
 	"gemu/ptx"
 )
 
-// cvt (9.7.9.21): conversions between the integer types, .f16, .bf16, .f32 and
-// .f64. The packed formats of 8 and fewer bits, .tf32 and stochastic rounding
-// are not run.
+// cvt (9.7.9.21): conversions between numbers.
 func cvt(t *thread) {
 	if t.has("pack") {
 		cvtPack(t)
 		return
 	}
-	dtype := t.in.SlotType("dtype")
-	switch {
-	case t.has("rs"):
-		t.unsupported()
-	case dtype == ptx.F16x2 || dtype == ptx.BF16x2:
-		if !t.given("b") {
-			t.unsupported()
-		}
-		half := ptx.F16
-		if dtype == ptx.BF16x2 {
-			half = ptx.BF16
-		}
-		t.put("d", t.convert(t.arg("a"), ptx.F32, half)<<16|t.convert(t.arg("b"), ptx.F32, half))
+	to, from := t.in.Conversion()
+	if _, count := to.Elements(); count > 1 {
+		t.convertPacked(to, from)
 		return
-	case !scalar(dtype):
-		t.unsupported()
 	}
-	_, atype := t.operand("a")
-	if !scalar(atype) {
-		t.unsupported()
-	}
-	t.put("d", t.convert(t.arg("a"), atype, dtype))
-}
-
-// scalar reports whether the generic form of cvt has the type.
-func scalar(typ ptx.Type) bool {
-	switch typ {
-	case ptx.F16, ptx.BF16, ptx.F32, ptx.F64:
-		return true
-	}
-	return typ.IsInt() && typ.Bits() >= 8
+	t.put("d", t.convert(t.arg("a"), from, to))
 }
 
 // convert gives the bits of type to for the bits a of type from.
@@ -113,11 +86,23 @@ func (t *thread) toInt(a uint64, from, to ptx.Type) uint64 {
 // toFloat rounds to a floating-point type, with .ftz, .sat, .relu and
 // .satfinite.
 func (t *thread) toFloat(n number, to ptx.Type) uint64 {
+	if to == ptx.TF32 {
+		rnd := t.rounding()
+		if t.has("rna") {
+			rnd = "rna"
+		}
+		return t.modified(tensorFloat.round(n, rnd), tensorFloat) << 13
+	}
 	f := formatOf(to)
 	d := f.round(n, t.rounding())
 	if to == ptx.F32 && t.has("ftz") && f.isTiny(n, t.rounding()) {
 		d = f.signed(n.neg, 0)
 	}
+	return t.modified(d, f)
+}
+
+// modified is a result with .satfinite, .relu and .sat.
+func (t *thread) modified(d uint64, f format) uint64 {
 	if t.has("satfinite") && !f.isNaN(d) && d&^f.sign() == f.inf() {
 		d--
 	}

@@ -99,7 +99,7 @@ func TestCvtFloatToInt(t *testing.T) {
 		{"cvt.rni.u64.f64", u(d(0x1p63)), u(1 << 63)},
 		{"cvt.rzi.s32.f16", u(0xfbff), u(0xffff0020)}, // -65504
 		{"cvt.rzi.u16.f16", u(0x7bff), u(65504)},
-		{"cvt.rpi.s8.bf16", u(0x3f81), u(2)},
+		{"cvt.rpi.s16.bf16", u(0x3f81), u(2)},
 	})
 }
 

@@ -19,9 +19,11 @@ const (
 	localWindow  = 0x0020_0000
 	windowSize   = 0x0010_0000
 	functions    = 0x0400_0000
+	handles      = 0x0800_0000
 	deviceMemory = 0x1000_0000
 
 	functionSize = 16
+	handleSize   = 16
 	distance     = 256     // least, from the end of an allocation to the next
 	granule      = 512     // allocations begin at multiples of it,
 	page         = 2 << 20 // those of half a page and more at multiples of a page
@@ -33,6 +35,7 @@ type Config struct {
 	Heap   uint64    // bytes of it for malloc; 0 means 256 MiB
 	Stack  int       // bytes of local memory of a thread, at most 1 MiB; 0 means 512 KiB
 	Base   uint64    // where device memory begins; 0 means 0x1000_0000
+	SM     int       // compute capability; 0 means 86
 	Stdout io.Writer // for what kernels print; may be nil
 }
 
@@ -45,6 +48,7 @@ type Device struct {
 	used, heap  uint64 // bytes: of all allocations, of those by malloc
 	functions   uint64 // that have an address
 	launches    uint64
+	objects     map[uint64]*Object // textures, surfaces and samplers, by handle
 }
 
 // kind says what an allocation is.
@@ -55,13 +59,14 @@ const (
 	variable
 	constant
 	params
+	hidden // that loads and stores do not reach
 	heap
 	mapped
 	readOnly // mapped, and not to be changed
 )
 
 // spaces are the state spaces of the kinds.
-var spaces = [...]ptx.Space{ptx.Global, ptx.Global, ptx.Const, ptx.Param, ptx.Global, ptx.Global, ptx.Global}
+var spaces = [...]ptx.Space{ptx.Global, ptx.Global, ptx.Const, ptx.Param, ptx.Global, ptx.Global, ptx.Global, ptx.Global}
 
 // allocation is a piece of device memory.
 type allocation struct {
@@ -79,6 +84,9 @@ func (a *allocation) space() ptx.Space { return spaces[a.kind] }
 func NewDevice(cfg Config) *Device {
 	if cfg.Memory == 0 {
 		cfg.Memory = 16 << 30
+	}
+	if cfg.SM == 0 {
+		cfg.SM = 86
 	}
 	if cfg.Heap == 0 {
 		cfg.Heap = 256 << 20
@@ -190,6 +198,8 @@ func (d *Device) reach(space ptx.Space, addr uint64, n int, store bool) (*alloca
 		return nil, nil, fmt.Errorf("%d bytes at %#x are not all in the allocation, which ends at %#x", n, addr, a.end())
 	case store && (a.kind == constant || a.kind == params || a.kind == readOnly):
 		return nil, nil, fmt.Errorf("store to %#x, which is not to be changed", addr)
+	case a.kind == hidden:
+		return nil, nil, fmt.Errorf("%#x is of a texture, surface or sampler", addr)
 	// Kernel parameters are part of the global window (manual 9.7.9.19).
 	case space != ptx.Generic && space != a.space() && !(space == ptx.Global && a.kind == params):
 		return nil, nil, fmt.Errorf("%#x is %s memory, not %s", addr, a.space(), space)

@@ -1,9 +1,10 @@
 package oracle
 
-// This file executes floating-point arithmetic (manual 9.7.3, 9.7.4).
+// This file executes floating-point arithmetic (manual 9.7.3 to 9.7.5).
 
 import (
 	"math"
+	"slices"
 
 	"gemu/ptx"
 )
@@ -23,9 +24,49 @@ func (t *thread) arith(op func(rnd string, x []number) number, operands ...strin
 		for j, a := range args {
 			part[j] = low(a>>(i*width), width)
 		}
+		if t.has("oob") && slices.Contains(part, oobNaN) {
+			continue // a zero
+		}
 		d |= t.rounded(f, op, part) << (i * width)
 	}
 	t.put("d", d)
+}
+
+// oobNaN is what tensor copies write for what lies outside of the tensor, in halves. Which
+// NaN it is the manual leaves open.
+const oobNaN = 0x7ff7
+
+// mixed executes arithmetic of mixed precision (9.7.5): of operands that are numbers of .f32
+// or of the type .atype, in .f32.
+func (t *thread) mixed(op func(rnd string, x []number) number, operands ...string) {
+	x := make([]number, len(operands))
+	for i, name := range operands {
+		f := single
+		if name != "c" {
+			f = formatOf(t.in.SlotType("atype"))
+		}
+		x[i] = f.decode(t.arg(name))
+	}
+	d := single.round(op(t.rounding(), x), t.rounding())
+	if t.has("sat") {
+		d = single.saturate(d)
+	}
+	t.put("d", d)
+}
+
+// addMixed (9.7.5.1): d = a + c.
+func addMixed(t *thread) {
+	t.mixed(func(rnd string, x []number) number { return sum(x[0], x[1], rnd) }, "a", "c")
+}
+
+// subMixed (9.7.5.2): d = a - c.
+func subMixed(t *thread) {
+	t.mixed(func(rnd string, x []number) number { return sum(x[0], x[1].negate(), rnd) }, "a", "c")
+}
+
+// fmaMixed (9.7.5.3): d = a * b + c.
+func fmaMixed(t *thread) {
+	t.mixed(func(rnd string, x []number) number { return sum(product(x[0], x[1]), x[2], rnd) }, "a", "b", "c")
 }
 
 // packing is the format of the numbers that an operand of the type holds, and their
@@ -130,9 +171,6 @@ func fmul(t *thread) {
 // ffma (9.7.3.6, 9.7.3.7): d = a * b + c, rounded once; mad is the same since
 // sm_20.
 func ffma(t *thread) {
-	if t.has("oob") {
-		t.unsupported()
-	}
 	t.arith(func(rnd string, x []number) number { return sum(product(x[0], x[1]), x[2], rnd) }, "a", "b", "c")
 }
 

@@ -143,7 +143,7 @@ func fromInt(i *big.Int) number {
 }
 
 // quantise divides the magnitude of a finite number by 2^q and rounds to an
-// integer: rn to nearest, ties to even; rz towards zero; rm towards minus and rp
+// integer: rn to nearest, ties to even, rna away from zero; rz towards zero; rm towards minus and rp
 // towards plus infinity.
 func (n number) quantise(q int, rnd string) *big.Int {
 	shift := q - n.exp
@@ -161,6 +161,8 @@ func (n number) quantise(q int, rnd string) *big.Int {
 	case "rn":
 		toHalf := rem.Cmp(new(big.Int).Lsh(big.NewInt(1), uint(shift-1)))
 		up = toHalf > 0 || toHalf == 0 && (n.sticky || quo.Bit(0) == 1)
+	case "rna":
+		up = rem.Cmp(new(big.Int).Lsh(big.NewInt(1), uint(shift-1))) >= 0
 	case "rz":
 	case "rm":
 		up = n.neg && !exact

@@ -66,24 +66,35 @@ func (t *thread) putSat(name string, x *big.Int) {
 	t.putInt(name, x)
 }
 
-// halves applies op to the two halves of .u16x2 and .s16x2 operands.
-func (t *thread) halves(op func(a, b *big.Int) *big.Int) {
-	signed := t.in.Type() == ptx.S16x2
-	a, b := t.arg("a"), t.arg("b")
+// parts applies op to each of the integers that operands of packed types hold, .u8x4 or .s16x2.
+func (t *thread) parts(op func(a, b *big.Int) *big.Int) {
+	elem, count := t.in.Type().Elements()
+	n, signed := elem.Bits(), elem.IsSigned()
+	a, b := t.arg("a"), uint64(0)
+	if t.given("b") {
+		b = t.arg("b")
+	}
 	d := uint64(0)
-	for i := 0; i < 32; i += 16 {
-		d |= wrap(op(integer(a>>i, 16, signed), integer(b>>i, 16, signed)), 16) << i
+	for i := range count {
+		x := op(integer(a>>(i*n), n, signed), integer(b>>(i*n), n, signed))
+		if t.has("sat") {
+			x = clamp(x, n, signed)
+		}
+		d |= wrap(x, n) << (i * n)
 	}
 	t.put("d", d)
 }
 
-func (t *thread) isPair() bool { typ := t.in.Type(); return typ == ptx.U16x2 || typ == ptx.S16x2 }
+func (t *thread) isPacked() bool {
+	_, count := t.in.Type().Elements()
+	return count > 1
+}
 
 // add (9.7.1.1): d = a + b.
 func add(t *thread) {
 	plus := func(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
-	if t.isPair() {
-		t.halves(plus)
+	if t.isPacked() {
+		t.parts(plus)
 		return
 	}
 	t.putSat("d", plus(t.int("a"), t.int("b")))
@@ -91,7 +102,25 @@ func add(t *thread) {
 
 // sub (9.7.1.2): d = a - b.
 func sub(t *thread) {
-	t.putSat("d", new(big.Int).Sub(t.int("a"), t.int("b")))
+	minus := func(a, b *big.Int) *big.Int { return new(big.Int).Sub(a, b) }
+	if t.isPacked() {
+		t.parts(minus)
+		return
+	}
+	t.putSat("d", minus(t.int("a"), t.int("b")))
+}
+
+// clmad (PTX ISA 9.3, 9.7.1.5): the product of a and b as polynomials modulo 2, half of it, and
+// c added likewise.
+func clmad(t *thread) {
+	a, b, c := t.int("a"), t.int("b"), t.int("c")
+	p := new(big.Int)
+	for i := range 64 {
+		if a.Bit(i) == 1 {
+			p.Xor(p, new(big.Int).Lsh(b, uint(i)))
+		}
+	}
+	t.putInt("d", p.Xor(t.selectHalf(p, 64), c))
 }
 
 // product of a and b as mul, mad and their relatives select it: all of it
@@ -178,6 +207,10 @@ func abs(t *thread) {
 
 // neg (9.7.1.11): d = -a.
 func neg(t *thread) {
+	if t.isPacked() {
+		t.parts(func(a, _ *big.Int) *big.Int { return new(big.Int).Neg(a) })
+		return
+	}
 	a := t.int("a")
 	t.putInt("d", a.Neg(a))
 }
@@ -204,8 +237,8 @@ func (t *thread) pick(first func(a, b *big.Int) bool) {
 		}
 		return d
 	}
-	if t.isPair() {
-		t.halves(op)
+	if t.isPacked() {
+		t.parts(op)
 		return
 	}
 	t.putInt("d", op(t.int("a"), t.int("b")))

@@ -30,6 +30,9 @@ func (d *Device) Load(m *ptx.Module) (*Module, error) {
 		if v.Space == ptx.Const {
 			k = constant
 		}
+		if v.Type.Kind() == ptx.Opaque {
+			k = hidden
+		}
 		addr, err := d.allocate(k, uint64(v.Size()))
 		if err != nil {
 			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
@@ -45,6 +48,9 @@ func (d *Device) Load(m *ptx.Module) (*Module, error) {
 	}
 	for _, v := range vars {
 		mod.initialise(v)
+		if v.Type == ptx.SamplerRef {
+			mod.defineSampler(v)
+		}
 	}
 	mod.eachInstr(func(in *ptx.Instr) {
 		if in.Call == nil {

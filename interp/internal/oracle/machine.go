@@ -41,12 +41,15 @@ type machine struct {
 	params   map[*ptx.Var]uint64 // addresses of the kernel's parameters
 	shared   layout
 	sharedIn int            // bytes of shared memory of a CTA
+	team     [3]int         // CTAs of a cluster
+	next     int            // the cluster that begins next
 	printed  map[int]string // by CTA
 	stats    Stats
 }
 
 func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
 	k, _ := mod.Lookup(l.Kernel).(*ptx.Func)
+	l = l.inCTAs(k)
 	if err := l.check(k); err != nil {
 		return nil, err
 	}
@@ -62,6 +65,7 @@ func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
 		shared:   mod.shared(k),
 		printed:  map[int]string{},
 	}
+	m.team = l.clusters(k)
 	m.sharedIn = int(m.shared.static)
 	if l.Shared > 0 {
 		m.sharedIn = int(m.shared.dynamic) + l.Shared
@@ -108,33 +112,36 @@ func (m *machine) flush() {
 // align rounds up to a multiple of a.
 func align(n, a uint64) uint64 { return (n + a - 1) / a * a }
 
-// run gives the CTAs turns until all have finished. A CTA is made when its
-// first turn comes.
+// total is how many clusters the grid has.
+func (m *machine) total() int { return m.Grid[0] * m.Grid[1] * m.Grid[2] / m.teamSize() }
+
+// run gives the clusters turns until all have finished. A cluster is made when its first turn
+// comes.
 func (m *machine) run() error {
-	next, total := 0, m.Grid[0]*m.Grid[1]*m.Grid[2]
-	var unfinished []*cta
-	for next < total || len(unfinished) > 0 {
-		var still []*cta
-		for _, c := range unfinished {
-			done, err := c.turn()
+	total := m.total()
+	var unfinished []*cluster
+	for m.next < total || len(unfinished) > 0 {
+		var still []*cluster
+		for _, g := range unfinished {
+			done, err := g.turn()
 			if err != nil {
 				return err
 			}
 			if !done {
-				still = append(still, c)
+				still = append(still, g)
 			}
 		}
 		unfinished = still
-		// Begin new CTAs until one does not finish in its turn.
-		for next < total {
-			c := m.newCTA(next)
-			next++
-			done, err := c.turn()
+		// Begin new ones until one does not finish in its turn.
+		for m.next < total {
+			g := m.newCluster(m.next)
+			m.next++
+			done, err := g.turn()
 			if err != nil {
 				return err
 			}
 			if !done {
-				unfinished = append(unfinished, c)
+				unfinished = append(unfinished, g)
 				break
 			}
 		}
@@ -147,10 +154,16 @@ type cta struct {
 	m        *machine
 	id       [3]int
 	linear   int
+	cluster  *cluster
+	rank     int // in it
 	shared   []byte
 	warps    []*Warp
 	threads  []*thread
 	barriers [16]barrier
+	groups   map[groupKey]int // of asynchronous copies, committed
+	done     bool
+
+	warpgroups map[int]*warpgroup
 }
 
 // Warp is the set of threads that collectives exchange values between, by lane.
@@ -168,8 +181,8 @@ func coordinates(i int, dim [3]int) [3]int {
 	return [3]int{i % dim[0], i / dim[0] % dim[1], i / dim[0] / dim[1]}
 }
 
-func (m *machine) newCTA(linear int) *cta {
-	c := &cta{m: m, linear: linear, id: coordinates(linear, m.Grid), shared: make([]byte, m.sharedIn)}
+func (m *machine) newCTA(id [3]int) *cta {
+	c := &cta{m: m, linear: (id[2]*m.Grid[1]+id[1])*m.Grid[0] + id[0], id: id, shared: make([]byte, m.sharedIn)}
 	n := m.Block[0] * m.Block[1] * m.Block[2]
 	for i := range n {
 		if i%m.warpSize == 0 {
@@ -189,47 +202,27 @@ func (m *machine) newCTA(linear int) *cta {
 // bugs.
 type fault struct{ err error }
 
-// turn lets the threads of the CTA run for some rounds. It reports whether all
-// have exited.
-func (c *cta) turn() (done bool, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			f, ok := r.(fault)
-			if !ok {
-				panic(r)
-			}
-			err = f.err
-			maps.DeleteFunc(c.m.printed, func(cta int, _ string) bool { return cta > c.linear })
-		}
-	}()
-	for range slicesPerTurn {
-		if err := c.m.ctx.Err(); err != nil {
-			return false, err
-		}
-		ran, live := false, false
-		for _, w := range c.warps {
-			ran = w.run() || ran
-			live = live || len(w.live()) > 0
-		}
-		if !live {
-			return true, nil
-		}
-		if !ran {
-			c.deadlock()
-		}
-	}
+// turn lets the threads of the CTA run for a round. It reports whether any could.
+func (c *cta) turn() (ran bool) {
+	live := false
 	for _, w := range c.warps {
-		w.endTurn()
+		ran = w.run() || ran
+		live = live || len(w.live()) > 0
 	}
-	return false, nil
+	if !live {
+		c.endGroups()
+		c.end()
+		c.done = true
+	}
+	return ran
 }
 
 // deadlock traps with who waits where.
-func (c *cta) deadlock() {
+func (g *cluster) deadlock() {
 	var first *thread
 	var places []string
 	count := map[string]int{}
-	for _, t := range c.threads {
+	for _, t := range g.threads() {
 		if t.state == exited {
 			continue
 		}
@@ -298,7 +291,7 @@ type state uint8
 const (
 	ready        state = iota
 	atCollective       // waits for its warp
-	atBarrier          // waits for its CTA
+	atBarrier          // waits for its CTA, or its cluster
 	exited
 )
 
@@ -320,6 +313,7 @@ type thread struct {
 	log    *Step // of the instruction, nil if nobody wants it
 
 	arrival arrival // of a thread at a barrier
+	met     meets
 }
 
 // frame is an activation of a function.
@@ -372,6 +366,9 @@ func (t *thread) step() {
 		return
 	}
 	t.m.stats.ThreadInstructions++
+	if len(t.cta.warpgroups) > 0 {
+		t.undisturbed()
+	}
 	execute := handlers[t.in.Form]
 	if execute == nil {
 		t.unsupported()

@@ -12,11 +12,14 @@ import (
 
 // resolve finds the space a generic address lies in by the windows, and the
 // address within; what is in no window is device memory, whose addresses are
-// generic.
-func resolve(addr uint64) (ptx.Space, uint64) {
+// generic. Each CTA of the cluster has a window for its shared memory.
+func (m *machine) resolve(addr uint64) (ptx.Space, uint64) {
+	for rank := range m.teamSize() {
+		if at := addr - sharedWindow; at-uint64(rank)<<rankShift < windowSize {
+			return ptx.Shared, at
+		}
+	}
 	switch {
-	case addr-sharedWindow < windowSize:
-		return ptx.Shared, addr - sharedWindow
 	case addr-localWindow < windowSize:
 		return ptx.Local, addr - localWindow
 	}
@@ -28,6 +31,9 @@ func resolve(addr uint64) (ptx.Space, uint64) {
 func (t *thread) address(name string) (ptx.Space, uint64) {
 	o, _ := t.operand(name)
 	space, sub := t.in.Space()
+	if t.in.GlobalOnly() {
+		space = ptx.Global
+	}
 	var addr uint64
 	switch {
 	case o.Sym() != nil:
@@ -73,12 +79,17 @@ const (
 
 // reach gives the n bytes at an address, a power of two, for the access.
 func (t *thread) reach(space ptx.Space, addr uint64, n int, how access) []byte {
+	return t.reachAligned(space, addr, n, n, how)
+}
+
+// reachAligned is reach where the address need not be a multiple of n, but of align.
+func (t *thread) reachAligned(space ptx.Space, addr uint64, n, align int, how access) []byte {
 	from := space
 	if space == ptx.Generic {
-		space, addr = resolve(addr)
+		space, addr = t.m.resolve(addr)
 	}
-	if addr%uint64(n) != 0 {
-		t.trap(KindMisaligned, "%s address %#x is not a multiple of %d", from, addr, n)
+	if addr%uint64(align) != 0 {
+		t.trap(KindMisaligned, "%s address %#x is not a multiple of %d", from, addr, align)
 	}
 	var all []byte
 	first := uint64(0)
@@ -91,14 +102,19 @@ func (t *thread) reach(space ptx.Space, addr uint64, n int, how access) []byte {
 		t.logAccess(a.space(), addr, p, how)
 		return p
 	case ptx.Shared:
-		all = t.cta.shared
+		c := t.sharedOf(addr, t.reachesCluster())
+		all, first = c.shared, c.base()
 	case ptx.Local:
 		all, first = t.local[:t.sp], stackBottom
 	}
-	if addr < first || addr > uint64(len(all)) || uint64(len(all))-addr < uint64(n) {
+	at := addr
+	if space == ptx.Shared {
+		at, first = addr-first, 0
+	}
+	if at < first || at > uint64(len(all)) || uint64(len(all))-at < uint64(n) {
 		t.trap(KindMemory, "%d bytes at %#x are outside %s memory, which has %d", n, addr, space, len(all))
 	}
-	p := all[addr:][:n]
+	p := all[at:][:n]
 	t.logAccess(space, addr, p, how)
 	return p
 }
@@ -147,10 +163,50 @@ func ld(t *thread) {
 	}
 }
 
+// storeBulk is st.bulk (9.7.9.13): zeros, to shared memory only, in units of 8 bytes.
+func (t *thread) storeBulk() {
+	space, addr := t.address("a")
+	if space == ptx.Generic {
+		space, addr = t.m.resolve(addr)
+	}
+	o, _ := t.operand("b")
+	n := t.read(o, ptx.U64).lo
+	switch {
+	case n == 0:
+		t.logAccess(space, addr, nil, writes)
+		return
+	case space != ptx.Shared:
+		t.trap(KindMemory, "st.bulk to %s memory", space)
+	case n%8 != 0:
+		t.trap(KindMisaligned, "st.bulk of %d bytes", n)
+	}
+	p := t.span(space, addr, int(min(n, 1<<40)), 8, writes)
+	t.logAccess(space, addr, p, writes)
+	clear(p)
+}
+
+// multimem (9.7.9.14): what a multicast address stands for is one place, so that to reduce
+// is to load, to store is to store, and the update of all is that of one.
+func multimem(t *thread) {
+	switch {
+	case t.has("ld_reduce"):
+		ld(t)
+	case t.has("st"):
+		st(t)
+	default:
+		t.readModifyWrite()
+	}
+}
+
 // st (9.7.9.11). An element _ of a vector leaves its bytes alone.
 func st(t *thread) {
-	if t.has("async") || t.has("bulk") {
-		t.unsupported()
+	if t.has("bulk") {
+		t.storeBulk()
+		return
+	}
+	if t.has("mbarrier::complete_tx::bytes") {
+		t.later()
+		return
 	}
 	b, typ := t.operand("b")
 	elems := elements(b)

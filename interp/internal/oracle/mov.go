@@ -108,9 +108,12 @@ func prmt(t *thread) {
 // isspacep (9.7.9.19): whether a generic address lies in the space. The window
 // of kernel parameters is part of the global one.
 func isspacep(t *thread) {
-	want, _ := t.in.Space()
-	space, addr := resolve(t.arg("a"))
-	if space == ptx.Generic {
+	want, sub := t.in.Space()
+	space, addr := t.m.resolve(t.arg("a"))
+	switch {
+	case space == ptx.Shared && sub != "cluster" && addr-t.cta.base() >= windowSize:
+		space = ptx.Generic // another CTA's
+	case space == ptx.Generic:
 		space = ptx.Global
 		if a := t.m.dev.find(addr); a != nil {
 			space = a.space()
@@ -136,13 +139,29 @@ func cvta(t *thread) {
 }
 
 // mapa (9.7.9.23): the address in the CTA of a rank that is like an address in
-// one's own. Clusters are of one CTA.
+// one's own.
 func mapa(t *thread) {
-	if rank := t.arg("b"); rank != 0 {
-		t.trap(KindCluster, "cta %d of a cluster of one", rank)
+	rank, n := t.arg("b"), t.m.teamSize()
+	if rank >= uint64(n) {
+		t.trap(KindCluster, "cta %d of a cluster of %d", rank, n)
 	}
-	t.put("d", t.arg("a"))
+	if n == 1 {
+		t.put("d", t.arg("a"))
+		return
+	}
+	_, typ := t.operand("a")
+	a := t.arg("a")
+	t.put("d", a-rankOf(a)<<rankShift+low(rank<<rankShift, typ.Bits()))
 }
 
+// rankOf is what an address of shared memory, generic or not, has in place of a rank.
+func rankOf(addr uint64) uint64 { return addr >> rankShift % 256 }
+
 // getctarank (9.7.9.24): the rank of the CTA that an address belongs to.
-func getctarank(t *thread) { t.put("d", 0) }
+func getctarank(t *thread) {
+	if t.m.teamSize() == 1 {
+		t.put("d", 0)
+		return
+	}
+	t.put("d", rankOf(t.arg("a")))
+}

@@ -152,7 +152,7 @@ func (t *thread) symbol(s ptx.Symbol) (ptx.Space, uint64) {
 		}
 		def, _ := t.m.mod.definition(v).(*ptx.Var)
 		if off, ok := t.m.shared.offsets[def]; ok {
-			return ptx.Shared, off
+			return ptx.Shared, t.cta.base() + off
 		}
 	}
 	addr, ok := t.m.mod.Address(s)
@@ -165,8 +165,7 @@ func (t *thread) symbol(s ptx.Symbol) (ptx.Space, uint64) {
 // multiprocessors is how many of them CTAs are dealt to, in turn.
 const multiprocessors = 16
 
-// special reads a special register. Clusters are single CTAs; what no machine
-// is behind reads as zero.
+// special reads a special register. What no machine is behind reads as zero.
 func (t *thread) special(r ptx.SpecialReg) uint64 {
 	m, c := t.m, t.cta
 	one := func(i ptx.SpecialReg, v [3]int) uint64 { return uint64(v[i]) }
@@ -180,11 +179,15 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
 		return one(r-ptx.NctaidX, m.Grid)
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
-		return one(r-ptx.ClusterIDX, c.id)
+		i := r - ptx.ClusterIDX
+		return one(i, c.id) / one(i, m.team)
 	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
-		return one(r-ptx.NClusterIDX, m.Grid)
+		return one(r-ptx.NClusterIDX, m.clusterGrid())
+	case r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ:
+		i := r - ptx.ClusterCtaidX
+		return one(i, c.id) % one(i, m.team)
 	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
-		return 1
+		return one(r-ptx.ClusterNctaidX, m.team)
 	}
 	lane := uint64(1) << t.lane
 	switch r {
@@ -200,8 +203,12 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 		return multiprocessors
 	case ptx.GridID:
 		return m.dev.launches
+	case ptx.ClusterCtarank:
+		return uint64(c.rank)
 	case ptx.ClusterNctarank:
-		return 1
+		return uint64(m.teamSize())
+	case ptx.IsExplicitCluster:
+		return bit(m.explicit())
 	case ptx.LanemaskEq:
 		return lane
 	case ptx.LanemaskLe:

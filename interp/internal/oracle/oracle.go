@@ -19,15 +19,14 @@
 // launch, machine.go and order.go run one. The other files follow the chapters of the
 // manual, the functions in them its sections: int.go (9.7.1, 9.7.2), float.go
 // (9.7.3), cmp.go (9.7.6), logic.go (9.7.8), mov.go, cvt.go and mem.go (9.7.9),
-// ctrl.go and call.go (9.7.12), barrier.go, atom.go and warp.go (9.7.13),
+// texture.go (9.7.10, 9.7.11), ctrl.go and call.go (9.7.12), barrier.go, cluster.go, mbarrier.go, async.go, atom.go and warp.go (9.7.13), tensor.go (9.7.14), wgmma.go (9.7.15),
 // stack.go (9.7.17) and misc.go (9.7.19). An instruction function reads its
 // operands by the names the instruction table gives them.
 //
 // What it is not: fast, or a model of how warps execute. Programs whose result
 // depends on threads of a warp running in lockstep without synchronisation (an
 // undefined result since sm_70) may compute something else here. It does not run
-// the half-precision arithmetic (9.7.4, 9.7.5, 9.7.7), textures and surfaces,
-// matrix and video instructions, asynchronous copies, mbarriers and clusters:
+// matrix instructions other than wgmma, wmma, mma, ldmatrix, stmatrix and movmatrix, and tensor copies:
 // they end the launch with an *Unsupported error when a thread reaches one.
 //
 // Where the manual leaves a result open, the choices made here are:
@@ -61,6 +60,7 @@ type Launch struct {
 	Args        [][]byte // one per parameter, of its size
 	Shared      int      // bytes of dynamic shared memory
 	Cooperative bool     // with a workspace for a barrier of the grid
+	Cluster     [3]int   // CTAs of a cluster; zero: what the kernel requires
 	WarpSize    int      // 1 to 64; 0 means 32
 	MaxSteps    int64    // instructions a thread may execute, skipped ones included; 0 means no limit
 
@@ -75,19 +75,23 @@ type Stats struct {
 
 // The kinds of Trap.
 const (
-	KindMemory     = "memory"         // an access outside memory, or refused by it
-	KindMisaligned = "misaligned"     // an address that is no multiple of the access size
-	KindStack      = "stack overflow" // local memory or call depth used up
-	KindCall       = "bad call"       // a call of something that is not such a function
-	KindBranch     = "bad branch"     // a brx.idx outside its list
-	KindBarrier    = "bad barrier"    // a barrier that does not exist, or whose counts disagree
-	KindCluster    = "bad cta rank"   // a CTA that the cluster does not have
-	KindDeadlock   = "deadlock"       // no thread of a CTA can run
-	KindSteps      = "step limit"     // Launch.MaxSteps used up
-	KindHeap       = "bad free"       // of what is not on the heap
-	KindAssert     = "assertion"      // __assertfail was called
-	KindTrap       = "trap"           // the trap instruction
-	KindBreak      = "breakpoint"     // the brkpt instruction
+	KindMemory     = "memory"          // an access outside memory, or refused by it
+	KindMisaligned = "misaligned"      // an address that is no multiple of the access size
+	KindStack      = "stack overflow"  // local memory or call depth used up
+	KindCall       = "bad call"        // a call of something that is not such a function
+	KindBranch     = "bad branch"      // a brx.idx outside its list
+	KindDivergent  = "threads missing" // of those that execute a matrix instruction together
+	KindMatrix     = "bad matrix operand"
+	KindBarrier    = "bad barrier" // a barrier that does not exist, or whose counts disagree
+	KindAsync      = "bad asynchronous operation"
+	KindCluster    = "bad cta rank" // a CTA that the cluster does not have
+	KindExited     = "exited"       // shared memory of a CTA that has exited
+	KindDeadlock   = "deadlock"     // no thread of a CTA can run
+	KindSteps      = "step limit"   // Launch.MaxSteps used up
+	KindHeap       = "bad free"     // of what is not on the heap
+	KindAssert     = "assertion"    // __assertfail was called
+	KindTrap       = "trap"         // the trap instruction
+	KindBreak      = "breakpoint"   // the brkpt instruction
 )
 
 // Trap is a guest fault: what happened, at which instruction, in which thread.
@@ -154,6 +158,9 @@ func (l *Launch) check(k *ptx.Func) error {
 	for i := range 3 {
 		if l.Grid[i] < 1 || l.Block[i] < 1 {
 			return fmt.Errorf("oracle: empty launch: grid %v, block %v", l.Grid, l.Block)
+		}
+		if n := l.clusters(k)[i]; n < 1 || l.Grid[i]%n != 0 {
+			return fmt.Errorf("oracle: a grid of %v CTAs in clusters of %v", l.Grid, l.clusters(k))
 		}
 	}
 	for i, p := range k.Params {

@@ -28,6 +28,13 @@ var collectives = map[string]func(g group){
 	"activemask": activemask,
 	"redux":      redux,
 	"elect":      elect,
+	"ldmatrix":   ldmatrix,
+	"stmatrix":   stmatrix,
+	"movmatrix":  movmatrix,
+	"mma":        mma,
+	"wmma":       wmma,
+	"wgmma":      wgmma,
+	"tensormap":  copyMap,
 }
 
 // collective begins to wait for the warp. Masks of lanes have 32 bits, so wider
@@ -41,6 +48,9 @@ func collective(t *thread) {
 
 // membermask is the mask operand of a collective with .sync.
 func (t *thread) membermask() uint64 {
+	if t.isTensor() || t.has("cp_fenceproxy") {
+		return t.halfMask()
+	}
 	switch t.in.Mnemonic() {
 	case "shfl":
 		return t.arg("e")
@@ -68,7 +78,7 @@ func (w *Warp) completeSync() bool {
 				missing = true
 			}
 		}
-		if !missing {
+		if !missing && !g.held() {
 			g.complete()
 			return true
 		}
@@ -127,6 +137,9 @@ func (g group) complete() {
 	collectives[g[0].in.Mnemonic()](g)
 	for _, t := range g {
 		t.goOn()
+	}
+	if g[0].in.Mnemonic() == "wgmma" {
+		g.others()
 	}
 }
 

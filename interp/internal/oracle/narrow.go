@@ -1,0 +1,291 @@
+package oracle
+
+// This file executes conversions to and from formats of 8 and fewer bits (manual 5.2.2 to
+// 5.2.4), .tf32 and random rounding. A format is the list of all its numbers, and rounding is a
+// search for those beside the exact one.
+
+import (
+	"math/big"
+	"math/bits"
+
+	"gemu/ptx"
+)
+
+// tensorFloat is .tf32, without the 13 bits that it leaves out of .f32.
+var tensorFloat = format{8, 10, 1<<18 - 1}
+
+// code is a finite number of a format with its bits.
+type code struct {
+	bits      uint64
+	magnitude *big.Rat
+	neg       bool
+}
+
+// table is a format of which all numbers are listed.
+type table struct {
+	numbers []number // by code
+	codes   []code   // of finite numbers, by magnitude
+	nan     uint64   // canonical
+	hasNaN  bool
+}
+
+var tables = map[ptx.Type]*table{
+	ptx.E5M2: floatTable(5, 2, "ieee"), ptx.E4M3: floatTable(4, 3, "nan"), ptx.E3M2: floatTable(3, 2, ""), ptx.E2M3: floatTable(2, 3, ""), ptx.E2M1: floatTable(2, 1, ""),
+	ptx.UE8M0: newTable(8, func(c uint64) number {
+		if c == 0xff {
+			return nan
+		}
+		return number{class: finite, mant: big.NewInt(1), exp: int(c) - 127}
+	}, 0xff, true),
+	ptx.S2F6: newTable(8, func(c uint64) number {
+		n := fromInt(big.NewInt(int64(int8(c))))
+		if n.class == finite {
+			n.exp = -6
+		}
+		return n
+	}, 0, false),
+}
+
+// floatTable is a format of a sign, exp and frac bits. Special is what it has besides numbers:
+// "ieee" infinities and NaNs under the largest exponent, "nan" NaNs where all bits are set.
+func floatTable(exp, frac int, special string) *table {
+	f := format{exp, frac, f8NaN}
+	n := 1 + exp + frac
+	return newTable(n, func(c uint64) number {
+		magnitude := c &^ f.sign()
+		e, m := int(magnitude>>frac), magnitude&(1<<frac-1)
+		switch {
+		case special == "ieee":
+			return f.decode(c)
+		case special == "nan" && magnitude == f8NaN:
+			return nan
+		case magnitude == 0:
+			return number{neg: c != 0}
+		case e == 0:
+			e = 1
+		default:
+			m |= 1 << frac
+		}
+		return number{class: finite, neg: c&f.sign() != 0, mant: new(big.Int).SetUint64(m), exp: e - f.bias() - frac}
+	}, f8NaN, special != "")
+}
+
+const f8NaN = 0x7f
+
+func newTable(width int, decode func(c uint64) number, nan uint64, hasNaN bool) *table {
+	t := &table{nan: nan, hasNaN: hasNaN}
+	for c := range uint64(1) << width {
+		n := decode(c)
+		t.numbers = append(t.numbers, n)
+		if n.class == finite || n.class == zero {
+			t.codes = append(t.codes, code{c, n.rational(), n.neg})
+		}
+	}
+	return t
+}
+
+// rational is the magnitude of a finite number.
+func (n number) rational() *big.Rat {
+	if n.class == zero {
+		return new(big.Rat)
+	}
+	r := new(big.Rat).SetInt(n.mant)
+	two := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(n.exp, -n.exp))))
+	if n.exp < 0 {
+		return r.Quo(r, two)
+	}
+	return r.Mul(r, two)
+}
+
+// round gives the bits of the number in the format. Random has the bits of .rs, 16 of them.
+func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint64 {
+	signed, zeros := false, 0
+	for _, c := range f.codes {
+		signed = signed || c.neg
+		if c.magnitude.Sign() == 0 {
+			zeros++
+		}
+	}
+	neg := n.neg && signed
+	if n.class == notANumber {
+		if f.hasNaN {
+			return f.nan
+		}
+		neg = false
+	}
+	// The numbers of that sign beside the exact one: low is not above it in magnitude.
+	var low, high, most *code
+	exact := new(big.Rat)
+	if n.class == finite {
+		exact = n.rational()
+	}
+	for i := range f.codes {
+		c := &f.codes[i]
+		if c.neg != neg && !(c.magnitude.Sign() == 0 && zeros == 1) {
+			continue
+		}
+		if c.magnitude.Cmp(exact) <= 0 && (low == nil || c.magnitude.Cmp(low.magnitude) > 0) {
+			low = c
+		}
+		if c.magnitude.Cmp(exact) > 0 && (high == nil || c.magnitude.Cmp(high.magnitude) < 0) {
+			high = c
+		}
+		if most == nil || c.magnitude.Cmp(most.magnitude) > 0 {
+			most = c
+		}
+	}
+	beyond := most.bits
+	if !satfinite && f.hasNaN {
+		beyond = f.nan
+	}
+	switch {
+	case n.class == notANumber:
+		return most.bits
+	case n.class == infinite:
+		return beyond
+	case low == nil: // without a zero
+		return high.bits
+	case low.magnitude.Cmp(exact) == 0:
+		return low.bits
+	case high == nil:
+		if rnd == "rp" {
+			return beyond
+		}
+		return most.bits // all others saturate, or are cut
+	}
+	part := new(big.Rat).Sub(exact, low.magnitude)
+	part.Quo(part, new(big.Rat).Sub(high.magnitude, low.magnitude))
+	up := false
+	switch rnd {
+	case "rn":
+		c := part.Cmp(big.NewRat(1, 2))
+		up = c > 0 || c == 0 && low.bits&1 == 1
+	case "rp":
+		up = true
+	case "rs":
+		up = carries(part, random)
+	}
+	if up {
+		return high.bits
+	}
+	return low.bits
+}
+
+// carries reports whether 16 random bits, added to the first 16 bits of what is lost, give a
+// carry.
+func carries(part *big.Rat, random uint64) bool {
+	cut := new(big.Int).Quo(new(big.Int).Lsh(part.Num(), 16), part.Denom())
+	return cut.Uint64()+random >= 1<<16
+}
+
+// roundRandomly is round by random bits.
+func (f format) roundRandomly(n number, random uint64) uint64 {
+	low := f.round(n, "rz")
+	if n.class != finite {
+		return low
+	}
+	at := func(bits uint64) *big.Rat { return f.decode(bits &^ f.sign()).rational() }
+	step := new(big.Rat)
+	if low&^f.sign() == f.inf()-1 { // the largest number, and what would be next
+		step.Sub(at(low), at(low-1))
+	} else {
+		step.Sub(at(low+1), at(low))
+	}
+	part := new(big.Rat).Sub(n.rational(), at(low))
+	if part.Quo(part, step); part.Cmp(big.NewRat(1, 1)) >= 0 || carries(part, random) {
+		return low + 1
+	}
+	return low
+}
+
+// part is the i-th number that a source of packed type holds, from the uppermost on, or that of
+// the i-th source of another type.
+func (t *thread) part(typ ptx.Type, i int) number {
+	elem, count := typ.Elements()
+	bits := uint64(0)
+	switch {
+	case count > 1:
+		width := typ.Bits() / count
+		bits = low(t.arg("a")>>((count-1-i)*width), width)
+	case t.in.Arg("a").Kind == ptx.VecOperand:
+		bits = t.read(&t.in.Arg("a").Elems()[i], typ).lo
+	default:
+		bits = t.arg([]string{"a", "b"}[i])
+	}
+	if f := tables[elem]; f != nil {
+		return f.numbers[low(bits, len64(len(f.numbers)))]
+	}
+	return formatOf(elem).decode(bits)
+}
+
+func len64(n int) int { return bits.Len(uint(n)) - 1 }
+
+// convertPacked is cvt to packed types.
+func (t *thread) convertPacked(to, from ptx.Type) {
+	elem, count := to.Elements()
+	width := to.Bits() / count
+	d := uint64(0)
+	for i := range count {
+		n := t.part(from, i)
+		if t.has("scaled::n2::ue8m0") {
+			name := "b"
+			if from == ptx.F32 {
+				name = "c"
+			}
+			scale := tables[ptx.UE8M0].numbers[low(t.arg(name)>>(8*(count-1-i)), 8)]
+			if tables[elem] != nil {
+				n = quotient(n, scale)
+			} else {
+				n = product(n, scale)
+			}
+		}
+		d |= t.packedNumber(n, elem, count, i) << ((count - 1 - i) * width)
+	}
+	t.put("d", d)
+}
+
+// packedNumber rounds the i-th of count numbers.
+func (t *thread) packedNumber(n number, to ptx.Type, count, i int) uint64 {
+	rnd, random := t.rounding(), uint64(0)
+	if t.has("rs") {
+		rnd, random = "rs", t.random(to, count, i)
+	}
+	f := tables[to]
+	if f == nil {
+		g := formatOf(to)
+		if rnd == "rs" {
+			return t.modified(g.roundRandomly(n, random), g)
+		}
+		return t.toFloat(n, to)
+	}
+	if t.has("relu") && n.neg && n.class != notANumber {
+		n = number{}
+	}
+	return f.round(n, rnd, random, t.has("satfinite"))
+}
+
+// random is the random bits of the i-th of count numbers: see RATIONALE.md.
+func (t *thread) random(to ptx.Type, count, i int) uint64 {
+	c := t.arg("c")
+	if count == 2 {
+		random := low(c>>(16*(1-i)), 16)
+		if to == ptx.F16 {
+			return low(random, 13) << 3
+		}
+		return random
+	}
+	upper := i < 2
+	random := low(c, 16)
+	switch {
+	case to == ptx.E2M1 && upper:
+		random = low(c>>24, 8)<<8 | low(c>>8, 8)
+	case to == ptx.E2M1:
+		random = low(c>>16, 8)<<8 | low(c, 8)
+	case upper:
+		random = c >> 16
+	}
+	if i%2 == 0 {
+		return uint64(bits.Reverse16(uint16(random)))
+	}
+	return random
+}

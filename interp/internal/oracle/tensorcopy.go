@@ -1,0 +1,449 @@
+package oracle
+
+// This file executes copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), element
+// by element, and what changes tensor maps (9.7.9.27, 9.7.13.16).
+
+import (
+	"gemu/internal/tensormap"
+	"gemu/ptx"
+)
+
+// The tables of manual 5.5.7: which chunk of 16 bytes of a line of 128 bytes is where, line by
+// line. They repeat.
+var swizzleTables = map[tensormap.Swizzle][][8]int{
+	{}:                          {{0, 1, 2, 3, 4, 5, 6, 7}},
+	{Mode: tensormap.Swizzle32}: {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}},
+	{Mode: tensormap.Swizzle96}: {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}},
+	{Mode: tensormap.Swizzle64}: {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4}},
+	{Mode: tensormap.Swizzle128}: {
+		{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4},
+		{4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2}, {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0},
+	},
+	{Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom32}:      {{0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 6, 7, 4, 5}, {4, 5, 6, 7, 0, 1, 2, 3}, {6, 7, 4, 5, 2, 3, 0, 1}},
+	{Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom32Flip8}: {{0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 6, 7, 4, 5}, {4, 5, 6, 7, 0, 1, 2, 3}, {6, 7, 4, 5, 2, 3, 0, 1}},
+	{Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom64}:      {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 0, 1, 2, 3}},
+}
+
+// mixed is where a byte of shared memory is that belongs at an address.
+func mixed(s tensormap.Swizzle, addr uint64) uint64 {
+	table := swizzleTables[s]
+	line, chunk, byte := addr/128, addr/16%8, addr%16
+	for place, c := range table[line%uint64(len(table))] {
+		if uint64(c) == chunk {
+			if s.Atomicity == tensormap.Atom32Flip8 && line%2 == 1 {
+				byte = (byte + 8) % 16
+			}
+			return line*128 + uint64(place)*16 + byte
+		}
+	}
+	panic("BUG: a chunk that is nowhere")
+}
+
+// element is one that a copy has.
+type element struct {
+	inside bool
+	global uint64 // its first bit, in global memory
+	shared uint64 // … in shared memory
+}
+
+// box lists the elements of a copy.
+func (t *thread) box(m *tensormap.Map, at []int64, offsets []int64, shared uint64, store bool) (list []element) {
+	if m.Interleave != tensormap.NoInterleave {
+		t.unsupported()
+	}
+	bits := uint64(m.Type.Bits())
+	inShared := bits
+	if m.Type.Padded() {
+		inShared = 8 // 16 elements take 16 bytes
+	}
+	pitch := uint64(m.Box[0]) * inShared / 8
+	if span := map[tensormap.SwizzleMode]uint64{tensormap.Swizzle32: 32, tensormap.Swizzle64: 64, tensormap.Swizzle96: 96, tensormap.Swizzle128: 128}[m.Swizzle.Mode]; span > pitch {
+		pitch = span
+	}
+	for r, x := range t.boxRows(m, at, offsets) {
+		for i := range uint64(m.Box[0]) {
+			c := x
+			c[0] += int64(i)
+			e := element{inside: true}
+			addr := 8 * m.Address
+			for d := range m.Rank {
+				if c[d] < 0 || c[d] >= int64(m.Dim[d]) {
+					e.inside = false
+				}
+				if d == 0 {
+					addr += uint64(c[0]) * bits
+				} else {
+					addr += 8 * uint64(c[d]) * m.Stride[d-1]
+				}
+			}
+			e.global = addr
+			switch {
+			case m.Type.Padded() && store: // bytes of which the upper bits are none
+				e.shared = 8 * mixed(m.Swizzle, shared+uint64(r)*pitch+i)
+			case m.Type.Padded():
+				bit := i % 16 * bits
+				e.shared = 8*mixed(m.Swizzle, shared+uint64(r)*pitch+i/16*16+bit/8) + bit%8
+			default:
+				bit := i * bits
+				e.shared = 8*mixed(m.Swizzle, shared+uint64(r)*pitch+bit/8) + bit%8
+			}
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// boxRows lists the coordinates at which rows along the innermost dimension begin.
+func (t *thread) boxRows(m *tensormap.Map, at, offsets []int64) (rows [][tensormap.Rank]int64) {
+	var x [tensormap.Rank]int64
+	switch {
+	case t.has("tile::gather4") || t.has("tile::scatter4"): // 5.5.3.4
+		for _, row := range at[1:] {
+			rows = append(rows, [tensormap.Rank]int64{at[0], row})
+		}
+	case m.Mode == tensormap.Tiled: // 5.5.3
+		copy(x[:], at)
+		var loop func(d int)
+		loop = func(d int) {
+			if d == 0 {
+				rows = append(rows, x)
+				return
+			}
+			for i := int64(0); i < int64(m.Box[d]); i += int64(m.Step[d]) {
+				x[d] = at[d] + i
+				loop(d - 1)
+			}
+		}
+		loop(m.Rank - 1)
+	case m.Mode == tensormap.Im2col: // 5.5.4
+		copy(x[:], at)
+		for range m.Box[1] {
+			p := x
+			for i, o := range offsets[:m.Rank-2] {
+				p[i+1] += o
+			}
+			rows = append(rows, p)
+			t.nextPixel(m, &x, m.Rank-2, 0)
+		}
+	default: // 5.5.5
+		halo, wOffset := offsets[0], offsets[1]
+		copy(x[:], at)
+		x[1] += wOffset
+		all, groups := int64(m.Box[1]), int64(1)
+		if m.Mode == tensormap.Im2colW128 {
+			all, groups = 32, 4
+		}
+		var line [][tensormap.Rank]int64
+		for range all*groups + halo {
+			line = append(line, x)
+			t.nextPixel(m, &x, 1, wOffset)
+		}
+		for g := range groups {
+			rows = append(rows, line[g*all:][:all+halo]...)
+		}
+	}
+	return rows
+}
+
+// nextPixel goes on to the next pixel of the bounding box, in so many dimensions of space.
+func (t *thread) nextPixel(m *tensormap.Map, x *[tensormap.Rank]int64, dims int, shift int64) {
+	for i := range dims {
+		x[i+1] += int64(m.Step[i+1])
+		if x[i+1] < int64(m.Dim[i+1])+int64(m.Upper[i])+shift {
+			return
+		}
+		x[i+1] = int64(m.Lower[i]) + shift
+	}
+	x[m.Rank-1]++
+}
+
+// mapAt reads the tensor map of an operand, for a copy at coordinates.
+func (t *thread) mapAt(name string, at []int64, offsets []int64, store bool) *tensormap.Map {
+	space, addr := t.addressIn(name, ptx.Generic)
+	from, _ := t.m.resolve(addr)
+	if space == ptx.Shared || space == ptx.Local || from != ptx.Generic {
+		t.trap(KindMemory, "a tensor map in %s memory", from)
+	}
+	m, err := tensormap.Decode(t.span(space, addr, tensormap.Size, tensormap.Align, reads))
+	if err != nil {
+		t.trap(KindAsync, "%v", err)
+	}
+	mode, rows := tensormap.Tiled, t.has("tile::gather4") || t.has("tile::scatter4")
+	switch {
+	case t.has("im2col") || t.has("im2col_no_offs"):
+		mode = tensormap.Im2col
+	case t.has("im2col::w"):
+		mode = tensormap.Im2colW
+	case t.has("im2col::w::128"):
+		mode = tensormap.Im2colW128
+	}
+	bad := m.Mode != mode || !rows && m.Rank != len(at) || rows && (m.Rank != 2 || m.Box[1] != 1)
+	// 9.7.9.25.5.1
+	if m.Type.Padded() && at[0]%128 != 0 || m.Type == tensormap.B4x16 && at[0]%2 != 0 {
+		bad = true
+	}
+	for _, c := range at {
+		bad = bad || store && c < 0
+	}
+	if store && (m.Type == tensormap.B4x16P64 || m.Swizzle.Atomicity == tensormap.Atom32Flip8) {
+		bad = true
+	}
+	if !bad && mode != tensormap.Tiled {
+		for i := range m.Rank - 2 {
+			if mode != tensormap.Im2col && i > 0 {
+				break
+			}
+			from, to := int64(m.Lower[i]), int64(m.Dim[i+1])+int64(m.Upper[i])
+			bad = bad || at[i+1] >= to || mode == tensormap.Im2col && at[i+1] < from || store && (m.Lower[i] < 0 || m.Upper[i] > 0)
+		}
+		switch {
+		case mode == tensormap.Im2col:
+			for _, o := range offsets[:m.Rank-2] {
+				bad = bad || o >= int64(1)<<[]int{16, 8, 5}[m.Rank-3]
+			}
+		default:
+			bad = bad || offsets[1] >= 32 || offsets[0] >= 512 || mode == tensormap.Im2colW128 && offsets[0] >= 32
+		}
+	}
+	if bad {
+		t.trap(KindAsync, "the tensor map is none for the copy")
+	}
+	return m
+}
+
+// tensorCopy is cp.async.bulk.tensor (9.7.9.25.5.2) and cp.reduce.async.bulk.tensor
+// (9.7.9.25.5.3).
+func (t *thread) tensorCopy() {
+	store, reduces := t.has("bulk_group"), t.has("reduce")
+	mapName, boxName := "b", "a"
+	if store {
+		mapName, boxName = "a", "c"
+	}
+	numbers := func(o *ptx.Operand, typ ptx.Type) (list []int64) {
+		for _, e := range elements(o) {
+			v := t.read(e, typ).lo
+			if typ == ptx.S32 {
+				list = append(list, int64(int32(v)))
+			} else {
+				list = append(list, int64(v&0xffff))
+			}
+		}
+		return list
+	}
+	o, _ := t.operand(mapName)
+	at := numbers(&o.Elems()[0], ptx.S32)
+	offsets := []int64{0, 0, 0}
+	if t.in.Form.Operand("f") >= 0 && t.given("f") {
+		f, _ := t.operand("f")
+		copy(offsets, numbers(f, ptx.U16))
+	}
+	_, shared := t.addressIn(boxName, ptx.Shared)
+	if !store {
+		var space ptx.Space
+		if space, shared = t.addressIn(boxName, ptx.Shared); t.has("shared::cluster") && space == ptx.Shared {
+			if as, at := t.m.resolve(shared); as == ptx.Shared {
+				shared = at
+			}
+		}
+	}
+	ranks := []uint64{shared >> rankShift}
+	if t.has("multicast::cluster") {
+		ranks = nil
+		for r := range uint64(16) {
+			if t.arg("g")>>r&1 == 0 {
+				continue
+			}
+			if ranks = append(ranks, r); int(r) >= t.m.teamSize() {
+				t.trap(KindCluster, "cta %d of a cluster of %d", r, t.m.teamSize())
+			}
+		}
+	}
+	for _, r := range ranks {
+		t.copyBox(mapName, at, offsets, shared%(1<<rankShift)+r<<rankShift, r, store, reduces)
+	}
+}
+
+// copyBox copies or reduces a box, from or to the shared memory of the CTA of a rank.
+func (t *thread) copyBox(mapName string, at, offsets []int64, shared, rank uint64, store, reduces bool) {
+	k := &task{bulk: true}
+	var m *tensormap.Map
+	look := func() {
+		if m == nil {
+			m = t.mapAt(mapName, at, offsets, store)
+		}
+	}
+	first := t.mapAt(mapName, at, offsets, store)
+	if !store {
+		k.look = look
+		k.bar = t.mbarrierAt("e")
+		if t.has("multicast::cluster") {
+			_, bar := t.address("e")
+			k.bar = t.span(ptx.Shared, bar%(1<<rankShift)+rank<<rankShift, 8, 8, updates)
+		}
+		t.mbarrierIn(k.bar)
+	}
+	if shared%128 != 0 {
+		t.trap(KindMisaligned, "a box at %#x of shared memory", shared)
+	}
+	inShared, inGlobal := reads, writes
+	if !store {
+		inShared, inGlobal = writes, reads
+	}
+	// bits gives those of an element, and changes them if there are new ones.
+	bits := func(space ptx.Space, first uint64, n int, how access, now *uint64) uint64 {
+		p := t.span(space, first/8, (int(first%8)+n+7)/8, 1, how)
+		var all, mask uint64
+		for i, b := range p {
+			all |= uint64(b) << (8 * i)
+		}
+		mask = 1<<n - 1
+		if n == 64 {
+			mask = ^uint64(0)
+		}
+		if now != nil {
+			v := all&^(mask<<(first%8)) | *now&mask<<(first%8)
+			for i := range p {
+				p[i] = byte(v >> (8 * i))
+			}
+		}
+		return all >> (first % 8) & mask
+	}
+	t.checkReduction(first, reduces)
+	list := t.box(first, at, offsets, shared, store)
+	k.tx = int64(len(list) * first.Type.Bits() / 8)
+	for _, e := range list {
+		bits(ptx.Shared, e.shared, first.Type.Bits(), inShared, nil)
+		if e.inside {
+			bits(ptx.Global, e.global, first.Type.Bits(), inGlobal, nil)
+		}
+	}
+	var data []uint64
+	var last []element
+	k.fetch = func() {
+		look()
+		last = t.box(m, at, offsets, shared, store)
+		for _, e := range last {
+			switch {
+			case store:
+				data = append(data, bits(ptx.Shared, e.shared, m.Type.Bits(), reads, nil))
+			case e.inside:
+				data = append(data, loaded(m.Type, bits(ptx.Global, e.global, m.Type.Bits(), reads, nil)))
+			default:
+				data = append(data, filled(m))
+			}
+		}
+	}
+	k.do = func() {
+		for i, e := range last {
+			switch {
+			case !store:
+				bits(ptx.Shared, e.shared, m.Type.Bits(), writes, &data[i])
+			case !e.inside:
+			case reduces:
+				typ := reducedAs[m.Type]
+				p := t.span(ptx.Global, e.global/8, typ.Size(), 1, updates)
+				if typ == ptx.F16 || typ == ptx.BF16 {
+					copy(p, bytesOf(value{lo: t.combineHalves(typ, valueOf(p).lo, data[i])}, typ.Size()))
+				} else {
+					t.combine(ptx.Global, typ, p, value{lo: data[i]})
+				}
+			default:
+				bits(ptx.Global, e.global, m.Type.Bits(), writes, &data[i])
+			}
+		}
+	}
+	if k.of, k.in = t, t.in; reduces {
+		t.cta.cluster.finish(k)
+		return
+	}
+	t.issue(k)
+}
+
+// reducedAs is the types of elements that can be reduced.
+var reducedAs = map[tensormap.Type]ptx.Type{
+	tensormap.U32: ptx.U32, tensormap.S32: ptx.S32, tensormap.U64: ptx.U64, tensormap.S64: ptx.S64, tensormap.F16: ptx.F16, tensormap.BF16: ptx.BF16, tensormap.F32: ptx.F32,
+}
+
+// checkReduction traps if elements have no such reduction: the table of 9.7.9.25.5.3.
+func (t *thread) checkReduction(m *tensormap.Map, reduces bool) {
+	ok := false
+	switch typ := m.Type; t.in.Slot("op") {
+	case "add":
+		ok = typ == tensormap.U32 || typ == tensormap.S32 || typ == tensormap.U64 || typ == tensormap.F32 || typ == tensormap.F16 || typ == tensormap.BF16
+	case "min", "max":
+		ok = typ == tensormap.U32 || typ == tensormap.S32 || typ == tensormap.U64 || typ == tensormap.S64 || typ == tensormap.F16 || typ == tensormap.BF16
+	case "inc", "dec":
+		ok = typ == tensormap.U32
+	case "and", "or", "xor":
+		ok = typ == tensormap.U32 || typ == tensormap.S32 || typ == tensormap.U64 || typ == tensormap.S64
+	}
+	if reduces && !ok {
+		t.trap(KindAsync, "no such reduction of .%s", m.Type)
+	}
+}
+
+// loaded is an element as it is in shared memory (5.5.1).
+func loaded(typ tensormap.Type, v uint64) uint64 {
+	f := formatOf(ptx.F32)
+	if typ == tensormap.F32Ftz || typ == tensormap.TF32Ftz {
+		v = f.flush(v)
+	}
+	if typ == tensormap.TF32 || typ == tensormap.TF32Ftz {
+		if f.isNaN(v) {
+			return 0x7fffe000
+		}
+		// Floats are in the order of their bits.
+		rest := v % 0x2000
+		low := v - rest
+		if rest > 0x1000 || rest == 0x1000 && low/0x2000%2 == 1 {
+			return low + 0x2000
+		}
+		return low
+	}
+	return v
+}
+
+// filled is an element outside of the tensor (5.5.3.3).
+func filled(m *tensormap.Map) uint64 {
+	if !m.NaN {
+		return 0
+	}
+	switch m.Type {
+	case tensormap.F16, tensormap.BF16:
+		return oobNaN
+	case tensormap.F64:
+		return 0x7ff8_0000_0000_0000
+	case tensormap.TF32, tensormap.TF32Ftz:
+		return 0x7fff_e000
+	}
+	return 0x7fff_ffff
+}
+
+// copyMap is tensormap.cp_fenceproxy.
+func copyMap(g group) {
+	for _, t := range g {
+		ts, to := t.addressIn("a", ptx.Global)
+		fs, from := t.addressIn("b", ptx.Shared)
+		copy(t.span(ts, to, tensormap.Size, tensormap.Align, writes), t.span(fs, from, tensormap.Size, tensormap.Align, reads))
+	}
+}
+
+// tensormapOf executes tensormap.replace and tensormap.cp_fenceproxy. How a map is written down is
+// no matter of the manual.
+func tensormapOf(t *thread) {
+	if t.has("cp_fenceproxy") {
+		t.state = atCollective
+		return
+	}
+	space, addr := t.address("a")
+	p := t.span(space, addr, tensormap.Size, tensormap.Align, updates)
+	ord, value := 0, uint64(0)
+	if t.in.Form.Operand("c") >= 0 {
+		ord, value = int(min(t.arg("b"), 100)), t.arg("c")
+	} else {
+		value = t.arg("b")
+	}
+	if err := tensormap.Replace(p, t.in.Slot("field"), ord, value); err != nil {
+		t.trap(KindAsync, "%v", err)
+	}
+}

@@ -1,0 +1,900 @@
+package oracle
+
+// This file executes textures and surfaces (manual 9.7.10, 9.7.11). Coordinates, weights and
+// texels are rational numbers, and a result is rounded once. The formulas are those of the
+// CUDA C++ Programming Guide, "Texture Fetching"; what the guide and the manual leave open is
+// as docs/textures.md says.
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// The kinds of Trap of textures and surfaces.
+const (
+	KindTexture = "bad texture access"
+	KindSurface = "bad surface access"
+)
+
+// Object is a texture, a surface or a sampler.
+type Object struct {
+	Type ptx.Type // .texref, .surfref, .samplerref
+
+	// Texels lie from an address on: levels one behind the other, each at a multiple of 16
+	// bytes, in each the layers, in each the slices, in each the rows.
+	Geometry                     string // as modifiers have it: "a2d"
+	Addr                         uint64
+	Width, Height, Depth         int
+	Layers, Levels, Samples      int
+	Pitch                        int  // bytes of a row, if not as many as its texels have
+	Linear                       bool // memory without a shape
+	Channels, Bits               int
+	Signed, Float                bool
+	Normalized, ReadFloat, SRGB  bool
+	ForceUnnormalized, Filter    bool
+	Address                      [3]string // wrap, mirror, clamp_to_edge, clamp_to_border, clamp_ogl
+	Border                       [4]float32
+	MipFilter                    bool
+	Bias, LowestLevel, MostLevel float32
+}
+
+// Bind makes an object that of a handle that has none.
+func (d *Device) Bind(handle uint64, o Object) {
+	if d.objects == nil {
+		d.objects = map[uint64]*Object{}
+	}
+	if d.objects[handle] == nil {
+		d.objects[handle] = &o
+	}
+}
+
+// defineSampler makes the sampler that a .samplerref variable describes (manual 5.3.2), and
+// gives it the next handle.
+func (m *Module) defineSampler(v *ptx.Var) {
+	o := Object{Type: ptx.SamplerRef, MostLevel: math.MaxFloat32, Address: [3]string{"clamp_to_edge", "clamp_to_edge", "clamp_to_edge"}}
+	for _, f := range v.Fields {
+		switch f.Name {
+		case "filter_mode":
+			o.Filter = f.Value == "linear"
+		case "addr_mode_0":
+			o.Address[0] = f.Value
+		case "addr_mode_1":
+			o.Address[1] = f.Value
+		case "addr_mode_2":
+			o.Address[2] = f.Value
+		case "force_unnormalized_coords":
+			o.ForceUnnormalized = f.Value != "0"
+		}
+	}
+	handle := uint64(handles + handleSize*len(m.dev.objects))
+	m.dev.Bind(handle, o)
+	copy(m.dev.Bytes(m.addresses[v]), bytesOf(value{lo: handle}, 8))
+}
+
+// AllocArray allocates memory that only textures and surfaces reach.
+func (d *Device) AllocArray(size uint64) (addr uint64, err error) { return d.allocate(hidden, size) }
+
+// opaqueAt is the variable or kernel parameter of an opaque type at an address, and what it
+// holds.
+func (t *thread) opaqueAt(addr uint64) (typ ptx.Type, holds []byte) {
+	for s, at := range t.m.mod.addresses {
+		if v, ok := s.(*ptx.Var); ok && at == addr && v.Type.Kind() == ptx.Opaque {
+			return v.Type, t.m.dev.Bytes(at)
+		}
+	}
+	for v, at := range t.m.params {
+		if at == addr && v.Type.Kind() == ptx.Opaque {
+			return v.Type, t.m.dev.params.data[at-paramBlock:]
+		}
+	}
+	return ptx.NoType, nil
+}
+
+// object is what a value names: a handle, or where one is held.
+func (t *thread) object(v uint64, kind string) *Object {
+	if _, holds := t.opaqueAt(v); holds != nil {
+		v = valueOf(holds[:8]).lo
+	}
+	o := t.m.dev.objects[v]
+	if o == nil {
+		t.trap(kind, "%#x is bound to nothing", v)
+	}
+	return o
+}
+
+// typed is an object that must be of a type.
+func (t *thread) typed(v uint64, typ ptx.Type, kind string) Object {
+	o := t.object(v, kind)
+	if o.Type != typ {
+		t.trap(kind, "%#x is no %s", v, typ)
+	}
+	return *o
+}
+
+// named is the value that stands first in the brackets of operand a.
+func (t *thread) named() uint64 {
+	_, addr := t.address("a")
+	return addr
+}
+
+// element is an element of a vector in the instruction, 0 without.
+func (t *thread) element(o *ptx.Operand, i int, typ ptx.Type) uint64 {
+	list := elements(o)
+	if i >= len(list) || o.Kind == ptx.NoOperand {
+		return 0
+	}
+	return t.read(list[i], typ).lo
+}
+
+// coordinates is the last operand in the brackets.
+func (t *thread) coordinates() *ptx.Operand {
+	a, _ := t.operand("a")
+	parts := a.Elems()
+	return &parts[len(parts)-1]
+}
+
+var dimensions = map[string]int{"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 2, "acube": 2, "2dms": 2, "a2dms": 2}
+
+func (o *Object) cube() bool  { return strings.HasSuffix(o.Geometry, "cube") }
+func (o *Object) array() bool { return strings.HasPrefix(o.Geometry, "a") }
+func (o *Object) real() bool  { return o.Float || o.ReadFloat && o.Bits != 32 }
+
+func (o *Object) extent(level, i int) int {
+	return max([]int{o.Width, o.Height, o.Depth}[i]>>level, 1)
+}
+
+// where is the address of a sample of a texel.
+func (o *Object) where(level, layer, sample int, at [3]int) uint64 {
+	size := o.Channels * o.Bits / 8 * o.Samples
+	addr := o.Addr
+	for l := 0; ; l++ {
+		row := o.extent(l, 0) * size
+		if o.Pitch > 0 {
+			row = o.Pitch
+		}
+		slice := row * o.extent(l, 1)
+		whole := slice * o.extent(l, 2)
+		if l == level {
+			return addr + uint64(layer*whole+at[2]*slice+at[1]*row+at[0]*size+sample*size/o.Samples)
+		}
+		addr += align(uint64(whole*o.Layers), 16)
+	}
+}
+
+// rational is a number of .f32; those that are none are 0, or lie very far out.
+func rational(bits uint64) *big.Rat {
+	f := float64(math.Float32frombits(uint32(bits)))
+	switch {
+	case f != f:
+		return new(big.Rat)
+	case math.IsInf(f, 0):
+		return new(big.Rat).SetFloat64(math.Copysign(1e60, f))
+	}
+	return new(big.Rat).SetFloat64(f)
+}
+
+func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
+
+// floor is the largest integer that is not above r.
+func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+
+// share is a texel that takes part in a result.
+type share struct {
+	weight       *big.Rat
+	level, layer int
+	sample       int
+	at           [3]int
+	out          bool
+}
+
+// take takes over a sampler.
+func (o *Object) take(s *Object) {
+	o.ForceUnnormalized, o.Filter, o.Address, o.Border = s.ForceUnnormalized, s.Filter, s.Address, s.Border
+	o.MipFilter, o.Bias, o.LowestLevel, o.MostLevel = s.MipFilter, s.Bias, s.LowestLevel, s.MostLevel
+}
+
+// neighbours gives the one or two texels of a coordinate u, in texels, of n, with their
+// weights; -1 is outside.
+func (o *Object) neighbours(i int, u *big.Rat, n int, scaled, filter bool) (at []int, weights []*big.Rat) {
+	mode := o.Address[i]
+	size := ratio(int64(n), 1)
+	times := new(big.Rat).SetInt(floor(new(big.Rat).Quo(u, size)))
+	inside := new(big.Rat).Sub(u, new(big.Rat).Mul(times, size)) // u mod n
+	far := new(big.Rat).Abs(u).Cmp(ratio(1<<40, 1)) > 0
+	switch {
+	case mode != "wrap" && mode != "mirror":
+	case !scaled:
+		mode = "clamp_to_edge"
+	case far: // an infinity
+		u = new(big.Rat)
+	case mode == "mirror" && times.Num().Bit(0) == 1:
+		u = new(big.Rat).Sub(size, inside)
+	default:
+		u = inside
+	}
+	if mode == "clamp_ogl" && filter {
+		if u.Sign() < 0 {
+			u = new(big.Rat)
+		}
+		if u.Cmp(size) > 0 {
+			u = size
+		}
+	}
+	place := func(k *big.Int) int {
+		zero, last := big.NewInt(0), big.NewInt(int64(n-1))
+		switch {
+		case k.Cmp(zero) >= 0 && k.Cmp(last) <= 0:
+			return int(k.Int64())
+		case mode == "clamp_to_border", o.Linear, mode == "clamp_ogl" && filter:
+			return -1
+		case mode == "wrap" && filter:
+			return int(new(big.Int).Mod(k, big.NewInt(int64(n))).Int64())
+		case k.Cmp(zero) < 0:
+			return 0
+		}
+		return n - 1
+	}
+	if !filter {
+		return []int{place(floor(u))}, []*big.Rat{ratio(1, 1)}
+	}
+	b := new(big.Rat).Sub(u, ratio(1, 2))
+	first := floor(b)
+	alpha := eighths(new(big.Rat).Sub(b, new(big.Rat).SetInt(first)))
+	return []int{place(first), place(new(big.Int).Add(first, big.NewInt(1)))}, []*big.Rat{new(big.Rat).Sub(ratio(1, 1), alpha), alpha}
+}
+
+// eighths rounds to eight fractional bits, a half up.
+func eighths(r *big.Rat) *big.Rat {
+	n := floor(new(big.Rat).Add(new(big.Rat).Mul(r, ratio(256, 1)), ratio(1, 2)))
+	return new(big.Rat).SetFrac(n, big.NewInt(256))
+}
+
+// lookup is what tex and tld4 have found out about where they go.
+type lookup struct {
+	o             Object
+	layer, sample int
+	u, offset     [3]*big.Rat
+	scaled        bool // u is in units of the image's size
+	whole         bool
+	level         *big.Rat // in steps of 1/256
+}
+
+// texture executes tex (9.7.10.3) and tld4 (9.7.10.4).
+func texture(t *thread) {
+	l := t.lookup()
+	o := &l.o
+	d, _ := t.operand("d")
+	typ := t.in.SlotType("dtype")
+	var out [4]uint64
+	if t.in.Mnemonic() == "tld4" {
+		channel := slices.Index([]string{"r", "g", "b", "a"}, t.in.Slot("comp"))
+		x, _ := o.neighbours(0, l.coordinate(0, 0), o.extent(0, 0), l.scaled, true)
+		y, _ := o.neighbours(1, l.coordinate(1, 0), o.extent(0, 1), l.scaled, true)
+		for i, at := range [][3]int{{x[0], y[1]}, {x[1], y[1]}, {x[1], y[0]}, {x[0], y[0]}} {
+			one := share{weight: ratio(1, 1), layer: l.layer, at: at, out: at[0] < 0 || at[1] < 0}
+			out[i] = t.combineTexels(o, []share{one})[channel]
+		}
+	} else {
+		out = t.combineTexels(o, l.shares())
+	}
+	size := typ.Bits()
+	if typ == ptx.F16 || typ == ptx.F16x2 {
+		for i, v := range out {
+			out[i] = half.round(single.decode(v), "rn")
+		}
+		if typ == ptx.F16x2 {
+			out[0], out[1] = out[0]|out[1]<<16, out[2]|out[3]<<16
+		}
+	}
+	for i, e := range elements(d) {
+		t.write(e, typ, value{lo: low(out[i], size)})
+	}
+	t.putPred("p", true)
+}
+
+// lookup reads the operands of tex and tld4.
+func (t *thread) lookup() lookup {
+	a, _ := t.operand("a")
+	l := lookup{o: t.typed(t.named(), ptx.TexRef, KindTexture)}
+	o := &l.o
+	if parts := a.Elems(); len(parts) > 1 {
+		s := t.typed(t.read(&parts[0], ptx.B64).lo, ptx.SamplerRef, KindTexture)
+		o.take(&s)
+		if o.Filter && !o.real() {
+			t.trap(KindTexture, "a filter for integers")
+		}
+	}
+	geometry, typ := t.in.Slot("geom"), t.in.SlotType("dtype")
+	switch {
+	case geometry != o.Geometry:
+		t.trap(KindTexture, "%s on a texture of %s", geometry, o.Geometry)
+	case !o.real() && (typ == ptx.F16 || typ == ptx.F16x2 || t.given("f")):
+		t.trap(KindTexture, "its texels are integers")
+	}
+	c, next := t.coordinates(), 0
+	take := func(typ ptx.Type) uint64 { next++; return t.element(c, next-1, typ) }
+	if o.array() {
+		n := o.Layers
+		if o.cube() {
+			n /= 6
+		}
+		if l.layer = int(min(take(ptx.U32), uint64(n-1))); o.cube() {
+			l.layer *= 6
+		}
+	}
+	if strings.HasSuffix(geometry, "ms") {
+		v := take(ptx.U32)
+		if v >= uint64(o.Samples) {
+			t.trap(KindTexture, "sample %d of %d", v, o.Samples)
+		}
+		l.sample = int(v)
+	}
+	dims := dimensions[geometry]
+	for i := range dims {
+		e := int64(0)
+		if t.given("e") {
+			op, _ := t.operand("e")
+			e = int64(int32(t.element(op, i, ptx.S32)))
+		}
+		if e < -8 || e > 7 {
+			t.trap(KindTexture, "an offset of %d", e)
+		}
+		l.offset[i] = ratio(e, 1)
+	}
+	l.level = new(big.Rat)
+	if l.whole = t.in.Slot("ctype") == "s32"; l.whole {
+		for i := range dims {
+			l.u[i] = ratio(int64(int32(take(ptx.S32))), 1)
+		}
+		if t.has("level") {
+			op, _ := t.operand("g")
+			v := int64(int32(t.read(op, ptx.S32).lo))
+			l.level = ratio(min(max(v, 0), int64(o.Levels-1)), 1)
+		}
+		return l
+	}
+	l.scaled = o.Normalized && !o.ForceUnnormalized
+	var by [2][3]*big.Rat
+	n := dims
+	if o.cube() {
+		n = 3
+	}
+	for i := range n {
+		l.u[i] = rational(take(ptx.F32))
+		for k, name := range []string{"g", "h"} {
+			if by[k][i] = new(big.Rat); t.has("grad") {
+				op, _ := t.operand(name)
+				by[k][i] = rational(t.element(op, i, ptx.F32))
+			}
+		}
+	}
+	if o.cube() {
+		l.scaled = true
+		l.layer += l.face(&by)
+	}
+	lod := 0.0
+	switch {
+	case t.has("level"):
+		op, _ := t.operand("g")
+		lod = float64(math.Float32frombits(uint32(t.read(op, ptx.F32).lo)))
+	case t.has("grad"):
+		longest := new(big.Rat)
+		for k := range by {
+			square := new(big.Rat)
+			for i := range dims {
+				d := by[k][i]
+				if l.scaled {
+					d = new(big.Rat).Mul(d, ratio(int64(o.extent(0, i)), 1))
+				}
+				square.Add(square, new(big.Rat).Mul(d, d))
+			}
+			if square.Cmp(longest) > 0 {
+				longest = square
+			}
+		}
+		f, _ := longest.Float64()
+		lod = math.Log2(f) / 2
+	}
+	if lod += float64(o.Bias); lod != lod {
+		lod = 0
+	}
+	if lod = min(max(lod, float64(o.LowestLevel)), float64(o.MostLevel)); lod != lod { // by a bound
+		lod = 0
+	}
+	lod = min(max(lod, 0), float64(o.Levels-1))
+	l.level = eighths(new(big.Rat).SetFloat64(lod))
+	return l
+}
+
+// coordinate is a coordinate in texels of a level, the offset added.
+func (l *lookup) coordinate(i, level int) *big.Rat {
+	u := l.u[i]
+	if l.scaled {
+		u = new(big.Rat).Mul(u, ratio(int64(l.o.extent(level, i)), 1))
+	}
+	return new(big.Rat).Add(u, l.offset[i])
+}
+
+// face projects a direction, and its derivatives, to a face of the cube (CUDA C++ Programming
+// Guide, Cubemap Textures).
+func (l *lookup) face(by *[2][3]*big.Rat) int {
+	size := func(i int) *big.Rat { return new(big.Rat).Abs(l.u[i]) }
+	major := 0
+	if size(2).Cmp(size(0)) >= 0 && size(2).Cmp(size(1)) >= 0 {
+		major = 2
+	} else if size(1).Cmp(size(0)) >= 0 {
+		major = 1
+	}
+	face := 2 * major
+	if l.u[major].Sign() < 0 {
+		face++
+	}
+	project := func(v [3]*big.Rat) (s, t, m *big.Rat) {
+		neg := func(r *big.Rat) *big.Rat { return new(big.Rat).Neg(r) }
+		switch face {
+		case 0:
+			return neg(v[2]), neg(v[1]), v[0]
+		case 1:
+			return v[2], neg(v[1]), neg(v[0])
+		case 2:
+			return v[0], v[2], v[1]
+		case 3:
+			return v[0], neg(v[2]), neg(v[1])
+		case 4:
+			return v[0], neg(v[1]), v[2]
+		}
+		return neg(v[0]), neg(v[1]), neg(v[2])
+	}
+	s, t, m := project(l.u)
+	if m.Sign() == 0 {
+		l.u[0], l.u[1] = new(big.Rat), new(big.Rat)
+		return face
+	}
+	half := func(a *big.Rat) *big.Rat {
+		q := new(big.Rat).Quo(a, m)
+		return q.Mul(q.Add(q, ratio(1, 1)), ratio(1, 2))
+	}
+	for k := range by {
+		if by[k][0] == nil {
+			continue
+		}
+		ds, dt, dm := project(by[k])
+		slope := func(a, da *big.Rat) *big.Rat {
+			x := new(big.Rat).Sub(new(big.Rat).Mul(da, m), new(big.Rat).Mul(a, dm))
+			return x.Quo(x, new(big.Rat).Mul(ratio(2, 1), new(big.Rat).Mul(m, m)))
+		}
+		by[k][0], by[k][1] = slope(s, ds), slope(t, dt)
+	}
+	l.u[0], l.u[1] = half(s), half(t)
+	return face
+}
+
+// shares are the texels that make up the result of tex.
+func (l *lookup) shares() (list []share) {
+	o := &l.o
+	one := ratio(1, 1)
+	levels, weights := []int{int(floor(new(big.Rat).Add(l.level, ratio(1, 2))).Int64())}, []*big.Rat{one}
+	if o.MipFilter && !l.whole {
+		base := floor(l.level)
+		beta := new(big.Rat).Sub(l.level, new(big.Rat).SetInt(base))
+		levels, weights = []int{int(base.Int64()), int(base.Int64()) + 1}, []*big.Rat{new(big.Rat).Sub(one, beta), beta}
+	}
+	for k, level := range levels {
+		if weights[k].Sign() == 0 {
+			continue
+		}
+		at, w := [3][]int{{0}, {0}, {0}}, [3][]*big.Rat{{one}, {one}, {one}}
+		for i := range dimensions[o.Geometry] {
+			at[i], w[i] = o.neighbours(i, l.coordinate(i, level), o.extent(level, i), l.scaled, o.Filter && !l.whole && !o.Linear)
+		}
+		for x := range at[0] {
+			for y := range at[1] {
+				for z := range at[2] {
+					s := share{level: level, layer: l.layer, sample: l.sample, at: [3]int{at[0][x], at[1][y], at[2][z]}}
+					s.weight = new(big.Rat).Mul(new(big.Rat).Mul(weights[k], w[0][x]), new(big.Rat).Mul(w[1][y], w[2][z]))
+					s.out = s.at[0] < 0 || s.at[1] < 0 || s.at[2] < 0
+					if s.weight.Sign() != 0 {
+						list = append(list, s)
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// combineTexels is the channels of a result, as .f32 or integers.
+func (t *thread) combineTexels(o *Object, list []share) (out [4]uint64) {
+	compare := t.given("f")
+	for channel := range out {
+		if !o.real() {
+			out[channel] = t.integerTexel(o, &list[0], channel)
+			continue
+		}
+		exact, special, anyNaN := new(big.Rat), 0.0, false
+		for i := range list {
+			s := &list[i]
+			v := t.realTexel(o, s, channel)
+			if compare {
+				f := math.Float32frombits(uint32(t.arg("f")))
+				v = realNumber{r: ratio(int64(bit(float64(f) <= v.float())), 1)}
+			}
+			if len(list) == 1 && v.r == nil {
+				out[channel] = uint64(math.Float32bits(v.f))
+			}
+			switch {
+			case v.r != nil:
+				exact.Add(exact, new(big.Rat).Mul(s.weight, v.r))
+			case v.f != v.f:
+				anyNaN = true
+			default: // an infinity
+				special += float64(v.f)
+			}
+		}
+		switch {
+		case len(list) == 1:
+			v := t.realTexel(o, &list[0], channel)
+			if v.r == nil && !compare {
+				break // as it is
+			}
+			f, _ := exact.Float32()
+			if out[channel] = uint64(math.Float32bits(f)); v.minusZero && !compare {
+				out[channel] = 1 << 31
+			}
+		case anyNaN || special != special:
+			out[channel] = single.nan
+		case special != 0:
+			out[channel] = uint64(math.Float32bits(float32(special)))
+		default:
+			f, _ := exact.Float32()
+			out[channel] = uint64(math.Float32bits(f))
+		}
+	}
+	return out
+}
+
+// realNumber is a texel: rational, or an infinity or NaN.
+type realNumber struct {
+	r         *big.Rat
+	f         float32
+	minusZero bool
+}
+
+func (n realNumber) float() float64 {
+	if n.r == nil {
+		return float64(n.f)
+	}
+	f, _ := n.r.Float32()
+	return float64(f)
+}
+
+func realOf(f float32) realNumber {
+	if f != f || math.IsInf(float64(f), 0) {
+		return realNumber{f: f}
+	}
+	return realNumber{r: new(big.Rat).SetFloat64(float64(f)), minusZero: f == 0 && math.Signbit(float64(f))}
+}
+
+// fill is a channel where no texel has one.
+func (o *Object) fill(s *share, channel int) float32 {
+	switch {
+	case s.out && o.Linear:
+		return 0
+	case s.out && channel < o.Channels:
+		return o.Border[channel]
+	}
+	return []float32{0, 0, 0, 1}[channel]
+}
+
+// texel is the bits of a channel.
+func (t *thread) texel(o *Object, s *share, channel int) (uint64, bool) {
+	if s.out || channel >= o.Channels {
+		return 0, false
+	}
+	n := o.Bits / 8
+	addr := o.where(s.level, s.layer, s.sample, s.at) + uint64(channel*n)
+	a := t.m.dev.find(addr)
+	if a == nil {
+		t.trap(KindTexture, "its memory is gone")
+	}
+	return valueOf(a.data[addr-a.base:][:n]).lo, true
+}
+
+func (t *thread) integerTexel(o *Object, s *share, channel int) uint64 {
+	v, ok := t.texel(o, s, channel)
+	switch {
+	case ok && o.Signed:
+		return low(signExtend(v, o.Bits), 32)
+	case ok:
+		return v
+	}
+	f := float64(o.fill(s, channel))
+	least, most := 0.0, float64(math.MaxUint32)
+	if o.Signed {
+		least, most = math.MinInt32, math.MaxInt32
+	}
+	if f != f {
+		return 0
+	}
+	return low(uint64(int64(min(max(f, least), most))), 32)
+}
+
+func (t *thread) realTexel(o *Object, s *share, channel int) realNumber {
+	v, ok := t.texel(o, s, channel)
+	switch {
+	case !ok:
+		return realOf(o.fill(s, channel))
+	case o.Float && o.Bits == 32:
+		return realOf(math.Float32frombits(uint32(v)))
+	case o.Float:
+		return realOf(math.Float32frombits(uint32(single.round(half.decode(v), "rn"))))
+	case o.SRGB && channel < 3:
+		x := float64(v) / 255
+		if x > 0.04045 {
+			x = math.Pow((x+0.055)/1.055, 2.4)
+		} else {
+			x /= 12.92
+		}
+		return realOf(float32(x))
+	case o.Signed:
+		most := int64(1)<<(o.Bits-1) - 1
+		return realNumber{r: ratio(max(int64(signExtend(v, o.Bits)), -most), most)}
+	}
+	return realNumber{r: ratio(int64(v), 1<<o.Bits-1)}
+}
+
+// textureQuery executes txq (9.7.10.5) and suq (9.7.11.4).
+func textureQuery(t *thread) {
+	kind, what := KindTexture, t.in.Slot("query")
+	if t.in.Mnemonic() == "suq" {
+		kind = KindSurface
+	}
+	o := t.object(t.named(), kind)
+	ofSampler := strings.HasPrefix(what, "addr_mode") || what == "filter_mode" || what == "force_unnormalized_coords"
+	if good := o.Type == ptx.TexRef || o.Type == ptx.SamplerRef && ofSampler; (t.in.Mnemonic() == "txq") != good {
+		t.trap(kind, "a %s has no %s", o.Type, what)
+	}
+	level := 0
+	if t.in.Mnemonic() == "txq" && t.has("level") {
+		if level = int(t.arg("b")); level >= o.Levels {
+			t.trap(kind, "no level %d", level)
+		}
+	}
+	flag := func(b bool) int { return int(bit(b)) }
+	dims, v := dimensions[o.Geometry], 0
+	switch what {
+	case "width":
+		v = o.extent(level, 0)
+	case "height":
+		v = o.extent(level, 1) * flag(dims >= 2)
+	case "depth":
+		v = o.extent(level, 2) * flag(dims >= 3)
+	case "array_size":
+		if v = o.Layers * flag(o.array()); o.cube() {
+			v = o.Layers / 6
+		}
+	case "num_mipmap_levels":
+		v = o.Levels
+	case "num_samples":
+		v = o.Samples
+	case "memory_layout":
+		v = flag(o.Linear || o.Pitch > 0)
+	case "normalized_coords":
+		v = flag(o.Normalized)
+	case "force_unnormalized_coords":
+		v = flag(o.ForceUnnormalized)
+	case "filter_mode":
+		v = flag(o.Filter)
+	case "channel_order": // table 13
+		v = map[int]int{1: 0x10B0, 2: 0x10B2, 4: 0x10B5}[o.Channels]
+	case "channel_data_type": // table 12
+		name := map[int]string{8: "INT8", 16: "INT16", 32: "INT32"}[o.Bits]
+		switch {
+		case o.Float && o.Bits == 16:
+			name = "HALF"
+		case o.Float:
+			name = "FLOAT"
+		case o.ReadFloat && o.Bits != 32 && o.Signed:
+			name = "SNORM_" + name
+		case o.ReadFloat && o.Bits != 32:
+			name = "UNORM_" + name
+		case o.Signed:
+			name = "SIGNED_" + name
+		default:
+			name = "UNSIGNED_" + name
+		}
+		v = map[string]int{
+			"SNORM_INT8": 0x10D0, "SNORM_INT16": 0x10D1, "UNORM_INT8": 0x10D2, "UNORM_INT16": 0x10D3,
+			"SIGNED_INT8": 0x10D7, "SIGNED_INT16": 0x10D8, "SIGNED_INT32": 0x10D9,
+			"UNSIGNED_INT8": 0x10DA, "UNSIGNED_INT16": 0x10DB, "UNSIGNED_INT32": 0x10DC, "HALF": 0x10DD, "FLOAT": 0x10DE,
+		}[name]
+	default: // addr_mode_i
+		v = slices.Index([]string{"wrap", "clamp_to_edge", "mirror", "clamp_to_border", "clamp_ogl"}, o.Address[what[len(what)-1]-'0'])
+	}
+	t.put("d", uint64(v))
+}
+
+// istypep (9.7.10.6).
+func istypep(t *thread) {
+	v := t.arg("a")
+	typ, _ := t.opaqueAt(v)
+	if o := t.m.dev.objects[v]; o != nil {
+		typ = o.Type
+	}
+	t.putPred("p", typ == t.in.Type())
+}
+
+// surface gives the n bytes that an access goes to; nil if there are none and that is no
+// fault.
+func (t *thread) surface(o *Object, n int, how access) []byte {
+	geometry := t.in.Slot("geom")
+	if geometry != o.Geometry && !(o.cube() && geometry == "a2d") {
+		t.trap(KindSurface, "%s on a surface of %s", geometry, o.Geometry)
+	}
+	c, next := t.coordinates(), 0
+	take := func() int64 { next++; return int64(int32(t.element(c, next-1, ptx.S32))) }
+	texel := o.Channels * o.Bits / 8
+	layer, layers := int64(0), int64(1)
+	if geometry[0] == 'a' {
+		layer, layers = int64(uint32(take())), int64(o.Layers)
+	}
+	var at [3]int64
+	for i := range dimensions[geometry] {
+		at[i] = take()
+	}
+	if t.in.Slot("mode") == "p" {
+		at[0] *= int64(texel)
+	}
+	row := int64(o.Width * texel)
+	nearest := func(v *int64, most int64) bool {
+		in := *v >= 0 && *v <= most
+		*v = min(max(*v, 0), most)
+		return in
+	}
+	wanted := at[0]
+	x := nearest(&at[0], row-int64(n))
+	inside := x && wanted == at[0]
+	inside = nearest(&at[1], int64(o.Height)-1) && inside
+	inside = nearest(&at[2], int64(o.Depth)-1) && inside
+	inside = nearest(&layer, layers-1) && inside
+	if !inside {
+		switch t.in.Slot("clamp") {
+		case "zero":
+			return nil
+		case "trap":
+			t.trap(KindMemory, "%v is outside the surface", at)
+		}
+		if at[0] < 0 {
+			t.trap(KindMemory, "the surface is too narrow")
+		}
+		if !x {
+			at[0] = at[0] / int64(n) * int64(n)
+		}
+	}
+	if at[0]%int64(n) != 0 {
+		t.trap(KindMisaligned, "%d is no multiple of %d", at[0], n)
+	}
+	addr := o.where(0, int(layer), 0, [3]int{0, int(at[1]), int(at[2])}) + uint64(at[0])
+	a := t.m.dev.find(addr)
+	if a == nil {
+		t.trap(KindSurface, "its memory is gone")
+	}
+	t.logAccess(ptx.Global, addr, a.data[addr-a.base:][:n], how)
+	return a.data[addr-a.base:][:n]
+}
+
+// suld (9.7.11.1).
+func suld(t *thread) {
+	o := t.typed(t.named(), ptx.SurfRef, KindSurface)
+	d, typ := t.operand("d")
+	list, size := elements(d), typ.Size()
+	p := t.surface(&o, len(list)*size, reads)
+	if p == nil {
+		p = make([]byte, len(list)*size)
+	}
+	for i, e := range list {
+		t.write(e, typ, valueOf(p[i*size:][:size]))
+	}
+}
+
+// sust (9.7.11.2).
+func sust(t *thread) {
+	o := t.typed(t.named(), ptx.SurfRef, KindSurface)
+	c, typ := t.operand("c")
+	list, size := elements(c), typ.Size()
+	if !t.has("p") {
+		p := t.surface(&o, len(list)*size, writes)
+		for i, e := range list {
+			if p != nil {
+				copy(p[i*size:], bytesOf(t.read(e, typ), size))
+			}
+		}
+		return
+	}
+	n := o.Bits / 8
+	p := t.surface(&o, o.Channels*n, writes)
+	if p == nil {
+		return
+	}
+	clear(p)
+	for i, e := range list {
+		if i < o.Channels {
+			copy(p[i*n:], bytesOf(value{lo: o.formatted(t.read(e, ptx.B32).lo)}, n))
+		}
+	}
+}
+
+// formatted is what becomes of a register in a texel.
+func (o *Object) formatted(v uint64) uint64 {
+	most := int64(1)<<o.Bits - 1
+	least := int64(0)
+	if o.Signed {
+		most /= 2
+		least = -most - 1
+	}
+	x := int64(v)
+	switch {
+	case o.Float && o.Bits == 16:
+		return half.round(single.decode(v), "rn")
+	case o.Float || o.Bits == 32:
+		return v
+	case o.ReadFloat:
+		f := math.Float32frombits(uint32(v))
+		if f != f {
+			return 0
+		}
+		r := new(big.Rat).Mul(rational(v), ratio(most, 1))
+		low, high := ratio(max(least, -most), 1), ratio(most, 1)
+		if r.Cmp(low) < 0 {
+			r = low
+		}
+		if r.Cmp(high) > 0 {
+			r = high
+		}
+		x = floor(new(big.Rat).Add(r, ratio(1, 2))).Int64() // a half up, or to even:
+		if new(big.Rat).Sub(ratio(x, 1), r).Cmp(ratio(1, 2)) == 0 && x%2 != 0 {
+			x--
+		}
+		return uint64(x)
+	case o.Signed:
+		x = int64(int32(v))
+	}
+	return uint64(min(max(x, least), most))
+}
+
+// sured (9.7.11.3).
+func sured(t *thread) {
+	o := t.typed(t.named(), ptx.SurfRef, KindSurface)
+	typ := t.in.SlotType("ctype")
+	if t.has("p") {
+		if o.Float || o.ReadFloat || o.Channels*o.Bits < typ.Bits() {
+			t.trap(KindSurface, "its texels are no integers of %d bits", typ.Bits())
+		}
+		names := map[bool][2]ptx.Type{false: {ptx.U32, ptx.U64}, true: {ptx.S32, ptx.S64}}[o.Signed]
+		typ = names[typ.Bits()/64]
+	}
+	p := t.surface(&o, typ.Size(), updates)
+	if p == nil {
+		return
+	}
+	c, _ := t.operand("c")
+	old, b := integer(valueOf(p).lo, typ.Bits(), typ.IsSigned()), integer(t.read(c, typ).lo, typ.Bits(), typ.IsSigned())
+	r := new(big.Int)
+	switch {
+	case t.has("add"):
+		r.Add(old, b)
+	case t.has("and"):
+		r.And(old, b)
+	case t.has("or"):
+		r.Or(old, b)
+	case (old.Cmp(b) < 0) == t.has("min"):
+		r.Set(old)
+	default:
+		r.Set(b)
+	}
+	copy(p, bytesOf(value{lo: wrap(r, typ.Bits())}, typ.Size()))
+}

@@ -1,0 +1,230 @@
+package oracle
+
+// This file executes wmma (manual 9.7.14.4). The manual leaves open where the threads have
+// the elements of a matrix; docs/tensor.md says what is known of it. From sm_75 on a matrix is
+// pieces that are those of mma, on Volta those of mma.m8n8k4.
+
+import (
+	"fmt"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// wmmaShape is the m, n and k of the instruction, and that as it is written.
+func (t *thread) wmmaShape() (shape string, m, n, k int) {
+	for _, mod := range strings.Split(t.in.Variant.Canonical(), ".") {
+		if c, _ := fmt.Sscanf(mod, "m%dn%dk%d", &m, &n, &k); c == 3 {
+			return mod, m, n, k
+		}
+	}
+	panic("BUG: wmma without a shape")
+}
+
+// wmmaFragment is where a lane has element i of matrix A, B or C of m×n×k.
+func wmmaFragment(sm int, name byte, typ ptx.Type, m, n, k int, col bool) position {
+	if sm < 75 && (typ == ptx.F16 || typ == ptx.F32) {
+		return voltaFragment(name, typ, m, n, col)
+	}
+	if m < n && !(sm < 80 && typ == ptx.S32) { // the transposed of m32n8
+		other := map[byte]byte{'a': 'b', 'b': 'a', 'c': 'c'}[name]
+		pos := wmmaFragment(sm, other, typ, n, m, k, col)
+		return func(l, g, t, i int) (int, int) {
+			c, r := pos(l, g, t, i)
+			return r, c
+		}
+	}
+	if name == 'c' {
+		return func(l, g, t, i int) (int, int) {
+			rows := min(m, 16) / 8 // of 8, in a piece of 8 columns
+			r, c := fragmentsC(l, g, t, i%(2*rows))
+			piece := i / (2 * rows)
+			return r + when(m == 32, 16*piece, 0), c + when(m == 32, 0, 8*piece)
+		}
+	}
+	piece := map[ptx.Type]string{
+		ptx.F16: "m16n8k16 16", ptx.BF16: "m16n8k16 16", ptx.TF32: "m16n8k8 32", ptx.F64: "m8n8k4 64",
+		ptx.S8: "m16n8k16 8", ptx.U8: "m16n8k16 8", ptx.S4: "m8n8k32 4", ptx.U4: "m8n8k32 4", ptx.B1: "m8n8k128 1",
+	}[typ]
+	if name == 'a' {
+		each := min(m, 16) * k / tensorLanes
+		return func(l, g, t, i int) (int, int) {
+			i %= m * k / tensorLanes
+			r, c := fragmentsA[piece](l, g, t, i%each)
+			return r + i/each*16, c
+		}
+	}
+	each := 8 * k / tensorLanes
+	return func(l, g, t, i int) (int, int) {
+		i %= n * k / tensorLanes
+		r, c := fragmentsB[piece](l, g, t, i%each)
+		return r, c + i/each*8
+	}
+}
+
+// voltaFragment is the same on Volta: the four groups of eight threads, which mma.m8n8k4 has
+// multiply matrices of their own, have those of 8 rows and 8 columns of A and B.
+func voltaFragment(name byte, typ ptx.Type, m, n int, col bool) position {
+	place := func(l int) (row, col int) {
+		low, high := l>>2&1, l>>3&1
+		switch {
+		case m == n:
+			return 8 * low, 8 * high
+		case m < n:
+			return 0, 8*low + 16*high
+		}
+		return 8*low + 16*high, 0
+	}
+	switch name {
+	case 'a':
+		return func(l, g, t, i int) (int, int) {
+			r, c := smallA[col](l, g, t, i%4)
+			dr, _ := place(l)
+			return r + dr, c + i/4*4
+		}
+	case 'b':
+		return func(l, g, t, i int) (int, int) {
+			r, c := smallB[col](l, g, t, i%4)
+			_, dc := place(l)
+			return r + i/4*4, c + dc
+		}
+	}
+	return func(l, g, t, i int) (int, int) {
+		r, c := smallC[typ](l, g, t, i)
+		dr, dc := place(l)
+		return r + dr, c + dc
+	}
+}
+
+func wmma(g group) {
+	g.whole()
+	if in := g[0].in; in.Has("mma") {
+		g.wmmaMultiply()
+	} else {
+		g.wmmaMemory(in.Has("store"))
+	}
+}
+
+// wmmaMemory is wmma.load (9.7.14.4.3) and wmma.store (9.7.14.4.4).
+func (g group) wmmaMemory(store bool) {
+	first := g[0]
+	_, m, n, k := first.wmmaShape()
+	name, typ, col := byte('c'), first.in.Type(), first.has("col")
+	rows, cols := m, n
+	if !store && first.has("a") {
+		name, rows, cols = 'a', m, k
+	} else if !store && first.has("b") {
+		name, rows, cols = 'b', k, n
+	}
+	registers, strideName := "d", "b"
+	if store {
+		registers, strideName = "b", "c"
+	}
+	lines, length := rows, cols
+	if col {
+		lines, length = cols, rows
+	}
+	stride := uint64(length)
+	space, base := first.address("a")
+	if first.given(strideName) {
+		stride = first.arg(strideName)
+	}
+	for _, t := range g {
+		_, at := t.address("a")
+		if at != base || t.given(strideName) && t.arg(strideName) != stride {
+			t.trap(KindMatrix, "not the address and stride of the first thread")
+		}
+	}
+	in := space
+	if space == ptx.Generic {
+		in, _ = first.m.resolve(base)
+	}
+	if in == ptx.Local || space != ptx.Generic && in != ptx.Global && in != ptx.Shared {
+		first.trap(KindMemory, "%#x is neither in global nor in shared memory", base)
+	}
+	bits := typ.Bits()
+	o, _ := first.operand(registers)
+	count := len(elements(o)) * max(bits, 32) / bits
+	align := min(max(count*bits/8, 4), 16)
+	memory := make([][]byte, lines)
+	for i := range memory {
+		how := reads
+		if store {
+			how = writes
+		}
+		memory[i] = g[i].reachAligned(space, base+uint64(i)*(stride*uint64(bits)/8), length*bits/8, align, how)
+		if !store {
+			memory[i] = append([]byte(nil), memory[i]...)
+		}
+	}
+	pos := wmmaFragment(first.m.dev.cfg.SM, name, typ, m, n, k, col)
+	one := func(int) int { return 0 }
+	all := matrix{}
+	if store {
+		all = g.collect(registers, bits, pos, one)
+	}
+	for r := range rows {
+		for c := range cols {
+			line, at := memory[when(col, c, r)], when(col, r, c)*bits
+			switch {
+			case store:
+				copy(line[at/8:], bytesOf(value{lo: all[[3]int{0, r, c}]}, bits/8))
+			case bits < 8:
+				all[[3]int{0, r, c}] = low(uint64(line[at/8])>>(at%8), bits)
+			default:
+				all[[3]int{0, r, c}] = valueOf(line[at/8:][:bits/8]).lo
+			}
+		}
+	}
+	if !store {
+		g.hand(registers, bits, pos, one, all)
+	}
+}
+
+// wmmaMultiply is wmma.mma (9.7.14.4.5).
+func (g group) wmmaMultiply() {
+	first := g[0]
+	_, m, n, k := first.wmmaShape()
+	var types []ptx.Type
+	for _, mod := range strings.Split(first.in.Variant.Canonical(), ".") {
+		if typ := ptx.TypeByName(mod); typ != ptx.NoType {
+			types = append(types, typ)
+		}
+	}
+	if len(types) == 2 {
+		types = []ptx.Type{types[0], ptx.F16, ptx.F16, types[1]}
+	}
+	d, a, b, c := types[0], types[1], types[2], types[3]
+	sm, one := first.m.dev.cfg.SM, func(int) int { return 0 }
+	ma := g.collect("a", a.Bits(), wmmaFragment(sm, 'a', a, m, n, k, first.in.Slot("alayout") == "col"), one)
+	mb := g.collect("b", b.Bits(), wmmaFragment(sm, 'b', b, m, n, k, first.in.Slot("blayout") == "col"), one)
+	mc := g.collect("c", c.Bits(), wmmaFragment(sm, 'c', c, m, n, k, false), one)
+	md := matrix{}
+	for row := range m {
+		for col := range n {
+			va, vb := make([]uint64, k), make([]uint64, k)
+			for i := range k {
+				va[i], vb[i] = ma[[3]int{0, row, i}], mb[[3]int{0, i, col}]
+			}
+			at := [3]int{0, row, col}
+			md[at] = first.inner(va, vb, mc[at], d, a, b, c)
+			if first.has("satfinite") && d.Kind() == ptx.Float {
+				md[at] = finiteOf(md[at], d)
+			}
+		}
+	}
+	g.hand("d", d.Bits(), wmmaFragment(sm, 'c', d, m, n, k, false), one, md)
+}
+
+// finiteOf is what .satfinite makes of a float (CUDA C++ Programming Guide, satf): infinities
+// are the largest numbers, NaN is 0.
+func finiteOf(v uint64, t ptx.Type) uint64 {
+	f := formatOf(t)
+	switch n := f.decode(v); n.class {
+	case notANumber:
+		return 0
+	case infinite:
+		return f.signed(n.neg, f.inf()-1)
+	}
+	return v
+}
