@@ -13,6 +13,7 @@ The parts: numbers, how a module is written, corner values, then a function per
 family of instructions, in the order of the manual.
 """
 
+import functools
 import os
 import sys
 from fractions import Fraction
@@ -382,6 +383,41 @@ def gen_integer():
                 rowsn(on("s32", lambda a, b: clamp(f(a, b), "s32")), int_pairs(32)), uniform=2)
     for t in "u16x2", "s16x2":
         add.lanes("add_" + t, "b32 b32", "b32", "add.%s %%d, %%a, %%b;" % t, rowsn(both(lambda a, b: a + b), halves(16)), uniform=1)
+
+    m = Module("packed_int", "9.7.1.1, 9.7.1.2, 9.7.1.11 to 9.7.1.13", "packed bytes: add, sub, neg, min, max; add.sat of halves and of .u32.", "9.2", "sm_120a")
+    r = Random(84)
+    words = [0, 0xffffffff, 0x80808080, 0x7f7f7f7f, 0x80007fff, 0x7fff8000, 0x01ff807f, 0xff017f80, 0x12345678] + [r.bits(32) for _ in range(5)]
+    pairs = cross(words, words)[::2]
+
+    def packed(t, f, sat=False, relu=False):
+        e, n = t.split("x")[0], width(t)
+
+        def g(*args):
+            d = 0
+            for i in range(0, 32, n):
+                x = f(*(integer(a >> i, e) for a in args))
+                x = clamp(x, e) if sat else x
+                d |= unsigned(max(x, 0) if relu else x, n) << i
+            return d
+        return g
+    for t in "u8x4", "s8x4", "u16x2", "s16x2":
+        for op, mods, f in (("add", "", lambda a, b: a + b), ("add", ".sat", lambda a, b: a + b), ("sub", "", lambda a, b: a - b), ("sub", ".sat", lambda a, b: a - b),
+                            ("min", "", min), ("max", "", max), ("min", ".relu", min), ("max", ".relu", max)):
+            if "relu" in mods and t[0] == "u" or "16" in t and (op, mods) != ("add", ".sat"):
+                continue
+            m.lanes("%s%s_%s" % (op, mods.replace(".", "_"), t), "b32 b32", "b32", "%s%s.%s %%d, %%a, %%b;" % (op, mods, t), rowsn(packed(t, f, "sat" in mods, "relu" in mods), pairs), uniform=2)
+    m.lanes("neg_s8x4", "b32", "b32", "neg.s8x4 %d, %a;", rows1(packed("s8x4", lambda a: -a), words), uniform=2)
+    m.lanes("add_sat_u32", "u32 u32", "u32", "add.sat.u32 %d, %a, %b;", rowsn(lambda a, b: min(a + b, 0xffffffff), int_pairs(32)), uniform=2)
+
+    def clmad(a, b, c, shift):
+        p = 0
+        for i in range(64):
+            p ^= (b << i) * (a >> i & 1)
+        return unsigned(p >> shift, 64) ^ c
+    m = Module("clmad", "9.7.1.5 (of PTX ISA 9.3)", "clmad: products without carries.", "9.3", "sm_90")
+    for mode, shift in ("lo", 0), ("hi", 64):
+        m.lanes("clmad_" + mode, "u64 u64 u64", "u64", "clmad.%s.u64 %%d, %%a, %%b, %%c;" % mode,
+                rowsn(lambda a, b, c: clmad(a, b, c, shift), int_triples(64)[::2] + [(r.bits(64), r.bits(64), r.bits(64)) for _ in range(24)]), uniform=2)
 
     m = Module("mul", "9.7.1.3", "integer mul.")
     for t in INTS:
@@ -1038,6 +1074,55 @@ def gen_half():
             m.lanes(name + "x2", "b32", "b32", "%s%s.%sx2 %%d, %%a;" % (op, ftz, f.name), rows1(lambda x: g(x & 0xffff) | g(x >> 16) << 16, [a | b << 16 for a, b in zip(args, args[1:] + args[:1])]), uniform=1)
 
 
+def gen_mixed():
+    """Mixed precision, and fma.oob: with the OOB NaN, which the manual does not name, an operation on halves is zero."""
+    def widen(f, x):
+        if f.is_nan(x):
+            return F32.nan
+        sign = F32.sign if f.negative(x) else 0
+        return F32.inf | sign if f.is_inf(x) else F32.round(f.value(x), "rn", sign)
+    sections = {"add": "9.7.5.1", "sub": "9.7.5.2", "fma": "9.7.5.3"}
+    for op, section in sections.items():
+        m = Module(op + "_mixed", section, op + " of mixed precision.", "8.6", "sm_100")
+        for f in F16, BF16:
+            h = float_corners(f) + [f.of(Fraction(n, 3)) for n in (1, -2, 100)]
+            r = Random(f.frac + len(op))
+            c = float_corners(F32) + [F32.of(Fraction(n, 7)) for n in (1, -2, 1000)]
+            if op == "fma":
+                rows = [(h[i % len(h)], h[i * 5 % 17], c[i * 7 % len(c)]) for i in range(80)] + [(f.one + r.bits(f.frac), f.one + r.bits(f.frac) | r.bits(1) * f.sign, F32.of(Fraction(r.bits(24), 1 << r.bits(5)))) for _ in range(32)]
+            else:
+                rows = [(h[i % len(h)], c[i * 7 % len(c)]) for i in range(80)] + [(f.one + r.bits(f.frac), F32.of(Fraction(r.bits(24) | 1, 1 << 12 + r.bits(5)))) for _ in range(24)]
+            for mode, sat in ("rn", ""), ("rz", ""), ("rm", ""), ("rp", ""), ("rn", ".sat"), ("rm", ".sat"):
+                unit = Arithmetic(F32, mode, False, sat != "")
+                one = lambda *t: unit(getattr(Arithmetic, op), *[widen(f, x) for x in t[:-1]], t[-1])
+                n = len(rows[0])
+                m.lanes("%s_%s%s_%s" % (op, mode, sat.replace(".", "_"), f.name), "b16 " * (n - 1) + "f32", "f32",
+                        "%s.%s%s.f32.%s %%d, %s;" % (op, mode, sat, f.name, ", ".join("%" + x for x in "abc"[:n])), rowsn(one, rows), uniform=2)
+            if op != "fma":
+                unit = Arithmetic(F32)
+                m.lanes("%s_%s" % (op, f.name), "b16 f32", "f32", "%s.f32.%s %%d, %%a, %%b;" % (op, f.name), rowsn(lambda a, b: unit(getattr(Arithmetic, op), widen(f, a), b), rows[::3]))
+
+    oob = 0x7ff7
+    m = Module("fma_oob", "9.7.4.4", "fma.oob.", "8.1", "sm_90")
+    for f in F16, BF16:
+        c = [f.one, f.of(-3), f.of(Fraction(1, 3)), oob, f.sign, 1, f.max, oob - 1, oob | f.sign]
+        rows = cross(c[:5], c[:5], c[:5])[::2] + [(c[i % 9], c[i * 2 % 7], c[i * 4 % 9]) for i in range(24)]
+        for suffix in ("", ".sat", ".relu") if f is F16 else ("", ".relu", ".rz"):
+            mods = suffix.split(".")
+            unit = Arithmetic(f, "rz" if "rz" in mods else "rn", False, "sat" in mods)
+
+            def one(*t):
+                if oob in t:
+                    return 0
+                r = unit(Arithmetic.fma, *t)
+                return said(relu(f, r) if "relu" in mods else r)
+            text = "fma%s.oob%s.%%s %%%%d, %%%%a, %%%%b, %%%%c;" % (".rz" if "rz" in mods else ".rn", suffix.replace(".rz", ""))
+            name = "fma_oob" + suffix.replace(".", "_") + "_" + f.name
+            m.lanes(name, "b16 b16 b16", "b16", text % f.name, rowsn(one, rows), uniform=2)
+            pairs = [tuple(x | y << 16 for x, y in zip(a, b)) for a, b in zip(rows, rows[7:] + rows[:7])]
+            m.lanes(name + "x2", "b32 b32 b32", "b32", text % (f.name + "x2"), rowsn(lambda *t: one(*[x & 0xffff for x in t]) | one(*[x >> 16 for x in t]) << 16, pairs), uniform=2)
+
+
 def said(r):
     """A result, if the manual says which it is."""
     if r == NAN:
@@ -1169,14 +1254,14 @@ BOOLS = {"and": lambda t, c: t & c, "or": lambda t, c: t | c, "xor": lambda t, c
 
 
 def comparisons(t):
-    return {"b": ("eq", "ne"), "u": UNSIGNED_CMP, "s": SIGNED_CMP, "f": FLOAT_CMP}[t[0]]
+    return FLOAT_CMP if t == "bf16" else {"b": ("eq", "ne"), "u": UNSIGNED_CMP, "s": SIGNED_CMP, "f": FLOAT_CMP}[t[0]]
 
 
 def compare(cmp, t, a, b, ftz=False):
     """a cmp b. Comparisons with a NaN are false, those that end in u true."""
-    if t[0] != "f":
+    if "f" not in t:
         return int(ORDERED[cmp](integer(a, t), integer(b, t)))
-    f = FLOATS[t]
+    f = BF16 if t == "bf16" else FLOATS[t]
     if ftz:
         a, b = f.flush(a), f.flush(b)
     unordered = f.is_nan(a) or f.is_nan(b)
@@ -1190,8 +1275,8 @@ def compare(cmp, t, a, b, ftz=False):
 
 def compared(t):
     """Pairs that are compared."""
-    if t[0] == "f":
-        f = FLOATS[t]
+    if "f" in t:
+        f = BF16 if t == "bf16" else FLOATS[t]
         c = [0, f.sign, f.one, f.one | f.sign, f.one + 1, f.inf, f.inf | f.sign, f.nan, f.inf + 1 | f.sign, 1, 1 | f.sign, f.min_normal - 1]
         return cross(c, c)[::3] + [(x, x) for x in c]
     n = width(t)
@@ -1250,6 +1335,7 @@ def gen_compare():
         rows = rowsn(lambda a, b, c: true * BOOLS[op](compare("le", "s32", a, b), c ^ (neg == "!")), [(a, b, c) for a, b in compared("s32")[::7] for c in (0, 1)])
         m.lanes("set_le_%s_%s_s32" % (op, d), "s32 s32 u32", d, "setp.ne.u32 %%q, %%c, 0;\nset.le.%s.%s.s32 %%d, %%a, %%b, %s%%q;" % (op, d, neg), rows, regs="pred %q", uniform=1)
 
+    gen_compare_half()
     m = Module("selp", "9.7.6.3, 9.7.6.4", "selp, and slct, which selects by c >= 0 (a NaN is not; with .ftz a subnormal is a zero).")
     for t in ("b16", "b32", "b64") + INTS + ("f32", "f64"):
         n = width(t)
@@ -1265,6 +1351,100 @@ def gen_compare():
                 return x if not F32.is_nan(c) and (F32.is_zero(c) or not F32.negative(c)) else y
             m.lanes("slct%s_%s_f32" % (ftz.replace(".", "_"), t), "%s %s f32" % (t, t), "b%d" % n, "slct%s.%s.f32 %%d, %%a, %%b, %%c;" % (ftz, t),
                     rowsn(slct, cross([a], [b], float_corners(F32))), uniform=1)
+
+
+def gen_compare_half():
+    """setp and set of halves; .ftz is of f16 only."""
+    pairs = {t: [(a, b) for a, b in compared(t)] for t in ("f16", "bf16")}
+    m = Module("setp_half", "9.7.7.2", "setp of halves: every comparison, the results as the bits of a number; of packed ones p is that of the low halves, q of the high ones.")
+    for t in "f16", "bf16":
+        for ftz in ("", ".ftz")[:1 + (t == "f16")]:
+            name = t + ftz.replace(".", "_")
+            holds = lambda op, a, b: compare(op, t, a, b, ftz != "")
+            each = lambda a, b: sum(holds(op, a, b) << i for i, op in enumerate(FLOAT_CMP))
+            code = "mov.u32 %d, 0;\n" + "\n".join("setp.%s%s.%s %%q, %%a, %%b;\nselp.u32 %%t, %d, 0, %%q;\nor.b32 %%d, %%d, %%t;" % (op, ftz, t, 1 << i) for i, op in enumerate(FLOAT_CMP))
+            m.lanes("setp_" + name, "b16 b16", "u32", "// " + " ".join(FLOAT_CMP) + "\n" + code, rowsn(each, pairs[t]), regs="pred %q; b32 %t", uniform=2)
+            packed = [(a[0] | b[0] << 16, a[1] | b[1] << 16) for a, b in zip(pairs[t], pairs[t][7:] + pairs[t][:7])]
+            code = "mov.u32 %d0, 0;\nmov.u32 %d1, 0;\n" + "\n".join("""setp.%s%s.%sx2 %%q|%%r, %%a, %%b;
+                selp.u32 %%t, %d, 0, %%q;
+                or.b32 %%d0, %%d0, %%t;
+                selp.u32 %%t, %d, 0, %%r;
+                or.b32 %%d1, %%d1, %%t;""" % (op, ftz, t, 1 << i, 1 << i) for i, op in enumerate(FLOAT_CMP))
+            m.lanes("setp_x2_" + name, "b32 b32", "u32", code, rowsn(lambda a, b: (each(a & 0xffff, b & 0xffff), each(a >> 16, b >> 16)), packed),
+                    outs=2, regs="pred %q, %r; b32 %t", uniform=2)
+    for t, cmp in ("f16", "lt"), ("bf16", "geu"):
+        some = pairs[t][::5]
+        packed = [(a[0] | b[0] << 16, a[1] | b[1] << 16) for a, b in zip(some, some[3:] + some[:3])]
+        for op in BOOLS:
+            for neg in "", "!":
+                f = lambda a, b, c: BOOLS[op](compare(cmp, t, a & 0xffff, b & 0xffff), c ^ (neg == "!"))
+                suffix = "%s_%s_%s%s" % (t, cmp, op, "_not" if neg else "")
+                m.lanes("setp_bool_" + suffix, "b16 b16 u32", "u32", "setp.ne.u32 %%r, %%c, 0;\nsetp.%s.%s.%s %%q, %%a, %%b, %s%%r;\nselp.u32 %%d, 1, 0, %%q;" % (cmp, op, t, neg),
+                        rowsn(f, [p + (c,) for p in some for c in (0, 1)]), regs="pred %q, %r")
+                m.lanes("setp_x2_bool_" + suffix, "b32 b32 u32", "u32", """setp.ne.u32 %%r, %%c, 0;
+                        setp.%s.%s.%sx2 %%q|%%r, %%a, %%b, %s%%r; // c is also a destination
+                        selp.u32 %%d0, 1, 0, %%q;
+                        selp.u32 %%d1, 1, 0, %%r;""" % (cmp, op, t, neg),
+                        rowsn(lambda a, b, c: (f(a, b, c), f(a >> 16, b >> 16, c)), [p + (c,) for p in packed for c in (0, 1)]), outs=2, regs="pred %q, %r", uniform=1)
+    # The guard is a destination: where it does not hold, nothing is written.
+    one = F16.one
+    rows = rowsn(lambda g, t, u: ((int(t & 0xffff == u & 0xffff), int(t >> 16 == u >> 16)) * 2 if g else (0, 1, 1, 0)) + (int(t & 0xffff == u & 0xffff), int(t >> 16 == u >> 16)),
+                 cross([0, 1], [one, one << 16, one << 16 | one], [one, one << 16, one << 16 | one]))
+    m.lanes("setp_x2_guard", "u32 b32 b32", "u32", """setp.ne.u32 %q, %a, 0;
+        setp.eq.u32 %r, %b, %b;
+    @%q setp.eq.f16x2 %q|%r, %b, %c;
+        selp.u32 %d0, 1, 0, %q;
+        selp.u32 %d1, 1, 0, %r;
+        setp.ne.u32 %r, %a, 0;
+        setp.eq.u32 %q, %b, %b;
+    @%r setp.eq.f16x2 %q|%r, %b, %c;
+        selp.u32 %d2, 1, 0, %q;
+        selp.u32 %d3, 1, 0, %r;
+        setp.eq.f16x2 %q|_, %b, %c;
+        setp.eq.f16x2 _|%r, %b, %c;
+        selp.u32 %d4, 1, 0, %q;
+        selp.u32 %d5, 1, 0, %r;""", rows, outs=6, regs="pred %q, %r", uniform=2)
+
+    m = Module("set_half", "9.7.7.1", "set from and to halves: 1.0 or all ones for true.")
+    true = {"f16": F16.one, "bf16": BF16.one, "u16": 0xffff, "s16": 0xffff, "u32": 0xffffffff, "s32": 0xffffffff}
+    out = lambda d: "b%d" % (16 if d in ("f16", "bf16", "u16", "s16") else 32)
+    raw = lambda s: "b16" if s in ("f16", "bf16") else s
+    for d in "f16", "bf16":
+        for s in ("b16", "b32", "b64") + INTS + ("f16", "f32", "f64"):
+            for i, op in enumerate(comparisons(s)):
+                if i % 3 != (d == "bf16") and s not in ("f16", "b16"):
+                    continue
+                ftz = ".ftz" if d == "f16" and s in ("f16", "f32") and i % 2 else ""
+                m.lanes("set_%s%s_%s_%s" % (op, ftz.replace(".", "_"), d, s), "%s %s" % (raw(s), raw(s)), out(d), "set.%s%s.%s.%s %%d, %%a, %%b;" % (op, ftz, d, s),
+                        rowsn(lambda a, b: true[d] * compare(op, s, a, b, ftz != ""), compared(s)[i % 4::4]), uniform=1)
+    for s in "f16", "bf16":
+        for i, op in enumerate(FLOAT_CMP):
+            for j, d in enumerate(("u16", "s16", "u32", "s32") + (("bf16",) if s == "bf16" else ())):
+                if (i + j) % 2:
+                    continue
+                ftz = ".ftz" if s == "f16" and (i + j) % 4 else ""
+                m.lanes("set_%s%s_%s_%s" % (op, ftz.replace(".", "_"), d, s), "b16 b16", out(d), "set.%s%s.%s.%s %%d, %%a, %%b;" % (op, ftz, d, s),
+                        rowsn(lambda a, b: true[d] * compare(op, s, a, b, ftz != ""), pairs[s][(i + j) % 4::4]))
+            d = ("u32", "s32", s + "x2")[i % 3]
+            ftz = ".ftz" if s == "f16" and i % 2 else ""
+            yes = true[s] if "x2" in d else 0xffff
+            f = lambda a, b: yes * compare(op, s, a, b, ftz != "")
+            some = pairs[s][i % 3::3]
+            m.lanes("set_%s%s_%s_%sx2" % (op, ftz.replace(".", "_"), d, s), "b32 b32", "b32", "set.%s%s.%s.%sx2 %%d, %%a, %%b;" % (op, ftz, d, s),
+                    rowsn(lambda a, b: f(a & 0xffff, b & 0xffff) | f(a >> 16, b >> 16) << 16, [(a[0] | b[0] << 16, a[1] | b[1] << 16) for a, b in zip(some, some[5:] + some[:5])]), uniform=1)
+    for d, s, op, neg in ("f16", "s32", "and", ""), ("u16", "f16", "or", "!"), ("bf16", "bf16", "xor", ""), ("f16x2", "f16x2", "and", "!"), ("s32", "bf16x2", "xor", "!"):
+        t, n = s.removesuffix("x2"), 2 if "x2" in s else 1
+        yes = true[t] if "x2" in d else 0xffff if n == 2 else true[d]
+        f = lambda a, b, c: yes * BOOLS[op](compare("le", t, a, b), c ^ (neg == "!"))
+        some = compared(t)[::6]
+        rows = [p + (c,) for p in some for c in (0, 1)]
+        if n == 2:
+            rows = [(a[0] | b[0] << 16, a[1] | b[1] << 16, c) for a, b in zip(some, some[5:] + some[:5]) for c in (0, 1)]
+            g = lambda a, b, c: f(a & 0xffff, b & 0xffff, c) | f(a >> 16, b >> 16, c) << 16
+        else:
+            g = f
+        b = "b%d" % (width(s) * n)
+        m.lanes("set_le_%s_%s_%s" % (op, d, s), "%s %s u32" % (b, b), out(d), "setp.ne.u32 %%q, %%c, 0;\nset.le.%s.%s.%s %%d, %%a, %%b, %s%%q;" % (op, d, s, neg), rowsn(g, rows), regs="pred %q", uniform=1)
 
 
 # ---------------------------------------------------------------- 9.7.8 logic and shift
@@ -1558,6 +1738,268 @@ def gen_cvt_float():
 
 # ---------------------------------------------------------------- 9.7.9 memory
 
+class Codes:
+    """A format of a few bits as the list of what its codes stand for: numbers,
+    "inf" and "nan" (manual 5.2.2 to 5.2.4)."""
+
+    def __init__(self, name, width, value):
+        self.name, self.width = name, width
+        self.values = [value(c) for c in range(1 << width)]
+        finite = [(v, c) for c, v in enumerate(self.values) if isinstance(v, Fraction)]
+        self.sign = 0 if name in ("ue8m0", "s2f6") else 1 << width - 1
+        self.max = max(finite)[1]
+        self.min = min(finite)[1]
+        self.has_nan = "nan" in self.values
+        # By magnitude, of each sign: -0 is a number of its own.
+        self.positive = sorted((v, c) for v, c in finite if v > 0 or c == 0)
+        self.negative = sorted((-v, c) for v, c in finite if v < 0 or v == 0 and (c == self.sign or name == "s2f6"))
+
+    def code(self, v, mode="rn", negative_zero=False, random=0):
+        """The code of a number, saturated: nearest of all, ties to even codes."""
+        neg = v < 0 or v == 0 and negative_zero
+        numbers = self.negative if neg else self.positive
+        below = [n for n in numbers if n[0] <= abs(v)]
+        above = [n for n in numbers if n[0] > abs(v)]
+        if not below or not above:
+            return (below[-1] if below else above[0])[1]
+        (low, a), (high, b) = below[-1], above[0]
+        part = (abs(v) - low) / (high - low)
+        up = {"rn": part > Fraction(1, 2) or part == Fraction(1, 2) and a & 1, "rz": False, "rp": part > 0,
+              "rs": (part.numerator << 16) // part.denominator + random >= 1 << 16}[mode]
+        return b if up else a
+
+    def of(self, f, x, mode="rn", relu=False, scale=0, random=0):
+        """The code of bits of another format."""
+        if f.is_nan(x):
+            if self.has_nan:
+                raise Unsaid  # which NaN
+            return self.max
+        if self.name == "ue8m0" and f.negative(x):
+            raise Unsaid
+        if relu and f.negative(x):
+            return 0
+        if f.is_inf(x):
+            return self.min if f.negative(x) else self.max
+        return self.code(f.value(x) / Fraction(2) ** scale, mode, f.negative(x), random)
+
+    def boundaries(self):
+        """Its numbers, the middles between them, and what is beside those."""
+        out = []
+        numbers = [v for v, _ in self.positive]
+        for low, high in zip(numbers, numbers[1:]):
+            middle = (low + high) / 2
+            out += [low, middle, middle * (1 + Fraction(1, 1 << 20)), middle * (1 - Fraction(1, 1 << 20)), low + (high - low) / 4]
+        top = numbers[-1]
+        return out + [top, top * (1 + Fraction(1, 1 << 20)), top * Fraction(17, 16), top * 2, numbers[1] / 4]
+
+
+def minifloat(exp, frac, special=""):
+    bias = (1 << exp - 1) - 1
+
+    def value(c):
+        mag = c & (1 << exp + frac) - 1
+        e, m = mag >> frac, mag & (1 << frac) - 1
+        if special == "ieee" and e == (1 << exp) - 1:
+            return "nan" if m else "inf"
+        if special == "nan" and mag == (1 << exp + frac) - 1:
+            return "nan"
+        v = Fraction(m + (1 << frac if e else 0)) * Fraction(2) ** (max(e, 1) - bias - frac)
+        return -v if c >> exp + frac else v
+    return value
+
+
+E5M2 = Codes("e5m2", 8, minifloat(5, 2, "ieee"))
+E4M3 = Codes("e4m3", 8, minifloat(4, 3, "nan"))
+E3M2 = Codes("e3m2", 6, minifloat(3, 2))
+E2M3 = Codes("e2m3", 6, minifloat(2, 3))
+E2M1 = Codes("e2m1", 4, minifloat(2, 1))
+UE8M0 = Codes("ue8m0", 8, lambda c: "nan" if c == 255 else Fraction(2) ** (c - 127))
+S2F6 = Codes("s2f6", 8, lambda c: Fraction(signed(c, 8), 64))
+TF32 = Float("tf32", 19, 10)
+
+
+def gen_cvt_narrow():
+    spread = lambda values, n: values[::max(1, len(values) // n)]
+    beside = [0, F32.sign, F32.inf, F32.inf | F32.sign, F32.nan, 1, F32.max, F32.max | F32.sign, F32.min_normal | F32.sign]
+
+    # From f32 and halves.
+    m = Module("cvt_narrow", "9.7.9.21", "cvt to two numbers of 8, 6 or 4 bits: the nearest, ties to even, and the largest for what is larger. a is the upper one.", "9.1", "sm_100a")
+    for to in E4M3, E5M2, E2M3, E3M2, E2M1:
+        step = to.width if to is E2M1 else 8
+        out = "b8" if to is E2M1 else "b16"
+        for src in F32, F16, BF16:
+            values = [src.of(v) for v in to.boundaries()]
+            values = spread(values, 120 if src is F32 else 60) + [x | src.sign for x in values[::7]]
+            values += [0, src.sign, src.inf, src.inf | src.sign, 1, src.max, src.max | src.sign] + ([] if to.has_nan else [src.nan, src.nan | src.sign])
+            pairs = list(zip(values, values[11:] + values[:11]))
+            for mods in "", ".relu":
+                pair = lambda a, b: to.of(src, a, relu=mods != "") << step | to.of(src, b, relu=mods != "")
+                name = "cvt_%sx2_%s%s" % (to.name, src.name, mods.replace(".", "_"))
+                if src is F32:
+                    m.lanes(name, "f32 f32", out, "cvt.rn.satfinite%s.%sx2.f32 %%d, %%a, %%b;" % (mods, to.name), rowsn(pair, pairs[:: 3 if mods else 1]), uniform=1, wide=False)
+                else:
+                    m.lanes(name, "b32", out, "cvt.rn.satfinite%s.%sx2.%sx2 %%d, %%a;" % (mods, to.name, src.name),
+                            rows1(lambda x: pair(x >> 16, x & 0xffff), [a << 16 | b for a, b in pairs[:: 3 if mods else 1]]), uniform=1, wide=False)
+
+    # To halves: all codes.
+    def widen(v, c, f, relu=False, scale=0, fin=False):
+        if v == "nan":
+            raise Unsaid  # which NaN
+        neg = v != "inf" and v < 0
+        if v == "inf":
+            return f.inf - fin
+        if relu and neg:
+            return 0
+        r = f.round(v * Fraction(2) ** scale, "rn", 0)
+        return f.max | r & f.sign if fin and f.is_inf(r) else r
+
+    m = Module("cvt_wide_narrow", "9.7.9.21", "cvt of two numbers of 8, 6 or 4 bits to halves: all codes; with a scale.", "9.2", "sm_100a")
+    for src in E4M3, E5M2, E2M3, E3M2, E2M1, S2F6:
+        step = 4 if src is E2M1 else 8
+        reg = "b8" if src is E2M1 else "b16"
+        n = len(src.values)
+        codes = [c << step | (c * 37 + 11) % n for c in range(n)]
+        if src is E2M1:
+            codes = list(range(256))
+        for f in (F16, BF16) if src is not S2F6 else (BF16,):
+            def number(c, relu=False, scale=0, fin=False):
+                v = src.values[c]
+                if v == "inf" or v == "nan":
+                    return widen(v, c, f, relu, scale, fin)
+                if v == 0 and c:
+                    return 0 if relu else f.sign
+                if src.sign and c & src.sign and v == "inf":
+                    raise Unsaid
+                return widen(v, c, f, relu, scale, fin)
+            # -inf has the sign of its code.
+            def signed_number(c, relu=False, scale=0, fin=False):
+                if src.values[c] == "inf" and c & src.sign:
+                    return 0 if relu else f.inf - fin | f.sign
+                return number(c, relu, scale, fin)
+            both = lambda x, **k: signed_number(x >> step, **k) << 16 | signed_number(x & (1 << step) - 1, **k)
+            m.lanes("cvt_%sx2_%sx2" % (f.name, src.name), reg, "b32", "cvt.rn.%sx2.%sx2 %%d, %%a;" % (f.name, src.name), rows1(both, codes), uniform=2, wide=False)
+            m.lanes("cvt_relu_%sx2_%sx2" % (f.name, src.name), reg, "b32", "cvt.rn.relu.%sx2.%sx2 %%d, %%a;" % (f.name, src.name), rows1(lambda x: both(x, relu=True), codes[::5]), uniform=1, wide=False)
+            if f is F16:
+                continue
+            scales = [0x7f7f, 0x8000, 0x7e81, 0x00fe, 0xfe01, 0x7085]
+            for mods in "", ".satfinite", ".relu":
+                def scaled(x, s):
+                    k = dict(relu=mods == ".relu", fin=mods == ".satfinite")
+                    return signed_number(x >> step, scale=(s >> 8) - 127, **k) << 16 | signed_number(x & (1 << step) - 1, scale=(s & 255) - 127, **k)
+                m.lanes("cvt_scaled_%sx2%s" % (src.name, mods.replace(".", "_")), reg + " b16", "b32", "cvt.rn%s.scaled::n2::ue8m0.bf16x2.%sx2 %%d, %%a, %%b;" % (mods, src.name),
+                        rowsn(scaled, [(x, scales[i % 6]) for i, x in enumerate(codes[::3])]), uniform=1, wide=False)
+
+    m = Module("cvt_fixed", "9.7.9.21", "cvt to .s2f6x2: fixed point with 6 bits behind the point; with a scale, which divides.", "9.1", "sm_100a")
+    values = [F32.of(v) for v in S2F6.boundaries()]
+    values = spread(values, 90) + [x | F32.sign for x in values[::4]] + beside + [F32.of(v) for v in (-2, Fraction(-255, 128), Fraction(-257, 128), 3, 100, -100)]
+    pairs = list(zip(values, values[13:] + values[:13]))
+    scales = [0x7f7f, 0x807e, 0x8281, 0x0001, 0xfe7f, 0x7d80]
+    for mods in "", ".relu":
+        g = lambda x, s=127: S2F6.of(F32, x, relu=mods != "", scale=s - 127)
+        m.lanes("cvt_s2f6x2_f32" + mods.replace(".", "_"), "f32 f32", "b16", "cvt.rn.satfinite%s.s2f6x2.f32 %%d, %%a, %%b;" % mods, rowsn(lambda a, b: g(a) << 8 | g(b), pairs), uniform=1)
+        m.lanes("cvt_scaled_s2f6x2_f32" + mods.replace(".", "_"), "f32 f32 b16", "b16", "cvt.rn.satfinite%s.scaled::n2::ue8m0.s2f6x2.f32 %%d, %%a, %%b, %%c;" % mods,
+                rowsn(lambda a, b, s: g(a, s >> 8) << 8 | g(b, s & 255), [p + (scales[i % 6],) for i, p in enumerate(pairs)]), uniform=1)
+        halves = [(a & 0xffff0000) | b >> 16 for a, b in pairs]
+        h = lambda x, s=127: S2F6.of(BF16, x, relu=mods != "", scale=s - 127)
+        m.lanes("cvt_s2f6x2_bf16x2" + mods.replace(".", "_"), "b32", "b16", "cvt.rn.satfinite%s.s2f6x2.bf16x2 %%d, %%a;" % mods, rows1(lambda x: h(x >> 16) << 8 | h(x & 0xffff), halves), uniform=1)
+        m.lanes("cvt_scaled_s2f6x2_bf16x2" + mods.replace(".", "_"), "b32 b16", "b16", "cvt.rn.satfinite%s.scaled::n2::ue8m0.s2f6x2.bf16x2 %%d, %%a, %%b;" % mods,
+                rowsn(lambda x, s: h(x >> 16, s >> 8) << 8 | h(x & 0xffff, s & 255), [(x, scales[i % 6]) for i, x in enumerate(halves)]), uniform=1)
+
+    m = Module("cvt_scale", "9.7.9.21", "cvt to and from .ue8m0x2, powers of two.", "8.6", "sm_100a")
+    exps = [F32.of(Fraction(2) ** n) for n in (-149, -128, -127, -126, -125, -1, 0, 1, 126, 127)]
+    values = [y for x in exps for y in (x, x + 1, max(x - 1, 0))] + [0, F32.inf, F32.max, 0x00400000, 0x00400001, 0x003fffff] + [F32.of(Fraction(n, 7)) for n in (1, 10, 100, 12345)]
+    pairs = list(zip(values, values[5:] + values[:5]))
+    for mode in "rz", "rp":
+        for fin in "", ".satfinite":
+            def scale(f, x):
+                if not fin and (f.is_inf(x) or mode == "rp" and f.value(x) > Fraction(2) ** 127):
+                    return 0xff
+                return UE8M0.of(f, x, mode)
+            m.lanes("cvt_%s%s_ue8m0x2_f32" % (mode, fin.replace(".", "_")), "f32 f32", "b16", "cvt.%s%s.ue8m0x2.f32 %%d, %%a, %%b;" % (mode, fin), rowsn(lambda a, b: scale(F32, a) << 8 | scale(F32, b), pairs), uniform=1)
+            halves = [(a & 0xffff0000) | b >> 16 for a, b in pairs]
+            m.lanes("cvt_%s%s_ue8m0x2_bf16x2" % (mode, fin.replace(".", "_")), "b32", "b16", "cvt.%s%s.ue8m0x2.bf16x2 %%d, %%a;" % (mode, fin),
+                    rows1(lambda x: scale(BF16, x >> 16) << 8 | scale(BF16, x & 0xffff), halves), uniform=1)
+    half = lambda c: widen(UE8M0.values[c], c, BF16)
+    m.lanes("cvt_bf16x2_ue8m0x2", "b16", "b32", "cvt.rn.bf16x2.ue8m0x2 %d, %a;", rows1(lambda x: half(x >> 8) << 16 | half(x & 255), [c << 8 | (c * 37 + 11) % 255 for c in range(255)]), uniform=2)
+
+    m = Module("cvt_tf32", "9.7.9.21", "cvt to .tf32: the upper 19 bits of an f32.", "8.6", "sm_100a")
+    r = Random(19)
+    values = beside + [F32.one | x for x in (0x1000, 0x1001, 0xfff, 0x3000, 0x2fff, 0x3001, 0x5000, 0x1800, 0x7fe000, 0x7ff000, 0x7fefff)]
+    values += [x | F32.sign for x in values[9:]] + [0x1000, 0xfff, 0x3000, 0x7fffff, 0x7fefff, 0x7f7fefff, 0x7f7ff000, 0x7f7fe000, 0xff7ff001] + [r.bits(31) % F32.inf | r.bits(1) << 31 for _ in range(24)]
+    for mode in "rn", "rz", "rna":
+        for mods in ("", ".satfinite") if mode == "rna" else ("", ".satfinite", ".relu", ".relu.satfinite"):
+            def tf32(x):
+                if F32.is_nan(x):
+                    raise Unsaid  # which NaN
+                sign = F32.sign if F32.negative(x) else 0
+                if F32.is_inf(x):
+                    d = TF32.inf
+                else:
+                    v = abs(F32.value(x))
+                    d = TF32.round(v, mode if mode != "rna" else "rn")
+                    if mode == "rna" and v != 0:
+                        low = TF32.round(v, "rz")
+                        next_up = TF32.value(low + 1) if low < TF32.max else 2 * TF32.value(TF32.max) - TF32.value(TF32.max - 1)
+                        d = low + (2 * v >= TF32.value(low) + next_up)
+                if "satfinite" in mods:
+                    d = min(d, TF32.max)
+                return 0 if "relu" in mods and sign else d << 13 | sign
+            m.lanes("cvt_tf32_%s%s" % (mode, mods.replace(".", "_")), "f32", "b32", "cvt.%s%s.tf32.f32 %%d, %%a;" % (mode, mods), rows1(tf32, values), uniform=1)
+
+    # The random bits of .rs: two numbers have 16 each, of which .f16 takes 13; of
+    # four, two share 16, the first in reverse; .e2m1 takes them from both halves.
+    m = Module("cvt_random", "9.7.9.21", "cvt.rs: away from zero where the random bits carry out of what is lost.", "8.7", "sm_100a")
+    r = Random(23)
+    reverse = lambda x: int("{:016b}".format(x)[::-1], 2)
+    bits = [0, 0xffffffff, 0x80008000, 0x7fff7fff, 0x10001000, 0x00010001, 0xffff0000] + [r.bits(32) for _ in range(25)]
+    for f in F16, BF16:
+        for mods in "", ".relu", ".satfinite":
+            def rounded(x, random):
+                if F32.is_nan(x):
+                    raise Unsaid
+                neg = F32.negative(x)
+                if neg and mods == ".relu":
+                    return 0
+                if F32.is_inf(x):
+                    d = f.max if mods == ".satfinite" else f.inf
+                else:
+                    v = abs(F32.value(x))
+                    d = f.round(v, "rz")
+                    low = f.value(d)
+                    step = f.value(d + 1) - low if d < f.max else low - f.value(d - 1)
+                    part = (v - low) / step
+                    d += part >= 1 or (part.numerator << 16) // part.denominator + random >= 1 << 16
+                    if mods == ".satfinite":
+                        d = min(d, f.max)
+                return d | (f.sign if neg else 0)
+
+            def pair(a, b, c):
+                up, low = c >> 16, c & 0xffff
+                if f is F16:
+                    up, low = (up & 0x1fff) << 3, (low & 0x1fff) << 3
+                return rounded(a, up) << 16 | rounded(b, low)
+            near = [F32.of(v) for v in (1, Fraction(1, 3), Fraction(-2, 3), Fraction(100000, 3), 65504, 65519, 65520, Fraction(1, 3 << 14), Fraction(-5, 3 << 20))] + [x for x in beside if not F32.is_nan(x)]
+            if f is BF16:
+                near += [0x3f808000, 0x3f80ffff, 0x7f7f8000, 0x00008000, 0x80018000]
+            rows = [(near[i % len(near)], near[(i * 5 + 3) % len(near)], bits[i % len(bits)]) for i in range(96)]
+            m.lanes("cvt_rs_%sx2%s" % (f.name, mods.replace(".", "_")), "f32 f32 b32", "b32", "cvt.rs%s.%sx2.f32 %%d, %%a, %%b, %%c;" % (mods, f.name), rowsn(pair, rows), uniform=2)
+    for to in E4M3, E5M2, E2M3, E3M2, E2M1:
+        step = 4 if to is E2M1 else 8
+        values = [F32.of(v) for v in to.boundaries()]
+        values = spread(values, 40) + [x | F32.sign for x in values[::9]] + [x for x in beside if not F32.is_nan(x)]
+        for mods in "", ".relu":
+            def four(a, b, e, f, c):
+                upper, lower = c >> 16, c & 0xffff
+                if to is E2M1:
+                    upper, lower = c >> 24 << 8 | c >> 8 & 255, (c >> 16 & 255) << 8 | c & 255
+                parts = ((a, reverse(upper)), (b, upper), (e, reverse(lower)), (f, lower))
+                return sum(to.of(F32, x, "rs", mods != "", random=y) << step * (3 - i) for i, (x, y) in enumerate(parts))
+            n = len(values)
+            rows = [tuple(values[(i * k + k) % n] for k in (1, 3, 7, 5)) + (bits[i % len(bits)],) for i in range(128)]
+            m.lanes("cvt_rs_%sx4%s" % (to.name, mods.replace(".", "_")), "f32 f32 f32 f32 b32", "b16" if to is E2M1 else "b32",
+                    "cvt.rs%s.satfinite.%sx4.f32 %%d, {%%a, %%b, %%c, %%e}, %%f;" % (mods, to.name), rowsn(four, rows), uniform=2)
+
+
 def gen_memory():
     """Loads and stores of every type from every space into registers of every
     width. Eight bytes go from the parameter to the space byte by byte."""
@@ -1747,6 +2189,112 @@ def gen_atomics():
         m.lanes("atom_exch_b128_" + name, "b64 b64 b64 b64", "b64", wide.replace("$$", "atom%s.exch.b128 %%z, [%%g], %%x;" % dot), rows, outs=4, regs="u64 %g; b128 %x, %z")
         rows = [((1, 2, 1, 2), (1, 2, 77, 88)), ((1, 2, 1, 3), (1, 2, 1, 2)), ((1, 2, 0, 2), (1, 2, 1, 2))]
         m.lanes("atom_cas_b128_" + name, "b64 b64 b64 b64", "b64", wide.replace("$$", "mov.u64 %%t, 77;\nmov.u64 %%u, 88;\nmov.b128 %%y, {%%t, %%u};\natom%s.cas.b128 %%z, [%%g], %%x, %%y;" % dot), rows, outs=4, regs="u64 %g, %t, %u; b128 %x, %y, %z")
+
+
+def gen_atomics_half():
+    """Each thread has a place of its own, as in gen_atomics; NaN has no case."""
+    formats = {"f16": F16, "bf16": BF16}
+
+    def combine(f, op):
+        unit = Arithmetic(f, "rn")
+
+        def g(a, b):
+            if f.is_nan(a) or f.is_nan(b):
+                raise Unsaid
+            if op == "add":
+                r = unit(Arithmetic.add, a, b)
+                if r == NAN:
+                    raise Unsaid
+                return r
+            key = lambda x: (f.value(x) if not f.is_inf(x) else Fraction(2) ** 200 * (-1 if f.negative(x) else 1), not f.negative(x))
+            return (min if op == "min" else max)(a, b, key=key)
+        return g
+
+    def words(f, op, packed):
+        """Pairs of elements as they lie in memory, of one number or two."""
+        g = combine(f, op)
+        rows = rowsn(g, add_pairs(f)[::2] + specials(f)[::9])
+        if not packed:
+            return rows
+        return [((a | c << 16, b | d << 16), v | w << 16) for ((a, b), v), ((c, d), w) in zip(rows, rows[1:])]
+    m = Module("atom_half", "9.7.13.5, 9.7.13.6", "atom and red of half precision: the value before and the value after.", "8.4", "sm_90")
+    m.add(".global .align 16 .b8 scratch[1024];")
+    spaces = [("global", ".global", "global", "scratch", ""), ("shared", ".shared", "shared", "own", ""),
+              ("generic_global", "", "global", "scratch", "cvta.global.u64 %g, %g;\n"), ("generic_shared", "", "shared", "own", "cvta.shared.u64 %g, %g;\n")]
+    orders = ["", ".relaxed.gpu", ".acq_rel.sys", ".release.cta", ".acquire.cluster", ".gpu"]
+    n = 0
+    for (name, dot, space, base, cvta), (t, f), packed in cross(spaces, list(formats.items()), [False, True]):
+        n += 1
+        sem, rsem = orders[n % len(orders)], ["", ".relaxed.gpu", ".release.cta"][n % 3]
+        size, b, typ = (4, "b32", t + "x2") if packed else (2, "b16", t)
+        own = ".shared .align 16 .b8 own[1024];\n" if space == "shared" else ""
+        place = own + "mov.u64 %%g, %s;\nmad.wide.u32 %%g, %%i, %d, %%g;\nst.%s.%s [%%g], %%a;\n" % (base, size, space, b) + cvta
+        load = "\nld%s.%s " % (dot, b) + "%s, [%%g];"
+        hint = n % 4 == 1 and space == "global"
+        atom = "atom%s%s.add.noftz%s.%s %%d0, [%%g], %%b%s;" % (sem, dot, ".L2::cache_hint" if hint else "", typ, ", %h" if hint else "")
+        if hint:
+            place += "createpolicy.fractional.L2::evict_last.b64 %h, 0.5;\n"
+        rows = words(f, "add", packed)
+        m.lanes("atom_add_%s_%s" % (typ, name), b + " " + b, b, place + atom + load % "%d1", [(p, (p[0], v)) for p, v in rows], outs=2, regs="u64 %g, %h")
+        m.lanes("red_add_%s_%s" % (typ, name), b + " " + b, b, place + "red%s%s.add.noftz.%s [%%g], %%b;" % (rsem, dot, typ) + load % "%d", rows, regs="u64 %g, %h")
+
+    def vectors(m, name, opcode, elem, rows, count, atom):
+        """A kernel whose thread i runs one instruction on the elements from i * count on:
+        the values before, which also stand in the buffer, and those after."""
+        mem = {2: "b16", 4: "b32", 8: "b64"}[elem]
+        regs = lambda n: "{" + ", ".join("%%%s%d" % (n, i) for i in range(count)) + "}" if count > 1 else "%%%s0" % n
+        text = [".visible .entry %s(.param .u64 b, .param .u64 out)" % name, "{", "\t.reg .%s %%x<8>, %%y<8>;" % mem, "\t.reg .u32 %i;", "\t.reg .u64 %p, %o;",
+                "\tmov.u32 %i, %tid.x;", "\tld.param.u64 %p, [b];", "\tmad.wide.u32 %%p, %%i, %d, %%p;" % (elem * count)]
+        text += ["\tld.global.%s %%x%d, [%%p+%d];" % (mem, i, i * elem) for i in range(count)]
+        text += ["\tld.param.u64 %o, [out];", "\tmad.wide.u32 %%o, %%i, %d, %%o;" % (elem * count * (2 if atom else 1))]
+        text += ["\t%s;" % opcode.replace("$d", regs("y")).replace("$b", regs("x")).replace("$a", "[%o]")]
+        if atom:
+            text += ["\tst.global.%s [%%o+%d], %%y%d;" % (mem, (count + i) * elem, i) for i in range(count)]
+        text += ["\tret;", "}"]
+        threads = len(rows) // count
+        first, want = [], []
+        for i in range(threads):
+            part = rows[i * count:(i + 1) * count]
+            first += [a for (a, _), _ in part] + ([0] * count if atom else [])
+            want += [v for _, v in part] + ([a for (a, _), _ in part] if atom else [])
+        sources = [b for (_, b), _ in rows[:threads * count]]
+        text += ["// run block=%d: %s(%s{%s}, @%s{%s}) == %s %s" % (threads, name, mem, list_text(sources, mem), mem, list_text(first, mem), mem, list_text(want, mem))]
+        m.add("\n".join(text))
+    v = Module("atom_vector", "9.7.13.5, 9.7.13.6", "vector atom and red: each element by itself.", "8.4", "sm_90")
+    k = 0
+    for (t, f), packed, count, op in cross(list(formats.items()), [False, True], [2, 4, 8], ["add", "min", "max"]):
+        if packed and count == 8:
+            continue
+        k += 1
+        typ = t + ("x2" if packed else "")
+        rows, elem = words(f, op, packed)[:24], 4 if packed else 2
+        vectors(v, "atom_%s_%s_v%d" % (op, typ, count), "atom%s.global.%s.noftz.v%d.%s $d, $a, $b" % (orders[k % 6], op, count, typ), elem, rows, count, True)
+        vectors(v, "red_%s_%s_v%d" % (op, typ, count), "red%s.%s.noftz.v%d.%s $a, $b" % (["", ".relaxed.sys"][k % 2], op, count, typ), elem, rows, count, False)
+    single = Arithmetic(F32, "rn", True)
+    rows = [r for r in rowsn(lambda a, b: single(Arithmetic.add, a, b), add_pairs(F32)[::2]) if r[1] != NAN and not F32.is_nan(r[1])]
+    for count in 2, 4:
+        vectors(v, "atom_add_f32_v%d" % count, "atom.global.add.v%d.f32 $d, $a, $b" % count, 4, rows[:24], count, True)
+        vectors(v, "red_add_f32_v%d" % count, "red.add.v%d.f32 $a, $b" % count, 4, rows[:24], count, False)
+
+    mm = Module("multimem", "9.7.9.14", "multimem at an address that stands for one place.", "8.6", "sm_100a")
+    red = [("add", "u32", 4, lambda a, b: unsigned(a + b, 32)), ("add", "u64", 8, lambda a, b: unsigned(a + b, 64)),
+           ("min", "s32", 4, lambda a, b: unsigned(min(signed(a, 32), signed(b, 32)), 32)), ("max", "s64", 8, lambda a, b: unsigned(max(signed(a, 64), signed(b, 64)), 64)),
+           ("and", "b32", 4, lambda a, b: a & b), ("xor", "b64", 8, lambda a, b: a ^ b), ("or", "b32", 4, lambda a, b: a | b)]
+    for op, t, elem, f in red:
+        vectors(mm, "red_%s_%s" % (op, t), "multimem.red.relaxed.sys.global.%s.%s $a, $b" % (op, t), elem, rowsn(f, int_pairs(8 * elem)[::3]), 1, False)
+    for t, count, op in ("f16x2", 1, "add"), ("bf16x2", 4, "add"), ("f16", 8, "add"), ("f16x2", 2, "max"), ("bf16", 4, "min"):
+        f, packed = formats[t.removesuffix("x2")], t.endswith("x2")
+        vectors(mm, "red_%s_%s_v%d" % (op, t, count), "multimem.red.%s%s.%s $a, $b" % (op, ".v%d" % count if count > 1 else "", t), 4 if packed else 2, words(f, op, packed)[:16], count, False)
+    vectors(mm, "red_add_f32_v4", "multimem.red.release.gpu.add.v4.f32 $a, $b", 4, rows[:24], 4, False)
+    def copies(n):
+        return [((a, b), b) for a, b in int_pairs(n)[::3]]
+    for t, elem, count in ("u32", 4, 1), ("b64", 8, 1), ("f16x2", 4, 4), ("f32", 4, 2), ("bf16", 2, 8):
+        vectors(mm, "st_%s_%d" % (t, count), "multimem.st%s.%s $a, $b" % (".v%d" % count if count > 1 else "", t), elem, copies(8 * elem), count, False)
+
+    # What is stored is what was loaded: $d goes to where the value was.
+    for t, elem, count, op in ("u32", 4, 1, "add"), ("b64", 8, 1, "and"), ("s64", 8, 1, "min"), ("f16x2", 4, 2, "add.acc::f32"), ("f32", 4, 4, "add"), ("bf16", 2, 4, "max"):
+        vectors(mm, "ld_reduce_%s_%s_%d" % (op.split(".")[0], t, count), "multimem.ld_reduce.acquire.gpu.global.%s%s.%s $d, $a" % (op, ".v%d" % count if count > 1 else "", t), elem,
+                [((a, b), a) for a, b in int_pairs(8 * elem)[::3]], count, True)
 
 
 def gen_warp():
@@ -2035,6 +2583,2048 @@ def gen_sreg_3d():
     kernel("lanes", ["%laneid", "%warpid", "%lanemask_eq"], [((5, 4, 3), (1, 1, 1)), ((16, 3, 1), (1, 2, 1)), ((1, 40, 1), (1, 1, 1))], lanes)
 
 
+# ---------------------------------------------------------------- 9.7.18 video
+
+def gen_video():
+    """Several instructions in each kernel, their types, selectors and second operations
+    drawn at random, on the same rows."""
+    r = Random(9718)
+    signs = ("u32", "s32")
+
+    def choice(p, value, other=""):
+        """The value in p of eight draws."""
+        return value if r.bits(3) < p else other
+
+    def values(n):
+        """Words of which parts are corner values."""
+        out = []
+        for _ in range(n):
+            v = [r.bits(32), r.pick([0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0x80000001]), r.pick([0x7f, 0x80, 0xff, 0]) * 0x1010101,
+                 sum(r.pick([0x7f, 0x80, 0xff, 0, 1]) << 8 * i for i in range(4)), sum(r.pick([0x7fff, 0x8000, 0xffff, 0, 1]) << 16 * i for i in range(2))]
+            out.append(r.pick(v))
+        return out
+
+    def part(sel):
+        """Bits and position of the part of a register that a selector names."""
+        n = {"": 32, "h": 16, "b": 8}[sel[1:2]]
+        return n, n * int(sel[2:] or 0)
+
+    def source(v, t, sel):  # partSelectSignExtend
+        n, at = part(sel)
+        return integer(v >> at & (1 << n) - 1, t[0] + str(n))
+
+    compare = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
+               "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
+    basic = {"vadd": lambda a, b: a + b, "vsub": lambda a, b: a - b, "vabsdiff": lambda a, b: abs(a - b), "vmin": min, "vmax": max,
+             "vavrg": lambda a, b: (a + b + (a + b >= 0)) >> 1}
+
+    def finish(tmp, sat, dt, dsel, op2, c):  # optSaturate, optSecOp, optMerge
+        tmp = signed(tmp, 34)
+        n, at = part(dsel)
+        if sat:
+            tmp = clamp(tmp, dt[0] + str(n))
+        third = integer(c, dt)
+        if op2 in (".min", ".max") and not bounds(dt)[0] <= tmp <= bounds(dt)[1]:
+            raise Unsaid  # is it cut to 32 bits before?
+        tmp = {"": tmp, ".add": tmp + third, ".min": min(tmp, third), ".max": max(tmp, third)}[op2]
+        if dsel:
+            m = (1 << n) - 1
+            tmp = (tmp & m) << at | c & ~(m << at)
+        return unsigned(tmp, 32)
+
+    def kernels(m, name, count, draw):
+        """Kernels of four instructions that draw makes: the text and the function of each."""
+        for k in range(count):
+            drawn = [draw() for _ in range(4)]
+            text = "\n".join(t.replace("%d", "%%d%d" % i) for i, (t, _) in enumerate(drawn))
+            rows = rowsn(lambda a, b, c: tuple(f(a, b, c) for _, f in drawn), list(zip(values(48), values(48), values(48))))[:LANES]
+            assert len(rows) >= 8, name
+            m.lanes("%s_%d" % (name, k), "b32 b32 b32", "b32", text, rows, outs=4, uniform=1)
+
+    parts = ["", "", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"]
+
+    def tail():
+        """What a scalar instruction does with its result: a selector, a second operation or neither."""
+        dsel, op2 = r.pick([("", "")] * 2 + [(p, "") for p in parts[2:]] + [("", ".add"), ("", ".min"), ("", ".max")])
+        return dsel, op2, ", %c" if dsel or op2 else ""
+
+    def scalar(op):
+        def draw():
+            dt, at, bt, asel, bsel, sat = r.pick(signs), r.pick(signs), r.pick(signs), r.pick(parts), r.pick(parts), choice(4, ".sat")
+            dsel, op2, c = tail()
+            return ("%s.%s.%s.%s%s%s %%d%s, %%a%s, %%b%s%s;" % (op, dt, at, bt, sat, op2, dsel, asel, bsel, c),
+                    lambda a, b, c: finish(basic[op](source(a, at, asel), source(b, bt, bsel)), sat, dt, dsel, op2, c))
+        return draw
+    m = Module("video", "9.7.18.1", "scalar video instructions: selectors, saturation, second operations.")
+    for op in "vadd", "vsub", "vabsdiff", "vmin", "vmax":
+        kernels(m, op, 8, scalar(op))
+
+    def shift(op):
+        def draw():
+            dt, at, asel, bsel, sat, mode = r.pick(signs), r.pick(signs), r.pick(parts), r.pick(parts), choice(4, ".sat"), r.pick(["clamp", "wrap"])
+            dsel, op2, c = tail()
+
+            def f(a, b, c):
+                x, n = source(a, at, asel), source(b, "u32", bsel)
+                n = n & 31 if mode == "wrap" else min(n, 32)
+                return finish(x << n if op == "vshl" else x >> n, sat, dt, dsel, op2, c)
+            return "%s.%s.%s.u32%s.%s%s %%d%s, %%a%s, %%b%s%s;" % (op, dt, at, sat, mode, op2, dsel, asel, bsel, c), f
+        return draw
+    for op in "vshl", "vshr":
+        kernels(m, op, 8, shift(op))
+
+    def vset():
+        at, bt, asel, bsel, cmp = r.pick(signs), r.pick(signs), r.pick(parts), r.pick(parts), r.pick(list(compare))
+        dsel, op2, c = tail()
+        return ("vset.%s.%s.%s%s %%d%s, %%a%s, %%b%s%s;" % (at, bt, cmp, op2, dsel, asel, bsel, c),
+                lambda a, b, c: finish(int(compare[cmp](source(a, at, asel), source(b, bt, bsel))), "", "u32", dsel, op2, c))
+    kernels(m, "vset", 8, vset)
+    m.lanes("vadd_constants", "b32", "b32", "vadd.s32.s32.s32 %d0, %a.b1, -5;\nvsub.u32.u32.u32.sat.add %d1, 100, %a.h1, 7;\nvshl.s32.s32.u32.clamp %d2, %a, 3;",
+            rows1(lambda a: (unsigned(source(a, "s32", ".b1") - 5, 32), unsigned(max(100 - (a >> 16), 0) + 7, 32), unsigned(a << 3, 32)), values(16)), outs=3)
+
+    def vmad(wide=False):
+        dt, at, bt, asel, bsel, sat, scale = r.pick(signs), r.pick(signs), r.pick(signs), r.pick(parts), r.pick(parts), choice(4, ".sat"), r.pick(["", ".shr7", ".shr15"])
+        if wide:
+            at, bt, asel, bsel, sat = "u32", "u32", "", "", ".sat"
+        po, na, nb, nc = r.pick([(".po", "", "", ""), ("", "", "", ""), ("", "-", "", ""), ("", "", "-", ""), ("", "-", "-", ""), ("", "", "", "-"), ("", "-", "-", "-")])
+        final = at == "s32" or bt == "s32" or na != nb or nc == "-"
+
+        def f(a, b, c):
+            tmp = source(a, at, asel) * source(b, bt, bsel)
+            lsb = 0
+            if po:
+                lsb = 1
+            elif na != nb:
+                tmp, lsb = ~tmp, 1
+            elif nc:
+                c, lsb = unsigned(~c, 32), 1
+            tmp += integer(c, "s32" if final else "u32") + lsb
+            tmp >>= {"": 0, ".shr7": 7, ".shr15": 15}[scale]
+            return unsigned(clamp(tmp, "s32" if final else "u32") if sat else tmp, 32)
+        return "vmad.%s.%s.%s%s%s%s %%d, %s%%a%s, %s%%b%s, %s%%c;" % (dt, at, bt, po, sat, scale, na, asel, nb, bsel, nc), f
+    m = Module("vmad", "9.7.18.1.3", "vmad: plus one, negated operands, scales, saturation.")
+    kernels(m, "vmad", 24, vmad)
+    products = m
+
+    def simd(op, lanes):
+        n = 32 // lanes
+        letter = "h" if lanes == 2 else "b"
+
+        def draw():
+            dt, at, bt, sat, add = r.pick(signs), r.pick(signs), r.pick(signs), choice(4, ".sat"), choice(3, ".add")
+            if add or op == "vset":
+                sat = ""
+            wanted = [i for i in range(lanes) if r.bits(2)] or [0]
+            mask = "" if len(wanted) == lanes and r.bits(1) else "." + letter + "".join(str(i) for i in reversed(wanted))
+            chosen = [[r.bits(32) % (2 * lanes) for _ in range(lanes)] if r.bits(1) else list(range(base, base + lanes)) for base in (0, lanes)]
+            sels = ["" if c == list(range(base, base + lanes)) and r.bits(1) else "." + letter + "".join(str(i) for i in reversed(c)) for c, base in zip(chosen, (0, lanes))]
+            cmp = r.pick(list(compare))
+            work = compare[cmp] if op == "vset" else basic[op]
+
+            def f(a, b, c):
+                both = a | b << 32
+                t = []
+                for i in range(lanes):
+                    x, y = (integer(both >> n * s[i] & (1 << n) - 1, k[0] + str(n)) for s, k in zip(chosen, (at, bt)))
+                    v = int(work(x, y))
+                    t.append(clamp(v, dt[0] + str(n)) if sat else v)
+                if add:
+                    return unsigned(c + sum(t[i] for i in wanted), 32)
+                return sum(unsigned(t[i] if i in wanted else c >> n * i, n) << n * i for i in range(lanes))
+            if op == "vset":
+                return "vset%d.%s.%s.%s%s %%d%s, %%a%s, %%b%s, %%c;" % (lanes, at, bt, cmp, add, mask, *sels), f
+            return "%s%d.%s.%s.%s%s%s %%d%s, %%a%s, %%b%s, %%c;" % (op, lanes, dt, at, bt, sat, add, mask, *sels), f
+        return draw
+    for lanes in 2, 4:
+        m = Module("video%d" % lanes, "9.7.18.2", "SIMD video instructions of %d lanes: masks, permuted elements, saturation, accumulation." % lanes)
+        for op in list(basic) + ["vset"]:
+            kernels(m, "%s%d" % (op, lanes), 6, simd(op, lanes))
+    kernels(products, "vmad_wide", 4, lambda: vmad(wide=True))  # products that take all 64 bits
+
+
+# ---------------------------------------------------------------- matrices
+
+class Small:
+    """A floating-point format of a factor: its values and exponents, by bits."""
+
+    def __init__(self, exp, frac, special="ieee", shift=0):
+        self.exp, self.frac, self.special, self.shift = exp, frac, special, shift
+
+    def read(self, v):
+        """A number, "inf", "-inf" or "nan"; and its exponent, of a subnormal the least."""
+        v = v >> self.shift & (1 << self.exp + self.frac + 1) - 1
+        sign = -1 if v >> self.exp + self.frac else 1
+        e, m = v >> self.frac & (1 << self.exp) - 1, v & (1 << self.frac) - 1
+        if self.special == "ieee" and e == (1 << self.exp) - 1:
+            return ("nan" if m else "inf" if sign > 0 else "-inf"), 0
+        if self.special == "nan" and e == (1 << self.exp) - 1 and m == (1 << self.frac) - 1:
+            return "nan", 0
+        at = max(e, 1) - (1 << self.exp - 1) + 1
+        return sign * Fraction(m + (e > 0) * (1 << self.frac), 1 << self.frac) * Fraction(2) ** at, at
+
+
+FACTORS = {
+    "f16": Small(5, 10), "bf16": Small(8, 7), "tf32": Small(8, 10, shift=13), "f32": Small(8, 23),
+    "e5m2": Small(5, 2), "e4m3": Small(4, 3, "nan"), "e3m2": Small(3, 2, ""), "e2m3": Small(2, 3, ""), "e2m1": Small(2, 1, "", 2),
+}
+
+
+def toward_zero(v):
+    return -(-v.numerator // v.denominator) if v < 0 else v.numerator // v.denominator
+
+
+def tensor_block(a, b, c, fraction, result, to, least=None):
+    """c and the products of a and b, each (value, exponent), as tensor cores add them: cut to
+    that many bits behind the point of the largest, or of one with the exponent least, then
+    rounded, of f32 to so many bits of the result. See docs/tensor.md."""
+    terms, infinite = [c], set()
+    for (x, ex), (y, ey) in zip(a, b):
+        if isinstance(x, str) or isinstance(y, str):
+            if "nan" in (x, y) or 0 in (x, y):
+                return to.nan
+            sign = lambda v: v[0] == "-" if isinstance(v, str) else v < 0
+            infinite.add(sign(x) != sign(y))
+        else:
+            terms.append((x * y, ex + ey))
+    if c[0] == "nan":
+        return to.nan
+    if isinstance(c[0], str):
+        infinite.add(c[0] == "-inf")
+    if infinite:
+        return to.nan if len(infinite) > 1 else to.inf | (to.sign if True in infinite else 0)
+    least = least or {23: -133, 10: -21}[to.frac]
+    unit = Fraction(2) ** (max([least] + [e for v, e in terms if v != 0]) - fraction)
+    total = sum(toward_zero(v / unit) for v, _ in terms) * unit
+    if total == 0:
+        return 0
+    if to is F16:
+        v = to.round(total, "rn")
+    else:
+        v = to.inf | (to.sign if total < 0 else 0) if abs(total) >= Fraction(2) ** 128 else to.round(total, "rz") >> 23 - result << 23 - result
+    return 0 if v == to.sign else v
+
+
+# How tensor cores add, by compute capability and type: products at once, bits behind the point, bits
+# of the result, and the least exponent of sums of f32 and of f16. Factors of 8 and fewer bits are
+# e4m3.
+ADDERS = {
+    (70, "f16"): (4, 23, 23, -131, -19), (75, "f16"): (8, 24, 23, -132, -20), (90, "f16"): (16, 25, 23, -133, -21),
+    (80, "tf32"): (4, 24, 23, -132, None), (90, "tf32"): (8, 25, 23, -133, None),
+    (89, "e4m3"): (16, 13, 13, -132, -20), (90, "e4m3"): None, (120, "e4m3"): (32, 25, 23, -133, -21),
+}
+SINCE = {"bf16": 80, "tf32": 80, "e4m3": 89, "e5m2": 89, "e3m2": 120, "e2m3": 120, "e2m1": 120}
+
+
+def adder_of(sm, t):
+    t = {"bf16": "f16", "f16": "f16", "tf32": "tf32"}.get(t, "e4m3")
+    return ADDERS[max(key for key in ADDERS if key[1] == t and key[0] <= sm)]
+
+
+def narrowed(v, t):
+    """A number of type t as f16, which has it."""
+    x, _ = FACTORS[t].read(v)
+    return {"nan": F16.nan, "inf": F16.inf, "-inf": F16.inf | F16.sign}[x] if isinstance(x, str) else F16.round(x, "rn")
+
+
+def tensor_dot(a, b, c, ta, tb, tc, td, sm=86):
+    """A row of A times a column of B plus an element of C, in bits, on a device of compute
+    capability sm: 8.6 is the default. What it does not have is as on the first that has it."""
+    sm = max(sm, SINCE.get(ta, 0), SINCE.get(tb, 0))
+    how = adder_of(sm, ta)
+    if how is None:  # halves of f16, and c added to their sum
+        total = 0
+        for rest in (0, 1), (2, 3):
+            part = [k for k in range(len(a)) if k % 4 in rest]
+            total = tensor_dot([narrowed(a[k], ta) for k in part], [narrowed(b[k], tb) for k in part], total, "f16", "f16", td, td, sm)
+        return ieee_sum(c, total, FLOATS[td])
+    if td == "f16" and tc == "f32":  # of wmma
+        return converted(tensor_dot(a, b, c, ta, tb, tc, tc, sm), F32, F16)
+    if td == "f32" and tc == "f16" and sm >= 75:
+        c, tc = converted(c, F16, F32), td
+    block, fraction, result, *least = how
+    for k in range(0, len(a), block):
+        x, y = [FACTORS[ta].read(v) for v in a[k:k + block]], [FACTORS[tb].read(v) for v in b[k:k + block]]
+        c, tc = tensor_block(x, y, FACTORS[tc].read(c), fraction, result, FLOATS[td], least[td == "f16"]), td
+    return c
+
+
+def converted(v, of, to):
+    if of.is_nan(v):
+        return to.nan
+    sign = to.sign if v & of.sign else 0
+    if of.is_inf(v):
+        return to.inf | sign
+    return to.round(of.value(v), "rn") if of.value(v) != 0 else sign
+
+
+def ieee_sum(x, y, f):
+    """x + y, rounded to nearest."""
+    if f.is_nan(x) or f.is_nan(y) or f.is_inf(x) and f.is_inf(y) and x != y:
+        return f.nan
+    if f.is_inf(x) or f.is_inf(y):
+        return x if f.is_inf(x) else y
+    total = f.value(x) + f.value(y)
+    return f.round(total, "rn") if total != 0 else x & y & f.sign
+
+
+def ieee_fma(x, y, z):
+    """x y + z of f16 numbers x and y and an f32 number z, as f32."""
+    if F16.is_nan(x) or F16.is_nan(y) or F32.is_nan(z):
+        return F32.nan
+    sign = (x ^ y) & F16.sign
+    if F16.is_inf(x) or F16.is_inf(y):
+        if F16.is_zero(x) or F16.is_zero(y):
+            return F32.nan
+        return ieee_sum(F32.inf | (F32.sign if sign else 0), z, F32)
+    if F32.is_inf(z):
+        return z
+    total = F16.value(x) * F16.value(y) + F32.value(z)
+    if total != 0:
+        return F32.round(total, "rn")
+    return F32.sign if sign and z == F32.sign else 0
+
+
+def quarter_dot(a, b, c, tc, td, sm=86):
+    """The same of mma.m8n8k4: in f32 from 8.0 on, and before as Volta does."""
+    if sm < 80:
+        block, fraction, result, *least = ADDERS[70, "f16"]
+        return tensor_block([FACTORS["f16"].read(v) for v in a], [FACTORS["f16"].read(v) for v in b], FACTORS[tc].read(c), fraction, result, FLOATS[td], least[td == "f16"])
+    start = c if tc == "f32" else converted(c, F16, F32)
+    if td == "f32":
+        s = 0
+        for x, y in zip(a, b):
+            s = ieee_fma(x, y, s)
+        return ieee_sum(start, s, F32)
+    for k in range(0, len(a), 2):
+        first = ieee_fma(a[k], b[k], F32.sign)  # a product with its sign
+        start = ieee_sum(start, ieee_fma(a[k + 1], b[k + 1], first), F32)
+    return converted(start, F32, F16)
+
+
+def fused_dot(a, b, c, mode):
+    """The same of f64: a chain of fused multiply-adds."""
+    for x, y in zip(a, b):
+        if any(F64.is_nan(v) or F64.is_inf(v) for v in (x, y, c)):
+            raise Unsaid
+        exact = F64.value(x) * F64.value(y) + F64.value(c)
+        if exact == 0:
+            raise Unsaid
+        c = F64.round(exact, mode)
+    return c
+
+
+def integer_dot(a, b, c, ta, tb, saturate):
+    v = integer(c, "s32") + sum(integer(x, ta) * integer(y, tb) for x, y in zip(a, b))
+    return unsigned(clamp(v, "s32") if saturate else v, 32)
+
+
+def mixed(lane, index, seed):
+    """What register number index holds in a lane: as the kernels compute it."""
+    x = unsigned(lane * 0x9E3779B1 + seed + index * 0x85EBCA77, 32)
+    x ^= x >> 15
+    x = unsigned(x * 0x2C1B3C6D, 32)
+    return x ^ x >> 12
+
+
+def mixing(reg, index, seed="%seed"):
+    return """
+        add.u32 %%x, %s, 0x%x;
+        mad.lo.u32 %%x, %%lane, 0x9E3779B1, %%x;
+        shr.u32 %%y, %%x, 15;
+        xor.b32 %%x, %%x, %%y;
+        mul.lo.u32 %%x, %%x, 0x2C1B3C6D;
+        shr.u32 %%y, %%x, 12;
+        xor.b32 %s, %%x, %%y;""" % (seed, unsigned(index * 0x85EBCA77, 32), reg)
+
+
+class Matrix:
+    """An operand of mma: how many registers a lane has of it, and where its elements are
+    (manual 9.7.14.5.1 to 9.7.14.5.13). Each group of four lanes has rows; a lane some
+    neighbours of a row, then of the row eight below, then further along."""
+
+    def __init__(self, rows, cols, bits, kind="", turned=False):
+        self.rows, self.cols, self.bits, self.kind, self.turned = rows, cols, bits, kind, turned
+        self.count = 4 if kind else 1
+        self.elems = rows * cols * self.count // 32
+        self.regs = self.elems * bits // max(bits, 32)
+
+    def at(self, lane, i):
+        if self.kind:  # of mma.m8n8k4 with f16: matrix, row and column
+            part, low, high = lane % 16 // 4, lane % 4, lane // 16 * 4
+            if self.kind == "row":
+                return part, low + high, i
+            if self.kind == "col":
+                return part, i + high, low
+            return part, (lane & 1) + (i & 2) + high, (i & 4) + (lane & 2) + (i & 1)
+        w = 2 if self.turned == "sum" else max(32 // self.bits, 1)
+        tall = self.rows // 8
+        return 0, lane // 4 + i // w % tall * 8, lane % 4 * w + i % w + i // w // tall * 4 * w
+
+    def fill(self, registers):
+        """The matrix that registers[lane][i] hold."""
+        m = {}
+        per = max(32 // self.bits, 1)
+        for lane in range(32):
+            for i in range(self.elems):
+                at = self.at(lane, i)
+                assert at not in m
+                m[at] = registers[lane][i // per] >> i % per * self.bits & (1 << self.bits) - 1
+        return m
+
+    def empty(self, m):
+        """The registers that hold a matrix, lane by lane."""
+        per = max(32 // self.bits, 1)
+        return [sum(m[self.at(lane, r * per + k)] << k * self.bits for k in range(per)) for lane in range(32) for r in range(self.regs)]
+
+
+class Metadata:
+    """The metadata of a sparse A of 16 rows of k elements: half of each chunk is there (manual
+    9.7.14.6.1, 9.7.14.6.2)."""
+
+    def __init__(self, k, t, bits, ordered, selector, rng):
+        self.chunk = 2 if t == "tf32" else 8 if bits == 4 else 4
+        self.selector, self.k, self.wide = selector, k, bits >= 16
+        self.sharing = k // self.chunk // 4
+        meant = [0b0100, 0b1110] if t == "tf32" else [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110]
+        if not ordered and t != "tf32":
+            meant += [0b0001, 0b0010, 0b0110, 0b0011, 0b0111, 0b1011]
+        has = lambda lane: lane % 4 // self.sharing == selector  # others hold what means nothing
+        self.words = [sum(rng.pick(meant) << 4 * i for i in range(8)) if has(lane) else 0 for lane in range(32)]
+
+    def columns(self, row):
+        """The columns of the elements of a row, in the order in which registers hold them."""
+        out = []
+        for q in range(self.k // self.chunk):
+            if self.wide:
+                lane, at = row % 8 * 4 + (self.selector if self.sharing == 1 else 2 * self.selector + q // 4), row // 8 * 16 + q % 4 * 4
+            else:
+                lane, at = row % 8 * 4 + row // 8 + (2 * self.selector if self.sharing == 2 else q // 8 * 2), q % 8 * 4
+            v = self.words[lane] >> at & 15
+            picks = {2: [v >> 3], 4: [v & 3, v >> 2], 8: [2 * (v & 3), 2 * (v & 3) + 1, 2 * (v >> 2), 2 * (v >> 2) + 1]}[self.chunk]
+            out += [q * self.chunk + i for i in picks]
+        return out
+
+
+class Scaling:
+    """The scales of 16 rows of A and 8 columns of B, count for each (manual 9.7.14.3): bytes of
+    registers, from a byte on, of the lanes that thread-id selects."""
+
+    def __init__(self, kind, count, selectors, rng):
+        self.kind, self.count = kind, count
+        self.byte_a, self.thread_a, self.byte_b, self.thread_b = selectors
+        pick = (lambda: rng.bits(3) + 124) if kind == "ue8m0" else (lambda: rng.bits(1) << 7 | 0x30 + rng.bits(4))
+        self.a = [sum(pick() << 8 * i for i in range(4)) for _ in range(32)]
+        self.b = [sum(pick() << 8 * i for i in range(4)) for _ in range(32)]
+
+    def read(self, word, first):
+        """Scales (value, exponent): the uppermost bit of ue4m3 is not looked at."""
+        out = []
+        for i in range(self.count):
+            v = word >> 8 * (first + i) & 255
+            out.append((Fraction(2) ** (v - 127), v - 127) if self.kind == "ue8m0" else FACTORS["e4m3"].read(v & 127))
+        return out
+
+    def rows(self, r):
+        return self.read(self.a[r % 8 * 4 + 2 * self.thread_a + r // 8], self.byte_a)
+
+    def cols(self, c):
+        return self.read(self.b[c * 4 + self.thread_b], self.byte_b)
+
+
+def scaled_dot(a, b, c, ta, tb, sa, sb, packed):
+    """A row times a column with scales, plus c of f32: see docs/tensor.md."""
+    block = lambda k: k * len(sa) // len(a)
+    if not packed:
+        scale = lambda v, s: v if isinstance(v[0], str) else (v[0] * s[0], v[1] + s[1])
+        x = [scale(FACTORS[ta].read(v), sa[block(k)]) for k, v in enumerate(a)]
+        y = [scale(FACTORS[tb].read(v), sb[block(k)]) for k, v in enumerate(b)]
+        return tensor_block(x, y, FACTORS["f32"].read(c), 25, 23, F32)
+    x, y = [[Small(2, 1, "").read(v)[0] for v in m] for m in (a, b)]
+    terms, also = [], [-139]
+    for k in range(0, len(a), 16):
+        (p, ep), (q, eq) = sa[block(k)], sb[block(k)]
+        products = [x[i] * y[i] * p * q for i in range(k, k + 16)]
+        terms.append((sum(products), ep + eq))
+        also += [ep + eq] * any(products)  # even if they add up to zero
+    return tensor_block(terms, [(Fraction(1), 0)] * len(terms), FACTORS["f32"].read(c), 35, 23, F32, max(also))
+
+
+def mma_kernel(module, name, opcode, shape, types, container=0, layouts=("row", "col"), cases=(), dot=None, meta=None, scaling=None, sms=()):
+    """A kernel with one mma, whose registers are mixed of the lane's number and a seed,
+    with some bits cleared (and) and set (or): cases are those pairs, of A, B and C. dot
+    is the function of a row, a column and an element, with scaling also of their scales; meta makes
+    the metadata of a sparse A; sms says on devices of which compute capability the cases are run,
+    and dot is told."""
+    m, n, k = shape
+    td, ta, tb, tc = types
+    bits = container or (1 if ta == "b1" else 32 if ta == "tf32" else int("".join(c for c in ta if c.isdigit())) if ta[0] in "sufb" else 8)
+    width_of = lambda t: int(t[1:])
+    if m == 8 and ta == "f16":
+        a, b = Matrix(8, 4, 16, layouts[0]), Matrix(8, 4, 16, "row" if layouts[1] == "col" else "col")
+        kinds = {"f16": "row", "f32": "sum"}
+        c, d = Matrix(8, 8, width_of(tc), kinds[tc]), Matrix(8, 8, width_of(td), kinds[td])
+    else:
+        a, b = Matrix(m, k // 2 if meta else k, bits), Matrix(n, k, bits)
+        c, d = Matrix(m, n, width_of(tc), turned="sum"), Matrix(m, n, width_of(td), turned="sum")
+    extra = (", .param .u64 meta" if meta else "") + (", .param .u64 sa, .param .u64 sb" if scaling else "")
+    text = [".visible .entry %s(.param .u32 seed, %s%s, .param .u64 out)" % (name, ", ".join(".param .u32 %s%s" % (o, w) for o in "abc" for w in ("and", "or")), extra), "{",
+            "\t.reg .u32 %lane, %seed, %x, %y, %and, %or, %l;", "\t.reg .u64 %p;"]
+    reg = lambda o, x: ".reg .f64" if x.bits == 64 else ".reg .%s" % {"c": tc, "d": td}.get(o, "b32") if x.bits == 32 and o in "cd" else ".reg .b32"
+    for o, x in zip("abcd", (a, b, c, d)):
+        text.append("\t%s %%%s<%d>;" % (reg(o, x), o, x.regs))
+    body = "mov.u32 %lane, %laneid;\nld.param.u32 %seed, [seed];\n"
+    index, first = 0, {}
+    for o, x in zip("abc", (a, b, c)):
+        body += "ld.param.u32 %%and, [%sand];\nld.param.u32 %%or, [%sor];\n" % (o, o)
+        first[o] = index
+        for r in range(x.regs):
+            body += mixing("%x", index) + "\nand.b32 %x, %x, %and;\nor.b32 %x, %x, %or;\n"
+            index += 1
+            if x.bits == 64:
+                body += "mov.b32 %l, %x;\n" + mixing("%x", index) + "\nmov.b64 %%%s%d, {%%x, %%l};\n" % (o, r)
+                index += 1
+            else:
+                body += "mov.b32 %%%s%d, %%x;\n" % (o, r)
+    vector = lambda o, x: "{%s}" % ", ".join("%%%s%d" % (o, i) for i in range(x.regs))
+    rest = ""
+    if meta:
+        data = meta(bits, Random(len(name) * 31 + k))
+        text.append("\t.reg .b32 %e;")
+        body += "ld.param.u64 %p, [meta];\nmad.wide.u32 %p, %lane, 4, %p;\nld.global.b32 %e, [%p];\n"
+        rest = ", %%e, %d" % data.selector
+    if scaling:
+        scales = scaling(Random(len(name) * 17 + k))
+        text += ["\t.reg .b32 %sa, %sb;", "\t.reg .u16 %ba, %tb;"]
+        for o in ("sa", "sb"):
+            body += "ld.param.u64 %%p, [%s];\nmad.wide.u32 %%p, %%lane, 4, %%p;\nld.global.b32 %%%s, [%%p];\n" % (o, o)
+        body += "mov.u16 %%ba, %d;\nmov.u16 %%tb, %d;\n" % (scales.byte_a, scales.thread_b)
+        rest += ", %%sa, {%%ba, %d}, %%sb, {%d, %%tb}" % (scales.thread_a, scales.byte_b)
+    body += "%s %s, %s, %s, %s%s;\n" % (opcode, vector("d", d), vector("a", a), vector("b", b), vector("c", c), rest)
+    size = max(d.bits, 32) // 8
+    body += "ld.param.u64 %%p, [out];\nmad.wide.u32 %%p, %%lane, %d, %%p;\n" % (size * d.regs)
+    body += "".join("st.global.b%d [%%p+%d], %%d%d;\n" % (8 * size, i * size, i) for i in range(d.regs)) + "ret;"
+    text += ["\t" + line.strip() for line in body.split("\n") if line.strip()] + ["}"]
+    for number, case in enumerate(cases):
+        seed = number * 1000003 + len(name)
+        sm = sms[number] if sms else 0
+        on = {"sm": sm} if sm else {}
+        held = {}
+        for o, x, (keep, put) in zip("abc", (a, b, c), case):
+            index = first[o]
+            held[o] = [[] for _ in range(32)]
+            for _ in range(x.regs):
+                for lane in range(32):
+                    v = mixed(lane, index, seed) & keep | put
+                    held[o][lane].append(v << 32 | mixed(lane, index + 1, seed) if x.bits == 64 else v)
+                index += 2 if x.bits == 64 else 1
+        ma, mb, mc = a.fill(held["a"]), b.fill(held["b"]), c.fill(held["c"])
+        md = {}
+        try:
+            for part, row, col in mc:
+                at = data.columns(row) if meta else range(k)
+                more = (scales.rows(row), scales.cols(col)) if scaling else ()
+                md[part, row, col] = dot([ma[part, row, i] for i in range(len(at))], [mb[part, col, i] for i in at], mc[part, row, col], *more, **on)
+        except Unsaid:
+            continue
+        want = list_text(d.empty(md), "u%d" % (8 * size))
+        more = "".join(", u32{%s}" % list_text(w, "u32") for w in ([data.words] if meta else []) + ([scales.a, scales.b] if scaling else []))
+        text.append("// run block=32%s: %s(%d, %s%s) == u%d %s" % (" sm=%d" % sm if sm else "", name, seed, ", ".join("0x%x, 0x%x" % (w & 0xffffffff, o) for w, o in case), more, 8 * size, want))
+    module.add("\n".join(text))
+
+
+def gen_mma():
+    every = (0xFFFFFFFF, 0)
+    near = {  # signs and fractions of any value, exponents of a few
+        "f16": (0x8FFF8FFF, 0x30003000), "bf16": (0x81FF81FF, 0x3E003E00), "tf32": (0x81FFFFFF, 0x3E000000), "f32": (0x83FFFFFF, 0x3C000000),
+        "e4m3": (0xBFBFBFBF, 0), "e5m2": (0xBFBFBFBF, 0), "e3m2": every, "e2m3": every, "e2m1": every,
+    }
+    wide = {"f16": (0xBFFFBFFF, 0), "bf16": (0x9FFF9FFF, 0x20002000), "tf32": (0x9FFFFFFF, 0x20000000), "f32": (0x9FFFFFFF, 0x20000000)}
+
+    def float_cases(ta, tb, tc):
+        pick = lambda *tables: [next(x[t] for x in tables if t in x) for t in (ta, tb, tc)]
+        return [pick(near), pick(wide, near), [every] * 3, [near[ta], near[tb], wide.get(tc, every)]]
+
+    m = Module("mma_half", "9.7.14.5.14", "mma of f16, bf16 and tf32", "8.8")
+    for al, bl in cross(["row", "col"], ["row", "col"]):
+        for td, tc in (("f32", "f32"), ("f16", "f16"), ("f32", "f16")):
+            if (al, bl) != ("row", "col") and (td, tc) == ("f32", "f16"):
+                continue
+            cases = float_cases("f16", "f16", tc)
+            mma_kernel(m, "m8n8k4_%s_%s_%s_%s" % (al, bl, td, tc), "mma.sync.aligned.m8n8k4.%s.%s.%s.f16.f16.%s" % (al, bl, td, tc), (8, 8, 4), (td, "f16", "f16", tc),
+                       layouts=(al, bl), cases=cases[:2], dot=lambda a, b, c, tc=tc, td=td: quarter_dot(a, b, c, tc, td))
+    for k, t, tc in ((8, "f16", "f32"), (8, "f16", "f16"), (16, "f16", "f32"), (16, "f16", "f16"), (8, "bf16", "f32"), (16, "bf16", "f32"), (4, "tf32", "f32"), (8, "tf32", "f32")):
+        mma_kernel(m, "m16n8k%d_%s_%s" % (k, t, tc), "mma.sync.aligned.m16n8k%d.row.col.%s.%s.%s.%s" % (k, tc, t, t, tc), (16, 8, k), (tc, t, t, tc),
+                   cases=float_cases(t, t, tc), dot=lambda a, b, c, t=t, tc=tc: tensor_dot(a, b, c, t, t, tc, tc))
+
+    m = Module("mma_narrow", "9.7.14.5.14", "mma of floats of 8 and fewer bits", "8.8", "sm_120a")
+    for k, ta, tb, tc in ((16, "e4m3", "e4m3", "f32"), (16, "e5m2", "e4m3", "f16"), (32, "e4m3", "e4m3", "f32"), (32, "e4m3", "e5m2", "f32"), (32, "e5m2", "e5m2", "f16")):
+        mma_kernel(m, "m16n8k%d_%s_%s_%s" % (k, ta, tb, tc), "mma.sync.aligned.m16n8k%d.row.col.%s.%s.%s.%s" % (k, tc, ta, tb, tc), (16, 8, k), (tc, ta, tb, tc),
+                   cases=float_cases(ta, tb, tc)[::2], dot=lambda a, b, c, ta=ta, tb=tb, tc=tc: tensor_dot(a, b, c, ta, tb, tc, tc))
+    for ta, tb, tc in (("e3m2", "e2m3", "f32"), ("e2m1", "e4m3", "f32"), ("e2m3", "e2m1", "f16"), ("e2m1", "e2m1", "f32")):
+        mma_kernel(m, "f8f6f4_%s_%s_%s" % (ta, tb, tc), "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.%s.%s.%s.%s" % (tc, ta, tb, tc), (16, 8, 32), (tc, ta, tb, tc), container=8,
+                   cases=float_cases(ta, tb, tc)[:1], dot=lambda a, b, c, ta=ta, tb=tb, tc=tc: tensor_dot(a, b, c, ta, tb, tc, tc))
+
+    m = Module("mma_generations", "9.7.14.5.14", "mma of floats, as generations of devices add them", "8.8", "sm_120a")
+
+    def generations(shape, ta, tb, tc, sms, masks=None):
+        name = "m%dn%dk%d_%s_%s_%s%s" % (shape + (ta, tb, tc, "_tiny" if masks else ""))
+        dot = (lambda a, b, c, sm: quarter_dot(a, b, c, tc, tc, sm)) if shape == (8, 8, 4) else lambda a, b, c, sm: tensor_dot(a, b, c, ta, tb, tc, tc, sm)
+        mma_kernel(m, name, "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s" % (shape + (tc, ta, tb, tc)), shape, (tc, ta, tb, tc),
+                   cases=[masks or float_cases(ta, tb, tc)[0]] * len(sms), dot=dot, sms=sms)
+
+    for tc in "f32", "f16":
+        generations((8, 8, 4), "f16", "f16", tc, (70, 75, 90))
+        generations((16, 8, 8), "f16", "f16", tc, (75, 90))
+        generations((16, 8, 16), "f16", "f16", tc, (90, 120))
+        generations((16, 8, 16), "e5m2", "e4m3", tc, (90, 120))
+        generations((16, 8, 32), "e4m3", "e5m2", tc, (89, 90, 103, 120))
+    generations((16, 8, 4), "tf32", "tf32", "f32", (90,))
+    generations((16, 8, 8), "tf32", "tf32", "f32", (90,))
+    # Products of about 2^-149, all of which are below the least exponent.
+    generations((16, 8, 16), "bf16", "bf16", "f32", (80, 90), masks=[(0x81FF81FF, 0x1A001A00)] * 2 + [(0, 0)])
+
+    m = Module("mma_int", "9.7.14.5.14", "mma of integers and bits", "8.8")
+    for shape, pairs in (((8, 8, 16), "8"), ((16, 8, 16), "8"), ((16, 8, 32), "8"), ((8, 8, 32), "4"), ((16, 8, 32), "4"), ((16, 8, 64), "4")):
+        for ta, tb in cross(["s" + pairs, "u" + pairs], ["s" + pairs, "u" + pairs]):
+            if shape[:2] == (8, 8) or ta == tb or shape[2] == 32:
+                for sat in ("", ".satfinite"):
+                    mma_kernel(m, "m%dn%dk%d_%s_%s%s" % (shape + (ta, tb, sat.replace(".", "_"))), "mma.sync.aligned.m%dn%dk%d.row.col%s.s32.%s.%s.s32" % (shape + (sat, ta, tb)), shape, ("s32", ta, tb, "s32"),
+                               cases=[[every] * 3] if not sat else [[every, every, (0x800003FF, 0x7FFFFC00)]], dot=lambda a, b, c, ta=ta, tb=tb, sat=sat: integer_dot(a, b, c, ta, tb, sat))
+    for shape in ((8, 8, 128), (16, 8, 128), (16, 8, 256)):
+        for op, f in (("xor", lambda x, y: x ^ y), ("and", lambda x, y: x & y)):
+            mma_kernel(m, "m%dn%dk%d_%s" % (shape + (op,)), "mma.sync.aligned.m%dn%dk%d.row.col.s32.b1.b1.s32.%s.popc" % (shape + (op,)), shape, ("s32", "b1", "b1", "s32"),
+                       cases=[[every] * 3], dot=lambda a, b, c, f=f: unsigned(c + sum(map(f, a, b)), 32))
+
+    m = Module("mma_f64", "9.7.14.5.14", "mma of f64", "8.8")
+    finite = (0x803FFFFF, 0x3FC00000)
+    for shape in ((8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16)):
+        for rnd in ("",) + ROUNDINGS if shape == (8, 8, 4) else ("", "rz"):
+            mma_kernel(m, "m%dn%dk%d%s" % (shape + (rnd and "_" + rnd,)), "mma.sync.aligned.m%dn%dk%d.row.col%s.f64.f64.f64.f64" % (shape + (rnd and "." + rnd,)), shape, ("f64",) * 4,
+                       cases=[[finite] * 3], dot=lambda a, b, c, rnd=rnd or "rn": fused_dot(a, b, c, rnd))
+
+
+    m = Module("mma_sparse", "9.7.14.6.3", "mma.sp", "8.8", "sm_120a")
+
+    def sparse(k, ta, tb, tc, selector, ordered, kind="", container=0, sat=""):
+        integers = tc == "s32"
+        dot = (lambda a, b, c: integer_dot(a, b, c, ta, tb, sat)) if integers else (lambda a, b, c: tensor_dot(a, b, c, ta, tb, tc, tc))
+        cases = [[every, every, (0x800003FF, 0x7FFFFC00) if sat else every]] if integers else float_cases(ta, tb, tc)[:1]
+        mma_kernel(m, "m16n8k%d_%s%s_%s_%s_%d%s" % (k, kind and "f8f6f4_", ta, tb, tc, selector, "_ordered" if ordered else ""),
+                   "mma.sp%s.sync.aligned.m16n8k%d.row.col%s%s.%s.%s.%s.%s" % ("::ordered_metadata" if ordered else "", k, kind, sat, tc, ta, tb, tc), (16, 8, k), (tc, ta, tb, tc), container=container,
+                   cases=cases, dot=dot, meta=lambda bits, rng: Metadata(k, ta, bits, ordered, selector, rng))
+
+    sparse(16, "f16", "f16", "f32", 2, False)
+    sparse(16, "bf16", "bf16", "f32", 1, True)
+    sparse(32, "f16", "f16", "f16", 1, True)
+    sparse(32, "bf16", "bf16", "f32", 0, False)
+    sparse(8, "tf32", "tf32", "f32", 3, False)
+    sparse(16, "tf32", "tf32", "f32", 1, True)
+    sparse(64, "e4m3", "e5m2", "f32", 0, False)
+    sparse(64, "e5m2", "e4m3", "f16", 0, True)
+    sparse(64, "e2m1", "e3m2", "f32", 0, True, kind=".kind::f8f6f4", container=8)
+    sparse(32, "s8", "u8", "s32", 1, False)
+    sparse(64, "u8", "s8", "s32", 0, True, sat=".satfinite")
+    sparse(64, "s4", "s4", "s32", 1, True)
+    sparse(128, "u4", "s4", "s32", 0, False)
+
+    m = Module("mma_scale", "9.7.14.3", "mma with block_scale", "9.1", "sm_120a")
+
+    def scaled(kind, ta, tb, stype, count, selectors, written=True, ordered=False):
+        packed = kind != "mxf8f6f4"
+        k = (64 if packed else 32) * (2 if ordered else 1)
+        mma_kernel(m, "%s_%s_%s_%s_%dX%s" % (kind, ta, tb, stype, count, "_sparse" if ordered else ""),
+                   "mma%s.sync.aligned.m16n8k%d.row.col.kind::%s.block_scale%s.f32.%s.%s.f32.%s" % (".sp::ordered_metadata" if ordered else "", k, kind, ".scale_vec::%dX" % count if written else "", ta, tb, stype),
+                   (16, 8, k), ("f32", ta, tb, "f32"), container=4 if packed else 8, cases=[[near[ta], near[tb], (0x87FFFFFF, 0x3C000000)]],
+                   dot=lambda a, b, c, sa, sb: scaled_dot(a, b, c, ta, tb, sa, sb, packed),
+                   meta=(lambda bits, rng: Metadata(k, ta, bits, True, 0, rng)) if ordered else None, scaling=lambda rng: Scaling(stype, count, selectors, rng))
+
+    scaled("mxf8f6f4", "e4m3", "e5m2", "ue8m0", 1, (0, 0, 0, 0), written=False)
+    scaled("mxf8f6f4", "e2m1", "e3m2", "ue8m0", 1, (3, 1, 2, 3))
+    scaled("mxf4", "e2m1", "e2m1", "ue8m0", 2, (2, 1, 0, 2), written=False)
+    scaled("mxf4nvf4", "e2m1", "e2m1", "ue8m0", 2, (0, 0, 2, 1))
+    scaled("mxf4nvf4", "e2m1", "e2m1", "ue8m0", 4, (0, 1, 0, 3))
+    scaled("mxf4nvf4", "e2m1", "e2m1", "ue4m3", 4, (0, 0, 0, 0))
+    scaled("mxf8f6f4", "e5m2", "e2m3", "ue8m0", 1, (1, 1, 3, 1), ordered=True)
+    scaled("mxf4", "e2m1", "e2m1", "ue8m0", 2, (0, 1, 2, 0), ordered=True)
+    scaled("mxf4nvf4", "e2m1", "e2m1", "ue4m3", 4, (0, 1, 0, 2), ordered=True)
+
+
+class Stored:
+    """A matrix in memory: elements of some bits, its rows or columns a stride apart."""
+
+    def __init__(self, rows, cols, bits, layout, extra, rng, keep, put):
+        self.rows, self.cols, self.bits, self.layout = rows, cols, bits, layout
+        self.lines, self.length = (rows, cols) if layout == "row" else (cols, rows)
+        self.stride = self.length + extra
+        self.cells = [rng.bits(bits) & keep | put for _ in range(self.lines * self.stride)]
+
+    def place(self, r, c):
+        return r * self.stride + c if self.layout == "row" else c * self.stride + r
+
+    def at(self, r, c):
+        return self.cells[self.place(r, c)]
+
+    def text(self):
+        """The buffer of a case."""
+        bits, cells = self.bits, self.cells
+        if bits < 8:
+            per = 8 // bits
+            bits, cells = 8, [sum(v << i * bits for i, v in enumerate(cells[k:k + per])) for k in range(0, len(cells), per)]
+        return "u%d{%s}" % (bits, list_text(cells, "u%d" % bits))
+
+
+def wmma_kernel(module, name, shape, types, layouts, extras, masks, dot, opcode="wmma.mma.sync.aligned", suffix="", kinds=None, spaces=("", ".global", "", ".global"), scale=False):
+    """D = A·B + C by wmma, whose matrices are in memory with the given layouts and extra strides,
+    of the accumulators None for what the default is; dot as in mma_kernel."""
+    m, n, k = shape
+    td, ta, tb, tc = types
+    bits = lambda t: 1 if t == "b1" else 32 if t == "tf32" else int(t.lstrip("bfsu"))
+    rng = Random(len(name) * 7919 + m * n + k)
+    sizes = ((m, k), (k, n), (m, n), (m, n))
+    fields = [Stored(r, c, bits(t), l, e or 0, rng, keep, put) for (r, c), t, l, e, (keep, put) in zip(sizes, (ta, tb, tc, td), layouts, extras, masks + [(0, 0)])]
+    a, b, c, d = fields
+    regs = [max(r * cc * bits(t) // 32 // max(bits(t), 32), 1) for (r, cc), t in zip(sizes, (ta, tb, tc, td))]
+    if ta == "f16":
+        regs[:2] = 8, 8
+    shaped = "m%dn%dk%d" % shape
+    text = [".visible .entry %s(%s, .param .u64 out)" % (name, ", ".join(".param .u64 p" + o for o in "abc")), "{", "\t.reg .u64 %p, %shared;", "\t.reg .u32 %s, %l;", "\t.reg .b64 %x, %y;"]
+    kind = lambda t: t if t in ("f64", "f32", "s32") else "b32"
+    for o, t, count in zip("abcd", (ta, tb, tc, td), regs):
+        text.append("\t.reg .%s %%%s<%d>;" % (kind(t), o, count))
+    vector = lambda o, count: "{%s}" % ", ".join("%%%s%d" % (o, i) for i in range(count))
+    body = []
+
+    def stride(o, x, extra):
+        if extra is None:
+            return ""
+        if o in "ad":  # in a register
+            body.append("mov.u32 %%s, %d;" % x.stride)
+            return ", %s"
+        return ", %d" % x.stride
+
+    for o, x, t, count, e, space in zip("abc", fields, (ta, tb, tc), regs, extras, spaces):
+        body.append("ld.param.u64 %%p, [p%s];" % o)
+        where = "[%p]"
+        if space == ".shared":  # copied there, eight bytes at a time
+            size = len(x.cells) * x.bits // 8
+            text.append("\t.shared .align 32 .b8 tile_%s[%d];" % (o, size))
+            body += ["mov.u32 %l, %laneid;", "mul.lo.u32 %l, %l, 8;", "cvt.u64.u32 %y, %l;", "add.u64 %p, %p, %y;", "mov.u64 %%shared, tile_%s;" % o, "add.u64 %shared, %shared, %y;"]
+            for at in range(0, size, 256):
+                body += ["ld.global.b64 %%x, [%%p+%d];" % at, "st.shared.b64 [%%shared+%d], %%x;" % at]
+            body.append("bar.sync 0;")
+            where = "[tile_%s]" % o
+        s = stride(o, x, e)
+        body.append("wmma.load.%s.sync.aligned.%s.%s%s.%s %s, %s%s;" % (o, x.layout, shaped, space, t, vector(o, count), where, s))
+    if scale:
+        body += ["add.f32 %%c%d, %%c%d, %%c%d;" % (i, i, i) for i in range(regs[2])]
+    mid = "%s.%s" % (td, tc) if ta == "f16" else ".".join(types)
+    if ta != "b1":
+        shaped += suffix if ta == "f64" else ""
+        mid += suffix if ta != "f64" else ""
+    body.append("%s.%s.%s.%s.%s %s, %s, %s, %s;" % (opcode, layouts[0], layouts[1], shaped, mid, vector("d", regs[3]), vector("a", regs[0]), vector("b", regs[1]), vector("c", regs[2])))
+    body.append("ld.param.u64 %p, [out];")
+    s = stride("d", d, extras[3])
+    body.append("wmma.store.d.sync.aligned.%s.m%dn%dk%d%s.%s [%%p], %s%s;" % ((layouts[3],) + shape + (spaces[3], td, vector("d", regs[3]), s)))
+    body.append("ret;")
+    text += ["\t" + line for line in body] + ["}"]
+    d.cells = [int("a5" * (d.bits // 8), 16)] * len(d.cells)  # which result buffers begin with
+    for r in range(m):
+        for cc in range(n):
+            e = c.at(r, cc)
+            if scale:
+                e = F32.round(2 * F32.value(e), "rn")
+            d.cells[d.place(r, cc)] = dot([a.at(r, i) for i in range(k)], [b.at(i, cc) for i in range(k)], e)
+    last = (d.lines - 1) * d.stride + d.length
+    text.append("// run block=32: %s(%s) == u%d %s" % (name, ", ".join(x.text() for x in fields[:3]), d.bits, list_text(d.cells[:last], "u%d" % d.bits)))
+    module.add("\n".join(text))
+
+
+def fragment_kernel(module, name, shape, matrix, layout, t, at):
+    """The registers of wmma.load: memory holds numbers that tell every place, and element i of a
+    lane is the one in row and column at(lane, i)."""
+    m, n, k = shape
+    rows, cols = {"a": (m, k), "b": (k, n), "c": (m, n)}[matrix]
+    bits = int(t.lstrip("bfsu"))
+    x = Stored(rows, cols, bits, layout, 0, Random(rows), 0, 0)
+    x.cells = [(i * 37 + 11) % (1 << min(bits, 16)) for i in range(len(x.cells))]
+    per = 32 // bits
+    regs = 8 if t == "f16" and matrix != "c" else rows * cols * bits // 1024
+    kind = t if t in ("f32", "s32") else "b32"
+    text = [".visible .entry %s(.param .u64 pa, .param .u64 out)" % name, "{", "\t.reg .u64 %p;", "\t.reg .u32 %lane;", "\t.reg .%s %%d<%d>;" % (kind, regs),
+            "\tmov.u32 %lane, %laneid;", "\tld.param.u64 %p, [pa];",
+            "\twmma.load.%s.sync.aligned.%s.m%dn%dk%d.global.%s {%s}, [%%p];" % ((matrix, layout) + shape + (t, ", ".join("%%d%d" % i for i in range(regs)))),
+            "\tld.param.u64 %p, [out];", "\tmad.wide.u32 %%p, %%lane, %d, %%p;" % (4 * regs)]
+    text += ["\tst.global.%s [%%p+%d], %%d%d;" % (kind, 4 * i, i) for i in range(regs)] + ["\tret;", "}"]
+    want = [sum(x.at(*at(lane, r * per + i)) << i * bits for i in range(per)) for lane in range(32) for r in range(regs)]
+    text.append("// run block=32: %s(%s) == u32 %s" % (name, x.text(), list_text(want, "u32")))
+    module.add("\n".join(text))
+
+
+def gen_wmma():
+    m = Module("wmma", "9.7.14.4", "wmma", "8.8")
+    f16, bf16, tf32, f32 = (0x8FFF, 0x3000), (0x81FF, 0x3E00), (0x81FFFFFF, 0x3E000000), (0x83FFFFFF, 0x3C000000)
+    f64 = (0x803FFFFFFFFFFFFF, 0x3FC0000000000000)
+    accumulator = {"f16": f16, "f32": f32}
+    square, wide, tall = (16, 16, 16), (8, 32, 16), (32, 8, 16)
+    for name, shape, t, td, tc, layouts, extras, spaces in (
+            ("f16_square", square, "f16", "f32", "f32", "row col row row", (8, None, 4, 12), ("", ".global", "", ".global")),
+            ("f16_square_shared", square, "f16", "f16", "f16", "col row col row", (None, None, None, None), ("", ".shared", ".global", "")),
+            ("f16_wide", wide, "f16", "f16", "f32", "row row row col", (None, 8, None, 8), ("", "", "", "")),
+            ("f16_tall", tall, "f16", "f32", "f16", "col col col row", (8, None, 8, None), (".global", "", "", "")),
+            ("bf16_square", square, "bf16", "f32", "f32", "row col col col", (None, None, None, None), ("", "", "", "")),
+            ("bf16_wide", wide, "bf16", "f32", "f32", "col row row row", (None, None, None, None), ("", "", "", "")),
+            ("tf32_row", (16, 16, 8), "tf32", "f32", "f32", "row col row row", (4, None, None, None), ("", "", "", "")),
+            ("tf32_col", (16, 16, 8), "tf32", "f32", "f32", "col row col col", (None, 4, None, None), ("", "", "", ""))):
+        factor = {"f16": f16, "bf16": bf16, "tf32": tf32}[t]
+        wmma_kernel(m, name, shape, (td, t, t, tc), layouts.split(), extras, [factor, factor, accumulator[tc]],
+                    lambda a, b, c, t=t, td=td, tc=tc: tensor_dot(a, b, c, t, t, tc, td), spaces=spaces, scale=name == "bf16_square")
+    for name, layouts, rnd in (("f64_row", "row col row col", ""), ("f64_col", "col row col row", "rz")):
+        wmma_kernel(m, name, (8, 8, 4), ("f64",) * 4, layouts.split(), (None, 2, None, None), [f64] * 3, lambda a, b, c, rnd=rnd or "rn": fused_dot(a, b, c, rnd), suffix=rnd and "." + rnd)
+    every = lambda n: ((1 << n) - 1, 0)
+    large = (0x800003FF, 0x7FFFFC00)
+    for name, shape, t, layouts, sat in (("s8_square", square, "s8", "row col row col", ""), ("u8_tall", tall, "u8", "col row col row", ".satfinite"), ("s8_wide", wide, "s8", "row row row row", ""),
+                                         ("s4", (8, 8, 32), "s4", "row col row row", ""), ("u4", (8, 8, 32), "u4", "row col col row", ".satfinite")):
+        wmma_kernel(m, name, shape, ("s32", t, t, "s32"), layouts.split(), (16 if t == "s8" else None, None, None, None), [every(width(t))] * 2 + [large if sat else every(32)],
+                    lambda a, b, c, t=t, sat=sat: integer_dot(a, b, c, t, t, sat), suffix=sat)
+    for op, f in (("xor", lambda x, y: x ^ y), ("and", lambda x, y: x & y)):
+        wmma_kernel(m, "b1_" + op, (8, 8, 128), ("s32", "b1", "b1", "s32"), ["row", "col", "row", "col"], (128, None, None, None), [every(1)] * 2 + [every(32)],
+                    lambda a, b, c, f=f: unsigned(c + sum(map(f, a, b)), 32), opcode="wmma.mma.%s.popc.sync.aligned" % op)
+
+    # Fragments of sm_80 and later, which are those of mma: see docs/tensor.md.
+    fragment_kernel(m, "fragment_a", square, "a", "row", "f16", lambda l, i: (l // 4 + i // 2 % 2 * 8, l % 4 * 2 + i % 2 + i // 4 % 2 * 8))
+    fragment_kernel(m, "fragment_b", square, "b", "col", "f16", lambda l, i: (l % 4 * 2 + i % 2 + i // 2 % 2 * 8, l // 4 + i // 4 % 2 * 8))
+    fragment_kernel(m, "fragment_c", square, "c", "row", "f32", lambda l, i: (l // 4 + i // 2 % 2 * 8, l % 4 * 2 + i % 2 + i // 4 * 8))
+    fragment_kernel(m, "fragment_wide_c", wide, "c", "col", "s32", lambda l, i: (l % 4 * 2 + i % 2, l // 4 + i // 2 * 8))
+    fragment_kernel(m, "fragment_tall_a", tall, "a", "row", "s8", lambda l, i: (l // 4 + i // 4 * 8, l % 4 * 4 + i % 4))
+# How tensor cores add for a warpgroup, which only compute capability 9.0 has: see docs/tensor.md.
+GROUP_ADDERS = {"f16": (16, 25, 23), "bf16": (16, 25, 23), "tf32": (8, 25, 23)}
+
+
+@functools.cache
+def factor(t, v):
+    return FACTORS[t].read(v)
+
+
+def group_dot(a, b, c, ta, tb, td):
+    """A row of A times a column of B plus an element of D, in bits."""
+    block, fraction, result = GROUP_ADDERS.get(ta, (32, 13, 13))
+    for k in range(0, len(a), block):
+        x, y = [factor(ta, v) for v in a[k:k + block]], [factor(tb, v) for v in b[k:k + block]]
+        c = tensor_block(x, y, FACTORS[td].read(c), fraction, result, FLOATS[td])
+    return c
+
+
+def descriptor(start, lead, stride, swizzle, base=0):
+    """A matrix descriptor (manual 9.7.15.5.1.2.2); swizzle is the bytes of a row of the pattern."""
+    return start >> 4 | lead >> 4 << 16 | stride >> 4 << 32 | base << 49 | {16: 0, 128: 1, 64: 2, 32: 3}[swizzle] << 62
+
+
+def shared_place(desc, row, col, bits, across):
+    """The bit where an element of a matrix is that lies in shared memory, with rows of its
+    elements side by side or, across, columns: in units of 16 bytes, eight of which are below
+    each other in an atom, a row of the swizzling pattern apart."""
+    field = lambda at: (desc >> at & 0x3FFF) << 4
+    width, lead, stride = (16, 128, 64, 32)[desc >> 62], field(16), field(32)
+    per = 128 // bits
+    if across:
+        line, block, unit, within = col % 8, col // 8, row // per, row % per
+        step = (block * lead, unit * stride) if width == 16 else (block * stride, unit * 16 // width * lead + unit * 16 % width)
+    else:
+        line, block, unit, within = row % 8, row // 8, col // per, col % per
+        step = (block * stride, unit * (lead if width == 16 else 16))
+    at = field(0) + line * width + sum(step)
+    if width > 16:
+        at ^= ((at >> 7) - (desc >> 49 & 7)) % (width // 16) << 4
+    return at * 8 + within * bits
+
+
+SHARED_WORDS = 4096
+
+
+class Sparse:
+    """What says which elements of A are stored (manual 9.7.15.6): of a pair of threads, or of all
+    four of a group for elements of 8 bits. A chunk has four bits of it: two of two for the first
+    and the second of four elements; of tf32 one of two values."""
+
+    def __init__(self, selector=0):
+        self.selector = selector
+
+    def words(self, bits, seed):
+        valid = [0b0100, 0b1110] if bits == 32 else [second << 2 | first for first in range(4) for second in range(4) if first != second]
+        return [sum(valid[(mixed(t, 2000, seed) >> 3 * i) % len(valid)] << 4 * i for i in range(8)) for t in range(128)]
+
+    def columns(self, bits, words, warp, row, k):
+        """Where the stored elements of a row of a warp are."""
+        quad = words[32 * warp + row % 8 * 4:][:4]
+        high = row >= 8
+        if bits == 8:
+            all = quad[high] | quad[2 + high] << 32
+        else:
+            all = quad[2 * self.selector] >> 16 * high & 0xFFFF | (quad[2 * self.selector + 1] >> 16 * high & 0xFFFF) << 16
+        if bits == 32:
+            return [2 * i + {0b0100: 0, 0b1110: 1}[all >> 4 * i & 15] for i in range(k // 2)]
+        return [4 * (i // 2) + (all >> 2 * i & 3) for i in range(k // 2)]
+
+
+def wgmma_kernel(module, name, opcode, n, k, types, registers=False, trans=(0, 0), signs=None, cases=(), dot=None, sparse=None):
+    """A kernel with one wgmma.mma_async. Shared memory is full of words that are mixed of their
+    number and a seed, with some bits cleared and set, and so are registers; cases are the
+    descriptors, those pairs for shared memory, A in registers and D, and whether D is added.
+    Each thread leaves a number made of all its registers of D."""
+    td, ta, tb = types
+    bits = 1 if ta == "b1" else 32 if ta == "tf32" else int("".join(c for c in ta if c.isdigit())) if ta[0] in "sufb" else 8
+    width_of = int(td[1:])
+    regs = 16 * n // 32 * width_of // 32
+    text = [".visible .entry %s(.param .u32 seed, .param .u64 da, .param .u64 db, %s, .param .u32 add, .param .u64 out)" % (name, ", ".join(".param .u32 %s%s" % (o, w) for o in "sad" for w in ("and", "or")) + (", .param .u64 meta" if sparse else "")), "{",
+            "\t.shared .align 1024 .b8 s[%d];" % (4 * SHARED_WORDS), "\t.reg .u32 %m, %t, %lane, %seed, %x, %y, %and, %or, %s, %h;", "\t.reg .u64 %p, %da, %db;", "\t.reg .pred %q, %add;",
+            "\t.reg .%s %%d<%d>;" % ("b32" if width_of == 16 else td, regs), "\t.reg .b32 %a<4>;"]
+    body = """
+        mov.u32 %t, %tid.x;
+        ld.param.u32 %seed, [seed];
+        ld.param.u32 %and, [sand];
+        ld.param.u32 %or, [sor];
+        mov.u32 %lane, %t;
+        mov.u32 %s, s;
+        mad.lo.u32 %s, %t, 4, %s;
+        fill:""" + mixing("%x", 1000) + """
+        and.b32 %%x, %%x, %%and;
+        or.b32 %%x, %%x, %%or;
+        st.shared.u32 [%%s], %%x;
+        add.u32 %%lane, %%lane, 128;
+        add.u32 %%s, %%s, 512;
+        setp.lt.u32 %%q, %%lane, %d;
+        @%%q bra fill;
+        mov.u32 %%lane, %%t;""" % SHARED_WORDS
+    index = {"a": 0, "d": 4}
+    for o, count in (("a", 4 if registers else 0), ("d", regs)):
+        body += "\nld.param.u32 %%and, [%sand];\nld.param.u32 %%or, [%sor];\n" % (o, o) if count else ""
+        for r in range(count):
+            body += mixing("%x", index[o] + r) + "\nand.b32 %%x, %%x, %%and;\nor.b32 %%x, %%x, %%or;\nmov.b32 %%%s%d, %%x;\n" % (o, r)
+    body += """
+        mov.u32 %s, s;
+        shr.u32 %s, %s, 4;
+        cvt.u64.u32 %p, %s;
+        ld.param.u64 %da, [da];
+        add.u64 %da, %da, %p;
+        ld.param.u64 %db, [db];
+        add.u64 %db, %db, %p;
+        ld.param.u32 %x, [add];
+        setp.ne.u32 %add, %x, 0;
+        """ + ("ld.param.u64 %p, [meta];\nmad.wide.u32 %p, %t, 4, %p;\nld.global.u32 %m, [%p];" if sparse else "") + """
+        fence.proxy.async;
+        bar.sync 0;
+        wgmma.fence.sync.aligned;
+        """
+    vector = lambda o, count: "{%s}" % ", ".join("%%%s%d" % (o, i) for i in range(count))
+    operands = [vector("d", regs), vector("a", 4) if registers else "%da", "%db"] + (["%m", str(sparse.selector)] if sparse else []) + ["%add"]
+    if signs:
+        operands += map(str, signs)
+        if bits == 16:
+            operands += map(str, trans[1:] if registers else trans)
+    body += "%s %s;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nmov.u32 %%h, 0;\n" % (opcode, ", ".join(operands))
+    for r in range(regs):
+        body += "mov.b32 %%x, %%d%d;\nmad.lo.u32 %%h, %%h, 0x01000193, %%x;\n" % r
+    body += "ld.param.u64 %p, [out];\nmad.wide.u32 %p, %t, 4, %p;\nst.global.u32 [%p], %h;\nret;"
+    text += ["\t" + line.strip() for line in body.split("\n") if line.strip()] + ["}"]
+    for number, (da, db, masks, add) in enumerate(cases):
+        seed = number * 1000003 + len(name)
+        memory = [mixed(w, 1000, seed) & masks[0][0] | masks[0][1] for w in range(SHARED_WORDS)]
+        held = lambda o, count: [[mixed(t, index[o] + r, seed) & masks[1 + (o == "d")][0] | masks[1 + (o == "d")][1] for r in range(count)] for t in range(128)]
+        element = lambda at: memory[at // 32] >> at % 32 & (1 << bits) - 1
+        wide, words = (k // 2, sparse.words(bits, seed)) if sparse else (k, [])
+        a = {(row, i): element(shared_place(da, row, i, bits, trans[0])) for row in range(64) for i in range(wide)} if not registers else {}
+        b = {(col, i): element(shared_place(db, col, i, bits, trans[1])) for col in range(n) for i in range(k)}
+        if registers:
+            part = Matrix(16, wide, bits)
+            for warp, list in ((w, held("a", 4)[32 * w:32 * w + 32]) for w in range(4)):
+                a.update({(16 * warp + row, i): v for (_, row, i), v in part.fill(list).items()})
+        if signs:
+            flip = lambda m, sign: {at: v ^ (1 << bits - 1 if sign < 0 else 0) for at, v in m.items()}
+            a, b = flip(a, signs[0]), flip(b, signs[1])
+        sums, hashes = Matrix(16, n, width_of, turned="sum"), []
+        sums.at = lambda lane, i: (0, lane // 4 + i // 2 % 2 * 8, lane % 4 * 2 + i % 2 + i // 4 * 8)
+        for warp in range(4):
+            c = sums.fill(held("d", regs)[32 * warp:32 * warp + 32])
+            d = {}
+            columns = [sparse.columns(bits, words, warp, row, k) if sparse else range(k) for row in range(16)]
+            for part, row, col in c:
+                d[part, row, col] = dot([a[16 * warp + row, i] for i in range(wide)], [b[col, i] for i in columns[row]], c[part, row, col] if add else 0)
+            list = sums.empty(d)
+            for lane in range(32):
+                h = 0
+                for v in list[lane * regs:lane * regs + regs]:
+                    h = unsigned(h * 0x01000193 + v, 32)
+                hashes.append(h)
+        pairs = ", ".join("0x%x, 0x%x" % (keep & 0xFFFFFFFF, put) for keep, put in masks)
+        meta = ", u32{%s}" % " ".join("0x%x" % w for w in words) if sparse else ""
+        text.append("// run block=128: %s(%d, 0x%x, 0x%x, %s%s, %d) == u32 %s" % (name, seed, da, db, pairs, meta, add, list_text(hashes, "u32")))
+    module.add("\n".join(text))
+
+
+def gen_wgmma():
+    every = (0xFFFFFFFF, 0)
+    near = {"f16": (0x8FFF8FFF, 0x30003000), "bf16": (0x81FF81FF, 0x3E003E00), "tf32": (0x81FFFFFF, 0x3E000000), "f32": (0x83FFFFFF, 0x3C000000), "e4m3": (0xBFBFBFBF, 0), "e5m2": (0xBFBFBFBF, 0)}
+    m = dense = Module("wgmma", "9.7.15.5.2", "wgmma.mma_async", "8.4", "sm_90a")
+    sparse = Module("wgmma_sparse", "9.7.15.6.3", "wgmma.mma_async.sp", "8.4", "sm_90a")
+    # Without swizzling and with each pattern, in rows: strides that tell each other apart, an
+    # atom that begins elsewhere than at a multiple of its size, and a part of it further along k.
+    rows = [(descriptor(0x100, 0x90, 0x1B0, 16), descriptor(0x2000, 0x210, 0xA0, 16)), (descriptor(0, 0x10, 0x100, 32), descriptor(0x2000, 0x10, 0x300, 32)),
+            (descriptor(0x20, 0x10, 0x200, 64), descriptor(0x2800, 0, 0x400, 64)), (descriptor(0x460, 0x10, 0x400, 128), descriptor(0x3000, 0x10, 0x800, 128)),
+            (descriptor(0x180, 0x10, 0x400, 128, 3), descriptor(0x3080, 0x10, 0x200, 64, 1))]
+    across = [(descriptor(0x100, 0x810, 0x90, 16), descriptor(0x2000, 0x110, 0xA0, 16)), (descriptor(0, 0x100, 0x600, 32), descriptor(0x2000, 0x300, 0x100, 32)),
+              (descriptor(0x200, 0x400, 0x200, 64), descriptor(0x2800, 0x200, 0x400, 64)), (descriptor(0, 0x400, 0x800, 128), descriptor(0x1400, 0x400, 0x800, 128))]
+
+    def floats(name, n, k, types, pairs, full=False, **options):
+        td, ta, tb = types
+        m, sp = (sparse, ".sp") if options.get("sparse") else (dense, "")
+        cases = [(da, db, [near[ta], near[ta], near.get(td, (0x8FFF8FFF, 0x30003000))] if not full or i % 2 == 0 else [every] * 3, i % 3 != 1) for i, (da, db) in enumerate(pairs)]
+        wgmma_kernel(m, name, "wgmma.mma_async%s.sync.aligned.m64n%dk%d.%s.%s.%s" % ((sp, n, k) + types), n, k, types, signs=options.pop("signs", (1, 1)), cases=cases,
+                     dot=lambda a, b, c: group_dot(a, b, c, ta, tb, td), **options)
+
+    floats("f16_rows", 16, 16, ("f32", "f16", "f16"), rows)
+    floats("f16_columns", 16, 16, ("f32", "f16", "f16"), across, trans=(1, 1))
+    floats("f16_half", 24, 16, ("f16", "f16", "f16"), [(0, across[3][1]), (0, across[1][1])], registers=True, trans=(0, 1), signs=(-1, 1), full=True)
+    floats("bf16_mixed", 40, 16, ("f32", "bf16", "bf16"), [(rows[2][0], across[2][1])], trans=(0, 1), signs=(-1, -1))
+    floats("bf16_held", 8, 16, ("f32", "bf16", "bf16"), [(0, rows[3][1]), (0, rows[0][1])], registers=True, signs=(1, -1), full=True)
+    floats("tf32_rows", 8, 8, ("f32", "tf32", "tf32"), rows[1:3], signs=(-1, 1), full=True)
+    floats("tf32_held", 16, 8, ("f32", "tf32", "tf32"), rows[3:4], registers=True)
+    floats("e4m3", 8, 32, ("f32", "e4m3", "e4m3"), rows[:2], full=True)
+    floats("e5m2_e4m3", 8, 32, ("f16", "e5m2", "e4m3"), rows[3:4], registers=True, signs=(1, -1))
+    floats("e4m3_e5m2", 16, 32, ("f32", "e4m3", "e5m2"), rows[2:3], registers=True)
+    for n, ta, tb, sat, held, (da, db) in ((16, "s8", "s8", ".satfinite", False, rows[2]), (8, "u8", "s8", "", True, rows[0]), (256, "s8", "u8", "", True, rows[1]), (48, "u8", "u8", ".satfinite", False, rows[4])):
+        da, db = (da, descriptor(0, 0x10, 0x180, 32)) if n > 16 else (da, db)
+        wgmma_kernel(m, "n%d_%s_%s%s" % (n, ta, tb, sat.replace(".", "_")), "wgmma.mma_async.sync.aligned.m64n%dk32%s.s32.%s.%s" % (n, sat, ta, tb), n, 32, ("s32", ta, tb), registers=held,
+                     cases=[(da, db, [every, every, (0x800003FF, 0x7FFFFC00) if sat else every], 1)], dot=lambda a, b, c, ta=ta, tb=tb, sat=sat: integer_dot(a, b, c, ta, tb, sat))
+    for held in (False, True):
+        wgmma_kernel(m, "bits_held" if held else "bits", "wgmma.mma_async.sync.aligned.m64n%dk256.s32.b1.b1.and.popc" % (8 if held else 16), 8 if held else 16, 256, ("s32", "b1", "b1"), registers=held,
+                     cases=[rows[3 * held] + ([every] * 3, not held)], dot=lambda a, b, c: unsigned(c + sum(x & y for x, y in zip(a, b)), 32))
+
+    long = [(descriptor(0x100, 0x90, 0x1B0, 16), descriptor(0x2000, 0x210, 0xA0, 16)), (descriptor(0, 0x10, 0x100, 32), descriptor(0x2000, 0x10, 0x200, 64)),
+            (descriptor(0x20, 0x10, 0x200, 64), descriptor(0x2840, 0x10, 0x400, 128))]
+    floats("f16", 16, 32, ("f32", "f16", "f16"), long, sparse=Sparse(1))
+    floats("f16_columns", 16, 32, ("f16", "f16", "f16"), [across[1]], trans=(1, 1), signs=(-1, 1), sparse=Sparse(0))
+    floats("bf16_held", 8, 32, ("f32", "bf16", "bf16"), long[1:2], registers=True, signs=(1, -1), full=True, sparse=Sparse(0))
+    floats("tf32", 8, 16, ("f32", "tf32", "tf32"), long[1:2], signs=(-1, -1), sparse=Sparse(1))
+    floats("tf32_held", 16, 16, ("f32", "tf32", "tf32"), long[2:], registers=True, full=True, sparse=Sparse(0))
+    floats("e4m3_e5m2", 8, 64, ("f32", "e4m3", "e5m2"), long[1:2], sparse=Sparse())
+    floats("e5m2_held", 8, 64, ("f16", "e5m2", "e5m2"), long[2:], registers=True, full=True, sparse=Sparse())
+    for n, ta, tb, sat, held in ((8, "u8", "s8", "", True), (96, "s8", "s8", ".satfinite", False)):
+        wgmma_kernel(sparse, "n%d_%s_%s%s" % (n, ta, tb, sat.replace(".", "_")), "wgmma.mma_async.sp.sync.aligned.m64n%dk64%s.s32.%s.%s" % (n, sat, ta, tb), n, 64, ("s32", ta, tb), registers=held,
+                     cases=[(long[1][0], long[1][1], [every, every, (0x800003FF, 0x7FFFFC00) if sat else every], 1)], dot=lambda a, b, c, ta=ta, tb=tb, sat=sat: integer_dot(a, b, c, ta, tb, sat), sparse=Sparse())
+
+
+def gen_tiles():
+    """ldmatrix, stmatrix and movmatrix: memory holds numbers that tell every place."""
+    m = Module("ldmatrix", "9.7.14.5.15", "ldmatrix", "8.8", "sm_100a")
+    memory = [(i * 37 + i // 256 * 101 + 11) % 256 for i in range(32 * 16)]
+    # The addresses are those of rows in the order of 5·i modulo 32, so that a wrong lane shows.
+    row = lambda i: memory[i * 5 % 32 * 16:][:16]
+
+    def packed(r, bits, i):
+        v = sum(b << 8 * k for k, b in enumerate(r)) >> bits * i & (1 << bits) - 1
+        return v << 2 if bits == 4 else v
+
+    def load(shape, trans, num, bits, lane, reg):
+        if shape == "m8n8":
+            pairs = [(lane // 4, lane % 4 * 2 + k) for k in range(2)]
+            if trans:
+                pairs = [(lane % 4 * 2 + k, lane // 4) for k in range(2)]
+            return sum((row(8 * reg + r)[2 * c] | row(8 * reg + r)[2 * c + 1] << 8) << 16 * k for k, (r, c) in enumerate(pairs))
+        if shape == "m8n16":
+            return sum(packed(row(8 * reg + lane // 4), bits, lane % 4 * 4 + k) << 8 * k for k in range(4))
+        at = lambda k: (16 * (reg // 2) + lane % 4 * 4 + reg % 2 * 2 + k % 2, lane // 4 + k // 2 * 8)
+        return sum(packed(row(at(k)[0]), bits, at(k)[1]) << 8 * k for k in range(4))
+
+    forms = [("m8n8", t, n, 16, "b16") for t in ("", ".trans") for n in (1, 2, 4)] + [("m16n16", ".trans", n, 8, "b8") for n in (1, 2)]
+    forms += [("m8n16", "", n, b, f) for b, f in ((6, "b8x16.b6x16_p32"), (4, "b8x16.b4x16_p64")) for n in (1, 2, 4)]
+    forms += [("m16n16", ".trans", n, b, f) for b, f in ((6, "b8x16.b6x16_p32"), (4, "b8x16.b4x16_p64")) for n in (1, 2)]
+    for space in (".shared", ""):
+        for shape, trans, num, bits, fmt in forms:
+            if not space and (shape, num) != ("m8n8", 2):
+                continue
+            regs = num * (2 if shape == "m16n16" else 1)
+            name = "%s_x%d%s_%s%s" % (shape, num, trans.replace(".", "_"), fmt.replace(".", "_"), "" if space else "_generic")
+            text = [".visible .entry %s(.param .u64 in, .param .u64 out)" % name, "{", "\t.shared .align 16 .b8 rows[512];", "\t.reg .b32 %d<4>, %v<4>, %lane, %at;", "\t.reg .u64 %p;",
+                    "\tmov.u32 %lane, %laneid;", "\tld.param.u64 %p, [in];", "\tmad.wide.u32 %p, %lane, 16, %p;", "\tld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%p];",
+                    "\tmov.u32 %at, rows;", "\tmad.lo.u32 %at, %lane, 16, %at;", "\tst.shared.v4.b32 [%at], {%v0, %v1, %v2, %v3};", "\tbar.sync 0;",
+                    "\tmul.lo.u32 %at, %lane, 5;", "\tand.b32 %at, %at, 31;", "\tmul.lo.u32 %at, %at, 16;", "\tmov.u32 %v0, rows;", "\tadd.u32 %at, %at, %v0;"]
+            providers = num * (16 if shape == "m16n16" else 8)
+            if providers < 32:  # the other lanes' addresses are not looked at
+                text += ["\t{", "\t.reg .pred %q;", "\tsetp.ge.u32 %%q, %%lane, %d;" % providers, "\t@%q mov.u32 %at, 0xfffffff1;", "\t}"]
+            address = "%at"
+            if not space:
+                text += ["\tcvt.u64.u32 %p, %at;", "\tcvta.shared.u64 %p, %p;"]
+                address = "%p"
+            text += ["\tldmatrix.sync.aligned.%s.x%d%s%s.%s {%s}, [%s];" % (shape, num, trans, space, fmt, ", ".join("%%d%d" % i for i in range(regs)), address),
+                     "\tld.param.u64 %p, [out];", "\tmad.wide.u32 %%p, %%lane, %d, %%p;" % (4 * regs)]
+            text += ["\tst.global.b32 [%%p+%d], %%d%d;" % (4 * i, i) for i in range(regs)] + ["\tret;", "}"]
+            want = [load(shape, trans, num, bits, lane, r) for lane in range(32) for r in range(regs)]
+            text.append("// run block=32: %s(u8{%s}) == u32 %s" % (name, list_text(memory, "u8"), list_text(want, "u32")))
+            m.add("\n".join(text))
+
+    m = Module("stmatrix", "9.7.14.5.16, 9.7.14.5.17", "stmatrix and movmatrix", "8.8", "sm_100a")
+    value = lambda lane, r: mixed(lane, r, 7)
+    for shape, trans, num, fmt in [("m8n8", t, n, "b16") for t in ("", ".trans") for n in (1, 2, 4)] + [("m16n8", ".trans", n, "b8") for n in (1, 2, 4)]:
+        name = "%s_x%d%s" % (shape, num, trans.replace(".", "_"))
+        text = [".visible .entry %s(.param .u64 out)" % name, "{", "\t.shared .align 16 .b8 rows[512];", "\t.reg .b32 %d<4>, %lane, %at, %x, %y, %seed, %z;", "\t.reg .u64 %p;", "\tmov.u32 %lane, %laneid;", "\tmov.u32 %seed, 7;"]
+        for r in range(num):
+            text += ["\t" + line.strip() for line in mixing("%%d%d" % r, r).strip().split("\n")]
+        text += ["\tmov.u32 %at, rows;", "\tmad.lo.u32 %z, %lane, 16, %at;", "\tmov.u32 %x, 0;", "\tst.shared.v4.b32 [%z], {%x, %x, %x, %x};", "\tbar.sync 0;",
+                 "\tmul.lo.u32 %x, %lane, 5;", "\tand.b32 %x, %x, 31;", "\tmad.lo.u32 %at, %x, 16, %at;",
+                 "\tstmatrix.sync.aligned.%s.x%d%s.shared.%s [%%at], {%s};" % (shape, num, trans, fmt, ", ".join("%%d%d" % i for i in range(num))), "\tbar.sync 0;",
+                 "\tld.shared.v4.b32 {%d0, %d1, %d2, %d3}, [%z];", "\tld.param.u64 %p, [out];", "\tmad.wide.u32 %p, %lane, 16, %p;", "\tst.global.v4.b32 [%p], {%d0, %d1, %d2, %d3};", "\tret;", "}"]
+        want = [0] * 512
+        for lane in range(32):
+            for r in range(num):
+                for k in range(4):
+                    i, col = (lane // 4, lane % 4 * 4 + k)
+                    if trans:
+                        i, col = (lane % 4 * 2 + k // 2, lane // 4 * 2 + k % 2) if shape == "m8n8" else (lane % 4 * 2 + k % 2, lane // 4 + k // 2 * 8)
+                    want[(8 * r + i) * 5 % 32 * 16 + col] = value(lane, r) >> 8 * k & 255
+        text.append("// run block=32: %s() == u8 %s" % (name, list_text(want, "u8")))
+        m.add("\n".join(text))
+    text = [".visible .entry move(.param .u64 out)", "{", "\t.reg .b32 %d0, %lane, %x, %y, %seed;", "\t.reg .u64 %p;", "\tmov.u32 %lane, %laneid;", "\tmov.u32 %seed, 7;"]
+    text += ["\t" + line.strip() for line in mixing("%d0", 0).strip().split("\n")]
+    text += ["\tmovmatrix.sync.aligned.m8n8.trans.b16 %d0, %d0;", "\tld.param.u64 %p, [out];", "\tmad.wide.u32 %p, %lane, 4, %p;", "\tst.global.b32 [%p], %d0;", "\tret;", "}"]
+    element = lambda r, c: value(r * 4 + c // 2, 0) >> 16 * (c % 2) & 0xFFFF
+    want = [element(lane % 4 * 2, lane // 4) | element(lane % 4 * 2 + 1, lane // 4) << 16 for lane in range(32)]
+    text.append("// run block=32: move() == u32 %s" % list_text(want, "u32"))
+    m.add("\n".join(text))
+
+
+# ---------------------------------------------------------------- textures and surfaces
+
+class Image:
+    """Texels with a sampler, as a case line has them. What is sampled follows the CUDA C++
+    Programming Guide, "Texture Fetching": sums of texels, with weights of 8 fractional bits,
+    exact and rounded once. Where the guide is silent docs/textures.md says what gemu has
+    chosen; there is no case where neither does."""
+
+    def __init__(self, geom, form, *extents, texels=None, seed=1, **options):
+        self.geom, self.form, self.options = geom, form, options
+        kind, _, channels = form.partition("x")
+        self.kind, self.bits, self.channels = kind[0], int(kind[1:]), int(channels or 1)
+        self.extents = extents
+        self.spatial = {"1d": 1, "a1d": 1, "linear": 1, "3d": 3}.get(geom, 2)
+        self.size = list(extents[-self.spatial:])[::-1]
+        self.layers = {"cube": 6, "acube": 6 * extents[0]}.get(geom, extents[0] if geom[0] == "a" else 1)
+        self.levels, self.samples = options.get("levels", 1), options.get("samples", 1)
+        if texels is None:
+            r = Random(seed)
+            n = sum(self.count(level) for level in range(self.levels)) * self.channels
+            texels = [self.made(r) for _ in range(n)]
+        self.texels = texels
+
+    def made(self, r):
+        if self.kind != "f":
+            return r.bits(self.bits)
+        f = F16 if self.bits == 16 else F32
+        return f.of(Fraction(r.bits(self.bits // 2) - (1 << self.bits // 2 - 1), 64))
+
+    def extent(self, level):
+        return [max(n >> level, 1) for n in self.size]
+
+    def count(self, level):
+        n = self.layers * self.samples
+        for e in self.extent(level):
+            n *= e
+        return n
+
+    def text(self, what="tex"):
+        typ = {"u": "u", "s": "s", "f": "f"}[self.kind] + str(self.bits)
+        values = [signed(v, self.bits) if self.kind == "s" else v for v in self.texels]
+        if self.kind == "f":
+            form = F16 if self.bits == 16 else F32
+            listed = " ".join(form.text(v) for v in values)
+        else:
+            listed = list_text(values, typ)
+        options = "".join(",%s" % k if v is True else ",%s=%s" % (k, v) for k, v in self.options.items())
+        return "%s.%s(%s[%s]{%s}%s)" % (what, self.geom, self.form, "x".join(map(str, self.extents)), listed, options)
+
+    def floats(self):
+        return self.kind == "f" or "float" in self.options and self.bits < 32
+
+    def raw(self, level, layer, sample, at, channel):
+        first = sum(self.count(i) for i in range(level))
+        e = (self.extent(level) + [1, 1])[:3]
+        x, y, z = (list(at) + [0, 0])[:3]
+        i = (((layer * e[2] + z) * e[1] + y) * e[0] + x) * self.samples + sample
+        return self.texels[(first + i) * self.channels + channel]
+
+    def value(self, level, layer, sample, at, channel):
+        """A channel of a texel as a number; outside the image at is None."""
+        if at is None or channel >= self.channels:
+            border = [Fraction(c) for c in self.options.get("border", "0:0:0:0").split(":")]
+            if at is None and channel < self.channels:
+                return border[channel] if self.geom != "linear" else Fraction(0)
+            return Fraction(channel == 3 and not (at is None and self.geom == "linear"))
+        v = self.raw(level, layer, sample, at, channel)
+        if self.kind == "f":
+            return (F16 if self.bits == 16 else F32).value(v)
+        if self.floats() and self.kind == "s":
+            most = (1 << self.bits - 1) - 1
+            return Fraction(max(signed(v, self.bits), -most), most)
+        if self.floats():
+            return Fraction(v, (1 << self.bits) - 1)
+        return Fraction(signed(v, self.bits) if self.kind == "s" else v)
+
+    def mode(self, i):
+        modes = self.options.get("address", "clamp").split(":")
+        mode = modes[min(i, len(modes) - 1)]
+        return mode if "norm" in self.options or mode not in ("wrap", "mirror") else "clamp"
+
+    def inside(self, u, n, mode):
+        """A coordinate in texels, brought into an image that is repeated."""
+        k = u // n
+        if mode == "wrap":
+            return u - k * n
+        if mode == "mirror":
+            return (k + 1) * n - u if k % 2 else u - k * n
+        return u
+
+    def place(self, i, n, mode, linear):
+        if 0 <= i < n:
+            return i
+        if mode == "border" or self.geom == "linear" or mode == "ogl" and linear:
+            return None
+        if mode == "wrap":
+            return i % n
+        return min(max(i, 0), n - 1)
+
+    def between(self, i, u, n):
+        mode = self.mode(i)
+        u = self.inside(u, n, mode)
+        if mode == "ogl":
+            u = min(max(u, 0), n)
+        b = u - Fraction(1, 2)
+        k = b.numerator // b.denominator
+        w = Fraction(floor_of((b - k) * 256 + Fraction(1, 2)), 256)
+        return [(self.place(k, n, mode, True), 1 - w), (self.place(k + 1, n, mode, True), w)]
+
+    def neighbours(self, i, u, n):
+        if self.options.get("filter") == "linear":
+            return [(p, w) for p, w in self.between(i, u, n) if w]
+        u = self.inside(u, n, self.mode(i))
+        return [(self.place(min(floor_of(u), n - 1) if self.mode(i) == "mirror" else floor_of(u), n, self.mode(i), False), Fraction(1))]
+
+    def taps(self, level, u, offset=(0, 0, 0)):
+        """(texel or None, weight) of a level, for coordinates as the program has them."""
+        out = [((), Fraction(1))]
+        for i, n in enumerate(self.extent(level)):
+            c = u[i] * n if "norm" in self.options else u[i]
+            out = [(None if at is None or p is None else at + (p,), w * v) for at, w in out for p, v in self.neighbours(i, c + offset[i], n)]
+        return out
+
+    def whole(self, u, offset=(0, 0, 0)):
+        at = [self.place(c + o, n, self.mode(i), False) for i, (c, o, n) in enumerate(zip(u, offset, self.size))]
+        return [(None if None in at else tuple(at), Fraction(1))]
+
+    def result(self, taps, layer=0, sample=0, level=0, compare=None):
+        """What tex gives for taps of one level, or of (level, tap) pairs."""
+        out = []
+        for channel in range(4):
+            v = Fraction(0)
+            for at, w in taps:
+                l = level
+                if at is not None and isinstance(at[0], str):
+                    l, at = int(at[0]), at[1]
+                x = self.value(l, layer, sample, at, channel)
+                if compare is not None:
+                    x = Fraction(compare <= x)
+                v += w * x
+            out.append(F32.of(v) if self.floats() else int(v) & 0xffffffff)
+        return out
+
+    def level_of(self, lod):
+        bounds = self.options.get("lod", "0:1000").split(":")
+        if "nan" in bounds:
+            return Fraction(0)
+        low, high = [Fraction(x) for x in bounds]
+        lod = min(max(lod + Fraction(str(self.options.get("bias", 0))), low), high)
+        return Fraction(floor_of(min(max(lod, 0), self.levels - 1) * 256 + Fraction(1, 2)), 256)
+
+    def mip(self, lod, u):
+        l = self.level_of(lod)
+        if self.options.get("mip") != "linear":
+            k = floor_of(l + Fraction(1, 2))
+            return [((str(k), at), w) for at, w in self.taps(k, u)]
+        k, b = floor_of(l), l - floor_of(l)
+        both = [((str(k), at), w * (1 - b)) for at, w in self.taps(k, u)]
+        return both + ([((str(k + 1), at), w * b) for at, w in self.taps(k + 1, u)] if b else [])
+
+
+def floor_of(v):
+    v = Fraction(v)
+    return v.numerator // v.denominator
+
+
+def face_of(x, y, z):
+    """The face of a cube, and the coordinates on it from 0 to 1 (CUDA C++ Programming Guide,
+    Cubemap Textures)."""
+    ax, ay, az = abs(x), abs(y), abs(z)
+    if ax > ay and ax > az:
+        face, m, s, t = (0, x, -z, -y) if x >= 0 else (1, -x, z, -y)
+    elif ay > ax and ay > az:
+        face, m, s, t = (2, y, x, z) if y >= 0 else (3, -y, x, -z)
+    else:
+        face, m, s, t = (4, z, x, -y) if z >= 0 else (5, -z, -x, -y)
+    return face, (s / m + 1) / 2, (t / m + 1) / 2
+
+
+def gen_texture():
+    m = Module("texture", "9.7.10", "textures, by handles.", version="8.8", target="sm_90")
+    words = {"f32": "f32", "s32": "b32", "u32": "b32"}
+
+    def kernel(name, ins, code, outs=4, regs=""):
+        """Inputs %a, %b, … of the types, by thread, of texture %t; results %d0 …, of 32 bits."""
+        names = "abcefgh"[:len(ins)]
+        text = [".visible .entry %s(.param .u64 t, %s, .param .u64 out)" % (name, ", ".join(".param .u64 " + n for n in names)), "{",
+                "\t.reg .u64 %t, %p;", "\t.reg .u32 %i;", "\t.reg .b32 %%d<%d>;" % outs]
+        text += ["\t.reg .%s %%%s;" % (words[t], n) for n, t in zip(names, ins)] + ["\t.reg .%s;" % r for r in regs.split("; ") if r]
+        text += ["\tmov.u32 %i, %tid.x;", "\tld.param.u64 %t, [t];"]
+        for n, t in zip(names, ins):
+            text += ["\tld.param.u64 %%p, [%s];" % n, "\tmad.wide.u32 %p, %i, 4, %p;", "\tld.global.%s %%%s, [%%p];" % (words[t], n)]
+        text += ["\t" + line.strip() for line in code.strip().split("\n")]
+        text += ["\tld.param.u64 %%p, [out];\n\tmad.wide.u32 %%p, %%i, %d, %%p;" % (4 * outs)]
+        text += ["\tst.global.b32 [%%p+%d], %%d%d;" % (4 * i, i) for i in range(outs)] + ["\tret;", "}"]
+        m.add("\n".join(text))
+
+    def case(name, image, ins, rows, floats=None):
+        """Rows are inputs, as numbers, and results, as bits."""
+        t = "f32" if (image.floats() if floats is None else floats) else "u32"
+        args = []
+        for i, typ in enumerate(ins):
+            bits = [F32.of(Fraction(a[i])) if typ == "f32" else a[i] for a, _ in rows]
+            args.append("%s{%s}" % (typ, list_text(bits, typ)))
+        want = list_text([v for _, r in rows for v in r], t)
+        m.text.append("// run block=%d: %s(%s, %s) == %s %s" % (len(rows), name, image.text(), ", ".join(args), t, want))
+
+    def numbers(*values):
+        return [F32.value(F32.of(Fraction(v))) for v in values]
+
+    four = "{%d0, %d1, %d2, %d3}"
+    line = numbers("0.5", "0.75", "1", "1.501953125", "1.50390625", "1.505859375", "2.3", "3.9", "4.6", "4.99", "5", "7.25", "0", "-0.1", "-0.75", "-3.3", "1e20", "-1e20", "0.499", "2.998046875")
+    unit = numbers("0", "0.1", "0.125", "0.3", "0.7", "0.95", "0.999", "1", "1.05", "1.3", "1.95", "2", "2.7", "-0.05", "-0.4", "-1", "-1.7", "-2.3", "7.9", "1e-30")
+
+    # One dimension: the nearest texel, and between two.
+    kernel("one", ["f32"], "tex.1d.v4.f32.f32 %s, [%%t, {%%a}];" % four)
+    for options in ({}, {"filter": "linear"}, {"filter": "linear", "address": "border", "border": "2:0:0:0"}, {"address": "border"},
+                    {"filter": "linear", "address": "ogl", "border": "-3:0:0:0"}, {"filter": "linear", "address": "wrap"}):
+        image = Image("1d", "f32", 5, seed=3, **options)
+        case("one", image, ["f32"], [((u,), image.result(image.taps(0, (u,)))) for u in line])
+    for options in ({"address": "wrap"}, {"address": "mirror"}, {"address": "wrap", "filter": "linear"}, {"address": "mirror", "filter": "linear"},
+                    {"address": "border", "border": "1.5:-1:0:0", "filter": "linear"}):
+        image = Image("1d", "f32x2", 4, seed=4, norm=True, **options)
+        case("one", image, ["f32"], [((u,), image.result(image.taps(0, (u,)))) for u in unit])
+    # Sums that doubles do not hold.
+    for big in (Fraction(2) ** 90, Fraction(11184814)):  # three quarters of the latter are half-way between two numbers
+        image = Image("1d", "f32", 2, texels=[F32.of(big), F32.of(Fraction(1, 2) ** 60)], filter="linear")
+        case("one", image, ["f32"], [((u,), image.result(image.taps(0, (u,)))) for u in numbers("0.75", "1", "1.25", "1.45", "1.5")])
+
+    # Two dimensions, in every format.
+    kernel("two", ["f32", "f32"], "tex.2d.v4.f32.f32 %s, [%%t, {%%a, %%b}];" % four)
+    pairs = [(line[i], line[(7 * i + 3) % len(line)]) for i in range(len(line)) if abs(line[i]) < 100][:14]
+    for form, options in (("u8x4", {"float": True, "filter": "linear"}), ("s8x2", {"float": True, "filter": "linear"}), ("u16", {"float": True, "filter": "linear"}),
+                          ("s16x4", {"float": True, "filter": "linear", "address": "border", "border": "0.25:-0.5:1:0.75"}), ("f16x4", {"filter": "linear"}),
+                          ("u8x4", {"float": True}), ("f32x4", {"address": "border:clamp"})):
+        image = Image("2d", form, 3, 5, seed=len(form) + len(options), **options)
+        case("two", image, ["f32", "f32"], [(p, image.result(image.taps(0, p))) for p in pairs])
+    image = Image("2d", "u8", 3, 5, seed=6, pitch=32, float=True, filter="linear")
+    case("two", image, ["f32", "f32"], [(p, image.result(image.taps(0, p))) for p in pairs])
+
+    # Integers, and coordinates that are.
+    kernel("integers", ["s32", "s32"], "tex.2d.v4.u32.s32 %s, [%%t, {%%a, %%b}];" % four)
+    places = [(0, 0), (4, 2), (2, 1), (-1, 1), (5, 1), (1, -7), (1, 3), (0x7fffffff, 0), (-0x80000000, 2)]
+    for form, options in (("u8x4", {}), ("s8x2", {}), ("s16", {}), ("u32x2", {"address": "border", "border": "7:9:0:0"}), ("s32x4", {"address": "border", "border": "-7.9:3e9:0:0"})):
+        image = Image("2d", form, 3, 5, seed=9, **options)
+        rows = []
+        for p in places:
+            r = image.result(image.whole(p))
+            if form[0] == "s" and None in [t[0] for t in image.whole(p)]:
+                r = [min(max(int(image.value(0, 0, 0, None, c)), -1 << 31), (1 << 31) - 1) & 0xffffffff for c in range(4)]
+            rows.append((p, r))
+        case("integers", image, ["s32", "s32"], rows)
+    kernel("lines", ["s32"], "tex.1d.v4.s32.s32 %s, [%%t, {%%a}];" % four)
+    image = Image("linear", "s16x2", 6, seed=2)
+    case("lines", image, ["s32"], [((i,), image.result(image.whole((i,)))) for i in (0, 1, 5, 6, -1, 100000)])
+
+    # Three dimensions, layers, cubes.
+    kernel("three", ["f32", "f32", "f32"], "tex.3d.v4.f32.f32 %s, [%%t, {%%a, %%b, %%c, %%c}];" % four)
+    triples = [(unit[i], unit[(3 * i + 1) % 20], unit[(7 * i + 2) % 20]) for i in range(12)]
+    for options in ({"filter": "linear", "address": "wrap:mirror:clamp"}, {"address": "mirror:wrap:border"}):
+        image = Image("3d", "u8", 2, 3, 4, seed=5, float=True, norm=True, **options)
+        case("three", image, ["f32"] * 3, [(p, image.result(image.taps(0, p))) for p in triples])
+    kernel("layers", ["u32", "f32", "f32"], """
+        tex.a1d.v4.f32.f32 %s, [%%t, {%%a, %%b}];""" % four)
+    image = Image("a1d", "f32", 3, 4, seed=7, filter="linear")
+    case("layers", image, ["u32", "f32", "f32"], [((l, u, 0), image.result(image.taps(0, (u,)), layer=min(l, 2))) for l, u in zip((0, 1, 2, 3, 0xffffffff, 1), line[:6])])
+    kernel("planes", ["u32", "f32", "f32"], "tex.a2d.v4.f32.f32 %s, [%%t, {%%a, %%b, %%c, %%c}];" % four)
+    image = Image("a2d", "u16", 2, 3, 4, seed=8, float=True, filter="linear")
+    case("planes", image, ["u32", "f32", "f32"], [((i % 3, p[0], p[1]), image.result(image.taps(0, p), layer=min(i % 3, 1))) for i, p in enumerate(pairs)])
+    kernel("cube", ["f32", "f32", "f32"], "tex.cube.v4.f32.f32 %s, [%%t, {%%a, %%b, %%c, %%c}];" % four)
+    directions = [p for p in [(4, 1, 2), (-4, 1, 2), (1, 4, 3), (1, -4, -3), (1, 2, 4), (3, 2, -4), (8, -7, 5), (-8, -7, 5), (1, -8, 7.5), (0, 0, 2), (0, -0.5, 0), (16, 15, -15), (1, 1, -16)]]
+    for options in ({}, {"filter": "linear"}):
+        image = Image("cube", "u8x2", 4, 4, seed=10, float=True, norm=True, **options)
+        rows = []
+        for p in directions:
+            face, s, t = face_of(*map(Fraction, p))
+            rows.append((p, image.result(image.taps(0, (s, t)), layer=face)))
+        case("cube", image, ["f32"] * 3, rows)
+    kernel("cubes", ["u32", "f32", "f32", "f32"], "tex.acube.v4.f32.f32 %s, [%%t, {%%a, %%b, %%c, %%e}];" % four)
+    image = Image("acube", "u8", 2, 2, 2, seed=11, float=True, norm=True)
+    rows = []
+    for i, p in enumerate(directions[:8]):
+        face, s, t = face_of(*map(Fraction, p))
+        rows.append(((i % 3,) + p, image.result(image.taps(0, (s, t)), layer=6 * min(i % 3, 1) + face)))
+    case("cubes", image, ["u32"] + ["f32"] * 3, rows)
+    kernel("samples", ["u32", "s32", "s32"], "tex.2dms.v4.u32.s32 %s, [%%t, {%%a, %%b, %%c, %%c}], {-1, 1};" % four)
+    image = Image("2dms", "u8x2", 2, 3, seed=12, samples=4)
+    case("samples", image, ["u32", "s32", "s32"], [((s, x, y), image.result(image.whole((x, y), (-1, 1)), sample=s)) for s in range(4) for x, y in ((1, 0), (3, -1), (0, 4))])
+
+    # Halves, offsets, depths, and whether texels are there.
+    kernel("halves", ["f32", "f32"], """
+        tex.2d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%t, {%a, %b}];
+        mov.b32 %d0, {%h0, %h1};
+        mov.b32 %d1, {%h2, %h3};
+        tex.2d.v2.f16x2.f32 {%d2, %d3}|%q, [%t, {%a, %b}], {1, -2};
+        selp.u32 %d4, 1, 0, %q;""", outs=5, regs="b16 %h<4>; pred %q")
+    image = Image("2d", "u8x4", 4, 4, seed=13, float=True, filter="linear")
+    rows = []
+    for p in pairs[:10]:
+        there, moved = image.result(image.taps(0, p)), image.result(image.taps(0, p, (1, -2)))
+        h = [[F16.of(F32.value(v)) for v in r] for r in (there, moved)]
+        rows.append((p, [h[0][0] | h[0][1] << 16, h[0][2] | h[0][3] << 16, h[1][0] | h[1][1] << 16, h[1][2] | h[1][3] << 16, 1]))
+    case("halves", image, ["f32", "f32"], rows, floats=False)
+    kernel("depth", ["f32", "f32", "f32"], """
+        tex.2d.v4.f32.f32 {%d0, _, _, _}, [%t, {%a, %b}], %c;
+        tex.base.2d.v4.f32.f32 {%d1, _, _, %d2}, [%t, {%a, %b}], {-8, 7}, %c;""", outs=3)
+    image = Image("2d", "f32", 4, 4, seed=14, filter="linear", norm=True, address="wrap")
+    rows = []
+    for i, p in enumerate(pairs[:10]):
+        f = Fraction([-200, 3, 80, -20][i % 4])
+        moved = image.result(image.taps(0, p, (-8, 7)), compare=f)
+        rows.append((p + (f,), [image.result(image.taps(0, p), compare=f)[0], moved[0], moved[3]]))
+    case("depth", image, ["f32"] * 3, rows)
+
+    image = Image("2d", "f32", 1, 4, texels=[F32.of(Fraction(n)) for n in (1, 2, 3, 2)])
+    case("depth", image, ["f32"] * 3, [((Fraction(i), 0, 2), [image.result(image.taps(0, (i, 0), o), compare=2)[c] for o, c in (((0, 0), 0), ((-8, 7), 0), ((-8, 7), 3))]) for i in range(4)])
+
+    # Levels of detail.
+    kernel("level", ["f32", "f32", "f32"], "tex.level.2d.v4.f32.f32 %s, [%%t, {%%a, %%b}], %%c;" % four)
+    lods = numbers(0, "0.3", "0.5", "0.75", 1, "1.49", "1.5", "2.7", 5, -2, "0.001", "0.001953125")
+    for options in ({}, {"filter": "linear", "mip": "linear"}, {"mip": "linear", "bias": "0.25", "lod": "0.5:1.5"}, {"lod": "nan:1"}, {"lod": "0.5:nan"}):
+        image = Image("2d", "u8x2", 4, 8, seed=15, levels=3, float=True, norm=True, address="wrap", **options)
+        rows = [((unit[i], unit[i + 5], l), image.result(image.mip(l, (unit[i], unit[i + 5])))) for i, l in enumerate(lods)]
+        case("level", image, ["f32"] * 3, rows)
+    kernel("grad", ["f32", "f32", "f32", "f32"], "tex.grad.2d.v4.f32.f32 %s, [%%t, {%%a, %%b}], {%%c, 0f00000000}, {0f00000000, %%e};" % four)
+    image = Image("2d", "u8x2", 4, 8, seed=16, levels=3, float=True, norm=True, mip="linear")
+    rows = []
+    for i, (k, l) in enumerate(((0, 0), (1, 0), (0, 2), (2, 1), (-3, 1), (7, 7))):  # derivatives span 2**k and 2**l texels
+        p = (unit[i], unit[i + 5], Fraction(2) ** k / 8, Fraction(2) ** l / 4)
+        rows.append((p, image.result(image.mip(Fraction(max(k, l)), p[:2]))))
+    case("grad", image, ["f32"] * 4, rows)
+
+    # The four texels of a footprint, counter-clockwise from the lower left.
+    kernel("gather", ["f32", "f32"], """
+        tld4.g.2d.v4.f32.f32 %s, [%%t, {%%a, %%b}];
+        tld4.r.2d.v4.u32.f32 {%%d4, %%d5, %%d6, %%d7}, [%%t, {%%a, %%b}], {2, -1};""" % four, outs=8)
+    image = Image("2d", "u8x2", 4, 4, seed=17, norm=True, address="wrap")
+    rows = []
+    for p in [(unit[i], unit[(3 * i + 1) % 20]) for i in range(16)]:
+        def corners_of(offset, channel):
+            x, y = [[q for q, _ in image.between(i, p[i] * 4 + offset[i], 4)] for i in range(2)]
+            return [image.raw(0, 0, 0, (x[i], y[k]), channel) for i, k in ((0, 1), (1, 1), (1, 0), (0, 0))]
+        rows.append((p, corners_of((0, 0), 1) + corners_of((2, -1), 0)))
+    case("gather", image, ["f32", "f32"], rows)
+
+    # What is asked of textures (manual 5.3, tables 12 and 13).
+    queries = ["width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
+               "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2"]
+    code = ["txq.%s.b32 %%d%d, [%%t];" % (q, i) for i, q in enumerate(queries)]
+    code += ["txq.level.width.b32 %d13, [%t], %a;", "txq.level.height.b32 %d14, [%t], 1;", "istypep.texref %q, %t;", "selp.u32 %d15, 1, 0, %q;",
+             "istypep.surfref %q, %t;", "selp.u32 %d16, 1, 0, %q;"]
+    kernel("queries", ["u32"], "\n".join(code), outs=17, regs="pred %q")
+    for image, want in ((Image("2d", "u8x4", 4, 8, seed=1, levels=3, float=True, norm=True, filter="linear", address="wrap:border"),
+                         (8, 4, 0, 0x10d2, 0x10b5, 1, 0, 3, 1, 1, 0, 3, 3, 2, 2, 1, 0)),
+                        (Image("3d", "f16", 2, 3, 4, levels=2, norm=True, address="mirror:clamp:ogl"), (4, 3, 2, 0x10dd, 0x10b0, 1, 0, 2, 1, 0, 2, 1, 4, 2, 1, 1, 0))):
+        case("queries", image, ["u32"], [((image.levels - 1,), want)], floats=False)
+    m.add("// What cannot be.\n" + "\n".join("// trap block=1: %s" % t for t in (
+        'two(1, f32{0}, f32{0}) "0x1 is no handle of a texture, surface or sampler"',
+        'two(%s, f32{0}, f32{0}) "texture x f32[2]: a 2d instruction on a 1d texture"' % Image("1d", "f32", 2, texels=[0, 0]).text(),
+        'two(%s, f32{0}, f32{0}) "surface x f32[1x2]: it is no .texref"' % Image("2d", "f32", 1, 2, texels=[0, 0]).text("surf"),
+        'halves(%s, f32{0}, f32{0}) "it gives integers, and not .f16"' % Image("2d", "u8", 1, 2, texels=[0, 0]).text(),
+        'samples(%s, u32{4}, s32{0}, s32{0}) "sample 4 of 4"' % Image("2dms", "u8x2", 2, 3, seed=12, samples=4).text(),
+        'queries(%s, u32{1}) "it has 1 levels, and none 1"' % Image("2d", "u8", 1, 2, texels=[0, 0]).text(),
+    )))
+
+
+def gen_surface():
+    m = Module("surface", "9.7.11", "surfaces, by handles.", version="8.8", target="sm_90")
+
+    def kernel(name, code, regs=""):
+        m.add("\n".join([".visible .entry %s(.param .u64 s, .param .u64 xs, .param .u64 out)" % name, "{", "\t.reg .u64 %s, %p, %w<4>;",
+                         "\t.reg .u32 %i, %x, %y, %z, %d<8>;", "\t.reg .b16 %h<4>;", "\tmov.u32 %i, %tid.x;", "\tld.param.u64 %s, [s];",
+                         "\tld.param.u64 %p, [xs];", "\tmad.wide.u32 %p, %i, 12, %p;", "\tld.global.u32 %x, [%p];", "\tld.global.u32 %y, [%p+4];",
+                         "\tld.global.u32 %z, [%p+8];", "\tld.param.u64 %p, [out];", "\tmad.wide.u32 %p, %i, 16, %p;"]
+                        + ["\t" + line.strip() for line in code.strip().split("\n")] + ["\tret;", "}"]))
+
+    def line(name, surface, at, want, typ, result=False, trap=None):
+        args = "%s%s, s32{%s}" % ("@" if result else "", surface, list_text([c for p in at for c in p], "s32"))
+        if result and trap is None:
+            args += ", u32{0*%d}" % (4 * len(at))
+        if trap:
+            m.text.append('// trap block=%d: %s(%s) "%s"' % (len(at), name, args, trap))
+        else:
+            m.text.append("// run block=%d: %s(%s) == %s %s" % (len(at), name, args, typ, list_text(want, typ)))
+
+    # Bytes, by the three ways of what is out of bounds.
+    def load(data, width, at, n, clamp):
+        """n bytes of rows of width bytes."""
+        x, y, h = at[0], at[1], len(data) // width
+        if 0 <= x <= width - n and 0 <= y < h:
+            return data[y * width + x:][:n]
+        if clamp == "zero":
+            return [0] * n
+        x, y = min(max(x, 0), width - n), min(max(y, 0), h - 1)
+        x -= x % n
+        return data[y * width + x:][:n]
+
+    data = [i * 7 + 3 for i in range(32)]
+    word = lambda b: sum(v << (8 * i) for i, v in enumerate(b))
+    image = "surf.2d(u8x4[2x4]{%s})" % list_text(data, "u8")
+    at = [(0, 0, 0), (12, 1, 0), (4, 1, 0), (-4, 0, 0), (16, 1, 0), (8, -1, 0), (8, 2, 0), (0x7ffffffc, 0, 0)]
+    for clamp in ("clamp", "zero"):
+        kernel("load_" + clamp, """
+            suld.b.2d.b32.%s %%d0, [%%s, {%%x, %%y}];
+            suld.b.2d.cg.v2.b8.%s {%%h0, %%h1}, [%%s, {%%x, %%y}];
+            cvt.u32.u16 %%d1, %%h0;
+            cvt.u32.u16 %%d2, %%h1;
+            suld.b.2d.v2.b16.%s {%%h0, %%h1}, [%%s, {%%x, %%y}];
+            mov.b32 %%d3, {%%h0, %%h1};
+            st.global.v4.u32 [%%p], {%%d0, %%d1, %%d2, %%d3};""" % (clamp, clamp, clamp))
+        want = []
+        for p in at:
+            four, two = load(data, 16, p, 4, clamp), load(data, 16, p, 2, clamp)
+            want += [word(four)] + two + [word(four)]
+        line("load_" + clamp, image, at, want, "u32")
+    kernel("wide", """
+        suld.b.2d.v2.b64.trap {%w0, %w1}, [%s, {%x, %y}];
+        st.global.v2.u64 [%p], {%w0, %w1};""")
+    line("wide", image, [(0, 0, 0), (0, 1, 0)], [word(data[i:i + 8]) for i in (0, 8, 16, 24)], "u64")
+    line("wide", image, [(16, 1, 0)], None, None, trap="out-of-bounds access: surface x u8x4[2x4]: 16 bytes at x = 16, y = 1 (x in bytes)")
+    line("wide", image, [(0, 2, 0)], None, None, trap="out-of-bounds access: surface x")
+    line("wide", image, [(8, 0, 0)], None, None, trap="out-of-bounds access: surface x")
+    line("load_zero", image, [(2, 0, 0)], None, None, trap="misaligned access: surface x u8x4[2x4]: 4 bytes at x = 2, y = 0 (x in bytes)")
+    line("wide", "surf.1d(u8[16])", [(0, 0, 0)], None, None, trap="bad surface access: surface x u8[16]: a 2d instruction on a 1d surface")
+    line("wide", "tex.2d(u8[1x16])", [(0, 0, 0)], None, None, trap="bad surface access: texture x u8[1x16]: it is no .surfref")
+
+    # Geometries: where texels lie.
+    for geom, extents, coord in (("1d", "6", "{%x}"), ("3d", "2x3x2", "{%x, %y, %z, %z}"), ("a1d", "3x4", "{%y, %x}"), ("a2d", "2x3x2", "{%z, %x, %y, %y}")):
+        kernel("store_" + geom, """
+            suld.b.%s.b16.zero %%h0, [%%s, %s];
+            add.s16 %%h0, %%h0, 1000;
+            sust.b.%s.wb.b16.zero [%%s, %s], %%h0;""" % (geom, coord, geom, coord))
+        sizes = [int(n) for n in extents.split("x")][::-1]
+        texels = list(range(100, 100 + (sizes + [1, 1])[0] * (sizes + [1, 1])[1] * (sizes + [1, 1])[2]))
+        surface = "surf.%s(u16[%s]{%s})" % (geom, extents, list_text(texels, "u16"))
+        at = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 2, 1), (2, 1, 1), (-2, 0, 0), (0, 3, 0), (0, 0, 2), (40, 0, 0)]
+        want = list(texels)
+        sizes = (sizes + [1, 1])[:3]
+        if geom == "1d":
+            at = [(x, 0, 0) for x in (0, 4, 10, 12, -2)]
+        if geom == "a1d":
+            at = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 2, 0), (6, 1, 0), (-2, 0, 0), (0, 3, 0), (40, 0, 0)]
+        for x, y, z in at:
+            if 0 <= x < 2 * sizes[0] and 0 <= y < sizes[1] and 0 <= z < sizes[2]:
+                want[(z * sizes[1] + y) * sizes[0] + x // 2] += 1000
+        line("store_" + geom, surface, at, want, "u16", result=True)
+    kernel("face", """
+        mov.u32 %d0, 77;
+        cvt.u16.u32 %h0, %d0;
+        sust.b.a2d.b8.clamp [%s, {%z, %x, %y, %y}], %h0;""")
+    want = [0] * 24
+    for at in ((1, 1, 0), (0, 1, 5), (0, 0, 5)):
+        want[at[2] * 4 + at[1] * 2 + at[0]] = 77
+    line("face", "surf.cube(u8[2x2])", [(1, 1, 0), (0, 1, 5), (-9, -9, 9)], want, "u8", result=True)
+
+    # Formatted stores.
+    kernel("format", """
+        mov.b32 %d0, 0f3F000000;
+        mov.b32 %d1, 0fBF19999A;
+        mov.b32 %d2, 0f40000000;
+        sust.p.1d.v4.b32.trap [%s, {%x}], {%d0, %d1, %d2, %y};""")
+    texel = [F32.of(Fraction(1, 2)), 0xbf19999a, F32.of(Fraction(2))]
+    def encoded(form, bits, values):
+        out = []
+        for v in values:
+            if form[0] == "f":
+                out.append(F16.of(F32.value(v)) if bits == 16 else v)
+                continue
+            low, high = bounds(form[0] + str(bits))
+            if "float" in form:
+                x = F32.value(v) * high
+                x = min(max(x, max(low, -high)), high)
+                n = floor_of(x)
+                n += x - n > Fraction(1, 2) or x - n == Fraction(1, 2) and n % 2 == 1
+            else:
+                n = min(max(signed(v, 32) if form[0] == "s" else v, low), high)
+            out.append(unsigned(n, bits))
+        return out
+    for form, bits in (("u float", 8), ("s float", 8), ("u float", 16), ("f", 16), ("u", 8), ("s", 16), ("u", 32)):
+        typ = form[0] + str(bits)
+        y = 300
+        values = encoded(form, bits, texel + [y])
+        surface = "surf.1d(%sx4[3]{7*12}%s)" % (typ, ",float" if "float" in form else "")
+        fill = F16.of(7) if typ == "f16" else 7
+        line("format", surface, [(1, y, 0)], [fill] * 4 + [signed(v, bits) if form[0] == "s" else v for v in values] + [fill] * 4, typ, result=True)
+
+    # Reductions: bytes and texels.
+    kernel("reduce", """
+        add.s32 %d0, %y, 0;
+        sured.b.add.1d.u32.zero [%s, {%x}], %d0;
+        sured.b.min.1d.s32.zero [%s, {%z}], %d0;
+        cvt.s64.s32 %w0, %d0;
+        sured.b.max.1d.u64.clamp [%s, {16}], %w0;
+        sured.b.or.1d.b32.trap [%s, {24}], %d0;
+        sured.p.max.1d.b32.trap [%s, {7}], %d0;""")
+    at = [(0, 5, 4), (0, -3, 4), (0, 70000, 8), (-4, 9, 4), (0, 0x7fffffff, 40)]
+    before = [1, 10, 20, 3, 4, 0, 6, signed(0xfffffff0, 32)]
+    want = list(before)
+    want[0] = sum(y for x, y, z in at if x == 0) + 1 & 0xffffffff
+    want[1] = min([10] + [y for x, y, z in at if z == 4])
+    want[2] = min(20, 70000)
+    wide = max([4] + [unsigned(y, 64) for _, y, _ in at])
+    want[4], want[5] = wide & 0xffffffff, wide >> 32
+    for _, y, _ in at:
+        want[6] |= unsigned(y, 32)
+    want[7] = max([-16] + [y for _, y, _ in at])
+    line("reduce", "surf.1d(s32[8]{%s})" % list_text(before, "s32"), at, [signed(unsigned(v, 32), 32) for v in want], "s32", result=True)
+    line("reduce", "surf.1d(f32[8])", [(0, 1, 0)], None, None, trap="its texels are no integers of 4 bytes")
+
+    queries = ["width", "height", "depth", "channel_data_type", "channel_order", "array_size", "memory_layout"]
+    kernel("queries", "\n".join("suq.%s.b32 %%d%d, [%%s];" % (q, i) for i, q in enumerate(queries)) + """
+        mov.u32 %d7, 9;
+        st.global.v4.u32 [%p], {%d0, %d1, %d2, %d3};
+        st.global.v4.u32 [%p+16], {%d4, %d5, %d6, %d7};""")
+    line("queries", "surf.a2d(s16x2[5x3x4])", [(0, 0, 0)], [4, 3, 0, 0x10d8, 0x10b2, 5, 0, 9], "u32")
+
+
+# ---------------------------------------------------------------- tensors
+
+TENSOR_BITS = {"u8": 8, "u16": 16, "f16": 16, "bf16": 16, "u32": 32, "s32": 32, "f32": 32, "f32.ftz": 32, "tf32": 32,
+               "tf32.ftz": 32, "u64": 64, "s64": 64, "f64": 64, "b4x16": 4, "b4x16_p64": 4, "b6x16_p32": 6}
+
+# Swizzles as CuTe defines them: Swizzle<B, M, S> adds B bits from M + S on, modulo 2, to those
+# from M on, of the address of a byte. The widths are those of spans.
+SWIZZLES = {"32": (32, 1, 4, 3), "64": (64, 2, 4, 3), "96": (96, 1, 4, 3), "128": (128, 3, 4, 3), "128/32": (128, 2, 5, 2),
+            "128/32/8": (128, 2, 5, 2), "128/64": (128, 1, 6, 1)}
+
+
+def swizzled(kind, addr):
+    if not kind:
+        return addr
+    _, b, m, s = SWIZZLES[kind]
+    mask = ((1 << b) - 1) << m
+    if kind.endswith("/8") and addr >> 7 & 1:
+        addr ^= 8
+    return addr ^ addr >> s & mask
+
+
+def bits_at(memory, first, n):
+    v = sum(memory[first // 8 + i] << 8 * i for i in range((first % 8 + n + 7) // 8))
+    return v >> first % 8 & (1 << n) - 1
+
+
+def put_bits(memory, first, n, v):
+    for i in range(n):
+        at = first + i
+        memory[at // 8] = memory[at // 8] & ~(1 << at % 8) | (v >> i & 1) << at % 8
+
+
+class Tensor:
+    """A tensor map (manual 5.5). Extents are given as arrays have them, and kept with the
+    innermost first, as the manual counts dimensions."""
+
+    def __init__(self, typ, dims, box=None, strides=None, steps=None, swizzle="", fill="", offset=0, mode="", channels=0, pixels=0, lower=(), upper=()):
+        self.typ, self.bits, self.dims = typ, TENSOR_BITS[typ], dims[::-1]
+        self.fill, self.swizzle, self.offset, self.mode = fill, swizzle, offset, mode
+        self.box = box[::-1] if box else [channels]
+        self.pixels, self.lower, self.upper = pixels, (list(lower)[::-1] + [0] * 3)[:3], (list(upper)[::-1] + [0] * 3)[:3]
+        self.steps = steps[::-1] if steps else [1] * len(dims)
+        self.strides = strides[::-1] if strides else []
+        at = self.dims[0] * self.bits // 8
+        while not strides and len(self.strides) < len(dims) - 1:
+            self.strides.append(at)
+            at *= self.dims[len(self.strides)]
+        parts = ["%s[%s]" % (typ, "x".join(map(str, dims)))]
+        for name, value in [("box", box), ("strides", strides), ("steps", steps), ("lower", lower), ("upper", upper)]:
+            if value:
+                parts.append("%s=%s" % (name, "x".join(map(str, value))))
+        for name, value in [("swizzle", swizzle), ("fill", fill), ("offset", offset), ("mode", mode), ("channels", channels), ("pixels", pixels)]:
+            if value:
+                parts.append("%s=%s" % (name, value))
+        self.spec = "tma(1,%s)" % ",".join(parts)
+
+    def rows(self, at, offsets=(), gather=False):
+        """The coordinates at which rows of the box begin, as they follow in shared memory."""
+        if gather:
+            return [(at[0], y) for y in at[1:]]
+        if not self.mode:
+            rows = [tuple()]
+            for d in range(len(self.dims) - 1, 0, -1):
+                rows = [(at[d] + i,) + r for r in rows for i in range(0, self.box[d], self.steps[d])]
+            return [(at[0],) + r for r in rows]
+        # All pixels of the bounding box in their order, from the first on (5.5.4, 5.5.5).
+        space = len(self.dims) - 2
+        shift, wide = 0, self.mode != "im2col"
+        if wide:
+            shift = offsets[1]
+        ranges = [range(self.lower[d] + (shift if d == 0 else 0), self.dims[d + 1] + self.upper[d] + (shift if d == 0 else 0)) for d in range(1 if wide else space)]
+        first = list(at[1:-1])
+        first[0] += shift
+
+        def pixels():
+            pos, image = first, at[-1]
+            while True:
+                yield tuple(pos), image
+                pos = list(pos)
+                for d, r in enumerate(ranges):
+                    pos[d] += self.steps[d + 1]
+                    if pos[d] < r.stop:
+                        break
+                    pos[d] = r.start
+                else:
+                    image += 1
+
+        count, group, halo = self.pixels, self.pixels, 0
+        if wide:
+            halo = offsets[0]
+        if self.mode == "im2col::w::128":
+            count, group = 128, 32
+        source = pixels()
+        line = [next(source) for _ in range(count + halo)]
+        order = [line[g + i] for g in range(0, count, group) for i in range(group + halo)]
+        add = (0,) * 3 if wide else tuple(offsets) + (0,) * 3
+        return [(at[0],) + tuple(p + add[d] for d, p in enumerate(pos)) + (n,) for pos, n in order]
+
+    def elements(self, at, dst, offsets=(), gather=False, store=False):
+        """For each element its bit in global memory, None if it is outside, and in shared memory."""
+        padded = "_p" in self.typ
+        inner = self.box[0] * (8 if padded else self.bits) // 8
+        pitch = max(inner, SWIZZLES[self.swizzle][0]) if self.swizzle else inner
+        for r, row in enumerate(self.rows(at, offsets, gather)):
+            for i in range(self.box[0]):
+                c = (row[0] + i,) + row[1:]
+                where = None
+                if all(0 <= x < n for x, n in zip(c, self.dims)):
+                    where = 8 * (self.offset + sum(x * s for x, s in zip(c[1:], self.strides))) + c[0] * self.bits
+                if padded and store:
+                    bit = 8 * i
+                elif padded:
+                    bit = i // 16 * 128 + i % 16 * self.bits
+                else:
+                    bit = i * self.bits
+                yield where, 8 * swizzled(self.swizzle, dst + r * pitch + bit // 8) + bit % 8
+
+    def filled(self):
+        if not self.fill:
+            return 0
+        return {"f16": 0x7ff7, "bf16": 0x7ff7, "f64": 0x7ff8 << 48, "tf32": 0x7fffe000, "tf32.ftz": 0x7fffe000}.get(self.typ, 0x7fffffff)
+
+    def loaded(self, v):
+        if self.typ.endswith(".ftz"):
+            v = F32.flush(v)
+        if self.typ.startswith("tf32"):
+            v = 0x7fffe000 if F32.is_nan(v) else v if F32.is_inf(v) else Float("tf32", 19, 10).round(F32.value(v), "rn", v >> 31) << 13
+        return v
+
+    def load(self, memory, shared, at, dst, **how):
+        """Loads into shared memory, and gives the bytes that the mbarrier is told of."""
+        n = 0
+        for where, bit in self.elements(at, dst, **how):
+            put_bits(shared, bit, self.bits, self.filled() if where is None else self.loaded(bits_at(memory, where, self.bits)))
+            n += self.bits
+        return n // 8
+
+    def store(self, memory, shared, at, src, combine=lambda a, b: b, **how):
+        for where, bit in self.elements(at, src, store=True, **how):
+            if where is not None:
+                put_bits(memory, where, self.bits, combine(bits_at(memory, where, self.bits), bits_at(shared, bit, self.bits)))
+
+
+def array_text(values):
+    """Values of .u32, with ranges and repetitions."""
+    out, i = [], 0
+    while i < len(values):
+        j = k = i
+        while j < len(values) and values[j] == values[i]:
+            j += 1
+        while k < len(values) and values[k] == values[i] + k - i:
+            k += 1
+        if k - i > 3 and k > j and values[i] < 1 << 31:
+            out.append("%d..%d" % (values[i], values[k - 1]))
+        elif j - i > 2:
+            out.append("0x%x*%d" % (values[i], j - i))
+        else:
+            out += ["0x%x" % values[i] if values[i] > 9999 else str(values[i])] * (j - i)
+        i = max(j, k if k - i > 3 and k > j and values[i] < 1 << 31 else j)
+    return " ".join(out)
+
+
+def words_of(memory):
+    return [int.from_bytes(memory[i:i + 4], "little") for i in range(0, len(memory), 4)]
+
+
+def bytes_of(words):
+    return bytearray(b"".join(w.to_bytes(4, "little") for w in words))
+
+
+def tensor_load(m, name, coordinates, instruction, offsets=0, mask=False):
+    """A kernel that loads a box to dst in shared memory that is all 0xee, and gives words of it."""
+    xs = ["x%d" % i for i in range(coordinates)]
+    fs = ["f%d" % i for i in range(offsets)]
+    params = [".param .align 64 .b8 map[128]", ".param .u64 src"] + [".param .u32 " + x for x in xs] + [".param .u16 " + f for f in fs]
+    params += [".param .u32 dst", ".param .u32 bytes", ".param .u32 words", ".param .u64 out"]
+    m.add("\n".join([".visible .entry %s(%s)" % (name, ", ".join(params)), "{",
+        "\t.shared .align 1024 .b8 box[9216];", "\t.shared .align 8 .b64 full;", "\t.reg .u64 %m, %o;",
+        "\t.reg .u32 %t, %i, %n, %d, %a, %v, %b, " + ", ".join("%" + x for x in xs) + ";", "\t.reg .u16 %" + ", %".join(["k"] + fs) + ";", "\t.reg .pred %p, %q;",
+        "\tmov.u32 %t, %tid.x;", "\tld.param.u32 %n, [words];", "\tld.param.u32 %d, [dst];", "\tmov.u32 %a, box;", "\tadd.u32 %d, %d, %a;",
+        "\tmov.u32 %i, %t;", "FILL:", "\tsetp.ge.u32 %p, %i, %n;", "\t@%p bra FILLED;", "\tmad.lo.u32 %a, %i, 4, %d;", "\tst.shared.u32 [%a], 0xeeeeeeee;", "\tadd.u32 %i, %i, 32;",
+        "\tbra FILL;", "FILLED:", "\tbar.sync 0;", "\tsetp.ne.u32 %q, %t, 0;", "\t@%q bra WAIT;"]
+        + ["\tld.param.u32 %%%s, [%s];" % (x, x) for x in xs] + ["\tld.param.u16 %%%s, [%s];" % (f, f) for f in fs]
+        + ["\tld.param.u32 %b, [bytes];", "\tmov.u64 %m, map;", "\tcvta.param.u64 %m, %m;", "\tmov.u16 %k, 1;",
+        "\tmbarrier.init.shared.b64 [full], 1;", "\tmbarrier.arrive.expect_tx.shared.b64 _, [full], %b;",
+        "\t%s [%%d], [%%m, {%s}], [full]%s%s;" % (instruction, ", ".join("%" + x for x in xs), fs and ", {%s}" % ", ".join("%" + f for f in fs) or "", mask and ", %k" or ""),
+        "LOOK:", "\tmbarrier.try_wait.parity.shared.b64 %p, [full], 0;", "\t@!%p bra LOOK;", "WAIT:", "\tbar.sync 0;",
+        "\tmov.u32 %i, %t;", "COPY:", "\tsetp.ge.u32 %p, %i, %n;", "\t@%p ret;", "\tmad.lo.u32 %a, %i, 4, %d;", "\tld.shared.u32 %v, [%a];", "\tld.param.u64 %o, [out];", "\tmad.wide.u32 %o, %i, 4, %o;",
+        "\tst.global.u32 [%o], %v;", "\tadd.u32 %i, %i, 32;", "\tbra COPY;", "}"]))
+
+
+def tensor_store(m, name, coordinates, instructions):
+    """A kernel that stores a box from src in shared memory that is filled with words, by the
+    instruction that op chooses."""
+    xs = ["x%d" % i for i in range(coordinates)]
+    params = [".param .align 64 .b8 map[128]", ".param .u64 tensor"] + [".param .u32 " + x for x in xs] + [".param .u32 op", ".param .u32 src", ".param .u64 from", ".param .u32 words"]
+    m.add("\n".join([".visible .entry %s(%s)" % (name, ", ".join(params)), "{",
+        "\t.shared .align 1024 .b8 box[9216];", "\t.reg .u64 %m, %o;", "\t.reg .u32 %t, %i, %n, %d, %a, %v, %op, " + ", ".join("%" + x for x in xs) + ";", "\t.reg .pred %p, %q;",
+        "\tmov.u32 %t, %tid.x;", "\tld.param.u32 %n, [words];", "\tld.param.u32 %op, [op];", "\tld.param.u32 %d, [src];", "\tmov.u32 %a, box;", "\tadd.u32 %d, %d, %a;",
+        "\tmov.u32 %i, %t;", "FILL:", "\tsetp.ge.u32 %p, %i, %n;", "\t@%p bra FILLED;", "\tld.param.u64 %o, [from];", "\tmad.wide.u32 %o, %i, 4, %o;", "\tld.global.u32 %v, [%o];", "\tmad.lo.u32 %a, %i, 4, %d;",
+        "\tst.shared.u32 [%a], %v;", "\tadd.u32 %i, %i, 32;", "\tbra FILL;", "FILLED:",
+        "\tfence.proxy.async.shared::cta;", "\tbar.sync 0;", "\tsetp.ne.u32 %q, %t, 0;", "\t@%q bra DONE;"]
+        + ["\tld.param.u32 %%%s, [%s];" % (x, x) for x in xs] + ["\tmov.u64 %m, map;", "\tcvta.param.u64 %m, %m;"]
+        + ["\tsetp.eq.u32 %%p, %%op, %d;\n\t@%%p %s [%%m, {%s}], [%%d];" % (i, text, ", ".join("%" + x for x in xs)) for i, text in enumerate(instructions)]
+        + ["\tcp.async.bulk.commit_group;", "\tcp.async.bulk.wait_group 0;", "DONE:", "\tret;", "}"]))
+
+
+def load_case(name, t, at, words, memory, dst=0, options="warp=32", text="", **how):
+    """A case line of a load; memory is words of the source, text how it is written."""
+    shared = bytearray(b"\xee" * 16384)
+    bytes_told = t.load(bytes_of(memory), shared, at, dst, **how)
+    want = words_of(shared[dst:dst + 4 * words])
+    numbers = list(at) + list(how.get("offsets", ())) + [dst, bytes_told, words]
+    return "// run block=32 %s: %s(%s, u32{%s}, %s) == u32 %s" % (options, name, t.spec, text or array_text(memory), ", ".join(map(str, numbers)), array_text(want))
+
+
+def store_case(name, t, at, memory, source, op=0, src=0, options="warp=32", combine=lambda a, b: b, **how):
+    """A case line of a store or reduction; memory is words of the tensor, source those in shared memory."""
+    result, shared = bytes_of(memory), bytearray(src) + bytes_of(source)
+    t.store(result, shared, at, src, combine, **how)
+    numbers = list(at) + [op, src]
+    return "// run block=32 %s: %s(%s, @u32{%s}, %s, u32{%s}, %d) == u32 %s" % (
+        options, name, t.spec, array_text(memory), ", ".join(map(str, numbers)), array_text(source), len(source), array_text(words_of(result)))
+
+
+def gen_tensor_load():
+    m = Module("tensor_load", "5.5, 9.7.9.25.5", "tiles of tensors, to shared memory.", "8.8", "sm_100a")
+    copy = "cp.async.bulk.tensor.%dd.shared::%s.global%s.mbarrier::complete_tx::bytes%s"
+    iota = lambda n: list(range(n))
+    tensor_load(m, "load_1d", 1, copy % (1, "cta", ".tile", ""))
+    line = Tensor("u32", [20], [8])
+    m.text += [load_case("load_1d", line, [x], 10, iota(20)) for x in (4, -3, 15, 40)]
+    tensor_load(m, "load_2d", 2, copy % (2, "cluster", "", ""))
+    sheet = iota(8 * 64)
+    cases = [
+        (Tensor("u32", [4, 12], [3, 8], strides=[64], offset=16), [5, 2], 0, "warp=4"),  # what is there, and what is not
+        (Tensor("u32", [4, 12], [3, 8], strides=[64], steps=[2, 1]), [-2, -1], 128, "warp=32"),
+        (Tensor("u32", [8, 8], [8, 8], swizzle="32"), [0, 0], 0, "warp=64"),
+        (Tensor("u32", [8, 8], [4, 8], swizzle="32"), [1, 3], 128, "warp=32"),
+        (Tensor("u32", [8, 16], [8, 16], swizzle="64"), [0, 0], 0, "warp=32"),
+        (Tensor("u32", [8, 16], [8, 8], swizzle="64"), [8, 0], 384, "warp=32"),  # rows of half a span
+        (Tensor("u32", [8, 24], [5, 24], swizzle="96"), [0, 1], 0, "warp=32"),
+        (Tensor("u32", [12, 32], [9, 32], swizzle="128"), [0, 0], 0, "warp=32"),
+        (Tensor("u32", [8, 32], [2, 28], swizzle="128"), [3, 5], 384, "warp=8"),
+        (Tensor("u32", [8, 32], [5, 32], swizzle="128/32"), [0, 0], 0, "warp=32"),
+        (Tensor("u32", [8, 32], [5, 32], swizzle="128/32/8"), [0, 0], 0, "warp=32"),
+        (Tensor("u32", [8, 32], [4, 32], swizzle="128/64"), [0, 0], 0, "warp=32"),
+    ]
+    for t, at, dst, options in cases:
+        pitch = max(4 * t.box[0], SWIZZLES[t.swizzle][0] if t.swizzle else 0) // 4
+        rows = -(-t.box[1] // t.steps[1])
+        m.text.append(load_case("load_2d", t, at, pitch * rows + 2, sheet[:t.offset // 4 + t.strides[0] * t.dims[1] // 4], dst, options))
+    # Elements of other types.
+    words = [random32(i) for i in range(64)]
+    for typ, dims, box, fill in [("u8", [4, 32], [2, 16], ""), ("u16", [4, 16], [2, 8], ""), ("f16", [2, 16], [3, 8], "nan"), ("bf16", [2, 16], [3, 8], "nan"),
+                                 ("u64", [2, 4], [3, 4], ""), ("f64", [2, 4], [3, 4], "nan"), ("f32", [2, 8], [3, 4], "nan"), ("b4x16", [4, 64], [2, 32], "")]:
+        t = Tensor(typ, dims, box, fill=fill)
+        m.text.append(load_case("load_2d", t, [2, 1], box[0] * box[1] * t.bits // 32 + 1, words[:t.strides[0] * dims[0] // 4]))
+    floats = [F32.of(1), 0x3f801000, 0x3f801001, 0x3f803000, 0x00000001, 0x807fffff, 0x007ff000, 0x7f7fffff, 0xff7ff000, 0x7f800000, 0x7f800001, 0xffc12345,
+              0x80000000, 0x3f802fff, 0xbf801000, 0x00800fff]
+    for typ in ("f32.ftz", "tf32", "tf32.ftz"):
+        t = Tensor(typ, [4, 4], [4, 4], fill="nan" if typ == "tf32" else "")
+        m.text.append(load_case("load_2d", t, [0, 1], 16, floats))
+    for typ, swizzle in [("b4x16_p64", ""), ("b4x16_p64", "128"), ("b6x16_p32", ""), ("b6x16_p32", "128/32")]:
+        t = Tensor(typ, [2, 128], [2, 128], swizzle=swizzle)
+        m.text.append(load_case("load_2d", t, [0, 0], 64, words[:t.strides[0] * 2 // 4]))
+    for dims, extents, box, at in [(3, [3, 4, 4], [2, 2, 4], [0, 3, 1]), (4, [2, 2, 3, 4], [2, 2, 2, 4], [1, 2, 0, 1]), (5, [2, 2, 2, 3, 4], [2, 1, 2, 3, 4], [0, -1, 1, 1, 0])]:
+        tensor_load(m, "load_%dd" % dims, dims, copy % (dims, "cluster", ".tile", ".multicast::cluster" if dims == 4 else ".cta_group::1" if dims == 5 else ""), mask=dims == 4)
+        t = Tensor("u32", extents, box)
+        size, rows = 1, 1
+        for n in extents:
+            size *= n
+        for n in box[:-1]:
+            rows *= n
+        m.text.append(load_case("load_%dd" % dims, t, at, 4 * rows, iota(size)))
+    steps = Tensor("u32", [4, 6, 4], [3, 5, 4], steps=[2, 3, 1])
+    m.text.append(load_case("load_3d", steps, [0, 1, 0], 20, iota(96)))
+    tensor_load(m, "gather", 5, "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes")
+    t = Tensor("u32", [10, 8], [1, 4], fill="")
+    m.text.append(load_case("gather", t, [2, 5, 0, 9, 12], 18, iota(80), gather=True))
+    t = Tensor("u16", [8, 64], [1, 64], swizzle="128")
+    m.text.append(load_case("gather", t, [8, 7, 7, 1, -1], 128, iota(256), dst=128, gather=True))
+    # What cannot be.
+    good = "tma(1,u32[4x8],box=2x4)"
+    src = "u32{0..31}"
+    for spec, source, at, dst, what in [
+        ("tma(1,u32[4x8x4],box=1x2x4)", "u32{0..127}", "0, 0", 0, "a tensor map of 3 dimensions in a copy of 2"),
+        (good, "u32{0..23}", "4, 2", 0, "of the box at {4, 2}"),
+        (good, src, "0, 0", 64, "misaligned"),
+        ("tma(1,u32[4x16],box=4x16)", "u32{0..63}", "0, 0", 9088, "out-of-bounds"),
+        ("tma(1,u32[4x8],box=2x3)", src, "0, 0", 0, "want a multiple of 16 bytes"),
+        ("tma(1,u32[4x8],box=2x8,swizzle=64,strides=24)", src, "0, 0", 0, "want a multiple of 16 below"),
+        ("tma(1,u32[4x8],box=2x8,swizzle=32,steps=9x1)", src, "0, 0", 0, "a traversal stride of 9"),
+        ("tma(1,u32[4x32],box=2x32,swizzle=64)", src, "0, 0", 0, "128 bytes, and a swizzle of 64"),
+        ("tma(1,u32[4x8],box=2x4,offset=4)", src, "0, 0", 0, "no multiple of 16"),
+        ("tma(1,u32[4x8],box=2x4,fill=nan)", src, "0, 0", 0, "NaN for what lies outside of a tensor of .u32"),
+        ("tma(1,b4x16[4x64],box=2x32)", src, "1, 0", 0, "want a multiple of 2"),
+        ("tma(1,b4x16_p64[2x128],box=2x128)", src, "64, 0", 0, "want a multiple of 128"),
+    ]:
+        m.text.append('// trap block=32 warp=32: load_2d(%s, %s, %s, %d, 32, 8) "%s"' % (spec, source, at, dst, what))
+    m.text.append('// trap block=32 warp=32: gather(%s, %s, 0, 0, 1, 2, 3, 0, 64, 16) "a box of 2 rows in a copy of four"' % (good, src))
+
+
+def gen_tensor_im2col():
+    m = Module("tensor_im2col", "5.5.4, 5.5.5, 9.7.9.25.5", "pixels of images, to shared memory as columns.", "8.8", "sm_100a")
+    copy = "cp.async.bulk.tensor.%dd.shared::cluster.global.%s.mbarrier::complete_tx::bytes"
+
+    def case(name, dims, at, offsets, words, **how):
+        t = Tensor("u16", dims, **how)
+        size = 1
+        for n in dims:
+            size *= n
+        m.text.append(load_case(name, t, at, words, list(range(1000, 1000 + size // 2)), offsets=offsets))
+
+    tensor_load(m, "line", 3, copy % (3, "im2col"), 1)
+    case("line", [2, 6, 8], [0, -1, 0], [1], 36, mode="im2col", channels=8, pixels=9, lower=[-1], upper=[-1])
+    case("line", [3, 6, 16], [8, 0, 1], [2], 40, mode="im2col", channels=8, pixels=10, upper=[-2], steps=[1, 2, 1])
+    tensor_load(m, "image", 4, copy % (4, "im2col"), 2)
+    for offsets in ([0, 0], [1, 2]):
+        case("image", [2, 4, 5, 8], [0, 2, 1, 0], offsets, 80, mode="im2col", channels=8, pixels=20, lower=[-1, -1], upper=[-1, -1])
+    case("image", [2, 5, 7, 8], [0, -1, -1, 0], [2, 1], 96, mode="im2col", channels=8, pixels=24, lower=[-1, -1], upper=[-1, -1], steps=[1, 2, 2, 1])
+    case("image", [2, 4, 4, 32], [0, 0, 0, 1], [0, 0], 144, mode="im2col", channels=32, pixels=9, swizzle="64")
+    tensor_load(m, "volume", 5, copy % (5, "im2col"), 3)
+    case("volume", [2, 3, 2, 3, 8], [0, 1, -1, 2, 0], [1, 0, 1], 64, mode="im2col", channels=8, pixels=16, lower=[-1, -1, -1], upper=[0, -1, -1])
+    tensor_load(m, "row", 4, copy % (4, "im2col::w"), 2)
+    for at, offsets in (([0, 3, 1, 0], [2, 0]), ([0, -3, 0, 1], [0, 1])):
+        case("row", [3, 2, 7, 32], at, offsets, 196, mode="im2col::w", channels=32, pixels=10, lower=[-1], upper=[0], steps=[1, 1, 2, 1], swizzle="64")
+    tensor_load(m, "row128", 3, copy % (3, "im2col::w::128"), 2)
+    case("row128", [18, 9, 32], [0, 2, 1], [2, 0], 36 * 16, mode="im2col::w::128", channels=32, pixels=1, swizzle="64")
+    src = "u16{0..319}"
+    for name, spec, source, numbers, what in [
+        ("image", "tma(1,u16[2x4x5x8],channels=8,pixels=4,mode=im2col,lower=0x0,upper=-1x-1)", src, "0, 4, 0, 0, 0, 0", "outside of the bounding box from 0 to 3"),
+        ("image", "tma(1,u16[2x4x5x8],channels=8,pixels=4,mode=im2col)", src, "0, 0, 0, 0, 256, 0", "an offset of 256, at most 255"),
+        ("image", "tma(1,u16[2x4x5x8],channels=8,pixels=4,mode=im2col,upper=-4x0)", src, "0, 0, 0, 0, 0, 0", "a bounding box of nothing in dimension 2"),
+        ("image", "tma(1,u16[2x4x5x8],box=1x1x2x8)", src, "0, 0, 0, 0, 0, 0", "a tensor map for .tile in a copy of .im2col"),
+        ("row", "tma(1,u16[2x4x5x32],channels=32,pixels=4,mode=im2col::w)", "u16{0..1279}", "0, 0, 0, 0, 0, 0", "a swizzle of 0 bytes for .im2col::w"),
+        ("row", "tma(1,u16[2x4x5x32],channels=32,pixels=4,mode=im2col::w,swizzle=64)", "u16{0..1279}", "0, 0, 0, 0, 0, 32", "a halo of 0 and an offset of 32"),
+    ]:
+        m.text.append('// trap block=32 warp=32: %s(%s, %s, %s, 0, 64, 16) "%s"' % (name, spec, source, numbers, what))
+
+
+def gen_tensor_store():
+    m = Module("tensor_store", "5.5, 9.7.9.25.5", "boxes from shared memory to tensors, and reductions.", "8.8", "sm_100a")
+    store = "cp.async.bulk.tensor.%dd.global.shared::cta%s.bulk_group"
+    tensor_store(m, "store_2d", 2, [store % (2, "")])
+    blank = [0xffffffff] * 64
+    source = [random32(i) for i in range(128)]
+    for t, at, src in [
+        (Tensor("u32", [4, 12], [3, 8], strides=[64], offset=16), [6, 2], 0),
+        (Tensor("u16", [8, 16], [8, 16], swizzle="32"), [8, 0], 128),
+        (Tensor("u32", [6, 8], [5, 8], steps=[2, 1], swizzle="32"), [0, 1], 0),
+        (Tensor("u8", [2, 64], [2, 64], swizzle="128/64"), [0, 0], 0),
+        (Tensor("b4x16", [4, 64], [2, 32]), [34, 3], 0),
+        (Tensor("b6x16_p32", [2, 128], [2, 128], swizzle="128"), [0, 0], 0),
+        (Tensor("tf32", [2, 8], [2, 4]), [3, 0], 0),
+    ]:
+        m.text.append(store_case("store_2d", t, at, blank, source, src=src))
+    tensor_store(m, "store_3d", 3, [store % (3, ".tile")])
+    m.text.append(store_case("store_3d", Tensor("u32", [2, 3, 8], [2, 2, 4]), [2, 1, 0], blank, source))
+    tensor_store(m, "scatter", 5, ["cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group"])
+    m.text.append(store_case("scatter", Tensor("u32", [8, 8], [1, 4]), [6, 5, 0, 9, 3], blank, source, gather=True))
+    tensor_store(m, "pixels", 4, [store % (4, ".im2col_no_offs")])
+    m.text.append(store_case("pixels", Tensor("u16", [2, 3, 3, 8], mode="im2col", channels=8, pixels=5, upper=[-1, -1]), [0, 1, 1, 0], blank + blank, source, offsets=[0, 0]))
+    for spec, at, what in [
+        ("tma(1,u32[4x8],box=2x4)", "-1, 0", "coordinate 0 is -1, in a store"),
+        ("tma(1,b4x16_p64[2x128],box=2x128)", "0, 0", "which nothing is stored to"),
+        ("tma(1,u32[2x32],box=2x32,swizzle=128/32/8)", "0, 0", "halves of 16 bytes exchanged, in a store"),
+        ("tma(1,u32[4x32],box=2x4)", "0, 2", "out-of-bounds"),
+    ]:
+        m.text.append('// trap block=32 warp=32: store_2d(%s, u32{0..63}, %s, 0, 0, u32{0..63}, 64) "%s"' % (spec, at, what))
+
+    ops = ["add", "min", "max", "inc", "dec", "and", "or", "xor"]
+    tensor_store(m, "reduce", 2, ["cp.reduce.async.bulk.tensor.2d.global.shared::cta.%s.bulk_group" % op for op in ops])
+
+    def integers(t, signed_type):
+        n = TENSOR_BITS[t]
+        of = (lambda v: signed(v, n)) if signed_type else (lambda v: v)
+        back = lambda v: v & (1 << n) - 1
+        return {"add": lambda a, b: back(a + b), "min": lambda a, b: back(min(of(a), of(b))), "max": lambda a, b: back(max(of(a), of(b))),
+                "inc": lambda a, b: 0 if a >= b else a + 1, "dec": lambda a, b: b if a == 0 or a > b else a - 1,
+                "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
+
+    def floats(f, flush):
+        def add(a, b):
+            if flush:
+                a, b = f.flush(a), f.flush(b)
+            r = f.round(f.value(a) + f.value(b), "rn", f.negative(a) and f.negative(b))
+            return f.flush(r) if flush else r
+        return {"add": add, "min": lambda a, b: a if f.value(a) <= f.value(b) else b, "max": lambda a, b: a if f.value(a) >= f.value(b) else b}
+
+    table = {"u32": (integers("u32", False), ops), "s32": (integers("s32", True), ["add", "min", "max", "and"]), "u64": (integers("u64", False), ["add", "min", "xor"]),
+             "s64": (integers("s64", True), ["max", "or"]), "f32": (floats(F32, True), ["add"]), "f16": (floats(F16, False), ["add", "min", "max"]),
+             "bf16": (floats(BF16, False), ["add", "max"])}
+    for typ, (how, names) in table.items():
+        t = Tensor(typ, [2, 128 // TENSOR_BITS[typ] * 2], [2, 128 // TENSOR_BITS[typ]])
+        f = {"f32": F32, "f16": F16, "bf16": BF16}.get(typ)
+        before, more = [random32(i + 7) for i in range(16)], [random32(i + 31) for i in range(8)]
+        if f:
+            values = [f.of(v) for v in (1, -2, Fraction(3, 8), 1000, -7, 12)] + [3, f.sign | f.min_normal, f.min_normal - 1]
+            def packed(n, k):
+                vs = [values[(i * k + 1) % len(values)] for i in range(n * 32 // f.width)]
+                return [sum(vs[i * 32 // f.width + j] << j * f.width for j in range(32 // f.width)) for i in range(n)]
+            before, more = packed(16, 2), packed(8, 5)
+        elif typ == "u32":
+            before, more = [0, 5, 6, 7, 0xffffffff, 3, 9, 0] * 2, [7, 5, 5, 9, 0xffffffff, 0, 8, 1]
+        for op in names:
+            m.text.append(store_case("reduce", t, [1, 0], before, more, op=ops.index(op), combine=how[op]))
+    for typ, op in [("f32", 1), ("u8", 0), ("f64", 0), ("s64", 0), ("s32", 3)]:
+        m.text.append('// trap block=32 warp=32: reduce(tma(1,%s[2x32],box=1x16), u32{0..63}, 0, 0, %d, 0, u32{0..63}, 64) "elements of .%s, for which there is no such reduction"' % (typ, op, typ))
+
+
+def random32(i):
+    """Bits of no particular kind."""
+    return (i * 0x9e3779b1 ^ i * i * 0x85ebca6b ^ 0x5bd1e995) & 0xffffffff
+
+
 # ---------------------------------------------------------------- main
 
 def generate():
@@ -2043,6 +4633,7 @@ def generate():
     gen_carry()
     gen_float()
     gen_half()
+    gen_mixed()
     gen_minmax()
     gen_float_bits()
     gen_approx()
@@ -2051,12 +4642,24 @@ def generate():
     gen_prmt()
     gen_cvt_int()
     gen_cvt_float()
+    gen_cvt_narrow()
     gen_memory()
     gen_reg16()
     gen_atomics()
+    gen_atomics_half()
     gen_warp()
     gen_index()
     gen_sreg_3d()
+    gen_video()
+    gen_mma()
+    gen_wmma()
+    gen_wgmma()
+    gen_tiles()
+    gen_texture()
+    gen_surface()
+    gen_tensor_load()
+    gen_tensor_im2col()
+    gen_tensor_store()
 
 
 def main():
