@@ -3,18 +3,25 @@
 
     testdata/ptxas.py PTXAS             (of the Python package nvidia-cuda-nvcc)
     testdata/ptxas.py PTXAS --mutants [N] [OPCODE ...]
+    testdata/ptxas.py PTXAS --forms [N] [OPCODE ...]
+    testdata/ptxas.py PTXAS --modules [N]
 
 Without --mutants: every case and workload has to assemble, and every line of bad/ that
 bears ERROR has to be refused, alone among the lines that do not. With it: instructions
 of every form of the instruction table, and what becomes of them when modifiers are moved,
 doubled or dropped and operands exchanged, dropped or added (ptx/internal/mutants), have to
-be taken by both or refused by both; with N, that many at random. Prints where that is not
+be taken by both or refused by both; with N, that many at random. With --forms: every form
+with every combination of its modifiers, and what differs from that in a modifier or in the type
+of a register, for the newest targets that the assembler knows; with N, about that many of each
+for a form. With --modules: N small modules of declarations, directives, calls and jumps, a word
+of which is dropped, doubled, exchanged for another or moved. Prints where that is not
 so, but for the differences below, and ends with status 1 if there are any.
 """
 
 import collections
 import concurrent.futures
 import glob
+import itertools
 import json
 import os
 import random
@@ -30,6 +37,7 @@ TAKEN = {
     "testdata/good/wgmma.ptx": "types that the file's version does not have yet",
     "testdata/control/call_list.ptx": "passes a parameter of the function on",
     "testdata/control/extern.ptx": "an .extern variable that the module defines",
+    "testdata/corpus/clang_O0_50.ptx": "the address of an .extern function, which a linker would bring",
 }
 
 # Lines that gemu refuses and the assembler does not.
@@ -55,6 +63,29 @@ MUTANTS = [
     (r"operand \{x, x\}", r"^mma\.sp|^cp\.async\.bulk\S*cp_mask|bf16", "two registers in braces where one is wanted: the assembler does not look"),
     (r"operand 1$", r"^mma\.sp|^fma\S*f32\.bf16", "a number as metadata, or as .bf16"),
     (r"operand more", r"^createpolicy", "a fraction in a register"),
+]
+
+# Instructions of --forms that one side takes: what was changed, the instruction, and why it
+# stays.
+FORMS = [
+    (r"", r"^cvta\S*\.u32", "an address of 32 bits, which the assembler no longer compiles"),
+    (r"", r"^st\.bulk\S* \[s\]", "a variable as the destination: the assembler fails with an internal error"),
+    (r"", r"^(ld|st)\.\S*v8\.[bus](8|16)\b", "eight elements of less than 32 bits: the assembler does not look, and crashes on some"),
+    (r"\.s(32|64) for", r"^(mapa|getctarank|setmaxnreg)", "a signed type where the manual has unsigned ones: the assembler does not look"),
+    (r"more|for", r"^(fence|tensormap|tcgen05)", "a modifier of others, which the assembler ignores"),
+    (r"more|for", r"^st\.async", "a modifier that is missing, which the assembler does not miss"),
+    (r"no \.", r"^(testp|vote)", "an operation that is not named: the assembler takes some default"),
+    (r"\.ftz more|\.r[nzmp] for", r"^rcp\S*f64", "a modifier that the assembler ignores"),
+    (r"noftz|\.f32 for", r"^(atom|red)\.", "additions of .f32 that keep subnormal numbers, newer than the table"),
+    (r"\.rz for", r"^cvt\S*[23]x2", "rounding to zero for sm_107, newer than the table"),
+]
+
+# Messages about modules of --modules that one side takes, and why that stays.
+MODULES = [
+    (r"unexpected \";\", want a name", "a declaration of nothing"),
+    (r"a float initialises", "a float where an integer is wanted: see RATIONALE.md"),
+    (r"cannot hold an address", "an address in 16 bits"),
+    (r"Invalid initial value|Unknown symbol|Undefined|not declared|Undefined reference", "a name that is declared behind its use: gemu reads the whole module first"),
 ]
 
 
@@ -92,7 +123,7 @@ def read(file):
 def compare_files(ptxas, pool):
     """Lines that say where cases differ, and a summary."""
     good, bad, left, known, differences = [], [], 0, 0, []
-    for pattern in "testdata/insn/*.ptx", "testdata/control/*.ptx", "testdata/nvcc/*.ptx", "testdata/good/*.ptx", "kernels/cuda/*.ptx", "docs/*.ptx":
+    for pattern in "testdata/insn/*.ptx", "testdata/control/*.ptx", "testdata/nvcc/*.ptx", "testdata/corpus/*.ptx", "testdata/good/*.ptx", "kernels/cuda/*.ptx", "docs/*.ptx":
         good += sorted(glob.glob(pattern))
     for file in sorted(glob.glob("testdata/bad/*.ptx")):
         lines = read(file).split("\n")
@@ -142,18 +173,241 @@ def compare_mutants(ptxas, pool, args):
     return differences, f"{len(changed)} mutants of {len(sound)} opcodes: {n} differences, {known} known ones; {len(bases) - len(sound)} opcodes left out: refused by the assembler as they are"
 
 
+# Targets of --forms, with .version if it is not the newest, in the order in which they are
+# tried: an instruction is taken if one has it.
+TARGETS = [("sm_100a", ""), ("sm_120a", ""), ("sm_90a", ""), ("sm_103a", ""), ("sm_101a", ""), ("sm_110a", ""), ("sm_107a", ""), ("sm_75", "6.3")]
+
+PROLOGUE = """.version {version}
+.target {target}
+.address_size 64
+.global .align 32 .b8 g[64];
+.const .align 32 .b8 c[64];
+.shared .align 32 .b8 s[64];
+.func f() {{ ret; }}
+"""
+KERNEL = ".entry e{i}(.param .align 16 .b8 p[64]) {{ .local .align 16 .b8 l[64]; {decls}\n{text};\nend: ret; }}\n"
+
+
+def targets_of(ptxas):
+    """Those of TARGETS that the assembler knows, with versions."""
+    message = assemble(ptxas, ".version 99.9\n.target sm_100\n")
+    arches = subprocess.run([ptxas, "--help"], capture_output=True, text=True, check=True).stdout
+    version = re.search(r"current version is '(.*?)'", message).group(1)
+    return [(target, old or version) for target, old in TARGETS if f"'{target}'" in arches]
+
+
+def assemble_all(ptxas, version, target, list):
+    """What the assembler says of each of a list of (declarations, instruction), as assemble."""
+    said = {}
+    left = [range(0, len(list))]
+    while left:
+        some = [i for i in left.pop() if i not in said]
+        if not some:
+            continue
+        text = PROLOGUE.format(version=version, target=target)
+        first = text.count("\n") + 1
+        text += "".join(KERNEL.format(i=i, decls=list[i][0], text=list[i][1]) for i in some)
+        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as f:
+            f.write(text)
+            f.flush()
+            try:
+                run = subprocess.run([ptxas, "-O0", "-arch=" + target, "-o", os.devnull, f.name], capture_output=True, text=True, timeout=60)
+                code, output = run.returncode, (run.stdout + run.stderr).replace(f.name, "line")
+            except subprocess.TimeoutExpired:
+                code, output = -1, ""
+        if code == 0:
+            said.update((i, "") for i in some)
+            continue
+        found = {}
+        for n, message in re.findall(r"line (\d+); (?:error|fatal) *: (.*)", output):
+            at = (int(n) - first) // 3
+            if 0 <= at < len(some):
+                found.setdefault(some[at], message)
+        if found and code > 0:
+            said.update(found)
+            left.append([i for i in some if i not in found])
+        elif len(some) == 1:
+            said[some[0]] = (output.strip() or "fails without a message") if code > 0 else None
+        else:
+            left += [some[: len(some) // 2], some[len(some) // 2 :]]
+    return [said[i] for i in range(len(list))]
+
+
+def compare_forms(ptxas, pool, args):
+    """Lines that say where instructions differ, and a summary."""
+    targets = targets_of(ptxas)
+    run = subprocess.Popen(["go", "run", "./ptx/internal/mutants", "-forms"] + args, stdout=subprocess.PIPE, text=True)
+    size, known = 0, 0
+    found = collections.defaultdict(list)
+
+    def verdicts(batch):
+        said = [None] * len(batch)
+        for target, version in targets:
+            open_ = [i for i, m in enumerate(batch) if said[i] != ""]
+            for i, message in zip(open_, assemble_all(ptxas, version, target, [(batch[i]["Decls"], batch[i]["Text"]) for i in open_])):
+                if message == "" or said[i] is None:
+                    said[i] = message
+        return batch, said
+
+    def batches():
+        batch = []
+        for line in run.stdout:
+            batch.append(json.loads(line))
+            if len(batch) == 500:
+                yield batch
+                batch = []
+        yield batch
+
+    waiting = collections.deque()
+    for batch in itertools.chain(batches(), [None] * 4):
+        if batch is not None:
+            waiting.append(pool.submit(verdicts, batch))
+            size += len(batch)
+        while waiting and (batch is None or len(waiting) > 4):
+            for m, message in zip(*waiting.popleft().result()):
+                if message is None or bool(message) == bool(m["Error"]):
+                    continue
+                if any(re.search(kind, m["Kind"]) and re.search(text, m["Text"]) for kind, text, _ in FORMS):
+                    known += 1
+                    continue
+                side = "taken here, refused by the assembler" if message else "refused here, taken by the assembler"
+                found[side, m["Kind"], m["Text"].split(".")[0]].append(f"{m['Text']} ({m['Decls']}): {message or m['Error']}")
+    if run.wait():
+        sys.exit("mutants failed")
+    if log := os.environ.get("DIFFERENCES"):
+        with open(log, "w") as f:
+            json.dump([[*key, list] for key, list in sorted(found.items())], f, indent=1)
+    differences = [f"{op}, {kind}, {side}, {len(list)} times: {list[0]}" for (side, kind, op), list in sorted(found.items())]
+    return differences, f"{size} instructions: {sum(map(len, found.values()))} differences, {known} known ones"
+
+
+# What --modules changes words of: module level, and the body of a function.
+SEEDS = [
+    (".global .align 8 .b8 x[16] = {1, 2, 3};", ""),
+    (".visible .global .v4 .f32 x[2] = {{1.0, 2.0, 3.0, 4.0}, {5.0, 6.0, 7.0, 8.0}};", ""),
+    (".global .u32 y[4]; .const .u64 x[2] = {y, y+4};", ""),
+    (".global .b8 y; .global .u64 x = generic(y);", ""),
+    (".global .b32 y; .global .u8 x[2] = {0xff(y), 0xff00(y)};", ""),
+    (".extern .shared .align 16 .b8 x[];", "mov.u32 %r1, x;"),
+    (".weak .global .u32 x = 5; .common .global .u32 y;", "mov.u64 %d1, x;"),
+    (".global .f64 x = 0d3FF0000000000000, y = 1.5; .global .s32 z[2][3] = {{1, -2}, {0x10, 077, 0b11}};", ""),
+    (".visible .const .align 4 .u16 x[] = {1, 2};", "ld.const.u16 %h1, [x+2];"),
+    (".global .attribute(.managed) .b32 x;", ""),
+    (".global .texref t; .global .surfref v;", ""),
+    (".func (.reg .b32 r) f (.reg .b32 a, .reg .f32 b) { mov.b32 r, a; ret; }", "call (%r1), f, (%r2, %f1);"),
+    (".func (.param .b32 r) f (.param .b64 a, .param .align 8 .b8 b[16]) { .reg .b32 %x; ld.param.u32 %x, [b+4]; st.param.b32 [r], %x; ret; }", "{ .param .b32 o; .param .b64 i; .param .align 8 .b8 j[16]; st.param.b64 [i], %d1; st.param.b32 [j+8], %r1; call.uni (o), f, (i, j); ld.param.b32 %r2, [o]; }"),
+    (".visible .func (.param .b32 r) g (.param .b32 a); .visible .func (.param .b32 r) g (.param .b32 a) { ret; }", ""),
+    (".visible .func h .noreturn { exit; }", "call h;"),
+    (".func f (.param .b32 a) { ret; }", "{ .param .b32 i; st.param.b32 [i], 1; mov.u64 %d1, f; p: .callprototype _ (.param .b32 _); call %d1, (i), p; }"),
+    (".func f () { ret; } .func g () { ret; }", "mov.u64 %d1, f; t: .calltargets f, g; call %d1, t;"),
+    (".weak .func f (.param .b32 a, .param .b32 b[]) { ret; }", ""),
+    ("", ".reg .pred %q, %q2<3>; .reg .v2 .f32 %v; .reg .b16 %y<4>, %z; setp.eq.u32 %q, %r1, %r2; @!%q bra next; mov.f32 %v.x, 1.0; next: ret;"),
+    ("", "t: .branchtargets a, b; brx.idx %r1, t; a: add.u32 %r1, %r1, 1; b: ret;"),
+    ("", ".local .align 8 .b8 l[32]; .shared .v2 .u64 s[4]; .param .b32 p; st.local.v2.u32 [l+8], {%r1, %r2}; ld.shared.u64 %d1, [s+16];"),
+    ("", "{ .reg .b32 %r1; mov.u32 %r1, 7; { .reg .f32 %r1; mov.f32 %r1, 2.0; } } add.s32 %r1, %r1, 1;"),
+    ("", ".pragma \"nounroll\"; loop: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra.uni loop;"),
+    (".pragma \"nounroll\";", ""),
+    (".section .debug_str { f0: .b8 102,0 } .file 1 \"a.cu\" \n.file 2 \"b.h\", 1234, 56", ".loc 1 3 0 \nadd.u32 %r1, %r1, 1; .loc 2 5 7, function_name f0, inlined_at 1 3 0 \nret;"),
+    (".section .debug_str { f0: .b8 102,0 }", ""),
+    (".section .debug_info { .b32 20; .b8 2,0; .b32 .debug_abbrev; .b64 here; } .section .debug_abbrev { .b8 0 } .global .u32 here;", ""),
+    (".visible .func f (.param .b32 a); .visible .func g (.param .b32 a) { ret; } .alias f, g;", ""),
+    (".entry k (.param .u64 .ptr .global .align 16 a, .param .b8 b[12], .param .align 4 .b8 c[8]) .maxntid 128, 1, 1 .minnctapersm 2 { ret; }", ""),
+    (".visible .entry k .reqntid 32 .maxnreg 40 .pragma \"x\"; { ret; }", ""),
+    (".entry k () .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }", ""),
+    (".entry k .maxclusterrank 8 .maxntid 64, 2 { exit; }", ""),
+    (".entry k .blocksareclusters .reqntid 64 .reqnctapercluster 2 { exit; }", ""),
+    (".weak .entry k (.param .f32 a, .param .texref t, .param .v2 .f32 v) { ret; }", ""),
+    ("", "mov.b64 {%r1, %r2}, %d1; mov.b32 %r1, {%h1, %h2}; ld.global.v2.u32 {%r1, _}, [%d1+-8]; mov.u32 %r3, %tid.x; mov.u64 %d2, %clock64;"),
+    ("", "add.s32 %r1, -5, 3+4*2; mov.f32 %f1, 0f3F800000; mov.b32 %r1, (1<<4)|3; mov.u32 %r2, WARP_SZ; mov.s32 %r3, !0 ? ~5 : 07; mov.u64 %d1, 0xFFFFFFFFFFFFFFFFU;"),
+]
+
+# Words that may stand for each other.
+KINDS = [
+    ".b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .f32 .f64 .pred .texref .v2 .v4 .v8".split(),
+    ".const .global .local .param .reg .shared .tex .ptr .align".split(),
+    ".visible .extern .weak .common .entry .func .alias .global".split(),
+    ".maxntid .reqntid .maxnreg .minnctapersm .maxnctapersm .reqnctapercluster .maxclusterrank .explicitcluster .blocksareclusters .noreturn .pragma .abi_preserve".split(),
+    ".callprototype .calltargets .branchtargets .loc .file .section .pragma .attribute .managed".split(),
+    "0 1 2 3 4 5 7 8 12 16 0x10 1.0 0f3F800000 1048576 4294967296 -1".split(),
+    "[ ] { } ( ) , ; : + - = < > @ ! []".split(),
+]
+WORDS = sum(KINDS, ["x", "y", "f", "k", "_", "%", "ret", "exit", "bra", "call", '"x"', ".uni"])
+
+BODY = ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<6>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .f64 %fd<4>;"
+
+
+def changed(random, text):
+    """The text with a word changed, and how."""
+    words = re.findall(r'"[^"]*"|[.%\w$:]*\w|\n|[^\s\w]', text)
+    i = random.randrange(len(words))
+    kind = random.choice(["dropped", "doubled", "exchanged", "exchanged", "exchanged", "moved", "inserted"])
+    was = words[i]
+    if kind == "dropped":
+        del words[i]
+    elif kind == "doubled":
+        words.insert(i, was)
+    elif kind == "exchanged":
+        alike = [k for k in KINDS if was in k] or [[w for w in words if w[0].isalpha() == was[0].isalpha()]]
+        words[i] = random.choice(alike[0] if random.random() < 0.8 else WORDS)
+    elif kind == "moved":
+        words.insert(random.randrange(len(words)), words.pop(i))
+    else:
+        words.insert(i, random.choice(WORDS))
+    return " ".join(words), f"{was} {kind}"
+
+
+def compare_modules(ptxas, pool, args):
+    """Lines that say where changed modules differ, and a summary."""
+    size = int(args[0]) if args else 3000
+    target, version = targets_of(ptxas)[0]
+    made = {}
+    chance = random.Random(1)
+    while len(made) < size:
+        outer, inner = SEEDS[len(made) % len(SEEDS)]
+        kind = "as it is"
+        for _ in range(chance.choice([1, 1, 1, 2]) if len(made) >= len(SEEDS) else 0):
+            if inner and (not outer or chance.random() < 0.5):
+                inner, kind = changed(chance, inner)
+            else:
+                outer, kind = changed(chance, outer)
+        made[f".version {version}\n.target {target}\n.address_size 64\n{outer}\n.entry main_()\n{{ {BODY}\n{inner}\nret; }}\n"] = (kind, outer + " | " + inner)
+    texts = list(made)
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, f"{i}.ptx") for i in range(len(texts))]
+        for name, text in zip(names, texts):
+            with open(name, "w") as f:
+                f.write(text)
+        loaded = subprocess.run(["go", "run", "./internal/corpus/load"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
+    errors = [json.loads(line)["Error"] for line in loaded.splitlines()]
+    differences, known, refused = [], 0, 0
+    for text, error, message in zip(texts, errors, pool.map(lambda t: assemble(ptxas, t), texts)):
+        kind, what = made[text]
+        refused += bool(error)
+        if message is None or bool(message) == bool(error):
+            continue
+        side = "taken here, refused by the assembler" if message else "refused here, taken by the assembler"
+        reason = (message or error).splitlines()[0]
+        if any(re.search(pattern, reason) for pattern, _ in MODULES):
+            known += 1
+            continue
+        differences.append(f"{side}, {kind}: {what}: {reason}")
+    return differences, f"{len(texts)} modules, {len(texts) - refused} of them taken here: {len(differences)} differences, {known} known ones"
+
+
 def main():
-    if len(sys.argv) < 2 or len(sys.argv) > 2 and sys.argv[2] != "--mutants":
+    modes = {"--mutants": compare_mutants, "--forms": compare_forms, "--modules": compare_modules}
+    if len(sys.argv) < 2 or len(sys.argv) > 2 and sys.argv[2] not in modes:
         sys.exit(__doc__)
     ptxas = os.path.abspath(sys.argv[1])
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    with concurrent.futures.ThreadPoolExecutor() as pool:
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("WORKERS", os.cpu_count()))) as pool:
         if len(sys.argv) > 2:
-            differences, summary = compare_mutants(ptxas, pool, sys.argv[3:])
+            differences, summary = modes[sys.argv[2]](ptxas, pool, sys.argv[3:])
         else:
             differences, summary = compare_files(ptxas, pool)
     print("\n".join(differences + [summary]))
     sys.exit(bool(differences))
 
 
-main()
+if __name__ == "__main__":
+    main()
