@@ -45,10 +45,17 @@ type Config struct {
 	Managed bool
 	// Probes watch all launches, and what the host does to memory.
 	Probes []Probe
+	// SM is the compute capability of the device, 90 for 9.0; 0 means DefaultSM. Tensor
+	// cores add as those of that generation do: see docs/tensor.md. What a module's .target is does
+	// not matter.
+	SM int
 	// ShadowBytes is how many bytes are kept for probes beside each byte of memory, of
 	// every state space: see Access.Shadow and Allocation.Shadow.
 	ShadowBytes int
 }
+
+// DefaultSM is the compute capability of a device that nothing else is said of: 8.6.
+const DefaultSM = 86
 
 // Device is an emulated GPU: memory and the modules loaded into it. Launches
 // on one device run one after another.
@@ -84,12 +91,15 @@ func NewDevice(cfg Config) *Device {
 	if cfg.Base == 0 {
 		cfg.Base = mem.FirstAddress
 	}
+	if cfg.SM == 0 {
+		cfg.SM = DefaultSM
+	}
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes}}
+	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM}}
 }
 
 // Buffer is a piece of device memory.
@@ -272,6 +282,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 		d.machine.Tell(OnAlloc, a, 0, int(a.Size))
 	}
 	mod.reset()
+	mod.defineSamplers()
 	d.loaded++
 	return mod, nil
 }
@@ -280,6 +291,8 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 	size := uint64(v.Size())
 	switch {
+	case v.Type.Kind() == ptx.Opaque:
+		return d.mem.Alloc(size, opaqueKinds[v.Type], v.Name)
 	case v.Space == ptx.Const:
 		return d.mem.Alloc(size, mem.Constant, v.Name)
 	case d.cfg.Managed && v.Managed() && size > 0:
@@ -288,7 +301,8 @@ func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 	return d.mem.Alloc(size, mem.Variable, v.Name)
 }
 
-// Reset gives the module's variables their initial values again.
+// Reset gives the module's variables their initial values again. References to textures and
+// surfaces stay bound.
 func (m *Module) Reset() {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
@@ -297,6 +311,9 @@ func (m *Module) Reset() {
 
 func (m *Module) reset() {
 	for v, a := range m.vars {
+		if v.Type.Kind() == ptx.Opaque {
+			continue
+		}
 		m.initialise(v, a.Data)
 		m.dev.machine.Tell(OnHostWrite, a, 0, int(a.Size))
 	}
@@ -390,7 +407,7 @@ func (m *Module) symbolAddress(s ptx.Symbol) (uint64, bool) {
 // Var finds a .global or .const variable of the module by name, as a buffer;
 // nil if there is none.
 func (m *Module) Var(name string) *Buffer {
-	if v, ok := m.Lookup(name).(*ptx.Var); ok {
+	if v, ok := m.Lookup(name).(*ptx.Var); ok && v.Type.Kind() != ptx.Opaque {
 		if a := m.vars[v]; a != nil {
 			return &Buffer{m.dev, a}
 		}

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"runtime"
 	"strings"
@@ -136,6 +137,69 @@ func TestOrderOfAtomicsOfDifferentWidths(t *testing.T) {
 		}
 		if c.Ordered != ordered {
 			t.Errorf("%v: CTAs in order: %v, want %v", types, c.Ordered, ordered)
+		}
+	}
+}
+
+// What asynchronous effects to come take is bounded, in time too: of many stores the first
+// ones have happened before somebody waits for them, and the last ones have not. It counts
+// against the setting.
+func TestMemoryOfAsynchronousEffects(t *testing.T) {
+	const src = `.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 out, .param .u32 n)
+{
+	.shared .align 16 .b32 s[4];
+	.reg .u32 %n, %i;
+	.reg .u64 %o, %p;
+	.reg .pred %more;
+	ld.param.u64 %o, [out];
+	ld.param.u32 %n, [n];
+	add.u64 %p, %o, 16;
+	mov.u32 %i, 0;
+again:
+	add.u32 %i, %i, 1;
+	st.shared.u32 [s], %i;
+	cp.async.bulk.global.shared::cta.bulk_group [%p], [s], 16;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group.read 0;
+	add.u64 %p, %p, 16;
+	setp.lt.u32 %more, %i, %n;
+	@%more bra again;
+	ld.global.u32 %i, [%o+16];
+	st.global.u32 [%o], %i;
+	ld.global.u32 %i, [%p+-16];
+	st.global.u32 [%o+4], %i;
+	ret;
+}
+`
+	const n = 100_000
+	dev := NewDevice(Config{Host: 64 << 20, Workers: 1})
+	m, err := dev.Load("stores.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for early, want := range map[bool][2]uint32{false: {1, 0}, true: {1, n}} {
+		out, err := dev.Alloc(16 * (n + 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{out, uint32(n)}, Early: early}); err != nil {
+			t.Fatal(err)
+		}
+		at := func(i int) uint32 { return binary.LittleEndian.Uint32(out.Bytes()[i:]) }
+		if got := [2]uint32{at(0), at(4)}; got != want {
+			t.Errorf("early %v: the first and the last of the stores are seen as %d, want %d", early, got, want)
+		}
+		for i := range n {
+			if got := at(16 * (i + 1)); got != uint32(i+1) {
+				t.Fatalf("early %v: store %d is of %d", early, i, got)
+			}
+		}
+		_, err = m.Run(context.Background(), &Launch{Grid: Dim(100), Block: Dim(1), Args: []any{out, uint32(1)}, Early: early, Cooperative: true})
+		if (err == nil) != early {
+			t.Errorf("early %v: 100 CTAs at once in 64 MiB: %v", early, err)
 		}
 	}
 }

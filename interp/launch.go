@@ -28,6 +28,8 @@ const (
 	maxShared   = 227 << 10
 	maxParams   = 32764
 	defaultStep = 1 << 27
+
+	maxCluster = 16 // CTAs, as the H100 allows them: 8 are portable
 )
 
 // LaunchError is a launch that was refused before it began: the kernel does not
@@ -46,10 +48,18 @@ type Launch struct {
 	Args   []any // one per parameter: see Module.Launch
 	Shared int   // bytes of dynamic shared memory
 
+	// Bind is what .texref, .samplerref and .surfref variables of the module are bound to, by
+	// name, from this launch on: see Module.Bind.
+	Bind map[string]*Object
+
 	// Cooperative has all CTAs in flight at once, with a workspace for a barrier of the
 	// grid, whose address is in %envreg1 (high half) and %envreg2. A grid that is too
 	// large for that is refused.
 	Cooperative bool
+
+	// Cluster is how many CTAs a cluster has in each dimension, of which the grid's extents are
+	// multiples; those that .reqnctapercluster has if it is zero. Without either there are none.
+	Cluster Dim3
 
 	WarpSize int   // lanes: 1, 2, 4, … 64; 0 means 32
 	MaxSteps int64 // instructions a warp may execute; 0 means 2^27
@@ -71,6 +81,10 @@ type Launch struct {
 	// execution out. Not in vector mode.
 	Eager bool
 
+	// Early has asynchronous effects happen where they are issued, and not as late as may be,
+	// at the wait that orders them: a program that computes something else then has a bug.
+	Early bool
+
 	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
 
 	// Progress, if set, is called as the launch begins, with a function that
@@ -82,8 +96,9 @@ type Launch struct {
 // Result is what a launch has counted.
 type Result struct {
 	Kernel   string
-	Grid     Dim3
+	Grid     Dim3 // CTAs: more than the launch says if a kernel's blocks are clusters (.blocksareclusters)
 	Block    Dim3
+	Cluster  Dim3 // CTAs of one; zero if there are none
 	WarpSize int
 	Duration time.Duration // of the run alone, without preparation
 
@@ -97,7 +112,7 @@ type Result struct {
 
 // Launch runs a kernel over grid×block threads and waits for it. There is one
 // argument per parameter, converted by the parameter's type: Go integers and
-// floats, *Buffer (its address), or []byte for an aggregate. The error is a
+// floats, *Buffer (its address), *Object (its handle), or []byte for an aggregate. The error is a
 // *LaunchError, *ptx.Unsupported or *Trap, or that of the context.
 func (m *Module) Launch(ctx context.Context, kernel string, grid, block Dim3, args ...any) (*Result, error) {
 	return m.Run(ctx, &Launch{Kernel: kernel, Grid: grid, Block: block, Args: args})
@@ -126,6 +141,8 @@ type launched struct {
 	*Launch
 	dev      *Device
 	kernel   *ptx.Func
+	ctas     Dim3
+	cluster  Dim3
 	grid     *simt.Grid
 	width    int
 	policy   *Reconverger
@@ -137,7 +154,7 @@ type launched struct {
 func (r *launched) run(do func() (paused bool, err error)) (bool, error) {
 	stop := func() {}
 	if r.Progress != nil {
-		stop = r.Progress(func() (int64, int64) { return r.grid.Ended(), int64(r.Grid.Count()) })
+		stop = r.Progress(func() (int64, int64) { return r.grid.Ended(), int64(r.ctas.Count()) })
 	}
 	start := time.Now()
 	paused, err := do()
@@ -149,7 +166,7 @@ func (r *launched) run(do func() (paused bool, err error)) (bool, error) {
 // result is what the launch has counted.
 func (r *launched) result(err error) *Result {
 	n := &Result{
-		Kernel: r.kernel.Name, Grid: r.Grid, Block: r.Block, WarpSize: r.width, Duration: r.duration,
+		Kernel: r.kernel.Name, Grid: r.ctas, Block: r.Block, Cluster: r.cluster, WarpSize: r.width, Duration: r.duration,
 		Counts: r.grid.Counts(), Reconverge: r.policy, Mode: r.Mode,
 	}
 	if r.Stats && err == nil {
@@ -175,8 +192,12 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if width < 1 || width > 64 || width&(width-1) != 0 {
 		return nil, refuse("warps of %d lanes: want 1, 2, 4, 8, 16, 32 or 64", width)
 	}
-	if err := checkExtent(fn, l.Grid, l.Block); err != nil {
+	grid, cluster, err := extents(fn, l.Grid, l.Block, l.Cluster)
+	if err != nil {
 		return nil, err
+	}
+	if a := d.mem.InTheWay(cluster.Count()); a != nil {
+		return nil, refuse("kernel %s: a cluster of %d CTAs has shared memory where %v lies", fn.Name, cluster.Count(), a)
 	}
 	policy := l.Policy
 	if policy == nil {
@@ -198,8 +219,8 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, refuse("mode %d", l.Mode)
 	}
 	run := &simt.Launch{
-		Device: &d.machine, Grid: l.Grid, Block: l.Block, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Cooperative: l.Cooperative,
-		Mode: l.Mode, Backend: backend, Eager: l.Eager, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes),
+		Device: &d.machine, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Cooperative: l.Cooperative,
+		Mode: l.Mode, Backend: backend, Eager: l.Eager, Early: l.Early, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes),
 	}
 	var values *structure.Probe
 	if l.Stats {
@@ -213,6 +234,11 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if err := m.setArgs(fn, code, l.Args); err != nil {
 		return nil, err
 	}
+	for name, o := range l.Bind {
+		if err := m.bind(name, o); err != nil {
+			return nil, refuse("%v", err)
+		}
+	}
 	if l.Shared < 0 {
 		return nil, refuse("%d bytes of dynamic shared memory", l.Shared)
 	}
@@ -223,8 +249,8 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if shared > maxShared {
 		return nil, refuse("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
 	}
-	if most := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && l.Grid.Count() > most {
-		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, l.Grid.Count(), most, l.Block.Count(), shared)
+	if most := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && grid.Count() > most {
+		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, grid.Count(), most, l.Block.Count(), shared)
 	}
 	if frame := 4 * (code.Funcs[0].Align + code.Funcs[0].Local); frame > d.cfg.Stack {
 		return nil, refuse("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
@@ -234,10 +260,13 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	run.Kernel, run.Shared = code, shared
 	g := simt.NewGrid(run)
-	if most := g.Affordable(); l.Cooperative && l.Grid.Count() > most {
-		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, l.Grid.Count(), g.Footprint(), d.cfg.Host)
+	switch most := g.Affordable(); {
+	case l.Cooperative && grid.Count() > most:
+		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, grid.Count(), g.Footprint(), d.cfg.Host)
+	case cluster.Count() > most:
+		return nil, refuse("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.Host)
 	}
-	return &launched{Launch: l, dev: d, kernel: fn, grid: g, width: width, policy: reconverge, values: values}, nil
+	return &launched{Launch: l, dev: d, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.
@@ -291,14 +320,76 @@ func kernelNames(kernels []*ptx.Func) string {
 	return s
 }
 
-// CheckExtent tells whether a launch of the kernel may have these extents; it does
-// not wait for launches under way. The error is a *LaunchError.
-func (m *Module) CheckExtent(kernel string, grid, block Dim3) error {
+// CheckExtent tells whether a launch of the kernel may have these extents, as Launch has them;
+// it does not wait for launches under way. The error is a *LaunchError.
+func (m *Module) CheckExtent(kernel string, grid, block, cluster Dim3) error {
 	fn, err := m.Kernel(kernel)
 	if err != nil {
 		return err
 	}
-	return checkExtent(fn, grid, block)
+	_, _, err = extents(fn, grid, block, cluster)
+	return err
+}
+
+// Cluster is the clusters that a launch of the kernel has which asks for some, or for none: zero
+// if it has none. The error is a *LaunchError.
+func (m *Module) Cluster(kernel string, cluster Dim3) (Dim3, error) {
+	fn, err := m.Kernel(kernel)
+	if err != nil {
+		return cluster, err
+	}
+	return clusterOf(fn, cluster)
+}
+
+// extents checks those of a launch. It gives the grid in CTAs, and the CTAs of a cluster, zero
+// if there are none.
+func extents(fn *ptx.Func, grid, block, cluster Dim3) (Dim3, Dim3, error) {
+	cluster, err := clusterOf(fn, cluster)
+	if err != nil {
+		return grid, cluster, err
+	}
+	if _, ok := fn.Directive(".blocksareclusters"); ok {
+		grid.X, grid.Y, grid.Z = grid.X*cluster.X, grid.Y*cluster.Y, grid.Z*cluster.Z
+	}
+	if err := checkExtent(fn, grid, block); err != nil {
+		return grid, cluster, err
+	}
+	if cluster != (Dim3{}) && (grid.X%cluster.X != 0 || grid.Y%cluster.Y != 0 || grid.Z%cluster.Z != 0) {
+		return grid, cluster, refuse("kernel %s: a grid of %s is not made of whole clusters of %s", fn.Name, grid, cluster)
+	}
+	return grid, cluster, nil
+}
+
+// clusterOf is the clusters of a launch that asks for some, or for none (manual 11.7).
+func clusterOf(fn *ptx.Func, cluster Dim3) (Dim3, error) {
+	if args, ok := fn.Directive(".reqnctapercluster"); ok {
+		want := dimOf(args)
+		if cluster != (Dim3{}) && cluster != want {
+			return cluster, refuse("kernel %s requires clusters of %s (.reqnctapercluster), not %s", fn.Name, want, cluster)
+		}
+		cluster = want
+	}
+	if _, ok := fn.Directive(".explicitcluster"); ok && cluster == (Dim3{}) {
+		return cluster, refuse("kernel %s must be launched with clusters (.explicitcluster)", fn.Name)
+	}
+	if _, ok := fn.Directive(".blocksareclusters"); ok && cluster == (Dim3{}) {
+		return cluster, refuse("the blocks of kernel %s are clusters (.blocksareclusters), and it does not say of what extents (.reqnctapercluster)", fn.Name)
+	}
+	if cluster == (Dim3{}) {
+		return cluster, nil
+	}
+	if cluster.X < 1 || cluster.Y < 1 || cluster.Z < 1 {
+		return cluster, refuse("cluster %s is empty", cluster)
+	}
+	if cluster.X > maxCluster || cluster.Y > maxCluster || cluster.Z > maxCluster || cluster.Count() > maxCluster {
+		return cluster, refuse("cluster %s is too large: at most %d CTAs", cluster, maxCluster)
+	}
+	if args, ok := fn.Directive(".maxclusterrank"); ok {
+		if most := dimOf(args).X; cluster.Count() > most {
+			return cluster, refuse("kernel %s allows clusters of at most %d CTAs (.maxclusterrank), not %s", fn.Name, most, cluster)
+		}
+	}
+	return cluster, nil
 }
 
 // checkExtent checks grid and block against the machine's limits and the
@@ -364,6 +455,13 @@ func (m *Module) setArgs(fn *ptx.Func, c *simt.Kernel, args []any) error {
 	return nil
 }
 
+// ArgBytes is an argument as it lies in the parameter block, for a parameter of a kernel:
+// what Module.Launch makes of it.
+func ArgBytes(p *ptx.Var, arg any) ([]byte, error) {
+	b := make([]byte, p.Size())
+	return b, putArg(b, p, arg)
+}
+
 // putArg converts an argument by the type of its parameter.
 func putArg(dst []byte, v *ptx.Var, arg any) error {
 	if b, ok := arg.([]byte); ok {
@@ -382,6 +480,13 @@ func putArg(dst []byte, v *ptx.Var, arg any) error {
 			return fmt.Errorf("the address of a buffer does not fit")
 		}
 		putBits(dst, len(dst), b.Addr())
+		return nil
+	}
+	if o, ok := arg.(*Object); ok {
+		if len(dst) < 8 || t.IsFloat() {
+			return fmt.Errorf("a handle does not fit")
+		}
+		putBits(dst, len(dst), o.Handle())
 		return nil
 	}
 	var n int64

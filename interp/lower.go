@@ -15,12 +15,6 @@ import (
 
 // lower prepares a kernel of the module to run.
 func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
-	if args, ok := k.Directive(".reqnctapercluster"); ok && dimOf(args).Count() > 1 {
-		return nil, &ptx.Unsupported{
-			File: m.Name, Pos: k.Pos, Line: m.Line(int(k.Pos.Line)), Kernel: k.Name,
-			What: fmt.Sprintf("a kernel in clusters of %s ctas (.reqnctapercluster)", dimOf(args)),
-		}
-	}
 	p, err := lower.Kernel(m.Module, k, loaded{m}, opt)
 	if fault, ok := err.(*lower.Fault); ok {
 		return nil, m.misplaced(k, fault)
@@ -46,6 +40,8 @@ func (m *Module) misplaced(k *ptx.Func, fault *lower.Fault) *Trap {
 type loaded struct{ m *Module }
 
 func (a loaded) Address(s ptx.Symbol) (uint64, bool) { return a.m.symbolAddress(s) }
+
+func (a loaded) SM() int { return a.m.dev.cfg.SM }
 
 func (a loaded) Params(bytes int) { a.m.dev.mem.SizeParams(bytes) }
 

@@ -195,6 +195,7 @@ var (
 	ErrUseAfterFree  = simt.ErrUseAfterFree
 	ErrWrongSpace    = simt.ErrWrongSpace
 	ErrReadOnly      = simt.ErrReadOnly
+	ErrExited        = simt.ErrExited
 	ErrDeadlock      = simt.ErrDeadlock
 	ErrKeptOut       = simt.ErrKeptOut
 	ErrEndlessLoop   = simt.ErrEndlessLoop
@@ -205,9 +206,14 @@ var (
 	ErrStackOverflow = simt.ErrStackOverflow
 	ErrBadTarget     = simt.ErrBadTarget
 	ErrBarrier       = simt.ErrBarrier
+	ErrAsync         = simt.ErrAsync
 	ErrMembermask    = simt.ErrMembermask
+	ErrDivergent     = simt.ErrDivergent
+	ErrMatrix        = simt.ErrMatrix
 	ErrCTARank       = simt.ErrCTARank
 	ErrHeap          = simt.ErrHeap
+	ErrTexture       = simt.ErrTexture
+	ErrSurface       = simt.ErrSurface
 
 	// ErrMismatch is no fault of the guest: in check mode, a compact result differs
 	// from that of the vectors. It means that a rule of package affinetrack, or its

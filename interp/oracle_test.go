@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/oracle"
+	"gemu/interp/internal/simt"
 )
 
 // Twin is a device of the oracle that has what an engine's device had when it was made:
@@ -26,7 +27,7 @@ type Twin struct {
 // an error.
 func NewTwin(m *Module) (*Twin, error) {
 	cfg := m.dev.cfg
-	t := &Twin{engine: m, Dev: oracle.NewDevice(oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, Stdout: cfg.Stdout})}
+	t := &Twin{engine: m, Dev: oracle.NewDevice(oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout})}
 	var errs []error
 	load := func() {
 		if t.Mod == nil {
@@ -41,8 +42,10 @@ func NewTwin(m *Module) (*Twin, error) {
 		switch a.Kind {
 		case mem.Params, mem.Workspace:
 			return
-		case mem.Variable, mem.Constant:
+		case mem.Variable, mem.Constant, mem.TexRef, mem.SamplerRef, mem.SurfRef:
 			load()
+		case mem.Array:
+			addr, err = t.Dev.AllocArray(a.Span)
 		case mem.Buffer:
 			addr, err = t.Dev.Alloc(a.Span)
 		case mem.Heap:
@@ -65,7 +68,26 @@ func NewTwin(m *Module) (*Twin, error) {
 		}
 	})
 	load()
+	m.dev.machine.Objects.Each(func(handle uint64, o *simt.Object) { t.Dev.Bind(handle, described(o)) })
 	return t, errors.Join(errs...)
+}
+
+// described is an object of the engine in the oracle's words.
+func described(o *simt.Object) oracle.Object {
+	x := &o.Texture
+	n := oracle.Object{
+		Type: o.Type, Geometry: x.Geometry.String(), Width: x.Width, Height: x.Height, Depth: x.Depth, Layers: x.Layers, Levels: x.Levels, Samples: x.Samples,
+		Pitch: x.Pitch, Linear: x.LinearMemory, Channels: x.Format.Channels, Bits: x.Format.Bits, Signed: x.Format.Kind == Signed, Float: x.Format.Kind == Float,
+		Normalized: x.Normalized, ReadFloat: x.ReadFloat, SRGB: x.SRGB, ForceUnnormalized: x.ForceUnnormalized, Filter: x.Sampler.Linear, Border: x.Border,
+		MipFilter: x.MipLinear, Bias: x.Bias, LowestLevel: x.MinLevel, MostLevel: x.MaxLevel,
+	}
+	if o.Memory != nil {
+		n.Addr = o.Memory.Base + o.Offset
+	}
+	for i, m := range x.Address {
+		n.Address[i] = map[AddressMode]string{Wrap: "wrap", ClampToEdge: "clamp_to_edge", Mirror: "mirror", ClampToBorder: "clamp_to_border", ClampOGL: "clamp_ogl"}[m]
+	}
+	return n
 }
 
 // Run runs a launch on the oracle; order and log may be nil.
@@ -79,7 +101,7 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 	}
 	o := &oracle.Launch{
 		Kernel: k.Name, Grid: [3]int{l.Grid.X, l.Grid.Y, l.Grid.Z}, Block: [3]int{l.Block.X, l.Block.Y, l.Block.Z},
-		WarpSize: l.WarpSize, Shared: l.Shared, Cooperative: l.Cooperative, MaxSteps: l.MaxSteps, Order: order, Log: log,
+		WarpSize: l.WarpSize, Shared: l.Shared, Cooperative: l.Cooperative, Cluster: [3]int{l.Cluster.X, l.Cluster.Y, l.Cluster.Z}, MaxSteps: l.MaxSteps, Order: order, Log: log,
 	}
 	for i, p := range k.Params {
 		arg := make([]byte, p.Size())

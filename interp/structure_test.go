@@ -334,3 +334,66 @@ func TestStructureAdd(t *testing.T) {
 		t.Errorf("lanes: %d of 32 and %d of 16, want 32 and 6", total.Lanes[32], total.Lanes[16])
 	}
 }
+
+// Textures are read-only: what they give at uniform coordinates is uniform, where uniform
+// loads are; what surfaces give is not.
+func TestTextureStructure(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.global .texref t;
+.entry k(.param .f32 u, .param .u64 s)
+{
+	.reg .f32 %u, %f<8>;
+	.reg .u64 %s;
+	.reg .u32 %w, %i;
+	ld.param.f32 %u, [u];
+	ld.param.u64 %s, [s];
+	tex.1d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%u}];
+	txq.width.b32 %w, [t];
+	suld.b.1d.b32.trap %f4, [%s, {0}];
+	mov.u32 %i, %tid.x;
+	tex.1d.v4.f32.s32 {%f5, _, _, _}, [t, {%i}];
+	ret;
+}
+`
+	for policy, want := range map[string]string{"gemu": "u u u u g a g u", "ideal": "u u u u g a g u", "kim": "u u g g g a g u"} {
+		dev := NewDevice(Config{})
+		mod, err := dev.Load("k.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := func(text string) *Object {
+			o, err := ParseObject(text, DefaultSampler, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := o.Make(dev, "x", []byte{0, 0, 128, 63, 0, 0, 0, 64})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return made
+		}
+		res, err := mod.Run(t.Context(), &Launch{
+			Grid: Dim(1), Block: Dim(32), Args: []any{float32(1), line("surf.1d(f32[2])")}, Bind: map[string]*Object{"t": line("tex.1d(f32[2])")},
+			Stats: true, Policy: affinetrack.PolicyByName(policy),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, in := range res.Structure.Instrs {
+			switch in.Label {
+			case u:
+				got += " u"
+			case a:
+				got += " a"
+			default:
+				got += " g"
+			}
+		}
+		if got = strings.TrimSpace(got); got != want {
+			t.Errorf("%s: %s, want %s", policy, got, want)
+		}
+	}
+}

@@ -44,7 +44,11 @@ func (d deed) String() string {
 
 // at notes what a deed accesses. All that is device memory counts as global.
 func (d *deed) at(space ptx.Space, addr uint64, bytes int) {
-	if space == ptx.Generic {
+	switch {
+	case space != ptx.Generic:
+	case mem.InShared(addr, 16): // of any CTA of a cluster: device memory lies above
+		space, addr = ptx.Shared, addr-mem.SharedWindow
+	default:
 		space, addr = mem.Window(addr)
 	}
 	if space != ptx.Shared && space != ptx.Local {
@@ -101,7 +105,9 @@ func (t *engineTrace) Tell(e *interp.Event) {
 		d := deed{in: e.Instr, skipped: e.Lanes>>lane&1 == 0}
 		if !d.skipped {
 			for _, a := range e.Accesses {
-				d.at(a.Space, a.Addr[lane], a.Bytes)
+				if a.Lanes>>lane&1 != 0 { // of ldmatrix not all
+					d.at(a.Space, a.Addr[lane], a.Length(lane))
+				}
 			}
 			var list []result
 			for _, v := range e.Writes {
@@ -239,8 +245,9 @@ func programs(t *testing.T, widths ...int) []*corpus.Program {
 // word, how often one looks at a flag, what time it is. They leave the same memory in any order, but for
 // these kernels, where the value of the first or last thread stays.
 var (
-	inTurns = []string{"@bfs", "control/flag.ptx", "control/lock.ptx", "insn/atom_contention.ptx", "insn/clock.ptx", "nvcc/grid.ptx"}
+	inTurns = []string{"@bfs", "control/clusters_async.ptx", "control/clusters_cancel.ptx", "control/cp_async.ptx", "control/flag.ptx", "control/lock.ptx", "control/mbarrier.ptx", "control/tensor_async.ptx", "corpus/triton_transpose_90.ptx", "insn/atom_contention.ptx", "insn/clock.ptx", "insn/cp_async.ptx", "nvcc/grid.ptx"}
 	races   = []string{"cas_once", "exch_chain"}
+	endless = []string{"short", "starved"} // these wait in vain, which the oracle finds out by the limit of steps alone
 )
 
 // TestTraces: every thread does the same on the engine and on the oracle, in each program:
@@ -316,7 +323,7 @@ func TestOrders(t *testing.T) {
 	}
 	t.Logf("seed %#x", seed)
 	for i, p := range programs(t, 32) {
-		if slices.Contains(races, p.Name) || !slices.Contains(inTurns, p.File) && (uint64(i)+seed)%part > 0 {
+		if slices.Contains(races, p.Name) || slices.Contains(endless, p.Name) || !slices.Contains(inTurns, p.File) && (uint64(i)+seed)%part > 0 {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {

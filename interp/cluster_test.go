@@ -1,0 +1,270 @@
+package interp
+
+// This file checks launches of clusters as a whole: which are refused, and that nothing depends
+// on the host's cores.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/interp/internal/mem"
+)
+
+// clusterKernels: passed hands a number on from CTA to CTA of a cluster, by shared memory of the
+// next one, and draws a ticket of the grid; the others say what clusters they want.
+const clusterKernels = `.version 9.0
+.target sm_90
+.address_size 64
+.entry passed(.param .u64 out)
+{
+	.shared .u32 s;
+	.reg .u32 %r, %n, %x, %a, %c, %k;
+	.reg .u64 %o;
+	.reg .pred %p;
+	ld.param.u64 %o, [out];
+	mov.u32 %r, %cluster_ctarank;
+	mov.u32 %n, %cluster_nctarank;
+	mov.u32 %c, %clusterid.x;
+	st.shared.u32 [s], 0;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	setp.eq.u32 %p, %r, 0;
+	@%p bra GO;
+WAIT:
+	ld.acquire.cluster.shared.u32 %x, [s];
+	setp.eq.u32 %p, %x, 0;
+	@%p bra WAIT;
+GO:
+	@!%p bra ON;
+	mov.u32 %x, 1;
+ON:
+	atom.global.add.u32 %k, [%o], 1;
+	mad.lo.u32 %x, %x, 3, %r;
+	add.u32 %a, %r, 1;
+	setp.eq.u32 %p, %a, %n;
+	@%p bra LAST;
+	mapa.shared::cluster.u32 %a, s, %a;
+	st.release.cluster.shared::cluster.u32 [%a], %x;
+LAST:
+	mad.lo.u32 %c, %c, %n, %r;
+	mad.wide.u32 %o, %c, 8, %o;
+	st.global.u32 [%o+8], %x;
+	st.global.u32 [%o+12], %k;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	ret;
+}
+.entry steals(.param .u64 out)
+{
+	.shared .align 16 .u32 answer[4];
+	.shared .align 8 .u64 bar;
+	.reg .u32 %r, %x, %me, %k, %phase;
+	.reg .u64 %o, %p;
+	.reg .b128 %h;
+	.reg .pred %first, %done, %more;
+	ld.param.u64 %o, [out];
+	mov.u32 %r, %cluster_ctarank;
+	mov.u32 %me, %ctaid.x;
+	sub.u32 %x, %me, %r;
+	setp.eq.u32 %first, %r, 0;
+	mbarrier.init.shared::cta.b64 [bar], 1;
+	fence.mbarrier_init.release.cluster;
+	mov.u32 %phase, 0;
+WORK:
+	mbarrier.arrive.expect_tx.relaxed.cluster.shared::cta.b64 _, [bar], 16;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	@%first clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [answer], [bar];
+	add.u32 %k, %x, %r;
+	mad.wide.u32 %p, %k, 4, %o;
+	st.global.u32 [%p], %me;
+WAIT:
+	mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], %phase;
+	@!%done bra WAIT;
+	xor.b32 %phase, %phase, 1;
+	ld.shared.b128 %h, [answer];
+	clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %more, %h;
+	clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %x, %h;
+	@%more bra WORK;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	ret;
+}
+.entry two() .reqnctapercluster 2 { ret; }
+.entry said() .explicitcluster { ret; }
+.entry few() .maxclusterrank 4 { ret; }
+.entry blocks(.param .u64 out) .reqntid 2, 1, 1 .reqnctapercluster 2, 2 .blocksareclusters
+{
+	.reg .u64 %o;
+	ld.param.u64 %o, [out];
+	red.global.add.u32 [%o], 1;
+	ret;
+}
+.entry large(.param .u64 out)
+{
+	.shared .b8 s[200000];
+	.reg .u32 %x;
+	ld.shared.u32 %x, [s];
+	ret;
+}
+`
+
+func TestClusterRefused(t *testing.T) {
+	dev := NewDevice(Config{Host: 3 << 20})
+	m, err := dev.Load("clusters.ptx", []byte(clusterKernels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kernel        string
+		grid, cluster Dim3
+		text          string // of the refusal; none: "" runs
+	}{
+		{"two", Dim(4), Dim3{}, ""},
+		{"two", Dim(4), Dim(2), ""},
+		{"two", Dim(4), Dim(4), "requires clusters of (2,1,1) (.reqnctapercluster), not (4,1,1)"},
+		{"two", Dim(3), Dim3{}, "a grid of (3,1,1) is not made of whole clusters of (2,1,1)"},
+		{"said", Dim(4), Dim3{}, "must be launched with clusters (.explicitcluster)"},
+		{"said", Dim(4), Dim(1), ""},
+		{"few", Dim(8), Dim(8), "allows clusters of at most 4 CTAs (.maxclusterrank), not (8,1,1)"},
+		{"few", Dim(8), Dim(4), ""},
+		{"few", Dim(8), Dim3{}, ""},
+		{"said", Dim(32), Dim(16), ""},
+		{"said", Dim(32), Dim(32), "cluster (32,1,1) is too large: at most 16 CTAs"},
+		{"said", Dim(8, 8, 8), Dim(4, 4, 2), "cluster (4,4,2) is too large: at most 16 CTAs"},
+		{"said", Dim(8), Dim(2, 0), "cluster (2,0,1) is empty"},
+		{"said", Dim(8, 3), Dim(2, 2), "a grid of (8,3,1) is not made of whole clusters of (2,2,1)"},
+	} {
+		_, err := m.Run(context.Background(), &Launch{Kernel: c.kernel, Grid: c.grid, Block: Dim(1), Cluster: c.cluster})
+		var refused *LaunchError
+		switch {
+		case c.text == "" && err != nil:
+			t.Errorf("%s, grid %v, cluster %v: %v", c.kernel, c.grid, c.cluster, err)
+		case c.text != "" && (!errors.As(err, &refused) || !strings.Contains(err.Error(), c.text)):
+			t.Errorf("%s, grid %v, cluster %v: got %v, want %q", c.kernel, c.grid, c.cluster, err, c.text)
+		}
+	}
+	out, err := NewBuffer(dev, []uint32{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A cluster is admitted whole.
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(16), Args: []any{out}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: each can take") {
+		t.Errorf("16 CTAs of 200000 bytes in 3 MiB: %v", err)
+	}
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(8), Args: []any{out}}); err != nil {
+		t.Error(err)
+	}
+	// The grid of one whose blocks are clusters is of clusters.
+	r, err := m.Run(context.Background(), &Launch{Kernel: "blocks", Grid: Dim(3, 2), Block: Dim(2), Args: []any{out}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := Slice[uint32](out)[0]; n != 3*2*4*2 || r.Grid != Dim(6, 4) || r.Cluster != Dim(2, 2) {
+		t.Errorf("%d threads in %v, clusters of %v", n, r.Grid, r.Cluster)
+	}
+	// Memory of the host may lie where shared memory of rank 1 would.
+	if _, err := dev.Map(mem.SharedOf(1)+64, make([]byte, 64), "", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "two", Grid: Dim(2), Block: Dim(1)}); err == nil || !strings.Contains(err.Error(), "has shared memory where") {
+		t.Errorf("host memory in the way: %v", err)
+	}
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "said", Grid: Dim(2), Block: Dim(1), Cluster: Dim(1)}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClusterWorkers: the same comes of clusters with any number of workers, and in every mode;
+// what CTAs of one hand on is what it should be.
+func TestClusterWorkers(t *testing.T) {
+	const ctas = 80
+	var first []uint32
+	for _, workers := range []int{1, 2, 3, 8} {
+		for name, mode := range Modes {
+			t.Run(fmt.Sprintf("%s with %d workers", name, workers), func(t *testing.T) {
+				dev := NewDevice(Config{Workers: workers})
+				m, err := dev.Load("clusters.ptx", []byte(clusterKernels))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := NewBuffer(dev, make([]uint32, 2+2*ctas))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := m.Run(t.Context(), &Launch{Kernel: "passed", Grid: Dim(ctas), Block: Dim(1), Cluster: Dim(5), Args: []any{out}, Mode: mode}); err != nil {
+					t.Fatal(err)
+				}
+				got := Slice[uint32](out)
+				want := uint32(0)
+				for i := range ctas {
+					if i%5 == 0 {
+						want = 1
+					}
+					if want = want*3 + uint32(i%5); got[2+2*i] != want {
+						t.Fatalf("cta %d has %d, want %d", i, got[2+2*i], want)
+					}
+				}
+				if first == nil {
+					first = slices.Clone(got)
+				} else if !slices.Equal(got, first) {
+					t.Error("the order of tickets differs")
+				}
+			})
+		}
+	}
+}
+
+// TestCancelled: which CTA takes over whose work depends on neither the mode nor the number of
+// workers; each cluster is worked for, and some by others.
+func TestCancelled(t *testing.T) {
+	for _, size := range []int{1, 2} {
+		var first []uint32
+		for _, workers := range []int{1, 2, 8} {
+			for name, mode := range Modes {
+				dev := NewDevice(Config{Workers: workers})
+				m, err := dev.Load("clusters.ptx", []byte(clusterKernels))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := NewBuffer(dev, slices.Repeat([]uint32{1 << 31}, 60))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var poll func() (done, total int64)
+				_, err = m.Run(t.Context(), &Launch{
+					Kernel: "steals", Grid: Dim(60), Block: Dim(1), Cluster: Dim(size), Args: []any{out}, Mode: mode,
+					Progress: func(p func() (int64, int64)) func() { poll = p; return func() {} },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if done, total := poll(); done != 60 || total != 60 {
+					t.Errorf("%d of %d CTAs have ended", done, total)
+				}
+				got := Slice[uint32](out)
+				stolen := 0
+				for i, by := range got {
+					switch {
+					case int(by)%size != i%size || by >= 60:
+						t.Fatalf("%s, %d workers: cta %d was worked for by %d", name, workers, i, by)
+					case int(by) != i:
+						stolen++
+					}
+				}
+				if stolen != 60-16 {
+					t.Errorf("%s, %d workers: %d CTAs were taken over, want all but the 16 that begin at once", name, workers, stolen)
+				}
+				if first == nil {
+					first = slices.Clone(got)
+				} else if !slices.Equal(got, first) {
+					t.Errorf("%s, %d workers: %v, before %v", name, workers, got, first)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package interp
+
+// This file is textures, surfaces and samplers in writing, as commands and cases have them.
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// ObjectText is a texture, surface or sampler in writing:
+//
+//	tex.2d(u8x4[64x48]=iota, filter=linear, address=wrap, norm)
+//	surf.1d(u32[16])
+//	sampler(filter=linear, address=mirror:clamp)
+//
+// What it is comes first, with the geometry that the modifiers of instructions name; "linear"
+// is linear memory, and without one it is 2d. The texels follow: how many bits a channel has,
+// of unsigned or signed integers or floats, and how many channels, 1 if that is left out; the
+// extents, the slowest first, layers or cubes before all; and what is in them, which is the
+// reader's business. Options are
+//
+//	filter=linear               else nearest
+//	address=wrap:clamp:border   by dimension, or one for all: wrap mirror clamp border ogl; clamp is the default
+//	border=R:G:B:A              what is outside with border
+//	norm, unnorm                normalised coordinates; whatever the texture says, none
+//	float, srgb                 integers of 8 and 16 bits are read as floats; as sRGB
+//	levels=N                    of a mipmap: the texels of each follow those of the one before
+//	mip=linear                  between levels
+//	bias=X, lod=MIN:MAX         of the level of detail
+//	samples=N                   of a texel
+//	pitch=N                     bytes from row to row
+type ObjectText struct {
+	Type  ptx.Type // .texref, .surfref or .samplerref
+	Image Image    // complete
+	Init  string   // what is in the texels: "=iota", "{1 2 3}", or a file "@picture.png" without extents
+
+	Sampler
+	Normalized, ReadFloat, SRGB bool
+}
+
+// IsObjectText reports whether a text wants to be an ObjectText.
+func IsObjectText(text string) bool {
+	head, _, ok := strings.Cut(text, "(")
+	kind, _, _ := strings.Cut(head, ".")
+	return ok && objectTypes[kind] != ptx.NoType && strings.HasSuffix(text, ")")
+}
+
+var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "sampler": ptx.SamplerRef}
+
+var texels = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
+
+// ParseObject reads an ObjectText. Options change what base says.
+func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error) {
+	head, rest, _ := strings.Cut(text, "(")
+	kind, geometry, named := strings.Cut(head, ".")
+	o := &ObjectText{Type: objectTypes[kind], Sampler: base, Normalized: normalized}
+	if o.Type == ptx.NoType || !strings.HasSuffix(rest, ")") {
+		return nil, fmt.Errorf("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
+	}
+	parts := splitOutside(strings.TrimSuffix(rest, ")"))
+	o.Image.Geometry = Image2D
+	switch {
+	case geometry == "linear":
+		o.Image.Geometry, o.Image.LinearMemory = Image1D, true
+	case named:
+		if o.Image.Geometry = GeometryNamed(geometry); o.Image.Geometry == 0 || o.Type == ptx.SamplerRef {
+			return nil, fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head)
+		}
+	}
+	var extents string
+	if o.Type != ptx.SamplerRef {
+		if len(parts) == 0 {
+			return nil, fmt.Errorf("%s: no texels", head)
+		}
+		if o.Init = parts[0]; !strings.HasPrefix(o.Init, "@") {
+			m := texels.FindStringSubmatch(o.Init)
+			if m == nil {
+				return nil, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init)
+			}
+			o.Image.Format = Format{Channels: 1, Kind: map[string]ChannelKind{"u": Unsigned, "s": Signed, "f": Float}[m[1]]}
+			o.Image.Format.Bits, _ = strconv.Atoi(m[2])
+			if m[3] != "" {
+				o.Image.Format.Channels, _ = strconv.Atoi(m[3])
+			}
+			extents, o.Init = m[4], m[5]
+		}
+		parts = parts[1:]
+	}
+	for _, p := range parts {
+		if err := o.option(p); err != nil {
+			return nil, err
+		}
+	}
+	if extents == "" {
+		return o, nil
+	}
+	return o, o.extents(extents)
+}
+
+// Describe says what the texels are of one that has none in writing: of a format, in an array of
+// this shape. Its last dimension is channels if there is one more than the geometry has.
+func (o *ObjectText) Describe(f Format, shape []int) error {
+	want := o.Image.Geometry.Dimensions()
+	if o.Image.Geometry.Layered() {
+		want++
+	}
+	if len(shape) == want+1 {
+		f.Channels, shape = shape[want], shape[:want]
+	}
+	o.Image.Format = f
+	var text []string
+	for _, n := range shape {
+		text = append(text, strconv.Itoa(n))
+	}
+	return o.extents(strings.Join(text, "x"))
+}
+
+// extents reads those of the image, which is complete then.
+func (o *ObjectText) extents(text string) (err error) {
+	m, g := &o.Image, o.Image.Geometry
+	var n []int
+	for _, s := range strings.Split(text, "x") {
+		v, err := strconv.Atoi(s)
+		if err != nil || v < 1 {
+			return fmt.Errorf("[%s]: bad extents", text)
+		}
+		n = append(n, v)
+	}
+	want := g.Dimensions()
+	if g.Layered() {
+		want++
+	}
+	if len(n) != want {
+		return fmt.Errorf("[%s]: %s has %d extents", text, g, want)
+	}
+	if g.Layered() {
+		if m.Layers, n = n[0], n[1:]; g.Cube() {
+			m.Layers *= 6
+		}
+	}
+	for i, p := range []*int{&m.Width, &m.Height, &m.Depth} {
+		if i < len(n) {
+			*p = n[len(n)-1-i]
+		}
+	}
+	*m, err = Complete(*m)
+	return err
+}
+
+// splitOutside splits at commas that are outside brackets.
+func splitOutside(text string) (parts []string) {
+	depth, start := 0, 0
+	for i, c := range text + "," {
+		switch {
+		case strings.ContainsRune("([{", c):
+			depth++
+		case strings.ContainsRune(")]}", c):
+			depth--
+		case c == ',' && depth == 0:
+			if p := strings.TrimSpace(text[start:i]); p != "" {
+				parts = append(parts, p)
+			}
+			start = i + 1
+		}
+	}
+	return parts
+}
+
+var addressModes = map[string]AddressMode{"wrap": Wrap, "mirror": Mirror, "clamp": ClampToEdge, "border": ClampToBorder, "ogl": ClampOGL}
+
+// option reads an option.
+func (o *ObjectText) option(text string) (err error) {
+	name, value, _ := strings.Cut(text, "=")
+	values := strings.Split(value, ":")
+	float := func(s string) float32 {
+		f, e := strconv.ParseFloat(s, 32)
+		if e != nil {
+			err = fmt.Errorf("%s: %q is no number", text, s)
+		}
+		return float32(f)
+	}
+	filter := func() bool {
+		if value != "linear" && value != "nearest" {
+			err = fmt.Errorf("%s: want nearest or linear", text)
+		}
+		return value == "linear"
+	}
+	number := func() int {
+		n, e := strconv.Atoi(value)
+		if e != nil || n < 1 {
+			err = fmt.Errorf("%s: %q is no number", text, value)
+		}
+		return n
+	}
+	switch name {
+	case "filter":
+		o.Linear = filter()
+	case "mip":
+		o.MipLinear = filter()
+	case "address":
+		for i := range o.Address {
+			mode, ok := addressModes[values[min(i, len(values)-1)]]
+			if !ok || len(values) > 3 {
+				return fmt.Errorf("%s: want wrap, mirror, clamp, border or ogl, for all dimensions or each", text)
+			}
+			o.Address[i] = mode
+		}
+	case "border":
+		if len(values) > 4 {
+			return fmt.Errorf("%s: more than four channels", text)
+		}
+		for i, v := range values {
+			o.Border[i] = float(v)
+		}
+	case "norm":
+		o.Normalized = true
+	case "unnorm":
+		o.Normalized, o.ForceUnnormalized = false, true
+	case "float":
+		o.ReadFloat = true
+	case "srgb":
+		o.ReadFloat, o.SRGB = true, true
+	case "levels":
+		o.Image.Levels = number()
+	case "samples":
+		o.Image.Samples = number()
+	case "pitch":
+		o.Image.Pitch = number()
+	case "bias":
+		o.Bias = float(value)
+	case "lod":
+		if len(values) != 2 {
+			return fmt.Errorf("%s: want MIN:MAX", text)
+		}
+		o.MinLevel, o.MaxLevel = float(values[0]), float(values[1])
+	default:
+		return fmt.Errorf("no option %s: there are filter, address, border, norm, unnorm, float, srgb, levels, mip, bias, lod, samples and pitch", name)
+	}
+	return err
+}
+
+// Bytes is how many bytes of texels it has, levels and rows one behind the other without
+// gaps.
+func (o *ObjectText) Bytes() (n int) {
+	o.spread(func(_, _, size int) { n += size })
+	return n
+}
+
+// spread calls do with the pieces of the image: where they lie, in memory and in the texels.
+func (o *ObjectText) spread(do func(at, from, size int)) {
+	m, from := &o.Image, 0
+	for level := range m.Levels {
+		one := m.AtLevel(level)
+		pieces, size := 1, int(one.Size())
+		if m.Pitch != 0 {
+			pieces, size = m.Height, m.Width*m.Format.Bytes()
+		}
+		for i := range pieces {
+			do(int(m.LevelOffset(level))+i*m.Pitch, from, size)
+			from += size
+		}
+	}
+}
+
+// Make makes the object on a device, with texels; of those that are missing 0.
+func (o *ObjectText) Make(d *Device, name string, data []byte) (*Object, error) {
+	if o.Type == ptx.SamplerRef {
+		return d.NewSampler(name, o.Sampler), nil
+	}
+	desc := TextureDesc{Name: name, Image: o.Image, Sampler: o.Sampler, Normalized: o.Normalized, ReadFloat: o.ReadFloat, SRGB: o.SRGB}
+	var memory []byte
+	switch {
+	case o.Image.LinearMemory || o.Image.Pitch != 0:
+		b, err := d.AllocNamed(name, int(o.Image.Size()))
+		if err != nil {
+			return nil, err
+		}
+		desc.Buffer, memory = b, b.Bytes()
+	default:
+		a, err := d.NewArray(name, o.Image)
+		if err != nil {
+			return nil, err
+		}
+		desc.Array, memory = a, a.Bytes()
+	}
+	o.spread(func(at, from, size int) {
+		if from < len(data) {
+			copy(memory[at:][:size], data[from:])
+		}
+	})
+	if o.Type == ptx.TexRef {
+		return d.NewTexture(desc)
+	}
+	if desc.Array == nil {
+		return nil, fmt.Errorf("a surface is of an array")
+	}
+	return d.NewSurface(name, desc.Array, 0, o.ReadFloat)
+}

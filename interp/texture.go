@@ -1,0 +1,304 @@
+package interp
+
+// This file is textures, surfaces and samplers as a caller makes them (manual 5.3).
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/simt"
+	"gemu/interp/internal/texture"
+	"gemu/ptx"
+)
+
+// Image is the shape of texels in memory: a geometry, a format, extents. Extents of 0 stand
+// for 1, of a cube's layers for 6.
+type Image = texture.Image
+
+// Geometry is the shape of an image, as the modifiers of instructions name it.
+type Geometry = texture.Geometry
+
+// The geometries.
+const (
+	Image1D            = texture.G1D
+	Image2D            = texture.G2D
+	Image3D            = texture.G3D
+	Image1DLayers      = texture.GA1D
+	Image2DLayers      = texture.GA2D
+	ImageCube          = texture.GCube
+	ImageCubes         = texture.GACube
+	Image2DSamples     = texture.G2DMS
+	Image2DSampleArray = texture.GA2DMS
+)
+
+// GeometryNamed is the geometry with the name of a modifier, such as "a2d"; 0 if none has it.
+func GeometryNamed(name string) Geometry { return texture.GeometryNamed(name) }
+
+// Format is what a texel is: channels of so many bits. ChannelKind is what these are.
+type (
+	Format      = texture.Format
+	ChannelKind = texture.Kind
+)
+
+// The kinds of channel.
+const (
+	Unsigned = texture.Unsigned
+	Signed   = texture.Signed
+	Float    = texture.Float
+)
+
+// Sampler says how a texture is sampled.
+type Sampler = texture.Sampler
+
+// AddressMode is what becomes of coordinates outside an image.
+type AddressMode = texture.AddressMode
+
+// The modes, by the manual's names of them (5.3).
+const (
+	Wrap          = texture.Wrap
+	Mirror        = texture.Mirror
+	ClampToEdge   = texture.Clamp
+	ClampToBorder = texture.Border
+	ClampOGL      = texture.ClampOGL
+)
+
+// DefaultSampler is what a reference has whose module says nothing: the nearest texel, the
+// edge beyond the image, all levels.
+var DefaultSampler = Sampler{Address: [3]AddressMode{ClampToEdge, ClampToEdge, ClampToEdge}, MaxLevel: math.MaxFloat32}
+
+// Array is device memory with texels, which kernels reach by textures and surfaces alone.
+type Array struct {
+	dev   *Device
+	a     *mem.Allocation
+	image Image
+}
+
+// Complete gives an image the extents that were left out.
+func Complete(m Image) (Image, error) {
+	m.Width, m.Height, m.Depth = max(m.Width, 1), cmp.Or(m.Height, 1), cmp.Or(m.Depth, 1)
+	m.Levels, m.Samples = cmp.Or(m.Levels, 1), cmp.Or(m.Samples, 1)
+	if m.Layers == 0 {
+		if m.Layers = 1; m.Geometry.Cube() {
+			m.Layers = 6
+		}
+	}
+	if bad := m.Check(); bad != "" {
+		return m, fmt.Errorf("an image: %s", bad)
+	}
+	return m, nil
+}
+
+// NewArray allocates an array of zeros; traps call it by its name.
+func (d *Device) NewArray(name string, image Image) (*Array, error) {
+	image, err := Complete(image)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a, err := d.mem.Alloc(image.Size(), mem.Array, name)
+	if err != nil {
+		return nil, err
+	}
+	d.machine.Tell(OnAlloc, a, 0, int(a.Size))
+	return &Array{d, a, image}, nil
+}
+
+// Image is what the array holds, complete.
+func (a *Array) Image() Image { return a.image }
+
+// Addr is where the texels lie among the device's addresses.
+func (a *Array) Addr() uint64 { return a.a.Base }
+
+// Bytes is the memory itself, as Image lays it out (Image.Offset). It must not be touched
+// while a launch runs, nor after Free.
+func (a *Array) Bytes() []byte { return a.a.Data }
+
+// Free releases the array. Textures and surfaces of it trap from then on.
+func (a *Array) Free() {
+	a.dev.mu.Lock()
+	defer a.dev.mu.Unlock()
+	if !a.a.Dead {
+		a.dev.machine.Tell(OnFree, a.a, 0, int(a.a.Size))
+		a.dev.mem.Free(a.a)
+	}
+}
+
+// Object is a texture, a surface or a sampler of a device. Kernels name it by its handle.
+type Object struct {
+	dev    *Device
+	handle uint64
+	o      *simt.Object
+}
+
+// Handle is what kernels know the object by: an argument that is an *Object is its handle.
+func (o *Object) Handle() uint64 { return o.handle }
+
+// Type is .texref, .surfref or .samplerref.
+func (o *Object) Type() ptx.Type { return o.o.Type }
+
+// Image is that of a texture or surface.
+func (o *Object) Image() Image { return o.o.Texture.Image }
+
+// Bytes is the texels of a texture or surface: see Array.Bytes. A sampler has none.
+func (o *Object) Bytes() []byte {
+	if o.o.Memory == nil {
+		return nil
+	}
+	return o.o.Data()[:o.o.Texture.Size()]
+}
+
+// Free takes the handle back: a kernel that still uses it traps.
+func (o *Object) Free() {
+	o.o.Freed.Store(true)
+}
+
+// add gives an object a handle.
+func (d *Device) add(o *simt.Object) *Object { return &Object{d, d.machine.Objects.Add(o), o} }
+
+// TextureDesc describes a texture: of an array, or of the memory of a buffer from an offset on.
+type TextureDesc struct {
+	Name   string // traps call it so
+	Array  *Array
+	Level  int     // … of this mipmap level alone, with OneLevel
+	Buffer *Buffer // instead of Array; Image says what lies there
+	Offset int
+	Image  Image
+
+	OneLevel bool
+	Sampler
+	Normalized bool // coordinates go from 0 to 1
+	ReadFloat  bool // integers of 8 and 16 bits are read as floats from 0, or -1, to 1
+	SRGB       bool // … of unsigned bytes, but alpha, as sRGB
+}
+
+// NewTexture makes a texture; as all objects it can be made while a launch runs. The error
+// says what is wrong with the description.
+func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
+	o := &simt.Object{Type: ptx.TexRef, Name: desc.Name, Texture: texture.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
+	if err := place(o, desc.Array, desc.Buffer, desc.Offset, desc.Image); err != nil {
+		return nil, err
+	}
+	if m := o.Texture.Image; desc.OneLevel {
+		if desc.Array == nil || desc.Level < 0 || desc.Level >= m.Levels {
+			return nil, fmt.Errorf("a texture of level %d of %d", desc.Level, m.Levels)
+		}
+		o.Texture.Image, o.Offset = m.AtLevel(desc.Level), m.LevelOffset(desc.Level)
+	}
+	if bad := o.Texture.CheckSampling(); bad != "" {
+		return nil, fmt.Errorf("a texture: %s", bad)
+	}
+	return d.add(o), nil
+}
+
+// place gives a texture its texels.
+func place(o *simt.Object, array *Array, buffer *Buffer, offset int, image Image) error {
+	switch {
+	case array != nil && buffer == nil:
+		o.Memory, o.Texture.Image = array.a, array.image
+		return nil
+	case buffer == nil || array != nil:
+		return fmt.Errorf("a texture is of an array, or of a buffer")
+	}
+	image, err := Complete(image)
+	if err != nil {
+		return err
+	}
+	if offset < 0 || offset > buffer.Size() || image.Size() > uint64(buffer.Size()-offset) {
+		return fmt.Errorf("a texture of %d bytes from %d on in a buffer of %d", image.Size(), offset, buffer.Size())
+	}
+	o.Memory, o.Offset, o.Texture.Image = buffer.a, uint64(offset), image
+	return nil
+}
+
+// NewSurface makes a surface of a mipmap level of an array; formatted stores (sust.p) take
+// integers for floats from 0, or -1, to 1 if the array is normalized.
+func (d *Device) NewSurface(name string, array *Array, level int, normalized bool) (*Object, error) {
+	image := array.image
+	if level < 0 || level >= image.Levels {
+		return nil, fmt.Errorf("a surface of level %d of %d", level, image.Levels)
+	}
+	o := &simt.Object{Type: ptx.SurfRef, Name: name, Texture: texture.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.a, Offset: image.LevelOffset(level)}
+	return d.add(o), nil
+}
+
+// NewSampler makes a sampler, for modules that have textures and samplers apart
+// (.target texmode_independent).
+func (d *Device) NewSampler(name string, s Sampler) *Object {
+	return d.add(&simt.Object{Type: ptx.SamplerRef, Name: name, Texture: texture.Texture{Sampler: s}})
+}
+
+var opaqueKinds = map[ptx.Type]mem.Kind{ptx.TexRef: mem.TexRef, ptx.SamplerRef: mem.SamplerRef, ptx.SurfRef: mem.SurfRef}
+
+// reference finds a variable of an opaque type.
+func (m *Module) reference(name string) (*ptx.Var, error) {
+	v, ok := m.Lookup(name).(*ptx.Var)
+	if !ok || v.Type.Kind() != ptx.Opaque || m.vars[v] == nil {
+		return nil, fmt.Errorf("%s has no .texref, .samplerref or .surfref variable %s", m.Name, name)
+	}
+	return v, nil
+}
+
+// Bind binds a .texref, .samplerref or .surfref variable of the module to an object of its type.
+func (m *Module) Bind(name string, o *Object) error {
+	m.dev.mu.Lock()
+	defer m.dev.mu.Unlock()
+	return m.bind(name, o)
+}
+
+func (m *Module) bind(name string, o *Object) error {
+	v, err := m.reference(name)
+	if err != nil {
+		return err
+	}
+	if o.o.Type != v.Type {
+		return fmt.Errorf("%s is a %s, and the object a %s", name, v.Type, o.o.Type)
+	}
+	binary.LittleEndian.PutUint64(m.vars[v].Data, o.handle)
+	return nil
+}
+
+// SamplerOf is the sampler that the initialiser of a .texref or .samplerref variable describes
+// (manual 5.3.2), and whether it wants normalised coordinates.
+func (m *Module) SamplerOf(name string) (s Sampler, normalized bool, err error) {
+	v, err := m.reference(name)
+	if err != nil {
+		return s, false, err
+	}
+	s, normalized = samplerOf(v)
+	return s, normalized, nil
+}
+
+func samplerOf(v *ptx.Var) (s Sampler, normalized bool) {
+	s = DefaultSampler
+	modes := map[string]AddressMode{"wrap": Wrap, "mirror": Mirror, "clamp_ogl": ClampOGL, "clamp_to_edge": ClampToEdge, "clamp_to_border": ClampToBorder}
+	for _, f := range v.Fields {
+		n, _ := strconv.ParseUint(f.Value, 0, 64)
+		switch f.Name {
+		case "filter_mode":
+			s.Linear = f.Value == "linear"
+		case "addr_mode_0", "addr_mode_1", "addr_mode_2":
+			s.Address[f.Name[len(f.Name)-1]-'0'] = modes[f.Value]
+		case "normalized_coords":
+			normalized = n != 0
+		case "force_unnormalized_coords":
+			s.ForceUnnormalized = n != 0
+		}
+	}
+	return s, normalized
+}
+
+// defineSamplers makes a sampler for each .samplerref variable. m.dev.mu is held.
+func (m *Module) defineSamplers() {
+	for _, decl := range m.Decls {
+		if v, ok := decl.(*ptx.Var); ok && v.Type == ptx.SamplerRef && m.vars[v] != nil {
+			s, _ := samplerOf(v)
+			o := m.dev.add(&simt.Object{Type: ptx.SamplerRef, Name: v.Name, Texture: texture.Texture{Sampler: s}})
+			binary.LittleEndian.PutUint64(m.vars[v].Data, o.handle)
+		}
+	}
+}
