@@ -73,12 +73,19 @@ func (c *Context) destroy() {
 
 	d.mu.Lock()
 	var modules []*interp.Module
+	var arrays []*array
 	for h := range c.owned {
 		switch o := d.objects[h].(type) {
 		case *Module:
 			modules = append(modules, o.mod)
 		case *Link:
 			o.release()
+		case *array:
+			if o.of == nil {
+				arrays = append(arrays, o)
+			}
+		case *mipmap:
+			arrays = append(arrays, &o.array)
 		}
 		delete(d.objects, h)
 	}
@@ -89,12 +96,18 @@ func (c *Context) destroy() {
 	for _, r := range gone {
 		r.discharge()
 	}
+	for _, a := range arrays {
+		c.dev.used -= a.charge
+	}
 	if !c.primary {
 		delete(d.objects, c.handle)
 	}
 	d.mu.Unlock()
 	for _, r := range gone {
 		r.free()
+	}
+	for _, a := range arrays {
+		a.mem.Free()
 	}
 	for _, m := range modules {
 		m.Unload()

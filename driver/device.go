@@ -70,6 +70,13 @@ const (
 	memoryBusWidth   = 256       // bits
 	l2CacheSize      = 4 << 20
 	textureAlignment = 512
+	texturePitch     = 32 // TEXTURE_PITCH_ALIGNMENT
+
+	// Of textures and surfaces, in texels, as of compute capability 8 (CUDA C++ Programming Guide,
+	// technical specifications).
+	wide, high, deep = 131072, 65536, 16384
+	layered, layers  = 32768, 2048
+	linearTexels     = 1 << 27
 	pitchAlignment   = 512 // of cuMemAllocPitch
 )
 
@@ -102,6 +109,15 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		16:  interp.Multiprocessors, // MULTIPROCESSOR_COUNT
 		18:  1,                      // INTEGRATED: it has the host's memory
 		19:  1,                      // CAN_MAP_HOST_MEMORY
+		21:  wide,                   // MAXIMUM_TEXTURE1D_WIDTH
+		22:  wide,                   // MAXIMUM_TEXTURE2D_WIDTH
+		23:  high,                   // … HEIGHT
+		24:  deep,                   // MAXIMUM_TEXTURE3D_WIDTH
+		25:  deep,                   // … HEIGHT
+		26:  deep,                   // … DEPTH
+		27:  layered,                // MAXIMUM_TEXTURE2D_LAYERED_WIDTH
+		28:  layered,                // … HEIGHT
+		29:  layers,                 // … LAYERS
 		30:  textureAlignment,       // SURFACE_ALIGNMENT
 		31:  1,                      // CONCURRENT_KERNELS
 		33:  v.ordinal + 1,          // PCI_BUS_ID
@@ -111,9 +127,37 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		39:  l.threads,              // MAX_THREADS_PER_MULTIPROCESSOR
 		40:  1,                      // ASYNC_ENGINE_COUNT
 		41:  1,                      // UNIFIED_ADDRESSING
-		51:  32,                     // TEXTURE_PITCH_ALIGNMENT
+		42:  layered,                // MAXIMUM_TEXTURE1D_LAYERED_WIDTH
+		43:  layers,                 // … LAYERS
+		45:  layered,                // MAXIMUM_TEXTURE2D_GATHER_WIDTH
+		46:  layered,                // … HEIGHT
+		51:  texturePitch,           // TEXTURE_PITCH_ALIGNMENT
+		52:  layered,                // MAXIMUM_TEXTURECUBEMAP_WIDTH
+		53:  layered,                // MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
+		54:  layers / 6 * 6,         // … LAYERS
+		55:  layered,                // MAXIMUM_SURFACE1D_WIDTH
+		56:  wide,                   // MAXIMUM_SURFACE2D_WIDTH
+		57:  high,                   // … HEIGHT
+		58:  deep,                   // MAXIMUM_SURFACE3D_WIDTH
+		59:  deep,                   // … HEIGHT
+		60:  deep,                   // … DEPTH
+		61:  layered,                // MAXIMUM_SURFACE1D_LAYERED_WIDTH
+		62:  layers,                 // … LAYERS
+		63:  layered,                // MAXIMUM_SURFACE2D_LAYERED_WIDTH
+		64:  layered,                // … HEIGHT
+		65:  layers,                 // … LAYERS
+		66:  layered,                // MAXIMUM_SURFACECUBEMAP_WIDTH
+		67:  layered,                // MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
+		68:  layers / 6 * 6,         // … LAYERS
+		69:  linearTexels,           // MAXIMUM_TEXTURE1D_LINEAR_WIDTH
+		70:  wide,                   // MAXIMUM_TEXTURE2D_LINEAR_WIDTH
+		71:  65000,                  // … HEIGHT
+		72:  2097120,                // … PITCH
+		73:  layered,                // MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
+		74:  layered,                // … HEIGHT
 		75:  sm / 10,                // COMPUTE_CAPABILITY_MAJOR
 		76:  sm % 10,                // COMPUTE_CAPABILITY_MINOR
+		77:  layered,                // MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH
 		78:  1,                      // STREAM_PRIORITIES_SUPPORTED
 		79:  1,                      // GLOBAL_L1_CACHE_SUPPORTED
 		80:  1,                      // LOCAL_L1_CACHE_SUPPORTED
@@ -131,6 +175,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		111: l.reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
 		113: 1,                      // READ_ONLY_HOST_REGISTER_SUPPORTED
 		115: 1,                      // MEMORY_POOLS_SUPPORTED
+		120: number(sm >= 90),       // CLUSTER_LAUNCH
 		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
 		134: -1,                     // HOST_NUMA_ID: not known
 	}
@@ -188,6 +233,16 @@ func (d *Driver) DeviceGetUUID(dev int) (uuid [16]byte, err error) {
 func (d *Driver) DeviceTotalMem(dev int) (uint64, error) {
 	_, err := d.lockedDevice(dev)
 	return d.settings.Memory, err
+}
+
+// DeviceGetTexture1DLinearMaxWidth is cuDeviceGetTexture1DLinearMaxWidth: how many texels of a
+// format linear memory can have.
+func (d *Driver) DeviceGetTexture1DLinearMaxWidth(format ArrayFormat, channels uint32, dev int) (uint64, error) {
+	if _, err := d.lockedDevice(dev); err != nil {
+		return 0, err
+	}
+	_, _, err := format.format(channels)
+	return linearTexels, err
 }
 
 // DeviceGetAttribute is cuDeviceGetAttribute.

@@ -32,13 +32,14 @@ type Driver struct {
 	out      output
 	host     host
 
-	mu      sync.Mutex // guards all that follows, and the contents of objects
-	ready   bool       // Init was called
-	devices []*Device
-	objects map[Handle]any
-	last    Handle
-	regions regions
-	buffers int // that were ever allocated
+	mu       sync.Mutex // guards all that follows, and the contents of objects
+	ready    bool       // Init was called
+	devices  []*Device
+	objects  map[Handle]any
+	last     Handle
+	regions  regions
+	textures map[uint64]*texture // objects that clients have made, by handle
+	buffers  int                 // that were ever allocated
 
 	nextPool uint64 // address of the next stream-ordered allocation
 }
@@ -50,6 +51,7 @@ func New(s Settings) *Driver {
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: s.Probes,
+		SM: s.SM,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
@@ -158,6 +160,12 @@ func kindName[T any]() string {
 		return "library"
 	case *Kernel:
 		return "kernel"
+	case *array:
+		return "array"
+	case *mipmap:
+		return "mipmapped array"
+	case *Reference:
+		return "texture or surface reference"
 	}
 	return "object"
 }

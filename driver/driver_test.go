@@ -291,6 +291,85 @@ func TestCooperativeLaunch(t *testing.T) {
 	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
+// clusters gives each block the sum of what all of its cluster have put in shared memory: their
+// numbers; those of required are of two blocks.
+const clusters = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry free(.param .u64 x)
+{
+	.shared .u32 s;
+	.reg .u32 %r<8>; .reg .u64 %rd<3>; .reg .pred %p;
+	ld.param.u64 %rd0, [x];
+	mov.u32 %r0, %ctaid.x; st.shared.u32 [s], %r0;
+	barrier.cluster.arrive; barrier.cluster.wait;
+	mov.u32 %r1, %cluster_nctarank; mov.u32 %r2, 0;
+L:	sub.u32 %r1, %r1, 1;
+	mapa.shared::cluster.u32 %r3, s, %r1;
+	ld.shared::cluster.u32 %r4, [%r3];
+	add.u32 %r2, %r2, %r4;
+	setp.ne.u32 %p, %r1, 0;
+	@%p bra L;
+	barrier.cluster.arrive; barrier.cluster.wait;
+	mul.wide.u32 %rd1, %r0, 4; add.u64 %rd0, %rd0, %rd1;
+	st.global.u32 [%rd0], %r2;
+	ret;
+}
+.visible .entry required() .reqnctapercluster 2, 1, 1 { ret; }
+`
+
+// What may be asked and set is said at CUfunction_attribute in cuda.h.
+func TestClusters(t *testing.T) {
+	c := newClient(t, func(s *Settings) { s.SM = 90 })
+	if got := must(c.d.DeviceGetAttribute(120, 0))(t); got != 1 {
+		t.Errorf("CLUSTER_LAUNCH is %d", got)
+	}
+	c.mod = c.load(clusters)
+	x := c.alloc(64)
+	free, required := c.function("free"), c.function("required")
+	p := launchParams(free, 6, 1, x)
+	p.Cluster = interp.Dim(3)
+	c.ok(c.LaunchKernel(p, 0))
+	c.expect(x, 3, 3, 3, 12, 12, 12)
+	p.Cluster = interp.Dim(4)
+	c.want(InvalidValue, "not made of whole clusters", c.LaunchKernel(p, 0))
+	p.Grid, p.Cluster = interp.Dim(16), interp.Dim(16)
+	c.want(InvalidClusterSize, "a cluster of 16 blocks, at most 8", c.LaunchKernel(p, 0))
+	if n := must(c.OccupancyMaxPotentialClusterSize(p))(t); n != 8 {
+		t.Errorf("clusters of %d", n)
+	}
+	c.ok(c.FuncSetAttribute(FuncNonPortableCluster, 1, free))
+	c.ok(c.LaunchKernel(p, 0))
+	c.expect(x, 120, 120)
+	if n := must(c.OccupancyMaxPotentialClusterSize(p))(t); n != 16 {
+		t.Errorf("clusters of %d", n)
+	}
+	// 9.0 has 32 blocks on each multiprocessor.
+	if n := must(c.OccupancyMaxActiveClusters(p))(t); n != 32 {
+		t.Errorf("%d clusters at once", n)
+	}
+	// Without clusters each block is alone, unless an attribute says otherwise.
+	p.Grid, p.Cluster = interp.Dim(4), interp.Dim3{}
+	c.ok(c.LaunchKernel(p, 0))
+	c.expect(x, 0, 1, 2, 3)
+	for a, n := range map[FunctionAttribute]int{FuncClusterWidth: 2, FuncClusterHeight: 1, FuncClusterDepth: 1} {
+		c.ok(c.FuncSetAttribute(a, n, free))
+	}
+	c.ok(c.LaunchKernel(p, 0))
+	c.expect(x, 1, 1, 5, 5)
+	for a, want := range map[FunctionAttribute]int{FuncClusterMustBeSet: 1, FuncClusterWidth: 2, FuncClusterHeight: 1, FuncClusterDepth: 1, FuncNonPortableCluster: 0} {
+		if got := must(c.FuncGetAttribute(a, required))(t); got != want {
+			t.Errorf("attribute %d is %d, want %d", a, got, want)
+		}
+	}
+	c.want(NotPermitted, "", c.FuncSetAttribute(FuncClusterWidth, 4, required))
+	p = launchParams(required, 4, 1)
+	c.ok(c.LaunchKernel(p, 0))
+	p.Cluster = interp.Dim(4)
+	c.want(InvalidClusterSize, "requires clusters of (2,1,1)", c.LaunchKernel(p, 0))
+	c.ok(c.CtxSynchronize(0))
+}
+
 // The first fault of a context is the result of every later call in it, told once
 // in full, and another context works on.
 func TestFault(t *testing.T) {

@@ -84,7 +84,7 @@ func (d *Driver) runHost(l *HostLaunch) error {
 	m.Reset()
 	r, err := m.Run(context.Background(), &interp.Launch{
 		Kernel: k.Name, Grid: l.Grid, Block: l.Block, Args: args, Shared: l.Shared,
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Stats: d.settings.Stats != "",
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Early: d.settings.Early, Stats: d.settings.Stats != "",
 	})
 	if err == nil {
 		d.stats.add(k, r)
@@ -131,7 +131,7 @@ func hostEnd() uint64 {
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, Host: d.settings.Host, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate,
+		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
 	if _, err := dev.Map(hostBegin, all, "memory of the host", false); err != nil {

@@ -18,7 +18,8 @@ type LaunchParams struct {
 	Grid, Block interp.Dim3
 	Shared      uint32 // bytes of dynamic shared memory
 
-	Cooperative bool // the blocks may wait for each other
+	Cooperative bool        // the blocks may wait for each other
+	Cluster     interp.Dim3 // blocks of a cluster; zero: those that the kernel requires, if it does
 
 	// The arguments: either an array of pointers to them, or the "extra" array,
 	// which tells of a buffer that holds them.
@@ -47,12 +48,16 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 		return nil, err
 	}
 	d := t.d
-	if err := f.module.mod.CheckExtent(f.kernel.Name, p.Grid, p.Block); err != nil {
-		return nil, d.complain(fail(InvalidValue, "%v", err))
-	}
 	d.mu.Lock()
 	most := f.dynamicLimit()
+	cluster, err := f.clusterOf(p.Cluster)
 	d.mu.Unlock()
+	if err != nil {
+		return nil, d.complain(err)
+	}
+	if err := f.module.mod.CheckExtent(f.kernel.Name, p.Grid, p.Block, cluster); err != nil {
+		return nil, d.complain(fail(InvalidValue, "%v", err))
+	}
 	if int64(p.Shared) > int64(most) {
 		return nil, d.complain(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, most))
 	}
@@ -70,8 +75,8 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 		return nil, d.complain(err)
 	}
 	return &launch{f, interp.Launch{
-		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative,
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Stats: d.settings.Stats != "",
+		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Early: d.settings.Early, Stats: d.settings.Stats != "",
 		Probes: p.Probes,
 	}}, nil
 }
@@ -145,6 +150,11 @@ func (l *launch) check() error {
 	if !l.f.module.alive() {
 		return fail(InvalidHandle, "the module of kernel %s was unloaded", l.f.kernel.Name)
 	}
+	bind, err := l.f.module.bindings()
+	if err != nil {
+		return l.f.module.ctx.dev.d.complain(err)
+	}
+	l.l.Bind = bind
 	return nil
 }
 
@@ -226,9 +236,12 @@ func (l *launch) run() error {
 var faults = map[error]Result{
 	interp.ErrOutOfBounds:   IllegalAddress,
 	interp.ErrUseAfterFree:  IllegalAddress,
+	interp.ErrExited:        IllegalAddress,
 	interp.ErrReadOnly:      IllegalAddress,
 	interp.ErrMisaligned:    MisalignedAddress,
 	interp.ErrWrongSpace:    InvalidAddressSpace,
+	interp.ErrTexture:       IllegalAddress,
+	interp.ErrSurface:       IllegalAddress,
 	interp.ErrDeadlock:      LaunchTimeout,
 	interp.ErrKeptOut:       LaunchOutOfResources,
 	interp.ErrEndlessLoop:   LaunchTimeout,

@@ -288,8 +288,8 @@ func (in *linkInput) wanted(inputs []linkInput) bool {
 }
 
 // merge makes one module of several: the text of one behind the other, with the
-// headers that satisfy them all. Declarations of what others define resolve as they
-// do within a module; what has the same name in two of them is an error when the
+// headers that satisfy them all. Declarations of what others define get its linkage, and
+// resolve as they do within a module; what has the same name in two of them is an error when the
 // whole is parsed.
 func merge(inputs []linkInput) []byte {
 	var version ptx.Version
@@ -306,9 +306,14 @@ func merge(inputs []linkInput) []byte {
 		text := headers.ReplaceAll(in.text, nil)
 		for _, f := range in.missing() {
 			for _, o := range inputs {
-				if def := o.definition(f.Name); def != nil && len(f.Rets) == 0 && len(def.Rets) > 0 {
+				def := o.definition(f.Name)
+				if def == nil {
+					continue
+				}
+				if len(f.Rets) == 0 && len(def.Rets) > 0 {
 					text = ignoreResults(text, def)
 				}
+				text = ownLinkage(text, def)
 			}
 		}
 		fmt.Fprintf(&b, "// %s\n", in.mod.Name)
@@ -316,6 +321,16 @@ func merge(inputs []linkInput) []byte {
 		b.WriteByte('\n')
 	}
 	return b.Bytes()
+}
+
+// ownLinkage changes the .extern declaration of a function to one of a module that defines it,
+// whose linkage others may name.
+func ownLinkage(text []byte, def *ptx.Func) []byte {
+	if def.Linkage != ptx.Visible && def.Linkage != ptx.Weak {
+		return text
+	}
+	declaration := regexp.MustCompile(`\.extern(\s+\.func\s+(?:\([^)]*\)\s*)?` + regexp.QuoteMeta(def.Name) + `\s*[(;])`)
+	return declaration.ReplaceAll(text, []byte(def.Linkage.String()+"${1}"))
 }
 
 // ignoreResults changes a text that knows nothing of the results of a function: its

@@ -414,8 +414,9 @@ func (d *Driver) deviceBytes(addr, n uint64) ([]byte, error) {
 // Place is one side of a copy.
 type Place struct {
 	Kind   PlaceKind
-	Device uint64         // address, of a DevicePlace
+	Device uint64         // address, of a DevicePlace; bytes from the beginning, of an ArrayPlace
 	Host   unsafe.Pointer // of a HostPlace
+	Array  Handle         // of an ArrayPlace
 }
 
 // PlaceKind says which memory a place is in; the numbers are those of CUmemorytype.
@@ -425,6 +426,7 @@ type PlaceKind uint32
 const (
 	HostPlace    PlaceKind = 1
 	DevicePlace  PlaceKind = 2
+	ArrayPlace   PlaceKind = 3
 	UnifiedPlace PlaceKind = 4 // Device is an address of either
 )
 
@@ -440,6 +442,16 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
 	case DevicePlace:
 		b, err = d.deviceBytes(p.Device, n)
 		return b, true, err
+	case ArrayPlace:
+		a, err := object[*array](d, p.Array)
+		if err != nil {
+			return nil, false, err
+		}
+		all := a.bytes()
+		if off := p.Device - a.addr(); off <= uint64(len(all)) && n <= uint64(len(all))-off {
+			return all[off:][:n:n], true, nil
+		}
+		return nil, false, fail(InvalidValue, "%d bytes from %d on in an array of %d", n, p.Device-a.addr(), len(all))
 	case HostPlace:
 		addr := address(p.Host)
 		if addr < noMemoryBelow || addr+n < addr || addr+n > firstAddress {
@@ -449,6 +461,18 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
 		return hostBytes(p.Host, n), r != nil && n <= r.size-(addr-r.addr), nil
 	}
 	return nil, false, fail(InvalidValue, "memory of kind %d", p.Kind)
+}
+
+// locate makes the offset of an array's place an address. d.mu is held.
+func (d *Driver) locate(p *Place) error {
+	if p.Kind != ArrayPlace {
+		return nil
+	}
+	a, err := object[*array](d, p.Array)
+	if err == nil {
+		p.Device += a.addr()
+	}
+	return err
 }
 
 // told tells the device's probes that the host reads or has written n bytes at an offset
@@ -485,9 +509,11 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.mu.Unlock()
 		return nil
 	}
-	to, stays1, err := t.d.bytes(dst, n)
-	var from []byte
-	var stays2 bool
+	var to, from []byte
+	var stays1, stays2 bool
+	if err = errors.Join(t.d.locate(&dst), t.d.locate(&src)); err == nil {
+		to, stays1, err = t.d.bytes(dst, n)
+	}
 	if err == nil {
 		from, stays2, err = t.d.bytes(src, n)
 	}
@@ -573,30 +599,45 @@ func (s *Side) layout(c *Copy3D) (l layout, err error) {
 	return l, nil
 }
 
+// layout is that of a side, which may be an array. d.mu is held.
+func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
+	if s.Kind != ArrayPlace {
+		return s.layout(c)
+	}
+	a, err := object[*array](d, s.Array)
+	if err != nil {
+		return layout{}, err
+	}
+	return a.layout(s, c)
+}
+
 // plan checks a copy and returns what does it, and whether it may happen after the
 // call. d.mu is held.
 func (d *Driver) plan(c *Copy3D) (work func(), stays bool, err error) {
 	if c.Width == 0 || c.Height == 0 || c.Depth == 0 {
 		return func() {}, true, nil
 	}
-	to, err := c.Dst.layout(c)
+	target, source := c.Dst.Place, c.Src.Place
+	if err := errors.Join(d.locate(&target), d.locate(&source)); err != nil {
+		return nil, false, err
+	}
+	to, err := d.layout(&c.Dst, c)
 	if err != nil {
 		return nil, false, err
 	}
-	from, err := c.Src.layout(c)
+	from, err := d.layout(&c.Src, c)
 	if err != nil {
 		return nil, false, err
 	}
-	dst, stays1, err := d.bytes(c.Dst.Place, to.bytes)
+	dst, stays1, err := d.bytes(target, to.bytes)
 	if err != nil {
 		return nil, false, err
 	}
-	src, stays2, err := d.bytes(c.Src.Place, from.bytes)
+	src, stays2, err := d.bytes(source, from.bytes)
 	if err != nil {
 		return nil, false, err
 	}
 	width, height, depth := c.Width, c.Height, c.Depth
-	target, source := c.Dst.Place, c.Src.Place
 	return func() {
 		for z := range depth {
 			for y := range height {

@@ -114,6 +114,9 @@ type Module struct {
 	mod       *interp.Module
 	functions map[string]*Function
 	library   *Library // that it came with; nil otherwise
+
+	references map[string]*Reference // that were asked for
+	bound      map[bound]*interp.Object
 }
 
 // Function is a kernel of a module.
@@ -128,6 +131,9 @@ type Function struct {
 
 	maxDynamic  int // bytes of dynamic shared memory it was allowed; 0: what all have
 	carveout    int
+	cluster     interp.Dim3 // as attributes have set it; zero: they have not
+	nonPortable bool        // clusters may have more than 8 blocks
+	scheduling  int         // of clusters: a preference
 	cacheConfig int
 }
 
@@ -471,7 +477,72 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncCarveout:
 		return f.carveout, nil
 	}
-	return 0, nil // of caches and clusters
+	cluster, explicit := f.required()
+	switch a {
+	case FuncClusterMustBeSet:
+		return number(explicit), nil
+	case FuncClusterWidth:
+		return cluster.X, nil
+	case FuncClusterHeight:
+		return cluster.Y, nil
+	case FuncClusterDepth:
+		return cluster.Z, nil
+	case FuncNonPortableCluster:
+		return number(f.nonPortable), nil
+	case FuncClusterPolicy:
+		return f.scheduling, nil
+	}
+	return 0, nil // of caches
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// required is the clusters that the kernel requires, by a directive or attributes; zero if it
+// requires none. explicit tells that it has to be launched with some. d.mu is held.
+func (f *Function) required() (cluster interp.Dim3, explicit bool) {
+	cluster, err := f.module.mod.Cluster(f.kernel.Name, interp.Dim3{})
+	if err != nil {
+		cluster = interp.Dim3{} // it does not say which
+	}
+	explicit = err != nil || cluster != interp.Dim3{}
+	if cluster == (interp.Dim3{}) {
+		cluster = f.cluster
+	}
+	return cluster, explicit
+}
+
+// clusterOf is the clusters of a launch that asks for some, or none. d.mu is held.
+func (f *Function) clusterOf(asked interp.Dim3) (interp.Dim3, error) {
+	if asked == (interp.Dim3{}) {
+		asked = f.cluster
+	}
+	cluster, err := f.module.mod.Cluster(f.kernel.Name, asked)
+	if err != nil {
+		return cluster, fail(InvalidClusterSize, "%v", err)
+	}
+	if n := cluster.Count(); n > f.mostCluster() {
+		return cluster, fail(InvalidClusterSize, "kernel %s: a cluster of %d blocks, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, n, f.mostCluster())
+	}
+	return cluster, nil
+}
+
+// How many blocks a cluster may have.
+const (
+	portableCluster = 8
+	largestCluster  = 16
+)
+
+// mostCluster is that for a kernel. d.mu is held.
+func (f *Function) mostCluster() int {
+	if f.nonPortable {
+		return largestCluster
+	}
+	return portableCluster
 }
 
 // constants is the size of the module's constant variables.
@@ -516,6 +587,21 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 			return fail(InvalidValue, "carveout %d", value)
 		}
 		f.carveout = value
+	case FuncClusterWidth, FuncClusterHeight, FuncClusterDepth:
+		if _, explicit := f.required(); explicit {
+			return fail(NotPermitted, "kernel %s says itself what clusters it has", f.kernel.Name)
+		}
+		if value < 0 {
+			return fail(InvalidValue, "%d blocks of a cluster", value)
+		}
+		*map[FunctionAttribute]*int{FuncClusterWidth: &f.cluster.X, FuncClusterHeight: &f.cluster.Y, FuncClusterDepth: &f.cluster.Z}[a] = value
+	case FuncNonPortableCluster:
+		f.nonPortable = value != 0
+	case FuncClusterPolicy:
+		if value < 0 || value > 2 {
+			return fail(InvalidValue, "preference %d of scheduling clusters", value)
+		}
+		f.scheduling = value
 	default:
 		return fail(InvalidValue, "function attribute %d cannot be set", a)
 	}
@@ -603,6 +689,42 @@ func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64)
 		return 0, err
 	}
 	return f.residency(threads, int(min(dynamic, 1<<30)))
+}
+
+// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: how many clusters the device holds at
+// once.
+func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
+	f, err := t.function(p.Func)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.residency(p.Block.Count(), int(p.Shared))
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	cluster, err := f.clusterOf(p.Cluster)
+	if err != nil {
+		return 0, t.d.complain(err)
+	}
+	return n * interp.Multiprocessors / max(cluster.Count(), 1), nil
+}
+
+// OccupancyMaxPotentialClusterSize is cuOccupancyMaxPotentialClusterSize: how many blocks a cluster
+// of the kernel may have.
+func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) {
+	f, err := t.function(p.Func)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.residency(p.Block.Count(), int(p.Shared))
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	return min(f.mostCluster(), n*interp.Multiprocessors), nil
 }
 
 // OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the block size

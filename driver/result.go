@@ -52,6 +52,7 @@ const (
 	CooperativeLaunchTooLarge   Result = 720
 	NotPermitted                Result = 800
 	NotSupported                Result = 801
+	InvalidClusterSize          Result = 912
 	Unknown                     Result = 999
 )
 

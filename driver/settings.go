@@ -18,13 +18,14 @@ import (
 // Settings say how a driver presents itself and how it runs kernels. DefaultSettings
 // has the usual ones.
 type Settings struct {
-	SM      int    // compute capability: 86 is 8.6
+	SM      int    // compute capability: 86 is 8.6; tensor cores add by it
 	Version int    // of CUDA, as cuDriverGetVersion gives it: 12090 is 12.9
 	Devices int    // how many there are
 	Memory  uint64 // bytes of each
 
 	Mode       interp.Mode
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
+	Early      bool                // asynchronous effects happen where they are issued
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
 	Workers    int                 // host threads that run CTAs; 0: one per core
 	Steps      int64               // instructions a warp may execute; 0: what package interp allows
@@ -44,7 +45,7 @@ type Settings struct {
 
 // DefaultSettings are the settings without any variable set.
 func DefaultSettings() Settings {
-	return Settings{SM: 86, Version: 12090, Devices: 1, Memory: 16 << 30, Mode: interp.Vector}
+	return Settings{SM: interp.DefaultSM, Version: 12090, Devices: 1, Memory: 16 << 30, Mode: interp.Vector}
 }
 
 // Variable is an environment variable that changes the settings.
@@ -59,7 +60,7 @@ type Variable struct {
 
 // Variables are the environment variables, in the order of documentation.
 var Variables = []Variable{
-	{"GEMU_SM", "MAJOR.MINOR", "8.6", "Compute capability that the device reports.", func(s *Settings, v string) error {
+	{"GEMU_SM", "MAJOR.MINOR", "8.6", "Compute capability that the device reports, and by which its tensor cores add.", func(s *Settings, v string) error {
 		major, minor, ok := version(v)
 		if !ok || major < 3 {
 			return fmt.Errorf("want a compute capability such as 8.6")
@@ -109,6 +110,13 @@ var Variables = []Variable{
 			}
 			return fmt.Errorf("want one of %s", strings.Join(names, ", "))
 		}
+		return nil
+	}},
+	{"GEMU_ASYNC", "late or early", "late", "When asynchronous effects happen: as late as may be, at the wait that orders them (late), or where they are issued (early).", func(s *Settings, v string) error {
+		if v != "late" && v != "early" {
+			return fmt.Errorf("want late or early")
+		}
+		s.Early = v == "early"
 		return nil
 	}},
 	{"GEMU_WORKERS", "N", "one per core", "Host threads that run a kernel. Results do not depend on it.", func(s *Settings, v string) (err error) {

@@ -17,6 +17,8 @@ typedef uint64_t CUmemoryPool, CUgreenCtx;
 
 typedef struct { char bytes[16]; } CUuuid;
 
+typedef struct { uint64_t opaque[16]; } CUtensorMap; // at multiples of 64
+
 typedef void (*CUhostFn)(void *user);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *user);
 typedef size_t (*CUoccupancyB2DSize)(int block);
@@ -54,6 +56,54 @@ typedef struct {
 	size_t dstPitch, dstHeight;
 	size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
+
+typedef uint64_t CUarray, CUmipmappedArray, CUtexref, CUsurfref;
+typedef uint64_t CUtexObject, CUsurfObject;
+
+typedef struct {
+	size_t Width, Height;
+	unsigned Format, NumChannels;
+} CUDA_ARRAY_DESCRIPTOR;
+
+typedef struct {
+	size_t Width, Height, Depth;
+	unsigned Format, NumChannels, Flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+
+// A union in CUDA's own header: array, mipmap, linear and pitch2D begin at the same place.
+typedef struct {
+	unsigned resType;
+	union {
+		uint64_t array;
+		struct {
+			CUdeviceptr devPtr;
+			unsigned format, numChannels;
+			size_t sizeInBytes;
+		} linear;
+		struct {
+			CUdeviceptr devPtr;
+			unsigned format, numChannels;
+			size_t width, height, pitchInBytes;
+		} pitch2D;
+		int reserved[32];
+	} res;
+	unsigned flags;
+} CUDA_RESOURCE_DESC;
+
+typedef struct {
+	unsigned addressMode[3];
+	unsigned filterMode, flags, maxAnisotropy, mipmapFilterMode;
+	float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+	float borderColor[4];
+	int reserved[12];
+} CUDA_TEXTURE_DESC;
+
+typedef struct {
+	unsigned format;
+	size_t width, height, depth;
+	unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+	unsigned reserved[16];
+} CUDA_RESOURCE_VIEW_DESC;
 
 typedef struct {
 	int type, id;

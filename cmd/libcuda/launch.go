@@ -44,29 +44,59 @@ const (
 	attributeCluster     = 4
 )
 
+// configured is what a CUlaunchConfig asks for.
+func configured(config *C.CUlaunchConfig, function C.CUfunction) (*driver.LaunchParams, error) {
+	if config == nil || config.numAttrs > 0 && config.attrs == nil {
+		return nil, driver.InvalidValue
+	}
+	p := &driver.LaunchParams{
+		Func: driver.Handle(function), Shared: uint32(config.sharedMemBytes),
+		Grid:  extent(config.gridDimX, config.gridDimY, config.gridDimZ),
+		Block: extent(config.blockDimX, config.blockDimY, config.blockDimZ),
+	}
+	for _, a := range unsafe.Slice(config.attrs, int(config.numAttrs)) {
+		switch a.id {
+		case attributeCooperative:
+			p.Cooperative = *(*C.int)(unsafe.Pointer(&a.value)) != 0
+		case attributeCluster:
+			dim := (*[3]C.uint)(unsafe.Pointer(&a.value))
+			p.Cluster = extent(dim[0], dim[1], dim[2])
+		}
+	}
+	return p, nil
+}
+
 //export cuLaunchKernelEx
 func cuLaunchKernelEx(config *C.CUlaunchConfig, function C.CUfunction, params, extra *unsafe.Pointer) C.CUresult {
 	return do("cuLaunchKernelEx", func(t *driver.Thread) error {
-		if config == nil || config.numAttrs > 0 && config.attrs == nil {
-			return driver.InvalidValue
+		p, err := configured(config, function)
+		if err != nil {
+			return err
 		}
-		p := driver.LaunchParams{
-			Func: driver.Handle(function), Shared: uint32(config.sharedMemBytes),
-			Grid:   extent(config.gridDimX, config.gridDimY, config.gridDimZ),
-			Block:  extent(config.blockDimX, config.blockDimY, config.blockDimZ),
-			Params: unsafe.Pointer(params), Extra: unsafe.Pointer(extra),
+		p.Params, p.Extra = unsafe.Pointer(params), unsafe.Pointer(extra)
+		return t.LaunchKernel(p, driver.Handle(config.hStream))
+	})
+}
+
+//export cuOccupancyMaxActiveClusters
+func cuOccupancyMaxActiveClusters(n *C.int, function C.CUfunction, config *C.CUlaunchConfig) C.CUresult {
+	return get("cuOccupancyMaxActiveClusters", n, func(t *driver.Thread) (int, error) {
+		p, err := configured(config, function)
+		if err != nil {
+			return 0, err
 		}
-		for _, a := range unsafe.Slice(config.attrs, int(config.numAttrs)) {
-			switch a.id {
-			case attributeCooperative:
-				p.Cooperative = *(*C.int)(unsafe.Pointer(&a.value)) != 0
-			case attributeCluster:
-				if dim := (*[3]C.uint)(unsafe.Pointer(&a.value)); dim[0]*dim[1]*dim[2] > 1 {
-					return &driver.Error{Result: driver.NotSupported, Detail: "clusters of more than one block"}
-				}
-			}
+		return t.OccupancyMaxActiveClusters(p)
+	})
+}
+
+//export cuOccupancyMaxPotentialClusterSize
+func cuOccupancyMaxPotentialClusterSize(n *C.int, function C.CUfunction, config *C.CUlaunchConfig) C.CUresult {
+	return get("cuOccupancyMaxPotentialClusterSize", n, func(t *driver.Thread) (int, error) {
+		p, err := configured(config, function)
+		if err != nil {
+			return 0, err
 		}
-		return t.LaunchKernel(&p, driver.Handle(config.hStream))
+		return t.OccupancyMaxPotentialClusterSize(p)
 	})
 }
 

@@ -268,14 +268,17 @@ func cuMemcpyPeerAsync(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdevice
 }
 
 // place is a side of a structured copy.
-func place(kind C.uint, p unsafe.Pointer, addr C.CUdeviceptr) driver.Place {
+func place(kind C.uint, p unsafe.Pointer, addr C.CUdeviceptr, array C.uint64_t) driver.Place {
+	if driver.PlaceKind(kind) == driver.ArrayPlace {
+		return driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(array)}
+	}
 	return driver.Place{Kind: driver.PlaceKind(kind), Host: p, Device: uint64(addr)}
 }
 
 func copy2D(c *C.CUDA_MEMCPY2D) *driver.Copy3D {
 	return &driver.Copy3D{
-		Src:   driver.Side{Place: place(c.srcMemoryType, c.srcHost, c.srcDevice), X: uint64(c.srcXInBytes), Y: uint64(c.srcY), Pitch: uint64(c.srcPitch)},
-		Dst:   driver.Side{Place: place(c.dstMemoryType, c.dstHost, c.dstDevice), X: uint64(c.dstXInBytes), Y: uint64(c.dstY), Pitch: uint64(c.dstPitch)},
+		Src:   driver.Side{Place: place(c.srcMemoryType, c.srcHost, c.srcDevice, c.srcArray), X: uint64(c.srcXInBytes), Y: uint64(c.srcY), Pitch: uint64(c.srcPitch)},
+		Dst:   driver.Side{Place: place(c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray), X: uint64(c.dstXInBytes), Y: uint64(c.dstY), Pitch: uint64(c.dstPitch)},
 		Width: uint64(c.WidthInBytes), Height: uint64(c.Height), Depth: 1,
 	}
 }
@@ -283,11 +286,11 @@ func copy2D(c *C.CUDA_MEMCPY2D) *driver.Copy3D {
 func copy3D(c *C.CUDA_MEMCPY3D) *driver.Copy3D {
 	return &driver.Copy3D{
 		Src: driver.Side{
-			Place: place(c.srcMemoryType, c.srcHost, c.srcDevice), X: uint64(c.srcXInBytes), Y: uint64(c.srcY), Z: uint64(c.srcZ),
+			Place: place(c.srcMemoryType, c.srcHost, c.srcDevice, c.srcArray), X: uint64(c.srcXInBytes), Y: uint64(c.srcY), Z: uint64(c.srcZ),
 			Pitch: uint64(c.srcPitch), Height: uint64(c.srcHeight),
 		},
 		Dst: driver.Side{
-			Place: place(c.dstMemoryType, c.dstHost, c.dstDevice), X: uint64(c.dstXInBytes), Y: uint64(c.dstY), Z: uint64(c.dstZ),
+			Place: place(c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray), X: uint64(c.dstXInBytes), Y: uint64(c.dstY), Z: uint64(c.dstZ),
 			Pitch: uint64(c.dstPitch), Height: uint64(c.dstHeight),
 		},
 		Width: uint64(c.WidthInBytes), Height: uint64(c.Height), Depth: uint64(c.Depth),

@@ -35,6 +35,16 @@ CUresult cuMemcpy3DAsync_v2_ptsz(CUDA_MEMCPY3D *c, CUstream s) { return cuMemcpy
 CUresult cuMemcpy3DPeer_ptds(CUDA_MEMCPY3D *c) { return wait_for(cuMemcpy3DPeerAsync(c, per_thread)); }
 CUresult cuMemcpy3DPeerAsync_ptsz(CUDA_MEMCPY3D *c, CUstream s) { return cuMemcpy3DPeerAsync(c, of_thread(s)); }
 
+CUresult cuMemcpyHtoA_v2_ptds(CUarray dst, size_t at, const void *src, size_t n) { return wait_for(cuMemcpyHtoAAsync_v2(dst, at, (void *)src, n, per_thread)); }
+CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray dst, size_t at, const void *src, size_t n, CUstream s) { return cuMemcpyHtoAAsync_v2(dst, at, (void *)src, n, of_thread(s)); }
+CUresult cuMemcpyAtoH_v2_ptds(void *dst, CUarray src, size_t at, size_t n) { return wait_for(cuMemcpyAtoHAsync_v2(dst, src, at, n, per_thread)); }
+CUresult cuMemcpyAtoHAsync_v2_ptsz(void *dst, CUarray src, size_t at, size_t n, CUstream s) { return cuMemcpyAtoHAsync_v2(dst, src, at, n, of_thread(s)); }
+
+// Those without a stream of their own wait for the thread's by way of the legacy one.
+CUresult cuMemcpyDtoA_v2_ptds(CUarray dst, size_t at, CUdeviceptr src, size_t n) { return cuMemcpyDtoA_v2(dst, at, src, n); }
+CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr dst, CUarray src, size_t at, size_t n) { return cuMemcpyAtoD_v2(dst, src, at, n); }
+CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t to, CUarray src, size_t from, size_t n) { return cuMemcpyAtoA_v2(dst, to, src, from, n); }
+
 CUresult cuMemsetD8_v2_ptds(CUdeviceptr dst, unsigned char v, size_t n) { return cuMemsetD8Async(dst, v, n, per_thread); }
 CUresult cuMemsetD16_v2_ptds(CUdeviceptr dst, unsigned short v, size_t n) { return cuMemsetD16Async(dst, v, n, per_thread); }
 CUresult cuMemsetD32_v2_ptds(CUdeviceptr dst, unsigned v, size_t n) { return cuMemsetD32Async(dst, v, n, per_thread); }

@@ -7,14 +7,9 @@
 #define STUB(name) int name(void) { return gemu_unsupported(#name); }
 
 STUB(cuArray3DCreate)
-STUB(cuArray3DCreate_v2)
 STUB(cuArray3DGetDescriptor)
-STUB(cuArray3DGetDescriptor_v2)
 STUB(cuArrayCreate)
-STUB(cuArrayCreate_v2)
-STUB(cuArrayDestroy)
 STUB(cuArrayGetDescriptor)
-STUB(cuArrayGetDescriptor_v2)
 STUB(cuArrayGetMemoryRequirements)
 STUB(cuArrayGetPlane)
 STUB(cuArrayGetSparseProperties)
@@ -47,7 +42,6 @@ STUB(cuDeviceGetHostAtomicCapabilities)
 STUB(cuDeviceGetLuid)
 STUB(cuDeviceGetNvSciSyncAttributes)
 STUB(cuDeviceGetP2PAtomicCapabilities)
-STUB(cuDeviceGetTexture1DLinearMaxWidth)
 STUB(cuDeviceGraphMemTrim)
 STUB(cuDeviceRegisterAsyncNotification)
 STUB(cuDeviceSetGraphMemAttribute)
@@ -243,34 +237,20 @@ STUB(cuMemcpy3DBatchAsync_ptsz)
 STUB(cuMemcpy3DBatchAsync_v2)
 STUB(cuMemcpy3DBatchAsync_v2_ptsz)
 STUB(cuMemcpyAtoA)
-STUB(cuMemcpyAtoA_v2)
-STUB(cuMemcpyAtoA_v2_ptds)
 STUB(cuMemcpyAtoD)
-STUB(cuMemcpyAtoD_v2)
-STUB(cuMemcpyAtoD_v2_ptds)
 STUB(cuMemcpyAtoH)
 STUB(cuMemcpyAtoHAsync)
-STUB(cuMemcpyAtoHAsync_v2)
-STUB(cuMemcpyAtoHAsync_v2_ptsz)
-STUB(cuMemcpyAtoH_v2)
-STUB(cuMemcpyAtoH_v2_ptds)
 STUB(cuMemcpyBatchAsync)
 STUB(cuMemcpyBatchAsync_ptsz)
 STUB(cuMemcpyBatchAsync_v2)
 STUB(cuMemcpyBatchAsync_v2_ptsz)
 STUB(cuMemcpyDtoA)
-STUB(cuMemcpyDtoA_v2)
-STUB(cuMemcpyDtoA_v2_ptds)
 STUB(cuMemcpyDtoD)
 STUB(cuMemcpyDtoDAsync)
 STUB(cuMemcpyDtoH)
 STUB(cuMemcpyDtoHAsync)
 STUB(cuMemcpyHtoA)
 STUB(cuMemcpyHtoAAsync)
-STUB(cuMemcpyHtoAAsync_v2)
-STUB(cuMemcpyHtoAAsync_v2_ptsz)
-STUB(cuMemcpyHtoA_v2)
-STUB(cuMemcpyHtoA_v2_ptds)
 STUB(cuMemcpyHtoD)
 STUB(cuMemcpyHtoDAsync)
 STUB(cuMemsetD16)
@@ -279,22 +259,15 @@ STUB(cuMemsetD2D32)
 STUB(cuMemsetD2D8)
 STUB(cuMemsetD32)
 STUB(cuMemsetD8)
-STUB(cuMipmappedArrayCreate)
-STUB(cuMipmappedArrayDestroy)
-STUB(cuMipmappedArrayGetLevel)
 STUB(cuMipmappedArrayGetMemoryRequirements)
 STUB(cuMipmappedArrayGetSparseProperties)
 STUB(cuModuleGetGlobal)
-STUB(cuModuleGetSurfRef)
-STUB(cuModuleGetTexRef)
 STUB(cuMulticastAddDevice)
 STUB(cuMulticastBindAddr)
 STUB(cuMulticastBindMem)
 STUB(cuMulticastCreate)
 STUB(cuMulticastGetGranularity)
 STUB(cuMulticastUnbind)
-STUB(cuOccupancyMaxActiveClusters)
-STUB(cuOccupancyMaxPotentialClusterSize)
 STUB(cuParamSetSize)
 STUB(cuParamSetTexRef)
 STUB(cuParamSetf)
@@ -348,51 +321,12 @@ STUB(cuStreamWriteValue64)
 STUB(cuStreamWriteValue64_ptsz)
 STUB(cuStreamWriteValue64_v2)
 STUB(cuStreamWriteValue64_v2_ptsz)
-STUB(cuSurfObjectCreate)
-STUB(cuSurfObjectDestroy)
-STUB(cuSurfObjectGetResourceDesc)
-STUB(cuSurfRefGetArray)
-STUB(cuSurfRefSetArray)
-STUB(cuTensorMapEncodeIm2col)
-STUB(cuTensorMapEncodeIm2colWide)
-STUB(cuTensorMapEncodeTiled)
-STUB(cuTensorMapReplaceAddress)
-STUB(cuTexObjectCreate)
-STUB(cuTexObjectDestroy)
-STUB(cuTexObjectGetResourceDesc)
-STUB(cuTexObjectGetResourceViewDesc)
-STUB(cuTexObjectGetTextureDesc)
 STUB(cuTexRefCreate)
 STUB(cuTexRefDestroy)
 STUB(cuTexRefGetAddress)
-STUB(cuTexRefGetAddressMode)
-STUB(cuTexRefGetAddress_v2)
-STUB(cuTexRefGetArray)
-STUB(cuTexRefGetBorderColor)
-STUB(cuTexRefGetFilterMode)
-STUB(cuTexRefGetFlags)
-STUB(cuTexRefGetFormat)
-STUB(cuTexRefGetMaxAnisotropy)
-STUB(cuTexRefGetMipmapFilterMode)
-STUB(cuTexRefGetMipmapLevelBias)
-STUB(cuTexRefGetMipmapLevelClamp)
-STUB(cuTexRefGetMipmappedArray)
 STUB(cuTexRefSetAddress)
 STUB(cuTexRefSetAddress2D)
 STUB(cuTexRefSetAddress2D_v2)
-STUB(cuTexRefSetAddress2D_v3)
-STUB(cuTexRefSetAddressMode)
-STUB(cuTexRefSetAddress_v2)
-STUB(cuTexRefSetArray)
-STUB(cuTexRefSetBorderColor)
-STUB(cuTexRefSetFilterMode)
-STUB(cuTexRefSetFlags)
-STUB(cuTexRefSetFormat)
-STUB(cuTexRefSetMaxAnisotropy)
-STUB(cuTexRefSetMipmapFilterMode)
-STUB(cuTexRefSetMipmapLevelBias)
-STUB(cuTexRefSetMipmapLevelClamp)
-STUB(cuTexRefSetMipmappedArray)
 STUB(cuThreadExchangeStreamCaptureMode)
 STUB(cuUserObjectCreate)
 STUB(cuUserObjectRelease)
@@ -405,6 +339,11 @@ STUB(cuWaitExternalSemaphoresAsync_ptsz)
 
 // The table only wants addresses.
 
+int cuArray3DCreate_v2(void);
+int cuArray3DGetDescriptor_v2(void);
+int cuArrayCreate_v2(void);
+int cuArrayDestroy(void);
+int cuArrayGetDescriptor_v2(void);
 int cuCtxCreate_v2(void);
 int cuCtxCreate_v3(void);
 int cuCtxCreate_v4(void);
@@ -446,6 +385,7 @@ int cuDeviceGetName(void);
 int cuDeviceGetP2PAttribute(void);
 int cuDeviceGetPCIBusId(void);
 int cuDeviceGetProperties(void);
+int cuDeviceGetTexture1DLinearMaxWidth(void);
 int cuDeviceGetUuid(void);
 int cuDeviceGetUuid_v2(void);
 int cuDevicePrimaryCtxGetState(void);
@@ -590,6 +530,16 @@ int cuMemcpy3D_v2(void);
 int cuMemcpy3D_v2_ptds(void);
 int cuMemcpyAsync(void);
 int cuMemcpyAsync_ptsz(void);
+int cuMemcpyAtoA_v2(void);
+int cuMemcpyAtoA_v2_ptds(void);
+int cuMemcpyAtoD_v2(void);
+int cuMemcpyAtoD_v2_ptds(void);
+int cuMemcpyAtoHAsync_v2(void);
+int cuMemcpyAtoHAsync_v2_ptsz(void);
+int cuMemcpyAtoH_v2(void);
+int cuMemcpyAtoH_v2_ptds(void);
+int cuMemcpyDtoA_v2(void);
+int cuMemcpyDtoA_v2_ptds(void);
 int cuMemcpyDtoDAsync_v2(void);
 int cuMemcpyDtoDAsync_v2_ptsz(void);
 int cuMemcpyDtoD_v2(void);
@@ -598,6 +548,10 @@ int cuMemcpyDtoHAsync_v2(void);
 int cuMemcpyDtoHAsync_v2_ptsz(void);
 int cuMemcpyDtoH_v2(void);
 int cuMemcpyDtoH_v2_ptds(void);
+int cuMemcpyHtoAAsync_v2(void);
+int cuMemcpyHtoAAsync_v2_ptsz(void);
+int cuMemcpyHtoA_v2(void);
+int cuMemcpyHtoA_v2_ptds(void);
 int cuMemcpyHtoDAsync_v2(void);
 int cuMemcpyHtoDAsync_v2_ptsz(void);
 int cuMemcpyHtoD_v2(void);
@@ -631,11 +585,16 @@ int cuMemsetD8Async(void);
 int cuMemsetD8Async_ptsz(void);
 int cuMemsetD8_v2(void);
 int cuMemsetD8_v2_ptds(void);
+int cuMipmappedArrayCreate(void);
+int cuMipmappedArrayDestroy(void);
+int cuMipmappedArrayGetLevel(void);
 int cuModuleEnumerateFunctions(void);
 int cuModuleGetFunction(void);
 int cuModuleGetFunctionCount(void);
 int cuModuleGetGlobal_v2(void);
 int cuModuleGetLoadingMode(void);
+int cuModuleGetSurfRef(void);
+int cuModuleGetTexRef(void);
 int cuModuleLoad(void);
 int cuModuleLoadData(void);
 int cuModuleLoadDataEx(void);
@@ -644,8 +603,10 @@ int cuModuleUnload(void);
 int cuOccupancyAvailableDynamicSMemPerBlock(void);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(void);
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(void);
+int cuOccupancyMaxActiveClusters(void);
 int cuOccupancyMaxPotentialBlockSize(void);
 int cuOccupancyMaxPotentialBlockSizeWithFlags(void);
+int cuOccupancyMaxPotentialClusterSize(void);
 int cuPointerGetAttribute(void);
 int cuPointerGetAttributes(void);
 int cuProfilerStart(void);
@@ -678,6 +639,45 @@ int cuStreamSynchronize(void);
 int cuStreamSynchronize_ptsz(void);
 int cuStreamWaitEvent(void);
 int cuStreamWaitEvent_ptsz(void);
+int cuSurfObjectCreate(void);
+int cuSurfObjectDestroy(void);
+int cuSurfObjectGetResourceDesc(void);
+int cuSurfRefGetArray(void);
+int cuSurfRefSetArray(void);
+int cuTensorMapEncodeIm2col(void);
+int cuTensorMapEncodeIm2colWide(void);
+int cuTensorMapEncodeTiled(void);
+int cuTensorMapReplaceAddress(void);
+int cuTexObjectCreate(void);
+int cuTexObjectDestroy(void);
+int cuTexObjectGetResourceDesc(void);
+int cuTexObjectGetResourceViewDesc(void);
+int cuTexObjectGetTextureDesc(void);
+int cuTexRefGetAddressMode(void);
+int cuTexRefGetAddress_v2(void);
+int cuTexRefGetArray(void);
+int cuTexRefGetBorderColor(void);
+int cuTexRefGetFilterMode(void);
+int cuTexRefGetFlags(void);
+int cuTexRefGetFormat(void);
+int cuTexRefGetMaxAnisotropy(void);
+int cuTexRefGetMipmapFilterMode(void);
+int cuTexRefGetMipmapLevelBias(void);
+int cuTexRefGetMipmapLevelClamp(void);
+int cuTexRefGetMipmappedArray(void);
+int cuTexRefSetAddress2D_v3(void);
+int cuTexRefSetAddressMode(void);
+int cuTexRefSetAddress_v2(void);
+int cuTexRefSetArray(void);
+int cuTexRefSetBorderColor(void);
+int cuTexRefSetFilterMode(void);
+int cuTexRefSetFlags(void);
+int cuTexRefSetFormat(void);
+int cuTexRefSetMaxAnisotropy(void);
+int cuTexRefSetMipmapFilterMode(void);
+int cuTexRefSetMipmapLevelBias(void);
+int cuTexRefSetMipmapLevelClamp(void);
+int cuTexRefSetMipmappedArray(void);
 
 const struct symbol gemu_symbols[] = {
 	{"cuArray3DCreate", 0, 0, (void *)cuArray3DCreate},
@@ -1207,10 +1207,10 @@ const struct symbol gemu_symbols[] = {
 	{"cuOccupancyAvailableDynamicSMemPerBlock", 10020, 0, (void *)cuOccupancyAvailableDynamicSMemPerBlock},
 	{"cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050, 0, (void *)cuOccupancyMaxActiveBlocksPerMultiprocessor},
 	{"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 7000, 0, (void *)cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags},
-	{"cuOccupancyMaxActiveClusters", 0, 0, (void *)cuOccupancyMaxActiveClusters},
+	{"cuOccupancyMaxActiveClusters", 11070, 0, (void *)cuOccupancyMaxActiveClusters},
 	{"cuOccupancyMaxPotentialBlockSize", 6050, 0, (void *)cuOccupancyMaxPotentialBlockSize},
 	{"cuOccupancyMaxPotentialBlockSizeWithFlags", 7000, 0, (void *)cuOccupancyMaxPotentialBlockSizeWithFlags},
-	{"cuOccupancyMaxPotentialClusterSize", 0, 0, (void *)cuOccupancyMaxPotentialClusterSize},
+	{"cuOccupancyMaxPotentialClusterSize", 11070, 0, (void *)cuOccupancyMaxPotentialClusterSize},
 	{"cuParamSetSize", 0, 0, (void *)cuParamSetSize},
 	{"cuParamSetTexRef", 0, 0, (void *)cuParamSetTexRef},
 	{"cuParamSetf", 0, 0, (void *)cuParamSetf},

@@ -29,13 +29,27 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *, int *, CUfunction, CUoccupancyB
 CUresult cuLibraryLoadData(CUlibrary *, const void *, int *, void **, unsigned, int *, void **, unsigned), cuLibraryGetKernel(CUkernel *, CUlibrary, const char *), cuLibraryUnload(CUlibrary);
 CUresult cuGraphCreate(CUgraph *, unsigned), cuGraphAddKernelNode_v2(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS *);
 CUresult cuGraphAddMemcpyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *, CUcontext), cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
-CUresult cuGraphLaunch(CUgraphExec, CUstream), cuGraphDestroy(CUgraph), cuGraphExecDestroy(CUgraphExec), cuTexObjectCreate(uint64_t *, void *, void *, void *);
+CUresult cuGraphLaunch(CUgraphExec, CUstream), cuGraphDestroy(CUgraph), cuGraphExecDestroy(CUgraphExec), cuArrayGetPlane(CUarray *, CUarray, unsigned);
+CUresult cuArrayCreate_v2(CUarray *, const CUDA_ARRAY_DESCRIPTOR *), cuArray3DCreate_v2(CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), cuArrayDestroy(CUarray);
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *, CUarray), cuMipmappedArrayCreate(CUmipmappedArray *, const CUDA_ARRAY3D_DESCRIPTOR *, unsigned);
+CUresult cuMipmappedArrayGetLevel(CUarray *, CUmipmappedArray, unsigned), cuMipmappedArrayDestroy(CUmipmappedArray);
+CUresult cuMemcpyHtoA_v2(CUarray, size_t, const void *, size_t), cuMemcpyAtoH_v2(void *, CUarray, size_t, size_t);
+CUresult cuTexObjectCreate(CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const CUDA_RESOURCE_VIEW_DESC *), cuTexObjectDestroy(CUtexObject);
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *, CUtexObject), cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *, CUtexObject);
+CUresult cuSurfObjectCreate(CUsurfObject *, const CUDA_RESOURCE_DESC *), cuSurfObjectDestroy(CUsurfObject);
+CUresult cuModuleGetTexRef(CUtexref *, CUmodule, const char *), cuTexRefSetArray(CUtexref, CUarray, unsigned), cuTexRefSetFilterMode(CUtexref, unsigned);
+CUresult cuTexRefSetFlags(CUtexref, unsigned), cuTexRefGetArray(CUarray *, CUtexref), cuTexRefGetFilterMode(unsigned *, CUtexref), cuTexRefSetAddressMode(CUtexref, int, unsigned);
 
+CUresult cuTensorMapEncodeTiled(CUtensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int, int, int, int);
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *, const int *, unsigned, unsigned, const unsigned *, int, int, int, int);
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, int, int, unsigned, unsigned, const unsigned *, int, int, int, int, int);
+CUresult cuTensorMapReplaceAddress(CUtensorMap *, void *);
 CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream), cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *, size_t, CUmemoryPool, CUstream), cuMemFreeAsync(CUdeviceptr, CUstream);
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *, CUdevice), cuMemPoolCreate(CUmemoryPool *, const CUmemPoolProps *), cuMemPoolDestroy(CUmemoryPool), cuMemPoolGetAttribute(CUmemoryPool, int, void *);
 CUresult cuMemPoolSetAttribute(CUmemoryPool, int, void *), cuMemPoolSetAccess(CUmemoryPool, const CUmemAccessDesc *, size_t), cuMemPoolGetAccess(int *, CUmemoryPool, CUmemLocation *);
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *, CUmemLocation *, int), cuCtxGetDevice_v2(CUdevice *, CUcontext), cuCtxSynchronize_v2(CUcontext);
 CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **), cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
+CUresult cuOccupancyMaxActiveClusters(int *, CUfunction, const CUlaunchConfig *), cuOccupancyMaxPotentialClusterSize(int *, CUfunction, const CUlaunchConfig *);
 
 static const char *const ptx =
 	".version 7.8\n.target sm_80\n.address_size 64\n"
@@ -76,6 +90,30 @@ static CUresult add(CUfunction f, CUstream s, CUdeviceptr x, unsigned n, unsigne
 {
 	void *args[] = {&x, &n};
 	return cuLaunchKernel(f, blocks, 1, 1, 100, 1, 1, 0, s, args, NULL);
+}
+
+// Tensor maps: what is made, and what is refused.
+static void tensor_maps(void)
+{
+	_Alignas(64) CUtensorMap map, other;
+	CUdeviceptr d;
+	uint64_t dims[] = {64, 32, 8, 4}, strides[] = {128, 4096, 32768};
+	unsigned box[] = {8, 8, 1, 1}, steps[] = {1, 1, 1, 1};
+	int lower[] = {-1, -1}, upper[] = {-1, -1};
+	OK(cuMemAlloc_v2(&d, 1 << 17));
+	OK(cuTensorMapEncodeTiled(&map, 6, 2, (void *)d, dims, strides, box, steps, 0, 0, 0, 0));
+	OK(cuTensorMapEncodeTiled(&other, 6, 1, (void *)d, dims, NULL, box, steps, 0, 1, 2, 1));
+	HOLDS(memcmp(&map, &other, sizeof map));
+	OK(cuTensorMapReplaceAddress(&map, (void *)(d + 16)));
+	EQUAL(cuTensorMapReplaceAddress(&map, (void *)(d + 1)), 1);
+	EQUAL(cuTensorMapEncodeTiled((CUtensorMap *)((char *)&map + 16), 6, 2, (void *)d, dims, strides, box, steps, 0, 0, 0, 0), 1);
+	EQUAL(cuTensorMapEncodeTiled(&map, 6, 6, (void *)d, dims, strides, box, steps, 0, 0, 0, 0), 1);
+	EQUAL(cuTensorMapEncodeTiled(&map, 6, 2, (void *)d, dims, NULL, box, steps, 0, 0, 0, 0), 1);
+	OK(cuTensorMapEncodeIm2col(&map, 6, 4, (void *)d, dims, strides, lower, upper, 64, 128, steps, 0, 3, 0, 0));
+	EQUAL(cuTensorMapEncodeIm2col(&map, 6, 2, (void *)d, dims, strides, lower, upper, 64, 128, steps, 0, 3, 0, 0), 1);
+	OK(cuTensorMapEncodeIm2colWide(&map, 6, 4, (void *)d, dims, strides, -1, -1, 64, 128, steps, 0, 1, 3, 0, 0));
+	EQUAL(cuTensorMapEncodeIm2colWide(&map, 6, 4, (void *)d, dims, strides, -1, -1, 64, 128, steps, 0, 1, 0, 0, 0), 1);
+	OK(cuMemFree_v2(d));
 }
 
 static void memory_and_launch(CUmodule m)
@@ -307,16 +345,110 @@ static void cooperative(CUdevice dev, CUmodule m)
 	EQUAL(n, 10);
 	config.gridDimX = 100000; // more than the device holds at once
 	EQUAL(cuLaunchKernelEx(&config, function_of(m), args, NULL), 720);
+	attribute = (CUlaunchAttribute){.id = 4, .value = {.dim = {2, 1, 1}}}; // clusters
+	config.gridDimX = 10;
+	OK(cuLaunchKernelEx(&config, function_of(m), args, NULL));
+	OK(cuOccupancyMaxActiveClusters(&can, function_of(m), &config));
+	HOLDS(can > 0);
+	OK(cuOccupancyMaxPotentialClusterSize(&can, function_of(m), &config));
+	EQUAL(can, 8);
+	config.gridDimX = 9;
+	EQUAL(cuLaunchKernelEx(&config, function_of(m), args, NULL), 1);
+	attribute.value.dim[0] = 9;
+	EQUAL(cuLaunchKernelEx(&config, function_of(m), args, NULL), 912);
 	OK(cuMemFree_v2(d));
 	OK(cuCtxSynchronize_v2(shared));
 	OK(cuCtxGetDevice_v2(&can, 0));
 	EQUAL(can, dev);
 }
 
+// A texture and a surface as objects, and a texture by its name in a module.
+static void textures(void)
+{
+	static const char *const source =
+		".version 7.8\n.target sm_80\n.address_size 64\n"
+		".global .texref named;\n"
+		".visible .entry sample(.param .u64 t, .param .u64 s)\n"
+		"{\n"
+		"  .reg .f32 %f<6>; .reg .u64 %rd<2>; .reg .u32 %x; .reg .b32 %r;\n"
+		"  ld.param.u64 %rd0, [t]; ld.param.u64 %rd1, [s];\n"
+		"  tex.1d.v4.f32.f32 {%f0, _, _, _}, [named, {0f40000000}];\n"
+		"  tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd0, {0f3F800000, 0f3F000000}];\n"
+		"  add.f32 %f0, %f0, %f1;\n"
+		"  mov.b32 %r, %f0;\n"
+		"  sust.b.1d.b32.trap [%rd1, {4}], %r;\n"
+		"  ret;\n"
+		"}\n";
+	CUmodule m;
+	CUfunction f;
+	CUtexref ref;
+	CUarray a, b, c, level;
+	CUmipmappedArray mip;
+	CUtexObject t;
+	CUsurfObject s;
+	unsigned mode;
+	float texels[4] = {1, 3, 10, 20}, got[3] = {0};
+	CUDA_ARRAY_DESCRIPTOR line = {4, 0, 0x20, 1};
+	CUDA_ARRAY3D_DESCRIPTOR made, square = {2, 2, 0, 0x20, 1, 0}, output = {3, 0, 0, 0x20, 1, 2};
+	CUDA_RESOURCE_DESC resource = {0}, back;
+	CUDA_TEXTURE_DESC look = {.addressMode = {1, 1, 1}, .filterMode = 1}, again;
+	OK(cuModuleLoadData(&m, source));
+	OK(cuModuleGetFunction(&f, m, "sample"));
+	EQUAL(cuModuleGetTexRef(&ref, m, "nothing"), 500);
+	OK(cuModuleGetTexRef(&ref, m, "named"));
+	OK(cuArrayCreate_v2(&a, &line));
+	OK(cuMemcpyHtoA_v2(a, 0, texels, sizeof texels));
+	EQUAL(cuMemcpyHtoA_v2(a, 4, texels, sizeof texels), 1);
+	OK(cuTexRefSetArray(ref, a, 1));
+	OK(cuTexRefSetFilterMode(ref, 1));
+	OK(cuTexRefSetAddressMode(ref, 0, 1));
+	OK(cuTexRefGetFilterMode(&mode, ref));
+	EQUAL(mode, 1);
+	OK(cuTexRefGetArray(&b, ref));
+	HOLDS(a == b);
+	OK(cuArray3DCreate_v2(&b, &square));
+	OK(cuArray3DGetDescriptor_v2(&made, b));
+	HOLDS(made.Width == 2 && made.Height == 2 && made.Depth == 0 && made.Format == 0x20 && made.NumChannels == 1 && made.Flags == 0);
+	CUDA_MEMCPY2D move = {.srcMemoryType = 1, .srcHost = texels, .srcPitch = 8, .dstMemoryType = 3, .dstArray = b, .WidthInBytes = 8, .Height = 2};
+	OK(cuMemcpy2D_v2(&move));
+	move.Height = 3;
+	EQUAL(cuMemcpy2D_v2(&move), 1);
+	OK(cuArray3DCreate_v2(&c, &output));
+	resource.res.array = b;
+	OK(cuTexObjectCreate(&t, &resource, &look, NULL));
+	OK(cuTexObjectGetResourceDesc(&back, t));
+	HOLDS(back.resType == 0 && back.res.array == b);
+	OK(cuTexObjectGetTextureDesc(&again, t));
+	HOLDS(memcmp(&again, &look, sizeof look) == 0);
+	EQUAL(cuSurfObjectCreate(&s, &resource), 1); // it was not made for that
+	resource.res.array = c;
+	OK(cuSurfObjectCreate(&s, &resource));
+	void *args[] = {&t, &s};
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args, NULL));
+	OK(cuMemcpyAtoH_v2(got, c, 0, sizeof got));
+	HOLDS(got[0] == 0 && got[1] == (3 + 10) / 2.f + 2 && got[2] == 0); // the means of 3 and 10, and of 1 and 3
+	OK(cuMipmappedArrayCreate(&mip, &square, 7));
+	OK(cuMipmappedArrayGetLevel(&level, mip, 1));
+	OK(cuArray3DGetDescriptor_v2(&made, level));
+	HOLDS(made.Width == 1 && made.Height == 1);
+	EQUAL(cuMipmappedArrayGetLevel(&level, mip, 2), 1);
+	EQUAL(cuArrayDestroy(level), 1);
+	OK(cuMipmappedArrayDestroy(mip));
+	OK(cuTexObjectDestroy(t));
+	EQUAL(cuTexObjectDestroy(t), 1);
+	OK(cuSurfObjectDestroy(s));
+	OK(cuArrayDestroy(a));
+	OK(cuArrayDestroy(b));
+	OK(cuArrayDestroy(c));
+	EQUAL(cuArrayDestroy(c), 400);
+	OK(cuModuleUnload(m));
+}
+
 static void symbols(void)
 {
 	void *p = NULL;
 	int status = -1;
+	CUarray plane;
 	OK(cuGetProcAddress_v2("cuMemAlloc", &p, 12000, 0, &status));
 	HOLDS(p == (void *)cuMemAlloc_v2 && status == 0);
 	OK(cuGetProcAddress_v2("cuLaunchKernel", &p, 12000, 2, &status));
@@ -331,7 +463,7 @@ static void symbols(void)
 	HOLDS(p == (void *)cuCtxSynchronize_v2);
 	OK(cuGetProcAddress_v2("cuNothing", &p, 12000, 0, &status));
 	HOLDS(p == NULL && status == 1);
-	EQUAL(cuTexObjectCreate(NULL, NULL, NULL, NULL), 801);
+	EQUAL(cuArrayGetPlane(&plane, 0, 0), 801);
 }
 
 static void *client(void *p)
@@ -418,11 +550,13 @@ int main(void)
 	OK(cuCtxSetCurrent(shared));
 	OK(cuModuleLoadData(&m, ptx));
 	memory_and_launch(m);
+	tensor_maps();
 	streams(m);
 	modules();
 	graphs(m);
 	pools(dev, m);
 	cooperative(dev, m);
+	textures();
 	symbols();
 	threads();
 	faults(dev);

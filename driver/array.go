@@ -1,0 +1,301 @@
+package driver
+
+// This file is arrays and mipmapped arrays: memory with texels, which kernels reach by textures
+// and surfaces.
+
+import (
+	"fmt"
+
+	"gemu/interp"
+)
+
+// ArrayFormat is a CUarray_format.
+type ArrayFormat uint32
+
+// arrayFormats are the formats there are: what a channel is, how many a texel has if the
+// format says so, and whether its integers stand for floats.
+var arrayFormats = map[ArrayFormat]struct {
+	bits, channels int
+	kind           interp.ChannelKind
+	normalized     bool
+}{
+	0x01: {8, 0, interp.Unsigned, false}, 0x02: {16, 0, interp.Unsigned, false}, 0x03: {32, 0, interp.Unsigned, false},
+	0x08: {8, 0, interp.Signed, false}, 0x09: {16, 0, interp.Signed, false}, 0x0a: {32, 0, interp.Signed, false},
+	0x10: {16, 0, interp.Float, false}, 0x20: {32, 0, interp.Float, false},
+	0xc0: {8, 1, interp.Unsigned, true}, 0xc1: {8, 2, interp.Unsigned, true}, 0xc2: {8, 4, interp.Unsigned, true},
+	0xc3: {16, 1, interp.Unsigned, true}, 0xc4: {16, 2, interp.Unsigned, true}, 0xc5: {16, 4, interp.Unsigned, true},
+	0xc6: {8, 1, interp.Signed, true}, 0xc7: {8, 2, interp.Signed, true}, 0xc8: {8, 4, interp.Signed, true},
+	0xc9: {16, 1, interp.Signed, true}, 0xca: {16, 2, interp.Signed, true}, 0xcb: {16, 4, interp.Signed, true},
+}
+
+// format is what texels of a format with so many channels are.
+func (f ArrayFormat) format(channels uint32) (format interp.Format, normalized bool, err error) {
+	s, ok := arrayFormats[f]
+	format = interp.Format{Channels: int(channels), Bits: s.bits, Kind: s.kind}
+	if !ok || !format.Valid() || s.channels != 0 && s.channels != int(channels) {
+		return format, false, fail(InvalidValue, "array format %#x with %d channels", uint32(f), channels)
+	}
+	return format, s.normalized, nil
+}
+
+// Flags of an array.
+const (
+	ArrayLayered  = 0x01
+	ArraySurface  = 0x02 // CUDA_ARRAY3D_SURFACE_LDST
+	ArrayCubemap  = 0x04
+	ArrayGather   = 0x08
+	arrayAllFlags = ArrayLayered | ArraySurface | ArrayCubemap | ArrayGather
+)
+
+// ArrayDesc is a CUDA_ARRAY3D_DESCRIPTOR. Extents that an array does not have are 0; the depth
+// of layers is their number, of cubes six for each.
+type ArrayDesc struct {
+	Width, Height, Depth uint64
+	Format               ArrayFormat
+	Channels             uint32
+	Flags                uint32
+}
+
+// image is the shape of what the descriptor describes.
+func (a *ArrayDesc) image(levels int) (m interp.Image, normalized bool, err error) {
+	if a.Flags&^arrayAllFlags != 0 {
+		return m, false, fail(NotSupported, "array flags %#x", a.Flags)
+	}
+	if m.Format, normalized, err = a.Format.format(a.Channels); err != nil {
+		return m, false, err
+	}
+	const most = 1 << 26
+	if a.Width == 0 || a.Width > most || a.Height > most || a.Depth > most {
+		return m, false, fail(InvalidValue, "an array of %d×%d×%d", a.Width, a.Height, a.Depth)
+	}
+	m.Width, m.Height, m.Depth, m.Levels = int(a.Width), int(a.Height), int(a.Depth), levels
+	switch layered := a.Flags&ArrayLayered != 0; {
+	case a.Flags&ArrayCubemap != 0:
+		if m.Geometry = interp.ImageCube; layered {
+			m.Geometry = interp.ImageCubes
+		}
+		m.Layers, m.Depth = m.Depth, 0
+	case layered:
+		if m.Geometry = interp.Image2DLayers; m.Height == 0 {
+			m.Geometry = interp.Image1DLayers
+		}
+		m.Layers, m.Depth = m.Depth, 0
+	case m.Depth != 0:
+		m.Geometry = interp.Image3D
+	case m.Height != 0:
+		m.Geometry = interp.Image2D
+	default:
+		m.Geometry = interp.Image1D
+	}
+	if a.Flags&(ArrayLayered|ArrayCubemap) != 0 && m.Layers == 0 {
+		return m, false, fail(InvalidValue, "an array of 0 layers")
+	}
+	return m, normalized, nil
+}
+
+// array is one, or a level of a mipmapped one.
+type array struct {
+	handle     Handle
+	ctx        *Context
+	desc       ArrayDesc
+	mem        *interp.Array
+	level      int
+	of         *mipmap // that it is a level of; or nil
+	normalized bool
+	charge     uint64
+}
+
+// mipmap is a mipmapped array.
+type mipmap struct {
+	handle Handle
+	array
+	levels []*array // those that were asked for; nil
+}
+
+// image is the array's shape: that of its level.
+func (a *array) image() interp.Image { return a.mem.Image().AtLevel(a.level) }
+
+// bytes is the array's memory.
+func (a *array) bytes() []byte {
+	m := a.mem.Image()
+	size := m.AtLevel(a.level)
+	return a.mem.Bytes()[m.LevelOffset(a.level):][:size.Size()]
+}
+
+// addr is where that is among the device's addresses.
+func (a *array) addr() uint64 {
+	m := a.mem.Image()
+	return a.mem.Addr() + m.LevelOffset(a.level)
+}
+
+// allocate makes the memory of an array of the current context. The driver is locked after it,
+// unless there is an error.
+func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
+	image, normalized, err := desc.image(levels)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := interp.Complete(image)
+	if err != nil {
+		return nil, fail(InvalidValue, "%v", err)
+	}
+	size := whole.Size()
+	c, err := t.reserve(size, size)
+	if err != nil {
+		return nil, err
+	}
+	d := t.d
+	d.buffers++
+	name := fmt.Sprintf("#%d", d.buffers)
+	d.mu.Unlock()
+
+	mem, err := d.gpu.NewArray(name, whole) // waits for a launch under way
+
+	d.mu.Lock()
+	if err != nil {
+		c.dev.used -= size
+		d.mu.Unlock()
+		return nil, fail(OutOfMemory, "%v", err)
+	}
+	return &array{ctx: c, desc: *desc, mem: mem, normalized: normalized, charge: size}, nil
+}
+
+// ArrayCreate is cuArrayCreate and cuArray3DCreate.
+func (t *Thread) ArrayCreate(desc *ArrayDesc) (Handle, error) {
+	a, err := t.allocate(desc, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	a.handle = a.ctx.own(a)
+	return a.handle, nil
+}
+
+// ArrayGetDescriptor is cuArray3DGetDescriptor.
+func (t *Thread) ArrayGetDescriptor(h Handle) (ArrayDesc, error) {
+	if _, err := t.enter(); err != nil {
+		return ArrayDesc{}, err
+	}
+	defer t.d.mu.Unlock()
+	a, err := object[*array](t.d, h)
+	if err != nil {
+		return ArrayDesc{}, err
+	}
+	return a.desc, nil
+}
+
+// ArrayDestroy is cuArrayDestroy: it waits for the context's work.
+func (t *Thread) ArrayDestroy(h Handle) error {
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	a, err := object[*array](t.d, h)
+	if err == nil && a.of != nil {
+		err = fail(InvalidValue, "a level of a mipmapped array")
+	}
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	a.ctx.disown(h)
+	a.destroy()
+	return nil
+}
+
+// destroy gives the memory back. d.mu is held, and given up.
+func (a *array) destroy() {
+	d := a.ctx.dev.d
+	a.ctx.dev.used -= a.charge
+	tasks := a.ctx.pending()
+	d.mu.Unlock()
+	wait(tasks)
+	a.mem.Free()
+}
+
+// MipmappedArrayCreate is cuMipmappedArrayCreate.
+func (t *Thread) MipmappedArrayCreate(desc *ArrayDesc, levels uint32) (Handle, error) {
+	if levels == 0 || levels > 64 {
+		return 0, fail(InvalidValue, "%d levels", levels)
+	}
+	image, _, err := desc.image(1)
+	if err != nil {
+		return 0, err
+	}
+	for n := max(image.Width, image.Height, image.Depth); levels > 1 && n>>(levels-1) == 0; { // as many as there can be
+		levels--
+	}
+	a, err := t.allocate(desc, int(levels))
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	m := &mipmap{array: *a, levels: make([]*array, levels)}
+	m.handle = a.ctx.own(m)
+	return m.handle, nil
+}
+
+// MipmappedArrayGetLevel is cuMipmappedArrayGetLevel: the array of a level.
+func (t *Thread) MipmappedArrayGetLevel(h Handle, level uint32) (Handle, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	m, err := object[*mipmap](t.d, h)
+	if err != nil {
+		return 0, err
+	}
+	if uint64(level) >= uint64(len(m.levels)) {
+		return 0, fail(InvalidValue, "level %d of %d", level, len(m.levels))
+	}
+	if m.levels[level] == nil {
+		a := m.array
+		a.level, a.of = int(level), m
+		image := a.image()
+		a.desc.Width = uint64(image.Width)
+		if a.desc.Height != 0 {
+			a.desc.Height = uint64(image.Height)
+		}
+		if a.desc.Depth != 0 && a.desc.Flags&(ArrayLayered|ArrayCubemap) == 0 {
+			a.desc.Depth = uint64(image.Depth)
+		}
+		a.handle = a.ctx.own(&a)
+		m.levels[level] = &a
+	}
+	return m.levels[level].handle, nil
+}
+
+// MipmappedArrayDestroy is cuMipmappedArrayDestroy: it waits for the context's work.
+func (t *Thread) MipmappedArrayDestroy(h Handle) error {
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	m, err := object[*mipmap](t.d, h)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	m.ctx.disown(h)
+	for _, a := range m.levels {
+		if a != nil {
+			m.ctx.disown(a.handle)
+		}
+	}
+	m.array.destroy()
+	return nil
+}
+
+// layout is where a copy to or from the array goes: rows, and slices or layers. d.mu is held.
+func (a *array) layout(s *Side, c *Copy3D) (l layout, err error) {
+	m := a.image()
+	row := uint64(m.Width * m.Format.Bytes())
+	rows, slices := uint64(m.Height), uint64(m.Depth*m.Layers)
+	for _, v := range [][3]uint64{{s.X, c.Width, row}, {s.Y, c.Height, rows}, {s.Z, c.Depth, slices}} {
+		if v[0] > v[2] || v[1] > v[2]-v[0] {
+			return l, fail(InvalidValue, "%d×%d×%d bytes at %d, %d, %d of an array of %d×%d×%d bytes", c.Width, c.Height, c.Depth, s.X, s.Y, s.Z, row, rows, slices)
+		}
+	}
+	l.pitch, l.slice = row, row*rows
+	l.start = s.X + s.Y*l.pitch + s.Z*l.slice
+	l.bytes = l.start + (c.Height-1)*l.pitch + (c.Depth-1)*l.slice + c.Width
+	return l, nil
+}

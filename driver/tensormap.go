@@ -1,0 +1,120 @@
+package driver
+
+// This file is tensor maps (the API's tensor map object management).
+
+import (
+	"gemu/internal/tensormap"
+)
+
+// TensorMap is the bytes of a CUtensorMap.
+type TensorMap [tensormap.Size]byte
+
+// Tensor is what the functions that make tensor maps have in common. Enums are the API's
+// numbers, the first dimension is the innermost.
+type Tensor struct {
+	Type                         uint32 // CUtensorMapDataType
+	Address                      uint64
+	Dims                         []uint64 // elements: as many as the tensor has dimensions
+	Strides                      []uint64 // bytes, of all but the innermost
+	Steps                        []uint32 // elementStrides
+	Interleave, Swizzle, L2, OOB uint32
+}
+
+// tensorTypes are the elements, by CUtensorMapDataType.
+var tensorTypes = []tensormap.Type{
+	tensormap.U8, tensormap.U16, tensormap.U32, tensormap.S32, tensormap.U64, tensormap.S64, tensormap.F16, tensormap.F32, tensormap.F64, tensormap.BF16,
+	tensormap.F32Ftz, tensormap.TF32, tensormap.TF32Ftz, tensormap.B4x16, tensormap.B4x16P64, tensormap.B6x16P32,
+}
+
+// tensorSwizzles are the swizzles, by CUtensorMapSwizzle.
+var tensorSwizzles = []tensormap.Swizzle{
+	{}, {Mode: tensormap.Swizzle32}, {Mode: tensormap.Swizzle64}, {Mode: tensormap.Swizzle128},
+	{Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom32}, {Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom32Flip8}, {Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom64},
+}
+
+// tensorMap makes a map with what its functions have in common.
+func tensorMap(s *Tensor, mode tensormap.Mode) (*tensormap.Map, error) {
+	n := len(s.Dims)
+	switch {
+	case n < 1 || n > tensormap.Rank || len(s.Strides) < n-1 || len(s.Steps) < n:
+		return nil, fail(InvalidValue, "a tensor of %d dimensions, with %d strides and %d traversal strides", n, len(s.Strides), len(s.Steps))
+	case s.Type >= uint32(len(tensorTypes)) || s.Swizzle >= uint32(len(tensorSwizzles)) || s.Interleave >= uint32(tensormap.InterleaveCount) || s.OOB > 1 || s.L2 > 3:
+		return nil, fail(InvalidValue, "type %d, swizzle %d, interleave %d, fill %d, promotion %d of a tensor map: one of them is none", s.Type, s.Swizzle, s.Interleave, s.OOB, s.L2)
+	}
+	m := &tensormap.Map{
+		Mode: mode, Type: tensorTypes[s.Type], Rank: n, Address: s.Address, Swizzle: tensorSwizzles[s.Swizzle],
+		Interleave: tensormap.Interleave(s.Interleave), NaN: s.OOB == 1, L2: uint8(s.L2),
+	}
+	copy(m.Dim[:], s.Dims)
+	copy(m.Stride[:], s.Strides[:n-1])
+	copy(m.Step[:], s.Steps)
+	if m.Interleave == tensormap.NoInterleave {
+		m.Step[0] = 1 // what is given is ignored
+	}
+	return m, nil
+}
+
+// encode checks the map and gives its bytes.
+func (t *Thread) encode(m *tensormap.Map, err error) (TensorMap, error) {
+	if err == nil {
+		err = t.Check()
+	}
+	if err != nil {
+		return TensorMap{}, err
+	}
+	if err := m.Check(); err != nil {
+		return TensorMap{}, fail(InvalidValue, "%v", err)
+	}
+	return m.Encode(), nil
+}
+
+// TensorMapEncodeTiled is cuTensorMapEncodeTiled: boxes of so many elements in each dimension.
+func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error) {
+	m, err := tensorMap(s, tensormap.Tiled)
+	if err == nil && len(box) < m.Rank {
+		err = fail(InvalidValue, "a box of %d dimensions", len(box))
+	}
+	if err == nil {
+		for i := range m.Rank {
+			m.Box[i] = min(box[i], 1<<16-1)
+		}
+	}
+	return t.encode(m, err)
+}
+
+// TensorMapEncodeIm2col is cuTensorMapEncodeIm2col. The corners are of W, H and D, in this order,
+// as CUTLASS passes them.
+func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels, pixels uint32) (TensorMap, error) {
+	m, err := tensorMap(s, tensormap.Im2col)
+	if err == nil && (m.Rank < 3 || len(lower) < m.Rank-2 || len(upper) < m.Rank-2) {
+		err = fail(InvalidValue, "corners of %d and %d dimensions, of a tensor of %d", len(lower), len(upper), m.Rank)
+	}
+	if err == nil {
+		copy(m.Lower[:m.Rank-2], lower)
+		copy(m.Upper[:m.Rank-2], upper)
+		m.Box[0], m.Box[1] = min(channels, 1<<16-1), min(pixels, 1<<16-1)
+	}
+	return t.encode(m, err)
+}
+
+// TensorMapEncodeIm2colWide is cuTensorMapEncodeIm2colWide, of a CUtensorMapIm2ColWideMode.
+func (t *Thread) TensorMapEncodeIm2colWide(s *Tensor, lower, upper int32, channels, pixels, mode uint32) (TensorMap, error) {
+	if mode > 1 {
+		return TensorMap{}, fail(InvalidValue, "mode %d of a tensor map for im2col", mode)
+	}
+	m, err := tensorMap(s, [...]tensormap.Mode{tensormap.Im2colW, tensormap.Im2colW128}[mode])
+	if err == nil {
+		m.Lower[0], m.Upper[0], m.Box[0], m.Box[1] = lower, upper, min(channels, 1<<16-1), min(pixels, 1<<16-1)
+	}
+	return t.encode(m, err)
+}
+
+// TensorMapReplaceAddress is cuTensorMapReplaceAddress.
+func (t *Thread) TensorMapReplaceAddress(b *TensorMap, address uint64) (TensorMap, error) {
+	m, err := tensormap.Decode(b[:])
+	if err != nil {
+		return TensorMap{}, fail(InvalidValue, "%v", err)
+	}
+	m.Address = address
+	return t.encode(m, nil)
+}

@@ -1,0 +1,416 @@
+package driver
+
+// This file is texture and surface objects, and the references of modules.
+
+import (
+	"fmt"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// ResourceKind is a CUresourcetype.
+type ResourceKind uint32
+
+// The kinds of resource.
+const (
+	ArrayResource  ResourceKind = 0
+	MipmapResource ResourceKind = 1
+	LinearResource ResourceKind = 2
+	PitchResource  ResourceKind = 3
+)
+
+// ResourceDesc is a CUDA_RESOURCE_DESC: what a texture or surface is of.
+type ResourceDesc struct {
+	Kind                 ResourceKind
+	Array                Handle // or mipmapped array
+	Addr                 uint64 // of linear memory, and of memory with a pitch:
+	Format               ArrayFormat
+	Channels             uint32
+	Bytes                uint64 // of linear memory
+	Width, Height, Pitch uint64 // in texels, the pitch in bytes
+	Flags                uint32
+}
+
+// Flags of textures.
+const (
+	TextureAsIntegers      = 0x01 // CU_TRSF_READ_AS_INTEGER
+	TextureNormalized      = 0x02
+	TextureSRGB            = 0x10
+	textureNoOptimization  = 0x20
+	textureSeamlessCubemap = 0x40
+)
+
+// TextureDesc is a CUDA_TEXTURE_DESC.
+type TextureDesc struct {
+	Address            [3]uint32 // CUaddress_mode
+	Filter             uint32    // CUfilter_mode
+	Flags              uint32
+	Anisotropy         uint32
+	MipFilter          uint32
+	Bias               float32
+	MinLevel, MaxLevel float32
+	Border             [4]float32
+}
+
+// ViewDesc is a CUDA_RESOURCE_VIEW_DESC.
+type ViewDesc struct {
+	Format                uint32
+	Width, Height, Depth  uint64
+	FirstLevel, LastLevel uint32
+	FirstLayer, LastLayer uint32
+}
+
+// texture is a texture or surface object.
+type texture struct {
+	object   *interp.Object
+	resource ResourceDesc
+	desc     TextureDesc
+	view     *ViewDesc // or nil
+}
+
+// sampler is what the descriptor says of how to sample.
+func (t *TextureDesc) sampler() (s interp.Sampler, err error) {
+	for i, m := range t.Address {
+		if m > 3 {
+			return s, fail(InvalidValue, "address mode %d", m)
+		}
+		s.Address[i] = interp.AddressMode(m)
+	}
+	if t.Filter > 1 || t.MipFilter > 1 {
+		return s, fail(InvalidValue, "filter mode %d", max(t.Filter, t.MipFilter))
+	}
+	if t.Flags&textureSeamlessCubemap != 0 {
+		return s, fail(NotSupported, "seamless cubemaps")
+	}
+	if t.Flags&^(TextureAsIntegers|TextureNormalized|TextureSRGB|textureNoOptimization) != 0 {
+		return s, fail(InvalidValue, "texture flags %#x", t.Flags)
+	}
+	s.Linear, s.MipLinear, s.Border = t.Filter == 1, t.MipFilter == 1, t.Border
+	s.Bias, s.MinLevel, s.MaxLevel = t.Bias, t.MinLevel, t.MaxLevel
+	return s, nil
+}
+
+// make makes a texture of a resource. d.mu is held.
+func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc) (*interp.Object, error) {
+	sampler, err := t.sampler()
+	if err != nil {
+		return nil, err
+	}
+	desc := interp.TextureDesc{
+		Name: name, Sampler: sampler, Normalized: t.Flags&TextureNormalized != 0, ReadFloat: t.Flags&TextureAsIntegers == 0, SRGB: t.Flags&TextureSRGB != 0,
+	}
+	switch r.Kind {
+	case ArrayResource:
+		a, err := object[*array](d, r.Array)
+		if err != nil {
+			return nil, err
+		}
+		desc.Array, desc.Level = a.mem, a.level
+		desc.OneLevel = true
+		desc.ReadFloat = desc.ReadFloat || a.normalized
+	case MipmapResource:
+		m, err := object[*mipmap](d, r.Array)
+		if err != nil {
+			return nil, err
+		}
+		desc.Array = m.mem
+		desc.ReadFloat = desc.ReadFloat || m.normalized
+	case LinearResource, PitchResource:
+		image, normalized, err := r.image()
+		if err != nil {
+			return nil, err
+		}
+		region := d.regions.find(r.Addr)
+		if region == nil || region.buf == nil {
+			return nil, fail(InvalidValue, "%#x is no memory of the device", r.Addr)
+		}
+		desc.Buffer, desc.Offset, desc.Image = region.buf, int(r.Addr-region.addr), image
+		desc.ReadFloat = desc.ReadFloat || normalized
+	default:
+		return nil, fail(InvalidValue, "a resource of kind %d", r.Kind)
+	}
+	o, err := d.gpu.NewTexture(desc)
+	if err != nil {
+		return nil, fail(InvalidValue, "%v", err)
+	}
+	return o, nil
+}
+
+// image is the shape of linear memory, or of memory with a pitch.
+func (r *ResourceDesc) image() (m interp.Image, normalized bool, err error) {
+	format, normalized, err := r.Format.format(r.Channels)
+	if err != nil {
+		return m, false, err
+	}
+	if r.Kind == LinearResource {
+		n := r.Bytes / uint64(format.Bytes())
+		if n == 0 || n > linearTexels || r.Addr%textureAlignment != 0 {
+			return m, false, fail(InvalidValue, "linear memory of %d bytes at %#x", r.Bytes, r.Addr)
+		}
+		return interp.Image{Geometry: interp.Image1D, LinearMemory: true, Format: format, Width: int(n)}, normalized, nil
+	}
+	if r.Width == 0 || r.Height == 0 || r.Width > linearTexels || r.Height > linearTexels || r.Addr%textureAlignment != 0 || r.Pitch%texturePitch != 0 {
+		return m, false, fail(InvalidValue, "memory of %d×%d texels with a pitch of %d at %#x", r.Width, r.Height, r.Pitch, r.Addr)
+	}
+	return interp.Image{Geometry: interp.Image2D, Format: format, Width: int(r.Width), Height: int(r.Height), Pitch: int(r.Pitch)}, normalized, nil
+}
+
+// TexObjectCreate is cuTexObjectCreate: the handle is what kernels know the texture by. Of views
+// only those are there that change nothing.
+func (t *Thread) TexObjectCreate(r *ResourceDesc, desc *TextureDesc, view *ViewDesc) (uint64, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	if view != nil && *view != (ViewDesc{Width: view.Width, Height: view.Height, Depth: view.Depth}) {
+		return 0, fail(NotSupported, "a view of another format, or of some levels or layers")
+	}
+	o, err := t.d.makeTexture("", r, desc)
+	if err != nil {
+		return 0, err
+	}
+	t.d.keep(o, &texture{o, *r, *desc, view})
+	return o.Handle(), nil
+}
+
+// keep notes an object that a client has made. d.mu is held.
+func (d *Driver) keep(o *interp.Object, x *texture) {
+	if d.textures == nil {
+		d.textures = map[uint64]*texture{}
+	}
+	d.textures[o.Handle()] = x
+}
+
+// texture is the object of a handle, of a type. d.mu is held.
+func (d *Driver) texture(h uint64, typ ptx.Type) (*texture, error) {
+	x := d.textures[h]
+	if x == nil || x.object.Type() != typ {
+		return nil, fail(InvalidValue, "%#x is no %s object", h, map[ptx.Type]string{ptx.TexRef: "texture", ptx.SurfRef: "surface"}[typ])
+	}
+	return x, nil
+}
+
+// destroyTexture takes the handle of an object back.
+func (t *Thread) destroyTexture(h uint64, typ ptx.Type) error {
+	c, err := t.enter()
+	if err != nil {
+		return err
+	}
+	x, err := t.d.texture(h, typ)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	delete(t.d.textures, h)
+	tasks := c.pending()
+	t.d.mu.Unlock()
+	wait(tasks)
+	x.object.Free()
+	return nil
+}
+
+// TexObjectDestroy is cuTexObjectDestroy: it waits for the context's work.
+func (t *Thread) TexObjectDestroy(h uint64) error { return t.destroyTexture(h, ptx.TexRef) }
+
+// SurfObjectDestroy is cuSurfObjectDestroy: it waits for the context's work.
+func (t *Thread) SurfObjectDestroy(h uint64) error { return t.destroyTexture(h, ptx.SurfRef) }
+
+// lookTexture is what an object was made of.
+func (t *Thread) lookTexture(h uint64, typ ptx.Type) (*texture, error) {
+	if _, err := t.enter(); err != nil {
+		return nil, err
+	}
+	defer t.d.mu.Unlock()
+	return t.d.texture(h, typ)
+}
+
+// TexObjectGetResourceDesc is cuTexObjectGetResourceDesc.
+func (t *Thread) TexObjectGetResourceDesc(h uint64) (r ResourceDesc, err error) {
+	x, err := t.lookTexture(h, ptx.TexRef)
+	if err == nil {
+		r = x.resource
+	}
+	return r, err
+}
+
+// TexObjectGetTextureDesc is cuTexObjectGetTextureDesc.
+func (t *Thread) TexObjectGetTextureDesc(h uint64) (desc TextureDesc, err error) {
+	x, err := t.lookTexture(h, ptx.TexRef)
+	if err == nil {
+		desc = x.desc
+	}
+	return desc, err
+}
+
+// TexObjectGetResourceViewDesc is cuTexObjectGetResourceViewDesc.
+func (t *Thread) TexObjectGetResourceViewDesc(h uint64) (v ViewDesc, err error) {
+	x, err := t.lookTexture(h, ptx.TexRef)
+	switch {
+	case err != nil:
+	case x.view == nil:
+		err = fail(InvalidValue, "the texture has no view")
+	default:
+		v = *x.view
+	}
+	return v, err
+}
+
+// makeSurface makes a surface of an array. d.mu is held.
+func (d *Driver) makeSurface(name string, h Handle) (*interp.Object, error) {
+	a, err := object[*array](d, h)
+	if err != nil {
+		return nil, err
+	}
+	if a.desc.Flags&ArraySurface == 0 {
+		return nil, fail(InvalidValue, "an array that was not made for surfaces (CUDA_ARRAY3D_SURFACE_LDST)")
+	}
+	o, err := d.gpu.NewSurface(name, a.mem, a.level, a.normalized)
+	if err != nil {
+		return nil, fail(InvalidValue, "%v", err)
+	}
+	return o, nil
+}
+
+// SurfObjectCreate is cuSurfObjectCreate.
+func (t *Thread) SurfObjectCreate(r *ResourceDesc) (uint64, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	if r.Kind != ArrayResource {
+		return 0, fail(InvalidValue, "a surface of a resource of kind %d", r.Kind)
+	}
+	o, err := t.d.makeSurface("", r.Array)
+	if err != nil {
+		return 0, err
+	}
+	t.d.keep(o, &texture{object: o, resource: *r})
+	return o.Handle(), nil
+}
+
+// SurfObjectGetResourceDesc is cuSurfObjectGetResourceDesc.
+func (t *Thread) SurfObjectGetResourceDesc(h uint64) (r ResourceDesc, err error) {
+	x, err := t.lookTexture(h, ptx.SurfRef)
+	if err == nil {
+		r = x.resource
+	}
+	return r, err
+}
+
+// Reference is a .texref or .surfref variable of a module, and what it is set to: what is set
+// counts from the next launch on.
+type Reference struct {
+	handle   Handle
+	module   *Module
+	name     string
+	typ      ptx.Type
+	set      bool
+	resource ResourceDesc
+	desc     TextureDesc
+}
+
+// bound is a reference as it is set.
+type bound struct {
+	name     string
+	resource ResourceDesc
+	desc     TextureDesc
+}
+
+// ModuleGetReference is cuModuleGetTexRef and cuModuleGetSurfRef.
+func (t *Thread) ModuleGetReference(h Handle, name string, typ ptx.Type) (Handle, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	m, err := object[*Module](t.d, h)
+	if err != nil {
+		return 0, err
+	}
+	if r := m.references[name]; r != nil && r.typ == typ {
+		return r.handle, nil
+	}
+	v, ok := m.mod.Lookup(name).(*ptx.Var)
+	if !ok || v.Type != typ {
+		return 0, fail(NotFound, "%s has no %s variable %s", m.mod.Name, typ, name)
+	}
+	r := &Reference{module: m, name: name, typ: typ}
+	if s, normalized, err := m.mod.SamplerOf(name); err == nil {
+		for i, a := range s.Address {
+			r.desc.Address[i] = min(uint32(a), 3)
+		}
+		if s.Linear {
+			r.desc.Filter = 1
+		}
+		if normalized {
+			r.desc.Flags = TextureNormalized
+		}
+	}
+	r.resource.Format, r.resource.Channels = 0x20, 1
+	r.handle = m.ctx.own(r)
+	if m.references == nil {
+		m.references = map[string]*Reference{}
+	}
+	m.references[name] = r
+	return r.handle, nil
+}
+
+// Reference calls f with a reference and what it is set to, for who sets or asks for it.
+func (t *Thread) Reference(h Handle, f func(r *Reference, resource *ResourceDesc, desc *TextureDesc) error) error {
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	r, err := object[*Reference](t.d, h)
+	if err != nil {
+		return err
+	}
+	return f(r, &r.resource, &r.desc)
+}
+
+// Set says whether the reference is set to a resource; by is what it was set to, or is to be.
+func (r *Reference) Set(by ResourceDesc) {
+	by.Format, by.Channels = r.resource.Format, r.resource.Channels
+	r.resource, r.set = by, true
+}
+
+// Bound reports whether the reference is set to a resource of a kind.
+func (r *Reference) Bound(kind ResourceKind) error {
+	if !r.set || r.resource.Kind != kind {
+		return fail(InvalidValue, "%s is not set to that", r.name)
+	}
+	return nil
+}
+
+// bindings are the objects of the module's references, as they are set. d.mu is held.
+func (m *Module) bindings() (map[string]*interp.Object, error) {
+	if len(m.references) == 0 {
+		return nil, nil
+	}
+	d := m.ctx.dev.d
+	list := map[string]*interp.Object{}
+	for name, r := range m.references {
+		if !r.set {
+			continue
+		}
+		key := bound{name, r.resource, r.desc}
+		o := m.bound[key]
+		if o == nil {
+			var err error
+			if r.typ == ptx.SurfRef {
+				o, err = d.makeSurface(name, r.resource.Array)
+			} else {
+				o, err = d.makeTexture(name, &r.resource, &r.desc)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			if m.bound == nil {
+				m.bound = map[bound]*interp.Object{}
+			}
+			m.bound[key] = o
+		}
+		list[name] = o
+	}
+	return list, nil
+}
