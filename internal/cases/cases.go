@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/tensormap"
 	"gemu/ptx"
 )
 
@@ -20,18 +21,21 @@ func (e Extent) String() string { return fmt.Sprintf("%dx%dx%d", e[0], e[1], e[2
 
 // Case is a "run" or "trap" line.
 type Case struct {
-	Line   int
-	Kernel string
-	Args   []string
-	Type   ptx.Type // of the result
-	Want   []string // its elements
-	Trap   string   // text of the trap that is wanted instead; or ""
-	Blocks []Extent // each of which must give the same
-	Grid   Extent
-	Shared int   // bytes of dynamic shared memory
-	Widths []int // of warps; the first is the one that the case is about
+	Line    int
+	Kernel  string
+	Args    []string
+	Type    ptx.Type // of the result
+	Want    []string // its elements
+	Trap    string   // text of the trap that is wanted instead; or ""
+	Blocks  []Extent // each of which must give the same
+	Grid    Extent
+	Cluster Extent // zero: none is asked for
+	Shared  int    // bytes of dynamic shared memory
+	Widths  []int  // of warps; the first is the one that the case is about
+	SM      int    // compute capability of the device, times 10; 0: the default's
 
 	Cooperative bool     // whether the CTAs may wait for each other
+	Early, Late bool     // it is for asynchronous effects only where they are issued, or as late as may be
 	Policies    []string // of reconvergence, that it is for; nil: all
 }
 
@@ -61,12 +65,20 @@ func Read(src string) ([]Case, error) {
 				c.Blocks = []Extent{extent(value)}
 			case "grid":
 				c.Grid = extent(value)
+			case "cluster":
+				c.Cluster = extent(value)
 			case "shared":
 				c.Shared = n
 			case "cooperative":
 				c.Cooperative = true
+			case "early":
+				c.Early = true
+			case "late":
+				c.Late = true
 			case "warp":
 				c.Widths = []int{n}
+			case "sm":
+				c.SM = n
 			case "policies":
 				c.Policies = strings.Split(value, ",")
 			default:
@@ -93,15 +105,15 @@ func extent(s string) Extent {
 	return e
 }
 
-// splitArgs splits at commas outside braces.
+// splitArgs splits at commas outside brackets.
 func splitArgs(s string) []string {
 	var args []string
 	depth, start := 0, 0
 	for i, c := range s + "," {
 		switch {
-		case c == '{':
+		case strings.ContainsRune("{([", c):
 			depth++
-		case c == '}':
+		case strings.ContainsRune("})]", c):
 			depth--
 		case c == ',' && depth == 0:
 			if a := strings.TrimSpace(s[start:i]); a != "" {
@@ -207,46 +219,109 @@ func putBits(p []byte, v uint64) {
 	copy(p, b[:])
 }
 
+// Object is a texture, surface or sampler among the arguments, in the notation of
+// interp.ObjectText.
+type Object struct {
+	Name string // of the variable that it is bound to; "": an argument
+	Text string
+}
+
+var objectText = regexp.MustCompile(`^(?:([\w$]+)=)?((?:tex|surf|sampler)[.\w]*\(.*)$`)
+
 // Arguments makes the arguments of a case for a kernel with these parameters: the
-// bytes of a parameter, or what buffer makes of the contents of one. result is the
-// index of the buffer that receives the result; -1 if the kernel has none.
-func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error)) (args []any, result int, err error) {
-	result = -1
-	for i, a := range c.Args {
-		if i >= len(params) {
-			return nil, 0, fmt.Errorf("line %d: too many arguments", c.Line)
-		}
+// bytes of a parameter, what buffer makes of the contents of one, or object of a texture.
+// result is the one of them that receives the result; nil if the kernel has none.
+func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error), object func(Object) (any, error)) (args []any, result any, err error) {
+	var maps []int // arguments that are tensor maps
+	for _, a := range c.Args {
 		text, isResult := strings.CutPrefix(a, "@")
+		m := objectText.FindStringSubmatch(text)
+		if m != nil && m[1] != "" {
+			bound, err := object(Object{m[1], m[2]})
+			if err != nil {
+				return nil, nil, fmt.Errorf("line %d: %s: %w", c.Line, m[1], err)
+			}
+			if isResult {
+				result = bound
+			}
+			continue
+		}
+		i := len(args)
+		if i >= len(params) {
+			return nil, nil, fmt.Errorf("line %d: too many arguments", c.Line)
+		}
 		var arg any
-		if name, values, ok := strings.Cut(text, "{"); ok {
+		if m != nil {
+			if arg, err = object(Object{Text: text}); isResult {
+				result = arg
+			}
+		} else if strings.HasPrefix(text, "tma(") {
+			maps = append(maps, i)
+			arg = text
+		} else if name, values, ok := strings.Cut(text, "{"); ok {
 			var data []byte
 			if data, err = elements(ptx.TypeByName(name), expandValues(strings.TrimSuffix(values, "}"))); err == nil {
 				arg, err = buffer(data)
 			}
 			if isResult {
-				result = i
+				result = arg
 			}
 		} else {
 			arg, err = scalar(params[i], text)
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("line %d: argument %d: %w", c.Line, i, err)
+			return nil, nil, fmt.Errorf("line %d: argument %d: %w", c.Line, i, err)
 		}
 		args = append(args, arg)
 	}
-	if result < 0 && c.Trap == "" || len(args) < len(params) {
+	if result == nil && c.Trap == "" || len(args) < len(params) {
 		data := make([]byte, max(max(c.Type.Size(), 8)*len(c.Want), 8))
 		for i := range data {
 			data[i] = 0xa5
 		}
 		arg, err := buffer(data)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
-		result = len(args)
+		result = arg
 		args = append(args, arg)
 	}
+	for _, i := range maps {
+		if args[i], err = tensorMap(args[i].(string), args); err != nil {
+			return nil, nil, fmt.Errorf("line %d: argument %d: %w", c.Line, i, err)
+		}
+	}
 	return args, result, nil
+}
+
+// tensorMap is the memory of a parameter that is a tensor map over one of the buffers. A map
+// that cannot be is made all the same.
+func tensorMap(text string, args []any) ([]byte, error) {
+	of, rest, _ := tensormap.Cut(text)
+	i, err := strconv.Atoi(of)
+	if err != nil || i < 0 || i >= len(args) {
+		return nil, fmt.Errorf("%s: there is no argument %s", text, of)
+	}
+	m, err := tensormap.Parse(rest)
+	if err != nil {
+		return nil, err
+	}
+	buffer, ok := args[i].(interface{ Addr() uint64 })
+	if !ok {
+		return nil, fmt.Errorf("%s: argument %d is no buffer", text, i)
+	}
+	m.Address += buffer.Addr()
+	b := m.Encode()
+	return b[:], nil
+}
+
+// Values is the memory of what "{VALUE …}" lists, of a type.
+func Values(typ ptx.Type, text string) ([]byte, error) {
+	list, ok := strings.CutPrefix(text, "{")
+	if !ok || !strings.HasSuffix(list, "}") {
+		return nil, fmt.Errorf("%q: want {VALUE …}", text)
+	}
+	return elements(typ, expandValues(strings.TrimSuffix(list, "}")))
 }
 
 // elements is the memory of a buffer of these elements.

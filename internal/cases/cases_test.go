@@ -57,20 +57,20 @@ func TestArguments(t *testing.T) {
 	}
 	params := []*ptx.Var{{Type: ptx.U64}, {Type: ptx.B32}, {Type: ptx.S16}, {Type: ptx.U64}}
 	buffer := func(data []byte) (any, error) { return string(data), nil }
-	args, result, err := list[0].Arguments(params, buffer)
+	args, result, err := list[0].Arguments(params, buffer, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []any{"\x01\x00\x02\x00", []byte{0, 0, 0xc0, 0x3f}, []byte{0xfe, 0xff}, strings.Repeat("\xa5", 16)}
-	if diff := cmp.Diff(want, args); diff != "" || result != 3 {
-		t.Errorf("result %d, -want +got:\n%s", result, diff)
+	if diff := cmp.Diff(want, args); diff != "" || result != args[3] {
+		t.Errorf("result %v, -want +got:\n%s", result, diff)
 	}
 	bad := list[0].Compare([]byte{8, 0, 0, 0})
 	if len(bad) != 2 || bad[0].Error() != "element 0 is 0x0008, want 0x0007 (7)" || bad[1].Error() != "element 1 is 0x0, want a NaN" {
 		t.Errorf("got %v", bad)
 	}
 	for _, c := range list[1:] {
-		if _, _, err := c.Arguments(params[:3], buffer); err == nil {
+		if _, _, err := c.Arguments(params[:3], buffer, nil); err == nil {
 			t.Errorf("line %d: no error", c.Line)
 		}
 	}

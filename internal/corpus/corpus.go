@@ -4,6 +4,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -28,6 +29,7 @@ type Program struct {
 	Name  string // of the kernel; the size of a workload
 	Block cases.Extent
 	Width int // lanes of a warp
+	SM    int // of the device; 0: the default
 
 	run func(r *run) error
 }
@@ -60,8 +62,11 @@ type run struct {
 	prepare func(m *interp.Module, l *interp.Launch)
 	stdout  hash.Hash32
 	modules []*interp.Module
-	buffers []*interp.Buffer // arguments of launches
+	buffers []memory // arguments of launches
 }
+
+// memory is what has bytes: a buffer, or a texture or surface.
+type memory interface{ Bytes() []byte }
 
 // maxSteps is how many instructions a warp may execute: more than any program does.
 const maxSteps = 1 << 22
@@ -97,14 +102,14 @@ func (p *Program) RunModule(prepare func(m *interp.Module, l *interp.Launch)) *O
 }
 
 func (r *run) device() *interp.Device {
-	return interp.NewDevice(interp.Config{Workers: 1, Stdout: r.stdout})
+	return interp.NewDevice(interp.Config{Workers: 1, Stdout: r.stdout, SM: r.program.SM})
 }
 
 // before readies a launch.
 func (r *run) before(l *interp.Launch) {
 	l.WarpSize, l.MaxSteps = r.program.Width, maxSteps
 	for _, a := range l.Args {
-		if b, ok := a.(*interp.Buffer); ok {
+		if b, ok := a.(memory); ok {
 			r.buffers = append(r.buffers, b)
 		}
 	}
@@ -123,11 +128,11 @@ func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Dev
 	if err != nil {
 		return err
 	}
+	r.modules = append(r.modules, mod)
 	args, check, err := arguments(dev, k)
 	if err != nil {
 		return err
 	}
-	r.modules = append(r.modules, mod)
 	l.Args, l.Block = args, interp.Dim(r.program.Block[:]...)
 	r.before(l)
 	result, err := mod.Run(context.Background(), l)
@@ -209,33 +214,66 @@ func ofModule(file string, m *ptx.Module, stated []cases.Case) []*Program {
 	var list []*Program
 	covered := map[string]bool{}
 	for _, c := range stated {
+		if c.Early { // programs run with effects as late as may be
+			continue
+		}
 		covered[c.Kernel] = true
 		for _, block := range c.Blocks {
 			for _, width := range c.Widths {
-				list = append(list, &Program{File: file, Line: c.Line, Name: c.Kernel, Block: block, Width: width, run: func(r *run) error { return r.stated(m, &c) }})
+				list = append(list, &Program{File: file, Line: c.Line, Name: c.Kernel, Block: block, Width: width, SM: c.SM, run: func(r *run) error { return r.stated(m, &c) }})
 			}
 		}
 	}
 	for _, k := range m.Kernels() {
 		if !covered[k.Name] {
-			list = append(list, &Program{File: file, Name: k.Name, Block: required(k), Width: 32, run: func(r *run) error { return r.anyhow(m, k) }})
+			p := &Program{File: file, Name: k.Name, Block: required(k), Width: 32, run: func(r *run) error { return r.anyhow(m, k) }}
+			if made, ok := compiledAs(file, k.Name); ok {
+				copy(p.Block[:], made.block)
+				p.run = func(r *run) error { return r.made(m, k, made) }
+			}
+			list = append(list, p)
 		}
 	}
 	return list
 }
 
+// dim3 is extents as launches have them; those of no cluster are zero.
+func dim3(n [3]int) interp.Dim3 { return interp.Dim3{X: n[0], Y: n[1], Z: n[2]} }
+
 // stated runs a case.
 func (r *run) stated(m *ptx.Module, c *cases.Case) error {
-	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared, Cooperative: c.Cooperative}
+	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared, Cooperative: c.Cooperative, Cluster: dim3(c.Cluster)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
-		args, result, err := c.Arguments(k.Params, func(data []byte) (any, error) { return interp.NewBuffer(dev, data) })
+		buffer := func(data []byte) (any, error) { return interp.NewBuffer(dev, data) }
+		args, result, err := c.Arguments(k.Params, buffer, func(o cases.Object) (any, error) { return r.object(dev, o) })
 		return args, func() error {
 			if c.Trap != "" {
 				return fmt.Errorf("no trap")
 			}
-			return errors.Join(c.Compare(args[result].(*interp.Buffer).Bytes())...)
+			return errors.Join(c.Compare(result.(memory).Bytes())...)
 		}, err
 	})
+}
+
+// object makes a texture, surface or sampler of a case.
+func (r *run) object(dev *interp.Device, c cases.Object) (any, error) {
+	t, err := interp.ParseObject(c.Text, interp.DefaultSampler, false)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	if t.Init != "" {
+		f := t.Image.Format
+		if data, err = cases.Values(ptx.TypeByName(fmt.Sprintf("%s%d", f.Kind, f.Bits)), t.Init); err != nil {
+			return nil, err
+		}
+	}
+	o, err := t.Make(dev, cmp.Or(c.Name, "x"), data)
+	if err != nil || c.Name == "" {
+		return o, err
+	}
+	r.buffers = append(r.buffers, o)
+	return o, r.modules[len(r.modules)-1].Bind(c.Name, o)
 }
 
 // anyhow runs a kernel of which no case says what it takes: buffers where addresses could

@@ -1,0 +1,585 @@
+package corpus
+
+// This file says what the kernels of testdata/corpus must give, which compilers have made:
+// launches, and references on the host. Inputs of matrices are small integers, so that
+// products and sums are exact whatever their order.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// compiled is a launch of a compiler's kernel.
+type compiled struct {
+	grid   []int
+	block  []int // nil: as the kernel requires
+	shared int   // dynamic, in bytes
+	team   int   // CTAs of a cluster; 0: as the kernel requires
+	run    func(c *call)
+}
+
+// compiledKernels are the launches, by file, or by kernel for those that several files have.
+var compiledKernels = map[string]compiled{
+	"corpus/triton_softmax_80.ptx":     {grid: []int{3}, shared: 16, run: softmax},
+	"corpus/triton_layernorm_90.ptx":   {grid: []int{3}, shared: 16, run: layernorm},
+	"corpus/triton_histogram_80.ptx":   {grid: []int{4}, run: counts},
+	"corpus/triton_scan_80.ptx":        {grid: []int{2}, shared: 64, run: scan},
+	"corpus/triton_matmul_f16_80.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, half) }},
+	"corpus/triton_matmul_bf16_80.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, brain) }},
+	"corpus/triton_matmul_tf32_80.ptx": {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
+	"corpus/triton_matmul_s8_80.ptx":   {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[int32](c, 127, char) }},
+	"corpus/triton_transpose_90.ptx":   {grid: []int{2, 2}, shared: 4104, run: transpose},
+	"corpus/triton_attention_80.ptx":   {grid: []int{1}, shared: 32 << 10, run: attention},
+	"corpus/triton_matmul_f16_90.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, half) }},
+	"corpus/triton_matmul_tf32_90.ptx": {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
+	"corpus/triton_matmul_e4m3_90.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
+	"corpus/triton_attention_90.ptx":   {grid: []int{1}, shared: 32 << 10, run: attention},
+
+	"mixture": {grid: []int{3}, block: []int{128}, run: mixture},
+	"shapes":  {grid: []int{2}, block: []int{64}, run: shapes},
+	"sort":    {grid: []int{2}, block: []int{256}, run: sorted},
+	"tiles":   {grid: []int{2, 2}, block: []int{32}, run: tiles},
+	"opcodes": {grid: []int{2}, block: []int{64}, run: opcodes},
+
+	"corpus/numba_tiled_75.ptx":   {grid: []int{3, 2}, block: []int{16, 16}, run: tiled},
+	"corpus/numba_escape_80.ptx":  {grid: []int{3}, block: []int{64}, run: escape},
+	"corpus/numba_ballots_90.ptx": {grid: []int{2}, block: []int{64}, run: ballots},
+
+	"resize": {grid: []int{2, 3}, block: []int{16, 8}, run: resize},
+	"blur":   {grid: []int{1, 2}, block: []int{16, 4}, run: blur},
+	"levels": {grid: []int{2}, block: []int{32}, run: levels},
+
+	"polynomial": {grid: []int{2}, block: []int{64}, run: polynomial},
+	"radix":      {grid: []int{2}, block: []int{256}, shared: 4 * 256, run: radix},
+	"digest":     {grid: []int{2}, block: []int{64}, run: digest},
+
+	"spread":  {grid: []int{8}, block: []int{64}, run: spread},
+	"running": {grid: []int{4}, block: []int{64}, team: 4, run: running},
+}
+
+// compiledAs is how a kernel of a file is launched, if that is one of a compiler's.
+func compiledAs(file, kernel string) (compiled, bool) {
+	if c, ok := compiledKernels[file]; ok || !strings.HasPrefix(file, "corpus/") {
+		return c, ok
+	}
+	c, ok := compiledKernels[kernel]
+	return c, ok
+}
+
+// call collects the arguments of a launch and what it must leave.
+type call struct {
+	dev    *interp.Device
+	random *rand.Rand
+	args   []any
+	checks []func() error
+	err    error
+}
+
+// made runs a kernel with a reference.
+func (r *run) made(m *ptx.Module, k *ptx.Func, made compiled) error {
+	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(made.grid...), Shared: made.shared}
+	if made.team > 0 {
+		l.Cluster = interp.Dim(made.team)
+	}
+	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
+		c := &call{dev: dev, random: rand.New(rand.NewPCG(1, 2))}
+		made.run(c)
+		for _, p := range k.Params[len(c.args):] { // scratch memory of the compiler's, which it has not asked for
+			c.args = append(c.args, make([]byte, p.Size()))
+		}
+		return c.args, func() error {
+			for _, check := range c.checks {
+				if err := check(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, c.err
+	})
+}
+
+// number is what buffers hold.
+type number interface {
+	int8 | uint16 | int32 | int64 | float32
+}
+
+// in adds a buffer to the arguments.
+func in[T number](c *call, data []T) {
+	b, err := interp.NewBuffer(c.dev, data)
+	if c.err == nil {
+		c.err = err
+	}
+	c.args = append(c.args, b)
+}
+
+// out adds a buffer that gets n numbers, of which number i is nearly want(i): relative to the
+// greater of 1 and its magnitude within the tolerance.
+func out[T number](c *call, n int, tolerance float64, want func(i int) float64) {
+	gets(c, n, func(i int, got T) bool {
+		return math.Abs(float64(got)-want(i)) <= tolerance*max(1, math.Abs(want(i)))
+	}, func(i int) any { return want(i) })
+}
+
+// exactly adds a buffer that gets n numbers, which are want(i).
+func exactly[T number](c *call, n int, want func(i int) T) {
+	gets(c, n, func(i int, got T) bool { return got == want(i) }, func(i int) any { return want(i) })
+}
+
+// gets adds a buffer that gets n numbers, of which right says whether they are; want is for
+// messages.
+func gets[T number](c *call, n int, right func(i int, got T) bool, want func(i int) any) {
+	in(c, make([]T, n))
+	b, _ := c.args[len(c.args)-1].(*interp.Buffer)
+	c.checks = append(c.checks, func() error {
+		for i, got := range interp.Slice[T](b) {
+			if !right(i, got) {
+				return fmt.Errorf("element %d is %v, want %v", i, got, want(i))
+			}
+		}
+		return nil
+	})
+}
+
+// floats are numbers between low and high.
+func (c *call) floats(n int, low, high float32) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = low + (high-low)*c.random.Float32()
+	}
+	return list
+}
+
+func softmax(c *call) {
+	const rows, n, stride = 3, 200, 256
+	x := c.floats(rows*stride, -4, 4)
+	out[float32](c, rows*stride, 1e-6, func(i int) float64 {
+		row, col := x[i/stride*stride:], i%stride
+		if col >= n {
+			return 0
+		}
+		sum := 0.0
+		for _, v := range row[:n] {
+			sum += math.Exp(float64(v))
+		}
+		return math.Exp(float64(row[col])) / sum
+	})
+	in(c, x)
+	c.args = append(c.args, n, stride)
+}
+
+func layernorm(c *call) {
+	const rows, n, eps = 3, 300, 1e-5
+	x, weight, bias := c.floats(rows*n, -2, 3), c.floats(n, 0.5, 2), c.floats(n, -1, 1)
+	out[float32](c, rows*n, 1e-5, func(i int) float64 {
+		row, col := x[i/n*n:][:n], i%n
+		mean, variance := 0.0, 0.0
+		for _, v := range row {
+			mean += float64(v) / n
+		}
+		for _, v := range row {
+			variance += (float64(v) - mean) * (float64(v) - mean) / n
+		}
+		return (float64(row[col])-mean)/math.Sqrt(variance+eps)*float64(weight[col]) + float64(bias[col])
+	})
+	in(c, x)
+	in(c, weight)
+	in(c, bias)
+	c.args = append(c.args, n, float32(eps))
+}
+
+func counts(c *call) {
+	const n, bins = 1000, 16
+	x, want := make([]int32, n), [bins]int32{}
+	for i := range x {
+		x[i] = int32(c.random.IntN(bins))
+		want[x[i]]++
+	}
+	exactly(c, bins, func(i int) int32 { return want[i] })
+	in(c, x)
+	c.args = append(c.args, n)
+}
+
+// spread counts numbers below 256 in clusters.
+func spread(c *call) {
+	const n, bins = 2000, 256
+	x, want := make([]int32, n), [bins]int32{}
+	for i := range x {
+		x[i] = int32(c.random.IntN(bins))
+		want[x[i]]++
+	}
+	in(c, x)
+	c.args = append(c.args, n)
+	exactly(c, bins, func(i int) int32 { return want[i] })
+}
+
+// running makes running sums by one cluster.
+func running(c *call) {
+	const n = 250
+	x, want, sum := make([]int32, n), make([]int32, n), int32(0)
+	for i := range x {
+		x[i] = int32(c.random.IntN(1000) - 500)
+		sum += x[i]
+		want[i] = sum
+	}
+	in(c, x)
+	exactly(c, n, func(i int) int32 { return want[i] })
+	c.args = append(c.args, n)
+}
+
+// transpose has tensor maps that it makes itself, in memory that it gets: 256 bytes a CTA. Tiles are
+// of 32×32, so all but one CTA have some of which parts are outside.
+func transpose(c *call) {
+	const rows, columns = 40, 44
+	x := c.floats(rows*columns, -4, 4)
+	exactly(c, rows*columns, func(i int) float32 { return x[i%rows*columns+i/rows] })
+	in(c, x)
+	c.args = append(c.args, rows, columns)
+	in(c, make([]int8, 4*256))
+}
+
+func scan(c *call) {
+	const rows, n = 2, 250
+	x, want := make([]int32, rows*n), make([]int32, rows*n)
+	for i := range x {
+		x[i] = int32(c.random.IntN(1000) - 500)
+		if want[i] = x[i]; i%n > 0 {
+			want[i] += want[i-1]
+		}
+	}
+	exactly(c, rows*n, func(i int) int32 { return want[i] })
+	in(c, x)
+	c.args = append(c.args, n)
+}
+
+// What matrices are made of: small integers in a format.
+func half(c *call, list []int)  { in(c, as(list, f16Of)) }
+func brain(c *call, list []int) { in(c, as(list, bf16Of)) }
+func float(c *call, list []int) { in(c, as(list, func(v int) float32 { return float32(v) })) }
+func char(c *call, list []int)  { in(c, as(list, func(v int) int8 { return int8(v) })) }
+func tiny(c *call, list []int)  { in(c, as(list, e4m3Of)) }
+
+func as[V, T number | int](list []V, of func(V) T) []T {
+	to := make([]T, len(list))
+	for i, v := range list {
+		to[i] = of(v)
+	}
+	return to
+}
+
+// e4m3Of is a whole number of less than 16 in 8 bits: sign, exponent of 4 bits, 3 of the
+// significand.
+func e4m3Of(v int) int8 {
+	h := f16Of(v)
+	if v == 0 {
+		return 0
+	}
+	return int8(h>>8&0x80 | (h>>7&0xff - 8<<3))
+}
+
+// f16Of is a whole number of less than 2048 in half precision: sign, exponent of 5 bits, 10
+// of the significand.
+func f16Of(v int) uint16 {
+	b := math.Float32bits(float32(v))
+	if v == 0 {
+		return 0
+	}
+	return uint16(b>>16&0x8000) | uint16(b>>23&0xff-112)<<10 | uint16(b>>13&0x3ff)
+}
+
+// bf16Of is a whole number of less than 256 in bfloat16, the upper half of a float.
+func bf16Of(v int) uint16 { return uint16(math.Float32bits(float32(v)) >> 16) }
+
+// matmul multiplies matrices of integers between -limit and limit, in a format; T is what sums
+// are of.
+func matmul[T number](c *call, limit int, of func(*call, []int)) {
+	const m, n, k = 128, 64, 96
+	a, b := make([]int, m*k), make([]int, k*n)
+	for _, list := range [][]int{a, b} {
+		for i := range list {
+			list[i] = c.random.IntN(2*limit+1) - limit
+		}
+	}
+	exactly(c, m*n, func(i int) T {
+		sum := 0
+		for j := range k {
+			sum += a[i/n*k+j] * b[j*n+i%n]
+		}
+		return T(sum)
+	})
+	of(c, a)
+	of(c, b)
+	c.args = append(c.args, k, k, n, n)
+}
+
+// tiles is 2·c + a·b, of which b lies in columns.
+func tiles(c *call) {
+	const m, n, k = 32, 32, 48
+	draw := func(n int) []int {
+		list := make([]int, n)
+		for i := range list {
+			list[i] = c.random.IntN(9) - 4
+		}
+		return list
+	}
+	a, b, before := draw(m*k), draw(n*k), draw(m*n)
+	half(c, a)
+	half(c, b)
+	exactly(c, m*n, func(i int) float32 {
+		sum := 2 * before[i]
+		for j := range k {
+			sum += a[i/n*k+j] * b[i%n*k+j]
+		}
+		return float32(sum)
+	})
+	to, _ := c.args[2].(*interp.Buffer)
+	copy(interp.Slice[float32](to), as(before, func(v int) float32 { return float32(v) }))
+	c.args = append(c.args, k)
+}
+
+// attention is softmax(q·kᵀ)·v for one head. Weights are rounded to half precision before
+// they are multiplied.
+func attention(c *call) {
+	const n, d = 64, 64
+	integers := func(limit int) []int {
+		list := make([]int, n*d)
+		for i := range list {
+			list[i] = c.random.IntN(2*limit+1) - limit
+		}
+		return list
+	}
+	q, k, v := integers(1), integers(1), integers(8)
+	want := make([]float64, n*d)
+	for row := range n {
+		var weights [n]float64
+		most, sum := math.Inf(-1), 0.0
+		for key := range n {
+			for j := range d {
+				weights[key] += float64(q[row*d+j] * k[key*d+j])
+			}
+			most = max(most, weights[key])
+		}
+		for key := range n {
+			weights[key] = math.Exp(weights[key] - most)
+			sum += weights[key]
+		}
+		for j := range d {
+			for key := range n {
+				want[row*d+j] += weights[key] / sum * float64(v[key*d+j])
+			}
+		}
+	}
+	out[float32](c, n*d, 4e-3, func(i int) float64 { return want[i] })
+	half(c, q)
+	half(c, k)
+	half(c, v)
+	c.args = append(c.args, n)
+}
+
+// integers are numbers between low and high.
+func (c *call) integers(n, low, high int) []int32 {
+	list := make([]int32, n)
+	for i := range list {
+		list[i] = int32(low + c.random.IntN(high-low+1))
+	}
+	return list
+}
+
+// mixture gives the sum and the maximum of each block; threads behind the end have 0.
+func mixture(c *call) {
+	const block, n = 128, 300
+	x := c.integers(n, -1000, 1000)
+	exactly(c, 6, func(i int) int32 {
+		part := slices.Clone(x[i/2*block : min(n, (i/2+1)*block)])
+		if len(part) < block {
+			part = append(part, 0)
+		}
+		if i%2 == 1 {
+			return slices.Max(part)
+		}
+		sum := int32(0)
+		for _, v := range part {
+			sum += v
+		}
+		return sum
+	})
+	in(c, x)
+	c.args = append(c.args, n)
+}
+
+func shapes(c *call) {
+	const n = 100
+	x := c.integers(n, 0, 50)
+	exactly(c, n, func(i int) float32 {
+		area := x[i] * (x[i] + 1)
+		if i%3 == 0 {
+			area = 3 * x[i] * x[i]
+		}
+		m, n := i%3, i%5
+		return float32(area) + float32([]int{n + 1, n + 2, 2*n + 3}[m]) // Ackermann's function of (m, n)
+	})
+	in(c, as(x, func(v int32) float32 { return float32(v) }))
+	c.args = append(c.args, n)
+}
+
+func sorted(c *call) {
+	x := c.integers(512, -1<<31, 1<<31-1)
+	want := slices.Clone(x)
+	slices.Sort(want[:256])
+	slices.Sort(want[256:])
+	exactly(c, len(x), func(i int) int32 { return want[i] })
+	in(c, x)
+}
+
+func opcodes(c *call) {
+	const n = 120
+	x := make([]int64, n)
+	for i := range x {
+		x[i] = c.random.Int64N(1<<40) - 1<<39
+	}
+	exactly(c, n, func(i int) int64 {
+		a, b := x[i], int64(i)+1
+		switch i % 8 {
+		case 0:
+			return a + b
+		case 1:
+			return a * b
+		case 2:
+			return a / b
+		case 3:
+			return a % b
+		case 4:
+			return int64(uint64(a) >> (b & 63))
+		case 5:
+			return int64(float64(a) * 0.5)
+		case 6:
+			return int64(bits.OnesCount64(uint64(a)))
+		}
+		return a ^ a<<7
+	})
+	in(c, x)
+	c.args = append(c.args, n)
+}
+
+// array adds an array to the arguments as Numba does: before its address two objects of
+// Python's, its elements and their size, behind it the extents and the strides in bytes. add
+// adds the address.
+func (c *call) array(size int, extents []int, add func()) {
+	count, strides := 1, make([]any, len(extents))
+	for i := len(extents) - 1; i >= 0; i-- {
+		strides[i] = uint64(count * size)
+		count *= extents[i]
+	}
+	c.args = append(c.args, uint64(0), uint64(0), uint64(count), uint64(size))
+	add()
+	for _, n := range extents {
+		c.args = append(c.args, uint64(n))
+	}
+	c.args = append(c.args, strides...)
+}
+
+// tiled multiplies matrices whose extents are no multiples of a tile.
+func tiled(c *call) {
+	const m, n, k = 20, 37, 25
+	a, b := c.integers(m*k, -9, 9), c.integers(k*n, -9, 9)
+	number := func(v int32) float32 { return float32(v) }
+	c.array(4, []int{m, k}, func() { in(c, as(a, number)) })
+	c.array(4, []int{k, n}, func() { in(c, as(b, number)) })
+	c.array(4, []int{m, n}, func() {
+		exactly(c, m*n, func(i int) float32 {
+			sum := int32(0)
+			for j := range k {
+				sum += a[i/n*k+j] * b[j*n+i%n]
+			}
+			return float32(sum)
+		})
+	})
+}
+
+func escape(c *call) {
+	const width, height, most = 30, 20, 50
+	c.array(4, []int{width * height}, func() {
+		exactly(c, width*height, func(i int) int32 {
+			cx, cy := float64(i%width)*3/width-2, float64(i/width)*2/height-1
+			x, y := 0.0, 0.0
+			n := int32(0)
+			// The compiler fuses, which rounds otherwise: that would only matter nearer to the
+			// set's edge than any point here is.
+			for ; n < most && x*x+y*y < 4; n++ {
+				x, y = x*x-y*y+cx, x*y+y*x+cy
+			}
+			return n
+		})
+	})
+	c.args = append(c.args, int32(width), int32(height), int32(most))
+}
+
+func ballots(c *call) {
+	const n = 128
+	x := c.integers(n, 0, 1000)
+	want := make([]int32, 2*n+1)
+	for i, v := range x {
+		if want[2*i] = v; i%32 > 0 {
+			want[2*i] += want[2*i-2]
+			want[2*i+1] = want[2*i-1] + x[i-1]%2
+		}
+	}
+	want[2*n] = slices.Max(x)
+	c.array(4, []int{len(want)}, func() { exactly(c, len(want), func(i int) int32 { return want[i] }) })
+	c.array(4, []int{n}, func() { in(c, x) })
+}
+
+func polynomial(c *call) {
+	const n = 300
+	x := c.floats(n, -2, 2)
+	p := []float32{1, -0.5, 0.25, 3, -1}
+	out[float32](c, n, 1e-5, func(i int) float64 {
+		y := 0.0
+		for j := len(p) - 1; j >= 0; j-- {
+			y = y*float64(x[i]) + float64(p[j])
+		}
+		return y
+	})
+	in(c, x)
+	var raw []byte
+	for _, v := range p {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	c.args = append(c.args, n, raw)
+}
+
+func radix(c *call) {
+	x := c.integers(512, 0, 1<<16-1)
+	want := slices.Clone(x)
+	slices.Sort(want[:256])
+	slices.Sort(want[256:])
+	exactly(c, len(x), func(i int) int32 { return want[i] })
+	in(c, x)
+}
+
+func digest(c *call) {
+	const n = 100
+	x, primes := c.integers(n, -1<<31, 1<<31-1), []uint64{2, 3, 5, 7, 11, 13, 17, 19}
+	exactly(c, n, func(i int) int64 {
+		x, h := uint32(x[i]), uint64(0xcbf29ce484222325)
+		for k := range 8 {
+			h = (h^uint64(byte(x>>(k%4*8))))*0x100000001b3 + primes[(x+uint32(k))&7]
+			low := uint32(h)
+			permuted := low>>8&0xff | x&0xff00 | low>>24<<16 | x&0xff000000 // bytes 5, 1, 7 and 3 of the two
+			x = bits.RotateLeft32(x, 5) + permuted
+			s := int32(int16(x >> 3))
+			high, _ := bits.Mul32(x, uint32(h>>32))
+			x ^= uint32(s/7) + high + bits.Reverse32(x)%1009
+		}
+		return int64(h ^ uint64(x))
+	})
+	in(c, x)
+	c.args = append(c.args, n)
+}

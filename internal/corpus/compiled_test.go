@@ -1,0 +1,42 @@
+package corpus
+
+import (
+	"path/filepath"
+	"testing"
+
+	"gemu/interp"
+)
+
+// TestCompiled runs compilers' kernels in every mode and under every policy, and with
+// asynchronous effects where they are issued: they give what their references do.
+func TestCompiled(t *testing.T) {
+	paths, err := filepath.Glob("../../testdata/corpus/*.ptx")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no files ", err)
+	}
+	for _, path := range paths {
+		file := "corpus/" + filepath.Base(path)
+		programs, err := Of("../../testdata", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range programs {
+			if _, ok := compiledAs(file, p.Name); !ok {
+				t.Fatalf("%s: %s has no reference", file, p.Name)
+			}
+			t.Run(filepath.Base(path)+"/"+p.Name, func(t *testing.T) {
+				for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+					for _, policy := range interp.Reconvergers {
+						o := p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge = mode, policy })
+						if o.Err != nil || o.Wrong != nil {
+							t.Errorf("%v mode, %s: %v %v", mode, policy.Name, o.Err, o.Wrong)
+						}
+					}
+					if early := p.Run(func(l *interp.Launch) { l.Mode, l.Early = mode, true }); early.Err != nil || early.Wrong != nil {
+						t.Errorf("%v mode, asynchronous effects early: %v %v", mode, early.Err, early.Wrong)
+					}
+				}
+			})
+		}
+	}
+}
