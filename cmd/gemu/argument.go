@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/tensormap"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -42,7 +43,26 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 		if b == nil {
 			return nil, nil, fmt.Errorf("argument %d is no buffer", n)
 		}
-		return b.buf, b, nil
+		return b.value(), b, nil
+	}
+	if interp.IsObjectText(text) {
+		if p.Size() != 8 || p.Type.IsFloat() || len(p.Dims) > 0 {
+			return nil, nil, fmt.Errorf("a handle does not fit in this parameter")
+		}
+		b, err := makeObject(m, fmt.Sprintf("of argument %d", i), text, interp.DefaultSampler, false)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.Type.Kind() == ptx.Opaque && p.Type != b.object.Type() {
+			return nil, nil, fmt.Errorf("a %s for a %s", b.object.Type(), p.Type)
+		}
+		return b.object, b, nil
+	}
+	if p.Type.Kind() == ptx.Opaque {
+		return nil, nil, fmt.Errorf("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
+	}
+	if strings.HasPrefix(text, "tma(") {
+		return tensorMap(m, p, i, text, bindings)
 	}
 	if digits, ok := strings.CutPrefix(text, "bytes:"); ok {
 		b, err := hex.DecodeString(digits)
@@ -58,16 +78,11 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 		if p.Type.Bits() < m.AddressSize || p.Type.IsFloat() || len(p.Dims) > 0 {
 			return nil, nil, fmt.Errorf("the address of a buffer does not fit in this parameter")
 		}
-		arr, err := arrayOf(text)
+		b, err := bufferOf(m, i, text)
 		if err != nil {
 			return nil, nil, err
 		}
-		buf, err := m.Device().AllocNamed(fmt.Sprintf("of argument %d", i), len(arr.data))
-		if err != nil {
-			return nil, nil, err
-		}
-		buf.Write(0, arr.data)
-		return buf, &binding{buf, arr}, nil
+		return b.buf, b, nil
 	}
 	if len(p.Dims) > 0 || p.Vec > 1 {
 		return nil, nil, fmt.Errorf("an aggregate of %d bytes is written bytes:HEX", p.Size())
@@ -81,6 +96,59 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 		b[j] = byte(bits >> (8 * j))
 	}
 	return b, nil, nil
+}
+
+// bufferOf makes the buffer of an argument, of an array.
+func bufferOf(m *interp.Module, i int, text string) (*binding, error) {
+	arr, err := arrayOf(text)
+	if err != nil {
+		return nil, err
+	}
+	buf, err := m.Device().AllocNamed(fmt.Sprintf("of argument %d", i), len(arr.data))
+	if err != nil {
+		return nil, err
+	}
+	buf.Write(0, arr.data)
+	return &binding{buf: buf, arr: arr}, nil
+}
+
+// tensorMap makes a tensor map over the buffer of another argument, or over one of its own,
+// which is the argument's then: what the tensor is like may be left out in that case.
+func tensorMap(m *interp.Module, p *ptx.Var, i int, text string, bindings map[string]*binding) (any, *binding, error) {
+	of, rest, ok := tensormap.Cut(text)
+	if !ok {
+		return nil, nil, fmt.Errorf("want %s", tensormap.Notation)
+	}
+	if p.Size() != tensormap.Size {
+		return nil, nil, fmt.Errorf("a tensor map has %d bytes, the parameter %d", tensormap.Size, p.Size())
+	}
+	b, own := bindings[of], (*binding)(nil)
+	switch _, err := strconv.Atoi(of); {
+	case err == nil && b == nil:
+		return nil, nil, fmt.Errorf("argument %s is no buffer", of)
+	case err != nil:
+		if b, err = bufferOf(m, i, of); err != nil {
+			return nil, nil, err
+		}
+		if own = b; !strings.Contains(strings.SplitN(rest, ",", 2)[0], "[") {
+			rest = tensorOf(b.arr) + "," + rest
+		}
+	}
+	data, err := b.buf.TensorMap(rest)
+	return data, own, err
+}
+
+// tensorOf is an array as a tensor map has it, which knows no signed integers of 8 and 16 bits.
+func tensorOf(a *array) string {
+	name := a.typ.String()[1:]
+	if a.typ == ptx.S8 || a.typ == ptx.S16 {
+		name = "u" + name[1:]
+	}
+	var shape []string
+	for _, n := range a.shape {
+		shape = append(shape, strconv.Itoa(n))
+	}
+	return fmt.Sprintf("%s[%s]", name, strings.Join(shape, "x"))
 }
 
 // numberType is the type a number is read as: .bN parameters take integers, and
@@ -120,6 +188,13 @@ func setVariable(m *interp.Module, text string, bindings map[string]*binding) er
 	if !ok {
 		return errors.New("want NAME=ARG")
 	}
+	if v, ok := m.Lookup(name).(*ptx.Var); ok && v.Type.Kind() == ptx.Opaque {
+		b, err := bindReference(m, name, value)
+		if err == nil {
+			bindings[name] = b
+		}
+		return err
+	}
 	b, err := variable(m, name)
 	if err != nil {
 		return err
@@ -142,23 +217,26 @@ func setVariable(m *interp.Module, text string, bindings map[string]*binding) er
 		return fmt.Errorf("%d bytes for a variable of %d", len(arr.data), b.buf.Size())
 	}
 	b.buf.Write(0, arr.data)
-	bindings[name] = &binding{b.buf, &array{arr.typ, []int{b.buf.Size() / arr.typ.Size()}, nil}}
+	bindings[name] = &binding{buf: b.buf, arr: &array{arr.typ, []int{b.buf.Size() / arr.typ.Size()}, nil}}
 	return nil
 }
 
 // variable finds a module variable, typed as declared.
 func variable(m *interp.Module, name string) (*binding, error) {
+	if v, ok := m.Lookup(name).(*ptx.Var); ok && v.Type.Kind() == ptx.Opaque {
+		return nil, fmt.Errorf("%s is a %s that --set binds to nothing", name, v.Type)
+	}
 	buf := m.Var(name)
 	if buf == nil {
 		return nil, fmt.Errorf("%s has no .global or .const variable %s", m.Name, name)
 	}
 	v := m.Lookup(name).(*ptx.Var)
 	t := v.Type
-	if t.Kind() == ptx.Bits || t.Kind() == ptx.Opaque {
+	if t.Kind() == ptx.Bits {
 		t = map[int]ptx.Type{1: ptx.U8, 2: ptx.U16, 4: ptx.U32}[t.Size()]
 		if t == ptx.NoType {
 			t = ptx.U64
 		}
 	}
-	return &binding{buf, &array{typ: t, shape: []int{buf.Size() / t.Size()}}}, nil
+	return &binding{buf: buf, arr: &array{typ: t, shape: []int{buf.Size() / t.Size()}}}, nil
 }

@@ -27,16 +27,18 @@ type launchFlags struct {
 	File  string   `arg:"" help:"PTX file (- for standard input), or @NAME of a workload."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
-	Kernel string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
-	Grid   string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
-	Block  string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
-	Arg    []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter: a number, @FILE (.npy .png .bin), TYPE[N], TYPE[N]=iota|VALUE|rand:SEED, &I (the buffer of argument I), bytes:HEX." placeholder:"ARG"`
-	Set    []string `sep:"none" help:"Set a .global or .const variable before the launch, NAME=ARG." placeholder:"NAME=ARG"`
-	Shared int      `help:"Bytes of dynamic shared memory."`
-	Coop   bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
-	Size   int      `help:"Size of a workload's input."`
+	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
+	Grid    string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	Block   string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	Cluster string   `help:"CTAs of a cluster: X[,Y[,Z]] (default: as the kernel requires by .reqnctapercluster, else none)." placeholder:"X[,Y[,Z]]"`
+	Arg     []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter: a number, @FILE (.npy .png .bin), TYPE[N], TYPE[N]=iota|VALUE|rand:SEED, &I (the buffer of argument I), bytes:HEX, tma(I,TYPE[N],box=N…) (a tensor map over that buffer) or tma(TYPE[N],box=N…) (over one of its own): see docs/async.md, tex.2d(u8x4[HxW]=…,OPTION,…), surf.…, sampler(…): see docs/textures.md." placeholder:"ARG"`
+	Set     []string `sep:"none" help:"Set a .global or .const variable before the launch, or bind a .texref, .surfref or .samplerref, NAME=ARG." placeholder:"NAME=ARG"`
+	Shared  int      `help:"Bytes of dynamic shared memory."`
+	Coop    bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
+	Size    int      `help:"Size of a workload's input."`
 
 	Warp    int   `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
+	SM      int   `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
 	Steps   int64 `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	Workers int   `help:"Host threads (default: all); results do not depend on it."`
 
@@ -64,24 +66,50 @@ type job struct {
 	session  *kernels.Session
 }
 
-// binding is a buffer behind an argument or a variable.
+// binding is a buffer behind an argument or a variable, or a texture, surface or sampler.
 type binding struct {
-	buf *interp.Buffer
-	arr *array // its type and shape; data are the initial ones
+	buf    *interp.Buffer
+	arr    *array         // its type and shape; data are the initial ones; nil of a sampler
+	object *interp.Object // instead of buf
 }
 
-func (b *binding) now() *array { return &array{b.arr.typ, b.arr.shape, b.buf.Bytes()} }
+// bytes is what it has in memory.
+func (b *binding) bytes() []byte {
+	if b.object != nil {
+		return b.object.Bytes()
+	}
+	return b.buf.Bytes()
+}
+
+// value is what it is as an argument.
+func (b *binding) value() any {
+	if b.object != nil {
+		return b.object
+	}
+	return b.buf
+}
+
+// now is what it has; a sampler has nothing.
+func (b *binding) now() *array {
+	if b.arr == nil {
+		return &array{typ: ptx.U8, shape: []int{0}}
+	}
+	return &array{b.arr.typ, b.arr.shape, b.bytes()}
+}
 
 // open readies a job. What its kernels print goes to stdout.
 func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
+	if c.SM != 0 && c.SM < 30 {
+		return nil, errors.New("--sm wants a compute capability such as 90")
+	}
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
 	j := &job{flags: c}
-	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory)})
+	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM})
 	var err error
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
-		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop {
+		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
 			return nil, ownLaunches(name)
 		}
 		if j.workload, err = lookupWorkload(name); err != nil {
@@ -109,6 +137,15 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	if err != nil {
 		return err
 	}
+	var cluster interp.Dim3
+	if c.Cluster != "" {
+		if cluster, err = parseDim("--cluster", c.Cluster); err != nil {
+			return err
+		}
+		if cluster == (interp.Dim3{}) {
+			return fmt.Errorf("--cluster %s: a cluster of no CTAs", c.Cluster)
+		}
+	}
 	src, err := a.readSource(c.File)
 	if err != nil {
 		return err
@@ -130,14 +167,19 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	}
 	j.bindings = map[string]*binding{}
 	values := make([]any, len(args))
-	for i, text := range args {
-		v, b, err := argument(j.module, kernel.Params[i], i, text, j.bindings)
-		if err != nil {
-			return fmt.Errorf("argument %d (%s %s) %q: %w", i, kernel.Params[i].Type, kernel.Params[i].Name, text, err)
-		}
-		values[i] = v
-		if b != nil {
-			j.bindings[strconv.Itoa(i)] = b
+	for _, maps := range []bool{false, true} { // tensor maps may be over buffers of later arguments
+		for i, text := range args {
+			if strings.HasPrefix(text, "tma(") != maps {
+				continue
+			}
+			v, b, err := argument(j.module, kernel.Params[i], i, text, j.bindings)
+			if err != nil {
+				return fmt.Errorf("argument %d (%s %s) %q: %w", i, kernel.Params[i].Type, kernel.Params[i].Name, text, err)
+			}
+			values[i] = v
+			if b != nil {
+				j.bindings[strconv.Itoa(i)] = b
+			}
 		}
 	}
 	for _, s := range c.Set {
@@ -145,7 +187,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 			return fmt.Errorf("--set %s: %w", s, err)
 		}
 	}
-	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: values, Shared: c.Shared, Cooperative: c.Coop}
+	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: values, Shared: c.Shared, Cooperative: c.Coop, Cluster: cluster}
 	return nil
 }
 
@@ -193,7 +235,7 @@ func (j *job) total() *interp.Result {
 	if len(j.results) == 1 {
 		return last
 	}
-	t := &interp.Result{Kernel: last.Kernel, Grid: last.Grid, Block: last.Block, WarpSize: last.WarpSize, Reconverge: last.Reconverge, Mode: last.Mode}
+	t := &interp.Result{Kernel: last.Kernel, Grid: last.Grid, Block: last.Block, Cluster: last.Cluster, WarpSize: last.WarpSize, Reconverge: last.Reconverge, Mode: last.Mode}
 	for _, r := range j.results {
 		if r.Structure != nil {
 			if t.Structure == nil {
@@ -220,6 +262,7 @@ type launchJSON struct {
 	Kernel   string `json:"kernel"`
 	Grid     [3]int `json:"grid"`
 	Block    [3]int `json:"block"`
+	Cluster  [3]int `json:"cluster,omitzero"` // CTAs of one; none: not there
 	Warp     int    `json:"warp"`
 	Mode     string `json:"mode"`
 	Meets    string `json:"reconverge"`
@@ -232,7 +275,7 @@ func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 // facts describes the launches of a job that has run.
 func (j *job) facts() launchJSON {
 	r := j.results[len(j.results)-1]
-	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Warp: r.WarpSize, Mode: r.Mode.String(), Meets: r.Reconverge.Name, Launches: len(j.results)}
+	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Meets: r.Reconverge.Name, Launches: len(j.results)}
 	if r.Structure != nil {
 		f.Policy = r.Structure.Policy.Name
 	}

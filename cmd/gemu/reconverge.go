@@ -88,7 +88,7 @@ func (c *reconvergeCmd) measure(a *app, r *interp.Reconverger) (*reconvergeRow, 
 	row.WarpInstructions, row.ActiveLanesMean, row.DivergentBranches = t.WarpInstructions, t.ActiveLanesMean(), t.DivergentBranches
 	row.Splits, row.Reconvergences = t.Splits, t.Reconvergences
 	for _, name := range slices.Sorted(maps.Keys(j.bindings)) {
-		row.memory = append(row.memory, j.bindings[name].buf.Bytes())
+		row.memory = append(row.memory, j.bindings[name].bytes())
 	}
 	return row, nil
 }

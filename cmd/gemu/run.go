@@ -29,6 +29,8 @@ type runCmd struct {
 	Eager  bool   `help:"Execute compactly wherever values are compact, not only where it pays: to try compact execution out."`
 	Policy string `help:"Which values are compact, for --stats: ${policies} (default gemu)." placeholder:"NAME"`
 
+	Async string `default:"late" enum:"late,early,both" help:"When asynchronous effects happen: as late as may be, at the wait that orders them (late, the default); where they are issued (early); run both ways, and report what differs (both)."`
+
 	Stats bool   `help:"Print what the launch counted, and what structure its values had."`
 	JSON  string `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
 }
@@ -77,15 +79,23 @@ func (c *runCmd) Run(a *app) error {
 	}
 	mode := interp.Modes[c.Mode]
 	registers := &traffic.Counter{}
-	runErr := j.run(a, func(l *interp.Launch) {
+	prepare := func(l *interp.Launch) {
 		if l.Mode, l.Policy, l.Stats = mode, policy, c.Stats; c.Stats {
 			l.Probes = append(l.Probes, registers)
 		}
-		l.Reconverge, l.Eager = interp.ReconvergerNamed(c.Reconverge), c.Eager
-	})
-	if len(j.results) == 0 {
-		return runErr
+		l.Reconverge, l.Eager, l.Early = interp.ReconvergerNamed(c.Reconverge), c.Eager, c.Async == "early"
 	}
+	var other *twin
+	if c.Async == "both" {
+		if other, err = c.early(a, prepare); err != nil {
+			return err
+		}
+	}
+	ran := j.run(a, prepare)
+	if len(j.results) == 0 {
+		return ran
+	}
+	runErr := ran
 	c.statistics(a, j, registers.Counts())
 	if runErr == nil {
 		for _, o := range outs {
@@ -94,6 +104,9 @@ func (c *runCmd) Run(a *app) error {
 			}
 		}
 		runErr = c.check(expects, wants)
+	}
+	if other != nil {
+		runErr = other.compare(a, j, ran, runErr)
 	}
 	if c.JSON != "" {
 		if err := writeJSON(a, c.JSON, newReport(j, runErr)); err != nil {
@@ -238,6 +251,9 @@ func targets(j *job, flag string, list []string) ([]target, error) {
 			return nil, fmt.Errorf("%s %s: want I=FILE", flag, text)
 		}
 		b := j.bindings[name]
+		if b != nil && b.arr == nil {
+			return nil, fmt.Errorf("%s %s: a sampler has no texels", flag, text)
+		}
 		if b == nil {
 			if i, err := strconv.Atoi(name); err == nil {
 				return nil, fmt.Errorf("%s %s: argument %d is no buffer", flag, text, i)
