@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 )
 
@@ -212,8 +213,7 @@ func (p *trail) Restore(state any) {
 // TestSavedTurns: a launch whose CTAs wait for each other goes on the same from wherever it is
 // saved, also if another launch has run in between.
 func TestSavedTurns(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %#x", seed)
+	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, c := range []struct {
 		kernel      string
@@ -313,31 +313,75 @@ func TestSavedTurns(t *testing.T) {
 	}
 }
 
-// TestPausedAnywhere: where strands take turns, a pause before any of their instructions leaves
-// them their turns as they are.
+// stealKernel has CTAs take over the work of those that have not begun. Asking is the last that
+// one does in its turn, in the midst of a block.
+const stealKernel = `.version 8.6
+.target sm_100
+.address_size 64
+.entry steal(.param .u64 out)
+{
+	.shared .align 16 .b8 answer[16];
+	.shared .align 8 .u64 bar;
+	.reg .u32 %x, %y, %z, %phase;
+	.reg .u64 %o, %p;
+	.reg .b128 %h;
+	.reg .pred %done, %more;
+	ld.param.u64 %o, [out];
+	mov.u32 %x, %ctaid.x;
+	mbarrier.init.shared::cta.b64 [bar], 1;
+	mov.u32 %phase, 0;
+WORK:
+	mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;
+	clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [answer], [bar];
+	mad.wide.u32 %p, %x, 4, %o;
+	add.u32 %y, %x, 100;
+	red.global.add.u32 [%p], %y;
+WAIT:
+	mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], %phase;
+	@!%done bra WAIT;
+	xor.b32 %phase, %phase, 1;
+	ld.shared.b128 %h, [answer];
+	fence.proxy.async.shared::cta;
+	clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %more, %h;
+	@%more clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%x, %y, %z, _}, %h;
+	@%more bra WORK;
+	ret;
+}
+`
+
+// TestPausedAnywhere: where strands or CTAs take turns, a pause before any of their instructions
+// leaves them their turns as they are.
 func TestPausedAnywhere(t *testing.T) {
-	for _, policy := range interp.Reconvergers {
-		mod, b := loaded(t, interp.Config{}, turnsKernels, 512)
-		run := func(at ...int) trailed {
-			clear(b.Bytes())
-			p := &trail{at: at, trailed: trailed{instrs: map[[2]int]int{}}}
-			e, err := mod.Start(&interp.Launch{
-				Kernel: "apart", Grid: interp.Dim(1), Block: interp.Dim(16), Args: []any{b}, Mode: interp.Vector,
-				Reconverge: policy, Probes: []interp.Probe{p}, MaxSteps: 1 << 11,
-			})
-			if err != nil {
-				t.Fatal(err)
+	for _, c := range []struct {
+		src, kernel string
+		grid, block int
+	}{{turnsKernels, "apart", 1, 16}, {stealKernel, "steal", 140, 1}} {
+		for _, policy := range interp.Reconvergers {
+			mod, b := loaded(t, interp.Config{}, c.src, 1024)
+			run := func(at ...int) trailed {
+				clear(b.Bytes())
+				p := &trail{at: at, trailed: trailed{instrs: map[[2]int]int{}}}
+				e, err := mod.Start(&interp.Launch{
+					Kernel: c.kernel, Grid: interp.Dim(c.grid), Block: interp.Dim(c.block), Args: []any{b}, Mode: interp.Vector,
+					Reconverge: policy, Probes: []interp.Probe{p}, MaxSteps: 1 << 11,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.Close()
+				pauses := 0
+				for ended := false; !ended; pauses++ {
+					if ended, _ = e.Continue(t.Context()); pauses > len(at) {
+						t.Fatalf("%s: paused at event %v, it pauses again and again", policy.Name, at)
+					}
+				}
+				return p.trailed
 			}
-			defer e.Close()
-			for ended := false; !ended; {
-				ended, _ = e.Continue(t.Context())
-			}
-			return p.trailed
-		}
-		want := run()
-		for at := 1; at <= want.n && at <= 200; at++ {
-			if got := run(at); got.sum != want.sum || got.n != want.n {
-				t.Fatalf("%s: paused at event %d of %d it goes on otherwise", policy.Name, at, want.n)
+			want := run()
+			for at := 1; at <= want.n; at += 1 + want.n/400 {
+				if got := run(at); got.sum != want.sum || got.n != want.n {
+					t.Fatalf("%s: paused at event %d of %d it goes on otherwise", policy.Name, at, want.n)
+				}
 			}
 		}
 	}

@@ -138,7 +138,7 @@ func (w *warp) activate() {
 // barred reports what is in the way of executing a block.
 func (w *warp) barred(b *code.Block) reason {
 	switch {
-	case b.Caution&code.Visible != 0 && !w.cta.turn:
+	case b.Caution&code.Visible != 0 && !w.cta.turn && !w.paused:
 		return visible
 	case b.Caution&code.Grouped != 0 && !w.grouped(b):
 		return behind

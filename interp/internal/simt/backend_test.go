@@ -51,6 +51,7 @@ func (p *hashed) Tell(e *interp.Event) {
 // TestBackends: on a backend that has few instructions, and hands back the others, all
 // programs do and count the same as on the portable one, in all modes, also watched.
 func TestBackends(t *testing.T) {
+	t.Parallel()
 	n, seed := 0, maphash.MakeSeed()
 	checks := []interp.Launch{{Mode: interp.Check}, {Mode: interp.Check, Eager: true}, {Mode: interp.Affine, Stats: true}}
 	for i, p := range programs(t) {
@@ -83,6 +84,7 @@ func TestBackends(t *testing.T) {
 // TestHandBack: what has been executed is counted when a strand is handed back, and it stands
 // where it goes on, also at a collective instruction that has found lanes elsewhere.
 func TestHandBack(t *testing.T) {
+	t.Parallel()
 	audit := new(simt.Audit)
 	for _, p := range programs(t) {
 		p.Run(func(l *interp.Launch) { l.Mode, l.Backend = interp.Vector, audit })
@@ -94,6 +96,7 @@ func TestHandBack(t *testing.T) {
 
 // TestWrongBackends: check mode finds what a backend does wrong.
 func TestWrongBackends(t *testing.T) {
+	t.Parallel()
 	for name, b := range simt.Wrong {
 		found := 0
 		for i, p := range programs(t) {

@@ -364,8 +364,9 @@ func (w *warp) describeSurface(in *code.Instr, to *Access, lanes uint64, wanted 
 	if to.room == nil {
 		to.room = make([]uint64, regfile.Lanes*len(w.files))
 	}
-	if to.Addr = to.room; !wanted {
-		to.Addr = nil
+	if to.Addr = nil; wanted {
+		to.Addr = to.room
+		clear(to.Addr) // those of lanes that access nothing
 	}
 	for h := range w.files {
 		var values regfile.Row64
