@@ -16,6 +16,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/cases"
+	"gemu/internal/part"
 	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 )
@@ -128,20 +129,45 @@ func TestConformance(t *testing.T) {
 			if len(list) == 0 {
 				t.Fatal("no cases")
 			}
-			for _, c := range list {
-				for _, e := range append(engines(), earlyEngines(mod)...) {
+			loaded := loads(t, mod)
+			for i, c := range list {
+				for k, e := range append(engines(), earlyEngines(mod)...) {
 					if e.reconverge != nil && strings.Contains(file, "/insn/") {
 						continue // its cases are about single instructions
 					}
-					runCase(t, mod, &c, e)
+					if e.policy && (i+k)%len(affinetrack.Policies) > 0 && !part.All() {
+						continue
+					}
+					runCase(t, loaded, &c, e)
 				}
 			}
 		})
 	}
 }
 
-// runCase runs a case on an engine with every block size and warp width.
-func runCase(t *testing.T, m *ptx.Module, c *cases.Case, e engine) {
+// loads gives the module on a device of a compute capability: on a new one if it has
+// variables, which keep what a kernel leaves, or for an oracle, which has a twin of all that
+// was ever allocated; or else on one for all its cases.
+func loads(t *testing.T, m *ptx.Module) func(sm int, e engine) *Module {
+	keeps := slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { _, ok := d.(*ptx.Var); return ok })
+	loaded := map[int]*Module{}
+	return func(sm int, e engine) *Module {
+		mod := loaded[sm]
+		if keeps || e.name == "oracle" || mod == nil {
+			var err error
+			if mod, err = NewDevice(Config{SM: sm}).LoadModule(m); err != nil {
+				t.Fatal(err)
+			}
+			if e.name != "oracle" {
+				loaded[sm] = mod
+			}
+		}
+		return mod
+	}
+}
+
+// runCase runs a case on an engine, in all its shapes.
+func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case, e engine) {
 	if e.early && c.Late || !e.early && c.Early {
 		return
 	}
@@ -152,37 +178,22 @@ func runCase(t *testing.T, m *ptx.Module, c *cases.Case, e engine) {
 	if c.Policies != nil && (e.name != "oracle" && !slices.Contains(c.Policies, policy.Name) || e.name == "oracle" && c.Trap != "") {
 		return
 	}
-	for i, width := range c.Widths {
-		if i > 0 && (e.name == "oracle" && testing.Short() || e.reconverge != nil && width != 64 || e.policy) {
+	for i, s := range c.Shapes(part.All()) {
+		if i > 0 && (e.name == "oracle" && !part.All() || e.reconverge != nil && s.Width != 64 || e.policy) {
 			continue
 		}
-		var mod *Module
-		for _, block := range c.Blocks {
-			if mod == nil || slices.ContainsFunc(m.Decls, isVariable) {
-				var err error
-				if mod, err = NewDevice(Config{SM: c.SM}).LoadModule(m); err != nil {
-					t.Fatal(err)
-				}
-			}
-			name := fmt.Sprintf("line %d %s on %s, block %s, warp %d", c.Line, c.Kernel, e.name, block, width)
-			err := tryCase(t, mod, c, e, block, width, name)
-			var u *ptx.Unsupported
-			if errors.As(err, &u) && width != 32 && strings.Contains(u.What, "instead of 32") {
-				continue
-			}
-			var refused *oracle.Unsupported
-			if errors.As(err, &refused) && width%32 != 0 && refused.Instr.Form.Class == ptx.ClassTensor {
-				continue
-			}
-			checkError(t, name, c, err)
+		name := fmt.Sprintf("line %d %s on %s, block %s, warp %d", c.Line, c.Kernel, e.name, s.Block, s.Width)
+		err := tryCase(t, loaded(c.SM, e), c, e, s, name)
+		var u *ptx.Unsupported
+		if errors.As(err, &u) && s.Width != 32 && strings.Contains(u.What, "instead of 32") {
+			continue
 		}
+		var refused *oracle.Unsupported
+		if errors.As(err, &refused) && s.Width%32 != 0 && refused.Instr.Form.Class == ptx.ClassTensor {
+			continue
+		}
+		checkError(t, name, c, err)
 	}
-}
-
-// isVariable tells the variables, which keep what a kernel leaves.
-func isVariable(d ptx.Decl) bool {
-	_, ok := d.(*ptx.Var)
-	return ok
 }
 
 func checkError(t *testing.T, name string, c *cases.Case, err error) {
@@ -205,18 +216,28 @@ func checkError(t *testing.T, name string, c *cases.Case, err error) {
 	}
 }
 
-func tryCase(t *testing.T, mod *Module, c *cases.Case, e engine, block cases.Extent, width int, name string) error {
+func tryCase(t *testing.T, mod *Module, c *cases.Case, e engine, s cases.Shape, name string) error {
 	t.Helper()
 	k, err := mod.Kernel(c.Kernel)
 	if err != nil {
 		t.Fatalf("line %d: %v", c.Line, err)
 	}
-	args, result, err := c.Arguments(k.Params, func(data []byte) (any, error) { return NewBuffer(mod.dev, data) }, mod.object)
+	var buffers []*Buffer
+	args, result, err := c.Arguments(k.Params, func(data []byte) (any, error) {
+		b, err := NewBuffer(mod.dev, data)
+		buffers = append(buffers, b)
+		return b, err
+	}, mod.object)
+	defer func() {
+		for _, b := range buffers {
+			b.Free()
+		}
+	}()
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = e.run(mod, &Launch{
-		Kernel: c.Kernel, Grid: Dim(c.Grid[:]...), Block: Dim(block[:]...), Args: args, Shared: c.Shared, Cooperative: c.Cooperative, Cluster: Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: width, MaxSteps: 1 << 22,
+		Kernel: c.Kernel, Grid: Dim(c.Grid[:]...), Block: Dim(s.Block[:]...), Args: args, Shared: c.Shared, Cooperative: c.Cooperative, Cluster: Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: s.Width, MaxSteps: 1 << 21,
 	})
 	if err != nil || c.Trap != "" {
 		return err

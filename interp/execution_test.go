@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -194,13 +195,9 @@ func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash ma
 
 // TestSaved: each program, paused and saved anywhere, goes on as it would have.
 func TestSaved(t *testing.T) {
-	part, seed, hash := uint64(16), rand.Uint64(), maphash.MakeSeed()
-	if testing.Short() {
-		part = 64
-	}
-	t.Logf("seed %#x", seed)
+	share, seed, hash := uint64(part.Of(64, 24, 1)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
-		if (uint64(i)+seed)%part > 0 && !slices.Contains(inTurns, p.File) || strings.HasPrefix(p.File, "@") && uint64(i)%4 > 0 {
+		if (uint64(i)+seed)%share > 0 && !slices.Contains(inTurns, p.File) || strings.HasPrefix(p.File, "@") && uint64(i)%4 > 0 {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"testing"
 
 	"gemu/internal/corpus"
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -275,11 +275,7 @@ func (s *script) expanded() (n int64) {
 // TestStream: the events of each program are the same in every mode, and agree with its
 // counts; but expansions, which depend on the mode, and of which check mode counts the same.
 func TestStream(t *testing.T) {
-	part, seed, hash := uint64(16), rand.Uint64(), maphash.MakeSeed()
-	if testing.Short() {
-		part = 64
-	}
-	t.Logf("seed %#x", seed)
+	share, seed, hash := uint64(part.Of(128, 32, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
 	t.Cleanup(func() {
 		for name, mode := range interp.Modes {
@@ -289,7 +285,7 @@ func TestStream(t *testing.T) {
 		}
 	})
 	for i, p := range programs(t, 4, 32, 64) {
-		if (uint64(i)+seed)%part > 0 || strings.HasPrefix(p.File, "@") && uint64(i)%2 > 0 {
+		if (uint64(i)+seed)%share > 0 || strings.HasPrefix(p.File, "@") && uint64(i)%2 > 0 {
 			continue
 		}
 		events := interp.AllEvents

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/ptx"
 )
 
@@ -323,18 +323,18 @@ func shrink(src string, in []byte, threads int, widths []int) string {
 }
 
 func TestRandomPrograms(t *testing.T) {
-	n := 300
-	if testing.Short() {
-		n = 40
-	}
-	first := newSeed()
-	for i := range n {
-		seed := first + uint64(i)
-		src, in := randomProgram(seed, 40)
-		if err := agree(src, in, 40, []int{32, 8, 64}); err != nil {
-			src = shrink(src, in, 40, []int{32, 8, 64})
-			t.Fatalf("seed %#x: %v\nshrunk:\n%s%v", seed, err, src, agree(src, in, 40, []int{32, 8, 64}))
-		}
+	randomProgramVariants() // once, not twice at a time
+	first := part.Seed(t)
+	for i := range part.Of(40, 80, 1000) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			seed := first + uint64(i)
+			src, in := randomProgram(seed, 40)
+			if err := agree(src, in, 40, []int{32, 8, 64}); err != nil {
+				src = shrink(src, in, 40, []int{32, 8, 64})
+				t.Fatalf("seed %#x: %v\nshrunk:\n%s%v", seed, err, src, agree(src, in, 40, []int{32, 8, 64}))
+			}
+		})
 	}
 }
 
@@ -349,13 +349,4 @@ func FuzzEngines(f *testing.F) {
 			t.Fatalf("%v\n%s", err, src)
 		}
 	})
-}
-
-// newSeed is where random programs begin: another place each time, but with CI set, so that
-// a red run there is the change's.
-func newSeed() uint64 {
-	if os.Getenv("CI") != "" {
-		return 1
-	}
-	return rand.Uint64()
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/ptx"
 )
 
@@ -587,11 +588,7 @@ func shrinkStructured(src string, fails func(src string) bool) string {
 // TestStructuredPrograms: compact execution of random programs is vector execution,
 // under every policy and for warps of every width.
 func TestStructuredPrograms(t *testing.T) {
-	n := 150
-	if testing.Short() {
-		n = 20
-	}
-	first := newSeed()
+	first := part.Seed(t)
 	for _, c := range []struct {
 		name   string
 		warps  bool
@@ -605,27 +602,29 @@ func TestStructuredPrograms(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			for i := range n {
-				seed := first + uint64(i)
-				block := structuredBlocks[i%len(structuredBlocks)]
-				src, in := structuredProgram(seed, structuredGrid*block.Count(), c.warps)
-				turn := i % len(c.widths)
-				widths := slices.Concat(c.widths[turn:], c.widths[:turn])
-				err := agreeStructured(src, in, block, widths, c.skip)
-				if err == nil {
-					continue
-				}
-				small := shrinkStructured(src, func(src string) bool {
-					err2 := agreeStructured(src, in, block, widths, c.skip)
-					return errors.Is(err, errDisagree) && errors.Is(err2, errDisagree) || errors.Is(err, ErrMismatch) && errors.Is(err2, ErrMismatch)
+			for i := range part.Of(20, 40, 500) {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					t.Parallel()
+					seed := first + uint64(i)
+					block := structuredBlocks[i%len(structuredBlocks)]
+					src, in := structuredProgram(seed, structuredGrid*block.Count(), c.warps)
+					turn := i % len(c.widths)
+					widths := slices.Concat(c.widths[turn:], c.widths[:turn])
+					err := agreeStructured(src, in, block, widths, c.skip)
+					if err == nil {
+						return
+					}
+					small := shrinkStructured(src, func(src string) bool {
+						err2 := agreeStructured(src, in, block, widths, c.skip)
+						return errors.Is(err, errDisagree) && errors.Is(err2, errDisagree) || errors.Is(err, ErrMismatch) && errors.Is(err2, ErrMismatch)
+					})
+					err = agreeStructured(small, in, block, widths, c.skip)
+					var trap *Trap
+					if errors.As(err, &trap) {
+						err = errors.New(trap.Report())
+					}
+					t.Fatalf("seed %#x: %v\nshrunk:\n%s", seed, err, small)
 				})
-				err = agreeStructured(small, in, block, widths, c.skip)
-				var trap *Trap
-				if errors.As(err, &trap) {
-					err = errors.New(trap.Report())
-				}
-				t.Fatalf("seed %#x: %v\nshrunk:\n%s", seed, err, small)
 			}
 		})
 	}
@@ -684,9 +683,9 @@ func everyInstruction(seed uint64, variants []*ptx.Variant) (src string, kernels
 // every engine.
 func TestEveryInstruction(t *testing.T) {
 	const threads = 32
-	seed := newSeed()
+	seed, share := part.Seed(t), uint64(part.Of(10, 3, 1))
 	for i, variants := range slices.Collect(slices.Chunk(randomProgramVariants(), 24)) {
-		if testing.Short() && (uint64(i)+seed)%5 > 0 {
+		if (uint64(i)+seed)%share > 0 {
 			continue
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -14,7 +15,10 @@ import (
 )
 
 // In tests every kernel is verified after every pass of lowering.
-func init() { lower.Verify = true }
+func init() {
+	lower.Verify = true
+	debug.SetGCPercent(400) // many small programs
+}
 
 // eager is the options for as much compact execution as there can be, and a reference.
 func eager() lower.Options {

@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"gemu/internal/part"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -57,7 +58,7 @@ func postDominators(f *Func) [][]bool {
 }
 
 func TestImmediatePostDominatorsByDefinition(t *testing.T) {
-	seed := rand.Uint64()
+	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 400 {
 		n := 2 + r.IntN(9)
@@ -163,7 +164,7 @@ L1:
 // A register is live into a block if a way leads from there to a read, or to the end of
 // the function for a return value, and no unguarded write lies on it.
 func TestLivenessByDefinition(t *testing.T) {
-	seed := rand.Uint64()
+	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
 		var body strings.Builder

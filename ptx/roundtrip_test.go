@@ -72,6 +72,7 @@ func reference[T any, K comparable](key func(*T) K, fields ...string) cmp.Option
 func TestRoundTrip(t *testing.T) {
 	for name, src := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
 			roundTrip(t, name, src)
 		})
 	}

@@ -5,8 +5,10 @@ package cases
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,12 @@ import (
 type Extent [3]int
 
 func (e Extent) String() string { return fmt.Sprintf("%dx%dx%d", e[0], e[1], e[2]) }
+
+// Shape is how a case is run: with CTAs of that extent, in warps of that many lanes.
+type Shape struct {
+	Block Extent
+	Width int
+}
 
 // Case is a "run" or "trap" line.
 type Case struct {
@@ -37,6 +45,35 @@ type Case struct {
 	Cooperative bool     // whether the CTAs may wait for each other
 	Early, Late bool     // it is for asynchronous effects only where they are issued, or as late as may be
 	Policies    []string // of reconvergence, that it is for; nil: all
+}
+
+// Shapes lists how the case is run: at each width once, the first of which is the one that
+// it is about, and in the blocks in turn. Cases that do not say which blocks are those of
+// single instructions; of them there are many, so that three widths are enough for each.
+// Where these begin depends on what the case says: in a file there are all pairs. If every is
+// true, the list is of all pairs for one case, too.
+func (c *Case) Shapes(every bool) []Shape {
+	var list []Shape
+	if every {
+		for _, width := range c.Widths {
+			for _, block := range c.Blocks {
+				list = append(list, Shape{block, width})
+			}
+		}
+		return list
+	}
+	h := fnv.New32a()
+	fmt.Fprint(h, c.Kernel, c.Args, c.Want, c.Trap)
+	turn := int(h.Sum32() >> 1)
+	widths := slices.Clone(c.Widths)
+	if others := widths[1:]; len(c.Blocks) > 1 && len(others) > 2 {
+		i := turn / len(c.Blocks) % len(others)
+		widths = append(widths[:1], c.Widths[1+i], c.Widths[1+(i+1)%len(others)])
+	}
+	for i, width := range widths {
+		list = append(list, Shape{c.Blocks[(turn+i)%len(c.Blocks)], width})
+	}
+	return list
 }
 
 var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+(?:=[\w,]+)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)

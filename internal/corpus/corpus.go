@@ -218,10 +218,8 @@ func ofModule(file string, m *ptx.Module, stated []cases.Case) []*Program {
 			continue
 		}
 		covered[c.Kernel] = true
-		for _, block := range c.Blocks {
-			for _, width := range c.Widths {
-				list = append(list, &Program{File: file, Line: c.Line, Name: c.Kernel, Block: block, Width: width, SM: c.SM, run: func(r *run) error { return r.stated(m, &c) }})
-			}
+		for _, s := range c.Shapes(false) {
+			list = append(list, &Program{File: file, Line: c.Line, Name: c.Kernel, Block: s.Block, Width: s.Width, SM: c.SM, run: func(r *run) error { return r.stated(m, &c) }})
 		}
 	}
 	for _, k := range m.Kernels() {
