@@ -230,8 +230,8 @@ func (m *Map) Used() uint64 { return m.used }
 func (m *Map) InTheWay(n int) *Allocation {
 	for rank := 1; rank < n; rank++ {
 		from := SharedOf(rank)
-		if i := m.after(from + WindowSize - 1); i > 0 {
-			if a := m.allocs[i-1]; a.Base+a.Span > from && !a.Dead {
+		for i := m.after(from + WindowSize - 1); i > 0 && m.allocs[i-1].Base+m.allocs[i-1].Span > from; i-- {
+			if a := m.allocs[i-1]; !a.Dead {
 				return a
 			}
 		}

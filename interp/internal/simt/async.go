@@ -86,6 +86,16 @@ func (w *warp) badAsync(e *effect, format string, args ...any) {
 	w.fail(e.src, 1<<e.lane, ErrAsync, "%v: %s", ErrAsync, fmt.Sprintf(format, args...))
 }
 
+// issueAll notes effects, or has them now, up to the first that traps.
+func (w *warp) issueAll(list []*effect) {
+	for _, e := range list {
+		if w.err != nil || !w.places(e) {
+			return
+		}
+		w.issue(e)
+	}
+}
+
 // issue notes an effect whose places have been found to be right, or has it now.
 func (w *warp) issue(e *effect) {
 	c := w.cta
@@ -622,11 +632,7 @@ func asyncBulk(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		case masked:
 			e.leaves = ^uint16(mask)
 		}
-		for _, e := range list {
-			if w.places(e) {
-				w.issue(e)
-			}
-		}
+		w.issueAll(list)
 	}
 }
 
@@ -647,20 +653,20 @@ func asyncCancel(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if op.All {
 			list = w.multicast(e, 1<<w.cta.grid.size-1)
 		}
-		for _, e := range list {
-			if w.places(e) {
-				w.issue(e)
-			}
-		}
+		w.issueAll(list)
 	}
 }
 
 // multicast is an effect on shared memory for each of the CTAs of the cluster whose ranks a mask
 // has: at the same place of their shared memory, and they tell the mbarrier at the same place. It
-// traps for a rank that the cluster does not have.
+// traps for a place that is not in shared memory, and for a rank that the cluster does not have.
 func (w *warp) multicast(e *effect, ranks uint16) (list []*effect) {
 	if e.op.To == ptx.Shared {
 		e.to, e.op.To = e.to+mem.SharedWindow, ptx.Generic
+	}
+	if !mem.InShared(e.to, w.cta.grid.size) {
+		w.err = e.faulty(&mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("%s, from where it is copied on to other CTAs, is not in shared memory", hexAddr(e.to))}, e.to)
+		return nil
 	}
 	for ; ranks != 0; ranks &= ranks - 1 {
 		rank := bits.TrailingZeros16(ranks)
@@ -691,8 +697,6 @@ func asyncStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if !w.tells(h, in, e, op.Told, f.Src64(in.B)[lane], false) {
 			return
 		}
-		if w.places(e) {
-			w.issue(e)
-		}
+		w.issueAll([]*effect{e})
 	}
 }

@@ -192,7 +192,7 @@ func (c *cta) clusterDeadlock() *Trap {
 				exited++
 				continue
 			}
-			if trap == nil {
+			if trap == nil && w.state == atBarrier && w.atClusterBarrier() {
 				at := &w.others[0]
 				trap = w.fail(at.wait.src, at.mask, ErrDeadlock, "%v: the barrier of the cluster can never complete: %d of %d warps have not arrived", ErrDeadlock, c.cluster.missing, c.cluster.live)
 				trap.Active = at.mask

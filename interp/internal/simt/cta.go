@@ -222,8 +222,12 @@ func (c *cta) run(budget int, turn bool) status {
 				group = w
 			}
 		}
-		if cluster {
+		if cluster && c.grid.clustered() {
 			return awaitsCluster
+		}
+		if cluster {
+			c.err = c.clusterDeadlock()
+			return failed
 		}
 		if group != nil {
 			c.err = c.groupDeadlock(group)

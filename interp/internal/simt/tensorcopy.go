@@ -380,7 +380,9 @@ func (w *warp) issueTensor(h int, in *code.Instr, e *effect, op code.Tensor, tol
 		if w.err = e.placesOf(m); w.err != nil {
 			return
 		}
-		w.issue(e)
+		if w.issue(e); w.err != nil {
+			return
+		}
 	}
 }
 

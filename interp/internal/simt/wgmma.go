@@ -158,7 +158,7 @@ func wgmmaIssue(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		list := f.Src64(row)
 		for lane, v := range list {
 			if v != list[0] && w.err == nil {
-				w.fail(src, 1|1<<lane<<(32*h), ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", ErrAsync, what)
+				w.fail(src, (1|1<<lane)<<(32*h), ErrAsync, "%v: the descriptor of matrix %s differs between the lanes of a warp", ErrAsync, what)
 			}
 		}
 		return matrix.Descriptor(list[0])
