@@ -305,6 +305,7 @@ func (t *thread) bulkCopy() {
 	}
 	// To the CTAs whose ranks the mask has: to the same offset as in one's own, and to the mbarrier
 	// at the same offset as its own.
+	t.origin(ts, to)
 	mask := t.arg("f")
 	for rank := range uint64(16) {
 		if mask>>rank&1 == 0 {
@@ -314,6 +315,17 @@ func (t *thread) bulkCopy() {
 			t.trap(KindCluster, "cta %d of a cluster of %d", rank, t.m.teamSize())
 		}
 		copyTo(func(addr uint64) uint64 { return addr + (rank-rankOf(addr))<<rankShift })
+	}
+}
+
+// origin traps unless the address that a multicast gives is in shared memory of the cluster.
+func (t *thread) origin(space ptx.Space, addr uint64) {
+	in, at := space, addr
+	if space == ptx.Generic {
+		in, at = t.m.resolve(addr)
+	}
+	if in != ptx.Shared || at>>rankShift >= uint64(t.m.teamSize()) {
+		t.trap(KindMemory, "%#x is not in shared memory of the cluster", addr)
 	}
 }
 

@@ -249,6 +249,7 @@ func (t *thread) tensorCopy() {
 	ranks := []uint64{shared >> rankShift}
 	if t.has("multicast::cluster") {
 		ranks = nil
+		t.origin(ptx.Shared, shared)
 		for r := range uint64(16) {
 			if t.arg("g")>>r&1 == 0 {
 				continue
