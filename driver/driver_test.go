@@ -932,6 +932,31 @@ func TestGraph(t *testing.T) {
 }
 
 // A graph outlives the modules of its kernels, but then it cannot be launched.
+// TestGraphOfClusters: a kernel node has clusters as an attribute, which it keeps.
+func TestGraphOfClusters(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(32)
+	g := must(c.GraphCreate(0))(t)
+	p := launchParams(c.function("add"), 4, 2, x, 1)
+	k, other := must(c.GraphAddKernelNode(g, nil, p))(t), must(c.GraphAddKernelNode(g, nil, p))(t)
+	empty := must(c.GraphAddEmptyNode(g, nil))(t)
+	set := KernelAttributes{Cluster: interp.Dim(2)}
+	c.ok(c.GraphKernelNodeSetAttributes(k, set))
+	if got := must(c.GraphKernelNodeAttributes(k))(t); got != set {
+		t.Errorf("got %+v", got)
+	}
+	if got := must(c.GraphKernelNodeAttributes(other))(t); got.Cluster.Count() > 1 {
+		t.Errorf("the other node has %+v", got)
+	}
+	c.want(InvalidValue, "", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: interp.Dim(3)}))
+	c.want(InvalidClusterSize, "at most 8", c.GraphKernelNodeSetAttributes(k, KernelAttributes{Cluster: interp.Dim(16)}))
+	c.want(InvalidValue, "is of no kernel", c.GraphKernelNodeSetAttributes(empty, set))
+	exec := must(c.GraphInstantiate(g))(t)
+	c.want(InvalidValue, "", c.GraphExecKernelNodeSetParams(exec, k, launchParams(c.function("add"), 3, 2, x, 1)))
+	c.ok(c.GraphExecKernelNodeSetParams(exec, other, launchParams(c.function("add"), 3, 2, x, 1)))
+	c.ok(c.GraphLaunch(exec, 0))
+}
+
 func TestGraphOfUnloadedModule(t *testing.T) {
 	c := newClient(t, nil)
 	g := must(c.GraphCreate(0))(t)

@@ -4,6 +4,8 @@ package driver
 
 import (
 	"slices"
+
+	"gemu/interp"
 )
 
 // Graph describes work: nodes and which of them come before which.
@@ -299,8 +301,79 @@ func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
 	return nil
 }
 
-// GraphExecKernelNodeSetParams is cuGraphExecKernelNodeSetParams.
+// KernelAttributes are what a kernel node has beside its parameters: see LaunchParams.
+type KernelAttributes struct {
+	Cooperative bool
+	Cluster     interp.Dim3
+}
+
+// attributes are those of a launch.
+func (l *launch) attributes() KernelAttributes {
+	return KernelAttributes{l.l.Cooperative, l.l.Cluster}
+}
+
+// kernelNode is the launch of a kernel node. d.mu is held.
+func (t *Thread) kernelNode(h Handle) (*Node, *launch, error) {
+	n, err := object[*Node](t.d, h)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, ok := n.work.(*launch)
+	if !ok {
+		return nil, nil, fail(InvalidValue, "node %#x is of no kernel", uint64(h))
+	}
+	return n, l, nil
+}
+
+// GraphKernelNodeAttributes is cuGraphKernelNodeGetAttribute.
+func (t *Thread) GraphKernelNodeAttributes(node Handle) (KernelAttributes, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	_, l, err := t.kernelNode(node)
+	if err != nil {
+		return KernelAttributes{}, err
+	}
+	return l.attributes(), nil
+}
+
+// GraphKernelNodeSetAttributes is cuGraphKernelNodeSetAttribute. What has been instantiated
+// stays as it is.
+func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) error {
+	t.d.mu.Lock()
+	n, l, err := t.kernelNode(node)
+	t.d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	to := *l
+	p := &LaunchParams{Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: a.Cooperative, Cluster: a.Cluster}
+	if to.l.Cluster, err = l.f.extents(t.d, p); err != nil {
+		return err
+	}
+	to.l.Cooperative = a.Cooperative
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n.work = &to
+	return nil
+}
+
+// GraphExecKernelNodeSetParams is cuGraphExecKernelNodeSetParams. The node keeps its attributes.
 func (t *Thread) GraphExecKernelNodeSetParams(exec, node Handle, p *LaunchParams) error {
+	t.d.mu.Lock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err == nil {
+		if i := slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == node }); i >= 0 {
+			if l, ok := x.nodes[i].work.(*launch); ok {
+				with := *p
+				with.Cooperative, with.Cluster = l.l.Cooperative, l.l.Cluster
+				p = &with
+			}
+		}
+	}
+	t.d.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	l, err := t.prepare(p)
 	if err != nil {
 		return err

@@ -41,6 +41,34 @@ type launch struct {
 	l interp.Launch
 }
 
+// extents checks the extents of a launch, which are all that the parameters are asked for, and
+// gives that of its clusters. The driver is not locked.
+func (f *Function) extents(d *Driver, p *LaunchParams) (cluster interp.Dim3, err error) {
+	d.mu.Lock()
+	most := f.dynamicLimit()
+	cluster, err = f.clusterOf(p.Cluster)
+	d.mu.Unlock()
+	if err != nil {
+		return cluster, d.complain(err)
+	}
+	if err := f.module.mod.CheckExtent(f.kernel.Name, p.Grid, p.Block, cluster); err != nil {
+		return cluster, d.complain(fail(InvalidValue, "%v", err))
+	}
+	if int64(p.Shared) > int64(most) {
+		return cluster, d.complain(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, most))
+	}
+	if p.Cooperative {
+		n, err := f.residency(p.Block.Count(), int(p.Shared))
+		if err != nil {
+			return cluster, err
+		}
+		if most := n * interp.Multiprocessors; p.Grid.Count() > most {
+			return cluster, d.complain(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the device holds %d at once", f.kernel.Name, p.Grid.Count(), most))
+		}
+	}
+	return cluster, nil
+}
+
 // prepare checks a launch and copies its arguments. The driver is not locked.
 func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	f, info, err := t.prepared(p.Func)
@@ -48,27 +76,9 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 		return nil, err
 	}
 	d := t.d
-	d.mu.Lock()
-	most := f.dynamicLimit()
-	cluster, err := f.clusterOf(p.Cluster)
-	d.mu.Unlock()
+	cluster, err := f.extents(d, p)
 	if err != nil {
-		return nil, d.complain(err)
-	}
-	if err := f.module.mod.CheckExtent(f.kernel.Name, p.Grid, p.Block, cluster); err != nil {
-		return nil, d.complain(fail(InvalidValue, "%v", err))
-	}
-	if int64(p.Shared) > int64(most) {
-		return nil, d.complain(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, most))
-	}
-	if p.Cooperative {
-		n, err := f.residency(p.Block.Count(), int(p.Shared))
-		if err != nil {
-			return nil, err
-		}
-		if most := n * interp.Multiprocessors; p.Grid.Count() > most {
-			return nil, d.complain(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the device holds %d at once", f.kernel.Name, p.Grid.Count(), most))
-		}
+		return nil, err
 	}
 	args, err := arguments(f.kernel.Name, info, p.Params, p.Extra)
 	if err != nil {

@@ -154,14 +154,16 @@ typedef struct {
 	int result;
 } CUDA_GRAPH_INSTANTIATE_PARAMS;
 
+typedef union {
+	char bytes[64];
+	unsigned dim[3];
+	int value;
+} CUlaunchAttributeValue;
+
 typedef struct {
 	unsigned id;
 	char pad[4];
-	union {
-		char bytes[64];
-		unsigned dim[3];
-		int value;
-	} value;
+	CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 
 typedef struct {

@@ -63,6 +63,64 @@ func cuGraphAddKernelNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgr
 	return addKernelNode("cuGraphAddKernelNode_v2", node, graph, after, n, p, 2)
 }
 
+// attributes are the two of a kernel node that this driver has, as CUlaunchAttributeValue. Others
+// change nothing of what a launch computes: they are taken, and read as zero.
+
+//export cuGraphKernelNodeGetAttribute
+func cuGraphKernelNodeGetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
+	return do("cuGraphKernelNodeGetAttribute", func(t *driver.Thread) error {
+		a, err := t.GraphKernelNodeAttributes(driver.Handle(node))
+		if err != nil {
+			return err
+		}
+		if value == nil {
+			return driver.InvalidValue
+		}
+		*value = C.CUlaunchAttributeValue{}
+		switch id {
+		case attributeCooperative:
+			if a.Cooperative {
+				*(*C.int)(unsafe.Pointer(value)) = 1
+			}
+		case attributeCluster:
+			*(*[3]C.uint)(unsafe.Pointer(value)) = [3]C.uint{C.uint(a.Cluster.X), C.uint(a.Cluster.Y), C.uint(a.Cluster.Z)}
+		}
+		return nil
+	})
+}
+
+//export cuGraphKernelNodeSetAttribute
+func cuGraphKernelNodeSetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
+	return do("cuGraphKernelNodeSetAttribute", func(t *driver.Thread) error {
+		if value == nil {
+			return driver.InvalidValue
+		}
+		a, err := t.GraphKernelNodeAttributes(driver.Handle(node))
+		if err != nil {
+			return err
+		}
+		switch id {
+		case attributeCooperative:
+			a.Cooperative = *(*C.int)(unsafe.Pointer(value)) != 0
+		case attributeCluster:
+			dim := (*[3]C.uint)(unsafe.Pointer(value))
+			a.Cluster = extent(dim[0], dim[1], dim[2])
+		}
+		return t.GraphKernelNodeSetAttributes(driver.Handle(node), a)
+	})
+}
+
+//export cuGraphKernelNodeCopyAttributes
+func cuGraphKernelNodeCopyAttributes(to, from C.CUgraphNode) C.CUresult {
+	return do("cuGraphKernelNodeCopyAttributes", func(t *driver.Thread) error {
+		a, err := t.GraphKernelNodeAttributes(driver.Handle(from))
+		if err != nil {
+			return err
+		}
+		return t.GraphKernelNodeSetAttributes(driver.Handle(to), a)
+	})
+}
+
 //export cuGraphAddMemcpyNode
 func cuGraphAddMemcpyNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_MEMCPY3D, ctx C.CUcontext) C.CUresult {
 	return addNode("cuGraphAddMemcpyNode", node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {

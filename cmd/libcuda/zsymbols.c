@@ -122,11 +122,8 @@ STUB(cuGraphGetRootNodes)
 STUB(cuGraphHostNodeGetParams)
 STUB(cuGraphHostNodeSetParams)
 STUB(cuGraphInstantiate)
-STUB(cuGraphKernelNodeCopyAttributes)
-STUB(cuGraphKernelNodeGetAttribute)
 STUB(cuGraphKernelNodeGetParams)
 STUB(cuGraphKernelNodeGetParams_v2)
-STUB(cuGraphKernelNodeSetAttribute)
 STUB(cuGraphKernelNodeSetParams)
 STUB(cuGraphKernelNodeSetParams_v2)
 STUB(cuGraphMemAllocNodeGetParams)
@@ -440,6 +437,9 @@ int cuGraphInstantiateWithFlags(void);
 int cuGraphInstantiateWithParams(void);
 int cuGraphInstantiateWithParams_ptsz(void);
 int cuGraphInstantiate_v2(void);
+int cuGraphKernelNodeCopyAttributes(void);
+int cuGraphKernelNodeGetAttribute(void);
+int cuGraphKernelNodeSetAttribute(void);
 int cuGraphLaunch(void);
 int cuGraphLaunch_ptsz(void);
 int cuGraphNodeGetType(void);
@@ -898,11 +898,11 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphInstantiateWithParams", 12000, 0, (void *)cuGraphInstantiateWithParams},
 	{"cuGraphInstantiateWithParams", 12000, 1, (void *)cuGraphInstantiateWithParams_ptsz},
 	{"cuGraphInstantiate", 11000, 0, (void *)cuGraphInstantiate_v2},
-	{"cuGraphKernelNodeCopyAttributes", 0, 0, (void *)cuGraphKernelNodeCopyAttributes},
-	{"cuGraphKernelNodeGetAttribute", 0, 0, (void *)cuGraphKernelNodeGetAttribute},
+	{"cuGraphKernelNodeCopyAttributes", 11000, 0, (void *)cuGraphKernelNodeCopyAttributes},
+	{"cuGraphKernelNodeGetAttribute", 11000, 0, (void *)cuGraphKernelNodeGetAttribute},
 	{"cuGraphKernelNodeGetParams", 0, 0, (void *)cuGraphKernelNodeGetParams},
 	{"cuGraphKernelNodeGetParams", 0, 0, (void *)cuGraphKernelNodeGetParams_v2},
-	{"cuGraphKernelNodeSetAttribute", 0, 0, (void *)cuGraphKernelNodeSetAttribute},
+	{"cuGraphKernelNodeSetAttribute", 11000, 0, (void *)cuGraphKernelNodeSetAttribute},
 	{"cuGraphKernelNodeSetParams", 0, 0, (void *)cuGraphKernelNodeSetParams},
 	{"cuGraphKernelNodeSetParams", 0, 0, (void *)cuGraphKernelNodeSetParams_v2},
 	{"cuGraphLaunch", 10000, 0, (void *)cuGraphLaunch},

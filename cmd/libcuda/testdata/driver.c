@@ -29,6 +29,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *, int *, CUfunction, CUoccupancyB
 CUresult cuLibraryLoadData(CUlibrary *, const void *, int *, void **, unsigned, int *, void **, unsigned), cuLibraryGetKernel(CUkernel *, CUlibrary, const char *), cuLibraryUnload(CUlibrary);
 CUresult cuGraphCreate(CUgraph *, unsigned), cuGraphAddKernelNode_v2(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS *);
 CUresult cuGraphAddMemcpyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *, CUcontext), cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode, int, const CUlaunchAttributeValue *), cuGraphKernelNodeGetAttribute(CUgraphNode, int, CUlaunchAttributeValue *);
 CUresult cuGraphLaunch(CUgraphExec, CUstream), cuGraphDestroy(CUgraph), cuGraphExecDestroy(CUgraphExec), cuArrayGetPlane(CUarray *, CUarray, unsigned);
 CUresult cuArrayCreate_v2(CUarray *, const CUDA_ARRAY_DESCRIPTOR *), cuArray3DCreate_v2(CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), cuArrayDestroy(CUarray);
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *, CUarray), cuMipmappedArrayCreate(CUmipmappedArray *, const CUDA_ARRAY3D_DESCRIPTOR *, unsigned);
@@ -275,6 +276,11 @@ static void graphs(CUmodule m)
 	OK(cuGraphCreate(&g, 0));
 	OK(cuGraphAddKernelNode_v2(&first, g, NULL, 0, &k));
 	OK(cuGraphAddMemcpyNode(&second, g, &first, 1, &c, 0));
+	CUlaunchAttributeValue whether = {.value = 1}, now = {0};
+	EQUAL(cuGraphKernelNodeSetAttribute(second, 2, &whether), 1);
+	OK(cuGraphKernelNodeSetAttribute(first, 2, &whether));
+	OK(cuGraphKernelNodeGetAttribute(first, 2, &now));
+	EQUAL(now.value, 1);
 	OK(cuGraphInstantiateWithFlags(&x, g, 0));
 	OK(cuGraphDestroy(g));
 	OK(cuGraphLaunch(x, 0));
