@@ -220,17 +220,17 @@ func (w *warp) meetCluster() {
 	src, lanes := w.others[0].wait.src, w.others[0].mask
 	w.cta.met = true
 	switch {
-	case arrives && w.arrived:
+	case arrives && w.arrivedIn > 0:
 		w.fail(src, lanes, ErrBarrier, "%v: warp %d arrives again at the barrier of the cluster, without barrier.cluster.wait in between", ErrBarrier, w.id)
 	case arrives:
-		w.arrived, w.arrivedIn = true, cl.completed
+		w.arrivedIn = 1 + cl.completed
 		w.pass()
 		cl.missing--
 		cl.complete()
-	case !w.arrived:
+	case w.arrivedIn == 0:
 		w.fail(src, lanes, ErrBarrier, "%v: warp %d waits at the barrier of the cluster, where it has not arrived", ErrBarrier, w.id)
-	case w.arrivedIn != cl.completed:
-		w.arrived = false
+	case w.arrivedIn != 1+cl.completed:
+		w.arrivedIn = 0
 		w.pass()
 	default:
 		for i := range w.others {
@@ -260,7 +260,7 @@ func (cl *cluster) complete() {
 		for i := range c.warps {
 			w := &c.warps[i]
 			if w.state == atBarrier && w.atClusterBarrier() {
-				w.arrived = false
+				w.arrivedIn = 0
 				w.pass()
 			}
 		}
@@ -276,7 +276,7 @@ func (w *warp) atClusterBarrier() bool {
 // leave takes a warp that has ended off those that the barrier waits for.
 func (cl *cluster) leave(w *warp) {
 	cl.live--
-	if !w.arrived || w.arrivedIn != cl.completed {
+	if w.arrivedIn != 1+cl.completed {
 		cl.missing--
 	}
 	cl.complete()

@@ -23,7 +23,6 @@ type cta struct {
 	grid  *Grid
 	code  *Kernel
 	index int // linear
-	order int // place in the order in which the grid's begin
 	id    Dim3
 	rank  int // in its cluster
 	warps []warp
@@ -93,7 +92,7 @@ func newCTA(g *Grid) *cta {
 // start readies the context for a CTA of the grid, by its place in the order in which they
 // begin.
 func (c *cta) start(order int) {
-	c.order, c.index = order, order
+	c.index = order
 	c.id = c.grid.dim.at(order)
 	if c.grid.clustered() {
 		c.id = c.grid.place(order)
@@ -124,7 +123,7 @@ func (c *cta) start(order int) {
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
-		w.state, w.err, w.waiting, w.paused, w.awaits, w.arrived = ready, nil, 0, false, 0, false
+		w.state, w.err, w.waiting, w.paused, w.awaits, w.arrivedIn = ready, nil, 0, false, 0, 0
 		w.sliced = c.grid.takesTurns()
 		w.others = w.others[:0]
 		w.count = Counts{}

@@ -646,7 +646,7 @@ func (g *Grid) hash(seed maphash.Seed) uint64 {
 				continue
 			}
 			w.hash(&h)
-			maphash.WriteComparable(&h, [2]bool{w.arrived, w.arrivedIn == c.cluster.completed})
+			maphash.WriteComparable(&h, [2]bool{w.arrivedIn > 0, w.arrivedIn == 1+c.cluster.completed})
 			n := w.rows()
 			for j := range w.files {
 				w.files[j].Write(&h, n)

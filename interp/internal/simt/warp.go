@@ -44,8 +44,7 @@ type warp struct {
 	away    *code.Instr // with errAway: what waits for lanes that are elsewhere
 	awaits  uint64      // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
 
-	arrived   bool // at the barrier of the cluster, where it has yet to wait
-	arrivedIn int  // … when that had completed so often
+	arrivedIn int // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
 
 	id     int          // within the CTA
 	shown  *frame       // the window is at its registers
