@@ -116,7 +116,6 @@ type Module struct {
 	library   *Library // that it came with; nil otherwise
 
 	references map[string]*Reference // that were asked for
-	bound      map[bound]*interp.Object
 }
 
 // Function is a kernel of a module.
@@ -275,6 +274,10 @@ func (m *Module) unload() {
 	c.disown(m.handle)
 	for _, f := range m.functions {
 		c.disown(f.handle)
+	}
+	for _, r := range m.references {
+		c.disown(r.handle)
+		r.drop()
 	}
 	d.regions.take(func(r *region) bool { return r.module == m })
 	tasks := c.pending()
