@@ -153,9 +153,7 @@ func (o *Object) Bytes() []byte {
 }
 
 // Free takes the handle back: a kernel that still uses it traps.
-func (o *Object) Free() {
-	o.o.Freed.Store(true)
-}
+func (o *Object) Free() { o.dev.machine.Objects.Free(o.handle) }
 
 // add gives an object a handle.
 func (d *Device) add(o *simt.Object) *Object { return &Object{d, d.machine.Objects.Add(o), o} }
