@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/interp/internal/texture"
 	"gemu/ptx"
 )
 
@@ -67,7 +68,7 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 	case geometry == "linear":
 		o.Image.Geometry, o.Image.LinearMemory = Image1D, true
 	case named:
-		if o.Image.Geometry = GeometryNamed(geometry); o.Image.Geometry == 0 || o.Type == ptx.SamplerRef {
+		if o.Image.Geometry = texture.GeometryNamed(geometry); o.Image.Geometry == texture.NoGeometry || o.Type == ptx.SamplerRef {
 			return nil, fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head)
 		}
 	}

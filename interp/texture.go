@@ -35,9 +35,6 @@ const (
 	Image2DSampleArray = texture.GA2DMS
 )
 
-// GeometryNamed is the geometry with the name of a modifier, such as "a2d"; 0 if none has it.
-func GeometryNamed(name string) Geometry { return texture.GeometryNamed(name) }
-
 // Format is what a texel is: channels of so many bits. ChannelKind is what these are.
 type (
 	Format      = texture.Format
