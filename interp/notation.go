@@ -3,6 +3,7 @@ package interp
 // This file is textures, surfaces and samplers in writing, as commands and cases have them.
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -265,6 +266,26 @@ func (o *ObjectText) spread(do func(at, from, size int)) {
 			from += size
 		}
 	}
+}
+
+// MakeObject makes what a text describes, with the texels that values makes of what stands behind
+// the extents, and binds it to the module's variable of that name; "": to none.
+func (m *Module) MakeObject(variable, text string, values func(t ptx.Type, text string) ([]byte, error)) (*Object, error) {
+	t, err := ParseObject(text, DefaultSampler, false)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	if t.Init != "" {
+		if data, err = values(ptx.TypeByName(t.Image.Format.Channel()), t.Init); err != nil {
+			return nil, err
+		}
+	}
+	o, err := t.Make(m.dev, cmp.Or(variable, "x"), data)
+	if err != nil || variable == "" {
+		return o, err
+	}
+	return o, m.Bind(variable, o)
 }
 
 // Make makes the object on a device, with texels; of those that are missing 0.

@@ -40,13 +40,11 @@ func makeObject(m *interp.Module, name, text string, sampler interp.Sampler, nor
 	return &binding{object: o, arr: arr}, nil
 }
 
-// typeOf is the type of a channel.
-func typeOf(f interp.Format) ptx.Type { return elementTypes[fmt.Sprintf("%s%d", f.Kind, f.Bits)] }
-
 // texels makes the texels: those of a file, which says what they are where there are no
 // extents, or what "=iota" and the like behind the extents ask for.
 func texels(t *interp.ObjectText) (*array, error) {
 	var arr *array
+	typ := elementTypes[t.Image.Format.Channel()] // where there are extents
 	if name, ok := strings.CutPrefix(t.Init, "@"); ok {
 		var err error
 		if arr, err = readArray(name); err != nil {
@@ -57,7 +55,7 @@ func texels(t *interp.ObjectText) (*array, error) {
 		} else if len(arr.data) != t.Bytes() {
 			err = fmt.Errorf("%s: %d bytes for texels of %d", name, len(arr.data), t.Bytes())
 		} else {
-			arr = &array{typ: typeOf(t.Image.Format), data: arr.data}
+			arr = &array{typ: typ, data: arr.data}
 		}
 		if err != nil {
 			return nil, err
@@ -69,8 +67,7 @@ func texels(t *interp.ObjectText) (*array, error) {
 	if arr != nil {
 		return arr, nil
 	}
-	typ := typeOf(t.Image.Format)
-	return makeArray(fmt.Sprintf("%s%d[%d]%s", t.Image.Format.Kind, t.Image.Format.Bits, t.Bytes()/typ.Size(), t.Init))
+	return makeArray(fmt.Sprintf("%s[%d]%s", t.Image.Format.Channel(), t.Bytes()/typ.Size(), t.Init))
 }
 
 // imageOf is an array as the texels of an image: the last dimension is the channels if there

@@ -88,12 +88,15 @@ type Format struct {
 // Bytes is the size of a texel.
 func (f Format) Bytes() int { return f.Channels * f.Bits / 8 }
 
+// Channel is the name of a channel's type, as in "u8" or "f32".
+func (f Format) Channel() string { return f.Kind.String() + strconv.Itoa(f.Bits) }
+
 // String is the format as in "u8x4" or "f32".
 func (f Format) String() string {
 	if f.Channels == 1 {
-		return fmt.Sprintf("%s%d", f.Kind, f.Bits)
+		return f.Channel()
 	}
-	return fmt.Sprintf("%s%dx%d", f.Kind, f.Bits, f.Channels)
+	return fmt.Sprintf("%sx%d", f.Channel(), f.Channels)
 }
 
 // Valid reports whether there is such a format.
