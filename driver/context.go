@@ -86,6 +86,8 @@ func (c *Context) destroy() {
 			}
 		case *mipmap:
 			arrays = append(arrays, &o.array)
+		case *Reference:
+			o.drop()
 		}
 		delete(d.objects, h)
 	}

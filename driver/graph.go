@@ -45,7 +45,13 @@ type fillWork struct{ Fill2D }
 type hostWork func()
 type noWork struct{}
 
-func (l *launch) start(*Driver) (func() error, error) { return l.run, l.check() }
+func (l *launch) start(*Driver) (func() error, error) {
+	b, err := l.bound()
+	if err != nil {
+		return nil, err
+	}
+	return b.run, nil
+}
 
 func (w *copyWork) start(d *Driver) (func() error, error) {
 	do, _, err := d.plan(&w.Copy3D)

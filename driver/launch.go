@@ -154,18 +154,20 @@ func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 	}
 }
 
-// check makes sure that the launch's module is loaded. From then on what unloads the
-// module waits for the launch, once that is submitted. d.mu is held.
-func (l *launch) check() error {
+// bound is the launch with what its module's references are set to. It makes sure that the
+// module is loaded: from then on what unloads it waits for the launch, once that is
+// submitted. d.mu is held.
+func (l *launch) bound() (*launch, error) {
 	if !l.f.module.alive() {
-		return fail(InvalidHandle, "the module of kernel %s was unloaded", l.f.kernel.Name)
+		return nil, fail(InvalidHandle, "the module of kernel %s was unloaded", l.f.kernel.Name)
 	}
 	bind, err := l.f.module.bindings()
 	if err != nil {
-		return l.f.module.ctx.dev.d.complain(err)
+		return nil, l.f.module.ctx.dev.d.complain(err)
 	}
-	l.l.Bind = bind
-	return nil
+	b := *l
+	b.l.Bind = bind
+	return &b, nil
 }
 
 // LaunchKernel is cuLaunchKernel.
@@ -174,27 +176,27 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	if err != nil {
 		return err
 	}
-	s, err := t.enterLaunch(l, stream)
+	s, l, err := t.enterLaunch(l, stream)
 	if err != nil {
 		return err
 	}
 	return s.finish(s.submit(l.run), t.d.settings.Blocking)
 }
 
-// enterLaunch locks the driver for a launch on a stream.
-func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, error) {
+// enterLaunch locks the driver for a launch on a stream, and gives it as it is bound.
+func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error) {
 	s, err := t.enterStream(stream)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err = l.check(); err == nil && l.f.module.ctx != s.ctx {
+	if l, err = l.bound(); err == nil && l.f.module.ctx != s.ctx {
 		err = fail(InvalidHandle, "kernel %s and the stream belong to different contexts", l.f.kernel.Name)
 	}
 	if err != nil {
 		t.d.mu.Unlock()
-		return nil, err
+		return nil, nil, err
 	}
-	return s, nil
+	return s, l, nil
 }
 
 // Run runs a kernel on the default stream and waits for it. Unlike that of
@@ -204,7 +206,7 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := t.enterLaunch(l, 0)
+	s, l, err := t.enterLaunch(l, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,6 @@ type Module struct {
 	library   *Library // that it came with; nil otherwise
 
 	references map[string]*Reference // that were asked for
-	bound      map[bound]*interp.Object
 }
 
 // Function is a kernel of a module.
@@ -275,6 +274,10 @@ func (m *Module) unload() {
 	c.disown(m.handle)
 	for _, f := range m.functions {
 		c.disown(f.handle)
+	}
+	for _, r := range m.references {
+		c.disown(r.handle)
+		r.drop()
 	}
 	d.regions.take(func(r *region) bool { return r.module == m })
 	tasks := c.pending()
@@ -682,23 +685,26 @@ func (f *Function) residency(threads, dynamic int) (int, error) {
 	return n, nil
 }
 
-// OccupancyMaxActiveBlocks is cuOccupancyMaxActiveBlocksPerMultiprocessor.
-func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64) (int, error) {
+// residency is that of blocks of a function.
+func (t *Thread) residency(h Handle, threads int, dynamic uint64) (*Function, int, error) {
 	f, err := t.function(h)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	return f.residency(threads, int(min(dynamic, 1<<30)))
+	n, err := f.residency(threads, int(min(dynamic, 1<<30)))
+	return f, n, err
+}
+
+// OccupancyMaxActiveBlocks is cuOccupancyMaxActiveBlocksPerMultiprocessor.
+func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64) (int, error) {
+	_, n, err := t.residency(h, threads, dynamic)
+	return n, err
 }
 
 // OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: how many clusters the device holds at
 // once.
 func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
-	f, err := t.function(p.Func)
-	if err != nil {
-		return 0, err
-	}
-	n, err := f.residency(p.Block.Count(), int(p.Shared))
+	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
 	if err != nil {
 		return 0, err
 	}
@@ -714,11 +720,7 @@ func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
 // OccupancyMaxPotentialClusterSize is cuOccupancyMaxPotentialClusterSize: how many blocks a cluster
 // of the kernel may have.
 func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) {
-	f, err := t.function(p.Func)
-	if err != nil {
-		return 0, err
-	}
-	n, err := f.residency(p.Block.Count(), int(p.Shared))
+	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
 	if err != nil {
 		return 0, err
 	}

@@ -75,9 +75,7 @@ func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error
 		err = fail(InvalidValue, "a box of %d dimensions", len(box))
 	}
 	if err == nil {
-		for i := range m.Rank {
-			m.Box[i] = min(box[i], 1<<16-1)
-		}
+		copy(m.Box[:m.Rank], box)
 	}
 	return t.encode(m, err)
 }
@@ -92,7 +90,7 @@ func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels
 	if err == nil {
 		copy(m.Lower[:m.Rank-2], lower)
 		copy(m.Upper[:m.Rank-2], upper)
-		m.Box[0], m.Box[1] = min(channels, 1<<16-1), min(pixels, 1<<16-1)
+		m.Box[0], m.Box[1] = channels, pixels
 	}
 	return t.encode(m, err)
 }
@@ -104,7 +102,7 @@ func (t *Thread) TensorMapEncodeIm2colWide(s *Tensor, lower, upper int32, channe
 	}
 	m, err := tensorMap(s, [...]tensormap.Mode{tensormap.Im2colW, tensormap.Im2colW128}[mode])
 	if err == nil {
-		m.Lower[0], m.Upper[0], m.Box[0], m.Box[1] = lower, upper, min(channels, 1<<16-1), min(pixels, 1<<16-1)
+		m.Lower[0], m.Upper[0], m.Box[0], m.Box[1] = lower, upper, channels, pixels
 	}
 	return t.encode(m, err)
 }

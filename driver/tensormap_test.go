@@ -68,6 +68,8 @@ func TestTensorMap(t *testing.T) {
 	bad("a traversal stride of 9", func(s *Tensor) { s.Steps = []uint32{1, 9} })
 	bad("NaN for what lies outside of a tensor of .u16", func(s *Tensor) { s.Type, s.OOB = 1, 1 })
 	bad("a tensor of 6 dimensions", func(s *Tensor) { s.Dims = make([]uint64, 6) })
+	_, err := c.TensorMapEncodeTiled(&tensor, []uint32{8, 1<<16 + 8})
+	c.want(InvalidValue, "a box of 65544 elements", err)
 	image := Tensor{Type: 6, Address: from, Dims: []uint64{8, 3, 4, 5}, Strides: []uint64{16, 48, 192}, Steps: []uint32{1, 1, 1, 1}}
 	if _, err := c.TensorMapEncodeIm2col(&image, []int32{-1, -1}, []int32{-1, -1}, 8, 16); err != nil {
 		t.Error(err)

@@ -91,7 +91,23 @@ func (t *TextureDesc) sampler() (s interp.Sampler, err error) {
 	return s, nil
 }
 
-// make makes a texture of a resource. d.mu is held.
+// memory is what the resource is: an *array, a *mipmap or a *region. d.mu is held.
+func (r *ResourceDesc) memory(d *Driver) (any, error) {
+	switch r.Kind {
+	case ArrayResource:
+		return object[*array](d, r.Array)
+	case MipmapResource:
+		return object[*mipmap](d, r.Array)
+	case LinearResource, PitchResource:
+		if x := d.regions.find(r.Addr); x != nil && x.buf != nil {
+			return x, nil
+		}
+		return nil, fail(InvalidValue, "%#x is no memory of the device", r.Addr)
+	}
+	return nil, fail(InvalidValue, "a resource of kind %d", r.Kind)
+}
+
+// makeTexture makes a texture of a resource. d.mu is held.
 func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc) (*interp.Object, error) {
 	sampler, err := t.sampler()
 	if err != nil {
@@ -100,36 +116,23 @@ func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc) (*int
 	desc := interp.TextureDesc{
 		Name: name, Sampler: sampler, Normalized: t.Flags&TextureNormalized != 0, ReadFloat: t.Flags&TextureAsIntegers == 0, SRGB: t.Flags&TextureSRGB != 0,
 	}
-	switch r.Kind {
-	case ArrayResource:
-		a, err := object[*array](d, r.Array)
-		if err != nil {
-			return nil, err
-		}
-		desc.Array, desc.Level = a.mem, a.level
-		desc.OneLevel = true
-		desc.ReadFloat = desc.ReadFloat || a.normalized
-	case MipmapResource:
-		m, err := object[*mipmap](d, r.Array)
-		if err != nil {
-			return nil, err
-		}
-		desc.Array = m.mem
-		desc.ReadFloat = desc.ReadFloat || m.normalized
-	case LinearResource, PitchResource:
-		image, normalized, err := r.image()
-		if err != nil {
-			return nil, err
-		}
-		region := d.regions.find(r.Addr)
-		if region == nil || region.buf == nil {
-			return nil, fail(InvalidValue, "%#x is no memory of the device", r.Addr)
-		}
-		desc.Buffer, desc.Offset, desc.Image = region.buf, int(r.Addr-region.addr), image
-		desc.ReadFloat = desc.ReadFloat || normalized
-	default:
-		return nil, fail(InvalidValue, "a resource of kind %d", r.Kind)
+	from, err := r.memory(d)
+	if err != nil {
+		return nil, err
 	}
+	normalized := false
+	switch x := from.(type) {
+	case *array:
+		desc.Array, desc.Level, desc.OneLevel, normalized = x.mem, x.level, true, x.normalized
+	case *mipmap:
+		desc.Array, normalized = x.mem, x.normalized
+	case *region:
+		if desc.Image, normalized, err = r.image(); err != nil {
+			return nil, err
+		}
+		desc.Buffer, desc.Offset = x.buf, int(r.Addr-x.addr)
+	}
+	desc.ReadFloat = desc.ReadFloat || normalized
 	o, err := d.gpu.NewTexture(desc)
 	if err != nil {
 		return nil, fail(InvalidValue, "%v", err)
@@ -308,13 +311,9 @@ type Reference struct {
 	set      bool
 	resource ResourceDesc
 	desc     TextureDesc
-}
 
-// bound is a reference as it is set.
-type bound struct {
-	name     string
-	resource ResourceDesc
-	desc     TextureDesc
+	made *interp.Object // of what it is set to, for launches; nil before the next
+	from any            // what made is of: *array, *mipmap or *region
 }
 
 // ModuleGetReference is cuModuleGetTexRef and cuModuleGetSurfRef.
@@ -355,7 +354,8 @@ func (t *Thread) ModuleGetReference(h Handle, name string, typ ptx.Type) (Handle
 	return r.handle, nil
 }
 
-// Reference calls f with a reference and what it is set to, for who sets or asks for it.
+// Reference calls f with a reference and what it is set to, for who sets or asks for it. The next
+// launch has an object of its own.
 func (t *Thread) Reference(h Handle, f func(r *Reference, resource *ResourceDesc, desc *TextureDesc) error) error {
 	if _, err := t.enter(); err != nil {
 		return err
@@ -365,7 +365,20 @@ func (t *Thread) Reference(h Handle, f func(r *Reference, resource *ResourceDesc
 	if err != nil {
 		return err
 	}
+	r.drop()
 	return f(r, &r.resource, &r.desc)
+}
+
+// drop gives back the object that launches up to now have, when they are over. d.mu is held.
+func (r *Reference) drop() {
+	if o := r.made; o != nil {
+		tasks := r.module.ctx.pending()
+		go func() {
+			wait(tasks)
+			o.Free()
+		}()
+	}
+	r.made, r.from = nil, nil
 }
 
 // Set says whether the reference is set to a resource; by is what it was set to, or is to be.
@@ -382,33 +395,44 @@ func (r *Reference) Bound(kind ResourceKind) error {
 	return nil
 }
 
+// object is the object of what the reference is set to: that of the launch before, if this is
+// still there. d.mu is held.
+func (r *Reference) object() (*interp.Object, error) {
+	d := r.module.ctx.dev.d
+	from, err := r.resource.memory(d)
+	if err != nil {
+		return nil, err
+	}
+	if r.made != nil && r.from == from {
+		return r.made, nil
+	}
+	r.drop()
+	var o *interp.Object
+	if r.typ == ptx.SurfRef {
+		o, err = d.makeSurface(r.name, r.resource.Array)
+	} else {
+		o, err = d.makeTexture(r.name, &r.resource, &r.desc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.made, r.from = o, from
+	return o, nil
+}
+
 // bindings are the objects of the module's references, as they are set. d.mu is held.
 func (m *Module) bindings() (map[string]*interp.Object, error) {
 	if len(m.references) == 0 {
 		return nil, nil
 	}
-	d := m.ctx.dev.d
 	list := map[string]*interp.Object{}
 	for name, r := range m.references {
 		if !r.set {
 			continue
 		}
-		key := bound{name, r.resource, r.desc}
-		o := m.bound[key]
-		if o == nil {
-			var err error
-			if r.typ == ptx.SurfRef {
-				o, err = d.makeSurface(name, r.resource.Array)
-			} else {
-				o, err = d.makeTexture(name, &r.resource, &r.desc)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			if m.bound == nil {
-				m.bound = map[bound]*interp.Object{}
-			}
-			m.bound[key] = o
+		o, err := r.object()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		list[name] = o
 	}

@@ -3,11 +3,13 @@ package driver
 // This file tests arrays, textures and surfaces.
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
 	"unsafe"
 
+	"gemu/interp"
 	"gemu/ptx"
 )
 
@@ -157,6 +159,66 @@ func TestTextureReferences(t *testing.T) {
 	c.ok(c.launch("names", 1, 1, out+16))
 	c.expect(out+8, 0x40c00000, 9)
 	c.expect(out+16, 0x3e008081, 9) // 32/255
+}
+
+// References follow their memory: what is given back and then there again, at the same address,
+// is other memory. Objects that no reference is bound by any more are given back.
+func TestTextureReferencesOfOtherMemory(t *testing.T) {
+	c := newClient(t, nil)
+	c.mod = c.load(texturePTX)
+	ref := must(c.ModuleGetReference(c.mod, "tex", ptx.TexRef))(t)
+	surf := must(c.ModuleGetReference(c.mod, "surf", ptx.SurfRef))(t)
+	set := func(h Handle, to ResourceDesc, border float32) {
+		c.ok(c.Reference(h, func(r *Reference, _ *ResourceDesc, d *TextureDesc) error {
+			r.Set(to)
+			d.Border[0] = border
+			return nil
+		}))
+	}
+	a := must(c.ArrayCreate(&ArrayDesc{Width: 9, Format: 0x20, Channels: 1, Flags: ArraySurface}))(t)
+	set(surf, ResourceDesc{Array: a}, 0)
+	data, release, err := new(pages).allocate(8192)
+	c.ok(err)
+	defer release()
+	mine := unsafe.Pointer(&data[0])
+	skip := -address(mine) % textureAlignment
+	binary.LittleEndian.PutUint64(data[skip:], 0x40c0000040000000) // 2, 6
+	set(ref, ResourceDesc{Kind: PitchResource, Addr: address(mine) + skip, Width: 2, Height: 1, Pitch: 64}, 0)
+	out := c.alloc(32)
+	for i := range 3 {
+		c.ok(c.MemHostRegister(mine, 8192, 0))
+		c.ok(c.launch("names", 1, 1, out+uint64(8*i)))
+		c.ok(c.CtxSynchronize(0))
+		c.ok(c.MemHostUnregister(mine))
+	}
+	c.expect(out, 0x40800000, 9, 0x40800000, 9, 0x40800000, 9)
+	c.want(InvalidValue, "no memory of the device", c.launch("names", 1, 1, out))
+	c.ok(c.MemHostRegister(mine, 8192, 0))
+	r, err := object[*Reference](c.d, ref)
+	c.ok(err)
+	var old *interp.Object
+	for _, border := range []float32{0, 1, 1, float32(math.NaN())} {
+		set(ref, r.resource, border)
+		c.ok(c.launch("names", 1, 1, out))
+		if r.made == old {
+			t.Error("the reference is bound as it was before it was set")
+		}
+		old = r.made
+	}
+	c.ok(c.launch("names", 1, 1, out))
+	if r.made != old {
+		t.Error("what is not set is bound to something else")
+	}
+	c.ok(c.ArrayDestroy(a))
+	c.want(InvalidHandle, "surf", c.launch("names", 1, 1, out))
+	b := must(c.ArrayCreate(&ArrayDesc{Width: 7, Format: 0x20, Channels: 1, Flags: ArraySurface}))(t)
+	set(surf, ResourceDesc{Array: b}, 0)
+	c.ok(c.launch("names", 1, 1, out))
+	c.expect(out, 0x40800000, 7)
+	c.ok(c.ModuleUnload(c.mod))
+	if _, err := object[*Reference](c.d, ref); err == nil {
+		t.Error("the module is gone, and its reference is not")
+	}
 }
 
 // A mipmapped array, level by level.

@@ -4,7 +4,6 @@ package interp
 // testdata/README.md) on every engine.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,21 +248,4 @@ func tryCase(t *testing.T, mod *Module, c *cases.Case, e engine, s cases.Shape, 
 }
 
 // object makes a texture, surface or sampler of a case.
-func (m *Module) object(c cases.Object) (any, error) {
-	t, err := ParseObject(c.Text, DefaultSampler, false)
-	if err != nil {
-		return nil, err
-	}
-	var data []byte
-	if t.Init != "" {
-		f := t.Image.Format
-		if data, err = cases.Values(ptx.TypeByName(fmt.Sprintf("%s%d", f.Kind, f.Bits)), t.Init); err != nil {
-			return nil, err
-		}
-	}
-	o, err := t.Make(m.dev, cmp.Or(c.Name, "x"), data)
-	if err != nil || c.Name == "" {
-		return o, err
-	}
-	return o, m.Bind(c.Name, o)
-}
+func (m *Module) object(c cases.Object) (any, error) { return m.MakeObject(c.Name, c.Text, cases.Values) }

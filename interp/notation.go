@@ -3,11 +3,13 @@ package interp
 // This file is textures, surfaces and samplers in writing, as commands and cases have them.
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"gemu/interp/internal/texture"
 	"gemu/ptx"
 )
 
@@ -67,7 +69,7 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 	case geometry == "linear":
 		o.Image.Geometry, o.Image.LinearMemory = Image1D, true
 	case named:
-		if o.Image.Geometry = GeometryNamed(geometry); o.Image.Geometry == 0 || o.Type == ptx.SamplerRef {
+		if o.Image.Geometry = texture.GeometryNamed(geometry); o.Image.Geometry == texture.NoGeometry || o.Type == ptx.SamplerRef {
 			return nil, fmt.Errorf("%s: want one of 1d 2d 3d a1d a2d cube acube 2dms a2dms linear", head)
 		}
 	}
@@ -264,6 +266,26 @@ func (o *ObjectText) spread(do func(at, from, size int)) {
 			from += size
 		}
 	}
+}
+
+// MakeObject makes what a text describes, with the texels that values makes of what stands behind
+// the extents, and binds it to the module's variable of that name; "": to none.
+func (m *Module) MakeObject(variable, text string, values func(t ptx.Type, text string) ([]byte, error)) (*Object, error) {
+	t, err := ParseObject(text, DefaultSampler, false)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	if t.Init != "" {
+		if data, err = values(ptx.TypeByName(t.Image.Format.Channel()), t.Init); err != nil {
+			return nil, err
+		}
+	}
+	o, err := t.Make(m.dev, cmp.Or(variable, "x"), data)
+	if err != nil || variable == "" {
+		return o, err
+	}
+	return o, m.Bind(variable, o)
 }
 
 // Make makes the object on a device, with texels; of those that are missing 0.

@@ -35,9 +35,6 @@ const (
 	Image2DSampleArray = texture.GA2DMS
 )
 
-// GeometryNamed is the geometry with the name of a modifier, such as "a2d"; 0 if none has it.
-func GeometryNamed(name string) Geometry { return texture.GeometryNamed(name) }
-
 // Format is what a texel is: channels of so many bits. ChannelKind is what these are.
 type (
 	Format      = texture.Format
@@ -153,9 +150,7 @@ func (o *Object) Bytes() []byte {
 }
 
 // Free takes the handle back: a kernel that still uses it traps.
-func (o *Object) Free() {
-	o.o.Freed.Store(true)
-}
+func (o *Object) Free() { o.dev.machine.Objects.Free(o.handle) }
 
 // add gives an object a handle.
 func (d *Device) add(o *simt.Object) *Object { return &Object{d, d.machine.Objects.Add(o), o} }

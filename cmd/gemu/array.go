@@ -127,12 +127,16 @@ func (a *array) print(w io.Writer) {
 	w.Write(b.Bytes())
 }
 
+// maxMade is the limit of what is made of few words, in bytes: a buffer, or a texture's texels.
+// All of it is there once more, in the memory of the device.
+const maxMade = 4 << 30
+
 // newArray makes an array of zeros.
 func newArray(t ptx.Type, shape ...int) (*array, error) {
 	n := t.Size()
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > maxData/d {
-			return nil, fmt.Errorf("a buffer of that size is too large")
+		if d < 0 || d > 0 && n > maxMade/d {
+			return nil, fmt.Errorf("a buffer of that size is too large: at most %d bytes are made", maxMade)
 		}
 		n *= d
 	}

@@ -78,6 +78,7 @@ func TestEndless(t *testing.T) {
 		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "@/dev/zero", "f32[8]"}, "cannot read /dev/zero: more than 256 MiB"},
 		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "@" + sparse, "f32[8]"}, "cannot read " + sparse + ": more than 16384 MiB"},
 		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "f32[99999999999]"}, "a buffer of that size is too large"},
+		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "u8[10000000000]"}, "a buffer of that size is too large"},
 	} {
 		var stderr bytes.Buffer
 		status := run(context.Background(), c.args, zeros, io.Discard, &stderr)

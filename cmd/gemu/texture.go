@@ -19,20 +19,11 @@ func makeObject(m *interp.Module, name, text string, sampler interp.Sampler, nor
 		return nil, err
 	}
 	var arr *array
-	switch made := t.Image.Width > 0; { // it has extents
-	case t.Type == ptx.SamplerRef:
-	case made:
-		arr, err = texels(t)
-	default:
-		if arr, err = readArray(strings.TrimPrefix(t.Init, "@")); err == nil {
-			err = t.Describe(imageOf(arr))
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
 	var data []byte
-	if arr != nil {
+	if t.Type != ptx.SamplerRef {
+		if arr, err = texels(t); err != nil {
+			return nil, err
+		}
 		data = arr.data
 	}
 	o, err := t.Make(m.Device(), name, data)
@@ -49,24 +40,34 @@ func makeObject(m *interp.Module, name, text string, sampler interp.Sampler, nor
 	return &binding{object: o, arr: arr}, nil
 }
 
-// typeOf is the type of a channel.
-func typeOf(f interp.Format) ptx.Type { return elementTypes[fmt.Sprintf("%s%d", f.Kind, f.Bits)] }
-
-// texels makes the texels that follow the extents: "=iota" and the like, or a file of as many
-// bytes.
+// texels makes the texels: those of a file, which says what they are where there are no
+// extents, or what "=iota" and the like behind the extents ask for.
 func texels(t *interp.ObjectText) (*array, error) {
-	typ := typeOf(t.Image.Format)
+	var arr *array
+	typ := elementTypes[t.Image.Format.Channel()] // where there are extents
 	if name, ok := strings.CutPrefix(t.Init, "@"); ok {
-		arr, err := readArray(name)
-		if err == nil && len(arr.data) != t.Bytes() {
+		var err error
+		if arr, err = readArray(name); err != nil {
+			return nil, err
+		}
+		if described := t.Image.Width > 0; !described {
+			err = t.Describe(imageOf(arr))
+		} else if len(arr.data) != t.Bytes() {
 			err = fmt.Errorf("%s: %d bytes for texels of %d", name, len(arr.data), t.Bytes())
+		} else {
+			arr = &array{typ: typ, data: arr.data}
 		}
 		if err != nil {
 			return nil, err
 		}
-		return &array{typ: typ, data: arr.data}, nil
 	}
-	return makeArray(fmt.Sprintf("%s%d[%d]%s", t.Image.Format.Kind, t.Image.Format.Bits, t.Bytes()/typ.Size(), t.Init))
+	if size := t.Image.Size(); size > maxMade {
+		return nil, fmt.Errorf("texels in %d bytes are too many: at most %d bytes are made", size, maxMade)
+	}
+	if arr != nil {
+		return arr, nil
+	}
+	return makeArray(fmt.Sprintf("%s[%d]%s", t.Image.Format.Channel(), t.Bytes()/typ.Size(), t.Init))
 }
 
 // imageOf is an array as the texels of an image: the last dimension is the channels if there

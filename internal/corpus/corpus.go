@@ -4,7 +4,6 @@
 package corpus
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -243,7 +242,7 @@ func (r *run) stated(m *ptx.Module, c *cases.Case) error {
 	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared, Cooperative: c.Cooperative, Cluster: dim3(c.Cluster)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		buffer := func(data []byte) (any, error) { return interp.NewBuffer(dev, data) }
-		args, result, err := c.Arguments(k.Params, buffer, func(o cases.Object) (any, error) { return r.object(dev, o) })
+		args, result, err := c.Arguments(k.Params, buffer, r.object)
 		return args, func() error {
 			if c.Trap != "" {
 				return fmt.Errorf("no trap")
@@ -254,24 +253,12 @@ func (r *run) stated(m *ptx.Module, c *cases.Case) error {
 }
 
 // object makes a texture, surface or sampler of a case.
-func (r *run) object(dev *interp.Device, c cases.Object) (any, error) {
-	t, err := interp.ParseObject(c.Text, interp.DefaultSampler, false)
-	if err != nil {
-		return nil, err
+func (r *run) object(c cases.Object) (any, error) {
+	o, err := r.modules[len(r.modules)-1].MakeObject(c.Name, c.Text, cases.Values)
+	if err == nil && c.Name != "" {
+		r.buffers = append(r.buffers, o)
 	}
-	var data []byte
-	if t.Init != "" {
-		f := t.Image.Format
-		if data, err = cases.Values(ptx.TypeByName(fmt.Sprintf("%s%d", f.Kind, f.Bits)), t.Init); err != nil {
-			return nil, err
-		}
-	}
-	o, err := t.Make(dev, cmp.Or(c.Name, "x"), data)
-	if err != nil || c.Name == "" {
-		return o, err
-	}
-	r.buffers = append(r.buffers, o)
-	return o, r.modules[len(r.modules)-1].Bind(c.Name, o)
+	return o, err
 }
 
 // anyhow runs a kernel of which no case says what it takes: buffers where addresses could

@@ -136,9 +136,6 @@ func (t Type) Float() bool { return types[t].float }
 // Padded reports whether there is room behind every 16 elements in shared memory.
 func (t Type) Padded() bool { return t == B4x16P64 || t == B6x16P32 }
 
-// Packed reports whether elements are less than bytes.
-func (t Type) Packed() bool { return t >= B4x16 }
-
 // sharedBits is the width of an element in shared memory, with its part of the padding.
 func (t Type) sharedBits() int {
 	if t.Padded() {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"gemu/internal/tensormap"
@@ -80,7 +81,7 @@ func (e *effect) mapOf() (*tensormap.Map, error) {
 	if err == nil {
 		err = m.Fits(&t.copy)
 	}
-	if err == nil && e.op.Reduces && !reduces(t.reduce, m.Type) {
+	if err == nil && e.op.Reduces && !slices.Contains(reductions[m.Type].ops, t.reduce) {
 		return nil, e.badTensor("elements of .%s, for which there is no such reduction", m.Type)
 	}
 	if err != nil {
@@ -101,15 +102,6 @@ var reductions = map[tensormap.Type]struct {
 	tensormap.F16:  {ptx.F16, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax}},
 	tensormap.BF16: {ptx.BF16, []code.AtomicOp{code.AtomAdd, code.AtomMin, code.AtomMax}},
 	tensormap.F32:  {ptx.F32, []code.AtomicOp{code.AtomAdd}},
-}
-
-func reduces(op code.AtomicOp, t tensormap.Type) bool {
-	for _, o := range reductions[t].ops {
-		if o == op {
-			return true
-		}
-	}
-	return false
 }
 
 // reach finds memory of a tensor, piece by piece: mostly that of the piece before.

@@ -8,7 +8,6 @@ package simt
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -33,47 +32,64 @@ type Object struct {
 
 // Objects are those of a device, by handle. They can be made while a grid runs.
 type Objects struct {
-	mu   sync.Mutex
-	next uint64
-	all  atomic.Pointer[map[uint64]*Object] // never changed, but for another
+	all sync.Map // from handles to *Object
+
+	mu    sync.Mutex
+	made  uint64   // objects
+	freed []uint64 // handles of those that are freed and still known, the first one first
 }
+
+// mostFreed is how many objects that are freed are known.
+const mostFreed = 1 << 10
 
 // Add gives an object a handle, which no other has had.
 func (l *Objects) Add(o *Object) (handle uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	handle = mem.HandleBase + 16*l.next
-	l.next++
-	all := map[uint64]*Object{}
-	if old := l.all.Load(); old != nil {
-		all = maps.Clone(*old)
-		maps.DeleteFunc(all, func(_ uint64, o *Object) bool { return o.Freed.Load() && len(all) > mostFreed })
-	}
-	all[handle] = o
-	l.all.Store(&all)
+	handle = mem.HandleBase + handleSize*l.made
+	l.all.Store(handle, o)
+	l.made++
 	return handle
 }
 
-// mostFreed is how many objects are known at least, freed ones too.
-const mostFreed = 1 << 10
+const handleSize = 16
 
-// Get is the object of a handle, nil if it is none's.
-func (l *Objects) Get(handle uint64) *Object {
-	if all := l.all.Load(); all != nil {
-		return (*all)[handle]
+// Free takes a handle back. The object is known for a while.
+func (l *Objects) Free(handle uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.Get(handle); o == nil || o.Freed.Swap(true) {
+		return
 	}
-	return nil
+	if l.freed = append(l.freed, handle); len(l.freed) > mostFreed {
+		l.all.Delete(l.freed[0])
+		l.freed = l.freed[1:]
+	}
+}
+
+// Get is the object of a handle, nil if it is none's or not known any more.
+func (l *Objects) Get(handle uint64) *Object {
+	o, _ := l.all.Load(handle)
+	p, _ := o.(*Object)
+	return p
+}
+
+// Had reports whether an object has or has had the handle.
+func (l *Objects) Had(handle uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := handle - mem.HandleBase
+	return at%handleSize == 0 && at/handleSize < l.made
 }
 
 // Each calls do with every object that is not freed.
 func (l *Objects) Each(do func(handle uint64, o *Object)) {
-	if all := l.all.Load(); all != nil {
-		for handle, o := range *all {
-			if !o.Freed.Load() {
-				do(handle, o)
-			}
+	l.all.Range(func(handle, o any) bool {
+		if o := o.(*Object); !o.Freed.Load() {
+			do(handle.(uint64), o)
 		}
-	}
+		return true
+	})
 }
 
 // String names the object in messages.
@@ -103,6 +119,8 @@ func (w *warp) object(v uint64) (o *Object, ref, bad string) {
 		}
 	}
 	switch o = d.Objects.Get(handle); {
+	case o == nil && d.Objects.Had(handle):
+		return nil, ref, fmt.Sprintf("%s is the handle of a texture, surface or sampler that has been destroyed", hexAddr(handle))
 	case o == nil && ref != "":
 		return nil, ref, fmt.Sprintf("%s holds %s, which is no handle of a texture, surface or sampler", ref, hexAddr(handle))
 	case o == nil:

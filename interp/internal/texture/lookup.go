@@ -4,6 +4,7 @@ package texture
 // result.
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -49,11 +50,13 @@ const weightBits = 8
 
 // tap is a texel with its weight.
 type tap struct {
-	level, layer, sample int
-	at                   [3]int
-	outside              bool // the border
-	weight               int64
+	off     uint64 // where it begins
+	outside bool   // the border
+	weight  int64
 }
+
+// mostTaps is how many texels a lookup combines: of two levels, between two in each dimension.
+const mostTaps = 16
 
 // Fetch is what the instruction gives for the operands of a lane: as many registers as it
 // has, from memory that begins with the image. bad says why it cannot.
@@ -69,7 +72,8 @@ func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, bad str
 		}
 		return out, ""
 	}
-	taps := t.taps(&p)
+	var room [mostTaps]tap
+	taps := t.taps(room[:0], &p)
 	for c := range out {
 		out[c] = t.sum(data, taps, l, a, c)
 	}
@@ -256,14 +260,14 @@ func cubeFace(v [3]float64) (int, [3]axis) {
 	return face, cubeFaces[face]
 }
 
-// taps are the texels that a lookup combines, those of weight 0 left out. Weights add up to
+// taps appends the texels that a lookup combines, those of weight 0 left out. Weights add up to
 // a power of two.
-func (t *Texture) taps(p *point) []tap {
+func (t *Texture) taps(list []tap, p *point) []tap {
 	level, rest := p.quarter>>weightBits, p.quarter&(1<<weightBits-1)
 	if !t.MipLinear || p.texel {
 		level, rest = (p.quarter+1<<(weightBits-1))>>weightBits, 0
 	}
-	list := t.inLevel(nil, p, level, int64(1<<weightBits-rest))
+	list = t.inLevel(list, p, level, int64(1<<weightBits-rest))
 	if rest > 0 {
 		list = t.inLevel(list, p, level+1, int64(rest))
 	}
@@ -292,6 +296,7 @@ func (t *Texture) inLevel(list []tap, p *point, level int, weight int64) []tap {
 			edges[i].at[0] = t.nearest(i, t.scale(p, i, size[i]), size[i], p.scaled)
 		}
 	}
+	from, by := t.strides(level, p.layer, p.sample)
 	for z := range 2 {
 		for y := range 2 {
 			for x := range 2 {
@@ -299,12 +304,19 @@ func (t *Texture) inLevel(list []tap, p *point, level int, weight int64) []tap {
 				if w == 0 {
 					continue
 				}
-				at := [3]int{edges[0].at[x], edges[1].at[y], edges[2].at[z]}
-				list = append(list, tap{level: level, layer: p.layer, sample: p.sample, at: at, outside: min(at[0], at[1], at[2]) < 0, weight: w})
+				list = append(list, tapAt(from, by, [3]int{edges[0].at[x], edges[1].at[y], edges[2].at[z]}, w))
 			}
 		}
 	}
 	return list
+}
+
+// tapAt is the tap of a texel.
+func tapAt(from uint64, by [3]uint64, at [3]int, weight int64) tap {
+	if min(at[0], at[1], at[2]) < 0 {
+		return tap{outside: true, weight: weight}
+	}
+	return tap{off: from + uint64(at[0])*by[0] + uint64(at[1])*by[1] + uint64(at[2])*by[2], weight: weight}
 }
 
 // footprint is the four texels of tld4, counter-clockwise from the lower left.
@@ -314,10 +326,10 @@ func (t *Texture) footprint(p *point) [4]tap {
 	for i := range edges {
 		edges[i] = t.between(i, t.scale(p, i, size[i]), size[i], p.scaled)
 	}
+	from, by := t.strides(0, p.layer, 0)
 	var taps [4]tap
 	for i, at := range [4][2]int{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
-		x, y := edges[0].at[at[0]], edges[1].at[at[1]]
-		taps[i] = tap{layer: p.layer, at: [3]int{x, y, 0}, outside: min(x, y) < 0, weight: 1}
+		taps[i] = tapAt(from, by, [3]int{edges[0].at[at[0]], edges[1].at[at[1]]}, 1)
 	}
 	return taps
 }
@@ -414,12 +426,12 @@ func (t *Texture) between(i int, u float64, n int, scaled bool) (e edge) {
 // sum is a channel of the weighted sum of texels. A sum of one is the texel itself.
 func (t *Texture) sum(data []byte, taps []tap, l *Lookup, a *Args, channel int) uint32 {
 	if !t.Floats() {
-		return t.integer(data, &taps[0], channel)
+		return t.integer(data, taps[0], channel)
 	}
 	if t.Format.Kind != Float && !(t.SRGB && channel < 3) && !l.Compare {
 		return t.normalized(data, taps, channel)
 	}
-	value := func(k *tap) float32 {
+	value := func(k tap) float32 {
 		v := t.float(data, k, channel)
 		if !l.Compare {
 			return v
@@ -430,11 +442,11 @@ func (t *Texture) sum(data []byte, taps []tap, l *Lookup, a *Args, channel int) 
 		return 0
 	}
 	if len(taps) == 1 {
-		return math.Float32bits(value(&taps[0]))
+		return math.Float32bits(value(taps[0]))
 	}
 	total, sum, exact := int64(0), 0.0, true
 	for i := range taps {
-		k := &taps[i]
+		k := taps[i]
 		v, w := float64(value(k)), float64(k.weight)
 		total += k.weight
 		x := float64(v * w)
@@ -462,10 +474,10 @@ func canonical(v float64) uint32 {
 }
 
 // slowSum is the sum where doubles do not hold it: .f32 has 277 binary places, weights 40.
-func slowSum(taps []tap, value func(*tap) float32, total int64) float32 {
+func slowSum(taps []tap, value func(tap) float32, total int64) float32 {
 	sum := new(big.Float).SetPrec(512)
 	for i := range taps {
-		x := new(big.Float).SetPrec(512).SetFloat64(float64(value(&taps[i])))
+		x := new(big.Float).SetPrec(512).SetFloat64(float64(value(taps[i])))
 		sum.Add(sum, x.Mul(x, new(big.Float).SetInt64(taps[i].weight)))
 	}
 	v, _ := sum.Quo(sum, new(big.Float).SetPrec(512).SetInt64(total)).Float32() // by a power of two
@@ -474,22 +486,25 @@ func slowSum(taps []tap, value func(*tap) float32, total int64) float32 {
 
 // raw is the bits of a channel of a texel; ok is false of the border, and of a channel that
 // there is not.
-func (t *Texture) raw(data []byte, k *tap, channel int) (v uint32, ok bool) {
+func (t *Texture) raw(data []byte, k tap, channel int) (v uint32, ok bool) {
 	if k.outside || channel >= t.Format.Channels {
 		return 0, false
 	}
 	n := t.Format.Bits / 8
-	p := data[int(t.Offset(k.level, k.layer, k.sample, k.at[0], k.at[1], k.at[2]))+channel*n:][:n]
-	for i, b := range p {
-		v |= uint32(b) << (8 * i)
+	p := data[int(k.off)+channel*n:][:n]
+	switch n {
+	case 1:
+		return uint32(p[0]), true
+	case 2:
+		return uint32(binary.LittleEndian.Uint16(p)), true
 	}
-	return v, true
+	return binary.LittleEndian.Uint32(p), true
 }
 
 // instead is what a channel is without a texel: of one that is missing, 0, and 1 of the
 // last (OpenCL 1.0 8.3.1.1, for CL_R and CL_RG); outside, the border's. Outside linear memory
 // all is 0.
-func (t *Texture) instead(k *tap, channel int) float32 {
+func (t *Texture) instead(k tap, channel int) float32 {
 	switch {
 	case k.outside && t.LinearMemory:
 		return 0
@@ -502,7 +517,7 @@ func (t *Texture) instead(k *tap, channel int) float32 {
 }
 
 // integer is a channel of a texel, extended to 32 bits.
-func (t *Texture) integer(data []byte, k *tap, channel int) uint32 {
+func (t *Texture) integer(data []byte, k tap, channel int) uint32 {
 	v, ok := t.raw(data, k, channel)
 	if !ok {
 		f := math.Trunc(float64(t.instead(k, channel)))
@@ -533,7 +548,7 @@ func (t *Texture) normalized(data []byte, taps []tap, channel int) uint32 {
 	}
 	sum, total, mixed := int64(0), int64(0), false
 	for i := range taps {
-		k := &taps[i]
+		k := taps[i]
 		total += k.weight
 		v, ok := t.raw(data, k, channel)
 		switch {
@@ -553,7 +568,7 @@ func (t *Texture) normalized(data []byte, taps []tap, channel int) uint32 {
 	}
 	exact := new(big.Rat)
 	for i := range taps {
-		k, x := &taps[i], new(big.Rat)
+		k, x := taps[i], new(big.Rat)
 		if v, ok := t.raw(data, k, channel); ok {
 			n := 32 - t.Format.Bits
 			s := int64(v)
@@ -571,7 +586,7 @@ func (t *Texture) normalized(data []byte, taps []tap, channel int) uint32 {
 }
 
 // float is a channel of a texel as a float.
-func (t *Texture) float(data []byte, k *tap, channel int) float32 {
+func (t *Texture) float(data []byte, k tap, channel int) float32 {
 	v, ok := t.raw(data, k, channel)
 	switch {
 	case !ok:
@@ -583,8 +598,8 @@ func (t *Texture) float(data []byte, k *tap, channel int) float32 {
 	case t.SRGB && channel < 3:
 		return linear[v]
 	}
-	one := []tap{{level: k.level, layer: k.layer, sample: k.sample, at: k.at, weight: 1}}
-	return math.Float32frombits(t.normalized(data, one, channel))
+	k.weight = 1
+	return math.Float32frombits(t.normalized(data, []tap{k}, channel))
 }
 
 // linear is the intensity that a byte of sRGB stands for (IEC 61966-2-1), as .f32.

@@ -97,9 +97,6 @@ func (f Format) dataType(normalized bool) uint32 {
 	return 0x10da + at
 }
 
-// DataType is channel_data_type of a surface.
-func (m *Image) DataType(normalized bool) uint32 { return m.Format.dataType(normalized) }
-
 // Query is an attribute of the texture at a level. Modes are numbered as in the CUDA driver
 // API.
 func (t *Texture) Query(a Attribute, level int) uint32 {

@@ -88,12 +88,15 @@ type Format struct {
 // Bytes is the size of a texel.
 func (f Format) Bytes() int { return f.Channels * f.Bits / 8 }
 
+// Channel is the name of a channel's type, as in "u8" or "f32".
+func (f Format) Channel() string { return f.Kind.String() + strconv.Itoa(f.Bits) }
+
 // String is the format as in "u8x4" or "f32".
 func (f Format) String() string {
 	if f.Channels == 1 {
-		return fmt.Sprintf("%s%d", f.Kind, f.Bits)
+		return f.Channel()
 	}
-	return fmt.Sprintf("%s%dx%d", f.Kind, f.Bits, f.Channels)
+	return fmt.Sprintf("%sx%d", f.Channel(), f.Channels)
 }
 
 // Valid reports whether there is such a format.
@@ -183,18 +186,20 @@ func (m *Image) Extent(level int) [3]int {
 	return e
 }
 
-// row is the distance of rows of a level in bytes.
-func (m *Image) row(level int) uint64 {
-	if m.Pitch != 0 {
-		return uint64(m.Pitch)
+// distances is how many bytes there are from texel to texel of a level, from row to row and from
+// slice to slice.
+func (m *Image) distances(level int) [3]uint64 {
+	e, texel := m.Extent(level), m.Samples*m.Format.Bytes()
+	row := m.Pitch
+	if row == 0 {
+		row = e[0] * texel
 	}
-	return uint64(m.Extent(level)[0] * m.Samples * m.Format.Bytes())
+	return [3]uint64{uint64(texel), uint64(row), uint64(row * e[1])}
 }
 
 // layer is the distance of layers of a level in bytes.
 func (m *Image) layer(level int) uint64 {
-	e := m.Extent(level)
-	return m.row(level) * uint64(e[1]*e[2])
+	return m.distances(level)[2] * uint64(m.Extent(level)[2])
 }
 
 // LevelOffset is where a level begins, in bytes: levels follow one another, in each the
@@ -216,10 +221,20 @@ func (m *Image) Size() uint64 {
 	return n
 }
 
+// strides is where a sample of the texels of a layer lies: from an offset on, at distances.
+func (m *Image) strides(level, layer, sample int) (from uint64, by [3]uint64) {
+	by = m.distances(level)
+	from = m.LevelOffset(level) + uint64(sample*m.Format.Bytes())
+	if layer > 0 {
+		from += uint64(layer) * m.layer(level)
+	}
+	return from, by
+}
+
 // Offset is where a sample of a texel begins.
 func (m *Image) Offset(level, layer, sample, x, y, z int) uint64 {
-	e := m.Extent(level)
-	return m.LevelOffset(level) + uint64(layer)*m.layer(level) + uint64(z*e[1]+y)*m.row(level) + uint64((x*m.Samples+sample)*m.Format.Bytes())
+	from, by := m.strides(level, layer, sample)
+	return from + uint64(x)*by[0] + uint64(y)*by[1] + uint64(z)*by[2]
 }
 
 // AtLevel is a level as an image of its own; it begins at LevelOffset.

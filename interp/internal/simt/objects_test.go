@@ -1,0 +1,63 @@
+package simt
+
+import (
+	"fmt"
+	"testing"
+
+	"gemu/interp/internal/mem"
+)
+
+// Objects keep their handles however many there are; of those that are freed the last ones are
+// known by name, all by their handles, and memory is taken by few.
+func TestObjects(t *testing.T) {
+	const n = 20000
+	var l Objects
+	var handles []uint64
+	for i := range n {
+		handles = append(handles, l.Add(&Object{Name: fmt.Sprint(i)}))
+	}
+	for i, h := range handles {
+		if i%2 == 0 {
+			l.Free(h)
+			l.Free(h)
+		}
+	}
+	for i, h := range handles {
+		o := l.Get(h)
+		switch {
+		case !l.Had(h):
+			t.Fatalf("nobody has had handle %d", i)
+		case o == nil && (i%2 == 1 || i >= n-2*mostFreed):
+			t.Fatalf("object %d is not known", i)
+		case o != nil && (o.Name != fmt.Sprint(i) || o.Freed.Load() != (i%2 == 0)):
+			t.Fatalf("object %d is %q, freed is %v", i, o.Name, o.Freed.Load())
+		}
+	}
+	for _, h := range []uint64{0, 16, mem.HandleBase - 16, handles[3] + 1, handles[n-1] + 16} {
+		if l.Get(h) != nil || l.Had(h) {
+			t.Errorf("%#x is a handle", h)
+		}
+	}
+	live, known := 0, 0
+	l.Each(func(uint64, *Object) { live++ })
+	l.all.Range(func(any, any) bool { known++; return true })
+	if live != n/2 || known != n/2+mostFreed {
+		t.Errorf("%d objects and %d more, want %d and %d", live, known-live, n/2, mostFreed)
+	}
+}
+
+func BenchmarkObjects(b *testing.B) {
+	var l Objects
+	h := l.Add(&Object{})
+	b.Run("get", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			l.Get(h)
+		}
+	})
+	b.Run("add", func(b *testing.B) {
+		for b.Loop() {
+			l.Free(l.Add(&Object{}))
+		}
+	})
+}
