@@ -269,8 +269,10 @@ func (p *pendingFlow) note(in *Instr, state *pendingState) {
 			source(r)
 		}
 		chained = -1
-		for _, r := range p.sources.list[m.a] {
-			result(r)
+		for i := range in.Ops {
+			if in.Form.Operands[i].Name != "d" {
+				in.Ops[i].eachRegister(Read, Read, func(r RegID) bool { result(r); return true })
+			}
 		}
 	} else {
 		for r := range in.Uses() {
