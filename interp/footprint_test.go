@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -201,5 +202,51 @@ again:
 		if (err == nil) != early {
 			t.Errorf("early %v: 100 CTAs at once in 64 MiB: %v", early, err)
 		}
+	}
+}
+
+// heap is a probe that measures the memory in use at each hundredth branch.
+type heap struct {
+	branches int
+	inUse    []uint64
+}
+
+func (p *heap) Wants() Wants { return Wants{Events: OnBranch} }
+
+func (p *heap) CTA(int, Dim3) Sink { return p }
+
+func (p *heap) Tell(*Event) {
+	if p.branches++; p.branches%100 == 0 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		p.inUse = append(p.inUse, m.HeapAlloc)
+	}
+}
+
+// Where effects are early, a multiplication that nobody has waited for keeps no matrices: B has
+// 16 KiB here.
+func TestMemoryOfEarlyProducts(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 128 .b8 s[16384];\n.entry k()\n{\n.reg .f32 %d<128>;\n.reg .u32 %i;\n.reg .pred %p;\n")
+	b.WriteString("mov.u32 %i, s;\nmov.u32 %i, 0;\nwgmma.fence.sync.aligned;\nmore:\nwgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {%d0")
+	for i := 1; i < 128; i++ {
+		fmt.Fprintf(&b, ", %%d%d", i)
+	}
+	b.WriteString("}, 0x1000080000, 0x1000080000, 0, 1, 1, 0, 0;\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %p, %i, 200;\n@%p bra more;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nret;\n}\n")
+	m, err := NewDevice(Config{}).Load("early.ptx", []byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &heap{}
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(128), Early: true, Probes: []Probe{p}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(p.inUse); n < 8 {
+		t.Fatalf("%d branches", p.branches)
+	}
+	first, last := p.inUse[0], p.inUse[len(p.inUse)-1]
+	if last > first+1<<20 {
+		t.Errorf("%d more bytes are in use after 700 more multiplications", last-first)
 	}
 }

@@ -5,6 +5,7 @@ package ptx
 // for by, which names none of them.
 
 import (
+	"encoding/binary"
 	"maps"
 	"slices"
 )
@@ -19,7 +20,7 @@ type Pending struct {
 
 // IsMultiply reports whether the instruction is a multiplication that goes on behind the next
 // instruction: wgmma.mma_async.
-func (in *Instr) IsMultiply() bool { return in.Op == opByName["wgmma"] && in.Has("mma_async") }
+func (in *Instr) IsMultiply() bool { return in.Form.Family == FamilyWgmma }
 
 // Fragment goes through the registers of an operand of a multiplication: "d", or "a", which
 // has none if it is a descriptor.
@@ -33,11 +34,11 @@ func (in *Instr) Fragment(operand string) []Operand {
 // findPending finds what instructions of the module's functions have to do with pending
 // multiplications.
 func (m *Module) findPending(funcs []*Func) {
-	wgmma := opByName["wgmma"]
 	has := map[*Func]bool{} // wgmma, or a call of a function that has
 	for _, f := range funcs {
 		f.EachInstr(func(in *Instr) {
-			if in.Op == wgmma {
+			switch in.Form.Family {
+			case FamilyWgmma, FamilyWgmmaFence, FamilyWgmmaCommit, FamilyWgmmaWait:
 				has[f] = true
 			}
 		})
@@ -75,36 +76,104 @@ func (m *Module) findPending(funcs []*Func) {
 type age uint8
 
 // oldest is the greatest age that is told apart.
-const oldest age = 255
+const oldest age = 254
 
-// pendingFlow is the search in a function. A state is the multiplications that may be pending,
-// by index, with the least age that they can have.
+// pendingFlow is the search in a function. Multiplications, accumulators and matrices A in registers
+// have numbers: those with the same registers are one accumulator or one A, however many
+// multiplications have it.
 type pendingFlow struct {
-	list    []*Instr
-	index   map[*Instr]int
-	results map[RegID][]int // multiplications that have the register in their accumulator
-	sources map[RegID][]int // … in their matrix A
-	calls   func(in *Instr) bool
+	list         []product
+	index        map[*Instr]int
+	accumulators fragments
+	sources      fragments
+	calls        func(in *Instr) bool
+}
+
+// product is a multiplication, with the numbers of its accumulator and its A.
+type product struct {
+	in             *Instr
+	accumulator, a int
+}
+
+// fragments is what multiplications have in registers.
+type fragments struct {
+	number map[string]int
+	list   [][]RegID       // by number
+	having map[RegID][]int // those that have a register
+}
+
+// of is the number of a fragment of a type.
+func (f *fragments) of(t Type, operands []Operand) int {
+	key := []byte{byte(t)}
+	var registers []RegID
+	for i := range operands {
+		o := &operands[i]
+		key = append(key, byte(o.Kind))
+		if o.Kind == RegOperand {
+			key = binary.AppendUvarint(key, uint64(o.Reg))
+			registers = append(registers, o.Reg)
+		}
+	}
+	n, known := f.number[string(key)]
+	if !known {
+		n = len(f.list)
+		f.number[string(key)] = n
+		f.list = append(f.list, registers)
+		for _, r := range registers {
+			if !slices.Contains(f.having[r], n) {
+				f.having[r] = append(f.having[r], n)
+			}
+		}
+	}
+	return n
+}
+
+// pendingState is the multiplications that may be pending, with the number of groups committed
+// before each, the greatest that it can be, and how many of them have an accumulator and an A.
+type pendingState struct {
+	groups                map[int]int
+	committed             int
+	accumulators, sources map[int]int
+}
+
+// age is the least that a multiplication can have.
+func (s *pendingState) age(i int) age { return age(min(s.committed-s.groups[i], int(oldest))) }
+
+func (p *pendingFlow) state(ages map[int]age) *pendingState {
+	s := &pendingState{groups: map[int]int{}, accumulators: map[int]int{}, sources: map[int]int{}}
+	for i, a := range ages {
+		p.issue(s, i, a)
+	}
+	return s
+}
+
+func (p *pendingFlow) issue(s *pendingState, i int, a age) {
+	if _, pending := s.groups[i]; !pending {
+		s.accumulators[p.list[i].accumulator]++
+		s.sources[p.list[i].a]++
+	}
+	s.groups[i] = s.committed - int(a)
+}
+
+func (p *pendingFlow) complete(s *pendingState, i int) {
+	delete(s.groups, i)
+	release := func(of map[int]int, n int) {
+		if of[n]--; of[n] == 0 {
+			delete(of, n)
+		}
+	}
+	release(s.accumulators, p.list[i].accumulator)
+	release(s.sources, p.list[i].a)
 }
 
 func (f *Func) findPending(calls func(in *Instr) bool) {
-	p := pendingFlow{index: map[*Instr]int{}, results: map[RegID][]int{}, sources: map[RegID][]int{}, calls: calls}
+	none := func() fragments { return fragments{number: map[string]int{}, having: map[RegID][]int{}} }
+	p := pendingFlow{index: map[*Instr]int{}, accumulators: none(), sources: none(), calls: calls}
 	f.EachInstr(func(in *Instr) {
-		if !in.IsMultiply() {
-			return
+		if in.IsMultiply() {
+			p.index[in] = len(p.list)
+			p.list = append(p.list, product{in, p.accumulators.of(in.Types()[0], in.Fragment("d")), p.sources.of(NoType, in.Fragment("a"))})
 		}
-		n := len(p.list)
-		p.index[in] = n
-		p.list = append(p.list, in)
-		note := func(operand string, to map[RegID][]int) {
-			for _, e := range in.Fragment(operand) {
-				if e.Kind == RegOperand && !slices.Contains(to[e.Reg], n) {
-					to[e.Reg] = append(to[e.Reg], n)
-				}
-			}
-		}
-		note("d", p.results)
-		note("a", p.sources)
 	})
 	if len(p.list) == 0 {
 		return
@@ -114,7 +183,7 @@ func (f *Func) findPending(calls func(in *Instr) bool) {
 	for work := []*Block{f.Blocks[0]}; len(work) > 0; {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
-		state := maps.Clone(before[b.Index])
+		state := p.state(before[b.Index])
 		for _, in := range b.Instrs {
 			p.step(in, state)
 		}
@@ -123,7 +192,8 @@ func (f *Func) findPending(calls func(in *Instr) bool) {
 			if changed {
 				before[s.Index] = map[int]age{}
 			}
-			for i, a := range state {
+			for i := range state.groups {
+				a := state.age(i)
 				if old, ok := before[s.Index][i]; !ok || a < old {
 					before[s.Index][i], changed = a, true
 				}
@@ -134,9 +204,12 @@ func (f *Func) findPending(calls func(in *Instr) bool) {
 		}
 	}
 	for _, b := range f.Blocks {
-		state := maps.Clone(before[b.Index])
+		if before[b.Index] == nil {
+			continue
+		}
+		state := p.state(before[b.Index])
 		for _, in := range b.Instrs {
-			if len(state) > 0 {
+			if len(state.groups) > 0 {
 				p.note(in, state)
 			}
 			p.step(in, state)
@@ -145,80 +218,79 @@ func (f *Func) findPending(calls func(in *Instr) bool) {
 }
 
 // step is what an instruction does to a state.
-func (p *pendingFlow) step(in *Instr, state map[int]age) {
+func (p *pendingFlow) step(in *Instr, state *pendingState) {
 	always := in.Guard.Reg == NoReg
 	switch {
 	case in.Call != nil:
 		if always && p.calls(in) {
-			clear(state)
+			*state = *p.state(nil)
 		}
-	case in.Op != opByName["wgmma"] || state == nil:
-	case in.Has("mma_async"):
-		state[p.index[in]] = 0
-	case in.Has("commit_group") && always:
-		for i, a := range state {
-			state[i] = min(a+1, oldest-1)
-		}
-	case in.Has("wait_group") && always:
+	case in.IsMultiply():
+		p.issue(state, p.index[in], 0)
+	case in.Form.Family == FamilyWgmmaCommit && always:
+		state.committed++
+	case in.Form.Family == FamilyWgmmaWait && always:
 		n := in.Arg("a").Imm.Bits
-		maps.DeleteFunc(state, func(_ int, a age) bool { return uint64(a) > n })
+		for i := range state.groups {
+			if uint64(state.age(i)) > n {
+				p.complete(state, i)
+			}
+		}
 	}
 }
 
 // note notes what an instruction has to do with those of a state.
-func (p *pendingFlow) note(in *Instr, state map[int]age) {
-	completes := in.Call != nil && p.calls(in) || in.Op == opByName["wgmma"] && in.Has("wait_group")
-	if completes {
-		in.pend().complete(p.list, slices.Sorted(maps.Keys(state)))
-		if in.Call == nil {
-			return
-		}
-		state = nil
+func (p *pendingFlow) note(in *Instr, state *pendingState) {
+	if in.Call != nil && p.calls(in) || in.Form.Family == FamilyWgmmaWait {
+		p.completes(in.pend(), state)
+		return
 	}
-	disturbed := map[int]bool{}
-	add := func(list []int, but func(other *Instr) bool) {
-		for _, i := range list {
-			if _, pending := state[i]; pending && !but(p.list[i]) {
-				disturbed[i] = true
+	accumulators, sources := map[int]bool{}, map[int]bool{} // disturbed
+	chained := -1                                           // that which a multiplication adds to: they are ordered without a wait
+	result := func(r RegID) {
+		for _, n := range p.accumulators.having[r] {
+			if n != chained && state.accumulators[n] > 0 {
+				accumulators[n] = true
 			}
 		}
 	}
-	never := func(*Instr) bool { return false }
+	source := func(r RegID) {
+		for _, n := range p.sources.having[r] {
+			if state.sources[n] > 0 {
+				sources[n] = true
+			}
+		}
+	}
 	if in.IsMultiply() {
-		chained := func(other *Instr) bool { return in.accumulatesAs(other) }
-		for _, e := range in.Fragment("d") {
-			if e.Kind == RegOperand {
-				add(p.results[e.Reg], chained)
-				add(p.sources[e.Reg], never)
-			}
+		m := p.list[p.index[in]]
+		chained = m.accumulator
+		for _, r := range p.accumulators.list[m.accumulator] {
+			result(r)
+			source(r)
 		}
-		for _, e := range in.Fragment("a") {
-			if e.Kind == RegOperand {
-				add(p.results[e.Reg], never)
+		chained = -1
+		for i := range in.Ops {
+			if in.Form.Operands[i].Name != "d" {
+				in.Ops[i].eachRegister(Read, Read, func(r RegID) bool { result(r); return true })
 			}
 		}
 	} else {
 		for r := range in.Uses() {
-			add(p.results[r], never)
+			result(r)
 		}
 		for r := range in.Defs() {
-			add(p.results[r], never)
-			add(p.sources[r], never)
+			result(r)
+			source(r)
 		}
 	}
-	if len(disturbed) > 0 {
-		n := in.pend()
-		for _, i := range slices.Sorted(maps.Keys(disturbed)) {
-			n.Disturbs = append(n.Disturbs, p.list[i])
+	if len(accumulators)+len(sources) == 0 {
+		return
+	}
+	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
+		if m := p.list[i]; accumulators[m.accumulator] || sources[m.a] {
+			in.pend().Disturbs = append(in.pend().Disturbs, m.in)
 		}
 	}
-}
-
-// accumulatesAs reports whether two multiplications have the same accumulator, in the same
-// registers: they are ordered then without a wait.
-func (in *Instr) accumulatesAs(o *Instr) bool {
-	d, e := in.Fragment("d"), o.Fragment("d")
-	return in.Types()[0] == o.Types()[0] && slices.EqualFunc(d, e, func(a, b Operand) bool { return a.Kind == b.Kind && a.Reg == b.Reg })
 }
 
 func (in *Instr) pend() *Pending {
@@ -228,21 +300,20 @@ func (in *Instr) pend() *Pending {
 	return in.Pending
 }
 
-// complete notes what the instruction may complete.
-func (p *Pending) complete(list []*Instr, which []int) {
-	reads, writes := map[RegID]bool{}, map[RegID]bool{}
-	for _, i := range which {
-		p.Completes = append(p.Completes, list[i])
-		for _, e := range list[i].Fragment("d") {
-			if e.Kind == RegOperand {
-				reads[e.Reg], writes[e.Reg] = true, true
-			}
-		}
-		for _, e := range list[i].Fragment("a") {
-			if e.Kind == RegOperand {
-				reads[e.Reg] = true
-			}
-		}
+// completes notes that an instruction may complete what is pending.
+func (p *pendingFlow) completes(n *Pending, state *pendingState) {
+	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
+		n.Completes = append(n.Completes, p.list[i].in)
 	}
-	p.Reads, p.Writes = slices.Sorted(maps.Keys(reads)), slices.Sorted(maps.Keys(writes))
+	for i := range state.accumulators {
+		n.Writes = append(n.Writes, p.accumulators.list[i]...)
+	}
+	n.Reads = slices.Clone(n.Writes)
+	for i := range state.sources {
+		n.Reads = append(n.Reads, p.sources.list[i]...)
+	}
+	for _, list := range []*[]RegID{&n.Reads, &n.Writes} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 }

@@ -141,7 +141,11 @@ const (
 	FamilyFragment // wmma.load and wmma.store
 	FamilyMovmatrix
 	FamilyMma
-	FamilyWgmma
+	FamilyWmma  // wmma.mma
+	FamilyWgmma // wgmma.mma_async
+	FamilyWgmmaFence
+	FamilyWgmmaCommit
+	FamilyWgmmaWait
 	FamilyAsync      // asynchronous copies and reductions of memory, and waiting for them
 	FamilyAsyncStore // asynchronous stores and reductions of registers
 	FamilyTexture

@@ -34,7 +34,7 @@ var matrixRows = []row{
 		wmma.store.d!.sync.aligned.layout.m8n8k4{.ss}.f64 [a], <b*mn>:f64, c?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.store.d!.sync.aligned.layout.shape{.ss}.s32 [a], <b*mn>:s32, c?:u32; .layout = row col; .shape = m8n8k32 m8n8k128; .ss = global shared shared::cta; ptx 6.3; sm 75
 		wmma.store.d!.sync.layout.shape{.ss}.type [a], <b*mn>, c?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared; .type = f16 f32; ptx 6.0; sm 70; until ptx 6.2 sm 62`},
-	{"wmma", "9.7.14.4.5", ClassTensor, AffineNone, FamilyMma, Collective | Aligned, `
+	{"wmma", "9.7.14.4.5", ClassTensor, AffineNone, FamilyWmma, Collective | Aligned, `
 		wmma.mma!.sync.aligned.alayout.blayout.shape.dtype.ctype <d*mn>:dtype, <a*8>:b32, <b*8>:b32, <c*mn>:ctype; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.0; sm 70
 		wmma.mma!.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk>:bf16, <b*kn>:bf16, <c*mn>:f32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 7.0; sm 80
 		wmma.mma!.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk>:tf32, <b*kn>:tf32, <c*mn>:f32; .alayout = row col; .blayout = row col; ptx 7.0; sm 80
@@ -99,10 +99,11 @@ var matrixRows = []row{
 		wgmma.mma_async!.sp.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(16) + `; ptx 8.2; sm 90
 		wgmma.mma_async!.sp.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(64) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.2; sm 90
 		wgmma.mma_async!.sp.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred; .shape = ` + wgmmaIntegerShapes(64) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.2; sm 90`},
-	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmma, Collective | Aligned | Async, `
-		wgmma.fence!.sync.aligned;                                 ptx 8.0; sm 90
+	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaFence, Collective | Aligned | Async, `
+		wgmma.fence!.sync.aligned;                                 ptx 8.0; sm 90`},
+	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaCommit, Collective | Aligned | Async, `
 		wgmma.commit_group!.sync.aligned;                          ptx 8.0; sm 90`},
-	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmma, Collective | Aligned | Waits, `
+	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaWait, Collective | Aligned | Waits, `
 		wgmma.wait_group!.sync.aligned #a:u32;                     ptx 8.0; sm 90`},
 	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | Waits | MayTrap, `
 		tcgen05.alloc!.group.sync.aligned{.ss}.b32 [a], b:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 8.6; sm 100`},

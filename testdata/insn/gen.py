@@ -3396,8 +3396,9 @@ def gen_wmma():
     fragment_kernel(m, "fragment_c", square, "c", "row", "f32", lambda l, i: (l // 4 + i // 2 % 2 * 8, l % 4 * 2 + i % 2 + i // 4 * 8))
     fragment_kernel(m, "fragment_wide_c", wide, "c", "col", "s32", lambda l, i: (l % 4 * 2 + i % 2, l // 4 + i // 2 * 8))
     fragment_kernel(m, "fragment_tall_a", tall, "a", "row", "s8", lambda l, i: (l // 4 + i // 4 * 8, l % 4 * 4 + i % 4))
-# How tensor cores add for a warpgroup, which only compute capability 9.0 has: see docs/tensor.md.
-GROUP_ADDERS = {"f16": (16, 25, 23), "bf16": (16, 25, 23), "tf32": (8, 25, 23)}
+# How tensor cores add for a warpgroup, which only compute capability 9.0 has, as ADDERS has it: see
+# docs/tensor.md.
+GROUP_ADDERS = {"f16": (16, 25, 23, -133, -21), "tf32": (8, 25, 23, -133, None), "e4m3": (32, 13, 13, -133, -21)}
 
 
 @functools.cache
@@ -3407,10 +3408,10 @@ def factor(t, v):
 
 def group_dot(a, b, c, ta, tb, td):
     """A row of A times a column of B plus an element of D, in bits."""
-    block, fraction, result = GROUP_ADDERS.get(ta, (32, 13, 13))
+    block, fraction, result, *least = GROUP_ADDERS[{"bf16": "f16", "f16": "f16", "tf32": "tf32"}.get(ta, "e4m3")]
     for k in range(0, len(a), block):
         x, y = [factor(ta, v) for v in a[k:k + block]], [factor(tb, v) for v in b[k:k + block]]
-        c = tensor_block(x, y, FACTORS[td].read(c), fraction, result, FLOATS[td])
+        c = tensor_block(x, y, FACTORS[td].read(c), fraction, result, FLOATS[td], least[td == "f16"])
     return c
 
 
@@ -3574,20 +3575,23 @@ def gen_wgmma():
     across = [(descriptor(0x100, 0x810, 0x90, 16), descriptor(0x2000, 0x110, 0xA0, 16)), (descriptor(0, 0x100, 0x600, 32), descriptor(0x2000, 0x300, 0x100, 32)),
               (descriptor(0x200, 0x400, 0x200, 64), descriptor(0x2800, 0x200, 0x400, 64)), (descriptor(0, 0x400, 0x800, 128), descriptor(0x1400, 0x400, 0x800, 128))]
 
+    # A last case has small factors, whose sums are cut below the least exponent.
     def floats(name, n, k, types, pairs, full=False, **options):
         td, ta, tb = types
         m, sp = (sparse, ".sp") if options.get("sparse") else (dense, "")
         cases = [(da, db, [near[ta], near[ta], near.get(td, (0x8FFF8FFF, 0x30003000))] if not full or i % 2 == 0 else [every] * 3, i % 3 != 1) for i, (da, db) in enumerate(pairs)]
+        if small := options.pop("small", None):
+            cases.append((*pairs[0], [small, small, (0, 0)], 0))
         wgmma_kernel(m, name, "wgmma.mma_async%s.sync.aligned.m64n%dk%d.%s.%s.%s" % ((sp, n, k) + types), n, k, types, signs=options.pop("signs", (1, 1)), cases=cases,
                      dot=lambda a, b, c: group_dot(a, b, c, ta, tb, td), **options)
 
     floats("f16_rows", 16, 16, ("f32", "f16", "f16"), rows)
     floats("f16_columns", 16, 16, ("f32", "f16", "f16"), across, trans=(1, 1))
-    floats("f16_half", 24, 16, ("f16", "f16", "f16"), [(0, across[3][1]), (0, across[1][1])], registers=True, trans=(0, 1), signs=(-1, 1), full=True)
+    floats("f16_half", 24, 16, ("f16", "f16", "f16"), [(0, across[3][1]), (0, across[1][1])], registers=True, trans=(0, 1), signs=(-1, 1), full=True, small=(0x88018801, 0))
     floats("bf16_mixed", 40, 16, ("f32", "bf16", "bf16"), [(rows[2][0], across[2][1])], trans=(0, 1), signs=(-1, -1))
-    floats("bf16_held", 8, 16, ("f32", "bf16", "bf16"), [(0, rows[3][1]), (0, rows[0][1])], registers=True, signs=(1, -1), full=True)
+    floats("bf16_held", 8, 16, ("f32", "bf16", "bf16"), [(0, rows[3][1]), (0, rows[0][1])], registers=True, signs=(1, -1), full=True, small=(0x83FF83FF, 0x18001800))
     floats("tf32_rows", 8, 8, ("f32", "tf32", "tf32"), rows[1:3], signs=(-1, 1), full=True)
-    floats("tf32_held", 16, 8, ("f32", "tf32", "tf32"), rows[3:4], registers=True)
+    floats("tf32_held", 16, 8, ("f32", "tf32", "tf32"), rows[3:4], registers=True, small=(0x83FFFFFF, 0x18000000))
     floats("e4m3", 8, 32, ("f32", "e4m3", "e4m3"), rows[:2], full=True)
     floats("e5m2_e4m3", 8, 32, ("f16", "e5m2", "e4m3"), rows[3:4], registers=True, signs=(1, -1))
     floats("e4m3_e5m2", 16, 32, ("f32", "e4m3", "e5m2"), rows[2:3], registers=True)

@@ -37,8 +37,8 @@ func init() {
 		ptx.FamilyTryCancel: lowerTryCancel, ptx.FamilyQueryCancel: lowerQueryCancel,
 		ptx.FamilyMbarrier: lowerMbarrier, ptx.FamilyAsync: lowerAsync, ptx.FamilyAsyncStore: lowerAsyncStore, ptx.FamilyTensormap: lowerTensormap,
 		ptx.FamilyTexture: lowerTexture, ptx.FamilySurface: lowerSurface, ptx.FamilyTextureQuery: lowerTextureQuery,
-		ptx.FamilyTile: lowerTile, ptx.FamilyFragment: lowerFragment, ptx.FamilyMovmatrix: lowerMovmatrix, ptx.FamilyMma: lowerMma,
-		ptx.FamilyWgmma: lowerWgmma,
+		ptx.FamilyTile: lowerTile, ptx.FamilyFragment: lowerFragment, ptx.FamilyMovmatrix: lowerMovmatrix, ptx.FamilyMma: lowerMma, ptx.FamilyWmma: lowerWmma,
+		ptx.FamilyWgmma: lowerWgmma, ptx.FamilyWgmmaFence: lowerWgmmaFence, ptx.FamilyWgmmaCommit: lowerWgmmaCommit, ptx.FamilyWgmmaWait: lowerWgmmaWait,
 	}
 }
 

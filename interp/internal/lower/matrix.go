@@ -134,16 +134,18 @@ func (l *lowerer) wmma(in *ptx.Instr) matrix.Wmma {
 	}
 }
 
-// multiplication is that of mma or wmma.mma.
-func (l *lowerer) multiplication(in *ptx.Instr) *matrix.Multiply {
+// lowerWmma lowers wmma.mma.
+func lowerWmma(l *lowerer, in *ptx.Instr) {
 	types := in.Types()
-	if in.Op.Name == "wmma" {
-		w := l.wmma(in)
-		if len(types) == 2 { // those of A and B are left out
-			types = []ptx.Type{types[0], ptx.F16, ptx.F16, types[1]}
-		}
-		return w.Multiply(types[0], types[1], types[2], types[3])
+	if len(types) == 2 { // those of A and B are left out
+		types = []ptx.Type{types[0], ptx.F16, ptx.F16, types[1]}
 	}
+	w := l.wmma(in)
+	l.multiply(in, w.Multiply(types[0], types[1], types[2], types[3]))
+}
+
+func lowerMma(l *lowerer, in *ptx.Instr) {
+	types := in.Types()
 	m := matrix.Mma{
 		M: in.Extent('m'), N: in.Extent('n'), K: in.Extent('k'), D: types[0], A: types[1], B: types[2], C: types[3],
 		ACol: in.Slot("alayout") == "col", BRow: in.Slot("blayout") == "row",
@@ -163,36 +165,42 @@ func (l *lowerer) multiplication(in *ptx.Instr) *matrix.Multiply {
 	if m.Sparse = in.Slot("sp") != ""; m.Sparse {
 		m.Ordered, m.Selector = in.Has("sp::ordered_metadata"), int(in.Arg("f").Imm.As(ptx.U32))
 	}
-	return m.Multiply()
+	l.multiply(in, m.Multiply())
 }
 
-// lowerMma lowers wmma.mma and mma.
-func lowerMma(l *lowerer, in *ptx.Instr) {
+// multiply emits a multiplication, whose operands behind C, but for constants, are the metadata of a
+// sparse A and scales with their selectors.
+func (l *lowerer) multiply(in *ptx.Instr, m *matrix.Multiply) {
 	l.wholeWarps(in)
-	f := code.Fragments{Multiply: l.multiplication(in)}
-	f.Multiply.Saturate, f.Multiply.Xor, f.Multiply.Rounding = in.Has("satfinite"), in.Has("xor"), entry(roundings, in.Slot("rnd"))
-	for i, list := range []*[]code.Elem{&f.D, &f.A, &f.B, &f.C} {
-		o := []*matrix.Operand{&f.Multiply.D, &f.Multiply.A, &f.Multiply.B, &f.Multiply.C}[i]
-		t := ptx.B32
-		if o.Bits == 64 {
-			t = ptx.F64
+	m.Saturate, m.Xor, m.Rounding = in.Has("satfinite"), in.Has("xor"), entry(roundings, in.Slot("rnd"))
+	f := code.Fragments{Multiply: m}
+	for i, spec := range in.Form.Operands {
+		o := &in.Ops[i]
+		switch spec.Name {
+		case "d":
+			f.D = l.fragment(o, registerType(&m.D), false)
+		case "a":
+			f.A = l.fragment(o, registerType(&m.A), true)
+		case "b":
+			f.B = l.fragment(o, registerType(&m.B), true)
+		case "c":
+			f.C = l.fragment(o, registerType(&m.C), true)
+		default:
+			if !spec.Const {
+				f.E = append(f.E, l.fragment(o, ptx.B32, true)...)
+			}
 		}
-		*list = l.fragment(in.Arg([]string{"d", "a", "b", "c"}[i]), t, i > 0)
-	}
-	var extra []string
-	switch sparse, scales := f.Multiply.Sparse != nil, f.Multiply.Scales != nil; {
-	case sparse && scales:
-		extra = []string{"e", "g", "h", "i", "j"}
-	case sparse:
-		extra = []string{"e"}
-	case scales:
-		extra = []string{"e", "f", "g", "h"}
-	}
-	for _, name := range extra {
-		f.E = append(f.E, l.fragment(in.Arg(name), ptx.B32, true)...)
 	}
 	l.tables.Fragments = append(l.tables.Fragments, f)
 	l.emit(code.Instr{Op: code.Multiply, Side: int32(len(l.tables.Fragments) - 1)})
+}
+
+// registerType is the type of the registers that hold a matrix.
+func registerType(o *matrix.Operand) ptx.Type {
+	if o.Bits == 64 {
+		return ptx.F64
+	}
+	return ptx.B32
 }
 
 // fragment is the registers of an operand, of which each lane has its part of a matrix.

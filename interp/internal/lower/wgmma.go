@@ -16,7 +16,7 @@ func (l *lowerer) findProducts() {
 	l.products = map[*ptx.Instr]int32{}
 	for _, b := range l.fn.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Form.Family == ptx.FamilyWgmma && in.IsMultiply() {
+			if in.IsMultiply() {
 				l.products[in] = int32(len(l.tables.Fragments))
 				l.tables.Fragments = append(l.tables.Fragments, code.Fragments{})
 				l.fn.Multiply = true
@@ -25,22 +25,24 @@ func (l *lowerer) findProducts() {
 	}
 }
 
-func lowerWgmma(l *lowerer, in *ptx.Instr) {
+func lowerWgmmaFence(l *lowerer, in *ptx.Instr) {
 	l.wholeWarps(in)
-	switch {
-	case in.Has("fence"):
-		l.emit(code.Instr{Op: code.WgmmaFence})
-	case in.Has("commit_group"):
-		l.emit(code.Instr{Op: code.WgmmaCommit})
-	case in.Has("wait_group"):
-		l.completes(in, code.Awaited{Last: int(min(in.Arg("a").Imm.Bits, 1<<30))})
-	default:
-		l.product(in)
-	}
+	l.emit(code.Instr{Op: code.WgmmaFence})
 }
 
-// product lowers wgmma.mma_async.
-func (l *lowerer) product(in *ptx.Instr) {
+func lowerWgmmaCommit(l *lowerer, in *ptx.Instr) {
+	l.wholeWarps(in)
+	l.emit(code.Instr{Op: code.WgmmaCommit})
+}
+
+func lowerWgmmaWait(l *lowerer, in *ptx.Instr) {
+	l.wholeWarps(in)
+	l.completes(in, code.Awaited{Last: int(min(in.Arg("a").Imm.Bits, 1<<30))})
+}
+
+// lowerWgmma lowers wgmma.mma_async.
+func lowerWgmma(l *lowerer, in *ptx.Instr) {
+	l.wholeWarps(in)
 	side, types := l.products[in], in.Types()
 	flag := func(name string) int64 {
 		if i := in.Form.Operand(name); i >= 0 && in.Ops[i].Kind != ptx.NoOperand {

@@ -208,7 +208,7 @@ func TestGenerations(t *testing.T) {
 				a[e.k], b[e.k] = bits(x.t, e.a), bits(x.t, e.b)
 			}
 			c := []uint64{bits(x.d, x.c), 0, 0, 0}
-			if (&work{Multiply: o}).floats(sm, a, b, c); c[0] != bits(x.d, want) {
+			if (&work{Multiply: o, room: new(room)}).floats(sm, a, b, c); c[0] != bits(x.d, want) {
 				t.Errorf("%s: sm_%d has %#x, want %#x", x.what, sm, c[0], bits(x.d, want))
 			}
 		}

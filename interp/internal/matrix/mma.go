@@ -124,18 +124,16 @@ type Registers struct {
 	Q [mostRegisters]*regfile.Row64
 }
 
-// most is how many elements a matrix may have: of s4, 16×64.
-const most = 1024
-
 // read gathers the elements of a matrix.
-func (o *Operand) read(r *Registers, to *[most]uint64) []uint64 {
+func (o *Operand) read(r *Registers, room *[]uint64) []uint64 {
+	to := take(room, o.all)
 	if o.Bits == 64 {
 		for i := range o.n {
 			for lane, v := range r.Q[i] {
 				to[o.at[lane*o.n+i]] = v
 			}
 		}
-		return to[:o.all]
+		return to
 	}
 	per, mask := 32/o.Bits, uint64(1)<<o.Bits-1
 	for i := range o.n {
@@ -144,7 +142,7 @@ func (o *Operand) read(r *Registers, to *[most]uint64) []uint64 {
 			to[o.at[lane*o.n+i]] = uint64(v>>shift) & mask
 		}
 	}
-	return to[:o.all]
+	return to
 }
 
 // write hands the elements of a matrix out.
@@ -173,8 +171,8 @@ func (o *Operand) write(r *Registers, from []uint64) {
 // Execute multiplies what the registers hold, on a device of a compute capability. Registers of
 // D may be those of others. If the manual leaves open what is computed, it says why instead.
 func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
-	var ra, rb, rc [most]uint64
-	w := work{Multiply: o}
+	w := work{Multiply: o, room: rooms.Get().(*room)}
+	defer rooms.Put(w.room)
 	if o.Sparse != nil {
 		var u *Undefined
 		if w.chosen, u = o.Sparse.Chosen((*[Lanes]uint32)(e.R[0])); u != nil {
@@ -188,7 +186,7 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 			return u
 		}
 	}
-	x, y, z := o.A.read(a, &ra), o.B.read(b, &rb), o.C.read(c, &rc)
+	x, y, z := o.A.read(a, &w.words[0]), o.B.read(b, &w.words[1]), o.C.read(c, &w.words[2])
 	switch t := o.A.Type; {
 	case t == ptx.F64:
 		w.doubles(x, y, z)
@@ -206,19 +204,20 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 // work is a multiplication under way.
 type work struct {
 	*Multiply
+	*room
 	chosen []uint8 // of a sparse A, the places of its elements in their rows
 
 	rowScales, colScales []number // of rows of A and columns of B, Scales.Vec of each
 }
 
-// mostK is how many elements a row of A may have.
-const mostK = 128
-
 // each calls f for every element of D, with its number, the row of A and the column of B, and makes its
 // result the element. Of a sparse A they are what is there, and what that is multiplied by.
 func each[T any](o *work, a, b []T, c []uint64, f func(at int, a, b []T, c uint64) uint64) {
 	there := len(a) / (o.Count * o.M)
-	var met [mostK]T
+	var met []T
+	if o.chosen != nil {
+		met = make([]T, there)
+	}
 	for i := range o.Count * o.M {
 		row, cols := a[i*there:][:there], b[i/o.M*o.N*o.K:]
 		for j := range o.N {
@@ -227,7 +226,7 @@ func each[T any](o *work, a, b []T, c []uint64, f func(at int, a, b []T, c uint6
 				for k, at := range o.chosen[i*there:][:there] {
 					met[k] = col[at]
 				}
-				col = met[:there]
+				col = met
 			}
 			at := i*o.N + j
 			c[at] = f(at, row, col, c[at])
@@ -236,11 +235,12 @@ func each[T any](o *work, a, b []T, c []uint64, f func(at int, a, b []T, c uint6
 }
 
 // decoded reads all elements.
-func decoded[T any](list []uint64, to []T, f func(v uint64) T) []T {
+func decoded[T any](list []uint64, room *[]T, f func(v uint64) T) []T {
+	to := take(room, len(list))
 	for i, v := range list {
 		to[i] = f(v)
 	}
-	return to[:len(list)]
+	return to
 }
 
 func (o *work) floats(sm int, a, b, c []uint64) {
@@ -250,12 +250,12 @@ func (o *work) floats(sm int, a, b, c []uint64) {
 		each(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 { return fmas(a, b, c, half) })
 		return
 	}
-	fa, fb, from, to := o.A.format(), o.B.format(), formatOf(o.C.Type), formatOf(o.D.Type)
-	var ra, rb [most]number
-	x, y := decoded(a, ra[:], fa.decode), decoded(b, rb[:], fb.decode)
+	o.formats = [...]format{o.A.format(), o.B.format(), formatOf(o.C.Type), formatOf(o.D.Type)}
+	fa, fb, from, to := &o.formats[0], &o.formats[1], &o.formats[2], &o.formats[3]
+	x, y := decoded(a, &o.factors[0], fa.decode), decoded(b, &o.factors[1], fb.decode)
 	switch {
 	case o.Scales != nil && o.A.Bits == 4:
-		o.packed(n, x, y, c, &to)
+		o.packed(n, x, y, c, to)
 		return
 	case o.Scales != nil:
 		spread(x, o.rowScales)
@@ -266,7 +266,7 @@ func (o *work) floats(sm int, a, b, c []uint64) {
 		sum = mixed(sum, sm)
 	}
 	each(o, x, y, c, func(_ int, a, b []number, c uint64) uint64 {
-		v := sum(a, b, factors{&fa, &fb}, c, &from, &to)
+		v := sum(a, b, factors{fa, fb}, c, from, to)
 		if o.Saturate {
 			return to.finite(v)
 		}
@@ -328,7 +328,6 @@ func (o *work) bits(a, b, c []uint64) {
 }
 
 func (o *work) integers(a, b, c []uint64) {
-	var ra, rb [most]int32
 	as := func(o *Operand) func(v uint64) int32 {
 		n := 32 - o.Bits
 		if o.Type.IsSigned() {
@@ -336,7 +335,7 @@ func (o *work) integers(a, b, c []uint64) {
 		}
 		return func(v uint64) int32 { return int32(v) }
 	}
-	x, y := decoded(a, ra[:], as(&o.A)), decoded(b, rb[:], as(&o.B))
+	x, y := decoded(a, &o.room.integers[0], as(&o.A)), decoded(b, &o.room.integers[1], as(&o.B))
 	each(o, x, y, c, func(_ int, a, b []int32, c uint64) uint64 {
 		sum := int64(int32(c))
 		for k := range a {

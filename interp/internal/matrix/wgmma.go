@@ -18,6 +18,9 @@ const Warps = 4
 // WarpRows is how many rows of A and D a warp of a warpgroup has.
 const WarpRows = 16
 
+// GroupRegisters is how many registers of a lane may hold a matrix of a warpgroup: D of 256 columns.
+const GroupRegisters = WarpRows * 256 / Lanes
+
 // Descriptor says where a matrix lies in shared memory (manual 9.7.15.5.1.2.2).
 type Descriptor uint64
 
@@ -126,7 +129,9 @@ type Wgmma struct {
 	Negate   bool // the products: one of the factors is to be negated
 	Saturate bool // of integers
 
-	Sparse *Sparse // of A half is stored; nil if all of it is (manual 9.7.15.6, whose figures are those of mma.sp)
+	numerics *Numerics // of floats
+	formats  [3]format // … of A, B and D
+	Sparse   *Sparse   // of A half is stored; nil if all of it is (manual 9.7.15.6, whose figures are those of mma.sp)
 }
 
 // NewWgmma is the multiplication of wgmma.mma_async with the given shape and types, and of .sp the
@@ -144,6 +149,9 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	}
 	o.K, o.From = k, Shared{K: k, Bits: width}
 	o.A = operand(a, width, Rows(WarpRows, k, 32/width), WarpRows, k)
+	if a.IsFloat() {
+		o.numerics, o.formats = Measured(UnitWarpgroup, 90, a, b), [...]format{formatOf(a), formatOf(b), formatOf(d)}
+	}
 	o.D = Operand{Type: d, Bits: d.Bits(), n: WarpRows * n / Lanes}
 	sums := Rows(WarpRows, 256, 2)
 	for lane := range Lanes {
@@ -156,8 +164,7 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 }
 
 // hold gathers the elements of a matrix that registers hold, and give hands them out.
-func (o *Operand) hold(rows []*regfile.Row32) []uint32 {
-	to := make([]uint32, Lanes*o.n)
+func (o *Operand) hold(rows []*regfile.Row32, to []uint32) {
 	per, mask := 32/o.Bits, uint32(1<<o.Bits-1)
 	for i := range o.n {
 		row, shift := rows[i/per], i%per*o.Bits
@@ -165,7 +172,6 @@ func (o *Operand) hold(rows []*regfile.Row32) []uint32 {
 			to[o.at[lane*o.n+i]] = v >> shift & mask
 		}
 	}
-	return to
 }
 
 func (o *Operand) give(rows []*regfile.Row32, from []uint32) {
@@ -186,12 +192,17 @@ func (o *Operand) give(rows []*regfile.Row32, from []uint32) {
 // registers hold them; b are those of B, column after column; stored are the columns that a
 // sparse A has its elements in. Without accumulate D is not read.
 func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []uint8, accumulate bool) {
+	w := rooms.Get().(*room)
+	defer rooms.Put(w)
 	if a == nil {
-		a = o.A.hold(registers)
+		a = take(&w.held[0], WarpRows*o.K)
+		o.A.hold(registers, a)
 	}
-	sums := make([]uint32, WarpRows*o.N)
+	sums := take(&w.held[1], WarpRows*o.N)
 	if accumulate {
-		sums = o.D.hold(d)
+		o.D.hold(d, sums)
+	} else {
+		clear(sums)
 	}
 	switch t := o.A.Type; {
 	case t == ptx.B1:
@@ -202,9 +213,9 @@ func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []u
 			return c
 		})
 	case t.IsInt():
-		o.integers(sums, a, b, stored)
+		o.integers(w, sums, a, b, stored)
 	default:
-		o.floats(sums, a, b, stored)
+		o.floats(w, sums, a, b, stored)
 	}
 	o.D.give(d, sums)
 }
@@ -219,34 +230,41 @@ func (o *Wgmma) each(sums []uint32, f func(row, col int, c uint32) uint32) {
 	}
 }
 
-// columnOf is the elements of a column of B that those of a row of A are multiplied by; room is for
+// columnOf is the elements of a column of B that those of a row of A are multiplied by; met is for
 // them if A is sparse.
-func columnOf[T any](o *Wgmma, b []T, row, col int, stored []uint8, room []T) []T {
+func columnOf[T any](o *Wgmma, b []T, row, col int, stored []uint8, met []T) []T {
 	b = b[col*o.To.K:][:o.To.K]
 	if stored == nil {
 		return b
 	}
 	for k, at := range stored[row*o.K:][:o.K] {
-		room[k] = b[at]
+		met[k] = b[at]
 	}
-	return room
+	return met
 }
 
-func (o *Wgmma) integers(sums, a, b []uint32, stored []uint8) {
-	as := func(t ptx.Type, list []uint32) []int64 {
-		to := make([]int64, len(list))
+// chosen is room for what the elements of a row of a sparse A are multiplied by.
+func chosen[T any](o *Wgmma) []T {
+	if o.Sparse == nil {
+		return nil
+	}
+	return make([]T, o.K)
+}
+
+func (o *Wgmma) integers(w *room, sums, a, b []uint32, stored []uint8) {
+	as := func(t ptx.Type, list []uint32, to []int32) []int32 {
 		for i, v := range list {
-			if to[i] = int64(v); t.IsSigned() {
-				to[i] = int64(int8(v))
+			if to[i] = int32(v); t.IsSigned() {
+				to[i] = int32(int8(v))
 			}
 		}
 		return to
 	}
-	x, y, room := as(o.A.Type, a), as(o.B, b), make([]int64, o.K)
+	x, y, met := as(o.A.Type, a, take(&w.integers[0], len(a))), as(o.B, b, take(&w.integers[1], len(b))), chosen[int32](o)
 	o.each(sums, func(row, col int, c uint32) uint32 {
 		sum := int64(int32(c))
-		for k, v := range columnOf(o, y, row, col, stored, room) {
-			sum += x[row*o.K+k] * v
+		for k, v := range columnOf(o, y, row, col, stored, met) {
+			sum += int64(x[row*o.K+k]) * int64(v)
 		}
 		if o.Saturate {
 			sum = max(math.MinInt32, min(math.MaxInt32, sum))
@@ -255,10 +273,9 @@ func (o *Wgmma) integers(sums, a, b []uint32, stored []uint8) {
 	})
 }
 
-func (o *Wgmma) floats(sums, a, b []uint32, stored []uint8) {
-	fa, fb, to := formatOf(o.A.Type), formatOf(o.B), formatOf(o.D.Type)
-	as := func(f *format, list []uint32, negate bool) []number {
-		out := make([]number, len(list))
+func (o *Wgmma) floats(w *room, sums, a, b []uint32, stored []uint8) {
+	fa, fb, to := &o.formats[0], &o.formats[1], &o.formats[2]
+	as := func(f *format, list []uint32, negate bool, out []number) []number {
 		for i, v := range list {
 			if out[i] = f.decode(uint64(v)); negate {
 				out[i].mant = -out[i].mant
@@ -266,9 +283,8 @@ func (o *Wgmma) floats(sums, a, b []uint32, stored []uint8) {
 		}
 		return out
 	}
-	x, y, room := as(&fa, a, o.Negate), as(&fb, b, false), make([]number, o.K)
-	n := Measured(UnitWarpgroup, 90, o.A.Type, o.A.Type)
+	x, y, met := as(fa, a, o.Negate, take(&w.factors[0], len(a))), as(fb, b, false, take(&w.factors[1], len(b))), chosen[number](o)
 	o.each(sums, func(row, col int, c uint32) uint32 {
-		return uint32(n.dot(x[row*o.K:][:o.K], columnOf(o, y, row, col, stored, room), factors{&fa, &fb}, uint64(c), &to, &to))
+		return uint32(o.numerics.dot(x[row*o.K:][:o.K], columnOf(o, y, row, col, stored, met), factors{fa, fb}, uint64(c), to, to))
 	})
 }

@@ -2,10 +2,12 @@ package matrix
 
 import (
 	"encoding/binary"
-	"fmt"
+	"math"
 	"testing"
 
+	"gemu/interp/internal/fp"
 	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // cute is a layout as CuTe writes it: extents with strides, in elements, of rows and of columns.
@@ -125,24 +127,68 @@ func TestGroupFragments(t *testing.T) {
 // and 32 products are one block (DeepSeek-V3, section 3.5.2: "the highest 14 bits").
 func TestGroupNumerics(t *testing.T) {
 	n, f, to := Measured(UnitWarpgroup, 90, ptx.E4M3, ptx.E4M3), formatOf(ptx.E4M3), formatOf(ptx.F32)
-	sum := func(products ...[2]uint64) string {
-		a, b := make([]number, 32), make([]number, 32)
-		for i, p := range products {
-			a[i], b[i] = f.decode(p[0]), f.decode(p[1])
-		}
-		return fmt.Sprintf("%08x", n.dot(a, b, factors{&f, &f}, 0x3f800000, &to, &to))
-	}
-	const tiny, small = 0x08, 0x01 // 2^-6, 2^-9
 	for _, c := range []struct {
-		want     string
-		products [][2]uint64
+		what     string
+		products map[int]float64 // by k
+		c, want  float64
 	}{
-		{"3f800400", [][2]uint64{{tiny, small << 2}}},              // 2^-6·2^-7
-		{"3f800000", [][2]uint64{{tiny, small << 1}}},              // 2^-14 is cut off
-		{"3f800000", [][2]uint64{{tiny, 2}, {tiny, 2}, {tiny, 2}}}, // each of them
+		{"the last bit", map[int]float64{0: 0x1p-13}, 1, 1 + 0x1p-13},
+		{"each is cut", map[int]float64{0: 0x1p-14, 1: 0x1p-14}, 1, 1},
+		{"the result has 13 bits", map[int]float64{0: 1, 1: 0x1p-13}, 1, 2},
+		{"one block", map[int]float64{0: 32, 1: -32, 31: 0x1p-9}, 0, 0},
+		{"cut behind the largest", map[int]float64{0: 32, 1: -32, 31: 0x1p-8}, 0, 0x1p-8},
 	} {
-		if got := sum(c.products...); got != c.want {
-			t.Errorf("1 + %v is %s, want %s", c.products, got, c.want)
+		a, b := make([]number, 32), make([]number, 32)
+		for k, v := range c.products {
+			factor := func(v float64) number { return f.decode(f.Convert(v, fp.RN, 0, false)) }
+			if a[k], b[k] = factor(v), factor(1); v < 0x1p-6 && v > 0 {
+				a[k], b[k] = factor(v*64), factor(0x1p-6)
+			}
+		}
+		got := math.Float32frombits(uint32(n.dot(a, b, factors{&f, &f}, uint64(math.Float32bits(float32(c.c))), &to, &to)))
+		if got != float32(c.want) {
+			t.Errorf("%s: %v and %v are %v, want %v", c.what, c.c, c.products, got, c.want)
+		}
+	}
+}
+
+// TestGroupLeast: terms are cut at 2^-158 at least, of sums in f16 at 2^-46: 25 bits behind the exponents
+// -133 and -21 that zeros have.
+func TestGroupLeast(t *testing.T) {
+	type term struct{ a, b float64 }
+	for _, c := range []struct {
+		k        int
+		of, d    ptx.Type
+		products [2]term
+		want     float64
+	}{
+		// Less than 2^-149, towards zero, but for what is cut.
+		{16, ptx.BF16, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-79, 0x1p-79}}, 0},
+		{16, ptx.BF16, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-80, 0x1p-79}}, 0x1p-149},
+		{8, ptx.TF32, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-79, 0x1p-79}}, 0},
+		{8, ptx.TF32, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-80, 0x1p-79}}, 0x1p-149},
+		// More than half of 2^-24, or the half, to even.
+		{16, ptx.F16, ptx.F16, [2]term{{0x1p-12, 0x1p-13}, {0x1p-23, 0x1p-23}}, 0x1p-24},
+		{16, ptx.F16, ptx.F16, [2]term{{0x1p-12, 0x1p-13}, {0x1p-23, 0x1p-24}}, 0},
+	} {
+		o := NewWgmma(8, c.k, c.d, c.of, c.of, false, 0)
+		bits := func(t ptx.Type, v float64) uint32 {
+			if t == ptx.F32 {
+				return math.Float32bits(float32(v))
+			}
+			f := formatOf(t)
+			return uint32(f.Convert(v, fp.RN, 0, false) << f.shift)
+		}
+		a, b := make([]uint32, WarpRows*c.k), make([]uint32, 8*c.k)
+		for i, p := range c.products {
+			a[i], b[i] = bits(c.of, p.a), bits(c.of, p.b)
+		}
+		var d []*regfile.Row32
+		for range o.D.Registers() {
+			d = append(d, new(regfile.Row32))
+		}
+		if o.Execute(d, nil, a, b, nil, false); d[0][0] != bits(c.d, c.want) {
+			t.Errorf("%v: %v are %#x, want %#x", c.of, c.products, d[0][0], bits(c.d, c.want))
 		}
 	}
 }

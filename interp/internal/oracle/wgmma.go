@@ -411,18 +411,20 @@ func (t *thread) undisturbed() {
 			t.in.Pending != nil && slices.Contains(t.in.Pending.Completes, p.in) { // a call, which completes it
 			continue
 		}
-		has := func(operand string, r ptx.RegID) bool {
-			o := p.in.Arg(operand)
+		has := func(in *ptx.Instr, operand string, r ptx.RegID) bool {
+			o := in.Arg(operand)
 			return o.Kind == ptx.VecOperand && slices.ContainsFunc(o.Elems(), func(e ptx.Operand) bool { return e.Kind == ptx.RegOperand && e.Reg == r })
 		}
-		chained := t.in.Mnemonic() == "wgmma" && t.in.Types()[0] == p.in.Types()[0] && slices.EqualFunc(t.in.Arg("d").Elems(), p.in.Arg("d").Elems(), func(a, b ptx.Operand) bool { return a.Kind == b.Kind && a.Reg == b.Reg })
+		same := func(a, b ptx.Operand) bool { return a.Kind == b.Kind && a.Reg == b.Reg }
+		chained := t.in.Mnemonic() == "wgmma" && t.in.Types()[0] == p.in.Types()[0] && slices.EqualFunc(t.in.Arg("d").Elems(), p.in.Arg("d").Elems(), same)
 		for r := range t.in.Defs() {
-			if has("a", r) || has("d", r) && !chained {
+			if has(p.in, "a", r) || has(p.in, "d", r) && !chained {
 				t.trap(KindAsync, "it writes registers of %s at %s, which has not been waited for", p.in.Text, p.in.Pos)
 			}
 		}
 		for r := range t.in.Uses() {
-			if has("d", r) && !chained {
+			added := chained && !has(t.in, "a", r) && !(t.in.Has("sp") && t.in.Arg("e").Reg == r)
+			if has(p.in, "d", r) && !added {
 				t.trap(KindAsync, "it reads registers of %s at %s, which has not been waited for", p.in.Text, p.in.Pos)
 			}
 		}

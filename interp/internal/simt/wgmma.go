@@ -235,24 +235,22 @@ func (c *cta) fetch(i int, p *product) {
 	}
 }
 
-// multiply multiplies for a warp.
+// multiply multiplies for a warp. Nobody else has its matrices, and it does not need them again.
 func (w *warp) multiply(h int, f *regfile.File, p *product) {
-	p.done = true
 	w.cta.fetch(w.rank(h)%matrix.Warps, p)
 	o := &w.cta.code.Fragments[p.side]
 	var nobody regfile.Row32
-	rows := func(list []code.Elem) []*regfile.Row32 {
-		var rows []*regfile.Row32
-		for _, e := range list {
-			if e.Slot == code.R {
-				rows = append(rows, f.Src32(e.Row))
-			} else {
-				rows = append(rows, &nobody)
+	rows := func(list []code.Elem, to []*regfile.Row32) []*regfile.Row32 {
+		for i, e := range list {
+			if to[i] = &nobody; e.Slot == code.R {
+				to[i] = f.Src32(e.Row)
 			}
 		}
-		return rows
+		return to[:len(list)]
 	}
-	o.Wgmma.Execute(rows(o.D), rows(o.A), p.rows, p.columns, p.stored, p.accumulate)
+	var d, a [matrix.GroupRegisters]*regfile.Row32
+	o.Wgmma.Execute(rows(o.D, d[:]), rows(o.A, a[:]), p.rows, p.columns, p.stored, p.accumulate)
+	p.done, p.rows, p.columns, p.stored = true, nil, nil, nil
 }
 
 // wgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is

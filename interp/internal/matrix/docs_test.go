@@ -1,0 +1,80 @@
+package matrix
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"gemu/ptx"
+)
+
+// TestDocumented: the tables of docs/tensor.md say what Generations has, and all of it. That of
+// wgmma names no generation, and no exponents of zeros, which are those of sm_90.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/tensor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[*Numerics]bool{}
+	zeros := "" // of sm_90
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		sm, unit := 0, UnitWarp
+		switch n, _ := fmt.Sscanf(cells[0], "sm_%d", &sm); {
+		case !strings.HasPrefix(line, "| ") || cells[0] == "from" || cells[0] == "factors":
+			continue
+		case n == 0:
+			sm, unit = 90, UnitWarpgroup
+			cells = append([]string{cells[0]}, cells...)
+			cells[5] = zeros
+		case strings.Contains(cells[1], "`mma.m8n8k4`"):
+			unit = UnitQuarters
+		case strings.Contains(cells[1], "`.kind::mxf4`"):
+			unit = UnitGroups
+		}
+		var types []ptx.Type
+		for _, of := range []ptx.Type{ptx.F16, ptx.BF16, ptx.TF32} {
+			if strings.Contains(cells[1], "`"+of.String()+"`") {
+				types = append(types, of)
+			}
+		}
+		if len(types) == 0 {
+			types = []ptx.Type{ptx.E4M3, ptx.E5M2}
+		}
+		for _, of := range types {
+			n := Measured(unit, sm, of, of)
+			said[n] = true
+			least, written := fmt.Sprintf("%d, %d", n.Least32, n.Least16), cells[5]
+			if n.Least16 == 0 { // without sums of f16
+				least = fmt.Sprint(n.Least32)
+				written, _, _ = strings.Cut(written, ",")
+			}
+			block := n.Block
+			if unit == UnitGroups {
+				block *= group
+			}
+			switch result, _, _ := strings.Cut(cells[4], " "); {
+			case n.SM > sm || sm > 70 && unit != UnitQuarters && n.SM != sm:
+				t.Errorf("%s%v of sm_%d adds as on sm_%d", line, of, sm, n.SM)
+			case cells[2] == "" && n.Method == Blocks:
+				t.Errorf("%s%v has blocks", line, of)
+			case cells[2] != "" && (n.Method != Blocks || fmt.Sprint(block, n.Fraction, n.Result) != strings.Join([]string{cells[2], cells[3], result}, " ")):
+				t.Errorf("%s%v has %d, %d, %d", line, of, block, n.Fraction, n.Result)
+			case cells[2] != "" && written != least:
+				t.Errorf("%s%v has %s", line, of, least)
+			}
+			if unit == UnitWarp && sm == 90 && of == ptx.F16 {
+				zeros = cells[5]
+			}
+		}
+	}
+	for i := range Generations {
+		if n := &Generations[i]; !said[n] {
+			t.Errorf("docs/tensor.md has no line of %+v", *n)
+		}
+	}
+}

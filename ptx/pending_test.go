@@ -1,0 +1,48 @@
+package ptx_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gemu/ptx"
+)
+
+// group is a module of n multiplications in a row, each with the accumulator and the A that of says.
+func group(n int, of func(i int) (accumulator, a int)) string {
+	vector := func(name string, first, count int) string {
+		var list []string
+		for i := range count {
+			list = append(list, fmt.Sprintf("%%%s%d", name, first+i))
+		}
+		return "{" + strings.Join(list, ",") + "}"
+	}
+	var b strings.Builder
+	b.WriteString(".version 8.0\n.target sm_90a\n.address_size 64\n.entry k()\n{\n.reg .f32 %d<512>;\n.reg .b32 %a<64>;\n.reg .b64 %b;\nwgmma.fence.sync.aligned;\n")
+	for i := range n {
+		d, a := of(i)
+		fmt.Fprintf(&b, "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 %s, %s, %%b, 1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n", vector("d", 128*d, 128), vector("a", 4*a, 4))
+	}
+	b.WriteString("wgmma.wait_group.sync.aligned 0;\nret;\n}\n")
+	return b.String()
+}
+
+// TestManyPending: what may be pending is found in a time that grows as the module does. Where
+// each multiplication is compared with all before it, this takes minutes.
+func TestManyPending(t *testing.T) {
+	const n = 4096
+	m, err := ptx.ParseString("many.ptx", group(n, func(i int) (int, int) { return i % 4, i % 16 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Lookup("k").(*ptx.Func).EachInstr(func(in *ptx.Instr) {
+		switch p := in.Pending; {
+		case in.Form.Family == ptx.FamilyWgmmaWait:
+			if p == nil || len(p.Completes) != n || len(p.Writes) != 4*128 || len(p.Reads) != 4*128+16*4 {
+				t.Errorf("%s at %s completes %+v", in.Text, in.Pos, p)
+			}
+		case p != nil:
+			t.Fatalf("%s at %s disturbs %d multiplications", in.Text, in.Pos, len(p.Disturbs))
+		}
+	})
+}
