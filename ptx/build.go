@@ -715,7 +715,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		spec, want = a, in.specType(a)
 	}
 	if w.Not || w.Minus {
-		if !spec.Negate || want != NoType && w.Not != (want == Pred) {
+		if !spec.Negate || w.Not != (want == Pred || want == NoType) {
 			return fail("operand %s cannot be negated", spec.Name)
 		}
 		o.Neg = true
@@ -1255,7 +1255,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 // What a call names is checked against the callee's head.
 var (
 	callTarget  = OperandSpec{Name: "target", Symbol: true, Access: Read}
-	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
+	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Vector: true, count: count{kind: countAny}}
 )
 
 // passed appends an argument or result of a call; a vector register goes by its

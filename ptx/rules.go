@@ -253,6 +253,8 @@ func ruleCopy(f *Func, in *Instr) string {
 	if i := in.Form.Operand("e"); i >= 0 && in.Form.Operands[i].Negate { // bytes of the source, or whether there are none
 		e, n, t := in.Ops[i].Imm, in.Arg("c").Imm.Bits, registerOf(f, &in.Ops[i])
 		switch {
+		case in.Ops[i].Neg && t != Pred:
+			return "operand e cannot be negated, for it is no predicate"
 		case t != NoType && t != Pred && !U32.agrees(t, false):
 			return fmt.Sprintf("operand e is %s, want .u32 or .pred", t)
 		case in.Ops[i].Kind != ImmOperand:
