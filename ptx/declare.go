@@ -321,6 +321,9 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at int, scope *sc
 	for _, e := range errs {
 		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
 	}
+	if v.Vec > 1 && len(shape) == 1 && n < shape[0] {
+		c.errorf(Pos(val.Pos), "%s: want %d elements of a vector, not %d", v.Name, v.Vec, n)
+	}
 	return n
 }
 
