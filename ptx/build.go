@@ -720,9 +720,6 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		}
 		o.Neg = true
 	}
-	if w.Kind == syntax.Vector && !spec.Vector && len(w.Elems) == 1 && in.Form.Family == FamilyMma {
-		w = &w.Elems[0] // CUTLASS has metadata and scales in braces
-	}
 	switch w.Kind {
 	case syntax.Address:
 		if !spec.Address {
@@ -733,7 +730,13 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if !spec.Vector {
 			return fail("operand %s is not a vector", spec.Name)
 		}
-		return b.vector(o, w, in, spec, want)
+		if !b.vector(o, w, in, spec, want) {
+			return false
+		}
+		if spec.single() {
+			*o = o.Elems()[0] // {a} is a
+		}
+		return true
 	case syntax.List:
 		return fail("unexpected list")
 	}
@@ -750,7 +753,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
-		if k := spec.count.kind; spec.Vector && in.Form.Family != FamilyMove && k != countAny && (k != countVec || in.VecLen() > 1) {
+		if k := spec.count.kind; spec.Vector && !spec.single() && in.Form.Family != FamilyMove && k != countAny && (k != countVec || in.VecLen() > 1) {
 			return fail("operand %s must be a vector {…}", spec.Name)
 		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
