@@ -82,7 +82,7 @@ func (e *example) reg(t Type) string {
 	if e.other() {
 		t = e.Type
 	}
-	if !t.isFundamental() {
+	if !t.IsFundamental() {
 		t = bitsOf(max(t.Bits(), 16))
 	}
 	e.decls = append(e.decls, fmt.Sprintf("\t.reg %s %s;", t, name))

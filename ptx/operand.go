@@ -393,11 +393,11 @@ func (v *Variant) specType(o *OperandSpec) Type {
 	case Float:
 		// Formats that registers do not have travel in bit registers. A .bf16
 		// operand keeps its type, which says how cvt reads the bits.
-		if !t.isFundamental() && t != BF16 {
+		if !t.IsFundamental() && t != BF16 {
 			return bitsOf(t.Bits())
 		}
 	case Bits:
-		if !t.isFundamental() || t == F16x2 || t == BF16x2 {
+		if !t.IsFundamental() || t == F16x2 || t == BF16x2 {
 			return bitsOf(t.Bits())
 		}
 	}
