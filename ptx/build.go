@@ -760,6 +760,8 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		switch {
 		case spec.Register:
 			return fail("operand %s must be a register", spec.Name)
+		case spec.Const && o.Imm.Kind != IntImm:
+			return fail("operand %s is a float, want an integer", spec.Name)
 		case !spec.allows(o.Imm):
 			return fail("operand %s must be %s", spec.Name, spec.Only)
 		}
