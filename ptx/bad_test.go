@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var expectation = regexp.MustCompile(`// ERROR "((?:[^"\\]|\\.)*)"`)
+var expectation = regexp.MustCompile(`// ERROR "((?:[^"\\]|\\.)+)"`)
 
 // Every file of testdata/bad has its problems reported on exactly the lines that
 // say so.

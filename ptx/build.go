@@ -715,13 +715,10 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		spec, want = a, in.specType(a)
 	}
 	if w.Not || w.Minus {
-		if !spec.Negate || want != NoType && w.Not != (want == Pred) {
+		if !spec.Negate || w.Not != (want == Pred || want == NoType) {
 			return fail("operand %s cannot be negated", spec.Name)
 		}
 		o.Neg = true
-	}
-	if w.Kind == syntax.Vector && !spec.Vector && len(w.Elems) == 1 && in.Form.Family == FamilyMma {
-		w = &w.Elems[0] // CUTLASS has metadata and scales in braces
 	}
 	switch w.Kind {
 	case syntax.Address:
@@ -733,7 +730,13 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if !spec.Vector {
 			return fail("operand %s is not a vector", spec.Name)
 		}
-		return b.vector(o, w, in, spec, want)
+		if !b.vector(o, w, in, spec, want) {
+			return false
+		}
+		if spec.single() {
+			*o = o.Elems()[0] // {a} is a
+		}
+		return true
 	case syntax.List:
 		return fail("unexpected list")
 	}
@@ -750,13 +753,15 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
-		if k := spec.count.kind; spec.Vector && in.Form.Family != FamilyMove && k != countAny && (k != countVec || in.VecLen() > 1) {
+		if k := spec.count.kind; spec.Vector && !spec.single() && in.Form.Family != FamilyMove && k != countAny && (k != countVec || in.VecLen() > 1) {
 			return fail("operand %s must be a vector {…}", spec.Name)
 		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
 		switch {
 		case spec.Register:
 			return fail("operand %s must be a register", spec.Name)
+		case spec.Const && o.Imm.Kind != IntImm:
+			return fail("operand %s is a float, want an integer", spec.Name)
 		case !spec.allows(o.Imm):
 			return fail("operand %s must be %s", spec.Name, spec.Only)
 		}
@@ -1255,7 +1260,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 // What a call names is checked against the callee's head.
 var (
 	callTarget  = OperandSpec{Name: "target", Symbol: true, Access: Read}
-	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Negate: true, Vector: true, count: count{kind: countAny}}
+	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Vector: true, count: count{kind: countAny}}
 )
 
 // passed appends an argument or result of a call; a vector register goes by its

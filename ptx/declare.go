@@ -195,7 +195,7 @@ var declWords = func() []string {
 func badType(v *Var) string {
 	bits := v.Type.Bits() * v.Vec
 	switch {
-	case v.Space == RegSpace && !v.Type.isFundamental():
+	case v.Space == RegSpace && !v.Type.IsFundamental():
 		return v.Type.String() + " is not a register type"
 	case v.Space == RegSpace && len(v.Dims) > 0:
 		return "a register has no array size"
@@ -205,7 +205,7 @@ func badType(v *Var) string {
 		return "only a .global variable can be .common"
 	case v.Type.Kind() == Opaque && v.Space != Global && v.Space != Param:
 		return "a " + v.Type.String() + " can only be a .global variable or a kernel parameter"
-	case v.Type.Kind() != Opaque && !v.Type.isFundamental():
+	case v.Type.Kind() != Opaque && !v.Type.IsFundamental():
 		return v.Type.String() + " is a format of instructions, not a type of variables"
 	case v.Vec > 1 && (v.Type == Pred || v.Type.Kind() == Opaque):
 		return "a vector of " + v.Type.String()
@@ -320,6 +320,9 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at int, scope *sc
 	})
 	for _, e := range errs {
 		c.report(Pos(e.Pos), e.Hint, "%s", e.Msg)
+	}
+	if v.Vec > 1 && len(shape) == 1 && n < shape[0] {
+		c.errorf(Pos(val.Pos), "%s: want %d elements of a vector, not %d", v.Name, v.Vec, n)
 	}
 	return n
 }

@@ -82,7 +82,7 @@ func (e *example) reg(t Type) string {
 	if e.other() {
 		t = e.Type
 	}
-	if !t.isFundamental() {
+	if !t.IsFundamental() {
 		t = bitsOf(max(t.Bits(), 16))
 	}
 	e.decls = append(e.decls, fmt.Sprintf("\t.reg %s %s;", t, name))
@@ -137,14 +137,9 @@ func (e *example) operand(o *OperandSpec) string {
 			s += ", " + e.list(o.Parts)
 		}
 		return "[" + s + "]"
-	case o.Const && o.Only != "":
-		return o.Only
-	case o.Const && o.Name == "f": // a sparsity selector
-		return "0"
+	case o.Const && o.Only != nil && !o.Only.has(1):
+		return fmt.Sprint(o.Only.Least)
 	case o.Const:
-		if n := exampleConstants[e.v.Op.Name]; n != "" {
-			return n
-		}
 		return "1"
 	case t == NoType:
 		t = B64
@@ -157,11 +152,6 @@ func (e *example) operand(o *OperandSpec) string {
 		return "{" + strings.Join(elems, ", ") + "}"
 	}
 	return e.reg(t)
-}
-
-// exampleConstants are constants that instructions can have that cannot have 1.
-var exampleConstants = map[string]string{
-	"applypriority": "128", "cp": "16", "discard": "128", "fence": "128", "mma": "0", "setmaxnreg": "24", "st": "0", "tensormap": "128",
 }
 
 // exampleAddress names a variable of the space.

@@ -194,8 +194,8 @@ var commonSlots = map[string]string{
 //	<a*4mk>        of four such matrices; <a*mk/2> of half of one
 //	a or <a*4>     has one shape or the other
 //	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
-//	a=0..1, #a=128 can be no other constant
-//	%a             can be no constant
+//	a=0..1, #a=128 can be no other constant; a=0..64/8 one of 0, 8, 16 … 64
+//	%a, %<a*4>     can be no constant
 //	!a, -a         may be negated
 //	@a             may be the address of a variable or function
 //	a.sel          may choose bytes or halves: a.b0
@@ -475,7 +475,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	var candidates []string
 	for _, f := range op.Forms {
 		slots, bad, _ := f.match(mods[:bestBad])
-		if bad < bestBad {
+		if bad < bestBad || !allow(f) {
 			continue
 		}
 		lastType := -1

@@ -30,7 +30,7 @@ type OperandSpec struct {
 	Label    bool          // a label, or with Targets the name of a list
 	Targets  bool
 	Const    bool         // an integer constant
-	Only     string       // the integer constants that may stand, as 128 or 0..1; "" if any may
+	Only     *Constants   // the integer constants that may stand; nil if any may
 	Register bool         // no constant may stand
 	List     bool         // (a, b, …): arguments and results of a call
 	Negate   bool         // may be written !p or -a
@@ -46,6 +46,45 @@ type OperandSpec struct {
 	slot     string
 	wide     bool // twice the width of the slot's type
 	element  bool // of a vector or a list
+}
+
+// Constants are integers from Least to Most, in steps.
+type Constants struct{ Least, Most, Step int64 }
+
+// parseConstants reads 128, 0..1, 0..64/8.
+func parseConstants(text string) (*Constants, error) {
+	bounds, step, steps := strings.Cut(text, "/")
+	least, most, isRange := strings.Cut(bounds, "..")
+	if !isRange {
+		most = least
+	}
+	if !steps {
+		step = "1"
+	}
+	c := &Constants{}
+	for i, n := range []*int64{&c.Least, &c.Most, &c.Step} {
+		var err error
+		if *n, err = strconv.ParseInt([]string{least, most, step}[i], 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Constants) has(n int64) bool {
+	return c.Least <= n && n <= c.Most && (n-c.Least)%c.Step == 0
+}
+
+func (c *Constants) String() string {
+	switch {
+	case c.Least == c.Most:
+		return fmt.Sprint(c.Least)
+	case c.Step == 1:
+		return fmt.Sprintf("%d..%d", c.Least, c.Most)
+	case c.Most-c.Least == c.Step:
+		return fmt.Sprintf("%d or %d", c.Least, c.Most)
+	}
+	return fmt.Sprintf("%d..%d in steps of %d", c.Least, c.Most, c.Step)
 }
 
 // Writes reports whether the instruction writes the operand's registers.
@@ -110,12 +149,15 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	inout := strings.HasPrefix(s, "+")
 	s = strings.TrimPrefix(s, "+")
 	s, o.Selector = strings.CutSuffix(s, ".sel")
-	s, o.Only, _ = strings.Cut(s, "=")
+	s, only, limited := strings.Cut(s, "=")
+	if limited {
+		if o.Only, err = parseConstants(only); err != nil {
+			return o, err
+		}
+	}
+	s, o.Register = strings.CutPrefix(s, "%")
 	number := ""
 	switch s[0] {
-	case '%':
-		o.Register = true
-		s = s[1:]
 	case '!', '-':
 		o.Negate = true
 		s = s[1:]
@@ -235,11 +277,15 @@ func parseCount(f *Form, text string, star bool) (count, error) {
 	return c, nil
 }
 
+// single reports whether the operand is <a*1>.
+func (o *OperandSpec) single() bool {
+	return o.count.kind == countSlot && o.count.slot == "" && o.count.factor == 1
+}
+
 // braced reports whether the operand wants braces around a single register: what has as many
 // as a matrix or a tensor wants, .vec, coordinates of textures and <a*1> do not.
 func (o *OperandSpec) braced() bool {
-	single := o.count.slot == "" && o.count.factor == 1
-	return o.count.kind == countFragment || o.count.kind == countSlot && o.count.slot != "geom" && !single
+	return o.count.kind == countFragment || o.count.kind == countSlot && o.count.slot != "geom" && !o.single()
 }
 
 // Count says how many registers an operand of the form holds that is a vector: from
@@ -329,21 +375,12 @@ func (v *Variant) elementType(o *OperandSpec) Type {
 // is no vector of packed numbers.
 func (v *Variant) TakesConstant(i int) bool {
 	o := &v.Form.Operands[i]
-	return o.Reads() && !o.Register && o.Only == "" && !v.elementType(o).packed()
+	return o.Reads() && !o.Register && o.Only == nil && !v.elementType(o).packed()
 }
 
 // allows reports whether an integer constant is one that may stand.
 func (o *OperandSpec) allows(i Imm) bool {
-	if o.Only == "" || i.Kind != IntImm {
-		return true
-	}
-	from, to, isRange := strings.Cut(o.Only, "..")
-	if !isRange {
-		to = from
-	}
-	least, _ := strconv.ParseInt(from, 10, 64)
-	most, _ := strconv.ParseInt(to, 10, 64)
-	return least <= int64(i.Bits) && int64(i.Bits) <= most
+	return o.Only == nil || i.Kind != IntImm || o.Only.has(int64(i.Bits))
 }
 
 // specType is the type that the registers of an operand must have.
@@ -356,11 +393,11 @@ func (v *Variant) specType(o *OperandSpec) Type {
 	case Float:
 		// Formats that registers do not have travel in bit registers. A .bf16
 		// operand keeps its type, which says how cvt reads the bits.
-		if !t.isFundamental() && t != BF16 {
+		if !t.IsFundamental() && t != BF16 {
 			return bitsOf(t.Bits())
 		}
 	case Bits:
-		if !t.isFundamental() || t == F16x2 || t == BF16x2 {
+		if !t.IsFundamental() || t == F16x2 || t == BF16x2 {
 			return bitsOf(t.Bits())
 		}
 	}

@@ -23,16 +23,10 @@ var rules = map[string]func(f *Func, in *Instr) string{
 	"mma":      ruleMma,
 	"min":      ruleMinMax,
 	"max":      ruleMinMax,
-	"mbarrier": ruleMbarrier, "createpolicy": ruleFraction,
+	"mbarrier": ruleMbarrier, "createpolicy": rulePolicy,
 	"barrier": ruleBarrier,
 	"wgmma":   ruleWgmma,
 	"cvta":    ruleSpace, "mapa": ruleSpace, "getctarank": ruleSpace,
-	"lop3": func(f *Func, in *Instr) string {
-		if lut := in.Arg("e").Imm; lut.Bits > 255 {
-			return fmt.Sprintf("immLut %d is not in 0..255", int64(lut.Bits))
-		}
-		return ""
-	},
 	"alloca": func(f *Func, in *Instr) string {
 		if o := in.Arg("b"); o.Kind == ImmOperand && (o.Imm.Bits == 0 || o.Imm.Bits&(o.Imm.Bits-1) != 0 || o.Imm.Bits > 1<<23) {
 			return "the alignment must be a power of two up to 2^23"
@@ -247,34 +241,26 @@ func ruleAtomic(f *Func, in *Instr) string {
 	return ruleCached(f, in)
 }
 
-// ruleCopy: cp.async copies 4, 8 or 16 bytes, past the L1 16 (manual 9.7.9.25.3), the bulk
-// copies any number of 16 bytes.
+// ruleCopy: cp.async copies 4, 8 or 16 bytes, and may be told how many there are at the
+// source, or by a predicate that there are none (manual 9.7.9.25.3).
 func ruleCopy(f *Func, in *Instr) string {
-	if i := in.Form.Operand("e"); i >= 0 && in.Form.Operands[i].Negate { // bytes of the source, or whether there are none
-		e, n, t := in.Ops[i].Imm, in.Arg("c").Imm.Bits, registerOf(f, &in.Ops[i])
-		switch {
-		case t != NoType && t != Pred && !U32.agrees(t, false):
-			return fmt.Sprintf("operand e is %s, want .u32 or .pred", t)
-		case in.Ops[i].Kind != ImmOperand:
-		case e.Kind != IntImm:
-			return "operand e is a float, want .u32 or .pred"
-		case e.Bits > n:
-			return fmt.Sprintf("%d bytes for a copy of %d", int64(e.Bits), n)
-		}
-	}
-	i := in.Form.Operand("c")
-	if in.Has("prefetch") {
-		i = in.Form.Operand("b")
-	}
-	if i < 0 || in.Ops[i].Kind != ImmOperand {
+	i := in.Form.Operand("e")
+	if i < 0 || !in.Form.Operands[i].Negate { // another copy
 		return ""
 	}
-	n := in.Ops[i].Imm.Bits
-	switch bulk := in.Has("bulk"); {
-	case bulk && n%16 != 0:
-		return fmt.Sprintf("%d bytes are no multiple of 16", int64(n))
-	case !bulk && n != 16 && (in.Has("cg") || n != 4 && n != 8):
-		return fmt.Sprintf("%d bytes are not 4, 8 or 16, which with .cg is the only number", int64(n))
+	o, n, t := &in.Ops[i], in.Arg("c").Imm.Bits, registerOf(f, &in.Ops[i])
+	switch {
+	case n == 12:
+		return "12 bytes are not 4, 8 or 16"
+	case o.Neg && t != Pred:
+		return "operand e cannot be negated, for it is no predicate"
+	case t != NoType && t != Pred && !U32.agrees(t, false):
+		return fmt.Sprintf("operand e is %s, want .u32 or .pred", t)
+	case o.Kind != ImmOperand:
+	case o.Imm.Kind != IntImm:
+		return "operand e is a float, want .u32 or .pred"
+	case o.Imm.Bits > n:
+		return fmt.Sprintf("%d bytes for a copy of %d", int64(o.Imm.Bits), n)
 	}
 	return ""
 }
@@ -294,53 +280,16 @@ func ruleMultimem(f *Func, in *Instr) string {
 	return ""
 }
 
-// ruleSparse: the sparsity selector is 0 to 3, and 0 where all threads have metadata (manual
-// 9.7.14.6.1, 9.7.14.6.3).
-func ruleSparse(f *Func, in *Instr) string {
-	if in.Slot("sp") == "" {
-		return ""
-	}
-	v, most := in.Arg("f").Imm.Bits, uint64(3)
-	if t, k := in.Types()[1], in.Extent('k'); k == 128 || k == 64 && (t.Bits() == 8 || !t.IsInt()) {
-		most = 0
-	}
-	if v > most {
-		return fmt.Sprintf("sparsity selector %d is not in 0..%d", int64(v), most)
-	}
-	return ""
-}
-
-// ruleWgmma: signs are 1 and -1, a transposition is 0 or 1 and only of what is in shared memory,
-// and of four threads one pair or all have the metadata (manual 9.7.15.5.2, 9.7.15.6.3).
+// ruleWgmma: only what is in shared memory can be transposed (manual 9.7.15.5.2).
 func ruleWgmma(f *Func, in *Instr) string {
-	if !in.IsMultiply() {
+	i, j := in.Form.Operand("i"), in.Form.Operand("j")
+	if i < 0 || j < 0 {
 		return ""
 	}
-	trans := 0
-	for i := range in.Ops {
-		o := &in.Ops[i]
-		if !in.Form.Operands[i].Const || o.Kind == NoOperand {
-			continue
-		}
-		switch n := int64(o.Imm.Bits); in.Form.Operands[i].Name {
-		case "g", "h":
-			if n != 1 && n != -1 {
-				return fmt.Sprintf("a factor of %d, want 1 or -1", n)
-			}
-		case "i", "j":
-			if trans++; n != 0 && n != 1 {
-				return fmt.Sprintf("a transposition of %d, want 0 or 1", n)
-			}
-		case "f":
-			if most := map[bool]int64{true: 0, false: 1}[in.Types()[1].Bits() == 8]; n < 0 || n > most {
-				return fmt.Sprintf("a sparsity selector of %d is not in 0..%d", n, most)
-			}
-		}
-	}
-	switch registers := in.Arg("a").Kind == VecOperand; {
-	case trans == 1 && !registers:
+	switch registers, two := in.Arg("a").Kind == VecOperand, in.Ops[j].Kind != NoOperand; {
+	case !two && !registers:
 		return "want the transposition of each matrix in shared memory: of A and of B"
-	case trans == 2 && registers:
+	case two && registers:
 		return "want one transposition, that of B: A is in registers"
 	}
 	return ""
@@ -366,7 +315,7 @@ func ruleMma(f *Func, in *Instr) string {
 	if d, c := t[0], t[3]; d != c && !(in.Has("m8n8k4") && d == F32) {
 		return fmt.Sprintf("the sum is %s, what it adds to %s", d, c)
 	}
-	return ruleSparse(f, in)
+	return ""
 }
 
 // ruleMbarrier: an arrival at another CTA's mbarrier has no result (manual 9.7.13.15.13).
@@ -377,23 +326,32 @@ func ruleMbarrier(f *Func, in *Instr) string {
 	return ""
 }
 
-// ruleFraction: a part of the lines, more than none (manual 9.7.9.18).
-func ruleFraction(f *Func, in *Instr) string {
-	i := in.Form.Operand("b")
-	if in.Has("range") || i < 0 {
+// rulePolicy: a part of the lines, more than none, which may be the integer 1 as in the manual's
+// example, or a range that has another at its start (manual 9.7.9.18).
+func rulePolicy(f *Func, in *Instr) string {
+	i, j := in.Form.Operand("b"), in.Form.Operand("c")
+	if i < 0 {
 		return ""
 	}
-	switch o := &in.Ops[i]; {
-	case o.Kind == RegOperand && !F32.agrees(f.Regs[o.Reg].Type, false):
-		return fmt.Sprintf("the fraction is %s, want .f32", f.Regs[o.Reg].Type)
-	case o.Kind == ImmOperand && o.Imm.Kind != IntImm && !fraction(o.Imm):
+	o, t := &in.Ops[i], registerOf(f, &in.Ops[i])
+	switch {
+	case j < 0 && t != NoType && !F32.agrees(t, false):
+		return fmt.Sprintf("the fraction is %s, want .f32", t)
+	case j < 0 && o.Kind == ImmOperand && !fraction(o.Imm):
 		return "the fraction is not above 0.0 and up to 1.0"
+	case j >= 0 && o.Kind == ImmOperand && in.Ops[j].Kind == ImmOperand:
+		if n, total := o.Imm.As(U32), in.Ops[j].Imm.As(U32); n > total {
+			return fmt.Sprintf("the first %d bytes of %d", n, total)
+		}
 	}
 	return ""
 }
 
-// fraction reports whether a float is above 0 and at most 1.
+// fraction reports whether a number is above 0 and at most 1, as .f32.
 func fraction(i Imm) bool {
-	x := math.Float64frombits(i.As(F64))
+	if i.Kind == IntImm {
+		return i.Bits == 1
+	}
+	x := math.Float32frombits(uint32(i.As(F32)))
 	return 0 < x && x <= 1
 }

@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -23,13 +24,17 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 		total = min(total*len(choices[i]), 1<<40)
 	}
 	row := make([]int, len(choices))
-	add := func() {
-		text := f.Op.Name
+	// together reports whether those that stand only together do in the row.
+	together := func() bool {
 		for i := range row {
 			if f.mods[i].joined && (row[i] == 0) != (row[i-1] == 0) {
-				return
+				return false
 			}
 		}
+		return true
+	}
+	add := func() {
+		text := f.Op.Name
 		for i, c := range row {
 			if m := choices[i][c]; m != "" {
 				text += "." + m
@@ -39,7 +44,9 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 	}
 	if total <= limit {
 		for range total {
-			add()
+			if together() {
+				add()
+			}
 			for i := len(row) - 1; i >= 0; i-- {
 				if row[i]++; row[i] < len(choices[i]) {
 					break
@@ -50,6 +57,11 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 		return list, true
 	}
 	random := rand.New(rand.NewPCG(uint64(total), uint64(len(choices))))
+	shuffle := func() {
+		for i := range row {
+			row[i] = random.IntN(len(choices[i]))
+		}
+	}
 	seen := map[[4]int]bool{}
 	put := func() {
 		for i := range row {
@@ -59,34 +71,25 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 		}
 		add()
 	}
-	shuffle := func() {
-		for i := range row {
-			row[i] = random.IntN(len(choices[i]))
-		}
-	}
+	const tries = 100 // after which a pair cannot stand together
 	for i := range choices {
 		for j := range i {
 			for a := range choices[i] {
 				for b := range choices[j] {
-					if !seen[[4]int{i, a, j, b}] {
+					for n := 0; n < tries && !seen[[4]int{i, a, j, b}]; n++ {
 						shuffle()
-						row[i], row[j] = a, b
-						for k := range row { // those that stand only together
-							if f.mods[k].joined && row[k-1] == 0 {
-								row[k] = 0
-							} else if f.mods[k].joined && row[k] == 0 {
-								row[k] = 1
-							}
+						if row[i], row[j] = a, b; together() {
+							put()
 						}
-						put()
 					}
 				}
 			}
 		}
 	}
 	for len(list) < limit {
-		shuffle()
-		put()
+		if shuffle(); together() {
+			put()
+		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list), false
@@ -96,14 +99,30 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 // the form's; its operands are of the types that this gives them. It is nil if the modifier
 // says what operands there are.
 func (v *Variant) Altered(i int, mod string) *Variant {
-	w := &Variant{Op: v.Op, Form: v.Form, mods: slices.Clone(v.mods), slots: slices.Clone(v.slots)}
-	at := slices.Index(v.slots, v.mods[i])
-	if at < 0 || strings.HasPrefix(v.mods[i], "m") && strings.Contains(v.mods[i], "n") { // a shape
+	old := v.mods[i]
+	var m, n, k int
+	if shape, _ := fmt.Sscanf(old, "m%dn%dk%d", &m, &n, &k); shape == 3 {
 		return nil
 	}
-	w.mods[i], w.slots[at] = mod, mod
-	w.Text = v.Op.Name + "." + strings.Join(w.mods, ".")
-	return w
+	w := &Variant{Op: v.Op, Form: v.Form, mods: slices.Clone(v.mods), slots: slices.Clone(v.slots)}
+	// Of equal modifiers, the slots are in the order in which they are written.
+	nth := 0
+	for _, m := range v.mods[:i] {
+		if m == old {
+			nth++
+		}
+	}
+	for at, s := range v.slots {
+		if s != old {
+			continue
+		}
+		if nth--; nth < 0 {
+			w.mods[i], w.slots[at] = mod, mod
+			w.Text = v.Op.Name + "." + strings.Join(w.mods, ".")
+			return w
+		}
+	}
+	return nil // it is written twice
 }
 
 // Modifiers are those that are written.

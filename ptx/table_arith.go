@@ -71,9 +71,9 @@ var integerRows = []row{
 	{"brev", "9.7.1.18", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		brev.type d, a;                       .type = b32 b64; ptx 2.0; sm 20`},
 	{"bfe", "9.7.1.19", ClassInt, AffineBfe, FamilyCompute, Pure, `
-		bfe.type d, a, b:u32, c:u32;          .type = u32 u64 s32 s64; ptx 2.0; sm 20`},
+		bfe.type d, a, b=0..255:u32, c=0..255:u32;.type = u32 u64 s32 s64; ptx 2.0; sm 20`},
 	{"bfi", "9.7.1.20", ClassInt, AffineUniform, FamilyCompute, Pure, `
-		bfi.type d, a, b, c:u32, e:u32;       .type = b32 b64; ptx 2.0; sm 20`},
+		bfi.type d, a, b, c=0..255:u32, e=0..255:u32;.type = b32 b64; ptx 2.0; sm 20`},
 	{"szext", "9.7.1.21", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		szext.mode.type d, a, b:u32;          .mode = clamp wrap; .type = u32 s32; ptx 7.6; sm 70`},
 	{"bmsk", "9.7.1.22", ClassInt, AffineUniform, FamilyCompute, Pure, `
@@ -272,9 +272,9 @@ var logicRows = []row{
 	{"cnot", "9.7.8.5", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		cnot.type d, a;                       .type = b16 b32 b64`},
 	{"lop3", "9.7.8.6", ClassInt, AffineUniform, FamilyCompute, Pure, `
-		lop3.b32 _d, a, b, c, #e:u32;                            ptx 4.3; sm 50`},
+		lop3.b32 _d, a, b, c, #e=0..255:u32;                            ptx 4.3; sm 50`},
 	{"lop3", "9.7.8.6", ClassInt, AffineUniform, FamilyLop3, Pure, `
-		lop3.bool.b32 _d|p:pred, a, b, c, #e:u32, !f:pred;       .bool = or and; ptx 8.2; sm 70`},
+		lop3.bool.b32 _d|p:pred, a, b, c, #e=0..255:u32, !f:pred;       .bool = or and; ptx 8.2; sm 70`},
 	{"shf", "9.7.8.7", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		shf.dir!.mode.b32 d, a, b, c:u32;      .dir = l r; .mode = clamp wrap; ptx 3.1; sm 32`},
 	{"shl", "9.7.8.8", ClassInt, AffineShl, FamilyCompute, Pure, `

@@ -75,7 +75,7 @@ var memoryRows = []row{
 		st.async!.release.scope{.global}.type [a], b;                             .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100
 		st.async!.mmio.release.sys{.global}.type [a], b;                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100`},
 	{"st", "9.7.9.13", ClassMemory, AffineNone, FamilyStore, Writes | MayTrap, `
-		st.bulk!{.weak}{.ss} [a], b:any, #c=0:u64;                                 .ss = shared::cta; ptx 8.6; sm 100`},
+		st.bulk!{.weak}{.ss} [a], b=0..16777216/8:any, #c=0:u64;                                 .ss = shared::cta; ptx 8.6; sm 100`},
 	{"multimem", "9.7.9.14", ClassMemory, AffineLoad, FamilyLoad, Reads | Strong | MayTrap, `
 		multimem.ld_reduce!{.sem}{.scope}{.global}.op.type d, [a]; .sem = weak relaxed acquire; .op = and or xor; .type = b32 b64; ptx 8.1; sm 90
 		multimem.ld_reduce!{.sem}{.scope}{.global}.add.type d, [a]; .sem = weak relaxed acquire; .type = u32 s32 u64; ptx 8.1; sm 90
@@ -100,15 +100,16 @@ var memoryRows = []row{
 	{"prefetchu", "9.7.9.15", ClassMemory, AffineNone, FamilyHint, Hint, `
 		prefetchu.L1 [a];                                                        ptx 2.0; sm 20`},
 	{"applypriority", "9.7.9.16", ClassMemory, AffineNone, FamilyHint, Hint, `
-		applypriority{.global}.level [a], #b:u32;                                .level = L2::evict_normal; ptx 7.4; sm 80`},
+		applypriority{.global}.level [a], #b=128:u32;                            .level = L2::evict_normal; ptx 7.4; sm 80`},
 	{"discard", "9.7.9.17", ClassMemory, AffineNone, FamilyHint, Writes, `
-		discard{.global}.L2 [a], #b:u32;                                         ptx 7.4; sm 80`},
+		discard{.global}.L2 [a], #b=128:u32;                                     ptx 7.4; sm 80`},
 	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, FamilyCreatepolicy, Pure, `
 		createpolicy.range!{.global}.first{.second}.b64 d, [a], b:u32, c:u32;     .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
 		createpolicy.fractional!.first{.second}.b64 d, b?:any;                    .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
 		createpolicy.cvt!.L2.b64 d, a:b64;                                        ptx 7.4; sm 80`},
 	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
-		cp.async!.cop.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c:u32, !e?:any, f?hint:b64;  .cop = ca cg; .smem = shared shared::cta; ptx 7.0; sm 80`},
+		cp.async!.ca.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c=4..16/4:u32, !e?:any, f?hint:b64;  .smem = shared shared::cta; ptx 7.0; sm 80
+		cp.async!.cg.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c=16:u32, !e?:any, f?hint:b64;  .smem = shared shared::cta; ptx 7.0; sm 80`},
 	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Async, `
 		cp.async.commit_group!;                                                   ptx 7.0; sm 80`},
 	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Waits, `
@@ -117,22 +118,22 @@ var memoryRows = []row{
 	{"cp", "9.7.13.15.15", ClassMemory, AffineNone, FamilyAsync, Barrier | Async | MayTrap, `
 		cp.async.mbarrier.arrive!{.noinc}{.smem}.b64 [a];                         .smem = shared shared::cta; ptx 7.0; sm 80`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
-		cp.async.bulk!.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:shared, [b]:global, c=0..1048560:u32, [e]:shared, f?multicast:b16, g?hint:b64;  .multicast = multicast::cluster; ptx 8.0; sm 90
-		cp.async.bulk!.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [a]:shared, [b]:global, c=0..1048560:u32, [e]:shared, g?hint:b64;  ptx 8.6; sm 90
-		cp.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a]:shared, [b]:shared, c=0..1048560:u32, [e]:shared;  ptx 8.0; sm 90
-		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c=0..1048560:u32, g?hint:b64, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.b32 [a], [b], c=0..1048560:u32, [e];  .op = and or xor; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.type [a], [b], c=0..1048560:u32, [e];  .type = u32 s32 u64; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.u32 [a], [b], c=0..1048560:u32, [e];  .op = inc dec; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560:u32, [e];  .op = min max; .type = u32 s32; ptx 8.0; sm 90`},
+		cp.async.bulk!.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f?multicast:b16, g?hint:b64;  .multicast = multicast::cluster; ptx 8.0; sm 90
+		cp.async.bulk!.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64;  ptx 8.6; sm 90
+		cp.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a]:shared, [b]:shared, c=0..1048560/16:u32, [e]:shared;  ptx 8.0; sm 90
+		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c=0..1048560/16:u32, g?hint:b64, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.b32 [a], [b], c=0..1048560/16:u32, [e];  .op = and or xor; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.type [a], [b], c=0..1048560/16:u32, [e];  .type = u32 s32 u64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.u32 [a], [b], c=0..1048560/16:u32, [e];  .op = inc dec; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560/16:u32, [e];  .op = min max; .type = u32 s32; ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, `
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .op = and or xor; .type = b32 b64; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .type = u32 s32 u64 f32 f64; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.noftz.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .type = f16 bf16; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.u32 [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .op = inc dec; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560:u32, e?hint:b64;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 8.0; sm 90`},
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .op = and or xor; .type = b32 b64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .type = u32 s32 u64 f32 f64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.noftz.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .type = f16 bf16; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.u32 [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .op = inc dec; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyHint, Hint, `
-		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560:u32, e?hint:b64;          ptx 8.0; sm 90`},
+		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560/16:u32, e?hint:b64;          ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
 		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
 		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>?:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
@@ -156,9 +157,12 @@ var memoryRows = []row{
 	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyTensormap, Reads | Writes | MayTrap, `
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = global_address; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = rank; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:type;               .field = elemtype interleave_layout swizzle_mode swizzle_atomicity fill_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:u32, c:type;        .field = box_dim global_dim element_stride; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b:u32, c:type;        .field = global_stride; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90`},
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..15:type;         .field = elemtype; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..2:type;          .field = interleave_layout; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..3:type;          .field = swizzle_mode swizzle_atomicity; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..1:type;          .field = fill_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..4:u32, c:type;    .field = box_dim global_dim element_stride; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..4:u32, c:type;    .field = global_stride; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90`},
 	{"tensormap", "9.7.13.16", ClassMemory, AffineNone, FamilyTensormap, Collective | Aligned | Reads | Writes | Strong | Fences | MayTrap, `
 		tensormap.cp_fenceproxy!.global.shared::cta.tensormap::generic.release.scope.sync.aligned [a]:global, [b]:shared, #c=128:u32;  ptx 8.3; sm 90`},
 	{"atom", "9.7.13.5", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
@@ -195,7 +199,7 @@ var memoryRows = []row{
 	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, FamilyStacksave, Pure, `
 		stacksave.type d;                                                        .type = u32 u64; ptx 7.3; sm 52`},
 	{"stackrestore", "9.7.17.2", ClassMisc, AffineNone, FamilyStackrestore, Stack | MayTrap, `
-		stackrestore.type a;                                                     .type = u32 u64; ptx 7.3; sm 52`},
+		stackrestore.type %a;                                                    .type = u32 u64; ptx 7.3; sm 52`},
 	{"alloca", "9.7.17.3", ClassMisc, AffineNone, FamilyAlloca, Stack | MayTrap, `
 		alloca.type d, a, #b?:u32;                                               .type = u32 u64; ptx 7.3; sm 52`},
 }

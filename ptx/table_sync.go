@@ -114,10 +114,10 @@ var miscRows = []row{
 	{"nanosleep", "9.7.19.2", ClassMisc, AffineNone, FamilyNanosleep, Yields, `
 		nanosleep.u32 a;                      ptx 6.3; sm 70`},
 	{"pmevent", "9.7.19.3", ClassMisc, AffineNone, FamilyNothing, SideEffect, `
-		pmevent #a:u32;                       ptx 1.4
-		pmevent.mask! #a:u32;                  ptx 3.0; sm 20`},
+		pmevent #a=0..15:u32;                 ptx 1.4
+		pmevent.mask! #a=0..65535:u32;         ptx 3.0; sm 20`},
 	{"trap", "9.7.19.4", ClassControl, AffineNone, FamilyTrap, MayTrap | SideEffect, `
 		trap`},
 	{"setmaxnreg", "9.7.19.5", ClassMisc, AffineNone, FamilyNothing, Collective | Aligned | Waits | SideEffect, `
-		setmaxnreg.action.sync.aligned.u32 #a:u32; .action = inc dec; ptx 8.0; sm 90`},
+		setmaxnreg.action.sync.aligned.u32 #a=24..256/8:u32; .action = inc dec; ptx 8.0; sm 90`},
 }

@@ -57,25 +57,27 @@ var matrixRows = []row{
 		mma.sync.aligned.shape.row.col.s32.b1.b1.s32.op.popc <d*mn>:s32, <a*mk>:b1, <b*kn>:b1, <c*mn>:s32; .shape = m8n8k128 m16n8k128 m16n8k256; .op = xor and; ptx 7.0; sm 75
 		mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.atype.btype.ctype <d*mn>:dtype, <a*4>:b32, <b*2>:b32, <c*mn>:ctype; .dtype = f16 f32; .ctype = f16 f32; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120`},
 	{"mma", "9.7.14.5.14", ClassTensor, AffineNone, FamilyMma, Collective | Aligned | MayTrap, `
-		mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, <e*1>:b32, <f*2>:u16, <g*1>:b32, <h*2>:u16; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
-		mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, <e*1>:b32, <f*2>:u16, <g*1>:b32, <h*2>:u16; ptx 8.7; sm 120
-		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, <e*1>:b32, <f*2>:u16, <g*1>:b32, <h*2>:u16; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
-		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, <e*1>:b32, <f*2>:u16, <g*1>:b32, <h*2>:u16; ptx 8.7; sm 120`},
+		mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
+		mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; ptx 8.7; sm 120
+		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
+		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; ptx 8.7; sm 120`},
 	{"mma", "9.7.14.6.3", ClassTensor, AffineNone, FamilyMma, Collective | Aligned | MayTrap, `
-		mma.sp.sync.aligned.shape.row.col.f32.f16.f16.f32 <d*mn>:f32, <a*mk/2>:f16, <b*kn>:f16, <c*mn>:f32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
-		mma.sp.sync.aligned.shape.row.col.f16.f16.f16.f16 <d*mn>:f16, <a*mk/2>:f16, <b*kn>:f16, <c*mn>:f16, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
-		mma.sp.sync.aligned.shape.row.col.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk/2>:bf16, <b*kn>:bf16, <c*mn>:f32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
-		mma.sp.sync.aligned.shape.row.col.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk/2>:tf32, <b*kn>:tf32, <c*mn>:f32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k8 m16n8k16; ptx 7.1; sm 80
-		mma.sp.sync.aligned.m16n8k64.row.col.f32.atype.btype.f32 <d*mn>:f32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:f32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.4; sm 89
-		mma.sp.sync.aligned.m16n8k64.row.col.f16.atype.btype.f16 <d*mn>:f16, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:f16, e:b32, #f:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.7; sm 89
-		mma.sp.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:s32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k32 m16n8k64; .atype = s8 u8; .btype = s8 u8; ptx 7.1; sm 80
-		mma.sp.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:s32, e:b32, #f:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k64 m16n8k128; .atype = s4 u4; .btype = s4 u4; ptx 7.1; sm 80
-		mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.atype.btype.f32 <d*mn>:f32, <a*4>:b32, <b*4>:b32, <c*mn>:f32, e:b32, #f:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.atype.btype.f16 <d*mn>:f16, <a*4>:b32, <b*4>:b32, <c*mn>:f16, e:b32, #f:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, e:b32, #f:u32, <g*1>:b32, <h*2>:u16, <i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, e:b32, #f:u32, <g*1>:b32, <h*2>:u16, <i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, e:b32, #f:u32, <g*1>:b32, <h*2>:u16, <i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, e:b32, #f:u32, <g*1>:b32, <h*2>:u16, <i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120`},
+		mma.sp.sync.aligned.shape.row.col.f32.f16.f16.f32 <d*mn>:f32, <a*mk/2>:f16, <b*kn>:f16, <c*mn>:f32, %<e*1>:b32, #f=0..3:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
+		mma.sp.sync.aligned.shape.row.col.f16.f16.f16.f16 <d*mn>:f16, <a*mk/2>:f16, <b*kn>:f16, <c*mn>:f16, %<e*1>:b32, #f=0..3:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
+		mma.sp.sync.aligned.shape.row.col.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk/2>:bf16, <b*kn>:bf16, <c*mn>:f32, %<e*1>:b32, #f=0..3:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
+		mma.sp.sync.aligned.shape.row.col.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk/2>:tf32, <b*kn>:tf32, <c*mn>:f32, %<e*1>:b32, #f=0..3:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k8 m16n8k16; ptx 7.1; sm 80
+		mma.sp.sync.aligned.m16n8k64.row.col.f32.atype.btype.f32 <d*mn>:f32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:f32, %<e*1>:b32, #f=0:u32; .sp = sp sp::ordered_metadata; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.4; sm 89
+		mma.sp.sync.aligned.m16n8k64.row.col.f16.atype.btype.f16 <d*mn>:f16, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:f16, %<e*1>:b32, #f=0:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.7; sm 89
+		mma.sp.sync.aligned.m16n8k32.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:s32, %<e*1>:b32, #f=0..1:u32; .sp = sp sp::ordered_metadata; .atype = s8 u8; .btype = s8 u8; ptx 7.1; sm 80
+		mma.sp.sync.aligned.m16n8k64.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:s32, %<e*1>:b32, #f=0:u32; .sp = sp sp::ordered_metadata; .atype = s8 u8; .btype = s8 u8; ptx 7.1; sm 80
+		mma.sp.sync.aligned.m16n8k64.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:s32, %<e*1>:b32, #f=0..1:u32; .sp = sp sp::ordered_metadata; .atype = s4 u4; .btype = s4 u4; ptx 7.1; sm 80
+		mma.sp.sync.aligned.m16n8k128.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk/2>:atype, <b*kn>:btype, <c*mn>:s32, %<e*1>:b32, #f=0:u32; .sp = sp sp::ordered_metadata; .atype = s4 u4; .btype = s4 u4; ptx 7.1; sm 80
+		mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.atype.btype.f32 <d*mn>:f32, <a*4>:b32, <b*4>:b32, <c*mn>:f32, %<e*1>:b32, #f=0:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
+		mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.atype.btype.f16 <d*mn>:f16, <a*4>:b32, <b*4>:b32, <c*mn>:f16, %<e*1>:b32, #f=0:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
+		mma.sp.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
+		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120
+		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
+		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120`},
 	{"ldmatrix", "9.7.14.5.15", ClassTensor, AffineNone, FamilyTile, Collective | Aligned | Reads | MayTrap, `
 		ldmatrix.sync.aligned.shape.num{.trans}{.ss}.b16 <d*num>:b32, [a]; .shape = m8n8; .num = x1 x2 x4; .ss = shared shared::cta; ptx 6.5; sm 75
 		ldmatrix.sync.aligned.shape.num.trans{.ss}.b8 <d*2num>:b32, [a]; .shape = m16n16; .num = x1 x2; .ss = shared shared::cta; ptx 8.6; sm 100
@@ -87,28 +89,28 @@ var matrixRows = []row{
 	{"movmatrix", "9.7.14.5.17", ClassTensor, AffineNone, FamilyMovmatrix, Collective | Aligned, `
 		movmatrix.sync.aligned.m8n8.trans.b16 d:b32, %a:b32;       ptx 7.8; sm 75`},
 	{"wgmma", "9.7.15.5.2", ClassTensor, AffineNone, FamilyWgmma, Collective | Aligned | Reads | Async | MayTrap, `
-		wgmma.mma_async!.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(16) + `; .dtype = f16 f32; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(16) + `; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(8) + `; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(16) + `; .dtype = f16 f32; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(16) + `; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(8) + `; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.0; sm 90
 		wgmma.mma_async!.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, c:pred; .shape = ` + wgmmaIntegerShapes(32) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.0; sm 90
 		wgmma.mma_async!.sync.aligned.shape.s32.b1.b1.and.popc +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, c:pred; .shape = ` + wgmmaIntegerShapes(256) + `; ptx 8.0; sm 90`},
 	{"wgmma", "9.7.15.6.3", ClassTensor, AffineNone, FamilyWgmma, Collective | Aligned | Reads | Async | MayTrap, `
-		wgmma.mma_async!.sp.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32, #i:u32, #j?:u32; .shape = ` + wgmmaShapes(32) + `; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(16) + `; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred, #g:s32, #h:s32; .shape = ` + wgmmaShapes(64) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, e:b32, #f:u32, c:pred; .shape = ` + wgmmaIntegerShapes(64) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.2; sm 90`},
+		wgmma.mma_async!.sp.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0..1:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0..1:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(32) + `; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0..1:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(16) + `; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(64) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0:u32, c:pred; .shape = ` + wgmmaIntegerShapes(64) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.2; sm 90`},
 	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaFence, Collective | Aligned | Async, `
 		wgmma.fence!.sync.aligned;                                 ptx 8.0; sm 90`},
 	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaCommit, Collective | Aligned | Async, `
 		wgmma.commit_group!.sync.aligned;                          ptx 8.0; sm 90`},
 	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaWait, Collective | Aligned | Waits, `
-		wgmma.wait_group!.sync.aligned #a:u32;                     ptx 8.0; sm 90`},
+		wgmma.wait_group!.sync.aligned #a=0..4294967295:u32;       ptx 8.0; sm 90`},
 	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | Waits | MayTrap, `
-		tcgen05.alloc!.group.sync.aligned{.ss}.b32 [a], b:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 8.6; sm 100`},
+		tcgen05.alloc!.group.sync.aligned{.ss}.b32 [a], b=32..512/32:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | SideEffect | MayTrap, `
-		tcgen05.dealloc!.group.sync.aligned.b32 a:b32, b:u32; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		tcgen05.dealloc!.group.sync.aligned.b32 a:b32, b=32..512/32:u32; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		tcgen05.relinquish_alloc_permit!.group.sync.aligned; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | Async | MayTrap, `
 		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*num>:b32, [a]; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100

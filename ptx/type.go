@@ -183,10 +183,10 @@ func (t Type) String() string {
 	return "." + typeInfo[t].name
 }
 
-// isFundamental reports whether variables can be declared with the type, in
+// IsFundamental reports whether variables can be declared with the type, in
 // registers and, .pred excepted, in memory (manual 5.2.1). The others are formats
 // that some instructions read and write in registers of a .b type (5.2.3, 5.2.5).
-func (t Type) isFundamental() bool {
+func (t Type) IsFundamental() bool {
 	switch t {
 	case Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, F32, F64:
 		return true

@@ -63,7 +63,6 @@ def closing(text, at):
 
 def inline(text):
     """The inline assembler of a C++ source: of each piece its text and its constraints."""
-    text = re.sub(r"^\\s*#.*$", "", text, flags=re.M)
     for found in re.finditer(r"\basm\b\s*(?:volatile|__volatile__)?\s*\(", text):
         end = closing(text, found.end() - 1)
         if end is None:
@@ -80,7 +79,7 @@ def inline(text):
         parts.append(text[last : end - 1])
         code = parts[0].strip()
         if not re.fullmatch(rf"(?:{STRING}\s*)+", code):
-            continue  # what macros make
+            continue  # what macros and directives make
         lines = "".join(json.loads(s.replace("\\t", " ").replace("\\'", "'")) for s in re.findall(STRING, code))
         yield lines, [c for part in parts[1:3] for c in re.findall(r'"([^"]*)"\s*\(', part)]
 

@@ -227,7 +227,7 @@ func (g *cluster) settle() {
 }
 
 // launchControl is clusterlaunchcontrol (9.7.13.17). The answer, which the manual leaves open, is
-// x, y and z of the first CTA of the cluster that will not begin, and 1; or 0 (docs/async.md).
+// x, y and z of the first CTA of the cluster that will not begin, and 1; or 0 (docs/clusters.md).
 func launchControl(t *thread) {
 	switch {
 	case t.has("try_cancel"):

@@ -26,7 +26,7 @@
 // What it is not: fast, or a model of how warps execute. Programs whose result
 // depends on threads of a warp running in lockstep without synchronisation (an
 // undefined result since sm_70) may compute something else here. It does not run
-// matrix instructions other than wgmma, wmma, mma, ldmatrix, stmatrix and movmatrix, and tensor copies:
+// tcgen05, copies of interleaved tensors, and exchanges in warps of more than 32 threads:
 // they end the launch with an *Unsupported error when a thread reaches one.
 //
 // Where the manual leaves a result open, the choices made here are:

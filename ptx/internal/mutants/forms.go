@@ -36,11 +36,6 @@ func types() (list []ptx.Type) {
 	return list
 }
 
-// registerTypes are those that registers have.
-var registerTypes = []ptx.Type{
-	ptx.Pred, ptx.B8, ptx.B16, ptx.B32, ptx.B64, ptx.B128, ptx.U8, ptx.U16, ptx.U32, ptx.U64, ptx.S8, ptx.S16, ptx.S32, ptx.S64, ptx.F16, ptx.F16x2, ptx.F32, ptx.F64,
-}
-
 // forms writes the instructions of a form with every combination of its modifiers, then
 // what differs from them in one modifier or in the type of a register, to put; at most
 // about limit of each.
@@ -129,7 +124,10 @@ func forms(f *ptx.Form, limit int, put func(mutant)) {
 			decls, text := v.Write(ptx.Writing{})
 			plain := strings.Join(decls, " ") + text
 			for i := 1; i < 16; i++ {
-				for _, t := range registerTypes {
+				for _, t := range types() {
+					if !t.IsFundamental() { // no register has it
+						continue
+					}
 					w := ptx.Writing{Operand: i, Type: t}
 					decls, text := v.Write(w)
 					if strings.Join(decls, " ")+text != plain {
