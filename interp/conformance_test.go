@@ -248,4 +248,6 @@ func tryCase(t *testing.T, mod *Module, c *cases.Case, e engine, s cases.Shape, 
 }
 
 // object makes a texture, surface or sampler of a case.
-func (m *Module) object(c cases.Object) (any, error) { return m.MakeObject(c.Name, c.Text, cases.Values) }
+func (m *Module) object(c cases.Object) (any, error) {
+	return m.MakeObject(c.Name, c.Text, cases.Values)
+}
