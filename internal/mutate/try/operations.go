@@ -142,7 +142,7 @@ func lines(width int) (list []string) {
 			}
 		}
 		if width > 16 {
-			for _, pn := range []string{"%w4, 8", "3, %w4", "%w2, %w2", "0, 5", "2, 0", "4, 64", "31, 300", "260, 260", "0, %w3", "%w3, 4", "2, 3"} {
+			for _, pn := range []string{"%w4, 8", "3, %w4", "%w2, %w2", "0, 5", "2, 0", "4, 64", "31, 255", "255, 255", "0, %w3", "%w3, 4", "2, 3"} {
 				add("bfe.%s %%z, %%x, %s", t, pn)
 				add("bfe.%s %%z, %%u, %s", t, pn)
 			}
