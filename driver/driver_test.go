@@ -197,6 +197,15 @@ func (c *client) expect(addr uint64, want ...uint32) {
 	}
 }
 
+// fixed is where x is, for memory that names it by number: x stays there, which
+// what is on a goroutine's stack does not of itself.
+func fixed[T any](t *testing.T, x *T) uintptr {
+	var p runtime.Pinner
+	p.Pin(x)
+	t.Cleanup(p.Unpin)
+	return uintptr(unsafe.Pointer(x))
+}
+
 func TestLaunch(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(256)
@@ -210,7 +219,7 @@ func TestLaunch(t *testing.T) {
 	binary.LittleEndian.PutUint64(buffer, x)
 	binary.LittleEndian.PutUint32(buffer[8:], 90)
 	size := uint64(len(buffer))
-	extra := []uintptr{extraPointer, uintptr(unsafe.Pointer(&buffer[0])), extraSize, uintptr(unsafe.Pointer(&size)), extraEnd}
+	extra := []uintptr{extraPointer, fixed(t, &buffer[0]), extraSize, fixed(t, &size), extraEnd}
 	p := &LaunchParams{Func: c.function("add"), Grid: interp.Dim(1), Block: interp.Dim(1), Extra: unsafe.Pointer(&extra[0])}
 	c.ok(c.LaunchKernel(p, 0))
 	c.expect(x, 100, 10)

@@ -94,7 +94,7 @@ func TestFatbin(t *testing.T) {
 	wrapper := make([]byte, wrapperSize)
 	binary.LittleEndian.PutUint32(wrapper, wrapperMagic)
 	binary.LittleEndian.PutUint32(wrapper[4:], 1)
-	binary.LittleEndian.PutUint64(wrapper[8:], address(unsafe.Pointer(&all[0])))
+	binary.LittleEndian.PutUint64(wrapper[8:], uint64(fixed(t, &all[0])))
 	run(unsafe.Pointer(&wrapper[0]), 80)
 
 	bad := func(want Result, reason string, image []byte) {
@@ -124,7 +124,7 @@ func TestFatbin(t *testing.T) {
 		_, err := c.ModuleLoadData(unsafe.Pointer(&h[0]), 0) // its size is not known
 		c.want(InvalidImage, "a fat binary with a header of", err)
 	}
-	binary.LittleEndian.PutUint64(wrapper[8:], address(unsafe.Pointer(&wrapper[0])))
+	binary.LittleEndian.PutUint64(wrapper[8:], uint64(fixed(t, &wrapper[0])))
 	bad(InvalidImage, "points to something else", wrapper)
 	_, err := c.ModuleLoadData(pointer(64), 0)
 	c.want(InvalidValue, "no memory of the host", err)

@@ -534,16 +534,25 @@ func (f *Function) clusterOf(asked interp.Dim3) (interp.Dim3, error) {
 	return cluster, nil
 }
 
-// How many blocks a cluster may have.
-const (
-	portableCluster = 8
-	largestCluster  = 16
-)
+// requireCluster sets an extent of the clusters that the kernel requires. d.mu is held.
+func (f *Function) requireCluster(extent *int, value int) error {
+	if _, explicit := f.required(); explicit {
+		return fail(NotPermitted, "kernel %s says itself what clusters it has", f.kernel.Name)
+	}
+	if value < 0 {
+		return fail(InvalidValue, "%d blocks of a cluster", value)
+	}
+	*extent = value
+	return nil
+}
+
+// portableCluster is how many blocks a cluster may have that runs on every device.
+const portableCluster = 8
 
 // mostCluster is that for a kernel. d.mu is held.
 func (f *Function) mostCluster() int {
 	if f.nonPortable {
-		return largestCluster
+		return interp.MaxCluster
 	}
 	return portableCluster
 }
@@ -590,14 +599,12 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 			return fail(InvalidValue, "carveout %d", value)
 		}
 		f.carveout = value
-	case FuncClusterWidth, FuncClusterHeight, FuncClusterDepth:
-		if _, explicit := f.required(); explicit {
-			return fail(NotPermitted, "kernel %s says itself what clusters it has", f.kernel.Name)
-		}
-		if value < 0 {
-			return fail(InvalidValue, "%d blocks of a cluster", value)
-		}
-		*map[FunctionAttribute]*int{FuncClusterWidth: &f.cluster.X, FuncClusterHeight: &f.cluster.Y, FuncClusterDepth: &f.cluster.Z}[a] = value
+	case FuncClusterWidth:
+		return f.requireCluster(&f.cluster.X, value)
+	case FuncClusterHeight:
+		return f.requireCluster(&f.cluster.Y, value)
+	case FuncClusterDepth:
+		return f.requireCluster(&f.cluster.Z, value)
 	case FuncNonPortableCluster:
 		f.nonPortable = value != 0
 	case FuncClusterPolicy:

@@ -292,7 +292,7 @@ func (d *Device) allocVar(v *ptx.Var) (*mem.Allocation, error) {
 	size := uint64(v.Size())
 	switch {
 	case v.Type.Kind() == ptx.Opaque:
-		return d.mem.Alloc(size, opaqueKinds[v.Type], v.Name)
+		return d.mem.Alloc(size, simt.OpaqueKind(v.Type), v.Name)
 	case v.Space == ptx.Const:
 		return d.mem.Alloc(size, mem.Constant, v.Name)
 	case d.cfg.Managed && v.Managed() && size > 0:

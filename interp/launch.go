@@ -28,9 +28,10 @@ const (
 	maxShared   = 227 << 10
 	maxParams   = 32764
 	defaultStep = 1 << 27
-
-	maxCluster = 16 // CTAs, as the H100 allows them: 8 are portable
 )
+
+// MaxCluster is how many CTAs a cluster may have, as the H100 allows: 8 are portable.
+const MaxCluster = 16
 
 // LaunchError is a launch that was refused before it began: the kernel does not
 // exist, or its arguments or extents do not fit.
@@ -381,8 +382,8 @@ func clusterOf(fn *ptx.Func, cluster Dim3) (Dim3, error) {
 	if cluster.X < 1 || cluster.Y < 1 || cluster.Z < 1 {
 		return cluster, refuse("cluster %s is empty", cluster)
 	}
-	if cluster.X > maxCluster || cluster.Y > maxCluster || cluster.Z > maxCluster || cluster.Count() > maxCluster {
-		return cluster, refuse("cluster %s is too large: at most %d CTAs", cluster, maxCluster)
+	if cluster.X > MaxCluster || cluster.Y > MaxCluster || cluster.Z > MaxCluster || cluster.Count() > MaxCluster {
+		return cluster, refuse("cluster %s is too large: at most %d CTAs", cluster, MaxCluster)
 	}
 	if args, ok := fn.Directive(".maxclusterrank"); ok {
 		if most := dimOf(args).X; cluster.Count() > most {

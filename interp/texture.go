@@ -227,8 +227,6 @@ func (d *Device) NewSampler(name string, s Sampler) *Object {
 	return d.add(&simt.Object{Type: ptx.SamplerRef, Name: name, Texture: texture.Texture{Sampler: s}})
 }
 
-var opaqueKinds = map[ptx.Type]mem.Kind{ptx.TexRef: mem.TexRef, ptx.SamplerRef: mem.SamplerRef, ptx.SurfRef: mem.SurfRef}
-
 // reference finds a variable of an opaque type.
 func (m *Module) reference(name string) (*ptx.Var, error) {
 	v, ok := m.Lookup(name).(*ptx.Var)

@@ -150,7 +150,9 @@ const (
 	FamilyAsyncStore // asynchronous stores and reductions of registers
 	FamilyTexture
 	FamilySurface
-	FamilyTextureQuery // txq, suq, istypep
+	FamilyTextureQuery
+	FamilySurfaceQuery
+	FamilyIstypep
 	FamilyTryCancel
 	FamilyQueryCancel
 	FamilyTensormap

@@ -175,7 +175,7 @@ var textureRows = []row{
 	{"txq", "9.7.10.5", ClassTexture, AffineUniform, FamilyTextureQuery, Reads | MayTrap, `
 		txq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order normalized_coords array_size num_mipmap_levels num_samples force_unnormalized_coords filter_mode addr_mode_0 addr_mode_1 addr_mode_2; ptx 1.5
 		txq.level!.query.b32 d:b32, [a], b:b32; .query = width height depth; ptx 4.3`},
-	{"istypep", "9.7.10.6", ClassTexture, AffineUniform, FamilyTextureQuery, Pure, `
+	{"istypep", "9.7.10.6", ClassTexture, AffineUniform, FamilyIstypep, Pure, `
 		istypep.type p:pred, a:b64;           .type = texref samplerref surfref; ptx 4.0; sm 30`},
 	{"suld", "9.7.11.1", ClassTexture, AffineNone, FamilySurface, Reads | MayTrap, `
 		suld.b!.geom{.cop}{.vec}.dtype.clamp <d>:dtype+, [a, <b*geom>:any]; .geom = 1d 2d 3d a1d a2d; .cop = ca cg cs cv; .vec = v2 v4; .dtype = b8 b16 b32 b64; .clamp = trap clamp zero; ptx 1.5`},
@@ -183,7 +183,7 @@ var textureRows = []row{
 		sust.mode!.geom{.cop}{.vec}.ctype.clamp [a, <b*geom>:any], <c>:ctype+; .mode = b p; .geom = 1d 2d 3d a1d a2d; .cop = wb cg cs wt; .vec = v2 v4; .ctype = b8 b16 b32 b64; .clamp = trap clamp zero; ptx 1.5`},
 	{"sured", "9.7.11.3", ClassTexture, AffineNone, FamilySurface, Reads | Writes | Atomic | MayTrap, `
 		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:any], c:ctype; .mode = b p; .op = add min max and or; .geom = 1d 2d 3d; .ctype = u32 u64 s32 b32 s64 b64; .clamp = trap clamp zero; ptx 2.0; sm 20`},
-	{"suq", "9.7.11.4", ClassTexture, AffineUniform, FamilyTextureQuery, Reads | MayTrap, `
+	{"suq", "9.7.11.4", ClassTexture, AffineUniform, FamilySurfaceQuery, Reads | MayTrap, `
 		suq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order array_size memory_layout; ptx 1.5`},
 }
 

@@ -37,6 +37,7 @@ func init() {
 		ptx.FamilyTryCancel: lowerTryCancel, ptx.FamilyQueryCancel: lowerQueryCancel,
 		ptx.FamilyMbarrier: lowerMbarrier, ptx.FamilyAsync: lowerAsync, ptx.FamilyAsyncStore: lowerAsyncStore, ptx.FamilyTensormap: lowerTensormap,
 		ptx.FamilyTexture: lowerTexture, ptx.FamilySurface: lowerSurface, ptx.FamilyTextureQuery: lowerTextureQuery,
+		ptx.FamilySurfaceQuery: lowerSurfaceQuery, ptx.FamilyIstypep: lowerIstypep,
 		ptx.FamilyTile: lowerTile, ptx.FamilyFragment: lowerFragment, ptx.FamilyMovmatrix: lowerMovmatrix, ptx.FamilyMma: lowerMma, ptx.FamilyWmma: lowerWmma,
 		ptx.FamilyWgmma: lowerWgmma, ptx.FamilyWgmmaFence: lowerWgmmaFence, ptx.FamilyWgmmaCommit: lowerWgmmaCommit, ptx.FamilyWgmmaWait: lowerWgmmaWait,
 	}

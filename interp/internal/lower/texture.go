@@ -77,7 +77,7 @@ func (l *lowerer) destinations(in *ptx.Instr) (list []code.Elem) {
 func lowerTexture(l *lowerer, in *ptx.Instr) {
 	dtype := in.SlotType("dtype")
 	x := code.Texture{Lookup: texture.Lookup{
-		Geometry: texture.GeometryNamed(in.Slot("geom")), Integer: in.Slot("ctype") == "s32", Gather: in.Mnemonic() == "tld4",
+		Geometry: texture.GeometryNamed(in.Slot("geom")), Integer: in.Slot("ctype") == "s32", Gather: in.Form.HasSlot("comp"),
 		Half: dtype == ptx.F16 || dtype == ptx.F16x2, Packed: dtype == ptx.F16x2,
 	}}
 	k := &x.Lookup
@@ -119,7 +119,7 @@ func lowerSurface(l *lowerer, in *ptx.Instr) {
 	x.Access.Outside = map[string]texture.Outside{"trap": texture.Trap, "clamp": texture.ToBorder, "zero": texture.Nothing}[in.Slot("clamp")]
 	l.object(in, &x, x.Access.Geometry, ptx.S32)
 	op, t := code.SurfaceLoad, in.SlotType("dtype")
-	if in.Mnemonic() == "suld" {
+	if !in.Form.Effects.Has(ptx.Writes) {
 		x.D = l.destinations(in)
 		x.Access.Bytes = len(x.D) * t.Size()
 	} else {
@@ -130,7 +130,7 @@ func lowerSurface(l *lowerer, in *ptx.Instr) {
 			x.Access.Bytes = len(x.Sources[code.TextureData]) * t.Size()
 		}
 	}
-	if x.Size = t.Size(); in.Mnemonic() == "sured" {
+	if x.Size = t.Size(); in.Form.Effects.Has(ptx.Atomic) {
 		kind, _ := atomicOf(in)
 		op, x.Access.Bytes = code.SurfaceReduce, x.Size
 		x.Reduction = code.Reduction{Op: kind, Type: t}
@@ -138,19 +138,24 @@ func lowerSurface(l *lowerer, in *ptx.Instr) {
 	l.emitTexture(op, x)
 }
 
+func lowerIstypep(l *lowerer, in *ptx.Instr) {
+	l.emit(code.Instr{Op: code.IsObject, D: l.predicate(in.Arg("p")), A: l.source(in.Arg("a"), ptx.B64, code.Q), Imm: uint64(in.Type())})
+}
+
 func lowerTextureQuery(l *lowerer, in *ptx.Instr) {
-	if in.Mnemonic() == "istypep" {
-		l.emit(code.Instr{Op: code.IsObject, D: l.predicate(in.Arg("p")), A: l.source(in.Arg("a"), ptx.B64, code.Q), Imm: uint64(in.Type())})
-		return
+	level := l.konst(code.R, 0)
+	if in.Has("level") {
+		level = l.source(in.Arg("b"), ptx.B32, code.R)
 	}
-	o := code.Instr{Op: code.SurfaceQuery, Imm: uint64(texture.AttributeNamed(in.Slot("query")))}
+	l.query(in, code.Instr{Op: code.TextureQuery, B: level})
+}
+
+func lowerSurfaceQuery(l *lowerer, in *ptx.Instr) { l.query(in, code.Instr{Op: code.SurfaceQuery}) }
+
+// query emits a query of an attribute.
+func (l *lowerer) query(in *ptx.Instr, o code.Instr) {
+	o.Imm = uint64(texture.AttributeNamed(in.Slot("query")))
 	o.A, _ = l.place(in, in.Arg("a"), ptx.Generic)
-	if in.Mnemonic() == "txq" {
-		o.Op, o.B = code.TextureQuery, l.konst(code.R, 0)
-		if in.Has("level") {
-			o.B = l.source(in.Arg("b"), ptx.B32, code.R)
-		}
-	}
 	o.D = l.target(in.Arg("d"), code.R)
 	l.emit(o)
 }

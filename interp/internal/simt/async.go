@@ -53,9 +53,8 @@ type asyncLane struct {
 
 // async is what the threads of a CTA have issued, beside what mbarriers are told of.
 type async struct {
-	issued bool        // something, at all
-	kept   uint64      // bytes that effects to come take
-	lanes  []asyncLane // by thread; none before one has issued something
+	kept  uint64      // bytes that effects to come take
+	lanes []asyncLane // by thread; none before one has issued something
 
 	warpgroups []warpgroup // those up to the last that has executed something of wgmma
 }
@@ -100,7 +99,7 @@ func (w *warp) issueAll(list []*effect) {
 func (w *warp) issue(e *effect) {
 	c := w.cta
 	cl, l := c.cluster, c.async.thread(c, w.tid(e.lane))
-	c.changed, c.async.issued = true, true
+	c.changed = true
 	q := queue(e.op)
 	e.seq, e.group = cl.seq, l.groups[q]
 	cl.seq++
@@ -117,8 +116,10 @@ func (w *warp) issue(e *effect) {
 		}
 		cl.told[e.told] = append(cl.told[e.told], e)
 	}
-	if e.arrives || !e.op.Tells || e.tensor != nil { // of a tensor the group is told that the map has been read
+	if e.tensor != nil { // its group is told that the map has been read, also where an mbarrier is told of it
 		l.pending[q] = slices.DeleteFunc(l.pending[q], func(e *effect) bool { return e.done && e.tensor != nil })
+	}
+	if e.arrives || !e.op.Tells || e.tensor != nil {
 		l.pending[q] = append(l.pending[q], e)
 	}
 	e.keep(uint64(unsafe.Sizeof(*e)) + uint64(len(e.data)))
@@ -454,7 +455,7 @@ func (c *cta) finishAsync() error {
 	if err := c.finishGroups(); err != nil {
 		return err
 	}
-	if !c.async.issued {
+	if c.async.lanes == nil {
 		return nil
 	}
 	for _, e := range c.outstanding() {
@@ -697,6 +698,8 @@ func asyncStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if !w.tells(h, in, e, op.Told, f.Src64(in.B)[lane], false) {
 			return
 		}
-		w.issueAll([]*effect{e})
+		if w.places(e) {
+			w.issue(e)
+		}
 	}
 }

@@ -279,7 +279,8 @@ func (k *Kernel) accesses() []accessing {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessing, len(k.Sources))
 		accesses := func(in *code.Instr) bool {
-			return in.Src >= 0 && (in.Op.Signature().Side == code.AccessSide || surfaceKinds[in.Op] != nil)
+			_, surface := surfaceKinds[in.Op]
+			return in.Src >= 0 && (surface || in.Op.Signature().Side == code.AccessSide)
 		}
 		for i := range k.Fixed {
 			if in := &k.Fixed[i].Instr; accesses(in) {
@@ -330,8 +331,8 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
-	if surfaceKinds[in.Op] != nil {
-		w.describeSurface(in, &s.accesses[n], s.step.Lanes, s.wants.Addresses)
+	if kind, ok := surfaceKinds[in.Op]; ok {
+		w.describeSurface(in, kind, &s.accesses[n], s.step.Lanes, s.wants.Addresses)
 		return
 	}
 	a, to := w.access(in), &s.accesses[n]

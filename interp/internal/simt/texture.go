@@ -153,6 +153,16 @@ func (w *warp) reference(addr uint64) (p []byte, name string, t ptx.Type) {
 
 var opaqueKinds = map[mem.Kind]ptx.Type{mem.TexRef: ptx.TexRef, mem.SamplerRef: ptx.SamplerRef, mem.SurfRef: ptx.SurfRef}
 
+// OpaqueKind is the kind of memory of a variable of an opaque type.
+func OpaqueKind(t ptx.Type) mem.Kind {
+	for kind, of := range opaqueKinds {
+		if of == t {
+			return kind
+		}
+	}
+	panic("no opaque type: " + t.String())
+}
+
 // badObject stops the warp: a lane's instruction cannot be executed, nor that of others of m.
 func (w *warp) badObject(h int, in *code.Instr, lane int, kind error, o *Object, msg string, others ...int) {
 	near := ""
@@ -245,7 +255,6 @@ func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 func textureFetch(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	s := &w.cta.code.Textures[in.Side]
 	x := finder{w: w, kind: ErrTexture, t: ptx.TexRef}
-	there := m // all texels are resident
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
 		if !x.find(h, f, in, s, lane, n) {
@@ -271,7 +280,7 @@ func textureFetch(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 	for _, e := range s.D {
 		if e.Slot == code.P {
-			f.SetP(e.Row, m, there)
+			f.SetP(e.Row, m, m) // all texels are resident
 		}
 	}
 }
@@ -300,8 +309,7 @@ func textureQuery(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			w.badObject(h, in, lane, kind, o, bad)
 			return
 		}
-		v := o.Texture.Query(attribute, level)
-		f.Row32(in.D)[lane] = v
+		f.Row32(in.D)[lane] = o.Texture.Query(attribute, level)
 	}
 }
 
@@ -368,17 +376,13 @@ func (x *finder) surfaceAt(h int, f *regfile.File, in *code.Instr, s *code.Textu
 }
 
 // surfaceKinds are what instructions on surfaces do to memory.
-var surfaceKinds = map[code.Op]*mem.AccessKind{
-	code.SurfaceLoad: kindOf(mem.Load), code.SurfaceStore: kindOf(mem.Store), code.SurfaceReduce: kindOf(mem.Atomic),
-}
-
-func kindOf(k mem.AccessKind) *mem.AccessKind { return &k }
+var surfaceKinds = map[code.Op]mem.AccessKind{code.SurfaceLoad: mem.Load, code.SurfaceStore: mem.Store, code.SurfaceReduce: mem.Atomic}
 
 // describeSurface says what an instruction on a surface accesses for lanes: global memory. Those
 // that are out of bounds access nothing.
-func (w *warp) describeSurface(in *code.Instr, to *Access, lanes uint64, wanted bool) {
+func (w *warp) describeSurface(in *code.Instr, kind mem.AccessKind, to *Access, lanes uint64, wanted bool) {
 	s := &w.cta.code.Textures[in.Side]
-	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: *surfaceKinds[in.Op], Surface: true}, w, 0
+	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: kind, Surface: true}, w, 0
 	if to.room == nil {
 		to.room = make([]uint64, regfile.Lanes*len(w.files))
 	}

@@ -257,26 +257,21 @@ func (w *warp) multiply(h int, f *regfile.File, p *product) {
 // called that has groups of its own.
 func wgmmaWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := code.AwaitedOf(in.Imm)
-	if a.All {
-		if g, i := w.group(h); g == nil || len(g.warps[i].pending) == 0 {
+	if !a.All {
+		if _, _, _, ok := w.joins(h, in, m, 0, 0); !ok {
 			return
 		}
 	}
-	var g *warpgroup
-	var me *groupWarp
+	g, i := w.group(h)
 	if a.All {
-		var i int
-		var ok bool
-		if g, i, ok = w.warpgroup(h, in, m); !ok {
+		if g == nil || len(g.warps[i].pending) == 0 {
 			return
 		}
-		me = &g.warps[i]
-	} else {
-		var ok bool
-		if g, me, _, ok = w.joins(h, in, m, 0, 0); !ok {
+		if _, _, ok := w.warpgroup(h, in, m); !ok {
 			return
 		}
 	}
+	me := &g.warps[i]
 	list := me.awaited(a)
 	for _, p := range list {
 		switch {
