@@ -130,6 +130,7 @@ func TestConformance(t *testing.T) {
 			}
 			loaded := loads(t, mod)
 			for i, c := range list {
+				var machine error // what the case ends with there
 				for k, e := range append(engines(), earlyEngines(mod)...) {
 					if e.reconverge != nil && strings.Contains(file, "/insn/") {
 						continue // its cases are about single instructions
@@ -137,7 +138,7 @@ func TestConformance(t *testing.T) {
 					if e.policy && (i+k)%len(affinetrack.Policies) > 0 && !part.All() {
 						continue
 					}
-					runCase(t, loaded, &c, e)
+					runCase(t, loaded, &c, e, &machine)
 				}
 			}
 		})
@@ -165,8 +166,9 @@ func loads(t *testing.T, m *ptx.Module) func(sm int, e engine) *Module {
 	}
 }
 
-// runCase runs a case on an engine, in all its shapes.
-func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case, e engine) {
+// runCase runs a case on an engine, in all its shapes. The error is the machine's, with
+// which the oracle's has to agree.
+func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case, e engine, machine *error) {
 	if e.early && c.Late || !e.early && c.Early {
 		return
 	}
@@ -176,6 +178,10 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 	}
 	if c.Policies != nil && (e.name != "oracle" && !slices.Contains(c.Policies, policy.Name) || e.name == "oracle" && c.Trap != "") {
 		return
+	}
+	var refused *LaunchError
+	if e.name == "oracle" && errors.As(*machine, &refused) {
+		return // the machine is asked what may be launched
 	}
 	for i, s := range c.Shapes(part.All()) {
 		if i > 0 && (e.name == "oracle" && !part.All() || e.reconverge != nil && s.Width != 64 || e.policy) {
@@ -187,11 +193,44 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 		if errors.As(err, &u) && s.Width != 32 && strings.Contains(u.What, "instead of 32") {
 			continue
 		}
-		var refused *oracle.Unsupported
-		if errors.As(err, &refused) && s.Width%32 != 0 && refused.Instr.Form.Class == ptx.ClassTensor {
+		var missing *oracle.Unsupported
+		if errors.As(err, &missing) && s.Width%32 != 0 && missing.Instr.Form.Class == ptx.ClassTensor {
 			continue
 		}
+		var trap *oracle.Trap
+		if c.Trap != "" && errors.As(err, &trap) {
+			checkTrap(t, name, trap, *machine)
+			continue
+		}
+		*machine = err
 		checkError(t, name, c, err)
+	}
+}
+
+// oracleKinds are the oracle's words for what the machine distinguishes.
+var oracleKinds = map[string][]error{
+	oracle.KindMemory:     {ErrOutOfBounds, ErrUseAfterFree, ErrWrongSpace, ErrReadOnly},
+	oracle.KindMisaligned: {ErrMisaligned}, oracle.KindStack: {ErrStackOverflow},
+	oracle.KindCall: {ErrBadTarget}, oracle.KindBranch: {ErrBadTarget},
+	oracle.KindDivergent: {ErrDivergent}, oracle.KindMatrix: {ErrMatrix}, oracle.KindBarrier: {ErrBarrier},
+	oracle.KindAsync: {ErrAsync}, oracle.KindCluster: {ErrCTARank}, oracle.KindExited: {ErrExited},
+	oracle.KindDeadlock: {ErrDeadlock},
+	oracle.KindSteps:    {ErrStepLimit, ErrDeadlock, ErrEndlessLoop}, // it does not look for loops
+	oracle.KindTexture:  {ErrTexture}, oracle.KindSurface: {ErrSurface},
+	oracle.KindHeap: {ErrHeap}, oracle.KindAssert: {ErrAssert}, oracle.KindTrap: {ErrTrap}, oracle.KindBreak: {ErrBreakpoint},
+}
+
+// checkTrap compares a trap of the oracle, which words it in its own way, with the machine's.
+func checkTrap(t *testing.T, name string, got *oracle.Trap, machine error) {
+	t.Helper()
+	var want *Trap
+	switch {
+	case !errors.As(machine, &want):
+		t.Errorf("%s: %v; the machine ends with %v", name, got, machine)
+	case !slices.Contains(oracleKinds[got.Kind], want.Kind):
+		t.Errorf("%s: %v, which the machine calls %v", name, got, want.Kind)
+	case got.Instr != nil && want.Pos.Line > 0 && got.Instr.Pos.Line != want.Pos.Line:
+		t.Errorf("%s: %v; the machine traps in line %d", name, got, want.Pos.Line)
 	}
 }
 
@@ -207,10 +246,6 @@ func checkError(t *testing.T, name string, c *cases.Case, err error) {
 	case c.Trap != "" && err == nil:
 		t.Errorf("%s: no trap", name)
 	case c.Trap != "" && !strings.Contains(err.Error(), c.Trap):
-		var ot *oracle.Trap
-		if errors.As(err, &ot) {
-			return // the oracle words its traps its own way
-		}
 		t.Errorf("%s: got %v, want a trap %q", name, err, c.Trap)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/brackets"
 	"gemu/interp/internal/texture"
 	"gemu/ptx"
 )
@@ -63,7 +64,7 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 	if o.Type == ptx.NoType || !strings.HasSuffix(rest, ")") {
 		return nil, fmt.Errorf("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
 	}
-	parts := splitOutside(strings.TrimSuffix(rest, ")"))
+	parts := brackets.Fields(strings.TrimSuffix(rest, ")"))
 	o.Image.Geometry = Image2D
 	switch {
 	case geometry == "linear":
@@ -151,25 +152,6 @@ func (o *ObjectText) extents(text string) (err error) {
 	}
 	*m, err = Complete(*m)
 	return err
-}
-
-// splitOutside splits at commas that are outside brackets.
-func splitOutside(text string) (parts []string) {
-	depth, start := 0, 0
-	for i, c := range text + "," {
-		switch {
-		case strings.ContainsRune("([{", c):
-			depth++
-		case strings.ContainsRune(")]}", c):
-			depth--
-		case c == ',' && depth == 0:
-			if p := strings.TrimSpace(text[start:i]); p != "" {
-				parts = append(parts, p)
-			}
-			start = i + 1
-		}
-	}
-	return parts
 }
 
 var addressModes = map[string]AddressMode{"wrap": Wrap, "mirror": Mirror, "clamp": ClampToEdge, "border": ClampToBorder, "ogl": ClampOGL}

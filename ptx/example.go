@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -93,6 +94,7 @@ func (e *example) reg(t Type) string {
 // that make a pair.
 func (e *example) list(specs []OperandSpec) string {
 	var s strings.Builder
+	either := slices.ContainsFunc(specs, func(o OperandSpec) bool { return o.Alt != nil })
 	for i := range specs {
 		o := &specs[i]
 		if e.Alt && o.Alt != nil {
@@ -101,7 +103,7 @@ func (e *example) list(specs []OperandSpec) string {
 		e.nth++
 		switch {
 		case !o.Optional || e.v.With(o):
-		case o.Const && e.v.Op.Name == "wgmma" && !e.Alt: // the second transposition, if A is in shared memory
+		case o.Const && either && !e.Alt: // it goes with the first of the two that may stand there
 		case o.Pair && e.Bare, !o.Pair && !(e.All && o.with == ""):
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"gemu/internal/brackets"
 )
 
 // Access is what an instruction does with the registers of an operand.
@@ -96,8 +98,8 @@ func (o *OperandSpec) Reads() bool { return o.Access&Read != 0 }
 // parseOperands reads a list such as "d|p?:pred, [a, <b*2>], #c".
 func parseOperands(f *Form, text string) ([]OperandSpec, error) {
 	var list []OperandSpec
-	for _, field := range splitOutside(text, ", ") {
-		for i, s := range splitOutside(field, "|") {
+	for _, field := range brackets.Split(text, ", ") {
+		for i, s := range brackets.Split(field, "|") {
 			first, other, hasAlt := strings.Cut(s, " or ")
 			o, err := parseOperand(f, first)
 			if err == nil && hasAlt {
@@ -115,31 +117,13 @@ func parseOperands(f *Form, text string) ([]OperandSpec, error) {
 	return list, nil
 }
 
-// splitOutside splits at separators that stand outside brackets.
-func splitOutside(s, sep string) []string {
-	var list []string
-	depth, start := 0, 0
-	for i := 0; i < len(s); i++ {
-		switch {
-		case strings.IndexByte("[<(", s[i]) >= 0:
-			depth++
-		case strings.IndexByte("]>)", s[i]) >= 0:
-			depth--
-		case depth == 0 && strings.HasPrefix(s[i:], sep):
-			list = append(list, s[start:i])
-			start = i + len(sep)
-		}
-	}
-	return append(list, s[start:])
-}
-
 // parseOperand reads one operand.
 func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	s, typ := text, ""
-	if parts := splitOutside(text, ":"); len(parts) == 2 {
+	if parts := brackets.Split(text, ":"); len(parts) == 2 {
 		s, typ = parts[0], parts[1]
 	}
-	if parts := splitOutside(s, "?"); len(parts) == 2 {
+	if parts := brackets.Split(s, "?"); len(parts) == 2 {
 		s, o.Optional, o.with = parts[0], true, parts[1]
 		if o.with != "" && !f.HasSlot(o.with) {
 			return o, fmt.Errorf("operand %q: no slot %s", text, o.with)
@@ -163,7 +147,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 		s = s[1:]
 	case '[':
 		o.Address = true
-		parts := splitOutside(s[1:len(s)-1], ", ")
+		parts := brackets.Split(s[1:len(s)-1], ", ")
 		s = parts[0]
 		if len(parts) > 1 {
 			o.Parts, err = parseOperands(f, strings.Join(parts[1:], ", "))

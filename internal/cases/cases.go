@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/brackets"
 	"gemu/internal/tensormap"
 	"gemu/ptx"
 )
@@ -50,8 +51,8 @@ type Case struct {
 // Shapes lists how the case is run: at each width once, the first of which is the one that
 // it is about, and in the blocks in turn. Cases that do not say which blocks are those of
 // single instructions; of them there are many, so that three widths are enough for each.
-// Where these begin depends on what the case says: in a file there are all pairs. If every is
-// true, the list is of all pairs for one case, too.
+// Where these begin depends on what the case says: over all files there are all pairs. If every
+// is true, the list is of all pairs for one case, too.
 func (c *Case) Shapes(every bool) []Shape {
 	var list []Shape
 	if every {
@@ -91,7 +92,7 @@ func Read(src string) ([]Case, error) {
 			continue
 		}
 		c := Case{
-			Line: i + 1, Kernel: m[3], Args: splitArgs(m[4]), Trap: m[8],
+			Line: i + 1, Kernel: m[3], Args: brackets.Fields(m[4]), Trap: m[8],
 			Blocks: []Extent{{1, 1, 1}, {7, 1, 1}, {32, 1, 1}}, Grid: Extent{1, 1, 1}, Widths: []int{32, 4, 8, 16, 64, 1},
 		}
 		for _, opt := range strings.Fields(m[2]) {
@@ -140,26 +141,6 @@ func extent(s string) Extent {
 		e[i], _ = strconv.Atoi(f)
 	}
 	return e
-}
-
-// splitArgs splits at commas outside brackets.
-func splitArgs(s string) []string {
-	var args []string
-	depth, start := 0, 0
-	for i, c := range s + "," {
-		switch {
-		case strings.ContainsRune("{([", c):
-			depth++
-		case strings.ContainsRune("})]", c):
-			depth--
-		case c == ',' && depth == 0:
-			if a := strings.TrimSpace(s[start:i]); a != "" {
-				args = append(args, a)
-			}
-			start = i + 1
-		}
-	}
-	return args
 }
 
 // expandValues spells out repetitions and ranges.

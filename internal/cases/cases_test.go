@@ -2,6 +2,9 @@ package cases
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +75,45 @@ func TestArguments(t *testing.T) {
 	for _, c := range list[1:] {
 		if _, _, err := c.Arguments(params[:3], buffer, nil); err == nil {
 			t.Errorf("line %d: no error", c.Line)
+		}
+	}
+}
+
+// TestShapes: the cases of single instructions begin at the width they are about, and have all
+// pairs of a block and a width among them.
+func TestShapes(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/insn/*.ptx")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	pairs := map[Shape]bool{}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := Read(string(src))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, c := range list {
+			shapes := c.Shapes(false)
+			if shapes[0].Width != c.Widths[0] {
+				t.Errorf("%s:%d: it begins at width %d, not %d", file, c.Line, shapes[0].Width, c.Widths[0])
+			}
+			for _, s := range shapes {
+				if !slices.Contains(c.Widths, s.Width) || !slices.Contains(c.Blocks, s.Block) {
+					t.Errorf("%s:%d: %v is none of its shapes", file, c.Line, s)
+				}
+				pairs[s] = true
+			}
+		}
+	}
+	for _, width := range []int{32, 4, 8, 16, 64, 1} {
+		for _, threads := range []int{1, 7, 32} {
+			if s := (Shape{Extent{threads, 1, 1}, width}); !pairs[s] {
+				t.Errorf("no case has %v", s)
+			}
 		}
 	}
 }

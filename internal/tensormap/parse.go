@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gemu/internal/brackets"
 )
 
 // Notation is how a tensor map is written, for messages.
@@ -19,18 +21,8 @@ func Cut(text string) (buffer, rest string, ok bool) {
 	if !ok || !closed {
 		return "", "", false
 	}
-	depth := 0
-	for i, c := range inner {
-		switch {
-		case c == '[':
-			depth++
-		case c == ']':
-			depth--
-		case c == ',' && depth == 0:
-			return strings.TrimSpace(inner[:i]), strings.TrimSpace(inner[i+1:]), true
-		}
-	}
-	return strings.TrimSpace(inner), "", true
+	buffer, rest, _ = brackets.Cut(inner, ",")
+	return strings.TrimSpace(buffer), strings.TrimSpace(rest), true
 }
 
 // Parse reads what stands behind the buffer:

@@ -90,8 +90,10 @@ const (
 	KindSteps      = "step limit"   // Launch.MaxSteps used up
 	KindHeap       = "bad free"     // of what is not on the heap
 	KindAssert     = "assertion"    // __assertfail was called
-	KindTrap       = "trap"         // the trap instruction
-	KindBreak      = "breakpoint"   // the brkpt instruction
+	KindTexture    = "bad texture access"
+	KindSurface    = "bad surface access"
+	KindTrap       = "trap"       // the trap instruction
+	KindBreak      = "breakpoint" // the brkpt instruction
 )
 
 // Trap is a guest fault: what happened, at which instruction, in which thread.

@@ -14,12 +14,6 @@ import (
 	"gemu/ptx"
 )
 
-// The kinds of Trap of textures and surfaces.
-const (
-	KindTexture = "bad texture access"
-	KindSurface = "bad surface access"
-)
-
 // Object is a texture, a surface or a sampler.
 type Object struct {
 	Type ptx.Type // .texref, .surfref, .samplerref

@@ -37,10 +37,10 @@ func (e *effect) shared() uint64 {
 }
 
 // badTensor is the trap of a copy that cannot be.
-func (e *effect) badTensor(format string, args ...any) *Trap {
+func (e *effect) badTensor(kind error, format string, args ...any) *Trap {
 	t := e.tensor
-	args = append([]any{ErrAsync, t.copy.String(), hexAddr(t.at)}, args...)
-	return e.trap(ErrAsync, "%v: the box at %s by the tensor map at %s: "+format, args...)
+	args = append([]any{kind, t.copy.String(), hexAddr(t.at)}, args...)
+	return e.trap(kind, "%v: the box at %s by the tensor map at %s: "+format, args...)
 }
 
 // faultyTensor is the trap of a copy that cannot reach memory.
@@ -69,9 +69,9 @@ func (e *effect) mapOf() (*tensormap.Map, error) {
 	place, fault := view.Resolve(&mem.Access{Space: t.space, Bytes: tensormap.Align, Kind: mem.Load}, t.at)
 	switch {
 	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == mem.SharedBlock):
-		return nil, e.badTensor("it is in shared or local memory")
+		return nil, e.badTensor(ErrWrongSpace, "it is in shared or local memory")
 	case fault == nil && place.Alloc.Size-place.Off < tensormap.Size:
-		return nil, e.badTensor("it ends behind %d bytes, of %d", place.Alloc.Size-place.Off, tensormap.Size)
+		return nil, e.badTensor(ErrOutOfBounds, "it ends behind %d bytes, of %d", place.Alloc.Size-place.Off, tensormap.Size)
 	case fault != nil:
 		return nil, e.faultyTensor(fault, t.at, tensormap.Size)
 	}
@@ -82,10 +82,10 @@ func (e *effect) mapOf() (*tensormap.Map, error) {
 		err = m.Fits(&t.copy)
 	}
 	if err == nil && e.op.Reduces && !slices.Contains(reductions[m.Type].ops, t.reduce) {
-		return nil, e.badTensor("elements of .%s, for which there is no such reduction", m.Type)
+		return nil, e.badTensor(ErrAsync, "elements of .%s, for which there is no such reduction", m.Type)
 	}
 	if err != nil {
-		return nil, e.badTensor("%v", err)
+		return nil, e.badTensor(ErrAsync, "%v", err)
 	}
 	return m, nil
 }
