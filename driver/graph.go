@@ -291,19 +291,28 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 	return nil
 }
 
+// nodeOf is a node of an executable graph. d.mu is held.
+func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == node })
+	if i < 0 || x.nodes[i].kind != kind {
+		return nil, fail(InvalidValue, "node %#x is not such a node of the graph", uint64(node))
+	}
+	return &x.nodes[i], nil
+}
+
 // setWork changes what a node of an executable graph does from its next launch on.
 func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	x, err := object[*GraphExec](t.d, exec)
+	n, err := t.nodeOf(exec, node, kind)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == node })
-	if i < 0 || x.nodes[i].kind != kind {
-		return fail(InvalidValue, "node %#x is not such a node of the graph", uint64(node))
-	}
-	x.nodes[i].work = w
+	n.work = w
 	return nil
 }
 
@@ -366,21 +375,15 @@ func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) e
 // GraphExecKernelNodeSetParams is cuGraphExecKernelNodeSetParams. The node keeps its attributes.
 func (t *Thread) GraphExecKernelNodeSetParams(exec, node Handle, p *LaunchParams) error {
 	t.d.mu.Lock()
-	x, err := object[*GraphExec](t.d, exec)
-	if err == nil {
-		if i := slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == node }); i >= 0 {
-			if l, ok := x.nodes[i].work.(*launch); ok {
-				with := *p
-				with.Cooperative, with.Cluster = l.l.Cooperative, l.l.Cluster
-				p = &with
-			}
-		}
-	}
-	t.d.mu.Unlock()
+	n, err := t.nodeOf(exec, node, KernelNode)
 	if err != nil {
+		t.d.mu.Unlock()
 		return err
 	}
-	l, err := t.prepare(p)
+	with, has := *p, n.work.(*launch).attributes()
+	t.d.mu.Unlock()
+	with.Cooperative, with.Cluster = has.Cooperative, has.Cluster
+	l, err := t.prepare(&with)
 	if err != nil {
 		return err
 	}
