@@ -87,7 +87,7 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 	default:
 		c.finished++
 	}
-	ordered := timed                                                               // it depends on the order of threads
+	ordered := timed                                                                         // it depends on the order of threads
 	if !timed && first.Results[0].ThreadInstructions < int64(part.Of(1<<16, 1<<18, 1<<20)) { // not too many for the oracle
 		var besides besideUnseen
 		again := p.RunModule(func(m *interp.Module, l *interp.Launch) { besides.launch(t, m, l, seed) })
