@@ -120,9 +120,6 @@ func (p *program) instr(variants []*ptx.Variant) {
 			text = fmt.Sprint(p.r.IntN(256))
 		case o.Vector:
 			return
-		case !o.Writes() && (name == "div" || name == "rem") && t.IsInt() && o.Name == "b":
-			// Division by zero is undefined.
-			text = fmt.Sprint(int64(p.value()&0x7f) + 1)
 		case name == "fns" && o.Name == "b":
 			text = fmt.Sprint(p.r.IntN(32))
 		case v.TakesConstant(i) && t != ptx.Pred && (name != "cvt" || t.Kind() != ptx.Bits) && p.r.IntN(6) <= p.constants && t.Bits() >= 32:

@@ -2,6 +2,7 @@
 // with T = int | float | double | unsigned char | long long
 // with N = 0 | 1 | 2 | 3 | 4 | 5
 // from 60
+#include <cuda/functional>
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_store.cuh>
 #include <cub/block/block_reduce.cuh>
@@ -29,7 +30,7 @@ extern "C" __global__ void k(T* a, T* out, int* n)
 #elif N == 1
   using Scan = cub::BlockScan<T, threads, cub::BLOCK_SCAN_WARP_SCANS>; using Reduce = cub::BlockReduce<T, threads>;
   __shared__ Scan::TempStorage s; __shared__ Reduce::TempStorage r;
-  cub::LoadDirectBlockedVectorized(threadIdx.x, a, x); T all; Scan(s).ExclusiveSum(x, x, all); x[1] += all; x[2] = Reduce(r).Reduce(x[0], Less{} (x[1], x[2]) ? cub::Max() : cub::Max()); cub::StoreDirectStriped<threads>(threadIdx.x, out, x);
+  cub::LoadDirectBlockedVectorized(threadIdx.x, a, x); T all; Scan(s).ExclusiveSum(x, x, all); x[1] += all; x[2] = Reduce(r).Reduce(x[0], Less{} (x[1], x[2]) ? cuda::maximum<>() : cuda::maximum<>()); cub::StoreDirectStriped<threads>(threadIdx.x, out, x);
 #elif N == 2
   using Sort = cub::BlockRadixSort<T, threads, items, int>; __shared__ Sort::TempStorage s; int v[items];
   cub::LoadDirectStriped<threads>(threadIdx.x, a, x); cub::LoadDirectBlocked(threadIdx.x, n, v); Sort(s).SortDescending(x, v); cub::StoreDirectBlocked(threadIdx.x, out, x); cub::StoreDirectBlocked(threadIdx.x, n, v);

@@ -35,6 +35,8 @@ func TestDocumented(t *testing.T) {
 			unit = UnitQuarters
 		case strings.Contains(cells[1], "`.kind::mxf4`"):
 			unit = UnitGroups
+		case strings.Contains(cells[1], "`wmma`"):
+			unit = UnitFours
 		}
 		var types []ptx.Type
 		for _, of := range []ptx.Type{ptx.F16, ptx.BF16, ptx.TF32} {

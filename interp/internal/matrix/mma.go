@@ -21,6 +21,7 @@ type Multiply struct {
 	Rounding   fp.Rounding // of f64
 	Sparse     *Sparse     // of A half is there; nil if all of it is
 	Scales     *Scales     // that factors have; nil without
+	Fours      bool        // of tf32: four elements of k are multiplied, and then the other four
 }
 
 // Operand is a matrix as the lanes hold it.
@@ -281,6 +282,8 @@ func (o *Multiply) unit() Unit {
 		return UnitQuarters
 	case o.Scales != nil && o.A.Bits == 4:
 		return UnitGroups
+	case o.Fours:
+		return UnitFours
 	}
 	return UnitWarp
 }

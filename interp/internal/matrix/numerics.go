@@ -16,6 +16,7 @@ const (
 	UnitWarp      Unit = iota // mma and wmma
 	UnitQuarters              // mma.m8n8k4 with f16
 	UnitWarpgroup             // wgmma
+	UnitFours                 // wmma with tf32, whose machine instructions have k = 4
 	UnitGroups                // mma with scales and factors that take four bits: products are those of 16 and their scales
 )
 
@@ -56,6 +57,8 @@ var Generations = []Numerics{
 	{UnitWarp, 90, ptx.F16, Blocks, 16, 25, 23, -133, -21, "MMA-Sim, MATLAB-tensor-core: Hopper and Blackwell"},
 	{UnitWarp, 80, ptx.TF32, Blocks, 4, 24, 23, -132, 0, "MMA-Sim, MATLAB-tensor-core: Ampere and Ada"},
 	{UnitWarp, 90, ptx.TF32, Blocks, 8, 25, 23, -133, 0, "MMA-Sim, MATLAB-tensor-core: Hopper and Blackwell"},
+	{UnitFours, 80, ptx.TF32, Blocks, 4, 24, 23, -132, 0, "as mma; ptxas 13.5: HMMA.1684"},
+	{UnitFours, 90, ptx.TF32, Blocks, 4, 25, 23, -133, 0, "as mma; ptxas 13.5: HMMA.1684"},
 	{UnitWarp, 89, ptx.E4M3, Blocks, 16, 13, 13, -132, -20, "MMA-Sim, MATLAB-tensor-core: Ada"},
 	{UnitWarp, 90, ptx.E4M3, Halves, 0, 0, 0, 0, 0, "ptxas 13.5, MATLAB-tensor-core: HMMA and FADD on Hopper and Blackwell"},
 	{UnitWarp, 120, ptx.E4M3, Blocks, 32, 25, 23, -133, -21, "MMA-Sim: RTX Blackwell"},

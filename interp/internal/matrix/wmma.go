@@ -126,7 +126,7 @@ func (w *Wmma) volta(m WmmaMatrix, t ptx.Type) Layout {
 
 // Multiply is the multiplication of wmma.mma.
 func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
-	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1}
+	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1, Fours: a == ptx.TF32}
 	width := a.Bits()
 	la, lb := w.fragment(WmmaA, a), w.fragment(WmmaB, b)
 	if a == ptx.B1 {

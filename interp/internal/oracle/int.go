@@ -189,7 +189,7 @@ func div(t *thread) {
 	t.putInt("d", new(big.Int).Quo(a, b))
 }
 
-// rem (9.7.1.9): d = a % b, with the sign of a. By zero as div.
+// rem (9.7.1.9): d = a % b, with the sign of a. By zero all ones, as div.
 func rem(t *thread) {
 	a, b := t.int("a"), t.int("b")
 	if b.Sign() == 0 {

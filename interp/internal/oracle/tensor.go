@@ -356,7 +356,11 @@ func (t *thread) blocks(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64
 	case td == ptx.F32 && tc == ptx.F16 && sm >= 75:
 		c, tc = single.round(half.decode(c), "rn"), td
 	}
-	return adderOf(sm, ta).chain(a, b, c, td, ta, tb, tc)
+	h := adderOf(sm, ta)
+	if t.in.Op.Name == "wmma" && ta == ptx.TF32 {
+		h.block = 4 // two machine instructions with half of k each
+	}
+	return h.chain(a, b, c, td, ta, tb, tc)
 }
 
 // sumOf is the sum of two numbers.

@@ -1,0 +1,195 @@
+package corpus
+
+// This file makes programs of modules that nobody has written a host for: launches with
+// arguments that are made up. Which of them are addresses is found out by trying.
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+
+	"gemu/internal/cases"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Unseen lists a program for each kernel of a module. Arguments, what is in buffers, and extents
+// follow from the seed and the kernel's name.
+func Unseen(file string, m *ptx.Module, seed uint64) []*Program {
+	var list []*Program
+	for _, k := range m.Kernels() {
+		name := fnv.New64a()
+		name.Write([]byte(k.Name))
+		u := &unseen{module: m, kernel: k, seed: [2]uint64{seed, name.Sum64()}}
+		for i, p := range k.Params {
+			if p.Size() == 8 && !p.Type.IsFloat() || p.Size() > 8 && p.Type.Size() <= 8 {
+				for at := 0; at+8 <= min(p.Size(), mostSlots*8); at += 8 {
+					u.slots = append(u.slots, slot{param: i, at: at, address: p.IsPtr && p.PtrSpace != ptx.Shared})
+				}
+			}
+		}
+		u.program = &Program{File: filepath.Base(file), Name: k.Name, Block: u.block(), Width: 32}
+		u.program.run = func(r *run) error {
+			u.tried.Do(u.try)
+			return r.launch(u.module, u.launch(), func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
+				args, buffers, err := u.arguments(dev, false)
+				for _, b := range buffers {
+					r.buffers = append(r.buffers, b)
+				}
+				return args, func() error { return nil }, err
+			})
+		}
+		list = append(list, u.program)
+	}
+	return list
+}
+
+// unseen is a kernel with arguments to be made up.
+type unseen struct {
+	module  *ptx.Module
+	kernel  *ptx.Func
+	program *Program
+	seed    [2]uint64
+	slots   []slot
+	tried   sync.Once
+}
+
+// slot is eight bytes of a parameter that an address may be in.
+type slot struct {
+	param, at int
+	address   bool
+}
+
+const (
+	mostSlots   = 64      // of a parameter
+	bufferBytes = 1 << 16 // behind an address
+	trySteps    = 1 << 12 // of a warp, to find out what is an address
+
+	// While that is tried, slot i holds tagged + i<<tagShift: no memory of a device is there.
+	tagged   = 0x7a << 56
+	tagShift = 40
+)
+
+func (u *unseen) random() *rand.Rand { return rand.New(rand.NewPCG(u.seed[0], u.seed[1])) }
+
+// block is the extent of CTAs: what the kernel requires, or at most what it allows.
+func (u *unseen) block() cases.Extent {
+	if _, ok := u.kernel.Directive(".reqntid"); ok {
+		return required(u.kernel)
+	}
+	n := []int{32, 48, 64, 128}[u.random().IntN(4)]
+	if args, ok := u.kernel.Directive(".maxntid"); ok {
+		most := 1
+		for _, a := range args {
+			var extent int
+			fmt.Sscan(a, &extent)
+			most *= extent
+		}
+		n = min(n, most)
+	}
+	return cases.Extent{n, 1, 1}
+}
+
+// launch has two clusters, or two CTAs.
+func (u *unseen) launch() *interp.Launch {
+	grid := [3]int{2, 1, 1}
+	if args, ok := u.kernel.Directive(".reqnctapercluster"); ok {
+		for i, a := range args {
+			fmt.Sscan(a, &grid[i])
+		}
+		grid[0] *= 2
+	}
+	return &interp.Launch{Kernel: u.kernel.Name, Grid: dim3(grid), Shared: 64 << 10}
+}
+
+// try finds out which slots are addresses: those at whose tags memory is accessed.
+func (u *unseen) try() {
+	for range u.slots {
+		r := &run{program: u.program, stdout: fnv.New32a(), prepare: func(_ *interp.Module, l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, trySteps }}
+		r.launch(u.module, u.launch(), func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
+			args, _, err := u.arguments(dev, true)
+			return args, func() error { return nil }, err
+		})
+		var trap *interp.Trap
+		if !errors.As(r.Err, &trap) {
+			return
+		}
+		i := int((trap.Addr - tagged + 1<<(tagShift-1)) >> tagShift)
+		if i < 0 || i >= len(u.slots) || u.slots[i].address {
+			return
+		}
+		u.slots[i].address = true
+	}
+}
+
+// arguments are addresses of buffers and small numbers, or tags where addresses might be.
+func (u *unseen) arguments(dev *interp.Device, tags bool) (args []any, buffers []*interp.Buffer, err error) {
+	random := u.random()
+	data := make([][]byte, len(u.kernel.Params))
+	for i, p := range u.kernel.Params {
+		data[i] = make([]byte, p.Size())
+		args = append(args, data[i])
+		numbers(random, data[i], p.Type)
+	}
+	for i, s := range u.slots {
+		d := data[s.param][s.at:]
+		switch {
+		case s.address:
+			b, err := interp.NewBuffer(dev, content(random))
+			if err != nil {
+				return nil, nil, err
+			}
+			buffers = append(buffers, b)
+			binary.LittleEndian.PutUint64(d, b.Addr())
+		case tags:
+			binary.LittleEndian.PutUint64(d, tagged+uint64(i)<<tagShift)
+		case len(data[s.param]) > 8 && random.IntN(2) == 0: // two numbers
+			binary.LittleEndian.PutUint32(d, 1+random.Uint32N(16))
+			binary.LittleEndian.PutUint32(d[4:], 1+random.Uint32N(16))
+		default:
+			binary.LittleEndian.PutUint64(d, 1+random.Uint64N(64))
+		}
+	}
+	return args, buffers, nil
+}
+
+// numbers fills a parameter with small numbers of its type.
+func numbers(random *rand.Rand, data []byte, t ptx.Type) {
+	size := max(t.Size(), 1)
+	for at := 0; at+size <= len(data); at += size {
+		switch v := 1 + random.Uint64N(64); {
+		case t == ptx.F32:
+			binary.LittleEndian.PutUint32(data[at:], math.Float32bits(float32(v)/16))
+		case t == ptx.F64:
+			binary.LittleEndian.PutUint64(data[at:], math.Float64bits(float64(v)/16))
+		default:
+			data[at] = byte(v)
+		}
+	}
+}
+
+// content is what a buffer has at first: small integers of 32 or 64 bits, numbers of f32 or f16, or bytes.
+func content(random *rand.Rand) []byte {
+	data := make([]byte, bufferBytes)
+	kind := random.IntN(5)
+	for at := 0; at < len(data); at += 8 {
+		v := random.Uint64()
+		switch kind {
+		case 0:
+			v &= 0x0000001f_0000001f
+		case 1:
+			v &= 0x3f
+		case 2:
+			v = v&0x807fffff_807fffff | 0x3f000000_3f000000
+		case 3:
+			v = v&0x83ff83ff83ff83ff | 0x3800380038003800
+		}
+		binary.LittleEndian.PutUint64(data[at:], v)
+	}
+	return data
+}

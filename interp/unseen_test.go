@@ -1,0 +1,182 @@
+package interp_test
+
+// This file runs kernels that no host is known for, in all the ways there are, and compares
+// what they do in each.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/interp/internal/oracle"
+	"gemu/ptx"
+)
+
+const (
+	unseenSteps   = 1 << 14 // instructions that a warp may execute
+	unseenKernels = 3       // of a module
+)
+
+// unseen is what came of kernels, counted.
+type unseen struct{ kernels, finished, trapped, beside, ordered, refused, endless int }
+
+// TestUnseen runs kernels with arguments that are made up. Under each policy they do the same
+// in every mode, traps included; and unless it depends on the order of threads, which three
+// orders of the oracle show, they leave the memory that the oracle does, under every policy.
+// GEMU_UNSEEN names files of modules, with colons between; testdata/unseen.py makes thousands.
+func TestUnseen(t *testing.T) {
+	seed := part.Seed(t)
+	files := strings.Split(os.Getenv("GEMU_UNSEEN"), ":")
+	if files[0] == "" {
+		var err error
+		if files, err = filepath.Glob("../testdata/corpus/*.ptx"); err != nil {
+			t.Fatal(err)
+		}
+		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+		files = files[:part.Of(2, 5, len(files))]
+	}
+	var count unseen
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := ptx.Parse(filepath.Base(file), src)
+		if err != nil {
+			continue // is it PTX? asks unseen.py
+		}
+		programs := corpus.Unseen(file, m, seed)
+		rand.New(rand.NewPCG(seed, 2)).Shuffle(len(programs), func(i, j int) { programs[i], programs[j] = programs[j], programs[i] })
+		timed := bytes.Contains(src, []byte("%clock")) || bytes.Contains(src, []byte("%globaltimer"))
+		for _, p := range programs[:min(len(programs), unseenKernels)] {
+			t.Run(p.String(), func(t *testing.T) { count.run(t, p, seed, timed) })
+		}
+	}
+	t.Logf("%d kernels: %d finish and %d trap, %d of all beside the oracle, %d depend on the order of threads; %d do not run, %d do not end", count.kernels, count.finished, count.trapped, count.beside, count.ordered, count.refused, count.endless)
+}
+
+// run runs a program in all ways. One that is timed may see what time it is, which depends on the
+// order of threads.
+func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
+	describe := func(o *corpus.Outcome) string {
+		var b strings.Builder
+		o.Describe(&b)
+		return b.String()
+	}
+	c.kernels++
+	first := p.Run(func(l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, unseenSteps })
+	var trap *interp.Trap
+	switch errors.As(first.Err, &trap); {
+	case stuck(first.Err):
+		c.endless++
+		return
+	case len(first.Results) == 0 || first.Err != nil && trap == nil:
+		c.refused++
+		t.Skip(errors.Join(first.Err, first.Wrong))
+	case first.Err != nil:
+		c.trapped++
+	default:
+		c.finished++
+	}
+	ordered := timed                                                                         // it depends on the order of threads
+	if !timed && first.Results[0].ThreadInstructions < int64(part.Of(1<<16, 1<<18, 1<<20)) { // not too many for the oracle
+		var besides besideUnseen
+		again := p.RunModule(func(m *interp.Module, l *interp.Launch) { besides.launch(t, m, l, seed) })
+		if besides.runs {
+			c.beside++
+		}
+		if ordered = besides.ordered; ordered {
+			c.ordered++
+		} else if besides.runs {
+			if (again.Err == nil) != (besides.trap == nil) {
+				t.Errorf("engine: %v\noracle: %v", again.Err, besides.trap)
+			}
+			if besides.err != nil {
+				t.Error(besides.err)
+			}
+		}
+	}
+	for _, policy := range interp.Reconvergers {
+		under := map[interp.Mode]*corpus.Outcome{}
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+			under[mode] = p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge, l.MaxSteps = mode, policy, 8*unseenSteps })
+		}
+		want := describe(under[interp.Vector])
+		for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
+			if got := describe(under[mode]); got != want {
+				t.Errorf("under %s in %v mode\n%v\n%sin vector mode\n%v\n%s", policy.Name, mode, under[mode].Err, got, under[interp.Vector].Err, want)
+			}
+		}
+		switch o := under[interp.Vector]; {
+		case ordered || stuck(o.Err):
+		case (o.Err == nil) != (first.Err == nil):
+			t.Errorf("under %s: %v; under %s: %v", policy.Name, o.Err, interp.Reconvergers[0].Name, first.Err)
+		case o.Err == nil && o.Memory != first.Memory:
+			t.Errorf("another memory under %s than under %s", policy.Name, interp.Reconvergers[0].Name)
+		}
+	}
+}
+
+// stuck reports whether a launch did not end by itself.
+func stuck(err error) bool {
+	return errors.Is(err, interp.ErrDeadlock) || errors.Is(err, interp.ErrStepLimit)
+}
+
+// besideUnseen is a program that the oracle runs beside the engine, in several orders.
+type besideUnseen struct {
+	runs    bool  // the oracle has what it needs
+	ordered bool  // what it leaves is not the same in all orders
+	trap    error // of the oracle
+	err     error // how the engine's memory differs
+}
+
+// launch readies a launch.
+func (b *besideUnseen) launch(t *testing.T, m *interp.Module, l *interp.Launch, seed uint64) {
+	l.Mode, l.MaxSteps = interp.Vector, unseenSteps
+	l.Progress = func(func() (int64, int64)) func() {
+		var twin *interp.Twin
+		memories := map[string]bool{}
+		for i, order := range []func() oracle.Order{oracle.Alone, oracle.Random(seed), oracle.Together} {
+			var err error
+			if twin, err = interp.NewTwin(m); err != nil {
+				b.err = err
+				return func() {}
+			}
+			b.trap = twin.Run(t.Context(), l, order, nil)
+			var unsupported *oracle.Unsupported
+			if errors.As(b.trap, &unsupported) {
+				return func() {}
+			}
+			left := fnv.New64a()
+			if b.trap != nil {
+				fmt.Fprint(left, "trap") // how far others have come is left open
+			} else {
+				twin.Each(func(_ *interp.Allocation, _, oracle []byte) { left.Write(oracle) })
+			}
+			memories[string(left.Sum(nil))] = true
+			b.ordered = i > 0 && len(memories) > 1
+		}
+		b.runs = true
+		return func() {
+			if b.trap != nil || b.ordered {
+				return
+			}
+			twin.Each(func(a *interp.Allocation, engine, oracle []byte) {
+				for i := range engine {
+					if engine[i] != oracle[i] && b.err == nil {
+						b.err = fmt.Errorf("%s differs: byte %d is %#x on the engine, on the oracle %#x", a, i, engine[i], oracle[i])
+					}
+				}
+			})
+		}
+	}
+}
