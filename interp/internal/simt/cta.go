@@ -300,10 +300,7 @@ func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *
 		t.Line = m.Line(int(in.Pos.Line))
 		t.Instr = in.Text
 		t.Func = in.Func.Name
-		if in.Loc >= 0 {
-			l := in.Func.Func.Locs[in.Loc]
-			t.Source = fmt.Sprintf("%s:%d:%d", m.FileName(l.File), l.Line, l.Col)
-		}
+		t.Source = in.Func.Func.Origin(in.Instr)
 	} else {
 		t.Pos = c.code.kernel.Pos
 		t.Line = m.Line(int(t.Pos.Line))
