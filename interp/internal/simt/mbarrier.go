@@ -182,6 +182,18 @@ func (w *warp) countOf(h int, in *code.Instr, lane int, at uint64, n, least uint
 	return uint64(n), true
 }
 
+// describeMbarrier says what an operation on mbarriers accesses for lanes.
+func (w *warp) describeMbarrier(in *code.Instr, to *Access, lanes uint64, wanted bool) {
+	to.Access, to.w, to.in, to.Lanes = mem.Access{Space: code.MbarrierOf(in.Imm).Space, Bytes: 8, Kind: accessKinds[in.Op]}, w, in, lanes
+	to.lengths, to.Addr = nil, nil
+	if wanted {
+		to.makeRoom()
+		for h := range w.files {
+			w.read((*regfile.Row64)(to.Addr[regfile.Lanes*h:]), h, code.Row{Slot: code.Q, Row: in.A})
+		}
+	}
+}
+
 // mbarrierLanes executes what changes mbarriers, one lane after the other.
 func mbarrierLanes(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(in.Imm), w.cta

@@ -227,6 +227,7 @@ type Access struct {
 	Lanes uint64   // of the event's, those that access memory: by ldmatrix not all provide an address
 
 	w       *warp
+	in      *code.Instr // the operation of the machine that accesses it
 	room    []uint64
 	lengths []uint64 // by lane, if lanes access regions of different lengths
 }
