@@ -26,6 +26,8 @@ type stream struct {
 	event    Event      // of anything else
 	ways     []Way
 	values   []Value // room for those of event
+	effect   Effect  // of event
+	pieces   []Piece // room for those of effect
 
 	expanded Value
 
