@@ -191,6 +191,9 @@ const (
 	AllEvents = simt.AllEvents
 )
 
+// MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
+func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }
+
 // Trap is a fault of the guest: what happened, to which lanes, where. Unwrap
 // gives its kind.
 type Trap = simt.Trap

@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/race"
 )
 
 // Options are those of the tools.
@@ -27,7 +28,11 @@ type Tool struct {
 }
 
 // Tools are all of them.
-var Tools = []*Tool{}
+var Tools = []*Tool{
+	{race.Tool, []string{"racecheck"}, "accesses to the same memory by different threads, at least one of them a write, that nothing orders", func(log *finding.Log, o Options) interp.Probe {
+		return race.New(log, o.WarpSync)
+	}},
+}
 
 // Names lists what they are called.
 func Names() string {

@@ -124,6 +124,21 @@ func (p *Place) name(in *ptx.Instr, fn *ptx.Func) {
 	p.Source = fn.Origin(in)
 }
 
+// MemoryOf is bytes of an allocation, as a kernel of the launch would name them.
+func MemoryOf(l *interp.LaunchInfo, a *interp.Allocation, off uint64, n int) *Memory {
+	m := &Memory{Space: a.Space().String(), Name: a.Name, Offset: off, Address: a.Base + off, Bytes: n}
+	if a.Space() != ptx.Shared {
+		return m
+	}
+	m.Name, m.Address = "", off
+	for _, v := range l.Program.Shared() {
+		if in := off - uint64(v.Off); off >= uint64(v.Off) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+			m.Name, m.Offset = v.Var.Name, in
+		}
+	}
+	return m
+}
+
 func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // Log collects findings. Several CTAs may tell it at the same time: what it has is the same in

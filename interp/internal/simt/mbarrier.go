@@ -40,6 +40,9 @@ func (b mbarrier) phase() uint64    { return uint64(b) >> 61 & 3 }
 func (b mbarrier) parity() uint64   { return b.phase() & 1 }
 func (b mbarrier) valid() bool      { return b>>63 != 0 && b.tx() >= -mostCount }
 
+// MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
+func MbarrierPhase(word uint64) uint64 { return mbarrier(word).phase() }
+
 // complete begins the next phase if the current one has completed (manual 9.7.13.15.6).
 func (b mbarrier) complete() mbarrier {
 	if b.pending() != 0 || b.tx() != 0 {
