@@ -13,6 +13,30 @@ import (
 	"gemu/sanitize/race"
 )
 
+// Limit is how many findings are printed where nothing else is asked for.
+const Limit = 100
+
+// Report is findings for machines.
+type Report struct {
+	Schema   string            `json:"schema"` // "gemu-findings/1"
+	Errors   int               `json:"errors"`
+	Notices  int               `json:"notices"`
+	Findings []finding.Finding `json:"findings"`
+}
+
+// NewReport makes a report of findings.
+func NewReport(list []finding.Finding) *Report {
+	r := &Report{Schema: "gemu-findings/1", Findings: append([]finding.Finding{}, list...)}
+	for i := range list {
+		if list[i].Severity == finding.Error {
+			r.Errors++
+		} else {
+			r.Notices++
+		}
+	}
+	return r
+}
+
 // Options are those of the tools.
 type Options struct {
 	WarpSync int // lanes of a warp that execute in lockstep and are ordered by that, whatever .target says; 0: it does

@@ -37,10 +37,11 @@ type launchFlags struct {
 	Coop    bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
 	Size    int      `help:"Size of a workload's input."`
 
-	Warp    int   `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
-	SM      int   `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
-	Steps   int64 `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
-	Workers int   `help:"Host threads (default: all); results do not depend on it."`
+	Warp    int    `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
+	SM      int    `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
+	Seed    uint64 `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
+	Steps   int64  `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
+	Workers int    `help:"Host threads (default: all); results do not depend on it."`
 
 	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G (default 4G); further ones wait until some have ended."`
 }
@@ -97,8 +98,8 @@ func (b *binding) now() *array {
 	return &array{b.arr.typ, b.arr.shape, b.bytes()}
 }
 
-// open readies a job. What its kernels print goes to stdout.
-func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
+// open readies a job on a device that probes watch. What its kernels print goes to stdout.
+func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*job, error) {
 	if c.SM != 0 && c.SM < 30 {
 		return nil, errors.New("--sm wants a compute capability such as 90")
 	}
@@ -106,7 +107,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
 	j := &job{flags: c}
-	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM})
+	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM, Probes: probes})
 	var err error
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
@@ -195,7 +196,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 // reference. The launches that were begun are in j.results even if it fails.
 func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	ready := func(l *interp.Launch) {
-		l.WarpSize, l.MaxSteps = j.flags.Warp, j.flags.Steps
+		l.WarpSize, l.MaxSteps, l.Seed = j.flags.Warp, j.flags.Steps, j.flags.Seed
 		if l.WarpSize == 0 {
 			l.WarpSize = -1 // refused with a message, not taken as the default
 		}

@@ -14,6 +14,7 @@ import (
 
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/sanitize"
 )
 
 // Exit statuses.
@@ -74,7 +75,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"sanitizers": sanitize.Names(), "policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),

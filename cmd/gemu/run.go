@@ -14,11 +14,13 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/regfile/traffic"
+	"gemu/sanitize"
 )
 
 type runCmd struct {
 	launchFlags
 	policyFlag
+	sanitizeFlags
 
 	Out    []string `sep:"none" help:"Write the buffer of argument I (or variable NAME) after the launch: I=FILE (.npy .png .bin, - prints)." placeholder:"I=FILE"`
 	Expect []string `sep:"none" help:"Compare the buffer of argument I (or variable NAME) with a file or made buffer: I=ARG." placeholder:"I=ARG"`
@@ -43,7 +45,11 @@ func (c *runCmd) Run(a *app) error {
 	if !(c.Rtol >= 0 && c.Atol >= 0) { // NaN is neither
 		return errors.New("--rtol and --atol want numbers from 0 on")
 	}
-	j, err := c.open(a, a.stdout)
+	watch, err := c.sanitizers()
+	if err != nil {
+		return err
+	}
+	j, err := c.open(a, a.stdout, watch.Probes...)
 	if err != nil {
 		return err
 	}
@@ -108,10 +114,21 @@ func (c *runCmd) Run(a *app) error {
 	if other != nil {
 		runErr = other.compare(a, j, ran, runErr)
 	}
+	found, err := c.findings(a, watch, prepare)
+	if err != nil {
+		return err
+	}
 	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, newReport(j, runErr)); err != nil {
+		r := newReport(j, runErr)
+		if r.Findings = found; runErr == nil && found != nil && found.Errors > 0 {
+			r.Exit = "findings"
+		}
+		if err := writeJSON(a, c.JSON, r); err != nil {
 			return err
 		}
+	}
+	if runErr == nil && found != nil && found.Errors > 0 {
+		return &failure{fmt.Errorf("sanitizers have found %s", counted(found.Errors, "error")), exitFailed}
 	}
 	if runErr != nil {
 		return runErr
@@ -167,7 +184,7 @@ func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 // runJSON is what --json writes.
 type runJSON struct {
 	launchJSON
-	Exit    string    `json:"exit"` // "ok", "trap", "expectation failed" or "stopped"
+	Exit    string    `json:"exit"` // "ok", "trap", "expectation failed", "findings" or "stopped"
 	Trap    *trapJSON `json:"trap,omitempty"`
 	Seconds float64   `json:"seconds"` // of the launches alone
 
@@ -179,7 +196,8 @@ type runJSON struct {
 	Splits             int64   `json:"splits"`
 	Reconvergences     int64   `json:"reconvergences"`
 
-	Structure *interp.Summary `json:"structure,omitempty"`
+	Structure *interp.Summary  `json:"structure,omitempty"`
+	Findings  *sanitize.Report `json:"findings,omitempty"`
 }
 
 type trapJSON struct {

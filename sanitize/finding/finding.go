@@ -155,6 +155,8 @@ type key struct {
 	at, other  spot
 }
 
+func (f *Finding) key() key { return key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f.Other)} }
+
 // spot is a place in a source.
 type spot struct {
 	file         string
@@ -183,7 +185,7 @@ func (l *Log) Add(e *interp.Event, f Finding) {
 	in := f.order
 	f.order.nth = l.next[in]
 	l.next[in]++
-	k := key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f.Other)}
+	k := f.key()
 	old := l.found[k]
 	if old == nil {
 		l.found[k] = &f
@@ -208,6 +210,18 @@ func (l *Log) Findings() []Finding {
 	slices.SortFunc(list, func(a, b Finding) int {
 		return cmp.Or(a.order.compare(b.order), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
 	})
+	return list
+}
+
+// Merge adds what was found in another run to a list, with a note, unless it has the same of the
+// same places.
+func Merge(list, more []Finding, note string) []Finding {
+	for _, f := range more {
+		if !slices.ContainsFunc(list, func(g Finding) bool { return f.key() == g.key() }) {
+			f.Notes = append(slices.Clone(f.Notes), note)
+			list = append(list, f)
+		}
+	}
 	return list
 }
 
