@@ -126,7 +126,7 @@ func (p *Place) name(in *ptx.Instr, fn *ptx.Func) {
 
 // MemoryOf is bytes of an allocation, as a kernel of the launch would name them.
 func MemoryOf(l *interp.LaunchInfo, a *interp.Allocation, off uint64, n int) *Memory {
-	m := &Memory{Space: a.Space().String(), Name: a.Name, Offset: off, Address: a.Base + off, Bytes: n}
+	m := &Memory{Space: a.Space().String(), Name: a.Label(), Offset: off, Address: a.Base + off, Bytes: n}
 	if a.Space() != ptx.Shared {
 		return m
 	}
