@@ -91,7 +91,7 @@ func (m *Memory) String() string {
 	}
 	s := fmt.Sprintf("%s of %s memory at %#x", bytes, m.Space, m.Address)
 	if m.Name != "" {
-		s += fmt.Sprintf(": %s+%d", m.Name, m.Offset)
+		s += fmt.Sprintf(", byte %d of %s", m.Offset, m.Name)
 	}
 	return s
 }
