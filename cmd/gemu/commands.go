@@ -18,7 +18,7 @@ import (
 )
 
 type checkCmd struct {
-	Files []string `arg:"" help:"PTX files (- for standard input)."`
+	Files []string `arg:"" predictor:"source" help:"PTX files (- for standard input)."`
 }
 
 // Run checks every file, and goes on after one that is bad.
@@ -31,7 +31,7 @@ func (c *checkCmd) Run(a *app) error {
 		src, err := a.readSource(name)
 		var m *ptx.Module
 		if err == nil {
-			m, err = ptx.ParseString(name, src)
+			m, err = ptx.ParseString(sourceName(name), src)
 		}
 		if err != nil {
 			a.report(err)
@@ -64,7 +64,7 @@ func (c *checkCmd) coverage(a *app, m *ptx.Module) {
 func counted(n int, what string) string { return fmt.Sprintf("%d %s%s", n, what, plural(n)) }
 
 type dumpCmd struct {
-	File   string `arg:"" help:"PTX file (- for standard input)."`
+	File   string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
 	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"What to print: ast (what was written), ir (what it means, as PTX), cfg (control flow), lowered (what runs)."`
 	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)."`
 }
@@ -78,9 +78,9 @@ func (c *dumpCmd) Run(a *app) error {
 		if c.Kernel != "" {
 			return errors.New("-k does not apply to --stage=ast")
 		}
-		return ptx.FprintSyntax(a.stdout, c.File, []byte(src))
+		return ptx.FprintSyntax(a.stdout, sourceName(c.File), []byte(src))
 	}
-	m, err := ptx.ParseString(c.File, src)
+	m, err := ptx.ParseString(sourceName(c.File), src)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 
 // launchFlags say what to launch, on which machine.
 type launchFlags struct {
-	File  string   `arg:"" help:"PTX file (- for standard input), or @NAME of a workload."`
+	File  string   `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
@@ -151,7 +151,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	if err != nil {
 		return err
 	}
-	m, err := ptx.ParseString(c.File, src)
+	m, err := ptx.ParseString(sourceName(c.File), src)
 	if err != nil {
 		return err
 	}
