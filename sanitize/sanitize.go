@@ -18,10 +18,10 @@ const Limit = 100
 
 // Report is findings for machines.
 type Report struct {
-	Schema   string            `json:"schema"` // "gemu-findings/1"
-	Errors   int               `json:"errors"`
-	Notices  int               `json:"notices"`
-	Findings []finding.Finding `json:"findings"`
+	Schema   string            `json:"schema"`   // "gemu-findings/1"
+	Errors   int               `json:"errors"`   // findings that are faults
+	Notices  int               `json:"notices"`  // … that are not
+	Findings []finding.Finding `json:"findings"` // the first first
 }
 
 // NewReport makes a report of findings.

@@ -132,17 +132,23 @@ type isaCmd struct {
 	JSON     bool   `name:"json" help:"Write JSON."`
 }
 
+// isaJSON is what --json writes.
+type isaJSON struct {
+	Schema string     `json:"schema"` // "gemu-isa/1"
+	Forms  []formJSON `json:"forms"`  // of all instructions, or that which was asked for
+}
+
 // formJSON is a form of the instruction table as "gemu isa --json" writes it.
 type formJSON struct {
-	Instruction string `json:"instruction"`
-	Syntax      string `json:"syntax"`
-	Section     string `json:"section"`
-	Class       string `json:"class"`
-	Affine      string `json:"affine"`
-	MinPTX      string `json:"min_ptx,omitempty"`
-	MinSM       int    `json:"min_sm,omitempty"`
-	Variants    int    `json:"variants"`
-	Runs        int    `json:"runs"`
+	Instruction string `json:"instruction"`       // the mnemonic
+	Syntax      string `json:"syntax"`            // in the notation of the table
+	Section     string `json:"section"`           // of the manual
+	Class       string `json:"class"`             // of functional unit
+	Affine      string `json:"affine"`            // rule of value structure
+	MinPTX      string `json:"min_ptx,omitempty"` // first .version that has it
+	MinSM       int    `json:"min_sm,omitempty"`  // first sm_NN that has it
+	Variants    int    `json:"variants"`          // combinations of modifiers that are legal
+	Runs        int    `json:"runs"`              // of them those that run
 }
 
 // since says which PTX and which machine a form wants, if not all have it.
@@ -194,7 +200,7 @@ func (c *isaCmd) Run(a *app) error {
 	if c.JSON {
 		e := json.NewEncoder(a.stdout)
 		e.SetIndent("", "  ")
-		return e.Encode(forms)
+		return e.Encode(isaJSON{"gemu-isa/1", forms})
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()

@@ -259,16 +259,16 @@ func (j *job) total() *interp.Result {
 // launchJSON is what every report in JSON says of the launches; of several, kernel
 // and extents are those of the last.
 type launchJSON struct {
-	File     string `json:"file"`
-	Kernel   string `json:"kernel"`
-	Grid     [3]int `json:"grid"`
-	Block    [3]int `json:"block"`
+	File     string `json:"file"`             // as the command line has it
+	Kernel   string `json:"kernel"`           // of the last launch
+	Grid     [3]int `json:"grid"`             // CTAs: x, y, z
+	Block    [3]int `json:"block"`            // threads of a CTA
 	Cluster  [3]int `json:"cluster,omitzero"` // CTAs of one; none: not there
-	Warp     int    `json:"warp"`
-	Mode     string `json:"mode"`
-	Meets    string `json:"reconverge"`
-	Policy   string `json:"policy,omitempty"`
-	Launches int    `json:"launches"`
+	Warp     int    `json:"warp"`             // lanes of a warp
+	Mode     string `json:"mode"`             // "check", "affine" or "vector"
+	Meets    string `json:"reconverge"`       // the reconvergence policy
+	Policy   string `json:"policy,omitempty"` // of value structure, where that was counted
+	Launches int    `json:"launches"`         // how many
 }
 
 func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }

@@ -27,14 +27,14 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 
 // Finding is something that is wrong with a program, at an instruction.
 type Finding struct {
-	Tool     string   `json:"tool"` // that has found it: "race"
-	Kind     string   `json:"kind"` // of what is wrong, in a word or two that stay the same: "read after write"
-	Severity Severity `json:"severity"`
-	Message  string   `json:"message"` // what is wrong, with its particulars
-	At       Place    `json:"at"`
-	Other    *Place   `json:"other,omitempty"` // the other place that it is about
-	Memory   *Memory  `json:"memory,omitempty"`
-	Notes    []string `json:"notes,omitempty"` // further lines
+	Tool     string   `json:"tool"`             // that has found it: "race"
+	Kind     string   `json:"kind"`             // of what is wrong, in a word or two that stay the same: "read after write"
+	Severity Severity `json:"severity"`         // "error" or "notice"
+	Message  string   `json:"message"`          // what is wrong, with its particulars
+	At       Place    `json:"at"`               // where
+	Other    *Place   `json:"other,omitempty"`  // the other place that it is about
+	Memory   *Memory  `json:"memory,omitempty"` // that it is about
+	Notes    []string `json:"notes,omitempty"`  // further lines
 
 	// Count is how many there are of the same tool, kind and places, of which this is the first;
 	// told with it by Add, 0 is one.
@@ -46,30 +46,30 @@ type Finding struct {
 // Place is an instruction, and the thread that executes it; none of the fields about threads
 // is set where it is the host.
 type Place struct {
-	Role     string `json:"role"` // in the finding: "write", "barrier"
-	Kernel   string `json:"kernel,omitempty"`
-	Function string `json:"function,omitempty"` // unless it is the kernel
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
+	Role     string `json:"role"`                  // in the finding: "write", "barrier"
+	Kernel   string `json:"kernel,omitempty"`      // of the launch
+	Function string `json:"function,omitempty"`    // unless it is the kernel
+	File     string `json:"file,omitempty"`        // of the PTX
+	Line     int    `json:"line,omitempty"`        // from 1 on
+	Column   int    `json:"column,omitempty"`      // from 1 on
 	Instr    string `json:"instruction,omitempty"` // the line of the source
 	Source   string `json:"source,omitempty"`      // "file:line:col" of the .loc in force
-	CTA      [3]int `json:"cta"`
-	Thread   [3]int `json:"thread"`
-	Warp     int    `json:"warp"`
-	Lane     int    `json:"lane"`
-	Lanes    string `json:"lanes,omitempty"` // of the warp that it concerns, if there are several: "0-3,7"
-	Value    string `json:"value,omitempty"` // that it reads or writes
+	CTA      [3]int `json:"cta"`                   // index: x, y, z
+	Thread   [3]int `json:"thread"`                // index in the CTA
+	Warp     int    `json:"warp"`                  // in the CTA
+	Lane     int    `json:"lane"`                  // in the warp
+	Lanes    string `json:"lanes,omitempty"`       // of the warp that it concerns, if there are several: "0-3,7"
+	Value    string `json:"value,omitempty"`       // that it reads or writes
 }
 
 // Memory is the bytes that a finding is about.
 type Memory struct {
-	Space    string `json:"space"`
+	Space    string `json:"space"`          // state space
 	Name     string `json:"name,omitempty"` // the variable or buffer
 	Offset   uint64 `json:"offset"`         // in it, in bytes
-	Address  uint64 `json:"address"`
-	Bytes    int    `json:"bytes"`
-	Variable bool   `json:"-"` // Name is that of a variable
+	Address  uint64 `json:"address"`        // of shared memory in its state space, else generic
+	Bytes    int    `json:"bytes"`          // how many
+	Variable bool   `json:"-"`              // Name is that of a variable
 }
 
 // order is when something was found: findings are told in it, whatever CTAs ran side by side.
