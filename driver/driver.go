@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"gemu/interp"
+	"gemu/sanitize"
 )
 
 // Handle names an object of a driver. 0 is none. Handles are never used twice.
@@ -30,7 +32,9 @@ type Driver struct {
 	parsed   parseCache
 	stats    *statistics
 	out      output
-	host     host
+
+	sanitizer *sanitize.Sanitizer
+	host      host
 
 	mu       sync.Mutex // guards all that follows, and the contents of objects
 	ready    bool       // Init was called
@@ -48,9 +52,10 @@ type Driver struct {
 func New(s Settings) *Driver {
 	d := &Driver{settings: s, objects: map[Handle]any{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
+	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{})
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: s.Probes,
+		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: slices.Concat(s.Probes, d.sanitizer.Probes),
 		SM: s.SM,
 	})
 	d.parsed.limit = parseCacheSize
@@ -97,15 +102,23 @@ func (d *Driver) Close() error {
 	return d.Exit()
 }
 
-// Exit prints what kernels have left and writes the statistics, for a process that
-// ends. Like the end of a process on any driver, it does not wait for what is under
-// way: that may be what ends the process.
+// Exit prints what kernels have left and what sanitizers have found, and writes the statistics,
+// for a process that ends. Like the end of a process on any driver, it does not wait for what
+// is under way: that may be what ends the process. The error is a *Found, perhaps among others, if
+// the process is to end with another status than its own.
 func (d *Driver) Exit() error {
 	d.out.flush()
-	if d.settings.Stats == "" {
-		return nil
+	var errs []error
+	if s := &d.settings; len(s.Sanitize) > 0 {
+		errs = append(errs, d.printFindings())
+		if n := d.sanitizer.Errors(); n > 0 && s.SanitizeExit != 0 {
+			errs = append(errs, &Found{n, s.SanitizeExit})
+		}
 	}
-	return d.stats.write(d.settings.Stats)
+	if d.settings.Stats != "" {
+		errs = append(errs, d.stats.write(d.settings.Stats))
+	}
+	return errors.Join(errs...)
 }
 
 // Version is cuDriverGetVersion: 12090 is 12.9.

@@ -18,8 +18,8 @@ func TestHostFault(t *testing.T) {
 	mem := pagesOf(t, max(2*page, smallBlock+1))
 	at := address(pointerTo(mem)) + page
 	for prot, want := range map[int][]string{
-		syscall.PROT_NONE: {"out-of-bounds access", "ld.global.u32 %r4", "warp 0", "(1 of 32 active), first thread (16,0,0)"},
-		syscall.PROT_READ: {"store to read-only memory", "14:52", "(1 of 32 active), first thread (16,0,0)"},
+		syscall.PROT_NONE: {"out-of-bounds access", "ld.global.u32 %r4", "warp 0", "(1 of 32 active lanes), first thread (16,0,0)"},
+		syscall.PROT_READ: {"store to read-only memory", "14:52", "(1 of 32 active lanes), first thread (16,0,0)"},
 	} {
 		if err := syscall.Mprotect(mem[page:2*page], prot); err != nil {
 			t.Fatal(err)

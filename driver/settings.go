@@ -13,6 +13,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/bytesize"
 	"gemu/interp"
+	"gemu/sanitize"
 )
 
 // Settings say how a driver presents itself and how it runs kernels. DefaultSettings
@@ -34,6 +35,13 @@ type Settings struct {
 	Stats string // file that Close writes statistics to; "": none are kept
 	Dump  string // directory that loaded PTX is written to; "": none
 	Trace int    // 0: silent; 1: calls that fail or are not supported; 2: all calls
+
+	// Sanitize are the sanitizers that watch all launches. What they find is written to SanitizeLog
+	// as the driver ends, as JSON if it ends so; "" is Stderr. SanitizeExit is the status that
+	// a process is to end with if there are errors among it; 0: its own.
+	Sanitize     []*sanitize.Tool
+	SanitizeLog  string
+	SanitizeExit int
 
 	Blocking bool // launches return when the kernel has ended
 
@@ -135,6 +143,18 @@ var Variables = []Variable{
 	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends.", func(s *Settings, v string) error {
 		s.Stats = v
 		return nil
+	}},
+	{"GEMU_SANITIZE", "some of race,init,bounds,sync,leak, or all", "none", "Look for faults that do not stop kernels, and tell them when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {
+		s.Sanitize, err = sanitize.Parse(v)
+		return err
+	}},
+	{"GEMU_SANITIZE_LOG", "FILE", "standard error", "Write what sanitizers find to FILE; as JSON, if it ends in .json.", func(s *Settings, v string) error {
+		s.SanitizeLog = v
+		return nil
+	}},
+	{"GEMU_SANITIZE_EXIT", "N", "0", "End the process with status N if sanitizers have found errors; 0 leaves it its own.", func(s *Settings, v string) (err error) {
+		s.SanitizeExit, err = atoi(v, 0, 255)
+		return err
 	}},
 	{"GEMU_DUMP", "DIRECTORY", "none is kept", "Write the PTX of every module to DIRECTORY. Messages name its lines.", func(s *Settings, v string) error {
 		s.Dump = v

@@ -14,28 +14,29 @@ import (
 
 // Statistics are what launches have counted: the file of GEMU_STATS.
 type Statistics struct {
-	Mode    string       `json:"mode"`
-	Policy  string       `json:"policy"`
-	Total   LaunchCounts `json:"total"`
+	Schema  string       `json:"schema"`  // "gemu-statistics/1"
+	Mode    string       `json:"mode"`    // "check", "affine" or "vector"
+	Policy  string       `json:"policy"`  // of value structure
+	Total   LaunchCounts `json:"total"`   // of all kernels
 	Kernels []KernelStat `json:"kernels"` // in the order of their first launch
 }
 
 // KernelStat is what the launches of one kernel have counted.
 type KernelStat struct {
-	Module string `json:"module"`
-	Kernel string `json:"kernel"`
+	Module string `json:"module"` // as messages name it
+	Kernel string `json:"kernel"` // its name
 	LaunchCounts
 }
 
 // LaunchCounts are sums over launches. Launches that failed are not in them.
 type LaunchCounts struct {
-	Launches           int64           `json:"launches"`
-	Seconds            float64         `json:"seconds"`
-	ThreadInstructions int64           `json:"thread_instructions"`
-	WarpInstructions   int64           `json:"warp_instructions"`
-	ActiveLanesMean    float64         `json:"active_lanes_mean"`
-	Branches           int64           `json:"branches"`
-	DivergentBranches  int64           `json:"divergent_branches"`
+	Launches           int64           `json:"launches"`            // that have come to their end
+	Seconds            float64         `json:"seconds"`             // of them alone
+	ThreadInstructions int64           `json:"thread_instructions"` // as in gemu-run
+	WarpInstructions   int64           `json:"warp_instructions"`   // as in gemu-run
+	ActiveLanesMean    float64         `json:"active_lanes_mean"`   // as in gemu-run
+	Branches           int64           `json:"branches"`            // as in gemu-run
+	DivergentBranches  int64           `json:"divergent_branches"`  // as in gemu-run
 	Structure          *interp.Summary `json:"structure,omitempty"` // with Settings.Stats
 
 	laneSlots int64
@@ -107,7 +108,7 @@ func (s *statistics) add(kernel *ptx.Func, r *interp.Result) {
 func (s *statistics) snapshot() *Statistics {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := &Statistics{Mode: s.mode, Policy: s.policy, Total: s.total, Kernels: []KernelStat{}}
+	out := &Statistics{Schema: "gemu-statistics/1", Mode: s.mode, Policy: s.policy, Total: s.total, Kernels: []KernelStat{}}
 	out.Total.finish()
 	for _, k := range s.kernels {
 		k.finish()

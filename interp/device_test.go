@@ -264,7 +264,7 @@ func TestTrapReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"test.ptx:17:2: trap: out-of-bounds global store of 4 bytes at ", "   17 | 	st.global.u32 [%rd1], %r1;", "from k.cu:42:7",
-		"grid (2,1,1) cta (0,0,0) warp 0 lanes 1111_1110_0000_0000_0000_0000_0000_0000 (7 of 32 active), first thread (25,0,0)",
+		"grid (2,1,1) cta (0,0,0) warp 0 lanes 31..0 1111_1110_0000_0000_0000_0000_0000_0000 (7 of 32 active lanes faulted), first thread (25,0,0)",
 		"nearest allocation: buffer x [", "of 100 bytes, which ends 0 bytes before the address",
 	} {
 		if !strings.Contains(trap.Report(), want) {

@@ -86,6 +86,10 @@ type Launch struct {
 	// at the wait that orders them: a program that computes something else then has a bug.
 	Early bool
 
+	// Seed chooses another schedule than the usual one: which warp of a CTA is first, and how many
+	// instructions each executes in its turns. Results that depend on it are those of a race.
+	Seed uint64
+
 	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
 
 	// Progress, if set, is called as the launch begins, with a function that
@@ -220,7 +224,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		return nil, refuse("mode %d", l.Mode)
 	}
 	run := &simt.Launch{
-		Device: &d.machine, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Cooperative: l.Cooperative,
+		Device: &d.machine, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
 		Mode: l.Mode, Backend: backend, Eager: l.Eager, Early: l.Early, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes),
 	}
 	var values *structure.Probe

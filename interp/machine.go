@@ -82,6 +82,8 @@ type (
 	Way        = simt.Way
 	Waiting    = simt.Waiting
 	Access     = simt.Access
+	Effect     = simt.Effect
+	Piece      = simt.Piece
 	AccessKind = mem.AccessKind
 	Allocation = mem.Allocation
 	LaunchInfo = simt.LaunchInfo
@@ -176,6 +178,11 @@ const (
 
 	OnTrap = simt.OnTrap // the CTA stops with a trap: Trap
 
+	// A lane issues an asynchronous operation, between OnBefore and OnAfter of its instruction, or
+	// what it has issued is about to read or write memory, whatever its CTA or another of its
+	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
+	OnEffect = simt.OnEffect
+
 	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc: Memory
 	OnFree      = simt.OnFree      // … is freed
 	OnHostWrite = simt.OnHostWrite // the host has written: Memory, Offset, Bytes
@@ -183,6 +190,9 @@ const (
 
 	AllEvents = simt.AllEvents
 )
+
+// MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
+func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }
 
 // Trap is a fault of the guest: what happened, to which lanes, where. Unwrap
 // gives its kind.

@@ -121,6 +121,12 @@ func (c *scene) Tell(e *interp.Event) {
 	if e.Kind == interp.OnOperation || e.Kind == interp.OnResult {
 		c.part(&b, e)
 	}
+	if e.Effect != nil {
+		b.WriteString(effectText(e.Effect))
+		if f := e.Effect; e.Instr == nil || bits.OnesCount64(e.Lanes) != 1 || !f.Issued && !f.Reads && !f.Writes {
+			c.errs = append(c.errs, fmt.Errorf("of lanes %#x of %v: %+v", e.Lanes, e.Instr, f))
+		}
+	}
 	fmt.Fprint(&b, " ", e.Ways, e.Waits)
 	if e.Trap != nil {
 		fmt.Fprintf(&b, " %v", e.Trap)
@@ -160,6 +166,120 @@ func (c *scene) part(b *strings.Builder, e *interp.Event) {
 			}
 		}
 	}
+}
+
+// effectText writes an effect.
+func effectText(f *interp.Effect) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, " %d", f.Number)
+	for _, part := range []struct {
+		has  bool
+		text string
+	}{{f.Issued, "issued"}, {f.Reads, "reads"}, {f.Writes, "writes"}, {f.Reduces, "reduces"}, {f.Arrives, "arrives"}} {
+		if part.has {
+			b.WriteString(" " + part.text)
+		}
+	}
+	for _, p := range f.Pieces {
+		fmt.Fprintf(&b, ", %d bytes to %s %#x", p.Bytes, p.To.Space(), p.ToOff)
+		switch {
+		case p.From != nil:
+			fmt.Fprintf(&b, " from %s %#x", p.From.Space(), p.FromOff)
+		case p.Fill:
+			b.WriteString(" filled")
+		}
+		if p.Read != p.Bytes {
+			fmt.Fprintf(&b, " (%d read)", p.Read)
+		}
+	}
+	if f.Barrier != nil {
+		fmt.Fprintf(&b, ", told %#x", f.BarrierOff)
+	}
+	return b.String()
+}
+
+// asyncKernel copies in the ways that there are: lane 0 only, but that lane 1 copies bytes too.
+const asyncKernel = `.version 8.6
+.target sm_100
+.address_size 64
+.entry k(.param .u64 data)
+{
+	.reg .u32 %t, %s, %b, %x;
+	.reg .u64 %p, %q, %st;
+	.reg .b16 %m;
+	.reg .pred %other, %done;
+	.shared .align 16 .b8 room[128];
+	.shared .align 8 .b64 bar;
+	ld.param.u64 %p, [data];
+	mov.u32 %t, %tid.x;
+	mov.u32 %s, room;
+	mov.u32 %b, bar;
+	mov.b16 %m, 0x00ff;
+	setp.ne.u32 %other, %t, 0;
+	cp.async.ca.shared.global [%s], [%p], 8, 4;
+	cp.async.wait_all;
+	@%other bra END;
+	mbarrier.init.shared.b64 [%b], 1;
+	mbarrier.arrive.expect_tx.shared.b64 %st, [%b], 36;
+	cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%s+16], [%p+32], 32, [%b];
+	st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%s+64], %t, [%b];
+W:
+	mbarrier.test_wait.shared.b64 %done, [%b], %st;
+	@!%done bra W;
+	cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%p+64], [%s], 32, %m;
+	cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%p+96], [%s], 16;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group.read 0;
+	cp.async.bulk.wait_group 0;
+END:
+	ret;
+}
+`
+
+// TestEffects: asynchronous operations are told with the memory that they read and write, as
+// they are issued and as their effects happen, in every mode.
+func TestEffects(t *testing.T) {
+	// What is issued, by number, as asyncKernel has it; and what happens when.
+	what := []string{
+		"line 18 lane 0", "line 18 lane 1", "line 23 lane 0", "line 24 lane 0", "line 28 lane 0", "line 29 lane 0",
+	}
+	pieces := []string{
+		", 4 bytes to shared 0x0 from global 0x0, 4 bytes to shared 0x4 filled (0 read)",
+		", 4 bytes to shared 0x0 from global 0x0, 4 bytes to shared 0x4 filled (0 read)",
+		", 32 bytes to shared 0x10 from global 0x20, told 0x80",
+		", 4 bytes to shared 0x40 (0 read), told 0x80",
+		", 8 bytes to global 0x40 from shared 0x0, 8 bytes to global 0x50 from shared 0x10",
+		" reduces, 16 bytes to global 0x60 from shared 0x0",
+	}
+	late := "0 issued, 1 issued, 0 reads writes, 1 reads writes, 2 issued, 3 issued, 2 reads writes, 3 writes, 4 issued, 5 issued, 5 reads writes, 4 reads, 4 writes"
+	early := "0 issued, 0 reads writes, 1 issued, 1 reads writes, 2 issued, 2 reads writes, 3 issued, 3 writes, 4 issued, 4 reads writes, 5 issued, 5 reads writes"
+	for name, mode := range interp.Modes {
+		for i, order := range []string{late, early} {
+			var got, want []string
+			for _, what1 := range strings.Split(order, ", ") {
+				n := what1[0] - '0'
+				want = append(want, what[n]+": "+what1+pieces[n])
+			}
+			mod, b := loaded(t, interp.Config{}, asyncKernel, 128)
+			l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(2), Args: []any{b}, Mode: mode, Early: i == 1, Probes: []interp.Probe{&effects{&got}}}
+			if _, err := mod.Run(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, early %v: got\n%s\nwant\n%s", name, l.Early, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+	}
+}
+
+// effects is a probe that writes down effects.
+type effects struct{ list *[]string }
+
+func (p *effects) Wants() interp.Wants              { return interp.Wants{Events: interp.OnEffect} }
+func (p *effects) CTA(int, interp.Dim3) interp.Sink { return p }
+
+func (p *effects) Tell(e *interp.Event) {
+	*p.list = append(*p.list, fmt.Sprintf("line %d lane %d:%s", e.Instr.Pos.Line, bits.TrailingZeros64(e.Lanes), effectText(e.Effect)))
 }
 
 // follow checks that events come in an order that makes sense.

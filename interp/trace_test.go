@@ -132,10 +132,12 @@ func (t trace) add(s *oracle.Step) {
 		return // the end of a body is no instruction
 	}
 	d := deed{in: s.Instr, skipped: s.Skipped}
-	if !d.skipped && !writesLater(s.Instr) {
+	if !d.skipped {
 		for _, a := range s.Accesses {
 			d.at(a.Space, a.Addr, max(len(a.Loaded), len(a.Stored)))
 		}
+	}
+	if !d.skipped && !writesLater(s.Instr) {
 		var list []result
 		for _, w := range s.Writes {
 			list = append(list, result{w.Reg, w.Low, w.High})

@@ -23,6 +23,12 @@ import (
 //go:embed cuda/*.cu cuda/*.ptx
 var files embed.FS
 
+// Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types,
+// qualifiers, the functions that are instructions. The .cu files of the library include it.
+//
+//go:embed cuda/gemu.h
+var Header string
+
 // Workload is a program of one or several kernels with inputs and a reference.
 type Workload struct {
 	Name string

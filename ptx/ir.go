@@ -523,6 +523,16 @@ func (m *Module) Source() string { return m.src }
 // Line returns the text of a line of the source, from 1, without its newline.
 func (m *Module) Line(n int) string { return sourceLine(m.src, n) }
 
+// Origin is where an instruction of the function comes from, as .loc says it: "file:line:col";
+// "" if none does.
+func (f *Func) Origin(in *Instr) string {
+	if in.Loc < 0 {
+		return ""
+	}
+	l := &f.Locs[in.Loc]
+	return fmt.Sprintf("%s:%d:%d", f.module.FileName(l.File), l.Line, l.Col)
+}
+
 // EachInstr calls do with every instruction of the function, in order.
 func (f *Func) EachInstr(do func(in *Instr)) {
 	for _, b := range f.Blocks {

@@ -25,25 +25,26 @@ type benchCmd struct {
 // benchJSON is what --json writes. Rates are thread instructions per second, of
 // launches alone.
 type benchJSON struct {
-	Repeat    int         `json:"repeat"`
-	Workers   int         `json:"workers"` // 0: all
-	Workloads []benchRow  `json:"workloads"`
-	Geomean   *benchRates `json:"geometric_mean"`
+	Schema    string      `json:"schema"`         // "gemu-bench/1"
+	Repeat    int         `json:"repeat"`         // runs of each mode, the fastest of which counts
+	Workers   int         `json:"workers"`        // 0: all
+	Workloads []benchRow  `json:"workloads"`      // by name
+	Geomean   *benchRates `json:"geometric_mean"` // of all of them
 }
 
 // benchRow is a workload.
 type benchRow struct {
-	Name               string `json:"name"`
-	Size               int    `json:"size"`
-	ThreadInstructions int64  `json:"thread_instructions"`
+	Name               string `json:"name"`                // of the workload
+	Size               int    `json:"size"`                // of its input
+	ThreadInstructions int64  `json:"thread_instructions"` // of a run
 	benchRates
 }
 
 // benchRates are the speed of vector mode, and that of the others relative to it.
 type benchRates struct {
-	Vector float64 `json:"vector_per_second"`
-	Affine float64 `json:"affine_vector"`
-	Check  float64 `json:"check_vector"`
+	Vector float64 `json:"vector_per_second"` // thread instructions
+	Affine float64 `json:"affine_vector"`     // the speed of affine mode over that of vector mode
+	Check  float64 `json:"check_vector"`      // … of check mode
 }
 
 func (c *benchCmd) Run(a *app) error {
@@ -69,7 +70,7 @@ func (c *benchCmd) Run(a *app) error {
 	if !quiet {
 		c.printHead(s)
 	}
-	out := &benchJSON{Repeat: c.Repeat, Workers: c.Workers}
+	out := &benchJSON{Schema: "gemu-bench/1", Repeat: c.Repeat, Workers: c.Workers}
 	for _, w := range list {
 		row, err := c.measure(a, w)
 		if err != nil {

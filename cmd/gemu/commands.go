@@ -18,7 +18,7 @@ import (
 )
 
 type checkCmd struct {
-	Files []string `arg:"" help:"PTX files (- for standard input)."`
+	Files []string `arg:"" predictor:"source" help:"PTX files (- for standard input)."`
 }
 
 // Run checks every file, and goes on after one that is bad.
@@ -31,7 +31,7 @@ func (c *checkCmd) Run(a *app) error {
 		src, err := a.readSource(name)
 		var m *ptx.Module
 		if err == nil {
-			m, err = ptx.ParseString(name, src)
+			m, err = ptx.ParseString(sourceName(name), src)
 		}
 		if err != nil {
 			a.report(err)
@@ -64,7 +64,7 @@ func (c *checkCmd) coverage(a *app, m *ptx.Module) {
 func counted(n int, what string) string { return fmt.Sprintf("%d %s%s", n, what, plural(n)) }
 
 type dumpCmd struct {
-	File   string `arg:"" help:"PTX file (- for standard input)."`
+	File   string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
 	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"What to print: ast (what was written), ir (what it means, as PTX), cfg (control flow), lowered (what runs)."`
 	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)."`
 }
@@ -78,9 +78,9 @@ func (c *dumpCmd) Run(a *app) error {
 		if c.Kernel != "" {
 			return errors.New("-k does not apply to --stage=ast")
 		}
-		return ptx.FprintSyntax(a.stdout, c.File, []byte(src))
+		return ptx.FprintSyntax(a.stdout, sourceName(c.File), []byte(src))
 	}
-	m, err := ptx.ParseString(c.File, src)
+	m, err := ptx.ParseString(sourceName(c.File), src)
 	if err != nil {
 		return err
 	}
@@ -132,17 +132,23 @@ type isaCmd struct {
 	JSON     bool   `name:"json" help:"Write JSON."`
 }
 
+// isaJSON is what --json writes.
+type isaJSON struct {
+	Schema string     `json:"schema"` // "gemu-isa/1"
+	Forms  []formJSON `json:"forms"`  // of all instructions, or that which was asked for
+}
+
 // formJSON is a form of the instruction table as "gemu isa --json" writes it.
 type formJSON struct {
-	Instruction string `json:"instruction"`
-	Syntax      string `json:"syntax"`
-	Section     string `json:"section"`
-	Class       string `json:"class"`
-	Affine      string `json:"affine"`
-	MinPTX      string `json:"min_ptx,omitempty"`
-	MinSM       int    `json:"min_sm,omitempty"`
-	Variants    int    `json:"variants"`
-	Runs        int    `json:"runs"`
+	Instruction string `json:"instruction"`       // the mnemonic
+	Syntax      string `json:"syntax"`            // in the notation of the table
+	Section     string `json:"section"`           // of the manual
+	Class       string `json:"class"`             // of functional unit
+	Affine      string `json:"affine"`            // rule of value structure
+	MinPTX      string `json:"min_ptx,omitempty"` // first .version that has it
+	MinSM       int    `json:"min_sm,omitempty"`  // first sm_NN that has it
+	Variants    int    `json:"variants"`          // combinations of modifiers that are legal
+	Runs        int    `json:"runs"`              // of them those that run
 }
 
 // since says which PTX and which machine a form wants, if not all have it.
@@ -194,7 +200,7 @@ func (c *isaCmd) Run(a *app) error {
 	if c.JSON {
 		e := json.NewEncoder(a.stdout)
 		e.SetIndent("", "  ")
-		return e.Encode(forms)
+		return e.Encode(isaJSON{"gemu-isa/1", forms})
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()

@@ -83,18 +83,19 @@ func paperNames() string {
 
 // comparison is a paper's table and ours.
 type comparison struct {
-	Paper  string              `json:"paper"`
-	Title  string              `json:"title"`
-	Policy string              `json:"policy"`
-	Rows   []comparisonRow     `json:"benchmarks"`
+	Schema string              `json:"schema"`           // "gemu-compare/1"
+	Paper  string              `json:"paper"`            // as the command line names it
+	Title  string              `json:"title"`            // of the paper
+	Policy string              `json:"policy"`           // under which we measure
+	Rows   []comparisonRow     `json:"benchmarks"`       // in the paper's order
 	Ranks  map[string]*float64 `json:"rank_correlation"` // Spearman's, by column; null where it is not defined
 }
 
 // comparisonRow is a benchmark: values by the paper's names of the columns.
 type comparisonRow struct {
-	Name  string             `json:"name"`
-	Ours  map[string]float64 `json:"ours"`
-	Paper map[string]float64 `json:"paper"`
+	Name  string             `json:"name"`  // of the workload
+	Ours  map[string]float64 `json:"ours"`  // what we measure, by column
+	Paper map[string]float64 `json:"paper"` // what the paper prints
 }
 
 func (c *compareCmd) Run(a *app) error {
@@ -114,7 +115,7 @@ func (c *compareCmd) Run(a *app) error {
 	if !quiet {
 		p.printHead(s)
 	}
-	out := &comparison{Paper: p.name, Title: p.title, Policy: p.policy, Ranks: map[string]*float64{}}
+	out := &comparison{Schema: "gemu-compare/1", Paper: p.name, Title: p.title, Policy: p.policy, Ranks: map[string]*float64{}}
 	for _, row := range p.rows() {
 		ours, err := p.measure(a, row.Name, c.Workers)
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 
 // launchFlags say what to launch, on which machine.
 type launchFlags struct {
-	File  string   `arg:"" help:"PTX file (- for standard input), or @NAME of a workload."`
+	File  string   `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
@@ -37,10 +37,11 @@ type launchFlags struct {
 	Coop    bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
 	Size    int      `help:"Size of a workload's input."`
 
-	Warp    int   `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
-	SM      int   `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
-	Steps   int64 `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
-	Workers int   `help:"Host threads (default: all); results do not depend on it."`
+	Warp    int    `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
+	SM      int    `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
+	Seed    uint64 `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
+	Steps   int64  `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
+	Workers int    `help:"Host threads (default: all); results do not depend on it."`
 
 	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G (default 4G); further ones wait until some have ended."`
 }
@@ -97,8 +98,8 @@ func (b *binding) now() *array {
 	return &array{b.arr.typ, b.arr.shape, b.bytes()}
 }
 
-// open readies a job. What its kernels print goes to stdout.
-func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
+// open readies a job on a device that probes watch. What its kernels print goes to stdout.
+func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*job, error) {
 	if c.SM != 0 && c.SM < 30 {
 		return nil, errors.New("--sm wants a compute capability such as 90")
 	}
@@ -106,7 +107,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer) (*job, error) {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
 	j := &job{flags: c}
-	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM})
+	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM, Probes: probes})
 	var err error
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
@@ -150,7 +151,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 	if err != nil {
 		return err
 	}
-	m, err := ptx.ParseString(c.File, src)
+	m, err := ptx.ParseString(sourceName(c.File), src)
 	if err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 // reference. The launches that were begun are in j.results even if it fails.
 func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	ready := func(l *interp.Launch) {
-		l.WarpSize, l.MaxSteps = j.flags.Warp, j.flags.Steps
+		l.WarpSize, l.MaxSteps, l.Seed = j.flags.Warp, j.flags.Steps, j.flags.Seed
 		if l.WarpSize == 0 {
 			l.WarpSize = -1 // refused with a message, not taken as the default
 		}
@@ -258,16 +259,16 @@ func (j *job) total() *interp.Result {
 // launchJSON is what every report in JSON says of the launches; of several, kernel
 // and extents are those of the last.
 type launchJSON struct {
-	File     string `json:"file"`
-	Kernel   string `json:"kernel"`
-	Grid     [3]int `json:"grid"`
-	Block    [3]int `json:"block"`
+	File     string `json:"file"`             // as the command line has it
+	Kernel   string `json:"kernel"`           // of the last launch
+	Grid     [3]int `json:"grid"`             // CTAs: x, y, z
+	Block    [3]int `json:"block"`            // threads of a CTA
 	Cluster  [3]int `json:"cluster,omitzero"` // CTAs of one; none: not there
-	Warp     int    `json:"warp"`
-	Mode     string `json:"mode"`
-	Meets    string `json:"reconverge"`
-	Policy   string `json:"policy,omitempty"`
-	Launches int    `json:"launches"`
+	Warp     int    `json:"warp"`             // lanes of a warp
+	Mode     string `json:"mode"`             // "check", "affine" or "vector"
+	Meets    string `json:"reconverge"`       // the reconvergence policy
+	Policy   string `json:"policy,omitempty"` // of value structure, where that was counted
+	Launches int    `json:"launches"`         // how many
 }
 
 func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }

@@ -8,12 +8,19 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
+	mangokong "github.com/alecthomas/mango-kong"
+	kongcompletion "github.com/jotaen/kong-completion"
+	"github.com/posener/complete"
 
 	"gemu/interp"
+	"gemu/kernels"
 	"gemu/ptx"
+	"gemu/sanitize"
 )
 
 // Exit statuses.
@@ -33,6 +40,11 @@ type cli struct {
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
 	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
+
+	Completion kongcompletion.Completion `cmd:"" help:"Say how to have the shell complete command lines: bash, zsh or fish."`
+
+	Version kong.VersionFlag  `help:"Print the version."`
+	Man     mangokong.ManFlag `help:"Print the manual page."`
 }
 
 // app is what commands work with.
@@ -68,21 +80,25 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		}
 	}()
 	var c cli
-	exited := -1
+	exited, help := -1, io.Writer(stdout)
+	if len(args) == 0 { // nothing was asked for: that is no result
+		args, help = []string{"--help"}, stderr
+		defer func() { status = exitBad }()
+	}
 	names, docs := reconvergers()
 	parser, err := kong.New(&c,
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Writers(stdout, stderr),
+		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
 	)
 	if err != nil {
 		panic(err)
 	}
-	var kctx *kong.Context
+	a := &app{ctx, stdin, stdout, stderr}
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
@@ -91,22 +107,47 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 				}
 			}
 		}()
-		if len(args) == 0 {
-			args = []string{"--help"}
+		kongcompletion.Register(parser, kongcompletion.WithExitFunc(parser.Exit), kongcompletion.WithPredictor("source", complete.PredictOr(complete.PredictFiles("*.ptx"), complete.PredictFunc(workloadNames))))
+		var kctx *kong.Context
+		if kctx, err = parser.Parse(gatherArgs(args)); err == nil {
+			err = kctx.Run(a)
 		}
-		kctx, err = parser.Parse(gatherArgs(args))
 	}()
 	if exited >= 0 {
 		return exited
-	}
-	a := &app{ctx, stdin, stdout, stderr}
-	if err == nil {
-		err = kctx.Run(a)
 	}
 	if err == nil || errors.Is(err, stdout.err) { // run reports those of writing
 		return exitGood
 	}
 	return a.report(err)
+}
+
+// version says what was built, of what, with what.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "gemu"
+	}
+	s := fmt.Sprintf("gemu %s", info.Main.Version)
+	for _, of := range info.Settings {
+		switch of.Key {
+		case "vcs.revision":
+			s += ", revision " + of.Value
+		case "vcs.modified":
+			if of.Value == "true" {
+				s += " with changes"
+			}
+		}
+	}
+	return fmt.Sprintf("%s, %s %s/%s", s, info.GoVersion, runtime.GOOS, runtime.GOARCH)
+}
+
+// workloadNames completes "@".
+func workloadNames(complete.Args) (list []string) {
+	for _, w := range kernels.All() {
+		list = append(list, "@"+w.Name)
+	}
+	return list
 }
 
 // exitPanic carries kong's exit out of its parser.
@@ -174,6 +215,9 @@ func (a *app) report(err error) int {
 		return exitBad
 	case errors.As(err, &trap):
 		fmt.Fprintln(a.stderr, trap.Report())
+		if s := origin(trap.Source); s != "" {
+			fmt.Fprintf(a.stderr, "   %s:\n%s\n", trap.Source, s)
+		}
 		switch trap.Kind {
 		case interp.ErrStepLimit:
 			fmt.Fprintln(a.stderr, "   --steps raises the limit")

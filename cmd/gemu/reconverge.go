@@ -21,21 +21,22 @@ type reconvergeCmd struct {
 
 // reconvergeJSON is what --json writes.
 type reconvergeJSON struct {
-	File     string          `json:"file"`
-	Policies []reconvergeRow `json:"policies"`
+	Schema   string          `json:"schema"`      // "gemu-reconverge/1"
+	File     string          `json:"file"`        // as the command line has it
+	Policies []reconvergeRow `json:"policies"`    // each of them
 	Same     bool            `json:"same_memory"` // wherever the kernel finished
 }
 
 // reconvergeRow is the kernel under a policy.
 type reconvergeRow struct {
-	Policy string `json:"policy"`
+	Policy string `json:"policy"`         // its name
 	Trap   string `json:"trap,omitempty"` // the kernel did not finish, and what follows is 0
 
-	WarpInstructions  int64   `json:"warp_instructions"`
-	ActiveLanesMean   float64 `json:"active_lanes_mean"`
-	DivergentBranches int64   `json:"divergent_branches"`
-	Splits            int64   `json:"splits"`
-	Reconvergences    int64   `json:"reconvergences"`
+	WarpInstructions  int64   `json:"warp_instructions"`  // as in gemu-run
+	ActiveLanesMean   float64 `json:"active_lanes_mean"`  // as in gemu-run
+	DivergentBranches int64   `json:"divergent_branches"` // as in gemu-run
+	Splits            int64   `json:"splits"`             // as in gemu-run
+	Reconvergences    int64   `json:"reconvergences"`     // as in gemu-run
 
 	memory [][]byte // of the buffers
 }
@@ -44,7 +45,7 @@ func (c *reconvergeCmd) Run(a *app) error {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
-	out := &reconvergeJSON{File: c.File, Same: true}
+	out := &reconvergeJSON{Schema: "gemu-reconverge/1", File: c.File, Same: true}
 	var finished *reconvergeRow
 	for _, r := range interp.Reconvergers {
 		row, err := c.measure(a, r)

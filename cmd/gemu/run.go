@@ -14,11 +14,13 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/regfile/traffic"
+	"gemu/sanitize"
 )
 
 type runCmd struct {
 	launchFlags
 	policyFlag
+	sanitizeFlags
 
 	Out    []string `sep:"none" help:"Write the buffer of argument I (or variable NAME) after the launch: I=FILE (.npy .png .bin, - prints)." placeholder:"I=FILE"`
 	Expect []string `sep:"none" help:"Compare the buffer of argument I (or variable NAME) with a file or made buffer: I=ARG." placeholder:"I=ARG"`
@@ -43,7 +45,11 @@ func (c *runCmd) Run(a *app) error {
 	if !(c.Rtol >= 0 && c.Atol >= 0) { // NaN is neither
 		return errors.New("--rtol and --atol want numbers from 0 on")
 	}
-	j, err := c.open(a, a.stdout)
+	watch, err := c.sanitizers()
+	if err != nil {
+		return err
+	}
+	j, err := c.open(a, a.stdout, watch.Probes...)
 	if err != nil {
 		return err
 	}
@@ -108,10 +114,21 @@ func (c *runCmd) Run(a *app) error {
 	if other != nil {
 		runErr = other.compare(a, j, ran, runErr)
 	}
+	found, err := c.findings(a, watch, prepare)
+	if err != nil {
+		return err
+	}
 	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, newReport(j, runErr)); err != nil {
+		r := newReport(j, runErr)
+		if r.Findings = found; runErr == nil && found != nil && found.Errors > 0 {
+			r.Exit = "findings"
+		}
+		if err := writeJSON(a, c.JSON, r); err != nil {
 			return err
 		}
+	}
+	if runErr == nil && found != nil && found.Errors > 0 {
+		return &failure{fmt.Errorf("sanitizers have found %s", counted(found.Errors, "error")), exitFailed}
 	}
 	if runErr != nil {
 		return runErr
@@ -166,40 +183,43 @@ func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 
 // runJSON is what --json writes.
 type runJSON struct {
+	Schema string `json:"schema"` // "gemu-run/1"
 	launchJSON
-	Exit    string    `json:"exit"` // "ok", "trap", "expectation failed" or "stopped"
-	Trap    *trapJSON `json:"trap,omitempty"`
-	Seconds float64   `json:"seconds"` // of the launches alone
+	Exit    string    `json:"exit"`           // "ok", "trap", "expectation failed", "findings" or "stopped"
+	Trap    *trapJSON `json:"trap,omitempty"` // what has stopped it
+	Seconds float64   `json:"seconds"`        // of the launches alone
 
-	ThreadInstructions int64   `json:"thread_instructions"`
-	WarpInstructions   int64   `json:"warp_instructions"`
-	ActiveLanesMean    float64 `json:"active_lanes_mean"`
-	Branches           int64   `json:"branches"`
-	DivergentBranches  int64   `json:"divergent_branches"`
-	Splits             int64   `json:"splits"`
-	Reconvergences     int64   `json:"reconvergences"`
+	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let
+	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, one for all their lanes
+	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // of a warp instruction
+	Branches           int64   `json:"branches"`            // warp instructions that branch
+	DivergentBranches  int64   `json:"divergent_branches"`  // of them those after which lanes were at several places
+	Splits             int64   `json:"splits"`              // partings of lanes, in branches and elsewhere
+	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had parted
 
-	Structure *interp.Summary `json:"structure,omitempty"`
+	Structure *interp.Summary  `json:"structure,omitempty"` // with --stats: the columns of the published tables
+	Findings  *sanitize.Report `json:"findings,omitempty"`  // with --sanitize
 }
 
 type trapJSON struct {
-	Message string `json:"message"`
-	Kind    string `json:"kind"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	CTA     [3]int `json:"cta"`
-	Warp    int    `json:"warp"`
-	Lanes   string `json:"lanes"`
-	Address string `json:"address,omitempty"`
-	Source  string `json:"source,omitempty"`
-	Nearest string `json:"nearest_allocation,omitempty"`
+	Message string `json:"message"`                      // the kind with its particulars
+	Kind    string `json:"kind"`                         // such as "out-of-bounds access"
+	File    string `json:"file"`                         // of the PTX
+	Line    int    `json:"line"`                         // from 1 on
+	Column  int    `json:"column"`                       // from 1 on
+	CTA     [3]int `json:"cta"`                          // index: x, y, z
+	Warp    int    `json:"warp"`                         // in the CTA; -1: it is not one warp's
+	Lanes   string `json:"lanes"`                        // that caused it, in hexadecimal: bit 0 is lane 0
+	Address string `json:"address,omitempty"`            // of the first of them, if it is an access
+	Source  string `json:"source,omitempty"`             // "file:line:col" of the .loc in force
+	Nearest string `json:"nearest_allocation,omitempty"` // and where it ends
 }
 
 // newReport describes a job that has run, and ended with err.
 func newReport(j *job, err error) *runJSON {
 	r := j.total()
 	rep := &runJSON{
+		Schema:     "gemu-run/1",
 		launchJSON: j.facts(), Exit: "ok", Seconds: r.Duration.Seconds(),
 		ThreadInstructions: r.ThreadInstructions, WarpInstructions: r.WarpInstructions, ActiveLanesMean: r.ActiveLanesMean(), Branches: r.Branches, DivergentBranches: r.DivergentBranches,
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"gemu/internal/input"
@@ -24,8 +25,12 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// readSource reads a PTX file; "-" is standard input.
+// readSource reads a PTX file, or makes PTX of CUDA C++; "-" is standard input. What it has is
+// called name.ptx in messages if it was made of name.
 func (a *app) readSource(name string) (string, error) {
+	if filepath.Ext(name) == ".cu" {
+		return a.compile(name)
+	}
 	var b []byte
 	var err error
 	if name != "-" {

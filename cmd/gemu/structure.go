@@ -77,10 +77,10 @@ type structureReport struct {
 
 // launchGroup is launches of the same kernel and extent.
 type launchGroup struct {
-	Kernel string `json:"kernel"`
-	Grid   [3]int `json:"grid"`
-	Block  [3]int `json:"block"`
-	Count  int    `json:"count"`
+	Kernel string `json:"kernel"` // its name
+	Grid   [3]int `json:"grid"`   // CTAs: x, y, z
+	Block  [3]int `json:"block"`  // threads of a CTA
+	Count  int    `json:"count"`  // launches
 }
 
 // structureBar is a bar of figure 2.
@@ -254,19 +254,20 @@ func (r *structureReport) printLanes(s *screen) {
 // structureJSON is what --json writes. Names and meaning do not change; counts are
 // of warp instructions.
 type structureJSON struct {
+	Schema string `json:"schema"` // "gemu-structure/1"
 	launchJSON
 	Groups       []launchGroup         `json:"kernels"`      // the launches, by kernel and extent
 	Summary      interp.Summary        `json:"summary"`      // the columns of table 1
 	Bars         map[string]sharesJSON `json:"bars"`         // figure 2
 	ActiveLanes  []int64               `json:"active_lanes"` // warp instructions by number of active lanes, from 0
-	Instructions []instructionJSON     `json:"instructions"`
+	Instructions []instructionJSON     `json:"instructions"` // those that were executed, in the order of the source
 }
 
 // sharesJSON counts by class.
 type sharesJSON struct {
-	Uniform int64 `json:"uniform"`
-	Affine  int64 `json:"affine"`
-	Generic int64 `json:"generic"`
+	Uniform int64 `json:"uniform"` // warp instructions
+	Affine  int64 `json:"affine"`  // … affine and not uniform
+	Generic int64 `json:"generic"` // … neither
 }
 
 // instructionJSON is an instruction of the listing. U, A and G are how often it
@@ -275,19 +276,19 @@ type sharesJSON struct {
 type instructionJSON struct {
 	Kernel string  `json:"kernel,omitempty"` // it is in a kernel
 	Func   string  `json:"func,omitempty"`   // it is in a device function
-	Line   int     `json:"line"`
-	Text   string  `json:"text"`
-	Class  string  `json:"class"`
-	U      int64   `json:"u"`
-	A      int64   `json:"a"`
-	G      int64   `json:"g"`
-	Execs  int64   `json:"execs"`
+	Line   int     `json:"line"`             // of the PTX
+	Text   string  `json:"text"`             // of the line
+	Class  string  `json:"class"`            // what most of its results were: "u", "a", "g"; "" without one
+	U      int64   `json:"u"`                // results that were uniform
+	A      int64   `json:"a"`                // … affine
+	G      int64   `json:"g"`                // … generic
+	Execs  int64   `json:"execs"`            // warp instructions
 	Lanes  float64 `json:"lanes"`            // mean active
 	Source string  `json:"source,omitempty"` // file:line of .loc
 }
 
 func (r *structureReport) json() *structureJSON {
-	out := &structureJSON{launchJSON: r.launchJSON, Groups: r.groups, Summary: r.structure.Summary(), Bars: map[string]sharesJSON{}, ActiveLanes: r.structure.Lanes, Instructions: []instructionJSON{}}
+	out := &structureJSON{Schema: "gemu-structure/1", launchJSON: r.launchJSON, Groups: r.groups, Summary: r.structure.Summary(), Bars: map[string]sharesJSON{}, ActiveLanes: r.structure.Lanes, Instructions: []instructionJSON{}}
 	for _, b := range r.bars {
 		out.Bars[b.key] = sharesJSON(b.Shares)
 	}

@@ -111,3 +111,46 @@ func TestGeneratedFileIsCurrent(t *testing.T) {
 		t.Error("zsymbols.c is not what _gen makes: run go generate ./cmd/libcuda")
 	}
 }
+
+// What sanitizers find is told as the process ends, whose status may say so.
+func TestSanitize(t *testing.T) {
+	program := libtest.Client(t, "testdata/race.c", "libcuda.so.1")
+	dir := t.TempDir()
+	text, report := filepath.Join(dir, "log"), filepath.Join(dir, "log.json")
+	for _, c := range []struct {
+		env    []string
+		status int
+		log    string // "": standard error
+		want   string
+	}{
+		{[]string{"GEMU_SANITIZE=race"}, 0, "", "Error: race: write after write"},
+		{[]string{"GEMU_SANITIZE=racecheck", "GEMU_SANITIZE_EXIT=77"}, 77, "", "gemu: sanitizers have found"},
+		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + text}, 0, text, "ERROR SUMMARY: 3 errors, 0 notices"},
+		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + report}, 0, report, `"schema": "gemu-findings/1"`},
+		{[]string{"GEMU_SANITIZE=rust"}, 1, "", `gemu: GEMU_SANITIZE=rust: no sanitizer "rust"`},
+		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + dir}, 0, "", "is a directory"},
+	} {
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), c.env...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != c.status {
+			t.Errorf("%v: status %d, want %d\n%s", c.env, got, c.status, &stderr)
+		}
+		if c.status != 1 && stdout.String() != "ok\n" {
+			t.Errorf("%v: printed %q", c.env, stdout.String())
+		}
+		got := stderr.String()
+		if c.log != "" {
+			b, err := os.ReadFile(c.log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = string(b)
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%v: want %q\n%s", c.env, c.want, got)
+		}
+	}
+}

@@ -30,12 +30,14 @@ type Shape struct {
 
 // Case is a "run" or "trap" line.
 type Case struct {
-	Line    int
-	Kernel  string
-	Args    []string
-	Type    ptx.Type // of the result
-	Want    []string // its elements
-	Trap    string   // text of the trap that is wanted instead; or ""
+	Line     int
+	Kernel   string
+	Args     []string
+	Type     ptx.Type // of the result
+	Want     []string // its elements
+	Trap     string   // text of the trap that is wanted instead; or ""
+	Sanitize bool     // it is about what sanitizers find, which the lines of the kernel say
+
 	Blocks  []Extent // each of which must give the same
 	Grid    Extent
 	Cluster Extent // zero: none is asked for
@@ -77,7 +79,7 @@ func (c *Case) Shapes(every bool) []Shape {
 	return list
 }
 
-var caseLine = regexp.MustCompile(`^//\s*(run|trap)((?:\s+\w+(?:=[\w,]+)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)")\s*$`)
+var caseLine = regexp.MustCompile(`^//\s*(run|trap|sanitize)((?:\s+\w+(?:=[\w,]+)?)*):\s*([\w$]+)\((.*)\)\s*(==\s*(\w+)\s+(.*)|"(.*)"|)\s*$`)
 
 // Read reads the cases of a source.
 func Read(src string) ([]Case, error) {
@@ -86,13 +88,16 @@ func Read(src string) ([]Case, error) {
 		line = strings.TrimSpace(line)
 		m := caseLine.FindStringSubmatch(line)
 		if m == nil {
-			if strings.HasPrefix(line, "// run") || strings.HasPrefix(line, "// trap") {
+			if strings.HasPrefix(line, "// run") || strings.HasPrefix(line, "// trap") || strings.HasPrefix(line, "// sanitize") {
 				return nil, fmt.Errorf("line %d: cannot read %q", i+1, line)
 			}
 			continue
 		}
+		if (m[1] == "sanitize") != (m[5] == "") {
+			return nil, fmt.Errorf("line %d: %q should say what comes of it if, and only if, it is a run or a trap", i+1, line)
+		}
 		c := Case{
-			Line: i + 1, Kernel: m[3], Args: brackets.Fields(m[4]), Trap: m[8],
+			Line: i + 1, Kernel: m[3], Args: brackets.Fields(m[4]), Trap: m[8], Sanitize: m[1] == "sanitize",
 			Blocks: []Extent{{1, 1, 1}, {7, 1, 1}, {32, 1, 1}}, Grid: Extent{1, 1, 1}, Widths: []int{32, 4, 8, 16, 64, 1},
 		}
 		for _, opt := range strings.Fields(m[2]) {
@@ -292,7 +297,7 @@ func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error
 		}
 		args = append(args, arg)
 	}
-	if result == nil && c.Trap == "" || len(args) < len(params) {
+	if result == nil && c.Trap == "" && !c.Sanitize || len(args) < len(params) {
 		data := make([]byte, max(max(c.Type.Size(), 8)*len(c.Want), 8))
 		for i := range data {
 			data[i] = 0xa5

@@ -4,7 +4,9 @@
 package process
 
 /*
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "environment.h"
 #include "thread.h"
@@ -12,6 +14,7 @@ package process
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -97,7 +100,13 @@ func process_started() {}
 
 //export process_exit
 func process_exit() {
-	if err := drv.Exit(); err != nil {
+	err := drv.Exit()
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "gemu: %v\n", err)
+	}
+	var found *driver.Found
+	if errors.As(err, &found) { // handlers that were registered before ours do not run
+		C.fflush(nil)
+		C._exit(C.int(found.Status))
 	}
 }

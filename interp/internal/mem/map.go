@@ -114,8 +114,13 @@ func (a *Allocation) Part(from, to uint64) *Allocation {
 	return part
 }
 
-// String names the allocation in messages.
+// String names the allocation in messages, and says where it is.
 func (a *Allocation) String() string {
+	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", a.Label(), a.Base, a.Base+a.Span, a.Span)
+}
+
+// Label is what messages call the allocation.
+func (a *Allocation) Label() string {
 	name := a.Name
 	switch a.Kind {
 	case Buffer:
@@ -145,7 +150,7 @@ func (a *Allocation) String() string {
 	case TexRef, SamplerRef, SurfRef:
 		name = a.Kind.opaque() + " " + name
 	}
-	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", name, a.Base, a.Base+a.Span, a.Span)
+	return name
 }
 
 // opaque is what memory is that loads and stores do not reach, "" of other memory.

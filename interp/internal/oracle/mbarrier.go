@@ -102,11 +102,19 @@ func mbarrier(t *thread) {
 		t.put("d", low(t.arg("a"), 20))
 		return
 	}
-	at := t.mbarrierAt
+	at, how := t.mbarrierAt, updates
+	switch {
+	case t.has("init") || t.has("inval"):
+		how = writes
+	case t.has("test_wait") || t.has("try_wait"):
+		how = reads
+	}
 	if t.has("init") || t.has("inval") || t.has("test_wait") || t.has("try_wait") || t.has("noComplete") {
 		at = t.ownMbarrier
 	}
 	p := at("a")
+	space, addr := t.address("a")
+	t.logAccess(space, addr, p, how)
 	store := func(n counts) { binary.LittleEndian.PutUint64(p, t.valid(n).word()) }
 	if t.has("init") { // 9.7.13.15.9
 		count := int64(t.arg("b"))

@@ -37,6 +37,7 @@ type effect struct {
 	bytes    uint64      // that are copied or stored
 	fill     uint64      // zeros behind them
 	data     []byte      // of a store, or read already; nil: it is read from the source
+	held     bool        // it has always been there: it is not memory's
 	leaves   uint16      // which bytes of each 16 it leaves as they are
 	told     uint64      // address of the mbarrier in .shared space
 	kept     uint64      // bytes that it takes, while it is to come
@@ -103,6 +104,7 @@ func (w *warp) issue(e *effect) {
 	q := queue(e.op)
 	e.seq, e.group = cl.seq, l.groups[q]
 	cl.seq++
+	e.inform(issued)
 	// The order of reductions on global memory can be seen by other CTAs: it is that of issue.
 	if c.grid.early || e.op.Reduces && e.op.To == ptx.Global {
 		if err := e.happen(); err != nil {
@@ -273,11 +275,17 @@ func (e *effect) happen() error {
 				}
 			}
 		}
+		e.inform(writes)
 		return e.tell(func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
+	}
+	now := writes
+	if e.data == nil {
+		now |= reads
 	}
 	if err := e.read(); err != nil {
 		return err
 	}
+	e.inform(now)
 	if e.tensor != nil {
 		if err := e.writeTensor(); err != nil || !e.op.Tells {
 			return err
@@ -443,8 +451,12 @@ func (c *cta) await(l *asyncLane, op code.Async, but int) error {
 		case e.op.Tells:
 			read = e.readMap
 		}
+		unread := e.data == nil && !e.op.Tells
 		if err := read(); err != nil {
 			return err
+		}
+		if unread {
+			e.inform(reads)
 		}
 	}
 	return c.relieve()
@@ -648,7 +660,7 @@ func asyncCancel(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if !w.tells(h, in, e, op.Told, f.Src64(in.B)[lane], true) {
 			return
 		}
-		e.data = w.cta.grid.cancel()
+		e.data, e.held = w.cta.grid.cancel(), true
 		w.cta.turn = false // the others have theirs before the next
 		list := []*effect{e}
 		if op.All {
@@ -688,7 +700,7 @@ func asyncStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	for ; m != 0 && w.err == nil; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		e := w.effect(h, in, lane, op)
-		e.to, e.bytes = f.Src64(in.A)[lane], uint64(op.Bytes)
+		e.to, e.bytes, e.held = f.Src64(in.A)[lane], uint64(op.Bytes), true
 		for _, word := range [...]uint64{f.Src64(in.C)[lane], f.Src64(in.E)[lane]} {
 			for i := 0; i < 8; i++ {
 				e.data = append(e.data, byte(word>>(8*i)))

@@ -5,6 +5,7 @@ package simt
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"gemu/affinetrack"
@@ -50,6 +51,7 @@ type cta struct {
 	slept   int64        // nanoseconds that warps have spent in nanosleep
 	turn    bool         // the CTA may execute visible instructions
 	next    int          // warp whose turn is next
+	random  uint64       // of a launch with a seed: what the shares of warps come from
 	slice                // under way
 	err     error
 	done    bool
@@ -110,7 +112,12 @@ func (c *cta) start(order int) {
 	clear(c.open)
 	c.async = async{}
 	c.out.Reset()
-	c.next, c.err, c.done, c.turn, c.slept, c.slice = 0, nil, false, false, 0, slice{}
+	c.next, c.random = 0, c.grid.seed
+	if c.random != 0 {
+		c.random = c.grid.seed<<32 ^ uint64(order)
+		c.next = int(c.draw() % uint64(len(c.warps)))
+	}
+	c.err, c.done, c.turn, c.slept, c.slice = nil, false, false, 0, slice{}
 	c.watch()
 	c.runner = c.runnerOf()
 	if len(c.grid.probes) > 0 || c.grid.mode == Check {
@@ -145,6 +152,25 @@ func (c *cta) start(order int) {
 		w.resume(strand{pc: fn.Begin, mask: w.live, frame: &c.frame})
 		w.tellLanes(OnWarp, nil, w.live)
 	}
+}
+
+// draw is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
+// al. 2014).
+func (c *cta) draw() uint64 {
+	c.random += 0x9e3779b97f4a7c15
+	v := c.random
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
+
+// share is how many instructions a warp may execute in its turn: with a seed, any power of two
+// up to the quantum.
+func (c *cta) share() int {
+	if c.grid.seed == 0 {
+		return quantum
+	}
+	return quantum >> (c.draw() % uint64(bits.Len(quantum)))
 }
 
 // slice is the share of a CTA under way: its warps have their turns, pass after pass.
@@ -267,7 +293,7 @@ func (c *cta) lives() bool {
 func (c *cta) takeTurn(w *warp) bool {
 	before := w.count.WarpInstructions
 	if !c.paused {
-		w.share = int(min(int64(min(quantum, c.left)), max(c.grid.maxSteps-before+1, 1)))
+		w.share = int(min(int64(min(c.share(), c.left)), max(c.grid.maxSteps-before+1, 1)))
 	}
 	w.run()
 	c.left -= int(w.count.WarpInstructions - before)
@@ -300,10 +326,7 @@ func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *
 		t.Line = m.Line(int(in.Pos.Line))
 		t.Instr = in.Text
 		t.Func = in.Func.Name
-		if in.Loc >= 0 {
-			l := in.Func.Func.Locs[in.Loc]
-			t.Source = fmt.Sprintf("%s:%d:%d", m.FileName(l.File), l.Line, l.Col)
-		}
+		t.Source = in.Func.Func.Origin(in.Instr)
 	} else {
 		t.Pos = c.code.kernel.Pos
 		t.Line = m.Line(int(t.Pos.Line))

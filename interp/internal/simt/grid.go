@@ -57,6 +57,7 @@ type Grid struct {
 	dynShared  uint64
 	stackWords int
 	maxSteps   int64
+	seed       uint64 // of schedules; 0: the usual one
 	gridID     uint64
 	together   bool            // all CTAs are in flight at once: a cooperative launch
 	workspace  *mem.Allocation // of one; nil otherwise
@@ -106,7 +107,7 @@ func NewGrid(l *Launch) *Grid {
 	d.grids++
 	g := &Grid{
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
-		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, together: l.Cooperative,
+		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, seed: l.Seed, together: l.Cooperative,
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, mapped: d.Memory.HasMapped(),
 		mode: l.Mode, early: l.Early, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}

@@ -38,6 +38,7 @@ type Launch struct {
 	Shared      uint64 // bytes of shared memory of a CTA
 	Dynamic     uint64 // of them those that the launch asks for
 	MaxSteps    int64  // instructions a warp may execute
+	Seed        uint64 // of the shares that warps have; 0: all have the same
 	Cooperative bool   // all CTAs are in flight at once
 
 	Mode       Mode

@@ -40,6 +40,9 @@ func (b mbarrier) phase() uint64    { return uint64(b) >> 61 & 3 }
 func (b mbarrier) parity() uint64   { return b.phase() & 1 }
 func (b mbarrier) valid() bool      { return b>>63 != 0 && b.tx() >= -mostCount }
 
+// MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
+func MbarrierPhase(word uint64) uint64 { return mbarrier(word).phase() }
+
 // complete begins the next phase if the current one has completed (manual 9.7.13.15.6).
 func (b mbarrier) complete() mbarrier {
 	if b.pending() != 0 || b.tx() != 0 {
@@ -180,6 +183,18 @@ func (w *warp) countOf(h int, in *code.Instr, lane int, at uint64, n, least uint
 		return 0, false
 	}
 	return uint64(n), true
+}
+
+// describeMbarrier says what an operation on mbarriers accesses for lanes.
+func (w *warp) describeMbarrier(in *code.Instr, to *Access, lanes uint64, wanted bool) {
+	to.Access, to.w, to.in, to.Lanes = mem.Access{Space: code.MbarrierOf(in.Imm).Space, Bytes: 8, Kind: accessKinds[in.Op]}, w, in, lanes
+	to.lengths, to.Addr = nil, nil
+	if wanted {
+		to.makeRoom()
+		for h := range w.files {
+			w.read((*regfile.Row64)(to.Addr[regfile.Lanes*h:]), h, code.Row{Slot: code.Q, Row: in.A})
+		}
+	}
 }
 
 // mbarrierLanes executes what changes mbarriers, one lane after the other.

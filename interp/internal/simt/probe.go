@@ -107,6 +107,11 @@ const (
 
 	OnTrap // the CTA stops with a trap: Trap
 
+	// A lane issues an asynchronous operation, between OnBefore and OnAfter of its instruction, or
+	// what it has issued is about to read or write memory, whatever its CTA or another of its
+	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
+	OnEffect
+
 	OnAlloc     // memory has been allocated, by the host or malloc: Memory
 	OnFree      // … is freed
 	OnHostWrite // the host has written: Memory, Offset, Bytes
@@ -117,7 +122,7 @@ const (
 
 var eventNames = []string{
 	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "operation", "result", "after", "undo", "branch", "split", "join",
-	"call", "return", "wait", "wake", "exit", "expand", "trap", "alloc", "free", "host write", "host read",
+	"call", "return", "wait", "wake", "exit", "expand", "trap", "effect", "alloc", "free", "host write", "host read",
 }
 
 // String names the kinds of the set.
@@ -167,6 +172,7 @@ type Event struct {
 	Row      Location // of it
 	Trap     *Trap
 	Err      error // that the launch has ended by; nil if it came to its end
+	Effect   *Effect
 
 	Memory *mem.Allocation
 	Offset uint64 // in it
@@ -227,6 +233,7 @@ type Access struct {
 	Lanes uint64   // of the event's, those that access memory: by ldmatrix not all provide an address
 
 	w       *warp
+	in      *code.Instr // the operation of the machine that accesses it
 	room    []uint64
 	lengths []uint64 // by lane, if lanes access regions of different lengths
 }

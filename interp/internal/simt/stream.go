@@ -3,6 +3,7 @@ package simt
 // This file brings the events of a CTA to those who want them.
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"gemu/interp/internal/code"
@@ -25,6 +26,8 @@ type stream struct {
 	event    Event      // of anything else
 	ways     []Way
 	values   []Value // room for those of event
+	effect   Effect  // of event
+	pieces   []Piece // room for those of effect
 
 	expanded Value
 
@@ -274,13 +277,21 @@ type accessing struct {
 	run    []*code.Instr
 }
 
+// accessKinds are what instructions do to memory that have no code.Access: on surfaces, and
+// on mbarriers.
+var accessKinds = map[code.Op]mem.AccessKind{
+	code.SurfaceLoad: mem.Load, code.SurfaceStore: mem.Store, code.SurfaceReduce: mem.Atomic,
+	code.MbarrierInit: mem.Store, code.MbarrierInval: mem.Store, code.MbarrierArrive: mem.Atomic, code.MbarrierTx: mem.Atomic,
+	code.MbarrierTest: mem.Load, code.MbarrierParity: mem.Load,
+}
+
 // accesses are the instructions that access memory, by PTX instruction.
 func (k *Kernel) accesses() []accessing {
 	if k.accessOf == nil {
 		k.accessOf = make([]accessing, len(k.Sources))
 		accesses := func(in *code.Instr) bool {
-			_, surface := surfaceKinds[in.Op]
-			return in.Src >= 0 && (surface || in.Op.Signature().Side == code.AccessSide)
+			_, ok := accessKinds[in.Op]
+			return in.Src >= 0 && (ok || in.Op.Signature().Side == code.AccessSide)
 		}
 		for i := range k.Fixed {
 			if in := &k.Fixed[i].Instr; accesses(in) {
@@ -331,12 +342,16 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
-	if kind, ok := surfaceKinds[in.Op]; ok {
-		w.describeSurface(in, kind, &s.accesses[n], s.step.Lanes, s.wants.Addresses)
+	switch to := &s.accesses[n]; in.Op.Signature().Side {
+	case code.TextureSide:
+		w.describeSurface(in, to, s.step.Lanes, s.wants.Addresses)
+		return
+	case code.NoSide:
+		w.describeMbarrier(in, to, s.step.Lanes, s.wants.Addresses)
 		return
 	}
 	a, to := w.access(in), &s.accesses[n]
-	to.Access, to.w, to.Lanes, to.lengths = a.Request(), w, s.step.Lanes, nil
+	to.Access, to.w, to.in, to.Lanes, to.lengths = a.Request(), w, in, s.step.Lanes, nil
 	if a.Tile != nil {
 		half := uint64(providing(a))
 		to.Lanes &= half<<32 | half
@@ -345,10 +360,7 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 		to.Addr = nil
 		return
 	}
-	if to.room == nil {
-		to.room = make([]uint64, regfile.Lanes*len(w.files))
-	}
-	to.Addr = to.room
+	to.makeRoom()
 	for h := range w.files {
 		list := (*regfile.Row64)(to.Addr[regfile.Lanes*h:])
 		if a.Addr == code.NoSlot {
@@ -371,6 +383,36 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 			w.read((*regfile.Row64)(to.lengths[regfile.Lanes*h:]), h, code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row})
 		}
 	}
+}
+
+// makeRoom gives the access addresses, for all lanes.
+func (a *Access) makeRoom() {
+	if a.room == nil {
+		a.room = make([]uint64, regfile.Lanes*len(a.w.files))
+	}
+	a.Addr = a.room
+}
+
+// Stored appends the bytes that a lane is about to store to p. ok is false of what is no store of
+// registers, element by element, by the lane: of atomics, matrices, st.bulk.
+func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
+	if a.in == nil || a.in.Op.Signature().Side != code.AccessSide || a.Kind != mem.Store {
+		return p, false
+	}
+	x := a.w.access(a.in)
+	if x.Tile != nil || a.lengths != nil {
+		return p, false
+	}
+	f := &a.w.files[lane/regfile.Lanes]
+	for _, e := range x.Elems {
+		var b [16]byte
+		binary.LittleEndian.PutUint64(b[:], laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane%regfile.Lanes))
+		if x.Size == 16 {
+			binary.LittleEndian.PutUint64(b[8:], laneOf(f, code.Row{Slot: e.Slot, Row: e.High}, lane%regfile.Lanes))
+		}
+		p = append(p, b[:x.Size]...)
+	}
+	return p, true
 }
 
 // Place is the memory that a lane accesses: the state space, the allocation (nil: the

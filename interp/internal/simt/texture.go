@@ -375,19 +375,14 @@ func (x *finder) surfaceAt(h int, f *regfile.File, in *code.Instr, s *code.Textu
 	return nil, false
 }
 
-// surfaceKinds are what instructions on surfaces do to memory.
-var surfaceKinds = map[code.Op]mem.AccessKind{code.SurfaceLoad: mem.Load, code.SurfaceStore: mem.Store, code.SurfaceReduce: mem.Atomic}
-
 // describeSurface says what an instruction on a surface accesses for lanes: global memory. Those
 // that are out of bounds access nothing.
-func (w *warp) describeSurface(in *code.Instr, kind mem.AccessKind, to *Access, lanes uint64, wanted bool) {
+func (w *warp) describeSurface(in *code.Instr, to *Access, lanes uint64, wanted bool) {
 	s := &w.cta.code.Textures[in.Side]
-	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: kind, Surface: true}, w, 0
-	if to.room == nil {
-		to.room = make([]uint64, regfile.Lanes*len(w.files))
-	}
-	if to.Addr = nil; wanted {
-		to.Addr = to.room
+	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: accessKinds[in.Op], Surface: true}, w, 0
+	to.in, to.lengths, to.Addr = in, nil, nil
+	if wanted {
+		to.makeRoom()
 		clear(to.Addr) // those of lanes that access nothing
 	}
 	for h := range w.files {

@@ -105,9 +105,13 @@ func (t *Trap) Report() string {
 	}
 	fmt.Fprintf(&b, "\n   grid %s cta %s", t.Grid, t.CTA)
 	if t.Warp >= 0 {
-		fmt.Fprintf(&b, " warp %d lanes %s", t.Warp, lanesString(t.Lanes, t.Width))
+		fmt.Fprintf(&b, " warp %d lanes %d..0 %s", t.Warp, t.Width-1, lanesString(t.Lanes, t.Width))
 		if t.Active != 0 {
-			fmt.Fprintf(&b, " (%d of %d active)", bits.OnesCount64(t.Lanes), bits.OnesCount64(t.Active))
+			fmt.Fprintf(&b, " (%d of %d active lanes", bits.OnesCount64(t.Lanes), bits.OnesCount64(t.Active))
+			if t.Bytes > 0 { // each for itself, not only together
+				b.WriteString(" faulted")
+			}
+			b.WriteString(")")
 		}
 		fmt.Fprintf(&b, ", first thread %s", t.Thread)
 	}

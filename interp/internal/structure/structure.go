@@ -58,8 +58,8 @@ func (s *Structure) Total() affinetrack.Counts {
 // Summary is a launch in the columns of table 1 of Kim et al. 2013, those that a
 // functional run can give.
 type Summary struct {
-	Instructions int64   `json:"dynamic_instructions"`
-	ActiveLanes  float64 `json:"active_lanes_mean"`
+	Instructions int64   `json:"dynamic_instructions"`  // executed by warps
+	ActiveLanes  float64 `json:"active_lanes_mean"`     // of them
 	LongLatency  float64 `json:"long_latency_percent"`  // multiplications, floating point, special functions
 	Control      float64 `json:"control_percent"`       // branches, calls, returns, exits
 	Memory       float64 `json:"memory_percent"`        // loads, stores, atomics

@@ -1,0 +1,237 @@
+// Package finding is what sanitizers find: a fault, the places it is about, and how it is told.
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Severity says whether a finding is a fault.
+type Severity uint8
+
+// The severities.
+const (
+	Error  Severity = iota
+	Notice          // what a careful author would look at; it does not make a run fail
+)
+
+func (s Severity) String() string { return [...]string{"error", "notice"}[s] }
+
+// MarshalText is String, for JSON.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Finding is something that is wrong with a program, at an instruction.
+type Finding struct {
+	Tool     string   `json:"tool"`             // that has found it: "race"
+	Kind     string   `json:"kind"`             // of what is wrong, in a word or two that stay the same: "read after write"
+	Severity Severity `json:"severity"`         // "error" or "notice"
+	Message  string   `json:"message"`          // what is wrong, with its particulars
+	At       Place    `json:"at"`               // where
+	Other    *Place   `json:"other,omitempty"`  // the other place that it is about
+	Memory   *Memory  `json:"memory,omitempty"` // that it is about
+	Notes    []string `json:"notes,omitempty"`  // further lines
+
+	// Count is how many there are of the same tool, kind and places, of which this is the first;
+	// told with it by Add, 0 is one.
+	Count int `json:"count"`
+
+	order order
+}
+
+// Place is an instruction, and the thread that executes it; none of the fields about threads
+// is set where it is the host.
+type Place struct {
+	Role     string `json:"role"`                  // in the finding: "write", "barrier"
+	Kernel   string `json:"kernel,omitempty"`      // of the launch
+	Function string `json:"function,omitempty"`    // unless it is the kernel
+	File     string `json:"file,omitempty"`        // of the PTX
+	Line     int    `json:"line,omitempty"`        // from 1 on
+	Column   int    `json:"column,omitempty"`      // from 1 on
+	Instr    string `json:"instruction,omitempty"` // the line of the source
+	Source   string `json:"source,omitempty"`      // "file:line:col" of the .loc in force
+	CTA      [3]int `json:"cta"`                   // index: x, y, z
+	Thread   [3]int `json:"thread"`                // index in the CTA
+	Warp     int    `json:"warp"`                  // in the CTA
+	Lane     int    `json:"lane"`                  // in the warp
+	Lanes    string `json:"lanes,omitempty"`       // of the warp that it concerns, if there are several: "0-3,7"
+	Value    string `json:"value,omitempty"`       // that it reads or writes
+}
+
+// Memory is the bytes that a finding is about.
+type Memory struct {
+	Space    string `json:"space"`          // state space
+	Name     string `json:"name,omitempty"` // the variable or buffer
+	Offset   uint64 `json:"offset"`         // in it, in bytes
+	Address  uint64 `json:"address"`        // of shared memory in its state space, else generic
+	Bytes    int    `json:"bytes"`          // how many
+	Variable bool   `json:"-"`              // Name is that of a variable
+}
+
+// order is when something was found: findings are told in it, whatever CTAs ran side by side.
+type order struct {
+	launch uint64
+	cta    int
+	nth    int // in the CTA
+}
+
+func (o order) compare(p order) int {
+	return cmp.Or(cmp.Compare(o.launch, p.launch), cmp.Compare(o.cta, p.cta), cmp.Compare(o.nth, p.nth))
+}
+
+// At is the place of an event's instruction, executed by a lane.
+func At(e *interp.Event, role string, lane int) Place {
+	p := Place{Role: role, CTA: dims(e.ID), Warp: e.Warp, Lane: lane}
+	if e.Launch != nil {
+		p.Kernel = e.Launch.Kernel.Name
+		p.Thread = Thread(e.Launch, e.Warp, lane)
+	}
+	p.name(e.Instr, e.Func)
+	return p
+}
+
+// Thread is the index of a lane's thread in its CTA.
+func Thread(l *interp.LaunchInfo, warp, lane int) [3]int {
+	tid, b := warp*l.WarpSize+lane, l.Block
+	return [3]int{tid % b.X, tid / b.X % b.Y, tid / (b.X * b.Y)}
+}
+
+// Of is the place of an instruction of a launch that was executed before, by a lane of a CTA.
+func Of(l *interp.LaunchInfo, index int, role string, cta interp.Dim3, warp, lane int) Place {
+	p := Place{Role: role, Kernel: l.Kernel.Name, CTA: dims(cta), Thread: Thread(l, warp, lane), Warp: warp, Lane: lane}
+	in, fn := l.Program.At(index)
+	p.name(in, fn)
+	return p
+}
+
+func (p *Place) name(in *ptx.Instr, fn *ptx.Func) {
+	if fn == nil {
+		return
+	}
+	m := fn.Module()
+	p.File = m.Name
+	if fn.Name != p.Kernel {
+		p.Function = fn.Name
+	}
+	if in == nil {
+		return
+	}
+	p.Line, p.Column, p.Instr = int(in.Pos.Line), int(in.Pos.Col), strings.TrimSpace(m.Line(int(in.Pos.Line)))
+	p.Source = fn.Origin(in)
+}
+
+// MemoryOf is bytes of an allocation, as a kernel of the launch would name them.
+func MemoryOf(l *interp.LaunchInfo, a *interp.Allocation, off uint64, n int) *Memory {
+	m := &Memory{Space: a.Space().String(), Name: a.Label(), Offset: off, Address: a.Base + off, Bytes: n}
+	if a.Space() != ptx.Shared {
+		return m
+	}
+	m.Name, m.Address = "", off
+	for _, v := range l.Program.Shared() {
+		if in := off - uint64(v.Off); off >= uint64(v.Off) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+			m.Name, m.Offset = v.Var.Name, in
+		}
+	}
+	return m
+}
+
+func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
+
+// Log collects findings. Several CTAs may tell it at the same time: what it has is the same in
+// any case.
+type Log struct {
+	mu    sync.Mutex
+	found map[key]*Finding
+	next  map[order]int // how much has been found in each CTA of the launches under way
+}
+
+// key is what findings have in common that are counted together.
+type key struct {
+	tool, kind string
+	at, other  spot
+}
+
+func (f *Finding) key() key { return key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f.Other)} }
+
+// spot is a place in a source.
+type spot struct {
+	file         string
+	line, column int
+}
+
+func spotOf(p *Place) spot {
+	if p == nil {
+		return spot{}
+	}
+	return spot{p.File, p.Line, p.Column}
+}
+
+// Add adds what was found as an event was told.
+func (l *Log) Add(e *interp.Event, f Finding) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.found == nil {
+		l.found, l.next = map[key]*Finding{}, map[order]int{}
+	}
+	f.Count = max(f.Count, 1)
+	f.order.cta = e.CTA
+	if e.Launch != nil {
+		f.order.launch = e.Launch.ID
+	}
+	in := f.order
+	f.order.nth = l.next[in]
+	l.next[in]++
+	k := f.key()
+	old := l.found[k]
+	if old == nil {
+		l.found[k] = &f
+		return
+	}
+	f.Count += old.Count
+	if f.order.compare(old.order) < 0 {
+		*old = f
+	} else {
+		old.Count = f.Count
+	}
+}
+
+// Findings are what was found, the first first.
+func (l *Log) Findings() []Finding {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []Finding
+	for _, f := range l.found {
+		list = append(list, *f)
+	}
+	slices.SortFunc(list, func(a, b Finding) int {
+		return cmp.Or(a.order.compare(b.order), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
+	return list
+}
+
+// Merge adds what was found in another run to a list, with a note, unless it has the same of the
+// same places.
+func Merge(list, more []Finding, note string) []Finding {
+	for _, f := range more {
+		if !slices.ContainsFunc(list, func(g Finding) bool { return f.key() == g.key() }) {
+			f.Notes = append(slices.Clone(f.Notes), note)
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Errors counts those that are faults.
+func (l *Log) Errors() int {
+	n := 0
+	for _, f := range l.Findings() {
+		if f.Severity == Error {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+package finding
+
+// This file tells what was found, in the form of NVIDIA's compute-sanitizer: each line begins
+// with a bar, findings are apart by an empty one, the sums come last.
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+const bar = "========= "
+
+// Print writes findings, up to limit of them (0: all), and what they come to.
+func Print(w io.Writer, list []Finding, limit int) error {
+	var b strings.Builder
+	var counts [2]int
+	for i := range list {
+		counts[list[i].Severity]++
+		if limit == 0 || i < limit {
+			list[i].print(&b)
+		}
+	}
+	if limit > 0 && len(list) > limit {
+		fmt.Fprintf(&b, "%s%d more are not shown\n%s\n", bar, len(list)-limit, strings.TrimSpace(bar))
+	}
+	fmt.Fprintf(&b, "%sERROR SUMMARY: %s, %s\n", bar, counted(counts[Error], Error), counted(counts[Notice], Notice))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func counted(n int, s Severity) string {
+	if n == 1 {
+		return "1 " + s.String()
+	}
+	return fmt.Sprintf("%d %ss", n, s)
+}
+
+func (f *Finding) print(b *strings.Builder) {
+	line := func(format string, args ...any) {
+		b.WriteString(strings.TrimRight(bar+fmt.Sprintf(format, args...), " ") + "\n")
+	}
+	title := f.Severity.String()
+	line("%s: %s: %s", strings.ToUpper(title[:1])+title[1:], f.Tool, f.Message)
+	if m := f.Memory; m != nil {
+		line("    %s", m)
+	}
+	f.At.print(line)
+	if f.Other != nil {
+		f.Other.print(line)
+	}
+	for _, n := range f.Notes {
+		line("    %s", n)
+	}
+	if f.Count > 1 {
+		line("    %d times in all", f.Count)
+	}
+	line("")
+}
+
+func (p *Place) print(line func(format string, args ...any)) {
+	if p.File == "" {
+		line("    %s by the host", p.Role)
+		return
+	}
+	value := ""
+	if p.Value != "" {
+		value = " of " + p.Value
+	}
+	where := p.Kernel
+	if p.Function != "" {
+		where += ", in function " + p.Function
+	}
+	line("    %s%s at %s in %s", p.Role, value, fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column), where)
+	line("        %s", p.Instr)
+	if p.Source != "" {
+		line("        from %s", p.Source)
+	}
+	lanes := ""
+	if p.Lanes != "" {
+		lanes = ", lanes " + p.Lanes
+	}
+	line("        by thread (%d,%d,%d) in cta (%d,%d,%d): warp %d, lane %d%s", p.Thread[0], p.Thread[1], p.Thread[2], p.CTA[0], p.CTA[1], p.CTA[2], p.Warp, p.Lane, lanes)
+}
+
+// String is the memory in words.
+func (m *Memory) String() string {
+	bytes := "1 byte"
+	if m.Bytes != 1 {
+		bytes = fmt.Sprintf("%d bytes", m.Bytes)
+	}
+	s := fmt.Sprintf("%s of %s memory at %#x", bytes, m.Space, m.Address)
+	if m.Name != "" {
+		s += fmt.Sprintf(", byte %d of %s", m.Offset, m.Name)
+	}
+	return s
+}

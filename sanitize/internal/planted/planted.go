@@ -1,0 +1,156 @@
+// Package planted tries a sanitizer out on kernels with faults that were put into them, and on
+// correct ones.
+package planted
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/internal/cases"
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/sanitize/finding"
+)
+
+// expected is a note on a line of a kernel: what is found there.
+//
+//	st.shared.u32 [%a], %b;  //! write after read
+var expected = regexp.MustCompile(`//!\s*(.*?)\s*$`)
+
+// Tool makes the sanitizer that is tried.
+type Tool func(log *finding.Log) interp.Probe
+
+// Files runs the cases "// sanitize" of all files that match, each in every mode, under every
+// reconvergence policy and on one and several of the host's threads: what is found has to be, by
+// lines and kinds, what the notes of the kernel's lines say.
+func Files(t *testing.T, pattern string, tool Tool) {
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases %s: %v", pattern, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".ptx"), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mod, err := ptx.Parse(filepath.Base(file), src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := cases.Read(string(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) == 0 {
+				t.Fatal("no cases")
+			}
+			for i := range list {
+				try(t, mod, &list[i], tool)
+			}
+		})
+	}
+}
+
+// setting is how a case is run.
+type setting struct {
+	mode       interp.Mode
+	reconverge *interp.Reconverger
+	workers    int
+}
+
+func settings() []setting {
+	list := []setting{{interp.Affine, nil, 2}, {interp.Check, nil, 1}}
+	for _, r := range interp.Reconvergers {
+		list = append(list, setting{interp.Vector, r, 1})
+	}
+	return list
+}
+
+func try(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
+	t.Helper()
+	k, _ := m.Lookup(c.Kernel).(*ptx.Func)
+	if k == nil {
+		t.Fatalf("line %d: no kernel %s", c.Line, c.Kernel)
+	}
+	want := notes(m, k)
+	var first []finding.Finding
+	for _, s := range settings() {
+		name := fmt.Sprintf("line %d, %s in mode %s", c.Line, c.Kernel, s.mode)
+		if s.reconverge != nil {
+			name += " under " + s.reconverge.Name
+		}
+		found, err := run(m, k, c, s, tool)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for i := range found {
+			got = append(got, fmt.Sprintf("%d: %s", found[i].At.Line, found[i].Kind))
+		}
+		slices.Sort(got)
+		if got = slices.Compact(got); !slices.Equal(got, want) {
+			var b strings.Builder
+			finding.Print(&b, found, 0)
+			t.Errorf("%s: found %q, want %q\n%s", name, got, want, b.String())
+		}
+		if s.reconverge == nil { // the schedule is the same
+			if first == nil {
+				first = found
+			} else if a, b := printed(first), printed(found); a != b {
+				t.Errorf("%s: found\n%s\nand before\n%s", name, b, a)
+			}
+		}
+	}
+}
+
+func printed(list []finding.Finding) string {
+	var b strings.Builder
+	finding.Print(&b, list, 0)
+	return b.String()
+}
+
+// notes are those of the lines of a kernel, "LINE: KIND", sorted.
+func notes(m *ptx.Module, k *ptx.Func) []string {
+	var list []string
+	for n := int(k.Pos.Line); ; n++ {
+		line := m.Line(n)
+		if found := expected.FindStringSubmatch(line); found != nil {
+			for _, kind := range strings.Split(found[1], ",") {
+				list = append(list, fmt.Sprintf("%d: %s", n, strings.TrimSpace(kind)))
+			}
+		}
+		if strings.HasPrefix(line, "}") || n > strings.Count(m.Source(), "\n") {
+			slices.Sort(list)
+			return list
+		}
+	}
+}
+
+// run runs a case, watched by a sanitizer.
+func run(m *ptx.Module, k *ptx.Func, c *cases.Case, s setting, tool Tool) ([]finding.Finding, error) {
+	var log finding.Log
+	dev := interp.NewDevice(interp.Config{SM: c.SM, Workers: s.workers, Probes: []interp.Probe{tool(&log)}})
+	mod, err := dev.LoadModule(m)
+	if err != nil {
+		return nil, err
+	}
+	args, _, err := c.Arguments(k.Params, func(data []byte) (any, error) { return interp.NewBuffer(dev, data) },
+		func(o cases.Object) (any, error) { return mod.MakeObject(o.Name, o.Text, cases.Values) })
+	if err != nil {
+		return nil, err
+	}
+	_, err = mod.Run(context.Background(), &interp.Launch{
+		Kernel: k.Name, Grid: interp.Dim(c.Grid[:]...), Block: interp.Dim(c.Blocks[0][:]...), Args: args, Shared: c.Shared,
+		Cooperative: c.Cooperative, Cluster: interp.Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: c.Widths[0],
+		MaxSteps: 1 << 21, Mode: s.mode, Reconverge: s.reconverge, Early: c.Early,
+	})
+	return log.Findings(), err
+}

@@ -1,0 +1,407 @@
+// Package race finds data races (PTX manual, chapter 8): accesses of different threads to the same
+// memory, one of them a write, that nothing orders.
+//
+// Threads are lanes. That the lanes of a warp run in lockstep or meet again orders nothing, but on
+// targets before sm_70. What does: barriers of CTAs, warps and clusters; release and acquire, by
+// fences and by the qualifiers of accesses, within the scopes that both sides name; mbarriers, and
+// the completion of asynchronous operations; the beginning and the end of a launch. Two accesses
+// that are not ordered are no race if both are strong and each is in the scope of the other
+// (8.8). One execution is judged, byte by byte.
+package race
+
+import (
+	"fmt"
+	"math/bits"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/sanitize/finding"
+)
+
+// Tool is its name in findings.
+const Tool = "race"
+
+// Probe is the tool.
+type Probe struct {
+	log      *finding.Log
+	warpSync int
+
+	mu   sync.Mutex
+	runs map[*interp.LaunchInfo]*run
+}
+
+// New makes the tool. Lanes of the same warpSync of a warp are ordered by executing one instruction
+// after the other; 0 is as .target has it: those of a warp before sm_70, none from there on.
+func New(log *finding.Log, warpSync int) *Probe {
+	return &Probe{log: log, warpSync: warpSync, runs: map[*interp.LaunchInfo]*run{}}
+}
+
+// Wants is what it wants to be told.
+func (p *Probe) Wants() interp.Wants {
+	return interp.Wants{
+		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnFree,
+		Addresses: true, InOrder: true,
+	}
+}
+
+// Tell is told of launches that begin and end.
+func (p *Probe) Tell(e *interp.Event) {
+	if e.Launch == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e.Kind {
+	case interp.OnLaunch:
+		p.runs[e.Launch] = p.begin(e.Launch)
+	case interp.OnLaunchEnd:
+		if r := p.runs[e.Launch]; r != nil {
+			r.report(e, p.log)
+			delete(p.runs, e.Launch)
+		}
+	}
+}
+
+// CTA is told of one that begins.
+func (p *Probe) CTA(index int, _ interp.Dim3) interp.Sink {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &sink{p: p, index: int32(index)}
+}
+
+// sink is a CTA, as it tells what it does.
+type sink struct {
+	p     *Probe
+	index int32
+	r     *run
+	c     *cta
+}
+
+// run is a launch.
+type run struct {
+	*interp.LaunchInfo
+	warps     int   // of a CTA
+	perCTAs   int32 // CTAs of a cluster
+	lockstep  int
+	now       moment
+	roles     []role // by instruction
+	ctas      map[int32]*cta
+	clusters  map[int32]*clusterBarrier
+	shadows   map[*interp.Allocation]*shadow
+	last      *interp.Allocation // the one looked up last, and its shadow
+	lastOf    *shadow
+	syncs     map[place]*variable
+	mbarriers map[place]*mbarrier
+	effects   map[effectKey]view
+	channels  map[channelKey]agent
+	issuers   []agent // by channel, the thread that has issued last
+	links     []link
+	recent    []int32
+	sets      []uint64
+	numbers   map[uint64]int // of sets of lanes
+	batch     batch
+	found     map[pair]*finding.Finding
+	order     []pair
+}
+
+// place is a byte of memory.
+type place struct {
+	in  *interp.Allocation
+	off uint64
+}
+
+// cta is one that runs.
+type cta struct {
+	index int32
+	id    interp.Dim3
+	warps []warp
+	at    map[barrierKey]*clock // what threads have brought to barriers that did not wait there
+}
+
+type warp struct {
+	lanes    uint64 // that there are
+	clocks   []*clock
+	fences   []fence      // the last of each lane
+	pending  [][]*release // what each lane has read of what was released, for its next fence
+	looked   []place      // the mbarriers that lanes look at
+	clusters []int        // how often the cluster's barrier had completed as the lane arrived, plus 1
+}
+
+func (p *Probe) begin(l *interp.LaunchInfo) *run {
+	threads := l.Block.Count()
+	r := &run{
+		LaunchInfo: l, warps: (threads + l.WarpSize - 1) / l.WarpSize, perCTAs: int32(l.Cluster.Count()), now: 1,
+		ctas: map[int32]*cta{}, clusters: map[int32]*clusterBarrier{}, shadows: map[*interp.Allocation]*shadow{}, syncs: map[place]*variable{},
+		mbarriers: map[place]*mbarrier{}, effects: map[effectKey]view{}, channels: map[channelKey]agent{},
+		links: make([]link, 1), recent: make([]int32, 1<<13), numbers: map[uint64]int{}, found: map[pair]*finding.Finding{},
+	}
+	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
+		r.lockstep = l.WarpSize
+	}
+	for i := range l.Program.Len() {
+		in, _ := l.Program.At(i)
+		r.roles = append(r.roles, roleOf(in))
+	}
+	return r
+}
+
+// cluster is the cluster that a CTA is of: a number that its CTAs share.
+func (r *run) cluster(cta int32) int32 {
+	if r.perCTAs <= 1 {
+		return cta
+	}
+	return r.clusterOf(cta)
+}
+
+// clusterOf is the index of the cluster, in the order of the first CTAs.
+func (r *run) clusterOf(index int32) int32 {
+	g, c, i := r.Grid, r.Cluster, int(index)
+	x, y, z := i%g.X/c.X, i/g.X%g.Y/c.Y, i/(g.X*g.Y)/c.Z
+	return int32(x + (y+z*(g.Y/c.Y))*(g.X/c.X))
+}
+
+// Tell is told of what the CTA does.
+func (s *sink) Tell(e *interp.Event) {
+	if s.r == nil {
+		s.p.mu.Lock()
+		s.r = s.p.runs[e.Launch]
+		s.p.mu.Unlock()
+		s.c = &cta{index: s.index, id: e.ID, warps: make([]warp, s.r.warps), at: map[barrierKey]*clock{}}
+		s.r.ctas[s.index] = s.c
+	}
+	r, c := s.r, s.c
+	if r.batch.key.barrier == tentative && e.Kind == interp.OnWait {
+		r.waits(c, e)
+	}
+	if e.Kind != interp.OnWake {
+		r.meet()
+	}
+	switch e.Kind {
+	case interp.OnWarp:
+		n := e.Launch.WarpSize
+		c.warps[e.Warp] = warp{lanes: e.Lanes, clocks: make([]*clock, n), fences: make([]fence, n)}
+	case interp.OnAccess:
+		r.access(c, e)
+	case interp.OnAfter:
+		r.after(c, e)
+	case interp.OnWake:
+		r.wakes(c, e)
+	case interp.OnEffect:
+		r.effect(c, e)
+	case interp.OnFree:
+		delete(r.shadows, e.Memory)
+		if r.last == e.Memory {
+			r.last = nil
+		}
+	}
+}
+
+// shadow is that of an allocation.
+func (r *run) shadow(a *interp.Allocation) *shadow {
+	if r.last != a {
+		s := r.shadows[a]
+		if s == nil {
+			s = newShadow(a)
+			r.shadows[a] = s
+		}
+		r.last, r.lastOf = a, s
+	}
+	return r.lastOf
+}
+
+// view is what a thread knows.
+func (c *cta) view(warp, lane int, now moment) view {
+	return view{c.warps[warp].clocks[lane], c.index, threadOf(warp, lane), now}
+}
+
+// access is the access of lanes to memory.
+func (r *run) access(c *cta, e *interp.Event) {
+	a := &e.Accesses[len(e.Accesses)-1]
+	role := &r.roles[e.Index]
+	lanes := a.Lanes & e.Lanes
+	if lanes == 0 || a.Space == ptx.Local || a.Space == ptx.Param || a.Space == ptx.Const {
+		return
+	}
+	x := access{record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
+	x.reads, x.writes = a.Kind != interp.AccessStore, a.Kind != interp.AccessLoad
+	if x.writes && x.reads {
+		x.what |= atomic
+	}
+	first := bits.TrailingZeros64(lanes)
+	base := a.Addr[first]
+	space, in, off, ok := a.Place(first)
+	if same := x.reads && !x.writes && ok && in != nil; same { // all read the same
+		for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
+			same = a.Addr[bits.TrailingZeros64(m)] == base
+		}
+		if same && lanes&(lanes-1) != 0 && role.sync == 0 && r.together(&c.warps[e.Warp], lanes) {
+			x.who = agent(e.Warp<<laneBits | maxWidth + r.number(lanes))
+			x.view = c.view(e.Warp, first, r.now)
+			x.shared = space == ptx.Shared
+			r.touchAll(&x, in, off, a.Length(first))
+			return
+		}
+	}
+	var bytes []byte
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		mine, at := in, off+(a.Addr[lane]-base)
+		if n := uint64(a.Length(lane)); !ok || in == nil || at >= in.Size || in.Size-at < n {
+			var good bool
+			if space, mine, at, good = a.Place(lane); !good || mine == nil {
+				continue
+			}
+		}
+		x.who, x.view, x.shared = threadOf(e.Warp, lane), c.view(e.Warp, lane, r.now), space == ptx.Shared
+		if role.sync != 0 {
+			r.before(c, e, role, place{mine, at}, x.writes, x.reads, e.Warp, lane)
+			x.clock = c.warps[e.Warp].clocks[lane]
+		}
+		if x.writes && !x.reads {
+			bytes, _ = a.Stored(bytes[:0], lane)
+			x.stores, x.from = bytes, at
+			if role.what&strong == 0 && len(r.syncs) > 0 {
+				r.forget(mine, at, a.Length(lane))
+			}
+		}
+		r.touchAll(&x, mine, at, a.Length(lane))
+	}
+	if r.lockstep > 0 || role.sync != 0 {
+		r.now++
+	}
+}
+
+// together reports whether lanes know the same.
+func (r *run) together(w *warp, lanes uint64) bool {
+	first := w.clocks[bits.TrailingZeros64(lanes)]
+	for m := lanes & (lanes - 1); m != 0; m &= m - 1 {
+		if w.clocks[bits.TrailingZeros64(m)] != first {
+			return false
+		}
+	}
+	return true
+}
+
+// number is the number of a set of lanes.
+func (r *run) number(lanes uint64) int {
+	n, ok := r.numbers[lanes]
+	if !ok {
+		n = len(r.sets)
+		r.numbers[lanes] = n
+		r.sets = append(r.sets, lanes)
+	}
+	return n
+}
+
+func (r *run) touchAll(a *access, in *interp.Allocation, off uint64, n int) {
+	s := r.shadow(in)
+	if off+uint64(n) > uint64(len(in.Data)) {
+		return
+	}
+	if n == 4 && off%4 == 0 {
+		if c := &s.words[off/4]; c.written.what&split == 0 {
+			r.touch(a, c, in, off, 4)
+			return
+		}
+	}
+	s.each(off, n, func(c *cell, off uint64, n int) { r.touch(a, c, in, off, n) })
+}
+
+// pair is what races have in common that are told together.
+type pair struct {
+	kind     string
+	at, with int
+	severity finding.Severity
+}
+
+// races tells of an access that is in a race with those of a record.
+func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n int, written bool) {
+	if o.what&listed != 0 {
+		for i := o.index(); i != 0; i = int(r.links[i].next) {
+			if l := &r.links[i].record; !r.knows(a, l) && !r.allowed(a, l) {
+				r.races(a, l, in, off, n, written)
+				return
+			}
+		}
+		return
+	}
+	p := pair{at: a.index(), with: o.index()}
+	switch {
+	case !written:
+		p.kind = "write after read"
+	case a.writes && a.same(in, off, n) && a.what&strong == 0:
+		p.kind, p.severity = "same value written", finding.Notice
+	case a.writes:
+		p.kind = "write after write"
+	default:
+		p.kind = "read after write"
+	}
+	if f := r.found[p]; f != nil {
+		f.Count++
+		return
+	}
+	lane := func(who agent) int {
+		if l := who.lane(); l < maxWidth {
+			return l
+		}
+		return bits.TrailingZeros64(r.sets[who.lane()-maxWidth])
+	}
+	describe := func(o *record, wrote bool) finding.Place {
+		role := "read"
+		switch {
+		case o.what&atomic != 0:
+			role = "atomic operation"
+		case wrote:
+			role = "write"
+		}
+		who := o.who
+		if o.what&proxy != 0 {
+			role = "asynchronous " + role
+			who = r.issuers[who&^channelBit]
+		}
+		at := finding.Of(r.LaunchInfo, o.index(), role, r.ctas[o.cta].id, who.warp(), lane(who))
+		if o.what&strong != 0 {
+			at.Role += fmt.Sprintf(" at scope .%s", scopeNames[o.what&scopeMask])
+		}
+		return at
+	}
+	f := &finding.Finding{Tool: Tool, Kind: p.kind, Severity: p.severity, At: describe(&a.record, a.writes), Count: 1}
+	other := describe(o, written)
+	f.Other = &other
+	f.Memory = finding.MemoryOf(r.LaunchInfo, in, off, n)
+	f.At.Value, f.Other.Value = valueOf(a.part(off, n)), valueOf(in.Data[off:off+uint64(n)])
+	if f.At.Value == "" {
+		f.At.Value = f.Other.Value
+	}
+	switch {
+	case p.severity == finding.Notice:
+		f.Message = "threads write the same value to the same memory, and nothing orders them"
+	case a.what&strong != 0 && o.what&strong != 0:
+		f.Message = "accesses to the same memory that are not in each other's scope, and nothing orders them"
+	default:
+		f.Message = fmt.Sprintf("%s, and nothing orders them", p.kind)
+	}
+	r.found[p] = f
+	r.order = append(r.order, p)
+}
+
+// report tells what has been found, as the launch ends.
+func (r *run) report(e *interp.Event, log *finding.Log) {
+	r.meet()
+	for _, p := range r.order {
+		log.Add(e, *r.found[p])
+	}
+}
+
+// valueOf writes bytes as a number, of up to 8 of them.
+func valueOf(b []byte) string {
+	if len(b) == 0 || len(b) > 8 {
+		return ""
+	}
+	v := uint64(0)
+	for i, x := range b {
+		v |= uint64(x) << (8 * i)
+	}
+	return fmt.Sprintf("%#x", v)
+}

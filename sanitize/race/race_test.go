@@ -1,0 +1,13 @@
+package race
+
+import (
+	"testing"
+
+	"gemu/interp"
+	"gemu/sanitize/finding"
+	"gemu/sanitize/internal/planted"
+)
+
+func TestPlanted(t *testing.T) {
+	planted.Files(t, "../../testdata/sanitize/race/*.ptx", func(log *finding.Log) interp.Probe { return New(log, 0) })
+}

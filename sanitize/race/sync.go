@@ -1,0 +1,552 @@
+package race
+
+// This file is what orders threads: barriers, releases and acquires, mbarriers, asynchronous
+// operations.
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// The scopes of strong accesses, from the smallest on.
+const (
+	scopeCTA what = iota
+	scopeCluster
+	scopeDevice
+	scopeSystem
+)
+
+var scopeNames = [...]string{"cta", "cluster", "gpu", "sys"}
+
+// order is a set of what an instruction does to order threads.
+type order uint16
+
+const (
+	releases order = 1 << iota
+	acquires
+	fences
+	warpBarrier
+	meets   // barriers of the CTA or the cluster
+	arrives // … without waiting
+	mbarriers
+	variables // a strong access, which hands on what it releases
+	awaits    // asynchronous operations of the thread
+)
+
+// role is an instruction.
+type role struct {
+	what what // strong, with its scope
+	sync order
+	in   *ptx.Instr
+}
+
+// scopeOf is the scope that an instruction names.
+func scopeOf(in *ptx.Instr, otherwise what) what {
+	switch {
+	case in.Has("cta"):
+		return scopeCTA
+	case in.Has("cluster"):
+		return scopeCluster
+	case in.Has("gpu") || in.Has("gl"):
+		return scopeDevice
+	case in.Has("sys"):
+		return scopeSystem
+	}
+	return otherwise
+}
+
+func roleOf(in *ptx.Instr) (o role) {
+	o.in = in
+	effects := in.Form.Effects
+	both := func() {
+		if in.Has("acquire") || in.Has("acq_rel") {
+			o.sync |= acquires
+		}
+		if in.Has("release") || in.Has("acq_rel") {
+			o.sync |= releases
+		}
+	}
+	switch {
+	case in.Form.Family == ptx.FamilyMbarrier:
+		o.sync = mbarriers
+		if effects.Any(ptx.Atomic | ptx.Strong) {
+			o.what = strong | scopeOf(in, scopeCTA)
+			if !in.Has("relaxed") {
+				if o.sync |= releases; effects.Has(ptx.Strong) {
+					o.sync = mbarriers | acquires
+				}
+			}
+		}
+	case effects.Has(ptx.Fences):
+		if !in.Has("proxy") {
+			o.sync, o.what = fences, scopeOf(in, scopeDevice)
+			if in.Has("acquire") {
+				o.sync |= acquires
+			}
+			if in.Has("release") {
+				o.sync |= releases
+			}
+			if o.sync == fences {
+				o.sync |= acquires | releases
+			}
+		}
+	case in.Form.Family == ptx.FamilyBarrier:
+		switch o.sync = meets; {
+		case effects.Has(ptx.Collective):
+			o.sync = warpBarrier
+		case !effects.Has(ptx.Waits):
+			o.sync |= arrives
+		}
+		if !in.Has("relaxed") {
+			o.sync |= acquires | releases
+		}
+	case effects.Has(ptx.Atomic):
+		o.what, o.sync = strong|scopeOf(in, scopeDevice), variables
+		both()
+	case effects.Has(ptx.Strong):
+		o.what, o.sync = strong|scopeOf(in, scopeSystem), variables // volatile is relaxed.sys (8.4.1)
+		if in.Has("weak") {
+			o.what, o.sync = 0, 0
+		}
+		both()
+	case in.Form.Family == ptx.FamilyAsync && effects.Has(ptx.Waits):
+		o.sync = awaits
+	}
+	return o
+}
+
+// release is what a thread has made known by a strong write.
+type release struct {
+	*clock
+	scope what
+	cta   int32
+}
+
+// variable is memory that strong writes have been made to: what they have released, as long as
+// it has the value of the last, or of atomic operations one after the other (8.9.4).
+type variable struct {
+	list []*release // by CTA and scope
+	wide *clock     // of those at device scope and wider
+}
+
+// fence is the last that a thread has executed.
+type fence struct {
+	*clock
+	at    moment // 0: there is none
+	scope what
+}
+
+// with is what the clock and a thread know that has done something up to a moment.
+func (r *run) with(k *clock, cta int32, a agent, at moment) *clock {
+	n := k.own(cta)
+	n.learn(a, at, r.warps, r.WarpSize)
+	return k.with(cta, n)
+}
+
+// before is for a lane that is about to access memory strongly, or an mbarrier.
+func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads bool, warp, lane int) {
+	if o.sync&mbarriers != 0 {
+		r.atMbarrier(c, o, at, warp, lane)
+		return
+	}
+	w, scope := &c.warps[warp], o.what&scopeMask
+	v := r.syncs[at]
+	if reads && v != nil {
+		see := func(x *release) {
+			switch {
+			case o.sync&acquires != 0:
+				w.clocks[lane] = join(w.clocks[lane], x.clock)
+			default:
+				w.read(lane, x)
+			}
+		}
+		if scope >= scopeDevice && v.wide != nil {
+			see(&release{v.wide, scopeSystem, c.index})
+		}
+		for _, x := range v.list {
+			if (scope < scopeDevice || x.scope < scopeDevice) && r.include(scope, x.scope, c.index, x.cta) {
+				see(x)
+			}
+		}
+	}
+	if !writes {
+		return
+	}
+	x := release{scope: scope, cta: c.index}
+	switch f := &w.fences[lane]; {
+	case o.sync&releases != 0:
+		x.clock = r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
+	case f.at != 0:
+		x.clock, x.scope = r.with(f.clock, c.index, threadOf(warp, lane), f.at), min(scope, f.scope)
+	}
+	if !reads { // nothing of what was released before is there any more
+		delete(r.syncs, at)
+		v = nil
+	}
+	if x.clock == nil {
+		return
+	}
+	if v == nil {
+		v = &variable{}
+		r.syncs[at] = v
+	}
+	if x.scope >= scopeDevice {
+		v.wide = join(v.wide, x.clock)
+	}
+	for i := len(v.list) - 1; i >= 0; i-- {
+		if y := v.list[i]; y.cta == x.cta && y.scope == x.scope {
+			v.list[i] = &release{join(y.clock, x.clock), x.scope, x.cta}
+			return
+		}
+	}
+	v.list = append(v.list, &x)
+}
+
+// read notes what a lane has read of what was released, for its next fence.
+func (w *warp) read(lane int, x *release) {
+	if w.pending == nil {
+		w.pending = make([][]*release, len(w.clocks))
+	}
+	list := w.pending[lane]
+	if n := len(list); n > 0 && list[n-1].clock == x.clock && list[n-1].scope == x.scope {
+		return
+	}
+	w.pending[lane] = append(list, x)
+}
+
+// forget is for a weak write: what strong ones have released there is gone.
+func (r *run) forget(in *interp.Allocation, off uint64, n int) {
+	for i := range uint64(n) {
+		delete(r.syncs, place{in, off + i})
+	}
+}
+
+// after is for an instruction that has been executed.
+func (r *run) after(c *cta, e *interp.Event) {
+	o := &r.roles[e.Index]
+	if o.sync&(fences|warpBarrier|awaits|mbarriers) == 0 || e.Lanes == 0 {
+		return
+	}
+	w := &c.warps[e.Warp]
+	switch {
+	case o.sync&fences != 0:
+		scope := o.what & scopeMask
+		for m := e.Lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			if o.sync&acquires != 0 && w.pending != nil {
+				w.pending[lane] = slices.DeleteFunc(w.pending[lane], func(x *release) bool {
+					in := r.include(scope, x.scope, c.index, x.cta)
+					if in {
+						w.clocks[lane] = join(w.clocks[lane], x.clock)
+					}
+					return in
+				})
+			}
+			if o.sync&releases != 0 {
+				w.fences[lane] = fence{w.clocks[lane], r.now, scope}
+			}
+		}
+		r.now++
+	case o.sync&warpBarrier != 0: // they have met, unless they are told to wait next
+		r.batch = batch{key: batchKey{cta: c.index, barrier: tentative}}
+		r.batch.add(c, e.Warp, e.Lanes)
+	case o.sync&awaits != 0:
+		for m := e.Lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			if ch, ok := r.channels[channelKey{cta: c.index, who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}]; ok {
+				w.clocks[lane] = r.with(w.clocks[lane], c.index, ch, r.now)
+			}
+		}
+		r.now++
+	case o.sync&acquires != 0: // of an mbarrier
+		d := o.in.Arg("p")
+		v, ok := e.Read(d.Reg)
+		if !ok {
+			return
+		}
+		for m := e.Lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			if b := r.mbarriers[w.looked[lane]]; b != nil && v.Low[lane] != 0 {
+				b.turn(w.looked[lane])
+				w.clocks[lane] = join(w.clocks[lane], b.done)
+			}
+		}
+	}
+}
+
+// mbarrier is what arrivals and asynchronous operations have brought to an mbarrier.
+type mbarrier struct {
+	phase     uint64
+	now, done *clock // in the phase that goes on, and those that have completed
+}
+
+// turn notes that the phase has completed, if it has.
+func (b *mbarrier) turn(at place) {
+	if phase := interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:])); phase != b.phase {
+		b.done, b.now, b.phase = join(b.done, b.now), nil, phase
+	}
+}
+
+// mbarrierAt is the mbarrier at a place.
+func (r *run) mbarrierAt(at place) *mbarrier {
+	b := r.mbarriers[at]
+	if b == nil {
+		b = &mbarrier{phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:]))}
+		r.mbarriers[at] = b
+	}
+	b.turn(at)
+	return b
+}
+
+// atMbarrier is for a lane that is about to do something with an mbarrier.
+func (r *run) atMbarrier(c *cta, o *role, at place, warp, lane int) {
+	w := &c.warps[warp]
+	switch {
+	case o.what&strong == 0: // it begins or ends to be one
+		delete(r.mbarriers, at)
+	case o.sync&releases != 0:
+		b := r.mbarrierAt(at)
+		b.now = join(b.now, r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now))
+	case o.sync&acquires != 0:
+		r.mbarrierAt(at)
+		if w.looked == nil {
+			w.looked = make([]place, len(w.clocks))
+		}
+		w.looked[lane] = at
+	}
+}
+
+// channelKey is what asynchronous operations have in common that are waited for together: the
+// mbarrier that they tell, or the thread and its queue.
+type channelKey struct {
+	at   place
+	cta  int32
+	who  agent
+	bulk bool
+}
+
+// effectKey is an asynchronous operation.
+type effectKey struct {
+	cta    int32
+	number int64
+}
+
+// effect is for an asynchronous operation that is issued, or has its effect. What it does is done
+// by nobody who knows more than its thread did as it issued it.
+func (r *run) effect(c *cta, e *interp.Event) {
+	f, lane := e.Effect, bits.TrailingZeros64(e.Lanes)
+	key, who := effectKey{c.index, f.Number}, threadOf(e.Warp, lane)
+	if f.Issued {
+		r.effects[key] = c.view(e.Warp, lane, r.now)
+		r.now++
+	}
+	if !f.Reads && !f.Writes {
+		return
+	}
+	at := channelKey{cta: c.index, who: who, bulk: f.Bulk}
+	if f.Barrier != nil && !f.Arrives {
+		at = channelKey{at: place{f.Barrier, f.BarrierOff}, cta: c.index}
+	}
+	channel, ok := r.channels[at]
+	if !ok {
+		channel = channelBit | agent(len(r.channels))
+		r.channels[at] = channel
+		r.issuers = append(r.issuers, who)
+	}
+	r.issuers[channel&^channelBit] = who
+	x := access{record: record{at: r.now, cta: c.index, who: channel, what: what(e.Index)<<indexBits | proxy}, view: r.effects[key]}
+	if f.Reduces {
+		x.what |= strong | atomic | scopeDevice
+	}
+	for i := range f.Pieces {
+		p := &f.Pieces[i]
+		if f.Reads && p.From != nil && p.Read > 0 {
+			from := x
+			from.what &^= strong | atomic | scopeMask
+			from.reads, from.shared = true, p.From.Space() == ptx.Shared
+			r.touchAll(&from, p.From, p.FromOff, p.Read)
+		}
+		if f.Writes && p.Bytes > 0 {
+			to := x
+			to.writes, to.reads, to.shared = true, f.Reduces, p.To.Space() == ptx.Shared
+			r.touchAll(&to, p.To, p.ToOff, p.Bytes)
+		}
+	}
+	if f.Barrier != nil {
+		b := r.mbarrierAt(place{f.Barrier, f.BarrierOff})
+		b.now = join(b.now, r.with(nil, c.index, channel, r.now))
+	}
+	if f.Writes {
+		delete(r.effects, key)
+	}
+	r.now++
+}
+
+// barrierKey is a barrier of a CTA, each time anew.
+type barrierKey struct{ barrier, generation int }
+
+// clusterBarrier is what threads have brought to the barrier of a cluster, each time.
+type clusterBarrier struct {
+	arrived map[int]*clock
+}
+
+// batch is lanes that meet: what is told of one after the other.
+type batch struct {
+	key   batchKey
+	lanes []party
+}
+
+type batchKey struct {
+	cta                 int32
+	barrier, generation int // barrier: none, tentative, or that of the CTA
+	members             uint32
+}
+
+// What a batch may be at beside the barriers of a CTA, which are numbered from 0 on.
+const (
+	none      = 0
+	tentative = -2 // lanes of a warp, if they are not told to wait
+	warpwide  = -1
+	first     = 1 // barrier 0
+)
+
+type party struct {
+	c     *cta
+	warp  int
+	lanes uint64
+}
+
+func (b *batch) add(c *cta, warp int, lanes uint64) { b.lanes = append(b.lanes, party{c, warp, lanes}) }
+
+// waits is for lanes that are told to wait.
+func (r *run) waits(c *cta, e *interp.Event) {
+	if b := &r.batch; b.key.barrier == tentative && b.key.cta == c.index && b.lanes[0].warp == e.Warp {
+		*b = batch{}
+	}
+}
+
+// wakes is for lanes that go on.
+func (r *run) wakes(c *cta, e *interp.Event) {
+	o := &r.roles[e.Index]
+	w := &c.warps[e.Warp]
+	key := batchKey{cta: c.index, barrier: first + e.Waits.Barrier, generation: e.Waits.Generation}
+	switch {
+	case o.sync&warpBarrier != 0:
+		key = batchKey{cta: c.index, barrier: warpwide, members: e.Waits.Members, generation: e.Warp}
+	case o.sync&meets == 0:
+		return
+	case e.Waits.Barrier == clusterNumber:
+		r.meet()
+		r.atCluster(c, w, o, e)
+		return
+	case o.sync&arrives != 0:
+		r.meet()
+		at := barrierKey{e.Waits.Barrier, e.Waits.Generation}
+		c.at[at] = join(c.at[at], r.all(c, e.Warp, e.Lanes))
+		r.now++
+		return
+	}
+	if r.batch.key != key {
+		r.meet()
+		r.batch = batch{key: key, lanes: r.batch.lanes[:0]}
+	}
+	r.batch.add(c, e.Warp, e.Lanes)
+}
+
+const clusterNumber = 16
+
+// all is what lanes of a warp know, and what they have done.
+func (r *run) all(c *cta, warp int, lanes uint64) *clock {
+	w := &c.warps[warp]
+	var k *clock
+	for m := lanes; m != 0; m &= m - 1 {
+		k = join(k, w.clocks[bits.TrailingZeros64(m)])
+	}
+	n := k.own(c.index)
+	r.learn(n, w, warp, lanes)
+	return k.with(c.index, n)
+}
+
+// learn has n know what lanes of a warp have done.
+func (r *run) learn(n *known, w *warp, warp int, lanes uint64) {
+	if lanes == w.lanes {
+		n.learnWarp(warp, r.now, r.warps)
+		return
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		n.learn(threadOf(warp, bits.TrailingZeros64(m)), r.now, r.warps, r.WarpSize)
+	}
+}
+
+// atCluster is for lanes that go on at the barrier of their cluster.
+func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
+	b := r.clusters[r.cluster(c.index)]
+	if b == nil {
+		b = &clusterBarrier{arrived: map[int]*clock{}}
+		r.clusters[r.cluster(c.index)] = b
+	}
+	if w.clusters == nil {
+		w.clusters = make([]int, len(w.clocks))
+	}
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		if o.sync&arrives != 0 {
+			w.clusters[lane] = 1 + e.Waits.Generation
+		} else if o.sync&acquires != 0 {
+			w.clocks[lane] = join(w.clocks[lane], b.arrived[w.clusters[lane]-1])
+		}
+	}
+	if o.sync&(arrives|releases) == arrives|releases {
+		g := e.Waits.Generation
+		b.arrived[g] = join(b.arrived[g], r.all(c, e.Warp, e.Lanes))
+		delete(b.arrived, g-2)
+	}
+	r.now++
+}
+
+// meet is for a batch that is complete: all of it knows what each did.
+func (r *run) meet() {
+	b := &r.batch
+	if b.key.barrier == none {
+		return
+	}
+	c := b.lanes[0].c
+	var k *clock
+	threads := 0
+	for _, p := range b.lanes {
+		w := &c.warps[p.warp]
+		var last *clock
+		for m := p.lanes; m != 0; m &= m - 1 {
+			if x := w.clocks[bits.TrailingZeros64(m)]; x != last {
+				k, last = join(k, x), x
+			}
+		}
+		threads += bits.OnesCount64(p.lanes)
+	}
+	if b.key.barrier >= first {
+		at := barrierKey{b.key.barrier - first, b.key.generation}
+		k = join(k, c.at[at])
+		delete(c.at, at)
+	}
+	n := k.own(c.index)
+	if threads == r.Block.Count() {
+		n.learnAll(r.now)
+	} else {
+		for _, p := range b.lanes {
+			r.learn(n, &c.warps[p.warp], p.warp, p.lanes)
+		}
+	}
+	k = k.with(c.index, n)
+	for _, p := range b.lanes {
+		w := &c.warps[p.warp]
+		for m := p.lanes; m != 0; m &= m - 1 {
+			w.clocks[bits.TrailingZeros64(m)] = k
+		}
+	}
+	r.now++
+	*b = batch{lanes: b.lanes[:0]}
+}
