@@ -1130,7 +1130,7 @@ func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, b
 		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
 	case e.kind != entReg:
 		b.errorf(pos, "%s: %s is no register", in.Text, name)
-	case e.vec > 1 || !(e.typ.IsInt() || e.typ.Kind() == Bits) || e.typ.Bits() != 32 && e.typ.Bits() != 64:
+	case e.vec > 1 || !e.typ.holdsAddress():
 		b.errorf(pos, "%s: %s (%s) cannot hold an address", in.Text, name, e.typ)
 	default:
 		return e.reg, true
@@ -1209,7 +1209,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 			return false
 		}
 	case RegOperand:
-		if t := b.fn.Regs[call.Target.Reg].Type; t.Bits() != 32 && t.Bits() != 64 || t.IsFloat() {
+		if t := b.fn.Regs[call.Target.Reg].Type; !t.holdsAddress() {
 			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", in.Text, target.Sym, t)
 			return false
 		}

@@ -250,6 +250,12 @@ func (t Type) agrees(r Type, wider bool) bool {
 	}
 }
 
+// holdsAddress reports whether a register of type t may hold an address: an integer or untyped
+// one, of 32 or 64 bits (manual 6.4.1).
+func (t Type) holdsAddress() bool {
+	return (t.IsInt() || t == bitsOf(t.Bits())) && (t.Bits() == 32 || t.Bits() == 64)
+}
+
 // Space is a state space (manual section 5.1).
 type Space uint8
 
