@@ -979,7 +979,7 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 			return false
 		}
 	}
-	if want != NoType && !want.agrees(e.typ, spec.Wider) {
+	if want != NoType && !spec.element && !want.agrees(e.typ, spec.Wider) {
 		b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, e.typ, want)
 		return false
 	}
@@ -1026,7 +1026,34 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 			ok = false
 		}
 	}
-	return ok
+	return ok && b.together(elems, w.Elems, in, spec, elem)
+}
+
+// together checks the types of the registers in a vector. They make one type, which has to
+// agree with what is wanted: that of all, or an untyped one of their width. The manual does not
+// say how they do; this is what the assembler takes, which moves integers as floats, too.
+func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+	var all, first Type
+	for i := range elems {
+		t := registerOf(b.fn, &elems[i])
+		switch {
+		case t == NoType || t == all:
+		case all == NoType:
+			all, first = t, t
+		case !all.joins(t):
+			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", in.Text, written[i].Sym, t, first)
+			return false
+		default:
+			all = bitsOf(t.Bits())
+		}
+	}
+	moved := spec.count.kind == countVec && in.Form.Effects.Any(Reads|Writes) && want.IsFloat() && all.IsInt() && all.Bits() == want.Bits()
+	if all == NoType || want == NoType || moved || want.agrees(all, spec.Wider) {
+		return true
+	}
+	i := slices.IndexFunc(elems, func(e Operand) bool { return registerOf(b.fn, &e) != NoType })
+	b.errorf(Pos(written[i].Pos), "%s: %s is %s, want %s", in.Text, written[i].Sym, first, want)
+	return false
 }
 
 // address resolves [base+offset].

@@ -241,6 +241,8 @@ func (t Type) agrees(r Type, wider bool) bool {
 	}
 	tk, rk := t.Kind(), r.Kind()
 	switch {
+	case r == F16x2:
+		return tk != Float
 	case tk == Bits || rk == Bits:
 		return true
 	case tk == Float || rk == Float:
@@ -248,6 +250,18 @@ func (t Type) agrees(r Type, wider bool) bool {
 	default:
 		return true
 	}
+}
+
+// joins reports whether registers of types t and r may stand in one vector: they are as wide as
+// each other, and of one kind or one of them untyped, .f16x2 being a kind of its own.
+func (t Type) joins(r Type) bool {
+	switch {
+	case t.Bits() != r.Bits() || t == Pred || r == Pred:
+		return t == r
+	case t == bitsOf(t.Bits()) || r == bitsOf(r.Bits()):
+		return true
+	}
+	return t == r || t.IsInt() && r.IsInt()
 }
 
 // holdsAddress reports whether a register of type t may hold an address: an integer or untyped
