@@ -535,7 +535,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	case v.Form.Family == FamilyMove && v.VecLen() > 1:
 		b.moveVector(in)
 		return
-	case v.Type() == Pred && v.Form.Effects.Has(Pure), v.Form.Family == FamilyAsync:
+	case v.Type() == Pred && v.Form.Effects.Has(Pure), v.Form.Affine == AffineSelect, v.Form.Family == FamilyAsync:
 		b.complement(in)
 	}
 	b.cur.Instrs = append(b.cur.Instrs, in)
@@ -582,7 +582,8 @@ func (b *funcBuilder) moveVector(in *Instr) {
 	}
 }
 
-// complement replaces what logic on predicates negates, !p, by registers that hold it.
+// complement replaces what logic on predicates or a choice by one negates, !p, by registers that
+// hold it.
 func (b *funcBuilder) complement(in *Instr) {
 	for i := range in.Ops {
 		o := &in.Ops[i]
@@ -846,7 +847,7 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		if !b.register(o, name, comp, e, in, spec, want, pos) {
 			return false
 		}
-		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.Writes() || o.Kind != RegOperand || !b.plus(o, in, int64(w.Const.Bits))) {
+		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.Plain || spec.Writes() || o.Kind != RegOperand || !b.plus(o, in, int64(w.Const.Bits))) {
 			b.errorf(pos, "%s: %s takes no offset here", in.Text, name)
 			return false
 		}

@@ -196,6 +196,7 @@ var commonSlots = map[string]string{
 //	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
 //	a=0..1, #a=128 can be no other constant; a=0..64/8 one of 0, 8, 16 … 64
 //	%a, %<a*4>     can be no constant
+//	%%a            can be no sum of a register and a constant either
 //	!a, -a         may be negated
 //	@a             may be the address of a variable or function
 //	a.sel          may choose bytes or halves: a.b0
