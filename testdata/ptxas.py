@@ -64,7 +64,7 @@ MUTANTS = [
     (r"operand 1$", r"^tcgen05", "a number that this operand cannot have"),
     (r"operand \{x, x\}", r"^mma\.sp|^cp\.async\.bulk\S*cp_mask|^mbarrier\S*noComplete|^txq\.level", "two registers in braces where one is wanted: the assembler does not look"),
     (r"operand more", r"^createpolicy", "a fraction in a register"),
-    (r"operand 1$", r"^cp\.async\.bulk", r"must be an address in brackets", "a number as the mbarrier: the assembler does not look"),
+    (r"operand 1$", r"^cp\.(reduce\.)?async\.bulk", r"must be an address in brackets", "a number as the mbarrier: the assembler does not look"),
     (r"operand x\+4", r"^mma\.sp\.", r"<builtin>", "a sum that the assembler copies into code of its own, which it then cannot read; with .sp::ordered_metadata it takes it"),
     (r"", r"", r"requires PTX ISA", "newer than the module's .version, to which it is not held"),
 ]
