@@ -980,6 +980,10 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 			return false
 		}
 	}
+	if t := in.elementType(spec); t.packed() && !t.packedIn(e.typ) {
+		b.errorf(pos, "%s: %s is %s, for %s want an untyped register", in.Text, name, e.typ, t)
+		return false
+	}
 	if want != NoType && !spec.element && !want.agrees(e.typ, spec.Wider) {
 		b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, e.typ, want)
 		return false
