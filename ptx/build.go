@@ -535,7 +535,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	case v.Form.Family == FamilyMove && v.VecLen() > 1:
 		b.moveVector(in)
 		return
-	case v.Type() == Pred && v.Form.Effects.Has(Pure), v.Form.Family == FamilyAsync:
+	case v.Type() == Pred && v.Form.Effects.Has(Pure), v.Form.Affine == AffineSelect, v.Form.Family == FamilyAsync:
 		b.complement(in)
 	}
 	b.cur.Instrs = append(b.cur.Instrs, in)
@@ -582,7 +582,8 @@ func (b *funcBuilder) moveVector(in *Instr) {
 	}
 }
 
-// complement replaces what logic on predicates negates, !p, by registers that hold it.
+// complement replaces what logic on predicates or a choice by one negates, !p, by registers that
+// hold it.
 func (b *funcBuilder) complement(in *Instr) {
 	for i := range in.Ops {
 		o := &in.Ops[i]
@@ -846,7 +847,7 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		if !b.register(o, name, comp, e, in, spec, want, pos) {
 			return false
 		}
-		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.Writes() || o.Kind != RegOperand || !b.plus(o, in, int64(w.Const.Bits))) {
+		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.Plain || spec.Writes() || o.Kind != RegOperand || !b.plus(o, in, int64(w.Const.Bits))) {
 			b.errorf(pos, "%s: %s takes no offset here", in.Text, name)
 			return false
 		}
@@ -979,7 +980,11 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 			return false
 		}
 	}
-	if want != NoType && !want.agrees(e.typ, spec.Wider) {
+	if t := in.elementType(spec); t.packed() && !t.packedIn(e.typ) {
+		b.errorf(pos, "%s: %s is %s, for %s want an untyped register", in.Text, name, e.typ, t)
+		return false
+	}
+	if want != NoType && !spec.element && !want.agrees(e.typ, spec.Wider) {
 		b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, e.typ, want)
 		return false
 	}
@@ -1026,7 +1031,34 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 			ok = false
 		}
 	}
-	return ok
+	return ok && b.together(elems, w.Elems, in, spec, elem)
+}
+
+// together checks the types of the registers in a vector. They make one type, which has to
+// agree with what is wanted: that of all, or an untyped one of their width. The manual does not
+// say how they do; this is what the assembler takes, which moves integers as floats, too.
+func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+	var all, first Type
+	for i := range elems {
+		t := registerOf(b.fn, &elems[i])
+		switch {
+		case t == NoType || t == all:
+		case all == NoType:
+			all, first = t, t
+		case !all.joins(t):
+			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", in.Text, written[i].Sym, t, first)
+			return false
+		default:
+			all = bitsOf(t.Bits())
+		}
+	}
+	moved := spec.count.kind == countVec && in.Form.Effects.Any(Reads|Writes) && want.IsFloat() && all.IsInt() && all.Bits() == want.Bits()
+	if all == NoType || want == NoType || moved || want.agrees(all, spec.Wider) {
+		return true
+	}
+	i := slices.IndexFunc(elems, func(e Operand) bool { return registerOf(b.fn, &e) != NoType })
+	b.errorf(Pos(written[i].Pos), "%s: %s is %s, want %s", in.Text, written[i].Sym, first, want)
+	return false
 }
 
 // address resolves [base+offset].
@@ -1130,7 +1162,7 @@ func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, b
 		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
 	case e.kind != entReg:
 		b.errorf(pos, "%s: %s is no register", in.Text, name)
-	case e.vec > 1 || !(e.typ.IsInt() || e.typ.Kind() == Bits) || e.typ.Bits() != 32 && e.typ.Bits() != 64:
+	case e.vec > 1 || !e.typ.holdsAddress():
 		b.errorf(pos, "%s: %s (%s) cannot hold an address", in.Text, name, e.typ)
 	default:
 		return e.reg, true
@@ -1209,7 +1241,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 			return false
 		}
 	case RegOperand:
-		if t := b.fn.Regs[call.Target.Reg].Type; t.Bits() != 32 && t.Bits() != 64 || t.IsFloat() {
+		if t := b.fn.Regs[call.Target.Reg].Type; !t.holdsAddress() {
 			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", in.Text, target.Sym, t)
 			return false
 		}

@@ -196,6 +196,7 @@ var commonSlots = map[string]string{
 //	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
 //	a=0..1, #a=128 can be no other constant; a=0..64/8 one of 0, 8, 16 … 64
 //	%a, %<a*4>     can be no constant
+//	%%a            can be no sum of a register and a constant either
 //	!a, -a         may be negated
 //	@a             may be the address of a variable or function
 //	a.sel          may choose bytes or halves: a.b0
@@ -305,8 +306,8 @@ func (m *Module) has(f *Form) bool {
 // shfl.sync.sync.
 var repeatable = []string{"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"}
 
-// kindOf tells modifiers that keep their order among themselves: types, state spaces and
-// the layouts of matrices. It is 0 for all others.
+// kindOf tells modifiers that keep their order among themselves: types, state spaces, the
+// layouts of matrices, and what is done with bits. It is 0 for all others.
 func kindOf(mod string) int {
 	_, _, isSpace := spaceByName(mod)
 	switch {
@@ -316,6 +317,8 @@ func kindOf(mod string) int {
 		return 2
 	case mod == "row" || mod == "col":
 		return 3
+	case mod == "and" || mod == "xor" || mod == "popc":
+		return 4
 	}
 	return 0
 }
@@ -334,7 +337,7 @@ func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 			named++
 		}
 	}
-	next := [4]int{} // by kind: behind the last of it
+	next := [5]int{} // by kind: behind the last of it
 	for i := named; i < len(mods); i++ {
 		m := mods[i]
 		kind := kindOf(m)
@@ -485,7 +488,8 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 			}
 		}
 		for j, m := range f.mods {
-			if slots[j] == "" && (j > lastType || TypeByName(m.values[0]) == NoType) {
+			late := slices.Contains(m.values, mods[bestBad]) // it should have stood before another
+			if slots[j] == "" && !late && (j > lastType || TypeByName(m.values[0]) == NoType) {
 				candidates = append(candidates, m.values...)
 			}
 		}

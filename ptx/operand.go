@@ -34,6 +34,7 @@ type OperandSpec struct {
 	Const    bool         // an integer constant
 	Only     *Constants   // the integer constants that may stand; nil if any may
 	Register bool         // no constant may stand
+	Plain    bool         // nor the sum of a register and a constant
 	List     bool         // (a, b, …): arguments and results of a call
 	Negate   bool         // may be written !p or -a
 	Selector bool         // may name bytes or halves of a register: a.b0, a.h10
@@ -140,6 +141,8 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 		}
 	}
 	s, o.Register = strings.CutPrefix(s, "%")
+	s, o.Plain = strings.CutPrefix(s, "%")
+	o.Plain = o.Plain || o.Selector
 	number := ""
 	switch s[0] {
 	case '!', '-':
@@ -362,9 +365,9 @@ func (v *Variant) TakesConstant(i int) bool {
 	return o.Reads() && !o.Register && o.Only == nil && !v.elementType(o).packed()
 }
 
-// allows reports whether an integer constant is one that may stand.
+// allows reports whether a constant is one that may stand.
 func (o *OperandSpec) allows(i Imm) bool {
-	return o.Only == nil || i.Kind != IntImm || o.Only.has(int64(i.Bits))
+	return o.Only == nil || i.Kind == IntImm && o.Only.has(int64(i.Bits))
 }
 
 // specType is the type that the registers of an operand must have.

@@ -318,8 +318,14 @@ func ruleMma(f *Func, in *Instr) string {
 	return ""
 }
 
-// ruleMbarrier: an arrival at another CTA's mbarrier has no result (manual 9.7.13.15.13).
+// ruleMbarrier: an mbarrier is in shared memory, by a generic address too (manual 9.7.13.15.1); an
+// arrival at another CTA's has no result (9.7.13.15.13).
 func ruleMbarrier(f *Func, in *Instr) string {
+	if i := in.Form.Operand("a"); i >= 0 {
+		if v, ok := in.Ops[i].Sym().(*Var); ok && v.Space != Shared {
+			return fmt.Sprintf("%s is in .%s space, want .shared", v.Name, v.Space)
+		}
+	}
 	if i := in.Form.Operand("d"); i >= 0 && in.Has("shared::cluster") && in.Ops[i].Kind != SinkOperand {
 		return "want _ as the destination, for .shared::cluster has no result"
 	}

@@ -227,7 +227,7 @@ var compareRows = []row{
 		setp.cmp{.bool}{.ftz}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f32
 		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f64`},
 	{"selp", "9.7.6.3", ClassInt, AffineSelect, FamilyCompute, Pure, `
-		selp.type d, a, b, c:pred;            .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
+		selp.type d, a, b, !c:pred;           .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"slct", "9.7.6.4", ClassInt, AffineUniform, FamilySlct, Pure, `
 		slct.dtype.s32 d:dtype, a:dtype, b:dtype, c:s32;          .dtype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
 		slct{.ftz}.dtype.f32 d:dtype, a:dtype, b:dtype, c:f32;    .dtype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
@@ -238,21 +238,21 @@ var compareRows = []row{
 		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge; .dtype = f16; .stype = s16 s32 s64; ptx 4.2; sm 53
 		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = f16; .stype = f16 f32; ptx 4.2; sm 53
 		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = f16; .stype = f64; ptx 4.2; sm 53
-		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne; .dtype = bf16; .stype = b16 b32 b64; ptx 7.8; sm 90
-		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge lo ls hi hs; .dtype = bf16; .stype = u16 u32 u64; ptx 7.8; sm 90
-		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge; .dtype = bf16; .stype = s16 s32 s64; ptx 7.8; sm 90
-		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16; .stype = f16 f32; ptx 7.8; sm 90
-		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16; .stype = f64; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, %!c?bool:pred;  .cmp = eq ne; .dtype = bf16; .stype = b16 b32 b64; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, %!c?bool:pred;  .cmp = eq ne lt le gt ge lo ls hi hs; .dtype = bf16; .stype = u16 u32 u64; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, %!c?bool:pred;  .cmp = eq ne lt le gt ge; .dtype = bf16; .stype = s16 s32 s64; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, %!c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16; .stype = f16 f32; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, %!c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16; .stype = f64; ptx 7.8; sm 90
 		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u16 s16 u32 s32; .stype = f16; ptx 6.5; sm 53
-		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16 u16 s16 u32 s32; .stype = bf16; ptx 7.8; sm 90
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, %!c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16 u16 s16 u32 s32; .stype = bf16; ptx 7.8; sm 90
 		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = f16x2; .stype = f16x2; ptx 4.2; sm 53
 		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u32 s32; .stype = f16x2; ptx 6.5; sm 53
-		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16x2 u32 s32; .stype = bf16x2; ptx 7.8; sm 90`},
+		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, %!c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = bf16x2 u32 s32; .stype = bf16x2; ptx 7.8; sm 90`},
 	{"setp", "9.7.7.2", ClassFP, AffineUniform, FamilySetp, Pure, `
-		setp.cmp{.bool}{.ftz}.type p:pred, a, b, !c?bool:pred;           .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f16; ptx 4.2; sm 53
+		setp.cmp{.bool}{.ftz}.type _p:pred, a, b, !c?bool:pred;           .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f16; ptx 4.2; sm 53
 		setp.cmp{.bool}{.ftz}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f16x2; ptx 4.2; sm 53
-		setp.cmp{.bool}.type p:pred, a, b, !c?bool:pred;           .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = bf16; ptx 7.8; sm 90
-		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = bf16x2; ptx 7.8; sm 90`},
+		setp.cmp{.bool}.type _p:pred, a, b, %!c?bool:pred;           .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = bf16; ptx 7.8; sm 90
+		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, %!c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = bf16x2; ptx 7.8; sm 90`},
 }
 
 // Manual section 9.7.8: logic and shift.

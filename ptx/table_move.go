@@ -199,7 +199,7 @@ var memoryRows = []row{
 	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, FamilyStacksave, Pure, `
 		stacksave.type d;                                                        .type = u32 u64; ptx 7.3; sm 52`},
 	{"stackrestore", "9.7.17.2", ClassMisc, AffineNone, FamilyStackrestore, Stack | MayTrap, `
-		stackrestore.type %a;                                                    .type = u32 u64; ptx 7.3; sm 52`},
+		stackrestore.type %%a;                                                    .type = u32 u64; ptx 7.3; sm 52`},
 	{"alloca", "9.7.17.3", ClassMisc, AffineNone, FamilyAlloca, Stack | MayTrap, `
 		alloca.type d, a, #b?:u32;                                               .type = u32 u64; ptx 7.3; sm 52`},
 }

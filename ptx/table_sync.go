@@ -119,5 +119,5 @@ var miscRows = []row{
 	{"trap", "9.7.19.4", ClassControl, AffineNone, FamilyTrap, MayTrap | SideEffect, `
 		trap`},
 	{"setmaxnreg", "9.7.19.5", ClassMisc, AffineNone, FamilyNothing, Collective | Aligned | Waits | SideEffect, `
-		setmaxnreg.action.sync.aligned.u32 #a=24..256/8:u32; .action = inc dec; ptx 8.0; sm 90`},
+		setmaxnreg.action!.sync.aligned.u32 #a=24..256/8:u32; .action = inc dec; ptx 8.0; sm 90`},
 }

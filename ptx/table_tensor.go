@@ -194,10 +194,10 @@ var videoRows = func() []row {
 		$.dtype.atype.btype{.sat} d.sel:dtype, a.sel:atype, b.sel:btype, c?:dtype; .dtype = u32 s32; .atype = u32 s32; .btype = u32 s32; ptx 2.0; sm 20
 		$.dtype.atype.btype{.sat}.op2 d:dtype, a.sel:atype, b.sel:btype, c:dtype; .dtype = u32 s32; .atype = u32 s32; .btype = u32 s32; .op2 = add min max; ptx 2.0; sm 20`
 	const packed = `
-		$.dtype.atype.btype{.sat} d.sel:dtype, %a.sel:atype, %b.sel:btype, %c:dtype; .dtype = u32 s32; .atype = u32 s32; .btype = u32 s32; ptx 3.0; sm 30
-		$.dtype.atype.btype.add d.sel:dtype, %a.sel:atype, %b.sel:btype, %c:dtype; .dtype = u32 s32; .atype = u32 s32; .btype = u32 s32; ptx 3.0; sm 30`
+		$.dtype.atype.btype{.sat} d.sel:dtype, %a.sel:atype, %b.sel:btype, %%c:dtype; .dtype = u32 s32; .atype = u32 s32; .btype = u32 s32; ptx 3.0; sm 30
+		$.dtype.atype.btype.add d.sel:dtype, %a.sel:atype, %b.sel:btype, %%c:dtype; .dtype = u32 s32; .atype = u32 s32; .btype = u32 s32; ptx 3.0; sm 30`
 	const compared = `
-		$.atype.btype.cmp{.add} d.sel:u32, %a.sel:atype, %b.sel:btype, %c:u32;         .atype = u32 s32; .btype = u32 s32; .cmp = eq ne lt le gt ge; ptx 3.0; sm 30`
+		$.atype.btype.cmp{.add} d.sel:u32, %a.sel:atype, %b.sel:btype, %%c:u32;         .atype = u32 s32; .btype = u32 s32; .cmp = eq ne lt le gt ge; ptx 3.0; sm 30`
 	var rows []row
 	add := func(section string, family Family, forms string, names ...string) {
 		for _, n := range names {

@@ -213,6 +213,13 @@ func (t Type) packed() bool {
 	return false
 }
 
+// packedIn reports whether registers of type r hold what is packed as t: untyped ones, and
+// .f16x2 ones what is of 16 bits, but for .bf16x2. The assembler has it so; the manual wants .b32
+// and .b64 (9.7.4).
+func (t Type) packedIn(r Type) bool {
+	return r == bitsOf(r.Bits()) || r == F16x2 && t != BF16x2
+}
+
 // Wide is the integer type of twice the width; NoType where PTX has none.
 func (t Type) Wide() Type {
 	switch t {
@@ -241,6 +248,8 @@ func (t Type) agrees(r Type, wider bool) bool {
 	}
 	tk, rk := t.Kind(), r.Kind()
 	switch {
+	case r == F16x2:
+		return tk != Float
 	case tk == Bits || rk == Bits:
 		return true
 	case tk == Float || rk == Float:
@@ -248,6 +257,24 @@ func (t Type) agrees(r Type, wider bool) bool {
 	default:
 		return true
 	}
+}
+
+// joins reports whether registers of types t and r may stand in one vector: they are as wide as
+// each other, and of one kind or one of them untyped, .f16x2 being a kind of its own.
+func (t Type) joins(r Type) bool {
+	switch {
+	case t.Bits() != r.Bits() || t == Pred || r == Pred:
+		return t == r
+	case t == bitsOf(t.Bits()) || r == bitsOf(r.Bits()):
+		return true
+	}
+	return t == r || t.IsInt() && r.IsInt()
+}
+
+// holdsAddress reports whether a register of type t may hold an address: an integer or untyped
+// one, of 32 or 64 bits (manual 6.4.1).
+func (t Type) holdsAddress() bool {
+	return (t.IsInt() || t == bitsOf(t.Bits())) && (t.Bits() == 32 || t.Bits() == 64)
 }
 
 // Space is a state space (manual section 5.1).

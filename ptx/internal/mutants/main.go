@@ -28,8 +28,8 @@ type mutant struct {
 	Base  string // the opcode that was changed
 	Kind  string // what was changed, "" for nothing
 	Text  string // the instruction
-	Src   string // the module; with -forms, that of an empty instruction is written once
-	Decls string // with -forms: the registers that the instruction has
+	Src   string // the module; not with -forms, where all are alike
+	Decls string // the registers that the instruction has
 	Error string // of package ptx; "" if it takes the module
 }
 
@@ -113,6 +113,7 @@ func variants(f *ptx.Form) []*ptx.Variant {
 
 func mutants(v *ptx.Variant) []mutant {
 	src := v.Example()
+	decls, _ := v.Write(ptx.Writing{})
 	at := strings.Index(src, "\t"+v.Text) + 1
 	end := at + strings.IndexByte(src[at:], ';')
 	text := src[at:end]
@@ -121,7 +122,7 @@ func mutants(v *ptx.Variant) []mutant {
 	add := func(kind, opcode string, operands []string) {
 		text := strings.TrimSpace(opcode + " " + strings.Join(operands, ", "))
 		if !slices.ContainsFunc(list, func(m mutant) bool { return m.Text == text }) {
-			list = append(list, mutant{Base: v.Text, Kind: kind, Text: text, Src: src[:at] + text + src[end:]})
+			list = append(list, mutant{Base: v.Text, Kind: kind, Text: text, Src: src[:at] + text + src[end:], Decls: strings.Join(decls, " ")})
 		}
 	}
 	add("", v.Text, operands)
