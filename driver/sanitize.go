@@ -41,8 +41,8 @@ func (d *Driver) printFindings() error {
 			return err
 		}
 		return f.Close()
-	case s.Stderr != nil:
-		return d.sanitizer.Print(s.Stderr, sanitize.Limit)
+	case s.Stderr == nil: // which has no messages, but was asked for this
+		return d.sanitizer.Print(os.Stderr, sanitize.Limit)
 	}
-	return nil
+	return d.sanitizer.Print(s.Stderr, sanitize.Limit)
 }
