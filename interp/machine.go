@@ -91,6 +91,17 @@ type (
 	Strand     = simt.Strand
 )
 
+// The windows of the generic address space: the generic address of offset x in shared memory is
+// SharedWindow + x, that of offset x in local memory LocalWindow + x. In a cluster the shared
+// memory of the CTA of rank r lies r<<RankShift higher, in generic addresses and those of .shared
+// space. See docs/addresses.md.
+const (
+	SharedWindow = mem.SharedWindow
+	LocalWindow  = mem.LocalWindow
+	WindowSize   = mem.WindowSize // bytes of each
+	RankShift    = mem.RankShift
+)
+
 // Parts is what a PTX instruction is made of: Operations of the machine, each with its
 // Operands. A Cell is where the engine has what one reads or writes.
 type (

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/sanitize/bounds"
 	"gemu/sanitize/finding"
 )
 
@@ -27,7 +28,12 @@ type Tool struct {
 }
 
 // Tools are all of them.
-var Tools = []*Tool{}
+var Tools = []*Tool{
+	{
+		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and by pointers to variables of calls that have returned",
+		probe: func(log *finding.Log, _ Options) interp.Probe { return bounds.New(log) },
+	},
+}
 
 // Names lists what they are called.
 func Names() string {

@@ -329,16 +329,26 @@ func (e *Event) Read(r ptx.RegID) (v Value, ok bool) {
 	return e.warp.look(e.frame, e.source, r)
 }
 
+// ReadTo is Read into a value that has room from an earlier one.
+func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
+	return e.warp != nil && e.source != nil && e.warp.lookTo(v, e.frame, e.source, r)
+}
+
 // look reads a register of a frame at an instruction.
 func (w *warp) look(fr *frame, src *code.Source, r ptx.RegID) (v Value, ok bool) {
+	ok = w.lookTo(&v, fr, src, r)
+	return v, ok
+}
+
+func (w *warp) lookTo(v *Value, fr *frame, src *code.Source, r ptx.RegID) (ok bool) {
 	if _, ok := src.Func.Where(r, src.Index); !ok {
-		return Value{}, false
+		return false
 	}
 	shown := w.shown
 	w.show(fr)
-	w.register(&v, src.Func, r, &Wants{Values: true, Tags: true})
+	w.register(v, src.Func, r, &Wants{Values: true, Tags: true})
 	w.show(shown)
-	return v, true
+	return true
 }
 
 // Stop ends the launch with an error, the first that it is told, before the next instruction
