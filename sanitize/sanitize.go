@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/sanitize/barriers"
 	"gemu/sanitize/bounds"
 	"gemu/sanitize/finding"
 )
@@ -32,6 +33,10 @@ var Tools = []*Tool{
 	{
 		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and by pointers to variables of calls that have returned",
 		probe: func(log *finding.Log, _ Options) interp.Probe { return bounds.New(log) },
+	},
+	{
+		Name: barriers.Name, Aliases: []string{"synccheck"}, Doc: "wrong uses of barriers, membermasks, mbarriers and waits for copies",
+		probe: func(log *finding.Log, _ Options) interp.Probe { return barriers.New(log) },
 	},
 }
 

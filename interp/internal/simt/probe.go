@@ -329,6 +329,14 @@ func (e *Event) Read(r ptx.RegID) (v Value, ok bool) {
 	return e.warp.look(e.frame, e.source, r)
 }
 
+// Shared is the shared memory of the CTA; nil if the event is no CTA's.
+func (e *Event) Shared() *mem.Allocation {
+	if e.stream == nil {
+		return nil
+	}
+	return e.stream.cta.sharedMem
+}
+
 // ReadTo is Read into a value that has room from an earlier one.
 func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
 	return e.warp != nil && e.source != nil && e.warp.lookTo(v, e.frame, e.source, r)
