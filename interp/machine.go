@@ -67,11 +67,12 @@ type (
 	Breakdown      = structure.Breakdown
 )
 
-// Probe watches launches, a Sink a CTA of one. Wants says what it is told: Events, with
+// Probe watches launches, a Sink a CTA of one; a Chooser is told of some instructions only. Wants says what it is told: Events, with
 // the Values of registers, their Tags, the Access to memory; and, when a launch begins,
 // LaunchInfo with the Program.
 type (
 	Probe      = simt.Probe
+	Chooser    = simt.Chooser
 	Saver      = simt.Saver
 	Sink       = simt.Sink
 	Wants      = simt.Wants
@@ -187,12 +188,18 @@ const (
 
 	OnTrap = simt.OnTrap // the CTA stops with a trap: Trap
 
-	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc: Memory
+	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc in the lane of Lanes: Memory
 	OnFree      = simt.OnFree      // … is freed
 	OnHostWrite = simt.OnHostWrite // the host has written: Memory, Offset, Bytes
 	OnHostRead  = simt.OnHostRead  // the host reads
 
 	AllEvents = simt.AllEvents
+)
+
+// Kinds of allocations: what the host asks for, and what malloc gives.
+const (
+	BufferMemory = mem.Buffer
+	HeapMemory   = mem.Heap
 )
 
 // Trap is a fault of the guest: what happened, to which lanes, where. Unwrap

@@ -323,6 +323,77 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// every is a probe that chooses instructions: some of each few.
+type every struct {
+	*script
+	n, of int
+}
+
+func (p every) Chosen(prog interp.Program) []bool {
+	list := make([]bool, prog.Len())
+	for i := range list {
+		list[i] = i%p.of == p.n
+	}
+	return list
+}
+
+// listens is a probe that passes on what another would be told if it could choose.
+type listens struct{ every }
+
+func (p listens) Chosen(interp.Program) []bool { return nil }
+
+func (p listens) CTA(index int, id interp.Dim3) interp.Sink {
+	to := p.script.CTA(index, id)
+	return sink(func(e *interp.Event) {
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo
+		if e.Kind&chosen == 0 || e.Index%p.of == p.n {
+			to.Tell(e)
+		}
+	})
+}
+
+// TestChosen: a probe that chooses instructions is told the same of them as one that does not,
+// alone and beside others, with the events in between and without.
+func TestChosen(t *testing.T) {
+	share, seed, hash := uint64(part.Of(512, 128, 16)), part.Seed(t), maphash.MakeSeed()
+	for i, p := range programs(t, 4, 32, 64) {
+		if (uint64(i)+seed)%share > 0 {
+			continue
+		}
+		wants := interp.Wants{Events: interp.AllEvents &^ (interp.OnExpand | interp.OnOperation | interp.OnResult), Values: true, Addresses: true}
+		if i%2 == 0 {
+			wants.Events = interp.OnBefore | interp.OnAfter | interp.OnAccess | interp.OnUndo | interp.OnExit | interp.OnWake
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			for _, mode := range interp.Modes {
+				run := func(make func(every) interp.Probe) (list [2][]*script) {
+					p.Run(func(l *interp.Launch) {
+						l.Mode, l.Probes = mode, nil
+						for k := range list {
+							s := newScript(wants)
+							s.seed = hash
+							list[k] = append(list[k], s)
+							if l.Probes = append(l.Probes, make(every{s, k, 3})); i%3 == 0 {
+								break // alone
+							}
+						}
+					})
+					return list
+				}
+				want, got := run(func(e every) interp.Probe { return listens{e} }), run(func(e every) interp.Probe { return e })
+				for k := range want {
+					for n := range want[k] {
+						if err := want[k][n].same(got[k][n]); err != nil {
+							t.Fatalf("%s, launch %d: %v", mode, n, err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 // order is a probe that wants the events of all CTAs in one order.
 type order []string
 

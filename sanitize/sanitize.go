@@ -12,11 +12,13 @@ import (
 	"gemu/sanitize/barriers"
 	"gemu/sanitize/bounds"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/leak"
 )
 
 // Options are those of the tools.
 type Options struct {
-	WarpSync int // lanes of a warp that execute in lockstep and are ordered by that, whatever .target says; 0: it does
+	Host     bool // leak: what the host allocates counts, too
+	WarpSync int  // lanes of a warp that execute in lockstep and are ordered by that, whatever .target says; 0: it does
 }
 
 // Tool is a sanitizer.
@@ -24,6 +26,7 @@ type Tool struct {
 	Name    string
 	Aliases []string // what NVIDIA's compute-sanitizer calls it
 	Doc     string   // what it finds
+	Rare    bool     // it is only of use now and then: "all" leaves it out
 
 	probe func(log *finding.Log, o Options) interp.Probe
 }
@@ -37,6 +40,10 @@ var Tools = []*Tool{
 	{
 		Name: barriers.Name, Aliases: []string{"synccheck"}, Doc: "wrong uses of barriers, membermasks, mbarriers and waits for copies",
 		probe: func(log *finding.Log, _ Options) interp.Probe { return barriers.New(log) },
+	},
+	{
+		Name: leak.Name, Doc: "memory that is never freed", Rare: true,
+		probe: func(log *finding.Log, o Options) interp.Probe { return leak.New(log, o.Host) },
 	},
 }
 
@@ -55,7 +62,11 @@ func Parse(list string) ([]*Tool, error) {
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
 		if name == "all" {
-			tools = append(tools, Tools...)
+			for _, t := range Tools {
+				if !t.Rare {
+					tools = append(tools, t)
+				}
+			}
 			continue
 		}
 		i := slices.IndexFunc(Tools, func(t *Tool) bool { return t.Name == name || slices.Contains(t.Aliases, name) })
@@ -81,6 +92,15 @@ func New(tools []*Tool, o Options) *Sanitizer {
 		s.Probes = append(s.Probes, t.probe(&s.Log, o))
 	}
 	return s
+}
+
+// Finish is the end of the device: what is found then is found now.
+func (s *Sanitizer) Finish() {
+	for _, p := range s.Probes {
+		if f, ok := p.(interface{ Finish() }); ok {
+			f.Finish()
+		}
+	}
 }
 
 // Print writes what has been found, up to limit findings (0: all).

@@ -59,6 +59,9 @@ func (p *probe) Wants() interp.Wants {
 	}
 }
 
+// Chosen: the instructions that there is something to say about.
+func (p *probe) Chosen(interp.Program) []bool { return p.current.Load().chosen }
+
 // mostPlans is how many programs are known at a time.
 const mostPlans = 64
 

@@ -39,8 +39,9 @@ type action struct {
 // plan is what is looked at in a program.
 type plan struct {
 	actions   []action
-	any       bool // there is something
-	counted   bool // … barriers with counts
+	chosen    []bool // those with a concern
+	any       bool   // there is something
+	counted   bool   // … barriers with counts
 	copies    bool
 	mbarriers bool
 	remote    bool // shared memory of other CTAs is accessed, and barriers alone order that
@@ -73,6 +74,7 @@ func newPlan(prog interp.Program) *plan {
 		} else {
 			p.any = p.any || a.concern != 0
 		}
+		p.chosen = append(p.chosen, p.actions[i].concern != 0)
 	}
 	p.any = p.any || p.counted
 	return p

@@ -46,6 +46,9 @@ func (p *probe) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnLaunch | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
 }
 
+// Chosen: instructions that make, move or use pointers to variables.
+func (p *probe) Chosen(interp.Program) []bool { return p.current.Load().chosen }
+
 // mostPlans is how many programs are known at a time.
 const mostPlans = 64
 

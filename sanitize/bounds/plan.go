@@ -101,6 +101,7 @@ func (f *function) row(r ptx.RegID) int32 {
 // plan is what is known of a program.
 type plan struct {
 	actions []action // by index
+	chosen  []bool   // those that are any
 	of      []*function
 	funcs   map[*ptx.Func]*function
 	vars    []variable // by id
@@ -190,6 +191,7 @@ func newPlan(prog interp.Program) *plan {
 	}
 	for i, in := range instrs {
 		p.actions[i] = p.action(p.of[i], in)
+		p.chosen = append(p.chosen, p.actions[i].rule != noRule)
 	}
 	return p
 }

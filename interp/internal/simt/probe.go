@@ -30,6 +30,18 @@ type Probe interface {
 	Sink
 }
 
+// Chooser is a probe that is to be told of some instructions only: what it is told of others is
+// what comes of them (OnBranch, OnWait, OnExit …), but not that they are executed. Where no probe
+// wants to know, instructions cost about what they cost unwatched.
+type Chooser interface {
+	// Chosen says, by index, of which instructions of a program it is told OnBefore, OnAccess,
+	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA begins.
+	Chosen(p Program) []bool
+}
+
+// chosenKinds are the events that a Chooser is told of some instructions only.
+const chosenKinds = OnBefore | OnAccess | OnOperation | OnResult | OnAfter | OnUndo
+
 // Sink is told of events, one at a time.
 type Sink interface {
 	// Tell is told of an event. It and what it points to are only good during the call.
@@ -107,7 +119,7 @@ const (
 
 	OnTrap // the CTA stops with a trap: Trap
 
-	OnAlloc     // memory has been allocated, by the host or malloc: Memory
+	OnAlloc     // memory has been allocated, by the host or by malloc in the lane of Lanes: Memory
 	OnFree      // … is freed
 	OnHostWrite // the host has written: Memory, Offset, Bytes
 	OnHostRead  // the host reads
