@@ -355,7 +355,7 @@ func (p listens) CTA(index int, id interp.Dim3) interp.Sink {
 // TestChosen: a probe that chooses instructions is told the same of them as one that does not,
 // alone and beside others, with the events in between and without.
 func TestChosen(t *testing.T) {
-	share, seed, hash := uint64(part.Of(512, 128, 16)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Of(512, 512, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%share > 0 {
 			continue
