@@ -342,9 +342,6 @@ func (c *cta) predicate(e *interp.Event, a *action) uint64 {
 			m |= (c.value.Low[lane] & 1) << lane
 		}
 	}
-	if a.not {
-		m = ^m
-	}
 	return m
 }
 
@@ -513,8 +510,7 @@ func (w *warp) hand(to, from place, lanes uint64) {
 	}
 }
 
-// forget: the results of a call are derived from nothing, unless the function says otherwise as
-// it returns.
+// forget: the results of what the machine provides are derived from nothing.
 func (c *cta) forget(e *interp.Event, w *warp, rows []row) {
 	f := c.plan.of[e.Index]
 	for i := range e.Instr.Call.Rets {
@@ -544,13 +540,13 @@ func (c *cta) enter(e *interp.Event) {
 		to[i].lanes &^= e.Lanes
 	}
 	w.wipe(uint64(e.Local), uint64(4*len(w.local)), e.Lanes)
-	f := c.plan.of[e.Index]
-	if callee != nil {
-		for i := range min(len(e.Instr.Call.Args), len(callee.Params)) {
-			w.hand(callee.variable(callee.Params[i], to, uint64(e.Local)), f.actual(&e.Instr.Call.Args[i], from, uint64(w.caller)), e.Lanes)
-		}
+	if callee == nil {
+		return
 	}
-	c.forget(e, w, from)
+	f := c.plan.of[e.Index]
+	for i := range min(len(e.Instr.Call.Args), len(callee.Params)) {
+		w.hand(callee.variable(callee.Params[i], to, uint64(e.Local)), f.actual(&e.Instr.Call.Args[i], from, uint64(w.caller)), e.Lanes)
+	}
 }
 
 // leave hands what results are derived from back.

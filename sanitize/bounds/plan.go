@@ -73,7 +73,6 @@ type action struct {
 	addr    []address
 	elems   []elem // of a load or store
 	pred    ptx.RegID
-	not     bool
 	size    int  // of an element
 	builtin bool // a call of what the machine provides
 }
@@ -437,7 +436,7 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 			}
 		case ptx.AffineSelect:
 			if c := in.Arg("c"); c.Kind == ptx.RegOperand {
-				a.rule, a.pred, a.not = choose, c.Reg, c.Neg
+				a.rule, a.pred = choose, c.Reg
 				list = list[:2]
 			}
 		}
