@@ -28,33 +28,3 @@ func TestWorkloads(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkWorkloads compares launches that are watched with those that are not.
-func BenchmarkWorkloads(b *testing.B) {
-	for _, w := range kernels.All() {
-		for _, watched := range []string{"unwatched", "bounds"} {
-			b.Run(w.Name+"/"+watched, func(b *testing.B) {
-				var threads, seconds float64
-				for b.Loop() {
-					cfg := interp.Config{Workers: 1}
-					if watched != "unwatched" {
-						cfg.Probes = []interp.Probe{New(new(finding.Log))}
-					}
-					s, err := kernels.Start(b.Context(), w, interp.NewDevice(cfg), 0)
-					if err != nil {
-						b.Fatal(err)
-					}
-					s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
-					if err := w.Run(s); err != nil {
-						b.Fatal(err)
-					}
-					for _, r := range s.Results {
-						threads += float64(r.ThreadInstructions)
-						seconds += r.Duration.Seconds()
-					}
-				}
-				b.ReportMetric(threads/seconds, "thread-instr/s")
-			})
-		}
-	}
-}
