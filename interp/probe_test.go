@@ -861,3 +861,70 @@ func TestVariables(t *testing.T) {
 		}
 	}
 }
+
+// lookKernel stores in shared memory, and allocates.
+const lookKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.entry k(.param .u64 out)
+{
+	.shared .b32 s[32];
+	.reg .u32 %t, %x;
+	.reg .pred %q;
+	.param .b64 n, r;
+	mov.u32 %t, %tid.x;
+	mad.lo.u32 %x, %t, %t, 5;
+	st.shared.u32 [s], %x;
+	st.shared.u32 [s+4], 77;
+	setp.gt.u32 %q, %t, 29;
+	st.param.b64 [n], 8;
+	@%q call (r), malloc, (n);
+	ret;
+}
+`
+
+// TestLook: a probe can read registers into room that it has, and shared memory; and malloc says
+// which lane has allocated.
+func TestLook(t *testing.T) {
+	for name, mode := range interp.Modes {
+		mod, b := loaded(t, interp.Config{}, lookKernel, 4)
+		var room interp.Value
+		seen, lanes := 0, uint64(0)
+		p := &told{wants: interp.Wants{Events: interp.OnAfter | interp.OnAlloc | interp.OnCTAEnd, InOrder: true}}
+		p.tell = func(e *interp.Event) {
+			switch {
+			case e.Kind == interp.OnAlloc:
+				if e.Instr == nil || e.Instr.Call == nil || e.Memory.Kind != interp.HeapMemory || bits.OnesCount64(e.Lanes) != 1 {
+					t.Errorf("%s: %v of %v by lanes %#x", name, e.Kind, e.Memory, e.Lanes)
+				}
+				lanes |= e.Lanes
+			case e.Kind == interp.OnCTAEnd:
+				if data := e.Shared().Data; len(data) != 128 || data[4] != 77 {
+					t.Errorf("%s: shared memory is %v", name, data)
+				}
+			case e.Instr.Form.Affine == ptx.AffineMad:
+				for reg := range e.Instr.Defs() {
+					if !e.ReadTo(&room, reg) {
+						continue // it is dead
+					}
+					seen++
+					for i, v := range room.Low[:32] {
+						if v != uint64(i*i+5) {
+							t.Errorf("%s: lane %d has %d, want %d", name, i, v, i*i+5)
+						}
+					}
+				}
+			}
+		}
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}}); err != nil {
+			t.Fatal(err)
+		}
+		if seen == 0 {
+			t.Errorf("%s: the register is dead where it is written", name)
+		}
+		if lanes != 3<<30 {
+			t.Errorf("%s: lanes %#x have allocated, want 30 and 31", name, lanes)
+		}
+	}
+}
