@@ -209,7 +209,7 @@ func (c *cta) follow(e *interp.Event, a *action) {
 // origin is that of the address of a variable that an instruction names.
 func (c *cta) origin(e *interp.Event, id uint32) origin {
 	o := origin{id: id}
-	if _, ok := c.plan.of[e.Index].places[c.plan.vars[id].Var]; ok {
+	if c.plan.vars[id].frame {
 		o.base, o.depth, o.call = uint32(e.Local), uint32(e.Depth), c.warps[e.Warp].frames[e.Depth].call[bits.TrailingZeros64(e.Lanes)]
 	}
 	return o

@@ -16,6 +16,8 @@ type variable struct {
 	off  uint64
 	size uint64 // bytes; all that there can be of one without a bound
 	open bool   // it is one
+
+	frame bool // it is in a function's frame
 }
 
 // The ids of what a register can be derived from: those of variables follow.
@@ -155,6 +157,7 @@ func newPlan(prog interp.Program) *plan {
 			for _, v := range prog.Locals(fn) {
 				f.places[v.Var] = uint64(v.Off)
 				f.ids[v.Var] = p.add(v.Var, v.Off)
+				p.vars[f.ids[v.Var]].frame = true
 			}
 			for _, v := range fn.Params {
 				if fn.Entry {
