@@ -35,7 +35,8 @@ func offset(addr uint64, space ptx.Space) (off uint64, rank int, ok bool) {
 	return off, int(addr >> interp.RankShift), off < interp.WindowSize && addr>>interp.RankShift < interp.MaxCluster
 }
 
-// addresses reads those of an operand, into c.values[0].Low where it has a register.
+// address gives the addresses of an operand, by lane; c.values[0] has them where it has a
+// register.
 func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
 	at := uint64(o.Off())
 	if v, ok := o.Sym().(*ptx.Var); ok {
@@ -142,7 +143,11 @@ func (c *cta) accesses(e *interp.Event, w *warp, x *interp.Access) {
 		}
 		n := uint64(x.Length(lane))
 		if len(c.objects) > 0 {
-			c.object(e, off, n, lane, map[bool]string{false: "read", true: "written"}[x.Writes()])
+			how := "read"
+			if x.Writes() {
+				how = "written"
+			}
+			c.object(e, off, n, lane, how)
 		}
 		if x.Kind == interp.AccessStore {
 			continue
