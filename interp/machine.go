@@ -67,11 +67,12 @@ type (
 	Breakdown      = structure.Breakdown
 )
 
-// Probe watches launches, a Sink a CTA of one. Wants says what it is told: Events, with
+// Probe watches launches, a Sink a CTA of one; a Chooser is told of some instructions only. Wants says what it is told: Events, with
 // the Values of registers, their Tags, the Access to memory; and, when a launch begins,
 // LaunchInfo with the Program.
 type (
 	Probe      = simt.Probe
+	Chooser    = simt.Chooser
 	Saver      = simt.Saver
 	Sink       = simt.Sink
 	Wants      = simt.Wants
@@ -91,6 +92,17 @@ type (
 	Variable   = simt.Variable
 	Location   = simt.Location
 	Strand     = simt.Strand
+)
+
+// The windows of the generic address space: the generic address of offset x in shared memory is
+// SharedWindow + x, that of offset x in local memory LocalWindow + x. In a cluster the shared
+// memory of the CTA of rank r lies r<<RankShift higher, in generic addresses and those of .shared
+// space. See docs/addresses.md.
+const (
+	SharedWindow = mem.SharedWindow
+	LocalWindow  = mem.LocalWindow
+	WindowSize   = mem.WindowSize // bytes of each
+	RankShift    = mem.RankShift
 )
 
 // Parts is what a PTX instruction is made of: Operations of the machine, each with its
@@ -183,7 +195,7 @@ const (
 	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
 	OnEffect = simt.OnEffect
 
-	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc: Memory
+	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc in the lane of Lanes: Memory
 	OnFree      = simt.OnFree      // … is freed
 	OnHostWrite = simt.OnHostWrite // the host has written: Memory, Offset, Bytes
 	OnHostRead  = simt.OnHostRead  // the host reads
@@ -193,6 +205,12 @@ const (
 
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }
+
+// Kinds of allocations: what the host asks for, and what malloc gives.
+const (
+	BufferMemory = mem.Buffer
+	HeapMemory   = mem.Heap
+)
 
 // Trap is a fault of the guest: what happened, to which lanes, where. Unwrap
 // gives its kind.

@@ -443,6 +443,77 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// every is a probe that chooses instructions: some of each few.
+type every struct {
+	*script
+	n, of int
+}
+
+func (p every) Chosen(prog interp.Program) []bool {
+	list := make([]bool, prog.Len())
+	for i := range list {
+		list[i] = i%p.of == p.n
+	}
+	return list
+}
+
+// listens is a probe that passes on what another would be told if it could choose.
+type listens struct{ every }
+
+func (p listens) Chosen(interp.Program) []bool { return nil }
+
+func (p listens) CTA(index int, id interp.Dim3) interp.Sink {
+	to := p.script.CTA(index, id)
+	return sink(func(e *interp.Event) {
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo
+		if e.Kind&chosen == 0 || e.Index%p.of == p.n {
+			to.Tell(e)
+		}
+	})
+}
+
+// TestChosen: a probe that chooses instructions is told the same of them as one that does not,
+// alone and beside others, with the events in between and without.
+func TestChosen(t *testing.T) {
+	share, seed, hash := uint64(part.Of(512, 512, 16)), part.Seed(t), maphash.MakeSeed()
+	for i, p := range programs(t, 4, 32, 64) {
+		if (uint64(i)+seed)%share > 0 {
+			continue
+		}
+		wants := interp.Wants{Events: interp.AllEvents &^ (interp.OnExpand | interp.OnOperation | interp.OnResult), Values: true, Addresses: true}
+		if i%2 == 0 {
+			wants.Events = interp.OnBefore | interp.OnAfter | interp.OnAccess | interp.OnUndo | interp.OnExit | interp.OnWake
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			for _, mode := range interp.Modes {
+				run := func(make func(every) interp.Probe) (list [2][]*script) {
+					p.Run(func(l *interp.Launch) {
+						l.Mode, l.Probes = mode, nil
+						for k := range list {
+							s := newScript(wants)
+							s.seed = hash
+							list[k] = append(list[k], s)
+							if l.Probes = append(l.Probes, make(every{s, k, 3})); i%3 == 0 {
+								break // alone
+							}
+						}
+					})
+					return list
+				}
+				want, got := run(func(e every) interp.Probe { return listens{e} }), run(func(e every) interp.Probe { return e })
+				for k := range want {
+					for n := range want[k] {
+						if err := want[k][n].same(got[k][n]); err != nil {
+							t.Fatalf("%s, launch %d: %v", mode, n, err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 // order is a probe that wants the events of all CTAs in one order.
 type order []string
 
@@ -907,6 +978,73 @@ func TestVariables(t *testing.T) {
 		want := []string{"st first+9 of 10", "st second+8 of 16", "st rest+4 of 0", "st outer+16 of 20", "st p+0 of 4", "ld arg+0 of 4", "st inner+4 of 8"}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// lookKernel stores in shared memory, and allocates.
+const lookKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.entry k(.param .u64 out)
+{
+	.shared .b32 s[32];
+	.reg .u32 %t, %x;
+	.reg .pred %q;
+	.param .b64 n, r;
+	mov.u32 %t, %tid.x;
+	mad.lo.u32 %x, %t, %t, 5;
+	st.shared.u32 [s], %x;
+	st.shared.u32 [s+4], 77;
+	setp.gt.u32 %q, %t, 29;
+	st.param.b64 [n], 8;
+	@%q call (r), malloc, (n);
+	ret;
+}
+`
+
+// TestLook: a probe can read registers into room that it has, and shared memory; and malloc says
+// which lane has allocated.
+func TestLook(t *testing.T) {
+	for name, mode := range interp.Modes {
+		mod, b := loaded(t, interp.Config{}, lookKernel, 4)
+		var room interp.Value
+		seen, lanes := 0, uint64(0)
+		p := &told{wants: interp.Wants{Events: interp.OnAfter | interp.OnAlloc | interp.OnCTAEnd, InOrder: true}}
+		p.tell = func(e *interp.Event) {
+			switch {
+			case e.Kind == interp.OnAlloc:
+				if e.Instr == nil || e.Instr.Call == nil || e.Memory.Kind != interp.HeapMemory || bits.OnesCount64(e.Lanes) != 1 {
+					t.Errorf("%s: %v of %v by lanes %#x", name, e.Kind, e.Memory, e.Lanes)
+				}
+				lanes |= e.Lanes
+			case e.Kind == interp.OnCTAEnd:
+				if data := e.Shared().Data; len(data) != 128 || data[4] != 77 {
+					t.Errorf("%s: shared memory is %v", name, data)
+				}
+			case e.Instr.Form.Affine == ptx.AffineMad:
+				for reg := range e.Instr.Defs() {
+					if !e.ReadTo(&room, reg) {
+						continue // it is dead
+					}
+					seen++
+					for i, v := range room.Low[:32] {
+						if v != uint64(i*i+5) {
+							t.Errorf("%s: lane %d has %d, want %d", name, i, v, i*i+5)
+						}
+					}
+				}
+			}
+		}
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}}); err != nil {
+			t.Fatal(err)
+		}
+		if seen == 0 {
+			t.Errorf("%s: the register is dead where it is written", name)
+		}
+		if lanes != 3<<30 {
+			t.Errorf("%s: lanes %#x have allocated, want 30 and 31", name, lanes)
 		}
 	}
 }

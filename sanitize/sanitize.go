@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/sanitize/barriers"
+	"gemu/sanitize/bounds"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/leak"
 	"gemu/sanitize/race"
 )
 
@@ -39,7 +42,8 @@ func NewReport(list []finding.Finding) *Report {
 
 // Options are those of the tools.
 type Options struct {
-	WarpSync int // lanes of a warp that execute in lockstep and are ordered by that, whatever .target says; 0: it does
+	Host     bool // leak: what the host allocates counts, too
+	WarpSync int  // lanes of a warp that execute in lockstep and are ordered by that, whatever .target says; 0: it does
 }
 
 // Tool is a sanitizer.
@@ -47,15 +51,29 @@ type Tool struct {
 	Name    string
 	Aliases []string // what NVIDIA's compute-sanitizer calls it
 	Doc     string   // what it finds
+	Rare    bool     // it is only of use now and then: "all" leaves it out
 
 	probe func(log *finding.Log, o Options) interp.Probe
 }
 
 // Tools are all of them.
 var Tools = []*Tool{
-	{race.Tool, []string{"racecheck"}, "accesses to the same memory by different threads, at least one of them a write, that nothing orders", func(log *finding.Log, o Options) interp.Probe {
-		return race.New(log, o.WarpSync)
-	}},
+	{
+		Name: race.Tool, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
+		probe: func(log *finding.Log, o Options) interp.Probe { return race.New(log, o.WarpSync) },
+	},
+	{
+		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and by pointers to variables of calls that have returned",
+		probe: func(log *finding.Log, _ Options) interp.Probe { return bounds.New(log) },
+	},
+	{
+		Name: barriers.Name, Aliases: []string{"synccheck"}, Doc: "wrong uses of barriers, membermasks, mbarriers and waits for copies",
+		probe: func(log *finding.Log, _ Options) interp.Probe { return barriers.New(log) },
+	},
+	{
+		Name: leak.Name, Doc: "memory that is never freed", Rare: true,
+		probe: func(log *finding.Log, o Options) interp.Probe { return leak.New(log, o.Host) },
+	},
 }
 
 // Names lists what they are called.
@@ -73,7 +91,11 @@ func Parse(list string) ([]*Tool, error) {
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
 		if name == "all" {
-			tools = append(tools, Tools...)
+			for _, t := range Tools {
+				if !t.Rare {
+					tools = append(tools, t)
+				}
+			}
 			continue
 		}
 		i := slices.IndexFunc(Tools, func(t *Tool) bool { return t.Name == name || slices.Contains(t.Aliases, name) })
@@ -99,6 +121,15 @@ func New(tools []*Tool, o Options) *Sanitizer {
 		s.Probes = append(s.Probes, t.probe(&s.Log, o))
 	}
 	return s
+}
+
+// Finish is the end of the device: what is found then is found now.
+func (s *Sanitizer) Finish() {
+	for _, p := range s.Probes {
+		if f, ok := p.(interface{ Finish() }); ok {
+			f.Finish()
+		}
+	}
 }
 
 // Print writes what has been found, up to limit findings (0: all).

@@ -407,7 +407,7 @@ func malloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			if a, err := g.dev.Memory.Alloc(size, mem.Heap, ""); err == nil {
 				g.dev.heapUsed += size
 				addr = a.Base
-				w.cta.tellMemory(OnAlloc, a)
+				w.tellMemory(OnAlloc, in, 32*h+lane, a)
 			}
 		}
 		w.setResult(h, f, in, lane, addr)
@@ -434,7 +434,7 @@ func free(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			return
 		}
 		g.dev.heapUsed -= a.Size
-		w.cta.tellMemory(OnFree, a)
+		w.tellMemory(OnFree, in, 32*h+lane, a)
 		g.dev.Memory.Free(a)
 	}
 	w.cta.changed = true

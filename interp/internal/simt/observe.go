@@ -26,7 +26,21 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	if w.paused {
 		first, told, w.paused = b.Sources.End-w.owed, w.told, false
 	}
+	skips := s.chosen != nil && w.cta.grid.ref == nil && !told && !w.cta.hears(OnExpand)
 	for i := first; i < b.Sources.End; i++ {
+		if skips && !s.chosen[i] && s.stop == nil && !w.cta.grid.pausing {
+			for i++; i < b.Sources.End && !s.chosen[i]; {
+				i++
+			}
+			from := pc
+			if pc = p.pcOf(b, pc, i); from < pc {
+				if w.span(from, pc); w.err != nil {
+					return goesOn
+				}
+			}
+			i--
+			continue
+		}
 		src := &p.Sources[i]
 		s.ready(w, src, w.guarded(src.Guard))
 		if !told && !w.cta.grid.pausing {
@@ -70,6 +84,9 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	}
 	if w.check != nil {
 		w.checkEnd(b)
+	}
+	if skips && !w.cta.hears(OnBranch) {
+		return goesOn
 	}
 	w.pc, w.owed = b.Last, 0
 	return control

@@ -30,6 +30,18 @@ type Probe interface {
 	Sink
 }
 
+// Chooser is a probe that is to be told of some instructions only: what it is told of others is
+// what comes of them (OnBranch, OnWait, OnExit …), but not that they are executed. Where no probe
+// wants to know, instructions cost about what they cost unwatched.
+type Chooser interface {
+	// Chosen says, by index, of which instructions of a program it is told OnBefore, OnAccess,
+	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA begins.
+	Chosen(p Program) []bool
+}
+
+// chosenKinds are the events that a Chooser is told of some instructions only.
+const chosenKinds = OnBefore | OnAccess | OnOperation | OnResult | OnAfter | OnUndo
+
 // Sink is told of events, one at a time.
 type Sink interface {
 	// Tell is told of an event. It and what it points to are only good during the call.
@@ -112,7 +124,7 @@ const (
 	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
 	OnEffect
 
-	OnAlloc     // memory has been allocated, by the host or malloc: Memory
+	OnAlloc     // memory has been allocated, by the host or by malloc in the lane of Lanes: Memory
 	OnFree      // … is freed
 	OnHostWrite // the host has written: Memory, Offset, Bytes
 	OnHostRead  // the host reads
@@ -336,16 +348,34 @@ func (e *Event) Read(r ptx.RegID) (v Value, ok bool) {
 	return e.warp.look(e.frame, e.source, r)
 }
 
+// Shared is the shared memory of the CTA; nil if the event is no CTA's.
+func (e *Event) Shared() *mem.Allocation {
+	if e.stream == nil {
+		return nil
+	}
+	return e.stream.cta.sharedMem
+}
+
+// ReadTo is Read into a value that has room from an earlier one.
+func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
+	return e.warp != nil && e.source != nil && e.warp.lookTo(v, e.frame, e.source, r)
+}
+
 // look reads a register of a frame at an instruction.
 func (w *warp) look(fr *frame, src *code.Source, r ptx.RegID) (v Value, ok bool) {
+	ok = w.lookTo(&v, fr, src, r)
+	return v, ok
+}
+
+func (w *warp) lookTo(v *Value, fr *frame, src *code.Source, r ptx.RegID) (ok bool) {
 	if _, ok := src.Func.Where(r, src.Index); !ok {
-		return Value{}, false
+		return false
 	}
 	shown := w.shown
 	w.show(fr)
-	w.register(&v, src.Func, r, &Wants{Values: true, Tags: true})
+	w.register(v, src.Func, r, &Wants{Values: true, Tags: true})
 	w.show(shown)
-	return v, true
+	return true
 }
 
 // Stop ends the launch with an error, the first that it is told, before the next instruction

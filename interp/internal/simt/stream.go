@@ -18,6 +18,9 @@ type stream struct {
 	sinks []listener
 	wants Wants // of all of them
 
+	chosen []bool // by instruction, whether any of them is told of it; nil: of all
+	union  []bool // room for that
+
 	step     Event    // of an instruction, before and after
 	accesses []Access // room for those of step
 	reads    []Value
@@ -37,7 +40,8 @@ type stream struct {
 // listener is a sink, and what the probe that it is of wants.
 type listener struct {
 	Sink
-	wants Wants
+	wants  Wants
+	chosen []bool // the instructions that it is told of; nil: all
 }
 
 // watcher is a probe, and what it wants.
@@ -69,9 +73,11 @@ func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int) {
 func (s *stream) tell(e *Event, kind Events) {
 	e.Kind = kind
 	for i := range s.sinks {
-		if l := &s.sinks[i]; l.wants.Events&kind != 0 {
-			l.Tell(e)
+		l := &s.sinks[i]
+		if l.wants.Events&kind == 0 || l.chosen != nil && kind&chosenKinds != 0 && !l.chosen[e.Index] {
+			continue
 		}
+		l.Tell(e)
 	}
 }
 
@@ -89,12 +95,45 @@ func (c *cta) watch() {
 	s.sinks, s.wants, s.stop = s.sinks[:0], Wants{}, nil
 	for _, p := range c.grid.probes {
 		if sink := p.CTA(c.index, c.id); sink != nil {
-			s.sinks = append(s.sinks, listener{sink, p.wants})
+			s.sinks = append(s.sinks, listener{sink, p.wants, p.chosen(c.grid.info.Program)})
 			s.wants = s.wants.with(p.wants)
 		}
 	}
 	if len(s.sinks) > 0 {
 		c.stream = s
+		s.choose()
+	}
+}
+
+// chosen is the instructions that the probe is told of; nil if that is all.
+func (p *watcher) chosen(of Program) []bool {
+	if c, ok := p.Probe.(Chooser); ok && p.wants.Events&chosenKinds != 0 {
+		return c.Chosen(of)
+	}
+	return nil
+}
+
+// choose finds the instructions that somebody is told of.
+func (s *stream) choose() {
+	s.chosen = nil
+	only := 0 // those with a choice
+	for i := range s.sinks {
+		switch l := &s.sinks[i]; {
+		case l.wants.Events&chosenKinds == 0: // of none
+		case l.chosen == nil:
+			s.chosen = nil
+			return
+		case only == 0:
+			s.chosen, only = l.chosen, 1
+		default:
+			if only == 1 {
+				s.union = append(s.union[:0], s.chosen...)
+				s.chosen, only = s.union, 2
+			}
+			for k, of := range l.chosen {
+				s.union[k] = s.union[k] || of
+			}
+		}
 	}
 }
 
@@ -194,12 +233,13 @@ func (b *wait) told(width int) Waiting {
 	return Waiting{Barrier: b.id, Threads: b.want * width, Generation: b.generation}
 }
 
-// tellMemory tells what has become of memory.
-func (c *cta) tellMemory(kind Events, a *mem.Allocation) {
-	if c.hears(kind) {
-		e := c.stream.none()
+// tellMemory tells what an instruction has done to memory, by a lane.
+func (w *warp) tellMemory(kind Events, in *code.Instr, lane int, a *mem.Allocation) {
+	if s := w.cta.stream; w.cta.hears(kind) {
+		e := &s.event
+		s.about(e, w, w.src(in), 1<<lane)
 		e.Memory, e.Bytes = a, int(a.Size)
-		c.stream.tell(e, kind)
+		s.tell(e, kind)
 	}
 }
 

@@ -21,6 +21,8 @@ import (
 // expected is a note on a line of a kernel: what is found there.
 //
 //	st.shared.u32 [%a], %b;  //! write after read
+//
+// On a line of a function it says of which kernel: "//! KERNEL: write after read".
 var expected = regexp.MustCompile(`//!\s*(.*?)\s*$`)
 
 // Tool makes the sanitizer that is tried.
@@ -117,21 +119,29 @@ func printed(list []finding.Finding) string {
 	return b.String()
 }
 
-// notes are those of the lines of a kernel, "LINE: KIND", sorted.
+// notes are those of the lines of a kernel, "LINE: KIND", sorted, and those of lines of functions
+// that name it.
 func notes(m *ptx.Module, k *ptx.Func) []string {
 	var list []string
-	for n := int(k.Pos.Line); ; n++ {
+	within := false
+	for n := 1; n <= 1+strings.Count(m.Source(), "\n"); n++ {
 		line := m.Line(n)
+		within = within || n == int(k.Pos.Line)
 		if found := expected.FindStringSubmatch(line); found != nil {
 			for _, kind := range strings.Split(found[1], ",") {
-				list = append(list, fmt.Sprintf("%d: %s", n, strings.TrimSpace(kind)))
+				name, of, named := strings.Cut(strings.TrimSpace(kind), ": ")
+				switch {
+				case named && name == k.Name:
+					list = append(list, fmt.Sprintf("%d: %s", n, of))
+				case !named && within:
+					list = append(list, fmt.Sprintf("%d: %s", n, name))
+				}
 			}
 		}
-		if strings.HasPrefix(line, "}") || n > strings.Count(m.Source(), "\n") {
-			slices.Sort(list)
-			return list
-		}
+		within = within && !strings.HasPrefix(line, "}")
 	}
+	slices.Sort(list)
+	return list
 }
 
 // run runs a case, watched by a sanitizer.

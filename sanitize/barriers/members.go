@@ -1,0 +1,89 @@
+package barriers
+
+// This file looks at the membermasks of what lanes execute together.
+
+import (
+	"fmt"
+	"math/bits"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/sanitize/finding"
+)
+
+// members notes the membermasks of an instruction that is about to be executed, and whose values
+// lanes take, before its results take the place of its operands.
+func (c *cta) members(e *interp.Event, a *action) {
+	w := c.warp(e.Warp)
+	one := a.member == ptx.NoReg
+	if one {
+		for i := range w.member {
+			w.member[i] = uint64(a.mask)
+		}
+	} else if e.ReadTo(&c.values[0], a.member) {
+		copy(w.member[:], c.values[0].Low)
+	}
+	w.from, w.taker = 0, 0
+	if a.concern&shuffles == 0 || w.live == 1<<32-1 && one && a.mask == 1<<32-1 {
+		return
+	}
+	value := func(name string, room *interp.Value) func(lane int) int {
+		switch o := e.Instr.Arg(name); {
+		case o.Kind == ptx.RegOperand && e.ReadTo(room, o.Reg):
+			return func(lane int) int { return int(uint32(room.Low[lane])) }
+		case o.Kind == ptx.ImmOperand:
+			return func(int) int { return int(uint32(o.Imm.Bits)) }
+		}
+		return func(int) int { return 0 }
+	}
+	b, k := value("b", &c.values[1]), value("c", &c.values[2])
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		if j, ok := a.mode(lane, b(lane)&31, k(lane)); ok && w.member[lane]&w.live>>j&1 == 0 {
+			w.from |= 1 << j
+			w.taker |= 1 << lane
+		}
+	}
+}
+
+// together looks at lanes that have executed an instruction together.
+func (c *cta) together(e *interp.Event, a *action, w *warp) {
+	if w.taker != 0 {
+		lane := bits.TrailingZeros64(w.taker)
+		f := finding.Finding{
+			Tool: Name, Kind: Source, Severity: finding.Notice, At: finding.At(e, "shuffle", lane),
+			Message: fmt.Sprintf("%s takes the value of %s, which its membermask leaves out or which has no thread: it is undefined", e.Instr.Text, lanesOf(w.from)),
+		}
+		f.At.Lanes = finding.Lanes(w.taker)
+		c.log.Add(e, f)
+		w.taker = 0
+	}
+	if a.member == ptx.NoReg {
+		return
+	}
+	first := w.member[bits.TrailingZeros64(e.Lanes)]
+	same := true
+	for m := e.Lanes; m != 0 && same; m &= m - 1 {
+		same = w.member[bits.TrailingZeros64(m)] == first
+	}
+	if same {
+		return
+	}
+	// Who names another must be named by it, with the same mask.
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		for n := w.member[lane] & e.Lanes; n != 0; n &= n - 1 {
+			other := bits.TrailingZeros64(n)
+			if w.member[other] == w.member[lane] {
+				continue
+			}
+			f := finding.Finding{
+				Tool: Name, Kind: Membermask, At: finding.At(e, "executed", lane),
+				Message: fmt.Sprintf("%s with membermask %#x in lane %d, and with %#x in lane %d, which that names", e.Instr.Text, w.member[lane], lane, w.member[other], other),
+			}
+			f.At.Lanes = finding.Lanes(e.Lanes)
+			c.log.Add(e, f)
+			return
+		}
+	}
+}

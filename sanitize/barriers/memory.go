@@ -1,0 +1,254 @@
+package barriers
+
+// This file looks at shared memory: copies that are on their way, mbarriers, the shared memory
+// of other CTAs.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/sanitize/finding"
+)
+
+// pending is a copy that its threads have yet to wait for.
+type pending struct {
+	lanes uint64
+	bytes uint64
+	to    [64]uint32 // offset in shared memory, by lane
+	group [64]int32  // as many as its lane had committed before
+	index int
+}
+
+// offset is where an address in shared memory leads, in the CTA that has it; ok is false if it
+// is one of other memory.
+func offset(addr uint64, space ptx.Space) (off uint64, rank int, ok bool) {
+	if space == ptx.Generic {
+		addr -= interp.SharedWindow
+	} else if space != ptx.Shared {
+		return 0, 0, false
+	}
+	off = addr & (1<<interp.RankShift - 1)
+	return off, int(addr >> interp.RankShift), off < interp.WindowSize && addr>>interp.RankShift < interp.MaxCluster
+}
+
+// address gives the addresses of an operand, by lane; c.values[0] has them where it has a
+// register.
+func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
+	at := uint64(o.Off())
+	if v, ok := o.Sym().(*ptx.Var); ok {
+		for _, n := range c.plan.shared {
+			if n.Var == v {
+				at += uint64(n.Off)
+			}
+		}
+	}
+	if o.Reg == ptx.NoReg || !e.ReadTo(&c.values[0], o.Reg) {
+		return func(int) uint64 { return at }
+	}
+	return func(lane int) uint64 { return c.values[0].Low[lane] + at }
+}
+
+// copies notes copies that lanes have begun.
+func (c *cta) copies(e *interp.Event, a *action, w *warp) {
+	if n := len(w.pending); n < cap(w.pending) {
+		w.pending = w.pending[:n+1]
+	} else {
+		w.pending = append(w.pending, pending{})
+	}
+	p := &w.pending[len(w.pending)-1]
+	p.lanes, p.bytes, p.index = e.Lanes, a.bytes, e.Index
+	at := c.address(e, a.addr)
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		off, _, _ := offset(at(lane), a.space)
+		p.to[lane], p.group[lane] = uint32(off), int32(w.groups[lane])
+		if len(c.objects) > 0 {
+			c.object(e, off, p.bytes, lane, "copied to")
+		}
+	}
+}
+
+// awaits drops the copies of lanes that are in no group but the last few; of those in none
+// only wait_all, which says 0 and is told by its lack of an operand, drops all.
+func (w *warp) awaits(lanes uint64, last int) {
+	for i := range w.pending {
+		p := &w.pending[i]
+		for m := p.lanes & lanes; m != 0; m &= m - 1 {
+			if lane := bits.TrailingZeros64(m); last < 0 || int(p.group[lane]) < w.groups[lane]-last {
+				p.lanes &^= 1 << lane
+			}
+		}
+	}
+	w.tidy()
+}
+
+// drop drops all copies of lanes.
+func (w *warp) drop(lanes uint64) {
+	for i := range w.pending {
+		w.pending[i].lanes &^= lanes
+	}
+	w.tidy()
+}
+
+func (w *warp) tidy() {
+	n := 0
+	for i := range w.pending {
+		if w.pending[i].lanes != 0 {
+			if n != i {
+				w.pending[n] = w.pending[i]
+			}
+			n++
+		}
+	}
+	w.pending = w.pending[:n]
+}
+
+// leaves: lanes exit that have not waited for their copies.
+func (c *cta) leaves(e *interp.Event, w *warp) {
+	for i := range w.pending {
+		p := &w.pending[i]
+		m := p.lanes & e.Lanes
+		if m == 0 {
+			continue
+		}
+		lane := bits.TrailingZeros64(m)
+		f := finding.Finding{
+			Tool: Name, Kind: Wait, Severity: finding.Notice, At: c.place(e, spot{p.index, e.Warp, lane}, "copy"),
+			Message: fmt.Sprintf("a copy of %d bytes to shared memory that its thread has not waited for as it exits", p.bytes),
+		}
+		f.At.Lanes = finding.Lanes(m)
+		c.log.Add(e, f)
+	}
+	w.drop(e.Lanes)
+}
+
+// accesses looks at an access to memory.
+func (c *cta) accesses(e *interp.Event, w *warp, x *interp.Access) {
+	if len(w.pending) == 0 && len(c.objects) == 0 && c.cluster == nil || x.Addr == nil || x.Space != ptx.Shared && x.Space != ptx.Generic {
+		return
+	}
+	for m := x.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		off, rank, ok := offset(x.Addr[lane], x.Space)
+		if !ok {
+			continue
+		}
+		if c.cluster != nil && rank != c.rank {
+			c.cluster.accessed(c, e, rank, w.arrived, c.spot(e, 1<<lane))
+			continue
+		}
+		n := uint64(x.Length(lane))
+		if len(c.objects) > 0 {
+			how := "read"
+			if x.Writes() {
+				how = "written"
+			}
+			c.object(e, off, n, lane, how)
+		}
+		if x.Kind == interp.AccessStore {
+			continue
+		}
+		for i := range w.pending {
+			p := &w.pending[i]
+			if to := uint64(p.to[lane]); p.lanes>>lane&1 != 0 && off < to+p.bytes && to < off+n {
+				other := c.place(e, spot{p.index, e.Warp, lane}, "copy")
+				c.log.Add(e, finding.Finding{
+					Tool: Name, Kind: Wait, At: finding.At(e, "read", lane), Other: &other, Memory: c.memory(x.Addr[lane], off, int(n)),
+					Message: fmt.Sprintf("%d bytes are read that a copy of the same thread writes, which it has not waited for", n),
+				})
+				return
+			}
+		}
+	}
+}
+
+// memory describes bytes of shared memory.
+func (c *cta) memory(addr, off uint64, bytes int) *finding.Memory {
+	m := &finding.Memory{Space: ptx.Shared.String(), Address: addr, Bytes: bytes}
+	for _, v := range c.plan.shared {
+		if at := off - uint64(v.Off); off >= uint64(v.Off) && (at < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+			m.Name, m.Offset, m.Variable = v.Var.Name, at, true
+			break
+		}
+	}
+	return m
+}
+
+// object is an mbarrier, and where it was made.
+type object struct {
+	at   uint64
+	made spot
+}
+
+// makes: mbarriers are made, or are no more.
+func (c *cta) makes(e *interp.Event, a *action) {
+	at := c.address(e, a.addr)
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		off, _, _ := offset(at(lane), a.space)
+		i := slices.IndexFunc(c.objects, func(o object) bool { return o.at == off })
+		switch {
+		case a.inval && i >= 0:
+			c.objects = slices.Delete(c.objects, i, i+1)
+		case a.inval:
+		case i >= 0:
+			other := c.place(e, c.objects[i].made, "made")
+			c.log.Add(e, finding.Finding{
+				Tool: Name, Kind: Mbarrier, At: finding.At(e, "made", lane), Other: &other, Memory: c.memory(at(lane), off, 8),
+				Message: "an mbarrier is made where there is one: mbarrier.inval has to come in between",
+			})
+			c.objects[i].made = c.spot(e, 1<<lane)
+		default:
+			c.objects = append(c.objects, object{off, c.spot(e, 1<<lane)})
+		}
+	}
+	c.low, c.end = ^uint64(0), 0
+	for _, o := range c.objects {
+		c.low, c.end = min(c.low, o.at), max(c.end, o.at+8)
+	}
+}
+
+// object looks at bytes that are accessed otherwise than as mbarriers.
+func (c *cta) object(e *interp.Event, off, n uint64, lane int, how string) {
+	if off >= c.end || off+n <= c.low {
+		return
+	}
+	for _, o := range c.objects {
+		if off < o.at+8 && o.at < off+n {
+			other := c.place(e, o.made, "made")
+			c.log.Add(e, finding.Finding{
+				Tool: Name, Kind: Mbarrier, At: finding.At(e, how, lane), Other: &other, Memory: c.memory(off, off, int(n)),
+				Message: "an mbarrier that is in use is " + how + " by another instruction than those for mbarriers",
+			})
+			return
+		}
+	}
+}
+
+// unfinished looks at the mbarriers that the CTA leaves behind: a phase that has begun and is
+// not complete has lost an arrival, or has one too many. The bits are those of docs/async.md.
+func (c *cta) unfinished(e *interp.Event) {
+	shared := e.Shared()
+	for _, o := range c.objects {
+		if shared == nil || o.at+8 > uint64(len(shared.Data)) {
+			continue
+		}
+		b := binary.LittleEndian.Uint64(shared.Data[o.at:])
+		const most = 1<<20 - 1
+		pending, expected, tx := b&most, b>>20&most, int64(b>>40&(2*most+1))-(most+1)
+		if pending == expected && tx == 0 {
+			continue
+		}
+		message := fmt.Sprintf("an mbarrier is left in the middle of a phase: %d of %d arrivals are missing", pending, expected)
+		if tx != 0 {
+			message += fmt.Sprintf(", and its tx-count is %d", tx)
+		}
+		c.log.Add(e, finding.Finding{
+			Tool: Name, Kind: Mbarrier, Severity: finding.Notice, At: c.place(e, o.made, "made"), Memory: c.memory(o.at, o.at, 8), Message: message,
+		})
+	}
+}

@@ -1,0 +1,568 @@
+// Package bounds finds accesses outside the variable that their address was derived from, which
+// the machine lets pass because other memory is there: the next array of shared memory, of a
+// frame, a parameter, another buffer.
+//
+// What an address is derived from follows the registers: an instruction that takes the address of
+// a variable begins it; adding to it, selecting, shuffling, calls and local memory hand it on. A
+// value that is derived from two variables, or in any other way, is one of which nothing is known,
+// and is never found fault with. Nor are addresses that are loaded from other memory than a
+// thread's own.
+package bounds
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/sanitize/finding"
+)
+
+// Name is that of the tool.
+const Name = "bounds"
+
+// The kinds of findings.
+const (
+	Outside = "out of variable bounds"
+	Stale   = "stale pointer"
+)
+
+// probe is the tool.
+type probe struct {
+	log *finding.Log
+
+	mu      sync.Mutex
+	plans   map[interp.Program]*plan
+	current atomic.Pointer[plan] // of the launch
+}
+
+// New makes the tool.
+func New(log *finding.Log) interp.Probe { return &probe{log: log, plans: map[interp.Program]*plan{}} }
+
+// Wants: what instructions have done, where they accessed memory, and calls.
+func (p *probe) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnLaunch | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
+}
+
+// Chosen: instructions that make, move or use pointers to variables.
+func (p *probe) Chosen(interp.Program) []bool { return p.current.Load().chosen }
+
+// mostPlans is how many programs are known at a time.
+const mostPlans = 64
+
+// Tell: a launch begins.
+func (p *probe) Tell(e *interp.Event) {
+	if e.Kind != interp.OnLaunch {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	prog := e.Launch.Program
+	if p.plans[prog] == nil {
+		if len(p.plans) >= mostPlans {
+			clear(p.plans)
+		}
+		p.plans[prog] = newPlan(prog)
+	}
+	p.current.Store(p.plans[prog])
+}
+
+// CTA follows the pointers of each CTA, if the kernel has any.
+func (p *probe) CTA(int, interp.Dim3) interp.Sink {
+	plan := p.current.Load()
+	if plan == nil || !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
+		return nil
+	}
+	return &cta{log: p.log, plan: plan, bases: make([]uint64, len(plan.vars))}
+}
+
+// cta is what the warps of a CTA have.
+type cta struct {
+	log   *finding.Log
+	plan  *plan
+	warps []*warp
+	bases []uint64 // addresses of variables that are in no window, by id; 0: nobody has taken it yet
+
+	value interp.Value // room
+}
+
+// warp is what the registers and the local memory of a warp's lanes are derived from. What a
+// lane has at a depth of calls is the function's that it is in there.
+type warp struct {
+	rows   [][]row // by depth and row
+	frames []frame // by depth
+	local  []row   // by word
+	calls  uint32  // so far
+	spills bool    // local is of use
+	caller int     // where the frame begins of the instruction told of last
+}
+
+// frame is the functions that lanes are in at a depth.
+type frame struct {
+	call [64]uint32 // by which they came there
+	base [64]uint32 // where it begins in local memory
+	of   [64]*function
+}
+
+// Save and Restore let a CTA go back with its launch.
+func (c *cta) Save() any {
+	s := &cta{plan: c.plan, bases: slices.Clone(c.bases)}
+	for _, w := range c.warps {
+		if w != nil {
+			w = w.clone()
+		}
+		s.warps = append(s.warps, w)
+	}
+	return s
+}
+
+// Restore: see Save.
+func (c *cta) Restore(state any) {
+	s := state.(*cta).Save().(*cta)
+	c.plan, c.warps, c.bases = s.plan, s.warps, s.bases
+}
+
+func (w *warp) clone() *warp {
+	n := *w
+	n.rows, n.frames, n.local = nil, slices.Clone(w.frames), clones(w.local)
+	for _, list := range w.rows {
+		n.rows = append(n.rows, clones(list))
+	}
+	return &n
+}
+
+func clones(list []row) []row {
+	n := make([]row, len(list))
+	for i := range list {
+		n[i] = list[i].clone()
+	}
+	return n
+}
+
+// warp is that of an event.
+func (c *cta) warp(i int) *warp {
+	for len(c.warps) <= i {
+		c.warps = append(c.warps, nil)
+	}
+	if c.warps[i] == nil {
+		c.warps[i] = &warp{spills: c.plan.spills}
+		c.warps[i].at(c.plan, 0)
+	}
+	return c.warps[i]
+}
+
+// at is the rows at a depth.
+func (w *warp) at(p *plan, depth int) []row {
+	for len(w.rows) <= depth {
+		w.rows = append(w.rows, make([]row, p.rows))
+		w.frames = append(w.frames, frame{})
+	}
+	return w.rows[depth]
+}
+
+// Tell follows an instruction.
+func (c *cta) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnAfter:
+		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 {
+			c.follow(e, a)
+		}
+	case interp.OnCall:
+		c.enter(e)
+	case interp.OnReturn:
+		c.leave(e)
+	}
+}
+
+// follow looks at an instruction's accesses, and follows its results.
+func (c *cta) follow(e *interp.Event, a *action) {
+	w := c.warp(e.Warp)
+	rows := w.at(c.plan, e.Depth)
+	for i := range a.addr {
+		c.check(e, w, rows, &a.addr[i])
+	}
+	switch a.rule {
+	case access:
+		return
+	case load, store:
+		c.move(e, w, rows, a)
+		return
+	case call:
+		if w.caller = e.Local; a.builtin {
+			c.forget(e, w, rows)
+		}
+		return
+	}
+	if len(a.results) == 1 && len(a.more) == 0 {
+		c.result(e, w, rows, a, &rows[a.results[0]])
+		return
+	}
+	var d row
+	c.result(e, w, rows, a, &d)
+	for _, r := range a.results {
+		rows[r].copy(&d, e.Lanes)
+	}
+}
+
+// origin is that of the address of a variable that an instruction names.
+func (c *cta) origin(e *interp.Event, id uint32) origin {
+	o := origin{id: id}
+	if c.plan.vars[id].frame {
+		o.base, o.depth, o.call = uint32(e.Local), uint32(e.Depth), c.warps[e.Warp].frames[e.Depth].call[bits.TrailingZeros64(e.Lanes)]
+	}
+	return o
+}
+
+// result gives a row what an instruction's rule says.
+func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
+	lanes := e.Lanes
+	// Mostly there is at most one source that is derived from something.
+	var one *row
+	which, n := 0, 0
+	for i := range a.sources {
+		s := &a.sources[i]
+		switch {
+		case s.id != nothing:
+			which, n = i, n+1
+			if a.rule == same && c.bases[s.id] == 0 {
+				c.learn(e, s.id)
+			}
+		case s.row >= 0 && rows[s.row].lanes&lanes != 0:
+			one, which, n = &rows[s.row], i, n+1
+		}
+	}
+	for i := range a.more {
+		if s := &a.more[i]; s.id != nothing || s.row >= 0 && rows[s.row].lanes&lanes != 0 {
+			one, n = nil, n+2
+		}
+	}
+	switch {
+	case n == 0:
+		d.lanes &^= lanes
+		return
+	case a.rule == losing || n == 1 && (a.rule == agree || a.rule == diff && which == 1 || a.rule == addend && which != 2):
+		m := lanes
+		if n == 1 && one != nil {
+			m &= one.lanes
+		}
+		d.lanes &^= lanes
+		d.set(m, origin{id: lost})
+		return
+	case a.rule == exchange:
+		if o, same := one.all(lanes); same {
+			d.set(lanes, o)
+		} else {
+			d.set(lanes, origin{id: lost})
+		}
+		return
+	case n == 1 && a.rule != choose:
+		if one != nil {
+			d.copy(one, lanes)
+		} else {
+			d.set(lanes, c.origin(e, a.sources[which].id))
+		}
+		return
+	}
+	var predicate uint64
+	if a.rule == choose {
+		predicate = c.predicate(e, a)
+	}
+	of := func(s *source, lane int) origin {
+		switch {
+		case s.id != nothing:
+			return c.origin(e, s.id)
+		case s.row >= 0:
+			return rows[s.row].at(lane)
+		}
+		return origin{}
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		x, y := of(&a.sources[0], lane), of(&a.sources[1], lane)
+		var o origin
+		switch a.rule {
+		case choose:
+			if o = x; predicate>>lane&1 == 0 {
+				o = y
+			}
+		case sum:
+			o = either(x, y)
+		case agree:
+			if o = x; x != y {
+				o = origin{id: lost}
+			}
+		case addend:
+			if o = of(&a.sources[2], lane); x.id != nothing || y.id != nothing {
+				o = origin{id: lost}
+			}
+		case diff:
+			switch {
+			case y.id == nothing:
+				o = x
+			case x != y || x.id == lost:
+				o.id = lost
+			}
+		default:
+			o = both(both(x, y), of(&a.sources[2], lane))
+			for i := range a.more {
+				o = both(o, of(&a.more[i], lane))
+			}
+		}
+		d.set(1<<lane, o)
+	}
+}
+
+// either is what a sum is derived from.
+func either(x, y origin) origin {
+	switch {
+	case x.id == nothing:
+		return y
+	case y.id == nothing:
+		return x
+	}
+	return origin{id: lost}
+}
+
+// both is what a value is derived from that is one of two, or is made of both.
+func both(x, y origin) origin {
+	if x == y {
+		return x
+	}
+	return either(x, y)
+}
+
+// predicate is the lanes that take the first source.
+func (c *cta) predicate(e *interp.Event, a *action) uint64 {
+	m := uint64(0)
+	if e.ReadTo(&c.value, a.pred) {
+		for n := e.Lanes; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros64(n)
+			m |= (c.value.Low[lane] & 1) << lane
+		}
+	}
+	return m
+}
+
+// learn notes where a variable is that lies in no window, as an instruction takes its address.
+func (c *cta) learn(e *interp.Event, id uint32) {
+	v := &c.plan.vars[id]
+	if v.Space == ptx.Shared || v.Space == ptx.Local {
+		return
+	}
+	for i := range e.Instr.Ops {
+		o := &e.Instr.Ops[i]
+		if o.Kind != ptx.SymOperand {
+			continue
+		}
+		for r := range e.Instr.Defs() {
+			if e.ReadTo(&c.value, r) {
+				c.bases[id] = c.value.Low[bits.TrailingZeros64(e.Lanes)] - uint64(o.Off())
+			}
+		}
+	}
+}
+
+// word is a word of local memory.
+func (w *warp) word(off uint64) *row {
+	for uint64(len(w.local)) <= off/4 {
+		w.local = append(w.local, row{})
+	}
+	return &w.local[off/4]
+}
+
+// move follows what a load or store of local memory moves.
+func (c *cta) move(e *interp.Event, w *warp, rows []row, a *action) {
+	if len(e.Accesses) == 0 {
+		return
+	}
+	to := &e.Accesses[len(e.Accesses)-1]
+	local := uint64(0)
+	if to.Space == ptx.Generic {
+		local = interp.LocalWindow
+	} else if to.Space != ptx.Local {
+		for i := range a.elems {
+			if a.rule == load && a.elems[i].row >= 0 {
+				rows[a.elems[i].row].lanes &^= e.Lanes
+			}
+		}
+		return
+	}
+	for rest := to.Lanes; rest != 0; { // lanes that go to the same place, mostly all
+		off := to.Addr[bits.TrailingZeros64(rest)] - local
+		m := uint64(0)
+		for n := rest; n != 0; n &= n - 1 {
+			if lane := bits.TrailingZeros64(n); to.Addr[lane]-local == off {
+				m |= 1 << lane
+			}
+		}
+		rest &^= m
+		for i, x := range a.elems {
+			at := off + uint64(i*a.size)
+			switch {
+			case off >= interp.WindowSize: // of other memory
+				if a.rule == load && x.row >= 0 {
+					rows[x.row].lanes &^= m
+				}
+			case a.rule == load:
+				if x.row >= 0 {
+					w.load(&rows[x.row], at, a.size, m)
+				}
+			default:
+				for n := at &^ 3; n < at+uint64(a.size); n += 4 {
+					if x.row < 0 || a.size < 4 || rows[x.row].lanes&m == 0 {
+						if int(n/4) < len(w.local) {
+							w.local[n/4].lanes &^= m
+						}
+						continue
+					}
+					w.word(n).copy(&rows[x.row], m)
+				}
+			}
+		}
+	}
+}
+
+// load gives lanes of a row what is at a place in local memory.
+func (w *warp) load(d *row, at uint64, size int, m uint64) {
+	d.lanes &^= m
+	if size < 4 || int(at/4) >= len(w.local) {
+		return
+	}
+	d.copy(w.word(at), m)
+	if size == 8 { // half of a pointer is none
+		high := w.word(at + 4)
+		for n := m & (d.lanes | high.lanes); n != 0; n &= n - 1 {
+			if lane := bits.TrailingZeros64(n); d.at(lane) != high.at(lane) {
+				d.set(1<<lane, origin{id: lost})
+			}
+		}
+	}
+}
+
+// place is where an argument or a result is: in a register, or in local memory.
+type place struct {
+	row   *row   // nil: of which nothing is followed
+	off   uint64 // in local memory
+	words uint64 // there; 0: it is in a register, or a constant
+}
+
+// variable is the place of a parameter or result of a function whose frame begins at base.
+func (f *function) variable(v *ptx.Var, rows []row, base uint64) place {
+	if v.Space == ptx.RegSpace {
+		return f.register(v.Reg, rows)
+	}
+	off := f.places[v]
+	return place{off: base + off, words: uint64(v.Size()+3) / 4}
+}
+
+func (f *function) register(r ptx.RegID, rows []row) place {
+	if i := f.row(r); i >= 0 {
+		return place{row: &rows[i]}
+	}
+	return place{}
+}
+
+// actual is the place of an operand of a call.
+func (f *function) actual(o *ptx.Operand, rows []row, base uint64) place {
+	if v := symbolOf(o); v != nil && f.places != nil {
+		if _, ok := f.places[v]; ok {
+			return f.variable(v, rows, base)
+		}
+	}
+	if o.Kind == ptx.RegOperand {
+		return f.register(o.Reg, rows)
+	}
+	return place{}
+}
+
+// hand hands on what lanes have at a place.
+func (w *warp) hand(to, from place, lanes uint64) {
+	if !w.spills && (to.words > 0 || from.words > 0) {
+		if to.row != nil {
+			to.row.lanes &^= lanes
+		}
+		return
+	}
+	switch {
+	case to.words > 0 && from.words > 0:
+		n := min(to.words, from.words)
+		w.word(max(to.off, from.off) + 4*n)
+		for i := range n {
+			w.word(to.off+4*i).copy(w.word(from.off+4*i), lanes)
+		}
+	case to.words > 0:
+		for i := range min(to.words, 2) {
+			if at := w.word(to.off + 4*i); from.row != nil {
+				at.copy(from.row, lanes)
+			} else {
+				at.lanes &^= lanes
+			}
+		}
+	case to.row == nil:
+	case from.words > 0:
+		w.load(to.row, from.off, 4*int(min(from.words, 2)), lanes)
+	case from.row != nil:
+		to.row.copy(from.row, lanes)
+	default:
+		to.row.lanes &^= lanes
+	}
+}
+
+// forget: the results of what the machine provides are derived from nothing.
+func (c *cta) forget(e *interp.Event, w *warp, rows []row) {
+	f := c.plan.of[e.Index]
+	for i := range e.Instr.Call.Rets {
+		w.hand(f.actual(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{}, e.Lanes)
+	}
+}
+
+// wipe forgets what is between two places in local memory.
+func (w *warp) wipe(from, to uint64, lanes uint64) {
+	for n := from / 4; n < to/4 && n < uint64(len(w.local)); n++ {
+		w.local[n].lanes &^= lanes
+	}
+}
+
+// enter hands what arguments are derived from on to a function.
+func (c *cta) enter(e *interp.Event) {
+	w := c.warp(e.Warp)
+	callee := c.plan.funcs[e.Callee]
+	w.at(c.plan, e.Depth)
+	to, from, fr := w.rows[e.Depth], w.rows[e.Depth-1], &w.frames[e.Depth]
+	w.calls++
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		fr.call[lane], fr.base[lane], fr.of[lane] = w.calls, uint32(e.Local), callee
+	}
+	for i := range to {
+		to[i].lanes &^= e.Lanes
+	}
+	w.wipe(uint64(e.Local), uint64(4*len(w.local)), e.Lanes)
+	if callee == nil {
+		return
+	}
+	f := c.plan.of[e.Index]
+	for i := range min(len(e.Instr.Call.Args), len(callee.Params)) {
+		w.hand(callee.variable(callee.Params[i], to, uint64(e.Local)), f.actual(&e.Instr.Call.Args[i], from, uint64(w.caller)), e.Lanes)
+	}
+}
+
+// leave hands what results are derived from back.
+func (c *cta) leave(e *interp.Event) {
+	w := c.warp(e.Warp)
+	if len(w.rows) <= e.Depth+1 || e.Instr == nil || e.Lanes == 0 {
+		return
+	}
+	fr := &w.frames[e.Depth+1]
+	lane := bits.TrailingZeros64(e.Lanes)
+	callee := fr.of[lane]
+	if callee == nil {
+		return
+	}
+	f := c.plan.of[e.Index]
+	for i := range min(len(e.Instr.Call.Rets), len(callee.Rets)) {
+		w.hand(f.actual(&e.Instr.Call.Rets[i], w.rows[e.Depth], uint64(e.Local)), callee.variable(callee.Rets[i], w.rows[e.Depth+1], uint64(fr.base[lane])), e.Lanes)
+	}
+}

@@ -1,0 +1,45 @@
+package sanitize_test
+
+import (
+	"slices"
+	"testing"
+
+	"gemu/sanitize"
+	"gemu/sanitize/finding"
+)
+
+// TestParse: tools go by their names and by those of compute-sanitizer, each once; "all" leaves
+// out those of use now and then.
+func TestParse(t *testing.T) {
+	names := func(list string) (names []string) {
+		tools, err := sanitize.Parse(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range tools {
+			names = append(names, tool.Name)
+		}
+		return names
+	}
+	if got := names("synccheck, bounds,sync,memcheck"); !slices.Equal(got, []string{"bounds", "sync"}) {
+		t.Errorf("synccheck, bounds,sync,memcheck are %q", got)
+	}
+	if got := names("all"); slices.Contains(got, "leak") || !slices.Contains(got, "sync") {
+		t.Errorf("all are %q", got)
+	}
+	if got := names("all,leak"); !slices.Contains(got, "leak") {
+		t.Errorf("all,leak are %q", got)
+	}
+	if _, err := sanitize.Parse("none"); err == nil {
+		t.Error("there is a tool none")
+	}
+}
+
+// TestLanes: sets of lanes in words.
+func TestLanes(t *testing.T) {
+	for m, want := range map[uint64]string{0: "", 1 << 5: "", 3: "0-1", 0x8f: "0-3,7", 1<<63 | 1: "0,63", ^uint64(0): "0-63", 0xffff_ffff: "0-31"} {
+		if got := finding.Lanes(m); got != want {
+			t.Errorf("lanes %#x are %q, want %q", m, got, want)
+		}
+	}
+}
