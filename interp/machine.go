@@ -117,6 +117,7 @@ const (
 	RowOperand      = simt.RowOperand      // a register, a temporary, the carry flag
 	WideOperand     = simt.WideOperand     // a register of 128 bits, in Parts
 	ConstantOperand = simt.ConstantOperand // Value
+	FrameOperand    = simt.FrameOperand    // of a call: Bits of the function's local frame, from byte Row on
 )
 
 // Where a register is.
@@ -137,7 +138,7 @@ const (
 const (
 	OnLaunch    = simt.OnLaunch    // a launch begins: Launch
 	OnLaunchEnd = simt.OnLaunchEnd // … ends, also one that could not begin: Err, and Trap if it is one. CTAs in flight then tell no ends
-	OnCTA       = simt.OnCTA       // a CTA begins
+	OnCTA       = simt.OnCTA       // a CTA begins: Memory, its shared memory
 	OnCTAEnd    = simt.OnCTAEnd    // … has ended
 	OnWarp      = simt.OnWarp      // a warp begins: Lanes
 	OnWarpEnd   = simt.OnWarpEnd   // … has ended
@@ -182,6 +183,8 @@ const (
 	// what it has issued is about to read or write memory, whatever its CTA or another of its
 	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
 	OnEffect = simt.OnEffect
+
+	OnPrint = simt.OnPrint // the lane of Lanes is about to print an argument of vprintf: Memory, nil if it is local memory, Offset, Bytes
 
 	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc: Memory
 	OnFree      = simt.OnFree      // … is freed

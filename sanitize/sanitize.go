@@ -10,6 +10,7 @@ import (
 
 	"gemu/interp"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/validity"
 )
 
 // Options are those of the tools.
@@ -27,7 +28,12 @@ type Tool struct {
 }
 
 // Tools are all of them.
-var Tools = []*Tool{}
+var Tools = []*Tool{
+	{
+		Name: "init", Aliases: []string{"initcheck"}, Doc: "uses of values that nothing has written",
+		probe: func(log *finding.Log, _ Options) interp.Probe { return validity.New(log) },
+	},
+}
 
 // Names lists what they are called.
 func Names() string {

@@ -116,7 +116,7 @@ func (c *cta) start(order int) {
 	if len(c.grid.probes) > 0 || c.grid.mode == Check {
 		clear(c.hits) // what is told and counted does not depend on the CTAs that the context had before
 	}
-	c.tell(OnCTA)
+	c.tellMemory(OnCTA, c.sharedMem)
 	width := c.code.Width
 	fn := c.code.entry
 	c.frame.last = nil
