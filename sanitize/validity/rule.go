@@ -89,11 +89,11 @@ func ruleOf(o *interp.Operation) rule {
 		}
 	}
 	for _, block := range [...]int{8, 16, 32} {
-		if block < t.out && t.within(n, func(in, out int) bool { return in/block == out/block }) {
+		if block < t.out && t.within(n, block, func(in, out int) bool { return in/block == out/block }) {
 			return rule{inBlocks, 0, block}
 		}
 	}
-	if t.out > 1 && t.within(n, func(in, out int) bool { return in <= out }) {
+	if t.out > 1 && t.within(n, 1, func(in, out int) bool { return in <= out }) {
 		return rule{dependence: upwards}
 	}
 	return rule{dependence: anyToAll}
@@ -162,9 +162,11 @@ func (t *trial) positional(n int, control uint8) bool {
 }
 
 // within reports whether bits of the result depend only on those bits of sources of which ok says
-// that they may.
-func (t *trial) within(n int, ok func(in, out int) bool) bool {
+// that they may. Each block of bits has to depend on something: what has not been seen to change may
+// do so where nothing was tried.
+func (t *trial) within(n, block int, ok func(in, out int) bool) bool {
 	var v [4]uint64
+	changed := uint64(0)
 	for range 8 * samples {
 		for i := range n {
 			v[i] = t.value(i)
@@ -174,12 +176,19 @@ func (t *trial) within(n int, ok func(in, out int) bool) bool {
 			for b := range t.in[i] {
 				w := v
 				w[i] ^= 1 << b
-				for diff := t.compute(&w) ^ before; diff != 0; diff &= diff - 1 {
+				diff := t.compute(&w) ^ before
+				changed |= diff
+				for ; diff != 0; diff &= diff - 1 {
 					if !ok(b, bits.TrailingZeros64(diff)) {
 						return false
 					}
 				}
 			}
+		}
+	}
+	for at := 0; at < t.out; at += block {
+		if changed>>at&ones(block) == 0 {
+			return false
 		}
 	}
 	return true
