@@ -369,7 +369,6 @@ func (c *cta) print(e *interp.Event) {
 // effect is an asynchronous operation that has been issued, and not had its effect.
 type effect struct {
 	pieces []held
-	origin uint32
 }
 
 // held is the invalid bits that a piece will bring.

@@ -261,8 +261,10 @@ func (f *function) findUnset(of *plan) {
 			continue
 		}
 		p := of.program.Parts(i)
-		for k := range p.Reads {
-			first[p.Reads[k].Reg] = &p.Reads[k]
+		for _, list := range [][]interp.Operand{p.Reads, p.Writes} { // a result of the function is read where it ends
+			for k := range list {
+				first[list[k].Reg] = &list[k]
+			}
 		}
 		if g := &p.Guard; g.Kind != interp.NoOperand {
 			first[g.Reg] = g

@@ -443,6 +443,13 @@ func (c *cta) operation(e *interp.Event) {
 		c.tile(e, w, f, a)
 		return
 	}
+	if s.call != nil { // of a function that the machine provides
+		each(lanes, func(lane int) {
+			for i := range s.call.Rets {
+				c.passTo(w, f, s.fn, &s.call.Rets[i], lane, e.Local, nil, 0)
+			}
+		})
+	}
 	some := uint64(0)
 	for _, r := range a.sources {
 		if r >= 0 {

@@ -158,7 +158,11 @@ func (r *reference) divide() {
 	for i := range r.pairs {
 		for k := range r.pairs[i] {
 			p := &r.pairs[i][k]
-			list := &r.parts[p.ref.Src].Operations
+			parts := &r.parts[p.ref.Src]
+			if p.ref.Op.Signature().Side == code.CallSide && r.Sources[p.ref.Src].Instr.Call != nil { // of a function that the machine provides
+				parts.Args, parts.Rets = passed(r.Calls[p.ref.Side].Args), passed(r.Calls[p.ref.Side].Rets)
+			}
+			list := &parts.Operations
 			p.operation = int32(len(*list))
 			*list = append(*list, r.describe(p.ref, registers[r.Blocks[i].Func]))
 		}
