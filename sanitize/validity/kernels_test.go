@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/corpus"
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/sanitize/finding"
@@ -70,4 +72,33 @@ func BenchmarkWorkloads(b *testing.B) {
 		})
 	}
 	fmt.Fprintf(os.Stderr, "geometric mean of %d: %.2f times\n", count, math.Pow(product, 1/float64(count)))
+}
+
+// relies is programs of the corpus that rely on registers and shared memory being zero, which no
+// manual says.
+var relies = map[string]string{
+	"control/barrier.ptx":   "bar.cta.red.or.pred %q, 5, %q, which is about its spelling",
+	"insn/address_wrap.ptx": "red.shared.add on a word that is not set to zero",
+}
+
+// TestCorpus: programs that compute what they should use nothing that nothing has written, but for
+// those of which we know.
+func TestCorpus(t *testing.T) {
+	share, seed := uint64(part.Of(256, 64, 1)), part.Seed(t)
+	list, err := corpus.Programs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range list {
+		if (uint64(i)+seed)%share > 0 || relies[p.File] != "" {
+			continue
+		}
+		var log finding.Log
+		p.Run(func(l *interp.Launch) { l.Probes = append(l.Probes, New(&log)) })
+		if list := log.Findings(); len(list) > 0 {
+			var b strings.Builder
+			finding.Print(&b, list, 0)
+			t.Errorf("%s\n%s", p, b.String())
+		}
+	}
 }
