@@ -3,6 +3,7 @@ package validity
 // This file follows accesses to memory.
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"gemu/interp"
@@ -30,29 +31,35 @@ func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, off uint6
 		return nil, off, ok
 	}
 	if m = c.shared; in != m.alloc {
-		m = c.tool.of(in)
+		if m = c.last; m == nil || in != m.alloc {
+			m = c.tool.of(in)
+			c.last = m
+		}
 	}
 	if uint64(a.Length(lane)) > in.Size-off {
 		return nil, 0, false
 	}
-	*h = hit{m, a.Space, addr - off, in.Size}
+	*h = hit{m, a.Space, addr - off, in.Size, in.Space() == ptx.Shared}
 	return m, off, true
 }
 
-// clean reports whether all that lanes access is valid: of one piece of memory, and in blocks that
-// are.
-func (c *cta) clean(index int, a *interp.Access, lanes uint64) bool {
+// clean reports whether all that lanes access is valid, and in one piece of memory.
+//
+//go:norace
+func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 	first := lowest(lanes)
-	m, _, ok := c.place(index, a, first)
-	if !ok || m == nil {
+	m, off, ok := c.place(index, a, first)
+	if !ok {
 		return false
+	}
+	if m == nil {
+		return a.Space != ptx.Generic && w.local.clean(a, lanes, a.Addr[first]-off)
 	}
 	h := &c.hits[index]
 	if h.m != m || uint64(a.Bytes) > h.size {
 		return false
 	}
-	last, delta, n := h.size-uint64(a.Bytes), h.delta, uint64(a.Bytes)-1
-	some := uint32(0)
+	last, delta := h.size-uint64(a.Bytes), h.delta
 	if m.dirty.Load() == 0 {
 		for ; lanes != 0; lanes &= lanes - 1 {
 			if a.Addr[lowest(lanes)]-delta > last {
@@ -61,14 +68,44 @@ func (c *cta) clean(index int, a *interp.Access, lanes uint64) bool {
 		}
 		return true
 	}
+	some, n := uint64(0), a.Bytes
 	for ; lanes != 0; lanes &= lanes - 1 {
 		off := a.Addr[lowest(lanes)] - delta
 		if off > last {
 			return false
 		}
-		some |= m.blocks[off>>blockShift].Load() | m.blocks[(off+n)>>blockShift].Load()
+		switch b := m.bits[off:]; {
+		case n == 4:
+			some |= uint64(binary.LittleEndian.Uint32(b))
+		case n < 4:
+			for _, v := range b[:n] {
+				some |= uint64(v)
+			}
+		default:
+			for b = b[:n]; len(b) >= 8; b = b[8:] {
+				some |= binary.LittleEndian.Uint64(b)
+			}
+			for _, v := range b {
+				some |= uint64(v)
+			}
+		}
 	}
 	return some == 0
+}
+
+// clean reports whether all that lanes access is valid, of addresses of which one is that of the
+// first byte.
+func (l *local) clean(a *interp.Access, lanes, delta uint64) bool {
+	for ; lanes != 0; lanes &= lanes - 1 {
+		lane := lowest(lanes)
+		off := a.Addr[lane] - delta
+		for i := off / 4; i <= (off+uint64(a.Bytes)-1)/4; i++ {
+			if i >= uint64(len(l.dirty)) || l.dirty[i]>>lane&1 != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // accessed is the access of the operation that is about to be executed.
@@ -97,7 +134,7 @@ func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
 	if acc != nil {
 		size = elements(a.results, acc)
 	}
-	if acc == nil || size == 0 || size > 8 || c.clean(e.Index, acc, e.Lanes) {
+	if acc == nil || size == 0 || size > 8 || c.clean(w, e.Index, acc, e.Lanes) {
 		for _, r := range a.results {
 			if r >= 0 {
 				f.dirty[r] &^= e.Lanes
@@ -183,7 +220,7 @@ func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 	size := elements(rows, acc)
 	bulk := acc.Bulk()
-	if some&e.Lanes == 0 && !bulk && c.clean(e.Index, acc, e.Lanes) {
+	if some&e.Lanes == 0 && !bulk && c.clean(w, e.Index, acc, e.Lanes) {
 		return
 	}
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
@@ -249,7 +286,7 @@ func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
 			f.dirty[r] &^= e.Lanes
 		}
 	}
-	if c.clean(e.Index, acc, e.Lanes) {
+	if c.clean(w, e.Index, acc, e.Lanes) {
 		return
 	}
 	exchange := e.Instr.Has("exch")
@@ -298,7 +335,7 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 	lanes := acc.Lanes
 	if acc.Kind == interp.AccessLoad {
 		invalid, origin := false, uint32(0)
-		if lanes != 0 && !c.clean(e.Index, acc, lanes) {
+		if lanes != 0 && !c.clean(w, e.Index, acc, lanes) {
 			for rest := lanes; rest != 0; rest &= rest - 1 {
 				lane := lowest(rest)
 				m, off, ok := c.place(e.Index, acc, lane)
@@ -322,7 +359,7 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 		return
 	}
 	origin, invalid := c.anyInvalid(e, f, a, e.Lanes)
-	if !invalid && c.clean(e.Index, acc, lanes) {
+	if !invalid && c.clean(w, e.Index, acc, lanes) {
 		return
 	}
 	each(lanes, func(lane int) {

@@ -189,6 +189,7 @@ type cta struct {
 	tool   *Tool
 	plan   *plan
 	shared *memory
+	last   *memory // that was looked up
 	warps  []warp
 	hits   []hit // by instruction: the memory that it went to last
 	held   map[int64]*effect
@@ -200,6 +201,7 @@ type hit struct {
 	space ptx.Space // of the access
 	delta uint64    // the address of its first byte
 	size  uint64
+	brief bool // it is shared memory, which the next CTA has elsewhere
 }
 
 // warp is the registers of a warp, by depth of calls.
@@ -310,8 +312,13 @@ func (c *cta) begin(e *interp.Event) {
 	if c.plan != p || len(c.hits) != len(p.steps) {
 		c.plan, c.hits = p, make([]hit, len(p.steps))
 	}
-	clear(c.hits)
+	for i := range c.hits {
+		if c.hits[i].brief {
+			c.hits[i] = hit{}
+		}
+	}
 	clear(c.held)
+	c.last = nil
 	size := len(e.Memory.Data)
 	t.mu.Lock()
 	m := t.memory[e.Memory]
