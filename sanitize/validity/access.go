@@ -74,19 +74,19 @@ func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 		if off > last {
 			return false
 		}
-		switch b := m.bits[off:]; {
+		switch b := m.valid[off:]; {
 		case n == 4:
-			some |= uint64(binary.LittleEndian.Uint32(b))
+			some |= uint64(^binary.LittleEndian.Uint32(b))
 		case n < 4:
 			for _, v := range b[:n] {
-				some |= uint64(v)
+				some |= uint64(^v)
 			}
 		default:
 			for b = b[:n]; len(b) >= 8; b = b[8:] {
-				some |= binary.LittleEndian.Uint64(b)
+				some |= ^binary.LittleEndian.Uint64(b)
 			}
 			for _, v := range b {
-				some |= uint64(v)
+				some |= uint64(^v)
 			}
 		}
 	}
@@ -462,7 +462,10 @@ func (c *cta) source(p *interp.Piece) held {
 	if m.dirty.Load() == 0 || p.Read == 0 || m.clean(p.FromOff, p.Read) {
 		return held{}
 	}
-	h := held{bits: append([]byte(nil), m.bits[p.FromOff:p.FromOff+uint64(p.Read)]...)}
+	h := held{bits: append([]byte(nil), m.valid[p.FromOff:p.FromOff+uint64(p.Read)]...)}
+	for i := range h.bits {
+		h.bits[i] ^= 0xff
+	}
 	if p.Read != p.Bytes { // packed
 		some := byte(0)
 		for _, v := range h.bits {
@@ -502,11 +505,11 @@ func (c *cta) arrive(f *interp.Effect, p *interp.Piece, h held) {
 		return
 	}
 	for i, v := range h.bits {
-		at := &m.bits[p.ToOff+uint64(i)]
+		at := &m.valid[p.ToOff+uint64(i)]
 		if !f.Reduces {
-			*at = v
+			*at = ^v
 		} else if v != 0 {
-			*at = 0xff
+			*at = 0
 		}
 		if v != 0 {
 			m.origin[(p.ToOff+uint64(i))/4].Store(h.origin)

@@ -13,33 +13,39 @@ import (
 // invalid.
 const blockShift = 6
 
-// memory is the invalid bits of an allocation. CTAs that run at the same time change it for
-// different bytes, as the program changes the bytes themselves.
+// memory is the valid bits of an allocation: those that are, so that memory of which nothing is valid
+// takes none of the host's. CTAs that run at the same time change it for different bytes, as the
+// program changes the bytes themselves.
 type memory struct {
 	alloc  *interp.Allocation
-	bits   []byte          // invalid ones, by byte; to the end of a block
-	blocks []atomic.Uint32 // 1: something may be invalid
+	valid  []byte          // by byte; to the end of a block, where all are
+	blocks []atomic.Uint32 // 1: all of it is valid; 0: perhaps not
 	dirty  atomic.Int64    // how many blocks that is
 	origin []atomic.Uint32 // of stored invalid values, by four bytes; 0: never written
 }
 
-func newMemory(a *interp.Allocation, size int, invalid bool) *memory {
+func newMemory(a *interp.Allocation, size int, valid bool) *memory {
 	n := (size + 1<<blockShift - 1) >> blockShift
-	m := &memory{alloc: a, bits: make([]byte, n<<blockShift), blocks: make([]atomic.Uint32, n), origin: make([]atomic.Uint32, n<<blockShift/4)}
-	if invalid {
-		m.invalidate(size)
+	m := &memory{alloc: a, valid: make([]byte, n<<blockShift), blocks: make([]atomic.Uint32, n), origin: make([]atomic.Uint32, n<<blockShift/4)}
+	fill(m.valid[size:])
+	m.dirty.Store(int64(n))
+	if valid {
+		m.set(0, size, false, 0)
 	}
 	return m
 }
 
-// invalidate makes all bits invalid, and never written.
-func (m *memory) invalidate(size int) {
-	for i := range size {
-		m.bits[i] = 0xff
+func fill(b []byte) {
+	for i := range b {
+		b[i] = 0xff
 	}
-	clear(m.bits[size:])
+}
+
+// invalidate makes all bytes invalid, and never written.
+func (m *memory) invalidate(size int) {
+	clear(m.valid[:size])
 	for i := range m.blocks {
-		m.blocks[i].Store(1)
+		m.blocks[i].Store(0)
 	}
 	for i := range m.origin {
 		m.origin[i].Store(0)
@@ -50,7 +56,7 @@ func (m *memory) invalidate(size int) {
 // clean reports whether n bytes are in blocks that are valid.
 func (m *memory) clean(off uint64, n int) bool {
 	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
-		if m.blocks[b].Load() != 0 {
+		if m.blocks[b].Load() == 0 {
 			return false
 		}
 	}
@@ -62,7 +68,7 @@ func (m *memory) clean(off uint64, n int) bool {
 //go:norace
 func (m *memory) load(off uint64, n int) (v uint64) {
 	for i := range n {
-		v |= uint64(m.bits[off+uint64(i)]) << (8 * i)
+		v |= uint64(^m.valid[off+uint64(i)]) << (8 * i)
 	}
 	return v
 }
@@ -72,7 +78,7 @@ func (m *memory) load(off uint64, n int) (v uint64) {
 //go:norace
 func (m *memory) store(off uint64, n int, v uint64, origin uint32) {
 	for i := range n {
-		m.bits[off+uint64(i)] = byte(v >> (8 * i))
+		m.valid[off+uint64(i)] = ^byte(v >> (8 * i))
 	}
 	if v == 0 {
 		return
@@ -83,34 +89,36 @@ func (m *memory) store(off uint64, n int, v uint64, origin uint32) {
 	m.soil(off, n)
 }
 
-// soil flags the blocks of n bytes.
+// soil has the blocks of n bytes be such as may have something invalid.
 func (m *memory) soil(off uint64, n int) {
 	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
-		if m.blocks[b].Swap(1) == 0 {
+		if m.blocks[b].Swap(0) != 0 {
 			m.dirty.Add(1)
 		}
 	}
 }
 
-// settle takes the flags of the blocks of n bytes away if they are all valid now.
+// settle has the blocks of n bytes be valid, if they are.
 func (m *memory) settle(off uint64, n int) {
 	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
-		if m.blocks[b].Load() != 0 && m.valid(b) && m.blocks[b].Swap(0) != 0 {
+		if m.blocks[b].Load() == 0 && m.whole(b) && m.blocks[b].Swap(1) == 0 {
 			m.dirty.Add(-1)
-			if !m.valid(b) { // meanwhile another CTA has stored something
+			if !m.whole(b) { // meanwhile another CTA has stored something
 				m.soil(b<<blockShift, 1)
 			}
 		}
 	}
 }
 
+// whole reports whether all of a block is valid.
+//
 //go:norace
-func (m *memory) valid(block uint64) bool {
-	some := uint64(0)
-	for b := m.bits[block<<blockShift : (block+1)<<blockShift]; len(b) > 0; b = b[8:] {
-		some |= binary.LittleEndian.Uint64(b)
+func (m *memory) whole(block uint64) bool {
+	all := ^uint64(0)
+	for b := m.valid[block<<blockShift : (block+1)<<blockShift]; len(b) > 0; b = b[8:] {
+		all &= binary.LittleEndian.Uint64(b)
 	}
-	return some == 0
+	return all == ^uint64(0)
 }
 
 // set makes n bytes valid or invalid as a whole.
@@ -121,17 +129,35 @@ func (m *memory) set(off uint64, n int, invalid bool, origin uint32) {
 		return
 	}
 	if !invalid {
-		clear(m.bits[off : off+uint64(n)])
+		fill(m.valid[off : off+uint64(n)])
 		m.settle(off, n)
 		return
 	}
-	for i := range n {
-		m.bits[off+uint64(i)] = 0xff
-	}
+	clear(m.valid[off : off+uint64(n)])
 	for i := off / 4; i <= (off+uint64(n)-1)/4; i++ {
 		m.origin[i].Store(origin)
 	}
 	m.soil(off, n)
+}
+
+// computed looks for bytes that were computed of invalid ones, among n: the first, how many there
+// are, and where the first comes from.
+//
+//go:norace
+func (m *memory) computed(off uint64, n int) (first uint64, count int, origin uint32) {
+	for end := off + uint64(n); off < end; off++ {
+		switch block := off >> blockShift; {
+		case m.blocks[block].Load() != 0:
+			off = (block+1)<<blockShift - 1
+		case m.valid[off] != 0xff:
+			if o := m.origin[off/4].Load(); o&computed != 0 {
+				if count++; count == 1 {
+					first, origin = off, o
+				}
+			}
+		}
+	}
+	return first, count, origin
 }
 
 // local is the invalid bits of the local memory of a warp's threads, by words of four bytes.

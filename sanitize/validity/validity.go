@@ -109,7 +109,7 @@ func within(e *interp.Event) int {
 
 // allocated has memory that was allocated be invalid, if it is such that nothing has set.
 func (t *Tool) allocated(e *interp.Event) {
-	m := newMemory(e.Memory, e.Bytes, e.Memory.Unset())
+	m := newMemory(e.Memory, e.Bytes, !e.Memory.Unset())
 	t.mu.Lock()
 	t.memory[e.Memory] = m
 	t.mu.Unlock()
@@ -121,7 +121,7 @@ func (t *Tool) of(a *interp.Allocation) *memory {
 	defer t.mu.Unlock()
 	m := t.memory[a]
 	if m == nil {
-		m = newMemory(a, len(a.Data), false)
+		m = newMemory(a, len(a.Data), true)
 		t.memory[a] = m
 	}
 	return m
@@ -156,15 +156,7 @@ func (t *Tool) hostReads(e *interp.Event) {
 	if m.dirty.Load() == 0 {
 		return
 	}
-	first, count, from := uint64(0), 0, uint32(0)
-	for off := e.Offset; off < e.Offset+uint64(n); off++ {
-		if o := m.origin[off/4].Load(); o&computed != 0 && m.load(off, 1) != 0 {
-			if count == 0 {
-				first, from = off, o
-			}
-			count++
-		}
-	}
+	first, count, from := m.computed(e.Offset, n)
 	if count == 0 {
 		return
 	}
@@ -322,7 +314,7 @@ func (c *cta) begin(e *interp.Event) {
 	size := len(e.Memory.Data)
 	t.mu.Lock()
 	m := t.memory[e.Memory]
-	if m == nil || len(m.bits) < size {
+	if m == nil || len(m.valid) < size {
 		m = newMemory(e.Memory, size, false)
 		t.memory[e.Memory] = m
 	}
