@@ -201,10 +201,9 @@ func (c *cta) exchange(e *interp.Event, f *frame, a *action) {
 // decided reports whether lanes with valid predicates decide a vote.
 func (c *cta) decided(e *interp.Event, valid uint64) bool {
 	some, all := e.Instr.Has("any"), e.Instr.Has("all")
-	neg := e.Instr.Arg("a").Neg && e.Operation.Sources[0].Reg != ptx.NoReg // otherwise the complement is what the operation reads
 	yes, no := false, false
 	each(valid, func(lane int) {
-		if v := e.Source(0).Lane(lane) != 0; v != neg {
+		if e.Source(0).Lane(lane) != 0 { // of !%p the complement
 			yes = true
 		} else {
 			no = true
