@@ -129,6 +129,7 @@ const (
 	RowOperand      = simt.RowOperand      // a register, a temporary, the carry flag
 	WideOperand     = simt.WideOperand     // a register of 128 bits, in Parts
 	ConstantOperand = simt.ConstantOperand // Value
+	FrameOperand    = simt.FrameOperand    // of a call: Bits of the function's local frame, from byte Row on
 )
 
 // Where a register is.
@@ -194,6 +195,8 @@ const (
 	// what it has issued is about to read or write memory, whatever its CTA or another of its
 	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
 	OnEffect = simt.OnEffect
+
+	OnPrint = simt.OnPrint // the lane of Lanes is about to print an argument of vprintf: Memory, nil if it is local memory, Offset, Bytes
 
 	OnAlloc     = simt.OnAlloc     // memory has been allocated, by the host or by malloc in the lane of Lanes: Memory
 	OnFree      = simt.OnFree      // … is freed

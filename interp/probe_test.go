@@ -272,6 +272,97 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// passingKernel calls a function with parameters in a register and in memory, and prints.
+const passingKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 ret) vprintf (.param .b64 format, .param .b64 args);
+.global .align 1 .b8 format[6] = {37, 100, 37, 102, 10, 0};
+.func (.reg .u32 %out) pass(.reg .u32 %in, .param .align 8 .b8 more[16])
+{
+	mov.u32 %out, %in;
+	ret;
+}
+.entry k()
+{
+	.reg .u32 %x, %y;
+	.reg .u64 %f, %a;
+	.local .align 8 .b8 args[16];
+	.shared .b32 room[5];
+	.param .align 8 .b8 more[16];
+	.param .b64 f, p;
+	.param .b32 ret;
+	mov.u32 %x, %tid.x;
+	st.shared.u32 [room], %x;
+	call (%y), pass, (%x, more);
+	mov.u64 %f, format;
+	cvta.global.u64 %f, %f;
+	mov.u64 %a, args;
+	cvta.local.u64 %a, %a;
+	st.param.b64 [f], %f;
+	st.param.b64 [p], %a;
+	call (ret), vprintf, (f, p);
+	ret;
+}
+`
+
+// TestPassed: a CTA tells its shared memory as it begins; of a call it is known where what is
+// passed is, on both sides; and what vprintf prints is told argument by argument.
+func TestPassed(t *testing.T) {
+	for name, mode := range interp.Modes {
+		var got []string
+		mod, _ := loaded(t, interp.Config{}, passingKernel, 128)
+		kinds := func(list []interp.Operand) (s string) {
+			for _, o := range list {
+				s += fmt.Sprintf(" %d:%d", o.Kind, o.Bits)
+			}
+			return s
+		}
+		watch := &passing{func(e *interp.Event) {
+			switch e.Kind {
+			case interp.OnCTA:
+				got = append(got, fmt.Sprint("cta ", len(e.Shared().Data), e.Shared().Space()))
+			case interp.OnCall:
+				parts := e.Launch.Program.Parts(e.Index)
+				params, results := e.Launch.Program.Passed(e.Callee)
+				got = append(got, fmt.Sprint("call", kinds(parts.Args), kinds(params), kinds(parts.Rets), kinds(results)))
+			case interp.OnPrint:
+				parts := e.Launch.Program.Parts(e.Index)
+				at := -1
+				for _, v := range e.Launch.Program.Locals(e.Func) {
+					if v.Var.Name == "args" {
+						at = int(v.Off)
+					}
+				}
+				got = append(got, fmt.Sprint("print ", e.Lanes, int(e.Offset)-e.Local-at, e.Bytes, e.Memory == nil, kinds(parts.Args), kinds(parts.Rets)))
+			}
+		}}
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(2), Mode: mode, Probes: []interp.Probe{watch}}); err != nil {
+			t.Fatal(err)
+		}
+		// A register and 16 bytes are passed, a register comes back; of vprintf two addresses, and 4 bytes.
+		row, frame := interp.RowOperand, interp.FrameOperand
+		passes := fmt.Sprintf(" %d:32 %d:128", row, frame)
+		prints := fmt.Sprintf(" %d:64 %d:64 %d:32", frame, frame, frame)
+		want := []string{"cta 20 shared", "call" + passes + passes + fmt.Sprintf(" %d:32 %d:32", row, row)}
+		for lane := range 2 { // "%d%f": an int, and a double at a multiple of 8
+			want = append(want, fmt.Sprint("print ", 1<<lane, " ", 0, " ", 4, " true")+prints, fmt.Sprint("print ", 1<<lane, " ", 8, " ", 8, " true")+prints)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// passing is a probe that calls a function with what it is told.
+type passing struct{ tell func(e *interp.Event) }
+
+func (p *passing) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnCTA | interp.OnCall | interp.OnPrint | interp.OnOperation}
+}
+func (p *passing) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p *passing) Tell(e *interp.Event)             { p.tell(e) }
+
 // effects is a probe that writes down effects.
 type effects struct{ list *[]string }
 

@@ -14,6 +14,7 @@ import (
 	"gemu/sanitize/finding"
 	"gemu/sanitize/leak"
 	"gemu/sanitize/race"
+	"gemu/sanitize/validity"
 )
 
 // Limit is how many findings are printed where nothing else is asked for.
@@ -61,6 +62,10 @@ var Tools = []*Tool{
 	{
 		Name: race.Tool, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
 		probe: func(log *finding.Log, o Options) interp.Probe { return race.New(log, o.WarpSync) },
+	},
+	{
+		Name: validity.Name, Aliases: []string{"initcheck"}, Doc: "uses of values that nothing has written",
+		probe: func(log *finding.Log, _ Options) interp.Probe { return validity.New(log) },
 	},
 	{
 		Name: bounds.Name, Aliases: []string{"memcheck"}, Doc: "accesses outside the variable that their address was derived from, and by pointers to variables of calls that have returned",

@@ -77,6 +77,10 @@ func (a *Access) Allowed(m *Allocation) bool {
 // ReadOnly reports whether kernels may not change the memory.
 func (m *Allocation) ReadOnly() bool { return m.Kind == Constant || m.Kind == Params || m.fixed }
 
+// Unset reports whether nobody has said what memory of its kind holds as it is allocated: that
+// which the host or malloc has allocated. Variables have initial values.
+func (m *Allocation) Unset() bool { return m.Kind == Buffer || m.Kind == Heap }
+
 // View is the memory that a lane can reach: the device's, its CTA's and its own.
 type View struct {
 	Map                 *Map

@@ -132,6 +132,7 @@ func (w *warp) printf(h, lane int, format string, args uint64) (n int, bad uint6
 	next := func(size int) uint64 {
 		s := uint64(size)
 		off = (off + s - 1) / s * s
+		w.tellPrint(h, lane, args+off, size)
 		v, ok := w.peek(h, lane, args+off, size)
 		if !ok && bad == 0 {
 			bad = args + off
@@ -260,6 +261,22 @@ func (w *warp) printf(h, lane int, format string, args uint64) (n int, bad uint6
 		}
 	}
 	return n, 0
+}
+
+// tellPrint tells that a lane is about to print an argument at a generic address.
+func (w *warp) tellPrint(h, lane int, addr uint64, size int) {
+	if !w.cta.hears(OnPrint) {
+		return
+	}
+	view := w.view()
+	place, err := view.Find(&mem.Access{Bytes: 1}, addr)
+	if err != nil {
+		return
+	}
+	s := w.cta.stream
+	s.about(&s.event, w, s.step.source, 1<<(32*h+lane))
+	s.event.Memory, s.event.Offset, s.event.Bytes = place.Alloc, place.Off, size
+	s.tell(&s.event, OnPrint)
 }
 
 // formatInt formats a signed (verb d, u zero) or unsigned integer as C does.

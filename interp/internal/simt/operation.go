@@ -19,6 +19,9 @@ type Parts struct {
 	Guard         Operand   // its predicate
 	Reads, Writes []Operand // the registers of Event.Reads and Event.Writes
 	Operations    []Operation
+
+	// Of a call what is passed, in the order of the callee's parameters, and what comes back.
+	Args, Rets []Operand
 }
 
 // Operation is one of the operations of the machine that a PTX instruction is made of: all
@@ -35,6 +38,7 @@ type Operation struct {
 	Special          ptx.SpecialReg // of OperationRead; ptx.NoSReg: an address in the local frame
 	Offset           uint64         // of accesses to memory, to be added to the address
 	Bool             string         // how a comparison is combined with a predicate, its third source: "and", "or", "xor" (manual 9.7.6.2)
+	Not              bool           // … with its complement
 
 	op  code.Op
 	imm uint64
@@ -76,6 +80,7 @@ const (
 	RowOperand                     // a register, a temporary, the carry flag
 	WideOperand                    // a register of 128 bits, in Parts
 	ConstantOperand
+	FrameOperand // of a call: Bits of the function's local frame, from byte Row on
 )
 
 // Compute is what an operation of kind OperationCompute gives in a lane with these sources,
@@ -134,6 +139,12 @@ func (r *reference) divide() {
 			r.parts[i].Guard = registerOperand(src.Func, g)
 		}
 	}
+	for i := range r.Blocks {
+		b := &r.Blocks[i]
+		if end := r.End(b); end.Op.Signature().Side == code.CallSide && end.Src >= 0 {
+			r.parts[end.Src].Args, r.parts[end.Src].Rets = passed(r.Calls[end.Side].Args), passed(r.Calls[end.Side].Rets)
+		}
+	}
 	registers := make([]map[code.Row]ptx.RegID, len(r.Funcs))
 	for i, fn := range r.Funcs {
 		registers[i] = map[code.Row]ptx.RegID{}
@@ -147,11 +158,40 @@ func (r *reference) divide() {
 	for i := range r.pairs {
 		for k := range r.pairs[i] {
 			p := &r.pairs[i][k]
-			list := &r.parts[p.ref.Src].Operations
+			parts := &r.parts[p.ref.Src]
+			if p.ref.Op.Signature().Side == code.CallSide && r.Sources[p.ref.Src].Instr.Call != nil { // of a function that the machine provides
+				parts.Args, parts.Rets = passed(r.Calls[p.ref.Side].Args), passed(r.Calls[p.ref.Side].Rets)
+			}
+			list := &parts.Operations
 			p.operation = int32(len(*list))
 			*list = append(*list, r.describe(p.ref, registers[r.Blocks[i].Func]))
 		}
 	}
+}
+
+// passed are places of what is passed.
+func passed(places []code.Place) (list []Operand) {
+	for _, p := range places {
+		if o := (Operand{Kind: RowOperand, Bits: slotBits(p.Slot), Reg: ptx.NoReg, Row: int(p.Row)}); p.Slot != code.NoSlot {
+			list = append(list, o)
+		} else {
+			list = append(list, Operand{Kind: FrameOperand, Bits: 8 * p.Size, Reg: ptx.NoReg, Row: p.Off})
+		}
+	}
+	return list
+}
+
+// Passed is where a function has its parameters, and its results as it returns, where there are
+// Parts.
+func (p Program) Passed(f *ptx.Func) (params, results []Operand) {
+	if p.k.ref != nil {
+		for _, fn := range p.k.ref.Funcs {
+			if fn.Func == f {
+				return passed(fn.Formals), passed(fn.Results)
+			}
+		}
+	}
+	return nil, nil
 }
 
 // registerOperand is a register of a function of the reference.
@@ -183,7 +223,7 @@ func (r *reference) describe(in *code.Instr, registers map[code.Row]ptx.RegID) O
 	o.Sources, o.Results = operands(r.Operands(nil, in)), operands(r.Results(nil, in))
 	switch {
 	case s.Compares():
-		o.Bool = boolNames[in.Imm&^alu.ComplementC]
+		o.Bool, o.Not = boolNames[in.Imm&^alu.ComplementC], in.Imm&alu.ComplementC != 0
 	case in.Op.Special():
 		o.Special = ptx.SpecialReg(in.Imm)
 	case s.Side == code.AccessSide:

@@ -124,6 +124,8 @@ const (
 	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
 	OnEffect
 
+	OnPrint // the lane of Lanes is about to print an argument of vprintf: Memory, nil if it is local memory, Offset, Bytes
+
 	OnAlloc     // memory has been allocated, by the host or by malloc in the lane of Lanes: Memory
 	OnFree      // … is freed
 	OnHostWrite // the host has written: Memory, Offset, Bytes
@@ -134,7 +136,7 @@ const (
 
 var eventNames = []string{
 	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "operation", "result", "after", "undo", "branch", "split", "join",
-	"call", "return", "wait", "wake", "exit", "expand", "trap", "effect", "alloc", "free", "host write", "host read",
+	"call", "return", "wait", "wake", "exit", "expand", "trap", "effect", "print", "alloc", "free", "host write", "host read",
 }
 
 // String names the kinds of the set.
@@ -258,6 +260,9 @@ func (a *Access) Length(lane int) int {
 	}
 	return a.Bytes
 }
+
+// Bulk reports whether lanes access regions of different lengths: st.bulk, which writes zeros.
+func (a *Access) Bulk() bool { return a.lengths != nil }
 
 // LaunchInfo describes a launch to its probes.
 type LaunchInfo struct {

@@ -352,8 +352,16 @@ func (k *Kernel) accesses() []accessing {
 // ready makes the event of an instruction that the running strand is about to execute with
 // some of its lanes.
 func (s *stream) ready(w *warp, src *code.Source, lanes uint64) {
-	e := &s.step
-	s.about(e, w, src, lanes)
+	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
+	// time would take as long as all else that telling of it takes.
+	e, c := &s.step, s.cta
+	e.Launch, e.CTA, e.ID, e.Warp, e.Meet, e.Active, e.Lanes = c.grid.info, c.index, c.id, w.id, -1, w.mask, lanes
+	e.Depth, e.Local, e.stream, e.warp, e.source, e.frame = w.frame.depth, 4*w.frame.local, s, w, src, w.frame
+	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
+	if w.join != nil {
+		e.Meet = int(c.code.sourceAt(w.join.pc))
+	}
+	e.Writes, e.Accesses, e.Operation, e.pair = nil, nil, nil, nil
 	s.reads = w.registers(s.reads, src, src.Reads)
 	e.Reads = s.reads
 }
@@ -408,8 +416,15 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 		} else {
 			w.read(list, h, code.Row{Slot: a.Addr, Row: in.A})
 		}
-		for i := range list {
-			list[i] = a.At(list[i])
+		switch { // a.At, which is for one
+		case a.Addr == code.R:
+			for i, v := range list {
+				list[i] = uint64(uint32(v + a.Off))
+			}
+		case a.Off != 0:
+			for i := range list {
+				list[i] += a.Off
+			}
 		}
 		if a.Frame {
 			for i := range list {

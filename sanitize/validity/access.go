@@ -1,0 +1,553 @@
+package validity
+
+// This file follows accesses to memory.
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+func lowest(lanes uint64) int { return bits.TrailingZeros64(lanes) }
+
+// each goes through lanes.
+func each(lanes uint64, do func(lane int)) {
+	for ; lanes != 0; lanes &= lanes - 1 {
+		do(lowest(lanes))
+	}
+}
+
+// place is where a lane's access goes: memory, or, nil, the thread's own; ok is false if it traps.
+func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, off uint64, ok bool) {
+	addr := a.Addr[lane]
+	h := &c.hits[index]
+	if h.m != nil && h.space == a.Space && addr-h.delta < h.size && uint64(a.Bytes) <= h.size-(addr-h.delta) && h.m.alloc.Size == h.size {
+		return h.m, addr - h.delta, true
+	}
+	_, in, off, ok := a.Place(lane)
+	if !ok || in == nil {
+		return nil, off, ok
+	}
+	if m = c.shared; in != m.alloc {
+		if m = c.last; m == nil || in != m.alloc {
+			m = c.tool.of(in)
+			c.last = m
+		}
+	}
+	if uint64(a.Length(lane)) > in.Size-off {
+		return nil, 0, false
+	}
+	*h = hit{m, a.Space, addr - off, in.Size, in.Space() == ptx.Shared}
+	return m, off, true
+}
+
+// clean reports whether all that lanes access is valid, and in one piece of memory.
+//
+//go:norace
+func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
+	first := lowest(lanes)
+	m, off, ok := c.place(index, a, first)
+	if !ok {
+		return false
+	}
+	if m == nil {
+		return a.Space != ptx.Generic && w.local.clean(a, lanes, a.Addr[first]-off)
+	}
+	h := &c.hits[index]
+	if h.m != m || uint64(a.Bytes) > h.size {
+		return false
+	}
+	last, delta := h.size-uint64(a.Bytes), h.delta
+	if m.dirty.Load() == 0 {
+		for ; lanes != 0; lanes &= lanes - 1 {
+			if a.Addr[lowest(lanes)]-delta > last {
+				return false
+			}
+		}
+		return true
+	}
+	some, n := uint64(0), a.Bytes
+	for ; lanes != 0; lanes &= lanes - 1 {
+		off := a.Addr[lowest(lanes)] - delta
+		if off > last {
+			return false
+		}
+		switch b := m.valid[off:]; {
+		case n == 4:
+			some |= uint64(^binary.LittleEndian.Uint32(b))
+		case n < 4:
+			for _, v := range b[:n] {
+				some |= uint64(^v)
+			}
+		default:
+			for b = b[:n]; len(b) >= 8; b = b[8:] {
+				some |= ^binary.LittleEndian.Uint64(b)
+			}
+			for _, v := range b {
+				some |= uint64(^v)
+			}
+		}
+	}
+	return some == 0
+}
+
+// clean reports whether all that lanes access is valid, of addresses of which one is that of the
+// first byte.
+func (l *local) clean(a *interp.Access, lanes, delta uint64) bool {
+	for ; lanes != 0; lanes &= lanes - 1 {
+		lane := lowest(lanes)
+		off := a.Addr[lane] - delta
+		for i := off / 4; i <= (off+uint64(a.Bytes)-1)/4; i++ {
+			if i >= uint64(len(l.dirty)) || l.dirty[i]>>lane&1 != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// accessed is the access of the operation that is about to be executed.
+func accessed(e *interp.Event) *interp.Access {
+	if len(e.Accesses) == 0 {
+		return nil
+	}
+	return &e.Accesses[len(e.Accesses)-1]
+}
+
+// elements are the rows of the elements that an access has, and the bytes of each.
+func elements(rows []int, a *interp.Access) (size int) {
+	if len(rows) == 0 {
+		return 0
+	}
+	return a.Bytes / len(rows)
+}
+
+// load follows a load.
+func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
+	acc := accessed(e)
+	if e.Lanes == 0 {
+		return
+	}
+	size := 0
+	if acc != nil {
+		size = elements(a.results, acc)
+	}
+	if acc == nil || size == 0 || size > 8 || c.clean(w, e.Index, acc, e.Lanes) {
+		for _, r := range a.results {
+			if r >= 0 {
+				f.dirty[r] &^= e.Lanes
+			}
+		}
+		return
+	}
+	signed := e.Instr.Type().IsSigned()
+	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
+		lane := lowest(lanes)
+		m, off, ok := c.place(e.Index, acc, lane)
+		for i, r := range a.results {
+			if r < 0 {
+				continue
+			}
+			v, origin := uint64(0), uint32(0)
+			if ok {
+				v, origin = c.read(w, m, off+uint64(i*size), size, lane)
+			}
+			if v == 0 {
+				f.dirty[r] &^= 1 << lane
+				continue
+			}
+			if origin == 0 {
+				origin = c.unwritten(e, m)
+			}
+			if signed && v>>(8*size-1)&1 != 0 {
+				v |= ^ones(8 * size)
+			}
+			f.set(r, lane, v&ones(a.op.Results[i].Bits), origin)
+		}
+	}
+}
+
+// read is the invalid bits of up to 8 bytes of memory, and their origin: 0 if they were never
+// written.
+func (c *cta) read(w *warp, m *memory, off uint64, n, lane int) (v uint64, origin uint32) {
+	if m == nil {
+		return w.local.load(int(off), n, lane)
+	}
+	if m.dirty.Load() == 0 {
+		return 0, 0
+	}
+	if v = m.load(off, n); v != 0 {
+		for i := off / 4; i <= (off+uint64(n)-1)/4 && origin == 0; i++ {
+			origin = m.origin[i].Load()
+		}
+	}
+	return v, origin
+}
+
+// unwritten is the origin of memory that was never written, as an instruction reads it.
+func (c *cta) unwritten(e *interp.Event, m *memory) uint32 {
+	s := &c.plan.steps[e.Index]
+	what := "local memory"
+	if m != nil {
+		if what = m.alloc.Space().String() + " memory"; m.alloc.Name != "" {
+			what += " (" + m.alloc.Name + ")"
+		}
+	}
+	if n := s.load.Load(); n != 0 && m == nil {
+		return n
+	}
+	n := c.tool.origin("the value is that of " + what + ", which nothing had written as it was read at " + c.plan.place(e.Index))
+	if m == nil {
+		s.load.Store(n)
+	}
+	return n
+}
+
+// store follows a store.
+func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
+	acc := accessed(e)
+	if e.Lanes == 0 || acc == nil {
+		return
+	}
+	rows := a.sources[1:]
+	some := uint64(0)
+	for _, r := range rows {
+		if r >= 0 {
+			some |= f.dirty[r]
+		}
+	}
+	size := elements(rows, acc)
+	bulk := acc.Bulk()
+	if some&e.Lanes == 0 && !bulk && c.clean(w, e.Index, acc, e.Lanes) {
+		return
+	}
+	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
+		lane := lowest(lanes)
+		m, off, ok := c.place(e.Index, acc, lane)
+		if !ok {
+			continue
+		}
+		if bulk {
+			c.wipe(w, m, off, acc.Length(lane), lane)
+			continue
+		}
+		for i, r := range rows {
+			v, origin := f.invalid(r, lane)
+			if v != 0 {
+				origin = c.origin(e.Index, origin, a.op.Sources[1+i].Reg)
+			}
+			at := off + uint64(i*size)
+			v &= ones(8 * size)
+			if m == nil {
+				w.local.store(int(at), size, lane, v, origin)
+			} else if v != 0 || m.dirty.Load() != 0 && !m.clean(at, size) {
+				m.store(at, size, v, origin)
+			}
+		}
+	}
+	c.settle(e, acc)
+}
+
+// wipe has bytes that are set be valid.
+func (c *cta) wipe(w *warp, m *memory, off uint64, n, lane int) {
+	if m != nil {
+		m.set(off, n, false, 0)
+		return
+	}
+	for i := 0; i < n; i += 8 {
+		w.local.store(int(off)+i, min(8, n-i), lane, 0, 0)
+	}
+}
+
+// settle takes flags away of blocks that lanes have stored to, where all is valid now.
+func (c *cta) settle(e *interp.Event, acc *interp.Access) {
+	done := ^uint64(0)
+	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
+		m, off, ok := c.place(e.Index, acc, lowest(lanes))
+		if !ok || m == nil || off>>blockShift == done {
+			continue
+		}
+		done = off >> blockShift
+		m.settle(off, acc.Bytes)
+	}
+}
+
+// atomic follows atomic operations. Their operands have been looked at; so memory that was
+// never written is, unless it is only exchanged.
+func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
+	acc := accessed(e)
+	if acc == nil || e.Lanes == 0 {
+		return
+	}
+	for _, r := range a.results {
+		if r >= 0 {
+			f.dirty[r] &^= e.Lanes
+		}
+	}
+	if c.clean(w, e.Index, acc, e.Lanes) {
+		return
+	}
+	exchange := e.Instr.Has("exch")
+	size := elements(a.results, acc)
+	bad, from := uint64(0), uint32(0)
+	var in *memory
+	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
+		lane := lowest(lanes)
+		m, off, ok := c.place(e.Index, acc, lane)
+		if !ok {
+			continue
+		}
+		for at := 0; at < acc.Bytes; at += 8 {
+			n := min(8, acc.Bytes-at)
+			v, origin := c.read(w, m, off+uint64(at), n, lane)
+			if v == 0 {
+				continue
+			}
+			if origin == 0 {
+				origin = c.unwritten(e, m)
+			}
+			if exchange {
+				for i, r := range a.results {
+					if first := i * size; r >= 0 && first < at+n && at < first+size {
+						f.set(r, lane, v>>(8*max(0, first-at))&ones(8*min(8, size)), origin)
+					}
+				}
+			} else if bad |= 1 << lane; from == 0 {
+				from, in = origin, m
+			}
+			c.wipe(w, m, off+uint64(at), n, lane)
+		}
+	}
+	if bad != 0 {
+		c.found(e, unsetAtomic, bad, from, in)
+	}
+}
+
+// tile follows rows of matrices: which lane gets what is not looked at, so that an invalid row is
+// one in all lanes.
+func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
+	acc := accessed(e)
+	if acc == nil || e.Lanes == 0 {
+		return
+	}
+	lanes := acc.Lanes
+	if acc.Kind == interp.AccessLoad {
+		invalid, origin := false, uint32(0)
+		if lanes != 0 && !c.clean(w, e.Index, acc, lanes) {
+			for rest := lanes; rest != 0; rest &= rest - 1 {
+				lane := lowest(rest)
+				m, off, ok := c.place(e.Index, acc, lane)
+				for at := 0; ok && at < acc.Bytes; at += 8 {
+					if v, from := c.read(w, m, off+uint64(at), min(8, acc.Bytes-at), lane); v != 0 && !invalid {
+						if invalid, origin = true, from; origin == 0 {
+							origin = c.unwritten(e, m)
+						}
+					}
+				}
+			}
+		}
+		for i, r := range a.results {
+			if r < 0 {
+				continue
+			}
+			if f.dirty[r] &^= e.Lanes; invalid {
+				each(e.Lanes, func(lane int) { f.set(r, lane, ones(a.op.Results[i].Bits), origin) })
+			}
+		}
+		return
+	}
+	origin, invalid := c.anyInvalid(e, f, a, e.Lanes)
+	if !invalid && c.clean(w, e.Index, acc, lanes) {
+		return
+	}
+	each(lanes, func(lane int) {
+		if m, off, ok := c.place(e.Index, acc, lane); ok && m != nil {
+			m.set(off, acc.Bytes, invalid, origin)
+		}
+	})
+}
+
+// anyInvalid reports whether a source has invalid bits in one of the lanes.
+func (c *cta) anyInvalid(e *interp.Event, f *frame, a *action, lanes uint64) (origin uint32, some bool) {
+	for i, r := range a.sources {
+		if r < 0 || f.dirty[r]&lanes == 0 {
+			continue
+		}
+		return c.origin(e.Index, f.rows[r].origin[lowest(f.dirty[r]&lanes)], a.op.Sources[i].Reg) | computed, true
+	}
+	return 0, false
+}
+
+// print looks at an argument of vprintf.
+func (c *cta) print(e *interp.Event) {
+	if e.Warp < 0 || e.Index < 0 {
+		return
+	}
+	w, lane := &c.warps[e.Warp], lowest(e.Lanes)
+	var m *memory
+	if e.Memory != nil {
+		if m = c.shared; e.Memory != m.alloc {
+			m = c.tool.of(e.Memory)
+		}
+	}
+	v, origin := c.read(w, m, e.Offset, e.Bytes, lane)
+	if v == 0 {
+		return
+	}
+	if origin == 0 {
+		origin = c.unwritten(e, m)
+	}
+	c.found(e, unsetPrint, e.Lanes, origin, m)
+	c.wipe(w, m, e.Offset, e.Bytes, lane)
+}
+
+// effect is an asynchronous operation that has been issued, and not had its effect.
+type effect struct {
+	pieces []held
+}
+
+// held is the invalid bits that a piece will bring.
+type held struct {
+	bits   []byte
+	origin uint32
+}
+
+// effect follows asynchronous operations: what they write is as valid as what they have read.
+func (c *cta) effect(e *interp.Event) {
+	f := e.Effect
+	if f.Arrives {
+		return
+	}
+	if f.Issued {
+		if e.Instr.Form.Family == ptx.FamilyAsyncStore {
+			c.issueStore(e)
+		}
+		return
+	}
+	brought := c.held[f.Number]
+	if f.Reads && !f.Writes {
+		brought = &effect{}
+		for i := range f.Pieces {
+			brought.pieces = append(brought.pieces, c.source(&f.Pieces[i]))
+		}
+		if c.held == nil {
+			c.held = map[int64]*effect{}
+		}
+		c.held[f.Number] = brought
+		return
+	}
+	for i := range f.Pieces {
+		p := &f.Pieces[i]
+		var h held
+		if f.Reads {
+			h = c.source(p)
+		} else if brought != nil && i < len(brought.pieces) {
+			h = brought.pieces[i]
+		}
+		c.arrive(f, p, h)
+	}
+	delete(c.held, f.Number)
+}
+
+// source is what a piece reads.
+//
+//go:norace
+func (c *cta) source(p *interp.Piece) held {
+	if p.From == nil {
+		return held{}
+	}
+	m := c.memoryOf(p.From)
+	if m.dirty.Load() == 0 || p.Read == 0 || m.clean(p.FromOff, p.Read) {
+		return held{}
+	}
+	h := held{bits: append([]byte(nil), m.valid[p.FromOff:p.FromOff+uint64(p.Read)]...)}
+	for i := range h.bits {
+		h.bits[i] ^= 0xff
+	}
+	if p.Read != p.Bytes { // packed
+		some := byte(0)
+		for _, v := range h.bits {
+			some |= v
+		}
+		if h.bits = h.bits[:p.Bytes]; some != 0 {
+			for i := range h.bits {
+				h.bits[i] = 0xff
+			}
+		}
+	}
+	for i := range h.bits {
+		if h.bits[i] != 0 {
+			h.origin = m.origin[(p.FromOff+uint64(i))/4].Load()
+			return h
+		}
+	}
+	return held{}
+}
+
+func (c *cta) memoryOf(a *interp.Allocation) *memory {
+	if a == c.shared.alloc {
+		return c.shared
+	}
+	return c.tool.of(a)
+}
+
+// arrive has a piece written.
+//
+//go:norace
+func (c *cta) arrive(f *interp.Effect, p *interp.Piece, h held) {
+	m := c.memoryOf(p.To)
+	if h.bits == nil {
+		if !f.Reduces && m.dirty.Load() != 0 {
+			m.set(p.ToOff, p.Bytes, false, 0)
+		}
+		return
+	}
+	for i, v := range h.bits {
+		at := &m.valid[p.ToOff+uint64(i)]
+		if !f.Reduces {
+			*at = ^v
+		} else if v != 0 {
+			*at = 0
+		}
+		if v != 0 {
+			m.origin[(p.ToOff+uint64(i))/4].Store(h.origin)
+		}
+	}
+	m.soil(p.ToOff, p.Bytes)
+	m.settle(p.ToOff, p.Bytes)
+}
+
+// issueStore keeps which bits are valid that st.async and red.async have taken from registers.
+func (c *cta) issueStore(e *interp.Event) {
+	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
+	f := &w.frames[e.Depth]
+	lane := lowest(e.Lanes)
+	a := &s.actions[max(w.next-1, 0)]
+	// Its sources are two addresses, and two words of the value.
+	if len(a.sources) < 4 || len(e.Effect.Pieces) != 1 {
+		return
+	}
+	n := e.Effect.Pieces[0].Bytes
+	var h held
+	for k, r := range a.sources[2:4] {
+		v, origin := f.invalid(r, lane)
+		if v != 0 && h.bits == nil {
+			h.bits = make([]byte, 16)
+			h.origin = c.origin(e.Index, origin, a.op.Sources[2+k].Reg)
+		}
+		for b := 0; v != 0; b++ {
+			h.bits[8*k+b] = byte(v)
+			v >>= 8
+		}
+	}
+	if h.bits == nil {
+		return
+	}
+	h.bits = h.bits[:n]
+	if c.held == nil {
+		c.held = map[int64]*effect{}
+	}
+	c.held[e.Effect.Number] = &effect{pieces: []held{h}}
+}

@@ -1,0 +1,282 @@
+package validity
+
+// This file prepares what a kernel's instructions do to valid bits.
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// plan is the instructions of a kernel and of all that it can call.
+type plan struct {
+	program interp.Program
+	steps   []step
+
+	mu    sync.Mutex
+	funcs map[*ptx.Func]*function
+}
+
+// function is where a function has its registers: rows of 32 bits first, then those of 64, then
+// predicates.
+type function struct {
+	fn              *ptx.Func
+	r, q, rows      int
+	unset           []interp.Operand // registers that may be read before they are written
+	params, results []interp.Operand
+}
+
+// row is the row of an operand, -1 if it is in none.
+func (f *function) row(o *interp.Operand) int {
+	if o.Kind != interp.RowOperand {
+		return -1
+	}
+	switch o.Bits {
+	case 1:
+		return f.r + f.q + o.Row
+	case 64:
+		return f.r + o.Row
+	}
+	return o.Row
+}
+
+// step is an instruction.
+type step struct {
+	fn        *function
+	instr     *ptx.Instr
+	guard     int // the row of its predicate; -1 without
+	guardKind kind
+	uses      []use
+	actions   []action
+	call      *interp.Parts // of a call
+	gathers   bool          // lanes at different places may execute it together
+
+	register, load atomic.Uint32 // origins: where an unset register is first read, and memory that was never written
+}
+
+// use is a register whose value has to be valid.
+type use struct {
+	row, high int // high: of 128 bits, the row of the upper half, else -1
+	kind      kind
+	reg       ptx.RegID
+}
+
+// action is an operation.
+type action struct {
+	op      *interp.Operation
+	sources []int // rows; -1: a constant
+	results []int
+	does    does
+
+	once sync.Once
+	rule rule // of doesCompute
+}
+
+// does is what an operation does to valid bits.
+type does uint8
+
+const (
+	doesAny     does = iota // each bit of its results depends on each of its sources, lane by lane
+	doesNothing             // its results are valid
+	doesCompute
+	doesCompare
+	doesLoad
+	doesStore
+	doesAtomic
+	doesTile // rows of matrices, by the addresses of some lanes
+	doesShuffle
+	doesVote
+	doesBallot
+	doesWarp // each bit depends on the sources in all lanes
+)
+
+// newPlan prepares a kernel.
+func newPlan(l *interp.LaunchInfo) *plan {
+	p := &plan{program: l.Program, steps: make([]step, l.Program.Len()), funcs: map[*ptx.Func]*function{}}
+	for i := range p.steps {
+		s := &p.steps[i]
+		in, fn := p.program.At(i)
+		s.instr, s.fn, s.guard = in, p.function(fn), -1
+		parts := p.program.Parts(i)
+		if in.Guard.Reg != ptx.NoReg {
+			s.guard, s.guardKind = s.fn.row(&parts.Guard), unsetGuard
+			if in.EndsBlock() {
+				s.guardKind = unsetBranch
+			}
+		}
+		if in.Call != nil {
+			s.call = parts
+		}
+		s.actions = make([]action, len(parts.Operations))
+		for k := range s.actions {
+			s.actions[k].prepare(s, &parts.Operations[k])
+		}
+		s.findUses(parts)
+		for k := range parts.Operations {
+			s.gathers = s.gathers || parts.Operations[k].Member >= 0
+		}
+	}
+	for _, f := range p.funcs {
+		f.findUnset(p)
+	}
+	return p
+}
+
+// function is a function of it.
+func (p *plan) function(fn *ptx.Func) *function {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.funcs[fn]; f != nil {
+		return f
+	}
+	size := p.program.Frame(fn)
+	f := &function{fn: fn, r: size.R, q: size.Q, rows: size.R + size.Q + size.P}
+	f.params, f.results = p.program.Passed(fn)
+	p.funcs[fn] = f
+	return f
+}
+
+// prepare describes an operation.
+func (a *action) prepare(s *step, o *interp.Operation) {
+	a.op = o
+	for i := range o.Sources {
+		a.sources = append(a.sources, s.fn.row(&o.Sources[i]))
+	}
+	for i := range o.Results {
+		a.results = append(a.results, s.fn.row(&o.Results[i]))
+	}
+	switch family := s.instr.Form.Family; {
+	case o.Kind == interp.OperationCompute && o.Rule == ptx.AffineCompare:
+		a.does = doesCompare
+	case o.Kind == interp.OperationCompute:
+		a.does = doesCompute
+	case o.Kind == interp.OperationRead:
+		a.does = doesNothing
+	case o.Kind == interp.OperationLoad:
+		a.does = doesLoad
+	case o.Kind == interp.OperationStore:
+		a.does = doesStore
+	case family == ptx.FamilyLoad:
+		a.does = doesLoad
+	case family == ptx.FamilyStore:
+		a.does = doesStore
+	case family == ptx.FamilyAtomic:
+		a.does = doesAtomic
+	case family == ptx.FamilyTile, family == ptx.FamilyFragment:
+		a.does = doesTile
+	case family == ptx.FamilyShfl:
+		a.does = doesShuffle
+	case family == ptx.FamilyVote && len(o.Results) > 0 && o.Results[0].Bits == 1:
+		a.does = doesVote
+	case family == ptx.FamilyVote:
+		a.does = doesBallot
+	case family == ptx.FamilyMatch, family == ptx.FamilyRedux, family == ptx.FamilyMma, family == ptx.FamilyWmma, family == ptx.FamilyWgmma, family == ptx.FamilyMovmatrix:
+		a.does = doesWarp
+	case family == ptx.FamilyActivemask, family == ptx.FamilyElect, family == ptx.FamilyMbarrier, s.instr.Call != nil:
+		a.does = doesNothing
+	}
+}
+
+// findUses finds the registers whose values have to be valid.
+func (s *step) findUses(parts *interp.Parts) {
+	in := s.instr
+	add := func(reg ptx.RegID, k kind) {
+		if reg == ptx.NoReg {
+			return
+		}
+		for i := range parts.Reads {
+			if o := &parts.Reads[i]; o.Reg == reg {
+				u := use{row: -1, high: -1, kind: k, reg: reg}
+				switch o.Kind {
+				case interp.RowOperand:
+					u.row = s.fn.row(o)
+				case interp.WideOperand:
+					u.row, u.high = s.fn.r+o.Row, s.fn.r+o.High
+				default:
+					return
+				}
+				for _, old := range s.uses {
+					if old == u {
+						return
+					}
+				}
+				s.uses = append(s.uses, u)
+				return
+			}
+		}
+	}
+	var values func(o *ptx.Operand, k kind)
+	values = func(o *ptx.Operand, k kind) {
+		if o.Kind == ptx.RegOperand {
+			add(o.Reg, k)
+		}
+		for i := range o.Elems() {
+			values(&o.Elems()[i], k)
+		}
+	}
+	family := in.Form.Family
+	for i := range in.Ops {
+		o := &in.Ops[i]
+		spec := &in.Form.Operands[i]
+		switch {
+		case o.Kind == ptx.AddrOperand:
+			add(o.Reg, unsetAddress)
+			if family == ptx.FamilyAsync { // the coordinates of a tensor
+				for k := range o.Elems() {
+					values(&o.Elems()[k], unsetAddress)
+				}
+			}
+		case !in.IsSource(i):
+		case family == ptx.FamilyAtomic:
+			values(o, unsetAtomic)
+		case family == ptx.FamilyAsync: // how much is copied, and to whom
+			values(o, unsetAddress)
+		case family == ptx.FamilyBrx:
+			values(o, unsetBranch)
+		case family == ptx.FamilySlct && spec.Name == "c", in.Form.Affine == ptx.AffineSelect && spec.Name == "c":
+			values(o, unsetCondition)
+		case family == ptx.FamilyBarrier && in.Has("warp"):
+			values(o, unsetMembermask)
+		case family == ptx.FamilyBarrier:
+			values(o, unsetCondition)
+		}
+	}
+	if in.Call != nil && in.Call.Target.Kind == ptx.RegOperand {
+		add(in.Call.Target.Reg, unsetBranch)
+	}
+	for i := range parts.Operations {
+		if o := &parts.Operations[i]; o.Member >= 0 {
+			add(o.Sources[o.Member].Reg, unsetMembermask)
+		}
+	}
+}
+
+// findUnset finds which registers may be read before they are written, of functions that run.
+func (f *function) findUnset(of *plan) {
+	first := map[ptx.RegID]*interp.Operand{}
+	for i := range of.steps {
+		if of.steps[i].fn != f {
+			continue
+		}
+		p := of.program.Parts(i)
+		for _, list := range [][]interp.Operand{p.Reads, p.Writes} { // a result of the function is read where it ends
+			for k := range list {
+				first[list[k].Reg] = &list[k]
+			}
+		}
+		if g := &p.Guard; g.Kind != interp.NoOperand {
+			first[g.Reg] = g
+		}
+	}
+	for r := range f.fn.Liveness().Into(0) {
+		switch o := first[r]; {
+		case o == nil:
+		case o.Kind == interp.WideOperand:
+			f.unset = append(f.unset, interp.Operand{Kind: interp.RowOperand, Bits: 64, Reg: r, Row: o.Row}, interp.Operand{Kind: interp.RowOperand, Bits: 64, Reg: r, Row: o.High})
+		default:
+			f.unset = append(f.unset, *o)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package validity
+
+// This file finds out how the bits of a result depend on those of the sources. Nothing here
+// knows an instruction by its name: what an operation computes is tried out.
+
+import (
+	"math/bits"
+	"math/rand/v2"
+
+	"gemu/interp"
+)
+
+// dependence is how the bits of a result depend on those of the sources.
+type dependence uint8
+
+const (
+	unknown    dependence = iota // it has not been tried yet
+	anyToAll                     // each on any
+	positional                   // each on one bit at most of each source, where those of rule.control are known: logic, shifts, moves
+	upwards                      // each on those at its place and below: sums, products
+	inBlocks                     // each on those of its block of rule.block bits: arithmetic of packed elements
+)
+
+// rule is what is known of an operation.
+type rule struct {
+	dependence
+	control uint8 // the sources that say where bits go, bit i for source i
+	block   int
+}
+
+// trial is an operation that is tried out.
+type trial struct {
+	o   *interp.Operation
+	in  [4]int // bits of sources
+	out int
+	rnd *rand.Rand
+}
+
+// corners are values at which operations do what they do nowhere else: infinities and NaNs of
+// all formats, the least and greatest integers.
+var corners = [...]uint64{
+	0, ^uint64(0), 1, 1 << 31, 1 << 63, 1<<31 - 1, 1<<63 - 1, 0x7f80_0000, 0x7fc0_0000, 0xff80_0001, 0x7ff0_0000_0000_0000, 0xfff8_0000_0000_0001,
+	0x7c00_7c00_7e00_fc01, 0x7f80_7fc0_ff81_7f7f, 0x8000_8000_8000_8000, 0x8080_8080_8080_8080, 0x7f7f_7f7f_7f7f_7f7f, 0x5555_5555_5555_5555,
+}
+
+func (t *trial) value(i int) uint64 {
+	v := t.rnd.Uint64()
+	switch t.rnd.IntN(8) {
+	case 0:
+		v = corners[t.rnd.IntN(len(corners))]
+	case 1:
+		v &= t.rnd.Uint64() & t.rnd.Uint64()
+	case 2:
+		v |= t.rnd.Uint64() | t.rnd.Uint64()
+	case 3:
+		v >>= t.rnd.IntN(64)
+	}
+	return v & ones(t.in[i])
+}
+
+func (t *trial) compute(v *[4]uint64) uint64 {
+	d, _ := t.o.Compute(v[0], v[1], v[2], v[3])
+	return d & ones(t.out)
+}
+
+// ones is the lowest n bits.
+func ones(n int) uint64 {
+	if n >= 64 {
+		return ^uint64(0)
+	}
+	return 1<<n - 1
+}
+
+// ruleOf tries an operation that computes out.
+func ruleOf(o *interp.Operation) rule {
+	t := trial{o: o, out: outBits(o), rnd: rand.New(rand.NewPCG(1, 2))}
+	n := min(len(o.Sources), 4)
+	for i := range n {
+		t.in[i] = o.Sources[i].Bits
+	}
+	if n == 0 || t.out == 0 {
+		return rule{dependence: anyToAll}
+	}
+	for size := 0; size < n; size++ {
+		for c := range uint8(1) << n {
+			if bits.OnesCount8(c) == size && t.positional(n, c) {
+				return rule{positional, c, 0}
+			}
+		}
+	}
+	for _, block := range [...]int{8, 16, 32} {
+		if block < t.out && t.within(n, block, func(in, out int) bool { return in/block == out/block }) {
+			return rule{inBlocks, 0, block}
+		}
+	}
+	if t.out > 1 && t.within(n, 1, func(in, out int) bool { return in <= out }) {
+		return rule{dependence: upwards}
+	}
+	return rule{dependence: anyToAll}
+}
+
+// outBits is how many bits the first result has.
+func outBits(o *interp.Operation) int {
+	if len(o.Results) == 0 {
+		return 0
+	}
+	if n := int(o.Out); n > 0 && n < o.Results[0].Bits {
+		return n
+	}
+	return o.Results[0].Bits
+}
+
+const (
+	controls = 40 // values of control sources that are tried
+	samples  = 24 // values of the others, for each
+)
+
+// positional reports whether each bit of the result depends on one bit at most of each source,
+// for any values of the sources of a set. At least one bit has to depend on something.
+func (t *trial) positional(n int, control uint8) bool {
+	var v [4]uint64
+	some := false
+	settings, each := controls, samples
+	if control == 0 {
+		settings, each = 1, 16*samples
+	}
+	for k := range settings {
+		for i := range n {
+			if control>>i&1 != 0 {
+				if v[i] = t.value(i); k%2 == 0 {
+					v[i] = t.rnd.Uint64N(70) & ones(t.in[i])
+				}
+			}
+		}
+		var on [4][64]uint64 // by source and bit of the result
+		for range each {
+			for i := range n {
+				if control>>i&1 == 0 {
+					v[i] = t.value(i)
+				}
+			}
+			before := t.compute(&v)
+			for i := range n {
+				if control>>i&1 != 0 {
+					continue
+				}
+				for b := range t.in[i] {
+					w := v
+					w[i] ^= 1 << b
+					for diff := t.compute(&w) ^ before; diff != 0; diff &= diff - 1 {
+						some = true
+						to := &on[i][bits.TrailingZeros64(diff)]
+						if *to |= 1 << b; *to&(*to-1) != 0 {
+							return false
+						}
+					}
+				}
+			}
+		}
+	}
+	return some
+}
+
+// within reports whether bits of the result depend only on those bits of sources of which ok says
+// that they may. Each block of bits has to depend on something: what has not been seen to change may
+// do so where nothing was tried.
+func (t *trial) within(n, block int, ok func(in, out int) bool) bool {
+	var v [4]uint64
+	changed := uint64(0)
+	for range 8 * samples {
+		for i := range n {
+			v[i] = t.value(i)
+		}
+		before := t.compute(&v)
+		for i := range n {
+			for b := range t.in[i] {
+				w := v
+				w[i] ^= 1 << b
+				diff := t.compute(&w) ^ before
+				changed |= diff
+				for ; diff != 0; diff &= diff - 1 {
+					if !ok(b, bits.TrailingZeros64(diff)) {
+						return false
+					}
+				}
+			}
+		}
+	}
+	for at := 0; at < t.out; at += block {
+		if changed>>at&ones(block) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// invalid is the bits of an operation's result that depend on invalid bits of its sources in a
+// lane, and whether they are but copies of those. There is an invalid bit.
+func (r *rule) invalid(o *interp.Operation, v, inv *[4]uint64) (out uint64, copied bool) {
+	mask := ones(outBits(o))
+	n := min(len(o.Sources), 4)
+	switch r.dependence {
+	case positional:
+		unsure := 0 // sources with invalid bits
+		var which [4]int
+		for i := range n {
+			switch {
+			case inv[i] == 0:
+			case r.control>>i&1 != 0:
+				return mask, false
+			default:
+				which[unsure] = i
+				unsure++
+			}
+		}
+		first, last := uint64(0), uint64(0)
+		for c := range 1 << unsure {
+			w := *v
+			for k := range unsure {
+				i := which[k]
+				if w[i] &^= inv[i]; c>>k&1 != 0 {
+					w[i] |= inv[i]
+				}
+			}
+			d, _ := o.Compute(w[0], w[1], w[2], w[3])
+			if last = d & mask; c == 0 {
+				first = last
+			}
+			out |= (d ^ first) & mask
+		}
+		return out, first&out == 0 && last&out == out
+	case upwards:
+		all := inv[0] | inv[1] | inv[2] | inv[3]
+		return mask &^ (all&-all - 1), false
+	case inBlocks:
+		all := inv[0] | inv[1] | inv[2] | inv[3]
+		for at := 0; at < 64; at += r.block {
+			if all>>at&ones(r.block) != 0 {
+				out |= ones(r.block) << at
+			}
+		}
+		return out & mask, false
+	}
+	return mask, false
+}
+
+// combined is whether a comparison's result is invalid, which is combined with a predicate: not
+// where one of the two that is valid decides.
+func combined(o *interp.Operation, cmp, pred bool, invalidCmp, invalidPred bool) bool {
+	if pred = pred != o.Not; o.Bool == "and" || o.Bool == "or" {
+		decides := o.Bool == "or"
+		if !invalidCmp && cmp == decides || !invalidPred && pred == decides {
+			return false
+		}
+	}
+	return invalidCmp || invalidPred
+}

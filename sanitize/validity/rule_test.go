@@ -1,0 +1,214 @@
+package validity
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"testing"
+
+	"gemu/interp"
+)
+
+// every is a probe that collects the operations of kernels that compute.
+type every struct{ ops map[string]interp.Operation }
+
+func (p *every) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnCTA | interp.OnOperation, InOrder: true}
+}
+
+func (p *every) Tell(*interp.Event) {}
+
+func (p *every) CTA(int, interp.Dim3) interp.Sink { return (*everySink)(p) }
+
+type everySink every
+
+func (p *everySink) Tell(e *interp.Event) {
+	if e.Kind != interp.OnCTA {
+		return
+	}
+	for i := range e.Launch.Program.Len() {
+		parts := e.Launch.Program.Parts(i)
+		for _, o := range parts.Operations {
+			if o.Kind == interp.OperationCompute {
+				in, _ := e.Launch.Program.At(i)
+				p.ops[o.Name+" of "+in.Text] = o
+			}
+		}
+	}
+}
+
+// operations are all operations that compute, of the cases of instructions and of the planted
+// kernels.
+var operations = sync.OnceValue(func() map[string]interp.Operation {
+	p := &every{map[string]interp.Operation{}}
+	for _, pattern := range []string{"../../testdata/insn/*.ptx", "../../testdata/sanitize/init/*.ptx"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			panic(fmt.Sprintf("%s: %v", pattern, err))
+		}
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				panic(err)
+			}
+			dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{p}})
+			mod, err := dev.Load(file, src)
+			if err != nil {
+				panic(err)
+			}
+			for _, k := range mod.Kernels() {
+				args := make([]any, len(k.Params))
+				for i := range args {
+					args[i] = make([]byte, k.Params[i].Size())
+				}
+				// Most trap at their null pointers, once they have begun.
+				mod.Run(context.Background(), &interp.Launch{Kernel: k.Name, Grid: interp.Dim(1), Block: interp.Dim(1), Args: args, MaxSteps: 1 << 10})
+			}
+		}
+	}
+	// Of each three will do, whose modifiers differ.
+	few, count := map[string]interp.Operation{}, map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(p.ops)) {
+		if o := p.ops[name]; count[o.Name] < 3 {
+			count[o.Name]++
+			few[name] = o
+		}
+	}
+	return few
+})
+
+// TestRules compares what is said of the bits of results with what they do: with some bits of the
+// sources invalid, those are given all values (or many), and a bit of the result that changes has
+// to be invalid; where bits are only moved and combined bit by bit, one that never does, valid.
+func TestRules(t *testing.T) {
+	ops := operations()
+	if len(ops) < 400 {
+		t.Fatalf("only %d operations", len(ops))
+	}
+	kinds := map[dependence]int{}
+	for name, o := range ops {
+		if o.Cmp != 0 {
+			continue
+		}
+		r := ruleOf(&o)
+		kinds[r.dependence]++
+		rnd := rand.New(rand.NewPCG(3, 4))
+		tr := trial{o: &o, out: outBits(&o), rnd: rnd}
+		n := min(len(o.Sources), 4)
+		for i := range n {
+			tr.in[i] = o.Sources[i].Bits
+		}
+		for range 60 {
+			var v, inv [4]uint64
+			invalid := 0
+			for i := range n {
+				switch {
+				case o.Sources[i].Kind == interp.ConstantOperand:
+					v[i] = o.Sources[i].Value
+				case rnd.IntN(3) == 0:
+					v[i] = rnd.Uint64N(80) & ones(tr.in[i])
+				default:
+					v[i] = tr.value(i)
+				}
+				if o.Sources[i].Kind != interp.ConstantOperand && rnd.IntN(2) == 0 {
+					for range 1 + rnd.IntN(3) { // few, so that all values can be tried
+						inv[i] |= 1 << rnd.IntN(tr.in[i])
+					}
+					for m := inv[i]; m != 0; m &= m - 1 {
+						invalid++
+					}
+				}
+			}
+			if invalid == 0 {
+				continue
+			}
+			said, _ := r.invalid(&o, &v, &inv)
+			changes := uint64(0)
+			first := tr.compute(&v)
+			for c := range 1 << invalid {
+				w, k := v, 0
+				for i := range n {
+					for m := inv[i]; m != 0; m &= m - 1 {
+						w[i] ^= (m & -m) * uint64(c>>k&1)
+						k++
+					}
+				}
+				changes |= tr.compute(&w) ^ first
+			}
+			if changes&^said != 0 {
+				t.Fatalf("%s: sources %#x of which %#x are invalid: bits %#x of the result change, said to be invalid are %#x, by %+v", name, v, inv, changes, said, r)
+			}
+			controlled := false
+			for i := range n {
+				controlled = controlled || r.control>>i&1 != 0 && inv[i] != 0
+			}
+			if r.dependence == positional && !controlled && said != changes {
+				t.Fatalf("%s: sources %#x of which %#x are invalid: bits %#x of the result change, and %#x are said to be invalid, by %+v", name, v, inv, changes, said, r)
+			}
+		}
+	}
+	t.Logf("%d operations: %v", len(ops), kinds)
+}
+
+// TestDependence: what the operations of which more is known than that everything depends on
+// everything are found to be.
+func TestDependence(t *testing.T) {
+	want := []struct{ name, says string }{
+		{`^(and|or|xor|not)\.(b16|b32|b64|pred)$`, "positional, control 0"},
+		{`^lop3\.b32$`, "positional, control 0"},
+		{`^(shl|shr)\.[bsu](16|32|64)$`, "positional, control 10"},
+		{`^shf\.[lr]\.(wrap|clamp)\.b32$`, "positional, control 100"},
+		{`^brev\.b(32|64)$`, "positional, control 0"},
+		{`^selp\.(b16|b32|b64)$`, "positional, control 0"}, // the predicate is one bit,
+		{`^bfe\.[su](32|64)$`, "positional, control 110"},
+		{`^bfi\.b(32|64)$`, "positional, control 1100"},
+		{`^prmt\.b32$`, "positional, control 100"},
+		{`^(add|sub)\.[su](16|32|64)$`, "upwards"},
+		{`^neg\.s(16|32|64)$`, "upwards"},
+		{`^(mul|mad)\.lo\.[su](16|32|64)$`, "upwards"},
+		{`^(mul|mad)\.wide\.[su](16|32)$`, "upwards"},
+		{`^(add|mul|fma)\.any\.b?f16x2$`, "in blocks of 16"},
+		{`^(mul\.hi|div|rem|min|max)\.[su](16|32|64)$`, "any to all"},
+		{`^(add|mul|fma)\.rn\.f(32|64)$`, "any to all"},
+		{`^(popc|clz)\.b(32|64)$`, "any to all"},
+		{`^add\.sat\.s32$`, "any to all"},
+	}
+	seen := make([]int, len(want))
+	for text, o := range operations() {
+		for i, w := range want {
+			if !regexp.MustCompile(w.name).MatchString(o.Name) {
+				continue
+			}
+			seen[i]++
+			if got := ruleOf(&o).String(); got != w.says {
+				t.Errorf("%s: %s, want %s", text, got, w.says)
+			}
+		}
+	}
+	for i, w := range want {
+		if seen[i] == 0 {
+			t.Errorf("no operation %s", w.name)
+		}
+	}
+}
+
+// String is the rule in words.
+func (r rule) String() string {
+	switch r.dependence {
+	case positional:
+		return fmt.Sprintf("positional, control %b", r.control)
+	case upwards:
+		return "upwards"
+	case inBlocks:
+		return fmt.Sprintf("in blocks of %d", r.block)
+	case anyToAll:
+		return "any to all"
+	}
+	return "unknown"
+}

@@ -1,0 +1,669 @@
+// Package validity finds uses of values that nothing has written: of registers that were not
+// written before they are read, and of memory that nobody has written since it was allocated.
+//
+// Each bit of a register's lane and of memory is valid or not. Copies take validity with them; what
+// is computed of invalid bits is invalid as far as it depends on them, exactly for logic, shifts and
+// moves, upwards through sums and products, as a whole else. Only a use is told: what a program
+// branches on, addresses memory with, prints …; and what the host copies that was computed of
+// invalid bits. What has been told counts as valid from there on.
+//
+// docs/sanitizers.md says what is looked at, and what is not.
+package validity
+
+import (
+	"sync"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/sanitize/finding"
+)
+
+// kind is a kind of use.
+type kind uint8
+
+const (
+	unsetBranch kind = iota
+	unsetGuard
+	unsetCondition
+	unsetAddress
+	unsetMembermask
+	unsetAtomic
+	unsetPrint
+	unsetCopy
+)
+
+// The kinds, what is said of them, and what the place is called.
+var kinds = [...]struct{ name, says, role string }{
+	unsetBranch:     {"uninitialized branch", "where control goes depends on a value that nothing has written", "branch"},
+	unsetGuard:      {"uninitialized guard", "whether the instruction is executed depends on a value that nothing has written", "guarded instruction"},
+	unsetCondition:  {"uninitialized condition", "what is chosen depends on a value that nothing has written", "choice"},
+	unsetAddress:    {"uninitialized address", "the address depends on a value that nothing has written", "access"},
+	unsetMembermask: {"uninitialized membermask", "the membermask depends on a value that nothing has written", "instruction"},
+	unsetAtomic:     {"uninitialized atomic", "an atomic operation on a value that nothing has written", "atomic operation"},
+	unsetPrint:      {"uninitialized print", "an argument of vprintf depends on a value that nothing has written", "call"},
+	unsetCopy:       {"uninitialized copy to the host", "the host copies what was computed of values that nothing has written", "copy"},
+}
+
+// Name is what findings say.
+const Name = "init"
+
+// Tool is the sanitizer. One watches one device.
+type Tool struct {
+	log *finding.Log
+
+	mu      sync.Mutex
+	plans   map[interp.Program]*plan
+	memory  map[*interp.Allocation]*memory
+	origins []string // what findings say of them; by number, the first is 1
+	known   map[string]uint32
+	free    []*cta // that have ended
+}
+
+// New makes the sanitizer, which tells the log what it finds.
+func New(log *finding.Log) *Tool {
+	return &Tool{log: log, plans: map[interp.Program]*plan{}, memory: map[*interp.Allocation]*memory{}, origins: []string{""}, known: map[string]uint32{}}
+}
+
+// Wants: what is about to be executed, and addresses.
+func (t *Tool) Wants() interp.Wants {
+	return interp.Wants{
+		Events: interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnBefore | interp.OnOperation | interp.OnAfter | interp.OnCall | interp.OnReturn | interp.OnWake |
+			interp.OnEffect | interp.OnPrint | interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
+		Addresses: true,
+	}
+}
+
+// CTA gives a CTA what follows it.
+func (t *Tool) CTA(int, interp.Dim3) interp.Sink {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := len(t.free); n > 0 {
+		c := t.free[n-1]
+		t.free = t.free[:n-1]
+		return c
+	}
+	return &cta{tool: t}
+}
+
+// Tell is told what the host does.
+func (t *Tool) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnAlloc:
+		t.allocated(e)
+	case interp.OnFree:
+		t.mu.Lock()
+		delete(t.memory, e.Memory)
+		t.mu.Unlock()
+	case interp.OnHostWrite:
+		t.of(e.Memory).set(e.Offset, within(e), false, 0)
+	case interp.OnHostRead:
+		t.hostReads(e)
+	}
+}
+
+// within is how many of the bytes that an event is about are in its memory.
+func within(e *interp.Event) int {
+	return int(min(uint64(e.Bytes), e.Memory.Size-min(e.Offset, e.Memory.Size)))
+}
+
+// allocated has memory that was allocated be invalid, if it is such that nothing has set.
+func (t *Tool) allocated(e *interp.Event) {
+	m := newMemory(e.Memory, e.Bytes, !e.Memory.Unset())
+	t.mu.Lock()
+	t.memory[e.Memory] = m
+	t.mu.Unlock()
+}
+
+// of is the validity of memory; what nobody has told of is valid.
+func (t *Tool) of(a *interp.Allocation) *memory {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.memory[a]
+	if m == nil {
+		m = newMemory(a, len(a.Data), true)
+		t.memory[a] = m
+	}
+	return m
+}
+
+// computed is the bit of an origin's number that says that the value was computed, and is not a
+// mere copy.
+const computed = 1 << 31
+
+// origin is the number of an origin.
+func (t *Tool) origin(text string) uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.known[text]
+	if n == 0 {
+		n = uint32(len(t.origins))
+		t.origins, t.known[text] = append(t.origins, text), n
+	}
+	return n
+}
+
+// originText is what findings say of an origin.
+func (t *Tool) originText(n uint32) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.origins[n&^computed]
+}
+
+// hostReads looks at what the host copies.
+func (t *Tool) hostReads(e *interp.Event) {
+	m, n := t.of(e.Memory), within(e)
+	if m.dirty.Load() == 0 {
+		return
+	}
+	first, count, from := m.computed(e.Offset, n)
+	if count == 0 {
+		return
+	}
+	k := &kinds[unsetCopy]
+	a := e.Memory
+	t.log.Add(e, finding.Finding{
+		Tool: Name, Kind: k.name, Message: k.says, At: finding.Place{Role: k.role},
+		Memory: &finding.Memory{Space: a.Space().String(), Name: a.Name, Offset: first, Address: a.Base + first, Bytes: count},
+		Notes:  notes(t.originText(from)),
+	})
+}
+
+func notes(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// cta follows a CTA. It has its own threads' registers and local memory, and its shared memory.
+type cta struct {
+	tool   *Tool
+	plan   *plan
+	shared *memory
+	last   *memory // that was looked up
+	warps  []warp
+	hits   []hit // by instruction: the memory that it went to last
+	held   map[int64]*effect
+}
+
+// hit is memory that an instruction went to.
+type hit struct {
+	m     *memory
+	space ptx.Space // of the access
+	delta uint64    // the address of its first byte
+	size  uint64
+	brief bool // it is shared memory, which the next CTA has elsewhere
+}
+
+// warp is the registers of a warp, by depth of calls.
+type warp struct {
+	frames []frame
+	local  local
+	next   int  // the operation of the instruction that comes next
+	told   bool // one of them has been told
+	given  *given
+}
+
+// frame is the registers of lanes at a depth of calls, which need not be in the same function.
+type frame struct {
+	dirty []uint64 // by row, the lanes with invalid bits
+	rows  []*row
+	local int // where the frame of the running function begins
+
+	fn   [64]*function // by lane: what was called
+	from [64]int       // … and where its frame begins
+}
+
+// row is what lanes have of a register, of those that are dirty.
+type row struct {
+	bits   [64]uint64 // invalid ones
+	origin [64]uint32
+}
+
+func (f *frame) grow(rows int) {
+	for len(f.dirty) < rows {
+		f.dirty, f.rows = append(f.dirty, 0), append(f.rows, nil)
+	}
+}
+
+// invalid is the invalid bits of a lane's register.
+func (f *frame) invalid(row, lane int) (v uint64, origin uint32) {
+	if row < 0 || f.dirty[row]>>lane&1 == 0 {
+		return 0, 0
+	}
+	r := f.rows[row]
+	return r.bits[lane], r.origin[lane]
+}
+
+// set sets them.
+func (f *frame) set(at, lane int, v uint64, origin uint32) {
+	if at < 0 {
+		return
+	}
+	if v == 0 {
+		f.dirty[at] &^= 1 << lane
+		return
+	}
+	r := f.rows[at]
+	if r == nil {
+		r = new(row)
+		f.rows[at] = r
+	}
+	f.dirty[at] |= 1 << lane
+	r.bits[lane], r.origin[lane] = v, origin
+}
+
+// Tell follows what happens.
+func (c *cta) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnBefore:
+		c.before(e)
+	case interp.OnOperation:
+		c.operation(e)
+	case interp.OnAfter:
+		c.after(e)
+	case interp.OnCTA:
+		c.begin(e)
+	case interp.OnCTAEnd:
+		c.tool.mu.Lock()
+		c.tool.free = append(c.tool.free, c)
+		c.tool.mu.Unlock()
+	case interp.OnWarp:
+		c.enter(c.warp(e.Warp), 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
+	case interp.OnCall:
+		c.call(e)
+	case interp.OnReturn:
+		c.returned(e)
+	case interp.OnWake:
+		c.wake(e)
+	case interp.OnEffect:
+		c.effect(e)
+	case interp.OnPrint:
+		c.print(e)
+	case interp.OnAlloc:
+		c.tool.allocated(e)
+	}
+}
+
+func (c *cta) begin(e *interp.Event) {
+	t, program := c.tool, e.Launch.Program
+	t.mu.Lock()
+	p := t.plans[program]
+	t.mu.Unlock()
+	if p == nil {
+		p = newPlan(e.Launch)
+		t.mu.Lock()
+		if old := t.plans[program]; old != nil {
+			p = old
+		} else {
+			t.plans[program] = p
+		}
+		t.mu.Unlock()
+	}
+	if c.plan != p || len(c.hits) != len(p.steps) {
+		c.plan, c.hits = p, make([]hit, len(p.steps))
+	}
+	for i := range c.hits {
+		if c.hits[i].brief {
+			c.hits[i] = hit{}
+		}
+	}
+	clear(c.held)
+	c.last = nil
+	shared := e.Shared()
+	size := len(shared.Data)
+	t.mu.Lock()
+	m := t.memory[shared]
+	if m == nil || len(m.valid) < size {
+		m = newMemory(shared, size, false)
+		t.memory[shared] = m
+	}
+	t.mu.Unlock()
+	m.invalidate(size)
+	c.shared = m
+}
+
+func (c *cta) warp(i int) *warp {
+	for len(c.warps) <= i {
+		c.warps = append(c.warps, warp{})
+	}
+	return &c.warps[i]
+}
+
+// enter begins a function in lanes of a warp: their registers and local memory have no value.
+func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, at int) {
+	for len(w.frames) <= depth {
+		w.frames = append(w.frames, frame{})
+	}
+	fr := &w.frames[depth]
+	fr.grow(f.rows)
+	for i := range fr.dirty {
+		fr.dirty[i] &^= lanes
+	}
+	for i := range f.unset {
+		o := &f.unset[i]
+		r := f.row(o)
+		if fr.rows[r] == nil {
+			fr.rows[r] = new(row)
+		}
+		fr.dirty[r] |= lanes
+		all := ones(bitsOf(f.fn.Regs[o.Reg].Type))
+		for lane := range 64 {
+			if lanes>>lane&1 != 0 {
+				fr.rows[r].bits[lane], fr.rows[r].origin[lane] = all, 0
+			}
+		}
+	}
+	w.local.forget(at/4, lanes)
+	fr.local = at
+	for lane := range 64 {
+		if lanes>>lane&1 != 0 {
+			fr.fn[lane], fr.from[lane] = f, at
+		}
+	}
+}
+
+// bitsOf is how many bits a register of a type has, of its row.
+func bitsOf(t ptx.Type) int {
+	if t == ptx.Pred {
+		return 1
+	}
+	return t.Bits()
+}
+
+// before looks at what has to be valid for an instruction to be executed.
+func (c *cta) before(e *interp.Event) {
+	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
+	w.next, w.told = 0, false
+	f := &w.frames[e.Depth]
+	f.local = e.Local
+	if s.gathers {
+		c.gather(e, w, f, s)
+	}
+	if s.guard >= 0 && f.dirty[s.guard]&e.Active != 0 {
+		c.used(e, f, s.guard, e.Active, s.guardKind, s.instr.Guard.Reg)
+	}
+	for i := range s.uses {
+		u := &s.uses[i]
+		if f.dirty[u.row]&e.Lanes != 0 {
+			c.used(e, f, u.row, e.Lanes, u.kind, u.reg)
+		}
+		if u.high >= 0 && f.dirty[u.high]&e.Lanes != 0 {
+			c.used(e, f, u.high, e.Lanes, u.kind, u.reg)
+		}
+	}
+}
+
+// used tells of a register with invalid bits that is used by lanes, if some of them have such.
+func (c *cta) used(e *interp.Event, f *frame, row int, lanes uint64, k kind, reg ptx.RegID) {
+	lanes &= f.dirty[row]
+	f.dirty[row] &^= lanes
+	first := lowest(lanes)
+	c.found(e, k, lanes, c.origin(e.Index, f.rows[row].origin[first], reg), nil)
+}
+
+// origin is the origin of an invalid value that an instruction reads in a register: if it has
+// none, nothing has written the register.
+func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
+	if origin != 0 {
+		return origin
+	}
+	s := &c.plan.steps[index]
+	if origin = s.register.Load(); origin == 0 {
+		origin = c.tool.origin("the value is that of register " + s.fn.fn.Regs[reg].Name + ", which nothing had written as it was read at " + c.plan.place(index))
+		s.register.Store(origin)
+	}
+	return origin
+}
+
+// operation follows an operation that is about to be executed.
+func (c *cta) operation(e *interp.Event) {
+	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
+	a := &s.actions[w.next]
+	for a.op != e.Operation { // others were folded into what there is
+		w.next++
+		a = &s.actions[w.next]
+	}
+	w.next++
+	w.told = true
+	f := &w.frames[e.Depth]
+	lanes := e.Lanes
+	switch a.does {
+	case doesLoad:
+		c.load(e, w, f, a)
+		return
+	case doesStore:
+		c.store(e, w, f, a)
+		return
+	case doesAtomic:
+		c.atomic(e, w, f, a)
+		return
+	case doesTile:
+		c.tile(e, w, f, a)
+		return
+	}
+	if s.call != nil { // of a function that the machine provides
+		each(lanes, func(lane int) {
+			for i := range s.call.Rets {
+				c.passTo(w, f, s.fn, &s.call.Rets[i], lane, e.Local, nil, 0)
+			}
+		})
+	}
+	some := uint64(0)
+	for _, r := range a.sources {
+		if r >= 0 {
+			some |= f.dirty[r]
+		}
+	}
+	if a.does >= doesShuffle { // of lanes that others have, too
+		if some&lanes != 0 {
+			c.exchange(e, f, a)
+			return
+		}
+	} else if a.does != doesNothing && some&lanes != 0 {
+		c.compute(e, f, a, some&lanes)
+		return
+	}
+	for _, r := range a.results {
+		if r >= 0 {
+			f.dirty[r] &^= lanes
+		}
+	}
+}
+
+// compute follows an operation that computes lane by lane, where lanes of some have invalid bits.
+func (c *cta) compute(e *interp.Event, f *frame, a *action, some uint64) {
+	for _, r := range a.results { // but where the result is a source
+		if r >= 0 {
+			f.dirty[r] &^= e.Lanes &^ some
+		}
+	}
+	if a.does == doesCompute {
+		a.once.Do(func() { a.rule = ruleOf(a.op) })
+	}
+	for ; some != 0; some &= some - 1 {
+		lane := lowest(some)
+		var inv, v [4]uint64
+		origin := uint32(0)
+		for i, r := range a.sources {
+			bits, from := f.invalid(r, lane)
+			if bits != 0 && origin == 0 {
+				origin = c.origin(e.Index, from, a.op.Sources[i].Reg)
+			}
+			if i < 4 {
+				inv[i] = bits
+			}
+		}
+		if a.does == doesAny || len(a.sources) > 4 {
+			for i, r := range a.results {
+				f.set(r, lane, c.bitsOf(a, i), origin|computed)
+			}
+			continue
+		}
+		for i := range min(4, len(a.sources)) {
+			if o := &a.op.Sources[i]; o.Kind == interp.ConstantOperand {
+				v[i] = o.Value
+			} else if o.Kind != interp.NoOperand {
+				v[i] = e.Source(i).Lane(lane)
+			}
+		}
+		if a.does == doesCompare {
+			cmp, _ := a.op.Compute(v[0], v[1], 0, 0)
+			bad := inv[0]|inv[1] != 0 && !c.differs(a.op, v[0], v[1], inv[0]|inv[1])
+			if a.op.Bool != "" && len(a.sources) > 2 {
+				bad = combined(a.op, cmp != 0, v[2] != 0, bad, inv[2] != 0)
+			}
+			for i, r := range a.results {
+				bits := uint64(0)
+				if bad {
+					bits = c.bitsOf(a, i)
+				}
+				f.set(r, lane, bits, origin|computed)
+			}
+			continue
+		}
+		bits, copied := a.rule.invalid(a.op, &v, &inv)
+		if !copied {
+			origin |= computed
+		}
+		for i, r := range a.results {
+			if i > 0 {
+				bits = c.bitsOf(a, i)
+			}
+			f.set(r, lane, bits, origin)
+		}
+	}
+}
+
+// differs reports whether a comparison of integers for equality is decided by bits that are valid.
+func (c *cta) differs(o *interp.Operation, a, b, inv uint64) bool {
+	return (o.Cmp == affinetrack.Eq || o.Cmp == affinetrack.Ne) && (a^b)&ones(int(o.Width))&^inv != 0
+}
+
+// bitsOf is all bits of a result.
+func (c *cta) bitsOf(a *action, i int) uint64 {
+	if i == 0 {
+		return ones(outBits(a.op))
+	}
+	return ones(a.op.Results[i].Bits)
+}
+
+// after makes up for operations of which nothing was told.
+func (c *cta) after(e *interp.Event) {
+	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
+	if s.gathers && !w.told {
+		c.apart(e, w, &w.frames[e.Depth], s)
+	}
+}
+
+// wake follows what a barrier gives: its operands have been looked at.
+func (c *cta) wake(e *interp.Event) {
+	if e.Index < 0 {
+		return
+	}
+	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
+	if s.instr.Form.Family != ptx.FamilyBarrier {
+		return
+	}
+	f := &w.frames[e.Depth]
+	writes := c.plan.program.Parts(e.Index).Writes
+	for i := range writes {
+		if r := s.fn.row(&writes[i]); r >= 0 {
+			f.dirty[r] &^= e.Lanes
+		}
+	}
+}
+
+// call follows parameters to the function that lanes have called.
+func (c *cta) call(e *interp.Event) {
+	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
+	callee := c.plan.function(e.Callee)
+	args := s.call.Args
+	from := w.frames[e.Depth-1].local
+	for len(w.frames) <= e.Depth {
+		w.frames = append(w.frames, frame{})
+	}
+	// Arguments may be anywhere, and parameters in the same memory: lane by lane, and first all
+	// are read.
+	type argument struct {
+		bits   []byte
+		origin uint32
+	}
+	var held [64][]argument
+	each(e.Lanes, func(lane int) {
+		for i := range args {
+			bits, origin := c.passedFrom(w, &w.frames[e.Depth-1], s.fn, &args[i], lane, from, e.Index)
+			held[lane] = append(held[lane], argument{bits, origin})
+		}
+	})
+	c.enter(w, e.Depth, callee, e.Lanes, e.Local)
+	f := &w.frames[e.Depth]
+	each(e.Lanes, func(lane int) {
+		for i := range min(len(args), len(callee.params)) {
+			c.passTo(w, f, callee, &callee.params[i], lane, e.Local, held[lane][i].bits, held[lane][i].origin)
+		}
+	})
+}
+
+// returned follows results back to the caller.
+func (c *cta) returned(e *interp.Event) {
+	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
+	to, from := &w.frames[e.Depth], &w.frames[e.Depth+1]
+	each(e.Lanes, func(lane int) {
+		callee := from.fn[lane]
+		if callee == nil {
+			return
+		}
+		for i := range min(len(callee.results), len(s.call.Rets)) {
+			bits, origin := c.passedFrom(w, from, callee, &callee.results[i], lane, from.from[lane], e.Index)
+			c.passTo(w, to, s.fn, &s.call.Rets[i], lane, e.Local, bits, origin)
+		}
+	})
+}
+
+// passedFrom is the invalid bits, by byte, of what is passed; nil if there are none.
+func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *interp.Operand, lane, local, index int) (inv []byte, origin uint32) {
+	n := (o.Bits + 7) / 8
+	if o.Kind == interp.FrameOperand {
+		for off := 0; off < n; off += 8 {
+			v, from := w.local.load(local+o.Row+off, min(8, n-off), lane)
+			if v == 0 {
+				continue
+			}
+			if inv == nil {
+				inv, origin = make([]byte, n), from
+			}
+			for k := range min(8, n-off) {
+				inv[off+k] = byte(v >> (8 * k))
+			}
+		}
+		return inv, origin
+	}
+	v, from := f.invalid(fn.row(o), lane)
+	if v == 0 {
+		return nil, 0
+	}
+	for k := range n {
+		inv = append(inv, byte(v>>(8*k)))
+	}
+	return inv, from
+}
+
+// passTo has what is passed arrive.
+func (c *cta) passTo(w *warp, f *frame, fn *function, o *interp.Operand, lane, local int, inv []byte, origin uint32) {
+	n := (o.Bits + 7) / 8
+	at := func(off int) (v uint64) {
+		for k := off; k < min(off+8, n, len(inv)); k++ {
+			v |= uint64(inv[k]) << (8 * (k - off))
+		}
+		return v
+	}
+	if o.Kind == interp.FrameOperand {
+		for off := 0; off < n; off += 8 {
+			w.local.store(local+o.Row+off, min(8, n-off), lane, at(off), origin)
+		}
+		return
+	}
+	f.set(fn.row(o), lane, at(0)&ones(o.Bits), origin)
+}

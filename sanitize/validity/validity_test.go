@@ -1,0 +1,220 @@
+package validity
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+	"gemu/sanitize/finding"
+	"gemu/sanitize/internal/planted"
+)
+
+// TestPlanted: what is found in kernels with uses of what nothing has written, and nothing in
+// correct ones that look like them.
+func TestPlanted(t *testing.T) {
+	planted.Files(t, "../../testdata/sanitize/init/*.ptx", func(log *finding.Log) interp.Probe { return New(log) })
+}
+
+// found runs a kernel in every mode and is what was found in it, "LINE: KIND", which is the same in
+// all, and the notes.
+func found(t *testing.T, src string, l interp.Launch, after func(dev *interp.Device, b *interp.Buffer)) (lines []string, texts string) {
+	t.Helper()
+	for i, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+		var log finding.Log
+		dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{New(&log)}})
+		mod, err := dev.Load("k.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dev.AllocNamed("buffer", 256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := l
+		if l.Mode = mode; strings.Contains(src, ".param .u64 data") {
+			l.Args = []any{b}
+		}
+		if _, err := mod.Run(t.Context(), &l); err != nil {
+			t.Fatal(err)
+		}
+		if after != nil {
+			after(dev, b)
+		}
+		var now []string
+		var text bytes.Buffer
+		for _, f := range log.Findings() {
+			now = append(now, fmt.Sprintf("%d: %s", f.At.Line, f.Kind))
+		}
+		finding.Print(&text, log.Findings(), 0)
+		if i > 0 && (!slices.Equal(lines, now) || texts != text.String()) {
+			t.Errorf("%s: found\n%s\nand before\n%s", mode, text.String(), texts)
+		}
+		lines, texts = now, text.String()
+	}
+	return lines, texts
+}
+
+// header begins modules.
+const header = ".version 8.6\n.target sm_90\n.address_size 64\n"
+
+// TestApart: lanes at different places execute a shuffle together. Not all policies can have that.
+func TestApart(t *testing.T) {
+	const kernel = header + `.entry k()
+{
+	.reg .pred %p, %q;
+	.reg .u32 %t, %x, %y;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %q, %t, 16;
+	@%q bra LOW;
+	mov.u32 %x, 2;
+	SHUFFLE
+	setp.eq.u32 %p, %y, 5;
+	@%p bra END;
+	bra END;
+LOW:
+	SET
+	SHUFFLE
+	setp.eq.u32 %p, %y, 5;
+	@%p bra END;
+END:
+	ret;
+}
+`
+	for _, c := range []struct {
+		shuffle, set string
+		want         []string
+	}{
+		{"shfl.sync.bfly.b32 %y, %x, 16, 31, 0xffffffff;", "mov.u32 %x, 3;", nil},
+		{"shfl.sync.bfly.b32 %y, %x, 16, 31, 0xffffffff;", "", []string{"14: uninitialized branch"}},
+		{"shfl.sync.idx.b32 %y, %x, 16, 31, 0xffffffff;", "", nil},
+		{"shfl.sync.idx.b32 %y, %x, 15, 31, 0xffffffff;", "", []string{"14: uninitialized branch", "20: uninitialized branch"}},
+		{"shfl.sync.idx.b32 %y, %x, 15, 31, 0xffffffff;", "mov.u32 %x, 3;", nil},
+		{"redux.sync.add.u32 %y, %x, 0xffffffff;", "", []string{"14: uninitialized branch", "20: uninitialized branch"}},
+		{"redux.sync.add.u32 %y, %x, 0xffffffff;", "mov.u32 %x, 3;", nil},
+	} {
+		src := strings.NewReplacer("SHUFFLE", c.shuffle, "SET", c.set).Replace(kernel)
+		got, text := found(t, src, interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32)}, nil)
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: found %q, want %q\n%s", c.shuffle, c.set, got, c.want, text)
+		}
+	}
+}
+
+// TestHost: what the host copies is told of where it was computed of what nothing has written, and
+// not where that is merely copied, or never written.
+func TestHost(t *testing.T) {
+	const kernel = header + `.entry k(.param .u64 data)
+{
+	.reg .u32 %x, %y;
+	.reg .u64 %a;
+	ld.param.u64 %a, [data];
+	ld.global.u32 %y, [%a+128];
+	BODY
+	st.global.u32 [%a+8], %y;
+	ret;
+}
+`
+	for _, c := range []struct {
+		body string
+		want []string
+	}{
+		{"mov.u32 %y, 1;", nil},
+		{"mov.u32 %y, %x;", nil},
+		{"", nil},
+		{"add.u32 %y, %y, 1;", []string{"0: uninitialized copy to the host"}},
+		{"add.u32 %y, %x, 1;", []string{"0: uninitialized copy to the host"}},
+		{"xor.b32 %y, %x, 1;", []string{"0: uninitialized copy to the host"}},
+		{"and.b32 %y, %x, 0xff;", nil}, // a byte of it, as it was
+		{"and.b32 %y, %x, 0;", nil},
+		{"prmt.b32 %y, %x, %x, 0x0123;", nil},
+		{"popc.b32 %y, %x;", []string{"0: uninitialized copy to the host"}},
+	} {
+		src := strings.Replace(kernel, "BODY", c.body, 1)
+		got, text := found(t, src, interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(1)}, func(dev *interp.Device, b *interp.Buffer) {
+			b.Read(0, make([]byte, 64))
+		})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %q, want %q\n%s", c.body, got, c.want, text)
+		}
+		if len(c.want) > 0 && !strings.Contains(text, "buffer+8") {
+			t.Errorf("%s: found\n%s", c.body, text)
+		}
+	}
+}
+
+// TestHostWrites: memory that the host has written has a value, and what it has allocated only does
+// not.
+func TestHostWrites(t *testing.T) {
+	const kernel = header + `.entry k(.param .u64 data)
+{
+	.reg .pred %p;
+	.reg .u32 %x;
+	.reg .u64 %a;
+	ld.param.u64 %a, [data];
+	ld.global.u32 %x, [%a+16];
+	setp.eq.u32 %p, %x, 0;
+	@%p bra END;
+END:
+	ret;
+}
+`
+	for _, c := range []struct {
+		at, bytes int
+		found     bool
+	}{{0, 0, true}, {0, 256, false}, {16, 4, false}, {16, 3, true}, {0, 16, true}, {20, 100, true}} {
+		var log finding.Log
+		dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{New(&log)}})
+		mod, err := dev.Load("k.ptx", []byte(kernel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dev.AllocNamed("buffer", 256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(c.at, make([]byte, c.bytes))
+		if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}}); err != nil {
+			t.Fatal(err)
+		}
+		list := log.Findings()
+		if (len(list) == 1) != c.found {
+			t.Errorf("bytes %d to %d written: found %+v", c.at, c.at+c.bytes, list)
+		}
+		if c.found && !strings.Contains(strings.Join(list[0].Notes, ""), "global memory (buffer)") {
+			t.Errorf("found %+v", list[0])
+		}
+	}
+}
+
+// TestMessage: a finding names the use, the threads, and where the value came from.
+func TestMessage(t *testing.T) {
+	_, text := found(t, header+`.entry k()
+{
+	.reg .pred %p, %q;
+	.reg .u32 %t, %x, %y;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %q, %t, 3;
+	@%q mov.u32 %x, 7;
+	add.u32 %y, %x, 1;
+	setp.eq.u32 %p, %y, 5;
+	@%p bra END;
+END:
+	ret;
+}
+`, interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32)}, nil)
+	want := `========= Error: init: where control goes depends on a value that nothing has written
+=========     branch at k.ptx:13:6 in k
+=========         @%p bra END;
+=========         by thread (3,0,0) in cta (0,0,0): warp 0, lane 3, lanes 3-31
+=========     the value is that of register %x, which nothing had written as it was read at k.ptx:11:2: add.u32 %y, %x, 1;
+=========
+========= ERROR SUMMARY: 1 error, 0 notices
+`
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
