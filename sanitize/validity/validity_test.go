@@ -140,7 +140,7 @@ func TestHost(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: found %q, want %q\n%s", c.body, got, c.want, text)
 		}
-		if len(c.want) > 0 && !strings.Contains(text, "buffer+8") {
+		if len(c.want) > 0 && !strings.Contains(text, "byte 8 of buffer") {
 			t.Errorf("%s: found\n%s", c.body, text)
 		}
 	}
