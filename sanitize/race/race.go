@@ -223,7 +223,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 	if lanes == 0 || a.Space == ptx.Local || a.Space == ptx.Param || a.Space == ptx.Const {
 		return
 	}
-	x := access{record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
+	x := access{by: a, lanes: lanes, record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
 	x.reads, x.writes = a.Kind != interp.AccessStore, a.Kind != interp.AccessLoad
 	if x.writes && x.reads {
 		x.what |= atomic
@@ -330,7 +330,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 	switch {
 	case !written:
 		p.kind = "write after read"
-	case a.writes && a.same(in, off, n) && a.what&strong == 0:
+	case a.writes && a.what&strong == 0 && a.same(in, off, n, o):
 		p.kind, p.severity = "same value written", finding.Notice
 	case a.writes:
 		p.kind = "write after write"

@@ -97,6 +97,10 @@ type access struct {
 	view
 	stores []byte // what it writes; nil if that is not known
 	from   uint64 // … and where in the allocation
+
+	// What it is part of, and the lanes whose turn that is.
+	by    *interp.Access
+	lanes uint64
 }
 
 // view is what somebody knows: a clock, and what a thread has done itself up to a moment.
@@ -150,10 +154,23 @@ func (a *access) part(off uint64, n int) []byte {
 	return nil
 }
 
-// same reports whether that is there already.
-func (a *access) same(in *interp.Allocation, off uint64, n int) bool {
+// same reports whether that is what a write before has left there: one of another lane by the same
+// instruction is not in memory yet.
+func (a *access) same(in *interp.Allocation, off uint64, n int, o *record) bool {
 	b := a.part(off, n)
-	return b != nil && string(b) == string(in.Data[off:off+uint64(n)])
+	if b == nil {
+		return false
+	}
+	if a.by != nil && o.cta == a.record.cta && o.what == a.what && o.at == a.at && o.who.warp() == a.who.warp() {
+		if lane := o.who.lane(); lane < a.who.lane() && a.lanes>>lane&1 != 0 {
+			if _, to, at, ok := a.by.Place(lane); ok && to == in && off-at < uint64(a.by.Length(lane)) {
+				one := access{from: at}
+				one.stores, _ = a.by.Stored(nil, lane)
+				return string(one.part(off, n)) == string(b)
+			}
+		}
+	}
+	return string(b) == string(in.Data[off:off+uint64(n)])
 }
 
 func (a *access) cta() int32 { return a.record.cta }

@@ -252,8 +252,8 @@ func (r *run) after(c *cta, e *interp.Event) {
 		}
 		r.now++
 	case o.sync&warpBarrier != 0: // they have met, unless they are told to wait next
-		r.batch = batch{key: batchKey{cta: c.index, barrier: tentative}}
-		r.batch.add(c, e.Warp, e.Lanes)
+		r.batch = batch{key: batchKey{cta: c.index, barrier: tentative}, lanes: r.batch.lanes[:0]}
+		r.groups(c, e, &o.in.Ops[0])
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
@@ -422,10 +422,31 @@ type party struct {
 
 func (b *batch) add(c *cta, warp int, lanes uint64) { b.lanes = append(b.lanes, party{c, warp, lanes}) }
 
+// groups adds the lanes that execute bar.warp.sync, those with the same membermask together.
+func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
+	rest := e.Lanes
+	if mask.Kind == ptx.RegOperand {
+		if v, ok := e.Read(mask.Reg); ok {
+			for rest != 0 {
+				of, same := v.Low[bits.TrailingZeros64(rest)], uint64(0)
+				for m := rest; m != 0; m &= m - 1 {
+					if lane := bits.TrailingZeros64(m); v.Low[lane] == of {
+						same |= 1 << lane
+					}
+				}
+				r.batch.add(c, e.Warp, same)
+				rest &^= same
+			}
+			return
+		}
+	}
+	r.batch.add(c, e.Warp, rest)
+}
+
 // waits is for lanes that are told to wait.
 func (r *run) waits(c *cta, e *interp.Event) {
 	if b := &r.batch; b.key.barrier == tentative && b.key.cta == c.index && b.lanes[0].warp == e.Warp {
-		*b = batch{}
+		*b = batch{lanes: b.lanes[:0]}
 	}
 }
 
@@ -508,16 +529,29 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 	r.now++
 }
 
-// meet is for a batch that is complete: all of it knows what each did.
+// meet is for a batch that is complete.
 func (r *run) meet() {
 	b := &r.batch
-	if b.key.barrier == none {
+	switch b.key.barrier {
+	case none:
 		return
+	case tentative: // those of each membermask
+		for i := range b.lanes {
+			r.meetAll(b.lanes[i : i+1])
+		}
+	default:
+		r.meetAll(b.lanes)
 	}
-	c := b.lanes[0].c
+	*b = batch{lanes: b.lanes[:0]}
+}
+
+// meetAll has all who meet know what each did.
+func (r *run) meetAll(list []party) {
+	b := &r.batch
+	c := list[0].c
 	var k *clock
 	threads := 0
-	for _, p := range b.lanes {
+	for _, p := range list {
 		w := &c.warps[p.warp]
 		var last *clock
 		for m := p.lanes; m != 0; m &= m - 1 {
@@ -536,17 +570,16 @@ func (r *run) meet() {
 	if threads == r.Block.Count() {
 		n.learnAll(r.now)
 	} else {
-		for _, p := range b.lanes {
+		for _, p := range list {
 			r.learn(n, &c.warps[p.warp], p.warp, p.lanes)
 		}
 	}
 	k = k.with(c.index, n)
-	for _, p := range b.lanes {
+	for _, p := range list {
 		w := &c.warps[p.warp]
 		for m := p.lanes; m != 0; m &= m - 1 {
 			w.clocks[bits.TrailingZeros64(m)] = k
 		}
 	}
 	r.now++
-	*b = batch{lanes: b.lanes[:0]}
 }
