@@ -228,6 +228,9 @@ func (r *run) access(c *cta, e *interp.Event) {
 	if x.writes && x.reads {
 		x.what |= atomic
 	}
+	if role.what&strong != 0 {
+		x.what |= sizeOf(a.Bytes / role.elements)
+	}
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, in, off, ok := a.Place(first)
@@ -318,7 +321,7 @@ type pair struct {
 // races tells of an access that is in a race with those of a record.
 func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n int, written bool) {
 	if o.what&listed != 0 {
-		for i := o.index(); i != 0; i = int(r.links[i].next) {
+		for i := int32(o.who); i != 0; i = r.links[i].next {
 			if l := &r.links[i].record; !r.knows(a, l) && !r.allowed(a, l) {
 				r.races(a, l, in, off, n, written)
 				return

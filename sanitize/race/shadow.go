@@ -17,19 +17,23 @@ type record struct {
 }
 
 // what is where in the program an access is, and of what kind: the index of the instruction
-// above the flags. That of a list is the index of its first link.
+// above the flags.
 type what uint32
 
 const (
 	scopeMask what = 3      // ptx scopes, of a strong access
 	strong    what = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
 	atomic    what = 1 << 3 // a read and a write at once
-	listed    what = 1 << 4
+	listed    what = 1 << 4 // who is the index of the first link
 	coarse    what = 1 << 5 // it stands for those of many CTAs that went before
-	split     what = 1 << 6 // of a word: its bytes have cells of their own
+	split     what = 1 << 6 // of a word: its bytes have cells of their own, and who is the index of them
 	proxy     what = 1 << 7 // by an asynchronous operation
-	indexBits      = 8
+	sizeBits  what = 7 << 8 // binary logarithm of the bytes of a strong access, or of its elements
+	indexBits      = 11
 )
+
+// sizeOf is the sizeBits of elements of n bytes.
+func sizeOf(n int) what { return what(bits.Len(uint(n))-1) << 8 & sizeBits }
 
 func (r *record) index() int { return int(r.what >> indexBits) }
 
@@ -66,9 +70,9 @@ func (s *shadow) splitAt(word int) *[4]cell {
 	c := &s.words[word]
 	if c.written.what&split == 0 {
 		s.bytes = append(s.bytes, [4]cell{*c, *c, *c, *c})
-		*c = cell{written: record{what: split | what(len(s.bytes)-1)<<indexBits}}
+		*c = cell{written: record{what: split, who: agent(len(s.bytes) - 1)}}
 	}
-	return &s.bytes[c.written.index()]
+	return &s.bytes[c.written.who]
 }
 
 // each calls do with the cells of n bytes at an offset, and the bytes that they are of.
@@ -183,17 +187,23 @@ func (v *view) ctas() []ctaKnown {
 }
 
 // allowed reports whether two accesses may be unordered: both only read, or are strong, at
-// scopes that include each other (manual 8.8, morally strong).
+// scopes that include each other, and overlap completely (manual 8.7, morally strong).
 func (r *run) allowed(a *access, o *record) bool {
-	return a.what&strong != 0 && o.what&strong != 0 && r.include(a.what&scopeMask, o.what&scopeMask, a.cta(), o.cta)
+	return r.moral(&a.record, o)
+}
+
+func (r *run) moral(a, o *record) bool {
+	return a.what&strong != 0 && o.what&strong != 0 && a.what&sizeBits == o.what&sizeBits && r.include(a.what&scopeMask, o.what&scopeMask, a.cta, o.cta)
 }
 
 // include reports whether scopes include each other's CTAs.
 func (r *run) include(s, t what, a, b int32) bool {
-	switch min(s, t) {
-	case scopeCTA:
+	switch narrow := min(s, t); {
+	case narrow < scopeDevice && (a == anywhere || b == anywhere):
+		return false
+	case narrow == scopeCTA:
 		return a == b
-	case scopeCluster:
+	case narrow == scopeCluster:
 		return r.cluster(a) == r.cluster(b)
 	}
 	return true
@@ -201,31 +211,113 @@ func (r *run) include(s, t what, a, b int32) bool {
 
 // touch notes an access to a cell, and tells of those that it is in a race with.
 func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int) {
-	if c.written.at != 0 && !r.orders(a, &c.written) {
+	if c.written.at != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
 		r.races(a, &c.written, in, off, n, true)
 	}
-	if a.writes {
-		if c.read.at != 0 && !r.orders(a, &c.read) {
-			r.races(a, &c.read, in, off, n, false)
-		}
-		if a.what&strong == 0 || r.knowsAll(a, &c.written) {
-			c.written = a.record
-		} else {
-			r.add(a, &c.written)
-		}
-		if a.what&strong == 0 || r.knowsAll(a, &c.read) {
-			c.read = record{}
-		}
+	if !a.writes {
+		r.note(a, &c.read)
 		return
 	}
-	switch o := &c.read; {
-	case o.at == 0 || o.at == a.at && o.cta == a.record.cta && o.who == a.who:
+	if c.read.at != 0 && !r.orders(a, &c.read) {
+		r.races(a, &c.read, in, off, n, false)
+	}
+	if a.what&strong == 0 {
+		c.written, c.read = a.record, record{}
+		return
+	}
+	r.note(a, &c.written)
+	if c.read.at != 0 && r.coversAll(a, &c.read) {
+		c.read = record{}
+	}
+}
+
+// note puts an access in the place of those that it covers, or else beside them.
+func (r *run) note(a *access, o *record) {
+	switch {
+	case o.at == 0:
 		*o = a.record
-	case o.what&listed == 0 && r.knows(a, o):
+	case o.what&listed == 0 && r.covers(a, o):
+		*o = a.record
+	case o.what&listed != 0 && r.coversAll(a, o):
 		*o = a.record
 	default:
 		r.add(a, o)
 	}
+}
+
+// covers reports whether whoever is in a race with o is in one with a, too, unless all know of o:
+// a knows of it, and nobody may be unordered to a that may not to o.
+func (r *run) covers(a *access, o *record) bool {
+	if !r.knows(a, o) {
+		return false
+	}
+	if a.what&strong == 0 {
+		return true
+	}
+	if o.what&strong != 0 && a.what&sizeBits == o.what&sizeBits && a.what&scopeMask <= o.what&scopeMask && (o.cta == a.record.cta || a.what&scopeMask >= scopeDevice) {
+		return true
+	}
+	if !a.shared || r.perCTAs > 1 {
+		return false
+	}
+	k := a.clock.find(a.record.cta)
+	return o.cta != a.record.cta || k != nil && k.all >= o.at
+}
+
+// coversAll is covers of all of a list.
+func (r *run) coversAll(a *access, o *record) bool {
+	if o.what&listed == 0 {
+		return r.covers(a, o)
+	}
+	for i := int32(o.who); i != 0; i = r.links[i].next {
+		if !r.covers(a, &r.links[i].record) {
+			return false
+		}
+	}
+	return true
+}
+
+// observed reports whether all writes that an access does not know of have been read, strongly, by
+// somebody that it does know of: that orders it behind them (manual 8.9.5).
+func (r *run) observed(a *access, c *cell) bool {
+	return r.all(&c.written, func(w *record) bool {
+		if r.knows(a, w) || r.allowed(a, w) {
+			return true
+		}
+		seen := false
+		look := func(z *record) bool {
+			if z != w && z.at > w.at && r.moral(z, w) && r.knows(a, z) && r.latestAt(&c.written, w, z) {
+				seen = true
+			}
+			return true
+		}
+		r.all(&c.read, look)
+		r.all(&c.written, func(z *record) bool { return z.what&atomic == 0 || look(z) })
+		return seen
+	})
+}
+
+// latestAt reports whether nothing but atomic operations were written after w, before z.
+func (r *run) latestAt(list, w, z *record) bool {
+	return r.all(list, func(x *record) bool {
+		return x.at <= w.at || x.at >= z.at || x.what&atomic != 0
+	})
+}
+
+// all reports whether something holds of a record, or of all of a list.
+func (r *run) all(o *record, holds func(o *record) bool) bool {
+	switch {
+	case o.at == 0:
+		return true
+	case o.what&listed == 0:
+		return holds(o)
+	}
+	for i := int32(o.who); i != 0; i = r.links[i].next {
+		if !holds(&r.links[i].record) {
+			return false
+		}
+	}
+	return true
 }
 
 // orders reports whether a record, or all of a list, happened before an access or may be
@@ -234,24 +326,8 @@ func (r *run) orders(a *access, o *record) bool {
 	if o.what&listed == 0 {
 		return r.knows(a, o) || r.allowed(a, o)
 	}
-	for i := o.index(); i != 0; i = int(r.links[i].next) {
+	for i := int32(o.who); i != 0; i = r.links[i].next {
 		if l := &r.links[i].record; !r.knows(a, l) && !r.allowed(a, l) {
-			return false
-		}
-	}
-	return true
-}
-
-// knowsAll reports whether a record, or all of a list, happened before an access.
-func (r *run) knowsAll(a *access, o *record) bool {
-	if o.at == 0 {
-		return true
-	}
-	if o.what&listed == 0 {
-		return r.knows(a, o)
-	}
-	for i := o.index(); i != 0; i = int(r.links[i].next) {
-		if !r.knows(a, &r.links[i].record) {
 			return false
 		}
 	}
@@ -262,7 +338,7 @@ func (r *run) knowsAll(a *access, o *record) bool {
 func (r *run) add(a *access, o *record) {
 	head := int32(0)
 	if o.what&listed != 0 {
-		head = int32(o.index())
+		head = int32(o.who)
 		first := &r.links[head]
 		if first.record == a.record {
 			return
@@ -274,7 +350,7 @@ func (r *run) add(a *access, o *record) {
 		head = r.link(*o, 0)
 	}
 	head = r.link(a.record, head)
-	*o = record{at: a.at, cta: a.record.cta, who: a.who, what: listed | what(head)<<indexBits}
+	*o = record{at: a.at, cta: a.record.cta, who: agent(head), what: listed}
 }
 
 // link is a list that begins with a record: one that there is, if there is one.
@@ -294,17 +370,19 @@ func (r *run) link(o record, next int32) int32 {
 	return *slot
 }
 
-// shorten leaves out what an access knows of a list, and makes one of those of other CTAs.
+// shorten leaves out what an access covers of a list, and makes one of those of other CTAs: of
+// the narrowest, the last.
 func (r *run) shorten(a *access, head int32) int32 {
 	var kept []record
 	var far record
+	width := func(o *record) what { return o.what & (strong | scopeMask) }
 	for i := head; i != 0; i = r.links[i].next {
 		o := r.links[i].record
 		switch {
-		case r.knows(a, &o):
+		case r.covers(a, &o):
 		case o.cta == a.record.cta:
 			kept = append(kept, o)
-		case far.at < o.at:
+		case far.at == 0 || width(&o) < width(&far) || width(&o) == width(&far) && far.at < o.at:
 			far = o
 		}
 	}

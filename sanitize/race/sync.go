@@ -34,14 +34,16 @@ const (
 	arrives // … without waiting
 	mbarriers
 	variables // a strong access, which hands on what it releases
+	reduces   // … but does not tell its thread what is there: no part of an acquire pattern (8.8)
 	awaits    // asynchronous operations of the thread
 )
 
 // role is an instruction.
 type role struct {
-	what what // strong, with its scope
-	sync order
-	in   *ptx.Instr
+	what     what // strong, with its scope
+	sync     order
+	elements int // of a vector that it accesses
+	in       *ptx.Instr
 }
 
 // scopeOf is the scope that an instruction names.
@@ -60,7 +62,15 @@ func scopeOf(in *ptx.Instr, otherwise what) what {
 }
 
 func roleOf(in *ptx.Instr) (o role) {
-	o.in = in
+	o.in, o.elements = in, 1
+	for i := range in.Ops {
+		if in.Ops[i].Kind == ptx.VecOperand {
+			o.elements = max(o.elements, len(in.Ops[i].Elems()))
+		}
+	}
+	if in.Has("f16x2") || in.Has("bf16x2") {
+		o.elements *= 2 // manual 8.2.2
+	}
 	effects := in.Form.Effects
 	both := func() {
 		if in.Has("acquire") || in.Has("acq_rel") {
@@ -106,6 +116,9 @@ func roleOf(in *ptx.Instr) (o role) {
 		}
 	case effects.Has(ptx.Atomic):
 		o.what, o.sync = strong|scopeOf(in, scopeDevice), variables
+		if in.Form.Operand("d") < 0 {
+			o.sync |= reduces
+		}
 		both()
 	case effects.Has(ptx.Strong):
 		o.what, o.sync = strong|scopeOf(in, scopeSystem), variables // volatile is relaxed.sys (8.4.1)
@@ -131,7 +144,17 @@ type release struct {
 type variable struct {
 	list []*release // by CTA and scope
 	wide *clock     // of those at device scope and wider
+	own  ownRelease // the last, whose thread may write anew
 }
+
+// ownRelease is a release operation, and the thread that it is of.
+type ownRelease struct {
+	*release
+	who agent
+}
+
+// anywhere is the CTA of a release that is of several.
+const anywhere = -1
 
 // fence is the last that a thread has executed.
 type fence struct {
@@ -155,33 +178,45 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 	}
 	w, scope := &c.warps[warp], o.what&scopeMask
 	v := r.syncs[at]
-	if reads && v != nil {
-		see := func(x *release) {
-			switch {
-			case o.sync&acquires != 0:
-				w.clocks[lane] = join(w.clocks[lane], x.clock)
-			default:
-				w.read(lane, x)
+	if reads && v != nil && o.sync&reduces == 0 {
+		acquires := o.sync&acquires != 0
+		if scope >= scopeDevice && v.wide != nil {
+			if acquires {
+				w.clocks[lane] = join(w.clocks[lane], v.wide)
+			} else {
+				w.read(lane, &release{v.wide, scopeSystem, anywhere})
 			}
 		}
-		if scope >= scopeDevice && v.wide != nil {
-			see(&release{v.wide, scopeSystem, c.index})
-		}
 		for _, x := range v.list {
-			if (scope < scopeDevice || x.scope < scopeDevice) && r.include(scope, x.scope, c.index, x.cta) {
-				see(x)
+			switch wide := scope >= scopeDevice && x.scope >= scopeDevice; {
+			case !r.include(scope, x.scope, c.index, x.cta):
+			case acquires && !wide:
+				w.clocks[lane] = join(w.clocks[lane], x.clock)
+			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.index)): // its fence may be one of the CTA
+				w.read(lane, x)
 			}
 		}
 	}
 	if !writes {
 		return
 	}
-	x := release{scope: scope, cta: c.index}
-	switch f := &w.fences[lane]; {
+	x, who := release{scope: scope, cta: c.index}, threadOf(warp, lane)
+	f := &w.fences[lane]
+	if f.at != 0 {
+		x.clock, x.scope = r.with(f.clock, c.index, who, f.at), min(scope, f.scope)
+	}
+	own := ownRelease{}
+	if v != nil {
+		if own = v.own; own.release != nil && (own.cta != c.index || own.who != who) {
+			own = ownRelease{}
+		}
+	}
+	switch {
 	case o.sync&releases != 0:
-		x.clock = r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
-	case f.at != 0:
-		x.clock, x.scope = r.with(f.clock, c.index, threadOf(warp, lane), f.at), min(scope, f.scope)
+		x.clock, x.scope = r.with(w.clocks[lane], c.index, who, r.now), scope
+		own = ownRelease{&x, who}
+	case own.release != nil && (f.at == 0 || own.scope >= x.scope): // the release pattern goes on with this write
+		x.clock, x.scope = join(own.clock, x.clock), min(scope, own.scope)
 	}
 	if !reads { // nothing of what was released before is there any more
 		delete(r.syncs, at)
@@ -194,6 +229,7 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 		v = &variable{}
 		r.syncs[at] = v
 	}
+	v.own = own
 	if x.scope >= scopeDevice {
 		v.wide = join(v.wide, x.clock)
 	}
@@ -467,7 +503,7 @@ func (r *run) wakes(c *cta, e *interp.Event) {
 	case o.sync&arrives != 0:
 		r.meet()
 		at := barrierKey{e.Waits.Barrier, e.Waits.Generation}
-		c.at[at] = join(c.at[at], r.all(c, e.Warp, e.Lanes))
+		c.at[at] = join(c.at[at], r.told(c, e.Warp, e.Lanes))
 		r.now++
 		return
 	}
@@ -480,8 +516,8 @@ func (r *run) wakes(c *cta, e *interp.Event) {
 
 const clusterNumber = 16
 
-// all is what lanes of a warp know, and what they have done.
-func (r *run) all(c *cta, warp int, lanes uint64) *clock {
+// told is what lanes of a warp know, and what they have done.
+func (r *run) told(c *cta, warp int, lanes uint64) *clock {
 	w := &c.warps[warp]
 	var k *clock
 	for m := lanes; m != 0; m &= m - 1 {
@@ -523,7 +559,7 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 	}
 	if o.sync&(arrives|releases) == arrives|releases {
 		g := e.Waits.Generation
-		b.arrived[g] = join(b.arrived[g], r.all(c, e.Warp, e.Lanes))
+		b.arrived[g] = join(b.arrived[g], r.told(c, e.Warp, e.Lanes))
 		delete(b.arrived, g-2)
 	}
 	r.now++
