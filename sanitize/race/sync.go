@@ -84,7 +84,9 @@ func roleOf(in *ptx.Instr) (o role) {
 	case in.Form.Family == ptx.FamilyMbarrier:
 		o.sync = mbarriers
 		if effects.Any(ptx.Atomic | ptx.Strong) {
-			o.what = strong | scopeOf(in, scopeCTA)
+			// The default is .cta (9.7.13.15.13), but code for clusters, CUTLASS' for one, leaves
+			// the scope out and has other CTAs arrive.
+			o.what = strong | scopeOf(in, scopeCluster)
 			if !in.Has("relaxed") {
 				if o.sync |= releases; effects.Has(ptx.Strong) {
 					o.sync = mbarriers | acquires
@@ -309,6 +311,9 @@ func (r *run) after(c *cta, e *interp.Event) {
 			if b := r.mbarriers[w.looked[lane]]; b != nil && v.Low[lane] != 0 {
 				b.turn(w.looked[lane])
 				w.clocks[lane] = join(w.clocks[lane], b.done)
+				if o.what&scopeMask > scopeCTA {
+					w.clocks[lane] = join(w.clocks[lane], b.farDone)
+				}
 			}
 		}
 	}
@@ -316,14 +321,17 @@ func (r *run) after(c *cta, e *interp.Event) {
 
 // mbarrier is what arrivals and asynchronous operations have brought to an mbarrier.
 type mbarrier struct {
-	phase     uint64
-	now, done *clock // in the phase that goes on, and those that have completed
+	owner        int32 // the CTA that it is of
+	phase        uint64
+	now, done    *clock // in the phase that goes on, and those that have completed
+	far, farDone *clock // … by other CTAs, at scope .cluster
 }
 
 // turn notes that the phase has completed, if it has.
 func (b *mbarrier) turn(at place) {
 	if phase := interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:])); phase != b.phase {
 		b.done, b.now, b.phase = join(b.done, b.now), nil, phase
+		b.farDone, b.far = join(b.farDone, b.far), nil
 	}
 }
 
@@ -331,7 +339,7 @@ func (b *mbarrier) turn(at place) {
 func (r *run) mbarrierAt(at place) *mbarrier {
 	b := r.mbarriers[at]
 	if b == nil {
-		b = &mbarrier{phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:]))}
+		b = &mbarrier{owner: anywhere, phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:]))}
 		r.mbarriers[at] = b
 	}
 	b.turn(at)
@@ -343,10 +351,15 @@ func (r *run) atMbarrier(c *cta, o *role, at place, warp, lane int) {
 	w := &c.warps[warp]
 	switch {
 	case o.what&strong == 0: // it begins or ends to be one
-		delete(r.mbarriers, at)
+		r.mbarriers[at] = &mbarrier{owner: c.index} // at phase 0
 	case o.sync&releases != 0:
-		b := r.mbarrierAt(at)
-		b.now = join(b.now, r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now))
+		b, k := r.mbarrierAt(at), r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
+		switch {
+		case c.index == b.owner || b.owner == anywhere:
+			b.now = join(b.now, k)
+		case o.what&scopeMask > scopeCTA:
+			b.far = join(b.far, k)
+		}
 	case o.sync&acquires != 0:
 		r.mbarrierAt(at)
 		if w.looked == nil {
@@ -557,9 +570,19 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 			w.clocks[lane] = join(w.clocks[lane], b.arrived[w.clusters[lane]-1])
 		}
 	}
-	if o.sync&(arrives|releases) == arrives|releases {
-		g := e.Waits.Generation
-		b.arrived[g] = join(b.arrived[g], r.told(c, e.Warp, e.Lanes))
+	if g := e.Waits.Generation; o.sync&arrives != 0 {
+		var k *clock
+		if o.sync&releases != 0 {
+			k = r.told(c, e.Warp, e.Lanes)
+		} else { // what a fence has released before (9.7.13.3)
+			for m := e.Lanes; m != 0; m &= m - 1 {
+				lane := bits.TrailingZeros64(m)
+				if f := &w.fences[lane]; f.at != 0 && f.scope > scopeCTA {
+					k = join(k, r.with(f.clock, c.index, threadOf(e.Warp, lane), f.at))
+				}
+			}
+		}
+		b.arrived[g] = join(b.arrived[g], k)
 		delete(b.arrived, g-2)
 	}
 	r.now++
