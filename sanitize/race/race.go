@@ -89,20 +89,27 @@ type run struct {
 	ctas      map[int32]*cta
 	clusters  map[int32]*clusterBarrier
 	shadows   map[*interp.Allocation]*shadow
-	last      *interp.Allocation // the one looked up last, and its shadow
-	lastOf    *shadow
+	last      [4]lookup // the ones looked up last
+	turn      int       // … the last of them
 	syncs     map[place]*variable
 	mbarriers map[place]*mbarrier
 	effects   map[effectKey]view
 	channels  map[channelKey]agent
 	issuers   []agent // by channel, the thread that has issued last
 	links     []link
-	recent    []int32
+	free      int32 // the first of the links that are free
+	kept      []record
 	sets      []uint64
 	numbers   map[uint64]int // of sets of lanes
 	batch     batch
 	found     map[pair]*finding.Finding
 	order     []pair
+}
+
+// lookup is a shadow that has been looked up.
+type lookup struct {
+	of *interp.Allocation
+	*shadow
 }
 
 // place is a byte of memory.
@@ -134,7 +141,7 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 		LaunchInfo: l, warps: (threads + l.WarpSize - 1) / l.WarpSize, perCTAs: int32(l.Cluster.Count()), now: 1,
 		ctas: map[int32]*cta{}, clusters: map[int32]*clusterBarrier{}, shadows: map[*interp.Allocation]*shadow{}, syncs: map[place]*variable{},
 		mbarriers: map[place]*mbarrier{}, effects: map[effectKey]view{}, channels: map[channelKey]agent{},
-		links: make([]link, 1), recent: make([]int32, 1<<13), numbers: map[uint64]int{}, found: map[pair]*finding.Finding{},
+		links: make([]link, 1), numbers: map[uint64]int{}, found: map[pair]*finding.Finding{},
 	}
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
@@ -191,23 +198,25 @@ func (s *sink) Tell(e *interp.Event) {
 		r.effect(c, e)
 	case interp.OnFree:
 		delete(r.shadows, e.Memory)
-		if r.last == e.Memory {
-			r.last = nil
-		}
+		r.last = [len(r.last)]lookup{}
 	}
 }
 
 // shadow is that of an allocation.
 func (r *run) shadow(a *interp.Allocation) *shadow {
-	if r.last != a {
-		s := r.shadows[a]
-		if s == nil {
-			s = newShadow(a)
-			r.shadows[a] = s
+	for i := range r.last {
+		if l := &r.last[i]; l.of == a {
+			return l.shadow
 		}
-		r.last, r.lastOf = a, s
 	}
-	return r.lastOf
+	s := r.shadows[a]
+	if s == nil {
+		s = newShadow(a)
+		r.shadows[a] = s
+	}
+	r.turn = (r.turn + 1) % len(r.last)
+	r.last[r.turn].of, r.last[r.turn].shadow = a, s
+	return s
 }
 
 // view is what a thread knows.
@@ -298,17 +307,15 @@ func (r *run) number(lanes uint64) int {
 }
 
 func (r *run) touchAll(a *access, in *interp.Allocation, off uint64, n int) {
-	s := r.shadow(in)
 	if off+uint64(n) > uint64(len(in.Data)) {
 		return
 	}
-	if n == 4 && off%4 == 0 {
-		if c := &s.words[off/4]; c.written.what&split == 0 {
-			r.touch(a, c, in, off, 4)
-			return
-		}
+	s := r.shadow(in)
+	for n > 0 {
+		take := min(4-int(off%4), n)
+		r.touchPart(a, s, in, off, take)
+		off, n = off+uint64(take), n-take
 	}
-	s.each(off, n, func(c *cell, off uint64, n int) { r.touch(a, c, in, off, n) })
 }
 
 // pair is what races have in common that are told together.

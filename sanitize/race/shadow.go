@@ -21,15 +21,17 @@ type record struct {
 type what uint32
 
 const (
-	scopeMask what = 3      // ptx scopes, of a strong access
-	strong    what = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
-	atomic    what = 1 << 3 // a read and a write at once
-	listed    what = 1 << 4 // who is the index of the first link
-	coarse    what = 1 << 5 // it stands for those of many CTAs that went before
-	split     what = 1 << 6 // of a word: its bytes have cells of their own, and who is the index of them
-	proxy     what = 1 << 7 // by an asynchronous operation
-	sizeBits  what = 7 << 8 // binary logarithm of the bytes of a strong access, or of its elements
-	indexBits      = 11
+	scopeMask what = 3       // ptx scopes, of a strong access
+	strong    what = 1 << 2  // volatile, relaxed, acquire, release or atomic (manual 8.3)
+	atomic    what = 1 << 3  // a read and a write at once
+	listed    what = 1 << 4  // who is the index of the first link
+	coarse    what = 1 << 5  // it stands for those of many CTAs that went before
+	split     what = 1 << 6  // of a word: its bytes have cells of their own, and who is the index of them
+	proxy     what = 1 << 7  // by an asynchronous operation
+	sizeBits  what = 7 << 8  // binary logarithm of the bytes of a strong access, or of its elements
+	warpWide  what = 1 << 11 // it stands for all lanes of its warp
+	ctaWide   what = 1 << 12 // it stands for all threads of its CTA
+	indexBits      = 13
 )
 
 // sizeOf is the sizeBits of elements of n bytes.
@@ -42,54 +44,69 @@ type cell struct {
 	written, read record
 }
 
-// link is one of a list.
+// link is one of a list, which is of one cell.
 type link struct {
 	record
-	next  int32 // 0: it is the last
-	count int32 // of those from it on
+	next  int32  // 0: it is the last
+	count uint16 // of those from it on
+	fresh uint16 // … that have come since the list was shortened
 }
 
 // maxWidth is the most lanes that a warp may have.
 const maxWidth = 64
 
-// mostLinks is how long lists become before those of foreign CTAs are one.
-const mostLinks = 32
+// mostLinks is how long lists become before those of foreign CTAs are one, and those of a warp.
+const mostLinks = 8
 
-// shadow is the accesses to an allocation.
+// pageWords is the words of a page.
+const pageWords = 1024
+
+// shadow is the accesses to an allocation, 32 bytes for each word of a page that is accessed.
 type shadow struct {
-	words []cell
+	pages [][]cell
+	words uint64
 	bytes [][4]cell // of words that are split
 }
 
 func newShadow(a *interp.Allocation) *shadow {
-	return &shadow{words: make([]cell, (len(a.Data)+3)/4)}
+	n := (uint64(len(a.Data)) + 3) / 4
+	return &shadow{pages: make([][]cell, (n+pageWords-1)/pageWords), words: n}
+}
+
+// at is the cell of a word.
+func (s *shadow) at(word uint64) *cell {
+	if p := s.pages[word/pageWords]; p != nil {
+		return &p[word%pageWords]
+	}
+	return &s.page(word)[word%pageWords]
+}
+
+// page makes the page of a word.
+func (s *shadow) page(word uint64) []cell {
+	p := make([]cell, min(pageWords, s.words-word/pageWords*pageWords))
+	s.pages[word/pageWords] = p
+	return p
 }
 
 // splitAt gives the bytes of a word cells of their own.
-func (s *shadow) splitAt(word int) *[4]cell {
-	c := &s.words[word]
+func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
 	if c.written.what&split == 0 {
-		s.bytes = append(s.bytes, [4]cell{*c, *c, *c, *c})
+		s.bytes = append(s.bytes, [4]cell{*c, r.copy(c), r.copy(c), r.copy(c)})
 		*c = cell{written: record{what: split, who: agent(len(s.bytes) - 1)}}
 	}
 	return &s.bytes[c.written.who]
 }
 
-// each calls do with the cells of n bytes at an offset, and the bytes that they are of.
-func (s *shadow) each(off uint64, n int, do func(c *cell, off uint64, n int)) {
-	for n > 0 {
-		word, in := int(off/4), int(off%4)
-		c := &s.words[word]
-		take := min(4-in, n)
-		if take == 4 && c.written.what&split == 0 {
-			do(c, off, 4)
-		} else {
-			list := s.splitAt(word)
-			for i := range take {
-				do(&list[in+i], off+uint64(i), 1)
-			}
-		}
-		off, n = off+uint64(take), n-take
+// touchPart notes an access to bytes of one word.
+func (r *run) touchPart(a *access, s *shadow, in *interp.Allocation, off uint64, n int) {
+	c := s.at(off / 4)
+	if n == 4 && c.written.what&split == 0 {
+		r.touch(a, c, in, off, 4)
+		return
+	}
+	list := r.splitAt(s, c)
+	for i := range n {
+		r.touch(a, &list[int(off%4)+i], in, off+uint64(i), 1)
 	}
 }
 
@@ -131,6 +148,10 @@ func (r *run) knows(a *access, o *record) bool {
 		return true
 	}
 	v := &a.view
+	if o.what&(warpWide|ctaWide) != 0 {
+		k := v.find(o.cta)
+		return k != nil && k.wide(o, r.warps)
+	}
 	if o.cta == v.cta && o.who == v.self && o.at <= v.till {
 		return true
 	}
@@ -222,11 +243,14 @@ func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int
 		r.races(a, &c.read, in, off, n, false)
 	}
 	if a.what&strong == 0 {
+		r.drop(&c.written)
+		r.drop(&c.read)
 		c.written, c.read = a.record, record{}
 		return
 	}
 	r.note(a, &c.written)
 	if c.read.at != 0 && r.coversAll(a, &c.read) {
+		r.drop(&c.read)
 		c.read = record{}
 	}
 }
@@ -239,6 +263,7 @@ func (r *run) note(a *access, o *record) {
 	case o.what&listed == 0 && r.covers(a, o):
 		*o = a.record
 	case o.what&listed != 0 && r.coversAll(a, o):
+		r.drop(o)
 		*o = a.record
 	default:
 		r.add(a, o)
@@ -334,58 +359,127 @@ func (r *run) orders(a *access, o *record) bool {
 	return true
 }
 
-// add puts an access to those of a record, which do not know of it.
+// add puts an access to those of a record, which it does not cover.
 func (r *run) add(a *access, o *record) {
 	head := int32(0)
 	if o.what&listed != 0 {
 		head = int32(o.who)
-		first := &r.links[head]
-		if first.record == a.record {
-			return
+		for i := head; i != 0; i = r.links[i].next {
+			if has(&r.links[i].record, &a.record) {
+				return
+			}
 		}
-		if first.count >= mostLinks {
+		if f := &r.links[head]; f.fresh >= mostLinks && 2*f.fresh >= f.count {
 			head = r.shorten(a, head)
 		}
 	} else {
+		if has(o, &a.record) {
+			return
+		}
 		head = r.link(*o, 0)
 	}
 	head = r.link(a.record, head)
 	*o = record{at: a.at, cta: a.record.cta, who: agent(head), what: listed}
 }
 
-// link is a list that begins with a record: one that there is, if there is one.
-func (r *run) link(o record, next int32) int32 {
-	k := link{record: o, next: next}
-	h := (uint64(o.at)*0x9e3779b1 ^ uint64(o.who)*0x85ebca6b ^ uint64(uint32(o.cta))*0xc2b2ae35 ^ uint64(o.what)*0x27d4eb2f ^ uint64(next)*0x165667b1)
-	slot := &r.recent[(h^h>>29)%uint64(len(r.recent))]
-	if i := *slot; i != 0 && r.links[i].record == o && r.links[i].next == next {
-		return i
+// has reports whether o stands for a, too.
+func has(o, a *record) bool {
+	if o.cta != a.cta || o.at < a.at || (o.what^a.what)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 {
+		return false
 	}
-	k.count = 1
-	if next != 0 {
-		k.count += r.links[next].count
+	switch {
+	case o.what&coarse != 0:
+		return false
+	case o.what&ctaWide != 0:
+		return true
+	case o.what&warpWide != 0:
+		return o.who.warp() == a.who.warp()
 	}
-	r.links = append(r.links, k)
-	*slot = int32(len(r.links) - 1)
-	return *slot
+	return o.who == a.who
 }
 
-// shorten leaves out what an access covers of a list, and makes one of those of other CTAs: of
-// the narrowest, the last.
+// link makes a link.
+func (r *run) link(o record, next int32) int32 {
+	k := link{record: o, next: next, count: 1, fresh: 1}
+	if next != 0 {
+		k.count, k.fresh = r.links[next].count+1, r.links[next].fresh+1
+	}
+	i := r.free
+	if i != 0 {
+		r.free = r.links[i].next
+		r.links[i] = k
+		return i
+	}
+	r.links = append(r.links, k)
+	return int32(len(r.links) - 1)
+}
+
+// drop frees the list of a record.
+func (r *run) drop(o *record) {
+	if o.what&listed == 0 {
+		return
+	}
+	i := int32(o.who)
+	for r.links[i].next != 0 {
+		i = r.links[i].next
+	}
+	r.links[i].next, r.free = r.free, int32(o.who)
+}
+
+// copy is a cell with lists of its own.
+func (r *run) copy(c *cell) cell {
+	n := *c
+	for _, o := range []*record{&n.written, &n.read} {
+		if o.what&listed == 0 {
+			continue
+		}
+		var list []record
+		for i := int32(o.who); i != 0; i = r.links[i].next {
+			list = append(list, r.links[i].record)
+		}
+		head := int32(0)
+		for i := len(list) - 1; i >= 0; i-- {
+			head = r.link(list[i], head)
+		}
+		o.who = agent(head)
+	}
+	return n
+}
+
+// shorten leaves out what an access covers of a list, and makes one of weak ones of a warp, in
+// global memory of the CTA, and one of those of other CTAs: of the narrowest, the last.
 func (r *run) shorten(a *access, head int32) int32 {
-	var kept []record
+	kept := r.kept[:0]
 	var far record
 	width := func(o *record) what { return o.what & (strong | scopeMask) }
+next:
 	for i := head; i != 0; i = r.links[i].next {
 		o := r.links[i].record
 		switch {
 		case r.covers(a, &o):
-		case o.cta == a.record.cta:
-			kept = append(kept, o)
-		case far.at == 0 || width(&o) < width(&far) || width(&o) == width(&far) && far.at < o.at:
-			far = o
+			continue
+		case o.cta != a.record.cta:
+			if far.at == 0 || width(&o) < width(&far) || width(&o) == width(&far) && far.at < o.at {
+				far = o
+			}
+			continue
+		case o.what&(strong|proxy) == 0:
+			if o.what |= warpWide; !a.shared {
+				o.what |= ctaWide
+			}
+			for i := range kept {
+				if k := &kept[i]; k.what&warpWide != 0 && (!a.shared || k.who.warp() == o.who.warp()) {
+					if k.at < o.at {
+						*k = o
+					}
+					continue next
+				}
+			}
 		}
+		kept = append(kept, o)
 	}
+	r.kept = kept
+	r.drop(&record{what: listed, who: agent(head)})
 	head = 0
 	if far.at != 0 {
 		far.what |= coarse
@@ -393,6 +487,9 @@ func (r *run) shorten(a *access, head int32) int32 {
 	}
 	for i := len(kept) - 1; i >= 0; i-- {
 		head = r.link(kept[i], head)
+	}
+	if head != 0 {
+		r.links[head].fresh = 0
 	}
 	return head
 }
