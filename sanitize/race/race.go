@@ -232,7 +232,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 	if lanes == 0 || a.Space == ptx.Local || a.Space == ptx.Param || a.Space == ptx.Const {
 		return
 	}
-	x := access{by: a, lanes: lanes, record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
+	x := access{by: a, record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
 	x.reads, x.writes = a.Kind != interp.AccessStore, a.Kind != interp.AccessLoad
 	if x.writes && x.reads {
 		x.what |= atomic
@@ -255,7 +255,10 @@ func (r *run) access(c *cta, e *interp.Event) {
 			return
 		}
 	}
-	var bytes []byte
+	if role.sync == 0 && ok && in != nil && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
+		rest := r.quick(c, e, a, &x, in, off, lanes, space == ptx.Shared)
+		x.done, lanes = lanes&^rest, rest
+	}
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		mine, at := in, off+(a.Addr[lane]-base)
@@ -271,17 +274,75 @@ func (r *run) access(c *cta, e *interp.Event) {
 			x.clock = c.warps[e.Warp].clocks[lane]
 		}
 		if x.writes && !x.reads {
-			bytes, _ = a.Stored(bytes[:0], lane)
-			x.stores, x.from = bytes, at
+			x.stored, x.from = false, at
 			if role.what&strong == 0 && len(r.syncs) > 0 {
 				r.forget(mine, at, a.Length(lane))
 			}
 		}
 		r.touchAll(&x, mine, at, a.Length(lane))
+		x.done |= 1 << lane
 	}
 	if r.lockstep > 0 || role.sync != 0 {
 		r.now++
 	}
+}
+
+// quick notes weak accesses of lanes to words that nobody has accessed before, or who is known
+// to all: it gives the lanes that are left.
+func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) (rest uint64) {
+	w, s := &c.warps[e.Warp], r.shadow(in)
+	base, size := a.Addr[bits.TrailingZeros64(lanes)]-off, uint64(len(in.Data))&^3
+	if x.writes && len(r.syncs) > 0 {
+		return lanes
+	}
+	alone := shared && r.perCTAs <= 1
+	var last *clock
+	var all moment
+	rec := x.record
+	const others = listed | coarse | split | proxy | warpWide | ctaWide
+	var page []cell
+	number := ^uint64(0)
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		at := a.Addr[lane] - base
+		if at >= size || at&3 != 0 {
+			rest |= 1 << lane
+			continue
+		}
+		if k := w.clocks[lane]; k != last {
+			last, all = k, 0
+			if k := k.find(c.index); k != nil {
+				all = k.all
+			}
+		}
+		word := at / 4
+		if n := word / pageWords; n != number {
+			number, page = n, s.pages[n]
+			if page == nil {
+				page = s.page(word)
+			}
+		}
+		cell := &page[word%pageWords]
+		rec.who = threadOf(e.Warp, lane)
+		if o := &cell.written; o.at != 0 || o.what != 0 {
+			if o.what&(listed|coarse|split) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+				rest |= 1 << lane
+				continue
+			}
+		}
+		if o := &cell.read; o.at != 0 {
+			if o.what&(listed|coarse) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+				rest |= 1 << lane
+				continue
+			}
+		}
+		if x.writes {
+			cell.written, cell.read.at, cell.read.what = rec, 0, 0
+		} else {
+			cell.read = rec
+		}
+	}
+	return rest
 }
 
 // together reports whether lanes know the same.

@@ -116,12 +116,13 @@ type access struct {
 	writes, reads bool
 	shared        bool // the memory is of a cluster
 	view
-	stores []byte // what it writes; nil if that is not known
-	from   uint64 // … and where in the allocation
 
-	// What it is part of, and the lanes whose turn that is.
-	by    *interp.Access
-	lanes uint64
+	// What it is part of, and the lanes whose turn it was; nil of an asynchronous one.
+	by     *interp.Access
+	done   uint64
+	stores []byte // what it writes, once it is stored; nil if that is not known
+	stored bool
+	from   uint64 // where in the allocation it does
 }
 
 // view is what somebody knows: a clock, and what a thread has done itself up to a moment.
@@ -173,6 +174,10 @@ func (r *run) knows(a *access, o *record) bool {
 
 // part is what the access writes to n bytes at an offset.
 func (a *access) part(off uint64, n int) []byte {
+	if !a.stored && a.by != nil && a.writes && !a.reads {
+		a.stores, _ = a.by.Stored(a.stores[:0], a.who.lane())
+		a.stored = true
+	}
 	if i := off - a.from; uint64(len(a.stores)) >= i+uint64(n) {
 		return a.stores[i:][:n]
 	}
@@ -187,9 +192,9 @@ func (a *access) same(in *interp.Allocation, off uint64, n int, o *record) bool 
 		return false
 	}
 	if a.by != nil && o.cta == a.record.cta && o.what == a.what && o.at == a.at && o.who.warp() == a.who.warp() {
-		if lane := o.who.lane(); lane < a.who.lane() && a.lanes>>lane&1 != 0 {
+		if lane := o.who.lane(); lane < maxWidth && a.done>>lane&1 != 0 {
 			if _, to, at, ok := a.by.Place(lane); ok && to == in && off-at < uint64(a.by.Length(lane)) {
-				one := access{from: at}
+				one := access{from: at, stored: true}
 				one.stores, _ = a.by.Stored(nil, lane)
 				return string(one.part(off, n)) == string(b)
 			}
@@ -349,10 +354,10 @@ func (r *run) all(o *record, holds func(o *record) bool) bool {
 // unordered to it.
 func (r *run) orders(a *access, o *record) bool {
 	if o.what&listed == 0 {
-		return r.knows(a, o) || r.allowed(a, o)
+		return r.allowed(a, o) || r.knows(a, o)
 	}
 	for i := int32(o.who); i != 0; i = r.links[i].next {
-		if l := &r.links[i].record; !r.knows(a, l) && !r.allowed(a, l) {
+		if l := &r.links[i].record; !r.allowed(a, l) && !r.knows(a, l) {
 			return false
 		}
 	}
@@ -365,7 +370,12 @@ func (r *run) add(a *access, o *record) {
 	if o.what&listed != 0 {
 		head = int32(o.who)
 		for i := head; i != 0; i = r.links[i].next {
-			if has(&r.links[i].record, &a.record) {
+			l := &r.links[i].record
+			if has(l, &a.record) {
+				return
+			}
+			if l.what&warpWide != 0 && has(l, &record{at: l.at, cta: a.record.cta, who: a.who, what: a.what}) {
+				l.at = a.at
 				return
 			}
 		}
@@ -446,7 +456,7 @@ func (r *run) copy(c *cell) cell {
 	return n
 }
 
-// shorten leaves out what an access covers of a list, and makes one of weak ones of a warp, in
+// shorten leaves out what an access covers of a list, and makes one of those of a warp, in
 // global memory of the CTA, and one of those of other CTAs: of the narrowest, the last.
 func (r *run) shorten(a *access, head int32) int32 {
 	kept := r.kept[:0]
@@ -463,12 +473,12 @@ next:
 				far = o
 			}
 			continue
-		case o.what&(strong|proxy) == 0:
+		case o.what&proxy == 0:
 			if o.what |= warpWide; !a.shared {
 				o.what |= ctaWide
 			}
 			for i := range kept {
-				if k := &kept[i]; k.what&warpWide != 0 && (!a.shared || k.who.warp() == o.who.warp()) {
+				if k := &kept[i]; k.what&warpWide != 0 && (k.what^o.what)&(strong|scopeMask|sizeBits|atomic) == 0 && (!a.shared || k.who.warp() == o.who.warp()) {
 					if k.at < o.at {
 						*k = o
 					}
