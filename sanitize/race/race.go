@@ -332,6 +332,11 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 		}
 		if o := &cell.read; o.at != 0 {
 			if o.what&(listed|coarse) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+				if !x.writes && o.cta == rec.cta && o.at > all && o.what&coarse == 0 { // one more reader
+					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
+					r.add(x, o)
+					continue
+				}
 				rest |= 1 << lane
 				continue
 			}

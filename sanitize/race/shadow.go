@@ -370,12 +370,10 @@ func (r *run) add(a *access, o *record) {
 	if o.what&listed != 0 {
 		head = int32(o.who)
 		for i := head; i != 0; i = r.links[i].next {
-			l := &r.links[i].record
-			if has(l, &a.record) {
-				return
-			}
-			if l.what&warpWide != 0 && has(l, &record{at: l.at, cta: a.record.cta, who: a.who, what: a.what}) {
-				l.at = a.at
+			if l := &r.links[i].record; has(l, &a.record) {
+				if l.at < a.at {
+					l.at, l.what = a.at, l.what&(warpWide|ctaWide)|a.what
+				}
 				return
 			}
 		}
@@ -383,7 +381,7 @@ func (r *run) add(a *access, o *record) {
 			head = r.shorten(a, head)
 		}
 	} else {
-		if has(o, &a.record) {
+		if has(o, &a.record) && o.at >= a.at {
 			return
 		}
 		head = r.link(*o, 0)
@@ -392,9 +390,9 @@ func (r *run) add(a *access, o *record) {
 	*o = record{at: a.at, cta: a.record.cta, who: agent(head), what: listed}
 }
 
-// has reports whether o stands for a, too.
+// has reports whether o stands for a, too, if that is no later.
 func has(o, a *record) bool {
-	if o.cta != a.cta || o.at < a.at || (o.what^a.what)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 {
+	if o.cta != a.cta || (o.what^a.what)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 {
 		return false
 	}
 	switch {
