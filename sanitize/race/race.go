@@ -446,7 +446,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 	other := describe(o, written)
 	f.Other = &other
 	f.Memory = finding.MemoryOf(r.LaunchInfo, in, off, n)
-	f.At.Value, f.Other.Value = valueOf(a.part(off, n)), valueOf(in.Data[off:off+uint64(n)])
+	f.At.Value, f.Other.Value = valueOf(a.part(off, n)), valueOf(a.left(in, off, n, o))
 	if f.At.Value == "" {
 		f.At.Value = f.Other.Value
 	}

@@ -184,23 +184,27 @@ func (a *access) part(off uint64, n int) []byte {
 	return nil
 }
 
-// same reports whether that is what a write before has left there: one of another lane by the same
-// instruction is not in memory yet.
-func (a *access) same(in *interp.Allocation, off uint64, n int, o *record) bool {
-	b := a.part(off, n)
-	if b == nil {
-		return false
-	}
+// left is what a write before has left at n bytes: what another lane writes by the same instruction
+// is not in memory yet.
+func (a *access) left(in *interp.Allocation, off uint64, n int, o *record) []byte {
 	if a.by != nil && o.cta == a.record.cta && o.what == a.what && o.at == a.at && o.who.warp() == a.who.warp() {
 		if lane := o.who.lane(); lane < maxWidth && a.done>>lane&1 != 0 {
 			if _, to, at, ok := a.by.Place(lane); ok && to == in && off-at < uint64(a.by.Length(lane)) {
 				one := access{from: at, stored: true}
 				one.stores, _ = a.by.Stored(nil, lane)
-				return string(one.part(off, n)) == string(b)
+				if b := one.part(off, n); b != nil {
+					return b
+				}
 			}
 		}
 	}
-	return string(b) == string(in.Data[off:off+uint64(n)])
+	return in.Data[off : off+uint64(n)]
+}
+
+// same reports whether the access writes what is there.
+func (a *access) same(in *interp.Allocation, off uint64, n int, o *record) bool {
+	b := a.part(off, n)
+	return b != nil && string(b) == string(a.left(in, off, n, o))
 }
 
 func (a *access) cta() int32 { return a.record.cta }
