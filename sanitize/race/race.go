@@ -100,6 +100,7 @@ type run struct {
 	free      int32 // the first of the links that are free
 	kept      []record
 	sets      []uint64
+	set       int            // the one looked up last
 	numbers   map[uint64]int // of sets of lanes
 	batch     batch
 	found     map[pair]*finding.Finding
@@ -363,12 +364,16 @@ func (r *run) together(w *warp, lanes uint64) bool {
 
 // number is the number of a set of lanes.
 func (r *run) number(lanes uint64) int {
+	if n := r.set; n < len(r.sets) && r.sets[n] == lanes {
+		return n
+	}
 	n, ok := r.numbers[lanes]
 	if !ok {
 		n = len(r.sets)
 		r.numbers[lanes] = n
 		r.sets = append(r.sets, lanes)
 	}
+	r.set = n
 	return n
 }
 
