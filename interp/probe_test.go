@@ -628,6 +628,43 @@ func TestSplitAtCollective(t *testing.T) {
 }
 
 // told is a probe that calls a function.
+// TestSkipCompute: a probe that leaves out what only computes is told of all else as it would be
+// otherwise, alone and beside one that does not.
+func TestSkipCompute(t *testing.T) {
+	for name, mode := range interp.Modes {
+		var lists [4][]string
+		for i := range lists {
+			wants := interp.Wants{Events: interp.AllEvents &^ (interp.OnOperation | interp.OnResult | interp.OnExpand | interp.OnUndo | interp.OnLaunch | interp.OnLaunchEnd), SkipCompute: i > 0, InOrder: true}
+			p := &told{wants: wants}
+			p.tell = func(e *interp.Event) {
+				if e.Instr == nil {
+					return
+				}
+				if e.Instr.Form.Effects.Has(ptx.Pure) && (e.Kind == interp.OnBefore || e.Kind == interp.OnAfter) {
+					if i > 0 {
+						t.Errorf("%s: told of line %d, which only computes", name, e.Instr.Pos.Line)
+					}
+					return
+				}
+				lists[i] = append(lists[i], fmt.Sprintf("%v line %d lanes %#x", e.Kind, e.Instr.Pos.Line, e.Lanes))
+			}
+			probes := []interp.Probe{p}
+			if i > 1 { // with one who wants all, or no instructions
+				other := &told{wants: interp.Wants{Events: interp.OnAfter, Values: true}, tell: func(*interp.Event) {}}
+				if i > 2 {
+					other.wants.Events = interp.OnAccess
+				}
+				probes = append(probes, other)
+			}
+			mod, b := loaded(t, interp.Config{}, meetKernel, 4)
+			mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: probes}) // ends in a deadlock or not
+			if len(lists[i]) == 0 || !slices.Equal(lists[i], lists[0]) {
+				t.Errorf("%s, %d: told of %q, and otherwise of %q", name, i, lists[i], lists[0])
+			}
+		}
+	}
+}
+
 type told struct {
 	wants interp.Wants
 	tell  func(e *interp.Event)

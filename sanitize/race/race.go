@@ -41,7 +41,7 @@ func New(log *finding.Log, warpSync int) *Probe {
 func (p *Probe) Wants() interp.Wants {
 	return interp.Wants{
 		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnFree,
-		Addresses: true, InOrder: true,
+		Addresses: true, SkipCompute: true, InOrder: true,
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/mem"
+	"gemu/ptx"
 )
 
 // Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
@@ -74,10 +75,11 @@ type Grid struct {
 	ref        *reference // of check mode, and for probes that are told of operations
 	rules      *affinetrack.Table
 
-	info    *LaunchInfo
-	probes  []watcher
-	pauses  bool // probes may pause the launch
-	pausing bool // one has asked for it
+	info     *LaunchInfo
+	probes   []watcher
+	computes []bool // by PTX instruction, where there are probes: it does nothing else
+	pauses   bool   // probes may pause the launch
+	pausing  bool   // one has asked for it
 
 	cancelled atomic.Bool
 	finished  atomic.Int64
@@ -130,6 +132,10 @@ func NewGrid(l *Launch) *Grid {
 	}
 	if len(g.probes) > 0 {
 		g.code.accesses() // now, for several CTAs will want to know
+		g.computes = make([]bool, len(g.code.Sources))
+		for i := range g.computes {
+			g.computes[i] = g.code.Sources[i].Instr.Form.Effects.Has(ptx.Pure)
+		}
 	}
 	return g
 }

@@ -27,6 +27,17 @@ func (w *warp) blockObserved([]code.Instr) reason {
 		first, told, w.paused = b.Sources.End-w.owed, w.told, false
 	}
 	for i := first; i < b.Sources.End; i++ {
+		if s.skip != nil && s.skip[i] && w.cta.grid.ref == nil {
+			for i++; i < b.Sources.End && s.skip[i]; i++ {
+			}
+			from := pc
+			pc = p.pcOf(b, pc, i)
+			if w.span(from, pc); w.err != nil {
+				return goesOn
+			}
+			i--
+			continue
+		}
 		src := &p.Sources[i]
 		s.ready(w, src, w.guarded(src.Guard))
 		if !told && !w.cta.grid.pausing {

@@ -43,6 +43,10 @@ type Wants struct {
 	Tags      bool // what the engine holds compactly of them: Value.Tags
 	Addresses bool // of the memory that instructions access: Access.Addr
 
+	// SkipCompute leaves out instructions that do nothing but compute (ptx.Pure): OnBefore and
+	// OnAfter are told of others only. If no probe wants to know of them they take less time.
+	SkipCompute bool
+
 	// InOrder has the launch run on one core of the host, so that the events of all CTAs
 	// come in one order, which is that of the schedule and the same on every host. Only
 	// such probes may pause a launch.
@@ -51,7 +55,15 @@ type Wants struct {
 
 // with is what somebody wants who wants both.
 func (w Wants) with(o Wants) Wants {
-	return Wants{w.Events | o.Events, w.Values || o.Values, w.Tags || o.Tags, w.Addresses || o.Addresses, w.InOrder || o.InOrder}
+	return Wants{
+		Events: w.Events | o.Events, Values: w.Values || o.Values, Tags: w.Tags || o.Tags, Addresses: w.Addresses || o.Addresses,
+		SkipCompute: w.skips() && o.skips(), InOrder: w.InOrder || o.InOrder,
+	}
+}
+
+// skips reports whether instructions that only compute need not be told.
+func (w Wants) skips() bool {
+	return w.SkipCompute && w.Events&(operationKinds|OnExpand) == 0 || w.Events&(operationKinds|OnExpand|OnBefore|OnAfter) == 0
 }
 
 // Events is a set of kinds of events.

@@ -31,7 +31,8 @@ type stream struct {
 
 	expanded Value
 
-	stop error // the launch is to end with it
+	stop error  // the launch is to end with it
+	skip []bool // by PTX instruction: it only computes, and nobody wants to know
 }
 
 // listener is a sink, and what the probe that it is of wants.
@@ -69,9 +70,11 @@ func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int) {
 func (s *stream) tell(e *Event, kind Events) {
 	e.Kind = kind
 	for i := range s.sinks {
-		if l := &s.sinks[i]; l.wants.Events&kind != 0 {
-			l.Tell(e)
+		l := &s.sinks[i]
+		if l.wants.Events&kind == 0 || l.wants.SkipCompute && kind&(OnBefore|OnAfter) != 0 && e.Instr.Form.Effects.Has(ptx.Pure) {
+			continue
 		}
+		l.Tell(e)
 	}
 }
 
@@ -86,7 +89,7 @@ func (c *cta) watch() {
 		s = &stream{cta: c}
 		c.room = s
 	}
-	s.sinks, s.wants, s.stop = s.sinks[:0], Wants{}, nil
+	s.sinks, s.wants, s.stop, s.skip = s.sinks[:0], Wants{}, nil, nil
 	for _, p := range c.grid.probes {
 		if sink := p.CTA(c.index, c.id); sink != nil {
 			s.sinks = append(s.sinks, listener{sink, p.wants})
@@ -95,6 +98,9 @@ func (c *cta) watch() {
 	}
 	if len(s.sinks) > 0 {
 		c.stream = s
+	}
+	if s.wants.skips() {
+		s.skip = c.grid.computes
 	}
 }
 
