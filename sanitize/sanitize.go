@@ -60,7 +60,7 @@ type Tool struct {
 // Tools are all of them.
 var Tools = []*Tool{
 	{
-		Name: race.Tool, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
+		Name: race.Name, Aliases: []string{"racecheck"}, Doc: "accesses to the same memory by different threads, at least one of them a write, that nothing orders",
 		probe: func(log *finding.Log, o Options) interp.Probe { return race.New(log, o.WarpSync) },
 	},
 	{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"testing"
 
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/kernels"
 )
@@ -16,7 +17,7 @@ func TestWorkloads(t *testing.T) {
 			for _, tool := range Tools {
 				s := New([]*Tool{tool}, Options{})
 				dev := interp.NewDevice(interp.Config{Probes: s.Probes})
-				session, err := kernels.Start(context.Background(), w, dev, 0)
+				session, err := kernels.Start(context.Background(), w, dev, part.Of(min(w.N, 33), 1+w.N/16, w.N))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,8 +19,8 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// Tool is its name in findings.
-const Tool = "race"
+// Name is what findings say.
+const Name = "race"
 
 // Probe is the tool.
 type Probe struct {
@@ -43,6 +43,18 @@ func (p *Probe) Wants() interp.Wants {
 		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnFree,
 		Addresses: true, InOrder: true,
 	}
+}
+
+// Chosen leaves out what neither accesses memory nor orders threads.
+func (p *Probe) Chosen(of interp.Program) []bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l, r := range p.runs {
+		if l.Program == of {
+			return r.chosen
+		}
+	}
+	return nil
 }
 
 // Tell is told of launches that begin and end.
@@ -86,23 +98,32 @@ type run struct {
 	lockstep  int
 	now       moment
 	roles     []role // by instruction
+	chosen    []bool // … whether it matters here
 	ctas      map[int32]*cta
 	clusters  map[int32]*clusterBarrier
 	shadows   map[*interp.Allocation]*shadow
-	last      *interp.Allocation // the one looked up last, and its shadow
-	lastOf    *shadow
+	last      [4]lookup // the ones looked up last
+	turn      int       // … the last of them
 	syncs     map[place]*variable
 	mbarriers map[place]*mbarrier
 	effects   map[effectKey]view
 	channels  map[channelKey]agent
 	issuers   []agent // by channel, the thread that has issued last
 	links     []link
-	recent    []int32
+	free      int32 // the first of the links that are free
+	kept      []record
 	sets      []uint64
+	set       int            // the one looked up last
 	numbers   map[uint64]int // of sets of lanes
 	batch     batch
 	found     map[pair]*finding.Finding
 	order     []pair
+}
+
+// lookup is a shadow that has been looked up.
+type lookup struct {
+	of *interp.Allocation
+	*shadow
 }
 
 // place is a byte of memory.
@@ -134,14 +155,16 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 		LaunchInfo: l, warps: (threads + l.WarpSize - 1) / l.WarpSize, perCTAs: int32(l.Cluster.Count()), now: 1,
 		ctas: map[int32]*cta{}, clusters: map[int32]*clusterBarrier{}, shadows: map[*interp.Allocation]*shadow{}, syncs: map[place]*variable{},
 		mbarriers: map[place]*mbarrier{}, effects: map[effectKey]view{}, channels: map[channelKey]agent{},
-		links: make([]link, 1), recent: make([]int32, 1<<13), numbers: map[uint64]int{}, found: map[pair]*finding.Finding{},
+		links: make([]link, 1), numbers: map[uint64]int{}, found: map[pair]*finding.Finding{},
 	}
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
 	for i := range l.Program.Len() {
 		in, _ := l.Program.At(i)
-		r.roles = append(r.roles, roleOf(in))
+		o := roleOf(in)
+		r.roles = append(r.roles, o)
+		r.chosen = append(r.chosen, o.sync != 0 || in.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic))
 	}
 	return r
 }
@@ -191,23 +214,25 @@ func (s *sink) Tell(e *interp.Event) {
 		r.effect(c, e)
 	case interp.OnFree:
 		delete(r.shadows, e.Memory)
-		if r.last == e.Memory {
-			r.last = nil
-		}
+		r.last = [len(r.last)]lookup{}
 	}
 }
 
 // shadow is that of an allocation.
 func (r *run) shadow(a *interp.Allocation) *shadow {
-	if r.last != a {
-		s := r.shadows[a]
-		if s == nil {
-			s = newShadow(a)
-			r.shadows[a] = s
+	for i := range r.last {
+		if l := &r.last[i]; l.of == a {
+			return l.shadow
 		}
-		r.last, r.lastOf = a, s
 	}
-	return r.lastOf
+	s := r.shadows[a]
+	if s == nil {
+		s = newShadow(a)
+		r.shadows[a] = s
+	}
+	r.turn = (r.turn + 1) % len(r.last)
+	r.last[r.turn].of, r.last[r.turn].shadow = a, s
+	return s
 }
 
 // view is what a thread knows.
@@ -223,10 +248,13 @@ func (r *run) access(c *cta, e *interp.Event) {
 	if lanes == 0 || a.Space == ptx.Local || a.Space == ptx.Param || a.Space == ptx.Const {
 		return
 	}
-	x := access{record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
+	x := access{by: a, record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
 	x.reads, x.writes = a.Kind != interp.AccessStore, a.Kind != interp.AccessLoad
 	if x.writes && x.reads {
 		x.what |= atomic
+	}
+	if role.what&strong != 0 {
+		x.what |= sizeOf(a.Bytes / role.elements)
 	}
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
@@ -243,7 +271,10 @@ func (r *run) access(c *cta, e *interp.Event) {
 			return
 		}
 	}
-	var bytes []byte
+	if role.sync == 0 && ok && in != nil && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
+		rest := r.quick(c, e, a, &x, in, off, lanes, space == ptx.Shared)
+		x.done, lanes = lanes&^rest, rest
+	}
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		mine, at := in, off+(a.Addr[lane]-base)
@@ -259,17 +290,80 @@ func (r *run) access(c *cta, e *interp.Event) {
 			x.clock = c.warps[e.Warp].clocks[lane]
 		}
 		if x.writes && !x.reads {
-			bytes, _ = a.Stored(bytes[:0], lane)
-			x.stores, x.from = bytes, at
+			x.stored, x.from = false, at
 			if role.what&strong == 0 && len(r.syncs) > 0 {
 				r.forget(mine, at, a.Length(lane))
 			}
 		}
 		r.touchAll(&x, mine, at, a.Length(lane))
+		x.done |= 1 << lane
 	}
 	if r.lockstep > 0 || role.sync != 0 {
 		r.now++
 	}
+}
+
+// quick notes weak accesses of lanes to words that nobody has accessed before, or who is known
+// to all: it gives the lanes that are left.
+func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) (rest uint64) {
+	w, s := &c.warps[e.Warp], r.shadow(in)
+	base, size := a.Addr[bits.TrailingZeros64(lanes)]-off, uint64(len(in.Data))&^3
+	if x.writes && len(r.syncs) > 0 {
+		return lanes
+	}
+	alone := shared && r.perCTAs <= 1
+	var last *clock
+	var all moment
+	rec := x.record
+	const others = listed | coarse | split | proxy | warpWide | ctaWide
+	var page []cell
+	number := ^uint64(0)
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		at := a.Addr[lane] - base
+		if at >= size || at&3 != 0 {
+			rest |= 1 << lane
+			continue
+		}
+		if k := w.clocks[lane]; k != last {
+			last, all = k, 0
+			if k := k.find(c.index); k != nil {
+				all = k.all
+			}
+		}
+		word := at / 4
+		if n := word / pageWords; n != number {
+			number, page = n, s.pages[n]
+			if page == nil {
+				page = s.page(word)
+			}
+		}
+		cell := &page[word%pageWords]
+		rec.who = threadOf(e.Warp, lane)
+		if o := &cell.written; o.at != 0 || o.what != 0 {
+			if o.what&(listed|coarse|split) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+				rest |= 1 << lane
+				continue
+			}
+		}
+		if o := &cell.read; o.at != 0 {
+			if o.what&(listed|coarse) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+				if !x.writes && o.cta == rec.cta && o.at > all && o.what&coarse == 0 { // one more reader
+					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
+					r.add(x, o)
+					continue
+				}
+				rest |= 1 << lane
+				continue
+			}
+		}
+		if x.writes {
+			cell.written, cell.read.at, cell.read.what = rec, 0, 0
+		} else {
+			cell.read = rec
+		}
+	}
+	return rest
 }
 
 // together reports whether lanes know the same.
@@ -285,27 +379,29 @@ func (r *run) together(w *warp, lanes uint64) bool {
 
 // number is the number of a set of lanes.
 func (r *run) number(lanes uint64) int {
+	if n := r.set; n < len(r.sets) && r.sets[n] == lanes {
+		return n
+	}
 	n, ok := r.numbers[lanes]
 	if !ok {
 		n = len(r.sets)
 		r.numbers[lanes] = n
 		r.sets = append(r.sets, lanes)
 	}
+	r.set = n
 	return n
 }
 
 func (r *run) touchAll(a *access, in *interp.Allocation, off uint64, n int) {
-	s := r.shadow(in)
 	if off+uint64(n) > uint64(len(in.Data)) {
 		return
 	}
-	if n == 4 && off%4 == 0 {
-		if c := &s.words[off/4]; c.written.what&split == 0 {
-			r.touch(a, c, in, off, 4)
-			return
-		}
+	s := r.shadow(in)
+	for n > 0 {
+		take := min(4-int(off%4), n)
+		r.touchPart(a, s, in, off, take)
+		off, n = off+uint64(take), n-take
 	}
-	s.each(off, n, func(c *cell, off uint64, n int) { r.touch(a, c, in, off, n) })
 }
 
 // pair is what races have in common that are told together.
@@ -318,7 +414,7 @@ type pair struct {
 // races tells of an access that is in a race with those of a record.
 func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n int, written bool) {
 	if o.what&listed != 0 {
-		for i := o.index(); i != 0; i = int(r.links[i].next) {
+		for i := int32(o.who); i != 0; i = r.links[i].next {
 			if l := &r.links[i].record; !r.knows(a, l) && !r.allowed(a, l) {
 				r.races(a, l, in, off, n, written)
 				return
@@ -330,7 +426,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 	switch {
 	case !written:
 		p.kind = "write after read"
-	case a.writes && a.same(in, off, n) && a.what&strong == 0:
+	case a.writes && a.what&strong == 0 && a.same(in, off, n, o):
 		p.kind, p.severity = "same value written", finding.Notice
 	case a.writes:
 		p.kind = "write after write"
@@ -366,11 +462,11 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 		return at
 	}
-	f := &finding.Finding{Tool: Tool, Kind: p.kind, Severity: p.severity, At: describe(&a.record, a.writes), Count: 1}
+	f := &finding.Finding{Tool: Name, Kind: p.kind, Severity: p.severity, At: describe(&a.record, a.writes), Count: 1}
 	other := describe(o, written)
 	f.Other = &other
 	f.Memory = finding.MemoryOf(r.LaunchInfo, in, off, n)
-	f.At.Value, f.Other.Value = valueOf(a.part(off, n)), valueOf(in.Data[off:off+uint64(n)])
+	f.At.Value, f.Other.Value = valueOf(a.part(off, n)), valueOf(a.left(in, off, n, o))
 	if f.At.Value == "" {
 		f.At.Value = f.Other.Value
 	}

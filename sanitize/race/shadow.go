@@ -17,19 +17,25 @@ type record struct {
 }
 
 // what is where in the program an access is, and of what kind: the index of the instruction
-// above the flags. That of a list is the index of its first link.
+// above the flags.
 type what uint32
 
 const (
-	scopeMask what = 3      // ptx scopes, of a strong access
-	strong    what = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
-	atomic    what = 1 << 3 // a read and a write at once
-	listed    what = 1 << 4
-	coarse    what = 1 << 5 // it stands for those of many CTAs that went before
-	split     what = 1 << 6 // of a word: its bytes have cells of their own
-	proxy     what = 1 << 7 // by an asynchronous operation
-	indexBits      = 8
+	scopeMask what = 3       // ptx scopes, of a strong access
+	strong    what = 1 << 2  // volatile, relaxed, acquire, release or atomic (manual 8.3)
+	atomic    what = 1 << 3  // a read and a write at once
+	listed    what = 1 << 4  // who is the index of the first link
+	coarse    what = 1 << 5  // it stands for those of many CTAs that went before
+	split     what = 1 << 6  // of a word: its bytes have cells of their own, and who is the index of them
+	proxy     what = 1 << 7  // by an asynchronous operation
+	sizeBits  what = 7 << 8  // binary logarithm of the bytes of a strong access, or of its elements
+	warpWide  what = 1 << 11 // it stands for all lanes of its warp
+	ctaWide   what = 1 << 12 // it stands for all threads of its CTA
+	indexBits      = 13
 )
+
+// sizeOf is the sizeBits of elements of n bytes.
+func sizeOf(n int) what { return what(bits.Len(uint(n))-1) << 8 & sizeBits }
 
 func (r *record) index() int { return int(r.what >> indexBits) }
 
@@ -38,54 +44,69 @@ type cell struct {
 	written, read record
 }
 
-// link is one of a list.
+// link is one of a list, which is of one cell.
 type link struct {
 	record
-	next  int32 // 0: it is the last
-	count int32 // of those from it on
+	next  int32  // 0: it is the last
+	count uint16 // of those from it on
+	fresh uint16 // … that have come since the list was shortened
 }
 
 // maxWidth is the most lanes that a warp may have.
 const maxWidth = 64
 
-// mostLinks is how long lists become before those of foreign CTAs are one.
-const mostLinks = 32
+// mostLinks is how long lists become before those of foreign CTAs are one, and those of a warp.
+const mostLinks = 8
 
-// shadow is the accesses to an allocation.
+// pageWords is the words of a page.
+const pageWords = 1024
+
+// shadow is the accesses to an allocation, 32 bytes for each word of a page that is accessed.
 type shadow struct {
-	words []cell
+	pages [][]cell
+	words uint64
 	bytes [][4]cell // of words that are split
 }
 
 func newShadow(a *interp.Allocation) *shadow {
-	return &shadow{words: make([]cell, (len(a.Data)+3)/4)}
+	n := (uint64(len(a.Data)) + 3) / 4
+	return &shadow{pages: make([][]cell, (n+pageWords-1)/pageWords), words: n}
+}
+
+// at is the cell of a word.
+func (s *shadow) at(word uint64) *cell {
+	if p := s.pages[word/pageWords]; p != nil {
+		return &p[word%pageWords]
+	}
+	return &s.page(word)[word%pageWords]
+}
+
+// page makes the page of a word.
+func (s *shadow) page(word uint64) []cell {
+	p := make([]cell, min(pageWords, s.words-word/pageWords*pageWords))
+	s.pages[word/pageWords] = p
+	return p
 }
 
 // splitAt gives the bytes of a word cells of their own.
-func (s *shadow) splitAt(word int) *[4]cell {
-	c := &s.words[word]
+func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
 	if c.written.what&split == 0 {
-		s.bytes = append(s.bytes, [4]cell{*c, *c, *c, *c})
-		*c = cell{written: record{what: split | what(len(s.bytes)-1)<<indexBits}}
+		s.bytes = append(s.bytes, [4]cell{*c, r.copy(c), r.copy(c), r.copy(c)})
+		*c = cell{written: record{what: split, who: agent(len(s.bytes) - 1)}}
 	}
-	return &s.bytes[c.written.index()]
+	return &s.bytes[c.written.who]
 }
 
-// each calls do with the cells of n bytes at an offset, and the bytes that they are of.
-func (s *shadow) each(off uint64, n int, do func(c *cell, off uint64, n int)) {
-	for n > 0 {
-		word, in := int(off/4), int(off%4)
-		c := &s.words[word]
-		take := min(4-in, n)
-		if take == 4 && c.written.what&split == 0 {
-			do(c, off, 4)
-		} else {
-			list := s.splitAt(word)
-			for i := range take {
-				do(&list[in+i], off+uint64(i), 1)
-			}
-		}
-		off, n = off+uint64(take), n-take
+// touchPart notes an access to bytes of one word.
+func (r *run) touchPart(a *access, s *shadow, in *interp.Allocation, off uint64, n int) {
+	c := s.at(off / 4)
+	if n == 4 && c.written.what&split == 0 {
+		r.touch(a, c, in, off, 4)
+		return
+	}
+	list := r.splitAt(s, c)
+	for i := range n {
+		r.touch(a, &list[int(off%4)+i], in, off+uint64(i), 1)
 	}
 }
 
@@ -95,8 +116,13 @@ type access struct {
 	writes, reads bool
 	shared        bool // the memory is of a cluster
 	view
-	stores []byte // what it writes; nil if that is not known
-	from   uint64 // … and where in the allocation
+
+	// What it is part of, and the lanes whose turn it was; nil of an asynchronous one.
+	by     *interp.Access
+	done   uint64
+	stores []byte // what it writes, once it is stored; nil if that is not known
+	stored bool
+	from   uint64 // where in the allocation it does
 }
 
 // view is what somebody knows: a clock, and what a thread has done itself up to a moment.
@@ -123,6 +149,10 @@ func (r *run) knows(a *access, o *record) bool {
 		return true
 	}
 	v := &a.view
+	if o.what&(warpWide|ctaWide) != 0 {
+		k := v.find(o.cta)
+		return k != nil && k.wide(o, r.warps)
+	}
 	if o.cta == v.cta && o.who == v.self && o.at <= v.till {
 		return true
 	}
@@ -144,16 +174,37 @@ func (r *run) knows(a *access, o *record) bool {
 
 // part is what the access writes to n bytes at an offset.
 func (a *access) part(off uint64, n int) []byte {
+	if !a.stored && a.by != nil && a.writes && !a.reads {
+		a.stores, _ = a.by.Stored(a.stores[:0], a.who.lane())
+		a.stored = true
+	}
 	if i := off - a.from; uint64(len(a.stores)) >= i+uint64(n) {
 		return a.stores[i:][:n]
 	}
 	return nil
 }
 
-// same reports whether that is there already.
-func (a *access) same(in *interp.Allocation, off uint64, n int) bool {
+// left is what a write before has left at n bytes: what another lane writes by the same instruction
+// is not in memory yet.
+func (a *access) left(in *interp.Allocation, off uint64, n int, o *record) []byte {
+	if a.by != nil && o.cta == a.record.cta && o.what == a.what && o.at == a.at && o.who.warp() == a.who.warp() {
+		if lane := o.who.lane(); lane < maxWidth && a.done>>lane&1 != 0 {
+			if _, to, at, ok := a.by.Place(lane); ok && to == in && off-at < uint64(a.by.Length(lane)) {
+				one := access{from: at, stored: true}
+				one.stores, _ = a.by.Stored(nil, lane)
+				if b := one.part(off, n); b != nil {
+					return b
+				}
+			}
+		}
+	}
+	return in.Data[off : off+uint64(n)]
+}
+
+// same reports whether the access writes what is there.
+func (a *access) same(in *interp.Allocation, off uint64, n int, o *record) bool {
 	b := a.part(off, n)
-	return b != nil && string(b) == string(in.Data[off:off+uint64(n)])
+	return b != nil && string(b) == string(a.left(in, off, n, o))
 }
 
 func (a *access) cta() int32 { return a.record.cta }
@@ -166,17 +217,23 @@ func (v *view) ctas() []ctaKnown {
 }
 
 // allowed reports whether two accesses may be unordered: both only read, or are strong, at
-// scopes that include each other (manual 8.8, morally strong).
+// scopes that include each other, and overlap completely (manual 8.7, morally strong).
 func (r *run) allowed(a *access, o *record) bool {
-	return a.what&strong != 0 && o.what&strong != 0 && r.include(a.what&scopeMask, o.what&scopeMask, a.cta(), o.cta)
+	return r.moral(&a.record, o)
+}
+
+func (r *run) moral(a, o *record) bool {
+	return a.what&strong != 0 && o.what&strong != 0 && a.what&sizeBits == o.what&sizeBits && r.include(a.what&scopeMask, o.what&scopeMask, a.cta, o.cta)
 }
 
 // include reports whether scopes include each other's CTAs.
 func (r *run) include(s, t what, a, b int32) bool {
-	switch min(s, t) {
-	case scopeCTA:
+	switch narrow := min(s, t); {
+	case narrow < scopeDevice && (a == anywhere || b == anywhere):
+		return false
+	case narrow == scopeCTA:
 		return a == b
-	case scopeCluster:
+	case narrow == scopeCluster:
 		return r.cluster(a) == r.cluster(b)
 	}
 	return true
@@ -184,113 +241,257 @@ func (r *run) include(s, t what, a, b int32) bool {
 
 // touch notes an access to a cell, and tells of those that it is in a race with.
 func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int) {
-	if c.written.at != 0 && !r.orders(a, &c.written) {
+	if c.written.at != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
 		r.races(a, &c.written, in, off, n, true)
 	}
-	if a.writes {
-		if c.read.at != 0 && !r.orders(a, &c.read) {
-			r.races(a, &c.read, in, off, n, false)
-		}
-		if a.what&strong == 0 || r.knowsAll(a, &c.written) {
-			c.written = a.record
-		} else {
-			r.add(a, &c.written)
-		}
-		if a.what&strong == 0 || r.knowsAll(a, &c.read) {
-			c.read = record{}
-		}
+	if !a.writes {
+		r.note(a, &c.read)
 		return
 	}
-	switch o := &c.read; {
-	case o.at == 0 || o.at == a.at && o.cta == a.record.cta && o.who == a.who:
+	if c.read.at != 0 && !r.orders(a, &c.read) {
+		r.races(a, &c.read, in, off, n, false)
+	}
+	if a.what&strong == 0 {
+		r.drop(&c.written)
+		r.drop(&c.read)
+		c.written, c.read = a.record, record{}
+		return
+	}
+	r.note(a, &c.written)
+	if c.read.at != 0 && r.coversAll(a, &c.read) {
+		r.drop(&c.read)
+		c.read = record{}
+	}
+}
+
+// note puts an access in the place of those that it covers, or else beside them.
+func (r *run) note(a *access, o *record) {
+	switch {
+	case o.at == 0:
 		*o = a.record
-	case o.what&listed == 0 && r.knows(a, o):
+	case o.what&listed == 0 && r.covers(a, o):
+		*o = a.record
+	case o.what&listed != 0 && r.coversAll(a, o):
+		r.drop(o)
 		*o = a.record
 	default:
 		r.add(a, o)
 	}
 }
 
+// covers reports whether whoever is in a race with o is in one with a, too, unless all know of o:
+// a knows of it, and nobody may be unordered to a that may not to o.
+func (r *run) covers(a *access, o *record) bool {
+	if !r.knows(a, o) {
+		return false
+	}
+	if a.what&strong == 0 {
+		return true
+	}
+	if o.what&strong != 0 && a.what&sizeBits == o.what&sizeBits && a.what&scopeMask <= o.what&scopeMask && (o.cta == a.record.cta || a.what&scopeMask >= scopeDevice) {
+		return true
+	}
+	if !a.shared || r.perCTAs > 1 {
+		return false
+	}
+	k := a.clock.find(a.record.cta)
+	return o.cta != a.record.cta || k != nil && k.all >= o.at
+}
+
+// coversAll is covers of all of a list.
+func (r *run) coversAll(a *access, o *record) bool {
+	if o.what&listed == 0 {
+		return r.covers(a, o)
+	}
+	for i := int32(o.who); i != 0; i = r.links[i].next {
+		if !r.covers(a, &r.links[i].record) {
+			return false
+		}
+	}
+	return true
+}
+
+// observed reports whether all writes that an access does not know of have been read, strongly, by
+// somebody that it does know of: that orders it behind them (manual 8.9.5).
+func (r *run) observed(a *access, c *cell) bool {
+	return r.all(&c.written, func(w *record) bool {
+		if r.knows(a, w) || r.allowed(a, w) {
+			return true
+		}
+		seen := false
+		look := func(z *record) bool {
+			if z != w && z.at > w.at && r.moral(z, w) && r.knows(a, z) && r.latestAt(&c.written, w, z) {
+				seen = true
+			}
+			return true
+		}
+		r.all(&c.read, look)
+		r.all(&c.written, func(z *record) bool { return z.what&atomic == 0 || look(z) })
+		return seen
+	})
+}
+
+// latestAt reports whether nothing but atomic operations were written after w, before z.
+func (r *run) latestAt(list, w, z *record) bool {
+	return r.all(list, func(x *record) bool {
+		return x.at <= w.at || x.at >= z.at || x.what&atomic != 0
+	})
+}
+
+// all reports whether something holds of a record, or of all of a list.
+func (r *run) all(o *record, holds func(o *record) bool) bool {
+	switch {
+	case o.at == 0:
+		return true
+	case o.what&listed == 0:
+		return holds(o)
+	}
+	for i := int32(o.who); i != 0; i = r.links[i].next {
+		if !holds(&r.links[i].record) {
+			return false
+		}
+	}
+	return true
+}
+
 // orders reports whether a record, or all of a list, happened before an access or may be
 // unordered to it.
 func (r *run) orders(a *access, o *record) bool {
 	if o.what&listed == 0 {
-		return r.knows(a, o) || r.allowed(a, o)
+		return r.allowed(a, o) || r.knows(a, o)
 	}
-	for i := o.index(); i != 0; i = int(r.links[i].next) {
-		if l := &r.links[i].record; !r.knows(a, l) && !r.allowed(a, l) {
+	for i := int32(o.who); i != 0; i = r.links[i].next {
+		if l := &r.links[i].record; !r.allowed(a, l) && !r.knows(a, l) {
 			return false
 		}
 	}
 	return true
 }
 
-// knowsAll reports whether a record, or all of a list, happened before an access.
-func (r *run) knowsAll(a *access, o *record) bool {
-	if o.at == 0 {
-		return true
-	}
-	if o.what&listed == 0 {
-		return r.knows(a, o)
-	}
-	for i := o.index(); i != 0; i = int(r.links[i].next) {
-		if !r.knows(a, &r.links[i].record) {
-			return false
-		}
-	}
-	return true
-}
-
-// add puts an access to those of a record, which do not know of it.
+// add puts an access to those of a record, which it does not cover.
 func (r *run) add(a *access, o *record) {
 	head := int32(0)
 	if o.what&listed != 0 {
-		head = int32(o.index())
-		first := &r.links[head]
-		if first.record == a.record {
-			return
+		head = int32(o.who)
+		for i := head; i != 0; i = r.links[i].next {
+			if l := &r.links[i].record; has(l, &a.record) {
+				if l.at < a.at {
+					l.at, l.what = a.at, l.what&(warpWide|ctaWide)|a.what
+				}
+				return
+			}
 		}
-		if first.count >= mostLinks {
+		if f := &r.links[head]; f.fresh >= mostLinks && 2*f.fresh >= f.count {
 			head = r.shorten(a, head)
 		}
 	} else {
+		if has(o, &a.record) && o.at >= a.at {
+			return
+		}
 		head = r.link(*o, 0)
 	}
 	head = r.link(a.record, head)
-	*o = record{at: a.at, cta: a.record.cta, who: a.who, what: listed | what(head)<<indexBits}
+	*o = record{at: a.at, cta: a.record.cta, who: agent(head), what: listed}
 }
 
-// link is a list that begins with a record: one that there is, if there is one.
+// has reports whether o stands for a, too, if that is no later.
+func has(o, a *record) bool {
+	if o.cta != a.cta || (o.what^a.what)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 {
+		return false
+	}
+	switch {
+	case o.what&coarse != 0:
+		return false
+	case o.what&ctaWide != 0:
+		return true
+	case o.what&warpWide != 0:
+		return o.who.warp() == a.who.warp()
+	}
+	return o.who == a.who
+}
+
+// link makes a link.
 func (r *run) link(o record, next int32) int32 {
-	k := link{record: o, next: next}
-	h := (uint64(o.at)*0x9e3779b1 ^ uint64(o.who)*0x85ebca6b ^ uint64(uint32(o.cta))*0xc2b2ae35 ^ uint64(o.what)*0x27d4eb2f ^ uint64(next)*0x165667b1)
-	slot := &r.recent[(h^h>>29)%uint64(len(r.recent))]
-	if i := *slot; i != 0 && r.links[i].record == o && r.links[i].next == next {
+	k := link{record: o, next: next, count: 1, fresh: 1}
+	if next != 0 {
+		k.count, k.fresh = r.links[next].count+1, r.links[next].fresh+1
+	}
+	i := r.free
+	if i != 0 {
+		r.free = r.links[i].next
+		r.links[i] = k
 		return i
 	}
-	k.count = 1
-	if next != 0 {
-		k.count += r.links[next].count
-	}
 	r.links = append(r.links, k)
-	*slot = int32(len(r.links) - 1)
-	return *slot
+	return int32(len(r.links) - 1)
 }
 
-// shorten leaves out what an access knows of a list, and makes one of those of other CTAs.
+// drop frees the list of a record.
+func (r *run) drop(o *record) {
+	if o.what&listed == 0 {
+		return
+	}
+	i := int32(o.who)
+	for r.links[i].next != 0 {
+		i = r.links[i].next
+	}
+	r.links[i].next, r.free = r.free, int32(o.who)
+}
+
+// copy is a cell with lists of its own.
+func (r *run) copy(c *cell) cell {
+	n := *c
+	for _, o := range []*record{&n.written, &n.read} {
+		if o.what&listed == 0 {
+			continue
+		}
+		var list []record
+		for i := int32(o.who); i != 0; i = r.links[i].next {
+			list = append(list, r.links[i].record)
+		}
+		head := int32(0)
+		for i := len(list) - 1; i >= 0; i-- {
+			head = r.link(list[i], head)
+		}
+		o.who = agent(head)
+	}
+	return n
+}
+
+// shorten leaves out what an access covers of a list, and makes one of those of a warp, in
+// global memory of the CTA, and one of those of other CTAs: of the narrowest, the last.
 func (r *run) shorten(a *access, head int32) int32 {
-	var kept []record
+	kept := r.kept[:0]
 	var far record
+	width := func(o *record) what { return o.what & (strong | scopeMask) }
+next:
 	for i := head; i != 0; i = r.links[i].next {
 		o := r.links[i].record
 		switch {
-		case r.knows(a, &o):
-		case o.cta == a.record.cta:
-			kept = append(kept, o)
-		case far.at < o.at:
-			far = o
+		case r.covers(a, &o):
+			continue
+		case o.cta != a.record.cta:
+			if far.at == 0 || width(&o) < width(&far) || width(&o) == width(&far) && far.at < o.at {
+				far = o
+			}
+			continue
+		case o.what&proxy == 0:
+			if o.what |= warpWide; !a.shared {
+				o.what |= ctaWide
+			}
+			for i := range kept {
+				if k := &kept[i]; k.what&warpWide != 0 && (k.what^o.what)&(strong|scopeMask|sizeBits|atomic) == 0 && (!a.shared || k.who.warp() == o.who.warp()) {
+					if k.at < o.at {
+						*k = o
+					}
+					continue next
+				}
+			}
 		}
+		kept = append(kept, o)
 	}
+	r.kept = kept
+	r.drop(&record{what: listed, who: agent(head)})
 	head = 0
 	if far.at != 0 {
 		far.what |= coarse
@@ -298,6 +499,9 @@ func (r *run) shorten(a *access, head int32) int32 {
 	}
 	for i := len(kept) - 1; i >= 0; i-- {
 		head = r.link(kept[i], head)
+	}
+	if head != 0 {
+		r.links[head].fresh = 0
 	}
 	return head
 }

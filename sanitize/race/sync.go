@@ -34,14 +34,16 @@ const (
 	arrives // … without waiting
 	mbarriers
 	variables // a strong access, which hands on what it releases
+	reduces   // … but does not tell its thread what is there: no part of an acquire pattern (8.8)
 	awaits    // asynchronous operations of the thread
 )
 
 // role is an instruction.
 type role struct {
-	what what // strong, with its scope
-	sync order
-	in   *ptx.Instr
+	what     what // strong, with its scope
+	sync     order
+	elements int // of a vector that it accesses
+	in       *ptx.Instr
 }
 
 // scopeOf is the scope that an instruction names.
@@ -60,7 +62,15 @@ func scopeOf(in *ptx.Instr, otherwise what) what {
 }
 
 func roleOf(in *ptx.Instr) (o role) {
-	o.in = in
+	o.in, o.elements = in, 1
+	for i := range in.Ops {
+		if in.Ops[i].Kind == ptx.VecOperand {
+			o.elements = max(o.elements, len(in.Ops[i].Elems()))
+		}
+	}
+	if in.Has("f16x2") || in.Has("bf16x2") {
+		o.elements *= 2 // manual 8.2.2
+	}
 	effects := in.Form.Effects
 	both := func() {
 		if in.Has("acquire") || in.Has("acq_rel") {
@@ -74,7 +84,9 @@ func roleOf(in *ptx.Instr) (o role) {
 	case in.Form.Family == ptx.FamilyMbarrier:
 		o.sync = mbarriers
 		if effects.Any(ptx.Atomic | ptx.Strong) {
-			o.what = strong | scopeOf(in, scopeCTA)
+			// The default is .cta (9.7.13.15.13), but code for clusters, CUTLASS' for one, leaves
+			// the scope out and has other CTAs arrive.
+			o.what = strong | scopeOf(in, scopeCluster)
 			if !in.Has("relaxed") {
 				if o.sync |= releases; effects.Has(ptx.Strong) {
 					o.sync = mbarriers | acquires
@@ -106,6 +118,9 @@ func roleOf(in *ptx.Instr) (o role) {
 		}
 	case effects.Has(ptx.Atomic):
 		o.what, o.sync = strong|scopeOf(in, scopeDevice), variables
+		if in.Form.Operand("d") < 0 {
+			o.sync |= reduces
+		}
 		both()
 	case effects.Has(ptx.Strong):
 		o.what, o.sync = strong|scopeOf(in, scopeSystem), variables // volatile is relaxed.sys (8.4.1)
@@ -131,7 +146,17 @@ type release struct {
 type variable struct {
 	list []*release // by CTA and scope
 	wide *clock     // of those at device scope and wider
+	own  ownRelease // the last, whose thread may write anew
 }
+
+// ownRelease is a release operation, and the thread that it is of.
+type ownRelease struct {
+	*release
+	who agent
+}
+
+// anywhere is the CTA of a release that is of several.
+const anywhere = -1
 
 // fence is the last that a thread has executed.
 type fence struct {
@@ -155,33 +180,45 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 	}
 	w, scope := &c.warps[warp], o.what&scopeMask
 	v := r.syncs[at]
-	if reads && v != nil {
-		see := func(x *release) {
-			switch {
-			case o.sync&acquires != 0:
-				w.clocks[lane] = join(w.clocks[lane], x.clock)
-			default:
-				w.read(lane, x)
+	if reads && v != nil && o.sync&reduces == 0 {
+		acquires := o.sync&acquires != 0
+		if scope >= scopeDevice && v.wide != nil {
+			if acquires {
+				w.clocks[lane] = join(w.clocks[lane], v.wide)
+			} else {
+				w.read(lane, &release{v.wide, scopeSystem, anywhere})
 			}
 		}
-		if scope >= scopeDevice && v.wide != nil {
-			see(&release{v.wide, scopeSystem, c.index})
-		}
 		for _, x := range v.list {
-			if (scope < scopeDevice || x.scope < scopeDevice) && r.include(scope, x.scope, c.index, x.cta) {
-				see(x)
+			switch wide := scope >= scopeDevice && x.scope >= scopeDevice; {
+			case !r.include(scope, x.scope, c.index, x.cta):
+			case acquires && !wide:
+				w.clocks[lane] = join(w.clocks[lane], x.clock)
+			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.index)): // its fence may be one of the CTA
+				w.read(lane, x)
 			}
 		}
 	}
 	if !writes {
 		return
 	}
-	x := release{scope: scope, cta: c.index}
-	switch f := &w.fences[lane]; {
+	x, who := release{scope: scope, cta: c.index}, threadOf(warp, lane)
+	f := &w.fences[lane]
+	if f.at != 0 {
+		x.clock, x.scope = r.with(f.clock, c.index, who, f.at), min(scope, f.scope)
+	}
+	own := ownRelease{}
+	if v != nil {
+		if own = v.own; own.release != nil && (own.cta != c.index || own.who != who) {
+			own = ownRelease{}
+		}
+	}
+	switch {
 	case o.sync&releases != 0:
-		x.clock = r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
-	case f.at != 0:
-		x.clock, x.scope = r.with(f.clock, c.index, threadOf(warp, lane), f.at), min(scope, f.scope)
+		x.clock, x.scope = r.with(w.clocks[lane], c.index, who, r.now), scope
+		own = ownRelease{&x, who}
+	case own.release != nil && (f.at == 0 || own.scope >= x.scope): // the release pattern goes on with this write
+		x.clock, x.scope = join(own.clock, x.clock), min(scope, own.scope)
 	}
 	if !reads { // nothing of what was released before is there any more
 		delete(r.syncs, at)
@@ -194,6 +231,7 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 		v = &variable{}
 		r.syncs[at] = v
 	}
+	v.own = own
 	if x.scope >= scopeDevice {
 		v.wide = join(v.wide, x.clock)
 	}
@@ -252,8 +290,8 @@ func (r *run) after(c *cta, e *interp.Event) {
 		}
 		r.now++
 	case o.sync&warpBarrier != 0: // they have met, unless they are told to wait next
-		r.batch = batch{key: batchKey{cta: c.index, barrier: tentative}}
-		r.batch.add(c, e.Warp, e.Lanes)
+		r.batch = batch{key: batchKey{cta: c.index, barrier: tentative}, lanes: r.batch.lanes[:0]}
+		r.groups(c, e, &o.in.Ops[0])
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
@@ -273,6 +311,9 @@ func (r *run) after(c *cta, e *interp.Event) {
 			if b := r.mbarriers[w.looked[lane]]; b != nil && v.Low[lane] != 0 {
 				b.turn(w.looked[lane])
 				w.clocks[lane] = join(w.clocks[lane], b.done)
+				if o.what&scopeMask > scopeCTA {
+					w.clocks[lane] = join(w.clocks[lane], b.farDone)
+				}
 			}
 		}
 	}
@@ -280,14 +321,17 @@ func (r *run) after(c *cta, e *interp.Event) {
 
 // mbarrier is what arrivals and asynchronous operations have brought to an mbarrier.
 type mbarrier struct {
-	phase     uint64
-	now, done *clock // in the phase that goes on, and those that have completed
+	owner        int32 // the CTA that it is of
+	phase        uint64
+	now, done    *clock // in the phase that goes on, and those that have completed
+	far, farDone *clock // … by other CTAs, at scope .cluster
 }
 
 // turn notes that the phase has completed, if it has.
 func (b *mbarrier) turn(at place) {
 	if phase := interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:])); phase != b.phase {
 		b.done, b.now, b.phase = join(b.done, b.now), nil, phase
+		b.farDone, b.far = join(b.farDone, b.far), nil
 	}
 }
 
@@ -295,7 +339,7 @@ func (b *mbarrier) turn(at place) {
 func (r *run) mbarrierAt(at place) *mbarrier {
 	b := r.mbarriers[at]
 	if b == nil {
-		b = &mbarrier{phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:]))}
+		b = &mbarrier{owner: anywhere, phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:]))}
 		r.mbarriers[at] = b
 	}
 	b.turn(at)
@@ -307,10 +351,15 @@ func (r *run) atMbarrier(c *cta, o *role, at place, warp, lane int) {
 	w := &c.warps[warp]
 	switch {
 	case o.what&strong == 0: // it begins or ends to be one
-		delete(r.mbarriers, at)
+		r.mbarriers[at] = &mbarrier{owner: c.index} // at phase 0
 	case o.sync&releases != 0:
-		b := r.mbarrierAt(at)
-		b.now = join(b.now, r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now))
+		b, k := r.mbarrierAt(at), r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
+		switch {
+		case c.index == b.owner || b.owner == anywhere:
+			b.now = join(b.now, k)
+		case o.what&scopeMask > scopeCTA:
+			b.far = join(b.far, k)
+		}
 	case o.sync&acquires != 0:
 		r.mbarrierAt(at)
 		if w.looked == nil {
@@ -422,10 +471,31 @@ type party struct {
 
 func (b *batch) add(c *cta, warp int, lanes uint64) { b.lanes = append(b.lanes, party{c, warp, lanes}) }
 
+// groups adds the lanes that execute bar.warp.sync, those with the same membermask together.
+func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
+	rest := e.Lanes
+	if mask.Kind == ptx.RegOperand {
+		if v, ok := e.Read(mask.Reg); ok {
+			for rest != 0 {
+				of, same := v.Low[bits.TrailingZeros64(rest)], uint64(0)
+				for m := rest; m != 0; m &= m - 1 {
+					if lane := bits.TrailingZeros64(m); v.Low[lane] == of {
+						same |= 1 << lane
+					}
+				}
+				r.batch.add(c, e.Warp, same)
+				rest &^= same
+			}
+			return
+		}
+	}
+	r.batch.add(c, e.Warp, rest)
+}
+
 // waits is for lanes that are told to wait.
 func (r *run) waits(c *cta, e *interp.Event) {
 	if b := &r.batch; b.key.barrier == tentative && b.key.cta == c.index && b.lanes[0].warp == e.Warp {
-		*b = batch{}
+		*b = batch{lanes: b.lanes[:0]}
 	}
 }
 
@@ -446,7 +516,7 @@ func (r *run) wakes(c *cta, e *interp.Event) {
 	case o.sync&arrives != 0:
 		r.meet()
 		at := barrierKey{e.Waits.Barrier, e.Waits.Generation}
-		c.at[at] = join(c.at[at], r.all(c, e.Warp, e.Lanes))
+		c.at[at] = join(c.at[at], r.told(c, e.Warp, e.Lanes))
 		r.now++
 		return
 	}
@@ -459,8 +529,8 @@ func (r *run) wakes(c *cta, e *interp.Event) {
 
 const clusterNumber = 16
 
-// all is what lanes of a warp know, and what they have done.
-func (r *run) all(c *cta, warp int, lanes uint64) *clock {
+// told is what lanes of a warp know, and what they have done.
+func (r *run) told(c *cta, warp int, lanes uint64) *clock {
 	w := &c.warps[warp]
 	var k *clock
 	for m := lanes; m != 0; m &= m - 1 {
@@ -500,24 +570,47 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 			w.clocks[lane] = join(w.clocks[lane], b.arrived[w.clusters[lane]-1])
 		}
 	}
-	if o.sync&(arrives|releases) == arrives|releases {
-		g := e.Waits.Generation
-		b.arrived[g] = join(b.arrived[g], r.all(c, e.Warp, e.Lanes))
+	if g := e.Waits.Generation; o.sync&arrives != 0 {
+		var k *clock
+		if o.sync&releases != 0 {
+			k = r.told(c, e.Warp, e.Lanes)
+		} else { // what a fence has released before (9.7.13.3)
+			for m := e.Lanes; m != 0; m &= m - 1 {
+				lane := bits.TrailingZeros64(m)
+				if f := &w.fences[lane]; f.at != 0 && f.scope > scopeCTA {
+					k = join(k, r.with(f.clock, c.index, threadOf(e.Warp, lane), f.at))
+				}
+			}
+		}
+		b.arrived[g] = join(b.arrived[g], k)
 		delete(b.arrived, g-2)
 	}
 	r.now++
 }
 
-// meet is for a batch that is complete: all of it knows what each did.
+// meet is for a batch that is complete.
 func (r *run) meet() {
 	b := &r.batch
-	if b.key.barrier == none {
+	switch b.key.barrier {
+	case none:
 		return
+	case tentative: // those of each membermask
+		for i := range b.lanes {
+			r.meetAll(b.lanes[i : i+1])
+		}
+	default:
+		r.meetAll(b.lanes)
 	}
-	c := b.lanes[0].c
+	*b = batch{lanes: b.lanes[:0]}
+}
+
+// meetAll has all who meet know what each did.
+func (r *run) meetAll(list []party) {
+	b := &r.batch
+	c := list[0].c
 	var k *clock
 	threads := 0
-	for _, p := range b.lanes {
+	for _, p := range list {
 		w := &c.warps[p.warp]
 		var last *clock
 		for m := p.lanes; m != 0; m &= m - 1 {
@@ -536,17 +629,16 @@ func (r *run) meet() {
 	if threads == r.Block.Count() {
 		n.learnAll(r.now)
 	} else {
-		for _, p := range b.lanes {
+		for _, p := range list {
 			r.learn(n, &c.warps[p.warp], p.warp, p.lanes)
 		}
 	}
 	k = k.with(c.index, n)
-	for _, p := range b.lanes {
+	for _, p := range list {
 		w := &c.warps[p.warp]
 		for m := p.lanes; m != 0; m &= m - 1 {
 			w.clocks[bits.TrailingZeros64(m)] = k
 		}
 	}
 	r.now++
-	*b = batch{lanes: b.lanes[:0]}
 }

@@ -1,0 +1,203 @@
+package sanitize
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/sanitize/finding"
+	"gemu/sanitize/race"
+)
+
+// watched is what the race detector finds in a program.
+func watched(p *corpus.Program) ([]finding.Finding, *corpus.Outcome) {
+	var log finding.Log
+	probe := race.New(&log, 0)
+	o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []interp.Probe{probe} })
+	return log.Findings(), o
+}
+
+// compiledRaces are the races in what compilers make of correct kernels, by file and line.
+var compiledRaces = map[string]string{
+	"corpus/triton_layernorm_90.ptx:110": "all lanes write the sum that they have got by exchanges in a butterfly, one step of it by fma: their last bits differ",
+}
+
+// TestCompiled: there are no other races in what compilers make of correct kernels. That lanes write the
+// same value is usual there.
+func TestCompiled(t *testing.T) {
+	paths, _ := filepath.Glob("../testdata/corpus/*.ptx")
+	if len(paths) == 0 {
+		t.Fatal("no files")
+	}
+	explained := 0
+	for _, path := range paths {
+		file := "corpus/" + filepath.Base(path)
+		programs, err := corpus.Of("../testdata", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range programs {
+			list, o := watched(p)
+			if o.Err != nil || o.Wrong != nil {
+				t.Errorf("%s: %v %v", p, o.Err, o.Wrong)
+			}
+			for _, f := range list {
+				if f.Severity != finding.Error {
+					continue
+				}
+				if compiledRaces[fmt.Sprintf("%s:%d", file, f.At.Line)] != "" {
+					explained++
+					continue
+				}
+				var b bytes.Buffer
+				finding.Print(&b, []finding.Finding{f}, 0)
+				t.Errorf("%s:\n%s", p, b.String())
+			}
+		}
+	}
+	if explained != len(compiledRaces) {
+		t.Errorf("%d of the races were found that are known, want %d", explained, len(compiledRaces))
+	}
+}
+
+var (
+	barrier = regexp.MustCompile(`(?m)^.*\b(bar\.sync|bar\.warp\.sync|barrier\.sync|barrier\.cluster\.wait)\b[^;\n]*;`)
+	entry   = regexp.MustCompile(`\.entry\s+([\w$]+)`)
+)
+
+// without gives the sources that lack one of the barriers of a module each, by the line that it was
+// on and the kernel that it was in.
+func without(src string, do func(line int, kernel, src string)) {
+	for _, at := range barrier.FindAllStringIndex(src, -1) {
+		kernel := ""
+		if all := entry.FindAllStringSubmatch(src[:at[0]], -1); len(all) > 0 {
+			kernel = all[len(all)-1][1]
+		}
+		do(1+strings.Count(src[:at[0]], "\n"), kernel, src[:at[0]]+src[at[1]:])
+	}
+}
+
+// needless are the barriers that the detector does not miss, by file and line, with the reason.
+var needless = map[string]string{}
+
+func init() {
+	for reason, list := range map[string][]string{
+		"another barrier comes before anything is accessed that it could order": {
+			"lps:127", "lps:135", "corpus/nvrtc_52.ptx:215", "corpus/nvrtc_90.ptx:215", "corpus/nvrtc_G_80.ptx:485",
+			"corpus/clang_O0_50.ptx:1206", "corpus/triton_matmul_tf32_80.ptx:742",
+			"corpus/triton_transpose_90.ptx:174", "corpus/triton_transpose_90.ptx:179",
+		},
+		"nothing comes behind it that accesses what was accessed before": {
+			"corpus/clang_O0_50.ptx:213", "corpus/clang_O1_70.ptx:112", "corpus/clang_O3_80.ptx:136", "corpus/clang_g_86.ptx:154",
+			"corpus/triton_histogram_80.ptx:49", "corpus/triton_histogram_80.ptx:59", "corpus/triton_transpose_90.ptx:251",
+		},
+		"it orders what tensormap.replace and tensormap.cp_fenceproxy access, which is not told": {
+			"corpus/triton_transpose_90.ptx:53", "corpus/triton_transpose_90.ptx:96", "corpus/triton_transpose_90.ptx:106",
+			"corpus/triton_transpose_90.ptx:110", "corpus/triton_transpose_90.ptx:154", "corpus/triton_transpose_90.ptx:163",
+		},
+		"it orders what wgmma reads from shared memory, which is not told": {
+			"corpus/triton_attention_90.ptx:512", "corpus/triton_attention_90.ptx:530", "corpus/triton_attention_90.ptx:715",
+			"corpus/triton_attention_90.ptx:797", "corpus/triton_attention_90.ptx:941",
+			"corpus/triton_matmul_e4m3_90.ptx:355", "corpus/triton_matmul_e4m3_90.ptx:453", "corpus/triton_matmul_e4m3_90.ptx:655",
+			"corpus/triton_matmul_f16_90.ptx:344", "corpus/triton_matmul_f16_90.ptx:442", "corpus/triton_matmul_f16_90.ptx:627",
+			"corpus/triton_matmul_tf32_90.ptx:723", "corpus/triton_matmul_tf32_90.ptx:814",
+		},
+	} {
+		for _, at := range list {
+			needless[at] = reason
+		}
+	}
+}
+
+// mutant is a program that lacks a barrier, and what runs it.
+type mutant struct {
+	at  string // "FILE:LINE" of the barrier
+	run func() ([]finding.Finding, error)
+}
+
+// mutants are the programs of the workload library and of compilers without one of their barriers
+// each.
+func mutants(t *testing.T) (list []mutant) {
+	for _, w := range kernels.All() {
+		without(w.PTX(), func(line int, _, src string) {
+			list = append(list, mutant{fmt.Sprintf("%s:%d", w.Name, line), func() ([]finding.Finding, error) {
+				var log finding.Log
+				dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{race.New(&log, 0)}})
+				m, err := dev.Load(w.Name+".ptx", []byte(src))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := &kernels.Session{Context: context.Background(), Module: m, N: w.N, Prepare: func(l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, 1<<22 }}
+				w.Run(s) // the result may be wrong
+				return log.Findings(), nil
+			}})
+		})
+	}
+	paths, _ := filepath.Glob("../testdata/corpus/*.ptx")
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := "corpus/" + filepath.Base(path)
+		without(string(b), func(line int, kernel, src string) {
+			list = append(list, mutant{fmt.Sprintf("%s:%d", file, line), func() (found []finding.Finding, err error) {
+				dir := t.TempDir()
+				os.Mkdir(filepath.Join(dir, "corpus"), 0o777)
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(src), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				programs, err := corpus.Of(dir, file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range programs {
+					if p.Name == kernel {
+						list, o := watched(p)
+						found, err = append(found, list...), o.Err
+					}
+				}
+				return found, err
+			}})
+		})
+	}
+	return list
+}
+
+// TestWithoutBarrier takes the barriers out of kernels one at a time: without it there is a race, or
+// a trap, or it is known why there is none.
+func TestWithoutBarrier(t *testing.T) {
+	list := mutants(t)
+	random := rand.New(rand.NewPCG(part.Seed(t), 0))
+	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	missed := 0
+	tried := list[:min(len(list), part.Of(5, 12, len(list)))]
+	for _, m := range tried {
+		found, err := m.run()
+		races := 0
+		for i := range found {
+			if f := &found[i]; f.Severity == finding.Error && compiledRaces[fmt.Sprintf("corpus/%s:%d", f.At.File, f.At.Line)] == "" {
+				races++
+			}
+		}
+		switch known := needless[m.at] != ""; {
+		case races == 0 && err == nil && !known:
+			t.Errorf("nothing is found without the barrier of %s", m.at)
+		case (races > 0 || err != nil) && known:
+			t.Errorf("the barrier of %s is missed, which is said to be of no need: %s", m.at, needless[m.at])
+		case !known:
+			missed++
+		}
+	}
+	t.Logf("%d of %d are missed, of %d", missed, len(tried), len(list))
+}
