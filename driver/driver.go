@@ -52,7 +52,7 @@ type Driver struct {
 func New(s Settings) *Driver {
 	d := &Driver{settings: s, objects: map[Handle]any{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
-	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{})
+	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: slices.Concat(s.Probes, d.sanitizer.Probes),

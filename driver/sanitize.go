@@ -23,6 +23,7 @@ func (f *Found) Error() string { return fmt.Sprintf("sanitizers have found %d er
 // printFindings tells what sanitizers have found: on the driver's standard error, or in the file
 // that the settings name.
 func (d *Driver) printFindings() error {
+	d.sanitizer.Finish()
 	s, list := &d.settings, d.sanitizer.Findings()
 	switch {
 	case strings.HasSuffix(s.SanitizeLog, ".json"):

@@ -16,6 +16,7 @@ import (
 var explained = map[string]string{
 	"control/barrier_early.ptx kinds":    "arrives at a barrier that takes two warps, alone",
 	"control/clusters_async.ptx reduced": "is left with the bytes that nobody sends in a cluster of one",
+	"good/form.ptx good":                 "has all its threads make one mbarrier",
 	"insn/cp_async.ptx groups":           "reads what has not come yet, to see that it has not",
 	"insn/mbarrier.ptx transactions":     "looks at a phase that stays incomplete",
 	"insn/shfl_idle.ptx ended":           "takes values of lanes that have exited",

@@ -44,6 +44,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, prepare func(l *int
 	if c.Sanitize == "" {
 		return nil, nil
 	}
+	watch.Finish()
 	list := watch.Findings()
 	for i := 1; i < c.SanitizeSeeds; i++ {
 		if c.File == "-" {
@@ -68,6 +69,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, prepare func(l *int
 		if err != nil {
 			fmt.Fprintf(a.stderr, "gemu: with --seed %d: %v\n", seed, err)
 		}
+		s.Finish()
 		list = finding.Merge(list, s.Findings(), fmt.Sprintf("found with --seed %d", seed))
 	}
 	if err := finding.Print(a.stderr, list, c.SanitizeLimit); err != nil {

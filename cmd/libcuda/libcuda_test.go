@@ -125,8 +125,10 @@ func TestSanitize(t *testing.T) {
 	}{
 		{[]string{"GEMU_SANITIZE=race"}, 0, "", "Error: race: write after write"},
 		{[]string{"GEMU_SANITIZE=racecheck", "GEMU_SANITIZE_EXIT=77"}, 77, "", "gemu: sanitizers have found"},
-		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + text}, 0, text, "ERROR SUMMARY: 3 errors, 0 notices"},
+		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + text}, 0, text, "ERROR SUMMARY: 3 errors, 1 notice"},
 		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + report}, 0, report, `"schema": "gemu-findings/1"`},
+		{[]string{"GEMU_SANITIZE=leak"}, 0, "", "Error: leak:"},
+		{[]string{"GEMU_SANITIZE=all"}, 0, "", "Error: race: write after write"},
 		{[]string{"GEMU_SANITIZE=rust"}, 1, "", `gemu: GEMU_SANITIZE=rust: no sanitizer "rust"`},
 		{[]string{"GEMU_SANITIZE=race", "GEMU_SANITIZE_LOG=" + dir}, 0, "", "is a directory"},
 	} {

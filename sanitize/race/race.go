@@ -437,28 +437,37 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		f.Count++
 		return
 	}
-	lane := func(who agent) int {
+	// Of several lanes one is named that does not know of the others.
+	lane := func(of *record, who agent) int {
 		if l := who.lane(); l < maxWidth {
 			return l
 		}
-		return bits.TrailingZeros64(r.sets[who.lane()-maxWidth])
+		lanes := r.sets[who.lane()-maxWidth]
+		for m := lanes; m != 0; m &= m - 1 {
+			one := *of
+			one.who = threadOf(who.warp(), bits.TrailingZeros64(m))
+			if of == o && !r.knows(a, &one) || of != o && one.who != o.who {
+				return one.who.lane()
+			}
+		}
+		return bits.TrailingZeros64(lanes)
 	}
-	describe := func(o *record, wrote bool) finding.Place {
+	describe := func(of *record, wrote bool) finding.Place {
 		role := "read"
 		switch {
-		case o.what&atomic != 0:
+		case of.what&atomic != 0:
 			role = "atomic operation"
 		case wrote:
 			role = "write"
 		}
-		who := o.who
-		if o.what&proxy != 0 {
+		who := of.who
+		if of.what&proxy != 0 {
 			role = "asynchronous " + role
 			who = r.issuers[who&^channelBit]
 		}
-		at := finding.Of(r.LaunchInfo, o.index(), role, r.ctas[o.cta].id, who.warp(), lane(who))
-		if o.what&strong != 0 {
-			at.Role += fmt.Sprintf(" at scope .%s", scopeNames[o.what&scopeMask])
+		at := finding.Of(r.LaunchInfo, of.index(), role, r.ctas[of.cta].id, who.warp(), lane(of, who))
+		if of.what&strong != 0 {
+			at.Role += fmt.Sprintf(" at scope .%s", scopeNames[of.what&scopeMask])
 		}
 		return at
 	}
