@@ -58,37 +58,6 @@ func (k *known) of(a agent) moment {
 	return m
 }
 
-// wide reports whether what all of a warp, or of a CTA of so many warps, have done up to when a
-// record says is known.
-func (k *known) wide(o *record, warps int) bool {
-	if k.all >= o.at {
-		return true
-	}
-	warp := func(w int) bool {
-		if k.warps != nil && k.warps[w] >= o.at {
-			return true
-		}
-		if k.lanes == nil || k.lanes[w] == nil {
-			return false
-		}
-		for _, at := range k.lanes[w] {
-			if at < o.at {
-				return false
-			}
-		}
-		return true
-	}
-	if o.what&ctaWide == 0 {
-		return warp(o.who.warp())
-	}
-	for w := range warps {
-		if !warp(w) {
-			return false
-		}
-	}
-	return true
-}
-
 // latest is the last moment of which anything is known.
 func (k *known) latest() moment {
 	m := k.all

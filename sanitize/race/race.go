@@ -315,7 +315,7 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 	var last *clock
 	var all moment
 	rec := x.record
-	const others = listed | coarse | split | proxy | warpWide | ctaWide
+	const others = listed | coarse | split | proxy
 	var page []cell
 	number := ^uint64(0)
 	for m := lanes; m != 0; m &= m - 1 {

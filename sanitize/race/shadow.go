@@ -21,16 +21,14 @@ type record struct {
 type what uint32
 
 const (
-	scopeMask what = 3       // ptx scopes, of a strong access
-	strong    what = 1 << 2  // volatile, relaxed, acquire, release or atomic (manual 8.3)
-	atomic    what = 1 << 3  // a read and a write at once
-	listed    what = 1 << 4  // who is the index of the first link
-	coarse    what = 1 << 5  // it stands for those of many CTAs that went before
-	split     what = 1 << 6  // of a word: its bytes have cells of their own, and who is the index of them
-	proxy     what = 1 << 7  // by an asynchronous operation
-	sizeBits  what = 7 << 8  // binary logarithm of the bytes of a strong access, or of its elements
-	warpWide  what = 1 << 11 // it stands for all lanes of its warp
-	ctaWide   what = 1 << 12 // it stands for all threads of its CTA
+	scopeMask what = 3      // ptx scopes, of a strong access
+	strong    what = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
+	atomic    what = 1 << 3 // a read and a write at once
+	listed    what = 1 << 4 // who is the index of the first link
+	coarse    what = 1 << 5 // it stands for those of many CTAs that went before
+	split     what = 1 << 6 // of a word: its bytes have cells of their own, and who is the index of them
+	proxy     what = 1 << 7 // by an asynchronous operation
+	sizeBits  what = 7 << 8 // binary logarithm of the bytes of a strong access, or of its elements
 	indexBits      = 13
 )
 
@@ -149,10 +147,6 @@ func (r *run) knows(a *access, o *record) bool {
 		return true
 	}
 	v := &a.view
-	if o.what&(warpWide|ctaWide) != 0 {
-		k := v.find(o.cta)
-		return k != nil && k.wide(o, r.warps)
-	}
 	if o.cta == v.cta && o.who == v.self && o.at <= v.till {
 		return true
 	}
@@ -376,7 +370,7 @@ func (r *run) add(a *access, o *record) {
 		for i := head; i != 0; i = r.links[i].next {
 			if l := &r.links[i].record; has(l, &a.record) {
 				if l.at < a.at {
-					l.at, l.what = a.at, l.what&(warpWide|ctaWide)|a.what
+					l.at, l.what = a.at, a.what
 				}
 				return
 			}
@@ -396,18 +390,7 @@ func (r *run) add(a *access, o *record) {
 
 // has reports whether o stands for a, too, if that is no later.
 func has(o, a *record) bool {
-	if o.cta != a.cta || (o.what^a.what)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 {
-		return false
-	}
-	switch {
-	case o.what&coarse != 0:
-		return false
-	case o.what&ctaWide != 0:
-		return true
-	case o.what&warpWide != 0:
-		return o.who.warp() == a.who.warp()
-	}
-	return o.who == a.who
+	return o.cta == a.cta && o.who == a.who && (o.what^a.what)&(strong|scopeMask|sizeBits|atomic|proxy|coarse) == 0
 }
 
 // link makes a link.
@@ -458,8 +441,9 @@ func (r *run) copy(c *cell) cell {
 	return n
 }
 
-// shorten leaves out what an access covers of a list, and makes one of those of a warp, in
-// global memory of the CTA, and one of those of other CTAs: of the narrowest, the last.
+// shorten leaves out what an access covers of a list, of those of a warp (in global memory: of the
+// CTA) all but the last of two agents, and of those of other CTAs all but one: of the narrowest, the
+// last. Of two agents one at least is not who comes next.
 func (r *run) shorten(a *access, head int32) int32 {
 	kept := r.kept[:0]
 	var far record
@@ -476,16 +460,25 @@ next:
 			}
 			continue
 		case o.what&proxy == 0:
-			if o.what |= warpWide; !a.shared {
-				o.what |= ctaWide
-			}
+			same, oldest := 0, -1
 			for i := range kept {
-				if k := &kept[i]; k.what&warpWide != 0 && (k.what^o.what)&(strong|scopeMask|sizeBits|atomic) == 0 && (!a.shared || k.who.warp() == o.who.warp()) {
-					if k.at < o.at {
-						*k = o
-					}
+				k := &kept[i]
+				if (k.what^o.what)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 || a.shared && k.who.warp() != o.who.warp() {
+					continue
+				}
+				if k.who == o.who {
+					k.at = max(k.at, o.at)
 					continue next
 				}
+				if same++; oldest < 0 || k.at < kept[oldest].at {
+					oldest = i
+				}
+			}
+			if same == 2 {
+				if kept[oldest].at < o.at {
+					kept[oldest] = o
+				}
+				continue
 			}
 		}
 		kept = append(kept, o)
