@@ -47,10 +47,9 @@ func lowerTensorAlloc(l *lowerer, in *ptx.Instr) {
 		o.A, imm.Space = l.place(in, in.Arg("a"), space)
 		o.B, o.Imm = l.source(in.Arg("b"), ptx.U32, code.R), imm.Imm()
 		l.emit(o)
-		a := &code.Access{Space: imm.Space, Addr: code.Q, Size: 4, Bytes: 4, Store: true, Hit: l.prog.Hits, Elems: []code.Elem{{Slot: code.R, Row: o.D}}}
-		l.prog.Hits++
-		a.Move = mem.StridedOf(a.Size, false)
-		l.access(storeOp(a), a, o.A)
+		a, addr := l.accessOf(in, in.Arg("a"))
+		a.Store, a.Bytes, a.Elems, a.Move = true, a.Size, []code.Elem{{Slot: code.R, Row: o.D}}, mem.StridedOf(a.Size, false)
+		l.access(storeOp(a), a, addr)
 	default:
 		l.emit(code.Instr{Op: code.TensorDealloc, A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.U32, code.R), Imm: imm.Imm()})
 	}

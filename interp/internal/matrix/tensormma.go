@@ -154,7 +154,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		return bad("types %d and %d of A and B, with %s", field(7, 3), typesB, TensorKinds[o.Kind])
 	case p.D == ptx.F16 && (p.A == ptx.BF16 || p.B == ptx.BF16):
 		return bad("D of .f16, with factors of .bf16")
-	case p.AcrossA && p.A.Bits() < 8 || p.AcrossB && p.B.Bits() < 8:
+	case p.AcrossA && narrow[p.A] > 0 || p.AcrossB && narrow[p.B] > 0:
 		return bad("a matrix of elements of less than 8 bits is transposed")
 	case p.AcrossA && o.InTensor:
 		return bad("A is transposed, and in tensor memory")
@@ -244,10 +244,13 @@ func (p *TensorProduct) columnsB() int {
 	return p.N
 }
 
-// packing is the bits of an element that has padding behind it in shared memory.
+// narrow is the bits of elements of less than a byte, which have padding behind them in shared
+// memory where a byte is theirs elsewhere (manual 9.7.16.10.4.4).
+var narrow = map[ptx.Type]int{ptx.E2M1: 4, ptx.E3M2: 6, ptx.E2M3: 6}
+
 func packing(t ptx.Type, container int) int {
-	if n := t.Bits(); n < 8 && container == 8 {
-		return n
+	if container == 8 {
+		return narrow[t]
 	}
 	return 0
 }
