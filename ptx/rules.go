@@ -329,10 +329,22 @@ func ruleTensor(f *Func, in *Instr) string {
 			return "the formats of destination and source stand only together"
 		}
 	case FamilyTensorMma:
+		kind, scale := in.Slot("kind"), in.Slot("scale")
 		if !in.Has("block_scale") {
+			i := in.Form.Operand("h")
+			less := i >= 0 && in.Ops[i].Kind == ImmOperand && !in.Has("ws")
+			switch {
+			case less && kind != "kind::f16" && kind != "kind::tf32":
+				return "scale-input-d is of .kind::f16 and .kind::tf32"
+			case less && in.Ops[i].Imm.As(U32) > 15:
+				return "scale-input-d is from 0 to 15"
+			case in.Has("ashift") && in.Arg("a").Kind != AddrOperand:
+				return ".ashift wants A in tensor memory"
+			case in.Has("ashift") && (in.Has("collector::a::use") || in.Has("collector::a::fill")):
+				return ".ashift stands with no .collector::a::use or .collector::a::fill"
+			}
 			return ""
 		}
-		kind, scale := in.Slot("kind"), in.Slot("scale")
 		if allowed := tensorScales[kind]; !slices.Contains(allowed, scale) {
 			return fmt.Sprintf("want one of .%s with .%s", strings.Join(slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" }), " ."), kind)
 		}

@@ -3810,7 +3810,7 @@ def tensor_kernel(module, name, columns, text_of, cases, pair=False):
     g = 2 if pair else 1
     head = [".visible .entry %s(.param .u32 seed, .param .u64 da, .param .u64 db, .param .u32 idesc, .param .u64 masks, .param .u32 sand, .param .u32 sor, .param .u32 add, .param .u64 out)" % name, "{",
             "\t.shared .align 1024 .b8 s[%d];" % (4 * SHARED_WORDS), "\t.shared .align 8 .b64 bar;", "\t.shared .align 4 .b32 where;",
-            "\t.reg .u32 %t, %r, %w, %lane, %seed, %x, %y, %and, %or, %s, %h, %c, %tm, %tl, %idesc, %f, %v<8>;", "\t.reg .u64 %p, %m, %da, %db;", "\t.reg .pred %q, %add, %zero, %first;"]
+            "\t.reg .u32 %t, %r, %w, %lane, %seed, %x, %y, %and, %or, %s, %h, %c, %v<8>;", "\t.reg .b32 %tm, %tl, %idesc;", "\t.reg .u64 %p, %m, %da, %db;", "\t.reg .pred %q, %add, %zero, %first;"]
     fill = ""
     for i in range(4):
         fill += mixing("%v" + str(i), 3000 + i) + "\nand.b32 %%v%d, %%v%d, %%and;\nor.b32 %%v%d, %%v%d, %%or;" % (i, i, i, i)
@@ -3925,20 +3925,21 @@ def gen_fifth():
         """A kernel with one multiplication, D from column d_at on."""
         td, ta, tb = x.types
         pair = ".cta_group::%d" % (2 if x.pair else 1)
-        at = lambda c: "[%%tm+0x%x]" % (c + (lane << 16))
+        at = lambda c, lane=lane: "[%%tm+0x%x]" % (c + (lane << 16))
         op = "tcgen05.mma" + (".ws" if x.ws else "") + (".sp" if x.sparse else "") + pair + ".kind::" + x.kind + (".block_scale" + extra if x.vec else extra)
         operands = [at(d_at), at(a_at) if a_at is not None else "%da", "%db"] + ([at(meta_at)] if x.sparse else []) + ["%idesc"]
         if x.vec:
-            operands += ["[%%tm+0x%x]" % c for c in scales]
+            operands += [at(c, 0) for c in scales]
         words = [sum(1 << i for i in range(32) if 32 * w + i in disabled) for w in range(8 if x.pair else 4)]
         if disabled:
-            operands.append("{%s}" % ", ".join("0x%x" % w for w in words))
+            operands.append("{%s}" % ", ".join("%%v%d" % i for i in range(len(words))))
         operands.append("%add")
         if x.less:
             operands.append(str(x.less))
         if zero is not None:
             operands.append("%m")
-        text = ("mov.u64 %%m, 0x%x;\n" % zero[0] if zero is not None else "") + "%s %s;" % (op, ", ".join(operands))
+        text = "".join("mov.b32 %%v%d, 0x%x;\n" % w for w in enumerate(words) if disabled)
+        text += ("mov.u64 %%m, 0x%x;\n" % zero[0] if zero is not None else "") + "%s %s;" % (op, ", ".join(operands))
         fold = {(32, True): 4, (64, True): 2}.get((x.m, x.ws), 2 if x.pair and x.m == 128 and not x.sparse else 1)
         columns = columns or max(d_at + x.n // fold, 32, *(c + 8 for c in (a_at or 0, meta_at or 0)))
         columns = (columns + 7) // 8 * 8
