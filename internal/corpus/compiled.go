@@ -43,6 +43,11 @@ var compiledKernels = map[string]compiled{
 	"corpus/triton_matmul_e4m3_90.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
 	"corpus/triton_attention_90.ptx":   {grid: []int{1}, shared: 32 << 10, run: attention},
 
+	"corpus/triton_matmul_f16_100.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, half) }},
+	"corpus/triton_matmul_tf32_100.ptx": {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
+	"corpus/triton_matmul_e4m3_100.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
+	"corpus/triton_attention_100.ptx":   {grid: []int{1}, shared: 32 << 10, run: attention},
+
 	"mixture": {grid: []int{3}, block: []int{128}, run: mixture},
 	"shapes":  {grid: []int{2}, block: []int{64}, run: shapes},
 	"sort":    {grid: []int{2}, block: []int{256}, run: sorted},

@@ -116,7 +116,8 @@ if __name__ == "__main__":
     for of, types in {"f16": "*fp32 *fp16 *fp16", "bf16": "*fp32 *bf16 *bf16", "tf32": "*fp32 *fp32 *fp32", "s8": "*i32 *i8 *i8"}.items():
         make(f"triton_matmul_{of}_80", matmul, 80, types + " i32 i32 i32 i32", BM=64, BN=64, BK=32)
     make("triton_transpose_90", transpose, 90, "*fp32 *fp32 i32 i32", BM=32, BN=32)
-    for of, types in {"f16": "*fp32 *fp16 *fp16", "tf32": "*fp32 *fp32 *fp32", "e4m3": "*fp32 *fp8e4nv *fp8e4nv"}.items():
-        make(f"triton_matmul_{of}_90", matmul, 90, types + " i32 i32 i32 i32", BM=64, BN=64, BK=32)
-    for sm in (80, 90):
+    for sm in (90, 100):
+        for of, types in {"f16": "*fp32 *fp16 *fp16", "tf32": "*fp32 *fp32 *fp32", "e4m3": "*fp32 *fp8e4nv *fp8e4nv"}.items():
+            make(f"triton_matmul_{of}_{sm}", matmul, sm, types + " i32 i32 i32 i32", BM=64, BN=64, BK=32)
+    for sm in (80, 90, 100):
         make(f"triton_attention_{sm}", attention, sm, "*fp32 *fp16 *fp16 *fp16 i32", D=64, BM=64, BN=32)
