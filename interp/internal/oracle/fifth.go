@@ -179,7 +179,7 @@ func (g group) starved() bool {
 
 func (g group) allocate(m *tensorMemory) {
 	t := g[0]
-	n, list := g.columnCount(), t.twins()
+	n := g.columnCount()
 	space, addr := t.address("a")
 	if space == ptx.Generic {
 		if space, addr = t.m.resolve(addr); space == ptx.Shared && addr>>rankShift != uint64(t.cta.rank) {
@@ -201,6 +201,7 @@ func (g group) allocate(m *tensorMemory) {
 		}
 		first = slices.Index(m.owner[:], id)
 	} else {
+		list := t.twins()
 		first = room(list, n)
 		for _, c := range list {
 			o := c.tensorMemory()

@@ -220,7 +220,8 @@ func tensorAlloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	}
 	o := w.origin(h, in, m)
-	ctas, bad := c.pairOf(imm.Pair)
+	given := imm.Pair && len(c.async.tensor.given) > 0 // the other has allocated for both, and may have exited since
+	ctas, bad := c.pairOf(imm.Pair && !given)
 	switch {
 	case place.Alloc == nil || place.Alloc != c.sharedMem:
 		w.err = o.trap(ErrWrongSpace, "%s is not in the shared memory of the CTA", hexAddr(f.Src64(in.A)[0]))
@@ -233,7 +234,7 @@ func tensorAlloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	}
 	b, ok := tensorBlock{}, true
-	if s := &c.async.tensor; imm.Pair && len(s.given) > 0 { // the other has allocated for both
+	if s := &c.async.tensor; given {
 		if b = s.given[0]; b.columns != n {
 			w.err = o.trap(ErrDivergent, "%d columns, where the other CTA of the pair has allocated %d at %s", n, b.columns, b.src.Pos)
 			return
