@@ -215,7 +215,9 @@ func (g group) allocate(m *tensorMemory) {
 			}
 		}
 	}
-	copy(t.span(space, addr, 4, 4, writes), bytesOf(value{lo: uint64(first)}, 4))
+	for _, t := range g {
+		copy(t.reach(space, addr, 4, writes), bytesOf(value{lo: uint64(first)}, 4))
+	}
 }
 
 func (m *tensorMemory) release(id int) {
