@@ -338,10 +338,6 @@ func ruleTensor(f *Func, in *Instr) string {
 				return "scale-input-d is of .kind::f16 and .kind::tf32"
 			case less && in.Ops[i].Imm.As(U32) > 15:
 				return "scale-input-d is from 0 to 15"
-			case in.Has("ashift") && in.Arg("a").Kind != AddrOperand:
-				return ".ashift wants A in tensor memory"
-			case in.Has("ashift") && (in.Has("collector::a::use") || in.Has("collector::a::fill")):
-				return ".ashift stands with no .collector::a::use or .collector::a::fill"
 			}
 			return ""
 		}

@@ -120,9 +120,6 @@ func lowerTensorShift(l *lowerer, in *ptx.Instr) {
 }
 
 func lowerTensorMma(l *lowerer, in *ptx.Instr) {
-	if in.Has("ashift") {
-		l.refuse("%s: which rows .ashift gives A", in.Text)
-	}
 	m := &matrix.TensorMma{
 		Kind: matrix.TensorKind(slices.Index(matrix.TensorKinds[:], in.Slot("kind"))), Pair: pairOf(in),
 		Sparse: in.Has("sp"), Stationary: in.Has("ws"), InTensor: in.Arg("a").Kind == ptx.AddrOperand,

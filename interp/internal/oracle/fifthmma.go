@@ -207,7 +207,7 @@ func (x *fifthMma) negated(v uint64, of ptx.Type) uint64 {
 
 // multiplyTensor issues tcgen05.mma.
 func (t *thread) multiplyTensor() {
-	if t.has("ashift") {
+	if t.in.Form.Family == ptx.FamilyNone { // which rows .ashift gives A the manual does not say
 		t.unsupported()
 	}
 	x := t.decodeFifth(t.arg("c"))
