@@ -298,9 +298,17 @@ func ruleWgmma(f *Func, in *Instr) string {
 	return ""
 }
 
-// ruleTensor: which shapes, kinds and scales go together (manual 9.7.16.7.1, 9.7.16.8.3, 9.7.16.9.2,
+// ruleTensor: which shapes, kinds and scales go together, and one .cta_group in all of a function (manual 9.7.16.7.1, 9.7.16.8.3, 9.7.16.9.2,
 // 9.7.16.10.9.1).
 func ruleTensor(f *Func, in *Instr) string {
+	for _, group := range []string{"cta_group::1", "cta_group::2"} {
+		if in.Has(group) {
+			if f.ctaGroup != "" && f.ctaGroup != group {
+				return fmt.Sprintf(".%s in a function that has .%s", group, f.ctaGroup)
+			}
+			f.ctaGroup = group
+		}
+	}
 	switch in.Form.Family {
 	case FamilyTensorAlloc:
 		if i := in.Form.Operand("b"); i >= 0 && in.Ops[i].Kind == ImmOperand && in.Ops[i].Imm.Bits&(in.Ops[i].Imm.Bits-1) != 0 {

@@ -43,6 +43,13 @@ func (b *tensorBlock) String() string {
 	return fmt.Sprintf("columns %d to %d, allocated at %s", b.column, b.column+b.columns-1, b.src.Pos)
 }
 
+// mostUnawaited is how many loads, and how many stores, of a warp are kept that it has not waited for.
+// Of more, the oldest store happens, which it may at any time, and the oldest load is forgotten.
+const mostUnawaited = 32
+
+// tensorCells is what a store has, at most.
+type tensorCells [2 * 128 * matrix.Lanes]matrix.Cell
+
 // tensorWarp is loads and stores of a warp that it has not waited for.
 type tensorWarp struct {
 	loads  []tensorLoading
@@ -414,6 +421,9 @@ func tensorLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 	if !w.cta.grid.early {
 		s := w.tensorWarpOf(h)
+		if len(s.loads) == mostUnawaited {
+			s.loads = slices.Delete(s.loads, 0, 1)
+		}
 		s.loads = append(s.loads, tensorLoading{w.src(in), regions})
 	}
 }
@@ -435,6 +445,13 @@ func tensorStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	}
 	s := w.tensorWarpOf(h)
+	if len(s.stores) == mostUnawaited {
+		oldest := s.stores[0]
+		s.stores = slices.Delete(s.stores, 0, 1)
+		if w.err = oldest.happen(w.cta); w.err != nil {
+			return
+		}
+	}
 	s.stores = append(s.stores, st)
 }
 
