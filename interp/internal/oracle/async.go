@@ -23,7 +23,7 @@ type task struct {
 	look   func() // reads the tensor map of a copy that an mbarrier is told of; may be nil
 	fetch  func() // reads the source, once; may be nil
 	do     func()
-	pipe   bool // of tensor cores: it, or if it has an mbarrier all such tasks before it
+	pipe   bool // of tensor cores: all such tasks before it are done first
 	done   bool
 }
 
@@ -43,7 +43,7 @@ func (g *cluster) finish(k *task) {
 			if e == k {
 				break
 			}
-			if e.pipe && e.bar == nil && e.of.cta.rank/2 == k.of.cta.rank/2 {
+			if e.pipe && e.of.cta.rank/2 == k.of.cta.rank/2 {
 				g.finish(e)
 			}
 		}

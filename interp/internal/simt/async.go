@@ -113,7 +113,7 @@ func (w *warp) issue(e *effect) {
 		}
 		return
 	}
-	if e.piped != nil {
+	if e.pipes() {
 		cl.piped = append(cl.piped, e)
 	}
 	if e.arrives || e.op.Tells {
@@ -125,7 +125,7 @@ func (w *warp) issue(e *effect) {
 	if e.tensor != nil { // its group is told that the map has been read, also where an mbarrier is told of it
 		l.pending[q] = slices.DeleteFunc(l.pending[q], func(e *effect) bool { return e.done && e.tensor != nil })
 	}
-	if e.piped == nil && !e.commits && (e.arrives || !e.op.Tells || e.tensor != nil) {
+	if !e.pipes() && (e.arrives || !e.op.Tells || e.tensor != nil) {
 		l.pending[q] = append(l.pending[q], e)
 	}
 	e.keep(uint64(unsafe.Sizeof(*e)) + uint64(len(e.data)))
@@ -265,15 +265,13 @@ func (e *effect) happen() error {
 		return nil
 	}
 	c := e.cta
-	if e.piped != nil || e.commits {
-		if err := c.cluster.runPipe(e); err != nil || e.piped != nil {
-			return err
-		}
+	if e.pipes() {
+		return c.cluster.runPipe(e)
 	}
 	e.done = true
 	c.async.kept -= e.kept
 	c.changed = true
-	if e.arrives && !e.commits {
+	if e.arrives {
 		// What its thread had copied before comes first.
 		l := &c.async.lanes[e.warp*c.code.Width+e.lane]
 		for len(l.pending[0]) > 0 && l.pending[0][0].seq < e.seq {
@@ -284,9 +282,7 @@ func (e *effect) happen() error {
 				}
 			}
 		}
-	}
-	if e.arrives {
-		return e.tell(func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
+		return e.arriveAt()
 	}
 	if err := e.read(); err != nil {
 		return err
@@ -338,6 +334,11 @@ func (e *effect) read() error {
 		e.keep(uint64(len(from)))
 	}
 	return nil
+}
+
+// arriveAt arrives at the mbarrier.
+func (e *effect) arriveAt() error {
+	return e.tell(func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
 }
 
 // tell has an effect on its mbarrier.

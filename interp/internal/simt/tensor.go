@@ -615,27 +615,36 @@ func (e *effect) piping() error {
 	return nil
 }
 
-// runPipe has the operations that came before an effect, and that, in the order of issue: those
-// of its CTA, and of the other of the pair.
+// pipes reports whether the effect is one of tensor cores, or tells of those before it.
+func (e *effect) pipes() bool { return e.piped != nil || e.commits }
+
+// runPipe has the effects of tensor cores that came before one, and that, in the order of issue:
+// those of its CTA, and of the other of the pair. Mbarriers are told in that order, too.
 func (cl *cluster) runPipe(upTo *effect) error {
 	var run []*effect
 	cl.piped = slices.DeleteFunc(cl.piped, func(e *effect) bool {
-		mine := e.seq < upTo.seq && e.cta.rank/2 == upTo.cta.rank/2 || e == upTo
+		mine := e.seq < upTo.seq && e.cta.rank/2 == upTo.cta.rank/2
 		if mine {
 			run = append(run, e)
 		}
-		return mine
+		return mine || e == upTo
 	})
-	if upTo.piped != nil && (len(run) == 0 || run[len(run)-1] != upTo) { // with effects where they are issued
-		run = append(run, upTo)
-	}
-	for _, e := range run {
+	told := false
+	for _, e := range append(run, upTo) {
 		e.done = true
 		e.cta.async.kept -= e.kept
 		e.cta.changed = true
-		if err := e.pipe(); err != nil {
+		do := e.arriveAt
+		if e.piped != nil {
+			do = e.pipe
+		}
+		if err := do(); err != nil {
 			return err
 		}
+		told = told || e.commits && e != upTo
+	}
+	if told {
+		cl.forget(func(e *effect) bool { return e.done && e.commits })
 	}
 	return nil
 }
