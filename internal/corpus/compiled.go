@@ -47,6 +47,7 @@ var compiledKernels = map[string]compiled{
 	"corpus/triton_matmul_tf32_100.ptx":  {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
 	"corpus/triton_matmul_e4m3_100.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
 	"corpus/triton_attention_100.ptx":    {grid: []int{1}, shared: 32 << 10, run: attention},
+	"corpus/triton_matmul_warps_100.ptx": {grid: []int{1}, shared: 64 << 10, run: specialized},
 	"corpus/triton_scaled_mxfp8_100.ptx": {grid: []int{1}, shared: 32 << 10, run: func(c *call) { scaled(c, 32, eights) }},
 	"corpus/triton_scaled_nvfp4_100.ptx": {grid: []int{1}, shared: 32 << 10, run: func(c *call) { scaled(c, 16, fours) }},
 
@@ -324,6 +325,14 @@ func matmul[T number](c *call, limit int, of func(*call, []int)) {
 	of(c, a)
 	of(c, b)
 	c.args = append(c.args, k, k, n, n)
+}
+
+// specialized is matmul by tensor maps that the kernel makes, in memory that it is given.
+func specialized(c *call) {
+	matmul[float32](c, 4, half)
+	const m, n, k = 128, 64, 96
+	c.args = append(c.args[:3], m, n, k)
+	in(c, make([]int8, 4*256))
 }
 
 // scaled multiplies matrices of which so many neighbours of a row of a, and of a column of b, have

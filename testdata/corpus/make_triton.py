@@ -73,6 +73,18 @@ def matmul(c, a, b, k, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: tl.co
 
 
 @triton.jit
+def specialized(c, a, b, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    da = tl.make_tensor_descriptor(a, shape=[m, k], strides=[k, 1], block_shape=[BM, BK])
+    db = tl.make_tensor_descriptor(b, shape=[k, n], strides=[n, 1], block_shape=[BK, BN])
+    dc = tl.make_tensor_descriptor(c, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
+    i, j = tl.program_id(0) * BM, tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in tl.range(0, k, BK, warp_specialize=True):
+        acc = tl.dot(da.load([i, at]), db.load([at, j]), acc)
+    dc.store([i, j], acc)
+
+
+@triton.jit
 def scaled(c, a, sa, b, sb, k, stride_a, stride_b, stride_sa, stride_sb, stride_c,
            BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, FORMAT: tl.constexpr, PACKED: tl.constexpr, EACH: tl.constexpr):
     m, n = tl.arange(0, BM), tl.arange(0, BN)
@@ -136,6 +148,7 @@ if __name__ == "__main__":
     for sm in (90, 100):
         for of, types in {"f16": "*fp32 *fp16 *fp16", "tf32": "*fp32 *fp32 *fp32", "e4m3": "*fp32 *fp8e4nv *fp8e4nv"}.items():
             make(f"triton_matmul_{of}_{sm}", matmul, sm, types + " i32 i32 i32 i32", BM=64, BN=64, BK=32)
+    make("triton_matmul_warps_100", specialized, 100, "*fp32 *fp16 *fp16 i32 i32 i32", BM=128, BN=64, BK=32)
     strides = " i32 i32 i32 i32 i32 i32"
     make("triton_scaled_mxfp8_100", scaled, 100, "*fp32 *fp8e4nv *u8 *fp8e4nv *u8" + strides, BM=128, BN=64, BK=128, FORMAT="e4m3", PACKED=1, EACH=32)
     make("triton_scaled_nvfp4_100", scaled, 100, "*fp32 *u8 *fp8e4nv *u8 *fp8e4nv" + strides, BM=128, BN=64, BK=128, FORMAT="e2m1", PACKED=2, EACH=16)
