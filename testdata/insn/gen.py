@@ -3877,10 +3877,13 @@ def tensor_kernel(module, name, columns, text_of, cases, pair=False):
         TEXT
         """ + ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], 3;" if pair else "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];") + """
         wait:
+        @!%first bra done;
+        look:
         mbarrier.try_wait.parity.shared.b64 %q, [bar], 0;
-        @!%q bra wait;
-        tcgen05.fence::after_thread_sync;
+        @!%q bra look;
+        done:
         bar.sync 0;
+        tcgen05.fence::after_thread_sync;
         shl.b32 %tl, %w, 21;
         add.u32 %tl, %tl, %tm;
         mov.u32 %h, 0;
