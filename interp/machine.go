@@ -245,6 +245,7 @@ var (
 	ErrHeap          = simt.ErrHeap
 	ErrTexture       = simt.ErrTexture
 	ErrSurface       = simt.ErrSurface
+	ErrTensorMemory  = simt.ErrTensorMemory
 
 	// ErrMismatch is no fault of the guest: in check mode, a compact result differs
 	// from that of the vectors. It means that a rule of package affinetrack, or its

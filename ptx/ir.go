@@ -250,6 +250,7 @@ type Func struct {
 	vectors    []*Var  // parameters and results that are vectors in registers
 	staticRegs []RegID // those of the module; they follow those of parameters
 	staticVars int     // likewise, first in Vars
+	ctaGroup   string  // .cta_group of its tcgen05 instructions; "" before the first
 }
 
 // Statics are the variables in .reg and .local space that the module has, as versions

@@ -6,6 +6,8 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // rules are checked after the operands, by mnemonic. They return what is wrong,
@@ -26,6 +28,7 @@ var rules = map[string]func(f *Func, in *Instr) string{
 	"mbarrier": ruleMbarrier, "createpolicy": rulePolicy,
 	"barrier": ruleBarrier,
 	"wgmma":   ruleWgmma,
+	"tcgen05": ruleTensor,
 	"cvta":    ruleSpace, "mapa": ruleSpace, "getctarank": ruleSpace,
 	"alloca": func(f *Func, in *Instr) string {
 		if o := in.Arg("b"); o.Kind == ImmOperand && (o.Imm.Bits == 0 || o.Imm.Bits&(o.Imm.Bits-1) != 0 || o.Imm.Bits > 1<<23) {
@@ -293,6 +296,71 @@ func ruleWgmma(f *Func, in *Instr) string {
 		return "want one transposition, that of B: A is in registers"
 	}
 	return ""
+}
+
+// ruleTensor: which shapes, kinds and scales go together, and one .cta_group in all of a function (manual 9.7.16.7.1, 9.7.16.8.3, 9.7.16.9.2,
+// 9.7.16.10.9.1).
+func ruleTensor(f *Func, in *Instr) string {
+	for _, group := range []string{"cta_group::1", "cta_group::2"} {
+		if in.Has(group) {
+			if f.ctaGroup != "" && f.ctaGroup != group {
+				return fmt.Sprintf(".%s in a function that has .%s", group, f.ctaGroup)
+			}
+			f.ctaGroup = group
+		}
+	}
+	switch in.Form.Family {
+	case FamilyTensorAlloc:
+		if i := in.Form.Operand("b"); i >= 0 && in.Ops[i].Kind == ImmOperand && in.Ops[i].Imm.Bits&(in.Ops[i].Imm.Bits-1) != 0 {
+			return "the number of columns must be a power of two"
+		}
+	case FamilyTensorLoad, FamilyTensorStore:
+		registers := "b"
+		if in.Form.Operand("d") >= 0 {
+			registers = "d"
+		}
+		if n := len(in.Arg(registers).Elems()); n > 128 {
+			return fmt.Sprintf("%d registers, of at most 128", n)
+		}
+		if in.Has("red") && in.Has("x1") {
+			return ".red wants .x2 at least"
+		}
+		if in.Has("red") && in.Type() != F32 && (in.Has("abs") || in.Has("NaN")) {
+			return ".abs and .NaN are of .f32"
+		}
+	case FamilyTensorCopy:
+		want := map[string]string{"64x128b": "warpx2", "32x128b": "warpx4"}[in.Slot("shape")]
+		if cast := in.Slot("multicast"); !strings.HasPrefix(cast, want) || want == "" && cast != "" {
+			return ".64x128b wants .warpx2, .32x128b .warpx4, and the others none"
+		}
+		if (in.Slot("dfmt") == "") != (in.Slot("sfmt") == "") {
+			return "the formats of destination and source stand only together"
+		}
+	case FamilyTensorMma:
+		kind, scale := in.Slot("kind"), in.Slot("scale")
+		if !in.Has("block_scale") {
+			i := in.Form.Operand("h")
+			less := i >= 0 && in.Ops[i].Kind == ImmOperand && !in.Has("ws")
+			switch {
+			case less && kind != "kind::f16" && kind != "kind::tf32":
+				return "scale-input-d is of .kind::f16 and .kind::tf32"
+			case less && in.Ops[i].Imm.As(U32) > 15:
+				return "scale-input-d is from 0 to 15"
+			}
+			return ""
+		}
+		if allowed := tensorScales[kind]; !slices.Contains(allowed, scale) {
+			return fmt.Sprintf("want one of .%s with .%s", strings.Join(slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" }), " ."), kind)
+		}
+	}
+	return ""
+}
+
+// tensorScales are the sizes of scale vectors of the kinds; "" where none need be given.
+var tensorScales = map[string][]string{
+	"kind::mxf8f6f4": {"", "scale_vec::1X", "block32"},
+	"kind::mxf4":     {"", "scale_vec::2X", "block32"},
+	"kind::mxf4nvf4": {"scale_vec::2X", "scale_vec::4X", "block16", "block32"},
 }
 
 // ruleMinMax: of two numbers, .xorsign and .abs stand together; of three, there is no

@@ -146,6 +146,14 @@ const (
 	FamilyWgmmaFence
 	FamilyWgmmaCommit
 	FamilyWgmmaWait
+	FamilyTensorAlloc // tcgen05.alloc, .dealloc and .relinquish_alloc_permit
+	FamilyTensorLoad
+	FamilyTensorStore
+	FamilyTensorWait
+	FamilyTensorCopy // tcgen05.cp
+	FamilyTensorShift
+	FamilyTensorMma
+	FamilyTensorCommit
 	FamilyAsync      // asynchronous copies and reductions of memory, and waiting for them
 	FamilyAsyncStore // asynchronous stores and reductions of registers
 	FamilyTexture

@@ -107,40 +107,46 @@ var matrixRows = []row{
 		wgmma.commit_group!.sync.aligned;                          ptx 8.0; sm 90`},
 	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaWait, Collective | Aligned | Waits, `
 		wgmma.wait_group!.sync.aligned #a=0..4294967295:u32;       ptx 8.0; sm 90`},
-	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | Waits | MayTrap, `
+	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | Writes | Waits | MayTrap, `
 		tcgen05.alloc!.group.sync.aligned{.ss}.b32 [a], b=32..512/32:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | SideEffect | MayTrap, `
+	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | SideEffect | MayTrap, `
 		tcgen05.dealloc!.group.sync.aligned.b32 a:b32, b=32..512/32:u32; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		tcgen05.relinquish_alloc_permit!.group.sync.aligned; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | Async | MayTrap, `
+	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyTensorLoad, Collective | Aligned | Reads | Async | MayTrap, `
 		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*num>:b32, [a]; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*2num>:b32, [a]; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*4num>:b32, [a]; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.sync.aligned.16x32bx2.num{.pack::16b}.b32 <d*num>:b32, [a], #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.ld!.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.type <d*num>, q, [a]; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101
 		tcgen05.ld!.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.type <d*num>, q, [a], #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101`},
-	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | Async | MayTrap, `
+	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyTensorStore, Collective | Aligned | Writes | Async | MayTrap, `
 		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*num>:b32; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*2num>:b32; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*4num>:b32; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
 		tcgen05.st!.sync.aligned.16x32bx2.num{.unpack::16b}.b32 [a], #c:u32, <b*num>:b32; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Waits, `
+	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyTensorWait, Collective | Aligned | Waits, `
 		tcgen05.op!.sync.aligned; .op = wait::ld wait::st; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.9", ClassTensor, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
-		tcgen05.cp!.group.shape{.multicast}{.dfmt}{.sfmt} [a], b:b64; .group = cta_group::1 cta_group::2; .shape = 128x256b 4x256b 128x128b 64x128b 32x128b; .multicast = warpx2::02_13 warpx2::01_23 warpx4; .dfmt = b8x16; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100
+	{"tcgen05", "9.7.16.9", ClassTensor, AffineNone, FamilyTensorCopy, Reads | Writes | Async | MayTrap, `
+		tcgen05.cp!.group.shape{.multicast}{.dfmt}{.sfmt} [a], b:b64; .group = cta_group::1 cta_group::2; .shape = 128x256b 4x256b 128x128b 64x128b 32x128b; .multicast = warpx2::02_13 warpx2::01_23 warpx4; .dfmt = b8x16; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100`},
+	{"tcgen05", "9.7.16.9", ClassTensor, AffineNone, FamilyTensorShift, Reads | Writes | Async | MayTrap, `
 		tcgen05.shift!.group.down [a]; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.10", ClassTensor, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
-		tcgen05.mma!.group.kind{.ashift}{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.group.kind{.ashift}{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+	{"tcgen05", "9.7.16.10", ClassTensor, AffineNone, FamilyTensorMma, Reads | Writes | Async | MayTrap, `
+		tcgen05.mma!.group.kind{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.group.kind{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.group.kind.block_scale{.scale}{.acol} [d], a:b64 or [a], b:b64, c:b32, [f], [g], h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.ws.cta_group::1.kind{.bcol} [d], a:b64 or [a], b:b64, c:b32, g:pred, h?:b64; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100
-		tcgen05.mma!.sp.group.kind{.ashift}{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.sp.group.kind{.ashift}{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.sp.group.kind.block_scale{.scale}{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, [f], [g], h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
 		tcgen05.mma!.ws.sp.cta_group::1.kind{.bcol} [d], a:b64 or [a], b:b64, [e], c:b32, g:pred, h?:b64; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.11", ClassTensor, AffineNone, FamilyNone, Fences, `
+	{"tcgen05", "9.7.16.10", ClassTensor, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
+		tcgen05.mma!.group.kind.ashift{.acol} [d], [a], b:b64, c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.group.kind.ashift{.acol} [d], [a], b:b64, c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind.ashift{.acol} [d], [a], b:b64, [e], c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind.ashift{.acol} [d], [a], b:b64, [e], c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100`}, // which rows .ashift gives A the manual does not say
+	{"tcgen05", "9.7.16.11", ClassTensor, AffineNone, FamilyNothing, Fences, `
 		tcgen05.when!; .when = fence::before_thread_sync fence::after_thread_sync; ptx 8.6; sm 100`},
-	{"tcgen05", "9.7.16.12", ClassTensor, AffineNone, FamilyNone, Barrier | Writes | Async | MayTrap, `
+	{"tcgen05", "9.7.16.12", ClassTensor, AffineNone, FamilyTensorCommit, Barrier | Writes | Async | MayTrap, `
 		tcgen05.commit!.group.mbarrier::arrive::one{.ss}{.multicast}.b64 [a], b?multicast:b16; .group = cta_group::1 cta_group::2; .ss = shared::cluster; .multicast = multicast::cluster; ptx 8.6; sm 100`},
 }
 

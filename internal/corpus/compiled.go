@@ -43,6 +43,14 @@ var compiledKernels = map[string]compiled{
 	"corpus/triton_matmul_e4m3_90.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
 	"corpus/triton_attention_90.ptx":   {grid: []int{1}, shared: 32 << 10, run: attention},
 
+	"corpus/triton_matmul_f16_100.ptx":   {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, half) }},
+	"corpus/triton_matmul_tf32_100.ptx":  {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
+	"corpus/triton_matmul_e4m3_100.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
+	"corpus/triton_attention_100.ptx":    {grid: []int{1}, shared: 32 << 10, run: attention},
+	"corpus/triton_matmul_warps_100.ptx": {grid: []int{1}, shared: 64 << 10, run: specialized},
+	"corpus/triton_scaled_mxfp8_100.ptx": {grid: []int{1}, shared: 32 << 10, run: func(c *call) { scaled(c, 32, eights) }},
+	"corpus/triton_scaled_nvfp4_100.ptx": {grid: []int{1}, shared: 32 << 10, run: func(c *call) { scaled(c, 16, fours) }},
+
 	"mixture": {grid: []int{3}, block: []int{128}, run: mixture},
 	"shapes":  {grid: []int{2}, block: []int{64}, run: shapes},
 	"sort":    {grid: []int{2}, block: []int{256}, run: sorted},
@@ -317,6 +325,73 @@ func matmul[T number](c *call, limit int, of func(*call, []int)) {
 	of(c, a)
 	of(c, b)
 	c.args = append(c.args, k, k, n, n)
+}
+
+// specialized is matmul by tensor maps that the kernel makes, in memory that it is given.
+func specialized(c *call) {
+	matmul[float32](c, 4, half)
+	const m, n, k = 128, 64, 96
+	c.args = append(c.args[:3], m, n, k)
+	in(c, make([]int8, 4*256))
+}
+
+// scaled multiplies matrices of which so many neighbours of a row of a, and of a column of b, have
+// a scale. draw makes the elements of a row with their scales, in bytes, and what they are.
+func scaled(c *call, each int, draw func(c *call, k, each int) (row, scales []int8, values []float64)) {
+	const m, n, k = 128, 64, 256
+	var bytes, scales [2][]int8
+	var values [2][][]float64
+	for i, rows := range [...]int{m, n} {
+		for range rows {
+			row, s, v := draw(c, k, each)
+			bytes[i], scales[i], values[i] = append(bytes[i], row...), append(scales[i], s...), append(values[i], v)
+		}
+	}
+	exactly(c, m*n, func(i int) float32 {
+		sum := 0.0
+		for j, v := range values[0][i/n] {
+			sum += v * values[1][i%n][j]
+		}
+		return float32(sum)
+	})
+	for i := range bytes {
+		in(c, bytes[i])
+		in(c, scales[i])
+	}
+	c.args = append(c.args, k, len(bytes[0])/m, len(bytes[1])/n, k/each, k/each, n)
+}
+
+// eights are whole numbers of .e4m3 and scales of .ue8m0.
+func eights(c *call, k, each int) (row, scales []int8, values []float64) {
+	for i := range k {
+		if i%each == 0 {
+			scales = append(scales, int8(126+c.random.IntN(3)))
+		}
+		v := c.random.IntN(9) - 4
+		row, values = append(row, e4m3Of(v)), append(values, math.Ldexp(float64(v), int(uint8(scales[len(scales)-1]))-127))
+	}
+	return row, scales, values
+}
+
+// fours are numbers of .e2m1, two in a byte, and whole scales of .ue4m3.
+func fours(c *call, k, each int) (row, scales []int8, values []float64) {
+	scale := 0
+	for i := range k {
+		if i%each == 0 {
+			scale = 1 + c.random.IntN(12)
+			scales = append(scales, e4m3Of(scale))
+		}
+		bits := c.random.IntN(16)
+		v := [...]float64{0, 0.5, 1, 1.5, 2, 3, 4, 6}[bits%8] * float64(scale)
+		if bits >= 8 {
+			v = -v
+		}
+		if values = append(values, v); i%2 == 0 {
+			row = append(row, 0)
+		}
+		row[i/2] |= int8(bits << (i % 2 * 4))
+	}
+	return row, scales, values
 }
 
 // tiles is 2·c + a·b, of which b lies in columns.

@@ -428,6 +428,10 @@ func (r *run) effect(c *cta, e *interp.Event) {
 	if f.Barrier != nil {
 		b := r.mbarrierAt(place{f.Barrier, f.BarrierOff})
 		b.now = join(b.now, r.with(nil, c.index, channel, r.now))
+		if f.Commits { // what its thread has waited for goes with it: tcgen05.commit fences (9.7.16.6.4.1)
+			v := r.effects[key]
+			b.now = join(b.now, r.with(v.clock, c.index, v.self, v.till))
+		}
 	}
 	if f.Writes {
 		delete(r.effects, key)

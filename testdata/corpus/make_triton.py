@@ -73,6 +73,35 @@ def matmul(c, a, b, k, stride_a, stride_b, stride_c, BM: tl.constexpr, BN: tl.co
 
 
 @triton.jit
+def specialized(c, a, b, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    da = tl.make_tensor_descriptor(a, shape=[m, k], strides=[k, 1], block_shape=[BM, BK])
+    db = tl.make_tensor_descriptor(b, shape=[k, n], strides=[n, 1], block_shape=[BK, BN])
+    dc = tl.make_tensor_descriptor(c, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
+    i, j = tl.program_id(0) * BM, tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in tl.range(0, k, BK, warp_specialize=True):
+        acc = tl.dot(da.load([i, at]), db.load([at, j]), acc)
+    dc.store([i, j], acc)
+
+
+@triton.jit
+def scaled(c, a, sa, b, sb, k, stride_a, stride_b, stride_sa, stride_sb, stride_c,
+           BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, FORMAT: tl.constexpr, PACKED: tl.constexpr, EACH: tl.constexpr):
+    m, n = tl.arange(0, BM), tl.arange(0, BN)
+    ks, each = tl.arange(0, BK // PACKED), tl.arange(0, BK // EACH)
+    pa, pb = a + m[:, None] * stride_a + ks[None, :], b + n[None, :] * stride_b + ks[:, None]
+    qa, qb = sa + m[:, None] * stride_sa + each[None, :], sb + n[:, None] * stride_sb + each[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for _ in range(0, k, BK):
+        acc = tl.dot_scaled(tl.load(pa), tl.load(qa), FORMAT, tl.load(pb), tl.load(qb), FORMAT, acc)
+        pa += BK // PACKED
+        pb += BK // PACKED
+        qa += BK // EACH
+        qb += BK // EACH
+    tl.store(c + m[:, None] * stride_c + n[None, :], acc)
+
+
+@triton.jit
 def attention(out, q, k, v, n, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     rows, d = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, D)
     queries = tl.load(q + rows[:, None] * D + d[None, :])
@@ -116,7 +145,12 @@ if __name__ == "__main__":
     for of, types in {"f16": "*fp32 *fp16 *fp16", "bf16": "*fp32 *bf16 *bf16", "tf32": "*fp32 *fp32 *fp32", "s8": "*i32 *i8 *i8"}.items():
         make(f"triton_matmul_{of}_80", matmul, 80, types + " i32 i32 i32 i32", BM=64, BN=64, BK=32)
     make("triton_transpose_90", transpose, 90, "*fp32 *fp32 i32 i32", BM=32, BN=32)
-    for of, types in {"f16": "*fp32 *fp16 *fp16", "tf32": "*fp32 *fp32 *fp32", "e4m3": "*fp32 *fp8e4nv *fp8e4nv"}.items():
-        make(f"triton_matmul_{of}_90", matmul, 90, types + " i32 i32 i32 i32", BM=64, BN=64, BK=32)
-    for sm in (80, 90):
+    for sm in (90, 100):
+        for of, types in {"f16": "*fp32 *fp16 *fp16", "tf32": "*fp32 *fp32 *fp32", "e4m3": "*fp32 *fp8e4nv *fp8e4nv"}.items():
+            make(f"triton_matmul_{of}_{sm}", matmul, sm, types + " i32 i32 i32 i32", BM=64, BN=64, BK=32)
+    make("triton_matmul_warps_100", specialized, 100, "*fp32 *fp16 *fp16 i32 i32 i32", BM=128, BN=64, BK=32)
+    strides = " i32 i32 i32 i32 i32 i32"
+    make("triton_scaled_mxfp8_100", scaled, 100, "*fp32 *fp8e4nv *u8 *fp8e4nv *u8" + strides, BM=128, BN=64, BK=128, FORMAT="e4m3", PACKED=1, EACH=32)
+    make("triton_scaled_nvfp4_100", scaled, 100, "*fp32 *u8 *fp8e4nv *u8 *fp8e4nv" + strides, BM=128, BN=64, BK=128, FORMAT="e2m1", PACKED=2, EACH=16)
+    for sm in (80, 90, 100):
         make(f"triton_attention_{sm}", attention, sm, "*fp32 *fp16 *fp16 *fp16 i32", D=64, BM=64, BN=32)

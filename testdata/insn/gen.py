@@ -3031,6 +3031,9 @@ class Scaling:
         return self.read(self.b[c * 4 + self.thread_b], self.byte_b)
 
 
+E2M1 = [int(2 * Small(2, 1, "").read(v)[0]) for v in range(16)]  # twice the values
+
+
 def scaled_dot(a, b, c, ta, tb, sa, sb, packed):
     """A row times a column with scales, plus c of f32: see docs/tensor.md."""
     block = lambda k: k * len(sa) // len(a)
@@ -3039,13 +3042,13 @@ def scaled_dot(a, b, c, ta, tb, sa, sb, packed):
         x = [scale(FACTORS[ta].read(v), sa[block(k)]) for k, v in enumerate(a)]
         y = [scale(FACTORS[tb].read(v), sb[block(k)]) for k, v in enumerate(b)]
         return tensor_block(x, y, FACTORS["f32"].read(c), 25, 23, F32)
-    x, y = [[Small(2, 1, "").read(v)[0] for v in m] for m in (a, b)]
+    x, y = [[E2M1[v] for v in m] for m in (a, b)]
     terms, also = [], [-139]
     for k in range(0, len(a), 16):
         (p, ep), (q, eq) = sa[block(k)], sb[block(k)]
-        products = [x[i] * y[i] * p * q for i in range(k, k + 16)]
-        terms.append((sum(products), ep + eq))
-        also += [ep + eq] * any(products)  # even if they add up to zero
+        products = [x[i] * y[i] for i in range(k, k + 16)]
+        terms.append((Fraction(sum(products), 4) * p * q, ep + eq))
+        also += [ep + eq] * (any(products) and p != 0 and q != 0)  # even if they add up to zero
     return tensor_block(terms, [(Fraction(1), 0)] * len(terms), FACTORS["f32"].read(c), 35, 23, F32, max(also))
 
 
@@ -3615,6 +3618,591 @@ def gen_wgmma():
     for n, ta, tb, sat, held in ((8, "u8", "s8", "", True), (96, "s8", "s8", ".satfinite", False)):
         wgmma_kernel(sparse, "n%d_%s_%s%s" % (n, ta, tb, sat.replace(".", "_")), "wgmma.mma_async.sp.sync.aligned.m64n%dk64%s.s32.%s.%s" % (n, sat, ta, tb), n, 64, ("s32", ta, tb), registers=held,
                      cases=[(long[1][0], long[1][1], [every, every, (0x800003FF, 0x7FFFFC00) if sat else every], 1)], dot=lambda a, b, c, ta=ta, tb=tb, sat=sat: integer_dot(a, b, c, ta, tb, sat), sparse=Sparse())
+
+
+# ---------------------------------------------------------------- 9.7.16 tensor memory
+
+# How tensor cores of the fifth generation add: see docs/tensor.md.
+TENSOR_ADDERS = {"f16": (16, 25, 23, -133, -21), "tf32": (8, 25, 23, -133, None), "e4m3": (32, 25, 23, -133, -21)}
+
+
+def fifth_dot(a, b, c, ta, tb, td, less=0):
+    """A row of A times a column of B plus an element of D divided by 2^less, in bits."""
+    block, fraction, result, *least = TENSOR_ADDERS[{"bf16": "f16", "f16": "f16", "tf32": "tf32"}.get(ta, "e4m3")]
+    acc, at = FACTORS[td].read(c)
+    acc = acc, at
+    if not isinstance(acc[0], str):
+        acc = acc[0] / 2 ** less, at - less
+    for k in range(0, len(a), block):
+        x, y = [factor(ta, v) for v in a[k:k + block]], [factor(tb, v) for v in b[k:k + block]]
+        c = tensor_block(x, y, acc, fraction, result, FLOATS[td], least[td == "f16"])
+        acc = FACTORS[td].read(c)
+    return c
+
+
+TENSOR_SWIZZLES = {16: 0, 32: 6, 64: 4, 128: 2, "pairs": 1}
+
+
+def tensor_descriptor(start, lead, stride, swizzle, base=0):
+    """A shared memory descriptor (manual 9.7.16.4.1)."""
+    return start >> 4 | lead >> 4 << 16 | stride >> 4 << 32 | 1 << 46 | base << 49 | TENSOR_SWIZZLES[swizzle] << 61
+
+
+def tensor_place(desc, row, col, bits, across):
+    """The bit where an element of a matrix is that such a descriptor describes."""
+    mode = {v: k for k, v in TENSOR_SWIZZLES.items()}[desc >> 61]
+    if mode != "pairs":
+        return shared_place(desc & (1 << 46) - 1 | (desc >> 49 & 7) << 49 | {16: 0, 128: 1, 64: 2, 32: 3}[mode] << 62, row, col, bits, across)
+    field = lambda at: (desc >> at & 0x3FFF) << 4
+    per = 128 // bits
+    at = field(0) + col % 4 * 128 + col // 4 * field(32) + row // per // 8 * field(16) + row // per % 8 * 16
+    at ^= (at >> 7 & 3) << 5
+    return at * 8 + row % per * bits
+
+
+class Fifth:
+    """The tensor memory and the shared memory of one CTA or of a pair."""
+
+    def __init__(self, ctas, seed, masks, keep):
+        self.shared = [[mixed(w + (r << 16), 1000, seed) & keep[0] | keep[1] for w in range(SHARED_WORDS)] for r in range(ctas)]
+        self.cells = [[[mixed(r * 128 + lane + (c // 4 << 12), 3000 + c % 4, seed) & masks[c // 4][0] | masks[c // 4][1] for c in range(4 * len(masks))] for lane in range(128)] for r in range(ctas)]
+
+    def element(self, rank, desc, row, col, bits, across=False):
+        at = tensor_place(desc, row, col, bits, across)
+        return self.shared[rank][at // 32] >> at % 32 & (1 << bits) - 1
+
+    def narrow(self, rank, desc, row, col, of):
+        """An element of less than 8 bits that has padding behind it: 16 of them in 16 bytes."""
+        at = tensor_place(desc, row, col // 16 * 16, 8, False)
+        all = sum(self.shared[rank][at // 32 + i] << 32 * i for i in range(4))
+        v = all >> of * (col % 16) & (1 << of) - 1
+        return v << 2 if of == 4 else v
+
+    def hashes(self):
+        out = []
+        for cta in self.cells:
+            for lane in cta:
+                h = 0
+                for v in lane:
+                    h = unsigned(h * 0x01000193 + v, 32)
+                out.append(h)
+        return out
+
+
+TENSOR_TYPES = {"f16": {"f16": 0, "bf16": 1}, "tf32": {"tf32": 2}, "i8": {"u8": 0, "s8": 1}, "mxf4": {"e2m1": 1}, "mxf4nvf4": {"e2m1": 1}}
+TENSOR_NARROW = {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}
+TENSOR_K = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
+TENSOR_BITS_OF = {"f16": 16, "tf32": 32, "f8f6f4": 8, "i8": 8, "mxf8f6f4": 8, "mxf4": 4, "mxf4nvf4": 4}
+
+
+class FifthMma:
+    """A tcgen05.mma: its instruction descriptor (manual 9.7.16.4.2), and what it does."""
+
+    def __init__(self, kind, m, n, types, ws=False, sparse=False, pair=False, negate=(0, 0), across=(0, 0), saturate=0, vec=0, scale_type="ue8m0", ids=(0, 0), less=0):
+        self.kind, self.m, self.n, self.types, self.ws, self.sparse, self.pair = kind, m, n, types, ws, sparse, pair
+        self.negate, self.across, self.saturate, self.vec, self.scale_type, self.ids, self.less = negate, across, saturate, vec, scale_type, ids, less
+        self.bits, self.k = TENSOR_BITS_OF[kind], TENSOR_K[kind] * (2 if sparse else 1)
+        td, ta, tb = types
+        codes = TENSOR_TYPES.get(kind, TENSOR_NARROW)
+        d = sparse << 2 | codes[ta] << 7 | codes[tb] << 10 | negate[0] << 13 | negate[1] << 14 | across[0] << 15 | across[1] << 16 | n >> 3 << 17
+        if vec:
+            d |= ids[1] << 4 | (scale_type == "ue8m0") << 23 | m >> 7 << 27 | ids[0] << 29
+        else:
+            d |= saturate << 3 | {"f16": 0, "f32": 1, "s32": 2}[td] << 4 | m >> 4 << 24
+        self.desc = d
+
+    def place(self, row, col):
+        """The CTA, the lane and the column of an element of D: layouts A to G (manual 9.7.16.10.5)."""
+        n = self.n
+        if self.ws and self.m == 32:
+            return 0, row + 32 * (col // (n // 4)), col % (n // 4)
+        if self.ws and self.m == 64:
+            return 0, row + 64 * (col // (n // 2)), col % (n // 2)
+        if self.pair and self.m == 128 and not self.sparse:
+            return row // 64, row % 64 + 64 * (col // (n // 2)), col % (n // 2)
+        if self.pair and self.m == 128:
+            return row // 64, row % 64 // 16 * 32 + row % 16, col
+        if not self.pair and not self.ws and self.m == 64:
+            return 0, row // 16 * 32 + row % 16, col
+        return row // 128, row % 128, col
+
+    def run(self, t, da, db, d_at, add, a_at=None, meta_at=None, scales=None, lane=0, disabled=(), mask=None, shift=0):
+        """lane is that which D, A and metadata begin at; scales the columns of both."""
+        td, ta, tb = self.types
+        bits, stored = self.bits, self.k // 2 if self.sparse else self.k
+        integers = self.kind == "i8"
+        small = lambda of: {"e2m3": 6, "e3m2": 6, "e2m1": 4}.get(of, 0) if bits == 8 else 0
+        shared = lambda rank, desc, row, col, of, across: t.narrow(rank, desc, row, col, small(of)) if small(of) else t.element(rank, desc, row, col, bits, across)
+        flip = lambda v, of, sign: v if not sign else v ^ (8 if bits == 4 else 1 << {"e2m1": 5, "e2m3": 5, "e3m2": 5}.get(of, bits - 1))
+        cut = lambda v: v << 2 if bits == 4 else v
+        per_b = self.n // 2 if self.pair else self.n
+        b = {}
+        for col in range(self.n):
+            for i in range(self.k):
+                v = flip(shared(col // per_b, db, (col % per_b) + shift, i, tb, self.across[1]), tb, self.negate[1])
+                b[col, i] = 0 if mask and mask[col] else v
+        before = [[row[:] for row in cta] for cta in t.cells]
+        a_rows = {}
+        for row in range(self.m):
+            for col in range(self.n):
+                rank, l, c = self.place(row, col)
+                l += lane
+                if rank * 128 + l in disabled:
+                    continue
+                key = row if a_at is None else (rank, l)
+                if key not in a_rows:
+                    if a_at is None:
+                        vs = [shared(rank, da, row % (self.m // 2 if self.pair else self.m), i, ta, self.across[0]) for i in range(stored)]
+                    else:
+                        vs = [before[rank][l][a_at + i * bits // 32] >> i * bits % 32 & (1 << bits) - 1 for i in range(stored)]
+                    a_rows[key] = [flip(v, ta, self.negate[0]) for v in vs]
+                va, at = a_rows[key], range(self.k)
+                if self.sparse:
+                    at = self.stored(before[rank], meta_at, l)
+                vb = [b[col, i] for i in at]
+                acc = before[rank][l][d_at + c] if add else 0
+                if td == "f16":
+                    acc &= 0xFFFF
+                if integers:
+                    d = integer_dot(va, vb, acc, ta, tb, self.saturate)
+                elif self.vec:
+                    s = Scaling.__new__(Scaling)
+                    s.kind, s.count = self.scale_type, self.vec
+                    rows = self.m // 2 if self.pair else self.m
+                    folded = rows == 64  # layout B, of a pair
+                    own = row % rows
+                    sa = s.read(before[rank][l // 32 * 32 + own % 32][scales[0] + own // 32], self.ids[0])
+                    own = col % (self.n // 2) if folded else col
+                    sb = s.read(before[rank][l // 32 * 32 + own % 32][scales[1] + own // 32], self.ids[1])
+                    d = scaled_dot(va, vb, acc, ta, tb, sa, sb, bits == 4)
+                else:
+                    d = fifth_dot(va, vb, acc, ta, tb, td, self.less)
+                t.cells[rank][l][d_at + c] = d
+
+    def stored(self, lanes, meta_at, l):
+        """Where the stored elements of a sparse A are in its row (manual 9.7.16.10.8): of 16 and 32
+        bits, lanes 0 to 7 of 16 have the first half of all rows, in halves of a word rows 0 to 7 and 8
+        to 15; else a lane has its row."""
+        out = []
+        if self.bits >= 16:
+            halves = [lanes[l // 16 * 16 + 8 * half + l % 8][meta_at] >> 16 * (l // 8 % 2) & 0xFFFF for half in range(2)]
+            all = halves[0] | halves[1] << 16
+        else:
+            all = lanes[l][meta_at] | lanes[l][meta_at + 1] << 32
+        chunk = {32: 2, 4: 8}.get(self.bits, 4)
+        for i in range(self.k // chunk):
+            v = all >> 4 * i & 15
+            if chunk == 2:
+                out.append(2 * i + {0b0100: 0, 0b1110: 1}[v])
+            elif chunk == 4:
+                out += [4 * i + (v & 3), 4 * i + (v >> 2)]
+            else:
+                out += [8 * i + 2 * (v & 3), 8 * i + 2 * (v & 3) + 1, 8 * i + 2 * (v >> 2), 8 * i + 2 * (v >> 2) + 1]
+        return out
+
+
+def tensor_kernel(module, name, columns, text_of, cases, pair=False):
+    """A kernel of 128 threads, or of a pair of CTAs: shared memory and so many columns of tensor
+    memory are full of words that are mixed, with some bits cleared and set, of tensor memory by four
+    columns; then one thread executes text_of; then each thread makes a number of all words of
+    its lane. cases are descriptors, the instruction descriptor, masks of tensor memory and of
+    shared memory, whether D is added, and a function of what it does to a Fifth."""
+    g = 2 if pair else 1
+    head = [".visible .entry %s(.param .u32 seed, .param .u64 da, .param .u64 db, .param .u32 idesc, .param .u64 masks, .param .u32 sand, .param .u32 sor, .param .u32 add, .param .u64 out)" % name, "{",
+            "\t.shared .align 1024 .b8 s[%d];" % (4 * SHARED_WORDS), "\t.shared .align 8 .b64 bar;", "\t.shared .align 4 .b32 where;",
+            "\t.reg .u32 %t, %r, %w, %lane, %seed, %x, %y, %and, %or, %s, %h, %c, %v<8>;", "\t.reg .b32 %tm, %tl, %idesc;", "\t.reg .u64 %p, %m, %da, %db;", "\t.reg .pred %q, %add, %zero, %first;"]
+    fill = ""
+    for i in range(4):
+        fill += mixing("%v" + str(i), 3000 + i) + "\nand.b32 %%v%d, %%v%d, %%and;\nor.b32 %%v%d, %%v%d, %%or;" % (i, i, i, i)
+    body = """
+        mov.u32 %t, %tid.x;
+        mov.u32 %r, %cluster_ctarank;
+        shr.u32 %w, %t, 5;
+        ld.param.u32 %seed, [seed];
+        setp.eq.u32 %zero, %w, 0;
+        setp.eq.u32 %first, %t, 0;
+        @%first mbarrier.init.shared.b64 [bar], 1;
+        @%zero tcgen05.alloc.cta_group::G.sync.aligned.shared::cta.b32 [where], 512;
+        @%zero tcgen05.relinquish_alloc_permit.cta_group::G.sync.aligned;
+        ld.param.u32 %and, [sand];
+        ld.param.u32 %or, [sor];
+        mad.lo.u32 %lane, %r, 65536, %t;
+        mov.u32 %s, s;
+        mad.lo.u32 %s, %t, 4, %s;
+        mov.u32 %c, 0;
+        fill:""" + mixing("%v0", 1000) + """
+        and.b32 %v0, %v0, %and;
+        or.b32 %v0, %v0, %or;
+        st.shared.u32 [%s], %v0;
+        add.u32 %lane, %lane, 128;
+        add.u32 %s, %s, 512;
+        add.u32 %c, %c, 128;
+        setp.lt.u32 %q, %c, WORDS;
+        @%q bra fill;
+        bar.sync 0;
+        ld.shared.u32 %tm, [where];
+        shl.b32 %tl, %w, 21;
+        add.u32 %tl, %tl, %tm;
+        ld.param.u64 %m, [masks];
+        mad.lo.u32 %lane, %r, 128, %t;
+        mov.u32 %c, 0;
+        more:
+        ld.global.v2.u32 {%and, %or}, [%m];""" + fill + """
+        tcgen05.st.sync.aligned.32x32b.x4.b32 [%tl], {%v0, %v1, %v2, %v3};
+        add.u64 %m, %m, 8;
+        add.u32 %lane, %lane, 4096;
+        add.u32 %tl, %tl, 4;
+        add.u32 %c, %c, 4;
+        setp.lt.u32 %q, %c, COLUMNS;
+        @%q bra more;
+        tcgen05.wait::st.sync.aligned;
+        mov.u32 %s, s;
+        shr.u32 %s, %s, 4;
+        and.b32 %s, %s, 0x3fff;
+        cvt.u64.u32 %p, %s;
+        ld.param.u64 %da, [da];
+        add.u64 %da, %da, %p;
+        ld.param.u64 %db, [db];
+        add.u64 %db, %db, %p;
+        ld.param.u32 %idesc, [idesc];
+        ld.param.u32 %x, [add];
+        setp.ne.u32 %add, %x, 0;
+        fence.proxy.async;
+        tcgen05.fence::before_thread_sync;
+        """ + ("barrier.cluster.arrive;\nbarrier.cluster.wait;" if pair else "bar.sync 0;") + """
+        tcgen05.fence::after_thread_sync;
+        mad.lo.u32 %x, %r, 128, %t;
+        setp.ne.u32 %q, %x, 0;
+        @%q bra wait;
+        TEXT
+        """ + ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], 3;" if pair else "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];") + """
+        wait:
+        @!%first bra done;
+        look:
+        mbarrier.try_wait.parity.shared.b64 %q, [bar], 0;
+        @!%q bra look;
+        done:
+        bar.sync 0;
+        tcgen05.fence::after_thread_sync;
+        shl.b32 %tl, %w, 21;
+        add.u32 %tl, %tl, %tm;
+        mov.u32 %h, 0;
+        mov.u32 %c, 0;
+        read:
+        tcgen05.ld.sync.aligned.32x32b.x8.b32 {%v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7}, [%tl];
+        tcgen05.wait::ld.sync.aligned;
+        HASH
+        add.u32 %tl, %tl, 8;
+        add.u32 %c, %c, 8;
+        setp.lt.u32 %q, %c, COLUMNS;
+        @%q bra read;
+        ld.param.u64 %p, [out];
+        mad.lo.u32 %x, %r, 128, %t;
+        mad.wide.u32 %p, %x, 4, %p;
+        st.global.u32 [%p], %h;
+        """ + ("barrier.cluster.arrive;\nbarrier.cluster.wait;" if pair else "bar.sync 0;") + """
+        @%zero tcgen05.dealloc.cta_group::G.sync.aligned.b32 %tm, 512;
+        ret;"""
+    body = body.replace("::G", "::%d" % g).replace("WORDS", str(SHARED_WORDS)).replace("COLUMNS", str(columns)).replace("TEXT", text_of)
+    body = body.replace("HASH", "\n".join("mad.lo.u32 %%h, %%h, 0x01000193, %%v%d;" % i for i in range(8)))
+    lines = head + ["\t" + line.strip() for line in body.split("\n") if line.strip()] + ["}"]
+    for number, (da, db, idesc, masks, keep, add, do) in enumerate(cases):
+        seed = number * 1000003 + len(name)
+        masks = list(masks) + [(0xFFFFFFFF, 0)] * (columns // 4 - len(masks))
+        t = Fifth(g, seed, masks, keep)
+        do(t)
+        lines.append("// run block=128%s: %s(%d, 0x%x, 0x%x, 0x%x, u32{%s}, 0x%x, 0x%x, %d) == u32 %s" % (
+            " grid=2 cluster=2" if pair else "", name, seed, da, db, idesc, " ".join("0x%x" % v for m in masks for v in m), keep[0], keep[1], add, list_text(t.hashes(), "u32")))
+    module.add("\n".join(lines))
+
+
+NEAR = {"f16": (0x8FFF8FFF, 0x30003000), "bf16": (0x81FF81FF, 0x3E003E00), "tf32": (0x81FFFFFF, 0x3E000000), "f32": (0x83FFFFFF, 0x3C000000),
+        "e4m3": (0xBFBFBFBF, 0), "e5m2": (0xBFBFBFBF, 0), "e2m3": (0xFFFFFFFF, 0), "e3m2": (0xFFFFFFFF, 0), "e2m1": (0xFFFFFFFF, 0)}
+
+
+def gen_fifth():
+    every = (0xFFFFFFFF, 0)
+    new = lambda name, sections, about, target="sm_100a": Module(name, sections, about, "8.8", target)
+
+    def mma(m, name, x, pairs, d_at=0, a_at=None, meta_at=None, scales=None, lane=0, disabled=(), zero=None, keep=None, columns=None, extra="", full=False, adds=(1, 0)):
+        """A kernel with one multiplication, D from column d_at on."""
+        td, ta, tb = x.types
+        pair = ".cta_group::%d" % (2 if x.pair else 1)
+        at = lambda c, lane=lane: "[%%tm+0x%x]" % (c + (lane << 16))
+        op = "tcgen05.mma" + (".ws" if x.ws else "") + (".sp" if x.sparse else "") + pair + ".kind::" + x.kind + (".block_scale" + extra if x.vec else extra)
+        operands = [at(d_at), at(a_at) if a_at is not None else "%da", "%db"] + ([at(meta_at)] if x.sparse else []) + ["%idesc"]
+        if x.vec:
+            operands += [at(c, 0) for c in scales]
+        words = [sum(1 << i for i in range(32) if 32 * w + i in disabled) for w in range(8 if x.pair else 4)]
+        if disabled:
+            operands.append("{%s}" % ", ".join("%%v%d" % i for i in range(len(words))))
+        operands.append("%add")
+        if x.less:
+            operands.append(str(x.less))
+        if zero is not None:
+            operands.append("%m")
+        text = "".join("mov.b32 %%v%d, 0x%x;\n" % w for w in enumerate(words) if disabled)
+        text += ("mov.u64 %%m, 0x%x;\n" % zero[0] if zero is not None else "") + "%s %s;" % (op, ", ".join(operands))
+        fold = {(32, True): 4, (64, True): 2}.get((x.m, x.ws), 2 if x.pair and x.m == 128 and not x.sparse else 1)
+        columns = columns or max(d_at + x.n // fold, 32, *(c + 8 for c in (a_at or 0, meta_at or 0)))
+        columns = (columns + 7) // 8 * 8
+        masks = [every] * (columns // 4)
+        def region(c, n, mask):
+            for i in range(c // 4, (c + n + 3) // 4):
+                masks[i] = mask
+        if not full:
+            region(d_at, x.n // fold, NEAR.get(td, every if not x.saturate else (0x800003FF, 0x7FFFFC00)))
+        if a_at is not None and not full:
+            region(a_at, 8, NEAR.get(ta, every))
+        if meta_at is not None:
+            region(meta_at, 4, (0, 0x4EE4E44E) if x.kind == "tf32" else (0x55555555, 0x88888888))
+        for c in scales or ():
+            region(c, 8, (0x07070707, 0x7C7C7C7C) if x.scale_type == "ue8m0" else (0x8F8F8F8F, 0x30303030))
+        keep = keep or (every if full else NEAR.get(ta, every))
+        mask, shift = (zero[1], zero[2]) if zero is not None else (None, 0)
+        cases = [(da, db, x.desc, masks, keep, add, lambda t, da=da, db=db, add=add: x.run(t, da, db, d_at, add, a_at, meta_at, scales, lane, disabled, mask, shift))
+                 for (da, db), add in zip(pairs, list(adds) * len(pairs))]
+        tensor_kernel(m, name, columns, text, cases, x.pair)
+
+    D = tensor_descriptor
+    # Without swizzling and with each pattern: strides that tell each other apart, an atom that begins
+    # elsewhere than at a multiple of its size, and a part of it further along k.
+    rows = [(D(0x100, 0x90, 0x120, 16), D(0x3000, 0x210, 0xA0, 16)), (D(0, 0x10, 0x100, 32), D(0x3000, 0x10, 0x300, 32)),
+            (D(0x20, 0x10, 0x200, 64), D(0x3000, 0, 0x200, 64)), (D(0x460, 0x10, 0x400, 128), D(0x3400, 0x10, 0x400, 128)), (D(0x180, 0x10, 0x300, 128, 3), D(0x3080, 0x10, 0x200, 64, 1))]
+    columns = [(D(0x100, 0x410, 0x90, 16), D(0x2800, 0x110, 0xA0, 16)), (D(0, 0x100, 0x600, 32), D(0x3000, 0x300, 0x100, 32)),
+               (D(0x200, 0x400, 0x200, 64), D(0x2C00, 0x200, 0x400, 64)), (D(0, 0x400, 0x800, 128), D(0x2000, 0x400, 0x800, 128))]
+
+    m = new("tcgen05_mma", "9.7.16.10.9.1", "tcgen05.mma")
+    X = FifthMma
+    mma(m, "f16_rows", X("f16", 64, 8, ("f32", "f16", "f16")), rows)
+    mma(m, "f16_columns", X("f16", 64, 16, ("f32", "f16", "f16"), across=(1, 1)), columns, d_at=8)
+    mma(m, "f16_half", X("f16", 128, 8, ("f16", "f16", "f16"), negate=(1, 0)), [rows[0], rows[1]], full=True)
+    mma(m, "bf16_held", X("f16", 128, 16, ("f32", "bf16", "bf16"), negate=(0, 1), across=(0, 1)), [columns[2]], a_at=16)
+    mma(m, "f16_lower", X("f16", 64, 24, ("f32", "f16", "bf16"), less=3), [rows[1]], d_at=8, a_at=0, lane=16, disabled=(17, 30, 48, 127, 5), adds=(1,))
+    mma(m, "tf32", X("tf32", 64, 8, ("f32", "tf32", "tf32"), negate=(1, 1), less=15), rows[1:3], full=True)
+    mma(m, "tf32_columns", X("tf32", 64, 32, ("f32", "tf32", "tf32"), across=(1, 1)), [(D(0, 0x400, 0x200, "pairs"), D(0x1000, 0x400, 0x400, "pairs"))])
+    mma(m, "tf32_held", X("tf32", 128, 8, ("f32", "tf32", "tf32")), rows[3:4], d_at=16, a_at=4)
+    mma(m, "e4m3_e5m2", X("f8f6f4", 64, 8, ("f32", "e4m3", "e5m2"), negate=(1, 0)), rows[:2], full=True)
+    mma(m, "e5m2_across", X("f8f6f4", 64, 16, ("f16", "e5m2", "e4m3"), across=(1, 1)), [(D(0, 0x10, 0x200, 64), D(0x2000, 0x10, 0x80, 16))])
+    mma(m, "e2m1_e3m2", X("f8f6f4", 64, 8, ("f32", "e2m1", "e3m2"), negate=(1, 1)), rows[1:2])
+    mma(m, "e2m3_held", X("f8f6f4", 64, 8, ("f32", "e2m3", "e2m1")), rows[2:3], d_at=8, a_at=0)
+    mma(m, "s8_u8", X("i8", 64, 16, ("s32", "s8", "u8"), saturate=1), rows[1:2])
+    mma(m, "u8_held", X("i8", 128, 8, ("s32", "u8", "s8")), rows[2:3], d_at=8, a_at=0)
+
+    m = new("tcgen05_mma_scaled", "9.7.16.10.7", "tcgen05.mma with .block_scale")
+    scaled = dict(d_at=0, scales=(32, 40), columns=48)
+    mma(m, "mxf8", X("mxf8f6f4", 128, 8, ("f32", "e4m3", "e5m2"), vec=1, ids=(2, 1)), rows[1:2], **scaled)
+    mma(m, "mxf6", X("mxf8f6f4", 128, 8, ("f32", "e3m2", "e2m1"), vec=1, ids=(0, 3), negate=(0, 1)), rows[2:3], extra=".block32", **scaled)
+    mma(m, "mxf4", X("mxf4", 128, 8, ("f32", "e2m1", "e2m1"), vec=2, ids=(2, 0)), rows[1:2], **scaled)
+    mma(m, "nvf4", X("mxf4nvf4", 128, 8, ("f32", "e2m1", "e2m1"), vec=4, scale_type="ue4m3", negate=(1, 0)), rows[2:3], extra=".scale_vec::4X", **scaled)
+    mma(m, "nvf4_held", X("mxf4nvf4", 128, 40, ("f32", "e2m1", "e2m1"), vec=4), rows[1:2], d_at=0, a_at=40, scales=(48, 56), columns=64, extra=".block16", adds=(1,))
+
+    m = new("tcgen05_mma_sparse", "9.7.16.10.8", "tcgen05.mma.sp")
+    long = [(D(0x100, 0x90, 0x120, 16), D(0x3000, 0x210, 0xA0, 16)), (D(0, 0x10, 0x100, 32), D(0x3000, 0x10, 0x200, 64)), (D(0x20, 0x10, 0x200, 64), D(0x3000, 0x10, 0x400, 128))]
+    mma(m, "f16", X("f16", 64, 8, ("f32", "f16", "f16"), sparse=True), long, meta_at=12)
+    mma(m, "bf16_lower", X("f16", 64, 8, ("f32", "bf16", "bf16"), sparse=True), long[1:2], meta_at=12, a_at=16, lane=16)
+    mma(m, "f16_wide", X("f16", 128, 8, ("f16", "f16", "f16"), sparse=True), long[2:3], meta_at=8)
+    mma(m, "tf32", X("tf32", 64, 8, ("f32", "tf32", "tf32"), sparse=True), long[1:2], meta_at=8)
+    mma(m, "e4m3", X("f8f6f4", 64, 8, ("f32", "e4m3", "e5m2"), sparse=True), long[1:2], meta_at=8)
+    mma(m, "s8", X("i8", 128, 8, ("s32", "s8", "s8"), sparse=True), long[2:3], meta_at=8)
+    mma(m, "mxf8", X("mxf8f6f4", 128, 8, ("f32", "e4m3", "e4m3"), sparse=True, vec=1, ids=(1, 2)), long[1:2], meta_at=8, **scaled)
+    mma(m, "nvf4", X("mxf4nvf4", 128, 8, ("f32", "e2m1", "e2m1"), sparse=True, vec=4, scale_type="ue4m3"), long[2:3], meta_at=8, extra=".scale_vec::4X", **scaled)
+
+    m = new("tcgen05_mma_ws", "9.7.16.10.9.3", "tcgen05.mma.ws")
+    wide = (D(0x20, 0x10, 0x100, 32), D(0x1800, 0x10, 0x100, 32))
+    mma(m, "f16_32", X("f16", 32, 64, ("f32", "f16", "f16"), ws=True), [wide], adds=(1,))
+    mma(m, "f16_64", X("f16", 64, 64, ("f32", "f16", "f16"), ws=True), [wide], a_at=32, adds=(1,))
+    mma(m, "s8_128", X("i8", 128, 64, ("s32", "s8", "s8"), ws=True), [wide], adds=(1,))
+    mma(m, "e4m3_sparse", X("f8f6f4", 32, 64, ("f32", "e4m3", "e4m3"), ws=True, sparse=True), [(wide[0], D(0x1000, 0x10, 0x200, 64))], meta_at=16, a_at=20, adds=(1,))
+
+    def spans(descriptor, n, m):
+        """The mask of the examples of the manual: runs of zeros, use + 1, and of ones, skip + 1."""
+        parts, out = 128 // m, []
+        ones, zeros = (descriptor >> 40 & 255) + 1, (descriptor >> 48 & 255) + 1
+        for i in range(parts):
+            run = ([1] * ones + [0] * zeros if descriptor >> 32 + i & 1 else [0] * zeros + [1] * ones) * n
+            out += run[descriptor >> 8 * i & 255:][:n // parts]
+        return out if descriptor >> 39 & 1 else [0] * n
+    for size, z in ((32, 1 << 0 | 2 << 8 | 1 << 16 | 3 << 24 | 5 << 32 | 1 << 39 | 2 << 40 | 3 << 48 | 2 << 56), (64, 3 << 32 | 1 << 39 | 4 << 40 | 1 << 48 | 8 << 56), (128, 1 << 39 | 0 << 40 | 6 << 48 | 3)):
+        mma(m, "zero_%d" % size, X("i8", size, 64, ("s32", "u8", "u8"), ws=True), [wide], zero=(z, spans(z, 64, size), z >> 56 & 63), adds=(1,))
+
+    m = new("tcgen05_mma_pair", "9.7.16.10.5", "tcgen05.mma of a pair of CTAs")
+    mma(m, "f16_256", X("f16", 256, 16, ("f32", "f16", "f16"), pair=True), rows[1:2], disabled=(3, 127, 128, 200), adds=(1,))
+    mma(m, "f16_128", X("f16", 128, 16, ("f32", "f16", "f16"), pair=True, across=(1, 1)), [columns[3]], adds=(1,))
+    mma(m, "s8_held", X("i8", 128, 32, ("s32", "s8", "u8"), pair=True), rows[1:2], a_at=16, adds=(1,))
+    mma(m, "s8_sparse", X("i8", 128, 32, ("s32", "s8", "s8"), pair=True, sparse=True), [(long[1][0], D(0x2000, 0x10, 0x200, 64))], meta_at=32, columns=40, adds=(1,))
+    mma(m, "mxf4_256", X("mxf4", 256, 16, ("f32", "e2m1", "e2m1"), pair=True, vec=2, ids=(0, 2)), rows[1:2], extra=".scale_vec::2X", adds=(0,), **scaled)
+    mma(m, "mxf8_128", X("mxf8f6f4", 128, 32, ("f32", "e5m2", "e4m3"), pair=True, vec=1, ids=(3, 2)), rows[1:2], extra=".scale_vec::1X", adds=(1,), **scaled)
+
+    # Copies: every row tells every other.
+    m = new("tcgen05_cp", "9.7.16.9", "tcgen05.cp and tcgen05.shift")
+
+    def copy(name, shape, multicast, packed="", desc=None, pair=False, column=4, lane=0):
+        rows_, bits = [int(v.rstrip("b")) for v in shape.split("x")]
+        lanes = {"": lambda r: [32 * r if rows_ == 4 else r], "warpx2::02_13": lambda r: [r, r + 64],
+                 "warpx2::01_23": lambda r: [r + 32 * (r // 32), r + 32 * (r // 32) + 32], "warpx4": lambda r: [r, r + 32, r + 64, r + 96]}[multicast]
+        of = {"": 8, "b6x16_p32": 6, "b4x16_p64": 4}[packed]
+        op = "tcgen05.cp.cta_group::%d.%s%s%s" % (2 if pair else 1, shape, "." + multicast if multicast else "", ".b8x16." + packed if packed else "")
+
+        def do(t):
+            for rank in range(len(t.cells)):
+                for r in range(rows_):
+                    for w in range(bits // 32):
+                        b = [t.element(rank, desc, r, 4 * w + i, 8) if of == 8 else t.narrow(rank, desc, r, 4 * w + i, of) for i in range(4)]
+                        for l in lanes(r):
+                            t.cells[rank][l + lane][column + w] = sum(v << 8 * i for i, v in enumerate(b))
+        tensor_kernel(m, name, 16, "%s [%%tm+0x%x], %%da;" % (op, column + (lane << 16)), [(desc, 0, 0, [every] * 4, every, 0, do)], pair)
+
+    copy("rows_256", "128x256b", "", desc=D(0x100, 0x90, 0x120, 16))
+    copy("rows_256_pair", "128x256b", "", desc=D(0x40, 0, 0x200, 64), pair=True)
+    copy("four", "4x256b", "", desc=D(0x200, 0x50, 0, 16), lane=31)
+    copy("rows_128", "128x128b", "", desc=D(0x30, 0, 0x400, 128))
+    copy("rows_128_packed", "128x128b", "", "b6x16_p32", desc=D(0x10, 0, 0x100, 32))
+    copy("apart", "64x128b", "warpx2::02_13", desc=D(0x100, 0, 0x90, 16))
+    copy("beside", "64x128b", "warpx2::01_23", "b4x16_p64", desc=D(0x100, 0, 0x190, 16))
+    copy("four_times", "32x128b", "warpx4", desc=D(0x100, 0, 0x80, 16))
+    copy("four_times_pair", "32x128b", "warpx4", desc=D(0x80, 0, 0x80, 16), pair=True)
+
+    def down(t):
+        for r in range(len(t.cells)):
+            before = [row[:] for row in t.cells[r]]
+            for l in range(33, 64):
+                t.cells[r][l][4:12] = before[l - 1][4:12]
+    tensor_kernel(m, "shift", 16, "tcgen05.shift.cta_group::1.down [%tm+0x200004];", [(0, 0, 0, [every] * 4, every, 0, down)])
+
+    gen_fifth_tiles(new)
+
+
+def gen_fifth_tiles(new):
+    """tcgen05.ld and .st: a warp stores in one shape, and all is loaded by lanes, or the other way round."""
+    m = new("tcgen05_ld", "9.7.16.8", "tcgen05.ld and tcgen05.st", "sm_103a")
+
+    def at(shape, reg, lane):
+        if shape == "32x32b":
+            return lane, reg
+        if shape == "16x32bx2":
+            return lane % 16, reg + (lane >= 16) * 1000
+        if shape == "16x64b":  # pairs of lanes have a column of rows eight apart
+            return lane // 4 + lane % 2 * 8, 2 * reg + lane // 2 % 2
+        if shape == "16x128b":
+            return lane // 4 + reg % 2 * 8, reg // 2 * 4 + lane % 4
+        return lane // 4 + reg // 2 % 2 * 8, reg // 4 * 8 + lane % 4 * 2 + reg % 2
+
+    for number, (shape, num, packed, lane, split) in enumerate((
+            ("32x32b", 1, False, 0, 0), ("32x32b", 8, True, 0, 0), ("16x64b", 1, False, 16, 0), ("16x64b", 4, True, 0, 0), ("16x128b", 2, False, 0, 0), ("16x128b", 1, True, 16, 0),
+            ("16x256b", 1, False, 16, 0), ("16x256b", 2, True, 0, 0), ("16x32bx2", 4, False, 0, 12), ("16x32bx2", 2, True, 16, 8))):
+        regs = num * {"16x128b": 2, "16x256b": 4}.get(shape, 1)
+        name = "t%s_x%d%s" % (shape, num, "_packed" if packed else "")
+        width_ = 2 if packed else 1
+        vector = "{%s}" % ", ".join("%%v%d" % i for i in range(regs))
+        last = ", %d" % split if split else ""
+        half = "%d, " % split if split else ""
+        body = """
+            mov.u32 %t, %tid.x;
+            mov.u64 %a, where;
+            cvta.shared.u64 %a, %a;
+            shr.u32 %w, %t, 5;
+            mov.u32 %lane, %t;
+            mov.u32 %seed, SEED;
+            setp.eq.u32 %zero, %w, 0;
+            @%zero tcgen05.alloc.cta_group::1.sync.aligned.b32 [%a], 64;
+            bar.sync 0;
+            ld.shared.u32 %tm, [where];
+            shl.b32 %tl, %w, 21;
+            add.u32 %tl, %tl, %tm;
+            """ + "".join(mixing("%%v%d" % i, i) for i in range(regs)) + """
+            tcgen05.st.sync.aligned.SHAPE.NUMUNPACK.b32 [%tl+AT], HALFVECTOR;
+            tcgen05.wait::st.sync.aligned;
+            tcgen05.ld.sync.aligned.SHAPE.NUMPACK.b32 VECTOR, [%tl+AT]LAST;
+            tcgen05.wait::ld.sync.aligned;
+            mov.u32 %h, 0;
+            """ + "".join("mad.lo.u32 %%h, %%h, 0x01000193, %%v%d;\n" % i for i in range(regs)) + """
+            mov.u32 %c, 0;
+            read:
+            tcgen05.ld.sync.aligned.32x32b.x4.b32 {%v0, %v1, %v2, %v3}, [%tl];
+            mad.lo.u32 %h, %h, 0x01000193, %v0;
+            mad.lo.u32 %h, %h, 0x01000193, %v1;
+            mad.lo.u32 %h, %h, 0x01000193, %v2;
+            mad.lo.u32 %h, %h, 0x01000193, %v3;
+            tcgen05.wait::ld.sync.aligned;
+            add.u32 %tl, %tl, 4;
+            add.u32 %c, %c, 4;
+            setp.lt.u32 %q, %c, 64;
+            @%q bra read;
+            ld.param.u64 %p, [out];
+            mad.wide.u32 %p, %t, 4, %p;
+            st.global.u32 [%p], %h;
+            bar.sync 0;
+            @%zero tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tm, 64;
+            ret;"""
+        column = 3
+        for a, b in (("SHAPE", shape), ("NUMUNPACK", "x%d%s" % (num, ".unpack::16b" if packed else "")), ("NUMPACK", "x%d%s" % (num, ".pack::16b" if packed else "")), ("VECTOR", vector), ("HALF", half),
+                     ("LAST", last), ("AT", "0x%x" % (lane << 16 | column)), ("SEED", str(number + 5))):
+            body = body.replace(a, b)
+        text = [".visible .entry %s(.param .u64 out)" % name, "{", "\t.shared .align 4 .b32 where;", "\t.reg .u32 %%t, %%w, %%lane, %%seed, %%x, %%y, %%h, %%c, %%tm, %%tl, %%v<%d>;" % max(regs, 4), "\t.reg .u64 %p, %a;", "\t.reg .pred %q, %zero;"]
+        text += ["\t" + line.strip() for line in body.split("\n") if line.strip()] + ["}"]
+        cells = [[0] * 64 for _ in range(128)]
+        held = [[mixed(t, i, number + 5) for i in range(regs)] for t in range(128)]
+        for t in range(128):
+            for i in range(regs):
+                row, c = at(shape, i, t % 32)
+                c, second = c % 1000 * width_, c >= 1000
+                row, c = t // 32 * 32 + lane + row, column + c + second * split
+                if packed:
+                    cells[row][c], cells[row][c + 1] = held[t][i] & 0xFFFF, held[t][i] >> 16
+                else:
+                    cells[row][c] = held[t][i]
+        hashes = []
+        for t in range(128):
+            h = 0
+            for v in held[t] + cells[t]:
+                h = unsigned(h * 0x01000193 + v, 32)
+            hashes.append(h)
+        text.append("// run block=128: %s() == u32 %s" % (name, list_text(hashes, "u32")))
+        m.add("\n".join(text))
+
+    # .red: what a lane has loaded, combined.
+    for number, (shape, op, mods, typ) in enumerate((("32x32b", "min", "", "u32"), ("16x32bx2", "max", "", "s32"), ("32x32b", "max", ".abs.NaN", "f32"), ("32x32b", "min", ".abs", "f32"), ("16x32bx2", "max", "", "f32"))):
+        name = "red_%d_%s_%s" % (number, op, typ)
+        values = [1.5, -2.25, 0.0, 3.0, -7.5, float("inf"), -0.5, 100.0]
+        word = lambda l, i: F32.nan + 5 if typ == "f32" and (l * 7 + i) % 11 == 0 else F32.of(Fraction(values[(l * 5 + i * 3) % 8])) if typ == "f32" and values[(l * 5 + i * 3) % 8] != float("inf") else F32.inf if typ == "f32" else mixed(l, i, 77)
+        text = [".visible .entry %s(.param .u64 in, .param .u64 out)" % name, "{", "\t.shared .align 4 .b32 where;", "\t.reg .u32 %t, %tm, %v<4>, %h;", "\t.reg .%s %%r;" % typ, "\t.reg .%s %%x<4>;" % typ, "\t.reg .u64 %p;"]
+        body = """
+            tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], 32;
+            mov.u32 %t, %tid.x;
+            ld.param.u64 %p, [in];
+            mad.wide.u32 %p, %t, 16, %p;
+            ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%p];
+            ld.shared.u32 %tm, [where];
+            tcgen05.st.sync.aligned.32x32b.x4.b32 [%tm], {%v0, %v1, %v2, %v3};
+            tcgen05.wait::st.sync.aligned;
+            """ + ("tcgen05.ld.red.sync.aligned.32x32b.x4.%s%s.%s {%%x0, %%x1, %%x2, %%x3}, %%r, [%%tm];" % (op, mods, typ) if shape == "32x32b" else
+                   "tcgen05.ld.red.sync.aligned.16x32bx2.x2.%s%s.%s {%%x0, %%x1}, %%r, [%%tm], 2;" % (op, mods, typ)) + """
+            tcgen05.wait::ld.sync.aligned;
+            ld.param.u64 %p, [out];
+            mad.wide.u32 %p, %t, 4, %p;
+            st.global.TYPE [%p], %r;
+            tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tm, 32;
+            ret;""".replace("TYPE", typ)
+        text += ["\t" + line.strip() for line in body.split("\n") if line.strip()] + ["}"]
+        words = [[word(l, i) for i in range(4)] for l in range(32)]
+        want = []
+        for l in range(32):
+            held = words[l] if shape == "32x32b" else words[l % 16][2 * (l // 16):][:2]
+            if typ == "f32":
+                if ".abs" in mods:
+                    held = [v & 0x7FFFFFFF for v in held]
+                numbers = [v for v in held if not F32.is_nan(v)]
+                if len(numbers) < len(held) and "NaN" in mods or not numbers:
+                    want.append(F32.nan)
+                    continue
+                key = lambda v: (float("-inf") if F32.negative(v) else float("inf")) if F32.is_inf(v) else F32.value(v)
+                want.append((min if op == "min" else max)(numbers, key=lambda v: (key(v), not F32.negative(v))))
+            else:
+                key = lambda v: integer(v, typ)
+                want.append((min if op == "min" else max)(held, key=key))
+        text.append("// run block=32: %s(u32{%s}) == u32 %s" % (name, " ".join("0x%x" % v for w in words for v in w), list_text(want, "u32")))
+        m.add("\n".join(text))
 
 
 def gen_tiles():
@@ -4658,6 +5246,7 @@ def generate():
     gen_mma()
     gen_wmma()
     gen_wgmma()
+    gen_fifth()
     gen_tiles()
     gen_texture()
     gen_surface()

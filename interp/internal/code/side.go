@@ -198,9 +198,63 @@ type Fragments struct {
 	Multiply   *matrix.Multiply
 	Wgmma      *matrix.Wgmma // of wgmma.mma_async: C is D, and there is no B; no A if that is in shared memory
 
+	Memory *TensorAccess // of what accesses tensor memory
+
 	// Of what has to do with pending multiplications: their indices in Tables.Fragments. D is
 	// then all that those have which it completes, and A all that they read.
 	Pending []int32
+}
+
+// TensorAccess is what an instruction does with tensor memory: one of these.
+type TensorAccess struct {
+	Tile *matrix.TensorTile // of TensorLoad and TensorStore: D or A are the registers, the first of E is the address
+	Copy *matrix.TensorCopy
+	Mma  *matrix.TensorMma // E has what TensorE lists
+
+	Reduce *TensorReduction // of TensorLoad: the last of D is all that a lane has loaded, combined
+}
+
+// TensorReduction is how values are combined: Float, unless its operation is Invalid.
+type TensorReduction struct {
+	Integer Reduction
+	Float   FloatReduction
+}
+
+// The operands of TensorMma in Fragments.E: addresses in tensor memory, masks of lanes that are not
+// written, eight words of them, and the zero-column mask, which is 64 bits.
+const (
+	TensorD = iota
+	TensorA
+	TensorMeta
+	TensorScaleA
+	TensorScaleB
+	TensorDisabled
+	TensorZero = TensorDisabled + 8
+	TensorE    = TensorZero + 1
+)
+
+// TensorImm is what an operation of tcgen05 is, for Instr.Imm.
+type TensorImm struct {
+	Space     ptx.Space // of an address in memory
+	Pair      bool      // of CTAs: .cta_group::2
+	Multicast bool
+	Store     bool // of waiting: for stores, and not for loads
+}
+
+// Imm packs it.
+func (t TensorImm) Imm() uint64 {
+	v := uint64(t.Space)
+	for i, flag := range []bool{t.Pair, t.Multicast, t.Store} {
+		if flag {
+			v |= 1 << (8 + i)
+		}
+	}
+	return v
+}
+
+// TensorImmOf is what Imm has packed.
+func TensorImmOf(imm uint64) TensorImm {
+	return TensorImm{ptx.Space(imm & 0xff), imm>>8&1 != 0, imm>>9&1 != 0, imm>>10&1 != 0}
 }
 
 // Texture is an instruction on a texture or a surface: the registers it names, and what it

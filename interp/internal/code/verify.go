@@ -298,6 +298,13 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	case s.Side == FragmentSide:
 		f := &v.Fragments[in.Side]
 		m := f.Multiply
+		if f.Memory != nil {
+			elems("a result", f.D, 0, false)
+			elems("an operand", f.A, 0, true)
+			elems("an address", f.E, 0, true)
+			v.tensor(pc, in, f)
+			break
+		}
 		if m == nil {
 			v.pending(pc, in, f, check)
 			break
@@ -343,6 +350,29 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	if in.Guard != 0 {
 		p, _ := GuardRow(in.Guard)
 		check("the guard", P, p, false)
+	}
+}
+
+// tensor checks that what accesses tensor memory has the operands for it.
+func (v *verifier) tensor(pc int32, in *Instr, f *Fragments) {
+	t := f.Memory
+	registers, others := 0, 1
+	switch in.Op {
+	case TensorLoad, TensorStore:
+		if t.Tile == nil {
+			v.fault(pc, "it accesses no tile")
+			return
+		}
+		if registers = t.Tile.Registers; t.Reduce != nil {
+			registers++
+		}
+	case TensorCopy:
+		others = 0
+	case TensorMma:
+		others = TensorE
+	}
+	if len(f.D)+len(f.A) != registers || len(f.E) != others || (in.Op == TensorMma) != (t.Mma != nil) || (in.Op == TensorCopy) != (t.Copy != nil) {
+		v.fault(pc, "%d registers and %d other operands, want %d and %d", len(f.D)+len(f.A), len(f.E), registers, others)
 	}
 }
 

@@ -40,6 +40,8 @@ func init() {
 		ptx.FamilySurfaceQuery: lowerSurfaceQuery, ptx.FamilyIstypep: lowerIstypep,
 		ptx.FamilyTile: lowerTile, ptx.FamilyFragment: lowerFragment, ptx.FamilyMovmatrix: lowerMovmatrix, ptx.FamilyMma: lowerMma, ptx.FamilyWmma: lowerWmma,
 		ptx.FamilyWgmma: lowerWgmma, ptx.FamilyWgmmaFence: lowerWgmmaFence, ptx.FamilyWgmmaCommit: lowerWgmmaCommit, ptx.FamilyWgmmaWait: lowerWgmmaWait,
+		ptx.FamilyTensorAlloc: lowerTensorAlloc, ptx.FamilyTensorLoad: lowerTensorLoad, ptx.FamilyTensorStore: lowerTensorStore, ptx.FamilyTensorWait: lowerTensorWait,
+		ptx.FamilyTensorCopy: lowerTensorCopy, ptx.FamilyTensorShift: lowerTensorShift, ptx.FamilyTensorMma: lowerTensorMma, ptx.FamilyTensorCommit: lowerTensorCommit,
 	}
 }
 

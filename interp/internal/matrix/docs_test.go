@@ -33,6 +33,8 @@ func TestDocumented(t *testing.T) {
 			cells[5] = zeros
 		case strings.Contains(cells[1], "`mma.m8n8k4`"):
 			unit = UnitQuarters
+		case strings.Contains(cells[1], "`tcgen05.mma`"):
+			unit = UnitTensor
 		case strings.Contains(cells[1], "`.kind::mxf4`"):
 			unit = UnitGroups
 		case strings.Contains(cells[1], "`wmma`"):

@@ -17,7 +17,8 @@ const (
 	UnitQuarters              // mma.m8n8k4 with f16
 	UnitWarpgroup             // wgmma
 	UnitFours                 // wmma with tf32, whose machine instructions have k = 4
-	UnitGroups                // mma with scales and factors that take four bits: products are those of 16 and their scales
+	UnitTensor                // tcgen05.mma
+	UnitGroups                // mma and tcgen05.mma with scales and factors that take four bits: products are those of 16 and their scales
 )
 
 // Method is how a row of A times a column of B comes about.
@@ -66,7 +67,10 @@ var Generations = []Numerics{
 	{UnitWarpgroup, 90, ptx.F16, Blocks, 16, 25, 23, -133, -21, "MMA-Sim: Hopper, as mma"},
 	{UnitWarpgroup, 90, ptx.TF32, Blocks, 8, 25, 23, -133, 0, "MMA-Sim: Hopper, as mma"},
 	{UnitWarpgroup, 90, ptx.E4M3, Blocks, 32, 13, 13, -133, -21, "MMA-Sim, MATLAB-tensor-core: Hopper; DeepSeek-AI 2024: 32 products, 14 bits"},
-	{UnitGroups, 120, ptx.E4M3, Blocks, 4, 35, 23, -139, 0, "MMA-Sim: RTX Blackwell"},
+	{UnitTensor, 100, ptx.F16, Blocks, 16, 25, 23, -133, -21, "MMA-Sim: Blackwell"},
+	{UnitTensor, 100, ptx.TF32, Blocks, 8, 25, 23, -133, 0, "MMA-Sim: Blackwell"},
+	{UnitTensor, 100, ptx.E4M3, Blocks, 32, 25, 23, -133, -21, "MMA-Sim: Blackwell"},
+	{UnitGroups, 120, ptx.E4M3, Blocks, 4, 35, 23, -139, 0, "MMA-Sim: Blackwell, RTX Blackwell"},
 	{UnitQuarters, 80, ptx.F16, Fmas, 0, 0, 0, 0, 0, "ptxas 13.5: FFMA and FADD from Ampere on"},
 }
 
@@ -167,12 +171,19 @@ type factors struct{ a, b *format }
 
 // dot adds the products of a and b to c, and gives the result in the format of d.
 func (n *Numerics) dot(a, b []number, f factors, c uint64, from, to *format) uint64 {
-	frac := f.a.Fraction() + f.b.Fraction()
+	return n.dotTo(a, b, f, from.decode(c), from, to)
+}
+
+// dotTo is dot with an accumulator that has been read, and may have another exponent than its
+// format has.
+func (n *Numerics) dotTo(a, b []number, f factors, acc number, from, to *format) uint64 {
+	frac, sum := f.a.Fraction()+f.b.Fraction(), uint64(0)
 	for k := 0; k < len(a); k += n.Block {
 		end := min(k+n.Block, len(a))
-		c, from = n.block(a[k:end], b[k:end], frac, n.least(to), c, from, to), to
+		sum = n.block(a[k:end], b[k:end], frac, n.least(to), acc, from, to)
+		acc, from = to.decode(sum), to
 	}
-	return c
+	return sum
 }
 
 // least is the exponent that terms of a sum in a format are aligned to at least.
@@ -185,8 +196,7 @@ func (n *Numerics) least(to *format) int32 {
 
 // block is the sum of a block of products and the accumulator. frac is the bits behind the
 // point of a product, and top an exponent that the terms are aligned to if none has a larger one.
-func (n *Numerics) block(a, b []number, frac int, top int32, c uint64, from, to *format) uint64 {
-	acc := from.decode(c)
+func (n *Numerics) block(a, b []number, frac int, top int32, acc number, from, to *format) uint64 {
 	infinite := int32(0) // 1 and -1: an infinity of that sign
 	bad := acc.exp == nan
 	if acc.exp == inf {

@@ -113,25 +113,30 @@ func spread(list, scales []number) {
 
 // packed multiplies a and b of e2m1 with scales.
 func (o *work) packed(n *Numerics, a, b []number, c []uint64, to *format) {
-	frac := 2 * (fp.E2M1.Fraction() + o.Scales.fraction())
+	vec := o.Scales.Vec
 	each(o, a, b, c, func(at int, a, b []number, c uint64) uint64 {
-		var terms, ones [8]number
-		groups, top := len(a)/group, n.least(to)
-		for g := range groups {
-			sum, any := int32(0), int32(0)
-			for k := g * group; k < (g+1)*group; k++ {
-				p := a[k].mant << a[k].exp * (b[k].mant << b[k].exp)
-				sum, any = sum+p, any|p
-			}
-			block := g * o.Scales.Vec / groups
-			x, y := o.rowScales[at/o.N*o.Scales.Vec+block], o.colScales[at%o.N*o.Scales.Vec+block]
-			terms[g], ones[g] = number{sum * x.mant * y.mant, x.exp + y.exp}, number{1, 0}
-			if x.exp == nan || y.exp == nan {
-				terms[g].exp = nan
-			} else if any != 0 && x.mant != 0 && y.mant != 0 {
-				top = max(top, terms[g].exp)
-			}
-		}
-		return n.block(terms[:groups], ones[:groups], frac, top, c, to, to)
+		return o.Scales.packed(n, a, b, o.rowScales[at/o.N*vec:][:vec], o.colScales[at%o.N*vec:][:vec], c, to)
 	})
+}
+
+// packed is a row times a column of e2m1, plus c: x and y are their scales.
+func (s *Scales) packed(n *Numerics, a, b, x, y []number, c uint64, to *format) uint64 {
+	var terms, ones [8]number
+	groups, top := len(a)/group, n.least(to)
+	for g := range groups {
+		sum, any := int32(0), int32(0)
+		for k := g * group; k < (g+1)*group; k++ {
+			p := a[k].mant << a[k].exp * (b[k].mant << b[k].exp)
+			sum, any = sum+p, any|p
+		}
+		block := g * s.Vec / groups
+		x, y := x[block], y[block]
+		terms[g], ones[g] = number{sum * x.mant * y.mant, x.exp + y.exp}, number{1, 0}
+		if x.exp == nan || y.exp == nan {
+			terms[g].exp = nan
+		} else if any != 0 && x.mant != 0 && y.mant != 0 {
+			top = max(top, terms[g].exp)
+		}
+	}
+	return n.block(terms[:groups], ones[:groups], 2*(fp.E2M1.Fraction()+s.fraction()), top, to.decode(c), to, to)
 }

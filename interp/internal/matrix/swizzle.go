@@ -11,3 +11,7 @@ const Chunk = 16
 func Swizzle(addr uint64, bytes int, phase uint64) uint64 {
 	return addr ^ (addr>>7-phase)&uint64(bytes/Chunk-1)<<4
 }
+
+// SwizzlePairs is the same for rows of 128 bytes of which 32 stay together, in patterns of four
+// lines: Swizzle<2,5,2> (manual 9.7.16.10.6).
+func SwizzlePairs(addr uint64, phase uint64) uint64 { return addr ^ (addr>>7-phase)&3<<5 }

@@ -123,9 +123,15 @@ func (t *Tile) element(row []byte, col int) uint64 {
 	case 64:
 		return binary.LittleEndian.Uint64(row[at/8:])
 	}
-	v := uint64(row[at/8]) | uint64(row[min(at/8+1, len(row)-1)])<<8
-	v = v >> (at % 8) & (1<<t.Packed - 1)
-	if t.Packed == 4 {
+	return uint64(unpacked(row, t.Packed, col))
+}
+
+// unpacked is element i of so many bits, at most 8, in a byte of its own.
+func unpacked(row []byte, bits, i int) uint32 {
+	at := i * bits
+	v := uint32(row[at/8]) | uint32(row[min(at/8+1, len(row)-1)])<<8
+	v = v >> (at % 8) & (1<<bits - 1)
+	if bits == 4 {
 		v <<= shifts[ptx.E2M1]
 	}
 	return v

@@ -43,10 +43,24 @@ func (d Descriptor) Base() uint64 { return uint64(d) >> 49 & 7 }
 // Swizzle is the bytes of a row of the swizzling pattern: 16 without.
 func (d Descriptor) Swizzle() int { return [...]int{16, 128, 64, 32}[d>>62] }
 
+// Placement is where a matrix lies in shared memory, in bytes, as a descriptor says.
+func (d Descriptor) Placement() Placement {
+	return Placement{Start: d.Start(), Leading: d.Leading(), Stride: d.Stride(), Base: d.Base(), Width: d.Swizzle()}
+}
+
+// Placement is where a matrix lies in shared memory.
+type Placement struct {
+	Start, Leading, Stride uint64 // the address where it begins, and the offsets, in bytes
+	Base                   uint64 // number of the 128-byte line that a swizzling pattern begins at, modulo 8
+	Width                  int    // bytes of a row of the swizzling pattern: 16 without
+	Pairs                  bool   // of 128 bytes: 32 bytes stay together, in patterns of four lines
+}
+
 // Shared is a matrix in shared memory: A, or B with rows and columns exchanged.
 type Shared struct {
 	K      int
 	Bits   int  // of an element: of b1 32
+	Packed int  // bits of those that are packed in 16 bytes with padding behind them: 4 or 6; else 0
 	Across bool // neighbours in memory are those of a column, and not of a row: imm-trans
 }
 
@@ -54,18 +68,26 @@ type Shared struct {
 // element that is in them (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling
 // chunks are apart by the offsets of the descriptor; with it they are neighbours in a row of the
 // pattern, as far as that goes.
-func (s *Shared) chunks(d Descriptor, first, rows int, f func(row, k int, addr uint64)) {
-	per, width := Chunk*8/s.Bits, d.Swizzle()  // elements of a chunk
+func (s *Shared) chunks(d Placement, first, rows int, f func(row, k int, addr uint64)) {
+	per, width := Chunk*8/s.Bits, d.Width      // elements of a chunk
 	at := func(row, k, line int, off uint64) { // line: in its pattern
-		f(row, k, Swizzle(d.Start()+off+uint64(line*width), width, d.Base()))
+		addr := d.Start + off + uint64(line*width)
+		if d.Pairs {
+			f(row, k, SwizzlePairs(addr, d.Base))
+			return
+		}
+		f(row, k, Swizzle(addr, width, d.Base))
 	}
-	inRow := width / Chunk
+	inRow, lines := width/Chunk, 8
+	if d.Pairs {
+		lines = 4
+	}
 	if !s.Across {
 		for row := first; row < first+rows; row++ {
 			for j := range s.K / per {
-				off := uint64(row/8)*d.Stride() + uint64(j)*Chunk
+				off := uint64(row/8)*d.Stride + uint64(j)*Chunk
 				if inRow == 1 {
-					off = uint64(row/8)*d.Stride() + uint64(j)*d.Leading()
+					off = uint64(row/8)*d.Stride + uint64(j)*d.Leading
 				}
 				at(row, j*per, row%8, off)
 			}
@@ -74,18 +96,18 @@ func (s *Shared) chunks(d Descriptor, first, rows int, f func(row, k int, addr u
 	}
 	for k := range s.K {
 		for j := first / per; j < (first+rows)/per; j++ {
-			off := uint64(j/inRow)*d.Leading() + uint64(j%inRow)*Chunk + uint64(k/8)*d.Stride()
+			off := uint64(j/inRow)*d.Leading + uint64(j%inRow)*Chunk + uint64(k/lines)*d.Stride
 			if inRow == 1 {
-				off = uint64(j)*d.Stride() + uint64(k/8)*d.Leading()
+				off = uint64(j)*d.Stride + uint64(k/8)*d.Leading
 			}
-			at(j*per, k, k%8, off)
+			at(j*per, k, k%lines, off)
 		}
 	}
 }
 
 // Outside finds the first 16 bytes of rows from first on that are not within size bytes of shared
 // memory.
-func (s *Shared) Outside(d Descriptor, first, rows int, size uint64) (addr uint64, outside bool) {
+func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64, outside bool) {
 	s.chunks(d, first, rows, func(_, _ int, at uint64) {
 		if at+Chunk > size && !outside {
 			addr, outside = at, true
@@ -97,17 +119,25 @@ func (s *Shared) Outside(d Descriptor, first, rows int, size uint64) (addr uint6
 // Load gives the elements of rows from first on, row after row.
 //
 //go:norace
-func (s *Shared) Load(memory []byte, d Descriptor, first, rows int) []uint32 {
+func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
 	out := make([]uint32, rows*s.K)
 	per, size := Chunk*8/s.Bits, s.Bits/8
 	s.chunks(d, first, rows, func(row, k int, addr uint64) {
 		chunk := memory[addr:][:Chunk]
+		if s.Packed != 0 {
+			for i := range per {
+				out[(row-first)*s.K+k+i] = unpacked(chunk, s.Packed, i)
+			}
+			return
+		}
 		for i := range per {
 			at := (row-first)*s.K + k + i
 			if s.Across {
 				at = (row-first+i)*s.K + k
 			}
-			switch e := chunk[i*size:]; size {
+			switch e := chunk[i*s.Bits/8:]; size {
+			case 0:
+				out[at] = uint32(e[0]) >> (i % 2 * 4) & 15
 			case 1:
 				out[at] = uint32(e[0])
 			case 2:

@@ -59,7 +59,7 @@ func TestShared(t *testing.T) {
 		const start = 1 << 10
 		d := Descriptor(start>>4 | c.lead>>4<<16 | c.steps>>4<<32 | []int{0, 3, 2, 1}[c.swizzle]<<62)
 		s := Shared{K: c.cols, Bits: c.bits, Across: c.across}
-		got := s.Load(memory, d, 0, rows)
+		got := s.Load(memory, d.Placement(), 0, rows)
 		for row := range rows {
 			for col := range c.cols {
 				at := start + c.layout.at(row, col)*c.bits/8
@@ -71,10 +71,10 @@ func TestShared(t *testing.T) {
 				}
 			}
 		}
-		if addr, outside := s.Outside(d, 0, rows, uint64(len(memory))); outside {
+		if addr, outside := s.Outside(d.Placement(), 0, rows, uint64(len(memory))); outside {
 			t.Errorf("%s: %#x is said to be outside", c.name, addr)
 		}
-		if _, outside := s.Outside(d, 0, rows, start+16); !outside {
+		if _, outside := s.Outside(d.Placement(), 0, rows, start+16); !outside {
 			t.Errorf("%s: nothing is said to be outside", c.name)
 		}
 	}

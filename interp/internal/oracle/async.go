@@ -23,6 +23,7 @@ type task struct {
 	look   func() // reads the tensor map of a copy that an mbarrier is told of; may be nil
 	fetch  func() // reads the source, once; may be nil
 	do     func()
+	pipe   bool // of tensor cores: all such tasks before it are done first
 	done   bool
 }
 
@@ -37,12 +38,22 @@ func (g *cluster) finish(k *task) {
 		return
 	}
 	k.done = true
-	if k.arrive {
+	if k.pipe {
 		for _, e := range g.tasks {
 			if e == k {
 				break
 			}
-			if e.of == k.of && !e.bulk && e.bar == nil {
+			if e.pipe && e.of.cta.rank/2 == k.of.cta.rank/2 {
+				g.finish(e)
+			}
+		}
+	}
+	if k.arrive && !k.pipe {
+		for _, e := range g.tasks {
+			if e == k {
+				break
+			}
+			if e.of == k.of && !e.bulk && !e.pipe && e.bar == nil {
 				g.finish(e)
 			}
 		}
@@ -202,7 +213,7 @@ func (t *thread) waitFor(which func(*task) bool) {
 		switch {
 		case k.of == t && k.look != nil && !k.done && which(k):
 			k.early(k.look)
-		case k.of != t || k.bar != nil || k.done || !which(k):
+		case k.of != t || k.bar != nil || k.pipe || k.done || !which(k):
 		case !t.has("read"):
 			t.cta.cluster.finish(k)
 		case k.fetch != nil:

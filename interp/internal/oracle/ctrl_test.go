@@ -335,7 +335,7 @@ func TestGuards(t *testing.T) {
 // before.
 func TestUnsupported(t *testing.T) {
 	for _, code := range []string{
-		"tcgen05.wait::ld.sync.aligned;",
+		"tcgen05.mma.cta_group::1.kind::f16.ashift [%r], [%r], %d, %r, %p;",
 		"call unknown;",
 	} {
 		r := newRig(t, `

@@ -70,6 +70,9 @@ var chapters = map[string]map[string]handler{
 	"9.7.15": { // matrices of a warpgroup
 		"wgmma": tensor,
 	},
+	"9.7.16": { // matrices of a CTA, or of two
+		"tcgen05": tcgen05,
+	},
 	"9.7.17": { // stack manipulation
 		"stacksave": stacksave, "stackrestore": stackrestore, "alloca": alloca,
 	},

@@ -164,6 +164,7 @@ type cta struct {
 	done     bool
 
 	warpgroups map[int]*warpgroup
+	fifth      *tensorMemory // nil until it is used
 }
 
 // Warp is the set of threads that collectives exchange values between, by lane.
@@ -212,6 +213,7 @@ func (c *cta) turn() (ran bool) {
 	if !live {
 		c.endGroups()
 		c.end()
+		c.endTensor()
 		c.done = true
 	}
 	return ran

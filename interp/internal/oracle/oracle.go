@@ -19,14 +19,14 @@
 // launch, machine.go and order.go run one. The other files follow the chapters of the
 // manual, the functions in them its sections: int.go (9.7.1, 9.7.2), float.go
 // (9.7.3), cmp.go (9.7.6), logic.go (9.7.8), mov.go, cvt.go and mem.go (9.7.9),
-// texture.go (9.7.10, 9.7.11), ctrl.go and call.go (9.7.12), barrier.go, cluster.go, mbarrier.go, async.go, atom.go and warp.go (9.7.13), tensor.go (9.7.14), wgmma.go (9.7.15),
+// texture.go (9.7.10, 9.7.11), ctrl.go and call.go (9.7.12), barrier.go, cluster.go, mbarrier.go, async.go, atom.go and warp.go (9.7.13), tensor.go (9.7.14), wgmma.go (9.7.15), fifth.go and fifthmma.go (9.7.16),
 // stack.go (9.7.17) and misc.go (9.7.19). An instruction function reads its
 // operands by the names the instruction table gives them.
 //
 // What it is not: fast, or a model of how warps execute. Programs whose result
 // depends on threads of a warp running in lockstep without synchronisation (an
-// undefined result since sm_70) may compute something else here. It does not run
-// tcgen05, copies of interleaved tensors, and exchanges in warps of more than 32 threads:
+// undefined result since sm_70) may compute something else here. It does not run copies of
+// interleaved tensors, .ashift of tcgen05.mma, and exchanges in warps of more than 32 threads:
 // they end the launch with an *Unsupported error when a thread reaches one.
 //
 // Where the manual leaves a result open, the choices made here are:
@@ -82,6 +82,7 @@ const (
 	KindBranch     = "bad branch"      // a brx.idx outside its list
 	KindDivergent  = "threads missing" // of those that execute a matrix instruction together
 	KindMatrix     = "bad matrix operand"
+	KindTensor     = "bad use of tensor memory"
 	KindBarrier    = "bad barrier" // a barrier that does not exist, or whose counts disagree
 	KindAsync      = "bad asynchronous operation"
 	KindCluster    = "bad cta rank" // a CTA that the cluster does not have

@@ -545,15 +545,20 @@ func ldmatrix(g group) {
 
 // unpacked is element i of a row of 16.
 func (t *thread) unpacked(row []byte, i int) byte {
-	all := new(big.Int)
-	for k, b := range row {
-		all.Add(all, new(big.Int).Lsh(big.NewInt(int64(b)), uint(8*k)))
-	}
 	bits := 8
 	if t.has("b6x16_p32") {
 		bits = 6
 	} else if t.has("b4x16_p64") {
 		bits = 4
+	}
+	return unpackedAs(row, bits, i)
+}
+
+// unpackedAs is element i of a row of 16, of so many bits.
+func unpackedAs(row []byte, bits, i int) byte {
+	all := new(big.Int)
+	for k, b := range row {
+		all.Add(all, new(big.Int).Lsh(big.NewInt(int64(b)), uint(8*k)))
 	}
 	e := byte(new(big.Int).And(new(big.Int).Rsh(all, uint(bits*i)), big.NewInt(1<<bits-1)).Uint64())
 	if bits == 4 {

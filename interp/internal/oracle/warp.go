@@ -34,6 +34,7 @@ var collectives = map[string]func(g group){
 	"mma":        mma,
 	"wmma":       wmma,
 	"wgmma":      wgmma,
+	"tcgen05":    fifth,
 	"tensormap":  copyMap,
 }
 
@@ -78,7 +79,7 @@ func (w *Warp) completeSync() bool {
 				missing = true
 			}
 		}
-		if !missing && !g.held() {
+		if !missing && !g.held() && !g.starved() {
 			g.complete()
 			return true
 		}
@@ -138,7 +139,7 @@ func (g group) complete() {
 	for _, t := range g {
 		t.goOn()
 	}
-	if g[0].in.Mnemonic() == "wgmma" {
+	if m := g[0].in.Mnemonic(); m == "wgmma" || m == "tcgen05" {
 		g.others()
 	}
 }

@@ -122,9 +122,11 @@ func wgmma(g group) {
 
 // others completes what other warps have waited for the threads to issue.
 func (g group) others() {
-	for _, w := range g[0].cta.warps {
-		if w != g[0].warp {
-			w.settle()
+	for _, c := range g[0].cta.cluster.ctas {
+		for _, w := range c.warps {
+			if w != g[0].warp {
+				w.settle()
+			}
 		}
 	}
 }

@@ -42,6 +42,8 @@ type effect struct {
 	told     uint64      // address of the mbarrier in .shared space
 	kept     uint64      // bytes that it takes, while it is to come
 	tensor   *tensorCopy // what it is of a tensor; nil: nothing
+	piped    *piped      // what it is of tensor cores and their memory; nil: nothing
+	commits  bool        // it arrives when what came before it in the pipeline has happened
 	done     bool
 }
 
@@ -58,6 +60,7 @@ type async struct {
 	lanes []asyncLane // by thread; none before one has issued something
 
 	warpgroups []warpgroup // those up to the last that has executed something of wgmma
+	tensor     tensorState // tensor memory
 }
 
 // queue is which of a thread's a kind of operation is in.
@@ -112,6 +115,9 @@ func (w *warp) issue(e *effect) {
 		}
 		return
 	}
+	if e.pipes() {
+		cl.piped = append(cl.piped, e)
+	}
 	if e.arrives || e.op.Tells {
 		if cl.told == nil {
 			cl.told = map[uint64][]*effect{}
@@ -121,7 +127,7 @@ func (w *warp) issue(e *effect) {
 	if e.tensor != nil { // its group is told that the map has been read, also where an mbarrier is told of it
 		l.pending[q] = slices.DeleteFunc(l.pending[q], func(e *effect) bool { return e.done && e.tensor != nil })
 	}
-	if e.arrives || !e.op.Tells || e.tensor != nil {
+	if !e.pipes() && (e.arrives || !e.op.Tells || e.tensor != nil) {
 		l.pending[q] = append(l.pending[q], e)
 	}
 	e.keep(uint64(unsafe.Sizeof(*e)) + uint64(len(e.data)))
@@ -261,6 +267,9 @@ func (e *effect) happen() error {
 		return nil
 	}
 	c := e.cta
+	if e.pipes() {
+		return c.cluster.runPipe(e)
+	}
 	e.done = true
 	c.async.kept -= e.kept
 	c.changed = true
@@ -276,7 +285,7 @@ func (e *effect) happen() error {
 			}
 		}
 		e.inform(writes)
-		return e.tell(func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
+		return e.arriveAt()
 	}
 	now := writes
 	if e.data == nil {
@@ -333,6 +342,11 @@ func (e *effect) read() error {
 		e.keep(uint64(len(from)))
 	}
 	return nil
+}
+
+// arriveAt arrives at the mbarrier.
+func (e *effect) arriveAt() error {
+	return e.tell(func(b mbarrier) (mbarrier, string) { return b.arrive(1) })
 }
 
 // tell has an effect on its mbarrier.
@@ -468,7 +482,7 @@ func (c *cta) finishAsync() error {
 		return err
 	}
 	if c.async.lanes == nil {
-		return nil
+		return c.finishTensor()
 	}
 	for _, e := range c.outstanding() {
 		if err := e.happen(); err != nil {
@@ -476,8 +490,9 @@ func (c *cta) finishAsync() error {
 		}
 	}
 	c.cluster.forget(func(e *effect) bool { return e.cta == c })
+	err := c.finishTensor()
 	c.async = async{}
-	return nil
+	return err
 }
 
 // outstanding is all effects of the CTA that are still to come, in the order of issue.
@@ -494,6 +509,9 @@ func (c *cta) outstanding() []*effect {
 		for _, e := range list {
 			all[e] = !e.done && e.cta == c
 		}
+	}
+	for _, e := range c.cluster.piped {
+		all[e] = e.cta == c
 	}
 	maps.DeleteFunc(all, func(_ *effect, left bool) bool { return !left })
 	return slices.SortedFunc(maps.Keys(all), func(a, b *effect) int { return int(a.seq - b.seq) })
@@ -520,6 +538,7 @@ func (cl *cluster) assume(o *cluster) {
 	}
 	for r, c := range cl.ctas {
 		c.async.warpgroups = cloneGroups(o.ctas[r].async.warpgroups)
+		c.async.tensor = o.ctas[r].async.tensor.clone()
 		if old := o.ctas[r].async; old.lanes != nil {
 			c.async.lanes = slices.Clone(old.lanes)
 			for i := range c.async.lanes {
@@ -532,6 +551,7 @@ func (cl *cluster) assume(o *cluster) {
 	ctas, shared := cl.ctas, cl.shared
 	*cl = *o
 	cl.ctas, cl.shared, cl.left, cl.told = ctas, shared, slices.Clone(o.left), nil
+	cl.piped = list(o.piped)
 	if o.told != nil {
 		cl.told = map[uint64][]*effect{}
 		for at, old := range o.told {

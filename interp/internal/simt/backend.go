@@ -173,10 +173,14 @@ func (w *warp) halt(b *code.Block, pc, src int32) {
 
 // failed is why a strand cannot go on for which w.err is set.
 func (w *warp) failed(b *code.Block) reason {
-	if w.err != errAway {
+	if w.err != errAway && w.err != errNoRoom {
 		return faulted
+	}
+	why := away
+	if w.err == errNoRoom {
+		why = behind
 	}
 	w.err = nil
 	w.backUp(b, w.away)
-	return away
+	return why
 }

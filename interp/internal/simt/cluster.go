@@ -26,6 +26,8 @@ type cluster struct {
 	seq  int64
 	told map[uint64][]*effect // by the address of the mbarrier in .shared space; in the order of issue
 
+	piped []*effect // what tensor cores are to do, and to tell mbarriers, in the order of issue
+
 	// The half of a round under way.
 	under bool
 	at    int   // the CTA whose turn it is

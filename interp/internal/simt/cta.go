@@ -255,7 +255,7 @@ func (c *cta) run(budget int, turn bool) status {
 			return failed
 		}
 		if group != nil {
-			c.err = c.groupDeadlock(group)
+			c.err = c.standstill(group)
 			return failed
 		}
 		if waiting {

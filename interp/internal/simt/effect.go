@@ -26,10 +26,12 @@ type Effect struct {
 	Reduces bool    // what is read is combined with what is there, and not copied
 
 	// Barrier is the shared memory with the mbarrier that is told, and BarrierOff where; nil if none
-	// is. Arrives is that it does nothing else.
+	// is. Arrives is that it does nothing else. Commits is that it is tcgen05.commit; what that tells the
+	// mbarrier of, operations of tensor cores, is not told to probes.
 	Barrier    *mem.Allocation
 	BarrierOff uint64
 	Arrives    bool
+	Commits    bool
 	Bulk       bool // it is of the asynchronous proxy, and of its groups
 	Group      int  // the groups of its thread and kind committed before
 }
@@ -57,7 +59,7 @@ const (
 // inform tells probes of the effect, whose places have been found to be right.
 func (e *effect) inform(now moment) {
 	c := e.cta
-	if !c.hears(OnEffect) {
+	if e.piped != nil || !c.hears(OnEffect) {
 		return
 	}
 	s := c.stream
@@ -71,7 +73,7 @@ func (e *effect) inform(now moment) {
 	}
 	s.effect = Effect{
 		Number: e.seq, Issued: now&issued != 0, Reads: now&reads != 0, Writes: now&writes != 0, Pieces: s.pieces, Reduces: e.op.Reduces,
-		Arrives: e.arrives, Bulk: e.op.Bulk, Group: e.group,
+		Arrives: e.arrives, Commits: e.commits, Bulk: e.op.Bulk, Group: e.group,
 	}
 	if e.arrives || e.op.Tells {
 		s.effect.Barrier, s.effect.BarrierOff = c.holder(e.told).sharedMem, alongside(e.told, 0)

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/matrix"
 	"gemu/ptx"
 )
 
@@ -16,7 +17,7 @@ import (
 const rowBytes = 32 * 4
 
 // Footprint is the most memory of the host that a CTA of the grid can take, in bytes:
-// registers, local memory and shared memory, and asynchronous effects that are to come.
+// registers, local memory, shared memory and tensor memory, and asynchronous effects that are to come.
 func (g *Grid) Footprint() uint64 {
 	words := g.code.deepest(g.code.entry, g.stackWords, map[*code.Func]int{})
 	width := g.code.Width
@@ -31,6 +32,9 @@ func (g *Grid) Footprint() uint64 {
 	kept := uint64(0)
 	if !g.early && slices.ContainsFunc(g.code.Sources, func(s code.Source) bool { return s.Form.Effects.Has(ptx.Async) }) {
 		kept = g.mostKept()
+	}
+	if slices.ContainsFunc(g.code.Sources, func(s code.Source) bool { return s.Form.Family == ptx.FamilyTensorAlloc }) {
+		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*mostUnawaited*uint64(unsafe.Sizeof(tensorCells{}))
 	}
 	shadows := uint64(1 + g.dev.Memory.ShadowBytes)
 	return kept + shadows*g.sharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(warp{})))

@@ -37,6 +37,7 @@ var (
 	ErrHeap          = errors.New("bad free")
 	ErrTexture       = errors.New("bad texture access")
 	ErrSurface       = errors.New("bad surface access")
+	ErrTensorMemory  = errors.New("bad use of tensor memory")
 
 	// ErrMismatch is no fault of the guest: in check mode, a compact result differs
 	// from that of the vectors. It means that a rule of package affinetrack, or its

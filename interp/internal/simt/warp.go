@@ -41,7 +41,7 @@ type warp struct {
 	waiting int         // strands that wait
 	spare   []*wait     // for use again
 	pair    [2]group    // of the branch under way
-	away    *code.Instr // with errAway: what waits for lanes that are elsewhere
+	away    *code.Instr // with errAway: what waits for lanes that are elsewhere; with errNoRoom, for tensor memory
 	awaits  uint64      // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
 
 	arrivedIn int // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
@@ -62,7 +62,7 @@ const (
 	ready     warpState = iota
 	atBarrier           // waits for other warps
 	atVisible           // stands before a visible instruction, for its turn
-	atGroup             // stands before a wait for what its warpgroup has yet to issue
+	atGroup             // stands before a wait for what its warpgroup has yet to issue, or an allocation for which there is no tensor memory
 	ended
 )
 

@@ -202,11 +202,11 @@ func (w *warp) within(h int, o *matrix.Wgmma, p *product, inShared bool) bool {
 	what, d := "A", p.a
 	addr, outside := uint64(0), false
 	if inShared {
-		addr, outside = o.From.Outside(p.a, w.rank(h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
+		addr, outside = o.From.Outside(p.a.Placement(), w.rank(h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
 	}
 	if !outside {
 		what, d = "B", p.b
-		addr, outside = o.To.Outside(p.b, 0, o.N, size)
+		addr, outside = o.To.Outside(p.b.Placement(), 0, o.N, size)
 	}
 	if !outside {
 		return true
@@ -228,10 +228,10 @@ func swizzling(d matrix.Descriptor) string {
 func (c *cta) fetch(i int, p *product) {
 	o := &c.code.Fragments[p.side]
 	if p.rows == nil && len(o.A) == 0 {
-		p.rows = o.Wgmma.From.Load(c.shared, p.a, i*matrix.WarpRows, matrix.WarpRows)
+		p.rows = o.Wgmma.From.Load(c.shared, p.a.Placement(), i*matrix.WarpRows, matrix.WarpRows)
 	}
 	if p.columns == nil {
-		p.columns = o.Wgmma.To.Load(c.shared, p.b, 0, o.Wgmma.N)
+		p.columns = o.Wgmma.To.Load(c.shared, p.b.Placement(), 0, o.Wgmma.N)
 	}
 }
 
@@ -396,7 +396,15 @@ func (c *cta) finishGroups() error {
 	return nil
 }
 
-// groupDeadlock is the trap of a warp that waits for its warpgroup, where no warp can run.
+// standstill is the trap of a warp that waits for others, where no warp can run.
+func (c *cta) standstill(w *warp) *Trap {
+	if w.owed != 0 { // it has begun its block
+		return c.roomDeadlock(w)
+	}
+	return c.groupDeadlock(w)
+}
+
+// groupDeadlock is the trap of a warp that waits for its warpgroup.
 func (c *cta) groupDeadlock(w *warp) *Trap {
 	b := c.code.Block(w.pc)
 	p := w.lacking(b)

@@ -1,0 +1,282 @@
+package matrix
+
+// This file is tensor memory (manual 9.7.16.1): 128 lanes of 512 columns of 32 bits that a CTA
+// has, and what tcgen05.ld, .st, .cp and .shift access of it.
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"gemu/regfile"
+)
+
+// The extents of tensor memory, and what is allocated of it at a time.
+const (
+	TensorLanes   = 128
+	TensorColumns = 512
+	TensorUnit    = 32 // columns
+	quarterLanes  = TensorLanes / Warps
+)
+
+// TensorMemory is the tensor memory of a CTA.
+type TensorMemory [TensorLanes][TensorColumns]uint32
+
+// TensorAddress is an address in tensor memory: the lane in the upper half, the column in the
+// lower one (manual 9.7.16.1.1).
+type TensorAddress uint32
+
+// Lane is the lane of the address.
+func (a TensorAddress) Lane() int { return int(a >> 16) }
+
+// Column is its column.
+func (a TensorAddress) Column() int { return int(a & 0xffff) }
+
+func (a TensorAddress) String() string {
+	return fmt.Sprintf("lane %d, column %d of tensor memory (%#x)", a.Lane(), a.Column(), uint32(a))
+}
+
+// Region is lanes × columns of tensor memory.
+type Region struct{ Lane, Lanes, Column, Columns int }
+
+// Overlaps reports whether two regions have a cell in common.
+func (r Region) Overlaps(o Region) bool {
+	return r.Lane < o.Lane+o.Lanes && o.Lane < r.Lane+r.Lanes && r.Column < o.Column+o.Columns && o.Column < r.Column+r.Columns
+}
+
+func (r Region) String() string {
+	return fmt.Sprintf("lanes %d to %d, columns %d to %d", r.Lane, r.Lane+r.Lanes-1, r.Column, r.Column+r.Columns-1)
+}
+
+// TensorTile is what tcgen05.ld and tcgen05.st access: registers of a warp's lanes (manual
+// 9.7.16.2.3.1). The figures agree with CUTLASS, cute/atom/copy_traits_sm100.hpp.
+type TensorTile struct {
+	Rows      int // lanes of tensor memory: 16 or 32
+	Registers int
+	Split     int // .16x32bx2: columns from the first half to the second; else 0
+	Halves    bool
+	Packed    bool // a register has the lower halves of two neighbouring columns
+	shape     string
+	num       int
+}
+
+// NewTensorTile is a tile of a shape, .x so many.
+func NewTensorTile(shape string, num int) *TensorTile {
+	t := &TensorTile{Rows: 16, Registers: num, shape: shape, num: num, Halves: shape == "16x32bx2"}
+	switch shape {
+	case "32x32b":
+		t.Rows = 32
+	case "16x128b":
+		t.Registers = 2 * num
+	case "16x256b":
+		t.Registers = 4 * num
+	}
+	return t
+}
+
+// at is the lane and the column, from the first ones on, of a register of a lane.
+func (t *TensorTile) at(register, lane int) (row, column int) {
+	quad, in := lane/4, lane%4
+	switch t.shape {
+	case "16x64b":
+		row, column = lane%2*8+quad, 2*register+lane/2%2
+	case "16x128b":
+		row, column = register%2*8+quad, register/2*4+in
+	case "16x256b":
+		row, column = register/2%2*8+quad, register/4*8+2*in+register%2
+	case "16x32bx2":
+		row, column = lane%16, register
+	default:
+		row, column = lane, register
+	}
+	if t.Packed {
+		column *= 2
+	}
+	if t.Halves {
+		column += lane / 16 * t.Split
+	}
+	return row, column
+}
+
+// Regions is what it accesses from an address on.
+func (t *TensorTile) Regions(a TensorAddress) []Region {
+	columns := t.num * map[string]int{"32x32b": 1, "16x64b": 2, "16x128b": 4, "16x256b": 8, "16x32bx2": 1}[t.shape]
+	if t.Packed {
+		columns *= 2
+	}
+	list := []Region{{a.Lane(), t.Rows, a.Column(), columns}}
+	if t.Halves {
+		list = append(list, Region{a.Lane(), t.Rows, a.Column() + t.Split, columns})
+	}
+	return list
+}
+
+// Load fills registers, from an address on.
+func (t *TensorTile) Load(m *TensorMemory, a TensorAddress, to []*regfile.Row32) {
+	for i, row := range to {
+		for lane := range row {
+			r, c := t.at(i, lane)
+			cells := m[a.Lane()+r][a.Column()+c:]
+			if row[lane] = cells[0]; t.Packed {
+				row[lane] = cells[0]&0xffff | cells[1]<<16
+			}
+		}
+	}
+}
+
+// Cell is one of tensor memory, and what is to be in it.
+type Cell struct {
+	Lane, Column uint16
+	Value        uint32
+}
+
+// Cells is what registers store, from an address on.
+func (t *TensorTile) Cells(a TensorAddress, from []*regfile.Row32) []Cell {
+	var list []Cell
+	for i, row := range from {
+		for lane, v := range row {
+			r, c := t.at(i, lane)
+			cell := Cell{uint16(a.Lane() + r), uint16(a.Column() + c), v}
+			if t.Packed {
+				cell.Value = v & 0xffff
+				list = append(list, cell)
+				cell.Column, cell.Value = cell.Column+1, v>>16
+			}
+			list = append(list, cell)
+		}
+	}
+	return list
+}
+
+// Put stores cells.
+func (m *TensorMemory) Put(cells []Cell) {
+	for _, c := range cells {
+		m[c.Lane][c.Column] = c.Value
+	}
+}
+
+// TensorDescriptor says where a matrix lies in shared memory (manual 9.7.16.4.1).
+type TensorDescriptor uint64
+
+// tensorSwizzles are the bytes of a row of the swizzling pattern, by what bits 61 to 63 have.
+var tensorSwizzles = [8]int{0: 16, 1: 128, 2: 128, 4: 64, 6: 32}
+
+// Placement is what the descriptor says; bad says what is wrong with it, and the manual does
+// not allow.
+func (d TensorDescriptor) Placement() (p Placement, bad string) {
+	f := Descriptor(d)
+	mode := d >> 61
+	p = Placement{Start: f.Start(), Leading: f.Leading(), Stride: f.Stride(), Base: f.Base(), Width: tensorSwizzles[mode], Pairs: mode == 1}
+	switch {
+	case p.Width == 0:
+		bad = fmt.Sprintf("swizzling mode %d", mode)
+	case d>>46&7 != 1:
+		bad = fmt.Sprintf("0b%03b in bits 46 to 48, and not 0b001", d>>46&7)
+	case d>>53&0xff != 0:
+		bad = fmt.Sprintf("%#x in bits 53 to 60, and not 0", d>>53&0xff)
+	}
+	return p, bad
+}
+
+// Absolute reports whether the leading dimension is an address, and no offset.
+func (d TensorDescriptor) Absolute() bool { return d>>52&1 != 0 }
+
+// TensorCopy is a copy of rows from shared memory to tensor memory (manual 9.7.16.9.2). Which
+// lanes the rows of .4x256b and .64x128b go to has been measured by others (Apache TVM,
+// tcgen05_cp.md, on a B200).
+type TensorCopy struct {
+	Rows, Columns int
+	Packed        int // bits of an element that becomes one of 8; 0: none does
+	lane          func(row int) int
+	copies        []int // lanes apart
+}
+
+func same(row int) int { return row }
+
+// tensorCopies are those of the shapes, with what .multicast says.
+var tensorCopies = map[string]TensorCopy{
+	"128x256b":              {Rows: 128, Columns: 8, lane: same, copies: []int{0}},
+	"4x256b":                {Rows: 4, Columns: 8, lane: func(row int) int { return quarterLanes * row }, copies: []int{0}},
+	"128x128b":              {Rows: 128, Columns: 4, lane: same, copies: []int{0}},
+	"64x128b.warpx2::02_13": {Rows: 64, Columns: 4, lane: same, copies: []int{0, 64}},
+	"64x128b.warpx2::01_23": {Rows: 64, Columns: 4, lane: func(row int) int { return row/32*64 + row%32 }, copies: []int{0, 32}},
+	"32x128b.warpx4":        {Rows: 32, Columns: 4, lane: same, copies: []int{0, 32, 64, 96}},
+}
+
+// NewTensorCopy is the copy of a shape, with .multicast unless that is "". It is nil if there is
+// no such copy.
+func NewTensorCopy(shape, multicast string, packed int) *TensorCopy {
+	if multicast != "" {
+		shape += "." + multicast
+	}
+	c, ok := tensorCopies[shape]
+	if !ok {
+		return nil
+	}
+	c.Packed = packed
+	return &c
+}
+
+// source is the rows as a matrix of 32-bit elements.
+func (c *TensorCopy) source() *Shared { return &Shared{K: c.Columns, Bits: 32} }
+
+// Outside finds the first 16 bytes that are not within size bytes of shared memory.
+func (c *TensorCopy) Outside(p Placement, size uint64) (addr uint64, outside bool) {
+	return c.source().Outside(p, 0, c.Rows, size)
+}
+
+// Regions is what it writes.
+func (c *TensorCopy) Regions(a TensorAddress) []Region {
+	if c.Rows < quarterLanes {
+		var list []Region
+		for row := range c.Rows {
+			list = append(list, Region{a.Lane() + c.lane(row), 1, a.Column(), c.Columns})
+		}
+		return list
+	}
+	return []Region{{a.Lane(), TensorLanes, a.Column(), c.Columns}}
+}
+
+// Execute copies.
+//
+//go:norace
+func (c *TensorCopy) Execute(m *TensorMemory, a TensorAddress, shared []byte, p Placement) {
+	words := c.source().Load(shared, p, 0, c.Rows)
+	if c.Packed != 0 {
+		for i := 0; i < len(words); i += Chunk / 4 {
+			unpackChunk(words[i:][:Chunk/4], c.Packed)
+		}
+	}
+	for row := range c.Rows {
+		for _, d := range c.copies {
+			copy(m[a.Lane()+c.lane(row)+d][a.Column():], words[row*c.Columns:][:c.Columns])
+		}
+	}
+}
+
+// unpackChunk makes 16 elements of 8 bits of those that 16 bytes have (manual 9.7.16.9.1).
+func unpackChunk(words []uint32, bits int) {
+	var chunk [Chunk]byte
+	for i, v := range words {
+		binary.LittleEndian.PutUint32(chunk[4*i:], v)
+		words[i] = 0
+	}
+	for i := range chunk {
+		words[i/4] |= unpacked(chunk[:], bits, i) << (i % 4 * 8)
+	}
+}
+
+// shiftColumns is how many columns tcgen05.shift moves.
+const shiftColumns = 8
+
+// ShiftRegion is what tcgen05.shift accesses: 32 bytes of the lanes of a warp.
+func ShiftRegion(a TensorAddress) Region {
+	return Region{a.Lane(), quarterLanes, a.Column(), shiftColumns}
+}
+
+// ShiftDown moves what the lanes of a warp have to the next lane, but for the last (manual
+// 9.7.16.9.3). The first keeps what it has.
+func (m *TensorMemory) ShiftDown(a TensorAddress) {
+	for lane := a.Lane() + quarterLanes - 1; lane > a.Lane(); lane-- {
+		copy(m[lane][a.Column():][:shiftColumns], m[lane-1][a.Column():])
+	}
+}

@@ -1,0 +1,664 @@
+package matrix
+
+// This file is tcgen05.mma (manual 9.7.16.10): one thread has a CTA, or a pair of them, multiply.
+// Each lane of tensor memory has a row of D, or a part of one, and everything else that is needed
+// for it in tensor memory lies in its own part of that.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gemu/ptx"
+)
+
+// TensorKind is .kind of tcgen05.mma.
+type TensorKind uint8
+
+// The kinds.
+const (
+	KindF16 TensorKind = iota
+	KindTF32
+	KindF8F6F4
+	KindI8
+	KindMXF8F6F4
+	KindMXF4
+	KindMXF4NVF4
+)
+
+// TensorKinds are their names.
+var TensorKinds = [...]string{"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4"}
+
+// TensorMma is what an instruction says of a multiplication.
+type TensorMma struct {
+	Kind       TensorKind
+	Pair       bool // of CTAs: .cta_group::2
+	Sparse     bool // A is
+	Stationary bool // .ws
+	InTensor   bool // A is in tensor memory
+	Vec        int  // scales of a row; 0: it has none
+	Less       int  // exponent that D is divided by: scale-input-d
+}
+
+// tensorKinds are what the kinds have: bits of an element of A and B in memory, K, and the types by
+// what the instruction descriptor has for them.
+var tensorKinds = [...]struct {
+	bits, k int
+	types   map[uint32]ptx.Type
+}{
+	KindF16:      {16, 16, map[uint32]ptx.Type{0: ptx.F16, 1: ptx.BF16}},
+	KindTF32:     {32, 8, map[uint32]ptx.Type{2: ptx.TF32}},
+	KindF8F6F4:   {8, 32, narrowTypes},
+	KindI8:       {8, 32, map[uint32]ptx.Type{0: ptx.U8, 1: ptx.S8}},
+	KindMXF8F6F4: {8, 32, narrowTypes},
+	KindMXF4:     {4, 64, map[uint32]ptx.Type{1: ptx.E2M1}},
+	KindMXF4NVF4: {4, 64, map[uint32]ptx.Type{1: ptx.E2M1}},
+}
+
+var narrowTypes = map[uint32]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
+
+// TensorProduct is a multiplication as the instruction descriptor has it (manual 9.7.16.4.2).
+type TensorProduct struct {
+	*TensorMma
+	M, N, K          int // of all CTAs; K: of B
+	A, B, D          ptx.Type
+	NegateA, NegateB bool
+	AcrossA, AcrossB bool // transposed: neighbours in memory are those of a column of A, or of a row of B
+	Saturate         bool // of integers
+	ScaleA, ScaleB   int  // the byte of a word that the first scale is in
+	UE4M3            bool // their type
+
+	rows  int  // of a CTA
+	folds int  // parts of N that are in as many parts of the lanes
+	half  bool // of each 32 lanes 16 have rows: layouts C and F
+}
+
+// Refusal is why a multiplication cannot be: what the manual does not allow, or what it does and
+// gemu does not run.
+type Refusal struct {
+	What  string
+	Later bool // not run
+}
+
+func refuse(format string, args ...any) *Refusal {
+	return &Refusal{What: fmt.Sprintf(format, args...)}
+}
+
+// Product decodes an instruction descriptor.
+func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
+	kind := &tensorKinds[o.Kind]
+	field := func(at, n int) uint32 { return d >> at & (1<<n - 1) }
+	flag := func(at int) bool { return field(at, 1) != 0 }
+	p := &TensorProduct{
+		TensorMma: o, N: int(field(17, 6)) * 8, K: kind.k, D: ptx.F32,
+		NegateA: flag(13), NegateB: flag(14), AcrossA: flag(15), AcrossB: flag(16),
+	}
+	bad := func(format string, args ...any) (*TensorProduct, *Refusal) {
+		return nil, refuse("instruction descriptor %#x: "+format, append([]any{d}, args...)...)
+	}
+	reserved := uint32(1<<6 | 1<<23 | 1<<29)
+	typesB := field(10, 3)
+	if scaled := o.Vec > 0; scaled {
+		p.M = int(field(27, 2)) * 128
+		p.ScaleB, p.ScaleA, p.UE4M3 = int(field(4, 2)), int(field(29, 2)), !flag(23)
+		reserved = 3 | 1<<3 | 1<<6 | 7<<24 | 1<<31
+		if o.Kind != KindMXF8F6F4 {
+			typesB, reserved = field(10, 2), reserved&^(1<<31)|1<<12|3<<15
+			if flag(31) {
+				return nil, &Refusal{fmt.Sprintf("instruction descriptor %#x: a K of 96", d), true}
+			}
+		}
+		switch {
+		case p.UE4M3 && (o.Kind != KindMXF4NVF4 || o.Vec != 4):
+			return bad("scales of .ue4m3, with %s and %d for a row", TensorKinds[o.Kind], o.Vec)
+		case p.ScaleA%o.Vec != 0 || p.ScaleA+o.Vec > 4:
+			return bad("scale factor A id %d, with %d for a row", p.ScaleA, o.Vec)
+		case p.ScaleB%o.Vec != 0 || p.ScaleB+o.Vec > 4:
+			return bad("scale factor B id %d, with %d for a row", p.ScaleB, o.Vec)
+		}
+	} else {
+		p.M = int(field(24, 5)) * 16
+		want := uint32(1)
+		switch {
+		case o.Kind == KindI8:
+			want, p.D, p.Saturate = 2, ptx.S32, flag(3)
+			reserved |= 3 << 13
+		case field(4, 2) == 0 && o.Kind != KindTF32:
+			want, p.D = 0, ptx.F16
+		}
+		if field(4, 2) != want {
+			return bad("type %d of D, with %s", field(4, 2), TensorKinds[o.Kind])
+		}
+		if o.Kind != KindI8 {
+			reserved |= 1 << 3
+		}
+		if !o.Stationary {
+			reserved |= 3 << 30
+		}
+		switch selector := field(0, 2); {
+		case !o.Sparse && selector != 0:
+			return bad("sparsity selector %d, of a matrix A that is not sparse", selector)
+		case selector != 0 && kind.bits < 16:
+			return bad("sparsity selector %d, with %s", selector, TensorKinds[o.Kind])
+		case selector != 0:
+			return nil, &Refusal{fmt.Sprintf("instruction descriptor %#x: sparsity selector %d", d, selector), true}
+		}
+	}
+	p.A, p.B = kind.types[field(7, 3)], kind.types[typesB]
+	switch {
+	case d&reserved != 0:
+		return bad("reserved bits %#x are not 0", d&reserved)
+	case flag(2) != o.Sparse:
+		return bad("a sparse A: %v, which the instruction has: %v", flag(2), o.Sparse)
+	case p.A == ptx.NoType || p.B == ptx.NoType:
+		return bad("types %d and %d of A and B, with %s", field(7, 3), typesB, TensorKinds[o.Kind])
+	case p.D == ptx.F16 && (p.A == ptx.BF16 || p.B == ptx.BF16):
+		return bad("D of .f16, with factors of .bf16")
+	case p.AcrossA && narrow[p.A] > 0 || p.AcrossB && narrow[p.B] > 0:
+		return bad("a matrix of elements of less than 8 bits is transposed")
+	case p.AcrossA && o.InTensor:
+		return bad("A is transposed, and in tensor memory")
+	}
+	if o.Sparse {
+		p.K *= 2
+	}
+	if !p.shape() {
+		return bad("%d×%d, which %s has not", p.M, p.N, p)
+	}
+	p.rows = p.M
+	switch {
+	case o.Pair:
+		p.rows = p.M / 2
+		p.half = o.Sparse && p.M == 128
+		if p.folds = 1; !p.half {
+			p.folds = TensorLanes / p.rows
+		}
+	case o.Stationary:
+		p.folds = TensorLanes / p.M
+	default:
+		p.folds, p.half = 1, p.M == 64
+	}
+	return p, nil
+}
+
+// String is what decides about shapes.
+func (o *TensorMma) String() string {
+	s := TensorKinds[o.Kind]
+	if o.Stationary {
+		s += ".ws"
+	}
+	if o.Sparse {
+		s += ".sp"
+	}
+	if o.Pair {
+		return s + " and .cta_group::2"
+	}
+	return s + " and .cta_group::1"
+}
+
+// shape reports whether there is one with M and N (manual 9.7.16.2.1, 9.7.16.10.1).
+func (p *TensorProduct) shape() bool {
+	step := 8
+	if p.Pair {
+		step = 16
+	}
+	switch {
+	case p.Stationary:
+		return slices.Contains([]int{32, 64, 128}, p.M) && (p.N == 64 || p.N == 128 || p.N == 256 && !p.Sparse)
+	case p.Vec > 0 && !p.Pair:
+		if p.M != 128 {
+			return false
+		}
+	case p.Vec > 0 && p.Sparse:
+		if p.M != 256 {
+			return false
+		}
+	case p.Pair:
+		if p.M != 128 && p.M != 256 {
+			return false
+		}
+	default:
+		if p.M != 64 && p.M != 128 {
+			return false
+		}
+	}
+	if p.Kind == KindI8 && (p.Pair || p.N > 32) || p.AcrossB && p.B.Bits() == 8 {
+		step *= 2
+	}
+	return p.N > 0 && p.N <= 256 && p.N%step == 0
+}
+
+// kept is how many elements of a row of A are stored.
+func (p *TensorProduct) kept() int {
+	if p.Sparse {
+		return p.K / 2
+	}
+	return p.K
+}
+
+// columnsB is how many columns of B a CTA has.
+func (p *TensorProduct) columnsB() int {
+	if p.Pair {
+		return p.N / 2
+	}
+	return p.N
+}
+
+// narrow is the bits of elements of less than a byte, which have padding behind them in shared
+// memory where a byte is theirs elsewhere (manual 9.7.16.10.4.4).
+var narrow = map[ptx.Type]int{ptx.E2M1: 4, ptx.E3M2: 6, ptx.E2M3: 6}
+
+func packing(t ptx.Type, container int) int {
+	if container == 8 {
+		return narrow[t]
+	}
+	return 0
+}
+
+// from and to are A and B in shared memory.
+func (p *TensorProduct) from() *Shared {
+	bits := tensorKinds[p.Kind].bits
+	return &Shared{K: p.kept(), Bits: bits, Packed: packing(p.A, bits), Across: p.AcrossA}
+}
+
+func (p *TensorProduct) to() *Shared {
+	bits := tensorKinds[p.Kind].bits
+	return &Shared{K: p.K, Bits: bits, Packed: packing(p.B, bits), Across: p.AcrossB}
+}
+
+// TensorOperands are the operands of a multiplication.
+type TensorOperands struct {
+	D, A, Meta     TensorAddress // A: if that is in tensor memory
+	ScaleA, ScaleB TensorAddress
+	DescA, DescB   TensorDescriptor
+	Add            bool // to D
+	Disabled       [2 * TensorLanes / 32]uint32
+	Zero           ZeroMask
+}
+
+// ZeroMask says which columns of B are taken for zeros: the zero-column mask descriptor (manual
+// 9.7.16.4.3). What its table calls skip and use spans are in the examples the lengths of ones
+// and zeros of the mask, plus one.
+type ZeroMask uint64
+
+// Shift is the column of B that is the first.
+func (z ZeroMask) Shift() int { return int(z >> 56 & 63) }
+
+// zero reports whether column n of sub-mask i is zero.
+func (z ZeroMask) zero(i, n int) bool {
+	if z>>39&1 == 0 {
+		return false
+	}
+	ones, zeros := int(z>>40&0xff)+1, int(z>>48&0xff)+1
+	if n += int(z >> (8 * i) & 0xff); z>>(32+i)&1 == 0 {
+		n += ones
+	}
+	return n%(ones+zeros) < ones
+}
+
+// Check says what of the operands cannot be, but for where they are.
+func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
+	align := x.D.Lane()
+	switch {
+	case align != 0 && !(p.half && align == 16):
+		return refuse("D begins at %v: a lane that is not 0", x.D)
+	case p.InTensor && x.A.Lane() != align:
+		return refuse("A begins at %v, and D at %v", x.A, x.D)
+	case p.Sparse && x.Meta.Lane() != align:
+		return refuse("the metadata begins at %v, and D at %v", x.Meta, x.D)
+	case p.Vec > 0 && (x.ScaleA.Lane() != 0 || x.ScaleB.Lane() != 0):
+		return refuse("scales begin at %v and at %v: lanes that are not 0", x.ScaleA, x.ScaleB)
+	}
+	for _, m := range p.shared(x) {
+		place, bad := m.desc.Placement()
+		wide := m.of.Bits == 32 && m.of.Across
+		switch {
+		case bad != "":
+			return refuse("descriptor %#x of matrix %s: %s", uint64(m.desc), m.name, bad)
+		case m.desc.Absolute():
+			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: an absolute leading dimension", uint64(m.desc), m.name), true}
+		case wide != place.Pairs && m.of.Across:
+			return refuse("descriptor %#x of matrix %s: swizzling mode %d, of a transposed matrix of %d-bit elements", uint64(m.desc), m.name, m.desc>>61, m.of.Bits)
+		case place.Pairs && !m.of.Across:
+			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: swizzling mode 1 of a matrix that is not transposed", uint64(m.desc), m.name), true}
+		}
+	}
+	most := 32
+	if p.M == 32 {
+		most = 16
+	}
+	if s := x.Zero.Shift(); s > most {
+		return refuse("zero-column mask descriptor %#x: it shifts by %d columns, of at most %d", uint64(x.Zero), s, most)
+	}
+	return nil
+}
+
+// sharedMatrix is a matrix in shared memory.
+type sharedMatrix struct {
+	name  string
+	desc  TensorDescriptor
+	of    *Shared
+	first int
+	rows  int
+}
+
+// shared is the matrices in shared memory of each CTA.
+func (p *TensorProduct) shared(x *TensorOperands) (list []sharedMatrix) {
+	if !p.InTensor {
+		list = append(list, sharedMatrix{"A", x.DescA, p.from(), 0, p.rows})
+	}
+	return append(list, sharedMatrix{"B", x.DescB, p.to(), 0, p.columnsB() + p.shifted(x)})
+}
+
+// shifted is how many columns more there are of B than those that are used.
+func (p *TensorProduct) shifted(x *TensorOperands) int {
+	n := 8
+	if p.AcrossB {
+		n = Chunk * 8 / tensorKinds[p.Kind].bits
+	}
+	return (x.Zero.Shift() + n - 1) / n * n // whole groups
+}
+
+// Outside finds the first 16 bytes of a matrix that are not within size bytes of shared memory.
+func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, addr uint64, outside bool) {
+	for _, m := range p.shared(x) {
+		place, _ := m.desc.Placement()
+		if addr, outside = m.of.Outside(place, m.first, m.rows, size); outside {
+			return m.name, addr, true
+		}
+	}
+	return "", 0, false
+}
+
+// Regions is what a multiplication reads and writes of the tensor memory of each CTA.
+func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
+	lanes := func(a TensorAddress, columns int) (list []Region) {
+		if !p.half {
+			return []Region{{0, TensorLanes, a.Column(), columns}}
+		}
+		for q := range Warps {
+			list = append(list, Region{q*quarterLanes + a.Lane(), quarterLanes / 2, a.Column(), columns})
+		}
+		return list
+	}
+	written = lanes(x.D, p.N/p.folds)
+	if p.InTensor {
+		read = append(read, lanes(x.A, p.kept()*tensorKinds[p.Kind].bits/32)...)
+	}
+	if p.Sparse {
+		read = append(read, lanes(x.Meta, p.metadata())...)
+	}
+	if p.Vec > 0 {
+		read = append(read, lanes(x.ScaleA, (p.rows+31)/32)...)
+		read = append(read, lanes(x.ScaleB, (p.N/p.folds+31)/32)...)
+	}
+	return read, written
+}
+
+// metadata is how many columns the metadata of a sparse A has.
+func (p *TensorProduct) metadata() int {
+	if tensorKinds[p.Kind].bits >= 16 {
+		return 1
+	}
+	return 2
+}
+
+// row is the row of A and D that a lane has, in its CTA; ok is false if it has none. first is the
+// column of D that its first is.
+func (p *TensorProduct) row(lane, align int) (row, first int, ok bool) {
+	if p.half {
+		in := lane%32 - align
+		return lane/32*16 + in, 0, 0 <= in && in < 16
+	}
+	return lane % p.rows, lane / p.rows * (p.N / p.folds), true
+}
+
+// TensorCTA is a CTA that multiplies.
+type TensorCTA struct {
+	Memory *TensorMemory
+	Shared []byte
+}
+
+// factorsOf are elements in the form that they are multiplied in.
+type factorsOf struct {
+	floats   []number
+	integers []int32
+}
+
+// decode reads elements of a type, which take so many bits.
+func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool) (f factorsOf) {
+	if t.IsInt() {
+		f.integers = make([]int32, len(list))
+		for i, v := range list {
+			if f.integers[i] = int32(v); t.IsSigned() {
+				f.integers[i] = int32(int8(v))
+			}
+		}
+		return f
+	}
+	format := formatOf(t)
+	f.floats = make([]number, len(list))
+	for i, v := range list {
+		if bits == 4 {
+			v <<= format.shift
+		}
+		if f.floats[i] = format.decode(uint64(v)); negate {
+			f.floats[i].mant = -f.floats[i].mant
+		}
+	}
+	return f
+}
+
+// Execute multiplies: the even CTA of a pair comes first. Undefined is metadata for which the
+// manual leaves open what is computed.
+func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined {
+	bits := tensorKinds[p.Kind].bits
+	place, _ := x.DescB.Placement()
+	var columns []uint32
+	per := p.columnsB()
+	for _, c := range ctas {
+		list := p.to().Load(c.Shared, place, 0, per+p.shifted(x))
+		columns = append(columns, list[x.Zero.Shift()*p.K:][:per*p.K]...)
+	}
+	for n := range p.N {
+		part := p.N / p.folds
+		if p.Stationary && x.Zero.zero(n/part, n%part) {
+			clear(columns[n*p.K:][:p.K])
+		}
+	}
+	b := p.decode(columns, p.B, bits, p.NegateB)
+	for i, c := range ctas {
+		if u := p.multiply(i, c, x, b); u != nil {
+			return u
+		}
+	}
+	return nil
+}
+
+// multiply multiplies for CTA i by all columns of B.
+//
+//go:norace
+func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorsOf) *Undefined {
+	bits, kept := tensorKinds[p.Kind].bits, p.kept()
+	var a factorsOf
+	if !p.InTensor {
+		place, _ := x.DescA.Placement()
+		a = p.decode(p.from().Load(c.Shared, place, 0, p.rows), p.A, bits, p.NegateA)
+	}
+	w := tensorWork{TensorProduct: p, b: b}
+	if !p.A.IsInt() {
+		unit := UnitTensor
+		if bits == 4 {
+			unit = UnitGroups
+		}
+		w.numerics = Measured(unit, 100, p.A, p.B)
+		w.formats = [...]format{formatOf(p.A), formatOf(p.B), formatOf(p.D)}
+	}
+	// What lanes read may lie where others write.
+	type result struct {
+		lane int
+		row  []uint32
+	}
+	var results []result
+	part := p.N / p.folds
+	for lane := range TensorLanes {
+		row, first, ok := p.row(lane, x.D.Lane())
+		if !ok || x.Disabled[i*TensorLanes/32+lane/32]>>(lane%32)&1 != 0 {
+			continue
+		}
+		if p.InTensor {
+			w.a = p.decode(elements(c.Memory[lane][x.A.Column():], kept, bits), p.A, bits, p.NegateA)
+		} else if p.A.IsInt() {
+			w.a.integers = a.integers[row*kept:][:kept]
+		} else {
+			w.a.floats = a.floats[row*kept:][:kept]
+		}
+		if p.Sparse {
+			if u := w.choose(c.Memory, x, lane); u != nil {
+				return u
+			}
+		}
+		if p.Vec > 0 {
+			w.scales(c.Memory, x, lane, row, first)
+		}
+		d := c.Memory[lane][x.D.Column():][:part]
+		out := make([]uint32, part)
+		for n := range out {
+			acc := uint32(0)
+			if x.Add {
+				acc = d[n]
+			}
+			out[n] = w.element(first+n, n, acc)
+		}
+		results = append(results, result{lane, out})
+	}
+	for _, r := range results {
+		copy(c.Memory[r.lane][x.D.Column():], r.row)
+	}
+	return nil
+}
+
+// elements are n of so many bits that words have.
+func elements(words []uint32, n, bits int) []uint32 {
+	list := make([]uint32, n)
+	for i := range list {
+		at := i * bits
+		list[i] = words[at/32] >> (at % 32)
+		if bits < 32 {
+			list[i] &= 1<<bits - 1
+		}
+	}
+	return list
+}
+
+// tensorWork is a lane's part of a multiplication.
+type tensorWork struct {
+	*TensorProduct
+	a, b     factorsOf // the row of A, all columns of B
+	chosen   []uint8   // where the elements of a sparse A are in their row
+	metF     []number
+	metI     []int32
+	numerics *Numerics
+	formats  [3]format
+	row      []number // scales of the row
+	columns  []number // … and of the lane's columns, Vec of each
+	quarter  int      // 1 + the 32 lanes that have read those
+	scaled   []number // those columns with their scales, of elements of 8 bits
+}
+
+// choose reads the metadata of a lane's row. Where it lies is in the figures of 9.7.16.10.8.4, and so in
+// CUTLASS (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg): with elements of 16 bits and more, each
+// word has half a row of two rows eight apart.
+func (w *tensorWork) choose(m *TensorMemory, x *TensorOperands, lane int) *Undefined {
+	bits := tensorKinds[w.Kind].bits
+	s := SparsityOf(w.A, bits, true)
+	w.chosen = w.chosen[:0]
+	for i := range w.K / s.Chunk {
+		from, column, nibble := lane, x.Meta.Column()+i/8, i%8
+		if bits >= 16 {
+			half := w.K / s.Chunk / 2
+			from, column, nibble = lane&^15|i/half*8|lane%8, x.Meta.Column(), lane/8%2*half+i%half
+		}
+		v := m[from][column] >> (4 * nibble) & 15
+		at, ok := s.Chosen(v)
+		if !ok && !(v == 0b0110 && s.Chunk > 2) {
+			return &Undefined{0, fmt.Sprintf("metadata 0b%04b at %v", v, TensorAddress(from<<16|column))}
+		}
+		for _, k := range at[:s.Chunk/2] {
+			w.chosen = append(w.chosen, uint8(i*s.Chunk)+k)
+		}
+	}
+	return nil
+}
+
+// scales reads the scales of a lane's row and columns (manual 9.7.16.10.7), from its own 32 lanes.
+func (w *tensorWork) scales(m *TensorMemory, x *TensorOperands, lane, row, first int) {
+	s := Scales{Vec: w.Vec, UE4M3: w.UE4M3}
+	read := func(at TensorAddress, i, first int) (list []number) {
+		word := m[lane&^31|i%32][at.Column()+i/32]
+		for k := range w.Vec {
+			list = append(list, s.decode(word>>(8*(first+k))))
+		}
+		return list
+	}
+	w.row = read(x.ScaleA, row, w.ScaleA)
+	eight := tensorKinds[w.Kind].bits == 8
+	if eight {
+		w.a.floats = slices.Clone(w.a.floats)
+		spread(w.a.floats, w.row)
+	}
+	if w.quarter == 1+lane/32 {
+		return
+	}
+	w.quarter, w.columns = 1+lane/32, w.columns[:0]
+	part := w.N / w.folds
+	for n := range part {
+		w.columns = append(w.columns, read(x.ScaleB, n, w.ScaleB)...)
+	}
+	if eight {
+		w.scaled = append(w.scaled[:0], w.b.floats[first*w.K:][:part*w.K]...)
+		for n := range part {
+			spread(w.scaled[n*w.K:][:w.K], w.columns[n*w.Vec:][:w.Vec])
+		}
+	}
+}
+
+// met is what the elements of a row of A are multiplied by.
+func met[T any](w *tensorWork, column []T, room *[]T) []T {
+	if !w.Sparse {
+		return column
+	}
+	list := take(room, len(w.chosen))
+	for i, at := range w.chosen {
+		list[i] = column[at]
+	}
+	return list
+}
+
+// element is an element of D: column n of B, which is the lane's column i.
+func (w *tensorWork) element(n, i int, acc uint32) uint32 {
+	if w.A.IsInt() {
+		sum := int64(int32(acc))
+		for k, v := range met(w, w.b.integers[n*w.K:][:w.K], &w.metI) {
+			sum += int64(w.a.integers[k]) * int64(v)
+		}
+		if w.Saturate {
+			sum = max(math.MinInt32, min(math.MaxInt32, sum))
+		}
+		return uint32(sum)
+	}
+	column, to := w.b.floats[n*w.K:][:w.K], &w.formats[2]
+	if w.Vec > 0 && tensorKinds[w.Kind].bits == 8 {
+		column = w.scaled[i*w.K:][:w.K]
+	}
+	a, b := w.a.floats, met(w, column, &w.metF)
+	if tensorKinds[w.Kind].bits == 4 {
+		s := Scales{Vec: w.Vec, UE4M3: w.UE4M3}
+		return uint32(s.packed(w.numerics, a, b, w.row, w.columns[i*w.Vec:][:w.Vec], uint64(acc), to))
+	}
+	c := to.decode(uint64(acc))
+	if c.exp < inf {
+		c.exp -= int32(w.Less)
+	}
+	return uint32(w.numerics.dotTo(a, b, factors{&w.formats[0], &w.formats[1]}, c, to, to))
+}

@@ -1,0 +1,440 @@
+package oracle
+
+// This file is tcgen05.mma (manual 9.7.16.10). An element of D lies where the layout of the
+// instruction has it; what it is made of in tensor memory, of A, metadata and scales, lies in the
+// same lane, or in those around it that the figures show.
+
+import (
+	"slices"
+
+	"gemu/ptx"
+)
+
+// fifthMma is a multiplication: what the instruction and its descriptor say.
+type fifthMma struct {
+	kind             string
+	pair, ws, sparse bool
+	m, n, k          int
+	bits             int // of an element of A and B
+	td, ta, tb       ptx.Type
+	negate, across   [2]bool
+	saturate         bool
+	vec              int
+	scaleType        string
+	first            [2]int // bytes of scales
+	less             int
+
+	inTensor   bool
+	descs      [2]uint64
+	d, a, meta cell
+	scales     [2]cell
+	add        bool
+	disabled   [8]uint64
+	zero       uint64
+	ctas       []*cta
+}
+
+var fifthNarrow = map[uint64]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
+
+// decodeFifth reads an instruction descriptor (tables 42 to 44), or traps.
+func (t *thread) decodeFifth(d uint64) *fifthMma {
+	x := &fifthMma{kind: t.in.Slot("kind"), pair: t.has("cta_group::2"), ws: t.has("ws"), sparse: t.has("sp"), td: ptx.F32}
+	get := func(at, n int) uint64 { return low(d>>at, n) }
+	one := func(at int) bool { return get(at, 1) == 1 }
+	bad := func() { t.trap(KindTensor, "instruction descriptor %#x", d) }
+	x.n, x.negate, x.across = int(get(17, 6))<<3, [2]bool{one(13), one(14)}, [2]bool{one(15), one(16)}
+	types, zeros := fifthNarrow, d&(1<<6)
+	x.bits, x.k = 8, 32
+	switch x.kind {
+	case "kind::f16":
+		types, x.bits, x.k = map[uint64]ptx.Type{0: ptx.F16, 1: ptx.BF16}, 16, 16
+	case "kind::tf32":
+		types, x.bits, x.k = map[uint64]ptx.Type{2: ptx.TF32}, 32, 8
+	case "kind::i8":
+		types = map[uint64]ptx.Type{0: ptx.U8, 1: ptx.S8}
+	case "kind::mxf4", "kind::mxf4nvf4":
+		types, x.bits, x.k = map[uint64]ptx.Type{1: ptx.E2M1}, 4, 64
+	}
+	codeB := get(10, 3)
+	if t.has("block_scale") {
+		x.m, x.first = int(get(27, 2))<<7, [2]int{int(get(29, 2)), int(get(4, 2))}
+		zeros |= d&(7<<24) | d&(1<<3) | d&3 | d&(1<<31)
+		x.vec = 2
+		if x.bits == 8 {
+			x.vec = 1
+		} else {
+			codeB, zeros = get(10, 2), zeros|d&(1<<12)|d&(3<<15)
+			if t.has("scale_vec::4X") || t.has("block16") {
+				x.vec = 4
+			}
+		}
+		x.scaleType = when(one(23), "ue8m0", "ue4m3")
+		if !one(23) && (x.kind != "kind::mxf4nvf4" || x.vec != 4) {
+			bad()
+		}
+		for _, id := range x.first {
+			if !slices.Contains(map[int][]int{1: {0, 1, 2, 3}, 2: {0, 2}, 4: {0}}[x.vec], id) {
+				bad()
+			}
+		}
+	} else {
+		x.m = int(get(24, 5)) << 4
+		zeros |= d&(1<<23) | d&(1<<29) | d&3
+		if !x.ws {
+			zeros |= d & (3 << 30)
+		}
+		switch format := get(4, 2); {
+		case x.kind == "kind::i8" && format == 2:
+			x.td, x.saturate = ptx.S32, one(3)
+			zeros |= d & (3 << 13)
+		case x.kind == "kind::i8" || format > 1 || format == 0 && x.kind == "kind::tf32":
+			bad()
+		case format == 0:
+			x.td = ptx.F16
+			fallthrough
+		default:
+			zeros |= d & (1 << 3)
+		}
+	}
+	x.ta, x.tb = types[get(7, 3)], types[codeB]
+	x.inTensor = t.in.Arg("a").Kind == ptx.AddrOperand
+	small := func(e ptx.Type) bool { return e == ptx.E2M1 || e == ptx.E3M2 || e == ptx.E2M3 }
+	if zeros != 0 || one(2) != x.sparse || x.ta == ptx.NoType || x.tb == ptx.NoType || x.td == ptx.F16 && (x.ta == ptx.BF16 || x.tb == ptx.BF16) ||
+		x.across[0] && (small(x.ta) || x.inTensor) || x.across[1] && small(x.tb) {
+		bad()
+	}
+	if x.sparse {
+		x.k *= 2
+	}
+	// Table 39.
+	ms, step := []int{64, 128}, 8
+	switch {
+	case x.ws:
+		ms = []int{32, 64, 128}
+		if x.n != 64 && x.n != 128 && (x.n != 256 || x.sparse) {
+			bad()
+		}
+	case x.pair && x.vec > 0 && x.sparse:
+		ms, step = []int{256}, 16
+	case x.pair:
+		ms, step = []int{128, 256}, 16
+	case x.vec > 0:
+		ms = []int{128}
+	}
+	if !x.ws && (x.kind == "kind::i8" && (x.pair || x.n > 32) || x.across[1] && x.bits == 8) {
+		step *= 2
+	}
+	if !slices.Contains(ms, x.m) || x.n == 0 || x.n > 256 || x.n%step != 0 {
+		bad()
+	}
+	return x
+}
+
+// place is where an element of D is: the CTA, and its lane and column from D on.
+func (x *fifthMma) place(row, col int) (cta int, p cell) {
+	fold := 1
+	switch {
+	case x.ws:
+		fold = 128 / x.m
+	case x.pair && x.m == 128 && !x.sparse:
+		fold = 2
+	}
+	if x.pair {
+		cta, row = row/(x.m/2), row%(x.m/2)
+	}
+	if fold > 1 {
+		part := x.n / fold
+		return cta, cell{row + col/part*(128/fold), col % part}
+	}
+	if x.m == 64 || x.pair && x.m == 128 {
+		row = row>>4<<5 | row&15 // of each 32 lanes 16
+	}
+	return cta, cell{row, col}
+}
+
+// fromShared is an element of a matrix in the shared memory of a CTA: A, or B with rows and columns
+// exchanged.
+func (x *fifthMma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
+	desc, of := x.descs[which], []ptx.Type{x.ta, x.tb}[which]
+	if x.across[which] { // 9.7.16.3.3: rows side by side
+		per := 128 / x.bits
+		lead, stride := int(desc>>16&0x3fff)<<4, int(desc>>32&0x3fff)<<4
+		at := int(desc&0x3fff) << 4
+		unit, within := row/per, row%per*x.bits/8
+		switch mode := desc >> 61; mode {
+		case 0:
+			at += unit*stride + col/8*lead + col%8*16
+		case 1: // 128 bytes, of which 32 stay together, in four lines
+			at += unit/8*lead + unit%8*16 + col/4*stride + col%4*128
+			at ^= (at>>7 - int(desc>>49&7)) & 3 << 5
+		default:
+			b := map[uint64]int{2: 3, 4: 2, 6: 1}[mode]
+			at += unit>>b*lead + unit%(1<<b)*16 + col/8*stride + col%8*(16<<b)
+			at = swizzled(at, b, int(desc>>49&7))
+		}
+		return littleEndian(c.sharedBytes(t, at+within, x.bits/8))
+	}
+	at := col * x.bits / 8
+	chunk := c.sharedBytes(t, t.fifthPlace(desc, row, at/16), 16)
+	switch {
+	case x.bits == 4:
+		return uint64(chunk[at%16]) >> (col % 2 * 4) & 15
+	case x.bits == 8 && of == ptx.E2M1:
+		return uint64(unpackedAs(chunk, 4, col%16))
+	case x.bits == 8 && (of == ptx.E2M3 || of == ptx.E3M2):
+		return uint64(unpackedAs(chunk, 6, col%16))
+	}
+	return littleEndian(chunk[at%16:][:x.bits/8])
+}
+
+func littleEndian(b []byte) (v uint64) {
+	for i, e := range b {
+		v |= uint64(e) << (8 * i)
+	}
+	return v
+}
+
+// negated is an element with its sign changed.
+func (x *fifthMma) negated(v uint64, of ptx.Type) uint64 {
+	switch {
+	case x.bits == 4:
+		return v ^ 8
+	case of == ptx.E2M1 || of == ptx.E2M3 || of == ptx.E3M2:
+		return v ^ 1<<5
+	}
+	return v ^ 1<<(x.bits-1)
+}
+
+// multiplyTensor issues tcgen05.mma.
+func (t *thread) multiplyTensor() {
+	if t.in.Form.Family == ptx.FamilyNone { // which rows .ashift gives A the manual does not say
+		t.unsupported()
+	}
+	x := t.decodeFifth(t.arg("c"))
+	x.ctas = t.twins()
+	x.d, x.descs[1] = t.tensorAddress("d"), t.arg("b")
+	if x.inTensor {
+		x.a = t.tensorAddress("a")
+	} else {
+		x.descs[0] = t.arg("a")
+	}
+	if x.sparse {
+		x.meta = t.tensorAddress("e")
+	}
+	switch {
+	case x.vec > 0:
+		x.scales, x.add = [2]cell{t.tensorAddress("f"), t.tensorAddress("g")}, t.pred("h")
+	case x.ws:
+		if x.add = t.pred("g"); t.given("h") {
+			x.zero = t.arg("h")
+		}
+	default:
+		if x.add = t.pred("g"); t.given("f") {
+			o, _ := t.operand("f")
+			for i, e := range elements(o) {
+				x.disabled[i] = t.read(e, ptx.B32).lo
+			}
+		}
+		if t.given("h") {
+			x.less = int(t.arg("h"))
+		}
+	}
+	half := !x.ws && (!x.pair && x.m == 64 || x.pair && x.m == 128 && x.sparse)
+	if x.d.lane != 0 && !(half && x.d.lane == 16) || x.inTensor && x.a.lane != x.d.lane || x.sparse && x.meta.lane != x.d.lane || x.scales[0].lane|x.scales[1].lane != 0 {
+		t.trap(KindTensor, "lanes that the matrices begin at")
+	}
+	for i, desc := range x.descs {
+		if i == 0 && x.inTensor {
+			continue
+		}
+		t.fifthDescriptor(desc)
+		if pairs := desc>>61 == 1; pairs && !x.across[i] || x.across[i] && pairs != (x.bits == 32) {
+			t.trap(KindTensor, "the swizzling mode of descriptor %#x", desc)
+		}
+	}
+	if shift := int(low(x.zero>>56, 6)); shift > when(x.m == 32, 16, 32) {
+		t.trap(KindTensor, "a shift by %d columns", shift)
+	}
+	x.touch(t)
+	x.run(t) // for what is outside of memory; it has no effect yet
+	t.pipeline(func() {
+		x.touch(t)
+		for _, set := range x.run(t) {
+			set()
+		}
+	})
+}
+
+// touch traps unless D may be written.
+func (x *fifthMma) touch(t *thread) {
+	for row := range x.m {
+		for col := range x.n {
+			c, p := x.place(row, col)
+			m := x.ctas[c].tensorMemory()
+			m.unread(t, cell{p.lane + x.d.lane, p.column + x.d.column})
+		}
+	}
+}
+
+// run computes D, and gives what writes it.
+func (x *fifthMma) run(t *thread) (results []func()) {
+	stored := x.k
+	if x.sparse {
+		stored /= 2
+	}
+	columns := make([][]uint64, x.n)
+	for col := range columns {
+		per := x.n / len(x.ctas)
+		for i := range x.k {
+			v := x.fromShared(t, x.ctas[col/per], 1, col%per+int(low(x.zero>>56, 6)), i)
+			if x.negate[1] {
+				v = x.negated(v, x.tb)
+			}
+			if x.ws && x.isZero(col) {
+				v = 0
+			}
+			columns[col] = append(columns[col], v)
+		}
+	}
+	// Lanes of the same row differ in nothing but tensor memory.
+	rows := map[[2]int][]uint64{}
+	for row := range x.m {
+		for col := range x.n {
+			which, p := x.place(row, col)
+			c := x.ctas[which]
+			m := c.tensorMemory()
+			lane := p.lane + x.d.lane
+			if x.disabled[which*4+lane/32]>>(lane%32)&1 != 0 {
+				continue
+			}
+			key := [2]int{which, lane}
+			a := rows[key]
+			for i := len(a); i < stored; i++ {
+				var v uint64
+				if x.inTensor {
+					at := i * x.bits
+					v = low(m.cells[m.at(t, cell{lane, x.a.column + at/32})]>>(at%32), x.bits)
+				} else {
+					v = x.fromShared(t, c, 0, row%(x.m/len(x.ctas)), i)
+				}
+				if x.negate[0] {
+					v = x.negated(v, x.ta)
+				}
+				a = append(a, v)
+			}
+			rows[key] = a
+			b := columns[col]
+			if x.sparse {
+				b = nil
+				for _, at := range x.kept(t, m, lane) {
+					b = append(b, columns[col][at])
+				}
+			}
+			at := cell{lane, x.d.column + p.column}
+			acc := uint64(0)
+			if x.add {
+				acc = low(m.cells[at], x.td.Bits())
+			}
+			v := uint64(0)
+			switch {
+			case x.kind == "kind::i8":
+				sum := integer(acc, 32, true)
+				for i := range a {
+					sum.Add(sum, integer(0, 8, true).Mul(integer(a[i], 8, x.ta.IsSigned()), integer(b[i], 8, x.tb.IsSigned())))
+				}
+				if x.saturate {
+					sum = clamp(sum, 32, true)
+				}
+				v = wrap(sum, 32)
+			case x.vec > 0:
+				v = t.scaled(a, b, acc, x.ta, x.tb, x.bits, x.scalesAt(t, m, lane, 0, row%(x.m/len(x.ctas))), x.scalesAt(t, m, lane, 1, p.column))
+			default:
+				v = x.chain(a, b, acc)
+			}
+			results = append(results, func() { m.cells[at] = v })
+		}
+	}
+	return results
+}
+
+// chain adds products block by block, as docs/tensor.md has it.
+func (x *fifthMma) chain(a, b []uint64, c uint64) uint64 {
+	h := adder{512 / x.bits / 2, 25, 23, newest}
+	less := x.less
+	for len(a) > 0 {
+		n := min(h.block, len(a))
+		acc, at := factor(c, x.td)
+		acc.exp, at = acc.exp-less, at-less
+		terms, exps := []number{acc}, []int{at}
+		for i := range n {
+			p, ep := factor(a[i], x.ta)
+			q, eq := factor(b[i], x.tb)
+			terms, exps = append(terms, product(p, q)), append(exps, ep+eq)
+		}
+		c, less = h.sum(terms, exps, x.td), 0
+		a, b = a[n:], b[n:]
+	}
+	return c
+}
+
+// kept is where the elements of a lane's row of a sparse A are (9.7.16.10.8).
+func (x *fifthMma) kept(t *thread, m *tensorMemory, lane int) (at []int) {
+	chunk := map[int]int{32: 2, 16: 4, 8: 4, 4: 8}[x.bits]
+	n := x.k / chunk
+	for i := range n {
+		var nibble uint64
+		if x.bits >= 16 {
+			word := m.cells[m.at(t, cell{lane/16*16 + when(i < n/2, 0, 8) + lane%8, x.meta.column})]
+			nibble = low(word>>(when(lane%16 < 8, 0, 16)+i%(n/2)*4), 4)
+		} else {
+			nibble = low(m.cells[m.at(t, cell{lane, x.meta.column + i/8})]>>(i%8*4), 4)
+		}
+		allowed := []uint64{0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b0110, 0b1110}
+		if chunk == 2 {
+			allowed = []uint64{0b1110, 0b0100}
+		}
+		if !slices.Contains(allowed, nibble) {
+			t.trap(KindMatrix, "metadata %#b", nibble)
+		}
+		first, second := int(nibble&3), int(nibble>>2)
+		switch chunk {
+		case 2:
+			at = append(at, 2*i+when(nibble == 0b1110, 1, 0))
+		case 4:
+			at = append(at, 4*i+first, 4*i+second)
+		default:
+			at = append(at, 8*i+2*first, 8*i+2*first+1, 8*i+2*second, 8*i+2*second+1)
+		}
+	}
+	return at
+}
+
+// scalesAt is the scales of row i of A, or of B's column i of those that a lane has (figures 231 to
+// 242): 32 of them in each column of the lane's quarter.
+func (x *fifthMma) scalesAt(t *thread, m *tensorMemory, lane, which, i int) (list []scale) {
+	word := m.cells[m.at(t, cell{lane/32*32 + i%32, x.scales[which].column + i/32})]
+	for k := range x.vec {
+		list = append(list, scaleOf(low(word>>(8*(x.first[which]+k)), 8), x.scaleType))
+	}
+	return list
+}
+
+// isZero reports whether the zero-column mask has a column: in each part of the lanes a run of zeros
+// and one of ones take turns (9.7.16.4.3, whose examples have Use Span + 1 zeros and Skip Span + 1 ones).
+func (x *fifthMma) isZero(col int) bool {
+	part := x.n * x.m / 128
+	i, at := col/part, col%part
+	if x.zero>>39&1 == 0 {
+		return false
+	}
+	ones, zeros := int(low(x.zero>>40, 8))+1, int(low(x.zero>>48, 8))+1
+	one := x.zero>>(32+i)&1 == 1
+	at += int(low(x.zero>>(8*i), 8))
+	for {
+		run := when(one, ones, zeros)
+		if at < run {
+			return one
+		}
+		at, one = at-run, !one
+	}
+}
