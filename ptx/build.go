@@ -656,7 +656,7 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 // place finds for each operand of a list what is written for it: its index, -1 for an
 // optional one that is left out; nil if there are too few or too many. Operands that go
 // with a modifier stand where it does; other optional ones are filled from the left,
-// vectors with vectors.
+// vectors with vectors unless all are there.
 func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	spare := len(written)
 	for i := range specs {
@@ -666,6 +666,12 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	}
 	if spare < 0 {
 		return nil
+	}
+	free := 0 // optional operands that go with no modifier
+	for i := range specs {
+		if o := &specs[i]; o.Optional && !o.Pair && o.with == "" {
+			free++
+		}
 	}
 	places := make([]int, len(specs))
 	next := 0
@@ -677,9 +683,10 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 		case o.with != "":
 			take = v.With(o)
 		default:
-			if take = spare > 0 && (written[next].Kind == syntax.Vector) == o.Vector; take {
+			if take = spare > 0 && (spare == free || (written[next].Kind == syntax.Vector) == o.Vector); take {
 				spare--
 			}
+			free--
 		}
 		places[i] = -1
 		if take {
@@ -797,7 +804,7 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 			return false
 		}
 		o.Imm.Bits = min(o.Imm.Bits, 1)
-	case in.elementType(spec).packed():
+	case in.elementType(spec).packed() && !spec.element:
 		b.errorf(pos, "%s: operand %s: a constant is no %s", in.Text, spec.Name, in.elementType(spec))
 		return false
 	case !isInt && spec.typ.Kind() == Bits && spec.typ != NoType:
@@ -980,15 +987,22 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 			return false
 		}
 	}
-	if t := in.elementType(spec); t.packed() && !t.packedIn(e.typ) {
-		b.errorf(pos, "%s: %s is %s, for %s want an untyped register", in.Text, name, e.typ, t)
-		return false
-	}
-	if want != NoType && !spec.element && !want.agrees(e.typ, spec.Wider) {
-		b.errorf(pos, "%s: %s is %s, want %s", in.Text, name, e.typ, want)
+	if !spec.element && !in.takes(spec, want, e.typ) {
+		b.errorf(pos, "%s: %s is %s, %s", in.Text, name, e.typ, in.wanted(spec, want))
 		return false
 	}
 	return true
+}
+
+// wanted says what registers takes wants.
+func (v *Variant) wanted(o *OperandSpec, want Type) string {
+	switch t := v.held(o); {
+	case o.Integer:
+		return "want an integer of 32 or 64 bits"
+	case t != NoType:
+		return fmt.Sprintf("for %s want an untyped register", t)
+	}
+	return "want " + want.String()
 }
 
 // isSelector reports whether s chooses bytes or halves: b0 … b3, h1, b3210, h10 …
@@ -1020,25 +1034,32 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 	o.rest().elems = elems
 	inner := *spec
 	inner.Vector, inner.Sink, inner.element = false, true, true
+	index, n := inner, in.indices(spec)
+	index.typ, index.slot = U32, ""
 	ok := true
 	if !slices.ContainsFunc(w.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
 		b.errorf(pos, "%s: a vector of nothing but sinks", in.Text)
 		return false
 	}
 	for i := range w.Elems {
-		e := &w.Elems[i]
-		if !b.operand(&elems[i], e, in, &inner, elem) {
+		e, one, t := &w.Elems[i], &inner, elem
+		if i < n {
+			one, t = &index, U32
+		}
+		if !b.operand(&elems[i], e, in, one, t) || i < n && !b.together(elems[i:i+1], w.Elems[i:], in, one, t) {
 			ok = false
 		}
 	}
-	return ok && b.together(elems, w.Elems, in, spec, elem)
+	return ok && b.together(elems[n:], w.Elems[n:], in, spec, elem)
 }
 
 // together checks the types of the registers in a vector. They make one type, which has to
 // agree with what is wanted: that of all, or an untyped one of their width. The manual does not
-// say how they do; this is what the assembler takes, which moves integers as floats, too.
+// say how they do; this is what the assembler takes, which moves integers as floats, too. In a
+// fragment numbers without a register beside them have the type that they are written in.
 func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
 	var all, first Type
+	pos := Pos(written[0].Pos)
 	for i := range elems {
 		t := registerOf(b.fn, &elems[i])
 		switch {
@@ -1052,12 +1073,21 @@ func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *In
 			all = bitsOf(t.Bits())
 		}
 	}
-	moved := spec.count.kind == countVec && in.Form.Effects.Any(Reads|Writes) && want.IsFloat() && all.IsInt() && all.Bits() == want.Bits()
-	if all == NoType || want == NoType || moved || want.agrees(all, spec.Wider) {
+	fragment := spec.count.kind == countFragment
+	if all == NoType {
+		written := func(e Operand) bool { return e.Kind == ImmOperand && (want != F32 || e.Imm.Kind == F64Imm) }
+		if fragment && (in.held(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written) {
+			b.errorf(pos, "%s: operand %s: numbers alone are no %s", in.Text, spec.Name, in.elementType(spec))
+			return false
+		}
+		return true
+	}
+	moves := spec.count.kind == countVec && in.Form.Effects.Any(Reads|Writes) || spec.count.slot == "geom" || fragment && in.Form.Family == FamilyMma && want == F64
+	if moves && want.IsFloat() && all.IsInt() && all.Bits() == want.Bits() || in.takes(spec, want, all) {
 		return true
 	}
 	i := slices.IndexFunc(elems, func(e Operand) bool { return registerOf(b.fn, &e) != NoType })
-	b.errorf(Pos(written[i].Pos), "%s: %s is %s, want %s", in.Text, written[i].Sym, first, want)
+	b.errorf(Pos(written[i].Pos), "%s: %s is %s, %s", in.Text, written[i].Sym, first, in.wanted(spec, want))
 	return false
 }
 
@@ -1164,6 +1194,8 @@ func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, b
 		b.errorf(pos, "%s: %s is no register", in.Text, name)
 	case e.vec > 1 || !e.typ.holdsAddress():
 		b.errorf(pos, "%s: %s (%s) cannot hold an address", in.Text, name, e.typ)
+	case in.Form.Class == ClassTexture && e.typ.Bits() != 64:
+		b.errorf(pos, "%s: %s (%s) cannot hold a texture, sampler or surface", in.Text, name, e.typ)
 	default:
 		return e.reg, true
 	}

@@ -90,6 +90,14 @@ func (e *example) reg(t Type) string {
 	return name
 }
 
+// part writes the parts of an address: no sampler, which modules in another mode of textures have.
+func (e *example) part(specs []OperandSpec) string {
+	all := e.All
+	e.All = false
+	defer func() { e.All = all }()
+	return e.list(specs)
+}
+
 // list writes operands, of the optional ones those that go with a modifier and those
 // that make a pair.
 func (e *example) list(specs []OperandSpec) string {
@@ -136,7 +144,7 @@ func (e *example) operand(o *OperandSpec) string {
 			s = exampleAddress(e.v.SpaceOf(o), e.reg)
 		}
 		if len(o.Parts) > 0 {
-			s += ", " + e.list(o.Parts)
+			s += ", " + e.part(o.Parts)
 		}
 		return "[" + s + "]"
 	case o.Const && o.Only != nil && !o.Only.has(1):
@@ -146,10 +154,15 @@ func (e *example) operand(o *OperandSpec) string {
 	case t == NoType:
 		t = B64
 	}
-	if n, _ := e.v.Count(o); o.Vector && (n > 1 || o.braced()) {
+	if n, most := e.v.Count(o); o.Vector && (n > 1 || o.braced() || o.count.kind == countSpatial) {
+		n = most
 		elems := make([]string, n)
 		for i := range elems {
-			elems[i] = e.reg(t)
+			if i < e.v.indices(o) {
+				elems[i] = e.reg(U32)
+			} else {
+				elems[i] = e.reg(t)
+			}
 		}
 		return "{" + strings.Join(elems, ", ") + "}"
 	}

@@ -189,7 +189,8 @@ var commonSlots = map[string]string{
 //	[a]            is an address; [a, b] one of several parts
 //	<a>            is a vector {…}, as long as .vec says; without .vec a register
 //	<a*4>          of four registers; <a*1> of one, with braces or without; <a*num> of as many as the slot says, <a*2num> of twice as many; <a*xyz> of one per
-//	               coordinate of the .geom slot that is no index; <a*dhw> of two less than the .dim slot has; <a*> of any number
+//	               coordinate of the .geom slot that is no index; <a*dhw> of two less than the .dim slot has; <a*> of any number;
+//	               <a*geom> of one per coordinate, of which indices are .u32 whatever the others are
 //	<a*mk>         of the registers that hold a lane's part of m×k elements, when a warp shares a matrix out
 //	<a*4mk>        of four such matrices; <a*mk/2> of half of one
 //	a or <a*4>     has one shape or the other
@@ -201,7 +202,8 @@ var commonSlots = map[string]string{
 //	@a             may be the address of a variable or function
 //	a.sel          may choose bytes or halves: a.b0
 //	a:type         has that type or, of an address, state space, or that of the slot of that name
-//	a:type+        may be a wider register; a:type*2 is twice as wide; a:any is any register
+//	a:type+        may be a wider register; a:type*2 is twice as wide; a:any is any register;
+//	               a:int an integer or untyped one of 32 or 64 bits
 //
 // An operand's type is by default that of the .type slot.
 func parseForm(line string) (*Form, error) {

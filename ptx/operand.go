@@ -43,6 +43,7 @@ type OperandSpec struct {
 	Vector   bool         // {a, b, …}, of as many registers as Variant.Count says
 	Alt      *OperandSpec // of another shape, which may stand instead
 	Wider    bool         // a register may be wider than the type
+	Integer  bool         // a register is an integer or untyped one of 32 or 64 bits
 	with     string       // the slot or modifier without which it may not be written
 	count    count
 	typ      Type // fixed type, or NoType
@@ -186,6 +187,9 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	switch {
 	case typ == "any" || typ == "" && (o.Address || o.Label || o.List):
 		return o, nil
+	case typ == "int":
+		o.Integer = true
+		return o, nil
 	case typ == "":
 		typ = "type"
 	}
@@ -270,9 +274,9 @@ func (o *OperandSpec) single() bool {
 }
 
 // braced reports whether the operand wants braces around a single register: what has as many
-// as a matrix or a tensor wants, .vec, coordinates of textures and <a*1> do not.
+// as a matrix or a tensor wants, and gradients; .vec, coordinates of textures and <a*1> do not.
 func (o *OperandSpec) braced() bool {
-	return o.count.kind == countFragment || o.count.kind == countSlot && o.count.slot != "geom" && !o.single()
+	return o.count.kind == countFragment || o.count.kind == countImage || o.count.kind == countSpatial && !o.Optional || o.count.kind == countSlot && o.count.slot != "geom" && !o.single()
 }
 
 // Count says how many registers an operand of the form holds that is a vector: from
@@ -290,14 +294,14 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 			n *= numberOf(v.Slot(c.slot))
 		}
 		if c.slot == "geom" && n == 3 {
-			return 3, 4 // may be padded (manual 9.7.10.3)
+			return 3, 4 // padded, but for an example of the manual (9.7.10.3); the assembler wants it
 		}
 	case countSpatial:
 		if n = geometries[v.Slot("geom")].spatial; n == 3 {
-			return 3, 4
+			n = 4
 		}
 	case countImage:
-		n = numberOf(v.Slot("dim")) - 2
+		n = max(numberOf(v.Slot("dim"))-2, 1)
 	case countFragment:
 		t := v.elementType(o)
 		reg := max(t.Bits(), 32)
@@ -317,6 +321,16 @@ const maxVector = 8
 // that are neither index nor sample.
 var geometries = map[string]struct{ all, spatial int }{
 	"1d": {1, 1}, "2d": {2, 2}, "3d": {3, 3}, "a1d": {2, 1}, "a2d": {3, 2}, "cube": {3, 3}, "acube": {4, 3}, "2dms": {3, 2}, "a2dms": {4, 2},
+}
+
+// indices is how many elements of a vector of coordinates stand in front of those in space:
+// the index of an array, the number of a sample. They are .u32, whatever the others are.
+func (v *Variant) indices(o *OperandSpec) int {
+	if o.count.slot != "geom" {
+		return 0
+	}
+	g := geometries[v.Slot("geom")]
+	return g.all - g.spatial
 }
 
 // numberOf is the number that a modifier has: 4 of x4, 2 of 2d and of a1d.
@@ -405,6 +419,41 @@ func bitsOf(n int) Type {
 	default:
 		return B128
 	}
+}
+
+// held is what registers hold that have no type for it: several numbers, or such as make up a
+// fragment; NoType if their type says it.
+func (v *Variant) held(o *OperandSpec) Type {
+	t := v.elementType(o)
+	switch {
+	case t.packed():
+		return t
+	case o.count.kind != countFragment:
+	case t == F16:
+		return F16x2
+	case t == BF16:
+		return BF16x2
+	case t == TF32, t == E2M1:
+		return t
+	}
+	return NoType
+}
+
+// takes reports whether a register of type r, or a vector of registers that make it, may stand for
+// an operand that has to be of type want.
+func (v *Variant) takes(o *OperandSpec, want, r Type) bool {
+	held := v.held(o)
+	switch {
+	case o.Integer:
+		return r.holdsAddress()
+	case want == NoType:
+		return true
+	case held != NoType && !held.packedIn(r):
+		return false
+	case r == F16x2 && o.typ.IsInt(): // the type of an operand; that of an instruction takes it
+		return false
+	}
+	return want.agrees(r, o.Wider)
 }
 
 // With reports whether the variant has the modifier that an optional operand goes with.

@@ -124,14 +124,19 @@ func ruleCvt(f *Func, in *Instr) string {
 	if in.Has("pack") {
 		return ""
 	}
-	to, _ := in.Conversion()
+	to, from := in.Conversion()
 	if _, n := to.Elements(); n > 1 || !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
 		for i := range in.Ops { // packed numbers, and random bits
-			switch o, t := &in.Form.Operands[i], registerOf(f, &in.Ops[i]); {
+			o, t := &in.Form.Operands[i], registerOf(f, &in.Ops[i])
+			holds := from
+			if o.Writes() {
+				holds = to
+			}
+			switch {
 			case o.typ.Kind() != Bits || o.typ == NoType:
 			case in.Ops[i].Kind == ImmOperand:
 				return fmt.Sprintf("operand %s must be in a register", o.Name)
-			case t.IsFloat():
+			case t != NoType && t != o.typ && !(t == F16x2 && holds == F16x2):
 				return fmt.Sprintf("operand %s is %s, want %s", o.Name, t, o.typ)
 			}
 		}

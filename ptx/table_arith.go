@@ -79,9 +79,9 @@ var integerRows = []row{
 	{"bmsk", "9.7.1.22", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		bmsk.mode.b32 d, a, b;                .mode = clamp wrap; ptx 7.6; sm 70`},
 	{"dp4a", "9.7.1.23", ClassMul, AffineUniform, FamilyCompute, Pure, `
-		dp4a.atype.btype d:b32, a:b32, b:b32, c:b32;      .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
+		dp4a.atype.btype d:u32, a:atype, b:btype, c:u32;      .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
 	{"dp2a", "9.7.1.24", ClassMul, AffineUniform, FamilyCompute, Pure, `
-		dp2a.mode!.atype.btype d:b32, a:b32, b:b32, c:b32; .mode = lo hi; .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
+		dp2a.mode!.atype.btype d:u32, a:atype, b:btype, c:u32; .mode = lo hi; .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
 
 	{"add", "9.7.2.1", ClassInt, AffineUniform, FamilyCompute, Pure | CarryOut, `
 		add.cc.type d, a, b;                  .type = u32 s32 u64 s64; ptx 1.2`},

@@ -9,7 +9,7 @@ var moveRows = []row{
 	{"prmt", "9.7.9.7", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		prmt.b32{.mode} d, a, b, c;           .mode = f4e b4e rc8 ecl ecr rc16; ptx 2.0; sm 20`},
 	{"isspacep", "9.7.9.19", ClassInt, AffineUniform, FamilyIsspacep, Pure, `
-		isspacep.ss p:pred, a:any;            .ss = const global local shared shared::cta shared::cluster param param::entry; ptx 2.0; sm 20`},
+		isspacep.ss p:pred, a:int;            .ss = const global local shared shared::cta shared::cluster param param::entry; ptx 2.0; sm 20`},
 	{"cvta", "9.7.9.20", ClassInt, AffineAddress, FamilyAddress, Pure, `
 		cvta.ss.type d, @a;                    .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20
 		cvta.to!.ss.type d, a;                 .ss = const global local shared shared::cta shared::cluster param param::entry; .type = u32 u64; ptx 2.0; sm 20`},
@@ -25,7 +25,9 @@ var moveRows = []row{
 		cvt.rna{.satfinite}.tf32.f32 d:b32, a:f32;                             ptx 7.0; sm 80
 		cvt.rnd{.satfinite}{.relu}.tf32.f32 d:b32, a:f32;                      .rnd = rn rz; ptx 7.8; sm 90
 		cvt.rn.satfinite{.relu}.dtype.f32 d:b16, a:f32, b:f32;                 .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; ptx 7.8; sm 89
-		cvt.rn.satfinite{.relu}.dtype.atype d:b16, a:b32;                      .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .atype = f16x2 bf16x2; ptx 7.8; sm 89
+		cvt.rn.satfinite{.relu}.dtype.atype d:b16, a:b32;                      .dtype = e4m3x2 e5m2x2; .atype = f16x2; ptx 7.8; sm 89
+		cvt.rn.satfinite{.relu}.dtype.atype d:b16, a:b32;                      .dtype = e2m3x2 e3m2x2; .atype = f16x2; ptx 9.1; sm 100
+		cvt.rn.satfinite{.relu}.dtype.atype d:b16, a:b32;                      .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .atype = bf16x2; ptx 9.1; sm 100
 		cvt.rn{.relu}.f16x2.atype d:b32, a:b16;                                .atype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; ptx 7.8; sm 89
 		cvt.rn.satfinite{.relu}.e2m1x2.f32 d:b8, a:f32, b:f32;                 ptx 8.6; sm 100
 		cvt.rn.satfinite{.relu}.e2m1x2.atype d:b8, a:b32;                      .atype = f16x2 bf16x2; ptx 9.1; sm 100
@@ -75,7 +77,7 @@ var memoryRows = []row{
 		st.async!.release.scope{.global}.type [a], b;                             .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100
 		st.async!.mmio.release.sys{.global}.type [a], b;                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100`},
 	{"st", "9.7.9.13", ClassMemory, AffineNone, FamilyStore, Writes | MayTrap, `
-		st.bulk!{.weak}{.ss} [a], b=0..16777216/8:any, #c=0:u64;                                 .ss = shared::cta; ptx 8.6; sm 100`},
+		st.bulk!{.weak}{.ss} [a], b=0..16777216/8:int, #c=0:u64;                                 .ss = shared::cta; ptx 8.6; sm 100`},
 	{"multimem", "9.7.9.14", ClassMemory, AffineLoad, FamilyLoad, Reads | Strong | MayTrap, `
 		multimem.ld_reduce!{.sem}{.scope}{.global}.op.type d, [a]; .sem = weak relaxed acquire; .op = and or xor; .type = b32 b64; ptx 8.1; sm 90
 		multimem.ld_reduce!{.sem}{.scope}{.global}.add.type d, [a]; .sem = weak relaxed acquire; .type = u32 s32 u64; ptx 8.1; sm 90
@@ -135,10 +137,14 @@ var memoryRows = []row{
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyHint, Hint, `
 		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560/16:u32, e?hint:b64;          ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
-		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>?:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>?:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
-		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dst = shared::cluster shared::cta; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>:u16, h?hint:b64;  .dim = 3d 4d 5d; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>:u16, h?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, h?hint:b64;  .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		cp.async.bulk.tensor!.dim.global.shared::cta{.tile}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
 		cp.async.bulk.tensor!.dim.global.shared::cta.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 3d 4d 5d; ptx 8.0; sm 90
 		cp.async.bulk.tensor!.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64;  ptx 8.6; sm 100`},
@@ -147,8 +153,8 @@ var memoryRows = []row{
 		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 3d 4d 5d; .op = and or xor add inc dec min max; ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyHint, Hint, `
 		cp.async.bulk.prefetch.tensor!.dim.L2.global{.tile}{.hint} [a, <b*dim>:s32]:global, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
-		cp.async.bulk.prefetch.tensor!.dim.L2.global.im2col{.hint} [a, <b*dim>:s32]:global, <c*dhw>?:u16, e?hint:b64;  .dim = 3d 4d 5d; ptx 8.0; sm 90
-		cp.async.bulk.prefetch.tensor!.dim.L2.global.mode{.hint} [a, <b*dim>:s32]:global, <c*2>?:u16, e?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; ptx 8.6; sm 100
+		cp.async.bulk.prefetch.tensor!.dim.L2.global.im2col{.hint} [a, <b*dim>:s32]:global, <c*dhw>:u16, e?hint:b64;  .dim = 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.prefetch.tensor!.dim.L2.global.mode{.hint} [a, <b*dim>:s32]:global, <c*2>:u16, e?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; ptx 8.6; sm 100
 		cp.async.bulk.prefetch.tensor!.2d.L2.global.tile::gather4{.hint} [a, <b*5>:s32]:global, e?hint:b64;  ptx 8.6; sm 100`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Async, `
 		cp.async.bulk.commit_group!;                                              ptx 8.0; sm 90`},

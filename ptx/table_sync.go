@@ -62,17 +62,18 @@ var syncRows = []row{
 		vote.mode.pred d, !a:pred;            .mode = all any uni; ptx 1.2
 		vote.ballot.b32 d, !a:pred;           ptx 2.0; sm 20`},
 	{"vote", "9.7.13.9", ClassWarp, AffineWarp, FamilyVote, Collective | MayTrap, `
-		vote.sync.mode.pred d, !a:pred, b:b32; .mode = all any uni; ptx 6.0; sm 30
-		vote.sync.ballot.b32 d, !a:pred, b:b32; ptx 6.0; sm 30`},
+		vote.sync.mode.pred d, !a:pred, b:u32; .mode = all any uni; ptx 6.0; sm 30
+		vote.sync.ballot.b32 d, !a:pred, b:u32; ptx 6.0; sm 30`},
 	{"match", "9.7.13.10", ClassWarp, AffineNone, FamilyMatch, Collective | MayTrap, `
-		match.any.sync.type d:b32, a, b:b32;         .type = b32 b64; ptx 6.0; sm 70
-		match.all.sync.type _d:b32|_p?:pred, a, b:b32; .type = b32 b64; ptx 6.0; sm 70`},
+		match.any.sync.type d:u32, a, b:u32;         .type = b32 b64; ptx 6.0; sm 70
+		match.all.sync.type _d:u32|_p?:pred, a, b:u32; .type = b32 b64; ptx 6.0; sm 70`},
 	{"activemask", "9.7.13.11", ClassWarp, AffineWarp, FamilyActivemask, Collective, `
 		activemask.b32 d;                     ptx 6.2; sm 30`},
 	{"redux", "9.7.13.12", ClassWarp, AffineWarp, FamilyRedux, Collective | MayTrap, `
-		redux.sync.op.type d, a, b:b32;       .op = add min max; .type = u32 s32; ptx 7.0; sm 80
-		redux.sync.op.b32 d, a, b:b32;        .op = and or xor; ptx 7.0; sm 80
-		redux.sync.op{.abs}{.NaN}.f32 d, a, b:b32; .op = min max; ptx 8.6; sm 100`},
+		redux.sync.op.u32 d:u32, a:u32, b:u32; .op = add min max; ptx 7.0; sm 80
+		redux.sync.op.s32 d:s32, a:s32, b:u32; .op = add min max; ptx 7.0; sm 80
+		redux.sync.op.b32 d:u32, a:u32, b:u32; .op = and or xor; ptx 7.0; sm 80
+		redux.sync.op{.abs}{.NaN}.f32 d, a, b:u32; .op = min max; ptx 8.6; sm 100`},
 	{"griddepcontrol", "9.7.13.13", ClassMisc, AffineNone, FamilyNothing, SideEffect, `
 		griddepcontrol.launch_dependents!;     ptx 7.8; sm 90`},
 	{"griddepcontrol", "9.7.13.13", ClassMisc, AffineNone, FamilyNothing, Waits, `
@@ -82,7 +83,7 @@ var syncRows = []row{
 	{"shfl", "9.7.9.5", ClassWarp, AffineNone, FamilyShfl, Collective, `
 		shfl.mode.b32 d|_p?:pred, a, b, c;     .mode = up down bfly idx; ptx 3.0; sm 30`},
 	{"shfl", "9.7.9.6", ClassWarp, AffineNone, FamilyShfl, Collective | MayTrap, `
-		shfl.sync.mode.b32 d|_p?:pred, a, b, c, e; .mode = up down bfly idx; ptx 6.0; sm 30`},
+		shfl.sync.mode.b32 d|_p?:pred, a, b, c, e:u32; .mode = up down bfly idx; ptx 6.0; sm 30`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Writes | MayTrap, `
 		mbarrier.init!{.ss}.b64 [a], b=1..1048575:u32;                              .ss = shared shared::cta; ptx 7.0; sm 80
 		mbarrier.inval!{.ss}.b64 [a];                                    .ss = shared shared::cta; ptx 7.0; sm 80`},
@@ -112,7 +113,7 @@ var miscRows = []row{
 	{"brkpt", "9.7.19.1", ClassControl, AffineNone, FamilyBrkpt, MayTrap | SideEffect, `
 		brkpt;                                sm 11`},
 	{"nanosleep", "9.7.19.2", ClassMisc, AffineNone, FamilyNanosleep, Yields, `
-		nanosleep.u32 a;                      ptx 6.3; sm 70`},
+		nanosleep.u32 a:u32;                      ptx 6.3; sm 70`},
 	{"pmevent", "9.7.19.3", ClassMisc, AffineNone, FamilyNothing, SideEffect, `
 		pmevent #a=0..15:u32;                 ptx 1.4
 		pmevent.mask! #a=0..65535:u32;         ptx 3.0; sm 20`},

@@ -11,7 +11,7 @@ import (
 // lanes have, so that it is neither uniform nor affine, whatever the operands are.
 var matrixRows = []row{
 	{"wmma", "9.7.14.4.3", ClassTensor, AffineNone, FamilyFragment, Collective | Aligned | Reads | MayTrap, `
-		wmma.load.m!.sync.aligned.layout.shape{.ss}.f16 <d*8>:b32, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; ptx 6.0; sm 70
+		wmma.load.m!.sync.aligned.layout.shape{.ss}.f16 <d*8>:f16x2, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; ptx 6.0; sm 70
 		wmma.load.a!.sync.aligned.layout.shape{.ss}.type <d*mk>, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = bf16 s8 u8; ptx 6.3; sm 72
 		wmma.load.a!.sync.aligned.layout.m16n16k8{.ss}.tf32 <d*mk>:tf32, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.a!.sync.aligned.layout.m8n8k4{.ss}.f64 <d*mk>:f64, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
@@ -26,7 +26,7 @@ var matrixRows = []row{
 		wmma.load.c!.sync.aligned.layout.m16n16k8{.ss}.f32 <d*mn>:f32, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.c!.sync.aligned.layout.m8n8k4{.ss}.f64 <d*mn>:f64, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.c!.sync.aligned.layout.shape{.ss}.s32 <d*mn>:s32, [a], b?:u32; .layout = row col; .shape = m8n8k32 m8n8k128; .ss = global shared shared::cta; ptx 6.3; sm 75
-		wmma.load.m!.sync.layout.shape{.ss}.f16 <d*8>:b32, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared; ptx 6.0; sm 70; until ptx 6.2 sm 62
+		wmma.load.m!.sync.layout.shape{.ss}.f16 <d*8>:f16x2, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared; ptx 6.0; sm 70; until ptx 6.2 sm 62
 		wmma.load.c!.sync.layout.shape{.ss}.type <d*mn>, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared; .type = f16 f32; ptx 6.0; sm 70; until ptx 6.2 sm 62`},
 	{"wmma", "9.7.14.4.4", ClassTensor, AffineNone, FamilyFragment, Collective | Aligned | Writes | MayTrap, `
 		wmma.store.d!.sync.aligned.layout.shape{.ss}.type [a], <b*mn>, c?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = f16 f32 s32; ptx 6.0; sm 70
@@ -35,7 +35,7 @@ var matrixRows = []row{
 		wmma.store.d!.sync.aligned.layout.shape{.ss}.s32 [a], <b*mn>:s32, c?:u32; .layout = row col; .shape = m8n8k32 m8n8k128; .ss = global shared shared::cta; ptx 6.3; sm 75
 		wmma.store.d!.sync.layout.shape{.ss}.type [a], <b*mn>, c?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared; .type = f16 f32; ptx 6.0; sm 70; until ptx 6.2 sm 62`},
 	{"wmma", "9.7.14.4.5", ClassTensor, AffineNone, FamilyWmma, Collective | Aligned, `
-		wmma.mma!.sync.aligned.alayout.blayout.shape.dtype.ctype <d*mn>:dtype, <a*8>:b32, <b*8>:b32, <c*mn>:ctype; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.0; sm 70
+		wmma.mma!.sync.aligned.alayout.blayout.shape.dtype.ctype <d*mn>:dtype, <a*8>:f16x2, <b*8>:f16x2, <c*mn>:ctype; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.0; sm 70
 		wmma.mma!.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk>:bf16, <b*kn>:bf16, <c*mn>:f32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 7.0; sm 80
 		wmma.mma!.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk>:tf32, <b*kn>:tf32, <c*mn>:f32; .alayout = row col; .blayout = row col; ptx 7.0; sm 80
 		wmma.mma!.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64 <d*mn>:f64, <a*mk>:f64, <b*kn>:f64, <c*mn>:f64; .alayout = row col; .blayout = row col; ptx 7.0; sm 80
@@ -44,7 +44,7 @@ var matrixRows = []row{
 		wmma.mma!.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite} <d*mn>:s32, <a*mk>:s4, <b*kn>:s4, <c*mn>:s32; ptx 6.3; sm 75
 		wmma.mma!.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite} <d*mn>:s32, <a*mk>:u4, <b*kn>:u4, <c*mn>:s32; ptx 6.3; sm 75
 		wmma.mma!.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 <d*mn>:s32, <a*mk>:b1, <b*kn>:b1, <c*mn>:s32; .op = xor and; ptx 6.3; sm 75
-		wmma.mma!.sync{.aligned}.alayout.blayout.shape.dtype.ctype{.satfinite} <d*mn>:dtype, <a*8>:b32, <b*8>:b32, <c*mn>:ctype; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.0; sm 70; until ptx 6.4 sm 62`},
+		wmma.mma!.sync{.aligned}.alayout.blayout.shape.dtype.ctype{.satfinite} <d*mn>:dtype, <a*8>:f16x2, <b*8>:f16x2, <c*mn>:ctype; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.0; sm 70; until ptx 6.4 sm 62`},
 	{"mma", "9.7.14.5.14", ClassTensor, AffineNone, FamilyMma, Collective | Aligned, `
 		mma.sync.aligned.m8n8k4.alayout.blayout.dtype.f16.f16.ctype <d*4mn>:dtype, <a*4mk>:f16, <b*4kn>:f16, <c*4mn>:ctype; .alayout = row col; .blayout = row col; .dtype = f16 f32; .ctype = f16 f32; ptx 6.4; sm 70
 		mma.sync.aligned.shape.row.col.dtype.f16.f16.ctype <d*mn>:dtype, <a*mk>:f16, <b*kn>:f16, <c*mn>:ctype; .shape = m16n8k8 m16n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.5; sm 75
@@ -58,9 +58,9 @@ var matrixRows = []row{
 		mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.atype.btype.ctype <d*mn>:dtype, <a*4>:b32, <b*2>:b32, <c*mn>:ctype; .dtype = f16 f32; .ctype = f16 f32; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120`},
 	{"mma", "9.7.14.5.14", ClassTensor, AffineNone, FamilyMma, Collective | Aligned | MayTrap, `
 		mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
-		mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; ptx 8.7; sm 120
-		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
-		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*4>:b32, <b*2>:b32, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; ptx 8.7; sm 120`},
+		mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*mk>:e2m1, <b*kn>:e2m1, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; ptx 8.7; sm 120
+		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*mk>:e2m1, <b*kn>:e2m1, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
+		mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*mk>:e2m1, <b*kn>:e2m1, <c*4>:f32, %<e*1>:b32, <f*2>:u16, %<g*1>:b32, <h*2>:u16; ptx 8.7; sm 120`},
 	{"mma", "9.7.14.6.3", ClassTensor, AffineNone, FamilyMma, Collective | Aligned | MayTrap, `
 		mma.sp.sync.aligned.shape.row.col.f32.f16.f16.f32 <d*mn>:f32, <a*mk/2>:f16, <b*kn>:f16, <c*mn>:f32, %<e*1>:b32, #f=0..3:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
 		mma.sp.sync.aligned.shape.row.col.f16.f16.f16.f16 <d*mn>:f16, <a*mk/2>:f16, <b*kn>:f16, <c*mn>:f16, %<e*1>:b32, #f=0..3:u32; .sp = sp sp::ordered_metadata; .shape = m16n8k16 m16n8k32; ptx 7.1; sm 80
@@ -75,9 +75,9 @@ var matrixRows = []row{
 		mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.atype.btype.f32 <d*mn>:f32, <a*4>:b32, <b*4>:b32, <c*mn>:f32, %<e*1>:b32, #f=0:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
 		mma.sp.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.atype.btype.f16 <d*mn>:f16, <a*4>:b32, <b*4>:b32, <c*mn>:f16, %<e*1>:b32, #f=0:u32; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
 		mma.sp.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
-		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*4>:b32, <b*4>:b32, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120`},
+		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*mk/2>:e2m1, <b*kn>:e2m1, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120
+		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale.f32.e2m1.e2m1.f32.ue8m0 <d*4>:f32, <a*mk/2>:e2m1, <b*kn>:e2m1, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; .scale = scale_vec::2X scale_vec::4X; ptx 8.7; sm 120
+		mma.sp.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 <d*4>:f32, <a*mk/2>:e2m1, <b*kn>:e2m1, <c*4>:f32, %<e*1>:b32, #f=0:u32, %<g*1>:b32, <h*2>:u16, %<i*1>:b32, <j*2>:u16; .sp = sp::ordered_metadata; ptx 8.7; sm 120`},
 	{"ldmatrix", "9.7.14.5.15", ClassTensor, AffineNone, FamilyTile, Collective | Aligned | Reads | MayTrap, `
 		ldmatrix.sync.aligned.shape.num{.trans}{.ss}.b16 <d*num>:b32, [a]; .shape = m8n8; .num = x1 x2 x4; .ss = shared shared::cta; ptx 6.5; sm 75
 		ldmatrix.sync.aligned.shape.num.trans{.ss}.b8 <d*2num>:b32, [a]; .shape = m16n16; .num = x1 x2; .ss = shared shared::cta; ptx 8.6; sm 100
@@ -172,25 +172,50 @@ func wgmmaIntegerShapes(k int) string {
 // Manual sections 9.7.10 and 9.7.11: textures and surfaces. Textures do not change while a
 // kernel runs, so that what it fetches at uniform coordinates is uniform; surfaces do.
 var textureRows = []row{
-	{"tex", "9.7.10.3", ClassTexture, AffineUniform, FamilyTexture, Reads | MayTrap, `
-		tex{.base}.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], <e*xyz>?:s32, f?:f32; .geom = 1d 2d 3d a1d a2d cube acube 2dms a2dms; .vec = v2 v4; .dtype = u32 s32 f16 f32 f16x2; .ctype = s32 f32
-		tex.level.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], g:any, <e*xyz>?:s32, f?:f32; .geom = 1d 2d 3d a1d a2d cube acube; .vec = v2 v4; .dtype = u32 s32 f16 f32 f16x2; .ctype = s32 f32; ptx 2.0
-		tex.grad.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], <g*xyz>:f32, <h*xyz>:f32, <e*xyz>?:s32, f?:f32; .geom = 1d 2d 3d a1d a2d cube acube; .vec = v2 v4; .dtype = u32 s32 f16 f32 f16x2; .ctype = s32 f32; ptx 2.0`},
+	{"tex", "9.7.10.3", ClassTexture, AffineUniform, FamilyTexture, Reads | MayTrap,
+		texForms("{.base}!", "", " 2dms a2dms", "") + texForms(".level!", ", g:ctype", "", "; ptx 2.0") + texForms(".grad!", ", <g*xyz>:f32, <h*xyz>:f32", "", "; ptx 2.0")},
 	{"tld4", "9.7.10.4", ClassTexture, AffineUniform, FamilyTexture, Reads | MayTrap, `
-		tld4.comp.geom.v4.dtype.f32 <d*4>:dtype|p?:pred, [a, @b?:any, <c*geom>:any], <e*xyz>?:s32, f?:f32; .comp = r g b a; .geom = 2d a2d cube acube; .dtype = u32 s32 f32; ptx 2.2; sm 20`},
+		tld4.comp.geom.v4.dtype.f32 <d*4>:dtype|p?:pred, [a, @b?:u64, <c*geom>:f32], <e*xyz>?:s32, f?:f32; .comp = r g b a; .geom = 2d a2d; .dtype = u32 s32 f32; ptx 2.2; sm 20
+		tld4.comp.geom.v4.dtype.f32 <d*4>:dtype|p?:pred, [a, @b?:u64, <c*geom>:f32], f?:f32; .comp = r g b a; .geom = cube acube; .dtype = u32 s32 f32; ptx 2.2; sm 20`},
 	{"txq", "9.7.10.5", ClassTexture, AffineUniform, FamilyTextureQuery, Reads | MayTrap, `
 		txq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order normalized_coords array_size num_mipmap_levels num_samples force_unnormalized_coords filter_mode addr_mode_0 addr_mode_1 addr_mode_2; ptx 1.5
-		txq.level!.query.b32 d:b32, [a], b:b32; .query = width height depth; ptx 4.3`},
+		txq.level!.query.b32 d:b32, [a], b:u32; .query = width height depth; ptx 4.3`},
 	{"istypep", "9.7.10.6", ClassTexture, AffineUniform, FamilyIstypep, Pure, `
-		istypep.type p:pred, a:b64;           .type = texref samplerref surfref; ptx 4.0; sm 30`},
+		istypep.type p:pred, a:u64;           .type = texref samplerref surfref; ptx 4.0; sm 30`},
 	{"suld", "9.7.11.1", ClassTexture, AffineNone, FamilySurface, Reads | MayTrap, `
-		suld.b!.geom{.cop}{.vec}.dtype.clamp <d>:dtype+, [a, <b*geom>:any]; .geom = 1d 2d 3d a1d a2d; .cop = ca cg cs cv; .vec = v2 v4; .dtype = b8 b16 b32 b64; .clamp = trap clamp zero; ptx 1.5`},
+		suld.b!.geom{.cop}{.vec}.dtype.clamp <d>:dtype+, [a, <b*geom>:u32]; .geom = 1d 2d 3d a1d a2d; .cop = ca cg cs cv; .vec = v2 v4; .dtype = b8 b16 b32; .clamp = trap clamp zero; ptx 1.5
+		suld.b!.geom{.cop}{.vec}.dtype.clamp <d>:dtype+, [a, <b*geom>:u32]; .geom = 1d 2d 3d a1d a2d; .cop = ca cg cs cv; .vec = v2; .dtype = b64; .clamp = trap clamp zero; ptx 1.5`},
 	{"sust", "9.7.11.2", ClassTexture, AffineNone, FamilySurface, Writes | MayTrap, `
-		sust.mode!.geom{.cop}{.vec}.ctype.clamp [a, <b*geom>:any], <c>:ctype+; .mode = b p; .geom = 1d 2d 3d a1d a2d; .cop = wb cg cs wt; .vec = v2 v4; .ctype = b8 b16 b32 b64; .clamp = trap clamp zero; ptx 1.5`},
+		sust.mode!.geom{.cop}{.vec}.ctype.clamp [a, <b*geom>:u32], <c>:ctype+; .mode = b; .geom = 1d 2d 3d a1d a2d; .cop = wb cg cs wt; .vec = v2 v4; .ctype = b8 b16 b32; .clamp = trap clamp zero; ptx 1.5
+		sust.mode!.geom{.cop}{.vec}.ctype.clamp [a, <b*geom>:u32], <c>:ctype+; .mode = b; .geom = 1d 2d 3d a1d a2d; .cop = wb cg cs wt; .vec = v2; .ctype = b64; .clamp = trap clamp zero; ptx 1.5
+		sust.mode!.geom{.cop}{.vec}.ctype.clamp [a, <b*geom>:u32], <c>:ctype+; .mode = p; .geom = 1d 2d 3d a1d a2d; .cop = wb cg cs wt; .vec = v2 v4; .ctype = b32; .clamp = trap clamp zero; ptx 1.5`},
 	{"sured", "9.7.11.3", ClassTexture, AffineNone, FamilySurface, Reads | Writes | Atomic | MayTrap, `
-		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:any], c:ctype; .mode = b p; .op = add min max and or; .geom = 1d 2d 3d; .ctype = u32 u64 s32 b32 s64 b64; .clamp = trap clamp zero; ptx 2.0; sm 20`},
+		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:u32], c:ctype+; .mode = b; .op = add; .geom = 1d 2d 3d; .ctype = u32 s32 u64; .clamp = trap clamp zero; ptx 2.0; sm 20
+		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:u32], c:ctype+; .mode = b; .op = min max; .geom = 1d 2d 3d; .ctype = u32 s32 u64 s64; .clamp = trap clamp zero; ptx 2.0; sm 20
+		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:u32], c:ctype+; .mode = b p; .op = and or; .geom = 1d 2d 3d; .ctype = b32; .clamp = trap clamp zero; ptx 2.0; sm 20
+		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:u32], c:ctype+; .mode = p; .op = add min max; .geom = 1d 2d 3d; .ctype = b32; .clamp = trap clamp zero; ptx 2.0; sm 20
+		sured.mode!.op.geom.ctype.clamp [a, <b*geom>:u32], c:ctype+; .mode = p; .op = min max; .geom = 1d 2d 3d; .ctype = b64; .clamp = trap clamp zero; ptx 2.0; sm 20`},
 	{"suq", "9.7.11.4", ClassTexture, AffineUniform, FamilySurfaceQuery, Reads | MayTrap, `
 		suq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order array_size memory_layout; ptx 1.5`},
+}
+
+// texForms are the forms of a kind of tex, with what stands behind its coordinates, and geometries
+// that it has besides: results in .v4, or .v2 of .f16x2; coordinates in integers, or floats, which a
+// cube wants. Only floats are compared with a depth, but not in 3D; a cube has no offsets.
+func texForms(kind, behind, more, since string) string {
+	var forms strings.Builder
+	for _, result := range []string{".vec = v4; .dtype = u32 s32 f16 f32", ".vec = v2; .dtype = f16x2"} {
+		for _, c := range []struct{ geometries, coordinates, optional string }{
+			{"1d 2d 3d a1d a2d" + more, "s32", ", <e*xyz>?:s32"},
+			{"3d", "f32", ", <e*xyz>?:s32"},
+			{"1d 2d a1d a2d", "f32", ", <e*xyz>?:s32, f?:f32"},
+			{"cube acube", "f32", ", f?:f32"},
+		} {
+			fmt.Fprintf(&forms, "\ntex%s.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:u64, <c*geom>:ctype]%s%s; .geom = %s; .ctype = %s; %s%s",
+				kind, behind, c.optional, c.geometries, c.coordinates, result, since)
+		}
+	}
+	return forms.String()
 }
 
 // Manual section 9.7.18: video. Selectors choose bytes and halves of the operands

@@ -217,7 +217,7 @@ func (t Type) packed() bool {
 // .f16x2 ones what is of 16 bits, but for .bf16x2. The assembler has it so; the manual wants .b32
 // and .b64 (9.7.4).
 func (t Type) packedIn(r Type) bool {
-	return r == bitsOf(r.Bits()) || r == F16x2 && t != BF16x2
+	return r == bitsOf(r.Bits()) || r == F16x2 && t.packed() && t != BF16x2
 }
 
 // Wide is the integer type of twice the width; NoType where PTX has none.

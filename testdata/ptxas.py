@@ -64,6 +64,10 @@ MUTANTS = [
     (r"operand 1$", r"^tcgen05", "a number that this operand cannot have"),
     (r"operand \{x, x\}", r"^mma\.sp|^cp\.async\.bulk\S*cp_mask|^mbarrier\S*noComplete|^txq\.level", "two registers in braces where one is wanted: the assembler does not look"),
     (r"operand more", r"^createpolicy", "a fraction in a register"),
+    (r"operand \{x, x\}", r"^(add|sub|fma|setp?)\S*bf16|^tex\.level", r"is not a vector", "two registers in braces where one is wanted: release 12 of the assembler does not look"),
+    (r"operand 1", r"^sust", r"must be a vector", "one number for several: the assembler does not look"),
+    (r"operand x\+4", r"^createpolicy", r"<builtin>", "a sum that release 12 of the assembler copies into code of its own, which it then cannot read"),
+    (r"operand more", r"^(tex|tld4)", r"operand e must be a vector", "one number as the offsets of several coordinates: the assembler does not look"),
     (r"operand 1$", r"^cp\.(reduce\.)?async\.bulk", r"must be an address in brackets", "a number as the mbarrier: the assembler does not look"),
     (r"operand x\+4", r"^mma\.sp\.", r"<builtin>", "a sum that the assembler copies into code of its own, which it then cannot read; with .sp::ordered_metadata it takes it"),
     (r"", r"", r"requires PTX ISA", "newer than the module's .version, to which it is not held"),
@@ -72,6 +76,11 @@ MUTANTS = [
 # Instructions of --forms that one side takes, likewise.
 FORMS = [
     (r"register \.[bsu](8|16)", r".", r"cannot hold an address", "an address of 8 or 16 bits, where the manual has 32 or 64: the assembler warns, and with optimisation fails with an internal error on some"),
+    (r"register \.f", r"^(fence|cp\.async\.bulk\S*tensor)", r"cannot hold an address", "an address in a register of floats: the assembler does not look"),
+    (r"register", r"^(mov|not|and|or|xor)\.pred", r"\.f16x2, want \.pred", "a predicate in a register of .f16x2: the assembler does not look"),
+    (r"register", r"^(ldmatrix|movmatrix|cvt\S*bf16x2)|^cvt\S*e2m1x2\.bf16x2", r"\.pred, want \.b32", "numbers in a predicate: the assembler does not look"),
+    (r"register", r"^cvt\S*e2m1x2\.bf16x2", "halves in a register of another type, which the assembler takes for this conversion alone"),
+    (r"register \.[bsu](64|128)", r"^cvt\S*(f16x2|pack)", "a register wider than the packed numbers, where the manual has .b32 and .f16x2"),
     (r"", r"^cvta\S*\.u32", "an address of 32 bits, which the assembler no longer compiles"),
     (r"", r"^st\.bulk\S* \[s\]", "a variable as the destination: the assembler fails with an internal error"),
     (r"", r"^(ld|st)\.\S*v8\.[bus](8|16)\b", "eight elements of less than 32 bits: the assembler does not look, and crashes on some"),
@@ -82,6 +91,17 @@ FORMS = [
     (r"\.ftz more|\.r[nzmp] for", r"^rcp\S*f64", "a modifier that the assembler ignores"),
     (r"noftz|\.f32 for", r"^(atom|red)\.", "additions of .f32 that keep subnormal numbers, newer than the table"),
     (r"\.rz for", r"^cvt\S*[23]x2", "rounding to zero for sm_107, newer than the table"),
+    (r"", r"^(ld|st)\.volatile\.local", r"cannot be applied to '\.local'", "local memory is volatile from release 13 of the assembler on"),
+    (r"", r"^(ld\.mmio\.acquire|st\.mmio\.release)", r"requires modifier '\.relaxed'", "orders that .mmio has from release 13 on"),
+    (r"", r"^membar\.proxy\.async", r"Illegal modifier '\.async'", "a proxy that membar has from release 13 on"),
+    (r"", r"^mma\S*mxf4nvf4\S*scale_vec::4X\S*ue8m0", r"Unexpected|Illegal|not supported|mismatch", "scales that release 13 brings"),
+    (r"register", r"^multimem", r"32-Bit ABI", "an address of 32 bits, at which release 12 ends"),
+    (r"register \.f16x2", r"^mma\S*(bf16|tf32)", r"for \.(bf16x2|tf32) want", "halves for .bf16 and .tf32, which release 13 refuses"),
+    (r"register \.pred", r"^mma\S*block_scale", r"\.pred, want \.b32", "scales in a predicate, which release 13 refuses"),
+    (r"register \.[us]16", r"^setp?\S*\.bf16", r"want \.bf16", "an integer for .bf16, which release 13 refuses"),
+    (r"register \.f16", r"^setp\S*\.bf16", r"Arguments mismatch", "a register of .f16, which release 13 takes"),
+    (r"register \.f32", r"^tensormap\S*b32", r"instruction 'sub'", "a float as an extent, which release 12 subtracts 1 from and then refuses"),
+    (r"register \.[us]32", r"^tex\.grad\.3d", r"mismatch|different types", "integers as coordinates, which release 12 does not copy"),
 ]
 
 # Messages about modules of --modules that one side takes, and why that stays.
@@ -302,8 +322,11 @@ def compare_mutants(ptxas, pool, args):
 
 
 def compare_forms(ptxas, pool, args):
-    """Lines that say where instructions differ, and a summary."""
+    """Lines that say where instructions differ, and a summary. Forms that are newer than the assembler
+    are left out."""
     targets = targets_of(ptxas)
+    number = lambda version: [int(n) for n in version.split(".")]
+    newest = number(targets[0][1])
     run = subprocess.Popen(["go", "run", "./ptx/internal/mutants", "-forms"] + args, stdout=subprocess.PIPE, text=True)
     size, judge = 0, Judge(FORMS)
     found = collections.defaultdict(list)
@@ -320,7 +343,8 @@ def compare_forms(ptxas, pool, args):
     def batches():
         batch = []
         for line in run.stdout:
-            batch.append(json.loads(line))
+            if number((m := json.loads(line))["PTX"]) <= newest:
+                batch.append(m)
             if len(batch) == 500:
                 yield batch
                 batch = []

@@ -49,7 +49,7 @@ func forms(f *ptx.Form, limit int, put func(mutant)) {
 	}
 	write := func(v *ptx.Variant, base, kind string, w ptx.Writing) {
 		decls, text := v.Write(w)
-		list = append(list, mutant{Base: base, Kind: kind, Text: text, Decls: strings.Join(decls, " ")})
+		list = append(list, mutant{Base: base, Kind: kind, Text: text, Decls: strings.Join(decls, " "), PTX: v.Form.MinPTX.String()})
 	}
 	opcodes, _ := f.Combinations(min(limit, maxCombinations))
 	for _, opcode := range opcodes {
@@ -100,7 +100,7 @@ func forms(f *ptx.Form, limit int, put func(mutant)) {
 				for _, m := range mods {
 					opcode += "." + m
 				}
-				list = append(list, mutant{Base: v.Text, Kind: kind, Text: strings.TrimSpace(opcode + " " + operands), Decls: strings.Join(decls, " ")})
+				list = append(list, mutant{Base: v.Text, Kind: kind, Text: strings.TrimSpace(opcode + " " + operands), Decls: strings.Join(decls, " "), PTX: f.MinPTX.String()})
 			}
 			at := slices.IndexFunc(mods, func(m string) bool { return ptx.TypeByName(m) != ptx.NoType })
 			if at < 0 {

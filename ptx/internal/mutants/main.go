@@ -31,6 +31,7 @@ type mutant struct {
 	Src   string // the module; not with -forms, where all are alike
 	Decls string // the registers that the instruction has
 	Error string // of package ptx; "" if it takes the module
+	PTX   string // with -forms the first version that has the form
 }
 
 // perForm bounds the variants of a form that are changed.
