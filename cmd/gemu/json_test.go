@@ -35,6 +35,8 @@ const jsonHead = `# What is written as JSON
 Each object says in ` + "`schema`" + ` what it is. Fields may be added; one that changes its meaning, or goes,
 makes a new number. A field that may be left out is marked with ?. This page is made of the
 comments in the source (` + "`go test ./cmd/gemu -run JSONFields -update`" + `).
+
+` + "```console\n$ gemu isa trap --json\n{\n  \"schema\": \"gemu-isa/1\",\n  \"forms\": [\n…\n```" + `
 `
 
 // TestJSONFields: docs/json.md has every field of what is written as JSON.
