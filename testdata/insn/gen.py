@@ -3031,7 +3031,7 @@ class Scaling:
         return self.read(self.b[c * 4 + self.thread_b], self.byte_b)
 
 
-E2M1 = [int(2 * Small(2, 1, "").read(v)[0]) for v in range(16)]  # twice the values
+DOUBLED = [int(2 * Small(2, 1, "").read(v)[0]) for v in range(16)]  # twice the values
 
 
 def scaled_dot(a, b, c, ta, tb, sa, sb, packed):
@@ -3042,7 +3042,7 @@ def scaled_dot(a, b, c, ta, tb, sa, sb, packed):
         x = [scale(FACTORS[ta].read(v), sa[block(k)]) for k, v in enumerate(a)]
         y = [scale(FACTORS[tb].read(v), sb[block(k)]) for k, v in enumerate(b)]
         return tensor_block(x, y, FACTORS["f32"].read(c), 25, 23, F32)
-    x, y = [[E2M1[v] for v in m] for m in (a, b)]
+    x, y = [[DOUBLED[v] for v in m] for m in (a, b)]
     terms, also = [], [-139]
     for k in range(0, len(a), 16):
         (p, ep), (q, eq) = sa[block(k)], sb[block(k)]
