@@ -87,6 +87,10 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 	default:
 		c.finished++
 	}
+	early := p.Run(func(l *interp.Launch) { l.Mode, l.MaxSteps, l.Early = interp.Vector, unseenSteps, true })
+	if first.Err == nil && early.Memory != first.Memory { // with arguments that it is not for
+		timed = true
+	}
 	ordered := timed                                                                         // it depends on the order of threads
 	if !timed && first.Results[0].ThreadInstructions < int64(part.Of(1<<16, 1<<18, 1<<20)) { // not too many for the oracle
 		var besides besideUnseen

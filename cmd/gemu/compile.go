@@ -77,7 +77,11 @@ func (a *app) compile(name string) (string, error) {
 			return "", err
 		}
 	}
-	cmd := exec.CommandContext(a.ctx, program, append(c.args(defaultArch, dir), name)...)
+	source := name
+	if strings.HasPrefix(source, "-") { // which a compiler takes for an option
+		source = "./" + source
+	}
+	cmd := exec.CommandContext(a.ctx, program, append(c.args(defaultArch, dir), source)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()

@@ -114,7 +114,7 @@ func (c *runCmd) Run(a *app) error {
 	if other != nil {
 		runErr = other.compare(a, j, ran, runErr)
 	}
-	found, err := c.findings(a, watch, prepare)
+	found, err := c.findings(a, watch, j, prepare)
 	if err != nil {
 		return err
 	}

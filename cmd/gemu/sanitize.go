@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"gemu/interp"
 	"gemu/sanitize"
@@ -40,10 +42,11 @@ func (c *sanitizeFlags) sanitizers() (*sanitize.Sanitizer, error) {
 
 // findings prints what sanitizers have found, and what they find under other schedules. It is
 // nil if there are no sanitizers.
-func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, prepare func(l *interp.Launch)) (*sanitize.Report, error) {
+func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare func(l *interp.Launch)) (*sanitize.Report, error) {
 	if c.Sanitize == "" {
 		return nil, nil
 	}
+	j.copyBack()
 	watch.Finish()
 	list := watch.Findings()
 	for i := 1; i < c.SanitizeSeeds; i++ {
@@ -69,6 +72,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, prepare func(l *int
 		if err != nil {
 			fmt.Fprintf(a.stderr, "gemu: with --seed %d: %v\n", seed, err)
 		}
+		j.copyBack()
 		s.Finish()
 		list = finding.Merge(list, s.Findings(), fmt.Sprintf("found with --seed %d", seed))
 	}
@@ -76,4 +80,14 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, prepare func(l *int
 		return nil, err
 	}
 	return sanitize.NewReport(list), nil
+}
+
+// copyBack copies the buffers to the host, as a program does that wants its results: sanitizers
+// look at what is copied.
+func (j *job) copyBack() {
+	for _, name := range slices.Sorted(maps.Keys(j.bindings)) {
+		if b := j.bindings[name].buf; b != nil {
+			b.Read(0, make([]byte, len(b.Bytes())))
+		}
+	}
 }

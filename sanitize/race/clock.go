@@ -6,7 +6,10 @@ package race
 // bears the moment at which it does it; a clock says up to which moment what others have done has
 // happened before. Clocks never change: threads that have met share one.
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 type moment uint32
 
@@ -27,10 +30,15 @@ func (a agent) lane() int { return int(a & (1<<laneBits - 1)) }
 
 // known is up to which moments what is done in a CTA is known.
 type known struct {
-	all      moment     // by all its threads
-	warps    []moment   // by those of a warp; nil: nothing further
-	lanes    [][]moment // by warp and lane; nil, as the list of a warp: nothing further
-	channels []channelMoment
+	all      moment          // by all its threads
+	warps    []moment        // by those of a warp; nil: nothing further
+	lanes    [][]moment      // by warp and lane; nil, as the list of a warp: nothing further
+	channels []channelMoment // by channel
+}
+
+// channel finds a channel, or where it belongs.
+func (k *known) channel(a agent) (int, bool) {
+	return slices.BinarySearchFunc(k.channels, a, func(c channelMoment, a agent) int { return cmp.Compare(c.channel, a) })
 }
 
 type channelMoment struct {
@@ -41,10 +49,8 @@ type channelMoment struct {
 // of is what is known of an agent that is no set of lanes.
 func (k *known) of(a agent) moment {
 	if a&channelBit != 0 {
-		for i := range k.channels {
-			if k.channels[i].channel == a {
-				return k.channels[i].at
-			}
+		if i, ok := k.channel(a); ok {
+			return k.channels[i].at
 		}
 		return 0
 	}
@@ -144,13 +150,11 @@ func (c *clock) own(cta int32) *known {
 // learn has k know what an agent has done up to now. There are so many warps, of so many lanes.
 func (k *known) learn(a agent, now moment, warps, width int) {
 	if a&channelBit != 0 {
-		for i := range k.channels {
-			if k.channels[i].channel == a {
-				k.channels[i].at = max(k.channels[i].at, now)
-				return
-			}
+		i, ok := k.channel(a)
+		if !ok {
+			k.channels = slices.Insert(k.channels, i, channelMoment{channel: a})
 		}
-		k.channels = append(k.channels, channelMoment{a, now})
+		k.channels[i].at = max(k.channels[i].at, now)
 		return
 	}
 	if k.lanes == nil {

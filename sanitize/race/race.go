@@ -40,7 +40,7 @@ func New(log *finding.Log, warpSync int) *Probe {
 // Wants is what it wants to be told.
 func (p *Probe) Wants() interp.Wants {
 	return interp.Wants{
-		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnFree,
+		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnFree,
 		Addresses: true, InOrder: true,
 	}
 }
@@ -212,6 +212,8 @@ func (s *sink) Tell(e *interp.Event) {
 		r.wakes(c, e)
 	case interp.OnEffect:
 		r.effect(c, e)
+	case interp.OnCTAEnd:
+		c.warps, c.at = nil, nil // findings name it still
 	case interp.OnFree:
 		delete(r.shadows, e.Memory)
 		r.last = [len(r.last)]lookup{}
@@ -263,9 +265,10 @@ func (r *run) access(c *cta, e *interp.Event) {
 		for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
 			same = a.Addr[bits.TrailingZeros64(m)] == base
 		}
-		if same && lanes&(lanes-1) != 0 && role.sync == 0 && r.together(&c.warps[e.Warp], lanes) {
+		if same && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
 			x.who = agent(e.Warp<<laneBits | maxWidth + r.number(lanes))
 			x.view = c.view(e.Warp, first, r.now)
+			x.view.till = 0 // what one of them has done the others need not know
 			x.shared = space == ptx.Shared
 			r.touchAll(&x, in, off, a.Length(first))
 			return
@@ -341,13 +344,13 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 		cell := &page[word%pageWords]
 		rec.who = threadOf(e.Warp, lane)
 		if o := &cell.written; o.at != 0 || o.what != 0 {
-			if o.what&(listed|coarse|split) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+			if o.what&(listed|coarse|split|proxy) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				rest |= 1 << lane
 				continue
 			}
 		}
 		if o := &cell.read; o.at != 0 {
-			if o.what&(listed|coarse) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+			if o.what&(listed|coarse|proxy) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				if !x.writes && o.cta == rec.cta && o.at > all && o.what&coarse == 0 { // one more reader
 					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
 					r.add(x, o)
@@ -375,6 +378,15 @@ func (r *run) together(w *warp, lanes uint64) bool {
 		}
 	}
 	return true
+}
+
+// numbered reports whether a set of lanes has a number, or may have one.
+func (r *run) numbered(lanes uint64) bool {
+	if len(r.sets) < 1<<laneBits-maxWidth {
+		return true
+	}
+	_, ok := r.numbers[lanes]
+	return ok
 }
 
 // number is the number of a set of lanes.

@@ -249,11 +249,15 @@ func (w *warp) read(lane int, x *release) {
 	if w.pending == nil {
 		w.pending = make([][]*release, len(w.clocks))
 	}
-	list := w.pending[lane]
-	if n := len(list); n > 0 && list[n-1].clock == x.clock && list[n-1].scope == x.scope {
-		return
+	for i, o := range w.pending[lane] {
+		if o.scope == x.scope && o.cta == x.cta {
+			if k := join(o.clock, x.clock); k != o.clock {
+				w.pending[lane][i] = &release{clock: k, scope: x.scope, cta: x.cta}
+			}
+			return
+		}
 	}
-	w.pending[lane] = append(list, x)
+	w.pending[lane] = append(w.pending[lane], x)
 }
 
 // forget is for a weak write: what strong ones have released there is gone.
@@ -300,7 +304,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 			}
 		}
 		r.now++
-	case o.sync&acquires != 0: // of an mbarrier
+	case o.what&strong != 0 && o.in.Form.Effects.Has(ptx.Strong): // a look at an mbarrier
 		d := o.in.Arg("p")
 		v, ok := e.Read(d.Reg)
 		if !ok {
@@ -310,9 +314,14 @@ func (r *run) after(c *cta, e *interp.Event) {
 			lane := bits.TrailingZeros64(m)
 			if b := r.mbarriers[w.looked[lane]]; b != nil && v.Low[lane] != 0 {
 				b.turn(w.looked[lane])
-				w.clocks[lane] = join(w.clocks[lane], b.done)
+				k := b.done
 				if o.what&scopeMask > scopeCTA {
-					w.clocks[lane] = join(w.clocks[lane], b.farDone)
+					k = join(k, b.farDone)
+				}
+				if o.sync&acquires != 0 {
+					w.clocks[lane] = join(w.clocks[lane], k)
+				} else if k != nil {
+					w.read(lane, &release{clock: k, scope: o.what & scopeMask, cta: c.index})
 				}
 			}
 		}
@@ -352,15 +361,23 @@ func (r *run) atMbarrier(c *cta, o *role, at place, warp, lane int) {
 	switch {
 	case o.what&strong == 0: // it begins or ends to be one
 		r.mbarriers[at] = &mbarrier{owner: c.index} // at phase 0
-	case o.sync&releases != 0:
-		b, k := r.mbarrierAt(at), r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
+	case o.in.Form.Effects.Has(ptx.Atomic): // an arrival
+		b := r.mbarrierAt(at)
+		var k *clock
+		switch f := &w.fences[lane]; {
+		case o.sync&releases != 0:
+			k = r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
+		case f.at != 0:
+			k = r.with(f.clock, c.index, threadOf(warp, lane), f.at)
+		}
 		switch {
+		case k == nil:
 		case c.index == b.owner || b.owner == anywhere:
 			b.now = join(b.now, k)
 		case o.what&scopeMask > scopeCTA:
 			b.far = join(b.far, k)
 		}
-	case o.sync&acquires != 0:
+	default: // a look at it
 		r.mbarrierAt(at)
 		if w.looked == nil {
 			w.looked = make([]place, len(w.clocks))

@@ -35,6 +35,7 @@ type Access struct {
 	Fixed   *mem.Allocation // where Off lies, of a fixed address in device memory
 	Move    *mem.Strided    // copies of rows of elements; nil for 128 bits
 	Store   bool
+	Once    bool // all lanes store the same to the same place: it is one store
 	Atom    *Atom
 	Tile    *matrix.Tile // of ldmatrix, stmatrix and wmma: the lanes' addresses are those of its rows
 }

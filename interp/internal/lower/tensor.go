@@ -48,7 +48,7 @@ func lowerTensorAlloc(l *lowerer, in *ptx.Instr) {
 		o.B, o.Imm = l.source(in.Arg("b"), ptx.U32, code.R), imm.Imm()
 		l.emit(o)
 		a, addr := l.accessOf(in, in.Arg("a"))
-		a.Store, a.Bytes, a.Elems, a.Move = true, a.Size, []code.Elem{{Slot: code.R, Row: o.D}}, mem.StridedOf(a.Size, false)
+		a.Store, a.Once, a.Bytes, a.Elems, a.Move = true, true, a.Size, []code.Elem{{Slot: code.R, Row: o.D}}, mem.StridedOf(a.Size, false)
 		l.access(storeOp(a), a, addr)
 	default:
 		l.emit(code.Instr{Op: code.TensorDealloc, A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.U32, code.R), Imm: imm.Imm()})

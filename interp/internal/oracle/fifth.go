@@ -215,9 +215,7 @@ func (g group) allocate(m *tensorMemory) {
 			}
 		}
 	}
-	for _, t := range g {
-		copy(t.reach(space, addr, 4, writes), bytesOf(value{lo: uint64(first)}, 4))
-	}
+	copy(g[0].reach(space, addr, 4, writes), bytesOf(value{lo: uint64(first)}, 4))
 }
 
 func (m *tensorMemory) release(id int) {

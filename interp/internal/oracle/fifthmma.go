@@ -224,6 +224,9 @@ func (t *thread) multiplyTensor() {
 	switch {
 	case x.vec > 0:
 		x.scales, x.add = [2]cell{t.tensorAddress("f"), t.tensorAddress("g")}, t.pred("h")
+		for i := range x.scales { // the two bits above say which byte, as the descriptor does
+			x.scales[i].lane &= 1<<14 - 1
+		}
 	case x.ws:
 		if x.add = t.pred("g"); t.given("h") {
 			x.zero = t.arg("h")

@@ -400,6 +400,9 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 	}
 	a, to := w.access(in), &s.accesses[n]
 	to.Access, to.w, to.in, to.Lanes, to.lengths = a.Request(), w, in, s.step.Lanes, nil
+	if a.Once {
+		to.Lanes &= -to.Lanes
+	}
 	if a.Tile != nil {
 		half := uint64(providing(a))
 		to.Lanes &= half<<32 | half

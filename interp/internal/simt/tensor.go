@@ -536,7 +536,9 @@ func (p *piped) multiplication(w *warp, f *regfile.File, in *code.Instr, lane in
 	address := func(i int) matrix.TensorAddress { return matrix.TensorAddress(word(i)) }
 	x := &p.operands
 	x.D, x.A, x.Meta = address(code.TensorD), address(code.TensorA), address(code.TensorMeta)
-	x.ScaleA, x.ScaleB = address(code.TensorScaleA), address(code.TensorScaleB)
+	// The upper two bits are which byte of a cell they are in, which the instruction descriptor
+	// says: programs leave them there.
+	x.ScaleA, x.ScaleB = address(code.TensorScaleA)&^(3<<30), address(code.TensorScaleB)&^(3<<30)
 	x.DescA, x.DescB = matrix.TensorDescriptor(f.Src64(in.A)[lane]), matrix.TensorDescriptor(f.Src64(in.B)[lane])
 	x.Add = f.SrcP(in.E)>>lane&1 != 0
 	for i := range x.Disabled {
