@@ -67,7 +67,7 @@ func (d divergence) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnSplit, InOrder: true}
 }
 
-func (d divergence) CTA(int, interp.Dim3) interp.Sink { return d }
+func (d divergence) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return d }
 
 func (d divergence) Tell(e *interp.Event) { d[e.Instr.Pos.Line]++ }
 

@@ -58,8 +58,8 @@ type pauser struct {
 	n  int
 }
 
-func (p *pauser) CTA(index int, id interp.Dim3) interp.Sink {
-	return pausing{p.script.CTA(index, id).(*scene), p}
+func (p *pauser) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+	return pausing{p.script.CTA(l, index, id).(*scene), p}
 }
 
 // pausing is a scene in which a launch pauses.
@@ -228,7 +228,7 @@ func (p *at) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore,
 
 func (p *at) Tell(*interp.Event) {}
 
-func (p *at) CTA(int, interp.Dim3) interp.Sink {
+func (p *at) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return sink(func(e *interp.Event) {
 		if int(e.Instr.Pos.Line) == p.line {
 			p.event(e)
@@ -399,7 +399,7 @@ func (p *ends) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnTrap, InOrder: true}
 }
 
-func (p *ends) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p *ends) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
 func (p *ends) Tell(e *interp.Event) {
 	p.counts[e.Kind]++
@@ -475,7 +475,7 @@ func (m *memories) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnAlloc | interp.OnFree | interp.OnHostRead | interp.OnHostWrite}
 }
 
-func (m *memories) CTA(int, interp.Dim3) interp.Sink { return nil }
+func (m *memories) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
 
 func (m *memories) Tell(e *interp.Event) {
 	*m = append(*m, fmt.Sprintf("%s %d %d", e.Kind, e.Offset, e.Bytes))

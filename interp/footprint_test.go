@@ -213,7 +213,7 @@ type heap struct {
 
 func (p *heap) Wants() Wants { return Wants{Events: OnBranch} }
 
-func (p *heap) CTA(int, Dim3) Sink { return p }
+func (p *heap) CTA(*LaunchInfo, int, Dim3) Sink { return p }
 
 func (p *heap) Tell(*Event) {
 	if p.branches++; p.branches%100 == 0 {

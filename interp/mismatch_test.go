@@ -489,4 +489,4 @@ func (p *tellTale) Tell(e *Event) {
 	}
 }
 
-func (p *tellTale) CTA(int, Dim3) Sink { return p }
+func (p *tellTale) CTA(*LaunchInfo, int, Dim3) Sink { return p }

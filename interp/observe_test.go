@@ -28,7 +28,7 @@ func (r *recorder) Wants() Wants {
 
 func (r *recorder) Tell(*Event) {}
 
-func (r *recorder) CTA(index int, id Dim3) Sink {
+func (r *recorder) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
 	if r.skip != nil && r.skip(index) {
 		return nil
 	}

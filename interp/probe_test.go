@@ -43,7 +43,7 @@ func (s *script) Tell(e *interp.Event) {
 	s.launch = append(s.launch, e.Kind.String())
 }
 
-func (s *script) CTA(index int, _ interp.Dim3) interp.Sink {
+func (s *script) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	c := &scene{script: s, kinds: map[interp.Events]int{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -360,14 +360,14 @@ type passing struct{ tell func(e *interp.Event) }
 func (p *passing) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnCTA | interp.OnCall | interp.OnPrint | interp.OnOperation}
 }
-func (p *passing) CTA(int, interp.Dim3) interp.Sink { return p }
-func (p *passing) Tell(e *interp.Event)             { p.tell(e) }
+func (p *passing) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+func (p *passing) Tell(e *interp.Event)                                 { p.tell(e) }
 
 // effects is a probe that writes down effects.
 type effects struct{ list *[]string }
 
-func (p *effects) Wants() interp.Wants              { return interp.Wants{Events: interp.OnEffect} }
-func (p *effects) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p *effects) Wants() interp.Wants                                  { return interp.Wants{Events: interp.OnEffect} }
+func (p *effects) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
 func (p *effects) Tell(e *interp.Event) {
 	*p.list = append(*p.list, fmt.Sprintf("line %d lane %d:%s", e.Instr.Pos.Line, bits.TrailingZeros64(e.Lanes), effectText(e.Effect)))
@@ -540,8 +540,8 @@ type every struct {
 	n, of int
 }
 
-func (p every) Chosen(prog interp.Program) []bool {
-	list := make([]bool, prog.Len())
+func (p every) Chosen(l *interp.LaunchInfo) []bool {
+	list := make([]bool, l.Program.Len())
 	for i := range list {
 		list[i] = i%p.of == p.n
 	}
@@ -551,10 +551,10 @@ func (p every) Chosen(prog interp.Program) []bool {
 // listens is a probe that passes on what another would be told if it could choose.
 type listens struct{ every }
 
-func (p listens) Chosen(interp.Program) []bool { return nil }
+func (p listens) Chosen(*interp.LaunchInfo) []bool { return nil }
 
-func (p listens) CTA(index int, id interp.Dim3) interp.Sink {
-	to := p.script.CTA(index, id)
+func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+	to := p.script.CTA(l, index, id)
 	return sink(func(e *interp.Event) {
 		const chosen = interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo
 		if e.Kind&chosen == 0 || e.Index%p.of == p.n {
@@ -614,7 +614,7 @@ func (o *order) Wants() interp.Wants {
 
 func (o *order) Tell(e *interp.Event) { *o = append(*o, e.Kind.String()) }
 
-func (o *order) CTA(int, interp.Dim3) interp.Sink {
+func (o *order) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return sink(func(e *interp.Event) { *o = append(*o, fmt.Sprint(e.CTA, e.Warp, e.Kind, e.Index)) })
 }
 
@@ -659,7 +659,7 @@ func (b *busy) Wants() interp.Wants {
 
 func (b *busy) Tell(*interp.Event) { b.n++ }
 
-func (b *busy) CTA(int, interp.Dim3) interp.Sink { return b }
+func (b *busy) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
 
 // TestNoGarbage: events cost no memory each, beyond what the launch takes anyway.
 func TestNoGarbage(t *testing.T) {
@@ -799,7 +799,7 @@ func (p *told) Wants() interp.Wants { return p.wants }
 
 func (p *told) Tell(e *interp.Event) { p.tell(e) }
 
-func (p *told) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p *told) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
 // expandedKernel wants the lanes of compact registers in a call, at a barrier, in a shuffle
 // whose lanes come from two places, and in a store that traps.
@@ -911,7 +911,7 @@ func (p *fresh) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnAccess | interp.OnBefore | interp.OnWake, Addresses: true, InOrder: true}
 }
 
-func (p *fresh) CTA(int, interp.Dim3) interp.Sink { return sink(p.Tell) }
+func (p *fresh) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return sink(p.Tell) }
 
 func (p *fresh) Tell(e *interp.Event) {
 	switch e.Kind {

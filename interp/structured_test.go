@@ -404,7 +404,7 @@ func (d *digests) Wants() Wants {
 
 func (d *digests) Tell(*Event) {}
 
-func (d *digests) CTA(index int, id Dim3) Sink {
+func (d *digests) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
 	c := &digest{all: d, index: index, stop: -1}
 	if n, ok := d.stop[index]; ok {
 		c.stop = n

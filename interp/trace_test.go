@@ -94,7 +94,7 @@ func (t *engineTrace) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnAfter, Values: true, Addresses: true, InOrder: true}
 }
 
-func (t *engineTrace) CTA(index int, _ interp.Dim3) interp.Sink {
+func (t *engineTrace) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	return &engineTrace{t.trace, t.width, index}
 }
 

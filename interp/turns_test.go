@@ -170,7 +170,7 @@ func (p *trail) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnSplit | interp.OnJoin | interp.OnWait | interp.OnWake | interp.OnTrap, InOrder: true}
 }
 
-func (p *trail) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p *trail) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
 func (p *trail) Tell(e *interp.Event) {
 	switch e.Kind {

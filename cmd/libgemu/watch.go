@@ -79,7 +79,7 @@ func (o *observer) Wants() interp.Wants {
 }
 
 // CTA has the observer told of every CTA.
-func (o *observer) CTA(int, interp.Dim3) interp.Sink { return o }
+func (o *observer) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return o }
 
 // Tell calls the observer.
 func (o *observer) Tell(e *interp.Event) {

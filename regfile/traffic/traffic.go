@@ -63,7 +63,7 @@ func (c *Counter) Wants() interp.Wants {
 }
 
 // CTA has each CTA counted by itself.
-func (c *Counter) CTA(int, interp.Dim3) interp.Sink { return &cta{counter: c} }
+func (c *Counter) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return &cta{counter: c} }
 
 // Tell has nothing to do.
 func (c *Counter) Tell(*interp.Event) {}

@@ -97,7 +97,7 @@ type pauser struct{}
 
 func (pauser) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
 
-func (p pauser) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p pauser) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
 func (pauser) Tell(e *interp.Event) {
 	if e.Instr.Op.Name == "st" {

@@ -8,11 +8,11 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/internal/plans"
 )
 
 // Name is that of the tool.
@@ -33,64 +33,39 @@ const (
 type probe struct {
 	log *finding.Log
 
-	mu      sync.Mutex
-	plans   map[interp.Program]*plan
-	current atomic.Pointer[launch]
-}
-
-// launch is the one under way.
-type launch struct {
-	*plan
-	cluster interp.Dim3
-	size    int // CTAs of a cluster
+	plans plans.Cache[*plan]
 
 	mu       sync.Mutex
+	launch   *interp.LaunchInfo // under way
 	clusters map[interp.Dim3]*cluster
 }
 
 // New makes the tool.
-func New(log *finding.Log) interp.Probe { return &probe{log: log, plans: map[interp.Program]*plan{}} }
+func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
 // Wants: instructions, where they access memory, who waits and goes on, who ends.
 func (p *probe) Wants() interp.Wants {
 	return interp.Wants{
-		Events:    interp.OnLaunch | interp.OnWarp | interp.OnBefore | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnExit | interp.OnCTAEnd,
+		Events:    interp.OnWarp | interp.OnBefore | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnExit | interp.OnCTAEnd,
 		Addresses: true,
 	}
 }
 
 // Chosen: the instructions that there is something to say about.
-func (p *probe) Chosen(interp.Program) []bool { return p.current.Load().chosen }
+func (p *probe) Chosen(l *interp.LaunchInfo) []bool { return p.plans.Of(l, newPlan).chosen }
 
-// mostPlans is how many programs are known at a time.
-const mostPlans = 64
-
-// Tell: a launch begins.
-func (p *probe) Tell(e *interp.Event) {
-	if e.Kind != interp.OnLaunch {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	prog := e.Launch.Program
-	if p.plans[prog] == nil {
-		if len(p.plans) >= mostPlans {
-			clear(p.plans)
-		}
-		p.plans[prog] = newPlan(prog)
-	}
-	p.current.Store(&launch{plan: p.plans[prog], cluster: e.Launch.Cluster, size: max(e.Launch.Cluster.Count(), 1), clusters: map[interp.Dim3]*cluster{}})
-}
+// Tell: what the host does is of no interest.
+func (p *probe) Tell(*interp.Event) {}
 
 // CTA looks at each CTA, if there is something in the kernel to look at.
-func (p *probe) CTA(_ int, id interp.Dim3) interp.Sink {
-	l := p.current.Load()
-	if l == nil || !l.any {
+func (p *probe) CTA(l *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
+	plan := p.plans.Of(l, newPlan)
+	if !plan.any {
 		return nil
 	}
-	c := &cta{log: p.log, plan: l.plan}
-	if l.remote && l.size > 1 {
-		c.cluster, c.rank = l.clusterOf(id)
+	c := &cta{log: p.log, plan: plan}
+	if plan.remote && l.Cluster.Count() > 1 {
+		c.cluster, c.rank = p.clusterOf(l, id)
 	}
 	return c
 }

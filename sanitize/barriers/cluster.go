@@ -26,15 +26,18 @@ type remote struct {
 }
 
 // clusterOf is the cluster of a CTA, and its rank there.
-func (l *launch) clusterOf(id interp.Dim3) (*cluster, int) {
-	c := l.cluster
+func (p *probe) clusterOf(l *interp.LaunchInfo, id interp.Dim3) (*cluster, int) {
+	c := l.Cluster
 	at := interp.Dim3{X: id.X / c.X, Y: id.Y / c.Y, Z: id.Z / c.Z}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.clusters[at] == nil {
-		l.clusters[at] = &cluster{ranks: map[int]*remote{}, waited: map[int]int{}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.launch != l {
+		p.launch, p.clusters = l, map[interp.Dim3]*cluster{}
 	}
-	return l.clusters[at], id.X%c.X + c.X*(id.Y%c.Y+c.Y*(id.Z%c.Z))
+	if p.clusters[at] == nil {
+		p.clusters[at] = &cluster{ranks: map[int]*remote{}, waited: map[int]int{}}
+	}
+	return p.clusters[at], id.X%c.X + c.X*(id.Y%c.Y+c.Y*(id.Z%c.Z))
 }
 
 // accessed: a lane of a CTA has accessed the memory of another.

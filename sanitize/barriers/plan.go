@@ -51,7 +51,8 @@ type plan struct {
 // The section of the manual that has copies which threads wait for by groups of their own.
 const copySection = "9.7.9.25.3"
 
-func newPlan(prog interp.Program) *plan {
+func newPlan(l *interp.LaunchInfo) *plan {
+	prog := l.Program
 	p := &plan{actions: make([]action, prog.Len()), shared: prog.Shared()}
 	mapped, told := false, false
 	for i := range p.actions {

@@ -12,12 +12,11 @@ package bounds
 import (
 	"math/bits"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/internal/plans"
 )
 
 // Name is that of the tool.
@@ -31,48 +30,28 @@ const (
 
 // probe is the tool.
 type probe struct {
-	log *finding.Log
-
-	mu      sync.Mutex
-	plans   map[interp.Program]*plan
-	current atomic.Pointer[plan] // of the launch
+	log   *finding.Log
+	plans plans.Cache[*plan]
 }
 
 // New makes the tool.
-func New(log *finding.Log) interp.Probe { return &probe{log: log, plans: map[interp.Program]*plan{}} }
+func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
 // Wants: what instructions have done, where they accessed memory, and calls.
 func (p *probe) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunch | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
+	return interp.Wants{Events: interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
 }
 
 // Chosen: instructions that make, move or use pointers to variables.
-func (p *probe) Chosen(interp.Program) []bool { return p.current.Load().chosen }
+func (p *probe) Chosen(l *interp.LaunchInfo) []bool { return p.plans.Of(l, newPlan).chosen }
 
-// mostPlans is how many programs are known at a time.
-const mostPlans = 64
-
-// Tell: a launch begins.
-func (p *probe) Tell(e *interp.Event) {
-	if e.Kind != interp.OnLaunch {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	prog := e.Launch.Program
-	if p.plans[prog] == nil {
-		if len(p.plans) >= mostPlans {
-			clear(p.plans)
-		}
-		p.plans[prog] = newPlan(prog)
-	}
-	p.current.Store(p.plans[prog])
-}
+// Tell: what the host does is of no interest.
+func (p *probe) Tell(*interp.Event) {}
 
 // CTA follows the pointers of each CTA, if the kernel has any.
-func (p *probe) CTA(int, interp.Dim3) interp.Sink {
-	plan := p.current.Load()
-	if plan == nil || !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
+func (p *probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+	plan := p.plans.Of(l, newPlan)
+	if !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
 		return nil
 	}
 	return &cta{log: p.log, plan: plan, bases: make([]uint64, len(plan.vars))}

@@ -136,8 +136,9 @@ func (p *plan) add(v *ptx.Var, off int) uint32 {
 	return uint32(len(p.vars) - 1)
 }
 
-// newPlan looks at a program.
-func newPlan(prog interp.Program) *plan {
+// newPlan looks at the program of a launch.
+func newPlan(l *interp.LaunchInfo) *plan {
+	prog := l.Program
 	p := &plan{funcs: map[*ptx.Func]*function{}, vars: make([]variable, firstID), shared: prog.Shared()}
 	p.actions, p.of = make([]action, prog.Len()), make([]*function, prog.Len())
 	ids := map[*ptx.Var]uint32{}

@@ -39,7 +39,7 @@ func (p *Probe) Wants() interp.Wants {
 }
 
 // CTA has what each CTA allocates told to the tool.
-func (p *Probe) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p *Probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
 // Tell notes memory that has been allocated, and forgets what is freed.
 func (p *Probe) Tell(e *interp.Event) {

@@ -46,15 +46,13 @@ func (p *Probe) Wants() interp.Wants {
 }
 
 // Chosen leaves out what neither accesses memory nor orders threads.
-func (p *Probe) Chosen(of interp.Program) []bool {
+func (p *Probe) Chosen(l *interp.LaunchInfo) []bool { return p.run(l).chosen }
+
+// run is what is known of a launch under way.
+func (p *Probe) run(l *interp.LaunchInfo) *run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for l, r := range p.runs {
-		if l.Program == of {
-			return r.chosen
-		}
-	}
-	return nil
+	return p.runs[l]
 }
 
 // Tell is told of launches that begin and end.
@@ -76,18 +74,17 @@ func (p *Probe) Tell(e *interp.Event) {
 }
 
 // CTA is told of one that begins.
-func (p *Probe) CTA(index int, _ interp.Dim3) interp.Sink {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return &sink{p: p, index: int32(index)}
+func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+	r := p.run(l)
+	c := &cta{index: int32(index), id: id, warps: make([]warp, r.warps), at: map[barrierKey]*clock{}}
+	r.ctas[c.index] = c
+	return &sink{r, c}
 }
 
 // sink is a CTA, as it tells what it does.
 type sink struct {
-	p     *Probe
-	index int32
-	r     *run
-	c     *cta
+	r *run
+	c *cta
 }
 
 // run is a launch.
@@ -186,13 +183,6 @@ func (r *run) clusterOf(index int32) int32 {
 
 // Tell is told of what the CTA does.
 func (s *sink) Tell(e *interp.Event) {
-	if s.r == nil {
-		s.p.mu.Lock()
-		s.r = s.p.runs[e.Launch]
-		s.p.mu.Unlock()
-		s.c = &cta{index: s.index, id: e.ID, warps: make([]warp, s.r.warps), at: map[barrierKey]*clock{}}
-		s.r.ctas[s.index] = s.c
-	}
 	r, c := s.r, s.c
 	if r.batch.key.barrier == tentative && e.Kind == interp.OnWait {
 		r.waits(c, e)

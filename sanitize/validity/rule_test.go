@@ -24,7 +24,7 @@ func (p *every) Wants() interp.Wants {
 
 func (p *every) Tell(*interp.Event) {}
 
-func (p *every) CTA(int, interp.Dim3) interp.Sink { return (*everySink)(p) }
+func (p *every) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return (*everySink)(p) }
 
 type everySink every
 

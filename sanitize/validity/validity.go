@@ -17,6 +17,7 @@ import (
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/internal/plans"
 )
 
 // kind is a kind of use.
@@ -52,8 +53,9 @@ const Name = "init"
 type Tool struct {
 	log *finding.Log
 
+	plans plans.Cache[*plan]
+
 	mu      sync.Mutex
-	plans   map[interp.Program]*plan
 	memory  map[*interp.Allocation]*memory
 	origins []string // what findings say of them; by number, the first is 1
 	known   map[string]uint32
@@ -62,7 +64,7 @@ type Tool struct {
 
 // New makes the sanitizer, which tells the log what it finds.
 func New(log *finding.Log) *Tool {
-	return &Tool{log: log, plans: map[interp.Program]*plan{}, memory: map[*interp.Allocation]*memory{}, origins: []string{""}, known: map[string]uint32{}}
+	return &Tool{log: log, memory: map[*interp.Allocation]*memory{}, origins: []string{""}, known: map[string]uint32{}}
 }
 
 // Wants: what is about to be executed, and addresses.
@@ -75,7 +77,7 @@ func (t *Tool) Wants() interp.Wants {
 }
 
 // CTA gives a CTA what follows it.
-func (t *Tool) CTA(int, interp.Dim3) interp.Sink {
+func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := len(t.free); n > 0 {
@@ -287,20 +289,8 @@ func (c *cta) Tell(e *interp.Event) {
 }
 
 func (c *cta) begin(e *interp.Event) {
-	t, program := c.tool, e.Launch.Program
-	t.mu.Lock()
-	p := t.plans[program]
-	t.mu.Unlock()
-	if p == nil {
-		p = newPlan(e.Launch)
-		t.mu.Lock()
-		if old := t.plans[program]; old != nil {
-			p = old
-		} else {
-			t.plans[program] = p
-		}
-		t.mu.Unlock()
-	}
+	t := c.tool
+	p := t.plans.Of(e.Launch, newPlan)
 	if c.plan != p || len(c.hits) != len(p.steps) {
 		c.plan, c.hits = p, make([]hit, len(p.steps))
 	}

@@ -37,7 +37,7 @@ func (*hashed) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnAfter, Values: true, InOrder: true}
 }
 
-func (p *hashed) CTA(int, interp.Dim3) interp.Sink { return p }
+func (p *hashed) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
 func (p *hashed) Tell(e *interp.Event) {
 	maphash.WriteComparable(&p.Hash, [3]uint64{uint64(e.Index), e.Active, e.Lanes})

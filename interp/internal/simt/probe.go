@@ -20,10 +20,10 @@ type Probe interface {
 	// Wants says what the probe is to be told. It always says the same.
 	Wants() Wants
 
-	// CTA is called as a CTA begins, and gives the one who is told what this CTA does;
-	// nil if nobody wants to know. Unless the probe wants one order, several CTAs run at
+	// CTA is called as a CTA of a launch begins, and gives the one who is told what this CTA
+	// does; nil if nobody wants to know. Unless the probe wants one order, several CTAs run at
 	// the same time, and this is called from any thread of the host.
-	CTA(index int, id Dim3) Sink
+	CTA(l *LaunchInfo, index int, id Dim3) Sink
 
 	// Tell is told what is no CTA's: launches that begin and end, memory of the device
 	// that the host allocates, frees and copies.
@@ -34,9 +34,9 @@ type Probe interface {
 // what comes of them (OnBranch, OnWait, OnExit …), but not that they are executed. Where no probe
 // wants to know, instructions cost about what they cost unwatched.
 type Chooser interface {
-	// Chosen says, by index, of which instructions of a program it is told OnBefore, OnAccess,
+	// Chosen says, by index, of which instructions of a launch's program it is told OnBefore, OnAccess,
 	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA begins.
-	Chosen(p Program) []bool
+	Chosen(l *LaunchInfo) []bool
 }
 
 // chosenKinds are the events that a Chooser is told of some instructions only.

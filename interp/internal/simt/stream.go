@@ -94,8 +94,8 @@ func (c *cta) watch() {
 	}
 	s.sinks, s.wants, s.stop = s.sinks[:0], Wants{}, nil
 	for _, p := range c.grid.probes {
-		if sink := p.CTA(c.index, c.id); sink != nil {
-			s.sinks = append(s.sinks, listener{sink, p.wants, p.chosen(c.grid.info.Program)})
+		if sink := p.CTA(c.grid.info, c.index, c.id); sink != nil {
+			s.sinks = append(s.sinks, listener{sink, p.wants, p.chosen(c.grid.info)})
 			s.wants = s.wants.with(p.wants)
 		}
 	}
@@ -106,9 +106,9 @@ func (c *cta) watch() {
 }
 
 // chosen is the instructions that the probe is told of; nil if that is all.
-func (p *watcher) chosen(of Program) []bool {
+func (p *watcher) chosen(l *LaunchInfo) []bool {
 	if c, ok := p.Probe.(Chooser); ok && p.wants.Events&chosenKinds != 0 {
-		return c.Chosen(of)
+		return c.Chosen(l)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (p *Probe) none() tally {
 }
 
 // CTA gives every CTA a tracker, one that another has no use for any more.
-func (p *Probe) CTA(int, simt.Dim3) simt.Sink {
+func (p *Probe) CTA(*simt.LaunchInfo, int, simt.Dim3) simt.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.spare); n > 0 {
