@@ -94,6 +94,9 @@ type (
 	Strand     = simt.Strand
 )
 
+// LaneList writes a set of lanes as ranges: "0-3,7".
+func LaneList(lanes uint64) string { return simt.LaneList(lanes) }
+
 // The windows of the generic address space: the generic address of offset x in shared memory is
 // SharedWindow + x, that of offset x in local memory LocalWindow + x. In a cluster the shared
 // memory of the CTA of rank r lies r<<RankShift higher, in generic addresses and those of .shared

@@ -732,7 +732,7 @@ func (s *standing) add(w *warp) {
 	if s.warps++; s.warps > mostStanding || in == nil {
 		return
 	}
-	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", w.cta.id, w.id, lanesList(w.mask), verb, code.mod.Name, in.Pos))
+	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", w.cta.id, w.id, LaneList(w.mask), verb, code.mod.Name, in.Pos))
 	s.notes = append(s.notes, w.whereabouts(w.live&^w.mask)...)
 }
 
