@@ -202,7 +202,8 @@ func (d *Device) told(kind Events, addr uint64, bytes int, order *Order) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if a := d.mem.Find(addr); a != nil {
-		d.machine.Tell(kind, a, addr-a.Base, bytes, order)
+		off := addr - a.Base
+		d.machine.Tell(kind, a, off, int(min(uint64(bytes), a.Size-off)), order)
 	}
 }
 

@@ -60,6 +60,8 @@ type Place struct {
 	Lane     int    `json:"lane"`                  // in the warp
 	Lanes    string `json:"lanes,omitempty"`       // of the warp that it concerns, if there are several: "0-3,7"
 	Value    string `json:"value,omitempty"`       // that it reads or writes
+	Launch   uint64 `json:"launch,omitempty"`      // number of the launch, from 1 on, where the places are of several operations of the device
+	Stream   string `json:"stream,omitempty"`      // … what it is on: "stream 0x10030"
 }
 
 // Memory is the bytes that a finding is about.
