@@ -161,13 +161,16 @@ func (f *Finding) key() key { return key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f
 
 // spot is a place in a source.
 type spot struct {
-	file         string
+	file         string // what the host does, if it is the host
 	line, column int
 }
 
 func spotOf(p *Place) spot {
 	if p == nil {
 		return spot{}
+	}
+	if p.File == "" {
+		return spot{file: p.Role}
 	}
 	return spot{p.File, p.Line, p.Column}
 }
