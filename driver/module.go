@@ -282,7 +282,7 @@ func (m *Module) unload() {
 	d.regions.take(func(r *region) bool { return r.module == m })
 	tasks := c.pending()
 	d.mu.Unlock()
-	wait(tasks)
+	c.settle(tasks)
 	m.mod.Unload()
 }
 

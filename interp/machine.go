@@ -209,6 +209,9 @@ const (
 	AllEvents = simt.AllEvents
 )
 
+// Order is where a launch, or what the host has a device do to memory, stands among the others.
+type Order = simt.Order
+
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }
 

@@ -117,7 +117,7 @@ func NewGrid(l *Launch) *Grid {
 	g.size = g.team.Count()
 	g.info = &LaunchInfo{
 		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, Cluster: g.team, WarpSize: l.WarpSize,
-		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel},
+		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel}, Order: l.Order,
 	}
 	for _, p := range l.Probes {
 		w := watcher{p, p.Wants()}

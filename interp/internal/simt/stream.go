@@ -61,10 +61,10 @@ func (g *Grid) tell(kind Events, err error) {
 }
 
 // Tell tells the device's probes what the host does to memory.
-func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int) {
+func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int, order *Order) {
 	for _, p := range d.Probes {
 		if p.Wants().Events&kind != 0 {
-			p.Tell(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Meet: -1, Memory: a, Offset: off, Bytes: bytes})
+			p.Tell(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Meet: -1, Memory: a, Offset: off, Bytes: bytes, Order: order})
 		}
 	}
 }
