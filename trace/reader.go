@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Error is what is wrong with a log.
@@ -150,33 +151,33 @@ func (t *Reader) read() (Entry, error) {
 	if t.text {
 		return t.readText()
 	}
-	n, size := uint64(0), 0
-	for shift := 0; ; shift += 7 {
-		b, err := t.in.ReadByte()
-		switch {
-		case err != nil:
-			return nil, t.broken(err)
-		case shift > 28:
-			return nil, t.fail(errors.New("the length of an entry is too large"))
-		}
-		size++
-		if n |= uint64(b&0x7f) << shift; b < 0x80 {
-			break
-		}
-	}
-	if n > maxEntry {
-		return nil, t.fail(errors.New("the length of an entry is too large"))
-	}
-	var b bytes.Buffer // not made at once: the length may be wrong
-	if _, err := io.CopyN(&b, t.in, int64(n)); err != nil {
+	b, n, err := readDelimited(t.in)
+	if err != nil {
 		return nil, t.broken(err)
 	}
-	t.offset += int64(size) + int64(n)
-	e, err := protobuf{}.parse(b.Bytes())
+	t.offset += n
+	e, err := protobuf{}.parse(b)
 	if err != nil {
 		return nil, t.fail(err)
 	}
 	return e, nil
+}
+
+// readDelimited reads what is behind its length, and tells how many bytes that took. The error is
+// io.EOF if nothing is left.
+func readDelimited(in *bufio.Reader) ([]byte, int64, error) {
+	size, err := binary.ReadUvarint(in)
+	if err != nil {
+		return nil, 0, err
+	}
+	if size > maxEntry {
+		return nil, 0, errors.New("the length of an entry is too large")
+	}
+	var b bytes.Buffer // not made at once: the length may be wrong
+	if _, err := io.CopyN(&b, in, int64(size)); err != nil {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	return b.Bytes(), int64(protowire.SizeVarint(size)) + int64(size), nil
 }
 
 // broken is the error of reading.
