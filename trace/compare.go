@@ -560,8 +560,10 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 		if p, q := what(a[i]), what(b[i]); p != q {
 			return differ("access", p, q, "the kind of access")
 		}
-		if p, q := where(x, a[i]), where(*y, b[i]); p != q {
-			return differ("address", p, q, "the address")
+		p, from := x.where(a[i])
+		q, to := y.where(b[i])
+		if p != q || from != to {
+			return differ("address", fmt.Sprintf("%s %#x", p, from), fmt.Sprintf("%s %#x", q, to), "the address")
 		}
 		if len(a[i].Store) == len(b[i].Store) {
 			for k := range a[i].Store {
@@ -590,9 +592,9 @@ func accessesOf(x step) (list []*Access) {
 
 // where is where an access of the step's lane goes: a space and an address in it, however the
 // instruction names it. All that is device memory counts as global.
-func where(x step, a *Access) string {
-	addr, _ := a.Addr.At(x.lanes(a), x.lane)
-	space := a.Space
+func (x step) where(a *Access) (space string, addr uint64) {
+	addr, _ = a.Addr.At(x.lanes(a), x.lane)
+	space = a.Space
 	if space == "generic" {
 		switch {
 		case addr-interp.SharedWindow < interp.WindowSize:
@@ -601,11 +603,14 @@ func where(x step, a *Access) string {
 			space, addr = "local", addr-interp.LocalWindow
 		}
 	}
-	if !slices.Contains([]string{"shared", "local", "param"}, space) {
+	if !slices.Contains(ownSpaces, space) {
 		space = "global"
 	}
-	return fmt.Sprintf("%s %#x", space, addr)
+	return space, addr
 }
+
+// ownSpaces are those whose addresses mean something else in each CTA or thread.
+var ownSpaces = []string{"shared", "local", "param"}
 
 // String is the difference, over some lines; what is first and second is for the reader to know.
 func (d *Difference) String() string {

@@ -135,6 +135,8 @@ type Record struct {
 	Results  []Value
 	Accesses []Access
 	Note     string
+
+	ordinal uint64 // how many records a cursor has given out before
 }
 
 // AccessKind is what is done to memory.

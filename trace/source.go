@@ -23,7 +23,8 @@ type cursor struct {
 	file   io.Closer
 	ahead  Entry // read, and not given out
 	sorted *sorted
-	end    *End // of the launch that came last
+	end    *End   // of the launch that came last
+	count  uint64 // records that have been given out
 }
 
 // open begins to go through a log.
@@ -120,6 +121,15 @@ func (c *cursor) early(err error) error {
 
 // nextRecord is the next record of the CTA; nil behind the last.
 func (c *cursor) nextRecord() (*Record, error) {
+	r, err := c.recordOf()
+	if r != nil {
+		r.ordinal = c.count
+		c.count++
+	}
+	return r, err
+}
+
+func (c *cursor) recordOf() (*Record, error) {
 	if c.sorted != nil {
 		return c.sorted.nextRecord(c)
 	}

@@ -33,6 +33,8 @@ type diffCmd struct {
 // compareFlags say how logs are compared.
 type compareFlags struct {
 	ULP uint64 `name:"ulp" help:"How many units of the last place results of .approx instructions may be apart." placeholder:"N"`
+
+	NoSlice bool `help:"Do not look for where the value comes from."`
 }
 
 // isRun reports whether a name is of what is run, and not of a log.
@@ -139,5 +141,22 @@ func (c *compareFlags) compare(a *app, x, y trace.Source) error {
 		return err
 	}
 	fmt.Fprint(a.stdout, d)
+	if c.NoSlice {
+		return &failure{errors.New("the logs differ"), exitFailed}
+	}
+	list, err := d.Slice([2]trace.Source{x, y})
+	if err != nil {
+		return err
+	}
+	for i, o := range list {
+		if i == 0 {
+			fmt.Fprintf(a.stdout, "where it comes from, with what thread %d has there:\n", d.Thread)
+		}
+		who := ""
+		if o.Thread != d.Thread || o.CTA != d.CTA.Number || o.Launch != d.Launch {
+			who = fmt.Sprintf("launch %d, cta %d, thread %d: ", o.Launch, o.CTA, o.Thread)
+		}
+		fmt.Fprintf(a.stdout, "  %s%s%s\n", strings.Repeat("  ", o.Depth), who, o)
+	}
 	return &failure{errors.New("the logs differ"), exitFailed}
 }
