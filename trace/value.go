@@ -43,6 +43,14 @@ func width(v uint64, n uint64) uint64 {
 	return v & (1<<n - 1)
 }
 
+// NewValue is a value of lanes, at least one, by what each has; high is nil unless it is of 128 bits.
+// Name is that of a register, or nothing.
+func NewValue(name string, bits, lanes uint64, low, high []uint64) Value {
+	v := Value{Name: name, Bits: bits}
+	v.describe(lanes, low, high)
+	return v
+}
+
 // describe makes the value of lanes out of what each has; high is nil unless it is of 128 bits.
 // The lists are room that it may use.
 func (v *Value) describe(lanes uint64, low, high []uint64) {
