@@ -350,6 +350,9 @@ func (s *sink) instruction(e *interp.Event) {
 		}
 		for i := range e.Accesses {
 			a := &e.Accesses[i]
+			if a.Lanes&e.Lanes == 0 { // coordinates outside of a surface
+				continue
+			}
 			var store []Value
 			if i < len(s.stores) {
 				store = s.stores[i]
