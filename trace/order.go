@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Room of what waits.
-const (
+// Room of what waits; tests have less.
+var (
 	chunkBytes = 1 << 20  // of a CTA, before it goes to the log or to disk
 	waitBytes  = 64 << 20 // of CTAs that have ended, before those are
 )

@@ -64,6 +64,9 @@ type Reader struct {
 	done    bool
 }
 
+// headerTag begins the entry that is a header, behind its length.
+var headerTag = byte(protowire.EncodeTag(1, protowire.BytesType))
+
 // NewReader begins to read a log. Name is what errors call it.
 func NewReader(name string, r io.Reader) (*Reader, error) {
 	t := &Reader{name: name, in: bufio.NewReaderSize(r, 1<<16), ended: true, place: Error{Name: name}}
@@ -78,16 +81,14 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 			return nil, err
 		}
 		t.in, t.place.Packed = bufio.NewReaderSize(t.zstd, 1<<16), true
-	case string(head) == magic[:4]:
+	case string(head) == magic[:len(head)]:
 		t.text = true
+	case len(head) < 4 || head[1] != headerTag && (head[0] < 0x80 || head[2] != headerTag):
+		return nil, t.fail(errors.New("this is no log"))
 	}
 	e, err := t.read()
 	if err != nil {
-		var wrong *Error
-		if !errors.As(err, &wrong) || t.text || t.zstd != nil || errors.Is(err, ErrTruncated) && t.offset == 0 {
-			return nil, err
-		}
-		return nil, t.fail(errors.New("this is no log"))
+		return nil, err
 	}
 	h, ok := e.(*Header)
 	switch {
@@ -350,7 +351,10 @@ func (r *Record) completeAccess(a *Access) error {
 		if v.Bits = 64; a.Kind != Zero {
 			v.Bits = 8 * a.Bytes / uint64(len(a.Store))
 		}
-		if wrong := v.check(lanes); wrong != "" || v.Bits > 64 {
+		if v.Bits > 64 {
+			return fmt.Errorf("what is stored: an element of %d bits", v.Bits)
+		}
+		if wrong := v.check(lanes); wrong != "" {
 			return fmt.Errorf("what is stored: %s", wrong)
 		}
 	}
