@@ -288,10 +288,10 @@ func (c *comparison) count(i int, r *Record) {
 	if r.Kind != Instruction {
 		return
 	}
-	for m := r.Active; m != 0; m &= m - 1 {
+	for m := c.lanesOf(r); m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		t := c.thread(i, r, lane)
-		if r.Numbers != nil {
+		if r.Numbers != nil && !c.lacks("active") {
 			s.counts[t], _ = r.Numbers.At(r.Active, lane)
 		}
 		s.counts[t]++
@@ -332,7 +332,7 @@ func (c *comparison) alike(x, y *Record) bool {
 	for i := range c.sides {
 		c.sides[i].room(c.thread(i, x, 64))
 	}
-	for m := x.Active; m != 0; m &= m - 1 {
+	for m := c.lanesOf(x); m != 0; m &= m - 1 {
 		if t := c.thread(0, x, bits.TrailingZeros64(m)); c.sides[0].counts[t] != c.sides[1].counts[t] {
 			return false
 		}
@@ -440,7 +440,7 @@ func (c *comparison) steps(x step, y *step) *Difference {
 	switch {
 	case y == nil:
 		return c.difference("the thread goes on in the first log only")
-	case x.number != y.number:
+	case x.number != y.number && x.Kind == Instruction && y.Kind == Instruction:
 		return differ("number", fmt.Sprint(x.number), fmt.Sprint(y.number), "one of the logs lacks instructions of the thread")
 	case !c.same(x.Record, y.Record):
 		return c.difference("the thread executes another instruction")
@@ -548,11 +548,11 @@ func (f floatFormat) distance(a, b uint64) uint64 {
 
 // accesses compares what the threads did to memory.
 func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
-	if c.lacks("addresses") {
-		return nil
-	}
 	a, b := accessesOf(x), accessesOf(*y)
 	if len(a) != len(b) {
+		if c.lacks("addresses") {
+			return nil
+		}
 		return differ("accesses", fmt.Sprint(len(a)), fmt.Sprint(len(b)), "the number of accesses to memory")
 	}
 	for i := range a {
@@ -562,6 +562,9 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 		}
 		p, from := x.where(a[i])
 		q, to := y.where(b[i])
+		if p == "param" && q == p && c.logs[0].Header.By != c.logs[1].Header.By { // which is where each has it
+			from = to
+		}
 		if p != q || from != to {
 			return differ("address", fmt.Sprintf("%s %#x", p, from), fmt.Sprintf("%s %#x", q, to), "the address")
 		}

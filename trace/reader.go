@@ -319,7 +319,7 @@ func (t *Reader) complete(r *Record) error {
 				v.Bits = code.Writes[k].Bits
 			}
 		}
-		if v.Bits == 0 && v.Structure != Affine && len(v.List) != 1 { // all that it says is there
+		if v.Bits == 0 {
 			v.Bits = 64
 		}
 		if wrong := v.check(r.Lanes); wrong != "" {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"gemu/ptx"
 )
 
 // Bounds of a slice.
@@ -245,7 +247,11 @@ func (s *slicer) walk(g *target) (loads []*load) {
 			}
 		}
 		if n.code == nil {
+			n.note = "the log does not say what it reads"
 			continue
+		}
+		if n.code.Class == ptx.ClassWarp.String() {
+			n.note = "other lanes have their part in it"
 		}
 		for _, r := range n.code.Reads {
 			j := g.definition(k, n, r.Name)
@@ -353,8 +359,6 @@ func (s *slicer) list(goal *target) (list []Origin) {
 			}
 		}
 		if told[n] {
-			o.Note = "as above"
-			list = append(list, o)
 			return
 		}
 		told[n] = true

@@ -17,6 +17,24 @@ type Source struct {
 	Open func() (io.ReadCloser, error)
 }
 
+// First is the first launch of the log; nil if it has none.
+func (s Source) First() (*Launch, error) {
+	c, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	for {
+		e, err := c.Next()
+		if err == io.EOF {
+			return nil, nil
+		}
+		if l, ok := e.(*Launch); ok || err != nil {
+			return l, err
+		}
+	}
+}
+
 // cursor goes through a log: launches, their CTAs in order, and the records of each.
 type cursor struct {
 	*Reader

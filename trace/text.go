@@ -85,7 +85,7 @@ func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, 
 
 // appendRecord appends a record:
 //
-//	CTA WARP SEQ CODE@LINE LANES[/ACTIVE] NAME RESULT=VALUE … KIND:SPACE:BYTES@VALUE[=VALUE …]
+//	CTA WARP SEQ CODE@LINE LANES[/ACTIVE] NAME RESULT[.BITS]=VALUE … KIND:SPACE:BYTES@VALUE[=VALUE …]
 func appendRecord(b []byte, r *Record) []byte {
 	b = append(strconv.AppendUint(b, r.CTA, 10), ' ')
 	b = append(strconv.AppendUint(b, r.Warp, 10), ' ')
@@ -119,6 +119,9 @@ func appendRecord(b []byte, r *Record) []byte {
 	for i := range r.Results {
 		v := &r.Results[i]
 		b = append(append(b, ' '), v.Name...)
+		if r.Code == 0 && v.Bits != 64 { // else the code says
+			b = strconv.AppendUint(append(b, '.'), v.Bits, 10)
+		}
 		b = appendValue(append(b, '='), v)
 	}
 	for i := range r.Accesses {
@@ -463,7 +466,10 @@ func (p *reading) record(r *Record) {
 			return
 		case w[i] == '=':
 			v := p.value(w[i+1:])
-			v.Name = w[:i]
+			name, bits, says := strings.Cut(w[:i], ".")
+			if v.Name = name; says {
+				v.Bits = p.uint(bits, 10)
+			}
 			r.Results = append(r.Results, v)
 		default:
 			p.part(r, w[:i], w[i+1:])

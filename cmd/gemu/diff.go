@@ -1,6 +1,6 @@
 package main
 
-// This file is "gemu diff" and "gemu replay".
+// This file is "gemu diff".
 
 import (
 	"errors"
@@ -84,6 +84,9 @@ func (c *diffCmd) Run(a *app) error {
 		c.B = c.A
 	}
 	names := [2]string{c.A, c.B}
+	if slices.Contains(names[:], "-") {
+		return errors.New("logs are read several times, which standard input cannot be")
+	}
 	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0) {
 		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
 	}
