@@ -90,35 +90,44 @@ func (c *diffCmd) Run(a *app) error {
 	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0) {
 		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
 	}
+	var policies []string
+	for _, r := range interp.Reconvergers {
+		policies = append(policies, r.Name)
+	}
+	var runs [2]*traceCmd // nil of a log
+	for i, name := range names {
+		mode, err := choice("--mode", c.Mode, i, "check", "affine", "vector")
+		if err != nil {
+			return err
+		}
+		policy, err := choice("--reconverge", c.Reconverge, i, policies...)
+		if err != nil {
+			return err
+		}
+		if !isRun(name) {
+			continue
+		}
+		r := &traceCmd{launchFlags: launchFlags{File: name, Extra: c.Extra, kernelFlags: c.kernelFlags}}
+		r.Mode, r.Reconverge, r.Eager = mode, policy, c.Eager
+		if i == 1 && c.KernelB != "" {
+			r.Kernel = c.KernelB
+		}
+		if len(c.Seeds) > 0 {
+			r.Seed = c.Seeds[min(i, len(c.Seeds)-1)]
+		}
+		runs[i] = r
+	}
 	dir, err := os.MkdirTemp("", "gemu-diff-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	var logs [2]trace.Source
-	for i, name := range names {
-		if logs[i] = log(name); !isRun(name) {
+	for i, r := range runs {
+		if logs[i] = log(names[i]); r == nil {
 			continue
 		}
-		one := traceCmd{launchFlags: launchFlags{File: name, Extra: c.Extra, kernelFlags: c.kernelFlags}}
-		if i == 1 && c.KernelB != "" {
-			one.Kernel = c.KernelB
-		}
-		if len(c.Seeds) > 0 {
-			one.Seed = c.Seeds[min(i, len(c.Seeds)-1)]
-		}
-		one.Eager = c.Eager
-		if one.Mode, err = choice("--mode", c.Mode, i, "check", "affine", "vector"); err != nil {
-			return err
-		}
-		var policies []string
-		for _, r := range interp.Reconvergers {
-			policies = append(policies, r.Name)
-		}
-		if one.Reconverge, err = choice("--reconverge", c.Reconverge, i, policies...); err != nil {
-			return err
-		}
-		if logs[i], err = one.live(a, dir, [2]string{"first", "second"}[i], filter); err != nil {
+		if logs[i], err = r.live(a, dir, [2]string{"first", "second"}[i], filter); err != nil {
 			return err
 		}
 	}
