@@ -106,6 +106,8 @@ const (
 	LocalWindow  = mem.LocalWindow
 	WindowSize   = mem.WindowSize // bytes of each
 	RankShift    = mem.RankShift
+
+	FirstAddress = mem.FirstAddress // where device memory begins, unless Config.Base says otherwise: it lies above all windows
 )
 
 // Parts is what a PTX instruction is made of: Operations of the machine, each with its

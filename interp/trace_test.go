@@ -121,7 +121,7 @@ func (t *engineTrace) Tell(e *interp.Event) {
 					stored, ok := a.Stored(nil, lane)
 					if ok {
 						d.stores = string(stored)
-					} else if d.in.Op.Name == "st" && !a.Bulk() {
+					} else if d.in.Op.Name == "st" && !a.Bulk() && !slices.ContainsFunc(d.in.Ops[1].Elems(), func(o ptx.Operand) bool { return o.Kind == ptx.SinkOperand }) {
 						d.stores = "?"
 					}
 				}

@@ -34,6 +34,9 @@ type cli struct {
 	Run        runCmd        `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
 	Structure  structureCmd  `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
 	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy and compare what they execute."`
+	Trace      traceCmd      `cmd:"" help:"Write the commit log of a run: what each warp instruction did."`
+	Diff       diffCmd       `cmd:"" help:"Find the first difference of two commit logs, or of runs: kernels, modes, policies."`
+	Replay     replayCmd     `cmd:"" help:"Run a kernel beside somebody else's log of it, and find the first difference."`
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its table beside ours."`
 	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`

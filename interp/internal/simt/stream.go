@@ -452,8 +452,8 @@ func (a *Access) makeRoom() {
 }
 
 // Stored appends the bytes that a lane is about to store to p. ok is false of what is no store of
-// registers, element by element, by the lane: of atomics, matrices, st.bulk. Where the vector has a
-// sink, the bytes are what memory holds. The access must have addresses.
+// registers, element by element, by the lane: of atomics, matrices, st.bulk, and vectors of which
+// elements are left out.
 func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 	if a.in == nil || a.in.Op.Signature().Side != code.AccessSide || a.Kind != mem.Store {
 		return p, false
@@ -463,15 +463,12 @@ func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 		return p, false
 	}
 	f := &a.w.files[lane/regfile.Lanes]
-	for i, e := range x.Elems {
-		var b [16]byte
+	from := len(p)
+	for _, e := range x.Elems {
 		if e.Slot == code.NoSlot {
-			if _, in, off, ok := a.Place(lane); ok && in != nil { // vectors with sinks are stored in no thread's own memory
-				copy(b[:x.Size], in.Data[off+uint64(i*x.Size):])
-			}
-			p = append(p, b[:x.Size]...)
-			continue
+			return p[:from], false
 		}
+		var b [16]byte
 		binary.LittleEndian.PutUint64(b[:], laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane%regfile.Lanes))
 		if x.Size == 16 {
 			binary.LittleEndian.PutUint64(b[8:], laneOf(f, code.Row{Slot: e.Slot, Row: e.High}, lane%regfile.Lanes))
