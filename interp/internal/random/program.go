@@ -107,21 +107,36 @@ func (p *program) value() uint64 {
 	return v
 }
 
+// instr writes an instruction of one of the opcodes.
 func (p *program) instr(variants []*ptx.Variant) {
 	v := variants[p.r.IntN(len(variants))]
-	var ops []string
+	if ops := p.operands(v); ops != nil {
+		p.f("\t%s%s %s;\n", p.guard(5), v.Text, strings.Join(ops, ", "))
+	}
+}
+
+// guard is a guard once in n times.
+func (p *program) guard(n int) string {
+	if p.r.IntN(n) > 0 {
+		return ""
+	}
+	return "@" + pick(p.r, "", "!") + p.reg(ptx.Pred) + " "
+}
+
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+// operands chooses operands, those of a pair together; nil if there are no registers for them.
+func (p *program) operands(v *ptx.Variant) (ops []string) {
 	for i, o := range v.Form.Operands {
 		t := v.OperandType(i)
 		text := ""
 		switch {
-		case o.Optional && !v.With(&o) && (!o.Pair && v.Form.Class == ptx.ClassVideo || p.r.IntN(2) == 0):
-			continue
-		case o.Optional && !o.Pair && !v.With(&o):
+		case o.Optional && !v.With(&o) && (!o.Pair || p.r.IntN(2) == 0):
 			continue
 		case o.Const:
 			text = fmt.Sprint(p.r.IntN(256))
 		case o.Vector:
-			return
+			return nil
 		case o.Name == "b" && v.Form.Effects.Has(ptx.Partial) && v.Form.Affine == ptx.AffineUniform:
 			text = fmt.Sprint(p.r.IntN(32)) // a lane
 		case v.TakesConstant(i) && t != ptx.Pred && (v.Form.Family != ptx.FamilyConvert || t.Kind() != ptx.Bits) && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
@@ -164,11 +179,7 @@ func (p *program) instr(variants []*ptx.Variant) {
 			ops = append(ops, text)
 		}
 	}
-	guard := ""
-	if p.r.IntN(5) == 0 {
-		guard = "@" + []string{"", "!"}[p.r.IntN(2)] + p.reg(ptx.Pred) + " "
-	}
-	p.f("\t%s%s %s;\n", guard, v.Text, strings.Join(ops, ", "))
+	return ops
 }
 
 // selector is one of a register of a video instruction, or none.
@@ -196,30 +207,40 @@ func (p *program) block(depth int) {
 		}
 		switch k := p.r.IntN(10); {
 		case k == 0 && depth < 3:
-			n := p.labels
-			p.labels++
-			p.f("\t@%s bra ELSE%d;\n", p.reg(ptx.Pred), n)
-			p.block(depth + 1)
-			p.f("\tbra END%d;\nELSE%d:\n", n, n)
-			if p.r.IntN(2) == 0 {
-				p.block(depth + 1)
-			}
-			p.f("END%d:\n", n)
+			p.branch(depth, "", p.reg(ptx.Pred), p.block)
 		case k == 1 && depth < 2:
-			n := p.labels
-			p.labels++
-			c := p.loops
-			p.loops++
-			p.f("\tmov.u32 %%c%d, %%w%d;\n\tand.b32 %%c%d, %%c%d, 3;\nLOOP%d:\n", c, p.r.IntN(nWord), c, c, n)
-			p.block(depth + 1)
-			if p.r.IntN(3) == 0 {
-				p.f("\t@%s bra OUT%d;\n", p.reg(ptx.Pred), n)
-			}
-			p.f("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\nOUT%d:\n", c, c, c, n, n)
+			p.loop(depth, fmt.Sprintf("%%w%d", p.r.IntN(nWord)), p.block)
 		default:
 			p.instr(p.variants)
 		}
 	}
+}
+
+// branch writes an if, with blocks of deeper code.
+func (p *program) branch(depth int, not, pred string, block func(depth int)) {
+	n := p.labels
+	p.labels++
+	p.f("\t@%s%s bra ELSE%d;\n", not, pred, n)
+	block(depth + 1)
+	p.f("\tbra END%d;\nELSE%d:\n", n, n)
+	if p.r.IntN(2) == 0 {
+		block(depth + 1)
+	}
+	p.f("END%d:\n", n)
+}
+
+// loop writes a loop that is entered and goes round up to three times, the last two bits of a
+// count.
+func (p *program) loop(depth int, count string, block func(depth int)) {
+	n, c := p.labels, p.loops
+	p.labels++
+	p.loops++
+	p.f("\tand.b32 %%c%d, %s, 3;\nLOOP%d:\n", c, count, n)
+	block(depth + 1)
+	if p.r.IntN(3) == 0 {
+		p.f("\t@%s bra OUT%d;\n", p.reg(ptx.Pred), n)
+	}
+	p.f("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\nOUT%d:\n", c, c, c, n, n)
 }
 
 // Straight makes a program of some opcodes, and inputs for the threads of a CTA of one dimension:

@@ -19,6 +19,8 @@ type structured struct {
 	warps  bool // what lanes of a warp do together: for warps of 32
 	ended  bool // some lanes may have ended, and others diverged until they end
 
+	unshared bool // there is no shared memory
+
 	// tame programs do little that gives a register no structure. The plan of affine
 	// mode has one class for a register, from all that writes it: in others hardly
 	// any stays compact.
@@ -42,26 +44,24 @@ func ruled(variants []*ptx.Variant) (list []*ptx.Variant) {
 	return list
 }
 
-func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
-
 func (s *structured) word() string { return s.reg(ptx.B32) }
 func (s *structured) wide() string { return s.reg(ptx.B64) }
 func (s *structured) half() string { return s.reg(ptx.B16) }
 func (s *structured) pred() string { return s.reg(ptx.Pred) }
 
 // guard is sometimes a guard.
-func (s *structured) guard() string {
-	if s.r.IntN(4) > 0 {
-		return ""
-	}
-	return "@" + pick(s.r, "", "!") + s.pred() + " "
-}
+func (s *structured) guard() string { return s.program.guard(4) }
+
+// indices are what a thread is told of where it is; the last is not defined by its index alone.
+var indices = []string{"%tid.x", "%tid.x", "%tid.y", "%tid.z", "%laneid", "%ctaid.x", "%ntid.x", "%nctaid.y", "%warpid"}
 
 // seed gives a register a value with structure, or a new one out of memory.
-func (s *structured) seed() {
+func (s *structured) seed() { s.seedFrom(indices) }
+
+func (s *structured) seedFrom(indices []string) {
 	switch s.r.IntN(12) {
 	case 0, 1, 2:
-		s.f("\t%smov.u32 %s, %s;\n", s.guard(), s.word(), pick(s.r, "%tid.x", "%tid.x", "%tid.y", "%tid.z", "%laneid", "%ctaid.x", "%ntid.x", "%nctaid.y", "%warpid"))
+		s.f("\t%smov.u32 %s, %s;\n", s.guard(), s.word(), pick(s.r, indices...))
 	case 3:
 		s.f("\t%smov.u32 %s, %d;\n", s.guard(), s.word(), uint32(s.value()))
 	case 4:
@@ -86,11 +86,16 @@ func (s *structured) seed() {
 
 // memory is an access to memory that no other thread writes.
 func (s *structured) memory() {
-	off := 4 * s.r.IntN(scratchBytes/4)
 	kind := s.r.IntN(14)
 	if s.tame {
 		kind = pick(s.r, 0, 2, 3, 4, 7, 9, 10, 13)
 	}
+	s.access(kind, ".global", ".global", "", ".global.nc", ".volatile.global")
+}
+
+// access is an access of a kind; spaces are those by which the table may be read.
+func (s *structured) access(kind int, spaces ...string) {
+	off := 4 * s.r.IntN(scratchBytes/4)
 	switch kind {
 	case 0:
 		s.f("\t%sst.global.u32 [%%scratch+%d], %s;\n", s.guard(), off, s.word())
@@ -109,7 +114,7 @@ func (s *structured) memory() {
 			d = s.wide()
 		}
 		s.f("\tand.b32 %%at, %s, %d;\n\tcvt.u64.u32 %%addr, %%at;\n\tadd.u64 %%addr, %%addr, %%table;\n\t%sld%s.%s %s, [%%addr];\n",
-			s.word(), pick(s.r, tableBytes-8, 56, 8), s.guard(), pick(s.r, ".global", ".global", "", ".global.nc", ".volatile.global"), t, d)
+			s.word(), pick(s.r, tableBytes-8, 56, 8), s.guard(), pick(s.r, spaces...), t, d)
 	case 4:
 		s.f("\t%sld.global.%s %s, [%%table+%d];\n", s.guard(), pick(s.r, "u32", "u16", "s16", "s8"), s.word(), off)
 	case 5:
@@ -183,31 +188,11 @@ func (s *structured) block(depth int) {
 		case k < 32 && !s.tame:
 			s.call()
 		case k < 35 && depth < 3:
-			n := s.labels
-			s.labels++
-			s.f("\t@%s%s bra ELSE%d;\n", pick(s.r, "", "!"), s.pred(), n)
-			s.block(depth + 1)
-			s.f("\tbra END%d;\nELSE%d:\n", n, n)
-			if s.r.IntN(2) == 0 {
-				s.block(depth + 1)
-			}
-			s.f("END%d:\n", n)
+			s.branch(depth, pick(s.r, "", "!"), s.pred(), s.block)
 		case k < 37 && depth < 2:
-			n, c := s.labels, s.loops
-			s.labels++
-			s.loops++
-			s.f("\tand.b32 %%c%d, %s, 3;\nLOOP%d:\n", c, pick(s.r, s.word(), "2", "3"), n)
-			s.block(depth + 1)
-			if s.r.IntN(3) == 0 {
-				s.f("\t@%s bra OUT%d;\n", s.pred(), n)
-			}
-			s.f("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\nOUT%d:\n", c, c, c, n, n)
+			s.loop(depth, pick(s.r, s.word(), "2", "3"), s.block)
 		case k == 37 && depth < 3:
-			n := s.labels
-			s.labels++
-			s.f("\tand.b32 %%at, %s, 1;\nlist%d: .branchtargets CASE%d, OTHER%d;\n\tbrx.idx %%at, list%d;\nCASE%d:\n", s.word(), n, n, n, n, n)
-			s.block(depth + 1)
-			s.f("OTHER%d:\n", n)
+			s.table(depth, s.block)
 		case k == 38 && depth > 0:
 			s.ended = true
 			s.f("\t@%s %s;\n", s.pred(), pick(s.r, "ret", "exit"))
@@ -223,6 +208,15 @@ func (s *structured) block(depth int) {
 			s.together()
 		}
 	}
+}
+
+// table writes a branch by a table of labels.
+func (s *structured) table(depth int, block func(depth int)) {
+	n := s.labels
+	s.labels++
+	s.f("\tand.b32 %%at, %s, 1;\nlist%d: .branchtargets CASE%d, OTHER%d;\n\tbrx.idx %%at, list%d;\nCASE%d:\n", s.word(), n, n, n, n, n)
+	block(depth + 1)
+	s.f("OTHER%d:\n", n)
 }
 
 // pool calls f with the registers that random instructions use.
@@ -299,10 +293,14 @@ func (s *structured) threadIndex() {
 	mul.wide.u32 %%scratch, %%lin, %d;
 	mov.u64 %%addr, scratch;
 	add.u64 %%scratch, %%scratch, %%addr;
-	mul.lo.u32 %%sh, %%sh, %d;
+`, scratchBytes)
+	if s.unshared {
+		return
+	}
+	s.f(`	mul.lo.u32 %%sh, %%sh, %d;
 	mov.u32 %%at, sh;
 	add.u32 %%sh, %%sh, %%at;
-`, scratchBytes, sharedBytes)
+`, sharedBytes)
 }
 
 // Structured makes a program of some opcodes, and the inputs of all threads of a grid of one
