@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"gemu/interp"
 )
 
 // Kind is what came of a program on a rival.
@@ -32,17 +34,15 @@ const (
 // Failures are the kinds but Same.
 var Failures = []Kind{Difference, Crash, Timeout, Refusal}
 
-// Rival is another implementation: a command of the shell, in which {ptx}, {in}, {out} and {json}
-// stand for the names of files, those of Program.Write and that of the result to write.
+// Rival is another implementation: a command of the shell, in which {ptx}, {in}, {json} and {out}
+// stand for the names of files, those of Program.Write and that of the result to write, and {grid}
+// and {block} for the extents, X,Y,Z.
 type Rival struct {
 	Command       string
 	Timeout       time.Duration
 	RefusalStatus int            // the exit status by which it refuses a program
 	RefusalText   *regexp.Regexp // … or what it then says on its standard error; nil: nothing
 }
-
-// Placeholders are what stands for files in a rival's command.
-var Placeholders = []string{"{ptx}", "{in}", "{out}", "{json}"}
 
 // Check tells what is wrong with a rival's command.
 func (r *Rival) Check() error {
@@ -51,10 +51,17 @@ func (r *Rival) Check() error {
 		return fmt.Errorf("%q does not say {out}, the file to write the result to", r.Command)
 	case !strings.Contains(r.Command, "{ptx}") && !strings.Contains(r.Command, "{json}"):
 		return fmt.Errorf("%q says neither {ptx} nor {json}, the program to run", r.Command)
+	case !r.Extents() && (strings.Contains(r.Command, "{grid}") || strings.Contains(r.Command, "{block}")):
+		return fmt.Errorf("%q says one of {grid} and {block}, which go together", r.Command)
 	case r.Timeout <= 0:
 		return errors.New("the time that a program may take has to be more than none")
 	}
 	return nil
+}
+
+// Extents reports whether the rival is told how many threads a launch has, and need not know.
+func (r *Rival) Extents() bool {
+	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{grid}") && strings.Contains(r.Command, "{block}")
 }
 
 // Outcome is what a rival made of a program.
@@ -89,7 +96,7 @@ func (t *tail) String() string { return string(t.b[max(0, len(t.b)-stderrBytes):
 // Run runs a program whose result is known, with files in a directory. The error is ErrNoRival, that
 // of the context, or of the files.
 func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*Outcome, error) {
-	if err := p.Write(dir, "program", want); err != nil {
+	if err := p.Write(dir, "program", nil); err != nil {
 		return nil, err
 	}
 	result := filepath.Join(dir, "result.bin")
@@ -97,7 +104,7 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 		return nil, err
 	}
 	file := func(ext string) string { return quote(filepath.Join(dir, "program"+ext)) }
-	line := strings.NewReplacer("{ptx}", file(".ptx"), "{in}", file(".in.bin"), "{json}", file(".json"), "{out}", quote(result)).Replace(r.Command)
+	line := strings.NewReplacer("{ptx}", file(".ptx"), "{in}", file(".in.bin"), "{json}", file(".json"), "{out}", quote(result), "{grid}", extent(p.Grid), "{block}", extent(p.Block)).Replace(r.Command)
 
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
@@ -150,6 +157,9 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	return o, nil
 }
 
+// extent writes X,Y,Z.
+func extent(d interp.Dim3) string { return fmt.Sprintf("%d,%d,%d", d.X, d.Y, d.Z) }
+
 // quote makes a word of the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
@@ -191,19 +201,21 @@ func (p *Program) Describe(name string) *Description {
 	}
 }
 
-// Write writes a program with its result to a directory: name.ptx, name.in.bin, name.out.bin and
-// name.json, which is its Description.
+// Write writes a program to a directory: name.ptx, name.in.bin, name.json, which is its Description,
+// and unless it is nil the result, name.out.bin.
 func (p *Program) Write(dir, name string, want []byte) error {
 	text, err := json.MarshalIndent(p.Describe(name), "", "  ")
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, f := range []struct {
-		ext  string
-		data []byte
-	}{{".ptx", []byte(p.Source)}, {".in.bin", p.In}, {".out.bin", want}, {".json", append(text, '\n')}} {
-		errs = append(errs, os.WriteFile(filepath.Join(dir, name+f.ext), f.data, 0o666))
+	files := map[string][]byte{".ptx": []byte(p.Source), ".in.bin": p.In, ".json": append(text, '\n')}
+	if want != nil {
+		files[".out.bin"] = want
 	}
-	return errors.Join(errs...)
+	for ext, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name+ext), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -149,9 +149,10 @@ const (
 type defined struct {
 	structured
 	*Shape
-	affine []*ptx.Variant // of variants
-	first  []*ptx.Variant // that set the carry flag
-	second []*ptx.Variant // that take it
+	any    [][]*ptx.Variant // by instruction, which are all as likely
+	affine [][]*ptx.Variant // those with a rule of their own
+	first  []*ptx.Variant   // that set the carry flag
+	second []*ptx.Variant   // that take it
 }
 
 // Defined makes a defined program of the shape's opcodes, and its input. Its kernel is
@@ -170,7 +171,7 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 			p.variants = append(p.variants, v)
 		}
 	}
-	p.affine = ruled(p.variants)
+	p.any, p.affine = byInstruction(p.variants), byInstruction(ruled(p.variants))
 	if seed%2 == 0 {
 		p.constants = 4
 	}
@@ -235,6 +236,17 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 		binary.LittleEndian.PutUint32(in[i:], uint32(v))
 	}
 	return p.String(), in
+}
+
+// byInstruction groups opcodes, which come in the order of the table.
+func byInstruction(variants []*ptx.Variant) (list [][]*ptx.Variant) {
+	for i, v := range variants {
+		if i == 0 || variants[i-1].Op != v.Op {
+			list = append(list, nil)
+		}
+		list[len(list)-1] = append(list[len(list)-1], v)
+	}
+	return list
 }
 
 func (p *defined) has(all Features) bool { return p.Features&all == all }
@@ -306,7 +318,7 @@ func (p *defined) write(depth int) {
 		case k < 7:
 			p.statement(p.affine)
 		case k < 16:
-			p.statement(p.variants)
+			p.statement(p.any)
 		case k < 17 && len(p.first) > 0 && len(p.second) > 0:
 			p.carry()
 		case k < 21:
@@ -364,11 +376,11 @@ func (p *defined) loopUniform(depth int) {
 }
 
 // statement writes an instruction of one of the opcodes, in a line with what defines its result.
-func (p *defined) statement(variants []*ptx.Variant) {
-	if len(variants) == 0 {
+func (p *defined) statement(instructions [][]*ptx.Variant) {
+	if len(instructions) == 0 {
 		return
 	}
-	v := pick(p.r, variants...)
+	v := pick(p.r, pick(p.r, instructions...)...)
 	ops := p.operands(v)
 	if ops == nil {
 		return
@@ -430,7 +442,6 @@ func (f *float) each(reg string, code func(reg, temp string) string) string {
 	if !f.pair {
 		return code(reg, f.temp)
 	}
-	// The temporary is the low half of a word that is not otherwise in use.
 	return fmt.Sprintf(" mov.b32 {%%hx, %%hy}, %s;%s%s mov.b32 %s, {%%hx, %%hy};", reg, code("%hx", ""), code("%hy", ""), reg)
 }
 
