@@ -23,7 +23,7 @@ type fuzzCmd struct {
 	Programs int    `short:"n" default:"10" help:"How many programs." placeholder:"N"`
 	Seed     uint64 `default:"1" help:"Seed of the first program; each further one has the next." placeholder:"N"`
 
-	Features string `default:"all" help:"What programs may be made of: some of ${features}, or none or all of them; -NAME,… is all but those." placeholder:"NAME,…"`
+	Features string `default:"all" help:"What programs may be made of: some of ${features}; or none; or all,-NAME,…, all but those." placeholder:"NAME,…"`
 	PTX      string `name:"ptx" help:"Version of PTX they are in (default 7.0; 8.8 for --sm above 80)." placeholder:"X.Y"`
 	SM       int    `name:"sm" default:"80" help:"Compute capability they are for, 80 for 8.0." placeholder:"NN"`
 	Grid     int    `short:"g" default:"2" help:"CTAs of a launch." placeholder:"N"`
@@ -33,7 +33,7 @@ type fuzzCmd struct {
 	Against string        `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, and {out} for the result to write; see docs/fuzz.md." placeholder:"COMMAND"`
 	Timeout time.Duration `default:"10s" help:"What a program may take there." placeholder:"TIME"`
 	Refusal int           `name:"refusal-status" default:"3" help:"Exit status by which it refuses a program." placeholder:"N"`
-	Refuses string        `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status." placeholder:"REGEX"`
+	Refuses string        `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
 	Ignore  []string      `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
 	Reduce  time.Duration `name:"reduce-time" default:"5m" help:"What reducing may take." placeholder:"TIME"`
 }
@@ -72,7 +72,7 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 	r := &fuzz.Rival{Command: c.Against, Timeout: c.Timeout, RefusalStatus: c.Refusal}
 	if c.Refuses != "" {
 		var err error
-		if r.RefusalText, err = regexp.Compile(c.Refuses); err != nil {
+		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {
 			return nil, fmt.Errorf("--refusal-regex: %w", err)
 		}
 	}

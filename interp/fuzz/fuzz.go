@@ -29,34 +29,24 @@ type Features = random.Features
 // FeatureNames are what the features are called.
 func FeatureNames() []string { return random.FeatureNames }
 
-// ParseFeatures reads a list such as "arith,float"; one that begins with a minus sign, such as
-// "-warp,-video", has all but those.
-func ParseFeatures(list string) (Features, error) {
-	if list == "all" {
-		return random.AllFeatures, nil
-	}
-	var with, without Features
+// ParseFeatures reads a list such as "arith,float", or "all,-warp,-video", which has all but those.
+func ParseFeatures(list string) (f Features, err error) {
 	for _, name := range strings.Split(list, ",") {
-		name = strings.TrimSpace(name)
-		bare, minus := strings.CutPrefix(name, "-")
-		i := slices.Index(random.FeatureNames, bare)
-		switch {
-		case name == "none":
-		case i < 0:
-			return 0, fmt.Errorf("no feature %q: there are %s, and all or none of them", bare, strings.Join(random.FeatureNames, ", "))
-		case minus:
-			without |= 1 << i
-		default:
-			with |= 1 << i
+		bare, minus := strings.CutPrefix(strings.TrimSpace(name), "-")
+		of := random.AllFeatures
+		switch i := slices.Index(random.FeatureNames, bare); {
+		case i >= 0:
+			of = 1 << i
+		case bare == "none" && !minus:
+			of = 0
+		case bare != "all" || minus:
+			return 0, fmt.Errorf("no feature %q: there are %s; none, or all", bare, strings.Join(random.FeatureNames, ", "))
+		}
+		if f |= of; minus {
+			f &^= of
 		}
 	}
-	if without != 0 {
-		if with != 0 {
-			return 0, fmt.Errorf("features %q: want those that there are, or those that there are not", list)
-		}
-		return random.AllFeatures &^ without, nil
-	}
-	return with, nil
+	return f, nil
 }
 
 // names lists features.
@@ -109,11 +99,11 @@ func New(o Options) (*Generator, error) {
 	case o.Length < 1 || o.Length > maxLength:
 		return nil, fmt.Errorf("programs of %d statements: want 1 to %d", o.Length, maxLength)
 	}
-	sh := &random.Shape{Features: o.Features, Version: o.Version, SM: o.SM, Grid: o.Grid, Block: [3]int{o.Block.X, o.Block.Y, o.Block.Z}, Length: o.Length}
+	sh := &random.Shape{Features: o.Features, Version: o.Version, SM: o.SM, Grid: o.Grid, Block: [3]int{o.Block.X, o.Block.Y, o.Block.Z}, Length: o.Length, Runs: supported}
 	if _, err := ptx.ParseString("target", fmt.Sprintf(".version %s\n.target sm_%d\n.address_size 64\n", o.Version, o.SM)); err != nil {
 		return nil, err
 	}
-	return &Generator{o, sh, sh.DefinedVariants(supported)}, nil
+	return &Generator{o, sh, sh.Variants()}, nil
 }
 
 var supports sync.Map // of *ptx.Variant

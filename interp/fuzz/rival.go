@@ -128,6 +128,8 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 		switch status := exit.ExitCode(); {
 		case status == 126 || status == 127: // so says the shell
 			return nil, fmt.Errorf("%w: %s: %s", ErrNoRival, line, strings.TrimSpace(o.Stderr))
+		case status > 128 && status <= 128+64: // what the shell started was killed
+			o.Why += fmt.Sprintf(", signal: %v", syscall.Signal(status-128))
 		case status == r.RefusalStatus, status >= 0 && r.RefusalText != nil && r.RefusalText.MatchString(o.Stderr):
 			o.Kind = Refusal
 		}

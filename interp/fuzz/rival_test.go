@@ -306,12 +306,12 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	for _, list := range []string{"", "arit", "arith,-float", "arith,,float"} {
+	for _, list := range []string{"", "arit", "-none", "all,-all", "arith,,float"} {
 		if _, err := ParseFeatures(list); err == nil {
 			t.Errorf("features %q: no error", list)
 		}
 	}
-	if f, err := ParseFeatures("-arith, -warp"); err != nil || f != random.AllFeatures&^(random.Arith|random.Warp) {
-		t.Errorf("-arith, -warp is %b: %v", f, err)
+	if f, err := ParseFeatures("all,-arith, -warp"); err != nil || f != random.AllFeatures&^(random.Arith|random.Warp) {
+		t.Errorf("all,-arith, -warp is %b: %v", f, err)
 	}
 }

@@ -114,14 +114,15 @@ type Shape struct {
 	Grid     int         // CTAs
 	Block    [3]int      // threads of one
 	Length   int         // about so many statements
+
+	Runs func(v *ptx.Variant) bool // whether an opcode is legal, and runs; only those that are chosen are asked about
 }
 
-// DefinedVariants are the opcodes that defined programs of a shape have, out of those of the
-// instruction table that run.
-func (sh *Shape) DefinedVariants(runs func(v *ptx.Variant) bool) []*ptx.Variant {
+// Variants are the opcodes that programs of the shape may have, if they run.
+func (sh *Shape) Variants() []*ptx.Variant {
 	return Variants(func(v *ptx.Variant) bool {
 		of, defined := feature(v)
-		return defined && of&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX) && runs(v)
+		return defined && of&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
 	})
 }
 
@@ -381,6 +382,9 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 		return
 	}
 	v := pick(p.r, pick(p.r, instructions...)...)
+	if !p.Runs(v) {
+		return
+	}
 	ops := p.operands(v)
 	if ops == nil {
 		return
@@ -476,6 +480,9 @@ func (f *float) positive(reg string) string {
 // carry writes an instruction that sets the carry flag, and one that takes it.
 func (p *defined) carry() {
 	a, b := pick(p.r, p.first...), pick(p.r, p.second...)
+	if !p.Runs(a) || !p.Runs(b) {
+		return
+	}
 	p.f("\t%s %s; %s %s;\n", a.Text, strings.Join(p.operands(a), ", "), b.Text, strings.Join(p.operands(b), ", "))
 }
 
