@@ -31,6 +31,7 @@ const (
 	Stack                          // moves the stack pointer
 	Hint                           // may do nothing
 	SideEffect                     // is seen outside the grid's threads, or changes how they run
+	Partial                        // has operands for which PTX defines no result
 	effectsEnd
 )
 
@@ -39,7 +40,7 @@ const endsBlock = Jumps | Returns | Exits
 
 var effectNames = []string{
 	"pure", "carry in", "carry out", "jumps", "calls", "returns", "exits", "collective", "aligned", "barrier", "waits", "reads", "writes",
-	"atomic", "commutes", "strong", "fences", "async", "yields", "may trap", "stack", "hint", "side effect",
+	"atomic", "commutes", "strong", "fences", "async", "yields", "may trap", "stack", "hint", "side effect", "partial",
 }
 
 // Has reports whether all of the given effects are there.

@@ -34,9 +34,9 @@ var integerRows = []row{
 		mad24.hi!.sat.s32 d, a, b, c`},
 	{"sad", "9.7.1.7", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		sad.type d, a, b, c;                  .type = u16 u32 u64 s16 s32 s64`},
-	{"div", "9.7.1.8", ClassSFU, AffineDiv, FamilyCompute, Pure, `
+	{"div", "9.7.1.8", ClassSFU, AffineDiv, FamilyCompute, Pure | Partial, `
 		div.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
-	{"rem", "9.7.1.9", ClassSFU, AffineRem, FamilyCompute, Pure, `
+	{"rem", "9.7.1.9", ClassSFU, AffineRem, FamilyCompute, Pure | Partial, `
 		rem.type d, a, b;                     .type = u16 u32 u64 s16 s32 s64`},
 	{"abs", "9.7.1.10", ClassInt, AffineAbs, FamilyCompute, Pure, `
 		abs.type d, a;                        .type = s16 s32 s64`},
@@ -66,7 +66,7 @@ var integerRows = []row{
 		clz.type d:u32, a;                    .type = b32 b64; ptx 2.0; sm 20`},
 	{"bfind", "9.7.1.16", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		bfind{.shiftamt}.type d:u32, a;       .type = u32 u64 s32 s64; ptx 2.0; sm 20`},
-	{"fns", "9.7.1.17", ClassInt, AffineUniform, FamilyCompute, Pure, `
+	{"fns", "9.7.1.17", ClassInt, AffineUniform, FamilyCompute, Pure | Partial, `
 		fns.b32 d, a, b:b32, c:s32;           ptx 6.0; sm 30`},
 	{"brev", "9.7.1.18", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		brev.type d, a;                       .type = b32 b64; ptx 2.0; sm 20`},

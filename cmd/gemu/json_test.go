@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"gemu/driver"
+	"gemu/interp/fuzz"
 	"gemu/sanitize"
 )
 
@@ -27,6 +28,7 @@ var reports = []struct {
 	{"gemu-compare/1", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
+	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
 	{"gemu-statistics/1", "`GEMU_STATS`", driver.Statistics{}},
 }
 

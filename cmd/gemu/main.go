@@ -18,6 +18,7 @@ import (
 	"github.com/posener/complete"
 
 	"gemu/interp"
+	"gemu/interp/fuzz"
 	"gemu/kernels"
 	"gemu/ptx"
 	"gemu/sanitize"
@@ -39,6 +40,7 @@ type cli struct {
 	Replay     replayCmd     `cmd:"" help:"Run a kernel beside somebody else's log of it, and find the first difference."`
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its table beside ours."`
 	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`
+	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and try them on another implementation."`
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
@@ -93,7 +95,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),

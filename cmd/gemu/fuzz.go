@@ -1,0 +1,238 @@
+package main
+
+// This file is "gemu fuzz": random programs for other implementations of PTX.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"gemu/interp/fuzz"
+	"gemu/ptx"
+)
+
+type fuzzCmd struct {
+	Out      string `required:"" help:"Directory to write to; it is made if it is not there." placeholder:"DIR"`
+	Programs int    `short:"n" default:"10" help:"How many programs." placeholder:"N"`
+	Seed     uint64 `default:"1" help:"Seed of the first program; each further one has the next." placeholder:"N"`
+
+	Features string `default:"all" help:"What programs may be made of: some of ${features}; or none; or all,-NAME,…, all but those." placeholder:"NAME,…"`
+	PTX      string `name:"ptx" help:"Version of PTX they are in (default 7.0; 8.8 for --sm above 80)." placeholder:"X.Y"`
+	SM       int    `name:"sm" default:"80" help:"Compute capability they are for, 80 for 8.0." placeholder:"NN"`
+	Grid     int    `short:"g" default:"2" help:"CTAs of a launch." placeholder:"N"`
+	Block    string `short:"b" default:"64" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	Length   int    `default:"60" help:"About so many statements in a program." placeholder:"N"`
+
+	Against string        `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, and {out} for the result to write; see docs/fuzz.md." placeholder:"COMMAND"`
+	Timeout time.Duration `default:"10s" help:"What a program may take there." placeholder:"TIME"`
+	Refusal int           `name:"refusal-status" default:"3" help:"Exit status by which it refuses a program." placeholder:"N"`
+	Refuses string        `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
+	Ignore  []string      `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
+	Reduce  time.Duration `name:"reduce-time" default:"5m" help:"What reducing may take." placeholder:"TIME"`
+}
+
+// options are what programs are to be like.
+func (c *fuzzCmd) options() (fuzz.Options, error) {
+	features, err := fuzz.ParseFeatures(c.Features)
+	if err != nil {
+		return fuzz.Options{}, fmt.Errorf("--features: %w", err)
+	}
+	block, err := parseDim("-b", c.Block)
+	if err != nil {
+		return fuzz.Options{}, err
+	}
+	version := ptx.Version{Major: 7}
+	if c.SM > 80 {
+		version = ptx.Version{Major: 8, Minor: 8}
+	}
+	if c.PTX != "" {
+		var rest string
+		if n, _ := fmt.Sscanf(c.PTX+" .", "%d.%d %s", &version.Major, &version.Minor, &rest); n < 3 || rest != "." {
+			return fuzz.Options{}, fmt.Errorf("--ptx %s: want a version such as 7.0", c.PTX)
+		}
+	}
+	return fuzz.Options{Features: features, Version: version, SM: c.SM, Grid: c.Grid, Block: block, Length: c.Length}, nil
+}
+
+// rival is the other implementation; nil if there is none.
+func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
+	if c.Against == "" {
+		if len(c.Ignore) > 0 || c.Refuses != "" {
+			return nil, errors.New("--ignore and --refusal-regex are about --against, which is not there")
+		}
+		return nil, nil
+	}
+	r := &fuzz.Rival{Command: c.Against, Timeout: c.Timeout, RefusalStatus: c.Refusal}
+	if c.Refuses != "" {
+		var err error
+		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {
+			return nil, fmt.Errorf("--refusal-regex: %w", err)
+		}
+	}
+	switch err := r.Check(); {
+	case err != nil:
+		return nil, fmt.Errorf("--against: %w", err)
+	case c.Refusal < 1 || c.Refusal > 255:
+		return nil, fmt.Errorf("--refusal-status %d: want 1 to 255", c.Refusal)
+	case c.Reduce <= 0:
+		return nil, errors.New("--reduce-time wants more than no time")
+	}
+	return r, nil
+}
+
+func (c *fuzzCmd) Run(a *app) error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	rival, err := c.rival()
+	if err != nil {
+		return err
+	}
+	if c.Programs < 1 {
+		return fmt.Errorf("-n %d: want at least one program", c.Programs)
+	}
+	g, err := fuzz.New(o)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "gemu-fuzz")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+
+	var done atomic.Int64
+	stop := a.progress("programs", func() (int64, int64) { return done.Load(), int64(c.Programs) })
+	counts := map[fuzz.Kind]int{}
+	for i := range uint64(c.Programs) {
+		p := g.Program(c.Seed + i)
+		want, err := p.Verify(a.ctx)
+		if err == nil && rival == nil {
+			err = p.Write(c.Out, fmt.Sprint(p.Seed), want)
+		}
+		var outcome *fuzz.Outcome
+		if err == nil && rival != nil {
+			outcome, err = rival.Run(a.ctx, p, want, work)
+		}
+		if errors.Is(err, fuzz.ErrUndefined) {
+			err = fmt.Errorf("a program that should be defined is not, please report it: %w", err)
+		}
+		if err != nil {
+			stop()
+			return fmt.Errorf("seed %d: %w", p.Seed, err)
+		}
+		done.Add(1)
+		if outcome == nil {
+			continue
+		}
+		counts[outcome.Kind]++
+		if outcome.Kind != fuzz.Same && !slices.Contains(c.Ignore, string(outcome.Kind)) {
+			stop()
+			return c.found(a, rival, p, want, outcome, work)
+		}
+	}
+	stop()
+	if rival == nil {
+		fmt.Fprintf(a.stdout, "%s, each with its input, result and description, in %s\n", counted(c.Programs, "program"), c.Out)
+		return nil
+	}
+	text := []string{fmt.Sprintf("%s: %d same", counted(c.Programs, "program"), counts[fuzz.Same])}
+	for _, k := range fuzz.Failures {
+		if counts[k] > 0 {
+			text = append(text, fmt.Sprintf("%d %s", counts[k], k))
+		}
+	}
+	fmt.Fprintln(a.stdout, strings.Join(text, ", "))
+	return nil
+}
+
+// progress shows how far something is, if standard error is a terminal, until stopped.
+func (a *app) progress(what string, poll func() (done, total int64)) (stop func()) {
+	if f, ok := terminal(a.stderr); ok {
+		return showProgress(f, what, poll)
+	}
+	return func() {}
+}
+
+// found writes a program that fails, reduces it, and reports what is left. The error has the exit
+// status.
+func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte, outcome *fuzz.Outcome, work string) error {
+	if err := p.Write(c.Out, fmt.Sprint(p.Seed), want); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "seed %d: %s: %s\n", p.Seed, outcome.Kind, outcome.Why)
+
+	all := strings.Count(p.Source, "\n")
+	var left atomic.Int64
+	left.Store(int64(all))
+	stop := a.progress("reducing", func() (int64, int64) { return int64(all) - left.Load(), int64(all) })
+	ctx, cancel := context.WithTimeout(a.ctx, c.Reduce)
+	small, err := fuzz.Reduce(ctx, p, rival.Extents(), func(p *fuzz.Program) (bool, error) {
+		want, err := p.Verify(ctx)
+		if err != nil {
+			return false, err
+		}
+		o, err := rival.Run(ctx, p, want, work)
+		return err == nil && o.Kind == outcome.Kind, err
+	}, func(lines int) { left.Store(int64(lines)) })
+	cancel()
+	stop()
+	if a.ctx.Err() != nil {
+		return a.ctx.Err()
+	}
+	stopped := errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !stopped {
+		return err
+	}
+	if want, err = small.Verify(a.ctx); err != nil {
+		return err
+	}
+	if outcome, err = rival.Run(a.ctx, small, want, work); err != nil {
+		return err
+	}
+	if err := small.Write(c.Out, "reduced", want); err != nil {
+		return err
+	}
+	text, err := c.describe(a, small, outcome, all, stopped)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(a.stdout, text)
+	if err := os.WriteFile(filepath.Join(c.Out, "reduced.txt"), []byte(text), 0o666); err != nil {
+		return err
+	}
+	return &failure{fmt.Errorf("--against: %s in the program of seed %d", outcome.Kind, p.Seed), exitFailed}
+}
+
+// describe is the report about a reduced program.
+func (c *fuzzCmd) describe(a *app, p *fuzz.Program, o *fuzz.Outcome, all int, stopped bool) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "reduced from %d lines to %d, grid %s of blocks %s: %s\n", all, strings.Count(p.Source, "\n"), p.Grid, p.Block, filepath.Join(c.Out, "reduced.ptx"))
+	if stopped {
+		fmt.Fprintf(&b, "reducing was stopped after %v: --reduce-time allows more\n", c.Reduce)
+	}
+	fmt.Fprintf(&b, "%s: %s\n", o.Kind, o.Why)
+	if o.Kind == fuzz.Difference {
+		w, err := p.Blame(a.ctx, o.At)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(&b, w)
+	}
+	if s := strings.TrimSpace(o.Stderr); s != "" {
+		fmt.Fprintf(&b, "it said:\n%s\n", s)
+	}
+	fmt.Fprintf(&b, "the command: %s\n", c.Against)
+	return b.String(), nil
+}

@@ -1,0 +1,250 @@
+// Package fuzz tries out implementations of PTX with random programs. A Program has a kernel,
+// inputs, and one result that PTX defines to the bit; it is made of a seed. A Rival is another
+// implementation, a command. Reduce makes a program that it gets wrong small, and Blame says who
+// wrote a word of a result.
+package fuzz
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"gemu/interp"
+	"gemu/interp/internal/oracle"
+	"gemu/interp/internal/random"
+	"gemu/ptx"
+	"gemu/sanitize"
+	"gemu/sanitize/finding"
+)
+
+// Features are what programs may be made of, besides moves, conversions of integers, the
+// arithmetic of addresses, and global loads and stores.
+type Features = random.Features
+
+// FeatureNames are what the features are called.
+func FeatureNames() []string { return random.FeatureNames }
+
+// ParseFeatures reads a list such as "arith,float", or "all,-warp,-video", which has all but those.
+func ParseFeatures(list string) (f Features, err error) {
+	for _, name := range strings.Split(list, ",") {
+		bare, minus := strings.CutPrefix(strings.TrimSpace(name), "-")
+		of := random.AllFeatures
+		switch i := slices.Index(random.FeatureNames, bare); {
+		case i >= 0:
+			of = 1 << i
+		case bare == "none" && !minus:
+			of = 0
+		case bare != "all" || minus:
+			return 0, fmt.Errorf("no feature %q: there are %s; none, or all", bare, strings.Join(random.FeatureNames, ", "))
+		}
+		if f |= of; minus {
+			f &^= of
+		}
+	}
+	return f, nil
+}
+
+// names lists features.
+func names(f Features) (list []string) {
+	list = []string{}
+	for i, name := range random.FeatureNames {
+		if f>>i&1 != 0 {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// Options say what programs are like.
+type Options struct {
+	Features Features
+	Version  ptx.Version // .version of the modules
+	SM       int         // .target
+	Grid     int         // CTAs, in one dimension
+	Block    interp.Dim3 // threads of a CTA
+	Length   int         // about so many statements
+}
+
+// The bounds of options.
+const (
+	leastSM    = 50
+	maxThreads = 1 << 16
+	maxLength  = 10000
+)
+
+// Generator makes programs.
+type Generator struct {
+	Options
+	shape    *random.Shape
+	variants []*ptx.Variant
+}
+
+// New makes a generator. The error says what is wrong with the options.
+func New(o Options) (*Generator, error) {
+	threads := o.Block.X * o.Block.Y * o.Block.Z
+	switch {
+	case o.SM < leastSM:
+		return nil, fmt.Errorf("sm_%d: programs want sm_%d or later", o.SM, leastSM)
+	case o.Version.Less(ptx.Version{Major: 6}):
+		return nil, fmt.Errorf("PTX %s: programs want PTX 6.0 or later", o.Version)
+	case o.Grid < 1 || o.Block.X < 1 || o.Block.Y < 1 || o.Block.Z < 1 || o.Block.X > 1024 || o.Block.Y > 1024 || o.Block.Z > 64 || threads > 1024:
+		return nil, fmt.Errorf("a grid of %d blocks of %s threads: want at least one of each, and blocks of at most 1024", o.Grid, o.Block)
+	case o.Grid > maxThreads/threads:
+		return nil, fmt.Errorf("a grid of %d blocks of %s threads: want at most %d in all", o.Grid, o.Block, maxThreads)
+	case o.Length < 1 || o.Length > maxLength:
+		return nil, fmt.Errorf("programs of %d statements: want 1 to %d", o.Length, maxLength)
+	}
+	sh := &random.Shape{Features: o.Features, Version: o.Version, SM: o.SM, Grid: o.Grid, Block: [3]int{o.Block.X, o.Block.Y, o.Block.Z}, Length: o.Length, Runs: supported}
+	if _, err := ptx.ParseString("target", fmt.Sprintf(".version %s\n.target sm_%d\n.address_size 64\n", o.Version, o.SM)); err != nil {
+		return nil, err
+	}
+	return &Generator{o, sh, sh.Variants()}, nil
+}
+
+var supports sync.Map // of *ptx.Variant
+
+// supported reports whether an opcode runs, which takes longer to find out than to remember.
+func supported(v *ptx.Variant) bool {
+	runs, ok := supports.Load(v)
+	if !ok {
+		_, runs = interp.Supports(v)
+		supports.Store(v, runs)
+	}
+	return runs.(bool)
+}
+
+// Program is a kernel and its input. The kernel is Kernel, with parameters in, out, n and m: two
+// pointers, ArgN and ArgM.
+type Program struct {
+	Seed        uint64
+	Features    Features
+	Source      string
+	SM          int
+	Grid, Block interp.Dim3
+	In          []byte
+	OutBytes    int // zeros, before the launch
+}
+
+// Kernel is the name of the kernels, and ArgN and ArgM their last arguments.
+const (
+	Kernel = "k"
+	ArgN   = random.ArgN
+	ArgM   = random.ArgM
+)
+
+// Program makes that of a seed, always the same.
+func (g *Generator) Program(seed uint64) *Program {
+	src, in := random.Defined(g.shape, g.variants, seed)
+	return &Program{Seed: seed, Features: g.Features, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, In: in, OutBytes: g.shape.OutBytes()}
+}
+
+// ErrUndefined is the error of a program whose result is not to be relied on: it is no PTX, does
+// not come to its end, is found fault with by sanitizers, or means something else to the oracle.
+var ErrUndefined = errors.New("not a program with a defined result")
+
+func undefined(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrUndefined, fmt.Errorf(format, args...))
+}
+
+// maxSteps are the instructions that a warp may execute; programs execute far fewer.
+const maxSteps = 1 << 20
+
+// Verify runs a program, and gives its result. It runs on the engine in check mode, which verifies
+// lowered code and compares every compact result, under the sanitizers, and on the oracle. The error
+// is ErrUndefined, that of the context, or of a launch that does not run.
+func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
+	m, err := ptx.ParseString("program.ptx", p.Source)
+	if err != nil {
+		return nil, undefined("%w", err)
+	}
+	tools, err := sanitize.Parse("all")
+	if err != nil {
+		return nil, err
+	}
+	s := sanitize.New(tools, sanitize.Options{})
+	if out, err = p.run(ctx, m, interp.Check, s.Probes); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, undefined("%w", err)
+	}
+	s.Finish()
+	if list := s.Findings(); slices.ContainsFunc(list, func(f finding.Finding) bool { return f.Severity == finding.Error }) {
+		var b strings.Builder
+		finding.Print(&b, list, 1)
+		return nil, undefined("%s", b.String())
+	}
+	want, err := p.oracle(ctx, m)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, undefined("oracle: %w", err)
+	case !bytes.Equal(out, want):
+		at := firstDifference(out, want)
+		return nil, undefined("the oracle has another result in byte %d: %#x, not %#x", at, want[at], out[at])
+	}
+	return out, nil
+}
+
+// run runs the program on the engine.
+func (p *Program) run(ctx context.Context, m *ptx.Module, mode interp.Mode, probes []interp.Probe) ([]byte, error) {
+	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes})
+	mod, err := dev.LoadModule(m)
+	if err != nil {
+		return nil, err
+	}
+	in, err1 := interp.NewBuffer(dev, p.In)
+	out, err2 := interp.NewBuffer(dev, make([]byte, p.OutBytes))
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	if _, err := mod.Run(ctx, &interp.Launch{Kernel: Kernel, Grid: p.Grid, Block: p.Block, Args: []any{in, out, ArgN, ArgM}, MaxSteps: maxSteps, Mode: mode}); err != nil {
+		return nil, err
+	}
+	result := make([]byte, p.OutBytes)
+	out.Read(0, result)
+	return result, nil
+}
+
+// oracle runs the program on the oracle.
+func (p *Program) oracle(ctx context.Context, m *ptx.Module) ([]byte, error) {
+	dev := oracle.NewDevice(oracle.Config{SM: p.SM})
+	mod, err := dev.Load(m)
+	if err != nil {
+		return nil, err
+	}
+	in, err1 := dev.Alloc(uint64(len(p.In)))
+	out, err2 := dev.Alloc(uint64(p.OutBytes))
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	copy(dev.Bytes(in), p.In)
+	l := &oracle.Launch{Kernel: Kernel, Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z}, WarpSize: 32, MaxSteps: maxSteps}
+	for _, arg := range []any{in, out, ArgN, ArgM} {
+		b, err := binary.Append(nil, binary.LittleEndian, arg)
+		if err != nil {
+			return nil, err
+		}
+		l.Args = append(l.Args, b)
+	}
+	if _, err := mod.Run(ctx, l); err != nil {
+		return nil, err
+	}
+	return dev.Bytes(out)[:p.OutBytes], nil
+}
+
+// firstDifference is the first byte in which two results of one length differ; -1 if they do not.
+func firstDifference(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
+}

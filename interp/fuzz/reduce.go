@@ -1,0 +1,207 @@
+package fuzz
+
+// This file makes programs small.
+
+import (
+	"context"
+	"crypto/sha256"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+)
+
+// Fails reports whether a program still fails as the one that is reduced did. An error ends the
+// reduction.
+type Fails func(p *Program) (bool, error)
+
+// Reduce leaves out of a program whatever it fails without: threads, if extents is set, functions, blocks, lines, guards
+// and operands, and what is in its input. Each candidate is verified before it is tried; fails need
+// not. The error is that of fails or of the context, and comes with the smallest program so far.
+func Reduce(ctx context.Context, p *Program, extents bool, fails Fails, progress func(lines int)) (*Program, error) {
+	r := &reducer{ctx: ctx, p: p, fails: fails, progress: progress, tried: map[[32]byte]bool{}}
+	if extents {
+		r.extents()
+	}
+	for before := ""; before != r.p.Source && r.err == nil; {
+		before = r.p.Source
+		r.parts()
+		r.lines()
+		r.words()
+	}
+	if extents {
+		r.extents()
+	}
+	r.input()
+	return r.p, r.err
+}
+
+// reducer reduces a program.
+type reducer struct {
+	ctx      context.Context
+	p        *Program // the smallest that fails
+	fails    Fails
+	progress func(lines int)
+	tried    map[[32]byte]bool // what does not fail
+	err      error
+}
+
+// try takes a candidate in place of the program if it fails as well.
+func (r *reducer) try(change func(p *Program)) bool {
+	if r.err == nil {
+		r.err = r.ctx.Err()
+	}
+	if r.err != nil {
+		return false
+	}
+	p := *r.p
+	change(&p)
+	key := p.key()
+	if r.tried[key] {
+		return false
+	}
+	r.tried[key] = true
+	if _, err := p.Verify(r.ctx); err != nil {
+		return false // an end of the context shows next time
+	}
+	ok, err := r.fails(&p)
+	if err != nil {
+		r.err = err
+		return false
+	}
+	if ok {
+		r.p = &p
+		r.progress(strings.Count(p.Source, "\n"))
+	}
+	return ok
+}
+
+// key tells programs apart.
+func (p *Program) key() [32]byte {
+	h := sha256.New()
+	for _, b := range [][]byte{[]byte(p.Source), {0}, []byte(p.Grid.String()), []byte(p.Block.String()), p.In} {
+		h.Write(b)
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// extents tries fewer threads. What they would have had stays in the buffers.
+func (r *reducer) extents() {
+	if r.p.Grid != interp.Dim(1) {
+		r.try(func(p *Program) { p.Grid = interp.Dim(1) })
+	}
+	for _, n := range []int{1, 2, 32, 64} {
+		if b := r.p.Block; n < b.X*b.Y*b.Z && r.try(func(p *Program) { p.Block = interp.Dim(n) }) {
+			return
+		}
+	}
+}
+
+// source is the lines of the program.
+func (r *reducer) source() []string { return strings.Split(r.p.Source, "\n") }
+
+// needed are the lines that every module has, and that of the last instruction.
+var needed = regexp.MustCompile(`^(\.version|\.target|\.address_size|\tret;)`)
+
+// without tries the program without some lines.
+func (r *reducer) without(lines []string, from, to int) bool {
+	if slices.ContainsFunc(lines[from:to], needed.MatchString) {
+		return false
+	}
+	return r.try(func(p *Program) { p.Source = strings.Join(slices.Delete(slices.Clone(lines), from, to), "\n") })
+}
+
+var branchLine = regexp.MustCompile(`\bbra (\w+);$`)
+
+// parts tries to leave out functions, and code from a branch to its label.
+func (r *reducer) parts() {
+	for i := 0; i < len(r.source()); i++ {
+		lines := r.source()
+		to := -1
+		if strings.HasPrefix(lines[i], ".func") {
+			to = slices.Index(lines[i:], "}")
+		} else if m := branchLine.FindStringSubmatch(lines[i]); m != nil {
+			to = slices.Index(lines[i:], m[1]+":")
+		}
+		if to > 0 && r.without(lines, i, i+to+1) {
+			i--
+		}
+	}
+}
+
+// lines tries to leave out lines: halves of the program, quarters …, single ones, until all are
+// needed.
+func (r *reducer) lines() {
+	for size := len(r.source()) / 2; size > 0; size /= 2 {
+		for again := true; again; {
+			again = false
+			for i := max(0, len(r.source())-size); ; i = max(0, i-size) {
+				if lines := r.source(); i+size <= len(lines) && r.without(lines, i, i+size) {
+					again = size == 1
+				}
+				if i == 0 || r.err != nil {
+					break
+				}
+			}
+			again = again && r.err == nil
+		}
+	}
+}
+
+// statement is a line of one instruction, with its guard.
+var statement = regexp.MustCompile(`^\t(@!?%\w+ )?([a-z][\w.:]*) ([^;{}]*);$`)
+
+// words tries instructions without their guard, and constants for their operands. It leaves lines of
+// several statements alone: some of them are there to define the result of another.
+func (r *reducer) words() {
+	for i := range r.source() {
+		line := r.source()[i]
+		m := statement.FindStringSubmatch(line)
+		if m == nil || strings.HasPrefix(m[2], ".") {
+			continue
+		}
+		replace := func(guard string, ops []string) bool {
+			return r.try(func(p *Program) {
+				lines := r.source()
+				lines[i] = "\t" + guard + m[2] + " " + strings.Join(ops, ", ") + ";"
+				p.Source = strings.Join(lines, "\n")
+			})
+		}
+		guard, ops := m[1], strings.Split(m[3], ", ")
+		if guard != "" && replace("", ops) {
+			guard = ""
+		}
+		for k := 1; k < len(ops); k++ {
+			if !strings.HasPrefix(ops[k], "%") {
+				continue
+			}
+			for _, constant := range []string{"0", "1"} {
+				with := slices.Clone(ops)
+				if with[k] = constant; replace(guard, with) {
+					ops = with
+					break
+				}
+			}
+		}
+	}
+}
+
+// input tries zeros in the input.
+func (r *reducer) input() {
+	for size := len(r.p.In); size >= 4; size /= 2 {
+		if len(r.p.In)/size > 64 { // more would not help anybody who reads it
+			return
+		}
+		for from := 0; from < len(r.p.In); from += size {
+			to := min(from+size, len(r.p.In))
+			if !slices.ContainsFunc(r.p.In[from:to], func(b byte) bool { return b != 0 }) {
+				continue
+			}
+			r.try(func(p *Program) {
+				p.In = slices.Clone(p.In)
+				clear(p.In[from:to])
+			})
+		}
+	}
+}

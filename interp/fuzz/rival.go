@@ -1,0 +1,223 @@
+package fuzz
+
+// This file runs other implementations.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"gemu/interp"
+)
+
+// Kind is what came of a program on a rival.
+type Kind string
+
+// The kinds.
+const (
+	Same       Kind = "same"       // it has the result
+	Difference Kind = "difference" // it has another
+	Crash      Kind = "crash"      // it ended otherwise than with status 0, or left no result
+	Timeout    Kind = "timeout"    // it was stopped
+	Refusal    Kind = "refusal"    // it says that it does not run the program
+)
+
+// Failures are the kinds but Same.
+var Failures = []Kind{Difference, Crash, Timeout, Refusal}
+
+// Rival is another implementation: a command of the shell, in which {ptx}, {in}, {json} and {out}
+// stand for the names of files, those of Program.Write and that of the result to write, and {grid}
+// and {block} for the extents, X,Y,Z.
+type Rival struct {
+	Command       string
+	Timeout       time.Duration
+	RefusalStatus int            // the exit status by which it refuses a program
+	RefusalText   *regexp.Regexp // … or what it then says on its standard error; nil: nothing
+}
+
+// Check tells what is wrong with a rival's command.
+func (r *Rival) Check() error {
+	switch {
+	case !strings.Contains(r.Command, "{out}"):
+		return fmt.Errorf("%q does not say {out}, the file to write the result to", r.Command)
+	case !strings.Contains(r.Command, "{ptx}") && !strings.Contains(r.Command, "{json}"):
+		return fmt.Errorf("%q says neither {ptx} nor {json}, the program to run", r.Command)
+	case !r.Extents() && (strings.Contains(r.Command, "{grid}") || strings.Contains(r.Command, "{block}")):
+		return fmt.Errorf("%q says one of {grid} and {block}, which go together", r.Command)
+	case r.Timeout <= 0:
+		return errors.New("the time that a program may take has to be more than none")
+	}
+	return nil
+}
+
+// Extents reports whether the rival is told how many threads a launch has, and need not know.
+func (r *Rival) Extents() bool {
+	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{grid}") && strings.Contains(r.Command, "{block}")
+}
+
+// Outcome is what a rival made of a program.
+type Outcome struct {
+	Kind   Kind
+	Why    string // in words: "exit status 1", "signal: segmentation fault"
+	Stderr string // the end of what it said
+
+	At        int // Difference: the first byte that differs, in the word …
+	Got, Want uint32
+}
+
+// ErrNoRival is the error of a command that the shell cannot run.
+var ErrNoRival = errors.New("the command cannot be run")
+
+// stderrBytes are kept of what a rival says, the last ones.
+const stderrBytes = 4 << 10
+
+// tail keeps the last bytes that are written to it.
+type tail struct{ b []byte }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.b = append(t.b, b...)
+	if len(t.b) > 2*stderrBytes {
+		t.b = append(t.b[:0], t.b[len(t.b)-stderrBytes:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string { return string(t.b[max(0, len(t.b)-stderrBytes):]) }
+
+// Run runs a program whose result is known, with files in a directory. The error is ErrNoRival, that
+// of the context, or of the files.
+func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*Outcome, error) {
+	if err := p.Write(dir, "program", nil); err != nil {
+		return nil, err
+	}
+	result := filepath.Join(dir, "result.bin")
+	if err := os.Remove(result); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	file := func(ext string) string { return quote(filepath.Join(dir, "program"+ext)) }
+	line := strings.NewReplacer("{ptx}", file(".ptx"), "{in}", file(".in.bin"), "{json}", file(".json"), "{out}", quote(result), "{grid}", extent(p.Grid), "{block}", extent(p.Block)).Replace(r.Command)
+
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	var said tail
+	cmd := exec.CommandContext(limited, "sh", "-c", line)
+	cmd.Stderr = &said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // whatever it starts ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	o := &Outcome{Kind: Crash, Stderr: said.String()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		o.Kind, o.Why = Timeout, fmt.Sprintf("stopped after %v", r.Timeout)
+		return o, nil
+	case errors.As(err, &exit):
+		o.Why = exit.Error()
+		switch status := exit.ExitCode(); {
+		case status == 126 || status == 127: // so says the shell
+			return nil, fmt.Errorf("%w: %s: %s", ErrNoRival, line, strings.TrimSpace(o.Stderr))
+		case status > 128 && status <= 128+64: // what the shell started was killed
+			o.Why += fmt.Sprintf(", signal: %v", syscall.Signal(status-128))
+		case status == r.RefusalStatus, status >= 0 && r.RefusalText != nil && r.RefusalText.MatchString(o.Stderr):
+			o.Kind = Refusal
+		}
+		return o, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrNoRival, err)
+	}
+	got, err := os.ReadFile(result)
+	switch {
+	case err != nil:
+		o.Why = "exit status 0, without a result"
+	case len(got) != len(want):
+		o.Why = fmt.Sprintf("exit status 0, with a result of %d bytes, not %d", len(got), len(want))
+	case bytes.Equal(got, want):
+		o.Kind = Same
+	default:
+		o.Kind, o.At = Difference, firstDifference(got, want)&^3
+		word := func(b []byte) (w uint32) {
+			for i, c := range b[o.At:min(o.At+4, len(b))] {
+				w |= uint32(c) << (8 * i)
+			}
+			return w
+		}
+		o.Got, o.Want = word(got), word(want)
+		o.Why = fmt.Sprintf("word at byte %d is %#x, want %#x", o.At, o.Got, o.Want)
+	}
+	return o, nil
+}
+
+// extent writes X,Y,Z.
+func extent(d interp.Dim3) string { return fmt.Sprintf("%d,%d,%d", d.X, d.Y, d.Z) }
+
+// quote makes a word of the shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Description is how to launch a program, for machines.
+type Description struct {
+	Schema   string   `json:"schema"`   // "gemu-fuzz/1"
+	Seed     uint64   `json:"seed"`     // that the program is made of
+	Features []string `json:"features"` // that it may have
+	Program  string   `json:"program"`  // the file with the PTX
+	SM       int      `json:"sm"`       // compute capability of the device, 80 for 8.0
+	Kernel   string   `json:"kernel"`   // to launch
+	Grid     [3]int   `json:"grid"`     // CTAs: x, y, z
+	Block    [3]int   `json:"block"`    // threads of a CTA
+	Shared   int      `json:"shared"`   // bytes of dynamic shared memory
+	Args     []Arg    `json:"args"`     // of the kernel, one per parameter
+}
+
+// Arg is an argument of a kernel. A pointer is to memory of so many bytes.
+type Arg struct {
+	Name   string `json:"name"`             // of the parameter
+	Type   string `json:"type"`             // "pointer", "u32" or "u64"
+	Value  uint64 `json:"value,omitempty"`  // of a number
+	Bytes  int    `json:"bytes,omitempty"`  // of the memory
+	Input  string `json:"input,omitempty"`  // the file with what is in the memory before the launch; none: zeros
+	Output string `json:"output,omitempty"` // the file with what is there after it
+}
+
+// Describe is how to launch a program whose files have a name.
+func (p *Program) Describe(name string) *Description {
+	return &Description{
+		Schema: "gemu-fuzz/1", Seed: p.Seed, Features: names(p.Features), Program: name + ".ptx", SM: p.SM, Kernel: Kernel,
+		Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z},
+		Args: []Arg{
+			{Name: "in", Type: "pointer", Bytes: len(p.In), Input: name + ".in.bin"},
+			{Name: "out", Type: "pointer", Bytes: p.OutBytes, Output: name + ".out.bin"},
+			{Name: "n", Type: "u32", Value: uint64(ArgN)},
+			{Name: "m", Type: "u64", Value: ArgM},
+		},
+	}
+}
+
+// Write writes a program to a directory: name.ptx, name.in.bin, name.json, which is its Description,
+// and unless it is nil the result, name.out.bin.
+func (p *Program) Write(dir, name string, want []byte) error {
+	text, err := json.MarshalIndent(p.Describe(name), "", "  ")
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{".ptx": []byte(p.Source), ".in.bin": p.In, ".json": append(text, '\n')}
+	if want != nil {
+		files[".out.bin"] = want
+	}
+	for ext, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name+ext), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package fuzz
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gemu/interp"
+	"gemu/interp/internal/random"
+	"gemu/ptx"
+)
+
+// TestMain has the test be another implementation, if a command of a test wants one.
+func TestMain(m *testing.M) {
+	if bug := os.Getenv("GEMU_RIVAL"); bug != "" {
+		if err := rival(bug, os.Args[1], os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// rival runs a program with a bug in it, by its description: "this=that" has one opcode be another,
+// other bugs strike when a program has bfi.b32.
+func rival(bug, description, result string) error {
+	text, err := os.ReadFile(description)
+	if err != nil {
+		return err
+	}
+	var d Description
+	if err := json.Unmarshal(text, &d); err != nil {
+		return err
+	}
+	dir := filepath.Dir(description)
+	src, err1 := os.ReadFile(filepath.Join(dir, d.Program))
+	in, err2 := os.ReadFile(filepath.Join(dir, d.Args[0].Input))
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if from, to, ok := strings.Cut(bug, "="); ok {
+		src = []byte(strings.ReplaceAll(string(src), from+" ", to+" "))
+	} else if strings.Contains(string(src), "bfi.b32") {
+		switch bug {
+		case "crash":
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			time.Sleep(time.Minute)
+		case "status":
+			os.Exit(7)
+		case "refusal":
+			os.Exit(3)
+		case "words":
+			return errors.New("bfi is not implemented")
+		case "nothing":
+			return nil
+		}
+	}
+	m, err := ptx.Parse(d.Program, src)
+	if err != nil {
+		return err
+	}
+	p := &Program{SM: d.SM, Grid: interp.Dim(d.Grid[:]...), Block: interp.Dim(d.Block[:]...), In: in, OutBytes: d.Args[1].Bytes}
+	out, err := p.run(context.Background(), m, interp.Vector, nil)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(result, out, 0o666)
+}
+
+// instructions are the statements of a program's kernel.
+func instructions(p *Program) (list []string) {
+	_, body, _ := strings.Cut(p.Source, "{")
+	for s := range strings.SplitSeq(body, ";") {
+		if s = strings.TrimSpace(s); s != "" && !strings.HasPrefix(s, ".reg") && s != "}" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// TestRivals: failures of each kind are found, and reduced to the few instructions that they need.
+func TestRivals(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arith, err := ParseFeatures("arith,memory,divergence")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bug  string
+		kind Kind
+		why  string // the outcome's
+		has  string // what is left in the program
+		most int    // instructions that are left; 0: it is not reduced
+	}{
+		{"popc.b32=clz.b32", Difference, `word at byte \d+ is 0x\w+, want 0x\w+`, "popc.b32", 10},
+		{"crash", Crash, "signal: killed", "bfi.b32", 2},
+		{"status", Crash, "exit status 7", "", 0},
+		{"nothing", Crash, "without a result", "", 0},
+		{"refusal", Refusal, "exit status 3", "bfi.b32", 2},
+		{"words", Refusal, "exit status 1", "", 0},
+	} {
+		t.Run(c.bug, func(t *testing.T) {
+			t.Setenv("GEMU_RIVAL", c.bug)
+			r := &Rival{Command: self + " {json} {out}", Timeout: time.Minute, RefusalStatus: 3, RefusalText: regexp.MustCompile("not implemented")}
+			if err := r.Check(); err != nil {
+				t.Fatal(err)
+			}
+			p, o := findFailure(t, r, usual(arith))
+			if o.Kind != c.kind || !regexp.MustCompile(c.why).MatchString(o.Why) {
+				t.Fatalf("%s, %s: want %s, %s", o.Kind, o.Why, c.kind, c.why)
+			}
+			if c.most == 0 {
+				return
+			}
+			small, o := reduced(t, r, p, o.Kind)
+			list := instructions(small)
+			if len(list) > c.most || !strings.Contains(small.Source, c.has) {
+				t.Errorf("%d instructions are left, want %s and at most %d:\n%s", len(list), c.has, c.most, small.Source)
+			}
+			if small.Grid != interp.Dim(1) || small.Block != interp.Dim(1) || !strings.Contains(small.Source, ".target sm_80\n") {
+				t.Errorf("grid %s of blocks %s:\n%s", small.Grid, small.Block, small.Source)
+			}
+			if c.kind != Difference {
+				return
+			}
+			w, err := small.Blame(t.Context(), o.At)
+			if err != nil || w == nil || len(w.Made) == 0 || w.Instr.Form.Family != ptx.FamilyStore {
+				t.Fatalf("%v wrote it: %v\n%s", w, err, small.Source)
+			}
+			if line := strings.Split(small.Source, "\n")[w.Instr.Pos.Line-1]; !strings.Contains(line, "[%out") {
+				t.Errorf("%v, but that line is %q", w, line)
+			}
+		})
+	}
+}
+
+// findFailure is the first program that a rival fails.
+func findFailure(t *testing.T, r *Rival, o Options) (*Program, *Outcome) {
+	t.Helper()
+	g, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(50) {
+		p := g.Program(seed)
+		want, err := p.Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := r.Run(t.Context(), p, want, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Kind != Same {
+			return p, o
+		}
+	}
+	t.Fatal("no program has failed")
+	return nil, nil
+}
+
+// reduced is a program made small, and what then comes of it.
+func reduced(t *testing.T, r *Rival, p *Program, kind Kind) (*Program, *Outcome) {
+	t.Helper()
+	dir := t.TempDir()
+	run := func(p *Program) *Outcome {
+		want, err := p.Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := r.Run(t.Context(), p, want, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	small, err := Reduce(t.Context(), p, r.Extents(), func(p *Program) (bool, error) { return run(p).Kind == kind, nil }, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := run(small)
+	if o.Kind != kind {
+		t.Fatalf("the reduced program is a %s, not a %s", o.Kind, kind)
+	}
+	return small, o
+}
+
+// TestTimeout: a rival that does not end is stopped, with what it has started, and its program is
+// reduced.
+func TestTimeout(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	r := &Rival{Command: "if grep -q brev.b32 {ptx}; then sleep 600 & echo $! >" + pid + "; wait; fi; : {out}", Timeout: 200 * time.Millisecond, RefusalStatus: 3}
+	o := usual(random.Arith)
+	o.Length = 1
+	g, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := g.Program(1)
+	before, after, _ := strings.Cut(p.Source, "\tst.global")
+	p.Source = before + "\tbrev.b32 %w1, %w2;\n\tst.global" + after
+	small, outcome := reduced(t, r, p, Timeout)
+	if list := instructions(small); len(list) > 2 || !strings.Contains(outcome.Why, "stopped after 200ms") {
+		t.Errorf("%s, and %q are left", outcome.Why, list)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What nobody has waited for yet may still be there, but as a zombie.
+	if stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat"); err == nil && !strings.Contains(string(stat), ") Z ") {
+		t.Errorf("what the rival has started is still there: %s", stat)
+	}
+}
+
+// TestNoRival: a command that is not there is no failure of a program.
+func TestNoRival(t *testing.T) {
+	p := &Program{}
+	if _, err := (&Rival{Command: "no-such-command {ptx} {out}", Timeout: time.Minute}).Run(t.Context(), p, nil, t.TempDir()); !errors.Is(err, ErrNoRival) {
+		t.Errorf("error %v", err)
+	}
+	for _, command := range []string{"x", "x {ptx}", "x {out}", "x {ptx} {out} {grid}"} {
+		if (&Rival{Command: command, Timeout: time.Minute}).Check() == nil {
+			t.Errorf("%q is a rival", command)
+		}
+	}
+}
+
+// TestUndefined: what reducing could make of a program is not taken for a program with a result.
+func TestUndefined(t *testing.T) {
+	g, err := New(usual(random.Shared))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := g.Program(1)
+	kernel := func(body string) *Program {
+		p := *good
+		p.Source = ".version 7.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 s[256];\n.entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)\n{\n" +
+			"\t.reg .b32 %w<3>;\n\t.reg .b64 %out;\n\t.reg .pred %p;\n\tld.param.u64 %out, [out];\n\tmov.u32 %w0, %tid.x;\n" + body + "\tret;\n}\n"
+		return &p
+	}
+	if _, err := kernel("st.global.u32 [%out], %w0;\n").Verify(t.Context()); err == nil {
+		t.Error("all threads write one word, and nothing orders them: that is not found")
+	}
+	if _, err := kernel("mov.u32 %w2, %ctaid.x; or.b32 %w2, %w2, %w0; setp.eq.u32 %p, %w2, 0; @%p st.global.u32 [%out], 1;\n").Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for what, body := range map[string]string{
+		"no PTX":         "add.s32 %w1;\n",
+		"no end":         "L: bra L;\n",
+		"a trap":         "trap;\n",
+		"no value":       "setp.eq.u32 %p, %w1, 0; @%p st.global.u32 [%out+64], 1;\n",
+		"a race":         "mul.lo.u32 %w1, %w0, 4; mov.u32 %w2, s; add.u32 %w1, %w1, %w2; st.shared.u32 [%w1], 1; ld.shared.u32 %w1, [s];\n",
+		"another result": "mov.u32 %w1, %clock; st.global.u32 [%out], %w1;\n",
+	} {
+		if _, err := kernel(body).Verify(t.Context()); !errors.Is(err, ErrUndefined) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+}
+
+// TestRepeats: a seed always makes the same program, and another seed another.
+func TestRepeats(t *testing.T) {
+	make := func(seed uint64) *Program {
+		g, err := New(usual(random.AllFeatures))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.Program(seed)
+	}
+	a, b, c := make(5), make(5), make(6)
+	if a.Source != b.Source || !slices.Equal(a.In, b.In) || a.Source == c.Source {
+		t.Error("seeds do not make programs")
+	}
+}
+
+// TestOptions: options that make no programs are refused.
+func TestOptions(t *testing.T) {
+	for what, change := range map[string]func(o *Options){
+		"an old machine":  func(o *Options) { o.SM = 35 },
+		"an old version":  func(o *Options) { o.Version = ptx.Version{Major: 5} },
+		"no block":        func(o *Options) { o.Block = interp.Dim(0) },
+		"a large block":   func(o *Options) { o.Block = interp.Dim(64, 32) },
+		"a flat block":    func(o *Options) { o.Block = interp.Dim(1, 1, 1000) },
+		"no grid":         func(o *Options) { o.Grid = 0 },
+		"a large grid":    func(o *Options) { o.Grid = 1 << 30 },
+		"no statements":   func(o *Options) { o.Length = 0 },
+		"many statements": func(o *Options) { o.Length = 1 << 30 },
+	} {
+		o := usual(random.AllFeatures)
+		change(&o)
+		if _, err := New(o); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	for _, list := range []string{"", "arit", "-none", "all,-all", "arith,,float"} {
+		if _, err := ParseFeatures(list); err == nil {
+			t.Errorf("features %q: no error", list)
+		}
+	}
+	if f, err := ParseFeatures("all,-arith, -warp"); err != nil || f != random.AllFeatures&^(random.Arith|random.Warp) {
+		t.Errorf("all,-arith, -warp is %b: %v", f, err)
+	}
+}

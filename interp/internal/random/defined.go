@@ -1,0 +1,564 @@
+package random
+
+// This file makes programs for any implementation of PTX: their results are defined to the
+// bit, whatever order threads run in. By construction they have
+//
+//   - no register, local or shared memory that is read before it is written;
+//   - no integer division by zero, nor one that overflows;
+//   - no bits of a NaN that an instruction has made: each is made one NaN before it is used, and
+//     none is converted to an integer;
+//   - no sign of a zero where the manual is not plain about it, no .ftz, no approximation;
+//   - no floating-point operation without a rounding mode, which may be contracted;
+//   - no carry flag but from the instruction just before;
+//   - no access to what another thread writes, but behind a barrier, or by atomic operations that
+//     commute and whose result nobody looks at;
+//   - no barrier, and nothing that a warp does together, where threads may be elsewhere.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// Features are what programs may be made of, besides moves, integer conversions, a little
+// arithmetic for addresses, global loads and stores.
+type Features uint32
+
+// The features.
+const (
+	Arith      Features = 1 << iota // integer arithmetic, logic, comparison
+	Carry                           // extended precision: add.cc, addc …
+	Float                           // .f32
+	Double                          // .f64
+	Half                            // .f16 and .bf16, alone and in pairs
+	Video                           // video instructions, and integers packed in pairs
+	Memory                          // loads and stores of all widths, of .global, .const and .param space
+	Local                           // .local space
+	Generic                         // generic addresses
+	Divergence                      // branches, loops and exits that differ between threads of a warp
+	Indirect                        // brx.idx; with Calls, calls of addresses
+	Shared                          // .shared space, and barriers
+	Calls                           // functions
+	Atomics                         // atomic operations
+	Warp                            // vote, shfl, match and redux
+
+	AllFeatures Features = 1<<iota - 1
+)
+
+// FeatureNames are what the features are called, in their order.
+var FeatureNames = []string{"arith", "carry", "float", "double", "half", "video", "memory", "local", "generic", "divergence", "indirect", "shared", "calls", "atomics", "warp"}
+
+// ofType are the features that instructions on types want; there are none on others.
+var ofType = map[ptx.Type]Features{
+	ptx.Pred: 0, ptx.F32: Float, ptx.F64: Double, ptx.F16: Half, ptx.BF16: Half, ptx.F16x2: Half, ptx.BF16x2: Half, ptx.U16x2: Video, ptx.S16x2: Video,
+	ptx.B8: 0, ptx.B16: 0, ptx.B32: 0, ptx.B64: 0, ptx.U8: 0, ptx.U16: 0, ptx.U32: 0, ptx.U64: 0, ptx.S8: 0, ptx.S16: 0, ptx.S32: 0, ptx.S64: 0,
+}
+
+// undefinedModifiers make results that PTX leaves open somewhere, or that are those of one
+// machine.
+var undefinedModifiers = []string{"ftz", "approx", "full", "rs", "oob", "satfinite", "scaled"}
+
+// feature is the feature that an opcode is of, with those of its types; defined reports whether
+// defined programs may have it.
+func feature(v *ptx.Variant) (of Features, defined bool) {
+	f := v.Form
+	switch f.Class {
+	case ptx.ClassVideo:
+		of = Video
+	case ptx.ClassInt, ptx.ClassMul, ptx.ClassSFU:
+		of = Arith
+	case ptx.ClassFP:
+	default:
+		return 0, false
+	}
+	if f.Family == ptx.FamilyConvert {
+		of = 0
+	}
+	if f.Effects.Any(ptx.CarryIn | ptx.CarryOut) {
+		of = Carry
+	}
+	for _, t := range v.Types() {
+		need, ok := ofType[t]
+		if !ok {
+			return 0, false
+		}
+		if need.any(Float | Double | Half) {
+			of &^= Arith
+		}
+		of |= need
+	}
+	for _, m := range undefinedModifiers {
+		if v.Has(m) {
+			return 0, false
+		}
+	}
+	if f.Family == ptx.FamilyCompute && f.HasSlot("rnd") && v.Slot("rnd") == "" {
+		return 0, false
+	}
+	if f.Effects.Has(ptx.CarryIn | ptx.CarryOut) {
+		return 0, false // in the middle of three
+	}
+	return of, true
+}
+
+func (f Features) any(of Features) bool { return f&of != 0 }
+
+// Shape says what defined programs are like.
+type Shape struct {
+	Features Features
+	Version  ptx.Version // .version
+	SM       int         // .target
+	Grid     int         // CTAs
+	Block    [3]int      // threads of one
+	Length   int         // about so many statements
+
+	Runs func(v *ptx.Variant) bool // whether an opcode is legal, and runs; only those that are chosen are asked about
+}
+
+// Variants are the opcodes that programs of the shape may have, if they run.
+func (sh *Shape) Variants() []*ptx.Variant {
+	return Variants(func(v *ptx.Variant) bool {
+		of, defined := feature(v)
+		return defined && of&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
+	})
+}
+
+// Cells are the words at the end of what a defined program writes: atomic operations of all
+// threads meet in each.
+const cells = 8
+
+// Record is how many bytes of results a thread of a defined program has.
+const Record = Stride + scratchBytes
+
+// InBytes and OutBytes are the sizes of the buffers of a program.
+func (sh *Shape) InBytes() int  { return sh.threads() * Stride }
+func (sh *Shape) OutBytes() int { return sh.threads()*Record + 8*cells }
+
+func (sh *Shape) threads() int { return sh.Grid * sh.ofBlock() }
+func (sh *Shape) ofBlock() int { return sh.Block[0] * sh.Block[1] * sh.Block[2] }
+
+// The arguments of a defined program behind its buffers.
+const (
+	ArgN uint32 = 12
+	ArgM uint64 = 1 << 40
+)
+
+// defined writes a defined program.
+type defined struct {
+	structured
+	*Shape
+	any    [][]*ptx.Variant // by instruction, which are all as likely
+	affine [][]*ptx.Variant // those with a rule of their own
+	first  []*ptx.Variant   // that set the carry flag
+	second []*ptx.Variant   // that take it
+}
+
+// Defined makes a defined program of the shape's opcodes, and its input. Its kernel is
+// k(in, out, n, m), two pointers to InBytes that it reads and OutBytes, zeros, that it writes,
+// ArgN and ArgM. A line of it is one thing that may be left out.
+func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []byte) {
+	p := &defined{Shape: sh, structured: structured{program: program{r: rand.New(rand.NewPCG(seed, 4)), constants: 1}}}
+	p.unshared = !p.has(Shared)
+	for _, v := range variants {
+		switch e := v.Form.Effects; {
+		case e.Has(ptx.CarryOut):
+			p.first = append(p.first, v)
+		case e.Has(ptx.CarryIn):
+			p.second = append(p.second, v)
+		default:
+			p.variants = append(p.variants, v)
+		}
+	}
+	p.any, p.affine = byInstruction(p.variants), byInstruction(ruled(p.variants))
+	if seed%2 == 0 {
+		p.constants = 4
+	}
+	p.f(".version %s\n.target sm_%d\n.address_size 64\n.global .align 16 .b8 scratch[%d];\n.global .align 8 .u32 tab[%d] = {", sh.Version, sh.SM, p.threads()*scratchBytes, tableBytes/4)
+	for i := range tableBytes / 4 {
+		p.f("%s%d", []string{"", ", "}[min(i, 1)], uint32(p.value()))
+	}
+	p.f("};\n.const .align 8 .u32 ctab[%d] = {1, 2, 3};\n", scratchBytes/4)
+	if p.has(Shared) {
+		p.f(".shared .align 16 .b8 sh[%d];\n.shared .align 4 .b8 others[%d];\n", p.ofBlock()*sharedBytes, p.ofBlock()*4)
+	}
+	if p.has(Calls) {
+		p.function("fone")
+		p.function("ftwo")
+	}
+
+	body := p.body(sh.Length)
+	body.write(0)
+	p.f(".entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)\n{\n")
+	p.registers(body.loops)
+	p.f("\t.reg .u64 %%in, %%out, %%cells;\n\t.reg .u32 %%one, %%n, %%mask, %%tcta, %%threads;\n")
+	if p.has(Calls | Indirect) {
+		p.f("proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);\n")
+	}
+	p.f("\tmov.u64 %%table, tab;\n")
+	p.threadIndex()
+	p.f("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tld.param.u32 %%n, [n];\n\tadd.u64 %%cells, %%out, %d;\n", p.threads()*Record)
+	p.f("\tmad.wide.u32 %%in, %%lin, %d, %%in;\n\tmad.wide.u32 %%out, %%lin, %d, %%out;\n", Stride, Record)
+	p.f("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
+	if p.has(Warp) { // the lanes that the thread's warp has
+		p.f("\tsub.u32 %%mask, %%threads, %%tcta; add.u32 %%mask, %%mask, %%lane; min.u32 %%mask, %%mask, 32; sub.u32 %%mask, 32, %%mask; shr.u32 %%mask, -1, %%mask;\n")
+	}
+	pool(func(name, typ string, off int) {
+		switch {
+		case p.r.IntN(2) == 0:
+			p.f("\tld.global.%s %s, [%%in+%d];\n", typ, name, off)
+		case typ == "b64":
+			p.f("\tmul.wide.u32 %s, %s, %d;\n", name, pick(p.r, "%lin", "%tx", "%ty", "%cta"), uint32(p.value()))
+		case typ == "b32":
+			p.f("\tmul.lo.u32 %s, %s, %d;\n", name, pick(p.r, "%lin", "%tx", "%ty", "%lane"), pick(p.r, 1, 1, 4, -1, int32(p.value())))
+		default:
+			p.f("\tcvt.u16.u32 %s, %%lin;\n", name)
+		}
+	})
+	p.predicates()
+	p.initial()
+	p.WriteString(body.String())
+	pool(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, off, name) })
+	for i := range nPred {
+		p.f("\tselp.u32 %%one, 1, 0, %%p%d; st.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
+	}
+	for i := 0; i < scratchBytes; i += 8 {
+		p.f("\tld.global.u64 %%addr, [%%scratch+%d]; st.global.u64 [%%out+%d], %%addr;\n", i, Stride+i)
+	}
+	p.f("\tret;\n}\n")
+	in = make([]byte, sh.InBytes())
+	for i := 0; i+4 <= len(in); i += 4 {
+		v := p.value()
+		if p.r.IntN(3) == 0 {
+			v = corners[i/4%len(corners)] // the same in many threads
+		}
+		binary.LittleEndian.PutUint32(in[i:], uint32(v))
+	}
+	return p.String(), in
+}
+
+// byInstruction groups opcodes, which come in the order of the table.
+func byInstruction(variants []*ptx.Variant) (list [][]*ptx.Variant) {
+	for i, v := range variants {
+		if i == 0 || variants[i-1].Op != v.Op {
+			list = append(list, nil)
+		}
+		list[len(list)-1] = append(list[len(list)-1], v)
+	}
+	return list
+}
+
+func (p *defined) has(all Features) bool { return p.Features&all == all }
+
+// body is a writer of code of so many statements, of a function or the kernel.
+func (p *defined) body(budget int) *defined {
+	b := *p
+	b.structured.program = program{variants: p.variants, r: p.r, budget: budget, labels: p.labels, constants: p.constants}
+	return &b
+}
+
+// registers declares those of a function or the kernel.
+func (p *defined) registers(loops int) {
+	p.structured.registers(loops)
+	p.f("\t.reg .b16 %%hx, %%hy;\n\t.reg .b32 %%wx;\n\t.reg .b64 %%dx;\n\t.reg .pred %%u;\n")
+	if p.has(Local) {
+		p.f("\t.local .align 16 .b8 loc[%d];\n", scratchBytes)
+	}
+}
+
+// initial writes what a thread has of local and shared memory.
+func (p *defined) initial() {
+	if p.has(Local) {
+		for i := 0; i < scratchBytes; i += 8 {
+			p.f("\tst.local.u64 [loc+%d], %%d%d;\n", i, i/8%nWide)
+		}
+	}
+	if p.has(Shared) && !p.inFunc {
+		for i := 0; i < sharedBytes; i += 4 {
+			p.f("\tst.shared.u32 [%%sh+%d], %%w%d;\n", i, i/4)
+		}
+	}
+}
+
+// function writes a function with a body of its own.
+func (p *defined) function(name string) {
+	body := p.body(12)
+	body.inFunc = true
+	body.write(1)
+	p.labels = body.labels
+	p.f(".func (.param .b32 z) %s(.param .b32 x, .param .b64 y)\n{\n", name)
+	p.registers(body.loops)
+	p.f("\t.reg .b32 %%ra;\n\t.reg .b64 %%rb;\n\tld.param.b32 %%ra, [x];\n\tld.param.b64 %%rb, [y];\n\tst.param.b32 [z], %%ra;\n\tmov.u64 %%table, tab;\n")
+	p.threadIndex()
+	for i := range nWord {
+		p.f("\tmad.lo.u32 %%w%d, %%ra, %d, %%tx;\n", i, i)
+	}
+	for i := range nWide {
+		p.f("\tadd.u64 %%d%d, %%rb, %d;\n", i, i*i)
+	}
+	for i := range nHalf {
+		p.f("\tcvt.u16.u32 %%h%d, %%w%d;\n", i, i)
+	}
+	p.predicates()
+	p.inFunc = true
+	p.initial()
+	p.inFunc = false
+	p.WriteString(body.String())
+	p.f("\tst.param.b32 [z], %%w3;\n\tret;\n}\n")
+}
+
+// write writes statements.
+func (p *defined) write(depth int) {
+	for range 3 + p.r.IntN(6) + 4*max(0, 2-depth) {
+		if p.budget--; p.budget < 0 {
+			return
+		}
+		switch k := p.r.IntN(40); {
+		case k < 7:
+			p.statement(p.affine)
+		case k < 16:
+			p.statement(p.any)
+		case k < 17 && len(p.first) > 0 && len(p.second) > 0:
+			p.carry()
+		case k < 21:
+			p.seedFrom(indices[:len(indices)-1])
+		case k < 27:
+			p.access(depth)
+		case k < 29 && p.has(Calls) && !p.inFunc:
+			p.call()
+		case k < 32 && depth < 3:
+			if not, pred := p.condition(); pred != "" {
+				p.branch(depth, not, pred, p.write)
+			}
+		case k < 34 && depth < 2:
+			if p.has(Divergence) {
+				p.loop(depth, pick(p.r, p.word(), "2", "3"), p.write)
+			} else {
+				p.loopUniform(depth)
+			}
+		case k == 34 && depth < 3 && p.has(Divergence|Indirect):
+			p.table(depth, p.write)
+		case k == 35 && depth > 0 && p.has(Divergence):
+			what := "ret"
+			if !p.inFunc {
+				p.ended, what = true, pick(p.r, "ret", "exit")
+			}
+			p.f("\t@%s %s;\n", p.pred(), what)
+		case k < 38 && depth == 0 && !p.inFunc && !p.ended && p.has(Shared):
+			p.exchange()
+		case depth == 0 && !p.inFunc && !p.ended && p.has(Warp):
+			p.together()
+		}
+	}
+}
+
+// condition is what a branch may depend on; "" if there is nothing.
+func (p *defined) condition() (not, pred string) {
+	switch {
+	case p.has(Divergence):
+		return pick(p.r, "", "!"), p.pred()
+	case p.inFunc:
+		return "", ""
+	}
+	p.f("\tsetp.%s.u32 %%u, %s, %d;\n", pick(p.r, "lt", "ge", "ne"), pick(p.r, "%n", "%cta"), p.r.IntN(20))
+	return pick(p.r, "", "!"), "%u"
+}
+
+// loopUniform is a loop that all threads leave together.
+func (p *defined) loopUniform(depth int) {
+	n, c := p.labels, p.loops
+	p.labels++
+	p.loops++
+	p.f("\tmov.b32 %%c%d, %d;\nLOOP%d:\n", c, 1+p.r.IntN(3), n)
+	p.write(depth + 1)
+	p.f("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\n", c, c, c, n)
+}
+
+// statement writes an instruction of one of the opcodes, in a line with what defines its result.
+func (p *defined) statement(instructions [][]*ptx.Variant) {
+	if len(instructions) == 0 {
+		return
+	}
+	v := pick(p.r, pick(p.r, instructions...)...)
+	if !p.Runs(v) {
+		return
+	}
+	ops := p.operands(v)
+	if ops == nil {
+		return
+	}
+	before, after := "", ""
+	if v.Form.Effects.Has(ptx.Partial) && v.Form.Affine != ptx.AffineUniform {
+		before, ops[2] = p.divisor(v.OperandType(2))
+	}
+	result := v.OperandType(0)
+	if v.Form.Family == ptx.FamilyConvert {
+		to, from := v.Conversion()
+		result = to
+		if a := ops[1]; floats[from] != nil && floats[to] == nil && strings.HasPrefix(a, "%") {
+			before = floats[from].replace(a, floats[from].zero)
+		}
+	}
+	if f := floats[result]; f != nil {
+		after = f.replace(ops[0], f.nan)
+		if v.Has("sat") || v.Has("relu") {
+			after += f.positive(ops[0])
+		} else if !v.Form.HasSlot("rnd") {
+			after += f.unsigned(ops[0])
+		}
+	}
+	p.f("\t%s%s%s %s;%s\n", before, p.guard(), v.Text, strings.Join(ops, ", "), after)
+}
+
+// divisor writes a positive number to a register.
+func (p *defined) divisor(t ptx.Type) (text, reg string) {
+	switch t.Bits() {
+	case 16:
+		return fmt.Sprintf("and.b16 %%hx, %s, 32767; or.b16 %%hx, %%hx, 1; ", p.half()), "%hx"
+	case 32:
+		return fmt.Sprintf("and.b32 %%wx, %s, 2147483647; or.b32 %%wx, %%wx, 1; ", p.word()), "%wx"
+	}
+	return fmt.Sprintf("and.b64 %%dx, %s, 9223372036854775807; or.b64 %%dx, %%dx, 1; ", p.wide()), "%dx"
+}
+
+// float is how registers of a floating-point type are told from numbers by their bits.
+type float struct {
+	bits      int
+	pair      bool
+	infinity  uint64
+	nan, zero uint64
+	temp      string
+}
+
+var floats = map[ptx.Type]*float{
+	ptx.F16:    {16, false, 0x7c00, 0x7fff, 0, "%hx"},
+	ptx.BF16:   {16, false, 0x7f80, 0x7fff, 0, "%hx"},
+	ptx.F32:    {32, false, 0x7f800000, 0x7fffffff, 0, "%wx"},
+	ptx.F64:    {64, false, 0x7ff0000000000000, 0x7fffffffffffffff, 0, "%dx"},
+	ptx.F16x2:  {16, true, 0x7c00, 0x7fff, 0, "%hx"},
+	ptx.BF16x2: {16, true, 0x7f80, 0x7fff, 0, "%hx"},
+}
+
+// each writes code for a register, or for its halves.
+func (f *float) each(reg string, code func(reg, temp string) string) string {
+	if !f.pair {
+		return code(reg, f.temp)
+	}
+	return fmt.Sprintf(" mov.b32 {%%hx, %%hy}, %s;%s%s mov.b32 %s, {%%hx, %%hy};", reg, code("%hx", ""), code("%hy", ""), reg)
+}
+
+// when replaces a register by a value where its magnitude compares so with a bound.
+func (f *float) when(reg, cmp string, bound, value uint64) string {
+	return f.each(reg, func(reg, temp string) string {
+		if temp == "" {
+			return fmt.Sprintf(" cvt.u32.u16 %%wx, %s; and.b32 %%wx, %%wx, %d; setp.%s.u32 %%q, %%wx, %d; @%%q mov.b16 %s, %d;", reg, 0x7fff, cmp, bound, reg, value)
+		}
+		return fmt.Sprintf(" and.b%d %s, %s, %d; setp.%s.u%d %%q, %s, %d; @%%q mov.b%d %s, %d;", f.bits, temp, reg, f.magnitude(), cmp, f.bits, temp, bound, f.bits, reg, value)
+	})
+}
+
+func (f *float) magnitude() uint64 { return 1<<(f.bits-1) - 1 }
+
+// replace gives a register a value if it is a NaN.
+func (f *float) replace(reg string, value uint64) string {
+	return f.when(reg, "gt", f.infinity, value)
+}
+
+// unsigned makes a zero positive.
+func (f *float) unsigned(reg string) string { return f.when(reg, "eq", 0, 0) }
+
+// positive clears the sign.
+func (f *float) positive(reg string) string {
+	if f.pair {
+		return fmt.Sprintf(" and.b32 %s, %s, %d;", reg, reg, 0x7fff7fff)
+	}
+	return fmt.Sprintf(" and.b%d %s, %s, %d;", f.bits, reg, reg, f.magnitude())
+}
+
+// carry writes an instruction that sets the carry flag, and one that takes it.
+func (p *defined) carry() {
+	a, b := pick(p.r, p.first...), pick(p.r, p.second...)
+	if !p.Runs(a) || !p.Runs(b) {
+		return
+	}
+	p.f("\t%s %s; %s %s;\n", a.Text, strings.Join(p.operands(a), ", "), b.Text, strings.Join(p.operands(b), ", "))
+}
+
+// access is an access to memory, as far as the features go.
+func (p *defined) access(depth int) {
+	var kinds []int
+	add := func(f Features, list ...int) {
+		if p.has(f) {
+			kinds = append(kinds, list...)
+		}
+	}
+	add(Memory, 0, 1, 2, 3, 3, 4, 5, 10)
+	add(Local, 7, 8)
+	add(Local|Generic, 9)
+	add(Shared, 6)
+	add(Shared|Atomics, 11)
+	add(Atomics, 12, 14, 14)
+	if !p.inFunc {
+		add(Memory, 13)
+	}
+	if len(kinds) == 0 {
+		return
+	}
+	switch kind := pick(p.r, kinds...); {
+	case kind == 14 && !p.inFunc:
+		// Operations in one cell commute.
+		i := p.r.IntN(cells)
+		p.f("\t%sred.global.%s [%%cells+%d], %s;\n", p.guard(), []string{"add.u32", "max.u32", "min.s32", "max.s32", "or.b32", "xor.b32", "add.u64", "max.s64"}[i], 8*i, []string{p.word(), p.wide()}[i/6])
+	case kind == 14:
+	case p.has(Generic):
+		p.structured.access(kind, ".global", "", ".volatile.global")
+	default:
+		p.structured.access(kind, ".global", ".volatile.global")
+	}
+}
+
+// call calls a function.
+func (p *defined) call() {
+	before, target, proto := "", pick(p.r, "fone", "ftwo"), ""
+	if p.has(Indirect) && p.r.IntN(3) == 0 {
+		before, target, proto = fmt.Sprintf("mov.u64 %%addr, fone; @%s mov.u64 %%addr, ftwo; ", p.pred()), "%addr", ", proto"
+	}
+	p.f("\t%s{ .param .b32 x; .param .b64 y; .param .b32 z; st.param.b32 [x], %s; st.param.b64 [y], %s; call (z), %s, (x, y)%s; ld.param.b32 %s, [z]; }\n", before, p.word(), p.wide(), target, proto, p.word())
+}
+
+// exchange is a barrier, with a predicate of all, or with a word of another thread.
+func (p *defined) exchange() {
+	if p.r.IntN(3) == 0 {
+		p.f("\tbar.red.%s, 0, %s;\n", pick(p.r, "popc.u32 "+p.word(), "and.pred "+p.pred(), "or.pred "+p.pred()), p.pred())
+		return
+	}
+	p.f("\tmov.u32 %%at, others; mad.lo.u32 %%at, %%tcta, 4, %%at; st.shared.u32 [%%at], %s;\n\tbar.sync 0;\n", p.word())
+	p.f("\tadd.u32 %%at, %%tcta, %d; rem.u32 %%at, %%at, %%threads; mov.u32 %%one, others; mad.lo.u32 %%at, %%at, 4, %%one; ld.shared.u32 %s, [%%at];\n\tbar.sync 0;\n", p.r.IntN(p.ofBlock()), p.word())
+}
+
+// together is what all lanes of a warp do.
+func (p *defined) together() {
+	since := func(version ptx.Version, sm int) bool { return p.SM >= sm && !p.Version.Less(version) }
+	switch k := p.r.IntN(8); {
+	case k == 0:
+		p.f("\tvote.sync.ballot.b32 %s, %s, %%mask;\n", p.word(), p.pred())
+	case k == 1:
+		p.f("\tvote.sync.%s.pred %s, %s, %%mask;\n", pick(p.r, "all", "any", "uni"), p.pred(), p.pred())
+	case k == 2 && since(ptx.Version{Major: 7}, 80):
+		p.f("\tredux.sync.%s %s, %s, %%mask;\n", pick(p.r, "add.u32", "min.s32", "max.u32", "and.b32", "xor.b32"), p.word(), p.word())
+	case k == 3 && since(ptx.Version{Major: 6}, 70):
+		t := pick(p.r, ptx.B32, ptx.B64)
+		p.f("\tmatch.any.sync%s %s, %s, %%mask;\n", t, p.word(), p.reg(t))
+	case k == 4 && since(ptx.Version{Major: 6}, 70):
+		p.f("\tmatch.all.sync.b32 %s|%s, %s, %%mask;\n", p.word(), p.pred(), p.word())
+	case p.ofBlock()%32 == 0: // every lane that may be named is there
+		mode := pick(p.r, "up", "down", "bfly", "idx")
+		clamp := pick(p.r, 0x1f, 0x1f, 0x181f)
+		if mode == "up" {
+			clamp &^= 0x1f
+		}
+		p.f("\tshfl.sync.%s.b32 %s|%s, %s, %s, %d, %%mask;\n", mode, p.word(), p.pred(), p.word(), pick(p.r, "1", "3", "16", "31", p.word()), clamp)
+	}
+}
