@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -185,16 +186,25 @@ type sourceFiles struct {
 	files map[string][]string
 }
 
+// path is where a file is: where the PTX says, or beside it.
+func (s *sourceFiles) path(name string) string {
+	if _, err := os.Stat(name); err == nil || filepath.IsAbs(name) {
+		return name
+	}
+	beside := filepath.Join(s.dir, name)
+	if _, err := os.Stat(beside); err != nil {
+		return name
+	}
+	return beside
+}
+
 // row is the row for a line of a file: its text, or where it is if it cannot be
 // had.
 func (s *sourceFiles) row(name string, n int) listingRow {
 	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
 	lines, ok := s.files[name]
 	if !ok {
-		b, err := readFile(name, input.MaxText)
-		if err != nil && !filepath.IsAbs(name) {
-			b, _ = readFile(filepath.Join(s.dir, name), input.MaxText)
-		}
+		b, _ := readFile(s.path(name), input.MaxText)
 		lines = strings.Split(string(b), "\n")
 		s.files[name] = lines
 	}
