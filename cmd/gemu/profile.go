@@ -115,7 +115,6 @@ type profileReport struct {
 	groups  []launchGroup
 	profile *profile.Profile
 	total   profile.Counts
-	counts  interp.Counts
 	classes map[*ptx.Instr]affinetrack.Shares // what their results were
 	lines   []*profile.Line
 	loops   []*profile.Loop
@@ -132,7 +131,7 @@ type profileBlock struct {
 func newProfileReport(c *profileCmd, j *job, p *profile.Profile, dynamic map[string]int) *profileReport {
 	all := j.total()
 	r := &profileReport{
-		launchJSON: j.facts(), profileCmd: c, groups: j.groups(), profile: p, total: p.Total(), counts: all.Counts, classes: map[*ptx.Instr]affinetrack.Shares{},
+		launchJSON: j.facts(), profileCmd: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.Shares{},
 		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{dir: filepath.Dir(c.File), files: map[string][]string{}},
 	}
 	for i := range all.Structure.Instrs {
@@ -202,7 +201,7 @@ func (r *profileReport) printSummary(s *screen) {
 	}
 	t := &r.total
 	s.heading("summary")
-	row("instructions", "%s by warps, %s by threads, %.1f of %d lanes", countText(t.Execs), countText(r.counts.ThreadInstructions), t.MeanLanes(), r.launchJSON.Warp)
+	row("instructions", "%s by warps, %s by threads, %.1f of %d lanes", countText(t.Execs), countText(t.Lanes), t.MeanLanes(), r.launchJSON.Warp)
 	row("branches", "%s, %s divergent; %s %% of instructions while lanes are elsewhere", countText(t.Branches), countText(t.Divergent), percentText(share(t.Diverged, t.Execs), 1))
 	for _, m := range []struct {
 		name string
@@ -437,13 +436,12 @@ func (r *profileReport) printOccupancy(s *screen) {
 type profileJSON struct {
 	Schema string `json:"schema"` // "gemu-profile/1"
 	launchJSON
-	Groups    []launchGroup         `json:"kernels"`             // the launches, by kernel and extent
-	Total     profile.Counts        `json:"total"`               // of all instructions
-	Threads   int64                 `json:"thread_instructions"` // executed by lanes that their guard let, and branches, returns and exits
-	Lines     []profileLineJSON     `json:"lines"`               // of the source, or of the PTX, in their order
-	Loops     []profileLoopJSON     `json:"loops"`               // those that were reached, an outer one first
-	Calls     []profileCallJSON     `json:"calls"`               // functions by the calls that lead to them, callers first
-	Occupancy []profileOccupantJSON `json:"occupancy"`           // of each kernel and generation
+	Groups    []launchGroup         `json:"kernels"`   // the launches, by kernel and extent
+	Total     profile.Counts        `json:"total"`     // of all instructions
+	Lines     []profileLineJSON     `json:"lines"`     // of the source, or of the PTX, in their order
+	Loops     []profileLoopJSON     `json:"loops"`     // those that were reached, an outer one first
+	Calls     []profileCallJSON     `json:"calls"`     // functions by the calls that lead to them, callers first
+	Occupancy []profileOccupantJSON `json:"occupancy"` // of each kernel and generation
 }
 
 // profileLineJSON is a line.
@@ -493,7 +491,7 @@ type profileOccupantJSON struct {
 
 func (r *profileReport) json() *profileJSON {
 	out := &profileJSON{
-		Schema: "gemu-profile/1", launchJSON: r.launchJSON, Groups: r.groups, Total: r.total, Threads: r.counts.ThreadInstructions,
+		Schema: "gemu-profile/1", launchJSON: r.launchJSON, Groups: r.groups, Total: r.total,
 		Lines: []profileLineJSON{}, Loops: []profileLoopJSON{}, Calls: []profileCallJSON{}, Occupancy: []profileOccupantJSON{},
 	}
 	for _, l := range r.lines {
