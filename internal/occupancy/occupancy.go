@@ -4,7 +4,7 @@ package occupancy
 
 // Limits are those of the multiprocessors of a compute capability: CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability" of versions 12.9 and 13.0; how registers and
-// shared memory are rounded is NVIDIA's occupancy calculator's, cuda_occupancy.h of CUDA 13.0.
+// shared memory are rounded is NVIDIA's occupancy calculator's, cuda_occupancy.h of CUDA 13.5.
 type Limits struct {
 	SM        int // compute capability, 86 for 8.6
 	Warps     int // resident
@@ -29,6 +29,7 @@ const k = 1 << 10
 
 // Generations are the limits, by compute capability.
 var Generations = []Limits{
+	{35, 64, 16, 48 * k, 48 * k, 0, 256, 64 * k, 4},
 	{50, 64, 32, 64 * k, 48 * k, 0, 256, 64 * k, 4},
 	{52, 64, 32, 96 * k, 48 * k, 0, 256, 64 * k, 4},
 	{53, 64, 32, 64 * k, 48 * k, 0, 256, 32 * k, 4},
@@ -51,7 +52,7 @@ var Generations = []Limits{
 }
 
 // Of is the limits of a compute capability; those of the last one before it, if it is not among the
-// Generations, and of the first for older ones.
+// Generations, and of the first of them for older ones.
 func Of(sm int) *Limits {
 	l := &Generations[0]
 	for i := range Generations {
