@@ -171,7 +171,7 @@ func TestBanks(t *testing.T) {
 func TestConstant(t *testing.T) {
 	for text, want := range map[string]int64{
 		"ld.const.u32 %x, [table];": 1,
-		"shl.b32 %i, %t, 2; mov.u32 %j, table; add.u32 %i, %i, %j; ld.const.u32 %x, [%i];":                   32,
+		"shl.b32 %i, %t, 2; mov.u32 %j, table; add.u32 %i, %i, %j; ld.const.u32 %x, [%i];":                    32,
 		"shr.u32 %i, %t, 3; shl.b32 %i, %i, 2; mov.u32 %j, table; add.u32 %i, %i, %j; ld.const.u32 %x, [%i];": 4,
 	} {
 		const parameter = 1 // ld.param of the kernel

@@ -23,6 +23,7 @@ var reports = []struct {
 	{"gemu-run/1", "`gemu run --json`", runJSON{}},
 	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`", sanitize.Report{}},
 	{"gemu-structure/1", "`gemu structure --json`", structureJSON{}},
+	{"gemu-profile/1", "`gemu profile --json`", profileJSON{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
 	{"gemu-compare/1", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},

@@ -33,6 +33,7 @@ type listingRow struct {
 	source bool
 	place  string              // file:line that an instruction was compiled from, "" if unknown
 	counts *affinetrack.Counts // of an instruction
+	in     *ptx.Instr          // likewise
 }
 
 // lanes is the mean number of active lanes.
@@ -82,7 +83,7 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 			}
 		}
 		for _, in := range b.Instrs {
-			row := listingRow{line: int(in.Pos.Line), text: in.Format(l.fn) + ";", counts: counts[in]}
+			row := listingRow{line: int(in.Pos.Line), text: in.Format(l.fn) + ";", counts: counts[in], in: in}
 			if in.Loc >= 0 && l.fn.Locs[in.Loc].Line > 0 {
 				loc := &l.fn.Locs[in.Loc]
 				name := l.fn.Module().FileName(loc.File)
@@ -198,16 +199,23 @@ func (s *sourceFiles) path(name string) string {
 	return beside
 }
 
+// lines are those of a file; none if it cannot be had.
+func (s *sourceFiles) lines(name string) []string {
+	lines, ok := s.files[name]
+	if !ok {
+		if b, err := readFile(s.path(name), input.MaxText); err == nil {
+			lines = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		}
+		s.files[name] = lines
+	}
+	return lines
+}
+
 // row is the row for a line of a file: its text, or where it is if it cannot be
 // had.
 func (s *sourceFiles) row(name string, n int) listingRow {
 	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
-	lines, ok := s.files[name]
-	if !ok {
-		b, _ := readFile(s.path(name), input.MaxText)
-		lines = strings.Split(string(b), "\n")
-		s.files[name] = lines
-	}
+	lines := s.lines(name)
 	if n > len(lines) {
 		return row
 	}

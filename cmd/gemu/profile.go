@@ -6,7 +6,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -23,15 +22,17 @@ type profileCmd struct {
 	launchFlags
 	policyFlag
 
-	Policy string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
-	Show   []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"What to print: summary, lines, loops, calls, occupancy (default all)." placeholder:"PART"`
-	PTX    bool     `name:"ptx" help:"Lines are those of the PTX, also where it says from which source it was compiled."`
-	Lines  bool     `help:"Print all lines, in the order of the source."`
-	Top    int      `default:"10" help:"Print so many lines and loops."`
-	Sort   string   `default:"instructions" enum:"${profileorders}" help:"Which are first: those with the most of ${profileorders}." placeholder:"WHAT"`
-	Regs   int      `help:"Registers of a thread, as ptxas -v tells, for the occupancy: PTX does not say how many there will be."`
-	Pprof  string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
-	JSON   string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	Policy   string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
+	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"What to print: summary, lines, loops, calls, occupancy (default all)." placeholder:"PART"`
+	PTX      bool     `name:"ptx" help:"Lines are those of the PTX, also where it says from which source it was compiled."`
+	Lines    bool     `help:"Print all lines, in the order of the source."`
+	Top      int      `default:"10" help:"Print so many lines and loops."`
+	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Which are first: those with the most of ${profileorders}." placeholder:"WHAT"`
+	Regs     int      `help:"Registers of a thread, as ptxas -v tells, for the occupancy: PTX does not say how many there will be."`
+	HTML     string   `name:"html" help:"Write a page to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
+	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
+	JSON     string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // profileOrders are what lines can be sorted by.
@@ -63,16 +64,27 @@ func (c *profileCmd) Run(a *app) error {
 	if c.Top < 0 || c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
 		return fmt.Errorf("--top wants a number from 0 on, --regs one from 1 to %d", occupancy.MaxRegisters)
 	}
-	if c.Pprof == "-" && c.JSON == "-" {
-		return errors.New("--pprof - and --json -: only one fits on standard output")
-	}
-	for _, o := range []struct{ flag, name string }{{"--pprof", c.Pprof}, {"--json", c.JSON}} {
+	outputs, stdout := []struct{ flag, name string }{{"--html", c.HTML}, {"--pprof", c.Pprof}, {"--timeline", c.Timeline}, {"--json", c.JSON}}, ""
+	for _, o := range outputs {
 		if err := checkOutput(o.name); err != nil {
 			return fmt.Errorf("%s %s: %w", o.flag, o.name, err)
 		}
+		switch {
+		case o.name != "-":
+		case stdout != "":
+			return fmt.Errorf("%s - and %s -: only one fits on standard output", stdout, o.flag)
+		default:
+			stdout = o.flag
+		}
 	}
 	probe := profile.New()
-	j, err := c.open(a, a.stderr, probe) // standard output is for the report
+	probes := []interp.Probe{probe}
+	var timeline *profile.Timeline
+	if c.Timeline != "" {
+		timeline = profile.NewTimeline()
+		probes = append(probes, timeline)
+	}
+	j, err := c.open(a, a.stderr, probes...) // standard output is for the report
 	if err != nil {
 		return err
 	}
@@ -97,12 +109,33 @@ func (c *profileCmd) Run(a *app) error {
 			return err
 		}
 	}
+	if timeline != nil {
+		var b bytes.Buffer
+		if err := timeline.Write(&b); err != nil {
+			return err
+		}
+		if err := writeOutput(a, c.Timeline, b.Bytes()); err != nil {
+			return err
+		}
+		if left := timeline.Left(); left != "" {
+			fmt.Fprintf(a.stderr, "gemu: of the timeline, %s\n", left)
+		}
+	}
+	if c.HTML != "" {
+		page, err := r.page(newStructureReport(j))
+		if err != nil {
+			return err
+		}
+		if err := writeOutput(a, c.HTML, page); err != nil {
+			return err
+		}
+	}
 	if c.JSON != "" {
 		if err := writeJSON(a, c.JSON, r.json()); err != nil {
 			return err
 		}
 	}
-	if c.Pprof != "-" && c.JSON != "-" {
+	if stdout == "" {
 		r.print(newScreen(a.stdout))
 	}
 	return nil
@@ -227,29 +260,55 @@ func (r *profileReport) printSummary(s *screen) {
 	}
 }
 
-// profileColumns are those of what a line or loop has done.
-var profileColumns = []struct {
+// profileColumn is a column of what a line or loop has done.
+type profileColumn struct {
 	name  string
 	width int
+	doc   string
 	of    func(c *profile.Counts, total *profile.Counts) string
-}{
-	{"execs", 7, func(c, _ *profile.Counts) string { return countText(c.Execs) }},
-	{"share", 8, func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
-	{"lanes", 7, func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
-	{"splits", 8, func(c, _ *profile.Counts) string { return some(c.Branches, countText(c.Divergent)) }},
-	{"sect/req", 10, func(c, _ *profile.Counts) string {
-		n := c.Global
-		n.Add(&c.Local)
-		return some(n.Requests, fmt.Sprintf("%.1f", n.SectorsPerRequest()))
+}
+
+// profileColumns are the columns; the first three are about executions, the others about where warps diverge and
+// about memory.
+var profileColumns = []profileColumn{
+	{"execs", 7, "executions by warps", func(c, _ *profile.Counts) string { return countText(c.Execs) }},
+	{"share", 8, "of all", func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
+	{"lanes", 7, "that execute it, in the mean", func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
+	{"splits", 8, "branches after which lanes were at several places", func(c, _ *profile.Counts) string { return some(c.Branches, countText(c.Divergent)) }},
+	{"sect/req", 10, "sectors of 32 bytes of a request to global or local memory", func(c, _ *profile.Counts) string {
+		m := deviceMemory(c)
+		return some(m.Requests, fmt.Sprintf("%.1f", m.SectorsPerRequest()))
 	}},
-	{"effic", 8, func(c, _ *profile.Counts) string {
-		n := c.Global
-		n.Add(&c.Local)
-		return some(n.Requests, percentText(100*n.Efficiency(), 0)+" %")
+	{"effic", 8, "sectors that would do, of those that requests touch", func(c, _ *profile.Counts) string {
+		m := deviceMemory(c)
+		return some(m.Requests, percentText(100*m.Efficiency(), 0)+" %")
 	}},
-	{"conflicts", 11, func(c, _ *profile.Counts) string {
+	{"conflicts", 11, "passes over the banks of shared or constant memory in excess of those without conflicts", func(c, _ *profile.Counts) string {
 		return some(c.Shared.Requests+c.Constant.Requests, countText(c.Conflicts()))
 	}},
+}
+
+// profileWidth is that of all of them.
+var profileWidth = func() (n int) {
+	for _, c := range profileColumns {
+		n += c.width
+	}
+	return n
+}()
+
+// rest cuts a text to what a line has left behind so many columns.
+func (s *screen) rest(text string, columns int) string {
+	if s.width == 0 {
+		return text
+	}
+	return cut(text, max(s.width-columns, 24))
+}
+
+// deviceMemory is the traffic of global and of local memory.
+func deviceMemory(c *profile.Counts) profile.Traffic {
+	t := c.Global
+	t.Add(&c.Local)
+	return t
 }
 
 // some is a text, or "-" of nothing.
@@ -311,7 +370,7 @@ func (r *profileReport) printLines(s *screen) {
 			style = dim
 		}
 		shares := r.class(l)
-		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[mainClass(shares)], fitted(mainClass(shares).String(), 7)), s.paint(style, r.text(l)))
+		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[mainClass(shares)], fitted(mainClass(shares).String(), 7)), s.paint(style, s.rest(r.text(l), profileWidth+len("  class  "))))
 	}
 	if n := len(r.lines) - len(list); n > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %s more (--top, --lines)", counted(n, "line"))))
@@ -401,35 +460,52 @@ func (r *profileReport) printOccupancy(s *screen) {
 			known = counted(b.Registers, "register")
 		}
 		s.printf("blocks of %s, %s of shared memory, %s\n", counted(b.Threads, "thread"), counted(b.Shared, "byte"), known)
-		head := fitted("sm", -4) + fitted("blocks", -8) + fitted("warps", -10) + fitted("occup.", -8) + "  " + fitted("limited by", 15)
+		head := fitted("blocks", -7) + fitted("warps", -8) + fitted("occup.", -8) + "  " + fitted("limited by", 15)
 		if b.Registers == 0 {
-			head += "with registers:"
+			head += "with"
 			for _, n := range registerSteps {
-				head += fitted(fmt.Sprint(n), -4)
+				head += fitted(fmt.Sprint(n), -5)
 			}
+			head += " registers"
 		}
-		s.printf("%s\n", s.paint(dim, head))
+		s.printf("%s\n", s.paint(dim, head+"  sm"))
+		var rows []string // that generations have in common
+		var of [][]string
 		for i := range occupancy.Generations {
 			g := &occupancy.Generations[i]
-			n, by := g.Resident(b.Block)
-			line := fitted(fmt.Sprint(g.SM), -4) + fitted(fmt.Sprint(n), -8) + fitted(fmt.Sprintf("%d/%d", n*b.WarpsOf(), g.Warps), -10) +
-				fitted(percentText(100*g.Occupancy(b.Block, n), 0)+" %", -8) + "  " + fitted(string(by), 15)
-			if b.Registers == 0 {
-				line += fitted("", len("with registers:"))
-				for _, regs := range registerSteps {
-					with := b.Block
-					with.Registers = regs
-					n, _ := g.Resident(with)
-					line += fitted(percentText(100*g.Occupancy(with, n), 0), -4)
-				}
+			row := r.occupancyRow(g, b.Block)
+			at := slices.Index(rows, row)
+			if at < 0 {
+				at = len(rows)
+				rows, of = append(rows, row), append(of, nil)
 			}
+			of[at] = append(of[at], fmt.Sprint(g.SM))
+		}
+		for i, row := range rows {
 			style := plain
-			if r.SM == g.SM {
+			if r.SM != 0 && slices.Contains(of[i], fmt.Sprint(r.SM)) {
 				style = bold
 			}
-			s.printf("%s\n", s.paint(style, strings.TrimRight(line, " ")))
+			s.printf("%s\n", s.paint(style, row+"  "+strings.Join(of[i], " ")))
 		}
 	}
+}
+
+// occupancyRow is a row of it, without the generation.
+func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) string {
+	n, by := g.Resident(b)
+	row := fitted(fmt.Sprint(n), -7) + fitted(fmt.Sprintf("%d/%d", n*b.WarpsOf(), g.Warps), -8) + fitted(percentText(100*g.Occupancy(b, n), 0)+" %", -8) + "  " + fitted(string(by), 15)
+	if b.Registers > 0 {
+		return row
+	}
+	row += "    "
+	for _, regs := range registerSteps {
+		with := b
+		with.Registers = regs
+		n, _ := g.Resident(with)
+		row += fitted(percentText(100*g.Occupancy(with, n), 0)+"%", -5)
+	}
+	return row + fitted("", len(" registers"))
 }
 
 // profileJSON is what --json writes. Names and meaning do not change.
