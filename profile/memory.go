@@ -49,19 +49,28 @@ func (l *lines) touch(addr uint64, n int) {
 	}
 }
 
+// bytes is how many are touched.
+func (l *lines) bytes() (n int) {
+	for i := range l.list {
+		for _, s := range l.list[i].sectors {
+			n += bits.OnesCount32(s)
+		}
+	}
+	return n
+}
+
 // count counts a request that touches them.
 func (l *lines) count(t *Traffic) {
-	n := 0
+	n := int64(l.bytes())
 	for i := range l.list {
 		for _, s := range l.list[i].sectors {
 			if s != 0 {
 				t.Sectors++
-				n += bits.OnesCount32(s)
 			}
 		}
 	}
-	t.Bytes += int64(n)
-	t.Ideal += int64(n+SectorBytes-1) / SectorBytes
+	t.Bytes += n
+	t.Ideal += (n + SectorBytes - 1) / SectorBytes
 	t.Lines += int64(len(l.list))
 }
 
@@ -118,7 +127,7 @@ func (b *banks) passes() int64 {
 
 // banked counts the passes of a request to shared memory: lanes of up to 128 bytes at a time, as
 // many passes for each as words of the busiest bank.
-func (b *banks) banked(t *Traffic, addr []uint64, lanes uint64, bytes int, turns bool) {
+func (b *banks) banked(t *Banked, addr []uint64, lanes uint64, bytes int, turns bool) {
 	group := min(LineBytes/max(min(bytes, LineBytes), 1), Banks)
 	for from := 0; from < 64 && lanes>>from != 0; from += group {
 		m := lanes >> from

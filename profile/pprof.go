@@ -20,7 +20,7 @@ var sampleTypes = []struct {
 		return c.Global.Requests + c.Local.Requests + c.Shared.Requests + c.Constant.Requests + c.Texture
 	}},
 	{"sectors", "count", (*Counts).Sectors},
-	{"excess", "count", func(c *Counts) int64 { return c.Global.Excess() + c.Local.Excess() }},
+	{"excess", "count", (*Counts).Excess},
 	{"conflicts", "count", (*Counts).Conflicts},
 }
 

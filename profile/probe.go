@@ -310,58 +310,64 @@ func (c *cta) access(n *Counts, e *interp.Event, a *interp.Access, lanes uint64)
 
 // request counts a request to one kind of memory.
 func (c *cta) request(n *Counts, e *interp.Event, a *interp.Access, space ptx.Space, lanes uint64) {
-	t := &n.Global
-	switch space {
-	case ptx.Shared:
-		t = &n.Shared
-	case ptx.Local:
-		t = &n.Local
-	case ptx.Const:
-		t = &n.Constant
-	}
-	t.Requests++
+	var atomics, most int64
 	if a.Kind == interp.AccessAtomic {
-		t.Atomics++
-		t.Turns += turns(a.Addr, lanes)
+		atomics, most = 1, turns(a.Addr, lanes)
 	}
-	switch {
-	case space == ptx.Const:
-		t.Passes += distinct(a.Addr, lanes)
-		t.Least++
-	case a.Bulk():
-		for m := lanes; m != 0; m &= m - 1 {
-			lane := bits.TrailingZeros64(m)
-			if size := a.Length(lane); space == ptx.Global {
-				t.region(a.Addr[lane], uint64(size))
-			} else {
-				k := int64(size+LineBytes-1) / LineBytes
-				t.Bytes, t.Passes, t.Least = t.Bytes+int64(size), t.Passes+k, t.Least+k
-			}
+	switch space {
+	case ptx.Shared, ptx.Const:
+		t := &n.Shared
+		if space == ptx.Const {
+			t = &n.Constant
 		}
-	case space == ptx.Shared:
-		c.banks.banked(t, a.Addr, lanes, a.Bytes, a.Kind == interp.AccessAtomic)
-		t.Bytes += c.bytes(a, lanes)
+		t.Requests, t.Atomics, t.Turns = t.Requests+1, t.Atomics+atomics, t.Turns+most
+		c.banked(t, a, space, lanes)
 	default:
-		c.lines.reset()
-		for m := lanes; m != 0; m &= m - 1 {
-			lane := bits.TrailingZeros64(m)
-			if space == ptx.Local {
-				c.lines.local(a.Addr[lane], a.Bytes, lane, e.Launch.WarpSize)
-			} else {
-				c.lines.touch(a.Addr[lane], a.Bytes)
-			}
+		t := &n.Global
+		if space == ptx.Local {
+			t = &n.Local
 		}
-		c.lines.count(t)
+		t.Requests, t.Atomics, t.Turns = t.Requests+1, t.Atomics+atomics, t.Turns+most
+		c.traffic(t, e, a, space, lanes)
 	}
 }
 
-// bytes is how many different bytes lanes access.
-func (c *cta) bytes(a *interp.Access, lanes uint64) int64 {
-	var t Traffic
+// banked counts the passes of a request to shared or constant memory.
+func (c *cta) banked(t *Banked, a *interp.Access, space ptx.Space, lanes uint64) {
+	if a.Bulk() { // 128 bytes at a time
+		for m := lanes; m != 0; m &= m - 1 {
+			n := int64(a.Length(bits.TrailingZeros64(m)))
+			passes := (n + Banks*BankBytes - 1) / (Banks * BankBytes)
+			t.Bytes, t.Passes, t.Least = t.Bytes+n, t.Passes+passes, t.Least+passes
+		}
+		return
+	}
+	if space == ptx.Const {
+		t.Passes += distinct(a.Addr, lanes)
+		t.Least++
+	} else {
+		c.banks.banked(t, a.Addr, lanes, a.Bytes, a.Kind == interp.AccessAtomic)
+	}
 	c.lines.reset()
 	for m := lanes; m != 0; m &= m - 1 {
 		c.lines.touch(a.Addr[bits.TrailingZeros64(m)], a.Bytes)
 	}
-	c.lines.count(&t)
-	return t.Bytes
+	t.Bytes += int64(c.lines.bytes())
+}
+
+// traffic counts the sectors of a request to global or local memory.
+func (c *cta) traffic(t *Traffic, e *interp.Event, a *interp.Access, space ptx.Space, lanes uint64) {
+	c.lines.reset()
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		switch {
+		case space == ptx.Local:
+			c.lines.local(a.Addr[lane], a.Length(lane), lane, e.Launch.WarpSize)
+		case a.Bulk():
+			t.region(a.Addr[lane], uint64(a.Length(lane)))
+		default:
+			c.lines.touch(a.Addr[lane], a.Bytes)
+		}
+	}
+	c.lines.count(t)
 }

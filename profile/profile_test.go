@@ -161,7 +161,7 @@ func TestBanks(t *testing.T) {
 	} {
 		total := profiled(t, kernel(c.text), nil).Total()
 		got := total.Shared
-		if want := (Traffic{Requests: 1, Bytes: c.bytes, Passes: c.passes, Least: c.least, Atomics: got.Atomics, Turns: got.Turns}); got != want {
+		if want := (Banked{Requests: 1, Bytes: c.bytes, Passes: c.passes, Least: c.least, Atomics: got.Atomics, Turns: got.Turns}); got != want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, want)
 		}
 	}

@@ -211,16 +211,20 @@ func (s *sourceFiles) lines(name string) []string {
 	return lines
 }
 
+// text is that of a line of a file, with single blanks; "" if it cannot be had.
+func (s *sourceFiles) text(name string, n int) string {
+	lines := s.lines(name)
+	if n > len(lines) {
+		return ""
+	}
+	return strings.Join(strings.FieldsFunc(lines[n-1], func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
+}
+
 // row is the row for a line of a file: its text, or where it is if it cannot be
 // had.
 func (s *sourceFiles) row(name string, n int) listingRow {
 	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
-	lines := s.lines(name)
-	if n > len(lines) {
-		return row
-	}
-	text := strings.Join(strings.FieldsFunc(lines[n-1], func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
-	if text != "" {
+	if text := s.text(name, n); text != "" {
 		row.text = fmt.Sprintf("%s:%d  %s", filepath.Base(name), n, text)
 	}
 	return row

@@ -44,7 +44,7 @@ var profileOrders = []struct {
 	{"lanes", func(c *profile.Counts) int64 { return c.Lanes }},
 	{"divergence", func(c *profile.Counts) int64 { return c.Diverged }},
 	{"sectors", (*profile.Counts).Sectors},
-	{"excess", func(c *profile.Counts) int64 { return c.Global.Excess() + c.Local.Excess() }},
+	{"excess", (*profile.Counts).Excess},
 	{"conflicts", (*profile.Counts).Conflicts},
 }
 
@@ -246,7 +246,7 @@ func (r *profileReport) printSummary(s *screen) {
 	}
 	for _, m := range []struct {
 		name string
-		*profile.Traffic
+		*profile.Banked
 	}{{"shared memory", &t.Shared}, {"constant memory", &t.Constant}} {
 		if m.Requests > 0 {
 			row(m.name, "%s requests, %.1f passes each, %s conflicts", countText(m.Requests), m.PassesPerRequest(), countText(m.Conflicts()))
@@ -273,17 +273,17 @@ type profileColumn struct {
 var profileColumns = []profileColumn{
 	{"execs", 7, "executions by warps", func(c, _ *profile.Counts) string { return countText(c.Execs) }},
 	{"share", 8, "of all", func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
-	{"lanes", 7, "that execute it, in the mean", func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
-	{"splits", 8, "branches after which lanes were at several places", func(c, _ *profile.Counts) string { return some(c.Branches, countText(c.Divergent)) }},
-	{"sect/req", 10, "sectors of 32 bytes of a request to global or local memory", func(c, _ *profile.Counts) string {
-		m := deviceMemory(c)
+	{"lanes", 6, "that execute it, in the mean", func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
+	{"splits", 7, "branches after which lanes were at several places", func(c, _ *profile.Counts) string { return some(c.Branches, countText(c.Divergent)) }},
+	{"sect/req", 9, "sectors of 32 bytes of a request to global or local memory", func(c, _ *profile.Counts) string {
+		m := c.Device()
 		return some(m.Requests, fmt.Sprintf("%.1f", m.SectorsPerRequest()))
 	}},
-	{"effic", 8, "sectors that would do, of those that requests touch", func(c, _ *profile.Counts) string {
-		m := deviceMemory(c)
+	{"effic", 7, "sectors that would do, of those that requests touch", func(c, _ *profile.Counts) string {
+		m := c.Device()
 		return some(m.Requests, percentText(100*m.Efficiency(), 0)+" %")
 	}},
-	{"conflicts", 11, "passes over the banks of shared or constant memory in excess of those without conflicts", func(c, _ *profile.Counts) string {
+	{"conflicts", 10, "passes over the banks of shared or constant memory in excess of those without conflicts", func(c, _ *profile.Counts) string {
 		return some(c.Shared.Requests+c.Constant.Requests, countText(c.Conflicts()))
 	}},
 }
@@ -296,19 +296,12 @@ var profileWidth = func() (n int) {
 	return n
 }()
 
-// rest cuts a text to what a line has left behind so many columns.
+// rest cuts a text to what a line has left behind so many columns, but not to less than 40.
 func (s *screen) rest(text string, columns int) string {
 	if s.width == 0 {
 		return text
 	}
-	return cut(text, max(s.width-columns, 24))
-}
-
-// deviceMemory is the traffic of global and of local memory.
-func deviceMemory(c *profile.Counts) profile.Traffic {
-	t := c.Global
-	t.Add(&c.Local)
-	return t
+	return cut(text, max(s.width-columns, 40))
 }
 
 // some is a text, or "-" of nothing.
@@ -345,13 +338,12 @@ func (r *profileReport) class(l *profile.Line) (shares affinetrack.Shares) {
 	return shares
 }
 
-// text is what a line has: of the source, or the instructions of the PTX.
+// text is what a line has: of the source, or of the PTX.
 func (r *profileReport) text(l *profile.Line) string {
-	place := fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
-	if first := &l.Instrs[0]; l.File == first.Func.Module().Name {
-		return fmt.Sprintf("%s  %s", place, strings.Join(strings.Fields(first.Func.Module().Line(l.Line)), " "))
+	if m := l.Instrs[0].Func.Module(); l.File == m.Name {
+		return strings.Join(strings.Fields(m.Line(l.Line)), " ")
 	}
-	return r.sources.row(l.File, l.Line).text
+	return r.sources.text(l.File, l.Line)
 }
 
 // printLines prints lines with what they did.
@@ -363,17 +355,38 @@ func (r *profileReport) printLines(s *screen) {
 		s.heading("lines with the most " + r.Sort)
 		list = hottest(r, list, func(l *profile.Line) *profile.Counts { return &l.Counts })
 	}
-	r.head(s, "  class")
+	// If they are all in one file its name is said once.
+	several := slices.ContainsFunc(list, func(l *profile.Line) bool { return l.File != list[0].File })
+	place := func(l *profile.Line) string {
+		if several {
+			return fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
+		}
+		return fmt.Sprint(l.Line)
+	}
+	head, width := "", 0
+	for _, l := range list {
+		width = max(width, len(place(l)))
+		if !several {
+			head = l.File
+		}
+	}
+	const class = 7
+	r.head(s, "  "+fitted("class", class)+head)
 	for _, l := range list {
 		style := plain
 		if l.Execs == 0 {
 			style = dim
 		}
-		shares := r.class(l)
-		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[mainClass(shares)], fitted(mainClass(shares).String(), 7)), s.paint(style, s.rest(r.text(l), profileWidth+len("  class  "))))
+		c := mainClass(r.class(l))
+		pad := width // numbers to the right, names to the left
+		if !several {
+			pad = -width
+		}
+		text := fitted(place(l), pad) + "  " + r.text(l)
+		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[c], fitted(c.String(), class)), s.paint(style, s.rest(text, profileWidth+2+class)))
 	}
 	if n := len(r.lines) - len(list); n > 0 {
-		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %s more (--top, --lines)", counted(n, "line"))))
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top, --lines)", n)))
 	}
 }
 
@@ -390,7 +403,7 @@ func (r *profileReport) printLoops(s *screen) {
 			fitted(strings.Repeat("·", l.Depth), 7), r.loopText(l))
 	}
 	if n := len(r.loops) - len(list); n > 0 {
-		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %s more (--top)", counted(n, "loop"))))
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", n)))
 	}
 }
 
@@ -522,24 +535,24 @@ type profileJSON struct {
 
 // profileLineJSON is a line.
 type profileLineJSON struct {
-	File string `json:"file"` // as .file has it
-	Line int    `json:"line"` // from 1 on
-	profile.Counts
-	U int64 `json:"u"` // results that were uniform
-	A int64 `json:"a"` // … affine
-	G int64 `json:"g"` // … generic
+	File   string         `json:"file"`   // as .file has it
+	Line   int            `json:"line"`   // from 1 on
+	Counts profile.Counts `json:"counts"` // what its instructions have done
+	U      int64          `json:"u"`      // results that were uniform
+	A      int64          `json:"a"`      // … affine
+	G      int64          `json:"g"`      // … generic
 }
 
 // profileLoopJSON is a loop.
 type profileLoopJSON struct {
-	Func       string `json:"func"`       // that it is in
-	Line       int    `json:"line"`       // of the PTX, of its header; 0: that has no instruction
-	Source     string `json:"source"`     // file:line of .loc, or of the PTX
-	Depth      int    `json:"depth"`      // from 1 on
-	Headers    int    `json:"headers"`    // more than one: irreducible
-	Entries    int64  `json:"entries"`    // lanes that came to it from outside
-	Iterations int64  `json:"iterations"` // lanes that executed a header
-	profile.Counts
+	Func       string         `json:"func"`       // that it is in
+	Line       int            `json:"line"`       // of the PTX, of its header; 0: that has no instruction
+	Source     string         `json:"source"`     // file:line of .loc, or of the PTX
+	Depth      int            `json:"depth"`      // from 1 on
+	Headers    int            `json:"headers"`    // more than one: irreducible
+	Entries    int64          `json:"entries"`    // lanes that came to it from outside
+	Iterations int64          `json:"iterations"` // lanes that executed a header
+	Counts     profile.Counts `json:"counts"`     // what its instructions have done, those of loops within it too
 }
 
 // profileCallJSON is a function where a sequence of calls leads to it.
