@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -574,7 +575,10 @@ func (in *Instr) EachSymbol(do func(s Symbol)) {
 // (manual 11.5.4); "" if there is none.
 func (m *Module) DebugString(place string) string {
 	label, offset, _ := strings.Cut(place, "+")
-	skip, _ := strconv.Atoi(offset)
+	skip, err := strconv.ParseUint(cmp.Or(offset, "0"), 10, 64)
+	if err != nil {
+		return ""
+	}
 	for _, d := range m.Decls {
 		s, ok := d.(*Section)
 		if !ok || s.Name != ".debug_str" {
@@ -592,7 +596,7 @@ func (m *Module) DebugString(place string) string {
 				}
 			}
 		}
-		if skip >= len(text) {
+		if skip >= uint64(len(text)) {
 			return ""
 		}
 		text, _, _ = bytes.Cut(text[skip:], []byte{0})
