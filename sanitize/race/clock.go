@@ -195,7 +195,7 @@ func (c *clock) before(cta int32, f func(cta int32) bool) bool {
 	return uint32(c.cta)&^(2*c.bit-1)|c.bit < uint32(cta) && c.right.before(cta, f)
 }
 
-// join is what either knows: a or b itself, if it knows all that the other does.
+// join is what either knows: a itself, if it knows all that b does.
 func join(a, b *clock) *clock { return merge(a, b, true) }
 
 // merge is join. What b knows of a CTA is all that a does, unless both must be looked at.
