@@ -471,6 +471,35 @@ var streamPrograms = []struct {
 		s.on(s.a, "write", s.x, 1)
 		s.one(s.b, "consume", s.x, s.z)
 	}, []string{"read after write: read, write"}},
+	{"memory of a stream, on it", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.on(s.a, "write", m, 1)
+		s.on(s.a, "read", m, s.y)
+		s.ok(s.MemFreeAsync(m, s.a))
+	}, nil},
+	{"memory of a stream, on another", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.ok(s.StreamWaitEvent(s.b, s.record(s.a), 0))
+		s.on(s.b, "write", m, 1)
+		s.ok(s.StreamWaitEvent(s.a, s.record(s.b), 0))
+		s.ok(s.MemFreeAsync(m, s.a))
+	}, nil},
+	{"memory of a stream that another uses too early", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.on(s.b, "read", m, s.y)
+	}, []string{"read after write: read, write by an allocation"}},
+	{"memory of a stream that another still uses", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.ok(s.StreamSynchronize(s.a))
+		s.on(s.b, "read", m, s.y)
+		s.ok(s.MemFreeAsync(m, s.a))
+	}, []string{"write after read: write by a free, read"}},
+	{"memory of a stream that is freed without a synchronisation", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.on(s.a, "write", s.x, 1)
+		s.ok(s.MemFree(m))
+		s.on(s.b, "read", s.x, s.y)
+	}, []string{"read after write: read, write"}},
 	{"memory that is freed synchronises", func(s *streams) {
 		s.on(s.a, "write", s.x, 1)
 		s.ok(s.MemFree(s.z))

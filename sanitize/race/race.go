@@ -44,7 +44,7 @@ func New(log *finding.Log, warpSync int) *Probe {
 func (p *Probe) Wants() interp.Wants {
 	return interp.Wants{
 		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect |
-			interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
+			interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
 		Addresses: true, InOrder: true,
 	}
 }
@@ -74,12 +74,11 @@ func (p *Probe) Tell(e *interp.Event) {
 			r.history.add(r.operation)
 			delete(p.runs, e.Launch)
 		}
-	case interp.OnHostWrite, interp.OnHostRead:
+	case interp.OnAlloc, interp.OnFree, interp.OnHostWrite, interp.OnHostRead:
 		if e.Order != nil {
 			p.hosts(e)
 		}
-	case interp.OnFree:
-		if p.history != nil && e.Launch == nil {
+		if e.Kind == interp.OnFree && p.history != nil {
 			p.history.forget(e.Memory)
 		}
 	}
@@ -95,7 +94,7 @@ func (p *Probe) operation(order *interp.Order, l *interp.LaunchInfo, ctas int) *
 	return r
 }
 
-// hosts is for the host that reads or has written memory.
+// hosts is for the host that reads or has written memory; to give it or to take it is to write all.
 func (p *Probe) hosts(e *interp.Event) {
 	r := p.host
 	if r == nil || r.order != e.Order {
@@ -104,7 +103,8 @@ func (p *Probe) hosts(e *interp.Event) {
 		p.host = r
 	}
 	x := access{record: record{at: r.now, cta: r.first}, view: view{cta: r.first, till: r.now}}
-	x.writes, x.reads = e.Kind == interp.OnHostWrite, e.Kind == interp.OnHostRead
+	x.reads = e.Kind == interp.OnHostRead
+	x.writes = !x.reads
 	r.touchPages(&x, e.Memory, e.Offset, uint64(e.Bytes))
 	if x.writes {
 		r.overwrite(e.Memory, e.Offset, e.Bytes)
@@ -499,7 +499,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 			who = by.issuers[who&^channelBit]
 		}
 		if by.launch == nil {
-			return finding.Place{Role: fmt.Sprintf("%s by a %s", role, by.order.Name), Stream: by.order.Stream}
+			return finding.Place{Role: fmt.Sprintf("%s by %s", role, by.order.Name), Stream: by.order.Stream}
 		}
 		at := finding.Of(by.launch, of.index(), role, by.id(of.cta), who.warp(), lane(of, who))
 		if p.of != r.operation {
