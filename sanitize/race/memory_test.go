@@ -64,9 +64,9 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	t.Helper()
 	var log finding.Log
 	probe := &spy{Probe: New(&log, 0), look: func(r *run) {
-		seen := map[*clock]bool{}
-		var count func(c *clock)
-		count = func(c *clock) {
+		seen := map[*tree]bool{}
+		var count func(c *tree)
+		count = func(c *tree) {
 			if c != nil && !seen[c] {
 				seen[c] = true
 				entries++
@@ -76,9 +76,9 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 		}
 		for _, at := range r.syncs {
 			for _, v := range at {
-				count(v.wide)
+				count(v.wide.all)
 				for _, x := range v.list {
-					count(x.clock)
+					count(x.all)
 				}
 				entries += len(v.list)
 			}

@@ -438,7 +438,6 @@ type pair struct {
 	kind     string
 	at, with int
 	of       *operation // that the other access is of
-	severity finding.Severity
 }
 
 // races tells of an access that is in a race with those of a record.
@@ -452,19 +451,29 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 		return
 	}
-	p := pair{at: a.index(), with: o.index(), of: r.operation}
-	if o.cta < r.first {
-		p.of = r.history.of(o.cta)
-	}
 	switch {
 	case !written:
-		p.kind = "write after read"
+		r.tell(a, o, in, off, n, written, "write after read")
 	case a.writes && a.what&strong == 0 && a.same(in, off, n, o):
-		p.kind, p.severity = "same value written", finding.Notice
+		r.tell(a, o, in, off, n, written, sameValue)
 	case a.writes:
-		p.kind = "write after write"
+		r.tell(a, o, in, off, n, written, "write after write")
 	default:
-		p.kind = "read after write"
+		r.tell(a, o, in, off, n, written, "read after write")
+	}
+}
+
+// Kinds that are no race of one access after the other.
+const (
+	sameValue = "same value written"
+	noFence   = "missing proxy fence"
+)
+
+// tell tells of an access and one before.
+func (r *run) tell(a *access, o *record, in *interp.Allocation, off uint64, n int, written bool, kind string) {
+	p := pair{kind: kind, at: a.index(), with: o.index(), of: r.operation}
+	if o.cta < r.first {
+		p.of = r.history.of(o.cta)
 	}
 	if f := r.found[p]; f != nil {
 		f.Count++
@@ -510,7 +519,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 		return at
 	}
-	f := &finding.Finding{Tool: Name, Kind: p.kind, Severity: p.severity, At: describe(&a.record, r.operation, a.writes), Count: 1}
+	f := &finding.Finding{Tool: Name, Kind: kind, At: describe(&a.record, r.operation, a.writes), Count: 1}
 	other := describe(o, p.of, written)
 	f.Other = &other
 	f.Memory = finding.MemoryOf(r.LaunchInfo, in, off, n)
@@ -521,14 +530,17 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 	}
 	switch {
-	case p.severity == finding.Notice:
+	case kind == noFence:
+		f.Message = "the asynchronous proxy reads what was written by the generic proxy, and no proxy fence is between"
+	case kind == sameValue:
+		f.Severity = finding.Notice
 		f.Message = "threads write the same value to the same memory, and nothing orders them"
 	case a.what&strong != 0 && o.what&strong != 0:
 		f.Message = "accesses to the same memory that are not in each other's scope, and nothing orders them"
 	case p.of != r.operation:
-		f.Message = fmt.Sprintf("%s, by operations that nothing orders", p.kind)
+		f.Message = kind + ", by operations that nothing orders"
 	default:
-		f.Message = fmt.Sprintf("%s, and nothing orders them", p.kind)
+		f.Message = kind + ", and nothing orders them"
 	}
 	r.found[p] = f
 	r.sequence = append(r.sequence, p)
