@@ -110,7 +110,7 @@ func (c *Context) destroy() {
 	}
 	d.mu.Unlock()
 	for _, r := range gone {
-		r.free()
+		r.free(nil)
 	}
 	for _, a := range arrays {
 		a.mem.Free()

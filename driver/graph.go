@@ -456,7 +456,7 @@ func (x *GraphExec) orders(s *Stream, t *task) []*interp.Order {
 }
 
 // nodeNames are what nodes do.
-var nodeNames = map[NodeKind]string{KernelNode: "launch", MemcpyNode: "copy", MemsetNode: "fill"}
+var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy", MemsetNode: "a fill"}
 
 // GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation
 // of the stream, after the graph's launches before it.

@@ -180,7 +180,7 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	if err != nil {
 		return err
 	}
-	return s.finish(s.submit("launch", l.run), t.d.settings.Blocking)
+	return s.finish(s.submit("a launch", l.run), t.d.settings.Blocking)
 }
 
 // enterLaunch locks the driver for a launch on a stream, and gives it as it is bound.
@@ -212,7 +212,7 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	}
 	var r *interp.Result
 	var fault error
-	task := s.submit("launch", func(o *interp.Order) error {
+	task := s.submit("a launch", func(o *interp.Order) error {
 		r, fault = l.execute(o)
 		return nil
 	})

@@ -41,10 +41,10 @@ type region struct {
 	id     uint64
 }
 
-// free gives the region's memory back.
-func (r *region) free() {
+// free gives the region's memory back; order is nil if nobody uses it any more.
+func (r *region) free(order *interp.Order) {
 	if r.buf != nil {
-		r.buf.Free()
+		r.buf.FreeOrdered(order)
 	}
 	if r.pages != nil {
 		r.pages()
@@ -303,7 +303,7 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 		d.ordering.learn(tasks)
 		d.mu.Unlock()
 	}
-	r.free()
+	r.free(nil)
 	return nil
 }
 
@@ -564,7 +564,7 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "copy", bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.Order) {
+	return t.transfer(s, "a copy", bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.Order) {
 		t.d.told(o, &src, 0, n, false)
 		copy(to, from)
 		t.d.told(o, &dst, 0, n, true)
@@ -719,7 +719,7 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "copy", bool(async) && stays, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
+	return t.transfer(s, "a copy", bool(async) && stays, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
 }
 
 // Fill2D is Height rows of Width elements of Size bytes (1, 2 or 4), all of one
@@ -784,7 +784,7 @@ func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 	}
 	r := t.d.regions.find(f.Dst)
 	seen := r != nil && (r.onHost() || r.kind == managedRegion)
-	return t.transfer(s, "fill", bool(async) || !seen, knowsCopied, work)
+	return t.transfer(s, "a fill", bool(async) || !seen, knowsCopied, work)
 }
 
 // PointerAttribute is a CUpointer_attribute.

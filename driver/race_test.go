@@ -9,12 +9,14 @@ import (
 	"testing"
 	"unsafe"
 
+	"gemu/interp"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"
 )
 
 // streamKernels are what the programs of this file launch: write has each thread write a word of x,
-// read read one into y, add add to one, count count in the first.
+// read read one into y, add add to one; same has all read the first. publish
+// releases a flag, and consume waits for it.
 const streamKernels = `.version 7.8
 .target sm_80
 .address_size 64
@@ -44,6 +46,16 @@ const streamKernels = `.version 7.8
 	mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r1, %r1, %r2, %r3;
 	mul.wide.u32 %rd1, %r1, 4; add.u64 %rd0, %rd0, %rd1;
 	red.global.add.u32 [%rd0], %r0;
+	ret;
+}
+.visible .entry same(.param .u64 x, .param .u64 y)
+{
+	.reg .u32 %r<5>; .reg .u64 %rd<4>;
+	ld.param.u64 %rd0, [x]; ld.param.u64 %rd1, [y];
+	mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r1, %r1, %r2, %r3;
+	mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
+	ld.global.u32 %r0, [%rd0];
+	st.global.u32 [%rd1], %r0;
 	ret;
 }
 .visible .entry publish(.param .u64 x, .param .u64 flag)
@@ -124,6 +136,25 @@ func (s *streams) copy(dst, src Place, stream Handle, async Async) {
 func (s *streams) fill(addr uint64, stream Handle, async Async) {
 	s.Helper()
 	s.ok(s.Memset(&Fill2D{Dst: addr, Size: 4, Width: words, Height: 1, Value: 3}, stream, async))
+}
+
+// passes waits until the work on all streams is over, without the host of the program knowing.
+func (s *streams) passes() {
+	s.d.mu.Lock()
+	tasks := s.top().pending()
+	s.d.mu.Unlock()
+	wait(tasks)
+}
+
+// readers makes a graph of a node that writes x and two that read it after that.
+func (s *streams) readers() Handle {
+	s.Helper()
+	g := must(s.GraphCreate(0))(s.T)
+	first := must(s.GraphAddKernelNode(g, nil, launchParams(s.function("write"), words/100, 100, s.x, 1)))(s.T)
+	for _, to := range []uint64{s.y, s.z} {
+		must(s.GraphAddKernelNode(g, []Handle{first}, launchParams(s.function("read"), words/100, 100, s.x, to)))(s.T)
+	}
+	return must(s.GraphInstantiate(g))(s.T)
 }
 
 // graph makes a graph of nodes that write x, read x and fill x, with edges between some of them.
@@ -299,6 +330,50 @@ var streamPrograms = []struct {
 		s.ok(s.StreamDestroy(s.a))
 		s.on(must(s.StreamCreate(flagNonBlocking, 0))(s.T), "read", s.x, s.y)
 	}, []string{"read after write: read, write"}},
+	{"a stream that is destroyed when its work is over, and the default one", func(s *streams) {
+		s.on(s.p, "write", s.x, 1)
+		s.passes()
+		s.ok(s.StreamDestroy(s.p))
+		s.on(0, "read", s.x, s.y)
+	}, nil},
+	{"a non-blocking stream that is destroyed, and the default one", func(s *streams) {
+		s.on(s.a, "write", s.x, 1)
+		s.passes()
+		s.ok(s.StreamDestroy(s.a))
+		s.on(0, "read", s.x, s.y)
+	}, []string{"read after write: read, write"}},
+	{"a stream that is destroyed when its work is over, and one that is made then", func(s *streams) {
+		s.on(s.a, "write", s.x, 1)
+		s.passes()
+		s.ok(s.StreamDestroy(s.a))
+		s.on(must(s.StreamCreate(flagNonBlocking, 0))(s.T), "read", s.x, s.y)
+	}, []string{"read after write: read, write"}},
+	{"the host waits for all, a stream that is destroyed among them", func(s *streams) {
+		s.on(s.a, "write", s.x, 1)
+		s.on(s.p, "write", s.y, 1)
+		s.passes()
+		s.ok(s.StreamDestroy(s.a))
+		s.ok(s.StreamDestroy(s.p))
+		s.ok(s.CtxSynchronize(0))
+		s.on(s.b, "write", s.x, 2)
+		s.on(s.b, "write", s.y, 2)
+	}, nil},
+	{"a context that is destroyed", func(s *streams) {
+		other := must(s.CtxCreate(0, 0))(s.T)
+		m := s.load(streamKernels)
+		f := must(s.ModuleGetFunction(m, "write"))(s.T)
+		s.ok(s.LaunchKernel(launchParams(f, words/100, 100, s.x, 1), 0))
+		s.ok(s.CtxDestroy(other))
+		s.on(s.a, "read", s.x, s.y)
+	}, nil},
+	{"the default streams of two contexts", func(s *streams) {
+		must(s.CtxCreate(0, 0))(s.T)
+		m := s.load(streamKernels)
+		f := must(s.ModuleGetFunction(m, "write"))(s.T)
+		s.ok(s.LaunchKernel(launchParams(f, words/100, 100, s.x, 1), 0))
+		must(s.CtxPopCurrent())(s.T)
+		s.on(0, "read", s.x, s.y)
+	}, []string{"read after write: read, write"}},
 	{"an asynchronous copy on another stream", func(s *streams) {
 		s.on(s.a, "write", s.x, 1)
 		s.copy(s.pinned(), device(s.x), s.b, true)
@@ -345,6 +420,11 @@ var streamPrograms = []struct {
 		s.copy(device(s.x), s.pageable(), 0, false)
 		s.on(s.a, "read", s.x, s.y)
 	}, []string{"read after write: read, write by a copy"}},
+	{"what comes before such a copy is over", func(s *streams) {
+		s.on(s.p, "write", s.x, 1)
+		s.copy(device(s.z), s.pageable(), 0, false)
+		s.on(s.a, "read", s.x, s.y)
+	}, nil},
 	{"page-locked memory is not", func(s *streams) {
 		s.copy(device(s.x), s.pinned(), 0, false)
 		s.on(s.a, "read", s.x, s.y)
@@ -391,11 +471,73 @@ var streamPrograms = []struct {
 		s.on(s.a, "write", s.x, 1)
 		s.one(s.b, "consume", s.x, s.z)
 	}, []string{"read after write: read, write"}},
+	{"memory of a stream, on it", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.on(s.a, "write", m, 1)
+		s.on(s.a, "read", m, s.y)
+		s.ok(s.MemFreeAsync(m, s.a))
+	}, nil},
+	{"memory of a stream, on another", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.ok(s.StreamWaitEvent(s.b, s.record(s.a), 0))
+		s.on(s.b, "write", m, 1)
+		s.ok(s.StreamWaitEvent(s.a, s.record(s.b), 0))
+		s.ok(s.MemFreeAsync(m, s.a))
+	}, nil},
+	{"memory of a stream that another uses too early", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.on(s.b, "read", m, s.y)
+	}, []string{"read after write: read, write by an allocation"}},
+	{"memory of a stream that another still uses", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.ok(s.StreamSynchronize(s.a))
+		s.on(s.b, "read", m, s.y)
+		s.ok(s.MemFreeAsync(m, s.a))
+	}, []string{"write after read: write by a free, read"}},
+	{"memory of a stream that is freed without a synchronisation", func(s *streams) {
+		m := must(s.MemAllocAsync(4*words, 0, s.a))(s.T)
+		s.on(s.a, "write", s.x, 1)
+		s.ok(s.MemFree(m))
+		s.on(s.b, "read", s.x, s.y)
+	}, []string{"read after write: read, write"}},
 	{"memory that is freed synchronises", func(s *streams) {
 		s.on(s.a, "write", s.x, 1)
 		s.ok(s.MemFree(s.z))
 		s.on(s.b, "read", s.x, s.y)
 	}, nil},
+	{"a flag that the host overwrites", func(s *streams) {
+		s.one(s.a, "publish", s.x, s.z)
+		s.fill(s.z, s.a, true)
+		s.one(s.b, "consume", s.x, s.z)
+	}, []string{"read after write: read at scope .gpu, write by a fill", "read after write: read, write"}},
+	{"copies and fills", func(s *streams) {
+		s.copy(device(s.x), s.pinned(), s.a, true)
+		s.fill(s.x, s.b, true)
+		s.copy(device(s.x), s.pinned(), s.p, true)
+	}, []string{"write after write: write by a copy, write by a fill", "write after write: write by a fill, write by a copy"}},
+	{"many readers of a word on two streams", func(s *streams) {
+		s.on(s.a, "same", s.x, s.y)
+		s.on(s.b, "same", s.x, s.z)
+		s.on(s.b, "write", s.x, 1)
+	}, []string{"write after read: write, read"}},
+	{"clusters of two launches", func(s *streams) {
+		m := s.load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry addc(.param .u64 x)\n{\n.reg .u64 %rd;\nld.param.u64 %rd, [x];\nred.relaxed.cluster.global.add.u32 [%rd], 1;\nret;\n}\n")
+		f := must(s.ModuleGetFunction(m, "addc"))(s.T)
+		for _, stream := range []Handle{s.a, s.b} {
+			p := launchParams(f, 2, 1, s.x)
+			p.Cluster = interp.Dim(2)
+			s.ok(s.LaunchKernel(p, stream))
+		}
+	}, []string{"write after write: atomic operation at scope .cluster, atomic operation at scope .cluster"}},
+	{"a graph with two ends, twice", func(s *streams) {
+		x := s.readers()
+		s.ok(s.GraphLaunch(x, s.a))
+		s.ok(s.GraphLaunch(x, s.b))
+	}, nil},
+	{"two graphs", func(s *streams) {
+		s.ok(s.GraphLaunch(s.readers(), s.a))
+		s.ok(s.GraphLaunch(s.readers(), s.b))
+	}, []string{"same value written: write, write", "same value written: write, write", "write after read: write, read"}},
 	{"a graph without edges", func(s *streams) {
 		s.ok(s.GraphLaunch(s.graph(), s.a))
 	}, []string{"read after write: read, write", "write after read: write by a fill, read", "write after write: write by a fill, write"}},

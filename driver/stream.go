@@ -154,10 +154,10 @@ func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
 // nothing is what an operation does that only waits.
 func nothing(*interp.Order) error { return nil }
 
-// always puts an operation into the stream's queue that runs even if the context has
+// always is submit for an operation that runs even if the context has
 // faulted. d.mu is held.
-func (s *Stream) always(run func(*interp.Order)) *task {
-	before := s.submit("", nothing)
+func (s *Stream) always(name string, run func(*interp.Order)) *task {
+	before := s.submit(name, nothing)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -351,7 +351,7 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 	}
 	defer t.d.mu.Unlock()
 	c := s.ctx
-	s.always(func(o *interp.Order) {
+	s.always("", func(o *interp.Order) {
 		t.d.hostKnows(o)
 		c.dev.d.mu.Lock()
 		err := c.err

@@ -135,13 +135,18 @@ func Alignment(size uint64) uint64 { return mem.Alignment(size) }
 // the windows of shared and local memory, that is from 3 MiB on, and outside
 // live buffers.
 func (d *Device) Map(addr uint64, data []byte, name string, readOnly bool) (*Buffer, error) {
+	return d.MapOrdered(addr, data, name, readOnly, nil)
+}
+
+// MapOrdered is Map where probes are to know what that comes after: order is that of Event.
+func (d *Device) MapOrdered(addr uint64, data []byte, name string, readOnly bool, order *Order) (*Buffer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, err := d.mem.Attach(addr, data, name, readOnly)
 	if err != nil {
 		return nil, err
 	}
-	d.machine.Tell(OnAlloc, a, 0, len(data), nil)
+	d.machine.Tell(OnAlloc, a, 0, len(data), order)
 	return &Buffer{d, a}, nil
 }
 
@@ -153,11 +158,14 @@ func (d *Device) Used() uint64 {
 }
 
 // Free releases the buffer. A kernel that still uses its address traps.
-func (b *Buffer) Free() {
+func (b *Buffer) Free() { b.FreeOrdered(nil) }
+
+// FreeOrdered is Free where probes are to know what that comes after: order is that of Event.
+func (b *Buffer) FreeOrdered(order *Order) {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
 	if !b.a.Dead {
-		b.dev.machine.Tell(OnFree, b.a, 0, b.Size(), nil)
+		b.dev.machine.Tell(OnFree, b.a, 0, b.Size(), order)
 		b.dev.mem.Free(b.a)
 	}
 }

@@ -113,28 +113,105 @@ func (k *known) learnAll(now moment) {
 	k.all, k.latest, k.warps, k.lanes = now, max(k.latest, now), nil, nil
 }
 
-// clock is what a thread knows, by CTA; nil knows nothing. It is a tree by the bits of their numbers
-// (Okasaki and Gill 1998, "Fast Mergeable Integer Maps"): the clocks of those who hand on what
-// they know to each other are the same but for a few branches.
+// clock is what a thread knows; nil knows nothing.
 type clock struct {
+	all    *tree
+	fenced *tree // … behind which there is a proxy fence: the asynchronous proxy sees it, too
+}
+
+// of is what it knows of an agent of a CTA.
+func (c *clock) of(cta int32, a agent) moment {
+	if k := c.find(cta); k != nil {
+		return k.of(a)
+	}
+	return 0
+}
+
+func (c *clock) find(cta int32) *known {
+	if c == nil {
+		return nil
+	}
+	return c.all.find(cta)
+}
+
+// isFenced reports whether there is a proxy fence behind what an agent of a CTA has done up to a moment.
+func (c *clock) isFenced(cta int32, a agent, at moment) bool {
+	if c == nil {
+		return false
+	}
+	k := c.fenced.find(cta)
+	return k != nil && k.of(a) >= at
+}
+
+// own is a copy of what the clock knows of a CTA.
+func (c *clock) own(cta int32) *known {
+	if k := c.find(cta); k != nil {
+		return k.clone()
+	}
+	return &known{}
+}
+
+// with is the clock that knows k of a CTA, which is all that it knew of it and more.
+func (c *clock) with(cta int32, k *known) *clock {
+	if c == nil {
+		return &clock{all: leaf(cta, k)}
+	}
+	return &clock{merge(c.all, leaf(cta, k), false), c.fenced}
+}
+
+// proxyFence is the clock behind a proxy fence.
+func (c *clock) proxyFence() *clock { return &clock{c.all, merge(c.fenced, c.all, true)} }
+
+// knowsSince reports whether anything is known of a CTA other than one from a moment on.
+func (c *clock) knowsSince(at moment, except int32) bool {
+	return c != nil && c.all.knowsSince(at, except)
+}
+
+// before calls f for the CTAs with numbers below one, until it says that it has enough.
+func (c *clock) before(cta int32, f func(cta int32) bool) bool {
+	return c != nil && c.all.before(cta, f)
+}
+
+// join is what either knows: a itself, if it knows all that b does.
+func join(a, b *clock) *clock {
+	switch {
+	case a == b || b == nil:
+		return a
+	case a == nil:
+		return b
+	}
+	switch n := (clock{merge(a.all, b.all, true), merge(a.fenced, b.fenced, true)}); n {
+	case *a:
+		return a
+	case *b:
+		return b
+	default:
+		return &n
+	}
+}
+
+// tree is what is known, by CTA, parted by the bits of their numbers
+// (Okasaki and Gill 1998, "Fast Mergeable Integer Maps"): those who hand on what
+// they know to each other share all but a few branches.
+type tree struct {
 	cta         int32  // of a leaf; of a branch any below it
 	bit         uint32 // by which those below a branch part; 0: a leaf
 	latest      moment // the last of all moments
-	left, right *clock // without the bit, and with it
+	left, right *tree  // without the bit, and with it
 	known       *known // of a leaf
 }
 
-func leaf(cta int32, k *known) *clock { return &clock{cta: cta, latest: k.latest, known: k} }
+func leaf(cta int32, k *known) *tree { return &tree{cta: cta, latest: k.latest, known: k} }
 
-// branch is a clock of two.
-func branch(bit uint32, left, right *clock) *clock {
-	return &clock{cta: left.cta, bit: bit, latest: max(left.latest, right.latest), left: left, right: right}
+// branch is a tree of two.
+func branch(bit uint32, left, right *tree) *tree {
+	return &tree{cta: left.cta, bit: bit, latest: max(left.latest, right.latest), left: left, right: right}
 }
 
 // has reports whether a CTA would be below the branch.
-func (c *clock) has(cta int32) bool { return uint32(c.cta^cta)&^(2*c.bit-1) == 0 }
+func (c *tree) has(cta int32) bool { return uint32(c.cta^cta)&^(2*c.bit-1) == 0 }
 
-func (c *clock) find(cta int32) *known {
+func (c *tree) find(cta int32) *known {
 	if c == nil {
 		return nil
 	}
@@ -151,27 +228,8 @@ func (c *clock) find(cta int32) *known {
 	return c.known
 }
 
-// of is what it knows of an agent of a CTA.
-func (c *clock) of(cta int32, a agent) moment {
-	if k := c.find(cta); k != nil {
-		return k.of(a)
-	}
-	return 0
-}
-
-// with is the clock that knows k of a CTA, which is all that it knew of it and more.
-func (c *clock) with(cta int32, k *known) *clock { return merge(c, leaf(cta, k), false) }
-
-// own is a copy of what the clock knows of a CTA.
-func (c *clock) own(cta int32) *known {
-	if k := c.find(cta); k != nil {
-		return k.clone()
-	}
-	return &known{}
-}
-
 // knowsSince reports whether anything is known of a CTA other than one from a moment on.
-func (c *clock) knowsSince(at moment, except int32) bool {
+func (c *tree) knowsSince(at moment, except int32) bool {
 	if c == nil || c.latest < at {
 		return false
 	}
@@ -182,7 +240,7 @@ func (c *clock) knowsSince(at moment, except int32) bool {
 }
 
 // before calls f for the CTAs with numbers below one, until it says that it has enough.
-func (c *clock) before(cta int32, f func(cta int32) bool) bool {
+func (c *tree) before(cta int32, f func(cta int32) bool) bool {
 	if c == nil {
 		return false
 	}
@@ -195,11 +253,9 @@ func (c *clock) before(cta int32, f func(cta int32) bool) bool {
 	return uint32(c.cta)&^(2*c.bit-1)|c.bit < uint32(cta) && c.right.before(cta, f)
 }
 
-// join is what either knows: a or b itself, if it knows all that the other does.
-func join(a, b *clock) *clock { return merge(a, b, true) }
-
-// merge is join. What b knows of a CTA is all that a does, unless both must be looked at.
-func merge(a, b *clock, both bool) *clock {
+// merge is what either knows: a itself, if it knows all that b does. What b knows of a CTA is all that
+// a does, unless both must be looked at.
+func merge(a, b *tree, both bool) *tree {
 	switch {
 	case a == b || b == nil:
 		return a
@@ -237,8 +293,8 @@ func merge(a, b *clock, both bool) *clock {
 	return branch(bit, b, a)
 }
 
-// pick is a clock of two, or one of those that there are if it is of the same two.
-func pick(bit uint32, left, right, a, b *clock) *clock {
+// pick is a tree of two, or one of those that there are if it is of the same two.
+func pick(bit uint32, left, right, a, b *tree) *tree {
 	switch {
 	case left == a.left && right == a.right:
 		return a

@@ -2,7 +2,11 @@ package race
 
 import (
 	"context"
+	"maps"
+	"math"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,9 +64,9 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	t.Helper()
 	var log finding.Log
 	probe := &spy{Probe: New(&log, 0), look: func(r *run) {
-		seen := map[*clock]bool{}
-		var count func(c *clock)
-		count = func(c *clock) {
+		seen := map[*tree]bool{}
+		var count func(c *tree)
+		count = func(c *tree) {
 			if c != nil && !seen[c] {
 				seen[c] = true
 				entries++
@@ -72,9 +76,9 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 		}
 		for _, at := range r.syncs {
 			for _, v := range at {
-				count(v.wide)
+				count(v.wide.all)
 				for _, x := range v.list {
-					count(x.clock)
+					count(x.all)
 				}
 				entries += len(v.list)
 			}
@@ -123,6 +127,153 @@ func TestMemoryGrows(t *testing.T) {
 		}
 		if manyEntries > 2*times*n+100 || fewEntries < n {
 			t.Errorf("%s: %d clocks are left of %d CTAs, and of %d of them %d", name, fewEntries, n, times*n, manyEntries)
+		}
+	}
+}
+
+// readers has all its threads read a word, and then, for themselves, write one.
+const readers = `.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry readers(.param .u64 x, .param .u64 y)
+{
+	.shared .u32 tile[32];
+	.reg .u32 %r<4>; .reg .u64 %rd<4>;
+	ld.param.u64 %rd0, [x]; ld.param.u64 %rd1, [y];
+	mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r1, %r1, 32, %r0;
+	mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
+	ld.global.u32 %r2, [%rd0];
+	mov.u32 %r3, tile; st.shared.u32 [%r3], %r2;
+	st.global.u32 [%rd1], %r2;
+	ret;
+}
+`
+
+// TestHistory: what has been accessed is kept while it may matter, and no longer.
+func TestHistory(t *testing.T) {
+	var log finding.Log
+	p := New(&log, 0)
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{p}})
+	m, err := dev.Load("readers.ptx", []byte(readers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer := func() *interp.Buffer {
+		b, err := dev.Alloc(4 * 4 * 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	at := [2]uint64{}
+	run := func(line int, past []uint64, x, y *interp.Buffer) {
+		t.Helper()
+		at[line]++
+		before := append([]uint64{0, 0}, past...)[len(past):]
+		before[line] = at[line]
+		o := &interp.Order{Line: line, At: at[line], Before: before, Past: past, Stream: "a stream"}
+		if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "readers", Grid: interp.Dim(4), Block: interp.Dim(32), Args: []any{x, y}, Mode: interp.Vector, Order: o}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shared, mine := buffer(), buffer()
+	for range 20 { // what the host knows to be over is forgotten
+		other := buffer()
+		run(0, []uint64{at[0]}, shared, other)
+		if n := len(p.history.operations); n != 1 {
+			t.Fatalf("%d operations are known, want 1", n)
+		}
+		if n := len(p.history.shadows); n != 2 {
+			t.Fatalf("there is shadow memory of %d allocations, want 2", n)
+		}
+	}
+	run(1, []uint64{at[0]}, shared, mine) // … but this is never over
+	first := p.history.operations[0]
+	for range 100 {
+		other := buffer()
+		run(0, []uint64{at[0], 0}, shared, other)
+		other.Free()
+	}
+	if n := len(p.history.operations); n > 4 || p.history.operations[0] != first {
+		t.Errorf("%d operations are known, want the first and few others", n)
+	}
+	if n := len(p.history.shadows); n != 2 {
+		t.Errorf("there is shadow memory of %d allocations, want 2", n)
+	}
+	for cta, want := range map[int32]*operation{0: first, 3: first, 4: nil, 200: nil} {
+		if got := p.history.of(first.first + cta); got != want {
+			t.Errorf("the CTA %d behind the first is of %v, want %v", cta, got, want)
+		}
+	}
+	if n := len(p.history.links); n > 200 {
+		t.Errorf("%d links are in lists, or were", n)
+	}
+	of := func(f finding.Finding) bool { return f.Other.Launch == first.launch.ID }
+	if slices.ContainsFunc(log.Findings(), of) {
+		t.Errorf("found %v", log.Findings())
+	}
+	if run(0, []uint64{at[0], 0}, buffer(), mine); !slices.ContainsFunc(log.Findings(), of) {
+		t.Errorf("a race with the first launch is not found: %v", log.Findings())
+	}
+	at = [2]uint64{}
+	if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "readers", Grid: interp.Dim(4), Block: interp.Dim(32), Args: []any{shared, mine}, Mode: interp.Vector}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(p.history.operations); n != 0 {
+		t.Errorf("%d operations are known behind one that comes after all", n)
+	}
+}
+
+// TestClock: clocks in a tree know what those in a list do.
+func TestClock(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	model := func(c *clock) map[int32]moment {
+		m := map[int32]moment{}
+		c.before(math.MaxInt32, func(cta int32) bool {
+			m[cta] = c.of(cta, 0)
+			return false
+		})
+		return m
+	}
+	clocks := []*clock{nil}
+	for range 4000 {
+		a, b := clocks[random.IntN(len(clocks))], clocks[random.IntN(len(clocks))]
+		var n *clock
+		want := model(a)
+		if random.IntN(2) == 0 {
+			cta, now := int32(random.Uint32()>>(1+random.IntN(28))), moment(1+random.IntN(1000))
+			k := a.own(cta)
+			k.learnAll(max(now, k.all))
+			n = a.with(cta, k)
+			want[cta] = max(want[cta], now)
+		} else {
+			n = join(a, b)
+			for cta, at := range model(b) {
+				want[cta] = max(want[cta], at)
+			}
+			if maps.Equal(want, model(a)) && n != a {
+				t.Fatal("a clock that knows all is not the join")
+			}
+		}
+		if !maps.Equal(model(n), want) {
+			t.Fatalf("got %v, want %v", model(n), want)
+		}
+		limit, at := int32(random.Uint32()>>(1+random.IntN(28))), moment(random.IntN(1000))
+		below, since := 0, false
+		n.before(limit, func(int32) bool { below++; return false })
+		for cta, m := range want {
+			if cta < limit {
+				below--
+			}
+			since = since || cta != limit && m >= at
+		}
+		if below != 0 || since != n.knowsSince(at, limit) {
+			t.Fatalf("of %v, %d too many are below %d; %t that one but it is known since %d, want %t", want, below, limit, n.knowsSince(at, limit), at, since)
+		}
+		if len(clocks) < 60 {
+			clocks = append(clocks, n)
+		} else {
+			clocks[random.IntN(len(clocks))] = n
 		}
 	}
 }

@@ -44,7 +44,7 @@ func New(log *finding.Log, warpSync int) *Probe {
 func (p *Probe) Wants() interp.Wants {
 	return interp.Wants{
 		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect |
-			interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
+			interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
 		Addresses: true, InOrder: true,
 	}
 }
@@ -74,12 +74,11 @@ func (p *Probe) Tell(e *interp.Event) {
 			r.history.add(r.operation)
 			delete(p.runs, e.Launch)
 		}
-	case interp.OnHostWrite, interp.OnHostRead:
+	case interp.OnAlloc, interp.OnFree, interp.OnHostWrite, interp.OnHostRead:
 		if e.Order != nil {
 			p.hosts(e)
 		}
-	case interp.OnFree:
-		if p.history != nil && e.Launch == nil {
+		if e.Kind == interp.OnFree && p.history != nil {
 			p.history.forget(e.Memory)
 		}
 	}
@@ -95,7 +94,7 @@ func (p *Probe) operation(order *interp.Order, l *interp.LaunchInfo, ctas int) *
 	return r
 }
 
-// hosts is for the host that reads or has written memory.
+// hosts is for the host that reads or has written memory; to give it or to take it is to write all.
 func (p *Probe) hosts(e *interp.Event) {
 	r := p.host
 	if r == nil || r.order != e.Order {
@@ -104,7 +103,8 @@ func (p *Probe) hosts(e *interp.Event) {
 		p.host = r
 	}
 	x := access{record: record{at: r.now, cta: r.first}, view: view{cta: r.first, till: r.now}}
-	x.writes, x.reads = e.Kind == interp.OnHostWrite, e.Kind == interp.OnHostRead
+	x.reads = e.Kind == interp.OnHostRead
+	x.writes = !x.reads
 	r.touchPages(&x, e.Memory, e.Offset, uint64(e.Bytes))
 	if x.writes {
 		r.overwrite(e.Memory, e.Offset, e.Bytes)
@@ -438,7 +438,6 @@ type pair struct {
 	kind     string
 	at, with int
 	of       *operation // that the other access is of
-	severity finding.Severity
 }
 
 // races tells of an access that is in a race with those of a record.
@@ -452,19 +451,29 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 		return
 	}
-	p := pair{at: a.index(), with: o.index(), of: r.operation}
-	if o.cta < r.first {
-		p.of = r.history.of(o.cta)
-	}
 	switch {
 	case !written:
-		p.kind = "write after read"
+		r.tell(a, o, in, off, n, written, "write after read")
 	case a.writes && a.what&strong == 0 && a.same(in, off, n, o):
-		p.kind, p.severity = "same value written", finding.Notice
+		r.tell(a, o, in, off, n, written, sameValue)
 	case a.writes:
-		p.kind = "write after write"
+		r.tell(a, o, in, off, n, written, "write after write")
 	default:
-		p.kind = "read after write"
+		r.tell(a, o, in, off, n, written, "read after write")
+	}
+}
+
+// Kinds that are no race of one access after the other.
+const (
+	sameValue = "same value written"
+	noFence   = "missing proxy fence"
+)
+
+// tell tells of an access and one before.
+func (r *run) tell(a *access, o *record, in *interp.Allocation, off uint64, n int, written bool, kind string) {
+	p := pair{kind: kind, at: a.index(), with: o.index(), of: r.operation}
+	if o.cta < r.first {
+		p.of = r.history.of(o.cta)
 	}
 	if f := r.found[p]; f != nil {
 		f.Count++
@@ -499,7 +508,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 			who = by.issuers[who&^channelBit]
 		}
 		if by.launch == nil {
-			return finding.Place{Role: fmt.Sprintf("%s by a %s", role, by.order.Name), Stream: by.order.Stream}
+			return finding.Place{Role: fmt.Sprintf("%s by %s", role, by.order.Name), Stream: by.order.Stream}
 		}
 		at := finding.Of(by.launch, of.index(), role, by.id(of.cta), who.warp(), lane(of, who))
 		if p.of != r.operation {
@@ -510,7 +519,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 		return at
 	}
-	f := &finding.Finding{Tool: Name, Kind: p.kind, Severity: p.severity, At: describe(&a.record, r.operation, a.writes), Count: 1}
+	f := &finding.Finding{Tool: Name, Kind: kind, At: describe(&a.record, r.operation, a.writes), Count: 1}
 	other := describe(o, p.of, written)
 	f.Other = &other
 	f.Memory = finding.MemoryOf(r.LaunchInfo, in, off, n)
@@ -521,14 +530,17 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 	}
 	switch {
-	case p.severity == finding.Notice:
+	case kind == noFence:
+		f.Message = "the asynchronous proxy reads what was written by the generic proxy, and no proxy fence is between"
+	case kind == sameValue:
+		f.Severity = finding.Notice
 		f.Message = "threads write the same value to the same memory, and nothing orders them"
 	case a.what&strong != 0 && o.what&strong != 0:
 		f.Message = "accesses to the same memory that are not in each other's scope, and nothing orders them"
 	case p.of != r.operation:
-		f.Message = fmt.Sprintf("%s, by operations that nothing orders", p.kind)
+		f.Message = kind + ", by operations that nothing orders"
 	default:
-		f.Message = fmt.Sprintf("%s, and nothing orders them", p.kind)
+		f.Message = kind + ", and nothing orders them"
 	}
 	r.found[p] = f
 	r.sequence = append(r.sequence, p)

@@ -154,6 +154,7 @@ type access struct {
 	record
 	writes, reads bool
 	shared        bool // the memory is of a cluster
+	unfenced      bool // it is by the asynchronous proxy, and reads what is behind a proxy fence
 	view
 
 	// What it is part of, and the lanes whose turn it was; nil of an asynchronous one.
@@ -224,6 +225,12 @@ func (r *run) knowsOther(a *access, o *record) bool {
 	})
 }
 
+// isFenced reports whether a write, of a thread of the launch, is behind a proxy fence for an access by
+// the asynchronous proxy that knows of it.
+func (r *run) isFenced(a *access, o *record) bool {
+	return o.cta < r.first || o.what&(proxy|coarse) != 0 || a.clock.isFenced(o.cta, o.who, o.at) || !r.knows(a, o)
+}
+
 // part is what the access writes to n bytes at an offset.
 func (a *access) part(off uint64, n int) []byte {
 	if !a.stored && a.by != nil && a.writes && !a.reads {
@@ -288,6 +295,15 @@ func (r *run) include(s, t what, a, b int32) bool {
 func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int) {
 	if c.written.at != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
 		r.races(a, &c.written, in, off, n, true)
+	}
+	if a.unfenced {
+		r.all(&c.written, func(o *record) bool {
+			fenced := r.isFenced(a, o)
+			if !fenced {
+				r.tell(a, o, in, off, n, true, noFence)
+			}
+			return fenced
+		})
 	}
 	if !a.writes {
 		r.note(a, &c.read)

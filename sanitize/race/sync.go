@@ -37,6 +37,7 @@ const (
 	variables // a strong access, which hands on what it releases
 	reduces   // … but does not tell its thread what is there: no part of an acquire pattern (8.8)
 	awaits    // asynchronous operations of the thread
+	proxies   // what it knows the asynchronous proxy sees from there on, too
 )
 
 // role is an instruction.
@@ -95,7 +96,10 @@ func roleOf(in *ptx.Instr) (o role) {
 			}
 		}
 	case effects.Has(ptx.Fences):
-		if !in.Has("proxy") {
+		switch {
+		case in.Has("proxy") && (in.Has("async") || in.Has("async::generic")):
+			o.sync = proxies
+		case !in.Has("proxy"):
 			o.sync, o.what = fences, scopeOf(in, scopeDevice)
 			if in.Has("acquire") {
 				o.sync |= acquires
@@ -296,7 +300,7 @@ func (h *history) overwrite(in *interp.Allocation, off uint64, n int) {
 // after is for an instruction that has been executed.
 func (r *run) after(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
-	if o.sync&(fences|warpBarrier|awaits|mbarriers) == 0 || e.Lanes == 0 {
+	if o.sync&(fences|warpBarrier|awaits|mbarriers|proxies) == 0 || e.Lanes == 0 {
 		return
 	}
 	w := &c.warps[e.Warp]
@@ -322,6 +326,12 @@ func (r *run) after(c *cta, e *interp.Event) {
 	case o.sync&warpBarrier != 0: // they have met, unless they are told to wait next
 		r.batch = batch{key: batchKey{cta: c.number, barrier: tentative}, lanes: r.batch.lanes[:0]}
 		r.groups(c, e, &o.in.Ops[0])
+	case o.sync&proxies != 0:
+		for m := e.Lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			w.clocks[lane] = r.with(w.clocks[lane], c.number, threadOf(e.Warp, lane), r.now).proxyFence()
+		}
+		r.now++
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
@@ -462,7 +472,7 @@ func (r *run) effect(c *cta, e *interp.Event) {
 		if f.Reads && p.From != nil && p.Read > 0 {
 			from := x
 			from.what &^= strong | atomic | scopeMask
-			from.reads, from.shared = true, p.From.Space() == ptx.Shared
+			from.reads, from.shared, from.unfenced = true, p.From.Space() == ptx.Shared, f.Bulk
 			r.touchAll(&from, p.From, p.FromOff, p.Read)
 		}
 		if f.Writes && p.Bytes > 0 {

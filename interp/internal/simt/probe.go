@@ -157,7 +157,7 @@ func (s Events) Has(o Events) bool { return s&o == o }
 type Event struct {
 	Kind   Events      // one of them
 	Launch *LaunchInfo // nil if it is in none
-	Order  *Order      // of what the host does to memory; nil: after all before it, and before all after it
+	Order  *Order      // of what the host does to memory, or with it; nil: after all before it, and before all after it
 	CTA    int         // index of the CTA; -1 if it is no CTA's
 	ID     Dim3        // of the CTA
 	Warp   int         // within the CTA; -1 if it is no warp's
@@ -291,7 +291,7 @@ type Order struct {
 	// before whatever is submitted later, too, and later ones are told later.
 	Past []uint64
 
-	Name   string // what it is: "copy"
+	Name   string // what it is: "a copy"
 	Stream string // that it is on, as messages call it
 }
 
