@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"gemu/interp"
@@ -25,7 +28,7 @@ type checkCmd struct {
 func (c *checkCmd) Run(a *app) error {
 	// What a check makes of a large file is needed until its end. To collect garbage
 	// more often than when the memory has doubled costs little.
-	debug.SetGCPercent(15)
+	defer debug.SetGCPercent(debug.SetGCPercent(15))
 	bad := 0
 	for _, name := range c.Files {
 		src, err := a.readSource(name)
@@ -179,6 +182,7 @@ func runs(f *ptx.Form) (run, all int) {
 
 func (c *isaCmd) Run(a *app) error {
 	var forms []formJSON
+	var of []*ptx.Form
 	found := c.Mnemonic == ""
 	for _, op := range ptx.Ops() {
 		if c.Mnemonic != "" && op.Name != c.Mnemonic {
@@ -190,13 +194,22 @@ func (c *isaCmd) Run(a *app) error {
 			if f.MinPTX != (ptx.Version{}) {
 				j.MinPTX = f.MinPTX.String()
 			}
-			j.Runs, j.Variants = runs(f)
-			forms = append(forms, j)
+			forms, of = append(forms, j), append(of, f)
 		}
 	}
 	if !found {
 		return fmt.Errorf("PTX has no instruction %s", c.Mnemonic)
 	}
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(of)); i = next.Add(1) - 1 {
+				forms[i].Runs, forms[i].Variants = runs(of[i])
+			}
+		})
+	}
+	wg.Wait()
 	if c.JSON {
 		e := json.NewEncoder(a.stdout)
 		e.SetIndent("", "  ")
