@@ -14,6 +14,7 @@ import (
 
 // explained are the kernels of the test data in which something is found, and why it is there.
 var explained = map[string]string{
+	"control/barrier.ptx leave_early":    "goes past a barrier that others of the warp wait at",
 	"control/barrier_early.ptx kinds":    "arrives at a barrier that takes two warps, alone",
 	"control/clusters_async.ptx reduced": "is left with the bytes that nobody sends in a cluster of one",
 	"good/form.ptx good":                 "has all its threads make one mbarrier",

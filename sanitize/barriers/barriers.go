@@ -92,6 +92,8 @@ type warp struct {
 	pending []pending // copies
 	groups  [64]int   // committed, by lane
 	arrived int       // how often at the barrier of the cluster
+	waits   []group   // at barriers for all of the CTA that the warp must come to together
+	gone    []group   // that have exited, while others live
 
 	member [64]uint64 // membermasks of the instruction that is about to be executed
 	from   uint64     // lanes that it takes values from which take no part …
@@ -104,7 +106,8 @@ type barrier struct {
 	arrivals   uint64 // warps that have arrived and gone on
 	threads    int    // that it waits for
 	place      spot   // of the last
-	users      uint64 // warps that have come to it since all of the CTA have met
+	users      uint64 // warps that have come to it with the count since all of the CTA have met
+	counted    int    // … that count
 	told       bool
 }
 
@@ -127,7 +130,7 @@ func (c *cta) Save() any {
 	for _, w := range c.warps {
 		if w != nil {
 			n := *w
-			n.pending = slices.Clone(w.pending)
+			n.pending, n.waits, n.gone = slices.Clone(w.pending), slices.Clone(w.waits), slices.Clone(w.gone)
 			w = &n
 		}
 		s.warps = append(s.warps, w)
@@ -165,16 +168,24 @@ func (c *cta) Tell(e *interp.Event) {
 	case interp.OnExit:
 		w := c.warp(e.Warp)
 		w.live &^= e.Lanes
+		if c.plan.meets && w.live != 0 {
+			c.exits(e, w)
+		}
 		if len(w.pending) > 0 {
 			c.leaves(e, w)
 		}
 	case interp.OnWait:
 		if e.Waits.Barrier >= 0 && e.Waits.Barrier < len(c.barriers)-1 {
 			c.comes(e)
+			if w := c.warp(e.Warp); (e.Lanes != w.live || len(w.gone) > 0) && e.Instr.Form.Effects.Has(ptx.Aligned) {
+				c.stays(e, w)
+			}
 		}
 	case interp.OnWake:
 		if e.Waits.Barrier >= 0 {
 			c.goes(e)
+			w := c.warp(e.Warp)
+			w.waits = remove(w.waits, e.Lanes)
 		}
 	case interp.OnCTAEnd:
 		c.ends(e)
@@ -245,12 +256,15 @@ func (c *cta) comes(e *interp.Event) {
 	if n == 0 || e.Warp >= 64 {
 		return
 	}
+	if b.counted != n { // another use of it
+		b.counted, b.users, b.told = n, 0, false
+	}
 	b.users |= 1 << e.Warp
 	if most := n / e.Launch.WarpSize; bits.OnesCount64(b.users) > most && !b.told {
 		b.told = true
 		c.log.Add(e, finding.Finding{
 			Tool: Name, Kind: Count, Severity: finding.Notice, At: finding.At(e, "barrier", bits.TrailingZeros64(e.Lanes)),
-			Message: fmt.Sprintf("barrier %d waits for %d threads, %d warps, and %d have come to it since all warps have met: which of them meet is chance", e.Waits.Barrier, n, most, bits.OnesCount64(b.users)),
+			Message: fmt.Sprintf("barrier %d waits for %d threads, %d warps, and %d have come to it since all warps have met: unless something else orders them, which of them meet is chance", e.Waits.Barrier, n, most, bits.OnesCount64(b.users)),
 		})
 	}
 }
@@ -268,7 +282,7 @@ func (c *cta) goes(e *interp.Event) {
 	switch g := e.Waits.Generation; {
 	case waits:
 		if g >= b.generation {
-			*b = barrier{generation: g + 1, users: b.users, told: b.told}
+			*b = barrier{generation: g + 1, users: b.users, counted: b.counted, told: b.told}
 		}
 		if e.Waits.Threads == 0 || e.Waits.Threads >= e.Launch.Block.Count() {
 			for i := range c.barriers {
@@ -277,7 +291,7 @@ func (c *cta) goes(e *interp.Event) {
 		}
 	case e.Warp < 64:
 		if g > b.generation {
-			*b = barrier{generation: g, users: b.users, told: b.told}
+			*b = barrier{generation: g, users: b.users, counted: b.counted, told: b.told}
 		}
 		b.arrivals |= 1 << e.Warp
 		b.threads, b.place = e.Waits.Threads, c.spot(e, e.Lanes)

@@ -3,6 +3,8 @@ package barriers
 // This file finds out which instructions of a program there is something to say about.
 
 import (
+	"sync"
+
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -44,8 +46,10 @@ type plan struct {
 	counted   bool   // … barriers with counts
 	copies    bool
 	mbarriers bool
+	meets     bool // … that warps must come to together
 	remote    bool // shared memory of other CTAs is accessed, and barriers alone order that
 	shared    []interp.Variable
+	ways      sync.Map // by barrier and exit: see passed
 }
 
 // The section of the manual that has copies which threads wait for by groups of their own.
@@ -64,6 +68,7 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		if in.Form.Family == ptx.FamilyBarrier && in.Form.Operand("b") >= 0 && in.Arg("b").Kind != ptx.NoOperand {
 			p.counted = true
 		}
+		p.meets = p.meets || in.Form.Family == ptx.FamilyBarrier && in.Form.Effects.Has(ptx.Aligned)
 		s, sub := in.Space()
 		mapped = mapped || in.Form.Family == ptx.FamilyMapa || s == ptx.Shared && sub == "cluster"
 		told = told || in.Form.Family == ptx.FamilyMbarrier || in.Form.Effects.Has(ptx.Atomic) || in.Form.Effects.Has(ptx.Strong)
@@ -77,7 +82,7 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		}
 		p.chosen = append(p.chosen, p.actions[i].concern != 0)
 	}
-	p.any = p.any || p.counted
+	p.any = p.any || p.counted || p.meets
 	return p
 }
 

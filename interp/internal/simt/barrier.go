@@ -204,18 +204,6 @@ func (w *warp) warpBarrier(b *code.Block) {
 	w.goOn(b.Next)
 }
 
-// patient reports whether lanes may go on past where they meet those that wait: a
-// barrier that all lanes of a warp execute together is none that they could come to
-// otherwise.
-func (w *warp) patient() bool {
-	for i := range w.others {
-		if b := w.others[i].wait; b != nil && (b.op == nil || !b.op.Aligned) {
-			return true
-		}
-	}
-	return false
-}
-
 // judge is for a warp all of whose strands wait. If it is at one barrier, it
 // arrives there.
 func (w *warp) judge() {

@@ -178,7 +178,7 @@ func (w *warp) schedule() {
 		case w.live == 0:
 			w.state = ended
 			w.tellLanes(OnWarpEnd, nil, 0)
-		case w.rc.next(w) || w.patient() && w.rc.part(w):
+		case w.rc.next(w) || w.rc.part(w):
 			if w.pc == w.stop {
 				w.rc.arrive(w, w.pc)
 			}
