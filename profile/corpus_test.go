@@ -68,6 +68,9 @@ func TestAddsUp(t *testing.T) {
 			if all := [4]int64{n.WarpInstructions, n.LaneSlots, n.Branches, n.DivergentBranches}; sum != all {
 				t.Errorf("%s, %s: warp instructions, active lanes, branches, divergent ones are %d, the launch counts %d", p, mode, sum, all)
 			}
+			if err := conserved(got); err != nil {
+				t.Errorf("%s: %v", p, err)
+			}
 			for _, l := range got.Loops() {
 				if l.Entries <= 0 || l.Iterations < l.Entries {
 					t.Errorf("%s: loop of %s at block %d: %d lanes enter, %d go round", p, l.Func.Name, l.Headers[0].Index, l.Entries, l.Iterations)
@@ -80,6 +83,26 @@ func TestAddsUp(t *testing.T) {
 			}
 		}
 	}
+}
+
+// conserved checks that as many lanes come to a block as go there from others.
+func conserved(p *Profile) error {
+	for _, f := range p.Functions() {
+		flow := newFlow(f)
+		for _, b := range f.Blocks[1:] {
+			if len(b.Instrs) == 0 {
+				continue
+			}
+			came := int64(0)
+			for _, from := range b.Preds {
+				came += flow.along(from, b)
+			}
+			if _, lanes := flow.through(b); lanes != came {
+				return fmt.Errorf("line %d: %d lanes are there, %d have come", b.Instrs[0].Pos.Line, lanes, came)
+			}
+		}
+	}
+	return nil
 }
 
 // TestWorkers: counts do not depend on how many cores the host has.

@@ -26,16 +26,12 @@ func (l *Loop) MeanIterations() float64 { return mean(l.Iterations, l.Entries) }
 // Loops are the loops that were reached, by function, outer ones before those within them.
 func (p *Profile) Loops() (list []*Loop) {
 	for _, f := range p.Functions() {
-		at := map[*ptx.Instr]*Instr{}
-		for i := range f.Instrs {
-			at[f.Instrs[i].Instr] = &f.Instrs[i]
-		}
-		flow := flow{f, at, map[*ptx.Block]bool{}}
+		flow := newFlow(f)
 		for _, l := range f.Loops() {
 			n := &Loop{Loop: l, Func: f.Func}
 			for _, b := range l.Blocks {
 				for _, in := range b.Instrs {
-					n.Add(&at[in].Counts)
+					n.Add(&flow.at[in].Counts)
 				}
 			}
 			if n.Execs == 0 {
@@ -70,6 +66,14 @@ type flow struct {
 	seen map[*ptx.Block]bool // blocks without instructions that are being looked at
 }
 
+func newFlow(f *Function) *flow {
+	n := &flow{f, map[*ptx.Instr]*Instr{}, map[*ptx.Block]bool{}}
+	for i := range f.Instrs {
+		n.at[f.Instrs[i].Instr] = &f.Instrs[i]
+	}
+	return n
+}
+
 // through is how often warps, and lanes, have come through a block.
 func (f *flow) through(b *ptx.Block) (warps, lanes int64) {
 	if len(b.Instrs) > 0 {
@@ -82,8 +86,7 @@ func (f *flow) through(b *ptx.Block) (warps, lanes int64) {
 	f.seen[b] = true
 	defer delete(f.seen, b)
 	for _, p := range b.Preds {
-		n := f.along(p, b)
-		lanes += n
+		lanes += f.along(p, b)
 	}
 	return lanes, lanes
 }

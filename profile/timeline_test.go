@@ -152,7 +152,7 @@ AGAIN:
 	if len(ctas) != MaxFirst || spans[1] != 2 { // the kernel and its loop
 		t.Errorf("%d CTAs, the first with %d spans", len(ctas), spans[1])
 	}
-	const want = "16 of 20 CTAs are shown; 80000 spans of fewer than up to 4 instructions are left out"
+	const want = "16 of 20 CTAs are shown; 80000 spans shorter than 4 instructions are left out"
 	if left := line.Left(); left != want || n.Other["left out"] != want {
 		t.Errorf("%q, in the file %q, want %q", left, n.Other["left out"], want)
 	}
