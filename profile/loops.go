@@ -17,7 +17,6 @@ type Loop struct {
 
 	Entries    int64 // lanes that came to it from outside
 	Iterations int64 // lanes that executed a header, added up
-	Warp       int64 // executions of headers by warps
 }
 
 // MeanIterations is how often a lane that enters goes round.
@@ -38,18 +37,12 @@ func (p *Profile) Loops() (list []*Loop) {
 				continue
 			}
 			for _, h := range l.Headers {
-				warps, lanes := flow.through(h)
-				n.Warp += warps
+				lanes := flow.through(h)
 				n.Iterations += lanes
-				if h.Index == 0 {
-					n.Entries += lanes // less those that came by edges, below
-				}
+				n.Entries += lanes
 				for _, b := range h.Preds {
-					if h.Index == 0 {
+					if l.Has(b) { // they go round
 						n.Entries -= flow.along(b, h)
-					}
-					if !l.Has(b) {
-						n.Entries += flow.along(b, h)
 					}
 				}
 			}
@@ -74,21 +67,20 @@ func newFlow(f *Function) *flow {
 	return n
 }
 
-// through is how often warps, and lanes, have come through a block.
-func (f *flow) through(b *ptx.Block) (warps, lanes int64) {
+// through is how many lanes have come through a block.
+func (f *flow) through(b *ptx.Block) (lanes int64) {
 	if len(b.Instrs) > 0 {
-		in := f.at[b.Instrs[0]]
-		return in.Execs, in.Active
+		return f.at[b.Instrs[0]].Active
 	}
 	if f.seen[b] {
-		return 0, 0
+		return 0
 	}
 	f.seen[b] = true
 	defer delete(f.seen, b)
 	for _, p := range b.Preds {
 		lanes += f.along(p, b)
 	}
-	return lanes, lanes
+	return lanes
 }
 
 // along is how many lanes went from a block to one behind it.
@@ -98,8 +90,7 @@ func (f *flow) along(from, to *ptx.Block) (lanes int64) {
 		if len(from.Instrs) > 0 {
 			return f.at[from.Instrs[len(from.Instrs)-1]].Active
 		}
-		_, lanes = f.through(from)
-		return lanes
+		return f.through(from)
 	}
 	in := f.at[last]
 	next := from.Index+1 == to.Index && last.Guard.Reg != ptx.NoReg

@@ -256,7 +256,7 @@ func firstInstr(blocks []*ptx.Block) *ptx.Instr {
 
 // instruction is one that a warp executes.
 func (c *track) instruction(e *interp.Event, w *timedWarp) {
-	c.waited(e.Warp, w)
+	w.wait = "" // other lanes of it run
 	at := c.within(w.at[bits.TrailingZeros64(e.Active)], e.Func, c.timed.at[e.Index])
 	if at != w.place {
 		c.move(e.Warp, w, at)
@@ -269,7 +269,7 @@ func (c *track) instruction(e *interp.Event, w *timedWarp) {
 	w.end = c.now
 }
 
-// waited ends the wait of a warp, if it has waited.
+// waited ends the wait of a warp, if all of it has waited.
 func (c *track) waited(warp int, w *timedWarp) {
 	if w.wait != "" && c.now > w.end {
 		c.add(span{warp, nil, w.wait, w.end, c.now})

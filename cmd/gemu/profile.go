@@ -482,8 +482,11 @@ func (r *profileReport) printOccupancy(s *screen) {
 	for _, b := range r.blocks {
 		s.heading("occupancy of " + b.kernel.Name)
 		known := "registers are not known from PTX (--regs says how many)"
-		if b.Registers > 0 {
+		switch {
+		case r.flags.Regs > 0:
 			known = counted(b.Registers, "register")
+		case b.Registers > 0:
+			known = fmt.Sprintf("at most %s (.maxnreg)", counted(b.Registers, "register"))
 		}
 		s.printf("blocks of %s, %s of shared memory, %s\n", counted(b.Threads, "thread"), counted(b.Shared, "byte"), known)
 		head := fitted("blocks", -7) + fitted("warps", -8) + fitted("occup.", -8) + "  " + fitted("limited by", 15)
