@@ -1,5 +1,4 @@
-// Prints what NVIDIA's occupancy calculator says, for reference.tsv. The calculator is a header of the CUDA toolkit
-// (package nvidia-cuda-runtime of PyPI has it). That for 7.2 and 8.7 it takes the rules of 7.0 and 8.0 is its own.
+// Prints what NVIDIA's occupancy calculator says, a header of the CUDA toolkit, for reference.tsv.
 //
 //	cc -I CUDA/include reference.c -o reference && ./reference >reference.tsv
 //
