@@ -31,24 +31,42 @@ MEET:
 	@%q bra END;	// together
 	add.u32 %x, %x, 4;	// never
 END:
+	setp.lt.u32 %q, %t, 4;
+	@%q bra NEXT;	// to the next
+NEXT:
+	@%q exit;	// exit
+	add.u32 %x, %x, 5;	// the others
 `), nil)
 	want := map[string]Counts{
-		"inner":    {},
 		"branch":   {Execs: 1, Active: 32, Lanes: 32, Branches: 1, Taken: 16, Divergent: 1},
 		"high":     {Execs: 1, Active: 16, Lanes: 16, Diverged: 1},
 		"low":      {Execs: 1, Active: 16, Lanes: 16, Diverged: 1},
 		"after":    {Execs: 1, Active: 32, Lanes: 32},
 		"together": {Execs: 1, Active: 32, Lanes: 32, Branches: 1, Taken: 32},
 		"never":    {},
+		// Lanes that go the same way do not part, and those that have ended are nowhere.
+		"to the next": {Execs: 1, Active: 32, Lanes: 32, Branches: 1, Taken: 4},
+		"exit":        {Execs: 1, Active: 32, Lanes: 32, Taken: 4},
+		"the others":  {Execs: 1, Active: 28, Lanes: 28},
 	}
-	delete(want, "inner") // nobody calls it
 	if diff := cmp.Diff(want, marked(p)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
+// TestCTAs: CTAs add up, whoever has counted for others before.
+func TestCTAs(t *testing.T) {
+	p := profiled(t, kernel("call inner, (%t);"), func(l *interp.Launch) { l.Grid, l.Block = interp.Dim(5), interp.Dim(64) })
+	if n := marked(p)["inner"]; n != (Counts{Execs: 10, Active: 320, Lanes: 320}) {
+		t.Errorf("%+v, want 10 executions by 320 lanes", n)
+	}
+	if n := p.Roots[0].Calls; n != 10 {
+		t.Errorf("%d warps, want 10", n)
+	}
+}
+
 // nest has a loop in which lane i goes round i+1 times, a loop of four rounds within it, and a loop over a
-// list of labels.
+// list of labels, and one that goes round to the instruction behind.
 const nest = `
 	mov.u32 %i, 0;
 OUTER:
@@ -68,6 +86,16 @@ AGAIN:
 TS: .branchtargets AGAIN, DONE;
 	brx.idx %x, TS;
 DONE:
+	mov.u32 %i, 0;
+	bra HEAD;
+LATCH:
+	add.u32 %i, %i, 1;
+	setp.ge.u32 %q, %i, 5;
+	@%q bra OUT;
+HEAD:
+	add.u32 %j, %j, 1;
+	bra LATCH;
+OUT:
 `
 
 // TestLoops: rounds of loops, counted by lanes.
@@ -83,6 +111,7 @@ func TestLoops(t *testing.T) {
 			"depth 1: 32 lanes enter, 528 go round",
 			"depth 2: 528 lanes enter, 2112 go round",
 			"depth 1: 32 lanes enter, 96 go round",
+			"depth 1: 32 lanes enter, 160 go round",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", r.Name, diff)

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestAddsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Of(128, 48, 1)), part.Seed(t)
+	share, seed := uint64(part.Of(256, 96, 1)), part.Seed(t)
 	for i, p := range list {
 		if (uint64(i)+seed)%share > 0 {
 			continue
@@ -68,6 +69,9 @@ func TestAddsUp(t *testing.T) {
 			if all := [4]int64{n.WarpInstructions, n.LaneSlots, n.Branches, n.DivergentBranches}; sum != all {
 				t.Errorf("%s, %s: warp instructions, active lanes, branches, divergent ones are %d, the launch counts %d", p, mode, sum, all)
 			}
+			if err := conserved(got); err != nil {
+				t.Errorf("%s: %v", p, err)
+			}
 			for _, l := range got.Loops() {
 				if l.Entries <= 0 || l.Iterations < l.Entries {
 					t.Errorf("%s: loop of %s at block %d: %d lanes enter, %d go round", p, l.Func.Name, l.Headers[0].Index, l.Entries, l.Iterations)
@@ -80,6 +84,28 @@ func TestAddsUp(t *testing.T) {
 			}
 		}
 	}
+}
+
+// conserved checks that as many lanes come to a block as go there from others; fewer, if calls may be the
+// last that lanes do.
+func conserved(p *Profile) error {
+	for _, f := range p.Functions() {
+		flow := newFlow(f)
+		calls := slices.ContainsFunc(f.Instrs, func(in Instr) bool { return in.Call != nil })
+		for _, b := range f.Blocks[1:] {
+			if len(b.Instrs) == 0 {
+				continue
+			}
+			came := int64(0)
+			for _, from := range b.Preds {
+				came += flow.along(from, b)
+			}
+			if lanes := flow.through(b); lanes != came && !(calls && lanes < came) {
+				return fmt.Errorf("line %d: %d lanes are there, %d have come", b.Instrs[0].Pos.Line, lanes, came)
+			}
+		}
+	}
+	return nil
 }
 
 // TestWorkers: counts do not depend on how many cores the host has.

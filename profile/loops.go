@@ -17,7 +17,6 @@ type Loop struct {
 
 	Entries    int64 // lanes that came to it from outside
 	Iterations int64 // lanes that executed a header, added up
-	Warp       int64 // executions of headers by warps
 }
 
 // MeanIterations is how often a lane that enters goes round.
@@ -26,34 +25,24 @@ func (l *Loop) MeanIterations() float64 { return mean(l.Iterations, l.Entries) }
 // Loops are the loops that were reached, by function, outer ones before those within them.
 func (p *Profile) Loops() (list []*Loop) {
 	for _, f := range p.Functions() {
-		at := map[*ptx.Instr]*Instr{}
-		for i := range f.Instrs {
-			at[f.Instrs[i].Instr] = &f.Instrs[i]
-		}
-		flow := flow{f, at, map[*ptx.Block]bool{}}
+		flow := newFlow(f)
 		for _, l := range f.Loops() {
 			n := &Loop{Loop: l, Func: f.Func}
 			for _, b := range l.Blocks {
 				for _, in := range b.Instrs {
-					n.Add(&at[in].Counts)
+					n.Add(&flow.at[in].Counts)
 				}
 			}
 			if n.Execs == 0 {
 				continue
 			}
 			for _, h := range l.Headers {
-				warps, lanes := flow.through(h)
-				n.Warp += warps
+				lanes := flow.through(h)
 				n.Iterations += lanes
-				if h.Index == 0 {
-					n.Entries += lanes // less those that came by edges, below
-				}
+				n.Entries += lanes
 				for _, b := range h.Preds {
-					if h.Index == 0 {
+					if l.Has(b) { // they go round
 						n.Entries -= flow.along(b, h)
-					}
-					if !l.Has(b) {
-						n.Entries += flow.along(b, h)
 					}
 				}
 			}
@@ -70,22 +59,28 @@ type flow struct {
 	seen map[*ptx.Block]bool // blocks without instructions that are being looked at
 }
 
-// through is how often warps, and lanes, have come through a block.
-func (f *flow) through(b *ptx.Block) (warps, lanes int64) {
+func newFlow(f *Function) *flow {
+	n := &flow{f, map[*ptx.Instr]*Instr{}, map[*ptx.Block]bool{}}
+	for i := range f.Instrs {
+		n.at[f.Instrs[i].Instr] = &f.Instrs[i]
+	}
+	return n
+}
+
+// through is how many lanes have come through a block.
+func (f *flow) through(b *ptx.Block) (lanes int64) {
 	if len(b.Instrs) > 0 {
-		in := f.at[b.Instrs[0]]
-		return in.Execs, in.Active
+		return f.at[b.Instrs[0]].Active
 	}
 	if f.seen[b] {
-		return 0, 0
+		return 0
 	}
 	f.seen[b] = true
 	defer delete(f.seen, b)
 	for _, p := range b.Preds {
-		n := f.along(p, b)
-		lanes += n
+		lanes += f.along(p, b)
 	}
-	return lanes, lanes
+	return lanes
 }
 
 // along is how many lanes went from a block to one behind it.
@@ -95,8 +90,7 @@ func (f *flow) along(from, to *ptx.Block) (lanes int64) {
 		if len(from.Instrs) > 0 {
 			return f.at[from.Instrs[len(from.Instrs)-1]].Active
 		}
-		_, lanes = f.through(from)
-		return lanes
+		return f.through(from)
 	}
 	in := f.at[last]
 	next := from.Index+1 == to.Index && last.Guard.Reg != ptx.NoReg

@@ -142,7 +142,13 @@ type cta struct {
 	lines  lines // of a request
 	copies lines // of the asynchronous copies of an instruction
 	banks  banks
-	last   interp.Piece // of the bulk copy that the instruction has issued last
+	last   bulkCopy // that the instruction has issued last
+}
+
+// bulkCopy is a bulk copy: the lane that has issued it, and its first piece.
+type bulkCopy struct {
+	lanes uint64
+	piece interp.Piece
 }
 
 // warp is a warp: the lanes that have not ended, and by which calls each has come where it is.
@@ -236,7 +242,7 @@ func (c *cta) instruction(e *interp.Event) {
 		c.copies.count(&n.Global)
 		c.copies.reset()
 	}
-	c.last = interp.Piece{}
+	c.last = bulkCopy{}
 }
 
 // branch counts where a branch goes.
@@ -266,11 +272,12 @@ func (c *cta) effect(e *interp.Event) {
 	if len(f.Pieces) == 0 {
 		return
 	}
-	if first := f.Pieces[0]; f.Bulk && first.From != nil { // of a multicast copy each receiver's is told
-		if c.last.From == first.From && c.last.FromOff == first.FromOff && c.last.To != first.To {
-			return
+	if now := (bulkCopy{e.Lanes, f.Pieces[0]}); f.Bulk && now.piece.From != nil {
+		before := c.last
+		c.last = now
+		if before.lanes == now.lanes && before.piece.From == now.piece.From && before.piece.FromOff == now.piece.FromOff && before.piece.To != now.piece.To {
+			return // the same, to another CTA: a multicast copy tells each of them
 		}
-		c.last = first
 	}
 	c.issued(c.counts(e), f)
 }

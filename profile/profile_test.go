@@ -95,6 +95,7 @@ func TestSectors(t *testing.T) {
 		{"none of them", "setp.lt.u32 %q, %t, 0; @%q ld.global.u32 %x, [%p];", Traffic{}},
 		{"all add to one", "atom.global.add.u32 %x, [%p], 1;", Traffic{Requests: 1, Bytes: 4, Sectors: 1, Ideal: 1, Lines: 1, Atomics: 1, Turns: 32}},
 		{"pairs add", "shr.u32 %i, %t, 1; mad.wide.u32 %a, %i, 4, %p; red.global.add.u32 [%a], 1;", Traffic{Requests: 1, Bytes: 64, Sectors: 2, Ideal: 2, Lines: 1, Atomics: 1, Turns: 2}},
+		{"ten add to one", "max.u32 %i, %t, 9; mad.wide.u32 %a, %i, 4, %p; red.global.add.u32 [%a], 1;", Traffic{Requests: 1, Bytes: 92, Sectors: 3, Ideal: 3, Lines: 1, Atomics: 1, Turns: 10}},
 		{"each copies", "mad.wide.u32 %a, %t, 16, %p; shl.b32 %i, %t, 4; add.u32 %i, %i, %s; cp.async.ca.shared.global [%i], [%a], 16; cp.async.wait_all;", Traffic{Requests: 1, Bytes: 512, Sectors: 16, Ideal: 16, Lines: 4}},
 		{"each copies a part", "mad.wide.u32 %a, %t, 32, %p; shl.b32 %i, %t, 4; add.u32 %i, %i, %s; cp.async.ca.shared.global [%i], [%a], 4; cp.async.wait_all;", Traffic{Requests: 1, Bytes: 128, Sectors: 32, Ideal: 4, Lines: 8}},
 		{"a bulk copy", "setp.eq.u32 %q, %t, 0; @%q cp.async.bulk.global.shared::cta.bulk_group [%p+16], [%s], 4096; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;", Traffic{Requests: 1, Bytes: 4096, Sectors: 129, Ideal: 128, Lines: 33}},

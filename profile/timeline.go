@@ -116,9 +116,10 @@ type track struct {
 	left     int   // … that were left out
 }
 
-// place is a function or a loop that lanes are in.
+// place is a function or a loop that lanes are in. What recurs is one place.
 type place struct {
 	in    *place // around it
+	key   any
 	depth int
 	name  string
 	parts map[any]*place // by loop, or by call and function
@@ -126,9 +127,14 @@ type place struct {
 
 // part is a place within another.
 func (p *place) part(key any, name func() string) *place {
+	for a := p; a != nil; a = a.in {
+		if a.key == key {
+			return a
+		}
+	}
 	n := p.parts[key]
 	if n == nil {
-		n = &place{in: p, depth: p.depth + 1, name: name()}
+		n = &place{in: p, key: key, depth: p.depth + 1, name: name()}
 		if p.parts == nil {
 			p.parts = map[any]*place{}
 		}
@@ -250,7 +256,7 @@ func firstInstr(blocks []*ptx.Block) *ptx.Instr {
 
 // instruction is one that a warp executes.
 func (c *track) instruction(e *interp.Event, w *timedWarp) {
-	c.waited(e.Warp, w)
+	w.wait = "" // other lanes of it run
 	at := c.within(w.at[bits.TrailingZeros64(e.Active)], e.Func, c.timed.at[e.Index])
 	if at != w.place {
 		c.move(e.Warp, w, at)
@@ -263,7 +269,7 @@ func (c *track) instruction(e *interp.Event, w *timedWarp) {
 	w.end = c.now
 }
 
-// waited ends the wait of a warp, if it has waited.
+// waited ends the wait of a warp, if all of it has waited.
 func (c *track) waited(warp int, w *timedWarp) {
 	if w.wait != "" && c.now > w.end {
 		c.add(span{warp, nil, w.wait, w.end, c.now})
@@ -351,7 +357,7 @@ func (t *Timeline) Left() string {
 		if text != "" {
 			text += "; "
 		}
-		text += fmt.Sprintf("%d spans of fewer than up to %d instructions are left out", left, shortest)
+		text += fmt.Sprintf("%d spans shorter than %d instructions are left out", left, shortest)
 	}
 	return text
 }

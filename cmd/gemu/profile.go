@@ -64,8 +64,8 @@ func (c *profileCmd) Run(a *app) error {
 	if c.Top < 0 || c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
 		return fmt.Errorf("--top wants a number from 0 on, --regs one from 1 to %d", occupancy.MaxRegisters)
 	}
-	outputs, stdout := []struct{ flag, name string }{{"--html", c.HTML}, {"--pprof", c.Pprof}, {"--timeline", c.Timeline}, {"--json", c.JSON}}, ""
-	for _, o := range outputs {
+	stdout := "" // the flag of the output that is there
+	for _, o := range []struct{ flag, name string }{{"--html", c.HTML}, {"--pprof", c.Pprof}, {"--timeline", c.Timeline}, {"--json", c.JSON}} {
 		if err := checkOutput(o.name); err != nil {
 			return fmt.Errorf("%s %s: %w", o.flag, o.name, err)
 		}
@@ -96,37 +96,18 @@ func (c *profileCmd) Run(a *app) error {
 		return err
 	}
 	r := newProfileReport(c, j, probe.Profile(), shared)
-	if c.Pprof != "" {
-		out := r.profile.Pprof(c.PTX)
-		for _, f := range out.Function {
-			f.Filename = r.sources.path(f.Filename)
+	for _, o := range []struct {
+		name string
+		make func() ([]byte, error)
+	}{{c.Pprof, r.pprof}, {c.Timeline, func() ([]byte, error) { return draw(a, timeline) }}, {c.HTML, func() ([]byte, error) { return r.page(newStructureReport(j)) }}} {
+		if o.name == "" {
+			continue
 		}
-		var b bytes.Buffer
-		if err := out.Write(&b); err != nil {
-			return err
-		}
-		if err := writeOutput(a, c.Pprof, b.Bytes()); err != nil {
-			return err
-		}
-	}
-	if timeline != nil {
-		var b bytes.Buffer
-		if err := timeline.Write(&b); err != nil {
-			return err
-		}
-		if err := writeOutput(a, c.Timeline, b.Bytes()); err != nil {
-			return err
-		}
-		if left := timeline.Left(); left != "" {
-			fmt.Fprintf(a.stderr, "gemu: of the timeline, %s\n", left)
-		}
-	}
-	if c.HTML != "" {
-		page, err := r.page(newStructureReport(j))
+		b, err := o.make()
 		if err != nil {
 			return err
 		}
-		if err := writeOutput(a, c.HTML, page); err != nil {
+		if err := writeOutput(a, o.name, b); err != nil {
 			return err
 		}
 	}
@@ -141,10 +122,31 @@ func (c *profileCmd) Run(a *app) error {
 	return nil
 }
 
+// pprof is the profile for pprof, with files where they are found.
+func (r *profileReport) pprof() ([]byte, error) {
+	out := r.profile.Pprof(r.flags.PTX)
+	for _, f := range out.Function {
+		f.Filename = r.sources.path(f.Filename)
+	}
+	var b bytes.Buffer
+	err := out.Write(&b)
+	return b.Bytes(), err
+}
+
+// draw is the timeline; what it leaves out is said.
+func draw(a *app, t *profile.Timeline) ([]byte, error) {
+	if left := t.Left(); left != "" {
+		fmt.Fprintf(a.stderr, "gemu: of the timeline, %s\n", left)
+	}
+	var b bytes.Buffer
+	err := t.Write(&b)
+	return b.Bytes(), err
+}
+
 // profileReport is what "gemu profile" has to tell.
 type profileReport struct {
 	launchJSON
-	*profileCmd
+	flags   *profileCmd
 	groups  []launchGroup
 	profile *profile.Profile
 	total   profile.Counts
@@ -164,7 +166,7 @@ type profileBlock struct {
 func newProfileReport(c *profileCmd, j *job, p *profile.Profile, dynamic map[string]int) *profileReport {
 	all := j.total()
 	r := &profileReport{
-		launchJSON: j.facts(), profileCmd: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.Shares{},
+		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.Shares{},
 		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{dir: filepath.Dir(c.File), files: map[string][]string{}},
 	}
 	for i := range all.Structure.Instrs {
@@ -186,11 +188,11 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile, dynamic map[str
 // order is what lines and loops are sorted by.
 func (r *profileReport) order(c *profile.Counts) int64 {
 	for _, o := range profileOrders {
-		if o.name == r.Sort {
+		if o.name == r.flags.Sort {
 			return o.of(c)
 		}
 	}
-	panic("BUG: sorted by " + r.Sort)
+	panic("BUG: sorted by " + r.flags.Sort)
 }
 
 // hottest are the first of a list by the order, without those that have nothing of it.
@@ -202,16 +204,16 @@ func hottest[T any](r *profileReport, list []T, of func(T) *profile.Counts) []T 
 		}
 	}
 	slices.SortStableFunc(out, func(a, b T) int { return cmp.Compare(r.order(of(b)), r.order(of(a))) })
-	return out[:min(len(out), r.Top)]
+	return out[:min(len(out), r.flags.Top)]
 }
 
 // print writes the parts of the report to a screen.
 func (r *profileReport) print(s *screen) {
-	s.printf("%s: warps of %d\n", r.launchJSON.File, r.launchJSON.Warp)
+	s.printf("%s: warps of %d\n", r.File, r.Warp)
 	for _, g := range r.groups {
 		s.printf("  kernel %s\n", g)
 	}
-	for _, p := range r.Show {
+	for _, p := range r.flags.Show {
 		switch p {
 		case "summary":
 			r.printSummary(s)
@@ -234,14 +236,14 @@ func (r *profileReport) printSummary(s *screen) {
 	}
 	t := &r.total
 	s.heading("summary")
-	row("instructions", "%s by warps, %s by threads, %.1f of %d lanes", countText(t.Execs), countText(t.Lanes), t.MeanLanes(), r.launchJSON.Warp)
+	row("instructions", "%s by warps, %s by threads, %.1f of %d lanes", countText(t.Execs), countText(t.Lanes), t.MeanLanes(), r.Warp)
 	row("branches", "%s, %s divergent; %s %% of instructions while lanes are elsewhere", countText(t.Branches), countText(t.Divergent), percentText(share(t.Diverged, t.Execs), 1))
 	for _, m := range []struct {
 		name string
 		*profile.Traffic
 	}{{"global memory", &t.Global}, {"local memory", &t.Local}} {
 		if m.Requests > 0 {
-			row(m.name, "%s requests, %.1f sectors and %.1f lines each, %s %% efficient", countText(m.Requests), m.SectorsPerRequest(), m.LinesPerRequest(), percentText(100*m.Efficiency(), 1))
+			row(m.name, "%s, %.1f sectors and %.1f lines each, %s %% efficient", requests(m.Requests), m.SectorsPerRequest(), m.LinesPerRequest(), percentText(100*m.Efficiency(), 1))
 		}
 	}
 	for _, m := range []struct {
@@ -249,16 +251,19 @@ func (r *profileReport) printSummary(s *screen) {
 		*profile.Banked
 	}{{"shared memory", &t.Shared}, {"constant memory", &t.Constant}} {
 		if m.Requests > 0 {
-			row(m.name, "%s requests, %.1f passes each, %s conflicts", countText(m.Requests), m.PassesPerRequest(), countText(m.Conflicts()))
+			row(m.name, "%s, %.1f passes each, %s conflicts", requests(m.Requests), m.PassesPerRequest(), countText(m.Conflicts()))
 		}
 	}
 	if n := t.Global.Atomics + t.Shared.Atomics; n > 0 {
-		row("atomics", "%s requests, %.1f lanes at the same address at most", countText(n), float64(t.Global.Turns+t.Shared.Turns)/float64(n))
+		row("atomics", "%s, %.1f lanes at the same address at most in the mean", requests(n), float64(t.Global.Turns+t.Shared.Turns)/float64(n))
 	}
 	if t.Texture > 0 {
-		row("textures", "%s requests", countText(t.Texture))
+		row("textures", "%s", requests(t.Texture))
 	}
 }
+
+// requests counts requests to memory.
+func requests(n int64) string { return countText(n) + " request" + plural(int(min(n, 2))) }
 
 // profileColumn is a column of what a line or loop has done.
 type profileColumn struct {
@@ -349,11 +354,15 @@ func (r *profileReport) text(l *profile.Line) string {
 // printLines prints lines with what they did.
 func (r *profileReport) printLines(s *screen) {
 	list := r.lines
-	if r.Lines {
+	if r.flags.Lines {
 		s.heading("lines")
 	} else {
-		s.heading("lines with the most " + r.Sort)
+		s.heading("lines with the most " + r.flags.Sort)
 		list = hottest(r, list, func(l *profile.Line) *profile.Counts { return &l.Counts })
+	}
+	if len(list) == 0 {
+		s.printf("none\n")
+		return
 	}
 	// If they are all in one file its name is said once.
 	several := slices.ContainsFunc(list, func(l *profile.Line) bool { return l.File != list[0].File })
@@ -396,7 +405,11 @@ func (r *profileReport) printLoops(s *screen) {
 		return
 	}
 	list := hottest(r, r.loops, func(l *profile.Loop) *profile.Counts { return &l.Counts })
-	s.heading("loops with the most " + r.Sort)
+	s.heading("loops with the most " + r.flags.Sort)
+	if len(list) == 0 {
+		s.printf("none\n")
+		return
+	}
 	r.head(s, fitted("entries", -9)+fitted("rounds", -9)+"  depth")
 	for _, l := range list {
 		s.printf("%s%s%s  %s%s\n", r.columns(&l.Counts), fitted(countText(l.Entries), -9), fitted(fmt.Sprintf("%.1f", l.MeanIterations()), -9),
@@ -409,7 +422,7 @@ func (r *profileReport) printLoops(s *screen) {
 
 // place is where an instruction comes from, as lines have it.
 func (r *profileReport) place(f *ptx.Func, in *ptx.Instr) string {
-	at := profile.Frames(f, in, r.PTX)[0]
+	at := profile.Frames(f, in, r.flags.PTX)[0]
 	return fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line)
 }
 
@@ -469,8 +482,11 @@ func (r *profileReport) printOccupancy(s *screen) {
 	for _, b := range r.blocks {
 		s.heading("occupancy of " + b.kernel.Name)
 		known := "registers are not known from PTX (--regs says how many)"
-		if b.Registers > 0 {
+		switch {
+		case r.flags.Regs > 0:
 			known = counted(b.Registers, "register")
+		case b.Registers > 0:
+			known = fmt.Sprintf("at most %s (.maxnreg)", counted(b.Registers, "register"))
 		}
 		s.printf("blocks of %s, %s of shared memory, %s\n", counted(b.Threads, "thread"), counted(b.Shared, "byte"), known)
 		head := fitted("blocks", -7) + fitted("warps", -8) + fitted("occup.", -8) + "  " + fitted("limited by", 15)
@@ -496,7 +512,7 @@ func (r *profileReport) printOccupancy(s *screen) {
 		}
 		for i, row := range rows {
 			style := plain
-			if r.SM != 0 && slices.Contains(of[i], fmt.Sprint(r.SM)) {
+			if r.flags.SM != 0 && slices.Contains(of[i], fmt.Sprint(r.flags.SM)) {
 				style = bold
 			}
 			s.printf("%s\n", s.paint(style, row+"  "+strings.Join(of[i], " ")))

@@ -16,7 +16,7 @@ const maxPageLines = 5000
 
 // page makes the page.
 func (r *profileReport) page(structure *structureReport) ([]byte, error) {
-	d := structure.pageData("Profile of " + r.launchJSON.File)
+	d := structure.pageData("Profile of " + r.File)
 	for _, c := range memoryColumns() {
 		d.Columns = append(d.Columns, pageHead{c.name, c.doc})
 	}

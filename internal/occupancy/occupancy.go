@@ -3,8 +3,8 @@
 package occupancy
 
 // Limits are those of the multiprocessors of a compute capability: CUDA C++ Programming Guide, "Technical
-// Specifications per Compute Capability" of versions 12.9 and 13.0; how registers and
-// shared memory are rounded is NVIDIA's occupancy calculator's, cuda_occupancy.h of CUDA 13.5.
+// Specifications per Compute Capability". How registers and shared memory are rounded is NVIDIA's occupancy
+// calculator's, cuda_occupancy.h of CUDA 13.5.
 type Limits struct {
 	SM        int // compute capability, 86 for 8.6
 	Warps     int // resident
