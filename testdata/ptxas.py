@@ -87,7 +87,7 @@ FORMS = [
     (r"\.s(32|64) for", r"^(mapa|getctarank|setmaxnreg)", "a signed type where the manual has unsigned ones: the assembler does not look"),
     (r"more|for", r"^(fence|tensormap|tcgen05)", "a modifier of others, which the assembler ignores"),
     (r"more|for", r"^st\.async", "a modifier that is missing, which the assembler does not miss"),
-    (r"no \.aligned", r"^tcgen05\.ld\.red", "release 13 wants it, as the manual does"),
+    (r"no \.aligned", r"^tcgen05\.(ld|st)\b", "release 13 wants it, as the manual does"),
     (r"no \.", r"^(testp|vote)", "an operation that is not named: the assembler takes some default"),
     (r"\.ftz more|\.r[nzmp] for", r"^rcp\S*f64", "a modifier that the assembler ignores"),
     (r"noftz|\.f32 for", r"^(atom|red)\.", "additions of .f32 that keep subnormal numbers, newer than the table"),
