@@ -576,6 +576,9 @@ func (b *funcBuilder) moveVector(in *Instr) {
 		b.newReg("%move", t)
 	}
 	for i := range d {
+		if a[i].Kind == SinkOperand {
+			a[i] = Operand{Kind: ImmOperand, Imm: Imm{Kind: IntImm}.to(t)}
+		}
 		b.emit(in, opcode, Operand{Kind: RegOperand, Reg: RegID(first + i)}, a[i])
 	}
 	for i := range d {
@@ -781,7 +784,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 	// A name.
 	if w.Sym == "_" {
 		switch {
-		case spec.Reads() && !(spec.element && in.Form.Effects.Has(Writes) && in.VecLen()*want.Bits() == 256): // st.v8 may leave parts as they are
+		case spec.Reads() && !(spec.element && in.leavesOut(want)):
 			return fail("the sink _ cannot be a source")
 		case !spec.Sink:
 			return fail("operand %s cannot be the sink _", spec.Name)
@@ -793,6 +796,13 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		return fail("operand %s must be a constant", spec.Name)
 	}
 	return b.name(o, w, in, spec, want)
+}
+
+// leavesOut reports whether elements of a source may be the sink: st.v8 and its like leave those
+// parts of memory as they are, and mov.b32 has zeros there, which the assembler takes and the manual
+// does not mention.
+func (v *Variant) leavesOut(element Type) bool {
+	return v.Form.Effects.Has(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
 }
 
 // immediate checks a constant. Integers of any size may stand for an integer,
@@ -810,7 +820,7 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 	case in.elementType(spec).packed() && !spec.element:
 		b.errorf(pos, "%s: operand %s: a constant is no %s", in.Text, spec.Name, in.elementType(spec))
 		return false
-	case !isInt && spec.typ.Kind() == Bits && spec.typ != NoType:
+	case !isInt && spec.typ.Kind() == Bits && spec.typ != NoType && !spec.element:
 		b.errorf(pos, "%s: operand %s is a float, want an integer", in.Text, spec.Name)
 		return false
 	case !isInt && want.Kind() == Bits && want.Bits() >= 32 && want.Bits() != map[ImmKind]int{F32Imm: 32, F64Imm: 64}[o.Imm.Kind]:
@@ -1058,28 +1068,45 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 
 // together checks the types of the registers in a vector. They make one type, which has to
 // agree with what is wanted: that of all, or an untyped one of their width. The manual does not
-// say how they do; this is what the assembler takes, which moves integers as floats, too. In a
-// fragment numbers without a register beside them have the type that they are written in.
+// say how they do; this is what the assembler takes, which moves integers as floats, too. A number
+// is an integer or a float, as it is written. Alone it is that in a fragment, and in what else tensor
+// cores have in untyped registers.
 func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
-	var all, first Type
-	pos := Pos(written[0].Pos)
+	bits := 0 // of the registers
 	for i := range elems {
-		t := registerOf(b.fn, &elems[i])
-		switch {
-		case t == NoType || t == all:
-		case all == NoType:
-			all, first = t, t
-		case !all.joins(t):
-			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", in.Text, written[i].Sym, t, first)
-			return false
-		default:
-			all = bitsOf(t.Bits())
+		if t := registerOf(b.fn, &elems[i]); t != NoType {
+			bits = t.Bits()
+			break
 		}
 	}
+	var all, first, last Type
+	integers := false // written as numbers
+	pos := Pos(written[0].Pos)
+	for i := range elems {
+		t, name := registerOf(b.fn, &elems[i]), written[i].Sym
+		if imm := elems[i].Imm; elems[i].Kind == ImmOperand {
+			t, name = imm.besides(bits), "a number"
+			integers = integers || imm.Kind == IntImm
+		}
+		switch {
+		case t == NoType:
+			continue
+		case all == NoType:
+			all, first = t, t
+		case !last.joins(t):
+			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", in.Text, name, t, last)
+			return false
+		case t != all:
+			all = bitsOf(t.Bits())
+		}
+		last = t
+	}
 	fragment := spec.count.kind == countFragment
-	if all == NoType {
+	if bits == 0 {
 		written := func(e Operand) bool { return e.Kind == ImmOperand && (want != F32 || e.Imm.Kind == F64Imm) }
-		if fragment && (in.held(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written) {
+		held := fragment && (in.held(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written)
+		wmma4 := in.Form.Family == FamilyWmma && in.elementType(spec).Bits() == 4 // which the assembler takes
+		if held || integers && want == B32 && in.Form.Class == ClassTensor && !wmma4 {
 			b.errorf(pos, "%s: operand %s: numbers alone are no %s", in.Text, spec.Name, in.elementType(spec))
 			return false
 		}
@@ -1092,6 +1119,20 @@ func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *In
 	i := slices.IndexFunc(elems, func(e Operand) bool { return registerOf(b.fn, &e) != NoType })
 	b.errorf(Pos(written[i].Pos), "%s: %s is %s, %s", in.Text, written[i].Sym, first, in.wanted(spec, want))
 	return false
+}
+
+// besides is the type of a number beside registers of so many bits, or 0 beside none.
+func (i Imm) besides(bits int) Type {
+	list := []Type{S8, S16, S32, S64}
+	if i.Kind != IntImm {
+		list = []Type{F32, F64}
+	}
+	for _, t := range list {
+		if t.Bits() == bits || t.Bits() == 32 && bits == 0 {
+			return t
+		}
+	}
+	return bitsOf(bits)
 }
 
 // address resolves [base+offset].
@@ -1128,6 +1169,13 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 			if o.Reg, ok = b.addressRegister(w.Sym, in, pos); !ok {
 				return false
 			}
+			if t := b.fn.Regs[o.Reg].Type; spec.Base != NoType && t != spec.Base && !(spec.Base.IsInt() && spec.Base.agrees(t, false)) {
+				b.errorf(pos, "%s: %s is %s, want %s as the address", in.Text, w.Sym, t, spec.Base)
+				return false
+			}
+		case spec.Base != NoType && (found && e.kind == entVar || !found && b.mod.symbols[w.Sym] != nil):
+			b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", in.Text, spec.Name, w.Sym)
+			return false
 		case found && e.kind == entVar:
 			o.rest().sym = e.v
 		case !found && b.mod.symbols[w.Sym] != nil:

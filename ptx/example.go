@@ -138,9 +138,12 @@ func (e *example) operand(o *OperandSpec) string {
 		return "f"
 	case o.Address:
 		s := ""
-		if e.other() {
+		switch {
+		case o.Base != NoType:
+			s = e.reg(o.Base)
+		case e.other():
 			s = e.reg(B64)
-		} else {
+		default:
 			s = exampleAddress(e.v.SpaceOf(o), e.reg)
 		}
 		if len(o.Parts) > 0 {

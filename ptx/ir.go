@@ -387,7 +387,7 @@ const (
 	AddrOperand              // [%rd1+4], [var+4], [4], var[%rd1+4]
 	VecOperand               // {%f1, %f2}
 	LabelOperand             // $L1, or the name of a table
-	SinkOperand              // _
+	SinkOperand              // _; as an element of a source of mov.b32, zero
 )
 
 // Operand is an operand of an instruction. A module has millions: what most of them do

@@ -44,6 +44,8 @@ type OperandSpec struct {
 	Alt      *OperandSpec // of another shape, which may stand instead
 	Wider    bool         // a register may be wider than the type
 	Integer  bool         // a register is an integer or untyped one of 32 or 64 bits
+	NoFloat  bool         // an integer is not in a register of floats or halves
+	Base     Type         // of an address that is in a register and no variable's: the register's type; else NoType
 	with     string       // the slot or modifier without which it may not be written
 	count    count
 	typ      Type // fixed type, or NoType
@@ -190,10 +192,14 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	case typ == "int":
 		o.Integer = true
 		return o, nil
+	case o.Address && TypeByName(typ) != NoType:
+		o.Base = TypeByName(typ)
+		return o, nil
 	case typ == "":
 		typ = "type"
 	}
 	typ, o.Wider = strings.CutSuffix(typ, "+")
+	typ, o.NoFloat = strings.CutSuffix(typ, "-")
 	typ, o.wide = strings.CutSuffix(typ, "*2")
 	if o.typ = TypeByName(typ); o.typ == NoType {
 		o.slot = typ
@@ -294,7 +300,7 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 			n *= numberOf(v.Slot(c.slot))
 		}
 		if c.slot == "geom" && n == 3 {
-			return 3, 4 // padded, but for an example of the manual (9.7.10.3); the assembler wants it
+			n = 4 // padded, but for an example of the manual (9.7.10.3)
 		}
 	case countSpatial:
 		if n = geometries[v.Slot("geom")].spatial; n == 3 {
@@ -451,6 +457,8 @@ func (v *Variant) takes(o *OperandSpec, want, r Type) bool {
 	case held != NoType && !held.packedIn(r):
 		return false
 	case r == F16x2 && o.typ.IsInt(): // the type of an operand; that of an instruction takes it
+		return false
+	case o.NoFloat && (r.IsFloat() || r == F16x2) && !v.elementType(o).IsFloat():
 		return false
 	}
 	return want.agrees(r, o.Wider)

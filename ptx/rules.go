@@ -324,8 +324,24 @@ func ruleTensor(f *Func, in *Instr) string {
 		if in.Form.Operand("d") >= 0 {
 			registers = "d"
 		}
-		if n := len(in.Arg(registers).Elems()); n > 128 {
-			return fmt.Sprintf("%d registers, of at most 128", n)
+		elems := in.Arg(registers).Elems()
+		if len(elems) > 128 {
+			return fmt.Sprintf("%d registers, of at most 128", len(elems))
+		}
+		if registers == "d" {
+			if q := in.Form.Operand("q"); q >= 0 {
+				elems = append(slices.Clip(elems), in.Ops[q])
+			}
+			seen := map[RegID]bool{}
+			for _, e := range elems {
+				switch {
+				case e.Kind == SinkOperand:
+					return "what is loaded cannot go to the sink _"
+				case seen[e.Reg]:
+					return fmt.Sprintf("%s is loaded twice", f.Regs[e.Reg].Name)
+				}
+				seen[e.Reg] = true
+			}
 		}
 		if in.Has("red") && in.Has("x1") {
 			return ".red wants .x2 at least"
@@ -341,12 +357,14 @@ func ruleTensor(f *Func, in *Instr) string {
 		if (in.Slot("dfmt") == "") != (in.Slot("sfmt") == "") {
 			return "the formats of destination and source stand only together"
 		}
-	case FamilyTensorMma:
+	case FamilyTensorMma, FamilyNone: // .ashift
 		kind, scale := in.Slot("kind"), in.Slot("scale")
 		if !in.Has("block_scale") {
 			i := in.Form.Operand("h")
 			less := i >= 0 && in.Ops[i].Kind == ImmOperand && !in.Has("ws")
 			switch {
+			case less && kind == "kind::i8" && !(in.Has("sp") && in.Arg("f").Kind != NoOperand):
+				// The manual has none here; the assembler takes any, and drops it.
 			case less && kind != "kind::f16" && kind != "kind::tf32":
 				return "scale-input-d is of .kind::f16 and .kind::tf32"
 			case less && in.Ops[i].Imm.As(U32) > 15:

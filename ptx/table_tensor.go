@@ -12,24 +12,24 @@ import (
 var matrixRows = []row{
 	{"wmma", "9.7.14.4.3", ClassTensor, AffineNone, FamilyFragment, Collective | Aligned | Reads | MayTrap, `
 		wmma.load.m!.sync.aligned.layout.shape{.ss}.f16 <d*8>:f16x2, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; ptx 6.0; sm 70
-		wmma.load.a!.sync.aligned.layout.shape{.ss}.type <d*mk>, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = bf16 s8 u8; ptx 6.3; sm 72
+		wmma.load.a!.sync.aligned.layout.shape{.ss}.type <d*mk>:type-, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = bf16 s8 u8; ptx 6.3; sm 72
 		wmma.load.a!.sync.aligned.layout.m16n16k8{.ss}.tf32 <d*mk>:tf32, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.a!.sync.aligned.layout.m8n8k4{.ss}.f64 <d*mk>:f64, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.a!.sync.aligned.row.m8n8k32{.ss}.type <d*mk>, [a], b?:u32; .ss = global shared shared::cta; .type = s4 u4; ptx 6.3; sm 75
 		wmma.load.a!.sync.aligned.row.m8n8k128{.ss}.b1 <d*mk>:b1, [a], b?:u32; .ss = global shared shared::cta; ptx 6.3; sm 75
-		wmma.load.b!.sync.aligned.layout.shape{.ss}.type <d*kn>, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = bf16 s8 u8; ptx 6.3; sm 72
+		wmma.load.b!.sync.aligned.layout.shape{.ss}.type <d*kn>:type-, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = bf16 s8 u8; ptx 6.3; sm 72
 		wmma.load.b!.sync.aligned.layout.m16n16k8{.ss}.tf32 <d*kn>:tf32, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.b!.sync.aligned.layout.m8n8k4{.ss}.f64 <d*kn>:f64, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.b!.sync.aligned.col.m8n8k32{.ss}.type <d*kn>, [a], b?:u32; .ss = global shared shared::cta; .type = s4 u4; ptx 6.3; sm 75
 		wmma.load.b!.sync.aligned.col.m8n8k128{.ss}.b1 <d*kn>:b1, [a], b?:u32; .ss = global shared shared::cta; ptx 6.3; sm 75
-		wmma.load.c!.sync.aligned.layout.shape{.ss}.type <d*mn>, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = f16 f32 s32; ptx 6.0; sm 70
+		wmma.load.c!.sync.aligned.layout.shape{.ss}.type <d*mn>:type-, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = f16 f32 s32; ptx 6.0; sm 70
 		wmma.load.c!.sync.aligned.layout.m16n16k8{.ss}.f32 <d*mn>:f32, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.c!.sync.aligned.layout.m8n8k4{.ss}.f64 <d*mn>:f64, [a], b?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.load.c!.sync.aligned.layout.shape{.ss}.s32 <d*mn>:s32, [a], b?:u32; .layout = row col; .shape = m8n8k32 m8n8k128; .ss = global shared shared::cta; ptx 6.3; sm 75
 		wmma.load.m!.sync.layout.shape{.ss}.f16 <d*8>:f16x2, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared; ptx 6.0; sm 70; until ptx 6.2 sm 62
 		wmma.load.c!.sync.layout.shape{.ss}.type <d*mn>, [a], b?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared; .type = f16 f32; ptx 6.0; sm 70; until ptx 6.2 sm 62`},
 	{"wmma", "9.7.14.4.4", ClassTensor, AffineNone, FamilyFragment, Collective | Aligned | Writes | MayTrap, `
-		wmma.store.d!.sync.aligned.layout.shape{.ss}.type [a], <b*mn>, c?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = f16 f32 s32; ptx 6.0; sm 70
+		wmma.store.d!.sync.aligned.layout.shape{.ss}.type [a], <b*mn>:type-, c?:u32; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; .type = f16 f32 s32; ptx 6.0; sm 70
 		wmma.store.d!.sync.aligned.layout.m16n16k8{.ss}.f32 [a], <b*mn>:f32, c?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.store.d!.sync.aligned.layout.m8n8k4{.ss}.f64 [a], <b*mn>:f64, c?:u32; .layout = row col; .ss = global shared shared::cta; ptx 7.0; sm 80
 		wmma.store.d!.sync.aligned.layout.shape{.ss}.s32 [a], <b*mn>:s32, c?:u32; .layout = row col; .shape = m8n8k32 m8n8k128; .ss = global shared shared::cta; ptx 6.3; sm 75
@@ -39,11 +39,11 @@ var matrixRows = []row{
 		wmma.mma!.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32 <d*mn>:f32, <a*mk>:bf16, <b*kn>:bf16, <c*mn>:f32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 7.0; sm 80
 		wmma.mma!.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk>:tf32, <b*kn>:tf32, <c*mn>:f32; .alayout = row col; .blayout = row col; ptx 7.0; sm 80
 		wmma.mma!.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64 <d*mn>:f64, <a*mk>:f64, <b*kn>:f64, <c*mn>:f64; .alayout = row col; .blayout = row col; ptx 7.0; sm 80
-		wmma.mma!.sync.aligned.alayout.blayout.shape.s32.s8.s8.s32{.satfinite} <d*mn>:s32, <a*mk>:s8, <b*kn>:s8, <c*mn>:s32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 6.3; sm 72
-		wmma.mma!.sync.aligned.alayout.blayout.shape.s32.u8.u8.s32{.satfinite} <d*mn>:s32, <a*mk>:u8, <b*kn>:u8, <c*mn>:s32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 6.3; sm 72
-		wmma.mma!.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite} <d*mn>:s32, <a*mk>:s4, <b*kn>:s4, <c*mn>:s32; ptx 6.3; sm 75
-		wmma.mma!.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite} <d*mn>:s32, <a*mk>:u4, <b*kn>:u4, <c*mn>:s32; ptx 6.3; sm 75
-		wmma.mma!.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 <d*mn>:s32, <a*mk>:b1, <b*kn>:b1, <c*mn>:s32; .op = xor and; ptx 6.3; sm 75
+		wmma.mma!.sync.aligned.alayout.blayout.shape.s32.s8.s8.s32{.satfinite} <d*mn>:s32, <a*mk>:s8-, <b*kn>:s8-, <c*mn>:s32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 6.3; sm 72
+		wmma.mma!.sync.aligned.alayout.blayout.shape.s32.u8.u8.s32{.satfinite} <d*mn>:s32, <a*mk>:u8-, <b*kn>:u8-, <c*mn>:s32; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; ptx 6.3; sm 72
+		wmma.mma!.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite} <d*mn>:s32, <a*mk>:s4-, <b*kn>:s4-, <c*mn>:s32; ptx 6.3; sm 75
+		wmma.mma!.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite} <d*mn>:s32, <a*mk>:u4-, <b*kn>:u4-, <c*mn>:s32; ptx 6.3; sm 75
+		wmma.mma!.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 <d*mn>:s32, <a*mk>:b1-, <b*kn>:b1-, <c*mn>:s32; .op = xor and; ptx 6.3; sm 75
 		wmma.mma!.sync{.aligned}.alayout.blayout.shape.dtype.ctype{.satfinite} <d*mn>:dtype, <a*8>:f16x2, <b*8>:f16x2, <c*mn>:ctype; .alayout = row col; .blayout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .dtype = f16 f32; .ctype = f16 f32; ptx 6.0; sm 70; until ptx 6.4 sm 62`},
 	{"mma", "9.7.14.5.14", ClassTensor, AffineNone, FamilyMma, Collective | Aligned, `
 		mma.sync.aligned.m8n8k4.alayout.blayout.dtype.f16.f16.ctype <d*4mn>:dtype, <a*4mk>:f16, <b*4kn>:f16, <c*4mn>:ctype; .alayout = row col; .blayout = row col; .dtype = f16 f32; .ctype = f16 f32; ptx 6.4; sm 70
@@ -52,7 +52,8 @@ var matrixRows = []row{
 		mma.sync.aligned.shape.row.col.f32.tf32.tf32.f32 <d*mn>:f32, <a*mk>:tf32, <b*kn>:tf32, <c*mn>:f32; .shape = m16n8k4 m16n8k8; ptx 7.0; sm 80
 		mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype <d*mn>:dtype, <a*mk>:atype, <b*kn>:btype, <c*mn>:ctype; .shape = m16n8k16 m16n8k32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; .dtype = f16 f32; .ctype = f16 f32; ptx 8.4; sm 89
 		mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64 <d*mn>:f64, <a*mk>:f64, <b*kn>:f64, <c*mn>:f64; .shape = m8n8k4 m16n8k4 m16n8k8 m16n8k16; ptx 7.0; sm 80
-		mma.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk>:atype, <b*kn>:btype, <c*mn>:s32; .shape = m8n8k16 m16n8k16 m16n8k32; .atype = s8 u8; .btype = s8 u8; ptx 6.5; sm 75
+		mma.sync.aligned.m8n8k16.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk>:atype-, <b*kn>:btype, <c*mn>:s32; .atype = s8 u8; .btype = s8 u8; ptx 6.5; sm 75
+		mma.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk>:atype, <b*kn>:btype, <c*mn>:s32; .shape = m16n8k16 m16n8k32; .atype = s8 u8; .btype = s8 u8; ptx 6.5; sm 75
 		mma.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 <d*mn>:s32, <a*mk>:atype, <b*kn>:btype, <c*mn>:s32; .shape = m8n8k32 m16n8k32 m16n8k64; .atype = s4 u4; .btype = s4 u4; ptx 6.5; sm 75
 		mma.sync.aligned.shape.row.col.s32.b1.b1.s32.op.popc <d*mn>:s32, <a*mk>:b1, <b*kn>:b1, <c*mn>:s32; .shape = m8n8k128 m16n8k128 m16n8k256; .op = xor and; ptx 7.0; sm 75
 		mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.atype.btype.ctype <d*mn>:dtype, <a*4>:b32, <b*2>:b32, <c*mn>:ctype; .dtype = f16 f32; .ctype = f16 f32; .atype = e4m3 e5m2 e3m2 e2m3 e2m1; .btype = e4m3 e5m2 e3m2 e2m3 e2m1; ptx 8.7; sm 120`},
@@ -89,18 +90,18 @@ var matrixRows = []row{
 	{"movmatrix", "9.7.14.5.17", ClassTensor, AffineNone, FamilyMovmatrix, Collective | Aligned, `
 		movmatrix.sync.aligned.m8n8.trans.b16 d:b32, %a:b32;       ptx 7.8; sm 75`},
 	{"wgmma", "9.7.15.5.2", ClassTensor, AffineNone, FamilyWgmma, Collective | Aligned | Reads | Async | MayTrap, `
-		wgmma.mma_async!.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(16) + `; .dtype = f16 f32; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(16) + `; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(8) + `; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, c:pred; .shape = ` + wgmmaIntegerShapes(32) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.0; sm 90
-		wgmma.mma_async!.sync.aligned.shape.s32.b1.b1.and.popc +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, c:pred; .shape = ` + wgmmaIntegerShapes(256) + `; ptx 8.0; sm 90`},
+		wgmma.mma_async!.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:u64 or <a*4>:f16x2, b:u64, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(16) + `; .dtype = f16 f32; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:u64 or <a*4>:f16x2, b:u64, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(16) + `; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:u64 or <a*4>:f16x2, b:u64, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(8) + `; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:u64 or <a*4>:f16x2, b:u64, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:u64 or <a*4>:b32, b:u64, !c:pred; .shape = ` + wgmmaIntegerShapes(32) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.0; sm 90
+		wgmma.mma_async!.sync.aligned.shape.s32.b1.b1.and.popc +<d*mn/4>:s32, a:u64 or <a*4>:b32, b:u64, !c:pred; .shape = ` + wgmmaIntegerShapes(256) + `; ptx 8.0; sm 90`},
 	{"wgmma", "9.7.15.6.3", ClassTensor, AffineNone, FamilyWgmma, Collective | Aligned | Reads | Async | MayTrap, `
-		wgmma.mma_async!.sp.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0..1:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0..1:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(32) + `; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0..1:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(16) + `; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0:u32, c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(64) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.2; sm 90
-		wgmma.mma_async!.sp.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:b64 or <a*4>:b32, b:b64, %<e*1>:b32, #f=0:u32, c:pred; .shape = ` + wgmmaIntegerShapes(64) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.2; sm 90`},
+		wgmma.mma_async!.sp.sync.aligned.shape.dtype.f16.f16 +<d*mn/4>:dtype, a:u64 or <a*4>:f16x2, b:u64, %<e*1>:b32, #f=0..1:u32, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(32) + `; .dtype = f16 f32; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape.f32.bf16.bf16 +<d*mn/4>:f32, a:u64 or <a*4>:f16x2, b:u64, %<e*1>:b32, #f=0..1:u32, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32, #i=0..1:u32, #j=0..1?:u32; .shape = ` + wgmmaShapes(32) + `; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape.f32.tf32.tf32 +<d*mn/4>:f32, a:u64 or <a*4>:f16x2, b:u64, %<e*1>:b32, #f=0..1:u32, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(16) + `; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape.dtype.atype.btype +<d*mn/4>:dtype, a:u64 or <a*4>:f16x2, b:u64, %<e*1>:b32, #f=0:u32, !c:pred, #g=-1..1/2:s32, #h=-1..1/2:s32; .shape = ` + wgmmaShapes(64) + `; .dtype = f16 f32; .atype = e4m3 e5m2; .btype = e4m3 e5m2; ptx 8.2; sm 90
+		wgmma.mma_async!.sp.sync.aligned.shape{.satfinite}.s32.atype.btype +<d*mn/4>:s32, a:u64 or <a*4>:b32, b:u64, %<e*1>:b32, #f=0:u32, !c:pred; .shape = ` + wgmmaIntegerShapes(64) + `; .atype = s8 u8; .btype = s8 u8; ptx 8.2; sm 90`},
 	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaFence, Collective | Aligned | Async, `
 		wgmma.fence!.sync.aligned;                                 ptx 8.0; sm 90`},
 	{"wgmma", "9.7.15.7", ClassTensor, AffineNone, FamilyWgmmaCommit, Collective | Aligned | Async, `
@@ -110,44 +111,44 @@ var matrixRows = []row{
 	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | Writes | Waits | MayTrap, `
 		tcgen05.alloc!.group.sync.aligned{.ss}.b32 [a], b=32..512/32:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | SideEffect | MayTrap, `
-		tcgen05.dealloc!.group.sync.aligned.b32 a:b32, b=32..512/32:u32; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		tcgen05.dealloc!.group.sync.aligned.b32 a:u32, b=32..512/32:u32; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
 		tcgen05.relinquish_alloc_permit!.group.sync.aligned; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyTensorLoad, Collective | Aligned | Reads | Async | MayTrap, `
-		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*num>:b32, [a]; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
-		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*2num>:b32, [a]; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
-		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*4num>:b32, [a]; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
-		tcgen05.ld!.sync.aligned.16x32bx2.num{.pack::16b}.b32 <d*num>:b32, [a], #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
-		tcgen05.ld!.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.type <d*num>, q, [a]; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101
-		tcgen05.ld!.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.type <d*num>, q, [a], #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101`},
+		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*num>:b32, [a]:u32; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
+		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*2num>:b32, [a]:u32; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
+		tcgen05.ld!.sync.aligned.shape.num{.pack::16b}.b32 <d*4num>:b32, [a]:u32; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
+		tcgen05.ld!.sync.aligned.16x32bx2.num{.pack::16b}.b32 <d*num>:b32, [a]:u32, #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
+		tcgen05.ld!.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.type <d*num>:b32, q:b32, [a]:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101
+		tcgen05.ld!.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.type <d*num>:b32, q:b32, [a]:u32, #b:u32; .num = x1 x2 x4 x8 x16 x32 x64 x128; .op = min max; .type = u32 s32 f32; ptx 8.8; sm 101`},
 	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyTensorStore, Collective | Aligned | Writes | Async | MayTrap, `
-		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*num>:b32; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
-		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*2num>:b32; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
-		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a], <b*4num>:b32; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
-		tcgen05.st!.sync.aligned.16x32bx2.num{.unpack::16b}.b32 [a], #c:u32, <b*num>:b32; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100`},
+		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a]:u32, <b*num>; .shape = 16x64b 32x32b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
+		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a]:u32, <b*2num>; .shape = 16x128b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
+		tcgen05.st!.sync.aligned.shape.num{.unpack::16b}.b32 [a]:u32, <b*4num>; .shape = 16x256b; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100
+		tcgen05.st!.sync.aligned.16x32bx2.num{.unpack::16b}.b32 [a]:u32, #c:u32, <b*num>; .num = x1 x2 x4 x8 x16 x32 x64 x128; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.8", ClassTensor, AffineNone, FamilyTensorWait, Collective | Aligned | Waits, `
 		tcgen05.op!.sync.aligned; .op = wait::ld wait::st; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.9", ClassTensor, AffineNone, FamilyTensorCopy, Reads | Writes | Async | MayTrap, `
-		tcgen05.cp!.group.shape{.multicast}{.dfmt}{.sfmt} [a], b:b64; .group = cta_group::1 cta_group::2; .shape = 128x256b 4x256b 128x128b 64x128b 32x128b; .multicast = warpx2::02_13 warpx2::01_23 warpx4; .dfmt = b8x16; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100`},
+		tcgen05.cp!.group.shape{.multicast}{.dfmt}{.sfmt} [a]:u32, b:u64; .group = cta_group::1 cta_group::2; .shape = 128x256b 4x256b 128x128b 64x128b 32x128b; .multicast = warpx2::02_13 warpx2::01_23 warpx4; .dfmt = b8x16; .sfmt = b6x16_p32 b4x16_p64; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.9", ClassTensor, AffineNone, FamilyTensorShift, Reads | Writes | Async | MayTrap, `
-		tcgen05.shift!.group.down [a]; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
+		tcgen05.shift!.group.down [a]:u32; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.10", ClassTensor, AffineNone, FamilyTensorMma, Reads | Writes | Async | MayTrap, `
-		tcgen05.mma!.group.kind{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.group.kind{.acol} [d], a:b64 or [a], b:b64, c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.group.kind.block_scale{.scale}{.acol} [d], a:b64 or [a], b:b64, c:b32, [f], [g], h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.ws.cta_group::1.kind{.bcol} [d], a:b64 or [a], b:b64, c:b32, g:pred, h?:b64; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100
-		tcgen05.mma!.sp.group.kind{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.sp.group.kind{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.sp.group.kind.block_scale{.scale}{.acol} [d], a:b64 or [a], b:b64, [e], c:b32, [f], [g], h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.ws.sp.cta_group::1.kind{.bcol} [d], a:b64 or [a], b:b64, [e], c:b32, g:pred, h?:b64; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100`},
+		tcgen05.mma!.group.kind{.acol} [d]:b32, a:u64 or [a]:b32, b:u64, c:u32, <f*4>?:b32, !g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.group.kind{.acol} [d]:b32, a:u64 or [a]:b32, b:u64, c:u32, <f*8>?:b32, !g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.group.kind.block_scale{.scale}{.acol} [d]:b32, a:u64 or [a]:b32, b:u64, c:u32, [f]:b32, [g]:b32, !h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma.ws!.cta_group::1.kind{.bcol} [d]:b32, a:u64 or [a]:b32, b:u64, c:u32, !g:pred, h?:u64; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind{.acol} [d]:b32, a:u64 or [a]:b32, b:u64, [e]:b32, c:u32, <f*4>?:b32, !g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind{.acol} [d]:b32, a:u64 or [a]:b32, b:u64, [e]:b32, c:u32, <f*8>?:b32, !g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind.block_scale{.scale}{.acol} [d]:b32, a:u64 or [a]:b32, b:u64, [e]:b32, c:u32, [f]:b32, [g]:b32, !h:pred; .group = cta_group::1 cta_group::2; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4; .scale = scale_vec::1X scale_vec::2X scale_vec::4X block16 block32; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma.ws!.sp.cta_group::1.kind{.bcol} [d]:b32, a:u64 or [a]:b32, b:u64, [e]:b32, c:u32, !g:pred, h?:u64; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .bcol = collector::b0::fill collector::b0::use collector::b0::lastuse collector::b0::discard collector::b1::fill collector::b1::use collector::b1::lastuse collector::b1::discard collector::b2::fill collector::b2::use collector::b2::lastuse collector::b2::discard collector::b3::fill collector::b3::use collector::b3::lastuse collector::b3::discard; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.10", ClassTensor, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, `
-		tcgen05.mma!.group.kind.ashift{.acol} [d], [a], b:b64, c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.group.kind.ashift{.acol} [d], [a], b:b64, c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.sp.group.kind.ashift{.acol} [d], [a], b:b64, [e], c:b32, <f*4>?:b32, g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
-		tcgen05.mma!.sp.group.kind.ashift{.acol} [d], [a], b:b64, [e], c:b32, <f*8>?:b32, g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100`}, // which rows .ashift gives A the manual does not say
+		tcgen05.mma!.group.kind.ashift{.acol} [d]:b32, [a]:b32, b:u64, c:u32, <f*4>?:b32, !g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.group.kind.ashift{.acol} [d]:b32, [a]:b32, b:u64, c:u32, <f*8>?:b32, !g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind.ashift{.acol} [d]:b32, [a]:b32, b:u64, [e]:b32, c:u32, <f*4>?:b32, !g:pred, #h?:u32; .group = cta_group::1; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100
+		tcgen05.mma!.sp.group.kind.ashift{.acol} [d]:b32, [a]:b32, b:u64, [e]:b32, c:u32, <f*8>?:b32, !g:pred, #h?:u32; .group = cta_group::2; .kind = kind::f16 kind::tf32 kind::f8f6f4 kind::i8; .acol = collector::a::lastuse collector::a::discard; ptx 8.6; sm 100`}, // which rows .ashift gives A the manual does not say
 	{"tcgen05", "9.7.16.11", ClassTensor, AffineNone, FamilyNothing, Fences, `
 		tcgen05.when!; .when = fence::before_thread_sync fence::after_thread_sync; ptx 8.6; sm 100`},
 	{"tcgen05", "9.7.16.12", ClassTensor, AffineNone, FamilyTensorCommit, Barrier | Writes | Async | MayTrap, `
-		tcgen05.commit!.group.mbarrier::arrive::one{.ss}{.multicast}.b64 [a], b?multicast:b16; .group = cta_group::1 cta_group::2; .ss = shared::cluster; .multicast = multicast::cluster; ptx 8.6; sm 100`},
+		tcgen05.commit!.group.mbarrier::arrive::one{.ss}{.multicast}.b64 [a], b?multicast:u16; .group = cta_group::1 cta_group::2; .ss = shared::cluster; .multicast = multicast::cluster; ptx 8.6; sm 100`},
 }
 
 // wgmmaShapes are the matrix shapes of wgmma with the given k (manual 9.7.15.3).

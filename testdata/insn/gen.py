@@ -3470,8 +3470,8 @@ class Sparse:
         return [4 * (i // 2) + (all >> 2 * i & 3) for i in range(k // 2)]
 
 
-def wgmma_kernel(module, name, opcode, n, k, types, registers=False, trans=(0, 0), signs=None, cases=(), dot=None, sparse=None):
-    """A kernel with one wgmma.mma_async. Shared memory is full of words that are mixed of their
+def wgmma_kernel(module, name, opcode, n, k, types, registers=False, trans=(0, 0), signs=None, cases=(), dot=None, sparse=None, unless=False):
+    """A kernel with one wgmma.mma_async, with unless by a negated predicate. Shared memory is full of words that are mixed of their
     number and a seed, with some bits cleared and set, and so are registers; cases are the
     descriptors, those pairs for shared memory, A in registers and D, and whether D is added.
     Each thread leaves a number made of all its registers of D."""
@@ -3520,11 +3520,12 @@ def wgmma_kernel(module, name, opcode, n, k, types, registers=False, trans=(0, 0
         wgmma.fence.sync.aligned;
         """
     vector = lambda o, count: "{%s}" % ", ".join("%%%s%d" % (o, i) for i in range(count))
-    operands = [vector("d", regs), vector("a", 4) if registers else "%da", "%db"] + (["%m", str(sparse.selector)] if sparse else []) + ["%add"]
+    operands = [vector("d", regs), vector("a", 4) if registers else "%da", "%db"] + (["%m", str(sparse.selector)] if sparse else []) + ["!%q" if unless else "%add"]
     if signs:
         operands += map(str, signs)
         if bits == 16:
             operands += map(str, trans[1:] if registers else trans)
+    body += "not.pred %q, %add;\n" if unless else ""
     body += "%s %s;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nmov.u32 %%h, 0;\n" % (opcode, ", ".join(operands))
     for r in range(regs):
         body += "mov.b32 %%x, %%d%d;\nmad.lo.u32 %%h, %%h, 0x01000193, %%x;\n" % r
@@ -3590,6 +3591,7 @@ def gen_wgmma():
 
     floats("f16_rows", 16, 16, ("f32", "f16", "f16"), rows)
     floats("f16_columns", 16, 16, ("f32", "f16", "f16"), across, trans=(1, 1))
+    floats("f16_unless", 8, 16, ("f32", "f16", "f16"), rows[:2], unless=True)
     floats("f16_half", 24, 16, ("f16", "f16", "f16"), [(0, across[3][1]), (0, across[1][1])], registers=True, trans=(0, 1), signs=(-1, 1), full=True, small=(0x88018801, 0))
     floats("bf16_mixed", 40, 16, ("f32", "bf16", "bf16"), [(rows[2][0], across[2][1])], trans=(0, 1), signs=(-1, -1))
     floats("bf16_held", 8, 16, ("f32", "bf16", "bf16"), [(0, rows[3][1]), (0, rows[0][1])], registers=True, signs=(1, -1), full=True, small=(0x83FF83FF, 0x18001800))
@@ -3924,8 +3926,9 @@ def gen_fifth():
     every = (0xFFFFFFFF, 0)
     new = lambda name, sections, about, target="sm_100a": Module(name, sections, about, "8.8", target)
 
-    def mma(m, name, x, pairs, d_at=0, a_at=None, meta_at=None, scales=None, lane=0, disabled=(), zero=None, keep=None, columns=None, extra="", full=False, adds=(1, 0)):
-        """A kernel with one multiplication, D from column d_at on."""
+    def mma(m, name, x, pairs, d_at=0, a_at=None, meta_at=None, scales=None, lane=0, disabled=(), zero=None, keep=None, columns=None, extra="", full=False, adds=(1, 0), unless=False, dropped=None):
+        """A kernel with one multiplication, D from column d_at on. With unless, the predicate is negated;
+        dropped is a scale-input-d that has no effect."""
         td, ta, tb = x.types
         pair = ".cta_group::%d" % (2 if x.pair else 1)
         at = lambda c, lane=lane: "[%%tm+0x%x]" % (c + (lane << 16))
@@ -3936,12 +3939,13 @@ def gen_fifth():
         words = [sum(1 << i for i in range(32) if 32 * w + i in disabled) for w in range(8 if x.pair else 4)]
         if disabled:
             operands.append("{%s}" % ", ".join("%%v%d" % i for i in range(len(words))))
-        operands.append("%add")
-        if x.less:
-            operands.append(str(x.less))
+        operands.append("!%q" if unless else "%add")
+        if x.less or dropped:
+            operands.append(str(x.less or dropped))
         if zero is not None:
             operands.append("%m")
         text = "".join("mov.b32 %%v%d, 0x%x;\n" % w for w in enumerate(words) if disabled)
+        text += "not.pred %q, %add;\n" if unless else ""
         text += ("mov.u64 %%m, 0x%x;\n" % zero[0] if zero is not None else "") + "%s %s;" % (op, ", ".join(operands))
         fold = {(32, True): 4, (64, True): 2}.get((x.m, x.ws), 2 if x.pair and x.m == 128 and not x.sparse else 1)
         columns = columns or max(d_at + x.n // fold, 32, *(c + 8 for c in (a_at or 0, meta_at or 0)))
@@ -3988,6 +3992,8 @@ def gen_fifth():
     mma(m, "e2m3_held", X("f8f6f4", 64, 8, ("f32", "e2m3", "e2m1")), rows[2:3], d_at=8, a_at=0)
     mma(m, "s8_u8", X("i8", 64, 16, ("s32", "s8", "u8"), saturate=1), rows[1:2])
     mma(m, "u8_held", X("i8", 128, 8, ("s32", "u8", "s8")), rows[2:3], d_at=8, a_at=0)
+    mma(m, "f16_unless", X("f16", 64, 8, ("f32", "f16", "f16"), less=1), rows[1:3], unless=True)
+    mma(m, "s8_dropped", X("i8", 64, 8, ("s32", "s8", "s8")), rows[1:3], unless=True, dropped=17)
 
     m = new("tcgen05_mma_scaled", "9.7.16.10.7", "tcgen05.mma with .block_scale")
     scaled = dict(d_at=0, scales=(32, 40), columns=48)

@@ -76,6 +76,8 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 		return l.sreg(o.SReg, s, code.NoRow)
 	case ptx.SymOperand:
 		return l.symbol(o.Sym(), o.Off(), s, code.NoRow)
+	case ptx.SinkOperand: // of mov.b32
+		return l.konst(s, 0)
 	}
 	panic("BUG: no source operand")
 }

@@ -170,7 +170,7 @@ func lowerTensorMma(l *lowerer, in *ptx.Instr) {
 				e[code.TensorDisabled+i] = mask
 			}
 		}
-		if less := given("h"); less != nil {
+		if less := given("h"); less != nil && m.Kind != matrix.KindI8 { // that drops it
 			m.Less = int(less.Imm.As(ptx.U32))
 		}
 	}

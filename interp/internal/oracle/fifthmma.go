@@ -238,7 +238,7 @@ func (t *thread) multiplyTensor() {
 				x.disabled[i] = t.read(e, ptx.B32).lo
 			}
 		}
-		if t.given("h") {
+		if t.given("h") && x.td != ptx.S32 { // integers are added as they are
 			x.less = int(t.arg("h"))
 		}
 	}

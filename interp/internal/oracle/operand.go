@@ -112,7 +112,7 @@ func (t *thread) read(o *ptx.Operand, typ ptx.Type) value {
 	case ptx.SymOperand:
 		_, addr := t.symbol(o.Sym())
 		return value{lo: addr + uint64(o.Off())}.low(bits)
-	case ptx.SinkOperand: // an element of a vector nobody cares for
+	case ptx.SinkOperand: // an element of a vector nobody cares for, or zero
 		return value{}
 	}
 	panic(fmt.Sprintf("BUG: %s: operand of kind %d read", t.in.Text, o.Kind))

@@ -116,7 +116,10 @@ func (w *warp) issue(e *effect) {
 		return
 	}
 	if e.pipes() {
-		cl.piped = append(cl.piped, e)
+		if cl.piped == nil {
+			cl.piped = make([][]*effect, (len(cl.ctas)+1)/2)
+		}
+		cl.piped[c.rank/2] = append(cl.piped[c.rank/2], e)
 	}
 	if e.arrives || e.op.Tells {
 		if cl.told == nil {
@@ -169,10 +172,15 @@ func (c *cta) relieve() error {
 
 // forget drops effects that mbarriers are told of.
 func (cl *cluster) forget(which func(*effect) bool) {
-	for at, list := range cl.told {
-		if cl.told[at] = slices.DeleteFunc(list, which); len(cl.told[at]) == 0 {
-			delete(cl.told, at)
-		}
+	for at := range cl.told {
+		cl.forgetAt(at, which)
+	}
+}
+
+// forgetAt drops effects that one mbarrier is told of.
+func (cl *cluster) forgetAt(at uint64, which func(*effect) bool) {
+	if cl.told[at] = slices.DeleteFunc(cl.told[at], which); len(cl.told[at]) == 0 {
+		delete(cl.told, at)
 	}
 }
 
@@ -510,8 +518,10 @@ func (c *cta) outstanding() []*effect {
 			all[e] = !e.done && e.cta == c
 		}
 	}
-	for _, e := range c.cluster.piped {
-		all[e] = e.cta == c
+	if piped := c.cluster.piped; piped != nil {
+		for _, e := range piped[c.rank/2] {
+			all[e] = e.cta == c
+		}
 	}
 	maps.DeleteFunc(all, func(_ *effect, left bool) bool { return !left })
 	return slices.SortedFunc(maps.Keys(all), func(a, b *effect) int { return int(a.seq - b.seq) })
@@ -551,7 +561,10 @@ func (cl *cluster) assume(o *cluster) {
 	ctas, shared := cl.ctas, cl.shared
 	*cl = *o
 	cl.ctas, cl.shared, cl.left, cl.told = ctas, shared, slices.Clone(o.left), nil
-	cl.piped = list(o.piped)
+	cl.piped = nil
+	for _, old := range o.piped {
+		cl.piped = append(cl.piped, list(old))
+	}
 	if o.told != nil {
 		cl.told = map[uint64][]*effect{}
 		for at, old := range o.told {

@@ -26,7 +26,7 @@ type cluster struct {
 	seq  int64
 	told map[uint64][]*effect // by the address of the mbarrier in .shared space; in the order of issue
 
-	piped []*effect // what tensor cores are to do, and to tell mbarriers, in the order of issue
+	piped [][]*effect // by pair of CTAs: what tensor cores are to do, and to tell mbarriers, in the order of issue
 
 	// The half of a round under way.
 	under bool

@@ -724,15 +724,18 @@ func (s *standing) add(w *warp) {
 	if w.mask == 0 {
 		w.resume(w.take(len(w.others) - 1))
 	}
-	code, verb := w.cta.code, "loop"
+	code, verb, why := w.cta.code, "loop", ""
 	in := code.anchor(code.Block(w.pc))
+	if alloc := w.awaitsRoom(); alloc != nil {
+		verb, in, why = "wait", w.src(alloc), ": "+w.lacksRoom(alloc)
+	}
 	if w.wait != nil {
 		verb, in = "wait", w.wait.src
 	}
 	if s.warps++; s.warps > mostStanding || in == nil {
 		return
 	}
-	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", w.cta.id, w.id, LaneList(w.mask), verb, code.mod.Name, in.Pos))
+	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.cta.id, w.id, LaneList(w.mask), verb, code.mod.Name, in.Pos, why))
 	s.notes = append(s.notes, w.whereabouts(w.live&^w.mask)...)
 }
 

@@ -7,6 +7,7 @@ package simt
 // a later tcgen05.commit tells of it. With Launch.Early all happen where they are issued.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -34,6 +35,7 @@ type tensorState struct {
 type tensorBlock struct {
 	column, columns int
 	pair            bool // of CTAs
+	rank            int  // of the CTA that has allocated it
 	left            bool // one of a pair, which the CTA has deallocated, and the other has not
 	src             *code.Source
 	warp            int
@@ -250,11 +252,11 @@ func tensorAlloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	} else if b, ok = freeColumns(ctas, n); !ok {
 		w.err, w.away = errNoRoom, in
 		if len(w.files) > 1 { // halves of a warp of 64 lanes cannot wait for each other
-			w.err = o.trap(ErrDeadlock, "%s", c.tensorTaken(n))
+			w.err = o.trap(ErrDeadlock, "%s", w.lacksRoom(in))
 		}
 		return
 	} else {
-		b.pair, b.src, b.warp = imm.Pair, w.src(in), w.id
+		b.pair, b.src, b.rank, b.warp = imm.Pair, w.src(in), c.rank, w.id
 		for _, of := range ctas {
 			t := &of.async.tensor
 			if t.memory == nil {
@@ -289,19 +291,38 @@ func freeColumns(ctas []*cta, n int) (tensorBlock, bool) {
 	return tensorBlock{}, false
 }
 
-// tensorTaken says why there are not so many columns.
-func (c *cta) tensorTaken(n int) string {
-	text := fmt.Sprintf("it waits for %d free columns of tensor memory", n)
-	for i := range c.async.tensor.blocks {
-		text += "; " + c.async.tensor.blocks[i].String()
+// awaitsRoom is the allocation at which the warp waits for tensor memory; nil if it does not.
+func (w *warp) awaitsRoom() *code.Instr {
+	if w.state != atGroup || w.owed == 0 { // for its warpgroup a warp waits before a block
+		return nil
+	}
+	return &w.cta.code.Instrs[w.pc]
+}
+
+// lacksRoom says what the warp waits for at an allocation, and who has it.
+func (w *warp) lacksRoom(in *code.Instr) string {
+	c, pair := w.cta, code.TensorImmOf(in.Imm).Pair
+	text := fmt.Sprintf("it waits for %d free columns of tensor memory", w.files[0].Src32(in.B)[0])
+	ctas, _ := c.pairOf(pair)
+	for _, of := range ctas {
+		for i := range of.async.tensor.blocks {
+			b := &of.async.tensor.blocks[i]
+			text += "; "
+			if pair {
+				text += fmt.Sprintf("of cta %s ", of.id)
+			}
+			text += fmt.Sprintf("%v by warp %d", b, b.warp)
+			if b.rank != c.rank {
+				text += fmt.Sprintf(" of cta %s", c.cluster.ctas[b.rank].id)
+			}
+		}
 	}
 	return text
 }
 
 // roomDeadlock is the trap of a warp that waits for tensor memory which nobody will deallocate.
-func (c *cta) roomDeadlock(w *warp) *Trap {
-	n := w.files[0].Src32(w.away.B)[0]
-	return w.fail(w.src(w.away), w.mask, ErrDeadlock, "%v: %s", ErrDeadlock, c.tensorTaken(int(n)))
+func (w *warp) roomDeadlock(in *code.Instr) *Trap {
+	return w.fail(w.src(in), w.mask, ErrDeadlock, "%v: %s", ErrDeadlock, w.lacksRoom(in))
 }
 
 // tensorDealloc executes tcgen05.dealloc.
@@ -623,16 +644,18 @@ func (e *effect) pipes() bool { return e.piped != nil || e.commits }
 // runPipe has the effects of tensor cores that came before one, and that, in the order of issue:
 // those of its CTA, and of the other of the pair. Mbarriers are told in that order, too.
 func (cl *cluster) runPipe(upTo *effect) error {
-	var run []*effect
-	cl.piped = slices.DeleteFunc(cl.piped, func(e *effect) bool {
-		mine := e.seq < upTo.seq && e.cta.rank/2 == upTo.cta.rank/2
-		if mine {
-			run = append(run, e)
+	run := []*effect{upTo}
+	if pair := upTo.cta.rank / 2; cl.piped != nil {
+		list := cl.piped[pair]
+		n, _ := slices.BinarySearchFunc(list, upTo.seq, func(e *effect, seq int64) int { return cmp.Compare(e.seq, seq) })
+		run = append(slices.Clone(list[:n]), upTo)
+		if n < len(list) && list[n] == upTo {
+			n++
 		}
-		return mine || e == upTo
-	})
-	told := false
-	for _, e := range append(run, upTo) {
+		cl.piped[pair] = list[n:]
+	}
+	var told []uint64 // mbarriers, besides that of upTo
+	for _, e := range run {
 		e.done = true
 		e.cta.async.kept -= e.kept
 		e.cta.changed = true
@@ -645,10 +668,13 @@ func (cl *cluster) runPipe(upTo *effect) error {
 		if err := do(); err != nil {
 			return err
 		}
-		told = told || e.commits && e != upTo
+		if e.commits && e != upTo {
+			told = append(told, e.told)
+		}
 	}
-	if told {
-		cl.forget(func(e *effect) bool { return e.done && e.commits })
+	slices.Sort(told)
+	for _, at := range slices.Compact(told) {
+		cl.forgetAt(at, func(e *effect) bool { return e.done && e.commits })
 	}
 	return nil
 }

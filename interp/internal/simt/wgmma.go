@@ -398,8 +398,8 @@ func (c *cta) finishGroups() error {
 
 // standstill is the trap of a warp that waits for others, where no warp can run.
 func (c *cta) standstill(w *warp) *Trap {
-	if w.owed != 0 { // it has begun its block
-		return c.roomDeadlock(w)
+	if in := w.awaitsRoom(); in != nil {
+		return w.roomDeadlock(in)
 	}
 	return c.groupDeadlock(w)
 }
