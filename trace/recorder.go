@@ -38,6 +38,20 @@ func NewRecorder(w *Writer, f Filter) *Recorder {
 	return &Recorder{filter: f, w: w, running: map[*interp.LaunchInfo]*recording{}}
 }
 
+// Close ends the log. Where a launch is under way, as when a process ends in the middle of one, it is
+// left as it is, which readers tell.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	if len(r.running) > 0 {
+		return r.w.abandon()
+	}
+	return r.w.Close()
+}
+
 // Err is what has kept the log from being written. It ends the launch, with another error
 // perhaps.
 func (r *Recorder) Err() error {
@@ -108,7 +122,7 @@ func (r *Recorder) end(e *interp.Event) {
 	if c == nil {
 		return
 	}
-	delete(r.running, e.Launch)
+	defer delete(r.running, e.Launch)
 	// CTAs behind one that has trapped may or may not have run.
 	last := ^uint64(0)
 	end := &End{Number: c.w.launch}

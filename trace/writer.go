@@ -5,6 +5,7 @@ package trace
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -153,8 +154,20 @@ func (t *Writer) Close() error {
 		frame = binary.LittleEndian.AppendUint64(frame, uint64(len(b)+24))
 		t.raw(append(frame, indexMagic...))
 	}
+	return t.abandon()
+}
+
+// abandon writes what there is of a log that does not come to its end.
+func (t *Writer) abandon() error {
+	t.flush()
 	if t.err == nil {
 		t.err = t.out.Flush()
 	}
-	return t.err
+	err := t.err
+	if err == nil {
+		t.err = errClosed
+	}
+	return err
 }
+
+var errClosed = errors.New("the log is closed")

@@ -3,7 +3,6 @@ package main
 // This file is "gemu trace".
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -98,7 +97,7 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 		return err, nil
 	}
 	run = j.run(a, c.prepare)
-	return run, errors.Join(r.Err(), w.Close())
+	return run, r.Close()
 }
 
 // checkClass tells whether instructions have a class of that name.
