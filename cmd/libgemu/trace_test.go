@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"gemu/cmd/internal/libtest"
 	"gemu/interp"
@@ -76,4 +77,18 @@ func logOf(t *testing.T, dir string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// A C program that asks for steps.
+func TestPull(t *testing.T) {
+	program := libtest.Client(t, "testdata/pull.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
+	for _, mode := range []string{"vector", "check"} {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		cmd := exec.CommandContext(ctx, program, "testdata/pull.ptx")
+		cmd.Env = append(os.Environ(), "GEMU_MODE="+mode)
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok\n" {
+			t.Errorf("%s: %v\n%s", mode, err, out)
+		}
+	}
 }
