@@ -33,6 +33,7 @@ func (s *spool) put(b []byte) (piece, error) {
 			return piece{}, err
 		}
 		s.file = f
+		os.Remove(f.Name()) // where that can be done to one that is open: nothing is left of a process that is ended
 	}
 	p := piece{s.size, int64(len(b))}
 	n, err := s.file.WriteAt(b, s.size)

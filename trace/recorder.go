@@ -52,8 +52,7 @@ func (r *Recorder) Close() error {
 	return r.w.Close()
 }
 
-// Err is what has kept the log from being written. It ends the launch, with another error
-// perhaps.
+// Err is what has kept the log from being written. Launches end by it.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,6 +210,7 @@ type sink struct {
 	undo   warp      // its warp, before it
 	record Record    // room
 	lanes  []uint64
+	failed error // to write
 }
 
 // Tell is told what the CTA does.
@@ -237,10 +237,19 @@ func (s *sink) Tell(e *interp.Event) {
 	case interp.OnTrap:
 		s.trap(e)
 	case interp.OnCTAEnd:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.keep(s.order.end(s.part))
+		s.put(func() error { return s.order.end(s.part) })
 	}
+	if s.failed != nil {
+		e.Stop(s.failed)
+	}
+}
+
+// put does something with what the CTAs share.
+func (s *sink) put(do func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(do())
+	s.failed = s.err
 }
 
 // lets reports whether the filter lets an instruction through.
@@ -417,9 +426,7 @@ func (s *sink) write(r *Record, c *Code, keep int) {
 	if keep < chunkBytes {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keep(s.order.grown(p, keep))
+	s.put(func() error { return s.order.grown(p, keep) })
 	if s.last -= keep; s.last < 0 {
 		s.last = -1
 	}
