@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -410,6 +411,54 @@ func TestModifiers(t *testing.T) {
 		case d == nil || d.What != c.what || !strings.Contains(d.String(), c.line):
 			t.Errorf("%s: %v, want %s at %s", c.to, d, c.what, c.line)
 		}
+	}
+}
+
+// TestUndone: what a warp tries to execute and has to wait with is not in the log until it has happened.
+func TestUndone(t *testing.T) {
+	list, _, err := read(logOf(t, `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .u32 %t, %v, %m;
+	.reg .pred %d;
+	activemask.b32 %m;
+	mov.u32 %t, %laneid;
+	setp.lt.u32 %d, %t, 5;
+	@%d bra L;
+	shfl.sync.idx.b32 %v, %t, 3, 31, %m;
+	bra.uni M;
+L:
+	shfl.sync.idx.b32 %v, %t, 3, 31, %m;
+M:
+	ret;
+}`, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq, shuffled := uint64(0), uint64(0)
+	for _, e := range list {
+		r, ok := e.(*Record)
+		if !ok {
+			continue
+		}
+		if r.Seq != seq || r.Numbers != nil {
+			t.Errorf("line %d is number %d of the warp, want %d", r.Line, r.Seq, seq)
+		}
+		seq++
+		if strings.HasPrefix(r.Name, "shfl") {
+			if r.Lanes&shuffled != 0 {
+				t.Errorf("lanes %#x shuffle twice", r.Lanes&shuffled)
+			}
+			shuffled |= r.Lanes
+			if v, _ := r.Results[0].At(r.Lanes, bits.TrailingZeros64(r.Lanes)); v != 3 {
+				t.Errorf("they get %d", v)
+			}
+		}
+	}
+	if shuffled != 0xff {
+		t.Errorf("lanes %#x have shuffled", shuffled)
 	}
 }
 
