@@ -82,9 +82,9 @@ type order struct {
 	after func(cta uint64) uint64 // the one that comes after another
 }
 
-// grown puts bytes of a part away, but for those from keep on.
-func (o *order) grown(p *part, keep int) error {
-	b := p.buf[:keep]
+// grown puts what a part has away.
+func (o *order) grown(p *part) error {
+	b := p.buf
 	if p.cta.Number == o.next {
 		if err := o.begin(p); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (o *order) grown(p *part, keep int) error {
 		}
 		p.away = append(p.away, at)
 	}
-	p.buf = append(p.buf[:0], p.buf[keep:]...)
+	p.buf = p.buf[:0]
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (o *order) end(p *part) error {
 	if p.cta.Number != o.next {
 		if o.wait > waitBytes && len(p.buf) > 0 {
 			o.wait -= len(p.buf)
-			return o.grown(p, len(p.buf))
+			return o.grown(p)
 		}
 		return nil
 	}

@@ -66,10 +66,11 @@ type recording struct {
 	code  []Code
 }
 
-// Wants are the instructions that have executed, and what comes of them later.
+// Wants are the instructions that have executed, and what comes of them later. One that is undone has
+// not come to its OnAfter.
 func (r *Recorder) Wants() interp.Wants {
 	return interp.Wants{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo |
+		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnBefore | interp.OnAccess | interp.OnAfter |
 			interp.OnReturn | interp.OnWake | interp.OnTrap | interp.OnEffect,
 		Values: true, Addresses: true,
 	}
@@ -206,8 +207,6 @@ type sink struct {
 	warps []warp
 
 	stores [][]Value // of the instruction that is being executed, by access
-	last   int       // where the last record of an instruction begins in part.buf; -1: none is there
-	undo   warp      // its warp, before it
 	record Record    // room
 	lanes  []uint64
 	failed error // to write
@@ -222,12 +221,6 @@ func (s *sink) Tell(e *interp.Event) {
 		s.stored(e)
 	case interp.OnAfter:
 		s.instruction(e)
-	case interp.OnUndo:
-		s.warps[e.Warp] = s.undo
-		if s.last >= 0 {
-			s.part.buf = s.part.buf[:s.last]
-			s.part.records--
-		}
 	case interp.OnReturn, interp.OnWake:
 		if s.late(e) {
 			s.result(e)
@@ -338,7 +331,6 @@ func elements(in *ptx.Instr, bytes int) (size, n int) {
 // instruction writes what a warp has executed.
 func (s *sink) instruction(e *interp.Event) {
 	w := &s.warps[e.Warp]
-	s.undo, s.last = *w, -1
 	r := &s.record
 	*r = Record{CTA: s.part.cta.Number, Warp: uint64(e.Warp), Seq: w.seq, Code: uint64(e.Index) + 1, Lanes: e.Lanes, Active: e.Active, Depth: uint64(e.Depth), Results: r.Results[:0], Accesses: r.Accesses[:0]}
 	w.seq++
@@ -383,8 +375,7 @@ func (s *sink) instruction(e *interp.Event) {
 			r.Accesses = append(r.Accesses, accessOf(e, a, store))
 		}
 	}
-	s.last = len(s.part.buf)
-	s.write(r, c, s.last)
+	s.write(r, c)
 }
 
 // results notes registers that the lanes of the event have got.
@@ -418,17 +409,13 @@ func accessOf(e *interp.Event, a *interp.Access, store []Value) Access {
 	return to
 }
 
-// write encodes a record, and has the part put away what is too much of it, up to a place.
-func (s *sink) write(r *Record, c *Code, keep int) {
+// write encodes a record, and puts away what is too much of the part.
+func (s *sink) write(r *Record, c *Code) {
 	p := s.part
 	p.buf = s.w.codec.append(p.buf, r, c)
 	p.records++
-	if keep < chunkBytes {
-		return
-	}
-	s.put(func() error { return s.order.grown(p, keep) })
-	if s.last -= keep; s.last < 0 {
-		s.last = -1
+	if len(p.buf) > chunkBytes {
+		s.put(func() error { return s.order.grown(p) })
 	}
 }
 
@@ -456,7 +443,7 @@ func (s *sink) result(e *interp.Event) {
 	}
 	r, c := s.about(e, kind)
 	r.results(e)
-	s.write(r, c, len(s.part.buf))
+	s.write(r, c)
 }
 
 // effect writes what an asynchronous operation does.
@@ -495,7 +482,7 @@ func (s *sink) effect(e *interp.Event) {
 			at(kind, p.To, p.ToOff, p.Bytes)
 		}
 	}
-	s.write(r, c, len(s.part.buf))
+	s.write(r, c)
 }
 
 // trap writes what has stopped the CTA.
@@ -505,5 +492,5 @@ func (s *sink) trap(e *interp.Event) {
 	}
 	r, c := s.about(e, Trap)
 	r.Note = e.Trap.Msg
-	s.write(r, c, len(s.part.buf))
+	s.write(r, c)
 }

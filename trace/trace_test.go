@@ -414,9 +414,8 @@ func TestModifiers(t *testing.T) {
 	}
 }
 
-// TestUndone: what a warp tries to execute and has to wait with is not in the log until it has happened.
-func TestUndone(t *testing.T) {
-	list, _, err := read(logOf(t, `.version 8.0
+// undone has lanes that wait for others to shuffle with them, at two places.
+const undone = `.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 out)
@@ -433,7 +432,11 @@ L:
 	shfl.sync.idx.b32 %v, %t, 3, 31, %m;
 M:
 	ret;
-}`, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
+}`
+
+// TestUndone: what a warp tries to execute and has to wait with is not in the log until it has happened.
+func TestUndone(t *testing.T) {
+	list, _, err := read(logOf(t, undone, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,17 +39,14 @@ type pull struct {
 	// Of the launch's side:
 	room  []C.gemu_step // nil: nobody has asked for more
 	n     int
-	held  C.gemu_step // an instruction that may not have happened (interp.OnUndo)
-	holds bool
 	stop  bool
 	pcs   pcs
 	pages arena // what steps point to
-	next  arena // … the one that is held
 }
 
 func (p *pull) Wants() interp.Wants {
 	return interp.Wants{
-		Events: interp.OnLaunch | interp.OnCTA | interp.OnCTAEnd | interp.OnAfter | interp.OnUndo | interp.OnReturn | interp.OnWait | interp.OnWake |
+		Events: interp.OnLaunch | interp.OnCTA | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWait | interp.OnWake |
 			interp.OnSplit | interp.OnJoin | interp.OnExit | interp.OnTrap,
 		Values: true, Addresses: true, InOrder: true,
 	}
@@ -63,8 +60,7 @@ var stepKinds = map[interp.Events]C.uint32_t{
 	interp.OnCTA: C.GEMU_STEP_CTA, interp.OnCTAEnd: C.GEMU_STEP_CTA_END,
 }
 
-// Tell makes a step of an event. An instruction is given out with the event behind it, for that may be
-// that it has not happened.
+// Tell makes a step of an event, when there is room for it.
 func (p *pull) Tell(e *interp.Event) {
 	switch {
 	case e.Kind == interp.OnLaunch:
@@ -73,14 +69,14 @@ func (p *pull) Tell(e *interp.Event) {
 	case p.stop:
 		e.Stop(errStopped)
 		return
-	case e.Kind == interp.OnUndo:
-		p.holds = false
-		p.next.clear()
-		return
-	}
-	if p.give(); p.stop {
-		e.Stop(errStopped)
-		return
+	case p.room == nil:
+		if p.room = <-p.want; p.room == nil {
+			p.stop = true
+			e.Stop(errStopped)
+			return
+		}
+		p.n = 0
+		p.pages.clear()
 	}
 	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: text(""), depth: C.uint32_t(e.Depth), meet: -1, barrier: -1}
 	if e.Instr != nil {
@@ -108,30 +104,8 @@ func (p *pull) Tell(e *interp.Event) {
 			s.event.space = text("." + a.Space.String())
 		}
 	}
-	p.held, p.holds = s, true
-	if e.Kind != interp.OnAfter {
-		p.give()
-	}
-}
-
-// give gives out the step that is held, when there is room for it.
-func (p *pull) give() {
-	if !p.holds {
-		return
-	}
-	p.holds = false
-	if p.room == nil {
-		if p.room = <-p.want; p.room == nil {
-			p.stop = true
-			return
-		}
-		p.n = 0
-		p.pages.clear()
-	}
-	p.room[p.n] = p.held
-	p.n++
-	p.pages.take(&p.next)
-	if p.n == len(p.room) {
+	p.room[p.n] = s
+	if p.n++; p.n == len(p.room) {
 		p.room = nil
 		p.got <- p.n
 	}
@@ -139,10 +113,7 @@ func (p *pull) give() {
 
 // finish is told that the launch has ended.
 func (p *pull) finish(r *interp.Result, err error) {
-	if p.result, p.err = r, err; err == nil && !p.stop {
-		p.give()
-	}
-	if p.room != nil {
+	if p.result, p.err = r, err; p.room != nil {
 		p.got <- p.n
 	}
 	close(p.ended)
@@ -153,7 +124,7 @@ func (p *pull) values(f *ptx.Func, list []interp.Value) (first *C.gemu_value, n 
 	if len(list) == 0 {
 		return nil, 0
 	}
-	room := unsafe.Slice((*C.gemu_value)(p.next.alloc(len(list)*C.sizeof_gemu_value)), len(list))
+	room := unsafe.Slice((*C.gemu_value)(p.pages.alloc(len(list)*C.sizeof_gemu_value)), len(list))
 	for i := range list {
 		v := &list[i]
 		room[i] = C.gemu_value{name: text(f.Regs[v.Reg].Name), _type: text(v.Type.String()), low: p.lanes(v.Low), high: p.lanes(v.High)}
@@ -166,7 +137,7 @@ func (p *pull) lanes(v []uint64) *C.uint64_t {
 	if v == nil {
 		return nil
 	}
-	to := (*C.uint64_t)(p.next.alloc(64 * 8))
+	to := (*C.uint64_t)(p.pages.alloc(64 * 8))
 	copy(unsafe.Slice((*uint64)(unsafe.Pointer(to)), 64), v)
 	return to
 }
@@ -178,12 +149,6 @@ func (a *arena) alloc(n int) unsafe.Pointer {
 	q := C.calloc(1, C.size_t(n))
 	*a = append(*a, q)
 	return q
-}
-
-// take takes over what another has.
-func (a *arena) take(o *arena) {
-	*a = append(*a, *o...)
-	*o = (*o)[:0]
 }
 
 func (a *arena) clear() {
@@ -282,7 +247,6 @@ func gemu_stop(run C.gemu_run, counts *C.gemu_counts) C.int {
 			}
 		}
 		p.pages.clear()
-		p.next.clear()
 		pulling.Store(nil)
 		return nil
 	})
