@@ -22,7 +22,7 @@ type Filter struct {
 	Classes []string
 }
 
-// Recorder writes what launches do that it is a probe of. It may watch several devices.
+// Recorder writes what the launches of a device do, of which it is a probe.
 type Recorder struct {
 	filter Filter
 
