@@ -34,6 +34,7 @@ type Driver struct {
 	out      output
 
 	sanitizer *sanitize.Sanitizer
+	log       *commitLog // nil: none is kept
 	host      host
 
 	mu       sync.Mutex // guards all that follows, and the contents of objects
@@ -54,9 +55,14 @@ func New(s Settings) *Driver {
 	d := &Driver{settings: s, objects: map[Handle]any{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
+	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
+	if s.Log != "" {
+		d.log = newCommitLog(s.Log)
+		probes = append(probes, d.log.probes()...)
+	}
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: slices.Concat(s.Probes, d.sanitizer.Probes),
+		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes,
 		SM: s.SM,
 	})
 	d.ordering.on = slices.ContainsFunc(slices.Concat(s.Probes, d.sanitizer.Probes), func(p interp.Probe) bool { return p.Wants().InOrder })
@@ -116,6 +122,9 @@ func (d *Driver) Exit() error {
 		if n := d.sanitizer.Errors(); n > 0 && s.SanitizeExit != 0 {
 			errs = append(errs, &Found{n, s.SanitizeExit})
 		}
+	}
+	if d.log != nil {
+		errs = append(errs, d.log.close())
 	}
 	if d.settings.Stats != "" {
 		errs = append(errs, d.stats.write(d.settings.Stats))

@@ -36,6 +36,8 @@ type Settings struct {
 	Dump  string // directory that loaded PTX is written to; "": none
 	Trace int    // 0: silent; 1: calls that fail or are not supported; 2: all calls
 
+	Log string // file that the commit log of all launches is written to, in text or, if it is a .gtr, in binary; "": none is kept
+
 	// Sanitize are the sanitizers that watch all launches. What they find is written to SanitizeLog
 	// as the driver ends, as JSON if it ends so; "" is Stderr. SanitizeExit is the status that
 	// a process is to end with if there are errors among it; 0: its own.
@@ -142,6 +144,10 @@ var Variables = []Variable{
 	}},
 	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends.", func(s *Settings, v string) error {
 		s.Stats = v
+		return nil
+	}},
+	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did.", func(s *Settings, v string) error {
+		s.Log = v
 		return nil
 	}},
 	{"GEMU_SANITIZE", "some of " + sanitize.Names() + ", or all", "none", "Look for faults that do not stop kernels, and tell them when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {

@@ -446,7 +446,7 @@ func (c *comparison) steps(x step, y *step) *Difference {
 		return c.difference("the thread executes another instruction")
 	}
 	if a, b := x.Lanes>>x.lane&1, y.Lanes>>y.lane&1; a != b {
-		says := [2]string{"holds it back", "lets it"}
+		says := [2]string{"false", "true"}
 		return differ("guard", says[a], says[b], "the guard of the instruction")
 	} else if a == 0 {
 		return nil
@@ -521,7 +521,7 @@ func (c *comparison) near(x step, y *step, a, b uint64) bool {
 type floatFormat struct{ bits, fraction uint }
 
 var floats = map[string]floatFormat{
-	".f16": {16, 10}, ".f16x2": {16, 10}, ".bf16": {16, 7}, ".bf16x2": {16, 7}, ".f32": {32, 23}, ".f64": {64, 52}, ".ftz.f32": {32, 23},
+	".f16": {16, 10}, ".f16x2": {16, 10}, ".bf16": {16, 7}, ".bf16x2": {16, 7}, ".f32": {32, 23}, ".f64": {64, 52},
 }
 
 // distance is how many numbers are between the lowest bits of two words, read as numbers, and one

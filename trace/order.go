@@ -33,6 +33,7 @@ func (s *spool) put(b []byte) (piece, error) {
 			return piece{}, err
 		}
 		s.file = f
+		os.Remove(f.Name()) // where that can be done to one that is open: nothing is left of a process that is ended
 	}
 	p := piece{s.size, int64(len(b))}
 	n, err := s.file.WriteAt(b, s.size)
@@ -81,9 +82,9 @@ type order struct {
 	after func(cta uint64) uint64 // the one that comes after another
 }
 
-// grown puts bytes of a part away, but for those from keep on.
-func (o *order) grown(p *part, keep int) error {
-	b := p.buf[:keep]
+// grown puts what a part has away.
+func (o *order) grown(p *part) error {
+	b := p.buf
 	if p.cta.Number == o.next {
 		if err := o.begin(p); err != nil {
 			return err
@@ -98,7 +99,7 @@ func (o *order) grown(p *part, keep int) error {
 		}
 		p.away = append(p.away, at)
 	}
-	p.buf = append(p.buf[:0], p.buf[keep:]...)
+	p.buf = p.buf[:0]
 	return nil
 }
 
@@ -146,7 +147,7 @@ func (o *order) end(p *part) error {
 	if p.cta.Number != o.next {
 		if o.wait > waitBytes && len(p.buf) > 0 {
 			o.wait -= len(p.buf)
-			return o.grown(p, len(p.buf))
+			return o.grown(p)
 		}
 		return nil
 	}

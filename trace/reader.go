@@ -55,6 +55,7 @@ type Reader struct {
 	offset int64 // of what comes next
 	line   int64 // of a text, before it
 	place  Error // of the entry that was read last
+	room   []byte
 
 	launch  *Launch
 	code    map[uint64]*Code // of it
@@ -152,11 +153,12 @@ func (t *Reader) read() (Entry, error) {
 	if t.text {
 		return t.readText()
 	}
-	b, n, err := readDelimited(t.in)
+	b, n, err := readDelimited(t.in, t.room)
 	if err != nil {
 		return nil, t.broken(err)
 	}
 	t.offset += n
+	t.room = b
 	e, err := protobuf{}.parse(b)
 	if err != nil {
 		return nil, t.fail(err)
@@ -165,8 +167,8 @@ func (t *Reader) read() (Entry, error) {
 }
 
 // readDelimited reads what is behind its length, and tells how many bytes that took. The error is
-// io.EOF if nothing is left.
-func readDelimited(in *bufio.Reader) ([]byte, int64, error) {
+// io.EOF if nothing is left. Room is used if it is enough.
+func readDelimited(in *bufio.Reader, room []byte) ([]byte, int64, error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil {
 		return nil, 0, err
@@ -174,11 +176,19 @@ func readDelimited(in *bufio.Reader) ([]byte, int64, error) {
 	if size > maxEntry {
 		return nil, 0, errors.New("the length of an entry is too large")
 	}
+	n := int64(protowire.SizeVarint(size)) + int64(size)
+	if size <= uint64(max(cap(room), 1<<16)) {
+		if uint64(cap(room)) < size {
+			room = make([]byte, size)
+		}
+		_, err := io.ReadFull(in, room[:size])
+		return room[:size], n, err
+	}
 	var b bytes.Buffer // not made at once: the length may be wrong
 	if _, err := io.CopyN(&b, in, int64(size)); err != nil {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
-	return b.Bytes(), int64(protowire.SizeVarint(size)) + int64(size), nil
+	return b.Bytes(), n, nil
 }
 
 // broken is the error of reading.
@@ -361,8 +371,9 @@ func (r *Record) completeAccess(a *Access) error {
 	return nil
 }
 
-// readIndex reads the index at the end of a log in frames. There may be none.
-func readIndex(r io.ReaderAt, size int64) (*index, error) {
+// ReadIndex reads the index at the end of a log in frames, for who wants a CTA and not all before it.
+// There may be none.
+func ReadIndex(r io.ReaderAt, size int64) ([]Place, error) {
 	var tail [16]byte
 	if size < 24 {
 		return nil, nil
@@ -379,5 +390,6 @@ func readIndex(r io.ReaderAt, size int64) (*index, error) {
 		return nil, err
 	}
 	x := &index{}
-	return x, indexMessage.parse(b[8:n-16], x)
+	err := indexMessage.parse(b[8:n-16], x)
+	return x.places, err
 }

@@ -22,7 +22,7 @@ type Filter struct {
 	Classes []string
 }
 
-// Recorder writes what launches do that it is a probe of. It may watch several devices.
+// Recorder writes what the launches of a device do, of which it is a probe.
 type Recorder struct {
 	filter Filter
 
@@ -38,8 +38,21 @@ func NewRecorder(w *Writer, f Filter) *Recorder {
 	return &Recorder{filter: f, w: w, running: map[*interp.LaunchInfo]*recording{}}
 }
 
-// Err is what has kept the log from being written. It ends the launch, with another error
-// perhaps.
+// Close ends the log. Where a launch is under way, as when a process ends in the middle of one, it is
+// left as it is, which readers tell.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	if len(r.running) > 0 {
+		return r.w.abandon()
+	}
+	return r.w.Close()
+}
+
+// Err is what has kept the log from being written. Launches end by it.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,10 +66,11 @@ type recording struct {
 	code  []Code
 }
 
-// Wants are the instructions that have executed, and what comes of them later.
+// Wants are the instructions that have executed, and what comes of them later. One that is undone has
+// not come to its OnAfter.
 func (r *Recorder) Wants() interp.Wants {
 	return interp.Wants{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo |
+		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnBefore | interp.OnAccess | interp.OnAfter |
 			interp.OnReturn | interp.OnWake | interp.OnTrap | interp.OnEffect,
 		Values: true, Addresses: true,
 	}
@@ -108,7 +122,7 @@ func (r *Recorder) end(e *interp.Event) {
 	if c == nil {
 		return
 	}
-	delete(r.running, e.Launch)
+	defer delete(r.running, e.Launch)
 	// CTAs behind one that has trapped may or may not have run.
 	last := ^uint64(0)
 	end := &End{Number: c.w.launch}
@@ -193,10 +207,9 @@ type sink struct {
 	warps []warp
 
 	stores [][]Value // of the instruction that is being executed, by access
-	last   int       // where the last record of an instruction begins in part.buf; -1: none is there
-	undo   warp      // its warp, before it
 	record Record    // room
 	lanes  []uint64
+	failed error // to write
 }
 
 // Tell is told what the CTA does.
@@ -208,12 +221,6 @@ func (s *sink) Tell(e *interp.Event) {
 		s.stored(e)
 	case interp.OnAfter:
 		s.instruction(e)
-	case interp.OnUndo:
-		s.warps[e.Warp] = s.undo
-		if s.last >= 0 {
-			s.part.buf = s.part.buf[:s.last]
-			s.part.records--
-		}
 	case interp.OnReturn, interp.OnWake:
 		if s.late(e) {
 			s.result(e)
@@ -223,10 +230,19 @@ func (s *sink) Tell(e *interp.Event) {
 	case interp.OnTrap:
 		s.trap(e)
 	case interp.OnCTAEnd:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.keep(s.order.end(s.part))
+		s.put(func() error { return s.order.end(s.part) })
 	}
+	if s.failed != nil {
+		e.Stop(s.failed)
+	}
+}
+
+// put does something with what the CTAs share.
+func (s *sink) put(do func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(do())
+	s.failed = s.err
 }
 
 // lets reports whether the filter lets an instruction through.
@@ -315,7 +331,6 @@ func elements(in *ptx.Instr, bytes int) (size, n int) {
 // instruction writes what a warp has executed.
 func (s *sink) instruction(e *interp.Event) {
 	w := &s.warps[e.Warp]
-	s.undo, s.last = *w, -1
 	r := &s.record
 	*r = Record{CTA: s.part.cta.Number, Warp: uint64(e.Warp), Seq: w.seq, Code: uint64(e.Index) + 1, Lanes: e.Lanes, Active: e.Active, Depth: uint64(e.Depth), Results: r.Results[:0], Accesses: r.Accesses[:0]}
 	w.seq++
@@ -360,8 +375,7 @@ func (s *sink) instruction(e *interp.Event) {
 			r.Accesses = append(r.Accesses, accessOf(e, a, store))
 		}
 	}
-	s.last = len(s.part.buf)
-	s.write(r, c, s.last)
+	s.write(r, c)
 }
 
 // results notes registers that the lanes of the event have got.
@@ -395,19 +409,13 @@ func accessOf(e *interp.Event, a *interp.Access, store []Value) Access {
 	return to
 }
 
-// write encodes a record, and has the part put away what is too much of it, up to a place.
-func (s *sink) write(r *Record, c *Code, keep int) {
+// write encodes a record, and puts away what is too much of the part.
+func (s *sink) write(r *Record, c *Code) {
 	p := s.part
 	p.buf = s.w.codec.append(p.buf, r, c)
 	p.records++
-	if keep < chunkBytes {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keep(s.order.grown(p, keep))
-	if s.last -= keep; s.last < 0 {
-		s.last = -1
+	if len(p.buf) > chunkBytes {
+		s.put(func() error { return s.order.grown(p) })
 	}
 }
 
@@ -435,7 +443,7 @@ func (s *sink) result(e *interp.Event) {
 	}
 	r, c := s.about(e, kind)
 	r.results(e)
-	s.write(r, c, len(s.part.buf))
+	s.write(r, c)
 }
 
 // effect writes what an asynchronous operation does.
@@ -474,7 +482,7 @@ func (s *sink) effect(e *interp.Event) {
 			at(kind, p.To, p.ToOff, p.Bytes)
 		}
 	}
-	s.write(r, c, len(s.part.buf))
+	s.write(r, c)
 }
 
 // trap writes what has stopped the CTA.
@@ -484,5 +492,5 @@ func (s *sink) trap(e *interp.Event) {
 	}
 	r, c := s.about(e, Trap)
 	r.Note = e.Trap.Msg
-	s.write(r, c, len(s.part.buf))
+	s.write(r, c)
 }

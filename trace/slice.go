@@ -85,8 +85,6 @@ type node struct {
 	lane    int
 	note    string
 	sources []*node
-
-	loads []*load
 }
 
 // load is memory that an instruction of a slice has read, and what stored last there.

@@ -237,7 +237,7 @@ func (s *sorted) nextCTA(c *cursor) *CTA {
 }
 
 func (s *sorted) nextRecord(c *cursor) (*Record, error) {
-	b, _, err := readDelimited(s.now)
+	b, _, err := readDelimited(s.now, nil)
 	if err == io.EOF {
 		return nil, nil
 	}

@@ -1,21 +1,25 @@
 package trace
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zstd"
 
 	"gemu/interp"
 )
@@ -223,7 +227,7 @@ func TestTruncated(t *testing.T) {
 		if f == Text {
 			whole = bytes.Index(log, []byte("\nfinish"))
 		}
-		for n := 0; n < whole; n += 1 + n/40 {
+		for n := 0; n < whole; n += 1 + n/15 {
 			_, _, err := read(log[:n])
 			var e *Error
 			if f == Binary && err == nil { // the frame skipped at the end is missing
@@ -237,7 +241,7 @@ func TestTruncated(t *testing.T) {
 			}
 		}
 		r := rand.New(rand.NewPCG(1, uint64(f)))
-		for range 500 {
+		for range 100 {
 			bad := slices.Clone(log)
 			for range 1 + r.IntN(3) {
 				bad[r.IntN(len(bad))] = byte(r.Uint32())
@@ -410,6 +414,57 @@ func TestModifiers(t *testing.T) {
 	}
 }
 
+// undone has lanes that wait for others to shuffle with them, at two places.
+const undone = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .u32 %t, %v, %m;
+	.reg .pred %d;
+	activemask.b32 %m;
+	mov.u32 %t, %laneid;
+	setp.lt.u32 %d, %t, 5;
+	@%d bra L;
+	shfl.sync.idx.b32 %v, %t, 3, 31, %m;
+	bra.uni M;
+L:
+	shfl.sync.idx.b32 %v, %t, 3, 31, %m;
+M:
+	ret;
+}`
+
+// TestUndone: what a warp tries to execute and has to wait with is not in the log until it has happened.
+func TestUndone(t *testing.T) {
+	list, _, err := read(logOf(t, undone, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq, shuffled := uint64(0), uint64(0)
+	for _, e := range list {
+		r, ok := e.(*Record)
+		if !ok {
+			continue
+		}
+		if r.Seq != seq || r.Numbers != nil {
+			t.Errorf("line %d is number %d of the warp, want %d", r.Line, r.Seq, seq)
+		}
+		seq++
+		if strings.HasPrefix(r.Name, "shfl") {
+			if r.Lanes&shuffled != 0 {
+				t.Errorf("lanes %#x shuffle twice", r.Lanes&shuffled)
+			}
+			shuffled |= r.Lanes
+			if v, _ := r.Results[0].At(r.Lanes, bits.TrailingZeros64(r.Lanes)); v != 3 {
+				t.Errorf("they get %d", v)
+			}
+		}
+	}
+	if shuffled != 0xff {
+		t.Errorf("lanes %#x have shuffled", shuffled)
+	}
+}
+
 // TestSinks: of a vector of which elements are left out, what is stored is not said.
 func TestSinks(t *testing.T) {
 	log := string(logOf(t, `.version 8.8
@@ -424,6 +479,147 @@ func TestSinks(t *testing.T) {
 }`, 1, 0, Text, Filter{}))
 	if !strings.Contains(log, "0 0 1 1@8 ffffffff st.global.v4.b64 store:global:32@u:0x10000000\n") {
 		t.Error(log)
+	}
+}
+
+// TestIndex: at the places of an index CTAs begin.
+func TestIndex(t *testing.T) {
+	// Incompressible: 1500 records of 32 random values take more than a frame.
+	var list []Entry
+	r := rand.New(rand.NewPCG(3, 4))
+	list = append(list, &Launch{Kernel: "k", WarpSize: 32})
+	for cta := range uint64(40) {
+		list = append(list, &CTA{Number: cta, ID: []uint64{cta, 0, 0}})
+		for seq := range uint64(300) {
+			v := Value{Name: "%r", Bits: 64, Structure: Generic}
+			for range 32 {
+				v.List = append(v.List, r.Uint64())
+			}
+			list = append(list, &Record{CTA: cta, Seq: seq, Lanes: 1<<32 - 1, Active: 1<<32 - 1, Results: []Value{v}})
+		}
+	}
+	list = append(list, &End{})
+	log := write(t, Binary, Header{Version: Version}, list)
+	places, err := ReadIndex(bytes.NewReader(log), int64(len(log)))
+	if err != nil || len(places) < 3 {
+		t.Fatal(places, err)
+	}
+	for _, p := range places {
+		d, err := zstd.NewReader(bytes.NewReader(log[p.Offset:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		in := bufio.NewReader(d)
+		if _, err := in.Discard(int(p.Skip)); err != nil {
+			t.Fatal(err)
+		}
+		b, _, err := readDelimited(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := (protobuf{}).parse(b); err != nil || !reflect.DeepEqual(e, &CTA{Number: p.CTA, ID: []uint64{p.CTA, 0, 0}}) {
+			t.Errorf("%+v: %v %v", p, e, err)
+		}
+	}
+	log = write(t, Text, Header{Version: Version}, list)
+	n := 0
+	for _, m := range regexp.MustCompile(`(?m)^index 0 (\d+) (\d+)$`).FindAllSubmatch(log, -1) {
+		at, err := strconv.Atoi(string(m[2]))
+		if n++; err != nil || !bytes.HasPrefix(log[at:], fmt.Appendf(nil, "cta %s ", m[1])) {
+			t.Errorf("%s: %.40s", m[0], log[at:])
+		}
+	}
+	if n < 3 {
+		t.Errorf("an index of %d places", n)
+	}
+}
+
+// TestValues: how values are described.
+func TestValues(t *testing.T) {
+	of := func(list ...uint64) []uint64 { return append(list, make([]uint64, 64-len(list))...) }
+	wide := make([]uint64, 64) // -1, -3 … of 64 lanes
+	for i := range wide {
+		wide[i] = ^uint64(2 * i)
+	}
+	broken := slices.Clone(wide)
+	broken[40]++
+	for _, c := range []struct {
+		bits, lanes uint64
+		values      []uint64
+		want        string
+	}{
+		{32, 0xf, of(7, 7, 7, 7), "u:0x7"},
+		{32, 0xe, of(1, 7, 7, 7), "u:0x7"},
+		{32, 0x4, of(1, 2, 9), "u:0x9"},
+		{32, 0xf, of(10, 8, 6, 4), "a:0xa-2"},
+		{32, 0xf, of(0xffff_fffe, 0xffff_ffff, 0, 1), "a:0xfffffffe+1"},
+		{64, 0xf, of(0xffff_fffe, 0xffff_ffff, 0, 1), "g:0xfffffffe,0xffffffff,0x0,0x1"},
+		{32, 0xa, of(0, 5, 0, 9), "a:0x3+2"},
+		{32, 0xa, of(0, 5, 0, 8), "g:0x5,0x8"},
+		{16, 0x3, of(0, 0x8000), "a:0x0-32768"},
+		{32, 0x7, of(1, 2, 4), "g:0x1,0x2,0x4"},
+		{1, 0x7, of(1, 1, 1), "u:0x1"},
+		{1, 0x1f, of(1, 0, 1, 0, 1), "g:0x15"},
+		{1, 0x3, of(0, 1), "g:0x2"},
+		{64, 1<<64 - 1, wide, "a:0xffffffffffffffff-2"},
+		{32, 1<<64 - 1, wide, "a:0xffffffff-2"},
+		{8, 0xff << 30, wide, "a:0xff-2"},
+	} {
+		v := NewValue("", c.bits, c.lanes, c.values, nil)
+		if got := string(appendValue(nil, &v)); got != c.want {
+			t.Errorf("%v in lanes %#x, %d bits: %s, want %s", c.values, c.lanes, c.bits, got, c.want)
+		}
+		for lane := range 64 {
+			if c.lanes>>lane&1 == 0 {
+				continue
+			}
+			if low, _ := v.At(c.lanes, lane); low != width(c.values[lane], c.bits) {
+				t.Errorf("%s in lane %d: %#x", c.want, lane, low)
+			}
+		}
+	}
+	if v := NewValue("", 32, 1<<64-1, broken, nil); v.Structure != Generic {
+		t.Error("a value is affine that is not in its upper half")
+	}
+	high := of(1, 1, 2)
+	if v := NewValue("", 128, 7, of(5, 5, 5), high); string(appendValue(nil, &v)) != "g:0x10000000000000005,0x10000000000000005,0x20000000000000005" {
+		t.Error(string(appendValue(nil, &v)))
+	}
+}
+
+// full is a file system without room.
+type full struct{ left int }
+
+func (f *full) Write(b []byte) (int, error) {
+	n := min(f.left, len(b))
+	if f.left -= n; n < len(b) {
+		return n, errors.New("no space left")
+	}
+	return n, nil
+}
+
+// TestFull: a log that cannot be written ends the launch.
+func TestFull(t *testing.T) {
+	for _, f := range []Format{Text, Binary, Bare} {
+		w, err := NewWriter(&full{1000}, f, &Header{Version: Version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := NewRecorder(w, Filter{})
+		dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{r}, Workers: 1})
+		mod, err := dev.Load("loop.ptx", []byte(strings.ReplaceAll(loop, "3300", "1000000")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := interp.NewBuffer(dev, make([]uint32, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := mod.Launch(context.Background(), "", interp.Dim(1), interp.Dim(32), out)
+		if err == nil || !strings.Contains(err.Error(), "no space left") || r.Close() == nil {
+			t.Errorf("format %d: %v after %v", f, err, res)
+		}
 	}
 }
 
@@ -449,5 +645,56 @@ func TestULP(t *testing.T) {
 		if d, err := Compare(memory("a", a), memory("b", b), Options{ULP: ulp}); err != nil || (d == nil) != same {
 			t.Errorf("%d: %v %v", ulp, err, d)
 		}
+	}
+}
+
+// loop is a kernel for benchmarks: 20,000 instructions of a warp, in a mix.
+const loop = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .u64 %p, %q;
+	.reg .u32 %t, %i, %v;
+	.reg .pred %d;
+	ld.param.u64 %p, [out];
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %q, %t, 4;
+	add.u64 %p, %p, %q;
+	mov.u32 %i, 0;
+L:	ld.global.u32 %v, [%p];
+	mad.lo.u32 %v, %v, 1664525, %t;
+	st.global.u32 [%p], %v;
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %d, %i, 3300;
+	@%d bra L;
+	ret;
+}`
+
+func BenchmarkWrite(b *testing.B) {
+	for f, name := range []string{"text", "binary", "bare"} {
+		b.Run(name, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				n = len(logOf(b, loop, 1, 1, Format(f), Filter{}))
+			}
+			const records = 2 * (6 + 6*3300)
+			b.ReportMetric(records*float64(b.N)/b.Elapsed().Seconds(), "warp-instr/s")
+			b.ReportMetric(float64(n)/records, "bytes/instr")
+		})
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	for f, name := range []string{"text", "binary", "bare"} {
+		b.Run(name, func(b *testing.B) {
+			log := logOf(b, loop, 1, 1, Format(f), Filter{})
+			for b.Loop() {
+				if d, err := Compare(memory("a", log), memory("b", log), Options{}); d != nil || err != nil {
+					b.Fatal(d, err)
+				}
+			}
+			b.ReportMetric(2*(6+6*3300)*float64(b.N)/b.Elapsed().Seconds(), "warp-instr/s")
+		})
 	}
 }

@@ -307,13 +307,13 @@ var (
 		one(7, "finish", "Finish", finishMessage, func(e *entries) **Finish { return &e.finish }),
 	}
 
-	placeMessage = message[place]{
-		number(1, "launch", func(p *place) *uint64 { return &p.launch }),
-		number(2, "cta", func(p *place) *uint64 { return &p.cta }),
-		number(3, "offset", func(p *place) *uint64 { return &p.offset }),
-		number(4, "skip", func(p *place) *uint64 { return &p.skip }),
+	placeMessage = message[Place]{
+		number(1, "launch", func(p *Place) *uint64 { return &p.Launch }),
+		number(2, "cta", func(p *Place) *uint64 { return &p.CTA }),
+		number(3, "offset", func(p *Place) *uint64 { return &p.Offset }),
+		number(4, "skip", func(p *Place) *uint64 { return &p.Skip }),
 	}
-	indexMessage = message[index]{several(1, "places", "Place", placeMessage, func(x *index) *[]place { return &x.places })}
+	indexMessage = message[index]{several(1, "places", "Place", placeMessage, func(x *index) *[]Place { return &x.places })}
 )
 
 // entries is an Entry as a message.
@@ -328,9 +328,11 @@ type entries struct {
 }
 
 // index is where launches and CTAs begin, of one in each frame, or each megabyte.
-type index struct{ places []place }
+type index struct{ places []Place }
 
-type place struct{ launch, cta, offset, skip uint64 }
+// Place is where a CTA begins: in bytes from the beginning of the file, and, where that is a frame, how
+// much of what it holds comes before.
+type Place struct{ Launch, CTA, Offset, Skip uint64 }
 
 // protobuf is the codec of the binary format.
 type protobuf struct{}

@@ -5,6 +5,7 @@ package trace
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -88,9 +89,9 @@ func (t *Writer) encoded(b []byte, records uint64) error {
 
 // place notes where a CTA begins, if none has been noted in this part of the log.
 func (t *Writer) place(cta uint64) {
-	p := place{launch: t.launch, cta: cta, offset: t.written}
+	p := Place{Launch: t.launch, CTA: cta, Offset: t.written}
 	if t.format == Binary {
-		if p.skip = uint64(len(t.frame)); len(t.index.places) > 0 && t.index.places[len(t.index.places)-1].offset == p.offset {
+		if p.Skip = uint64(len(t.frame)); len(t.index.places) > 0 && t.index.places[len(t.index.places)-1].Offset == p.Offset {
 			return
 		}
 	} else if t.marked > 0 && t.written < t.marked+frameBytes {
@@ -142,7 +143,7 @@ func (t *Writer) Close() error {
 	switch t.format {
 	case Text:
 		for _, p := range t.index.places {
-			t.raw(fmt.Appendf(nil, "index %d %d %d\n", p.launch, p.cta, p.offset))
+			t.raw(fmt.Appendf(nil, "index %d %d %d\n", p.Launch, p.CTA, p.Offset))
 		}
 	case Binary:
 		t.flush()
@@ -153,8 +154,20 @@ func (t *Writer) Close() error {
 		frame = binary.LittleEndian.AppendUint64(frame, uint64(len(b)+24))
 		t.raw(append(frame, indexMagic...))
 	}
+	return t.abandon()
+}
+
+// abandon writes what there is of a log that does not come to its end.
+func (t *Writer) abandon() error {
+	t.flush()
 	if t.err == nil {
 		t.err = t.out.Flush()
 	}
-	return t.err
+	err := t.err
+	if err == nil {
+		t.err = errClosed
+	}
+	return err
 }
+
+var errClosed = errors.New("the log is closed")

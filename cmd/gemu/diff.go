@@ -42,8 +42,8 @@ func isRun(name string) bool {
 	return strings.HasPrefix(name, "@") || slices.Contains([]string{".ptx", ".cu"}, filepath.Ext(name))
 }
 
-// log is a log that is there.
-func log(name string) trace.Source {
+// logFile is a log that is there.
+func logFile(name string) trace.Source {
 	return trace.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		f, err := os.Open(name)
 		if err != nil {
@@ -62,7 +62,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	}
 	defer f.Close()
 	run, wrote := c.record(a, f, trace.Binary, filter, io.Discard)
-	s := log(file)
+	s := logFile(file)
 	s.Name = "the log of " + c.File
 	var trap *interp.Trap
 	switch {
@@ -124,7 +124,7 @@ func (c *diffCmd) Run(a *app) error {
 	defer os.RemoveAll(dir)
 	var logs [2]trace.Source
 	for i, r := range runs {
-		if logs[i] = log(names[i]); r == nil {
+		if logs[i] = logFile(names[i]); r == nil {
 			continue
 		}
 		if logs[i], err = r.live(a, dir, [2]string{"first", "second"}[i], filter); err != nil {

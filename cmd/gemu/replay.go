@@ -30,8 +30,8 @@ func (c *replayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	log := log(c.Log)
-	l, err := log.First()
+	other := logFile(c.Log)
+	l, err := other.First()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (c *replayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return c.compare(a, log, run)
+	return c.compare(a, other, run)
 }
 
 // as has a launch be like one of a log, in what the flags leave open.

@@ -38,7 +38,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		with("run", "--out", "3=-"), with("run", "--stats"), with("run", "--json", "-"), {"run", "@saxpy", "--size", "100"},
-		with("structure"), with("structure", "--json", "-"),
+		with("structure"), with("structure", "--json", "-"), with("trace"), with("trace", "--format", "binary"),
 		{"check", saxpy}, {"isa"}, {"isa", "--json", "mov"}, {"kernels"}, {"kernels", "@saxpy"}, {"--help"},
 		{"dump", "--stage", "ast", saxpy}, {"dump", "--stage", "ir", saxpy}, {"dump", "--stage", "cfg", saxpy}, {"dump", "--stage", "lowered", saxpy},
 	} {

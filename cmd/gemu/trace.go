@@ -3,7 +3,6 @@ package main
 // This file is "gemu trace".
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -72,18 +71,40 @@ func (c *traceCmd) Run(a *app) error {
 	}
 	var to io.Writer = a.stdout
 	if c.Out != "-" {
-		f, err := os.Create(c.Out)
-		if err != nil {
-			return cannot("write", c.Out, err)
-		}
-		defer f.Close()
+		f := &lateFile{name: c.Out}
+		defer f.close()
 		to = f
 	}
 	run, wrote := c.record(a, to, format, filter, a.stderr)
-	if wrote != nil {
-		return &failure{cannot("write", c.Out, wrote), exitBad}
+	switch {
+	case wrote == nil:
+		return run
+	case c.Out == "-": // which has said so
+		return wrote
 	}
-	return run
+	return &failure{cannot("write", c.Out, wrote), exitBad}
+}
+
+// lateFile is a file that comes to be when something is written to it: a typing error in what follows
+// costs no earlier log.
+type lateFile struct {
+	name string
+	file *os.File
+}
+
+func (f *lateFile) Write(b []byte) (n int, err error) {
+	if f.file == nil {
+		if f.file, err = os.Create(f.name); err != nil {
+			return 0, err
+		}
+	}
+	return f.file.Write(b)
+}
+
+func (f *lateFile) close() {
+	if f.file != nil {
+		f.file.Close()
+	}
 }
 
 // record logs a run. The first error is that of the run, the second that of writing the log.
@@ -98,7 +119,7 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 		return err, nil
 	}
 	run = j.run(a, c.prepare)
-	return run, errors.Join(r.Err(), w.Close())
+	return run, r.Close()
 }
 
 // checkClass tells whether instructions have a class of that name.

@@ -2,7 +2,7 @@
 //
 // Functions that return an int give 0 if all went well and otherwise one of the
 // numbers below; gemu_last_error then says in words what happened. All functions may
-// be called from any thread at any time, but for observers: see gemu_observer.
+// be called from any thread at any time, but for observers and between gemu_start and gemu_stop: see there.
 // Environment variables set the mode and more: see docs/libraries.md.
 
 #ifndef GEMU_H
@@ -89,6 +89,35 @@ typedef struct {
 	void *user;                 // for the observer
 } gemu_launch_params;
 
+// gemu_run is a launch that goes on as it is asked to.
+typedef uint64_t gemu_run;
+
+// What a step is.
+enum gemu_step_kind {
+	GEMU_STEP_INSTRUCTION = 0, // a warp has executed an instruction; of a call or barrier the results come later
+	GEMU_STEP_RETURN = 1,      // lanes are back from the call that event is about, with its results
+	GEMU_STEP_WAIT = 2,        // lanes wait at a barrier, or for others of their warp
+	GEMU_STEP_RELEASE = 3,     // they go on: results of the barrier
+	GEMU_STEP_SPLIT = 4,       // lanes that were together part
+	GEMU_STEP_JOIN = 5,        // … and are together again
+	GEMU_STEP_EXIT = 6,        // lanes have ended
+	GEMU_STEP_TRAP = 7,        // the launch ends by a fault: message
+	GEMU_STEP_CTA = 8,         // a block begins
+	GEMU_STEP_CTA_END = 9      // … has ended
+};
+
+// gemu_step is something that has happened in a launch.
+typedef struct {
+	uint32_t kind;        // of enum gemu_step_kind
+	gemu_event event;     // where; instruction is NULL of blocks, and lanes those that the step is about
+	const char *unit;     // functional unit of the instruction, as "fp"; "" if there is none
+	uint32_t depth;       // calls that the lanes are in
+	int32_t meet;         // pc before which they wait for others of their warp; -1: none is known
+	int32_t barrier;      // of waits: 0 to 15; 16: that of the cluster; -1: lanes of the warp
+	uint32_t generation;  // of a release, how often the barrier had completed before
+	const char *message;  // of a trap; else NULL
+} gemu_step;
+
 // gemu_counts is what a launch has counted.
 typedef struct {
 	double seconds;
@@ -136,6 +165,19 @@ int gemu_copy_out(void *to, gemu_address from, size_t size);
 
 // gemu_launch runs a kernel and waits for it. counts may be NULL.
 int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
+
+// gemu_start readies a launch that gemu_next runs; its observer must be NULL. Until gemu_stop no other
+// function works but gemu_next, gemu_last_error and gemu_statistics.
+int gemu_start(const gemu_launch_params *params, gemu_run *run);
+
+// gemu_next runs the launch until room steps have happened, and tells how many have: fewer than
+// room where it has ended, then 0. What steps point to is good until the next call, but for the
+// strings, which stay. What it gives is GEMU_OK, or by what the launch has ended, in each call from then on.
+int gemu_next(gemu_run run, gemu_step *steps, size_t room, size_t *n);
+
+// gemu_stop ends the launch where it is, if it has not ended. counts may be NULL; what a launch that
+// was stopped has counted is 0.
+int gemu_stop(gemu_run run, gemu_counts *counts);
 
 // gemu_statistics is what the launches of this process have counted so far, by kernel,
 // as JSON: the text that GEMU_STATS=FILE writes, with the structure of values if that

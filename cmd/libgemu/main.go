@@ -99,6 +99,8 @@ func do(f func(*client) error) C.int {
 	}
 	if observing() {
 		err = &driver.Error{Result: driver.NotPermitted, Detail: "the call of an observer, during a launch"}
+	} else if pulling.Load() != nil {
+		err = &driver.Error{Result: driver.NotPermitted, Detail: "a launch goes on by gemu_next: gemu_stop ends it"}
 	} else if err = c.enter(); err == nil {
 		err = f(c)
 	}
@@ -233,10 +235,7 @@ func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 		if p == nil {
 			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
 		}
-		l := driver.LaunchParams{
-			Func: driver.Handle(p.kernel), Grid: dim(&p.grid), Block: dim(&p.block), Shared: uint32(p.shared_bytes),
-			Params: unsafe.Pointer(p.args),
-		}
+		l := launchParams(p)
 		if p.observer != nil {
 			o := newObserver(p.observer, p.user)
 			defer o.free()
@@ -244,14 +243,27 @@ func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 		}
 		r, err := c.Run(&l)
 		if err == nil && counts != nil {
-			*counts = C.gemu_counts{
-				seconds: C.double(r.Duration.Seconds()), thread_instructions: C.int64_t(r.ThreadInstructions),
-				warp_instructions: C.int64_t(r.WarpInstructions), lane_slots: C.int64_t(r.LaneSlots),
-				branches: C.int64_t(r.Branches), divergent_branches: C.int64_t(r.DivergentBranches),
-			}
+			*counts = countsOf(r)
 		}
 		return err
 	})
+}
+
+// launchParams are a launch's, without its observer.
+func launchParams(p *C.gemu_launch_params) driver.LaunchParams {
+	return driver.LaunchParams{
+		Func: driver.Handle(p.kernel), Grid: dim(&p.grid), Block: dim(&p.block), Shared: uint32(p.shared_bytes),
+		Params: unsafe.Pointer(p.args),
+	}
+}
+
+// countsOf is what a launch has counted.
+func countsOf(r *interp.Result) C.gemu_counts {
+	return C.gemu_counts{
+		seconds: C.double(r.Duration.Seconds()), thread_instructions: C.int64_t(r.ThreadInstructions),
+		warp_instructions: C.int64_t(r.WarpInstructions), lane_slots: C.int64_t(r.LaneSlots),
+		branches: C.int64_t(r.Branches), divergent_branches: C.int64_t(r.DivergentBranches),
+	}
 }
 
 //export gemu_statistics

@@ -51,12 +51,12 @@ type observer struct {
 	user unsafe.Pointer
 
 	mu   sync.Mutex // held during a call
-	pcs  map[*ptx.Instr]C.uint32_t
+	pcs  pcs
 	call *C.gemu_call // what an event is made of
 }
 
 func newObserver(f C.gemu_observer, user unsafe.Pointer) *observer {
-	return &observer{f: f, user: user, pcs: map[*ptx.Instr]C.uint32_t{}, call: (*C.gemu_call)(C.calloc(1, C.sizeof_gemu_call))}
+	return &observer{f: f, user: user, pcs: pcs{}, call: (*C.gemu_call)(C.calloc(1, C.sizeof_gemu_call))}
 }
 
 // free ends the observer, after the launch.
@@ -86,12 +86,7 @@ func (o *observer) Tell(e *interp.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.call
-	cta := [3]C.uint32_t{C.uint32_t(e.ID.X), C.uint32_t(e.ID.Y), C.uint32_t(e.ID.Z)}
-	c.event = C.gemu_event{
-		cta: cta, warp: C.uint32_t(e.Warp), pc: o.pc(e), line: C.uint32_t(e.Instr.Pos.Line), column: C.uint32_t(e.Instr.Pos.Col),
-		function: text(e.Func.Name), instruction: text(e.Instr.Format(e.Func)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes),
-		space: text(""),
-	}
+	c.event = o.pcs.event(e)
 	n := 0
 	c.event.results, c.event.n_results = o.values(e.Func, e.Writes, &n)
 	c.event.sources, c.event.n_sources = o.values(e.Func, e.Reads, &n)
@@ -128,15 +123,30 @@ func (o *observer) values(f *ptx.Func, list []interp.Value, n *int) (first *C.ge
 	return first, C.uint32_t(len(list))
 }
 
-// pc is the number of an instruction within its function.
-func (o *observer) pc(e *interp.Event) C.uint32_t {
-	if n, ok := o.pcs[e.Instr]; ok {
+// pcs are the numbers of instructions within their functions.
+type pcs map[*ptx.Instr]C.uint32_t
+
+func (p pcs) of(f *ptx.Func, in *ptx.Instr) C.uint32_t {
+	if n, ok := p[in]; ok {
 		return n
 	}
 	n := C.uint32_t(0)
-	e.Func.EachInstr(func(in *ptx.Instr) {
-		o.pcs[in] = n
+	f.EachInstr(func(in *ptx.Instr) {
+		p[in] = n
 		n++
 	})
-	return o.pcs[e.Instr]
+	return p[in]
+}
+
+// event is an event without its values and addresses.
+func (p pcs) event(e *interp.Event) C.gemu_event {
+	c := C.gemu_event{
+		cta:  [3]C.uint32_t{C.uint32_t(e.ID.X), C.uint32_t(e.ID.Y), C.uint32_t(e.ID.Z)},
+		warp: C.uint32_t(max(e.Warp, 0)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes), space: text(""),
+	}
+	if e.Instr != nil {
+		c.pc, c.line, c.column = p.of(e.Func, e.Instr), C.uint32_t(e.Instr.Pos.Line), C.uint32_t(e.Instr.Pos.Col)
+		c.function, c.instruction = text(e.Func.Name), text(e.Instr.Format(e.Func))
+	}
+	return c
 }

@@ -1,0 +1,262 @@
+// gemu_trace.h: write a commit log that gemu compares with a run of its own (gemu replay), from C or
+// C++. It needs nothing else of gemu, and no library: it is for simulators, and for test benches of
+// hardware. docs/simulators.md has an example, docs/trace.md what the fields mean.
+//
+// A log is: gemu_trace_begin; for each launch gemu_trace_launch, its records, gemu_trace_end; and
+// gemu_trace_finish, without which it is not whole. Records of a CTA may come among those of others;
+// those of a thread come in order. A record is gemu_trace_record, then its results, then its accesses,
+// then gemu_trace_record_end. Arrays of lanes have 64 elements, of which those of lanes that do not
+// execute the instruction are not looked at.
+//
+// It is written as protocol buffers (trace/trace.proto) behind their lengths. A gemu_trace is not for
+// use by several threads at a time.
+
+#ifndef GEMU_TRACE_H
+#define GEMU_TRACE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// gemu_trace is a log that is being written. Its fields are the header's own, but for failed: whether
+// writing has failed, or memory has run out.
+typedef struct {
+	FILE *file;
+	unsigned char *data; // the entry that is being made
+	size_t size, room;
+	size_t record;       // where the record in it begins
+	uint64_t lanes, records;
+	int failed;
+} gemu_trace;
+
+// What an access does.
+enum { GEMU_TRACE_LOAD = 0, GEMU_TRACE_STORE = 1, GEMU_TRACE_ATOMIC = 2 };
+
+static inline void gemu_trace__byte(gemu_trace *t, unsigned char b)
+{
+	if (t->size == t->room) {
+		size_t room = t->room ? 2 * t->room : 4096;
+		unsigned char *data = (unsigned char *)realloc(t->data, room);
+		if (!data) {
+			t->failed = 1;
+			return;
+		}
+		t->data = data;
+		t->room = room;
+	}
+	t->data[t->size++] = b;
+}
+
+static inline void gemu_trace__varint(gemu_trace *t, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		gemu_trace__byte(t, (unsigned char)(v | 0x80));
+	gemu_trace__byte(t, (unsigned char)v);
+}
+
+// A field that is 0 or "" is left out.
+static inline void gemu_trace__number(gemu_trace *t, int field, uint64_t v)
+{
+	if (v) {
+		gemu_trace__varint(t, (uint64_t)field << 3);
+		gemu_trace__varint(t, v);
+	}
+}
+
+static inline void gemu_trace__fixed(gemu_trace *t, int field, uint64_t v)
+{
+	if (v) {
+		int i;
+		gemu_trace__varint(t, (uint64_t)field << 3 | 1);
+		for (i = 0; i < 64; i += 8)
+			gemu_trace__byte(t, (unsigned char)(v >> i));
+	}
+}
+
+static inline void gemu_trace__text(gemu_trace *t, int field, const char *s)
+{
+	if (s && *s) {
+		gemu_trace__varint(t, (uint64_t)field << 3 | 2);
+		gemu_trace__varint(t, strlen(s));
+		for (; *s; s++)
+			gemu_trace__byte(t, (unsigned char)*s);
+	}
+}
+
+// A message within another, or an entry: what is behind open comes behind its length by close.
+static inline size_t gemu_trace__open(gemu_trace *t, int field)
+{
+	gemu_trace__varint(t, (uint64_t)field << 3 | 2);
+	return t->size;
+}
+
+static inline void gemu_trace__close(gemu_trace *t, size_t from)
+{
+	size_t n = t->size - from, head, i;
+	for (i = n; i >= 0x80; i >>= 7)
+		gemu_trace__byte(t, 0);
+	gemu_trace__byte(t, 0);
+	if (t->failed)
+		return;
+	head = t->size - from - n;
+	memmove(t->data + from + head, t->data + from, n);
+	for (i = 0; i < head; i++)
+		t->data[from + i] = (unsigned char)(n >> 7 * i & 0x7f) | (i + 1 < head ? 0x80 : 0);
+}
+
+static inline void gemu_trace__numbers(gemu_trace *t, int field, const uint32_t *v, int n)
+{
+	size_t from = gemu_trace__open(t, field);
+	int i;
+	for (i = 0; i < n; i++)
+		gemu_trace__varint(t, v[i]);
+	gemu_trace__close(t, from);
+}
+
+// gemu_trace__put writes the entry that has been made.
+static inline void gemu_trace__put(gemu_trace *t)
+{
+	gemu_trace__close(t, 0);
+	if (!t->failed && fwrite(t->data, 1, t->size, t->file) != t->size)
+		t->failed = 1;
+	t->size = 0;
+}
+
+// gemu_trace_begin begins a log. By is the simulator's name, lacks are names of what the log does not
+// have (docs/trace.md), with a null pointer behind them.
+static inline void gemu_trace_begin(gemu_trace *t, FILE *file, const char *by, const char *const *lacks)
+{
+	size_t from;
+	memset(t, 0, sizeof *t);
+	t->file = file;
+	from = gemu_trace__open(t, 1);
+	gemu_trace__number(t, 1, 1);
+	gemu_trace__text(t, 2, by);
+	for (; lacks && *lacks; lacks++)
+		gemu_trace__text(t, 3, *lacks);
+	gemu_trace__close(t, from);
+	gemu_trace__put(t);
+}
+
+// gemu_trace_launch begins a launch, the number-th of the log from 0 on. File is the PTX.
+static inline void gemu_trace_launch(gemu_trace *t, uint64_t number, const char *kernel, const char *file, const uint32_t grid[3], const uint32_t block[3], uint32_t warp_size)
+{
+	size_t from = gemu_trace__open(t, 2);
+	gemu_trace__number(t, 1, number);
+	gemu_trace__text(t, 2, kernel);
+	gemu_trace__text(t, 3, file);
+	gemu_trace__numbers(t, 4, grid, 3);
+	gemu_trace__numbers(t, 5, block, 3);
+	gemu_trace__number(t, 7, warp_size);
+	gemu_trace__close(t, from);
+	gemu_trace__put(t);
+}
+
+// gemu_trace_record begins an instruction that a warp has executed: CTA is linear in the grid, seq how
+// many the warp has executed before, line that of the PTX, name the opcode or "". Of the lanes that are
+// active together those of lanes execute it, as the guard says.
+static inline void gemu_trace_record(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, const char *name, uint64_t lanes, uint64_t active)
+{
+	t->record = gemu_trace__open(t, 5);
+	t->lanes = lanes;
+	t->records++;
+	gemu_trace__number(t, 2, cta);
+	gemu_trace__number(t, 3, warp);
+	gemu_trace__number(t, 4, seq);
+	gemu_trace__number(t, 6, line);
+	gemu_trace__text(t, 7, name);
+	gemu_trace__fixed(t, 8, lanes);
+	if (active != lanes)
+		gemu_trace__fixed(t, 9, active);
+}
+
+// gemu_trace__value writes what lanes have: uniform, or one by one. Readers find out the rest.
+static inline void gemu_trace__value(gemu_trace *t, const char *name, uint32_t bits, uint64_t lanes, const uint64_t *v)
+{
+	uint64_t cut = bits >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1, mask = 0;
+	int i, first = -1, same = 1;
+	size_t from;
+	for (i = 0; i < 64; i++) {
+		if (!(lanes >> i & 1))
+			continue;
+		if (first < 0)
+			first = i;
+		same = same && (v[i] & cut) == (v[first] & cut);
+		mask |= (v[i] & 1) << i;
+	}
+	gemu_trace__text(t, 1, name);
+	gemu_trace__number(t, 2, name ? bits : 0);
+	if (same) {
+		gemu_trace__number(t, 4, first < 0 ? 0 : v[first] & cut);
+		return;
+	}
+	gemu_trace__number(t, 3, 2);
+	from = gemu_trace__open(t, 7);
+	if (bits == 1)
+		gemu_trace__varint(t, mask);
+	else
+		for (i = 0; i < 64; i++)
+			if (lanes >> i & 1)
+				gemu_trace__varint(t, v[i] & cut);
+	gemu_trace__close(t, from);
+}
+
+// gemu_trace_result is a register that the lanes have got, of up to 64 bits; of a predicate, of 1 bit.
+static inline void gemu_trace_result(gemu_trace *t, const char *name, uint32_t bits, const uint64_t *values)
+{
+	size_t from = gemu_trace__open(t, 12);
+	gemu_trace__value(t, name, bits, t->lanes, values);
+	gemu_trace__close(t, from);
+}
+
+// gemu_trace_access is an access to memory, of bytes per lane at addresses, in a state space as
+// "global". Of stores, stored has the elements, 64 values each: n of them; 0 if they are not known.
+static inline void gemu_trace_access(gemu_trace *t, int kind, const char *space, uint32_t bytes, const uint64_t *addresses, const uint64_t *stored, int n)
+{
+	size_t from = gemu_trace__open(t, 13), value;
+	int i;
+	gemu_trace__number(t, 1, (uint64_t)kind);
+	gemu_trace__text(t, 2, space);
+	gemu_trace__number(t, 3, bytes);
+	value = gemu_trace__open(t, 5);
+	gemu_trace__value(t, NULL, 64, t->lanes, addresses);
+	gemu_trace__close(t, value);
+	for (i = 0; i < n; i++) {
+		value = gemu_trace__open(t, 6);
+		gemu_trace__value(t, NULL, 8 * bytes / (uint32_t)n, t->lanes, stored + 64 * i);
+		gemu_trace__close(t, value);
+	}
+	gemu_trace__close(t, from);
+}
+
+// gemu_trace_record_end ends the record.
+static inline void gemu_trace_record_end(gemu_trace *t)
+{
+	gemu_trace__close(t, t->record);
+	gemu_trace__put(t);
+}
+
+// gemu_trace_end ends the launch: by an error, or NULL.
+static inline void gemu_trace_end(gemu_trace *t, uint64_t number, const char *error)
+{
+	size_t from = gemu_trace__open(t, 6);
+	gemu_trace__number(t, 1, number);
+	gemu_trace__text(t, 2, error);
+	gemu_trace__close(t, from);
+	gemu_trace__put(t);
+}
+
+// gemu_trace_finish ends the log, but does not close the file. It gives 0 if all of it was written.
+static inline int gemu_trace_finish(gemu_trace *t)
+{
+	size_t from = gemu_trace__open(t, 7);
+	gemu_trace__number(t, 1, t->records);
+	gemu_trace__close(t, from);
+	gemu_trace__put(t);
+	free(t->data);
+	t->data = NULL;
+	return t->failed || fflush(t->file) ? -1 : 0;
+}
+
+#endif

@@ -1,0 +1,253 @@
+package main
+
+// This file is launches that go on as C asks for their steps: gemu_start, gemu_next and gemu_stop.
+
+/*
+#include <stdlib.h>
+#define GEMU_TYPES_ONLY
+#include "gemu.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"sync/atomic"
+	"unsafe"
+
+	"gemu/cmd/internal/process"
+	"gemu/driver"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// pulling is the launch that goes on so; there is one at most, for it has the device.
+var pulling atomic.Pointer[pull]
+
+// errStopped ends a launch that gemu_stop ends.
+var errStopped = errors.New("stopped")
+
+// pull is a probe that has the launch wait until somebody wants its steps.
+type pull struct {
+	begun chan struct{}      // closed as the launch has begun
+	want  chan []C.gemu_step // room for steps; nil stops the launch
+	got   chan int           // how many of them have happened
+	ended chan struct{}      // closed as it has ended, with these:
+
+	result *interp.Result
+	err    error
+
+	// Of the launch's side:
+	room  []C.gemu_step // nil: nobody has asked for more
+	n     int
+	stop  bool
+	pcs   pcs
+	pages arena // what steps point to
+}
+
+func (p *pull) Wants() interp.Wants {
+	return interp.Wants{
+		Events: interp.OnLaunch | interp.OnCTA | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWait | interp.OnWake |
+			interp.OnSplit | interp.OnJoin | interp.OnExit | interp.OnTrap,
+		Values: true, Addresses: true, InOrder: true,
+	}
+}
+
+func (p *pull) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+
+var stepKinds = map[interp.Events]C.uint32_t{
+	interp.OnAfter: C.GEMU_STEP_INSTRUCTION, interp.OnReturn: C.GEMU_STEP_RETURN, interp.OnWait: C.GEMU_STEP_WAIT, interp.OnWake: C.GEMU_STEP_RELEASE,
+	interp.OnSplit: C.GEMU_STEP_SPLIT, interp.OnJoin: C.GEMU_STEP_JOIN, interp.OnExit: C.GEMU_STEP_EXIT, interp.OnTrap: C.GEMU_STEP_TRAP,
+	interp.OnCTA: C.GEMU_STEP_CTA, interp.OnCTAEnd: C.GEMU_STEP_CTA_END,
+}
+
+// Tell makes a step of an event, when there is room for it.
+func (p *pull) Tell(e *interp.Event) {
+	switch {
+	case e.Kind == interp.OnLaunch:
+		close(p.begun)
+		return
+	case p.stop:
+		e.Stop(errStopped)
+		return
+	case p.room == nil:
+		if p.room = <-p.want; p.room == nil {
+			p.stop = true
+			e.Stop(errStopped)
+			return
+		}
+		p.n = 0
+		p.pages.clear()
+	}
+	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: text(""), depth: C.uint32_t(e.Depth), meet: -1, barrier: -1}
+	if e.Instr != nil {
+		s.unit = text(e.Instr.Form.Class.String())
+	}
+	if e.Meet >= 0 {
+		in, f := e.Launch.Program.At(e.Meet)
+		s.meet = C.int32_t(p.pcs.of(f, in))
+	}
+	if e.Kind == interp.OnWait || e.Kind == interp.OnWake {
+		s.barrier, s.generation = C.int32_t(e.Waits.Barrier), C.uint32_t(e.Waits.Generation)
+	}
+	if e.Trap != nil {
+		s.message = text(e.Trap.Error())
+	}
+	later := e.Instr != nil && e.Kind == interp.OnAfter && e.Instr.Form.Effects.Any(ptx.Calls|ptx.Barrier)
+	if !later {
+		s.event.results, s.event.n_results = p.values(e.Func, e.Writes)
+	}
+	s.event.sources, s.event.n_sources = p.values(e.Func, e.Reads)
+	if len(e.Accesses) > 0 {
+		a := &e.Accesses[0]
+		s.event.addresses, s.event.bytes = p.lanes(a.Addr), C.uint32_t(a.Bytes)
+		if a.Space != ptx.Generic {
+			s.event.space = text("." + a.Space.String())
+		}
+	}
+	p.room[p.n] = s
+	if p.n++; p.n == len(p.room) {
+		p.room = nil
+		p.got <- p.n
+	}
+}
+
+// finish is told that the launch has ended.
+func (p *pull) finish(r *interp.Result, err error) {
+	if p.result, p.err = r, err; p.room != nil {
+		p.got <- p.n
+	}
+	close(p.ended)
+}
+
+// values brings registers to C.
+func (p *pull) values(f *ptx.Func, list []interp.Value) (first *C.gemu_value, n C.uint32_t) {
+	if len(list) == 0 {
+		return nil, 0
+	}
+	room := unsafe.Slice((*C.gemu_value)(p.pages.alloc(len(list)*C.sizeof_gemu_value)), len(list))
+	for i := range list {
+		v := &list[i]
+		room[i] = C.gemu_value{name: text(f.Regs[v.Reg].Name), _type: text(v.Type.String()), low: p.lanes(v.Low), high: p.lanes(v.High)}
+	}
+	return &room[0], C.uint32_t(len(list))
+}
+
+// lanes brings what each lane has to C; NULL if there is nothing.
+func (p *pull) lanes(v []uint64) *C.uint64_t {
+	if v == nil {
+		return nil
+	}
+	to := (*C.uint64_t)(p.pages.alloc(64 * 8))
+	copy(unsafe.Slice((*uint64)(unsafe.Pointer(to)), 64), v)
+	return to
+}
+
+// arena is memory of C that is given back at once.
+type arena []unsafe.Pointer
+
+func (a *arena) alloc(n int) unsafe.Pointer {
+	q := C.calloc(1, C.size_t(n))
+	*a = append(*a, q)
+	return q
+}
+
+func (a *arena) clear() {
+	for _, q := range *a {
+		C.free(q)
+	}
+	*a = (*a)[:0]
+}
+
+//export gemu_start
+func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
+	return do(func(c *client) error {
+		if params == nil || run == nil || params.observer != nil {
+			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_start wants parameters without an observer, and a place for the run"}
+		}
+		d, err := process.Driver()
+		if err != nil {
+			return err
+		}
+		p := &pull{begun: make(chan struct{}), want: make(chan []C.gemu_step), got: make(chan int), ended: make(chan struct{}), pcs: pcs{}}
+		if !pulling.CompareAndSwap(nil, p) {
+			return &driver.Error{Result: driver.NotPermitted, Detail: "another launch goes on by gemu_next"}
+		}
+		l := launchParams(params)
+		l.Probes = append(l.Probes, p)
+		own := &client{Thread: d.NewThread()} // which waits for the launch, while the caller does not
+		go func() {
+			err := own.enter()
+			var r *interp.Result
+			if err == nil {
+				r, err = own.Run(&l)
+			}
+			p.finish(r, err)
+		}()
+		select {
+		case <-p.begun:
+			*run = 1
+			return nil
+		case <-p.ended: // it was refused
+			pulling.Store(nil)
+			return p.err
+		}
+	})
+}
+
+// pulls is a call about the launch that goes on.
+func pulls(run C.gemu_run, f func(p *pull) error) C.int {
+	c, err := thisClient()
+	if err != nil {
+		return C.int(driver.ResultOf(err))
+	}
+	p := pulling.Load()
+	switch {
+	case observing():
+		err = &driver.Error{Result: driver.NotPermitted, Detail: "the call of an observer, during a launch"}
+	case run != 1 || p == nil:
+		err = &driver.Error{Result: driver.InvalidHandle, Detail: "no launch goes on by gemu_next"}
+	default:
+		err = f(p)
+	}
+	return c.failed(err)
+}
+
+//export gemu_next
+func gemu_next(run C.gemu_run, steps *C.gemu_step, room C.size_t, n *C.size_t) C.int {
+	return pulls(run, func(p *pull) error {
+		if steps == nil || room == 0 || n == nil {
+			return &driver.Error{Result: driver.InvalidValue, Detail: "gemu_next wants room for steps, and a place for how many there are"}
+		}
+		*n = 0
+		select {
+		case p.want <- unsafe.Slice(steps, int(room)):
+			*n = C.size_t(<-p.got)
+			if *n == room {
+				return nil
+			}
+			<-p.ended
+		case <-p.ended:
+		}
+		return p.err
+	})
+}
+
+//export gemu_stop
+func gemu_stop(run C.gemu_run, counts *C.gemu_counts) C.int {
+	return pulls(run, func(p *pull) error {
+		select {
+		case p.want <- nil:
+			<-p.ended
+		case <-p.ended:
+		}
+		if counts != nil {
+			*counts = C.gemu_counts{}
+			if p.result != nil {
+				*counts = countsOf(p.result)
+			}
+		}
+		p.pages.clear()
+		pulling.Store(nil)
+		return nil
+	})
+}

@@ -1,0 +1,60 @@
+package driver
+
+// This file is the commit log of all launches of a process.
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gemu/interp"
+	"gemu/trace"
+)
+
+// commitLog is a log that is being written.
+type commitLog struct {
+	name     string
+	file     *os.File
+	recorder *trace.Recorder
+	err      error // of beginning it
+}
+
+func newCommitLog(name string) *commitLog {
+	l := &commitLog{name: name}
+	if l.file, l.err = os.Create(name); l.err != nil {
+		return l
+	}
+	format := trace.Text
+	if filepath.Ext(name) == ".gtr" {
+		format = trace.Binary
+	}
+	w, err := trace.NewWriter(l.file, format, &trace.Header{Version: trace.Version})
+	if l.err = err; err == nil {
+		l.recorder = trace.NewRecorder(w, trace.Filter{})
+	}
+	return l
+}
+
+// probes are those that write it; none if it could not begin.
+func (l *commitLog) probes() []interp.Probe {
+	if l.recorder == nil {
+		return nil
+	}
+	return []interp.Probe{l.recorder}
+}
+
+// close ends it. The error is that of writing it.
+func (l *commitLog) close() error {
+	err := l.err
+	if err == nil && l.recorder != nil {
+		err = l.recorder.Close()
+		if e := l.file.Close(); err == nil {
+			err = e
+		}
+		l.recorder = nil
+	}
+	if err != nil {
+		return fmt.Errorf("GEMU_LOG=%s: %w", l.name, err)
+	}
+	return nil
+}
