@@ -18,6 +18,7 @@ type Context struct {
 
 	legacy  *Stream // the default stream
 	streams map[*Stream]bool
+	past    [2]clock        // of streams that are gone: those that the default stream comes after, and others
 	owned   map[Handle]bool // modules, libraries, events, graphs …
 	peers   map[*Context]bool
 
@@ -40,6 +41,7 @@ func (c *Context) reset() {
 	c.dead, c.err = false, nil
 	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
 	c.limits = map[int]uint64{limitStack: 1024, limitPrintf: 1 << 20, limitHeap: 256 << 20}
+	c.past = [2]clock{}
 	c.legacy = c.newStream(0, 0)
 	c.cacheConfig, c.sharedConfig = 0, 0
 }
@@ -72,6 +74,7 @@ func (c *Context) destroy() {
 	d.out.flush()
 
 	d.mu.Lock()
+	d.ordering.learn(tasks)
 	var modules []*interp.Module
 	var arrays []*array
 	for h := range c.owned {
@@ -93,6 +96,7 @@ func (c *Context) destroy() {
 	}
 	for s := range c.streams {
 		delete(d.objects, s.handle)
+		d.ordering.giveBack(s.line)
 	}
 	gone := d.regions.take(func(r *region) bool { return r.ctx == c })
 	for _, r := range gone {
@@ -106,7 +110,7 @@ func (c *Context) destroy() {
 	}
 	d.mu.Unlock()
 	for _, r := range gone {
-		r.free()
+		r.free(nil)
 	}
 	for _, a := range arrays {
 		a.mem.Free()
@@ -310,6 +314,7 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 		return err
 	}
 	tasks := c.pending()
+	t.d.ordering.known = t.d.ordering.known.with(c.past[0]).with(c.past[1])
 	t.d.mu.Unlock()
 	return c.settle(tasks)
 }

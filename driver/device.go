@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"gemu/internal/occupancy"
 	"gemu/interp"
 )
 
@@ -23,46 +24,14 @@ type Device struct {
 	flags    uint32 // of the primary context
 }
 
-// smLimits are the limits of a compute capability (CUDA C++ Programming Guide,
-// "Technical Specifications per Compute Capability").
-type smLimits struct {
-	threads     int // per multiprocessor
-	blocks      int // likewise
-	shared      int // bytes, likewise
-	sharedOptin int // bytes a block may have at most
-	reserved    int // bytes of shared memory the system takes per block
-}
-
-func limitsOf(sm int) smLimits {
-	const k = 1024
-	switch {
-	case sm < 50:
-		return smLimits{2048, 16, 48 * k, 48 * k, 0}
-	case sm == 52 || sm == 61:
-		return smLimits{2048, 32, 96 * k, 48 * k, 0}
-	case sm < 70:
-		return smLimits{2048, 32, 64 * k, 48 * k, 0}
-	case sm < 75:
-		return smLimits{2048, 32, 96 * k, 96 * k, 0}
-	case sm < 80:
-		return smLimits{1024, 16, 64 * k, 64 * k, 0}
-	case sm == 80 || sm == 87:
-		return smLimits{map[int]int{80: 2048, 87: 1536}[sm], map[int]int{80: 32, 87: 16}[sm], 164 * k, 163 * k, k}
-	case sm < 89:
-		return smLimits{1536, 16, 100 * k, 99 * k, k}
-	case sm == 89:
-		return smLimits{1536, 24, 100 * k, 99 * k, k}
-	case sm < 120:
-		return smLimits{2048, 32, 228 * k, 227 * k, k}
-	}
-	return smLimits{1536, 24, 100 * k, 99 * k, k}
-}
+// limits are those of the compute capability that the devices have.
+func (d *Driver) limits() *occupancy.Limits { return occupancy.Of(d.settings.SM) }
 
 // Limits that all devices share.
 const (
-	warpSize         = 32
+	warpSize         = occupancy.WarpSize
 	maxThreads       = 1024 // of a block
-	registersPerSM   = 65536
+	registersPerSM   = occupancy.FileSize
 	sharedPerBlock   = 48 << 10 // without asking for more
 	constantMemory   = 64 << 10
 	clockRate        = 1_000_000 // kHz: %clock counts instructions
@@ -89,7 +58,7 @@ const attributeCount DeviceAttribute = 144
 // attributes are those that are not 0.
 func (v *Device) attributes() map[DeviceAttribute]int {
 	sm := v.d.settings.SM
-	l := limitsOf(sm)
+	l := v.d.limits()
 	return map[DeviceAttribute]int{
 		1:   maxThreads,             // MAX_THREADS_PER_BLOCK
 		2:   1024,                   // MAX_BLOCK_DIM_X
@@ -102,7 +71,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		9:   constantMemory,         // TOTAL_CONSTANT_MEMORY
 		10:  warpSize,               // WARP_SIZE
 		11:  1<<31 - 1,              // MAX_PITCH
-		12:  registersPerSM,         // MAX_REGISTERS_PER_BLOCK
+		12:  l.Registers,            // MAX_REGISTERS_PER_BLOCK
 		13:  clockRate,              // CLOCK_RATE
 		14:  textureAlignment,       // TEXTURE_ALIGNMENT
 		15:  1,                      // GPU_OVERLAP
@@ -124,7 +93,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		36:  memoryClockRate,        // MEMORY_CLOCK_RATE
 		37:  memoryBusWidth,         // GLOBAL_MEMORY_BUS_WIDTH
 		38:  l2CacheSize,            // L2_CACHE_SIZE
-		39:  l.threads,              // MAX_THREADS_PER_MULTIPROCESSOR
+		39:  l.Threads(),            // MAX_THREADS_PER_MULTIPROCESSOR
 		40:  1,                      // ASYNC_ENGINE_COUNT
 		41:  1,                      // UNIFIED_ADDRESSING
 		42:  layered,                // MAXIMUM_TEXTURE1D_LAYERED_WIDTH
@@ -161,7 +130,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		78:  1,                      // STREAM_PRIORITIES_SUPPORTED
 		79:  1,                      // GLOBAL_L1_CACHE_SUPPORTED
 		80:  1,                      // LOCAL_L1_CACHE_SUPPORTED
-		81:  l.shared,               // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+		81:  l.Shared,               // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
 		82:  registersPerSM,         // MAX_REGISTERS_PER_MULTIPROCESSOR
 		83:  1,                      // MANAGED_MEMORY
 		85:  v.ordinal,              // MULTI_GPU_BOARD_GROUP_ID
@@ -169,10 +138,10 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		89:  1,                      // CONCURRENT_MANAGED_ACCESS
 		91:  1,                      // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
 		95:  1,                      // COOPERATIVE_LAUNCH
-		97:  l.sharedOptin,          // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+		97:  l.PerBlock,             // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 		99:  1,                      // HOST_REGISTER_SUPPORTED
-		106: l.blocks,               // MAX_BLOCKS_PER_MULTIPROCESSOR
-		111: l.reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
+		106: l.Blocks,               // MAX_BLOCKS_PER_MULTIPROCESSOR
+		111: l.Reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
 		113: 1,                      // READ_ONLY_HOST_REGISTER_SUPPORTED
 		115: 1,                      // MEMORY_POOLS_SUPPORTED
 		120: number(sm >= 90),       // CLUSTER_LAUNCH

@@ -40,6 +40,7 @@ type Driver struct {
 	ready    bool       // Init was called
 	devices  []*Device
 	objects  map[Handle]any
+	ordering ordering
 	last     Handle
 	regions  regions
 	textures map[uint64]*texture // objects that clients have made, by handle
@@ -58,6 +59,7 @@ func New(s Settings) *Driver {
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: slices.Concat(s.Probes, d.sanitizer.Probes),
 		SM: s.SM,
 	})
+	d.ordering.on = slices.ContainsFunc(slices.Concat(s.Probes, d.sanitizer.Probes), func(p interp.Probe) bool { return p.Wants().InOrder })
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
 		v := &Device{ordinal: i, d: d}

@@ -37,7 +37,7 @@ const (
 
 // work is what a node does. start checks it and gives what runs it; d.mu is held.
 type work interface {
-	start(d *Driver) (run func() error, err error)
+	start(d *Driver) (run func(*interp.Order) error, err error)
 }
 
 type copyWork struct{ Copy3D }
@@ -45,7 +45,7 @@ type fillWork struct{ Fill2D }
 type hostWork func()
 type noWork struct{}
 
-func (l *launch) start(*Driver) (func() error, error) {
+func (l *launch) start(*Driver) (func(*interp.Order) error, error) {
 	b, err := l.bound()
 	if err != nil {
 		return nil, err
@@ -53,25 +53,32 @@ func (l *launch) start(*Driver) (func() error, error) {
 	return b.run, nil
 }
 
-func (w *copyWork) start(d *Driver) (func() error, error) {
+func (w *copyWork) start(d *Driver) (func(*interp.Order) error, error) {
 	do, _, err := d.plan(&w.Copy3D)
-	return func() error { return safely(do) }, err
+	return func(o *interp.Order) error { return safely(func() { do(o) }) }, err
 }
 
-func (w *fillWork) start(d *Driver) (func() error, error) {
+func (w *fillWork) start(d *Driver) (func(*interp.Order) error, error) {
 	do, err := d.fill(&w.Fill2D)
-	return func() error { return safely(do) }, err
+	return func(o *interp.Order) error { return safely(func() { do(o) }) }, err
 }
 
-func (w hostWork) start(*Driver) (func() error, error) {
-	return func() error { w(); return nil }, nil
+func (w hostWork) start(d *Driver) (func(*interp.Order) error, error) {
+	return func(o *interp.Order) error {
+		d.hostKnows(o)
+		w()
+		return nil
+	}, nil
 }
 
-func (noWork) start(*Driver) (func() error, error) { return func() error { return nil }, nil }
+func (noWork) start(*Driver) (func(*interp.Order) error, error) { return nothing, nil }
 
 // GraphExec is a graph that is ready to be launched.
 type GraphExec struct {
-	nodes []execNode // each after those it has to come after
+	nodes  []execNode // each after those it has to come after
+	chains int        // that the nodes are on
+	lines  []int      // by chain, see ordering; nil before the first launch
+	last   *task      // the last launch: they come one after the other
 }
 
 // execNode is a node as it was when the graph was instantiated.
@@ -79,6 +86,8 @@ type execNode struct {
 	handle Handle
 	kind   NodeKind
 	work   work
+	after  []int // indices of the nodes that come before
+	chain  int
 }
 
 // GraphCreate is cuGraphCreate.
@@ -274,8 +283,20 @@ func (t *Thread) GraphInstantiate(graph Handle) (Handle, error) {
 		return 0, err
 	}
 	x := &GraphExec{}
-	for _, n := range nodes {
-		x.nodes = append(x.nodes, execNode{n.handle, n.kind, n.work})
+	var after [][]int
+	index := map[*Node]int{}
+	for i, n := range nodes {
+		var before []int
+		for _, b := range n.after {
+			before = append(before, index[b])
+		}
+		after = append(after, before)
+		index[n] = i
+	}
+	var on []int
+	on, x.chains = chains(after)
+	for i, n := range nodes {
+		x.nodes = append(x.nodes, execNode{n.handle, n.kind, n.work, after[i], on[i]})
 	}
 	return t.d.add(x), nil
 }
@@ -284,10 +305,12 @@ func (t *Thread) GraphInstantiate(graph Handle) (Handle, error) {
 func (t *Thread) GraphExecDestroy(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	if _, err := object[*GraphExec](t.d, h); err != nil {
+	x, err := object[*GraphExec](t.d, h)
+	if err != nil {
 		return err
 	}
 	delete(t.d.objects, h)
+	t.d.ordering.giveBack(x.lines...)
 	return nil
 }
 
@@ -408,8 +431,35 @@ func (t *Thread) GraphExecMemsetNodeSetParams(exec, node Handle, f *Fill2D) erro
 	return t.setWork(exec, node, MemsetNode, w)
 }
 
+// orders are those of the nodes in a launch of the graph, whose task comes after them all. d.mu is
+// held.
+func (x *GraphExec) orders(s *Stream, t *task) []*interp.Order {
+	o := &s.ctx.dev.d.ordering
+	list := make([]*interp.Order, len(x.nodes))
+	if t.order == nil {
+		return list
+	}
+	for len(x.lines) < x.chains {
+		x.lines = append(x.lines, o.line())
+	}
+	begin := clock(t.order.Before)
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		before := begin
+		for _, b := range n.after {
+			before = before.with(list[b].Before)
+		}
+		list[i] = o.next(x.lines[n.chain], nodeNames[n.kind], "a graph on "+s.name(), before)
+		t.order.Before = clock(t.order.Before).with(list[i].Before)
+	}
+	return list
+}
+
+// nodeNames are what nodes do.
+var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy", MemsetNode: "a fill"}
+
 // GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation
-// of the stream.
+// of the stream, after the graph's launches before it.
 func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	s, err := t.enterStream(stream)
 	if err != nil {
@@ -420,7 +470,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	var runs []func() error
+	var runs []func(*interp.Order) error
 	for _, n := range x.nodes {
 		run, err := n.work.start(t.d)
 		if err != nil {
@@ -429,13 +479,16 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		runs = append(runs, run)
 	}
-	task := s.submit(func() error {
-		for _, run := range runs {
-			if err := run(); err != nil {
+	over, after := s.next("", []*task{x.last})
+	x.last = over
+	orders := x.orders(s, over)
+	s.start(over, func(*interp.Order) error {
+		for i, run := range runs {
+			if err := run(orders[i]); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	return s.finish(task, t.d.settings.Blocking)
+	}, after)
+	return s.finish(over, t.d.settings.Blocking)
 }

@@ -180,7 +180,7 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	if err != nil {
 		return err
 	}
-	return s.finish(s.submit(l.run), t.d.settings.Blocking)
+	return s.finish(s.submit("a launch", l.run), t.d.settings.Blocking)
 }
 
 // enterLaunch locks the driver for a launch on a stream, and gives it as it is bound.
@@ -212,8 +212,8 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	}
 	var r *interp.Result
 	var fault error
-	task := s.submit(func() error {
-		r, fault = l.execute()
+	task := s.submit("a launch", func(o *interp.Order) error {
+		r, fault = l.execute(o)
 		return nil
 	})
 	if err := s.finish(task, true); err != nil {
@@ -223,9 +223,10 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 }
 
 // execute runs a launch and waits for it.
-func (l *launch) execute() (*interp.Result, error) {
+func (l *launch) execute(o *interp.Order) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.l
+	run.Order = o
 	r, err := l.f.module.mod.Run(context.Background(), &run)
 	if err != nil {
 		return nil, fail(faultResult(err), "%s", explain(err))
@@ -236,8 +237,8 @@ func (l *launch) execute() (*interp.Result, error) {
 
 // run is execute for a client that does not wait: it tells of the fault in full on
 // the driver's standard error.
-func (l *launch) run() error {
-	_, err := l.execute()
+func (l *launch) run(o *interp.Order) error {
+	_, err := l.execute(o)
 	if err != nil {
 		l.f.module.ctx.dev.d.message("%v", err)
 	}

@@ -41,10 +41,10 @@ type region struct {
 	id     uint64
 }
 
-// free gives the region's memory back.
-func (r *region) free() {
+// free gives the region's memory back; order is nil if nobody uses it any more.
+func (r *region) free(order *interp.Order) {
 	if r.buf != nil {
-		r.buf.Free()
+		r.buf.FreeOrdered(order)
 	}
 	if r.pages != nil {
 		r.pages()
@@ -298,7 +298,12 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	}
 	d.mu.Unlock()
 	wait(tasks)
-	r.free()
+	if r.pool == nil { // others are freed without a synchronisation
+		d.mu.Lock()
+		d.ordering.learn(tasks)
+		d.mu.Unlock()
+	}
+	r.free(nil)
 	return nil
 }
 
@@ -476,15 +481,53 @@ func (d *Driver) locate(p *Place) error {
 }
 
 // told tells the device's probes that the host reads or has written n bytes at an offset
-// from a place, if it is on the device.
-func (d *Driver) told(p *Place, off, n uint64, written bool) {
-	switch {
-	case p.Kind == HostPlace || p.Kind == UnifiedPlace && p.Device < firstAddress:
-	case written:
-		d.gpu.HostWrite(p.Device+off, int(n))
-	default:
-		d.gpu.HostRead(p.Device+off, int(n))
+// from a place, if kernels can reach it.
+func (d *Driver) told(o *interp.Order, p *Place, off, n uint64, written bool) {
+	addr := p.Device
+	if p.Kind == HostPlace {
+		addr = address(p.Host)
 	}
+	if written {
+		d.gpu.HostWrite(addr+off, int(n), o)
+	} else {
+		d.gpu.HostRead(addr+off, int(n), o)
+	}
+}
+
+// known is what the host knows as a call returns that copies memory.
+type known uint8
+
+const (
+	knowsNothing known = iota // of it
+	knowsBefore               // that all is over which the copy comes after
+	knowsCopied               // that it is over, too
+)
+
+// knownAfter is what the host knows after a copy (driver API, "API synchronization behavior"):
+// memory of the host has been written, or read if it is page-locked and the call does not go
+// on by itself; other memory has been read, perhaps without having reached the device yet. d.mu is held.
+func (d *Driver) knownAfter(dst, src *Place, async Async) known {
+	onHost := func(p *Place) (host, locked bool) {
+		addr := p.Device
+		switch p.Kind {
+		case ArrayPlace:
+			return false, false
+		case HostPlace:
+			addr = address(p.Host)
+		}
+		r := d.regions.find(addr)
+		locked = r != nil && (r.onHost() || r.kind == managedRegion)
+		return locked || p.Kind == HostPlace || p.Kind == UnifiedPlace && addr < firstAddress, locked
+	}
+	to, toLocked := onHost(dst)
+	from, fromLocked := onHost(src)
+	switch {
+	case to && !(bool(async) && toLocked), from && fromLocked && !bool(async):
+		return knowsCopied
+	case from && !bool(async):
+		return knowsBefore
+	}
+	return knowsNothing
 }
 
 // safely runs f, which touches memory of the client's. A fault there is an error.
@@ -521,25 +564,40 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, bool(async) && stays1 && stays2, func() {
-		t.d.told(&src, 0, n, false)
+	return t.transfer(s, "a copy", bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.Order) {
+		t.d.told(o, &src, 0, n, false)
 		copy(to, from)
-		t.d.told(&dst, 0, n, true)
+		t.d.told(o, &dst, 0, n, true)
 	})
 }
 
 // transfer submits work on memory of the client's; d.mu is held, and given up. A
-// fault is the call's error, or, if it does not wait for it, the context's.
-func (t *Thread) transfer(s *Stream, async bool, work func()) error {
+// fault is the call's error, or, if it does not wait for it, the context's. What the host knows then
+// is another matter than whether the call has waited.
+func (t *Thread) transfer(s *Stream, name string, async bool, then known, work func(*interp.Order)) error {
 	if async {
-		return s.finish(s.submit(func() error { return safely(work) }), false)
+		return s.finish(s.submit(name, func(o *interp.Order) error { return safely(func() { work(o) }) }), false)
 	}
 	var bad error
-	err := s.finish(s.submit(func() error { bad = safely(work); return nil }), true)
-	if err == nil {
-		err = bad
+	over := s.submit(name, func(o *interp.Order) error {
+		bad = safely(func() { work(o) })
+		return nil
+	})
+	t.d.mu.Unlock()
+	wait([]*task{over})
+	t.d.out.flush()
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	switch then {
+	case knowsCopied:
+		t.d.ordering.learn([]*task{over})
+	case knowsBefore:
+		t.d.ordering.learnBefore(over.order)
 	}
-	return err
+	if s.ctx.err != nil {
+		return s.ctx.err
+	}
+	return bad
 }
 
 // Copy3D is a copy of Depth slices of Height rows of Width bytes, as
@@ -613,9 +671,9 @@ func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
 
 // plan checks a copy and returns what does it, and whether it may happen after the
 // call. d.mu is held.
-func (d *Driver) plan(c *Copy3D) (work func(), stays bool, err error) {
+func (d *Driver) plan(c *Copy3D) (work func(*interp.Order), stays bool, err error) {
 	if c.Width == 0 || c.Height == 0 || c.Depth == 0 {
-		return func() {}, true, nil
+		return func(*interp.Order) {}, true, nil
 	}
 	target, source := c.Dst.Place, c.Src.Place
 	if err := errors.Join(d.locate(&target), d.locate(&source)); err != nil {
@@ -638,13 +696,13 @@ func (d *Driver) plan(c *Copy3D) (work func(), stays bool, err error) {
 		return nil, false, err
 	}
 	width, height, depth := c.Width, c.Height, c.Depth
-	return func() {
+	return func(o *interp.Order) {
 		for z := range depth {
 			for y := range height {
 				at, of := to.start+y*to.pitch+z*to.slice, from.start+y*from.pitch+z*from.slice
-				d.told(&source, of, width, false)
+				d.told(o, &source, of, width, false)
 				copy(dst[at:][:width], src[of:])
-				d.told(&target, at, width, true)
+				d.told(o, &target, at, width, true)
 			}
 		}
 	}, stays1 && stays2, nil
@@ -661,7 +719,7 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, bool(async) && stays, work)
+	return t.transfer(s, "a copy", bool(async) && stays, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
 }
 
 // Fill2D is Height rows of Width elements of Size bytes (1, 2 or 4), all of one
@@ -675,7 +733,7 @@ type Fill2D struct {
 }
 
 // fill checks a fill and returns what does it. d.mu is held.
-func (d *Driver) fill(f *Fill2D) (work func(), err error) {
+func (d *Driver) fill(f *Fill2D) (work func(*interp.Order), err error) {
 	size := uint64(f.Size)
 	switch {
 	case size != 1 && size != 2 && size != 4:
@@ -687,7 +745,7 @@ func (d *Driver) fill(f *Fill2D) (work func(), err error) {
 	case f.Height > 1 && f.Pitch < f.Width*size:
 		return nil, fail(InvalidValue, "rows of %d bytes do not fit a pitch of %d", f.Width*size, f.Pitch)
 	case f.Width == 0 || f.Height == 0:
-		return func() {}, nil
+		return func(*interp.Order) {}, nil
 	}
 	n := f.Width * size
 	dst, err := d.deviceBytes(f.Dst, (f.Height-1)*f.Pitch+n)
@@ -696,10 +754,10 @@ func (d *Driver) fill(f *Fill2D) (work func(), err error) {
 	}
 	pitch, height, value := f.Pitch, f.Height, f.Value
 	target := Place{Kind: DevicePlace, Device: f.Dst}
-	return func() {
+	return func(o *interp.Order) {
 		for y := range height {
 			fillRow(dst[y*pitch:][:n], value, int(size))
-			d.told(&target, y*pitch, n, true)
+			d.told(o, &target, y*pitch, n, true)
 		}
 	}, nil
 }
@@ -726,7 +784,7 @@ func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 	}
 	r := t.d.regions.find(f.Dst)
 	seen := r != nil && (r.onHost() || r.kind == managedRegion)
-	return t.transfer(s, bool(async) || !seen, work)
+	return t.transfer(s, "a fill", bool(async) || !seen, knowsCopied, work)
 }
 
 // PointerAttribute is a CUpointer_attribute.

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"gemu/internal/input"
+	"gemu/internal/occupancy"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -282,7 +283,7 @@ func (m *Module) unload() {
 	d.regions.take(func(r *region) bool { return r.module == m })
 	tasks := c.pending()
 	d.mu.Unlock()
-	wait(tasks)
+	c.settle(tasks)
 	m.mod.Unload()
 }
 
@@ -590,7 +591,7 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 	defer t.d.mu.Unlock()
 	switch a {
 	case FuncMaxDynamicShared:
-		if most := limitsOf(t.d.settings.SM).sharedOptin - info.Shared; value < 0 || value > most {
+		if most := t.d.limits().PerBlock - info.Shared; value < 0 || value > most {
 			return fail(InvalidValue, "%d bytes of dynamic shared memory, at most %d", value, most)
 		}
 		f.maxDynamic = value
@@ -671,24 +672,13 @@ func (f *Function) residency(threads, dynamic int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	l := limitsOf(f.module.ctx.dev.d.settings.SM)
 	if threads < 1 || dynamic < 0 {
 		return 0, fail(InvalidValue, "blocks of %d threads with %d bytes of dynamic shared memory", threads, dynamic)
 	}
-	warps := (threads + warpSize - 1) / warpSize
-	n := min(l.blocks, l.threads/(warps*warpSize))
 	if threads > info.MaxThreads {
-		n = 0
+		return 0, nil
 	}
-	shared := info.Shared + dynamic + l.reserved
-	if info.Shared+dynamic > l.sharedOptin {
-		n = 0
-	} else if shared > 0 {
-		n = min(n, l.shared/shared)
-	}
-	if regs := min(info.Registers, 255); regs > 0 {
-		n = min(n, registersPerSM/(warps*warpSize*regs))
-	}
+	n, _ := f.module.ctx.dev.d.limits().Resident(occupancy.Block{Threads: threads, Registers: min(info.Registers, occupancy.MaxRegisters), Shared: info.Shared + dynamic})
 	return n, nil
 }
 
@@ -779,6 +769,6 @@ func (t *Thread) OccupancyAvailableDynamicShared(h Handle, blocks, threads int) 
 	if n, err := f.residency(threads, 0); err != nil || blocks < 1 || n < blocks {
 		return 0, fail(InvalidValue, "%d blocks of %d threads do not fit a multiprocessor", blocks, threads)
 	}
-	l := limitsOf(t.d.settings.SM)
-	return uint64(max(min(l.shared/blocks-l.reserved, l.sharedOptin)-info.Shared, 0)), nil
+	l := t.d.limits()
+	return uint64(max(min(l.Shared/blocks/l.Unit*l.Unit-l.Reserved, l.PerBlock)-info.Shared, 0)), nil
 }

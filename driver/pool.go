@@ -235,8 +235,8 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 		return 0, err
 	}
 	name := fmt.Sprintf("stream-ordered memory #%d", t.d.buffers)
-	task := s.submit(func() (err error) {
-		if r.buf, err = t.d.gpu.Map(r.addr, r.data, name, false); err != nil {
+	task := s.submit("an allocation", func(o *interp.Order) (err error) {
+		if r.buf, err = t.d.gpu.MapOrdered(r.addr, r.data, name, false, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
 		}
 		return nil
@@ -295,5 +295,5 @@ func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	}
 	d.regions.remove(r)
 	r.discharge()
-	return s.finish(s.always(r.free), false)
+	return s.finish(s.always("a free", r.free), false)
 }

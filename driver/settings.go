@@ -144,7 +144,7 @@ var Variables = []Variable{
 		s.Stats = v
 		return nil
 	}},
-	{"GEMU_SANITIZE", "some of race,init,bounds,sync,leak, or all", "none", "Look for faults that do not stop kernels, and tell them when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {
+	{"GEMU_SANITIZE", "some of " + sanitize.Names() + ", or all", "none", "Look for faults that do not stop kernels, and tell them when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {
 		s.Sanitize, err = sanitize.Parse(v)
 		return err
 	}},

@@ -9,12 +9,17 @@ package driver
 // last of the default stream. All of these were submitted before it, so that no
 // two tasks wait for each other.
 
-import "time"
+import (
+	"time"
+
+	"gemu/interp"
+)
 
 // task is an operation under way.
 type task struct {
-	done chan struct{} // closed at its end
-	at   time.Time     // of its end
+	done  chan struct{} // closed at its end
+	at    time.Time     // of its end
+	order *interp.Order // nil if nobody wants to know
 }
 
 // Stream is a queue of operations.
@@ -22,7 +27,9 @@ type Stream struct {
 	handle      Handle
 	ctx         *Context
 	nonBlocking bool // the default stream does not matter to it
+	perThread   bool // it is the default stream of a thread
 	priority    int
+	line        int   // see ordering
 	last        *task // nil at first
 }
 
@@ -36,7 +43,7 @@ const flagNonBlocking = 1
 
 // newStream makes a stream. d.mu is held.
 func (c *Context) newStream(flags uint32, priority int) *Stream {
-	s := &Stream{ctx: c, nonBlocking: flags&flagNonBlocking != 0, priority: priority}
+	s := &Stream{ctx: c, nonBlocking: flags&flagNonBlocking != 0, priority: priority, line: c.dev.d.ordering.line()}
 	s.handle = c.dev.d.add(s)
 	c.streams[s] = true
 	return s
@@ -56,6 +63,7 @@ func (t *Thread) stream(h Handle) (*Stream, error) {
 		s := t.streams[c]
 		if s == nil || !c.streams[s] {
 			s = c.newStream(0, 0)
+			s.perThread = true
 			t.streams[c] = s
 		}
 		return s, nil
@@ -78,11 +86,19 @@ func (t *Thread) enterStream(h Handle) (*Stream, error) {
 }
 
 // submit puts an operation into the stream's queue, behind other tasks too if any
-// are given. It does not run if its context has faulted meanwhile, and its error is
-// such a fault. d.mu is held.
-func (s *Stream) submit(run func() error, after ...*task) *task {
+// are given; name is what it is. It does not run if its context has faulted meanwhile, and its
+// error is such a fault. d.mu is held.
+func (s *Stream) submit(name string, run func(*interp.Order) error, after ...*task) *task {
+	t, after := s.next(name, after)
+	s.start(t, run, after)
+	return t
+}
+
+// next is the task of an operation that is put into the stream's queue, and what it comes after.
+// d.mu is held.
+func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	c := s.ctx
-	d := c.dev.d
+	o := &c.dev.d.ordering
 	after = append(after, s.last)
 	switch {
 	case s == c.legacy:
@@ -95,14 +111,35 @@ func (s *Stream) submit(run func() error, after ...*task) *task {
 		after = append(after, c.legacy.last)
 	}
 	t := &task{done: make(chan struct{})}
-	s.last = t
+	if s.last = t; !o.on {
+		return t, after
+	}
+	var before clock
+	for _, b := range after {
+		if b != nil && b.order != nil {
+			before = before.with(b.order.Before)
+		}
+	}
+	if s == c.legacy {
+		before = before.with(c.past[0])
+	}
+	t.order = o.next(s.line, name, s.name(), before)
+	after = append(after, o.last)
+	o.last = t
+	return t, after
+}
+
+// start has a task run when those are over that it comes after.
+func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
+	c := s.ctx
+	d := c.dev.d
 	go func() {
 		wait(after)
 		d.mu.Lock()
 		err := c.err
 		d.mu.Unlock()
 		if err == nil {
-			err = run()
+			err = run(t.order)
 		}
 		t.at = time.Now()
 		d.mu.Lock()
@@ -112,20 +149,22 @@ func (s *Stream) submit(run func() error, after ...*task) *task {
 		d.mu.Unlock()
 		close(t.done)
 	}()
-	return t
 }
 
-// always puts an operation into the stream's queue that runs even if the context has
+// nothing is what an operation does that only waits.
+func nothing(*interp.Order) error { return nil }
+
+// always is submit for an operation that runs even if the context has
 // faulted. d.mu is held.
-func (s *Stream) always(run func()) *task {
-	before := s.submit(func() error { return nil })
+func (s *Stream) always(name string, run func(*interp.Order)) *task {
+	before := s.submit(name, nothing)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		<-before.done
-		run()
+		run(before.order)
 	}()
-	return s.submit(func() error { <-over; return nil })
+	return s.submit("", func(*interp.Order) error { <-over; return nil })
 }
 
 // wait waits for tasks; nil ones are over.
@@ -159,13 +198,15 @@ func (c *Context) pending() []*task {
 	return list
 }
 
-// settle waits for tasks of the context and tells whether it has faulted.
+// settle waits for tasks of the context, which the host then knows to be over, and tells whether it
+// has faulted.
 func (c *Context) settle(tasks []*task) error {
 	d := c.dev.d
 	wait(tasks)
 	d.out.flush()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.ordering.learn(tasks)
 	return c.err
 }
 
@@ -209,7 +250,7 @@ func (t *Thread) StreamDestroy(h Handle) error {
 	}
 	delete(t.d.objects, h)
 	if s.last.over() {
-		delete(c.streams, s)
+		s.gone()
 		return nil
 	}
 	// Until then, who waits for the context or the default stream waits for it.
@@ -217,7 +258,7 @@ func (t *Thread) StreamDestroy(h Handle) error {
 		<-s.last.done
 		c.dev.d.mu.Lock()
 		defer c.dev.d.mu.Unlock()
-		delete(c.streams, s)
+		s.gone()
 	}()
 	return nil
 }
@@ -229,11 +270,13 @@ func (t *Thread) StreamQuery(h Handle) error {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	for _, last := range s.waited() {
+	tasks := s.waited()
+	for _, last := range tasks {
 		if !last.over() {
 			return NotReady
 		}
 	}
+	t.d.ordering.learn(tasks)
 	return s.ctx.err
 }
 
@@ -278,7 +321,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 		return fail(InvalidValue, "flags %#x", flags)
 	}
 	if e.task != nil {
-		s.submit(func() error { return nil }, e.task)
+		s.submit("", nothing, e.task)
 	}
 	return nil
 }
@@ -291,7 +334,11 @@ func (t *Thread) LaunchHostFunc(h Handle, f func()) error {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	s.submit(func() error { f(); return nil })
+	s.submit("", func(o *interp.Order) error {
+		t.d.hostKnows(o) // and may tell threads that ask nobody else
+		f()
+		return nil
+	})
 	return nil
 }
 
@@ -304,7 +351,8 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 	}
 	defer t.d.mu.Unlock()
 	c := s.ctx
-	s.always(func() {
+	s.always("", func(o *interp.Order) {
+		t.d.hostKnows(o)
 		c.dev.d.mu.Lock()
 		err := c.err
 		c.dev.d.mu.Unlock()
@@ -409,7 +457,7 @@ func (t *Thread) EventRecord(h, stream Handle) error {
 	if e.ctx != s.ctx {
 		return fail(InvalidHandle, "the event and the stream belong to different contexts")
 	}
-	e.task = s.submit(func() error { return nil })
+	e.task = s.submit("", nothing)
 	return nil
 }
 
@@ -424,6 +472,7 @@ func (t *Thread) EventQuery(h Handle) error {
 	case !e.task.over():
 		return NotReady
 	}
+	t.d.ordering.learn([]*task{e.task})
 	return e.ctx.err
 }
 
@@ -462,5 +511,6 @@ func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 	case !a.task.over() || !b.task.over():
 		return 0, NotReady
 	}
+	t.d.ordering.learn([]*task{a.task, b.task})
 	return float32(b.task.at.Sub(a.task.at).Seconds() * 1e3), nil
 }

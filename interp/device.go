@@ -122,7 +122,7 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.machine.Tell(OnAlloc, a, 0, size)
+	d.machine.Tell(OnAlloc, a, 0, size, nil)
 	return &Buffer{d, a}, nil
 }
 
@@ -135,13 +135,18 @@ func Alignment(size uint64) uint64 { return mem.Alignment(size) }
 // the windows of shared and local memory, that is from 3 MiB on, and outside
 // live buffers.
 func (d *Device) Map(addr uint64, data []byte, name string, readOnly bool) (*Buffer, error) {
+	return d.MapOrdered(addr, data, name, readOnly, nil)
+}
+
+// MapOrdered is Map where probes are to know what that comes after: order is that of Event.
+func (d *Device) MapOrdered(addr uint64, data []byte, name string, readOnly bool, order *Order) (*Buffer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, err := d.mem.Attach(addr, data, name, readOnly)
 	if err != nil {
 		return nil, err
 	}
-	d.machine.Tell(OnAlloc, a, 0, len(data))
+	d.machine.Tell(OnAlloc, a, 0, len(data), order)
 	return &Buffer{d, a}, nil
 }
 
@@ -153,11 +158,14 @@ func (d *Device) Used() uint64 {
 }
 
 // Free releases the buffer. A kernel that still uses its address traps.
-func (b *Buffer) Free() {
+func (b *Buffer) Free() { b.FreeOrdered(nil) }
+
+// FreeOrdered is Free where probes are to know what that comes after: order is that of Event.
+func (b *Buffer) FreeOrdered(order *Order) {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
 	if !b.a.Dead {
-		b.dev.machine.Tell(OnFree, b.a, 0, b.Size())
+		b.dev.machine.Tell(OnFree, b.a, 0, b.Size(), order)
 		b.dev.mem.Free(b.a)
 	}
 }
@@ -176,28 +184,34 @@ func (b *Buffer) Bytes() []byte { return b.a.Data }
 // Write copies data to the buffer from an offset on, as far as it goes.
 func (b *Buffer) Write(off int, data []byte) {
 	n := copy(b.a.Data[off:], data)
-	b.dev.HostWrite(b.Addr()+uint64(off), n)
+	b.dev.HostWrite(b.Addr()+uint64(off), n, nil)
 }
 
 // Read copies from the buffer from an offset on, as far as it goes.
 func (b *Buffer) Read(off int, data []byte) {
-	b.dev.HostRead(b.Addr()+uint64(off), copy(data, b.a.Data[off:]))
+	b.dev.HostRead(b.Addr()+uint64(off), copy(data, b.a.Data[off:]), nil)
 }
 
-// HostWrite tells the device's probes that the host has written bytes at an address.
-func (d *Device) HostWrite(addr uint64, bytes int) { d.told(OnHostWrite, addr, bytes) }
+// HostWrite tells the device's probes that the host has written bytes at an address; order is that
+// of Event.
+func (d *Device) HostWrite(addr uint64, bytes int, order *Order) {
+	d.told(OnHostWrite, addr, bytes, order)
+}
 
 // HostRead tells the device's probes that the host reads bytes at an address.
-func (d *Device) HostRead(addr uint64, bytes int) { d.told(OnHostRead, addr, bytes) }
+func (d *Device) HostRead(addr uint64, bytes int, order *Order) {
+	d.told(OnHostRead, addr, bytes, order)
+}
 
-func (d *Device) told(kind Events, addr uint64, bytes int) {
+func (d *Device) told(kind Events, addr uint64, bytes int, order *Order) {
 	if len(d.cfg.Probes) == 0 {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if a := d.mem.Find(addr); a != nil {
-		d.machine.Tell(kind, a, addr-a.Base, bytes)
+		off := addr - a.Base
+		d.machine.Tell(kind, a, off, int(min(uint64(bytes), a.Size-off)), order)
 	}
 }
 
@@ -213,7 +227,7 @@ func NewBuffer[T Element](d *Device, data []T) (*Buffer, error) {
 		return nil, err
 	}
 	copy(Slice[T](b), data)
-	d.HostWrite(b.Addr(), b.Size())
+	d.HostWrite(b.Addr(), b.Size(), nil)
 	return b, nil
 }
 
@@ -279,7 +293,7 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
 		}
 		mod.vars[v] = a
-		d.machine.Tell(OnAlloc, a, 0, int(a.Size))
+		d.machine.Tell(OnAlloc, a, 0, int(a.Size), nil)
 	}
 	mod.reset()
 	mod.defineSamplers()
@@ -315,7 +329,7 @@ func (m *Module) reset() {
 			continue
 		}
 		m.initialise(v, a.Data)
-		m.dev.machine.Tell(OnHostWrite, a, 0, int(a.Size))
+		m.dev.machine.Tell(OnHostWrite, a, 0, int(a.Size), nil)
 	}
 }
 
@@ -329,7 +343,7 @@ func (m *Module) Unload() {
 
 func (m *Module) unload() {
 	for _, a := range m.vars {
-		m.dev.machine.Tell(OnFree, a, 0, int(a.Size))
+		m.dev.machine.Tell(OnFree, a, 0, int(a.Size), nil)
 		m.dev.mem.Free(a)
 	}
 	m.vars, m.kernels = nil, nil

@@ -490,7 +490,7 @@ func TestHostMemory(t *testing.T) {
 	}
 	b.Write(8, []byte{5, 6})
 	b.Read(12, make([]byte, 100))
-	dev.HostRead(b.Addr()+4, 4)
+	dev.HostRead(b.Addr()+4, 4, nil)
 	b.Free()
 	want := memories{"alloc 0 16", "host write 0 16", "host write 8 2", "host read 12 4", "host read 4 4", "free 0 16"}
 	if !slices.Equal(m, want) {

@@ -70,6 +70,7 @@ type Launch struct {
 	Mode    Mode
 	Backend Backend // what executes instructions; nil means Portable
 	Probes  []Probe // that watch it, beside those of the device
+	Order   *Order  // that they are told of; nil: after all that went before, and before all that follows
 
 	// Stats has what structure values have counted, for Result.Structure, as a machine
 	// would see it that keeps compact what Policy says; nil means the first of
@@ -225,7 +226,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	run := &simt.Launch{
 		Device: &d.machine, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
-		Mode: l.Mode, Backend: backend, Eager: l.Eager, Early: l.Early, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes),
+		Mode: l.Mode, Backend: backend, Eager: l.Eager, Early: l.Early, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe
 	if l.Stats {

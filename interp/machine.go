@@ -94,6 +94,9 @@ type (
 	Strand     = simt.Strand
 )
 
+// LaneList writes a set of lanes as ranges: "0-3,7".
+func LaneList(lanes uint64) string { return simt.LaneList(lanes) }
+
 // The windows of the generic address space: the generic address of offset x in shared memory is
 // SharedWindow + x, that of offset x in local memory LocalWindow + x. In a cluster the shared
 // memory of the CTA of rank r lies r<<RankShift higher, in generic addresses and those of .shared
@@ -103,6 +106,8 @@ const (
 	LocalWindow  = mem.LocalWindow
 	WindowSize   = mem.WindowSize // bytes of each
 	RankShift    = mem.RankShift
+
+	FirstAddress = mem.FirstAddress // where device memory begins, unless Config.Base says otherwise: it lies above all windows
 )
 
 // Parts is what a PTX instruction is made of: Operations of the machine, each with its
@@ -205,6 +210,9 @@ const (
 
 	AllEvents = simt.AllEvents
 )
+
+// Order is where a launch, or what the host has a device do to memory, stands among the others.
+type Order = simt.Order
 
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }

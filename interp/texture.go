@@ -101,7 +101,7 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.machine.Tell(OnAlloc, a, 0, int(a.Size))
+	d.machine.Tell(OnAlloc, a, 0, int(a.Size), nil)
 	return &Array{d, a, image}, nil
 }
 
@@ -120,7 +120,7 @@ func (a *Array) Free() {
 	a.dev.mu.Lock()
 	defer a.dev.mu.Unlock()
 	if !a.a.Dead {
-		a.dev.machine.Tell(OnFree, a.a, 0, int(a.a.Size))
+		a.dev.machine.Tell(OnFree, a.a, 0, int(a.a.Size), nil)
 		a.dev.mem.Free(a.a)
 	}
 }

@@ -386,3 +386,29 @@ func TestPausedAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestSeed: a seed chooses a schedule of a launch's warps, the same with any number of workers
+// and in every mode, and schedules differ.
+func TestSeed(t *testing.T) {
+	memories := map[string]bool{}
+	for seed := range uint64(6) {
+		var first []byte
+		for workers := 1; workers <= 3; workers += 2 {
+			for name, mode := range interp.Modes {
+				mod, b := loaded(t, interp.Config{Workers: workers}, turnsKernels, 2048)
+				if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "count", Grid: interp.Dim(3), Block: interp.Dim(100), Args: []any{b}, Mode: mode, Seed: seed}); err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first = slices.Clone(b.Bytes())
+				} else if !bytes.Equal(first, b.Bytes()) {
+					t.Errorf("seed %d, %s, %d workers: another memory than at first", seed, name, workers)
+				}
+			}
+		}
+		memories[string(first)] = true
+	}
+	if len(memories) < 3 {
+		t.Errorf("six seeds give %d schedules", len(memories))
+	}
+}

@@ -305,6 +305,9 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 		b.table(Pos(s.Pos), s.Name).Proto = proto
 	case *syntax.Loc:
 		b.curLoc = s
+		if s.At != nil { // what is inlined there may name it, even if it is in force for no instruction
+			b.loc()
+		}
 	case *syntax.PragmaStmt:
 		var p Pragma
 		for _, t := range s.Text {

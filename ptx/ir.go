@@ -1,9 +1,12 @@
 package ptx
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemu/ptx/internal/syntax"
@@ -566,4 +569,38 @@ func (in *Instr) EachSymbol(do func(s Symbol)) {
 			do(c.Var)
 		}
 	}
+}
+
+// DebugString is the text in section .debug_str at a place that .loc names, "label" or "label+offset"
+// (manual 11.5.4); "" if there is none.
+func (m *Module) DebugString(place string) string {
+	label, offset, _ := strings.Cut(place, "+")
+	skip, err := strconv.ParseUint(cmp.Or(offset, "0"), 10, 64)
+	if err != nil {
+		return ""
+	}
+	for _, d := range m.Decls {
+		s, ok := d.(*Section)
+		if !ok || s.Name != ".debug_str" {
+			continue
+		}
+		found := label == s.Name
+		var text []byte
+		for _, l := range s.Lines {
+			if found = found || l.Label == label; !found {
+				continue
+			}
+			for _, v := range l.Values {
+				if n, err := strconv.ParseUint(v, 0, 8); err == nil && l.Type == ".b8" {
+					text = append(text, byte(n))
+				}
+			}
+		}
+		if skip >= uint64(len(text)) {
+			return ""
+		}
+		text, _, _ = bytes.Cut(text[skip:], []byte{0})
+		return string(text)
+	}
+	return ""
 }

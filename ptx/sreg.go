@@ -147,6 +147,11 @@ func (r SpecialReg) String() string { return sregInfo[r].name }
 // Type is the type of the register.
 func (r SpecialReg) Type() Type { return sregInfo[r].typ }
 
+// Measures reports whether the register measures the machine: time that passes, events.
+func (r SpecialReg) Measures() bool {
+	return Clock <= r && r <= GlobalTimerHi || PM0 <= r && r < EnvReg0
+}
+
 // PerLane reports whether the register differs between the lanes of a warp.
 func (r SpecialReg) PerLane() bool {
 	return r == LaneID || r >= TidX && r <= TidZ || r >= LanemaskEq && r <= LanemaskGt

@@ -8,22 +8,29 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"gemu/driver"
 	"gemu/interp/fuzz"
+	"gemu/profile"
 	"gemu/sanitize"
 )
 
-// reports are what is written as JSON, by schema.
-var reports = []struct {
+// report is a type that is written as JSON.
+type report struct {
 	schema, by string
 	value      any
-}{
+}
+
+// reports are what is written as JSON, by schema.
+var reports = []report{
 	{"gemu-run/1", "`gemu run --json`", runJSON{}},
 	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`", sanitize.Report{}},
 	{"gemu-structure/1", "`gemu structure --json`", structureJSON{}},
+	{"gemu-profile/1", "`gemu profile --json`", profileJSON{}},
+	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
 	{"gemu-compare/1", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
@@ -91,7 +98,7 @@ func fieldsOf(t *testing.T, b *strings.Builder, comments map[string]map[string]s
 		}
 		inner, kind := elements(f.Type)
 		fmt.Fprintf(b, "| `%s%s`%s | %s | %s |\n", prefix, name, optional, kind, strings.ReplaceAll(what, "|", "\\|"))
-		if inner != nil && inner != reflect.TypeOf(sanitize.Report{}) { // which has a table of its own
+		if inner != nil && !slices.ContainsFunc(reports, func(r report) bool { return inner == reflect.TypeOf(r.value) }) { // it has no table of its own
 			fieldsOf(t, b, comments, inner, prefix+name+strings.Repeat("[]", strings.Count(kind, " of "))+".", schema)
 		}
 	}

@@ -27,6 +27,11 @@ type launchFlags struct {
 	File  string   `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
+	kernelFlags
+}
+
+// kernelFlags say which kernel to launch, with what, of whatever file.
+type kernelFlags struct {
 	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
 	Grid    string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
 	Block   string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
@@ -43,6 +48,7 @@ type launchFlags struct {
 	Steps   int64  `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	Workers int    `help:"Host threads (default: all); results do not depend on it."`
 
+	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
 	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G (default 4G); further ones wait until some have ended."`
 }
 
@@ -106,9 +112,12 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
+	base, err := c.base()
+	if err != nil {
+		return nil, err
+	}
 	j := &job{flags: c}
-	dev := interp.NewDevice(interp.Config{Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM, Probes: probes})
-	var err error
+	dev := interp.NewDevice(interp.Config{Base: base, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM, Probes: probes})
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
 			return nil, ownLaunches(name)
@@ -120,6 +129,18 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 		return j, err
 	}
 	return j, j.open(a, dev)
+}
+
+// base is the address of the first buffer; 0 is the usual one.
+func (c *kernelFlags) base() (uint64, error) {
+	if c.Base == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseUint(c.Base, 0, 64)
+	if err != nil || v%512 != 0 || v < interp.FirstAddress || v >= 1<<62 {
+		return 0, fmt.Errorf("--base %s: want a multiple of 512 from %#x on", c.Base, interp.FirstAddress)
+	}
+	return v, nil
 }
 
 // ownLaunches is the error of flags about a kernel that are given for a workload.

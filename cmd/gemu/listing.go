@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -32,6 +33,7 @@ type listingRow struct {
 	source bool
 	place  string              // file:line that an instruction was compiled from, "" if unknown
 	counts *affinetrack.Counts // of an instruction
+	in     *ptx.Instr          // likewise
 }
 
 // lanes is the mean number of active lanes.
@@ -81,7 +83,7 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 			}
 		}
 		for _, in := range b.Instrs {
-			row := listingRow{line: int(in.Pos.Line), text: in.Format(l.fn) + ";", counts: counts[in]}
+			row := listingRow{line: int(in.Pos.Line), text: in.Format(l.fn) + ";", counts: counts[in], in: in}
 			if in.Loc >= 0 && l.fn.Locs[in.Loc].Line > 0 {
 				loc := &l.fn.Locs[in.Loc]
 				name := l.fn.Module().FileName(loc.File)
@@ -185,24 +187,44 @@ type sourceFiles struct {
 	files map[string][]string
 }
 
+// path is where a file is: where the PTX says, or beside it.
+func (s *sourceFiles) path(name string) string {
+	if _, err := os.Stat(name); err == nil || filepath.IsAbs(name) {
+		return name
+	}
+	beside := filepath.Join(s.dir, name)
+	if _, err := os.Stat(beside); err != nil {
+		return name
+	}
+	return beside
+}
+
+// lines are those of a file; none if it cannot be had.
+func (s *sourceFiles) lines(name string) []string {
+	lines, ok := s.files[name]
+	if !ok {
+		if b, err := readFile(s.path(name), input.MaxText); err == nil {
+			lines = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		}
+		s.files[name] = lines
+	}
+	return lines
+}
+
+// text is that of a line of a file, with single blanks; "" if it cannot be had.
+func (s *sourceFiles) text(name string, n int) string {
+	lines := s.lines(name)
+	if n > len(lines) {
+		return ""
+	}
+	return strings.Join(strings.FieldsFunc(lines[n-1], func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
+}
+
 // row is the row for a line of a file: its text, or where it is if it cannot be
 // had.
 func (s *sourceFiles) row(name string, n int) listingRow {
 	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
-	lines, ok := s.files[name]
-	if !ok {
-		b, err := readFile(name, input.MaxText)
-		if err != nil && !filepath.IsAbs(name) {
-			b, _ = readFile(filepath.Join(s.dir, name), input.MaxText)
-		}
-		lines = strings.Split(string(b), "\n")
-		s.files[name] = lines
-	}
-	if n > len(lines) {
-		return row
-	}
-	text := strings.Join(strings.FieldsFunc(lines[n-1], func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")
-	if text != "" {
+	if text := s.text(name, n); text != "" {
 		row.text = fmt.Sprintf("%s:%d  %s", filepath.Base(name), n, text)
 	}
 	return row

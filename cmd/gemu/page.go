@@ -1,7 +1,7 @@
 package main
 
-// This file makes the page of "gemu structure --html": one file, without anything
-// from elsewhere. Its form is page.html.
+// This file makes the page of "gemu structure --html" and "gemu profile --html": one file, without
+// anything from elsewhere. Its form is page.html.
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+
+	"gemu/ptx"
 )
 
 //go:embed page.html
@@ -20,12 +22,37 @@ var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 // pageData is what page.html is filled with.
 type pageData struct {
 	*structureReport
+	Title     string
 	PolicyDoc string
+	Sources   []pageSource // of a profile, first on the page
+	Columns   []pageHead   // that a profile has besides those of the structure
 	Launches  []string
 	Summary   []summaryRow
 	Bars      []pageBar
 	Lanes     pageHistogram
 	Listings  []pageListing
+}
+
+// pageHead is the name of a column, and what it means.
+type pageHead struct{ Name, Title string }
+
+// pageSource is a file that the PTX was compiled from.
+type pageSource struct {
+	Name string
+	Rows []pageLine
+}
+
+// pageLine is a line of it, what its instructions did, and where they are in the listings. Execs is "" if it
+// has none.
+type pageLine struct {
+	Line                int
+	Text                string
+	Execs, Share, Lanes string
+	Width               float64 // Share, in percent
+	Class, Label        string
+	Parts               []pagePart
+	More                []string // by Columns
+	Title               string
 }
 
 // pageBar is a bar of figure 2.
@@ -75,14 +102,31 @@ type pageRow struct {
 	Parts                   []pagePart
 	Execs                   string
 	Lanes                   string
-	LanesWidth              float64 // percent of the warp
-	Flow                    string  // SVG path in cells of 2×2
-	Arrow                   bool    // a line ends here
+	LanesWidth              float64  // percent of the warp
+	Flow                    string   // SVG path in cells of 2×2
+	Arrow                   bool     // a line ends here
+	More                    []string // by pageData.Columns
+
+	in *ptx.Instr // of an instruction
 }
 
 // page makes the page.
 func (r *structureReport) page() ([]byte, error) {
-	d := pageData{structureReport: r, PolicyDoc: r.structure.Policy.Doc, Summary: summaryRows(r.structure), Lanes: r.pageLanes()}
+	return r.pageData("Value structure of " + r.File).html()
+}
+
+// html fills in the form.
+func (d *pageData) html() ([]byte, error) {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, d); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// pageData is what the page says of the structure.
+func (r *structureReport) pageData(title string) *pageData {
+	d := &pageData{structureReport: r, Title: title, PolicyDoc: r.structure.Policy.Doc, Summary: summaryRows(r.structure), Lanes: r.pageLanes()}
 	for _, g := range r.groups {
 		d.Launches = append(d.Launches, g.String())
 	}
@@ -92,11 +136,7 @@ func (r *structureReport) page() ([]byte, error) {
 	for _, l := range r.listings {
 		d.Listings = append(d.Listings, r.pageListing(l))
 	}
-	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, d); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return d
 }
 
 func pageParts(kinds [3]string, counts []int64) []pagePart {
@@ -146,6 +186,7 @@ func (r *structureReport) pageListing(l *listing) pageListing {
 		case c == nil:
 			p.Kind, p.Text = "label", row.text
 		default:
+			p.in = row.in
 			p.Guard, p.Opcode, p.Operands = splitInstruction(row.text)
 			p.Class, p.Label = mainClass(c.Label).String(), classText(c.Label)
 			p.Execs, p.Lanes = countText(c.Execs), fmt.Sprintf("%.1f", row.lanes())

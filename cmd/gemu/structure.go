@@ -83,6 +83,20 @@ type launchGroup struct {
 	Count  int    `json:"count"`  // launches
 }
 
+// groups are the launches of a job.
+func (j *job) groups() (list []launchGroup) {
+	for _, l := range j.results {
+		g := launchGroup{l.Kernel, dims(l.Grid), dims(l.Block), 0}
+		i := slices.IndexFunc(list, func(o launchGroup) bool { o.Count = 0; return o == g })
+		if i < 0 {
+			i = len(list)
+			list = append(list, g)
+		}
+		list[i].Count++
+	}
+	return list
+}
+
 // structureBar is a bar of figure 2.
 type structureBar struct {
 	Name, key string // for people and for JSON
@@ -97,16 +111,7 @@ var (
 )
 
 func newStructureReport(j *job) *structureReport {
-	r := &structureReport{launchJSON: j.facts(), structure: j.total().Structure}
-	for _, l := range j.results {
-		g := launchGroup{l.Kernel, dims(l.Grid), dims(l.Block), 0}
-		i := slices.IndexFunc(r.groups, func(o launchGroup) bool { o.Count = 0; return o == g })
-		if i < 0 {
-			i = len(r.groups)
-			r.groups = append(r.groups, g)
-		}
-		r.groups[i].Count++
-	}
+	r := &structureReport{launchJSON: j.facts(), groups: j.groups(), structure: j.total().Structure}
 	b := r.structure.Breakdown()
 	r.bars = []structureBar{
 		{"load addresses", "load_addresses", addressKinds, b.LoadAddresses},

@@ -51,6 +51,11 @@ var compiledKernels = map[string]compiled{
 	"corpus/triton_scaled_mxfp8_100.ptx": {grid: []int{1}, shared: 32 << 10, run: func(c *call) { scaled(c, 32, eights) }},
 	"corpus/triton_scaled_nvfp4_100.ptx": {grid: []int{1}, shared: 32 << 10, run: func(c *call) { scaled(c, 16, fours) }},
 
+	"corpus/cutlass_mma_80.ptx":   {grid: []int{2}, block: []int{128}, shared: 48 << 10, run: column},
+	"corpus/cutlass_wgmma_90.ptx": {grid: []int{2}, block: []int{384}, shared: 64 << 10, run: column},
+	"corpus/cutlass_tma_90.ptx":   {grid: []int{2}, block: []int{256}, shared: 64 << 10, run: func(c *call) { mapped(c, 64) }},
+	"corpus/cutlass_umma_100.ptx": {grid: []int{1}, block: []int{128}, shared: 32 << 10, run: func(c *call) { mapped(c, 128) }},
+
 	"mixture": {grid: []int{3}, block: []int{128}, run: mixture},
 	"shapes":  {grid: []int{2}, block: []int{64}, run: shapes},
 	"sort":    {grid: []int{2}, block: []int{256}, run: sorted},
@@ -308,13 +313,7 @@ func bf16Of(v int) uint16 { return uint16(math.Float32bits(float32(v)) >> 16) }
 // matmul multiplies matrices of integers between -limit and limit, in a format; T is what sums
 // are of.
 func matmul[T number](c *call, limit int, of func(*call, []int)) {
-	const m, n, k = 128, 64, 96
-	a, b := make([]int, m*k), make([]int, k*n)
-	for _, list := range [][]int{a, b} {
-		for i := range list {
-			list[i] = c.random.IntN(2*limit+1) - limit
-		}
-	}
+	a, b := c.matrix(m*k, limit), c.matrix(k*n, limit)
 	exactly(c, m*n, func(i int) T {
 		sum := 0
 		for j := range k {
@@ -327,10 +326,49 @@ func matmul[T number](c *call, limit int, of func(*call, []int)) {
 	c.args = append(c.args, k, k, n, n)
 }
 
+// m, n and k are the extents of matrices: of the product m×n, and of what is summed up.
+const m, n, k = 128, 64, 96
+
+// matrix is so many integers between -limit and limit.
+func (c *call) matrix(size, limit int) []int {
+	list := make([]int, size)
+	for i := range list {
+		list[i] = c.random.IntN(2*limit+1) - limit
+	}
+	return list
+}
+
+// column multiplies matrices of halves, of which the second is stored column by column.
+func column(c *call) {
+	a, b := c.matrix(m*k, 4), c.matrix(n*k, 4)
+	half(c, a)
+	half(c, b)
+	exactly(c, m*n, func(i int) float32 {
+		sum := 0
+		for j := range k {
+			sum += a[i/n*k+j] * b[i%n*k+j]
+		}
+		return float32(sum)
+	})
+	c.args = append(c.args, m, n, k)
+}
+
+// mapped is column where a and b come by tensor maps, so many rows of a at a time.
+func mapped(c *call, rows int) {
+	column(c)
+	for i, text := range []string{fmt.Sprintf("f16[%dx%d],box=%dx64,swizzle=128", m, k, rows), fmt.Sprintf("f16[%dx%d],box=64x64,swizzle=128", n, k)} {
+		tensor, err := c.args[i].(*interp.Buffer).TensorMap(text)
+		if c.err == nil {
+			c.err = err
+		}
+		c.args[i] = tensor
+	}
+	c.args = slices.Delete(c.args, 3, 4)
+}
+
 // specialized is matmul by tensor maps that the kernel makes, in memory that it is given.
 func specialized(c *call) {
 	matmul[float32](c, 4, half)
-	const m, n, k = 128, 64, 96
 	c.args = append(c.args[:3], m, n, k)
 	in(c, make([]int8, 4*256))
 }

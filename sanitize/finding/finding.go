@@ -60,6 +60,8 @@ type Place struct {
 	Lane     int    `json:"lane"`                  // in the warp
 	Lanes    string `json:"lanes,omitempty"`       // of the warp that it concerns, if there are several: "0-3,7"
 	Value    string `json:"value,omitempty"`       // that it reads or writes
+	Launch   uint64 `json:"launch,omitempty"`      // number of the launch, from 1 on, where the places are of several operations of the device
+	Stream   string `json:"stream,omitempty"`      // … what it is on: "stream 0x10030"
 }
 
 // Memory is the bytes that a finding is about.
@@ -159,13 +161,16 @@ func (f *Finding) key() key { return key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f
 
 // spot is a place in a source.
 type spot struct {
-	file         string
+	file         string // what the host does, if it is the host
 	line, column int
 }
 
 func spotOf(p *Place) spot {
 	if p == nil {
 		return spot{}
+	}
+	if p.File == "" {
+		return spot{file: p.Role}
 	}
 	return spot{p.File, p.Line, p.Column}
 }

@@ -60,7 +60,11 @@ func (f *Finding) print(b *strings.Builder) {
 
 func (p *Place) print(line func(format string, args ...any)) {
 	if p.File == "" {
-		line("    %s by the host", p.Role)
+		by := " by the host"
+		if p.Stream != "" {
+			by = ", on " + p.Stream
+		}
+		line("    %s%s", p.Role, by)
 		return
 	}
 	value := ""
@@ -79,6 +83,9 @@ func (p *Place) print(line func(format string, args ...any)) {
 	lanes := ""
 	if p.Lanes != "" {
 		lanes = ", lanes " + p.Lanes
+	}
+	if p.Launch != 0 {
+		line("        in launch %d, on %s", p.Launch, p.Stream)
 	}
 	line("        by thread (%d,%d,%d) in cta (%d,%d,%d): warp %d, lane %d%s", p.Thread[0], p.Thread[1], p.Thread[2], p.CTA[0], p.CTA[1], p.CTA[2], p.Warp, p.Lane, lanes)
 }

@@ -2,12 +2,14 @@ package race
 
 // This file is what threads know of each other: clocks.
 //
-// A launch has one count of moments, which goes on with each synchronisation. What a thread does
+// There is one count of moments, which goes on with each synchronisation. What a thread does
 // bears the moment at which it does it; a clock says up to which moment what others have done has
-// happened before. Clocks never change: threads that have met share one.
+// happened before. Clocks never change: threads that have met share one, and one that knows a little
+// more than another shares the rest with it.
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -28,9 +30,11 @@ func threadOf(warp, lane int) agent { return agent(warp<<laneBits | lane) }
 func (a agent) warp() int { return int(a >> laneBits) }
 func (a agent) lane() int { return int(a & (1<<laneBits - 1)) }
 
-// known is up to which moments what is done in a CTA is known.
+// known is up to which moments what is done in a CTA is known. Lists of lanes are shared, and never
+// change.
 type known struct {
 	all      moment          // by all its threads
+	latest   moment          // the last of all moments
 	warps    []moment        // by those of a warp; nil: nothing further
 	lanes    [][]moment      // by warp and lane; nil, as the list of a warp: nothing further
 	channels []channelMoment // by channel
@@ -64,91 +68,16 @@ func (k *known) of(a agent) moment {
 	return m
 }
 
-// latest is the last moment of which anything is known.
-func (k *known) latest() moment {
-	m := k.all
-	for _, at := range k.warps {
-		m = max(m, at)
-	}
-	for _, list := range k.lanes {
-		for _, at := range list {
-			m = max(m, at)
-		}
-	}
-	for _, c := range k.channels {
-		m = max(m, c.at)
-	}
-	return m
-}
-
-// clone is a copy that may be changed.
+// clone is a copy that may be learned by.
 func (k *known) clone() *known {
-	c := &known{all: k.all, warps: slices.Clone(k.warps), lanes: slices.Clone(k.lanes), channels: slices.Clone(k.channels)}
-	for i, list := range c.lanes {
-		c.lanes[i] = slices.Clone(list)
-	}
-	return c
-}
-
-// clock is what a thread knows, by CTA; nil knows nothing.
-type clock struct {
-	ctas []ctaKnown // by index
-}
-
-type ctaKnown struct {
-	cta int32
-	*known
-}
-
-func (c *clock) find(cta int32) *known {
-	if c == nil {
-		return nil
-	}
-	if len(c.ctas) == 1 {
-		if c.ctas[0].cta == cta {
-			return c.ctas[0].known
-		}
-		return nil
-	}
-	if i, ok := slices.BinarySearchFunc(c.ctas, cta, func(k ctaKnown, cta int32) int { return int(k.cta - cta) }); ok {
-		return c.ctas[i].known
-	}
-	return nil
-}
-
-// of is what it knows of an agent of a CTA.
-func (c *clock) of(cta int32, a agent) moment {
-	if k := c.find(cta); k != nil {
-		return k.of(a)
-	}
-	return 0
-}
-
-// with is the clock that knows k of a CTA instead of what it knew.
-func (c *clock) with(cta int32, k *known) *clock {
-	n := &clock{}
-	if c != nil {
-		n.ctas = slices.Clone(c.ctas)
-	}
-	i, ok := slices.BinarySearchFunc(n.ctas, cta, func(k ctaKnown, cta int32) int { return int(k.cta - cta) })
-	if ok {
-		n.ctas[i].known = k
-	} else {
-		n.ctas = slices.Insert(n.ctas, i, ctaKnown{cta, k})
-	}
-	return n
-}
-
-// own is a copy of what the clock knows of a CTA that has so many warps.
-func (c *clock) own(cta int32) *known {
-	if k := c.find(cta); k != nil {
-		return k.clone()
-	}
-	return &known{}
+	c := *k
+	c.warps, c.lanes, c.channels = slices.Clone(k.warps), slices.Clone(k.lanes), slices.Clone(k.channels)
+	return &c
 }
 
 // learn has k know what an agent has done up to now. There are so many warps, of so many lanes.
 func (k *known) learn(a agent, now moment, warps, width int) {
+	k.latest = max(k.latest, now)
 	if a&channelBit != 0 {
 		i, ok := k.channel(a)
 		if !ok {
@@ -161,14 +90,15 @@ func (k *known) learn(a agent, now moment, warps, width int) {
 		k.lanes = make([][]moment, warps)
 	}
 	w := a.warp()
-	if k.lanes[w] == nil {
-		k.lanes[w] = make([]moment, width)
-	}
-	k.lanes[w][a.lane()] = now
+	list := make([]moment, width)
+	copy(list, k.lanes[w])
+	list[a.lane()] = now
+	k.lanes[w] = list
 }
 
 // learnWarp has k know what all threads of a warp have done up to now.
 func (k *known) learnWarp(warp int, now moment, warps int) {
+	k.latest = max(k.latest, now)
 	if k.warps == nil {
 		k.warps = make([]moment, warps)
 	}
@@ -179,9 +109,70 @@ func (k *known) learnWarp(warp int, now moment, warps int) {
 }
 
 // learnAll has k know what all threads of the CTA have done up to now.
-func (k *known) learnAll(now moment) { k.all, k.warps, k.lanes = now, nil, nil }
+func (k *known) learnAll(now moment) {
+	k.all, k.latest, k.warps, k.lanes = now, max(k.latest, now), nil, nil
+}
 
-// join is what either knows.
+// clock is what a thread knows; nil knows nothing.
+type clock struct {
+	all    *tree
+	fenced *tree // … behind which there is a proxy fence: the asynchronous proxy sees it, too
+}
+
+// of is what it knows of an agent of a CTA.
+func (c *clock) of(cta int32, a agent) moment {
+	if k := c.find(cta); k != nil {
+		return k.of(a)
+	}
+	return 0
+}
+
+func (c *clock) find(cta int32) *known {
+	if c == nil {
+		return nil
+	}
+	return c.all.find(cta)
+}
+
+// isFenced reports whether there is a proxy fence behind what an agent of a CTA has done up to a moment.
+func (c *clock) isFenced(cta int32, a agent, at moment) bool {
+	if c == nil {
+		return false
+	}
+	k := c.fenced.find(cta)
+	return k != nil && k.of(a) >= at
+}
+
+// own is a copy of what the clock knows of a CTA.
+func (c *clock) own(cta int32) *known {
+	if k := c.find(cta); k != nil {
+		return k.clone()
+	}
+	return &known{}
+}
+
+// with is the clock that knows k of a CTA, which is all that it knew of it and more.
+func (c *clock) with(cta int32, k *known) *clock {
+	if c == nil {
+		return &clock{all: leaf(cta, k)}
+	}
+	return &clock{merge(c.all, leaf(cta, k), false), c.fenced}
+}
+
+// proxyFence is the clock behind a proxy fence.
+func (c *clock) proxyFence() *clock { return &clock{c.all, merge(c.fenced, c.all, true)} }
+
+// knowsSince reports whether anything is known of a CTA other than one from a moment on.
+func (c *clock) knowsSince(at moment, except int32) bool {
+	return c != nil && c.all.knowsSince(at, except)
+}
+
+// before calls f for the CTAs with numbers below one, until it says that it has enough.
+func (c *clock) before(cta int32, f func(cta int32) bool) bool {
+	return c != nil && c.all.before(cta, f)
+}
+
+// join is what either knows: a itself, if it knows all that b does.
 func join(a, b *clock) *clock {
 	switch {
 	case a == b || b == nil:
@@ -189,31 +180,128 @@ func join(a, b *clock) *clock {
 	case a == nil:
 		return b
 	}
-	n := &clock{ctas: make([]ctaKnown, 0, max(len(a.ctas), len(b.ctas)))}
-	isA, isB := true, true
-	x, y := a.ctas, b.ctas
-	for len(x) > 0 || len(y) > 0 {
-		switch {
-		case len(y) == 0 || len(x) > 0 && x[0].cta < y[0].cta:
-			n.ctas, isB = append(n.ctas, x[0]), false
-			x = x[1:]
-		case len(x) == 0 || y[0].cta < x[0].cta:
-			n.ctas, isA = append(n.ctas, y[0]), false
-			y = y[1:]
-		default:
-			k := joinKnown(x[0].known, y[0].known)
-			isA, isB = isA && k == x[0].known, isB && k == y[0].known
-			n.ctas = append(n.ctas, ctaKnown{x[0].cta, k})
-			x, y = x[1:], y[1:]
+	switch n := (clock{merge(a.all, b.all, true), merge(a.fenced, b.fenced, true)}); n {
+	case *a:
+		return a
+	case *b:
+		return b
+	default:
+		return &n
+	}
+}
+
+// tree is what is known, by CTA, parted by the bits of their numbers
+// (Okasaki and Gill 1998, "Fast Mergeable Integer Maps"): those who hand on what
+// they know to each other share all but a few branches.
+type tree struct {
+	cta         int32  // of a leaf; of a branch any below it
+	bit         uint32 // by which those below a branch part; 0: a leaf
+	latest      moment // the last of all moments
+	left, right *tree  // without the bit, and with it
+	known       *known // of a leaf
+}
+
+func leaf(cta int32, k *known) *tree { return &tree{cta: cta, latest: k.latest, known: k} }
+
+// branch is a tree of two.
+func branch(bit uint32, left, right *tree) *tree {
+	return &tree{cta: left.cta, bit: bit, latest: max(left.latest, right.latest), left: left, right: right}
+}
+
+// has reports whether a CTA would be below the branch.
+func (c *tree) has(cta int32) bool { return uint32(c.cta^cta)&^(2*c.bit-1) == 0 }
+
+func (c *tree) find(cta int32) *known {
+	if c == nil {
+		return nil
+	}
+	for c.bit != 0 {
+		if uint32(cta)&c.bit == 0 {
+			c = c.left
+		} else {
+			c = c.right
 		}
 	}
+	if c.cta != cta {
+		return nil
+	}
+	return c.known
+}
+
+// knowsSince reports whether anything is known of a CTA other than one from a moment on.
+func (c *tree) knowsSince(at moment, except int32) bool {
+	if c == nil || c.latest < at {
+		return false
+	}
+	if c.bit == 0 {
+		return c.cta != except
+	}
+	return c.left.knowsSince(at, except) || c.right.knowsSince(at, except)
+}
+
+// before calls f for the CTAs with numbers below one, until it says that it has enough.
+func (c *tree) before(cta int32, f func(cta int32) bool) bool {
+	if c == nil {
+		return false
+	}
+	if c.bit == 0 {
+		return c.cta < cta && f(c.cta)
+	}
+	if c.left.before(cta, f) {
+		return true
+	}
+	return uint32(c.cta)&^(2*c.bit-1)|c.bit < uint32(cta) && c.right.before(cta, f)
+}
+
+// merge is what either knows: a itself, if it knows all that b does. What b knows of a CTA is all that
+// a does, unless both must be looked at.
+func merge(a, b *tree, both bool) *tree {
 	switch {
-	case isA:
+	case a == b || b == nil:
 		return a
-	case isB:
+	case a == nil:
+		return b
+	case a.bit == 0 && b.bit == 0 && a.cta == b.cta:
+		if !both {
+			return b
+		}
+		switch k := joinKnown(a.known, b.known); k {
+		case a.known:
+			return a
+		case b.known:
+			return b
+		default:
+			return leaf(a.cta, k)
+		}
+	case a.bit == b.bit && a.bit != 0 && a.has(b.cta):
+		return pick(a.bit, merge(a.left, b.left, both), merge(a.right, b.right, both), a, b)
+	case a.bit > b.bit && a.has(b.cta):
+		if uint32(b.cta)&a.bit == 0 {
+			return pick(a.bit, merge(a.left, b, both), a.right, a, nil)
+		}
+		return pick(a.bit, a.left, merge(a.right, b, both), a, nil)
+	case b.bit > a.bit && b.has(a.cta):
+		if uint32(a.cta)&b.bit == 0 {
+			return pick(b.bit, merge(a, b.left, both), b.right, b, nil)
+		}
+		return pick(b.bit, b.left, merge(a, b.right, both), b, nil)
+	}
+	bit := uint32(1) << (bits.Len32(uint32(a.cta^b.cta)) - 1)
+	if uint32(a.cta)&bit == 0 {
+		return branch(bit, a, b)
+	}
+	return branch(bit, b, a)
+}
+
+// pick is a tree of two, or one of those that there are if it is of the same two.
+func pick(bit uint32, left, right, a, b *tree) *tree {
+	switch {
+	case left == a.left && right == a.right:
+		return a
+	case b != nil && left == b.left && right == b.right:
 		return b
 	}
-	return n
+	return branch(bit, left, right)
 }
 
 // joinKnown is what either knows: a or b itself, if it knows all that the other does.
@@ -225,7 +313,7 @@ func joinKnown(a, b *known) *known {
 		return b
 	}
 	n := a.clone()
-	n.all = max(a.all, b.all)
+	n.all, n.latest = max(a.all, b.all), max(a.latest, b.latest)
 	for w, at := range b.warps {
 		if n.warps == nil {
 			n.warps = make([]moment, len(b.warps))
@@ -239,13 +327,15 @@ func joinKnown(a, b *known) *known {
 		if n.lanes == nil {
 			n.lanes = make([][]moment, len(b.lanes))
 		}
-		if n.lanes[w] == nil {
-			n.lanes[w] = slices.Clone(list)
+		if n.lanes[w] == nil || &n.lanes[w][0] == &list[0] {
+			n.lanes[w] = list
 			continue
 		}
-		for l, at := range list {
-			n.lanes[w][l] = max(n.lanes[w][l], at)
+		both := slices.Clone(list)
+		for l, at := range n.lanes[w] {
+			both[l] = max(both[l], at)
 		}
+		n.lanes[w] = both
 	}
 	for _, c := range b.channels {
 		n.learn(c.channel, c.at, 0, 0)
@@ -255,7 +345,7 @@ func joinKnown(a, b *known) *known {
 
 // within reports whether o is sure to know all that k does.
 func (k *known) within(o *known) bool {
-	if k.all > o.all {
+	if k.all > o.all || k.latest > o.latest {
 		return false
 	}
 	for w, at := range k.warps {
@@ -264,6 +354,9 @@ func (k *known) within(o *known) bool {
 		}
 	}
 	for w, list := range k.lanes {
+		if list == nil || o.lanes != nil && o.lanes[w] != nil && &o.lanes[w][0] == &list[0] {
+			continue
+		}
 		for l, at := range list {
 			if at > o.of(threadOf(w, l)) {
 				return false

@@ -27,8 +27,11 @@ type Probe struct {
 	log      *finding.Log
 	warpSync int
 
-	mu   sync.Mutex
-	runs map[*interp.LaunchInfo]*run
+	mu      sync.Mutex
+	runs    map[*interp.LaunchInfo]*run
+	history *history           // of operations that may run side by side; nil before the first
+	latest  *interp.LaunchInfo // the launch of which something was told last
+	host    *run               // what the host does, if that was told last
 }
 
 // New makes the tool. Lanes of the same warpSync of a warp are ordered by executing one instruction
@@ -40,7 +43,8 @@ func New(log *finding.Log, warpSync int) *Probe {
 // Wants is what it wants to be told.
 func (p *Probe) Wants() interp.Wants {
 	return interp.Wants{
-		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnFree,
+		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect |
+			interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
 		Addresses: true, InOrder: true,
 	}
 }
@@ -55,29 +59,65 @@ func (p *Probe) run(l *interp.LaunchInfo) *run {
 	return p.runs[l]
 }
 
-// Tell is told of launches that begin and end.
+// Tell is told of launches that begin and end, and of what the host does.
 func (p *Probe) Tell(e *interp.Event) {
-	if e.Launch == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.Kind {
 	case interp.OnLaunch:
+		p.host, p.latest = nil, e.Launch
 		p.runs[e.Launch] = p.begin(e.Launch)
 	case interp.OnLaunchEnd:
 		if r := p.runs[e.Launch]; r != nil {
+			r.meet()
 			r.report(e, p.log)
+			r.history.add(r.operation)
 			delete(p.runs, e.Launch)
 		}
+	case interp.OnAlloc, interp.OnFree, interp.OnHostWrite, interp.OnHostRead:
+		if e.Order != nil {
+			p.hosts(e)
+		}
+		if e.Kind == interp.OnFree && p.history != nil {
+			p.history.forget(e.Memory)
+		}
 	}
+}
+
+// operation begins one of so many CTAs.
+func (p *Probe) operation(order *interp.Order, l *interp.LaunchInfo, ctas int) *run {
+	p.history = p.history.begin(order, ctas)
+	h := p.history
+	r := &run{LaunchInfo: l, history: h, operation: &operation{order: order, first: h.next, ctas: int32(ctas), launch: l}, perCTAs: 1, found: map[pair]*finding.Finding{}}
+	h.next += int32(ctas)
+	r.past = h.allBefore(order, r.first)
+	return r
+}
+
+// hosts is for the host that reads or has written memory; to give it or to take it is to write all.
+func (p *Probe) hosts(e *interp.Event) {
+	r := p.host
+	if r == nil || r.order != e.Order {
+		r = p.operation(e.Order, nil, 1)
+		r.history.add(r.operation)
+		p.host = r
+	}
+	x := access{record: record{at: r.now, cta: r.first}, view: view{cta: r.first, till: r.now}}
+	x.reads = e.Kind == interp.OnHostRead
+	x.writes = !x.reads
+	r.touchPages(&x, e.Memory, e.Offset, uint64(e.Bytes))
+	if x.writes {
+		r.overwrite(e.Memory, e.Offset, e.Bytes)
+	}
+	r.now++
+	r.report(&interp.Event{Launch: p.latest, CTA: -1}, p.log)
 }
 
 // CTA is told of one that begins.
 func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	r := p.run(l)
-	c := &cta{index: int32(index), id: id, warps: make([]warp, r.warps), at: map[barrierKey]*clock{}}
-	r.ctas[c.index] = c
+	c := &cta{number: r.first + int32(index), warps: make([]warp, r.warps), at: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}}
+	r.alive[r.cluster(c.number)]++
 	return &sink{r, c}
 }
 
@@ -87,34 +127,23 @@ type sink struct {
 	c *cta
 }
 
-// run is a launch.
+// run is an operation that runs.
 type run struct {
 	*interp.LaunchInfo
+	*history
+	*operation
+	past      int32 // what CTAs of lower numbers have done comes before it
 	warps     int   // of a CTA
 	perCTAs   int32 // CTAs of a cluster
 	lockstep  int
-	now       moment
-	roles     []role // by instruction
-	chosen    []bool // … whether it matters here
-	ctas      map[int32]*cta
+	roles     []role        // by instruction
+	chosen    []bool        // … whether it matters here
+	alive     map[int32]int // CTAs of a cluster that run, by cluster
 	clusters  map[int32]*clusterBarrier
-	shadows   map[*interp.Allocation]*shadow
-	last      [4]lookup // the ones looked up last
-	turn      int       // … the last of them
-	syncs     map[place]*variable
-	mbarriers map[place]*mbarrier
-	effects   map[effectKey]view
-	channels  map[channelKey]agent
-	issuers   []agent // by channel, the thread that has issued last
-	links     []link
-	free      int32 // the first of the links that are free
-	kept      []record
-	sets      []uint64
-	set       int            // the one looked up last
-	numbers   map[uint64]int // of sets of lanes
+	mbarriers map[*interp.Allocation]map[uint64]*mbarrier // by offset
 	batch     batch
 	found     map[pair]*finding.Finding
-	order     []pair
+	sequence  []pair
 }
 
 // lookup is a shadow that has been looked up.
@@ -131,10 +160,11 @@ type place struct {
 
 // cta is one that runs.
 type cta struct {
-	index int32
-	id    interp.Dim3
-	warps []warp
-	at    map[barrierKey]*clock // what threads have brought to barriers that did not wait there
+	number   int32
+	warps    []warp
+	at       map[barrierKey]*clock // what threads have brought to barriers that did not wait there
+	effects  map[int64]view        // what who issued asynchronous operations knew then, by number
+	channels map[channelKey]agent
 }
 
 type warp struct {
@@ -144,16 +174,14 @@ type warp struct {
 	pending  [][]*release // what each lane has read of what was released, for its next fence
 	looked   []place      // the mbarriers that lanes look at
 	clusters []int        // how often the cluster's barrier had completed as the lane arrived, plus 1
+	joined   []*clock     // by lane, what it has learned last of what others have released
 }
 
 func (p *Probe) begin(l *interp.LaunchInfo) *run {
 	threads := l.Block.Count()
-	r := &run{
-		LaunchInfo: l, warps: (threads + l.WarpSize - 1) / l.WarpSize, perCTAs: int32(l.Cluster.Count()), now: 1,
-		ctas: map[int32]*cta{}, clusters: map[int32]*clusterBarrier{}, shadows: map[*interp.Allocation]*shadow{}, syncs: map[place]*variable{},
-		mbarriers: map[place]*mbarrier{}, effects: map[effectKey]view{}, channels: map[channelKey]agent{},
-		links: make([]link, 1), numbers: map[uint64]int{}, found: map[pair]*finding.Finding{},
-	}
+	r := p.operation(l.Order, l, l.Grid.Count())
+	r.warps, r.perCTAs = (threads+l.WarpSize-1)/l.WarpSize, int32(l.Cluster.Count())
+	r.alive, r.clusters, r.mbarriers = map[int32]int{}, map[int32]*clusterBarrier{}, map[*interp.Allocation]map[uint64]*mbarrier{}
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
@@ -168,10 +196,13 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 
 // cluster is the cluster that a CTA is of: a number that its CTAs share.
 func (r *run) cluster(cta int32) int32 {
-	if r.perCTAs <= 1 {
+	switch {
+	case r.perCTAs <= 1:
 		return cta
+	case cta < r.first:
+		return ^cta // of another launch, that has no CTA in common with any of this
 	}
-	return r.clusterOf(cta)
+	return r.clusterOf(cta - r.first)
 }
 
 // clusterOf is the index of the cluster, in the order of the first CTAs.
@@ -203,33 +234,29 @@ func (s *sink) Tell(e *interp.Event) {
 	case interp.OnEffect:
 		r.effect(c, e)
 	case interp.OnCTAEnd:
-		c.warps, c.at = nil, nil // findings name it still
+		r.ends(c, e)
 	case interp.OnFree:
-		delete(r.shadows, e.Memory)
-		r.last = [len(r.last)]lookup{}
+		r.forget(e.Memory)
 	}
 }
 
-// shadow is that of an allocation.
-func (r *run) shadow(a *interp.Allocation) *shadow {
-	for i := range r.last {
-		if l := &r.last[i]; l.of == a {
-			return l.shadow
-		}
+// ends is for a CTA that has ended: nobody else can synchronise by its shared memory.
+func (r *run) ends(c *cta, e *interp.Event) {
+	*c = cta{number: c.number}
+	if in := e.Shared(); in != nil {
+		delete(r.mbarriers, in)
+		delete(r.syncs, in)
 	}
-	s := r.shadows[a]
-	if s == nil {
-		s = newShadow(a)
-		r.shadows[a] = s
+	of := r.cluster(c.number)
+	if r.alive[of]--; r.alive[of] == 0 {
+		delete(r.alive, of)
+		delete(r.clusters, of)
 	}
-	r.turn = (r.turn + 1) % len(r.last)
-	r.last[r.turn].of, r.last[r.turn].shadow = a, s
-	return s
 }
 
 // view is what a thread knows.
 func (c *cta) view(warp, lane int, now moment) view {
-	return view{c.warps[warp].clocks[lane], c.index, threadOf(warp, lane), now}
+	return view{c.warps[warp].clocks[lane], c.number, threadOf(warp, lane), now}
 }
 
 // access is the access of lanes to memory.
@@ -240,7 +267,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 	if lanes == 0 || a.Space == ptx.Local || a.Space == ptx.Param || a.Space == ptx.Const {
 		return
 	}
-	x := access{by: a, record: record{at: r.now, cta: c.index, what: what(e.Index)<<indexBits | role.what}}
+	x := access{by: a, record: record{at: r.now, cta: c.number, what: what(e.Index)<<indexBits | role.what}}
 	x.reads, x.writes = a.Kind != interp.AccessStore, a.Kind != interp.AccessLoad
 	if x.writes && x.reads {
 		x.what |= atomic
@@ -284,8 +311,8 @@ func (r *run) access(c *cta, e *interp.Event) {
 		}
 		if x.writes && !x.reads {
 			x.stored, x.from = false, at
-			if role.what&strong == 0 && len(r.syncs) > 0 {
-				r.forget(mine, at, a.Length(lane))
+			if role.what&strong == 0 {
+				r.overwrite(mine, at, a.Length(lane))
 			}
 		}
 		r.touchAll(&x, mine, at, a.Length(lane))
@@ -301,7 +328,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) (rest uint64) {
 	w, s := &c.warps[e.Warp], r.shadow(in)
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-off, uint64(len(in.Data))&^3
-	if x.writes && len(r.syncs) > 0 {
+	if x.writes && len(r.syncs[in]) > 0 {
 		return lanes
 	}
 	alone := shared && r.perCTAs <= 1
@@ -320,7 +347,7 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 		}
 		if k := w.clocks[lane]; k != last {
 			last, all = k, 0
-			if k := k.find(c.index); k != nil {
+			if k := k.find(c.number); k != nil {
 				all = k.all
 			}
 		}
@@ -328,19 +355,19 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 		if n := word / pageWords; n != number {
 			number, page = n, s.pages[n]
 			if page == nil {
-				page = s.page(word)
+				page = r.page(s, word)
 			}
 		}
 		cell := &page[word%pageWords]
 		rec.who = threadOf(e.Warp, lane)
 		if o := &cell.written; o.at != 0 || o.what != 0 {
-			if o.what&(listed|coarse|split|proxy) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+			if o.what&(listed|coarse|split|proxy) != 0 || !(o.cta < r.past || o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				rest |= 1 << lane
 				continue
 			}
 		}
 		if o := &cell.read; o.at != 0 {
-			if o.what&(listed|coarse|proxy) != 0 || !(o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
+			if o.what&(listed|coarse|proxy) != 0 || !(o.cta < r.past || o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				if !x.writes && o.cta == rec.cta && o.at > all && o.what&coarse == 0 { // one more reader
 					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
 					r.add(x, o)
@@ -410,7 +437,7 @@ func (r *run) touchAll(a *access, in *interp.Allocation, off uint64, n int) {
 type pair struct {
 	kind     string
 	at, with int
-	severity finding.Severity
+	of       *operation // that the other access is of
 }
 
 // races tells of an access that is in a race with those of a record.
@@ -424,16 +451,29 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 		return
 	}
-	p := pair{at: a.index(), with: o.index()}
 	switch {
 	case !written:
-		p.kind = "write after read"
+		r.tell(a, o, in, off, n, written, "write after read")
 	case a.writes && a.what&strong == 0 && a.same(in, off, n, o):
-		p.kind, p.severity = "same value written", finding.Notice
+		r.tell(a, o, in, off, n, written, sameValue)
 	case a.writes:
-		p.kind = "write after write"
+		r.tell(a, o, in, off, n, written, "write after write")
 	default:
-		p.kind = "read after write"
+		r.tell(a, o, in, off, n, written, "read after write")
+	}
+}
+
+// Kinds that are no race of one access after the other.
+const (
+	sameValue = "same value written"
+	noFence   = "missing proxy fence"
+)
+
+// tell tells of an access and one before.
+func (r *run) tell(a *access, o *record, in *interp.Allocation, off uint64, n int, written bool, kind string) {
+	p := pair{kind: kind, at: a.index(), with: o.index(), of: r.operation}
+	if o.cta < r.first {
+		p.of = r.history.of(o.cta)
 	}
 	if f := r.found[p]; f != nil {
 		f.Count++
@@ -454,7 +494,7 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		}
 		return bits.TrailingZeros64(lanes)
 	}
-	describe := func(of *record, wrote bool) finding.Place {
+	describe := func(of *record, by *operation, wrote bool) finding.Place {
 		role := "read"
 		switch {
 		case of.what&atomic != 0:
@@ -465,40 +505,54 @@ func (r *run) races(a *access, o *record, in *interp.Allocation, off uint64, n i
 		who := of.who
 		if of.what&proxy != 0 {
 			role = "asynchronous " + role
-			who = r.issuers[who&^channelBit]
+			who = by.issuers[who&^channelBit]
 		}
-		at := finding.Of(r.LaunchInfo, of.index(), role, r.ctas[of.cta].id, who.warp(), lane(of, who))
+		if by.launch == nil {
+			return finding.Place{Role: fmt.Sprintf("%s by %s", role, by.order.Name), Stream: by.order.Stream}
+		}
+		at := finding.Of(by.launch, of.index(), role, by.id(of.cta), who.warp(), lane(of, who))
+		if p.of != r.operation {
+			at.Launch, at.Stream = by.launch.ID, by.order.Stream
+		}
 		if of.what&strong != 0 {
 			at.Role += fmt.Sprintf(" at scope .%s", scopeNames[of.what&scopeMask])
 		}
 		return at
 	}
-	f := &finding.Finding{Tool: Name, Kind: p.kind, Severity: p.severity, At: describe(&a.record, a.writes), Count: 1}
-	other := describe(o, written)
+	f := &finding.Finding{Tool: Name, Kind: kind, At: describe(&a.record, r.operation, a.writes), Count: 1}
+	other := describe(o, p.of, written)
 	f.Other = &other
 	f.Memory = finding.MemoryOf(r.LaunchInfo, in, off, n)
-	f.At.Value, f.Other.Value = valueOf(a.part(off, n)), valueOf(a.left(in, off, n, o))
-	if f.At.Value == "" {
-		f.At.Value = f.Other.Value
+	if p.of == r.operation {
+		f.At.Value, f.Other.Value = valueOf(a.part(off, n)), valueOf(a.left(in, off, n, o))
+		if f.At.Value == "" {
+			f.At.Value = f.Other.Value
+		}
 	}
 	switch {
-	case p.severity == finding.Notice:
+	case kind == noFence:
+		f.Message = "the asynchronous proxy reads what was written by the generic proxy, and no proxy fence is between"
+	case kind == sameValue:
+		f.Severity = finding.Notice
 		f.Message = "threads write the same value to the same memory, and nothing orders them"
 	case a.what&strong != 0 && o.what&strong != 0:
 		f.Message = "accesses to the same memory that are not in each other's scope, and nothing orders them"
+	case p.of != r.operation:
+		f.Message = kind + ", by operations that nothing orders"
 	default:
-		f.Message = fmt.Sprintf("%s, and nothing orders them", p.kind)
+		f.Message = kind + ", and nothing orders them"
 	}
 	r.found[p] = f
-	r.order = append(r.order, p)
+	r.sequence = append(r.sequence, p)
 }
 
-// report tells what has been found, as the launch ends.
+// report tells what has been found, once.
 func (r *run) report(e *interp.Event, log *finding.Log) {
-	r.meet()
-	for _, p := range r.order {
+	for _, p := range r.sequence {
 		log.Add(e, *r.found[p])
+		delete(r.found, p)
 	}
+	r.sequence = nil
 }
 
 // valueOf writes bytes as a number, of up to 8 of them.

@@ -4,6 +4,7 @@ package race
 
 import (
 	"math/bits"
+	"slices"
 
 	"gemu/interp"
 )
@@ -57,11 +58,15 @@ const maxWidth = 64
 const mostLinks = 8
 
 // pageWords is the words of a page.
-const pageWords = 1024
+const (
+	pageWords = 1024
+	pageBytes = 4 * pageWords
+)
 
 // shadow is the accesses to an allocation, 32 bytes for each word of a page that is accessed.
 type shadow struct {
 	pages [][]cell
+	whole []cell // of pages that are none yet: the host accesses whole ones
 	words uint64
 	bytes [][4]cell // of words that are split
 }
@@ -72,18 +77,54 @@ func newShadow(a *interp.Allocation) *shadow {
 }
 
 // at is the cell of a word.
-func (s *shadow) at(word uint64) *cell {
+func (r *run) at(s *shadow, word uint64) *cell {
 	if p := s.pages[word/pageWords]; p != nil {
 		return &p[word%pageWords]
 	}
-	return &s.page(word)[word%pageWords]
+	return &r.page(s, word)[word%pageWords]
 }
 
 // page makes the page of a word.
-func (s *shadow) page(word uint64) []cell {
-	p := make([]cell, min(pageWords, s.words-word/pageWords*pageWords))
-	s.pages[word/pageWords] = p
+func (r *run) page(s *shadow, word uint64) []cell {
+	n := word / pageWords
+	p := make([]cell, min(pageWords, s.words-n*pageWords))
+	s.pages[n] = p
+	if s.whole != nil {
+		for i := range p {
+			p[i] = r.copy(&s.whole[n])
+		}
+		r.dropAll(s.whole[n : n+1])
+	}
 	return p
+}
+
+// touchPages notes an access of the host, page by page where it can.
+func (r *run) touchPages(a *access, in *interp.Allocation, off, n uint64) {
+	if off > uint64(len(in.Data)) || n > uint64(len(in.Data))-off {
+		return
+	}
+	s := r.shadow(in)
+	if s.whole == nil {
+		s.whole = make([]cell, len(s.pages))
+	}
+	for n > 0 {
+		number, begin := off/pageBytes, off%pageBytes
+		take := min(pageBytes-begin, n)
+		if all := min(pageBytes, uint64(len(in.Data))-number*pageBytes); take < all {
+			r.touchAll(a, in, off, int(take))
+		} else {
+			if p := s.pages[number]; p != nil && a.writes && r.past == r.first {
+				r.dropAll(p) // nothing there matters any more
+				s.pages[number] = nil
+			}
+			if s.pages[number] == nil {
+				r.touch(a, &s.whole[number], in, off, int(min(4, take)))
+			} else {
+				r.touchAll(a, in, off, int(take))
+			}
+		}
+		off, n = off+take, n-take
+	}
 }
 
 // splitAt gives the bytes of a word cells of their own.
@@ -97,7 +138,7 @@ func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
 
 // touchPart notes an access to bytes of one word.
 func (r *run) touchPart(a *access, s *shadow, in *interp.Allocation, off uint64, n int) {
-	c := s.at(off / 4)
+	c := r.at(s, off/4)
 	if n == 4 && c.written.what&split == 0 {
 		r.touch(a, c, in, off, 4)
 		return
@@ -113,6 +154,7 @@ type access struct {
 	record
 	writes, reads bool
 	shared        bool // the memory is of a cluster
+	unfenced      bool // it is by the asynchronous proxy, and reads what is behind a proxy fence
 	view
 
 	// What it is part of, and the lanes whose turn it was; nil of an asynchronous one.
@@ -146,6 +188,9 @@ func (r *run) knows(a *access, o *record) bool {
 		}
 		return true
 	}
+	if o.cta < r.first {
+		return o.cta < r.past || r.knowsOther(a, o)
+	}
 	v := &a.view
 	if o.cta == v.cta && o.who == v.self && o.at <= v.till {
 		return true
@@ -157,13 +202,33 @@ func (r *run) knows(a *access, o *record) bool {
 		return true
 	}
 	if o.what&coarse != 0 {
-		for i := range v.ctas() {
-			if k := &v.clock.ctas[i]; k.cta != v.cta && k.latest() >= o.at {
-				return true
-			}
+		if v.knowsSince(o.at, v.cta) {
+			return true
 		}
 	}
 	return v.of(o.cta, o.who) >= o.at
+}
+
+// knowsOther is knows of an access of an operation before.
+func (r *run) knowsOther(a *access, o *record) bool {
+	by := r.history.of(o.cta)
+	if by == nil || r.order.After(by.order) {
+		return true
+	}
+	if o.what&coarse != 0 && a.knowsSince(o.at, a.view.cta) || a.of(o.cta, o.who) >= o.at {
+		return true
+	}
+	// A thread of a third operation, which comes after that one, may have released something.
+	return a.clock.before(r.first, func(cta int32) bool {
+		third := r.history.of(cta)
+		return third == nil || third != by && third.order.After(by.order)
+	})
+}
+
+// isFenced reports whether a write, of a thread of the launch, is behind a proxy fence for an access by
+// the asynchronous proxy that knows of it.
+func (r *run) isFenced(a *access, o *record) bool {
+	return o.cta < r.first || o.what&(proxy|coarse) != 0 || a.clock.isFenced(o.cta, o.who, o.at) || !r.knows(a, o)
 }
 
 // part is what the access writes to n bytes at an offset.
@@ -203,13 +268,6 @@ func (a *access) same(in *interp.Allocation, off uint64, n int, o *record) bool 
 
 func (a *access) cta() int32 { return a.record.cta }
 
-func (v *view) ctas() []ctaKnown {
-	if v.clock == nil {
-		return nil
-	}
-	return v.clock.ctas
-}
-
 // allowed reports whether two accesses may be unordered: both only read, or are strong, at
 // scopes that include each other, and overlap completely (manual 8.7, morally strong).
 func (r *run) allowed(a *access, o *record) bool {
@@ -237,6 +295,15 @@ func (r *run) include(s, t what, a, b int32) bool {
 func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int) {
 	if c.written.at != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
 		r.races(a, &c.written, in, off, n, true)
+	}
+	if a.unfenced {
+		r.all(&c.written, func(o *record) bool {
+			fenced := r.isFenced(a, o)
+			if !fenced {
+				r.tell(a, o, in, off, n, true, noFence)
+			}
+			return fenced
+		})
 	}
 	if !a.writes {
 		r.note(a, &c.read)
@@ -410,15 +477,24 @@ func (r *run) link(o record, next int32) int32 {
 }
 
 // drop frees the list of a record.
-func (r *run) drop(o *record) {
+func (h *history) drop(o *record) {
 	if o.what&listed == 0 {
 		return
 	}
 	i := int32(o.who)
-	for r.links[i].next != 0 {
-		i = r.links[i].next
+	for h.links[i].next != 0 {
+		i = h.links[i].next
 	}
-	r.links[i].next, r.free = r.free, int32(o.who)
+	h.links[i].next, h.free = h.free, int32(o.who)
+}
+
+// dropAll empties cells.
+func (h *history) dropAll(list []cell) {
+	for i := range list {
+		h.drop(&list[i].written)
+		h.drop(&list[i].read)
+	}
+	clear(list)
 }
 
 // copy is a cell with lists of its own.
@@ -442,11 +518,10 @@ func (r *run) copy(c *cell) cell {
 }
 
 // shorten leaves out what an access covers of a list, of those of a warp (in global memory: of the
-// CTA) all but the last of two agents, and of those of other CTAs all but one: of the narrowest, the
-// last. Of two agents one at least is not who comes next.
+// CTA) all but the last of two agents, and of those of other CTAs all but one of each operation: of
+// the narrowest, the last. Of two agents one at least is not who comes next.
 func (r *run) shorten(a *access, head int32) int32 {
-	kept := r.kept[:0]
-	var far record
+	kept, fars := r.kept[:0], r.fars[:0]
 	width := func(o *record) what { return o.what & (strong | scopeMask) }
 next:
 	for i := head; i != 0; i = r.links[i].next {
@@ -455,8 +530,17 @@ next:
 		case r.covers(a, &o):
 			continue
 		case o.cta != a.record.cta:
-			if far.at == 0 || width(&o) < width(&far) || width(&o) == width(&far) && far.at < o.at {
-				far = o
+			of := func(k *record) *operation {
+				if k.cta >= r.first {
+					return r.operation
+				}
+				return r.history.of(k.cta)
+			}
+			switch i := slices.IndexFunc(fars, func(k record) bool { return of(&k) == of(&o) }); {
+			case i < 0:
+				fars = append(fars, o)
+			case width(&o) < width(&fars[i]) || width(&o) == width(&fars[i]) && fars[i].at < o.at:
+				fars[i] = o
 			}
 			continue
 		case o.what&proxy == 0:
@@ -483,12 +567,12 @@ next:
 		}
 		kept = append(kept, o)
 	}
-	r.kept = kept
+	r.kept, r.fars = kept, fars
 	r.drop(&record{what: listed, who: agent(head)})
 	head = 0
-	if far.at != 0 {
+	for _, far := range fars {
 		far.what |= coarse
-		head = r.link(far, 0)
+		head = r.link(far, head)
 	}
 	for i := len(kept) - 1; i >= 0; i-- {
 		head = r.link(kept[i], head)

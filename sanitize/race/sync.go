@@ -5,6 +5,7 @@ package race
 
 import (
 	"encoding/binary"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -36,6 +37,7 @@ const (
 	variables // a strong access, which hands on what it releases
 	reduces   // … but does not tell its thread what is there: no part of an acquire pattern (8.8)
 	awaits    // asynchronous operations of the thread
+	proxies   // what it knows the asynchronous proxy sees from there on, too
 )
 
 // role is an instruction.
@@ -94,7 +96,10 @@ func roleOf(in *ptx.Instr) (o role) {
 			}
 		}
 	case effects.Has(ptx.Fences):
-		if !in.Has("proxy") {
+		switch {
+		case in.Has("proxy") && (in.Has("async") || in.Has("async::generic")):
+			o.sync = proxies
+		case !in.Has("proxy"):
 			o.sync, o.what = fences, scopeOf(in, scopeDevice)
 			if in.Has("acquire") {
 				o.sync |= acquires
@@ -145,6 +150,7 @@ type release struct {
 // it has the value of the last, or of atomic operations one after the other (8.9.4).
 type variable struct {
 	list []*release // by CTA and scope
+	kept int        // how many of list there were when it was shortened
 	wide *clock     // of those at device scope and wider
 	own  ownRelease // the last, whose thread may write anew
 }
@@ -179,22 +185,23 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 		return
 	}
 	w, scope := &c.warps[warp], o.what&scopeMask
-	v := r.syncs[at]
+	in := r.syncs[at.in]
+	v := in[at.off]
 	if reads && v != nil && o.sync&reduces == 0 {
 		acquires := o.sync&acquires != 0
 		if scope >= scopeDevice && v.wide != nil {
 			if acquires {
-				w.clocks[lane] = join(w.clocks[lane], v.wide)
+				w.learn(lane, v.wide)
 			} else {
 				w.read(lane, &release{v.wide, scopeSystem, anywhere})
 			}
 		}
 		for _, x := range v.list {
 			switch wide := scope >= scopeDevice && x.scope >= scopeDevice; {
-			case !r.include(scope, x.scope, c.index, x.cta):
+			case !r.include(scope, x.scope, c.number, x.cta):
 			case acquires && !wide:
 				w.clocks[lane] = join(w.clocks[lane], x.clock)
-			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.index)): // its fence may be one of the CTA
+			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.number)): // its fence may be one of the CTA
 				w.read(lane, x)
 			}
 		}
@@ -202,26 +209,26 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 	if !writes {
 		return
 	}
-	x, who := release{scope: scope, cta: c.index}, threadOf(warp, lane)
+	x, who := release{scope: scope, cta: c.number}, threadOf(warp, lane)
 	f := &w.fences[lane]
 	if f.at != 0 {
-		x.clock, x.scope = r.with(f.clock, c.index, who, f.at), min(scope, f.scope)
+		x.clock, x.scope = r.with(f.clock, c.number, who, f.at), min(scope, f.scope)
 	}
 	own := ownRelease{}
 	if v != nil {
-		if own = v.own; own.release != nil && (own.cta != c.index || own.who != who) {
+		if own = v.own; own.release != nil && (own.cta != c.number || own.who != who) {
 			own = ownRelease{}
 		}
 	}
 	switch {
 	case o.sync&releases != 0:
-		x.clock, x.scope = r.with(w.clocks[lane], c.index, who, r.now), scope
+		x.clock, x.scope = r.with(w.clocks[lane], c.number, who, r.now), scope
 		own = ownRelease{&x, who}
 	case own.release != nil && (f.at == 0 || own.scope >= x.scope): // the release pattern goes on with this write
 		x.clock, x.scope = join(own.clock, x.clock), min(scope, own.scope)
 	}
 	if !reads { // nothing of what was released before is there any more
-		delete(r.syncs, at)
+		delete(in, at.off)
 		v = nil
 	}
 	if x.clock == nil {
@@ -229,7 +236,11 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 	}
 	if v == nil {
 		v = &variable{}
-		r.syncs[at] = v
+		if in == nil {
+			in = map[uint64]*variable{}
+			r.syncs[at.in] = in
+		}
+		in[at.off] = v
 	}
 	v.own = own
 	if x.scope >= scopeDevice {
@@ -241,7 +252,21 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 			return
 		}
 	}
+	if len(v.list) >= 8 && len(v.list) >= 2*v.kept {
+		v.list = slices.DeleteFunc(v.list, func(y *release) bool { return r.alive[r.cluster(y.cta)] == 0 }) // others have it from wide
+		v.kept = len(v.list)
+	}
 	v.list = append(v.list, &x)
+}
+
+// learn has a lane know what was released, unless it learned just that the last time.
+func (w *warp) learn(lane int, k *clock) {
+	if w.joined == nil {
+		w.joined = make([]*clock, len(w.clocks))
+	}
+	if w.joined[lane] != k {
+		w.clocks[lane], w.joined[lane] = join(w.clocks[lane], k), k
+	}
 }
 
 // read notes what a lane has read of what was released, for its next fence.
@@ -260,17 +285,22 @@ func (w *warp) read(lane int, x *release) {
 	w.pending[lane] = append(w.pending[lane], x)
 }
 
-// forget is for a weak write: what strong ones have released there is gone.
-func (r *run) forget(in *interp.Allocation, off uint64, n int) {
+// overwrite is for a weak write: what strong ones have released there is gone.
+func (h *history) overwrite(in *interp.Allocation, off uint64, n int) {
+	list := h.syncs[in]
+	if n > len(list) {
+		maps.DeleteFunc(list, func(at uint64, _ *variable) bool { return at-off < uint64(n) })
+		return
+	}
 	for i := range uint64(n) {
-		delete(r.syncs, place{in, off + i})
+		delete(list, off+i)
 	}
 }
 
 // after is for an instruction that has been executed.
 func (r *run) after(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
-	if o.sync&(fences|warpBarrier|awaits|mbarriers) == 0 || e.Lanes == 0 {
+	if o.sync&(fences|warpBarrier|awaits|mbarriers|proxies) == 0 || e.Lanes == 0 {
 		return
 	}
 	w := &c.warps[e.Warp]
@@ -281,7 +311,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 			lane := bits.TrailingZeros64(m)
 			if o.sync&acquires != 0 && w.pending != nil {
 				w.pending[lane] = slices.DeleteFunc(w.pending[lane], func(x *release) bool {
-					in := r.include(scope, x.scope, c.index, x.cta)
+					in := r.include(scope, x.scope, c.number, x.cta)
 					if in {
 						w.clocks[lane] = join(w.clocks[lane], x.clock)
 					}
@@ -294,13 +324,19 @@ func (r *run) after(c *cta, e *interp.Event) {
 		}
 		r.now++
 	case o.sync&warpBarrier != 0: // they have met, unless they are told to wait next
-		r.batch = batch{key: batchKey{cta: c.index, barrier: tentative}, lanes: r.batch.lanes[:0]}
+		r.batch = batch{key: batchKey{cta: c.number, barrier: tentative}, lanes: r.batch.lanes[:0]}
 		r.groups(c, e, &o.in.Ops[0])
+	case o.sync&proxies != 0:
+		for m := e.Lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			w.clocks[lane] = r.with(w.clocks[lane], c.number, threadOf(e.Warp, lane), r.now).proxyFence()
+		}
+		r.now++
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if ch, ok := r.channels[channelKey{cta: c.index, who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}]; ok {
-				w.clocks[lane] = r.with(w.clocks[lane], c.index, ch, r.now)
+			if ch, ok := c.channels[channelKey{who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}]; ok {
+				w.clocks[lane] = r.with(w.clocks[lane], c.number, ch, r.now)
 			}
 		}
 		r.now++
@@ -312,7 +348,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 		}
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if b := r.mbarriers[w.looked[lane]]; b != nil && v.Low[lane] != 0 {
+			if b := r.mbarrierOf(w.looked[lane]); b != nil && v.Low[lane] != 0 {
 				b.turn(w.looked[lane])
 				k := b.done
 				if o.what&scopeMask > scopeCTA {
@@ -321,7 +357,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 				if o.sync&acquires != 0 {
 					w.clocks[lane] = join(w.clocks[lane], k)
 				} else if k != nil {
-					w.read(lane, &release{clock: k, scope: o.what & scopeMask, cta: c.index})
+					w.read(lane, &release{clock: k, scope: o.what & scopeMask, cta: c.number})
 				}
 			}
 		}
@@ -346,13 +382,23 @@ func (b *mbarrier) turn(at place) {
 
 // mbarrierAt is the mbarrier at a place.
 func (r *run) mbarrierAt(at place) *mbarrier {
-	b := r.mbarriers[at]
+	b := r.mbarrierOf(at)
 	if b == nil {
 		b = &mbarrier{owner: anywhere, phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:]))}
-		r.mbarriers[at] = b
+		r.setMbarrier(at, b)
 	}
 	b.turn(at)
 	return b
+}
+
+// mbarrierOf is the mbarrier at a place, if one is known there.
+func (r *run) mbarrierOf(at place) *mbarrier { return r.mbarriers[at.in][at.off] }
+
+func (r *run) setMbarrier(at place, b *mbarrier) {
+	if r.mbarriers[at.in] == nil {
+		r.mbarriers[at.in] = map[uint64]*mbarrier{}
+	}
+	r.mbarriers[at.in][at.off] = b
 }
 
 // atMbarrier is for a lane that is about to do something with an mbarrier.
@@ -360,19 +406,19 @@ func (r *run) atMbarrier(c *cta, o *role, at place, warp, lane int) {
 	w := &c.warps[warp]
 	switch {
 	case o.what&strong == 0: // it begins or ends to be one
-		r.mbarriers[at] = &mbarrier{owner: c.index} // at phase 0
+		r.setMbarrier(at, &mbarrier{owner: c.number}) // at phase 0
 	case o.in.Form.Effects.Has(ptx.Atomic): // an arrival
 		b := r.mbarrierAt(at)
 		var k *clock
 		switch f := &w.fences[lane]; {
 		case o.sync&releases != 0:
-			k = r.with(w.clocks[lane], c.index, threadOf(warp, lane), r.now)
+			k = r.with(w.clocks[lane], c.number, threadOf(warp, lane), r.now)
 		case f.at != 0:
-			k = r.with(f.clock, c.index, threadOf(warp, lane), f.at)
+			k = r.with(f.clock, c.number, threadOf(warp, lane), f.at)
 		}
 		switch {
 		case k == nil:
-		case c.index == b.owner || b.owner == anywhere:
+		case c.number == b.owner || b.owner == anywhere:
 			b.now = join(b.now, k)
 		case o.what&scopeMask > scopeCTA:
 			b.far = join(b.far, k)
@@ -390,41 +436,34 @@ func (r *run) atMbarrier(c *cta, o *role, at place, warp, lane int) {
 // mbarrier that they tell, or the thread and its queue.
 type channelKey struct {
 	at   place
-	cta  int32
 	who  agent
 	bulk bool
-}
-
-// effectKey is an asynchronous operation.
-type effectKey struct {
-	cta    int32
-	number int64
 }
 
 // effect is for an asynchronous operation that is issued, or has its effect. What it does is done
 // by nobody who knows more than its thread did as it issued it.
 func (r *run) effect(c *cta, e *interp.Event) {
 	f, lane := e.Effect, bits.TrailingZeros64(e.Lanes)
-	key, who := effectKey{c.index, f.Number}, threadOf(e.Warp, lane)
+	who := threadOf(e.Warp, lane)
 	if f.Issued {
-		r.effects[key] = c.view(e.Warp, lane, r.now)
+		c.effects[f.Number] = c.view(e.Warp, lane, r.now)
 		r.now++
 	}
 	if !f.Reads && !f.Writes {
 		return
 	}
-	at := channelKey{cta: c.index, who: who, bulk: f.Bulk}
+	at := channelKey{who: who, bulk: f.Bulk}
 	if f.Barrier != nil && !f.Arrives {
-		at = channelKey{at: place{f.Barrier, f.BarrierOff}, cta: c.index}
+		at = channelKey{at: place{f.Barrier, f.BarrierOff}}
 	}
-	channel, ok := r.channels[at]
+	channel, ok := c.channels[at]
 	if !ok {
-		channel = channelBit | agent(len(r.channels))
-		r.channels[at] = channel
+		channel = channelBit | agent(len(r.issuers))
+		c.channels[at] = channel
 		r.issuers = append(r.issuers, who)
 	}
 	r.issuers[channel&^channelBit] = who
-	x := access{record: record{at: r.now, cta: c.index, who: channel, what: what(e.Index)<<indexBits | proxy}, view: r.effects[key]}
+	x := access{record: record{at: r.now, cta: c.number, who: channel, what: what(e.Index)<<indexBits | proxy}, view: c.effects[f.Number]}
 	if f.Reduces {
 		x.what |= strong | atomic | scopeDevice
 	}
@@ -433,7 +472,7 @@ func (r *run) effect(c *cta, e *interp.Event) {
 		if f.Reads && p.From != nil && p.Read > 0 {
 			from := x
 			from.what &^= strong | atomic | scopeMask
-			from.reads, from.shared = true, p.From.Space() == ptx.Shared
+			from.reads, from.shared, from.unfenced = true, p.From.Space() == ptx.Shared, f.Bulk
 			r.touchAll(&from, p.From, p.FromOff, p.Read)
 		}
 		if f.Writes && p.Bytes > 0 {
@@ -444,14 +483,14 @@ func (r *run) effect(c *cta, e *interp.Event) {
 	}
 	if f.Barrier != nil {
 		b := r.mbarrierAt(place{f.Barrier, f.BarrierOff})
-		b.now = join(b.now, r.with(nil, c.index, channel, r.now))
+		b.now = join(b.now, r.with(nil, c.number, channel, r.now))
 		if f.Commits { // what its thread has waited for goes with it: tcgen05.commit fences (9.7.16.6.4.1)
-			v := r.effects[key]
-			b.now = join(b.now, r.with(v.clock, c.index, v.self, v.till))
+			v := c.effects[f.Number]
+			b.now = join(b.now, r.with(v.clock, c.number, v.self, v.till))
 		}
 	}
 	if f.Writes {
-		delete(r.effects, key)
+		delete(c.effects, f.Number)
 	}
 	r.now++
 }
@@ -515,7 +554,7 @@ func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
 
 // waits is for lanes that are told to wait.
 func (r *run) waits(c *cta, e *interp.Event) {
-	if b := &r.batch; b.key.barrier == tentative && b.key.cta == c.index && b.lanes[0].warp == e.Warp {
+	if b := &r.batch; b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
 		*b = batch{lanes: b.lanes[:0]}
 	}
 }
@@ -524,10 +563,10 @@ func (r *run) waits(c *cta, e *interp.Event) {
 func (r *run) wakes(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
 	w := &c.warps[e.Warp]
-	key := batchKey{cta: c.index, barrier: first + e.Waits.Barrier, generation: e.Waits.Generation}
+	key := batchKey{cta: c.number, barrier: first + e.Waits.Barrier, generation: e.Waits.Generation}
 	switch {
 	case o.sync&warpBarrier != 0:
-		key = batchKey{cta: c.index, barrier: warpwide, members: e.Waits.Members, generation: e.Warp}
+		key = batchKey{cta: c.number, barrier: warpwide, members: e.Waits.Members, generation: e.Warp}
 	case o.sync&meets == 0:
 		return
 	case e.Waits.Barrier == clusterNumber:
@@ -557,9 +596,9 @@ func (r *run) told(c *cta, warp int, lanes uint64) *clock {
 	for m := lanes; m != 0; m &= m - 1 {
 		k = join(k, w.clocks[bits.TrailingZeros64(m)])
 	}
-	n := k.own(c.index)
+	n := k.own(c.number)
 	r.learn(n, w, warp, lanes)
-	return k.with(c.index, n)
+	return k.with(c.number, n)
 }
 
 // learn has n know what lanes of a warp have done.
@@ -575,10 +614,10 @@ func (r *run) learn(n *known, w *warp, warp int, lanes uint64) {
 
 // atCluster is for lanes that go on at the barrier of their cluster.
 func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
-	b := r.clusters[r.cluster(c.index)]
+	b := r.clusters[r.cluster(c.number)]
 	if b == nil {
 		b = &clusterBarrier{arrived: map[int]*clock{}}
-		r.clusters[r.cluster(c.index)] = b
+		r.clusters[r.cluster(c.number)] = b
 	}
 	if w.clusters == nil {
 		w.clusters = make([]int, len(w.clocks))
@@ -599,7 +638,7 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 			for m := e.Lanes; m != 0; m &= m - 1 {
 				lane := bits.TrailingZeros64(m)
 				if f := &w.fences[lane]; f.at != 0 && f.scope > scopeCTA {
-					k = join(k, r.with(f.clock, c.index, threadOf(e.Warp, lane), f.at))
+					k = join(k, r.with(f.clock, c.number, threadOf(e.Warp, lane), f.at))
 				}
 			}
 		}
@@ -646,7 +685,7 @@ func (r *run) meetAll(list []party) {
 		k = join(k, c.at[at])
 		delete(c.at, at)
 	}
-	n := k.own(c.index)
+	n := k.own(c.number)
 	if threads == r.Block.Count() {
 		n.learnAll(r.now)
 	} else {
@@ -654,7 +693,7 @@ func (r *run) meetAll(list []party) {
 			r.learn(n, &c.warps[p.warp], p.warp, p.lanes)
 		}
 	}
-	k = k.with(c.index, n)
+	k = k.with(c.number, n)
 	for _, p := range list {
 		w := &c.warps[p.warp]
 		for m := p.lanes; m != 0; m &= m - 1 {

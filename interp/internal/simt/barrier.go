@@ -233,7 +233,7 @@ func (w *warp) judge() {
 		if b.op.Aligned && w.atSource(b.src) != w.live {
 			w.resume(w.take(i))
 			away := w.live &^ w.mask &^ w.atSource(b.src)
-			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, lanesList(w.live&^away), w.id, lanesList(away))
+			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, LaneList(w.live&^away), w.id, LaneList(away))
 			t.Notes = append(t.Notes, w.whereabouts(away)...)
 			return
 		}
@@ -424,7 +424,7 @@ func (c *cta) deadlock() *Trap {
 			if b.arrived {
 				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.Width, c.wanted(&c.barriers[b.id])), i)
 			} else {
-				note(fmt.Sprintf("with lanes %s %s", lanesList(at.mask), place), i)
+				note(fmt.Sprintf("with lanes %s %s", LaneList(at.mask), place), i)
 			}
 		}
 	}

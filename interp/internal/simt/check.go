@@ -195,7 +195,7 @@ func (w *warp) lanesAlike(p *pair) {
 	k.engine = false
 	w.count.ThreadInstructions = counted // it will count them when it executes it
 	if got != k.lanes {
-		w.mismatch(p, got^k.lanes, "the guard holds for lanes %s, and not for lanes %s", lanesList(uint64(got)), lanesList(uint64(active&^got)))
+		w.mismatch(p, got^k.lanes, "the guard holds for lanes %s, and not for lanes %s", LaneList(uint64(got)), LaneList(uint64(active&^got)))
 	}
 }
 
@@ -624,7 +624,7 @@ func (w *warp) checkEnd(b *code.Block) {
 	}
 	if got := w.endsFor(b); got != lanes {
 		src, what := w.lastOf(b)
-		w.fail(src, got^lanes, ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", ErrMismatch, what, lanesList(got), lanesList(lanes))
+		w.fail(src, got^lanes, ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", ErrMismatch, what, LaneList(got), LaneList(lanes))
 		return
 	}
 	if len(end.reads) > 0 {
@@ -678,7 +678,7 @@ func (w *warp) beforeLanes(m uint32) bool {
 		return true
 	}
 	if m != k.lanes {
-		w.mismatch(&k.run.pairs[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", lanesList(uint64(m)), lanesList(uint64(k.lanes)))
+		w.mismatch(&k.run.pairs[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", LaneList(uint64(m)), LaneList(uint64(k.lanes)))
 		return false
 	}
 	if k.fallen++; !k.run.pairs[0].computes {

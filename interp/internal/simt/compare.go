@@ -85,13 +85,13 @@ func (w *warp) compareReads(p *pair) {
 func (w *warp) compareProved(p *pair) {
 	k, m := w.check, w.check.lanes
 	if k.idle != 0 {
-		w.mismatch(p, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", lanesList(uint64(k.idle)<<(32*k.half)))
+		w.mismatch(p, m, "its result is taken to be that of all lanes, but lanes %s do not execute it", LaneList(uint64(k.idle)<<(32*k.half)))
 		return
 	}
 	if p.in.How.Exec >= code.ProvedOne {
 		for i := range p.reads {
 			if c := k.operandOf(p, i); c.Stride != 0 || !c.Holds(m) {
-				w.mismatch(p, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, valueOf(c), lanesList(uint64(c.Mask)))
+				w.mismatch(p, m, "operand %d is taken to be uniform, and is %s for lanes %s", i, valueOf(c), LaneList(uint64(c.Mask)))
 				return
 			}
 		}
@@ -102,7 +102,7 @@ func (w *warp) compareProved(p *pair) {
 			continue
 		}
 		if c := shadowAt(k.f, o.Slot, o.Row); c.Stride != 0 || !c.Holds(m) {
-			w.mismatch(p, m, "its result is taken to be uniform, and is %s for lanes %s", valueOf(c), lanesList(uint64(c.Mask)))
+			w.mismatch(p, m, "its result is taken to be uniform, and is %s for lanes %s", valueOf(c), LaneList(uint64(c.Mask)))
 			return
 		}
 	}
@@ -384,7 +384,7 @@ func (w *warp) wrong(p *pair, bad uint32, o *rowPair) {
 	want := inRow(g, o.ref, lane)
 	switch {
 	case o.ref.Slot == code.P:
-		w.mismatch(p, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, lanesList(uint64(bad)), want != 0)
+		w.mismatch(p, bad, "the predicate is %v in lanes %s, where it should be %v", want == 0, LaneList(uint64(bad)), want != 0)
 	default:
 		if v, ok := w.held(f, o.row, 1<<lane); ok {
 			w.mismatch(p, bad, "the compact result is %s, but lane %d has %#x", v, lane, want)
@@ -413,7 +413,7 @@ func (w *warp) mismatch(p *pair, lanes uint32, format string, args ...any) {
 		if o.ref.Slot == code.P {
 			set := "no lane"
 			if m := k.g.Pred(o.ref.Row) & uint32(w.mask>>(32*k.half)); m != 0 {
-				set = "lanes " + lanesList(uint64(m))
+				set = "lanes " + LaneList(uint64(m))
 			}
 			t.Notes = append(t.Notes, fmt.Sprintf("operand %d: a predicate, set in %s", i, set))
 			continue

@@ -342,7 +342,7 @@ func (c *cta) thread(i int) Dim3 { return c.grid.block.at(i) }
 func (w *warp) whereabouts(lanes uint64) []string {
 	var notes []string
 	if m := lanes & w.mask; m != 0 {
-		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", lanesList(m)))
+		notes = append(notes, fmt.Sprintf("lanes %s are here, but held back by the instruction's guard", LaneList(m)))
 		lanes &^= m
 	}
 	before := func(lanes uint64, pc int32) {
@@ -351,14 +351,14 @@ func (w *warp) whereabouts(lanes uint64) []string {
 		if in := w.cta.code.anchor(b); in != nil {
 			place = fmt.Sprintf("before %s:%s", w.cta.code.mod.Name, in.Pos)
 		}
-		notes = append(notes, fmt.Sprintf("lanes %s wait %s", lanesList(lanes), place))
+		notes = append(notes, fmt.Sprintf("lanes %s wait %s", LaneList(lanes), place))
 	}
 	for i := len(w.others) - 1; i >= 0; i-- {
 		c := &w.others[i]
 		switch m := c.mask & lanes; {
 		case m == 0:
 		case c.wait != nil:
-			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", lanesList(m), w.cta.code.mod.Name, c.wait.src.Pos))
+			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", LaneList(m), w.cta.code.mod.Name, c.wait.src.Pos))
 		default:
 			before(m, c.pc)
 		}

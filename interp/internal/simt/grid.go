@@ -117,7 +117,7 @@ func NewGrid(l *Launch) *Grid {
 	g.size = g.team.Count()
 	g.info = &LaunchInfo{
 		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, Cluster: g.team, WarpSize: l.WarpSize,
-		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel},
+		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel}, Order: l.Order,
 	}
 	for _, p := range l.Probes {
 		w := watcher{p, p.Wants()}
@@ -732,7 +732,7 @@ func (s *standing) add(w *warp) {
 	if s.warps++; s.warps > mostStanding || in == nil {
 		return
 	}
-	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", w.cta.id, w.id, lanesList(w.mask), verb, code.mod.Name, in.Pos))
+	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s", w.cta.id, w.id, LaneList(w.mask), verb, code.mod.Name, in.Pos))
 	s.notes = append(s.notes, w.whereabouts(w.live&^w.mask)...)
 }
 

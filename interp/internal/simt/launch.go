@@ -48,6 +48,7 @@ type Launch struct {
 	Reconverge *Reconverger
 	Rules      *affinetrack.Table
 	Probes     []Probe // those of the device included
+	Order      *Order  // for them
 }
 
 // Mode is how a launch executes instructions.

@@ -19,7 +19,7 @@ func (w *warp) whole(h int, in *code.Instr, m uint32) bool {
 		return true
 	}
 	absent := uint64(^m) << (32 * h)
-	t := w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without lanes %s", ErrDivergent, w.src(in).Text, lanesList(absent))
+	t := w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without lanes %s", ErrDivergent, w.src(in).Text, LaneList(absent))
 	t.Notes = append(t.Notes, w.whereabouts(absent&w.live)...)
 	return false
 }
@@ -114,6 +114,6 @@ func multiply(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 	}
 	if u := o.Multiply.Execute(w.cta.grid.dev.SM, &d, &a, &b, &c, &e); u != nil {
-		w.fail(w.src(in), uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.src(in).Text, u.What, lanesList(uint64(u.Lanes)<<(32*h)))
+		w.fail(w.src(in), uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.src(in).Text, u.What, LaneList(uint64(u.Lanes)<<(32*h)))
 	}
 }

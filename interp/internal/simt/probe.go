@@ -157,6 +157,7 @@ func (s Events) Has(o Events) bool { return s&o == o }
 type Event struct {
 	Kind   Events      // one of them
 	Launch *LaunchInfo // nil if it is in none
+	Order  *Order      // of what the host does to memory, or with it; nil: after all before it, and before all after it
 	CTA    int         // index of the CTA; -1 if it is no CTA's
 	ID     Dim3        // of the CTA
 	Warp   int         // within the CTA; -1 if it is no warp's
@@ -275,7 +276,32 @@ type LaunchInfo struct {
 	Mode        Mode
 	Reconverge  *Reconverger
 	Program     Program
+	Order       *Order // nil: after all before it, and before all after it
 }
+
+// Order is where a launch, or what the host has a device do to memory, stands among the others.
+// The device runs them one after the other; which of them the program has ordered is another
+// matter. Each is on a line, as a stream is one, of which all come one after the other.
+type Order struct {
+	Line   int      // from 0 on
+	At     uint64   // which of its line it is, from 1 on
+	Before []uint64 // by line: up to which all come before it; 0 of lines that are missing
+
+	// Past is, by line, up to which all were known to be over as this one was submitted: they come
+	// before whatever is submitted later, too, and later ones are told later.
+	Past []uint64
+
+	Name   string // what it is: "a copy"
+	Stream string // that it is on, as messages call it
+}
+
+// After reports whether it comes after another of its device.
+func (o *Order) After(p *Order) bool { return p.covered(o.Before) }
+
+// Over reports whether another was known to be over as this one was submitted.
+func (o *Order) Over(p *Order) bool { return p.covered(o.Past) }
+
+func (o *Order) covered(upTo []uint64) bool { return o.Line < len(upTo) && o.At <= upTo[o.Line] }
 
 // Program is the PTX instructions of a kernel and of all that it can call, numbered as
 // Event.Index has it.

@@ -61,10 +61,10 @@ func (g *Grid) tell(kind Events, err error) {
 }
 
 // Tell tells the device's probes what the host does to memory.
-func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int) {
+func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int, order *Order) {
 	for _, p := range d.Probes {
 		if p.Wants().Events&kind != 0 {
-			p.Tell(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Meet: -1, Memory: a, Offset: off, Bytes: bytes})
+			p.Tell(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Meet: -1, Memory: a, Offset: off, Bytes: bytes, Order: order})
 		}
 	}
 }
@@ -452,7 +452,8 @@ func (a *Access) makeRoom() {
 }
 
 // Stored appends the bytes that a lane is about to store to p. ok is false of what is no store of
-// registers, element by element, by the lane: of atomics, matrices, st.bulk.
+// registers, element by element, by the lane: of atomics, matrices, st.bulk, and vectors of which
+// elements are left out.
 func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 	if a.in == nil || a.in.Op.Signature().Side != code.AccessSide || a.Kind != mem.Store {
 		return p, false
@@ -462,7 +463,11 @@ func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 		return p, false
 	}
 	f := &a.w.files[lane/regfile.Lanes]
+	from := len(p)
 	for _, e := range x.Elems {
+		if e.Slot == code.NoSlot {
+			return p[:from], false
+		}
 		var b [16]byte
 		binary.LittleEndian.PutUint64(b[:], laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane%regfile.Lanes))
 		if x.Size == 16 {

@@ -402,7 +402,7 @@ func mapReplace(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 //go:norace
 func mapCopy(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	if absent := uint32(w.live>>(32*h)) &^ m; absent != 0 {
-		t := w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", ErrDivergent, w.src(in).Text, lanesList(uint64(absent)<<(32*h)))
+		t := w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", ErrDivergent, w.src(in).Text, LaneList(uint64(absent)<<(32*h)))
 		t.Notes = append(t.Notes, w.whereabouts(uint64(absent)<<(32*h))...)
 		return
 	}

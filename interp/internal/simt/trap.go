@@ -137,8 +137,8 @@ func lanesString(m uint64, width int) string {
 	return b.String()
 }
 
-// lanesList writes a lane mask as a list of ranges: "0-3,7".
-func lanesList(m uint64) string {
+// LaneList writes a set of lanes as ranges: "0-3,7".
+func LaneList(m uint64) string {
 	var parts []string
 	for m != 0 {
 		lo := bits.TrailingZeros64(m)

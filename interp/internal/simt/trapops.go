@@ -32,7 +32,7 @@ func checkSame(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 	}
 	if other != 0 {
-		w.fail(w.src(in), other, ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", ErrMatrix, w.src(in).Text, lanesList(other))
+		w.fail(w.src(in), other, ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", ErrMatrix, w.src(in).Text, LaneList(other))
 	}
 }
 

@@ -52,7 +52,7 @@ func (w *warp) member(src *code.Source, lane int, mask uint32) bool {
 
 // missing stops the warp: lanes of m wait for others that cannot come.
 func (w *warp) missing(src *code.Source, m, absent, mask uint32) *Trap {
-	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, lanesList(uint64(absent)), mask)
+	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, LaneList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
 	return t
 }

@@ -63,7 +63,7 @@ func (w *warp) warpgroup(h int, in *code.Instr, m uint32) (g *warpgroup, i int, 
 	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
 	switch {
 	case w.mask != w.live: // halves of a warp of 64 lanes
-		t := w.fail(w.src(in), w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", ErrDivergent, w.src(in).Text, lanesList(w.live&^w.mask), w.id)
+		t := w.fail(w.src(in), w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", ErrDivergent, w.src(in).Text, LaneList(w.live&^w.mask), w.id)
 		t.Notes = append(t.Notes, w.whereabouts(w.live&^w.mask)...)
 		return nil, 0, false
 	case first+threads > c.grid.threads:
@@ -423,7 +423,7 @@ func (c *cta) groupDeadlock(w *warp) *Trap {
 				default:
 					for k := range o.others {
 						if at := o.others[k].wait; at != nil {
-							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, lanesList(o.others[k].mask), at.id, c.code.mod.Name, at.src.Pos))
+							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, LaneList(o.others[k].mask), at.id, c.code.mod.Name, at.src.Pos))
 						}
 					}
 				}

@@ -1,0 +1,174 @@
+package main
+
+// This file is "gemu diff".
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+	"gemu/trace"
+)
+
+type diffCmd struct {
+	A     string   `arg:"" help:"A log, or what to run: a PTX file, CUDA C++, @NAME of a workload."`
+	B     string   `arg:"" optional:"" help:"Another (default: A is run twice, with what --mode, --reconverge and --seeds say)."`
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	kernelFlags
+	Reconverge []string `default:"auto" help:"Reconvergence policy of what is run; of A and of B if they differ: stack,its." placeholder:"POLICY"`
+	Mode       []string `default:"check" help:"How instructions execute; of A and of B: check,vector." placeholder:"MODE"`
+	Seeds      []uint64 `help:"Schedules of A and of B, as --seed." placeholder:"N"`
+	Eager      bool     `help:"Execute compactly wherever values are compact."`
+	KernelB    string   `name:"kernel-b" help:"Kernel of B to run, if it is not that of -k." placeholder:"NAME"`
+	filterFlags
+	compareFlags
+}
+
+// compareFlags say how logs are compared.
+type compareFlags struct {
+	ULP uint64 `name:"ulp" help:"How many units of the last place results of .approx instructions may be apart." placeholder:"N"`
+
+	NoSlice bool `help:"Do not look for where the value comes from."`
+}
+
+// isRun reports whether a name is of what is run, and not of a log.
+func isRun(name string) bool {
+	return strings.HasPrefix(name, "@") || slices.Contains([]string{".ptx", ".cu"}, filepath.Ext(name))
+}
+
+// log is a log that is there.
+func log(name string) trace.Source {
+	return trace.Source{Name: name, Open: func() (io.ReadCloser, error) {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, cannot("read", name, err)
+		}
+		return f, nil
+	}}
+}
+
+// live runs, and gives the log of that, in a file of a directory.
+func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.Source, error) {
+	file := filepath.Join(dir, name)
+	f, err := os.Create(file)
+	if err != nil {
+		return trace.Source{}, cannot("write", file, err)
+	}
+	defer f.Close()
+	run, wrote := c.record(a, f, trace.Binary, filter, io.Discard)
+	s := log(file)
+	s.Name = "the log of " + c.File
+	var trap *interp.Trap
+	switch {
+	case wrote != nil:
+		return s, cannot("write", file, wrote)
+	case errors.As(run, &trap): // which is in the log
+		fmt.Fprintf(a.stderr, "gemu: %s: %v\n", name, run)
+		return s, nil
+	}
+	return s, run
+}
+
+func (c *diffCmd) Run(a *app) error {
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	if c.B == "" {
+		c.B = c.A
+	}
+	names := [2]string{c.A, c.B}
+	if slices.Contains(names[:], "-") {
+		return errors.New("logs are read several times, which standard input cannot be")
+	}
+	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0) {
+		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
+	}
+	var policies []string
+	for _, r := range interp.Reconvergers {
+		policies = append(policies, r.Name)
+	}
+	var runs [2]*traceCmd // nil of a log
+	for i, name := range names {
+		mode, err := choice("--mode", c.Mode, i, "check", "affine", "vector")
+		if err != nil {
+			return err
+		}
+		policy, err := choice("--reconverge", c.Reconverge, i, policies...)
+		if err != nil {
+			return err
+		}
+		if !isRun(name) {
+			continue
+		}
+		r := &traceCmd{launchFlags: launchFlags{File: name, Extra: c.Extra, kernelFlags: c.kernelFlags}}
+		r.Mode, r.Reconverge, r.Eager = mode, policy, c.Eager
+		if i == 1 && c.KernelB != "" {
+			r.Kernel = c.KernelB
+		}
+		if len(c.Seeds) > 0 {
+			r.Seed = c.Seeds[min(i, len(c.Seeds)-1)]
+		}
+		runs[i] = r
+	}
+	dir, err := os.MkdirTemp("", "gemu-diff-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var logs [2]trace.Source
+	for i, r := range runs {
+		if logs[i] = log(names[i]); r == nil {
+			continue
+		}
+		if logs[i], err = r.live(a, dir, [2]string{"first", "second"}[i], filter); err != nil {
+			return err
+		}
+	}
+	return c.compare(a, logs[0], logs[1])
+}
+
+// choice is what a flag says for A or for B.
+func choice(flag string, list []string, i int, names ...string) (string, error) {
+	if len(list) == 0 || len(list) > 2 {
+		return "", fmt.Errorf("%s wants one for both, or two", flag)
+	}
+	s := list[min(i, len(list)-1)]
+	if !slices.Contains(names, s) {
+		return "", fmt.Errorf("%s %s: there are %s", flag, s, strings.Join(names, ", "))
+	}
+	return s, nil
+}
+
+// compare prints the first difference of two logs.
+func (c *compareFlags) compare(a *app, x, y trace.Source) error {
+	d, err := trace.Compare(x, y, trace.Options{ULP: c.ULP})
+	if err != nil || d == nil {
+		return err
+	}
+	fmt.Fprint(a.stdout, d)
+	if c.NoSlice {
+		return &failure{errors.New("the logs differ"), exitFailed}
+	}
+	list, err := d.Slice([2]trace.Source{x, y})
+	if err != nil {
+		return err
+	}
+	for i, o := range list {
+		if i == 0 {
+			fmt.Fprintf(a.stdout, "where it comes from, with what thread %d has there:\n", d.Thread)
+		}
+		who := ""
+		if o.Thread != d.Thread || o.CTA != d.CTA.Number || o.Launch != d.Launch {
+			who = fmt.Sprintf("launch %d, cta %d, thread %d: ", o.Launch, o.CTA, o.Thread)
+		}
+		fmt.Fprintf(a.stdout, "  %s%s%s\n", strings.Repeat("  ", o.Depth), who, o)
+	}
+	return &failure{errors.New("the logs differ"), exitFailed}
+}

@@ -1,0 +1,67 @@
+package main
+
+// This file is "gemu replay".
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"gemu/trace"
+)
+
+type replayCmd struct {
+	Log   string   `arg:"" help:"The log of another simulator, or run."`
+	File  string   `arg:"" predictor:"source" help:"What to run beside it: a PTX file, CUDA C++, @NAME of a workload."`
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	kernelFlags
+	machineFlags
+	filterFlags
+	compareFlags
+}
+
+func (c *replayCmd) Run(a *app) error {
+	if c.Log == "-" || c.File == "-" {
+		return errors.New("a log is read several times, which standard input cannot be")
+	}
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	log := log(c.Log)
+	l, err := log.First()
+	if err != nil {
+		return err
+	}
+	one := traceCmd{launchFlags: launchFlags{File: c.File, Extra: c.Extra, kernelFlags: c.kernelFlags}, machineFlags: c.machineFlags}
+	if l != nil && !strings.HasPrefix(c.File, "@") {
+		one.as(l)
+	}
+	dir, err := os.MkdirTemp("", "gemu-replay-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	run, err := one.live(a, dir, "run", filter)
+	if err != nil {
+		return err
+	}
+	return c.compare(a, log, run)
+}
+
+// as has a launch be like one of a log, in what the flags leave open.
+func (c *traceCmd) as(l *trace.Launch) {
+	set := func(flag *string, d []uint64) {
+		if *flag == "" && len(d) == 3 {
+			*flag = fmt.Sprintf("%d,%d,%d", d[0], d[1], d[2])
+		}
+	}
+	set(&c.Grid, l.Grid)
+	set(&c.Block, l.Block)
+	set(&c.Cluster, l.Cluster)
+	if c.Kernel == "" {
+		c.Kernel = l.Kernel
+	}
+}

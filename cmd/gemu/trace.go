@@ -1,0 +1,117 @@
+package main
+
+// This file is "gemu trace".
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/trace"
+)
+
+// machineFlags say how a run that is logged executes.
+type machineFlags struct {
+	policyFlag
+	Mode  string `default:"check" enum:"check,affine,vector" help:"How instructions execute, as in gemu run; the log is the same."`
+	Eager bool   `help:"Execute compactly wherever values are compact, as in gemu run; the log is the same."`
+}
+
+// prepare makes a launch one on that machine.
+func (c *machineFlags) prepare(l *interp.Launch) {
+	l.Mode, l.Eager, l.Reconverge = interp.Modes[c.Mode], c.Eager, interp.ReconvergerNamed(c.Reconverge)
+}
+
+// filterFlags say what of a run is logged.
+type filterFlags struct {
+	OnlyKernel string       `help:"Log the launches of this kernel only, of a workload that has several." placeholder:"NAME"`
+	CTA        trace.Ranges `name:"cta" help:"Log these CTAs only, by linear index: 0-3,7." placeholder:"N,…"`
+	Warps      trace.Ranges `help:"Log these warps of a CTA only." placeholder:"N,…"`
+	Lines      trace.Ranges `help:"Log the instructions of these lines of the PTX only." placeholder:"N,…"`
+	Class      []string     `help:"Log the instructions of these classes only, as gemu isa names them: memory,control." placeholder:"CLASS,…"`
+}
+
+func (c *filterFlags) filter() (trace.Filter, error) {
+	for _, name := range c.Class {
+		if err := checkClass(name); err != nil {
+			return trace.Filter{}, err
+		}
+	}
+	return trace.Filter{Kernel: c.OnlyKernel, CTAs: c.CTA, Warps: c.Warps, Lines: c.Lines, Classes: c.Class}, nil
+}
+
+type traceCmd struct {
+	launchFlags
+	machineFlags
+	filterFlags
+
+	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output)." placeholder:"FILE"`
+	Format string `enum:"auto,text,binary,bare" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text."`
+}
+
+// formats are those of logs, by the names that --format has for them.
+var formats = map[string]trace.Format{"text": trace.Text, "binary": trace.Binary, "bare": trace.Bare}
+
+func (c *traceCmd) Run(a *app) error {
+	format := formats[c.Format]
+	if c.Format == "auto" && filepath.Ext(c.Out) == ".gtr" {
+		format = trace.Binary
+	}
+	if err := checkOutput(c.Out); err != nil {
+		return fmt.Errorf("-o %s: %w", c.Out, err)
+	}
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	var to io.Writer = a.stdout
+	if c.Out != "-" {
+		f, err := os.Create(c.Out)
+		if err != nil {
+			return cannot("write", c.Out, err)
+		}
+		defer f.Close()
+		to = f
+	}
+	run, wrote := c.record(a, to, format, filter, a.stderr)
+	if wrote != nil {
+		return &failure{cannot("write", c.Out, wrote), exitBad}
+	}
+	return run
+}
+
+// record logs a run. The first error is that of the run, the second that of writing the log.
+func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trace.Filter, stdout io.Writer) (run, wrote error) {
+	w, err := trace.NewWriter(to, format, &trace.Header{Version: trace.Version})
+	if err != nil {
+		return nil, err
+	}
+	r := trace.NewRecorder(w, filter)
+	j, err := c.open(a, stdout, r)
+	if err != nil {
+		return err, nil
+	}
+	run = j.run(a, c.prepare)
+	return run, errors.Join(r.Err(), w.Close())
+}
+
+// checkClass tells whether instructions have a class of that name.
+func checkClass(name string) error {
+	var names []string
+	for _, op := range ptx.Ops() {
+		for _, f := range op.Forms {
+			names = append(names, f.Class.String())
+		}
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("--class %s: there are %s", name, strings.Join(slices.Compact(names), ", "))
+}

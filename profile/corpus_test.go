@@ -1,0 +1,106 @@
+package profile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/internal/corpus"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/kernels"
+)
+
+// tree is all that a profile has, as text.
+func tree(p *Profile) string {
+	var b strings.Builder
+	for _, l := range p.Launches {
+		fmt.Fprintln(&b, l.Kernel.Name, l.Grid, l.Block, l.Count)
+	}
+	var write func(n *Node, indent string)
+	write = func(n *Node, indent string) {
+		fmt.Fprintln(&b, indent, n.Func.Name, n.Calls, n.ways)
+		for i := range n.Counts {
+			if n.Counts[i] != (Counts{}) {
+				fmt.Fprintf(&b, "%s %d %v\n", indent, n.fn.instrs[i].Pos.Line, n.Counts[i])
+			}
+		}
+		for _, c := range n.Children {
+			if c.Calls > 0 {
+				write(c, indent+"  ")
+			}
+		}
+	}
+	for _, r := range p.Roots {
+		write(r, "")
+	}
+	return b.String()
+}
+
+// TestAddsUp: for programs of the corpus, counts add up to those of the launches, and are the same in every
+// mode.
+func TestAddsUp(t *testing.T) {
+	list, err := corpus.Programs("../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	share, seed := uint64(part.Of(128, 48, 1)), part.Seed(t)
+	for i, p := range list {
+		if (uint64(i)+seed)%share > 0 {
+			continue
+		}
+		want := ""
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+			probe := New()
+			o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = mode, []interp.Probe{probe} })
+			if o.Err != nil {
+				break
+			}
+			got := probe.Profile()
+			var n interp.Counts
+			for _, r := range o.Results {
+				n.Add(&r.Counts)
+			}
+			c := got.Total()
+			sum := [4]int64{c.Execs, c.Active, c.Branches, c.Divergent}
+			if all := [4]int64{n.WarpInstructions, n.LaneSlots, n.Branches, n.DivergentBranches}; sum != all {
+				t.Errorf("%s, %s: warp instructions, active lanes, branches, divergent ones are %d, the launch counts %d", p, mode, sum, all)
+			}
+			for _, l := range got.Loops() {
+				if l.Entries <= 0 || l.Iterations < l.Entries {
+					t.Errorf("%s: loop of %s at block %d: %d lanes enter, %d go round", p, l.Func.Name, l.Headers[0].Index, l.Entries, l.Iterations)
+				}
+			}
+			if text := tree(got); want == "" {
+				want = text
+			} else if diff := cmp.Diff(want, text); diff != "" {
+				t.Errorf("%s: vector mode and %s (-vector +%s):\n%s", p, mode, mode, diff)
+			}
+		}
+	}
+}
+
+// TestWorkers: counts do not depend on how many cores the host has.
+func TestWorkers(t *testing.T) {
+	for _, name := range []string{"bfs", "nqueens", "transpose", "histogram"} {
+		var want string
+		for workers := 1; workers <= 2; workers++ {
+			p := New()
+			s, err := kernels.Start(t.Context(), kernels.Lookup(name), interp.NewDevice(interp.Config{Workers: workers, Probes: []interp.Probe{p}}), map[string]int{"bfs": 2048, "nqueens": 6, "transpose": 64, "histogram": 4096}[name])
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
+			if err := kernels.Lookup(name).Run(s); err != nil {
+				t.Fatal(err)
+			}
+			if got := tree(p.Profile()); workers == 1 {
+				want = got
+			} else if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("@%s (-1 worker +%d workers):\n%s", name, workers, diff)
+			}
+		}
+	}
+}

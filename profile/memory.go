@@ -1,0 +1,228 @@
+package profile
+
+// This file counts what a request to memory touches: sectors and lines, and passes over the banks.
+
+import (
+	"math/bits"
+
+	"gemu/interp"
+)
+
+// lines is the different lines that a request touches. The zero lines is of none.
+type lines struct {
+	list []line
+	last int // the one found last
+}
+
+// line is a line, and which of its bytes are touched, by sector.
+type line struct {
+	number  uint64
+	sectors [LineBytes / SectorBytes]uint32
+}
+
+func (l *lines) reset() { l.list, l.last = l.list[:0], 0 }
+
+// at is the line with a number.
+func (l *lines) at(number uint64) *line {
+	if l.last < len(l.list) && l.list[l.last].number == number {
+		return &l.list[l.last]
+	}
+	for i := len(l.list) - 1; i >= 0; i-- {
+		if l.list[i].number == number {
+			l.last = i
+			return &l.list[i]
+		}
+	}
+	l.last = len(l.list)
+	l.list = append(l.list, line{number: number})
+	return &l.list[l.last]
+}
+
+// touch takes bytes from an address on.
+func (l *lines) touch(addr uint64, n int) {
+	for n > 0 {
+		at := l.at(addr / LineBytes)
+		off := int(addr % SectorBytes)
+		k := min(n, SectorBytes-off)
+		at.sectors[addr%LineBytes/SectorBytes] |= uint32((1<<k - 1) << off)
+		addr, n = addr+uint64(k), n-k
+	}
+}
+
+// bytes is how many are touched.
+func (l *lines) bytes() (n int) {
+	for i := range l.list {
+		for _, s := range l.list[i].sectors {
+			n += bits.OnesCount32(s)
+		}
+	}
+	return n
+}
+
+// count counts a request that touches them.
+func (l *lines) count(t *Traffic) {
+	n := int64(l.bytes())
+	for i := range l.list {
+		for _, s := range l.list[i].sectors {
+			if s != 0 {
+				t.Sectors++
+			}
+		}
+	}
+	t.Bytes += n
+	t.Ideal += (n + SectorBytes - 1) / SectorBytes
+	t.Lines += int64(len(l.list))
+}
+
+// region counts the sectors and lines of a region, which may be large.
+func (t *Traffic) region(addr uint64, n uint64) {
+	if n == 0 {
+		return
+	}
+	last := addr + n - 1
+	t.Bytes += int64(n)
+	t.Sectors += int64(last/SectorBytes - addr/SectorBytes + 1)
+	t.Ideal += int64((n + SectorBytes - 1) / SectorBytes)
+	t.Lines += int64(last/LineBytes - addr/LineBytes + 1)
+}
+
+// banks is the words of shared memory that a group of lanes accesses, by bank.
+type banks struct {
+	first [Banks]int16 // 1 + index in words of the first of a bank; 0: none
+	count [Banks]int32
+	words []word
+}
+
+type word struct {
+	number uint64
+	next   int16
+}
+
+func (b *banks) reset() { b.first, b.count, b.words = [Banks]int16{}, [Banks]int32{}, b.words[:0] }
+
+// access takes a word that a lane accesses. Lanes that access the same word do so at once, unless
+// each is to have a turn.
+func (b *banks) access(number uint64, turns bool) {
+	bank := number % Banks
+	if !turns {
+		for i := b.first[bank]; i != 0; i = b.words[i-1].next {
+			if b.words[i-1].number == number {
+				return
+			}
+		}
+	}
+	b.words = append(b.words, word{number, b.first[bank]})
+	b.first[bank] = int16(len(b.words))
+	b.count[bank]++
+}
+
+// passes is how often the busiest bank is accessed.
+func (b *banks) passes() int64 {
+	most := int32(0)
+	for _, n := range b.count {
+		most = max(most, n)
+	}
+	return int64(most)
+}
+
+// banked counts the passes of a request to shared memory: lanes of up to 128 bytes at a time, as
+// many passes for each as words of the busiest bank.
+func (b *banks) banked(t *Banked, addr []uint64, lanes uint64, bytes int, turns bool) {
+	group := min(LineBytes/max(min(bytes, LineBytes), 1), Banks)
+	for from := 0; from < 64 && lanes>>from != 0; from += group {
+		m := lanes >> from
+		if group < 64 {
+			m &= 1<<group - 1
+		}
+		if m == 0 {
+			continue
+		}
+		b.reset()
+		for ; m != 0; m &= m - 1 {
+			a := addr[from+bits.TrailingZeros64(m)]
+			for w := a / BankBytes; w <= (a+uint64(bytes)-1)/BankBytes; w++ {
+				b.access(w, turns)
+			}
+		}
+		t.Passes += b.passes()
+		t.Least++
+	}
+}
+
+// turns is the most lanes that have the same address.
+func turns(addr []uint64, lanes uint64) (most int64) {
+	for m := lanes; m != 0; {
+		a, n := addr[bits.TrailingZeros64(m)], int64(0)
+		for o := m; o != 0; o &= o - 1 {
+			if i := bits.TrailingZeros64(o); addr[i] == a {
+				n++
+				m &^= 1 << i
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// distinct is how many different words lanes access.
+func distinct(addr []uint64, lanes uint64) (n int64) {
+	for m := lanes; m != 0; n++ {
+		a := addr[bits.TrailingZeros64(m)] / BankBytes
+		for o := m; o != 0; o &= o - 1 {
+			if i := bits.TrailingZeros64(o); addr[i]/BankBytes == a {
+				m &^= 1 << i
+			}
+		}
+	}
+	return n
+}
+
+// local takes bytes of the local memory of a lane. It lies so that the same word of all lanes of a
+// warp is together (CUDA C++ Programming Guide, "Local Memory").
+func (l *lines) local(addr uint64, n, lane, width int) {
+	for n > 0 {
+		off := int(addr % BankBytes)
+		k := min(n, BankBytes-off)
+		l.touch((addr/BankBytes*uint64(width)+uint64(lane))*BankBytes+uint64(off), k)
+		addr, n = addr+uint64(k), n-k
+	}
+}
+
+// issued counts an asynchronous copy that a lane has issued: what it reads or writes of global
+// memory. What lanes of a warp copy is one request; a bulk copy is one of its own.
+func (c *cta) issued(n *Counts, f *interp.Effect) {
+	var bulk Traffic
+	var end uint64 // of the last piece
+	for i := range f.Pieces {
+		p := &f.Pieces[i]
+		in, off, bytes := p.From, p.FromOff, p.Read
+		if in == nil || !global(in) {
+			if in, off, bytes = p.To, p.ToOff, p.Bytes; in == nil || !global(in) {
+				continue
+			}
+		}
+		addr := in.Base + off
+		if !f.Bulk {
+			c.copies.touch(addr, bytes)
+			continue
+		}
+		before := bulk
+		bulk.region(addr, uint64(bytes))
+		if end != 0 && bytes > 0 { // it may begin where the last one ended
+			if addr/SectorBytes == (end-1)/SectorBytes {
+				bulk.Sectors--
+			}
+			if addr/LineBytes == (end-1)/LineBytes {
+				bulk.Lines--
+			}
+		}
+		bulk.Ideal = (bulk.Bytes + SectorBytes - 1) / SectorBytes
+		if bulk != before {
+			end = addr + uint64(bytes)
+		}
+	}
+	if bulk.Bytes > 0 {
+		bulk.Requests = 1
+		n.Global.Add(&bulk)
+	}
+}

@@ -1,0 +1,111 @@
+package profile
+
+// This file writes profiles that pprof reads (https://github.com/google/pprof).
+
+import (
+	"github.com/google/pprof/profile"
+
+	"gemu/ptx"
+)
+
+// sampleTypes are the values of a sample, the first the one that is shown first.
+var sampleTypes = []struct {
+	name, unit string
+	of         func(c *Counts) int64
+}{
+	{"instructions", "count", func(c *Counts) int64 { return c.Execs }},
+	{"lanes", "count", func(c *Counts) int64 { return c.Lanes }},
+	{"divergent", "count", func(c *Counts) int64 { return c.Divergent }},
+	{"requests", "count", func(c *Counts) int64 {
+		return c.Global.Requests + c.Local.Requests + c.Shared.Requests + c.Constant.Requests + c.Texture
+	}},
+	{"sectors", "count", (*Counts).Sectors},
+	{"excess", "count", (*Counts).Excess},
+	{"conflicts", "count", (*Counts).Conflicts},
+}
+
+// Pprof is the profile as pprof has it. A sample is an instruction where a sequence of calls leads to it, a
+// location an instruction of the PTX with its line of the source, and the lines where that was
+// inlined; with listing, its line of the PTX. The values are counts: instructions of warps, lanes
+// that executed them, branches after which lanes were at several places, requests to memory, sectors,
+// those of them in excess of what would do, conflicts.
+func (p *Profile) Pprof(listing bool) *profile.Profile {
+	b := pprofBuilder{listing: listing, out: &profile.Profile{PeriodType: &profile.ValueType{Type: "instructions", Unit: "count"}, Period: 1}, functions: map[Frame]*profile.Function{}, locations: map[*ptx.Instr]*profile.Location{}}
+	for _, t := range sampleTypes {
+		b.out.SampleType = append(b.out.SampleType, &profile.ValueType{Type: t.name, Unit: t.unit})
+	}
+	b.out.DefaultSampleType = sampleTypes[0].name
+	for _, r := range p.Roots {
+		b.node(r, nil)
+	}
+	return b.out
+}
+
+// pprofBuilder makes a profile.
+type pprofBuilder struct {
+	listing   bool
+	out       *profile.Profile
+	functions map[Frame]*profile.Function // by name and file
+	locations map[*ptx.Instr]*profile.Location
+}
+
+// node adds the samples of a node, with the calls that lead to it, the last first.
+func (b *pprofBuilder) node(n *Node, calls []*profile.Location) {
+	for i := range n.Counts {
+		if n.Counts[i].Execs == 0 {
+			continue
+		}
+		s := &profile.Sample{Location: append([]*profile.Location{b.location(n.Func, n.fn.instrs[i])}, calls...)}
+		for _, t := range sampleTypes {
+			s.Value = append(s.Value, t.of(&n.Counts[i]))
+		}
+		b.out.Sample = append(b.out.Sample, s)
+	}
+	for _, c := range n.Children {
+		b.node(c, append([]*profile.Location{b.location(n.Func, c.Site)}, calls...))
+	}
+}
+
+// location is that of an instruction. Its address is its line in the PTX, shifted left by 8, and its
+// column, so that instructions of a line are in their order.
+func (b *pprofBuilder) location(f *ptx.Func, in *ptx.Instr) *profile.Location {
+	l := b.locations[in]
+	if l != nil {
+		return l
+	}
+	l = &profile.Location{ID: uint64(len(b.out.Location) + 1), Mapping: b.mapped(f.Module()), Address: uint64(in.Pos.Line)<<8 | uint64(min(in.Pos.Col, 255))}
+	frames := Frames(f, in, b.listing)
+	for i, at := range frames {
+		start := 0
+		if i == len(frames)-1 && at.File == f.Module().Name {
+			start = int(f.Pos.Line)
+		}
+		l.Line = append(l.Line, profile.Line{Function: b.function(at, start), Line: int64(at.Line), Column: int64(at.Column)})
+	}
+	b.locations[in] = l
+	b.out.Location = append(b.out.Location, l)
+	return l
+}
+
+func (b *pprofBuilder) function(at Frame, start int) *profile.Function {
+	key := Frame{Function: at.Function, File: at.File}
+	f := b.functions[key]
+	if f == nil {
+		f = &profile.Function{ID: uint64(len(b.out.Function) + 1), Name: at.Function, SystemName: at.Function, Filename: at.File, StartLine: int64(start)}
+		b.functions[key] = f
+		b.out.Function = append(b.out.Function, f)
+	}
+	return f
+}
+
+// mapped is the mapping of a module. It says that nothing is left to find out.
+func (b *pprofBuilder) mapped(m *ptx.Module) *profile.Mapping {
+	for _, o := range b.out.Mapping {
+		if o.File == m.Name {
+			return o
+		}
+	}
+	o := &profile.Mapping{ID: uint64(len(b.out.Mapping) + 1), Limit: 1 << 48, File: m.Name, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
+	b.out.Mapping = append(b.out.Mapping, o)
+	return o
+}

@@ -1,0 +1,373 @@
+package profile
+
+// This file is the probe: it counts, CTA by CTA.
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Probe counts what the launches do that it watches. It does not go back with a launch that is
+// restored.
+type Probe struct {
+	mu       sync.Mutex
+	profile  Profile
+	runs     map[*interp.LaunchInfo]*run
+	programs map[*ptx.Func]*function
+}
+
+// New makes a probe.
+func New() *Probe {
+	return &Probe{runs: map[*interp.LaunchInfo]*run{}, programs: map[*ptx.Func]*function{}}
+}
+
+// Profile is what has been counted of CTAs that have ended. It does not change any more.
+func (p *Probe) Profile() *Profile {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := &Profile{WarpSize: p.profile.WarpSize, Launches: slices.Clone(p.profile.Launches)}
+	for _, r := range p.profile.Roots {
+		c := newNode(r.fn, nil, nil)
+		c.add(r)
+		c.order()
+		n.Roots = append(n.Roots, c)
+	}
+	return n
+}
+
+// Wants: what instructions have done and to which addresses, branches, calls and asynchronous copies.
+func (p *Probe) Wants() interp.Wants {
+	return interp.Wants{
+		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnExit | interp.OnAfter |
+			interp.OnBranch | interp.OnCall | interp.OnReturn | interp.OnEffect,
+		Addresses: true,
+	}
+}
+
+// run is a launch under way.
+type run struct {
+	*Probe
+	root    *function
+	warps   int
+	numbers []int // by index in the program, of the instruction in its function
+	of      []*function
+	texture []bool
+	tables  []bool // branches by a list of targets
+	by      map[*ptx.Func]*function
+	spare   []*cta
+}
+
+// function is a function and its instructions, in the order of the source.
+type function struct {
+	fn     *ptx.Func
+	instrs []*ptx.Instr
+	number map[*ptx.Instr]int
+}
+
+func (p *Probe) function(f *ptx.Func) *function {
+	n := p.programs[f]
+	if n == nil {
+		n = &function{fn: f, number: map[*ptx.Instr]int{}}
+		f.EachInstr(func(in *ptx.Instr) {
+			n.number[in] = len(n.instrs)
+			n.instrs = append(n.instrs, in)
+		})
+		p.programs[f] = n
+	}
+	return n
+}
+
+// Tell is told of launches that begin and end.
+func (p *Probe) Tell(e *interp.Event) {
+	if e.Launch == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Kind == interp.OnLaunchEnd {
+		delete(p.runs, e.Launch)
+		return
+	}
+	l := e.Launch
+	r := &run{Probe: p, root: p.function(l.Kernel), warps: (l.Block.Count() + l.WarpSize - 1) / l.WarpSize, by: map[*ptx.Func]*function{}}
+	for i := range l.Program.Len() {
+		in, f := l.Program.At(i)
+		fn := p.function(f)
+		r.by[f] = fn
+		r.of, r.numbers = append(r.of, fn), append(r.numbers, fn.number[in])
+		r.texture = append(r.texture, in.Form.Family == ptx.FamilyTexture || in.Form.Family == ptx.FamilySurface)
+		r.tables = append(r.tables, in.Form.Effects.Has(ptx.Jumps) && len(in.Targets()) > 1)
+	}
+	p.runs[l] = r
+	p.profile.WarpSize = l.WarpSize
+	p.profile.launched(l)
+}
+
+// CTA gives each CTA a sink of its own, one that another has no use for any more.
+func (p *Probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.runs[l]
+	if n := len(r.spare); n > 0 {
+		c := r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		return c
+	}
+	return &cta{run: r, root: newNode(r.root, nil, nil), warps: make([]warp, r.warps)}
+}
+
+// ended adds up what a CTA has counted.
+func (p *Probe) ended(c *cta) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.profile.Roots, func(n *Node) bool { return n.Func == c.root.Func })
+	if i < 0 {
+		i = len(p.profile.Roots)
+		p.profile.Roots = append(p.profile.Roots, newNode(c.root.fn, nil, nil))
+	}
+	p.profile.Roots[i].add(c.root)
+	c.root.clear()
+	c.spare = append(c.spare, c)
+}
+
+// cta counts what a CTA does.
+type cta struct {
+	*run
+	root   *Node
+	warps  []warp
+	lines  lines // of a request
+	copies lines // of the asynchronous copies of an instruction
+	banks  banks
+	last   interp.Piece // of the bulk copy that the instruction has issued last
+}
+
+// warp is a warp: the lanes that have not ended, and by which calls each has come where it is.
+type warp struct {
+	live uint64
+	at   [64]*Node
+	from [64][]*Node // the callers
+}
+
+// Tell counts.
+func (c *cta) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnAfter:
+		c.instruction(e)
+	case interp.OnBranch:
+		c.branch(e)
+	case interp.OnCall:
+		c.call(e)
+	case interp.OnReturn:
+		w := &c.warps[e.Warp]
+		for m := e.Lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			last := len(w.from[lane]) - 1
+			w.at[lane], w.from[lane] = w.from[lane][last], w.from[lane][:last]
+		}
+	case interp.OnEffect:
+		if e.Effect.Issued && !e.Effect.Arrives {
+			c.effect(e)
+		}
+	case interp.OnWarp:
+		w := &c.warps[e.Warp]
+		w.live = e.Lanes
+		for lane := range w.at {
+			w.at[lane], w.from[lane] = c.root, w.from[lane][:0]
+		}
+		c.root.Calls++
+	case interp.OnExit:
+		c.warps[e.Warp].live &^= e.Lanes
+	case interp.OnCTAEnd:
+		c.ended(c)
+	}
+}
+
+// call has lanes be in a function that they call.
+func (c *cta) call(e *interp.Event) {
+	w := &c.warps[e.Warp]
+	var from, to *Node
+	for m := e.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		if w.at[lane] != from {
+			from = w.at[lane]
+			to = from.call(c.by[e.Callee], e.Instr)
+		}
+		w.at[lane], w.from[lane] = to, append(w.from[lane], from)
+	}
+	to.Calls++
+}
+
+// counts is those of the event's instruction, where its lanes have come by their calls.
+func (c *cta) counts(e *interp.Event) *Counts {
+	return &c.warps[e.Warp].at[bits.TrailingZeros64(e.Active)].Counts[c.numbers[e.Index]]
+}
+
+// instruction counts one that was executed.
+func (c *cta) instruction(e *interp.Event) {
+	n := c.counts(e)
+	n.Execs++
+	n.Active += int64(bits.OnesCount64(e.Active))
+	switch of := e.Instr.Form.Effects; {
+	case of.Any(ptx.Returns | ptx.Exits):
+		n.Taken += int64(bits.OnesCount64(e.Lanes))
+		fallthrough
+	case e.Instr.EndsBlock():
+		n.Lanes += int64(bits.OnesCount64(e.Active))
+	default:
+		n.Lanes += int64(bits.OnesCount64(e.Lanes))
+	}
+	if e.Active != c.warps[e.Warp].live {
+		n.Diverged++
+	}
+	if c.texture[e.Index] && e.Lanes != 0 {
+		n.Texture++
+	}
+	for i := range e.Accesses {
+		if a := &e.Accesses[i]; a.Lanes&e.Lanes != 0 && !a.Surface {
+			c.access(n, e, a, a.Lanes&e.Lanes)
+		}
+	}
+	if len(c.copies.list) > 0 {
+		n.Global.Requests++
+		c.copies.count(&n.Global)
+		c.copies.reset()
+	}
+	c.last = interp.Piece{}
+}
+
+// branch counts where a branch goes.
+func (c *cta) branch(e *interp.Event) {
+	n := c.counts(e)
+	n.Branches++
+	if e.Instr.Form.Effects.Has(ptx.Jumps) {
+		n.Taken += int64(bits.OnesCount64(e.Lanes))
+	}
+	if slices.ContainsFunc(e.Ways, func(w interp.Way) bool { return w.To != e.Ways[0].To }) {
+		n.Divergent++
+	}
+	if !c.tables[e.Index] {
+		return
+	}
+	at := c.warps[e.Warp].at[bits.TrailingZeros64(e.Active)]
+	for _, w := range e.Ways {
+		if w.To >= 0 && c.of[w.To] == c.of[e.Index] {
+			at.went(c.numbers[e.Index], c.numbers[w.To], int64(bits.OnesCount64(w.Lanes)))
+		}
+	}
+}
+
+// effect counts an asynchronous copy that is issued.
+func (c *cta) effect(e *interp.Event) {
+	f := e.Effect
+	if len(f.Pieces) == 0 {
+		return
+	}
+	if first := f.Pieces[0]; f.Bulk && first.From != nil { // of a multicast copy each receiver's is told
+		if c.last.From == first.From && c.last.FromOff == first.FromOff && c.last.To != first.To {
+			return
+		}
+		c.last = first
+	}
+	c.issued(c.counts(e), f)
+}
+
+// global reports whether memory is global.
+func global(a *interp.Allocation) bool { return a.Space() == ptx.Global }
+
+// access counts a request to memory, of one kind or, by generic addresses, of several.
+func (c *cta) access(n *Counts, e *interp.Event, a *interp.Access, lanes uint64) {
+	if a.Space != ptx.Generic && a.Space != ptx.Param {
+		c.request(n, e, a, a.Space, lanes)
+		return
+	}
+	var of [4]uint64 // global, shared, local and constant memory
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		space, _, _, ok := a.Place(lane)
+		switch {
+		case !ok:
+		case space == ptx.Shared:
+			of[1] |= 1 << lane
+		case space == ptx.Local && a.Space == ptx.Param: // of a call: in registers, mostly
+		case space == ptx.Local:
+			of[2] |= 1 << lane
+		case space == ptx.Const || space == ptx.Param:
+			of[3] |= 1 << lane
+		default:
+			of[0] |= 1 << lane
+		}
+	}
+	for i, space := range [4]ptx.Space{ptx.Global, ptx.Shared, ptx.Local, ptx.Const} {
+		if of[i] != 0 {
+			c.request(n, e, a, space, of[i])
+		}
+	}
+}
+
+// request counts a request to one kind of memory.
+func (c *cta) request(n *Counts, e *interp.Event, a *interp.Access, space ptx.Space, lanes uint64) {
+	var atomics, most int64
+	if a.Kind == interp.AccessAtomic {
+		atomics, most = 1, turns(a.Addr, lanes)
+	}
+	switch space {
+	case ptx.Shared, ptx.Const:
+		t := &n.Shared
+		if space == ptx.Const {
+			t = &n.Constant
+		}
+		t.Requests, t.Atomics, t.Turns = t.Requests+1, t.Atomics+atomics, t.Turns+most
+		c.banked(t, a, space, lanes)
+	default:
+		t := &n.Global
+		if space == ptx.Local {
+			t = &n.Local
+		}
+		t.Requests, t.Atomics, t.Turns = t.Requests+1, t.Atomics+atomics, t.Turns+most
+		c.traffic(t, e, a, space, lanes)
+	}
+}
+
+// banked counts the passes of a request to shared or constant memory.
+func (c *cta) banked(t *Banked, a *interp.Access, space ptx.Space, lanes uint64) {
+	if a.Bulk() { // 128 bytes at a time
+		for m := lanes; m != 0; m &= m - 1 {
+			n := int64(a.Length(bits.TrailingZeros64(m)))
+			passes := (n + Banks*BankBytes - 1) / (Banks * BankBytes)
+			t.Bytes, t.Passes, t.Least = t.Bytes+n, t.Passes+passes, t.Least+passes
+		}
+		return
+	}
+	if space == ptx.Const {
+		t.Passes += distinct(a.Addr, lanes)
+		t.Least++
+	} else {
+		c.banks.banked(t, a.Addr, lanes, a.Bytes, a.Kind == interp.AccessAtomic)
+	}
+	c.lines.reset()
+	for m := lanes; m != 0; m &= m - 1 {
+		c.lines.touch(a.Addr[bits.TrailingZeros64(m)], a.Bytes)
+	}
+	t.Bytes += int64(c.lines.bytes())
+}
+
+// traffic counts the sectors of a request to global or local memory.
+func (c *cta) traffic(t *Traffic, e *interp.Event, a *interp.Access, space ptx.Space, lanes uint64) {
+	c.lines.reset()
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		switch {
+		case space == ptx.Local:
+			c.lines.local(a.Addr[lane], a.Length(lane), lane, e.Launch.WarpSize)
+		case a.Bulk():
+			t.region(a.Addr[lane], uint64(a.Length(lane)))
+		default:
+			c.lines.touch(a.Addr[lane], a.Bytes)
+		}
+	}
+	c.lines.count(t)
+}

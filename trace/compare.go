@@ -1,0 +1,663 @@
+package trace
+
+// This file compares logs: what each thread did, instruction by instruction.
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+)
+
+// Options say what counts as a difference.
+type Options struct {
+	ULP uint64 // how far apart results of .approx instructions may be, in units of the last place
+}
+
+// Difference is the first that two logs have: in the order of the first of them, that is the lowest
+// CTA that has one, and in that the instruction that comes first.
+type Difference struct {
+	What   string // in words, without the values
+	Launch uint64
+	Kernel [2]string
+	CTA    *CTA // nil if it is none's
+	Thread int  // in the CTA; -1 if it is none's
+	Warp   [2]uint64
+	Number uint64 // instructions that the thread has executed before
+	Lanes  uint64 // of the first log's record, that differ
+
+	Record [2]*Record // nil where there is none
+	Code   [2]*Code   // … or it has none
+	Lane   [2]int     // the thread, in them
+	Name   string     // the register, or what else differs
+	Value  [2]string
+}
+
+// Compare finds the first difference; nil if there is none. Of what one of the logs lacks, nothing
+// is compared, nor of clocks and of when asynchronous operations take effect.
+func Compare(a, b Source, o Options) (*Difference, error) {
+	c := &comparison{Options: o}
+	for i, s := range []Source{a, b} {
+		l, err := s.open()
+		if err != nil {
+			return nil, err
+		}
+		defer l.close()
+		c.logs[i] = l
+	}
+	return c.launches()
+}
+
+// comparison is two logs that are being compared.
+type comparison struct {
+	Options
+	logs   [2]*cursor
+	launch [2]*Launch
+	cta    *CTA
+	sides  [2]side
+	traps  [2]*Record // the first of the CTA
+}
+
+// side is a CTA of a log.
+type side struct {
+	counts []uint64 // instructions of each thread that have been read
+	waits  [][]step // read, and not compared
+	some   int      // of them
+}
+
+// maxThreads is how many a CTA may have, in any log.
+const maxThreads = 1 << 16
+
+// room makes room for the threads of a warp.
+func (s *side) room(threads int) {
+	if n := threads - len(s.counts); n > 0 {
+		s.counts, s.waits = append(s.counts, make([]uint64, n)...), append(s.waits, make([][]step, n)...)
+	}
+}
+
+// step is a record as a thread has it.
+type step struct {
+	*Record
+	lane   int
+	number uint64
+}
+
+// lacks reports whether one of the logs lacks something.
+func (c *comparison) lacks(what string) bool {
+	return c.logs[0].lacks(what) || c.logs[1].lacks(what)
+}
+
+// both does something with both logs.
+func both[T any](c *comparison, do func(l *cursor) (T, error)) (v [2]T, err error) {
+	for i, l := range c.logs {
+		if v[i], err = do(l); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+func (c *comparison) launches() (*Difference, error) {
+	for {
+		l, err := both(c, (*cursor).nextLaunch)
+		if err != nil || l[0] == nil && l[1] == nil {
+			return nil, err
+		}
+		c.launch, c.cta = l, nil
+		if l[0] == nil || l[1] == nil {
+			return c.only(l[0] == nil, "launch"), nil
+		}
+		if d := c.extents(); d != nil {
+			return d, nil
+		}
+		if d, err := c.ctas(); d != nil || err != nil {
+			return d, err
+		}
+		if e := [2]*End{c.logs[0].end, c.logs[1].end}; (e[0].Error == "") != (e[1].Error == "") {
+			d := c.difference("one of the launches has failed")
+			d.Name, d.Value = "error", [2]string{cmp.Or(e[0].Error, "none"), cmp.Or(e[1].Error, "none")}
+			return d, nil
+		}
+	}
+}
+
+// difference is one of the launch or CTA.
+func (c *comparison) difference(format string, args ...any) *Difference {
+	d := &Difference{What: fmt.Sprintf(format, args...), CTA: c.cta, Thread: -1}
+	for i, l := range c.launch {
+		if l != nil {
+			d.Launch, d.Kernel[i] = l.Number, l.Kernel
+		}
+	}
+	return d
+}
+
+// only is that one log has something that the other has not.
+func (c *comparison) only(second bool, what string) *Difference {
+	return c.difference("only the %s log has this %s", ordinal(second), what)
+}
+
+func ordinal(second bool) string {
+	if second {
+		return "second"
+	}
+	return "first"
+}
+
+// extents compares what the launches are.
+func (c *comparison) extents() *Difference {
+	if c.lacks("launch") {
+		return nil
+	}
+	for _, x := range []struct {
+		name string
+		of   func(l *Launch) []uint64
+	}{{"grid", func(l *Launch) []uint64 { return l.Grid }}, {"block", func(l *Launch) []uint64 { return l.Block }}, {"cluster", func(l *Launch) []uint64 { return l.Cluster }}} {
+		if a, b := x.of(c.launch[0]), x.of(c.launch[1]); !slices.Equal(a, b) {
+			d := c.difference("the launches have another %s", x.name)
+			d.Name, d.Value = x.name, [2]string{cmp.Or(extent(a), "none"), cmp.Or(extent(b), "none")}
+			return d
+		}
+	}
+	return nil
+}
+
+func (c *comparison) ctas() (*Difference, error) {
+	for {
+		next, err := both(c, (*cursor).nextCTA)
+		if err != nil || next[0] == nil && next[1] == nil {
+			return nil, err
+		}
+		if second := next[0] == nil || next[1] != nil && next[1].Number < next[0].Number; next[0] == nil || next[1] == nil || next[0].Number != next[1].Number {
+			if c.cta = next[0]; second {
+				c.cta = next[1]
+			}
+			return c.only(second, "cta"), nil
+		}
+		if c.cta = next[0]; len(c.cta.ID) == 0 {
+			c.cta = next[1]
+		}
+		if d, err := c.records(); d != nil || err != nil {
+			return d, err
+		}
+	}
+}
+
+// records compares a CTA.
+func (c *comparison) records() (*Difference, error) {
+	for i := range c.sides {
+		c.sides[i].counts, c.sides[i].waits, c.sides[i].some = c.sides[i].counts[:0], c.sides[i].waits[:0], 0
+	}
+	c.traps = [2]*Record{}
+	for {
+		r, err := c.next(0)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			break
+		}
+		if equal, err := c.inStep(r); err != nil {
+			return nil, err
+		} else if equal {
+			continue
+		}
+		c.count(0, r)
+		if d, err := c.record(r); d != nil || err != nil {
+			return d, err
+		}
+	}
+	for {
+		r, err := c.next(1)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			break
+		}
+		c.read(r)
+	}
+	if s := &c.sides[1]; s.some > 0 {
+		thread := slices.IndexFunc(s.waits, func(list []step) bool { return len(list) > 0 })
+		x := s.waits[thread][0]
+		d := c.difference("the thread goes on in the second log only")
+		d.Thread, d.Number, d.Record[1], d.Lane[1], d.Warp = thread, x.number, x.Record, x.lane, [2]uint64{x.Warp, x.Warp}
+		d.Code[1] = c.code(1, x.Record)
+		return d, nil
+	}
+	if t := c.traps; (t[0] == nil) != (t[1] == nil) {
+		d := c.difference("only the %s log has a trap", ordinal(t[0] == nil))
+		for i, r := range t {
+			if d.Record[i] = r; r != nil {
+				d.Name, d.Value[i], d.Code[i], d.Warp = "trap", r.Note, c.code(i, r), [2]uint64{r.Warp, r.Warp}
+			}
+		}
+		return d, nil
+	}
+	return nil, nil
+}
+
+// next is the next record of a log that is compared; nil at the end of the CTA.
+func (c *comparison) next(i int) (*Record, error) {
+	for {
+		r, err := c.logs[i].nextRecord()
+		if err != nil || r == nil {
+			return nil, err
+		}
+		if r.Warp > maxThreads || c.thread(i, r, 64) > maxThreads {
+			return nil, c.logs[i].fail(fmt.Errorf("warp %d of a CTA", r.Warp))
+		}
+		switch r.Kind {
+		case Effect:
+		case Trap:
+			if c.traps[i] == nil {
+				c.traps[i] = r
+			}
+		case Return, Wake:
+			if c.lacks("wake") {
+				continue
+			}
+			return r, nil
+		default:
+			return r, nil
+		}
+	}
+}
+
+// lanesOf are the lanes that a record is of.
+func (c *comparison) lanesOf(r *Record) uint64 {
+	if c.lacks("active") {
+		return r.Lanes
+	}
+	return r.Active
+}
+
+// thread is the thread of the CTA that is a lane of a record.
+func (c *comparison) thread(i int, r *Record, lane int) int {
+	return int(r.Warp)*int(cmp.Or(c.launch[i].WarpSize, 32)) + lane
+}
+
+// count gives the threads of a record their numbers, which is how many instructions they have
+// executed before.
+func (c *comparison) count(i int, r *Record) {
+	s := &c.sides[i]
+	s.room(c.thread(i, r, 64))
+	if r.Kind != Instruction {
+		return
+	}
+	for m := c.lanesOf(r); m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		t := c.thread(i, r, lane)
+		if r.Numbers != nil && !c.lacks("active") {
+			s.counts[t], _ = r.Numbers.At(r.Active, lane)
+		}
+		s.counts[t]++
+	}
+}
+
+// inStep reports whether the next record of the second log says the same as one of the first, of the
+// same threads, so that nothing needs to be compared by thread: what is usual. Else the second's waits.
+func (c *comparison) inStep(r *Record) (bool, error) {
+	if c.sides[1].some > 0 {
+		return false, nil
+	}
+	y, err := c.next(1)
+	if err != nil || y == nil {
+		return false, err
+	}
+	if !c.alike(r, y) {
+		c.read(y)
+		return false, nil
+	}
+	c.count(0, r)
+	c.count(1, y)
+	return true, nil
+}
+
+// alike reports whether records say the same of the same threads, which are as far in both logs.
+func (c *comparison) alike(x, y *Record) bool {
+	if x.Kind != y.Kind || x.Warp != y.Warp || x.Lanes != y.Lanes || x.Active != y.Active || x.Numbers != nil || y.Numbers != nil || !c.same(x, y) ||
+		c.launch[0].WarpSize != c.launch[1].WarpSize || len(x.Accesses) != len(y.Accesses) || !slices.EqualFunc(x.Results, y.Results, equalValues) {
+		return false
+	}
+	for i := range x.Accesses {
+		a, b := &x.Accesses[i], &y.Accesses[i]
+		if a.Kind != b.Kind || a.Space != b.Space || a.Bytes != b.Bytes || a.Lanes != b.Lanes || !equalValues(a.Addr, b.Addr) || !slices.EqualFunc(a.Store, b.Store, equalValues) {
+			return false
+		}
+	}
+	for i := range c.sides {
+		c.sides[i].room(c.thread(i, x, 64))
+	}
+	for m := c.lanesOf(x); m != 0; m &= m - 1 {
+		if t := c.thread(0, x, bits.TrailingZeros64(m)); c.sides[0].counts[t] != c.sides[1].counts[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// equalValues reports whether values are written the same.
+func equalValues(a, b Value) bool {
+	return a.Name == b.Name && a.Bits == b.Bits && a.Structure == b.Structure && a.Base == b.Base && a.High == b.High && a.Stride == b.Stride && slices.Equal(a.List, b.List) && slices.Equal(a.ListHigh, b.ListHigh)
+}
+
+// read gives the threads of a record of the second log their steps.
+func (c *comparison) read(r *Record) {
+	c.count(1, r)
+	s := &c.sides[1]
+	for m := c.lanesOf(r); m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		t := c.thread(1, r, lane)
+		s.waits[t] = append(s.waits[t], step{r, lane, s.counts[t] - 1})
+		s.some++
+	}
+}
+
+// take is the next step of a thread in the second log; nil if it has none.
+func (c *comparison) take(thread int) (*step, error) {
+	s := &c.sides[1]
+	s.room(thread + 1)
+	for len(s.waits[thread]) == 0 {
+		r, err := c.next(1)
+		if err != nil || r == nil {
+			return nil, err
+		}
+		c.read(r)
+	}
+	list := s.waits[thread]
+	x := list[0]
+	if s.some--; len(list) == 1 {
+		s.waits[thread] = list[:0]
+	} else {
+		s.waits[thread] = list[1:]
+	}
+	return &x, nil
+}
+
+// record compares a record of the first log with what its threads have in the second.
+func (c *comparison) record(r *Record) (first *Difference, err error) {
+	for m := c.lanesOf(r); m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		t := c.thread(0, r, lane)
+		x := step{r, lane, c.sides[0].counts[t] - 1}
+		y, err := c.take(t)
+		if err != nil {
+			return nil, err
+		}
+		d := c.steps(x, y)
+		switch {
+		case d == nil:
+			continue
+		case first == nil:
+			first = d
+			first.Thread, first.Number, first.Warp[0] = t, x.number, r.Warp
+			first.Record[0], first.Lane[0], first.Code[0] = r, lane, c.code(0, r)
+			if y != nil {
+				first.Record[1], first.Lane[1], first.Code[1], first.Warp[1] = y.Record, y.lane, c.code(1, y.Record), y.Warp
+			}
+			fallthrough
+		case d.What == first.What && d.Name == first.Name:
+			first.Lanes |= 1 << lane
+		}
+	}
+	return first, nil
+}
+
+// code is the instruction of a record; nil if the log does not say.
+func (c *comparison) code(i int, r *Record) *Code {
+	if r.Code == 0 {
+		return nil
+	}
+	return c.logs[i].code[r.Code-1]
+}
+
+// same reports whether two records are of the same instruction: of the same text, or the same place
+// in the code, so that one that has been edited is still itself.
+func (c *comparison) same(x, y *Record) bool {
+	a, b := c.code(0, x), c.code(1, y)
+	switch {
+	case x.Kind != y.Kind:
+		return false
+	case a != nil && b != nil && !c.lacks("code"):
+		return a.Text == b.Text && a.Func == b.Func || a.Index == b.Index
+	case x.Line != 0 && y.Line != 0:
+		return x.Line == y.Line
+	}
+	return x.Name == "" || y.Name == "" || x.Name == y.Name
+}
+
+// steps compares what a thread did in both logs.
+func (c *comparison) steps(x step, y *step) *Difference {
+	differ := func(name, a, b, format string, args ...any) *Difference {
+		d := c.difference(format, args...)
+		d.Name, d.Value = name, [2]string{a, b}
+		return d
+	}
+	switch {
+	case y == nil:
+		return c.difference("the thread goes on in the first log only")
+	case x.number != y.number && x.Kind == Instruction && y.Kind == Instruction:
+		return differ("number", fmt.Sprint(x.number), fmt.Sprint(y.number), "one of the logs lacks instructions of the thread")
+	case !c.same(x.Record, y.Record):
+		return c.difference("the thread executes another instruction")
+	}
+	if a, b := x.Lanes>>x.lane&1, y.Lanes>>y.lane&1; a != b {
+		says := [2]string{"holds it back", "lets it"}
+		return differ("guard", says[a], says[b], "the guard of the instruction")
+	} else if a == 0 {
+		return nil
+	}
+	code, other := c.code(0, x.Record), c.code(1, y.Record)
+	if !(code != nil && code.clock() || other != nil && other.clock()) {
+		if d := c.results(x, y, differ); d != nil {
+			return d
+		}
+	}
+	return c.accesses(x, y, differ)
+}
+
+type differ func(name, a, b, format string, args ...any) *Difference
+
+// results compares registers: by their names, or by their places in instructions that name others.
+func (c *comparison) results(x step, y *step, differ differ) *Difference {
+	if c.lacks("results") && (len(x.Results) == 0 || len(y.Results) == 0) {
+		return nil
+	}
+	partial := c.lacks("results")
+	if len(x.Results) != len(y.Results) && !partial {
+		return differ("results", fmt.Sprint(len(x.Results)), fmt.Sprint(len(y.Results)), "the number of results")
+	}
+	for i := range x.Results {
+		v := &x.Results[i]
+		k := slices.IndexFunc(y.Results, func(w Value) bool { return w.Name == v.Name })
+		if k < 0 {
+			if partial {
+				continue
+			}
+			k = i
+		}
+		w := &y.Results[k]
+		al, ah := v.At(x.Lanes, x.lane)
+		bl, bh := w.At(y.Lanes, y.lane)
+		if n := min(v.Bits, w.Bits); partial && n < 64 {
+			al, bl = width(al, n), width(bl, n)
+		}
+		if al == bl && ah == bh || c.near(x, y, al, bl) {
+			continue
+		}
+		return differ(v.Name, wide(al, ah), wide(bl, bh), "the result %s", v.Name)
+	}
+	return nil
+}
+
+func wide(low, high uint64) string { return string(appendWide(nil, low, high, 128)) }
+
+// near reports whether approximate results are near enough to each other.
+func (c *comparison) near(x step, y *step, a, b uint64) bool {
+	code := c.code(0, x.Record)
+	if code == nil {
+		code = c.code(1, y.Record)
+	}
+	if c.ULP == 0 || code == nil {
+		return false
+	}
+	f, ok := floats[code.approx()]
+	if !ok {
+		return false
+	}
+	for ; a != 0 || b != 0; a, b = a>>(f.bits-1)>>1, b>>(f.bits-1)>>1 {
+		if f.distance(a, b) > c.ULP {
+			return false
+		}
+	}
+	return true
+}
+
+// floatFormat is a format of floating-point numbers.
+type floatFormat struct{ bits, fraction uint }
+
+var floats = map[string]floatFormat{
+	".f16": {16, 10}, ".f16x2": {16, 10}, ".bf16": {16, 7}, ".bf16x2": {16, 7}, ".f32": {32, 23}, ".f64": {64, 52}, ".ftz.f32": {32, 23},
+}
+
+// distance is how many numbers are between the lowest bits of two words, read as numbers, and one
+// more if they differ. NaNs are near each other only.
+func (f floatFormat) distance(a, b uint64) uint64 {
+	a, b = width(a, uint64(f.bits)), width(b, uint64(f.bits))
+	infinite := uint64(1)<<(f.bits-1) - 1<<f.fraction
+	nan := func(v uint64) bool { return v&(1<<(f.bits-1)-1) > infinite }
+	if nan(a) || nan(b) {
+		if nan(a) && nan(b) {
+			return 0
+		}
+		return ^uint64(0)
+	}
+	order := func(v uint64) int64 { // as integers are, with both zeros 0
+		if v>>(f.bits-1) != 0 {
+			return -int64(v & (1<<(f.bits-1) - 1))
+		}
+		return int64(v)
+	}
+	d := order(a) - order(b)
+	return uint64(max(d, -d))
+}
+
+// accesses compares what the threads did to memory.
+func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
+	a, b := accessesOf(x), accessesOf(*y)
+	if len(a) != len(b) {
+		if c.lacks("addresses") {
+			return nil
+		}
+		return differ("accesses", fmt.Sprint(len(a)), fmt.Sprint(len(b)), "the number of accesses to memory")
+	}
+	for i := range a {
+		what := func(s *Access) string { return fmt.Sprintf("%s of %d bytes", s.Kind, s.Bytes) }
+		if p, q := what(a[i]), what(b[i]); p != q {
+			return differ("access", p, q, "the kind of access")
+		}
+		p, from := x.where(a[i])
+		q, to := y.where(b[i])
+		if p == "param" && q == p && c.logs[0].Header.By != c.logs[1].Header.By { // which is where each has it
+			from = to
+		}
+		if p != q || from != to {
+			return differ("address", fmt.Sprintf("%s %#x", p, from), fmt.Sprintf("%s %#x", q, to), "the address")
+		}
+		if len(a[i].Store) == len(b[i].Store) {
+			for k := range a[i].Store {
+				p, _ := a[i].Store[k].At(x.lanes(a[i]), x.lane)
+				q, _ := b[i].Store[k].At(y.lanes(b[i]), y.lane)
+				if p != q {
+					return differ("stored", wide(p, 0), wide(q, 0), "what is stored")
+				}
+			}
+		} else if !c.lacks("stored") {
+			return differ("stored", fmt.Sprint(len(a[i].Store)), fmt.Sprint(len(b[i].Store)), "the number of elements that are stored")
+		}
+	}
+	return nil
+}
+
+// accessesOf are those of the step's lane.
+func accessesOf(x step) (list []*Access) {
+	for i := range x.Accesses {
+		if a := &x.Accesses[i]; x.lanes(a)>>x.lane&1 != 0 {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// where is where an access of the step's lane goes: a space and an address in it, however the
+// instruction names it. All that is device memory counts as global.
+func (x step) where(a *Access) (space string, addr uint64) {
+	addr, _ = a.Addr.At(x.lanes(a), x.lane)
+	space = a.Space
+	if space == "generic" {
+		switch {
+		case addr-interp.SharedWindow < interp.WindowSize:
+			space, addr = "shared", addr-interp.SharedWindow
+		case addr-interp.LocalWindow < interp.WindowSize:
+			space, addr = "local", addr-interp.LocalWindow
+		}
+	}
+	if !slices.Contains(ownSpaces, space) {
+		space = "global"
+	}
+	return space, addr
+}
+
+// ownSpaces are those whose addresses mean something else in each CTA or thread.
+var ownSpaces = []string{"shared", "local", "param"}
+
+// String is the difference, over some lines; what is first and second is for the reader to know.
+func (d *Difference) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "launch %d, kernel %s", d.Launch, cmp.Or(d.Kernel[0], d.Kernel[1], "?"))
+	if d.Kernel[0] != d.Kernel[1] && d.Kernel[0] != "" && d.Kernel[1] != "" {
+		fmt.Fprintf(&b, " and %s", d.Kernel[1])
+	}
+	if d.CTA != nil {
+		fmt.Fprintf(&b, ", cta %d", d.CTA.Number)
+		if len(d.CTA.ID) > 0 {
+			fmt.Fprintf(&b, " (%s)", extent(d.CTA.ID))
+		}
+	}
+	if d.Thread >= 0 {
+		fmt.Fprintf(&b, ", thread %d, instruction %d of it", d.Thread, d.Number)
+	}
+	fmt.Fprintf(&b, ": %s\n", d.What)
+	for i := range d.Record {
+		if d.Thread < 0 && d.Record[i] == nil && d.Name == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s: %s", ordinal(i > 0), d.instruction(i))
+		if d.Name != "" {
+			fmt.Fprintf(&b, ": %s is %s", d.Name, d.Value[i])
+		}
+		b.WriteString("\n")
+	}
+	if n := bits.OnesCount64(d.Lanes); n > 1 {
+		fmt.Fprintf(&b, "  and so in %d threads of warp %d, lanes %#x\n", n, d.Warp[0], d.Lanes)
+	}
+	return b.String()
+}
+
+// instruction is that of a log, with its line.
+func (d *Difference) instruction(i int) string {
+	r, c := d.Record[i], d.Code[i]
+	switch {
+	case r == nil && d.Thread < 0:
+		return "the launch"
+	case r == nil:
+		return "nothing"
+	case c != nil:
+		return fmt.Sprintf("line %d: %s", c.Line, c.Text)
+	}
+	return fmt.Sprintf("line %d: %s", r.Line, cmp.Or(r.Name, "?"))
+}

@@ -1,0 +1,183 @@
+package trace
+
+// This file brings CTAs that run side by side into order: those that are behind wait in memory,
+// and on disk where they are long.
+
+import (
+	"io"
+	"maps"
+	"os"
+	"slices"
+)
+
+// Room of what waits; tests have less.
+var (
+	chunkBytes = 1 << 20  // of a CTA, before it goes to the log or to disk
+	waitBytes  = 64 << 20 // of CTAs that have ended, before those are
+)
+
+// spool is a file that pieces are put away in.
+type spool struct {
+	file *os.File
+	size int64
+	live int // pieces that nobody has got back
+}
+
+// piece is where something is in a spool.
+type piece struct{ at, size int64 }
+
+func (s *spool) put(b []byte) (piece, error) {
+	if s.file == nil {
+		f, err := os.CreateTemp("", "gemu-trace-*")
+		if err != nil {
+			return piece{}, err
+		}
+		s.file = f
+	}
+	p := piece{s.size, int64(len(b))}
+	n, err := s.file.WriteAt(b, s.size)
+	s.size += int64(n)
+	s.live++
+	return p, err
+}
+
+// reader reads a piece.
+func (s *spool) reader(p piece) io.Reader { return io.NewSectionReader(s.file, p.at, p.size) }
+
+// forget gives up pieces. The file is empty again where none are left.
+func (s *spool) forget(n int) (err error) {
+	if s.live -= n; s.live == 0 && s.file != nil {
+		s.size, err = 0, s.file.Truncate(0)
+	}
+	return err
+}
+
+// close removes the file.
+func (s *spool) close() {
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+		s.file = nil
+	}
+}
+
+// part is what a CTA has in a log so far: entries in writing.
+type part struct {
+	cta     CTA
+	buf     []byte
+	away    []piece // before buf
+	records uint64
+	ended   bool
+	begun   bool // it is written as it comes: no CTA before it is missing
+}
+
+// order writes the CTAs of a launch in their order.
+type order struct {
+	w     *Writer
+	spool spool
+	next  uint64                  // the CTA that is written as it comes
+	parts map[uint64]*part        // by number, those that wait
+	wait  int                     // bytes in buf of those that have ended
+	after func(cta uint64) uint64 // the one that comes after another
+}
+
+// grown puts bytes of a part away, but for those from keep on.
+func (o *order) grown(p *part, keep int) error {
+	b := p.buf[:keep]
+	if p.cta.Number == o.next {
+		if err := o.begin(p); err != nil {
+			return err
+		}
+		if err := o.w.write(b); err != nil {
+			return err
+		}
+	} else {
+		at, err := o.spool.put(b)
+		if err != nil {
+			return err
+		}
+		p.away = append(p.away, at)
+	}
+	p.buf = append(p.buf[:0], p.buf[keep:]...)
+	return nil
+}
+
+// begin writes what a part has from before it was the next.
+func (o *order) begin(p *part) error {
+	if p.begun {
+		return nil
+	}
+	p.begun = true
+	if err := o.w.Write(&p.cta); err != nil {
+		return err
+	}
+	for _, at := range p.away {
+		if err := o.copy(at); err != nil {
+			return err
+		}
+	}
+	n := len(p.away)
+	p.away = nil
+	return o.spool.forget(n)
+}
+
+// copy writes a piece, which is whole entries.
+func (o *order) copy(at piece) error {
+	b := make([]byte, at.size)
+	if _, err := io.ReadFull(o.spool.reader(at), b); err != nil {
+		return err
+	}
+	return o.w.write(b)
+}
+
+// write writes a whole part.
+func (o *order) write(p *part) error {
+	if err := o.begin(p); err != nil {
+		return err
+	}
+	delete(o.parts, p.cta.Number)
+	return o.w.encoded(p.buf, p.records)
+}
+
+// end is told that a CTA has ended, and that those before next that are not there never will be.
+func (o *order) end(p *part) error {
+	p.ended = true
+	o.wait += len(p.buf)
+	if p.cta.Number != o.next {
+		if o.wait > waitBytes && len(p.buf) > 0 {
+			o.wait -= len(p.buf)
+			return o.grown(p, len(p.buf))
+		}
+		return nil
+	}
+	for p := o.parts[o.next]; p != nil && p.ended; p = o.parts[o.next] {
+		o.wait -= len(p.buf)
+		if err := o.write(p); err != nil {
+			return err
+		}
+		o.next = o.after(o.next)
+	}
+	return nil
+}
+
+// finish writes those that are left, up to one.
+func (o *order) finish(last uint64) error {
+	for _, n := range slices.Sorted(maps.Keys(o.parts)) {
+		if n > last {
+			break
+		}
+		o.next = n
+		if err := o.write(o.parts[n]); err != nil {
+			return err
+		}
+	}
+	o.drop()
+	return nil
+}
+
+// drop forgets all parts.
+func (o *order) drop() {
+	o.parts, o.wait = map[uint64]*part{}, 0
+	o.spool.close()
+	o.spool = spool{}
+}

@@ -1,0 +1,55 @@
+package trace
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Ranges are numbers that a filter lets through; none lets all.
+type Ranges []Range
+
+// Range is numbers from one to another, both of them included.
+type Range struct{ From, To uint64 }
+
+// UnmarshalText reads "0-3,7".
+func (r *Ranges) UnmarshalText(text []byte) error {
+	*r = nil
+	for _, s := range strings.Split(string(text), ",") {
+		from, to, both := strings.Cut(s, "-")
+		if !both {
+			to = from
+		}
+		a, err := strconv.ParseUint(from, 10, 64)
+		b, err2 := strconv.ParseUint(to, 10, 64)
+		if err != nil || err2 != nil || a > b {
+			return fmt.Errorf("%q: want numbers such as 0-3,7", s)
+		}
+		*r = append(*r, Range{a, b})
+	}
+	return nil
+}
+
+// Has reports whether a number is let through.
+func (r Ranges) Has(n uint64) bool {
+	for _, x := range r {
+		if x.From <= n && n <= x.To {
+			return true
+		}
+	}
+	return len(r) == 0
+}
+
+// after is the first number from n on that is let through, or the largest there is.
+func (r Ranges) after(n uint64) uint64 {
+	if len(r) == 0 || r.Has(n) {
+		return n
+	}
+	first := ^uint64(0)
+	for _, x := range r {
+		if x.From >= n {
+			first = min(first, x.From)
+		}
+	}
+	return first
+}

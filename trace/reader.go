@@ -1,0 +1,383 @@
+package trace
+
+// This file reads logs of either format, entry by entry.
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Error is what is wrong with a log.
+type Error struct {
+	Name   string
+	Offset int64 // in bytes, of the entry; of compressed logs in what they hold
+	Packed bool  // it is of a compressed log
+	Line   int64 // of a text, from 1 on; else 0
+	Err    error
+}
+
+func (e *Error) Error() string {
+	at := fmt.Sprintf("%s: at byte %d", e.Name, e.Offset)
+	switch {
+	case e.Packed:
+		at += " of what is compressed"
+	case e.Line > 0:
+		at = fmt.Sprintf("%s:%d: at byte %d", e.Name, e.Line, e.Offset)
+	}
+	return at + ": " + e.Err.Error()
+}
+
+// Unwrap is what is wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrTruncated is that a log ends without Finish.
+var ErrTruncated = errors.New("the log ends here, and is not whole")
+
+// maxEntry is the most bytes that an entry may have.
+const maxEntry = 64 << 20
+
+// Reader reads a log.
+type Reader struct {
+	Header Header
+
+	name   string
+	in     *bufio.Reader
+	zstd   *zstd.Decoder
+	text   bool
+	offset int64 // of what comes next
+	line   int64 // of a text, before it
+	place  Error // of the entry that was read last
+
+	launch  *Launch
+	code    map[uint64]*Code // of it
+	cta     *CTA
+	records uint64
+	ended   bool // the launch has
+	done    bool
+}
+
+// headerTag begins the entry that is a header, behind its length.
+var headerTag = byte(protowire.EncodeTag(1, protowire.BytesType))
+
+// NewReader begins to read a log. Name is what errors call it.
+func NewReader(name string, r io.Reader) (*Reader, error) {
+	t := &Reader{name: name, in: bufio.NewReaderSize(r, 1<<16), ended: true, place: Error{Name: name}}
+	head, err := t.in.Peek(4)
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, err
+	case len(head) == 0:
+		return nil, t.fail(errors.New("the file is empty"))
+	case len(head) == 4 && binary.LittleEndian.Uint32(head) == 0xfd2fb528:
+		if t.zstd, err = zstd.NewReader(t.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30)); err != nil {
+			return nil, err
+		}
+		t.in, t.place.Packed = bufio.NewReaderSize(t.zstd, 1<<16), true
+	case string(head) == magic[:len(head)]:
+		t.text = true
+	case len(head) < 4 || head[1] != headerTag && (head[0] < 0x80 || head[2] != headerTag):
+		return nil, t.fail(errors.New("this is no log"))
+	}
+	e, err := t.read()
+	if err != nil {
+		return nil, err
+	}
+	h, ok := e.(*Header)
+	switch {
+	case !ok:
+		return nil, t.fail(errors.New("this is no log: it does not begin with a header"))
+	case h.Version != Version:
+		return nil, t.fail(fmt.Errorf("version %d of the format; known is %d", h.Version, Version))
+	}
+	for _, s := range h.Lacks {
+		if !slices.Contains(Lackings, s) {
+			return nil, t.fail(fmt.Errorf("it lacks %q, which is none of %v", s, Lackings))
+		}
+	}
+	t.Header = *h
+	return t, nil
+}
+
+// Close gives up what the reader holds, but not what it reads.
+func (t *Reader) Close() {
+	if t.zstd != nil {
+		t.zstd.Close()
+	}
+}
+
+// lacks reports whether the log lacks something.
+func (t *Reader) lacks(what string) bool { return slices.Contains(t.Header.Lacks, what) }
+
+// fail is an error at the entry that was read last.
+func (t *Reader) fail(err error) error {
+	var already *Error
+	if errors.As(err, &already) {
+		return err
+	}
+	e := t.place
+	e.Err = err
+	return &e
+}
+
+// Next reads the next entry. The error is io.EOF behind the last, or an *Error.
+func (t *Reader) Next() (Entry, error) {
+	if t.done {
+		return nil, io.EOF
+	}
+	e, err := t.read()
+	if err == nil {
+		err = t.follow(e)
+	}
+	if err != nil {
+		t.done = true
+		return nil, t.fail(err)
+	}
+	if _, ok := e.(*Finish); ok {
+		t.done = true
+	}
+	return e, nil
+}
+
+// read reads an entry, and nothing into it.
+func (t *Reader) read() (Entry, error) {
+	t.place.Offset, t.place.Line = t.offset, 0
+	if t.text {
+		return t.readText()
+	}
+	b, n, err := readDelimited(t.in)
+	if err != nil {
+		return nil, t.broken(err)
+	}
+	t.offset += n
+	e, err := protobuf{}.parse(b)
+	if err != nil {
+		return nil, t.fail(err)
+	}
+	return e, nil
+}
+
+// readDelimited reads what is behind its length, and tells how many bytes that took. The error is
+// io.EOF if nothing is left.
+func readDelimited(in *bufio.Reader) ([]byte, int64, error) {
+	size, err := binary.ReadUvarint(in)
+	if err != nil {
+		return nil, 0, err
+	}
+	if size > maxEntry {
+		return nil, 0, errors.New("the length of an entry is too large")
+	}
+	var b bytes.Buffer // not made at once: the length may be wrong
+	if _, err := io.CopyN(&b, in, int64(size)); err != nil {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	return b.Bytes(), int64(protowire.SizeVarint(size)) + int64(size), nil
+}
+
+// broken is the error of reading.
+func (t *Reader) broken(err error) error {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = ErrTruncated
+	}
+	return t.fail(err)
+}
+
+func (t *Reader) readText() (Entry, error) {
+	for {
+		t.place.Offset = t.offset
+		t.line++
+		t.place.Line = t.line
+		var line []byte
+		for {
+			part, err := t.in.ReadSlice('\n')
+			if line = append(line, part...); err == nil {
+				break
+			}
+			if err != bufio.ErrBufferFull {
+				return nil, t.broken(err)
+			}
+			if len(line) > maxEntry {
+				return nil, t.fail(errors.New("the line is too long"))
+			}
+		}
+		t.offset += int64(len(line))
+		e, err := textual{}.parse(bytes.TrimSuffix(line[:len(line)-1], []byte("\r")))
+		if err != nil {
+			return nil, t.fail(err)
+		}
+		if e != nil {
+			return e, nil
+		}
+	}
+}
+
+// follow checks that an entry may come here, and completes what it leaves out.
+func (t *Reader) follow(e Entry) error {
+	switch e := e.(type) {
+	case *Header:
+		return errors.New("a second header")
+	case *Launch:
+		if !t.ended {
+			return errors.New("a launch begins before another has ended")
+		}
+		t.launch, t.code, t.cta, t.ended = e, map[uint64]*Code{}, nil, false
+		for _, d := range [][]uint64{e.Grid, e.Block, e.Cluster} {
+			if len(d) != 0 && len(d) != 3 {
+				return errors.New("an extent without three dimensions")
+			}
+		}
+		if e.WarpSize > 64 {
+			return fmt.Errorf("warps of %d lanes", e.WarpSize)
+		}
+	case *Code:
+		if t.ended || t.cta != nil {
+			return errors.New("code that is not behind its launch")
+		}
+		t.code[e.Index] = e
+	case *CTA:
+		if t.ended {
+			return errors.New("a CTA of no launch")
+		}
+		if len(e.ID) != 0 && len(e.ID) != 3 {
+			return errors.New("an index without three dimensions")
+		}
+		if t.cta != nil && t.cta.Number >= e.Number {
+			return fmt.Errorf("CTA %d is behind CTA %d", e.Number, t.cta.Number)
+		}
+		t.cta = e
+	case *Record:
+		t.records++
+		if t.ended {
+			return errors.New("a record of no launch")
+		}
+		if t.cta != nil && t.cta.Number != e.CTA {
+			return fmt.Errorf("a record of CTA %d among those of CTA %d", e.CTA, t.cta.Number)
+		}
+		return t.complete(e)
+	case *End:
+		if t.ended {
+			return errors.New("no launch ends here")
+		}
+		if e.Number != t.launch.Number {
+			return fmt.Errorf("launch %d ends in launch %d", e.Number, t.launch.Number)
+		}
+		t.ended = true
+	case *Finish:
+		if !t.ended {
+			return errors.New("the log ends in a launch")
+		}
+		if e.Records != t.records {
+			return fmt.Errorf("the log had %d records, %d are here", e.Records, t.records)
+		}
+	}
+	return nil
+}
+
+// complete fills in what a record leaves out, and checks the rest.
+func (t *Reader) complete(r *Record) error {
+	if r.Kind >= kinds {
+		return fmt.Errorf("%d is no kind of record", r.Kind)
+	}
+	if r.Active == 0 {
+		r.Active = r.Lanes
+	}
+	if r.Lanes&^r.Active != 0 {
+		return errors.New("lanes execute that are not active")
+	}
+	var code *Code
+	if r.Code > 0 {
+		if code = t.code[r.Code-1]; code == nil {
+			return fmt.Errorf("no code %d", r.Code-1)
+		}
+		if r.Line == 0 {
+			r.Line = code.Line
+		}
+		if r.Name == "" {
+			r.Name = code.name()
+		}
+	}
+	if r.Numbers != nil {
+		r.Numbers.Bits = 64
+		if wrong := r.Numbers.check(r.Active); wrong != "" {
+			return fmt.Errorf("the numbers of the threads: %s", wrong)
+		}
+	}
+	for i := range r.Results {
+		v := &r.Results[i]
+		if code != nil {
+			switch k := slices.IndexFunc(code.Writes, func(w Register) bool { return w.Name == v.Name }); {
+			case v.Name == "" && i < len(code.Writes):
+				v.Name, v.Bits = code.Writes[i].Name, code.Writes[i].Bits
+			case k >= 0 && v.Bits == 0:
+				v.Bits = code.Writes[k].Bits
+			}
+		}
+		if v.Bits == 0 {
+			v.Bits = 64
+		}
+		if wrong := v.check(r.Lanes); wrong != "" {
+			return fmt.Errorf("%s: %s", v.Name, wrong)
+		}
+	}
+	for i := range r.Accesses {
+		if err := r.completeAccess(&r.Accesses[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Record) completeAccess(a *Access) error {
+	lanes := r.lanes(a)
+	if a.Kind >= accessKinds {
+		return fmt.Errorf("%d is no kind of access", a.Kind)
+	}
+	if lanes&^r.Lanes != 0 {
+		return errors.New("lanes access memory that do not execute the instruction")
+	}
+	a.Addr.Bits = 64
+	if wrong := a.Addr.check(lanes); wrong != "" {
+		return fmt.Errorf("addresses: %s", wrong)
+	}
+	for i := range a.Store {
+		v := &a.Store[i]
+		if v.Bits = 64; a.Kind != Zero {
+			v.Bits = 8 * a.Bytes / uint64(len(a.Store))
+		}
+		if v.Bits > 64 {
+			return fmt.Errorf("what is stored: an element of %d bits", v.Bits)
+		}
+		if wrong := v.check(lanes); wrong != "" {
+			return fmt.Errorf("what is stored: %s", wrong)
+		}
+	}
+	return nil
+}
+
+// readIndex reads the index at the end of a log in frames. There may be none.
+func readIndex(r io.ReaderAt, size int64) (*index, error) {
+	var tail [16]byte
+	if size < 24 {
+		return nil, nil
+	}
+	if _, err := r.ReadAt(tail[:], size-16); err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint64(tail[:]))
+	if string(tail[8:]) != indexMagic || n < 24 || n > min(size, maxEntry) {
+		return nil, nil
+	}
+	b := make([]byte, n)
+	if _, err := r.ReadAt(b, size-n); err != nil {
+		return nil, err
+	}
+	x := &index{}
+	return x, indexMessage.parse(b[8:n-16], x)
+}

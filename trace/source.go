@@ -1,0 +1,253 @@
+package trace
+
+// This file brings a log to those who go through it CTA by CTA, also one that has no order.
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+)
+
+// Source is a log that can be read several times. Open gives it from its beginning.
+type Source struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// First is the first launch of the log; nil if it has none.
+func (s Source) First() (*Launch, error) {
+	c, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	for {
+		e, err := c.Next()
+		if err == io.EOF {
+			return nil, nil
+		}
+		if l, ok := e.(*Launch); ok || err != nil {
+			return l, err
+		}
+	}
+}
+
+// cursor goes through a log: launches, their CTAs in order, and the records of each.
+type cursor struct {
+	*Reader
+	file   io.Closer
+	ahead  Entry // read, and not given out
+	sorted *sorted
+	end    *End   // of the launch that came last
+	count  uint64 // records that have been given out
+}
+
+// open begins to go through a log.
+func (s Source) open() (*cursor, error) {
+	f, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewReader(s.Name, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &cursor{Reader: r, file: f}, nil
+}
+
+// close ends it.
+func (c *cursor) close() {
+	c.Reader.Close()
+	c.file.Close()
+	if c.sorted != nil {
+		c.sorted.spool.close()
+	}
+}
+
+// peek is the next entry, which stays the next.
+func (c *cursor) peek() (e Entry, err error) {
+	if c.ahead == nil {
+		c.ahead, err = c.Next()
+	}
+	return c.ahead, err
+}
+
+// nextLaunch begins the next launch, with its code; nil behind the last. What is left of
+// the one before is passed over.
+func (c *cursor) nextLaunch() (*Launch, error) {
+	for {
+		e, err := c.peek()
+		if err == io.EOF {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.ahead = nil
+		if l, ok := e.(*Launch); ok {
+			for {
+				if e, err = c.peek(); err != nil {
+					return nil, err
+				}
+				if _, ok := e.(*Code); !ok {
+					break
+				}
+				c.ahead = nil
+			}
+			if _, ok := e.(*Record); ok { // none of a CTA: they come as they like
+				err = c.sort()
+			}
+			return l, err
+		}
+	}
+}
+
+// nextCTA begins the next CTA of the launch; nil behind the last. What is left of the one before
+// is passed over.
+func (c *cursor) nextCTA() (*CTA, error) {
+	if c.sorted != nil {
+		return c.sorted.nextCTA(c), nil
+	}
+	for {
+		e, err := c.peek()
+		if err != nil {
+			return nil, c.early(err)
+		}
+		switch e := e.(type) {
+		case *CTA:
+			c.ahead = nil
+			return e, nil
+		case *End:
+			c.end = e
+			return nil, nil
+		}
+		c.ahead = nil
+	}
+}
+
+// early is the error of a log in which a launch does not end.
+func (c *cursor) early(err error) error {
+	if err == io.EOF {
+		err = c.fail(ErrTruncated)
+	}
+	return err
+}
+
+// nextRecord is the next record of the CTA; nil behind the last.
+func (c *cursor) nextRecord() (*Record, error) {
+	r, err := c.recordOf()
+	if r != nil {
+		r.ordinal = c.count
+		c.count++
+	}
+	return r, err
+}
+
+func (c *cursor) recordOf() (*Record, error) {
+	if c.sorted != nil {
+		return c.sorted.nextRecord(c)
+	}
+	e, err := c.peek()
+	if err != nil {
+		return nil, c.early(err)
+	}
+	r, ok := e.(*Record)
+	if ok {
+		c.ahead = nil
+	}
+	return r, nil
+}
+
+// sorted is the records of a launch by CTA.
+type sorted struct {
+	spool spool
+	parts map[uint64]*part
+	order []uint64 // CTAs that are left
+	now   *bufio.Reader
+}
+
+// sort reads all records of a launch, and puts them on disk by CTA.
+func (c *cursor) sort() error {
+	if c.sorted != nil {
+		c.sorted.spool.close()
+	}
+	s := &sorted{parts: map[uint64]*part{}}
+	c.sorted = s
+	room := 0
+	for {
+		e, err := c.peek()
+		if err != nil {
+			return c.early(err)
+		}
+		r, ok := e.(*Record)
+		if !ok {
+			if _, ok := e.(*CTA); ok {
+				return c.fail(errors.New("records without a CTA come before it"))
+			}
+			break
+		}
+		c.ahead = nil
+		p := s.parts[r.CTA]
+		if p == nil {
+			p = &part{cta: CTA{Number: r.CTA}}
+			s.parts[r.CTA] = p
+		}
+		before := len(p.buf)
+		p.buf = protobuf{}.append(p.buf, r, nil)
+		if room += len(p.buf) - before; room < waitBytes {
+			continue
+		}
+		for _, n := range slices.Sorted(maps.Keys(s.parts)) {
+			if p := s.parts[n]; len(p.buf) > 0 {
+				at, err := s.spool.put(p.buf)
+				if err != nil {
+					return err
+				}
+				p.away, p.buf = append(p.away, at), nil
+			}
+		}
+		room = 0
+	}
+	s.order = slices.Sorted(maps.Keys(s.parts))
+	return nil
+}
+
+func (s *sorted) nextCTA(c *cursor) *CTA {
+	if len(s.order) == 0 {
+		if e, ok := c.ahead.(*End); ok {
+			c.end = e
+		}
+		s.spool.close()
+		c.sorted = nil
+		return nil
+	}
+	p := s.parts[s.order[0]]
+	s.order = s.order[1:]
+	delete(s.parts, p.cta.Number)
+	var pieces []io.Reader
+	for _, at := range p.away {
+		pieces = append(pieces, s.spool.reader(at))
+	}
+	s.now = bufio.NewReader(io.MultiReader(append(pieces, bytes.NewReader(p.buf))...))
+	return &p.cta
+}
+
+func (s *sorted) nextRecord(c *cursor) (*Record, error) {
+	b, _, err := readDelimited(s.now)
+	if err == io.EOF {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := protobuf{}.parse(b)
+	if err != nil {
+		return nil, err
+	}
+	r := e.(*Record)
+	return r, c.complete(r)
+}

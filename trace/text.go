@@ -1,0 +1,511 @@
+package trace
+
+// This file is the text format: a line per entry, words apart by one blank.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// magic begins a log in text, followed by the version.
+const magic = "gemu-trace"
+
+// textual is the codec of the text format.
+type textual struct{}
+
+// append appends an entry, with its line's end.
+func (textual) append(b []byte, e Entry, code *Code) []byte {
+	switch e := e.(type) {
+	case *Header:
+		b = append(b, magic...)
+		b = append(b, ' ')
+		b = strconv.AppendUint(b, e.Version, 10)
+		b = appendText(b, "by", e.By)
+		b = appendText(b, "lacks", strings.Join(e.Lacks, ","))
+	case *Launch:
+		b = fmt.Appendf(b, "launch %d", e.Number)
+		b = appendText(b, "kernel", e.Kernel)
+		b = appendText(b, "file", e.File)
+		b = appendText(b, "grid", extent(e.Grid))
+		b = appendText(b, "block", extent(e.Block))
+		b = appendText(b, "cluster", extent(e.Cluster))
+		b = fmt.Appendf(b, " warp=%d", e.WarpSize)
+		b = appendText(b, "reconverge", e.Reconverge)
+	case *Code:
+		b = fmt.Appendf(b, "code %d %s %d:%d", e.Index, quoted(e.Func), e.Line, e.Column)
+		b = appendText(b, "class", e.Class)
+		b = appendText(b, "text", e.Text)
+		b = appendRegisters(b, "writes", e.Writes)
+		b = appendRegisters(b, "reads", e.Reads)
+		b = appendText(b, "flags", strings.Join(e.Flags, ","))
+	case *CTA:
+		b = fmt.Appendf(b, "cta %d %s", e.Number, extent(e.ID))
+	case *Record:
+		b = appendRecord(b, e)
+	case *End:
+		b = fmt.Appendf(b, "end %d", e.Number)
+		b = appendText(b, "error", e.Error)
+	case *Finish:
+		b = fmt.Appendf(b, "finish %d", e.Records)
+	}
+	return append(b, '\n')
+}
+
+// quoted is a text as a word: in quotes if it would not be one.
+func quoted(s string) string {
+	if s == "" || strings.ContainsAny(s, " \"\\\t\r\n") || strconv.Quote(s) != `"`+s+`"` {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// appendText appends a word name=s, unless s is empty.
+func appendText(b []byte, name, s string) []byte {
+	if s == "" {
+		return b
+	}
+	b = append(b, ' ')
+	b = append(b, name...)
+	b = append(b, '=')
+	return append(b, quoted(s)...)
+}
+
+func appendRegisters(b []byte, name string, list []Register) []byte {
+	var words []string
+	for _, r := range list {
+		words = append(words, fmt.Sprintf("%s:%d%s", r.Name, r.Bits, r.Type))
+	}
+	return appendText(b, name, strings.Join(words, ","))
+}
+
+func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, "0x"...), v, 16) }
+
+// appendRecord appends a record:
+//
+//	CTA WARP SEQ CODE@LINE LANES[/ACTIVE] NAME RESULT[.BITS]=VALUE … KIND:SPACE:BYTES@VALUE[=VALUE …]
+func appendRecord(b []byte, r *Record) []byte {
+	b = append(strconv.AppendUint(b, r.CTA, 10), ' ')
+	b = append(strconv.AppendUint(b, r.Warp, 10), ' ')
+	b = append(strconv.AppendUint(b, r.Seq, 10), ' ')
+	if r.Code > 0 {
+		b = strconv.AppendUint(b, r.Code-1, 10)
+	}
+	b = append(b, '@')
+	b = strconv.AppendUint(b, r.Line, 10)
+	b = strconv.AppendUint(append(b, ' '), r.Lanes, 16)
+	if r.Active != r.Lanes {
+		b = strconv.AppendUint(append(b, '/'), r.Active, 16)
+	}
+	b = append(b, ' ')
+	if r.Kind != Instruction {
+		b = append(append(b, '+'), r.Kind.String()...)
+	} else if r.Name == "" {
+		b = append(b, '-')
+	} else {
+		b = append(b, r.Name...)
+	}
+	if r.Numbers != nil {
+		b = appendValue(append(b, " number:"...), r.Numbers)
+	}
+	if r.Depth != 0 {
+		b = strconv.AppendUint(append(b, " depth:"...), r.Depth, 10)
+	}
+	if r.Note != "" {
+		b = append(append(b, " note:"...), quoted(r.Note)...)
+	}
+	for i := range r.Results {
+		v := &r.Results[i]
+		b = append(append(b, ' '), v.Name...)
+		if r.Code == 0 && v.Bits != 64 { // else the code says
+			b = strconv.AppendUint(append(b, '.'), v.Bits, 10)
+		}
+		b = appendValue(append(b, '='), v)
+	}
+	for i := range r.Accesses {
+		a := &r.Accesses[i]
+		b = append(append(b, ' '), a.Kind.String()...)
+		if a.Lanes != 0 {
+			b = strconv.AppendUint(append(b, '/'), a.Lanes, 16)
+		}
+		b = append(append(b, ':'), a.Space...)
+		b = strconv.AppendUint(append(b, ':'), a.Bytes, 10)
+		b = appendValue(append(b, '@'), &a.Addr)
+		for k := range a.Store {
+			b = appendValue(append(b, '='), &a.Store[k])
+		}
+	}
+	return b
+}
+
+// appendValue appends u:BASE, a:BASE±STRIDE or g:LIST, numbers in hexadecimal but for the stride.
+func appendValue(b []byte, v *Value) []byte {
+	b = append(append(b, structureLetters[v.Structure]...), ':')
+	switch v.Structure {
+	case Uniform:
+		return appendWide(b, v.Base, v.High, v.Bits)
+	case Affine:
+		b = appendHex(b, v.Base)
+		if v.Stride >= 0 {
+			b = append(b, '+')
+		}
+		return strconv.AppendInt(b, v.Stride, 10)
+	}
+	for i, low := range v.List {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		high := uint64(0)
+		if len(v.ListHigh) > 0 {
+			high = v.ListHigh[i]
+		}
+		b = appendWide(b, low, high, v.Bits)
+	}
+	return b
+}
+
+func appendWide(b []byte, low, high, bits uint64) []byte {
+	if bits > 64 && high != 0 {
+		return fmt.Appendf(appendHex(b, high), "%016x", low)
+	}
+	return appendHex(b, low)
+}
+
+// words splits a line. Quotes keep blanks together, and are left in place.
+func words(line string) (list []string, err error) {
+	for line != "" {
+		end := strings.IndexAny(line, " \"")
+		for end >= 0 && line[end] == '"' {
+			q, err := strconv.QuotedPrefix(line[end:])
+			if err != nil {
+				return nil, errors.New("a quote is open")
+			}
+			next := strings.IndexAny(line[end+len(q):], " \"")
+			if next < 0 {
+				end = -1
+				break
+			}
+			end += len(q) + next
+		}
+		if end < 0 {
+			return append(list, line), nil
+		}
+		if end > 0 {
+			list = append(list, line[:end])
+		}
+		line = line[end+1:]
+	}
+	return list, nil
+}
+
+// unquoted is a word as it was before quoted.
+func unquoted(s string) (string, error) {
+	if !strings.HasPrefix(s, `"`) {
+		return s, nil
+	}
+	t, err := strconv.Unquote(s)
+	if err != nil {
+		return "", fmt.Errorf("%s: a wrong text in quotes", s)
+	}
+	return t, nil
+}
+
+// parse reads an entry out of its line, without the line's end. The entries of an index are nil.
+func (t textual) parse(line []byte) (Entry, error) {
+	list, err := words(string(line))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	p := &reading{words: list}
+	var e Entry
+	switch word := p.next(); word {
+	case magic:
+		h := &Header{Version: p.number(10)}
+		p.fields(func(name, value string) {
+			switch name {
+			case "by":
+				h.By = value
+			case "lacks":
+				h.Lacks = strings.Split(value, ",")
+			}
+		})
+		e = h
+	case "launch":
+		l := &Launch{Number: p.number(10)}
+		p.fields(func(name, value string) {
+			switch name {
+			case "kernel":
+				l.Kernel = value
+			case "file":
+				l.File = value
+			case "grid":
+				l.Grid = p.extent(value)
+			case "block":
+				l.Block = p.extent(value)
+			case "cluster":
+				l.Cluster = p.extent(value)
+			case "warp":
+				l.WarpSize = p.uint(value, 10)
+			case "reconverge":
+				l.Reconverge = value
+			}
+		})
+		e = l
+	case "code":
+		c := &Code{Index: p.number(10), Func: p.text(p.next())}
+		at, column, _ := strings.Cut(p.next(), ":")
+		c.Line, c.Column = p.uint(at, 10), p.uint(column, 10)
+		p.fields(func(name, value string) {
+			switch name {
+			case "class":
+				c.Class = value
+			case "text":
+				c.Text = value
+			case "writes":
+				c.Writes = p.registers(value)
+			case "reads":
+				c.Reads = p.registers(value)
+			case "flags":
+				c.Flags = strings.Split(value, ",")
+			}
+		})
+		e = c
+	case "cta":
+		e = &CTA{Number: p.number(10), ID: p.extent(p.next())}
+	case "end":
+		x := &End{Number: p.number(10)}
+		p.fields(func(name, value string) {
+			if name == "error" {
+				x.Error = value
+			}
+		})
+		e = x
+	case "finish":
+		e = &Finish{p.number(10)}
+	case "index":
+		return nil, nil
+	default:
+		if word == "" || word[0] < '0' || word[0] > '9' {
+			return nil, fmt.Errorf("%s begins no entry", quoted(word))
+		}
+		r := &Record{CTA: p.uint(word, 10)}
+		p.record(r)
+		e = r
+	}
+	if p.err == nil && len(p.words) > 0 {
+		p.fail("%s is one word too many", quoted(p.words[0]))
+	}
+	return e, p.err
+}
+
+// reading is words that are being read, and what is wrong with them.
+type reading struct {
+	words []string
+	err   error
+}
+
+func (p *reading) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (p *reading) next() string {
+	if len(p.words) == 0 {
+		p.fail("the line ends too early")
+		return ""
+	}
+	w := p.words[0]
+	p.words = p.words[1:]
+	return w
+}
+
+func (p *reading) uint(s string, base int) uint64 {
+	v, err := strconv.ParseUint(s, base, 64)
+	if err != nil {
+		p.fail("%s is no number", quoted(s))
+	}
+	return v
+}
+
+func (p *reading) number(base int) uint64 { return p.uint(p.next(), base) }
+
+func (p *reading) text(s string) string {
+	t, err := unquoted(s)
+	if err != nil {
+		p.fail("%v", err)
+	}
+	return t
+}
+
+// fields calls do with the words that are left, name=value.
+func (p *reading) fields(do func(name, value string)) {
+	for len(p.words) > 0 {
+		name, value, ok := strings.Cut(p.next(), "=")
+		if !ok {
+			p.fail("%s: want NAME=VALUE", quoted(name))
+			return
+		}
+		do(name, p.text(value))
+	}
+}
+
+func (p *reading) extent(s string) (d []uint64) {
+	for _, n := range strings.Split(s, ",") {
+		d = append(d, p.uint(n, 10))
+	}
+	if len(d) != 3 {
+		p.fail("%s: want X,Y,Z", quoted(s))
+	}
+	return d
+}
+
+func (p *reading) registers(s string) (list []Register) {
+	for _, w := range strings.Split(s, ",") {
+		name, rest, ok := strings.Cut(w, ":")
+		bits, typ, dotted := strings.Cut(rest, ".")
+		if !ok || name == "" {
+			p.fail("%s: want NAME:BITS.TYPE", quoted(w))
+			return nil
+		}
+		r := Register{Name: name, Bits: p.uint(bits, 10)}
+		if dotted {
+			r.Type = "." + typ
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// hex reads a number in hexadecimal, of up to 128 bits.
+func (p *reading) hex(s string) (low, high uint64) {
+	digits, ok := strings.CutPrefix(s, "0x")
+	if !ok || digits == "" || len(digits) > 32 {
+		p.fail("%s is no number in hexadecimal", quoted(s))
+		return 0, 0
+	}
+	if n := len(digits) - 16; n > 0 {
+		high = p.uint(digits[:n], 16)
+		digits = digits[n:]
+	}
+	return p.uint(digits, 16), high
+}
+
+// value reads a value. Its width is found out later.
+func (p *reading) value(s string) (v Value) {
+	letter, rest, _ := strings.Cut(s, ":")
+	switch i := slices.Index(structureLetters[:], letter); Structure(max(i, 0)) {
+	case Affine:
+		at := strings.LastIndexAny(rest, "+-")
+		if at < 0 {
+			p.fail("%s: want a:BASE+STRIDE", quoted(s))
+			return v
+		}
+		v.Structure = Affine
+		v.Base, _ = p.hex(rest[:at])
+		n, err := strconv.ParseInt(rest[at:], 10, 64)
+		if err != nil {
+			p.fail("%s is no stride", quoted(rest[at:]))
+		}
+		v.Stride = n
+	case Generic:
+		v.Structure = Generic
+		wide := false
+		for _, w := range strings.Split(rest, ",") {
+			low, high := p.hex(w)
+			v.List, v.ListHigh = append(v.List, low), append(v.ListHigh, high)
+			wide = wide || high != 0
+		}
+		if !wide {
+			v.ListHigh = nil
+		}
+	default:
+		if i < 0 {
+			p.fail("%s: want u:, a: or g:", quoted(s))
+			return v
+		}
+		v.Base, v.High = p.hex(rest)
+	}
+	return v
+}
+
+// record reads what is behind the CTA.
+func (p *reading) record(r *Record) {
+	r.Warp, r.Seq = p.number(10), p.number(10)
+	code, line, ok := strings.Cut(p.next(), "@")
+	if !ok {
+		p.fail("%s: want CODE@LINE", quoted(code))
+		return
+	}
+	if code != "" {
+		r.Code = p.uint(code, 10) + 1
+	}
+	r.Line = p.uint(line, 10)
+	lanes, active, more := strings.Cut(p.next(), "/")
+	if r.Lanes = p.uint(lanes, 16); more {
+		r.Active = p.uint(active, 16)
+	}
+	switch name := p.next(); {
+	case strings.HasPrefix(name, "+"):
+		k := slices.Index(kindNames[:], name[1:])
+		if k < 0 {
+			p.fail("%s is no kind of record", quoted(name))
+			return
+		}
+		r.Kind = Kind(k)
+	case name != "-":
+		r.Name = name
+	}
+	for len(p.words) > 0 {
+		w := p.next()
+		switch i := strings.IndexAny(w, ":="); {
+		case i < 0:
+			p.fail("%s: want NAME=VALUE or NAME:VALUE", quoted(w))
+			return
+		case w[i] == '=':
+			v := p.value(w[i+1:])
+			name, bits, says := strings.Cut(w[:i], ".")
+			if v.Name = name; says {
+				v.Bits = p.uint(bits, 10)
+			}
+			r.Results = append(r.Results, v)
+		default:
+			p.part(r, w[:i], w[i+1:])
+		}
+	}
+}
+
+// part reads what is of a record and no register.
+func (p *reading) part(r *Record, name, value string) {
+	switch name {
+	case "number":
+		v := p.value(value)
+		r.Numbers = &v
+		return
+	case "depth":
+		r.Depth = p.uint(value, 10)
+		return
+	case "note":
+		r.Note = p.text(value)
+		return
+	}
+	kind, lanes, some := strings.Cut(name, "/")
+	a := Access{Kind: AccessKind(slices.Index(accessNames[:], kind))}
+	space, rest, _ := strings.Cut(value, ":")
+	bytes, where, ok := strings.Cut(rest, "@")
+	if a.Kind >= accessKinds || !ok {
+		p.fail("%s:%s: want an access, KIND:SPACE:BYTES@VALUE", quoted(name), quoted(value))
+		return
+	}
+	if a.Space, a.Bytes = space, p.uint(bytes, 10); some {
+		a.Lanes = p.uint(lanes, 16)
+	}
+	values := strings.Split(where, "=")
+	a.Addr = p.value(values[0])
+	for _, s := range values[1:] {
+		a.Store = append(a.Store, p.value(s))
+	}
+	r.Accesses = append(r.Accesses, a)
+}

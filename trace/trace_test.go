@@ -1,0 +1,453 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"gemu/interp"
+)
+
+// sample has what records can have: lanes that part, held-back lanes, calls with results, barriers with
+// results, vector stores, atomics, registers of 128 bits, asynchronous copies, a clock.
+const sample = `.version 8.5
+.target sm_90
+.address_size 64
+.func (.reg .u32 %o) twice (.reg .u32 %i)
+{
+	add.u32 %o, %i, %i;
+	ret;
+}
+.visible .entry sample(.param .u64 out)
+{
+	.reg .u64 %p, %q;
+	.reg .u32 %t, %n, %v, %w, %s;
+	.reg .b128 %b;
+	.reg .f32 %f;
+	.reg .pred %c, %d;
+	.shared .align 16 .b8 tile[1024];
+	ld.param.u64 %p, [out];
+	mov.u32 %t, %tid.x;
+	mul.lo.u32 %n, %t, %t;
+	mov.u32 %s, %ctaid.x; mad.lo.u32 %s, %s, 40, %t; mul.wide.u32 %q, %s, 16;
+	add.u64 %p, %p, %q;
+	st.global.v4.u32 [%p], {%t, %n, %n, %t};
+	st.global.v2.u32 [%p], {%t, %n};
+	mov.b128 %b, {%p, %q};
+	setp.lt.u32 %c, %t, 5;
+	@%c bra L;
+	call (%v), twice, (%t);
+	bra.uni M;
+L:	mov.u32 %v, %clock;
+M:	atom.global.add.u32 %w, [%p], 1;
+	setp.eq.u32 %d, %t, 3;
+	barrier.red.popc.u32 %w, 0, %d;
+	mov.u32 %s, tile;
+	cp.async.ca.shared.global [%s], [%p], 16;
+	cp.async.wait_all;
+	@%d st.shared.u8 [%s], %t;
+	cvt.rn.f32.u32 %f, %t;
+	rsqrt.approx.f32 %f, %f;
+	st.global.f32 [%p+4], %f;
+	ret;
+}`
+
+// logOf is the log of a kernel in CTAs of 40 threads on a buffer.
+func logOf(t testing.TB, src string, ctas, workers int, f Format, filter Filter) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := NewWriter(&b, f, &Header{Version: Version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRecorder(w, filter)
+	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{r}, Workers: workers, SM: 90})
+	mod, err := dev.Load("sample.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := interp.NewBuffer(dev, make([]uint32, 4*40*ctas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mod.Launch(context.Background(), "", interp.Dim(ctas), interp.Dim(40), out); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.Err(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func memory(name string, b []byte) Source {
+	return Source{name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }}
+}
+
+// read reads a whole log.
+func read(b []byte) (list []Entry, h Header, err error) {
+	r, err := NewReader("log", bytes.NewReader(b))
+	if err != nil {
+		return nil, h, err
+	}
+	defer r.Close()
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			return list, r.Header, nil
+		}
+		if err != nil {
+			return list, r.Header, err
+		}
+		list = append(list, e)
+	}
+}
+
+// write writes entries.
+func write(t *testing.T, f Format, h Header, list []Entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := NewWriter(&b, f, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if _, ok := e.(*Finish); !ok {
+			if err := w.Write(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestFormats: what is read is the same in all formats, and is written again as it was in text.
+func TestFormats(t *testing.T) {
+	logs := map[Format][]byte{}
+	for _, f := range []Format{Text, Binary, Bare} {
+		logs[f] = logOf(t, sample, 3, 0, f, Filter{})
+	}
+	want, h, err := read(logs[Text])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := write(t, Text, h, want); !bytes.Equal(again, logs[Text]) {
+		t.Errorf("(-read +written):\n%s", cmp.Diff(strings.Split(string(logs[Text]), "\n"), strings.Split(string(again), "\n")))
+	}
+	for _, f := range []Format{Binary, Bare} {
+		got, h, err := read(logs[f])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Record{}), cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("format %d (-text +it):\n%s", f, d)
+		}
+		if again := write(t, Text, h, got); !bytes.Equal(again, logs[Text]) {
+			t.Errorf("format %d in text is not the same", f)
+		}
+	}
+	kinds := map[Kind]int{}
+	wide, missing := false, 0
+	for _, e := range want {
+		if r, ok := e.(*Record); ok {
+			kinds[r.Kind]++
+			for _, v := range r.Results {
+				wide = wide || v.Bits == 128
+			}
+			if r.Numbers != nil {
+				missing++
+			}
+		}
+	}
+	if kinds[Return] == 0 || kinds[Wake] == 0 || kinds[Effect] == 0 || !wide || missing > 0 {
+		t.Errorf("kinds %v, of 128 bits %v, numbered %d", kinds, wide, missing)
+	}
+}
+
+// TestProto: trace.proto has the fields that are written.
+func TestProto(t *testing.T) {
+	b, err := os.ReadFile("trace.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{}
+	name := ""
+	for _, line := range strings.Split(string(b), "\n") {
+		line, _, _ = strings.Cut(line, "//")
+		if m := regexp.MustCompile(`^message (\w+) {`).FindStringSubmatch(line); m != nil {
+			name = m[1]
+		} else if m := regexp.MustCompile(`^\s+((?:repeated )?\w+) (\w+) = (\d+);`).FindStringSubmatch(line); m != nil {
+			want[name] = append(want[name], fmt.Sprintf("%s %s = %s", m[1], m[2], m[3]))
+		}
+	}
+	got := map[string][]string{
+		"Entry": fields(entryMessage), "Header": fields(headerMessage), "Launch": fields(launchMessage), "Code": fields(codeMessage),
+		"Register": fields(registerMessage), "CTA": fields(ctaMessage), "Record": fields(recordMessage), "Value": fields(valueMessage),
+		"Access": fields(accessMessage), "End": fields(endMessage), "Finish": fields(finishMessage), "Index": fields(indexMessage), "Place": fields(placeMessage),
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-trace.proto +wire.go):\n%s", d)
+	}
+}
+
+func fields[T any](m message[T]) (list []string) {
+	for i, f := range m {
+		if int(f.number) != i+1 {
+			list = append(list, "out of order")
+		}
+		list = append(list, fmt.Sprintf("%s %s = %d", f.typ, f.name, f.number))
+	}
+	return list
+}
+
+// TestTruncated: a log that ends anywhere is an error with the place, and no log that is wrong
+// anywhere does worse.
+func TestTruncated(t *testing.T) {
+	for _, f := range []Format{Text, Bare, Binary} {
+		log := logOf(t, sample, 1, 0, f, Filter{})
+		whole := len(log)
+		if f == Text {
+			whole = bytes.Index(log, []byte("\nfinish"))
+		}
+		for n := 0; n < whole; n += 1 + n/40 {
+			_, _, err := read(log[:n])
+			var e *Error
+			if f == Binary && err == nil { // the frame skipped at the end is missing
+				continue
+			}
+			if !errors.As(err, &e) || e.Offset > int64(20*n+1) {
+				t.Errorf("format %d: %d bytes: %v", f, n, err)
+			}
+			if d, err := Compare(memory("whole", log), memory("part", log[:n]), Options{}); err == nil {
+				t.Errorf("format %d: %d bytes: compared, %v", f, n, d)
+			}
+		}
+		r := rand.New(rand.NewPCG(1, uint64(f)))
+		for range 500 {
+			bad := slices.Clone(log)
+			for range 1 + r.IntN(3) {
+				bad[r.IntN(len(bad))] = byte(r.Uint32())
+			}
+			read(bad)
+			if d, _ := Compare(memory("log", log), memory("bad", bad), Options{}); d != nil {
+				_ = d.String()
+				d.Slice([2]Source{memory("log", log), memory("bad", bad)})
+			}
+		}
+	}
+}
+
+// TestForeign: what is no log, or of another version, says so.
+func TestForeign(t *testing.T) {
+	for log, want := range map[string]string{
+		"":                                  "log: at byte 0: the file is empty",
+		"gemu-trace 2\n":                    "log:1: at byte 0: version 2 of the format; known is 1",
+		"gemu-trace 1 lacks=sun\n":          `log:1: at byte 0: it lacks "sun", which is none of`,
+		"hello\n":                           "log: at byte 0: this is no log",
+		"\x7fELF\x02\x01\x01":               "log: at byte 0: this is no log",
+		"gemu-trace 1\nlaunch 0 grid=1,1\n": "log:2: at byte 13: 1,1: want X,Y,Z",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:0x1\nend 0\n":                                   "log:5: at byte 52: the log ends here, and is not whole",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:12\n":                                           " 12 is no number in hexadecimal",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 3 add %r=g:0x1,0x2,0x3\n":                                  "log:3: at byte 22: %r: the number of its values is not that of the lanes",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add load:global\n":                                       "want an access",
+		"gemu-trace 1\nlaunch 0\ncta 1 1,0,0\ncta 0 0,0,0\n":                                         "log:4: at byte 34: CTA 0 is behind CTA 1",
+		"gemu-trace 1\nlaunch 0\n0 99999999 0 @3 1 add\nend 0\nfinish 1\n":                           "warp 99999999 of a CTA",
+		"gemu-trace 1\nlaunch 0\nend 0\nfinish 7\n":                                                  "log:4: at byte 28: the log had 7 records, 0 are here",
+		"gemu-trace 1\nlaunch 0 warp=32\n0 0 0 @3 3 st store:global:16@u:0x1=u:0x1\nend 0\nfinish 1": "an element of 128 bits",
+	} {
+		_, err := Compare(memory("log", []byte(log)), memory("log", []byte(log)), Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", log, err, want)
+		}
+	}
+}
+
+// TestOrder: CTAs that wait for each other to be written go through memory and disk, and come out in
+// order.
+func TestOrder(t *testing.T) {
+	want := logOf(t, sample, 70, 1, Text, Filter{})
+	defer func(c, w int) { chunkBytes, waitBytes = c, w }(chunkBytes, waitBytes)
+	for _, room := range []int{0, 100, 5000} {
+		chunkBytes, waitBytes = room, 2*room
+		if got := logOf(t, sample, 70, 8, Text, Filter{}); !bytes.Equal(got, want) {
+			t.Errorf("with room for %d bytes, the log is another", room)
+		}
+	}
+}
+
+// TestInterleaved: records of a log without CTAs come in any order of them.
+func TestInterleaved(t *testing.T) {
+	log := logOf(t, sample, 9, 0, Text, Filter{})
+	list, h, err := read(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queues := make([][]Entry, 9)
+	var mixed []Entry
+	for _, e := range list {
+		if r, ok := e.(*Record); ok {
+			queues[r.CTA] = append(queues[r.CTA], e)
+		} else if _, ok := e.(*CTA); !ok {
+			mixed = append(mixed, e)
+		}
+	}
+	at := slices.IndexFunc(mixed, func(e Entry) bool { _, ok := e.(*End); return ok })
+	r := rand.New(rand.NewPCG(1, 2))
+	var records []Entry
+	for left := 9; left > 0; {
+		if q := &queues[r.IntN(9)]; len(*q) > 0 {
+			records, *q = append(records, (*q)[0]), (*q)[1:]
+			if len(*q) == 0 {
+				left--
+			}
+		}
+	}
+	mixed = slices.Insert(mixed, at, records...)
+	defer func(w int) { waitBytes = w }(waitBytes)
+	for _, room := range []int{1 << 20, 1000} {
+		waitBytes = room
+		for _, f := range []Format{Text, Bare} {
+			d, err := Compare(memory("log", log), memory("mixed", write(t, f, h, mixed)), Options{})
+			if d != nil || err != nil {
+				t.Errorf("%v\n%v", err, d)
+			}
+		}
+	}
+}
+
+// TestFilter: what is filtered has the numbers that it has in the whole log.
+func TestFilter(t *testing.T) {
+	numbers := func(b []byte, keep func(r *Record, c *Code) bool) (list []string) {
+		counts := map[[2]uint64]uint64{}
+		code := map[uint64]*Code{}
+		entries, _, err := read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			switch e := e.(type) {
+			case *Code:
+				code[e.Index] = e
+			case *Record:
+				for lane := range 64 {
+					key := [2]uint64{e.CTA, 32*e.Warp + uint64(lane)}
+					if e.Kind != Instruction || e.Active>>lane&1 == 0 {
+						continue
+					}
+					if e.Numbers != nil {
+						counts[key], _ = e.Numbers.At(e.Active, lane)
+					}
+					if keep(e, code[e.Code-1]) {
+						list = append(list, fmt.Sprint(key, counts[key], e.Line))
+					}
+					counts[key]++
+				}
+			}
+		}
+		return list
+	}
+	whole := logOf(t, sample, 6, 0, Text, Filter{})
+	for _, c := range []struct {
+		filter Filter
+		keep   func(r *Record, c *Code) bool
+	}{
+		{Filter{CTAs: Ranges{{1, 2}, {5, 9}}}, func(r *Record, _ *Code) bool { return r.CTA == 1 || r.CTA == 2 || r.CTA == 5 }},
+		{Filter{Warps: Ranges{{1, 1}}}, func(r *Record, _ *Code) bool { return r.Warp == 1 }},
+		{Filter{Lines: Ranges{{5, 8}, {30, 40}}}, func(r *Record, _ *Code) bool { return r.Line >= 5 && r.Line <= 8 || r.Line >= 30 && r.Line <= 40 }},
+		{Filter{Classes: []string{"memory"}}, func(_ *Record, c *Code) bool { return c.Class == "memory" }},
+		{Filter{Kernel: "other"}, func(*Record, *Code) bool { return false }},
+	} {
+		want := numbers(whole, c.keep)
+		got := numbers(logOf(t, sample, 6, 0, Bare, c.filter), func(*Record, *Code) bool { return true })
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v (-whole +filtered):\n%s", c.filter, cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestModifiers: a kernel that was edited in one modifier differs there first.
+func TestModifiers(t *testing.T) {
+	whole := logOf(t, sample, 2, 0, Binary, Filter{})
+	for _, c := range []struct{ from, to, line, what string }{
+		{"mul.lo.u32 %n", "mul.hi.u32 %n", "line 19:", "the result %n"},
+		{"mul.wide.u32 %q, %s, 16", "mul.wide.u32 %q, %s, 0", "line 20:", "the result %q"},
+		{"setp.lt.u32 %c", "setp.le.u32 %c", "line 25:", "the result %c"},
+		{"@%c bra", "@!%c bra", "line 26:", "the guard of the instruction"},
+		{"add.u32 %o, %i, %i", "add.sat.s32 %o, %i, 1", "line 6:", "the result %o"},
+		{"barrier.red.popc.u32 %w, 0, %d", "barrier.red.popc.u32 %w, 0, !%d", "line 32:", "the result %w"},
+		{"st.shared.u8", "st.shared.u16", "line 36:", "the kind of access"},
+		{"[%p+4], %f", "[%p+8], %f", "line 39:", "the address"},
+		{"st.global.v2.u32 [%p], {%t, %n}", "st.global.v2.u32 [%p], {%n, %n}", "line 23:", "what is stored"},
+		{"rsqrt.approx.f32", "rsqrt.approx.ftz.f32", "", ""},
+		{"%clock;", "%clock_hi;", "", ""},
+	} {
+		other := strings.Replace(sample, c.from, c.to, 1)
+		if other == sample {
+			t.Fatalf("no %s", c.from)
+		}
+		d, err := Compare(memory("whole", whole), memory("edited", logOf(t, other, 2, 0, Binary, Filter{})), Options{})
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", c.to, err)
+		case d == nil && c.what == "":
+		case d == nil || d.What != c.what || !strings.Contains(d.String(), c.line):
+			t.Errorf("%s: %v, want %s at %s", c.to, d, c.what, c.line)
+		}
+	}
+}
+
+// TestSinks: of a vector of which elements are left out, what is stored is not said.
+func TestSinks(t *testing.T) {
+	log := string(logOf(t, `.version 8.8
+.target sm_100
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .u64 %p;
+	ld.param.u64 %p, [out];
+	st.global.v4.b64 [%p], {%p, _, _, %p};
+	ret;
+}`, 1, 0, Text, Filter{}))
+	if !strings.Contains(log, "0 0 1 1@8 ffffffff st.global.v4.b64 store:global:32@u:0x10000000\n") {
+		t.Error(log)
+	}
+}
+
+// TestULP: approximate results may be some units apart.
+func TestULP(t *testing.T) {
+	a := logOf(t, sample, 1, 0, Text, Filter{})
+	list, h, err := read(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if r, ok := e.(*Record); ok && r.Name == "rsqrt.approx.f32" {
+			v := &r.Results[0]
+			v.List[3] += 2
+		}
+		if r, ok := e.(*Record); ok && len(r.Accesses) > 0 && r.Line == 39 {
+			r.Accesses[0].Store = nil
+		}
+	}
+	h.Lacks = []string{"stored"}
+	b := write(t, Text, h, list)
+	for ulp, same := range map[uint64]bool{0: false, 1: false, 2: true} {
+		if d, err := Compare(memory("a", a), memory("b", b), Options{ULP: ulp}); err != nil || (d == nil) != same {
+			t.Errorf("%d: %v %v", ulp, err, d)
+		}
+	}
+}

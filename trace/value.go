@@ -1,0 +1,150 @@
+package trace
+
+// This file is values of the lanes of a warp, and their structure.
+
+import (
+	"math/bits"
+
+	"gemu/affinetrack"
+)
+
+// Structure is how a value lies over lanes.
+type Structure uint64
+
+// The structures.
+const (
+	Uniform Structure = iota // the same in all lanes: Base
+	Affine                   // of lane i Base + i·Stride, modulo two to the width
+	Generic                  // List, lane by lane; of predicates a mask of lanes
+	structures
+)
+
+var structureLetters = [structures]string{"u", "a", "g"}
+
+// Value is a register, an address or an element of lanes. What structure it has follows from the
+// values of the lanes alone, by affinetrack.Describe, whatever a machine holds it as: of several
+// descriptions that with the stride nearest to zero. Lanes 0 to 31 and 32 to 63 are described apart,
+// and must have the same description.
+type Value struct {
+	Name string // of a register
+	Bits uint64 // width: 1 of predicates
+	Structure
+	Base, High uint64 // High: bits 64 to 127, of .b128
+	Stride     int64
+	List       []uint64 // of the lanes, the lowest first
+	ListHigh   []uint64
+}
+
+// width cuts to a number of bits.
+func width(v uint64, n uint64) uint64 {
+	if n >= 64 {
+		return v
+	}
+	return v & (1<<n - 1)
+}
+
+// NewValue is a value of lanes, at least one, by what each has; high is nil unless it is of 128 bits.
+// Name is that of a register, or nothing.
+func NewValue(name string, bits, lanes uint64, low, high []uint64) Value {
+	v := Value{Name: name, Bits: bits}
+	v.describe(lanes, low, high)
+	return v
+}
+
+// describe makes the value of lanes out of what each has; high is nil unless it is of 128 bits.
+// The lists are room that it may use.
+func (v *Value) describe(lanes uint64, low, high []uint64) {
+	v.Structure, v.Base, v.High, v.Stride, v.List, v.ListHigh = Uniform, 0, 0, 0, v.List[:0], v.ListHigh[:0]
+	if lanes == 0 {
+		return
+	}
+	first := bits.TrailingZeros64(lanes)
+	v.Base = width(low[first], v.Bits)
+	if high != nil {
+		v.High = high[first]
+	}
+	same := true
+	for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		same = width(low[i], v.Bits) == v.Base && (high == nil || high[i] == v.High)
+	}
+	if same {
+		return
+	}
+	if v.Bits == 1 {
+		mask := uint64(0)
+		for m := lanes; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			mask |= (low[i] & 1) << i
+		}
+		v.Structure, v.Base, v.List = Generic, 0, append(v.List, mask)
+		return
+	}
+	if high == nil {
+		if d, ok := described(lanes, int(v.Bits), low); ok {
+			v.Structure, v.Base, v.Stride = Affine, d.Base, int64(d.Stride<<(64-v.Bits))>>(64-v.Bits)
+			return
+		}
+	}
+	v.Structure, v.Base, v.High = Generic, 0, 0
+	for m := lanes; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		if v.List = append(v.List, width(low[i], v.Bits)); high != nil {
+			v.ListHigh = append(v.ListHigh, high[i])
+		}
+	}
+}
+
+// described finds what is the same in both halves.
+func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bool) {
+	for h := 0; h < 64; h += 32 {
+		m := uint32(lanes >> h)
+		if m == 0 {
+			continue
+		}
+		half, compact := affinetrack.Describe(m, bits, func(i int) uint64 { return low[h+i] })
+		if half.Base = width(half.Base-uint64(h)*half.Stride, uint64(bits)); !compact || ok && half != d {
+			return d, false
+		}
+		d, ok = half, true
+	}
+	return d, ok
+}
+
+// At is the value of a lane, of a value that these lanes have.
+func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
+	switch {
+	case v.Structure == Uniform:
+		return v.Base, v.High
+	case v.Structure == Affine:
+		return width(v.Base+uint64(lane)*uint64(v.Stride), v.Bits), 0
+	case v.Bits == 1:
+		return v.List[0] >> lane & 1, 0
+	}
+	i := rank(lanes, lane)
+	if len(v.ListHigh) > 0 {
+		high = v.ListHigh[i]
+	}
+	return v.List[i], high
+}
+
+// check tells what is wrong with a value of lanes that has been read.
+func (v *Value) check(lanes uint64) string {
+	n := bits.OnesCount64(lanes)
+	switch {
+	case v.Bits == 0 || v.Bits > 64 && v.Bits != 128:
+		return "its width is not known"
+	case v.Structure >= structures:
+		return "its structure is none of u, a and g"
+	case v.Structure == Affine && v.Bits > 64:
+		return "128 bits are not affine"
+	case v.Structure != Generic:
+		return ""
+	case v.Bits == 1:
+		n = 1
+	}
+	if len(v.List) != n || len(v.ListHigh) != 0 && len(v.ListHigh) != n {
+		return "the number of its values is not that of the lanes"
+	}
+	return ""
+}

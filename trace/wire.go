@@ -1,0 +1,428 @@
+package trace
+
+// This file is the binary format: which fields the messages have, and how they are written and
+// read. trace.proto says the same for others.
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// field is a field of a message that is a T here.
+type field[T any] struct {
+	number protowire.Number
+	name   string
+	typ    string // as the .proto has it
+	wire   protowire.Type
+	put    func(b []byte, f *field[T], t *T) []byte
+	take   func(t *T, n uint64, b []byte) error // n of varints and fixed ones, b of what has a length
+}
+
+// message is the fields of one, by number from 1 on.
+type message[T any] []field[T]
+
+// append appends a message.
+func (m message[T]) append(b []byte, t *T) []byte {
+	for i := range m {
+		b = m[i].put(b, &m[i], t)
+	}
+	return b
+}
+
+// parse reads a message. Fields that it does not know are of newer writers, and left out.
+func (m message[T]) parse(b []byte, t *T) error {
+	for len(b) > 0 {
+		number, wire, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		var v uint64
+		var data []byte
+		switch wire {
+		case protowire.VarintType:
+			v, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed64Type:
+			v, n = protowire.ConsumeFixed64(b)
+		case protowire.BytesType:
+			data, n = protowire.ConsumeBytes(b)
+		default:
+			n = protowire.ConsumeFieldValue(number, wire, b)
+		}
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		if number < 1 || int(number) > len(m) {
+			continue
+		}
+		f := &m[number-1]
+		if f.wire != wire {
+			if f.wire == protowire.BytesType && wire == protowire.VarintType && f.typ == "repeated uint64" { // not packed
+				if err := f.take(t, 0, protowire.AppendVarint(nil, v)); err != nil {
+					return err
+				}
+				continue
+			}
+			return fmt.Errorf("field %s has another type", f.name)
+		}
+		if err := f.take(t, v, data); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// number is a field of a number; T says which.
+func number[T any](n protowire.Number, name string, at func(t *T) *uint64) field[T] {
+	return field[T]{n, name, "uint64", protowire.VarintType,
+		func(b []byte, f *field[T], t *T) []byte {
+			if v := *at(t); v != 0 {
+				b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), v)
+			}
+			return b
+		},
+		func(t *T, v uint64, _ []byte) error { *at(t) = v; return nil },
+	}
+}
+
+func mask[T any](n protowire.Number, name string, at func(t *T) *uint64) field[T] {
+	return field[T]{n, name, "fixed64", protowire.Fixed64Type,
+		func(b []byte, f *field[T], t *T) []byte {
+			if v := *at(t); v != 0 {
+				b = protowire.AppendFixed64(protowire.AppendTag(b, f.number, f.wire), v)
+			}
+			return b
+		},
+		func(t *T, v uint64, _ []byte) error { *at(t) = v; return nil },
+	}
+}
+
+func signed[T any](n protowire.Number, name string, at func(t *T) *int64) field[T] {
+	return field[T]{n, name, "sint64", protowire.VarintType,
+		func(b []byte, f *field[T], t *T) []byte {
+			if v := *at(t); v != 0 {
+				b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), protowire.EncodeZigZag(v))
+			}
+			return b
+		},
+		func(t *T, v uint64, _ []byte) error { *at(t) = protowire.DecodeZigZag(v); return nil },
+	}
+}
+
+func text[T any](n protowire.Number, name string, at func(t *T) *string) field[T] {
+	return field[T]{n, name, "string", protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			if s := *at(t); s != "" {
+				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), s)
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error { *at(t) = string(b); return nil },
+	}
+}
+
+func texts[T any](n protowire.Number, name string, at func(t *T) *[]string) field[T] {
+	return field[T]{n, name, "repeated string", protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			for _, s := range *at(t) {
+				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), s)
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error { *at(t) = append(*at(t), string(b)); return nil },
+	}
+}
+
+func numbers[T any](n protowire.Number, name string, at func(t *T) *[]uint64) field[T] {
+	return field[T]{n, name, "repeated uint64", protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			list := *at(t)
+			if len(list) == 0 {
+				return b
+			}
+			size := 0
+			for _, v := range list {
+				size += protowire.SizeVarint(v)
+			}
+			b = protowire.AppendVarint(protowire.AppendTag(b, f.number, f.wire), uint64(size))
+			for _, v := range list {
+				b = protowire.AppendVarint(b, v)
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error {
+			for len(b) > 0 {
+				v, n := protowire.ConsumeVarint(b)
+				if n < 0 {
+					return protowire.ParseError(n)
+				}
+				*at(t), b = append(*at(t), v), b[n:]
+			}
+			return nil
+		},
+	}
+}
+
+// inside appends a message within another: its length is put in front when it is known.
+func inside[T any](b []byte, n protowire.Number, m message[T], t *T) []byte {
+	b = protowire.AppendTag(b, n, protowire.BytesType)
+	return delimited(b, func(b []byte) []byte { return m.append(b, t) })
+}
+
+// delimited appends what do appends, behind its length.
+func delimited(b []byte, do func(b []byte) []byte) []byte {
+	from := len(b)
+	b = do(append(b, 0)) // the length of most takes a byte
+	n := len(b) - from - 1
+	if extra := protowire.SizeVarint(uint64(n)) - 1; extra > 0 {
+		b = append(b, make([]byte, extra)...)
+		copy(b[from+1+extra:], b[from+1:from+1+n])
+	}
+	protowire.AppendVarint(b[:from], uint64(n))
+	return b
+}
+
+// one is a field of a message that may not be there.
+func one[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) **U) field[T] {
+	return field[T]{n, name, typ, protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			if u := *at(t); u != nil {
+				b = inside(b, f.number, m, u)
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error { *at(t) = new(U); return m.parse(b, *at(t)) },
+	}
+}
+
+// within is a field of a message that is always there.
+func within[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *U) field[T] {
+	return field[T]{n, name, typ, protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte { return inside(b, f.number, m, at(t)) },
+		func(t *T, _ uint64, b []byte) error { return m.parse(b, at(t)) },
+	}
+}
+
+func several[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *[]U) field[T] {
+	return field[T]{n, name, "repeated " + typ, protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			for i := range *at(t) {
+				b = inside(b, f.number, m, &(*at(t))[i])
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error {
+			*at(t) = append(*at(t), *new(U))
+			return m.parse(b, &(*at(t))[len(*at(t))-1])
+		},
+	}
+}
+
+// The messages.
+var (
+	headerMessage = message[Header]{
+		number(1, "version", func(h *Header) *uint64 { return &h.Version }),
+		text(2, "by", func(h *Header) *string { return &h.By }),
+		texts(3, "lacks", func(h *Header) *[]string { return &h.Lacks }),
+	}
+	launchMessage = message[Launch]{
+		number(1, "number", func(l *Launch) *uint64 { return &l.Number }),
+		text(2, "kernel", func(l *Launch) *string { return &l.Kernel }),
+		text(3, "file", func(l *Launch) *string { return &l.File }),
+		numbers(4, "grid", func(l *Launch) *[]uint64 { return &l.Grid }),
+		numbers(5, "block", func(l *Launch) *[]uint64 { return &l.Block }),
+		numbers(6, "cluster", func(l *Launch) *[]uint64 { return &l.Cluster }),
+		number(7, "warp_size", func(l *Launch) *uint64 { return &l.WarpSize }),
+		text(8, "reconverge", func(l *Launch) *string { return &l.Reconverge }),
+	}
+	registerMessage = message[Register]{
+		text(1, "name", func(r *Register) *string { return &r.Name }),
+		number(2, "bits", func(r *Register) *uint64 { return &r.Bits }),
+		text(3, "type", func(r *Register) *string { return &r.Type }),
+	}
+	codeMessage = message[Code]{
+		number(1, "index", func(c *Code) *uint64 { return &c.Index }),
+		text(2, "func", func(c *Code) *string { return &c.Func }),
+		number(3, "line", func(c *Code) *uint64 { return &c.Line }),
+		number(4, "column", func(c *Code) *uint64 { return &c.Column }),
+		text(5, "class", func(c *Code) *string { return &c.Class }),
+		text(6, "text", func(c *Code) *string { return &c.Text }),
+		several(7, "writes", "Register", registerMessage, func(c *Code) *[]Register { return &c.Writes }),
+		several(8, "reads", "Register", registerMessage, func(c *Code) *[]Register { return &c.Reads }),
+		texts(9, "flags", func(c *Code) *[]string { return &c.Flags }),
+	}
+	ctaMessage = message[CTA]{
+		number(1, "number", func(c *CTA) *uint64 { return &c.Number }),
+		numbers(2, "id", func(c *CTA) *[]uint64 { return &c.ID }),
+	}
+	valueMessage = message[Value]{
+		text(1, "name", func(v *Value) *string { return &v.Name }),
+		number(2, "bits", func(v *Value) *uint64 { return &v.Bits }),
+		number(3, "structure", func(v *Value) *uint64 { return (*uint64)(&v.Structure) }),
+		number(4, "base", func(v *Value) *uint64 { return &v.Base }),
+		number(5, "high", func(v *Value) *uint64 { return &v.High }),
+		signed(6, "stride", func(v *Value) *int64 { return &v.Stride }),
+		numbers(7, "list", func(v *Value) *[]uint64 { return &v.List }),
+		numbers(8, "list_high", func(v *Value) *[]uint64 { return &v.ListHigh }),
+	}
+	accessMessage = message[Access]{
+		number(1, "kind", func(a *Access) *uint64 { return (*uint64)(&a.Kind) }),
+		text(2, "space", func(a *Access) *string { return &a.Space }),
+		number(3, "bytes", func(a *Access) *uint64 { return &a.Bytes }),
+		number(4, "lanes", func(a *Access) *uint64 { return &a.Lanes }),
+		within(5, "addr", "Value", valueMessage, func(a *Access) *Value { return &a.Addr }),
+		several(6, "store", "Value", valueMessage, func(a *Access) *[]Value { return &a.Store }),
+	}
+	recordMessage = message[Record]{
+		number(1, "kind", func(r *Record) *uint64 { return (*uint64)(&r.Kind) }),
+		number(2, "cta", func(r *Record) *uint64 { return &r.CTA }),
+		number(3, "warp", func(r *Record) *uint64 { return &r.Warp }),
+		number(4, "seq", func(r *Record) *uint64 { return &r.Seq }),
+		number(5, "code", func(r *Record) *uint64 { return &r.Code }),
+		number(6, "line", func(r *Record) *uint64 { return &r.Line }),
+		text(7, "name", func(r *Record) *string { return &r.Name }),
+		mask(8, "lanes", func(r *Record) *uint64 { return &r.Lanes }),
+		mask(9, "active", func(r *Record) *uint64 { return &r.Active }),
+		one(10, "numbers", "Value", valueMessage, func(r *Record) **Value { return &r.Numbers }),
+		number(11, "depth", func(r *Record) *uint64 { return &r.Depth }),
+		several(12, "results", "Value", valueMessage, func(r *Record) *[]Value { return &r.Results }),
+		several(13, "accesses", "Access", accessMessage, func(r *Record) *[]Access { return &r.Accesses }),
+		text(14, "note", func(r *Record) *string { return &r.Note }),
+	}
+	endMessage = message[End]{
+		number(1, "number", func(e *End) *uint64 { return &e.Number }),
+		text(2, "error", func(e *End) *string { return &e.Error }),
+	}
+	finishMessage = message[Finish]{number(1, "records", func(f *Finish) *uint64 { return &f.Records })}
+
+	entryMessage = message[entries]{
+		one(1, "header", "Header", headerMessage, func(e *entries) **Header { return &e.header }),
+		one(2, "launch", "Launch", launchMessage, func(e *entries) **Launch { return &e.launch }),
+		one(3, "code", "Code", codeMessage, func(e *entries) **Code { return &e.code }),
+		one(4, "cta", "CTA", ctaMessage, func(e *entries) **CTA { return &e.cta }),
+		one(5, "record", "Record", recordMessage, func(e *entries) **Record { return &e.record }),
+		one(6, "end", "End", endMessage, func(e *entries) **End { return &e.end }),
+		one(7, "finish", "Finish", finishMessage, func(e *entries) **Finish { return &e.finish }),
+	}
+
+	placeMessage = message[place]{
+		number(1, "launch", func(p *place) *uint64 { return &p.launch }),
+		number(2, "cta", func(p *place) *uint64 { return &p.cta }),
+		number(3, "offset", func(p *place) *uint64 { return &p.offset }),
+		number(4, "skip", func(p *place) *uint64 { return &p.skip }),
+	}
+	indexMessage = message[index]{several(1, "places", "Place", placeMessage, func(x *index) *[]place { return &x.places })}
+)
+
+// entries is an Entry as a message.
+type entries struct {
+	header *Header
+	launch *Launch
+	code   *Code
+	cta    *CTA
+	record *Record
+	end    *End
+	finish *Finish
+}
+
+// index is where launches and CTAs begin, of one in each frame, or each megabyte.
+type index struct{ places []place }
+
+type place struct{ launch, cta, offset, skip uint64 }
+
+// protobuf is the codec of the binary format.
+type protobuf struct{}
+
+// append appends an entry. What the code of a record says of it is left out.
+func (protobuf) append(b []byte, e Entry, code *Code) []byte {
+	var all entries
+	switch e := e.(type) {
+	case *Header:
+		all.header = e
+	case *Launch:
+		all.launch = e
+	case *Code:
+		all.code = e
+	case *CTA:
+		all.cta = e
+	case *End:
+		all.end = e
+	case *Finish:
+		all.finish = e
+	case *Record:
+		r := *e
+		if code != nil {
+			r.Line, r.Name = 0, ""
+			r.Results = append([]Value(nil), r.Results...)
+			for i := range r.Results {
+				if v := &r.Results[i]; i < len(code.Writes) && v.Name == code.Writes[i].Name && v.Bits == code.Writes[i].Bits {
+					v.Name, v.Bits = "", 0
+				}
+			}
+		}
+		if r.Active == r.Lanes {
+			r.Active = 0
+		}
+		if r.Numbers != nil {
+			n := *r.Numbers
+			n.Bits = 0
+			r.Numbers = &n
+		}
+		if len(r.Accesses) > 0 {
+			r.Accesses = append([]Access(nil), r.Accesses...)
+			for i := range r.Accesses {
+				a := &r.Accesses[i]
+				a.Addr.Bits = 0
+				a.Store = append([]Value(nil), a.Store...)
+				for k := range a.Store {
+					a.Store[k].Bits = 0
+				}
+			}
+		}
+		all.record = &r
+	}
+	return delimited(b, func(b []byte) []byte { return entryMessage.append(b, &all) })
+}
+
+// parse reads the entry that b is.
+func (protobuf) parse(b []byte) (Entry, error) {
+	var all entries
+	if err := entryMessage.parse(b, &all); err != nil {
+		return nil, err
+	}
+	var found Entry
+	n := 0
+	for _, e := range []Entry{all.header, all.launch, all.code, all.cta, all.record, all.end, all.finish} {
+		if !absent(e) {
+			found = e
+			n++
+		}
+	}
+	if n != 1 {
+		return nil, fmt.Errorf("an entry of %d kinds", n)
+	}
+	return found, nil
+}
+
+// absent reports whether an entry is a nil pointer.
+func absent(e Entry) bool {
+	switch e := e.(type) {
+	case *Header:
+		return e == nil
+	case *Launch:
+		return e == nil
+	case *Code:
+		return e == nil
+	case *CTA:
+		return e == nil
+	case *Record:
+		return e == nil
+	case *End:
+		return e == nil
+	case *Finish:
+		return e == nil
+	}
+	return true
+}

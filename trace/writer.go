@@ -1,0 +1,160 @@
+package trace
+
+// This file writes logs: entries in order, in frames, with an index.
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Format is how a log is written.
+type Format int
+
+// The formats.
+const (
+	Text   Format = iota // lines
+	Binary               // protocol buffers, in frames of zstd
+	Bare                 // protocol buffers
+)
+
+// codec is Text or the messages of Binary and Bare.
+type codec interface {
+	append(b []byte, e Entry, code *Code) []byte
+}
+
+func (f Format) codec() codec {
+	if f == Text {
+		return textual{}
+	}
+	return protobuf{}
+}
+
+// frameBytes is how much is compressed together, at least, and about how far apart the places of an
+// index are.
+const frameBytes = 1 << 20
+
+// Writer writes a log. After the first error of writing, which every method gives from then on,
+// nothing more is written.
+type Writer struct {
+	format  Format
+	codec   codec
+	out     *bufio.Writer
+	zstd    *zstd.Encoder
+	err     error
+	records uint64
+
+	frame   []byte // entries that are not written yet, of a Binary log
+	written uint64 // bytes of the file
+	index   index
+	launch  uint64 // the number of the one that is written
+	marked  uint64 // bytes before the last place of a Text or Bare log
+}
+
+// NewWriter begins a log.
+func NewWriter(w io.Writer, f Format, h *Header) (*Writer, error) {
+	t := &Writer{format: f, codec: f.codec(), out: bufio.NewWriterSize(w, 1<<16)}
+	if f == Binary {
+		var err error
+		if t.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault)); err != nil {
+			return nil, err
+		}
+	}
+	return t, t.Write(h)
+}
+
+// Write writes an entry, which must come in order: records of a CTA behind it, and CTAs whole. Code
+// may be left out of a log that a Header says lacks it.
+func (t *Writer) Write(e Entry) error {
+	switch e := e.(type) {
+	case *Launch:
+		t.launch = e.Number
+	case *CTA:
+		t.place(e.Number)
+	case *Record:
+		t.records++
+	}
+	return t.write(t.codec.append(nil, e, nil))
+}
+
+// encoded writes records that are encoded already.
+func (t *Writer) encoded(b []byte, records uint64) error {
+	t.records += records
+	return t.write(b)
+}
+
+// place notes where a CTA begins, if none has been noted in this part of the log.
+func (t *Writer) place(cta uint64) {
+	p := place{launch: t.launch, cta: cta, offset: t.written}
+	if t.format == Binary {
+		if p.skip = uint64(len(t.frame)); len(t.index.places) > 0 && t.index.places[len(t.index.places)-1].offset == p.offset {
+			return
+		}
+	} else if t.marked > 0 && t.written < t.marked+frameBytes {
+		return
+	}
+	t.marked = max(t.written, 1)
+	t.index.places = append(t.index.places, p)
+}
+
+// write writes whole entries.
+func (t *Writer) write(b []byte) error {
+	if t.format != Binary {
+		t.raw(b)
+		return t.err
+	}
+	t.frame = append(t.frame, b...)
+	if len(t.frame) >= frameBytes {
+		t.flush()
+	}
+	return t.err
+}
+
+// raw writes bytes of the file.
+func (t *Writer) raw(b []byte) {
+	if t.err == nil {
+		_, t.err = t.out.Write(b)
+		t.written += uint64(len(b))
+	}
+}
+
+// flush ends a frame.
+func (t *Writer) flush() {
+	if len(t.frame) > 0 {
+		t.raw(t.zstd.EncodeAll(t.frame, nil))
+		t.frame = t.frame[:0]
+	}
+}
+
+// A frame that decoders of zstd skip (RFC 8878 3.1.2) and, at its end, so that it is found, its
+// length with that, and what it is.
+const (
+	skippable  = 0x184d2a5e
+	indexMagic = "gemu-idx"
+)
+
+// Close ends the log: without it, it is not whole. What it was written to is left open.
+func (t *Writer) Close() error {
+	t.Write(&Finish{t.records})
+	switch t.format {
+	case Text:
+		for _, p := range t.index.places {
+			t.raw(fmt.Appendf(nil, "index %d %d %d\n", p.launch, p.cta, p.offset))
+		}
+	case Binary:
+		t.flush()
+		b := indexMessage.append(nil, &t.index)
+		frame := binary.LittleEndian.AppendUint32(nil, skippable)
+		frame = binary.LittleEndian.AppendUint32(frame, uint32(len(b)+16))
+		frame = append(frame, b...)
+		frame = binary.LittleEndian.AppendUint64(frame, uint64(len(b)+24))
+		t.raw(append(frame, indexMagic...))
+	}
+	if t.err == nil {
+		t.err = t.out.Flush()
+	}
+	return t.err
+}
