@@ -105,6 +105,7 @@ type launch struct {
 type instr struct {
 	pc      int // of the first opcode
 	opcodes []string
+	places  int // addresses of the last opcode
 	dest    int // register; -1: none
 	sources []int
 	imm     int64 // of waiting for all but so many groups
@@ -113,8 +114,18 @@ type instr struct {
 	exits   bool
 }
 
-// slots are the addresses that instructions have which access memory several times.
-const slots = 4
+// count is how many addresses the last opcode of an instruction has: those of up to 128 bits each
+// that an access takes, of copies and fragments as many as a loop over them might.
+func (op *instr) count(in *ptx.Instr) int {
+	if !addressed[stem(op.opcodes[len(op.opcodes)-1])] {
+		return 1
+	}
+	switch in.Form.Family {
+	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic:
+		return max(1, (in.Type().Bits()*max(1, in.VecLen())+127)/128)
+	}
+	return 4
+}
 
 func (x *Exporter) begin(info *interp.LaunchInfo) {
 	x.kernel++
@@ -145,12 +156,9 @@ func (x *Exporter) begin(info *interp.LaunchInfo) {
 		if k := in.Form.Operand("a"); in.Has("wait_group") && k >= 0 && in.Ops[k].Kind == ptx.ImmOperand {
 			op.imm = int64(in.Ops[k].Imm.Bits)
 		}
+		op.places = op.count(in)
 		l.ops = append(l.ops, op)
-		n := len(op.opcodes)
-		if accesses(in) {
-			n = max(n, slots)
-		}
-		pc += n * pcStep
+		pc += (len(op.opcodes) - 1 + op.places) * pcStep
 	}
 	l.last = pc
 	l.file, l.err = os.Create(filepath.Join(x.dir, l.name()))

@@ -2,6 +2,7 @@ package accelsim
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/bits"
 	"os"
@@ -83,6 +84,34 @@ func TestChoices(t *testing.T) {
 				t.Errorf("%s becomes %s in version %d, want %s", c.text, got, c.version, c.want)
 			}
 		})
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the table in docs/accelsim.md")
+
+// TestDocs: docs/accelsim.md has the table.
+func TestDocs(t *testing.T) {
+	const file, mark = "../docs/accelsim.md", "## The table\n"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, ok := strings.Cut(string(text), mark)
+	if !ok {
+		t.Fatalf("%s has no table", file)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s\n| PTX | what it becomes |\n|---|---|\n", head, mark)
+	for line := range strings.Lines(strings.TrimSpace(table)) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(strings.TrimSpace(rest), "|", " or "))
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if b.String() != string(text) {
+		t.Errorf("%s is not what the source says: go test ./accelsim -run Docs -update", file)
 	}
 }
 
@@ -301,22 +330,22 @@ L:
 	// Registers: %r0 to %r3 are 0 to 3, %d0 to %d3 begin at 4.
 	want := `insts = 17
 0000 ffffffff 1 R6 MOV 0 0 0
-0040 ffffffff 1 R1 S2R 0 0 0
-0050 ffffffff 1 R8 IMAD.WIDE 1 R1 0 0
-0060 ffffffff 1 R6 IADD3 2 R6 R8 0 0
-0070 ffffffff 1 R6 IADD3.X 3 R6 R6 R8 0 0
-0080 ffffffff 1 R2 MOV 0 0 0
-0090 ffffffff 1 R2 IMAD 2 R1 R2 0 0
-00a0 ffffffff 0 LDGSTS.E.128 2 R2 R6 16 1 0x10000000 16 0
-00e0 ffffffff 0 LDGDEPBAR 0 0 0
-00f0 ffffffff 0 DEPBAR.LE 0 0 0
-0100 ffffffff 1 R3 LDS.U8 1 R2 1 1 0x0 16 0
-0140 ffffffff 0 ISETP 1 R1 0 0
-0150 3fffffff 0 STG.E.64 3 R6 R3 R1 8 1 0x10000000 16 0
-0190 ffffffff 0 ISETP 1 R1 0 0
-01a0 ffffffff 0 BRA 0 0 0
-01b0 ffffffff 0 RED.E.ADD.STRONG.GPU 1 R6 4 1 0x10000000 16 0
-01f0 ffffffff 0 EXIT 0 0 0`
+0010 ffffffff 1 R1 S2R 0 0 0
+0020 ffffffff 1 R8 IMAD.WIDE 1 R1 0 0
+0030 ffffffff 1 R6 IADD3 2 R6 R8 0 0
+0040 ffffffff 1 R6 IADD3.X 3 R6 R6 R8 0 0
+0050 ffffffff 1 R2 MOV 0 0 0
+0060 ffffffff 1 R2 IMAD 2 R1 R2 0 0
+0070 ffffffff 0 LDGSTS.E.128 2 R2 R6 16 1 0x10000000 16 0
+00b0 ffffffff 0 LDGDEPBAR 0 0 0
+00c0 ffffffff 0 DEPBAR.LE 0 0 0
+00d0 ffffffff 1 R3 LDS.U8 1 R2 1 1 0x0 16 0
+00e0 ffffffff 0 ISETP 1 R1 0 0
+00f0 3fffffff 0 STG.E.64 3 R6 R3 R1 8 1 0x10000000 16 0
+0100 ffffffff 0 ISETP 1 R1 0 0
+0110 ffffffff 0 BRA 0 0 0
+0120 ffffffff 0 RED.E.ADD.STRONG.GPU 1 R6 4 1 0x10000000 16 0
+0130 ffffffff 0 EXIT 0 0 0`
 	if body != want {
 		t.Errorf("trace:\n%s\nwant:\n%s", body, want)
 	}

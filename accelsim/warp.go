@@ -56,7 +56,7 @@ func (c *cta) executed(e *interp.Event) {
 		}
 		k := 0
 		line := func(opcode string, lanes uint32, bytes int, addr func(lane int) uint64) {
-			w.add(pc+min(k, slots-1)*pcStep, lanes, dest, opcode, sources, fmt.Sprintf("%d %s", bytes, addresses(lanes, addr)), 0)
+			w.add(pc+min(k, op.places-1)*pcStep, lanes, dest, opcode, sources, fmt.Sprintf("%d %s", bytes, addresses(lanes, addr)), 0)
 			k++
 		}
 		for j := range e.Accesses {
