@@ -243,6 +243,10 @@ func checkKernel(t *testing.T, k *traced, r *interp.Result, version int, want ma
 					t.Fatalf("%s accesses %d bytes", in.opcode, in.width)
 				}
 				switch stem(in.opcode) {
+				case "RET":
+					if !slices.ContainsFunc(list[:i], func(in tracedInstr) bool { return stem(in.opcode) == "CALL" }) {
+						t.Fatalf("a return without a call, of %v", id)
+					}
 				case "EXIT":
 					if ended&in.mask != 0 {
 						t.Fatalf("lanes %#x end twice", ended&in.mask)
@@ -317,7 +321,9 @@ func TestKernel(t *testing.T) {
 	@%p bra L;
 	red.global.add.u32 [%d1], 1;
 L:
-}`, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(34)})
+	ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];
+	ret;
+}`, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)})
 	if run != nil || err != nil {
 		t.Fatal(run, err)
 	}
@@ -328,7 +334,7 @@ L:
 	_, body, _ := strings.Cut(string(text), "warp = 0\n")
 	body, _, _ = strings.Cut(body, "\n\n")
 	// Registers: %r0 to %r3 are 0 to 3, %d0 to %d3 begin at 4.
-	want := `insts = 17
+	want := `insts = 18
 0000 ffffffff 1 R6 MOV 0 0 0
 0010 ffffffff 1 R1 S2R 0 0 0
 0020 ffffffff 1 R8 IMAD.WIDE 1 R1 0 0
@@ -345,7 +351,8 @@ L:
 0100 ffffffff 0 ISETP 1 R1 0 0
 0110 ffffffff 0 BRA 0 0 0
 0120 ffffffff 0 RED.E.ADD.STRONG.GPU 1 R6 4 1 0x10000000 16 0
-0130 ffffffff 0 EXIT 0 0 0`
+0130 000000ff 1 R3 LDSM.16.M88 1 R2 16 1 0x0 16 0
+0170 ffffffff 0 EXIT 0 0 0`
 	if body != want {
 		t.Errorf("trace:\n%s\nwant:\n%s", body, want)
 	}

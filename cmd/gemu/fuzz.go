@@ -178,11 +178,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	left.Store(int64(all))
 	stop := a.progress("reducing", func() (int64, int64) { return int64(all) - left.Load(), int64(all) })
 	ctx, cancel := context.WithTimeout(a.ctx, c.Reduce)
-	small, err := fuzz.Reduce(ctx, p, rival.Extents(), func(p *fuzz.Program) (bool, error) {
-		want, err := p.Verify(ctx)
-		if err != nil {
-			return false, err
-		}
+	small, err := fuzz.Reduce(ctx, p, rival.Extents(), func(p *fuzz.Program, want []byte) (bool, error) {
 		o, err := rival.Run(ctx, p, want, work)
 		return err == nil && o.Kind == outcome.Kind, err
 	}, func(lines int) { left.Store(int64(lines)) })

@@ -113,8 +113,7 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	var said tail
 	cmd := exec.CommandContext(limited, "sh", "-c", line)
 	cmd.Stderr = &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // whatever it starts ends with it
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	inGroup(cmd)
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	o := &Outcome{Kind: Crash, Stderr: said.String()}
