@@ -119,7 +119,7 @@ func (c *fuzzCmd) Run(a *app) error {
 		p := g.Program(c.Seed + i)
 		want, err := p.Verify(a.ctx)
 		if err == nil && rival == nil {
-			err = p.Write(c.Out, fmt.Sprint(p.Seed), want)
+			err = p.Write(a.ctx, c.Out, fmt.Sprint(p.Seed), want)
 		}
 		var outcome *fuzz.Outcome
 		if err == nil && rival != nil {
@@ -144,7 +144,7 @@ func (c *fuzzCmd) Run(a *app) error {
 	}
 	stop()
 	if rival == nil {
-		fmt.Fprintf(a.stdout, "%s, each with its input, result and description, in %s\n", counted(c.Programs, "program"), c.Out)
+		fmt.Fprintf(a.stdout, "%s, each with its input, result, log and description, in %s\n", counted(c.Programs, "program"), c.Out)
 		return nil
 	}
 	text := []string{fmt.Sprintf("%s: %d same", counted(c.Programs, "program"), counts[fuzz.Same])}
@@ -168,7 +168,7 @@ func (a *app) progress(what string, poll func() (done, total int64)) (stop func(
 // found writes a program that fails, reduces it, and reports what is left. The error has the exit
 // status.
 func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte, outcome *fuzz.Outcome, work string) error {
-	if err := p.Write(c.Out, fmt.Sprint(p.Seed), want); err != nil {
+	if err := p.Write(a.ctx, c.Out, fmt.Sprint(p.Seed), want); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "seed %d: %s: %s\n", p.Seed, outcome.Kind, outcome.Why)
@@ -178,11 +178,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	left.Store(int64(all))
 	stop := a.progress("reducing", func() (int64, int64) { return int64(all) - left.Load(), int64(all) })
 	ctx, cancel := context.WithTimeout(a.ctx, c.Reduce)
-	small, err := fuzz.Reduce(ctx, p, rival.Extents(), func(p *fuzz.Program) (bool, error) {
-		want, err := p.Verify(ctx)
-		if err != nil {
-			return false, err
-		}
+	small, err := fuzz.Reduce(ctx, p, rival.Extents(), func(p *fuzz.Program, want []byte) (bool, error) {
 		o, err := rival.Run(ctx, p, want, work)
 		return err == nil && o.Kind == outcome.Kind, err
 	}, func(lines int) { left.Store(int64(lines)) })
@@ -201,7 +197,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	if outcome, err = rival.Run(a.ctx, small, want, work); err != nil {
 		return err
 	}
-	if err := small.Write(c.Out, "reduced", want); err != nil {
+	if err := small.Write(a.ctx, c.Out, "reduced", want); err != nil {
 		return err
 	}
 	text, err := c.describe(a, small, outcome, all, stopped)

@@ -3,13 +3,16 @@ package main
 // This file is "gemu trace".
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
+	"gemu/accelsim"
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/trace"
@@ -51,13 +54,16 @@ type traceCmd struct {
 	filterFlags
 
 	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output)." placeholder:"FILE"`
-	Format string `enum:"auto,text,binary,bare" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text."`
+	Format string `enum:"auto,text,binary,bare,accelsim" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text; accelsim writes traces for Accel-Sim to the directory -o, see docs/accelsim.md."`
 }
 
 // formats are those of logs, by the names that --format has for them.
 var formats = map[string]trace.Format{"text": trace.Text, "binary": trace.Binary, "bare": trace.Bare}
 
 func (c *traceCmd) Run(a *app) error {
+	if c.Format == "accelsim" {
+		return c.accelsim(a)
+	}
 	format := formats[c.Format]
 	if c.Format == "auto" && filepath.Ext(c.Out) == ".gtr" {
 		format = trace.Binary
@@ -105,6 +111,52 @@ func (f *lateFile) close() {
 	if f.file != nil {
 		f.file.Close()
 	}
+}
+
+// accelsim writes traces for Accel-Sim.
+func (c *traceCmd) accelsim(a *app) error {
+	filter, err := c.filter()
+	switch {
+	case err != nil:
+		return err
+	case !reflect.ValueOf(filter).IsZero():
+		return errors.New("--format accelsim has whole launches: it cannot be filtered")
+	case c.Out == "-":
+		return errors.New("--format accelsim writes a directory: -o DIR is missing")
+	}
+	sm := c.SM
+	if sm == 0 {
+		sm = interp.DefaultSM
+	}
+	version := 0
+	for _, v := range accelsim.Versions() {
+		if v <= sm {
+			version = v
+		}
+	}
+	if version == 0 {
+		return fmt.Errorf("--sm %d: Accel-Sim has traces of sm_%d and later", sm, accelsim.Versions()[0])
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return cannot("write", c.Out, err)
+	}
+	x, err := accelsim.New(c.Out, version)
+	if err != nil {
+		return err
+	}
+	j, err := c.open(a, a.stderr, x)
+	if err != nil {
+		return err
+	}
+	run, wrote := j.run(a, c.prepare), x.Close()
+	if run != nil {
+		return run
+	}
+	if wrote != nil {
+		return &failure{cannot("write", c.Out, wrote), exitBad}
+	}
+	fmt.Fprintf(a.stdout, "%s in %s, binary version %d\n", counted(len(j.results), "kernel"), filepath.Join(c.Out, "kernelslist.g"), version)
+	return nil
 }
 
 // record logs a run. The first error is that of the run, the second that of writing the log.

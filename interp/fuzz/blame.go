@@ -96,8 +96,8 @@ func (b *blame) wrote(e *interp.Event) {
 				continue
 			}
 			w := &Writer{Instr: e.Instr, CTA: e.CTA, Warp: e.Warp, Lane: lane}
-			if v := e.Instr.Arg("b"); v != nil {
-				b.sources(e, v, lane, w)
+			if i := e.Instr.Form.Operand("b"); i >= 0 {
+				b.sources(e, &e.Instr.Ops[i], lane, w)
 			}
 			b.last = w
 		}

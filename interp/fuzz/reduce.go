@@ -12,13 +12,12 @@ import (
 	"gemu/interp"
 )
 
-// Fails reports whether a program still fails as the one that is reduced did. An error ends the
-// reduction.
-type Fails func(p *Program) (bool, error)
+// Fails reports whether a program, whose result is want, still fails as the one that is reduced did. An
+// error ends the reduction.
+type Fails func(p *Program, want []byte) (bool, error)
 
 // Reduce leaves out of a program whatever it fails without: threads, if extents is set, functions, blocks, lines, guards
-// and operands, and what is in its input. Each candidate is verified before it is tried; fails need
-// not. The error is that of fails or of the context, and comes with the smallest program so far.
+// and operands, and what is in its input. Each candidate is verified before it is tried. The error is that of fails or of the context, and comes with the smallest program so far.
 func Reduce(ctx context.Context, p *Program, extents bool, fails Fails, progress func(lines int)) (*Program, error) {
 	r := &reducer{ctx: ctx, p: p, fails: fails, progress: progress, tried: map[[32]byte]bool{}}
 	if extents {
@@ -62,10 +61,11 @@ func (r *reducer) try(change func(p *Program)) bool {
 		return false
 	}
 	r.tried[key] = true
-	if _, err := p.Verify(r.ctx); err != nil {
+	want, err := p.Verify(r.ctx)
+	if err != nil {
 		return false // an end of the context shows next time
 	}
-	ok, err := r.fails(&p)
+	ok, err := r.fails(&p, want)
 	if err != nil {
 		r.err = err
 		return false

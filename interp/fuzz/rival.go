@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"gemu/interp"
+	"gemu/ptx"
+	"gemu/trace"
 )
 
 // Kind is what came of a program on a rival.
@@ -96,7 +98,7 @@ func (t *tail) String() string { return string(t.b[max(0, len(t.b)-stderrBytes):
 // Run runs a program whose result is known, with files in a directory. The error is ErrNoRival, that
 // of the context, or of the files.
 func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*Outcome, error) {
-	if err := p.Write(dir, "program", nil); err != nil {
+	if err := p.Write(ctx, dir, "program", nil); err != nil {
 		return nil, err
 	}
 	result := filepath.Join(dir, "result.bin")
@@ -111,8 +113,7 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	var said tail
 	cmd := exec.CommandContext(limited, "sh", "-c", line)
 	cmd.Stderr = &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // whatever it starts ends with it
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	inGroup(cmd)
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	o := &Outcome{Kind: Crash, Stderr: said.String()}
@@ -177,6 +178,7 @@ type Description struct {
 	Block    [3]int   `json:"block"`    // threads of a CTA
 	Shared   int      `json:"shared"`   // bytes of dynamic shared memory
 	Args     []Arg    `json:"args"`     // of the kernel, one per parameter
+	Log      string   `json:"log"`      // the file with the commit log of the launch
 }
 
 // Arg is an argument of a kernel. A pointer is to memory of so many bytes.
@@ -192,7 +194,7 @@ type Arg struct {
 // Describe is how to launch a program whose files have a name.
 func (p *Program) Describe(name string) *Description {
 	return &Description{
-		Schema: "gemu-fuzz/1", Seed: p.Seed, Features: names(p.Features), Program: name + ".ptx", SM: p.SM, Kernel: Kernel,
+		Schema: "gemu-fuzz/1", Seed: p.Seed, Features: names(p.Features), Program: name + ".ptx", Log: name + ".gtr", SM: p.SM, Kernel: Kernel,
 		Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z},
 		Args: []Arg{
 			{Name: "in", Type: "pointer", Bytes: len(p.In), Input: name + ".in.bin"},
@@ -203,9 +205,9 @@ func (p *Program) Describe(name string) *Description {
 	}
 }
 
-// Write writes a program to a directory: name.ptx, name.in.bin, name.json, which is its Description,
-// and unless it is nil the result, name.out.bin.
-func (p *Program) Write(dir, name string, want []byte) error {
+// Write writes a program to a directory: name.ptx, name.in.bin, name.json, which is its Description;
+// and with a result name.out.bin and the log of the launch, name.gtr.
+func (p *Program) Write(ctx context.Context, dir, name string, want []byte) error {
 	text, err := json.MarshalIndent(p.Describe(name), "", "  ")
 	if err != nil {
 		return err
@@ -219,5 +221,28 @@ func (p *Program) Write(dir, name string, want []byte) error {
 			return err
 		}
 	}
-	return nil
+	if want == nil {
+		return nil
+	}
+	return p.log(ctx, filepath.Join(dir, name+".gtr"))
+}
+
+// log runs the program and writes its log.
+func (p *Program) log(ctx context.Context, file string) error {
+	m, err := ptx.ParseString("program.ptx", p.Source)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w, err := trace.NewWriter(f, trace.Binary, &trace.Header{Version: trace.Version})
+	if err != nil {
+		return err
+	}
+	r := trace.NewRecorder(w, trace.Filter{})
+	_, err = p.run(ctx, m, interp.Vector, []interp.Probe{r})
+	return errors.Join(err, r.Err(), w.Close())
 }

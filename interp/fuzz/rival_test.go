@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -53,7 +52,11 @@ func rival(bug, description, result string) error {
 	} else if strings.Contains(string(src), "bfi.b32") {
 		switch bug {
 		case "crash":
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			self, err := os.FindProcess(os.Getpid())
+			if err != nil {
+				return err
+			}
+			self.Kill()
 			time.Sleep(time.Minute)
 		case "status":
 			os.Exit(7)
@@ -176,22 +179,22 @@ func findFailure(t *testing.T, r *Rival, o Options) (*Program, *Outcome) {
 func reduced(t *testing.T, r *Rival, p *Program, kind Kind) (*Program, *Outcome) {
 	t.Helper()
 	dir := t.TempDir()
-	run := func(p *Program) *Outcome {
-		want, err := p.Verify(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+	run := func(p *Program, want []byte) *Outcome {
 		o, err := r.Run(t.Context(), p, want, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return o
 	}
-	small, err := Reduce(t.Context(), p, r.Extents(), func(p *Program) (bool, error) { return run(p).Kind == kind, nil }, func(int) {})
+	small, err := Reduce(t.Context(), p, r.Extents(), func(p *Program, want []byte) (bool, error) { return run(p, want).Kind == kind, nil }, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := run(small)
+	want, err := small.Verify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := run(small, want)
 	if o.Kind != kind {
 		t.Fatalf("the reduced program is a %s, not a %s", o.Kind, kind)
 	}

@@ -1,0 +1,311 @@
+// Package accelsim writes what kernels execute as traces of Accel-Sim, so that simulators which are
+// driven by traces run without a GPU: what its tracer, a tool of NVBit, writes of SASS. An Exporter is
+// a probe; it makes kernelslist.g and a file for each launch, kernel-1.traceg and so on.
+//
+// gemu executes PTX, so the SASS is made up: each PTX instruction becomes the opcodes that the table
+// has for it (table.go), known to Accel-Sim for the binary version, with the lanes that executed it and the
+// addresses that they accessed. docs/accelsim.md says what is approximate.
+package accelsim
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// The limits of the format: registers that an instruction names, and what a warp is.
+const (
+	maxSources = 4
+	warpSize   = 32
+	pcStep     = 16 // bytes of a SASS instruction, since Volta
+)
+
+// Exporter is a probe that writes traces. Its errors are found in Err.
+type Exporter struct {
+	dir     string
+	version int
+	has     map[string]bool // opcodes of the version
+
+	list   []string // lines of kernelslist.g
+	kernel int      // launches so far
+	launch *launch  // that is under way
+	err    error
+}
+
+// New makes an exporter to a directory that is there, for a binary version: see Versions.
+func New(dir string, version int) (*Exporter, error) {
+	has := known[version]
+	if has == nil {
+		return nil, fmt.Errorf("no opcodes of binary version %d: there are %v", version, Versions())
+	}
+	return &Exporter{dir: dir, version: version, has: has}, nil
+}
+
+// Close writes kernelslist.g. The error is the first that there was: of a file, of an instruction that
+// has no row, of a launch that did not come to its end or has warps of other than 32 lanes.
+func (x *Exporter) Close() error {
+	text := strings.Join(append(x.list, ""), "\n")
+	return errors.Join(x.err, os.WriteFile(filepath.Join(x.dir, "kernelslist.g"), []byte(text), 0o666))
+}
+
+// Wants: what is executed, with addresses, CTA by CTA in one order.
+func (x *Exporter) Wants() interp.Wants {
+	return interp.Wants{
+		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnAfter | interp.OnUndo | interp.OnExit | interp.OnEffect | interp.OnHostWrite,
+		Addresses: true, InOrder: true,
+	}
+}
+
+// Tell is told of launches and of what the host copies.
+func (x *Exporter) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnHostWrite:
+		if e.Memory.Kind == interp.BufferMemory {
+			x.list = append(x.list, fmt.Sprintf("MemcpyHtoD,0x%016x,%d", e.Memory.Base+e.Offset, e.Bytes))
+		}
+	case interp.OnLaunch:
+		x.begin(e.Launch)
+	case interp.OnLaunchEnd:
+		x.end(e.Err)
+	}
+}
+
+// CTA is the one who is told what a CTA does.
+func (x *Exporter) CTA(_ *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
+	l := x.launch
+	if l == nil || l.err != nil {
+		return nil
+	}
+	return &cta{launch: l, id: id, warps: make([]warp, (l.info.Block.X*l.info.Block.Y*l.info.Block.Z+warpSize-1)/warpSize)}
+}
+
+// launch is a launch's trace.
+type launch struct {
+	info    *interp.LaunchInfo
+	id      int
+	version int
+	file    *os.File
+	out     *bufio.Writer
+	ops     []instr // by index in the program
+	last    int     // the address behind the program
+	regs    map[*ptx.Func][]int
+	words   int // numbers of registers
+	head    bool
+	err     error
+}
+
+// instr is a PTX instruction in SASS.
+type instr struct {
+	pc      int // of the first opcode
+	opcodes []string
+	places  int // addresses of the last opcode
+	dest    int // register; -1: none
+	sources []int
+	imm     int64 // of waiting for all but so many groups
+	jumps   bool
+	returns bool // from a function; from the kernel it ends
+	exits   bool
+}
+
+// count is how many addresses the last opcode of an instruction has: those of up to 128 bits each
+// that an access takes, of copies and fragments as many as a loop over them might.
+func (op *instr) count(in *ptx.Instr) int {
+	if !addressed[stem(op.opcodes[len(op.opcodes)-1])] {
+		return 1
+	}
+	switch in.Form.Family {
+	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic:
+		return max(1, (in.Type().Bits()*max(1, in.VecLen())+127)/128)
+	}
+	return 4
+}
+
+func (x *Exporter) begin(info *interp.LaunchInfo) {
+	x.kernel++
+	l := &launch{info: info, id: x.kernel, version: x.version, regs: map[*ptx.Func][]int{}}
+	x.launch = l
+	if info.WarpSize != warpSize {
+		l.err = fmt.Errorf("%s: warps of %d lanes: traces want %d", info.Kernel.Name, info.WarpSize, warpSize)
+		return
+	}
+	pc := 0
+	for i := range info.Program.Len() {
+		in, f := info.Program.At(i)
+		op := instr{pc: pc, opcodes: opcodes(in, x.has), dest: -1, jumps: in.Form.Effects.Any(ptx.Jumps), returns: in.Form.Effects.Any(ptx.Returns), exits: in.Form.Effects.Any(ptx.Exits)}
+		if op.opcodes == nil {
+			l.err = fmt.Errorf("%s:%d:%d: %s has no SASS in binary version %d", info.Module.Name, in.Pos.Line, in.Pos.Col, in.Text, x.version)
+			return
+		}
+		for r := range in.Defs() {
+			if n := l.number(f, r); n >= 0 && op.dest < 0 {
+				op.dest = n
+			}
+		}
+		for r := range in.Uses() {
+			if n := l.number(f, r); n >= 0 && len(op.sources) < maxSources && !slices.Contains(op.sources, n) {
+				op.sources = append(op.sources, n)
+			}
+		}
+		if k := in.Form.Operand("a"); in.Has("wait_group") && k >= 0 && in.Ops[k].Kind == ptx.ImmOperand {
+			op.imm = int64(in.Ops[k].Imm.Bits)
+		}
+		op.places = op.count(in)
+		l.ops = append(l.ops, op)
+		pc += (len(op.opcodes) - 1 + op.places) * pcStep
+	}
+	l.last = pc
+	l.file, l.err = os.Create(filepath.Join(x.dir, l.name()))
+	l.out = bufio.NewWriterSize(l.file, 1<<16)
+	// The header is written when the first CTA says how much shared memory it has.
+}
+
+func (l *launch) name() string { return fmt.Sprintf("kernel-%d.traceg", l.id) }
+
+// number is the number of a register, the even one of a pair; -1 of predicates. Functions do not
+// share numbers.
+func (l *launch) number(f *ptx.Func, r ptx.RegID) int {
+	list := l.regs[f]
+	if list == nil {
+		for _, reg := range f.Regs {
+			n := (reg.Type.Bits() + 31) / 32
+			if reg.Type == ptx.Pred {
+				list = append(list, -1)
+				continue
+			}
+			l.words = (l.words + n - 1) / n * n
+			list = append(list, l.words)
+			l.words += n
+		}
+		l.regs[f] = list
+	}
+	return list[r]
+}
+
+// header writes what comes before the CTAs.
+func (l *launch) header(shared uint64) {
+	i := l.info
+	fmt.Fprintf(l.out, "-kernel name = %s\n-kernel id = %d\n-grid dim = (%d,%d,%d)\n-block dim = (%d,%d,%d)\n", i.Kernel.Name, l.id, i.Grid.X, i.Grid.Y, i.Grid.Z, i.Block.X, i.Block.Y, i.Block.Z)
+	fmt.Fprintf(l.out, "-shmem = %d\n-nregs = %d\n-binary version = %d\n-cuda stream id = 0\n", shared, l.pressure(), l.version)
+	fmt.Fprintf(l.out, "-shmem base_addr = 0x%016x\n-local mem base_addr = 0x%016x\n-nvbit version = none, by gemu\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n", interp.SharedWindow, interp.LocalWindow)
+	fmt.Fprint(l.out, "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n")
+}
+
+// The registers that a thread is said to take.
+const (
+	registerUnit = 8 // they are allocated so many at a time
+	maxRegisters = 255
+)
+
+// pressure is the most words of registers that are live at once where a block begins in any
+// function, and what an instruction needs besides, in units of allocation.
+func (l *launch) pressure() int {
+	most := 0
+	for f := range l.regs {
+		live := f.Liveness()
+		for b := range f.Blocks {
+			n := 0
+			for r := range live.Into(b) {
+				if t := f.Regs[r].Type; t != ptx.Pred {
+					n += (t.Bits() + 31) / 32
+				}
+			}
+			most = max(most, n)
+		}
+	}
+	return min((most+2*registerUnit-1)/registerUnit*registerUnit, maxRegisters)
+}
+
+// end ends a launch's file.
+func (x *Exporter) end(err error) {
+	l := x.launch
+	if x.launch = nil; l == nil {
+		return
+	}
+	if l.file != nil {
+		if l.err == nil {
+			l.err = l.out.Flush()
+		}
+		l.err = errors.Join(l.err, l.file.Close())
+	}
+	if err != nil {
+		l.err = errors.Join(l.err, fmt.Errorf("kernel %d, %s, has no trace: it did not come to its end", l.id, l.info.Kernel.Name))
+	}
+	if l.err != nil {
+		if l.file != nil {
+			os.Remove(l.file.Name())
+		}
+		if x.err == nil {
+			x.err = l.err
+		}
+		return
+	}
+	x.list = append(x.list, l.name())
+}
+
+// cta is a CTA's trace. It is written when the CTA has ended.
+type cta struct {
+	*launch
+	id    interp.Dim3
+	warps []warp
+}
+
+// warp is a warp's trace so far.
+type warp struct {
+	text   []byte
+	instrs int
+
+	// Before the instruction told of last:
+	length, before int
+	effects        []effect // that it has issued
+}
+
+// effect is an asynchronous copy: bytes of global memory that go to or come from elsewhere.
+type effect struct {
+	lanes uint64
+	addr  uint64
+	bytes int
+	store bool
+}
+
+// Tell is told what the CTA does.
+func (c *cta) Tell(e *interp.Event) {
+	if c.err != nil {
+		return
+	}
+	switch e.Kind {
+	case interp.OnCTA:
+		if !c.head {
+			c.head = true
+			shared := uint64(0)
+			if s := e.Shared(); s != nil {
+				shared = s.Size
+			}
+			c.header(shared)
+		}
+	case interp.OnBefore:
+		w := &c.warps[e.Warp]
+		w.length, w.before, w.effects = len(w.text), w.instrs, w.effects[:0]
+	case interp.OnUndo:
+		w := &c.warps[e.Warp]
+		w.text, w.instrs = w.text[:w.length], w.before
+	case interp.OnEffect:
+		c.effect(e)
+	case interp.OnAfter:
+		c.executed(e)
+	case interp.OnExit:
+		pc := c.last
+		if e.Index >= 0 {
+			pc = c.ops[e.Index].pc
+		}
+		c.warps[e.Warp].add(pc, uint32(e.Lanes), -1, "EXIT", nil, "0", 0)
+	case interp.OnCTAEnd:
+		c.write()
+	}
+}

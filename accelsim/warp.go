@@ -1,0 +1,217 @@
+package accelsim
+
+// This file writes the instructions of warps.
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// addressed are the opcodes that come with addresses; a simulator stops at one without.
+var addressed = set("LDG LD LDS LDL LDSM LDGSTS STG ST STS STL ATOMG ATOM ATOMS RED")
+
+// operations are the modifiers of atomic operations that say what they do.
+var operations = set("add exch cas and or xor min max inc dec")
+
+// add writes an instruction. Memory is from the width on: "0" of one that accesses none.
+func (w *warp) add(pc int, lanes uint32, dest int, opcode string, sources []int, memory string, imm int64) {
+	w.text = fmt.Appendf(w.text, "%04x %08x ", pc, lanes)
+	if dest >= 0 {
+		w.text = fmt.Appendf(w.text, "1 R%d ", dest)
+	} else {
+		w.text = append(w.text, "0 "...)
+	}
+	w.text = fmt.Appendf(w.text, "%s %d ", opcode, len(sources))
+	for _, r := range sources {
+		w.text = fmt.Appendf(w.text, "R%d ", r)
+	}
+	w.text = fmt.Appendf(w.text, "%s %d\n", memory, imm)
+	w.instrs++
+}
+
+// executed writes what a PTX instruction becomes.
+func (c *cta) executed(e *interp.Event) {
+	op, w := &c.ops[e.Index], &c.warps[e.Warp]
+	lanes := uint32(e.Lanes)
+	if op.jumps && lanes == 0 {
+		lanes = uint32(e.Active) // the branch is executed, and not taken
+	}
+	if lanes == 0 || op.exits || op.returns && e.Depth == 0 { // the ends of lanes are told apart
+		return
+	}
+	for i, opcode := range op.opcodes {
+		pc, sources := op.pc+i*pcStep, op.sources
+		if i > 0 && op.dest >= 0 { // it goes on with what the one before has made
+			sources = append([]int{op.dest}, sources[:min(len(sources), maxSources-1)]...)
+		}
+		dest := op.dest
+		if !addressed[stem(opcode)] {
+			w.add(pc, lanes, dest, opcode, sources, "0", op.imm)
+			continue
+		}
+		k := 0
+		line := func(opcode string, lanes uint32, bytes int, addr func(lane int) uint64) {
+			w.add(pc+min(k, op.places-1)*pcStep, lanes, dest, opcode, sources, fmt.Sprintf("%d %s", bytes, addresses(lanes, addr)), 0)
+			k++
+		}
+		for j := range e.Accesses {
+			a := &e.Accesses[j]
+			for off := 0; off < max(a.Bytes, 1); off += 16 {
+				line(c.spelled(e.Instr, opcode, a.Space, min(a.Bytes, 16)), lanes&uint32(a.Lanes), min(a.Bytes, 16), func(lane int) uint64 { return a.Addr[lane] + uint64(off) })
+			}
+		}
+		c.copies(e.Instr, opcode, w.effects, line)
+		if k == 0 {
+			w.add(pc, lanes, dest, "NOP", nil, "0", 0)
+		}
+	}
+}
+
+// effect notes what an asynchronous operation of the warp is to copy.
+func (c *cta) effect(e *interp.Event) {
+	if !e.Effect.Issued || e.Warp < 0 {
+		return
+	}
+	w := &c.warps[e.Warp]
+	for _, p := range e.Effect.Pieces {
+		if p.Fill || p.Bytes == 0 {
+			continue
+		}
+		// The side that is not shared memory.
+		f := effect{lanes: e.Lanes, addr: p.To.Base + p.ToOff, bytes: p.Bytes, store: true}
+		if p.From != nil && !shared(p.From.Base) {
+			f.addr, f.store = p.From.Base+p.FromOff, false
+		}
+		w.effects = append(w.effects, f)
+	}
+}
+
+// shared reports whether a generic address is one of shared memory.
+func shared(addr uint64) bool {
+	return addr >= interp.SharedWindow && addr < interp.SharedWindow+interp.WindowSize
+}
+
+// copies writes asynchronous copies: those of lanes, of up to 16 bytes each, in one line; larger ones
+// as if all lanes copied 16 bytes each until all is copied.
+func (c *cta) copies(in *ptx.Instr, opcode string, list []effect, line func(opcode string, lanes uint32, bytes int, addr func(lane int) uint64)) {
+	var lanes uint32
+	var addr [warpSize]uint64
+	for i := 0; i < len(list); i++ {
+		f := &list[i]
+		space := ptx.Global
+		op := opcode
+		if f.store {
+			op = "STG.E"
+		}
+		if base := f.addr; shared(base) {
+			f.addr -= interp.SharedWindow
+			space, op = ptx.Shared, "STS"
+		}
+		if one := uint32(f.lanes); f.bytes <= 16 && bits.OnesCount32(one) == 1 {
+			lanes |= one
+			addr[bits.TrailingZeros32(one)] = f.addr
+			if i+1 < len(list) && list[i+1].bytes == f.bytes && list[i+1].store == f.store && lanes&uint32(list[i+1].lanes) == 0 {
+				continue
+			}
+			line(c.spelled(in, op, space, f.bytes), lanes, f.bytes, func(lane int) uint64 { return addr[lane] })
+			lanes = 0
+			continue
+		}
+		for off := 0; off < f.bytes; off += 16 * warpSize {
+			n := min((f.bytes-off+15)/16, warpSize)
+			line(c.spelled(in, op, space, 16), uint32(1<<n-1), 16, func(lane int) uint64 { return f.addr + uint64(off+16*lane) })
+		}
+	}
+}
+
+// spelled is a memory opcode with its modifiers: operation, width, scope.
+func (c *cta) spelled(in *ptx.Instr, opcode string, space ptx.Space, bytes int) string {
+	if in.Form.Family == ptx.FamilyFragment { // whose table does not know the space
+		opcode = map[ptx.Space]string{ptx.Global: "LDG.E", ptx.Shared: "LDS", ptx.Generic: "LD.E"}[space]
+		if in.Form.Effects.Has(ptx.Writes) {
+			opcode = "ST" + opcode[2:]
+		}
+	}
+	if in.Form.Family == ptx.FamilyTile {
+		return opcode
+	}
+	var b strings.Builder
+	b.WriteString(opcode)
+	if in.Form.Effects.Has(ptx.Atomic) {
+		for _, m := range in.Modifiers() {
+			if operations[m] {
+				b.WriteString("." + strings.ToUpper(m))
+			}
+		}
+	}
+	switch bytes {
+	case 1, 2:
+		fmt.Fprintf(&b, ".U%d", 8*bytes)
+	case 8, 16:
+		fmt.Fprintf(&b, ".%d", 8*bytes)
+	}
+	switch {
+	case in.Has("nc"):
+		b.WriteString(".CONSTANT")
+	case in.Form.Effects.Any(ptx.Strong|ptx.Atomic) && space != ptx.Shared:
+		scope := map[string]string{"cta": "SM", "cluster": "SM", "sys": "SYS"}[in.Slot("scope")]
+		if scope == "" {
+			if scope = "GPU"; in.Has("volatile") {
+				scope = "SYS"
+			}
+		}
+		b.WriteString(".STRONG." + scope)
+	}
+	return b.String()
+}
+
+// addresses writes the addresses of lanes in the shortest of the format's three ways: all of them (0);
+// the first, and the distance from each lane to the next, of lanes without a gap (1); the first, and the
+// differences (2).
+func addresses(lanes uint32, addr func(lane int) uint64) string {
+	first := bits.TrailingZeros32(lanes)
+	run := lanes >> first
+	base, last := addr(first), addr(first)
+	var stride int64
+	even := run&(run+1) == 0
+	all := []byte("0")
+	deltas := fmt.Appendf(nil, "2 0x%x", base)
+	for m, i := lanes, 0; m != 0; m, i = m&(m-1), i+1 {
+		a := addr(bits.TrailingZeros32(m))
+		all = fmt.Appendf(all, " 0x%x", a)
+		if i == 0 {
+			continue
+		}
+		d := int64(a - last)
+		if i == 1 {
+			stride = d
+		}
+		even = even && d == stride && d == int64(int32(d))
+		deltas = append(deltas, ' ')
+		deltas = strconv.AppendInt(deltas, d, 10)
+		last = a
+	}
+	switch {
+	case even:
+		return fmt.Sprintf("1 0x%x %d", base, stride)
+	case len(deltas) < len(all):
+		return string(deltas)
+	}
+	return string(all)
+}
+
+// write writes the CTA.
+func (c *cta) write() {
+	fmt.Fprintf(c.out, "#BEGIN_TB\n\nthread block = %d,%d,%d\n", c.id.X, c.id.Y, c.id.Z)
+	for i := range c.warps {
+		fmt.Fprintf(c.out, "\nwarp = %d\ninsts = %d\n", i, c.warps[i].instrs)
+		c.out.Write(c.warps[i].text)
+	}
+	fmt.Fprint(c.out, "\n#END_TB\n\n")
+	c.warps = nil
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package fuzz
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// inGroup has a command and what it starts be stopped together.
+func inGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
