@@ -362,6 +362,13 @@ var streamPrograms = []struct {
 		s.ok(s.StreamDestroy(s.p))
 		s.on(0, "read", s.x, s.y)
 	}, nil},
+	{"a stream that is destroyed, and the host waits for the default one", func(s *streams) {
+		s.on(s.p, "write", s.x, 1)
+		s.passes()
+		s.ok(s.StreamDestroy(s.p))
+		s.ok(s.StreamSynchronize(0))
+		s.on(s.a, "read", s.x, s.y)
+	}, nil},
 	{"a non-blocking stream that is destroyed, and the default one", func(s *streams) {
 		s.on(s.a, "write", s.x, 1)
 		s.passes()
