@@ -1,7 +1,7 @@
 package driver
 
 // This file is which operations a program has ordered, for probes: sanitizers judge that, and not
-// in which order operations happened to run.
+// in which order operations happened to run (PTX manual 8.9.4, "CUDA API synchronization").
 //
 // Each stream is a line of operations, and each chain of a graph's nodes. An operation comes after
 // the one before it on its stream, after what its stream waits for there, and after all that the
@@ -126,13 +126,21 @@ func (s *Stream) gone() {
 	c := s.ctx
 	delete(c.streams, s)
 	if s.last != nil && s.last.order != nil {
-		i := 0
+		past := &c.past[0]
 		if s.nonBlocking {
-			i = 1
+			past = &c.past[1]
 		}
-		c.past[i] = c.past[i].with(s.last.order.Before)
+		*past = past.with(s.last.order.Before)
 	}
 	c.dev.d.ordering.giveBack(s.line)
+}
+
+// learnPast is for the host that waits for the stream: of those that are gone, which have no work, it
+// waits for what the stream comes after. d.mu is held.
+func (s *Stream) learnPast() {
+	if o := &s.ctx.dev.d.ordering; s == s.ctx.legacy {
+		o.known = o.known.with(s.ctx.past[0])
+	}
 }
 
 // chains gives the nodes of a graph lines, of which each has one node after the other; after is

@@ -78,6 +78,32 @@ L:	ld.acquire.gpu.global.u32 %r, [%rd1];
 }
 `
 
+// bulkKernel has kernels for later devices: bulk copies words of x to shared memory, addc adds to
+// the first.
+const bulkKernel = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry addc(.param .u64 x)
+{
+	.reg .u64 %rd;
+	ld.param.u64 %rd, [x];
+	red.relaxed.cluster.global.add.u32 [%rd], 1;
+	ret;
+}
+.visible .entry bulk(.param .u64 x)
+{
+	.shared .align 128 .b8 tile[64]; .shared .align 8 .b64 bar;
+	.reg .u64 %rd; .reg .pred %p;
+	ld.param.u64 %rd, [x];
+	mbarrier.init.shared.b64 [bar], 1;
+	mbarrier.arrive.expect_tx.shared.b64 _, [bar], 64;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd], 64, [bar];
+L:	mbarrier.try_wait.parity.shared.b64 %p, [bar], 0;
+	@!%p bra L;
+	ret;
+}
+`
+
 // streams is a client with streams and memory: a and b are non-blocking streams, p and q blocking ones;
 // x, y and z have a thousand words and some.
 type streams struct {
@@ -336,6 +362,13 @@ var streamPrograms = []struct {
 		s.ok(s.StreamDestroy(s.p))
 		s.on(0, "read", s.x, s.y)
 	}, nil},
+	{"a stream that is destroyed, and the host waits for the default one", func(s *streams) {
+		s.on(s.p, "write", s.x, 1)
+		s.passes()
+		s.ok(s.StreamDestroy(s.p))
+		s.ok(s.StreamSynchronize(0))
+		s.on(s.a, "read", s.x, s.y)
+	}, nil},
 	{"a non-blocking stream that is destroyed, and the default one", func(s *streams) {
 		s.on(s.a, "write", s.x, 1)
 		s.passes()
@@ -521,7 +554,7 @@ var streamPrograms = []struct {
 		s.on(s.b, "write", s.x, 1)
 	}, []string{"write after read: write, read"}},
 	{"clusters of two launches", func(s *streams) {
-		m := s.load(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry addc(.param .u64 x)\n{\n.reg .u64 %rd;\nld.param.u64 %rd, [x];\nred.relaxed.cluster.global.add.u32 [%rd], 1;\nret;\n}\n")
+		m := s.load(bulkKernel)
 		f := must(s.ModuleGetFunction(m, "addc"))(s.T)
 		for _, stream := range []Handle{s.a, s.b} {
 			p := launchParams(f, 2, 1, s.x)
@@ -529,6 +562,16 @@ var streamPrograms = []struct {
 			s.ok(s.LaunchKernel(p, stream))
 		}
 	}, []string{"write after write: atomic operation at scope .cluster, atomic operation at scope .cluster"}},
+	{"the asynchronous proxy reads what an earlier launch has written", func(s *streams) {
+		m := s.load(bulkKernel)
+		s.on(s.a, "write", s.x, 1)
+		s.ok(s.LaunchKernel(launchParams(must(s.ModuleGetFunction(m, "bulk"))(s.T), 1, 1, s.x), s.a))
+	}, nil},
+	{"the asynchronous proxy reads what a launch writes that is not ordered", func(s *streams) {
+		m := s.load(bulkKernel)
+		s.on(s.a, "write", s.x, 1)
+		s.ok(s.LaunchKernel(launchParams(must(s.ModuleGetFunction(m, "bulk"))(s.T), 1, 1, s.x), s.b))
+	}, []string{"read after write: asynchronous read, write"}},
 	{"a graph with two ends, twice", func(s *streams) {
 		x := s.readers()
 		s.ok(s.GraphLaunch(x, s.a))

@@ -276,6 +276,7 @@ func (t *Thread) StreamQuery(h Handle) error {
 			return NotReady
 		}
 	}
+	s.learnPast()
 	t.d.ordering.learn(tasks)
 	return s.ctx.err
 }
@@ -301,6 +302,7 @@ func (t *Thread) StreamSynchronize(h Handle) error {
 		return err
 	}
 	tasks := s.waited()
+	s.learnPast()
 	t.d.mu.Unlock()
 	return s.ctx.settle(tasks)
 }

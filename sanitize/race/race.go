@@ -73,6 +73,9 @@ func (p *Probe) Tell(e *interp.Event) {
 			r.report(e, p.log)
 			r.history.add(r.operation)
 			delete(p.runs, e.Launch)
+			if r.order == nil {
+				p.history = nil
+			}
 		}
 	case interp.OnAlloc, interp.OnFree, interp.OnHostWrite, interp.OnHostRead:
 		if e.Order != nil {

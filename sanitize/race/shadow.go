@@ -178,6 +178,9 @@ func (r *run) knows(a *access, o *record) bool {
 	if a.shared && r.cluster(o.cta) != r.cluster(a.cta()) {
 		return true // of a CTA that had this memory before
 	}
+	if o.cta < r.past {
+		return true
+	}
 	if o.who&channelBit == 0 && o.who.lane() >= maxWidth {
 		for m := r.sets[o.who.lane()-maxWidth]; m != 0; m &= m - 1 {
 			one := *o
@@ -189,7 +192,7 @@ func (r *run) knows(a *access, o *record) bool {
 		return true
 	}
 	if o.cta < r.first {
-		return o.cta < r.past || r.knowsOther(a, o)
+		return r.knowsOther(a, o)
 	}
 	v := &a.view
 	if o.cta == v.cta && o.who == v.self && o.at <= v.till {

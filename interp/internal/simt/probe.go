@@ -57,7 +57,8 @@ type Wants struct {
 
 	// InOrder has the launch run on one core of the host, so that the events of all CTAs
 	// come in one order, which is that of the schedule and the same on every host. Only
-	// such probes may pause a launch.
+	// such probes may pause a launch. A driver of the device then runs one operation after the
+	// other, as they were submitted: what it could run side by side it says by Order.
 	InOrder bool
 }
 
