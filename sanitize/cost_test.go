@@ -57,11 +57,10 @@ func BenchmarkCost(b *testing.B) {
 	}
 }
 
-// launches is how many seconds the launches of a workload of an eighth of its size take, in vector
-// mode on one core of the host.
+// launches is how many seconds the launches of a workload take, in vector mode on one core of the host.
 func launches(b *testing.B, w *kernels.Workload, probes []interp.Probe) (seconds float64) {
 	runtime.GC()
-	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Probes: probes}), max(1, w.N/8))
+	s, err := kernels.Start(b.Context(), w, interp.NewDevice(interp.Config{Workers: 1, Probes: probes}), w.N)
 	if err != nil {
 		b.Fatal(err)
 	}

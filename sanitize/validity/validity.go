@@ -287,9 +287,15 @@ func (w *warp) ease(e *interp.Event) {
 
 // alert has all be told again of a warp of which a register is invalid now.
 func (w *warp) alert(e *interp.Event) {
-	if w.eased && slices.ContainsFunc(w.frames, func(f frame) bool { return f.some }) {
-		w.eased = false
-		e.Ease(false)
+	if !w.eased {
+		return
+	}
+	for i := range w.frames {
+		if w.frames[i].some {
+			w.eased = false
+			e.Ease(false)
+			return
+		}
 	}
 }
 
