@@ -251,14 +251,18 @@ func (r *run) access(c *cta, e *interp.Event) {
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, in, off, ok := a.Place(first)
+	if role.sync == 0 && ok && in != nil && r.putOff(c, e, a, &x, in, off, lanes, space == ptx.Shared) {
+		if r.lockstep > 0 {
+			r.now++
+		}
+		return
+	}
 	if same := x.reads && !x.writes && ok && in != nil; same { // all read the same
 		for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
 			same = a.Addr[bits.TrailingZeros64(m)] == base
 		}
 		if same && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
-			x.who = agent(e.Warp<<laneBits | maxWidth + r.number(lanes))
-			x.view = c.view(e.Warp, first, r.now)
-			x.view.till = 0 // what one of them has done the others need not know
+			r.bySet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
 			r.touchAll(&x, in, off, a.Length(first))
 			return
@@ -300,6 +304,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 // to all: it gives the lanes that are left.
 func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) (rest uint64) {
 	w, s := &c.warps[e.Warp], r.shadow(in)
+	r.settle(s, in, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-off, uint64(len(in.Data))&^3
 	if x.writes && len(r.syncs) > 0 {
 		return lanes
@@ -379,6 +384,13 @@ func (r *run) numbered(lanes uint64) bool {
 	return ok
 }
 
+// bySet has lanes of a warp, which know the same, access memory together.
+func (r *run) bySet(x *access, k *clock, warp int, lanes uint64) {
+	x.who = agent(warp<<laneBits | maxWidth + r.number(lanes))
+	// What one of them has done the others need not know.
+	x.view = view{clock: k, cta: x.record.cta, self: threadOf(warp, bits.TrailingZeros64(lanes))}
+}
+
 // number is the number of a set of lanes.
 func (r *run) number(lanes uint64) int {
 	if n := r.set; n < len(r.sets) && r.sets[n] == lanes {
@@ -394,11 +406,18 @@ func (r *run) number(lanes uint64) int {
 	return n
 }
 
+// touchAll notes an access to bytes of an allocation.
 func (r *run) touchAll(a *access, in *interp.Allocation, off uint64, n int) {
 	if off+uint64(n) > uint64(len(in.Data)) {
 		return
 	}
 	s := r.shadow(in)
+	r.settle(s, in, &a.record, a.view.clock)
+	r.touchWords(a, s, in, off, n)
+}
+
+// touchWords notes an access word by word.
+func (r *run) touchWords(a *access, s *shadow, in *interp.Allocation, off uint64, n int) {
 	for n > 0 {
 		take := min(4-int(off%4), n)
 		r.touchPart(a, s, in, off, take)

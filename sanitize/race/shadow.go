@@ -64,6 +64,8 @@ type shadow struct {
 	pages [][]cell
 	words uint64
 	bytes [][4]cell // of words that are split
+
+	backlog backlog
 }
 
 func newShadow(a *interp.Allocation) *shadow {

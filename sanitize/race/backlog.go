@@ -1,0 +1,439 @@
+package race
+
+// This file puts off what accesses leave. One that is sure to be in no race matters only to others that
+// come later and may not know of it. So weak accesses to memory where nothing has been in the way yet
+// are kept as warps have made them, and noted word by word, in their order, when something is: when
+// bytes are accessed of which others have been told that they are written, or written of which others
+// have read. Nothing ever is for what a launch only reads or writes once, nor for shared memory
+// whose threads all meet between writing and reading it.
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// backlog is the accesses to an allocation that have been put off.
+type backlog struct {
+	closed bool // nothing is put off any more; of shared memory, until all have met
+	list   []together
+	offs   []uint32 // of the lanes of those without a stride, one behind the other
+	bound  int      // bytes that it may take before it is thinned out, if that is more than leastBacklog
+
+	marked bool // marks has what list has: from the first write on
+	marks  []*marks
+
+	// Of shared memory, the CTA that it is of, and the last that any of its threads have done there,
+	// put off or not.
+	cta  int32
+	last moment
+}
+
+// together is an access of lanes of a warp that know the same.
+type together struct {
+	*clock
+	lanes  uint64
+	off    uint32 // of the first lane
+	stride int32  // from lane to lane; notStrided: offs has the offsets
+	at     moment
+	cta    int32
+	what   what
+	warp   uint16
+	bytes  uint8 // of a lane
+	does   does
+}
+
+// does is what an access does, and what is known of it.
+type does uint8
+
+const (
+	writes does = 1 << iota // it is a write, else a read
+	alone                   // nobody had accessed any of its bytes
+)
+
+const notStrided = math.MinInt32
+
+// leastBacklog is how many bytes the backlog of an allocation may take in any case.
+const leastBacklog = 1 << 20
+
+// mostReads is how many reads of a word are kept where a backlog is thinned out.
+const mostReads = 16
+
+// never is a moment that no clock comes to.
+const never = ^moment(0)
+
+// marks is which bytes of a page are accessed.
+type marks struct {
+	written, read [markBytes / 64]uint64
+}
+
+// markBytes is the bytes of a page of marks.
+const markBytes = 1 << 15
+
+// touched reports whether some of n bytes are marked.
+func (b *backlog) touched(off uint64, n int) (written, read bool) {
+	for n > 0 {
+		i := off % markBytes
+		take := min(n, 64-int(i%64))
+		if p := b.marks[off/markBytes]; p != nil {
+			m := ^uint64(0) >> (64 - take) << (i % 64)
+			written, read = written || p.written[i/64]&m != 0, read || p.read[i/64]&m != 0
+		}
+		off, n = off+uint64(take), n-take
+	}
+	return written, read
+}
+
+// mark marks n bytes.
+func (b *backlog) mark(off uint64, n int, write bool) {
+	for n > 0 {
+		p := b.marks[off/markBytes]
+		if p == nil {
+			p = new(marks)
+			b.marks[off/markBytes] = p
+		}
+		i := off % markBytes
+		take := min(n, 64-int(i%64))
+		if m := ^uint64(0) >> (64 - take) << (i % 64); write {
+			p.written[i/64] |= m
+		} else {
+			p.read[i/64] |= m
+		}
+		off, n = off+uint64(take), n-take
+	}
+}
+
+// clear forgets all.
+func (b *backlog) clear() {
+	b.list, b.offs, b.closed = b.list[:0], b.offs[:0], false
+	if b.marked {
+		b.marked = false
+		for _, p := range b.marks {
+			if p != nil {
+				*p = marks{}
+			}
+		}
+	}
+}
+
+// renew forgets what has been done to shared memory if all who may come know of it. An asynchronous
+// operation that has been issued may not.
+func (r *run) renew(b *backlog, k *clock, cta int32) {
+	if b.cta != cta { // another had this memory before
+		b.clear()
+		b.cta, b.last = cta, 0
+		return
+	}
+	if len(b.list) == 0 && !b.closed || len(r.effects) > 0 {
+		return
+	}
+	if own := k.find(cta); own != nil && b.last <= own.all {
+		b.clear()
+	}
+}
+
+// ownMemory reports whether a CTA has memory for itself.
+func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
+
+// putOff puts the weak access of lanes off, if it may; off is the offset of the first of them.
+func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) bool {
+	s, w := r.shadow(in), &c.warps[e.Warp]
+	first, b := bits.TrailingZeros64(lanes), &s.backlog
+	k := w.clocks[first]
+	own := r.ownMemory(shared)
+	if own {
+		r.renew(b, k, c.index)
+	}
+	size := uint64(len(in.Data))
+	if b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || x.writes && len(r.syncs) > 0 || a.Bulk() || !r.together(w, lanes) {
+		return false
+	}
+	t := together{clock: k, lanes: lanes, off: uint32(off), at: x.at, cta: c.index, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
+	if x.writes {
+		t.does = writes
+	}
+	limit, before := size-uint64(a.Bytes), len(b.offs)
+	if stride, ok := strideOf(a.Addr, lanes); ok {
+		t.stride = stride
+		if end := off + uint64(stride)*uint64(63-bits.LeadingZeros64(lanes)-first); off > limit || end > limit {
+			return false
+		}
+	} else {
+		t.stride = notStrided
+		delta := a.Addr[first] - off
+		for m := lanes; m != 0; m &= m - 1 {
+			at := a.Addr[bits.TrailingZeros64(m)] - delta
+			if at > limit {
+				b.offs = b.offs[:before]
+				return false
+			}
+			b.offs = append(b.offs, uint32(at))
+		}
+	}
+	if x.writes && !b.marked {
+		b.markAll(size)
+	}
+	if b.marked && !b.enter(&t, b.offs[before:]) {
+		b.offs = b.offs[:before]
+		return false
+	}
+	b.list = append(b.list, t)
+	if own {
+		b.last = max(b.last, x.at)
+	}
+	if b.size() > max(leastBacklog, b.bound) {
+		if own {
+			r.catchUp(s, in)
+		} else {
+			b.thin(s.words)
+			b.bound = 2 * b.size()
+		}
+	}
+	return true
+}
+
+func (b *backlog) size() int {
+	return len(b.list)*int(unsafe.Sizeof(together{})) + 4*len(b.offs)
+}
+
+// strideOf is the distance of the addresses of neighbouring lanes, if all of them have the same.
+func strideOf(addr []uint64, lanes uint64) (stride int32, ok bool) {
+	first := bits.TrailingZeros64(lanes)
+	rest := lanes & (lanes - 1)
+	if rest == 0 {
+		return 0, true
+	}
+	next := bits.TrailingZeros64(rest)
+	by := int64(addr[next]-addr[first]) / int64(next-first)
+	if by != int64(int32(by)) || by == notStrided {
+		return 0, false
+	}
+	base := addr[first] - uint64(by)*uint64(first)
+	for m := rest; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros64(m); addr[i&63] != base+uint64(by)*uint64(i) {
+			return 0, false
+		}
+	}
+	return int32(by), true
+}
+
+// pieces goes through the pieces of memory of an access; offs is the offsets of its lanes and of what
+// comes behind, if it has no stride.
+func (t *together) pieces(offs []uint32, do func(lane int, off uint64, n int) bool) bool {
+	n, bytes := bits.OnesCount64(t.lanes), int(t.bytes)
+	first := bits.TrailingZeros64(t.lanes)
+	switch {
+	case t.stride == 0 && n > 1 && t.does&writes == 0:
+		return do(first, uint64(t.off), bytes)
+	case t.stride == int32(bytes) && t.lanes>>first == ^uint64(0)>>(64-n):
+		return do(first, uint64(t.off), n*bytes)
+	}
+	return t.each(offs, func(lane int, off uint64) bool { return do(lane, off, bytes) })
+}
+
+// each goes through the lanes of an access, with their offsets.
+func (t *together) each(offs []uint32, do func(lane int, off uint64) bool) bool {
+	first := bits.TrailingZeros64(t.lanes)
+	for i, m := 0, t.lanes; m != 0; i, m = i+1, m&(m-1) {
+		lane := bits.TrailingZeros64(m)
+		off := uint64(t.off) + uint64(int64(t.stride)*int64(lane-first))
+		if t.stride == notStrided {
+			off = uint64(offs[i])
+		}
+		if !do(lane, off) {
+			return false
+		}
+	}
+	return true
+}
+
+// lanesApart is how many offsets an access has in backlog.offs.
+func (t *together) lanesApart() int {
+	if t.stride != notStrided {
+		return 0
+	}
+	return bits.OnesCount64(t.lanes)
+}
+
+// markAll marks what the backlog has, of memory of some size.
+func (b *backlog) markAll(size uint64) {
+	if b.marks == nil {
+		b.marks = make([]*marks, (size+markBytes-1)/markBytes)
+	}
+	b.marked = true
+	offs := b.offs
+	for i := range b.list {
+		b.enter(&b.list[i], offs)
+		offs = offs[b.list[i].lanesApart():]
+	}
+}
+
+// enter marks an access that comes behind those of the list, unless it has to be noted with what is
+// in the list: that of bytes that are written; a write of bytes that are read, but of those that
+// alone the same lanes have just read.
+func (b *backlog) enter(t *together, offs []uint32) bool {
+	write := t.does&writes != 0
+	written, read := false, false
+	if write && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
+		return false // of the same bytes
+	}
+	apart := t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes)
+	t.pieces(offs, func(_ int, off uint64, n int) bool {
+		w, r := b.touched(off, n)
+		if written, read = written || w, read || r; written {
+			return false
+		}
+		if write && apart { // lanes may write the same bytes
+			b.mark(off, n, true)
+		}
+		return true
+	})
+	if written || write && read && !b.follows(t) {
+		return false
+	}
+	if !written && !read {
+		t.does |= alone
+	}
+	if !write || !apart {
+		t.pieces(offs, func(_ int, off uint64, n int) bool {
+			b.mark(off, n, write)
+			return true
+		})
+	}
+	return true
+}
+
+// reached is how many accesses there may be between a read and a write of the same lanes.
+const reached = 64
+
+// follows reports whether nobody else has read the bytes of a write than the same lanes have: those
+// who came behind have accessed other bytes.
+func (b *backlog) follows(t *together) bool {
+	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
+		o := &b.list[i]
+		if o.does&alone == 0 {
+			return false
+		}
+		if o.warp == t.warp && o.cta == t.cta && o.lanes == t.lanes && o.off == t.off && o.stride == t.stride && o.bytes == t.bytes && t.stride != notStrided {
+			return o.does&writes == 0
+		}
+	}
+	return false
+}
+
+// settle is for somebody who is about to access memory otherwise, and knows of others what a clock
+// says: from here on all is noted.
+func (r *run) settle(s *shadow, in *interp.Allocation, o *record, k *clock) {
+	b := &s.backlog
+	if r.ownMemory(in.Space() == ptx.Shared) {
+		if o.what&proxy == 0 {
+			r.renew(b, k, o.cta)
+			b.last = max(b.last, o.at)
+		} else {
+			if b.cta != o.cta {
+				r.renew(b, nil, o.cta)
+			}
+			b.last = never
+		}
+	}
+	if !b.closed {
+		r.catchUp(s, in)
+		b.closed = true
+	}
+}
+
+// catchUp notes what has been put off.
+func (r *run) catchUp(s *shadow, in *interp.Allocation) {
+	b := &s.backlog
+	offs := b.offs
+	for i := range b.list {
+		t := &b.list[i]
+		x := access{record: record{at: t.at, cta: t.cta, what: t.what}, shared: in.Space() == ptx.Shared}
+		x.writes = t.does&writes != 0
+		x.reads = !x.writes
+		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && r.numbered(t.lanes) {
+			r.bySet(&x, t.clock, int(t.warp), t.lanes)
+			r.touchWords(&x, s, in, uint64(t.off), int(t.bytes))
+			continue
+		}
+		t.each(offs, func(lane int, off uint64) bool {
+			x.who = threadOf(int(t.warp), lane)
+			x.view = view{t.clock, t.cta, x.who, t.at}
+			r.touchWords(&x, s, in, off, int(t.bytes))
+			return true
+		})
+		offs = offs[t.lanesApart():]
+	}
+	b.list, b.offs = b.list[:0], b.offs[:0]
+}
+
+// thin leaves out reads of words that others have read often since: all but the last mostReads of
+// each, and one of another CTA than the last. There are so many words.
+func (b *backlog) thin(words uint64) {
+	type seen struct {
+		cta   int32 // of the last
+		count uint8
+		far   bool // one of another is kept
+	}
+	of := make([]seen, words)
+	ends := make([]int, len(b.list)) // where the offsets of each begin
+	n := 0
+	for i := range b.list {
+		ends[i] = n
+		n += b.list[i].lanesApart()
+	}
+	kept := make([]uint64, len(b.list)) // lanes
+	for i := len(b.list) - 1; i >= 0; i-- {
+		t := &b.list[i]
+		if t.does &^= alone; t.does&writes != 0 {
+			kept[i] = t.lanes
+			continue
+		}
+		keep := func(lane int, off uint64) bool {
+			for word := off / 4; word <= (off+uint64(t.bytes)-1)/4; word++ {
+				o := &of[word]
+				if o.count == 0 {
+					o.cta = t.cta
+				}
+				if o.count < mostReads || !o.far && t.cta != o.cta {
+					o.count = min(o.count+1, mostReads)
+					o.far = o.far || t.cta != o.cta
+					kept[i] |= 1 << lane
+				}
+			}
+			return true
+		}
+		if t.stride != 0 {
+			t.each(b.offs[ends[i]:], keep)
+		} else if keep(bits.TrailingZeros64(t.lanes), uint64(t.off)); kept[i] != 0 {
+			kept[i] = t.lanes
+		}
+	}
+	list, offs := b.list[:0], b.offs[:0]
+	for i := range b.list {
+		t := b.list[i]
+		if kept[i] == 0 {
+			continue
+		}
+		first := bits.TrailingZeros64(t.lanes)
+		t.each(b.offs[ends[i]:], func(lane int, off uint64) bool {
+			if kept[i]>>lane&1 != 0 {
+				if t.stride == notStrided {
+					offs = append(offs, uint32(off))
+				}
+				if first >= 0 {
+					t.off, first = uint32(off), -1
+				}
+			}
+			return true
+		})
+		t.lanes = kept[i]
+		list = append(list, t)
+	}
+	clear(b.list[len(list):]) // of their clocks
+	b.list, b.offs = slices.Clip(list), offs
+}
