@@ -10,7 +10,6 @@ package race
 import (
 	"math"
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"gemu/interp"
@@ -20,9 +19,10 @@ import (
 // backlog is the accesses to an allocation that have been put off.
 type backlog struct {
 	closed bool // nothing is put off any more; of shared memory, until all have met
-	list   []together
+	list   []deed
 	offs   []uint32 // of the lanes of those without a stride, one behind the other
-	bound  int      // bytes that it may take before it is thinned out, if that is more than leastBacklog
+	clocks []*clock // of those of list
+	bound  int      // bytes that it may take before it is thinned out, if that is more than it may anyway
 
 	marked bool // marks has what list has: from the first write on
 	marks  []*marks
@@ -33,10 +33,10 @@ type backlog struct {
 	last moment
 }
 
-// together is an access of lanes of a warp that know the same.
-type together struct {
-	*clock
+// deed is an access of lanes of a warp that know the same.
+type deed struct {
 	lanes  uint64
+	clock  uint32 // the index of what they know
 	off    uint32 // of the first lane
 	stride int32  // from lane to lane; notStrided: offs has the offsets
 	at     moment
@@ -52,12 +52,13 @@ type does uint8
 
 const (
 	writes does = 1 << iota // it is a write, else a read
-	alone                   // nobody had accessed any of its bytes
+	alone                   // nobody had accessed any of its bytes, but the same lanes what they write
 )
 
 const notStrided = math.MinInt32
 
-// leastBacklog is how many bytes the backlog of an allocation may take in any case.
+// leastBacklog is how many bytes the backlog of an allocation may take in any case; as many as it has itself
+// it may, too.
 const leastBacklog = 1 << 20
 
 // mostReads is how many reads of a word are kept where a backlog is thinned out.
@@ -109,7 +110,8 @@ func (b *backlog) mark(off uint64, n int, write bool) {
 
 // clear forgets all.
 func (b *backlog) clear() {
-	b.list, b.offs, b.closed = b.list[:0], b.offs[:0], false
+	b.closed = false
+	b.empty()
 	if b.marked {
 		b.marked = false
 		for _, p := range b.marks {
@@ -118,6 +120,12 @@ func (b *backlog) clear() {
 			}
 		}
 	}
+}
+
+// empty drops what has been put off.
+func (b *backlog) empty() {
+	clear(b.clocks)
+	b.list, b.offs, b.clocks = b.list[:0], b.offs[:0], b.clocks[:0]
 }
 
 // renew forgets what has been done to shared memory if all who may come know of it. An asynchronous
@@ -152,7 +160,7 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, x *access, in *i
 	if b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || x.writes && len(r.syncs) > 0 || a.Bulk() || !r.together(w, lanes) {
 		return false
 	}
-	t := together{clock: k, lanes: lanes, off: uint32(off), at: x.at, cta: c.index, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
+	t := deed{lanes: lanes, off: uint32(off), at: x.at, cta: c.index, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
 	if x.writes {
 		t.does = writes
 	}
@@ -181,11 +189,15 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, x *access, in *i
 		b.offs = b.offs[:before]
 		return false
 	}
+	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
+		b.clocks = append(b.clocks, k)
+	}
+	t.clock = uint32(len(b.clocks) - 1)
 	b.list = append(b.list, t)
 	if own {
 		b.last = max(b.last, x.at)
 	}
-	if b.size() > max(leastBacklog, b.bound) {
+	if b.size() > max(leastBacklog, len(in.Data), b.bound) {
 		if own {
 			r.catchUp(s, in)
 		} else {
@@ -197,7 +209,7 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, x *access, in *i
 }
 
 func (b *backlog) size() int {
-	return len(b.list)*int(unsafe.Sizeof(together{})) + 4*len(b.offs)
+	return len(b.list)*int(unsafe.Sizeof(deed{})) + 4*len(b.offs) + 8*len(b.clocks)
 }
 
 // strideOf is the distance of the addresses of neighbouring lanes, if all of them have the same.
@@ -223,7 +235,7 @@ func strideOf(addr []uint64, lanes uint64) (stride int32, ok bool) {
 
 // pieces goes through the pieces of memory of an access; offs is the offsets of its lanes and of what
 // comes behind, if it has no stride.
-func (t *together) pieces(offs []uint32, do func(lane int, off uint64, n int) bool) bool {
+func (t *deed) pieces(offs []uint32, do func(lane int, off uint64, n int) bool) bool {
 	n, bytes := bits.OnesCount64(t.lanes), int(t.bytes)
 	first := bits.TrailingZeros64(t.lanes)
 	switch {
@@ -236,7 +248,7 @@ func (t *together) pieces(offs []uint32, do func(lane int, off uint64, n int) bo
 }
 
 // each goes through the lanes of an access, with their offsets.
-func (t *together) each(offs []uint32, do func(lane int, off uint64) bool) bool {
+func (t *deed) each(offs []uint32, do func(lane int, off uint64) bool) bool {
 	first := bits.TrailingZeros64(t.lanes)
 	for i, m := 0, t.lanes; m != 0; i, m = i+1, m&(m-1) {
 		lane := bits.TrailingZeros64(m)
@@ -252,7 +264,7 @@ func (t *together) each(offs []uint32, do func(lane int, off uint64) bool) bool 
 }
 
 // lanesApart is how many offsets an access has in backlog.offs.
-func (t *together) lanesApart() int {
+func (t *deed) lanesApart() int {
 	if t.stride != notStrided {
 		return 0
 	}
@@ -275,7 +287,7 @@ func (b *backlog) markAll(size uint64) {
 // enter marks an access that comes behind those of the list, unless it has to be noted with what is
 // in the list: that of bytes that are written; a write of bytes that are read, but of those that
 // alone the same lanes have just read.
-func (b *backlog) enter(t *together, offs []uint32) bool {
+func (b *backlog) enter(t *deed, offs []uint32) bool {
 	write := t.does&writes != 0
 	written, read := false, false
 	if write && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
@@ -295,7 +307,7 @@ func (b *backlog) enter(t *together, offs []uint32) bool {
 	if written || write && read && !b.follows(t) {
 		return false
 	}
-	if !written && !read {
+	if !read || write { // of a write: nobody else
 		t.does |= alone
 	}
 	if !write || !apart {
@@ -310,16 +322,22 @@ func (b *backlog) enter(t *together, offs []uint32) bool {
 // reached is how many accesses there may be between a read and a write of the same lanes.
 const reached = 64
 
+// offOf is the offset of the first of some of its lanes, if it has a stride.
+func (t *deed) offOf(lanes uint64) int64 {
+	return int64(t.off) + int64(t.stride)*int64(bits.TrailingZeros64(lanes)-bits.TrailingZeros64(t.lanes))
+}
+
 // follows reports whether nobody else has read the bytes of a write than the same lanes have: those
 // who came behind have accessed other bytes.
-func (b *backlog) follows(t *together) bool {
+func (b *backlog) follows(t *deed) bool {
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
 		o := &b.list[i]
 		if o.does&alone == 0 {
 			return false
 		}
-		if o.warp == t.warp && o.cta == t.cta && o.lanes == t.lanes && o.off == t.off && o.stride == t.stride && o.bytes == t.bytes && t.stride != notStrided {
-			return o.does&writes == 0
+		if o.does&writes == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offOf(t.lanes) == int64(t.off) &&
+			(o.stride == t.stride && t.stride != notStrided || o.stride != notStrided && t.lanes&(t.lanes-1) == 0) {
+			return true
 		}
 	}
 	return false
@@ -356,19 +374,19 @@ func (r *run) catchUp(s *shadow, in *interp.Allocation) {
 		x.writes = t.does&writes != 0
 		x.reads = !x.writes
 		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && r.numbered(t.lanes) {
-			r.bySet(&x, t.clock, int(t.warp), t.lanes)
+			r.bySet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
 			r.touchWords(&x, s, in, uint64(t.off), int(t.bytes))
 			continue
 		}
 		t.each(offs, func(lane int, off uint64) bool {
 			x.who = threadOf(int(t.warp), lane)
-			x.view = view{t.clock, t.cta, x.who, t.at}
+			x.view = view{b.clocks[t.clock], t.cta, x.who, t.at}
 			r.touchWords(&x, s, in, off, int(t.bytes))
 			return true
 		})
 		offs = offs[t.lanesApart():]
 	}
-	b.list, b.offs = b.list[:0], b.offs[:0]
+	b.empty()
 }
 
 // thin leaves out reads of words that others have read often since: all but the last mostReads of
@@ -393,7 +411,7 @@ func (b *backlog) thin(words uint64) {
 			kept[i] = t.lanes
 			continue
 		}
-		keep := func(lane int, off uint64) bool {
+		keep := func(off uint64) (kept bool) {
 			for word := off / 4; word <= (off+uint64(t.bytes)-1)/4; word++ {
 				o := &of[word]
 				if o.count == 0 {
@@ -402,15 +420,29 @@ func (b *backlog) thin(words uint64) {
 				if o.count < mostReads || !o.far && t.cta != o.cta {
 					o.count = min(o.count+1, mostReads)
 					o.far = o.far || t.cta != o.cta
-					kept[i] |= 1 << lane
+					kept = true
 				}
 			}
-			return true
+			return kept
 		}
-		if t.stride != 0 {
-			t.each(b.offs[ends[i]:], keep)
-		} else if keep(bits.TrailingZeros64(t.lanes), uint64(t.off)); kept[i] != 0 {
-			kept[i] = t.lanes
+		switch apart := b.offs[ends[i]:]; t.stride {
+		case 0:
+			if keep(uint64(t.off)) {
+				kept[i] = t.lanes
+			}
+		case notStrided:
+			for k, m := 0, t.lanes; m != 0; k, m = k+1, m&(m-1) {
+				if keep(uint64(apart[k])) {
+					kept[i] |= m & -m
+				}
+			}
+		default:
+			first := t.off - uint32(t.stride)*uint32(bits.TrailingZeros64(t.lanes))
+			for m := t.lanes; m != 0; m &= m - 1 {
+				if keep(uint64(first + uint32(t.stride)*uint32(bits.TrailingZeros64(m)))) {
+					kept[i] |= m & -m
+				}
+			}
 		}
 	}
 	list, offs := b.list[:0], b.offs[:0]
@@ -434,6 +466,5 @@ func (b *backlog) thin(words uint64) {
 		t.lanes = kept[i]
 		list = append(list, t)
 	}
-	clear(b.list[len(list):]) // of their clocks
-	b.list, b.offs = slices.Clip(list), offs
+	b.list, b.offs = list, offs
 }
