@@ -1,11 +1,11 @@
 package race
 
 // This file puts off what accesses leave. One that is sure to be in no race matters only to others that
-// come later and may not know of it. So weak accesses to memory where nothing has been in the way yet
-// are kept as warps have made them, and noted word by word, in their order, when something is: when
-// bytes are accessed of which others have been told that they are written, or written of which others
-// have read. Nothing ever is for what a launch only reads or writes once, nor for shared memory
-// whose threads all meet between writing and reading it.
+// come later and may not know of it. So accesses to memory where nothing has been in the way yet are
+// kept as warps have made them, and noted word by word, in their order, when something is: when bytes
+// are accessed that have been written, or written that have been read. Nothing ever is for what a
+// launch only reads, writes once or adds to by atomic operations, nor for shared memory whose threads
+// all meet between writing and reading it.
 
 import (
 	"math"
@@ -26,6 +26,7 @@ type backlog struct {
 
 	marked bool // marks has what list has: from the first write on
 	marks  []*marks
+	atomic what // of the atomic operations in list: flags, the same for all; 0: there are none
 
 	// Of shared memory, the CTA that it is of, and the last that any of its threads have done there,
 	// put off or not.
@@ -51,8 +52,9 @@ type deed struct {
 type does uint8
 
 const (
-	writes does = 1 << iota // it is a write, else a read
-	alone                   // nobody had accessed any of its bytes, but the same lanes what they write
+	writes  does = 1 << iota // it is a write, else a read
+	atomics                  // … of atomic operations, which race with none of each other
+	alone                    // nobody had accessed any of its bytes, but the same lanes what they write
 )
 
 const notStrided = math.MinInt32
@@ -61,7 +63,8 @@ const notStrided = math.MinInt32
 // it may, too.
 const leastBacklog = 1 << 20
 
-// mostReads is how many reads of a word are kept where a backlog is thinned out.
+// mostReads is how many reads of a word are kept where a backlog is thinned out, of shared memory those of
+// a warp; or atomic operations.
 const mostReads = 16
 
 // never is a moment that no clock comes to.
@@ -69,28 +72,28 @@ const never = ^moment(0)
 
 // marks is which bytes of a page are accessed.
 type marks struct {
-	written, read [markBytes / 64]uint64
+	written, read, atomic [markBytes / 64]uint64
 }
 
 // markBytes is the bytes of a page of marks.
 const markBytes = 1 << 15
 
-// touched reports whether some of n bytes are marked.
-func (b *backlog) touched(off uint64, n int) (written, read bool) {
+// touched is what has been done to some of n bytes.
+func (b *backlog) touched(off uint64, n int) (written, read, atomic bool) {
 	for n > 0 {
 		i := off % markBytes
 		take := min(n, 64-int(i%64))
 		if p := b.marks[off/markBytes]; p != nil {
 			m := ^uint64(0) >> (64 - take) << (i % 64)
-			written, read = written || p.written[i/64]&m != 0, read || p.read[i/64]&m != 0
+			written, read, atomic = written || p.written[i/64]&m != 0, read || p.read[i/64]&m != 0, atomic || p.atomic[i/64]&m != 0
 		}
 		off, n = off+uint64(take), n-take
 	}
-	return written, read
+	return written, read, atomic
 }
 
 // mark marks n bytes.
-func (b *backlog) mark(off uint64, n int, write bool) {
+func (b *backlog) mark(off uint64, n int, d does) {
 	for n > 0 {
 		p := b.marks[off/markBytes]
 		if p == nil {
@@ -99,18 +102,21 @@ func (b *backlog) mark(off uint64, n int, write bool) {
 		}
 		i := off % markBytes
 		take := min(n, 64-int(i%64))
-		if m := ^uint64(0) >> (64 - take) << (i % 64); write {
-			p.written[i/64] |= m
-		} else {
-			p.read[i/64] |= m
+		of := &p.read[i/64]
+		switch {
+		case d&atomics != 0:
+			of = &p.atomic[i/64]
+		case d&writes != 0:
+			of = &p.written[i/64]
 		}
+		*of |= ^uint64(0) >> (64 - take) << (i % 64)
 		off, n = off+uint64(take), n-take
 	}
 }
 
 // clear forgets all.
 func (b *backlog) clear() {
-	b.closed = false
+	b.closed, b.atomic = false, 0
 	b.empty()
 	if b.marked {
 		b.marked = false
@@ -147,8 +153,37 @@ func (r *run) renew(b *backlog, k *clock, cta int32) {
 // ownMemory reports whether a CTA has memory for itself.
 func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 
-// putOff puts the weak access of lanes off, if it may; off is the offset of the first of them.
-func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) bool {
+// mayPutOff reports whether an access orders no threads and is weak, or part of an atomic operation
+// that releases and acquires nothing, nor goes on with what others or a fence have released.
+func (r *run) mayPutOff(w *warp, o *role, x *access, lanes uint64) bool {
+	if o.sync&^(variables|reduces) != 0 || x.writes && len(r.syncs) > 0 {
+		return false
+	}
+	if o.sync == 0 {
+		return true
+	}
+	if x.what&atomic == 0 {
+		return false
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		if w.fences[bits.TrailingZeros64(m)].at != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// compatible reports whether an atomic operation may be unordered to all in the backlog.
+func (r *run) compatible(b *backlog, x *access, own bool) bool {
+	flags := x.what & (strong | atomic | scopeMask | sizeBits)
+	if b.atomic == 0 && (own || flags&scopeMask >= scopeDevice) {
+		b.atomic = flags
+	}
+	return b.atomic == flags
+}
+
+// putOff puts the access of lanes off, if it may; off is the offset of the first of them.
+func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) bool {
 	s, w := r.shadow(in), &c.warps[e.Warp]
 	first, b := bits.TrailingZeros64(lanes), &s.backlog
 	k := w.clocks[first]
@@ -157,11 +192,16 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, x *access, in *i
 		r.renew(b, k, c.index)
 	}
 	size := uint64(len(in.Data))
-	if b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || x.writes && len(r.syncs) > 0 || a.Bulk() || !r.together(w, lanes) {
+	if b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bulk() || !r.mayPutOff(w, role, x, lanes) || !r.together(w, lanes) {
 		return false
 	}
 	t := deed{lanes: lanes, off: uint32(off), at: x.at, cta: c.index, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
-	if x.writes {
+	switch {
+	case x.what&atomic != 0:
+		if t.does = writes | atomics; !r.compatible(b, x, own) {
+			return false
+		}
+	case x.writes:
 		t.does = writes
 	}
 	limit, before := size-uint64(a.Bytes), len(b.offs)
@@ -198,12 +238,12 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, x *access, in *i
 		b.last = max(b.last, x.at)
 	}
 	if b.size() > max(leastBacklog, len(in.Data), b.bound) {
+		warps := 0
 		if own {
-			r.catchUp(s, in)
-		} else {
-			b.thin(s.words)
-			b.bound = 2 * b.size()
+			warps = r.warps
 		}
+		b.thin(s.words, warps)
+		b.bound = 2 * b.size()
 	}
 	return true
 }
@@ -235,20 +275,20 @@ func strideOf(addr []uint64, lanes uint64) (stride int32, ok bool) {
 
 // pieces goes through the pieces of memory of an access; offs is the offsets of its lanes and of what
 // comes behind, if it has no stride.
-func (t *deed) pieces(offs []uint32, do func(lane int, off uint64, n int) bool) bool {
+func (t *deed) pieces(offs []uint32, do func(off uint64, n int) bool) {
 	n, bytes := bits.OnesCount64(t.lanes), int(t.bytes)
-	first := bits.TrailingZeros64(t.lanes)
 	switch {
-	case t.stride == 0 && n > 1 && t.does&writes == 0:
-		return do(first, uint64(t.off), bytes)
-	case t.stride == int32(bytes) && t.lanes>>first == ^uint64(0)>>(64-n):
-		return do(first, uint64(t.off), n*bytes)
+	case t.stride == 0:
+		do(uint64(t.off), bytes)
+	case t.stride == int32(bytes) && t.lanes>>bits.TrailingZeros64(t.lanes) == ^uint64(0)>>(64-n):
+		do(uint64(t.off), n*bytes)
+	default:
+		t.each(offs, func(_ int, off uint64) bool { return do(off, bytes) })
 	}
-	return t.each(offs, func(lane int, off uint64) bool { return do(lane, off, bytes) })
 }
 
 // each goes through the lanes of an access, with their offsets.
-func (t *deed) each(offs []uint32, do func(lane int, off uint64) bool) bool {
+func (t *deed) each(offs []uint32, do func(lane int, off uint64) bool) {
 	first := bits.TrailingZeros64(t.lanes)
 	for i, m := 0, t.lanes; m != 0; i, m = i+1, m&(m-1) {
 		lane := bits.TrailingZeros64(m)
@@ -257,10 +297,9 @@ func (t *deed) each(offs []uint32, do func(lane int, off uint64) bool) bool {
 			off = uint64(offs[i])
 		}
 		if !do(lane, off) {
-			return false
+			return
 		}
 	}
-	return true
 }
 
 // lanesApart is how many offsets an access has in backlog.offs.
@@ -286,33 +325,34 @@ func (b *backlog) markAll(size uint64) {
 
 // enter marks an access that comes behind those of the list, unless it has to be noted with what is
 // in the list: that of bytes that are written; a write of bytes that are read, but of those that
-// alone the same lanes have just read.
+// alone the same lanes have just read; atomic operations and others on the same bytes.
 func (b *backlog) enter(t *deed, offs []uint32) bool {
-	write := t.does&writes != 0
-	written, read := false, false
-	if write && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
+	write, adds := t.does&writes != 0, t.does&atomics != 0
+	if write && !adds && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
 		return false // of the same bytes
 	}
-	apart := t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes)
-	t.pieces(offs, func(_ int, off uint64, n int) bool {
-		w, r := b.touched(off, n)
-		if written, read = written || w, read || r; written {
+	// Whether lanes may write the same bytes.
+	apart := write && !adds && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
+	written, read, atomic := false, false, false
+	t.pieces(offs, func(off uint64, n int) bool {
+		w, r, a := b.touched(off, n)
+		if written, read, atomic = written || w, read || r, atomic || a; written {
 			return false
 		}
-		if write && apart { // lanes may write the same bytes
-			b.mark(off, n, true)
+		if apart {
+			b.mark(off, n, t.does)
 		}
 		return true
 	})
-	if written || write && read && !b.follows(t) {
+	if written || atomic && !adds || adds && read || write && read && !b.follows(t) {
 		return false
 	}
-	if !read || write { // of a write: nobody else
+	if !atomic && (!read || write) { // of a write: nobody else
 		t.does |= alone
 	}
-	if !write || !apart {
-		t.pieces(offs, func(_ int, off uint64, n int) bool {
-			b.mark(off, n, write)
+	if !apart {
+		t.pieces(offs, func(off uint64, n int) bool {
+			b.mark(off, n, t.does)
 			return true
 		})
 	}
@@ -371,9 +411,8 @@ func (r *run) catchUp(s *shadow, in *interp.Allocation) {
 	for i := range b.list {
 		t := &b.list[i]
 		x := access{record: record{at: t.at, cta: t.cta, what: t.what}, shared: in.Space() == ptx.Shared}
-		x.writes = t.does&writes != 0
-		x.reads = !x.writes
-		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && r.numbered(t.lanes) {
+		x.writes, x.reads = t.does&writes != 0, t.does&(writes|atomics) != writes
+		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && !x.writes && r.numbered(t.lanes) {
 			r.bySet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
 			r.touchWords(&x, s, in, uint64(t.off), int(t.bytes))
 			continue
@@ -389,15 +428,16 @@ func (r *run) catchUp(s *shadow, in *interp.Allocation) {
 	b.empty()
 }
 
-// thin leaves out reads of words that others have read often since: all but the last mostReads of
-// each, and one of another CTA than the last. There are so many words.
-func (b *backlog) thin(words uint64) {
+// thin leaves out reads and atomic operations on words that others have made often since: all but
+// the last mostReads of each word, and one of another CTA than the last; or, if the memory is that of
+// a CTA of so many warps, of each word and warp.
+func (b *backlog) thin(words uint64, warps int) {
 	type seen struct {
 		cta   int32 // of the last
 		count uint8
 		far   bool // one of another is kept
 	}
-	of := make([]seen, words)
+	of := make([]seen, words*uint64(max(1, warps)))
 	ends := make([]int, len(b.list)) // where the offsets of each begin
 	n := 0
 	for i := range b.list {
@@ -407,13 +447,17 @@ func (b *backlog) thin(words uint64) {
 	kept := make([]uint64, len(b.list)) // lanes
 	for i := len(b.list) - 1; i >= 0; i-- {
 		t := &b.list[i]
-		if t.does &^= alone; t.does&writes != 0 {
+		if t.does &^= alone; t.does&(writes|atomics) == writes {
 			kept[i] = t.lanes
 			continue
 		}
+		by, at := uint64(1), uint64(0)
+		if warps > 0 {
+			by, at = uint64(warps), uint64(t.warp)
+		}
 		keep := func(off uint64) (kept bool) {
 			for word := off / 4; word <= (off+uint64(t.bytes)-1)/4; word++ {
-				o := &of[word]
+				o := &of[word*by+at]
 				if o.count == 0 {
 					o.cta = t.cta
 				}
@@ -445,25 +489,30 @@ func (b *backlog) thin(words uint64) {
 			}
 		}
 	}
+	b.leave(kept, ends)
+}
+
+// leave leaves these lanes of each access, whose offsets begin at ends.
+func (b *backlog) leave(kept []uint64, ends []int) {
 	list, offs := b.list[:0], b.offs[:0]
 	for i := range b.list {
 		t := b.list[i]
 		if kept[i] == 0 {
 			continue
 		}
-		first := bits.TrailingZeros64(t.lanes)
+		first := true
 		t.each(b.offs[ends[i]:], func(lane int, off uint64) bool {
 			if kept[i]>>lane&1 != 0 {
 				if t.stride == notStrided {
 					offs = append(offs, uint32(off))
 				}
-				if first >= 0 {
-					t.off, first = uint32(off), -1
+				if first {
+					b.list[i].off, first = uint32(off), false
 				}
 			}
 			return true
 		})
-		t.lanes = kept[i]
+		t.lanes, t.off = kept[i], b.list[i].off
 		list = append(list, t)
 	}
 	b.list, b.offs = list, offs

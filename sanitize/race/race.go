@@ -251,8 +251,8 @@ func (r *run) access(c *cta, e *interp.Event) {
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, in, off, ok := a.Place(first)
-	if role.sync == 0 && ok && in != nil && r.putOff(c, e, a, &x, in, off, lanes, space == ptx.Shared) {
-		if r.lockstep > 0 {
+	if ok && in != nil && r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared) {
+		if r.lockstep > 0 || role.sync != 0 {
 			r.now++
 		}
 		return
