@@ -128,7 +128,7 @@ func roleOf(in *ptx.Instr) (o role) {
 			o.what, o.sync = 0, 0
 		}
 		both()
-	case in.Form.Family == ptx.FamilyAsync && effects.Has(ptx.Waits):
+	case (in.Form.Family == ptx.FamilyAsync || in.Form.Family == ptx.FamilyWgmmaWait) && effects.Has(ptx.Waits):
 		o.sync = awaits
 	}
 	return o
@@ -299,7 +299,11 @@ func (r *run) after(c *cta, e *interp.Event) {
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if ch, ok := r.channels[channelKey{cta: c.index, who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}]; ok {
+			key := channelKey{cta: c.index, who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}
+			if o.in.Form.Family == ptx.FamilyWgmmaWait {
+				key = r.warpgroup(c.index, e.Warp)
+			}
+			if ch, ok := r.channels[key]; ok {
 				w.clocks[lane] = r.with(w.clocks[lane], c.index, ch, r.now)
 			}
 		}
@@ -393,6 +397,14 @@ type channelKey struct {
 	cta  int32
 	who  agent
 	bulk bool
+	core bool // it is of tensor cores
+}
+
+// warpgroup is what the multiplications of the warpgroup (128 threads) of a warp have in common: who waits for one
+// waits for what all its warps read.
+func (r *run) warpgroup(cta int32, warp int) channelKey {
+	n := max(1, 128/r.WarpSize)
+	return channelKey{cta: cta, who: threadOf(warp/n*n, 0), core: true}
 }
 
 // effectKey is an asynchronous operation.
@@ -413,7 +425,10 @@ func (r *run) effect(c *cta, e *interp.Event) {
 	if !f.Reads && !f.Writes {
 		return
 	}
-	at := channelKey{cta: c.index, who: who, bulk: f.Bulk}
+	at := channelKey{cta: c.index, who: who, bulk: f.Bulk, core: f.Matrices}
+	if e.Instr.Form.Family == ptx.FamilyWgmma {
+		at = r.warpgroup(c.index, e.Warp)
+	}
 	if f.Barrier != nil && !f.Arrives {
 		at = channelKey{at: place{f.Barrier, f.BarrierOff}, cta: c.index}
 	}
@@ -448,6 +463,9 @@ func (r *run) effect(c *cta, e *interp.Event) {
 		if f.Commits { // what its thread has waited for goes with it: tcgen05.commit fences (9.7.16.6.4.1)
 			v := r.effects[key]
 			b.now = join(b.now, r.with(v.clock, c.index, v.self, v.till))
+			if core, ok := r.channels[channelKey{cta: c.index, who: who, core: true}]; ok {
+				b.now = join(b.now, r.with(nil, c.index, core, r.now))
+			}
 		}
 	}
 	if f.Writes {
