@@ -133,7 +133,11 @@ func newPlan(l *interp.LaunchInfo) *plan {
 // vital reports whether the instruction may make a register invalid though all are valid, or looks at
 // memory that may be: whether it does anything but compute.
 func (s *step) vital(kernel *ptx.Func) bool {
-	if s.gathers || s.call != nil || s.instr.Form.Family == ptx.FamilyAsyncStore {
+	if s.gathers || s.call != nil {
+		return true
+	}
+	switch s.instr.Form.Family {
+	case ptx.FamilyAsyncStore, ptx.FamilyWgmma, ptx.FamilyWgmmaWait: // its effects may come where it is executed
 		return true
 	}
 	if space, _ := s.instr.Space(); space == ptx.Const {

@@ -44,7 +44,7 @@ type Effect struct {
 
 // Piece is bytes of an effect that lie together.
 type Piece struct {
-	To      *mem.Allocation
+	To      *mem.Allocation // nil if it is of Matrices
 	ToOff   uint64
 	From    *mem.Allocation // nil if they come from registers or the machine, or are fillers: Fill
 	FromOff uint64
