@@ -52,9 +52,9 @@ type deed struct {
 type does uint8
 
 const (
-	writes  does = 1 << iota // it is a write, else a read
-	atomics                  // … of atomic operations, which race with none of each other
-	alone                    // nobody had accessed any of its bytes, but the same lanes what they write
+	writes    does = 1 << iota // it is a write, else a read
+	atomics                    // … of atomic operations, which race with none of each other
+	untouched                  // nobody had accessed any of its bytes, but the same lanes what they write
 )
 
 const notStrided = math.MinInt32
@@ -192,7 +192,7 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *a
 		r.renew(b, k, c.index)
 	}
 	size := uint64(len(in.Data))
-	if b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bulk() || !r.mayPutOff(w, role, x, lanes) || !r.together(w, lanes) {
+	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, lanes) || !r.together(w, lanes) {
 		return false
 	}
 	t := deed{lanes: lanes, off: uint32(off), at: x.at, cta: c.index, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
@@ -325,7 +325,7 @@ func (b *backlog) markAll(size uint64) {
 
 // enter marks an access that comes behind those of the list, unless it has to be noted with what is
 // in the list: that of bytes that are written; a write of bytes that are read, but of those that
-// alone the same lanes have just read; atomic operations and others on the same bytes.
+// nobody but the same lanes has read; atomic operations and others on the same bytes.
 func (b *backlog) enter(t *deed, offs []uint32) bool {
 	write, adds := t.does&writes != 0, t.does&atomics != 0
 	if write && !adds && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
@@ -348,7 +348,7 @@ func (b *backlog) enter(t *deed, offs []uint32) bool {
 		return false
 	}
 	if !atomic && (!read || write) { // of a write: nobody else
-		t.does |= alone
+		t.does |= untouched
 	}
 	if !apart {
 		t.pieces(offs, func(off uint64, n int) bool {
@@ -372,7 +372,7 @@ func (t *deed) offOf(lanes uint64) int64 {
 func (b *backlog) follows(t *deed) bool {
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
 		o := &b.list[i]
-		if o.does&alone == 0 {
+		if o.does&untouched == 0 {
 			return false
 		}
 		if o.does&writes == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offOf(t.lanes) == int64(t.off) &&
@@ -447,7 +447,7 @@ func (b *backlog) thin(words uint64, warps int) {
 	kept := make([]uint64, len(b.list)) // lanes
 	for i := len(b.list) - 1; i >= 0; i-- {
 		t := &b.list[i]
-		if t.does &^= alone; t.does&(writes|atomics) == writes {
+		if t.does &^= untouched; t.does&(writes|atomics) == writes {
 			kept[i] = t.lanes
 			continue
 		}

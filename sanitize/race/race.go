@@ -26,6 +26,7 @@ const Name = "race"
 type Probe struct {
 	log      *finding.Log
 	warpSync int
+	eager    bool // no access is put off; what is found is the same
 
 	mu   sync.Mutex
 	runs map[*interp.LaunchInfo]*run
@@ -93,6 +94,7 @@ type run struct {
 	warps     int   // of a CTA
 	perCTAs   int32 // CTAs of a cluster
 	lockstep  int
+	eager     bool
 	now       moment
 	roles     []role // by instruction
 	chosen    []bool // … whether it matters here
@@ -149,7 +151,7 @@ type warp struct {
 func (p *Probe) begin(l *interp.LaunchInfo) *run {
 	threads := l.Block.Count()
 	r := &run{
-		LaunchInfo: l, warps: (threads + l.WarpSize - 1) / l.WarpSize, perCTAs: int32(l.Cluster.Count()), now: 1,
+		LaunchInfo: l, eager: p.eager, warps: (threads + l.WarpSize - 1) / l.WarpSize, perCTAs: int32(l.Cluster.Count()), now: 1,
 		ctas: map[int32]*cta{}, clusters: map[int32]*clusterBarrier{}, shadows: map[*interp.Allocation]*shadow{}, syncs: map[place]*variable{},
 		mbarriers: map[place]*mbarrier{}, effects: map[effectKey]view{}, channels: map[channelKey]agent{},
 		links: make([]link, 1), numbers: map[uint64]int{}, found: map[pair]*finding.Finding{},
