@@ -83,7 +83,9 @@ type clock struct {
 	begin, seconds float64
 }
 
-func (c *clock) Wants() interp.Wants { return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd} }
+func (c *clock) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd}
+}
 
 func (c *clock) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
 

@@ -59,8 +59,8 @@ const (
 
 const notStrided = math.MinInt32
 
-// leastBacklog is how many bytes the backlog of an allocation may take in any case; as many as it has itself
-// it may, too.
+// leastBacklog is how many bytes the backlog of an allocation may take in any case; four times as many as
+// it has itself it may, too: half of what noting takes.
 const leastBacklog = 1 << 20
 
 // mostReads is how many reads of a word are kept where a backlog is thinned out, of shared memory those of
@@ -237,7 +237,7 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *a
 	if own {
 		b.last = max(b.last, x.at)
 	}
-	if b.size() > max(leastBacklog, len(in.Data), b.bound) {
+	if b.size() > max(leastBacklog, 4*len(in.Data), b.bound) {
 		warps := 0
 		if own {
 			warps = r.warps
@@ -273,18 +273,26 @@ func strideOf(addr []uint64, lanes uint64) (stride int32, ok bool) {
 	return int32(by), true
 }
 
-// pieces goes through the pieces of memory of an access; offs is the offsets of its lanes and of what
-// comes behind, if it has no stride.
-func (t *deed) pieces(offs []uint32, do func(off uint64, n int) bool) {
-	n, bytes := bits.OnesCount64(t.lanes), int(t.bytes)
+// pieces is the offsets of the pieces of memory of an access, and their size; offs is the offsets of its lanes
+// and of what comes behind, if it has no stride.
+func (t *deed) pieces(offs []uint32, room *[maxWidth]uint32) (list []uint32, size int) {
+	n, first := bits.OnesCount64(t.lanes), bits.TrailingZeros64(t.lanes)
 	switch {
+	case t.stride == notStrided:
+		return offs[:n], int(t.bytes)
 	case t.stride == 0:
-		do(uint64(t.off), bytes)
-	case t.stride == int32(bytes) && t.lanes>>bits.TrailingZeros64(t.lanes) == ^uint64(0)>>(64-n):
-		do(uint64(t.off), n*bytes)
-	default:
-		t.each(offs, func(_ int, off uint64) bool { return do(off, bytes) })
+		room[0] = t.off
+		return room[:1], int(t.bytes)
+	case t.stride == int32(t.bytes) && t.lanes>>first == ^uint64(0)>>(64-n):
+		room[0] = t.off
+		return room[:1], n * int(t.bytes)
 	}
+	base, i := t.off-uint32(t.stride)*uint32(first), 0
+	for m := t.lanes; m != 0; m &= m - 1 {
+		room[i&(maxWidth-1)] = base + uint32(t.stride)*uint32(bits.TrailingZeros64(m))
+		i++
+	}
+	return room[:i], int(t.bytes)
 }
 
 // each goes through the lanes of an access, with their offsets.
@@ -333,28 +341,28 @@ func (b *backlog) enter(t *deed, offs []uint32) bool {
 	}
 	// Whether lanes may write the same bytes.
 	apart := write && !adds && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
+	var room [maxWidth]uint32
+	list, size := t.pieces(offs, &room)
 	written, read, atomic := false, false, false
-	t.pieces(offs, func(off uint64, n int) bool {
-		w, r, a := b.touched(off, n)
+	for _, off := range list {
+		w, r, a := b.touched(uint64(off), size)
 		if written, read, atomic = written || w, read || r, atomic || a; written {
 			return false
 		}
 		if apart {
-			b.mark(off, n, t.does)
+			b.mark(uint64(off), size, t.does)
 		}
-		return true
-	})
-	if written || atomic && !adds || adds && read || write && read && !b.follows(t) {
+	}
+	if atomic && !adds || adds && read || write && read && !b.follows(t) {
 		return false
 	}
 	if !atomic && (!read || write) { // of a write: nobody else
 		t.does |= untouched
 	}
 	if !apart {
-		t.pieces(offs, func(off uint64, n int) bool {
-			b.mark(off, n, t.does)
-			return true
-		})
+		for _, off := range list {
+			b.mark(uint64(off), size, t.does)
+		}
 	}
 	return true
 }
