@@ -10,6 +10,7 @@ package race
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"gemu/interp"
@@ -233,6 +234,9 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *a
 		b.clocks = append(b.clocks, k)
 	}
 	t.clock = uint32(len(b.clocks) - 1)
+	if n := len(b.list); n == cap(b.list) {
+		b.list = slices.Grow(b.list, max(64, n)) // twice as much: a launch may have many
+	}
 	b.list = append(b.list, t)
 	if own {
 		b.last = max(b.last, x.at)

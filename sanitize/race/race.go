@@ -98,6 +98,7 @@ type run struct {
 	now       moment
 	roles     []role // by instruction
 	chosen    []bool // … whether it matters here
+	hits      []hit  // …
 	ctas      map[int32]*cta
 	clusters  map[int32]*clusterBarrier
 	shadows   map[*interp.Allocation]*shadow
@@ -159,6 +160,7 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
+	r.hits = make([]hit, l.Program.Len())
 	for i := range l.Program.Len() {
 		in, _ := l.Program.At(i)
 		o := roleOf(in)
@@ -209,6 +211,7 @@ func (s *sink) Tell(e *interp.Event) {
 	case interp.OnFree:
 		delete(r.shadows, e.Memory)
 		r.last = [len(r.last)]lookup{}
+		clear(r.hits)
 	}
 }
 
@@ -252,7 +255,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 	}
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
-	space, in, off, ok := a.Place(first)
+	space, in, off, ok := r.place(e.Index, a, base)
 	if ok && in != nil && r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared) {
 		if r.lockstep > 0 || role.sync != 0 {
 			r.now++
@@ -300,6 +303,25 @@ func (r *run) access(c *cta, e *interp.Event) {
 	if r.lockstep > 0 || role.sync != 0 {
 		r.now++
 	}
+}
+
+// hit is the global memory that an instruction went to last.
+type hit struct {
+	in   *interp.Allocation
+	base uint64 // of it
+	from ptx.Space
+}
+
+// place is the memory that an access to an address goes to, as interp.Access.At has it.
+func (r *run) place(index int, a *interp.Access, addr uint64) (space ptx.Space, in *interp.Allocation, off uint64, ok bool) {
+	h, n := &r.hits[index], uint64(a.Bytes)
+	if off = addr - h.base; h.in != nil && h.from == a.Space && n > 0 && addr%n == 0 && off < h.in.Size && n <= h.in.Size-off {
+		return ptx.Global, h.in, off, true
+	}
+	if space, in, off, ok = a.At(addr); ok && in != nil && space == ptx.Global {
+		*h = hit{in, addr - off, a.Space}
+	}
+	return space, in, off, ok
 }
 
 // quick notes weak accesses of lanes to words that nobody has accessed before, or who is known
