@@ -67,12 +67,13 @@ type (
 	Breakdown      = structure.Breakdown
 )
 
-// Probe watches launches, a Sink a CTA of one; a Chooser is told of some instructions only. Wants says what it is told: Events, with
-// the Values of registers, their Tags, the Access to memory; and, when a launch begins,
+// Probe watches launches, a Sink a CTA of one; a Chooser is told of some instructions only, an Easer
+// of fewer still where all is well. Wants says what it is told: Events, with the Values of registers, their Tags, the Access to memory; and, when a launch begins,
 // LaunchInfo with the Program.
 type (
 	Probe      = simt.Probe
 	Chooser    = simt.Chooser
+	Easer      = simt.Easer
 	Saver      = simt.Saver
 	Sink       = simt.Sink
 	Wants      = simt.Wants

@@ -181,7 +181,11 @@ func effectText(f *interp.Effect) string {
 		}
 	}
 	for _, p := range f.Pieces {
-		fmt.Fprintf(&b, ", %d bytes to %s %#x", p.Bytes, p.To.Space(), p.ToOff)
+		if p.To != nil {
+			fmt.Fprintf(&b, ", %d bytes to %s %#x", p.Bytes, p.To.Space(), p.ToOff)
+		} else if !f.Matrices || p.Bytes != 0 {
+			b.WriteString(", bytes to nowhere")
+		}
 		switch {
 		case p.From != nil:
 			fmt.Fprintf(&b, " from %s %#x", p.From.Space(), p.FromOff)
@@ -563,8 +567,46 @@ func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 	})
 }
 
-// TestChosen: a probe that chooses instructions is told the same of them as one that does not,
-// alone and beside others, with the events in between and without.
+// easing is a sink for which each warp is eased now and then, for as long as two of the instructions
+// that are told nevertheless. With ease it has that done, else it passes on what would be told.
+func (p every) easing(to interp.Sink, ease bool) interp.Sink {
+	count := map[int]int{}
+	less := func(e *interp.Event) bool { return count[e.Warp]/2%2 == 1 }
+	return sink(func(e *interp.Event) {
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo
+		if mine := e.Index%p.of == p.n; e.Kind&chosen != 0 {
+			if !ease && less(e) && !mine {
+				return
+			}
+			if mine && e.Kind == interp.OnBefore {
+				if count[e.Warp]++; ease {
+					e.Ease(less(e))
+				}
+			}
+		}
+		to.Tell(e)
+	})
+}
+
+// eases is a probe that eases warps.
+type eases struct{ every }
+
+func (p eases) Chosen(*interp.LaunchInfo) []bool  { return nil }
+func (p eases) Eased(l *interp.LaunchInfo) []bool { return p.every.Chosen(l) }
+
+func (p eases) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+	return p.easing(p.script.CTA(l, index, id), true)
+}
+
+// mayEase is a probe that passes on what one would be told that eases warps.
+type mayEase struct{ listens }
+
+func (p mayEase) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+	return p.easing(p.script.CTA(l, index, id), false)
+}
+
+// TestChosen: a probe that chooses instructions, or eases warps, is told the same of what is left as
+// one that does not, alone and beside others, with the events in between and without.
 func TestChosen(t *testing.T) {
 	share, seed, hash := uint64(part.Of(512, 512, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
@@ -592,11 +634,16 @@ func TestChosen(t *testing.T) {
 					})
 					return list
 				}
-				want, got := run(func(e every) interp.Probe { return listens{e} }), run(func(e every) interp.Probe { return e })
-				for k := range want {
-					for n := range want[k] {
-						if err := want[k][n].same(got[k][n]); err != nil {
-							t.Fatalf("%s, launch %d: %v", mode, n, err)
+				for _, makes := range [][2]func(e every) interp.Probe{
+					{func(e every) interp.Probe { return listens{e} }, func(e every) interp.Probe { return e }},
+					{func(e every) interp.Probe { return mayEase{listens{e}} }, func(e every) interp.Probe { return eases{e} }},
+				} {
+					want, got := run(makes[0]), run(makes[1])
+					for k := range want {
+						for n := range want[k] {
+							if err := want[k][n].same(got[k][n]); err != nil {
+								t.Fatalf("%s, launch %d of %T: %v", mode, n, makes[1](every{}), err)
+							}
 						}
 					}
 				}

@@ -1,48 +1,85 @@
 package sanitize_test
 
 import (
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"gemu/internal/corpus"
+	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/sanitize"
 	"gemu/sanitize/barriers"
-	"gemu/sanitize/bounds"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/race"
+	"gemu/sanitize/validity"
 )
 
-// explained are the kernels of the test data in which something is found, and why it is there.
-var explained = map[string]string{
-	"control/barrier.ptx leave_early":    "goes past a barrier that others of the warp wait at",
-	"control/barrier_early.ptx kinds":    "arrives at a barrier that takes two warps, alone",
-	"control/clusters_async.ptx reduced": "is left with the bytes that nobody sends in a cluster of one",
-	"good/form.ptx good":                 "has all its threads make one mbarrier",
-	"insn/cp_async.ptx groups":           "reads what has not come yet, to see that it has not",
-	"insn/mbarrier.ptx transactions":     "looks at a phase that stays incomplete",
-	"insn/shfl_idle.ptx ended":           "takes values of lanes that have exited",
+// explained are the programs of the test data in which a tool finds something, and why it is there.
+// Programs are files, or kernels of them.
+var explained = map[string]map[string]string{
+	barriers.Name: {
+		"control/barrier.ptx leave_early":    "goes past a barrier that others of the warp wait at",
+		"control/barrier_early.ptx kinds":    "arrives at a barrier that takes two warps, alone",
+		"control/clusters_async.ptx reduced": "is left with the bytes that nobody sends in a cluster of one",
+		"good/form.ptx good":                 "has all its threads make one mbarrier",
+		"insn/cp_async.ptx groups":           "reads what has not come yet, to see that it has not",
+		"insn/mbarrier.ptx transactions":     "looks at a phase that stays incomplete",
+		"insn/shfl_idle.ptx ended":           "takes values of lanes that have exited",
+	},
+	validity.Name: { // registers and shared memory need not be zero, no manual says so
+		"good/form.ptx":         "sets none of its registers: it is about what is PTX",
+		"good/shapes.ptx":       "sets none of its registers: it is about what is PTX",
+		"control/barrier.ptx":   "bar.cta.red.or.pred %q, 5, %q, which is about its spelling",
+		"insn/address_wrap.ptx": "red.shared.add on a word that is not set to zero",
+	},
 }
 
-// TestCorpus: of all programs there are, nothing is found in any but those that are wrong on
-// purpose.
+// TestCorpus: of all programs there are, tools find nothing in any but those that are wrong on
+// purpose. All run in vector mode, with warps of 32 lanes, and a part of them as they come, watched by
+// init: who writes for 32 lanes has barriers that 64 do not meet at together. Races are left out: where an
+// instruction is tried, many threads write one word (but see TestCompiled).
 func TestCorpus(t *testing.T) {
+	var tools []*sanitize.Tool
+	for _, tool := range sanitize.Tools {
+		if tool.Name != race.Name {
+			tools = append(tools, tool)
+		}
+	}
+	only, err := sanitize.Parse(validity.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := corpus.Programs("../testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	for _, p := range list {
-		name := p.File + " " + p.Name
-		if p.Width != 32 || strings.HasPrefix(p.File, "insn/") && seen[name] {
-			continue
+	clean := func(p *corpus.Program, tools []*sanitize.Tool, prepare func(l *interp.Launch)) {
+		t.Helper()
+		s := sanitize.New(tools, sanitize.Options{})
+		p.Run(func(l *interp.Launch) {
+			l.Probes = s.Probes
+			prepare(l)
+		})
+		found := slices.DeleteFunc(s.Findings(), func(f finding.Finding) bool {
+			of := explained[f.Tool]
+			return of[p.File] != "" || of[p.File+" "+p.Name] != ""
+		})
+		if len(found) > 0 {
+			var b strings.Builder
+			finding.Print(&b, found, 3)
+			t.Errorf("%s is not clean:\n%s", p, b.String())
 		}
-		seen[name] = true
-		var log finding.Log
-		tools := []interp.Probe{bounds.New(&log), barriers.New(&log)}
-		p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, tools })
-		if found := log.Findings(); len(found) > 0 && explained[name] == "" {
-			t.Errorf("%s is not clean", p)
-			finding.Print(os.Stderr, found, 3)
+	}
+	share, seed := uint64(part.Of(256, 64, 1)), part.Seed(t)
+	seen := map[string]bool{}
+	for i, p := range list {
+		if name := p.File + " " + p.Name; p.Width == 32 && !(strings.HasPrefix(p.File, "insn/") && seen[name]) {
+			seen[name] = true
+			clean(p, tools, func(l *interp.Launch) { l.Mode = interp.Vector })
+		}
+		if (uint64(i)+seed)%share == 0 {
+			clean(p, only, func(*interp.Launch) {})
 		}
 	}
 }

@@ -2,7 +2,6 @@ package sanitize
 
 import (
 	"bytes"
-	"context"
 	"testing"
 
 	"gemu/internal/part"
@@ -10,26 +9,33 @@ import (
 	"gemu/kernels"
 )
 
-// TestWorkloads: nothing is found in the workload library.
+// TestWorkloads: nothing is found in the workload library, by each tool and by all together.
 func TestWorkloads(t *testing.T) {
 	for _, w := range kernels.All() {
 		t.Run(w.Name, func(t *testing.T) {
-			for _, tool := range Tools {
-				s := New([]*Tool{tool}, Options{})
-				dev := interp.NewDevice(interp.Config{Probes: s.Probes})
-				session, err := kernels.Start(context.Background(), w, dev, part.Of(min(w.N, 33), 1+w.N/16, w.N))
+			clean := func(n int, tools ...*Tool) {
+				t.Helper()
+				s := New(tools, Options{})
+				session, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Probes: s.Probes}), n)
 				if err != nil {
 					t.Fatal(err)
 				}
 				session.Prepare = func(l *interp.Launch) { l.Mode = interp.Vector }
 				if err := w.Run(session); err != nil {
-					t.Errorf("%s: %v", tool.Name, err)
+					t.Error(err)
 				}
-				if list := s.Findings(); len(list) > 0 {
+				if s.Finish(); len(s.Findings()) > 0 {
 					var b bytes.Buffer
 					s.Print(&b, 0)
-					t.Errorf("%s:\n%s", tool.Name, b.String())
+					t.Error(b.String())
 				}
+			}
+			for _, tool := range Tools {
+				clean(min(w.N, 33), tool)
+			}
+			clean(max(w.N/64, min(w.N, 64)), Tools...)
+			if n := part.Of(0, 1+w.N/16, w.N); n > 0 {
+				clean(n, Tools...)
 			}
 		})
 	}

@@ -26,12 +26,14 @@ const Name = "race"
 type Probe struct {
 	log      *finding.Log
 	warpSync int
+	eager    bool // no access is put off; what is found is the same
 
 	mu      sync.Mutex
 	runs    map[*interp.LaunchInfo]*run
 	history *history           // of operations that may run side by side; nil before the first
 	latest  *interp.LaunchInfo // the launch of which something was told last
 	host    *run               // what the host does, if that was told last
+	before  *run               // the last of the history
 }
 
 // New makes the tool. Lanes of the same warpSync of a warp are ordered by executing one instruction
@@ -74,7 +76,7 @@ func (p *Probe) Tell(e *interp.Event) {
 			r.history.add(r.operation)
 			delete(p.runs, e.Launch)
 			if r.order == nil {
-				p.history = nil
+				p.history, p.before = nil, nil
 			}
 		}
 	case interp.OnAlloc, interp.OnFree, interp.OnHostWrite, interp.OnHostRead:
@@ -89,9 +91,13 @@ func (p *Probe) Tell(e *interp.Event) {
 
 // operation begins one of so many CTAs.
 func (p *Probe) operation(order *interp.Order, l *interp.LaunchInfo, ctas int) *run {
-	p.history = p.history.begin(order, ctas)
-	h := p.history
+	h := p.history.begin(order, ctas)
+	if h == p.history && p.before != nil { // others may run beside what it has put off
+		p.before.catchUpAll()
+	}
+	p.history = h
 	r := &run{LaunchInfo: l, history: h, operation: &operation{order: order, first: h.next, ctas: int32(ctas), launch: l}, perCTAs: 1, found: map[pair]*finding.Finding{}}
+	p.before = r
 	h.next += int32(ctas)
 	r.past = h.allBefore(order, r.first)
 	return r
@@ -139,8 +145,12 @@ type run struct {
 	warps     int   // of a CTA
 	perCTAs   int32 // CTAs of a cluster
 	lockstep  int
+	eager     bool
+	fenced    bool          // whether asynchronous operations read what others have written depends on fences, too
+	issued    int           // asynchronous operations that have been issued and have not had their effect
 	roles     []role        // by instruction
 	chosen    []bool        // … whether it matters here
+	hits      []hit         // …
 	alive     map[int32]int // CTAs of a cluster that run, by cluster
 	clusters  map[int32]*clusterBarrier
 	mbarriers map[*interp.Allocation]map[uint64]*mbarrier // by offset
@@ -188,11 +198,14 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
+	r.hits = make([]hit, l.Program.Len())
+	r.eager, r.hits = p.eager, make([]hit, l.Program.Len())
 	for i := range l.Program.Len() {
 		in, _ := l.Program.At(i)
 		o := roleOf(in)
 		r.roles = append(r.roles, o)
 		r.chosen = append(r.chosen, o.sync != 0 || in.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic))
+		r.fenced = r.fenced || in.Has("bulk")
 	}
 	return r
 }
@@ -240,11 +253,13 @@ func (s *sink) Tell(e *interp.Event) {
 		r.ends(c, e)
 	case interp.OnFree:
 		r.forget(e.Memory)
+		clear(r.hits)
 	}
 }
 
 // ends is for a CTA that has ended: nobody else can synchronise by its shared memory.
 func (r *run) ends(c *cta, e *interp.Event) {
+	r.issued -= len(c.effects)
 	*c = cta{number: c.number}
 	if in := e.Shared(); in != nil {
 		delete(r.mbarriers, in)
@@ -280,15 +295,19 @@ func (r *run) access(c *cta, e *interp.Event) {
 	}
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
-	space, in, off, ok := a.Place(first)
+	space, in, off, ok := r.place(e.Index, a, base)
+	if ok && in != nil && r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared) {
+		if r.lockstep > 0 || role.sync != 0 {
+			r.now++
+		}
+		return
+	}
 	if same := x.reads && !x.writes && ok && in != nil; same { // all read the same
 		for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
 			same = a.Addr[bits.TrailingZeros64(m)] == base
 		}
 		if same && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
-			x.who = agent(e.Warp<<laneBits | maxWidth + r.number(lanes))
-			x.view = c.view(e.Warp, first, r.now)
-			x.view.till = 0 // what one of them has done the others need not know
+			r.bySet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
 			r.touchAll(&x, in, off, a.Length(first))
 			return
@@ -326,10 +345,30 @@ func (r *run) access(c *cta, e *interp.Event) {
 	}
 }
 
+// hit is the global memory that an instruction went to last.
+type hit struct {
+	in   *interp.Allocation
+	base uint64 // of it
+	from ptx.Space
+}
+
+// place is the memory that an access to an address goes to, as interp.Access.At has it.
+func (r *run) place(index int, a *interp.Access, addr uint64) (space ptx.Space, in *interp.Allocation, off uint64, ok bool) {
+	h, n := &r.hits[index], uint64(a.Bytes)
+	if off = addr - h.base; h.in != nil && h.from == a.Space && n > 0 && addr%n == 0 && off < h.in.Size && n <= h.in.Size-off {
+		return ptx.Global, h.in, off, true
+	}
+	if space, in, off, ok = a.At(addr); ok && in != nil && space == ptx.Global {
+		*h = hit{in, addr - off, a.Space}
+	}
+	return space, in, off, ok
+}
+
 // quick notes weak accesses of lanes to words that nobody has accessed before, or who is known
 // to all: it gives the lanes that are left.
 func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) (rest uint64) {
 	w, s := &c.warps[e.Warp], r.shadow(in)
+	r.settle(s, in, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-off, uint64(len(in.Data))&^3
 	if x.writes && len(r.syncs[in]) > 0 {
 		return lanes
@@ -409,6 +448,13 @@ func (r *run) numbered(lanes uint64) bool {
 	return ok
 }
 
+// bySet has lanes of a warp, which know the same, access memory together.
+func (r *run) bySet(x *access, k *clock, warp int, lanes uint64) {
+	x.who = agent(warp<<laneBits | maxWidth + r.number(lanes))
+	// What one of them has done the others need not know.
+	x.view = view{clock: k, cta: x.record.cta, self: threadOf(warp, bits.TrailingZeros64(lanes))}
+}
+
 // number is the number of a set of lanes.
 func (r *run) number(lanes uint64) int {
 	if n := r.set; n < len(r.sets) && r.sets[n] == lanes {
@@ -424,11 +470,18 @@ func (r *run) number(lanes uint64) int {
 	return n
 }
 
+// touchAll notes an access to bytes of an allocation.
 func (r *run) touchAll(a *access, in *interp.Allocation, off uint64, n int) {
 	if off+uint64(n) > uint64(len(in.Data)) {
 		return
 	}
 	s := r.shadow(in)
+	r.settle(s, in, &a.record, a.view.clock)
+	r.touchWords(a, s, in, off, n)
+}
+
+// touchWords notes an access word by word.
+func (r *run) touchWords(a *access, s *shadow, in *interp.Allocation, off uint64, n int) {
 	for n > 0 {
 		take := min(4-int(off%4), n)
 		r.touchPart(a, s, in, off, take)

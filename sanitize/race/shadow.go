@@ -69,6 +69,8 @@ type shadow struct {
 	whole []cell // of pages that are none yet: the host accesses whole ones
 	words uint64
 	bytes [][4]cell // of words that are split
+
+	backlog backlog
 }
 
 func newShadow(a *interp.Allocation) *shadow {
@@ -104,6 +106,7 @@ func (r *run) touchPages(a *access, in *interp.Allocation, off, n uint64) {
 		return
 	}
 	s := r.shadow(in)
+	r.settle(s, in, &a.record, a.view.clock)
 	if s.whole == nil {
 		s.whole = make([]cell, len(s.pages))
 	}

@@ -133,7 +133,7 @@ func roleOf(in *ptx.Instr) (o role) {
 			o.what, o.sync = 0, 0
 		}
 		both()
-	case in.Form.Family == ptx.FamilyAsync && effects.Has(ptx.Waits):
+	case (in.Form.Family == ptx.FamilyAsync || in.Form.Family == ptx.FamilyWgmmaWait) && effects.Has(ptx.Waits):
 		o.sync = awaits
 	}
 	return o
@@ -335,7 +335,11 @@ func (r *run) after(c *cta, e *interp.Event) {
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if ch, ok := c.channels[channelKey{who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}]; ok {
+			key := channelKey{who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}
+			if o.in.Form.Family == ptx.FamilyWgmmaWait {
+				key = r.warpgroup(e.Warp)
+			}
+			if ch, ok := c.channels[key]; ok {
 				w.clocks[lane] = r.with(w.clocks[lane], c.number, ch, r.now)
 			}
 		}
@@ -438,6 +442,14 @@ type channelKey struct {
 	at   place
 	who  agent
 	bulk bool
+	core bool // it is of tensor cores
+}
+
+// warpgroup is what the multiplications of the warpgroup (128 threads) of a warp have in common: who waits for one
+// waits for what all its warps read.
+func (r *run) warpgroup(warp int) channelKey {
+	n := max(1, 128/r.WarpSize)
+	return channelKey{who: threadOf(warp/n*n, 0), core: true}
 }
 
 // effect is for an asynchronous operation that is issued, or has its effect. What it does is done
@@ -447,12 +459,16 @@ func (r *run) effect(c *cta, e *interp.Event) {
 	who := threadOf(e.Warp, lane)
 	if f.Issued {
 		c.effects[f.Number] = c.view(e.Warp, lane, r.now)
+		r.issued++
 		r.now++
 	}
 	if !f.Reads && !f.Writes {
 		return
 	}
-	at := channelKey{who: who, bulk: f.Bulk}
+	at := channelKey{who: who, bulk: f.Bulk, core: f.Matrices}
+	if e.Instr.Form.Family == ptx.FamilyWgmma {
+		at = r.warpgroup(e.Warp)
+	}
 	if f.Barrier != nil && !f.Arrives {
 		at = channelKey{at: place{f.Barrier, f.BarrierOff}}
 	}
@@ -487,10 +503,14 @@ func (r *run) effect(c *cta, e *interp.Event) {
 		if f.Commits { // what its thread has waited for goes with it: tcgen05.commit fences (9.7.16.6.4.1)
 			v := c.effects[f.Number]
 			b.now = join(b.now, r.with(v.clock, c.number, v.self, v.till))
+			if core, ok := c.channels[channelKey{who: who, core: true}]; ok {
+				b.now = join(b.now, r.with(nil, c.number, core, r.now))
+			}
 		}
 	}
 	if f.Writes {
 		delete(c.effects, f.Number)
+		r.issued--
 	}
 	r.now++
 }

@@ -420,6 +420,10 @@ func (c *cta) effect(e *interp.Event) {
 	if f.Arrives {
 		return
 	}
+	if f.Matrices {
+		c.matrices(e)
+		return
+	}
 	if f.Issued {
 		if e.Instr.Form.Family == ptx.FamilyAsyncStore {
 			c.issueStore(e)
@@ -451,6 +455,33 @@ func (c *cta) effect(e *interp.Event) {
 	delete(c.held, f.Number)
 }
 
+// matrices follows what wgmma reads of shared memory: its results are invalid if something there is.
+// Nothing is known of tensor memory, which others write.
+func (c *cta) matrices(e *interp.Event) {
+	if !e.Effect.Reads || e.Instr.Form.Family != ptx.FamilyWgmma {
+		return
+	}
+	for i := range e.Effect.Pieces {
+		h := c.source(&e.Effect.Pieces[i])
+		if h.bits == nil {
+			continue
+		}
+		if h.origin == 0 {
+			h.origin = c.unwritten(e, c.memoryOf(e.Effect.Pieces[i].From))
+		}
+		w := &c.warps[e.Warp]
+		f := &w.frames[e.Depth]
+		for k := range c.plan.steps[e.Index].actions {
+			a := &c.plan.steps[e.Index].actions[k]
+			for n, r := range a.results {
+				each(e.Active, func(lane int) { f.set(r, lane, c.bitsOf(a, n), h.origin|computed) })
+			}
+		}
+		w.alert(e)
+		return
+	}
+}
+
 // source is what a piece reads.
 //
 //go:norace
@@ -466,7 +497,7 @@ func (c *cta) source(p *interp.Piece) held {
 	for i := range h.bits {
 		h.bits[i] ^= 0xff
 	}
-	if p.Read != p.Bytes { // packed
+	if p.To != nil && p.Read != p.Bytes { // packed
 		some := byte(0)
 		for _, v := range h.bits {
 			some |= v

@@ -3,6 +3,7 @@ package validity
 // This file prepares what a kernel's instructions do to valid bits.
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,6 +15,7 @@ import (
 type plan struct {
 	program interp.Program
 	steps   []step
+	vital   []bool // by instruction, whether it may make a register invalid though all are valid, or looks at memory
 
 	mu    sync.Mutex
 	funcs map[*ptx.Func]*function
@@ -92,6 +94,9 @@ const (
 	doesWarp // each bit depends on the sources in all lanes
 )
 
+// memory reports whether it is about memory.
+func (d does) memory() bool { return d >= doesLoad && d <= doesTile }
+
 // newPlan prepares a kernel.
 func newPlan(l *interp.LaunchInfo) *plan {
 	p := &plan{program: l.Program, steps: make([]step, l.Program.Len()), funcs: map[*ptx.Func]*function{}}
@@ -117,11 +122,38 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		for k := range parts.Operations {
 			s.gathers = s.gathers || parts.Operations[k].Member >= 0
 		}
+		p.vital = append(p.vital, s.vital(l.Kernel))
 	}
 	for _, f := range p.funcs {
 		f.findUnset(p)
 	}
 	return p
+}
+
+// vital reports whether the instruction may make a register invalid though all are valid, or looks at
+// memory that may be: whether it does anything but compute.
+func (s *step) vital(kernel *ptx.Func) bool {
+	if s.gathers || s.call != nil {
+		return true
+	}
+	switch s.instr.Form.Family {
+	case ptx.FamilyAsyncStore, ptx.FamilyWgmma, ptx.FamilyWgmmaWait: // its effects may come where it is executed
+		return true
+	}
+	if space, _ := s.instr.Space(); space == ptx.Const {
+		return false // always valid
+	}
+	for i := range s.instr.Ops { // so are parameters of the kernel
+		if v, ok := s.instr.Ops[i].Sym().(*ptx.Var); ok && s.fn.fn == kernel && slices.Contains(kernel.Params, v) {
+			return false
+		}
+	}
+	for i := range s.actions {
+		if s.actions[i].does.memory() {
+			return true
+		}
+	}
+	return false
 }
 
 // function is a function of it.

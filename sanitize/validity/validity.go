@@ -11,6 +11,7 @@
 package validity
 
 import (
+	"slices"
 	"sync"
 
 	"gemu/affinetrack"
@@ -75,6 +76,12 @@ func (t *Tool) Wants() interp.Wants {
 		Addresses: true,
 	}
 }
+
+// Chosen: all instructions may move values.
+func (t *Tool) Chosen(*interp.LaunchInfo) []bool { return nil }
+
+// Eased: where all registers of a warp are valid, only what reads something else may make one invalid.
+func (t *Tool) Eased(l *interp.LaunchInfo) []bool { return t.plans.Of(l, newPlan).vital }
 
 // CTA gives a CTA what follows it.
 func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
@@ -205,13 +212,17 @@ type warp struct {
 	next   int  // the operation of the instruction that comes next
 	told   bool // one of them has been told
 	given  *given
+
+	eased bool // nothing is told of what only computes, for no register has invalid bits
+	count int  // instructions told since somebody has looked whether that is so
 }
 
 // frame is the registers of lanes at a depth of calls, which need not be in the same function.
 type frame struct {
 	dirty []uint64 // by row, the lanes with invalid bits
 	rows  []*row
-	local int // where the frame of the running function begins
+	local int  // where the frame of the running function begins
+	some  bool // perhaps there are dirty rows
 
 	fn   [64]*function // by lane: what was called
 	from [64]int       // … and where its frame begins
@@ -253,7 +264,39 @@ func (f *frame) set(at, lane int, v uint64, origin uint32) {
 		f.rows[at] = r
 	}
 	f.dirty[at] |= 1 << lane
+	f.some = true
 	r.bits[lane], r.origin[lane] = v, origin
+}
+
+// easeEvery is after how many instructions of a warp it is looked at whether all its registers are
+// valid.
+const easeEvery = 32
+
+// ease has less be told of a warp whose registers are all valid.
+func (w *warp) ease(e *interp.Event) {
+	w.count = 0
+	for i := range w.frames {
+		f := &w.frames[i]
+		if f.some = f.some && slices.ContainsFunc(f.dirty, func(lanes uint64) bool { return lanes != 0 }); f.some {
+			return
+		}
+	}
+	w.eased = true
+	e.Ease(true)
+}
+
+// alert has all be told again of a warp of which a register is invalid now.
+func (w *warp) alert(e *interp.Event) {
+	if !w.eased {
+		return
+	}
+	for i := range w.frames {
+		if w.frames[i].some {
+			w.eased = false
+			e.Ease(false)
+			return
+		}
+	}
 }
 
 // Tell follows what happens.
@@ -263,8 +306,10 @@ func (c *cta) Tell(e *interp.Event) {
 		c.before(e)
 	case interp.OnOperation:
 		c.operation(e)
+		c.warps[e.Warp].alert(e)
 	case interp.OnAfter:
 		c.after(e)
+		c.warps[e.Warp].alert(e)
 	case interp.OnCTA:
 		c.begin(e)
 	case interp.OnCTAEnd:
@@ -272,11 +317,15 @@ func (c *cta) Tell(e *interp.Event) {
 		c.tool.free = append(c.tool.free, c)
 		c.tool.mu.Unlock()
 	case interp.OnWarp:
-		c.enter(c.warp(e.Warp), 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
+		w := c.warp(e.Warp)
+		w.eased, w.count = false, easeEvery
+		c.enter(w, 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
 	case interp.OnCall:
 		c.call(e)
+		c.warps[e.Warp].alert(e)
 	case interp.OnReturn:
 		c.returned(e)
+		c.warps[e.Warp].alert(e)
 	case interp.OnWake:
 		c.wake(e)
 	case interp.OnEffect:
@@ -338,6 +387,7 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, at int) {
 			fr.rows[r] = new(row)
 		}
 		fr.dirty[r] |= lanes
+		fr.some = true
 		all := ones(bitsOf(f.fn.Regs[o.Reg].Type))
 		for lane := range 64 {
 			if lanes>>lane&1 != 0 {
@@ -365,7 +415,11 @@ func bitsOf(t ptx.Type) int {
 // before looks at what has to be valid for an instruction to be executed.
 func (c *cta) before(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
-	w.next, w.told = 0, false
+	if w.next, w.told = 0, false; !w.eased {
+		if w.count++; w.count > easeEvery {
+			w.ease(e)
+		}
+	}
 	f := &w.frames[e.Depth]
 	f.local = e.Local
 	if s.gathers {
@@ -610,6 +664,9 @@ func (c *cta) returned(e *interp.Event) {
 			c.passTo(w, to, s.fn, &s.call.Rets[i], lane, e.Local, bits, origin)
 		}
 	})
+	for i := range from.dirty { // nobody has them any more
+		from.dirty[i] &^= e.Lanes
+	}
 }
 
 // passedFrom is the invalid bits, by byte, of what is passed; nil if there are none.

@@ -224,6 +224,13 @@ func (c *TensorCopy) Outside(p Placement, size uint64) (addr uint64, outside boo
 	return c.source().Outside(p, 0, c.Rows, size)
 }
 
+// Reads calls f for the bytes that it reads.
+func (c *TensorCopy) Reads(p Placement, f func(addr uint64, n int)) {
+	s := c.source()
+	s.Packed = c.Packed
+	s.Reads(p, 0, c.Rows, f)
+}
+
 // Regions is what it writes.
 func (c *TensorCopy) Regions(a TensorAddress) []Region {
 	if c.Rows < quarterLanes {

@@ -370,6 +370,14 @@ func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, ad
 	return "", 0, false
 }
 
+// Reads calls f for the bytes that a multiplication reads in the shared memory of each CTA.
+func (p *TensorProduct) Reads(x *TensorOperands, f func(addr uint64, n int)) {
+	for _, m := range p.shared(x) {
+		place, _ := m.desc.Placement()
+		m.of.Reads(place, m.first, m.rows, f)
+	}
+}
+
 // Regions is what a multiplication reads and writes of the tensor memory of each CTA.
 func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 	lanes := func(a TensorAddress, columns int) (list []Region) {

@@ -116,6 +116,15 @@ func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64
 	return addr, outside
 }
 
+// Reads calls f for the bytes that hold rows from first on: where n of them lie together.
+func (s *Shared) Reads(d Placement, first, rows int, f func(addr uint64, n int)) {
+	n := Chunk
+	if s.Packed != 0 {
+		n = s.Packed * Chunk / 8
+	}
+	s.chunks(d, first, rows, func(_, _ int, addr uint64) { f(addr, n) })
+}
+
 // Load gives the elements of rows from first on, row after row.
 //
 //go:norace

@@ -130,7 +130,7 @@ func (c *cta) start(order int) {
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
-		w.state, w.err, w.waiting, w.paused, w.awaits, w.arrivedIn = ready, nil, 0, false, 0, 0
+		w.state, w.err, w.waiting, w.paused, w.eased, w.awaits, w.arrivedIn = ready, nil, 0, false, 0, 0, 0
 		w.sliced = c.grid.takesTurns()
 		w.others = w.others[:0]
 		w.count = Counts{}

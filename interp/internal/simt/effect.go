@@ -7,11 +7,12 @@ import (
 	"unsafe"
 
 	"gemu/internal/tensormap"
+	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
 )
 
 // Effect is what an asynchronous operation (cp.async, cp.async.bulk, copies of tensors, st.async,
-// red.async, clusterlaunchcontrol.try_cancel, and cp.async.mbarrier.arrive, which copies nothing) has
+// red.async, clusterlaunchcontrol.try_cancel, operations of tensor cores, and cp.async.mbarrier.arrive, which copies nothing) has
 // or will have done, for the thread that has issued it. With multicast each of the CTAs that get it
 // has an effect of its own.
 type Effect struct {
@@ -25,9 +26,14 @@ type Effect struct {
 	Pieces  []Piece // of memory, in the order of what is written
 	Reduces bool    // what is read is combined with what is there, and not copied
 
+	// Matrices is that it is of tensor cores (wgmma.mma_async, tcgen05.mma, tcgen05.cp): it reads
+	// matrices in shared memory, and what it writes, registers and tensor memory, are no Pieces.
+	// Each warp of a warpgroup has effects of its own, of its first lane.
+	Matrices bool
+
 	// Barrier is the shared memory with the mbarrier that is told, and BarrierOff where; nil if none
-	// is. Arrives is that it does nothing else. Commits is that it is tcgen05.commit; what that tells the
-	// mbarrier of, operations of tensor cores, is not told to probes.
+	// is. Arrives is that it does nothing else. Commits is that it is tcgen05.commit,
+	// which tells the mbarrier that what its thread has issued to tensor cores before has happened.
 	Barrier    *mem.Allocation
 	BarrierOff uint64
 	Arrives    bool
@@ -38,7 +44,7 @@ type Effect struct {
 
 // Piece is bytes of an effect that lie together.
 type Piece struct {
-	To      *mem.Allocation
+	To      *mem.Allocation // nil if it is of Matrices
 	ToOff   uint64
 	From    *mem.Allocation // nil if they come from registers or the machine, or are fillers: Fill
 	FromOff uint64
@@ -59,13 +65,15 @@ const (
 // inform tells probes of the effect, whose places have been found to be right.
 func (e *effect) inform(now moment) {
 	c := e.cta
-	if e.piped != nil || !c.hears(OnEffect) {
+	if !c.hears(OnEffect) || e.piped != nil && e.piped.access == nil { // a shift has to do with tensor memory only
 		return
 	}
 	s := c.stream
 	s.pieces = s.pieces[:0]
 	switch {
 	case e.arrives:
+	case e.piped != nil:
+		e.pipedPieces()
 	case e.tensor != nil:
 		e.tensorPieces()
 	default:
@@ -73,7 +81,7 @@ func (e *effect) inform(now moment) {
 	}
 	s.effect = Effect{
 		Number: e.seq, Issued: now&issued != 0, Reads: now&reads != 0, Writes: now&writes != 0, Pieces: s.pieces, Reduces: e.op.Reduces,
-		Arrives: e.arrives, Commits: e.commits, Bulk: e.op.Bulk, Group: e.group,
+		Matrices: e.piped != nil, Arrives: e.arrives, Commits: e.commits, Bulk: e.op.Bulk, Group: e.group,
 	}
 	if e.arrives || e.op.Tells {
 		s.effect.Barrier, s.effect.BarrierOff = c.holder(e.told).sharedMem, alongside(e.told, 0)
@@ -81,6 +89,51 @@ func (e *effect) inform(now moment) {
 	v := s.none()
 	v.Warp, v.Active, v.Lanes, v.Effect = e.warp, e.active, 1<<e.lane, &s.effect
 	v.Instr, v.Func, v.Index = e.src.Instr, e.src.Func.Func, int(e.src.Index)
+	s.tell(v, OnEffect)
+}
+
+// pipedPieces lists what an operation of tensor cores reads, in one or both CTAs of a pair.
+func (e *effect) pipedPieces() {
+	p := e.piped
+	ctas, _ := e.cta.pairOf(p.pair)
+	for _, c := range ctas {
+		read := func(addr uint64, n int) { e.cta.stream.reading(c, addr, n) }
+		if p.product != nil {
+			p.product.Reads(&p.operands, read)
+		} else {
+			place, _ := p.from.Placement()
+			p.access.Copy.Reads(place, read)
+		}
+	}
+}
+
+// reading adds bytes of a CTA's shared memory to the pieces that are read, if need be.
+func (s *stream) reading(c *cta, addr uint64, n int) {
+	if k := len(s.pieces); k > 0 {
+		if p := &s.pieces[k-1]; p.From == c.sharedMem && p.FromOff+uint64(p.Read) == addr {
+			p.Read += n
+			return
+		}
+	}
+	s.pieces = append(s.pieces, Piece{From: c.sharedMem, FromOff: addr, Read: n})
+}
+
+// informProduct tells probes of a multiplication of a warpgroup, for warp i of it.
+func (c *cta) informProduct(i int, p *product, now moment) {
+	if !c.hears(OnEffect) {
+		return
+	}
+	s, o := c.stream, &c.code.Fragments[p.side]
+	read := func(addr uint64, n int) { s.reading(c, addr, n) }
+	s.pieces = s.pieces[:0]
+	if len(o.A) == 0 {
+		o.Wgmma.From.Reads(p.a.Placement(), i*matrix.WarpRows, matrix.WarpRows, read)
+	}
+	o.Wgmma.To.Reads(p.b.Placement(), 0, o.Wgmma.N, read)
+	s.effect = Effect{Number: p.seq, Issued: now&issued != 0, Reads: now&reads != 0, Writes: now&writes != 0, Pieces: s.pieces, Matrices: true, Group: p.group}
+	v := s.none()
+	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect, v.warp = p.warp, p.active, p.active&-p.active, p.depth, &s.effect, &c.warps[p.warp]
+	v.Instr, v.Func, v.Index = p.src.Instr, p.src.Func.Func, int(p.src.Index)
 	s.tell(v, OnEffect)
 }
 

@@ -26,10 +26,10 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	if w.paused {
 		first, told, w.paused = b.Sources.End-w.owed, w.told, false
 	}
-	skips := s.chosen != nil && w.cta.grid.ref == nil && !told && !w.cta.hears(OnExpand)
+	may := w.check == nil && !told && !w.cta.hears(OnExpand) // leave out what nobody is told of
 	for i := first; i < b.Sources.End; i++ {
-		if skips && !s.chosen[i] && s.stop == nil && !w.cta.grid.pausing {
-			for i++; i < b.Sources.End && !s.chosen[i]; {
+		if chosen := s.choice(w); may && chosen != nil && !chosen[i] && s.stop == nil && !w.cta.grid.pausing {
+			for i++; i < b.Sources.End && !chosen[i]; {
 				i++
 			}
 			from := pc
@@ -68,6 +68,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 				if w.operation(pairs[:1]); w.err != nil {
 					return goesOn
 				}
+				pc = pairs[0].to
 			}
 		} else {
 			for ; pc < b.Last && p.Instrs[pc].Src == i; pc++ {
@@ -85,7 +86,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	if w.check != nil {
 		w.checkEnd(b)
 	}
-	if skips && !w.cta.hears(OnBranch) {
+	if may && s.choice(w) != nil && !w.cta.hears(OnBranch) {
 		return goesOn
 	}
 	w.pc, w.owed = b.Last, 0

@@ -39,6 +39,14 @@ type Chooser interface {
 	Chosen(l *LaunchInfo) []bool
 }
 
+// Easer is a Chooser that needs to be told less of a warp as long as all is well there, which its
+// sinks say: Event.Ease.
+type Easer interface {
+	Chooser
+	// Eased is Chosen for warps that have been eased: some of those that are chosen, never nil.
+	Eased(l *LaunchInfo) []bool
+}
+
 // chosenKinds are the events that a Chooser is told of some instructions only.
 const chosenKinds = OnBefore | OnAccess | OnOperation | OnResult | OnAfter | OnUndo
 
@@ -391,6 +399,19 @@ func (e *Event) Shared() *mem.Allocation {
 // ReadTo is Read into a value that has room from an earlier one.
 func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
 	return e.warp != nil && e.source != nil && e.warp.lookTo(v, e.frame, e.source, r)
+}
+
+// Ease has the sink that is told be told less of the event's warp from now on, what its probe says as
+// an Easer; or again of all that is chosen. A warp begins with all.
+func (e *Event) Ease(less bool) {
+	s, w := e.stream, e.warp
+	switch l := &s.sinks[s.telling]; {
+	case l.eased == nil || w == nil:
+	case less:
+		w.eased |= 1 << s.telling
+	default:
+		w.eased &^= 1 << s.telling
+	}
 }
 
 // look reads a register of a frame at an instruction.

@@ -18,8 +18,8 @@ type stream struct {
 	sinks []listener
 	wants Wants // of all of them
 
-	chosen []bool // by instruction, whether any of them is told of it; nil: of all
-	union  []bool // room for that
+	unions  []union // by which sinks have eased a warp, the instructions that any of them is told of
+	telling int     // the sink that is told
 
 	step     Event    // of an instruction, before and after
 	accesses []Access // room for those of step
@@ -42,6 +42,17 @@ type listener struct {
 	Sink
 	wants  Wants
 	chosen []bool // the instructions that it is told of; nil: all
+	eased  []bool // … of warps that it has eased; nil: it eases none
+}
+
+// mostEasers is how many sinks of a CTA may ease warps: the first.
+const mostEasers = 64
+
+// union is the instructions that somebody is told of in warps that these sinks have eased.
+type union struct {
+	by     uint64
+	chosen []bool // nil: all
+	room   []bool
 }
 
 // watcher is a probe, and what it wants.
@@ -74,9 +85,15 @@ func (s *stream) tell(e *Event, kind Events) {
 	e.Kind = kind
 	for i := range s.sinks {
 		l := &s.sinks[i]
-		if l.wants.Events&kind == 0 || l.chosen != nil && kind&chosenKinds != 0 && !l.chosen[e.Index] {
+		if l.wants.Events&kind == 0 {
 			continue
 		}
+		if kind&chosenKinds != 0 {
+			if list := l.list(i, e.warp.eased); list != nil && !list[e.Index] {
+				continue
+			}
+		}
+		s.telling = i
 		l.Tell(e)
 	}
 }
@@ -92,49 +109,87 @@ func (c *cta) watch() {
 		s = &stream{cta: c}
 		c.room = s
 	}
-	s.sinks, s.wants, s.stop = s.sinks[:0], Wants{}, nil
+	s.sinks, s.unions, s.wants, s.stop = s.sinks[:0], s.unions[:0], Wants{}, nil
 	for _, p := range c.grid.probes {
 		if sink := p.CTA(c.grid.info, c.index, c.id); sink != nil {
-			s.sinks = append(s.sinks, listener{sink, p.wants, p.chosen(c.grid.info)})
+			l := listener{Sink: sink, wants: p.wants}
+			if l.chosen, l.eased = p.chosen(c.grid.info); len(s.sinks) >= mostEasers {
+				l.eased = nil
+			}
+			s.sinks = append(s.sinks, l)
 			s.wants = s.wants.with(p.wants)
 		}
 	}
 	if len(s.sinks) > 0 {
 		c.stream = s
-		s.choose()
 	}
 }
 
-// chosen is the instructions that the probe is told of; nil if that is all.
-func (p *watcher) chosen(l *LaunchInfo) []bool {
-	if c, ok := p.Probe.(Chooser); ok && p.wants.Events&chosenKinds != 0 {
-		return c.Chosen(l)
+// chosen is the instructions that the probe is told of; nil if that is all. eased is those of warps
+// that its sinks ease.
+func (p *watcher) chosen(l *LaunchInfo) (chosen, eased []bool) {
+	if p.wants.Events&chosenKinds == 0 {
+		return nil, nil
 	}
-	return nil
+	if c, ok := p.Probe.(Chooser); ok {
+		chosen = c.Chosen(l)
+	}
+	if c, ok := p.Probe.(Easer); ok {
+		eased = c.Eased(l)
+	}
+	return chosen, eased
 }
 
-// choose finds the instructions that somebody is told of.
-func (s *stream) choose() {
-	s.chosen = nil
+// list is the instructions that sink i is told of in a warp that these have eased; nil: of all.
+func (l *listener) list(i int, eased uint64) []bool {
+	if eased>>i&1 != 0 {
+		return l.eased
+	}
+	return l.chosen
+}
+
+// choice is the instructions that somebody is told of in a warp; nil: all.
+func (s *stream) choice(w *warp) []bool {
+	for i := range s.unions {
+		if u := &s.unions[i]; u.by == w.eased {
+			return u.chosen
+		}
+	}
+	return s.unite(w.eased)
+}
+
+// unite finds the instructions that somebody is told of in warps that these sinks have eased.
+func (s *stream) unite(eased uint64) []bool {
+	n := len(s.unions)
+	if n == cap(s.unions) {
+		s.unions = append(s.unions, union{})
+	}
+	s.unions = s.unions[:n+1]
+	u := &s.unions[n]
+	u.by, u.chosen = eased, nil
 	only := 0 // those with a choice
 	for i := range s.sinks {
-		switch l := &s.sinks[i]; {
-		case l.wants.Events&chosenKinds == 0: // of none
-		case l.chosen == nil:
-			s.chosen = nil
-			return
+		l := &s.sinks[i]
+		if l.wants.Events&chosenKinds == 0 { // of none
+			continue
+		}
+		switch list := l.list(i, eased); {
+		case list == nil:
+			u.chosen = nil
+			return nil
 		case only == 0:
-			s.chosen, only = l.chosen, 1
+			u.chosen, only = list, 1
 		default:
 			if only == 1 {
-				s.union = append(s.union[:0], s.chosen...)
-				s.chosen, only = s.union, 2
+				u.room = append(u.room[:0], u.chosen...)
+				u.chosen, only = u.room, 2
 			}
-			for k, of := range l.chosen {
-				s.union[k] = s.union[k] || of
+			for k, of := range list {
+				u.chosen[k] = u.chosen[k] || of
 			}
 		}
 	}
+	return u.chosen
 }
 
 // hears reports whether somebody wants to be told of events of a kind.

@@ -684,6 +684,7 @@ func (e *effect) pipe() error {
 	if err := e.piping(); err != nil {
 		return err
 	}
+	e.inform(reads | writes)
 	p := e.piped
 	ctas, _ := e.cta.pairOf(p.pair)
 	for _, c := range ctas {

@@ -19,14 +19,15 @@ const kernelFrame = code.FrameAlign
 
 // warp is up to 64 threads that execute together.
 type warp struct {
-	strand       // that runs; without lanes if none does
-	stop   int32 // the block where its lanes meet others
-	heeds  bool  // the policy wants to know of every block that a strand comes to while there are others
-	sliced bool  // strands take turns
-	share  int   // of the warp, what is left of it: instructions
-	yield  bool  // the warp gives up the rest of its share
-	paused bool  // it stands before an instruction of its block for a probe
-	told   bool  // … that probes know of
+	strand        // that runs; without lanes if none does
+	stop   int32  // the block where its lanes meet others
+	heeds  bool   // the policy wants to know of every block that a strand comes to while there are others
+	sliced bool   // strands take turns
+	share  int    // of the warp, what is left of it: instructions
+	yield  bool   // the warp gives up the rest of its share
+	paused bool   // it stands before an instruction of its block for a probe
+	told   bool   // … that probes know of
+	eased  uint64 // the sinks that are told less of it: bit i for sink i of the CTA
 	state  warpState
 	err    error  // trap, or the answer that something is not run
 	live   uint64 // lanes that have not ended

@@ -48,6 +48,14 @@ type product struct {
 	rows       []uint32 // of A, if that is in shared memory and has been read
 	columns    []uint32 // of B, if that has been read
 	done       bool     // where it was issued; but who waits for it still waits for the others of the group
+
+	// For probes: its number among asynchronous operations, whether they know that it has read, and
+	// the lanes that have issued it.
+	seq    int64
+	read   bool
+	warp   int
+	active uint64
+	depth  int
 }
 
 // rank is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
@@ -190,6 +198,10 @@ func wgmmaIssue(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			return
 		}
 	}
+	cl := w.cta.cluster
+	p.seq, p.warp, p.active, p.depth = cl.seq, w.id, lanes, w.frame.depth
+	cl.seq++
+	w.cta.informProduct(w.rank(h)%matrix.Warps, p, issued)
 	if w.cta.grid.early {
 		w.multiply(h, f, p)
 	}
@@ -227,6 +239,10 @@ func swizzling(d matrix.Descriptor) string {
 // fetch reads what a multiplication wants of shared memory, for a warp of its group.
 func (c *cta) fetch(i int, p *product) {
 	o := &c.code.Fragments[p.side]
+	if !p.read {
+		p.read = true
+		c.informProduct(i, p, reads|writes)
+	}
 	if p.rows == nil && len(o.A) == 0 {
 		p.rows = o.Wgmma.From.Load(c.shared, p.a.Placement(), i*matrix.WarpRows, matrix.WarpRows)
 	}

@@ -1,0 +1,541 @@
+package race
+
+// This file puts off what accesses leave. One that is sure to be in no race matters only to others that
+// come later and may not know of it. So accesses to memory where nothing has been in the way yet are
+// kept as warps have made them, and noted word by word, in their order, when something is: when bytes
+// are accessed that have been written, or written that have been read. Nothing ever is for what a
+// launch only reads, writes once or adds to by atomic operations, nor for shared memory whose threads
+// all meet between writing and reading it.
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// backlog is the accesses to an allocation that have been put off.
+type backlog struct {
+	closed bool // nothing is put off any more; of shared memory, until all have met
+	list   []deed
+	offs   []uint32 // of the lanes of those without a stride, one behind the other
+	clocks []*clock // of those of list
+	bound  int      // bytes that it may take before it is thinned out, if that is more than it may anyway
+
+	marked bool // marks has what list has: from the first write on
+	marks  []*marks
+	atomic what // of the atomic operations in list: flags, the same for all; 0: there are none
+
+	// Of shared memory, the CTA that it is of, and the last that any of its threads have done there,
+	// put off or not.
+	cta  int32
+	last moment
+}
+
+// deed is an access of lanes of a warp that know the same.
+type deed struct {
+	lanes  uint64
+	clock  uint32 // the index of what they know
+	off    uint32 // of the first lane
+	stride int32  // from lane to lane; notStrided: offs has the offsets
+	at     moment
+	cta    int32
+	what   what
+	warp   uint16
+	bytes  uint8 // of a lane
+	does   does
+}
+
+// does is what an access does, and what is known of it.
+type does uint8
+
+const (
+	writes    does = 1 << iota // it is a write, else a read
+	atomics                    // … of atomic operations, which race with none of each other
+	untouched                  // nobody had accessed any of its bytes, but the same lanes what they write
+)
+
+const notStrided = math.MinInt32
+
+// leastBacklog is how many bytes the backlog of an allocation may take in any case; four times as many as
+// it has itself it may, too: half of what noting takes.
+const leastBacklog = 1 << 20
+
+// mostReads is how many reads of a word are kept where a backlog is thinned out, of shared memory those of
+// a warp; or atomic operations.
+const mostReads = 16
+
+// never is a moment that no clock comes to.
+const never = ^moment(0)
+
+// marks is which bytes of a page are accessed.
+type marks struct {
+	written, read, atomic [markBytes / 64]uint64
+}
+
+// markBytes is the bytes of a page of marks.
+const markBytes = 1 << 15
+
+// touched is what has been done to some of n bytes.
+func (b *backlog) touched(off uint64, n int) (written, read, atomic bool) {
+	for n > 0 {
+		i := off % markBytes
+		take := min(n, 64-int(i%64))
+		if p := b.marks[off/markBytes]; p != nil {
+			m := ^uint64(0) >> (64 - take) << (i % 64)
+			written, read, atomic = written || p.written[i/64]&m != 0, read || p.read[i/64]&m != 0, atomic || p.atomic[i/64]&m != 0
+		}
+		off, n = off+uint64(take), n-take
+	}
+	return written, read, atomic
+}
+
+// mark marks n bytes.
+func (b *backlog) mark(off uint64, n int, d does) {
+	for n > 0 {
+		p := b.marks[off/markBytes]
+		if p == nil {
+			p = new(marks)
+			b.marks[off/markBytes] = p
+		}
+		i := off % markBytes
+		take := min(n, 64-int(i%64))
+		of := &p.read[i/64]
+		switch {
+		case d&atomics != 0:
+			of = &p.atomic[i/64]
+		case d&writes != 0:
+			of = &p.written[i/64]
+		}
+		*of |= ^uint64(0) >> (64 - take) << (i % 64)
+		off, n = off+uint64(take), n-take
+	}
+}
+
+// clear forgets all.
+func (b *backlog) clear() {
+	b.closed, b.atomic = false, 0
+	b.empty()
+	if b.marked {
+		b.marked = false
+		for _, p := range b.marks {
+			if p != nil {
+				*p = marks{}
+			}
+		}
+	}
+}
+
+// empty drops what has been put off.
+func (b *backlog) empty() {
+	clear(b.clocks)
+	b.list, b.offs, b.clocks = b.list[:0], b.offs[:0], b.clocks[:0]
+}
+
+// renew forgets what has been done to shared memory if all who may come know of it. An asynchronous
+// operation that has been issued may not.
+func (r *run) renew(b *backlog, k *clock, cta int32) {
+	if b.cta != cta { // another had this memory before
+		b.clear()
+		b.cta, b.last = cta, 0
+		return
+	}
+	if len(b.list) == 0 && !b.closed || r.issued > 0 || r.fenced {
+		return
+	}
+	if own := k.find(cta); own != nil && b.last <= own.all {
+		b.clear()
+	}
+}
+
+// ownMemory reports whether a CTA has memory for itself.
+func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
+
+// mayPutOff reports whether an access orders no threads and is weak, or part of an atomic operation
+// that releases and acquires nothing, nor goes on with what others or a fence have released.
+func (r *run) mayPutOff(w *warp, o *role, x *access, in *interp.Allocation, lanes uint64) bool {
+	if o.sync&^(variables|reduces) != 0 || x.writes && len(r.syncs[in]) > 0 {
+		return false
+	}
+	if o.sync == 0 {
+		return true
+	}
+	if x.what&atomic == 0 {
+		return false
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		if w.fences[bits.TrailingZeros64(m)].at != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// compatible reports whether an atomic operation may be unordered to all in the backlog.
+func (r *run) compatible(b *backlog, x *access, own bool) bool {
+	flags := x.what & (strong | atomic | scopeMask | sizeBits)
+	if b.atomic == 0 && (own || flags&scopeMask >= scopeDevice) {
+		b.atomic = flags
+	}
+	return b.atomic == flags
+}
+
+// putOff puts the access of lanes off, if it may; off is the offset of the first of them.
+func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) bool {
+	s, w := r.shadow(in), &c.warps[e.Warp]
+	first, b := bits.TrailingZeros64(lanes), &s.backlog
+	k := w.clocks[first]
+	own := r.ownMemory(shared)
+	if own {
+		r.renew(b, k, c.number)
+	}
+	size := uint64(len(in.Data))
+	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, in, lanes) || !r.together(w, lanes) {
+		return false
+	}
+	t := deed{lanes: lanes, off: uint32(off), at: x.at, cta: c.number, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
+	switch {
+	case x.what&atomic != 0:
+		if t.does = writes | atomics; !r.compatible(b, x, own) {
+			return false
+		}
+	case x.writes:
+		t.does = writes
+	}
+	limit, before := size-uint64(a.Bytes), len(b.offs)
+	if stride, ok := strideOf(a.Addr, lanes); ok {
+		t.stride = stride
+		if end := off + uint64(stride)*uint64(63-bits.LeadingZeros64(lanes)-first); off > limit || end > limit {
+			return false
+		}
+	} else {
+		t.stride = notStrided
+		delta := a.Addr[first] - off
+		for m := lanes; m != 0; m &= m - 1 {
+			at := a.Addr[bits.TrailingZeros64(m)] - delta
+			if at > limit {
+				b.offs = b.offs[:before]
+				return false
+			}
+			b.offs = append(b.offs, uint32(at))
+		}
+	}
+	if x.writes && !b.marked {
+		b.markAll(size)
+	}
+	if b.marked && !b.enter(&t, b.offs[before:]) {
+		b.offs = b.offs[:before]
+		return false
+	}
+	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
+		b.clocks = append(b.clocks, k)
+	}
+	t.clock = uint32(len(b.clocks) - 1)
+	if n := len(b.list); n == cap(b.list) {
+		b.list = slices.Grow(b.list, max(64, n)) // twice as much: a launch may have many
+	}
+	b.list = append(b.list, t)
+	if own {
+		b.last = max(b.last, x.at)
+	}
+	if b.size() > max(leastBacklog, 4*len(in.Data), b.bound) {
+		warps := 0
+		if own {
+			warps = r.warps
+		}
+		b.thin(s.words, warps)
+		b.bound = 2 * b.size()
+	}
+	return true
+}
+
+func (b *backlog) size() int {
+	return len(b.list)*int(unsafe.Sizeof(deed{})) + 4*len(b.offs) + 8*len(b.clocks)
+}
+
+// strideOf is the distance of the addresses of neighbouring lanes, if all of them have the same.
+func strideOf(addr []uint64, lanes uint64) (stride int32, ok bool) {
+	first := bits.TrailingZeros64(lanes)
+	rest := lanes & (lanes - 1)
+	if rest == 0 {
+		return 0, true
+	}
+	next := bits.TrailingZeros64(rest)
+	by := int64(addr[next]-addr[first]) / int64(next-first)
+	if by != int64(int32(by)) || by == notStrided {
+		return 0, false
+	}
+	base := addr[first] - uint64(by)*uint64(first)
+	for m := rest; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros64(m); addr[i&63] != base+uint64(by)*uint64(i) {
+			return 0, false
+		}
+	}
+	return int32(by), true
+}
+
+// pieces is the offsets of the pieces of memory of an access, and their size; offs is the offsets of its lanes
+// and of what comes behind, if it has no stride.
+func (t *deed) pieces(offs []uint32, room *[maxWidth]uint32) (list []uint32, size int) {
+	n, first := bits.OnesCount64(t.lanes), bits.TrailingZeros64(t.lanes)
+	switch {
+	case t.stride == notStrided:
+		return offs[:n], int(t.bytes)
+	case t.stride == 0:
+		room[0] = t.off
+		return room[:1], int(t.bytes)
+	case t.stride == int32(t.bytes) && t.lanes>>first == ^uint64(0)>>(64-n):
+		room[0] = t.off
+		return room[:1], n * int(t.bytes)
+	}
+	base, i := t.off-uint32(t.stride)*uint32(first), 0
+	for m := t.lanes; m != 0; m &= m - 1 {
+		room[i&(maxWidth-1)] = base + uint32(t.stride)*uint32(bits.TrailingZeros64(m))
+		i++
+	}
+	return room[:i], int(t.bytes)
+}
+
+// each goes through the lanes of an access, with their offsets.
+func (t *deed) each(offs []uint32, do func(lane int, off uint64) bool) {
+	first := bits.TrailingZeros64(t.lanes)
+	for i, m := 0, t.lanes; m != 0; i, m = i+1, m&(m-1) {
+		lane := bits.TrailingZeros64(m)
+		off := uint64(t.off) + uint64(int64(t.stride)*int64(lane-first))
+		if t.stride == notStrided {
+			off = uint64(offs[i])
+		}
+		if !do(lane, off) {
+			return
+		}
+	}
+}
+
+// lanesApart is how many offsets an access has in backlog.offs.
+func (t *deed) lanesApart() int {
+	if t.stride != notStrided {
+		return 0
+	}
+	return bits.OnesCount64(t.lanes)
+}
+
+// markAll marks what the backlog has, of memory of some size.
+func (b *backlog) markAll(size uint64) {
+	if b.marks == nil {
+		b.marks = make([]*marks, (size+markBytes-1)/markBytes)
+	}
+	b.marked = true
+	offs := b.offs
+	for i := range b.list {
+		b.enter(&b.list[i], offs)
+		offs = offs[b.list[i].lanesApart():]
+	}
+}
+
+// enter marks an access that comes behind those of the list, unless it has to be noted with what is
+// in the list: that of bytes that are written; a write of bytes that are read, but of those that
+// nobody but the same lanes has read; atomic operations and others on the same bytes.
+func (b *backlog) enter(t *deed, offs []uint32) bool {
+	write, adds := t.does&writes != 0, t.does&atomics != 0
+	if write && !adds && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
+		return false // of the same bytes
+	}
+	// Whether lanes may write the same bytes.
+	apart := write && !adds && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
+	var room [maxWidth]uint32
+	list, size := t.pieces(offs, &room)
+	written, read, atomic := false, false, false
+	for _, off := range list {
+		w, r, a := b.touched(uint64(off), size)
+		if written, read, atomic = written || w, read || r, atomic || a; written {
+			return false
+		}
+		if apart {
+			b.mark(uint64(off), size, t.does)
+		}
+	}
+	if atomic && !adds || adds && read || write && read && !b.follows(t) {
+		return false
+	}
+	if !atomic && (!read || write) { // of a write: nobody else
+		t.does |= untouched
+	}
+	if !apart {
+		for _, off := range list {
+			b.mark(uint64(off), size, t.does)
+		}
+	}
+	return true
+}
+
+// reached is how many accesses there may be between a read and a write of the same lanes.
+const reached = 64
+
+// offOf is the offset of the first of some of its lanes, if it has a stride.
+func (t *deed) offOf(lanes uint64) int64 {
+	return int64(t.off) + int64(t.stride)*int64(bits.TrailingZeros64(lanes)-bits.TrailingZeros64(t.lanes))
+}
+
+// follows reports whether nobody else has read the bytes of a write than the same lanes have: those
+// who came behind have accessed other bytes.
+func (b *backlog) follows(t *deed) bool {
+	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
+		o := &b.list[i]
+		if o.does&untouched == 0 {
+			return false
+		}
+		if o.does&writes == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offOf(t.lanes) == int64(t.off) &&
+			(o.stride == t.stride && t.stride != notStrided || o.stride != notStrided && t.lanes&(t.lanes-1) == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// settle is for somebody who is about to access memory otherwise, and knows of others what a clock
+// says: from here on all is noted.
+func (r *run) settle(s *shadow, in *interp.Allocation, o *record, k *clock) {
+	b := &s.backlog
+	if r.ownMemory(in.Space() == ptx.Shared) {
+		if o.what&proxy == 0 {
+			r.renew(b, k, o.cta)
+			b.last = max(b.last, o.at)
+		} else {
+			if b.cta != o.cta {
+				r.renew(b, nil, o.cta)
+			}
+			b.last = never
+		}
+	}
+	if !b.closed {
+		r.catchUp(s, in)
+		b.closed = true
+	}
+}
+
+// catchUpAll notes all that has been put off; what comes next is still put off where it may.
+func (r *run) catchUpAll() {
+	for in, s := range r.shadows {
+		if !s.backlog.marked && len(s.backlog.list) > 0 {
+			s.backlog.markAll(uint64(len(in.Data)))
+		}
+		r.catchUp(s, in)
+	}
+}
+
+// catchUp notes what has been put off.
+func (r *run) catchUp(s *shadow, in *interp.Allocation) {
+	b := &s.backlog
+	offs := b.offs
+	for i := range b.list {
+		t := &b.list[i]
+		x := access{record: record{at: t.at, cta: t.cta, what: t.what}, shared: in.Space() == ptx.Shared}
+		x.writes, x.reads = t.does&writes != 0, t.does&(writes|atomics) != writes
+		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && !x.writes && r.numbered(t.lanes) {
+			r.bySet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
+			r.touchWords(&x, s, in, uint64(t.off), int(t.bytes))
+			continue
+		}
+		t.each(offs, func(lane int, off uint64) bool {
+			x.who = threadOf(int(t.warp), lane)
+			x.view = view{b.clocks[t.clock], t.cta, x.who, t.at}
+			r.touchWords(&x, s, in, off, int(t.bytes))
+			return true
+		})
+		offs = offs[t.lanesApart():]
+	}
+	b.empty()
+}
+
+// thin leaves out reads and atomic operations on words that others have made often since: all but
+// the last mostReads of each word, and one of another CTA than the last; or, if the memory is that of
+// a CTA of so many warps, of each word and warp.
+func (b *backlog) thin(words uint64, warps int) {
+	type seen struct {
+		cta   int32 // of the last
+		count uint8
+		far   bool // one of another is kept
+	}
+	of := make([]seen, words*uint64(max(1, warps)))
+	ends := make([]int, len(b.list)) // where the offsets of each begin
+	n := 0
+	for i := range b.list {
+		ends[i] = n
+		n += b.list[i].lanesApart()
+	}
+	kept := make([]uint64, len(b.list)) // lanes
+	for i := len(b.list) - 1; i >= 0; i-- {
+		t := &b.list[i]
+		if t.does &^= untouched; t.does&(writes|atomics) == writes {
+			kept[i] = t.lanes
+			continue
+		}
+		by, at := uint64(1), uint64(0)
+		if warps > 0 {
+			by, at = uint64(warps), uint64(t.warp)
+		}
+		keep := func(off uint64) (kept bool) {
+			for word := off / 4; word <= (off+uint64(t.bytes)-1)/4; word++ {
+				o := &of[word*by+at]
+				if o.count == 0 {
+					o.cta = t.cta
+				}
+				if o.count < mostReads || !o.far && t.cta != o.cta {
+					o.count = min(o.count+1, mostReads)
+					o.far = o.far || t.cta != o.cta
+					kept = true
+				}
+			}
+			return kept
+		}
+		switch apart := b.offs[ends[i]:]; t.stride {
+		case 0:
+			if keep(uint64(t.off)) {
+				kept[i] = t.lanes
+			}
+		case notStrided:
+			for k, m := 0, t.lanes; m != 0; k, m = k+1, m&(m-1) {
+				if keep(uint64(apart[k])) {
+					kept[i] |= m & -m
+				}
+			}
+		default:
+			first := t.off - uint32(t.stride)*uint32(bits.TrailingZeros64(t.lanes))
+			for m := t.lanes; m != 0; m &= m - 1 {
+				if keep(uint64(first + uint32(t.stride)*uint32(bits.TrailingZeros64(m)))) {
+					kept[i] |= m & -m
+				}
+			}
+		}
+	}
+	b.leave(kept, ends)
+}
+
+// leave leaves these lanes of each access, whose offsets begin at ends.
+func (b *backlog) leave(kept []uint64, ends []int) {
+	list, offs := b.list[:0], b.offs[:0]
+	for i := range b.list {
+		t := b.list[i]
+		if kept[i] == 0 {
+			continue
+		}
+		first := true
+		t.each(b.offs[ends[i]:], func(lane int, off uint64) bool {
+			if kept[i]>>lane&1 != 0 {
+				if t.stride == notStrided {
+					offs = append(offs, uint32(off))
+				}
+				if first {
+					b.list[i].off, first = uint32(off), false
+				}
+			}
+			return true
+		})
+		t.lanes, t.off = kept[i], b.list[i].off
+		list = append(list, t)
+	}
+	b.list, b.offs = list, offs
+}

@@ -1,0 +1,51 @@
+package race
+
+import (
+	"strings"
+	"testing"
+
+	"gemu/internal/corpus"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/sanitize/finding"
+)
+
+// TestBacklog: the same is found where accesses are put off and where each is noted at once, in all
+// programs of the test data: in most of them, threads race with each other. How many bytes of a
+// word are told together may differ: one of which bytes are accessed is told by bytes from there on, unless
+// that has been forgotten since all have met.
+func TestBacklog(t *testing.T) {
+	list, err := corpus.Programs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	share, seed := uint64(part.Of(64, 16, 1)), part.Seed(t)
+	races := 0
+	for i, p := range list {
+		if (uint64(i)+seed)%share > 0 {
+			continue
+		}
+		found := func(eager bool) string {
+			var log finding.Log
+			tool := New(&log, 0)
+			tool.eager = eager
+			p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []interp.Probe{tool} })
+			list := log.Findings()
+			for i := range list {
+				f := &list[i]
+				f.Count, f.Memory.Bytes, f.At.Value, f.Other.Value = 0, 0, "", ""
+			}
+			var b strings.Builder
+			finding.Print(&b, list, 0)
+			return b.String()
+		}
+		put, noted := found(false), found(true)
+		if put != noted {
+			t.Errorf("%s: found\n%s\nand noted at once\n%s", p, put, noted)
+		}
+		if put != "" {
+			races++
+		}
+	}
+	t.Logf("something in %d programs", races)
+}
