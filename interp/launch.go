@@ -90,6 +90,11 @@ type Launch struct {
 	// instructions each executes in its turns. Results that depend on it are those of a race.
 	Seed uint64
 
+	// Drive, if set, runs the launch in place of Module.Run, which returns what it does: it has to
+	// Continue the execution until it has ended, or gives it up by an error. It must not use the
+	// device for other launches.
+	Drive func(ctx context.Context, e *Execution) error
+
 	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
 
 	// Progress, if set, is called as the launch begins, with a function that
@@ -131,6 +136,9 @@ type kernelKey struct {
 
 // Run runs a launch and waits for it. See Module.Launch.
 func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
+	if l.Drive != nil {
+		return m.drive(ctx, l)
+	}
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
 	r, err := m.prepare(l)

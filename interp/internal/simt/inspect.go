@@ -4,6 +4,7 @@ package simt
 
 import (
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 )
 
@@ -65,6 +66,22 @@ func (w *warp) describe(s strand, runs bool) Strand {
 		d.Calls = append(d.Calls, int(c.code.End(fr.call).Src))
 	}
 	return d
+}
+
+// Shared is the shared memory of the strand's CTA.
+func (s *Strand) Shared() *mem.Allocation { return s.warp.cta.sharedMem }
+
+// Frame is where the function's local frame begins in its lanes' local memory, in bytes.
+func (s *Strand) Frame() int { return 4 * s.at.frame.local }
+
+// Local copies local memory of a lane from an offset on, and gives how many bytes there were.
+func (s *Strand) Local(p []byte, lane int, off uint64) (n int) {
+	local := s.warp.local[lane/mem.Lanes]
+	for n < len(p) && off/4 < uint64(len(local)) {
+		p[n] = byte(local.Load(int(off), lane%mem.Lanes, 1))
+		n, off = n+1, off+1
+	}
+	return n
 }
 
 // Read reads a register of the function that the strand is in, with its tags; ok is false

@@ -35,7 +35,8 @@ type Probe interface {
 // wants to know, instructions cost about what they cost unwatched.
 type Chooser interface {
 	// Chosen says, by index, of which instructions of a launch's program it is told OnBefore, OnAccess,
-	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA begins.
+	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA
+	// begins, and of those in flight as a launch that has paused goes on.
 	Chosen(l *LaunchInfo) []bool
 }
 
@@ -157,9 +158,15 @@ func (s Events) Has(o Events) bool { return s&o == o }
 type Event struct {
 	Kind   Events      // one of them
 	Launch *LaunchInfo // nil if it is in none
-	CTA    int         // index of the CTA; -1 if it is no CTA's
-	ID     Dim3        // of the CTA
-	Warp   int         // within the CTA; -1 if it is no warp's
+
+	// Step is how many instructions of the launch had begun before, of all warps, told or not: it
+	// names the moment. It is counted where a probe wants all events in one order. What lanes at
+	// different places execute together, and exits on the side, are not counted.
+	Step int64
+
+	CTA  int  // index of the CTA; -1 if it is no CTA's
+	ID   Dim3 // of the CTA
+	Warp int  // within the CTA; -1 if it is no warp's
 
 	// The instruction that it is about; nil if it is none.
 	Instr *ptx.Instr
