@@ -78,8 +78,12 @@ func (e *Execution) Steps() int64 { return e.grid.Steps() }
 // Info describes the launch, as its probes see it.
 func (e *Execution) Info() *LaunchInfo { return e.grid.Info() }
 
-// Device is the device that it runs on.
-func (e *Execution) Device() *Device { return e.dev }
+// Find is the allocation of global memory that an address lies in, which may have been freed; nil if
+// there is none.
+func (e *Execution) Find(addr uint64) *Allocation { return e.dev.Find(addr) }
+
+// Module is the module that the kernel is of.
+func (e *Execution) Module() *Module { return e.module }
 
 // drive is Run of a launch that somebody else drives.
 func (m *Module) drive(ctx context.Context, l *Launch) (*Result, error) {
@@ -107,6 +111,14 @@ func (e *Execution) Strands() []Strand {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return e.grid.Strands()
+}
+
+// Parked are the lanes of the CTAs in flight that are in no strand: each lot waits before an
+// instruction where others are to meet it.
+func (e *Execution) Parked() []Strand {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	return e.grid.Parked()
 }
 
 // Program is the launch's instructions.

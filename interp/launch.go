@@ -153,6 +153,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 type launched struct {
 	*Launch
 	dev      *Device
+	module   *Module
 	kernel   *ptx.Func
 	ctas     Dim3
 	cluster  Dim3
@@ -279,7 +280,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	case cluster.Count() > most:
 		return nil, refuse("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.Host)
 	}
-	return &launched{Launch: l, dev: d, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
+	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.

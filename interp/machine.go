@@ -102,6 +102,7 @@ const (
 	SharedWindow = mem.SharedWindow
 	LocalWindow  = mem.LocalWindow
 	WindowSize   = mem.WindowSize // bytes of each
+	ParamBase    = mem.ParamBase  // where the parameters of the kernel that runs lie
 	RankShift    = mem.RankShift
 )
 

@@ -301,6 +301,9 @@ func (p Program) At(index int) (*ptx.Instr, *ptx.Func) {
 // offset; dynamic shared memory comes last, as variables without a size.
 func (p Program) Shared() []Variable { return p.k.Shared }
 
+// Params is the kernel's parameters, by offset from ParamBase.
+func (p Program) Params() []Variable { return p.k.Params }
+
 // Locals is the variables, parameters and results in the local frame of a function.
 func (p Program) Locals(f *ptx.Func) []Variable {
 	for _, fn := range p.k.Funcs {
