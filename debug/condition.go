@@ -91,7 +91,13 @@ func ParseCondition(text string) (*Condition, error) {
 	tree, err := conditionParser.ParseString("", text)
 	if err != nil {
 		var at participle.Error
-		if errors.As(err, &at) {
+		var token *participle.UnexpectedTokenError
+		switch {
+		case errors.As(err, &token) && token.Unexpected.EOF():
+			return nil, &ConditionError{text, len(text) + 1, "a term is missing"}
+		case errors.As(err, &token):
+			return nil, &ConditionError{text, token.Unexpected.Pos.Column, fmt.Sprintf("%q does not belong here", token.Unexpected.Value)}
+		case errors.As(err, &at):
 			return nil, &ConditionError{text, at.Position().Column, at.Message()}
 		}
 		return nil, &ConditionError{text, 1, err.Error()}

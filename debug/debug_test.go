@@ -93,80 +93,106 @@ func TestStory(t *testing.T) {
 	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
 	story(t, s, `
 > break LOWER if r5 == 1
-x
+function blend has no register r5, and there is no parameter or variable of that name
+   r5 == 1
+   ^
 > break LOWER if x == 5 &&
-x
+a term is missing
+   x == 5 &&
+            ^
+> break LOWER if x == == 5
+"==" does not belong here
+   x == == 5
+        ^
 > break LOWER if x[lane] == 5
-x
+Breakpoint 1 at test.ptx:21
 > run
-x
+Breakpoint 1, kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-15
+21	add.u32 %t, %x, 1;
 > info cuda warps
-x
+* warp 0 lanes 0-15         before line 21
+  warp 0 lanes 16-31        wait before line 24 for others to meet them
 > print %x
-x
-> print x[0..20]
-x
+$1 = 5   (.u32 of lanes 0-15: affine 0 + 1*lane)
 > info registers
-x
-> si
-x
-> si
-x
-> print %y
-x
-> info registers y t
-x
+%i         .u32  affine 0 + 1*lane
+%x         .u32  affine 0 + 1*lane
+%t         .u32  uniform 0
+%y         .u32  uniform 0
+%off       .u64  affine 0 + 4*lane
+> p x*(x+1)+i
+$2 = 35
+> nexti
+kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-15
+22	mad.lo.u32 %y, %t, %t, %i;
+> 
+kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
+24	ld.param.u64 %b, [out];
+> print y
+$3 = 41   (.u32 of lanes 0-31: generic 0:1 1:5 2:11 3:19 4:29 5:41 6:55 7:71 8:89 9:109 10:131 11:155 12:181 13:209 14:239 15:271 16:64 17:68 18:72 19:76 20:80 21:84 22:88 23:92 24:96 25:100 26:104 27:108 28:112 29:116 30:120 31:124)
+> print y[3..6]
+$4 = {3:19 4:29 5:41 6:55}
 > reverse-stepi
-x
-> p t*x+i
-x
+kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-15
+22	mad.lo.u32 %y, %t, %t, %i;
 > p t*t+i
-x
-> why
-x
+$5 = 41
 > cuda lane 20
-x
+[Switching focus] kernel blend, block (0,0,0), thread (20,0,0), warp 0 lane 20; lanes 16-31
+24	ld.param.u64 %b, [out];   (waits: see why)
 > why
-x
+lane 20 of warp 0 of CTA (0,0,0) waits before line 24, where lanes of its warp meet; the others are:
+   warp 0 lanes 0-15: before line 22
 > until join
-x
-> info cuda warps
-x
-> watch out[5].f32
-x
+kernel blend, block (0,0,0), thread (20,0,0), warp 0 lane 20; lanes 0-31
+24	ld.param.u64 %b, [out];
 > watch out[5].u32
-x
-> c
-x
+Watchpoint 2: out[5].u32
+> continue
+Watchpoint 2: out[5].u32
+Old value = 0
+New value = 41
+by lanes 5 at line 26: st.global.u32 [%b], %y;
+kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
+27	ret;
 > x/8dw out[0].u32
-x
-> rc
-x
-> rs
-x
-> rc
-x
-> rc
-x
-> c
-x
-> c
-x
-> d
-x
-> c
-x
-> c
-x
-> rsi
-x
-> bt
-x
-> l
-x
-> info break
-x
-> info checkpoints
-x
+0x10000200:	1	5	11	19
+0x10000210:	29	41	55	71
+> reverse-continue
+Watchpoint 2: out[5].u32
+Old value = 0
+New value = 41
+by lanes 5 at line 26: st.global.u32 [%b], %y;
+kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
+26	st.global.u32 [%b], %y;
+> reverse-step
+kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
+25	add.u64 %b, %b, %off;
+> reverse-continue
+Breakpoint 1, kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-15
+21	add.u32 %t, %x, 1;
+> reverse-continue
+No more reverse-execution history.
+kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 0-31
+11	mov.u32 %i, %tid.x;
+> info breakpoints
+Num  Type        Enb Hits What
+1    breakpoint  y   1    test.ptx:21
+     stop only if x[lane] == 5
+2    watch       y   1    out[5].u32
+> delete
+
+> tbreak opcode:st if all(y > 0) && lane == 31
+Temporary breakpoint 3 at test.ptx:26
+> continue
+Breakpoint 3, kernel blend, block (0,0,0), thread (31,0,0), warp 0 lane 31; lanes 0-31
+26	st.global.u32 [%b], %y;
+> continue
+The launch has ended, after 15 instructions.
+> continue
+the launch has ended: reverse commands go back, run begins it again
+> reverse-stepi
+kernel blend, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-31
+27	ret;
 `)
 }

@@ -529,17 +529,17 @@ func (sc *scope) bytes(at Location, lane, n int) ([]byte, error) {
 		}
 		return p, nil
 	case at.Space == ptx.Shared:
-		return part(sc.shared, at.Addr, n)
+		return within(sc.shared, at.Addr, n)
 	}
 	a := sc.find(at.Addr)
 	if a == nil {
 		return nil, fmt.Errorf("nothing is at address %#x", at.Addr)
 	}
-	return part(a, at.Addr-a.Base, n)
+	return within(a, at.Addr-a.Base, n)
 }
 
-// part is bytes of an allocation.
-func part(a *interp.Allocation, off uint64, n int) ([]byte, error) {
+// within is bytes of an allocation.
+func within(a *interp.Allocation, off uint64, n int) ([]byte, error) {
 	switch {
 	case a == nil:
 		return nil, ErrNoLaunch
@@ -557,7 +557,7 @@ func (l *Location) in(a *interp.Allocation) []byte {
 	if l.Space != ptx.Shared {
 		off -= a.Base
 	}
-	p, _ := part(a, off, l.size())
+	p, _ := within(a, off, l.size())
 	return bytes.Clone(p)
 }
 
