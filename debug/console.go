@@ -374,6 +374,11 @@ func (c *Console) cmdUntil(ctx context.Context, args string) error {
 	return c.arrive(c.Until(ctx, places))
 }
 
+// Greet says what launch it is.
+func (c *Console) Greet() {
+	c.printf("kernel %s of %s, grid %s, block %s: it has not begun\n", c.info.Kernel.Name, c.info.Module.Name, c.info.Grid, c.info.Block)
+}
+
 // Show says where the session has stopped, and why.
 func (c *Console) Show(stop *Stop) {
 	switch stop.Reason {

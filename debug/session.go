@@ -49,6 +49,7 @@ type Session struct {
 	ended bool  // the launch has
 	err   error // by which it has; nil: it came to its end
 	over  *Stop // the last stop, if the launch had ended by it
+	fault error // by which it ended when it came to an end last
 	focus Focus
 
 	interrupted atomic.Bool
@@ -87,7 +88,7 @@ type Stop struct {
 	Breakpoints []*Breakpoint
 	Change      *Change
 	Note        string // what is wrong with a condition, which has stopped it
-	Err         error // of a launch that ends by it; a *interp.Trap where the guest is to blame
+	Err         error  // of a launch that ends by it; a *interp.Trap where the guest is to blame
 }
 
 // Trap is the trap that the launch ends by; nil if there is none.
@@ -99,6 +100,9 @@ func (s *Stop) Trap() *interp.Trap {
 // ErrNoLaunch is the error of what needs lanes, where there are none: before the begin of a launch, and
 // after its end.
 var ErrNoLaunch = errors.New("no thread is there: the launch has not begun, or has ended")
+
+// ErrEnded is the error of going on behind the end of a launch.
+var ErrEnded = errors.New("the launch has ended: reverse commands go back, run begins it again")
 
 // Start begins a launch and stops before its first instruction. The error is that of Module.Start.
 func Start(ctx context.Context, m *interp.Module, l *interp.Launch, o Options) (*Session, error) {
@@ -132,7 +136,7 @@ func (s *Session) Prepare(l *interp.Launch) { l.Probes = append(l.Probes, s.prob
 // The error is that of the context.
 func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	s.exec, s.info, s.focus = e, e.Info(), Focus{CTA: -1}
-	s.checkpoints, s.ended, s.err, s.over, s.noReturn = nil, false, nil, nil, nil
+	s.checkpoints, s.ended, s.err, s.over, s.fault, s.noReturn = nil, false, nil, nil, nil, nil
 	for _, b := range s.breakpoints { // they may be of another module
 		b.bind(s)
 	}
@@ -161,6 +165,10 @@ func (s *Session) Execution() *interp.Execution { return s.exec }
 
 // Step is the moment at which the session is: how many instructions have begun.
 func (s *Session) Step() int64 { return s.exec.Steps() }
+
+// Failure is the error that the launch ended by when it came to an end last; nil if it did well, or
+// never came to one.
+func (s *Session) Failure() error { return s.fault }
 
 // Ended reports whether the launch has ended, and by what error.
 func (s *Session) Ended() (bool, error) { return s.ended, s.err }
@@ -297,7 +305,7 @@ func (s *Session) run(ctx context.Context, h *hunt, until int64) (outcome, error
 func (s *Session) forward(ctx context.Context, h *hunt, found func() *Stop) (*Stop, error) {
 	if s.ended {
 		if s.over != nil && s.over.Reason == AtEnd {
-			return nil, errors.New("the launch has ended: reverse commands go back, run begins it again")
+			return nil, ErrEnded
 		}
 		return nil, errors.New("nothing gets on any more: reverse commands go back, run begins the launch again")
 	}
@@ -330,6 +338,7 @@ func (s *Session) forward(ctx context.Context, h *hunt, found func() *Stop) (*St
 // to before that, where all is what it was.
 func (s *Session) end(ctx context.Context) (*Stop, error) {
 	stop := &Stop{Reason: AtEnd, Err: s.err}
+	s.fault = s.err
 	t := stop.Trap()
 	if t == nil {
 		s.over = stop

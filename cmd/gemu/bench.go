@@ -102,7 +102,7 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	best := map[interp.Mode]float64{} // seconds
 	for range c.Repeat {
 		for _, mode := range modes {
-			f := launchFlags{File: "@" + w.Name, Size: c.Size, Warp: 32, Workers: c.Workers}
+			f := launchFlags{File: "@" + w.Name, launchOptions: launchOptions{Size: c.Size, Warp: 32, Workers: c.Workers}}
 			j, err := f.open(a, a.stderr)
 			if err != nil {
 				return nil, err

@@ -169,7 +169,7 @@ func (p *paper) rows() []comparisonRow {
 
 // measure runs a benchmark.
 func (p *paper) measure(a *app, name string, workers int) (map[string]float64, error) {
-	c := launchFlags{File: "@" + name, Warp: 32, Workers: workers}
+	c := launchFlags{File: "@" + name, launchOptions: launchOptions{Warp: 32, Workers: workers}}
 	j, err := c.open(a, a.stderr)
 	if err != nil {
 		return nil, err

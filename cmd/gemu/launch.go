@@ -27,6 +27,11 @@ type launchFlags struct {
 	File  string   `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
+	launchOptions
+}
+
+// launchOptions are launchFlags but for what is launched.
+type launchOptions struct {
 	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
 	Grid    string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
 	Block   string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
