@@ -240,6 +240,20 @@ const (
 	Touches               // reads and writes, whether they change anything or not
 )
 
+// String is what a watch that looks for it is called.
+func (a Access) String() string {
+	return [...]string{"Watchpoint", "Read watchpoint", "Access watchpoint"}[a]
+}
+
+// Text is what was there and what is.
+func (c *Change) Text() string {
+	old := valueOf(c.Watch.Type, word(c.Old))
+	if c.New == nil || bytes.Equal(c.Old, c.New) {
+		return fmt.Sprintf("Value = %s", old)
+	}
+	return fmt.Sprintf("Old value = %s\nNew value = %s", old, valueOf(c.Watch.Type, word(c.New)))
+}
+
 // Watch stops when memory is accessed, behind the instruction that does so.
 type Watch struct {
 	Number int

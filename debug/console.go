@@ -215,7 +215,7 @@ func watchFor(a Access) func(*Console, context.Context, string) error {
 		if err != nil {
 			return err
 		}
-		c.printf("%s %d: %s\n", [...]string{"Watchpoint", "Read watchpoint", "Access watchpoint"}[a], w.Number, w.Text)
+		c.printf("%s %d: %s\n", a, w.Number, w.Text)
 		return nil
 	}
 }
@@ -301,7 +301,7 @@ func (c *Console) cmdRun(ctx context.Context, _ string) error {
 	if err := c.start(ctx); err != nil {
 		return err
 	}
-	return c.arrive(c.fromHere(ctx))
+	return c.arrive(c.Session.Run(ctx))
 }
 
 // start goes to the launch's begin.
@@ -394,14 +394,8 @@ func (c *Console) Show(stop *Stop) {
 	case AtWatch:
 		ch := stop.Change
 		w := ch.Watch
-		c.printf("%s %d: %s\n", [...]string{"Watchpoint", "Read watchpoint", "Access watchpoint"}[w.Access], w.Number, w.Text)
-		old, now := w.Type, w.Type
-		if ch.New != nil && string(ch.New) != string(ch.Old) {
-			c.printf("Old value = %s\nNew value = %s\n", valueOf(old, word(ch.Old)), valueOf(now, word(ch.New)))
-		} else {
-			c.printf("Value = %s\n", valueOf(old, word(ch.Old)))
-		}
-		c.printf("by lanes %s at line %d: %s\n", lanesText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))
+		c.printf("%s %d: %s\n%s\n", w.Access, w.Number, w.Text, ch.Text())
+		c.printf("by lanes %s at line %d: %s\n", LanesText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))
 		c.where("")
 	case AtTrap:
 		c.printf("%s\n", strings.TrimRight(stop.Trap().Report(), "\n"))
@@ -441,7 +435,7 @@ func (c *Console) where(why string) {
 		c.printf("%v\n", err)
 		return
 	}
-	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; lanes %s\n", why, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, lanesText(k.Lanes))
+	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; lanes %s\n", why, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, LanesText(k.Lanes))
 	c.showLine(k)
 }
 
@@ -710,7 +704,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 			v = fmt.Sprintf("%#x", r.Row[c.focus.Lane])
 		}
 		c.values++
-		c.printf("$%d = %s   (%s of lanes %s: %s)\n", c.values, v, r.Type, lanesText(k.Lanes), r.Text(k.Lanes))
+		c.printf("$%d = %s   (%s of lanes %s: %s)\n", c.values, v, r.Type, LanesText(k.Lanes), r.Text(k.Lanes))
 		return nil
 	}
 	text, err := c.Evaluate(args)
@@ -915,9 +909,7 @@ func (c *Console) infoLocals([]string) error {
 	if err != nil {
 		return err
 	}
-	return c.variables(k, c.info.Program.Locals(k.Func), func(v *interp.Variable) Location {
-		return Location{Local: true, Addr: uint64(k.Frame() + v.Off), Type: v.Var.Type}
-	})
+	return c.variables(k, c.Locals(k))
 }
 
 func (c *Console) infoShared([]string) error {
@@ -925,13 +917,11 @@ func (c *Console) infoShared([]string) error {
 	if err != nil {
 		return err
 	}
-	return c.variables(k, c.info.Program.Shared(), func(v *interp.Variable) Location {
-		return Location{Space: ptx.Shared, CTA: k.CTA, Addr: uint64(v.Off), Type: v.Var.Type}
-	})
+	return c.variables(k, c.Shared())
 }
 
 // variables shows the first elements of some.
-func (c *Console) variables(k *Context, list []interp.Variable, at func(v *interp.Variable) Location) error {
+func (c *Console) variables(k *Context, list []Variable) error {
 	if len(list) == 0 {
 		c.printf("No variables.\n")
 		return nil
@@ -940,10 +930,10 @@ func (c *Console) variables(k *Context, list []interp.Variable, at func(v *inter
 	sc := k.scope(c.Session)
 	for i := range list {
 		v := &list[i]
-		where := at(v)
+		where := sc.place(0, v.Addr, v.Type)
+		at := where.Addr
 		var cells []string
-		count := v.Var.Size() / where.size()
-		for range min(count, most) {
+		for range min(v.Count, most) {
 			p, err := sc.bytes(where, c.focus.Lane, where.size())
 			if err != nil {
 				return err
@@ -951,10 +941,10 @@ func (c *Console) variables(k *Context, list []interp.Variable, at func(v *inter
 			cells = append(cells, valueOf(where.Type, word(p)).String())
 			where.Addr += uint64(where.size())
 		}
-		if count > most {
-			cells = append(cells, fmt.Sprintf("… of %d", count))
+		if v.Count > most {
+			cells = append(cells, fmt.Sprintf("… of %d", v.Count))
 		}
-		c.printf("%s = {%s}   (.%s at %#x)\n", v.Var.Name, strings.Join(cells, ", "), where.Type, v.Off)
+		c.printf("%s = {%s}   (.%s at %#x)\n", v.Name, strings.Join(cells, ", "), v.Type, at)
 	}
 	return nil
 }
@@ -1002,7 +992,7 @@ func (c *Console) cudaWarps() error {
 	}
 	for _, k := range c.Contexts() {
 		if k.CTA == c.focus.CTA {
-			c.printf("%s warp %d lanes %-12s %s\n", c.mark(c.focus.of(&k)), k.Warp, lanesText(k.Lanes), c.stands(&k))
+			c.printf("%s warp %d lanes %-12s %s\n", c.mark(c.focus.of(&k)), k.Warp, LanesText(k.Lanes), c.stands(&k))
 		}
 	}
 	return nil
@@ -1027,7 +1017,7 @@ func (c *Console) cudaLanes() error {
 func (c *Console) cudaThreads() error {
 	for _, k := range c.Contexts() {
 		f := Focus{k.CTA, k.Warp, lowest(k.Lanes)}
-		c.printf("%s block %s warp %d lanes %-12s first thread %s %s\n", c.mark(c.focus.of(&k)), k.ID, k.Warp, lanesText(k.Lanes), c.Thread(f), c.stands(&k))
+		c.printf("%s block %s warp %d lanes %-12s first thread %s %s\n", c.mark(c.focus.of(&k)), k.ID, k.Warp, LanesText(k.Lanes), c.Thread(f), c.stands(&k))
 	}
 	return nil
 }

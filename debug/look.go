@@ -207,6 +207,39 @@ func (r *Register) Lanes(lanes uint64) string {
 	return strings.Join(parts, " ")
 }
 
+// Lane is the value of a lane.
+func (r *Register) Lane(lane int) string {
+	if !r.Live {
+		return "(not live here)"
+	}
+	return valueOf(r.Type, r.Row[lane]).String()
+}
+
+// Variable is a variable in shared or local memory.
+type Variable struct {
+	Name  string
+	Type  ptx.Type // of an element
+	Count int      // elements
+	Addr  uint64   // generic, for the CTA and the lane that have it
+}
+
+// Shared is the variables in shared memory that the kernel and what it calls have.
+func (s *Session) Shared() []Variable {
+	return variables(s.info.Program.Shared(), interp.SharedWindow)
+}
+
+// Locals is the variables in local memory of the function that a context is in.
+func (s *Session) Locals(c *Context) []Variable {
+	return variables(s.info.Program.Locals(c.Func), interp.LocalWindow+uint64(c.Frame()))
+}
+
+func variables(list []interp.Variable, base uint64) (out []Variable) {
+	for _, v := range list {
+		out = append(out, Variable{v.Var.Name, v.Var.Type, v.Var.Size() / max(v.Var.Type.Size(), 1), base + uint64(v.Off)})
+	}
+	return out
+}
+
 // Read reads memory that an expression names by its address, as bytes: of a generic address if space is
 // empty, else an offset of shared, local or param space.
 func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
@@ -310,7 +343,7 @@ func (s *Session) Why() (string, error) {
 	others := func(match func(o *Context) bool) {
 		for _, o := range s.Contexts() {
 			if o.CTA == c.CTA && match(&o) {
-				fmt.Fprintf(&b, "\n   warp %d lanes %s: %s", o.Warp, lanesText(o.Lanes), s.stands(&o))
+				fmt.Fprintf(&b, "\n   warp %d lanes %s: %s", o.Warp, LanesText(o.Lanes), s.stands(&o))
 			}
 		}
 	}
@@ -367,8 +400,8 @@ func lineText(c *Context) string {
 	return fmt.Sprint(c.Instr.Pos.Line)
 }
 
-// lanesText is lanes as ranges: "0-3,7".
-func lanesText(m uint64) string {
+// LanesText is lanes as ranges: "0-3,7".
+func LanesText(m uint64) string {
 	var parts []string
 	for m != 0 {
 		first := lowest(m)

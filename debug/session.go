@@ -389,8 +389,9 @@ func (s *Session) Continue(ctx context.Context) (*Stop, error) {
 	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits.stop)
 }
 
-// fromHere is Continue that stops at breakpoints before the next instruction, too: it has not been shown yet.
-func (s *Session) fromHere(ctx context.Context) (*Stop, error) {
+// Run is Continue that stops at breakpoints before the next instruction, too: of a launch that has not
+// begun nobody has seen it.
+func (s *Session) Run(ctx context.Context) (*Stop, error) {
 	hits := s.hits(-1)
 	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits.stop)
 }

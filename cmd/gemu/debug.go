@@ -3,15 +3,19 @@ package main
 // This file is "gemu debug".
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 
 	"golang.org/x/term"
 
 	"gemu/debug"
+	"gemu/debug/dap"
 	"gemu/debug/tui"
 	"gemu/internal/bytesize"
 	"gemu/interp"
@@ -104,4 +108,91 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front) error {
 	return err
 }
 
-func (c *debugCmd) serve(a *app) error { return nil }
+// dapArguments are those of a client's launch request: the flags of "gemu debug".
+type dapArguments struct {
+	Program     string   `json:"program"`
+	Kernel      string   `json:"kernel"`
+	Grid        dapDim   `json:"grid"`
+	Block       dapDim   `json:"block"`
+	Cluster     dapDim   `json:"cluster"`
+	Args        []string `json:"args"`
+	Set         []string `json:"set"`
+	Shared      int      `json:"shared"`
+	Cooperative bool     `json:"cooperative"`
+	Size        int      `json:"size"`
+	Warp        int      `json:"warp"`
+	SM          int      `json:"sm"`
+	Seed        uint64   `json:"seed"`
+	Steps       int64    `json:"steps"`
+	Reconverge  string   `json:"reconverge"`
+	Mode        string   `json:"mode"`
+	Async       string   `json:"async"`
+	CWD         string   `json:"cwd"` // where files are looked for
+}
+
+// dapDim is an extent: "8,8", 8 or [8, 8].
+type dapDim string
+
+func (d *dapDim) UnmarshalJSON(b []byte) error {
+	*d = dapDim(strings.NewReplacer("[", "", "]", "", " ", "", `"`, "").Replace(string(b)))
+	return nil
+}
+
+// serve speaks the Debug Adapter Protocol with one client.
+func (c *debugCmd) serve(a *app) error {
+	if c.DAP == "-" {
+		return dap.New(a.stdin, a.stdout).Serve(a.ctx, c.launch(a))
+	}
+	l, err := net.Listen("tcp", local(c.DAP))
+	if err != nil {
+		return fmt.Errorf("--dap=%s: %w", c.DAP, err)
+	}
+	fmt.Fprintf(a.stderr, "gemu: waiting for a client at %s\n", l.Addr())
+	stop := context.AfterFunc(a.ctx, func() { l.Close() })
+	defer stop()
+	conn, err := l.Accept()
+	l.Close()
+	if err != nil {
+		return fmt.Errorf("--dap=%s: %w", c.DAP, err)
+	}
+	defer conn.Close()
+	return dap.New(conn, conn).Serve(a.ctx, c.launch(a))
+}
+
+// local is an address to listen at: of this machine, unless it names another.
+func local(address string) string {
+	if strings.HasPrefix(address, ":") {
+		return "localhost" + address
+	}
+	return address
+}
+
+// launch begins what a client asks for.
+func (c *debugCmd) launch(a *app) dap.Launch {
+	return func(ctx context.Context, arguments json.RawMessage, front debug.Front, stdout io.Writer) error {
+		d := dapArguments{Warp: c.Warp, Mode: c.Mode, Async: c.Async, Reconverge: c.Reconverge}
+		if err := json.Unmarshal(arguments, &d); err != nil {
+			return fmt.Errorf("launch: %w", err)
+		}
+		if _, ok := interp.Modes[d.Mode]; !ok || interp.ReconvergerNamed(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
+			return fmt.Errorf("launch: mode %q, reconverge %q, async %q: see gemu debug --help", d.Mode, d.Reconverge, d.Async)
+		}
+		if d.Program == "" || d.Program == "-" {
+			return errors.New("launch: program is missing: a PTX file, CUDA C++, or @NAME")
+		}
+		if d.CWD != "" {
+			if err := os.Chdir(d.CWD); err != nil {
+				return fmt.Errorf("launch: cwd: %w", err)
+			}
+		}
+		now := *c
+		now.File, now.Mode, now.Async, now.Reconverge = d.Program, d.Mode, d.Async, d.Reconverge
+		now.launchOptions = launchOptions{
+			Kernel: d.Kernel, Grid: string(d.Grid), Block: string(d.Block), Cluster: string(d.Cluster), Arg: d.Args, Set: d.Set, Shared: d.Shared, Coop: d.Cooperative,
+			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory,
+		}
+		here := *a
+		here.ctx = ctx
+		return now.debug(&here, stdout, front)
+	}
+}
