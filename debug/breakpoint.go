@@ -203,6 +203,11 @@ func (s *Session) findLine(file string, number int) ([]int, error) {
 
 // SameFile reports whether two names can be of the same file: one is the other, or the end of its path.
 func SameFile(a, b string) bool {
+	if x, err := filepath.Abs(a); err == nil {
+		if y, err := filepath.Abs(b); err == nil && x == y {
+			return true
+		}
+	}
 	a, b = filepath.ToSlash(filepath.Clean(a)), filepath.ToSlash(filepath.Clean(b))
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }

@@ -944,7 +944,7 @@ func (c *Console) variables(k *Context, list []Variable) error {
 		if v.Count > most {
 			cells = append(cells, fmt.Sprintf("… of %d", v.Count))
 		}
-		c.printf("%s = {%s}   (.%s at %#x)\n", v.Name, strings.Join(cells, ", "), v.Type, at)
+		c.printf("%s = {%s}   (%s at %#x)\n", v.Name, strings.Join(cells, ", "), v.Type, at)
 	}
 	return nil
 }

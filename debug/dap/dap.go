@@ -50,7 +50,8 @@ type Server struct {
 	stopOnEntry bool
 	stopAtEnd   bool
 	asked       bool                    // the client has asked for a launch
-	over        bool                    // the client has left, or has to: nothing is debugged any more
+	over        bool                    // nothing is debugged any more
+	apart       bool                    // the client has left
 	result      error                   // how the launch has come to its end
 	running     bool                    // the session is at work
 	waiting     []func()                // what is to be done when it has stopped
@@ -133,16 +134,13 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 	}()
 	var failed error
 	closed := (<-chan struct{})(v.gone)
-	launched := false
 	for {
-		switch {
-		case v.over && v.session == nil && (!launched || v.result != errRuns):
+		if v.apart && v.session == nil && v.result != errRuns {
 			return failed
 		}
 		select {
 		case m := <-v.requests:
 			if r, ok := m.(dap.RequestMessage); ok {
-				launched = launched || v.isLaunch(r)
 				v.handle(r)
 			}
 		case s := <-v.begun:
@@ -153,7 +151,7 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 			v.result = err
 			v.conclude(err)
 		case err := <-read:
-			read = nil
+			read, v.apart = nil, true
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 				failed = err
 			}
@@ -173,11 +171,6 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 
 // errRuns is the result of a launch that has none yet.
 var errRuns = errors.New("it runs")
-
-func (v *Server) isLaunch(r dap.RequestMessage) bool {
-	_, ok := r.(*dap.LaunchRequest)
-	return ok && v.launch != nil
-}
 
 // parting is what Debug gives when the client goes: a launch of somebody else's goes on.
 func (v *Server) parting() error {

@@ -46,6 +46,7 @@ func (v *Server) handle(m dap.RequestMessage) {
 		if m.Arguments != nil && m.Arguments.TerminateDebuggee {
 			err = debug.Quit
 		}
+		v.apart = true
 		v.leave(err)
 		v.send(&dap.DisconnectResponse{Response: answer(r)})
 		return
@@ -471,7 +472,7 @@ func (v *Server) registers(c *debug.Context, f debug.Focus, registers []debug.Re
 	list := []dap.Variable{}
 	for _, r := range registers {
 		list = append(list, dap.Variable{
-			Name: r.Name, Type: "." + r.Type.String(), EvaluateName: r.Name, Value: fmt.Sprintf("%s   (%s)", r.Lane(f.Lane), r.Text(c.Lanes)),
+			Name: r.Name, Type: r.Type.String(), EvaluateName: r.Name, Value: fmt.Sprintf("%s   (%s)", r.Lane(f.Lane), r.Text(c.Lanes)),
 			VariablesReference: v.refer(func() []dap.Variable { return laneValues(c, &r) }), IndexedVariables: bits.OnesCount64(c.Lanes),
 		})
 	}
@@ -500,7 +501,7 @@ func (v *Server) lanes(c *debug.Context) []dap.Variable {
 				var own []dap.Variable
 				for _, r := range c.Registers() {
 					if r.Live {
-						own = append(own, dap.Variable{Name: r.Name, Type: "." + r.Type.String(), Value: r.Lane(lane)})
+						own = append(own, dap.Variable{Name: r.Name, Type: r.Type.String(), Value: r.Lane(lane)})
 					}
 				}
 				return own
@@ -540,7 +541,7 @@ const mostElements = 1 << 10
 func (v *Server) memory(f debug.Focus, variables []debug.Variable) []dap.Variable {
 	list := []dap.Variable{}
 	for _, m := range variables {
-		now := dap.Variable{Name: m.Name, Type: "." + m.Type.String(), MemoryReference: fmt.Sprintf("%#x", m.Addr)}
+		now := dap.Variable{Name: m.Name, Type: m.Type.String(), MemoryReference: fmt.Sprintf("%#x", m.Addr)}
 		element := func(i int) dap.Variable {
 			name := fmt.Sprintf("%s[%d]", m.Name, i)
 			text, err := v.at(f, func() (string, error) { return v.session.Evaluate(name) })
@@ -591,7 +592,7 @@ func (v *Server) evaluate(m *dap.EvaluateRequest) {
 	s.SetFocus(f)
 	if c := v.contextOf(f); c != nil {
 		if reg, ok := s.Register(m.Arguments.Expression); ok {
-			body.Type = "." + reg.Type.String()
+			body.Type = reg.Type.String()
 			body.VariablesReference = v.refer(func() []dap.Variable { return laneValues(c, reg) })
 		}
 	}
