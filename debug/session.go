@@ -137,6 +137,9 @@ func (s *Session) Prepare(l *interp.Launch) { l.Probes = append(l.Probes, s.prob
 func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	s.exec, s.info, s.focus = e, e.Info(), Focus{CTA: -1}
 	s.checkpoints, s.ended, s.err, s.over, s.fault, s.noReturn = nil, false, nil, nil, nil, nil
+	if o := s.options.Output; o != nil {
+		o.at, o.shown = 0, 0
+	}
 	for _, b := range s.breakpoints { // they may be of another module
 		b.bind(s)
 	}

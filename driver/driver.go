@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
+	"gemu/debug"
 	"gemu/interp"
 	"gemu/sanitize"
 )
@@ -34,6 +36,7 @@ type Driver struct {
 	out      output
 
 	sanitizer *sanitize.Sanitizer
+	debugger  *debugger // nil: there is none
 	host      host
 
 	mu       sync.Mutex // guards all that follows, and the contents of objects
@@ -53,8 +56,13 @@ func New(s Settings) *Driver {
 	d := &Driver{settings: s, objects: map[Handle]any{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
+	stdout := io.Writer(&d.out)
+	if s.Debug != nil {
+		d.debugger = &debugger{Debugging: s.Debug, d: d, output: debug.NewOutput(stdout)}
+		stdout, d.settings.Blocking = d.debugger.output, true
+	}
 	d.gpu = interp.NewDevice(interp.Config{
-		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
+		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: slices.Concat(s.Probes, d.sanitizer.Probes),
 		SM: s.SM,
 	})
