@@ -153,7 +153,7 @@ func (s *Session) backwardIn(ctx context.Context, limit int64, p past) (int64, e
 		}
 		last := int64(-1)
 		what, err := s.run(ctx, &hunt{chosen: p.chosen, tell: func(e *interp.Event) bool {
-			if e.Step < limit && p.match(e) {
+			if e.Step >= 0 && e.Step < limit && p.match(e) {
 				last = e.Step
 			}
 			return false

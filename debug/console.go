@@ -32,8 +32,8 @@ func NewConsole(s *Session, out io.Writer) *Console {
 	return &Console{Session: s, out: out, files: map[string][]string{}}
 }
 
-// Quit is what Do gives when the user wants to leave.
-var Quit = errors.New("quit")
+// ErrQuit is what Do gives when the user wants to leave.
+var ErrQuit = errors.New("quit")
 
 // command is a word, and what it does.
 type command struct {
@@ -79,7 +79,7 @@ func init() {
 		{[]string{"list", "l"}, "[LINE|FILE:LINE]", "show lines", true, (*Console).cmdList},
 		{[]string{"why"}, "", "say what the thread waits for", false, (*Console).cmdWhy},
 		{[]string{"help", "h"}, "", "this list", false, (*Console).cmdHelp},
-		{[]string{"quit", "q", "exit"}, "", "leave", false, func(*Console, context.Context, string) error { return Quit }},
+		{[]string{"quit", "q", "exit"}, "", "leave", false, func(*Console, context.Context, string) error { return ErrQuit }},
 	}
 }
 
@@ -115,7 +115,7 @@ func lookup(word string) (*command, error) {
 	return nil, fmt.Errorf("ambiguous command %q: %s", word, strings.Join(names, ", "))
 }
 
-// Do executes a command; an empty one repeats the last, if that is worth it. The error is Quit, or that of
+// Do executes a command; an empty one repeats the last, if that is worth it. The error is ErrQuit, or that of
 // the context, or says what is wrong with the command.
 func (c *Console) Do(ctx context.Context, text string) error {
 	text = strings.TrimSpace(text)
@@ -828,7 +828,7 @@ func (c *Console) cmdInfo(_ context.Context, args string) error {
 	what, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
 	if what == "cuda" {
-		what, rest, _ = strings.Cut(rest, " ")
+		what, _, _ = strings.Cut(rest, " ")
 		for i := range cudaLists {
 			if what != "" && strings.HasPrefix(cudaLists[i].name, what) {
 				return cudaLists[i].do(c)

@@ -14,13 +14,13 @@ import (
 )
 
 // Front talks to the user about a launch, until he lets the host go on, which wants the launch to
-// have ended, or gives Quit.
+// have ended, or gives ErrQuit.
 type Front interface {
 	Debug(ctx context.Context, s *Session) error
 }
 
 // Drive has a front end debug a launch that is to be run by interp.Module.Run. A launch that it
-// leaves before the end goes on without being watched; if it gives Quit, the launch is given up.
+// leaves before the end goes on without being watched; if it gives ErrQuit, the launch is given up.
 func (s *Session) Drive(l *interp.Launch, f Front) {
 	s.Prepare(l)
 	l.Drive = func(ctx context.Context, e *interp.Execution) error {
@@ -79,7 +79,7 @@ func (f *Lines) Debug(ctx context.Context, s *Session) error {
 			if err := f.in.Err(); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
-			return Quit
+			return ErrQuit
 		}
 		f.line++
 		text := f.in.Text()
@@ -90,7 +90,7 @@ func (f *Lines) Debug(ctx context.Context, s *Session) error {
 		case err == nil:
 		case errors.Is(err, ErrEnded) && f.more:
 			return nil
-		case errors.Is(err, Quit) || ctx.Err() != nil:
+		case errors.Is(err, ErrQuit) || ctx.Err() != nil:
 			return err
 		case f.name == "":
 			fmt.Fprintln(f.out, Explain(err))

@@ -17,7 +17,8 @@ import (
 	"gemu/interp"
 )
 
-// mixedKernel diverges in loops, calls, meets at barriers, and prints.
+// mixedKernel diverges in loops, calls, meets at barriers, votes with lanes that are elsewhere, and
+// prints.
 const mixedKernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -56,6 +57,17 @@ DONE:
 	xor.b32 %i, %i, 4;
 	ld.shared.u32 %n, [%i];
 	add.u32 %x, %x, %n;
+	and.b32 %n, %t, 5;
+	setp.eq.u32 %q, %n, 4;
+	@%q bra OTHER;
+	add.u32 %n, %n, 1;
+	vote.sync.ballot.b32 %n, %q, 0xffffffff;
+	add.u32 %x, %x, %n;
+	bra TOGETHER;
+OTHER:
+	vote.sync.ballot.b32 %n, %q, 0xffffffff;
+	sub.u32 %x, %x, %n;
+TOGETHER:
 	setp.ne.u32 %q, %t, 33;
 	@%q bra QUIET;
 	cvta.global.u64 %f, text;
@@ -92,7 +104,7 @@ func (r *recorder) Wants() interp.Wants { return interp.Wants{Events: interp.OnB
 func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return r }
 
 func (r *recorder) Tell(e *interp.Event) {
-	if e.Kind == interp.OnBefore { // one that is told twice, after it was undone, counts once more
+	if e.Kind == interp.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
 		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Active}
 	}
 }
@@ -415,8 +427,9 @@ func TestConditions(t *testing.T) {
 		"any(t == 9)": "1", "any(t == 40)": "0", "all(t < 32)": "1", "all(t == 5)": "0", "!(t == 5) || 1 > 2": "0",
 		"2 + 3 * 4": "14", "2 * 3 + 4": "10", "(2 + 3) * 4": "20", "20 - 8 - 2": "10", "1 << 2 + 1": "8", "7 & 3 == 3": "1", "17 % 5": "2", "7 / 2": "3",
 		"1.5 * 2": "3", "x < 5.5": "1", "-1 < x": "1", "0xffffffffffffffff > -1": "1", "x.f32 == 0": "0", "loops": "2",
-		// All threads of CTA 0 have ended: thread 0 has added to twice 0 what thread 1 has, twice ((0·3 + 0)·3 + 1)·3 + 2.
-		"total": "64", "out[0].u32": "10", "box[3]": "0",
+		// All threads of CTA 0 have ended: thread 0 has added to twice 0 what thread 1 has, twice ((0·3 + 0)·3 + 1)·3 + 2,
+		// and the vote of the lanes 4, 6, 12, 14 ….
+		"total": "64", "out[0].u32 - 0x50505050": "10", "box[3]": "0",
 	} {
 		if got, err := s.Evaluate(text); err != nil || got != want {
 			t.Errorf("%s is %s, want %s; %v", text, got, want, err)
@@ -443,9 +456,9 @@ func TestConditions(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
 	for place, want := range map[string]string{
-		"27": "[27]", "mixed.ptx:27": "[27]", "24": "[25]", "LOOP": "[25]", "k": "[18]", "twice": "[9]", "opcode:call": "[31 48]", "opcode:st.shared": "[34]", "*0": "[18]",
+		"27": "[27]", "mixed.ptx:27": "[27]", "24": "[25]", "LOOP": "[25]", "k": "[18]", "twice": "[9]", "opcode:call": "[31 59]", "opcode:st.shared": "[34]", "*0": "[18]",
 		"nowhere": "kernel k, and what it calls, has no function and no label nowhere", "999": "no instruction of kernel k is at line 999 of mixed.ptx or behind it",
-		"other.cu:3": "no instruction of kernel k is from a file other.cu", "opcode:sin": "no instruction of kernel k is sin", "*999": "*999: want the number of an instruction, below 34",
+		"other.cu:3": "no instruction of kernel k is from a file other.cu", "opcode:sin": "no instruction of kernel k is sin", "*999": "*999: want the number of an instruction, below 43",
 	} {
 		b, err := s.Break(place, "")
 		got := fmt.Sprint(err)

@@ -120,7 +120,7 @@ func (g *debugger) listen() (debug.Front, error) {
 // Debug asks the user. One who quits lets this launch and all that follow go on.
 func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 	err := g.front.Debug(ctx, s)
-	if errors.Is(err, debug.Quit) {
+	if errors.Is(err, debug.ErrQuit) {
 		g.left = true
 		return nil
 	}

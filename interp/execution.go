@@ -64,7 +64,7 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 }
 
 // ContinueTo is Continue that also pauses as soon as so many instructions have begun (Event.Step)
-// as step says, and not before the first that can be paused at. A probe must want all events in one order.
+// as step says. A probe must want all events in one order.
 func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err error) {
 	e.dev.mu.Lock()
 	e.grid.PauseAt(step)

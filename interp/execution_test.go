@@ -347,7 +347,7 @@ func TestPaused(t *testing.T) {
 }
 
 // nobody is a probe that wants events in one order, of no instruction.
-type nobody struct{ none []bool }
+type nobody struct{}
 
 func (p *nobody) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnBefore | interp.OnAfter, InOrder: true}

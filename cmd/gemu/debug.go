@@ -100,9 +100,9 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front) error {
 	switch {
 	case errors.As(err, &wrong):
 		return &failure{fmt.Errorf("%w", wrong), exitBad}
-	case failed != nil && (errors.Is(err, debug.Quit) || errors.Is(err, failed)):
+	case failed != nil && (errors.Is(err, debug.ErrQuit) || errors.Is(err, failed)):
 		return &failure{errors.New("the launch has failed"), exitFailed}
-	case errors.Is(err, debug.Quit):
+	case errors.Is(err, debug.ErrQuit):
 		return nil
 	}
 	return err

@@ -177,7 +177,7 @@ func (v *Server) parting() error {
 	if v.attached {
 		return nil
 	}
-	return debug.Quit
+	return debug.ErrQuit
 }
 
 // leave ends the debugging: at once, or when the session has stopped.
@@ -236,7 +236,7 @@ func (v *Server) enter() {
 // conclude tells the client that the launch it has asked for has come to its end.
 func (v *Server) conclude(err error) {
 	code := 0
-	if err != nil && !errors.Is(err, debug.Quit) {
+	if err != nil && !errors.Is(err, debug.ErrQuit) {
 		code = 1
 		if !v.announced {
 			v.print("stderr", err.Error()+"\n")

@@ -44,14 +44,14 @@ func (v *Server) handle(m dap.RequestMessage) {
 	case *dap.DisconnectRequest:
 		err := v.parting()
 		if m.Arguments != nil && m.Arguments.TerminateDebuggee {
-			err = debug.Quit
+			err = debug.ErrQuit
 		}
 		v.apart = true
 		v.leave(err)
 		v.send(&dap.DisconnectResponse{Response: answer(r)})
 		return
 	case *dap.TerminateRequest:
-		v.leave(debug.Quit)
+		v.leave(debug.ErrQuit)
 		v.send(&dap.TerminateResponse{Response: answer(r)})
 		return
 	case *dap.PauseRequest:
@@ -613,9 +613,9 @@ func (v *Server) command(m *dap.EvaluateRequest, f debug.Focus) {
 		err := debug.NewConsole(s, &out).Do(v.ctx, m.Arguments.Expression)
 		v.work <- finished{then: func() {
 			switch {
-			case errors.Is(err, debug.Quit):
+			case errors.Is(err, debug.ErrQuit):
 				v.send(&dap.EvaluateResponse{Response: answer(r)})
-				v.leave(debug.Quit)
+				v.leave(debug.ErrQuit)
 				return
 			case err != nil:
 				v.refuse(r, err)

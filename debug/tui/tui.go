@@ -154,7 +154,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.hear()
 		switch err := msg.err; {
 		case err == nil:
-		case errors.Is(err, debug.Quit), m.ctx.Err() != nil:
+		case errors.Is(err, debug.ErrQuit), m.ctx.Err() != nil:
 			m.end = err
 			return m, tea.Quit
 		case errors.Is(err, debug.ErrEnded) && m.front.more:

@@ -187,9 +187,8 @@ func (g *Grid) Run(ctx context.Context) error {
 	return err
 }
 
-// PauseAt has the launch pause before the instruction that so many others have begun before; of a
-// collective that lanes at different places execute together, or an exit that lanes execute on
-// the side, behind it. It pauses once: Continue forgets it when it returns.
+// PauseAt has the launch pause before the instruction that so many others have begun before, of
+// those that are counted. It pauses once: Continue forgets it when it returns.
 func (g *Grid) PauseAt(step int64) { g.until = step }
 
 // Steps is how many instructions have begun, if probes want events in one order.

@@ -178,6 +178,7 @@ func (w *warp) observe(src *code.Source, lanes uint64, do func()) {
 		return
 	}
 	s.ready(w, src, lanes)
+	s.step.Step = -1
 	s.tell(&s.step, OnBefore)
 	if do(); w.err == nil {
 		s.tellAfter(w, src)

@@ -161,7 +161,7 @@ type Event struct {
 
 	// Step is how many instructions of the launch had begun before, of all warps, told or not: it
 	// names the moment. It is counted where a probe wants all events in one order. What lanes at
-	// different places execute together, and exits on the side, are not counted.
+	// different places execute together, and exits on the side, are not counted: of those it is -1.
 	Step int64
 
 	CTA  int  // index of the CTA; -1 if it is no CTA's
