@@ -29,6 +29,7 @@ const (
 type pace struct {
 	rate   float64 // instructions a second, of the last runs
 	saving time.Duration
+	fixed  int64 // tests set it; 0: it is as all this says
 }
 
 // ran notes how long some instructions have taken.
@@ -45,6 +46,9 @@ func (p *pace) ran(steps int64, took time.Duration) {
 
 // steps is how many instructions to run to the next checkpoint.
 func (p *pace) steps() int64 {
+	if p.fixed > 0 {
+		return p.fixed
+	}
 	return max(leastPace, int64(p.rate*max(interval, saveShare*p.saving).Seconds()))
 }
 
@@ -148,6 +152,7 @@ func (s *Session) backwardIn(ctx context.Context, limit int64, p past) (int64, e
 			return -1, nil
 		}
 		from = s.checkpoints[i].step
+		s.origin = from
 		if err := s.restore(i); err != nil {
 			return 0, err
 		}
@@ -237,9 +242,13 @@ func (s *Session) BackLine(ctx context.Context, over bool) (*Stop, error) {
 		if e.Kind != interp.OnBefore || !f.in(e) || over && e.Depth > depth {
 			return false
 		}
-		// Events are told from a checkpoint on: what was before the first of them is not known.
+		// Events are told from a checkpoint on, and again from one before that: what was before the
+		// first of them is not known, unless the launch begins there.
 		now := lineOf(e.Func, e.Instr)
-		begins := known >= 0 && e.Step > known && (now != last || e.Depth != lastDepth) || e.Step == 0
+		if e.Step <= known {
+			known = -1
+		}
+		begins := known < 0 && s.origin == 0 || known >= 0 && (now != last || e.Depth != lastDepth)
 		last, lastDepth, known = now, e.Depth, e.Step
 		return begins
 	}})

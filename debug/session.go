@@ -43,6 +43,7 @@ type Session struct {
 
 	checkpoints []checkpoint // by step
 	first       uint64       // bytes that the first takes
+	origin      int64        // where it has gone back to last, to look for something on its way from there
 	pace        pace
 	noReturn    error // why there are no checkpoints; nil: there are
 

@@ -149,6 +149,7 @@ func TestMoments(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 1))
 	for name, mode := range interp.Modes {
 		s, out, seen, b := begin(t, mode, 3, Options{})
+		s.pace.fixed = 20
 		stop, err := s.Continue(t.Context())
 		if err != nil || stop.Reason != AtEnd || stop.Err != nil {
 			t.Fatalf("%s: %+v, %v", name, stop, err)
@@ -185,11 +186,18 @@ func TestMoments(t *testing.T) {
 // instructions that a probe has seen it execute.
 func TestThread(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
+	s.pace.fixed = 7
 	f := Focus{CTA: 0, Warp: 1, Lane: 3}
-	var want []int64
+	var want, begins []int64 // of lines
+	last := -1
 	for at := range int64(len(seen)) {
 		if m := seen[at]; m.cta == f.CTA && m.warp == f.Warp && m.active>>f.Lane&1 != 0 {
 			want = append(want, at)
+			in, _ := s.info.Program.At(m.index)
+			if line := int(in.Pos.Line); line != last {
+				begins = append(begins, at)
+				last = line
+			}
 		}
 	}
 	if err := s.SetFocus(f); err != nil {
@@ -230,19 +238,37 @@ func TestThread(t *testing.T) {
 	if !slices.Equal(back, want[:len(want)-1]) {
 		t.Errorf("backwards it comes by %v, want %v", back, want)
 	}
+	if err := s.seek(t.Context(), want[len(want)-1]); err != nil {
+		t.Fatal(err)
+	}
+	s.focus, back = f, nil
+	for {
+		stop, err := s.BackLine(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stop.Reason == AtBegin {
+			break
+		}
+		back = append(back, s.Step())
+	}
+	slices.Reverse(back)
+	if !slices.Equal(back, begins[:len(begins)-1]) {
+		t.Errorf("backwards it comes by the lines of %v, want %v", back, begins)
+	}
 }
 
 // TestBudget: within a small budget checkpoints get further apart, the older the more, and what they
 // lead to is what was.
 func TestBudget(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 2_000, Options{Budget: 1 << 17})
-	s.pace.rate = 1 // as close together as they may be
+	s.pace.fixed = leastPace
 	for {
 		what, err := s.run(t.Context(), nil, s.Step()+leastPace)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.pace.rate = 1; what == ranOut {
+		if what == ranOut {
 			break
 		}
 		s.checkpoint()
