@@ -185,7 +185,7 @@ func (s *Session) retreat(ctx context.Context, p past) (stop *Stop, err error) {
 	if s.noReturn != nil {
 		return nil, s.noReturn
 	}
-	s.interrupted.Store(false)
+	defer s.interrupted.Store(false)
 	now := s.Step()
 	limit := now
 	if s.ended {

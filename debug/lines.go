@@ -35,8 +35,7 @@ func (s *Session) Drive(l *interp.Launch, f Front) {
 			e.Release(c.state)
 		}
 		s.checkpoints = nil
-		if !s.ended {
-			s.interrupted.Store(false)
+		for !s.ended {
 			if _, err := s.run(ctx, nil, never); err != nil {
 				return err
 			}

@@ -177,7 +177,7 @@ func (s *Session) Failure() error { return s.fault }
 // Ended reports whether the launch has ended, and by what error.
 func (s *Session) Ended() (bool, error) { return s.ended, s.err }
 
-// Interrupt stops a session that runs, from any goroutine.
+// Interrupt stops a session that runs, or is about to, from any goroutine.
 func (s *Session) Interrupt() { s.interrupted.Store(true) }
 
 // hunt is what a session looks for as it runs. It is told events of instructions that it has
@@ -313,7 +313,7 @@ func (s *Session) forward(ctx context.Context, h *hunt, found func() *Stop) (*St
 		}
 		return nil, errors.New("nothing gets on any more: reverse commands go back, run begins the launch again")
 	}
-	s.interrupted.Store(false)
+	defer s.interrupted.Store(false) // not before: it may be meant for this
 	s.over = nil
 	what, err := s.run(ctx, h, never)
 	if err != nil {
