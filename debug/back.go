@@ -17,11 +17,13 @@ type checkpoint struct {
 	state *interp.State
 }
 
-// Times that going back may take: checkpoints are so far apart that running from one to the next
-// takes interval, and that saving takes a small share of it all.
+// Checkpoints are so far apart that running from one to the next takes interval, or as much longer
+// as it takes for saving to have a share of 1/saveShare of it all: but at most longest, for that is what
+// going back takes, twice.
 const (
 	interval  = 100 * time.Millisecond
-	saveShare = 10 // saving takes at most 1/saveShare of the time
+	longest   = 300 * time.Millisecond
+	saveShare = 10
 	leastPace = 1 << 12
 )
 
@@ -49,7 +51,7 @@ func (p *pace) steps() int64 {
 	if p.fixed > 0 {
 		return p.fixed
 	}
-	return max(leastPace, int64(p.rate*max(interval, saveShare*p.saving).Seconds()))
+	return max(leastPace, int64(p.rate*min(max(interval, saveShare*p.saving), longest).Seconds()))
 }
 
 // checkpoint saves the launch as it is, unless there is a checkpoint close by.
@@ -144,6 +146,13 @@ type past struct {
 	whole  bool // match compares an event with the one before, and so has to see both
 }
 
+// firstWindow is how many instructions before a moment are looked at first where all are told, which
+// takes several times as long as running to them; then windowGrowth times as many.
+const (
+	firstWindow  = 1 << 10
+	windowGrowth = 16
+)
+
 // backwardIn is backward for what is told of some instructions only.
 func (s *Session) backwardIn(ctx context.Context, limit int64, p past) (int64, error) {
 	for from, end := limit, limit; ; {
@@ -152,29 +161,56 @@ func (s *Session) backwardIn(ctx context.Context, limit int64, p past) (int64, e
 			return -1, nil
 		}
 		from = s.checkpoints[i].step
-		s.origin = from
-		if err := s.restore(i); err != nil {
-			return 0, err
+		for n := int64(firstWindow); ; n *= windowGrowth {
+			begin := max(from, limit-n)
+			if p.chosen != nil || begin >= end {
+				begin = from
+			}
+			last, err := s.search(ctx, i, begin, end, limit, p)
+			if err != nil || last >= 0 {
+				return last, err
+			}
+			if !p.whole {
+				end = begin
+			}
+			if begin == from {
+				break
+			}
 		}
-		last := int64(-1)
-		what, err := s.run(ctx, &hunt{chosen: p.chosen, tell: func(e *interp.Event) bool {
+	}
+}
+
+// search is the last moment from begin to end, behind a checkpoint, with an event before limit that is
+// looked for; -1 if there is none.
+func (s *Session) search(ctx context.Context, i int, begin, end, limit int64, p past) (int64, error) {
+	if err := s.restore(i); err != nil {
+		return 0, err
+	}
+	s.origin = begin
+	last := int64(-1)
+	for _, part := range []struct {
+		h  *hunt
+		to int64
+	}{
+		{nil, begin},
+		{&hunt{chosen: p.chosen, tell: func(e *interp.Event) bool {
 			if e.Step >= 0 && e.Step < limit && p.match(e) {
 				last = e.Step
 			}
 			return false
-		}}, end)
-		switch {
+		}}, end},
+	} {
+		if s.ended || s.Step() >= part.to {
+			continue
+		}
+		switch what, err := s.run(ctx, part.h, part.to); {
 		case err != nil:
 			return 0, err
 		case what == wasCalled:
 			return 0, errInterrupted
-		case last >= 0:
-			return last, nil
-		}
-		if !p.whole {
-			end = from
 		}
 	}
+	return last, nil
 }
 
 // errInterrupted is the error of looking for something in the past, interrupted.
@@ -187,11 +223,7 @@ func (s *Session) retreat(ctx context.Context, p past) (stop *Stop, err error) {
 	}
 	defer s.interrupted.Store(false)
 	now := s.Step()
-	limit := now
-	if s.ended {
-		limit = never
-	}
-	step, err := s.backwardIn(ctx, limit, p)
+	step, err := s.backwardIn(ctx, now, p)
 	if errors.Is(err, errInterrupted) {
 		return &Stop{Reason: AtInterrupt}, s.seek(ctx, now)
 	}

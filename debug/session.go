@@ -368,7 +368,7 @@ func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
 		return -1
 	}
 	cta := s.indexOf(t.CTA)
-	at, err := s.backward(ctx, never, func(e *interp.Event) bool {
+	at, err := s.backward(ctx, s.Step(), func(e *interp.Event) bool {
 		return e.Kind == interp.OnBefore && e.CTA == cta && e.Warp == t.Warp && e.Instr.Pos == t.Pos
 	})
 	if err != nil {
