@@ -86,8 +86,14 @@ type term struct {
 
 var conditionParser = participle.MustBuild[chain](participle.Lexer(conditionLexer), participle.Elide("Blank"))
 
+// longestCondition bounds a condition, in bytes: how deep brackets can lie in each other.
+const longestCondition = 1 << 12
+
 // ParseCondition reads one. The error is a *ConditionError.
 func ParseCondition(text string) (*Condition, error) {
+	if len(text) > longestCondition {
+		return nil, &ConditionError{text[:60], 1, fmt.Sprintf("it has %d bytes, at most %d are read", len(text), longestCondition)}
+	}
 	tree, err := conditionParser.ParseString("", text)
 	if err != nil {
 		var at participle.Error

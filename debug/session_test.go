@@ -469,7 +469,8 @@ func TestConditions(t *testing.T) {
 		"1 / 0": "3: division by zero", "1.5 % 2": "5: % is for integers", "x +": "4: a term is missing", "(x": "3: a term is missing", "x y": `3: "y" does not belong here`,
 		"[x]": "1: say what is there, as in [%rd1].u32", "[16].u32": "1: nothing is at address 0x10", "text": "1: text has 4 bytes: say which element, as in text[0]",
 		"box[64]": "1: box has 64 elements", "out[3]": "1: say what is behind the parameter out, as in out[0].f32", "some(x)": "1: there is no some(…): any(…) and all(…) are",
-		"99999999999999999999": "1: 99999999999999999999 does not fit in 64 bits", "": "1: a term is missing", "x $": `3: "$" does not belong here`, "old": "1: register %old is not live here",
+		strings.Repeat("(", 1<<22): "1: it has 4194304 bytes, at most 4096 are read",
+		"99999999999999999999":     "1: 99999999999999999999 does not fit in 64 bits", "": "1: a term is missing", "x $": `3: "$" does not belong here`, "old": "1: register %old is not live here",
 	} {
 		_, err := s.Evaluate(text)
 		if err == nil || err.Error() != want {

@@ -133,7 +133,7 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 		}
 	}()
 	var failed error
-	closed := (<-chan struct{})(v.gone)
+	told := false // whoever waits for the client, that it has gone
 	for {
 		if v.apart && v.session == nil && v.result != errRuns {
 			return failed
@@ -162,9 +162,9 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 			}
 			return ctx.Err()
 		}
-		if v.over && closed != nil {
+		if v.over && !told {
 			close(v.gone)
-			closed = nil
+			told = true
 		}
 	}
 }
