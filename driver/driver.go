@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
+	"gemu/debug"
 	"gemu/interp"
 	"gemu/sanitize"
 )
@@ -35,6 +37,7 @@ type Driver struct {
 
 	sanitizer *sanitize.Sanitizer
 	log       *commitLog // nil: none is kept
+	debugger  *debugger  // nil: there is none
 	host      host
 
 	mu       sync.Mutex // guards all that follows, and the contents of objects
@@ -60,8 +63,13 @@ func New(s Settings) *Driver {
 		d.log = newCommitLog(s.Log)
 		probes = append(probes, d.log.probes()...)
 	}
+	stdout := io.Writer(&d.out)
+	if s.Debug != nil {
+		d.debugger = &debugger{Debugging: s.Debug, d: d, output: debug.NewOutput(stdout)}
+		stdout, d.settings.Blocking = d.debugger.output, true
+	}
 	d.gpu = interp.NewDevice(interp.Config{
-		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: &d.out,
+		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes,
 		SM: s.SM,
 	})

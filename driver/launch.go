@@ -227,7 +227,11 @@ func (l *launch) execute(o *interp.Order) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.l
 	run.Order = o
-	r, err := l.f.module.mod.Run(context.Background(), &run)
+	launch := func() (*interp.Result, error) { return l.f.module.mod.Run(context.Background(), &run) }
+	if d.debugger != nil {
+		launch = func() (*interp.Result, error) { return d.debugger.run(l.f.module.mod, &run) }
+	}
+	r, err := launch()
 	if err != nil {
 		return nil, fail(faultResult(err), "%s", explain(err))
 	}

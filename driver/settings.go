@@ -45,6 +45,8 @@ type Settings struct {
 	SanitizeLog  string
 	SanitizeExit int
 
+	Debug *Debugging // which launches are debugged, and by whom; nil: none. It makes launches return when the kernel has ended
+
 	Blocking bool // launches return when the kernel has ended
 
 	Probes []interp.Probe // watch all launches, and what the host does to memory
@@ -160,6 +162,10 @@ var Variables = []Variable{
 	}},
 	{"GEMU_SANITIZE_EXIT", "N", "0", "End the process with status N if sanitizers have found errors; 0 leaves it its own.", func(s *Settings, v string) (err error) {
 		s.SanitizeExit, err = atoi(v, 0, 255)
+		return err
+	}},
+	{"GEMU_DEBUG", "1, a kernel, or dap:PORT", "none", "Debug launches, or those of a kernel, on the terminal of the process, or wait at the port for a client of the Debug Adapter Protocol: see docs/debugger.md.", func(s *Settings, v string) (err error) {
+		s.Debug, err = parseDebugging(v)
 		return err
 	}},
 	{"GEMU_DUMP", "DIRECTORY", "none is kept", "Write the PTX of every module to DIRECTORY. Messages name its lines.", func(s *Settings, v string) error {

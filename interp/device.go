@@ -215,6 +215,14 @@ func (d *Device) told(kind Events, addr uint64, bytes int, order *Order) {
 	}
 }
 
+// Find is the allocation that an address lies in, which may have been freed; nil if there is none.
+// A launch must not be running.
+func (d *Device) Find(addr uint64) *Allocation {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.mem.Find(addr)
+}
+
 // Element is a type that buffers can hold.
 type Element interface {
 	~uint8 | ~int8 | ~uint16 | ~int16 | ~uint32 | ~int32 | ~uint64 | ~int64 | ~float32 | ~float64

@@ -63,6 +63,45 @@ func (e *Execution) Continue(ctx context.Context) (ended bool, err error) {
 	return e.ended, err
 }
 
+// ContinueTo is Continue that also pauses as soon as so many instructions have begun (Event.Step)
+// as step says. A probe must want all events in one order.
+func (e *Execution) ContinueTo(ctx context.Context, step int64) (ended bool, err error) {
+	e.dev.mu.Lock()
+	e.grid.PauseAt(step)
+	e.dev.mu.Unlock()
+	return e.Continue(ctx)
+}
+
+// Steps is how many instructions have begun: the Event.Step of the next.
+func (e *Execution) Steps() int64 { return e.grid.Steps() }
+
+// Info describes the launch, as its probes see it.
+func (e *Execution) Info() *LaunchInfo { return e.grid.Info() }
+
+// Find is the allocation of global memory that an address lies in, which may have been freed; nil if
+// there is none.
+func (e *Execution) Find(addr uint64) *Allocation { return e.dev.Find(addr) }
+
+// Module is the module that the kernel is of.
+func (e *Execution) Module() *Module { return e.module }
+
+// drive is Run of a launch that somebody else drives.
+func (m *Module) drive(ctx context.Context, l *Launch) (*Result, error) {
+	e, err := m.Start(l)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	err = l.Drive(ctx, e)
+	if err == nil && !e.ended {
+		err = ErrClosed
+	}
+	if e.ended && e.err != nil {
+		err = e.err
+	}
+	return e.result(err), err
+}
+
 // Result is what the launch has counted of CTAs that have ended.
 func (e *Execution) Result() *Result { return e.result(e.err) }
 
@@ -74,10 +113,20 @@ func (e *Execution) Strands() []Strand {
 	return e.grid.Strands()
 }
 
+// Parked are the lanes of the CTAs in flight that are in no strand: each lot waits before an
+// instruction where others are to meet it.
+func (e *Execution) Parked() []Strand {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	return e.grid.Parked()
+}
+
 // Program is the launch's instructions.
 func (e *Execution) Program() Program { return e.grid.Program() }
 
-// Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next.
+// Save copies the whole launch: memory, CTAs, what they wait for, and whose turn is next. Pages
+// of memory, and CTAs, that are what they were in the state that was saved or restored last are
+// not copied again.
 // The error is that of a device that has memory of the host, which cannot be saved. Probes
 // and sinks with methods Save and Restore (see Saver) go back with it.
 func (e *Execution) Save() (*State, error) {
@@ -104,6 +153,20 @@ func (e *Execution) Restore(s *State) error {
 	}
 	e.ended, e.err, e.dev.paused = false, nil, e
 	return nil
+}
+
+// Release gives a state up, which must not be restored any more.
+func (e *Execution) Release(s *State) {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	e.grid.Release(s)
+}
+
+// Kept is how many bytes of the host's memory the states take that were saved and not released.
+func (e *Execution) Kept() uint64 {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	return e.grid.Kept()
 }
 
 // Close gives a launch up that has not ended.

@@ -346,6 +346,82 @@ func TestPaused(t *testing.T) {
 	}
 }
 
+// nobody is a probe that wants events in one order, of no instruction.
+type nobody struct{}
+
+func (p *nobody) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnBefore | interp.OnAfter, InOrder: true}
+}
+
+func (p *nobody) Tell(*interp.Event) {}
+
+func (p *nobody) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+
+func (p *nobody) Chosen(l *interp.LaunchInfo) []bool { return make([]bool, l.Program.Len()) }
+
+// TestStates: states share the pages and the CTAs that have not changed between them, also after a
+// launch has gone back, and releasing them gives back what no other has. A launch pauses at a step
+// whether or not a probe is told of it.
+func TestStates(t *testing.T) {
+	const size = 1 << 20
+	mod, b := loaded(t, interp.Config{}, pausedKernel, size)
+	for _, p := range []interp.Probe{&nobody{}, &at{event: func(*interp.Event) {}}} {
+		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: interp.Vector, Probes: []interp.Probe{p}}
+		e, err := mod.Start(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := func(step int64) *interp.State {
+			t.Helper()
+			if ended, err := e.ContinueTo(t.Context(), step); ended || err != nil || e.Steps() != step {
+				t.Fatalf("it is at %d, want %d: %v, %v", e.Steps(), step, ended, err)
+			}
+			s, err := e.Save()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		begin, err := e.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := e.Kept()
+		if all < size || all > size+1<<15 {
+			t.Errorf("the first state takes %d bytes of %d", all, size)
+		}
+		first := to(2)
+		one := e.Kept() - all // the CTA, and no page
+		if one == 0 || one > 1<<17 {
+			t.Errorf("the second state takes %d bytes more", one)
+		}
+		again, err := e.Save()
+		if err != nil || e.Kept() != all+one {
+			t.Errorf("the same again takes %d bytes: %v", e.Kept()-all-one, err)
+		}
+		second := to(4)
+		if err := e.Restore(first); err != nil {
+			t.Fatal(err)
+		}
+		b.Bytes()[size/2] = 1
+		kept := e.Kept()
+		third, err := e.Save() // the CTA is that of the first, a page has changed
+		if n := e.Kept() - kept; err != nil || n == 0 || n > 1<<12 {
+			t.Errorf("a page that has changed takes %d bytes: %v", n, err)
+		}
+		if err := e.Restore(second); err != nil || b.Bytes()[size/2] != 0 {
+			t.Errorf("the page has %d: %v", b.Bytes()[size/2], err)
+		}
+		for _, s := range []*interp.State{again, first, second, third, begin, begin} {
+			e.Release(s)
+		}
+		if e.Kept() != 0 {
+			t.Errorf("%d bytes are left of no state", e.Kept())
+		}
+		e.Close()
+	}
+}
+
 // TestStopped: a probe ends a launch with an error of its own; a launch that is given up
 // leaves its device free.
 func TestStopped(t *testing.T) {

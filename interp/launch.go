@@ -91,6 +91,11 @@ type Launch struct {
 	// instructions each executes in its turns. Results that depend on it are those of a race.
 	Seed uint64
 
+	// Drive, if set, runs the launch in place of Module.Run, which returns what it does: it has to
+	// Continue the execution until it has ended, or gives it up by an error. It must not use the
+	// device for other launches.
+	Drive func(ctx context.Context, e *Execution) error
+
 	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
 
 	// Progress, if set, is called as the launch begins, with a function that
@@ -132,6 +137,9 @@ type kernelKey struct {
 
 // Run runs a launch and waits for it. See Module.Launch.
 func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
+	if l.Drive != nil {
+		return m.drive(ctx, l)
+	}
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
 	r, err := m.prepare(l)
@@ -146,6 +154,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 type launched struct {
 	*Launch
 	dev      *Device
+	module   *Module
 	kernel   *ptx.Func
 	ctas     Dim3
 	cluster  Dim3
@@ -272,7 +281,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	case cluster.Count() > most:
 		return nil, refuse("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.Host)
 	}
-	return &launched{Launch: l, dev: d, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
+	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.

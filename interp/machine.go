@@ -106,6 +106,7 @@ const (
 	SharedWindow = mem.SharedWindow
 	LocalWindow  = mem.LocalWindow
 	WindowSize   = mem.WindowSize // bytes of each
+	ParamBase    = mem.ParamBase  // where the parameters of the kernel that runs lie
 	RankShift    = mem.RankShift
 
 	FirstAddress = mem.FirstAddress // where device memory begins, unless Config.Base says otherwise: it lies above all windows

@@ -111,6 +111,9 @@ func (f *File) Assume(o *File) {
 	f.rows = rows{}
 }
 
+// Bytes is what the file takes of memory.
+func (f *File) Bytes() int { return int(layoutOf(f.all.size(), f.all.tracked).Bytes) }
+
 // Window is the size of the window.
 func (f *File) Window() Size { return f.size() }
 

@@ -42,6 +42,7 @@ type cli struct {
 	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its table beside ours."`
 	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`
 	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and try them on another implementation."`
+	Debug      debugCmd      `cmd:"" help:"Debug a kernel: stop it anywhere, look at its threads, go on and back."`
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
@@ -167,6 +168,9 @@ func gatherArgs(args []string) []string {
 		a := args[i]
 		if a == "--" {
 			return append(out, args[i:]...)
+		}
+		if a == "--dap" { // --dap=:PORT is the other way
+			a = "--dap=-"
 		}
 		if a != "-a" && a != "--arg" {
 			out = append(out, a)

@@ -193,8 +193,9 @@ type Map struct {
 	next     uint64
 	used     uint64 // bytes alive, mapped ones left out
 	limit    uint64
-	dead     int // of allocs
-	mapped   int // likewise
+	dead     int    // of allocs
+	kept     uint64 // bytes of pages that were saved
+	mapped   int    // likewise
 	params   *Allocation
 	allocate func(size uint64) (data []byte, release func(), err error)
 }

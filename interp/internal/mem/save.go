@@ -3,11 +3,13 @@ package mem
 // This file saves and restores what is in a map.
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 )
 
-// Saved is a map as it was: its allocations and what was in them.
+// Saved is a map as it was: its allocations and what was in them. It shares the pages that are
+// alike with the one before.
 type Saved struct {
 	allocs []saved
 	dead   int
@@ -18,23 +20,90 @@ type Saved struct {
 type saved struct {
 	a      *Allocation
 	was    Allocation
-	data   []byte
-	shadow []byte
+	data   pages
+	shadow pages
+}
+
+// pageSize is how many bytes a page has: the last of an allocation may have fewer.
+const pageSize = 4 << 10
+
+// pages are the bytes of an allocation.
+type pages []*page
+
+// page is bytes that never change, and how many have them.
+type page struct {
+	data []byte
+	refs int
 }
 
 // ErrOnHost is the error of saving memory that is the host's.
 var ErrOnHost = errors.New("memory of the host cannot be saved")
 
-// Save copies what is in the map. The error is ErrOnHost.
-func (m *Map) Save() (*Saved, error) {
+// Save copies what is in the map, but for pages that are what they were in another, which may be
+// nil. The error is ErrOnHost.
+func (m *Map) Save(last *Saved) (*Saved, error) {
 	if m.mapped > 0 {
 		return nil, ErrOnHost
 	}
-	s := &Saved{dead: m.dead, next: m.next, used: m.used}
+	s := &Saved{dead: m.dead, next: m.next, used: m.used, allocs: make([]saved, 0, len(m.allocs))}
+	var before map[*Allocation]*saved
+	if last != nil {
+		before = make(map[*Allocation]*saved, len(last.allocs))
+		for i := range last.allocs {
+			before[last.allocs[i].a] = &last.allocs[i]
+		}
+	}
 	for _, a := range m.allocs {
-		s.allocs = append(s.allocs, saved{a, *a, slices.Clone(a.Data), slices.Clone(a.Shadow)})
+		k := saved{a: a, was: *a}
+		var data, shadow pages
+		if b := before[a]; b != nil {
+			data, shadow = b.data, b.shadow
+		}
+		k.data, k.shadow = m.pagesOf(a.Data, data), m.pagesOf(a.Shadow, shadow)
+		s.allocs = append(s.allocs, k)
 	}
 	return s, nil
+}
+
+// pagesOf are those of some bytes; where they are alike, the same as others.
+func (m *Map) pagesOf(data []byte, last pages) pages {
+	list := make(pages, 0, (len(data)+pageSize-1)/pageSize)
+	for i := 0; len(data) > 0; i++ {
+		n := min(len(data), pageSize)
+		if i < len(last) && bytes.Equal(last[i].data, data[:n]) {
+			last[i].refs++
+			list = append(list, last[i])
+		} else {
+			list = append(list, &page{bytes.Clone(data[:n]), 1})
+			m.kept += uint64(n)
+		}
+		data = data[n:]
+	}
+	return list
+}
+
+// Kept is how many bytes the pages have of what was saved and not released.
+func (m *Map) Kept() uint64 { return m.kept }
+
+// Release gives up what was saved: it is not restored any more.
+func (m *Map) Release(s *Saved) {
+	for i := range s.allocs {
+		for _, list := range []pages{s.allocs[i].data, s.allocs[i].shadow} {
+			for _, p := range list {
+				if p.refs--; p.refs == 0 {
+					m.kept -= uint64(len(p.data))
+				}
+			}
+		}
+	}
+	s.allocs = nil
+}
+
+// copyTo writes the pages to memory of their size.
+func (p pages) copyTo(data []byte) {
+	for _, p := range p {
+		data = data[copy(data, p.data):]
+	}
 }
 
 // Restore makes the map what it was. Allocations are the same objects; those made since
@@ -73,8 +142,11 @@ func (m *Map) Restore(s *Saved) error {
 			k.a.Data, k.a.release = data, release
 		}
 		k.a.setPointer()
-		copy(k.a.Data, k.data)
-		k.a.Shadow = slices.Clone(k.shadow)
+		k.data.copyTo(k.a.Data)
+		if k.a.Shadow = nil; k.was.Shadow != nil {
+			k.a.Shadow = make([]byte, len(k.was.Shadow))
+			k.shadow.copyTo(k.a.Shadow)
+		}
 	}
 	m.dead, m.next, m.used = s.dead, s.next, s.used
 	return nil

@@ -34,6 +34,9 @@ type cluster struct {
 	left  []int // by rank: instructions of its slice
 	moved bool  // one of the CTAs has executed something since the first had its turn,
 	gains bool  // … and not only in loops that may wait, without a change of memory
+
+	touched bool // something may have changed since the launch was saved or restored last
+	states  int  // of a context of states: how many have it
 }
 
 // clusterBarrier is the number of the barrier of the cluster, where those of the CTA are 0 to 15.

@@ -77,8 +77,12 @@ type Grid struct {
 
 	info    *LaunchInfo
 	probes  []watcher
-	pauses  bool // probes may pause the launch
-	pausing bool // one has asked for it
+	pauses  bool   // probes may pause the launch
+	pausing bool   // one has asked for it
+	steps   int64  // of a launch in order that is watched: instructions that have begun; see Event.Step
+	until   int64  // before which of them it pauses
+	last    *State // that was saved or restored last
+	keeps   uint64 // bytes of CTAs in states
 
 	cancelled atomic.Bool
 	finished  atomic.Int64
@@ -183,6 +187,16 @@ func (g *Grid) Run(ctx context.Context) error {
 	return err
 }
 
+// PauseAt has the launch pause before the instruction that so many others have begun before, of
+// those that are counted. It pauses once: Continue forgets it when it returns.
+func (g *Grid) PauseAt(step int64) { g.until = step }
+
+// Steps is how many instructions have begun, if probes want events in one order.
+func (g *Grid) Steps() int64 { return g.steps }
+
+// Info describes the launch.
+func (g *Grid) Info() *LaunchInfo { return g.info }
+
 // Program is the launch's instructions.
 func (g *Grid) Program() Program { return g.info.Program }
 
@@ -209,7 +223,7 @@ func (g *Grid) Begin() error {
 	if g.together {
 		g.window = g.total
 	}
-	g.atomics = g.workers > 1
+	g.atomics, g.until = g.workers > 1, math.MaxInt64
 	g.lowFail.Store(noFailure)
 	g.output = map[int][]byte{}
 	return nil
@@ -228,7 +242,9 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 	g.cancelled.Store(false)
 	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
 	defer stop()
+	defer func() { g.until = math.MaxInt64 }()
 	g.pausing = false
+	g.rechoose()
 	for g.phase != between || g.next < g.total || len(g.flights) > 0 {
 		if g.round() {
 			return true, nil
@@ -395,6 +411,7 @@ func (g *Grid) turns() (paused bool) {
 
 // advance runs a CTA for a slice and reports whether it has ended.
 func (g *Grid) advance(f *flight, slice int, turn bool) bool {
+	f.cta.cluster.touched = true
 	if g.mapped {
 		f.status = f.cta.runGuarded(slice, turn)
 	} else {
@@ -538,6 +555,7 @@ func (s *stallWatch) stalled(g *Grid) bool {
 		if c := g.flights[i].cta; c != nil {
 			changed = changed || c.changed || c.noted
 			timed = timed || c.timed
+			c.cluster.touched = c.cluster.touched || c.changed || c.noted || c.timed
 			c.changed, c.noted, c.timed = false, false, false
 		}
 	}
@@ -613,6 +631,7 @@ func (g *Grid) loosen() bool {
 	}
 	g.loose = true
 	for i := range g.flights {
+		g.flights[i].cta.cluster.touched = true
 		for j := range g.flights[i].cta.warps {
 			g.flights[i].cta.warps[j].sliced = true
 		}

@@ -4,6 +4,7 @@ package simt
 
 import (
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 )
 
@@ -46,6 +47,28 @@ func (g *Grid) Strands() (list []Strand) {
 	return list
 }
 
+// Parked are lanes of the CTAs in flight that wait, each lot before an instruction where others are
+// to meet them: they are in no strand.
+func (g *Grid) Parked() (list []Strand) {
+	for i := range g.flights {
+		c := g.flights[i].cta
+		if c == nil || g.flights[i].status == hasFinished {
+			continue
+		}
+		for k := range c.warps {
+			w, seen := &c.warps[k], map[*join]bool{}
+			for _, s := range w.strands() {
+				for j := s.join; j != nil && !seen[j]; j = j.outer {
+					if seen[j] = true; j.here != 0 {
+						list = append(list, w.describe(strand{pc: j.pc, mask: j.here, frame: j.frame}, false))
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
 func (w *warp) describe(s strand, runs bool) Strand {
 	c := w.cta
 	d := Strand{CTA: c.index, ID: c.id, Warp: w.id, Lanes: s.mask, Runs: runs, Index: -1, Func: s.frame.fn.Func, warp: w, at: s}
@@ -65,6 +88,41 @@ func (w *warp) describe(s strand, runs bool) Strand {
 		d.Calls = append(d.Calls, int(c.code.End(fr.call).Src))
 	}
 	return d
+}
+
+// Shared is the shared memory of the strand's CTA.
+func (s *Strand) Shared() *mem.Allocation { return s.warp.cta.sharedMem }
+
+// Frame is where the function's local frame begins in its lanes' local memory, in bytes.
+func (s *Strand) Frame() int { return 4 * s.at.frame.local }
+
+// Local copies local memory of a lane from an offset on, and gives how many bytes there were.
+func (s *Strand) Local(p []byte, lane int, off uint64) (n int) { return s.warp.copyLocal(p, lane, off) }
+
+// LocalBytes copies local memory of a lane of the warp from an offset on, and gives how many bytes there were.
+func (e *Event) LocalBytes(p []byte, lane int, off uint64) (n int) {
+	if e.warp == nil {
+		return 0
+	}
+	return e.warp.copyLocal(p, lane, off)
+}
+
+// Find is the allocation of global memory that an address lies in, which may have been freed; nil if
+// there is none, or the event is no CTA's.
+func (e *Event) Find(addr uint64) *mem.Allocation {
+	if e.stream == nil {
+		return nil
+	}
+	return e.stream.cta.grid.dev.Memory.Find(addr)
+}
+
+func (w *warp) copyLocal(p []byte, lane int, off uint64) (n int) {
+	local := w.local[lane/mem.Lanes]
+	for n < len(p) && off/4 < uint64(len(local)) {
+		p[n] = byte(local.Load(int(off), lane%mem.Lanes, 1))
+		n, off = n+1, off+1
+	}
+	return n
 }
 
 // Read reads a register of the function that the strand is in, with its tags; ok is false

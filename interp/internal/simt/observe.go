@@ -27,32 +27,39 @@ func (w *warp) blockObserved([]code.Instr) reason {
 		first, told, w.paused = b.Sources.End-w.owed, w.told, false
 	}
 	may := w.check == nil && !told && !w.cta.hears(OnExpand) // leave out what nobody is told of
+	g := w.cta.grid
 	for i := first; i < b.Sources.End; i++ {
-		if chosen := s.choice(w); may && chosen != nil && !chosen[i] && s.stop == nil && !w.cta.grid.pausing {
-			for i++; i < b.Sources.End && !chosen[i]; {
+		if g.inOrder && g.steps >= g.until {
+			g.pausing = g.pauses
+		}
+		if chosen := s.choice(w); may && chosen != nil && !chosen[i] && s.stop == nil && !g.pausing {
+			begin, from := i, pc
+			for i++; i < b.Sources.End && !chosen[i] && !(g.inOrder && g.steps+int64(i-begin) >= g.until); {
 				i++
 			}
-			from := pc
 			if pc = p.pcOf(b, pc, i); from < pc {
 				if w.span(from, pc); w.err != nil {
+					g.begun(w.reached(begin, i))
 					return goesOn
 				}
 			}
+			g.begun(int64(i - begin))
 			i--
 			continue
 		}
 		src := &p.Sources[i]
 		s.ready(w, src, w.guarded(src.Guard))
-		if !told && !w.cta.grid.pausing {
+		if !told && !g.pausing {
 			s.tell(&s.step, OnBefore)
 			told = true
 		}
-		if s.stop != nil || w.cta.grid.pausing {
+		if s.stop != nil || g.pausing {
 			w.halt(b, p.pcOf(b, w.pc, i), i)
 			w.paused, w.told = s.stop == nil, told
 			return event
 		}
 		told = false
+		g.begun(1)
 		access := &accesses[i]
 		for _, in := range access.folded {
 			s.tellAccess(w, in)
@@ -91,6 +98,22 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	}
 	w.pc, w.owed = b.Last, 0
 	return control
+}
+
+// begun counts instructions that have begun, where somebody wants all events in one order.
+func (g *Grid) begun(n int64) {
+	if g.inOrder {
+		g.steps += n
+	}
+}
+
+// reached is how many of the PTX instructions from one up to another have begun that were executed
+// together, and not to their end.
+func (w *warp) reached(from, to int32) int64 {
+	if (w.err == errAway || w.err == errNoRoom) && w.away.Src >= from && w.away.Src < to {
+		to = w.away.Src + 1
+	}
+	return int64(to - from)
 }
 
 // pcOf is the first instruction of a block, from a pc on, that is part of a PTX instruction
@@ -156,6 +179,7 @@ func (w *warp) observe(src *code.Source, lanes uint64, do func()) {
 		return
 	}
 	s.ready(w, src, lanes)
+	s.step.Step = -1
 	s.tell(&s.step, OnBefore)
 	if do(); w.err == nil {
 		s.tellAfter(w, src)

@@ -35,7 +35,8 @@ type Probe interface {
 // wants to know, instructions cost about what they cost unwatched.
 type Chooser interface {
 	// Chosen says, by index, of which instructions of a launch's program it is told OnBefore, OnAccess,
-	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA begins.
+	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA
+	// begins, and of those in flight as a launch that has paused goes on.
 	Chosen(l *LaunchInfo) []bool
 }
 
@@ -167,9 +168,15 @@ type Event struct {
 	Kind   Events      // one of them
 	Launch *LaunchInfo // nil if it is in none
 	Order  *Order      // of what the host does to memory, or with it; nil: after all before it, and before all after it
-	CTA    int         // index of the CTA; -1 if it is no CTA's
-	ID     Dim3        // of the CTA
-	Warp   int         // within the CTA; -1 if it is no warp's
+
+	// Step is how many instructions of the launch had begun before, of all warps, told or not: it
+	// names the moment. It is counted where a probe wants all events in one order. What lanes at
+	// different places execute together, and exits on the side, are not counted: of those it is -1.
+	Step int64
+
+	CTA  int  // index of the CTA; -1 if it is no CTA's
+	ID   Dim3 // of the CTA
+	Warp int  // within the CTA; -1 if it is no warp's
 
 	// The instruction that it is about; nil if it is none.
 	Instr *ptx.Instr
@@ -328,6 +335,9 @@ func (p Program) At(index int) (*ptx.Instr, *ptx.Func) {
 // Shared is the variables in shared memory that the kernel and what it can call name, by
 // offset; dynamic shared memory comes last, as variables without a size.
 func (p Program) Shared() []Variable { return p.k.Shared }
+
+// Params is the kernel's parameters, by offset from ParamBase.
+func (p Program) Params() []Variable { return p.k.Params }
 
 // Locals is the variables, parameters and results in the local frame of a function.
 func (p Program) Locals(f *ptx.Func) []Variable {

@@ -5,6 +5,7 @@ package simt
 import (
 	"maps"
 	"slices"
+	"unsafe"
 
 	"gemu/interp/internal/mem"
 )
@@ -24,31 +25,39 @@ type savedSink struct {
 	state any
 }
 
-// State is a launch as it was when it was saved, and the memory of its device.
+// State is a launch as it was when it was saved, and the memory of its device. What has not
+// changed since the state before it, pages of memory and CTAs, it shares with that.
 type State struct {
 	memory   *mem.Saved
+	steps    int64
 	heapUsed uint64
 	schedule schedule
 	loose    bool
 	finished int64
 	count    Counts
-	flights  []flight
+	flights  []flight // each in a context that nobody changes
 	next     int
 	output   map[int][]byte
 	probes   []any
 	sinks    []savedSink
+	released bool
 }
 
 // Save copies the launch, which must not be running. The error is mem.ErrOnHost.
 func (g *Grid) Save() (*State, error) {
-	memory, err := g.dev.Memory.Save()
+	last := g.last
+	if last == nil || last.released {
+		last = new(State)
+	}
+	memory, err := g.dev.Memory.Save(last.memory)
 	if err != nil {
 		return nil, err
 	}
 	s := &State{
-		memory: memory, heapUsed: g.dev.heapUsed, schedule: g.schedule, loose: g.loose, finished: g.finished.Load(),
-		count: g.count, flights: g.copied(g.flights), next: g.next, output: maps.Clone(g.output),
+		memory: memory, steps: g.steps, heapUsed: g.dev.heapUsed, schedule: g.schedule, loose: g.loose, finished: g.finished.Load(),
+		count: g.count, flights: g.kept(last.flights), next: g.next, output: maps.Clone(g.output),
 	}
+	g.last = s
 	for _, p := range g.probes {
 		if p, ok := p.Probe.(Saver); ok {
 			s.probes = append(s.probes, p.Save())
@@ -76,6 +85,7 @@ func (g *Grid) Restore(s *State) error {
 		return err
 	}
 	g.pool = nil
+	g.last, g.steps = s, s.steps
 	g.dev.heapUsed, g.schedule, g.loose = s.heapUsed, s.schedule, s.loose
 	g.finished.Store(s.finished)
 	g.count, g.flights, g.next, g.output = s.count, g.copied(s.flights), s.next, maps.Clone(s.output)
@@ -93,34 +103,104 @@ func (g *Grid) Restore(s *State) error {
 	return nil
 }
 
-// copied is CTAs in flight in contexts of their own.
-func (g *Grid) copied(flights []flight) []flight {
-	flights = slices.Clone(flights)
+// Release gives up a state: it is not restored any more.
+func (g *Grid) Release(s *State) {
+	if s.released {
+		return
+	}
+	s.released = true
+	g.dev.Memory.Release(s.memory)
+	for i := 0; i < len(s.flights); i += g.size {
+		if c := s.flights[i].cta; c != nil {
+			if c.cluster.states--; c.cluster.states == 0 {
+				g.keeps -= c.cluster.bytes()
+			}
+		}
+	}
+	s.flights = nil
+}
+
+// Kept is how many bytes the states have that were saved and not released.
+func (g *Grid) Kept() uint64 { return g.keeps + g.dev.Memory.Kept() }
+
+// kept is the CTAs in flight in contexts that stay what they are: those of a state from
+// which they have not changed since, or new ones.
+func (g *Grid) kept(last []flight) []flight {
+	flights := slices.Clone(g.flights)
 	for i := 0; i < len(flights); i += g.size {
 		if flights[i].cta == nil {
 			continue
 		}
-		from := flights[i].cta.cluster
-		ctas := make([]*cta, g.size)
-		for r, o := range from.ctas {
-			ctas[r] = newCTA(g)
-			ctas[r].assume(o)
-			flights[i+r].cta = ctas[r]
-		}
-		to := &ctas[0].alone
-		if g.clustered() {
-			to = gatherCluster(ctas)
-		}
-		to.assume(from)
-		for r, o := range from.ctas {
-			for k, a := range o.hits {
-				if n := slices.IndexFunc(from.ctas, func(p *cta) bool { return p.sharedMem == a }); n >= 0 {
-					ctas[r].hits[k] = ctas[n].sharedMem
-				}
+		of := flights[i].cta.cluster
+		j := slices.IndexFunc(last, func(f flight) bool { return f.index == flights[i].index && f.cta != nil })
+		if j >= 0 && !of.touched {
+			for r := range g.size {
+				flights[i+r].cta = last[j+r].cta
 			}
+		} else {
+			g.copy(flights[i : i+g.size])
+			g.keeps += flights[i].cta.cluster.bytes()
+		}
+		of.touched = false
+		flights[i].cta.cluster.states++
+	}
+	return flights
+}
+
+// copied is CTAs in flight in contexts of their own.
+func (g *Grid) copied(flights []flight) []flight {
+	flights = slices.Clone(flights)
+	for i := 0; i < len(flights); i += g.size {
+		if flights[i].cta != nil {
+			g.copy(flights[i : i+g.size])
 		}
 	}
 	return flights
+}
+
+// copy gives the CTAs of a cluster contexts of their own.
+func (g *Grid) copy(flights []flight) {
+	from := flights[0].cta.cluster
+	ctas := make([]*cta, g.size)
+	for r, o := range from.ctas {
+		ctas[r] = newCTA(g)
+		ctas[r].assume(o)
+		flights[r].cta = ctas[r]
+	}
+	to := &ctas[0].alone
+	if g.clustered() {
+		to = gatherCluster(ctas)
+	}
+	to.assume(from)
+	to.touched, to.states = false, 0
+	for r, o := range from.ctas {
+		for k, a := range o.hits {
+			if n := slices.IndexFunc(from.ctas, func(p *cta) bool { return p.sharedMem == a }); n >= 0 {
+				ctas[r].hits[k] = ctas[n].sharedMem
+			}
+		}
+	}
+}
+
+// bytes is what the CTAs take of the host's memory, without what they have issued.
+func (cl *cluster) bytes() (n uint64) {
+	for _, c := range cl.ctas {
+		n += uint64(len(c.shared) + len(c.sharedMem.Shadow))
+		for i := range c.warps {
+			w := &c.warps[i]
+			n += uint64(unsafe.Sizeof(*w))
+			for h := range w.files {
+				n += uint64(w.files[h].Bytes() + len(rawBytes(w.local[h])))
+				if w.check != nil {
+					n += uint64(w.check.files[h].Bytes())
+				}
+			}
+			for _, bytes := range w.shadow {
+				n += uint64(len(bytes))
+			}
+		}
+	}
+	return n
 }
 
 // assume makes the context that of a CTA that has another.

@@ -41,8 +41,9 @@ type stream struct {
 type listener struct {
 	Sink
 	wants  Wants
-	chosen []bool // the instructions that it is told of; nil: all
-	eased  []bool // … of warps that it has eased; nil: it eases none
+	of     *watcher // the probe
+	chosen []bool   // the instructions that it is told of; nil: all
+	eased  []bool   // … of warps that it has eased; nil: it eases none
 }
 
 // mostEasers is how many sinks of a CTA may ease warps: the first.
@@ -110,18 +111,36 @@ func (c *cta) watch() {
 		c.room = s
 	}
 	s.sinks, s.unions, s.wants, s.stop = s.sinks[:0], s.unions[:0], Wants{}, nil
-	for _, p := range c.grid.probes {
+	for i := range c.grid.probes {
+		p := &c.grid.probes[i]
 		if sink := p.CTA(c.grid.info, c.index, c.id); sink != nil {
-			l := listener{Sink: sink, wants: p.wants}
-			if l.chosen, l.eased = p.chosen(c.grid.info); len(s.sinks) >= mostEasers {
-				l.eased = nil
-			}
-			s.sinks = append(s.sinks, l)
+			s.sinks = append(s.sinks, listener{Sink: sink, wants: p.wants, of: p})
+			s.ask(len(s.sinks) - 1)
 			s.wants = s.wants.with(p.wants)
 		}
 	}
 	if len(s.sinks) > 0 {
 		c.stream = s
+	}
+}
+
+// ask has the probe of sink i say which instructions the sink is told of.
+func (s *stream) ask(i int) {
+	l := &s.sinks[i]
+	if l.chosen, l.eased = l.of.chosen(s.cta.grid.info); i >= mostEasers {
+		l.eased = nil
+	}
+}
+
+// rechoose asks the probes anew which instructions of the CTAs in flight they are told of.
+func (g *Grid) rechoose() {
+	for i := range g.flights {
+		if c := g.flights[i].cta; c != nil && c.stream != nil {
+			for k := range c.stream.sinks {
+				c.stream.ask(k)
+			}
+			c.stream.unions = c.stream.unions[:0]
+		}
 	}
 }
 
@@ -205,7 +224,7 @@ func (c *cta) tell(kind Events) {
 // none is an event of the CTA that is about no warp.
 func (s *stream) none() *Event {
 	c := s.cta
-	s.event = Event{Launch: c.grid.info, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Meet: -1, stream: s}
+	s.event = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Meet: -1, stream: s}
 	return &s.event
 }
 
@@ -213,7 +232,7 @@ func (s *stream) none() *Event {
 // which may be nil.
 func (s *stream) about(e *Event, w *warp, src *code.Source, lanes uint64) {
 	c := s.cta
-	*e = Event{Launch: c.grid.info, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Meet: -1, Active: w.mask, Lanes: lanes, stream: s, warp: w, source: src, frame: w.frame}
+	*e = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Meet: -1, Active: w.mask, Lanes: lanes, stream: s, warp: w, source: src, frame: w.frame}
 	if w.frame != nil {
 		e.Depth, e.Local = w.frame.depth, 4*w.frame.local
 	}
@@ -410,7 +429,7 @@ func (s *stream) ready(w *warp, src *code.Source, lanes uint64) {
 	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
 	// time would take as long as all else that telling of it takes.
 	e, c := &s.step, s.cta
-	e.Launch, e.CTA, e.ID, e.Warp, e.Meet, e.Active, e.Lanes = c.grid.info, c.index, c.id, w.id, -1, w.mask, lanes
+	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Meet, e.Active, e.Lanes = c.grid.info, c.grid.steps, c.index, c.id, w.id, -1, w.mask, lanes
 	e.Depth, e.Local, e.stream, e.warp, e.source, e.frame = w.frame.depth, 4*w.frame.local, s, w, src, w.frame
 	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	if w.join != nil {

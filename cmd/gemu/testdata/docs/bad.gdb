@@ -1,0 +1,1 @@
+break LOWER if x == 5 && z > 1

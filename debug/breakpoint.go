@@ -1,0 +1,483 @@
+package debug
+
+// This file is breakpoints and watches: where they are, and whether an event hits one.
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Breakpoint stops threads before instructions.
+type Breakpoint struct {
+	Number    int
+	Where     string // as it was asked for
+	Condition *Condition
+	Temporary bool // it goes away when it is hit
+	Disabled  bool
+	Hits      int
+
+	find   func(s *Session) ([]int, error)
+	places map[int]bool // instructions, as indices of the program
+	err    error        // why there are none
+}
+
+// Err is why the launch has no place for it; nil: it has.
+func (b *Breakpoint) Err() error { return b.err }
+
+// Lines are the places in the PTX, ascending.
+func (b *Breakpoint) Lines(s *Session) (lines []int) {
+	for i := range b.places {
+		in, _ := s.info.Program.At(i)
+		lines = append(lines, int(in.Pos.Line))
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// bind finds the places in the program of the launch.
+func (b *Breakpoint) bind(s *Session) {
+	var list []int
+	list, b.err = b.find(s)
+	b.places = map[int]bool{}
+	for _, i := range list {
+		b.places[i] = true
+	}
+}
+
+// Break sets a breakpoint at a place, on a condition, which may be empty:
+//
+//	LINE          a line of the PTX
+//	FILE:LINE     a line of the PTX or of a source that it was made of
+//	NAME          a kernel, function or label
+//	opcode:TEXT   instructions whose opcode is TEXT, or begins with it: opcode:mad, opcode:ld.global
+//	*INDEX        an instruction of the program, by number
+//	""            where the thread in focus is
+//
+// The error says what is wrong with it; one of the condition is a *ConditionError.
+func (s *Session) Break(where, condition string) (*Breakpoint, error) {
+	b := &Breakpoint{Where: where}
+	if where == "" {
+		c, err := s.Context()
+		if err != nil {
+			return nil, err
+		}
+		b.Where = fmt.Sprintf("*%d", c.Index)
+	}
+	place := b.Where
+	b.find = func(s *Session) ([]int, error) { return s.find(place) }
+	if b.bind(s); b.err != nil {
+		return nil, b.err
+	}
+	if err := b.SetCondition(s, condition); err != nil {
+		return nil, err
+	}
+	s.lastNumber++
+	b.Number = s.lastNumber
+	s.breakpoints = append(s.breakpoints, b)
+	return b, nil
+}
+
+// SetCondition has the breakpoint stop on a condition only, or always if that is empty. The error, a
+// *ConditionError, is what is wrong with it; the breakpoint stays as it is then.
+func (b *Breakpoint) SetCondition(s *Session, text string) error {
+	if text == "" {
+		b.Condition = nil
+		return nil
+	}
+	c, err := ParseCondition(text)
+	if err != nil {
+		return err
+	}
+	seen := map[*ptx.Func]bool{}
+	for i := range b.places {
+		if _, f := s.info.Program.At(i); !seen[f] {
+			seen[f] = true
+			if err := c.check(&scope{s: s, fn: f}, c.root); err != nil {
+				return err
+			}
+		}
+	}
+	b.Condition = c
+	return nil
+}
+
+// check finds names that are nothing in a function.
+func (c *Condition) check(sc *scope, n *node) error {
+	if n == nil {
+		return nil
+	}
+	if n.kind == nameNode && !sc.knows(n.name) {
+		return c.nothing(sc, n)
+	}
+	if err := c.check(sc, n.left); err != nil {
+		return err
+	}
+	return c.check(sc, n.right)
+}
+
+// Breakpoints are those there are, by number.
+func (s *Session) Breakpoints() []*Breakpoint { return s.breakpoints }
+
+// Watches are those there are, by number.
+func (s *Session) Watches() []*Watch { return s.watches }
+
+// Delete takes a breakpoint or watch away, and reports whether there was one of that number.
+func (s *Session) Delete(number int) bool {
+	n := len(s.breakpoints) + len(s.watches)
+	s.breakpoints = slices.DeleteFunc(s.breakpoints, func(b *Breakpoint) bool { return b.Number == number })
+	s.watches = slices.DeleteFunc(s.watches, func(w *Watch) bool { return w.Number == number })
+	return len(s.breakpoints)+len(s.watches) < n
+}
+
+// find is the instructions at a place.
+func (s *Session) find(place string) ([]int, error) {
+	p := s.info.Program
+	if n, ok := strings.CutPrefix(place, "*"); ok {
+		i, err := strconv.Atoi(n)
+		if err != nil || i < 0 || i >= p.Len() {
+			return nil, fmt.Errorf("%s: want the number of an instruction, below %d", place, p.Len())
+		}
+		return []int{i}, nil
+	}
+	if text, ok := strings.CutPrefix(place, "opcode:"); ok {
+		var list []int
+		for i := range p.Len() {
+			if in, _ := p.At(i); in.Text == text || strings.HasPrefix(in.Text, text+".") {
+				list = append(list, i)
+			}
+		}
+		if len(list) == 0 {
+			return nil, fmt.Errorf("no instruction of kernel %s is %s", s.info.Kernel.Name, text)
+		}
+		return list, nil
+	}
+	file, number := s.info.Module.Name, place
+	if i := strings.LastIndexByte(place, ':'); i >= 0 {
+		file, number = place[:i], place[i+1:]
+	}
+	if n, err := strconv.Atoi(number); err == nil {
+		return s.findLine(file, n)
+	}
+	return s.findName(place)
+}
+
+// findLine is the first instructions of a line, or of the next that has any.
+func (s *Session) findLine(file string, number int) ([]int, error) {
+	p, ptxFile := s.info.Program, SameFile(file, s.info.Module.Name)
+	best, list, known := 0, []int(nil), ptxFile
+	last, lastFunc := 0, (*ptx.Func)(nil)
+	for i := range p.Len() {
+		in, f := p.At(i)
+		n := int(in.Pos.Line)
+		if !ptxFile {
+			if n = 0; in.Loc >= 0 && SameFile(file, s.info.Module.FileName(f.Locs[in.Loc].File)) {
+				n, known = int(f.Locs[in.Loc].Line), true
+			}
+		}
+		first := n != last || f != lastFunc
+		last, lastFunc = n, f
+		switch {
+		case n < number || n == 0 || !first:
+		case best == 0 || n < best:
+			best, list = n, []int{i}
+		case n == best:
+			list = append(list, i)
+		}
+	}
+	switch {
+	case !known:
+		return nil, fmt.Errorf("no instruction of kernel %s is from a file %s", s.info.Kernel.Name, file)
+	case best == 0:
+		return nil, fmt.Errorf("no instruction of kernel %s is at line %d of %s or behind it", s.info.Kernel.Name, number, file)
+	}
+	return list, nil
+}
+
+// SameFile reports whether two names can be of the same file: one is the other, or the end of its path.
+func SameFile(a, b string) bool {
+	if x, err := filepath.Abs(a); err == nil {
+		if y, err := filepath.Abs(b); err == nil && x == y {
+			return true
+		}
+	}
+	a, b = filepath.ToSlash(filepath.Clean(a)), filepath.ToSlash(filepath.Clean(b))
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
+
+// findName is the first instruction of a function, or behind a label.
+func (s *Session) findName(name string) ([]int, error) {
+	p := s.info.Program
+	var labels []int
+	var last *ptx.Func
+	for i := range p.Len() {
+		in, f := p.At(i)
+		if f != last && f.Name == name {
+			return []int{i}, nil
+		}
+		last = f
+		for _, b := range f.Blocks {
+			if len(b.Instrs) > 0 && b.Instrs[0] == in && slices.Contains(b.Labels, name) {
+				labels = append(labels, i)
+			}
+		}
+	}
+	if len(labels) == 0 {
+		return nil, fmt.Errorf("kernel %s, and what it calls, has no function and no label %s", s.info.Kernel.Name, name)
+	}
+	return labels, nil
+}
+
+// Access is what a watch looks for.
+type Access uint8
+
+// The accesses.
+const (
+	Changes Access = iota // writes that change what is there
+	ReadsIt               // reads
+	Touches               // reads and writes, whether they change anything or not
+)
+
+// String is what a watch that looks for it is called.
+func (a Access) String() string {
+	return [...]string{"Watchpoint", "Read watchpoint", "Access watchpoint"}[a]
+}
+
+// Text is what was there and what is.
+func (c *Change) Text() string {
+	old := valueOf(c.Watch.Type, word(c.Old))
+	if c.New == nil || bytes.Equal(c.Old, c.New) {
+		return fmt.Sprintf("Value = %s", old)
+	}
+	return fmt.Sprintf("Old value = %s\nNew value = %s", old, valueOf(c.Watch.Type, word(c.New)))
+}
+
+// Watch stops when memory is accessed, behind the instruction that does so.
+type Watch struct {
+	Number int
+	Text   string // as it was asked for
+	Type   ptx.Type
+	Access Access
+	Hits   int
+
+	where Location
+}
+
+// Change is what has hit a watch.
+type Change struct {
+	Watch    *Watch
+	Old, New []byte // what is there, before and after
+	Instr    *ptx.Instr
+	Lanes    uint64 // that have accessed it
+
+	in *interp.Allocation // that has it, during the instruction
+}
+
+// Watch watches the memory that an expression names, such as out[5].f32 or [%rd4].u32; it is found
+// now, by the thread in focus.
+func (s *Session) Watch(text string, a Access) (*Watch, error) {
+	c, err := ParseCondition(text)
+	if err != nil {
+		return nil, err
+	}
+	where, err := s.locate(c)
+	if err != nil {
+		return nil, err
+	}
+	if where.Local {
+		return nil, fmt.Errorf("%s is local memory, which cannot be watched", text)
+	}
+	s.lastNumber++
+	w := &Watch{Number: s.lastNumber, Text: text, Type: where.Type, Access: a, where: where}
+	s.watches = append(s.watches, w)
+	return w, nil
+}
+
+// chosen is the instructions that breakpoints and watches are about; of no other is anything told.
+func (s *Session) chosen() []bool {
+	p := s.info.Program
+	list := make([]bool, p.Len())
+	for _, b := range s.breakpoints {
+		for i := range b.places {
+			list[i] = list[i] || !b.Disabled
+		}
+	}
+	for i := range list {
+		for _, w := range s.watches {
+			in, _ := p.At(i)
+			e := in.Form.Effects
+			list[i] = list[i] || w.Access != ReadsIt && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != Changes && e&(ptx.Reads|ptx.Atomic) != 0
+		}
+	}
+	return list
+}
+
+// hit is what has hit breakpoints or a watch.
+type hit struct {
+	step   int64
+	focus  Focus
+	breaks []*Breakpoint
+	change *Change
+}
+
+// hits looks for hits of breakpoints and watches.
+type hits struct {
+	s     *Session
+	after int64 // breakpoints at this moment are where it comes from
+	past  bool  // hits do not count: it goes back
+	hit   *hit  // the first
+
+	changes []*Change // of the instruction under way
+}
+
+func (s *Session) hits(after int64) *hits { return &hits{s: s, after: after} }
+
+// tell reports whether an event is the first to hit something.
+func (h *hits) tell(e *interp.Event) bool {
+	if h.hit != nil {
+		return false
+	}
+	switch e.Kind {
+	case interp.OnBefore:
+		h.changes = h.changes[:0]
+		if e.Step != h.after {
+			return h.breaks(e)
+		}
+	case interp.OnAccess:
+		h.access(e)
+	case interp.OnUndo:
+		h.changes = h.changes[:0]
+	case interp.OnAfter:
+		return h.accessed(e)
+	case interp.OnEffect:
+		return h.effect(e)
+	}
+	return false
+}
+
+// breaks looks for breakpoints at an instruction.
+func (h *hits) breaks(e *interp.Event) bool {
+	var list []*Breakpoint
+	lanes := uint64(0)
+	for _, b := range h.s.breakpoints {
+		if b.Disabled || !b.places[e.Index] {
+			continue
+		}
+		of := e.Active
+		if b.Condition != nil {
+			of = b.Condition.lanes(h.s.scopeOf(e))
+		}
+		if of != 0 {
+			list, lanes = append(list, b), lanes|of
+		}
+	}
+	if len(list) == 0 {
+		return false
+	}
+	h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, lanes), breaks: list}
+	return true
+}
+
+// focusOn is the lane that is looked at among some of an event: that which was, if it is one.
+func (s *Session) focusOn(e *interp.Event, lanes uint64) Focus {
+	if f := s.focus; f.CTA == e.CTA && f.Warp == e.Warp && lanes>>f.Lane&1 != 0 {
+		return f
+	}
+	return Focus{e.CTA, e.Warp, lowest(lanes)}
+}
+
+func lowest(lanes uint64) int { return bits.TrailingZeros64(lanes) & 63 }
+
+// access notes what an instruction is about to do to what is watched.
+func (h *hits) access(e *interp.Event) {
+	a := &e.Accesses[len(e.Accesses)-1]
+	for _, w := range h.s.watches {
+		if w.Access == Changes && a.Kind == interp.AccessLoad || w.Access == ReadsIt && a.Kind == interp.AccessStore {
+			continue
+		}
+		lanes, memory := uint64(0), (*interp.Allocation)(nil)
+		for rest := a.Lanes; rest != 0; rest &= rest - 1 {
+			lane := lowest(rest)
+			if _, in, off, ok := a.Place(lane); ok && w.where.overlaps(h.s, e, in, off, a.Length(lane)) {
+				lanes, memory = lanes|1<<lane, in
+			}
+		}
+		if lanes == 0 {
+			continue
+		}
+		if i := slices.IndexFunc(h.changes, func(c *Change) bool { return c.Watch == w }); i >= 0 {
+			h.changes[i].Lanes |= lanes
+			continue
+		}
+		h.changes = append(h.changes, &Change{Watch: w, Old: w.where.in(memory), Instr: e.Instr, Lanes: lanes, in: memory})
+	}
+}
+
+// accessed looks at what an instruction has done to it.
+func (h *hits) accessed(e *interp.Event) bool {
+	for _, c := range h.changes {
+		c.New = c.Watch.where.in(c.in)
+		if c.Watch.Access != Changes || !bytes.Equal(c.Old, c.New) {
+			h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, c.Lanes), change: c}
+			h.changes = h.changes[:0]
+			return true
+		}
+	}
+	h.changes = h.changes[:0]
+	return false
+}
+
+// effect looks for asynchronous operations that are about to write or read what is watched. What they
+// write is there when the session has stopped.
+func (h *hits) effect(e *interp.Event) bool {
+	for _, w := range h.s.watches {
+		for _, p := range e.Effect.Pieces {
+			writes := e.Effect.Writes && w.Access != ReadsIt && p.To != nil && w.where.overlaps(h.s, e, p.To, p.ToOff, p.Bytes)
+			reads := e.Effect.Reads && w.Access != Changes && p.From != nil && w.where.overlaps(h.s, e, p.From, p.FromOff, p.Read)
+			if writes || reads {
+				memory := p.To
+				if !writes {
+					memory = p.From
+				}
+				h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, e.Lanes), change: &Change{Watch: w, Old: w.where.in(memory), Instr: e.Instr, Lanes: e.Lanes, in: memory}}
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stop is where the session stops by the hit.
+func (h *hits) stop() *Stop {
+	s := h.s
+	if h.hit == nil {
+		return &Stop{Reason: AtStep}
+	}
+	s.focus = h.hit.focus
+	stop := &Stop{Reason: AtBreakpoint, Breakpoints: h.hit.breaks}
+	if c := h.hit.change; c != nil {
+		stop.Reason, stop.Change = AtWatch, c
+		if c.New == nil {
+			c.New = c.Watch.where.in(c.in)
+		}
+		if !h.past {
+			c.Watch.Hits++
+		}
+	}
+	for _, b := range h.hit.breaks {
+		if !h.past {
+			b.Hits++
+		}
+		if b.Temporary {
+			s.Delete(b.Number)
+		}
+	}
+	return stop
+}

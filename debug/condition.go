@@ -1,0 +1,240 @@
+package debug
+
+// This file is the grammar of conditions, and of all that is printed and watched.
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"gemu/ptx"
+)
+
+// Condition is an expression over the registers and the memory of a thread:
+//
+//	%r5  r5           a register: what the thread has in it; as its type says
+//	r5[lane]  r5[3]   … what a lane of the warp has; lane is the thread's own
+//	r5.f32            … its bits as another type
+//	%tid.x  tid.y     a special register: tid, ntid, ctaid, nctaid, laneid, warpid …
+//	lane warp cta     the thread's lane, warp and CTA, as numbers
+//	n                 a parameter of the kernel, or a variable of one element
+//	out[5].f32        an element behind a parameter that is a pointer, or of a variable, whose type may be left out
+//	[%rd4+8].u32      memory at a generic address; shared[…], local[…], param[…] are others
+//	42 0x2a 1.5       numbers
+//	-a !a ~a          and * / % + - << >> < <= > >= == != & ^ | && || as in C, and brackets
+//	any(a) all(a)     whether it holds for any, for all of the lanes that are together
+//
+// Integers are numbers, signed or not as their type is, of 64 bits; comparisons are those of
+// numbers. "%" before a blank is the remainder.
+type Condition struct {
+	Text string
+	root *node
+}
+
+// ConditionError is what is wrong with a condition, and where.
+type ConditionError struct {
+	Text   string // the condition
+	Column int    // from 1
+	Msg    string
+}
+
+// Error is it with its place.
+func (e *ConditionError) Error() string { return fmt.Sprintf("%d: %s", e.Column, e.Msg) }
+
+// Snippet is the condition with a caret.
+func (e *ConditionError) Snippet() string {
+	return fmt.Sprintf("   %s\n   %s^", e.Text, strings.Repeat(" ", max(e.Column-1, 0)))
+}
+
+var conditionLexer = lexer.MustSimple([]lexer.SimpleRule{
+	{Name: "Float", Pattern: `(\d+\.\d*|\.\d+)([eE][-+]?\d+)?|\d+[eE][-+]?\d+`},
+	{Name: "Int", Pattern: `0[xX][0-9a-fA-F]+|\d+`},
+	{Name: "Type", Pattern: `\.(pred|bf16|f16|[bsuf](8|16|32|64))\b`},
+	{Name: "Name", Pattern: `%?[A-Za-z_$][\w$]*(\.[xyzw]\b)?`},
+	{Name: "Punct", Pattern: `\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%<>&|^!~()\[\]]`},
+	{Name: "Blank", Pattern: `\s+`},
+})
+
+// chain is terms with operators between them.
+type chain struct {
+	First *term   `parser:"@@"`
+	Rest  []*link `parser:"@@*"`
+}
+
+type link struct {
+	Pos  lexer.Position
+	Op   string `parser:"@('||' | '&&' | '==' | '!=' | '<=' | '>=' | '<<' | '>>' | '<' | '>' | '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^')"`
+	Term *term  `parser:"@@"`
+}
+
+type term struct {
+	Pos   lexer.Position
+	Signs []string `parser:"@('-' | '!' | '~')*"`
+	Float *string  `parser:"( @Float"`
+	Int   *string  `parser:"| @Int"`
+	Group *chain   `parser:"| '(' @@ ')'"`
+	At    *chain   `parser:"| '[' @@ ']'"`
+	Name  string   `parser:"| @Name"`
+	Args  *chain   `parser:"  ( '(' @@ ')'"`
+	Index *chain   `parser:"  | '[' @@ ']' )? )"`
+	Type  string   `parser:"@Type?"`
+}
+
+var conditionParser = participle.MustBuild[chain](participle.Lexer(conditionLexer), participle.Elide("Blank"))
+
+// longestCondition bounds a condition, in bytes: how deep brackets can lie in each other.
+const longestCondition = 1 << 12
+
+// ParseCondition reads one. The error is a *ConditionError.
+func ParseCondition(text string) (*Condition, error) {
+	if len(text) > longestCondition {
+		return nil, &ConditionError{text[:60], 1, fmt.Sprintf("it has %d bytes, at most %d are read", len(text), longestCondition)}
+	}
+	tree, err := conditionParser.ParseString("", text)
+	if err != nil {
+		var at participle.Error
+		var token *participle.UnexpectedTokenError
+		switch {
+		case errors.As(err, &token) && token.Unexpected.EOF():
+			return nil, &ConditionError{text, len(text) + 1, "a term is missing"}
+		case errors.As(err, &token):
+			return nil, &ConditionError{text, token.Unexpected.Pos.Column, fmt.Sprintf("%q does not belong here", token.Unexpected.Value)}
+		case errors.As(err, &at):
+			return nil, &ConditionError{text, at.Position().Column, at.Message()}
+		}
+		return nil, &ConditionError{text, 1, err.Error()}
+	}
+	r := reader{text}
+	root, err := r.chain(tree)
+	if err != nil {
+		return nil, err
+	}
+	return &Condition{text, root}, nil
+}
+
+// nodeKind is what a node of an expression does.
+type nodeKind uint8
+
+const (
+	constNode  nodeKind = iota // value
+	nameNode                   // name, or an element of it: left
+	memoryNode                 // in the space name, at left
+	signNode                   // op of left
+	binaryNode                 // left op right
+	anyNode                    // left for any lane
+	allNode
+)
+
+type node struct {
+	kind        nodeKind
+	column      int
+	op, name    string
+	typ         ptx.Type // as which to take it; NoType: as it is
+	left, right *node
+	value       value
+}
+
+// reader makes nodes of what was parsed.
+type reader struct{ text string }
+
+func (r *reader) fail(p lexer.Position, format string, args ...any) error {
+	return &ConditionError{r.text, p.Column, fmt.Sprintf(format, args...)}
+}
+
+// binding is how strongly operators bind.
+var binding = map[string]int{
+	"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}
+
+func (r *reader) chain(c *chain) (*node, error) {
+	first, err := r.term(c.First)
+	if err != nil {
+		return nil, err
+	}
+	rest := c.Rest
+	return r.climb(first, &rest, 1)
+}
+
+// climb takes the operators that bind at least so strongly.
+func (r *reader) climb(left *node, rest *[]*link, least int) (*node, error) {
+	for len(*rest) > 0 && binding[(*rest)[0].Op] >= least {
+		l := (*rest)[0]
+		*rest = (*rest)[1:]
+		right, err := r.term(l.Term)
+		if err != nil {
+			return nil, err
+		}
+		for len(*rest) > 0 && binding[(*rest)[0].Op] > binding[l.Op] {
+			if right, err = r.climb(right, rest, binding[l.Op]+1); err != nil {
+				return nil, err
+			}
+		}
+		left = &node{kind: binaryNode, column: l.Pos.Column, op: l.Op, left: left, right: right}
+	}
+	return left, nil
+}
+
+func (r *reader) term(t *term) (n *node, err error) {
+	n = &node{column: t.Pos.Column + len(t.Signs)}
+	inner := func(c *chain) *node {
+		var in *node
+		if err == nil {
+			in, err = r.chain(c)
+		}
+		return in
+	}
+	switch {
+	case t.Float != nil:
+		f, e := strconv.ParseFloat(*t.Float, 64)
+		if e != nil {
+			return nil, r.fail(t.Pos, "%s is too large", *t.Float)
+		}
+		n.value = value{class: float, f: f}
+	case t.Int != nil:
+		u, e := strconv.ParseUint(*t.Int, 0, 64)
+		if e != nil {
+			return nil, r.fail(t.Pos, "%s does not fit in 64 bits", *t.Int)
+		}
+		n.value = value{bits: u, signed: int64(u) >= 0}
+	case t.Group != nil:
+		n = inner(t.Group)
+	case t.At != nil:
+		n.kind, n.left = memoryNode, inner(t.At)
+	case t.Args != nil && t.Name == "any":
+		n.kind, n.left = anyNode, inner(t.Args)
+	case t.Args != nil && t.Name == "all":
+		n.kind, n.left = allNode, inner(t.Args)
+	case t.Args != nil:
+		return nil, r.fail(t.Pos, "there is no %s(…): any(…) and all(…) are", t.Name)
+	case t.Index != nil && memorySpaces[t.Name] != 0:
+		n.kind, n.name, n.left = memoryNode, t.Name, inner(t.Index)
+	default:
+		n.kind, n.name = nameNode, t.Name
+		if t.Index != nil {
+			n.left = inner(t.Index)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.Type != "" {
+		if n.kind != nameNode && n.kind != memoryNode {
+			return nil, r.fail(t.Pos, "%s is for registers and memory", t.Type)
+		}
+		n.typ = ptx.TypeByName(t.Type[1:])
+	}
+	if n.kind == memoryNode && n.typ == ptx.NoType {
+		return nil, r.fail(t.Pos, "say what is there, as in [%%rd1].u32")
+	}
+	for i := len(t.Signs) - 1; i >= 0; i-- {
+		n = &node{kind: signNode, column: t.Pos.Column + i, op: t.Signs[i], left: n}
+	}
+	return n, nil
+}
+
+// memorySpaces are the names of state spaces that offsets are of.
+var memorySpaces = map[string]ptx.Space{"shared": ptx.Shared, "local": ptx.Local, "param": ptx.Param, "global": ptx.Global, "const": ptx.Const}

@@ -1,0 +1,381 @@
+// Package dap is a debugging session as the Debug Adapter Protocol, for editors.
+//
+// Threads are contexts, lanes of a warp that are together: a warp that has diverged is several. A thread is
+// named by its CTA, warp and first lane. Registers come in scopes by the structure of their values, and with the
+// lanes' values when they are asked for.
+package dap
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/google/go-dap"
+
+	"gemu/debug"
+)
+
+// Launch begins what a client's launch request asks for, and runs it under the front end to its end. What
+// kernels print goes to stdout.
+type Launch func(ctx context.Context, arguments json.RawMessage, f debug.Front, stdout io.Writer) error
+
+// Server speaks with one client. It is the front end of launches.
+type Server struct {
+	in     *bufio.Reader
+	mu     sync.Mutex // held by who writes a message
+	out    io.Writer
+	seq    int
+	launch Launch
+
+	requests chan dap.Message
+	begun    chan *debug.Session // launches that have come to Debug
+	left     chan error          // what Debug gives
+	work     chan finished
+	ran      chan error    // what Launch has given
+	gone     chan struct{} // closed when the client has
+
+	// All that follows is the loop's.
+	ctx         context.Context
+	session     *debug.Session // nil: no launch is under way
+	attached    bool           // the launch is somebody else's: it goes on when the client leaves
+	announced   bool           // the client was told that breakpoints can be set
+	configured  bool
+	stopOnEntry bool
+	stopAtEnd   bool
+	asked       bool                    // the client has asked for a launch
+	over        bool                    // nothing is debugged any more
+	apart       bool                    // the client has left
+	result      error                   // how the launch has come to its end
+	running     bool                    // the session is at work
+	waiting     []func()                // what is to be done when it has stopped
+	resume      bool                    // and then it goes on
+	owned       map[string][]int        // breakpoints, by what the client calls them
+	trap        string                  // what has stopped the session last, if it is a trap
+	frames      []frame                 // that the client knows, by id
+	variables   []func() []dap.Variable // by reference
+}
+
+// frame is a function that a context is in.
+type frame struct {
+	focus debug.Focus
+	inner bool // it is the innermost
+}
+
+// finished is a work that has.
+type finished struct {
+	stop *debug.Stop
+	err  error
+	then func()
+}
+
+// New makes a server of a connection.
+func New(in io.Reader, out io.Writer) *Server {
+	return &Server{
+		in: bufio.NewReader(in), out: out, requests: make(chan dap.Message), begun: make(chan *debug.Session), left: make(chan error), work: make(chan finished), ran: make(chan error, 1),
+		gone: make(chan struct{}), owned: map[string][]int{},
+	}
+}
+
+// Write tells the client what a kernel prints.
+func (v *Server) Write(p []byte) (int, error) {
+	v.print("stdout", string(p))
+	return len(p), nil
+}
+
+func (v *Server) print(category, text string) {
+	v.send(&dap.OutputEvent{Event: event("output"), Body: dap.OutputEventBody{Category: category, Output: text}})
+}
+
+// Debug leaves a launch to the client, until that lets it go on.
+func (v *Server) Debug(ctx context.Context, s *debug.Session) error {
+	select {
+	case v.begun <- s:
+	case <-v.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return <-v.left
+}
+
+// Serve answers the client until it has gone, or has ended the session. Without a launch those that
+// come to Debug are debugged by a client that attaches. The error is that of the connection, or of a
+// message that is none.
+func (v *Server) Serve(ctx context.Context, launch Launch) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v.ctx, v.launch, v.attached = ctx, launch, launch == nil
+	read := make(chan error, 1)
+	go func() {
+		for {
+			m, err := dap.ReadProtocolMessage(v.in)
+			var field *dap.DecodeProtocolMessageFieldError
+			switch {
+			case errors.As(err, &field):
+				v.send(&dap.ErrorResponse{Response: dap.Response{ProtocolMessage: dap.ProtocolMessage{Type: "response"}, RequestSeq: field.Seq, Command: field.FieldValue, Message: "there is no such request here"}})
+				continue
+			case err != nil:
+				read <- err
+				return
+			}
+			select {
+			case v.requests <- m:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var failed error
+	told := false // whoever waits for the client, that it has gone
+	for {
+		if v.apart && v.session == nil && v.result != errRuns {
+			return failed
+		}
+		select {
+		case m := <-v.requests:
+			if r, ok := m.(dap.RequestMessage); ok {
+				v.handle(r)
+			}
+		case s := <-v.begun:
+			v.begin(s)
+		case f := <-v.work:
+			v.finish(f)
+		case err := <-v.ran:
+			v.result = err
+			v.conclude(err)
+		case err := <-read:
+			read, v.apart = nil, true
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+				failed = err
+			}
+			v.leave(v.parting())
+		case <-ctx.Done():
+			if v.session != nil && !v.running {
+				v.letGo(ctx.Err())
+			}
+			return ctx.Err()
+		}
+		if v.over && !told {
+			close(v.gone)
+			told = true
+		}
+	}
+}
+
+// errRuns is the result of a launch that has none yet.
+var errRuns = errors.New("it runs")
+
+// parting is what Debug gives when the client goes: a launch of somebody else's goes on.
+func (v *Server) parting() error {
+	if v.attached {
+		return nil
+	}
+	return debug.ErrQuit
+}
+
+// leave ends the debugging: at once, or when the session has stopped.
+func (v *Server) leave(err error) {
+	v.over = true
+	switch {
+	case v.session == nil:
+	case v.running:
+		v.resume = false
+		v.waiting = append(v.waiting, func() { v.letGo(err) })
+		v.session.Interrupt()
+	default:
+		v.letGo(err)
+	}
+}
+
+// letGo gives the launch back to the host.
+func (v *Server) letGo(err error) {
+	if v.session != nil {
+		v.session = nil
+		v.left <- err
+	}
+}
+
+// begin takes over a launch that begins.
+func (v *Server) begin(s *debug.Session) {
+	v.session = s
+	v.forget()
+	switch {
+	case v.over:
+		v.letGo(v.parting())
+	case v.configured:
+		v.enter()
+	default:
+		v.announce()
+	}
+}
+
+// announce tells the client, once, that breakpoints can be set.
+func (v *Server) announce() {
+	if v.session != nil && v.asked && !v.announced {
+		v.announced = true
+		v.send(&dap.InitializedEvent{Event: event("initialized")})
+	}
+}
+
+// enter begins to debug a launch for which all is set.
+func (v *Server) enter() {
+	if v.stopOnEntry {
+		v.stopped("entry", &debug.Stop{Reason: debug.AtBegin})
+		return
+	}
+	v.start(v.session.Run)
+}
+
+// conclude tells the client that the launch it has asked for has come to its end.
+func (v *Server) conclude(err error) {
+	code := 0
+	if err != nil && !errors.Is(err, debug.ErrQuit) {
+		code = 1
+		if !v.announced {
+			v.print("stderr", err.Error()+"\n")
+		}
+	}
+	v.send(&dap.ExitedEvent{Event: event("exited"), Body: dap.ExitedEventBody{ExitCode: code}})
+	v.send(&dap.TerminatedEvent{Event: event("terminated")})
+}
+
+// start has the session do something, and tells the client where it stops.
+func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error)) {
+	v.forget()
+	v.running = true
+	go func() {
+		stop, err := do(v.ctx)
+		v.work <- finished{stop: stop, err: err}
+	}()
+}
+
+// finish is the end of what start began.
+func (v *Server) finish(f finished) {
+	v.running = false
+	if f.then != nil {
+		f.then()
+	}
+	waiting := v.waiting
+	v.waiting = nil
+	for _, do := range waiting {
+		do()
+	}
+	if v.session == nil {
+		return
+	}
+	if v.resume && f.err == nil && f.stop != nil && f.stop.Reason == debug.AtInterrupt {
+		v.resume = false
+		v.start(v.session.Continue)
+		return
+	}
+	v.resume = false
+	switch {
+	case f.err != nil:
+		v.print("stderr", debug.Explain(f.err)+"\n")
+		v.stopped("pause", nil)
+	case f.stop == nil:
+	case f.stop.Reason == debug.AtEnd && !v.stopAtEnd:
+		v.letGo(nil)
+	default:
+		v.stopped(f.stop.Reason.String(), f.stop)
+	}
+}
+
+// stopped tells the client where the session is.
+func (v *Server) stopped(reason string, stop *debug.Stop) {
+	v.forget()
+	body := dap.StoppedEventBody{Reason: reason, AllThreadsStopped: true, ThreadId: v.threadID()}
+	v.trap = ""
+	if stop != nil {
+		for _, b := range stop.Breakpoints {
+			body.HitBreakpointIds = append(body.HitBreakpointIds, b.Number)
+		}
+		switch {
+		case stop.Trap() != nil:
+			v.trap = stop.Trap().Report()
+			body.Description, body.Text = "Trap", stop.Trap().Msg
+			v.print("stderr", v.trap+"\n")
+		case stop.Change != nil:
+			body.HitBreakpointIds = append(body.HitBreakpointIds, stop.Change.Watch.Number)
+			body.Description = stop.Change.Text()
+		case reason == "end":
+			body.Reason, body.Description = "pause", "The launch has ended"
+		case reason == "exit":
+			body.Reason, body.Description = "step", "The thread has ended"
+		}
+		if stop.Note != "" {
+			v.print("stderr", stop.Note+"\n")
+		}
+	}
+	v.send(&dap.StoppedEvent{Event: event("stopped"), Body: body})
+}
+
+// forget is what stops being so when the session moves.
+func (v *Server) forget() { v.frames, v.variables = nil, nil }
+
+func event(name string) dap.Event {
+	return dap.Event{ProtocolMessage: dap.ProtocolMessage{Type: "event"}, Event: name}
+}
+
+// send writes a message. What cannot be written is noticed by who reads.
+func (v *Server) send(m dap.Message) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.seq++
+	switch m := m.(type) {
+	case dap.ResponseMessage:
+		m.GetResponse().Seq = v.seq
+	case dap.EventMessage:
+		m.GetEvent().Seq = v.seq
+	}
+	dap.WriteProtocolMessage(v.out, m)
+}
+
+// answer is the head of a response to a request.
+func answer(r *dap.Request) dap.Response {
+	return dap.Response{ProtocolMessage: dap.ProtocolMessage{Type: "response"}, RequestSeq: r.Seq, Success: true, Command: r.Command}
+}
+
+// refuse answers with an error.
+func (v *Server) refuse(r *dap.Request, err error) {
+	head := answer(r)
+	head.Success, head.Message = false, debug.Explain(err)
+	v.send(&dap.ErrorResponse{Response: head, Body: dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: 1, Format: "{text}", Variables: map[string]string{"text": debug.Explain(err)}, ShowUser: true}}})
+}
+
+// source is a file that the client may have: if it has not, it asks for the text by the reference.
+func source(name, text string) *dap.Source {
+	path, err := filepath.Abs(name)
+	if err == nil {
+		if b, err := os.ReadFile(path); err == nil && (text == "" || string(b) == text) {
+			return &dap.Source{Name: filepath.Base(name), Path: path}
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return &dap.Source{Name: filepath.Base(name), SourceReference: moduleReference}
+}
+
+// moduleReference is the reference of the text of the PTX.
+const moduleReference = 1
+
+// clean is a place as breakpoints have it, of a source that a client names.
+func clean(s dap.Source, module string) string {
+	if s.SourceReference == moduleReference || s.Path == "" {
+		return module
+	}
+	if strings.HasPrefix(s.Path, "file://") {
+		return strings.TrimPrefix(s.Path, "file://")
+	}
+	return s.Path
+}
+
+var errNoSession = fmt.Errorf("no launch is under way")

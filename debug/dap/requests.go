@@ -1,0 +1,681 @@
+package dap
+
+// This file answers requests.
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-dap"
+
+	"gemu/debug"
+)
+
+// options are those of a launch or attach request that the server heeds itself.
+type options struct {
+	StopOnEntry bool `json:"stopOnEntry"`
+	StopAtEnd   bool `json:"stopAtEnd"`
+}
+
+// handle answers a request.
+func (v *Server) handle(m dap.RequestMessage) {
+	r := m.GetRequest()
+	switch m := m.(type) {
+	case *dap.InitializeRequest:
+		v.send(&dap.InitializeResponse{Response: answer(r), Body: dap.Capabilities{
+			SupportsConfigurationDoneRequest: true, SupportsFunctionBreakpoints: true, SupportsConditionalBreakpoints: true, SupportsEvaluateForHovers: true,
+			SupportsStepBack: true, SupportsRestartRequest: true, SupportsExceptionInfoRequest: true, SupportsTerminateRequest: true, SupportTerminateDebuggee: true,
+			SupportsDataBreakpoints: true, SupportsReadMemoryRequest: true, SupportsDisassembleRequest: true, SupportsSteppingGranularity: true, SupportsInstructionBreakpoints: true,
+		}})
+		return
+	case *dap.LaunchRequest:
+		v.ask(r, m.Arguments)
+		return
+	case *dap.AttachRequest:
+		v.ask(r, m.Arguments)
+		return
+	case *dap.DisconnectRequest:
+		err := v.parting()
+		if m.Arguments != nil && m.Arguments.TerminateDebuggee {
+			err = debug.ErrQuit
+		}
+		v.apart = true
+		v.leave(err)
+		v.send(&dap.DisconnectResponse{Response: answer(r)})
+		return
+	case *dap.TerminateRequest:
+		v.leave(debug.ErrQuit)
+		v.send(&dap.TerminateResponse{Response: answer(r)})
+		return
+	case *dap.PauseRequest:
+		if v.session != nil && v.running {
+			v.session.Interrupt()
+		}
+		v.send(&dap.PauseResponse{Response: answer(r)})
+		return
+	case *dap.SetExceptionBreakpointsRequest: // traps always stop
+		v.send(&dap.SetExceptionBreakpointsResponse{Response: answer(r)})
+		return
+	}
+	switch {
+	case v.session == nil:
+		if _, ok := m.(*dap.ThreadsRequest); ok {
+			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: []dap.Thread{}}})
+			return
+		}
+		v.refuse(r, errNoSession)
+	case !v.running:
+		v.ofSession(m)
+	case sets(m): // in between
+		v.resume = true
+		v.waiting = append(v.waiting, func() { v.ofSession(m) })
+		v.session.Interrupt()
+	default:
+		v.refuse(r, errors.New("the launch runs"))
+	}
+}
+
+// sets reports whether a request is of those that clients make while a launch runs.
+func sets(m dap.RequestMessage) bool {
+	switch m.(type) {
+	case *dap.SetBreakpointsRequest, *dap.SetFunctionBreakpointsRequest, *dap.SetInstructionBreakpointsRequest, *dap.SetDataBreakpointsRequest, *dap.ThreadsRequest:
+		return true
+	}
+	return false
+}
+
+// ask begins what the client wants to have debugged.
+func (v *Server) ask(r *dap.Request, arguments json.RawMessage) {
+	var o options
+	if len(arguments) > 0 {
+		if err := json.Unmarshal(arguments, &o); err != nil {
+			v.refuse(r, fmt.Errorf("%s: %w", r.Command, err))
+			return
+		}
+	}
+	if v.asked {
+		v.refuse(r, errors.New("a launch was asked for already"))
+		return
+	}
+	v.asked, v.stopOnEntry, v.stopAtEnd = true, o.StopOnEntry, o.StopAtEnd
+	head := answer(r)
+	if r.Command == "attach" {
+		if v.launch != nil {
+			v.refuse(r, errors.New("there is nothing to attach to: ask for a launch"))
+			v.asked = false
+			return
+		}
+		v.send(&dap.AttachResponse{Response: head})
+		v.announce()
+		return
+	}
+	if v.launch == nil {
+		v.refuse(r, errors.New("launches are those of the program: attach to it"))
+		v.asked = false
+		return
+	}
+	v.send(&dap.LaunchResponse{Response: head})
+	v.result = errRuns
+	go func() { v.ran <- v.launch(v.ctx, arguments, v, v) }()
+}
+
+// ofSession answers a request about a session that has stopped.
+func (v *Server) ofSession(m dap.RequestMessage) {
+	s, r := v.session, m.GetRequest()
+	if s == nil {
+		v.refuse(r, errNoSession)
+		return
+	}
+	// move answers, and has the session go somewhere.
+	move := func(response dap.Message, thread int, do func(ctx context.Context) (*debug.Stop, error)) {
+		if thread != 0 {
+			if err := v.focus(thread); err != nil {
+				v.refuse(r, err)
+				return
+			}
+		}
+		v.send(response)
+		v.start(do)
+	}
+	switch m := m.(type) {
+	case *dap.ConfigurationDoneRequest:
+		v.configured = true
+		v.send(&dap.ConfigurationDoneResponse{Response: answer(r)})
+		v.enter()
+	case *dap.SetBreakpointsRequest:
+		v.setLines(m)
+	case *dap.SetFunctionBreakpointsRequest:
+		var list []wanted
+		for _, b := range m.Arguments.Breakpoints {
+			list = append(list, wanted{b.Name, b.Condition})
+		}
+		v.send(&dap.SetFunctionBreakpointsResponse{Response: answer(r), Body: dap.SetFunctionBreakpointsResponseBody{Breakpoints: v.set("functions", list)}})
+	case *dap.SetInstructionBreakpointsRequest:
+		var list []wanted
+		for _, b := range m.Arguments.Breakpoints {
+			at, _ := strconv.ParseInt(b.InstructionReference, 0, 64)
+			list = append(list, wanted{fmt.Sprintf("*%d", at+int64(b.Offset)), b.Condition})
+		}
+		v.send(&dap.SetInstructionBreakpointsResponse{Response: answer(r), Body: dap.SetInstructionBreakpointsResponseBody{Breakpoints: v.set("instructions", list)}})
+	case *dap.DataBreakpointInfoRequest:
+		v.dataInfo(m)
+	case *dap.SetDataBreakpointsRequest:
+		v.setData(m)
+	case *dap.ThreadsRequest:
+		v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: v.threads()}})
+	case *dap.StackTraceRequest:
+		v.stackTrace(m)
+	case *dap.ScopesRequest:
+		v.scopes(m)
+	case *dap.VariablesRequest:
+		i := m.Arguments.VariablesReference - 1
+		if i < 0 || i >= len(v.variables) {
+			v.refuse(r, errors.New("these variables are gone: the session has moved"))
+			return
+		}
+		list := v.variables[i]()
+		if from := m.Arguments.Start; from > 0 || m.Arguments.Count > 0 {
+			list = list[min(max(from, 0), len(list)):]
+			if n := m.Arguments.Count; n > 0 {
+				list = list[:min(n, len(list))]
+			}
+		}
+		v.send(&dap.VariablesResponse{Response: answer(r), Body: dap.VariablesResponseBody{Variables: list}})
+	case *dap.EvaluateRequest:
+		v.evaluate(m)
+	case *dap.SourceRequest:
+		v.send(&dap.SourceResponse{Response: answer(r), Body: dap.SourceResponseBody{Content: s.Info().Module.Source()}})
+	case *dap.ReadMemoryRequest:
+		v.readMemory(m)
+	case *dap.DisassembleRequest:
+		v.disassemble(m)
+	case *dap.ExceptionInfoRequest:
+		v.send(&dap.ExceptionInfoResponse{Response: answer(r), Body: dap.ExceptionInfoResponseBody{ExceptionId: "trap", Description: v.trap, BreakMode: "always"}})
+	case *dap.ContinueRequest:
+		move(&dap.ContinueResponse{Response: answer(r), Body: dap.ContinueResponseBody{AllThreadsContinued: true}}, 0, s.Continue)
+	case *dap.ReverseContinueRequest:
+		move(&dap.ReverseContinueResponse{Response: answer(r)}, 0, s.BackContinue)
+	case *dap.NextRequest:
+		move(&dap.NextResponse{Response: answer(r)}, m.Arguments.ThreadId, step(m.Arguments.Granularity, true, s.StepLine, s.StepInstr))
+	case *dap.StepInRequest:
+		move(&dap.StepInResponse{Response: answer(r)}, m.Arguments.ThreadId, step(m.Arguments.Granularity, false, s.StepLine, s.StepInstr))
+	case *dap.StepBackRequest:
+		thread := m.Arguments.ThreadId
+		if len(s.Contexts()) == 0 { // from the end
+			thread = 0
+		}
+		move(&dap.StepBackResponse{Response: answer(r)}, thread, step(m.Arguments.Granularity, true, s.BackLine, s.BackInstr))
+	case *dap.StepOutRequest:
+		move(&dap.StepOutResponse{Response: answer(r)}, m.Arguments.ThreadId, s.Finish)
+	case *dap.RestartRequest:
+		move(&dap.RestartResponse{Response: answer(r)}, 0, func(ctx context.Context) (*debug.Stop, error) {
+			if err := s.Restart(ctx); err != nil {
+				return nil, err
+			}
+			return s.Run(ctx)
+		})
+	default:
+		v.refuse(r, fmt.Errorf("%s is not supported", r.Command))
+	}
+}
+
+// step is a step of a line, or of an instruction.
+func step(g dap.SteppingGranularity, over bool, line, instr func(context.Context, bool) (*debug.Stop, error)) func(ctx context.Context) (*debug.Stop, error) {
+	do := line
+	if g == "instruction" {
+		do = instr
+	}
+	return func(ctx context.Context) (*debug.Stop, error) { return do(ctx, over) }
+}
+
+// wanted is a breakpoint that the client wants.
+type wanted struct{ place, condition string }
+
+// set has the breakpoints of an owner be these.
+func (v *Server) set(owner string, list []wanted) []dap.Breakpoint {
+	s := v.session
+	for _, n := range v.owned[owner] {
+		s.Delete(n)
+	}
+	v.owned[owner] = nil
+	out := []dap.Breakpoint{}
+	for _, w := range list {
+		b, err := s.Break(w.place, w.condition)
+		if err != nil {
+			out = append(out, dap.Breakpoint{Message: debug.Explain(err)})
+			continue
+		}
+		v.owned[owner] = append(v.owned[owner], b.Number)
+		now := dap.Breakpoint{Id: b.Number, Verified: true}
+		if lines := b.Lines(s); len(lines) > 0 {
+			now.Source, now.Line = source(s.Info().Module.Name, s.Info().Module.Source()), lines[0]
+		}
+		out = append(out, now)
+	}
+	return out
+}
+
+// setLines sets the breakpoints of a source.
+func (v *Server) setLines(m *dap.SetBreakpointsRequest) {
+	module := v.session.Info().Module
+	file := clean(m.Arguments.Source, module.Name)
+	var list []wanted
+	for _, b := range m.Arguments.Breakpoints {
+		list = append(list, wanted{fmt.Sprintf("%s:%d", file, b.Line), b.Condition})
+	}
+	if len(m.Arguments.Breakpoints) == 0 {
+		for _, n := range m.Arguments.Lines {
+			list = append(list, wanted{place: fmt.Sprintf("%s:%d", file, n)})
+		}
+	}
+	set := v.set("lines of "+file, list)
+	if !debug.SameFile(file, module.Name) { // the client wants them where it has put them
+		for i := range set {
+			set[i].Source = &m.Arguments.Source
+			if set[i].Line = 0; i < len(m.Arguments.Breakpoints) {
+				set[i].Line = m.Arguments.Breakpoints[i].Line
+			}
+		}
+	}
+	v.send(&dap.SetBreakpointsResponse{Response: answer(&m.Request), Body: dap.SetBreakpointsResponseBody{Breakpoints: set}})
+}
+
+// dataInfo says whether an expression is memory that can be watched.
+func (v *Server) dataInfo(m *dap.DataBreakpointInfoRequest) {
+	body := dap.DataBreakpointInfoResponseBody{Description: m.Arguments.Name}
+	w, err := v.session.Watch(m.Arguments.Name, debug.Changes)
+	if err != nil {
+		body.Description = debug.Explain(err)
+	} else {
+		v.session.Delete(w.Number)
+		body.DataId = m.Arguments.Name
+		body.AccessTypes = []dap.DataBreakpointAccessType{"read", "write", "readWrite"}
+	}
+	v.send(&dap.DataBreakpointInfoResponse{Response: answer(&m.Request), Body: body})
+}
+
+var accesses = map[dap.DataBreakpointAccessType]debug.Access{"read": debug.ReadsIt, "write": debug.Changes, "": debug.Changes, "readWrite": debug.Touches}
+
+// setData sets the watches.
+func (v *Server) setData(m *dap.SetDataBreakpointsRequest) {
+	const owner = "data"
+	for _, n := range v.owned[owner] {
+		v.session.Delete(n)
+	}
+	v.owned[owner] = nil
+	set := []dap.Breakpoint{}
+	for _, b := range m.Arguments.Breakpoints {
+		w, err := v.session.Watch(b.DataId, accesses[b.AccessType])
+		switch {
+		case err != nil:
+			set = append(set, dap.Breakpoint{Message: debug.Explain(err)})
+		default:
+			v.owned[owner] = append(v.owned[owner], w.Number)
+			set = append(set, dap.Breakpoint{Id: w.Number, Verified: true})
+		}
+	}
+	v.send(&dap.SetDataBreakpointsResponse{Response: answer(&m.Request), Body: dap.SetDataBreakpointsResponseBody{Breakpoints: set}})
+}
+
+// idOf is the number of the context whose first lane a thread is.
+func (v *Server) idOf(f debug.Focus) int {
+	info := v.session.Info()
+	warps := (info.Block.Count() + info.WarpSize - 1) / info.WarpSize
+	return (f.CTA*warps+f.Warp)*64 + f.Lane + 1
+}
+
+// endID is the thread of a launch that has ended, by which a client can go back.
+const endID = 1
+
+// contextOf is the context that a thread is in.
+func (v *Server) contextOf(f debug.Focus) *debug.Context {
+	for _, c := range v.session.Contexts() {
+		if c.CTA == f.CTA && c.Warp == f.Warp && c.Lanes>>f.Lane&1 != 0 {
+			return &c
+		}
+	}
+	return nil
+}
+
+// first is the thread that a context is known by.
+func first(c *debug.Context) debug.Focus {
+	return debug.Focus{CTA: c.CTA, Warp: c.Warp, Lane: bits.TrailingZeros64(c.Lanes)}
+}
+
+// threadID is the context that has the focus.
+func (v *Server) threadID() int {
+	if c := v.contextOf(v.session.Focus()); c != nil {
+		return v.idOf(first(c))
+	}
+	return endID
+}
+
+// focus looks at a context of the client's: at the thread in focus, if it is one of it.
+func (v *Server) focus(id int) error {
+	for _, c := range v.session.Contexts() {
+		if f := first(&c); v.idOf(f) == id {
+			if at := v.session.Focus(); at.CTA != f.CTA || at.Warp != f.Warp || c.Lanes>>at.Lane&1 == 0 {
+				return v.session.SetFocus(f)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no thread %d", id)
+}
+
+func (v *Server) threads() []dap.Thread {
+	list := []dap.Thread{}
+	for _, c := range v.session.Contexts() {
+		waits := ""
+		if c.Parked || c.Waits != nil {
+			waits = " (waits)"
+		}
+		list = append(list, dap.Thread{Id: v.idOf(first(&c)), Name: fmt.Sprintf("block %s warp %d lanes %s%s", c.ID, c.Warp, debug.LanesText(c.Lanes), waits)})
+	}
+	if len(list) == 0 {
+		list = append(list, dap.Thread{Id: endID, Name: "the launch has ended"})
+	}
+	return list
+}
+
+func (v *Server) stackTrace(m *dap.StackTraceRequest) {
+	s := v.session
+	body := dap.StackTraceResponseBody{StackFrames: []dap.StackFrame{}}
+	if len(s.Contexts()) > 0 {
+		was := s.Focus()
+		if err := v.focus(m.Arguments.ThreadId); err != nil {
+			v.refuse(&m.Request, err)
+			return
+		}
+		f := s.Focus()
+		c, err := s.Context()
+		s.SetFocus(was)
+		if err != nil {
+			v.refuse(&m.Request, err)
+			return
+		}
+		module := s.Info().Module
+		for i, fr := range s.Frames(c) {
+			v.frames = append(v.frames, frame{f, i == 0})
+			now := dap.StackFrame{Id: len(v.frames), Name: fr.Func.Name, Source: source(module.Name, module.Source()), Line: int(fr.Func.End.Line), Column: int(fr.Func.End.Col)}
+			if fr.Instr != nil {
+				now.Line, now.Column, now.InstructionPointerReference = int(fr.Instr.Pos.Line), int(fr.Instr.Pos.Col), fmt.Sprintf("%#x", fr.Index)
+				if l := fr.Instr.Loc; l >= 0 {
+					at := &fr.Func.Locs[l]
+					if from := source(module.FileName(at.File), ""); from != nil {
+						now.Source, now.Line, now.Column = from, int(at.Line), int(at.Col)
+					}
+				}
+			}
+			body.StackFrames = append(body.StackFrames, now)
+		}
+		body.TotalFrames = len(body.StackFrames)
+		from := min(max(m.Arguments.StartFrame, 0), body.TotalFrames)
+		body.StackFrames = body.StackFrames[from:]
+		if n := m.Arguments.Levels; n > 0 {
+			body.StackFrames = body.StackFrames[:min(n, len(body.StackFrames))]
+		}
+	}
+	v.send(&dap.StackTraceResponse{Response: answer(&m.Request), Body: body})
+}
+
+// refer makes a reference to variables that are fetched when they are asked for.
+func (v *Server) refer(do func() []dap.Variable) int {
+	v.variables = append(v.variables, do)
+	return len(v.variables)
+}
+
+func (v *Server) scopes(m *dap.ScopesRequest) {
+	i := m.Arguments.FrameId - 1
+	if i < 0 || i >= len(v.frames) {
+		v.refuse(&m.Request, errors.New("this frame is gone: the session has moved"))
+		return
+	}
+	f := v.frames[i]
+	list := []dap.Scope{}
+	c := v.contextOf(f.focus)
+	if c == nil || !f.inner { // registers of callers are not looked at
+		v.send(&dap.ScopesResponse{Response: answer(&m.Request), Body: dap.ScopesResponseBody{Scopes: list}})
+		return
+	}
+	byForm := map[string][]debug.Register{}
+	for _, r := range c.Registers() {
+		if r.Live {
+			byForm[r.Form.Kind] = append(byForm[r.Form.Kind], r)
+		}
+	}
+	for _, kind := range []string{"uniform", "affine", "generic"} {
+		registers := byForm[kind]
+		list = append(list, dap.Scope{
+			Name: strings.ToUpper(kind[:1]) + kind[1:] + " registers", PresentationHint: "registers", NamedVariables: len(registers),
+			VariablesReference: v.refer(func() []dap.Variable { return v.registers(c, f.focus, registers) }),
+		})
+	}
+	list = append(list,
+		dap.Scope{Name: "Special registers", PresentationHint: "registers", VariablesReference: v.refer(func() []dap.Variable { return v.specials(f.focus) })},
+		dap.Scope{Name: "Shared memory", Expensive: true, VariablesReference: v.refer(func() []dap.Variable { return v.memory(f.focus, v.session.Shared()) })},
+		dap.Scope{Name: "Local memory", Expensive: true, PresentationHint: "locals", VariablesReference: v.refer(func() []dap.Variable { return v.memory(f.focus, v.session.Locals(c)) })},
+		dap.Scope{Name: "Lanes", Expensive: true, VariablesReference: v.refer(func() []dap.Variable { return v.lanes(c) })},
+	)
+	v.send(&dap.ScopesResponse{Response: answer(&m.Request), Body: dap.ScopesResponseBody{Scopes: list}})
+}
+
+// registers are those of a lane, each with those of all lanes behind it.
+func (v *Server) registers(c *debug.Context, f debug.Focus, registers []debug.Register) []dap.Variable {
+	list := []dap.Variable{}
+	for _, r := range registers {
+		list = append(list, dap.Variable{
+			Name: r.Name, Type: r.Type.String(), EvaluateName: r.Name, Value: fmt.Sprintf("%s   (%s)", r.Lane(f.Lane), r.Text(c.Lanes)),
+			VariablesReference: v.refer(func() []dap.Variable { return laneValues(c, &r) }), IndexedVariables: bits.OnesCount64(c.Lanes),
+		})
+	}
+	return list
+}
+
+// laneValues are the values of a register in the lanes of a context.
+func laneValues(c *debug.Context, r *debug.Register) []dap.Variable {
+	list := []dap.Variable{}
+	for rest := c.Lanes; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		list = append(list, dap.Variable{Name: fmt.Sprintf("[%d]", lane), Value: r.Lane(lane), EvaluateName: fmt.Sprintf("%s[%d]", r.Name, lane)})
+	}
+	return list
+}
+
+// lanes are those of a context, each with its registers behind it.
+func (v *Server) lanes(c *debug.Context) []dap.Variable {
+	list := []dap.Variable{}
+	for rest := c.Lanes; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros64(rest)
+		f := debug.Focus{CTA: c.CTA, Warp: c.Warp, Lane: lane}
+		list = append(list, dap.Variable{
+			Name: fmt.Sprintf("lane %d", lane), Value: fmt.Sprintf("thread %s", v.session.Thread(f)),
+			VariablesReference: v.refer(func() []dap.Variable {
+				var own []dap.Variable
+				for _, r := range c.Registers() {
+					if r.Live {
+						own = append(own, dap.Variable{Name: r.Name, Type: r.Type.String(), Value: r.Lane(lane)})
+					}
+				}
+				return own
+			}),
+		})
+	}
+	return list
+}
+
+// specialNames are the special registers that are shown.
+var specialNames = []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid"}
+
+func (v *Server) specials(f debug.Focus) []dap.Variable {
+	list := []dap.Variable{}
+	for _, name := range specialNames {
+		if text, err := v.at(f, func() (string, error) { return v.session.Evaluate(name) }); err == nil {
+			list = append(list, dap.Variable{Name: name, Value: text, EvaluateName: name})
+		}
+	}
+	return list
+}
+
+// at does something with a thread in focus.
+func (v *Server) at(f debug.Focus, do func() (string, error)) (string, error) {
+	was := v.session.Focus()
+	defer v.session.SetFocus(was)
+	if err := v.session.SetFocus(f); err != nil {
+		return "", err
+	}
+	return do()
+}
+
+// mostElements is how many elements of a variable are shown.
+const mostElements = 1 << 10
+
+// memory is variables, with their elements.
+func (v *Server) memory(f debug.Focus, variables []debug.Variable) []dap.Variable {
+	list := []dap.Variable{}
+	for _, m := range variables {
+		now := dap.Variable{Name: m.Name, Type: m.Type.String(), MemoryReference: fmt.Sprintf("%#x", m.Addr)}
+		element := func(i int) dap.Variable {
+			name := fmt.Sprintf("%s[%d]", m.Name, i)
+			text, err := v.at(f, func() (string, error) { return v.session.Evaluate(name) })
+			if err != nil {
+				text = debug.Explain(err)
+			}
+			return dap.Variable{Name: name, Value: text, EvaluateName: name}
+		}
+		if m.Count == 1 {
+			now.Value = element(0).Value
+		} else {
+			now.Value, now.IndexedVariables = fmt.Sprintf("%d elements", m.Count), min(m.Count, mostElements)
+			now.VariablesReference = v.refer(func() []dap.Variable {
+				var own []dap.Variable
+				for i := range min(m.Count, mostElements) {
+					own = append(own, element(i))
+				}
+				return own
+			})
+		}
+		list = append(list, now)
+	}
+	return list
+}
+
+// evaluate is an expression, or a command of the console.
+func (v *Server) evaluate(m *dap.EvaluateRequest) {
+	s, r := v.session, &m.Request
+	f := s.Focus()
+	if i := m.Arguments.FrameId - 1; i >= 0 && i < len(v.frames) {
+		f = v.frames[i].focus
+		if v.contextOf(f) == nil {
+			v.refuse(r, debug.ErrNoLaunch)
+			return
+		}
+	}
+	if m.Arguments.Context == "repl" {
+		v.command(m, f)
+		return
+	}
+	text, err := v.at(f, func() (string, error) { return s.Evaluate(m.Arguments.Expression) })
+	if err != nil {
+		v.refuse(r, err)
+		return
+	}
+	body := dap.EvaluateResponseBody{Result: text}
+	was := s.Focus()
+	s.SetFocus(f)
+	if c := v.contextOf(f); c != nil {
+		if reg, ok := s.Register(m.Arguments.Expression); ok {
+			body.Type = reg.Type.String()
+			body.VariablesReference = v.refer(func() []dap.Variable { return laneValues(c, reg) })
+		}
+	}
+	s.SetFocus(was)
+	v.send(&dap.EvaluateResponse{Response: answer(r), Body: body})
+}
+
+// command has the console execute one; where it moves the session, the client hears of that.
+func (v *Server) command(m *dap.EvaluateRequest, f debug.Focus) {
+	s, r := v.session, &m.Request
+	if f.CTA >= 0 {
+		s.SetFocus(f)
+	}
+	before, from := s.Step(), s.Focus()
+	v.running = true
+	go func() {
+		var out bytes.Buffer
+		err := debug.NewConsole(s, &out).Do(v.ctx, m.Arguments.Expression)
+		v.work <- finished{then: func() {
+			switch {
+			case errors.Is(err, debug.ErrQuit):
+				v.send(&dap.EvaluateResponse{Response: answer(r)})
+				v.leave(debug.ErrQuit)
+				return
+			case err != nil:
+				v.refuse(r, err)
+			default:
+				v.send(&dap.EvaluateResponse{Response: answer(r), Body: dap.EvaluateResponseBody{Result: strings.TrimRight(out.String(), "\n")}})
+			}
+			if s.Step() != before || s.Focus() != from {
+				v.stopped("step", nil)
+			}
+		}}
+	}()
+}
+
+func (v *Server) readMemory(m *dap.ReadMemoryRequest) {
+	const most = 1 << 20
+	addr, err := strconv.ParseUint(m.Arguments.MemoryReference, 0, 64)
+	if err == nil && (m.Arguments.Count < 0 || m.Arguments.Count > most) {
+		err = fmt.Errorf("want 0 to %d bytes", most)
+	}
+	if err != nil {
+		v.refuse(&m.Request, err)
+		return
+	}
+	addr += uint64(m.Arguments.Offset)
+	body := dap.ReadMemoryResponseBody{Address: fmt.Sprintf("%#x", addr)}
+	n := m.Arguments.Count
+	for n > 0 { // as far as it goes
+		p, err := v.session.Read("", addr, n)
+		if err == nil {
+			body.Data = base64.StdEncoding.EncodeToString(p)
+			break
+		}
+		n /= 2
+	}
+	body.UnreadableBytes = m.Arguments.Count - n
+	v.send(&dap.ReadMemoryResponse{Response: answer(&m.Request), Body: body})
+}
+
+// disassemble is the PTX by instruction: addresses are numbers of instructions.
+func (v *Server) disassemble(m *dap.DisassembleRequest) {
+	const most = 1 << 14
+	at, err := strconv.ParseInt(m.Arguments.MemoryReference, 0, 64)
+	if err == nil && (m.Arguments.InstructionCount < 0 || m.Arguments.InstructionCount > most) {
+		err = fmt.Errorf("want 0 to %d instructions", most)
+	}
+	if err != nil {
+		v.refuse(&m.Request, err)
+		return
+	}
+	info := v.session.Info()
+	where := source(info.Module.Name, info.Module.Source())
+	list := []dap.DisassembledInstruction{}
+	first := at + int64(m.Arguments.Offset) + int64(m.Arguments.InstructionOffset)
+	for i := first; i < first+int64(m.Arguments.InstructionCount); i++ {
+		if i < 0 || i >= int64(info.Program.Len()) {
+			list = append(list, dap.DisassembledInstruction{Address: fmt.Sprintf("%#x", max(i, 0)), Instruction: "(none)"})
+			continue
+		}
+		in, f := info.Program.At(int(i))
+		list = append(list, dap.DisassembledInstruction{Address: fmt.Sprintf("%#x", i), Instruction: in.Format(f), Symbol: f.Name, Location: where, Line: int(in.Pos.Line), Column: int(in.Pos.Col)})
+	}
+	v.send(&dap.DisassembleResponse{Response: answer(&m.Request), Body: dap.DisassembleResponseBody{Instructions: list}})
+}

@@ -1,0 +1,111 @@
+package debug
+
+// This file is the session in lines: commands come from a file or a pipe, or from a terminal that can no
+// more.
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"gemu/interp"
+)
+
+// Front talks to the user about a launch, until he lets the host go on, which wants the launch to
+// have ended, or gives ErrQuit.
+type Front interface {
+	Debug(ctx context.Context, s *Session) error
+}
+
+// Drive has a front end debug a launch that is to be run by interp.Module.Run. A launch that it
+// leaves before the end goes on without being watched; if it gives ErrQuit, the launch is given up.
+func (s *Session) Drive(l *interp.Launch, f Front) {
+	s.Prepare(l)
+	l.Drive = func(ctx context.Context, e *interp.Execution) error {
+		if err := s.Begin(ctx, e); err != nil {
+			return err
+		}
+		if err := f.Debug(ctx, s); err != nil {
+			return err
+		}
+		s.noReturn = errLeft
+		for _, c := range s.checkpoints {
+			e.Release(c.state)
+		}
+		s.checkpoints = nil
+		for !s.ended {
+			if _, err := s.run(ctx, nil, never); err != nil {
+				return err
+			}
+		}
+		return s.err
+	}
+}
+
+// errLeft is why there is no going back in a launch that the user has left.
+var errLeft = errors.New("the launch is not debugged any more")
+
+// Lines is a front end that reads commands, a line each.
+type Lines struct {
+	in     *bufio.Scanner
+	out    io.Writer
+	name   string // of what it reads, for messages; "": somebody types, and mistakes are told and forgiven
+	prompt string
+	line   int
+	more   bool // launches may follow
+}
+
+// NewLines makes one. name is what errors call what it reads, whose lines are shown as they are
+// executed; without a name somebody types them.
+func NewLines(in io.Reader, out io.Writer, name string, more bool) *Lines {
+	return &Lines{in: bufio.NewScanner(in), out: out, name: name, prompt: "(gemu) ", more: more}
+}
+
+// Debug executes commands until there are no more. The error of one in a file has its place.
+func (f *Lines) Debug(ctx context.Context, s *Session) error {
+	c := NewConsole(s, f.out)
+	c.Greet()
+	for {
+		if f.name == "" {
+			fmt.Fprint(f.out, f.prompt)
+		}
+		if !f.in.Scan() {
+			if f.name == "" {
+				fmt.Fprintln(f.out)
+			}
+			if err := f.in.Err(); err != nil {
+				return fmt.Errorf("%s: %w", f.name, err)
+			}
+			return ErrQuit
+		}
+		f.line++
+		text := f.in.Text()
+		if f.name != "" {
+			fmt.Fprintf(f.out, "%s%s\n", f.prompt, text)
+		}
+		switch err := c.Do(ctx, text); {
+		case err == nil:
+		case errors.Is(err, ErrEnded) && f.more:
+			return nil
+		case errors.Is(err, ErrQuit) || ctx.Err() != nil:
+			return err
+		case f.name == "":
+			fmt.Fprintln(f.out, Explain(err))
+		default:
+			return &ScriptError{f.name, f.line, err}
+		}
+	}
+}
+
+// ScriptError is a command of a file that is wrong.
+type ScriptError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *ScriptError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, Explain(e.Err)) }
+
+func (e *ScriptError) Unwrap() error { return e.Err }

@@ -1,0 +1,420 @@
+package debug
+
+// This file looks at a launch that has stopped: contexts, registers, memory, who waits for what.
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Context is lanes of a warp of a CTA in flight that are together.
+type Context struct {
+	interp.Strand
+	Parked bool // they wait where others are to meet them
+}
+
+// Contexts are those of the CTAs in flight, by CTA, warp and first lane.
+func (s *Session) Contexts() []Context {
+	var list []Context
+	if s.ended && s.err == nil {
+		return nil
+	}
+	for _, c := range s.exec.Strands() {
+		list = append(list, Context{Strand: c})
+	}
+	for _, c := range s.exec.Parked() {
+		list = append(list, Context{c, true})
+	}
+	slices.SortFunc(list, func(a, b Context) int {
+		return cmp.Or(a.CTA-b.CTA, a.Warp-b.Warp, lowest(a.Lanes)-lowest(b.Lanes))
+	})
+	return list
+}
+
+// Context is that of the thread in focus. The error is ErrNoLaunch.
+func (s *Session) Context() (*Context, error) {
+	for _, c := range s.Contexts() {
+		if s.focus.of(&c) {
+			return &c, nil
+		}
+	}
+	return nil, ErrNoLaunch
+}
+
+// of reports whether the thread is in a context.
+func (f Focus) of(c *Context) bool {
+	return c.CTA == f.CTA && c.Warp == f.Warp && c.Lanes>>f.Lane&1 != 0
+}
+
+// Focus is the thread that is looked at; its CTA is -1 if there is none.
+func (s *Session) Focus() Focus { return s.focus }
+
+// SetFocus looks at another thread. The error says that there is none, or that it has ended.
+func (s *Session) SetFocus(f Focus) error {
+	for _, c := range s.Contexts() {
+		if f.of(&c) {
+			s.focus = f
+			return nil
+		}
+	}
+	return fmt.Errorf("lane %d of warp %d of CTA %d is not there: it has ended, or not begun", f.Lane, f.Warp, f.CTA)
+}
+
+// refocus looks at another thread if that in focus has ended: one that runs, of its warp or its CTA if it may
+// be.
+func (s *Session) refocus() {
+	best, score := -1, 0
+	list := s.Contexts()
+	for i := range list {
+		c := &list[i]
+		if s.focus.of(c) {
+			return
+		}
+		n := 1
+		for _, good := range []bool{c.Runs, c.CTA == s.focus.CTA, c.CTA == s.focus.CTA && c.Warp == s.focus.Warp} {
+			if n *= 2; good {
+				n++
+			}
+		}
+		if n > score {
+			best, score = i, n
+		}
+	}
+	if best < 0 {
+		s.focus = Focus{CTA: -1}
+		return
+	}
+	s.focus = Focus{list[best].CTA, list[best].Warp, lowest(list[best].Lanes)}
+}
+
+// Thread is the index of a thread in its CTA.
+func (s *Session) Thread(f Focus) interp.Dim3 { return at(f.Warp*s.info.WarpSize+f.Lane, s.info.Block) }
+
+// FocusOn is the thread of a CTA and of a block with these indices; false if there is none.
+func (s *Session) FocusOn(cta, thread interp.Dim3) (Focus, bool) {
+	for _, d := range []struct{ at, of interp.Dim3 }{{cta, s.info.Grid}, {thread, s.info.Block}} {
+		if d.at.X < 0 || d.at.Y < 0 || d.at.Z < 0 || d.at.X >= d.of.X || d.at.Y >= d.of.Y || d.at.Z >= d.of.Z {
+			return Focus{}, false
+		}
+	}
+	n := linear(thread, s.info.Block)
+	return Focus{linear(cta, s.info.Grid), n / s.info.WarpSize, n % s.info.WarpSize}, true
+}
+
+// Register is a register of a context.
+type Register struct {
+	Name string
+	Type ptx.Type
+	Live bool // else it holds nothing that is still wanted
+	Form Form
+	Row  []uint64 // by lane of the warp: what those of the context have counts
+}
+
+// Form is what structure the values of a register have in the lanes of a context.
+type Form struct {
+	Kind         string // "uniform", "affine" or "generic"
+	Base, Stride uint64 // lane i has Base + i·Stride, modulo two to the width
+}
+
+// formOf finds it.
+func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
+	first := lowest(lanes)
+	f := Form{Kind: "uniform", Base: row[first]}
+	rest := lanes & (lanes - 1)
+	if rest == 0 {
+		return f
+	}
+	mask := ^uint64(0) >> (64 - max(min(t.Bits(), 64), 1))
+	second := lowest(rest)
+	delta := row[second] - row[first]
+	apart := uint64(second - first)
+	if delta&mask != 0 {
+		f.Kind = "affine"
+		// As wide as the type is, so that a stride below zero is one.
+		signed := int64(delta<<(64-bits.Len64(mask))) >> (64 - bits.Len64(mask))
+		if signed%int64(apart) != 0 || t.IsFloat() || t == ptx.Pred {
+			return Form{Kind: "generic"}
+		}
+		f.Stride = uint64(signed / int64(apart))
+		f.Base = (row[first] - uint64(first)*f.Stride) & mask
+	}
+	for ; rest != 0; rest &= rest - 1 {
+		i := lowest(rest)
+		if (row[i]-row[first]-uint64(i-first)*f.Stride)&mask != 0 {
+			return Form{Kind: "generic"}
+		}
+	}
+	return f
+}
+
+// Registers are those of the function that the context is in.
+func (c *Context) Registers() []Register {
+	list := make([]Register, len(c.Func.Regs))
+	for i, r := range c.Func.Regs {
+		list[i] = Register{Name: r.Name, Type: r.Type}
+		if v, ok := c.Read(ptx.RegID(i)); ok {
+			list[i].Live, list[i].Row = true, v.Low
+			list[i].Form = formOf(v.Low, c.Lanes, r.Type)
+		}
+	}
+	return list
+}
+
+// Text is the register in a line: its structure, or its lanes.
+func (r *Register) Text(lanes uint64) string {
+	if !r.Live {
+		return "(not live here)"
+	}
+	show := func(bits uint64) string { return valueOf(r.Type, bits).String() }
+	switch r.Form.Kind {
+	case "uniform":
+		return "uniform " + show(r.Form.Base)
+	case "affine":
+		stride := valueOf(ptx.S64, r.Form.Stride)
+		if int64(r.Form.Stride) < 0 {
+			return fmt.Sprintf("affine %s - %d*lane", show(r.Form.Base), -int64(r.Form.Stride))
+		}
+		return fmt.Sprintf("affine %s + %s*lane", show(r.Form.Base), stride)
+	}
+	return "generic " + r.Lanes(lanes)
+}
+
+// Lanes is the values of lanes, those that are alike and follow each other together.
+func (r *Register) Lanes(lanes uint64) string {
+	if !r.Live {
+		return "(not live here)"
+	}
+	var parts []string
+	for m := lanes; m != 0; {
+		first := lowest(m)
+		last := first
+		for last+1 < len(r.Row) && lanes>>(last+1)&1 != 0 && r.Row[last+1] == r.Row[first] {
+			last++
+		}
+		name := fmt.Sprint(first)
+		if last > first {
+			name = fmt.Sprintf("%d-%d", first, last)
+		}
+		parts = append(parts, fmt.Sprintf("%s:%s", name, valueOf(r.Type, r.Row[first])))
+		m &^= ^uint64(0) >> (63 - last)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Lane is the value of a lane.
+func (r *Register) Lane(lane int) string {
+	if !r.Live {
+		return "(not live here)"
+	}
+	return valueOf(r.Type, r.Row[lane]).String()
+}
+
+// Variable is a variable in shared or local memory.
+type Variable struct {
+	Name  string
+	Type  ptx.Type // of an element
+	Count int      // elements
+	Addr  uint64   // generic, for the CTA and the lane that have it
+}
+
+// Shared is the variables in shared memory that the kernel and what it calls have.
+func (s *Session) Shared() []Variable {
+	return variables(s.info.Program.Shared(), interp.SharedWindow)
+}
+
+// Locals is the variables in local memory of the function that a context is in.
+func (s *Session) Locals(c *Context) []Variable {
+	return variables(s.info.Program.Locals(c.Func), interp.LocalWindow+uint64(c.Frame()))
+}
+
+func variables(list []interp.Variable, base uint64) (out []Variable) {
+	for _, v := range list {
+		out = append(out, Variable{v.Var.Name, v.Var.Type, v.Var.Size() / max(v.Var.Type.Size(), 1), base + uint64(v.Off)})
+	}
+	return out
+}
+
+// Read reads memory that an expression names by its address, as bytes: of a generic address if space is
+// empty, else an offset of shared, local or param space.
+func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
+	if space != "" && memorySpaces[space] == 0 {
+		return nil, fmt.Errorf("no state space %s", space)
+	}
+	sc := &scope{s: s, find: s.exec.Find}
+	c, err := s.Context()
+	if err == nil {
+		sc = c.scope(s)
+	}
+	where := sc.place(memorySpaces[space], addr, ptx.U8)
+	if where.Local && err != nil {
+		return nil, err
+	}
+	return sc.bytes(where, s.focus.Lane, n)
+}
+
+// locate is the memory that an expression names, for the thread in focus.
+func (s *Session) locate(c *Condition) (Location, error) {
+	k, err := s.Context()
+	if err != nil {
+		return Location{}, err
+	}
+	sc := k.scope(s)
+	switch n := c.root; {
+	case n.kind == memoryNode:
+		return sc.checked(sc.memory(c, n, s.focus.Lane))
+	case n.kind == nameNode:
+		if _, ok := sc.register(n.name); !ok {
+			return sc.checked(sc.element(c, n, s.focus.Lane))
+		}
+	}
+	return Location{}, c.fail(c.root, "%s is no memory: want [%%rd1].u32, out[5].f32 or a variable", c.Text)
+}
+
+// checked has memory that is there.
+func (sc *scope) checked(l Location, err error) (Location, error) {
+	if err == nil {
+		_, err = sc.bytes(l, sc.s.focus.Lane, l.size())
+	}
+	return l, err
+}
+
+// Evaluate is what an expression comes to in the thread in focus, in words.
+func (s *Session) Evaluate(text string) (string, error) {
+	c, err := ParseCondition(text)
+	if err != nil {
+		return "", err
+	}
+	k, err := s.Context()
+	if err != nil {
+		return "", err
+	}
+	v, err := k.scope(s).eval(c, c.root, s.focus.Lane)
+	if err != nil {
+		return "", err
+	}
+	return v.String(), nil
+}
+
+// Register is the register that an expression is about which is nothing but its name; false if it is
+// another.
+func (s *Session) Register(text string) (*Register, bool) {
+	k, err := s.Context()
+	if err != nil {
+		return nil, false
+	}
+	r, ok := k.scope(s).register(strings.TrimSpace(text))
+	if !ok {
+		return nil, false
+	}
+	return &k.Registers()[r], true
+}
+
+// Frame is a function that a context is in.
+type Frame struct {
+	Func  *ptx.Func
+	Instr *ptx.Instr // where it stands: of all but the innermost a call; nil: at the end
+	Index int        // of that; -1
+}
+
+// Frames are those of the context, the innermost first.
+func (s *Session) Frames(c *Context) []Frame {
+	list := []Frame{{c.Func, c.Instr, c.Index}}
+	for _, call := range c.Calls {
+		in, f := s.info.Program.At(call)
+		list = append(list, Frame{f, in, call})
+	}
+	return list
+}
+
+// Why says why the thread in focus does not get on, or that it does.
+func (s *Session) Why() (string, error) {
+	c, err := s.Context()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	who := fmt.Sprintf("lane %d of warp %d of CTA %s", s.focus.Lane, c.Warp, c.ID)
+	others := func(match func(o *Context) bool) {
+		for _, o := range s.Contexts() {
+			if o.CTA == c.CTA && match(&o) {
+				fmt.Fprintf(&b, "\n   warp %d lanes %s: %s", o.Warp, LanesText(o.Lanes), s.stands(&o))
+			}
+		}
+	}
+	elsewhere := func(o *Context) bool { return o.Warp == c.Warp && o.Lanes&c.Lanes == 0 }
+	switch {
+	case c.Parked:
+		fmt.Fprintf(&b, "%s waits before line %s, where lanes of its warp meet; the others are:", who, lineText(c))
+		others(elsewhere)
+	case c.Waits != nil && c.Waits.Barrier < 0:
+		fmt.Fprintf(&b, "%s waits at line %s for the lanes of mask %#x, to execute it together; the others are:", who, lineText(c), c.Waits.Members)
+		others(elsewhere)
+	case c.Waits != nil:
+		what := fmt.Sprintf("barrier %d of its CTA", c.Waits.Barrier)
+		if c.Waits.Barrier == clusterBarrier {
+			what = "the barrier of its cluster"
+		}
+		if c.Waits.Threads > 0 {
+			what += fmt.Sprintf(", for %d threads", c.Waits.Threads)
+		}
+		fmt.Fprintf(&b, "%s waits at line %s at %s; not there are:", who, lineText(c), what)
+		others(func(o *Context) bool { return o.Waits == nil || o.Waits.Barrier != c.Waits.Barrier })
+	case c.Runs:
+		fmt.Fprintf(&b, "%s can run: it stands before line %s", who, lineText(c))
+	default:
+		fmt.Fprintf(&b, "%s can run, and stands before line %s: other lanes of its warp run first:", who, lineText(c))
+		others(func(o *Context) bool { return o.Warp == c.Warp && o.Runs })
+	}
+	return b.String(), nil
+}
+
+// clusterBarrier is the number that the barrier of a cluster is told by.
+const clusterBarrier = 16
+
+// stands says where a context is, and whether it gets on.
+func (s *Session) stands(c *Context) string {
+	switch {
+	case c.Parked:
+		return "wait before line " + lineText(c) + " for others to meet them"
+	case c.Waits != nil && c.Waits.Barrier < 0:
+		return fmt.Sprintf("wait at line %s for the lanes of mask %#x", lineText(c), c.Waits.Members)
+	case c.Waits != nil && c.Waits.Barrier == clusterBarrier:
+		return "wait at line " + lineText(c) + " at the barrier of the cluster"
+	case c.Waits != nil:
+		return fmt.Sprintf("wait at line %s at barrier %d", lineText(c), c.Waits.Barrier)
+	}
+	return "before line " + lineText(c)
+}
+
+// lineText is the line that a context stands at.
+func lineText(c *Context) string {
+	if c.Instr == nil {
+		return fmt.Sprintf("%d, the end of %s", c.Func.End.Line, c.Func.Name)
+	}
+	return fmt.Sprint(c.Instr.Pos.Line)
+}
+
+// LanesText is lanes as ranges: "0-3,7".
+func LanesText(m uint64) string {
+	var parts []string
+	for m != 0 {
+		first := lowest(m)
+		n := bits.TrailingZeros64(^(m >> first))
+		if n > 1 {
+			parts = append(parts, fmt.Sprintf("%d-%d", first, first+n-1))
+		} else {
+			parts = append(parts, fmt.Sprint(first))
+		}
+		if first+n >= 64 {
+			break
+		}
+		m &^= ^uint64(0) >> (64 - first - n)
+	}
+	return strings.Join(parts, ",")
+}

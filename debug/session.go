@@ -1,0 +1,549 @@
+package debug
+
+// This file is the session: how it runs, and where it stops.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Options are those of a session. The zero value is ready to use.
+type Options struct {
+	// Budget bounds the bytes of the host's memory that checkpoints take beside that of the
+	// launch's begin; 0 means DefaultBudget. Where they would take more, they get further apart, the
+	// older the more.
+	Budget uint64
+
+	// Output, if set, is what the device prints to: see NewOutput.
+	Output *Output
+}
+
+// DefaultBudget is 256 MiB.
+const DefaultBudget = 256 << 20
+
+// Session is a launch that is debugged. It is not for use by several goroutines at a time, but for
+// Interrupt.
+type Session struct {
+	options Options
+	exec    *interp.Execution
+	info    *interp.LaunchInfo
+	probe   *probe
+
+	breakpoints []*Breakpoint
+	watches     []*Watch
+	lastNumber  int // of a breakpoint or watch
+
+	checkpoints []checkpoint // by step
+	first       uint64       // bytes that the first takes
+	origin      int64        // where it has gone back to last, to look for something on its way from there
+	pace        pace
+	noReturn    error // why there are no checkpoints; nil: there are
+
+	ended bool  // the launch has
+	err   error // by which it has; nil: it came to its end
+	over  *Stop // the last stop, if the launch had ended by it
+	fault error // by which it ended when it came to an end last
+	focus Focus
+
+	interrupted atomic.Bool
+}
+
+// Focus is the thread that is looked at.
+type Focus struct {
+	CTA  int // index of the CTA; -1: there is none
+	Warp int // within the CTA
+	Lane int // within the warp
+}
+
+// Reason is why a session stops.
+type Reason uint8
+
+// The reasons.
+const (
+	AtStep       Reason = iota // it has done what it was told to
+	AtBreakpoint               // Stop.Breakpoints
+	AtWatch                    // Stop.Change
+	AtTrap                     // before the instruction that traps, or where nothing gets on any more: Stop.Err
+	AtEnd                      // the launch has ended: Stop.Err
+	AtBegin                    // going back, it has come to the launch's begin
+	AtExit                     // the thread in focus has ended
+	AtInterrupt                // by Interrupt
+)
+
+// String is the reason as the Debug Adapter Protocol names it, where it does.
+func (r Reason) String() string {
+	return [...]string{"step", "breakpoint", "data breakpoint", "exception", "end", "entry", "exit", "pause"}[r]
+}
+
+// Stop is where a session has stopped, and why.
+type Stop struct {
+	Reason      Reason
+	Breakpoints []*Breakpoint
+	Change      *Change
+	Note        string // what is wrong with a condition, which has stopped it
+	Err         error  // of a launch that ends by it; a *interp.Trap where the guest is to blame
+}
+
+// Trap is the trap that the launch ends by; nil if there is none.
+func (s *Stop) Trap() *interp.Trap {
+	t, _ := errors.AsType[*interp.Trap](s.Err)
+	return t
+}
+
+// ErrNoLaunch is the error of what needs lanes, where there are none: before the begin of a launch, and
+// after its end.
+var ErrNoLaunch = errors.New("no thread is there: the launch has not begun, or has ended")
+
+// ErrEnded is the error of going on behind the end of a launch.
+var ErrEnded = errors.New("the launch has ended: reverse commands go back, run begins it again")
+
+// Start begins a launch and stops before its first instruction. The error is that of Module.Start.
+func Start(ctx context.Context, m *interp.Module, l *interp.Launch, o Options) (*Session, error) {
+	s := New(o)
+	s.Prepare(l)
+	e, err := m.Start(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Begin(ctx, e); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// New makes a session for an execution that is begun elsewhere, of a launch that it has prepared.
+func New(o Options) *Session {
+	if o.Budget == 0 {
+		o.Budget = DefaultBudget
+	}
+	s := &Session{options: o}
+	s.probe = &probe{s: s}
+	return s
+}
+
+// Prepare has the session watch a launch that is to be started.
+func (s *Session) Prepare(l *interp.Launch) { l.Probes = append(l.Probes, s.probe) }
+
+// Begin takes an execution over that has just been started, and stops before its first instruction.
+// The error is that of the context.
+func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
+	s.exec, s.info, s.focus = e, e.Info(), Focus{CTA: -1}
+	s.checkpoints, s.ended, s.err, s.over, s.fault, s.noReturn = nil, false, nil, nil, nil, nil
+	if o := s.options.Output; o != nil {
+		o.at, o.shown = 0, 0
+	}
+	for _, b := range s.breakpoints { // they may be of another module
+		b.bind(s)
+	}
+	if s.checkpoint(); s.noReturn == nil {
+		s.first = e.Kept()
+	}
+	if _, err := s.run(ctx, nil, 0); err != nil {
+		return err
+	}
+	s.refocus()
+	return nil
+}
+
+// Close gives the launch up, if it has not ended.
+func (s *Session) Close() {
+	if s.exec != nil {
+		s.exec.Close()
+	}
+}
+
+// Info describes the launch.
+func (s *Session) Info() *interp.LaunchInfo { return s.info }
+
+// Execution is the launch.
+func (s *Session) Execution() *interp.Execution { return s.exec }
+
+// Step is the moment at which the session is: how many instructions have begun.
+func (s *Session) Step() int64 { return s.exec.Steps() }
+
+// Failure is the error that the launch ended by when it came to an end last; nil if it did well, or
+// never came to one.
+func (s *Session) Failure() error { return s.fault }
+
+// Ended reports whether the launch has ended, and by what error.
+func (s *Session) Ended() (bool, error) { return s.ended, s.err }
+
+// Interrupt stops a session that runs, or is about to, from any goroutine.
+func (s *Session) Interrupt() { s.interrupted.Store(true) }
+
+// hunt is what a session looks for as it runs. It is told events of instructions that it has
+// chosen, and of all that ends waits and threads.
+type hunt struct {
+	chosen []bool                     // nil: all instructions
+	tell   func(e *interp.Event) bool // whether to pause
+	found  bool                       // it has paused
+}
+
+// probe is how the session hears of what happens.
+type probe struct {
+	s    *Session
+	hunt *hunt
+	none []bool // no instruction
+}
+
+// Wants is what some command of a session wants to be told.
+func (p *probe) Wants() interp.Wants {
+	return interp.Wants{
+		Events:    interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo | interp.OnJoin | interp.OnExit | interp.OnEffect,
+		Addresses: true, InOrder: true,
+	}
+}
+
+// Chosen is the instructions that the session looks for just now.
+func (p *probe) Chosen(l *interp.LaunchInfo) []bool {
+	if p.hunt != nil {
+		return p.hunt.chosen
+	}
+	if len(p.none) != l.Program.Len() {
+		p.none = make([]bool, l.Program.Len())
+	}
+	return p.none
+}
+
+// CTA says that the session watches all of them.
+func (p *probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+
+// Tell tells the hunt under way.
+func (p *probe) Tell(e *interp.Event) {
+	if p.hunt != nil && e.CTA >= 0 && p.hunt.tell(e) {
+		p.hunt.found = true
+		e.Pause()
+	}
+	if p.s.interrupted.Load() {
+		e.Pause()
+	}
+}
+
+// Save and Restore have what the launch has printed go back with it.
+func (p *probe) Save() any {
+	if o := p.s.options.Output; o != nil {
+		return o.at
+	}
+	return nil
+}
+
+func (p *probe) Restore(state any) {
+	if o := p.s.options.Output; o != nil {
+		o.at = state.(int64)
+	}
+}
+
+// Output is a device's output, in which nothing is repeated that is printed again when a session
+// goes back and on.
+type Output struct {
+	w         io.Writer
+	at, shown int64 // bytes of the launch: where it is, and what was written
+}
+
+// NewOutput makes one that writes to w, for interp.Config.Stdout and Options.Output.
+func NewOutput(w io.Writer) *Output { return &Output{w: w} }
+
+// Write writes what was not written before.
+func (o *Output) Write(p []byte) (int, error) {
+	n := len(p)
+	again := min(max(o.shown-o.at, 0), int64(n))
+	o.at += int64(n)
+	if o.shown = max(o.shown, o.at); int(again) == n {
+		return n, nil
+	}
+	_, err := o.w.Write(p[again:])
+	return n, err
+}
+
+// never is behind the last instruction of any launch.
+const never = math.MaxInt64
+
+// outcome is how a run ended.
+type outcome uint8
+
+const (
+	ranTo     outcome = iota // before the instruction that it was to come to, or the hunt has paused it
+	ranOut                   // the launch has ended
+	wasCalled                // interrupted
+)
+
+// run goes forwards, and takes checkpoints, until the hunt pauses the launch, or so many
+// instructions have begun. The error is that of the context: the launch has ended by it.
+func (s *Session) run(ctx context.Context, h *hunt, until int64) (outcome, error) {
+	s.probe.hunt = h
+	defer func() { s.probe.hunt = nil }()
+	for {
+		from, begin := s.Step(), time.Now()
+		to := until
+		if from+s.pace.steps() < until {
+			to = from + s.pace.steps()
+		}
+		ended, err := s.exec.ContinueTo(ctx, to)
+		s.pace.ran(s.Step()-from, time.Since(begin))
+		switch {
+		case ctx.Err() != nil:
+			s.ended, s.err = ended, err
+			return ranOut, err
+		case ended:
+			s.ended, s.err = true, err
+			return ranOut, nil
+		case s.interrupted.Swap(false):
+			return wasCalled, nil
+		case h != nil && h.found || s.Step() >= until:
+			return ranTo, nil
+		}
+		s.checkpoint()
+	}
+}
+
+// forward goes on until the hunt finds something, which stop says, or the launch ends.
+func (s *Session) forward(ctx context.Context, h *hunt, found func() *Stop) (*Stop, error) {
+	if s.ended {
+		if s.over != nil && s.over.Reason == AtEnd {
+			return nil, ErrEnded
+		}
+		return nil, errors.New("nothing gets on any more: reverse commands go back, run begins the launch again")
+	}
+	defer s.interrupted.Store(false) // not before: it may be meant for this
+	s.over = nil
+	what, err := s.run(ctx, h, never)
+	if err != nil {
+		return nil, err
+	}
+	switch what {
+	case wasCalled:
+		s.refocus()
+		return &Stop{Reason: AtInterrupt}, nil
+	case ranOut:
+		return s.end(ctx)
+	}
+	stop := found()
+	s.refocus()
+	for _, b := range stop.Breakpoints {
+		if b.Condition != nil {
+			if _, err := s.Evaluate(b.Condition.Text); err != nil {
+				stop.Note = fmt.Sprintf("The condition of breakpoint %d cannot be told: %s", b.Number, Explain(err))
+			}
+		}
+	}
+	return stop, nil
+}
+
+// end is the stop of a launch that has ended. One that ended by a trap of an instruction goes back
+// to before that, where all is what it was.
+func (s *Session) end(ctx context.Context) (*Stop, error) {
+	stop := &Stop{Reason: AtEnd, Err: s.err}
+	s.fault = s.err
+	t := stop.Trap()
+	if t == nil {
+		s.over = stop
+		s.refocus()
+		return stop, nil
+	}
+	stop.Reason = AtTrap
+	if at := s.faultOf(ctx, t); at >= 0 {
+		if err := s.seek(ctx, at); err != nil {
+			return nil, err
+		}
+		s.focus = Focus{s.indexOf(t.CTA), t.Warp, lowest(t.Lanes)}
+	} else {
+		s.over = stop
+	}
+	s.refocus()
+	return stop, nil
+}
+
+// faultOf is the step of the instruction that trapped, which was the last of its warp; -1 if it was none, or cannot be found.
+func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
+	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, interp.ErrDeadlock) || errors.Is(t, interp.ErrStepLimit) || errors.Is(t, interp.ErrEndlessLoop) || errors.Is(t, interp.ErrKeptOut) || s.noReturn != nil {
+		return -1
+	}
+	cta := s.indexOf(t.CTA)
+	at, err := s.backward(ctx, s.Step(), func(e *interp.Event) bool {
+		return e.Kind == interp.OnBefore && e.CTA == cta && e.Warp == t.Warp && e.Instr.Pos == t.Pos
+	})
+	if err != nil {
+		return -1
+	}
+	return at
+}
+
+// indexOf is the linear index of a CTA.
+func (s *Session) indexOf(id interp.Dim3) int { return linear(id, s.info.Grid) }
+
+func linear(at, of interp.Dim3) int { return (at.Z*of.Y+at.Y)*of.X + at.X }
+
+// at is the place in an extent with a linear index.
+func at(i int, of interp.Dim3) interp.Dim3 {
+	return interp.Dim3{X: i % of.X, Y: i / of.X % of.Y, Z: i / of.X / of.Y}
+}
+
+// Continue goes on until a breakpoint or watch is hit, or the launch ends.
+func (s *Session) Continue(ctx context.Context) (*Stop, error) {
+	hits := s.hits(s.Step())
+	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits.stop)
+}
+
+// Run is Continue that stops at breakpoints before the next instruction, too: of a launch that has not
+// begun nobody has seen it.
+func (s *Session) Run(ctx context.Context) (*Stop, error) {
+	hits := s.hits(-1)
+	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits.stop)
+}
+
+// Restart goes back to before the first instruction, whatever the launch has done.
+func (s *Session) Restart(ctx context.Context) error {
+	if s.noReturn != nil {
+		return s.noReturn
+	}
+	s.focus = Focus{CTA: -1}
+	if err := s.seek(ctx, 0); err != nil {
+		return err
+	}
+	s.refocus()
+	return nil
+}
+
+// walk is a step of the thread in focus: it goes on until that is before an instruction which done
+// accepts. It stops at breakpoints, too.
+func (s *Session) walk(ctx context.Context, done func(e *interp.Event) bool) (*Stop, error) {
+	f := s.focus
+	if _, err := s.Context(); err != nil {
+		return nil, err
+	}
+	start := s.Step()
+	hits := s.hits(start)
+	exits, arrived := false, false
+	h := &hunt{tell: func(e *interp.Event) bool {
+		hit := hits.tell(e)
+		if e.CTA != f.CTA || e.Warp != f.Warp {
+			return hit
+		}
+		switch {
+		case e.Kind == interp.OnExit && e.Lanes>>f.Lane&1 != 0:
+			exits = true
+			return true
+		case e.Active>>f.Lane&1 != 0 && (e.Kind != interp.OnBefore || e.Step > start) && !arrived && done(e):
+			arrived = true
+			return true
+		}
+		return hit
+	}}
+	return s.forward(ctx, h, func() *Stop {
+		switch {
+		case hits.hit != nil:
+			return hits.stop()
+		case exits:
+			s.focus.Lane = f.Lane
+			return &Stop{Reason: AtExit}
+		}
+		return &Stop{Reason: AtStep}
+	})
+}
+
+// StepInstr goes to the next instruction of the thread in focus; over has it go over calls.
+func (s *Session) StepInstr(ctx context.Context, over bool) (*Stop, error) {
+	depth, err := s.depth()
+	if err != nil {
+		return nil, err
+	}
+	return s.walk(ctx, func(e *interp.Event) bool {
+		return e.Kind == interp.OnBefore && (!over || e.Depth <= depth)
+	})
+}
+
+// StepLine goes to the next line of the thread in focus: of the source that the PTX was made of if
+// that is known, else of the PTX.
+func (s *Session) StepLine(ctx context.Context, over bool) (*Stop, error) {
+	c, err := s.Context()
+	if err != nil {
+		return nil, err
+	}
+	depth, from := len(c.Calls), noLine
+	if c.Instr != nil {
+		from = lineOf(c.Func, c.Instr)
+	}
+	return s.walk(ctx, func(e *interp.Event) bool {
+		return e.Kind == interp.OnBefore && (!over || e.Depth <= depth) && (e.Depth < depth || lineOf(e.Func, e.Instr) != from)
+	})
+}
+
+// Finish goes on until the thread in focus is back from the function that it is in.
+func (s *Session) Finish(ctx context.Context) (*Stop, error) {
+	depth, err := s.depth()
+	if err != nil {
+		return nil, err
+	}
+	if depth == 0 {
+		return nil, errors.New("finish: the thread is in the kernel, which nobody has called")
+	}
+	return s.walk(ctx, func(e *interp.Event) bool { return e.Kind == interp.OnBefore && e.Depth < depth })
+}
+
+// UntilJoin goes on until the lanes that the thread in focus runs with meet others.
+func (s *Session) UntilJoin(ctx context.Context) (*Stop, error) {
+	c, err := s.Context()
+	if err != nil {
+		return nil, err
+	}
+	together := true
+	for _, o := range s.Contexts() {
+		together = together && (o.CTA != c.CTA || o.Warp != c.Warp || o.Lanes == c.Lanes)
+	}
+	if together {
+		return nil, errors.New("until join: the lanes of the warp are together")
+	}
+	depth := len(c.Calls)
+	lane := s.focus.Lane
+	return s.walk(ctx, func(e *interp.Event) bool {
+		return e.Kind == interp.OnJoin && e.Lanes>>lane&1 != 0 && e.Depth <= depth
+	})
+}
+
+// Until goes on to a place of the function, in the thread in focus.
+func (s *Session) Until(ctx context.Context, places map[int]bool) (*Stop, error) {
+	if _, err := s.depth(); err != nil {
+		return nil, err
+	}
+	return s.walk(ctx, func(e *interp.Event) bool { return e.Kind == interp.OnBefore && places[e.Index] })
+}
+
+// depth is how many calls the thread in focus is in.
+func (s *Session) depth() (int, error) {
+	c, err := s.Context()
+	if err != nil {
+		return 0, err
+	}
+	return len(c.Calls), nil
+}
+
+// line is a line of a source: of the PTX if file is 0.
+type line struct{ file, line int32 }
+
+var noLine = line{-1, -1}
+
+// lineOf is the line of an instruction of a function.
+func lineOf(f *ptx.Func, in *ptx.Instr) line {
+	if in.Loc >= 0 {
+		l := &f.Locs[in.Loc]
+		return line{l.File + 1, l.Line}
+	}
+	return line{0, in.Pos.Line}
+}
+
+// moment says in words where the session is in the launch.
+func (s *Session) moment() string {
+	if s.ended {
+		return fmt.Sprintf("after all %d instructions", s.Step())
+	}
+	return fmt.Sprintf("after %d instructions", s.Step())
+}

@@ -1,0 +1,499 @@
+package debug
+
+// This file checks that moments are exact: a session that goes to one, from anywhere, finds there what
+// a probe has seen that was told of everything.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gemu/internal/part"
+	"gemu/interp"
+)
+
+// mixedKernel diverges in loops, calls, meets at barriers, votes with lanes that are elsewhere, and
+// prints.
+const mixedKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[4] = {104, 105, 10, 0};
+.global .u32 total;
+.func (.reg .u32 %r) twice(.reg .u32 %a)
+{
+	add.u32 %r, %a, %a;
+	ret;
+}
+.visible .entry k(.param .u64 out, .param .u32 loops)
+{
+	.reg .u32 %t, %i, %n, %x, %rounds, %old;
+	.reg .u64 %p, %f;
+	.reg .pred %q;
+	.shared .u32 box[64];
+	mov.u32 %t, %tid.x;
+	mov.u32 %x, 0;
+	ld.param.u32 %rounds, [loops];
+	and.b32 %n, %t, 3;
+	mad.lo.u32 %n, %n, %rounds, 1;
+	mov.u32 %i, 0;
+LOOP:
+	setp.ge.u32 %q, %i, %n;
+	@%q bra DONE;
+	mad.lo.u32 %x, %x, 3, %i;
+	add.u32 %i, %i, 1;
+	bra LOOP;
+DONE:
+	call (%x), twice, (%x);
+	mov.u32 %i, box;
+	mad.lo.u32 %i, %t, 4, %i;
+	st.shared.u32 [%i], %x;
+	bar.sync 0;
+	xor.b32 %i, %i, 4;
+	ld.shared.u32 %n, [%i];
+	add.u32 %x, %x, %n;
+	and.b32 %n, %t, 5;
+	setp.eq.u32 %q, %n, 4;
+	@%q bra OTHER;
+	add.u32 %n, %n, 1;
+	vote.sync.ballot.b32 %n, %q, 0xffffffff;
+	add.u32 %x, %x, %n;
+	bra TOGETHER;
+OTHER:
+	vote.sync.ballot.b32 %n, %q, 0xffffffff;
+	sub.u32 %x, %x, %n;
+TOGETHER:
+	setp.ne.u32 %q, %t, 33;
+	@%q bra QUIET;
+	cvta.global.u64 %f, text;
+	{
+		.param .b64 f;
+		.param .b64 a;
+		.param .b32 r;
+		st.param.b64 [f], %f;
+		st.param.b64 [a], %f;
+		call (r), vprintf, (f, a);
+	}
+QUIET:
+	atom.global.add.u32 %old, [total], 1;
+	mov.u32 %n, %ctaid.x;
+	mad.lo.u32 %n, %n, 64, %t;
+	ld.param.u64 %p, [out];
+	mad.wide.u32 %p, %n, 4, %p;
+	st.global.u32 [%p], %x;
+	ret;
+}
+`
+
+// moment is what a probe has seen at a step.
+type moment struct {
+	cta, warp, index int
+	active           uint64
+}
+
+// recorder notes all of them.
+type recorder struct{ list map[int64]moment }
+
+func (r *recorder) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+
+func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return r }
+
+func (r *recorder) Tell(e *interp.Event) {
+	if e.Kind == interp.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
+		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Active}
+	}
+}
+
+// begin starts a session on the kernel, and gives what it prints and its buffer; the launch has run
+// before, to its end, under a recorder.
+func begin(t *testing.T, mode interp.Mode, rounds int, o Options) (*Session, *bytes.Buffer, map[int64]moment, *interp.Buffer) {
+	t.Helper()
+	var out bytes.Buffer
+	o.Output = NewOutput(&out)
+	dev := interp.NewDevice(interp.Config{Stdout: o.Output})
+	mod, err := dev.Load("mixed.ptx", []byte(mixedKernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dev.Alloc(4 * 4 * 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{map[int64]moment{}}
+	l := interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(64), Args: []any{b, rounds}, Mode: mode}
+	seen := l
+	seen.Probes = []interp.Probe{r}
+	if _, err := mod.Run(t.Context(), &seen); err != nil {
+		t.Fatal(err)
+	}
+	mod.Reset()
+	clear(b.Bytes())
+	out.Reset()
+	o.Output.at, o.Output.shown = 0, 0
+	s, err := Start(t.Context(), mod, &l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, &out, r.list, b
+}
+
+// TestMoments: wherever a session goes, forwards or back, it stands before the instruction that is next
+// there, and what it does from there on is what the launch does.
+func TestMoments(t *testing.T) {
+	random := rand.New(rand.NewPCG(part.Seed(t), 1))
+	for name, mode := range interp.Modes {
+		s, out, seen, b := begin(t, mode, 3, Options{})
+		s.pace.fixed = 20
+		stop, err := s.Continue(t.Context())
+		if err != nil || stop.Reason != AtEnd || stop.Err != nil {
+			t.Fatalf("%s: %+v, %v", name, stop, err)
+		}
+		if got, want := s.Step(), int64(len(seen)); got != want {
+			t.Fatalf("%s: %d instructions have begun, a probe has seen %d", name, got, want)
+		}
+		end := bytes.Clone(b.Bytes())
+		for range 40 {
+			at := random.Int64N(int64(len(seen)))
+			if err := s.seek(t.Context(), at); err != nil {
+				t.Fatal(err)
+			}
+			if s.Step() != at {
+				t.Fatalf("%s: at %d, want %d", name, s.Step(), at)
+			}
+			want := seen[at]
+			if !slices.ContainsFunc(s.Contexts(), func(c Context) bool {
+				return c.Runs && moment{c.CTA, c.Warp, c.Index, c.Lanes} == want
+			}) {
+				t.Fatalf("%s: at %d nobody stands where %+v does", name, at, want)
+			}
+		}
+		if stop, err := s.Continue(t.Context()); err != nil || stop.Reason != AtEnd || !bytes.Equal(end, b.Bytes()) {
+			t.Errorf("%s: it ends otherwise: %+v, %v", name, stop, err)
+		}
+		if got := out.String(); got != strings.Repeat("hi\n", 4) {
+			t.Errorf("%s: it has printed %q", name, got)
+		}
+	}
+}
+
+// TestThread follows a thread forwards to its end and back to its begin: both ways it comes by the
+// instructions that a probe has seen it execute.
+func TestThread(t *testing.T) {
+	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
+	s.pace.fixed = 7
+	f := Focus{CTA: 0, Warp: 1, Lane: 3}
+	var want, begins []int64 // of lines
+	last := -1
+	for at := range int64(len(seen)) {
+		if m := seen[at]; m.cta == f.CTA && m.warp == f.Warp && m.active>>f.Lane&1 != 0 {
+			want = append(want, at)
+			in, _ := s.info.Program.At(m.index)
+			if line := int(in.Pos.Line); line != last {
+				begins = append(begins, at)
+				last = line
+			}
+		}
+	}
+	if err := s.SetFocus(f); err != nil {
+		t.Fatal(err)
+	}
+	var forth, back []int64
+	for {
+		stop, err := s.StepInstr(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stop.Reason != AtStep {
+			if stop.Reason != AtExit {
+				t.Errorf("it stops by %v", stop.Reason)
+			}
+			break
+		}
+		forth = append(forth, s.Step())
+	}
+	if !slices.Equal(forth, want) {
+		t.Errorf("forwards it comes by %v, want %v", forth, want)
+	}
+	if err := s.seek(t.Context(), want[len(want)-1]); err != nil {
+		t.Fatal(err)
+	}
+	s.focus = f
+	for {
+		stop, err := s.BackInstr(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stop.Reason == AtBegin {
+			break
+		}
+		back = append(back, s.Step())
+	}
+	slices.Reverse(back)
+	if !slices.Equal(back, want[:len(want)-1]) {
+		t.Errorf("backwards it comes by %v, want %v", back, want)
+	}
+	if err := s.seek(t.Context(), want[len(want)-1]); err != nil {
+		t.Fatal(err)
+	}
+	s.focus, back = f, nil
+	for {
+		stop, err := s.BackLine(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stop.Reason == AtBegin {
+			break
+		}
+		back = append(back, s.Step())
+	}
+	slices.Reverse(back)
+	if !slices.Equal(back, begins[:len(begins)-1]) {
+		t.Errorf("backwards it comes by the lines of %v, want %v", back, begins)
+	}
+}
+
+// TestBudget: within a small budget checkpoints get further apart, the older the more, and what they
+// lead to is what was.
+func TestBudget(t *testing.T) {
+	s, _, seen, _ := begin(t, interp.Vector, 2_000, Options{Budget: 1 << 17})
+	s.pace.fixed = leastPace
+	for {
+		what, err := s.run(t.Context(), nil, s.Step()+leastPace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if what == ranOut {
+			break
+		}
+		s.checkpoint()
+		if kept := s.exec.Kept() - s.first; kept > 1<<17 && len(s.checkpoints) > 2 {
+			t.Fatalf("%d checkpoints take %d bytes", len(s.checkpoints), kept)
+		}
+	}
+	if n := int64(len(seen)) / leastPace; int64(len(s.checkpoints)) >= n || len(s.checkpoints) < 4 {
+		t.Fatalf("%d checkpoints, %d were made", len(s.checkpoints), n)
+	}
+	if s.checkpoints[0].step != 0 {
+		t.Error("the begin is gone")
+	}
+	last := s.checkpoints[len(s.checkpoints)-1].step
+	early, late := s.checkpoints[1].step, last-s.checkpoints[len(s.checkpoints)-2].step
+	if early < late {
+		t.Errorf("the gap at the begin is %d, that at the end %d", early, late)
+	}
+	for _, at := range []int64{last - 3, last / 2, 7} {
+		if err := s.seek(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		want := seen[at]
+		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool { return c.Runs && moment{c.CTA, c.Warp, c.Index, c.Lanes} == want }) {
+			t.Errorf("at %d nobody stands where %+v does", at, want)
+		}
+	}
+}
+
+// TestBackIsQuick goes back one instruction from the end of a launch, and to its begin: that takes a
+// few of the intervals that checkpoints are apart, however long the launch was.
+func TestBackIsQuick(t *testing.T) {
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("mixed.ptx", []byte(mixedKernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dev.Alloc(4 * 4 * 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(64), Args: []any{b, 8_000}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	timed := func(do func() (*Stop, error)) time.Duration {
+		begun := time.Now()
+		if _, err := do(); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(begun)
+	}
+	whole := timed(func() (*Stop, error) { return s.Continue(t.Context()) })
+	steps := s.Step()
+	one := timed(func() (*Stop, error) { return s.BackInstr(t.Context(), false) })
+	if s.Step() != steps-1 {
+		t.Errorf("one back from %d is %d", steps, s.Step())
+	}
+	all := timed(func() (*Stop, error) { return nil, s.Restart(t.Context()) })
+	if s.Step() != 0 {
+		t.Errorf("the begin is %d", s.Step())
+	}
+	t.Logf("%d instructions in %v with %d checkpoints; back one: %v; to the begin: %v", steps, whole, len(s.checkpoints), one, all)
+	if !testing.Short() && max(one, all) > max(whole, time.Second) {
+		t.Errorf("going back takes %v and %v, of %v", one, all, whole)
+	}
+}
+
+// TestTrapped: a launch that traps stands before the instruction that does, where registers are what they
+// were, and can go back.
+func TestTrapped(t *testing.T) {
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("trap.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .u32 %t;
+	.reg .u64 %p;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %p, [out];
+	mad.wide.u32 %p, %t, 4, %p;
+	st.global.u32 [%p], %t;
+	ret;
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dev.Alloc(4 * 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 { // a trap again if it goes on
+		stop, err := s.Continue(t.Context())
+		if err != nil || stop.Reason != AtTrap || !errors.Is(stop.Err, interp.ErrOutOfBounds) {
+			t.Fatalf("%+v, %v", stop, err)
+		}
+		c, err := s.Context()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Instr.Pos.Line != 11 || s.Focus() != (Focus{0, 0, 20}) {
+			t.Errorf("it stands at line %d, thread %+v", c.Instr.Pos.Line, s.Focus())
+		}
+		if got, err := s.Evaluate("t"); err != nil || got != "20" {
+			t.Errorf("the thread has %q, %v", got, err)
+		}
+		if v := interp.Slice[uint32](b)[3]; v != 0 {
+			t.Errorf("lane 3 has stored %d", v)
+		}
+	}
+	if stop, err := s.BackInstr(t.Context(), false); err != nil || stop.Reason != AtStep || s.Step() != 2 {
+		t.Errorf("back: %+v, %v", stop, err)
+	}
+}
+
+// TestDeadlock: where nothing gets on any more, what waits can be looked at.
+func TestDeadlock(t *testing.T) {
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("dead.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+	.reg .u32 %t;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %q, %t, 32;
+	@%q bra HERE;
+	bar.sync 1;
+	ret;
+HERE:
+	bar.sync 0;
+	ret;
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	stop, err := s.Continue(t.Context())
+	if err != nil || stop.Reason != AtTrap || !errors.Is(stop.Err, interp.ErrDeadlock) {
+		t.Fatalf("%+v, %v", stop, err)
+	}
+	got, err := s.Why()
+	want := "lane 0 of warp 0 of CTA (0,0,0) waits at line 14 at barrier 0 of its CTA; not there are:\n   warp 1 lanes 0-31: wait at line 11 at barrier 1"
+	if err != nil || got != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	if stop, err := s.BackInstr(t.Context(), false); err != nil || stop.Reason != AtStep {
+		t.Errorf("back: %+v, %v", stop, err)
+	}
+}
+
+// TestConditions evaluates expressions in a thread of the kernel, whose registers are known.
+func TestConditions(t *testing.T) {
+	s, _, _, b := begin(t, interp.Vector, 2, Options{})
+	if _, err := s.Break("DONE", "%t == 5 && cta == 1"); err != nil {
+		t.Fatal(err)
+	}
+	if stop, err := s.Continue(t.Context()); err != nil || stop.Reason != AtBreakpoint {
+		t.Fatal(stop, err)
+	}
+	if f := s.Focus(); f != (Focus{1, 0, 5}) {
+		t.Fatalf("the focus is on %+v", f)
+	}
+	for text, want := range map[string]string{
+		// Lane 5 goes round 1 + 2·1 times: x is ((0·3 + 0)·3 + 1)·3 + 2.
+		"x": "5", "x[lane]": "5", "%x + 1 == 6": "1", "x[0]": "0", "x-6": "-1", "-x": "-5", "~x & 0xf": "10",
+		"%tid.x": "5", "tid.x": "5", "%ctaid.x": "1", "ctaid.y": "0", "laneid": "5", "warpid": "0", "%ntid.x": "64", "nctaid.x": "4", "nwarpid": "2",
+		"any(t == 9)": "1", "any(t == 40)": "0", "all(t < 32)": "1", "all(t == 5)": "0", "!(t == 5) || 1 > 2": "0",
+		"2 + 3 * 4": "14", "2 * 3 + 4": "10", "(2 + 3) * 4": "20", "20 - 8 - 2": "10", "1 << 2 + 1": "8", "7 & 3 == 3": "1", "17 % 5": "2", "7 / 2": "3",
+		"1.5 * 2": "3", "x < 5.5": "1", "-1 < x": "1", "0xffffffffffffffff > -1": "1", "x.f32 == 0": "0", "loops": "2",
+		// All threads of CTA 0 have ended: thread 0 has added to twice 0 what thread 1 has, twice ((0·3 + 0)·3 + 1)·3 + 2,
+		// and the vote of the lanes 4, 6, 12, 14 ….
+		"total": "64", "out[0].u32 - 0x50505050": "10", "box[3]": "0",
+	} {
+		if got, err := s.Evaluate(text); err != nil || got != want {
+			t.Errorf("%s is %s, want %s; %v", text, got, want, err)
+		}
+	}
+	if got, err := s.Evaluate("out"); err != nil || got != fmt.Sprint(b.Addr()) {
+		t.Errorf("out is %s, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"x[32]": "1: 32: there are lanes 0 to 31", "x[1.5]": "1: 1.5: there are lanes 0 to 31", "nothing": "1: function k has no register nothing, and there is no parameter or variable of that name",
+		"1 / 0": "3: division by zero", "1.5 % 2": "5: % is for integers", "x +": "4: a term is missing", "(x": "3: a term is missing", "x y": `3: "y" does not belong here`,
+		"[x]": "1: say what is there, as in [%rd1].u32", "[16].u32": "1: nothing is at address 0x10", "text": "1: text has 4 bytes: say which element, as in text[0]",
+		"box[64]": "1: box has 64 elements", "out[3]": "1: say what is behind the parameter out, as in out[0].f32", "some(x)": "1: there is no some(…): any(…) and all(…) are",
+		strings.Repeat("(", 1<<22): "1: it has 4194304 bytes, at most 4096 are read",
+		"99999999999999999999":     "1: 99999999999999999999 does not fit in 64 bits", "": "1: a term is missing", "x $": `3: "$" does not belong here`, "old": "1: register %old is not live here",
+	} {
+		_, err := s.Evaluate(text)
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestPlaces: what breakpoints are asked for, and where they are.
+func TestPlaces(t *testing.T) {
+	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
+	for place, want := range map[string]string{
+		"27": "[27]", "mixed.ptx:27": "[27]", "24": "[25]", "LOOP": "[25]", "k": "[18]", "twice": "[9]", "opcode:call": "[31 59]", "opcode:st.shared": "[34]", "*0": "[18]",
+		"nowhere": "kernel k, and what it calls, has no function and no label nowhere", "999": "no instruction of kernel k is at line 999 of mixed.ptx or behind it",
+		"other.cu:3": "no instruction of kernel k is from a file other.cu", "opcode:sin": "no instruction of kernel k is sin", "*999": "*999: want the number of an instruction, below 43",
+	} {
+		b, err := s.Break(place, "")
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(b.Lines(s))
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", place, got, want)
+		}
+	}
+}

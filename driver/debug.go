@@ -1,0 +1,128 @@
+package driver
+
+// This file is launches of clients that are debugged.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"gemu/debug"
+	"gemu/debug/dap"
+	"gemu/interp"
+)
+
+// Debugging says which launches stop before their first instruction, and who is asked then.
+type Debugging struct {
+	Kernel string // of the launches; "": all
+	Port   int    // where to wait for a client of the Debug Adapter Protocol; 0: the terminal of the process
+
+	Front debug.Front // who is asked instead; nil: as Port says
+}
+
+// parseDebugging reads GEMU_DEBUG.
+func parseDebugging(v string) (*Debugging, error) {
+	d := &Debugging{Kernel: v}
+	if rest, ok := strings.CutPrefix(v, "dap:"); ok {
+		port, kernel, _ := strings.Cut(rest, ",")
+		n, err := strconv.Atoi(port)
+		if err != nil || n < 1 || n > 65535 {
+			return nil, fmt.Errorf("want dap:PORT or dap:PORT,KERNEL")
+		}
+		d.Port, d.Kernel = n, kernel
+	}
+	if d.Kernel == "1" {
+		d.Kernel = ""
+	}
+	return d, nil
+}
+
+// debugger debugs launches, one at a time: those of other streams wait.
+type debugger struct {
+	*Debugging
+	d  *Driver
+	mu sync.Mutex // held by a launch
+
+	session *debug.Session
+	output  *debug.Output
+	front   debug.Front // nil: nobody was asked yet
+	left    bool        // the user has had enough
+}
+
+// run runs a launch, which the user debugs if he wants to.
+func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.left && (g.Kernel == "" || g.Kernel == l.Kernel) && g.open() {
+		g.session.Drive(l, g)
+	}
+	return m.Run(context.Background(), l)
+}
+
+// open finds who is asked. If nobody can be, the driver says so, and debugs nothing.
+func (g *debugger) open() bool {
+	if g.front != nil {
+		return true
+	}
+	g.session = debug.New(debug.Options{Output: g.output})
+	var err error
+	switch {
+	case g.Front != nil:
+		g.front = g.Front
+	case g.Port > 0:
+		g.front, err = g.listen()
+	default:
+		g.front, err = onTerminal()
+	}
+	if err != nil {
+		g.left = true
+		g.d.message("GEMU_DEBUG: %v", err)
+	}
+	return err == nil
+}
+
+// onTerminal asks on the terminal of the process, wherever its standard streams go.
+func onTerminal() (debug.Front, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the process has no terminal: %w", err)
+	}
+	return debug.NewLines(tty, tty, "", true), nil
+}
+
+// listen waits for a client of the Debug Adapter Protocol.
+func (g *debugger) listen() (debug.Front, error) {
+	l, err := net.Listen("tcp", fmt.Sprintf("localhost:%d", g.Port))
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	g.d.message("GEMU_DEBUG: waiting for a client at %s", l.Addr())
+	conn, err := l.Accept()
+	if err != nil {
+		return nil, err
+	}
+	s := dap.New(conn, conn)
+	go func() {
+		defer conn.Close()
+		if err := s.Serve(context.Background(), nil); err != nil {
+			g.d.message("GEMU_DEBUG: %v", err)
+		}
+	}()
+	return s, nil
+}
+
+// Debug asks the user. One who quits lets this launch and all that follow go on.
+func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
+	err := g.front.Debug(ctx, s)
+	if errors.Is(err, debug.ErrQuit) {
+		g.left = true
+		return nil
+	}
+	return err
+}

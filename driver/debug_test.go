@@ -1,0 +1,120 @@
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/google/go-dap"
+
+	"gemu/debug"
+)
+
+// TestDebug: launches of a client stop, as GEMU_DEBUG says, and go on as the user says; what they
+// compute is what it is otherwise.
+func TestDebug(t *testing.T) {
+	var said bytes.Buffer
+	script := "break opcode:st\nrun\nprint r4\nreverse-stepi\ncontinue\ndelete\ncontinue\ncontinue\nrun\nquit\n"
+	front := debug.NewLines(strings.NewReader(script), &said, "script", true)
+	c := newClient(t, func(s *Settings) { s.Debug = &Debugging{Kernel: "add", Front: front} })
+	at := c.alloc(256)
+	c.write(at, 1, 2, 3)
+	for range 3 { // debugged; left at its begin; not debugged any more
+		c.ok(c.launch("add", 1, 3, at, 10))
+	}
+	c.ok(c.launch("poke", 1, 1, at, 99)) // another kernel
+	c.expect(at, 99, 32, 33)
+	for _, want := range []string{"Breakpoint 1, kernel add", "$1 = 11   (.u32 of lanes 0-2: affine 11 + 1*lane)", "The launch has ended, after 12 instructions", "(gemu) quit"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, &said)
+		}
+	}
+	if n := strings.Count(said.String(), "it has not begun"); n != 2 {
+		t.Errorf("%d launches are debugged:\n%s", n, &said)
+	}
+}
+
+// TestDebugByDAP: a client attaches at the port.
+func TestDebugByDAP(t *testing.T) {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	c := newClient(t, func(s *Settings) {
+		if s.Debug, err = parseDebugging(fmt.Sprintf("dap:%d,add", port)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	done := make(chan error)
+	go func() { done <- attach(port) }()
+	at := c.alloc(256)
+	c.write(at, 1)
+	c.ok(c.launch("add", 1, 1, at, 10))
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	c.ok(c.launch("add", 1, 1, at, 10)) // the client has gone
+	c.expect(at, 21)
+}
+
+// attach is a client that looks at where a launch begins, and goes.
+func attach(port int) error {
+	var conn net.Conn
+	var err error
+	for conn == nil {
+		if conn, err = net.Dial("tcp", fmt.Sprintf("localhost:%d", port)); err != nil {
+			continue // it does not listen yet
+		}
+	}
+	defer conn.Close()
+	in := newMessages(conn)
+	send := func(command string) {
+		fmt.Fprintf(conn, "Content-Length: %d\r\n\r\n%s", len(command), command)
+	}
+	send(`{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"gemu"}}`)
+	send(`{"seq":2,"type":"request","command":"attach","arguments":{"stopOnEntry":true}}`)
+	if err := in.until(func(m dap.Message) bool { _, ok := m.(*dap.InitializedEvent); return ok }); err != nil {
+		return err
+	}
+	send(`{"seq":3,"type":"request","command":"configurationDone"}`)
+	if err := in.until(func(m dap.Message) bool { e, ok := m.(*dap.StoppedEvent); return ok && e.Body.Reason == "entry" }); err != nil {
+		return err
+	}
+	send(`{"seq":4,"type":"request","command":"disconnect"}`)
+	return in.until(func(m dap.Message) bool { _, ok := m.(*dap.DisconnectResponse); return ok })
+}
+
+// TestDebugSetting: what GEMU_DEBUG may be.
+func TestDebugSetting(t *testing.T) {
+	for v, want := range map[string]Debugging{"1": {}, "add": {Kernel: "add"}, "dap:4711": {Port: 4711}, "dap:4711,add": {Port: 4711, Kernel: "add"}} {
+		if d, err := parseDebugging(v); err != nil || *d != want {
+			t.Errorf("%s: %+v, %v", v, d, err)
+		}
+	}
+	for _, v := range []string{"dap:", "dap:x", "dap:0", "dap:70000"} {
+		if _, err := parseDebugging(v); err == nil {
+			t.Errorf("%s is taken", v)
+		}
+	}
+}
+
+// messages are those of a connection.
+type messages struct{ r *bufio.Reader }
+
+func newMessages(r io.Reader) *messages { return &messages{bufio.NewReader(r)} }
+
+// until reads up to a message.
+func (m *messages) until(is func(dap.Message) bool) error {
+	for {
+		got, err := dap.ReadProtocolMessage(m.r)
+		if err != nil || is(got) {
+			return err
+		}
+	}
+}
