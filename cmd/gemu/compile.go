@@ -36,7 +36,7 @@ func nvccArgs(sm int, _ string) []string {
 
 func clangArgs(sm int, headers string) []string {
 	return []string{
-		"-x", "cuda", "--cuda-device-only", fmt.Sprintf("--cuda-gpu-arch=sm_%d", sm), "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version",
+		"-x", "cuda", "--cuda-device-only", fmt.Sprintf("--cuda-gpu-arch=sm_%d", sm), "--cuda-feature=+ptx70", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version",
 		"-O2", "-gline-tables-only", "-I", headers, "-include", "gemu.h", "-S", "-o", "-",
 	}
 }

@@ -1,6 +1,7 @@
 // The part of CUDA that the kernels of this library use, for clang without a
 // CUDA toolkit.
-#pragma once
+#ifndef GEMU_CUDA
+#define GEMU_CUDA
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
@@ -14,7 +15,8 @@ typedef unsigned char uchar;
 typedef unsigned int uint;
 typedef unsigned long long ull;
 
-#define GEMU_INLINE static __device__ inline __attribute__((always_inline))
+// Without lines of their own: what is at fault is at the line that calls them.
+#define GEMU_INLINE static __device__ inline __attribute__((always_inline, nodebug))
 
 GEMU_INLINE int min(int a, int b) { return a < b ? a : b; }
 GEMU_INLINE int max(int a, int b) { return a > b ? a : b; }
@@ -53,3 +55,5 @@ GEMU_INLINE int atomicMax(int *p, int v) { return __nvvm_atom_max_gen_i(p, v); }
 GEMU_INLINE int atomicOr(int *p, int v) { return __nvvm_atom_or_gen_i(p, v); }
 GEMU_INLINE int atomicExch(int *p, int v) { return __nvvm_atom_xchg_gen_i(p, v); }
 GEMU_INLINE int atomicCAS(int *p, int old, int v) { return __nvvm_atom_cas_gen_i(p, old, v); }
+
+#endif
