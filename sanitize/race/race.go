@@ -591,6 +591,8 @@ func (r *run) tell(a *access, o *record, in *interp.Allocation, off uint64, n in
 	case kind == sameValue:
 		f.Severity = finding.Notice
 		f.Message = "threads write the same value to the same memory, and nothing orders them"
+	case a.what&strong != 0 && o.what&strong != 0 && a.what&sizeBits != o.what&sizeBits:
+		f.Message = "accesses that overlap in part, which is no order whatever their scopes, and nothing else orders them"
 	case a.what&strong != 0 && o.what&strong != 0:
 		f.Message = "accesses to the same memory that are not in each other's scope, and nothing orders them"
 	case p.of != r.operation:

@@ -267,6 +267,7 @@ func (s *step) findUses(parts *interp.Parts) {
 			values(o, unsetAddress)
 		case family == ptx.FamilyBrx:
 			values(o, unsetBranch)
+		case in.Form.Affine == ptx.AffineSelect && truth(&in.Ops[1]) && truth(&in.Ops[2]): // it makes a number of a predicate
 		case family == ptx.FamilySlct && spec.Name == "c", in.Form.Affine == ptx.AffineSelect && spec.Name == "c":
 			values(o, unsetCondition)
 		case family == ptx.FamilyBarrier && in.Has("warp"):
@@ -283,6 +284,11 @@ func (s *step) findUses(parts *interp.Parts) {
 			add(o.Sources[o.Member].Reg, unsetMembermask)
 		}
 	}
+}
+
+// truth reports whether an operand is what a predicate becomes as a number: 0, 1 or -1.
+func truth(o *ptx.Operand) bool {
+	return o.Kind == ptx.ImmOperand && (o.Imm.Bits+1 <= 2 || int32(o.Imm.Bits) == -1 || int16(o.Imm.Bits) == -1)
 }
 
 // findUnset finds which registers may be read before they are written, of functions that run.
