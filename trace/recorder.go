@@ -474,7 +474,7 @@ func (s *sink) effect(e *interp.Event) {
 		if x.Reads && p.From != nil {
 			at(Load, p.From, p.FromOff, p.Read)
 		}
-		if x.Writes {
+		if x.Writes && p.To != nil { // of matrices that are read there is nothing that is written
 			kind := Store
 			if x.Reduces {
 				kind = Atomic

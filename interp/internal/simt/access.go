@@ -61,14 +61,13 @@ func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uin
 // accessOne executes a load or store of one element at per-lane addresses.
 func accessOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
-	if a.Store {
-		w.cta.changed = true
-	}
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
 			data, addr := rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A)
 			if a.Store {
-				m = mem.Scatter[E](data, addr, a.Off-base, p, last, m)
+				rest := mem.Scatter[E](data, addr, a.Off-base, p, last, m)
+				w.cta.changed = w.cta.changed || rest != m
+				m = rest
 			} else {
 				m = mem.Gather[E](data, addr, a.Off-base, p, last, m)
 			}
@@ -82,14 +81,20 @@ func accessOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *c
 }
 
 // oneLane resolves and executes the access of the first lane of m, and returns
-// the others; none after a trap.
+// the others; none after a trap, or if they had to be resolved, too: those that
+// follow one in local memory.
 func (w *warp) oneLane(h int, f *regfile.File, in *code.Instr, m uint32) uint32 {
 	first := m & -m
-	w.eachLane(h, f, in, first, m)
+	rest := m &^ first
+	local := w.eachLane(h, f, in, first, m)
+	if local && w.err == nil && rest != 0 {
+		w.eachLane(h, f, in, rest, rest)
+		return 0
+	}
 	if w.err != nil {
 		return 0
 	}
-	return m &^ first
+	return rest
 }
 
 // access is what a memory instruction accesses.
@@ -165,7 +170,6 @@ func loadVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 // storeVector stores several elements to per-lane addresses, lane by lane.
 func storeVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
-	w.cta.changed = true
 	var addr regfile.Row64
 	addresses(f, in, a, &addr)
 	for ; m != 0; m = w.oneLane(h, f, in, m) {
@@ -175,6 +179,7 @@ func storeVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		var good uint32
 		good, m = mem.Reach(&addr, base, last, a.Bytes, m)
+		w.cta.changed = w.cta.changed || good != 0
 		for n := good; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
 			q := unsafe.Add(p, addr[lane]-base)
@@ -330,20 +335,19 @@ func accessEach(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // eachLane resolves the address of each lane of m and executes the access there.
-// A trap names those lanes of all that fault.
-func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
+// A trap names those lanes of all that fault. local is whether the last is in local memory.
+func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) (local bool) {
 	a := w.access(in)
 	var addr regfile.Row64
 	w.addresses(h, in, a, &addr)
-	if a.Store && a.Space != ptx.Local {
-		w.cta.changed = true
-	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		p, local := w.resolve(in, h, lane, addr[lane], all)
+		p, off := w.resolve(in, h, lane, addr[lane], all)
 		if w.err != nil {
-			return
+			return false
 		}
+		local = p == nil
+		w.cta.changed = w.cta.changed || a.Store && p != nil
 		for i, e := range a.Elems {
 			if e.Slot == code.NoSlot {
 				continue
@@ -357,9 +361,9 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 				}
 				switch {
 				case p == nil && a.Store:
-					w.local[h].Store(int(local)+at, lane, n, get(f, reg, lane))
+					w.local[h].Store(int(off)+at, lane, n, get(f, reg, lane))
 				case p == nil:
-					put(a, f, reg, lane, w.local[h].Load(int(local)+at, lane, n))
+					put(a, f, reg, lane, w.local[h].Load(int(off)+at, lane, n))
 				case a.Store:
 					mem.StoreBits(unsafe.Add(p, at), n, get(f, reg, lane))
 				default:
@@ -368,6 +372,7 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 			}
 		}
 	}
+	return local
 }
 
 // storeBulk is st.bulk (manual 9.7.9.13): zeros to shared memory. What the manual leaves

@@ -103,7 +103,7 @@ func (t *target) memory(lane int, addr uint64) (b []byte) {
 // in a copy of the memory.
 func (w *warp) afterStore(p *pair) {
 	a, m := w.access(p.in), w.check.lanes
-	if m != 0 && a.Space != ptx.Local && !w.cta.changed {
+	if !w.cta.changed && w.seen(p, m) {
 		w.mismatch(p, m, "it stores, and does not say so to those who wait for memory to change")
 		return
 	}
@@ -121,6 +121,21 @@ func (w *warp) afterStore(p *pair) {
 		}
 		w.cta.hits[a.Hit], w.count.ThreadInstructions = hit, counted
 	}
+}
+
+// seen reports whether lanes have stored to memory that other threads see.
+func (w *warp) seen(p *pair, m uint32) bool {
+	a, t := w.access(p.in), w.target(p)
+	if a.Space != ptx.Generic {
+		return m != 0 && a.Space != ptx.Local
+	}
+	view, request := w.view(), a.Request()
+	for ; m != 0; m &= m - 1 {
+		if place, fault := view.Find(&request, t.address(bits.TrailingZeros32(m)&31)); fault == nil && place.Alloc != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // partOf is a copy of the memory that the lanes of m store to, and idle ones would; nil if
