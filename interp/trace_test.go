@@ -278,7 +278,7 @@ var (
 func TestTraces(t *testing.T) {
 	seed := part.Seed(t)
 	for i, p := range programs(t, 32, 8) {
-		share := uint64(part.Of(12, 4, 1))
+		share := uint64(part.Of(12, 8, 1))
 		if p.Width != 32 {
 			share *= 3
 			if strings.HasPrefix(p.File, "@") {

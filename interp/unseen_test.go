@@ -42,7 +42,7 @@ func TestUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
-		files = files[:part.Of(2, 5, len(files))]
+		files = files[:part.Of(2, 3, len(files))]
 	}
 	var count unseen
 	for _, file := range files {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/affinetrack"
+	"gemu/internal/part"
 	"gemu/interp"
 )
 
@@ -26,10 +27,7 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 // TestStructureAgrees: under every policy all modes find the same structure, whatever the
 // number of workers.
 func TestStructureAgrees(t *testing.T) {
-	n := 300
-	if testing.Short() {
-		n = 33
-	}
+	n := part.Of(33, 100, 300)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()

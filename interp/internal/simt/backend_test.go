@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"gemu/internal/corpus"
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/interp/internal/simt"
 )
 
-// programs are those of the corpus; with -short a part of them.
+// programs are those of testdata/control, and a part of the others.
 func programs(t *testing.T) []*corpus.Program {
 	t.Helper()
 	all, err := corpus.Programs("../../../testdata")
@@ -21,8 +22,9 @@ func programs(t *testing.T) []*corpus.Program {
 		t.Fatal(err)
 	}
 	var list []*corpus.Program
-	for _, p := range all {
-		if !testing.Short() || strings.HasPrefix(p.File, "control/") {
+	seed, share := part.Seed(t), uint64(part.Of(1000, 2, 1))
+	for i, p := range all {
+		if strings.HasPrefix(p.File, "control/") || (uint64(i)+seed)%share == 0 {
 			list = append(list, p)
 		}
 	}
