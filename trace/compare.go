@@ -325,7 +325,7 @@ func (c *comparison) alike(x, y *Record) bool {
 	}
 	for i := range x.Accesses {
 		a, b := &x.Accesses[i], &y.Accesses[i]
-		if a.Kind != b.Kind || a.Space != b.Space || a.Bytes != b.Bytes || a.Lanes != b.Lanes || !equalValues(a.Addr, b.Addr) || !slices.EqualFunc(a.Store, b.Store, equalValues) {
+		if a.Kind != b.Kind || a.Space != b.Space || a.Bytes != b.Bytes || a.Lanes != b.Lanes || !equalValues(a.Addr, b.Addr) || !slices.EqualFunc(a.Store, b.Store, equalValues) || unlike(x, y, a, b) {
 			return false
 		}
 	}
@@ -338,6 +338,12 @@ func (c *comparison) alike(x, y *Record) bool {
 		}
 	}
 	return true
+}
+
+// unlike reports whether the names of instructions say of an access what the log does not say
+// otherwise, as the operation of an atomic, and are not the same.
+func unlike(x, y *Record, a, b *Access) bool {
+	return len(a.Store)+len(b.Store) == 0 && a.Kind != Load && x.Name != y.Name && x.Name != "" && y.Name != ""
 }
 
 // equalValues reports whether values are written the same.
@@ -567,6 +573,9 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 		}
 		if p != q || from != to {
 			return differ("address", fmt.Sprintf("%s %#x", p, from), fmt.Sprintf("%s %#x", q, to), "the address")
+		}
+		if unlike(x.Record, y.Record, a[i], b[i]) {
+			return differ("operation", x.Name, y.Name, "the operation on memory")
 		}
 		if len(a[i].Store) == len(b[i].Store) {
 			for k := range a[i].Store {

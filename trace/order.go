@@ -99,7 +99,9 @@ func (o *order) grown(p *part) error {
 		}
 		p.away = append(p.away, at)
 	}
-	p.buf = p.buf[:0]
+	if p.buf = p.buf[:0]; p.ended {
+		p.buf = nil // nothing comes any more
+	}
 	return nil
 }
 

@@ -161,7 +161,7 @@ func codeOf(i uint64, p interp.Program) Code {
 	if slices.ContainsFunc(in.Ops, measures) {
 		c.Flags = append(c.Flags, "clock")
 	}
-	if in.Has("approx") {
+	if in.Has("approx") || in.Has("full") { // div.full has a bound, too (manual 9.7.3.8)
 		c.Flags = append(c.Flags, "approx"+in.Type().String())
 	}
 	return c

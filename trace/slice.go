@@ -343,7 +343,13 @@ func (s *slicer) list(goal *target) (list []Origin) {
 		if n.code != nil {
 			o.Text = n.code.Text
 		}
+		if n.Lanes>>n.lane&1 == 0 {
+			o.Note = "held back by its guard"
+		}
 		for i := range n.Results {
+			if n.Lanes>>n.lane&1 == 0 {
+				break
+			}
 			low, high := n.Results[i].At(n.Lanes, n.lane)
 			o.Values = append(o.Values, n.Results[i].Name+" = "+wide(low, high))
 		}

@@ -414,6 +414,30 @@ func TestModifiers(t *testing.T) {
 	}
 }
 
+// adds has an atomic operation, whose operands and result are in no log.
+const adds = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.reg .u64 %p;
+	ld.param.u64 %p, [out];
+	red.global.add.u32 [%p], 1;
+	ret;
+}`
+
+// TestAtomicModifiers: another operation on memory is a difference, though no value says so.
+func TestAtomicModifiers(t *testing.T) {
+	whole := logOf(t, adds, 1, 0, Binary, Filter{})
+	for from, what := range map[string]string{".add.": "the operation on memory", ".zzz.": ""} {
+		other := strings.Replace(adds, from, ".max.", 1)
+		d, err := Compare(memory("whole", whole), memory("edited", logOf(t, other, 1, 0, Text, Filter{})), Options{})
+		if err != nil || (d == nil) != (what == "") || d != nil && (d.What != what || !strings.Contains(d.String(), "line 8:")) {
+			t.Errorf("%s: %v %v, want %s", from, d, err, what)
+		}
+	}
+}
+
 // undone has lanes that wait for others to shuffle with them, at two places.
 const undone = `.version 8.0
 .target sm_80

@@ -121,6 +121,9 @@ func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
 	case v.Bits == 1:
 		return v.List[0] >> lane & 1, 0
 	}
+	if lanes>>lane&1 == 0 {
+		return 0, 0 // it has none
+	}
 	i := rank(lanes, lane)
 	if len(v.ListHigh) > 0 {
 		high = v.ListHigh[i]

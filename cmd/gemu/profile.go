@@ -177,6 +177,7 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile, dynamic map[str
 		b := profileBlock{l.Kernel, occupancy.Block{Threads: l.Block.Count(), Registers: c.Regs, Shared: l.Shared + dynamic[l.Kernel.Name]}}
 		if args, ok := l.Kernel.Directive(".maxnreg"); ok && c.Regs == 0 && len(args) == 1 {
 			fmt.Sscan(args[0], &b.Registers)
+			b.Registers = min(b.Registers, occupancy.MaxRegisters)
 		}
 		if !slices.Contains(r.blocks, b) {
 			r.blocks = append(r.blocks, b)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -160,8 +161,11 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 	case *dap.SetInstructionBreakpointsRequest:
 		var list []wanted
 		for _, b := range m.Arguments.Breakpoints {
-			at, _ := strconv.ParseInt(b.InstructionReference, 0, 64)
-			list = append(list, wanted{fmt.Sprintf("*%d", at+int64(b.Offset)), b.Condition})
+			place := "*" + b.InstructionReference // which is refused if it is no number
+			if at, err := strconv.ParseInt(b.InstructionReference, 0, 64); err == nil {
+				place = fmt.Sprintf("*%d", at+int64(b.Offset))
+			}
+			list = append(list, wanted{place, b.Condition})
 		}
 		v.send(&dap.SetInstructionBreakpointsResponse{Response: answer(r), Body: dap.SetInstructionBreakpointsResponseBody{Breakpoints: v.set("instructions", list)}})
 	case *dap.DataBreakpointInfoRequest:
@@ -641,14 +645,18 @@ func (v *Server) readMemory(m *dap.ReadMemoryRequest) {
 	}
 	addr += uint64(m.Arguments.Offset)
 	body := dap.ReadMemoryResponseBody{Address: fmt.Sprintf("%#x", addr)}
-	n := m.Arguments.Count
-	for n > 0 { // as far as it goes
+	// As far as it goes.
+	n := sort.Search(max(m.Arguments.Count, 0), func(n int) bool {
+		_, err := v.session.Read("", addr, n+1)
+		return err != nil
+	})
+	if n > 0 {
 		p, err := v.session.Read("", addr, n)
-		if err == nil {
-			body.Data = base64.StdEncoding.EncodeToString(p)
-			break
+		if err != nil {
+			v.refuse(&m.Request, err)
+			return
 		}
-		n /= 2
+		body.Data = base64.StdEncoding.EncodeToString(p)
 	}
 	body.UnreadableBytes = m.Arguments.Count - n
 	v.send(&dap.ReadMemoryResponse{Response: answer(&m.Request), Body: body})

@@ -86,8 +86,12 @@ func (p *Program) key() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// extents tries fewer threads. What they would have had stays in the buffers.
+// extents tries fewer threads. What they would have had stays in the buffers. Shuffles of lanes that are
+// not there would be undefined.
 func (r *reducer) extents() {
+	if strings.Contains(r.p.Source, "shfl.") {
+		return
+	}
 	if r.p.Grid != interp.Dim(1) {
 		r.try(func(p *Program) { p.Grid = interp.Dim(1) })
 	}

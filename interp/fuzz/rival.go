@@ -135,7 +135,7 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 			o.Kind = Refusal
 		}
 		return o, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is that something it has started goes on
 		return nil, fmt.Errorf("%w: %w", ErrNoRival, err)
 	}
 	got, err := os.ReadFile(result)
