@@ -56,6 +56,8 @@ type Server struct {
 	running     bool                    // the session is at work
 	waiting     []func()                // what is to be done when it has stopped
 	resume      bool                    // and then it goes on
+	goesOn      bool                    // it is at work until it is stopped: it may be interrupted, and resumed
+	threadsThen []dap.Thread            // those there were when it stood
 	owned       map[string][]int        // breakpoints, by what the client calls them
 	trap        string                  // what has stopped the session last, if it is a trap
 	frames      []frame                 // that the client knows, by id
@@ -230,7 +232,7 @@ func (v *Server) enter() {
 		v.stopped("entry", &debug.Stop{Reason: debug.AtBegin})
 		return
 	}
-	v.start(v.session.Run)
+	v.start(v.session.Run, true)
 }
 
 // conclude tells the client that the launch it has asked for has come to its end.
@@ -246,10 +248,11 @@ func (v *Server) conclude(err error) {
 	v.send(&dap.TerminatedEvent{Event: event("terminated")})
 }
 
-// start has the session do something, and tells the client where it stops.
-func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error)) {
+// start has the session do something, and tells the client where it stops. What only goes on may be
+// interrupted for a moment; a step, or a way back, may not: it would have another end.
+func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error), goesOn bool) {
 	v.forget()
-	v.running = true
+	v.running, v.goesOn, v.threadsThen = true, goesOn, v.threads()
 	go func() {
 		stop, err := do(v.ctx)
 		v.work <- finished{stop: stop, err: err}
@@ -272,7 +275,7 @@ func (v *Server) finish(f finished) {
 	}
 	if v.resume && f.err == nil && f.stop != nil && f.stop.Reason == debug.AtInterrupt {
 		v.resume = false
-		v.start(v.session.Continue)
+		v.start(v.session.Continue, true)
 		return
 	}
 	v.resume = false

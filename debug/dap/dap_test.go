@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -153,7 +154,7 @@ func runs(t *testing.T, file string, elements int) dap.Launch {
 		}
 		a, _ := interp.NewBuffer(dev, in)
 		b, _ := interp.NewBuffer(dev, make([]uint32, elements))
-		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{a, b}}
+		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(max(32, elements)), Args: []any{a, b}}
 		debug.New(debug.Options{Output: out}).Drive(l, f)
 		_, err = mod.Run(ctx, l)
 		return err
@@ -277,6 +278,56 @@ func TestStory(t *testing.T) {
 	if err := <-c.served; err != nil {
 		t.Error(err)
 	}
+}
+
+// awaited has its second warp be late at a barrier.
+const awaited = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+	.reg .u32 %t, %n;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	mov.u32 %n, 0;
+	setp.lt.u32 %q, %t, 32;
+	@%q bra MEET;
+LATE:
+	add.u32 %n, %n, 1;
+	setp.lt.u32 %q, %n, 300000;
+	@%q bra LATE;
+MEET:
+	bar.sync 0;
+	mov.u32 %t, 7;
+	ret;
+}
+`
+
+// TestAskedMeanwhile: who asks for threads and sets breakpoints during a step does not make it another.
+func TestAskedMeanwhile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "awaited.ptx")
+	if err := os.WriteFile(file, []byte(awaited), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := serve(t, runs(t, file, 64))
+	hello(t, c, "MEET", "tid.x == 0", "{}")
+	stop := event[*protocol.StoppedEvent](c)
+	ask[*protocol.NextResponse](c, &protocol.NextRequest{Arguments: protocol.NextArguments{ThreadId: stop.Body.ThreadId}})
+	if list := ask[*protocol.ThreadsResponse](c, &protocol.ThreadsRequest{}).Body.Threads; len(list) != 2 {
+		t.Errorf("threads are %+v", list)
+	}
+	lines := ask[*protocol.SetBreakpointsResponse](c, &protocol.SetBreakpointsRequest{Arguments: protocol.SetBreakpointsArguments{
+		Source: protocol.Source{Path: file}, Breakpoints: []protocol.SourceBreakpoint{{Line: 19}},
+	}}).Body.Breakpoints
+	if len(lines) != 1 || !lines[0].Verified {
+		t.Errorf("breakpoints are %+v", lines)
+	}
+	stop = event[*protocol.StoppedEvent](c)
+	if f := c.inner(stop.Body.ThreadId); stop.Body.Reason != "step" || f.Line != 18 {
+		t.Errorf("it stops by %+v at line %d", stop.Body, f.Line)
+	}
+	ask[*protocol.DisconnectResponse](c, &protocol.DisconnectRequest{})
+	<-c.served
 }
 
 // TestRequests: watches, memory, code, places that are wrong, and going back to the begin.

@@ -75,9 +75,15 @@ func (v *Server) handle(m dap.RequestMessage) {
 	case !v.running:
 		v.ofSession(m)
 	case sets(m): // in between
-		v.resume = true
+		if _, ok := m.(*dap.ThreadsRequest); ok && !v.goesOn {
+			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: v.threadsThen}})
+			return
+		}
 		v.waiting = append(v.waiting, func() { v.ofSession(m) })
-		v.session.Interrupt()
+		if v.goesOn {
+			v.resume = true
+			v.session.Interrupt()
+		}
 	default:
 		v.refuse(r, errors.New("the launch runs"))
 	}
@@ -143,7 +149,8 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 			}
 		}
 		v.send(response)
-		v.start(do)
+		_, goesOn := m.(*dap.ContinueRequest)
+		v.start(do, goesOn)
 	}
 	switch m := m.(type) {
 	case *dap.ConfigurationDoneRequest:
