@@ -81,6 +81,9 @@ func (t *Writer) Write(e Entry) error {
 	return t.write(t.codec.append(nil, e, nil))
 }
 
+// Records is how many have been written.
+func (t *Writer) Records() uint64 { return t.records }
+
 // encoded writes records that are encoded already.
 func (t *Writer) encoded(b []byte, records uint64) error {
 	t.records += records

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -87,8 +88,8 @@ func (c *diffCmd) Run(a *app) error {
 	if slices.Contains(names[:], "-") {
 		return errors.New("logs are read several times, which standard input cannot be")
 	}
-	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0) {
-		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
+	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0 || c.KernelB != "" || len(c.Seeds) > 0 || c.Size > 0 || !reflect.ValueOf(filter).IsZero()) {
+		return fmt.Errorf("%s and %s are logs: the flags about kernels, and about what of them is logged, do not apply", c.A, c.B)
 	}
 	var policies []string
 	for _, r := range interp.Reconvergers {

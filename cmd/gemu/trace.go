@@ -171,7 +171,10 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 		return err, nil
 	}
 	run = j.run(a, c.prepare)
-	return run, r.Close()
+	if wrote = r.Close(); run == nil && wrote == nil && w.Records() == 0 && !reflect.ValueOf(filter).IsZero() {
+		run = errors.New("nothing in the run is what --only-kernel, --cta, --warps, --lines and --class let through")
+	}
+	return run, wrote
 }
 
 // checkClass tells whether instructions have a class of that name.
