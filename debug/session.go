@@ -296,9 +296,11 @@ func (s *Session) run(ctx context.Context, h *hunt, until int64) (outcome, error
 		case ended:
 			s.ended, s.err = true, err
 			return ranOut, nil
+		case h != nil && h.found: // whoever interrupts it at the same time sees that it has stopped
+			return ranTo, nil
 		case s.interrupted.Swap(false):
 			return wasCalled, nil
-		case h != nil && h.found || s.Step() >= until:
+		case s.Step() >= until:
 			return ranTo, nil
 		}
 		s.checkpoint()
