@@ -588,6 +588,10 @@ func (v *Server) evaluate(m *dap.EvaluateRequest) {
 			v.refuse(r, debug.ErrNoLaunch)
 			return
 		}
+		if !v.frames[i].inner && m.Arguments.Context != "repl" { // names would be those of the function that it has called
+			v.refuse(r, errors.New("registers of callers are not looked at"))
+			return
+		}
 	}
 	if m.Arguments.Context == "repl" {
 		v.command(m, f)
