@@ -141,7 +141,7 @@ func (s *Session) backward(ctx context.Context, limit int64, match func(e *inter
 
 // past is what is looked for backwards.
 type past struct {
-	chosen []bool // nil: among all instructions
+	chosen []interp.Events // among what is told of instructions; nil: all
 	match  func(e *interp.Event) bool
 	whole  bool // match compares an event with the one before, and so has to see both
 }

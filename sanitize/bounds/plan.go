@@ -101,8 +101,8 @@ func (f *function) row(r ptx.RegID) int32 {
 
 // plan is what is known of a program.
 type plan struct {
-	actions []action // by index
-	chosen  []bool   // those that are any
+	actions []action        // by index
+	chosen  []interp.Events // what is told of them
 	of      []*function
 	funcs   map[*ptx.Func]*function
 	vars    []variable // by id
@@ -194,7 +194,11 @@ func newPlan(l *interp.LaunchInfo) *plan {
 	}
 	for i, in := range instrs {
 		p.actions[i] = p.action(p.of[i], in)
-		p.chosen = append(p.chosen, p.actions[i].rule != noRule)
+		kinds := interp.Events(0)
+		if p.actions[i].rule != noRule {
+			kinds = interp.OnAfter
+		}
+		p.chosen = append(p.chosen, kinds)
 	}
 	return p
 }

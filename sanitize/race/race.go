@@ -52,7 +52,7 @@ func (p *Probe) Wants() interp.Wants {
 }
 
 // Chosen leaves out what neither accesses memory nor orders threads.
-func (p *Probe) Chosen(l *interp.LaunchInfo) []bool { return p.run(l).chosen }
+func (p *Probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.run(l).chosen }
 
 // run is what is known of a launch under way.
 func (p *Probe) run(l *interp.LaunchInfo) *run {
@@ -146,12 +146,12 @@ type run struct {
 	perCTAs   int32 // CTAs of a cluster
 	lockstep  int
 	eager     bool
-	fenced    bool          // whether asynchronous operations read what others have written depends on fences, too
-	issued    int           // asynchronous operations that have been issued and have not had their effect
-	roles     []role        // by instruction
-	chosen    []bool        // … whether it matters here
-	hits      []hit         // …
-	alive     map[int32]int // CTAs of a cluster that run, by cluster
+	fenced    bool            // whether asynchronous operations read what others have written depends on fences, too
+	issued    int             // asynchronous operations that have been issued and have not had their effect
+	roles     []role          // by instruction
+	chosen    []interp.Events // … what matters of it here
+	hits      []hit           // …
+	alive     map[int32]int   // CTAs of a cluster that run, by cluster
 	clusters  map[int32]*clusterBarrier
 	mbarriers map[*interp.Allocation]map[uint64]*mbarrier // by offset
 	batch     batch
@@ -198,13 +198,18 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
-	r.hits = make([]hit, l.Program.Len())
 	r.eager, r.hits = p.eager, make([]hit, l.Program.Len())
 	for i := range l.Program.Len() {
 		in, _ := l.Program.At(i)
 		o := roleOf(in)
 		r.roles = append(r.roles, o)
-		r.chosen = append(r.chosen, o.sync != 0 || in.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic))
+		kinds := interp.Events(0)
+		if o.sync != 0 {
+			kinds = interp.OnAccess | interp.OnAfter
+		} else if in.Form.Effects.Any(ptx.Reads | ptx.Writes | ptx.Atomic) {
+			kinds = interp.OnAccess
+		}
+		r.chosen = append(r.chosen, kinds)
 		r.fenced = r.fenced || in.Has("bulk")
 	}
 	return r

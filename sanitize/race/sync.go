@@ -574,7 +574,7 @@ func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
 
 // waits is for lanes that are told to wait.
 func (r *run) waits(c *cta, e *interp.Event) {
-	if b := &r.batch; b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
+	if b := &r.batch; r.roles[e.Index].sync&warpBarrier != 0 && b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
 		*b = batch{lanes: b.lanes[:0]}
 	}
 }

@@ -34,18 +34,19 @@ type Probe interface {
 // what comes of them (OnBranch, OnWait, OnExit …), but not that they are executed. Where no probe
 // wants to know, instructions cost about what they cost unwatched.
 type Chooser interface {
-	// Chosen says, by index, of which instructions of a launch's program it is told OnBefore, OnAccess,
-	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA
-	// begins, and of those in flight as a launch that has paused goes on.
-	Chosen(l *LaunchInfo) []bool
+	// Chosen says, by index of the instructions of a launch's program, which of OnBefore, OnAccess,
+	// OnOperation, OnResult, OnAfter and OnUndo it is told of them, if it wants them at all; nil means
+	// all. It is asked as each CTA begins, and of those in flight as a launch that has paused goes on.
+	// What it has given does not change.
+	Chosen(l *LaunchInfo) []Events
 }
 
 // Easer is a Chooser that needs to be told less of a warp as long as all is well there, which its
 // sinks say: Event.Ease.
 type Easer interface {
 	Chooser
-	// Eased is Chosen for warps that have been eased: some of those that are chosen, never nil.
-	Eased(l *LaunchInfo) []bool
+	// Eased is Chosen for warps that have been eased, never nil.
+	Eased(l *LaunchInfo) []Events
 }
 
 // chosenKinds are the events that a Chooser is told of some instructions only.
@@ -411,8 +412,8 @@ func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
 	return e.warp != nil && e.source != nil && e.warp.lookTo(v, e.frame, e.source, r)
 }
 
-// Ease has the sink that is told be told less of the event's warp from now on, what its probe says as
-// an Easer; or again of all that is chosen. A warp begins with all.
+// Ease has the sink that is told be told less of the event's warp from the next instruction on, what
+// its probe says as an Easer; or again of all that is chosen. A warp begins with all.
 func (e *Event) Ease(less bool) {
 	s, w := e.stream, e.warp
 	switch l := &s.sinks[s.telling]; {
