@@ -39,7 +39,7 @@ func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
 // Wants: what instructions have done, where they accessed memory, and calls.
 func (p *probe) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
+	return interp.Wants{Events: interp.OnAccess | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
 }
 
 // Chosen: instructions that make, move or use pointers to variables.
@@ -144,7 +144,7 @@ func (w *warp) at(p *plan, depth int) []row {
 // Tell follows an instruction.
 func (c *cta) Tell(e *interp.Event) {
 	switch e.Kind {
-	case interp.OnAfter:
+	case interp.OnAccess, interp.OnAfter:
 		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 {
 			c.follow(e, a)
 		}

@@ -132,7 +132,9 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		if x.Bytes > 0 && size >= uint64(x.Bytes) && (o.base == 0 || o.depth == uint32(e.Depth)) {
 			// An offset is outside if it is negative, or the distance to the last that is inside.
 			last, any := size-uint64(x.Bytes), uint64(0)
-			if m == 1<<32-1 && len(addr) >= 32 {
+			if x.Addr != nil && within(x.Runs(m), base, last, mask) {
+				// They are.
+			} else if m == 1<<32-1 && len(addr) >= 32 {
 				for _, at := range addr[:32] {
 					off := (at - base) & mask
 					any |= off | (last - off)
@@ -168,12 +170,37 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 			outside |= 1 << lane
 		}
 	}
+	if outside|stale != 0 && e.Kind == interp.OnAccess && traps(x) {
+		return
+	}
 	if outside != 0 {
 		c.tell(e, Outside, of(bits.TrailingZeros64(outside)), outside, addr, space, x)
 	}
 	if stale != 0 {
 		c.tell(e, Stale, of(bits.TrailingZeros64(stale)), stale, addr, space, x)
 	}
+}
+
+// traps reports whether an access that is about to be executed will trap: the machine tells of it.
+func traps(x *interp.Access) bool {
+	for m := x.Lanes; m != 0; m &= m - 1 {
+		if _, _, _, ok := x.Place(bits.TrailingZeros64(m)); !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether there are runs, and all are inside: up to an offset from an address. Addresses
+// are to be masked.
+func within(runs []interp.Run, base, last, mask uint64) bool {
+	for i := range runs {
+		low, width, ok := runs[i].Span()
+		if low = (low - base) & mask; !ok || low > last || width > last-low {
+			return false
+		}
+	}
+	return len(runs) > 0
 }
 
 // current reports whether lanes are in the call still whose frame an origin is in.

@@ -196,11 +196,23 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		p.actions[i] = p.action(p.of[i], in)
 		kinds := interp.Events(0)
 		if p.actions[i].rule != noRule {
-			kinds = interp.OnAfter
+			if kinds = interp.OnAfter; p.actions[i].onlyAccesses(in) {
+				kinds = interp.OnAccess
+			}
 		}
 		p.chosen = append(p.chosen, kinds)
 	}
 	return p
+}
+
+// onlyAccesses reports whether there is no more to an instruction than one access, of which an event
+// tells.
+func (a *action) onlyAccesses(in *ptx.Instr) bool {
+	switch in.Form.Family {
+	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic:
+		return a.rule == access
+	}
+	return false
 }
 
 // derived reports whether an operand can be derived from a variable, or one of its elements.

@@ -183,6 +183,7 @@ type cta struct {
 type warp struct {
 	lanes    uint64 // that there are
 	clocks   []*clock
+	alike    bool         // they are all the same
 	fences   []fence      // the last of each lane
 	pending  [][]*release // what each lane has read of what was released, for its next fence
 	looked   []place      // the mbarriers that lanes look at
@@ -245,7 +246,7 @@ func (s *sink) Tell(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnWarp:
 		n := e.Launch.WarpSize
-		c.warps[e.Warp] = warp{lanes: e.Lanes, clocks: make([]*clock, n), fences: make([]fence, n)}
+		c.warps[e.Warp] = warp{lanes: e.Lanes, alike: true, clocks: make([]*clock, n), fences: make([]fence, n)}
 	case interp.OnAccess:
 		r.access(c, e)
 	case interp.OnAfter:
@@ -301,17 +302,21 @@ func (r *run) access(c *cta, e *interp.Event) {
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, in, off, ok := r.place(e.Index, a, base)
-	if ok && in != nil && r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared) {
-		if r.lockstep > 0 || role.sync != 0 {
-			r.now++
+	if ok && in != nil {
+		rest := r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared)
+		if rest == 0 {
+			if r.lockstep > 0 || role.sync != 0 {
+				r.now++
+			}
+			return
 		}
-		return
+		x.done, lanes = lanes&^rest, rest
+		first = bits.TrailingZeros64(lanes)
+		off += a.Addr[first] - base
+		base = a.Addr[first]
 	}
-	if same := x.reads && !x.writes && ok && in != nil; same { // all read the same
-		for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
-			same = a.Addr[bits.TrailingZeros64(m)] == base
-		}
-		if same && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
+	if x.reads && !x.writes && ok && in != nil { // all read the same
+		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
 			r.bySet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
 			r.touchAll(&x, in, off, a.Length(first))
@@ -320,7 +325,8 @@ func (r *run) access(c *cta, e *interp.Event) {
 	}
 	if role.sync == 0 && ok && in != nil && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
 		rest := r.quick(c, e, a, &x, in, off, lanes, space == ptx.Shared)
-		x.done, lanes = lanes&^rest, rest
+		x.done |= lanes &^ rest
+		lanes = rest
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -435,6 +441,9 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 
 // together reports whether lanes know the same.
 func (r *run) together(w *warp, lanes uint64) bool {
+	if w.alike {
+		return true
+	}
 	first := w.clocks[bits.TrailingZeros64(lanes)]
 	for m := lanes & (lanes - 1); m != 0; m &= m - 1 {
 		if w.clocks[bits.TrailingZeros64(m)] != first {

@@ -501,6 +501,7 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
+	s.accesses[n].runsOf = 0
 	switch to := &s.accesses[n]; in.Op.Signature().Side {
 	case code.TextureSide:
 		w.describeSurface(in, to, s.step.Lanes, s.wants.Addresses)
