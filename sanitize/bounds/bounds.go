@@ -230,7 +230,9 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 		d.set(m, origin{id: lost})
 		return
 	case a.rule == exchange:
-		if o, same := one.all(lanes); same {
+		if one == nil {
+			d.set(lanes, c.origin(e, a.sources[which].id))
+		} else if o, same := one.all(lanes); same {
 			d.set(lanes, o)
 		} else {
 			d.set(lanes, origin{id: lost})

@@ -194,6 +194,9 @@ func newPlan(l *interp.LaunchInfo) *plan {
 	}
 	for i, in := range instrs {
 		p.actions[i] = p.action(p.of[i], in)
+	}
+	p.settle(instrs)
+	for i, in := range instrs {
 		kinds := interp.Events(0)
 		if p.actions[i].rule != noRule {
 			if kinds = interp.OnAfter; p.actions[i].onlyAccesses(in) {

@@ -80,22 +80,8 @@ type marks struct {
 // markBytes is the bytes of a page of marks.
 const markBytes = 1 << 15
 
-// touched is what has been done to some of n bytes.
-func (b *backlog) touched(off uint64, n int) (written, read, atomic bool) {
-	for n > 0 {
-		i := off % markBytes
-		take := min(n, 64-int(i%64))
-		if p := b.marks[off/markBytes]; p != nil {
-			m := ^uint64(0) >> (64 - take) << (i % 64)
-			written, read, atomic = written || p.written[i/64]&m != 0, read || p.read[i/64]&m != 0, atomic || p.atomic[i/64]&m != 0
-		}
-		off, n = off+uint64(take), n-take
-	}
-	return written, read, atomic
-}
-
-// mark marks n bytes.
-func (b *backlog) mark(off uint64, n int, d does) {
+// mark marks n bytes, and gives what had been done to some of them.
+func (b *backlog) mark(off uint64, n int, d does) (written, read, atomic bool) {
 	for n > 0 {
 		p := b.marks[off/markBytes]
 		if p == nil {
@@ -104,16 +90,20 @@ func (b *backlog) mark(off uint64, n int, d does) {
 		}
 		i := off % markBytes
 		take := min(n, 64-int(i%64))
-		of := &p.read[i/64]
+		m := ^uint64(0) >> (64 - take) << (i % 64)
+		w, r, a := &p.written[i/64], &p.read[i/64], &p.atomic[i/64]
+		written, read, atomic = written || *w&m != 0, read || *r&m != 0, atomic || *a&m != 0
 		switch {
 		case d&atomics != 0:
-			of = &p.atomic[i/64]
+			*a |= m
 		case d&writes != 0:
-			of = &p.written[i/64]
+			*w |= m
+		default:
+			*r |= m
 		}
-		*of |= ^uint64(0) >> (64 - take) << (i % 64)
 		off, n = off+uint64(take), n-take
 	}
+	return written, read, atomic
 }
 
 // clear forgets all.
@@ -158,7 +148,7 @@ func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 // mayPutOff reports whether an access orders no threads and is weak, or part of an atomic operation
 // that releases and acquires nothing, nor goes on with what others or a fence have released.
 func (r *run) mayPutOff(w *warp, o *role, x *access, in *interp.Allocation, lanes uint64) bool {
-	if o.sync&^(variables|reduces) != 0 || x.writes && len(r.syncs[in]) > 0 {
+	if o.sync&^(variables|reduces) != 0 || x.writes && r.synced(in) {
 		return false
 	}
 	if o.sync == 0 {
@@ -340,8 +330,8 @@ func (b *backlog) markAll(size uint64) {
 	}
 }
 
-// enter marks an access that comes behind those of the list, unless it has to be noted with what is
-// in the list: that of bytes that are written; a write of bytes that are read; but of both those that
+// enter marks an access that comes behind those of the list. It reports false if that has to be noted with
+// what is in the list: that of bytes that are written; a write of bytes that are read; but of both those that
 // nobody but the same lanes has accessed, if these may access anew what they have written; atomic
 // operations and others on the same bytes.
 func (b *backlog) enter(t *deed, offs []uint32, anew bool) bool {
@@ -355,12 +345,9 @@ func (b *backlog) enter(t *deed, offs []uint32, anew bool) bool {
 	list, size := t.pieces(offs, &room)
 	written, read, atomic := false, false, false
 	for _, off := range list {
-		w, r, a := b.touched(uint64(off), size)
+		w, r, a := b.mark(uint64(off), size, t.does)
 		if written, read, atomic = written || w, read || r, atomic || a; written && (apart || adds || !anew) {
 			return false
-		}
-		if apart {
-			b.mark(uint64(off), size, t.does)
 		}
 	}
 	if atomic && !adds || adds && read || (written || write && read) && !b.follows(t) {
@@ -368,11 +355,6 @@ func (b *backlog) enter(t *deed, offs []uint32, anew bool) bool {
 	}
 	if !atomic && (!read || write || written) { // of what was written, and of a write: nobody else
 		t.does |= untouched
-	}
-	if !apart {
-		for _, off := range list {
-			b.mark(uint64(off), size, t.does)
-		}
 	}
 	return true
 }

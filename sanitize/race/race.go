@@ -381,7 +381,7 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 	w, s := &c.warps[e.Warp], r.shadow(in)
 	r.settle(s, in, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-off, uint64(len(in.Data))&^3
-	if x.writes && len(r.syncs[in]) > 0 {
+	if x.writes && r.synced(in) {
 		return lanes
 	}
 	alone := shared && r.perCTAs <= 1
@@ -413,13 +413,13 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 		}
 		cell := &page[word%pageWords]
 		rec.who = threadOf(e.Warp, lane)
-		if o := &cell.written; o.at != 0 || o.what != 0 {
+		if o := &cell.written; (o.at != 0 || o.what != 0) && !o.isOf(&rec) {
 			if o.what&(listed|coarse|split|proxy) != 0 || !(o.cta < r.past || o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				rest |= 1 << lane
 				continue
 			}
 		}
-		if o := &cell.read; o.at != 0 {
+		if o := &cell.read; o.at != 0 && !o.isOf(&rec) {
 			if o.what&(listed|coarse|proxy) != 0 || !(o.cta < r.past || o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				if !x.writes && o.cta == rec.cta && o.at > all && o.what&coarse == 0 { // one more reader
 					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
@@ -438,6 +438,14 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 	}
 	return rest
 }
+
+// isOf reports whether a record is of one access, by the thread of another.
+func (o *record) isOf(x *record) bool {
+	return o.who == x.who && o.cta == x.cta && o.what&(listed|coarse|split|proxy) == 0
+}
+
+// synced reports whether there is anything in memory that somebody has released.
+func (r *run) synced(in *interp.Allocation) bool { return len(r.syncs) > 0 && len(r.syncs[in]) > 0 }
 
 // together reports whether lanes know the same.
 func (r *run) together(w *warp, lanes uint64) bool {
