@@ -122,7 +122,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 			s.tellAfter(w, src)
 		}
 	}
-	if pc = w.catchUp(pc, b.Last); w.err != nil {
+	if w.catchUp(pc, b.Last); w.err != nil {
 		g.begun(w.reached(counted, b.Sources.End))
 		return goesOn
 	}
