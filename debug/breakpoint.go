@@ -26,6 +26,7 @@ type Breakpoint struct {
 
 	find   func(s *Session) ([]int, error)
 	places map[int]bool // instructions, as indices of the program
+	quiet  ranges       // where it was not hit
 	err    error        // why there are none
 }
 
@@ -89,7 +90,7 @@ func (s *Session) Break(where, condition string) (*Breakpoint, error) {
 // *ConditionError, is what is wrong with it; the breakpoint stays as it is then.
 func (b *Breakpoint) SetCondition(s *Session, text string) error {
 	if text == "" {
-		b.Condition = nil
+		b.Condition, b.quiet = nil, nil
 		return nil
 	}
 	c, err := ParseCondition(text)
@@ -105,7 +106,7 @@ func (b *Breakpoint) SetCondition(s *Session, text string) error {
 			}
 		}
 	}
-	b.Condition = c
+	b.Condition, b.quiet = c, nil
 	return nil
 }
 
@@ -268,6 +269,7 @@ type Watch struct {
 	Hits   int
 
 	where Location
+	quiet ranges // where it was not hit
 }
 
 // Change is what has hit a watch.
@@ -334,10 +336,11 @@ type hits struct {
 	past  bool  // hits do not count: it goes back
 	hit   *hit  // the first
 
+	looked  int64     // the last moment at which breakpoints were looked for
 	changes []*Change // of the instruction under way
 }
 
-func (s *Session) hits(after int64) *hits { return &hits{s: s, after: after} }
+func (s *Session) hits(after int64) *hits { return &hits{s: s, after: after, looked: -1} }
 
 // tell reports whether an event is the first to hit something.
 func (h *hits) tell(e *interp.Event) bool {
@@ -346,7 +349,7 @@ func (h *hits) tell(e *interp.Event) bool {
 	}
 	switch e.Kind {
 	case interp.OnBefore:
-		h.changes = h.changes[:0]
+		h.changes, h.looked = h.changes[:0], e.Step
 		if e.Step != h.after {
 			return h.breaks(e)
 		}

@@ -92,8 +92,8 @@ QUIET:
 
 // moment is what a probe has seen at a step.
 type moment struct {
-	cta, warp, index int
-	active           uint64
+	cta, warp, index, depth int
+	active                  uint64
 }
 
 // recorder notes all of them.
@@ -105,7 +105,7 @@ func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { retur
 
 func (r *recorder) Tell(e *interp.Event) {
 	if e.Kind == interp.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
-		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Active}
+		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Depth, e.Active}
 	}
 }
 
@@ -168,7 +168,7 @@ func TestMoments(t *testing.T) {
 			}
 			want := seen[at]
 			if !slices.ContainsFunc(s.Contexts(), func(c Context) bool {
-				return c.Runs && moment{c.CTA, c.Warp, c.Index, c.Lanes} == want
+				return c.Runs && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want
 			}) {
 				t.Fatalf("%s: at %d nobody stands where %+v does", name, at, want)
 			}
@@ -292,7 +292,7 @@ func TestBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := seen[at]
-		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool { return c.Runs && moment{c.CTA, c.Warp, c.Index, c.Lanes} == want }) {
+		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool { return c.Runs && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want }) {
 			t.Errorf("at %d nobody stands where %+v does", at, want)
 		}
 	}
