@@ -24,6 +24,10 @@ type Options struct {
 
 	// Output, if set, is what the device prints to: see NewOutput.
 	Output *Output
+
+	// NoReturn, if it is not "", is why there is to be no going back: something else that watches the launch
+	// cannot.
+	NoReturn string
 }
 
 // DefaultBudget is 256 MiB.
@@ -142,6 +146,9 @@ func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	if o := s.options.Output; o != nil {
 		o.at, o.shown = 0, 0
 	}
+	if why := s.options.NoReturn; why != "" {
+		s.noReturn = errors.New("there is no going back: " + why)
+	}
 	for _, b := range s.breakpoints { // they may be of another module
 		b.bind(s)
 		b.quiet = nil
@@ -184,6 +191,10 @@ func (s *Session) Ended() (bool, error) { return s.ended, s.err }
 
 // Interrupt stops a session that runs, or is about to, from any goroutine.
 func (s *Session) Interrupt() { s.interrupted.Store(true) }
+
+// Ready forgets an Interrupt that has come too late for what it was meant to stop: front ends call it before
+// they have the session do something that may be interrupted.
+func (s *Session) Ready() { s.interrupted.Store(false) }
 
 // hunt is what a session looks for as it runs. It is told events of instructions that it has
 // chosen, and of all that ends waits and threads.

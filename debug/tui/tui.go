@@ -57,6 +57,7 @@ func (f *Front) say(text string) {
 func (f *Front) Debug(ctx context.Context, s *debug.Session) error {
 	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), at: -1}
 	m.console = debug.NewConsole(s, &m.output)
+	m.console.More = f.more
 	m.input.Prompt = "(gemu) "
 	m.input.ShowSuggestions = true
 	m.input.SetSuggestions(debug.Commands())
@@ -225,6 +226,7 @@ func (m *model) execute(text string) (tea.Model, tea.Cmd) {
 	}
 	m.at = -1
 	m.input.Reset()
+	m.session.Ready()
 	m.running = true
 	return m, func() tea.Msg { return done{m.console.Do(m.ctx, text)} }
 }
