@@ -308,3 +308,29 @@ func BenchmarkBack(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCondition says how much longer a launch takes with a breakpoint on a line that is executed all the
+// time, whose condition never holds, than without: s/base.
+func BenchmarkCondition(b *testing.B) {
+	took := func(cond string) time.Duration {
+		s := long(b, 1, 100_000)
+		if cond != "" {
+			if _, err := s.Break("LOOP", cond); err != nil {
+				b.Fatal(err)
+			}
+		}
+		begun := time.Now()
+		if stop, err := s.Continue(b.Context()); err != nil || stop.Reason != AtEnd {
+			b.Fatal(stop, err)
+		}
+		return time.Since(begun)
+	}
+	base := took("")
+	for _, cond := range []string{"i == 0xffffffff", "tid.x + 1 == 0 && i > 3", "any(i == 0xffffffff)", "out[0].u32 == 1"} {
+		b.Run(cond, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(took(cond).Seconds()/base.Seconds(), "s/base")
+			}
+		})
+	}
+}

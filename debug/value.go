@@ -141,14 +141,15 @@ type scope struct {
 	e  *interp.Event // or
 	at *Context      // …; nil both: nobody is there
 
-	rows  []row  // that the expression reads, as often as it may
-	whole []memo // what any and all have come to
+	rows   []row  // that the expression reads, as often as it may
+	whole  []memo // what any and all have come to
+	varies bool   // what the expression has come to may be another value in other lanes
 }
 
 // row is a register in all lanes.
 type row struct {
 	interp.Value
-	known, live bool
+	known, live, same bool // same: in all lanes that are together
 }
 
 // memo is a value that was computed already.
@@ -227,7 +228,15 @@ func (c *Condition) lanes(sc *scope) (m uint64) {
 	sc.enter(p)
 	for rest := sc.active; rest != 0; rest &= rest - 1 {
 		lane := lowest(rest)
-		if v, err := p.eval(sc, lane); err != nil || v.holds() {
+		v, err := p.eval(sc, lane)
+		holds := err != nil || v.holds()
+		if !sc.varies { // it is so in all lanes
+			if holds {
+				m = sc.active
+			}
+			return m
+		}
+		if holds {
 			m |= 1 << lane
 		}
 	}
@@ -258,6 +267,7 @@ func (sc *scope) enter(p *program) {
 	for i := range p.regs {
 		sc.rows[i].known = false
 	}
+	sc.varies = false
 	sc.whole = slices.Grow(sc.whole[:0], p.whole)[:p.whole]
 	clear(sc.whole)
 }
@@ -344,22 +354,31 @@ func (b *builder) node(n *node) eval {
 		}
 	}
 	left, right := b.node(n.left), b.node(n.right)
+	if n.op == "&&" || n.op == "||" {
+		decides := n.op == "||"
+		return func(sc *scope, lane int) (value, error) {
+			v, err := left(sc, lane)
+			if err != nil {
+				return v, err
+			}
+			if v.holds() == decides {
+				return truthOf(decides), nil
+			}
+			w, err := right(sc, lane)
+			return truthOf(w.holds()), err
+		}
+	}
+	do := c.binary(n)
 	return func(sc *scope, lane int) (value, error) {
 		v, err := left(sc, lane)
 		if err != nil {
 			return v, err
 		}
-		switch {
-		case n.op == "&&" && !v.holds():
-			return truthOf(false), nil
-		case n.op == "||" && v.holds():
-			return truthOf(true), nil
-		}
 		w, err := right(sc, lane)
 		if err != nil {
 			return w, err
 		}
-		return c.binary(n, v, w)
+		return do(v, w)
 	}
 }
 
@@ -368,16 +387,20 @@ func (sc *scope) overLanes(c *Condition, n *node, in eval) (value, error) {
 	if sc.nobody() {
 		return value{}, c.fail(n, "%v", ErrNoLaunch)
 	}
+	outside := sc.varies
+	defer func() { sc.varies = outside }()
+	sc.varies = false
+	decides := n.kind == anyNode
 	for rest := sc.active; rest != 0; rest &= rest - 1 {
 		v, err := in(sc, lowest(rest))
 		if err != nil {
 			return v, err
 		}
-		if v.holds() == (n.kind == anyNode) {
-			return truthOf(n.kind == anyNode), nil
+		if v.holds() == decides || !sc.varies {
+			return truthOf(v.holds()), nil
 		}
 	}
-	return truthOf(n.kind == allNode), nil
+	return truthOf(!decides), nil
 }
 
 // signed is a value behind an operator.
@@ -395,26 +418,27 @@ func (c *Condition) signed(n *node, v value) (value, error) {
 	return value{bits: -v.bits, signed: true}, nil
 }
 
-func (c *Condition) binary(n *node, a, b value) (value, error) {
-	switch n.op {
-	case "&&", "||":
-		return truthOf(b.holds()), nil
-	case "==", "!=", "<", "<=", ">", ">=":
-		order, ok := a.compareTo(b)
-		if !ok {
-			return truthOf(n.op == "!="), nil
+// orders are, of comparisons, whether they hold of what is less, equal, greater, and not ordered.
+var orders = map[string][4]bool{
+	"==": {false, true, false, false}, "!=": {true, false, true, true},
+	"<": {true, false, false, false}, "<=": {true, true, false, false}, ">": {false, false, true, false}, ">=": {false, true, true, false},
+}
+
+// binary is what an operator but && and || makes of two values.
+func (c *Condition) binary(n *node) func(a, b value) (value, error) {
+	if holds, ok := orders[n.op]; ok {
+		return func(a, b value) (value, error) {
+			order, ok := a.compareTo(b)
+			if !ok {
+				return truthOf(holds[3]), nil
+			}
+			return truthOf(holds[order+1]), nil
 		}
-		equal := order == 0
-		switch n.op {
-		case "==":
-			return truthOf(equal), nil
-		case "!=":
-			return truthOf(!equal), nil
-		case "<", "<=":
-			return truthOf(order < 0 || equal && n.op == "<="), nil
-		}
-		return truthOf(order > 0 || equal && n.op == ">="), nil
 	}
+	return func(a, b value) (value, error) { return c.arithmetic(n, a, b) }
+}
+
+func (c *Condition) arithmetic(n *node, a, b value) (value, error) {
 	if a.class == float || b.class == float {
 		x, y := a.float(), b.float()
 		switch n.op {
@@ -482,6 +506,7 @@ func (b *builder) name(n *node) eval {
 			if sc.nobody() && !f.ofLaunch {
 				return value{}, c.fail(n, "%v", ErrNoLaunch)
 			}
+			sc.varies = sc.varies || f.ofLane
 			return value{bits: uint64(f.of(sc, lane)), typ: ptx.U32}, nil
 		}
 	}
@@ -521,7 +546,9 @@ func (b *builder) name(n *node) eval {
 		row := &sc.rows[i]
 		if !row.known {
 			row.known, row.live = true, sc.read(&row.Value, r)
+			row.same = row.live && sameIn(row.Low, sc.active)
 		}
+		sc.varies = sc.varies || !row.same && row.live && index == nil
 		switch {
 		case sc.nobody():
 			return value{}, c.fail(n, "%v", ErrNoLaunch)
@@ -530,6 +557,17 @@ func (b *builder) name(n *node) eval {
 		}
 		return valueOf(t, row.Low[lane]), nil
 	}
+}
+
+// sameIn reports whether lanes of a row are alike.
+func sameIn(row []uint64, lanes uint64) bool {
+	first := row[lowest(lanes)]
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if row[lowest(lanes)] != first {
+			return false
+		}
+	}
+	return true
 }
 
 // memory reports whether a name is that of a parameter or a variable, and no register's.
@@ -560,36 +598,36 @@ func (sc *scope) register(name string) (ptx.RegID, bool) {
 
 // specialRegister is one, or what this package calls a lane's place.
 type specialRegister struct {
-	ofLaunch bool // it is the same for all threads
-	of       func(sc *scope, lane int) int
+	ofLaunch, ofLane bool // it is the same for all threads; it is not for those of a warp
+	of               func(sc *scope, lane int) int
 }
 
 // vectors are the special registers that are vectors.
 var vectors = map[string]struct {
-	ofLaunch bool
-	of       func(sc *scope, lane int) interp.Dim3
+	ofLaunch, ofLane bool
+	of               func(sc *scope, lane int) interp.Dim3
 }{
-	"tid":            {false, func(sc *scope, lane int) interp.Dim3 { return at(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block) }},
-	"ntid":           {true, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Block }},
-	"ctaid":          {false, func(sc *scope, _ int) interp.Dim3 { return sc.id }},
-	"nctaid":         {true, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Grid }},
-	"clusterid":      {false, func(sc *scope, _ int) interp.Dim3 { cluster, _ := sc.s.clusterOf(sc.id); return cluster }},
-	"cluster_ctaid":  {false, func(sc *scope, _ int) interp.Dim3 { _, rank := sc.s.clusterOf(sc.id); return rank }},
-	"cluster_nctaid": {true, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Cluster }},
+	"tid":            {false, true, func(sc *scope, lane int) interp.Dim3 { return at(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block) }},
+	"ntid":           {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Block }},
+	"ctaid":          {false, false, func(sc *scope, _ int) interp.Dim3 { return sc.id }},
+	"nctaid":         {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Grid }},
+	"clusterid":      {false, false, func(sc *scope, _ int) interp.Dim3 { cluster, _ := sc.s.clusterOf(sc.id); return cluster }},
+	"cluster_ctaid":  {false, false, func(sc *scope, _ int) interp.Dim3 { _, rank := sc.s.clusterOf(sc.id); return rank }},
+	"cluster_nctaid": {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Cluster }},
 }
 
 // scalars are the others.
 var scalars = map[string]specialRegister{
-	"laneid": {false, func(_ *scope, lane int) int { return lane }},
-	"lane":   {false, func(_ *scope, lane int) int { return lane }},
-	"warpid": {false, func(sc *scope, _ int) int { return sc.warp }},
-	"warp":   {false, func(sc *scope, _ int) int { return sc.warp }},
-	"nwarpid": {true, func(sc *scope, _ int) int {
+	"laneid": {false, true, func(_ *scope, lane int) int { return lane }},
+	"lane":   {false, true, func(_ *scope, lane int) int { return lane }},
+	"warpid": {false, false, func(sc *scope, _ int) int { return sc.warp }},
+	"warp":   {false, false, func(sc *scope, _ int) int { return sc.warp }},
+	"nwarpid": {true, false, func(sc *scope, _ int) int {
 		return (sc.s.info.Block.Count() + sc.s.info.WarpSize - 1) / sc.s.info.WarpSize
 	}},
-	"cta":    {false, func(sc *scope, _ int) int { return sc.cta }},
-	"gridid": {true, func(sc *scope, _ int) int { return int(sc.s.info.ID) }},
-	"cluster_ctarank": {false, func(sc *scope, _ int) int {
+	"cta":    {false, false, func(sc *scope, _ int) int { return sc.cta }},
+	"gridid": {true, false, func(sc *scope, _ int) int { return int(sc.s.info.ID) }},
+	"cluster_ctarank": {false, false, func(sc *scope, _ int) int {
 		_, rank := sc.s.clusterOf(sc.id)
 		return linear(rank, sc.s.info.Cluster)
 	}},
@@ -606,7 +644,7 @@ func special(name string) (specialRegister, bool) {
 	part, known := map[string]func(d interp.Dim3) int{
 		"x": func(d interp.Dim3) int { return d.X }, "y": func(d interp.Dim3) int { return d.Y }, "z": func(d interp.Dim3) int { return d.Z }, "w": func(interp.Dim3) int { return 0 },
 	}[axis]
-	return specialRegister{v.ofLaunch, func(sc *scope, lane int) int { return part(v.of(sc, lane)) }}, ok && known
+	return specialRegister{v.ofLaunch, v.ofLane, func(sc *scope, lane int) int { return part(v.of(sc, lane)) }}, ok && known
 }
 
 // Location is memory that an expression names.
@@ -768,6 +806,7 @@ func (sc *scope) bytes(at Location, lane, n int) ([]byte, error) {
 	case at.Local && sc.nobody():
 		return nil, ErrNoLaunch
 	case at.Local:
+		sc.varies = true
 		p := make([]byte, n)
 		if sc.local(p, lane, at.Addr) < n {
 			return nil, fmt.Errorf("%d bytes at %#x are not in local memory", n, at.Addr)
