@@ -51,6 +51,17 @@ func (b *Breakpoint) Lines(s *Session) (lines []int) {
 	return slices.Compact(lines)
 }
 
+// LinesOf is the places in a source that the PTX was made of, ascending.
+func (b *Breakpoint) LinesOf(s *Session, file string) (lines []int) {
+	for i := range b.places {
+		if in, f := s.info.Program.At(i); in.Loc >= 0 && s.info.Module.FileName(f.Locs[in.Loc].File) == file {
+			lines = append(lines, int(f.Locs[in.Loc].Line))
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
 // bind finds the places in the program of the launch.
 func (b *Breakpoint) bind(s *Session) {
 	var list []int
