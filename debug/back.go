@@ -170,12 +170,14 @@ func (s *Session) retreat(ctx context.Context, find func() (int64, error)) (*Sto
 		return nil, s.noReturn
 	}
 	defer s.interrupted.Store(false)
-	now := s.Step()
+	now, was := s.Step(), s.focus
 	step, err := find()
 	stop := &Stop{Reason: AtStep}
 	switch {
 	case errors.Is(err, errInterrupted):
-		return &Stop{Reason: AtInterrupt}, s.seek(ctx, now)
+		err, s.focus = s.seek(ctx, now), was
+		s.refocus()
+		return &Stop{Reason: AtInterrupt}, err
 	case err != nil:
 		return nil, err
 	case step < 0:

@@ -107,7 +107,7 @@ func (s *Session) setBreak(where, condition string, later bool) (*Breakpoint, er
 		}
 		b.Where = fmt.Sprintf("*%d", c.Index)
 	}
-	place, program := b.Where, s.info.Program
+	place, kernel := b.Where, s.info.Kernel
 	switch _, err := strconv.Atoi(place); {
 	case err == nil: // of this file, whatever file the next launch is of
 		place = s.info.Module.Name + ":" + place
@@ -116,14 +116,14 @@ func (s *Session) setBreak(where, condition string, later bool) (*Breakpoint, er
 		b.find = func(s *Session) ([]int, error) { return s.find(place) }
 	case strings.HasPrefix(place, "*"): // of this program
 		b.find = func(s *Session) ([]int, error) {
-			if s.info.Program != program {
+			if s.info.Kernel != kernel {
 				return nil, noPlace("%s is an instruction of another kernel", place)
 			}
 			return s.find(place)
 		}
 	}
 	b.bind(s)
-	if missing := (NoPlaceError("")); b.err != nil && !(later && errors.As(b.err, &missing)) {
+	if _, missing := errors.AsType[NoPlaceError](b.err); b.err != nil && !(later && missing) {
 		return nil, b.err
 	}
 	if err := b.SetCondition(s, condition); err != nil {
@@ -138,18 +138,23 @@ func (s *Session) setBreak(where, condition string, later bool) (*Breakpoint, er
 // SetCondition has the breakpoint stop on a condition only, or always if that is empty. The error, a
 // *ConditionError, is what is wrong with it; the breakpoint stays as it is then.
 func (b *Breakpoint) SetCondition(s *Session, text string) error {
-	if text == "" {
-		b.Condition, b.quiet = nil, nil
-		return nil
+	was := b.Condition
+	b.Condition = nil
+	if text != "" {
+		c, err := ParseCondition(text)
+		if err != nil {
+			b.Condition = was
+			return err
+		}
+		b.Condition = c
 	}
-	c, err := ParseCondition(text)
-	if err != nil {
-		return err
+	b.bind(s)
+	if bad, ok := errors.AsType[*ConditionError](b.err); ok {
+		b.Condition = was
+		b.bind(s)
+		return bad
 	}
-	if err := b.check(s, c); err != nil {
-		return err
-	}
-	b.Condition, b.quiet = c, nil
+	b.quiet = nil
 	return nil
 }
 

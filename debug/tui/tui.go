@@ -99,6 +99,7 @@ type model struct {
 	end           error // with which Debug returns
 
 	files *input.Sources
+	lines int  // of the PTX; 0: they were not counted yet
 	pane  pane // that keys scroll
 	views [panes]view
 
@@ -188,7 +189,10 @@ func (m *model) code() (place, func(n int) string, int) {
 		}
 	}
 	module := m.session.Info().Module
-	return m.ptx, module.Line, strings.Count(module.Source(), "\n") + 1
+	if m.lines == 0 {
+		m.lines = strings.Count(module.Source(), "\n") + 1
+	}
+	return m.ptx, module.Line, m.lines
 }
 
 // Update hears of keys, of the terminal's size, and of commands that have come to their end.
