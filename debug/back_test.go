@@ -21,7 +21,7 @@ func TestHits(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 2, Options{})
 	s.pace.fixed = 50
 	var breaks []*Breakpoint
-	for _, place := range []string{"opcode:mad", "twice", "opcode:ret"} {
+	for _, place := range []string{"opcode:mad", "twice", "opcode:mov"} {
 		b, err := s.Break(place, "")
 		if err != nil {
 			t.Fatal(err)
