@@ -15,7 +15,7 @@ type span struct {
 }
 
 // mostSpans bounds how many there are.
-const mostSpans = 1 << 11
+const mostSpans = 1 << 9
 
 // remember notes what may have begun since the session has gone on. What was told of the past already is
 // so again.
