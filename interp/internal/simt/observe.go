@@ -28,6 +28,9 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	}
 	may := w.check == nil && !told && !w.cta.hears(OnExpand) // leave out what nobody is told of
 	g := w.cta.grid
+	if g.visited != nil {
+		g.visited[b.Index] = true
+	}
 	for i := first; i < b.Sources.End; i++ {
 		if g.inOrder && g.steps >= g.until {
 			g.pausing = g.pauses
@@ -39,11 +42,11 @@ func (w *warp) blockObserved([]code.Instr) reason {
 			}
 			if pc = p.pcOf(b, pc, i); from < pc {
 				if w.span(from, pc); w.err != nil {
-					g.begun(w.reached(begin, i))
+					w.begun(w.reached(begin, i))
 					return goesOn
 				}
 			}
-			g.begun(int64(i - begin))
+			w.begun(int64(i - begin))
 			i--
 			continue
 		}
@@ -59,7 +62,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 			return event
 		}
 		told = false
-		g.begun(1)
+		w.begun(1)
 		access := &accesses[i]
 		for _, in := range access.folded {
 			s.tellAccess(w, in)
@@ -98,13 +101,6 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	}
 	w.pc, w.owed = b.Last, 0
 	return control
-}
-
-// begun counts instructions that have begun, where somebody wants all events in one order.
-func (g *Grid) begun(n int64) {
-	if g.inOrder {
-		g.steps += n
-	}
 }
 
 // reached is how many of the PTX instructions from one up to another have begun that were executed
