@@ -84,6 +84,10 @@ func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok boo
 	if o.id < firstID {
 		return 0, 0, 0, false
 	}
+	if c.plan.buffer(o.id) {
+		b := c.buffers[o.id-c.plan.buffers]
+		return b.Begin, b.End - b.Begin, ^uint64(0), true
+	}
 	v := &c.plan.vars[o.id]
 	base, size, mask = v.off, v.size, ^uint64(0)
 	switch {
@@ -119,7 +123,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		if from == nil {
 			return named
 		}
-		return either(named, from.at(lane))
+		return c.plan.either(named, from.at(lane))
 	}
 	first := bits.TrailingZeros64(m)
 	o := of(first)
@@ -193,7 +197,6 @@ func (w *warp) current(o origin, m uint64) bool {
 // tell adds a finding about lanes.
 func (c *cta) tell(e *interp.Event, kind string, o origin, m uint64, addr []uint64, space ptx.Space, x *interp.Access) {
 	lane := bits.TrailingZeros64(m)
-	v := &c.plan.vars[o.id]
 	base, size, mask, _ := c.extent(o, space)
 	bytes := x.Bytes
 	if bytes == 0 {
@@ -213,6 +216,11 @@ func (c *cta) tell(e *interp.Event, kind string, o origin, m uint64, addr []uint
 	default:
 		where = fmt.Sprintf("ending %s behind the end", counted(off+uint64(bytes)-size))
 	}
+	if c.plan.buffer(o.id) {
+		c.beyond(e, o, m, addr[lane], bytes, where, x)
+		return
+	}
+	v := &c.plan.vars[o.id]
 	memory := &finding.Memory{Space: v.Space.String(), Address: addr[lane], Bytes: bytes}
 	in := ""
 	if n, at := c.neighbour(e, addr[lane], space); n != nil {
@@ -231,6 +239,33 @@ func (c *cta) tell(e *interp.Event, kind string, o origin, m uint64, addr []uint
 	f := finding.Finding{
 		Tool: Name, Kind: kind, Message: message, At: finding.At(e, x.Kind.String(), lane),
 		Memory: memory,
+	}
+	f.At.Lanes = finding.Lanes(m)
+	c.log.Add(e, f)
+}
+
+// beyond is tell for the buffer of an argument.
+func (c *cta) beyond(e *interp.Event, o origin, m uint64, addr uint64, bytes int, where string, x *interp.Access) {
+	b := c.buffers[o.id-c.plan.buffers]
+	memory := &finding.Memory{Space: x.Space.String(), Address: addr, Bytes: bytes}
+	in := ""
+	if x.Addr != nil {
+		if space, a, off, ok := x.At(addr); ok {
+			if memory.Space = space.String(); a != nil {
+				memory.Name, memory.Offset = a.Label(), off
+				in = ", in " + memory.Name
+			}
+		}
+	}
+	of := ""
+	for _, v := range c.plan.params {
+		if b.Off >= v.Off && b.Off < v.Off+v.Var.Size() {
+			of = v.Var.Name
+		}
+	}
+	f := finding.Finding{
+		Tool: Name, Kind: Beyond, At: finding.At(e, x.Kind.String(), bits.TrailingZeros64(m)), Memory: memory,
+		Message: fmt.Sprintf("%s of %s %s of %s, %s that %s points into%s", x.Kind, counted(uint64(bytes)), where, b.Memory.Label(), counted(b.End-b.Begin), of, in),
 	}
 	f.At.Lanes = finding.Lanes(m)
 	c.log.Add(e, f)
