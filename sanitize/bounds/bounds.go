@@ -197,7 +197,7 @@ func (w *warp) at(p *plan, depth int) []row {
 func (c *cta) Tell(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAfter:
-		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 {
+		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 && !(a.plain && c.inside(e, a)) {
 			c.follow(e, a)
 		}
 	case interp.OnCall:

@@ -11,6 +11,37 @@ import (
 	"gemu/sanitize/finding"
 )
 
+// inside reports whether all accesses of a plain instruction are inside the buffer that it is to access,
+// as nearly all are.
+func (c *cta) inside(e *interp.Event, a *action) bool {
+	b := c.buffers[a.addr[0].sym-c.plan.buffers]
+	for i := range e.Accesses {
+		x := &e.Accesses[i]
+		if x.Bytes == 0 || b.End-b.Begin < uint64(x.Bytes) || !within(x.Addr, e.Lanes&x.Lanes, b.Begin, b.End-b.Begin-uint64(x.Bytes), ^uint64(0)) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether addresses of lanes, masked, are from base on and at most last behind it.
+func within(addr []uint64, lanes, base, last, mask uint64) bool {
+	// One is outside if its offset is negative, or its distance to the last that is inside.
+	any := uint64(0)
+	if lanes == 1<<32-1 && len(addr) >= 32 {
+		for _, at := range addr[:32] {
+			off := (at - base) & mask
+			any |= off | (last - off)
+		}
+	} else {
+		for ; lanes != 0; lanes &= lanes - 1 {
+			off := (addr[bits.TrailingZeros64(lanes)] - base) & mask
+			any |= off | (last - off)
+		}
+	}
+	return any>>63 == 0
+}
+
 // check looks at what an instruction accesses by an address.
 func (c *cta) check(e *interp.Event, w *warp, rows []row, a *address) {
 	var from *row
@@ -134,20 +165,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 			return
 		}
 		if x.Bytes > 0 && size >= uint64(x.Bytes) && (o.base == 0 || o.depth == uint32(e.Depth)) {
-			// An offset is outside if it is negative, or the distance to the last that is inside.
-			last, any := size-uint64(x.Bytes), uint64(0)
-			if m == 1<<32-1 && len(addr) >= 32 {
-				for _, at := range addr[:32] {
-					off := (at - base) & mask
-					any |= off | (last - off)
-				}
-			} else {
-				for n := m; n != 0; n &= n - 1 {
-					off := (addr[bits.TrailingZeros64(n)] - base) & mask
-					any |= off | (last - off)
-				}
-			}
-			if any>>63 == 0 && (o.base == 0 || w.current(o, m)) {
+			if within(addr, m, base, size-uint64(x.Bytes), mask) && (o.base == 0 || w.current(o, m)) {
 				return
 			}
 		}

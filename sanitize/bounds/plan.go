@@ -84,6 +84,7 @@ type action struct {
 	pred    ptx.RegID
 	size    int  // of an element
 	builtin bool // a call of what the machine provides
+	plain   bool // it only accesses memory, by a register that always points into one buffer, and is told of that
 }
 
 // elem is a register that a load or store has an element of. What a load puts there is of its id,
@@ -544,6 +545,8 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 	if len(a.results) == 0 {
 		if len(a.addr) > 0 {
 			a.rule = access
+			to := &a.addr[0]
+			a.plain = len(a.addr) == 1 && to.told && to.row < 0 && p.buffer(to.sym)
 		}
 		return a
 	}
