@@ -5,6 +5,7 @@ package bounds
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"gemu/interp"
 	"gemu/ptx"
@@ -239,20 +240,21 @@ func (c *cta) tell(e *interp.Event, kind string, o origin, m uint64, addr []uint
 		return
 	}
 	v := &c.plan.vars[o.id]
+	name := finding.Name(v.Name)
 	memory := &finding.Memory{Space: v.Space.String(), Address: addr[lane], Bytes: bytes}
 	in := ""
 	if n, at := c.neighbour(e, addr[lane], space); n != nil {
 		memory.Name, memory.Offset, memory.Variable = n.Name, at, true
 		if n != v.Var {
-			in = ", in " + n.Name
+			in = ", in " + finding.Name(n.Name)
 		}
 	}
-	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, counted(uint64(bytes)), where, v.Name, v.Space, counted(size), in)
+	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, counted(uint64(bytes)), where, name, v.Space, counted(size), in)
 	if v.open {
-		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, counted(uint64(bytes)), where, v.Name, v.Space, in)
+		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, counted(uint64(bytes)), where, name, v.Space, in)
 	}
 	if kind == Stale {
-		message = fmt.Sprintf("%s of %s by a pointer to %s, a variable of a call that has returned", x.Kind, counted(uint64(bytes)), v.Name)
+		message = fmt.Sprintf("%s of %s by a pointer to %s, a variable of a call that has returned", x.Kind, counted(uint64(bytes)), name)
 	}
 	f := finding.Finding{
 		Tool: Name, Kind: kind, Message: message, At: finding.At(e, x.Kind.String(), lane),
@@ -275,15 +277,10 @@ func (c *cta) beyond(e *interp.Event, o origin, m uint64, addr uint64, bytes int
 			}
 		}
 	}
-	of := ""
-	for _, v := range c.plan.params {
-		if b.Off >= v.Off && b.Off < v.Off+v.Var.Size() {
-			of = v.Var.Name
-		}
-	}
+	argument := slices.IndexFunc(c.plan.params, func(v interp.Variable) bool { return b.Off >= v.Off && b.Off < v.Off+v.Var.Size() })
 	f := finding.Finding{
 		Tool: Name, Kind: Beyond, At: finding.At(e, x.Kind.String(), bits.TrailingZeros64(m)), Memory: memory,
-		Message: fmt.Sprintf("%s of %s %s of %s, %s that %s points into%s", x.Kind, counted(uint64(bytes)), where, b.Memory.Label(), counted(b.End-b.Begin), of, in),
+		Message: fmt.Sprintf("%s of %s %s of %s, %s that argument %d points into%s", x.Kind, counted(uint64(bytes)), where, b.Memory.Label(), counted(b.End-b.Begin), argument, in),
 	}
 	f.At.Lanes = finding.Lanes(m)
 	c.log.Add(e, f)
