@@ -276,7 +276,7 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 	}
 	switch {
 	case n == 0:
-		d.lanes &^= lanes
+		d.set(lanes, c.plan.derive(a.rule, origin{}, origin{}, origin{}))
 		return
 	case a.rule == exchange && one != nil:
 		o, same := one.all(lanes)
@@ -288,7 +288,7 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 	case n == 1 && (a.rule == same || a.rule == sum || a.rule == diff && which == 0 || a.rule == addend && which == 2) && one != nil:
 		d.copy(one, lanes)
 		return
-	case n == 1 && a.rule != choose && (one == nil || !one.apart):
+	case n == 1 && a.rule != choose && a.rule != pack && (one == nil || !one.apart):
 		m := lanes
 		var from [3]origin
 		if one != nil {
@@ -326,7 +326,7 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 		} else {
 			o = c.plan.derive(a.rule, x, y, of(&a.sources[2], lane))
 			for i := range a.more {
-				if x := of(&a.more[i], lane); a.rule == same {
+				if x := of(&a.more[i], lane); a.rule == same || a.rule == pack {
 					o = c.plan.both(o, x)
 				} else {
 					o = c.plan.blend(o, x)

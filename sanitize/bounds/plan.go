@@ -38,6 +38,7 @@ type rule uint8
 const (
 	noRule   rule = iota
 	same          // the results are derived from what all the sources are that are derived from something
+	pack          // the same, of the halves of an address, which are not known by their looks
 	sum           // from the one source that is derived from something
 	diff          // the same, but that two of one variable have a distance, which is derived from nothing
 	agree         // from what both sources are, if that is the same
@@ -462,14 +463,7 @@ func (p *plan) result(f *function, in *ptx.Instr) (id uint32, always bool) {
 	case len(list) > len(from):
 		return p.blend(origin{id: id}, p.derive(losing, from[0], from[1], from[2])).id, true
 	}
-	if id = p.derive(r, from[0], from[1], from[2]).id; id == nothing && r == same && in.Type().Size() == p.word {
-		for i := range in.Ops { // the halves of an address are not known by their looks
-			if e := in.Ops[i].Elems(); in.IsSource(i) && len(e) > 1 && e[len(e)-1].Kind != ptx.ImmOperand {
-				id = loaded
-			}
-		}
-	}
-	return id, true
+	return p.derive(r, from[0], from[1], from[2]).id, true
 }
 
 // elements are those of an operand, itself if it is no vector.
@@ -580,6 +574,7 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 // rule is what an instruction makes of its sources that does nothing but compute, or exchanges values
 // between lanes; pred is that of choose.
 func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx.RegID) {
+	halves := false
 	for i := range in.Ops {
 		o := &in.Ops[i]
 		if !in.IsSource(i) {
@@ -589,6 +584,7 @@ func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx
 			for k := range o.Elems() {
 				list = append(list, p.source(f, &o.Elems()[k]))
 			}
+			halves = o.Elems()[len(o.Elems())-1].Kind != ptx.ImmOperand && in.Type().Size() == p.word
 		} else if o.Kind != ptx.AddrOperand {
 			list = append(list, p.source(f, o))
 		}
@@ -604,7 +600,9 @@ func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx
 	default:
 		switch form.Affine {
 		case ptx.AffineMove, ptx.AffineAddress, ptx.AffineConvert:
-			r = same
+			if r = same; halves {
+				r = pack
+			}
 		case ptx.AffineMin, ptx.AffineMax:
 			r = agree
 		case ptx.AffineAdd, ptx.AffineOr, ptx.AffineXor:
@@ -703,6 +701,11 @@ func (p *plan) derive(r rule, x, y, z origin) origin {
 		}
 	case same, exchange:
 		return p.both(p.both(x, y), z)
+	case pack:
+		if o := p.both(p.both(x, y), z); o.id != nothing {
+			return o
+		}
+		return origin{id: loaded}
 	}
 	o := p.blend(p.blend(x, y), z)
 	if r == scaling && o.id == loaded {
