@@ -243,7 +243,7 @@ func (p *plan) point(l *interp.LaunchInfo, of []int) {
 
 // foreign is what a value of some bytes is derived from that memory or a function had.
 func (p *plan) foreign(bytes int) uint32 {
-	if bytes == p.word {
+	if bytes >= p.word && p.word > 0 { // of two addresses, too
 		return loaded
 	}
 	return nothing

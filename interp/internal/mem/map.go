@@ -463,16 +463,12 @@ type Pointer struct {
 // Pointers are the words of size bytes of the parameters, each at a multiple of that, whose values are
 // addresses of device memory, by offset.
 func (m *Map) Pointers(size int) (list []Pointer) {
-	var first, last uint64
-	for _, a := range m.allocs {
-		if a.Base >= windowsEnd && first == 0 {
-			first = a.Base
-		}
-		last = a.Base + a.Span + allocGap
-	}
-	if first == 0 {
+	i := m.after(windowsEnd - 1)
+	if i == len(m.allocs) {
 		return nil
 	}
+	end := m.allocs[len(m.allocs)-1]
+	first, last := m.allocs[i].Base, end.Base+end.Span+allocGap
 	for off := 0; off+size <= len(m.params.Data); off += size {
 		v := uint64(0)
 		for i := size - 1; i >= 0; i-- {
