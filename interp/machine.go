@@ -88,6 +88,7 @@ type (
 	Piece      = simt.Piece
 	AccessKind = mem.AccessKind
 	Allocation = mem.Allocation
+	Pointer    = mem.Pointer
 	LaunchInfo = simt.LaunchInfo
 	Program    = simt.Program
 	Variable   = simt.Variable

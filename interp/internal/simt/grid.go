@@ -136,6 +136,7 @@ func NewGrid(l *Launch) *Grid {
 	}
 	if len(g.probes) > 0 {
 		g.code.accesses() // now, for several CTAs will want to know
+		g.info.Pointers = d.Memory.Pointers(l.Kernel.mod.AddressSize / 8)
 	}
 	return g
 }
