@@ -59,7 +59,7 @@ type recording struct {
 // not come to its OnAfter.
 func (r *Recorder) Wants() interp.Wants {
 	return interp.Wants{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnBefore | interp.OnAccess | interp.OnAfter |
+		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAccess | interp.OnAfter |
 			interp.OnReturn | interp.OnWake | interp.OnTrap | interp.OnEffect,
 		Values: true, Addresses: true,
 	}
@@ -195,20 +195,16 @@ type sink struct {
 	part  *part
 	warps []warp
 
-	stores []gives // of the instruction that is being executed, by access
-	record Record  // room
-	given  interp.Given
-	lanes  []uint64
-	failed error // to write
+	accesses Accesses
+	record   Record // room
+	failed   error  // to write
 }
 
 // Tell is told what the CTA does.
 func (s *sink) Tell(e *interp.Event) {
 	switch e.Kind {
-	case interp.OnBefore:
-		s.stores = s.stores[:0]
 	case interp.OnAccess:
-		s.stored(e)
+		s.accesses.Note(e)
 	case interp.OnAfter:
 		s.instruction(e)
 	case interp.OnReturn, interp.OnWake:
@@ -248,93 +244,16 @@ func (s *sink) lets(e *interp.Event) bool {
 	return f.instructions(c.Line, c.Class)
 }
 
-// later reports whether the results of an instruction come when others make them: of calls and
+// Later reports whether the results of an instruction come when others make them: of calls and
 // barriers, and of multiplications of a warpgroup.
-func later(in *ptx.Instr) bool {
+func Later(in *ptx.Instr) bool {
 	return in.Form.Effects.Any(ptx.Calls|ptx.Barrier) || in.Form.Family == ptx.FamilyWgmma
 }
 
 // late reports whether the results that an instruction has come with this event, and were not
 // written as it executed.
 func (s *sink) late(e *interp.Event) bool {
-	return len(e.Writes) > 0 && e.Instr != nil && later(e.Instr)
-}
-
-// stored notes what an instruction is about to store.
-func (s *sink) stored(e *interp.Event) {
-	a := &e.Accesses[len(e.Accesses)-1]
-	for len(s.stores) < len(e.Accesses) {
-		s.stores = append(s.stores, gives{})
-	}
-	to := &s.stores[len(e.Accesses)-1]
-	*to = gives{}
-	lanes := a.Lanes & e.Lanes
-	if a.Bulk() {
-		v := Value{Bits: 64}
-		s.lanes = s.lanes[:0]
-		for lane := range 64 {
-			n := 0
-			if lanes>>lane&1 != 0 {
-				n = a.Length(lane)
-			}
-			s.lanes = append(s.lanes, uint64(n))
-		}
-		v.describe(lanes, s.lanes, nil)
-		to.store = []Value{v}
-		return
-	}
-	g := &s.given
-	for lane := range 64 {
-		if lanes>>lane&1 == 0 {
-			continue
-		}
-		if !a.Given(g, lane) || len(g.Data) != a.Bytes {
-			*to = gives{}
-			return
-		}
-		to.store = s.element(to.store, 0, g.Data, g.Size, lane)
-		to.compare = s.element(to.compare, len(g.Data), g.Compare, g.Size, lane)
-	}
-	s.finish(to.store, 0, lanes)
-	s.finish(to.compare, a.Bytes, lanes)
-	if g.Left != 0 {
-		parts := max(g.Size/8, 1) // of an element
-		for i := range to.store {
-			if g.Left>>(i/parts)&1 != 0 {
-				to.store[i] = Value{Bits: to.store[i].Bits, Structure: Left}
-			}
-		}
-	}
-}
-
-// gives is what an instruction gives to an access: elements, in the order of memory.
-type gives struct{ store, compare []Value }
-
-// element notes what a lane gives, in elements of at most 8 bytes; room is where that is in s.lanes.
-func (s *sink) element(list []Value, room int, b []byte, size, lane int) []Value {
-	size = min(size, 8)
-	for i := 0; i*size < len(b); i++ {
-		if i == len(list) {
-			list = append(list, Value{Bits: uint64(8 * size)})
-		}
-		at := 64*(room+i) + lane
-		if at >= len(s.lanes) {
-			s.lanes = append(s.lanes, make([]uint64, at+64-len(s.lanes))...)
-		}
-		v := uint64(0)
-		for k := range size {
-			v |= uint64(b[i*size+k]) << (8 * k)
-		}
-		s.lanes[at] = v
-	}
-	return list
-}
-
-// finish describes the elements that lanes have given.
-func (s *sink) finish(list []Value, room int, lanes uint64) {
-	for i := range list {
-		list[i].describe(lanes, s.lanes[64*(room+i):][:64], nil)
-	}
+	return len(e.Writes) > 0 && e.Instr != nil && Later(e.Instr)
 }
 
 // instruction writes what a warp has executed.
@@ -369,20 +288,10 @@ func (s *sink) instruction(e *interp.Event) {
 	c := &s.code[e.Index]
 	r.Line, r.Name = c.Line, e.Instr.Text
 	if e.Lanes != 0 {
-		if !later(e.Instr) {
+		if !Later(e.Instr) {
 			r.results(e, e.Lanes)
 		}
-		for i := range e.Accesses {
-			a := &e.Accesses[i]
-			if a.Lanes&e.Lanes == 0 { // coordinates outside of a surface
-				continue
-			}
-			var given gives
-			if i < len(s.stores) {
-				given = s.stores[i]
-			}
-			r.Accesses = append(r.Accesses, accessOf(e, a, given))
-		}
+		r.Accesses = s.accesses.Append(r.Accesses, e)
 	}
 	s.write(r, c)
 }
@@ -400,22 +309,6 @@ func (r *Record) results(e *interp.Event, lanes uint64) {
 		to.Name, to.Bits = e.Func.Regs[v.Reg].Name, bitsOf(v.Type)
 		to.describe(lanes, v.Low, v.High)
 	}
-}
-
-var kindOf = map[interp.AccessKind]AccessKind{interp.AccessLoad: Load, interp.AccessStore: Store, interp.AccessAtomic: Atomic}
-
-// accessOf describes an access of an instruction.
-func accessOf(e *interp.Event, a *interp.Access, given gives) Access {
-	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: given.store, Compare: given.compare}
-	lanes := a.Lanes & e.Lanes
-	if lanes != e.Lanes {
-		to.Lanes = lanes
-	}
-	if a.Bulk() {
-		to.Kind, to.Bytes = Zero, 0
-	}
-	to.Addr.describe(lanes, a.Addr, nil)
-	return to
 }
 
 // write encodes a record, and puts away what is too much of the part.
@@ -463,28 +356,7 @@ func (s *sink) effect(e *interp.Event) {
 	x := e.Effect
 	r, c := s.about(e, Effect)
 	r.Note = effectNote(x.Number, x.Issued, x.Reads, x.Writes)
-	at := func(kind AccessKind, in *interp.Allocation, off uint64, bytes int, data []byte) {
-		addr := in.Base + off
-		if in.Space() == ptx.Shared { // with the rank of its CTA
-			addr -= interp.SharedWindow
-		}
-		r.Accesses = append(r.Accesses, Access{Kind: kind, Space: in.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
-	}
-	for _, p := range x.Pieces {
-		if x.Reads && p.From != nil {
-			at(Load, p.From, p.FromOff, p.Read, nil)
-		}
-		if x.Writes && p.To != nil { // of matrices that are read there is nothing that is written
-			kind, data := Store, p.Data
-			if x.Reduces {
-				kind = Atomic
-			}
-			if p.Fill && data == nil {
-				data = make([]byte, p.Bytes)
-			}
-			at(kind, p.To, p.ToOff, p.Bytes, data)
-		}
-	}
+	r.Accesses = EffectAccesses(x)
 	if len(e.Writes) > 0 {
 		r.Lanes, r.Active = e.Active, e.Active
 		r.results(e, e.Active)
