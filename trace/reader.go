@@ -407,7 +407,7 @@ func (t *Reader) complete(r *Record) error {
 	if r.Active == 0 {
 		r.Active = r.Lanes
 	}
-	if _, _, _, _, ok := r.effect(); r.Kind == Effect && !ok {
+	if r.Kind == Effect && !r.doesSomething() {
 		return fmt.Errorf("what an asynchronous operation does, %q: want a number, and some of %s, %s and %s", r.Note, issuedNow, readsNow, writesNow)
 	}
 	if r.Lanes&^r.Active != 0 {
@@ -454,6 +454,12 @@ func (t *Reader) complete(r *Record) error {
 		}
 	}
 	return nil
+}
+
+// doesSomething reports whether the Note of an Effect can be read.
+func (r *Record) doesSomething() bool {
+	_, _, _, _, ok := r.effect()
+	return ok
 }
 
 func (r *Record) completeAccess(a *Access) error {

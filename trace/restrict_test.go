@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -217,6 +220,50 @@ func TestWrongIndex(t *testing.T) {
 		none := append(bytes.Clone(log), line+"\n"...)
 		if d, err := Compare(inFile("none", none, new(int)), inFile("log", log, new(int)), o); d != nil || err != nil {
 			t.Errorf("%s: %v %v", line, d, err)
+		}
+	}
+}
+
+// TestPartOfIndex: a slice of a log whose index lacks a launch goes through all of it.
+func TestPartOfIndex(t *testing.T) {
+	one, h := entriesOf(t, logOf(t, copies, 1, 1, Text, Filter{}))
+	var list []Entry
+	for n := range uint64(2) {
+		for _, e := range one {
+			switch x := e.(type) {
+			case *Launch:
+				l := *x
+				l.Number, e = n, &l
+			case *End:
+				e = &End{Number: n}
+			case *Finish:
+				continue
+			}
+			list = append(list, e)
+		}
+	}
+	log := write(t, Text, h, list)
+	last := list[len(list)-2].(*Record)
+	for _, e := range list[len(list)/2:] {
+		if r, ok := e.(*Record); ok && r.Kind == Instruction && r.Line == 20 {
+			last = r
+		}
+	}
+	again := *last
+	again.Results = []Value{last.Results[0]}
+	other(bits.TrailingZeros64(last.Lanes))(&again)
+	at := slices.IndexFunc(list, func(e Entry) bool { return e == Entry(last) })
+	at += 1 + slices.IndexFunc(list[at+1:], func(e Entry) bool { return e == Entry(last) }) // of the second launch
+	list[at] = &again
+	bad := write(t, Text, h, list)
+	want := sliceOf(t, memory("log", log), memory("bad", bad))
+	lacking := regexp.MustCompile(`(?m)^index 1 launch .*\n`).ReplaceAll(log, nil)
+	if len(lacking) == len(log) {
+		t.Fatal("no launch 1 in the index")
+	}
+	for _, log := range [][]byte{log, lacking} {
+		if got := sliceOf(t, inFile("log", log, new(int)), inFile("bad", bad, new(int))); !slices.Equal(got, want) {
+			t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }

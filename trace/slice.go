@@ -243,27 +243,31 @@ func thin(r *Record, lane int) *Record {
 
 // open goes to the beginning of a launch, unless it is being read and an index leads to its CTAs.
 func (s *slicer) open(launch uint64) (err error) {
-	if s.c != nil && len(s.c.index) > 0 {
-		if s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
-			return nil
-		}
-		for _, p := range s.c.index {
-			if p.Kind == launchPlace && p.Launch == launch {
-				if err := s.c.seek(p); err != nil {
-					return err
-				}
-				return s.begin(launch)
-			}
-		}
+	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
+		return nil
 	}
-	s.close()
-	if s.c, err = s.log.open(); err != nil {
-		return err
+	at := -1
+	if s.c != nil {
+		at = s.launchPlace(launch)
 	}
-	if len(s.c.index) > 0 {
-		return s.open(launch)
+	if at < 0 { // from the beginning of the log
+		s.close()
+		if s.c, err = s.log.open(); err != nil {
+			return err
+		}
+		at = s.launchPlace(launch)
+	}
+	if at >= 0 {
+		if err := s.c.seek(s.c.index[at]); err != nil {
+			return err
+		}
 	}
 	return s.begin(launch)
+}
+
+// launchPlace is where the index has a launch; -1 if it has not.
+func (s *slicer) launchPlace(launch uint64) int {
+	return slices.IndexFunc(s.c.index, func(p Place) bool { return p.Kind == launchPlace && p.Launch == launch })
 }
 
 // begin reads on to a launch.
@@ -564,7 +568,10 @@ func (s *slicer) stores(loads []*load) error {
 		for _, cta := range team {
 			if k := (key{l.launch, cta}); !done[k] {
 				done[k] = true
-				if err := s.cta(l.launch, cta, func(r *Record) bool { s.wrote(loads, r); return true }); err != nil {
+				if err := s.cta(l.launch, cta, func(r *Record) bool {
+					s.wrote(loads, r)
+					return true
+				}); err != nil {
 					return err
 				}
 			}

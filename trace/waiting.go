@@ -129,7 +129,7 @@ func (l *line) come(lane int) bool {
 	return n < end
 }
 
-// record is the record that a thread has come to, which waits.
+// waitingRecord is the record that a thread has come to, which waits.
 func (c *comparison) waitingRecord(l *line, lane int) (*Record, error) {
 	at := l.next[lane]
 	recent := &l.recent[at%uint64(len(l.recent))]
