@@ -330,3 +330,43 @@ func rewriteElements(list []tracelog.Value, lanes uint64, data *[64][]byte) {
 		list[k] = tracelog.NewValue("", list[k].Bits, lanes, low, nil)
 	}
 }
+
+// TestLogWarpgroup: what a multiplication of a warpgroup computes is in the log as it writes its
+// registers, and not where it is issued.
+func TestLogWarpgroup(t *testing.T) {
+	all := programs(t, 32)
+	i := slices.IndexFunc(all, func(p *corpus.Program) bool { return p.File == "insn/wgmma.ptx" && !strings.Contains(p.Name, "trap") })
+	b, o := logged(t, all[i], tracelog.Bare, func(_ *interp.Module, l *interp.Launch) { l.Mode = interp.Vector })
+	if o.Err != nil || o.Wrong != nil {
+		t.Fatal(all[i], o.Err, o.Wrong)
+	}
+	r, err := tracelog.NewReader("log", bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued, computed := 0, 0
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, ok := e.(*tracelog.Record)
+		switch {
+		case !ok || !strings.HasPrefix(x.Name, "wgmma.mma_async"):
+		case x.Kind == tracelog.Instruction:
+			if issued++; len(x.Results) > 0 {
+				t.Errorf("line %d has results as it is issued", x.Line)
+			}
+		case len(x.Results) > 0:
+			if computed++; x.Lanes != 1<<32-1 || !strings.HasSuffix(x.Note, " writes") {
+				t.Errorf("lanes %#x, %s", x.Lanes, x.Note)
+			}
+		}
+	}
+	if issued == 0 || issued != computed {
+		t.Errorf("%s: %d are issued, %d have results", all[i], issued, computed)
+	}
+}

@@ -20,9 +20,9 @@ type PlaceKind uint64
 
 // The kinds of place.
 const (
-	ctaPlace PlaceKind = iota
-	launchPlace
-	endPlace // the End of a launch
+	CTAPlace PlaceKind = iota
+	LaunchPlace
+	EndPlace // the End of a launch
 	placeKinds
 )
 
@@ -133,7 +133,7 @@ func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 // beginning with a launch, which those of version 1 do not.
 func (x *index) checked() []Place {
 	for i, p := range x.places {
-		if p.Kind >= placeKinds || i == 0 && p.Kind != launchPlace || i > 0 && (p.At <= x.places[i-1].At || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {
+		if p.Kind >= placeKinds || i == 0 && p.Kind != LaunchPlace || i > 0 && (p.At <= x.places[i-1].At || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {
 			return nil
 		}
 	}

@@ -259,13 +259,13 @@ func (t *Reader) seek(p Place) error {
 	ok := false
 	switch e := e.(type) {
 	case *Launch:
-		ok = p.Kind == launchPlace && e.Number == p.Launch
+		ok = p.Kind == LaunchPlace && e.Number == p.Launch
 		t.ended = true
 	case *CTA:
-		ok = p.Kind == ctaPlace && e.Number == p.CTA && t.launch != nil && t.launch.Number == p.Launch
+		ok = p.Kind == CTAPlace && e.Number == p.CTA && t.launch != nil && t.launch.Number == p.Launch
 		t.ended, t.cta = false, nil
 	case *End:
-		ok = p.Kind == endPlace && e.Number == p.Launch
+		ok = p.Kind == EndPlace && e.Number == p.Launch
 		t.ended, t.cta = false, nil
 	}
 	if !ok {

@@ -207,7 +207,7 @@ func TestWrongIndex(t *testing.T) {
 	}
 	wrong := log
 	for _, p := range places {
-		if p.Kind == ctaPlace {
+		if p.Kind == CTAPlace {
 			now := p
 			now.Offset++
 			wrong = bytes.Replace(wrong, p.appendLine(nil), now.appendLine(nil), 1)

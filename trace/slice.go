@@ -267,7 +267,7 @@ func (s *slicer) open(launch uint64) (err error) {
 
 // launchPlace is where the index has a launch; -1 if it has not.
 func (s *slicer) launchPlace(launch uint64) int {
-	return slices.IndexFunc(s.c.index, func(p Place) bool { return p.Kind == launchPlace && p.Launch == launch })
+	return slices.IndexFunc(s.c.index, func(p Place) bool { return p.Kind == LaunchPlace && p.Launch == launch })
 }
 
 // begin reads on to a launch.
@@ -292,7 +292,7 @@ func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
 	if err := s.open(launch); err != nil {
 		return err
 	}
-	if p, ok := s.c.placeOf(launch, cta); ok && p.Kind == ctaPlace {
+	if p, ok := s.c.placeOf(launch, cta); ok && p.Kind == CTAPlace {
 		if err := s.c.seek(p); err != nil {
 			return err
 		}
@@ -598,7 +598,7 @@ func (s *slicer) before(last uint64, loads []*load) error {
 	end := last
 	for i := len(s.c.index) - 1; i >= 0; i-- {
 		p := s.c.index[i]
-		if p.Records >= end || p.Kind == endPlace {
+		if p.Records >= end || p.Kind == EndPlace {
 			continue
 		}
 		if err := s.piece(p, end, loads); err != nil {
@@ -616,13 +616,13 @@ func (s *slicer) before(last uint64, loads []*load) error {
 
 // piece looks at what is from a place of the index up to a record.
 func (s *slicer) piece(p Place, end uint64, loads []*load) error {
-	if p.Kind == launchPlace {
+	if p.Kind == LaunchPlace {
 		s.c.launch = nil // from its beginning
 	}
 	if err := s.open(p.Launch); err != nil {
 		return err
 	}
-	if p.Kind == ctaPlace {
+	if p.Kind == CTAPlace {
 		if err := s.c.seek(p); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (c *cursor) seek(p Place) error {
 // there is none.
 func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
 	for _, x := range c.index {
-		if x.Launch == launch && (x.Kind == ctaPlace && x.CTA <= cta || x.Kind == endPlace && cta == ^uint64(0)) {
+		if x.Launch == launch && (x.Kind == CTAPlace && x.CTA <= cta || x.Kind == EndPlace && cta == ^uint64(0)) {
 			p, ok = x, true
 		}
 	}

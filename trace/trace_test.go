@@ -542,8 +542,8 @@ func TestIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[PlaceKind]Entry{ctaPlace: &CTA{Number: p.CTA, ID: []uint64{p.CTA, 0, 0}}, launchPlace: list[0], endPlace: &End{}}[p.Kind]
-		if e, err := (protobuf{}).parse(b); err != nil || !reflect.DeepEqual(e, want) || p.Records != 300*p.CTA && p.Kind == ctaPlace {
+		want := map[PlaceKind]Entry{CTAPlace: &CTA{Number: p.CTA, ID: []uint64{p.CTA, 0, 0}}, LaunchPlace: list[0], EndPlace: &End{}}[p.Kind]
+		if e, err := (protobuf{}).parse(b); err != nil || !reflect.DeepEqual(e, want) || p.Records != 300*p.CTA && p.Kind == CTAPlace {
 			t.Errorf("%+v: %v %v", p, e, err)
 		}
 	}

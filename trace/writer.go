@@ -73,11 +73,11 @@ func (t *Writer) Write(e Entry) error {
 	switch e := e.(type) {
 	case *Launch:
 		t.launch = e.Number
-		t.place(Place{Kind: launchPlace})
+		t.place(Place{Kind: LaunchPlace})
 	case *CTA:
 		t.place(Place{CTA: e.Number})
 	case *End:
-		t.place(Place{Kind: endPlace})
+		t.place(Place{Kind: EndPlace})
 	case *Record:
 		t.records++
 	}
@@ -100,7 +100,7 @@ func (t *Writer) place(p Place) {
 	if t.format == Binary {
 		p.Skip = uint64(len(t.frame))
 	}
-	if p.Kind == ctaPlace {
+	if p.Kind == CTAPlace {
 		if t.marked > 0 && t.plain < t.marked+uint64(frameBytes) {
 			return
 		}
