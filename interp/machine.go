@@ -85,6 +85,7 @@ type (
 	Waiting    = simt.Waiting
 	Access     = simt.Access
 	Effect     = simt.Effect
+	Given      = simt.Given
 	Piece      = simt.Piece
 	AccessKind = mem.AccessKind
 	Allocation = mem.Allocation
