@@ -26,7 +26,7 @@ func tpacf(s *Session) error {
 	for i := range sets * n {
 		height, turn := float64(2*r.float()-1), 2*math.Pi*float64(r.float())
 		if i < n && i%4 > 0 { // stars are near to others
-			height, turn = 0.01*height+0.5, 0.01*turn
+			height, turn = 0.5+height/128, turn/128
 		}
 		across := math.Sqrt(1 - height*height)
 		for d, v := range []float64{across * math.Cos(turn), across * math.Sin(turn), height} {
