@@ -27,9 +27,11 @@ const (
 	pcStep     = 16 // bytes of a SASS instruction, since Volta
 )
 
-// Exporter is a probe that writes traces. Its errors are found in Err.
+// Exporter is a probe that writes traces. They are in the directory when all have been written: until
+// then they lie in one of their own within it, and what an earlier export has left stays as it was.
 type Exporter struct {
 	dir     string
+	beside  string // where files lie until Close; "" before the first and after it
 	version int
 	has     map[string]bool // opcodes of the version
 
@@ -48,12 +50,54 @@ func New(dir string, version int) (*Exporter, error) {
 	return &Exporter{dir: dir, version: version, has: has}, nil
 }
 
-// Close writes kernelslist.g. The error is the first that there was: of a file, of an instruction that
-// has no row, of a launch that did not come to its end or has warps of other than 32 lanes.
+// Close writes kernelslist.g, and puts it and the traces in the directory, in place of those of an
+// earlier export. If there was an error nothing is put there. It is the first: of a file, of an instruction
+// that has no row, of a launch that did not come to its end or has warps of other than 32 lanes.
 func (x *Exporter) Close() error {
-	text := strings.Join(append(x.list, ""), "\n")
-	return errors.Join(x.err, os.WriteFile(filepath.Join(x.dir, "kernelslist.g"), []byte(text), 0o666))
+	defer x.Discard()
+	if x.err == nil {
+		x.err = x.room()
+	}
+	if x.err != nil {
+		return x.err
+	}
+	text := strings.Join(append(slices.Clone(x.list), ""), "\n")
+	if err := os.WriteFile(filepath.Join(x.beside, listName), []byte(text), 0o666); err != nil {
+		return err
+	}
+	// The list comes last: what it names is there.
+	for _, name := range append(x.list, listName) {
+		if strings.HasPrefix(name, memcpy) {
+			continue
+		}
+		if err := os.Rename(filepath.Join(x.beside, name), filepath.Join(x.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// Discard gives up what has been written.
+func (x *Exporter) Discard() {
+	if x.beside != "" {
+		os.RemoveAll(x.beside)
+		x.beside = ""
+	}
+}
+
+// room makes the directory that files lie in until all have been written.
+func (x *Exporter) room() (err error) {
+	if x.beside == "" {
+		x.beside, err = os.MkdirTemp(x.dir, ".gemu-accelsim-*")
+	}
+	return err
+}
+
+// The file that names the others, and what begins its lines that name none.
+const (
+	listName = "kernelslist.g"
+	memcpy   = "MemcpyHtoD,"
+)
 
 // Wants: what is executed, with addresses, CTA by CTA in one order.
 func (x *Exporter) Wants() interp.Wants {
@@ -68,7 +112,7 @@ func (x *Exporter) Tell(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnHostWrite:
 		if e.Memory.Kind == interp.BufferMemory {
-			x.list = append(x.list, fmt.Sprintf("MemcpyHtoD,0x%016x,%d", e.Memory.Base+e.Offset, e.Bytes))
+			x.list = append(x.list, fmt.Sprintf(memcpy+"0x%016x,%d", e.Memory.Base+e.Offset, e.Bytes))
 		}
 	case interp.OnLaunch:
 		x.begin(e.Launch)
@@ -93,8 +137,11 @@ type launch struct {
 	version int
 	file    *os.File
 	out     *bufio.Writer
-	ops     []instr // by index in the program
-	last    int     // the address behind the program
+	spill   *os.File // what CTAs in flight have no room in memory for
+	spilt   int64    // bytes of it
+	inRoom  int      // bytes of warps in memory
+	ops     []instr  // by index in the program
+	last    int      // the address behind the program
 	regs    map[*ptx.Func][]int
 	words   int // numbers of registers
 	head    bool
@@ -161,8 +208,14 @@ func (x *Exporter) begin(info *interp.LaunchInfo) {
 		pc += (len(op.opcodes) - 1 + op.places) * pcStep
 	}
 	l.last = pc
-	l.file, l.err = os.Create(filepath.Join(x.dir, l.name()))
+	if l.err = x.room(); l.err != nil {
+		return
+	}
+	if l.file, l.err = os.Create(filepath.Join(x.beside, l.name())); l.err != nil {
+		return
+	}
 	l.out = bufio.NewWriterSize(l.file, 1<<16)
+	l.spill, l.err = os.CreateTemp(x.beside, "cta-*")
 	// The header is written when the first CTA says how much shared memory it has.
 }
 
@@ -237,10 +290,10 @@ func (x *Exporter) end(err error) {
 	if err != nil {
 		l.err = errors.Join(l.err, fmt.Errorf("kernel %d, %s, has no trace: it did not come to its end", l.id, l.info.Kernel.Name))
 	}
+	if l.spill != nil {
+		l.spill.Close()
+	}
 	if l.err != nil {
-		if l.file != nil {
-			os.Remove(l.file.Name())
-		}
 		if x.err == nil {
 			x.err = l.err
 		}
@@ -249,7 +302,8 @@ func (x *Exporter) end(err error) {
 	x.list = append(x.list, l.name())
 }
 
-// cta is a CTA's trace. It is written when the CTA has ended.
+// cta is a CTA's trace. It is written when the CTA has ended, for how many instructions a warp has comes
+// before them; until then it lies in memory, and in a file where it is long.
 type cta struct {
 	*launch
 	id    interp.Dim3
@@ -258,12 +312,39 @@ type cta struct {
 
 // warp is a warp's trace so far.
 type warp struct {
-	text   []byte
+	text   []byte // the end of it
+	away   []piece
 	instrs int
 
 	// Before the instruction told of last:
 	length, before int
 	effects        []effect // that it has issued
+}
+
+// piece is bytes of a file.
+type piece struct{ at, size int64 }
+
+// roomBytes is how much of the CTAs in flight lies in memory, and chunkBytes how much of a warp goes to the
+// file at least; tests have less.
+var (
+	roomBytes  = 16 << 20
+	chunkBytes = 1 << 16
+)
+
+// grown puts what the warp has written in the file, if there is too much in memory. It must be about to
+// write more, and have come to no instruction that may be undone.
+func (c *cta) grown(w *warp) {
+	if c.inRoom < roomBytes || len(w.text) < chunkBytes {
+		return
+	}
+	if _, err := c.spill.WriteAt(w.text, c.spilt); err != nil {
+		c.err = err
+		return
+	}
+	w.away = append(w.away, piece{c.spilt, int64(len(w.text))})
+	c.spilt += int64(len(w.text))
+	c.inRoom -= len(w.text)
+	w.text = w.text[:0]
 }
 
 // effect is an asynchronous copy: bytes of global memory that go to or come from elsewhere.
@@ -291,20 +372,27 @@ func (c *cta) Tell(e *interp.Event) {
 		}
 	case interp.OnBefore:
 		w := &c.warps[e.Warp]
+		c.grown(w)
 		w.length, w.before, w.effects = len(w.text), w.instrs, w.effects[:0]
 	case interp.OnUndo:
 		w := &c.warps[e.Warp]
+		c.inRoom -= len(w.text) - w.length
 		w.text, w.instrs = w.text[:w.length], w.before
 	case interp.OnEffect:
 		c.effect(e)
 	case interp.OnAfter:
+		w := &c.warps[e.Warp]
+		n := len(w.text)
 		c.executed(e)
+		c.inRoom += len(w.text) - n
 	case interp.OnExit:
-		pc := c.last
+		pc, w := c.last, &c.warps[e.Warp]
 		if e.Index >= 0 {
 			pc = c.ops[e.Index].pc
 		}
-		c.warps[e.Warp].add(pc, uint32(e.Lanes), -1, "EXIT", nil, "0", 0)
+		n := len(w.text)
+		w.add(pc, uint32(e.Lanes), -1, "EXIT", nil, "0", 0)
+		c.inRoom += len(w.text) - n
 	case interp.OnCTAEnd:
 		c.write()
 	}

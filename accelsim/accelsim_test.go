@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -412,5 +413,70 @@ func TestFailures(t *testing.T) {
 	}
 	if x.Close() == nil {
 		t.Error("a directory that is not there is no error")
+	}
+}
+
+// TestEarlier: an export that fails leaves an earlier one as it was, and nothing besides.
+func TestEarlier(t *testing.T) {
+	dir := t.TempDir()
+	launch := func() *interp.Launch { return &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)} }
+	if run, err := export(t, dir, ".entry k(.param .u64 p) { ret; }", launch()); run != nil || err != nil {
+		t.Fatal(run, err)
+	}
+	files := func() map[string]string {
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]string{}
+		for _, f := range list {
+			b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[f.Name()] = string(b)
+		}
+		return all
+	}
+	before := files()
+	if len(before) != 2 {
+		t.Errorf("%d files", len(before))
+	}
+	if run, err := export(t, dir, ".entry k(.param .u64 p) { trap; }", launch()); run == nil || err == nil {
+		t.Fatal(run, err)
+	}
+	if now := files(); !maps.Equal(before, now) {
+		t.Errorf("there is now %v, was %v", now, before)
+	}
+}
+
+// TestSpill: what of CTAs has no room in memory is in their traces all the same.
+func TestSpill(t *testing.T) {
+	const body = `.entry k(.param .u64 p) {
+	.reg .u64 %p, %q; .reg .u32 %t, %i; .reg .pred %d;
+	ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %q, %t, 4; add.u64 %p, %p, %q; mov.u32 %i, 0;
+L:	st.global.u32 [%p], %i; add.u32 %i, %i, 1; bar.sync 0; setp.lt.u32 %d, %i, 40; @%d bra L;
+	setp.lt.u32 %d, %t, 9; @%d bra M; bar.warp.sync 0xffffffff; bra.uni N;
+M:	bar.warp.sync 0xffffffff;
+N:	ret;
+}`
+	text := func(room, chunk int) string {
+		defer func(r, c int) { roomBytes, chunkBytes = r, c }(roomBytes, chunkBytes)
+		roomBytes, chunkBytes = room, chunk
+		dir := t.TempDir()
+		if run, err := export(t, dir, body, &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64)}); run != nil || err != nil {
+			t.Fatal(run, err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "kernel-1.traceg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	want := text(1<<30, 1<<30)
+	for _, room := range [][2]int{{0, 1}, {500, 100}, {3000, 1000}} {
+		if got := text(room[0], room[1]); got != want {
+			t.Errorf("with room for %d bytes, in chunks of %d, the trace is another", room[0], room[1])
+		}
 	}
 }

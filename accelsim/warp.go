@@ -4,6 +4,7 @@ package accelsim
 
 import (
 	"fmt"
+	"io"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -209,8 +210,16 @@ func addresses(lanes uint32, addr func(lane int) uint64) string {
 func (c *cta) write() {
 	fmt.Fprintf(c.out, "#BEGIN_TB\n\nthread block = %d,%d,%d\n", c.id.X, c.id.Y, c.id.Z)
 	for i := range c.warps {
-		fmt.Fprintf(c.out, "\nwarp = %d\ninsts = %d\n", i, c.warps[i].instrs)
-		c.out.Write(c.warps[i].text)
+		w := &c.warps[i]
+		fmt.Fprintf(c.out, "\nwarp = %d\ninsts = %d\n", i, w.instrs)
+		for _, p := range w.away {
+			if _, err := io.Copy(c.out, io.NewSectionReader(c.spill, p.at, p.size)); err != nil {
+				c.err = err
+				return
+			}
+		}
+		c.out.Write(w.text)
+		c.inRoom -= len(w.text)
 	}
 	fmt.Fprint(c.out, "\n#END_TB\n\n")
 	c.warps = nil

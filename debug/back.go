@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // checkpoint is the launch at a moment.
@@ -117,7 +118,7 @@ func (s *Session) restore(i int) error {
 	if err := s.exec.Restore(s.checkpoints[i].state); err != nil {
 		return err
 	}
-	s.ended, s.err, s.over = false, nil, nil
+	s.ended, s.err, s.over, s.unseen = false, nil, nil, false
 	return nil
 }
 
@@ -133,124 +134,110 @@ func (s *Session) seek(ctx context.Context, step int64) error {
 	}
 }
 
-// backward is the last moment before a given one with an event that match accepts, -1 if there was
-// none. The launch is elsewhere then.
-func (s *Session) backward(ctx context.Context, limit int64, match func(e *interp.Event) bool) (int64, error) {
-	return s.backwardIn(ctx, limit, past{match: match})
-}
-
-// past is what is looked for backwards.
-type past struct {
-	chosen []interp.Events // among what is told of instructions; nil: all
-	match  func(e *interp.Event) bool
-	whole  bool // match compares an event with the one before, and so has to see both
-}
-
-// firstWindow is how many instructions before a moment are looked at first where all are told, which
-// takes several times as long as running to them; then windowGrowth times as many.
-const (
-	firstWindow  = 1 << 10
-	windowGrowth = 16
-)
-
-// backwardIn is backward for what is told of some instructions only.
-func (s *Session) backwardIn(ctx context.Context, limit int64, p past) (int64, error) {
-	for from, end := limit, limit; ; {
-		i := s.before(from - 1)
-		if i < 0 {
-			return -1, nil
-		}
-		from = s.checkpoints[i].step
-		for n := int64(firstWindow); ; n *= windowGrowth {
-			begin := max(from, limit-n)
-			if p.chosen != nil || begin >= end {
-				begin = from
-			}
-			last, err := s.search(ctx, i, begin, end, limit, p)
-			if err != nil || last >= 0 {
-				return last, err
-			}
-			if !p.whole {
-				end = begin
-			}
-			if begin == from {
-				break
-			}
-		}
-	}
-}
-
-// search is the last moment from begin to end, behind a checkpoint, with an event before limit that is
-// looked for; -1 if there is none.
-func (s *Session) search(ctx context.Context, i int, begin, end, limit int64, p past) (int64, error) {
+// pass runs from a checkpoint to the moment before begin, and from there to end with a hunt, which
+// does not pause. The launch is elsewhere then.
+func (s *Session) pass(ctx context.Context, i int, begin, end int64, h *hunt) error {
 	if err := s.restore(i); err != nil {
-		return 0, err
+		return err
 	}
-	s.origin = begin
-	last := int64(-1)
 	for _, part := range []struct {
 		h  *hunt
 		to int64
-	}{
-		{nil, begin},
-		{&hunt{chosen: p.chosen, tell: func(e *interp.Event) bool {
-			if e.Step >= 0 && e.Step < limit && p.match(e) {
-				last = e.Step
-			}
-			return false
-		}}, end},
-	} {
+	}{{nil, begin}, {h, end}} {
 		if s.ended || s.Step() >= part.to {
 			continue
 		}
 		switch what, err := s.run(ctx, part.h, part.to); {
 		case err != nil:
-			return 0, err
+			return err
 		case what == wasCalled:
-			return 0, errInterrupted
+			return errInterrupted
 		}
 	}
-	return last, nil
+	return nil
 }
+
+// lately is how many instructions before a moment are looked at first where much is told, which takes
+// several times as long as running to them; then all since a checkpoint are.
+const lately = 1 << 14
 
 // errInterrupted is the error of looking for something in the past, interrupted.
 var errInterrupted = errors.New("interrupted")
 
-// retreat goes back to the last moment with an event that match accepts, or to the launch's begin.
-func (s *Session) retreat(ctx context.Context, p past) (stop *Stop, err error) {
+// retreat goes back to the moment that find gives; without one, -1, to the launch's begin.
+func (s *Session) retreat(ctx context.Context, find func() (int64, error)) (*Stop, error) {
 	if s.noReturn != nil {
 		return nil, s.noReturn
 	}
 	defer s.interrupted.Store(false)
-	now := s.Step()
-	step, err := s.backwardIn(ctx, now, p)
-	if errors.Is(err, errInterrupted) {
-		return &Stop{Reason: AtInterrupt}, s.seek(ctx, now)
-	}
-	if err != nil {
+	now, was := s.Step(), s.focus
+	step, err := find()
+	stop := &Stop{Reason: AtStep}
+	switch {
+	case errors.Is(err, errInterrupted):
+		err, s.focus = s.seek(ctx, now), was
+		s.refocus()
+		return &Stop{Reason: AtInterrupt}, err
+	case err != nil:
 		return nil, err
+	case step < 0:
+		step, stop.Reason = 0, AtBegin
 	}
-	if step < 0 {
-		if err := s.seek(ctx, 0); err != nil {
+	if s.Step() != step || s.ended {
+		if err := s.seek(ctx, step); err != nil {
 			return nil, err
 		}
-		s.refocus()
-		return &Stop{Reason: AtBegin}, nil
-	}
-	if err := s.seek(ctx, step); err != nil {
-		return nil, err
 	}
 	s.refocus()
-	return &Stop{Reason: AtStep}, nil
+	return stop, nil
 }
 
 // BackInstr goes back to the instruction that the thread in focus has executed last; over has it go
 // over calls. After the launch's end that is the last instruction of all.
 func (s *Session) BackInstr(ctx context.Context, over bool) (*Stop, error) {
-	f, depth := s.focus, s.depthOrAny()
-	return s.retreat(ctx, past{match: func(e *interp.Event) bool {
-		return e.Kind == interp.OnBefore && f.in(e) && (!over || e.Depth <= depth)
+	return s.retreat(ctx, func() (int64, error) {
+		f := s.focus
+		if f.CTA < 0 {
+			return s.Step() - 1, s.attend(ctx)
+		}
+		if !over {
+			l, _ := s.latest(f)
+			return l.Step, nil
+		}
+		at := int64(-1)
+		err := s.trail(ctx, f, s.depthOrAny(), func(p *passage) bool {
+			at = p.last.step
+			return true
+		}, nil)
+		return at, err
+	})
+}
+
+// latest is what a thread did last; of Step -1 if it has done nothing.
+func (s *Session) latest(f Focus) (interp.Latest, bool) {
+	l, ok := s.exec.Latest(f.CTA, f.Warp, f.Lane)
+	if !ok {
+		l.Step = -1
+	}
+	return l, ok
+}
+
+// attend goes to the last instruction of all that have begun, and looks at who executes it.
+func (s *Session) attend(ctx context.Context) error {
+	last := s.Step() - 1
+	if last < 0 {
+		return nil
+	}
+	err := s.pass(ctx, s.before(last), last, last+1, &hunt{tell: func(e *interp.Event) bool {
+		if e.Kind == interp.OnBefore && e.Step == last {
+			s.focus = Focus{e.CTA, e.Warp, lowest(e.Active)}
+		}
+		return false
 	}})
+	if err != nil {
+		return err
+	}
+	return s.seek(ctx, last)
 }
 
 // depthOrAny is how many calls the thread in focus is in; more than any if there is none.
@@ -261,29 +248,161 @@ func (s *Session) depthOrAny() int {
 	return never
 }
 
-// in reports whether the thread executes what an event is about; any does if there is none in focus.
-func (f Focus) in(e *interp.Event) bool {
-	return f.CTA < 0 || e.CTA == f.CTA && e.Warp == f.Warp && e.Active>>f.Lane&1 != 0
-}
-
 // BackLine goes back to the begin of the line that the thread in focus is in, or of the one before.
 func (s *Session) BackLine(ctx context.Context, over bool) (*Stop, error) {
-	f, depth := s.focus, s.depthOrAny()
-	last, lastDepth, known := noLine, 0, int64(-1)
-	return s.retreat(ctx, past{whole: true, match: func(e *interp.Event) bool {
-		if e.Kind != interp.OnBefore || !f.in(e) || over && e.Depth > depth {
+	return s.retreat(ctx, func() (int64, error) {
+		var b lineBegin
+		if s.focus.CTA < 0 {
+			if err := s.attend(ctx); err != nil || s.ended {
+				return -1, err
+			}
+			if c, err := s.Context(); err == nil && c.Instr != nil {
+				b.next = &tread{s.Step(), lineOf(c.Func, c.Instr), len(c.Calls)}
+			}
+		}
+		b.at = -1
+		f, depth := s.focus, never
+		if over {
+			depth = s.depthOrAny()
+		}
+		if err := s.trail(ctx, f, depth, b.see, b.skip); err != nil {
+			return -1, err
+		}
+		switch {
+		case b.at >= 0:
+			return b.at, nil
+		case b.next == nil:
+			return -1, nil
+		case b.in == nil:
+			return b.next.step, nil
+		}
+		p := passage{f: f, depth: depth}
+		err := s.pass(ctx, s.before(b.in.from), b.in.from, b.in.to, p.hunt())
+		return p.first.step, err
+	})
+}
+
+// tread is an instruction that a thread has begun.
+type tread struct {
+	step  int64
+	line  line
+	depth int
+}
+
+// passage is what a thread has done in some part of the past.
+type passage struct {
+	f     Focus
+	depth int // calls: what is in more is left out
+
+	first, last tread
+	any, whole  bool  // it has done anything; the part begins with a checkpoint
+	begin       int64 // of the last line that was begun behind the first instruction; -1: none was
+}
+
+// hunt is told of all instructions of the thread, and of few others'.
+func (p *passage) hunt() *hunt {
+	p.any, p.begin = false, -1
+	return &hunt{tell: func(e *interp.Event) bool {
+		switch {
+		case e.Kind != interp.OnBefore || e.Step < 0:
+		case e.CTA != p.f.CTA || e.Warp != p.f.Warp:
+			e.Ease(true)
+		case e.Active>>p.f.Lane&1 != 0 && e.Depth <= p.depth:
+			now := tread{e.Step, lineOf(e.Func, e.Instr), e.Depth}
+			switch {
+			case !p.any:
+				p.first, p.any = now, true
+			case now.line != p.last.line || now.depth != p.last.depth:
+				p.begin = now.step
+			}
+			p.last = now
+		}
+		return false
+	}}
+}
+
+// trail shows what a thread has done, from now on backwards, a part after the other, until see has seen
+// enough. A part may be shown twice: its end, then, as a whole, all from the checkpoint before. Where the
+// thread has done nothing nothing is executed, nor is it where skip, which may be nil, finds it enough to
+// know which instructions somebody may have begun there.
+func (s *Session) trail(ctx context.Context, f Focus, depth int, see func(p *passage) bool, skip func(s *Session, visited []bool, from, to int64) bool) error {
+	for l, ok := s.latest(f); ok && l.Step >= 0; {
+		i := s.before(l.Step)
+		from, end := s.checkpoints[i].step, l.Step+1
+		l, ok = s.checkpoints[i].state.Latest(f.CTA, f.Warp, f.Lane)
+		visited := s.visited(from, end)
+		if depth < len(l.Stack)-1 && !s.anyOf(visited, l.Stack[:depth+1]) || skip != nil && skip(s, visited, from, end) {
+			continue
+		}
+		for _, begin := range []int64{max(from, end-lately), from} {
+			p := passage{f: f, depth: depth, whole: begin == from}
+			if err := s.pass(ctx, s.before(begin), begin, end, p.hunt()); err != nil {
+				return err
+			}
+			if p.any && see(&p) {
+				return nil
+			}
+			if p.whole {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// anyOf reports whether some of the instructions are of some functions.
+func (s *Session) anyOf(visited []bool, list []*ptx.Func) bool {
+	for i, v := range visited {
+		if v {
+			if _, f := s.info.Program.At(i); slices.Contains(list, f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lineBegin looks for the begin of a line.
+type lineBegin struct {
+	at   int64  // it; -1: not found yet
+	next *tread // of what was seen the first, which begins a line if what was before it is of another
+	in   *span  // of next nothing but the line is known: it is the first of the thread in here
+}
+
+func (b *lineBegin) see(p *passage) bool {
+	switch {
+	case b.next != nil && (p.last.line != b.next.line || p.last.depth != b.next.depth):
+		if b.in == nil {
+			b.at = b.next.step
+		}
+		return true
+	case p.begin >= 0:
+		b.at = p.begin
+		return true
+	}
+	if p.whole {
+		first := p.first
+		b.next, b.in = &first, nil
+	}
+	return false
+}
+
+// skip reports whether all that was executed is of the line that is looked for the begin of.
+func (b *lineBegin) skip(s *Session, visited []bool, from, to int64) bool {
+	if b.next == nil {
+		return false
+	}
+	for i, v := range visited {
+		if !v {
+			continue
+		}
+		in, f := s.info.Program.At(i)
+		if lineOf(f, in) != b.next.line || in.Form.Effects.Any(ptx.Calls|ptx.Returns) {
 			return false
 		}
-		// Events are told from a checkpoint on, and again from one before that: what was before the
-		// first of them is not known, unless the launch begins there.
-		now := lineOf(e.Func, e.Instr)
-		if e.Step <= known {
-			known = -1
-		}
-		begins := known < 0 && s.origin == 0 || known >= 0 && (now != last || e.Depth != lastDepth)
-		last, lastDepth, known = now, e.Depth, e.Step
-		return begins
-	}})
+	}
+	b.in = &span{from: from, to: to}
+	return true
 }
 
 // BackContinue goes back to where a breakpoint or watch was hit last: before the instruction that hits
@@ -291,20 +410,56 @@ func (s *Session) BackLine(ctx context.Context, over bool) (*Stop, error) {
 func (s *Session) BackContinue(ctx context.Context) (*Stop, error) {
 	hits := s.hits(-1)
 	hits.past = true
-	var last *hit
-	stop, err := s.retreat(ctx, past{chosen: s.chosen(), match: func(e *interp.Event) bool {
-		hits.hit = nil
-		if !hits.tell(e) {
-			return false
+	stop, err := s.retreat(ctx, func() (int64, error) {
+		at := int64(-1)
+		var err error
+		if hits.hit, err = s.lastHit(ctx, s.Step()); hits.hit != nil {
+			at = hits.hit.step
 		}
-		last = hits.hit
-		return true
-	}})
+		return at, err
+	})
 	if err != nil || stop.Reason != AtStep {
 		return stop, err
 	}
-	hits.hit = last
 	stop = hits.stop()
 	s.refocus()
 	return stop, nil
+}
+
+// lastHit is the last hit of a breakpoint or watch before a moment; nil if there was none. The launch may be elsewhere then.
+func (s *Session) lastHit(ctx context.Context, limit int64) (*hit, error) {
+	chosen := s.chosen()
+	window := int64(lately) // what was hit just now is found at once
+	for end := s.quietSince(limit); end > 0; end = s.quietSince(end) {
+		i := s.before(end - 1)
+		from := s.checkpoints[i].step
+		if !s.mayHit(chosen, s.visited(from, end)) {
+			s.quiet(from, end, 0, nil)
+			continue
+		}
+		for _, begin := range []int64{max(from, end-window), from} {
+			window = never
+			hits := s.hits(-1)
+			var last *hit
+			err := s.pass(ctx, s.before(begin), begin, end, &hunt{chosen: chosen, tell: func(e *interp.Event) bool {
+				if hits.hit = nil; e.Step >= 0 && e.Step < end && hits.tell(e) {
+					last = hits.hit
+				}
+				return false
+			}})
+			switch {
+			case err != nil:
+				return nil, err
+			case last != nil:
+				s.quiet(last.step+1, end, 0, nil)
+				return last, nil
+			}
+			s.quiet(begin, end, 0, nil)
+			if begin == from {
+				break
+			}
+			end = begin
+		}
+	}
+	return nil, nil
 }

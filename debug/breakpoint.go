@@ -4,6 +4,7 @@ package debug
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/bits"
 	"path/filepath"
@@ -26,17 +27,36 @@ type Breakpoint struct {
 
 	find   func(s *Session) ([]int, error)
 	places map[int]bool // instructions, as indices of the program
+	quiet  ranges       // where it was not hit
 	err    error        // why there are none
 }
 
-// Err is why the launch has no place for it; nil: it has.
+// Err is why the launch has no place for it; nil: it has. A later launch may.
 func (b *Breakpoint) Err() error { return b.err }
+
+// NoPlaceError is the error of a place that a launch has not.
+type NoPlaceError string
+
+func (e NoPlaceError) Error() string { return string(e) }
+
+func noPlace(format string, args ...any) error { return NoPlaceError(fmt.Sprintf(format, args...)) }
 
 // Lines are the places in the PTX, ascending.
 func (b *Breakpoint) Lines(s *Session) (lines []int) {
 	for i := range b.places {
 		in, _ := s.info.Program.At(i)
 		lines = append(lines, int(in.Pos.Line))
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// LinesOf is the places in a source that the PTX was made of, ascending.
+func (b *Breakpoint) LinesOf(s *Session, file string) (lines []int) {
+	for i := range b.places {
+		if in, f := s.info.Program.At(i); in.Loc >= 0 && s.info.Module.FileName(f.Locs[in.Loc].File) == file {
+			lines = append(lines, int(f.Locs[in.Loc].Line))
+		}
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
@@ -50,6 +70,11 @@ func (b *Breakpoint) bind(s *Session) {
 	for _, i := range list {
 		b.places[i] = true
 	}
+	if b.err == nil && b.Condition != nil {
+		if b.err = b.check(s, b.Condition); b.err != nil {
+			clear(b.places)
+		}
+	}
 }
 
 // Break sets a breakpoint at a place, on a condition, which may be empty:
@@ -61,8 +86,19 @@ func (b *Breakpoint) bind(s *Session) {
 //	*INDEX        an instruction of the program, by number
 //	""            where the thread in focus is
 //
-// The error says what is wrong with it; one of the condition is a *ConditionError.
+// The error says what is wrong with it; one of the condition is a *ConditionError, that of a place that the
+// launch has not a NoPlaceError.
 func (s *Session) Break(where, condition string) (*Breakpoint, error) {
+	return s.setBreak(where, condition, false)
+}
+
+// BreakLater is Break at a place that the launch need not have (Breakpoint.Err): a later one may, which the
+// session debugs.
+func (s *Session) BreakLater(where, condition string) (*Breakpoint, error) {
+	return s.setBreak(where, condition, true)
+}
+
+func (s *Session) setBreak(where, condition string, later bool) (*Breakpoint, error) {
 	b := &Breakpoint{Where: where}
 	if where == "" {
 		c, err := s.Context()
@@ -71,9 +107,23 @@ func (s *Session) Break(where, condition string) (*Breakpoint, error) {
 		}
 		b.Where = fmt.Sprintf("*%d", c.Index)
 	}
-	place := b.Where
-	b.find = func(s *Session) ([]int, error) { return s.find(place) }
-	if b.bind(s); b.err != nil {
+	place, kernel := b.Where, s.info.Kernel
+	switch _, err := strconv.Atoi(place); {
+	case err == nil: // of this file, whatever file the next launch is of
+		place = s.info.Module.Name + ":" + place
+		fallthrough
+	default:
+		b.find = func(s *Session) ([]int, error) { return s.find(place) }
+	case strings.HasPrefix(place, "*"): // of this program
+		b.find = func(s *Session) ([]int, error) {
+			if s.info.Kernel != kernel {
+				return nil, noPlace("%s is an instruction of another kernel", place)
+			}
+			return s.find(place)
+		}
+	}
+	b.bind(s)
+	if _, missing := errors.AsType[NoPlaceError](b.err); b.err != nil && !(later && missing) {
 		return nil, b.err
 	}
 	if err := b.SetCondition(s, condition); err != nil {
@@ -88,39 +138,35 @@ func (s *Session) Break(where, condition string) (*Breakpoint, error) {
 // SetCondition has the breakpoint stop on a condition only, or always if that is empty. The error, a
 // *ConditionError, is what is wrong with it; the breakpoint stays as it is then.
 func (b *Breakpoint) SetCondition(s *Session, text string) error {
-	if text == "" {
-		b.Condition = nil
-		return nil
-	}
-	c, err := ParseCondition(text)
-	if err != nil {
-		return err
-	}
-	seen := map[*ptx.Func]bool{}
-	for i := range b.places {
-		if _, f := s.info.Program.At(i); !seen[f] {
-			seen[f] = true
-			if err := c.check(&scope{s: s, fn: f}, c.root); err != nil {
-				return err
-			}
+	was := b.Condition
+	b.Condition = nil
+	if text != "" {
+		c, err := ParseCondition(text)
+		if err != nil {
+			b.Condition = was
+			return err
 		}
+		b.Condition = c
 	}
-	b.Condition = c
+	b.bind(s)
+	if bad, ok := errors.AsType[*ConditionError](b.err); ok {
+		b.Condition = was
+		b.bind(s)
+		return bad
+	}
+	b.quiet = nil
 	return nil
 }
 
-// check finds names that are nothing in a function.
-func (c *Condition) check(sc *scope, n *node) error {
-	if n == nil {
-		return nil
+// check finds what is wrong with a condition in the functions that the breakpoint is in.
+func (b *Breakpoint) check(s *Session, c *Condition) error {
+	for i := range b.places {
+		_, f := s.info.Program.At(i)
+		if _, err := c.of(&scope{s: s, fn: f}); err != nil {
+			return err
+		}
 	}
-	if n.kind == nameNode && !sc.knows(n.name) {
-		return c.nothing(sc, n)
-	}
-	if err := c.check(sc, n.left); err != nil {
-		return err
-	}
-	return c.check(sc, n.right)
+	return nil
 }
 
 // Breakpoints are those there are, by number.
@@ -155,7 +201,7 @@ func (s *Session) find(place string) ([]int, error) {
 			}
 		}
 		if len(list) == 0 {
-			return nil, fmt.Errorf("no instruction of kernel %s is %s", s.info.Kernel.Name, text)
+			return nil, noPlace("no instruction of kernel %s is %s", s.info.Kernel.Name, text)
 		}
 		return list, nil
 	}
@@ -172,6 +218,11 @@ func (s *Session) find(place string) ([]int, error) {
 // findLine is the first instructions of a line, or of the next that has any.
 func (s *Session) findLine(file string, number int) ([]int, error) {
 	p, ptxFile := s.info.Program, SameFile(file, s.info.Module.Name)
+	if ptxFile {
+		if f := s.functionAt(number); f != nil && !s.runs(f) {
+			return nil, noPlace("line %d is of %s, which kernel %s does not call", number, f.Name, s.info.Kernel.Name)
+		}
+	}
 	best, list, known := 0, []int(nil), ptxFile
 	last, lastFunc := 0, (*ptx.Func)(nil)
 	for i := range p.Len() {
@@ -194,11 +245,31 @@ func (s *Session) findLine(file string, number int) ([]int, error) {
 	}
 	switch {
 	case !known:
-		return nil, fmt.Errorf("no instruction of kernel %s is from a file %s", s.info.Kernel.Name, file)
+		return nil, noPlace("no instruction of kernel %s is from a file %s", s.info.Kernel.Name, file)
 	case best == 0:
-		return nil, fmt.Errorf("no instruction of kernel %s is at line %d of %s or behind it", s.info.Kernel.Name, number, file)
+		return nil, noPlace("no instruction of kernel %s is at line %d of %s or behind it", s.info.Kernel.Name, number, file)
 	}
 	return list, nil
+}
+
+// functionAt is the function whose body a line of the PTX is in; nil if there is none.
+func (s *Session) functionAt(number int) *ptx.Func {
+	for _, d := range s.info.Module.Decls {
+		if f, ok := d.(*ptx.Func); ok && len(f.Blocks) > 0 && int(f.Pos.Line) <= number && number <= int(f.End.Line) {
+			return f
+		}
+	}
+	return nil
+}
+
+// runs reports whether a function is the kernel, or is called by it.
+func (s *Session) runs(f *ptx.Func) bool {
+	for i := range s.info.Program.Len() {
+		if _, of := s.info.Program.At(i); of == f {
+			return true
+		}
+	}
+	return false
 }
 
 // SameFile reports whether two names can be of the same file: one is the other, or the end of its path.
@@ -230,7 +301,7 @@ func (s *Session) findName(name string) ([]int, error) {
 		}
 	}
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("kernel %s, and what it calls, has no function and no label %s", s.info.Kernel.Name, name)
+		return nil, noPlace("kernel %s, and what it calls, has no function and no label %s", s.info.Kernel.Name, name)
 	}
 	return labels, nil
 }
@@ -268,6 +339,7 @@ type Watch struct {
 	Hits   int
 
 	where Location
+	quiet ranges // where it was not hit
 }
 
 // Change is what has hit a watch.
@@ -298,6 +370,28 @@ func (s *Session) Watch(text string, a Access) (*Watch, error) {
 	w := &Watch{Number: s.lastNumber, Text: text, Type: where.Type, Access: a, where: where}
 	s.watches = append(s.watches, w)
 	return w, nil
+}
+
+// Rewatch watches the memory of a watch that there is, or was, for some accesses. If it is watched so already it
+// gives that watch.
+func (s *Session) Rewatch(w *Watch, a Access) *Watch {
+	for _, o := range s.watches {
+		if o.where == w.where && o.Access == a && o.Text == w.Text {
+			return o
+		}
+	}
+	s.lastNumber++
+	n := &Watch{Number: s.lastNumber, Text: w.Text, Type: w.Type, Access: a, where: w.where}
+	s.watches = append(s.watches, n)
+	return n
+}
+
+// Place is the memory that is watched, in words.
+func (w *Watch) Place(s *Session) string {
+	if w.where.Space == ptx.Shared {
+		return fmt.Sprintf("shared memory of block %s at %#x", at(w.where.CTA, s.info.Grid), w.where.Addr)
+	}
+	return fmt.Sprintf("%#x", w.where.Addr)
 }
 
 // chosen is the instructions that breakpoints and watches are about; of no other is anything told.
@@ -337,11 +431,13 @@ type hits struct {
 	after int64 // breakpoints at this moment are where it comes from
 	past  bool  // hits do not count: it goes back
 	hit   *hit  // the first
+	at    scope // of conditions
 
+	looked  int64     // the last moment at which breakpoints were looked for
 	changes []*Change // of the instruction under way
 }
 
-func (s *Session) hits(after int64) *hits { return &hits{s: s, after: after} }
+func (s *Session) hits(after int64) *hits { return &hits{s: s, after: after, looked: -1} }
 
 // tell reports whether an event is the first to hit something.
 func (h *hits) tell(e *interp.Event) bool {
@@ -350,7 +446,7 @@ func (h *hits) tell(e *interp.Event) bool {
 	}
 	switch e.Kind {
 	case interp.OnBefore:
-		h.changes = h.changes[:0]
+		h.changes, h.looked = h.changes[:0], e.Step
 		if e.Step != h.after {
 			return h.breaks(e)
 		}
@@ -376,7 +472,8 @@ func (h *hits) breaks(e *interp.Event) bool {
 		}
 		of := e.Active
 		if b.Condition != nil {
-			of = b.Condition.lanes(h.s.scopeOf(e))
+			h.at.about(h.s, e)
+			of = b.Condition.lanes(&h.at)
 		}
 		if of != 0 {
 			list, lanes = append(list, b), lanes|of

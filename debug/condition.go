@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
+	"gemu/interp"
 	"gemu/ptx"
 )
 
@@ -33,6 +34,9 @@ import (
 type Condition struct {
 	Text string
 	root *node
+
+	launch   *interp.LaunchInfo // that the programs are for
+	programs map[*ptx.Func]compiled
 }
 
 // ConditionError is what is wrong with a condition, and where.
@@ -113,7 +117,7 @@ func ParseCondition(text string) (*Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Condition{text, root}, nil
+	return &Condition{Text: text, root: root}, nil
 }
 
 // nodeKind is what a node of an expression does.

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -19,17 +20,19 @@ import (
 // Console executes commands on a session, and writes what they say.
 type Console struct {
 	*Session
-	out io.Writer
+	More bool // launches may follow: breakpoints may be for them
+	out  io.Writer
 
 	last   string // command, which an empty line repeats
 	listed line   // the last line shown
-	files  map[string][]string
+	stop   *Stop  // the last that was shown
+	files  *input.Sources
 	values int // printed
 }
 
 // NewConsole makes one that writes to out.
 func NewConsole(s *Session, out io.Writer) *Console {
-	return &Console{Session: s, out: out, files: map[string][]string{}}
+	return &Console{Session: s, out: out, files: input.NewSources(s.info.Module.Name)}
 }
 
 // ErrQuit is what Do gives when the user wants to leave.
@@ -135,6 +138,9 @@ func (c *Console) Do(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
+	if cmd.args == "" && args != "" {
+		return fmt.Errorf("%s takes no arguments: %q", cmd.names[0], args)
+	}
 	if c.last = ""; cmd.repeats {
 		c.last = text
 	}
@@ -167,7 +173,11 @@ func (c *Console) cmdTbreak(_ context.Context, args string) error { return c.bre
 
 func (c *Console) breakAt(args string, once bool) error {
 	place, cond := cutIf(args)
-	b, err := c.Break(place, cond)
+	set := c.Break
+	if c.More {
+		set = c.BreakLater
+	}
+	b, err := set(place, cond)
 	if err != nil {
 		return err
 	}
@@ -176,12 +186,19 @@ func (c *Console) breakAt(args string, once bool) error {
 	if once {
 		kind = "Temporary breakpoint"
 	}
+	if b.err != nil {
+		c.printf("%v.\n%s %d (%s) pending on later launches.\n", b.err, kind, b.Number, b.Where)
+		return nil
+	}
 	c.printf("%s %d at %s\n", kind, b.Number, c.linesOf(b))
 	return nil
 }
 
 // linesOf says where a breakpoint is.
 func (c *Console) linesOf(b *Breakpoint) string {
+	if b.err != nil {
+		return "<PENDING>  " + b.Where
+	}
 	lines := b.Lines(c.Session)
 	name := c.info.Module.Name
 	if len(lines) == 1 {
@@ -379,8 +396,16 @@ func (c *Console) Greet() {
 	c.printf("kernel %s of %s, grid %s, block %s: it has not begun\n", c.info.Kernel.Name, c.info.Module.Name, c.info.Grid, c.info.Block)
 }
 
+// Stopped is the last stop that was shown since it was asked for last; nil if there was none.
+func (c *Console) Stopped() *Stop {
+	stop := c.stop
+	c.stop = nil
+	return stop
+}
+
 // Show says where the session has stopped, and why.
 func (c *Console) Show(stop *Stop) {
+	c.stop = stop
 	switch stop.Reason {
 	case AtBreakpoint:
 		var names []string
@@ -428,6 +453,14 @@ func word(p []byte) (v uint64) {
 	return v
 }
 
+// shown is what bytes are as a type.
+func shown(t ptx.Type, p []byte) string {
+	if len(p) > 8 {
+		return wide(word(p), word(p[8:]))
+	}
+	return valueOf(t, word(p)).String()
+}
+
 // where shows the thread in focus, and its line.
 func (c *Console) where(why string) {
 	k, err := c.Context()
@@ -460,13 +493,7 @@ func (c *Console) showLine(k *Context) {
 
 // source is a line of a file that PTX was made of; false if it cannot be read.
 func (c *Console) source(name string, n int) (string, bool) {
-	lines, ok := c.files[name]
-	if !ok {
-		if b, err := os.ReadFile(name); err == nil {
-			lines = strings.Split(string(b), "\n")
-		}
-		c.files[name] = lines
-	}
+	lines := c.files.Lines(name)
 	if n < 1 || n > len(lines) {
 		return "", false
 	}
@@ -525,7 +552,10 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 			file, number = args[:i], args[i+1:]
 		}
 		n, err := strconv.Atoi(number)
-		if err != nil {
+		switch {
+		case errors.Is(err, strconv.ErrRange) || err == nil && (n < 1 || n > math.MaxInt32-count):
+			return fmt.Errorf("there is no line %s", number)
+		case err != nil:
 			list, err := c.find(args)
 			if err != nil {
 				return err
@@ -601,7 +631,10 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 	changed := false
 	for i := 0; i < len(words); i++ {
 		word := words[i]
-		if i+1 == len(words) || !isIndex(words[i+1]) { // it is asked for
+		if !slices.Contains([]string{"block", "thread", "warp", "lane"}, word) {
+			return fmt.Errorf("cuda %s: there are block, thread, warp and lane", word)
+		}
+		if i+1 == len(words) || words[i+1] != "" && words[i+1][0] >= 'a' && words[i+1][0] <= 'z' { // it is asked for
 			continue
 		}
 		d, err := parseIndex(words[i+1])
@@ -616,6 +649,9 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 		case "thread":
 			thread = d
 		case "warp":
+			if warps := (c.info.Block.Count() + c.info.WarpSize - 1) / c.info.WarpSize; d.X >= warps {
+				return fmt.Errorf("there are warps 0 to %d", warps-1)
+			}
 			f.Warp, f.Lane = d.X, 0
 			thread = c.Thread(f)
 		case "lane":
@@ -625,8 +661,6 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 			f.Lane = d.X
 			n := linear(thread, c.info.Block)
 			thread = at(n-n%c.info.WarpSize+d.X, c.info.Block)
-		default:
-			return fmt.Errorf("cuda %s: there are block, thread, warp and lane", word)
 		}
 	}
 	if !changed {
@@ -649,10 +683,6 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 func cudaWords(args string) []string {
 	args = strings.NewReplacer("(", " (", ")", ") ", ", ", ",").Replace(args)
 	return strings.Fields(args)
-}
-
-func isIndex(s string) bool {
-	return strings.HasPrefix(s, "(") || s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
 // parseIndex reads N, (X,Y) or (X,Y,Z).
@@ -699,9 +729,9 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 		if !r.Live {
 			return fmt.Errorf("register %s is not live here", r.Name)
 		}
-		v := valueOf(r.Type, r.Row[c.focus.Lane]).String()
+		v := r.Value(c.focus.Lane)
 		if hex {
-			v = fmt.Sprintf("%#x", r.Row[c.focus.Lane])
+			v = wide(r.Row[c.focus.Lane], r.high(c.focus.Lane))
 		}
 		c.values++
 		c.printf("$%d = %s   (%s of lanes %s: %s)\n", c.values, v, r.Type, LanesText(k.Lanes), r.Text(k.Lanes))
@@ -769,16 +799,12 @@ func (c *Console) cmdExamine(_ context.Context, args string) error {
 	if err != nil {
 		return err
 	}
-	k, err := c.Context()
-	if err != nil {
-		return err
-	}
-	sc := k.scope(c.Session)
+	sc := c.here()
 	where, bad := c.locate(cond)
 	t := where.Type
 	if bad != nil {
-		v, err := sc.eval(cond, cond.root, c.focus.Lane)
-		if err != nil {
+		v, err := c.evaluate(cond)
+		if err != nil || v.class == float {
 			return bad
 		}
 		where, t = sc.place(0, v.bits, ptx.B32), ptx.B32
@@ -804,7 +830,7 @@ func (c *Console) cmdExamine(_ context.Context, args string) error {
 	for i := 0; i < count; i += perLine {
 		var cells []string
 		for k := i; k < min(i+perLine, count); k++ {
-			cells = append(cells, valueOf(t, word(data[k*unit:][:unit])).String())
+			cells = append(cells, shown(t, data[k*unit:][:unit]))
 		}
 		c.printf("%s%#x:\t%s\n", space, where.Addr+uint64(i*unit), strings.Join(cells, "\t"))
 	}
@@ -828,8 +854,11 @@ func (c *Console) cmdInfo(_ context.Context, args string) error {
 	what, rest, _ := strings.Cut(args, " ")
 	rest = strings.TrimSpace(rest)
 	if what == "cuda" {
-		what, _, _ = strings.Cut(rest, " ")
+		what, rest, _ = strings.Cut(rest, " ")
 		for i := range cudaLists {
+			if rest != "" {
+				break
+			}
 			if what != "" && strings.HasPrefix(cudaLists[i].name, what) {
 				return cudaLists[i].do(c)
 			}
@@ -838,6 +867,9 @@ func (c *Console) cmdInfo(_ context.Context, args string) error {
 	}
 	for i := range infoLists {
 		if what != "" && strings.HasPrefix(infoLists[i].name, what) {
+			if rest != "" && infoLists[i].name != "registers" {
+				return fmt.Errorf("info %s takes no arguments: %q", infoLists[i].name, rest)
+			}
 			return infoLists[i].do(c, strings.Fields(rest))
 		}
 	}
@@ -938,7 +970,7 @@ func (c *Console) variables(k *Context, list []Variable) error {
 			if err != nil {
 				return err
 			}
-			cells = append(cells, valueOf(where.Type, word(p)).String())
+			cells = append(cells, shown(where.Type, p))
 			where.Addr += uint64(where.size())
 		}
 		if v.Count > most {

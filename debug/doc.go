@@ -6,7 +6,8 @@
 // share what has not changed between them. It goes back to a moment by restoring the last checkpoint
 // before and running forwards to it. To go back to where a breakpoint was hit last, it runs from a
 // checkpoint to where it is, notes the hits, and then goes to the last of them; if there was none, it
-// does so from the checkpoint before.
+// does so from the checkpoint before. What is known of the past without executing it again (past.go) it leaves
+// out.
 //
 // Where it stops it looks at contexts: lanes of a warp that are together. One lane has the
 // focus, and steps are the steps of that thread.

@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"sync"
 
 	"gemu/interp"
 )
@@ -55,6 +58,9 @@ type Lines struct {
 	prompt string
 	line   int
 	more   bool // launches may follow
+
+	mu   sync.Mutex
+	asks bool // it waits for a command; guarded by mu
 }
 
 // NewLines makes one. name is what errors call what it reads, whose lines are shown as they are
@@ -66,12 +72,18 @@ func NewLines(in io.Reader, out io.Writer, name string, more bool) *Lines {
 // Debug executes commands until there are no more. The error of one in a file has its place.
 func (f *Lines) Debug(ctx context.Context, s *Session) error {
 	c := NewConsole(s, f.out)
+	c.More = f.more
 	c.Greet()
+	if f.name == "" {
+		defer f.heed(s)()
+	}
 	for {
 		if f.name == "" {
-			fmt.Fprint(f.out, f.prompt)
+			f.asking(s, true)
 		}
-		if !f.in.Scan() {
+		more := f.in.Scan()
+		f.asking(s, false)
+		if !more {
 			if f.name == "" {
 				fmt.Fprintln(f.out)
 			}
@@ -96,6 +108,39 @@ func (f *Lines) Debug(ctx context.Context, s *Session) error {
 		default:
 			return &ScriptError{f.name, f.line, err}
 		}
+	}
+}
+
+// asking notes that it waits for a command, and asks for one; or that it does no more.
+func (f *Lines) asking(s *Session, asks bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.asks = asks; asks {
+		fmt.Fprint(f.out, f.prompt)
+	} else {
+		s.Ready()
+	}
+}
+
+// heed has the user's interrupt (Ctrl-C) stop what the session does; where it does nothing he is asked anew. What it
+// gives ends that.
+func (f *Lines) heed(s *Session) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	go func() {
+		for range signals {
+			f.mu.Lock()
+			if f.asks {
+				fmt.Fprintf(f.out, "\n%s", f.prompt)
+			} else {
+				s.Interrupt()
+			}
+			f.mu.Unlock()
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
 	}
 }
 

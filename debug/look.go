@@ -113,7 +113,35 @@ type Register struct {
 	Type ptx.Type
 	Live bool // else it holds nothing that is still wanted
 	Form Form
-	Row  []uint64 // by lane of the warp: what those of the context have counts
+
+	// By lane of the warp, bits 0 to 63 and, of .b128, 64 to 127: what those of the context have counts.
+	Row, High []uint64
+}
+
+// Value is what a lane has, in words.
+func (r *Register) Value(lane int) string { return r.show(r.Row[lane], r.high(lane)) }
+
+func (r *Register) high(lane int) uint64 {
+	if r.High == nil {
+		return 0
+	}
+	return r.High[lane]
+}
+
+// show is a value of the register's type.
+func (r *Register) show(low, high uint64) string {
+	if r.Type.Bits() > 64 {
+		return wide(low, high)
+	}
+	return valueOf(r.Type, low).String()
+}
+
+// wide is a value of 128 bits, in words.
+func wide(low, high uint64) string {
+	if high == 0 {
+		return fmt.Sprintf("%#x", low)
+	}
+	return fmt.Sprintf("%#x%016x", high, low)
 }
 
 // Form is what structure the values of a register have in the lanes of a context.
@@ -161,6 +189,12 @@ func (c *Context) Registers() []Register {
 		if v, ok := c.Read(ptx.RegID(i)); ok {
 			list[i].Live, list[i].Row = true, v.Low
 			list[i].Form = formOf(v.Low, c.Lanes, r.Type)
+			if r.Type.Bits() > 64 {
+				list[i].High = v.High
+				if list[i].Form.Kind != "uniform" || formOf(v.High, c.Lanes, r.Type).Kind != "uniform" {
+					list[i].Form.Kind = "generic"
+				}
+			}
 		}
 	}
 	return list
@@ -171,10 +205,10 @@ func (r *Register) Text(lanes uint64) string {
 	if !r.Live {
 		return "(not live here)"
 	}
-	show := func(bits uint64) string { return valueOf(r.Type, bits).String() }
+	show := func(bits uint64) string { return r.show(bits, 0) }
 	switch r.Form.Kind {
 	case "uniform":
-		return "uniform " + show(r.Form.Base)
+		return "uniform " + r.Value(lowest(lanes))
 	case "affine":
 		stride := valueOf(ptx.S64, r.Form.Stride)
 		if int64(r.Form.Stride) < 0 {
@@ -194,14 +228,14 @@ func (r *Register) Lanes(lanes uint64) string {
 	for m := lanes; m != 0; {
 		first := lowest(m)
 		last := first
-		for last+1 < len(r.Row) && lanes>>(last+1)&1 != 0 && r.Row[last+1] == r.Row[first] {
+		for last+1 < len(r.Row) && lanes>>(last+1)&1 != 0 && r.Row[last+1] == r.Row[first] && r.high(last+1) == r.high(first) {
 			last++
 		}
 		name := fmt.Sprint(first)
 		if last > first {
 			name = fmt.Sprintf("%d-%d", first, last)
 		}
-		parts = append(parts, fmt.Sprintf("%s:%s", name, valueOf(r.Type, r.Row[first])))
+		parts = append(parts, fmt.Sprintf("%s:%s", name, r.Value(first)))
 		m &^= ^uint64(0) >> (63 - last)
 	}
 	return strings.Join(parts, " ")
@@ -212,7 +246,7 @@ func (r *Register) Lane(lane int) string {
 	if !r.Live {
 		return "(not live here)"
 	}
-	return valueOf(r.Type, r.Row[lane]).String()
+	return r.Value(lane)
 }
 
 // Variable is a variable in shared or local memory.
@@ -246,40 +280,24 @@ func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
 	if space != "" && memorySpaces[space] == 0 {
 		return nil, fmt.Errorf("no state space %s", space)
 	}
-	sc := &scope{s: s, find: s.exec.Find}
-	c, err := s.Context()
-	if err == nil {
-		sc = c.scope(s)
-	}
-	where := sc.place(memorySpaces[space], addr, ptx.U8)
-	if where.Local && err != nil {
-		return nil, err
-	}
-	return sc.bytes(where, s.focus.Lane, n)
+	sc := s.here()
+	return sc.bytes(sc.place(memorySpaces[space], addr, ptx.U8), s.focus.Lane, n)
 }
 
-// locate is the memory that an expression names, for the thread in focus.
+// locate is the memory that an expression names, for the thread in focus; it is there.
 func (s *Session) locate(c *Condition) (Location, error) {
-	k, err := s.Context()
+	sc := s.here()
+	p, err := c.of(sc)
 	if err != nil {
 		return Location{}, err
 	}
-	sc := k.scope(s)
-	switch n := c.root; {
-	case n.kind == memoryNode:
-		return sc.checked(sc.memory(c, n, s.focus.Lane))
-	case n.kind == nameNode:
-		if _, ok := sc.register(n.name); !ok {
-			return sc.checked(sc.element(c, n, s.focus.Lane))
-		}
+	if p.where == nil {
+		return Location{}, c.fail(c.root, "%s is no memory: want [%%rd1].u32, out[5].f32 or a variable", c.Text)
 	}
-	return Location{}, c.fail(c.root, "%s is no memory: want [%%rd1].u32, out[5].f32 or a variable", c.Text)
-}
-
-// checked has memory that is there.
-func (sc *scope) checked(l Location, err error) (Location, error) {
+	sc.enter(p)
+	l, err := p.where(sc, s.focus.Lane)
 	if err == nil {
-		_, err = sc.bytes(l, sc.s.focus.Lane, l.size())
+		_, err = sc.bytes(l, s.focus.Lane, l.size())
 	}
 	return l, err
 }
@@ -290,15 +308,21 @@ func (s *Session) Evaluate(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	k, err := s.Context()
-	if err != nil {
-		return "", err
-	}
-	v, err := k.scope(s).eval(c, c.root, s.focus.Lane)
+	v, err := s.evaluate(c)
 	if err != nil {
 		return "", err
 	}
 	return v.String(), nil
+}
+
+func (s *Session) evaluate(c *Condition) (value, error) {
+	sc := s.here()
+	p, err := c.of(sc)
+	if err != nil {
+		return value{}, err
+	}
+	sc.enter(p)
+	return p.eval(sc, s.focus.Lane)
 }
 
 // Register is the register that an expression is about which is nothing but its name; false if it is

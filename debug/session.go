@@ -24,6 +24,10 @@ type Options struct {
 
 	// Output, if set, is what the device prints to: see NewOutput.
 	Output *Output
+
+	// NoReturn, if it is not "", is why there is to be no going back: something else that watches the launch
+	// cannot.
+	NoReturn string
 }
 
 // DefaultBudget is 256 MiB.
@@ -43,7 +47,8 @@ type Session struct {
 
 	checkpoints []checkpoint // by step
 	first       uint64       // bytes that the first takes
-	origin      int64        // where it has gone back to last, to look for something on its way from there
+	spans       []span       // the past, by step
+	unseen      bool         // breakpoints at the moment where it stands were not looked for
 	pace        pace
 	noReturn    error // why there are no checkpoints; nil: there are
 
@@ -137,12 +142,19 @@ func (s *Session) Prepare(l *interp.Launch) { l.Probes = append(l.Probes, s.prob
 // The error is that of the context.
 func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	s.exec, s.info, s.focus = e, e.Info(), Focus{CTA: -1}
-	s.checkpoints, s.ended, s.err, s.over, s.fault, s.noReturn = nil, false, nil, nil, nil, nil
+	s.checkpoints, s.spans, s.ended, s.err, s.over, s.fault, s.noReturn, s.unseen = nil, nil, false, nil, nil, nil, nil, false
 	if o := s.options.Output; o != nil {
 		o.at, o.shown = 0, 0
 	}
+	if why := s.options.NoReturn; why != "" {
+		s.noReturn = errors.New("there is no going back: " + why)
+	}
 	for _, b := range s.breakpoints { // they may be of another module
 		b.bind(s)
+		b.quiet = nil
+	}
+	for _, w := range s.watches {
+		w.quiet = nil
 	}
 	if s.checkpoint(); s.noReturn == nil {
 		s.first = e.Kept()
@@ -180,6 +192,10 @@ func (s *Session) Ended() (bool, error) { return s.ended, s.err }
 // Interrupt stops a session that runs, or is about to, from any goroutine.
 func (s *Session) Interrupt() { s.interrupted.Store(true) }
 
+// Ready forgets an Interrupt that has come too late for what it was meant to stop: front ends call it before
+// they have the session do something that may be interrupted.
+func (s *Session) Ready() { s.interrupted.Store(false) }
+
 // hunt is what a session looks for as it runs. It is told events of instructions that it has
 // chosen, and of all that ends waits and threads.
 type hunt struct {
@@ -208,6 +224,11 @@ func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events {
 	if p.hunt != nil {
 		return p.hunt.chosen
 	}
+	return p.Eased(l)
+}
+
+// Eased is none, of warps that a hunt has seen are not those that it is about.
+func (p *probe) Eased(l *interp.LaunchInfo) []interp.Events {
 	if len(p.none) != l.Program.Len() {
 		p.none = make([]interp.Events, l.Program.Len())
 	}
@@ -288,6 +309,7 @@ func (s *Session) run(ctx context.Context, h *hunt, until int64) (outcome, error
 			to = from + s.pace.steps()
 		}
 		ended, err := s.exec.ContinueTo(ctx, to)
+		s.remember()
 		s.pace.ran(s.Step()-from, time.Since(begin))
 		switch {
 		case ctx.Err() != nil:
@@ -308,7 +330,7 @@ func (s *Session) run(ctx context.Context, h *hunt, until int64) (outcome, error
 }
 
 // forward goes on until the hunt finds something, which stop says, or the launch ends.
-func (s *Session) forward(ctx context.Context, h *hunt, found func() *Stop) (*Stop, error) {
+func (s *Session) forward(ctx context.Context, h *hunt, hits *hits, found func() *Stop) (*Stop, error) {
 	if s.ended {
 		if s.over != nil && s.over.Reason == AtEnd {
 			return nil, ErrEnded
@@ -317,10 +339,20 @@ func (s *Session) forward(ctx context.Context, h *hunt, found func() *Stop) (*St
 	}
 	defer s.interrupted.Store(false) // not before: it may be meant for this
 	s.over = nil
+	from, skip := s.Step(), int64(0)
+	if hits.after == from {
+		skip = 1
+	}
 	what, err := s.run(ctx, h, never)
 	if err != nil {
 		return nil, err
 	}
+	to := s.Step()
+	if hits.hit != nil {
+		to = hits.hit.step + 1
+	}
+	s.quiet(from, to, skip, hits.hit)
+	s.unseen = hits.looked != s.Step()
 	switch what {
 	case wasCalled:
 		s.refocus()
@@ -358,6 +390,11 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 		}
 		s.focus = Focus{s.indexOf(t.CTA), t.Warp, lowest(t.Lanes)}
 	} else {
+		for !s.ended { // it was looked for where it is, and somebody has interrupted that
+			if _, err := s.run(ctx, nil, never); err != nil {
+				return nil, err
+			}
+		}
 		s.over = stop
 	}
 	s.refocus()
@@ -369,12 +406,23 @@ func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
 	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, interp.ErrDeadlock) || errors.Is(t, interp.ErrStepLimit) || errors.Is(t, interp.ErrEndlessLoop) || errors.Is(t, interp.ErrKeptOut) || s.noReturn != nil {
 		return -1
 	}
-	cta := s.indexOf(t.CTA)
-	at, err := s.backward(ctx, s.Step(), func(e *interp.Event) bool {
-		return e.Kind == interp.OnBefore && e.CTA == cta && e.Warp == t.Warp && e.Instr.Pos == t.Pos
-	})
-	if err != nil {
+	// Instructions that were executed together have all begun, as it is counted; told one by one they have not.
+	f := Focus{s.indexOf(t.CTA), t.Warp, lowest(t.Lanes)}
+	l, _ := s.latest(f)
+	if l.Step < 0 {
 		return -1
+	}
+	now, at := s.Step(), int64(-1)
+	for _, begin := range []int64{max(0, l.Step-lately), s.checkpoints[s.before(l.Step)].step} {
+		err := s.pass(ctx, s.before(begin), begin, now, &hunt{tell: func(e *interp.Event) bool {
+			if e.Kind == interp.OnBefore && e.CTA == f.CTA && e.Warp == f.Warp && e.Step >= 0 && e.Instr.Pos == t.Pos {
+				at = e.Step
+			}
+			return false
+		}})
+		if err != nil || at >= 0 {
+			break
+		}
 	}
 	return at
 }
@@ -391,15 +439,22 @@ func at(i int, of interp.Dim3) interp.Dim3 {
 
 // Continue goes on until a breakpoint or watch is hit, or the launch ends.
 func (s *Session) Continue(ctx context.Context) (*Stop, error) {
-	hits := s.hits(s.Step())
-	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits.stop)
+	after := s.Step()
+	if s.unseen {
+		after = -1
+	}
+	return s.goOn(ctx, after)
 }
 
 // Run is Continue that stops at breakpoints before the next instruction, too: of a launch that has not
 // begun nobody has seen it.
 func (s *Session) Run(ctx context.Context) (*Stop, error) {
-	hits := s.hits(-1)
-	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits.stop)
+	return s.goOn(ctx, -1)
+}
+
+func (s *Session) goOn(ctx context.Context, after int64) (*Stop, error) {
+	hits := s.hits(after)
+	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits, hits.stop)
 }
 
 // Restart goes back to before the first instruction, whatever the launch has done.
@@ -440,7 +495,7 @@ func (s *Session) walk(ctx context.Context, done func(e *interp.Event) bool) (*S
 		}
 		return hit
 	}}
-	return s.forward(ctx, h, func() *Stop {
+	return s.forward(ctx, h, hits, func() *Stop {
 		switch {
 		case hits.hit != nil:
 			return hits.stop()

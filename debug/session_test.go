@@ -92,8 +92,8 @@ QUIET:
 
 // moment is what a probe has seen at a step.
 type moment struct {
-	cta, warp, index int
-	active           uint64
+	cta, warp, index, depth int
+	active                  uint64
 }
 
 // recorder notes all of them.
@@ -105,7 +105,7 @@ func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { retur
 
 func (r *recorder) Tell(e *interp.Event) {
 	if e.Kind == interp.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
-		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Active}
+		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Depth, e.Active}
 	}
 }
 
@@ -168,7 +168,7 @@ func TestMoments(t *testing.T) {
 			}
 			want := seen[at]
 			if !slices.ContainsFunc(s.Contexts(), func(c Context) bool {
-				return c.Runs && moment{c.CTA, c.Warp, c.Index, c.Lanes} == want
+				return c.Runs && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want
 			}) {
 				t.Fatalf("%s: at %d nobody stands where %+v does", name, at, want)
 			}
@@ -292,7 +292,7 @@ func TestBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := seen[at]
-		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool { return c.Runs && moment{c.CTA, c.Warp, c.Index, c.Lanes} == want }) {
+		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool { return c.Runs && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want }) {
 			t.Errorf("at %d nobody stands where %+v does", at, want)
 		}
 	}
@@ -461,6 +461,28 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%s is %s, want %s; %v", text, got, want, err)
 		}
 	}
+	// All lanes at once it is what it is lane by lane.
+	for _, text := range []string{"x == 5", "t < 9", "lane < 3 || tid.x == 7", "any(t == 9) && t > 4", "x[3] == x", "t[lane] == 6", "1", "any(any(t == 40))", "cta == 1", "out[lane].u32 > 20", "[out + 4*t].u32 == 1 / (t - 5)", "box[t] == 0"} {
+		c, err := ParseCondition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc := s.here()
+		p, err := c.of(sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := uint64(0)
+		for lane := range 32 {
+			sc.enter(p)
+			if v, err := p.eval(sc, lane); sc.active>>lane&1 != 0 && (err != nil || v.holds()) {
+				want |= 1 << lane
+			}
+		}
+		if got := c.lanes(sc); got != want {
+			t.Errorf("%s holds in lanes %#x, want %#x", text, got, want)
+		}
+	}
 	if got, err := s.Evaluate("out"); err != nil || got != fmt.Sprint(b.Addr()) {
 		t.Errorf("out is %s, %v", got, err)
 	}
@@ -475,6 +497,21 @@ func TestConditions(t *testing.T) {
 		_, err := s.Evaluate(text)
 		if err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestReady: an interrupt stops what is under way, or begins; one that has come too late does not.
+func TestReady(t *testing.T) {
+	s, _, _, _ := begin(t, interp.Vector, 1, Options{})
+	for _, late := range []bool{false, true} {
+		want := AtInterrupt
+		if s.Interrupt(); late {
+			s.Ready()
+			want = AtEnd
+		}
+		if stop, err := s.Continue(t.Context()); err != nil || stop.Reason != want {
+			t.Errorf("it stops by %+v, want %v; %v", stop, want, err)
 		}
 	}
 }

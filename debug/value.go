@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,7 +127,8 @@ func (v value) compareTo(o value) (c int, ok bool) {
 	return 0, true
 }
 
-// scope is where expressions are evaluated: lanes of a warp at an instruction.
+// scope is where expressions are evaluated: lanes of a warp, at an event or where they stand, or nobody,
+// who has no registers.
 type scope struct {
 	s      *Session
 	fn     *ptx.Func
@@ -136,36 +138,105 @@ type scope struct {
 	active uint64 // lanes that are together
 	frame  int    // bytes in local memory where the function's frame begins
 
-	read   func(r ptx.RegID) (interp.Value, bool)
-	find   func(addr uint64) *interp.Allocation
-	shared *interp.Allocation
-	local  func(p []byte, lane int, off uint64) int
+	e  *interp.Event // or
+	at *Context      // …; nil both: nobody is there
 
-	rows map[ptx.RegID]interp.Value
+	rows   []row  // that the expression reads, as often as it may
+	whole  []memo // what any and all have come to
+	varies bool   // what the expression has come to may be another value in other lanes
 }
 
-// scopeOf is that of an event.
-func (s *Session) scopeOf(e *interp.Event) *scope {
-	return &scope{
-		s: s, fn: e.Func, cta: e.CTA, id: e.ID, warp: e.Warp, active: e.Active, frame: e.Local,
-		read: e.Read, find: e.Find, shared: e.Shared(), local: e.LocalBytes,
-	}
+// row is a register in all lanes.
+type row struct {
+	interp.Value
+	known, live, same bool // same: in all lanes that are together
+}
+
+// memo is a value that was computed already.
+type memo struct {
+	value
+	err   error
+	known bool
+}
+
+// about makes it that of an event.
+func (sc *scope) about(s *Session, e *interp.Event) {
+	sc.s, sc.fn, sc.cta, sc.id, sc.warp, sc.active, sc.frame, sc.e = s, e.Func, e.CTA, e.ID, e.Warp, e.Active, e.Local, e
 }
 
 // scope is that of lanes that stand somewhere.
 func (c *Context) scope(s *Session) *scope {
-	return &scope{
-		s: s, fn: c.Func, cta: c.CTA, id: c.ID, warp: c.Warp, active: c.Lanes, frame: c.Frame(),
-		read: c.Read, find: s.exec.Find, shared: c.Shared(), local: c.Local,
+	return &scope{s: s, fn: c.Func, cta: c.CTA, id: c.ID, warp: c.Warp, active: c.Lanes, frame: c.Frame(), at: c}
+}
+
+// here is the scope of the thread in focus, or of nobody.
+func (s *Session) here() *scope {
+	if c, err := s.Context(); err == nil {
+		return c.scope(s)
 	}
+	return &scope{s: s, fn: s.info.Kernel}
+}
+
+// nobody reports whether no lanes are there.
+func (sc *scope) nobody() bool { return sc.e == nil && sc.at == nil }
+
+// read reads a register.
+func (sc *scope) read(v *interp.Value, r ptx.RegID) (ok bool) {
+	switch {
+	case sc.e != nil:
+		return sc.e.ReadTo(v, r)
+	case sc.at != nil:
+		*v, ok = sc.at.Read(r)
+	}
+	return ok
+}
+
+// find is the allocation that an address is in; nil if there is none.
+func (sc *scope) find(addr uint64) *interp.Allocation {
+	if sc.e != nil {
+		return sc.e.Find(addr)
+	}
+	return sc.s.exec.Find(addr)
+}
+
+// shared is the shared memory of the CTA; nil if there is none.
+func (sc *scope) shared() *interp.Allocation {
+	switch {
+	case sc.e != nil:
+		return sc.e.Shared()
+	case sc.at != nil:
+		return sc.at.Shared()
+	}
+	return nil
+}
+
+// local copies local memory of a lane, and gives how many bytes there were.
+func (sc *scope) local(p []byte, lane int, off uint64) int {
+	if sc.e != nil {
+		return sc.e.LocalBytes(p, lane, off)
+	}
+	return sc.at.Local(p, lane, off)
 }
 
 // lanes is those of which a condition holds. One that cannot be told of a lane, for a register is not
 // live, say, holds: whoever has asked will see why.
 func (c *Condition) lanes(sc *scope) (m uint64) {
+	p, err := c.of(sc)
+	if err != nil {
+		return sc.active
+	}
+	sc.enter(p)
 	for rest := sc.active; rest != 0; rest &= rest - 1 {
 		lane := lowest(rest)
-		if v, err := sc.eval(c, c.root, lane); err != nil || v.holds() {
+		v, err := p.eval(sc, lane)
+		holds := err != nil || v.holds()
+		if !sc.varies { // it is so in all lanes
+			if holds {
+				m = sc.active
+			}
+			return m
+		}
+		if holds {
 			m |= 1 << lane
 		}
 	}
@@ -177,76 +248,197 @@ func (c *Condition) fail(n *node, format string, args ...any) error {
 	return &ConditionError{c.Text, n.column, fmt.Sprintf(format, args...)}
 }
 
-// eval is what a node comes to in a lane.
-func (sc *scope) eval(c *Condition, n *node, lane int) (value, error) {
+// eval is what an expression comes to in a lane.
+type eval func(sc *scope, lane int) (value, error)
+
+// program is an expression as it is evaluated in a function: its names are found.
+type program struct {
+	eval
+	where func(sc *scope, lane int) (Location, error) // of one that names memory; nil: it does not
+	regs  []ptx.RegID                                 // that it reads: rows of the scope
+	whole int                                         // any and all in it
+}
+
+// enter readies a scope for a program.
+func (sc *scope) enter(p *program) {
+	for len(sc.rows) < len(p.regs) {
+		sc.rows = append(sc.rows, row{})
+	}
+	for i := range p.regs {
+		sc.rows[i].known = false
+	}
+	sc.varies = false
+	sc.whole = slices.Grow(sc.whole[:0], p.whole)[:p.whole]
+	clear(sc.whole)
+}
+
+// of is the program of a condition in the function that a scope is of. The error, a *ConditionError,
+// is that of a name that is nothing there.
+func (c *Condition) of(sc *scope) (*program, error) {
+	if p, ok := c.programs[sc.fn]; ok && c.launch == sc.s.info {
+		return p.program, p.err
+	}
+	if c.launch != sc.s.info {
+		c.launch, c.programs = sc.s.info, map[*ptx.Func]compiled{}
+	}
+	p := &program{}
+	b := builder{c: c, sc: sc, p: p}
+	p.eval = b.node(c.root)
+	if n := c.root; b.err == nil && (n.kind == memoryNode || n.kind == nameNode && b.memory(n.name)) {
+		p.where = b.location(n)
+	}
+	c.programs[sc.fn] = compiled{p, b.err}
+	return p, b.err
+}
+
+// compiled is the program of a function, or why there is none.
+type compiled struct {
+	*program
+	err error
+}
+
+// builder makes programs.
+type builder struct {
+	c   *Condition
+	sc  *scope // for what is the same in all scopes of the function
+	p   *program
+	err error // the first
+}
+
+// fail notes what is wrong with a node.
+func (b *builder) fail(n *node, format string, args ...any) {
+	if b.err == nil {
+		b.err = b.c.fail(n, format, args...)
+	}
+}
+
+func (b *builder) node(n *node) eval {
+	c := b.c
 	switch n.kind {
 	case constNode:
-		return n.value, nil
+		v := n.value
+		return func(*scope, int) (value, error) { return v, nil }
 	case nameNode:
-		return sc.name(c, n, lane)
-	case memoryNode:
-		where, err := sc.memory(c, n, lane)
-		if err != nil {
-			return value{}, err
+		if !b.memory(n.name) {
+			return b.name(n)
 		}
-		return sc.load(c, n, where, lane)
+		fallthrough
+	case memoryNode:
+		where := b.location(n)
+		return func(sc *scope, lane int) (value, error) {
+			at, err := where(sc, lane)
+			if err != nil {
+				return value{}, err
+			}
+			return sc.load(c, n, at, lane)
+		}
 	case anyNode, allNode:
-		for rest := sc.active; rest != 0; rest &= rest - 1 {
-			v, err := sc.eval(c, n.left, lowest(rest))
+		in, i := b.node(n.left), b.p.whole
+		b.p.whole++
+		return func(sc *scope, _ int) (value, error) { // the same in all lanes
+			if m := &sc.whole[i]; m.known {
+				return m.value, m.err
+			}
+			v, err := sc.overLanes(c, n, in)
+			sc.whole[i] = memo{v, err, true}
+			return v, err
+		}
+	case signNode:
+		in := b.node(n.left)
+		return func(sc *scope, lane int) (value, error) {
+			v, err := in(sc, lane)
 			if err != nil {
 				return v, err
 			}
-			if v.holds() == (n.kind == anyNode) {
-				return truthOf(n.kind == anyNode), nil
-			}
+			return c.signed(n, v)
 		}
-		return truthOf(n.kind == allNode), nil
-	case signNode:
-		v, err := sc.eval(c, n.left, lane)
+	}
+	left, right := b.node(n.left), b.node(n.right)
+	if n.op == "&&" || n.op == "||" {
+		decides := n.op == "||"
+		return func(sc *scope, lane int) (value, error) {
+			v, err := left(sc, lane)
+			if err != nil {
+				return v, err
+			}
+			if v.holds() == decides {
+				return truthOf(decides), nil
+			}
+			w, err := right(sc, lane)
+			return truthOf(w.holds()), err
+		}
+	}
+	do := c.binary(n)
+	return func(sc *scope, lane int) (value, error) {
+		v, err := left(sc, lane)
 		if err != nil {
 			return v, err
 		}
-		switch {
-		case n.op == "!":
-			return truthOf(!v.holds()), nil
-		case v.class == float && n.op == "~":
-			return v, c.fail(n, "~ is for integers")
-		case v.class == float:
-			return value{class: float, f: -v.f}, nil
-		case n.op == "~":
-			return value{bits: ^v.bits, signed: v.signed}, nil
+		w, err := right(sc, lane)
+		if err != nil {
+			return w, err
 		}
-		return value{bits: -v.bits, signed: true}, nil
+		return do(v, w)
 	}
-	a, err := sc.eval(c, n.left, lane)
-	if err != nil {
-		return a, err
-	}
-	switch {
-	case n.op == "&&" && !a.holds():
-		return truthOf(false), nil
-	case n.op == "||" && a.holds():
-		return truthOf(true), nil
-	}
-	b, err := sc.eval(c, n.right, lane)
-	if err != nil {
-		return b, err
-	}
-	return c.binary(n, a, b)
 }
 
-func (c *Condition) binary(n *node, a, b value) (value, error) {
-	switch n.op {
-	case "&&", "||":
-		return truthOf(b.holds()), nil
-	case "==", "!=", "<", "<=", ">", ">=":
-		order, ok := a.compareTo(b)
-		holds := map[string]bool{"==": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[n.op]
-		if !ok {
-			holds = n.op == "!="
-		}
-		return truthOf(holds), nil
+// overLanes is whether something holds for any, or all, of the lanes that are together.
+func (sc *scope) overLanes(c *Condition, n *node, in eval) (value, error) {
+	if sc.nobody() {
+		return value{}, c.fail(n, "%v", ErrNoLaunch)
 	}
+	outside := sc.varies
+	defer func() { sc.varies = outside }()
+	sc.varies = false
+	decides := n.kind == anyNode
+	for rest := sc.active; rest != 0; rest &= rest - 1 {
+		v, err := in(sc, lowest(rest))
+		if err != nil {
+			return v, err
+		}
+		if v.holds() == decides || !sc.varies {
+			return truthOf(v.holds()), nil
+		}
+	}
+	return truthOf(!decides), nil
+}
+
+// signed is a value behind an operator.
+func (c *Condition) signed(n *node, v value) (value, error) {
+	switch {
+	case n.op == "!":
+		return truthOf(!v.holds()), nil
+	case v.class == float && n.op == "~":
+		return v, c.fail(n, "~ is for integers")
+	case v.class == float:
+		return value{class: float, f: -v.f}, nil
+	case n.op == "~":
+		return value{bits: ^v.bits, signed: v.signed}, nil
+	}
+	return value{bits: -v.bits, signed: true}, nil
+}
+
+// orders are, of comparisons, whether they hold of what is less, equal, greater, and not ordered.
+var orders = map[string][4]bool{
+	"==": {false, true, false, false}, "!=": {true, false, true, true},
+	"<": {true, false, false, false}, "<=": {true, true, false, false}, ">": {false, false, true, false}, ">=": {false, true, true, false},
+}
+
+// binary is what an operator but && and || makes of two values.
+func (c *Condition) binary(n *node) func(a, b value) (value, error) {
+	if holds, ok := orders[n.op]; ok {
+		return func(a, b value) (value, error) {
+			order, ok := a.compareTo(b)
+			if !ok {
+				return truthOf(holds[3]), nil
+			}
+			return truthOf(holds[order+1]), nil
+		}
+	}
+	return func(a, b value) (value, error) { return c.arithmetic(n, a, b) }
+}
+
+func (c *Condition) arithmetic(n *node, a, b value) (value, error) {
 	if a.class == float || b.class == float {
 		x, y := a.float(), b.float()
 		switch n.op {
@@ -306,52 +498,91 @@ func (c *Condition) binary(n *node, a, b value) (value, error) {
 	return v, nil
 }
 
-// name is a register, a parameter, a variable, or an element of one.
-func (sc *scope) name(c *Condition, n *node, lane int) (value, error) {
-	if v, ok := sc.special(n.name, lane); ok && n.left == nil {
-		return v, nil
+// name is a register, in the lane or in another, or a special register.
+func (b *builder) name(n *node) eval {
+	c := b.c
+	if f, ok := special(n.name); ok && n.left == nil {
+		return func(sc *scope, lane int) (value, error) {
+			if sc.nobody() && !f.ofLaunch {
+				return value{}, c.fail(n, "%v", ErrNoLaunch)
+			}
+			sc.varies = sc.varies || f.ofLane
+			return value{bits: uint64(f.of(sc, lane)), typ: ptx.U32}, nil
+		}
 	}
-	if r, ok := sc.register(n.name); ok {
-		if n.left != nil {
-			i, err := sc.eval(c, n.left, lane)
+	r, ok := b.sc.register(n.name)
+	if !ok {
+		b.fail(n, "function %s has no register %s, and there is no parameter or variable of that name", b.sc.fn.Name, n.name)
+		return nil
+	}
+	reg := &b.sc.fn.Regs[r]
+	t := reg.Type
+	if n.typ != ptx.NoType {
+		t = n.typ
+	}
+	if t.Bits() > 64 {
+		b.fail(n, "register %s has %d bits, and numbers have 64: %s.b64 is the lower half", reg.Name, t.Bits(), n.name)
+		return nil
+	}
+	var index eval
+	if n.left != nil {
+		index = b.node(n.left)
+	}
+	i := slices.Index(b.p.regs, r)
+	if i < 0 {
+		i, b.p.regs = len(b.p.regs), append(b.p.regs, r)
+	}
+	return func(sc *scope, lane int) (value, error) {
+		if index != nil {
+			at, err := index(sc, lane)
 			if err != nil {
-				return i, err
+				return at, err
 			}
-			if i.class == float || i.bits >= uint64(sc.s.info.WarpSize) {
-				return i, c.fail(n, "%s: there are lanes 0 to %d", i, sc.s.info.WarpSize-1)
+			if at.class == float || at.bits >= uint64(sc.s.info.WarpSize) {
+				return at, c.fail(n, "%s: there are lanes 0 to %d", at, sc.s.info.WarpSize-1)
 			}
-			lane = int(i.bits)
+			lane = int(at.bits)
 		}
-		row, ok := sc.row(r)
-		if !ok {
-			return value{}, c.fail(n, "register %s is not live here", sc.fn.Regs[r].Name)
+		row := &sc.rows[i]
+		if !row.known {
+			row.known, row.live = true, sc.read(&row.Value, r)
+			row.same = row.live && sameIn(row.Low, sc.active)
 		}
-		t := sc.fn.Regs[r].Type
-		if n.typ != ptx.NoType {
-			t = n.typ
+		sc.varies = sc.varies || !row.same && row.live && index == nil
+		switch {
+		case sc.nobody():
+			return value{}, c.fail(n, "%v", ErrNoLaunch)
+		case !row.live:
+			return value{}, c.fail(n, "register %s is not live here", reg.Name)
 		}
 		return valueOf(t, row.Low[lane]), nil
 	}
-	where, err := sc.element(c, n, lane)
-	if err != nil {
-		return value{}, err
-	}
-	return sc.load(c, n, where, lane)
 }
 
-// row is a register in all lanes.
-func (sc *scope) row(r ptx.RegID) (interp.Value, bool) {
-	v, ok := sc.rows[r]
-	if ok {
-		return v, true
-	}
-	if v, ok = sc.read(r); ok {
-		if sc.rows == nil {
-			sc.rows = map[ptx.RegID]interp.Value{}
+// sameIn reports whether lanes of a row are alike.
+func sameIn(row []uint64, lanes uint64) bool {
+	first := row[lowest(lanes)]
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if row[lowest(lanes)] != first {
+			return false
 		}
-		sc.rows[r] = v
 	}
-	return v, ok
+	return true
+}
+
+// memory reports whether a name is that of a parameter or a variable, and no register's.
+func (b *builder) memory(name string) bool {
+	sc := b.sc
+	if _, ok := special(name); ok {
+		return false
+	}
+	if _, ok := sc.register(name); ok {
+		return false
+	}
+	p := sc.s.info.Program
+	named := func(v interp.Variable) bool { return v.Var.Name == name }
+	return slices.ContainsFunc(p.Params(), named) || slices.ContainsFunc(p.Shared(), named) ||
+		slices.ContainsFunc(p.Locals(sc.fn), named) || sc.s.exec.Module().Var(name) != nil
 }
 
 // register finds a register of the function by name, with or without its "%".
@@ -365,26 +596,55 @@ func (sc *scope) register(name string) (ptx.RegID, bool) {
 	return found, found != ptx.NoReg
 }
 
-// special is a special register of a lane, or what this package calls its place.
-func (sc *scope) special(name string, lane int) (value, bool) {
-	s, info := sc.s, sc.s.info
-	thread := at(sc.warp*info.WarpSize+lane, info.Block)
-	cluster, rank := s.clusterOf(sc.id)
-	threads := info.Block.Count()
+// specialRegister is one, or what this package calls a lane's place.
+type specialRegister struct {
+	ofLaunch, ofLane bool // it is the same for all threads; it is not for those of a warp
+	of               func(sc *scope, lane int) int
+}
+
+// vectors are the special registers that are vectors.
+var vectors = map[string]struct {
+	ofLaunch, ofLane bool
+	of               func(sc *scope, lane int) interp.Dim3
+}{
+	"tid":            {false, true, func(sc *scope, lane int) interp.Dim3 { return at(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block) }},
+	"ntid":           {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Block }},
+	"ctaid":          {false, false, func(sc *scope, _ int) interp.Dim3 { return sc.id }},
+	"nctaid":         {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Grid }},
+	"clusterid":      {false, false, func(sc *scope, _ int) interp.Dim3 { cluster, _ := sc.s.clusterOf(sc.id); return cluster }},
+	"cluster_ctaid":  {false, false, func(sc *scope, _ int) interp.Dim3 { _, rank := sc.s.clusterOf(sc.id); return rank }},
+	"cluster_nctaid": {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Cluster }},
+}
+
+// scalars are the others.
+var scalars = map[string]specialRegister{
+	"laneid": {false, true, func(_ *scope, lane int) int { return lane }},
+	"lane":   {false, true, func(_ *scope, lane int) int { return lane }},
+	"warpid": {false, false, func(sc *scope, _ int) int { return sc.warp }},
+	"warp":   {false, false, func(sc *scope, _ int) int { return sc.warp }},
+	"nwarpid": {true, false, func(sc *scope, _ int) int {
+		return (sc.s.info.Block.Count() + sc.s.info.WarpSize - 1) / sc.s.info.WarpSize
+	}},
+	"cta":    {false, false, func(sc *scope, _ int) int { return sc.cta }},
+	"gridid": {true, false, func(sc *scope, _ int) int { return int(sc.s.info.ID) }},
+	"cluster_ctarank": {false, false, func(sc *scope, _ int) int {
+		_, rank := sc.s.clusterOf(sc.id)
+		return linear(rank, sc.s.info.Cluster)
+	}},
+}
+
+// special is the special register of a name, if it is one.
+func special(name string) (specialRegister, bool) {
 	name, axis, vector := strings.Cut(strings.TrimPrefix(name, "%"), ".")
-	if vector {
-		d, ok := map[string]interp.Dim3{
-			"tid": thread, "ntid": info.Block, "ctaid": sc.id, "nctaid": info.Grid,
-			"clusterid": cluster, "cluster_ctaid": rank, "cluster_nctaid": info.Cluster,
-		}[name]
-		v, known := map[string]int{"x": d.X, "y": d.Y, "z": d.Z, "w": 0}[axis]
-		return value{bits: uint64(v), typ: ptx.U32}, ok && known
+	if !vector {
+		f, ok := scalars[name]
+		return f, ok
 	}
-	v, ok := map[string]int{
-		"laneid": lane, "lane": lane, "warpid": sc.warp, "warp": sc.warp, "nwarpid": (threads + info.WarpSize - 1) / info.WarpSize,
-		"cta": sc.cta, "gridid": int(info.ID), "cluster_ctarank": linear(rank, info.Cluster),
-	}[name]
-	return value{bits: uint64(v), typ: ptx.U32}, ok
+	v, ok := vectors[name]
+	part, known := map[string]func(d interp.Dim3) int{
+		"x": func(d interp.Dim3) int { return d.X }, "y": func(d interp.Dim3) int { return d.Y }, "z": func(d interp.Dim3) int { return d.Z }, "w": func(interp.Dim3) int { return 0 },
+	}[axis]
+	return specialRegister{v.ofLaunch, v.ofLane, func(sc *scope, lane int) int { return part(v.of(sc, lane)) }}, ok && known
 }
 
 // Location is memory that an expression names.
@@ -399,16 +659,31 @@ type Location struct {
 // size is how many bytes it has.
 func (l *Location) size() int { return max(l.Type.Size(), 1) }
 
-// memory is the memory that a node names by its address.
-func (sc *scope) memory(c *Condition, n *node, lane int) (Location, error) {
-	v, err := sc.eval(c, n.left, lane)
-	if err != nil {
-		return Location{}, err
+// location is the memory that a node names: by its address, or as a parameter or variable, or an element
+// of one.
+func (b *builder) location(n *node) func(sc *scope, lane int) (Location, error) {
+	c := b.c
+	index := func(*scope, int) (value, error) { return value{}, nil }
+	if n.left != nil {
+		index = b.node(n.left)
 	}
-	if v.class == float {
-		return Location{}, c.fail(n, "an address is an integer")
+	what := "an address"
+	find := func(sc *scope, v value, _ int) (Location, error) {
+		return sc.place(memorySpaces[n.name], v.bits, n.typ), nil
 	}
-	return sc.place(memorySpaces[n.name], v.bits, n.typ), nil
+	if n.kind == nameNode {
+		what, find = "an index", b.element(n)
+	}
+	return func(sc *scope, lane int) (Location, error) {
+		v, err := index(sc, lane)
+		if err != nil {
+			return Location{}, err
+		}
+		if v.class == float {
+			return Location{}, c.fail(n, "%s is an integer", what)
+		}
+		return find(sc, v, lane)
+	}
 }
 
 // place is memory at an address of a state space.
@@ -429,71 +704,70 @@ func (sc *scope) place(space ptx.Space, addr uint64, t ptx.Type) Location {
 	return l
 }
 
-// element is the memory that a node names by a parameter or variable.
-func (sc *scope) element(c *Condition, n *node, lane int) (Location, error) {
-	index := uint64(0)
-	if n.left != nil {
-		v, err := sc.eval(c, n.left, lane)
-		if err != nil {
-			return Location{}, err
-		}
-		if v.class == float {
-			return Location{}, c.fail(n, "an index is an integer")
-		}
-		index = v.bits
-	}
-	for _, p := range sc.s.info.Program.Params() {
+// element is the memory that a node names by a parameter or variable, which there is, and an index.
+func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Location, error) {
+	c, s := b.c, b.sc.s
+	for _, p := range s.info.Program.Params() {
 		if p.Var.Name != n.name {
 			continue
 		}
 		param := Location{Space: ptx.Global, Addr: interp.ParamBase + uint64(p.Off), Type: p.Var.Type}
 		if n.left == nil || len(p.Var.Dims) > 0 {
-			return sc.of(c, n, param, p.Var, index)
+			return func(_ *scope, index value, _ int) (Location, error) { return c.within(n, param, p.Var, index) }
 		}
 		if n.typ == ptx.NoType {
-			return param, c.fail(n, "say what is behind the parameter %s, as in %s[0].f32", n.name, n.name)
+			b.fail(n, "say what is behind the parameter %s, as in %s[0].f32", n.name, n.name)
 		}
-		base, err := sc.load(c, n, param, lane)
-		if err != nil {
-			return param, err
+		return func(sc *scope, index value, lane int) (Location, error) {
+			base, err := sc.load(c, n, param, lane)
+			if err != nil {
+				return param, err
+			}
+			addr, ok := elementAt(base.bits, index, n.typ.Size())
+			if !ok {
+				return param, c.fail(n, "%s[%s] is at no address", n.name, index)
+			}
+			return sc.place(0, addr, n.typ), nil
 		}
-		return sc.place(0, base.bits+index*uint64(n.typ.Size()), n.typ), nil
 	}
-	for _, v := range sc.s.info.Program.Shared() {
+	for _, v := range s.info.Program.Shared() {
 		if v.Var.Name == n.name {
-			return sc.of(c, n, Location{Space: ptx.Shared, CTA: sc.cta, Addr: uint64(v.Off), Type: v.Var.Type}, v.Var, index)
+			return func(sc *scope, index value, _ int) (Location, error) {
+				return c.within(n, Location{Space: ptx.Shared, CTA: sc.cta, Addr: uint64(v.Off), Type: v.Var.Type}, v.Var, index)
+			}
 		}
 	}
-	for _, v := range sc.s.info.Program.Locals(sc.fn) {
+	for _, v := range s.info.Program.Locals(b.sc.fn) {
 		if v.Var.Name == n.name {
-			return sc.of(c, n, Location{Local: true, Addr: uint64(sc.frame + v.Off), Type: v.Var.Type}, v.Var, index)
+			return func(sc *scope, index value, _ int) (Location, error) {
+				return c.within(n, Location{Local: true, Addr: uint64(sc.frame + v.Off), Type: v.Var.Type}, v.Var, index)
+			}
 		}
 	}
-	if v, ok := sc.s.info.Module.Lookup(n.name).(*ptx.Var); ok {
-		if b := sc.s.exec.Module().Var(n.name); b != nil {
-			return sc.of(c, n, Location{Space: ptx.Global, Addr: b.Addr(), Type: v.Type}, v, index)
-		}
+	v, _ := s.info.Module.Lookup(n.name).(*ptx.Var)
+	memory := s.exec.Module().Var(n.name)
+	if v == nil || memory == nil {
+		b.fail(n, "%s is no variable", n.name)
+		return nil
 	}
-	return Location{}, c.nothing(sc, n)
+	return func(_ *scope, index value, _ int) (Location, error) {
+		return c.within(n, Location{Space: ptx.Global, Addr: memory.Addr(), Type: v.Type}, v, index)
+	}
 }
 
-// nothing is the error of a name that is none.
-func (c *Condition) nothing(sc *scope, n *node) error {
-	return c.fail(n, "function %s has no register %s, and there is no parameter or variable of that name", sc.fn.Name, n.name)
+// elementAt is the address of an element of so many bytes; false if it is none.
+func elementAt(base uint64, index value, size int) (uint64, bool) {
+	if index.signed && int64(index.bits) < 0 {
+		over, off := bits.Mul64(-index.bits, uint64(size))
+		return base - off, over == 0 && off <= base
+	}
+	over, off := bits.Mul64(index.bits, uint64(size))
+	addr, carry := bits.Add64(base, off, 0)
+	return addr, over == 0 && carry == 0
 }
 
-// knows reports whether a name is of a register, a parameter or a variable.
-func (sc *scope) knows(name string) bool {
-	named := func(v interp.Variable) bool { return v.Var.Name == name }
-	p := sc.s.info.Program
-	_, special := sc.special(name, 0)
-	_, register := sc.register(name)
-	return special || register || slices.ContainsFunc(p.Params(), named) || slices.ContainsFunc(p.Shared(), named) ||
-		slices.ContainsFunc(p.Locals(sc.fn), named) || sc.s.exec.Module().Var(name) != nil
-}
-
-// of is an element of a variable.
-func (sc *scope) of(c *Condition, n *node, at Location, v *ptx.Var, index uint64) (Location, error) {
+// within is an element of a variable, which is at a location.
+func (c *Condition) within(n *node, at Location, v *ptx.Var, index value) (Location, error) {
 	if n.typ != ptx.NoType {
 		at.Type = n.typ
 	}
@@ -501,15 +775,22 @@ func (sc *scope) of(c *Condition, n *node, at Location, v *ptx.Var, index uint64
 	if n.left == nil && uint64(v.Size()) > size {
 		return at, c.fail(n, "%s has %d bytes: say which element, as in %s[0]", v.Name, v.Size(), v.Name)
 	}
-	if v.Size() > 0 && index >= uint64(v.Size())/size {
+	if v.Size() > 0 && index.bits >= uint64(v.Size())/size {
 		return at, c.fail(n, "%s has %d elements", v.Name, uint64(v.Size())/size)
 	}
-	at.Addr += index * size
+	addr, ok := elementAt(at.Addr, index, at.size())
+	if !ok {
+		return at, c.fail(n, "%s[%s] is at no address", v.Name, index)
+	}
+	at.Addr = addr
 	return at, nil
 }
 
 // load reads memory.
 func (sc *scope) load(c *Condition, n *node, at Location, lane int) (value, error) {
+	if at.size() > 8 {
+		return value{}, c.fail(n, "%d bits are there, and numbers have 64: say which, as .b64", 8*at.size())
+	}
 	p, err := sc.bytes(at, lane, at.size())
 	if err != nil {
 		return value{}, c.fail(n, "%v", err)
@@ -522,14 +803,17 @@ func (sc *scope) load(c *Condition, n *node, at Location, lane int) (value, erro
 // bytes are n of them at a location.
 func (sc *scope) bytes(at Location, lane, n int) ([]byte, error) {
 	switch {
+	case at.Local && sc.nobody():
+		return nil, ErrNoLaunch
 	case at.Local:
+		sc.varies = true
 		p := make([]byte, n)
 		if sc.local(p, lane, at.Addr) < n {
 			return nil, fmt.Errorf("%d bytes at %#x are not in local memory", n, at.Addr)
 		}
 		return p, nil
 	case at.Space == ptx.Shared:
-		return within(sc.shared, at.Addr, n)
+		return within(sc.shared(), at.Addr, n)
 	}
 	a := sc.find(at.Addr)
 	if a == nil {

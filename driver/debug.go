@@ -69,7 +69,7 @@ func (g *debugger) open() bool {
 	if g.front != nil {
 		return true
 	}
-	g.session = debug.New(debug.Options{Output: g.output})
+	g.session = debug.New(debug.Options{Output: g.output, NoReturn: g.d.noReturn()})
 	var err error
 	switch {
 	case g.Front != nil:
@@ -125,4 +125,17 @@ func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 		return nil
 	}
 	return err
+}
+
+// noReturn is why launches cannot go back; "" if they can.
+func (d *Driver) noReturn() string {
+	switch s := &d.settings; {
+	case s.Log != "":
+		return "the log that GEMU_LOG has asked for has what has happened already"
+	case len(s.Sanitize) > 0:
+		return "the sanitizers that GEMU_SANITIZE has asked for know what has happened already"
+	case len(s.Probes) > 0:
+		return "probes of the program know what has happened already"
+	}
+	return ""
 }

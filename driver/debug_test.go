@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-dap"
 
 	"gemu/debug"
+	"gemu/sanitize"
 )
 
 // TestDebug: launches of a client stop, as GEMU_DEBUG says, and go on as the user says; what they
@@ -35,6 +38,63 @@ func TestDebug(t *testing.T) {
 	}
 	if n := strings.Count(said.String(), "it has not begun"); n != 2 {
 		t.Errorf("%d launches are debugged:\n%s", n, &said)
+	}
+}
+
+// TestDebugPending: a breakpoint of a kernel that is launched later is hit then.
+func TestDebugPending(t *testing.T) {
+	var said bytes.Buffer
+	front := debug.NewLines(strings.NewReader("break poke\ncontinue\ncontinue\nrun\ninfo breakpoints\nquit\n"), &said, "script", true)
+	c := newClient(t, func(s *Settings) { s.Debug = &Debugging{Front: front} })
+	at := c.alloc(256)
+	c.ok(c.launch("add", 1, 1, at, 10))
+	c.ok(c.launch("poke", 1, 1, at, 99))
+	for _, want := range []string{"Breakpoint 1 (poke) pending on later launches.", "The launch has ended", "Breakpoint 1, kernel poke, block (0,0,0)"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, &said)
+		}
+	}
+}
+
+// TestDebugWatched: launches that a log or sanitizers watch can be debugged, forwards: what those say is what
+// they say of a launch that nobody debugs, and going back is refused with its reason.
+func TestDebugWatched(t *testing.T) {
+	tools, err := sanitize.Parse("all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, watch := range []struct {
+		why string
+		by  func(s *Settings, file string)
+	}{
+		{"GEMU_LOG", func(s *Settings, file string) { s.Log = file }},
+		{"GEMU_SANITIZE", func(s *Settings, file string) { s.Sanitize, s.SanitizeLog = tools, file }},
+	} {
+		var said bytes.Buffer
+		var logs []string
+		for _, debugged := range []bool{false, true} {
+			file := filepath.Join(t.TempDir(), "log")
+			t.Run("", func(t *testing.T) {
+				c := newClient(t, func(s *Settings) {
+					if watch.by(s, file); debugged {
+						s.Debug = &Debugging{Front: debug.NewLines(strings.NewReader("stepi 3\nreverse-stepi\ncontinue\ncontinue\n"), &said, "", true)}
+					}
+				})
+				at := c.alloc(256)
+				c.ok(c.launch("add", 1, 3, at, 10)) // of what nobody has written
+			})
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			logs = append(logs, string(b))
+		}
+		if logs[0] != logs[1] || logs[0] == "" {
+			t.Errorf("%s: debugged it is\n%s\nand else\n%s", watch.why, logs[1], logs[0])
+		}
+		if want := "there is no going back: "; !strings.Contains(said.String(), want) || !strings.Contains(said.String(), watch.why) || !strings.Contains(said.String(), "The launch has ended") {
+			t.Errorf("%s: it says\n%s", watch.why, &said)
+		}
 	}
 }
 

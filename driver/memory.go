@@ -571,6 +571,20 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 	})
 }
 
+// Peek reads device memory as it is, whatever is under way: for who knows that a launch waits.
+func (t *Thread) Peek(to []byte, from uint64) error {
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	b, err := t.d.deviceBytes(from, uint64(len(to)))
+	if err != nil {
+		return err
+	}
+	copy(to, b)
+	return nil
+}
+
 // transfer submits work on memory of the client's; d.mu is held, and given up. A
 // fault is the call's error, or, if it does not wait for it, the context's. What the host knows then
 // is another matter than whether the call has waited.

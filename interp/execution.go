@@ -21,6 +21,9 @@ type Execution struct {
 // State is a launch as it was when it was saved, with the memory of its device.
 type State = simt.State
 
+// Latest is what a lane of a CTA in flight did last.
+type Latest = simt.Latest
+
 // ErrEnded is the error of continuing a launch that has ended; ErrClosed is what probes are told
 // that one has ended by that is closed before.
 var (
@@ -119,6 +122,22 @@ func (e *Execution) Parked() []Strand {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
 	return e.grid.Parked()
+}
+
+// Latest is what a lane did last; false of one whose CTA is not in flight. State.Latest is the same of
+// a state. A probe must want all events in one order.
+func (e *Execution) Latest(cta, warp, lane int) (Latest, bool) {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	return e.grid.Latest(cta, warp, lane)
+}
+
+// Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
+// those of straight stretches of code of which some have.
+func (e *Execution) Visited(list []bool) {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	e.grid.Visited(list)
 }
 
 // Program is the launch's instructions.

@@ -278,10 +278,8 @@ func rewriteRecord(steps map[[2]int][]*oracle.Step, late map[[2]int][]oracle.Wri
 		if lanes == 0 {
 			lanes = r.Lanes
 		}
-		addr, elements := make([]uint64, 64), make([][]uint64, len(a.Store))
-		for k := range elements {
-			elements[k] = make([]uint64, 64)
-		}
+		addr := make([]uint64, 64)
+		var given, compared [64][]byte
 		for m := lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			if used[lane] == len(mine[lane].Accesses) {
@@ -297,21 +295,78 @@ func rewriteRecord(steps map[[2]int][]*oracle.Step, late map[[2]int][]oracle.Wri
 			case at.Space == ptx.Local:
 				addr[lane] += mem.LocalWindow
 			}
-			size := len(at.Stored) / max(len(elements), 1)
-			if a.Kind == tracelog.Zero {
-				elements[0][lane] = uint64(len(at.Stored))
-				continue
-			}
-			for k := range elements {
-				for n, v := range at.Stored[k*size : (k+1)*size] {
-					elements[k][lane] |= uint64(v) << (8 * n)
-				}
+			if given[lane], compared[lane] = at.Stored, at.Compared; a.Kind == tracelog.Atomic {
+				given[lane] = at.Given
 			}
 		}
 		a.Addr = tracelog.NewValue("", 64, lanes, addr, nil)
-		for k := range elements {
-			a.Store[k] = tracelog.NewValue("", a.Store[k].Bits, lanes, elements[k], nil)
+		if a.Kind == tracelog.Zero {
+			n := make([]uint64, 64)
+			for lane := range n {
+				n[lane] = uint64(len(given[lane]))
+			}
+			a.Store[0] = tracelog.NewValue("", 64, lanes, n, nil)
+			continue
 		}
+		rewriteElements(a.Store, lanes, &given)
+		rewriteElements(a.Compare, lanes, &compared)
 	}
 	return nil
+}
+
+// rewriteElements puts bytes of the oracle in place of elements, those that are not stored left out.
+func rewriteElements(list []tracelog.Value, lanes uint64, data *[64][]byte) {
+	for k := range list {
+		if list[k].Structure == tracelog.Left {
+			continue
+		}
+		low := make([]uint64, 64)
+		for lane, b := range data {
+			size := len(b) / len(list)
+			for n, v := range b[k*size:][:size] {
+				low[lane] |= uint64(v) << (8 * n)
+			}
+		}
+		list[k] = tracelog.NewValue("", list[k].Bits, lanes, low, nil)
+	}
+}
+
+// TestLogWarpgroup: what a multiplication of a warpgroup computes is in the log as it writes its
+// registers, and not where it is issued.
+func TestLogWarpgroup(t *testing.T) {
+	all := programs(t, 32)
+	i := slices.IndexFunc(all, func(p *corpus.Program) bool { return p.File == "insn/wgmma.ptx" && !strings.Contains(p.Name, "trap") })
+	b, o := logged(t, all[i], tracelog.Bare, func(_ *interp.Module, l *interp.Launch) { l.Mode = interp.Vector })
+	if o.Err != nil || o.Wrong != nil {
+		t.Fatal(all[i], o.Err, o.Wrong)
+	}
+	r, err := tracelog.NewReader("log", bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued, computed := 0, 0
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, ok := e.(*tracelog.Record)
+		switch {
+		case !ok || !strings.HasPrefix(x.Name, "wgmma.mma_async"):
+		case x.Kind == tracelog.Instruction:
+			if issued++; len(x.Results) > 0 {
+				t.Errorf("line %d has results as it is issued", x.Line)
+			}
+		case len(x.Results) > 0:
+			if computed++; x.Lanes != 1<<32-1 || !strings.HasSuffix(x.Note, " writes") {
+				t.Errorf("lanes %#x, %s", x.Lanes, x.Note)
+			}
+		}
+	}
+	if issued == 0 || issued != computed {
+		t.Errorf("%s: %d are issued, %d have results", all[i], issued, computed)
+	}
 }

@@ -86,9 +86,11 @@ type (
 	Access     = simt.Access
 	Run        = simt.Run
 	Effect     = simt.Effect
+	Given      = simt.Given
 	Piece      = simt.Piece
 	AccessKind = mem.AccessKind
 	Allocation = mem.Allocation
+	Pointer    = mem.Pointer
 	LaunchInfo = simt.LaunchInfo
 	Program    = simt.Program
 	Variable   = simt.Variable

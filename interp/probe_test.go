@@ -493,7 +493,7 @@ func (s *script) expanded() (n int64) {
 // TestStream: the events of each program are the same in every mode, and agree with its
 // counts; but expansions, which depend on the mode, and of which check mode counts the same.
 func TestStream(t *testing.T) {
-	share, seed, hash := uint64(part.Of(128, 32, 1)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Of(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
 	t.Cleanup(func() {
 		for name, mode := range interp.Modes {
@@ -626,7 +626,7 @@ func (p mayEase) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 // TestChosen: a probe that chooses instructions, or eases warps, is told the same of what is left as
 // one that does not, alone and beside others, with the events in between and without.
 func TestChosen(t *testing.T) {
-	share, seed, hash := uint64(part.Of(512, 512, 16)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Of(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%share > 0 {
 			continue

@@ -279,7 +279,7 @@ func TestStructuredPrograms(t *testing.T) {
 // every engine.
 func TestEveryInstruction(t *testing.T) {
 	const threads = 32
-	seed, share := part.Seed(t), uint64(part.Of(10, 3, 1))
+	seed, share := part.Seed(t), uint64(part.Of(10, 6, 1))
 	for i, variants := range slices.Collect(slices.Chunk(randomVariants(), 24)) {
 		if (uint64(i)+seed)%share > 0 {
 			continue

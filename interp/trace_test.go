@@ -337,7 +337,7 @@ func (w writers) add(s *oracle.Step) {
 // TestOrders: in whatever order threads run, the memory they leave is the same, but for
 // bytes to which several threads store: they have one of the values stored there.
 func TestOrders(t *testing.T) {
-	seed, share := part.Seed(t), uint64(part.Of(64, 16, 1))
+	seed, share := part.Seed(t), uint64(part.Of(64, 48, 1))
 	for i, p := range programs(t, 32) {
 		if p.Name == "rotate" && !part.All() { // 200,000 instructions that wait
 			continue

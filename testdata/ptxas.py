@@ -482,6 +482,8 @@ def main():
     if len(sys.argv) < 2 or len(sys.argv) > 2 and sys.argv[2] not in modes:
         sys.exit(__doc__)
     ptxas = os.path.abspath(sys.argv[1])
+    if not os.access(ptxas, os.X_OK):
+        sys.exit(f"{sys.argv[1]} is no program\n{__doc__}")
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("WORKERS", os.cpu_count()))) as pool:
         if len(sys.argv) > 2:

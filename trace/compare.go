@@ -14,7 +14,8 @@ import (
 
 // Options say what counts as a difference.
 type Options struct {
-	ULP uint64 // how far apart results of .approx instructions may be, in units of the last place
+	ULP    uint64 // how far apart results of .approx instructions may be, in units of the last place
+	Filter Filter // what of the logs is compared
 }
 
 // Difference is the first that two logs have: in the order of the first of them, that is the lowest
@@ -36,8 +37,8 @@ type Difference struct {
 	Value  [2]string
 }
 
-// Compare finds the first difference; nil if there is none. Of what one of the logs lacks, nothing
-// is compared, nor of clocks and of when asynchronous operations take effect.
+// Compare finds the first difference; nil if there is none. Of what one of the logs lacks, or has been
+// filtered out of one, nothing is compared, nor of clocks and of when asynchronous operations take effect.
 func Compare(a, b Source, o Options) (*Difference, error) {
 	c := &comparison{Options: o}
 	for i, s := range []Source{a, b} {
@@ -48,6 +49,14 @@ func Compare(a, b Source, o Options) (*Difference, error) {
 		defer l.close()
 		c.logs[i] = l
 	}
+	for i, l := range c.logs {
+		for _, f := range []Filter{o.Filter, c.logs[1-i].Header.Filter} {
+			if !f.IsZero() {
+				l.filters = append(l.filters, f)
+			}
+		}
+	}
+	defer c.second.spool.close()
 	return c.launches()
 }
 
@@ -57,24 +66,20 @@ type comparison struct {
 	logs   [2]*cursor
 	launch [2]*Launch
 	cta    *CTA
-	sides  [2]side
-	traps  [2]*Record // the first of the CTA
-}
-
-// side is a CTA of a log.
-type side struct {
-	counts []uint64 // instructions of each thread that have been read
-	waits  [][]step // read, and not compared
-	some   int      // of them
+	counts [2][]uint64 // of the CTA, instructions of each thread that have been compared
+	second waiting     // records of the second log that have been read, and not compared
+	async  [2]issuing
+	traps  [2]*Record  // the first of the CTA
+	found  *Difference // in what asynchronous operations do
 }
 
 // maxThreads is how many a CTA may have, in any log.
 const maxThreads = 1 << 16
 
 // room makes room for the threads of a warp.
-func (s *side) room(threads int) {
-	if n := threads - len(s.counts); n > 0 {
-		s.counts, s.waits = append(s.counts, make([]uint64, n)...), append(s.waits, make([][]step, n)...)
+func (c *comparison) room(i, threads int) {
+	if n := threads - len(c.counts[i]); n > 0 {
+		c.counts[i] = append(c.counts[i], make([]uint64, n)...)
 	}
 }
 
@@ -112,6 +117,9 @@ func (c *comparison) launches() (*Difference, error) {
 		}
 		if d := c.extents(); d != nil {
 			return d, nil
+		}
+		if err := c.filter(); err != nil {
+			return nil, err
 		}
 		if d, err := c.ctas(); d != nil || err != nil {
 			return d, err
@@ -186,18 +194,44 @@ func (c *comparison) ctas() (*Difference, error) {
 	}
 }
 
+// filter readies filters for the launch: where a log does not say which instructions it has, their lines
+// have the classes that the other log says.
+func (c *comparison) filter() error {
+	for i, l := range c.logs {
+		for _, f := range l.filters {
+			switch {
+			case len(f.Warps) > 0 && c.launch[0].WarpSize != c.launch[1].WarpSize:
+				return fmt.Errorf("compared are to be warps %s, and those of the logs have %d and %d lanes", f.Warps, c.launch[0].WarpSize, c.launch[1].WarpSize)
+			case len(f.Classes) == 0 || len(l.code) > 0:
+				continue
+			case len(c.logs[1-i].code) == 0:
+				return fmt.Errorf("compared are to be instructions of classes %s, and no log says which those are", strings.Join(f.Classes, ","))
+			}
+			l.classes = map[uint64][]string{}
+			for _, code := range c.logs[1-i].code {
+				l.classes[code.Line] = append(l.classes[code.Line], code.Class)
+			}
+		}
+	}
+	return nil
+}
+
 // records compares a CTA.
 func (c *comparison) records() (*Difference, error) {
-	for i := range c.sides {
-		c.sides[i].counts, c.sides[i].waits, c.sides[i].some = c.sides[i].counts[:0], c.sides[i].waits[:0], 0
+	for i := range c.counts {
+		c.counts[i] = c.counts[i][:0]
+		c.async[i].clear()
 	}
-	c.traps = [2]*Record{}
+	c.traps, c.found = [2]*Record{}, nil
+	if err := c.second.clear(); err != nil {
+		return nil, err
+	}
 	for {
 		r, err := c.next(0)
 		if err != nil {
 			return nil, err
 		}
-		if r == nil {
+		if r == nil || c.found != nil {
 			break
 		}
 		if equal, err := c.inStep(r); err != nil {
@@ -210,7 +244,7 @@ func (c *comparison) records() (*Difference, error) {
 			return d, err
 		}
 	}
-	for {
+	for c.found == nil {
 		r, err := c.next(1)
 		if err != nil {
 			return nil, err
@@ -218,17 +252,23 @@ func (c *comparison) records() (*Difference, error) {
 		if r == nil {
 			break
 		}
-		c.read(r)
+		if err := c.read(r); err != nil {
+			return nil, err
+		}
 	}
-	if s := &c.sides[1]; s.some > 0 {
-		thread := slices.IndexFunc(s.waits, func(list []step) bool { return len(list) > 0 })
-		x := s.waits[thread][0]
+	if c.found != nil {
+		return c.found, nil
+	}
+	if x, thread, err := c.left(); err != nil {
+		return nil, err
+	} else if x != nil {
 		d := c.difference("the thread goes on in the second log only")
 		d.Thread, d.Number, d.Record[1], d.Lane[1], d.Warp = thread, x.number, x.Record, x.lane, [2]uint64{x.Warp, x.Warp}
 		d.Code[1] = c.code(1, x.Record)
 		return d, nil
 	}
-	if t := c.traps; (t[0] == nil) != (t[1] == nil) {
+	t := c.traps
+	if (t[0] == nil) != (t[1] == nil) {
 		d := c.difference("only the %s log has a trap", ordinal(t[0] == nil))
 		for i, r := range t {
 			if d.Record[i] = r; r != nil {
@@ -237,21 +277,28 @@ func (c *comparison) records() (*Difference, error) {
 		}
 		return d, nil
 	}
+	if t[0] == nil { // else what is under way is left so
+		return c.unmatched(), nil
+	}
 	return nil, nil
 }
 
-// next is the next record of a log that is compared; nil at the end of the CTA.
+// next is the next record of a log that is compared; nil at the end of the CTA. What asynchronous
+// operations do is compared as it comes.
 func (c *comparison) next(i int) (*Record, error) {
 	for {
 		r, err := c.logs[i].nextRecord()
 		if err != nil || r == nil {
 			return nil, err
 		}
-		if r.Warp > maxThreads || c.thread(i, r, 64) > maxThreads {
+		if c.thread(i, r, 64) > maxThreads {
 			return nil, c.logs[i].fail(fmt.Errorf("warp %d of a CTA", r.Warp))
 		}
 		switch r.Kind {
 		case Effect:
+			if c.found == nil && !c.lacks("effects") {
+				c.effect(i, r)
+			}
 		case Trap:
 			if c.traps[i] == nil {
 				c.traps[i] = r
@@ -277,31 +324,37 @@ func (c *comparison) lanesOf(r *Record) uint64 {
 
 // thread is the thread of the CTA that is a lane of a record.
 func (c *comparison) thread(i int, r *Record, lane int) int {
-	return int(r.Warp)*int(cmp.Or(c.launch[i].WarpSize, 32)) + lane
+	return int(r.Warp)*c.warpSize(i) + lane
 }
+
+// warpSize is how many lanes warps of a log have.
+func (c *comparison) warpSize(i int) int { return int(cmp.Or(c.launch[i].WarpSize, 32)) }
 
 // count gives the threads of a record their numbers, which is how many instructions they have
 // executed before.
 func (c *comparison) count(i int, r *Record) {
-	s := &c.sides[i]
-	s.room(c.thread(i, r, 64))
+	c.room(i, c.thread(i, r, 64))
+	for m := c.lanesOf(r); m != 0; m &= m - 1 {
+		c.countLane(i, r, bits.TrailingZeros64(m))
+	}
+}
+
+// countLane gives a thread of a record its number.
+func (c *comparison) countLane(i int, r *Record, lane int) {
 	if r.Kind != Instruction {
 		return
 	}
-	for m := c.lanesOf(r); m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros64(m)
-		t := c.thread(i, r, lane)
-		if r.Numbers != nil && !c.lacks("active") {
-			s.counts[t], _ = r.Numbers.At(r.Active, lane)
-		}
-		s.counts[t]++
+	n := &c.counts[i][c.thread(i, r, lane)]
+	if r.Numbers != nil && !c.lacks("active") {
+		*n, _ = r.Numbers.At(r.Active, lane)
 	}
+	*n++
 }
 
 // inStep reports whether the next record of the second log says the same as one of the first, of the
 // same threads, so that nothing needs to be compared by thread: what is usual. Else the second's waits.
 func (c *comparison) inStep(r *Record) (bool, error) {
-	if c.sides[1].some > 0 {
+	if c.second.some > 0 {
 		return false, nil
 	}
 	y, err := c.next(1)
@@ -309,8 +362,7 @@ func (c *comparison) inStep(r *Record) (bool, error) {
 		return false, err
 	}
 	if !c.alike(r, y) {
-		c.read(y)
-		return false, nil
+		return false, c.read(y)
 	}
 	c.count(0, r)
 	c.count(1, y)
@@ -319,21 +371,21 @@ func (c *comparison) inStep(r *Record) (bool, error) {
 
 // alike reports whether records say the same of the same threads, which are as far in both logs.
 func (c *comparison) alike(x, y *Record) bool {
-	if x.Kind != y.Kind || x.Warp != y.Warp || x.Lanes != y.Lanes || x.Active != y.Active || x.Numbers != nil || y.Numbers != nil || !c.same(x, y) ||
+	if x.Kind != y.Kind || x.Warp != y.Warp || x.Lanes != y.Lanes || x.Active != y.Active || (x.Numbers == nil) != (y.Numbers == nil) || x.Numbers != nil && !equalValues(*x.Numbers, *y.Numbers) || !c.same(x, y) ||
 		c.launch[0].WarpSize != c.launch[1].WarpSize || len(x.Accesses) != len(y.Accesses) || !slices.EqualFunc(x.Results, y.Results, equalValues) {
 		return false
 	}
 	for i := range x.Accesses {
 		a, b := &x.Accesses[i], &y.Accesses[i]
-		if a.Kind != b.Kind || a.Space != b.Space || a.Bytes != b.Bytes || a.Lanes != b.Lanes || !equalValues(a.Addr, b.Addr) || !slices.EqualFunc(a.Store, b.Store, equalValues) || unlike(x, y, a, b) {
+		if a.Kind != b.Kind || a.Space != b.Space || a.Bytes != b.Bytes || a.Lanes != b.Lanes || !equalValues(a.Addr, b.Addr) || !slices.EqualFunc(a.Store, b.Store, equalValues) || !slices.EqualFunc(a.Compare, b.Compare, equalValues) || unlike(x, y, a, b) {
 			return false
 		}
 	}
-	for i := range c.sides {
-		c.sides[i].room(c.thread(i, x, 64))
+	for i := range c.counts {
+		c.room(i, c.thread(i, x, 64))
 	}
-	for m := c.lanesOf(x); m != 0; m &= m - 1 {
-		if t := c.thread(0, x, bits.TrailingZeros64(m)); c.sides[0].counts[t] != c.sides[1].counts[t] {
+	for m := c.lanesOf(x); m != 0 && x.Numbers == nil; m &= m - 1 {
+		if t := c.thread(0, x, bits.TrailingZeros64(m)); c.counts[0][t] != c.counts[1][t] {
 			return false
 		}
 	}
@@ -343,7 +395,7 @@ func (c *comparison) alike(x, y *Record) bool {
 // unlike reports whether the names of instructions say of an access what the log does not say
 // otherwise, as the operation of an atomic, and are not the same.
 func unlike(x, y *Record, a, b *Access) bool {
-	return len(a.Store)+len(b.Store) == 0 && a.Kind != Load && x.Name != y.Name && x.Name != "" && y.Name != ""
+	return (len(a.Store)+len(b.Store) == 0 && a.Kind != Load || a.Kind == Atomic) && x.Name != y.Name && x.Name != "" && y.Name != ""
 }
 
 // equalValues reports whether values are written the same.
@@ -351,45 +403,12 @@ func equalValues(a, b Value) bool {
 	return a.Name == b.Name && a.Bits == b.Bits && a.Structure == b.Structure && a.Base == b.Base && a.High == b.High && a.Stride == b.Stride && slices.Equal(a.List, b.List) && slices.Equal(a.ListHigh, b.ListHigh)
 }
 
-// read gives the threads of a record of the second log their steps.
-func (c *comparison) read(r *Record) {
-	c.count(1, r)
-	s := &c.sides[1]
-	for m := c.lanesOf(r); m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros64(m)
-		t := c.thread(1, r, lane)
-		s.waits[t] = append(s.waits[t], step{r, lane, s.counts[t] - 1})
-		s.some++
-	}
-}
-
-// take is the next step of a thread in the second log; nil if it has none.
-func (c *comparison) take(thread int) (*step, error) {
-	s := &c.sides[1]
-	s.room(thread + 1)
-	for len(s.waits[thread]) == 0 {
-		r, err := c.next(1)
-		if err != nil || r == nil {
-			return nil, err
-		}
-		c.read(r)
-	}
-	list := s.waits[thread]
-	x := list[0]
-	if s.some--; len(list) == 1 {
-		s.waits[thread] = list[:0]
-	} else {
-		s.waits[thread] = list[1:]
-	}
-	return &x, nil
-}
-
 // record compares a record of the first log with what its threads have in the second.
 func (c *comparison) record(r *Record) (first *Difference, err error) {
 	for m := c.lanesOf(r); m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		t := c.thread(0, r, lane)
-		x := step{r, lane, c.sides[0].counts[t] - 1}
+		x := step{r, lane, c.counts[0][t] - 1}
 		y, err := c.take(t)
 		if err != nil {
 			return nil, err
@@ -414,12 +433,7 @@ func (c *comparison) record(r *Record) (first *Difference, err error) {
 }
 
 // code is the instruction of a record; nil if the log does not say.
-func (c *comparison) code(i int, r *Record) *Code {
-	if r.Code == 0 {
-		return nil
-	}
-	return c.logs[i].code[r.Code-1]
-}
+func (c *comparison) code(i int, r *Record) *Code { return c.logs[i].codeOf(r) }
 
 // same reports whether two records are of the same instruction: of the same text, or the same place
 // in the code, so that one that has been edited is still itself.
@@ -577,19 +591,44 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 		if unlike(x.Record, y.Record, a[i], b[i]) {
 			return differ("operation", x.Name, y.Name, "the operation on memory")
 		}
-		if len(a[i].Store) == len(b[i].Store) {
-			for k := range a[i].Store {
-				p, _ := a[i].Store[k].At(x.lanes(a[i]), x.lane)
-				q, _ := b[i].Store[k].At(y.lanes(b[i]), y.lane)
-				if p != q {
-					return differ("stored", wide(p, 0), wide(q, 0), "what is stored")
-				}
-			}
-		} else if !c.lacks("stored") {
-			return differ("stored", fmt.Sprint(len(a[i].Store)), fmt.Sprint(len(b[i].Store)), "the number of elements that are stored")
+		if d := c.given(x, y, a[i], b[i], differ); d != nil {
+			return d
 		}
 	}
 	return nil
+}
+
+// given compares what threads give to an access.
+func (c *comparison) given(x step, y *step, a, b *Access, differ differ) *Difference {
+	lacking, words := "stored", [...]string{"what is stored", "the number of elements that are stored", "what is there in that case"}
+	if a.Kind == Atomic {
+		lacking, words = "operands", [...]string{"the operand on memory", "the number of operands on memory", "what is compared with memory"}
+	}
+	for i, list := range [][2][]Value{{a.Store, b.Store}, {a.Compare, b.Compare}} {
+		name, what := "stored", words[0]
+		if i > 0 {
+			name, what = "compared", words[2]
+		}
+		if len(list[0]) != len(list[1]) {
+			if c.lacks(lacking) || c.lacks("stored") {
+				continue
+			}
+			return differ(name, fmt.Sprint(len(list[0])), fmt.Sprint(len(list[1])), "%s", words[1])
+		}
+		for k := range list[0] {
+			v, w := &list[0][k], &list[1][k]
+			if (v.Structure == Left) != (w.Structure == Left) {
+				says := map[bool]string{true: "left out", false: "stored"}
+				return differ(name, says[v.Structure == Left], says[w.Structure == Left], "which elements are stored")
+			}
+			p, _ := v.At(x.lanes(a), x.lane)
+			q, _ := w.At(y.lanes(b), y.lane)
+			if p != q {
+				return differ(name, wide(p, 0), wide(q, 0), "%s", what)
+			}
+		}
+	}
+	return c.written(a, b, differ)
 }
 
 // accessesOf are those of the step's lane.

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// Version is that of the format, text and binary. It changes when the meaning of a field does.
-const Version = 1
+// Version is that of the format, text and binary. It changes when the meaning of a field does, or when
+// who does not know a new one would take a log for another. Readers know all versions up to it. 2 has
+// the operands of atomics, what asynchronous operations write, and filters.
+const Version = 2
 
 // Entry is one of Header, Launch, Code, CTA, Record, End and Finish.
 type Entry interface{ entry() }
@@ -28,11 +31,15 @@ type Header struct {
 	Version uint64
 	By      string   // the simulator; "" is gemu
 	Lacks   []string // what its records do not have, or not all of it: some of Lackings
+	Filter  Filter   // what of the launches is in it
 }
 
 // What a log of another simulator may lack: it is not compared then. Without a number, the
 // instructions of a thread are counted as they come.
-var Lackings = []string{"results", "addresses", "stored", "active", "launch", "code", "wake"}
+var Lackings = []string{"results", "addresses", "stored", "active", "launch", "code", "wake", "operands", "effects"}
+
+// lacksBefore2 is what logs of version 1 lack besides.
+var lacksBefore2 = []string{"operands", "effects"}
 
 // Launch begins a launch.
 type Launch struct {
@@ -104,7 +111,7 @@ const (
 	Instruction Kind = iota // a warp has executed an instruction
 	Return                  // lanes are back from the call that is Code: Results
 	Wake                    // lanes have passed the barrier that is Code: Results
-	Effect                  // what the asynchronous operation does that is Code: Note says which and what, Accesses where
+	Effect                  // what the asynchronous operation does that is Code: Note says which and what, Accesses where, Results what registers of tensor cores get
 	Trap                    // the instruction has failed: Note
 	kinds
 )
@@ -158,11 +165,16 @@ func (k AccessKind) String() string { return accessNames[k] }
 // Access is what an instruction does to memory.
 type Access struct {
 	Kind  AccessKind
-	Space string  // as the instruction has it: "generic" is one
-	Bytes uint64  // of a lane; 0 of Zero
-	Lanes uint64  // of the record's; 0 stands for all of them
-	Addr  Value   // of .shared, .local and .param the offset, else the generic address
-	Store []Value // of stores of registers the elements, each of as many bits as they have; of 128 bits in two
+	Space string // as the instruction has it: "generic" is one
+	Bytes uint64 // of a lane; 0 of Zero
+	Lanes uint64 // of the record's; 0 stands for all of them
+	Addr  Value  // of .shared, .local and .param the offset, else the generic address
+
+	// Of stores the elements, each of as many bits as they have, of 128 bits in two; of atomics what is
+	// combined with what is there, of .cas what comes in its place if Compare is there.
+	Store   []Value
+	Compare []Value
+	Data    []byte // … of asynchronous operations, instead, the bytes
 }
 
 // End ends a launch.
@@ -173,6 +185,49 @@ type End struct {
 
 // Finish is the last entry of a log: without it, something is missing.
 type Finish struct{ Records uint64 }
+
+// Moments of an asynchronous operation, as a Note has them.
+const (
+	issuedNow = "issued"
+	readsNow  = "reads"
+	writesNow = "writes"
+)
+
+// effectNote is the Note of an Effect: which of the operations that its CTA has issued, and what it does now.
+func effectNote(number int64, issued, reads, writes bool) string {
+	var does []string
+	for _, d := range []struct {
+		now  bool
+		name string
+	}{{issued, issuedNow}, {reads, readsNow}, {writes, writesNow}} {
+		if d.now {
+			does = append(does, d.name)
+		}
+	}
+	return fmt.Sprintf("%d %s", number, strings.Join(does, ","))
+}
+
+// effect is what the Note of an Effect says; ok is false if it says something else.
+func (r *Record) effect() (number uint64, issued, reads, writes, ok bool) {
+	first, rest, _ := strings.Cut(r.Note, " ")
+	number, err := strconv.ParseUint(first, 10, 64)
+	if err != nil {
+		return 0, false, false, false, false
+	}
+	for _, does := range strings.Split(rest, ",") {
+		switch does {
+		case issuedNow:
+			issued = true
+		case readsNow:
+			reads = true
+		case writesNow:
+			writes = true
+		default:
+			return 0, false, false, false, false
+		}
+	}
+	return number, issued, reads, writes, true
+}
 
 // lanes are those that an access of the record is by.
 func (r *Record) lanes(a *Access) uint64 {

@@ -30,6 +30,25 @@ func (r *Ranges) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// MarshalText writes what UnmarshalText reads; nothing of none.
+func (r Ranges) MarshalText() ([]byte, error) {
+	var b []byte
+	for i, x := range r {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b = strconv.AppendUint(b, x.From, 10); x.To != x.From {
+			b = strconv.AppendUint(append(b, '-'), x.To, 10)
+		}
+	}
+	return b, nil
+}
+
+func (r Ranges) String() string {
+	b, _ := r.MarshalText()
+	return string(b)
+}
+
 // Has reports whether a number is let through.
 func (r Ranges) Has(n uint64) bool {
 	for _, x := range r {

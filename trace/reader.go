@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -49,6 +50,7 @@ type Reader struct {
 	Header Header
 
 	name   string
+	src    io.Reader // the file
 	in     *bufio.Reader
 	zstd   *zstd.Decoder
 	text   bool
@@ -63,6 +65,7 @@ type Reader struct {
 	records uint64
 	ended   bool // the launch has
 	done    bool
+	again   Entry // has been read already, and comes next
 }
 
 // headerTag begins the entry that is a header, behind its length.
@@ -70,7 +73,7 @@ var headerTag = byte(protowire.EncodeTag(1, protowire.BytesType))
 
 // NewReader begins to read a log. Name is what errors call it.
 func NewReader(name string, r io.Reader) (*Reader, error) {
-	t := &Reader{name: name, in: bufio.NewReaderSize(r, 1<<16), ended: true, place: Error{Name: name}}
+	t := &Reader{name: name, src: r, in: bufio.NewReaderSize(r, 1<<16), ended: true, place: Error{Name: name}}
 	head, err := t.in.Peek(4)
 	switch {
 	case err != nil && err != io.EOF:
@@ -95,8 +98,8 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	switch {
 	case !ok:
 		return nil, t.fail(errors.New("this is no log: it does not begin with a header"))
-	case h.Version != Version:
-		return nil, t.fail(fmt.Errorf("version %d of the format; known is %d", h.Version, Version))
+	case h.Version > Version || h.Version == 0:
+		return nil, t.fail(fmt.Errorf("version %d of the format; known are 1 to %d", h.Version, Version))
 	}
 	for _, s := range h.Lacks {
 		if !slices.Contains(Lackings, s) {
@@ -115,7 +118,9 @@ func (t *Reader) Close() {
 }
 
 // lacks reports whether the log lacks something.
-func (t *Reader) lacks(what string) bool { return slices.Contains(t.Header.Lacks, what) }
+func (t *Reader) lacks(what string) bool {
+	return slices.Contains(t.Header.Lacks, what) || t.Header.Version < 2 && slices.Contains(lacksBefore2, what)
+}
 
 // fail is an error at the entry that was read last.
 func (t *Reader) fail(err error) error {
@@ -133,9 +138,15 @@ func (t *Reader) Next() (Entry, error) {
 	if t.done {
 		return nil, io.EOF
 	}
-	e, err := t.read()
+	e, err := t.again, error(nil)
+	if t.again = nil; e == nil {
+		e, err = t.read()
+	}
 	if err == nil {
 		err = t.follow(e)
+	}
+	if _, ok := e.(*Finish); ok && err == nil {
+		err = t.behind()
 	}
 	if err != nil {
 		t.done = true
@@ -164,6 +175,104 @@ func (t *Reader) read() (Entry, error) {
 		return nil, t.fail(err)
 	}
 	return e, nil
+}
+
+// behind checks that nothing is behind the end of the log, but an index.
+func (t *Reader) behind() error {
+	for {
+		t.place.Offset, t.place.Line = t.offset, 0
+		if !t.text {
+			switch _, err := t.in.Peek(1); {
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return t.fail(err)
+			}
+			return t.fail(errBehind)
+		}
+		t.line++
+		t.place.Line = t.line
+		line, err := t.in.ReadString('\n')
+		var p Place
+		switch {
+		case err == io.EOF && line == "":
+			return nil
+		case err != nil && err != io.EOF:
+			return t.fail(err)
+		case strings.TrimSpace(line) != "" && !strings.HasPrefix(line, indexWord+" "):
+			return t.fail(errBehind)
+		case err == io.EOF && !p.parseLine(line):
+			return t.broken(err)
+		}
+		t.offset += int64(len(line))
+	}
+}
+
+var errBehind = errors.New("there is something behind the end of the log")
+
+// places is the index of the log, of a file in which one can go to and fro; else there is none.
+func (t *Reader) places() ([]Place, error) {
+	f, ok := t.src.(interface {
+		io.ReaderAt
+		io.Seeker
+	})
+	if !ok || t.Header.Version < 2 {
+		return nil, nil
+	}
+	now, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, nil // a pipe
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.Seek(now, io.SeekStart)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ReadIndex(f, size)
+}
+
+// seek goes on reading at a place of the index. Launches are read with the code that they have; who goes
+// to a CTA or an end must have read the launch.
+func (t *Reader) seek(p Place) error {
+	if _, err := t.src.(io.Seeker).Seek(int64(p.Offset), io.SeekStart); err != nil {
+		return err
+	}
+	if t.zstd != nil {
+		if err := t.zstd.Reset(t.src); err != nil {
+			return err
+		}
+		t.in.Reset(t.zstd)
+		if _, err := t.in.Discard(int(p.Skip)); err != nil {
+			return t.broken(err)
+		}
+	} else {
+		t.in.Reset(t.src)
+	}
+	t.offset, t.line, t.records = int64(p.At), 0, p.Records
+	t.place.Offset, t.place.Line = t.offset, 0
+	e, err := t.read()
+	if err != nil {
+		return err
+	}
+	ok := false
+	switch e := e.(type) {
+	case *Launch:
+		ok = p.Kind == LaunchPlace && e.Number == p.Launch
+		t.ended = true
+	case *CTA:
+		ok = p.Kind == CTAPlace && e.Number == p.CTA && t.launch != nil && t.launch.Number == p.Launch
+		t.ended, t.cta = false, nil
+	case *End:
+		ok = p.Kind == EndPlace && e.Number == p.Launch
+		t.ended, t.cta = false, nil
+	}
+	if !ok {
+		return t.fail(errors.New("the index of the log is wrong: something else is here"))
+	}
+	t.again, t.done = e, false
+	return nil
 }
 
 // readDelimited reads what is behind its length, and tells how many bytes that took. The error is
@@ -298,6 +407,9 @@ func (t *Reader) complete(r *Record) error {
 	if r.Active == 0 {
 		r.Active = r.Lanes
 	}
+	if r.Kind == Effect && !r.doesSomething() {
+		return fmt.Errorf("what an asynchronous operation does, %q: want a number, and some of %s, %s and %s", r.Note, issuedNow, readsNow, writesNow)
+	}
 	if r.Lanes&^r.Active != 0 {
 		return errors.New("lanes execute that are not active")
 	}
@@ -344,6 +456,12 @@ func (t *Reader) complete(r *Record) error {
 	return nil
 }
 
+// doesSomething reports whether the Note of an Effect can be read.
+func (r *Record) doesSomething() bool {
+	_, _, _, _, ok := r.effect()
+	return ok
+}
+
 func (r *Record) completeAccess(a *Access) error {
 	lanes := r.lanes(a)
 	if a.Kind >= accessKinds {
@@ -356,40 +474,22 @@ func (r *Record) completeAccess(a *Access) error {
 	if wrong := a.Addr.check(lanes); wrong != "" {
 		return fmt.Errorf("addresses: %s", wrong)
 	}
-	for i := range a.Store {
-		v := &a.Store[i]
-		if v.Bits = 64; a.Kind != Zero {
-			v.Bits = 8 * a.Bytes / uint64(len(a.Store))
+	for _, list := range [][]Value{a.Store, a.Compare} {
+		for i := range list {
+			v := &list[i]
+			if v.Bits = 64; a.Kind != Zero {
+				v.Bits = 8 * a.Bytes / uint64(len(list))
+			}
+			if v.Bits > 64 {
+				return fmt.Errorf("what is stored: an element of %d bits", v.Bits)
+			}
+			if wrong := v.check(lanes); wrong != "" {
+				return fmt.Errorf("what is stored: %s", wrong)
+			}
 		}
-		if v.Bits > 64 {
-			return fmt.Errorf("what is stored: an element of %d bits", v.Bits)
-		}
-		if wrong := v.check(lanes); wrong != "" {
-			return fmt.Errorf("what is stored: %s", wrong)
-		}
+	}
+	if n := uint64(len(a.Data)); n > 0 && n != a.Bytes {
+		return fmt.Errorf("what is written: %d bytes of %d", n, a.Bytes)
 	}
 	return nil
-}
-
-// ReadIndex reads the index at the end of a log in frames, for who wants a CTA and not all before it.
-// There may be none.
-func ReadIndex(r io.ReaderAt, size int64) ([]Place, error) {
-	var tail [16]byte
-	if size < 24 {
-		return nil, nil
-	}
-	if _, err := r.ReadAt(tail[:], size-16); err != nil {
-		return nil, err
-	}
-	n := int64(binary.LittleEndian.Uint64(tail[:]))
-	if string(tail[8:]) != indexMagic || n < 24 || n > min(size, maxEntry) {
-		return nil, nil
-	}
-	b := make([]byte, n)
-	if _, err := r.ReadAt(b, size-n); err != nil {
-		return nil, err
-	}
-	x := &index{}
-	err := indexMessage.parse(b[8:n-16], x)
-	return x.places, err
 }

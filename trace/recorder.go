@@ -3,24 +3,13 @@ package trace
 // This file is the probe that writes logs.
 
 import (
-	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 
 	"gemu/interp"
 	"gemu/ptx"
 )
-
-// Filter says what of launches is written; zero is all.
-type Filter struct {
-	Kernel  string
-	CTAs    Ranges // by linear index
-	Warps   Ranges // within their CTA
-	Lines   Ranges // of the PTX
-	Classes []string
-}
 
 // Recorder writes what the launches of a device do, of which it is a probe.
 type Recorder struct {
@@ -70,7 +59,7 @@ type recording struct {
 // not come to its OnAfter.
 func (r *Recorder) Wants() interp.Wants {
 	return interp.Wants{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnBefore | interp.OnAccess | interp.OnAfter |
+		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAccess | interp.OnAfter |
 			interp.OnReturn | interp.OnWake | interp.OnTrap | interp.OnEffect,
 		Values: true, Addresses: true,
 	}
@@ -91,7 +80,7 @@ func (r *Recorder) begin(l *interp.LaunchInfo) {
 	defer r.mu.Unlock()
 	number := r.launches
 	r.launches++
-	if r.filter.Kernel != "" && l.Kernel.Name != r.filter.Kernel {
+	if !r.filter.launches(l.Kernel.Name) {
 		return
 	}
 	c := &recording{Recorder: r}
@@ -206,19 +195,16 @@ type sink struct {
 	part  *part
 	warps []warp
 
-	stores [][]Value // of the instruction that is being executed, by access
-	record Record    // room
-	lanes  []uint64
-	failed error // to write
+	accesses Accesses
+	record   Record // room
+	failed   error  // to write
 }
 
 // Tell is told what the CTA does.
 func (s *sink) Tell(e *interp.Event) {
 	switch e.Kind {
-	case interp.OnBefore:
-		s.stores = s.stores[:0]
 	case interp.OnAccess:
-		s.stored(e)
+		s.accesses.Note(e)
 	case interp.OnAfter:
 		s.instruction(e)
 	case interp.OnReturn, interp.OnWake:
@@ -255,77 +241,19 @@ func (s *sink) lets(e *interp.Event) bool {
 		return true
 	}
 	c := &s.code[e.Index]
-	return f.Lines.Has(c.Line) && (len(f.Classes) == 0 || slices.Contains(f.Classes, c.Class))
+	return f.instructions(c.Line, c.Class)
 }
 
-// writesLater are the effects of instructions whose results come when others make them.
-const writesLater = ptx.Calls | ptx.Barrier
+// Later reports whether the results of an instruction come when others make them: of calls and
+// barriers, and of multiplications of a warpgroup.
+func Later(in *ptx.Instr) bool {
+	return in.Form.Effects.Any(ptx.Calls|ptx.Barrier) || in.Form.Family == ptx.FamilyWgmma
+}
 
 // late reports whether the results that an instruction has come with this event, and were not
 // written as it executed.
 func (s *sink) late(e *interp.Event) bool {
-	return len(e.Writes) > 0 && e.Instr != nil && e.Instr.Form.Effects.Any(writesLater)
-}
-
-// stored notes what an instruction is about to store.
-func (s *sink) stored(e *interp.Event) {
-	a := &e.Accesses[len(e.Accesses)-1]
-	for len(s.stores) < len(e.Accesses) {
-		s.stores = append(s.stores, nil)
-	}
-	to := &s.stores[len(e.Accesses)-1]
-	*to = nil
-	lanes := a.Lanes & e.Lanes
-	if a.Bulk() {
-		v := Value{Bits: 64}
-		s.lanes = s.lanes[:0]
-		for lane := range 64 {
-			n := 0
-			if lanes>>lane&1 != 0 {
-				n = a.Length(lane)
-			}
-			s.lanes = append(s.lanes, uint64(n))
-		}
-		v.describe(lanes, s.lanes, nil)
-		*to = []Value{v}
-		return
-	}
-	size, n := elements(e.Instr, a.Bytes)
-	if cap(s.lanes) < 64*n {
-		s.lanes = make([]uint64, 64*n)
-	}
-	all := s.lanes[:64*n]
-	var room [64]byte
-	for lane := range 64 {
-		if lanes>>lane&1 == 0 {
-			continue
-		}
-		b, ok := a.Stored(room[:0], lane)
-		if !ok || len(b) != size*n {
-			return
-		}
-		for i := range n {
-			v := uint64(0)
-			for k := range size {
-				v |= uint64(b[i*size+k]) << (8 * k)
-			}
-			all[64*i+lane] = v
-		}
-	}
-	for i := range n {
-		v := Value{Bits: uint64(8 * size)}
-		v.describe(lanes, all[64*i:][:64], nil)
-		*to = append(*to, v)
-	}
-}
-
-// elements is how many elements an access of an instruction has, and of how many bytes, at
-// most 8.
-func elements(in *ptx.Instr, bytes int) (size, n int) {
-	n = max(in.VecLen(), 1)
-	for size = bytes / n; size > 8; n, size = 2*n, size/2 {
-	}
-	return size, n
+	return len(e.Writes) > 0 && e.Instr != nil && Later(e.Instr)
 }
 
 // instruction writes what a warp has executed.
@@ -360,26 +288,16 @@ func (s *sink) instruction(e *interp.Event) {
 	c := &s.code[e.Index]
 	r.Line, r.Name = c.Line, e.Instr.Text
 	if e.Lanes != 0 {
-		if !e.Instr.Form.Effects.Any(writesLater) {
-			r.results(e)
+		if !Later(e.Instr) {
+			r.results(e, e.Lanes)
 		}
-		for i := range e.Accesses {
-			a := &e.Accesses[i]
-			if a.Lanes&e.Lanes == 0 { // coordinates outside of a surface
-				continue
-			}
-			var store []Value
-			if i < len(s.stores) {
-				store = s.stores[i]
-			}
-			r.Accesses = append(r.Accesses, accessOf(e, a, store))
-		}
+		r.Accesses = s.accesses.Append(r.Accesses, e)
 	}
 	s.write(r, c)
 }
 
-// results notes registers that the lanes of the event have got.
-func (r *Record) results(e *interp.Event) {
+// results notes registers that lanes have got.
+func (r *Record) results(e *interp.Event, lanes uint64) {
 	for i := range e.Writes {
 		v := &e.Writes[i]
 		if len(r.Results) < cap(r.Results) {
@@ -389,24 +307,8 @@ func (r *Record) results(e *interp.Event) {
 		}
 		to := &r.Results[len(r.Results)-1]
 		to.Name, to.Bits = e.Func.Regs[v.Reg].Name, bitsOf(v.Type)
-		to.describe(e.Lanes, v.Low, v.High)
+		to.describe(lanes, v.Low, v.High)
 	}
-}
-
-var kindOf = map[interp.AccessKind]AccessKind{interp.AccessLoad: Load, interp.AccessStore: Store, interp.AccessAtomic: Atomic}
-
-// accessOf describes an access of an instruction.
-func accessOf(e *interp.Event, a *interp.Access, store []Value) Access {
-	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: store}
-	lanes := a.Lanes & e.Lanes
-	if lanes != e.Lanes {
-		to.Lanes = lanes
-	}
-	if a.Bulk() {
-		to.Kind, to.Bytes = Zero, 0
-	}
-	to.Addr.describe(lanes, a.Addr, nil)
-	return to
 }
 
 // write encodes a record, and puts away what is too much of the part.
@@ -442,7 +344,7 @@ func (s *sink) result(e *interp.Event) {
 		kind = Wake
 	}
 	r, c := s.about(e, kind)
-	r.results(e)
+	r.results(e, e.Lanes)
 	s.write(r, c)
 }
 
@@ -452,35 +354,12 @@ func (s *sink) effect(e *interp.Event) {
 		return
 	}
 	x := e.Effect
-	var does []string
-	for _, d := range []struct {
-		now  bool
-		name string
-	}{{x.Issued, "issued"}, {x.Reads, "reads"}, {x.Writes, "writes"}} {
-		if d.now {
-			does = append(does, d.name)
-		}
-	}
 	r, c := s.about(e, Effect)
-	r.Note = fmt.Sprintf("%d %s", x.Number, strings.Join(does, ","))
-	at := func(kind AccessKind, in *interp.Allocation, off uint64, bytes int) {
-		addr := in.Base + off
-		if in.Space() == ptx.Shared {
-			addr = off
-		}
-		r.Accesses = append(r.Accesses, Access{Kind: kind, Space: in.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}})
-	}
-	for _, p := range x.Pieces {
-		if x.Reads && p.From != nil {
-			at(Load, p.From, p.FromOff, p.Read)
-		}
-		if x.Writes && p.To != nil { // of matrices that are read there is nothing that is written
-			kind := Store
-			if x.Reduces {
-				kind = Atomic
-			}
-			at(kind, p.To, p.ToOff, p.Bytes)
-		}
+	r.Note = effectNote(x.Number, x.Issued, x.Reads, x.Writes)
+	r.Accesses = EffectAccesses(x)
+	if len(e.Writes) > 0 {
+		r.Lanes, r.Active = e.Active, e.Active
+		r.results(e, e.Active)
 	}
 	s.write(r, c)
 }

@@ -1,24 +1,31 @@
 package trace
 
 // This file finds where a value comes from, in a log: the instructions whose results an instruction
-// has read, theirs, and what stored what they loaded.
+// has read, theirs, and what wrote what they loaded, be it a store, an atomic or an asynchronous operation.
 
 import (
 	"cmp"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"strings"
 
 	"gemu/ptx"
 )
 
-// Bounds of a slice.
-const (
-	sliceHistory = 1 << 16 // instructions of a thread that are looked at, before the one whose sources are wanted
+// Bounds of a slice; tests have other ones. A hop goes through memory. The instructions of threads that are
+// kept at a time are at most twice sliceHistory, each with what one thread has done, which is about
+// 500 bytes.
+var (
+	sliceHistory = 1 << 16 // instructions that are looked at in a hop, before those whose sources are wanted, of all threads together
 	sliceNodes   = 40      // instructions of a slice
 	sliceHops    = 4       // times it goes through memory
 )
+
+// sliceBytes is how many bytes of what an asynchronous operation writes are followed, if it is the
+// difference itself.
+const sliceBytes = 64
 
 // Origin is an instruction that a slice goes through.
 type Origin struct {
@@ -35,14 +42,15 @@ type Origin struct {
 
 // Slice is where the value of a difference comes from, in the first log that says which registers
 // instructions read; back from the instruction itself or, where the threads part, from that before it.
-// It reads the log several times.
+// It reads the log several times: of one with an index, in a file, the parts that it needs.
 func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 	for i, r := range d.Record {
 		if r == nil || d.Code[i] == nil || d.Thread < 0 {
 			continue
 		}
 		s := &slicer{log: logs[i]}
-		goal := &target{ordinal: r.ordinal, cta: r.CTA, launch: d.Launch, warp: r.Warp, lane: d.Lane[i], itself: d.Name != ""}
+		defer s.close()
+		goal := &target{record: r, launch: d.Launch, lane: d.Lane[i], itself: d.Name != "" || r.Kind == Effect}
 		if err := s.run(goal); err != nil {
 			return nil, err
 		}
@@ -54,52 +62,84 @@ func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 // slicer makes a slice.
 type slicer struct {
 	log   Source
+	c     *cursor
 	width int // of warps
 	nodes int
 }
 
-// target is an instruction of a thread whose sources are wanted.
+// target is what a thread did, whose sources are wanted.
 type target struct {
-	ordinal     uint64 // of the record, in the log
-	launch, cta uint64
-	warp        uint64
-	lane        int
-	itself      bool // not of the one before it
+	record *Record
+	launch uint64
+	lane   int
+	itself bool   // not of the one before it
+	wants  []span // of an asynchronous operation: of what it has written; none: of all
 
-	history []moment // of the thread, up to it
+	history []moment // of the thread, up to it; of an asynchronous operation up to what has issued it
+	limit   int      // of history
+	count   uint64   // instructions so far
+	issued  bool     // the operation has been issued
+	whole   bool     // … and history ends with the instruction that has
+	reads   *Record  // what it has read
+	done    bool
 	sources []*node
 }
 
-// moment is an instruction of a thread.
+// span is bytes of a space.
+type span struct {
+	space    string
+	addr, at uint64 // at: the end
+}
+
+// moment is what a thread did.
 type moment struct {
-	*Record
-	code   *Code
-	number uint64
+	*Record // with what is the thread's alone
+	code    *Code
+	number  uint64
 }
 
 // node is an instruction of a slice, with where its values come from.
 type node struct {
 	moment
 	launch  uint64
-	cta     uint64
 	lane    int
-	note    string
+	notes   []string
 	sources []*node
 }
 
-// load is memory that an instruction of a slice has read, and what stored last there.
+func (n *node) note(format string, args ...any) {
+	if s := fmt.Sprintf(format, args...); !slices.Contains(n.notes, s) {
+		n.notes = append(n.notes, s)
+	}
+}
+
+// load is memory that an instruction of a slice has read, and what wrote each byte of it last.
 type load struct {
-	space        string // "global", "shared", "local"
-	addr, bytes  uint64
-	launch, cta  uint64
-	warp         uint64
-	lane         int
-	before       uint64 // the ordinal of the load
-	store        moment
-	storeLane    int
-	storeLaunch  uint64
-	storeOrdinal uint64
-	node         *node
+	space   string // "global", "shared", "local", "param"
+	addr    uint64
+	launch  uint64
+	cta     uint64
+	warp    uint64
+	lane    int
+	before  uint64 // the ordinal of the record that has read it
+	atomic  bool   // lanes below by the same come before it
+	node    *node
+	writers []writer // by byte
+}
+
+// writer is what has written a byte.
+type writer struct {
+	*Record // nil: nobody
+	code    *Code
+	launch  uint64
+	lane    int
+}
+
+func (s *slicer) close() {
+	if s.c != nil {
+		s.c.close()
+		s.c = nil
+	}
 }
 
 func (s *slicer) run(goal *target) error {
@@ -114,7 +154,7 @@ func (s *slicer) run(goal *target) error {
 		}
 		if hop == sliceHops {
 			for _, l := range loads {
-				l.node.note = "a slice goes through memory no further"
+				l.node.note("a slice goes through memory no further")
 			}
 			return nil
 		}
@@ -124,89 +164,237 @@ func (s *slicer) run(goal *target) error {
 		if err := s.stores(loads); err != nil {
 			return err
 		}
-		goals = nil
-		for _, l := range loads {
-			if l.store.Record == nil {
-				l.node.note = fmt.Sprintf("what is at %s %#x was there before the log", l.space, l.addr)
-				continue
-			}
-			g := &target{ordinal: l.storeOrdinal, launch: l.storeLaunch, cta: l.store.CTA, warp: l.store.Warp, lane: l.storeLane, itself: true}
-			n := &node{moment: l.store, launch: l.storeLaunch, cta: l.store.CTA, lane: l.storeLane}
-			l.node.sources = append(l.node.sources, n)
-			g.sources = []*node{n}
-			if s.nodes++; s.nodes < sliceNodes {
-				goals = append(goals, g)
-			}
-		}
+		goals = s.written(loads)
 	}
 	return nil
 }
 
-// each goes through the log up to a record.
-func (s *slicer) each(last uint64, do func(c *cursor, l *Launch, r *Record)) error {
-	c, err := s.log.open()
-	if err != nil {
-		return err
+// written makes targets of what has written memory that was loaded.
+func (s *slicer) written(loads []*load) (goals []*target) {
+	type key struct {
+		ordinal uint64
+		lane    int
 	}
-	defer c.close()
-	for {
-		l, err := c.nextLaunch()
-		if err != nil || l == nil {
+	known := map[key]*target{}
+	for _, l := range loads {
+		for i := range l.writers {
+			w := &l.writers[i]
+			if w.Record == nil {
+				l.node.note("what is at %s %#x was there before the log", l.space, l.firstUnwritten())
+				continue
+			}
+			k := key{w.ordinal, w.lane}
+			g := known[k]
+			if g == nil {
+				if s.nodes++; s.nodes > sliceNodes {
+					l.node.note("the slice goes on")
+					continue
+				}
+				n := &node{moment: moment{Record: thin(w.Record, w.lane), code: w.code}, launch: w.launch, lane: w.lane}
+				g = &target{record: w.Record, launch: w.launch, lane: w.lane, itself: true, sources: []*node{n}}
+				known[k], goals = g, append(goals, g)
+			}
+			if !slices.Contains(l.node.sources, g.sources[0]) {
+				l.node.sources = append(l.node.sources, g.sources[0])
+			}
+			at := l.addr + uint64(i)
+			if n := len(g.wants); n > 0 && g.wants[n-1].space == l.space && g.wants[n-1].at == at {
+				g.wants[n-1].at++
+			} else {
+				g.wants = append(g.wants, span{l.space, at, at + 1})
+			}
+		}
+	}
+	return goals
+}
+
+// firstUnwritten is the address of the first byte that nobody has written.
+func (l *load) firstUnwritten() uint64 {
+	return l.addr + uint64(slices.IndexFunc(l.writers, func(w writer) bool { return w.Record == nil }))
+}
+
+// thin is a record with what it says of one lane.
+func thin(r *Record, lane int) *Record {
+	x := &Record{Kind: r.Kind, CTA: r.CTA, Warp: r.Warp, Seq: r.Seq, Code: r.Code, Line: r.Line, Name: r.Name, Lanes: r.Lanes & (1 << lane), Active: 1 << lane, Depth: r.Depth, Note: r.Note, ordinal: r.ordinal}
+	one := func(v *Value, lanes uint64) Value {
+		u := Value{Name: v.Name, Bits: v.Bits}
+		if u.Base, u.High = v.At(lanes, lane); v.Structure == Left {
+			u.Structure = Left
+		}
+		return u
+	}
+	all := func(list []Value, lanes uint64) (of []Value) {
+		for i := range list {
+			of = append(of, one(&list[i], lanes))
+		}
+		return of
+	}
+	if x.Lanes != 0 {
+		x.Results = all(r.Results, r.Lanes)
+	}
+	for i := range r.Accesses {
+		a := &r.Accesses[i]
+		if lanes := r.lanes(a); lanes>>lane&1 != 0 {
+			x.Accesses = append(x.Accesses, Access{Kind: a.Kind, Space: a.Space, Bytes: a.Bytes, Addr: one(&a.Addr, lanes), Store: all(a.Store, lanes), Compare: all(a.Compare, lanes), Data: a.Data})
+		}
+	}
+	return x
+}
+
+// open goes to the beginning of a launch, unless it is being read and an index leads to its CTAs.
+func (s *slicer) open(launch uint64) (err error) {
+	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
+		return nil
+	}
+	at := -1
+	if s.c != nil {
+		at = s.launchPlace(launch)
+	}
+	if at < 0 { // from the beginning of the log
+		s.close()
+		if s.c, err = s.log.open(); err != nil {
 			return err
 		}
-		for {
-			cta, err := c.nextCTA()
-			if err != nil {
-				return err
-			}
-			if cta == nil {
-				break
-			}
-			for {
-				r, err := c.nextRecord()
-				if err != nil && err != io.EOF {
-					return err
-				}
-				if r == nil {
-					break
-				}
-				if r.ordinal > last {
-					return nil
-				}
-				do(c, l, r)
-			}
+		at = s.launchPlace(launch)
+	}
+	if at >= 0 {
+		if err := s.c.seek(s.c.index[at]); err != nil {
+			return err
+		}
+	}
+	return s.begin(launch)
+}
+
+// launchPlace is where the index has a launch; -1 if it has not.
+func (s *slicer) launchPlace(launch uint64) int {
+	return slices.IndexFunc(s.c.index, func(p Place) bool { return p.Kind == LaunchPlace && p.Launch == launch })
+}
+
+// begin reads on to a launch.
+func (s *slicer) begin(launch uint64) error {
+	for {
+		l, err := s.c.nextLaunch()
+		if err != nil {
+			return err
+		}
+		if l == nil {
+			return s.c.fail(fmt.Errorf("launch %d is not in the log any more", launch))
+		}
+		if l.Number == launch {
+			s.width = int(cmp.Or(l.WarpSize, 32))
+			return nil
+		}
+	}
+}
+
+// cta goes through what a CTA did, for as long as do says.
+func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
+	if err := s.open(launch); err != nil {
+		return err
+	}
+	if p, ok := s.c.placeOf(launch, cta); ok && p.Kind == CTAPlace {
+		if err := s.c.seek(p); err != nil {
+			return err
+		}
+	} else if len(s.c.index) > 0 { // from the beginning of the launch
+		s.c.launch = nil
+		if err := s.open(launch); err != nil {
+			return err
+		}
+	}
+	for {
+		at, err := s.c.nextCTA()
+		if err != nil || at == nil || at.Number > cta {
+			return err
+		}
+		if at.Number == cta {
+			_, err := s.records(do)
+			return err
+		}
+	}
+}
+
+// records goes through the records of the CTA that is being read; on is whether do wants more.
+func (s *slicer) records(do func(r *Record) bool) (on bool, err error) {
+	for {
+		r, err := s.c.nextRecord()
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		if r == nil {
+			return true, nil
+		}
+		if !do(r) {
+			return false, nil
 		}
 	}
 }
 
 // histories finds what the threads of targets did before them.
 func (s *slicer) histories(goals []*target) error {
-	last := uint64(0)
-	counts := make([]uint64, len(goals))
+	type key struct{ launch, cta uint64 }
+	by := map[key][]*target{}
+	var order []key
 	for _, g := range goals {
-		last = max(last, g.ordinal)
+		k := key{g.launch, g.record.CTA}
+		if by[k] == nil {
+			order = append(order, k)
+		}
+		by[k] = append(by[k], g)
+		g.limit = max(sliceHistory/len(goals), 1)
 	}
-	return s.each(last, func(c *cursor, l *Launch, r *Record) {
-		s.width = int(cmp.Or(l.WarpSize, 32))
-		for i, g := range goals {
-			if r.ordinal > g.ordinal || l.Number != g.launch || r.CTA != g.cta || r.Warp != g.warp || r.Active>>g.lane&1 == 0 || r.Kind == Effect || r.Kind == Trap {
-				continue
+	for _, k := range order {
+		err := s.cta(k.launch, k.cta, func(r *Record) bool {
+			left := false
+			for _, g := range by[k] {
+				if !g.done {
+					s.history(g, r)
+				}
+				left = left || !g.done
 			}
-			m := moment{r, nil, counts[i]}
-			if r.Code > 0 {
-				m.code = c.code[r.Code-1]
-			}
-			if r.Numbers != nil {
-				m.number, _ = r.Numbers.At(r.Active, g.lane)
-			}
-			if r.Kind == Instruction {
-				counts[i] = m.number + 1
-			}
-			if g.history = append(g.history, m); len(g.history) > 2*sliceHistory {
-				g.history = slices.Delete(g.history, 0, sliceHistory)
+			return left
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// history notes what a record says of a target's thread.
+func (s *slicer) history(g *target, r *Record) {
+	async := g.record.Kind == Effect && len(g.record.Results) == 0
+	past := r.ordinal >= g.record.ordinal
+	if async && r.Kind == Effect {
+		if n, issued, reads, _, _ := r.effect(); n == g.number() {
+			g.issued = g.issued || issued
+			if reads {
+				g.reads = r
 			}
 		}
-	})
+	}
+	mine := r.Warp == g.record.Warp && r.Active>>g.lane&1 != 0 && r.Kind != Trap && (r.Kind != Effect || len(r.Results) > 0)
+	if mine && !g.whole && (async || r.ordinal <= g.record.ordinal) {
+		m := moment{thin(r, g.lane), s.c.codeOf(r), g.count}
+		if r.Numbers != nil {
+			m.number, _ = r.Numbers.At(r.Active, g.lane)
+		}
+		if r.Kind == Instruction {
+			g.count = m.number + 1
+		}
+		if g.history = append(g.history, m); len(g.history) > 2*g.limit {
+			g.history = slices.Delete(g.history, 0, g.limit)
+		}
+		// The instruction that has issued an operation comes behind that.
+		g.whole = async && g.issued && r.Kind == Instruction
+	}
+	g.done = past && (!async || g.whole)
+}
+
+// number is which asynchronous operation a target is.
+func (g *target) number() uint64 {
+	n, _, _, _, _ := g.record.effect()
+	return n
 }
 
 // walk finds the sources of a target in its thread's history, and what they have loaded.
@@ -220,12 +408,20 @@ func (s *slicer) walk(g *target) (loads []*load) {
 	if at < 0 {
 		return nil
 	}
-	root := &node{moment: g.history[at], launch: g.launch, cta: g.cta, lane: g.lane}
-	if len(g.sources) > 0 { // a store that has been found
+	root := &node{moment: g.history[at], launch: g.launch, lane: g.lane}
+	switch {
+	case len(g.sources) > 0: // what has written
 		root = g.sources[0]
 		root.number = g.history[at].number
-	} else {
+	case g.record.Kind == Effect && len(g.record.Results) == 0:
+		root.Record = thin(g.record, g.lane)
+		fallthrough
+	default:
 		g.sources = []*node{root}
+	}
+	if root.Kind == Effect {
+		root.note("asynchronous")
+		loads = append(loads, s.moved(g, root)...)
 	}
 	seen := map[int]*node{at: root}
 	queue := []int{at}
@@ -233,42 +429,107 @@ func (s *slicer) walk(g *target) (loads []*load) {
 		k := queue[0]
 		n := seen[k]
 		queue = queue[1:]
-		for i := range n.Accesses {
-			if a := &n.Accesses[i]; n.Record.lanes(a)>>g.lane&1 != 0 && (a.Kind == Load || a.Kind == Atomic) && a.Space != "const" {
-				space, addr := step{n.Record, g.lane, 0}.where(a)
-				if space == "param" && n.Depth == 0 {
-					n.note = "a parameter of the kernel"
-					continue
-				}
-				l := &load{space: space, addr: addr, bytes: a.Bytes, launch: g.launch, cta: g.cta, warp: g.warp, lane: g.lane, before: n.ordinal, node: n}
-				loads = append(loads, l)
-			}
-		}
+		loads = append(loads, s.loaded(n)...)
 		if n.code == nil {
-			n.note = "the log does not say what it reads"
+			n.note("the log does not say what it reads")
 			continue
 		}
 		if n.code.Class == ptx.ClassWarp.String() {
-			n.note = "other lanes have their part in it"
+			n.note("other lanes have their part in it")
 		}
 		for _, r := range n.code.Reads {
 			j := g.definition(k, n, r.Name)
 			switch {
 			case j < 0:
-				n.note = strings.TrimPrefix(n.note+"; "+r.Name+" was not written before, or too long ago", "; ")
+				n.note("%s was not written before, or too long ago", r.Name)
 			case seen[j] != nil:
 				if !slices.Contains(n.sources, seen[j]) {
 					n.sources = append(n.sources, seen[j])
 				}
 			default:
 				if s.nodes++; s.nodes > sliceNodes {
-					n.note = "the slice goes on"
+					n.note("the slice goes on")
 					continue
 				}
-				m := &node{moment: g.history[j], launch: g.launch, cta: g.cta, lane: g.lane}
+				m := &node{moment: g.history[j], launch: g.launch, lane: g.lane}
 				seen[j] = m
 				n.sources = append(n.sources, m)
 				queue = append(queue, j)
+			}
+		}
+	}
+	return loads
+}
+
+// loaded is what an instruction has read of memory.
+func (s *slicer) loaded(n *node) (loads []*load) {
+	if n.Kind == Effect {
+		if len(n.Results) > 0 {
+			n.note("what it has read of shared memory is not followed")
+		}
+		return nil
+	}
+	for i := range n.Accesses {
+		a := &n.Accesses[i]
+		if a.Kind != Load && a.Kind != Atomic || a.Space == "const" || n.Lanes == 0 {
+			continue
+		}
+		space, addr := step{n.Record, n.lane, 0}.where(a)
+		if space == "param" && n.Depth == 0 {
+			n.note("a parameter of the kernel")
+			continue
+		}
+		l := s.load(n, n.Record, space, addr, a.Bytes)
+		l.atomic = a.Kind == Atomic
+		loads = append(loads, l)
+	}
+	return loads
+}
+
+func (s *slicer) load(n *node, r *Record, space string, addr, bytes uint64) *load {
+	return &load{space: space, addr: addr, launch: n.launch, cta: r.CTA, warp: r.Warp, lane: n.lane, before: r.ordinal, node: n, writers: make([]writer, bytes)}
+}
+
+// moved is what an asynchronous operation has read of memory for what is wanted of what it has written.
+func (s *slicer) moved(g *target, n *node) (loads []*load) {
+	var from, to []*Access
+	if g.reads != nil {
+		for i := range g.reads.Accesses {
+			if a := &g.reads.Accesses[i]; a.Kind == Load {
+				from = append(from, a)
+			}
+		}
+	}
+	for i := range g.record.Accesses {
+		if a := &g.record.Accesses[i]; a.Kind != Load {
+			to = append(to, a)
+		}
+	}
+	if len(from) > 0 && len(to) > 0 && len(from) != len(to) { // some of what it writes are fillers
+		n.note("which of what it has read it is, the log does not say")
+		return nil
+	}
+	if len(to) == 0 { // the difference is in what it reads
+		to = from
+	}
+	for i, a := range to {
+		space, addr := step{g.record, g.lane, 0}.where(a)
+		wants := g.wants
+		if len(wants) == 0 {
+			wants = []span{{space, addr, addr + min(a.Bytes, sliceBytes)}}
+		}
+		for _, w := range wants {
+			first, end := max(w.addr, addr), min(w.at, addr+a.Bytes)
+			if w.space != space || first >= end {
+				continue
+			}
+			if i < len(from) {
+				space, at := step{g.reads, g.lane, 0}.where(from[i])
+				loads = append(loads, s.load(n, g.reads, space, at+first-addr, end-first))
+			}
+			if a.Kind == Atomic { // and what was there
+				l := s.load(n, g.record, space, first, end-first)
+				loads = append(loads, l)
 			}
 		}
 	}
@@ -290,39 +551,205 @@ func (g *target) definition(before int, n *node, name string) int {
 	return -1
 }
 
-// stores finds what has stored last to memory that was loaded: in the order of the log, which is that of
-// time within a CTA.
+// stores finds what has written last memory that was loaded: in the order of the log, which is that of
+// time within a CTA. First the CTA is looked at, or its cluster; what nobody there has written,
+// others may have, before it in the log.
 func (s *slicer) stores(loads []*load) error {
-	last := uint64(0)
+	type key struct{ launch, cta uint64 }
+	done := map[key]bool{}
 	for _, l := range loads {
-		last = max(last, l.before)
-	}
-	return s.each(last, func(c *cursor, at *Launch, r *Record) {
-		for i := range r.Accesses {
-			a := &r.Accesses[i]
-			if a.Kind == Load {
-				continue
-			}
-			for lane := range 64 {
-				if r.lanes(a)>>lane&1 == 0 {
-					continue
-				}
-				space, addr := step{r, lane, 0}.where(a)
-				for _, l := range loads {
-					if r.ordinal >= l.before || space != l.space || addr >= l.addr+l.bytes || l.addr >= addr+a.length(r, lane) {
-						continue
-					}
-					if space != "global" && (at.Number != l.launch || r.CTA != l.cta) || space != "global" && space != "shared" && (r.Warp != l.warp || lane != l.lane) {
-						continue
-					}
-					l.store, l.storeLane, l.storeLaunch, l.storeOrdinal = moment{Record: r}, lane, at.Number, r.ordinal
-					if r.Code > 0 {
-						l.store.code = c.code[r.Code-1]
-					}
+		if err := s.open(l.launch); err != nil {
+			return err
+		}
+		team := []uint64{l.cta}
+		if l.space == "shared" {
+			team = teamOf(s.c.launch, l.cta)
+		}
+		for _, cta := range team {
+			if k := (key{l.launch, cta}); !done[k] {
+				done[k] = true
+				if err := s.cta(l.launch, cta, func(r *Record) bool {
+					s.wrote(loads, r)
+					return true
+				}); err != nil {
+					return err
 				}
 			}
 		}
-	})
+	}
+	var left []*load
+	last := uint64(0)
+	for _, l := range loads {
+		if l.space == "global" && slices.ContainsFunc(l.writers, func(w writer) bool { return w.Record == nil }) {
+			left, last = append(left, l), max(last, l.before)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return s.before(last, left)
+}
+
+// before looks for writers in what comes before a record: of a log with an index from there on back.
+func (s *slicer) before(last uint64, loads []*load) error {
+	if len(s.c.index) == 0 {
+		return s.forwards(last, loads)
+	}
+	end := last
+	for i := len(s.c.index) - 1; i >= 0; i-- {
+		p := s.c.index[i]
+		if p.Records >= end || p.Kind == EndPlace {
+			continue
+		}
+		if err := s.piece(p, end, loads); err != nil {
+			return err
+		}
+		end = p.Records
+		if !slices.ContainsFunc(loads, func(l *load) bool {
+			return slices.ContainsFunc(l.writers, func(w writer) bool { return w.Record == nil })
+		}) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// piece looks at what is from a place of the index up to a record.
+func (s *slicer) piece(p Place, end uint64, loads []*load) error {
+	if p.Kind == LaunchPlace {
+		s.c.launch = nil // from its beginning
+	}
+	if err := s.open(p.Launch); err != nil {
+		return err
+	}
+	if p.Kind == CTAPlace {
+		if err := s.c.seek(p); err != nil {
+			return err
+		}
+	}
+	return s.upTo(end, loads)
+}
+
+// upTo looks at the CTAs of a launch that are left, up to a record.
+func (s *slicer) upTo(end uint64, loads []*load) error {
+	for {
+		at, err := s.c.nextCTA()
+		if err != nil || at == nil {
+			return err
+		}
+		on, err := s.records(func(r *Record) bool {
+			if r.ordinal < end {
+				s.wrote(loads, r)
+			}
+			return r.ordinal < end
+		})
+		if err != nil || !on {
+			return err
+		}
+	}
+}
+
+// forwards looks at all of a log up to a record.
+func (s *slicer) forwards(last uint64, loads []*load) (err error) {
+	s.close()
+	if s.c, err = s.log.open(); err != nil {
+		return err
+	}
+	for {
+		l, err := s.c.nextLaunch()
+		if err != nil || l == nil || s.c.count > last {
+			return err
+		}
+		if err := s.upTo(last, loads); err != nil {
+			return err
+		}
+	}
+}
+
+// teamOf is the CTAs of a CTA's cluster, of a launch.
+func teamOf(l *Launch, cta uint64) []uint64 {
+	if len(l.Cluster) != 3 || len(l.Grid) != 3 || slices.Contains(l.Grid, 0) || slices.Contains(l.Cluster, 0) {
+		return []uint64{cta}
+	}
+	at := [3]uint64{cta % l.Grid[0], cta / l.Grid[0] % l.Grid[1], cta / l.Grid[0] / l.Grid[1]}
+	list := []uint64{}
+	for z := range min(l.Cluster[2], 16) {
+		for y := range min(l.Cluster[1], 16) {
+			for x := range min(l.Cluster[0], 16) {
+				of := [3]uint64{x, y, z}
+				for i := range of {
+					of[i] += at[i] / l.Cluster[i] * l.Cluster[i]
+				}
+				list = append(list, of[0]+l.Grid[0]*(of[1]+l.Grid[1]*of[2]))
+			}
+		}
+	}
+	return list
+}
+
+// wrote notes what a record has written of memory that was loaded behind it.
+func (s *slicer) wrote(loads []*load, r *Record) {
+	launch := s.c.launch
+	for i := range r.Accesses {
+		a := &r.Accesses[i]
+		if a.Kind == Load {
+			continue
+		}
+		lanes := r.lanes(a)
+		for m := lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			if r.fails(a, lane) {
+				continue
+			}
+			x := step{r, lane, 0}
+			space, addr := x.where(a)
+			end := addr + a.length(r, lane)
+			for _, l := range loads {
+				if space != l.space || addr >= l.addr+uint64(len(l.writers)) || l.addr >= end {
+					continue
+				}
+				same := launch.Number == l.launch && (r.CTA == l.cta || space == "shared" && slices.Contains(teamOf(launch, l.cta), r.CTA))
+				switch {
+				case r.ordinal == l.before && l.atomic && a.Kind == Atomic && lane < l.lane: // one lane after the other
+				case r.ordinal >= l.before && (r.CTA == l.cta || !same || r.ordinal == l.before):
+					continue
+				}
+				if space != "global" && !same || space != "global" && space != "shared" && (r.Warp != l.warp || lane != l.lane) {
+					continue
+				}
+				for at := max(addr, l.addr); at < min(end, l.addr+uint64(len(l.writers))); at++ {
+					w := &l.writers[at-l.addr]
+					if a.leaves(at-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
+						continue
+					}
+					*w = writer{r, s.c.codeOf(r), launch.Number, lane}
+				}
+			}
+		}
+	}
+}
+
+// fails reports whether an access is a compare-and-swap of a lane that has found something else.
+func (r *Record) fails(a *Access, lane int) bool {
+	if len(a.Compare) == 0 || len(r.Results) == 0 {
+		return false
+	}
+	low, high := r.Results[0].At(r.Lanes, lane)
+	got := [2]uint64{low, high}
+	for i := range min(len(a.Compare), len(got)) {
+		if want, _ := a.Compare[i].At(r.lanes(a), lane); want != got[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves reports whether a store leaves a byte as it is.
+func (a *Access) leaves(off uint64) bool {
+	if len(a.Store) == 0 || a.Kind == Zero || a.Bytes == 0 {
+		return false
+	}
+	return a.Store[min(off*uint64(len(a.Store))/a.Bytes, uint64(len(a.Store)-1))].Structure == Left
 }
 
 // length is how many bytes a lane accesses.
@@ -339,7 +766,7 @@ func (s *slicer) list(goal *target) (list []Origin) {
 	told := map[*node]bool{}
 	var tell func(n *node, depth int)
 	tell = func(n *node, depth int) {
-		o := Origin{Depth: depth, Launch: n.launch, CTA: n.cta, Thread: int(n.Warp)*s.width + n.lane, Number: n.number, Line: n.Line, Text: n.Name, Note: n.note}
+		o := Origin{Depth: depth, Launch: n.launch, CTA: n.CTA, Thread: int(n.Warp)*s.width + n.lane, Number: n.number, Line: n.Line, Text: n.Name, Note: strings.Join(n.notes, "; ")}
 		if n.code != nil {
 			o.Text = n.code.Text
 		}
@@ -347,20 +774,11 @@ func (s *slicer) list(goal *target) (list []Origin) {
 			o.Note = "held back by its guard"
 		}
 		for i := range n.Results {
-			if n.Lanes>>n.lane&1 == 0 {
-				break
-			}
-			low, high := n.Results[i].At(n.Lanes, n.lane)
-			o.Values = append(o.Values, n.Results[i].Name+" = "+wide(low, high))
+			v := &n.Results[i]
+			o.Values = append(o.Values, v.Name+" = "+wide(v.Base, v.High))
 		}
 		for i := range n.Accesses {
-			a := &n.Accesses[i]
-			for k := range a.Store {
-				if n.Record.lanes(a)>>n.lane&1 != 0 {
-					low, _ := a.Store[k].At(n.Record.lanes(a), n.lane)
-					o.Values = append(o.Values, "stores "+wide(low, 0))
-				}
-			}
+			o.Values = append(o.Values, n.Accesses[i].told()...)
 		}
 		if told[n] {
 			return
@@ -373,6 +791,32 @@ func (s *slicer) list(goal *target) (list []Origin) {
 	}
 	for _, n := range goal.sources {
 		tell(n, 0)
+	}
+	return list
+}
+
+// told is what a thread gives to an access, in words; of a record of one lane.
+func (a *Access) told() (list []string) {
+	verb := "stores "
+	if a.Kind == Atomic {
+		verb = "gives "
+	}
+	for i := range a.Store {
+		switch v := &a.Store[i]; {
+		case v.Structure == Left:
+			list = append(list, "leaves an element out")
+		case i < len(a.Compare):
+			list = append(list, fmt.Sprintf("%s%#x where %#x is", verb, v.Base, a.Compare[i].Base))
+		default:
+			list = append(list, verb+wide(v.Base, 0))
+		}
+	}
+	if n := min(len(a.Data), 8); n > 0 {
+		more := ""
+		if n < len(a.Data) {
+			more = fmt.Sprintf(" and %d bytes more", len(a.Data)-n)
+		}
+		list = append(list, verb+hexBytes(a.Data[:n])+more)
 	}
 	return list
 }

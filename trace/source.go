@@ -5,7 +5,9 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -43,6 +45,8 @@ type cursor struct {
 	sorted *sorted
 	end    *End   // of the launch that came last
 	count  uint64 // records that have been given out
+	filtered
+	index []Place // of the log, if there is one
 }
 
 // open begins to go through a log.
@@ -56,7 +60,43 @@ func (s Source) open() (*cursor, error) {
 		f.Close()
 		return nil, err
 	}
-	return &cursor{Reader: r, file: f}, nil
+	places, err := r.places()
+	if err != nil {
+		r.Close()
+		f.Close()
+		return nil, err
+	}
+	return &cursor{Reader: r, file: f, index: places}, nil
+}
+
+// seek goes on at a place of the index.
+func (c *cursor) seek(p Place) error {
+	if c.sorted != nil {
+		c.sorted.spool.close()
+		c.sorted = nil
+	}
+	c.ahead, c.count = nil, p.Records
+	return c.Reader.seek(p)
+}
+
+// placeOf is the last place of the index at or before a CTA of a launch, or its end; ok is false if
+// there is none.
+func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
+	for _, x := range c.index {
+		if x.Launch == launch && (x.Kind == CTAPlace && x.CTA <= cta || x.Kind == EndPlace && cta == ^uint64(0)) {
+			p, ok = x, true
+		}
+	}
+	return p, ok
+}
+
+// toCTA goes to a CTA of the launch that is being read, or nearer to it, if the index knows a place
+// ahead.
+func (c *cursor) toCTA(cta uint64) error {
+	if p, ok := c.placeOf(c.launch.Number, cta); ok && int64(p.At) > c.offset {
+		return c.seek(p)
+	}
+	return nil
 }
 
 // close ends it.
@@ -87,8 +127,12 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.ahead = nil
-		if l, ok := e.(*Launch); ok {
+		c.drop()
+		if l, ok := e.(*Launch); ok && !c.all(func(f *Filter) bool { return f.launches(l.Kernel) }) {
+			if err := c.toCTA(^uint64(0)); err != nil {
+				return nil, err
+			}
+		} else if ok {
 			for {
 				if e, err = c.peek(); err != nil {
 					return nil, err
@@ -109,8 +153,14 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 // nextCTA begins the next CTA of the launch; nil behind the last. What is left of the one before
 // is passed over.
 func (c *cursor) nextCTA() (*CTA, error) {
+	c.begin()
 	if c.sorted != nil {
-		return c.sorted.nextCTA(c), nil
+		for {
+			cta := c.sorted.nextCTA(c)
+			if cta == nil || c.all(func(f *Filter) bool { return f.CTAs.Has(cta.Number) }) {
+				return cta, nil
+			}
+		}
 	}
 	for {
 		e, err := c.peek()
@@ -119,14 +169,29 @@ func (c *cursor) nextCTA() (*CTA, error) {
 		}
 		switch e := e.(type) {
 		case *CTA:
+			if n := c.after(e.Number); n != e.Number {
+				c.drop()
+				if err := c.toCTA(n); err != nil {
+					return nil, err
+				}
+				continue
+			}
 			c.ahead = nil
 			return e, nil
 		case *End:
 			c.end = e
 			return nil, nil
 		}
-		c.ahead = nil
+		c.drop()
 	}
+}
+
+// drop passes over the entry that has been read.
+func (c *cursor) drop() {
+	if _, ok := c.ahead.(*Record); ok {
+		c.count++
+	}
+	c.ahead = nil
 }
 
 // early is the error of a log in which a launch does not end.
@@ -139,12 +204,27 @@ func (c *cursor) early(err error) error {
 
 // nextRecord is the next record of the CTA; nil behind the last.
 func (c *cursor) nextRecord() (*Record, error) {
-	r, err := c.recordOf()
-	if r != nil {
+	for {
+		r, err := c.recordOf()
+		if r == nil || err != nil {
+			return nil, err
+		}
 		r.ordinal = c.count
-		c.count++
+		if c.count++; r.Warp > maxThreads {
+			return nil, c.fail(fmt.Errorf("warp %d of a CTA", r.Warp))
+		}
+		if c.lets(r, c.codeOf(r), cmp.Or(c.launch.WarpSize, 32)) {
+			return r, nil
+		}
 	}
-	return r, err
+}
+
+// codeOf is the instruction of a record; nil if the log does not say.
+func (c *cursor) codeOf(r *Record) *Code {
+	if r.Code == 0 {
+		return nil
+	}
+	return c.code[r.Code-1]
 }
 
 func (c *cursor) recordOf() (*Record, error) {
@@ -168,6 +248,7 @@ type sorted struct {
 	parts map[uint64]*part
 	order []uint64 // CTAs that are left
 	now   *bufio.Reader
+	given uint64 // records of the log before the CTA that comes next
 }
 
 // sort reads all records of a launch, and puts them on disk by CTA.
@@ -175,7 +256,7 @@ func (c *cursor) sort() error {
 	if c.sorted != nil {
 		c.sorted.spool.close()
 	}
-	s := &sorted{parts: map[uint64]*part{}}
+	s := &sorted{parts: map[uint64]*part{}, given: c.count}
 	c.sorted = s
 	room := 0
 	for {
@@ -196,6 +277,7 @@ func (c *cursor) sort() error {
 			p = &part{cta: CTA{Number: r.CTA}}
 			s.parts[r.CTA] = p
 		}
+		p.records++
 		before := len(p.buf)
 		p.buf = protobuf{}.append(p.buf, r, nil)
 		if room += len(p.buf) - before; room < waitBytes {
@@ -217,6 +299,7 @@ func (c *cursor) sort() error {
 }
 
 func (s *sorted) nextCTA(c *cursor) *CTA {
+	c.count = s.given
 	if len(s.order) == 0 {
 		if e, ok := c.ahead.(*End); ok {
 			c.end = e
@@ -228,6 +311,7 @@ func (s *sorted) nextCTA(c *cursor) *CTA {
 	p := s.parts[s.order[0]]
 	s.order = s.order[1:]
 	delete(s.parts, p.cta.Number)
+	s.given += p.records
 	var pieces []io.Reader
 	for _, at := range p.away {
 		pieces = append(pieces, s.spool.reader(at))

@@ -3,6 +3,7 @@ package trace
 // This file is the text format: a line per entry, words apart by one blank.
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,12 @@ func (textual) append(b []byte, e Entry, code *Code) []byte {
 		b = strconv.AppendUint(b, e.Version, 10)
 		b = appendText(b, "by", e.By)
 		b = appendText(b, "lacks", strings.Join(e.Lacks, ","))
+		f := &e.Filter
+		b = appendText(b, "kernel", f.Kernel)
+		b = appendText(b, "ctas", f.CTAs.String())
+		b = appendText(b, "warps", f.Warps.String())
+		b = appendText(b, "lines", f.Lines.String())
+		b = appendText(b, "classes", strings.Join(f.Classes, ","))
 	case *Launch:
 		b = fmt.Appendf(b, "launch %d", e.Number)
 		b = appendText(b, "kernel", e.Kernel)
@@ -133,15 +140,24 @@ func appendRecord(b []byte, r *Record) []byte {
 		b = append(append(b, ':'), a.Space...)
 		b = strconv.AppendUint(append(b, ':'), a.Bytes, 10)
 		b = appendValue(append(b, '@'), &a.Addr)
+		for k := range a.Compare {
+			b = appendValue(append(b, '?'), &a.Compare[k])
+		}
 		for k := range a.Store {
 			b = appendValue(append(b, '='), &a.Store[k])
+		}
+		if len(a.Data) > 0 {
+			b = hex.AppendEncode(append(b, '=', 'x', ':'), a.Data)
 		}
 	}
 	return b
 }
 
-// appendValue appends u:BASE, a:BASE±STRIDE or g:LIST, numbers in hexadecimal but for the stride.
+// appendValue appends u:BASE, a:BASE±STRIDE or g:LIST, numbers in hexadecimal but for the stride; or _.
 func appendValue(b []byte, v *Value) []byte {
+	if v.Structure == Left {
+		return append(b, structureLetters[Left]...)
+	}
 	b = append(append(b, structureLetters[v.Structure]...), ':')
 	switch v.Structure {
 	case Uniform:
@@ -229,6 +245,16 @@ func (t textual) parse(line []byte) (Entry, error) {
 				h.By = value
 			case "lacks":
 				h.Lacks = strings.Split(value, ",")
+			case "kernel":
+				h.Filter.Kernel = value
+			case "ctas":
+				p.ranges(&h.Filter.CTAs, value)
+			case "warps":
+				p.ranges(&h.Filter.Warps, value)
+			case "lines":
+				p.ranges(&h.Filter.Lines, value)
+			case "classes":
+				h.Filter.Classes = strings.Split(value, ",")
 			}
 		})
 		e = h
@@ -284,7 +310,7 @@ func (t textual) parse(line []byte) (Entry, error) {
 		e = x
 	case "finish":
 		e = &Finish{p.number(10)}
-	case "index":
+	case indexWord:
 		return nil, nil
 	default:
 		if word == "" || word[0] < '0' || word[0] > '9' {
@@ -349,6 +375,12 @@ func (p *reading) fields(do func(name, value string)) {
 			return
 		}
 		do(name, p.text(value))
+	}
+}
+
+func (p *reading) ranges(r *Ranges, s string) {
+	if err := r.UnmarshalText([]byte(s)); err != nil {
+		p.fail("%v", err)
 	}
 }
 
@@ -420,6 +452,11 @@ func (p *reading) value(s string) (v Value) {
 		}
 		if !wide {
 			v.ListHigh = nil
+		}
+	case Left:
+		v.Structure = Left
+		if rest != "" {
+			p.fail("%s is one value too many", quoted(s))
 		}
 	default:
 		if i < 0 {
@@ -503,8 +540,19 @@ func (p *reading) part(r *Record, name, value string) {
 		a.Lanes = p.uint(lanes, 16)
 	}
 	values := strings.Split(where, "=")
-	a.Addr = p.value(values[0])
+	compare := strings.Split(values[0], "?")
+	a.Addr = p.value(compare[0])
+	for _, s := range compare[1:] {
+		a.Compare = append(a.Compare, p.value(s))
+	}
 	for _, s := range values[1:] {
+		if digits, ok := strings.CutPrefix(s, "x:"); ok {
+			var err error
+			if a.Data, err = hex.DecodeString(digits); err != nil {
+				p.fail("what is written: %v", err)
+			}
+			continue
+		}
 		a.Store = append(a.Store, p.value(s))
 	}
 	r.Accesses = append(r.Accesses, a)

@@ -201,7 +201,7 @@ func TestProto(t *testing.T) {
 	got := map[string][]string{
 		"Entry": fields(entryMessage), "Header": fields(headerMessage), "Launch": fields(launchMessage), "Code": fields(codeMessage),
 		"Register": fields(registerMessage), "CTA": fields(ctaMessage), "Record": fields(recordMessage), "Value": fields(valueMessage),
-		"Access": fields(accessMessage), "End": fields(endMessage), "Finish": fields(finishMessage), "Index": fields(indexMessage), "Place": fields(placeMessage),
+		"Filter": fields(filterMessage), "Access": fields(accessMessage), "End": fields(endMessage), "Finish": fields(finishMessage), "Index": fields(indexMessage), "Place": fields(placeMessage),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-trace.proto +wire.go):\n%s", d)
@@ -259,7 +259,7 @@ func TestTruncated(t *testing.T) {
 func TestForeign(t *testing.T) {
 	for log, want := range map[string]string{
 		"":                                  "log: at byte 0: the file is empty",
-		"gemu-trace 2\n":                    "log:1: at byte 0: version 2 of the format; known is 1",
+		"gemu-trace 3\n":                    "log:1: at byte 0: version 3 of the format; known are 1 to 2",
 		"gemu-trace 1 lacks=sun\n":          `log:1: at byte 0: it lacks "sun", which is none of`,
 		"hello\n":                           "log: at byte 0: this is no log",
 		"\x7fELF\x02\x01\x01":               "log: at byte 0: this is no log",
@@ -489,7 +489,7 @@ func TestUndone(t *testing.T) {
 	}
 }
 
-// TestSinks: of a vector of which elements are left out, what is stored is not said.
+// TestSinks: of a vector of which elements are left out, the log says which.
 func TestSinks(t *testing.T) {
 	log := string(logOf(t, `.version 8.8
 .target sm_100
@@ -501,7 +501,7 @@ func TestSinks(t *testing.T) {
 	st.global.v4.b64 [%p], {%p, _, _, %p};
 	ret;
 }`, 1, 0, Text, Filter{}))
-	if !strings.Contains(log, "0 0 1 1@8 ffffffff st.global.v4.b64 store:global:32@u:0x10000000\n") {
+	if !strings.Contains(log, "0 0 1 1@8 ffffffff st.global.v4.b64 store:global:32@u:0x10000000=u:0x10000000=_=_=u:0x10000000\n") {
 		t.Error(log)
 	}
 }
@@ -542,13 +542,17 @@ func TestIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := (protobuf{}).parse(b); err != nil || !reflect.DeepEqual(e, &CTA{Number: p.CTA, ID: []uint64{p.CTA, 0, 0}}) {
+		want := map[PlaceKind]Entry{CTAPlace: &CTA{Number: p.CTA, ID: []uint64{p.CTA, 0, 0}}, LaunchPlace: list[0], EndPlace: &End{}}[p.Kind]
+		if e, err := (protobuf{}).parse(b); err != nil || !reflect.DeepEqual(e, want) || p.Records != 300*p.CTA && p.Kind == CTAPlace {
 			t.Errorf("%+v: %v %v", p, e, err)
 		}
 	}
 	log = write(t, Text, Header{Version: Version}, list)
 	n := 0
-	for _, m := range regexp.MustCompile(`(?m)^index 0 (\d+) (\d+)$`).FindAllSubmatch(log, -1) {
+	if places, err = ReadIndex(bytes.NewReader(log), int64(len(log))); err != nil || len(places) < 3 {
+		t.Error(places, err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^index 0 (\d+) (\d+) \d+$`).FindAllSubmatch(log, -1) {
 		at, err := strconv.Atoi(string(m[2]))
 		if n++; err != nil || !bytes.HasPrefix(log[at:], fmt.Appendf(nil, "cta %s ", m[1])) {
 			t.Errorf("%s: %.40s", m[0], log[at:])

@@ -16,10 +16,11 @@ const (
 	Uniform Structure = iota // the same in all lanes: Base
 	Affine                   // of lane i Base + i·Stride, modulo two to the width
 	Generic                  // List, lane by lane; of predicates a mask of lanes
+	Left                     // an element of a vector that is not stored: there is no value
 	structures
 )
 
-var structureLetters = [structures]string{"u", "a", "g"}
+var structureLetters = [structures]string{"u", "a", "g", "_"}
 
 // Value is a register, an address or an element of lanes. What structure it has follows from the
 // values of the lanes alone, by affinetrack.Describe, whatever a machine holds it as: of several
@@ -114,7 +115,7 @@ func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bo
 // At is the value of a lane, of a value that these lanes have.
 func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
 	switch {
-	case v.Structure == Uniform:
+	case v.Structure == Uniform || v.Structure == Left:
 		return v.Base, v.High
 	case v.Structure == Affine:
 		return width(v.Base+uint64(lane)*uint64(v.Stride), v.Bits), 0
@@ -138,7 +139,7 @@ func (v *Value) check(lanes uint64) string {
 	case v.Bits == 0 || v.Bits > 64 && v.Bits != 128:
 		return "its width is not known"
 	case v.Structure >= structures:
-		return "its structure is none of u, a and g"
+		return "its structure is none of u, a, g and _"
 	case v.Structure == Affine && v.Bits > 64:
 		return "128 bits are not affine"
 	case v.Structure != Generic:

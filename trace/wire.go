@@ -4,6 +4,7 @@ package trace
 // read. trace.proto says the same for others.
 
 import (
+	"bytes"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -123,6 +124,44 @@ func text[T any](n protowire.Number, name string, at func(t *T) *string) field[T
 	}
 }
 
+func data[T any](n protowire.Number, name string, at func(t *T) *[]byte) field[T] {
+	return field[T]{n, name, "bytes", protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			if v := *at(t); len(v) > 0 {
+				b = protowire.AppendBytes(protowire.AppendTag(b, f.number, f.wire), v)
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error { *at(t) = bytes.Clone(b); return nil },
+	}
+}
+
+// ranges is a field of numbers as text: "0-3,7".
+func ranges[T any](n protowire.Number, name string, at func(t *T) *Ranges) field[T] {
+	return field[T]{n, name, "string", protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			if r := *at(t); len(r) > 0 {
+				b = protowire.AppendString(protowire.AppendTag(b, f.number, f.wire), r.String())
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error { return at(t).UnmarshalText(b) },
+	}
+}
+
+// filterOf is a field of a filter, which is not there if it lets all through.
+func filterOf[T any](n protowire.Number, name string, at func(t *T) *Filter) field[T] {
+	return field[T]{n, name, "Filter", protowire.BytesType,
+		func(b []byte, f *field[T], t *T) []byte {
+			if x := at(t); !x.IsZero() {
+				b = inside(b, f.number, filterMessage, x)
+			}
+			return b
+		},
+		func(t *T, _ uint64, b []byte) error { return filterMessage.parse(b, at(t)) },
+	}
+}
+
 func texts[T any](n protowire.Number, name string, at func(t *T) *[]string) field[T] {
 	return field[T]{n, name, "repeated string", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
@@ -226,6 +265,14 @@ var (
 		number(1, "version", func(h *Header) *uint64 { return &h.Version }),
 		text(2, "by", func(h *Header) *string { return &h.By }),
 		texts(3, "lacks", func(h *Header) *[]string { return &h.Lacks }),
+		filterOf(4, "filter", func(h *Header) *Filter { return &h.Filter }),
+	}
+	filterMessage = message[Filter]{
+		text(1, "kernel", func(f *Filter) *string { return &f.Kernel }),
+		ranges(2, "ctas", func(f *Filter) *Ranges { return &f.CTAs }),
+		ranges(3, "warps", func(f *Filter) *Ranges { return &f.Warps }),
+		ranges(4, "lines", func(f *Filter) *Ranges { return &f.Lines }),
+		texts(5, "classes", func(f *Filter) *[]string { return &f.Classes }),
 	}
 	launchMessage = message[Launch]{
 		number(1, "number", func(l *Launch) *uint64 { return &l.Number }),
@@ -274,6 +321,8 @@ var (
 		number(4, "lanes", func(a *Access) *uint64 { return &a.Lanes }),
 		within(5, "addr", "Value", valueMessage, func(a *Access) *Value { return &a.Addr }),
 		several(6, "store", "Value", valueMessage, func(a *Access) *[]Value { return &a.Store }),
+		several(7, "compare", "Value", valueMessage, func(a *Access) *[]Value { return &a.Compare }),
+		data(8, "data", func(a *Access) *[]byte { return &a.Data }),
 	}
 	recordMessage = message[Record]{
 		number(1, "kind", func(r *Record) *uint64 { return (*uint64)(&r.Kind) }),
@@ -312,6 +361,9 @@ var (
 		number(2, "cta", func(p *Place) *uint64 { return &p.CTA }),
 		number(3, "offset", func(p *Place) *uint64 { return &p.Offset }),
 		number(4, "skip", func(p *Place) *uint64 { return &p.Skip }),
+		number(5, "kind", func(p *Place) *uint64 { return (*uint64)(&p.Kind) }),
+		number(6, "records", func(p *Place) *uint64 { return &p.Records }),
+		number(7, "at", func(p *Place) *uint64 { return &p.At }),
 	}
 	indexMessage = message[index]{several(1, "places", "Place", placeMessage, func(x *index) *[]Place { return &x.places })}
 )
@@ -326,13 +378,6 @@ type entries struct {
 	end    *End
 	finish *Finish
 }
-
-// index is where launches and CTAs begin, of one in each frame, or each megabyte.
-type index struct{ places []Place }
-
-// Place is where a CTA begins: in bytes from the beginning of the file, and, where that is a frame, how
-// much of what it holds comes before.
-type Place struct{ Launch, CTA, Offset, Skip uint64 }
 
 // protobuf is the codec of the binary format.
 type protobuf struct{}
@@ -377,15 +422,21 @@ func (protobuf) append(b []byte, e Entry, code *Code) []byte {
 			for i := range r.Accesses {
 				a := &r.Accesses[i]
 				a.Addr.Bits = 0
-				a.Store = append([]Value(nil), a.Store...)
-				for k := range a.Store {
-					a.Store[k].Bits = 0
-				}
+				a.Store, a.Compare = widthless(a.Store), widthless(a.Compare)
 			}
 		}
 		all.record = &r
 	}
 	return delimited(b, func(b []byte) []byte { return entryMessage.append(b, &all) })
+}
+
+// widthless is a copy of elements whose widths the access says.
+func widthless(list []Value) []Value {
+	list = append([]Value(nil), list...)
+	for i := range list {
+		list[i].Bits = 0
+	}
+	return list
 }
 
 // parse reads the entry that b is.

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -35,8 +34,8 @@ func (f Format) codec() codec {
 }
 
 // frameBytes is how much is compressed together, at least, and about how far apart the places of an
-// index are.
-const frameBytes = 1 << 20
+// index are; tests have less.
+var frameBytes = 1 << 20
 
 // Writer writes a log. After the first error of writing, which every method gives from then on,
 // nothing more is written.
@@ -50,9 +49,10 @@ type Writer struct {
 
 	frame   []byte // entries that are not written yet, of a Binary log
 	written uint64 // bytes of the file
+	plain   uint64 // bytes of entries
 	index   index
 	launch  uint64 // the number of the one that is written
-	marked  uint64 // bytes before the last place of a Text or Bare log
+	marked  uint64 // bytes of entries before the last CTA of the index
 }
 
 // NewWriter begins a log.
@@ -73,8 +73,11 @@ func (t *Writer) Write(e Entry) error {
 	switch e := e.(type) {
 	case *Launch:
 		t.launch = e.Number
+		t.place(Place{Kind: LaunchPlace})
 	case *CTA:
-		t.place(e.Number)
+		t.place(Place{CTA: e.Number})
+	case *End:
+		t.place(Place{Kind: EndPlace})
 	case *Record:
 		t.records++
 	}
@@ -90,22 +93,25 @@ func (t *Writer) encoded(b []byte, records uint64) error {
 	return t.write(b)
 }
 
-// place notes where a CTA begins, if none has been noted in this part of the log.
-func (t *Writer) place(cta uint64) {
-	p := Place{Launch: t.launch, CTA: cta, Offset: t.written}
+// place notes where something begins: launches and their ends, and a CTA if none has been noted in this
+// part of the log.
+func (t *Writer) place(p Place) {
+	p.Launch, p.Offset, p.Records, p.At = t.launch, t.written, t.records, t.plain
 	if t.format == Binary {
-		if p.Skip = uint64(len(t.frame)); len(t.index.places) > 0 && t.index.places[len(t.index.places)-1].Offset == p.Offset {
+		p.Skip = uint64(len(t.frame))
+	}
+	if p.Kind == CTAPlace {
+		if t.marked > 0 && t.plain < t.marked+uint64(frameBytes) {
 			return
 		}
-	} else if t.marked > 0 && t.written < t.marked+frameBytes {
-		return
+		t.marked = max(t.plain, 1)
 	}
-	t.marked = max(t.written, 1)
 	t.index.places = append(t.index.places, p)
 }
 
 // write writes whole entries.
 func (t *Writer) write(b []byte) error {
+	t.plain += uint64(len(b))
 	if t.format != Binary {
 		t.raw(b)
 		return t.err
@@ -146,7 +152,7 @@ func (t *Writer) Close() error {
 	switch t.format {
 	case Text:
 		for _, p := range t.index.places {
-			t.raw(fmt.Appendf(nil, "index %d %d %d\n", p.Launch, p.CTA, p.Offset))
+			t.raw(p.appendLine(nil))
 		}
 	case Binary:
 		t.flush()

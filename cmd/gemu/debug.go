@@ -49,7 +49,11 @@ func (c *debugCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return c.debug(a, stdout, front)
+	here := *a
+	if c.Commands == "" && isTerminal(a.stdin) { // the user's interrupts are for the kernel
+		here.ctx = context.WithoutCancel(a.ctx)
+	}
+	return c.debug(&here, stdout, front)
 }
 
 // maxCommands bounds a file of commands, in bytes.
@@ -68,16 +72,21 @@ func (c *debugCmd) front(a *app) (debug.Front, io.Writer, error) {
 	if c.File == "-" {
 		return nil, nil, errors.New("standard input has the commands, unless -x FILE has them: it cannot have the kernel")
 	}
-	in, ok := a.stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
+	if !isTerminal(a.stdin) {
 		return debug.NewLines(a.stdin, a.stdout, "standard input", more), a.stdout, nil
 	}
 	out, ok := terminal(a.stdout)
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return debug.NewLines(a.stdin, a.stdout, "", more), a.stdout, nil
 	}
-	f := tui.New(in, out, more)
+	f := tui.New(a.stdin, out, more)
 	return f, f, nil
+}
+
+// isTerminal reports whether somebody types what is read.
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // debug runs what the flags say under a front end. The user has heard of traps already; what they leave

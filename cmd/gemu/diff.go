@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -88,8 +87,8 @@ func (c *diffCmd) Run(a *app) error {
 	if slices.Contains(names[:], "-") {
 		return errors.New("logs are read several times, which standard input cannot be")
 	}
-	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0 || c.KernelB != "" || len(c.Seeds) > 0 || c.Size > 0 || !reflect.ValueOf(filter).IsZero()) {
-		return fmt.Errorf("%s and %s are logs: the flags about kernels, and about what of them is logged, do not apply", c.A, c.B)
+	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0 || c.KernelB != "" || len(c.Seeds) > 0 || c.Size > 0) {
+		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
 	}
 	var policies []string
 	for _, r := range interp.Reconvergers {
@@ -132,7 +131,7 @@ func (c *diffCmd) Run(a *app) error {
 			return err
 		}
 	}
-	return c.compare(a, logs[0], logs[1])
+	return c.compare(a, logs[0], logs[1], filter)
 }
 
 // choice is what a flag says for A or for B.
@@ -147,9 +146,16 @@ func choice(flag string, list []string, i int, names ...string) (string, error) 
 	return s, nil
 }
 
-// compare prints the first difference of two logs.
-func (c *compareFlags) compare(a *app, x, y trace.Source) error {
-	d, err := trace.Compare(x, y, trace.Options{ULP: c.ULP})
+// compare prints the first difference of what a filter lets through of two logs.
+func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) error {
+	says, err := trace.Restricted(x, y, filter)
+	if err != nil {
+		return err
+	}
+	if says != "" {
+		fmt.Fprintf(a.stderr, "gemu: %s\n", says)
+	}
+	d, err := trace.Compare(x, y, trace.Options{ULP: c.ULP, Filter: filter})
 	if err != nil || d == nil {
 		return err
 	}

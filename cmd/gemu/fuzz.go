@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,12 +31,23 @@ type fuzzCmd struct {
 	Block    string `short:"b" default:"64" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
 	Length   int    `default:"60" help:"About so many statements in a program." placeholder:"N"`
 
-	Against string        `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, and {out} for the result to write; see docs/fuzz.md." placeholder:"COMMAND"`
-	Timeout time.Duration `default:"10s" help:"What a program may take there." placeholder:"TIME"`
-	Refusal int           `name:"refusal-status" default:"3" help:"Exit status by which it refuses a program." placeholder:"N"`
-	Refuses string        `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
-	Ignore  []string      `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
-	Reduce  time.Duration `name:"reduce-time" default:"5m" help:"What reducing may take." placeholder:"TIME"`
+	Against string         `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, and {out} for the result to write; see docs/fuzz.md." placeholder:"COMMAND"`
+	Timeout *time.Duration `help:"What a program may take there (default 10s)." placeholder:"TIME"`
+	Refusal *int           `name:"refusal-status" help:"Exit status by which it refuses a program (default 3)." placeholder:"N"`
+	Refuses string         `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
+	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
+	Reduce  *time.Duration `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
+}
+
+// reduceTime is what reducing may take.
+func (c *fuzzCmd) reduceTime() time.Duration { return given(c.Reduce, 5*time.Minute) }
+
+// given is what a flag says, or what holds without.
+func given[T any](flag *T, otherwise T) T {
+	if flag == nil {
+		return otherwise
+	}
+	return *flag
 }
 
 // options are what programs are to be like.
@@ -64,12 +76,20 @@ func (c *fuzzCmd) options() (fuzz.Options, error) {
 // rival is the other implementation; nil if there is none.
 func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 	if c.Against == "" {
-		if len(c.Ignore) > 0 || c.Refuses != "" {
-			return nil, errors.New("--ignore and --refusal-regex are about --against, which is not there")
+		for _, flag := range []struct {
+			name string
+			is   bool
+		}{
+			{"--ignore", len(c.Ignore) > 0}, {"--refusal-regex", c.Refuses != ""}, {"--refusal-status", c.Refusal != nil},
+			{"--timeout", c.Timeout != nil}, {"--reduce-time", c.Reduce != nil},
+		} {
+			if flag.is {
+				return nil, fmt.Errorf("%s is about --against, which is not there", flag.name)
+			}
 		}
 		return nil, nil
 	}
-	r := &fuzz.Rival{Command: c.Against, Timeout: c.Timeout, RefusalStatus: c.Refusal}
+	r := &fuzz.Rival{Command: c.Against, Timeout: given(c.Timeout, 10*time.Second), RefusalStatus: given(c.Refusal, 3)}
 	if c.Refuses != "" {
 		var err error
 		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {
@@ -79,9 +99,9 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 	switch err := r.Check(); {
 	case err != nil:
 		return nil, fmt.Errorf("--against: %w", err)
-	case c.Refusal < 1 || c.Refusal > 255:
-		return nil, fmt.Errorf("--refusal-status %d: want 1 to 255", c.Refusal)
-	case c.Reduce <= 0:
+	case r.RefusalStatus < 1 || r.RefusalStatus > 255:
+		return nil, fmt.Errorf("--refusal-status %d: want 1 to 255", r.RefusalStatus)
+	case c.reduceTime() <= 0:
 		return nil, errors.New("--reduce-time wants more than no time")
 	}
 	return r, nil
@@ -98,6 +118,9 @@ func (c *fuzzCmd) Run(a *app) error {
 	}
 	if c.Programs < 1 {
 		return fmt.Errorf("-n %d: want at least one program", c.Programs)
+	}
+	if last := c.Seed + uint64(c.Programs-1); last < c.Seed {
+		return fmt.Errorf("--seed %d: %d programs from it on go beyond the last seed, %d", c.Seed, c.Programs, uint64(math.MaxUint64))
 	}
 	g, err := fuzz.New(o)
 	if err != nil {
@@ -172,15 +195,24 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 		return err
 	}
 	fmt.Fprintf(a.stdout, "seed %d: %s: %s\n", p.Seed, outcome.Kind, outcome.Why)
+	for range repeats {
+		o, err := rival.Run(a.ctx, p, want, work)
+		if err != nil {
+			return err
+		}
+		if !o.Like(outcome) {
+			return c.flaky(a, p, outcome, o, "the same program")
+		}
+	}
 
 	all := strings.Count(p.Source, "\n")
 	var left atomic.Int64
 	left.Store(int64(all))
 	stop := a.progress("reducing", func() (int64, int64) { return int64(all) - left.Load(), int64(all) })
-	ctx, cancel := context.WithTimeout(a.ctx, c.Reduce)
+	ctx, cancel := context.WithTimeout(a.ctx, c.reduceTime())
 	small, err := fuzz.Reduce(ctx, p, rival.Extents(), func(p *fuzz.Program, want []byte) (bool, error) {
 		o, err := rival.Run(ctx, p, want, work)
-		return err == nil && o.Kind == outcome.Kind, err
+		return err == nil && o.Like(outcome), err
 	}, func(lines int) { left.Store(int64(lines)) })
 	cancel()
 	stop()
@@ -194,12 +226,17 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	if want, err = small.Verify(a.ctx); err != nil {
 		return err
 	}
-	if outcome, err = rival.Run(a.ctx, small, want, work); err != nil {
-		return err
-	}
 	if err := small.Write(a.ctx, c.Out, "reduced", want); err != nil {
 		return err
 	}
+	again, err := rival.Run(a.ctx, small, want, work)
+	switch {
+	case err != nil:
+		return err
+	case !again.Like(outcome):
+		return c.flaky(a, p, outcome, again, "what is left of it in "+filepath.Join(c.Out, "reduced.ptx"))
+	}
+	outcome = again
 	text, err := c.describe(a, small, outcome, all, stopped)
 	if err != nil {
 		return err
@@ -211,12 +248,28 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	return &failure{fmt.Errorf("--against: %s in the program of seed %d", outcome.Kind, p.Seed), exitFailed}
 }
 
+// repeats is how often a failure has to happen again before its program is reduced.
+const repeats = 2
+
+// flaky reports a failure that has not happened again. The error has the exit status.
+func (c *fuzzCmd) flaky(a *app, p *fuzz.Program, first, again *fuzz.Outcome, what string) error {
+	says := func(o *fuzz.Outcome) string {
+		if o.Why == "" {
+			return string(o.Kind)
+		}
+		return fmt.Sprintf("%s, %s", o.Kind, o.Why)
+	}
+	fmt.Fprintf(a.stdout, "flaky: %s has come to another end when it ran again: first %s; then %s\nit is that of --seed %d, in %s; the command: %s\n",
+		what, says(first), says(again), p.Seed, filepath.Join(c.Out, fmt.Sprint(p.Seed)+".ptx"), c.Against)
+	return &failure{fmt.Errorf("--against: a flaky %s in the program of seed %d", first.Kind, p.Seed), exitFailed}
+}
+
 // describe is the report about a reduced program.
 func (c *fuzzCmd) describe(a *app, p *fuzz.Program, o *fuzz.Outcome, all int, stopped bool) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "reduced from %d lines to %d, grid %s of blocks %s: %s\n", all, strings.Count(p.Source, "\n"), p.Grid, p.Block, filepath.Join(c.Out, "reduced.ptx"))
 	if stopped {
-		fmt.Fprintf(&b, "reducing was stopped after %v: --reduce-time allows more\n", c.Reduce)
+		fmt.Fprintf(&b, "reducing was stopped after %v: --reduce-time allows more\n", c.reduceTime())
 	}
 	fmt.Fprintf(&b, "%s: %s\n", o.Kind, o.Why)
 	if o.Kind == fuzz.Difference {

@@ -5,7 +5,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -49,7 +48,7 @@ func (r *listingRow) lanes() float64 {
 func newListings(s *interp.Structure, file string) []*listing {
 	var list []*listing
 	counts := map[*ptx.Func]map[*ptx.Instr]*affinetrack.Counts{}
-	sources := sourceFiles{dir: filepath.Dir(file), files: map[string][]string{}}
+	sources := sourceFiles{input.NewSources(file)}
 	for i := range s.Instrs {
 		in := &s.Instrs[i]
 		if counts[in.Func] == nil {
@@ -181,40 +180,13 @@ func (s *screen) classes(shares affinetrack.Shares, columns int) string {
 	return s.paint(classPaints[mainClass(shares)], text)
 }
 
-// sourceFiles reads the files that .file directives name.
-type sourceFiles struct {
-	dir   string // of the PTX file
-	files map[string][]string
-}
-
-// path is where a file is: where the PTX says, or beside it.
-func (s *sourceFiles) path(name string) string {
-	if _, err := os.Stat(name); err == nil || filepath.IsAbs(name) {
-		return name
-	}
-	beside := filepath.Join(s.dir, name)
-	if _, err := os.Stat(beside); err != nil {
-		return name
-	}
-	return beside
-}
-
-// lines are those of a file; none if it cannot be had.
-func (s *sourceFiles) lines(name string) []string {
-	lines, ok := s.files[name]
-	if !ok {
-		if b, err := readFile(s.path(name), input.MaxText); err == nil {
-			lines = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
-		}
-		s.files[name] = lines
-	}
-	return lines
-}
+// sourceFiles are the files that .file directives name.
+type sourceFiles struct{ *input.Sources }
 
 // text is that of a line of a file, with single blanks; "" if it cannot be had.
 func (s *sourceFiles) text(name string, n int) string {
-	lines := s.lines(name)
-	if n > len(lines) {
+	lines := s.Lines(name)
+	if n < 1 || n > len(lines) {
 		return ""
 	}
 	return strings.Join(strings.FieldsFunc(lines[n-1], func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/internal/input"
 	"gemu/internal/occupancy"
 	"gemu/interp"
 	"gemu/profile"
@@ -126,7 +127,7 @@ func (c *profileCmd) Run(a *app) error {
 func (r *profileReport) pprof() ([]byte, error) {
 	out := r.profile.Pprof(r.flags.PTX)
 	for _, f := range out.Function {
-		f.Filename = r.sources.path(f.Filename)
+		f.Filename = r.sources.Path(f.Filename)
 	}
 	var b bytes.Buffer
 	err := out.Write(&b)
@@ -167,7 +168,7 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile, dynamic map[str
 	all := j.total()
 	r := &profileReport{
 		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.Shares{},
-		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{dir: filepath.Dir(c.File), files: map[string][]string{}},
+		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{input.NewSources(c.File)},
 	}
 	for i := range all.Structure.Instrs {
 		in := &all.Structure.Instrs[i]

@@ -67,7 +67,7 @@ func (r *profileReport) pageSources() (list []pageSource) {
 		files[l.File][l.Line] = l
 	}
 	for _, name := range names {
-		text := r.sources.lines(name)
+		text := r.sources.Lines(name)
 		p := pageSource{Name: name}
 		if n := len(text); n > 0 && n <= maxPageLines {
 			for i, t := range text {

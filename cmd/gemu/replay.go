@@ -48,7 +48,7 @@ func (c *replayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return c.compare(a, other, run)
+	return c.compare(a, other, run, filter)
 }
 
 // as has a launch be like one of a log, in what the flags leave open.

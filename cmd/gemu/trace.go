@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -119,7 +118,7 @@ func (c *traceCmd) accelsim(a *app) error {
 	switch {
 	case err != nil:
 		return err
-	case !reflect.ValueOf(filter).IsZero():
+	case !filter.IsZero():
 		return errors.New("--format accelsim has whole launches: it cannot be filtered")
 	case c.Out == "-":
 		return errors.New("--format accelsim writes a directory: -o DIR is missing")
@@ -146,13 +145,14 @@ func (c *traceCmd) accelsim(a *app) error {
 	}
 	j, err := c.open(a, a.stderr, x)
 	if err != nil {
+		x.Discard()
 		return err
 	}
-	run, wrote := j.run(a, c.prepare), x.Close()
-	if run != nil {
+	if run := j.run(a, c.prepare); run != nil {
+		x.Discard()
 		return run
 	}
-	if wrote != nil {
+	if wrote := x.Close(); wrote != nil {
 		return &failure{cannot("write", c.Out, wrote), exitBad}
 	}
 	fmt.Fprintf(a.stdout, "%s in %s, binary version %d\n", counted(len(j.results), "kernel"), filepath.Join(c.Out, "kernelslist.g"), version)
@@ -161,7 +161,7 @@ func (c *traceCmd) accelsim(a *app) error {
 
 // record logs a run. The first error is that of the run, the second that of writing the log.
 func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trace.Filter, stdout io.Writer) (run, wrote error) {
-	w, err := trace.NewWriter(to, format, &trace.Header{Version: trace.Version})
+	w, err := trace.NewWriter(to, format, &trace.Header{Version: trace.Version, Filter: filter})
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trac
 		return err, nil
 	}
 	run = j.run(a, c.prepare)
-	if wrote = r.Close(); run == nil && wrote == nil && w.Records() == 0 && !reflect.ValueOf(filter).IsZero() {
+	if wrote = r.Close(); run == nil && wrote == nil && w.Records() == 0 && !filter.IsZero() {
 		run = errors.New("nothing in the run is what --only-kernel, --cta, --warps, --lines and --class let through")
 	}
 	return run, wrote

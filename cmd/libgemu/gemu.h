@@ -103,8 +103,30 @@ enum gemu_step_kind {
 	GEMU_STEP_EXIT = 6,        // lanes have ended
 	GEMU_STEP_TRAP = 7,        // the launch ends by a fault: message
 	GEMU_STEP_CTA = 8,         // a block begins
-	GEMU_STEP_CTA_END = 9      // … has ended
+	GEMU_STEP_CTA_END = 9,     // … has ended
+	GEMU_STEP_EFFECT = 10      // an asynchronous operation is issued, or does something: effect, accesses, results
 };
+
+// What an access does.
+enum gemu_access_kind { GEMU_LOAD = 0, GEMU_STORE = 1, GEMU_ATOMIC = 2, GEMU_ZERO = 3 };
+
+// gemu_access is what lanes do to memory: all that a commit log has of it (docs/trace.md).
+typedef struct {
+	uint32_t kind;             // of enum gemu_access_kind
+	uint32_t bytes;            // of a lane; 0 of GEMU_ZERO, whose stored are lengths
+	const char *space;         // as ".global"; "" is generic
+	uint64_t lanes;            // that do it
+	const uint64_t *addresses; // one per lane
+	uint32_t n_stored;         // elements that are stored, or that atomics combine with what is there …
+	uint32_t n_compared;       // … and that .cas compares with what is there; elements have up to 64 bits
+	const uint64_t *stored;    // 64 each, one per lane; NULL if there are none
+	const uint64_t *compared;
+	uint64_t left_out;         // elements of stored, bit 0 for the first, that a vector with _ does not store
+	const void *data;          // of GEMU_STEP_EFFECT: bytes that are written; else NULL
+} gemu_access;
+
+// What an asynchronous operation does.
+enum gemu_effect_now { GEMU_EFFECT_ISSUED = 1, GEMU_EFFECT_READS = 2, GEMU_EFFECT_WRITES = 4 };
 
 // gemu_step is something that has happened in a launch.
 typedef struct {
@@ -116,6 +138,10 @@ typedef struct {
 	int32_t barrier;      // of waits: 0 to 15; 16: that of the cluster; -1: lanes of the warp
 	uint32_t generation;  // of a release, how often the barrier had completed before
 	const char *message;  // of a trap; else NULL
+	uint32_t n_accesses;  // what the instruction has done to memory, or an asynchronous operation does
+	uint32_t effect_now;  // of an asynchronous operation: of enum gemu_effect_now
+	uint64_t effect;      // … its number in the block
+	const gemu_access *accesses;
 } gemu_step;
 
 // gemu_counts is what a launch has counted.
@@ -167,13 +193,18 @@ int gemu_copy_out(void *to, gemu_address from, size_t size);
 int gemu_launch(const gemu_launch_params *params, gemu_counts *counts);
 
 // gemu_start readies a launch that gemu_next runs; its observer must be NULL. Until gemu_stop no other
-// function works but gemu_next, gemu_last_error and gemu_statistics.
+// function works but gemu_next, gemu_read, gemu_read_shared, gemu_last_error and gemu_statistics.
 int gemu_start(const gemu_launch_params *params, gemu_run *run);
 
 // gemu_next runs the launch until room steps have happened, and tells how many have: fewer than
 // room where it has ended, then 0. What steps point to is good until the next call, but for the
 // strings, which stay. What it gives is GEMU_OK, or by what the launch has ended, in each call from then on.
 int gemu_next(gemu_run run, gemu_step *steps, size_t room, size_t *n);
+
+// gemu_read reads device memory as the last step has left it; gemu_read_shared shared memory, from an
+// offset on, of a block that is under way: its linear index.
+int gemu_read(gemu_run run, void *to, gemu_address from, size_t size);
+int gemu_read_shared(gemu_run run, uint32_t block, void *to, uint64_t from, size_t size);
 
 // gemu_stop ends the launch where it is, if it has not ended. counts may be NULL; what a launch that
 // was stopped has counted is 0.

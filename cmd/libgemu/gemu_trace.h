@@ -4,9 +4,9 @@
 //
 // A log is: gemu_trace_begin; for each launch gemu_trace_launch, its records, gemu_trace_end; and
 // gemu_trace_finish, without which it is not whole. Records of a CTA may come among those of others;
-// those of a thread come in order. A record is gemu_trace_record, then its results, then its accesses,
-// then gemu_trace_record_end. Arrays of lanes have 64 elements, of which those of lanes that do not
-// execute the instruction are not looked at.
+// those of a thread come in order. A record is gemu_trace_record, or gemu_trace_return, _wake, _effect or
+// _trap, then its results, then its accesses, then gemu_trace_record_end. Arrays of lanes have 64 elements, of which
+// those of lanes that do not execute the instruction are not looked at.
 //
 // It is written as protocol buffers (trace/trace.proto) behind their lengths. A gemu_trace is not for
 // use by several threads at a time.
@@ -30,8 +30,26 @@ typedef struct {
 	int failed;
 } gemu_trace;
 
-// What an access does.
-enum { GEMU_TRACE_LOAD = 0, GEMU_TRACE_STORE = 1, GEMU_TRACE_ATOMIC = 2 };
+// What an access does. Of GEMU_TRACE_ZERO, of st.bulk, bytes are 0, and what is stored are lengths.
+enum { GEMU_TRACE_LOAD = 0, GEMU_TRACE_STORE = 1, GEMU_TRACE_ATOMIC = 2, GEMU_TRACE_ZERO = 3 };
+
+// What an asynchronous operation does at a time.
+enum { GEMU_TRACE_ISSUED = 1, GEMU_TRACE_READS = 2, GEMU_TRACE_WRITES = 4 };
+
+// gemu_trace_memory is an access to memory, with all that a log can have of it; what is zero is not there.
+typedef struct {
+	int kind;
+	const char *space;         // as "global"
+	uint32_t bytes;            // of a lane
+	uint64_t lanes;            // that do it; 0: all of the record's
+	const uint64_t *addresses; // addresses[lane]
+	const uint64_t *stored;    // elements that are stored, or that atomics combine with what is there: 64 values each, of up to 64 bits
+	int n_stored;
+	uint64_t left_out;         // of them those that are not stored, bit 0 for the first: a vector with _
+	const uint64_t *compared;  // what .cas compares with what is there, as stored is
+	int n_compared;
+	const void *data;          // of asynchronous operations, instead: bytes that are written
+} gemu_trace_memory;
 
 static inline void gemu_trace__byte(gemu_trace *t, unsigned char b)
 {
@@ -131,7 +149,7 @@ static inline void gemu_trace_begin(gemu_trace *t, FILE *file, const char *by, c
 	memset(t, 0, sizeof *t);
 	t->file = file;
 	from = gemu_trace__open(t, 1);
-	gemu_trace__number(t, 1, 1);
+	gemu_trace__number(t, 1, 2);
 	gemu_trace__text(t, 2, by);
 	for (; lacks && *lacks; lacks++)
 		gemu_trace__text(t, 3, *lacks);
@@ -171,8 +189,53 @@ static inline void gemu_trace_record(gemu_trace *t, uint64_t cta, uint32_t warp,
 		gemu_trace__fixed(t, 9, active);
 }
 
-// gemu_trace__value writes what lanes have: uniform, or one by one. Readers find out the rest.
-static inline void gemu_trace__value(gemu_trace *t, const char *name, uint32_t bits, uint64_t lanes, const uint64_t *v)
+// gemu_trace__about begins a record that is not of an instruction as it executes.
+static inline void gemu_trace__about(gemu_trace *t, int kind, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes, const char *note)
+{
+	gemu_trace_record(t, cta, warp, seq, line, "", lanes, lanes);
+	gemu_trace__number(t, 1, (uint64_t)kind);
+	gemu_trace__text(t, 14, note);
+}
+
+// gemu_trace_return begins the results of a call, which lanes are back from: at line.
+static inline void gemu_trace_return(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes)
+{
+	gemu_trace__about(t, 1, cta, warp, seq, line, lanes, NULL);
+}
+
+// gemu_trace_wake begins the results of a barrier, which lanes have passed: at line.
+static inline void gemu_trace_wake(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes)
+{
+	gemu_trace__about(t, 2, cta, warp, seq, line, lanes, NULL);
+}
+
+// gemu_trace_effect begins what an asynchronous operation does that lanes have issued at line: the number-th
+// of its CTA; now is of GEMU_TRACE_ISSUED and so on. As it writes, its accesses have data, and registers that
+// it writes are results.
+static inline void gemu_trace_effect(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes, uint64_t number, int now)
+{
+	char note[64];
+	snprintf(note, sizeof note, "%llu%s%s%s", (unsigned long long)number, now & GEMU_TRACE_ISSUED ? " issued" : "",
+		!(now & GEMU_TRACE_READS) ? "" : now & GEMU_TRACE_ISSUED ? ",reads" : " reads",
+		!(now & GEMU_TRACE_WRITES) ? "" : now & (GEMU_TRACE_ISSUED | GEMU_TRACE_READS) ? ",writes" : " writes");
+	gemu_trace__about(t, 3, cta, warp, seq, line, lanes, note);
+}
+
+// gemu_trace_trap begins, and needs no more than its end, a trap of lanes at line, which ends the launch.
+static inline void gemu_trace_trap(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes, const char *message)
+{
+	gemu_trace__about(t, 4, cta, warp, seq, line, lanes, message);
+}
+
+// gemu_trace_depth says how many calls the lanes of a record are in.
+static inline void gemu_trace_depth(gemu_trace *t, uint32_t depth)
+{
+	gemu_trace__number(t, 11, depth);
+}
+
+// gemu_trace__value writes what lanes have: uniform, or one by one. Readers find out the rest. High is
+// NULL but of 128 bits.
+static inline void gemu_trace__value(gemu_trace *t, const char *name, uint32_t bits, uint64_t lanes, const uint64_t *v, const uint64_t *high)
 {
 	uint64_t cut = bits >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1, mask = 0;
 	int i, first = -1, same = 1;
@@ -182,13 +245,14 @@ static inline void gemu_trace__value(gemu_trace *t, const char *name, uint32_t b
 			continue;
 		if (first < 0)
 			first = i;
-		same = same && (v[i] & cut) == (v[first] & cut);
+		same = same && (v[i] & cut) == (v[first] & cut) && (!high || high[i] == high[first]);
 		mask |= (v[i] & 1) << i;
 	}
 	gemu_trace__text(t, 1, name);
 	gemu_trace__number(t, 2, name ? bits : 0);
 	if (same) {
 		gemu_trace__number(t, 4, first < 0 ? 0 : v[first] & cut);
+		gemu_trace__number(t, 5, first < 0 || !high ? 0 : high[first]);
 		return;
 	}
 	gemu_trace__number(t, 3, 2);
@@ -200,34 +264,83 @@ static inline void gemu_trace__value(gemu_trace *t, const char *name, uint32_t b
 			if (lanes >> i & 1)
 				gemu_trace__varint(t, v[i] & cut);
 	gemu_trace__close(t, from);
+	if (!high)
+		return;
+	from = gemu_trace__open(t, 8);
+	for (i = 0; i < 64; i++)
+		if (lanes >> i & 1)
+			gemu_trace__varint(t, high[i]);
+	gemu_trace__close(t, from);
 }
 
 // gemu_trace_result is a register that the lanes have got, of up to 64 bits; of a predicate, of 1 bit.
 static inline void gemu_trace_result(gemu_trace *t, const char *name, uint32_t bits, const uint64_t *values)
 {
 	size_t from = gemu_trace__open(t, 12);
-	gemu_trace__value(t, name, bits, t->lanes, values);
+	gemu_trace__value(t, name, bits, t->lanes, values, NULL);
 	gemu_trace__close(t, from);
 }
 
-// gemu_trace_access is an access to memory, of bytes per lane at addresses, in a state space as
-// "global". Of stores, stored has the elements, 64 values each: n of them; 0 if they are not known.
-static inline void gemu_trace_access(gemu_trace *t, int kind, const char *space, uint32_t bytes, const uint64_t *addresses, const uint64_t *stored, int n)
+// gemu_trace_result128 is one of 128 bits: low[lane] are bits 0 to 63.
+static inline void gemu_trace_result128(gemu_trace *t, const char *name, const uint64_t *low, const uint64_t *high)
+{
+	size_t from = gemu_trace__open(t, 12);
+	gemu_trace__value(t, name, 128, t->lanes, low, high);
+	gemu_trace__close(t, from);
+}
+
+// gemu_trace__elements writes elements of an access, as a field.
+static inline void gemu_trace__elements(gemu_trace *t, int field, const gemu_trace_memory *m, uint64_t lanes, const uint64_t *v, int n, uint64_t left_out)
+{
+	int i;
+	for (i = 0; i < n; i++) {
+		size_t value = gemu_trace__open(t, field);
+		if (i < 64 && left_out >> i & 1)
+			gemu_trace__number(t, 3, 3);
+		else
+			gemu_trace__value(t, NULL, m->kind == GEMU_TRACE_ZERO ? 64 : 8 * m->bytes / (uint32_t)n, lanes, v + 64 * i, NULL);
+		gemu_trace__close(t, value);
+	}
+}
+
+// gemu_trace_memory_access is an access to memory, by some lanes of the record.
+static inline void gemu_trace_memory_access(gemu_trace *t, const gemu_trace_memory *m)
 {
 	size_t from = gemu_trace__open(t, 13), value;
-	int i;
-	gemu_trace__number(t, 1, (uint64_t)kind);
-	gemu_trace__text(t, 2, space);
-	gemu_trace__number(t, 3, bytes);
+	uint64_t lanes = m->lanes ? m->lanes : t->lanes;
+	gemu_trace__number(t, 1, (uint64_t)m->kind);
+	gemu_trace__text(t, 2, m->space);
+	gemu_trace__number(t, 3, m->bytes);
+	if (lanes != t->lanes)
+		gemu_trace__number(t, 4, lanes);
 	value = gemu_trace__open(t, 5);
-	gemu_trace__value(t, NULL, 64, t->lanes, addresses);
+	gemu_trace__value(t, NULL, 64, lanes, m->addresses, NULL);
 	gemu_trace__close(t, value);
-	for (i = 0; i < n; i++) {
-		value = gemu_trace__open(t, 6);
-		gemu_trace__value(t, NULL, 8 * bytes / (uint32_t)n, t->lanes, stored + 64 * i);
+	gemu_trace__elements(t, 6, m, lanes, m->stored, m->n_stored, m->left_out);
+	gemu_trace__elements(t, 7, m, lanes, m->compared, m->n_compared, 0);
+	if (m->data) {
+		uint32_t i;
+		value = gemu_trace__open(t, 8);
+		for (i = 0; i < m->bytes; i++)
+			gemu_trace__byte(t, ((const unsigned char *)m->data)[i]);
 		gemu_trace__close(t, value);
 	}
 	gemu_trace__close(t, from);
+}
+
+// gemu_trace_access is an access to memory by all lanes of the record, of bytes per lane at addresses, in a
+// state space as "global". Of stores, stored has the elements, 64 values each: n of them; 0 if they are not known.
+static inline void gemu_trace_access(gemu_trace *t, int kind, const char *space, uint32_t bytes, const uint64_t *addresses, const uint64_t *stored, int n)
+{
+	gemu_trace_memory m;
+	memset(&m, 0, sizeof m);
+	m.kind = kind;
+	m.space = space;
+	m.bytes = bytes;
+	m.addresses = addresses;
+	m.stored = stored;
+	m.n_stored = n;
+	gemu_trace_memory_access(t, &m);
 }
 
 // gemu_trace_record_end ends the record.

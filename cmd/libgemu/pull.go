@@ -11,6 +11,8 @@ import "C"
 
 import (
 	"errors"
+	"fmt"
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -18,6 +20,7 @@ import (
 	"gemu/driver"
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/trace"
 )
 
 // pulling is the launch that goes on so; there is one at most, for it has the device.
@@ -36,18 +39,21 @@ type pull struct {
 	result *interp.Result
 	err    error
 
-	// Of the launch's side:
-	room  []C.gemu_step // nil: nobody has asked for more
-	n     int
-	stop  bool
-	pcs   pcs
-	pages arena // what steps point to
+	// Of the launch's side, which waits while the caller's runs:
+	room     []C.gemu_step // nil: nobody has asked for more
+	n        int
+	stop     bool
+	pcs      pcs
+	pages    arena // what steps point to
+	accesses trace.Accesses
+	list     []trace.Access             // room
+	shared   map[int]*interp.Allocation // shared memory of CTAs that are under way, by index
 }
 
 func (p *pull) Wants() interp.Wants {
 	return interp.Wants{
 		Events: interp.OnLaunch | interp.OnCTA | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWait | interp.OnWake |
-			interp.OnSplit | interp.OnJoin | interp.OnExit | interp.OnTrap,
+			interp.OnSplit | interp.OnJoin | interp.OnExit | interp.OnTrap | interp.OnAccess | interp.OnEffect,
 		Values: true, Addresses: true, InOrder: true,
 	}
 }
@@ -57,10 +63,13 @@ func (p *pull) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p 
 var stepKinds = map[interp.Events]C.uint32_t{
 	interp.OnAfter: C.GEMU_STEP_INSTRUCTION, interp.OnReturn: C.GEMU_STEP_RETURN, interp.OnWait: C.GEMU_STEP_WAIT, interp.OnWake: C.GEMU_STEP_RELEASE,
 	interp.OnSplit: C.GEMU_STEP_SPLIT, interp.OnJoin: C.GEMU_STEP_JOIN, interp.OnExit: C.GEMU_STEP_EXIT, interp.OnTrap: C.GEMU_STEP_TRAP,
-	interp.OnCTA: C.GEMU_STEP_CTA, interp.OnCTAEnd: C.GEMU_STEP_CTA_END,
+	interp.OnCTA: C.GEMU_STEP_CTA, interp.OnCTAEnd: C.GEMU_STEP_CTA_END, interp.OnEffect: C.GEMU_STEP_EFFECT,
 }
 
-// Tell makes a step of an event, when there is room for it.
+var accessKinds = map[trace.AccessKind]C.uint32_t{trace.Load: C.GEMU_LOAD, trace.Store: C.GEMU_STORE, trace.Atomic: C.GEMU_ATOMIC, trace.Zero: C.GEMU_ZERO}
+
+// Tell makes a step of an event. When there is no more room, the launch waits: nothing is executed until
+// somebody asks for more.
 func (p *pull) Tell(e *interp.Event) {
 	switch {
 	case e.Kind == interp.OnLaunch:
@@ -69,14 +78,17 @@ func (p *pull) Tell(e *interp.Event) {
 	case p.stop:
 		e.Stop(errStopped)
 		return
-	case p.room == nil:
-		if p.room = <-p.want; p.room == nil {
-			p.stop = true
-			e.Stop(errStopped)
-			return
-		}
-		p.n = 0
-		p.pages.clear()
+	case e.Kind == interp.OnAccess:
+		p.accesses.Note(e)
+		return
+	case p.room == nil && !p.ask(e): // the first step
+		return
+	}
+	switch e.Kind {
+	case interp.OnCTA:
+		p.shared[e.CTA] = e.Shared()
+	case interp.OnCTAEnd:
+		delete(p.shared, e.CTA)
 	}
 	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: text(""), depth: C.uint32_t(e.Depth), meet: -1, barrier: -1}
 	if e.Instr != nil {
@@ -92,8 +104,7 @@ func (p *pull) Tell(e *interp.Event) {
 	if e.Trap != nil {
 		s.message = text(e.Trap.Error())
 	}
-	later := e.Instr != nil && e.Kind == interp.OnAfter && e.Instr.Form.Effects.Any(ptx.Calls|ptx.Barrier)
-	if !later {
+	if e.Instr == nil || e.Kind != interp.OnAfter || !trace.Later(e.Instr) {
 		s.event.results, s.event.n_results = p.values(e.Func, e.Writes)
 	}
 	s.event.sources, s.event.n_sources = p.values(e.Func, e.Reads)
@@ -104,11 +115,93 @@ func (p *pull) Tell(e *interp.Event) {
 			s.event.space = text("." + a.Space.String())
 		}
 	}
+	p.list = p.list[:0]
+	switch x := e.Effect; {
+	case e.Kind == interp.OnEffect:
+		p.list = trace.EffectAccesses(x)
+		s.effect = C.uint64_t(x.Number)
+		for _, now := range []struct {
+			is bool
+			as C.uint32_t
+		}{{x.Issued, C.GEMU_EFFECT_ISSUED}, {x.Reads, C.GEMU_EFFECT_READS}, {x.Writes, C.GEMU_EFFECT_WRITES}} {
+			if now.is {
+				s.effect_now |= now.as
+			}
+		}
+		if len(e.Writes) > 0 { // of all that have issued it
+			s.event.lanes = C.uint64_t(e.Active)
+		}
+	case e.Kind == interp.OnAfter && e.Lanes != 0:
+		p.list = p.accesses.Append(p.list, e)
+	}
+	s.accesses, s.n_accesses = p.bring(uint64(s.event.lanes))
 	p.room[p.n] = s
 	if p.n++; p.n == len(p.room) {
 		p.room = nil
 		p.got <- p.n
+		p.ask(e)
 	}
+}
+
+// ask waits until somebody wants more steps. It reports whether that is so, and not the launch to stop.
+func (p *pull) ask(e *interp.Event) bool {
+	if p.room = <-p.want; p.room == nil {
+		p.stop = true
+		e.Stop(errStopped)
+		return false
+	}
+	p.n = 0
+	p.pages.clear()
+	return true
+}
+
+// bring brings the accesses of p.list, of a record of lanes, to C.
+func (p *pull) bring(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
+	if len(p.list) == 0 {
+		return nil, 0
+	}
+	room := unsafe.Slice((*C.gemu_access)(p.pages.alloc(len(p.list)*C.sizeof_gemu_access)), len(p.list))
+	for i := range p.list {
+		a := &p.list[i]
+		to := &room[i]
+		by := lanes
+		if a.Lanes != 0 {
+			by = a.Lanes
+		}
+		*to = C.gemu_access{kind: accessKinds[a.Kind], bytes: C.uint32_t(a.Bytes), space: text(""), lanes: C.uint64_t(by), n_stored: C.uint32_t(len(a.Store)), n_compared: C.uint32_t(len(a.Compare))}
+		if a.Space != ptx.Generic.String() {
+			to.space = text("." + a.Space)
+		}
+		to.addresses = p.elements([]trace.Value{a.Addr}, by)
+		to.stored, to.compared = p.elements(a.Store, by), p.elements(a.Compare, by)
+		for k := range a.Store {
+			if a.Store[k].Structure == trace.Left {
+				to.left_out |= 1 << k
+			}
+		}
+		if len(a.Data) > 0 {
+			data := p.pages.alloc(len(a.Data))
+			copy(unsafe.Slice((*byte)(data), len(a.Data)), a.Data)
+			to.data = data
+		}
+	}
+	return &room[0], C.uint32_t(len(room))
+}
+
+// elements brings values of lanes to C, 64 words each; NULL if there are none.
+func (p *pull) elements(list []trace.Value, lanes uint64) *C.uint64_t {
+	if len(list) == 0 {
+		return nil
+	}
+	to := (*C.uint64_t)(p.pages.alloc(len(list) * 64 * 8))
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(to)), 64*len(list))
+	for i := range list {
+		for m := lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			words[64*i+lane], _ = list[i].At(lanes, lane)
+		}
+	}
+	return to
 }
 
 // finish is told that the launch has ended.
@@ -168,7 +261,7 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 		if err != nil {
 			return err
 		}
-		p := &pull{begun: make(chan struct{}), want: make(chan []C.gemu_step), got: make(chan int), ended: make(chan struct{}), pcs: pcs{}}
+		p := &pull{begun: make(chan struct{}), want: make(chan []C.gemu_step), got: make(chan int), ended: make(chan struct{}), pcs: pcs{}, shared: map[int]*interp.Allocation{}}
 		if !pulling.CompareAndSwap(nil, p) {
 			return &driver.Error{Result: driver.NotPermitted, Detail: "another launch goes on by gemu_next"}
 		}
@@ -229,6 +322,46 @@ func gemu_next(run C.gemu_run, steps *C.gemu_step, room C.size_t, n *C.size_t) C
 		case <-p.ended:
 		}
 		return p.err
+	})
+}
+
+//export gemu_read
+func gemu_read(run C.gemu_run, to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int {
+	return reads(run, to, size, func(c *client, _ *pull, to []byte) error { return c.Peek(to, uint64(from)) })
+}
+
+//export gemu_read_shared
+func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from C.uint64_t, size C.size_t) C.int {
+	return reads(run, to, size, func(_ *client, p *pull, to []byte) error {
+		in := p.shared[int(block)]
+		switch {
+		case in == nil:
+			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("block %d is not under way, or has no shared memory", block)}
+		case uint64(from) > in.Size || uint64(len(to)) > in.Size-uint64(from):
+			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("%d bytes from %d on of shared memory, which has %d", len(to), from, in.Size)}
+		}
+		copy(to, in.Data[from:])
+		return nil
+	})
+}
+
+// reads is a call that reads memory while the launch waits.
+func reads(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *pull, to []byte) error) C.int {
+	return pulls(run, func(p *pull) error {
+		if size == 0 {
+			return nil
+		}
+		if to == nil {
+			return &driver.Error{Result: driver.InvalidValue, Detail: "a null pointer"}
+		}
+		c, err := thisClient()
+		if err == nil {
+			err = c.enter()
+		}
+		if err != nil {
+			return err
+		}
+		return f(c, p, unsafe.Slice((*byte)(to), int(size)))
 	})
 }
 

@@ -5,14 +5,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"gemu/cmd/internal/libtest"
+	"gemu/internal/cases"
+	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/trace"
 )
@@ -90,5 +97,137 @@ func TestPull(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok\n" {
 			t.Errorf("%s: %v\n%s", mode, err, out)
 		}
+	}
+}
+
+// TestPullLog: the log that a C program writes of the steps that it asks for is that which the library
+// writes, and that is, byte by byte, the one of package interp: of a part of the conformance cases.
+func TestPullLog(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/*/*.ptx")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	program := libtest.Client(t, "testdata/pull_log.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
+	every, seed := uint64(part.Of(2500, 1200, 1)), part.Seed(t)
+	ran := 0
+	var at uint64
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(filepath.Dir(file)) == "bad" {
+			continue
+		}
+		list, err := cases.Read(string(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		always := slices.Contains([]string{"cp_async.ptx", "atom.ptx", "stmatrix.ptx", "trap_memory.ptx"}, filepath.Base(file))
+		for i := range list {
+			c := &list[i]
+			if at++; !(at%every == seed%every || always && i == int(seed%uint64(len(list)))) || !plainCase(c) {
+				continue
+			}
+			ran++
+			t.Run(fmt.Sprintf("%s:%d", filepath.Base(file), c.Line), func(t *testing.T) { pullCase(t, program, file, src, c) })
+		}
+	}
+	if ran < 5 {
+		t.Errorf("%d cases", ran)
+	}
+}
+
+// plainCase reports whether a case is a launch of nothing but buffers and numbers, on the usual device.
+func plainCase(c *cases.Case) bool {
+	if c.SM != 0 || c.Cooperative || c.Early || c.Sanitize || c.Cluster != (cases.Extent{}) || len(c.Policies) > 0 || c.Widths[0] != 32 {
+		return false
+	}
+	return !slices.ContainsFunc(c.Args, func(s string) bool { return strings.Contains(s, "(") })
+}
+
+func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
+	dir := t.TempDir()
+	block := c.Blocks[len(c.Blocks)-1]
+	args := []string{file, filepath.Join(dir, "c.log"), c.Kernel}
+	for _, e := range []cases.Extent{c.Grid, block} {
+		for _, n := range e {
+			args = append(args, fmt.Sprint(n))
+		}
+	}
+	args = append(args, fmt.Sprint(c.Shared))
+
+	var b bytes.Buffer
+	w, err := trace.NewWriter(&b, trace.Text, &trace.Header{Version: trace.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := trace.NewRecorder(w, trace.Filter{})
+	dev := interp.NewDevice(interp.Config{Base: 1 << 48, Probes: []interp.Probe{r}})
+	mod, err := dev.Load(filepath.Base(file), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := mod.Kernel(c.Kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(cases.Object) (any, error) { return nil, errors.New("an object") }
+	values, _, err := c.Arguments(k.Params, func(data []byte) (any, error) { return interp.NewBuffer(dev, data) }, none)
+	if err != nil {
+		t.Skip(err)
+	}
+	for i, v := range values {
+		kind, data := "v", []byte(nil)
+		switch v := v.(type) {
+		case []byte:
+			data = v
+		case *interp.Buffer:
+			kind, data = "b", v.Bytes()
+		default:
+			t.Skipf("an argument is a %T", v)
+		}
+		name := filepath.Join(dir, fmt.Sprint("arg", i))
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, kind+":"+name)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "GEMU_MODE=vector", "GEMU_LOG="+filepath.Join(dir, "library.log"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if strings.Contains(string(out), "gemu_start") || strings.Contains(string(out), "gemu_load") { // it is refused
+			t.Skip(string(out))
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+	mod.Run(t.Context(), &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Block: interp.Dim(block[:]...), Args: values, Shared: c.Shared, Mode: interp.Vector})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log := func(name string) trace.Source {
+		return trace.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, name)) }}
+	}
+	if d, err := trace.Compare(log("library.log"), log("c.log"), trace.Options{}); d != nil || err != nil {
+		t.Errorf("%v\n%v", err, d)
+	}
+	library, err := os.ReadFile(filepath.Join(dir, "library.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Modules have names of their own in the library, and the index other offsets then.
+	text := func(b []byte) string {
+		s := regexp.MustCompile(`module-\w+\.ptx`).ReplaceAllString(string(b), filepath.Base(file))
+		log, _, _ := strings.Cut(s, "\nindex ")
+		return log
+	}
+	if got, want := text(library), text(b.Bytes()); got != want {
+		x, y := strings.Split(got, "\n"), strings.Split(want, "\n")
+		for i := range min(len(x), len(y)) {
+			if x[i] != y[i] {
+				t.Fatalf("line %d of the library's log:\n%s\nwant\n%s", i+1, x[i], y[i])
+			}
+		}
+		t.Errorf("the library's log has %d lines, want %d", len(x), len(y))
 	}
 }

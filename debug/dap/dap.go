@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-dap"
 
 	"gemu/debug"
+	"gemu/internal/input"
 )
 
 // Launch begins what a client's launch request asks for, and runs it under the front end to its end. What
@@ -59,6 +60,10 @@ type Server struct {
 	goesOn      bool                    // it is at work until it is stopped: it may be interrupted, and resumed
 	threadsThen []dap.Thread            // those there were when it stood
 	owned       map[string][]int        // breakpoints, by what the client calls them
+	pending     map[int]bool            // of those there are, by number, the ones that the launch has no place for
+	data        map[string]*debug.Watch // memory that the client was told it can watch, by what it calls it
+	later       []func()                // what is to be done when the next launch begins
+	files       *input.Sources          // that the PTX was made of
 	trap        string                  // what has stopped the session last, if it is a trap
 	frames      []frame                 // that the client knows, by id
 	variables   []func() []dap.Variable // by reference
@@ -81,7 +86,7 @@ type finished struct {
 func New(in io.Reader, out io.Writer) *Server {
 	return &Server{
 		in: bufio.NewReader(in), out: out, requests: make(chan dap.Message), begun: make(chan *debug.Session), left: make(chan error), work: make(chan finished), ran: make(chan error, 1),
-		gone: make(chan struct{}), owned: map[string][]int{},
+		gone: make(chan struct{}), owned: map[string][]int{}, pending: map[int]bool{}, data: map[string]*debug.Watch{},
 	}
 }
 
@@ -206,8 +211,14 @@ func (v *Server) letGo(err error) {
 
 // begin takes over a launch that begins.
 func (v *Server) begin(s *debug.Session) {
-	v.session = s
+	v.session, v.files = s, input.NewSources(s.Info().Module.Name)
 	v.forget()
+	v.rebound()
+	later := v.later
+	v.later = nil
+	for _, do := range later {
+		do()
+	}
 	switch {
 	case v.over:
 		v.letGo(v.parting())
@@ -215,6 +226,16 @@ func (v *Server) begin(s *debug.Session) {
 		v.enter()
 	default:
 		v.announce()
+	}
+}
+
+// rebound tells the client of breakpoints that the launch which begins has a place for, and the last had not;
+// and the other way.
+func (v *Server) rebound() {
+	for _, b := range v.session.Breakpoints() {
+		if was, ok := v.pending[b.Number]; ok && was != (b.Err() != nil) {
+			v.send(&dap.BreakpointEvent{Event: event("breakpoint"), Body: dap.BreakpointEventBody{Reason: "changed", Breakpoint: v.breakpoint(b)}})
+		}
 	}
 }
 
@@ -252,6 +273,7 @@ func (v *Server) conclude(err error) {
 // interrupted for a moment; a step, or a way back, may not: it would have another end.
 func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error), goesOn bool) {
 	v.forget()
+	v.session.Ready() // what the client had paused has stopped before
 	v.running, v.goesOn, v.threadsThen = true, goesOn, v.threads()
 	go func() {
 		stop, err := do(v.ctx)
@@ -283,12 +305,18 @@ func (v *Server) finish(f finished) {
 	case f.err != nil:
 		v.print("stderr", debug.Explain(f.err)+"\n")
 		v.stopped("pause", nil)
-	case f.stop == nil:
-	case f.stop.Reason == debug.AtEnd && !v.stopAtEnd:
-		v.letGo(nil)
-	default:
-		v.stopped(f.stop.Reason.String(), f.stop)
+	case f.stop != nil:
+		v.arrived(f.stop)
 	}
+}
+
+// arrived tells the client where the session has stopped; a launch that has ended has the host go on.
+func (v *Server) arrived(stop *debug.Stop) {
+	if stop.Reason == debug.AtEnd && !v.stopAtEnd {
+		v.letGo(nil)
+		return
+	}
+	v.stopped(stop.Reason.String(), stop)
 }
 
 // stopped tells the client where the session is.
@@ -354,8 +382,8 @@ func (v *Server) refuse(r *dap.Request, err error) {
 }
 
 // source is a file that the client may have: if it has not, it asks for the text by the reference.
-func source(name, text string) *dap.Source {
-	path, err := filepath.Abs(name)
+func (v *Server) source(name, text string) *dap.Source {
+	path, err := filepath.Abs(v.files.Path(name))
 	if err == nil {
 		if b, err := os.ReadFile(path); err == nil && (text == "" || string(b) == text) {
 			return &dap.Source{Name: filepath.Base(name), Path: path}

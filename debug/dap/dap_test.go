@@ -97,16 +97,7 @@ var commandOf = strings.NewReplacer("Request", "")
 
 func (c *client) asked(r protocol.RequestMessage) protocol.Message {
 	c.t.Helper()
-	c.seq++
-	h := r.GetRequest()
-	h.Type, h.Seq = "request", c.seq
-	if h.Command == "" {
-		name := reflect.TypeOf(r).Elem().Name()
-		h.Command = strings.ToLower(name[:1]) + commandOf.Replace(name[1:])
-	}
-	if err := protocol.WriteProtocolMessage(c.out, r); err != nil {
-		c.t.Fatal(err)
-	}
+	c.send(r)
 	for {
 		m := c.next()
 		if a, ok := m.(protocol.ResponseMessage); ok {
@@ -116,6 +107,21 @@ func (c *client) asked(r protocol.RequestMessage) protocol.Message {
 			return m
 		}
 		c.events = append(c.events, m)
+	}
+}
+
+// send makes a request.
+func (c *client) send(r protocol.RequestMessage) {
+	c.t.Helper()
+	c.seq++
+	h := r.GetRequest()
+	h.Type, h.Seq = "request", c.seq
+	if h.Command == "" {
+		name := reflect.TypeOf(r).Elem().Name()
+		h.Command = strings.ToLower(name[:1]) + commandOf.Replace(name[1:])
+	}
+	if err := protocol.WriteProtocolMessage(c.out, r); err != nil {
+		c.t.Fatal(err)
 	}
 }
 
@@ -355,15 +361,23 @@ func TestRequests(t *testing.T) {
 		t.Errorf("breakpoints are %+v", lines)
 	}
 	info := ask[*protocol.DataBreakpointInfoResponse](c, &protocol.DataBreakpointInfoRequest{Arguments: protocol.DataBreakpointInfoArguments{Name: "out[5].u32"}}).Body
-	if info.DataId != "out[5].u32" {
+	id, ok := info.DataId.(string)
+	if !ok {
 		t.Fatalf("it cannot be watched: %+v", info)
 	}
 	if info := ask[*protocol.DataBreakpointInfoResponse](c, &protocol.DataBreakpointInfoRequest{Arguments: protocol.DataBreakpointInfoArguments{Name: "x"}}).Body; info.DataId != nil {
 		t.Errorf("a register can be watched: %+v", info)
 	}
-	data := ask[*protocol.SetDataBreakpointsResponse](c, &protocol.SetDataBreakpointsRequest{Arguments: protocol.SetDataBreakpointsArguments{Breakpoints: []protocol.DataBreakpoint{{DataId: "out[5].u32", AccessType: "write"}}}}).Body.Breakpoints
-	if len(data) != 1 || !data[0].Verified {
-		t.Fatalf("it is not watched: %+v", data)
+	watch := func(ids ...string) []protocol.Breakpoint {
+		t.Helper()
+		r := &protocol.SetDataBreakpointsRequest{}
+		for _, id := range ids {
+			r.Arguments.Breakpoints = append(r.Arguments.Breakpoints, protocol.DataBreakpoint{DataId: id, AccessType: "write"})
+		}
+		return ask[*protocol.SetDataBreakpointsResponse](c, r).Body.Breakpoints
+	}
+	if data := watch(id, "out[6].u32"); len(data) != 2 || !data[0].Verified || data[1].Verified {
+		t.Fatalf("it is not watched, or what was not asked for is: %+v", data)
 	}
 	goOn := func(reason string, line int) {
 		t.Helper()
@@ -389,6 +403,15 @@ func TestRequests(t *testing.T) {
 	if got, err := base64.StdEncoding.DecodeString(memory.Data); err != nil || !slices.Equal(got, []byte{41, 0, 0, 0}) {
 		t.Errorf("memory has %v, %v", got, err)
 	}
+	// What a client names by a register is watched where it is for the thread that was in focus then.
+	own := ask[*protocol.DataBreakpointInfoResponse](c, &protocol.DataBreakpointInfoRequest{Arguments: protocol.DataBreakpointInfoArguments{Name: "out[laneid].u32"}}).Body.DataId.(string)
+	first := watch(id, own)
+	c.evaluate(f.Id, "cuda lane 9", "repl")
+	if again := watch(id, own); again[0].Id != first[0].Id || again[1].Id != first[1].Id {
+		t.Errorf("watches are %+v, and set again %+v", first, again)
+	}
+	watch(id)
+	stop = event[*protocol.StoppedEvent](c) // by the focus
 	code := ask[*protocol.DisassembleResponse](c, &protocol.DisassembleRequest{Arguments: protocol.DisassembleArguments{MemoryReference: f.InstructionPointerReference, InstructionOffset: -1, InstructionCount: 3}}).Body.Instructions
 	if len(code) != 3 || !strings.HasPrefix(code[0].Instruction, "st.global.u32") || code[1].Line != 27 || code[2].Instruction != "(none)" {
 		t.Errorf("code is %+v", code)
@@ -396,6 +419,9 @@ func TestRequests(t *testing.T) {
 	goOn("pause", 0) // the end, at which the session stays
 	if stop.Body.Description != "The launch has ended" {
 		t.Errorf("it says %q", stop.Body.Description)
+	}
+	if got := c.evaluate(0, "out[5].u32 + 1", "watch"); got != "42" {
+		t.Errorf("at the end out[5] + 1 is %s", got)
 	}
 	back := func(reason string, line int) {
 		t.Helper()
@@ -413,6 +439,10 @@ func TestRequests(t *testing.T) {
 	got := c.evaluate(c.inner(stop.Body.ThreadId).Id, "stepi 3", "repl")
 	if stop = event[*protocol.StoppedEvent](c); !strings.HasSuffix(got, "add.u64 %a, %a, %off;") || stop.Body.Reason != "step" {
 		t.Errorf("the console says %q, and stops by %s", got, stop.Body.Reason)
+	}
+	c.evaluate(c.inner(stop.Body.ThreadId).Id, "continue", "repl")
+	if stop = event[*protocol.StoppedEvent](c); stop.Body.Reason != "breakpoint" || len(stop.Body.HitBreakpointIds) != 1 {
+		t.Errorf("continue in the console stops by %+v", stop.Body)
 	}
 	for request, want := range map[protocol.RequestMessage]string{
 		&protocol.ScopesRequest{Arguments: protocol.ScopesArguments{FrameId: 99}}:                            "this frame is gone",
@@ -475,5 +505,100 @@ func TestEnds(t *testing.T) {
 	}
 	if e := event[*protocol.ExitedEvent](c); e.Body.ExitCode != 1 {
 		t.Errorf("it exits with %d", e.Body.ExitCode)
+	}
+}
+
+// twoKernels are launched one after the other.
+const twoKernels = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry first()
+{
+	ret;
+}
+.visible .entry second()
+{
+	.reg .u32 %i;
+	mov.u32 %i, 0;
+	ret;
+}
+`
+
+// TestAttach: breakpoints of a kernel that is launched later are told as such, and again when there is a
+// place for them; one that is set while no launch is under way is set when the next is. A client that asks for the
+// program's end is told that the session has ended, and the program goes on.
+func TestAttach(t *testing.T) {
+	in, out := io.Pipe()
+	from, to := io.Pipe()
+	server := dap.New(in, to)
+	c := &client{t: t, out: out, heard: make(chan protocol.Message, 100), served: make(chan error, 1)}
+	go func() { c.served <- server.Serve(t.Context(), nil) }()
+	go func() {
+		r := bufio.NewReader(from)
+		for {
+			m, err := protocol.ReadProtocolMessage(r)
+			if err != nil {
+				return
+			}
+			c.heard <- m
+		}
+	}()
+	t.Cleanup(func() { out.Close() })
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("two.ptx", []byte(twoKernels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := debug.New(debug.Options{})
+	next, ran := make(chan string), make(chan error)
+	go func() {
+		for kernel := range next {
+			l := &interp.Launch{Kernel: kernel, Grid: interp.Dim(1), Block: interp.Dim(1)}
+			s.Drive(l, server)
+			_, err := mod.Run(t.Context(), l)
+			ran <- err
+		}
+	}()
+	next <- "first"
+	ask[*protocol.InitializeResponse](c, &protocol.InitializeRequest{})
+	ask[*protocol.AttachResponse](c, &protocol.AttachRequest{Arguments: json.RawMessage("{}")})
+	event[*protocol.InitializedEvent](c)
+	line := func(n int) *protocol.SetBreakpointsRequest {
+		return &protocol.SetBreakpointsRequest{Arguments: protocol.SetBreakpointsArguments{Source: protocol.Source{Path: "two.ptx"}, Breakpoints: []protocol.SourceBreakpoint{{Line: n}}}}
+	}
+	set := ask[*protocol.SetBreakpointsResponse](c, line(12)).Body.Breakpoints
+	if len(set) != 1 || set[0].Verified || set[0].Id == 0 || !strings.Contains(set[0].Message, "line 12 is of second") {
+		t.Errorf("it is set: %+v", set)
+	}
+	ask[*protocol.ConfigurationDoneResponse](c, &protocol.ConfigurationDoneRequest{})
+	if err := <-ran; err != nil {
+		t.Fatal(err)
+	}
+	c.send(&protocol.SetFunctionBreakpointsRequest{Arguments: protocol.SetFunctionBreakpointsArguments{Breakpoints: []protocol.FunctionBreakpoint{{Name: "second"}}}})
+	next <- "second"
+	changed := event[*protocol.BreakpointEvent](c).Body
+	if b := changed.Breakpoint; changed.Reason != "changed" || b.Id != set[0].Id || !b.Verified || b.Line != 12 {
+		t.Errorf("the breakpoint is %+v", changed)
+	}
+	if b := event[*protocol.SetFunctionBreakpointsResponse](c).Body.Breakpoints; len(b) != 1 || !b[0].Verified || b[0].Line != 11 {
+		t.Errorf("the function's is %+v", b)
+	}
+	for _, want := range []int{11, 12} {
+		stop := event[*protocol.StoppedEvent](c)
+		if f := c.inner(stop.Body.ThreadId); stop.Body.Reason != "breakpoint" || f.Line != want {
+			t.Errorf("it stops by %+v at line %d, want %d", stop.Body, f.Line, want)
+		}
+		if want == 11 {
+			ask[*protocol.ContinueResponse](c, &protocol.ContinueRequest{})
+		}
+	}
+	ask[*protocol.TerminateResponse](c, &protocol.TerminateRequest{})
+	event[*protocol.TerminatedEvent](c)
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	next <- "second" // it is nobody's any more
+	if err := <-ran; err != nil {
+		t.Error(err)
 	}
 }

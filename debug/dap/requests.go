@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func (v *Server) handle(m dap.RequestMessage) {
 	case *dap.InitializeRequest:
 		v.send(&dap.InitializeResponse{Response: answer(r), Body: dap.Capabilities{
 			SupportsConfigurationDoneRequest: true, SupportsFunctionBreakpoints: true, SupportsConditionalBreakpoints: true, SupportsEvaluateForHovers: true,
-			SupportsStepBack: true, SupportsRestartRequest: true, SupportsExceptionInfoRequest: true, SupportsTerminateRequest: true, SupportTerminateDebuggee: true,
+			SupportsStepBack: true, SupportsRestartRequest: true, SupportsExceptionInfoRequest: true, SupportsTerminateRequest: v.launch != nil, SupportTerminateDebuggee: v.launch != nil,
 			SupportsDataBreakpoints: true, SupportsReadMemoryRequest: true, SupportsDisassembleRequest: true, SupportsSteppingGranularity: true, SupportsInstructionBreakpoints: true,
 		}})
 		return
@@ -43,17 +44,16 @@ func (v *Server) handle(m dap.RequestMessage) {
 		v.ask(r, m.Arguments)
 		return
 	case *dap.DisconnectRequest:
-		err := v.parting()
-		if m.Arguments != nil && m.Arguments.TerminateDebuggee {
-			err = debug.ErrQuit
-		}
 		v.apart = true
-		v.leave(err)
+		v.leave(v.parting())
 		v.send(&dap.DisconnectResponse{Response: answer(r)})
 		return
 	case *dap.TerminateRequest:
-		v.leave(debug.ErrQuit)
+		v.leave(v.parting())
 		v.send(&dap.TerminateResponse{Response: answer(r)})
+		if v.attached { // the program goes on alone, and it is it that ends
+			v.send(&dap.TerminatedEvent{Event: event("terminated")})
+		}
 		return
 	case *dap.PauseRequest:
 		if v.session != nil && v.running {
@@ -69,6 +69,10 @@ func (v *Server) handle(m dap.RequestMessage) {
 	case v.session == nil:
 		if _, ok := m.(*dap.ThreadsRequest); ok {
 			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: []dap.Thread{}}})
+			return
+		}
+		if v.attached && v.announced && !v.over && sets(m) {
+			v.later = append(v.later, func() { v.ofSession(m) })
 			return
 		}
 		v.refuse(r, errNoSession)
@@ -254,23 +258,34 @@ func (v *Server) set(owner string, list []wanted) []dap.Breakpoint {
 	s := v.session
 	for _, n := range v.owned[owner] {
 		s.Delete(n)
+		delete(v.pending, n)
 	}
 	v.owned[owner] = nil
 	out := []dap.Breakpoint{}
 	for _, w := range list {
-		b, err := s.Break(w.place, w.condition)
+		b, err := s.BreakLater(w.place, w.condition)
 		if err != nil {
 			out = append(out, dap.Breakpoint{Message: debug.Explain(err)})
 			continue
 		}
 		v.owned[owner] = append(v.owned[owner], b.Number)
-		now := dap.Breakpoint{Id: b.Number, Verified: true}
-		if lines := b.Lines(s); len(lines) > 0 {
-			now.Source, now.Line = source(s.Info().Module.Name, s.Info().Module.Source()), lines[0]
-		}
-		out = append(out, now)
+		out = append(out, v.breakpoint(b))
 	}
 	return out
+}
+
+// breakpoint is one as the client is told of it, where the launch is now.
+func (v *Server) breakpoint(b *debug.Breakpoint) dap.Breakpoint {
+	v.pending[b.Number] = b.Err() != nil
+	now := dap.Breakpoint{Id: b.Number, Verified: b.Err() == nil}
+	if !now.Verified {
+		now.Message = debug.Explain(b.Err())
+	}
+	module := v.session.Info().Module
+	if lines := b.Lines(v.session); len(lines) > 0 {
+		now.Source, now.Line = v.source(module.Name, module.Source()), lines[0]
+	}
+	return now
 }
 
 // setLines sets the breakpoints of a source.
@@ -306,7 +321,8 @@ func (v *Server) dataInfo(m *dap.DataBreakpointInfoRequest) {
 		body.Description = debug.Explain(err)
 	} else {
 		v.session.Delete(w.Number)
-		body.DataId = m.Arguments.Name
+		id := fmt.Sprintf("%s (%s)", w.Text, w.Place(v.session))
+		v.data[id], body.DataId = w, id
 		body.AccessTypes = []dap.DataBreakpointAccessType{"read", "write", "readWrite"}
 	}
 	v.send(&dap.DataBreakpointInfoResponse{Response: answer(&m.Request), Body: body})
@@ -317,19 +333,22 @@ var accesses = map[dap.DataBreakpointAccessType]debug.Access{"read": debug.Reads
 // setData sets the watches.
 func (v *Server) setData(m *dap.SetDataBreakpointsRequest) {
 	const owner = "data"
-	for _, n := range v.owned[owner] {
-		v.session.Delete(n)
-	}
+	old := v.owned[owner]
 	v.owned[owner] = nil
 	set := []dap.Breakpoint{}
 	for _, b := range m.Arguments.Breakpoints {
-		w, err := v.session.Watch(b.DataId, accesses[b.AccessType])
-		switch {
-		case err != nil:
-			set = append(set, dap.Breakpoint{Message: debug.Explain(err)})
-		default:
-			v.owned[owner] = append(v.owned[owner], w.Number)
-			set = append(set, dap.Breakpoint{Id: w.Number, Verified: true})
+		w := v.data[b.DataId]
+		if w == nil {
+			set = append(set, dap.Breakpoint{Message: "it is not known which memory that is: set it anew"})
+			continue
+		}
+		w = v.session.Rewatch(w, accesses[b.AccessType])
+		v.owned[owner] = append(v.owned[owner], w.Number)
+		set = append(set, dap.Breakpoint{Id: w.Number, Verified: true})
+	}
+	for _, n := range old {
+		if !slices.Contains(v.owned[owner], n) {
+			v.session.Delete(n)
 		}
 	}
 	v.send(&dap.SetDataBreakpointsResponse{Response: answer(&m.Request), Body: dap.SetDataBreakpointsResponseBody{Breakpoints: set}})
@@ -415,12 +434,12 @@ func (v *Server) stackTrace(m *dap.StackTraceRequest) {
 		module := s.Info().Module
 		for i, fr := range s.Frames(c) {
 			v.frames = append(v.frames, frame{f, i == 0})
-			now := dap.StackFrame{Id: len(v.frames), Name: fr.Func.Name, Source: source(module.Name, module.Source()), Line: int(fr.Func.End.Line), Column: int(fr.Func.End.Col)}
+			now := dap.StackFrame{Id: len(v.frames), Name: fr.Func.Name, Source: v.source(module.Name, module.Source()), Line: int(fr.Func.End.Line), Column: int(fr.Func.End.Col)}
 			if fr.Instr != nil {
 				now.Line, now.Column, now.InstructionPointerReference = int(fr.Instr.Pos.Line), int(fr.Instr.Pos.Col), fmt.Sprintf("%#x", fr.Index)
 				if l := fr.Instr.Loc; l >= 0 {
 					at := &fr.Func.Locs[l]
-					if from := source(module.FileName(at.File), ""); from != nil {
+					if from := v.source(module.FileName(at.File), ""); from != nil {
 						now.Source, now.Line, now.Column = from, int(at.Line), int(at.Col)
 					}
 				}
@@ -538,6 +557,9 @@ func (v *Server) specials(f debug.Focus) []dap.Variable {
 // at does something with a thread in focus.
 func (v *Server) at(f debug.Focus, do func() (string, error)) (string, error) {
 	was := v.session.Focus()
+	if f.CTA < 0 { // nobody is there
+		return do()
+	}
 	defer v.session.SetFocus(was)
 	if err := v.session.SetFocus(f); err != nil {
 		return "", err
@@ -622,10 +644,13 @@ func (v *Server) command(m *dap.EvaluateRequest, f debug.Focus) {
 		s.SetFocus(f)
 	}
 	before, from := s.Step(), s.Focus()
+	s.Ready()
 	v.running = true
 	go func() {
 		var out bytes.Buffer
-		err := debug.NewConsole(s, &out).Do(v.ctx, m.Arguments.Expression)
+		c := debug.NewConsole(s, &out)
+		c.More = v.attached
+		err := c.Do(v.ctx, m.Arguments.Expression)
 		v.work <- finished{then: func() {
 			switch {
 			case errors.Is(err, debug.ErrQuit):
@@ -637,7 +662,10 @@ func (v *Server) command(m *dap.EvaluateRequest, f debug.Focus) {
 			default:
 				v.send(&dap.EvaluateResponse{Response: answer(r), Body: dap.EvaluateResponseBody{Result: strings.TrimRight(out.String(), "\n")}})
 			}
-			if s.Step() != before || s.Focus() != from {
+			switch stop := c.Stopped(); {
+			case stop != nil:
+				v.arrived(stop)
+			case s.Step() != before || s.Focus() != from:
 				v.stopped("step", nil)
 			}
 		}}
@@ -685,7 +713,7 @@ func (v *Server) disassemble(m *dap.DisassembleRequest) {
 		return
 	}
 	info := v.session.Info()
-	where := source(info.Module.Name, info.Module.Source())
+	where := v.source(info.Module.Name, info.Module.Source())
 	list := []dap.DisassembledInstruction{}
 	first := at + int64(m.Arguments.Offset) + int64(m.Arguments.InstructionOffset)
 	for i := first; i < first+int64(m.Arguments.InstructionCount); i++ {

@@ -1,5 +1,6 @@
 // Package tui is a debugging session on a terminal: the code, the registers of the thread in focus, what
-// the session says, and a line for commands, those of debug.Console.
+// the session says, and a line for commands, those of debug.Console. Panes scroll, and the code is the PTX or the
+// source that it was made of.
 package tui
 
 import (
@@ -8,14 +9,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
 	"gemu/debug"
+	"gemu/internal/input"
 )
 
 // Front is a front end for a terminal.
@@ -29,6 +34,7 @@ type Front struct {
 
 	said    []string // the lines so far
 	history []string
+	source  bool // the code is the source that the PTX was made of, where that can be read
 }
 
 // New makes one that reads keys from in and draws on out.
@@ -55,16 +61,17 @@ func (f *Front) say(text string) {
 
 // Debug draws and reads until the user has had enough. What was said stays on the terminal.
 func (f *Front) Debug(ctx context.Context, s *debug.Session) error {
-	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), at: -1}
+	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), at: -1, files: input.NewSources(s.Info().Module.Name)}
 	m.console = debug.NewConsole(s, &m.output)
+	m.console.More = f.more
 	m.input.Prompt = "(gemu) "
 	m.input.ShowSuggestions = true
-	m.input.SetSuggestions(debug.Commands())
+	m.set("")
 	m.input.Focus()
 	m.console.Greet()
 	m.hear()
 	m.look()
-	_, err := tea.NewProgram(m, tea.WithInput(f.in), tea.WithOutput(f.out), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithContext(ctx)).Run()
+	_, err := tea.NewProgram(m, tea.WithInput(f.in), tea.WithOutput(f.out), tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithoutSignalHandler(), tea.WithContext(ctx)).Run()
 	for _, line := range f.said[max(len(f.said)-m.height, 0):] {
 		fmt.Fprintln(f.out, line)
 	}
@@ -91,12 +98,36 @@ type model struct {
 	running       bool
 	end           error // with which Debug returns
 
+	files *input.Sources
+	lines int  // of the PTX; 0: they were not counted yet
+	pane  pane // that keys scroll
+	views [panes]view
+
 	// As the session stood last: it may not be looked at while it runs.
 	where     string
-	line      int
-	marks     map[int]rune // breakpoints, by line
+	ptx, from place // in the PTX, and in the source; the line is 0 where there is none
 	registers []string
 }
+
+// place is a line of a file, of which breakpoints mark lines.
+type place struct {
+	file  string
+	line  int
+	marks map[int]rune
+}
+
+// pane is a part of the screen that scrolls.
+type pane int
+
+const (
+	codePane pane = iota
+	registerPane
+	saidPane
+	panes
+)
+
+// view is how far a pane is scrolled, in lines from where it shows what is current, and in columns.
+type view struct{ down, right int }
 
 // done is told when a command has been executed.
 type done struct{ err error }
@@ -113,33 +144,55 @@ func (m *model) hear() {
 	m.output.Reset()
 }
 
-// look notes where the session stands.
+// look notes where the session stands, and shows that.
 func (m *model) look() {
-	m.where, m.line, m.registers, m.marks = "the launch has ended", 0, nil, map[int]rune{}
+	info := m.session.Info()
+	m.where, m.registers = "the launch has ended", nil
+	m.ptx, m.from = place{file: info.Module.Name, marks: map[int]rune{}}, place{marks: map[int]rune{}}
+	m.views[codePane].down = 0
+	c, err := m.session.Context()
+	if err == nil {
+		f := m.session.Focus()
+		m.where = fmt.Sprintf("%s  block %s  thread %s  warp %d lane %d", info.Kernel.Name, c.ID, m.session.Thread(f), f.Warp, f.Lane)
+		m.ptx.line = int(c.Func.End.Line)
+		if c.Instr != nil {
+			m.ptx.line = int(c.Instr.Pos.Line)
+			if l := c.Instr.Loc; l >= 0 {
+				m.from.file, m.from.line = info.Module.FileName(c.Func.Locs[l].File), int(c.Func.Locs[l].Line)
+			}
+		}
+		for _, r := range c.Registers() {
+			if r.Live {
+				m.registers = append(m.registers, fmt.Sprintf("%-8s %s", r.Name, r.Text(c.Lanes)))
+			}
+		}
+	}
 	for _, b := range m.session.Breakpoints() {
 		mark := '●'
 		if b.Disabled {
 			mark = '○'
 		}
 		for _, n := range b.Lines(m.session) {
-			m.marks[n] = mark
+			m.ptx.marks[n] = mark
+		}
+		for _, n := range b.LinesOf(m.session, m.from.file) {
+			m.from.marks[n] = mark
 		}
 	}
-	c, err := m.session.Context()
-	if err != nil {
-		return
-	}
-	f := m.session.Focus()
-	m.where = fmt.Sprintf("%s  block %s  thread %s  warp %d lane %d", m.session.Info().Kernel.Name, c.ID, m.session.Thread(f), f.Warp, f.Lane)
-	m.line = int(c.Func.End.Line)
-	if c.Instr != nil {
-		m.line = int(c.Instr.Pos.Line)
-	}
-	for _, r := range c.Registers() {
-		if r.Live {
-			m.registers = append(m.registers, fmt.Sprintf("%-8s %s", r.Name, r.Text(c.Lanes)))
+}
+
+// code is where the code that is shown is, and its lines: of the source if it is wanted and can be had.
+func (m *model) code() (place, func(n int) string, int) {
+	if m.front.source && m.from.line > 0 {
+		if lines := m.files.Lines(m.from.file); len(lines) > 0 {
+			return m.from, func(n int) string { return lines[n-1] }, len(lines)
 		}
 	}
+	module := m.session.Info().Module
+	if m.lines == 0 {
+		m.lines = strings.Count(module.Source(), "\n") + 1
+	}
+	return m.ptx, module.Line, m.lines
 }
 
 // Update hears of keys, of the terminal's size, and of commands that have come to their end.
@@ -166,6 +219,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case tea.KeyMsg:
 		return m.key(msg)
+	case tea.MouseMsg:
+		m.wheel(msg)
+		return m, nil
 	}
 	var cmd tea.Cmd
 	m.input, cmd = m.input.Update(msg)
@@ -179,7 +235,7 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 			m.session.Interrupt()
 			return m, nil
 		}
-		m.input.Reset()
+		m.set("")
 		return m, nil
 	case tea.KeyCtrlD:
 		if !m.running && m.input.Value() == "" {
@@ -190,6 +246,19 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 			return m.execute(m.input.Value())
 		}
 		return m, nil
+	case tea.KeyF2:
+		m.toggle()
+		return m, nil
+	case tea.KeyShiftTab:
+		m.pane = (m.pane + 1) % panes
+		return m, nil
+	case tea.KeyPgUp, tea.KeyPgDown, tea.KeyShiftUp, tea.KeyShiftDown, tea.KeyShiftLeft, tea.KeyShiftRight:
+		page := max(m.sizes().rows(m.pane)-1, 1)
+		by := map[tea.KeyType]view{
+			tea.KeyPgUp: {-page, 0}, tea.KeyPgDown: {page, 0}, tea.KeyShiftUp: {-1, 0}, tea.KeyShiftDown: {1, 0}, tea.KeyShiftLeft: {0, -sideways}, tea.KeyShiftRight: {0, sideways},
+		}[msg.Type]
+		m.scroll(m.pane, by)
+		return m, nil
 	case tea.KeyUp, tea.KeyDown:
 		m.recall(msg.Type == tea.KeyUp)
 		return m, nil
@@ -197,6 +266,77 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	m.input, cmd = m.input.Update(msg)
 	return m, cmd
+}
+
+// sideways is how many columns, and wheeled how many lines, a pane is scrolled by at a time.
+const (
+	sideways = 8
+	wheeled  = 3
+)
+
+// toggle changes between the PTX and the source that it was made of.
+func (m *model) toggle() {
+	m.front.source = !m.front.source
+	m.views[codePane] = view{}
+	if m.front.source && m.from.line == 0 {
+		m.front.say("The PTX does not say which line of a source it was made of here.")
+	} else if m.front.source && len(m.files.Lines(m.from.file)) == 0 {
+		m.front.say(m.from.file + " cannot be read: the code is the PTX.")
+	}
+}
+
+// scroll scrolls a pane, as far as there is something to see.
+func (m *model) scroll(p pane, by view) {
+	v, z := &m.views[p], m.sizes()
+	least, most := 0, 0
+	switch p {
+	case codePane:
+		at, _, count := m.code()
+		first := z.first(at.line)
+		least, most = 1-first, max(count-z.top+1-first, 0)
+	case registerPane:
+		most = max(len(m.registers)-z.top, 0)
+	case saidPane:
+		least = min(z.bottom-len(m.wrapped()), 0)
+	}
+	v.down = min(max(v.down+by.down, least), most)
+	v.right = max(v.right+by.right, 0)
+	if longest := m.longest(p); v.right > max(longest-1, 0) {
+		v.right = max(longest-1, 0) / sideways * sideways
+	}
+}
+
+// longest is how many columns the longest line of a pane has; what was said is not scrolled sideways.
+func (m *model) longest(p pane) (n int) {
+	switch p {
+	case codePane:
+		_, text, count := m.code()
+		for i := range count {
+			n = max(n, lipgloss.Width(plain(text(i+1))))
+		}
+	case registerPane:
+		for _, r := range m.registers {
+			n = max(n, lipgloss.Width(r))
+		}
+	}
+	return n
+}
+
+// wheel scrolls the pane that the mouse is over.
+func (m *model) wheel(msg tea.MouseMsg) {
+	by := map[tea.MouseButton]view{tea.MouseButtonWheelUp: {-wheeled, 0}, tea.MouseButtonWheelDown: {wheeled, 0}, tea.MouseButtonWheelLeft: {0, -sideways}, tea.MouseButtonWheelRight: {0, sideways}}[msg.Button]
+	if by == (view{}) {
+		return
+	}
+	z, p := m.sizes(), saidPane
+	switch {
+	case msg.Y > z.top:
+	case msg.X < z.left:
+		p = codePane
+	default:
+		p = registerPane
+	}
+	m.scroll(p, by)
 }
 
 // recall shows the command before, or after, of the history.
@@ -210,11 +350,18 @@ func (m *model) recall(up bool) {
 	} else {
 		m.at = min(m.at+1, len(h))
 	}
-	m.input.Reset()
 	if m.at < len(h) {
-		m.input.SetValue(h[m.at])
-		m.input.CursorEnd()
+		m.set(h[m.at])
+	} else {
+		m.set("")
 	}
+}
+
+// set makes the command line another text; what the input suggests is for that, then.
+func (m *model) set(text string) {
+	m.input.SetValue(text)
+	m.input.CursorEnd()
+	m.input.SetSuggestions(debug.Commands())
 }
 
 // execute has the console execute a command, while keys are still heard.
@@ -224,7 +371,9 @@ func (m *model) execute(text string) (tea.Model, tea.Cmd) {
 		m.front.history = append(m.front.history, text)
 	}
 	m.at = -1
-	m.input.Reset()
+	m.set("")
+	m.views[saidPane].down = 0
+	m.session.Ready()
 	m.running = true
 	return m, func() tea.Msg { return done{m.console.Do(m.ctx, text)} }
 }
@@ -235,27 +384,50 @@ var (
 	faint   = lipgloss.NewStyle().Faint(true)
 )
 
+// sizes are those of the panes: lines of those above and of that below, columns of those above.
+type sizes struct{ top, bottom, left, right int }
+
+func (m *model) sizes() sizes {
+	top := (m.height - 3) / 2
+	right := m.width / 3
+	return sizes{top, m.height - 3 - top, m.width - right - 1, right}
+}
+
+// rows is how many lines a pane has.
+func (z sizes) rows(p pane) int {
+	if p == saidPane {
+		return z.bottom
+	}
+	return z.top
+}
+
+// first is the line of the code that is shown first, so that one is in the middle.
+func (z sizes) first(line int) int { return max(line-z.top/2, 1) }
+
 // View draws it all: the code and the registers above, what was said below them, the command line last.
 func (m *model) View() string {
 	if m.width < 20 || m.height < 6 {
 		return m.input.View()
 	}
-	top := (m.height - 3) / 2
-	bottom := m.height - 3 - top
-	right := m.width / 3
-	left := m.width - right - 1
-	code, registers := m.code(left, top), column(m.registers, right, top)
-	var rows []string
-	rows = append(rows, heading.Render(cut(m.where, m.width)))
-	for i := range top {
+	z := m.sizes()
+	code, registers := m.codeRows(z), m.registerRows(z)
+	rows := []string{heading.Render(cut(m.where, m.width))}
+	for i := range z.top {
 		rows = append(rows, code[i]+faint.Render("│")+registers[i])
 	}
-	rows = append(rows, faint.Render(strings.Repeat("─", m.width)))
-	said := m.front.said
-	if n := len(said) - bottom; n > 0 {
-		said = said[n:]
+	at, _, _ := m.code()
+	keys := cut(fmt.Sprintf("─ %s ─ %s: PgUp PgDn Shift-arrows ─ Shift-Tab: another pane ─ F2: source ", filepath.Base(at.file), [...]string{"code", "registers", "output"}[m.pane]), m.width)
+	rows = append(rows, faint.Render(keys+strings.Repeat("─", max(m.width-lipgloss.Width(keys), 0))))
+	said := m.wrapped()
+	last := min(max(len(said)+m.views[saidPane].down, z.bottom), len(said))
+	said = said[max(last-z.bottom, 0):last]
+	for i := range z.bottom {
+		text := ""
+		if i < len(said) {
+			text = said[i]
+		}
+		rows = append(rows, fitted(text, m.width))
 	}
-	rows = append(rows, column(said, m.width, bottom)...)
 	status := m.input.View()
 	if m.running {
 		status = "running; Ctrl-C stops it"
@@ -263,41 +435,91 @@ func (m *model) View() string {
 	return strings.Join(append(rows, status), "\n")
 }
 
-// code is the lines around the current one.
-func (m *model) code(width, height int) []string {
-	rows := make([]string, height)
-	module := m.session.Info().Module
-	first := max(m.line-height/2, 1)
+// codeRows is the lines around the current one, or where they are scrolled to.
+func (m *model) codeRows(z sizes) []string {
+	rows := make([]string, z.top)
+	at, text, count := m.code()
+	v := m.views[codePane]
+	first := max(z.first(at.line)+v.down, 1)
 	for i := range rows {
 		n := first + i
-		mark := ' '
-		if r, ok := m.marks[n]; ok {
+		if n > count {
+			rows[i] = fitted("", z.left)
+			continue
+		}
+		mark, pointer := ' ', ' '
+		if r, ok := at.marks[n]; ok {
 			mark = r
 		}
-		pointer := ' '
-		if n == m.line {
+		if n == at.line {
 			pointer = '▶'
 		}
-		text := fitted(fmt.Sprintf("%c%c%5d  %s", mark, pointer, n, strings.ReplaceAll(module.Line(n), "\t", "    ")), width)
-		if n == m.line {
-			text = current.Render(text)
+		head := cut(fmt.Sprintf("%c%c%5d  ", mark, pointer, n), z.left)
+		row := head + fitted(behind(plain(text(n)), v.right), max(z.left-lipgloss.Width(head), 0))
+		if n == at.line {
+			row = current.Render(row)
 		}
-		rows[i] = text
+		rows[i] = row
 	}
 	return rows
 }
 
-// column is lines of a width, as many as it is high.
-func column(lines []string, width, height int) []string {
-	rows := make([]string, height)
+// registerRows is the registers, as far as there is room.
+func (m *model) registerRows(z sizes) []string {
+	rows := make([]string, z.top)
+	v := m.views[registerPane]
+	down := min(v.down, max(len(m.registers)-z.top, 0)) // there may be fewer now
 	for i := range rows {
 		text := ""
-		if i < len(lines) {
-			text = strings.ReplaceAll(lines[i], "\t", "    ")
+		if n := i + down; n < len(m.registers) {
+			text = m.registers[n]
 		}
-		rows[i] = fitted(text, width)
+		rows[i] = fitted(behind(text, v.right), z.right)
 	}
 	return rows
+}
+
+// wrapped is what was said, in lines that are no wider than the screen.
+func (m *model) wrapped() (rows []string) {
+	for _, line := range m.front.said {
+		line = plain(line)
+		for lipgloss.Width(line) > m.width {
+			n, columns := 0, 0
+			for i, r := range line {
+				w := lipgloss.Width(string(r))
+				if columns+w > m.width && i > 0 {
+					break
+				}
+				n, columns = i+len(string(r)), columns+w
+			}
+			rows, line = append(rows, line[:n]), line[n:]
+		}
+		rows = append(rows, line)
+	}
+	return rows
+}
+
+// plain is a text without what would move the cursor: blanks for tabs, and signs for other controls.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return '·'
+		}
+		return r
+	}, strings.ReplaceAll(strings.TrimRight(text, "\r"), "\t", "    "))
+}
+
+// behind is a text without so many columns, of which a sign says so.
+func behind(text string, columns int) string {
+	if columns == 0 || text == "" {
+		return text
+	}
+	for i, r := range text {
+		if columns -= lipgloss.Width(string(r)); columns < 0 {
+			return "…" + text[i+len(string(r)):]
+		}
+	}
+	return "…"
 }
 
 // fitted is a text of exactly so many columns.
@@ -311,9 +533,11 @@ func cut(text string, width int) string {
 	if lipgloss.Width(text) <= width {
 		return text
 	}
-	r := []rune(text)
-	for len(r) > 0 && lipgloss.Width(string(r))+1 > width {
-		r = r[:len(r)-1]
+	columns := 0
+	for i, r := range text {
+		if columns += lipgloss.Width(string(r)); columns > width-1 {
+			return text[:i] + "…"
+		}
 	}
-	return string(r) + "…"
+	return text
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"gemu/internal/occupancy"
 	"gemu/interp"
 	"gemu/interp/internal/oracle"
 	"gemu/interp/internal/random"
@@ -77,6 +78,9 @@ const (
 	maxLength  = 10000
 )
 
+// lastSM is the last compute capability that is known.
+var lastSM = occupancy.Generations[len(occupancy.Generations)-1].SM
+
 // Generator makes programs.
 type Generator struct {
 	Options
@@ -90,6 +94,8 @@ func New(o Options) (*Generator, error) {
 	switch {
 	case o.SM < leastSM:
 		return nil, fmt.Errorf("sm_%d: programs want sm_%d or later", o.SM, leastSM)
+	case o.SM > lastSM:
+		return nil, fmt.Errorf("sm_%d: the last there is is sm_%d", o.SM, lastSM)
 	case o.Version.Less(ptx.Version{Major: 6}):
 		return nil, fmt.Errorf("PTX %s: programs want PTX 6.0 or later", o.Version)
 	case o.Grid < 1 || o.Block.X < 1 || o.Block.Y < 1 || o.Block.Z < 1 || o.Block.X > 1024 || o.Block.Y > 1024 || o.Block.Z > 64 || threads > 1024:

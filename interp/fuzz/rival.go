@@ -70,30 +70,61 @@ func (r *Rival) Extents() bool {
 type Outcome struct {
 	Kind   Kind
 	Why    string // in words: "exit status 1", "signal: segmentation fault"
+	How    string // of a crash or refusal, without what differs between programs
 	Stderr string // the end of what it said
+	first  string // its first line, with # for numbers
 
 	At        int // Difference: the first byte that differs, in the word …
 	Got, Want uint32
 }
 
+// Like reports whether an outcome is that of the same failure: of its kind, of crashes and refusals also
+// with the same exit status or signal, and with the same first line on standard error but for the numbers in it.
+func (o *Outcome) Like(other *Outcome) bool {
+	if o.Kind != other.Kind {
+		return false
+	}
+	if o.Kind != Crash && o.Kind != Refusal {
+		return true
+	}
+	return o.How == other.How && o.first == other.first
+}
+
+// numbers are what differs between two lines that say the same of other places.
+var numbers = regexp.MustCompile(`0[xX][0-9a-fA-F]+|[0-9]+`)
+
+// firstLine is the first that is not empty, with # for numbers.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			return numbers.ReplaceAllString(line, "#")
+		}
+	}
+	return ""
+}
+
 // ErrNoRival is the error of a command that the shell cannot run.
 var ErrNoRival = errors.New("the command cannot be run")
 
-// stderrBytes are kept of what a rival says, the last ones.
-const stderrBytes = 4 << 10
+// stderrBytes are kept of what a rival says, the last ones, and headBytes of its beginning.
+const (
+	stderrBytes = 4 << 10
+	headBytes   = 512
+)
 
-// tail keeps the last bytes that are written to it.
-type tail struct{ b []byte }
+// said keeps the first and the last bytes that are written to it.
+type said struct{ head, tail []byte }
 
-func (t *tail) Write(b []byte) (int, error) {
-	t.b = append(t.b, b...)
-	if len(t.b) > 2*stderrBytes {
-		t.b = append(t.b[:0], t.b[len(t.b)-stderrBytes:]...)
+func (t *said) Write(b []byte) (int, error) {
+	t.head = append(t.head, b[:min(len(b), headBytes-len(t.head))]...)
+	t.tail = append(t.tail, b...)
+	if len(t.tail) > 2*stderrBytes {
+		t.tail = append(t.tail[:0], t.tail[len(t.tail)-stderrBytes:]...)
 	}
 	return len(b), nil
 }
 
-func (t *tail) String() string { return string(t.b[max(0, len(t.b)-stderrBytes):]) }
+func (t *said) String() string { return string(t.tail[max(0, len(t.tail)-stderrBytes):]) }
 
 // Run runs a program whose result is known, with files in a directory. The error is ErrNoRival, that
 // of the context, or of the files.
@@ -110,13 +141,13 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	var said tail
+	var said said
 	cmd := exec.CommandContext(limited, "sh", "-c", line)
 	cmd.Stderr = &said
 	inGroup(cmd)
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	o := &Outcome{Kind: Crash, Stderr: said.String()}
+	o := &Outcome{Kind: Crash, Stderr: said.String(), first: firstLine(string(said.head))}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -134,6 +165,7 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 		case status == r.RefusalStatus, status >= 0 && r.RefusalText != nil && r.RefusalText.MatchString(o.Stderr):
 			o.Kind = Refusal
 		}
+		o.How = o.Why
 		return o, nil
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is that something it has started goes on
 		return nil, fmt.Errorf("%w: %w", ErrNoRival, err)
@@ -142,8 +174,10 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	switch {
 	case err != nil:
 		o.Why = "exit status 0, without a result"
+		o.How = o.Why
 	case len(got) != len(want):
 		o.Why = fmt.Sprintf("exit status 0, with a result of %d bytes, not %d", len(got), len(want))
+		o.How = "exit status 0, with a result of another size"
 	case bytes.Equal(got, want):
 		o.Kind = Same
 	default:

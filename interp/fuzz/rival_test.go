@@ -128,7 +128,7 @@ func TestRivals(t *testing.T) {
 			if c.most == 0 {
 				return
 			}
-			small, o := reduced(t, r, p, o.Kind)
+			small, o := reduced(t, r, p, o)
 			list := instructions(small)
 			if len(list) > c.most || !strings.Contains(small.Source, c.has) {
 				t.Errorf("%d instructions are left, want %s and at most %d:\n%s", len(list), c.has, c.most, small.Source)
@@ -176,7 +176,7 @@ func findFailure(t *testing.T, r *Rival, o Options) (*Program, *Outcome) {
 }
 
 // reduced is a program made small, and what then comes of it.
-func reduced(t *testing.T, r *Rival, p *Program, kind Kind) (*Program, *Outcome) {
+func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Outcome) {
 	t.Helper()
 	dir := t.TempDir()
 	run := func(p *Program, want []byte) *Outcome {
@@ -186,7 +186,7 @@ func reduced(t *testing.T, r *Rival, p *Program, kind Kind) (*Program, *Outcome)
 		}
 		return o
 	}
-	small, err := Reduce(t.Context(), p, r.Extents(), func(p *Program, want []byte) (bool, error) { return run(p, want).Kind == kind, nil }, func(int) {})
+	small, err := Reduce(t.Context(), p, r.Extents(), func(p *Program, want []byte) (bool, error) { return run(p, want).Like(first), nil }, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +195,8 @@ func reduced(t *testing.T, r *Rival, p *Program, kind Kind) (*Program, *Outcome)
 		t.Fatal(err)
 	}
 	o := run(small, want)
-	if o.Kind != kind {
-		t.Fatalf("the reduced program is a %s, not a %s", o.Kind, kind)
+	if !o.Like(first) {
+		t.Fatalf("the reduced program is a %s, %s, not a %s, %s", o.Kind, o.Why, first.Kind, first.Why)
 	}
 	return small, o
 }
@@ -215,7 +215,7 @@ func TestTimeout(t *testing.T) {
 	p := g.Program(1)
 	before, after, _ := strings.Cut(p.Source, "\tst.global")
 	p.Source = before + "\tbrev.b32 %w1, %w2;\n\tst.global" + after
-	small, outcome := reduced(t, r, p, Timeout)
+	small, outcome := reduced(t, r, p, &Outcome{Kind: Timeout})
 	if list := instructions(small); len(list) > 2 || !strings.Contains(outcome.Why, "stopped after 200ms") {
 		t.Errorf("%s, and %q are left", outcome.Why, list)
 	}
@@ -231,6 +231,36 @@ func TestTimeout(t *testing.T) {
 		}
 		if time.Since(began) > 20*time.Second {
 			t.Fatalf("what the rival has started is still there: %s", stat)
+		}
+	}
+}
+
+// TestCrashes: a crash is reduced to itself, and not to another that a smaller program has: with
+// another status, or with another message but for the numbers in it.
+func TestCrashes(t *testing.T) {
+	for _, c := range []struct{ say, other, status, otherStatus string }{
+		{"brev: assertion failed at 0x$$", "parse error in line 3", "7", "7"},
+		{"bad", "bad", "7", "8"},
+		{"bad", "bad", "7", "139"},
+	} {
+		command := "if grep -q brev.b32 {ptx}; then echo '" + c.say + "' $$ >&2; exit " + c.status + "; fi; echo '" + c.other + "' >&2; exit " + c.otherStatus + " # {json} {out}"
+		r := &Rival{Command: command, Timeout: time.Minute, RefusalStatus: 3}
+		o := usual(random.Arith)
+		o.Length = 1
+		g, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := g.Program(1)
+		before, after, _ := strings.Cut(p.Source, "\tst.global")
+		p.Source = before + "\tbrev.b32 %w1, %w2;\n\tst.global" + after
+		first, err := r.Run(t.Context(), p, nil, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, _ := reduced(t, r, p, first)
+		if !strings.Contains(small.Source, "brev.b32") {
+			t.Errorf("%s, status %s: another crash is left:\n%s", c.say, c.status, small.Source)
 		}
 	}
 }
@@ -300,6 +330,7 @@ func TestRepeats(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for what, change := range map[string]func(o *Options){
 		"an old machine":  func(o *Options) { o.SM = 35 },
+		"no machine":      func(o *Options) { o.SM = 1000 },
 		"an old version":  func(o *Options) { o.Version = ptx.Version{Major: 5} },
 		"no block":        func(o *Options) { o.Block = interp.Dim(0) },
 		"a large block":   func(o *Options) { o.Block = interp.Dim(64, 32) },

@@ -1,17 +1,24 @@
 // Package bounds finds accesses outside the variable that their address was derived from, which
 // the machine lets pass because other memory is there: the next array of shared memory, of a
-// frame, a parameter, another buffer.
+// frame, a parameter, another buffer. A pointer that is an argument of the kernel stands for the
+// buffer that it points into as the launch begins.
 //
 // What an address is derived from follows the registers: an instruction that takes the address of
-// a variable begins it; adding to it, selecting, shuffling, calls and local memory hand it on. A
+// a variable, or loads a pointer that is a parameter, begins it; adding to it, selecting, shuffling, calls and local memory hand it on. A
 // value that is derived from two variables, or in any other way, is one of which nothing is known,
 // and is never found fault with. Nor are addresses that are loaded from other memory than a
 // thread's own.
+//
+// Variables are followed by lane as the kernel runs. A register that always points into the buffer of
+// one argument, or into one variable of shared memory, costs nothing before it is used: that is known
+// beforehand, and so most of them do.
 package bounds
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"gemu/interp"
 	"gemu/ptx"
@@ -25,6 +32,7 @@ const Name = "bounds"
 // The kinds of findings.
 const (
 	Outside = "out of variable bounds"
+	Beyond  = "out of buffer bounds"
 	Stale   = "stale pointer"
 )
 
@@ -32,6 +40,44 @@ const (
 type probe struct {
 	log   *finding.Log
 	plans plans.Cache[*plan]
+
+	mu   sync.Mutex
+	last *launch
+}
+
+// launch is what CTAs of a launch share.
+type launch struct {
+	of      *interp.LaunchInfo
+	plan    *plan
+	buffers []*interp.Pointer // by id from plan.buffers on
+}
+
+// launch is that of an event.
+func (p *probe) launch(l *interp.LaunchInfo) *launch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last != nil && p.last.of == l {
+		return p.last
+	}
+	n := &launch{of: l}
+	var kind []int // by pointer: its buffer, -1 if it points into none
+	for i := range l.Pointers {
+		at := &l.Pointers[i]
+		k := -1
+		if at.Memory != nil {
+			if k = slices.IndexFunc(n.buffers, func(b *interp.Pointer) bool { return b.Begin == at.Begin }); k < 0 {
+				k, n.buffers = len(n.buffers), append(n.buffers, at)
+			}
+		}
+		kind = append(kind, k)
+	}
+	text := ""
+	for i, k := range kind {
+		text += fmt.Sprintf("%d:%d ", l.Pointers[i].Off, k)
+	}
+	n.plan = p.plans.OfKind(l, text, func(l *interp.LaunchInfo) *plan { return newPlan(l, kind) })
+	p.last = n
+	return n
 }
 
 // New makes the tool.
@@ -43,18 +89,23 @@ func (p *probe) Wants() interp.Wants {
 }
 
 // Chosen: instructions that make, move or use pointers to variables.
-func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.plans.Of(l, newPlan).chosen }
+func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.launch(l).plan.chosen }
 
 // Tell: what the host does is of no interest.
 func (p *probe) Tell(*interp.Event) {}
 
 // CTA follows the pointers of each CTA, if the kernel has any.
 func (p *probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
-	plan := p.plans.Of(l, newPlan)
+	of := p.launch(l)
+	plan := of.plan
 	if !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
 		return nil
 	}
-	return &cta{log: p.log, plan: plan, bases: make([]uint64, len(plan.vars))}
+	c := &cta{log: p.log, plan: plan, bases: make([]uint64, len(plan.vars)), buffers: of.buffers}
+	for i, b := range of.buffers {
+		c.bases[int(plan.buffers)+i] = b.Begin
+	}
+	return c
 }
 
 // cta is what the warps of a CTA have.
@@ -62,7 +113,9 @@ type cta struct {
 	log   *finding.Log
 	plan  *plan
 	warps []*warp
-	bases []uint64 // addresses of variables that are in no window, by id; 0: nobody has taken it yet
+	bases []uint64 // addresses of variables that are in no window, and of buffers, by id; 0: nobody has taken it yet
+
+	buffers []*interp.Pointer // by id from plan.buffers on
 
 	value interp.Value // room
 }
@@ -74,8 +127,8 @@ type warp struct {
 	frames []frame // by depth
 	local  []row   // by word
 	calls  uint32  // so far
-	spills bool    // local is of use
-	caller int     // where the frame begins of the instruction told of last
+	plan   *plan
+	caller int // where the frame begins of the instruction told of last
 }
 
 // frame is the functions that lanes are in at a depth.
@@ -87,7 +140,7 @@ type frame struct {
 
 // Save and Restore let a CTA go back with its launch.
 func (c *cta) Save() any {
-	s := &cta{plan: c.plan, bases: slices.Clone(c.bases)}
+	s := &cta{plan: c.plan, bases: slices.Clone(c.bases), buffers: c.buffers}
 	for _, w := range c.warps {
 		if w != nil {
 			w = w.clone()
@@ -100,7 +153,7 @@ func (c *cta) Save() any {
 // Restore: see Save.
 func (c *cta) Restore(state any) {
 	s := state.(*cta).Save().(*cta)
-	c.plan, c.warps, c.bases = s.plan, s.warps, s.bases
+	c.plan, c.warps, c.bases, c.buffers = s.plan, s.warps, s.bases, s.buffers
 }
 
 func (w *warp) clone() *warp {
@@ -126,7 +179,7 @@ func (c *cta) warp(i int) *warp {
 		c.warps = append(c.warps, nil)
 	}
 	if c.warps[i] == nil {
-		c.warps[i] = &warp{spills: c.plan.spills}
+		c.warps[i] = &warp{plan: c.plan}
 		c.warps[i].at(c.plan, 0)
 	}
 	return c.warps[i]
@@ -145,7 +198,7 @@ func (w *warp) at(p *plan, depth int) []row {
 func (c *cta) Tell(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAccess, interp.OnAfter:
-		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 {
+		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 && !(a.plain && c.inside(e, a)) {
 			c.follow(e, a)
 		}
 	case interp.OnCall:
@@ -167,6 +220,11 @@ func (c *cta) follow(e *interp.Event, a *action) {
 		return
 	case load, store:
 		c.move(e, w, rows, a)
+		return
+	case given:
+		for i := range a.elems {
+			rows[a.elems[i].row].set(e.Lanes, origin{id: a.elems[i].id})
+		}
 		return
 	case call:
 		if w.caller = e.Local; a.builtin {
@@ -205,7 +263,7 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 		switch {
 		case s.id != nothing:
 			which, n = i, n+1
-			if a.rule == same && c.bases[s.id] == 0 {
+			if a.rule == same && s.id >= firstID && c.bases[s.id] == 0 {
 				c.learn(e, s.id)
 			}
 		case s.row >= 0 && rows[s.row].lanes&lanes != 0:
@@ -219,31 +277,30 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 	}
 	switch {
 	case n == 0:
-		d.lanes &^= lanes
+		d.set(lanes, c.plan.derive(a.rule, origin{}, origin{}, origin{}))
 		return
-	case a.rule == losing || n == 1 && (a.rule == agree || a.rule == diff && which == 1 || a.rule == addend && which != 2):
+	case a.rule == exchange && one != nil:
+		o, same := one.all(lanes)
+		for m := lanes; m != 0 && !same; m &= m - 1 {
+			o = c.plan.blend(o, one.at(bits.TrailingZeros64(m)))
+		}
+		d.set(lanes, o)
+		return
+	case n == 1 && (a.rule == same || a.rule == sum || a.rule == diff && which == 0 || a.rule == addend && which == 2) && one != nil:
+		d.copy(one, lanes)
+		return
+	case n == 1 && a.rule != choose && a.rule != pack && (one == nil || !one.apart):
 		m := lanes
-		if n == 1 && one != nil {
-			m &= one.lanes
-		}
-		d.lanes &^= lanes
-		d.set(m, origin{id: lost})
-		return
-	case a.rule == exchange:
-		if one == nil {
-			d.set(lanes, c.origin(e, a.sources[which].id))
-		} else if o, same := one.all(lanes); same {
-			d.set(lanes, o)
-		} else {
-			d.set(lanes, origin{id: lost})
-		}
-		return
-	case n == 1 && a.rule != choose:
+		var from [3]origin
 		if one != nil {
-			d.copy(one, lanes)
+			m &= one.lanes
+			from[which] = one.of
 		} else {
-			d.set(lanes, c.origin(e, a.sources[which].id))
+			from[which] = c.origin(e, a.sources[which].id)
 		}
+		o := c.plan.derive(a.rule, from[0], from[1], from[2])
+		d.lanes &^= lanes
+		d.set(m, o)
 		return
 	}
 	var predicate uint64
@@ -263,55 +320,18 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 		lane := bits.TrailingZeros64(m)
 		x, y := of(&a.sources[0], lane), of(&a.sources[1], lane)
 		var o origin
-		switch a.rule {
-		case choose:
+		if a.rule == choose {
 			if o = x; predicate>>lane&1 == 0 {
 				o = y
 			}
-		case sum:
-			o = either(x, y)
-		case agree:
-			if o = x; x != y {
-				o = origin{id: lost}
-			}
-		case addend:
-			if o = of(&a.sources[2], lane); x.id != nothing || y.id != nothing {
-				o = origin{id: lost}
-			}
-		case diff:
-			switch {
-			case y.id == nothing:
-				o = x
-			case x != y || x.id == lost:
-				o.id = lost
-			}
-		default:
-			o = both(both(x, y), of(&a.sources[2], lane))
+		} else {
+			o = c.plan.derive(a.rule, x, y, of(&a.sources[2], lane))
 			for i := range a.more {
-				o = both(o, of(&a.more[i], lane))
+				o = c.plan.another(a.rule, o, of(&a.more[i], lane))
 			}
 		}
 		d.set(1<<lane, o)
 	}
-}
-
-// either is what a sum is derived from.
-func either(x, y origin) origin {
-	switch {
-	case x.id == nothing:
-		return y
-	case y.id == nothing:
-		return x
-	}
-	return origin{id: lost}
-}
-
-// both is what a value is derived from that is one of two, or is made of both.
-func both(x, y origin) origin {
-	if x == y {
-		return x
-	}
-	return either(x, y)
 }
 
 // predicate is the lanes that take the first source.
@@ -365,7 +385,7 @@ func (c *cta) move(e *interp.Event, w *warp, rows []row, a *action) {
 	} else if to.Space != ptx.Local {
 		for i := range a.elems {
 			if a.rule == load && a.elems[i].row >= 0 {
-				rows[a.elems[i].row].lanes &^= e.Lanes
+				rows[a.elems[i].row].set(e.Lanes, origin{id: a.elems[i].id})
 			}
 		}
 		return
@@ -384,7 +404,7 @@ func (c *cta) move(e *interp.Event, w *warp, rows []row, a *action) {
 			switch {
 			case off >= interp.WindowSize: // of other memory
 				if a.rule == load && x.row >= 0 {
-					rows[x.row].lanes &^= m
+					rows[x.row].set(m, origin{id: x.id})
 				}
 			case a.rule == load:
 				if x.row >= 0 {
@@ -392,6 +412,10 @@ func (c *cta) move(e *interp.Event, w *warp, rows []row, a *action) {
 				}
 			default:
 				for n := at &^ 3; n < at+uint64(a.size); n += 4 {
+					if x.id != nothing && a.size >= 4 {
+						w.word(n).set(m, origin{id: x.id})
+						continue
+					}
 					if x.row < 0 || a.size < 4 || rows[x.row].lanes&m == 0 {
 						if int(n/4) < len(w.local) {
 							w.local[n/4].lanes &^= m
@@ -415,8 +439,9 @@ func (w *warp) load(d *row, at uint64, size int, m uint64) {
 	if size == 8 { // half of a pointer is none
 		high := w.word(at + 4)
 		for n := m & (d.lanes | high.lanes); n != 0; n &= n - 1 {
-			if lane := bits.TrailingZeros64(n); d.at(lane) != high.at(lane) {
-				d.set(1<<lane, origin{id: lost})
+			lane := bits.TrailingZeros64(n)
+			if x, y := d.at(lane), high.at(lane); x != y {
+				d.set(1<<lane, w.plan.blend(x, y))
 			}
 		}
 	}
@@ -425,6 +450,7 @@ func (w *warp) load(d *row, at uint64, size int, m uint64) {
 // place is where an argument or a result is: in a register, or in local memory.
 type place struct {
 	row   *row   // nil: of which nothing is followed
+	id    uint32 // … but what it is always derived from
 	off   uint64 // in local memory
 	words uint64 // there; 0: it is in a register, or a constant
 }
@@ -442,7 +468,7 @@ func (f *function) register(r ptx.RegID, rows []row) place {
 	if i := f.row(r); i >= 0 {
 		return place{row: &rows[i]}
 	}
-	return place{}
+	return place{id: f.always[r]}
 }
 
 // actual is the place of an operand of a call.
@@ -460,7 +486,7 @@ func (f *function) actual(o *ptx.Operand, rows []row, base uint64) place {
 
 // hand hands on what lanes have at a place.
 func (w *warp) hand(to, from place, lanes uint64) {
-	if !w.spills && (to.words > 0 || from.words > 0) {
+	if !w.plan.spills && (to.words > 0 || from.words > 0) {
 		if to.row != nil {
 			to.row.lanes &^= lanes
 		}
@@ -478,7 +504,7 @@ func (w *warp) hand(to, from place, lanes uint64) {
 			if at := w.word(to.off + 4*i); from.row != nil {
 				at.copy(from.row, lanes)
 			} else {
-				at.lanes &^= lanes
+				at.set(lanes, origin{id: from.id})
 			}
 		}
 	case to.row == nil:
@@ -487,15 +513,15 @@ func (w *warp) hand(to, from place, lanes uint64) {
 	case from.row != nil:
 		to.row.copy(from.row, lanes)
 	default:
-		to.row.lanes &^= lanes
+		to.row.set(lanes, origin{id: from.id})
 	}
 }
 
-// forget: the results of what the machine provides are derived from nothing.
+// forget: of the results of what the machine provides nothing is known.
 func (c *cta) forget(e *interp.Event, w *warp, rows []row) {
 	f := c.plan.of[e.Index]
 	for i := range e.Instr.Call.Rets {
-		w.hand(f.actual(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{}, e.Lanes)
+		w.hand(f.actual(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{id: c.plan.foreign(8)}, e.Lanes)
 	}
 }
 

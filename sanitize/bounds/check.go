@@ -5,11 +5,58 @@ package bounds
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/sanitize/finding"
 )
+
+// inside reports whether all accesses of a plain instruction are inside what they are to access, as nearly
+// all are.
+func (c *cta) inside(e *interp.Event, a *action) bool {
+	for i := range e.Accesses {
+		x := &e.Accesses[i]
+		base, size, mask, ok := c.extent(origin{id: a.addr[0].sym}, x.Space)
+		if !ok || x.Bytes == 0 || size < uint64(x.Bytes) || !within(x, x.Addr, e.Lanes&x.Lanes, base, size-uint64(x.Bytes), mask) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether addresses of lanes, masked, are from base on and at most last behind it. They are
+// those of the access, if it has any.
+func within(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) bool {
+	if x.Addr != nil && spanned(x.Runs(lanes), base, last, mask) {
+		return true
+	}
+	// One is outside if its offset is negative, or its distance to the last that is inside.
+	any := uint64(0)
+	if lanes == 1<<32-1 && len(addr) >= 32 {
+		for _, at := range addr[:32] {
+			off := (at - base) & mask
+			any |= off | (last - off)
+		}
+	} else {
+		for ; lanes != 0; lanes &= lanes - 1 {
+			off := (addr[bits.TrailingZeros64(lanes)] - base) & mask
+			any |= off | (last - off)
+		}
+	}
+	return any>>63 == 0
+}
+
+// spanned reports whether there are runs, and all are inside.
+func spanned(runs []interp.Run, base, last, mask uint64) bool {
+	for i := range runs {
+		low, width, ok := runs[i].Span()
+		if low = (low - base) & mask; !ok || low > last || width > last-low {
+			return false
+		}
+	}
+	return len(runs) > 0
+}
 
 // check looks at what an instruction accesses by an address.
 func (c *cta) check(e *interp.Event, w *warp, rows []row, a *address) {
@@ -84,6 +131,10 @@ func (c *cta) extent(o origin, space ptx.Space) (base, size, mask uint64, ok boo
 	if o.id < firstID {
 		return 0, 0, 0, false
 	}
+	if c.plan.buffer(o.id) {
+		b := c.buffers[o.id-c.plan.buffers]
+		return b.Begin, b.End - b.Begin, ^uint64(0), true
+	}
 	v := &c.plan.vars[o.id]
 	base, size, mask = v.off, v.size, ^uint64(0)
 	switch {
@@ -119,7 +170,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		if from == nil {
 			return named
 		}
-		return either(named, from.at(lane))
+		return c.plan.either(named, from.at(lane))
 	}
 	first := bits.TrailingZeros64(m)
 	o := of(first)
@@ -130,22 +181,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 			return
 		}
 		if x.Bytes > 0 && size >= uint64(x.Bytes) && (o.base == 0 || o.depth == uint32(e.Depth)) {
-			// An offset is outside if it is negative, or the distance to the last that is inside.
-			last, any := size-uint64(x.Bytes), uint64(0)
-			if x.Addr != nil && within(x.Runs(m), base, last, mask) {
-				// They are.
-			} else if m == 1<<32-1 && len(addr) >= 32 {
-				for _, at := range addr[:32] {
-					off := (at - base) & mask
-					any |= off | (last - off)
-				}
-			} else {
-				for n := m; n != 0; n &= n - 1 {
-					off := (addr[bits.TrailingZeros64(n)] - base) & mask
-					any |= off | (last - off)
-				}
-			}
-			if any>>63 == 0 && (o.base == 0 || w.current(o, m)) {
+			if within(x, addr, m, base, size-uint64(x.Bytes), mask) && (o.base == 0 || w.current(o, m)) {
 				return
 			}
 		}
@@ -191,18 +227,6 @@ func traps(x *interp.Access) bool {
 	return false
 }
 
-// within reports whether there are runs, and all are inside: up to an offset from an address. Addresses
-// are to be masked.
-func within(runs []interp.Run, base, last, mask uint64) bool {
-	for i := range runs {
-		low, width, ok := runs[i].Span()
-		if low = (low - base) & mask; !ok || low > last || width > last-low {
-			return false
-		}
-	}
-	return len(runs) > 0
-}
-
 // current reports whether lanes are in the call still whose frame an origin is in.
 func (w *warp) current(o origin, m uint64) bool {
 	if o.depth == 0 {
@@ -220,7 +244,6 @@ func (w *warp) current(o origin, m uint64) bool {
 // tell adds a finding about lanes.
 func (c *cta) tell(e *interp.Event, kind string, o origin, m uint64, addr []uint64, space ptx.Space, x *interp.Access) {
 	lane := bits.TrailingZeros64(m)
-	v := &c.plan.vars[o.id]
 	base, size, mask, _ := c.extent(o, space)
 	bytes := x.Bytes
 	if bytes == 0 {
@@ -240,24 +263,52 @@ func (c *cta) tell(e *interp.Event, kind string, o origin, m uint64, addr []uint
 	default:
 		where = fmt.Sprintf("ending %s behind the end", counted(off+uint64(bytes)-size))
 	}
+	if c.plan.buffer(o.id) {
+		c.beyond(e, o, m, addr[lane], bytes, where, x)
+		return
+	}
+	v := &c.plan.vars[o.id]
+	name := finding.Name(v.Name)
 	memory := &finding.Memory{Space: v.Space.String(), Address: addr[lane], Bytes: bytes}
 	in := ""
 	if n, at := c.neighbour(e, addr[lane], space); n != nil {
 		memory.Name, memory.Offset, memory.Variable = n.Name, at, true
 		if n != v.Var {
-			in = ", in " + n.Name
+			in = ", in " + finding.Name(n.Name)
 		}
 	}
-	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, counted(uint64(bytes)), where, v.Name, v.Space, counted(size), in)
+	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, counted(uint64(bytes)), where, name, v.Space, counted(size), in)
 	if v.open {
-		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, counted(uint64(bytes)), where, v.Name, v.Space, in)
+		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, counted(uint64(bytes)), where, name, v.Space, in)
 	}
 	if kind == Stale {
-		message = fmt.Sprintf("%s of %s by a pointer to %s, a variable of a call that has returned", x.Kind, counted(uint64(bytes)), v.Name)
+		message = fmt.Sprintf("%s of %s by a pointer to %s, a variable of a call that has returned", x.Kind, counted(uint64(bytes)), name)
 	}
 	f := finding.Finding{
 		Tool: Name, Kind: kind, Message: message, At: finding.At(e, x.Kind.String(), lane),
 		Memory: memory,
+	}
+	f.At.Lanes = finding.Lanes(m)
+	c.log.Add(e, f)
+}
+
+// beyond is tell for the buffer of an argument.
+func (c *cta) beyond(e *interp.Event, o origin, m uint64, addr uint64, bytes int, where string, x *interp.Access) {
+	b := c.buffers[o.id-c.plan.buffers]
+	memory := &finding.Memory{Space: x.Space.String(), Address: addr, Bytes: bytes}
+	in := ""
+	if x.Addr != nil {
+		if space, a, off, ok := x.At(addr); ok {
+			if memory.Space = space.String(); a != nil {
+				memory.Name, memory.Offset = a.Label(), off
+				in = ", in " + memory.Name
+			}
+		}
+	}
+	argument := slices.IndexFunc(c.plan.params, func(v interp.Variable) bool { return b.Off >= v.Off && b.Off < v.Off+v.Var.Size() })
+	f := finding.Finding{
+		Tool: Name, Kind: Beyond, At: finding.At(e, x.Kind.String(), bits.TrailingZeros64(m)), Memory: memory,
+		Message: fmt.Sprintf("%s of %s %s of %s, %s that argument %d points into%s", x.Kind, counted(uint64(bytes)), where, b.Memory.Label(), counted(b.End-b.Begin), argument, in),
 	}
 	f.At.Lanes = finding.Lanes(m)
 	c.log.Add(e, f)

@@ -1,10 +1,12 @@
 package bounds
 
 // This file finds out what a launch's instructions do to pointers, before it runs: which
-// registers can have one to a variable at all, and what each instruction makes of it. Nearly all
-// instructions do nothing.
+// registers can have one at all, which always have one to the same buffer, and what each instruction
+// makes of it. Nearly all instructions do nothing.
 
 import (
+	"slices"
+
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -20,11 +22,16 @@ type variable struct {
 	frame bool // it is in a function's frame
 }
 
-// The ids of what a register can be derived from: those of variables follow.
+// The ids of what a register can be derived from: those of variables follow, and those of buffers,
+// which are memory that arguments of the kernel point into. Where none does, nothing is loaded or vague.
 const (
-	nothing = iota // no variable, as far as is known
+	nothing = iota // a number, as far as is known
 	lost           // several variables, or one in a way that nobody follows
+	loaded         // it is as long as an address, and memory or a function had it: perhaps one, of what nobody knows
+	vague          // made of such addresses or of buffers, in a way that nobody follows: perhaps what leads from one to another
 	firstID
+
+	unset = ^uint32(0) // of a register in a plan in the making: no instruction that sets it has been looked at
 )
 
 // rule is what an instruction makes of what its sources are derived from.
@@ -33,6 +40,7 @@ type rule uint8
 const (
 	noRule   rule = iota
 	same          // the results are derived from what all the sources are that are derived from something
+	pack          // the same, of the halves of an address, which are not known by their looks
 	sum           // from the one source that is derived from something
 	diff          // the same, but that two of one variable have a distance, which is derived from nothing
 	agree         // from what both sources are, if that is the same
@@ -40,6 +48,8 @@ const (
 	choose        // from one of the first two sources, by the third, a predicate
 	exchange      // from what lanes of the warp have that are the same
 	losing        // from nothing that anybody follows
+	scaling       // the same; but what is scaled is no address
+	given         // from what the plan says
 	load          // from what is there, in local memory
 	store         // it keeps it there
 	access        // there is no result
@@ -56,7 +66,7 @@ type source struct {
 // address is an operand that is an address.
 type address struct {
 	source
-	sym    uint32 // id of the variable that it names
+	sym    uint32 // id of the variable that it names, or of the buffer that its register always points into
 	reg    ptx.RegID
 	off    int64
 	space  ptx.Space
@@ -77,16 +87,19 @@ type action struct {
 	pred    ptx.RegID
 	size    int  // of an element
 	builtin bool // a call of what the machine provides
+	plain   bool // it only accesses memory, by a register that always points into the same, and is told of that
 }
 
-// elem is a register that a load or store has an element of: -1 if it can be derived from
-// nothing.
-type elem struct{ row int32 }
+// elem is a register that a load or store has an element of. What a load puts there is of its id,
+// unless local memory knows more.
+type elem source
 
-// function is a function's registers that can be derived from a variable.
+// function is a function's registers, and what they can be derived from.
 type function struct {
 	*ptx.Func
-	rows   []int32 // by register: its row; -1 if it has none
+	rows   []int32     // by register: its row; -1 if it has none
+	always []uint32    // by register that has none: what it is derived from whenever it has a value
+	early  []ptx.RegID // those that may be read before anything has written them
 	n      int
 	places map[*ptx.Var]uint64 // what lies in its frame
 	ids    map[*ptx.Var]uint32 // of its variables
@@ -109,6 +122,10 @@ type plan struct {
 	rows    int        // the most of any function
 	spills  bool       // what is derived from a variable can be in local memory
 	shared  []interp.Variable
+	params  []interp.Variable
+	buffers uint32         // the first id of one
+	slots   map[int]uint32 // what words of the kernel's parameters point into, by offset
+	word    int            // bytes of an address, if there are any slots
 }
 
 // id is that of a variable, nothing if pointers to it are not followed.
@@ -136,10 +153,11 @@ func (p *plan) add(v *ptx.Var, off int) uint32 {
 	return uint32(len(p.vars) - 1)
 }
 
-// newPlan looks at the program of a launch.
-func newPlan(l *interp.LaunchInfo) *plan {
+// newPlan looks at the program of a launch; of is the kind of memory that each of its pointers points
+// into.
+func newPlan(l *interp.LaunchInfo, of []int) *plan {
 	prog := l.Program
-	p := &plan{funcs: map[*ptx.Func]*function{}, vars: make([]variable, firstID), shared: prog.Shared()}
+	p := &plan{funcs: map[*ptx.Func]*function{}, vars: make([]variable, firstID), shared: prog.Shared(), params: prog.Params()}
 	p.actions, p.of = make([]action, prog.Len()), make([]*function, prog.Len())
 	ids := map[*ptx.Var]uint32{}
 	for _, v := range p.shared {
@@ -150,10 +168,13 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		in, fn := prog.At(i)
 		f := p.funcs[fn]
 		if f == nil {
-			f = &function{Func: fn, rows: make([]int32, len(fn.Regs)), places: map[*ptx.Var]uint64{}, ids: map[*ptx.Var]uint32{}}
+			f = &function{Func: fn, rows: make([]int32, len(fn.Regs)), always: make([]uint32, len(fn.Regs)), places: map[*ptx.Var]uint64{}, ids: map[*ptx.Var]uint32{}}
 			p.funcs[fn] = f
 			for r := range f.rows {
 				f.rows[r] = -1
+			}
+			for r := range fn.Liveness().Into(0) {
+				f.early = append(f.early, r)
 			}
 			for _, v := range prog.Locals(fn) {
 				f.places[v.Var] = uint64(v.Off)
@@ -167,6 +188,9 @@ func newPlan(l *interp.LaunchInfo) *plan {
 			}
 		}
 		instrs[i], p.of[i] = in, f
+		for r := range in.Defs() {
+			f.always[r] = unset
+		}
 		in.EachSymbol(func(s ptx.Symbol) {
 			v, ok := s.(*ptx.Var)
 			if !ok {
@@ -186,17 +210,22 @@ func newPlan(l *interp.LaunchInfo) *plan {
 			f.ids[v] = ids[v]
 		})
 	}
+	p.point(l, of)
 	for changed := true; changed; {
 		changed = false
 		for i, in := range instrs {
 			changed = p.spread(p.of[i], in) || changed
 		}
 	}
+	for _, f := range p.funcs {
+		for r := range f.always {
+			if f.always[r] == unset {
+				f.always[r] = nothing
+			}
+		}
+	}
 	for i, in := range instrs {
 		p.actions[i] = p.action(p.of[i], in)
-	}
-	p.settle(instrs)
-	for i, in := range instrs {
 		kinds := interp.Events(0)
 		if p.actions[i].rule != noRule {
 			if kinds = interp.OnAfter; p.actions[i].onlyAccesses(in) {
@@ -218,16 +247,68 @@ func (a *action) onlyAccesses(in *ptx.Instr) bool {
 	return false
 }
 
-// derived reports whether an operand can be derived from a variable, or one of its elements.
+// point gives ids to the buffers that the kernel's parameters point into.
+func (p *plan) point(l *interp.LaunchInfo, of []int) {
+	p.buffers = uint32(len(p.vars))
+	if len(of) == 0 {
+		return
+	}
+	p.slots, p.word = map[int]uint32{}, l.Module.AddressSize/8
+	for i, at := range l.Pointers {
+		id := uint32(vague) // it points in between, perhaps right behind one
+		if of[i] >= 0 {
+			id = p.buffers + uint32(of[i])
+			for uint32(len(p.vars)) <= id {
+				p.vars = append(p.vars, variable{})
+			}
+		}
+		p.slots[at.Off] = id
+	}
+}
+
+// foreign is what a value of some bytes is derived from that memory or a function had.
+func (p *plan) foreign(bytes int) uint32 {
+	if bytes >= p.word && p.word > 0 { // of two addresses, too
+		return loaded
+	}
+	return nothing
+}
+
+// element is what element k is derived from that a load of other than local memory loads.
+func (p *plan) element(f *function, in *ptx.Instr, k int) uint32 {
+	o, size := in.Arg("a"), in.Type().Size()
+	if v := symbolOf(o); size == p.word && f.Entry && v != nil && v.Space == ptx.Param && o.Reg == ptx.NoReg {
+		for _, at := range p.params {
+			if at.Var == v {
+				return p.slots[at.Off+int(o.Off())+k*size]
+			}
+		}
+	}
+	return p.foreign(size)
+}
+
+// derived reports whether an operand can be derived from anything, or one of its elements.
 func (p *plan) derived(f *function, o *ptx.Operand) bool {
+	return p.any(f, o, func(id uint32) bool { return id != nothing })
+}
+
+// follows reports whether an operand can be a pointer that is followed, or one of its elements.
+func (p *plan) follows(f *function, o *ptx.Operand) bool {
+	return p.any(f, o, func(id uint32) bool { return id >= firstID })
+}
+
+// any reports whether an operand or one of its elements has a row, or is always derived from what is
+// asked for.
+func (p *plan) any(f *function, o *ptx.Operand, of func(id uint32) bool) bool {
 	switch o.Kind {
 	case ptx.RegOperand:
-		return f.row(o.Reg) >= 0
+		s := p.source(f, o)
+		return s.row >= 0 || s.id != unset && of(s.id)
 	case ptx.SymOperand:
 		return p.id(f, o.Sym()) != nothing
 	case ptx.VecOperand:
 		for i := range o.Elems() {
-			if p.derived(f, &o.Elems()[i]) {
+			if p.any(f, &o.Elems()[i], of) {
 				return true
 			}
 		}
@@ -235,9 +316,28 @@ func (p *plan) derived(f *function, o *ptx.Operand) bool {
 	return false
 }
 
+// followed reports whether anything is known of what a register is derived from.
+func (f *function) followed(r ptx.RegID) bool {
+	return r != ptx.NoReg && f.Regs[r].Type != ptx.Pred && f.Regs[r].Type.Bits() >= 32
+}
+
+// set is for an instruction that derives a register from what an id says: it is that, or has a row if
+// others derive it from something else, or, as a pointer to a variable, from nothing where it is read before
+// that.
+func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {
+	switch {
+	case id == unset || !f.followed(r) || f.rows[r] >= 0 || f.always[r] == id:
+		return false
+	case f.always[r] != unset || p.variable(id) && slices.Contains(f.early, r):
+		return p.mark(f, r)
+	}
+	f.always[r] = id
+	return true
+}
+
 // mark gives a register a row.
 func (p *plan) mark(f *function, r ptx.RegID) bool {
-	if r == ptx.NoReg || f.rows[r] >= 0 || f.Regs[r].Type == ptx.Pred || f.Regs[r].Type.Bits() < 32 {
+	if !f.followed(r) || f.rows[r] >= 0 {
 		return false
 	}
 	f.rows[r] = int32(f.n)
@@ -295,7 +395,7 @@ func (p *plan) spread(f *function, in *ptx.Instr) (changed bool) {
 				}
 				if to := callee.Params[i]; to.Space == ptx.RegSpace {
 					changed = p.mark(callee, to.Reg) || changed
-				} else if !p.spills {
+				} else if !p.spills && p.follows(f, &c.Args[i]) {
 					p.spills, changed = true, true
 				}
 			}
@@ -305,7 +405,7 @@ func (p *plan) spread(f *function, in *ptx.Instr) (changed bool) {
 						changed = p.mark(f, c.Rets[i].Reg) || changed
 					}
 					continue
-				} else if callee.row(from.Reg) < 0 {
+				} else if o := (ptx.Operand{Kind: ptx.RegOperand, Reg: from.Reg}); !p.derived(callee, &o) {
 					continue
 				}
 				if c.Rets[i].Kind == ptx.RegOperand {
@@ -322,29 +422,40 @@ func (p *plan) spread(f *function, in *ptx.Instr) (changed bool) {
 				}
 			}
 		}
+		for i := range c.Rets {
+			if o := &c.Rets[i]; o.Kind == ptx.RegOperand {
+				changed = p.set(f, o.Reg, p.foreign(f.Regs[o.Reg].Type.Size())) || changed
+			}
+		}
 		return changed
 	}
 	switch in.Form.Family {
 	case ptx.FamilyStore:
 		a, b := in.Arg("a"), in.Arg("b")
-		if !p.spills && p.derived(f, b) && inLocal(f, in, a) {
+		if !p.spills && p.follows(f, b) && inLocal(f, in, a) {
 			p.spills, changed = true, true
 		}
 		return changed
 	case ptx.FamilyLoad:
-		if !p.spills || !inLocal(f, in, in.Arg("a")) || in.Type().Size() < 4 || in.Type().Size() > 8 {
-			return false
+		if p.spills && inLocal(f, in, in.Arg("a")) && in.Type().Size() >= 4 && in.Type().Size() <= 8 {
+			break
 		}
+		for k, e := range elements(in.Arg("d")) {
+			changed = e.Kind == ptx.RegOperand && p.set(f, e.Reg, p.element(f, in, k)) || changed
+		}
+		return changed
 	default:
-		if !in.Form.Effects.Has(ptx.Pure) && in.Form.Family != ptx.FamilyShfl {
-			return false // results are of memory, or of other threads
+		if !in.Form.Effects.Has(ptx.Pure) && in.Form.Family != ptx.FamilyShfl { // results are of memory, or of other threads
+			for r := range in.Defs() {
+				changed = p.set(f, r, p.foreign(f.Regs[r].Type.Size())) || changed
+			}
+			return changed
 		}
-		any := false
-		for i := range in.Ops {
-			any = any || in.IsSource(i) && p.derived(f, &in.Ops[i])
-		}
-		if !any {
-			return false
+		if id, always := p.result(f, in); always {
+			for r := range in.Defs() {
+				changed = p.set(f, r, id) || changed
+			}
+			return changed
 		}
 	}
 	for r := range in.Defs() {
@@ -353,11 +464,50 @@ func (p *plan) spread(f *function, in *ptx.Instr) (changed bool) {
 	return changed
 }
 
+// result is what the results of an instruction are derived from, if that is always the same; unset, if
+// nothing is known yet.
+func (p *plan) result(f *function, in *ptx.Instr) (id uint32, always bool) {
+	r, list, _ := p.rule(f, in)
+	var from [3]origin
+	for i, s := range list {
+		switch {
+		case s.row >= 0 || s.id != unset && !p.settles(s.id):
+			return 0, false
+		case s.id == unset:
+			id = unset
+		case i < len(from):
+			from[i].id = s.id
+		}
+	}
+	switch {
+	case id == unset:
+		return unset, true
+	case r == choose:
+		return from[0].id, from[0].id == from[1].id
+	}
+	o := p.derive(r, from[0], from[1], from[2])
+	for _, s := range list[min(len(list), len(from)):] {
+		o = p.another(r, o, origin{id: s.id})
+	}
+	return o.id, true
+}
+
+// elements are those of an operand, itself if it is no vector.
+func elements(o *ptx.Operand) []ptx.Operand {
+	if o.Kind == ptx.VecOperand {
+		return o.Elems()
+	}
+	return []ptx.Operand{*o}
+}
+
 // source is an operand as a source.
 func (p *plan) source(f *function, o *ptx.Operand) source {
 	switch o.Kind {
 	case ptx.RegOperand:
-		return source{row: f.row(o.Reg)}
+		if s := (source{row: f.row(o.Reg)}); s.row >= 0 || !f.followed(o.Reg) {
+			return s
+		}
+		return source{row: -1, id: f.always[o.Reg]}
 	case ptx.SymOperand:
 		return source{row: -1, id: p.id(f, o.Sym())}
 	}
@@ -375,21 +525,9 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 			a.results = append(a.results, row)
 		}
 	}
-	var list []source
 	for i := range in.Ops {
-		o := &in.Ops[i]
-		if o.Kind == ptx.AddrOperand {
+		if in.Ops[i].Kind == ptx.AddrOperand {
 			p.address(f, in, i, &a)
-		}
-		if !in.IsSource(i) {
-			continue
-		}
-		if o.Kind == ptx.VecOperand {
-			for k := range o.Elems() {
-				list = append(list, p.source(f, &o.Elems()[k]))
-			}
-		} else if o.Kind != ptx.AddrOperand {
-			list = append(list, p.source(f, o))
 		}
 	}
 	switch in.Form.Family {
@@ -405,19 +543,15 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 			if in.Form.Operand(name) < 0 { // zeros
 				break
 			}
-			each := func(e *ptx.Operand) {
-				row := int32(-1)
-				if e.Kind == ptx.RegOperand {
-					row = f.row(e.Reg)
+			for k, o := range elements(in.Arg(name)) {
+				e := elem{row: -1}
+				if o.Kind == ptx.RegOperand {
+					e = elem(p.source(f, &o))
 				}
-				a.elems = append(a.elems, elem{row})
-			}
-			if b := in.Arg(name); b.Kind == ptx.VecOperand {
-				for k := range b.Elems() {
-					each(&b.Elems()[k])
+				if a.rule == load {
+					e.id = p.element(f, in, k)
 				}
-			} else {
-				each(b)
+				a.elems = append(a.elems, e)
 			}
 			if len(a.addr) == 0 {
 				p.follow(f, in, in.Form.Operand("a"), &a)
@@ -428,51 +562,193 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 	if len(a.results) == 0 {
 		if len(a.addr) > 0 {
 			a.rule = access
+			to := &a.addr[0]
+			a.plain = len(a.addr) == 1 && to.told && to.row < 0 && to.sym >= firstID && p.settles(to.sym)
 		}
 		return a
 	}
-	a.rule = losing
-	switch form := in.Form; {
-	case form.Family == ptx.FamilyShfl:
-		a.rule = exchange
-		list = []source{p.source(f, in.Arg("a"))}
-	case !form.Effects.Has(ptx.Pure) || form.Effects.Any(ptx.CarryIn|ptx.CarryOut):
-	default:
-		switch form.Affine {
-		case ptx.AffineMove, ptx.AffineAddress, ptx.AffineConvert:
-			a.rule = same
-		case ptx.AffineMin, ptx.AffineMax:
-			a.rule = agree
-		case ptx.AffineAdd, ptx.AffineOr, ptx.AffineXor:
-			a.rule = sum
-		case ptx.AffineSub:
-			a.rule = diff
-		case ptx.AffineMad:
-			a.rule = addend
-		case ptx.AffineAnd: // with a constant that clears low bits it aligns
-			for i := range in.Ops {
-				if o := &in.Ops[i]; o.Kind == ptx.ImmOperand {
-					if t := in.Type(); o.Imm.As(t)>>(t.Bits()-1) != 0 {
-						a.rule = same
-					}
+	if !in.Form.Effects.Has(ptx.Pure) && in.Form.Family != ptx.FamilyShfl {
+		a.rule = given
+		if in.Form.Family == ptx.FamilyLoad {
+			for k, o := range elements(in.Arg("d")) {
+				if o.Kind == ptx.RegOperand && f.row(o.Reg) >= 0 {
+					a.elems = append(a.elems, elem{f.row(o.Reg), p.element(f, in, k)})
 				}
 			}
-		case ptx.AffineSelect:
-			if c := in.Arg("c"); c.Kind == ptx.RegOperand {
-				a.rule, a.pred = choose, c.Reg
-				list = list[:2]
+			return a
+		}
+		for r := range in.Defs() {
+			if row := f.row(r); row >= 0 {
+				a.elems = append(a.elems, elem{row, p.foreign(f.Regs[r].Type.Size())})
 			}
 		}
-		if form.Family == ptx.FamilyMapa {
-			a.rule, list = same, list[:1]
-		}
+		return a
 	}
+	r, list, pred := p.rule(f, in)
+	a.rule, a.pred = r, pred
 	n := copy(a.sources[:], list)
 	for i := n; i < len(a.sources); i++ {
 		a.sources[i].row = -1
 	}
 	a.more = list[n:]
 	return a
+}
+
+// rule is what an instruction makes of its sources that does nothing but compute, or exchanges values
+// between lanes; pred is that of choose.
+func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx.RegID) {
+	halves := false
+	for i := range in.Ops {
+		o := &in.Ops[i]
+		if !in.IsSource(i) {
+			continue
+		}
+		if o.Kind == ptx.VecOperand {
+			for k := range o.Elems() {
+				list = append(list, p.source(f, &o.Elems()[k]))
+			}
+			halves = o.Elems()[len(o.Elems())-1].Kind != ptx.ImmOperand && in.Type().Size() == p.word
+		} else if o.Kind != ptx.AddrOperand {
+			list = append(list, p.source(f, o))
+		}
+	}
+	r = losing
+	switch form := in.Form; {
+	case form.Family == ptx.FamilyShfl:
+		r = exchange
+		list = []source{p.source(f, in.Arg("a"))}
+	case form.Family == ptx.FamilyMapa:
+		r, list = same, list[:1]
+	case form.Effects.Any(ptx.CarryIn | ptx.CarryOut):
+	default:
+		switch form.Affine {
+		case ptx.AffineMove, ptx.AffineAddress, ptx.AffineConvert:
+			if r = same; halves {
+				r = pack
+			}
+		case ptx.AffineMin, ptx.AffineMax:
+			r = agree
+		case ptx.AffineAdd, ptx.AffineOr, ptx.AffineXor:
+			r = sum
+		case ptx.AffineSub:
+			r = diff
+		case ptx.AffineMad:
+			r = addend
+		case ptx.AffineMul, ptx.AffineShl, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem, ptx.AffineBfe:
+			r = scaling
+		case ptx.AffineAnd: // with a constant that clears low bits it aligns
+			for i := range in.Ops {
+				if o := &in.Ops[i]; o.Kind == ptx.ImmOperand {
+					if t := in.Type(); o.Imm.As(t)>>(t.Bits()-1) != 0 {
+						r = same
+					}
+				}
+			}
+		case ptx.AffineSelect:
+			if c := in.Arg("c"); c.Kind == ptx.RegOperand {
+				r, pred, list = choose, c.Reg, list[:2]
+			}
+		}
+	}
+	return r, list, pred
+}
+
+// variable reports whether an id is that of a variable; buffer, of a buffer.
+func (p *plan) variable(id uint32) bool { return id >= firstID && id < p.buffers }
+func (p *plan) buffer(id uint32) bool   { return id >= p.buffers && id < unset }
+
+// settles reports whether a register that is always derived from what an id says needs no row: that is the
+// same all the time, and to name it is enough.
+func (p *plan) settles(id uint32) bool {
+	return !p.variable(id) || p.vars[id].Space == ptx.Shared
+}
+
+// either is what a sum is derived from.
+func (p *plan) either(x, y origin) origin {
+	switch {
+	case x.id == nothing:
+		return y
+	case y.id == nothing:
+		return x
+	case x.id == lost || y.id == lost || p.variable(x.id) && p.variable(y.id):
+	case p.variable(x.id) && !p.buffer(y.id):
+		return x
+	case p.variable(y.id) && !p.buffer(x.id):
+		return y
+	case !p.variable(x.id) && !p.variable(y.id):
+		return origin{id: vague}
+	}
+	return origin{id: lost}
+}
+
+// both is what a value is derived from that is one of two, or is made of both.
+func (p *plan) both(x, y origin) origin {
+	if x == y {
+		return x
+	}
+	return p.either(x, y)
+}
+
+// blend is what a value is derived from that is made of two in a way that nobody follows.
+func (p *plan) blend(x, y origin) origin {
+	id := uint32(nothing)
+	for _, of := range [2]uint32{x.id, y.id} {
+		switch {
+		case id == lost || of == lost || p.variable(of):
+			id = lost
+		case p.buffer(of):
+			id = vague
+		default:
+			id = max(id, of)
+		}
+	}
+	return origin{id: id}
+}
+
+// another is what a rule makes of one source more than derive has been given.
+func (p *plan) another(r rule, o, x origin) origin {
+	if r == same || r == pack {
+		return p.both(o, x)
+	}
+	return p.blend(o, x)
+}
+
+// derive is what a rule makes of up to three sources.
+func (p *plan) derive(r rule, x, y, z origin) origin {
+	switch r {
+	case sum:
+		return p.either(x, y)
+	case agree:
+		if x == y {
+			return x
+		}
+	case addend:
+		return p.either(p.derive(scaling, x, y, origin{}), z)
+	case diff:
+		switch {
+		case y.id == nothing:
+			return x
+		case x == y && y.id >= firstID: // a distance
+			return origin{}
+		case p.variable(x.id) && (y.id == loaded || y.id == vague):
+			return x
+		case x.id == nothing || x.id == lost || y.id == lost || y.id >= firstID:
+		default:
+			return origin{id: vague}
+		}
+	case same, exchange:
+		return p.both(p.both(x, y), z)
+	case pack:
+		if o := p.both(p.both(x, y), z); o.id != nothing {
+			return o
+		}
+		return origin{id: loaded}
+	}
+	o := p.blend(p.blend(x, y), z)
+	if r == scaling && o.id == loaded {
+		o.id = nothing
+	}
+	return o
 }
 
 // address adds what an operand accesses, if it is derived from a variable and may be outside.
@@ -489,7 +765,7 @@ func (p *plan) address(f *function, in *ptx.Instr, i int, a *action) {
 				return // it is always inside
 			}
 		}
-	} else if f.row(o.Reg) < 0 && o.Sym() == nil {
+	} else if r := (ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}); o.Sym() == nil && !p.follows(f, &r) {
 		return
 	}
 	p.follow(f, in, i, a)
@@ -499,8 +775,12 @@ func (p *plan) address(f *function, in *ptx.Instr, i int, a *action) {
 func (p *plan) follow(f *function, in *ptx.Instr, i int, a *action) {
 	o, spec := &in.Ops[i], &in.Form.Operands[i]
 	to := address{source: source{row: f.row(o.Reg)}, reg: o.Reg, off: o.Off(), space: in.SpaceOf(spec)}
-	if o.Sym() != nil {
-		to.sym = p.id(f, o.Sym())
+	always := uint32(nothing)
+	if o.Reg != ptx.NoReg && to.row < 0 {
+		always = f.always[o.Reg]
+	}
+	if to.sym = always; o.Sym() != nil {
+		to.sym = p.either(origin{id: p.id(f, o.Sym())}, origin{id: always}).id
 		if v := symbolOf(o); v != nil {
 			to.space = v.Space
 		}

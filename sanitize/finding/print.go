@@ -6,8 +6,17 @@ package finding
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"gemu/ptx"
 )
+
+// Name is what messages call a function or variable: as its source has it, if a compiler of C++ or Rust has
+// made the name.
+func Name(symbol string) string { return demangle.Filter(symbol) }
 
 const bar = "========= "
 
@@ -71,14 +80,19 @@ func (p *Place) print(line func(format string, args ...any)) {
 	if p.Value != "" {
 		value = " of " + p.Value
 	}
-	where := p.Kernel
+	in := Name(p.Kernel)
 	if p.Function != "" {
-		where += ", in function " + p.Function
+		in += ", in function " + Name(p.Function)
 	}
-	line("    %s%s at %s in %s", p.Role, value, fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column), where)
-	line("        %s", p.Instr)
-	if p.Source != "" {
-		line("        from %s", p.Source)
+	if at := p.written(); at != "" { // nobody has the PTX
+		line("    %s%s at %s in %s", p.Role, value, at, in)
+		line("        %s", p.Instr)
+	} else {
+		line("    %s%s at %s in %s", p.Role, value, fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column), in)
+		line("        %s", p.Instr)
+		if p.Source != "" {
+			line("        from %s", p.Source)
+		}
 	}
 	lanes := ""
 	if p.Lanes != "" {
@@ -90,6 +104,36 @@ func (p *Place) print(line func(format string, args ...any)) {
 	line("        by thread (%d,%d,%d) in cta (%d,%d,%d): warp %d, lane %d%s", p.Thread[0], p.Thread[1], p.Thread[2], p.CTA[0], p.CTA[1], p.CTA[2], p.Warp, p.Lane, lanes)
 }
 
+// written is where the instruction is in what somebody has written, if its PTX was made of that to be run:
+// a file k.cu.ptx of k.cu. It is "" of other PTX, and where nobody knows.
+func (p *Place) written() string {
+	cu, made := strings.CutSuffix(p.File, ".ptx")
+	if !made || filepath.Ext(cu) != ".cu" || p.Source == "" {
+		return ""
+	}
+	// The compiler may have another name of the same file.
+	i := strings.LastIndexByte(p.Source, ':')
+	i = strings.LastIndexByte(p.Source[:max(i, 0)], ':')
+	if i < 0 {
+		return p.Source
+	}
+	if path, err := filepath.Abs(cu); err == nil && path == filepath.Clean(p.Source[:i]) || filepath.Clean(p.Source[:i]) == filepath.Clean(cu) {
+		return cu + p.Source[i:]
+	}
+	return p.Source
+}
+
+// Where is the place of an instruction, and what it is there: "k.ptx:11:2: add.u32 %y, %x, 1;".
+func Where(in *ptx.Instr, fn *ptx.Func) string {
+	var p Place
+	p.name(in, fn)
+	at := p.written()
+	if at == "" {
+		at = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+	return at + ": " + p.Instr
+}
+
 // String is the memory in words.
 func (m *Memory) String() string {
 	bytes := "1 byte"
@@ -98,7 +142,7 @@ func (m *Memory) String() string {
 	}
 	s := fmt.Sprintf("%s of %s memory at %#x", bytes, m.Space, m.Address)
 	if m.Name != "" {
-		s += fmt.Sprintf(", byte %d of %s", m.Offset, m.Name)
+		s += fmt.Sprintf(", byte %d of %s", m.Offset, Name(m.Name))
 	}
 	return s
 }

@@ -302,7 +302,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, in, off, ok := r.place(e.Index, a, base)
-	if ok && in != nil {
+	if ok && in != nil && role.left == 0 {
 		rest := r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared)
 		if rest == 0 {
 			if r.lockstep > 0 || role.sync != 0 {
@@ -315,7 +315,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 		off += a.Addr[first] - base
 		base = a.Addr[first]
 	}
-	if x.reads && !x.writes && ok && in != nil { // all read the same
+	if x.reads && !x.writes && ok && in != nil && role.left == 0 { // all read the same
 		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
 			r.bySet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
@@ -323,7 +323,7 @@ func (r *run) access(c *cta, e *interp.Event) {
 			return
 		}
 	}
-	if role.sync == 0 && ok && in != nil && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
+	if role.sync == 0 && ok && in != nil && role.left == 0 && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
 		rest := r.quick(c, e, a, &x, in, off, lanes, space == ptx.Shared)
 		x.done |= lanes &^ rest
 		lanes = rest
@@ -344,11 +344,20 @@ func (r *run) access(c *cta, e *interp.Event) {
 		}
 		if x.writes && !x.reads {
 			x.stored, x.from = false, at
-			if role.what&strong == 0 {
-				r.overwrite(mine, at, a.Length(lane))
-			}
 		}
-		r.touchAll(&x, mine, at, a.Length(lane))
+		for n := a.Length(lane); n > 0; { // what is accessed from at on, of n bytes
+			take := n
+			if role.left != 0 {
+				take = a.Bytes / role.elements
+			}
+			if i := (a.Length(lane) - n) / take; role.left>>i&1 == 0 {
+				if x.writes && !x.reads && role.what&strong == 0 {
+					r.overwrite(mine, at, take)
+				}
+				r.touchAll(&x, mine, at, take)
+			}
+			at, n = at+uint64(take), n-take
+		}
 		x.done |= 1 << lane
 	}
 	if r.lockstep > 0 || role.sync != 0 {

@@ -44,7 +44,8 @@ const (
 type role struct {
 	what     what // strong, with its scope
 	sync     order
-	elements int // of a vector that it accesses
+	elements int   // of a vector that it accesses
+	left     uint8 // … which of them it leaves out, bit by bit
 	in       *ptx.Instr
 }
 
@@ -68,6 +69,11 @@ func roleOf(in *ptx.Instr) (o role) {
 	for i := range in.Ops {
 		if in.Ops[i].Kind == ptx.VecOperand {
 			o.elements = max(o.elements, len(in.Ops[i].Elems()))
+			for k := range in.Ops[i].Elems() {
+				if memory := in.Form.Family == ptx.FamilyLoad || in.Form.Family == ptx.FamilyStore; memory && in.Ops[i].Elems()[k].Kind == ptx.SinkOperand {
+					o.left |= 1 << k
+				}
+			}
 		}
 	}
 	if in.Has("f16x2") || in.Has("bf16x2") {

@@ -8,6 +8,7 @@ import (
 
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/sanitize/finding"
 )
 
 func lowest(lanes uint64) int { return bits.TrailingZeros64(lanes) }
@@ -195,7 +196,7 @@ func (c *cta) unwritten(e *interp.Event, m *memory) uint32 {
 	what := "local memory"
 	if m != nil {
 		if what = m.alloc.Space().String() + " memory"; m.alloc.Name != "" {
-			what += " (" + m.alloc.Name + ")"
+			what += " (" + finding.Name(m.alloc.Name) + ")"
 		}
 	}
 	if n := s.load.Load(); n != 0 && m == nil {

@@ -246,5 +246,5 @@ func lanesText(lanes uint64) string {
 // place is where an instruction is, for notes.
 func (p *plan) place(index int) string {
 	in, fn := p.program.At(index)
-	return fmt.Sprintf("%s:%s: %s", fn.Module().Name, in.Pos, strings.TrimSpace(fn.Module().Line(int(in.Pos.Line))))
+	return finding.Where(in, fn)
 }

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 	gemu_run run, other;
 	gemu_counts counts;
 	gemu_step steps[64];
-	uint32_t result[THREADS];
+	uint32_t result[THREADS], zeros[THREADS] = { 0 };
 	size_t n, room, i;
 
 	WANT(ptx != NULL);
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 
 	// The steps are the same, however many are asked for at a time.
 	for (room = 1; room <= 64; room += 21) {
-		int64_t kinds[10] = { 0 }, result_returns = 0, results_released = 0;
+		int64_t kinds[11] = { 0 }, result_returns = 0, results_released = 0;
 		WANT(gemu_start(&p, &run) == GEMU_OK);
 		WANT(gemu_start(&p, &other) == GEMU_NOT_PERMITTED);
 		WANT(gemu_copy_out(result, out, sizeof result) == GEMU_NOT_PERMITTED);
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 			WANT(gemu_next(run, steps, room, &n) == GEMU_OK);
 			for (i = 0; i < n; i++) {
 				const gemu_step *s = &steps[i];
-				WANT(s->kind < 10);
+				WANT(s->kind < 11);
 				kinds[s->kind]++;
 				if (s->kind == GEMU_STEP_INSTRUCTION && strcmp(s->event.instruction, "add.u32 %o, %i, %i") == 0) {
 					WANT(s->depth == 1 && strcmp(s->unit, "int") == 0 && s->event.n_results == 1);
@@ -67,6 +67,35 @@ int main(int argc, char **argv)
 		WANT(kinds[GEMU_STEP_EXIT] == 4);
 		WANT(gemu_copy_out(result, out, sizeof result) == GEMU_OK && result[40] == 7);
 	}
+
+	// Memory is as the last step has left it: a store is seen behind it, and not before; and steps have all
+	// that the instruction has done to memory.
+	WANT(gemu_copy_in(out, zeros, sizeof zeros) == GEMU_OK);
+	WANT(gemu_start(&p, &run) == GEMU_OK);
+	WANT(gemu_read(run, result, out, sizeof result) == GEMU_OK && result[0] == 0 && result[40] == 0);
+	int stores = 0;
+	do {
+		WANT(gemu_next(run, steps, 1, &n) == GEMU_OK);
+		const gemu_step *s = steps;
+		uint32_t before[THREADS];
+		memcpy(before, result, sizeof before);
+		WANT(gemu_read(run, result, out, sizeof result) == GEMU_OK);
+		if (n && s->kind == GEMU_STEP_INSTRUCTION && strcmp(s->event.instruction, "st.global.u32 [%p], %v") == 0) {
+			const gemu_access *a = s->accesses;
+			WANT(s->n_accesses == 1 && a->kind == GEMU_STORE && a->bytes == 4 && a->n_stored == 1 && a->lanes == s->event.lanes && !a->compared && !a->data);
+			for (i = 0; i < 32; i++)
+				if (a->lanes >> i & 1)
+					WANT(result[(a->addresses[i] - out) / 4] == a->stored[i]);
+			stores++;
+		} else {
+			WANT(memcmp(before, result, sizeof before) == 0);
+		}
+	} while (n == 1);
+	WANT(stores == 4);
+	WANT(gemu_read(run, result, out + (1 << 20), 4) == GEMU_INVALID_VALUE && gemu_read(run, NULL, out, 4) == GEMU_INVALID_VALUE);
+	WANT(gemu_read_shared(run, 0, result, 0, 4) == GEMU_INVALID_VALUE); // it has ended
+	WANT(gemu_stop(run, NULL) == GEMU_OK);
+	WANT(gemu_read(run, result, out, 4) == GEMU_INVALID_HANDLE);
 
 	// One that is stopped leaves the device to others.
 	WANT(gemu_start(&p, &run) == GEMU_OK);

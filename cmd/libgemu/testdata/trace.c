@@ -43,7 +43,7 @@ static int check(int error)
 int main(int argc, char **argv)
 {
 	static char text[1 << 16];
-	static const char *lacks[] = { "stored", NULL };
+	static const char *lacks[] = { "stored", "operands", NULL };
 	gemu_module module;
 	gemu_kernel kernel;
 	gemu_address out;

@@ -449,3 +449,53 @@ func distance(a *Allocation, addr uint64) uint64 {
 	}
 	return 0
 }
+
+// Pointer is a word of the kernel's parameters whose value is an address of device memory.
+type Pointer struct {
+	Off    int         // from ParamBase
+	Memory *Allocation // that it points into; nil: into none, but it lies among those there are
+
+	// Memory from Begin up to End, without a gap: that allocation alone, unless memory of the host
+	// is mapped right beside it.
+	Begin, End uint64
+}
+
+// Pointers are the words of size bytes of the parameters, each at a multiple of that, whose values are
+// addresses of device memory, by offset.
+func (m *Map) Pointers(size int) (list []Pointer) {
+	i := m.after(windowsEnd - 1)
+	if i == len(m.allocs) {
+		return nil
+	}
+	end := m.allocs[len(m.allocs)-1]
+	first, last := m.allocs[i].Base, end.Base+end.Span+allocGap
+	for off := 0; off+size <= len(m.params.Data); off += size {
+		v := uint64(0)
+		for i := size - 1; i >= 0; i-- {
+			v = v<<8 | uint64(m.params.Data[off+i])
+		}
+		if v < first || v >= last {
+			continue
+		}
+		p := Pointer{Off: off}
+		if a := m.Find(v); a != nil && !a.Dead && a.Kind.opaque() == "" {
+			p.Memory = a
+			p.Begin, p.End = m.around(a)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// around is the memory around an allocation that is alive, itself included, without a gap.
+func (m *Map) around(a *Allocation) (begin, end uint64) {
+	begin, end = a.Base, a.Base+a.Size
+	at := m.after(a.Base) // behind it
+	for i := at; i < len(m.allocs) && m.allocs[i].Base == end && !m.allocs[i].Dead; i++ {
+		end += m.allocs[i].Size
+	}
+	for i := at - 2; i >= 0 && m.allocs[i].Base+m.allocs[i].Size == begin && !m.allocs[i].Dead; i-- {
+		begin = m.allocs[i].Base
+	}
+	return begin, end
+}

@@ -1,8 +1,10 @@
 package mem
 
 import (
+	"encoding/binary"
 	"errors"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -272,4 +274,35 @@ func TestHoldsRow(t *testing.T) {
 			t.Fatalf("lanes %#x, size %d, step %d, another bit in lane %d: found %v", m, size, step, lane, !want)
 		}
 	})
+}
+
+// TestPointers: words of the parameters that are addresses of device memory, and what they point into: memory
+// that is mapped side by side is one, what is freed, texels, and the room between allocations is none.
+func TestPointers(t *testing.T) {
+	m := NewMap(FirstAddress, 1<<30, nil)
+	if list := m.Pointers(8); list != nil {
+		t.Errorf("without memory there is %v", list)
+	}
+	a, freed, array := alloc(t, m, 100, Buffer, ""), alloc(t, m, 64, Buffer, ""), alloc(t, m, 64, Array, "")
+	var mapped []*Allocation
+	for _, at := range []uint64{0x7000_0000_0000, 0x7000_0000_1000, 0x7000_0000_3000} {
+		p, err := m.Attach(at, AlignedBytes(0x1000), "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mapped = append(mapped, p)
+	}
+	m.Free(freed)
+	words := []uint64{a.Base + 99, 5, a.Base + 100, freed.Base, array.Base, mapped[1].Base + 8, mapped[2].Base, SharedWindow, ^uint64(0)}
+	params := m.SizeParams(8 * len(words))
+	for i, v := range words {
+		binary.LittleEndian.PutUint64(params.Data[8*i:], v)
+	}
+	want := []Pointer{
+		{0, a, a.Base, a.Base + 100}, {Off: 16}, {Off: 24}, {Off: 32},
+		{40, mapped[1], mapped[0].Base, mapped[1].Base + 0x1000}, {48, mapped[2], mapped[2].Base, mapped[2].Base + 0x1000},
+	}
+	if got := m.Pointers(8); !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
 }

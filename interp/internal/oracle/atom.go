@@ -44,7 +44,9 @@ func (t *thread) readModifyWrite() []value {
 		place := p[i*n:][:n]
 		old := valueOf(place)
 		list = append(list, old)
-		copy(place, bytesOf(t.modify(space, typ, old, t.read(e, typ)), n))
+		v := t.read(e, typ)
+		t.logOperand(v, n)
+		copy(place, bytesOf(t.modify(space, typ, old, v), n))
 	}
 	return list
 }

@@ -31,10 +31,15 @@ type Write struct {
 // Access is an access to memory. The address is an offset in .shared and .local, which
 // is where parameters of functions are, and otherwise generic.
 type Access struct {
-	Space   ptx.Space // that the address is in: never generic
-	Addr    uint64
-	Loaded  []byte // what was there, nil for stores
-	Stored  []byte // what is there now, nil for loads
+	Space  ptx.Space // that the address is in: never generic
+	Addr   uint64
+	Loaded []byte // what was there, nil for stores
+	Stored []byte // what is there now, nil for loads
+
+	// Of what does both: what is combined with what was there; of .cas what comes in its place if
+	// Compared is there.
+	Given, Compared []byte
+
 	current []byte // the memory itself
 }
 
@@ -70,6 +75,20 @@ func (t *thread) logWrite(fn *ptx.Func, r ptx.RegID, v value) {
 	if t.log != nil {
 		t.log.Writes = append(t.log.Writes, Write{fn, r, v.lo, v.hi})
 	}
+}
+
+// logOperand notes an operand of the update that has been logged last, element by element.
+func (t *thread) logOperand(v value, n int) {
+	if t.log == nil {
+		return
+	}
+	a := &t.log.Accesses[len(t.log.Accesses)-1]
+	if t.has("cas") {
+		c, typ := t.operand("c")
+		a.Compared = append(a.Compared, bytesOf(v, n)...)
+		v = t.read(c, typ)
+	}
+	a.Given = append(a.Given, bytesOf(v, n)...)
 }
 
 // logAccess notes an access to the memory p, before it happens.

@@ -876,6 +876,7 @@ func sured(t *thread) {
 		return
 	}
 	c, _ := t.operand("c")
+	t.logOperand(t.read(c, typ), typ.Size())
 	old, b := integer(valueOf(p).lo, typ.Bits(), typ.IsSigned()), integer(t.read(c, typ).lo, typ.Bits(), typ.IsSigned())
 	r := new(big.Int)
 	switch {

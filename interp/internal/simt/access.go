@@ -81,20 +81,36 @@ func accessOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *c
 }
 
 // oneLane resolves and executes the access of the first lane of m, and returns
-// the others; none after a trap, or if they had to be resolved, too: those that
-// follow one in local memory.
+// the others; none after a trap. Of lanes that generic addresses lead to local memory it executes all up to the
+// first that goes elsewhere.
 func (w *warp) oneLane(h int, f *regfile.File, in *code.Instr, m uint32) uint32 {
-	first := m & -m
-	rest := m &^ first
-	local := w.eachLane(h, f, in, first, m)
-	if local && w.err == nil && rest != 0 {
-		w.eachLane(h, f, in, rest, rest)
-		return 0
+	a, done := w.access(in), m&-m
+	local := a.Space == ptx.Generic && !a.Cluster && mem.InWindow(address(f, in, a, bits.TrailingZeros32(m)), ptx.Local)
+	switch {
+	case local && a.Addr == code.Q:
+		done = intoLocal(a, f.Src64(in.A), m)
+		accessLocal(w, h, f, in, f.Src64(in.A), mem.LocalWindow, done)
+	case local && a.Addr == code.R:
+		done = intoLocal(a, f.Src32(in.A), m)
+		accessLocal(w, h, f, in, f.Src32(in.A), mem.LocalWindow, done)
+	default:
+		w.eachLane(h, f, in, done, m)
 	}
 	if w.err != nil {
 		return 0
 	}
-	return rest
+	return m &^ done
+}
+
+// intoLocal is the lanes of m up to the first whose generic address is not one of local memory.
+func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (local uint32) {
+	for n := m; n != 0; n &= n - 1 {
+		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Off)); at-mem.LocalWindow >= mem.WindowSize {
+			break
+		}
+		local |= n & -n
+	}
+	return local
 }
 
 // access is what a memory instruction accesses.
@@ -252,20 +268,21 @@ func frameAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 func localAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
 	if a.Addr == code.Q {
-		accessLocal(w, h, f, in, f.Src64(in.A), m)
+		accessLocal(w, h, f, in, f.Src64(in.A), 0, m)
 	} else {
-		accessLocal(w, h, f, in, f.Src32(in.A), m)
+		accessLocal(w, h, f, in, f.Src32(in.A), 0, m)
 	}
 }
 
-func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, addr *[regfile.Lanes]A, m uint32) {
+// accessLocal is localAccess for addresses in a row; local memory begins at address base.
+func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, addr *[regfile.Lanes]A, base uint64, m uint32) {
 	a := w.access(in)
 	first := addr[bits.TrailingZeros32(m)&31]
 	same := true
 	for n := m; n != 0 && same; n &= n - 1 {
 		same = addr[bits.TrailingZeros32(n)&31] == first
 	}
-	if same && w.localRow(h, f, a, uint64(first+A(a.Off)), m) {
+	if same && w.localRow(h, f, a, uint64(first+A(a.Off))-base, m) {
 		return
 	}
 	if len(a.Elems) != 1 || a.Elems[0].Slot == code.NoSlot || a.Size > 8 {
@@ -276,7 +293,7 @@ func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, ad
 	from, to := w.localRange()
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		at := uint64(addr[lane] + A(a.Off))
+		at := uint64(addr[lane]+A(a.Off)) - base
 		if at < from || at > to || size > to-at || at&(size-1) != 0 {
 			w.eachLane(h, f, in, n, n)
 			return
@@ -335,8 +352,8 @@ func accessEach(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // eachLane resolves the address of each lane of m and executes the access there.
-// A trap names those lanes of all that fault. local is whether the last is in local memory.
-func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) (local bool) {
+// A trap names those lanes of all that fault.
+func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 	a := w.access(in)
 	var addr regfile.Row64
 	w.addresses(h, in, a, &addr)
@@ -344,9 +361,8 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) (
 		lane := bits.TrailingZeros32(m) & 31
 		p, off := w.resolve(in, h, lane, addr[lane], all)
 		if w.err != nil {
-			return false
+			return
 		}
-		local = p == nil
 		w.cta.changed = w.cta.changed || a.Store && p != nil
 		for i, e := range a.Elems {
 			if e.Slot == code.NoSlot {
@@ -372,7 +388,6 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) (
 			}
 		}
 	}
-	return local
 }
 
 // storeBulk is st.bulk (manual 9.7.9.13): zeros to shared memory. What the manual leaves

@@ -132,7 +132,7 @@ func (c *cta) start(order int) {
 		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
 		w.state, w.err, w.waiting, w.paused, w.eased, w.awaits, w.arrivedIn = ready, nil, 0, false, 0, 0, 0
 		w.sliced = c.grid.takesTurns()
-		w.others = w.others[:0]
+		w.others, w.latest = w.others[:0], w.latest[:0]
 		w.count = Counts{}
 		w.growLocal(c.frame.local + fn.Local)
 		w.shadow = nil

@@ -28,7 +28,8 @@ type Effect struct {
 
 	// Matrices is that it is of tensor cores (wgmma.mma_async, tcgen05.mma, tcgen05.cp): it reads
 	// matrices in shared memory, and what it writes, registers and tensor memory, are no Pieces.
-	// Each warp of a warpgroup has effects of its own, of its first lane.
+	// Each warp of a warpgroup has effects of its own, of its first lane; as they write, the event's
+	// Active are those whose registers have got Event.Writes.
 	Matrices bool
 
 	// Barrier is the shared memory with the mbarrier that is told, and BarrierOff where; nil if none
@@ -51,6 +52,10 @@ type Piece struct {
 	Bytes   int // written
 	Read    int // read; other than Bytes only of elements of 6 bits, which are packed
 	Fill    bool
+
+	// Data is what is written, or combined with what is there, as that happens. Of fillers nothing
+	// stands for zeros.
+	Data []byte
 }
 
 // moment is a set of what can happen to an effect.
@@ -134,6 +139,10 @@ func (c *cta) informProduct(i int, p *product, now moment) {
 	v := s.none()
 	v.Warp, v.Active, v.Lanes, v.Depth, v.Effect, v.warp = p.warp, p.active, p.active&-p.active, p.depth, &s.effect, &c.warps[p.warp]
 	v.Instr, v.Func, v.Index = p.src.Instr, p.src.Func.Func, int(p.src.Index)
+	if now&writes != 0 {
+		s.values = v.warp.registers(s.values, p.src, p.src.Writes)
+		v.Writes = s.values
+	}
 	s.tell(v, OnEffect)
 }
 
@@ -158,6 +167,9 @@ func (e *effect) plainPieces() {
 	part := func(at, n uint64) {
 		p := whole
 		p.ToOff, p.FromOff, p.Bytes, p.Read = p.ToOff+at, p.FromOff+at, int(n), int(n)
+		if e.data != nil {
+			p.Data = e.data[at:][:n]
+		}
 		if p.From == nil {
 			p.Read = 0
 		}
@@ -201,7 +213,7 @@ func (e *effect) tensorPieces() {
 	if fault != nil || box == nil {
 		return
 	}
-	first := offset(box, data)
+	first, rest := offset(box, data), e.data
 	kind = mem.Load
 	if t.copy.Store {
 		kind = mem.Store
@@ -210,6 +222,9 @@ func (e *effect) tensorPieces() {
 	m.Walk(&t.copy, at, func(p tensormap.Piece) bool {
 		in := first + p.Shared - at
 		piece := Piece{Bytes: p.Bytes, Read: p.Bytes}
+		if len(rest) >= p.Bytes {
+			piece.Data, rest = rest[:p.Bytes], rest[p.Bytes:]
+		}
 		if p.Inside {
 			data, fault := r.bytes(&p)
 			if fault != nil {

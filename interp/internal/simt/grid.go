@@ -81,6 +81,7 @@ type Grid struct {
 	pausing bool   // one has asked for it
 	steps   int64  // of a launch in order that is watched: instructions that have begun; see Event.Step
 	until   int64  // before which of them it pauses
+	visited []bool // of a launch that may pause, by index: blocks that were begun; see Visited
 	last    *State // that was saved or restored last
 	keeps   uint64 // bytes of CTAs in states
 
@@ -135,6 +136,7 @@ func NewGrid(l *Launch) *Grid {
 	}
 	if len(g.probes) > 0 {
 		g.code.accesses() // now, for several CTAs will want to know
+		g.info.Pointers = d.Memory.Pointers(l.Kernel.mod.AddressSize / 8)
 	}
 	return g
 }
@@ -201,7 +203,7 @@ func (g *Grid) Info() *LaunchInfo { return g.info }
 func (g *Grid) Program() Program { return g.info.Program }
 
 // MayPause lets probes pause the launch.
-func (g *Grid) MayPause() { g.pauses = true }
+func (g *Grid) MayPause() { g.pauses, g.visited = true, make([]bool, len(g.code.Blocks)) }
 
 // Begin readies the grid to run.
 func (g *Grid) Begin() error {

@@ -28,6 +28,9 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	}
 	may := w.check == nil && !told && !w.cta.hears(OnExpand) // leave out what nobody is told of
 	g, of := w.cta.grid, s.choice(w)
+	if g.visited != nil {
+		g.visited[b.Index] = true
+	}
 	// Of what is left out, and where no more than an access is told, the execution is put off until
 	// something else is to be told.
 	counted := first
@@ -51,10 +54,10 @@ func (w *warp) blockObserved([]code.Instr) reason {
 		}
 		access := &accesses[i]
 		if pc = w.catchUp(pc, access.start); w.err != nil {
-			g.begun(w.reached(counted, i))
+			w.begun(w.reached(counted, i))
 			return goesOn
 		}
-		g.begun(int64(i - counted))
+		w.begun(int64(i - counted))
 		counted = i
 		src := &p.Sources[i]
 		s.ready(w, src, w.guarded(src.Guard))
@@ -64,7 +67,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 			}
 			for _, at := range access.run {
 				if pc = w.catchUp(pc, at); w.err != nil {
-					g.begun(1)
+					w.begun(1)
 					return goesOn
 				}
 				s.tellAccess(w, &p.Instrs[at])
@@ -81,7 +84,7 @@ func (w *warp) blockObserved([]code.Instr) reason {
 			return event
 		}
 		told = false
-		g.begun(1)
+		w.begun(1)
 		counted++
 		for _, in := range access.folded {
 			s.tellAccess(w, in)
@@ -123,10 +126,10 @@ func (w *warp) blockObserved([]code.Instr) reason {
 		}
 	}
 	if w.catchUp(pc, b.Last); w.err != nil {
-		g.begun(w.reached(counted, b.Sources.End))
+		w.begun(w.reached(counted, b.Sources.End))
 		return goesOn
 	}
-	g.begun(int64(b.Sources.End - counted))
+	w.begun(int64(b.Sources.End - counted))
 	if w.check != nil {
 		w.checkEnd(b)
 	}
@@ -145,13 +148,6 @@ func (w *warp) catchUp(from, to int32) int32 {
 	}
 	w.span(from, to)
 	return to
-}
-
-// begun counts instructions that have begun, where somebody wants all events in one order.
-func (g *Grid) begun(n int64) {
-	if g.inOrder {
-		g.steps += n
-	}
 }
 
 // reached is how many of the PTX instructions from one up to another have begun that were executed

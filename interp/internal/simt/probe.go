@@ -364,6 +364,10 @@ type LaunchInfo struct {
 	Reconverge  *Reconverger
 	Program     Program
 	Order       *Order // nil: after all before it, and before all after it
+
+	// Pointers are the words of the parameters, as large as the module's addresses, that have addresses
+	// of device memory as the launch begins, by offset.
+	Pointers []mem.Pointer
 }
 
 // Order is where a launch, or what the host has a device do to memory, stands among the others.

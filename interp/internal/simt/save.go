@@ -247,6 +247,7 @@ func (w *warp) assume(o *warp, m *moved) {
 	w.cta, w.rc, w.files, w.local, w.check, w.unit, w.expanding = own.cta, own.rc, own.files, own.local, own.check, own.unit, own.expanding
 	w.listen()
 	w.spare, w.away = nil, nil
+	w.latest = slices.Clone(o.latest)
 	w.eased = 0 // sinks that do not go back may have lost what it was eased for
 	w.strand = m.strand(&o.strand)
 	w.others = nil

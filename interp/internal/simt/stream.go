@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/matrix"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -580,14 +581,89 @@ func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 		if e.Slot == code.NoSlot {
 			return p[:from], false
 		}
-		var b [16]byte
-		binary.LittleEndian.PutUint64(b[:], laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane%regfile.Lanes))
-		if x.Size == 16 {
-			binary.LittleEndian.PutUint64(b[8:], laneOf(f, code.Row{Slot: e.Slot, Row: e.High}, lane%regfile.Lanes))
-		}
-		p = append(p, b[:x.Size]...)
+		p = appendElem(p, f, e, lane%regfile.Lanes, x.Size)
 	}
 	return p, true
+}
+
+// Given is what a lane gives to an access that writes.
+type Given struct {
+	// Data is what is stored, or what an atomic operation combines with what is there, of .cas what
+	// comes in its place; in elements of Size bytes.
+	Data []byte
+	Size int
+
+	Compare []byte // of .cas: what has to be there
+	Left    uint64 // the elements of a vector, bit 0 for the first, that are not stored
+}
+
+// Given tells what a lane is about to give to the access, into room from an earlier one: what Stored
+// has, and also the operands of atomics, the rows of matrices, which the registers of all lanes
+// make, and texels of surfaces. ok is false of what gives nothing: loads, st.bulk, and mbarriers, whose bytes are
+// the machine's own.
+func (a *Access) Given(g *Given, lane int) (ok bool) {
+	g.Data, g.Compare, g.Left = g.Data[:0], g.Compare[:0], 0
+	if a.in == nil || a.lengths != nil || a.Kind == mem.Load {
+		return false
+	}
+	h, one := lane/regfile.Lanes, lane%regfile.Lanes
+	switch a.in.Op.Signature().Side {
+	case code.TextureSide:
+		g.Data, g.Size = a.w.texelOf(g.Data, h, a.in, one)
+		return g.Size > 0
+	case code.NoSide:
+		return false
+	}
+	x, f := a.w.access(a.in), &a.w.files[h]
+	g.Size = x.Size
+	switch {
+	case x.Tile != nil:
+		g.Data, g.Size = append(g.Data, a.w.rowsOf(h, x)[one]...), min(x.Bytes, 8)
+	case x.Atom == nil:
+		for i, e := range x.Elems {
+			if e.Slot == code.NoSlot {
+				g.Left |= 1 << i
+			}
+			g.Data = appendElem(g.Data, f, e, one, x.Size)
+		}
+	case x.Atom.Op == code.AtomCas:
+		for i, e := range x.Atom.C {
+			g.Data = appendElem(g.Data, f, e, one, x.Size)
+			g.Compare = appendElem(g.Compare, f, x.Atom.B[i], one, x.Size)
+		}
+	default:
+		for _, e := range x.Atom.B {
+			g.Data = appendElem(g.Data, f, e, one, x.Size)
+		}
+	}
+	return len(g.Data) > 0
+}
+
+// appendElem appends an element of an access as a lane has it: zeros if it is left out.
+func appendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
+	var b [16]byte
+	if e.Slot != code.NoSlot {
+		binary.LittleEndian.PutUint64(b[:], laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
+		if size == 16 {
+			binary.LittleEndian.PutUint64(b[8:], laneOf(f, code.Row{Slot: e.Slot, Row: e.High}, lane))
+		}
+	}
+	return append(p, b[:size]...)
+}
+
+// rowsOf is the rows that a store of matrices makes of the registers of half h, by the lanes that
+// provide their addresses.
+func (w *warp) rowsOf(h int, a *code.Access) (rows [matrix.Lanes][]byte) {
+	n := a.Tile.Addresses()
+	all := make([]byte, n*a.Bytes)
+	for i := range n {
+		rows[i] = all[i*a.Bytes:][:a.Bytes]
+	}
+	a.Tile.Store(&rows, func(register, lane int) uint64 {
+		e := a.Elems[register]
+		return laneOf(&w.files[h], code.Row{Slot: e.Slot, Row: e.Row}, lane)
+	})
+	return rows
 }
 
 // Place is the memory that a lane accesses: the state space, the allocation (nil: the

@@ -456,16 +456,43 @@ func surfaceStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			for i, e := range data {
 				values[i] = uint32(get(f, e, lane))
 			}
-			var texel [16]byte
-			format := x.texture.Format
-			format.Encode(texel[:], values[:len(data)], x.texture.ReadFloat)
-			copy(unsafe.Slice((*byte)(p), format.Bytes()), texel[:])
+			texel := encoded(&x.texture, values[:len(data)])
+			copy(unsafe.Slice((*byte)(p), x.texture.Format.Bytes()), texel[:])
 		default:
 			for i, e := range data {
 				mem.StoreBits(unsafe.Add(p, i*s.Size), s.Size, get(f, e, lane))
 			}
 		}
 	}
+}
+
+// encoded is the texel of a surface that has some values, in the first bytes.
+func encoded(t *texture.Texture, values []uint32) (texel [16]byte) {
+	t.Format.Encode(texel[:], values, t.ReadFloat)
+	return texel
+}
+
+// texelOf appends what a lane of half h stores to a surface or combines with what is there, in elements
+// of size bytes; size is 0 if there is no such surface.
+func (w *warp) texelOf(p []byte, h int, in *code.Instr, lane int) (to []byte, size int) {
+	s, f := &w.cta.code.Textures[in.Side], &w.files[h]
+	data := s.Sources[code.TextureData]
+	if in.Op != code.SurfaceStore || !s.Access.Samples {
+		for _, e := range data {
+			p = appendElem(p, f, e, lane, s.Size)
+		}
+		return p, s.Size
+	}
+	o, _, _ := w.object(laneOf(f, code.Row{Slot: code.Q, Row: s.Sources[code.TextureObject][0].Row}, lane))
+	if o == nil || o.Type != ptx.SurfRef {
+		return p, 0
+	}
+	var values [4]uint32
+	for i, e := range data {
+		values[i] = uint32(laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
+	}
+	texel, n := encoded(&o.Texture, values[:len(data)]), o.Texture.Format.Bytes()
+	return append(p, texel[:n]...), n / o.Texture.Format.Channels
 }
 
 // surfaceReduce executes sured, one lane after the other.

@@ -45,7 +45,8 @@ type warp struct {
 	away    *code.Instr // with errAway: what waits for lanes that are elsewhere; with errNoRoom, for tensor memory
 	awaits  uint64      // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
 
-	arrivedIn int // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
+	latest    []latest // where the launch may pause: when its lanes began an instruction last, those that run at the end
+	arrivedIn int      // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
 
 	id     int          // within the CTA
 	shown  *frame       // the window is at its registers

@@ -241,7 +241,7 @@ func (c *cta) fetch(i int, p *product) {
 	o := &c.code.Fragments[p.side]
 	if !p.read {
 		p.read = true
-		c.informProduct(i, p, reads|writes)
+		c.informProduct(i, p, reads)
 	}
 	if p.rows == nil && len(o.A) == 0 {
 		p.rows = o.Wgmma.From.Load(c.shared, p.a.Placement(), i*matrix.WarpRows, matrix.WarpRows)
@@ -267,6 +267,7 @@ func (w *warp) multiply(h int, f *regfile.File, p *product) {
 	var d, a [matrix.GroupRegisters]*regfile.Row32
 	o.Wgmma.Execute(rows(o.D, d[:]), rows(o.A, a[:]), p.rows, p.columns, p.stored, p.accumulate)
 	p.done, p.rows, p.columns, p.stored = true, nil, nil, nil
+	w.cta.informProduct(w.rank(h)%matrix.Warps, p, writes)
 }
 
 // wgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is

@@ -14,20 +14,32 @@ const most = 64
 // time.
 type Cache[T any] struct {
 	mu    sync.Mutex
-	known map[interp.Program]T
+	known map[key]T
+}
+
+// key is a program, and what else there is to tell apart.
+type key struct {
+	interp.Program
+	of string
 }
 
 // Of is what is known of a launch's program; prepare works it out where nothing is.
 func (c *Cache[T]) Of(l *interp.LaunchInfo, prepare func(*interp.LaunchInfo) T) T {
+	return c.OfKind(l, "", prepare)
+}
+
+// OfKind is Of for launches of one kind, of which what is known of the program differs.
+func (c *Cache[T]) OfKind(l *interp.LaunchInfo, kind string, prepare func(*interp.LaunchInfo) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p, ok := c.known[l.Program]
+	k := key{l.Program, kind}
+	p, ok := c.known[k]
 	if !ok {
 		if len(c.known) >= most || c.known == nil {
-			c.known = map[interp.Program]T{}
+			c.known = map[key]T{}
 		}
 		p = prepare(l)
-		c.known[l.Program] = p
+		c.known[k] = p
 	}
 	return p
 }

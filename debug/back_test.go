@@ -1,0 +1,336 @@
+package debug
+
+// This file checks where going back ends, against all that a probe has seen, and measures how long it takes.
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gemu/internal/part"
+	"gemu/interp"
+)
+
+// TestHits goes on and back between breakpoints and a watch, some of which are disabled now and then, and
+// by steps: each time to the hit that is next, or was last, of all that a probe has seen.
+func TestHits(t *testing.T) {
+	random := rand.New(rand.NewPCG(part.Seed(t), 2))
+	s, _, seen, _ := begin(t, interp.Vector, 2, Options{})
+	s.pace.fixed = 50
+	var breaks []*Breakpoint
+	for _, place := range []string{"opcode:mad", "twice", "opcode:mov"} {
+		b, err := s.Break(place, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		breaks = append(breaks, b)
+	}
+	s.focus = Focus{} // there is one as it begins
+	if _, err := s.Watch("total", Changes); err != nil {
+		t.Fatal(err)
+	}
+	end := int64(len(seen))
+	stopsAt := func(at int64) bool {
+		return slices.ContainsFunc(breaks, func(b *Breakpoint) bool { return !b.Disabled && b.places[seen[at].index] })
+	}
+	writes := func(at int64) bool {
+		in, _ := s.info.Program.At(seen[at].index)
+		return in.Text == "atom.global.add.u32"
+	}
+	unseen := false // breakpoints where it stands
+	for range 300 {
+		now := s.Step()
+		if now == end {
+			unseen = false
+		}
+		var got *Stop
+		var err error
+		what, want, reason := "", now, AtEnd
+		switch random.IntN(5) {
+		case 0, 1:
+			if now == end {
+				continue
+			}
+			what, got, err = func() (string, *Stop, error) { stop, err := s.Continue(t.Context()); return "continue", stop, err }()
+			for ; want < end; want++ {
+				if stopsAt(want) && (want > now || unseen) {
+					reason = AtBreakpoint
+					break
+				}
+				if writes(want) {
+					want, reason = want+1, AtWatch
+					break
+				}
+			}
+			unseen = reason == AtWatch
+		case 2, 3:
+			what, got, err = func() (string, *Stop, error) {
+				stop, err := s.BackContinue(t.Context())
+				return "reverse-continue", stop, err
+			}()
+			for want--; want >= 0 && !stopsAt(want) && !writes(want); want-- {
+			}
+			switch {
+			case want < 0:
+				want, reason = 0, AtBegin
+			case stopsAt(want):
+				reason = AtBreakpoint
+			default:
+				reason = AtWatch
+			}
+			unseen = false
+		case 4:
+			b := breaks[random.IntN(len(breaks))]
+			b.Disabled = !b.Disabled
+			continue
+		}
+		if err != nil || got.Reason != reason || s.Step() != want {
+			t.Fatalf("%s from %d: %v at %d, want %v at %d; %v", what, now, got.Reason, s.Step(), reason, want, err)
+		}
+	}
+}
+
+// TestOver goes back over calls, as far as a probe has seen a thread come by.
+func TestOver(t *testing.T) {
+	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
+	s.pace.fixed = 9
+	f := Focus{CTA: 1, Warp: 1, Lane: 1}
+	type tread struct {
+		step  int64
+		line  int32
+		depth int
+	}
+	var trail []tread
+	for at := range int64(len(seen)) {
+		if m := seen[at]; m.cta == f.CTA && m.warp == f.Warp && m.active>>f.Lane&1 != 0 {
+			in, _ := s.info.Program.At(m.index)
+			trail = append(trail, tread{at, in.Pos.Line, m.depth})
+		}
+	}
+	if _, err := s.run(t.Context(), nil, never); err != nil {
+		t.Fatal(err)
+	}
+	for i := len(trail) - 1; i >= 0; i-- {
+		now := trail[i]
+		want, line := int64(0), int64(0)
+		var before []tread
+		for _, p := range trail[:i] {
+			if p.depth > now.depth {
+				continue
+			}
+			if want = p.step; len(before) == 0 || before[len(before)-1].line != p.line || before[len(before)-1].depth != p.depth {
+				line = p.step
+			}
+			before = append(before, p)
+		}
+		for _, way := range []struct {
+			do   func() (*Stop, error)
+			want int64
+		}{
+			{func() (*Stop, error) { return s.BackInstr(t.Context(), true) }, want},
+			{func() (*Stop, error) { return s.BackLine(t.Context(), true) }, line},
+		} {
+			if err := s.seek(t.Context(), now.step); err != nil {
+				t.Fatal(err)
+			}
+			s.focus = f
+			if _, err := way.do(); err != nil || s.Step() != way.want {
+				t.Fatalf("back from %+v: %d, want %d; %v", now, s.Step(), way.want, err)
+			}
+		}
+	}
+}
+
+// longKernel is what takes long to go back in: threads that wait while others go round, calls that take
+// long, and loops on one line of a source.
+const longKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.func work(.reg .u32 %n)
+{
+	.reg .u32 %i;
+	.reg .pred %q;
+	.loc 1 1 1
+	mov.u32 %i, 0;
+	.loc 1 2 1
+LOOP:
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, %n;
+	@%q bra LOOP;
+	.loc 1 3 1
+	ret;
+}
+.visible .entry k(.param .u64 out, .param .u32 rounds)
+{
+	.reg .u32 %t, %n, %i, %c;
+	.reg .u64 %p;
+	.reg .pred %q;
+	.shared .u32 box[64];
+	.loc 1 10 1
+	ld.param.u64 %p, [out];
+	.loc 1 11 1
+	ld.param.u32 %n, [rounds];
+	.loc 1 12 1
+	mov.u32 %t, %tid.x;
+	mov.u32 %c, %ctaid.x;
+	.loc 1 13 1
+	setp.ge.u32 %q, %t, 32;
+	@%q bra WAIT;
+	.loc 1 14 1
+	st.global.u32 [%p], %n;
+	.loc 1 15 1
+	mov.u32 %i, 0;
+	.loc 1 16 1
+LOOP:
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %q, %i, %n;
+	@%q bra LOOP;
+	.loc 1 17 1
+	call work, (%n);
+	.loc 1 18 1
+WAIT:
+	bar.sync 0;
+	.loc 1 19 1
+	add.u32 %t, %t, 1;
+	.loc 1 20 1
+	ret;
+}
+.file 1 "long.cu"
+`
+
+// long starts a session on the kernel.
+func long(tb testing.TB, ctas, rounds int) *Session {
+	tb.Helper()
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("long.ptx", []byte(longKernel))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b, err := dev.Alloc(4)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s, err := Start(tb.Context(), mod, &interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(64), Args: []any{b, rounds}}, Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Close)
+	return s
+}
+
+// ways are ways back from the last line but one of the kernel, in the last CTA, and the line of long.cu that each leads to.
+var ways = []struct {
+	name   string
+	thread int // of the CTA
+	before []string
+	do     string
+	to     int32
+}{
+	{"reverse-stepi of a thread that has waited", 40, nil, "reverse-stepi", 18},
+	{"reverse-step of a thread that has waited", 40, []string{"reverse-stepi"}, "reverse-step", 13},
+	{"reverse-next over a call", 3, []string{"reverse-stepi"}, "reverse-next", 17},
+	{"reverse-step in a loop on a line", 3, []string{"reverse-stepi", "reverse-stepi"}, "reverse-step", 2},
+	{"reverse-continue to a breakpoint at the begin", 3, nil, "reverse-continue", 12},
+	{"reverse-continue to a change at the begin", 3, []string{"disable 2"}, "reverse-continue", 14},
+	{"reverse-continue to the begin", 3, []string{"delete"}, "reverse-continue", 10},
+	{"reverse-continue to a breakpoint that is set only now", 3, []string{"tbreak long.cu:12 if ctaid.x == 0"}, "reverse-continue", 12},
+	{"reverse-continue to a change that is looked for only now", 3, []string{"watch out[0].u32"}, "reverse-continue", 14},
+}
+
+// wander does it all, and says how long each way has taken.
+func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[string]time.Duration) {
+	s := long(tb, ctas, rounds)
+	var out strings.Builder
+	c := NewConsole(s, &out)
+	do := func(text string) {
+		tb.Helper()
+		out.Reset()
+		if err := c.Do(tb.Context(), text); err != nil {
+			tb.Fatalf("%s: %v", text, err)
+		}
+	}
+	do(fmt.Sprintf("tbreak long.cu:19 if ctaid.x == %d", ctas-1))
+	do("break long.cu:12 if ctaid.x == 0")
+	do("watch out[0].u32")
+	begun := time.Now()
+	for range 4 { // two warps come by the breakpoint, and one changes what is watched
+		do("continue")
+	}
+	forth, back = time.Since(begun), map[string]time.Duration{}
+	at := func() int32 {
+		c, err := s.Context()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return lineOf(c.Func, c.Instr).line
+	}
+	if at() != 19 {
+		tb.Fatalf("it has come to\n%s", out.String())
+	}
+	here := s.Step()
+	for _, w := range ways {
+		if err := s.seek(tb.Context(), here); err != nil {
+			tb.Fatal(err)
+		}
+		s.refocus()
+		do(fmt.Sprintf("cuda block %d thread %d", ctas-1, w.thread))
+		for _, text := range w.before {
+			do(text)
+		}
+		begun := time.Now()
+		do(w.do)
+		back[w.name] = time.Since(begun)
+		if at() != w.to {
+			tb.Errorf("%s: it has come to line %d\n%s, want %d", w.name, at(), out.String(), w.to)
+		}
+	}
+	return forth, back
+}
+
+// TestWays: going back leads where it should, with as many checkpoints as a long launch has.
+func TestWays(t *testing.T) { wander(t, 3, 20_000) }
+
+// BenchmarkBack says how long ways back take in launches that take ten seconds and more: of one CTA, and of many.
+func BenchmarkBack(b *testing.B) {
+	for _, size := range []struct{ ctas, rounds int }{{1, 3_000_000}, {2000, 1_500}} {
+		b.Run(fmt.Sprintf("%d CTAs", size.ctas), func(b *testing.B) {
+			for b.Loop() {
+				forth, back := wander(b, size.ctas, size.rounds)
+				b.ReportMetric(forth.Seconds(), "s-forth")
+				for _, w := range ways {
+					b.Logf("%6.3f s of %.1f s: %s", back[w.name].Seconds(), forth.Seconds(), w.name)
+					b.ReportMetric(max(back[w.name].Seconds(), 0), "s-"+strings.ReplaceAll(w.name, " ", "-"))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCondition says how much longer a launch takes with a breakpoint on a line that is executed all the
+// time, whose condition never holds, than without: s/base.
+func BenchmarkCondition(b *testing.B) {
+	took := func(cond string) time.Duration {
+		s := long(b, 1, 100_000)
+		if cond != "" {
+			if _, err := s.Break("LOOP", cond); err != nil {
+				b.Fatal(err)
+			}
+		}
+		begun := time.Now()
+		if stop, err := s.Continue(b.Context()); err != nil || stop.Reason != AtEnd {
+			b.Fatal(stop, err)
+		}
+		return time.Since(begun)
+	}
+	base := took("")
+	for _, cond := range []string{"i == 0xffffffff", "tid.x + 1 == 0 && i > 3", "any(i == 0xffffffff)", "out[0].u32 == 1"} {
+		b.Run(cond, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(took(cond).Seconds()/base.Seconds(), "s/base")
+			}
+		})
+	}
+}

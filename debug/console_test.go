@@ -1,0 +1,269 @@
+package debug_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"gemu/debug"
+	"gemu/interp"
+)
+
+// TestAbsurd: numbers that are none of anything, and words that mean nothing, are errors.
+func TestAbsurd(t *testing.T) {
+	var out bytes.Buffer
+	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
+	story(t, s, `
+> list 99999999999999999999
+there is no line 99999999999999999999
+> list 2147483647
+there is no line 2147483647
+> list 0
+there is no line 0
+> cuda warp -1
+-1: want N or (X,Y,Z)
+> cuda warp 1
+there are warps 0 to 0
+> cuda warp 4611686018427387904
+there are warps 0 to 0
+> cuda lane 3 quickly
+cuda quickly: there are block, thread, warp and lane
+> print out[4611686018427387909].u32
+out[4611686018427387909] is at no address
+   out[4611686018427387909].u32
+   ^
+> print out[-9223372036854775807].u32
+out[-9223372036854775807] is at no address
+   out[-9223372036854775807].u32
+   ^
+> continue 5
+continue takes no arguments: "5"
+> info breakpoints all
+info breakpoints takes no arguments: "all"
+> info cuda warps all
+info cuda: kernels, blocks, warps, lanes or threads
+> until join them
+kernel blend, and what it calls, has no function and no label join them
+> delete 1 x
+bad breakpoint number "x"
+> stepi 99999999999999999999
+"99999999999999999999": want a number of steps
+`)
+}
+
+// TestAfterTheEnd: memory is there when the launch has ended, and it can go back.
+func TestAfterTheEnd(t *testing.T) {
+	var out bytes.Buffer
+	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
+	story(t, s, `
+> break 22
+Breakpoint 1 at test.ptx:22
+> run
+Breakpoint 1, kernel blend, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-15
+22	mad.lo.u32 %y, %t, %t, %i;
+> continue
+The launch has ended, after 15 instructions.
+> print out[5].u32 + ntid.x
+$1 = 73
+> x/4dw out[4].u32
+0x10000210:	29	41	55	71
+> print y
+no thread is there: the launch has not begun, or has ended
+   y
+   ^
+> print laneid
+no thread is there: the launch has not begun, or has ended
+   laneid
+   ^
+> print any(1)
+no thread is there: the launch has not begun, or has ended
+   any(1)
+   ^
+> print local[0].u32
+no thread is there: the launch has not begun, or has ended
+   local[0].u32
+   ^
+> print shared[0].u32
+no thread is there: the launch has not begun, or has ended
+   shared[0].u32
+   ^
+> reverse-continue
+Breakpoint 1, kernel blend, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-15
+22	mad.lo.u32 %y, %t, %t, %i;
+> print y
+$2 = 0   (.u32 of lanes 0-15: uniform 0)
+> continue
+The launch has ended, after 15 instructions.
+> reverse-step
+kernel blend, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-31
+27	ret;
+`)
+}
+
+// TestWide: registers and variables of 128 bits are shown whole.
+func TestWide(t *testing.T) {
+	var out bytes.Buffer
+	s := session(t, `.version 8.3
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+	.reg .b64 %a, %b;
+	.reg .b128 %w;
+	.shared .align 16 .b8 box[32];
+	mov.b64 %a, 0x1122334455667788;
+	cvt.u64.u32 %b, %tid.x;
+	mov.b128 %w, {%a, %b};
+	mov.b128 {%b, %a}, %w;
+	st.shared.b64 [box], %b;
+	st.shared.b64 [box+8], %a;
+	ret;
+}
+`, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out)
+	story(t, s, `
+> break 12
+Breakpoint 1 at test.ptx:12
+> run
+Breakpoint 1, kernel k, block (0,0,0), thread (0,0,0), warp 0 lane 0; lanes 0-31
+12	mov.b128 {%b, %a}, %w;
+> cuda lane 3
+[Switching focus] kernel k, block (0,0,0), thread (3,0,0), warp 0 lane 3; lanes 0-31
+12	mov.b128 {%b, %a}, %w;
+> print w[2..3]
+$1 = {2:0x21122334455667788 3:0x31122334455667788}
+> print w == 0
+register %w has 128 bits, and numbers have 64: w.b64 is the lower half
+   w == 0
+   ^
+> print/x w.b64
+$2 = 0x1122334455667788
+`)
+	if said := talk(t, s, "print w", "info registers w"); !strings.HasPrefix(said[0], "$1 = 0x31122334455667788   (.b128 of lanes 0-31: generic 0:0x1122334455667788 1:0x1") || !strings.HasPrefix(said[1], "%w         .b128 generic 0:0x1122334455667788 1:0x1") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// TestNested: any and all are computed once for a moment, however deep they are in each other.
+func TestNested(t *testing.T) {
+	var out bytes.Buffer
+	s := session(t, read(t, "../docs/wrong.ptx"), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32)}, &out, iota32(32), make([]uint32, 32))
+	said := make(chan []string)
+	go func() {
+		said <- talk(t, s, "tbreak 22", "run", "print "+strings.Repeat("all(lane < 32 && any(", 20)+"t == 16"+strings.Repeat("))", 20))
+	}()
+	select {
+	case got := <-said:
+		if got[2] != "$1 = 1" {
+			t.Errorf("it says %q", got)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not come to an end")
+	}
+}
+
+// TestSources: lines of a source are found beside the PTX, too.
+func TestSources(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "own.cu"), []byte("one\n  two\nthree\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load(filepath.Join(dir, "own.ptx"), []byte(".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"own.cu\"\n.visible .entry k()\n{\n\t.loc 1 2 1\n\tret;\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)}, debug.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if said := talk(t, s, "start", "list own.cu:3"); !strings.Contains(said[0], "own.cu:2\ttwo\n") || !strings.Contains(said[1], "3\tthree") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// TestNoReturn: a launch that is watched by what cannot go back says so, and does not.
+func TestNoReturn(t *testing.T) {
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("test.ptx", []byte(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)}, debug.Options{NoReturn: "somebody counts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const refused = "there is no going back: somebody counts"
+	for i, got := range talk(t, s, "continue", "reverse-stepi", "reverse-next", "reverse-continue", "run", "info checkpoints") {
+		if i > 0 && got != refused {
+			t.Errorf("command %d: %s", i, got)
+		}
+	}
+}
+
+// typist is somebody who types, and reads what is said.
+type typist struct {
+	t    *testing.T
+	in   *io.PipeWriter
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+func (y *typist) Write(p []byte) (int, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.said.Write(p)
+}
+
+// hears waits until something was said, and forgets what was said up to there.
+func (y *typist) hears(want string) {
+	y.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		y.mu.Lock()
+		got := y.said.String()
+		if i := strings.Index(got, want); i >= 0 {
+			y.said.Next(i + len(want))
+			y.mu.Unlock()
+			return
+		}
+		y.mu.Unlock()
+		if time.Now().After(end) {
+			y.t.Fatalf("it says %q, and lacks %q", got, want)
+		}
+	}
+}
+
+// TestInterrupt: in lines Ctrl-C stops what runs, and asks anew where nothing does; the session goes on.
+func TestInterrupt(t *testing.T) {
+	var out bytes.Buffer
+	s := session(t, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .u32 %i;\n\t.reg .pred %q;\n\tmov.u32 %i, 0;\nLOOP:\n\tadd.u32 %i, %i, 1;\n\tsetp.ne.u32 %q, %i, 0;\n\t@%q bra LOOP;\n\tret;\n}\n",
+		&interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1), MaxSteps: 1 << 40}, &out)
+	in, w := io.Pipe()
+	y := &typist{t: t, in: w}
+	ended := make(chan error, 1)
+	go func() { ended <- debug.NewLines(in, y, "", false).Debug(context.Background(), s) }()
+	y.hears("(gemu) ")
+	syscall.Kill(syscall.Getpid(), syscall.SIGINT)
+	y.hears("\n(gemu) ")
+	for range 2 {
+		io.WriteString(w, "continue\n")
+		time.Sleep(50 * time.Millisecond)
+		syscall.Kill(syscall.Getpid(), syscall.SIGINT)
+		y.hears("Interrupted.")
+		y.hears("(gemu) ")
+	}
+	io.WriteString(w, "stepi\n")
+	y.hears("kernel k")
+	io.WriteString(w, "quit\n")
+	if err := <-ended; err != debug.ErrQuit {
+		t.Error(err)
+	}
+}

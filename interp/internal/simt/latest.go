@@ -1,0 +1,102 @@
+package simt
+
+// This file notes, for launches that may pause, what a debugger asks of the past: when each lane began
+// an instruction last, and which blocks were begun at all.
+
+import "gemu/ptx"
+
+// latest is when lanes of a warp began an instruction last.
+type latest struct {
+	lanes uint64
+	step  int64
+}
+
+// begun counts instructions that the running strand has begun, where somebody wants all events in
+// one order.
+func (w *warp) begun(n int64) {
+	g := w.cta.grid
+	if !g.inOrder || n == 0 {
+		return
+	}
+	g.steps += n
+	if !g.pauses {
+		return
+	}
+	if k := len(w.latest) - 1; k >= 0 && w.latest[k].lanes == w.mask {
+		w.latest[k].step = g.steps - 1
+		return
+	}
+	kept := w.latest[:0]
+	for _, l := range w.latest {
+		if l.lanes &^= w.mask; l.lanes != 0 {
+			kept = append(kept, l)
+		}
+	}
+	w.latest = append(kept, latest{w.mask, g.steps - 1})
+}
+
+// Latest is what a lane of a CTA in flight did last.
+type Latest struct {
+	Step  int64       // of the instruction that it began last (Event.Step); -1: it has begun none
+	Stack []*ptx.Func // the functions that it is in, the kernel first; nil: it has ended
+}
+
+// Latest is what a lane did last; false of one whose CTA is not in flight.
+func (g *Grid) Latest(cta, warp, lane int) (Latest, bool) {
+	return latestOf(g.flights, cta, warp, lane)
+}
+
+// Latest is what a lane had done last as the state was saved; false of one whose CTA was not in flight.
+func (s *State) Latest(cta, warp, lane int) (Latest, bool) {
+	return latestOf(s.flights, cta, warp, lane)
+}
+
+func latestOf(flights []flight, cta, warp, lane int) (Latest, bool) {
+	for i := range flights {
+		if c := flights[i].cta; c != nil && c.index == cta && flights[i].status != hasFinished {
+			w := &c.warps[warp]
+			l := Latest{Step: -1}
+			for _, p := range w.latest {
+				if p.lanes>>lane&1 != 0 {
+					l.Step = p.step
+				}
+			}
+			if fr := w.frameOf(lane); fr != nil {
+				l.Stack = make([]*ptx.Func, fr.depth+1)
+				for ; fr != nil; fr = fr.caller {
+					l.Stack[fr.depth] = fr.fn.Func
+				}
+			}
+			return l, true
+		}
+	}
+	return Latest{}, false
+}
+
+// frameOf is the frame that a lane is in; nil if it has ended.
+func (w *warp) frameOf(lane int) *frame {
+	for _, s := range w.strands() {
+		if s.mask>>lane&1 != 0 {
+			return s.frame
+		}
+		for j := s.join; j != nil; j = j.outer {
+			if j.here>>lane&1 != 0 {
+				return j.frame
+			}
+		}
+	}
+	return nil
+}
+
+// Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
+// all those of the blocks of which one has.
+func (g *Grid) Visited(list []bool) {
+	for i, v := range g.visited {
+		if v {
+			g.visited[i] = false
+			for k := g.code.Blocks[i].Sources.First; k < g.code.Blocks[i].Sources.End; k++ {
+				list[k] = true
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package finding
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestNames: names that a compiler has made are those of the source, and the PTX that was made of a file to be
+// run is not told of, as nobody has it.
+func TestNames(t *testing.T) {
+	f := Finding{
+		Tool: "race", Message: "…", At: Place{
+			Role: "write", Kernel: "_Z4histPKiPi", Function: "_ZN4tile3addILi4EEEvi", File: "a/hist.cu.ptx", Line: 71, Column: 2, Instr: "st.shared.u32 [%r], %r;", Source: "./a/hist.cu:4:26",
+		},
+		Memory: &Memory{Space: "shared", Name: "_ZZ4histPKiPiE4tile", Offset: 4, Bytes: 4},
+	}
+	print := func() string {
+		var b strings.Builder
+		if err := Print(&b, []Finding{f}, 0); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	has := func(got, want string) {
+		t.Helper()
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	got := print()
+	has(got, "write at a/hist.cu:4:26 in hist(int const*, int*), in function void tile::add<4>(int)\n")
+	has(got, "byte 4 of hist(int const*, int*)::tile\n")
+	if strings.Contains(got, ".ptx") {
+		t.Errorf("nobody has the PTX of\n%s", got)
+	}
+	for source, want := range map[string]string{
+		"/usr/include/add.h:7:1": "write at /usr/include/add.h:7:1 in",
+		"odd":                    "write at odd in",
+		"":                       "write at a/hist.cu.ptx:71:2 in",
+	} {
+		f.At.Source = source
+		has(print(), want)
+	}
+	f.At.File, f.At.Source, f.At.Kernel, f.At.Function = "hist.ptx", "hist.cu:4:26", "_Zebra", ""
+	got = print()
+	has(got, "write at hist.ptx:71:2 in _Zebra\n")
+	has(got, "from hist.cu:4:26\n")
+}

@@ -1,0 +1,153 @@
+package trace
+
+// This file is what instructions and asynchronous operations do to memory, as a launch tells its probes.
+
+import (
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Accesses is what instructions do to memory, as a probe is told it: what they give to it is told before
+// they do, and all of it behind them.
+type Accesses struct {
+	given []gives // by access of the instruction
+	room  interp.Given
+	lanes []uint64
+}
+
+// gives is what an instruction gives to an access: elements, in the order of memory.
+type gives struct{ store, compare []Value }
+
+// Note notes what an instruction is about to give to memory: an event OnAccess, with addresses.
+func (s *Accesses) Note(e *interp.Event) {
+	a := &e.Accesses[len(e.Accesses)-1]
+	for len(s.given) < len(e.Accesses) {
+		s.given = append(s.given, gives{})
+	}
+	to := &s.given[len(e.Accesses)-1]
+	*to = gives{}
+	lanes := a.Lanes & e.Lanes
+	if a.Bulk() {
+		v := Value{Bits: 64}
+		s.lanes = s.lanes[:0]
+		for lane := range 64 {
+			n := 0
+			if lanes>>lane&1 != 0 {
+				n = a.Length(lane)
+			}
+			s.lanes = append(s.lanes, uint64(n))
+		}
+		v.describe(lanes, s.lanes, nil)
+		to.store = []Value{v}
+		return
+	}
+	g := &s.room
+	for lane := range 64 {
+		if lanes>>lane&1 == 0 {
+			continue
+		}
+		if !a.Given(g, lane) || len(g.Data) != a.Bytes {
+			*to = gives{}
+			return
+		}
+		to.store = s.element(to.store, 0, g.Data, g.Size, lane)
+		to.compare = s.element(to.compare, len(g.Data), g.Compare, g.Size, lane)
+	}
+	s.finish(to.store, 0, lanes)
+	s.finish(to.compare, a.Bytes, lanes)
+	if g.Left != 0 {
+		parts := max(g.Size/8, 1) // of an element
+		for i := range to.store {
+			if g.Left>>(i/parts)&1 != 0 {
+				to.store[i] = Value{Bits: to.store[i].Bits, Structure: Left}
+			}
+		}
+	}
+}
+
+// Append appends the accesses of an instruction that has been executed: an event OnAfter.
+func (s *Accesses) Append(list []Access, e *interp.Event) []Access {
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		if a.Lanes&e.Lanes == 0 { // coordinates outside of a surface
+			continue
+		}
+		var given gives
+		if i < len(s.given) {
+			given = s.given[i]
+		}
+		list = append(list, accessOf(e, a, given))
+	}
+	return list
+}
+
+// EffectAccesses is what an asynchronous operation does to memory now: of each piece a load, a store or
+// both.
+func EffectAccesses(x *interp.Effect) (list []Access) {
+	at := func(kind AccessKind, in *interp.Allocation, off uint64, bytes int, data []byte) {
+		addr := in.Base + off
+		if in.Space() == ptx.Shared { // with the rank of its CTA
+			addr -= interp.SharedWindow
+		}
+		list = append(list, Access{Kind: kind, Space: in.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
+	}
+	for _, p := range x.Pieces {
+		if x.Reads && p.From != nil {
+			at(Load, p.From, p.FromOff, p.Read, nil)
+		}
+		if x.Writes && p.To != nil { // of matrices that are read there is nothing that is written
+			kind, data := Store, p.Data
+			if x.Reduces {
+				kind = Atomic
+			}
+			if p.Fill && data == nil {
+				data = make([]byte, p.Bytes)
+			}
+			at(kind, p.To, p.ToOff, p.Bytes, data)
+		}
+	}
+	return list
+}
+
+// element notes what a lane gives, in elements of at most 8 bytes; room is where that is in s.lanes.
+func (s *Accesses) element(list []Value, room int, b []byte, size, lane int) []Value {
+	size = min(size, 8)
+	for i := 0; i*size < len(b); i++ {
+		if i == len(list) {
+			list = append(list, Value{Bits: uint64(8 * size)})
+		}
+		at := 64*(room+i) + lane
+		if at >= len(s.lanes) {
+			s.lanes = append(s.lanes, make([]uint64, at+64-len(s.lanes))...)
+		}
+		v := uint64(0)
+		for k := range size {
+			v |= uint64(b[i*size+k]) << (8 * k)
+		}
+		s.lanes[at] = v
+	}
+	return list
+}
+
+// finish describes the elements that lanes have given.
+func (s *Accesses) finish(list []Value, room int, lanes uint64) {
+	for i := range list {
+		list[i].describe(lanes, s.lanes[64*(room+i):][:64], nil)
+	}
+}
+
+var kindOf = map[interp.AccessKind]AccessKind{interp.AccessLoad: Load, interp.AccessStore: Store, interp.AccessAtomic: Atomic}
+
+// accessOf describes an access of an instruction.
+func accessOf(e *interp.Event, a *interp.Access, given gives) Access {
+	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: given.store, Compare: given.compare}
+	lanes := a.Lanes & e.Lanes
+	if lanes != e.Lanes {
+		to.Lanes = lanes
+	}
+	if a.Bulk() {
+		to.Kind, to.Bytes = Zero, 0
+	}
+	to.Addr.describe(lanes, a.Addr, nil)
+	return to
+}

@@ -1,0 +1,176 @@
+package trace
+
+// This file compares what asynchronous operations do: of each thread the first that it has issued with
+// the first, the second with the second, and what they read and write, not when.
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+)
+
+// issuing is asynchronous operations of a CTA in a log.
+type issuing struct {
+	which  map[uint64]which // by number, those that have been issued
+	counts map[int]uint64   // by thread, how many it has issued
+	waits  map[doing]*Record
+	order  []doing // of waits, as they came
+}
+
+// which is an operation: of a thread, the n-th that it has issued, and how many instructions it
+// had executed before.
+type which struct {
+	thread int
+	n      uint64
+	number uint64
+}
+
+// doing is what an operation does at a time: to read, or to write.
+type doing struct {
+	thread int
+	n      uint64
+	writes bool
+}
+
+func (s *issuing) clear() {
+	s.which, s.counts, s.waits, s.order = map[uint64]which{}, map[int]uint64{}, map[doing]*Record{}, nil
+}
+
+// effect compares what an asynchronous operation does with what it does in the other log, if that has
+// come; else it waits.
+func (c *comparison) effect(i int, r *Record) {
+	number, _, reads, writes, _ := r.effect()
+	s, other := &c.async[i], &c.async[1-i]
+	w, ok := s.which[number]
+	if !ok {
+		w.thread = c.thread(i, r, bits.TrailingZeros64(r.Lanes|1<<63))
+		w.n = s.counts[w.thread]
+		s.counts[w.thread]++
+		c.room(i, c.thread(i, r, 64))
+		w.number = c.counts[i][w.thread]
+		s.which[number] = w
+	}
+	if writes {
+		delete(s.which, number)
+	}
+	for _, part := range []bool{false, true} {
+		if part && !writes || !part && !reads {
+			continue
+		}
+		x := *r
+		x.Accesses = nil
+		for _, a := range r.Accesses {
+			if (a.Kind != Load) == part {
+				x.Accesses = append(x.Accesses, a)
+			}
+		}
+		d := doing{w.thread, w.n, part}
+		y, ok := other.waits[d]
+		if !ok {
+			s.waits[d] = &x
+			s.order = append(s.order, d)
+			continue
+		}
+		delete(other.waits, d)
+		if len(other.order) > 2*len(other.waits)+64 {
+			other.forget()
+		}
+		pair := [2]*Record{&x, y}
+		if i == 1 {
+			pair[0], pair[1] = y, &x
+		}
+		if c.found = c.effects(pair[0], pair[1]); c.found != nil {
+			c.found.Thread, c.found.Number = w.thread, w.number
+			return
+		}
+	}
+}
+
+// forget shortens the order to what waits.
+func (s *issuing) forget() {
+	n := 0
+	for _, d := range s.order {
+		if s.waits[d] != nil {
+			s.order[n] = d
+			n++
+		}
+	}
+	s.order = s.order[:n]
+}
+
+// effects compares what an operation does.
+func (c *comparison) effects(x, y *Record) *Difference {
+	differ := func(name, a, b, format string, args ...any) *Difference {
+		d := c.difference("of an asynchronous operation: "+format, args...)
+		d.Name, d.Value = name, [2]string{a, b}
+		return d
+	}
+	d := (*Difference)(nil)
+	if !c.same(x, y) {
+		d = c.difference("the thread issues another asynchronous operation")
+	}
+	for m := x.Lanes; m != 0 && d == nil; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		if y.Lanes>>lane&1 == 0 {
+			d = differ("lanes", fmt.Sprintf("%#x", x.Lanes), fmt.Sprintf("%#x", y.Lanes), "its lanes")
+			break
+		}
+		a, b := step{x, lane, 0}, step{y, lane, 0}
+		if d = c.results(a, &b, differ); d == nil {
+			d = c.accesses(a, &b, differ)
+		}
+	}
+	if d == nil {
+		return nil
+	}
+	for i, r := range []*Record{x, y} {
+		d.Record[i], d.Lane[i], d.Code[i], d.Warp[i] = r, bits.TrailingZeros64(r.Lanes|1<<63), c.code(i, r), r.Warp
+	}
+	return d
+}
+
+// written compares the bytes that an asynchronous operation writes.
+func (c *comparison) written(a, b *Access, differ differ) *Difference {
+	if bytes.Equal(a.Data, b.Data) || len(a.Data) != len(b.Data) && c.lacks("stored") {
+		return nil
+	}
+	if len(a.Data) != len(b.Data) {
+		return differ("written", fmt.Sprint(len(a.Data)), fmt.Sprint(len(b.Data)), "how many bytes it writes")
+	}
+	at := 0
+	for a.Data[at] == b.Data[at] {
+		at++
+	}
+	at &^= 3
+	end := min(at+4, len(a.Data))
+	return differ("written", hexBytes(a.Data[at:end]), hexBytes(b.Data[at:end]), "what it writes, from byte %d of %d on", at, len(a.Data))
+}
+
+// hexBytes is bytes as a number, the first the lowest.
+func hexBytes(b []byte) string {
+	v := uint64(0)
+	for i, x := range b {
+		v |= uint64(x) << (8 * i)
+	}
+	return fmt.Sprintf("%#x", v)
+}
+
+// unmatched is the first that an operation does in one log only; nil if there is nothing.
+func (c *comparison) unmatched() *Difference {
+	for i := range c.async {
+		s := &c.async[i]
+		for _, at := range s.order {
+			r := s.waits[at]
+			if r == nil {
+				continue
+			}
+			d := c.difference("only in the %s log the asynchronous operation does this", ordinal(i > 0))
+			d.Thread, d.Record[i], d.Code[i], d.Lane[i], d.Warp = at.thread, r, c.code(i, r), bits.TrailingZeros64(r.Lanes|1<<63), [2]uint64{r.Warp, r.Warp}
+			if at.thread < len(c.counts[i]) {
+				d.Number = c.counts[i][at.thread]
+			}
+			return d
+		}
+	}
+	return nil
+}

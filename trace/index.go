@@ -1,0 +1,141 @@
+package trace
+
+// This file is the index of a log: where to go on reading for a CTA, without all before it.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// index is where launches begin and end, and about one CTA in each megabyte.
+type index struct{ places []Place }
+
+// PlaceKind is what begins at a Place.
+type PlaceKind uint64
+
+// The kinds of place.
+const (
+	CTAPlace PlaceKind = iota
+	LaunchPlace
+	EndPlace // the End of a launch
+	placeKinds
+)
+
+// Place is where an entry begins: in bytes from the beginning of the file, and, where that is a frame,
+// how much of what it holds comes before.
+type Place struct {
+	Launch, CTA  uint64
+	Offset, Skip uint64
+	Kind         PlaceKind
+	Records      uint64 // of the log before it
+	At           uint64 // bytes of entries before it
+}
+
+// A place in the index of a text is a line: index LAUNCH CTA OFFSET RECORDS, with "launch" or "end" for
+// the CTA of those.
+var placeWords = [placeKinds]string{"", "launch", "end"}
+
+func (p *Place) appendLine(b []byte) []byte {
+	what := placeWords[p.Kind]
+	if what == "" {
+		what = strconv.FormatUint(p.CTA, 10)
+	}
+	return fmt.Appendf(b, "%s %d %s %d %d\n", indexWord, p.Launch, what, p.Offset, p.Records)
+}
+
+// indexWord begins the lines of an index.
+const indexWord = "index"
+
+// parseLine reads a line of an index; ok is false of one that is none, or of version 1.
+func (p *Place) parseLine(line string) (ok bool) {
+	w := strings.Fields(line)
+	if len(w) != 5 || w[0] != indexWord {
+		return false
+	}
+	if k := slices.Index(placeWords[1:], w[2]); k >= 0 {
+		p.Kind, w[2] = PlaceKind(k+1), "0"
+	}
+	for i, to := range []*uint64{&p.Launch, &p.CTA, &p.Offset, &p.Records} {
+		n, err := strconv.ParseUint(w[i+1], 10, 64)
+		if err != nil {
+			return false
+		}
+		*to = n
+	}
+	p.At = p.Offset
+	return true
+}
+
+// ReadIndex reads the index at the end of a log, for who wants a CTA and not all before it. There may
+// be none: bare logs have none, nor those of version 1 or that end too early.
+func ReadIndex(r io.ReaderAt, size int64) ([]Place, error) {
+	var tail [16]byte
+	if size < 24 {
+		return nil, nil
+	}
+	if _, err := r.ReadAt(tail[:], size-16); err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint64(tail[:]))
+	if string(tail[8:]) != indexMagic || n < 24 || n > min(size, maxEntry) {
+		return textIndex(r, size)
+	}
+	b := make([]byte, n)
+	if _, err := r.ReadAt(b, size-n); err != nil {
+		return nil, err
+	}
+	x := &index{}
+	if err := indexMessage.parse(b[8:n-16], x); err != nil {
+		return nil, err
+	}
+	return x.checked(), nil
+}
+
+// textIndex is that of a text: the lines behind finish.
+func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
+	head := make([]byte, len(magic))
+	if _, err := r.ReadAt(head, 0); err != nil || string(head) != magic {
+		return nil, err
+	}
+	for n := min(size, 1<<16); ; n = min(size, 4*n) {
+		b := make([]byte, n)
+		if _, err := r.ReadAt(b, size-n); err != nil {
+			return nil, err
+		}
+		at := bytes.LastIndex(b, []byte("\nfinish "))
+		if at < 0 && (n == size || n > maxEntry || !bytes.Contains(b, []byte("\n"+indexWord+" "))) {
+			return nil, nil
+		}
+		if at < 0 {
+			continue
+		}
+		x := &index{}
+		for i, line := range strings.Split(strings.TrimSpace(string(b[at:])), "\n") {
+			var p Place
+			switch {
+			case i == 0: // finish
+			case !p.parseLine(line):
+				return nil, nil
+			default:
+				x.places = append(x.places, p)
+			}
+		}
+		return x.checked(), nil
+	}
+}
+
+// checked is the places, if they can be of a log: of kinds that there are, one behind the other, and
+// beginning with a launch, which those of version 1 do not.
+func (x *index) checked() []Place {
+	for i, p := range x.places {
+		if p.Kind >= placeKinds || i == 0 && p.Kind != LaunchPlace || i > 0 && (p.At <= x.places[i-1].At || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {
+			return nil
+		}
+	}
+	return x.places
+}
