@@ -108,44 +108,18 @@ func (m *Model) Report() *model.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &model.Report{Model: m.Name(), Title: "Liu et al., HPCA 2017: registers compressed byte by byte, and scalar execution by their encodings"}
-	tables := []*table{
-		{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: model.Bars, Columns: []string{"divergent", "divergent scalar"},
-			row: func(c *Counts) []float64 { d, s := c.Divergence(); return []float64{d, s} }},
-		{Name: "figure8", Title: "figure 8: what lanes of a register share", Unit: "% of accesses", Plot: model.Stacked, Columns: []string{"scalar", "3-byte", "2-byte", "1-byte", "other", "divergent"},
-			row: func(c *Counts) []float64 {
-				s := c.Similar(ReadsAndWrites, false)
-				return []float64{s[ScalarValue], s[ThreeBytes], s[TwoBytes], s[OneByte], s[Other], s[DivergentAccess]}
-			}},
-		{Name: "figure9", Title: "figure 9: instructions that may execute as scalars", Unit: "% of instructions", Plot: model.Stacked, Columns: []string{"ALU scalar", "SFU and memory", "half scalar", "divergent scalar"},
-			row: func(c *Counts) []float64 {
-				a, o, h, d := c.Scalar(Headline)
-				return []float64{a, o, h, d}
-			}},
-		{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: model.Bars, Columns: names(ScalarFile, BDI, Bytewise, Halves, Affine),
-			row: func(c *Counts) (p []float64) {
-				for i := ScalarFile; i < schemeCount; i++ {
-					p = append(p, c.Power(i, true, false))
-				}
-				return p
-			}},
-		{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: model.Bars, Columns: names(BDI, Bytewise, Halves, Affine),
-			row: func(c *Counts) (p []float64) {
-				for i := BDI; i < schemeCount; i++ {
-					p = append(p, c.Ratio(i, false, false))
-				}
-				return p
-			}},
-	}
+	tables := figures
 	if m.file() == Affine {
 		r.Title = "byte-wise compression behind tags for base and stride: not of a paper"
 		tables = tables[3:]
 	}
 	widths := slices.Sorted(maps.Keys(m.byWidth))
-	for _, t := range tables {
+	for _, f := range tables {
+		t := f.Table
 		for _, width := range widths {
-			t.Rows = append(t.Rows, model.Row{Name: fmt.Sprintf("warps of %d", width), Values: t.row(m.byWidth[width])})
+			t.Rows = append(t.Rows, model.Row{Name: fmt.Sprintf("warps of %d", width), Values: f.row(m.byWidth[width])})
 		}
-		r.Tables = append(r.Tables, t.model())
+		r.Tables = append(r.Tables, t)
 	}
 	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"reads", "writes", "banks", "arrays", "small array", "special moves"}}
 	for _, width := range widths {
@@ -166,17 +140,40 @@ func (m *Model) Report() *model.Report {
 	return r
 }
 
-// table is a table whose rows are made of counts.
-type table struct {
-	Name, Title, Unit string
-	Plot              model.Plot
-	Columns           []string
-	Rows              []model.Row
-	row               func(c *Counts) []float64
+// figure is a table whose rows are made of counts.
+type figure struct {
+	model.Table
+	row func(c *Counts) []float64
 }
 
-func (t *table) model() model.Table {
-	return model.Table{Name: t.Name, Title: t.Title, Unit: t.Unit, Plot: t.Plot, Columns: t.Columns, Rows: t.Rows}
+// figures are those of the paper, the first three of scalar execution, the others of what registers take.
+var figures = []figure{
+	{model.Table{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: model.Bars, Columns: []string{"divergent", "divergent scalar"}},
+		func(c *Counts) []float64 { d, s := c.Divergence(); return []float64{d, s} }},
+	{model.Table{Name: "figure8", Title: "figure 8: what lanes of a register share", Unit: "% of accesses", Plot: model.Stacked, Columns: []string{"scalar", "3-byte", "2-byte", "1-byte", "other", "divergent"}},
+		func(c *Counts) []float64 {
+			s := c.Similar(ReadsAndWrites, false)
+			return []float64{s[ScalarValue], s[ThreeBytes], s[TwoBytes], s[OneByte], s[Other], s[DivergentAccess]}
+		}},
+	{model.Table{Name: "figure9", Title: "figure 9: instructions that may execute as scalars", Unit: "% of instructions", Plot: model.Stacked, Columns: []string{"ALU scalar", "SFU and memory", "half scalar", "divergent scalar"}},
+		func(c *Counts) []float64 {
+			alu, others, half, divergent := c.Scalar(Headline)
+			return []float64{alu, others, half, divergent}
+		}},
+	{model.Table{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: model.Bars, Columns: names(ScalarFile, BDI, Bytewise, Halves, Affine)},
+		func(c *Counts) (p []float64) {
+			for i := ScalarFile; i < schemeCount; i++ {
+				p = append(p, c.Power(i, true, false))
+			}
+			return p
+		}},
+	{model.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: model.Bars, Columns: names(BDI, Bytewise, Halves, Affine)},
+		func(c *Counts) (p []float64) {
+			for i := BDI; i < schemeCount; i++ {
+				p = append(p, c.Ratio(i, false, false))
+			}
+			return p
+		}},
 }
 
 func names(list ...int) (out []string) {
