@@ -238,7 +238,7 @@ func keepBDI(im *image, v *vector, n int) {
 	for _, x := range v[:n] {
 		most = max(most, difference(int32(x-v[0])))
 	}
-	if most == 4 {
+	if 4+most*n >= 4*n {
 		return
 	}
 	im.set(v, n, Enc(4-most))
