@@ -6,6 +6,9 @@ package gscalar
 
 import (
 	"fmt"
+	"maps"
+	"math/bits"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,10 +25,11 @@ type classifier struct {
 	regs map[string]*written // by CTA, warp, depth, function, register and word
 }
 
-// written is the last write of a register: the values, by lane, "" if the lane did not write.
+// written is the last write of a register: the values, by lane, "" if the lane did not write; and
+// what it takes, if all did.
 type written struct {
-	digits []string
-	moved  [schemeCount]bool // it is stored as lanes, because of an earlier write
+	digits        []string
+	bytes, arrays [schemeCount]int
 }
 
 func (c *classifier) Wants() interp.Wants {
@@ -45,7 +49,7 @@ func common(digits []string, from, to int) int {
 			prefix, any = d, true
 		default:
 			for !strings.HasPrefix(d, prefix) {
-				prefix = prefix[:len(prefix)-1]
+				prefix = prefix[:len(prefix)-1] // down to nothing
 			}
 		}
 	}
@@ -85,8 +89,8 @@ func digits(e *interp.Event, v *interp.Value, k int, lanes uint64) []string {
 		if k >= 2 {
 			x = v.High[i]
 		}
-		if bits := v.Type.Bits(); bits < 64 {
-			x %= 1 << bits
+		if size := v.Type.Bits(); size < 64 {
+			x %= 1 << size
 		}
 		text := fmt.Sprintf("%016x", x)
 		list[i] = text[8-8*(k%2):][:8]
@@ -97,7 +101,12 @@ func digits(e *interp.Event, v *interp.Value, k int, lanes uint64) []string {
 // storage is what the lanes of a whole write take: bytes and arrays, by scheme.
 func storage(digits []string) (bytes, arrays [schemeCount]int) {
 	n := len(digits)
-	number := func(i int) (x uint32) { fmt.Sscanf(digits[i], "%x", &x); return x }
+	numbers := make([]uint32, n)
+	for i, d := range digits {
+		x, _ := strconv.ParseUint(d, 16, 32)
+		numbers[i] = uint32(x)
+	}
+	number := func(i int) uint32 { return numbers[i] }
 	planes := func(from, to int) (bytes, arrays int) {
 		same := common(digits, from, to) / 2
 		return same + (4-same)*(to-from), ((4-same)*(to-from) + 15) / 16
@@ -134,7 +143,9 @@ func storage(digits []string) (bytes, arrays [schemeCount]int) {
 
 func (c *classifier) Tell(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
-		clear(c.regs)
+		maps.DeleteFunc(c.regs, func(key string, _ *written) bool {
+			return strings.HasPrefix(key, fmt.Sprint(e.Launch.ID, " ", e.CTA, " "))
+		})
 		return
 	}
 	in, warp := e.Instr, e.Launch.WarpSize
@@ -145,7 +156,7 @@ func (c *classifier) Tell(e *interp.Event) {
 	}
 	divergent := lanes != ^uint64(0)>>(64-warp)
 	find := func(r ptx.RegID, k int) (string, *written) {
-		key := fmt.Sprint(e.CTA, " ", e.Warp, " ", e.Depth, " ", e.Func.Name, " ", r, " ", k)
+		key := fmt.Sprint(e.Launch.ID, " ", e.CTA, " ", e.Warp, " ", e.Depth, " ", e.Func.Name, " ", r, " ", k)
 		return key, c.regs[key]
 	}
 	// account counts an access by a scheme to a register in so many arrays; small is whether it is
@@ -200,8 +211,7 @@ func (c *classifier) Tell(e *interp.Event) {
 					s.Reads++
 					arrays, scalar := warp/4, false
 					if last != nil && full(last.digits) {
-						_, list := storage(last.digits)
-						arrays, scalar = list[i], common(last.digits, 0, warp) == 8
+						arrays, scalar = last.arrays[i], last.bytes[ScalarFile] == 4
 					}
 					account(s, i, arrays, scalar, false)
 				}
@@ -225,7 +235,10 @@ func (c *classifier) Tell(e *interp.Event) {
 			}
 		case name == "ld" || name == "st":
 			if len(e.Accesses) > 0 && e.Accesses[0].Space != ptx.Local {
-				count = &eligible.Memory
+				at := e.Accesses[0].Addr[bits.TrailingZeros64(e.Lanes)]
+				if e.Accesses[0].Space != ptx.Generic || at < interp.LocalWindow || at >= interp.LocalWindow+interp.WindowSize {
+					count = &eligible.Memory
+				}
 			}
 		case in.Form.Class == ptx.ClassSFU:
 			count = &eligible.SFU
@@ -259,7 +272,8 @@ func (c *classifier) Tell(e *interp.Event) {
 		for k := range max(1, v.Type.Bits()/32) {
 			now := digits(e, v, k, lanes)
 			key, last := find(v.Reg, k)
-			c.regs[key] = &written{digits: now}
+			w := &written{digits: now}
+			c.regs[key] = w
 			if v.Type == ptx.Pred {
 				continue
 			}
@@ -268,6 +282,7 @@ func (c *classifier) Tell(e *interp.Event) {
 			if !divergent {
 				kind = Similarity(common(now, 0, warp) / 2)
 				bytes, arrays = storage(now)
+				w.bytes, w.arrays = bytes, arrays
 			}
 			c.Writes[min(k, 1)][kind]++
 			for i := range schemeCount {
@@ -276,14 +291,14 @@ func (c *classifier) Tell(e *interp.Event) {
 				s.Whole += int64(4 * warp)
 				if !divergent {
 					s.Bytes += int64(bytes[i])
-					account(s, i, arrays[i], common(now, 0, warp) == 8, false)
+					account(s, i, arrays[i], bytes[ScalarFile] == 4, false)
 					continue
 				}
 				s.Bytes += int64(4 * warp)
 				if last != nil && full(last.digits) {
-					if b, a := storage(last.digits); b[i] < 4*warp {
+					if last.bytes[i] < 4*warp {
 						s.Moves++
-						account(s, i, a[i], common(last.digits, 0, warp) == 8, true)
+						account(s, i, last.arrays[i], last.bytes[ScalarFile] == 4, true)
 						account(s, i, warp/4, false, true)
 					}
 				}
@@ -310,7 +325,7 @@ func TestClassifier(t *testing.T) {
 		size int
 		warp int
 	}{
-		{"sgemm", 16, 32}, {"cutcp", 8, 32}, {"bfs", 300, 32}, {"reduce", 600, 32}, {"mandelbrot", 16, 32}, {"bilat", 16, 64}, {"rsort", 600, 32}, {"kmeans", 64, 32}, {"nqueens", 5, 64},
+		{"sgemm", 16, 32}, {"cutcp", 1, 32}, {"bfs", 300, 32}, {"reduce", 600, 32}, {"mandelbrot", 16, 32}, {"bilat", 16, 64}, {"rsort", 600, 32}, {"kmeans", 64, 32}, {"nqueens", 5, 64},
 	} {
 		t.Run(fmt.Sprint(c.name, c.warp), func(t *testing.T) {
 			w := kernels.Lookup(c.name)
