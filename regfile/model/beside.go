@@ -54,8 +54,8 @@ type Instr struct {
 	Keep   Keep
 }
 
-// add adds another's counts.
-func (n *Instr) add(o *Instr) {
+// Add adds another's counts.
+func (n *Instr) Add(o *Instr) {
 	n.Writes += o.Writes
 	n.Bytes += o.Bytes
 	for i := range o.Stored {
@@ -208,7 +208,7 @@ func (c *cta) end() {
 			continue
 		}
 		if t := s.lines[n.Instr]; t != nil {
-			t.add(n)
+			t.Add(n)
 		} else {
 			s.lines[n.Instr] = n
 		}
