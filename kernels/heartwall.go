@@ -11,7 +11,7 @@ func init() {
 		Name: "heartwall", Doc: "points of a heart's walls, followed by the correlation with templates",
 		N: 20, Max: 1 << 12, SizeDoc: "points, in as many frames as there are tens of points, at least one and at most 4",
 		Origin: "Szafaryn, Skadron and Saucerman, Experiences accelerating MATLAB systems biology applications (2009); heartwall of Rodinia, its tracking without the detection",
-		Papers: []string{"collange2011", "liu2017"},
+		Papers: []string{"avc2011", "gscalar2017"},
 		Run:    heartwall,
 	})
 }

@@ -50,6 +50,40 @@ func encode(v *vector, lanes uint64) Enc {
 // shared is how many bytes are the same where these bits differ.
 func shared(diff uint32) Enc { return Enc(bits.LeadingZeros32(diff) / 8) }
 
+// shape is the lanes of a whole write, of a warp of n, and what they share.
+type shape struct {
+	*vector
+	n      int
+	enc    Enc                // all of them
+	groups [Lanes / Group]Enc // those of each group of 16
+}
+
+// newShape looks at lanes.
+func newShape(v *vector, n int) shape {
+	s := shape{vector: v, n: n}
+	diff, width := uint32(0), min(n, Group)
+	for g := range groups(n) {
+		first, here := v[Group*g], uint32(0)
+		for _, x := range v[Group*g : Group*g+width] {
+			here |= x ^ first
+		}
+		s.groups[g] = shared(here)
+		diff |= here | (first ^ v[0])
+	}
+	s.enc = shared(diff)
+	return s
+}
+
+// scalars is the groups that are scalar, bit by bit.
+func (s *shape) scalars() (set uint8) {
+	for g := range groups(s.n) {
+		if s.groups[g] == Scalar {
+			set |= 1 << g
+		}
+	}
+	return set
+}
+
 // image is a vector register as a scheme stores it.
 type image struct {
 	bytes  int // that it takes, base values included
@@ -67,9 +101,9 @@ type scheme struct {
 	small float64 // energy of the array beside those of the bank, in accesses to a whole register
 	when  smallAccess
 
-	// keep makes the image of a whole write of a warp of n lanes, but for data, which fill fills
-	// in; give gives the lanes back. What keep does not set is that of lanes as they are.
-	keep func(im *image, v *vector, n int)
+	// keep makes the image of a whole write, but for data, which fill fills in; give gives the lanes
+	// back. What keep does not set is that of lanes as they are.
+	keep func(im *image, s *shape)
 	fill func(im *image, v *vector, n int)
 	give func(im *image, v *vector, n int)
 
@@ -130,33 +164,31 @@ func groups(n int) int { return max(1, n/Group) }
 // all is the lanes of a warp of n.
 func all(n int) uint64 { return ^uint64(0) >> (64 - n) }
 
-func keepVector(*image, *vector, int) {}
+func keepVector(*image, *shape) {}
 
 // keepScalar stores registers that are the same in all lanes in four bytes elsewhere.
-func keepScalar(im *image, v *vector, n int) {
-	if encode(v, all(n)) == Scalar {
-		im.set(v, n, Scalar)
+func keepScalar(im *image, s *shape) {
+	if s.enc == Scalar {
+		im.set(s, Scalar)
 		im.bytes, im.arrays = 4, 0
 	}
 }
 
 // keepBytes stores the byte planes that lanes do not share, two arrays of 16 bytes for each with
 // warps of 32 (section 3.2).
-func keepBytes(im *image, v *vector, n int) {
-	e := encode(v, all(n))
-	im.set(v, n, e)
-	im.bytes = int(e) + e.planes()*n
-	im.arrays = arraysOf(e.planes() * n)
+func keepBytes(im *image, s *shape) {
+	im.set(s, s.enc)
+	im.bytes = int(s.enc) + s.enc.planes()*s.n
+	im.arrays = arraysOf(s.enc.planes() * s.n)
 }
 
 // keepHalves does so for each group of 16 lanes.
-func keepHalves(im *image, v *vector, n int) {
+func keepHalves(im *image, s *shape) {
 	im.bytes, im.arrays = 0, 0
-	for g := range groups(n) {
-		width := min(n, Group)
-		m := all(width) << (Group * g)
-		e := encode(v, m)
-		im.enc[g], im.base[g] = e, v[Group*g]
+	width := min(s.n, Group)
+	for g := range groups(s.n) {
+		e := s.groups[g]
+		im.enc[g], im.base[g] = e, s.vector[Group*g]
 		im.bytes += int(e) + e.planes()*width
 		im.arrays += arraysOf(e.planes() * width)
 	}
@@ -165,18 +197,19 @@ func keepHalves(im *image, v *vector, n int) {
 // keepAffine stores base and stride, eight bytes, where lane i has base + i·stride, modulo two to
 // the 32; else what keepBytes does. It is not of the paper: the tag of Kim et al. 2013 before the
 // file of this one.
-func keepAffine(im *image, v *vector, n int) {
-	keepBytes(im, v, n)
-	if n == 1 || im.enc[0] == Scalar {
+func keepAffine(im *image, s *shape) {
+	keepBytes(im, s)
+	if s.n == 1 || s.enc == Scalar {
 		return
 	}
+	v := s.vector
 	stride := v[1] - v[0]
-	for i := 2; i < n; i++ {
+	for i := 2; i < s.n; i++ {
 		if v[i]-v[i-1] != stride {
 			return
 		}
 	}
-	im.set(v, n, Scalar)
+	im.set(s, Scalar)
 	im.stride, im.bytes, im.arrays = stride, 8, 0
 }
 
@@ -184,9 +217,9 @@ func keepAffine(im *image, v *vector, n int) {
 func arraysOf(bytes int) int { return (bytes + arrayBytes - 1) / arrayBytes }
 
 // set notes an encoding of all lanes, and their base value.
-func (im *image) set(v *vector, n int, e Enc) {
-	for g := range groups(n) {
-		im.enc[g], im.base[g] = e, v[0]
+func (im *image) set(s *shape, e Enc) {
+	for g := range groups(s.n) {
+		im.enc[g], im.base[g] = e, s.vector[0]
 	}
 }
 
@@ -233,15 +266,15 @@ func difference(d int32) int {
 }
 
 // keepBDI stores the first lane and the differences of all from it, in 0 to 3 bytes each.
-func keepBDI(im *image, v *vector, n int) {
-	most := 0
-	for _, x := range v[:n] {
-		most = max(most, difference(int32(x-v[0])))
+func keepBDI(im *image, s *shape) {
+	most, n := 0, s.n
+	for _, x := range s.vector[:n] {
+		most = max(most, difference(int32(x-s.vector[0])))
+		if 4+most*n >= 4*n {
+			return
+		}
 	}
-	if 4+most*n >= 4*n {
-		return
-	}
-	im.set(v, n, Enc(4-most))
+	im.set(s, Enc(4-most))
 	im.bytes = 4 + most*n
 	im.arrays = arraysOf(im.bytes)
 }

@@ -43,7 +43,7 @@ func TestEncodings(t *testing.T) {
 	} {
 		var v vector
 		n := copy(v[:], c.values)
-		if got := encode(&v, all(n)).String(); got != c.enc {
+		if got := encode(&v, all(n)).String(); got != c.enc || newShape(&v, n).enc.String() != c.enc {
 			t.Errorf("%s: enc %s, want %s", c.name, got, c.enc)
 		}
 		for _, s := range []struct {
@@ -51,7 +51,8 @@ func TestEncodings(t *testing.T) {
 		}{{Bytewise, c.bytes, c.arrays}, {BDI, c.bdi, c.bdis}} {
 			var im image
 			im.raw(n)
-			schemes[s.scheme].keep(&im, &v, n)
+			whole := newShape(&v, n)
+			schemes[s.scheme].keep(&im, &whole)
 			if im.bytes != s.bytes || im.arrays != s.arrays {
 				t.Errorf("%s, %s: %d bytes in %d arrays, want %d in %d", c.name, schemes[s.scheme].name, im.bytes, im.arrays, s.bytes, s.arrays)
 			}
@@ -67,7 +68,8 @@ func TestHalves(t *testing.T) {
 	}
 	var im image
 	im.raw(32)
-	keepHalves(&im, &v, 32)
+	whole := newShape(&v, 32)
+	keepHalves(&im, &whole)
 	if im.enc[0].String() != "1100" || im.enc[1].String() != "1111" || im.bytes != 2+2*16+4 || im.arrays != 2 {
 		t.Errorf("%s and %s, %d bytes in %d arrays", im.enc[0], im.enc[1], im.bytes, im.arrays)
 	}
@@ -75,7 +77,8 @@ func TestHalves(t *testing.T) {
 		v[i] = 8
 	}
 	im.raw(32)
-	keepHalves(&im, &v, 32)
+	whole = newShape(&v, 32)
+	keepHalves(&im, &whole)
 	if im.enc[0] != Scalar || im.enc[1] != Scalar || im.arrays != 0 || encode(&v, all(32)) != 3 {
 		t.Errorf("%s and %s, %d arrays; as a whole %s", im.enc[0], im.enc[1], im.arrays, encode(&v, all(32)))
 	}
@@ -117,7 +120,8 @@ func TestLossless(t *testing.T) {
 					im.data[i] = byte(rng.Uint32()) // what is not stored must not be looked at
 				}
 				im.raw(n)
-				s.keep(&im, &v, n)
+				whole := newShape(&v, n)
+				s.keep(&im, &whole)
 				s.fill(&im, &v, n)
 				s.give(&im, &got, n)
 				if got != v {

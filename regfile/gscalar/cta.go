@@ -261,20 +261,11 @@ func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
 				s = s.and(scalarity{lanes: encode(&c.value, lanes) == Scalar})
 				continue
 			}
-			s = s.and(scalarity{whole: encode(&c.value, lanes) == Scalar, groups: c.scalarGroups(&c.value)})
+			whole := newShape(&c.value, c.width)
+			s = s.and(scalarity{whole.enc == Scalar, false, whole.scalars()})
 		}
 	}
 	return s
-}
-
-// scalarGroups is the groups of 16 lanes that are scalar.
-func (c *cta) scalarGroups(v *vector) (set uint8) {
-	for g := range groups(c.width) {
-		if encode(v, all(min(c.width, Group))<<(Group*g)) == Scalar {
-			set |= 1 << g
-		}
-	}
-	return set
 }
 
 // own reports whether a load or store is of the thread's own memory: local, or that of the
@@ -352,9 +343,13 @@ func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (kept int) {
 		c.word(v, k, &c.value)
 		fresh := !r.written
 		r.written, r.divergent, r.known = true, divergent, r.known|lanes
-		r.enc, r.mask, r.groups = encode(&c.value, lanes), lanes, 0
-		if !divergent {
-			r.groups = c.scalarGroups(&c.value)
+		r.mask, r.groups = lanes, 0
+		var whole shape
+		if divergent {
+			r.enc = encode(&c.value, lanes)
+		} else {
+			whole = newShape(&c.value, c.width)
+			r.enc, r.groups = whole.enc, whole.scalars()
 		}
 		if v.Type == ptx.Pred {
 			continue
@@ -375,7 +370,7 @@ func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (kept int) {
 				c.partial(of, s, im, lanes)
 			} else {
 				im.raw(c.width)
-				of.keep(im, &c.value, c.width)
+				of.keep(im, &whole)
 				s.access(of, im, im.arrays, c.width)
 				if c.model.Verify {
 					of.fill(im, &c.value, c.width)
