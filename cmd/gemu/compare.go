@@ -78,6 +78,7 @@ type paperRow struct {
 	size     int                //
 	values   map[string]float64 // that the paper has, by column; it need not have all
 	absent   string             // why gemu has nothing for it; "" if it has
+	mean     bool               // it is over other rows, has no workload, and is not ranked with them
 }
 
 // paperReading is a way of measuring.
@@ -194,7 +195,7 @@ type comparisonReading struct {
 // comparisonRow is a row of a table.
 type comparisonRow struct {
 	Name       string             `json:"name"`       // in the paper
-	Workload   string             `json:"workload"`   // that was run
+	Workload   string             `json:"workload"`   // that was run; "": the row is a mean over others
 	Ours       map[string]float64 `json:"ours"`       // what we measure, by column
 	Paper      map[string]float64 `json:"paper"`      // what the paper prints
 	Difference map[string]float64 `json:"difference"` // ours less the paper's, where there are both
@@ -327,6 +328,7 @@ func (t *paperTable) agree(rows []comparisonRow) map[string]*agreement {
 		var ours, theirs []float64
 		for _, r := range rows {
 			v, ok := r.Ours[c.name]
+			ok = ok && r.Workload != ""
 			p, has := r.Paper[c.name]
 			if ok && has {
 				ours, theirs = append(ours, v), append(theirs, p)
@@ -417,20 +419,22 @@ func (t *paperTable) printLine(s *screen, style paint, name, who string, value f
 	s.printf("%s\n", s.paint(style, strings.TrimRight(text, " ")))
 }
 
-func (t *paperTable) printRow(s *screen, r *comparisonRow) {
-	of := func(values map[string]float64) func(c *paperColumn) string {
-		return func(c *paperColumn) string {
-			if v, ok := values[c.name]; ok {
-				return percentText(v, c.digits)
-			}
-			return "-"
+// texts gives values by column, "-" where there is none.
+func (t *paperTable) texts(values map[string]float64) func(c *paperColumn) string {
+	return func(c *paperColumn) string {
+		if v, ok := values[c.name]; ok {
+			return percentText(v, c.digits)
 		}
+		return "-"
 	}
-	t.printLine(s, plain, r.Name, "gemu", of(r.Ours))
+}
+
+func (t *paperTable) printRow(s *screen, r *comparisonRow) {
+	t.printLine(s, plain, r.Name, "gemu", t.texts(r.Ours))
 	if len(r.Paper) == 0 {
 		return
 	}
-	t.printLine(s, dim, "", "paper", of(r.Paper))
+	t.printLine(s, dim, "", "paper", t.texts(r.Paper))
 	t.printLine(s, dim, "", "diff", func(c *paperColumn) string {
 		if v, ok := r.Difference[c.name]; ok {
 			return signedText(v, c.digits)
@@ -483,19 +487,32 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 	}
 	rho := optional(func(a *agreement) *float64 { return a.Rho }, correlationText)
 	s.printf("\n")
-	t.printLine(s, bold, "order", "rho", of(head, rho))
-	t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
-	t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
+	ranked := false
+	for _, a := range head {
+		ranked = ranked || a.Rho != nil
+	}
 	distance := func(a *agreement) string { return percentText(a.Distance, 1) }
-	t.printLine(s, plain, "distance", "", of(head, distance))
+	if ranked {
+		t.printLine(s, bold, "order", "rho", of(head, rho))
+		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
+		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
+		t.printLine(s, plain, "distance", "", of(head, distance))
+	}
 	for i := range r.Readings[1:] {
 		o := &r.Readings[i+1]
 		if i == 0 {
 			s.printf("\nother readings\n")
 		}
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
-		t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
-		t.printLine(s, dim, "", "dist", of(o.Agreement, distance))
+		if ranked {
+			t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
+			t.printLine(s, dim, "", "dist", of(o.Agreement, distance))
+		}
+		for k := range o.Rows {
+			if row := &o.Rows[k]; row.Workload == "" {
+				t.printLine(s, plain, "", row.Name, t.texts(row.Ours))
+			}
+		}
 	}
 	width := s.chart()
 	s.printf("\n")

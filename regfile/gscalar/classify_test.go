@@ -138,6 +138,10 @@ func storage(digits []string) (bytes, arrays [schemeCount]int) {
 	if size == 4 {
 		bytes[BDI], arrays[BDI] = 4*n, n/4
 	}
+	bytes[Warped], arrays[Warped] = bytes[BDI], arrays[BDI]
+	if size == 3 {
+		bytes[Warped], arrays[Warped] = 4*n, n/4
+	}
 	return bytes, arrays
 }
 
@@ -303,7 +307,7 @@ func (c *classifier) Tell(e *interp.Event) {
 					}
 				}
 				all := warp / 4
-				if i <= BDI {
+				if i <= Warped {
 					all = 0
 					for g := 0; g < warp; g += 4 {
 						if lanes>>g&15 != 0 {

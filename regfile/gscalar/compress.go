@@ -128,7 +128,8 @@ func (im *image) compressed(n int) bool { return im.bytes < 4*n }
 const (
 	Vectors    = iota // the baseline: all lanes as they are
 	ScalarFile        // a file beside it for registers that are the same in all lanes
-	BDI               // warped compression: a base and signed differences
+	BDI               // a base and signed differences of up to three bytes
+	Warped            // of up to two: warped compression
 	Bytewise          // the paper's
 	Halves            // … with a base value for each 16 lanes
 	Affine            // … with a tag for base and stride, where the lanes are affine
@@ -147,6 +148,7 @@ var schemes = [schemeCount]scheme{
 	{name: "vectors", keep: keepVector, fill: fillPlanes, give: givePlanes, partial: true},
 	{name: "scalar file", small: energy, when: onlyScalars, keep: keepScalar, fill: fillPlanes, give: givePlanes, partial: true},
 	{name: "bdi", keep: keepBDI, fill: fillBDI, give: giveBDI, partial: true},
+	{name: "warped", keep: keepWarped, fill: fillBDI, give: giveBDI, partial: true},
 	{name: "byte-wise", small: energy, when: always, keep: keepBytes, fill: fillPlanes, give: givePlanes},
 	{name: "byte-wise halves", small: energyHalves, when: always, keep: keepHalves, fill: fillPlanes, give: givePlanes},
 	{name: "affine and byte-wise", small: energyAffine, when: always, keep: keepAffine, fill: fillPlanes, give: givePlanes},
@@ -266,11 +268,17 @@ func difference(d int32) int {
 }
 
 // keepBDI stores the first lane and the differences of all from it, in 0 to 3 bytes each.
-func keepBDI(im *image, s *shape) {
+func keepBDI(im *image, s *shape) { im.differences(s, 3) }
+
+// keepWarped does so with differences of up to two bytes (Lee et al. 2015).
+func keepWarped(im *image, s *shape) { im.differences(s, 2) }
+
+// differences stores the first lane and the differences from it, if none takes more bytes than that.
+func (im *image) differences(s *shape, widest int) {
 	most, n := 0, s.n
 	for _, x := range s.vector[:n] {
 		most = max(most, difference(int32(x-s.vector[0])))
-		if 4+most*n >= 4*n {
+		if most > widest || 4+most*n >= 4*n {
 			return
 		}
 	}

@@ -86,6 +86,12 @@ func (c *Counts) Power(scheme int, moves, low bool) float64 {
 	return 100 * s.Energy(scheme, moves) / all
 }
 
+// ArrayPower is Power without the accesses to small arrays.
+func (c *Counts) ArrayPower(scheme int) float64 {
+	base, s := c.Scheme(Vectors), c.Scheme(scheme)
+	return percent(s.Arrays, base.Arrays)
+}
+
 // Moves is the special moves of the paper's file, in percent of instructions.
 func (c *Counts) Moves() float64 {
 	s := c.Scheme(Bytewise)
@@ -99,19 +105,17 @@ func (c *Counts) words(scheme int, low bool) Scheme {
 	return c.Scheme(scheme)
 }
 
-// SchemeName is what tables call a scheme.
-func SchemeName(i int) string { return schemes[i].name }
-
 // Report is the figures, a row for each width of warps. Of the model with affine tags it is what
 // registers take, and nothing of scalar execution.
 func (m *Model) Report() *model.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &model.Report{Model: m.Name(), Title: "Liu et al., HPCA 2017: registers compressed byte by byte, and scalar execution by their encodings"}
-	tables := figures
+	tables, listed := figures, []int{Vectors, ScalarFile, BDI, Warped, Bytewise, Halves}
 	if m.file() == Affine {
 		r.Title = "byte-wise compression behind tags for base and stride: not of a paper"
-		tables = tables[3:]
+		listed = []int{Vectors, Bytewise, Affine}
+		tables = []figure{energies(listed[1:]...), ratios(listed[1:]...)}
 	}
 	widths := slices.Sorted(maps.Keys(m.byWidth))
 	for _, f := range tables {
@@ -123,7 +127,7 @@ func (m *Model) Report() *model.Report {
 	}
 	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"reads", "writes", "banks", "arrays", "small array", "special moves"}}
 	for _, width := range widths {
-		for i := range schemeCount {
+		for _, i := range listed {
 			s := m.byWidth[width].Scheme(i)
 			name := schemes[i].name
 			if len(widths) > 1 {
@@ -146,7 +150,7 @@ type figure struct {
 	row func(c *Counts) []float64
 }
 
-// figures are those of the paper, the first three of scalar execution, the others of what registers take.
+// figures are those of the paper.
 var figures = []figure{
 	{model.Table{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: model.Bars, Columns: []string{"divergent", "divergent scalar"}},
 		func(c *Counts) []float64 { d, s := c.Divergence(); return []float64{d, s} }},
@@ -160,23 +164,33 @@ var figures = []figure{
 			alu, others, half, divergent := c.Scalar(Headline)
 			return []float64{alu, others, half, divergent}
 		}},
-	{model.Table{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: model.Bars, Columns: names(ScalarFile, BDI, Bytewise, Halves, Affine)},
+	energies(ScalarFile, BDI, Warped, Bytewise, Halves),
+	ratios(BDI, Warped, Bytewise, Halves),
+}
+
+// energies is figure 12 of some schemes.
+func energies(list ...int) figure {
+	return figure{model.Table{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: model.Bars, Columns: names(list)},
 		func(c *Counts) (p []float64) {
-			for i := ScalarFile; i < schemeCount; i++ {
+			for _, i := range list {
 				p = append(p, c.Power(i, true, false))
 			}
 			return p
-		}},
-	{model.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: model.Bars, Columns: names(BDI, Bytewise, Halves, Affine)},
+		}}
+}
+
+// ratios is what section 5.3 says of some schemes.
+func ratios(list ...int) figure {
+	return figure{model.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: model.Bars, Columns: names(list)},
 		func(c *Counts) (p []float64) {
-			for i := BDI; i < schemeCount; i++ {
+			for _, i := range list {
 				p = append(p, c.Ratio(i, false, false))
 			}
 			return p
-		}},
+		}}
 }
 
-func names(list ...int) (out []string) {
+func names(list []int) (out []string) {
 	for _, i := range list {
 		out = append(out, schemes[i].name)
 	}
