@@ -49,7 +49,7 @@ func (c *regfileCmd) Run(a *app) error {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
-	side := model.Beside(list...)
+	side := models.Beside(list)
 	j, err := c.open(a, a.stderr, side) // standard output is for the report
 	if err != nil {
 		return err
@@ -130,10 +130,9 @@ type regfileLine struct {
 }
 
 func newRegfileReport(j *job, side *model.Side) *regfileReport {
-	r := &regfileReport{Schema: "gemu-regfile/1", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}}
+	r := &regfileReport{Schema: "gemu-regfile/1", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
 	var names []string
 	for _, m := range side.Models() {
-		r.Models = append(r.Models, m.Report())
 		names = append(names, m.Name())
 	}
 	total := &model.Instr{Stored: make([]int64, len(names)), Keep: make(model.Keep, 1<<len(names))}

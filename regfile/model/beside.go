@@ -40,6 +40,14 @@ func Beside(models ...Model) *Side {
 // Models are the models.
 func (s *Side) Models() []Model { return s.models }
 
+// Reports are what the models have counted, in their order.
+func (s *Side) Reports() (list []*Report) {
+	for _, m := range s.models {
+		list = append(list, m.Report())
+	}
+	return list
+}
+
 // Keep is registers that were written, by which of the models kept them in less than a vector:
 // bit i of the index is for model i.
 type Keep []int64

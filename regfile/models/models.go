@@ -53,8 +53,8 @@ func Names() string {
 // most is how many models stand beside each other: what is kept by which is counted by sets.
 const most = 8
 
-// Parse makes the models of a list of names with commas between.
-func Parse(list string) (of []model.Model, err error) {
+// Parse finds the models of a list of names with commas between.
+func Parse(list string) (of []Entry, err error) {
 	seen := map[string]bool{}
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
@@ -68,7 +68,16 @@ func Parse(list string) (of []model.Model, err error) {
 			return nil, fmt.Errorf("at most %d models at a time", most)
 		}
 		seen[name] = true
-		of = append(of, Known[i].New())
+		of = append(of, Known[i])
 	}
 	return of, nil
+}
+
+// Beside makes models that watch the same launches.
+func Beside(of []Entry) *model.Side {
+	var list []model.Model
+	for _, e := range of {
+		list = append(list, e.New())
+	}
+	return model.Beside(list...)
 }
