@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gemu/ptx"
@@ -12,11 +13,12 @@ import (
 )
 
 type spillCmd struct {
-	File  string `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
-	Regs  int    `help:"Registers of 32 bits that a thread has." placeholder:"N"`
-	Out   string `short:"o" default:"-" help:"Write the PTX to FILE (default: standard output)." placeholder:"FILE"`
-	Range bool   `help:"Print instead how many registers each function can make use of: the fewest that it runs with, the fewest without spills (r_base), and what it needs at once."`
-	JSON  string `name:"json" help:"Write what became of each function to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	File  string   `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
+	Only  []string `short:"k" name:"kernel" help:"Rewrite these functions only (default all)." placeholder:"NAME"`
+	Regs  int      `help:"Registers of 32 bits that a thread has." placeholder:"N"`
+	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (default: standard output)." placeholder:"FILE"`
+	Range bool     `help:"Print instead how many registers each function can make use of: the fewest that it runs with, the fewest without spills (r_base), and what it needs at once."`
+	JSON  string   `name:"json" help:"Write what became of each function to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // spillRange is what --range says of a function.
@@ -43,13 +45,18 @@ func (c *spillCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range c.Only {
+		if f, ok := m.Lookup(name).(*ptx.Func); !ok || !f.Defined {
+			return fmt.Errorf("-k %s: %s has no such function with a body", name, m.Name)
+		}
+	}
 	if c.Range {
 		return c.printRange(a, m)
 	}
 	if err := checkOutput(c.Out); err != nil {
 		return fmt.Errorf("--out %s: %w", c.Out, err)
 	}
-	out, funcs, err := spill.Module(m, c.Regs)
+	out, funcs, err := spill.Module(m, c.Regs, c.Only...)
 	if err != nil {
 		return err
 	}
@@ -82,7 +89,7 @@ func (c *spillCmd) printRange(a *app, m *ptx.Module) error {
 	list := []spillRange{}
 	for _, d := range m.Decls {
 		f, ok := d.(*ptx.Func)
-		if !ok || !f.Defined {
+		if !ok || !f.Defined || len(c.Only) > 0 && !slices.Contains(c.Only, f.Name) {
 			continue
 		}
 		r, err := spill.RangeOf(f)

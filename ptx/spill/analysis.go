@@ -63,11 +63,8 @@ func check(f *ptx.Func) error {
 		if err != nil {
 			return
 		}
-		switch {
-		case in.Form.Family == ptx.FamilyWgmma, in.Form.Family == ptx.FamilyTensorLoad, in.Pending != nil && len(in.Pending.Reads)+len(in.Pending.Writes) > 0:
+		if in.Form.Family == ptx.FamilyWgmma || in.Form.Family == ptx.FamilyTensorLoad || in.Pending != nil && len(in.Pending.Reads)+len(in.Pending.Writes) > 0 {
 			err = refuse(f, in.Pos, "%s goes on behind the next instruction with its registers, which are not spilled", in.Text)
-		case in.Call != nil && slices.ContainsFunc(slices.Concat(in.Call.Args, in.Call.Rets), func(o ptx.Operand) bool { return o.Kind == ptx.RegOperand }):
-			err = refuse(f, in.Pos, "arguments and results in registers are not spilled: want them in .param space")
 		}
 	})
 	return err

@@ -28,6 +28,7 @@ package spill
 
 import (
 	"fmt"
+	"slices"
 
 	"gemu/ptx"
 )
@@ -73,12 +74,12 @@ func refuse(f *ptx.Func, pos ptx.Pos, format string, args ...any) error {
 	return &Error{m.Name, pos, f.Name, fmt.Sprintf(format, args...), m.Line(int(pos.Line))}
 }
 
-// Module rewrites all functions of a module to regs registers of 32 bits a thread. The result is PTX,
-// which parses, and what became of each function that has a body, in order. The error is an *Error
+// Module rewrites the functions of a module to regs registers of 32 bits a thread: those that are
+// named, or all that have a body. The result is PTX, which parses, and what became of each, in order. The error is an *Error
 // if a function cannot have so few, or has what is not dealt with: multiplications and loads that
 // go on behind the next instruction (wgmma, tcgen05.ld), parameters and variables of the module
 // in registers.
-func Module(m *ptx.Module, regs int) (src string, funcs []Func, err error) {
+func Module(m *ptx.Module, regs int, names ...string) (src string, funcs []Func, err error) {
 	if regs < 1 || regs > MaxRegs {
 		return "", nil, fmt.Errorf("%d registers: want 1 to %d", regs, MaxRegs)
 	}
@@ -89,7 +90,7 @@ func Module(m *ptx.Module, regs int) (src string, funcs []Func, err error) {
 	}
 	for _, d := range own.Decls {
 		f, ok := d.(*ptx.Func)
-		if !ok || !f.Defined {
+		if !ok || !f.Defined || len(names) > 0 && !slices.Contains(names, f.Name) {
 			continue
 		}
 		a, err := newAnalysis(f)
@@ -140,4 +141,13 @@ func RangeOf(f *ptx.Func) (r Range, err error) {
 		r.Base--
 	}
 	return r, nil
+}
+
+// Least is the fewest registers that a function's instructions need.
+func Least(f *ptx.Func) (int, error) {
+	a, err := newAnalysis(f)
+	if err != nil {
+		return 0, err
+	}
+	return max(a.least, 1), nil
 }
