@@ -14,7 +14,7 @@ func init() {
 		Name: "aes", Doc: "AES-128 encryption by tables",
 		N: 1 << 16, Max: 1 << 26, SizeDoc: "blocks of 16 bytes",
 		Origin: "FIPS 197, with the tables of Daemen and Rijmen, AES Proposal: Rijndael (1999), section 5.2; aes of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    aes128,
 	})
 }

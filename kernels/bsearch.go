@@ -11,7 +11,7 @@ func init() {
 		Name: "bsearch", Doc: "look-ups in a sorted table by binary search",
 		N: 1 << 17, Max: 1 << 22, SizeDoc: "look-ups, and pairs in the table",
 		Origin: "binary search; bsearch of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    bsearch,
 	})
 }

@@ -11,7 +11,7 @@ func init() {
 		Name: "cmult", Doc: "product of complex numbers, element by element",
 		N: 1 << 20, Max: 1 << 27, SizeDoc: "elements",
 		Origin: "cmult of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    cmult,
 	})
 }

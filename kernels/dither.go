@@ -11,7 +11,7 @@ func init() {
 		Name: "dither", Doc: "Floyd-Steinberg dithering, parallel along the diagonals",
 		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
 		Origin: "Floyd and Steinberg, An adaptive algorithm for spatial greyscale (1976); dither of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    dither,
 	})
 }

@@ -39,10 +39,18 @@ type Workload struct {
 	SizeDoc string
 	// Origin is where the algorithm or benchmark comes from.
 	Origin string
-	// Paper is the study of value structure that measured it, by the name that
-	// "gemu compare" knows; "" if none did.
-	Paper string
-	Run   func(s *Session) error
+	// Papers are the studies of value structure that measured it, or the benchmark that
+	// it is after, by the keys of Studies; none for most of the textbooks' kernels.
+	Papers []string
+	Run    func(s *Session) error
+}
+
+// Studies are the papers whose benchmarks the library has, by the names that
+// "gemu compare" and Workload.Papers have for them.
+var Studies = map[string]string{
+	"kim2013":      "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
+	"collange2011": "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
+	"liu2017":      "Liu et al., G-Scalar: Cost-Effective Generalized Scalar Execution Architecture for Power-Efficient GPUs, HPCA 2017",
 }
 
 var workloads []*Workload

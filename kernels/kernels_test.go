@@ -185,6 +185,11 @@ func TestAll(t *testing.T) {
 		if strings.Contains(w.Doc+w.Origin+w.SizeDoc, "\n") || strings.HasSuffix(w.Doc, ".") {
 			t.Errorf("%s: doc %q, want a phrase", w.Name, w.Doc)
 		}
+		for _, paper := range w.Papers {
+			if Studies[paper] == "" {
+				t.Errorf("%s: no study %q", w.Name, paper)
+			}
+		}
 		if Lookup(w.Name) != w {
 			t.Errorf("Lookup(%q) is another", w.Name)
 		}

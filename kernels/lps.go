@@ -11,7 +11,7 @@ func init() {
 		Name: "lps", Doc: "Jacobi iteration for Laplace's equation in three dimensions",
 		N: 96, Max: 1 << 12, SizeDoc: "points along x, ¾ of it along y, 24 along z",
 		Origin: "Jacobi iteration on a 7-point stencil, planes in shared memory as in Giles's Laplace solver; lps of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    lps,
 	})
 }

@@ -12,7 +12,7 @@ func init() {
 		Name: "median", Doc: "3×3 median filter of a grey image",
 		N: 400, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
 		Origin: "the median filter (Tukey 1971), by rank; median of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    median,
 	})
 }

@@ -11,7 +11,7 @@ func init() {
 		Name: "mfilt", Doc: "blur of a grey image where a mask says so",
 		N: 640, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
 		Origin: "mfilt of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    mfilt,
 	})
 }

@@ -12,7 +12,7 @@ func init() {
 		Name: "nnet", Doc: "a convolutional neural network for handwritten digits",
 		N: 12, Max: 1 << 12, SizeDoc: "images",
 		Origin: "Simard, Steinkraus and Platt, Best practices for convolutional neural networks (ICDAR 2003): the layers and their sizes; nnet of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    nnet,
 	})
 }

@@ -11,7 +11,7 @@ func init() {
 		Name: "nqueens", Doc: "in how many ways n queens can stand on a board of n×n",
 		N: 12, Max: 16, SizeDoc: "queens",
 		Origin: "depth-first search on bits (Richards, Backtracking algorithms in MCPL, 1997); nqueens of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    nqueens,
 	})
 }

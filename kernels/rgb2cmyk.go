@@ -12,7 +12,7 @@ func init() {
 		Name: "rgb2cmyk", Doc: "colour space conversion of an image",
 		N: 1 << 20, Max: 1 << 28, SizeDoc: "pixels",
 		Origin: "undercolour removal; rgb2cmyk of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    rgb2cmyk,
 	})
 }

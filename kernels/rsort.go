@@ -12,7 +12,7 @@ func init() {
 		Name: "rsort", Doc: "radix sort of integers",
 		N: 1 << 17, Max: 1 << 24, SizeDoc: "integers",
 		Origin: "Zagha and Blelloch, Radix sort for vector multiprocessors (SC 1991); rsort of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    rsort,
 	})
 }

@@ -12,7 +12,7 @@ func init() {
 		Name: "strsearch", Doc: "occurrences of words in many texts, by automata",
 		N: 1 << 11, Max: 1 << 20, SizeDoc: "texts",
 		Origin: "Knuth, Morris and Pratt, Fast pattern matching in strings (1977); strsearch of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    strsearch,
 	})
 }

@@ -11,7 +11,7 @@ func init() {
 		Name: "threshold", Doc: "y = a·y, saturated: the example of the value-structure paper",
 		N: 1 << 20, Max: 1 << 28, SizeDoc: "elements",
 		Origin: "figure 1 of Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures (ISCA 2013)",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    threshold,
 	})
 }

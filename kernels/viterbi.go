@@ -12,7 +12,7 @@ func init() {
 		Name: "viterbi", Doc: "decoding of a convolutional code of rate 1/2 and 64 states",
 		N: 128, Max: 1 << 17, SizeDoc: "frames",
 		Origin: "Viterbi, Error bounds for convolutional codes (1967), for the code of Voyager (CCSDS 131.0-B); viterbi of Kim et al. 2013",
-		Paper:  "kim2013",
+		Papers: []string{"kim2013"},
 		Run:    viterbi,
 	})
 }

@@ -275,7 +275,7 @@ func (c *kernelsCmd) Run(a *app) error {
 		}
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, k := range kernels.All() {
-			fmt.Fprintf(w, "@%s\t%s\t%s\n", k.Name, k.Paper, k.Doc)
+			fmt.Fprintf(w, "@%s\t%s\t%s\n", k.Name, strings.Join(k.Papers, ","), k.Doc)
 		}
 		return w.Flush()
 	}
@@ -290,8 +290,8 @@ func (c *kernelsCmd) Run(a *app) error {
 		fmt.Fprint(a.stdout, k.PTX())
 	default:
 		fmt.Fprintf(a.stdout, "@%s: %s\norigin: %s\nsize: %d %s\n", k.Name, k.Doc, k.Origin, k.N, k.SizeDoc)
-		if k.Paper != "" {
-			fmt.Fprintf(a.stdout, "paper: %s\n", k.Paper)
+		for _, paper := range k.Papers {
+			fmt.Fprintf(a.stdout, "paper: %s\n", paper)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ var reports = []report{
 	{"gemu-profile/1", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
-	{"gemu-compare/1", "`gemu compare --json`", comparison{}},
+	{"gemu-compare/2", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
 	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
