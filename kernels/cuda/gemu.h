@@ -28,7 +28,8 @@ GEMU_INLINE int __clz(int a) { return a ? __builtin_clz(a) : 32; }
 GEMU_INLINE int __mulhi(int a, int b) { return __nvvm_mulhi_i(a, b); }
 GEMU_INLINE uint __umulhi(uint a, uint b) { return __nvvm_mulhi_ui(a, b); }
 
-// Floats. sqrtf is rounded correctly, rsqrtf and expf are approximations.
+// Floats. sqrtf is rounded correctly; rsqrtf, expf, exp2f and those with two underscores are
+// approximations.
 GEMU_INLINE float fminf(float a, float b) { return __builtin_fminf(a, b); }
 GEMU_INLINE float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
 GEMU_INLINE float fabsf(float a) { return __builtin_fabsf(a); }
@@ -36,6 +37,11 @@ GEMU_INLINE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, 
 GEMU_INLINE float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
 GEMU_INLINE float rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }
 GEMU_INLINE float expf(float a) { return __nvvm_ex2_approx_f(a * 1.44269504f); } // 2^(a·log2 e)
+GEMU_INLINE float exp2f(float a) { return __nvvm_ex2_approx_f(a); }
+GEMU_INLINE float __logf(float a) { return __nvvm_lg2_approx_f(a) * 0.693147181f; } // log2 a · ln 2
+GEMU_INLINE float __sinf(float a) { return __nvvm_sin_approx_f(a); }
+GEMU_INLINE float __cosf(float a) { return __nvvm_cos_approx_f(a); }
+GEMU_INLINE float rintf(float a) { return __builtin_rintf(a); }
 
 // Memory order, and operations between the threads of a warp.
 GEMU_INLINE void __threadfence() { __nvvm_membar_gl(); }

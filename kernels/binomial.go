@@ -1,0 +1,55 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+
+	"gemu/interp"
+)
+
+func init() {
+	register(&Workload{
+		Name: "binomial", Doc: "prices of European options by binomial trees",
+		N: 256, Max: 1 << 12, SizeDoc: "steps of each tree, rounded up to 32s, and ⅛ as many options",
+		Origin: "Cox, Ross and Rubinstein, Option pricing: a simplified approach (1979); binomialOptions of the CUDA SDK",
+		Papers: []string{"collange2011"},
+		Run:    binomial,
+	})
+}
+
+func binomial(s *Session) error {
+	const cache, delta, rate, volatility = 256, 32, 0.06, 0.1
+	steps, count := blocks(s.N, delta)*delta, blocks(s.N, 8)
+	r := newRNG(1)
+	options := make([]float32, 0, 5*count) // price, strike, rise, up, down of each
+	for range count {
+		years := 0.2 + 1.8*float64(r.float())
+		step := years / float64(steps)
+		rise := volatility * math.Sqrt(step)
+		up := (math.Exp(rate*step) - math.Exp(-rise)) / (math.Exp(rise) - math.Exp(-rise))
+		discount := math.Exp(-rate * step)
+		options = append(options, 5+25*r.float(), 1+40*r.float(), float32(rise), float32(up*discount), float32((1-up)*discount))
+	}
+	tree, value := alloc[float32](s, count*(steps+cache)), alloc[float32](s, count)
+	if err := s.Launch("binomial", interp.Dim(count), interp.Dim(cache), steps, upload(s, options), tree, value); err != nil {
+		return err
+	}
+	// In float64. A step rounds twice, by 2^-24 each, so that the values are off by up to steps·2^-23
+	// of themselves. At the leaves the exponent is rounded a few times and ex2.approx is good to
+	// 2^-22; that is as much as some 100 steps.
+	want, node := make([]float32, count), make([]float64, steps+1)
+	for i := range want {
+		price, strike, rise, up, down := float64(options[5*i]), float64(options[5*i+1]), float64(options[5*i+2]), float64(options[5*i+3]), float64(options[5*i+4])
+		for j := range node {
+			node[j] = max(0, price*math.Exp(rise*float64(2*j-steps))-strike)
+		}
+		for last := steps; last > 0; last-- {
+			for j := range last {
+				node[j] = up*node[j+1] + down*node[j]
+			}
+		}
+		want[i] = float32(node[0])
+	}
+	s.Summary = fmt.Sprintf("%d options by trees of %d steps", count, steps)
+	return Close("value", interp.Slice[float32](value), want, float64(steps+100)/(1<<23))
+}

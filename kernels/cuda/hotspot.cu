@@ -1,0 +1,38 @@
+#include "gemu.h"
+
+#define BLOCK 16
+
+// Takes steps steps of time of the temperature of a chip of rows×cols cells. In a step each
+// cell is changed by the power that it dissipates, by its four neighbours, and by what is
+// around the chip; the factors have the length of the step and the resistances in them. What
+// would be beyond an edge is as warm as the cell at the edge.
+//
+// A block of 16×16 threads has a tile in shared memory, of which a rim is lost in each step: so
+// tiles overlap by 2·steps, and the inner ones of a block's cells are right at the end.
+extern "C" __global__ void hotspot(int steps, int rows, int cols, const float *power, const float *in, float *out, float capacity, float acrossX, float acrossY, float outwards, float ambient) {
+  __shared__ float tile[BLOCK][BLOCK];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  int x = blockIdx.x * (BLOCK - 2 * steps) + tx - steps, y = blockIdx.y * (BLOCK - 2 * steps) + ty - steps;
+  bool inside = x >= 0 && x < cols && y >= 0 && y < rows;
+  int north = y > 0 ? ty - 1 : ty, south = y < rows - 1 ? ty + 1 : ty;
+  int west = x > 0 ? tx - 1 : tx, east = x < cols - 1 ? tx + 1 : tx;
+  float heat = 0, here = 0;
+  if (inside) {
+    heat = power[y * cols + x];
+    here = in[y * cols + x];
+  }
+  bool valid;
+#pragma unroll 1
+  for (int i = 1;; i++) {
+    tile[ty][tx] = here;
+    __syncthreads();
+    valid = inside && tx >= i && tx < BLOCK - i && ty >= i && ty < BLOCK - i;
+    if (valid)
+      here += capacity * (heat + (tile[south][tx] + tile[north][tx] - 2 * here) * acrossY + (tile[ty][east] + tile[ty][west] - 2 * here) * acrossX + (ambient - here) * outwards);
+    if (i == steps)
+      break;
+    __syncthreads();
+  }
+  if (valid)
+    out[y * cols + x] = here;
+}

@@ -1,0 +1,72 @@
+package kernels
+
+import (
+	"fmt"
+
+	"gemu/interp"
+)
+
+func init() {
+	register(&Workload{
+		Name: "lud", Doc: "factors of a matrix, lower and upper triangular, tile by tile",
+		N: 128, Max: 1 << 12, SizeDoc: "rows and columns",
+		Origin: "the blocked LU decomposition of Golub and Van Loan, Matrix Computations; lud of Rodinia",
+		Papers: []string{"collange2011"},
+		Run:    lud,
+	})
+}
+
+func lud(s *Session) error {
+	const tile = 16
+	tiles := blocks(s.N, tile)
+	n := tiles * tile
+	a := newRNG(1).floats(n*n, -1, 1)
+	for i := range n {
+		a[i*n+i] += float32(n) // so that no pivots are needed
+	}
+	matrix := upload(s, a)
+	for i := range tiles {
+		if err := s.Launch("lud_diagonal", interp.Dim(1), interp.Dim(tile), n, i*tile, matrix); err != nil {
+			return err
+		}
+		left := tiles - 1 - i
+		if left == 0 {
+			break
+		}
+		if err := s.Launch("lud_perimeter", interp.Dim(left), interp.Dim(2*tile), n, i*tile, matrix); err != nil {
+			return err
+		}
+		if err := s.Launch("lud_internal", interp.Dim(left, left), interp.Dim(tile, tile), n, i*tile, matrix); err != nil {
+			return err
+		}
+	}
+	// Element by element: less the products with each tile before, summed up first, and then with
+	// what precedes it in its own.
+	for k := range n {
+		factor := func(y, x int) {
+			v, own := a[y*n+x], k/tile*tile
+			for from := 0; from < own; from += tile {
+				sum := float32(0)
+				for i := from; i < from+tile; i++ {
+					sum = fma32(a[y*n+i], a[i*n+x], sum)
+				}
+				v -= sum
+			}
+			for i := own; i < k; i++ {
+				v = fma32(-a[y*n+i], a[i*n+x], v)
+			}
+			if y > x {
+				v /= a[x*n+x]
+			}
+			a[y*n+x] = v
+		}
+		for x := k; x < n; x++ {
+			factor(k, x)
+		}
+		for y := k + 1; y < n; y++ {
+			factor(y, k)
+		}
+	}
+	s.Summary = fmt.Sprintf("factored a matrix of %d×%d elements", n, n)
+	return Equal("LU", interp.Slice[float32](matrix), a)
+}
