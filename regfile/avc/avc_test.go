@@ -163,6 +163,8 @@ func TestProtocol(t *testing.T) {
 			c.Write(0, high, &twice)
 			c.Read(0, 0xff)
 		}, Stats{Writes: 3, L1Writes: 1, AVCWrites: 2, Conflicts: 1, WriteBacks: 1, Reads: 1, Lookups: 1, Fills: 1}},
+		{"a conflict with what is dirty in L1 only", func(c *Caches) { c.Read(0, low); c.Write(0, 0xff0000, &generic); c.Write(0, 0xff000000, &tid) },
+			Stats{Reads: 1, Lookups: 1, Fills: 1, Writes: 2, L1Writes: 1, AVCWrites: 1, Conflicts: 1, WriteBacks: 1}},
 		{"another code over all of it", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, all, &twice) },
 			Stats{Writes: 2, AVCWrites: 2}},
 		{"a generic store over an affine one", func(c *Caches) { c.Write(0, all, &tid); c.Write(0, all, &generic); c.Read(0, all) },
@@ -180,6 +182,56 @@ func TestProtocol(t *testing.T) {
 		c.do(caches)
 		if diff := cmp.Diff(c.want, caches.Stats); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestMoved: a word that is dirty in L1 and comes to be affine together with one from memory is dirty
+// in the AVC.
+func TestMoved(t *testing.T) {
+	c := NewCaches(Configs[2])
+	c.Write(0, 0b1011, &Vector{9, 7, 0, 5})
+	for k := range uint64(4) { // other blocks of its set
+		c.Write((k+1)*Sets, 0b111, &Vector{1, 5, 2})
+	}
+	c.Write(0, 0b0111, &Vector{5, 7, 1})
+	c.Read(0, 0b1001) // 5 and 5
+	c.Write(0, 0b0110, &Vector{0, 1, 2})
+	if got := c.Read(0, 1); got[0] != 5 {
+		t.Errorf("%d, want 5", got[0])
+	}
+}
+
+// TestTurns has the order in which three warps of three instructions each run on two slots: the numbers are
+// slot, warp and step.
+func TestTurns(t *testing.T) {
+	var warps []*Warp
+	for i := range 3 {
+		w := &Warp{Instructions: 3 - int64(i)%2, index: i}
+		for step := range w.Instructions {
+			w.Accesses = append(w.Accesses, Access{Step: step, at: -1})
+		}
+		warps = append(warps, w)
+	}
+	for _, c := range []struct {
+		schedule Schedule
+		want     [][3]int
+	}{
+		{Schedule{Regs: 256}, [][3]int{{0, 0, 0}, {1, 1, 0}, {0, 0, 1}, {1, 1, 1}, {0, 0, 2}, {1, 2, 0}, {1, 2, 1}, {1, 2, 2}}},
+		{Schedule{Regs: 256, Greedy: true}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
+		{Schedule{Regs: 512}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
+	} {
+		r := &replay{caches: NewCaches(Configs[0]), schedule: c.schedule}
+		var got [][3]int
+		if err := r.launch(&Recording{Warps: warps, PerCTA: 1}, func(at int, s *slot) error {
+			got = append(got, [3]int{at, s.warp.index, int(s.warp.Accesses[s.next].Step)})
+			s.next++
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.schedule, diff)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
 		}
 	}
 	for _, l := range k.Launches {
-		if err := r.launch(l); err != nil {
+		if err := r.launch(l, r.access); err != nil {
 			return nil, fmt.Errorf("BUG: %s: %w", k.Name, err)
 		}
 	}
@@ -71,8 +71,9 @@ type replay struct {
 	instructions int64
 }
 
-// launch runs the warps of a launch: those that are resident, and as each ends another in its slot.
-func (r *replay) launch(l *Recording) error {
+// launch runs the warps of a launch: those that are resident, and as each ends another in its slot. What
+// they do next is done by access.
+func (r *replay) launch(l *Recording, access func(at int, s *slot) error) error {
 	n := Resident(r.schedule.Regs)
 	if r.schedule.WholeCTAs && l.PerCTA > 0 {
 		n = max(l.PerCTA, n/l.PerCTA*l.PerCTA)
@@ -124,7 +125,7 @@ func (r *replay) launch(l *Recording) error {
 			}
 			continue
 		}
-		if err := r.access(at, s); err != nil {
+		if err := access(at, s); err != nil {
 			return err
 		}
 	}
