@@ -12,6 +12,7 @@
 #include <__clang_cuda_builtin_vars.h>
 
 typedef unsigned char uchar;
+typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long long ull;
 
