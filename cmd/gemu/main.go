@@ -47,6 +47,7 @@ type cli struct {
 	Debug      debugCmd      `cmd:"" help:"Debug a kernel: stop it anywhere, look at its threads, go on and back."`
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
+	Spill      spillCmd      `cmd:"" help:"Rewrite PTX to a number of registers a thread: allocate them, and spill what does not fit to local memory."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
 	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
 
