@@ -24,6 +24,7 @@ var Known = known()
 func known() []Entry {
 	list := []Entry{
 		policy("kim"),
+		{"avc", "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", func() model.Model { return &cache{} }},
 		{"gscalar", "Liu et al. 2017: registers compressed byte by byte", func() model.Model { return &gscalar.Model{Verify: true} }},
 		{"combined", "that behind tags for base and stride; not of a paper", func() model.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
 	}
