@@ -63,7 +63,7 @@ func plot(t *model.Table) string {
 	y += plotGap
 	scale := plotBars / longest
 	bar := func(x float64, y, column int, name string, v float64) float64 {
-		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s: %s</title></rect>`+"\n", x, y, v*scale, plotBar, plotColours[column%len(plotColours)], html.EscapeString(name+", "+t.Columns[column]), number(v))
+		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s: %s</title></rect>`+"\n", x, y, v*scale, plotBar, plotColours[column%len(plotColours)], html.EscapeString(name+", "+t.Columns[column]), valueText(v))
 		return x + v*scale
 	}
 	for _, r := range t.Rows {
@@ -75,11 +75,11 @@ func plot(t *model.Table) string {
 				end = bar(end, y, i, r.Name, v)
 				continue
 			}
-			text(int(bar(plotLeft, y, i, r.Name, v))+5, y+plotBar-4, "start", number(v))
+			text(int(bar(plotLeft, y, i, r.Name, v))+5, y+plotBar-4, "start", valueText(v))
 			y += plotBar
 		}
 		if t.Plot == model.Stacked {
-			text(int(end)+5, y+plotBar-4, "start", number(sum))
+			text(int(end)+5, y+plotBar-4, "start", valueText(sum))
 			y += plotBar
 		}
 		y += plotGap
@@ -88,8 +88,8 @@ func plot(t *model.Table) string {
 		fmt.Sprintf(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, y) + b.String() + "</svg>\n"
 }
 
-// number writes a value of a table: whole ones as they are, others with up to two decimals.
-func number(v float64) string {
+// valueText writes a value of a table: whole ones as they are, others with up to two decimals.
+func valueText(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)
 	}

@@ -293,7 +293,7 @@ func printModel(s *screen, m *model.Report) {
 		for _, r := range t.Rows {
 			text := fitted(r.Name, name)
 			for k, v := range r.Values {
-				text += fitted(number(v), -tableColumn(t.Columns[k]))
+				text += fitted(valueText(v), -tableColumn(t.Columns[k]))
 			}
 			s.printf("%s\n", text)
 		}
@@ -373,6 +373,6 @@ var regfileHTML string
 
 var regfilePage = template.Must(template.New("regfile").Funcs(template.FuncMap{
 	"plot":    func(t model.Table) template.HTML { return template.HTML(plot(&t)) },
-	"number":  number,
+	"number":  valueText,
 	"percent": func(n, of int64) string { return percentText(share(n, of), 1) + " %" },
 }).Parse(regfileHTML))

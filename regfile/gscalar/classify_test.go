@@ -329,8 +329,11 @@ func TestClassifier(t *testing.T) {
 		size int
 		warp int
 	}{
-		{"sgemm", 16, 32}, {"cutcp", 1, 32}, {"bfs", 300, 32}, {"reduce", 600, 32}, {"mandelbrot", 16, 32}, {"bilat", 16, 64}, {"rsort", 600, 32}, {"kmeans", 64, 32}, {"nqueens", 5, 64},
+		{"sgemm", 16, 32}, {"bfs", 80, 32}, {"reduce", 600, 32}, {"bilat", 8, 64}, {"rsort", 30, 32}, {"nqueens", 5, 64}, {"spmv", 60, 32}, {"hotspot", 16, 32},
 	} {
+		if testing.Short() && c.size > 70 {
+			continue
+		}
 		t.Run(fmt.Sprint(c.name, c.warp), func(t *testing.T) {
 			w := kernels.Lookup(c.name)
 			dev := interp.NewDevice(interp.Config{})

@@ -273,7 +273,7 @@ func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
 func (c *cta) own(e *interp.Event) bool {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
-		if a.Space == ptx.Local || a.Lanes == 0 {
+		if a.Lanes == 0 {
 			return true
 		}
 		if space, _, _, _ := a.At(a.Addr[bits.TrailingZeros64(a.Lanes)]); space == ptx.Local {

@@ -19,9 +19,6 @@ type Results interface {
 
 // Result looks at the tags. With an ideal policy it looks at the lanes.
 func (t *tracker) Result(e *simt.Event, i int) affinetrack.Class {
-	if t.warps[e.Warp].halves == nil {
-		return affinetrack.Generic
-	}
 	var n affinetrack.Shares
 	t.countRegisters(&n, e, e.Launch.Program.Parts(e.Index).Writes[i:i+1], e.Writes[i:i+1])
 	switch {
