@@ -66,7 +66,7 @@ func cfd(s *Session) error {
 			along := [3]float32{float32(step[0]), float32(step[1]), 0}
 			if f < 2 {
 				for d := range along {
-					along[d] += 0.1 * (r.float() - 0.5)
+					along[d] += float32(0.1 * (r.float() - 0.5))
 				}
 			}
 			switch {
@@ -92,7 +92,7 @@ func cfd(s *Session) error {
 	setVar(s, "far", around)
 	variables := make([]float32, 5*n)
 	for i := range variables {
-		variables[i] = around[i/n] + 0.1*(r.float()-0.5)
+		variables[i] = around[i/n] + float32(0.1*(r.float()-0.5))
 	}
 	before := append([]float32(nil), variables...)
 	grid, size := interp.Dim(blocks(n, block)), interp.Dim(block)

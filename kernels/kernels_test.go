@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/affinetrack"
+	"gemu/internal/part"
 	"gemu/interp"
 )
 
@@ -89,17 +90,17 @@ func engines() []engine {
 }
 
 // TestEngines compares every workload with its reference in every mode, under every
-// policy, in warps of every width: none relies on 32 but reduce, which says so.
+// policy, in warps of every width: none relies on 32 but reduce, which says so. Each mode and
+// policy takes two of the widths, in turn; with GEMU_TEST=all, all.
 func TestEngines(t *testing.T) {
-	n, widths := 33, []int{1, 4, 8, 16, 32, 64}
-	if testing.Short() {
-		n, widths = 9, []int{8, 32, 64}
-	}
-	for _, w := range All() {
+	n, widths := part.Of(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
+	each, first := part.Of(2, 2, len(widths)), int(part.Seed(t)%uint64(len(widths)))
+	for i, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, e := range engines() {
-				for _, width := range widths {
+			for j, e := range engines() {
+				for k := range each {
+					width := widths[(first+i+j*each+k)%len(widths)]
 					if width == 1 && e.mode != interp.Vector {
 						continue // of one lane, every value is uniform
 					}

@@ -44,7 +44,7 @@ func lbm(s *Session) error {
 	}
 	f := make([]float32, directions*n)
 	for i := range f {
-		f[i] = weight(i/n) * (1 + 0.01*(r.float()-0.5))
+		f[i] = weight(i/n) * (1 + float32(0.01*(r.float()-0.5)))
 	}
 	dKind, from, to := upload(s, kind), upload(s, f), alloc[float32](s, len(f))
 	for range steps {
