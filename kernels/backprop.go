@@ -12,7 +12,7 @@ func init() {
 		Name: "backprop", Doc: "training of a neural network with 16 hidden units",
 		N: 1 << 12, Max: 1 << 20, SizeDoc: "input units",
 		Origin: "Rumelhart, Hinton and Williams, Learning representations by back-propagating errors (Nature 1986); backprop of Rodinia",
-		Papers: []string{"avc2011", "gscalar2017"},
+		Papers: []string{"collange2011", "liu2017"},
 		Run:    backprop,
 	})
 }

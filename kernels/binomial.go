@@ -12,7 +12,7 @@ func init() {
 		Name: "binomial", Doc: "prices of European options by binomial trees",
 		N: 256, Max: 1 << 12, SizeDoc: "steps of each tree, rounded up to 32s, and ⅛ as many options",
 		Origin: "Cox, Ross and Rubinstein, Option pricing: a simplified approach (1979); binomialOptions of the CUDA SDK",
-		Papers: []string{"avc2011"},
+		Papers: []string{"collange2011"},
 		Run:    binomial,
 	})
 }

@@ -12,7 +12,7 @@ func init() {
 		Name: "blackscholes", Doc: "prices of European options by a closed formula",
 		N: 1 << 16, Max: 1 << 24, SizeDoc: "options",
 		Origin: "Black and Scholes, The pricing of options and corporate liabilities (1973); BlackScholes of the CUDA SDK",
-		Papers: []string{"avc2011"},
+		Papers: []string{"collange2011"},
 		Run:    blackscholes,
 	})
 }

@@ -13,7 +13,7 @@ func init() {
 		Name: "btree", Doc: "searches for keys and ranges in a B+ tree of order 256",
 		N: 1 << 16, Max: 1 << 22, SizeDoc: "keys, with a search for every 256, at least 8",
 		Origin: "Fix, Wilkes and Skadron, Accelerating braided B+ tree searches on a GPU with CUDA (2011); b+tree of Rodinia",
-		Papers: []string{"gscalar2017"},
+		Papers: []string{"liu2017"},
 		Run:    btree,
 	})
 }

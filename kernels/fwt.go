@@ -12,7 +12,7 @@ func init() {
 		Name: "fwt", Doc: "dyadic convolution by fast Walsh transforms",
 		N: 1 << 15, Max: 1 << 25, SizeDoc: "elements, rounded up to a power of two",
 		Origin: "Fino and Algazi, Unified matrix treatment of the fast Walsh-Hadamard transform (1976); fastWalshTransform of the CUDA SDK",
-		Papers: []string{"avc2011"},
+		Papers: []string{"collange2011"},
 		Run:    fwt,
 	})
 }

@@ -11,7 +11,7 @@ func init() {
 		Name: "hotspot", Doc: "temperature of a chip, several steps in a tile before it is left",
 		N: 192, Max: 1 << 13, SizeDoc: "cells across, ¾ of it down",
 		Origin: "Huang et al., HotSpot: a compact thermal modeling methodology (IEEE Trans. VLSI 2006), tiles that overlap as Meng and Skadron (ICS 2009) have them; hotspot of Rodinia",
-		Papers: []string{"avc2011", "gscalar2017"},
+		Papers: []string{"collange2011", "liu2017"},
 		Run:    hotspot,
 	})
 }

@@ -48,9 +48,9 @@ type Workload struct {
 // Studies are the papers whose benchmarks the library has, by the names that
 // "gemu compare" and Workload.Papers have for them.
 var Studies = map[string]string{
-	"kim2013":     "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
-	"avc2011":     "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
-	"gscalar2017": "Liu et al., G-Scalar: Cost-Effective Generalized Scalar Execution Architecture for Power-Efficient GPUs, HPCA 2017",
+	"kim2013":      "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
+	"collange2011": "Collange and Kouyoumdjian, Affine Vector Cache for memory bandwidth savings, 2011",
+	"liu2017":      "Liu et al., G-Scalar: Cost-Effective Generalized Scalar Execution Architecture for Power-Efficient GPUs, HPCA 2017",
 }
 
 var workloads []*Workload

@@ -11,7 +11,7 @@ func init() {
 		Name: "lud", Doc: "factors of a matrix, lower and upper triangular, tile by tile",
 		N: 128, Max: 1 << 12, SizeDoc: "rows and columns",
 		Origin: "the blocked LU decomposition of Golub and Van Loan, Matrix Computations; lud of Rodinia",
-		Papers: []string{"avc2011"},
+		Papers: []string{"collange2011"},
 		Run:    lud,
 	})
 }

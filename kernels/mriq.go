@@ -12,7 +12,7 @@ func init() {
 		Name: "mriq", Doc: "the matrix Q of a reconstruction of magnetic resonance images",
 		N: 1 << 11, Max: 1 << 18, SizeDoc: "places, and ⅛ as many samples, from 16 up to 3072",
 		Origin: "Stone et al., Accelerating advanced MRI reconstructions on GPUs (2008); mri-q of Parboil",
-		Papers: []string{"gscalar2017"},
+		Papers: []string{"liu2017"},
 		Run:    mriq,
 	})
 }

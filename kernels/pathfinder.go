@@ -12,7 +12,7 @@ func init() {
 		Name: "pathfinder", Doc: "cheapest ways down a grid, several rows in a stretch before it is left",
 		N: 1 << 12, Max: 1 << 20, SizeDoc: "columns, with 100 rows",
 		Origin: "dynamic programming (Bellman 1957), stretches that overlap as Meng and Skadron (ICS 2009) have them; pathfinder of Rodinia",
-		Papers: []string{"gscalar2017"},
+		Papers: []string{"liu2017"},
 		Run:    pathfinder,
 	})
 }

@@ -13,7 +13,7 @@ func init() {
 		Name: "tpacf", Doc: "how many pairs of points of the sky there are, by their angle",
 		N: 272, Max: 1 << 15, SizeDoc: "points of each of 3 sets",
 		Origin: "Landy and Szalay, Bias and variance of angular correlation functions (1993); tpacf of Parboil",
-		Papers: []string{"gscalar2017"},
+		Papers: []string{"liu2017"},
 		Run:    tpacf,
 	})
 }
