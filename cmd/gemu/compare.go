@@ -24,6 +24,7 @@ type compareCmd struct {
 // paper is a study whose measurements gemu repeats.
 type paper struct {
 	name   string // on the command line
+	study  string // of kernels.Studies, if that has another name
 	title  string
 	tables []*paperTable
 }
@@ -78,6 +79,7 @@ type paperRow struct {
 	size     int                //
 	values   map[string]float64 // that the paper has, by column; it need not have all
 	absent   string             // why gemu has nothing for it; "" if it has
+	all      bool               // it is about all workloads, as a mean is, and not ranked
 }
 
 // paperReading is a way of measuring.
@@ -326,6 +328,9 @@ func (t *paperTable) agree(rows []comparisonRow) map[string]*agreement {
 		}
 		var ours, theirs []float64
 		for _, r := range rows {
+			if r.Workload == "" {
+				continue
+			}
 			v, ok := r.Ours[c.name]
 			p, has := r.Paper[c.name]
 			if ok && has {
