@@ -24,6 +24,7 @@ type compareCmd struct {
 // paper is a study whose measurements gemu repeats.
 type paper struct {
 	name   string // on the command line
+	study  string // of kernels.Studies, if that has another name
 	title  string
 	tables []*paperTable
 }
@@ -78,7 +79,7 @@ type paperRow struct {
 	size     int                //
 	values   map[string]float64 // that the paper has, by column; it need not have all
 	absent   string             // why gemu has nothing for it; "" if it has
-	mean     bool               // it is over other rows, has no workload, and is not ranked with them
+	all      bool               // it is about all workloads, as a mean is, and not ranked
 }
 
 // paperReading is a way of measuring.
@@ -327,8 +328,10 @@ func (t *paperTable) agree(rows []comparisonRow) map[string]*agreement {
 		}
 		var ours, theirs []float64
 		for _, r := range rows {
+			if r.Workload == "" {
+				continue
+			}
 			v, ok := r.Ours[c.name]
-			ok = ok && r.Workload != ""
 			p, has := r.Paper[c.name]
 			if ok && has {
 				ours, theirs = append(ours, v), append(theirs, p)

@@ -18,7 +18,7 @@ import (
 var gscalarValues []byte
 
 func init() {
-	papers = append(papers, &paper{name: "gscalar2017", title: "Liu et al., HPCA 2017: G-Scalar", tables: gscalarTables()})
+	papers = append(papers, &paper{name: "gscalar2017", study: "liu2017", title: "Liu et al., HPCA 2017: G-Scalar", tables: gscalarTables()})
 }
 
 // gscalarBenchmarks are those of table 2, with their workloads.
@@ -111,7 +111,7 @@ func gscalarRows(table string) []paperRow {
 		}
 		rows = append(rows, row)
 	}
-	return append(rows, paperRow{name: "mean", mean: true, values: values("")})
+	return append(rows, paperRow{name: "mean", all: true, values: values("")})
 }
 
 // gscalarKey is a run of a benchmark.
@@ -167,12 +167,12 @@ func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) map[st
 			}
 			return v, nil
 		}
-		if !row.mean {
+		if !row.all {
 			return one(row)
 		}
 		sum, n := map[string]float64{}, 0
 		for i := range rows {
-			if rows[i].mean || rows[i].absent != "" {
+			if rows[i].all || rows[i].absent != "" {
 				continue
 			}
 			v, err := one(&rows[i])

@@ -13,7 +13,11 @@ import (
 // there is none; columns are of the paper, and say what they count.
 func TestPapers(t *testing.T) {
 	for _, p := range papers {
-		if kernels.Studies[p.name] == "" {
+		study := p.study
+		if study == "" {
+			study = p.name
+		}
+		if kernels.Studies[study] == "" {
 			t.Errorf("%s: no study of the library", p.name)
 		}
 		for _, table := range p.tables {
@@ -34,10 +38,10 @@ func TestPapers(t *testing.T) {
 			for i := range table.rows {
 				row := &table.rows[i]
 				w := kernels.Lookup(row.workload)
-				if (w == nil) != (row.absent != "" || row.mean) {
+				if (w == nil) != (row.absent != "" || row.all) {
 					t.Errorf("%s %s: row %s has workload %q, absent %q", p.name, table.name, row.name, row.workload, row.absent)
 				}
-				if w != nil && !slices.Contains(w.Papers, p.name) {
+				if w != nil && !slices.Contains(w.Papers, study) {
 					t.Errorf("%s %s: %s is no workload of that paper", p.name, table.name, row.workload)
 				}
 			}
