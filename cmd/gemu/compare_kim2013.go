@@ -9,6 +9,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/regfile/kim"
 )
 
 //go:embed papers/kim2013_table1.csv
@@ -36,6 +37,18 @@ func init() {
 				readings: []paperReading{policyReading("fgsimt")},
 				measure:  kimMeasure("pc2", kimTable3),
 				note:     "Not compared: mcore, execution times, bytes per cycle and power, which take a model of time and silicon.",
+			},
+			{
+				name: "figure2", title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
+				columns: figure2Columns(),
+				rows:    []paperRow{{name: "sgemm", workload: "sgemm", size: 64}, {name: "viterbi", workload: "viterbi", size: 16}, {name: "bfs", workload: "bfs", size: 4096}, {name: "mfilt", workload: "mfilt", size: 64}},
+				readings: []paperReading{
+					{"launch", "threads of the launch that execute an instruction for the n-th time, n counted by thread, execute it together"},
+					{"threads", "as launch, each instruction counted once for each thread that executes it"},
+					{"block", "as launch, with the threads of a block for those of the launch"},
+				},
+				measure: measureFigure2,
+				note:    "The paper has bars and no numbers; it says of sgemm and viterbi that they have significant control structure, of bfs and mfilt that they have much less; of all but bfs that they have significant memory-access structure; of viterbi and mfilt that values in memory are well structured.",
 			},
 		},
 	})
@@ -186,4 +199,50 @@ func kimMeasure(reconverge string, columns []kimColumn) func(m *meter, row *pape
 		}
 		return ours, nil
 	}
+}
+
+// A bar of figure 2 is two columns: what is uniform of it, and what is affine; the rest is generic.
+var figure2Bars = []struct {
+	name, head, doc string
+	shares          func(g *kim.Groups) affinetrack.Shares
+}{
+	{"lda", "LDA", "addresses of loads", func(g *kim.Groups) affinetrack.Shares { return g.LoadAddresses }},
+	{"sta", "STA", "addresses of stores", func(g *kim.Groups) affinetrack.Shares { return g.StoreAddresses }},
+	{"ldd", "LDD", "loaded values", func(g *kim.Groups) affinetrack.Shares { return g.LoadData }},
+	{"std", "STD", "stored values", func(g *kim.Groups) affinetrack.Shares { return g.StoreData }},
+	{"rrd", "RRD", "register operands", func(g *kim.Groups) affinetrack.Shares { return g.RegisterReads }},
+	{"rwr", "RWR", "register results", func(g *kim.Groups) affinetrack.Shares { return g.RegisterWrites }},
+	{"inst", "INST", "instructions", func(g *kim.Groups) affinetrack.Shares { return g.Instructions }},
+}
+
+func figure2Columns() []paperColumn {
+	list := []paperColumn{{name: "active", head: [2]string{"act", "%"}, doc: "threads that execute an instruction together, of the launch's, in the mean", apart: true}}
+	for _, b := range figure2Bars {
+		list = append(list,
+			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", apart: true},
+			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", apart: true})
+	}
+	return list
+}
+
+// measureFigure2 measures the bars of figure 2.
+func measureFigure2(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+	f := kim.Figure2{Blocks: r.name == "block"}
+	j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr, &f)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.run(m.app, func(l *interp.Launch) { l.Mode = interp.Vector }); err != nil {
+		return nil, err
+	}
+	g := f.Groups()
+	if r.name == "threads" {
+		g = f.Threads()
+	}
+	ours := map[string]float64{"active": 100 * g.Parts / float64(max(g.Count(), 1))}
+	for _, b := range figure2Bars {
+		s := b.shares(&g)
+		ours[b.name+"_uniform"], ours[b.name+"_affine"] = share(s.Uniform, s.Total()), share(s.Affine, s.Total())
+	}
+	return ours, nil
 }

@@ -19,9 +19,13 @@ import (
 // It keeps some words for each operand of each such instruction: it is for launches whose threads
 // execute some hundreds of thousands of instructions at most.
 type Figure2 struct {
-	mu     sync.Mutex
-	open   map[uint64]*launch // launches under way
-	groups Groups
+	// Blocks has the warp be the threads of a CTA, and a thread's index that in it.
+	Blocks bool
+
+	mu      sync.Mutex
+	open    map[uint64]*launch // launches under way
+	groups  Groups
+	threads Groups
 }
 
 // Groups counts instructions of the warp without end, by what is shown of them.
@@ -34,7 +38,7 @@ type Groups struct {
 	// Active counts instructions by the part of the launch's threads that execute them: up to 10 %,
 	// up to 20 % …
 	Active [10]int64
-	// Parts adds up these parts: over Instructions, the mean.
+	// Parts adds up these parts: over Count, the mean.
 	Parts float64
 }
 
@@ -79,9 +83,16 @@ func (f *Figure2) Groups() Groups {
 	return f.groups
 }
 
+// Threads is the same with each instruction counted once for each thread that executes it.
+func (f *Figure2) Threads() Groups {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.threads
+}
+
 // Wants: instructions with the values of registers and addresses, in one order.
 func (f *Figure2) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
 }
 
 // Tell follows launches.
@@ -90,19 +101,31 @@ func (f *Figure2) Tell(e *interp.Event) {
 	defer f.mu.Unlock()
 	switch e.Kind {
 	case interp.OnLaunch:
-		n := e.Launch.Program.Len()
 		if f.open == nil {
 			f.open = map[uint64]*launch{}
 		}
-		f.open[e.Launch.ID] = &launch{
-			threads: e.Launch.Grid.Count() * e.Launch.Block.Count(), width: e.Launch.WarpSize,
-			done: make([][]uint32, n), groups: make([][]group, n), instrs: make([]*ptx.Instr, n),
-		}
+		f.open[e.Launch.ID] = newLaunch(e.Launch, e.Launch.Grid.Count()*e.Launch.Block.Count())
 	case interp.OnLaunchEnd:
 		if l := f.open[e.Launch.ID]; l != nil && e.Err == nil {
-			l.count(&f.groups)
+			f.count(l)
 		}
 		delete(f.open, e.Launch.ID)
+	}
+}
+
+func newLaunch(l *interp.LaunchInfo, threads int) *launch {
+	n := l.Program.Len()
+	return &launch{threads: threads, width: l.WarpSize, done: make([][]uint32, n), groups: make([][]group, n), instrs: make([]*ptx.Instr, n)}
+}
+
+// count counts the groups of a launch, or a CTA, that has ended.
+func (f *Figure2) count(l *launch) {
+	for i, list := range l.groups {
+		for k := range list {
+			g := &list[k]
+			f.groups.count(l.instrs[i], g, l.threads, 1)
+			f.threads.count(l.instrs[i], g, l.threads, g.threads)
+		}
 	}
 }
 
@@ -112,13 +135,13 @@ func (f *Figure2) Save() any {
 	for id, l := range f.open {
 		open[id] = l.clone()
 	}
-	return &Figure2{open: open, groups: f.groups}
+	return &Figure2{open: open, groups: f.groups, threads: f.threads}
 }
 
 // Restore: see Save.
 func (f *Figure2) Restore(state any) {
 	s := state.(*Figure2)
-	f.groups, f.open = s.groups, map[uint64]*launch{}
+	f.groups, f.threads, f.open = s.groups, s.threads, map[uint64]*launch{}
 	for id, l := range s.open {
 		f.open[id] = l.clone()
 	}
@@ -139,22 +162,46 @@ func (l *launch) clone() *launch {
 
 // CTA follows a CTA.
 func (f *Figure2) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+	if f.Blocks {
+		return &cta{model: f, launch: newLaunch(l, l.Block.Count())}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &cta{f.open[l.ID], index * l.Block.Count()}
+	return &cta{model: f, launch: f.open[l.ID], first: index * l.Block.Count()}
 }
 
-// cta is a CTA of a launch, whose first thread has an index. It has nothing of its own to save.
+// cta is a CTA of a launch, whose first thread has an index.
 type cta struct {
+	model *Figure2
 	*launch
 	first int
 }
 
-func (c *cta) Save() any   { return nil }
-func (c *cta) Restore(any) {}
+// Save and Restore are for CTAs that have groups of their own.
+func (c *cta) Save() any {
+	if c.model.Blocks {
+		return c.launch.clone()
+	}
+	return nil
+}
+
+// Restore: see Save. Groups of a launch are those that it has gone back to.
+func (c *cta) Restore(state any) {
+	if l, ok := state.(*launch); ok {
+		c.launch = l.clone()
+	}
+}
 
 // Tell takes an instruction into the groups of its threads.
 func (c *cta) Tell(e *interp.Event) {
+	if e.Kind == interp.OnCTAEnd {
+		if c.model.Blocks {
+			c.model.mu.Lock()
+			defer c.model.mu.Unlock()
+			c.model.count(c.launch)
+		}
+		return
+	}
 	late := e.Kind != interp.OnAfter // results of what was told before
 	if c.done[e.Index] == nil {
 		c.done[e.Index], c.instrs[e.Index] = make([]uint32, c.threads), e.Instr
@@ -225,26 +272,22 @@ func registers(list *[]operand, values []interp.Value, thread uint64, lane int) 
 	}
 }
 
-// count counts the groups of a launch that has ended.
-func (l *launch) count(n *Groups) {
-	for i, list := range l.groups {
-		for k := range list {
-			n.count(l.instrs[i], &list[k], l.threads)
-		}
+// count counts a group of so many threads, as often as it weighs.
+func (n *Groups) count(in *ptx.Instr, g *group, threads int, weight int64) {
+	count := func(s *affinetrack.Shares, c affinetrack.Class) {
+		var one affinetrack.Shares
+		one.Count(c)
+		s.Add(affinetrack.Shares{Uniform: weight * one.Uniform, Affine: weight * one.Affine, Generic: weight * one.Generic})
 	}
-}
-
-// count counts a group of threads.
-func (n *Groups) count(in *ptx.Instr, g *group, threads int) {
 	part := float64(g.threads) / float64(threads)
-	n.Active[min(int(part*10-1e-9), 9)]++
-	n.Parts += part
+	n.Active[min(int((10*g.threads-1)/int64(threads)), 9)] += weight
+	n.Parts += part * float64(weight)
 	class := affinetrack.Uniform
 	for i := range g.reads {
 		c := g.reads[i].class()
 		class = max(class, logical(&g.reads[i], c))
 		if !g.reads[i].predicate {
-			n.RegisterReads.Count(c)
+			count(&n.RegisterReads, c)
 		}
 	}
 	data := affinetrack.Unknown
@@ -252,7 +295,7 @@ func (n *Groups) count(in *ptx.Instr, g *group, threads int) {
 		c := g.writes[i].class()
 		class = max(class, logical(&g.writes[i], c))
 		if !g.writes[i].predicate {
-			n.RegisterWrites.Count(c)
+			count(&n.RegisterWrites, c)
 			data = max(data, c)
 		}
 	}
@@ -260,11 +303,11 @@ func (n *Groups) count(in *ptx.Instr, g *group, threads int) {
 	if space, _ := in.Space(); space != ptx.Param {
 		switch in.Form.Affine {
 		case ptx.AffineLoad:
-			n.LoadAddresses.Count(address)
-			n.LoadData.Count(data)
+			count(&n.LoadAddresses, address)
+			count(&n.LoadData, data)
 		case ptx.AffineStore:
-			n.StoreAddresses.Count(address)
-			n.StoreData.Count(g.storedClass())
+			count(&n.StoreAddresses, address)
+			count(&n.StoreData, g.storedClass())
 		}
 	}
 	switch c := in.Form.Class; {
@@ -275,7 +318,7 @@ func (n *Groups) count(in *ptx.Instr, g *group, threads int) {
 	case class == affinetrack.Affine && (c == ptx.ClassFP || c == ptx.ClassSFU) && !in.OperandType(0).IsInt():
 		class = affinetrack.Generic // floating-point values are uniform only (section 4.1)
 	}
-	n.Instructions.Count(class)
+	count(&n.Instructions, class)
 }
 
 // logical is what an operand lets the instruction be: of predicates only uniform ones do.
