@@ -277,7 +277,9 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 		part := *t
 		part.readings = nil
 		for _, r := range t.readings {
-			known = append(known, r.name)
+			if !slices.Contains(known, r.name) {
+				known = append(known, r.name)
+			}
 			if slices.Contains(names, r.name) {
 				part.readings = append(part.readings, r)
 				found[r.name] = true
