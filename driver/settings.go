@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,7 +111,7 @@ var Variables = []Variable{
 	{"GEMU_POLICY", "a name of `gemu run --policy`", "gemu", "Which values are compact.", func(s *Settings, v string) error {
 		if s.Policy = affinetrack.PolicyByName(v); s.Policy == nil {
 			var names []string
-			for _, p := range affinetrack.Policies {
+			for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
 				names = append(names, p.Name)
 			}
 			return fmt.Errorf("want one of %s", strings.Join(names, ", "))

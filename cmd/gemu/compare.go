@@ -16,6 +16,7 @@ import (
 type compareCmd struct {
 	Paper   string   `arg:"" help:"Paper: ${papers}."`
 	Table   []string `help:"Only these of its tables and figures (default: all)." placeholder:"NAME"`
+	Reading []string `help:"Only these ways of measuring, and tables that have them (default: all; the first is the headline)." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
 	JSON    string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 	CSV     string   `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
@@ -219,7 +220,10 @@ func (c *compareCmd) Run(a *app) error {
 			tables = append(tables, p.tables[i])
 		}
 	}
+	tables, err := readBy(tables, c.Reading)
 	switch {
+	case err != nil:
+		return err
 	case c.Workers < 0:
 		return fmt.Errorf("--workers wants a number from 0 on")
 	case c.JSON == "-" && c.CSV == "-":
@@ -261,6 +265,38 @@ func (c *compareCmd) Run(a *app) error {
 		return writeOutput(a, c.CSV, out.csv())
 	}
 	return nil
+}
+
+// readBy are the tables that have some of the readings, with these; no names mean all.
+func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
+	if len(names) == 0 {
+		return tables, nil
+	}
+	var list []*paperTable
+	var known []string
+	found := map[string]bool{}
+	for _, t := range tables {
+		part := *t
+		part.readings = nil
+		for _, r := range t.readings {
+			if !slices.Contains(known, r.name) {
+				known = append(known, r.name)
+			}
+			if slices.Contains(names, r.name) {
+				part.readings = append(part.readings, r)
+				found[r.name] = true
+			}
+		}
+		if len(part.readings) > 0 {
+			list = append(list, &part)
+		}
+	}
+	for _, name := range names {
+		if !found[name] {
+			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return list, nil
 }
 
 // compare measures a table under all its readings; show sees the rows of the headline as they
@@ -383,7 +419,7 @@ func (c *comparison) csv() []byte {
 
 // A row has three lines: ours, the paper's, the difference.
 const (
-	compareName, compareWho    = 9, 6
+	compareName, compareWho    = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
 )
 
@@ -489,6 +525,24 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		}
 	}
 	rho := optional(func(a *agreement) *float64 { return a.Rho }, correlationText)
+	width := s.chart()
+	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
+		for i := range r.Readings[1:] {
+			o := &r.Readings[i+1]
+			if i == 0 {
+				s.printf("\nother readings\n")
+			}
+			for _, line := range wrap(o.Name+": "+o.What, width) {
+				s.printf("%s\n", line)
+			}
+			for k := range o.Rows {
+				t.printRow(s, &o.Rows[k])
+			}
+		}
+		s.printf("\n")
+		t.printNotes(s, width)
+		return
+	}
 	s.printf("\n")
 	ranked := false
 	for _, a := range head {
@@ -517,7 +571,6 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 			}
 		}
 	}
-	width := s.chart()
 	s.printf("\n")
 	for i := range r.Readings[1:] {
 		for _, line := range wrap(r.Readings[i+1].Name+": "+r.Readings[i+1].What, width) {
@@ -540,6 +593,11 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 			s.printf("%s\n", line)
 		}
 	}
+	t.printNotes(s, width)
+}
+
+// printNotes prints which rows are not there, and what else there is to know.
+func (t *paperTable) printNotes(s *screen, width int) {
 	for i := range t.rows {
 		if row := &t.rows[i]; row.absent != "" {
 			for _, line := range wrap("Not here: "+row.name+", "+row.absent, width) {
