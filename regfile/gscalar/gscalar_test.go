@@ -185,3 +185,75 @@ func TestAccesses(t *testing.T) {
 		}
 	}
 }
+
+// TestCalls: each call of a function has registers of its own, which nobody has written as it begins.
+func TestCalls(t *testing.T) {
+	const module = `.version 8.0
+.target sm_80
+.address_size 64
+.func (.param .u32 r) down(.param .u32 n)
+{
+	.reg .u32 %%x, %%y;
+	.reg .pred %%p;
+	ld.param.u32 %%x, [n];
+	mov.u32 %%y, %%x;
+	setp.eq.u32 %%p, %%x, 0;
+@%%p	bra L;
+	sub.u32 %%y, %%x, 1;
+	{
+		.param .u32 a, b;
+		st.param.u32 [a], %%y;
+		call (b), down, (a);
+		ld.param.u32 %%y, [b];
+	}
+	add.u32 %%y, %%y, %%x;
+L:
+	st.param.u32 [r], %%y;
+	ret;
+}
+.func keep(.param .u32 n)
+{
+	.reg .u32 %%x, %%t;
+	.reg .pred %%p, %%q;
+	ld.param.u32 %%t, [n];
+	setp.lt.u32 %%p, %%t, 7;
+	mov.u32 %%t, %%tid.x;
+	setp.lt.u32 %%q, %%t, 7;
+@%%p	mov.u32 %%x, 5;
+@%%q	mov.u32 %%x, 6;
+	ret;
+}
+.entry k(.param .u32 out)
+{
+	.reg .u32 %%r;
+%s
+	ret;
+}
+`
+	count := func(body string) Counts {
+		dev := interp.NewDevice(interp.Config{})
+		mod, err := dev.Load("k.ptx", fmt.Appendf(nil, module, body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &Model{Verify: true}
+		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{uint32(3)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{m}}
+		if _, err := mod.Run(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		return m.Counts(32)
+	}
+	call := func(f string, n int) string {
+		return fmt.Sprintf("{ .param .u32 a%[2]d, b%[2]d; mov.u32 %%r, %[2]d; st.param.u32 [a%[2]d], %%r; call %[1]s; }\n", fmt.Sprintf(f, n), n)
+	}
+	// The sum from 3 down: %x of each call is what it was, or the model would have stopped.
+	if n := count(call("(b%[1]d), down, (a%[1]d)", 3)); n.Divergent != 0 || n.Instructions < 30 {
+		t.Errorf("%d of %d instructions are divergent", n.Divergent, n.Instructions)
+	}
+	// The first call writes %x whole, so that the write of some lanes has it moved; the second has not
+	// written it before that.
+	first, both := count(call("keep, (a%d)", 1)), count(call("keep, (a%d)", 1)+call("keep, (a%d)", 9))
+	if a, b := first.Scheme(Bytewise).Moves, both.Scheme(Bytewise).Moves; a != 1 || b != 1 {
+		t.Errorf("%d moves in a call, %d in two", a, b)
+	}
+}

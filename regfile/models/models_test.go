@@ -105,6 +105,8 @@ func TestWho(t *testing.T) {
 	mul.lo.u32 %r4, %r2, 0x01010101;
 	setp.lt.u32 %p, %t, 7;
 @%p	mov.u32 %r5, 9;
+	setp.gt.u32 %p, %t, 99;
+@%p	mov.u32 %r5, 9;
 	ret;
 }
 `
@@ -143,6 +145,10 @@ func TestWho(t *testing.T) {
 			t.Errorf("line %d, %s: kept by %04b, want %04b", n.Pos.Line, n.Text, set, w)
 		}
 		delete(want, int(n.Pos.Line))
+		// A base, or a base and a stride, of kim and combined; eight bytes in the cache.
+		if tag, ok := map[int]int64{8: 8, 9: 4}[int(n.Pos.Line)]; ok && (n.Stored[0] != tag || n.Stored[1] != 8 || n.Stored[3] != tag) {
+			t.Errorf("line %d, %s: stored in %v bytes", n.Pos.Line, n.Text, n.Stored)
+		}
 	}
 	if len(want) > 0 {
 		t.Errorf("lines %v have written nothing", want)
