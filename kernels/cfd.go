@@ -24,10 +24,6 @@ type gas struct {
 	pressure, speed    float32
 }
 
-func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
-
-func dot32(a, b [3]float32) float32 { return fma32(a[2], b[2], fma32(a[1], b[1], a[0]*b[0])) }
-
 // gasOf is the state of cell i of n.
 func gasOf(variables []float32, i, n int) gas {
 	g := gas{density: variables[i], energy: variables[4*n+i]}

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -157,12 +160,12 @@ func TestErrors(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, w := range All() {
-		s, err := Start(t.Context(), w, interp.NewDevice(interp.Config{Memory: 24 << 10}), 0)
+		s, err := Start(t.Context(), w, interp.NewDevice(interp.Config{Memory: 8 << 10}), 0)
 		if err == nil {
 			err = w.Run(s)
 		}
 		if !errors.Is(err, interp.ErrOutOfMemory) {
-			t.Errorf("%s in 24 KiB: %v, want %v", w.Name, err, interp.ErrOutOfMemory)
+			t.Errorf("%s in 8 KiB: %v, want %v", w.Name, err, interp.ErrOutOfMemory)
 		}
 		s = start(t, w.Name, interp.Config{}, 0)
 		s.Context = done
@@ -217,6 +220,55 @@ func TestAll(t *testing.T) {
 	}
 	if diff := cmp.Diff(names, sources); diff != "" {
 		t.Errorf("workloads and sources (-workload +source):\n%s", diff)
+	}
+}
+
+// TestTable: docs/workloads.md has the workloads of the studies that it is about, with their kernels,
+// default sizes and studies.
+func TestTable(t *testing.T) {
+	text, err := os.ReadFile("../docs/workloads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|(.*)\\|$").FindAllStringSubmatch(string(text), -1) {
+		for _, cell := range strings.Split(m[2], "|") {
+			rows[m[1]] = append(rows[m[1]], strings.TrimSpace(cell))
+		}
+	}
+	entry := regexp.MustCompile(`(?m)^\.visible \.entry (\w+)`)
+	for _, w := range All() {
+		row := rows[w.Name]
+		delete(rows, w.Name)
+		if !slices.ContainsFunc(w.Papers, func(p string) bool { return p != "kim2013" }) {
+			if row != nil {
+				t.Errorf("%s has a row, and is of none of these studies", w.Name)
+			}
+			continue
+		}
+		var names []string
+		for _, m := range entry.FindAllStringSubmatch(w.PTX(), -1) {
+			names = append(names, "`"+m[1]+"`")
+		}
+		if len(row) != 5 {
+			t.Errorf("%s: row %q", w.Name, row)
+			continue
+		}
+		listed := strings.Split(row[0], ", ")
+		slices.Sort(names)
+		slices.Sort(listed)
+		if diff := cmp.Diff(names, listed); diff != "" {
+			t.Errorf("%s: kernels (-PTX +table):\n%s", w.Name, diff)
+		}
+		if size, _, _ := strings.Cut(row[2], " "); size != fmt.Sprint(w.N) {
+			t.Errorf("%s: size %s, want %d", w.Name, row[2], w.N)
+		}
+		if papers := strings.Join(w.Papers, ", "); row[3] != papers {
+			t.Errorf("%s: papers %s, want %s", w.Name, row[3], papers)
+		}
+	}
+	for name := range rows {
+		t.Errorf("%s is no workload", name)
 	}
 }
 
