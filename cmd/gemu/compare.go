@@ -540,8 +540,15 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 	t.printLine(s, bold, "order", "rho", of(head, rho))
 	t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
 	t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
-	distance := func(a *agreement) string { return percentText(a.Distance, 1) }
-	t.printLine(s, plain, "distance", "", of(head, distance))
+	distance := func(list map[string]*agreement) func(c *paperColumn) string {
+		return func(c *paperColumn) string {
+			if a := list[c.name]; a != nil {
+				return percentText(a.Distance, max(1, c.digits))
+			}
+			return ""
+		}
+	}
+	t.printLine(s, plain, "distance", "", distance(head))
 	for i := range r.Readings[1:] {
 		o := &r.Readings[i+1]
 		if i == 0 {
@@ -549,7 +556,7 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		}
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
 		t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
-		t.printLine(s, dim, "", "dist", of(o.Agreement, distance))
+		t.printLine(s, dim, "", "dist", distance(o.Agreement))
 	}
 	s.printf("\n")
 	for i := range r.Readings[1:] {
