@@ -440,7 +440,9 @@ func (t *paperTable) printHead(s *screen, p *paper, first bool) {
 		for i := range t.columns {
 			text += fitted(t.columns[i].head[line], -t.columns[i].width())
 		}
-		s.printf("%s\n", s.paint(bold, text))
+		if text = strings.TrimRight(text, " "); text != "" {
+			s.printf("%s\n", s.paint(bold, text))
+		}
 	}
 }
 
