@@ -399,3 +399,47 @@ func TestTextureStructure(t *testing.T) {
 		}
 	}
 }
+
+// TestIdealTypes: the ideal policy goes by what results are. Integer division has the unit of special
+// functions, and still integers that are affine; floats are only uniform, even if their bits are not;
+// registers of 16 bits wrap there, as tid + 65520 does in lane 16.
+func TestIdealTypes(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u32 n)
+{
+	.reg .u32 %t, %x;
+	.reg .u16 %h, %i;
+	.reg .f32 %f;
+	mov.u32 %t, %tid.x;
+	mul.lo.u32 %x, %t, 8;
+	div.u32 %x, %x, 4;
+	cvt.u16.u32 %h, %t;
+	add.u16 %i, %h, 65520;
+	add.u16 %h, %i, %h;
+	mov.b32 %f, %t;
+	add.f32 %f, %f, 0f00000000;
+	ret;
+}
+`
+	p := affinetrack.PolicyByName("ideal")
+	s := structureOf(t, src, Config{}, &Launch{Mode: Vector, Policy: p, Grid: Dim(1), Block: Dim(32)}, lazyArgs)
+	want := []counts{
+		{Label: a, Compact: 1, Writes: a},
+		{Label: a, Compact: 1, Reads: a, Writes: a},
+		{Label: a, Compact: 1, Reads: a, Writes: a},
+		{Label: a, Compact: 1, Reads: a, Writes: a},
+		{Label: a, Compact: 1, Reads: a, Writes: a},
+		{Label: a, Compact: 1, Reads: sum(a, a), Writes: a},
+		{Label: a, Compact: 1, Reads: a, Writes: a},
+		{Label: g, Reads: a, Writes: a}, // what it has computed is a progression of bits, which does not count
+		{Label: u},
+	}
+	for i, got := range countsOf(s) {
+		want[i].Execs, want[i].Lanes = 1, 32
+		if diff := cmp.Diff(want[i], got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", strings.TrimSpace(s.Instrs[i].Text), diff)
+		}
+	}
+}

@@ -445,7 +445,9 @@ func (t *paperTable) printHead(s *screen, p *paper, first bool) {
 		for i := range t.columns {
 			text += fitted(t.columns[i].head[line], -t.columns[i].width())
 		}
-		s.printf("%s\n", s.paint(bold, text))
+		if text = strings.TrimRight(text, " "); text != "" {
+			s.printf("%s\n", s.paint(bold, text))
+		}
 	}
 }
 
@@ -544,16 +546,23 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		return
 	}
 	s.printf("\n")
+	distance := func(list map[string]*agreement) func(c *paperColumn) string {
+		return func(c *paperColumn) string {
+			if a := list[c.name]; a != nil {
+				return percentText(a.Distance, max(1, c.digits))
+			}
+			return ""
+		}
+	}
 	ranked := false
 	for _, a := range head {
 		ranked = ranked || a.Rho != nil
 	}
-	distance := func(a *agreement) string { return percentText(a.Distance, 1) }
 	if ranked {
 		t.printLine(s, bold, "order", "rho", of(head, rho))
 		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
 		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
-		t.printLine(s, plain, "distance", "", of(head, distance))
+		t.printLine(s, plain, "distance", "", distance(head))
 	}
 	for i := range r.Readings[1:] {
 		o := &r.Readings[i+1]
@@ -563,7 +572,7 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
 		if ranked {
 			t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
-			t.printLine(s, dim, "", "dist", of(o.Agreement, distance))
+			t.printLine(s, dim, "", "dist", distance(o.Agreement))
 		}
 		for k := range o.Rows {
 			if row := &o.Rows[k]; row.Workload == "" {

@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,8 +74,6 @@ type values map[int]*big.Int
 
 // record is all that a launch does, value by value, thread by thread.
 type record struct {
-	mu     sync.Mutex
-	ctas   int
 	instrs map[int]*ptx.Instr
 	done   map[[2]int]int // instruction and thread: executions
 	active map[entry]int
