@@ -37,7 +37,7 @@ var avcKernels = []struct{ paper, short, workload, kernel, application string }{
 }
 
 // avcSizes are sizes of workloads whose own give less than two waves of 48 warps.
-var avcSizes = map[string]int{"nw": 96 * 16}
+var avcSizes = map[string]int{"nw": 48 * 16}
 
 // avcReadings are the readings of the cache and of how warps run on it; the first is the headline.
 var avcReadings = []struct {
@@ -55,8 +55,8 @@ var avcReadings = []struct {
 // avcShares are the shares of r_base that figures 1, 2 and 6 are looked at.
 var avcShares = []float64{0.5, 0.75, 0.25}
 
-// avcKept is how many warps of a launch the caches are given: four waves.
-const avcKept = 4 * avc.MaxWarps
+// avcKept is how many warps of a launch the caches are given: three waves.
+const avcKept = 3 * avc.MaxWarps
 
 // negligible is the traffic, in blocks to an instruction, that section 5.1 neglects.
 const negligible = 1e-4

@@ -221,7 +221,7 @@ func TestTurns(t *testing.T) {
 		{Schedule{Regs: 256, Greedy: true}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 		{Schedule{Regs: 512}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 	} {
-		r := &replay{caches: NewCaches(Configs[0]), schedule: c.schedule}
+		r := &replay{caches: NewCaches(Configs[0]), schedule: c.schedule, frame: LineVectors}
 		var got [][3]int
 		if err := r.launch(&Recording{Warps: warps, PerCTA: 1}, func(at int, s *slot) error {
 			got = append(got, [3]int{at, s.warp.index, int(s.warp.Accesses[s.next].Step)})
