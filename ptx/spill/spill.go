@@ -38,7 +38,7 @@ const MaxRegs = 4096
 
 // Func is what became of a function.
 type Func struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // of the function
 	Line int    `json:"line"` // where it begins in the source
 
 	Pressure int `json:"pressure"` // registers that are needed at once, where most are
