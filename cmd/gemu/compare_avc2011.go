@@ -88,7 +88,7 @@ func avcMeasure(m *meter, workload string) (map[string]*avcResult, error) {
 		out := map[string]*avcResult{}
 		most, least := 0, 1
 		for _, f := range module.Kernels() {
-			r, err := spill.RangeOf(f)
+			r, err := spill.RangeOf(m.app.ctx, f)
 			if err != nil {
 				return nil, err
 			}
@@ -145,7 +145,7 @@ func (r *avcResult) shown(regs int) bool {
 
 // avcRun runs a workload with so many registers.
 func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map[string]*avcResult) error {
-	src, _, err := spill.Module(module, regs)
+	src, _, err := spill.Module(m.app.ctx, module, regs)
 	if err != nil {
 		return err
 	}

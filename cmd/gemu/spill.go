@@ -68,7 +68,7 @@ func (c *spillCmd) Run(a *app) error {
 	if err := checkOutput(c.Out); err != nil {
 		return fmt.Errorf("--out %s: %w", c.Out, err)
 	}
-	out, funcs, err := spill.Module(m, c.Regs, c.Only...)
+	out, funcs, err := spill.Module(a.ctx, m, c.Regs, c.Only...)
 	if err != nil {
 		return explained(err)
 	}
@@ -113,7 +113,7 @@ func (c *spillCmd) printRange(a *app, m *ptx.Module) error {
 		if !ok || !f.Defined || len(c.Only) > 0 && !slices.Contains(c.Only, f.Name) {
 			continue
 		}
-		r, err := spill.RangeOf(f)
+		r, err := spill.RangeOf(a.ctx, f)
 		if err != nil {
 			return explained(err)
 		}

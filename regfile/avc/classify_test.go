@@ -91,7 +91,7 @@ func TestIndependent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		src, _, err := spill.Module(m, 9)
+		src, _, err := spill.Module(t.Context(), m, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
