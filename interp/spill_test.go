@@ -75,7 +75,7 @@ func TestSpilledCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, funcs, err := spill.Module(m, least)
+		out, funcs, err := spill.Module(t.Context(), m, least)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -112,7 +112,7 @@ func TestSpilledCases(t *testing.T) {
 func leastRegs(m *ptx.Module) (least int, err error) {
 	for _, d := range m.Decls {
 		if f, ok := d.(*ptx.Func); ok && f.Defined {
-			n, err := spill.Least(f)
+			n, err := spill.Least(context.Background(), f)
 			if err != nil {
 				return 0, err
 			}
@@ -155,12 +155,12 @@ func TestSpilledPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			kernel, _ := m.Lookup("k").(*ptx.Func)
-			r, err := spill.RangeOf(kernel)
+			r, err := spill.RangeOf(t.Context(), kernel)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for k, regs := range []int{r.Least, (r.Least + r.Base) / 2, r.Base} {
-				out, funcs, err := spill.Module(m, regs, "k")
+				out, funcs, err := spill.Module(t.Context(), m, regs, "k")
 				if err != nil {
 					t.Fatal(err)
 				}

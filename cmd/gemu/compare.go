@@ -554,11 +554,11 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 			return ""
 		}
 	}
-	ranked := false
+	compared := false // or the paper has no numbers of the rows
 	for _, a := range head {
-		ranked = ranked || a.Rho != nil
+		compared = compared || a.Rows > 0
 	}
-	if ranked {
+	if compared {
 		t.printLine(s, bold, "order", "rho", of(head, rho))
 		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
 		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
@@ -570,13 +570,17 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 			s.printf("\nother readings\n")
 		}
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
-		if ranked {
+		if compared {
 			t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
 			t.printLine(s, dim, "", "dist", distance(o.Agreement))
 		}
+		over := slices.ContainsFunc(o.Rows, func(r comparisonRow) bool { return r.Workload == "" })
 		for k := range o.Rows {
-			if row := &o.Rows[k]; row.Workload == "" {
+			switch row := &o.Rows[k]; {
+			case row.Workload == "":
 				t.printLine(s, plain, "", row.Name, t.texts(row.Ours))
+			case !compared && !over:
+				t.printRow(s, row)
 			}
 		}
 	}

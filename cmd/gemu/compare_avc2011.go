@@ -20,24 +20,24 @@ var avc2011Table4 []byte
 
 // avcKernels are the kernels of the paper: the names in table 4, shorter ones, and what they are here.
 var avcKernels = []struct{ paper, short, workload, kernel, application string }{
-	{"Backprop2", "backprop2", "backprop", "backprop_adjust", "Backprop"},
+	{"Backprop2", "bprop2", "backprop", "backprop_adjust", "Backprop"},
 	{"CFD2", "cfd2", "cfd", "cfd_flux", "CFD"},
 	{"FDTD3D", "fdtd3d", "fdtd3d", "fdtd3d", "FDTD3D"},
 	{"SRAD2", "srad2", "srad", "srad_diffuse", "SRAD"},
 	{"SRAD1", "srad1", "srad", "srad_coefficient", "SRAD"},
-	{"Backprop1", "backprop1", "backprop", "backprop_forward", "Backprop"},
+	{"Backprop1", "bprop1", "backprop", "backprop_forward", "Backprop"},
 	{"Hotspot", "hotspot", "hotspot", "hotspot", "Hotspot"},
 	{"FastWalshTransform2", "fwt2", "fwt", "fwt_shared", "FastWalshTransform"},
-	{"BlackScholes", "blacks.", "blackscholes", "blackscholes", "BlackScholes"},
+	{"BlackScholes", "blacksch", "blackscholes", "blackscholes", "BlackScholes"},
 	{"FastWalshTransform3", "fwt3", "fwt", "fwt_modulate", "FastWalshTransform"},
-	{"Heartwall", "heartw.", "heartwall", "heartwall", "Heartwall"},
+	{"Heartwall", "heartwal", "heartwall", "heartwall", "Heartwall"},
 	{"LUD3", "lud3", "lud", "lud_internal", "LUD"},
 	{"NeedlemanWunsch1", "nw1", "nw", "nw_grow", "NeedlemanWunsch"},
 	{"BinomialOptions", "binomial", "binomial", "binomial", "BinomialOptions"},
 }
 
 // avcSizes are sizes of workloads whose own give less than two waves of 48 warps.
-var avcSizes = map[string]int{"nw": 96 * 16}
+var avcSizes = map[string]int{"heartwall": 24, "nw": 48 * 16}
 
 // avcReadings are the readings of the cache and of how warps run on it; the first is the headline.
 var avcReadings = []struct {
@@ -55,8 +55,8 @@ var avcReadings = []struct {
 // avcShares are the shares of r_base that figures 1, 2 and 6 are looked at.
 var avcShares = []float64{0.5, 0.75, 0.25}
 
-// avcKept is how many warps of a launch the caches are given: four waves.
-const avcKept = 4 * avc.MaxWarps
+// avcKept is how many warps of a launch the caches are given: three waves.
+const avcKept = 3 * avc.MaxWarps
 
 // negligible is the traffic, in blocks to an instruction, that section 5.1 neglects.
 const negligible = 1e-4
@@ -88,7 +88,7 @@ func avcMeasure(m *meter, workload string) (map[string]*avcResult, error) {
 		out := map[string]*avcResult{}
 		most, least := 0, 1
 		for _, f := range module.Kernels() {
-			r, err := spill.RangeOf(f)
+			r, err := spill.RangeOf(m.app.ctx, f)
 			if err != nil {
 				return nil, err
 			}
@@ -145,7 +145,7 @@ func (r *avcResult) shown(regs int) bool {
 
 // avcRun runs a workload with so many registers.
 func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map[string]*avcResult) error {
-	src, _, err := spill.Module(module, regs)
+	src, _, err := spill.Module(m.app.ctx, module, regs)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func avcMean(m *meter, byKernel bool, value func(r *avcResult) (v float64, ok bo
 	return total / float64(max(len(names), 1)), nil
 }
 
-// percent is a share; ok is false of nothing.
+// avcPercent is a share; ok is false of nothing.
 func avcPercent(part, all int64) (v float64, ok bool) {
 	return 100 * float64(part) / float64(max(all, 1)), all > 0
 }
@@ -290,6 +290,8 @@ var avcFigure1 = []struct {
 	}},
 }
 
+// avcClass and avcRatio are the share of a class at r = 0.5 r_base, and of the three of the paper's
+// affine ratio.
 func avcClass(k avc.Class) func(r *avcResult) (float64, bool) {
 	return func(r *avcResult) (float64, bool) {
 		p := r.points[r.at(0.5)]
@@ -324,15 +326,14 @@ func init() {
 				paperColumn{name: "larger_" + key, head: [2]string{"% more", key}, digits: 0, doc: "them, of those that fit with the baseline"})
 		}
 		registers = append(registers, paperColumn{name: key, head: [2]string{"", key}, doc: "fewest registers with less than 1 block in 10000 instructions filled or written back, configuration " + c.Name})
-		figure6 = append(figure6, paperColumn{name: key, head: [2]string{"", key}, digits: 1, doc: "blocks filled or written back, of 10000 instructions, configuration " + c.Name})
+		figure6 = append(figure6, paperColumn{name: key, head: [2]string{"", fmt.Sprintf("%6s", key)}, digits: 1, doc: "blocks filled or written back, of 10000 instructions, configuration " + c.Name})
 	}
 	var readings, shares []paperReading
 	for _, r := range avcReadings {
 		readings = append(readings, r.paperReading)
 	}
 	for _, s := range avcShares {
-		name := fmt.Sprintf("r = %g r_base", s)
-		shares = append(shares, paperReading{name, "registers, rounded half up, and no less than instructions need"})
+		shares = append(shares, paperReading{fmt.Sprintf("r = %g r_base", s), "registers, rounded half up, and no less than instructions need"})
 	}
 	papers = append(papers, &paper{
 		name: "avc2011", study: "collange2011", title: "Collange and Kouyoumdjian, 2011",

@@ -37,6 +37,7 @@ var reports = []report{
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
 	{"gemu-compare/2", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
+	{"gemu-spill/1", "`gemu spill --json`", spillJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
 	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
 	{"gemu-statistics/1", "`GEMU_STATS`", driver.Statistics{}},

@@ -21,13 +21,22 @@ type spillCmd struct {
 	JSON  string   `name:"json" help:"Write what became of each function to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
+// spillJSON is what "gemu spill" says of a module, as JSON.
+type spillJSON struct {
+	Schema    string       `json:"schema"`              // "gemu-spill/1"
+	File      string       `json:"file"`                // as messages call it
+	Regs      int          `json:"regs,omitempty"`      // of 32 bits, that a thread was given
+	Functions []spill.Func `json:"functions,omitempty"` // what became of each, in the order of the source
+	Ranges    []spillRange `json:"ranges,omitempty"`    // by --range: how many registers each can make use of
+}
+
 // spillRange is what --range says of a function.
 type spillRange struct {
-	Name     string `json:"name"`
-	Line     int    `json:"line"`
-	Least    int    `json:"least"`
-	Base     int    `json:"base"`
-	Pressure int    `json:"pressure"`
+	Name     string `json:"name"`     // of the function
+	Line     int    `json:"line"`     // where it begins
+	Least    int    `json:"least"`    // registers that its instructions need: the fewest it can be given
+	Base     int    `json:"base"`     // the fewest with which nothing is loaded back that is not so with any number: r_base
+	Pressure int    `json:"pressure"` // registers that are needed at once, where most are
 }
 
 func (c *spillCmd) Run(a *app) error {
@@ -50,18 +59,21 @@ func (c *spillCmd) Run(a *app) error {
 			return fmt.Errorf("-k %s: %s has no such function with a body", name, m.Name)
 		}
 	}
+	if err := checkOutput(c.JSON); err != nil {
+		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
 	if c.Range {
 		return c.printRange(a, m)
 	}
 	if err := checkOutput(c.Out); err != nil {
 		return fmt.Errorf("--out %s: %w", c.Out, err)
 	}
-	out, funcs, err := spill.Module(m, c.Regs, c.Only...)
+	out, funcs, err := spill.Module(a.ctx, m, c.Regs, c.Only...)
 	if err != nil {
-		return err
+		return explained(err)
 	}
 	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, funcs); err != nil {
+		if err := writeJSON(a, c.JSON, spillJSON{"gemu-spill/1", name, c.Regs, funcs, nil}); err != nil {
 			return err
 		}
 	}
@@ -69,6 +81,15 @@ func (c *spillCmd) Run(a *app) error {
 		return nil
 	}
 	return writeOutput(a, c.Out, []byte(out))
+}
+
+// explained is an error with the line of the source that it is about.
+func explained(err error) error {
+	var e *spill.Error
+	if errors.As(err, &e) && e.Line != "" {
+		return fmt.Errorf("%w\n%s", err, e.Snippet())
+	}
+	return err
 }
 
 // source reads the module.
@@ -86,20 +107,20 @@ func (c *spillCmd) source(a *app) (name, src string, err error) {
 
 // printRange prints what --range says.
 func (c *spillCmd) printRange(a *app, m *ptx.Module) error {
-	list := []spillRange{}
+	var list []spillRange
 	for _, d := range m.Decls {
 		f, ok := d.(*ptx.Func)
 		if !ok || !f.Defined || len(c.Only) > 0 && !slices.Contains(c.Only, f.Name) {
 			continue
 		}
-		r, err := spill.RangeOf(f)
+		r, err := spill.RangeOf(a.ctx, f)
 		if err != nil {
-			return err
+			return explained(err)
 		}
 		list = append(list, spillRange{f.Name, int(f.Pos.Line), r.Least, r.Base, r.Pressure})
 	}
 	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, list); err != nil || c.JSON == "-" {
+		if err := writeJSON(a, c.JSON, spillJSON{Schema: "gemu-spill/1", File: m.Name, Ranges: list}); err != nil || c.JSON == "-" {
 			return err
 		}
 	}

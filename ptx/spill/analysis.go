@@ -4,6 +4,7 @@ package spill
 // them again, how often blocks run, how far it is to the next use of each.
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 
 // analysis is a function whose registers can be allocated, for any number of them.
 type analysis struct {
+	ctx     context.Context
 	f       *ptx.Func
 	program *program       // on variables
 	regs    []int32        // by variable: the register of the source
@@ -32,18 +34,18 @@ const outside = 1 << 20
 // never is where what is not used any more is used next.
 const never = math.MaxInt
 
-func newAnalysis(f *ptx.Func) (*analysis, error) {
+func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
 	if err := check(f); err != nil {
 		return nil, err
 	}
-	a := &analysis{f: f, program: newProgram(f)}
+	a := &analysis{ctx: ctx, f: f, program: newProgram(f)}
 	a.regs = a.program.webs()
 	a.live = a.program.liveness()
 	a.findRemakes()
 	a.findLoops()
 	a.findDistances()
 	a.findPressure()
-	return a, nil
+	return a, ctx.Err()
 }
 
 // check refuses what is not dealt with.
@@ -175,7 +177,7 @@ func (a *analysis) findDistances() {
 	for b := range blocks {
 		a.away[b] = map[int32]int{}
 	}
-	for changed := true; changed; {
+	for changed := true; changed && a.ctx.Err() == nil; {
 		changed = false
 		for _, b := range slices.Backward(a.order) {
 			next := a.atEnd(b)

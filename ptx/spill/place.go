@@ -21,18 +21,21 @@ type placement struct {
 }
 
 // place gives the function's operations with those that get variables back.
-func (a *analysis) place(regs int, memory set) *placement {
+func (a *analysis) place(regs int, memory set) (*placement, error) {
 	n := len(a.program.blocks)
 	p := &placement{analysis: a, regs: regs, memory: memory, blocks: make([]block, n), entry: make([]set, n), exit: make([]set, n), done: make([]bool, n)}
 	for _, b := range a.order {
 		p.entry[b] = p.enter(b)
 		p.fill(b)
 		p.done[b] = true
+		if err := a.ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	for _, b := range a.order {
 		p.join(b)
 	}
-	return p
+	return p, nil
 }
 
 // held is the registers of a moment, with where in the block each is used next.

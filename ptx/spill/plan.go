@@ -35,7 +35,10 @@ func (a *analysis) allocate(regs int) (*plan, error) {
 	}
 	memory := newSet(a.program.n)
 	for {
-		p := a.place(regs, memory)
+		p, err := a.place(regs, memory)
+		if err != nil {
+			return nil, err
+		}
 		webs := &program{p.blocks, a.program.n, a.program.units}
 		of := webs.webs()
 		c := newColoring(webs, a.depth)

@@ -27,6 +27,7 @@
 package spill
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -38,7 +39,7 @@ const MaxRegs = 4096
 
 // Func is what became of a function.
 type Func struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // of the function
 	Line int    `json:"line"` // where it begins in the source
 
 	Pressure int `json:"pressure"` // registers that are needed at once, where most are
@@ -78,8 +79,9 @@ func refuse(f *ptx.Func, pos ptx.Pos, format string, args ...any) error {
 // named, or all that have a body. The result is PTX, which parses, and what became of each, in order. The error is an *Error
 // if a function cannot have so few, or has what is not dealt with: multiplications and loads that
 // go on behind the next instruction (wgmma, tcgen05.ld), parameters and variables of the module
-// in registers.
-func Module(m *ptx.Module, regs int, names ...string) (src string, funcs []Func, err error) {
+// in registers; or that of the context: time grows with the square of a function, some seconds for
+// 15 000 instructions.
+func Module(ctx context.Context, m *ptx.Module, regs int, names ...string) (src string, funcs []Func, err error) {
 	if regs < 1 || regs > MaxRegs {
 		return "", nil, fmt.Errorf("%d registers: want 1 to %d", regs, MaxRegs)
 	}
@@ -93,7 +95,7 @@ func Module(m *ptx.Module, regs int, names ...string) (src string, funcs []Func,
 		if !ok || !f.Defined || len(names) > 0 && !slices.Contains(names, f.Name) {
 			continue
 		}
-		a, err := newAnalysis(f)
+		a, err := newAnalysis(ctx, f)
 		if err != nil {
 			return "", nil, err
 		}
@@ -121,8 +123,8 @@ type Range struct {
 }
 
 // RangeOf finds it. The error is an *Error, as that of Module.
-func RangeOf(f *ptx.Func) (r Range, err error) {
-	a, err := newAnalysis(f)
+func RangeOf(ctx context.Context, f *ptx.Func) (r Range, err error) {
+	a, err := newAnalysis(ctx, f)
 	if err != nil {
 		return r, err
 	}
@@ -131,21 +133,25 @@ func RangeOf(f *ptx.Func) (r Range, err error) {
 		return r, err
 	}
 	good := func(n int) bool {
-		p, _ := a.allocate(n) // n is no less than what instructions need
-		return p.loads() <= best.loads()
+		if err != nil {
+			return false
+		}
+		var p *plan
+		p, err = a.allocate(n)
+		return err == nil && p.loads() <= best.loads()
 	}
 	r = Range{Least: max(a.least, 1), Pressure: a.pressure}
-	for r.Base = max(r.Pressure, r.Least); !good(r.Base); r.Base++ {
+	for r.Base = max(r.Pressure, r.Least); !good(r.Base) && err == nil; r.Base++ {
 	}
 	for r.Base > r.Least && good(r.Base-1) {
 		r.Base--
 	}
-	return r, nil
+	return r, err
 }
 
 // Least is the fewest registers that a function's instructions need.
-func Least(f *ptx.Func) (int, error) {
-	a, err := newAnalysis(f)
+func Least(ctx context.Context, f *ptx.Func) (int, error) {
+	a, err := newAnalysis(ctx, f)
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package spill_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -40,14 +41,14 @@ func TestWorkloads(t *testing.T) {
 			}
 			least, base := 1, 0
 			for _, f := range m.Kernels() {
-				r, err := spill.RangeOf(f)
+				r, err := spill.RangeOf(t.Context(), f)
 				if err != nil {
 					t.Fatal(err)
 				}
 				least, base = max(least, r.Least), max(base, r.Base)
 			}
 			for i, regs := range []int{least, (least + base) / 2, base} {
-				src, funcs, err := spill.Module(m, regs)
+				src, funcs, err := spill.Module(t.Context(), m, regs)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -167,7 +168,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%v\n%s", err, c.src)
 			continue
 		}
-		_, _, err = spill.Module(m, 3)
+		_, _, err = spill.Module(t.Context(), m, 3)
 		var e *spill.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q of\n%s", err, c.want, c.src)
@@ -230,7 +231,7 @@ func TestGuards(t *testing.T) {
 	}
 	want := result(src)
 	for regs := 6; regs < 10; regs++ {
-		out, funcs, err := spill.Module(m, regs)
+		out, funcs, err := spill.Module(t.Context(), m, regs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,5 +244,21 @@ func TestGuards(t *testing.T) {
 		if got := result(out); !bytes.Equal(got, want) {
 			t.Errorf("%d registers: another result\n%s", regs, out)
 		}
+	}
+}
+
+// TestStopped: who is waited for no more stops.
+func TestStopped(t *testing.T) {
+	m, err := ptx.ParseString("sgemm.ptx", kernels.Lookup("sgemm").PTX())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := spill.Module(ctx, m, 12); !errors.Is(err, context.Canceled) {
+		t.Errorf("Module: %v", err)
+	}
+	if _, err := spill.RangeOf(ctx, m.Kernels()[0]); !errors.Is(err, context.Canceled) {
+		t.Errorf("RangeOf: %v", err)
 	}
 }

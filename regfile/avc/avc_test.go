@@ -202,12 +202,12 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestTurns has the order in which three warps of three instructions each run on two slots: the numbers are
+// TestTurns has the order in which warps of 5, 2 and 3 instructions run on two slots: the numbers are
 // slot, warp and step.
 func TestTurns(t *testing.T) {
 	var warps []*Warp
-	for i := range 3 {
-		w := &Warp{Instructions: 3 - int64(i)%2, index: i}
+	for i, n := range []int64{5, 2, 3} {
+		w := &Warp{Instructions: n, index: i}
 		for step := range w.Instructions {
 			w.Accesses = append(w.Accesses, Access{Step: step, at: -1})
 		}
@@ -217,11 +217,11 @@ func TestTurns(t *testing.T) {
 		schedule Schedule
 		want     [][3]int
 	}{
-		{Schedule{Regs: 256}, [][3]int{{0, 0, 0}, {1, 1, 0}, {0, 0, 1}, {1, 1, 1}, {0, 0, 2}, {1, 2, 0}, {1, 2, 1}, {1, 2, 2}}},
-		{Schedule{Regs: 256, Greedy: true}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
-		{Schedule{Regs: 512}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
+		{Schedule{Regs: 256}, [][3]int{{0, 0, 0}, {1, 1, 0}, {0, 0, 1}, {1, 1, 1}, {0, 0, 2}, {1, 2, 0}, {0, 0, 3}, {1, 2, 1}, {0, 0, 4}, {1, 2, 2}}},
+		{Schedule{Regs: 256, Greedy: true}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
+		{Schedule{Regs: 512}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 	} {
-		r := &replay{caches: NewCaches(Configs[0]), schedule: c.schedule}
+		r := &replay{caches: NewCaches(Configs[0]), schedule: c.schedule, frame: LineVectors}
 		var got [][3]int
 		if err := r.launch(&Recording{Warps: warps, PerCTA: 1}, func(at int, s *slot) error {
 			got = append(got, [3]int{at, s.warp.index, int(s.warp.Accesses[s.next].Step)})

@@ -1,6 +1,9 @@
 package avc
 
-import "fmt"
+import (
+	"container/heap"
+	"fmt"
+)
 
 // Schedule says how the streams of warps are interleaved, and where their words lie.
 type Schedule struct {
@@ -36,9 +39,9 @@ func (o *Outcome) PerInstruction() float64 {
 // slot is a place for a resident warp.
 type slot struct {
 	warp    *Warp
-	start   int64             // the turn in which it began
-	next    int               // access
-	written map[uint32]uint32 // by word: lanes that the warp has stored to
+	start   int64    // the turn in which it began
+	next    int      // access
+	written []uint32 // by word: lanes that the warp has stored to
 }
 
 // Replay runs the launches of a kernel through caches. Each load has to give what was
@@ -83,7 +86,7 @@ func (r *replay) launch(l *Recording, access func(at int, s *slot) error) error 
 	fill := func(s *slot, turn int64) {
 		*s = slot{start: turn}
 		if len(warps) > 0 {
-			s.warp, s.written = warps[0], map[uint32]uint32{}
+			s.warp, s.written = warps[0], make([]uint32, r.frame)
 			r.instructions += warps[0].Instructions
 			warps = warps[1:]
 		}
@@ -91,44 +94,79 @@ func (r *replay) launch(l *Recording, access func(at int, s *slot) error) error 
 	for i := range r.slots {
 		fill(&r.slots[i], 0)
 	}
-	first := 0
-	for {
-		// The slot that does something next: an access, or its warp ends. In one turn
-		// they come in order. Greedily the present one goes on alone, and then the one behind it.
-		at, turn := -1, int64(0)
-		for k := range r.slots {
-			i := (first + k) % len(r.slots)
-			s := &r.slots[i]
-			if s.warp == nil {
-				continue
-			}
-			t := s.start + s.warp.Instructions
-			if s.next < len(s.warp.Accesses) {
-				t = s.start + s.warp.Accesses[s.next].Step
-			}
-			if at < 0 || t < turn {
-				at, turn = i, t
-			}
-			if r.schedule.Greedy {
-				first = at
-				break
-			}
-		}
-		if at < 0 {
-			return nil
-		}
-		s := &r.slots[at]
-		if s.next == len(s.warp.Accesses) {
-			fill(s, turn)
-			if r.schedule.Greedy {
-				first = at + 1
-			}
-			continue
-		}
-		if err := access(at, s); err != nil {
-			return err
+	if r.schedule.Greedy {
+		return r.greedy(fill, access)
+	}
+	var next turns
+	for i := range r.slots {
+		if s := &r.slots[i]; s.warp != nil {
+			heap.Push(&next, turn{s.turn(), i})
 		}
 	}
+	for len(next) > 0 {
+		t := &next[0]
+		s := &r.slots[t.slot]
+		if s.next == len(s.warp.Accesses) {
+			if fill(s, t.at); s.warp == nil {
+				heap.Pop(&next)
+				continue
+			}
+		} else if err := access(t.slot, s); err != nil {
+			return err
+		}
+		t.at = s.turn()
+		heap.Fix(&next, 0)
+	}
+	return nil
+}
+
+// greedy runs the warp of each slot until it ends, slot after slot.
+func (r *replay) greedy(fill func(s *slot, turn int64), access func(at int, s *slot) error) error {
+	for i, idle := 0, 0; idle < len(r.slots); i = (i + 1) % len(r.slots) {
+		s := &r.slots[i]
+		if s.warp == nil {
+			idle++
+			continue
+		}
+		idle = 0
+		for s.next < len(s.warp.Accesses) {
+			if err := access(i, s); err != nil {
+				return err
+			}
+		}
+		fill(s, 0)
+	}
+	return nil
+}
+
+// turn is when a slot does something next: an access, or its warp ends.
+func (s *slot) turn() int64 {
+	if s.next < len(s.warp.Accesses) {
+		return s.start + s.warp.Accesses[s.next].Step
+	}
+	return s.start + s.warp.Instructions
+}
+
+// turn is what a slot does next. In one turn slots come in order.
+type turn struct {
+	at   int64
+	slot int
+}
+
+// turns is a heap of them.
+type turns []turn
+
+func (h turns) Len() int { return len(h) }
+func (h turns) Less(i, j int) bool {
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].slot < h[j].slot
+}
+func (h turns) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *turns) Push(t any)   { *h = append(*h, t.(turn)) }
+func (h *turns) Pop() any {
+	last := len(*h) - 1
+	t := (*h)[last]
+	*h = (*h)[:last]
+	return t
 }
 
 // access does the next access of a slot.
