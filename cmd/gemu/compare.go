@@ -488,29 +488,17 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 	}
 	rho := optional(func(a *agreement) *float64 { return a.Rho }, correlationText)
 	s.printf("\n")
-	compared := false // or the paper has no numbers of the rows
-	for _, a := range head {
-		compared = compared || a.Rows > 0
-	}
+	t.printLine(s, bold, "order", "rho", of(head, rho))
+	t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
+	t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
 	distance := func(a *agreement) string { return percentText(a.Distance, 1) }
-	if compared {
-		t.printLine(s, bold, "order", "rho", of(head, rho))
-		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
-		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
-		t.printLine(s, plain, "distance", "", of(head, distance))
-	}
+	t.printLine(s, plain, "distance", "", of(head, distance))
 	for i := range r.Readings[1:] {
 		o := &r.Readings[i+1]
 		if i == 0 {
 			s.printf("\nother readings\n")
 		}
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
-		if !compared {
-			for k := range o.Rows {
-				t.printRow(s, &o.Rows[k])
-			}
-			continue
-		}
 		t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
 		t.printLine(s, dim, "", "dist", of(o.Agreement, distance))
 	}
