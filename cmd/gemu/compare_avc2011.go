@@ -324,8 +324,8 @@ func init() {
 		if i > 0 {
 			key = "c" + c.Name
 			capacity = append(capacity,
-				paperColumn{name: "more_" + key, head: [2]string{"more", key}, digits: 1, doc: "registers more that fit with configuration " + c.Name + " than with the baseline, in the mean"},
-				paperColumn{name: "larger_" + key, head: [2]string{"% more", key}, digits: 0, doc: "them, of those that fit with the baseline"})
+				paperColumn{name: "more_" + key, head: [2]string{"more", key}, digits: 1, doc: "registers more that fit with configuration " + c.Name + " than with the baseline, in the mean", apart: true},
+				paperColumn{name: "larger_" + key, head: [2]string{"% more", key}, digits: 0, doc: "them, of those that fit with the baseline", apart: true})
 		}
 		registers = append(registers, paperColumn{name: key, head: [2]string{"", key}, doc: "fewest registers with less than 1 block in 10000 instructions filled or written back, configuration " + c.Name})
 		figure6 = append(figure6, paperColumn{name: key, head: [2]string{"", fmt.Sprintf("%6s", key)}, digits: 1, doc: "blocks filled or written back, of 10000 instructions, configuration " + c.Name, apart: true})
