@@ -23,12 +23,12 @@ func binomial(s *Session) error {
 	r := newRNG(1)
 	options := make([]float32, 0, 5*count) // price, strike, rise, up, down of each
 	for range count {
-		years := 0.2 + 1.8*float64(r.float())
+		years := 0.2 + float64(1.8*float64(r.float()))
 		step := years / float64(steps)
 		rise := volatility * math.Sqrt(step)
 		up := (math.Exp(rate*step) - math.Exp(-rise)) / (math.Exp(rise) - math.Exp(-rise))
 		discount := math.Exp(-rate * step)
-		options = append(options, 5+25*r.float(), 1+40*r.float(), float32(rise), float32(up*discount), float32((1-up)*discount))
+		options = append(options, 5+float32(25*r.float()), 1+float32(40*r.float()), float32(rise), float32(up*discount), float32((1-up)*discount))
 	}
 	tree, value := alloc[float32](s, count*(steps+cache)), alloc[float32](s, count)
 	if err := s.Launch("binomial", interp.Dim(count), interp.Dim(cache), steps, upload(s, options), tree, value); err != nil {

@@ -24,10 +24,6 @@ type gas struct {
 	pressure, speed    float32
 }
 
-func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
-
-func dot32(a, b [3]float32) float32 { return fma32(a[2], b[2], fma32(a[1], b[1], a[0]*b[0])) }
-
 // gasOf is the state of cell i of n.
 func gasOf(variables []float32, i, n int) gas {
 	g := gas{density: variables[i], energy: variables[4*n+i]}
@@ -66,7 +62,7 @@ func cfd(s *Session) error {
 			along := [3]float32{float32(step[0]), float32(step[1]), 0}
 			if f < 2 {
 				for d := range along {
-					along[d] += 0.1 * (r.float() - 0.5)
+					along[d] += float32(0.1 * (r.float() - 0.5))
 				}
 			}
 			switch {
@@ -92,7 +88,7 @@ func cfd(s *Session) error {
 	setVar(s, "far", around)
 	variables := make([]float32, 5*n)
 	for i := range variables {
-		variables[i] = around[i/n] + 0.1*(r.float()-0.5)
+		variables[i] = around[i/n] + float32(0.1*(r.float()-0.5))
 	}
 	before := append([]float32(nil), variables...)
 	grid, size := interp.Dim(blocks(n, block)), interp.Dim(block)

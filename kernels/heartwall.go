@@ -9,7 +9,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "heartwall", Doc: "points of a heart's walls, followed by the correlation with templates",
-		N: 20, Max: 1 << 12, SizeDoc: "points, in as many frames as there are tens of points, at least one and at most 4",
+		N: 12, Max: 1 << 12, SizeDoc: "points, and ⅖ as many frames, from 1 up to 20",
 		Origin: "Szafaryn, Skadron and Saucerman, Experiences accelerating MATLAB systems biology applications (2009); heartwall of Rodinia, its tracking without the detection",
 		Papers: []string{"collange2011", "liu2017"},
 		Run:    heartwall,
@@ -19,11 +19,13 @@ func init() {
 func heartwall(s *Session) error {
 	const (
 		side, search, threads = 11, 13, 128
-		cols, rows, margin    = 192, 144, side/2 + search/2
+		margin                = side/2 + search/2
 		inertia               = float32(0.875)
 		moveX, moveY, noise   = 2, 1, 0.1
 	)
-	frames := max(1, min(s.N/10, 4))
+	frames := max(1, min(2*s.N/5, 20))
+	space := margin + frames*(search/2) // as far from the edges points start, so that they stay within them
+	cols, rows := 2*space+96, 2*space+64
 	r := newRNG(1)
 	// What is looked at moves by (moveX, moveY) from frame to frame; there is noise upon it.
 	ground := picture(4, cols+frames*moveX, rows+frames*moveY)
@@ -32,13 +34,12 @@ func heartwall(s *Session) error {
 		frame[f] = make([]float32, cols*rows)
 		for i := range frame[f] {
 			x, y := i%cols+(frames-f)*moveX, i/cols+(frames-f)*moveY
-			frame[f][i] = float32(ground[y*(cols+frames*moveX)+x])/256 + noise*r.float()
+			frame[f][i] = float32(ground[y*(cols+frames*moveX)+x])/256 + float32(noise*r.float())
 		}
 	}
 	x, y := make([]int32, s.N), make([]int32, s.N)
 	templates := make([]float32, s.N*side*side)
-	for i := range x { // so far from the edges that they stay within them
-		space := margin + frames*(search/2)
+	for i := range x {
 		x[i], y[i] = int32(space+r.intn(cols-2*space)), int32(space+r.intn(rows-2*space))
 		for j := range side * side {
 			templates[i*side*side+j] = frame[0][(int(y[i])-side/2+j/side)*cols+int(x[i])-side/2+j%side]
@@ -65,13 +66,13 @@ func heartwall(s *Session) error {
 				}
 				return sum
 			}
-			mean := total(func(c int) float32 {
+			mean := float32(total(func(c int) float32 {
 				sum := float32(0)
 				for j := c; j < len(t); j += side {
 					sum += t[j]
 				}
 				return sum
-			}) * (1 / float32(side*side))
+			}) * (1 / float32(side*side)))
 			norm := total(func(c int) float32 {
 				sum := float32(0)
 				for j := c; j < len(t); j += side {

@@ -51,6 +51,12 @@ func fma32(a, b, c float32) float32 {
 	return float32(sum)
 }
 
+// dot32 is a·b, summed up from the first dimension on.
+func dot32(a, b [3]float32) float32 { return fma32(a[2], b[2], fma32(a[1], b[1], a[0]*b[0])) }
+
+// sqrt32 is the root rounded once: float64 has more than twice the digits.
+func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+
 // rng is a small generator, so that inputs are the same everywhere (xorshift64*,
 // Marsaglia 2003, Vigna 2016).
 type rng uint64

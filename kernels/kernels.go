@@ -40,7 +40,7 @@ type Workload struct {
 	// Origin is where the algorithm or benchmark comes from.
 	Origin string
 	// Papers are the studies of value structure that measured it, or the benchmark that
-	// it is after, by the keys of Studies; none for most of the textbooks' kernels.
+	// it is named after: keys of Studies.
 	Papers []string
 	Run    func(s *Session) error
 }

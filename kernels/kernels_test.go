@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/affinetrack"
+	"gemu/internal/part"
 	"gemu/interp"
 )
 
@@ -89,17 +93,17 @@ func engines() []engine {
 }
 
 // TestEngines compares every workload with its reference in every mode, under every
-// policy, in warps of every width: none relies on 32 but reduce, which says so.
+// policy, in warps of every width: none relies on 32 but reduce, which says so. Each mode and
+// policy takes two of the widths, in turn; with GEMU_TEST=all, all.
 func TestEngines(t *testing.T) {
-	n, widths := 33, []int{1, 4, 8, 16, 32, 64}
-	if testing.Short() {
-		n, widths = 9, []int{8, 32, 64}
-	}
-	for _, w := range All() {
+	n, widths := part.Of(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
+	each, first := part.Of(2, 2, len(widths)), int(part.Seed(t)%uint64(len(widths)))
+	for i, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, e := range engines() {
-				for _, width := range widths {
+			for j, e := range engines() {
+				for k := range each {
+					width := widths[(first+i+j*each+k)%len(widths)]
 					if width == 1 && e.mode != interp.Vector {
 						continue // of one lane, every value is uniform
 					}
@@ -156,12 +160,12 @@ func TestErrors(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, w := range All() {
-		s, err := Start(t.Context(), w, interp.NewDevice(interp.Config{Memory: 24 << 10}), 0)
+		s, err := Start(t.Context(), w, interp.NewDevice(interp.Config{Memory: 8 << 10}), 0)
 		if err == nil {
 			err = w.Run(s)
 		}
 		if !errors.Is(err, interp.ErrOutOfMemory) {
-			t.Errorf("%s in 24 KiB: %v, want %v", w.Name, err, interp.ErrOutOfMemory)
+			t.Errorf("%s in 8 KiB: %v, want %v", w.Name, err, interp.ErrOutOfMemory)
 		}
 		s = start(t, w.Name, interp.Config{}, 0)
 		s.Context = done
@@ -216,6 +220,55 @@ func TestAll(t *testing.T) {
 	}
 	if diff := cmp.Diff(names, sources); diff != "" {
 		t.Errorf("workloads and sources (-workload +source):\n%s", diff)
+	}
+}
+
+// TestTable: docs/workloads.md has the workloads of the studies that it is about, with their kernels,
+// default sizes and studies.
+func TestTable(t *testing.T) {
+	text, err := os.ReadFile("../docs/workloads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|(.*)\\|$").FindAllStringSubmatch(string(text), -1) {
+		for _, cell := range strings.Split(m[2], "|") {
+			rows[m[1]] = append(rows[m[1]], strings.TrimSpace(cell))
+		}
+	}
+	entry := regexp.MustCompile(`(?m)^\.visible \.entry (\w+)`)
+	for _, w := range All() {
+		row := rows[w.Name]
+		delete(rows, w.Name)
+		if !slices.ContainsFunc(w.Papers, func(p string) bool { return p != "kim2013" }) {
+			if row != nil {
+				t.Errorf("%s has a row, and is of none of these studies", w.Name)
+			}
+			continue
+		}
+		var names []string
+		for _, m := range entry.FindAllStringSubmatch(w.PTX(), -1) {
+			names = append(names, "`"+m[1]+"`")
+		}
+		if len(row) != 5 {
+			t.Errorf("%s: row %q", w.Name, row)
+			continue
+		}
+		listed := strings.Split(row[0], ", ")
+		slices.Sort(names)
+		slices.Sort(listed)
+		if diff := cmp.Diff(names, listed); diff != "" {
+			t.Errorf("%s: kernels (-PTX +table):\n%s", w.Name, diff)
+		}
+		if size, _, _ := strings.Cut(row[2], " "); size != fmt.Sprint(w.N) {
+			t.Errorf("%s: size %s, want %d", w.Name, row[2], w.N)
+		}
+		if papers := strings.Join(w.Papers, ", "); row[3] != papers {
+			t.Errorf("%s: papers %s, want %s", w.Name, row[3], papers)
+		}
+	}
+	for name := range rows {
+		t.Errorf("%s is no workload", name)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "lbm", Doc: "flow of a fluid around obstacles by the lattice Boltzmann method",
-		N: 32, Max: 1 << 10, SizeDoc: "sites along x, ¾ of it along y, 8 along z",
+		N: 64, Max: 1 << 10, SizeDoc: "sites along x, ¾ of it along y, 8 along z",
 		Origin: "Qian, d'Humières and Lallemand, Lattice BGK models for Navier-Stokes equation (1992), with 19 velocities; lbm of Parboil",
 		Papers: []string{"liu2017"},
 		Run:    lbm,
@@ -44,7 +44,7 @@ func lbm(s *Session) error {
 	}
 	f := make([]float32, directions*n)
 	for i := range f {
-		f[i] = weight(i/n) * (1 + 0.01*(r.float()-0.5))
+		f[i] = weight(i/n) * (1 + float32(0.01*(r.float()-0.5)))
 	}
 	dKind, from, to := upload(s, kind), upload(s, f), alloc[float32](s, len(f))
 	for range steps {

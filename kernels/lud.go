@@ -9,7 +9,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "lud", Doc: "factors of a matrix, lower and upper triangular, tile by tile",
-		N: 128, Max: 1 << 12, SizeDoc: "rows and columns",
+		N: 128, Max: 1 << 12, SizeDoc: "rows and columns, rounded up to 16s, at least 32",
 		Origin: "the blocked LU decomposition of Golub and Van Loan, Matrix Computations; lud of Rodinia",
 		Papers: []string{"collange2011"},
 		Run:    lud,
@@ -18,7 +18,7 @@ func init() {
 
 func lud(s *Session) error {
 	const tile = 16
-	tiles := blocks(s.N, tile)
+	tiles := max(2, blocks(s.N, tile)) // one has no perimeter
 	n := tiles * tile
 	a := newRNG(1).floats(n*n, -1, 1)
 	for i := range n {

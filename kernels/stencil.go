@@ -9,7 +9,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "stencil", Doc: "iterations of a 7-point stencil, two columns to a thread",
-		N: 64, Max: 1 << 11, SizeDoc: "points along x, ¾ of it along y, ⅛ along z and at least 3",
+		N: 64, Max: 1 << 11, SizeDoc: "points along x, ¾ of it along y, ⅛ along z and at least 4",
 		Origin: "Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore architectures (SC 2008); stencil of Parboil",
 		Papers: []string{"liu2017"},
 		Run:    stencil,
@@ -18,7 +18,7 @@ func init() {
 
 func stencil(s *Session) error {
 	const steps, centre, neighbours = 4, float32(1. / 6), float32(1. / 36)
-	nx, ny, nz := s.N, landscape(s.N), max(3, blocks(s.N, 8))
+	nx, ny, nz := s.N, landscape(s.N), max(4, blocks(s.N, 8))
 	area := nx * ny
 	u := newRNG(1).floats(area*nz, 0, 1)
 	from, to := upload(s, u), upload(s, u)

@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gemu/interp"
 )
@@ -18,37 +19,44 @@ func init() {
 }
 
 func tpacf(s *Session) error {
-	const sets, bins, threads = 3, 20, 256 // of the sky, and two at random
+	const sets, bins, bounds, threads = 3, 22, 31, 256 // of the sky, and two at random
 	n := s.N
 	r := newRNG(1)
-	var p [3][]float32 // x, y, z
-	for i := range sets * n {
+	p := make([][3]float32, sets*n)
+	for i := range p {
 		height, turn := float64(2*r.float()-1), 2*math.Pi*float64(r.float())
 		if i < n && i%4 > 0 { // stars are near to others
-			height, turn = 0.01*height+0.5, 0.01*turn
+			height, turn = 0.5+height/128, turn/128
 		}
 		across := math.Sqrt(1 - height*height)
 		for d, v := range []float64{across * math.Cos(turn), across * math.Sin(turn), height} {
-			p[d] = append(p[d], float32(v))
+			p[i][d] = float32(v)
 		}
 	}
-	bound := make([]float32, bins+1)
-	for k := range bound { // five bins to a factor of ten, from one minute of arc
+	bound := slices.Repeat([]float32{-2}, bounds)
+	for k := range bins - 1 { // five bins to a factor of ten, from one minute of arc
 		bound[k] = float32(math.Cos(math.Pi / 180 / 60 * math.Pow(10, float64(k)/5)))
 	}
 	setVar(s, "bound", bound)
+	dimension := func(d int) *interp.Buffer {
+		v := make([]float32, len(p))
+		for i := range v {
+			v[i] = p[i][d]
+		}
+		return upload(s, v)
+	}
 	count := alloc[uint32](s, (2*sets-1)*bins)
-	if err := s.Launch("tpacf", interp.Dim(2*sets-1), interp.Dim(threads), n, sets, upload(s, p[0]), upload(s, p[1]), upload(s, p[2]), count); err != nil {
+	if err := s.Launch("tpacf", interp.Dim(2*sets-1), interp.Dim(threads), n, sets, dimension(0), dimension(1), dimension(2), count); err != nil {
 		return err
 	}
 	want := make([]uint32, (2*sets-1)*bins)
 	pair := func(kind, i, j int) {
-		cosine := fma32(p[2][i], p[2][j], fma32(p[1][i], p[1][j], p[0][i]*p[0][j]))
-		for k := range bins {
-			if bound[k] >= cosine && cosine > bound[k+1] {
-				want[kind*bins+k]++
-			}
+		cosine := dot32(p[i], p[j])
+		bin := 0
+		for bin < bins-1 && cosine <= bound[bin] {
+			bin++
 		}
+		want[kind*bins+bin]++
 	}
 	for i := range n {
 		for set := range sets {
@@ -66,10 +74,10 @@ func tpacf(s *Session) error {
 			}
 		}
 	}
-	total := uint32(0)
-	for _, v := range want {
-		total += v
+	near := uint32(0)
+	for _, v := range want[:bins/2] {
+		near += v
 	}
-	s.Summary = fmt.Sprintf("counted %d pairs of points of %d sets of %d", total, sets, n)
+	s.Summary = fmt.Sprintf("%d of the %d pairs of %d points are nearer to each other than %.1f degrees", near, n*(n-1)/2, n, 180/math.Pi*math.Acos(float64(bound[bins/2-1])))
 	return Equal("count", interp.Slice[uint32](count), want)
 }

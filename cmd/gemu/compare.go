@@ -16,6 +16,7 @@ import (
 type compareCmd struct {
 	Paper   string   `arg:"" help:"Paper: ${papers}."`
 	Table   []string `help:"Only these of its tables and figures (default: all)." placeholder:"NAME"`
+	Reading []string `help:"Only these ways of measuring, and tables that have them (default: all; the first is the headline)." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
 	JSON    string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 	CSV     string   `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
@@ -196,7 +197,7 @@ type comparisonReading struct {
 // comparisonRow is a row of a table.
 type comparisonRow struct {
 	Name       string             `json:"name"`       // in the paper
-	Workload   string             `json:"workload"`   // that was run
+	Workload   string             `json:"workload"`   // that was run; "": the row is a mean over others
 	Ours       map[string]float64 `json:"ours"`       // what we measure, by column
 	Paper      map[string]float64 `json:"paper"`      // what the paper prints
 	Difference map[string]float64 `json:"difference"` // ours less the paper's, where there are both
@@ -219,7 +220,10 @@ func (c *compareCmd) Run(a *app) error {
 			tables = append(tables, p.tables[i])
 		}
 	}
+	tables, err := readBy(tables, c.Reading)
 	switch {
+	case err != nil:
+		return err
 	case c.Workers < 0:
 		return fmt.Errorf("--workers wants a number from 0 on")
 	case c.JSON == "-" && c.CSV == "-":
@@ -261,6 +265,38 @@ func (c *compareCmd) Run(a *app) error {
 		return writeOutput(a, c.CSV, out.csv())
 	}
 	return nil
+}
+
+// readBy are the tables that have some of the readings, with these; no names mean all.
+func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
+	if len(names) == 0 {
+		return tables, nil
+	}
+	var list []*paperTable
+	var known []string
+	found := map[string]bool{}
+	for _, t := range tables {
+		part := *t
+		part.readings = nil
+		for _, r := range t.readings {
+			if !slices.Contains(known, r.name) {
+				known = append(known, r.name)
+			}
+			if slices.Contains(names, r.name) {
+				part.readings = append(part.readings, r)
+				found[r.name] = true
+			}
+		}
+		if len(part.readings) > 0 {
+			list = append(list, &part)
+		}
+	}
+	for _, name := range names {
+		if !found[name] {
+			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return list, nil
 }
 
 // compare measures a table under all its readings; show sees the rows of the headline as they
@@ -383,7 +419,7 @@ func (c *comparison) csv() []byte {
 
 // A row has three lines: ours, the paper's, the difference.
 const (
-	compareName, compareWho    = 9, 6
+	compareName, compareWho    = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
 )
 
@@ -409,7 +445,9 @@ func (t *paperTable) printHead(s *screen, p *paper, first bool) {
 		for i := range t.columns {
 			text += fitted(t.columns[i].head[line], -t.columns[i].width())
 		}
-		s.printf("%s\n", s.paint(bold, text))
+		if text = strings.TrimRight(text, " "); text != "" {
+			s.printf("%s\n", s.paint(bold, text))
+		}
 	}
 }
 
@@ -422,20 +460,22 @@ func (t *paperTable) printLine(s *screen, style paint, name, who string, value f
 	s.printf("%s\n", s.paint(style, strings.TrimRight(text, " ")))
 }
 
-func (t *paperTable) printRow(s *screen, r *comparisonRow) {
-	of := func(values map[string]float64) func(c *paperColumn) string {
-		return func(c *paperColumn) string {
-			if v, ok := values[c.name]; ok {
-				return percentText(v, c.digits)
-			}
-			return "-"
+// texts gives values by column, "-" where there is none.
+func (t *paperTable) texts(values map[string]float64) func(c *paperColumn) string {
+	return func(c *paperColumn) string {
+		if v, ok := values[c.name]; ok {
+			return percentText(v, c.digits)
 		}
+		return "-"
 	}
-	t.printLine(s, plain, r.Name, "gemu", of(r.Ours))
+}
+
+func (t *paperTable) printRow(s *screen, r *comparisonRow) {
+	t.printLine(s, plain, r.Name, "gemu", t.texts(r.Ours))
 	if len(r.Paper) == 0 {
 		return
 	}
-	t.printLine(s, dim, "", "paper", of(r.Paper))
+	t.printLine(s, dim, "", "paper", t.texts(r.Paper))
 	t.printLine(s, dim, "", "diff", func(c *paperColumn) string {
 		if v, ok := r.Difference[c.name]; ok {
 			return signedText(v, c.digits)
@@ -487,22 +527,63 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		}
 	}
 	rho := optional(func(a *agreement) *float64 { return a.Rho }, correlationText)
+	width := s.chart()
+	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
+		for i := range r.Readings[1:] {
+			o := &r.Readings[i+1]
+			if i == 0 {
+				s.printf("\nother readings\n")
+			}
+			for _, line := range wrap(o.Name+": "+o.What, width) {
+				s.printf("%s\n", line)
+			}
+			for k := range o.Rows {
+				t.printRow(s, &o.Rows[k])
+			}
+		}
+		s.printf("\n")
+		t.printNotes(s, width)
+		return
+	}
 	s.printf("\n")
-	t.printLine(s, bold, "order", "rho", of(head, rho))
-	t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
-	t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
-	distance := func(a *agreement) string { return percentText(a.Distance, 1) }
-	t.printLine(s, plain, "distance", "", of(head, distance))
+	distance := func(list map[string]*agreement) func(c *paperColumn) string {
+		return func(c *paperColumn) string {
+			if a := list[c.name]; a != nil {
+				return percentText(a.Distance, max(1, c.digits))
+			}
+			return ""
+		}
+	}
+	compared := false // or the paper has no numbers of the rows
+	for _, a := range head {
+		compared = compared || a.Rows > 0
+	}
+	if compared {
+		t.printLine(s, bold, "order", "rho", of(head, rho))
+		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
+		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
+		t.printLine(s, plain, "distance", "", distance(head))
+	}
 	for i := range r.Readings[1:] {
 		o := &r.Readings[i+1]
 		if i == 0 {
 			s.printf("\nother readings\n")
 		}
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
-		t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
-		t.printLine(s, dim, "", "dist", of(o.Agreement, distance))
+		if compared {
+			t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
+			t.printLine(s, dim, "", "dist", distance(o.Agreement))
+		}
+		over := slices.ContainsFunc(o.Rows, func(r comparisonRow) bool { return r.Workload == "" })
+		for k := range o.Rows {
+			switch row := &o.Rows[k]; {
+			case row.Workload == "":
+				t.printLine(s, plain, "", row.Name, t.texts(row.Ours))
+			case !compared && !over:
+				t.printRow(s, row)
+			}
+		}
 	}
-	width := s.chart()
 	s.printf("\n")
 	for i := range r.Readings[1:] {
 		for _, line := range wrap(r.Readings[i+1].Name+": "+r.Readings[i+1].What, width) {
@@ -525,6 +606,11 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 			s.printf("%s\n", line)
 		}
 	}
+	t.printNotes(s, width)
+}
+
+// printNotes prints which rows are not there, and what else there is to know.
+func (t *paperTable) printNotes(s *screen, width int) {
 	for i := range t.rows {
 		if row := &t.rows[i]; row.absent != "" {
 			for _, line := range wrap("Not here: "+row.name+", "+row.absent, width) {

@@ -15,6 +15,7 @@ import (
 	"gemu/driver"
 	"gemu/interp/fuzz"
 	"gemu/profile"
+	"gemu/regfile/model"
 	"gemu/sanitize"
 )
 
@@ -31,6 +32,8 @@ var reports = []report{
 	{"gemu-structure/1", "`gemu structure --json`", structureJSON{}},
 	{"gemu-profile/1", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
+	{"gemu-regfile/1", "`gemu regfile --json`", regfileReport{}},
+	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", model.Report{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
 	{"gemu-compare/2", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},

@@ -6,8 +6,8 @@
 // row 0 are the bias; weight[i·(SIDE + 1) + j] leads from unit i to hidden unit j, both from 1.
 
 // Adds up what SIDE input units contribute to each hidden unit: partial[b·SIDE + j] is the sum
-// of block b for unit j + 1. The sums are made as a tree, level of which halve the rows that take part;
-// the distance of the rows that meet at a level is a power of two, and computed as such.
+// of block b for unit j + 1. The sums are made as a tree, each level of which halves the rows that take
+// part; the distance of the rows that meet there is a power of two, and computed as such.
 extern "C" __global__ void backprop_forward(int levels, const float *in, const float *weight, float *partial) {
   __shared__ float node[SIDE], product[SIDE][SIDE];
   int tx = threadIdx.x, ty = threadIdx.y;

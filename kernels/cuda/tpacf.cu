@@ -1,11 +1,13 @@
 #include "gemu.h"
 
-#define BINS 20
+#define BINS 22
+#define BOUNDS 31 // of a search in five steps
 #define THREADS 256
 #define COPIES (THREADS / 32)
 
-// bound[k] is the cosine of the angle at which bin k begins: they fall. bound[BINS] is where the last ends.
-__constant__ float bound[BINS + 1];
+// bound[k] is the cosine of the angle at which bin k ends and the next begins: they fall. Behind those of all
+// bins but the last, they are less than any cosine.
+__constant__ float bound[BOUNDS];
 
 // How many pairs of points on a sphere there are, by the angle between them: of set 0, of set 0 with each of
 // the sets behind it, and of each of those. Sets have n points each, the unit vectors (x, y, z).
@@ -35,17 +37,10 @@ extern "C" __global__ void tpacf(int n, int sets, const float *x, const float *y
 #pragma unroll 1
       for (int j = first == second ? max(0, i + 1 - from) : 0; j < min(THREADS, n - from); j++) {
         float cosine = fmaf(pz, sz[j], fmaf(py, sy[j], px * sx[j]));
-        if (cosine > bound[0] || cosine <= bound[BINS])
-          continue;
-        int low = 0, high = BINS; // bound[low] ≥ cosine > bound[high]
-        while (high > low + 1) {
-          int middle = (low + high) / 2;
-          if (cosine > bound[middle])
-            high = middle;
-          else
-            low = middle;
-        }
-        atomicAdd(&counts[low][t / 32], 1u);
+        int bin = 0;
+        for (int step = (BOUNDS + 1) / 2; step > 0; step /= 2)
+          bin += cosine <= bound[bin + step - 1] ? step : 0;
+        atomicAdd(&counts[bin][t / 32], 1u);
       }
     }
   }
