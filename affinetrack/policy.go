@@ -12,12 +12,26 @@ type Policy struct {
 	Name string
 	Doc  string
 
-	Rules  RuleSet             // the affine rules it has; any arithmetic on uniform operands executes once
-	Narrow map[ptx.Affine]Rule // those it has in a narrower form than Rules
+	Rules  RuleSet             // the affine rules it has
+	Narrow map[ptx.Affine]Rule // those it has in a narrower form than the table
+
+	// Instructions execute once on uniform operands if Rules or Uniform has their rule, or
+	// UniformClasses their class.
+	Uniform        RuleSet
+	UniformClasses ClassSet
 
 	StrideBits int  // strides are numbers of so many bits; 0: any
 	PowerOfTwo bool // strides are powers of two, and divide the base
 	Loads      Loads
+
+	// IndexOnly has no special registers be compact but the indices and extents of blocks and
+	// threads.
+	IndexOnly bool
+	// UnitStride has affine addresses be those of loads of 1, 2 or 4 bytes, at that stride.
+	UnitStride bool
+	// Waits has lanes that have ended wait for the others of the warp, as on a reconvergence
+	// stack whose last entry is the end of the kernel: what is left runs under divergence.
+	Waits bool
 
 	// Masked values stay compact under divergence, for the lanes that computed
 	// them. Without it results of diverged or predicated instructions are expanded
@@ -36,8 +50,21 @@ type Loads uint8
 const (
 	NoLoads    Loads = iota
 	ParamLoads       // of kernel parameters
+	ConstLoads       // of these and from uniform addresses of constant memory
 	AnyUniform       // from any uniform address
 )
+
+// Uniform reports whether a load from a uniform address of a space has a uniform result; of
+// local memory, where addresses are the thread's own, none has.
+func (l Loads) Uniform(space ptx.Space) bool {
+	switch l {
+	case ParamLoads:
+		return space == ptx.Param
+	case ConstLoads:
+		return space == ptx.Param || space == ptx.Const
+	}
+	return l == AnyUniform
+}
 
 // RuleSet is a set of affine rules.
 type RuleSet uint32
@@ -56,6 +83,35 @@ func (s RuleSet) Has(r ptx.Affine) bool { return s>>r&1 != 0 }
 
 const allRules = ^RuleSet(0)
 
+// ClassSet is a set of classes of instructions.
+type ClassSet uint32
+
+// NewClassSet makes a set.
+func NewClassSet(classes ...ptx.Class) ClassSet {
+	s := ClassSet(0)
+	for _, c := range classes {
+		s |= 1 << c
+	}
+	return s
+}
+
+// Has reports whether the class is in the set.
+func (s ClassSet) Has(c ptx.Class) bool { return s>>c&1 != 0 }
+
+// Kim et al. 4.2: "Eligible instructions include addition, subtraction, multiplication, and
+// shifts." What PTX makes of these: mad; moves, which figure 1 labels; conversions between integer
+// widths and address spaces, for addresses of 64 bits. "The floating point unit only supports
+// computation on uniform operands", so class FP executes once, and class Mul with multiplications
+// that have no affine rule. "Affine memory operations are load instructions."
+var (
+	kimRules = NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineConvert, ptx.AffineAddress,
+		ptx.AffineBranch, ptx.AffineLoad)
+	kimUniform = NewClassSet(ptx.ClassMul, ptx.ClassFP)
+	// "Shift operations correspond to affine multiplication or division"; "if the uniform value
+	// is greater than or less than all elements in the affine sequence".
+	kimNarrow = map[ptx.Affine]Rule{ptx.AffineShr: {FirstOperand, shrExact}, ptx.AffineCompare: {OneFactor, compareApart}}
+)
+
 // Policies are the known policies, the default first.
 var Policies = []*Policy{
 	{
@@ -63,16 +119,14 @@ var Policies = []*Policy{
 		Rules: allRules, Loads: AnyUniform, Masked: true,
 	},
 	{
-		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, any arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
-		Rules: NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineMul, ptx.AffineMad, ptx.AffineShl, ptx.AffineShr, ptx.AffineNeg, ptx.AffineConvert,
-			ptx.AffineAddress, ptx.AffineCompare, ptx.AffineBranch, ptx.AffineLoad, ptx.AffineStore, ptx.AffineUniform),
-		Narrow:     map[ptx.Affine]Rule{ptx.AffineShr: {FirstOperand, shrExact}},
-		StrideBits: 16, Loads: ParamLoads,
+		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, floating-point arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence, lanes that wait at the end",
+		Rules: kimRules | NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, Waits: true,
 	},
 	{
 		Name: "collange", Doc: "Collange et al. 2009: add, subtract, shift left and move on strides that are powers of two and divide the base, uniform values from parameters; no affine branches or memory operations",
-		Rules:      NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineShl, ptx.AffineConvert, ptx.AffineAddress, ptx.AffineUniform),
-		PowerOfTwo: true, Loads: ParamLoads,
+		Rules:   NewRuleSet(ptx.AffineMove, ptx.AffineAdd, ptx.AffineSub, ptx.AffineShl, ptx.AffineConvert, ptx.AffineAddress, ptx.AffineUniform),
+		Uniform: allRules, PowerOfTwo: true, Loads: ParamLoads,
 	},
 	{
 		Name: "ideal", Doc: "the upper bound: operands and results are classified by comparing their lanes",
@@ -80,14 +134,56 @@ var Policies = []*Policy{
 	},
 }
 
-// PolicyByName finds a policy; nil if there is none.
+// Variants are other readings of the papers' machines than Policies have.
+var Variants = []*Policy{
+	{
+		Name: "kim-wide", Doc: "as kim, with any arithmetic on uniform operands",
+		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, Narrow: kimNarrow,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, Waits: true,
+	},
+	{
+		Name: "kim-const", Doc: "as kim-wide, with uniform values from constant memory",
+		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, Narrow: kimNarrow,
+		StrideBits: 16, Loads: ConstLoads, IndexOnly: true, Waits: true,
+	},
+	{
+		Name: "kim-leaves", Doc: "as kim, with lanes that have ended nowhere",
+		Rules: kimRules | NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
+	},
+	{
+		Name: "fgsimt", Doc: "the FG-SIMT machine of Kim et al. 2013: as kim, with branches on uniform values and loads with unit stride only",
+		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, Waits: true, UnitStride: true,
+	},
+}
+
+// PolicyByName finds a policy or a variant; nil if there is none.
 func PolicyByName(name string) *Policy {
-	for _, p := range Policies {
-		if p.Name == name {
-			return p
+	for _, list := range [][]*Policy{Policies, Variants} {
+		for _, p := range list {
+			if p.Name == name {
+				return p
+			}
 		}
 	}
 	return nil
+}
+
+// Once reports whether instructions of a rule and a class execute once on uniform operands.
+func (p *Policy) Once(rule ptx.Affine, c ptx.Class) bool {
+	return (p.Rules | p.Uniform).Has(rule) || p.UniformClasses.Has(c)
+}
+
+// Index reports whether reading a special register may be compact.
+func (p *Policy) Index(r ptx.SpecialReg) bool {
+	return !p.IndexOnly || r <= ptx.NctaidZ
+}
+
+// Vector reports whether an access to so many bytes at an affine address is one to memory
+// as a vector.
+func (p *Policy) Vector(rule ptx.Affine, v Value, slot, size int) bool {
+	return !p.UnitStride || rule == ptx.AffineLoad && size <= 4 && signExtend(v.Stride, slot) == int64(size)
 }
 
 // unlimited reports whether the policy has all rules, and can hold all values.

@@ -3,8 +3,10 @@ package affinetrack_test
 // This file checks the policies, and that the functional unit keeps to them.
 
 import (
+	"maps"
 	"math/big"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,23 +46,94 @@ func TestRuleSet(t *testing.T) {
 
 // TestPolicyRules: what each machine can do compactly, from its paper.
 func TestPolicyRules(t *testing.T) {
-	// Kim et al. 4.2: "addition, subtraction, multiplication, and shifts"; mad, neg
-	// and conversions are made of them. 4.1: moves. Affine branches and memory
-	// operations.
+	// Kim et al. 4.2: "addition, subtraction, multiplication, and shifts"; mad is made of
+	// them, conversions of 64-bit addresses. Figure 1: moves. Affine branches, and
+	// memory operations, which "are load instructions".
 	kim := map[ptx.Affine]bool{
 		ptx.AffineMove: true, ptx.AffineAdd: true, ptx.AffineSub: true, ptx.AffineMul: true, ptx.AffineMad: true, ptx.AffineShl: true, ptx.AffineShr: true,
-		ptx.AffineNeg: true, ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineCompare: true, ptx.AffineBranch: true, ptx.AffineLoad: true, ptx.AffineStore: true, ptx.AffineUniform: true,
+		ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineCompare: true, ptx.AffineBranch: true, ptx.AffineLoad: true,
 	}
+	// 4.2: only uniform branches.
+	fgsimt := maps.Clone(kim)
+	delete(fgsimt, ptx.AffineCompare)
 	// "[7] does not consider affine multiplication" (Kim et al. 2.3), nor branches
 	// or memory.
 	collange := map[ptx.Affine]bool{
 		ptx.AffineMove: true, ptx.AffineAdd: true, ptx.AffineSub: true, ptx.AffineShl: true, ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineUniform: true,
 	}
 	for r := ptx.AffineUniform; r < ptx.AffineCount; r++ {
-		for name, want := range map[string]bool{"gemu": true, "ideal": true, "kim": kim[r], "collange": collange[r]} {
+		for name, want := range map[string]bool{"gemu": true, "ideal": true, "kim": kim[r], "kim-wide": kim[r], "kim-const": kim[r], "kim-leaves": kim[r], "fgsimt": fgsimt[r], "collange": collange[r]} {
 			if PolicyByName(name).Rules.Has(r) != want {
 				t.Errorf("policy %s has rule %s: %v, want %v", name, r, !want, want)
 			}
+		}
+	}
+}
+
+// TestOnce: what executes once on uniform operands. Kim et al. 4.2 list addition, subtraction,
+// multiplication and shifts, of integers and floats; branches take comparisons.
+func TestOnce(t *testing.T) {
+	for _, c := range []struct {
+		rule              ptx.Affine
+		class             ptx.Class
+		kim, fgsimt, wide bool
+	}{
+		{ptx.AffineAdd, ptx.ClassInt, true, true, true},
+		{ptx.AffineUniform, ptx.ClassFP, true, true, true},
+		{ptx.AffineUniform, ptx.ClassMul, true, true, true}, // mul.hi
+		{ptx.AffineCompare, ptx.ClassInt, true, true, true},
+		{ptx.AffineUniform, ptx.ClassSFU, false, false, true},
+		{ptx.AffineDiv, ptx.ClassSFU, false, false, true},
+		{ptx.AffineAnd, ptx.ClassInt, false, false, true},
+		{ptx.AffineSelect, ptx.ClassInt, false, false, true},
+		{ptx.AffineMin, ptx.ClassInt, false, false, true},
+	} {
+		for name, want := range map[string]bool{"kim": c.kim, "kim-leaves": c.kim, "fgsimt": c.fgsimt, "kim-wide": c.wide, "kim-const": c.wide, "collange": true, "gemu": true, "ideal": true} {
+			if got := PolicyByName(name).Once(c.rule, c.class); got != want {
+				t.Errorf("policy %s, rule %s, class %s: once %v, want %v", name, c.rule, c.class, got, want)
+			}
+		}
+	}
+}
+
+// TestSources: where structure comes from.
+func TestSources(t *testing.T) {
+	for _, c := range []struct {
+		space            ptx.Space
+		kim, konst, gemu bool
+	}{{ptx.Param, true, true, true}, {ptx.Const, false, true, true}, {ptx.Global, false, false, true}, {ptx.Shared, false, false, true}} {
+		for name, want := range map[string]bool{"kim": c.kim, "kim-wide": c.kim, "fgsimt": c.kim, "kim-const": c.konst, "gemu": c.gemu} {
+			if got := PolicyByName(name).Loads.Uniform(c.space); got != want {
+				t.Errorf("policy %s takes uniform loads of space %v: %v, want %v", name, c.space, got, want)
+			}
+		}
+	}
+	for r, want := range map[ptx.SpecialReg]bool{ptx.TidX: true, ptx.TidZ: true, ptx.NtidY: true, ptx.CtaidX: true, ptx.NctaidZ: true, ptx.LaneID: false, ptx.WarpID: false, ptx.Clock: false} {
+		if got := PolicyByName("kim").Index(r); got != want {
+			t.Errorf("kim takes %s for compact: %v, want %v", r, got, want)
+		}
+		if !PolicyByName("gemu").Index(r) {
+			t.Errorf("gemu does not take %s for compact", r)
+		}
+	}
+}
+
+// TestVector: FG-SIMT wants "s = {1,2,4} for byte, halfword, and word accesses respectively", of loads.
+func TestVector(t *testing.T) {
+	for _, c := range []struct {
+		rule   ptx.Affine
+		stride uint64
+		size   int
+		want   bool
+	}{
+		{ptx.AffineLoad, 4, 4, true}, {ptx.AffineLoad, 2, 2, true}, {ptx.AffineLoad, 1, 1, true}, {ptx.AffineLoad, 8, 8, false}, {ptx.AffineLoad, 4, 2, false},
+		{ptx.AffineLoad, 1<<64 - 4, 4, false}, {ptx.AffineStore, 4, 4, false},
+	} {
+		if got := PolicyByName("fgsimt").Vector(c.rule, Value{Stride: c.stride}, 64, c.size); got != c.want {
+			t.Errorf("%s of %d bytes with stride %d: %v, want %v", c.rule, c.size, int64(c.stride), got, c.want)
+		}
+		if !PolicyByName("kim").Vector(c.rule, Value{Stride: c.stride}, 64, c.size) {
+			t.Error("kim wants unit stride")
 		}
 	}
 }
@@ -247,7 +320,7 @@ func TestShiftRight(t *testing.T) {
 }
 
 func TestUnitCompares(t *testing.T) {
-	for _, p := range Policies {
+	for _, p := range slices.Concat(Policies, Variants) {
 		u := NewUnit(p, Rules)
 		a := Args{Operation: shape{32, 1, true}.operation(ptx.AffineCompare, 32), Last: 31, V: [4]Value{{Base: 3}, {Base: 5}}}
 		a.Cmp = Lt
@@ -255,6 +328,9 @@ func TestUnitCompares(t *testing.T) {
 			t.Errorf("policy %s, uniform operands: answer %d, want once", p.Name, answer)
 		}
 		affine := p.Rules.Has(ptx.AffineCompare)
+		// "If the uniform value is greater than or less than all elements" (Kim et al. 4.2): not
+		// where it is one of them.
+		touching := affine && len(p.Narrow) == 0
 		for _, c := range []struct {
 			cmp       Cmp
 			v         Value
@@ -262,10 +338,14 @@ func TestUnitCompares(t *testing.T) {
 		}{
 			{Lt, Value{0, 1}, true, affine}, // tid < 32
 			{Lt, Value{1, 1}, false, false}, // lane 31 has 32
-			{Lt, Value{32, 1}, false, affine},
-			{Ge, Value{32, 1}, true, affine},
-			{Le, Value{1, 1}, true, affine},
-			{Gt, Value{1, 1}, false, affine},
+			{Lt, Value{32, 1}, false, touching},
+			{Ge, Value{32, 1}, true, touching},
+			{Le, Value{1, 1}, true, touching},
+			{Gt, Value{1, 1}, false, touching},
+			{Lt, Value{33, 1}, false, affine},
+			{Ge, Value{33, 1}, true, affine},
+			{Gt, Value{33, 1}, true, affine},
+			{Le, Value{33, 1}, false, affine},
 			{Eq, Value{33, 1}, false, affine},
 			{Ne, Value{33, 1}, true, affine},
 			{Ne, Value{32, 1}, false, false}, // lane 0 is equal, the others are not

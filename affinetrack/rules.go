@@ -491,6 +491,26 @@ func compare(a *Args) (Value, bool) {
 	return Value{}, false
 }
 
+// A comparison of a uniform number with a progression that it is greater or less than all of.
+func compareApart(a *Args) (Value, bool) {
+	p, ok0 := a.numbers(0)
+	q, ok1 := a.numbers(1)
+	below := p.less(p.first, q.first) && p.less(p.last, q.last)
+	above := p.less(q.first, p.first) && p.less(q.last, p.last)
+	if !ok0 || !ok1 || !below && !above {
+		return Value{}, false
+	}
+	switch a.Cmp {
+	case Lt, Le:
+		return outcome(below), true
+	case Gt, Ge:
+		return outcome(above), true
+	case Eq, Ne:
+		return outcome(a.Cmp == Ne), true
+	}
+	return Value{}, false
+}
+
 // equal is a comparison of equal integers.
 func equal(c Cmp) (Value, bool) {
 	return outcome(c == Eq || c == Le || c == Ge), c != NoCmp

@@ -71,6 +71,7 @@ type Counts struct {
 
 	Branches int64 // executions of conditional branches
 	Decided  int64 // of them those decided by a compact predicate
+	Affine   int64 // … that comes of comparing an affine value
 
 	Reads, Writes Shares // register operands, predicates left out
 	Addresses     Shares // of loads and stores
@@ -88,6 +89,7 @@ func (c *Counts) Add(o *Counts) {
 	c.Expansions += o.Expansions
 	c.Branches += o.Branches
 	c.Decided += o.Decided
+	c.Affine += o.Affine
 	c.Reads.Add(o.Reads)
 	c.Writes.Add(o.Writes)
 	c.Addresses.Add(o.Addresses)

@@ -15,6 +15,7 @@ import (
 
 	"gemu/debug"
 	"gemu/interp"
+	"gemu/regfile/models"
 	"gemu/sanitize"
 )
 
@@ -59,6 +60,11 @@ func New(s Settings) *Driver {
 	d.out.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
+	d.stats = newStatistics(&d.settings)
+	if len(s.Models) > 0 {
+		d.stats.models = models.Beside(s.Models)
+		probes = append(probes, d.stats.models)
+	}
 	if s.Log != "" {
 		d.log = newCommitLog(s.Log)
 		probes = append(probes, d.log.probes()...)
@@ -81,7 +87,6 @@ func New(s Settings) *Driver {
 		v.pool = v.defaultPool
 		d.devices = append(d.devices, v)
 	}
-	d.stats = newStatistics(&d.settings)
 	return d
 }
 

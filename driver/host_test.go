@@ -108,7 +108,9 @@ func TestHostThreads(t *testing.T) {
 func TestStatistics(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stats.json")
 	s := DefaultSettings()
-	if err := s.Environment(func(name string) string { return map[string]string{"GEMU_STATS": file}[name] }); err != nil {
+	if err := s.Environment(func(name string) string {
+		return map[string]string{"GEMU_STATS": file, "GEMU_REGFILE": "gscalar,kim"}[name]
+	}); err != nil {
 		t.Fatal(err)
 	}
 	d := New(s)
@@ -144,6 +146,9 @@ func TestStatistics(t *testing.T) {
 	if got.Total.WarpInstructions != k.WarpInstructions {
 		t.Errorf("got %s", b)
 	}
+	if len(got.Models) != 2 || got.Models[0].Model != "gscalar" || got.Models[1].Model != "kim" || len(got.Models[0].Tables) == 0 {
+		t.Errorf("got %s", b)
+	}
 }
 
 func TestEnvironment(t *testing.T) {
@@ -154,6 +159,7 @@ func TestEnvironment(t *testing.T) {
 		{"GEMU_MODE=fast", "GEMU_MODE=fast: want vector, affine or check"},
 		{"GEMU_RECONVERGE=ipdom", "want one of auto, stack"},
 		{"GEMU_POLICY=none", "want one of gemu, kim"},
+		{"GEMU_REGFILE=kim,nobody", "no model \"nobody\": there are kim, avc"},
 		{"GEMU_WORKERS=0", "want a number from 1"},
 		{"GEMU_SM=9.0 GEMU_DRIVER=13.1 GEMU_MEMORY=512M GEMU_DEVICES=2 GEMU_MODE=affine GEMU_STEPS=1000 GEMU_TRACE=2", ""},
 	} {

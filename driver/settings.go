@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"gemu/affinetrack"
 	"gemu/internal/bytesize"
 	"gemu/interp"
+	"gemu/regfile/models"
 	"gemu/sanitize"
 )
 
@@ -32,7 +34,9 @@ type Settings struct {
 	Steps      int64               // instructions a warp may execute; 0: what package interp allows
 	Host       uint64              // bytes of the host's memory that CTAs in flight may take; 0: what package interp allows
 
-	Stats string // file that Close writes statistics to; "": none are kept
+	Stats  string         // file that Close writes statistics to; "": none are kept
+	Models []models.Entry // of register files, that watch all launches; their reports are in the statistics
+
 	Dump  string // directory that loaded PTX is written to; "": none
 	Trace int    // 0: silent; 1: calls that fail or are not supported; 2: all calls
 
@@ -107,7 +111,7 @@ var Variables = []Variable{
 	{"GEMU_POLICY", "a name of `gemu run --policy`", "gemu", "Which values are compact.", func(s *Settings, v string) error {
 		if s.Policy = affinetrack.PolicyByName(v); s.Policy == nil {
 			var names []string
-			for _, p := range affinetrack.Policies {
+			for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
 				names = append(names, p.Name)
 			}
 			return fmt.Errorf("want one of %s", strings.Join(names, ", "))
@@ -147,6 +151,10 @@ var Variables = []Variable{
 	{"GEMU_STATS", "FILE", "none are kept", "Write the value-structure statistics of all launches to FILE as JSON when the process ends.", func(s *Settings, v string) error {
 		s.Stats = v
 		return nil
+	}},
+	{"GEMU_REGFILE", "some of " + models.Names(), "none", "Have models of register files watch all launches, and put their reports into the file of GEMU_STATS: see docs/gscalar.md.", func(s *Settings, v string) (err error) {
+		s.Models, err = models.Parse(v)
+		return err
 	}},
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did.", func(s *Settings, v string) error {
 		s.Log = v

@@ -10,6 +10,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/regfile/model"
 )
 
 // Statistics are what launches have counted: the file of GEMU_STATS.
@@ -19,6 +20,8 @@ type Statistics struct {
 	Policy  string       `json:"policy"`  // of value structure
 	Total   LaunchCounts `json:"total"`   // of all kernels
 	Kernels []KernelStat `json:"kernels"` // in the order of their first launch
+
+	Models []*model.Report `json:"models,omitempty"` // of register files, with GEMU_REGFILE: what each made of all launches
 }
 
 // KernelStat is what the launches of one kernel have counted.
@@ -79,6 +82,7 @@ type statistics struct {
 	total   LaunchCounts
 	kernels []*KernelStat
 	index   map[[2]string]*KernelStat // by module and kernel
+	models  *model.Side               // nil: there are none
 }
 
 func newStatistics(s *Settings) *statistics {
@@ -113,6 +117,9 @@ func (s *statistics) snapshot() *Statistics {
 	for _, k := range s.kernels {
 		k.finish()
 		out.Kernels = append(out.Kernels, *k)
+	}
+	if s.models != nil {
+		out.Models = s.models.Reports()
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 func init() {
 	register(&Workload{
 		Name: "aes", Doc: "AES-128 encryption by tables",
-		N: 1 << 16, Max: 1 << 26, SizeDoc: "blocks of 16 bytes",
+		N: 1 << 14, Max: 1 << 26, SizeDoc: "blocks of 16 bytes",
 		Origin: "FIPS 197, with the tables of Daemen and Rijmen, AES Proposal: Rijndael (1999), section 5.2; aes of Kim et al. 2013",
 		Papers: []string{"kim2013"},
 		Run:    aes128,
@@ -38,7 +38,7 @@ func aes128(s *Session) error {
 	setVar(s, "table", table)
 	setVar(s, "sbox", sbox)
 	src, dst := upload(s, in), alloc[uint8](s, len(in))
-	if err := s.Launch("aes", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, src, dst); err != nil {
+	if err := s.Launch("aes", interp.Dim(blocks(4*s.N, 256)), interp.Dim(256), s.N, src, dst); err != nil {
 		return err
 	}
 	cipher, err := aes.NewCipher(key)

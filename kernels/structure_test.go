@@ -54,3 +54,34 @@ func TestStructureAgrees(t *testing.T) {
 		})
 	}
 }
+
+// TestIdealBounds: what any policy has compact, instruction by instruction, the ideal one has.
+func TestIdealBounds(t *testing.T) {
+	n := part.Of(9, 17, 33)
+	for _, w := range All() {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			find := func(p *affinetrack.Policy) [][]affinetrack.Counts {
+				s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
+				s.Prepare = func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = interp.Vector, p, true }
+				if err := w.Run(s); err != nil {
+					t.Fatal(err)
+				}
+				list, _ := counts(s)
+				return list
+			}
+			ideal := find(affinetrack.PolicyByName("ideal"))
+			for _, p := range affinetrack.Policies {
+				for i, launch := range find(p) {
+					for k := range launch {
+						got, most := &launch[k], &ideal[i][k]
+						if got.Reads.Compact() > most.Reads.Compact() || got.Writes.Compact() > most.Writes.Compact() || got.Addresses.Compact() > most.Addresses.Compact() ||
+							got.Compact+got.Suppressed > most.Compact+most.Suppressed || got.Decided > most.Decided {
+							t.Errorf("launch %d, instruction %d: policy %s has %+v, the ideal one %+v", i, k, p.Name, *got, *most)
+						}
+					}
+				}
+			}
+		})
+	}
+}

@@ -1068,7 +1068,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 
 // together checks the types of the registers in a vector. They make one type, which has to
 // agree with what is wanted: that of all, or an untyped one of their width. The manual does not
-// say how they do; this is what the assembler takes, which moves integers as floats, too. A number
+// say how they do; this is what the assembler takes, which moves integers as floats, too, but for .bf16. A number
 // is an integer or a float, as it is written. Alone it is that in a fragment, and in what else tensor
 // cores have in untyped registers.
 func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
@@ -1113,7 +1113,7 @@ func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *In
 		return true
 	}
 	moves := spec.count.kind == countVec && in.Form.Effects.Any(Reads|Writes) || spec.count.slot == "geom" || fragment && in.Form.Family == FamilyMma && want == F64
-	if moves && want.IsFloat() && all.IsInt() && all.Bits() == want.Bits() || in.takes(spec, want, all) {
+	if moves && want.IsFloat() && want != BF16 && all.IsInt() && all.Bits() == want.Bits() || in.takes(spec, want, all) {
 		return true
 	}
 	i := slices.IndexFunc(elems, func(e Operand) bool { return registerOf(b.fn, &e) != NoType })

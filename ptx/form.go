@@ -205,8 +205,8 @@ var commonSlots = map[string]string{
 //	[a]:u32        is an address in an integer or untyped register of that width, and no
 //	               variable's; [a]:b32 one in an untyped register
 //	a:type+        may be a wider register; a:type- has no integers in registers of floats or
-//	               halves; a:type*2 is twice as wide; a:any is any register;
-//	               a:int an integer or untyped one of 32 or 64 bits
+//	               halves; a:type! is in an untyped register; a:type*2 is twice as wide; a:any is
+//	               any register; a:int an integer or untyped one of 32 or 64 bits
 //
 // An operand's type is by default that of the .type slot.
 func parseForm(line string) (*Form, error) {

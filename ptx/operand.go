@@ -45,6 +45,7 @@ type OperandSpec struct {
 	Wider    bool         // a register may be wider than the type
 	Integer  bool         // a register is an integer or untyped one of 32 or 64 bits
 	NoFloat  bool         // an integer is not in a register of floats or halves
+	Untyped  bool         // a register is of a .b type
 	Base     Type         // of an address that is in a register and no variable's: the register's type; else NoType
 	with     string       // the slot or modifier without which it may not be written
 	count    count
@@ -200,6 +201,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	}
 	typ, o.Wider = strings.CutSuffix(typ, "+")
 	typ, o.NoFloat = strings.CutSuffix(typ, "-")
+	typ, o.Untyped = strings.CutSuffix(typ, "!")
 	typ, o.wide = strings.CutSuffix(typ, "*2")
 	if o.typ = TypeByName(typ); o.typ == NoType {
 		o.slot = typ
@@ -455,6 +457,8 @@ func (v *Variant) takes(o *OperandSpec, want, r Type) bool {
 	case want == NoType:
 		return true
 	case held != NoType && !held.packedIn(r):
+		return false
+	case o.Untyped && r != bitsOf(r.Bits()):
 		return false
 	case r == F16x2 && o.typ.IsInt(): // the type of an operand; that of an instruction takes it
 		return false

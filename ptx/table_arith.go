@@ -77,7 +77,7 @@ var integerRows = []row{
 	{"szext", "9.7.1.21", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		szext.mode.type d, a, b:u32;          .mode = clamp wrap; .type = u32 s32; ptx 7.6; sm 70`},
 	{"bmsk", "9.7.1.22", ClassInt, AffineUniform, FamilyCompute, Pure, `
-		bmsk.mode.b32 d, a, b;                .mode = clamp wrap; ptx 7.6; sm 70`},
+		bmsk.mode.b32 d:type-, a:type-, b:type-; .mode = clamp wrap; ptx 7.6; sm 70`},
 	{"dp4a", "9.7.1.23", ClassMul, AffineUniform, FamilyCompute, Pure, `
 		dp4a.atype.btype d:u32, a:atype, b:btype, c:u32;      .atype = u32 s32; .btype = u32 s32; ptx 5.0; sm 61`},
 	{"dp2a", "9.7.1.24", ClassMul, AffineUniform, FamilyCompute, Pure, `

@@ -55,21 +55,21 @@ var moveRows = []row{
 // as an integer.
 var memoryRows = []row{
 	{"ld", "9.7.9.8", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
-		ld{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .cop = ca cg cs lu; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
+		ld{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .cop = ca cg cs lu; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
 	{"ld", "9.7.9.8", ClassMemory, AffineLoad, FamilyLoad, Reads | Strong | MayTrap, `
-		ld{.weak}{.ss}.cv{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
+		ld{.weak}{.ss}.cv{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
 		ld.volatile{.ss}{.pf}{.vec}.type <d>:type+, [a];                         .ss = global local shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
-		ld.sem.scope{.ss}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .sem = relaxed acquire; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
+		ld.sem.scope{.ss}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .sem = relaxed acquire; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
 		ld.mmio.sem.sys{.global}.type d:type+, [a];                              .sem = relaxed acquire; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"ld", "9.7.9.9", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
-		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64;  .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32`},
+		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32`},
 	{"ldu", "9.7.9.10", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ldu{.global}{.vec}.type <d>:type+, [a];                                  .vec = v2 v4; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 2.0; sm 20`},
 	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | MayTrap, `
-		st{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64;  .ss = global local param param::func shared shared::cta shared::cluster; .cop = wb cg cs wt; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
+		st{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64-;  .ss = global local param param::func shared shared::cta shared::cluster; .cop = wb cg cs wt; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},
 	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | Strong | MayTrap, `
 		st.volatile{.ss}{.vec}.type [a], <b>:type+;                              .ss = global local shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64
-		st.sem.scope{.ss}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64;  .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
+		st.sem.scope{.ss}{.l1}{.l2}{.hint}{.vec}.type [a], <b>:type+, e?hint:b64-;  .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
 		st.mmio.sem.sys{.global}.type [a], b:type+;                              .sem = relaxed release; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyAsyncStore, Writes | Strong | Async | MayTrap, `
 		st.async!{.scope}{.ss}.mech{.vec}.type [a], <b>, [c];                    .scope = weak cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .vec = v2 v4; .type = b32 b64 u32 u64 s32 s64 f32 f64; ptx 8.1; sm 90`},
@@ -106,12 +106,12 @@ var memoryRows = []row{
 	{"discard", "9.7.9.17", ClassMemory, AffineNone, FamilyHint, Writes, `
 		discard{.global}.L2 [a], #b=128:u32;                                     ptx 7.4; sm 80`},
 	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, FamilyCreatepolicy, Pure, `
-		createpolicy.range!{.global}.first{.second}.b64 d, [a], b:u32, c:u32;     .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
-		createpolicy.fractional!.first{.second}.b64 d, b?:any;                    .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
-		createpolicy.cvt!.L2.b64 d, a:b64;                                        ptx 7.4; sm 80`},
+		createpolicy.range!{.global}.first{.second}.b64 d:type-, [a], b:u32, c:u32;     .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
+		createpolicy.fractional!.first{.second}.b64 d:type-, b?:any;                    .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 7.4; sm 80
+		createpolicy.cvt!.L2.b64 d:type-, a:b64-;                                       ptx 7.4; sm 80`},
 	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
-		cp.async!.ca.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c=4..16/4:u32, !e?:any, f?hint:b64;  .smem = shared shared::cta; ptx 7.0; sm 80
-		cp.async!.cg.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c=16:u32, !e?:any, f?hint:b64;  .smem = shared shared::cta; ptx 7.0; sm 80`},
+		cp.async!.ca.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c=4..16/4:u32, !e?:any, f?hint:b64-;  .smem = shared shared::cta; ptx 7.0; sm 80
+		cp.async!.cg.smem.global{.hint}{.pf} [a]:smem, [b]:global, #c=16:u32, !e?:any, f?hint:b64-;  .smem = shared shared::cta; ptx 7.0; sm 80`},
 	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Async, `
 		cp.async.commit_group!;                                                   ptx 7.0; sm 80`},
 	{"cp", "9.7.9.25.3", ClassMemory, AffineNone, FamilyAsync, Waits, `
@@ -120,42 +120,42 @@ var memoryRows = []row{
 	{"cp", "9.7.13.15.15", ClassMemory, AffineNone, FamilyAsync, Barrier | Async | MayTrap, `
 		cp.async.mbarrier.arrive!{.noinc}{.smem}.b64 [a];                         .smem = shared shared::cta; ptx 7.0; sm 80`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
-		cp.async.bulk!.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f?multicast:b16, g?hint:b64;  .multicast = multicast::cluster; ptx 8.0; sm 90
-		cp.async.bulk!.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64;  ptx 8.6; sm 90
+		cp.async.bulk!.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f?multicast:b16, g?hint:b64-;  .multicast = multicast::cluster; ptx 8.0; sm 90
+		cp.async.bulk!.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64-;  ptx 8.6; sm 90
 		cp.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a]:shared, [b]:shared, c=0..1048560/16:u32, [e]:shared;  ptx 8.0; sm 90
-		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c=0..1048560/16:u32, g?hint:b64, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
+		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c=0..1048560/16:u32, g?hint:b64-, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.b32 [a], [b], c=0..1048560/16:u32, [e];  .op = and or xor; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.type [a], [b], c=0..1048560/16:u32, [e];  .type = u32 s32 u64; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.u32 [a], [b], c=0..1048560/16:u32, [e];  .op = inc dec; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560/16:u32, [e];  .op = min max; .type = u32 s32; ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, `
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .op = and or xor; .type = b32 b64; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .type = u32 s32 u64 f32 f64; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.noftz.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .type = f16 bf16; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.u32 [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .op = inc dec; ptx 8.0; sm 90
-		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 8.0; sm 90`},
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = and or xor; .type = b32 b64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .type = u32 s32 u64 f32 f64; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.noftz.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .type = f16 bf16; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.u32 [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = inc dec; ptx 8.0; sm 90
+		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyHint, Hint, `
-		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560/16:u32, e?hint:b64;          ptx 8.0; sm 90`},
+		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560/16:u32, e?hint:b64-;          ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
-		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, h?hint:b64;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>:u16, h?hint:b64;  .dim = 3d 4d 5d; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>:u16, g?multicast:b16, h?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
-		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>:u16, h?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
-		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64;  .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
-		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, h?hint:b64;  .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
-		cp.async.bulk.tensor!.dim.global.shared::cta{.tile}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.dim.global.shared::cta.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 3d 4d 5d; ptx 8.0; sm 90
-		cp.async.bulk.tensor!.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64;  ptx 8.6; sm 100`},
+		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64-;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, h?hint:b64-;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>:u16, g?multicast:b16, h?hint:b64-;  .dim = 3d 4d 5d; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.im2col.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*dhw>:u16, h?hint:b64-;  .dim = 3d 4d 5d; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>:u16, g?multicast:b16, h?hint:b64-;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.dim.dst.global.mode.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, <f*2>:u16, h?hint:b64-;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64-;  .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.2d.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*5>:s32]:global, [e]:shared, h?hint:b64-;  .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.6; sm 100
+		cp.async.bulk.tensor!.dim.global.shared::cta{.tile}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64-;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.dim.global.shared::cta.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64-;  .dim = 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.tensor!.2d.global.shared::cta.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64-;  ptx 8.6; sm 100`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, `
-		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op{.tile}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; .op = and or xor add inc dec min max; ptx 8.0; sm 90
-		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64;  .dim = 3d 4d 5d; .op = and or xor add inc dec min max; ptx 8.0; sm 90`},
+		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op{.tile}.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64-;  .dim = 1d 2d 3d 4d 5d; .op = and or xor add inc dec min max; ptx 8.0; sm 90
+		cp.reduce.async.bulk.tensor!.dim.global.shared::cta.op.im2col_no_offs.bulk_group{.hint} [a, <b*dim>:s32]:global, [c]:shared, e?hint:b64-;  .dim = 3d 4d 5d; .op = and or xor add inc dec min max; ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyHint, Hint, `
-		cp.async.bulk.prefetch.tensor!.dim.L2.global{.tile}{.hint} [a, <b*dim>:s32]:global, e?hint:b64;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
-		cp.async.bulk.prefetch.tensor!.dim.L2.global.im2col{.hint} [a, <b*dim>:s32]:global, <c*dhw>:u16, e?hint:b64;  .dim = 3d 4d 5d; ptx 8.0; sm 90
-		cp.async.bulk.prefetch.tensor!.dim.L2.global.mode{.hint} [a, <b*dim>:s32]:global, <c*2>:u16, e?hint:b64;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; ptx 8.6; sm 100
-		cp.async.bulk.prefetch.tensor!.2d.L2.global.tile::gather4{.hint} [a, <b*5>:s32]:global, e?hint:b64;  ptx 8.6; sm 100`},
+		cp.async.bulk.prefetch.tensor!.dim.L2.global{.tile}{.hint} [a, <b*dim>:s32]:global, e?hint:b64-;  .dim = 1d 2d 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.prefetch.tensor!.dim.L2.global.im2col{.hint} [a, <b*dim>:s32]:global, <c*dhw>:u16, e?hint:b64-;  .dim = 3d 4d 5d; ptx 8.0; sm 90
+		cp.async.bulk.prefetch.tensor!.dim.L2.global.mode{.hint} [a, <b*dim>:s32]:global, <c*2>:u16, e?hint:b64-;  .dim = 3d 4d 5d; .mode = im2col::w im2col::w::128; ptx 8.6; sm 100
+		cp.async.bulk.prefetch.tensor!.2d.L2.global.tile::gather4{.hint} [a, <b*5>:s32]:global, e?hint:b64-;  ptx 8.6; sm 100`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Async, `
 		cp.async.bulk.commit_group!;                                              ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Waits, `
@@ -172,27 +172,27 @@ var memoryRows = []row{
 	{"tensormap", "9.7.13.16", ClassMemory, AffineNone, FamilyTensormap, Collective | Aligned | Reads | Writes | Strong | Fences | MayTrap, `
 		tensormap.cp_fenceproxy!.global.shared::cta.tensormap::generic.release.scope.sync.aligned [a]:global, [b]:shared, #c=128:u32;  ptx 8.3; sm 90`},
 	{"atom", "9.7.13.5", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
-		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
-		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
-		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
+		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64-;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
+		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64-;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
+		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64-;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
 	{"atom", "9.7.13.5", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
-		atom{.sem}{.scope}{.ss}.exch{.hint}.type _d, [a], b, e?hint:b64;          .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128
+		atom{.sem}{.scope}{.ss}.exch{.hint}.type _d, [a], b, e?hint:b64-;          .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b32 b64 b128
 		atom{.sem}{.scope}{.ss}.cas.type _d, [a], b, c;                           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = b16 b32 b64 b128
-		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f32 f64
-		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
-		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type _d, [a], b, e?hint:b64;     .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
-		atom{.sem}{.scope}{.global}.add{.hint}.vec.f32 _<d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 8.1; sm 90
-		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type _<d>, [a], <b>, e?hint:b64;  .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
+		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64-;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f32 f64
+		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64-;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
+		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type _d, [a], b, e?hint:b64-;     .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
+		atom{.sem}{.scope}{.global}.add{.hint}.vec.f32 _<d>, [a], <b>, e?hint:b64-;  .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 8.1; sm 90
+		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type _<d>, [a], <b>, e?hint:b64-;  .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
 	{"red", "9.7.13.6", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
-		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
-		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
-		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
+		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64-;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = and or xor; .type = b32 b64
+		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64-;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = u32 s32 u64
+		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64-;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = min max; .type = u32 s32 u64 s64`},
 	{"red", "9.7.13.6", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
-		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f32 f64
-		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
-		red{.sem}{.scope}{.ss}.add.noftz{.hint}.type [a], b, e?hint:b64;         .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
-		red{.sem}{.scope}{.global}.add{.hint}.vec.f32 [a], <b>, e?hint:b64;      .sem = relaxed release; .vec = v2 v4; ptx 8.1; sm 90
-		red{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type [a], <b>, e?hint:b64;  .sem = relaxed release; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
+		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64-;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f32 f64
+		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64-;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
+		red{.sem}{.scope}{.ss}.add.noftz{.hint}.type [a], b, e?hint:b64-;         .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
+		red{.sem}{.scope}{.global}.add{.hint}.vec.f32 [a], <b>, e?hint:b64-;      .sem = relaxed release; .vec = v2 v4; ptx 8.1; sm 90
+		red{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type [a], <b>, e?hint:b64-;  .sem = relaxed release; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
 	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAsyncStore, Reads | Writes | Atomic | Async | MayTrap, `
 		red.async!.relaxed.cluster{.ss}.mech.op.u32 [a], b:u32, [c];              .op = inc dec; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 8.1; sm 90
 		red.async!.relaxed.cluster{.ss}.mech.op.type [a], b, [c];                 .op = min max; .type = u32 s32; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 8.1; sm 90

@@ -23,7 +23,7 @@ var syncRows = []row{
 	{"bar", "9.7.13.1", ClassBarrier, AffineNone, FamilyBarrier, Barrier | Aligned | MayTrap, `
 		bar{.cta}.arrive! a:u32, b:u32`},
 	{"bar", "9.7.13.2", ClassBarrier, AffineNone, FamilyBarrier, Collective | Waits | MayTrap, `
-		bar.warp!.sync a:b32;                  ptx 6.0; sm 30`},
+		bar.warp!.sync a:b32-;                 ptx 6.0; sm 30`},
 	{"barrier", "9.7.13.1", ClassBarrier, AffineNone, FamilyBarrier, Barrier | Waits | MayTrap, `
 		barrier{.cta}!.sync a:u32, b?:u32;                       ptx 6.0; sm 30
 		barrier{.cta}.red!.popc.u32 d:u32, a:u32, b?:u32, !c:pred; ptx 6.0; sm 30
@@ -79,7 +79,7 @@ var syncRows = []row{
 	{"griddepcontrol", "9.7.13.13", ClassMisc, AffineNone, FamilyNothing, Waits, `
 		griddepcontrol.wait!;                  ptx 7.8; sm 90`},
 	{"elect", "9.7.13.14", ClassWarp, AffineNone, FamilyElect, Collective | MayTrap, `
-		elect.sync _d:b32|p:pred, b:b32;       ptx 8.0; sm 90`},
+		elect.sync _d:b32-|p:pred, b:b32-;     ptx 8.0; sm 90`},
 	{"shfl", "9.7.9.5", ClassWarp, AffineNone, FamilyShfl, Collective, `
 		shfl.mode.b32 d|_p?:pred, a, b, c;     .mode = up down bfly idx; ptx 3.0; sm 30`},
 	{"shfl", "9.7.9.6", ClassWarp, AffineNone, FamilyShfl, Collective | MayTrap, `
@@ -89,17 +89,17 @@ var syncRows = []row{
 		mbarrier.inval!{.ss}.b64 [a];                                    .ss = shared shared::cta; ptx 7.0; sm 80`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Reads | Writes | Atomic | MayTrap, `
 		mbarrier.op!{.sem.scope}{.ss}.b64 [a], b:u32;                  .op = expect_tx complete_tx; .sem = relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
-		mbarrier.op!{.sem.scope}{.ss}.b64 _d, [a], b=1..4294967295?:u32;              .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 7.0; sm 80
-		mbarrier.op.expect_tx!{.sem.scope}{.ss}.b64 _d, [a], b:u32;     .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
-		mbarrier.op!.noComplete{.sem.scope}{.ss}.b64 _d, [a], b=1..4294967295:u32;    .op = arrive arrive_drop; .sem = release; .scope = cta; .ss = shared shared::cta; ptx 7.0; sm 80`},
+		mbarrier.op!{.sem.scope}{.ss}.b64 _d:type-, [a], b=1..4294967295?:u32;              .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 7.0; sm 80
+		mbarrier.op.expect_tx!{.sem.scope}{.ss}.b64 _d:type-, [a], b:u32;     .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
+		mbarrier.op!.noComplete{.sem.scope}{.ss}.b64 _d:type-, [a], b=1..4294967295:u32;    .op = arrive arrive_drop; .sem = release; .scope = cta; .ss = shared shared::cta; ptx 7.0; sm 80`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Reads | Strong | MayTrap, `
-		mbarrier.test_wait!{.sem.scope}{.ss}.b64 p:pred, [a], b;       .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.0; sm 80
+		mbarrier.test_wait!{.sem.scope}{.ss}.b64 p:pred, [a], b:type-;       .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.0; sm 80
 		mbarrier.test_wait.parity!{.sem.scope}{.ss}.b64 p:pred, [a], b=0..1:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.1; sm 80`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Waits | Reads | Strong | MayTrap, `
-		mbarrier.try_wait!{.sem.scope}{.ss}.b64 p:pred, [a], b, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90
+		mbarrier.try_wait!{.sem.scope}{.ss}.b64 p:pred, [a], b:type-, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90
 		mbarrier.try_wait.parity!{.sem.scope}{.ss}.b64 p:pred, [a], b=0..1:u32, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineUniform, FamilyCompute, Pure, `
-		mbarrier.pending_count!.b64 d:u32, a;                            ptx 7.0; sm 80`},
+		mbarrier.pending_count!.b64 d:u32, a:type-;                            ptx 7.0; sm 80`},
 	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyTryCancel, Writes | Async | MayTrap | SideEffect, `
 		clusterlaunchcontrol.try_cancel.async!{.ss}.mech{.multicast::cluster::all}.b128 [a], [b]; .ss = shared::cta; .mech = mbarrier::complete_tx::bytes; ptx 8.6; sm 100`},
 	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyQueryCancel, Pure, `

@@ -253,7 +253,7 @@ func (t Type) agrees(r Type, wider bool) bool {
 	case tk == Bits || rk == Bits:
 		return true
 	case tk == Float || rk == Float:
-		return tk == rk && (tb == rb)
+		return t == r // .bf16 is in untyped registers alone
 	default:
 		return true
 	}

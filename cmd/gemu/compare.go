@@ -1,76 +1,122 @@
 package main
 
-// This file is "gemu compare": the benchmarks of a paper, measured, beside what
-// the paper has measured.
+// This file is "gemu compare": the tables and figures of a paper, measured, beside what
+// the paper prints. Each paper is in a file of its own, compare_NAME.go.
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-
-	"gemu/affinetrack"
-	"gemu/interp"
 )
 
 type compareCmd struct {
-	Paper   string `arg:"" help:"Paper: ${papers}."`
-	Workers int    `help:"Host threads (default: all); results do not depend on it."`
-	JSON    string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
+	Paper   string   `arg:"" help:"Paper: ${papers}."`
+	Table   []string `help:"Only these of its tables and figures (default: all)." placeholder:"NAME"`
+	Reading []string `help:"Only these ways of measuring, and tables that have them (default: all; the first is the headline)." placeholder:"NAME"`
+	Workers int      `help:"Host threads (default: all); results do not depend on it."`
+	JSON    string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	CSV     string   `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
-// paper is a published table of measurements, whose rows are workloads.
+// paper is a study whose measurements gemu repeats.
 type paper struct {
-	name    string
-	title   string
-	policy  string // that models its machine
-	csv     []byte // the first column is the workload
+	name   string // on the command line
+	study  string // of kernels.Studies, if that has another name
+	title  string
+	tables []*paperTable
+}
+
+// papers are those that gemu knows; each is added by the file that describes it.
+var papers []*paper
+
+// paperTable is a table or a figure of a paper, as far as gemu can give it.
+type paperTable struct {
+	name    string // on the command line: "table1"
+	title   string // what it shows
+	note    string // what else there is to know, printed below it: what the paper has only in words
 	columns []paperColumn
-	// significant is the rank correlation that unrelated columns of so many rows
-	// exceed in one of forty cases.
-	significant float64
+	rows    []paperRow
+
+	// readings are the ways of measuring that the paper's text leaves open. The first is
+	// the headline, chosen from the text; the others are rows of a sensitivity table.
+	readings []paperReading
+
+	// measure gives the values of a row by columns' names, under one of the readings. What
+	// it leaves out has no value there.
+	measure func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error)
 }
 
 // paperColumn is a column that gemu can give.
 type paperColumn struct {
-	key    string    // its name in the table
+	name   string    // in JSON and CSV, and in the file of the paper's values
 	head   [2]string // for people, in two lines
 	digits int       // decimals
-	// input tells that the column is about the size of the input, which is not the
-	// paper's, so that it is not compared.
-	input bool
-	ours  func(s *interp.Structure, t interp.Summary) float64
+	doc    string    // what we count, of what
+
+	// of is the column of the paper that this is another reading of; "" if it is the
+	// column's headline reading.
+	of string
+	// apart tells that the column is about something that is not the paper's, as the size of
+	// its input, so that the order of the rows is not compared.
+	apart bool
 }
 
-//go:embed papers/kim2013_table1.csv
-var kim2013Table1 []byte
+// key is the paper's column.
+func (c *paperColumn) key() string {
+	if c.of != "" {
+		return c.of
+	}
+	return c.name
+}
 
-var papers = []*paper{
-	{
-		name: "kim2013", title: "Kim et al., ISCA 2013, table 1", policy: "kim", csv: kim2013Table1,
-		columns: []paperColumn{
-			// GPGPU-Sim counts instructions of threads.
-			{"dyn_inst_M", [2]string{"dyn", "inst"}, 1, true, func(s *interp.Structure, t interp.Summary) float64 { return float64(s.Total().Lanes) / 1e6 }},
-			{"act_thds", [2]string{"act", "thds"}, 1, false, func(s *interp.Structure, t interp.Summary) float64 { return t.ActiveLanes }},
-			{"ll", [2]string{"", "ll"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.LongLatency }},
-			{"ctrl", [2]string{"", "ctrl"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Control }},
-			{"mem", [2]string{"", "mem"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Memory }},
-			{"div", [2]string{"", "div"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Diverged }},
-			{"aff_inst", [2]string{"aff", "inst"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Affine }},
-			{"supp_aff", [2]string{"supp", "aff"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Suppressed }},
-			{"exp_inst", [2]string{"exp", "inst"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Expansion }},
-			{"aff_rds", [2]string{"aff", "rds"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.ReadsSaved }},
-			{"aff_wrs", [2]string{"aff", "wrs"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.WritesSaved }},
-			{"aff_bra", [2]string{"aff", "bra"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Branches }},
-			{"aff_mem", [2]string{"aff", "mem"}, 0, false, func(s *interp.Structure, t interp.Summary) float64 { return t.Loads }},
-		},
-		significant: 0.538, // 14 rows: Zar, Significance testing of the Spearman rank correlation coefficient (1972)
-	},
+// paperRow is a row of a paper's table.
+type paperRow struct {
+	name     string             // in the paper
+	workload string             // that is run for it, at this size; 0: its own
+	size     int                //
+	values   map[string]float64 // that the paper has, by column; it need not have all
+	absent   string             // why gemu has nothing for it; "" if it has
+	all      bool               // it is about all workloads, as a mean is, and not ranked
+}
+
+// paperReading is a way of measuring.
+type paperReading struct {
+	name, doc string
+}
+
+// readRows makes rows of a table of the paper's values: the first line is the names of
+// columns, the first column that of the row, which is the workload's unless another is given;
+// empty fields are values that the paper does not have.
+func readRows(data []byte, workloads map[string]string) []paperRow {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.Comment = '#'
+	table, err := r.ReadAll()
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	var rows []paperRow
+	for _, record := range table[1:] {
+		row := paperRow{name: record[0], workload: record[0], values: map[string]float64{}}
+		if w, ok := workloads[row.name]; ok {
+			row.workload = w
+		}
+		for i, text := range record[1:] {
+			if text == "" {
+				continue
+			}
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				panic("BUG: " + err.Error())
+			}
+			row.values[table[0][i+1]] = v
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func paperNames() string {
@@ -81,21 +127,80 @@ func paperNames() string {
 	return strings.Join(names, ", ")
 }
 
-// comparison is a paper's table and ours.
-type comparison struct {
-	Schema string              `json:"schema"`           // "gemu-compare/1"
-	Paper  string              `json:"paper"`            // as the command line names it
-	Title  string              `json:"title"`            // of the paper
-	Policy string              `json:"policy"`           // under which we measure
-	Rows   []comparisonRow     `json:"benchmarks"`       // in the paper's order
-	Ranks  map[string]*float64 `json:"rank_correlation"` // Spearman's, by column; null where it is not defined
+func (p *paper) tableNames() string {
+	var names []string
+	for _, t := range p.tables {
+		names = append(names, t.name)
+	}
+	return strings.Join(names, ", ")
 }
 
-// comparisonRow is a benchmark: values by the paper's names of the columns.
+// meter runs workloads for the tables of a paper. What several tables need is measured once.
+type meter struct {
+	app     *app
+	workers int
+	done    map[any]any
+}
+
+// once measures something, unless it has been, and gives what has come of it. The key says
+// what it is.
+func once[T any](m *meter, key any, measure func() (T, error)) (T, error) {
+	if v, ok := m.done[key]; ok {
+		return v.(T), nil
+	}
+	v, err := measure()
+	if err == nil {
+		m.done[key] = v
+	}
+	return v, err
+}
+
+// flags are those of a workload's run: at a size, 0 for its own.
+func (m *meter) flags(workload string, size int) *launchFlags {
+	return &launchFlags{File: "@" + workload, kernelFlags: kernelFlags{Warp: 32, Workers: m.workers, Size: size}}
+}
+
+// comparison is a paper's tables and ours, as JSON.
+type comparison struct {
+	Schema string            `json:"schema"` // "gemu-compare/2"
+	Paper  string            `json:"paper"`  // as the command line names it
+	Title  string            `json:"title"`  // of the paper
+	Tables []comparisonTable `json:"tables"` // and figures, in the paper's order
+}
+
+// comparisonTable is a table, under each of its readings.
+type comparisonTable struct {
+	Name     string              `json:"name"`     // as the command line names it
+	Title    string              `json:"title"`    // what it shows
+	Note     string              `json:"note"`     // what else there is to know
+	Columns  []comparisonColumn  `json:"columns"`  // in the order of the text
+	Absent   map[string]string   `json:"absent"`   // rows of the paper that gemu does not have, and why
+	Readings []comparisonReading `json:"readings"` // the first is the headline
+}
+
+// comparisonColumn says what a column is.
+type comparisonColumn struct {
+	Name  string `json:"name"`                 // of ours
+	Paper string `json:"paper"`                // of the paper's it is compared with
+	What  string `json:"what"`                 // we count
+	Apart bool   `json:"not_ranked,omitempty"` // the order of the rows is not compared
+}
+
+// comparisonReading is a way of measuring, and what comes of it.
+type comparisonReading struct {
+	Name      string                `json:"name"`      // of the reading
+	What      string                `json:"what"`      // it is
+	Rows      []comparisonRow       `json:"rows"`      // in the paper's order
+	Agreement map[string]*agreement `json:"agreement"` // by column, of those that are ranked
+}
+
+// comparisonRow is a row of a table.
 type comparisonRow struct {
-	Name  string             `json:"name"`  // of the workload
-	Ours  map[string]float64 `json:"ours"`  // what we measure, by column
-	Paper map[string]float64 `json:"paper"` // what the paper prints
+	Name       string             `json:"name"`       // in the paper
+	Workload   string             `json:"workload"`   // that was run; "": the row is a mean over others
+	Ours       map[string]float64 `json:"ours"`       // what we measure, by column
+	Paper      map[string]float64 `json:"paper"`      // what the paper prints
+	Difference map[string]float64 `json:"difference"` // ours less the paper's, where there are both
 }
 
 func (c *compareCmd) Run(a *app) error {
@@ -103,34 +208,52 @@ func (c *compareCmd) Run(a *app) error {
 	if i < 0 {
 		return fmt.Errorf("no paper %s: there are %s", c.Paper, paperNames())
 	}
-	if c.Workers < 0 {
-		return fmt.Errorf("--workers wants a number from 0 on")
-	}
-	if err := checkOutput(c.JSON); err != nil {
-		return fmt.Errorf("--json %s: %w", c.JSON, err)
-	}
 	p := papers[i]
-	s := newScreen(a.stdout)
-	quiet := c.JSON == "-"
-	if !quiet {
-		p.printHead(s)
+	tables := p.tables
+	if len(c.Table) > 0 {
+		tables = nil
+		for _, name := range c.Table {
+			i := slices.IndexFunc(p.tables, func(t *paperTable) bool { return t.name == name })
+			if i < 0 {
+				return fmt.Errorf("--table %s: %s has %s", name, p.name, p.tableNames())
+			}
+			tables = append(tables, p.tables[i])
+		}
 	}
-	out := &comparison{Schema: "gemu-compare/1", Paper: p.name, Title: p.title, Policy: p.policy, Ranks: map[string]*float64{}}
-	for _, row := range p.rows() {
-		ours, err := p.measure(a, row.Name, c.Workers)
+	tables, err := readBy(tables, c.Reading)
+	switch {
+	case err != nil:
+		return err
+	case c.Workers < 0:
+		return fmt.Errorf("--workers wants a number from 0 on")
+	case c.JSON == "-" && c.CSV == "-":
+		return fmt.Errorf("--json - and --csv -: only one fits on standard output")
+	}
+	for flag, file := range map[string]string{"--json": c.JSON, "--csv": c.CSV} {
+		if err := checkOutput(file); err != nil {
+			return fmt.Errorf("%s %s: %w", flag, file, err)
+		}
+	}
+	m := &meter{app: a, workers: c.Workers, done: map[any]any{}}
+	quiet := c.JSON == "-" || c.CSV == "-"
+	s := newScreen(a.stdout)
+	out := &comparison{Schema: "gemu-compare/2", Paper: p.name, Title: p.title}
+	for i, t := range tables {
+		if !quiet {
+			t.printHead(s, p, i == 0)
+		}
+		show := func(r *comparisonRow) {
+			if !quiet {
+				t.printRow(s, r)
+			}
+		}
+		result, err := t.compare(m, show)
 		if err != nil {
 			return err
 		}
-		row.Ours = ours
-		out.Rows = append(out.Rows, row)
+		out.Tables = append(out.Tables, *result)
 		if !quiet {
-			p.printRow(s, row)
-		}
-	}
-	for _, col := range p.columns {
-		out.Ranks[col.key] = nil
-		if rho := out.rank(col.key); !col.input && !math.IsNaN(rho) {
-			out.Ranks[col.key] = &rho
+			t.printAgreement(s, result)
 		}
 	}
 	if c.JSON != "" {
@@ -138,154 +261,364 @@ func (c *compareCmd) Run(a *app) error {
 			return err
 		}
 	}
-	if !quiet {
-		p.printRanks(s, out)
+	if c.CSV != "" {
+		return writeOutput(a, c.CSV, out.csv())
 	}
 	return nil
 }
 
-// rows are the paper's, in its order.
-func (p *paper) rows() []comparisonRow {
-	r := csv.NewReader(bytes.NewReader(p.csv))
-	r.Comment = '#'
-	table, err := r.ReadAll()
-	if err != nil {
-		panic("BUG: " + err.Error())
+// readBy are the tables that have some of the readings, with these; no names mean all.
+func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
+	if len(names) == 0 {
+		return tables, nil
 	}
-	var rows []comparisonRow
-	for _, record := range table[1:] {
-		row := comparisonRow{Name: record[0], Paper: map[string]float64{}}
-		for _, col := range p.columns {
-			v, err := strconv.ParseFloat(record[slices.Index(table[0], col.key)], 64)
-			if err != nil {
-				panic("BUG: " + err.Error())
+	var list []*paperTable
+	var known []string
+	found := map[string]bool{}
+	for _, t := range tables {
+		part := *t
+		part.readings = nil
+		for _, r := range t.readings {
+			if !slices.Contains(known, r.name) {
+				known = append(known, r.name)
 			}
-			row.Paper[col.key] = v
+			if slices.Contains(names, r.name) {
+				part.readings = append(part.readings, r)
+				found[r.name] = true
+			}
 		}
-		rows = append(rows, row)
+		if len(part.readings) > 0 {
+			list = append(list, &part)
+		}
 	}
-	return rows
+	for _, name := range names {
+		if !found[name] {
+			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return list, nil
 }
 
-// measure runs a benchmark.
-func (p *paper) measure(a *app, name string, workers int) (map[string]float64, error) {
-	c := launchFlags{File: "@" + name, kernelFlags: kernelFlags{Warp: 32, Workers: workers}}
-	j, err := c.open(a, a.stderr)
-	if err != nil {
-		return nil, err
+// compare measures a table under all its readings; show sees the rows of the headline as they
+// come.
+func (t *paperTable) compare(m *meter, show func(r *comparisonRow)) (*comparisonTable, error) {
+	out := &comparisonTable{Name: t.name, Title: t.title, Note: t.note, Absent: map[string]string{}}
+	for i := range t.columns {
+		c := &t.columns[i]
+		out.Columns = append(out.Columns, comparisonColumn{c.name, c.key(), c.doc, c.apart})
 	}
-	if err := j.structure(a, affinetrack.PolicyByName(p.policy), nil); err != nil {
-		return nil, err
+	for i := range t.readings {
+		r := &t.readings[i]
+		result := comparisonReading{Name: r.name, What: r.doc}
+		for j := range t.rows {
+			row := &t.rows[j]
+			if row.absent != "" {
+				out.Absent[row.name] = row.absent
+				continue
+			}
+			ours, err := t.measure(m, row, r)
+			if err != nil {
+				return nil, err
+			}
+			line := t.line(row, ours)
+			result.Rows = append(result.Rows, line)
+			if i == 0 {
+				show(&line)
+			}
+		}
+		result.Agreement = t.agree(result.Rows)
+		out.Readings = append(out.Readings, result)
 	}
-	s := j.total().Structure
-	t := s.Summary()
-	ours := map[string]float64{}
-	for _, col := range p.columns {
-		ours[col.key] = col.ours(s, t)
-	}
-	return ours, nil
+	return out, nil
 }
 
-// The table has two lines a benchmark, ours and the paper's.
+// line puts a row's values side by side.
+func (t *paperTable) line(row *paperRow, ours map[string]float64) comparisonRow {
+	line := comparisonRow{row.name, row.workload, map[string]float64{}, map[string]float64{}, map[string]float64{}}
+	for i := range t.columns {
+		c := &t.columns[i]
+		v, ok := ours[c.name]
+		if ok {
+			line.Ours[c.name] = v
+		}
+		if p, has := row.values[c.key()]; has {
+			line.Paper[c.name] = p
+			if ok {
+				line.Difference[c.name] = v - p
+			}
+		}
+	}
+	return line
+}
+
+// agree compares the columns of rows with the paper's. Probabilities are corrected for as many
+// tests as there are columns of the paper: another reading of one is no further test, and its
+// own is not corrected.
+func (t *paperTable) agree(rows []comparisonRow) map[string]*agreement {
+	list := map[string]*agreement{}
+	var tests []*agreement
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.apart {
+			continue
+		}
+		var ours, theirs []float64
+		for _, r := range rows {
+			if r.Workload == "" {
+				continue
+			}
+			v, ok := r.Ours[c.name]
+			p, has := r.Paper[c.name]
+			if ok && has {
+				ours, theirs = append(ours, v), append(theirs, p)
+			}
+		}
+		a := newAgreement(ours, theirs)
+		list[c.name] = a
+		if c.of == "" && a.P != nil {
+			tests = append(tests, a)
+		}
+	}
+	holm(tests)
+	return list
+}
+
+// csv is a line for each value: of which table, reading, row and column, what the paper has and
+// what we have. A field is empty where there is no value.
+func (c *comparison) csv() []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write([]string{"paper", "table", "reading", "row", "workload", "column", "paper_value", "our_value", "difference", "absent"})
+	text := func(values map[string]float64, name string) string {
+		if v, ok := values[name]; ok {
+			return strconv.FormatFloat(v, 'g', 8, 64)
+		}
+		return ""
+	}
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		for _, r := range t.Readings {
+			for _, row := range r.Rows {
+				for _, col := range t.Columns {
+					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, text(row.Paper, col.Name), text(row.Ours, col.Name), text(row.Difference, col.Name), ""})
+				}
+			}
+		}
+		var names []string
+		for name := range t.Absent {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			w.Write([]string{c.Paper, t.Name, "", name, "", "", "", "", "", t.Absent[name]})
+		}
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// A row has three lines: ours, the paper's, the difference.
 const (
-	compareName, compareWho    = 8, 5
+	compareName, compareWho    = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
 )
 
-func (col *paperColumn) width() int {
-	if col.digits > 0 {
-		return compareWide
+func (c *paperColumn) width() int {
+	width := compareNarrow
+	if c.digits > 0 {
+		width = compareWide
 	}
-	return compareNarrow
+	return max(width, 1+len(c.head[0]), 1+len(c.head[1]))
 }
 
-func (p *paper) printHead(s *screen) {
-	s.printf("%s, and gemu with policy %s\n\n", p.title, p.policy)
+func (t *paperTable) printHead(s *screen, p *paper, first bool) {
+	if first {
+		s.printf("%s\n", p.title)
+	}
+	s.heading(t.name + ": " + t.title)
+	for _, line := range wrap(t.readings[0].name+": "+t.readings[0].doc, s.chart()) {
+		s.printf("%s\n", line)
+	}
+	s.printf("\n")
 	for line := range 2 {
 		text := fitted("", compareName+compareWho)
-		for i := range p.columns {
-			text += fitted(p.columns[i].head[line], -p.columns[i].width())
+		for i := range t.columns {
+			text += fitted(t.columns[i].head[line], -t.columns[i].width())
 		}
-		s.printf("%s\n", s.paint(bold, text))
+		if text = strings.TrimRight(text, " "); text != "" {
+			s.printf("%s\n", s.paint(bold, text))
+		}
 	}
 }
 
-func (p *paper) printRow(s *screen, r comparisonRow) {
-	print := func(style paint, name, who string, values map[string]float64) {
-		text := fitted(name, compareName) + fitted(who, compareWho)
-		for i := range p.columns {
-			col := &p.columns[i]
-			text += fitted(percentText(values[col.key], col.digits), -col.width())
-		}
-		s.printf("%s\n", s.paint(style, text))
+// printLine prints a value for each column.
+func (t *paperTable) printLine(s *screen, style paint, name, who string, value func(c *paperColumn) string) {
+	text := fitted(name, compareName) + fitted(who, compareWho)
+	for i := range t.columns {
+		text += fitted(value(&t.columns[i]), -t.columns[i].width())
 	}
-	print(plain, r.Name, "gemu", r.Ours)
-	print(dim, "", "paper", r.Paper)
+	s.printf("%s\n", s.paint(style, strings.TrimRight(text, " ")))
 }
 
-func (p *paper) printRanks(s *screen, c *comparison) {
-	text := fitted("agreement", compareName+compareWho)
-	agree, n := 0, 0
-	for i := range p.columns {
-		col := &p.columns[i]
-		rho := c.Ranks[col.key]
-		if rho == nil {
-			text += fitted("", col.width())
+// texts gives values by column, "-" where there is none.
+func (t *paperTable) texts(values map[string]float64) func(c *paperColumn) string {
+	return func(c *paperColumn) string {
+		if v, ok := values[c.name]; ok {
+			return percentText(v, c.digits)
+		}
+		return "-"
+	}
+}
+
+func (t *paperTable) printRow(s *screen, r *comparisonRow) {
+	t.printLine(s, plain, r.Name, "gemu", t.texts(r.Ours))
+	if len(r.Paper) == 0 {
+		return
+	}
+	t.printLine(s, dim, "", "paper", t.texts(r.Paper))
+	t.printLine(s, dim, "", "diff", func(c *paperColumn) string {
+		if v, ok := r.Difference[c.name]; ok {
+			return signedText(v, c.digits)
+		}
+		return "-"
+	})
+}
+
+// signedText writes a difference with its sign; what is rounded to nothing is 0.
+func signedText(v float64, decimals int) string {
+	if math.Abs(v) < math.Pow(10, -float64(decimals))/2 {
+		return "0"
+	}
+	return fmt.Sprintf("%+.*f", decimals, v)
+}
+
+// correlationText writes a number from -1 to 1 in at most four characters.
+func correlationText(v float64) string {
+	return strings.Replace(fmt.Sprintf("%.2f", v), "0.", ".", 1)
+}
+
+// probabilityText writes a probability in at most four characters.
+func probabilityText(p float64) string {
+	switch {
+	case p < 0.0005:
+		return "<.1%"
+	case p < 0.0995:
+		return fmt.Sprintf("%.1f%%", 100*p)
+	}
+	return fmt.Sprintf("%.0f%%", 100*p)
+}
+
+func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
+	head := r.Readings[0].Agreement
+	of := func(list map[string]*agreement, text func(a *agreement) string) func(c *paperColumn) string {
+		return func(c *paperColumn) string {
+			if a := list[c.name]; a != nil {
+				return text(a)
+			}
+			return ""
+		}
+	}
+	optional := func(value func(a *agreement) *float64, text func(v float64) string) func(a *agreement) string {
+		return func(a *agreement) string {
+			if v := value(a); v != nil {
+				return text(*v)
+			}
+			return "-"
+		}
+	}
+	rho := optional(func(a *agreement) *float64 { return a.Rho }, correlationText)
+	width := s.chart()
+	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
+		for i := range r.Readings[1:] {
+			o := &r.Readings[i+1]
+			if i == 0 {
+				s.printf("\nother readings\n")
+			}
+			for _, line := range wrap(o.Name+": "+o.What, width) {
+				s.printf("%s\n", line)
+			}
+			for k := range o.Rows {
+				t.printRow(s, &o.Rows[k])
+			}
+		}
+		s.printf("\n")
+		t.printNotes(s, width)
+		return
+	}
+	s.printf("\n")
+	distance := func(list map[string]*agreement) func(c *paperColumn) string {
+		return func(c *paperColumn) string {
+			if a := list[c.name]; a != nil {
+				return percentText(a.Distance, max(1, c.digits))
+			}
+			return ""
+		}
+	}
+	compared := false // or the paper has no numbers of the rows
+	for _, a := range head {
+		compared = compared || a.Rows > 0
+	}
+	if compared {
+		t.printLine(s, bold, "order", "rho", of(head, rho))
+		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
+		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
+		t.printLine(s, plain, "distance", "", distance(head))
+	}
+	for i := range r.Readings[1:] {
+		o := &r.Readings[i+1]
+		if i == 0 {
+			s.printf("\nother readings\n")
+		}
+		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
+		if compared {
+			t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
+			t.printLine(s, dim, "", "dist", distance(o.Agreement))
+		}
+		over := slices.ContainsFunc(o.Rows, func(r comparisonRow) bool { return r.Workload == "" })
+		for k := range o.Rows {
+			switch row := &o.Rows[k]; {
+			case row.Workload == "":
+				t.printLine(s, plain, "", row.Name, t.texts(row.Ours))
+			case !compared && !over:
+				t.printRow(s, row)
+			}
+		}
+	}
+	s.printf("\n")
+	for i := range r.Readings[1:] {
+		for _, line := range wrap(r.Readings[i+1].Name+": "+r.Readings[i+1].What, width) {
+			s.printf("%s\n", line)
+		}
+	}
+	tests, found := 0, 0
+	for i := range t.columns {
+		a := head[t.columns[i].name]
+		if a == nil || t.columns[i].of != "" || a.Holm == nil {
 			continue
 		}
-		n++
-		if *rho > p.significant {
-			agree++
+		tests++
+		if *a.Holm < level {
+			found++
 		}
-		text += fitted(strings.Replace(fmt.Sprintf("%.2f", *rho), "0.", ".", 1), -col.width())
 	}
-	s.printf("\n%s\n", s.paint(bold, text))
-	s.printf(`
-Agreement is Spearman's rank correlation of the two lines: 1 if they put the
-benchmarks in the same order, -1 if in the opposite one. In %d of %d columns it is
-above %.2f, which chance alone exceeds in one of forty cases.
-`, agree, n, p.significant)
+	if tests > 0 {
+		for _, line := range wrap(fmt.Sprintf("rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s. In %d of them the order agrees beyond chance (%.0f %%). distance is the mean of the differences without their signs.", counted(tests, "column"), found, 100*level), width) {
+			s.printf("%s\n", line)
+		}
+	}
+	t.printNotes(s, width)
 }
 
-// rank is the rank correlation of our column and the paper's.
-func (c *comparison) rank(key string) float64 {
-	var ours, theirs []float64
-	for _, r := range c.Rows {
-		ours, theirs = append(ours, r.Ours[key]), append(theirs, r.Paper[key])
-	}
-	return spearman(ours, theirs)
-}
-
-// spearman is Spearman's rank correlation coefficient, the correlation of the
-// ranks; NaN if all values of a side are the same.
-func spearman(x, y []float64) float64 {
-	rx, ry := ranks(x), ranks(y)
-	mean := float64(len(x)+1) / 2
-	var xy, xx, yy float64
-	for i := range rx {
-		dx, dy := rx[i]-mean, ry[i]-mean
-		xy, xx, yy = xy+dx*dy, xx+dx*dx, yy+dy*dy
-	}
-	return xy / math.Sqrt(xx*yy)
-}
-
-// ranks are the ranks of values from 1; equal ones share the mean of theirs.
-func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	sort.Slice(order, func(i, j int) bool { return x[order[i]] < x[order[j]] })
-	r := make([]float64, len(x))
-	for i := 0; i < len(order); {
-		j := i
-		for j < len(order) && x[order[j]] == x[order[i]] {
-			j++
+// printNotes prints which rows are not there, and what else there is to know.
+func (t *paperTable) printNotes(s *screen, width int) {
+	for i := range t.rows {
+		if row := &t.rows[i]; row.absent != "" {
+			for _, line := range wrap("Not here: "+row.name+", "+row.absent, width) {
+				s.printf("%s\n", line)
+			}
 		}
-		for _, k := range order[i:j] {
-			r[k] = float64(i+j+1) / 2
-		}
-		i = j
 	}
-	return r
+	for _, line := range wrap(t.note, width) {
+		s.printf("%s\n", line)
+	}
 }

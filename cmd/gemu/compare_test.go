@@ -1,55 +1,95 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gemu/kernels"
 )
 
-// TestSpearman has the example of Wikipedia's "Spearman's rank correlation
-// coefficient", and ties as scipy.stats.spearmanr has them.
-func TestSpearman(t *testing.T) {
-	for _, c := range []struct {
-		x, y []float64
-		want float64
-	}{
-		{[]float64{106, 100, 86, 101, 99, 103, 97, 113, 112, 110}, []float64{7, 27, 2, 50, 28, 29, 20, 12, 6, 17}, -29.0 / 165},
-		{[]float64{1, 2, 3}, []float64{10, 20, 1000}, 1},
-		{[]float64{1, 2, 3}, []float64{3, 2, 1}, -1},
-		{[]float64{1, 2, 2, 3, 5, 5, 5, 8}, []float64{3, 1, 4, 4, 6, 5, 9, 9}, 0.9007775105401477},
-		{[]float64{0, 0, 0, 1}, []float64{1, 2, 2, 4}, 0.8164965809277261},
-	} {
-		if got := spearman(c.x, c.y); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("spearman(%v, %v) = %v, want %v", c.x, c.y, got, c.want)
-		}
-	}
-	if got := spearman([]float64{1, 1}, []float64{1, 2}); !math.IsNaN(got) {
-		t.Errorf("against a constant: %v, want NaN", got)
-	}
-}
-
-// TestPapers checks that the rows of the papers' tables are workloads that say
-// so, and that the level of significance is for as many rows.
+// TestPapers checks that tables are whole: rows are workloads that name the paper, or say why
+// there is none; columns are of the paper, and say what they count.
 func TestPapers(t *testing.T) {
 	for _, p := range papers {
-		if kernels.Studies[p.name] == "" {
+		study := p.study
+		if study == "" {
+			study = p.name
+		}
+		if kernels.Studies[study] == "" {
 			t.Errorf("%s: no study of the library", p.name)
 		}
-		rows := p.rows()
-		if len(rows) != 14 || p.significant != 0.538 {
-			t.Errorf("%s: %d rows and a level of %v; Zar's table has 0.538 for 14", p.name, len(rows), p.significant)
-		}
-		for _, row := range rows {
-			if w := kernels.Lookup(row.Name); w == nil || !slices.Contains(w.Papers, p.name) {
-				t.Errorf("%s: %s is no workload of that paper", p.name, row.Name)
+		for _, table := range p.tables {
+			if len(table.readings) == 0 {
+				t.Fatalf("%s %s: no reading", p.name, table.name)
 			}
-			for _, col := range p.columns {
-				if v := row.Paper[col.key]; !col.input && (v < 0 || v > 100) {
-					t.Errorf("%s: %s of %s is %v", p.name, col.key, row.Name, v)
+			names := map[string]bool{}
+			for i := range table.columns {
+				c := &table.columns[i]
+				if c.doc == "" || names[c.name] {
+					t.Errorf("%s %s: column %s, %q, is there twice or says nothing", p.name, table.name, c.name, c.doc)
+				}
+				names[c.name] = true
+				if c.of != "" && !slices.ContainsFunc(table.columns, func(o paperColumn) bool { return o.name == c.of && o.of == "" }) {
+					t.Errorf("%s %s: column %s is a reading of %s, which is none", p.name, table.name, c.name, c.of)
+				}
+			}
+			for i := range table.rows {
+				row := &table.rows[i]
+				w := kernels.Lookup(row.workload)
+				if (w == nil) != (row.absent != "" || row.all) {
+					t.Errorf("%s %s: row %s has workload %q, absent %q", p.name, table.name, row.name, row.workload, row.absent)
+				}
+				if w != nil && !slices.Contains(w.Papers, study) {
+					t.Errorf("%s %s: %s is no workload of that paper", p.name, table.name, row.workload)
 				}
 			}
 		}
+	}
+}
+
+// TestCompare puts a made-up table side by side: values that one side lacks, another reading of a
+// column, a column that is not ranked, a row that is not there.
+func TestCompare(t *testing.T) {
+	row := func(name string, a, b float64) paperRow {
+		return paperRow{name: name, workload: name, values: map[string]float64{"a": a, "b": b}}
+	}
+	table := &paperTable{
+		name: "t", columns: []paperColumn{{name: "a"}, {name: "a2", of: "a"}, {name: "b", apart: true}, {name: "own"}},
+		rows:     []paperRow{row("x", 1, 10), row("y", 2, 20), {name: "z", absent: "no reason"}, row("w", 3, 30)},
+		readings: []paperReading{{"head", ""}, {"other", ""}},
+		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+			v := row.values["a"]
+			ours := map[string]float64{"a": v + 1, "a2": -v, "b": 1, "own": 7}
+			if r.name == "other" {
+				delete(ours, "a")
+			}
+			return ours, nil
+		},
+	}
+	var shown []string
+	got, err := table.compare(&meter{}, func(r *comparisonRow) { shown = append(shown, r.Name) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"x", "y", "w"}, shown); diff != "" {
+		t.Errorf("rows of the headline (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"z": "no reason"}, got.Absent); diff != "" {
+		t.Errorf("absent (-want +got):\n%s", diff)
+	}
+	want := comparisonRow{"y", "y", map[string]float64{"a": 3, "a2": -2, "b": 1, "own": 7}, map[string]float64{"a": 2, "a2": 2, "b": 20}, map[string]float64{"a": 1, "a2": -4, "b": -19}}
+	if diff := cmp.Diff(want, got.Readings[0].Rows[1]); diff != "" {
+		t.Errorf("row (-want +got):\n%s", diff)
+	}
+	one, minus, p := 1.0, -1.0, 2./6 // 2 of 6 orders are that or its reverse
+	if diff := cmp.Diff(map[string]*agreement{
+		"a": {Rows: 3, Rho: &one, P: &p, Holm: &p, Distance: 1}, "a2": {Rows: 3, Rho: &minus, P: &p, Distance: 4}, "own": {},
+	}, got.Readings[0].Agreement); diff != "" {
+		t.Errorf("agreement (-want +got):\n%s", diff)
+	}
+	if a := got.Readings[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil {
+		t.Errorf("a column without values: %+v", a)
 	}
 }

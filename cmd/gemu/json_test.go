@@ -15,6 +15,7 @@ import (
 	"gemu/driver"
 	"gemu/interp/fuzz"
 	"gemu/profile"
+	"gemu/regfile/model"
 	"gemu/sanitize"
 )
 
@@ -31,9 +32,12 @@ var reports = []report{
 	{"gemu-structure/1", "`gemu structure --json`", structureJSON{}},
 	{"gemu-profile/1", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
+	{"gemu-regfile/1", "`gemu regfile --json`", regfileReport{}},
+	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", model.Report{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
-	{"gemu-compare/1", "`gemu compare --json`", comparison{}},
+	{"gemu-compare/2", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
+	{"gemu-spill/1", "`gemu spill --json`", spillJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
 	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
 	{"gemu-statistics/1", "`GEMU_STATS`", driver.Statistics{}},

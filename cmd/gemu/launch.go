@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -327,7 +328,7 @@ func reconvergers() (names, docs string) {
 
 func policyNames() string {
 	var names []string
-	for _, p := range affinetrack.Policies {
+	for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
 		names = append(names, p.Name)
 	}
 	return strings.Join(names, ", ")

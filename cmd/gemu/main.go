@@ -21,6 +21,7 @@ import (
 	"gemu/interp/fuzz"
 	"gemu/kernels"
 	"gemu/ptx"
+	"gemu/regfile/models"
 	"gemu/sanitize"
 )
 
@@ -35,6 +36,7 @@ type cli struct {
 	Run        runCmd        `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
 	Profile    profileCmd    `cmd:"" help:"Show what the lines of a kernel do: executions, divergence, coalescing, bank conflicts, loops, occupancy."`
 	Structure  structureCmd  `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
+	Regfile    regfileCmd    `cmd:"" help:"Show what models of register files make of a kernel, side by side."`
 	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy and compare what they execute."`
 	Trace      traceCmd      `cmd:"" help:"Write the commit log of a run: what each warp instruction did."`
 	Diff       diffCmd       `cmd:"" help:"Find the first difference of two commit logs, or of runs: kernels, modes, policies."`
@@ -45,6 +47,7 @@ type cli struct {
 	Debug      debugCmd      `cmd:"" help:"Debug a kernel: stop it anywhere, look at its threads, go on and back."`
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
+	Spill      spillCmd      `cmd:"" help:"Rewrite PTX to a number of registers a thread: allocate them, and spill what does not fit to local memory."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
 	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
 
@@ -97,7 +100,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "models": models.Names(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),

@@ -12,30 +12,32 @@ __constant__ uchar sbox[256];
 
 GEMU_INLINE uint rotate(uint v, int n) { return v << n | v >> (32 - n); }
 
-// Encrypts n blocks of 16 bytes with AES-128, each by itself (ECB). One thread per
-// block; the tables are looked up in shared memory.
+// Encrypts n blocks of 16 bytes with AES-128, each by itself (ECB). Four threads per
+// block, each a column of the state; the tables and the state are in shared
+// memory, the state of one round beside that of the next.
 extern "C" __global__ void aes(int n, const uint *in, uint *out) {
   __shared__ uint mix[256];
   __shared__ uchar sub[256];
-  mix[threadIdx.x] = table[threadIdx.x];
-  sub[threadIdx.x] = sbox[threadIdx.x];
+  __shared__ uint state[2][BLOCK];
+  int t = threadIdx.x, first = t & ~3, column = t & 3;
+  int i = blockIdx.x * BLOCK + t;
+  bool inside = i < 4 * n;
+  mix[t] = table[t];
+  sub[t] = sbox[t];
+  state[0][t] = inside ? in[i] ^ keys[column] : 0;
   __syncthreads();
-  int i = blockIdx.x * BLOCK + threadIdx.x;
-  if (i >= n)
-    return;
-  uint s[4], t[4]; // the columns of the state
-  for (int c = 0; c < 4; c++)
-    s[c] = in[4 * i + c] ^ keys[c];
+  // ShiftRows takes the byte in row r from r columns further.
+  int from[4];
+  for (int r = 0; r < 4; r++)
+    from[r] = first | ((column + r) & 3);
   for (int round = 1; round < ROUNDS; round++) {
-    // ShiftRows takes the byte in row r from r columns further.
-    for (int c = 0; c < 4; c++)
-      t[c] = mix[s[c] & 255] ^ rotate(mix[s[(c + 1) % 4] >> 8 & 255], 8) ^ rotate(mix[s[(c + 2) % 4] >> 16 & 255], 16) ^
-             rotate(mix[s[(c + 3) % 4] >> 24], 24) ^ keys[4 * round + c];
-    for (int c = 0; c < 4; c++)
-      s[c] = t[c];
+    const uint *s = state[(round + 1) & 1];
+    state[round & 1][t] = mix[s[from[0]] & 255] ^ rotate(mix[s[from[1]] >> 8 & 255], 8) ^ rotate(mix[s[from[2]] >> 16 & 255], 16) ^
+                          rotate(mix[s[from[3]] >> 24], 24) ^ keys[4 * round + column];
+    __syncthreads();
   }
-  for (int c = 0; c < 4; c++)
-    out[4 * i + c] = (sub[s[c] & 255] | sub[s[(c + 1) % 4] >> 8 & 255] << 8 | sub[s[(c + 2) % 4] >> 16 & 255] << 16 |
-                      (uint)sub[s[(c + 3) % 4] >> 24] << 24) ^
-                     keys[4 * ROUNDS + c];
+  const uint *s = state[(ROUNDS + 1) & 1];
+  if (inside)
+    out[i] = (sub[s[from[0]] & 255] | sub[s[from[1]] >> 8 & 255] << 8 | sub[s[from[2]] >> 16 & 255] << 16 | (uint)sub[s[from[3]] >> 24] << 24) ^
+             keys[4 * ROUNDS + column];
 }

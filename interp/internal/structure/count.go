@@ -54,9 +54,9 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, e *simt.Event, list []si
 			continue
 		}
 		x := t.present(e, h, m)
-		class := func(slot, row int, values []uint64) affinetrack.Class {
+		class := func(slot, row, width int, values []uint64) affinetrack.Class {
 			if t.Ideal {
-				return classOf(describe((*regfile.Row64)(values[regfile.Lanes*h:]), slot, m))
+				return classOf(describe((*regfile.Row64)(values[regfile.Lanes*h:]), width, m))
 			}
 			v := x.tag(slot, row)
 			return classOf(v.Value, v.mask&m == m)
@@ -70,9 +70,9 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, e *simt.Event, list []si
 			if t.Ideal {
 				v = values[i]
 			}
-			c := class(o.Bits, o.Row, v.Low)
+			c := class(o.Bits, o.Row, t.width(e, o), v.Low)
 			if o.Kind == simt.WideOperand {
-				c = max(c, class(o.Bits, o.High, v.High))
+				c = max(c, class(o.Bits, o.High, o.Bits, v.High))
 			}
 			n.Count(c)
 		}
@@ -129,7 +129,7 @@ func (t *tracker) branch(e *simt.Event) {
 	if !t.Rules.Has(ptx.AffineBranch) {
 		return
 	}
-	decided, value := true, false
+	decided, value, class := true, false, affinetrack.Uniform
 	for h := range t.warps[e.Warp].halves {
 		m := uint32(e.Active >> (32 * h))
 		if m == 0 {
@@ -142,6 +142,7 @@ func (t *tracker) branch(e *simt.Event) {
 		} else {
 			p := x.truth(&e.Launch.Program.Parts(e.Index).Guard)
 			v, ok = p.value, p.mask&m == m
+			class = max(class, p.class)
 		}
 		if !ok || h > 0 && uint32(e.Active) != 0 && v != value {
 			decided = false
@@ -152,6 +153,9 @@ func (t *tracker) branch(e *simt.Event) {
 		return
 	}
 	n.Decided++
+	if class == affinetrack.Affine {
+		n.Affine++
+	}
 	want := uint64(0)
 	if value != guard.Neg {
 		want = e.Active

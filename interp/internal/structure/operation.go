@@ -38,7 +38,7 @@ func (t *tracker) look(e *simt.Event) {
 			case o.Kind == simt.NoOperand || access && i > 0:
 			case access:
 				if e.Source(i).Lanes(h, &seen.addr); t.Ideal {
-					seen.v[i], seen.ok[i] = describe(&seen.addr, o.Bits, m)
+					seen.v[i], seen.ok[i] = describe(&seen.addr, t.width(e, o), m)
 				}
 			case t.Ideal && o.Bits == 1:
 				e.Source(i).Lanes(h, &t.row)
@@ -46,7 +46,7 @@ func (t *tracker) look(e *simt.Event) {
 				seen.v[i], seen.ok[i] = affinetrack.Value{Base: uint64(set)}, set == 0 || set == m
 			case t.Ideal:
 				e.Source(i).Lanes(h, &t.row)
-				seen.v[i], seen.ok[i] = describe(&t.row, o.Bits, m)
+				seen.v[i], seen.ok[i] = describe(&t.row, t.width(e, o), m)
 			}
 		}
 	}
@@ -190,10 +190,8 @@ func (x *half) finish(i int, v affinetrack.Value, ok bool) {
 	t, o := x.t, &x.op.Results[i]
 	if t.Ideal {
 		// What was proved does not count, only what can be seen.
-		class := x.e.Instr.Form.Class
-		if v, ok = describe(x.result(i), o.Bits, x.m); ok && v.Stride != 0 && (class == ptx.ClassFP || class == ptx.ClassSFU) {
-			ok = false
-		}
+		v, ok = describe(x.result(i), t.width(x.e, o), x.m)
+		ok = ok && (v.Stride == 0 || !x.inexact())
 	}
 	if !ok {
 		t.step.compact = false
@@ -208,6 +206,14 @@ func (x *half) finish(i int, v affinetrack.Value, ok bool) {
 	case !t.Ideal:
 		x.write(o, v)
 	}
+}
+
+// inexact reports whether the instruction computes a floating-point number, of which only
+// uniform ones are compact: "expanding a floating-point affine value would result in an
+// unacceptable loss of precision" (Kim et al. 4.1).
+func (x *half) inexact() bool {
+	in := x.e.Instr
+	return (in.Form.Class == ptx.ClassFP || in.Form.Class == ptx.ClassSFU) && !in.OperandType(0).IsInt()
 }
 
 // arithmetic follows what computes, but comparisons.
@@ -228,7 +234,7 @@ func (x *half) arithmetic() {
 		}
 		return
 	}
-	v, answer := t.unit.Execute(&op.Operation, src[:n], x.m)
+	v, answer := x.execute(src[:n])
 	var carry uint64
 	switch answer {
 	case affinetrack.OnLanes:
@@ -238,6 +244,15 @@ func (x *half) arithmetic() {
 		v.Base, carry = op.Compute(src[0].Base, src[1].Base, src[2].Base, src[3].Base)
 	}
 	x.results(v, carry)
+}
+
+// execute asks the unit for the operation.
+func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrack.Answer) {
+	v, answer := x.t.unit.Execute(&x.op.Operation, src, x.m)
+	if answer == affinetrack.Once && !x.t.Once(x.op.Rule, x.e.Instr.Form.Class) {
+		answer = affinetrack.OnLanes
+	}
+	return v, answer
 }
 
 // results records the results of an operation: v, and a carry.
@@ -265,8 +280,25 @@ func (x *half) setPredicate(i int, value bool) {
 		return
 	}
 	if !x.verifies() || x.comparePredicate(i, value) {
-		x.settle(&x.op.Results[i], value)
+		x.settle(&x.op.Results[i], value, x.origin())
 	}
+}
+
+// origin is the class of what the operation's result, a predicate, comes of.
+func (x *half) origin() affinetrack.Class {
+	c := affinetrack.Uniform
+	for i := range x.op.Sources {
+		switch o := &x.op.Sources[i]; {
+		case o.Kind != simt.RowOperand:
+		case o.Bits == 1:
+			if p := x.truth(o); p.mask&x.m == x.m {
+				c = max(c, p.class)
+			}
+		case x.held(o).mask&x.m == x.m:
+			c = max(c, x.held(o).Class())
+		}
+	}
+	return c
 }
 
 // comparison follows a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
@@ -288,7 +320,8 @@ func (x *half) comparison() {
 		}
 		return
 	}
-	v, answer := t.unit.Execute(&op.Operation, src[:], x.m)
+	v, answer := x.execute(src[:])
+	class := x.origin()
 	switch answer {
 	case affinetrack.OnLanes:
 		x.generic()
@@ -312,7 +345,7 @@ func (x *half) comparison() {
 			if x.verifies() && !x.comparePredicate(i, value) {
 				return
 			}
-			x.settle(o, value)
+			x.settle(o, value, class)
 		default:
 			x.truth(o).mask &^= x.m
 		}
@@ -337,7 +370,7 @@ func (x *half) special() {
 		ok = false
 	}
 	v = v.Reduced(o.Bits)
-	ok = ok && x.t.Allows(v, o.Bits)
+	ok = ok && x.t.Index(r) && x.t.Allows(v, o.Bits)
 	if ok && x.verifies() && !x.compareRow(0, v) {
 		return
 	}
@@ -355,6 +388,7 @@ func (x *half) address() (v affinetrack.Value, ok bool) {
 		if v, ok = x.source(0); ok && x.verifies() {
 			x.compareAddress(v)
 		}
+		ok = ok && (v.Uniform() || t.Vector(x.e.Instr.Form.Affine, v, x.op.Sources[0].Bits, x.e.Accesses[len(x.e.Accesses)-1].Bytes))
 	}
 	t.step.addr = affinetrack.Generic
 	if ok {
@@ -383,13 +417,13 @@ func (x *half) load() {
 	t := x.t
 	v, ok := x.address()
 	space := x.e.Accesses[len(x.e.Accesses)-1].Space
-	once := ok && v.Uniform() && (t.Loads == affinetrack.AnyUniform || t.Loads == affinetrack.ParamLoads && space == ptx.Param) && !x.own(v.Base)
+	once := ok && v.Uniform() && t.Loads.Uniform(space) && !x.own(v.Base)
 	for i := range x.op.Results {
 		o := &x.op.Results[i]
 		switch {
 		case o.Kind == simt.NoOperand:
 		case t.Ideal:
-			c := classOf(describe(x.result(i), o.Bits, x.m))
+			c := classOf(describe(x.result(i), t.width(x.e, o), x.m))
 			t.step.data = max(t.step.data, c)
 			if c != affinetrack.Uniform || !once {
 				t.step.compact = false
@@ -416,7 +450,7 @@ func (x *half) store() {
 		case i == 0 || o.Kind == simt.NoOperand:
 		case x.t.Ideal:
 			x.e.Source(i).Lanes(x.h, &x.t.row)
-			x.t.step.data = max(x.t.step.data, classOf(describe(&x.t.row, o.Bits, x.m)))
+			x.t.step.data = max(x.t.step.data, classOf(describe(&x.t.row, x.t.width(x.e, o), x.m)))
 		default:
 			v := x.held(o)
 			x.t.step.data = max(x.t.step.data, classOf(v.Value, v.mask&x.m == x.m))
@@ -427,7 +461,8 @@ func (x *half) store() {
 // warp follows an operation that has one result for all lanes that name the same lanes in
 // their membermasks.
 func (x *half) warp() {
-	ok := true
+	form := x.e.Instr.Form
+	ok := x.t.Once(form.Affine, form.Class)
 	if n := x.op.Member; n >= 0 {
 		v, known := x.source(n)
 		ok = known && v.Uniform()

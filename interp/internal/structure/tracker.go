@@ -49,7 +49,7 @@ func newTracker(p *Probe) *tracker {
 
 // warp is the tags of a warp, and where its lanes are.
 type warp struct {
-	live   uint64 // lanes that have not ended
+	live   uint64 // lanes that have not ended, or wait at the end
 	halves []tags
 	frames [64]*frame // by lane
 }
@@ -70,6 +70,7 @@ type tag struct {
 type truth struct {
 	mask  uint32
 	value bool
+	class affinetrack.Class // of what it comes of: Affine if an affine value was compared
 }
 
 // open makes room for the registers of a function from a base on.
@@ -115,7 +116,9 @@ func (t *tracker) Tell(e *simt.Event) {
 	case simt.OnWarp:
 		t.warps[e.Warp].live = e.Lanes
 	case simt.OnExit:
-		t.warps[e.Warp].live &^= e.Lanes
+		if !t.Waits {
+			t.warps[e.Warp].live &^= e.Lanes
+		}
 	case simt.OnBefore:
 		t.begin(e)
 	case simt.OnOperation:
@@ -236,7 +239,7 @@ type half struct {
 	tags *tags
 	base regfile.Size // of the running function's
 	m    uint32       // lanes that execute
-	live uint32       // lanes that have not ended
+	live uint32       // of the warp's
 	keep bool         // results may stay compact
 }
 
@@ -261,6 +264,15 @@ func (x *half) tag(slot, row int) *tag {
 
 // truth is that of a predicate of the running function.
 func (x *half) truth(o *simt.Operand) *truth { return &x.tags.p[x.base.P+o.Row] }
+
+// width is how many bits of an operand there are: those of the register's type.
+func (t *tracker) width(e *simt.Event, o *simt.Operand) int {
+	if o.Reg == ptx.NoReg {
+		return o.Bits
+	}
+	_, f := e.Launch.Program.At(e.Index)
+	return min(o.Bits, f.Regs[o.Reg].Type.Bits())
+}
 
 // held is what is held of an operand, which may be a constant.
 func (x *half) held(o *simt.Operand) tag {
@@ -304,13 +316,13 @@ func (x *half) overwrite(o *simt.Operand) {
 	}
 }
 
-// settle records that a predicate is the same in all lanes of m.
-func (x *half) settle(o *simt.Operand, value bool) {
+// settle records that a predicate is the same in all lanes of m, from values of a class.
+func (x *half) settle(o *simt.Operand, value bool, c affinetrack.Class) {
 	e := x.truth(o)
-	if e.value != value {
-		e.mask = 0
+	if e.value != value || e.mask&^x.m == 0 {
+		e.mask, e.class = 0, affinetrack.Uniform
 	}
-	e.value = value
+	e.value, e.class = value, max(e.class, c)
 	e.mask |= x.m
 }
 

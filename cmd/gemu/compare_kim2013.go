@@ -1,0 +1,333 @@
+package main
+
+// This file is Kim et al., ISCA 2013: what is compared with it, and by which reading, is in
+// docs/value-structure.md.
+
+import (
+	_ "embed"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/regfile/kim"
+)
+
+//go:embed papers/kim2013_table1.csv
+var kim2013Table1 []byte
+
+//go:embed papers/kim2013_table3.csv
+var kim2013Table3 []byte
+
+func init() {
+	papers = append(papers, &paper{
+		name: "kim2013", title: "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
+		tables: []*paperTable{
+			{
+				name: "table1", title: "GP-SIMT benchmarks",
+				columns: kimColumns(kimTable1), rows: readRows(kim2013Table1, map[string]string{"cutcp": "cp"}),
+				readings: []paperReading{
+					policyReading("kim"), policyReading("kim-wide"), policyReading("kim-const"), policyReading("kim-leaves"), policyReading("gemu"),
+				},
+				measure: kimMeasure("stack", kimTable1),
+				note:    "Not compared: avg iss and warp issue, which take a model of time.",
+			},
+			{
+				name: "table3", title: "FG-SIMT benchmarks",
+				columns: kimColumns(kimTable3), rows: kimTable3Rows(),
+				readings: []paperReading{policyReading("fgsimt")},
+				measure:  kimMeasure("pc2", kimTable3),
+				note:     "Not compared: mcore, execution times, bytes per cycle and power, which take a model of time and silicon.",
+			},
+			{
+				name: "figure6", title: "GP-SIMT with affine execution, speed-up of the busiest unit",
+				columns: []paperColumn{
+					{name: "l16", head: [2]string{"", "L16"}, digits: 2, apart: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
+					{name: "l8", head: [2]string{"", "L8"}, digits: 2, apart: true, doc: "the same, 8 lanes"},
+				},
+				rows:     bareRows(readRows(kim2013Table1, map[string]string{"cutcp": "cp"})),
+				readings: []paperReading{policyReading("kim"), policyReading("kim-wide")},
+				measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+					s, err := m.structure(row, r.name, "stack")
+					if err != nil {
+						return nil, err
+					}
+					u := kim.UseOf(s)
+					speedup := func(lanes int) float64 {
+						return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
+					}
+					return map[string]float64{"l16": speedup(16), "l8": speedup(8)}, nil
+				},
+				note: "The paper has bars without numbers: 4 to 17 % with a real memory system, and 8 to 30 % for about half of the applications with warm caches.",
+			},
+			{
+				name: "figure9", title: "FG-SIMT with affine execution, speed-up of the busiest unit",
+				columns: []paperColumn{
+					{name: "a", head: [2]string{"", "+a"}, digits: 2, doc: "cycles of fgsimt over those of fgsimt+a"},
+					{name: "ab", head: [2]string{"", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
+					{name: "abm", head: [2]string{"", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
+				},
+				rows:     figure9Rows(),
+				readings: []paperReading{policyReading("fgsimt")},
+				measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+					s, err := m.structure(row, r.name, "pc2")
+					if err != nil {
+						return nil, err
+					}
+					u := kim.UseOf(s)
+					base := kim.FGSIMT{}.Cycles(u)
+					return map[string]float64{
+						"a":   base / kim.FGSIMT{Arithmetic: true}.Cycles(u),
+						"ab":  base / kim.FGSIMT{Arithmetic: true, Branches: true}.Cycles(u),
+						"abm": base / kim.FGSIMT{Arithmetic: true, Branches: true, Memory: true}.Cycles(u),
+					}, nil
+				},
+				note: "The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
+			},
+			{
+				name: "figure2", title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
+				columns: figure2Columns(),
+				rows:    []paperRow{{name: "sgemm", workload: "sgemm", size: 64}, {name: "viterbi", workload: "viterbi", size: 16}, {name: "bfs", workload: "bfs", size: 4096}, {name: "mfilt", workload: "mfilt", size: 64}},
+				readings: []paperReading{
+					{"launch", "threads of the launch that execute an instruction for the n-th time, n counted by thread, execute it together"},
+					{"threads", "as launch, each instruction counted once for each thread that executes it"},
+					{"block", "as launch, with the threads of a block for those of the launch"},
+				},
+				measure: measureFigure2,
+				note:    "The paper has bars and no numbers; it says of sgemm and viterbi that they have significant control structure, of bfs and mfilt that they have much less; of all but bfs that they have significant memory-access structure; of viterbi and mfilt that values in memory are well structured.",
+			},
+		},
+	})
+}
+
+// policyReading is a reading by the policy that it is named after.
+func policyReading(name string) paperReading {
+	return paperReading{name, affinetrack.PolicyByName(name).Doc}
+}
+
+// kimColumn is a column of a table of the paper that the structure of launches gives, in percent
+// but for the first two of table 1.
+type kimColumn struct {
+	paperColumn
+	ours func(s *interp.Structure) float64
+}
+
+// summaryColumn is a column that gemu's summary has.
+func summaryColumn(of func(t interp.Summary) float64) func(s *interp.Structure) float64 {
+	return func(s *interp.Structure) float64 { return of(s.Summary()) }
+}
+
+var kimTable1 = []kimColumn{
+	// GPGPU-Sim counts instructions of threads.
+	{paperColumn{name: "dyn_inst_M", head: [2]string{"dyn", "inst"}, digits: 1, apart: true, doc: "instructions of threads, in millions"}, func(s *interp.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
+	{paperColumn{name: "act_thds", head: [2]string{"act", "thds"}, digits: 1, doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t interp.Summary) float64 { return t.ActiveLanes })},
+	{paperColumn{name: "ll", head: [2]string{"", "ll"}, doc: "multiplications, floating point, special functions and divisions, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.LongLatency })},
+	{paperColumn{name: "ctrl", head: [2]string{"", "ctrl"}, doc: "branches, calls, returns and exits, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Control })},
+	{paperColumn{name: "mem", head: [2]string{"", "mem"}, doc: "loads, stores and atomics, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Memory })},
+	{paperColumn{name: "div", head: [2]string{"", "div"}, doc: "executed by part of the warp's threads, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Diverged })},
+	{paperColumn{name: "aff_inst", head: [2]string{"aff", "inst"}, doc: "results that were all written compactly, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Affine })},
+	{paperColumn{name: "supp_aff", head: [2]string{"supp", "aff"}, doc: "suppressed by divergence or a guard, of what could have been written compactly"}, summaryColumn(func(t interp.Summary) float64 { return t.Suppressed })},
+	{paperColumn{name: "exp_inst", head: [2]string{"exp", "inst"}, doc: "lazy expansions, over instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Expansion })},
+	{paperColumn{name: "aff_rds", head: [2]string{"aff", "rds"}, doc: "compact, of register operands"}, summaryColumn(func(t interp.Summary) float64 { return t.ReadsSaved })},
+	{paperColumn{name: "aff_wrs", head: [2]string{"aff", "wrs"}, doc: "compact, less expansions, of register results"}, summaryColumn(func(t interp.Summary) float64 { return t.WritesSaved })},
+	{paperColumn{name: "aff_bra", head: [2]string{"aff", "bra"}, doc: "decided by compact values, of conditional branches"}, summaryColumn(func(t interp.Summary) float64 { return t.Branches })},
+	{paperColumn{name: "aff_bra_not_uniform", of: "aff_bra", head: [2]string{"aff", "bra-"}, doc: "decided by comparing an affine value, of conditional branches"}, func(s *interp.Structure) float64 { t := s.Total(); return share(t.Affine, t.Branches) }},
+	{paperColumn{name: "aff_mem", head: [2]string{"aff", "mem"}, doc: "at compact addresses, of loads not of parameters"}, summaryColumn(func(t interp.Summary) float64 { return t.Loads })},
+	{paperColumn{name: "aff_mem_not_uniform", of: "aff_mem", head: [2]string{"aff", "mem-"}, doc: "at affine addresses that are not uniform, of loads not of parameters"}, func(s *interp.Structure) float64 {
+		b := s.Breakdown()
+		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
+	}},
+}
+
+var kimTable3 = []kimColumn{
+	{paperColumn{name: "act_thds", head: [2]string{"act", "thds"}, digits: 1, doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t interp.Summary) float64 { return t.ActiveLanes })},
+	{paperColumn{name: "int", head: [2]string{"", "int"}, doc: "what is not floating point, control or memory, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimInt) }},
+	{paperColumn{name: "fp", head: [2]string{"", "fp"}, doc: "floating point, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimFP) }},
+	{paperColumn{name: "ctrl", head: [2]string{"", "ctrl"}, doc: "branches, calls, returns and exits, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimControl) }},
+	{paperColumn{name: "mem", head: [2]string{"", "mem"}, doc: "loads, stores and atomics, of instructions"}, func(s *interp.Structure) float64 { return kimMix(s).share(kimMemory) }},
+	{paperColumn{name: "shared_loads", head: [2]string{"SL", "inst"}, doc: "loads of parameters, of instructions"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.params, m.all()) }},
+	{paperColumn{name: "a_aff_inst", head: [2]string{"+a", "inst"}, doc: "results that were all written compactly, of instructions, comparisons left out"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.compact-m.compares, m.all()) }},
+	{paperColumn{name: "a_aff_rds", head: [2]string{"+a", "rds"}, doc: "compact, of register operands"}, summaryColumn(func(t interp.Summary) float64 { return t.ReadsSaved })},
+	{paperColumn{name: "a_aff_wrs", head: [2]string{"+a", "wrs"}, doc: "compact, less expansions, of register results"}, summaryColumn(func(t interp.Summary) float64 { return t.WritesSaved })},
+	{paperColumn{name: "ab_aff_inst", head: [2]string{"+ab", "inst"}, doc: "results that were all written compactly, of instructions"}, func(s *interp.Structure) float64 { m := kimMix(s); return share(m.compact, m.all()) }},
+	{paperColumn{name: "abm_aff_mem", head: [2]string{"+abm", "mem"}, doc: "loads with unit stride, of loads and stores not of parameters"}, func(s *interp.Structure) float64 {
+		b := s.Breakdown()
+		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total()+b.StoreAddresses.Total())
+	}},
+	{paperColumn{name: "abm_aff_mem_loads", of: "abm_aff_mem", head: [2]string{"+abm", "lds"}, doc: "with unit stride, of loads not of parameters"}, func(s *interp.Structure) float64 {
+		b := s.Breakdown()
+		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
+	}},
+}
+
+func kimColumns(columns []kimColumn) (list []paperColumn) {
+	for i := range columns {
+		list = append(list, columns[i].paperColumn)
+	}
+	return list
+}
+
+// kimKind is what table 3 divides instructions into.
+type kimKind int
+
+const (
+	kimInt kimKind = iota
+	kimFP
+	kimControl
+	kimMemory
+	kimKinds
+)
+
+// instructionMix is the instructions that warps have executed, by what they are.
+type instructionMix struct {
+	kinds             [kimKinds]int64
+	params            int64 // loads of parameters
+	compact, compares int64 // all results were written compactly; … of comparisons
+}
+
+func (m *instructionMix) all() (n int64) {
+	for _, k := range m.kinds {
+		n += k
+	}
+	return n
+}
+
+func (m *instructionMix) share(k kimKind) float64 { return share(m.kinds[k], m.all()) }
+
+// kimMix divides the instructions of a structure.
+func kimMix(s *interp.Structure) *instructionMix {
+	m := &instructionMix{}
+	for i := range s.Instrs {
+		in := &s.Instrs[i]
+		m.kinds[kimKindOf(in.Instr)] += in.Execs
+		m.compact += in.Compact
+		if in.Form.Affine == ptx.AffineCompare {
+			m.compares += in.Compact
+		}
+		if space, _ := in.Space(); space == ptx.Param && in.Form.Affine == ptx.AffineLoad {
+			m.params += in.Execs
+		}
+	}
+	return m
+}
+
+// kimKindOf is what an instruction is. Divisions of integers share a unit with special functions.
+func kimKindOf(in *ptx.Instr) kimKind {
+	switch in.Form.Class {
+	case ptx.ClassControl:
+		return kimControl
+	case ptx.ClassMemory, ptx.ClassTexture:
+		return kimMemory
+	case ptx.ClassFP:
+		return kimFP
+	case ptx.ClassSFU:
+		if !in.OperandType(0).IsInt() {
+			return kimFP
+		}
+	}
+	return kimInt
+}
+
+// structureKey says under what a benchmark was run.
+type structureKey struct {
+	workload           string
+	size               int
+	policy, reconverge string
+}
+
+// structure is what a row's benchmark shows under a policy.
+func (m *meter) structure(row *paperRow, policy, reconverge string) (*interp.Structure, error) {
+	return once(m, structureKey{row.workload, row.size, policy, reconverge}, func() (*interp.Structure, error) {
+		j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr)
+		if err != nil {
+			return nil, err
+		}
+		if err := j.structure(m.app, affinetrack.PolicyByName(policy), interp.ReconvergerNamed(reconverge)); err != nil {
+			return nil, err
+		}
+		return j.total().Structure, nil
+	})
+}
+
+// kimMeasure measures a benchmark under the policy that a reading is named after.
+func kimMeasure(reconverge string, columns []kimColumn) func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+	return func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+		s, err := m.structure(row, r.name, reconverge)
+		if err != nil {
+			return nil, err
+		}
+		ours := map[string]float64{}
+		for i := range columns {
+			ours[columns[i].name] = columns[i].ours(s)
+		}
+		return ours, nil
+	}
+}
+
+// bareRows are rows without the paper's values, of a figure that has none.
+func bareRows(rows []paperRow) []paperRow {
+	for i := range rows {
+		rows[i].values = nil
+	}
+	return rows
+}
+
+// kimTable3Rows are the benchmarks of table 3.
+func kimTable3Rows() []paperRow {
+	return readRows(kim2013Table3, map[string]string{"bilateral": "bilat"})
+}
+
+// figure9Rows have the speed-ups that follow from the execution times of table 3.
+func figure9Rows() []paperRow {
+	rows := kimTable3Rows()
+	for i := range rows {
+		v := rows[i].values
+		rows[i].values = map[string]float64{"a": v["exec_K"] / v["a_exec_K"], "ab": v["exec_K"] / v["ab_exec_K"], "abm": v["exec_K"] / v["abm_exec_K"]}
+	}
+	return rows
+}
+
+// A bar of figure 2 is two columns: what is uniform of it, and what is affine; the rest is generic.
+var figure2Bars = []struct {
+	name, head, doc string
+	shares          func(g *kim.Groups) affinetrack.Shares
+}{
+	{"lda", "LDA", "addresses of loads", func(g *kim.Groups) affinetrack.Shares { return g.LoadAddresses }},
+	{"sta", "STA", "addresses of stores", func(g *kim.Groups) affinetrack.Shares { return g.StoreAddresses }},
+	{"ldd", "LDD", "loaded values", func(g *kim.Groups) affinetrack.Shares { return g.LoadData }},
+	{"std", "STD", "stored values", func(g *kim.Groups) affinetrack.Shares { return g.StoreData }},
+	{"rrd", "RRD", "register operands", func(g *kim.Groups) affinetrack.Shares { return g.RegisterReads }},
+	{"rwr", "RWR", "register results", func(g *kim.Groups) affinetrack.Shares { return g.RegisterWrites }},
+	{"inst", "INST", "instructions", func(g *kim.Groups) affinetrack.Shares { return g.Instructions }},
+}
+
+func figure2Columns() []paperColumn {
+	list := []paperColumn{{name: "active", head: [2]string{"act", "%"}, doc: "threads that execute an instruction together, of the launch's, in the mean", apart: true}}
+	for _, b := range figure2Bars {
+		list = append(list,
+			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", apart: true},
+			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", apart: true})
+	}
+	return list
+}
+
+// measureFigure2 measures the bars of figure 2.
+func measureFigure2(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+	f := kim.Figure2{Blocks: r.name == "block"}
+	j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr, &f)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.run(m.app, func(l *interp.Launch) { l.Mode = interp.Vector }); err != nil {
+		return nil, err
+	}
+	g := f.Groups()
+	if r.name == "threads" {
+		g = f.Threads()
+	}
+	ours := map[string]float64{"active": 100 * g.Parts / float64(max(g.Count(), 1))}
+	for _, b := range figure2Bars {
+		s := b.shares(&g)
+		ours[b.name+"_uniform"], ours[b.name+"_affine"] = share(s.Uniform, s.Total()), share(s.Affine, s.Total())
+	}
+	return ours, nil
+}

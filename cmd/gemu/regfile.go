@@ -1,0 +1,378 @@
+package main
+
+// This file is "gemu regfile": models of register files, side by side on the same execution, as
+// text, as JSON, as a page, and as tables and plots in a directory.
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	_ "embed"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/regfile/model"
+	"gemu/regfile/models"
+)
+
+type regfileCmd struct {
+	launchFlags
+
+	Model      string `default:"kim,avc,gscalar" help:"Models, with commas between: ${models} (default kim,avc,gscalar)." placeholder:"NAME,…"`
+	Reconverge string `default:"stack" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
+
+	Show   []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`
+	HTML   string   `name:"html" help:"Write a page to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	JSON   string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	Tables string   `help:"Write each table as CSV, and as SVG those that can be drawn, to the directory DIR, which is made if it is not there." placeholder:"DIR"`
+}
+
+func (c *regfileCmd) Run(a *app) error {
+	list, err := models.Parse(c.Model)
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	if c.HTML == "-" && c.JSON == "-" {
+		return errors.New("--html - and --json -: only one fits on standard output")
+	}
+	if err := checkOutput(c.HTML); err != nil {
+		return fmt.Errorf("--html %s: %w", c.HTML, err)
+	}
+	if err := checkOutput(c.JSON); err != nil {
+		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
+	side := models.Beside(list)
+	j, err := c.open(a, a.stderr, side) // standard output is for the report
+	if err != nil {
+		return err
+	}
+	if err := j.run(a, func(l *interp.Launch) {
+		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(c.Reconverge)
+	}); err != nil {
+		return err
+	}
+	r := newRegfileReport(j, side)
+	if c.Tables != "" {
+		if err := r.writeTables(c.Tables); err != nil {
+			return fmt.Errorf("--tables: %w", err)
+		}
+	}
+	if c.HTML != "" {
+		var b bytes.Buffer
+		if err := regfilePage.Execute(&b, r); err != nil {
+			return err
+		}
+		if err := writeOutput(a, c.HTML, b.Bytes()); err != nil {
+			return err
+		}
+	}
+	if c.JSON != "" {
+		if err := writeJSON(a, c.JSON, r); err != nil {
+			return err
+		}
+	}
+	if c.HTML != "-" && c.JSON != "-" {
+		r.print(newScreen(a.stdout), c.Show)
+	}
+	return nil
+}
+
+// regfileReport is what the models have made of a run; --json writes it.
+type regfileReport struct {
+	Schema string `json:"schema"` // "gemu-regfile/1"
+	launchJSON
+	Groups []launchGroup   `json:"kernels"` // the launches, by kernel and extent
+	Total  regfileKept     `json:"total"`   // of all instructions
+	Lines  []regfileLine   `json:"lines"`   // instructions that have written registers, in the order of the source
+	Models []*model.Report `json:"models"`  // in the order of --model
+}
+
+// regfileKept is what models keep of the registers that were written, by warps and without
+// predicates.
+type regfileKept struct {
+	Writes int64                  `json:"writes"` // of registers
+	Bytes  int64                  `json:"bytes"`  // of them, as vectors
+	By     map[string]regfileKeep `json:"by"`     // by model
+	Sets   []regfileSet           `json:"sets"`   // by which of the models kept them together, the most frequent first
+}
+
+// regfileKeep is what a model keeps.
+type regfileKeep struct {
+	Kept  int64 `json:"kept"`  // writes that it stores in less than a vector
+	Alone int64 `json:"alone"` // of them, those that no other model does
+	Bytes int64 `json:"bytes"` // that all take
+}
+
+// regfileSet is writes that the same models have kept.
+type regfileSet struct {
+	Models []string `json:"models"` // that kept them; none: all stored vectors
+	Writes int64    `json:"writes"` // how many
+}
+
+// regfileLine is an instruction.
+type regfileLine struct {
+	File   string `json:"file"`             // of the PTX
+	Line   int    `json:"line"`             // in it
+	Func   string `json:"func"`             // that it is in
+	Text   string `json:"text"`             // of the instruction
+	Source string `json:"source,omitempty"` // file:line of .loc
+	regfileKept
+
+	names []string // of the models
+}
+
+func newRegfileReport(j *job, side *model.Side) *regfileReport {
+	r := &regfileReport{Schema: "gemu-regfile/1", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
+	var names []string
+	for _, m := range side.Models() {
+		names = append(names, m.Name())
+	}
+	total := &model.Instr{Stored: make([]int64, len(names)), Keep: make(model.Keep, 1<<len(names))}
+	for _, n := range side.Instrs() {
+		total.Add(n)
+		r.Lines = append(r.Lines, regfileLine{
+			File: n.Func.Module().Name, Line: int(n.Pos.Line), Func: n.Func.Name, Text: n.Format(n.Func) + ";", Source: placeOf(n.Func, n.Instr),
+			regfileKept: keptBy(n, names), names: names,
+		})
+	}
+	r.Total = keptBy(total, names)
+	return r
+}
+
+// placeOf is file:line of the .loc in force, "" if there is none.
+func placeOf(f *ptx.Func, in *ptx.Instr) string {
+	if in.Loc < 0 || f.Locs[in.Loc].Line <= 0 {
+		return ""
+	}
+	loc := &f.Locs[in.Loc]
+	return fmt.Sprintf("%s:%d", f.Module().FileName(loc.File), loc.Line)
+}
+
+// keptBy makes counts of models with these names.
+func keptBy(n *model.Instr, names []string) regfileKept {
+	k := regfileKept{Writes: n.Writes, Bytes: n.Bytes, By: map[string]regfileKeep{}, Sets: []regfileSet{}}
+	for i, name := range names {
+		k.By[name] = regfileKeep{n.Keep.Kept(i), n.Keep.Alone(i), n.Stored[i]}
+	}
+	for _, set := range n.Keep.Sets() {
+		s := regfileSet{Models: []string{}, Writes: n.Keep[set]}
+		for i, name := range names {
+			if set>>i&1 != 0 {
+				s.Models = append(s.Models, name)
+			}
+		}
+		k.Sets = append(k.Sets, s)
+	}
+	return k
+}
+
+// Who says which models kept what: those that kept all, or shares of sets.
+func (k *regfileKept) Who() string {
+	var parts []string
+	for _, s := range k.Sets {
+		text := "none"
+		if len(s.Models) > 0 {
+			text = strings.Join(s.Models, "+")
+		}
+		if s.Writes != k.Writes {
+			text += " " + percentText(share(s.Writes, k.Writes), 0)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Row is the cells of a line: what each model stores, in percent of vectors.
+func (k *regfileLine) Row() (cells []string) {
+	for _, name := range k.names {
+		cells = append(cells, percentText(share(k.By[name].Bytes, k.Bytes), 0))
+	}
+	return cells
+}
+
+// print writes the report to a screen.
+func (r *regfileReport) print(s *screen, parts []string) {
+	s.printf("%s: warps of %d, reconvergence %s\n", r.File, r.Warp, r.Meets)
+	for _, g := range r.Groups {
+		s.printf("  kernel %s\n", g)
+	}
+	r.printKept(s)
+	for _, p := range parts {
+		switch p {
+		case "lines":
+			r.printLines(s)
+		case "models":
+			for _, m := range r.Models {
+				printModel(s, m)
+			}
+		}
+	}
+}
+
+// The columns of the text.
+const (
+	regfileName   = 12
+	regfileNumber = 10
+)
+
+func (r *regfileReport) printKept(s *screen) {
+	s.heading(fmt.Sprintf("registers written: %d, %d bytes as vectors", r.Total.Writes, r.Total.Bytes))
+	s.printf("%s%s%s%s\n", fitted("", regfileName), fitted("kept", -regfileNumber), fitted("alone", -regfileNumber), fitted("bytes", -regfileNumber))
+	for _, m := range r.Models {
+		k := r.Total.By[m.Model]
+		s.printf("%s", fitted(m.Model, regfileName))
+		for _, v := range []float64{share(k.Kept, r.Total.Writes), share(k.Alone, r.Total.Writes), share(k.Bytes, r.Total.Bytes)} {
+			s.printf("%s", fitted(percentText(v, 1)+" %", -regfileNumber))
+		}
+		s.printf("\n")
+	}
+	s.printf("\n")
+	for _, set := range r.Total.Sets {
+		who := "no model"
+		if len(set.Models) > 0 {
+			who = strings.Join(set.Models, " and ")
+		}
+		s.printf("%s  kept by %s\n", fitted(percentText(share(set.Writes, r.Total.Writes), 1)+" %", -regfileNumber), who)
+	}
+}
+
+func (r *regfileReport) printLines(s *screen) {
+	s.heading("what models store, in percent of vectors, and who keeps it")
+	text := fitted("line", -5) + fitted("writes", -9)
+	for _, m := range r.Models {
+		text += fitted(m.Model, -lineColumn(m.Model))
+	}
+	s.printf("%s\n", s.paint(bold, text))
+	fn := ""
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		if at := l.File + ", " + l.Func; at != fn && len(r.Groups) > 1 {
+			fn = at
+			s.printf("%s\n", s.paint(bold, at))
+		}
+		text := fitted(strconv.Itoa(l.Line), -5) + fitted(countText(l.Writes), -9)
+		for k, cell := range l.Row() {
+			text += fitted(cell, -lineColumn(l.names[k]))
+		}
+		text += "  " + l.Text
+		if len(l.Sets) > 1 || len(l.Sets[0].Models) > 0 && len(l.Sets[0].Models) < len(r.Models) {
+			text += "  " + l.Who()
+		}
+		s.printf("%s\n", cut(text, s.width))
+	}
+}
+
+func lineColumn(name string) int { return max(6, utf8.RuneCountInString(name)+1) }
+
+// printModel prints the tables of a model.
+func printModel(s *screen, m *model.Report) {
+	s.heading(m.Model)
+	for _, line := range wrap(m.Title, s.chart()) {
+		s.printf("%s\n", line)
+	}
+	for i := range m.Tables {
+		t := &m.Tables[i]
+		name := 0
+		for _, r := range t.Rows {
+			name = max(name, utf8.RuneCountInString(r.Name))
+		}
+		s.printf("\n%s, %s\n", t.Title, t.Unit)
+		text := fitted("", name)
+		for _, c := range t.Columns {
+			text += fitted(c, -tableColumn(c))
+		}
+		s.printf("%s\n", s.paint(dim, text))
+		for _, r := range t.Rows {
+			text := fitted(r.Name, name)
+			for k, v := range r.Values {
+				text += fitted(valueText(v), -tableColumn(t.Columns[k]))
+			}
+			s.printf("%s\n", text)
+		}
+	}
+}
+
+func tableColumn(name string) int { return max(8, utf8.RuneCountInString(name)+2) }
+
+// writeTables writes the tables to files of a directory: MODEL-TABLE.csv and .svg, and lines.csv.
+func (r *regfileReport) writeTables(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cannot("make", dir, err)
+	}
+	write := func(name string, b []byte) error {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, b, 0o644); err != nil {
+			return cannot("write", name, err)
+		}
+		return nil
+	}
+	for _, m := range r.Models {
+		for i := range m.Tables {
+			t := &m.Tables[i]
+			if err := write(m.Model+"-"+t.Name+".csv", tableCSV(t)); err != nil {
+				return err
+			}
+			if picture := plot(t); picture != "" {
+				if err := write(m.Model+"-"+t.Name+".svg", []byte(picture)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return write("lines.csv", r.linesCSV())
+}
+
+// tableCSV is a table with a line for its columns and one for each row.
+func tableCSV(t *model.Table) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write(append([]string{t.Unit}, t.Columns...))
+	for _, r := range t.Rows {
+		record := []string{r.Name}
+		for _, v := range r.Values {
+			record = append(record, strconv.FormatFloat(v, 'g', 8, 64))
+		}
+		w.Write(record)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// linesCSV is the instructions: what each model keeps of how many writes, alone, in how many bytes.
+func (r *regfileReport) linesCSV() []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	head := []string{"file", "line", "source", "text", "writes", "bytes"}
+	for _, m := range r.Models {
+		head = append(head, m.Model+"_kept", m.Model+"_alone", m.Model+"_bytes")
+	}
+	w.Write(head)
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		record := []string{l.File, strconv.Itoa(l.Line), l.Source, l.Text, fmt.Sprint(l.Writes), fmt.Sprint(l.Bytes)}
+		for _, name := range l.names {
+			k := l.By[name]
+			record = append(record, fmt.Sprint(k.Kept), fmt.Sprint(k.Alone), fmt.Sprint(k.Bytes))
+		}
+		w.Write(record)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+//go:embed regfile.html
+var regfileHTML string
+
+var regfilePage = template.Must(template.New("regfile").Funcs(template.FuncMap{
+	"plot":    func(t model.Table) template.HTML { return template.HTML(plot(&t)) },
+	"number":  valueText,
+	"percent": func(n, of int64) string { return percentText(share(n, of), 1) + " %" },
+}).Parse(regfileHTML))

@@ -1,0 +1,317 @@
+package kernels
+
+// This file counts once more what the policies kim and fgsimt find, written from sections 4.1 to 4.3 of the paper
+// on what a probe is told of PTX instructions: a register has one bit, compact or not, and all
+// else is seen from the values of the lanes.
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/affinetrack"
+	"gemu/internal/part"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// kimRegister is what the affine register file has of a register.
+type kimRegister struct {
+	compact bool
+	stride  int64
+}
+
+// kimPredicate is a predicate that is known to be the same in lanes.
+type kimPredicate struct {
+	lanes  uint64
+	holds  bool
+	affine bool // it comes of comparing an affine value
+}
+
+// kimCTA is the affine register files of a CTA's warps.
+type kimCTA struct {
+	fgsimt     bool // "s = {1,2,4} for byte, halfword, and word accesses"; "only GP-SIMT supports more general affine branches"
+	counts     map[int]*affinetrack.Counts
+	launched   map[int]uint64
+	registers  map[[2]int]kimRegister
+	predicates map[[2]int]kimPredicate
+}
+
+// kimProbe counts CTA by CTA.
+type kimProbe struct {
+	fgsimt bool
+	counts map[int]*affinetrack.Counts
+}
+
+func (p *kimProbe) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnWarp | interp.OnAfter, Values: true, InOrder: true}
+}
+func (p *kimProbe) Tell(*interp.Event) {}
+func (p *kimProbe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
+	return &kimCTA{p.fgsimt, p.counts, map[int]uint64{}, map[[2]int]kimRegister{}, map[[2]int]kimPredicate{}}
+}
+
+// sequence is the stride of values of lanes, if they are a sequence modulo two to the width.
+func sequence(values []uint64, lanes uint64, width int) (stride int64, ok bool) {
+	first := bits.TrailingZeros64(lanes)
+	if lanes&(lanes-1) == 0 {
+		return 0, true
+	}
+	shift := 64 - width
+	// A warp that is together has neighbours; in others values that are no whole number apart
+	// from lane to lane do not come up.
+	second := bits.TrailingZeros64(lanes & (lanes - 1))
+	delta, dist := int64((values[second]-values[first])<<shift)>>shift, int64(second-first)
+	if stride = delta / dist; delta%dist != 0 {
+		return 0, false
+	}
+	for lane := first; lane < 64; lane++ {
+		if lanes>>lane&1 != 0 && (values[first]+uint64(lane-first)*uint64(stride))<<shift != values[lane]<<shift {
+			return 0, false
+		}
+	}
+	return stride, true
+}
+
+func (c *kimCTA) Tell(e *interp.Event) {
+	if e.Kind == interp.OnWarp {
+		c.launched[e.Warp] = e.Lanes
+		return
+	}
+	n := c.counts[e.Index]
+	if n == nil {
+		n = &affinetrack.Counts{}
+		c.counts[e.Index] = n
+	}
+	in := e.Instr
+	keep := e.Active == c.launched[e.Warp] && in.Guard.Reg == ptx.NoReg
+	n.Execs++
+	n.Lanes += int64(bits.OnesCount64(e.Active))
+	if e.Active != c.launched[e.Warp] {
+		n.Diverged++
+	}
+	key := func(r ptx.RegID) [2]int { return [2]int{e.Warp, int(r)} }
+	var sources []kimRegister
+	all, uniform := true, true
+	if e.Lanes != 0 {
+		for i := range e.Reads {
+			if e.Reads[i].Type == ptx.Pred { // logic and selections are not listed, moves are
+				all = all && in.Mnemonic() == "mov" && c.predicates[key(e.Reads[i].Reg)].lanes&e.Lanes == e.Lanes
+				continue
+			}
+			r := c.registers[key(e.Reads[i].Reg)]
+			n.Reads.Count(classOfRegister(r))
+			sources = append(sources, r)
+			all, uniform = all && r.compact, uniform && r.compact && r.stride == 0
+		}
+	}
+	if in.Form.Class == ptx.ClassControl {
+		if in.Guard.Reg != ptx.NoReg && in.Form.Effects == ptx.Jumps {
+			n.Branches++
+			if p := c.predicates[key(in.Guard.Reg)]; p.lanes&e.Active == e.Active {
+				n.Decided++
+				if p.affine {
+					n.Affine++
+				}
+			}
+		}
+		return
+	}
+	if e.Lanes == 0 {
+		return
+	}
+	space, _ := in.Space()
+	load, store := in.Form.Affine == ptx.AffineLoad, in.Form.Affine == ptx.AffineStore
+	if load || store {
+		base := kimRegister{compact: true}
+		for i := range in.Ops {
+			if in.Ops[i].Kind == ptx.AddrOperand && in.Ops[i].Reg != ptx.NoReg {
+				base = c.registers[key(in.Ops[i].Reg)]
+				size := int64(in.Type().Bits() / 8 * max(1, in.VecLen()))
+				if store || c.fgsimt && base.stride != 0 && (base.stride != size || size > 4) {
+					base = kimRegister{} // "affine memory operations are load instructions"
+				}
+			}
+		}
+		n.Addresses.Count(classOfRegister(base))
+	}
+	// What the instruction can do on the affine unit.
+	eligible := false
+	exact := func(i int) bool { // a shift by a constant or a uniform register
+		amount := in.Ops[2].Imm.Bits
+		if i < len(sources) {
+			amount = uint64(uint32(e.Reads[i].Low[bits.TrailingZeros64(e.Lanes)]))
+		}
+		return amount < 64 && sources[0].stride&(1<<amount-1) == 0
+	}
+	switch name := in.Mnemonic(); name {
+	case "mov":
+		if s := in.Ops[1].SReg; in.Ops[1].Kind == ptx.SRegOperand {
+			text := strings.TrimPrefix(s.String(), "%")
+			kind, _, _ := strings.Cut(text, ".")
+			eligible = slices.Contains([]string{"tid", "ntid", "ctaid", "nctaid"}, kind)
+		} else {
+			eligible = all
+		}
+	case "add", "sub", "cvt", "cvta":
+		eligible = all && (uniform || in.Form.Class != ptx.ClassFP)
+	case "mul", "mad":
+		affine := 0
+		for i := range in.Ops[1:3] {
+			if o := &in.Ops[1+i]; o.Kind == ptx.RegOperand && c.registers[key(o.Reg)].stride != 0 {
+				affine++
+			}
+		}
+		eligible = all && (uniform || affine < 2 && in.Form.Class != ptx.ClassFP && !in.Has("hi"))
+	case "shl":
+		eligible = all && (len(sources) < 2 || sources[1].stride == 0)
+	case "shr":
+		eligible = all && (len(sources) < 2 || sources[1].stride == 0) && (uniform || exact(1))
+	case "fma", "neg", "abs", "min", "max", "ex2", "rcp", "sqrt", "rsqrt", "div", "setp":
+		eligible = all && uniform && in.Form.Class == ptx.ClassFP
+	case "ld":
+		eligible = space == ptx.Param
+	}
+	if len(e.Writes) > 0 && e.Writes[0].Type == ptx.Pred {
+		switch {
+		case in.Mnemonic() != "setp":
+		case all && uniform:
+			eligible = true
+		case all && in.Form.Class == ptx.ClassInt && !c.fgsimt:
+			eligible = apart(e, in)
+		}
+		p := c.predicates[key(e.Writes[0].Reg)]
+		affine := slices.ContainsFunc(sources, func(r kimRegister) bool { return r.stride != 0 })
+		switch value := e.Writes[0].Low[bits.TrailingZeros64(e.Lanes)] != 0; {
+		case !eligible:
+			p.lanes &^= e.Lanes
+		case p.holds == value && p.lanes&^e.Lanes != 0:
+			p.lanes, p.affine = p.lanes|e.Lanes, p.affine || affine
+		default:
+			p = kimPredicate{e.Lanes, value, affine}
+		}
+		c.predicates[key(e.Writes[0].Reg)] = p
+		if eligible {
+			n.Compact++
+		}
+		return
+	}
+	held := eligible && keep
+	for i := range e.Writes {
+		w := &e.Writes[i]
+		slot := max(32, w.Type.Bits())
+		stride, ok := sequence(w.Low, e.Lanes, slot)
+		if ok = ok && stride == int64(int16(stride)); !ok {
+			eligible, held = false, false
+		}
+		old := c.registers[key(w.Reg)]
+		switch {
+		case held:
+			c.registers[key(w.Reg)] = kimRegister{true, stride}
+			n.Writes.Count(classOfRegister(kimRegister{true, stride}))
+			continue
+		case old.compact && !keep:
+			n.Expansions++
+		}
+		c.registers[key(w.Reg)] = kimRegister{}
+		n.Writes.Generic++
+	}
+	switch {
+	case !eligible || len(e.Writes) == 0:
+	case held:
+		n.Compact++
+	default:
+		n.Suppressed++
+	}
+}
+
+func classOfRegister(r kimRegister) affinetrack.Class {
+	switch {
+	case !r.compact:
+		return affinetrack.Generic
+	case r.stride == 0:
+		return affinetrack.Uniform
+	}
+	return affinetrack.Affine
+}
+
+// apart reports whether of two integers one is uniform and greater or less than the other in all lanes.
+func apart(e *interp.Event, in *ptx.Instr) bool {
+	values := func(o *ptx.Operand) func(lane int) int64 {
+		at := func(int) uint64 { return o.Imm.Bits }
+		for i := range e.Reads {
+			if o.Kind == ptx.RegOperand && e.Reads[i].Reg == o.Reg {
+				at = func(lane int) uint64 { return e.Reads[i].Low[lane] }
+			}
+		}
+		width := in.Type().Bits()
+		return func(lane int) int64 {
+			if in.Type().IsSigned() {
+				return int64(at(lane)<<(64-width)) >> (64 - width)
+			}
+			return int64(at(lane) << (64 - width) >> (64 - width)) // of 64 bits none of these kernels compares
+		}
+	}
+	a, b := values(in.Arg("a")), values(in.Arg("b"))
+	below, above, constant := true, true, [2]bool{true, true}
+	first := bits.TrailingZeros64(e.Lanes)
+	for lane := range 64 {
+		if e.Lanes>>lane&1 == 0 {
+			continue
+		}
+		below, above = below && a(lane) < b(lane), above && a(lane) > b(lane)
+		constant[0], constant[1] = constant[0] && a(lane) == a(first), constant[1] && b(lane) == b(first)
+	}
+	return (below || above) && (constant[0] || constant[1])
+}
+
+// TestKim compares what the policies of the paper's two machines count, instruction by instruction.
+func TestKim(t *testing.T) {
+	for policy, reconverge := range map[string]string{"kim": "stack", "fgsimt": "pc2"} {
+		t.Run(policy, func(t *testing.T) { testKim(t, policy, reconverge) })
+	}
+}
+
+func testKim(t *testing.T, policy, reconverge string) {
+	n := part.Of(9, 33, 100)
+	for _, w := range All() {
+		if !slices.Contains(w.Papers, "kim2013") {
+			continue
+		}
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
+			var probe *kimProbe
+			check := func() {
+				if probe == nil {
+					return
+				}
+				r := s.Results[len(s.Results)-1]
+				for i := range r.Structure.Instrs {
+					in := &r.Structure.Instrs[i]
+					want, got := affinetrack.Counts{}, in.Counts
+					if c := probe.counts[i]; c != nil {
+						want = *c
+					}
+					got.Label, got.Data = affinetrack.Shares{}, affinetrack.Shares{}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Fatalf("%s, line %d, %s (-from values +got):\n%s", r.Kernel, in.Pos.Line, in.Format(in.Func), diff)
+					}
+				}
+			}
+			s.Prepare = func(l *interp.Launch) {
+				check()
+				probe = &kimProbe{policy == "fgsimt", map[int]*affinetrack.Counts{}}
+				l.Mode, l.Policy, l.Stats, l.Probes = interp.Vector, affinetrack.PolicyByName(policy), true, []interp.Probe{probe}
+				l.Reconverge = interp.ReconvergerNamed(reconverge)
+			}
+			if err := w.Run(s); err != nil {
+				t.Fatal(err)
+			}
+			check()
+		})
+	}
+}

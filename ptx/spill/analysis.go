@@ -1,0 +1,257 @@
+package spill
+
+// This file is what is known of a function before registers are given out: its variables, what makes
+// them again, how often blocks run, how far it is to the next use of each.
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gemu/ptx"
+)
+
+// analysis is a function whose registers can be allocated, for any number of them.
+type analysis struct {
+	ctx     context.Context
+	f       *ptx.Func
+	program *program       // on variables
+	regs    []int32        // by variable: the register of the source
+	remake  [][]*ptx.Instr // by variable: what gives its value again, one after the other in one register; nil if nothing does
+	live    *liveness
+	depth   []int           // by block: loops that it is in
+	inner   []*ptx.Loop     // by block: the innermost of them, or nil
+	order   []int           // blocks, each after those that come before it but for the way back of loops
+	rank    []int           // by block: its place in order
+	away    []map[int32]int // by block: how far it is from its begin to the next use of what is live there
+
+	least, pressure int
+}
+
+// outside is what the way out of a loop counts: more than what is within one.
+const outside = 1 << 20
+
+// never is where what is not used any more is used next.
+const never = math.MaxInt
+
+func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
+	if err := check(f); err != nil {
+		return nil, err
+	}
+	a := &analysis{ctx: ctx, f: f, program: newProgram(f)}
+	a.regs = a.program.webs()
+	a.live = a.program.liveness()
+	a.findRemakes()
+	a.findLoops()
+	a.findDistances()
+	a.findPressure()
+	return a, ctx.Err()
+}
+
+// check refuses what is not dealt with.
+func check(f *ptx.Func) error {
+	if regs, vars := f.Statics(); len(regs)+len(vars) > 0 {
+		return refuse(f, f.Pos, "registers and local memory that all functions of the module share are not spilled")
+	}
+	for _, list := range [][]*ptx.Var{f.Rets, f.Params} {
+		for _, v := range list {
+			if v.Reg != ptx.NoReg {
+				return refuse(f, v.Pos, "parameters and results in registers are not spilled: want them in .param space")
+			}
+		}
+	}
+	var err error
+	f.EachInstr(func(in *ptx.Instr) {
+		if err != nil {
+			return
+		}
+		if in.Form.Family == ptx.FamilyWgmma || in.Form.Family == ptx.FamilyTensorLoad || in.Pending != nil && len(in.Pending.Reads)+len(in.Pending.Writes) > 0 {
+			err = refuse(f, in.Pos, "%s goes on behind the next instruction with its registers, which are not spilled", in.Text)
+		}
+	})
+	return err
+}
+
+// findRemakes finds what gives the values of variables again wherever they are wanted.
+func (a *analysis) findRemakes() {
+	n := a.program.n
+	writer := make([]*op, n)
+	writes := make([]int, n)
+	for b := range a.program.blocks {
+		for i := range a.program.blocks[b].ops {
+			o := &a.program.blocks[b].ops[i]
+			for _, v := range o.defs {
+				writer[v] = o
+				writes[v]++
+			}
+		}
+	}
+	a.remake = make([][]*ptx.Instr, n)
+	const deepest = 3
+	var find func(v int32, deep int) []*ptx.Instr
+	find = func(v int32, deep int) []*ptx.Instr {
+		o := writer[v]
+		if writes[v] != 1 || deep == deepest || !o.whole || len(o.defs) != 1 || o.in.Ops[0].Kind != ptx.RegOperand {
+			return nil
+		}
+		switch o.in.Form.Family {
+		case ptx.FamilyLoad:
+			if a.isParameter(o.in) {
+				return []*ptx.Instr{o.in}
+			}
+		case ptx.FamilyMove, ptx.FamilyAddress:
+			switch src := &o.in.Ops[1]; {
+			case src.Kind == ptx.ImmOperand, src.Kind == ptx.SymOperand, src.Kind == ptx.SRegOperand && steady(src.SReg):
+				return []*ptx.Instr{o.in}
+			case src.Kind == ptx.RegOperand && len(o.reads) == 1 && a.bits(o.reads[0]) == a.bits(v):
+				if first := find(o.reads[0], deep+1); first != nil {
+					return append(slices.Clone(first), o.in)
+				}
+			}
+		}
+		return nil
+	}
+	for v := range int32(n) {
+		if writer[v] != nil {
+			a.remake[v] = find(v, 0)
+		}
+	}
+}
+
+// bits is the width of a variable's register.
+func (a *analysis) bits(v int32) int { return a.f.Regs[a.regs[v]].Type.Bits() }
+
+// isParameter reports whether an instruction loads a parameter of the kernel, which never changes.
+func (a *analysis) isParameter(in *ptx.Instr) bool {
+	space, _ := in.Space()
+	if !a.f.Entry || space != ptx.Param || in.VecLen() != 1 {
+		return false
+	}
+	for i := range in.Ops {
+		if o := &in.Ops[i]; o.Kind == ptx.AddrOperand {
+			v, ok := o.Sym().(*ptx.Var)
+			return ok && o.Reg == ptx.NoReg && slices.Contains(a.f.Params, v)
+		}
+	}
+	return false
+}
+
+// steady reports whether a special register has one value in each thread.
+func steady(r ptx.SpecialReg) bool {
+	return r.PerLane() || r.Fixed() || r >= ptx.CtaidX && r <= ptx.CtaidZ || r >= ptx.ClusterIDX && r <= ptx.ClusterNctarank
+}
+
+func (a *analysis) findLoops() {
+	n := len(a.program.blocks)
+	a.depth, a.inner = make([]int, n), make([]*ptx.Loop, n)
+	for _, l := range a.f.Loops() {
+		for _, b := range l.Blocks {
+			if l.Depth > a.depth[b.Index] {
+				a.depth[b.Index], a.inner[b.Index] = l.Depth, l
+			}
+		}
+	}
+	a.order = make([]int, n)
+	for b := range n {
+		a.order[b] = b
+	}
+	number := a.f.ReversePostorder()
+	slices.SortStableFunc(a.order, func(x, y int) int { return number[x] - number[y] })
+	a.rank = make([]int, n)
+	for i, b := range a.order {
+		a.rank[b] = i
+	}
+}
+
+// leaves reports whether control leaves a loop from one block to another.
+func (a *analysis) leaves(from, to int) bool {
+	l := a.inner[from]
+	return l != nil && !l.Has(a.f.Blocks[to])
+}
+
+// findDistances finds how many operations it is to the next use of what is live where blocks begin,
+// on the shortest way.
+func (a *analysis) findDistances() {
+	blocks := a.program.blocks
+	a.away = make([]map[int32]int, len(blocks))
+	for b := range blocks {
+		a.away[b] = map[int32]int{}
+	}
+	for changed := true; changed && a.ctx.Err() == nil; {
+		changed = false
+		for _, b := range slices.Backward(a.order) {
+			next := a.atEnd(b)
+			for i := len(blocks[b].ops) - 1; i >= 0; i-- {
+				o := &blocks[b].ops[i]
+				if o.whole {
+					for _, v := range o.defs {
+						delete(next, v)
+					}
+				}
+				for _, v := range o.reads {
+					next[v] = i
+				}
+			}
+			for v, d := range next {
+				if old, ok := a.away[b][v]; !ok || d < old {
+					a.away[b][v] = d
+					changed = true
+				}
+			}
+		}
+	}
+}
+
+// atEnd says how far it is from the begin of a block to the next uses of what is live at its end,
+// counted by way of its end.
+func (a *analysis) atEnd(b int) map[int32]int {
+	next := map[int32]int{}
+	for _, s := range a.program.blocks[b].succs {
+		far := len(a.program.blocks[b].ops)
+		if a.leaves(b, s) {
+			far += outside
+		}
+		for v, d := range a.away[s] {
+			if old, ok := next[v]; !ok || far+d < old {
+				next[v] = far + d
+			}
+		}
+	}
+	return next
+}
+
+// findPressure finds how many registers are needed.
+func (a *analysis) findPressure() {
+	p := a.program
+	for b := range p.blocks {
+		live := a.live.out[b].clone()
+		a.pressure = max(a.pressure, p.size(live))
+		for i := len(p.blocks[b].ops) - 1; i >= 0; i-- {
+			o := &p.blocks[b].ops[i]
+			for _, v := range o.defs {
+				live.add(v)
+			}
+			a.pressure = max(a.pressure, p.size(live))
+			live.before(o)
+			a.pressure = max(a.pressure, p.size(live))
+			a.least = max(a.least, o.needs(p))
+		}
+	}
+}
+
+// needs is how many registers an operation needs: for what it reads, or for what it writes.
+func (o *op) needs(p *program) int { return max(p.total(o.reads), p.total(o.defs)) }
+
+// total is how many registers some variables take.
+func (p *program) total(list []int32) (units int) {
+	for _, v := range list {
+		units += p.units[v]
+	}
+	return units
+}
+
+// size is how many registers a set of variables takes.
+func (p *program) size(s set) (units int) {
+	s.each(func(v int32) { units += p.units[v] })
+	return units
+}

@@ -1,0 +1,192 @@
+package spill
+
+// This file says which registers variables are in: it colours the graph of what is live at the same
+// time.
+
+import (
+	"cmp"
+	"slices"
+)
+
+// coloring is the registers of a program, by variable of it.
+type coloring struct {
+	*program
+	near   [][]int32 // by variable: those live with it
+	width  []int     // by variable: registers that those take
+	twins  [][]int32 // by variable: those that moves copy it to or from
+	cost   []float64 // of having it in memory
+	births []int32   // variables in the order in which the program first writes or reads them
+	units  [][]int   // by variable: its registers, in order; nil: it found none
+}
+
+// newColoring finds what is live with what. The cost of a use is 10 to the number of loops around it.
+func newColoring(p *program, depth []int) *coloring {
+	c := &coloring{program: p, near: make([][]int32, p.n), width: make([]int, p.n), twins: make([][]int32, p.n), cost: make([]float64, p.n)}
+	known := map[[2]int32]bool{}
+	meet := func(a, b int32) {
+		key := [2]int32{min(a, b), max(a, b)}
+		if a == b || known[key] {
+			return
+		}
+		known[key] = true
+		c.near[a], c.near[b] = append(c.near[a], b), append(c.near[b], a)
+		c.width[a] += p.units[b]
+		c.width[b] += p.units[a]
+	}
+	born := newSet(p.n)
+	birth := func(v int32) {
+		if !born.has(v) {
+			born.add(v)
+			c.births = append(c.births, v)
+		}
+	}
+	l := p.liveness()
+	for b := range p.blocks {
+		l.in[b].each(birth)
+		weight := 1.0
+		for range min(depth[b], 8) {
+			weight *= 10
+		}
+		live := l.out[b].clone()
+		ops := p.blocks[b].ops
+		for i := range ops {
+			for _, v := range ops[i].reads {
+				birth(v)
+				c.cost[v] += weight
+			}
+			for _, v := range ops[i].defs {
+				birth(v)
+				c.cost[v] += weight
+			}
+		}
+		for i := len(ops) - 1; i >= 0; i-- {
+			o := &ops[i]
+			to, from, moves := o.move(p)
+			if moves {
+				c.twins[to] = append(c.twins[to], from)
+				c.twins[from] = append(c.twins[from], to)
+			}
+			for k, v := range o.defs {
+				for _, w := range o.defs[:k] {
+					meet(v, w)
+				}
+				live.each(func(w int32) {
+					// A copy may be where its source is, as long as it is nowhere else in part.
+					if !moves || w != from || p.units[v] > 1 {
+						meet(v, w)
+					}
+				})
+			}
+			live.before(o)
+		}
+	}
+	return c
+}
+
+// move reports whether an operation copies one variable to another of the same width, and does
+// nothing else.
+func (o *op) move(p *program) (to, from int32, ok bool) {
+	if o.in == nil || !o.whole || !isMove(o.in) || len(o.refs) != 2 || len(o.reads) != 1 || len(o.defs) != 1 {
+		return 0, 0, false
+	}
+	to, from = o.defs[0], o.reads[0]
+	return to, from, to != from && p.units[to] == p.units[from]
+}
+
+// color gives out registers, first by the order in which Briggs takes variables off the graph; where
+// that fails, in the order of the program. It returns the variables that found none.
+func (c *coloring) color(regs int) (failed []int32) {
+	if failed = c.give(c.stack(regs), regs); len(failed) == 0 {
+		return nil
+	}
+	units := c.units
+	if len(c.give(c.births, regs)) == 0 {
+		return nil
+	}
+	c.units = units
+	return failed
+}
+
+// stack orders variables: those with few neighbours last, and of the others those that
+// cost most for what they take.
+func (c *coloring) stack(regs int) []int32 {
+	width := slices.Clone(c.width)
+	gone := newSet(c.n)
+	var out, ready []int32
+	waits := newSet(c.n)
+	fits := func(v int32) bool { return c.program.units[v]+width[v] <= regs }
+	push := func(v int32) {
+		gone.add(v)
+		out = append(out, v)
+		for _, w := range c.near[v] {
+			width[w] -= c.program.units[v]
+			if !gone.has(w) && !waits.has(w) && fits(w) {
+				waits.add(w)
+				ready = append(ready, w)
+			}
+		}
+	}
+	var hard []int32
+	for v := range int32(c.n) {
+		if fits(v) {
+			waits.add(v)
+			ready = append(ready, v)
+		} else {
+			hard = append(hard, v)
+		}
+	}
+	for {
+		for len(ready) > 0 {
+			v := ready[len(ready)-1]
+			ready = ready[:len(ready)-1]
+			push(v)
+		}
+		hard = slices.DeleteFunc(hard, func(v int32) bool { return gone.has(v) })
+		if len(hard) == 0 {
+			slices.Reverse(out)
+			return out
+		}
+		worth := func(v int32) float64 { return c.cost[v] / float64(max(width[v], 1)*c.program.units[v]) }
+		v := slices.MinFunc(hard, func(a, b int32) int { return cmp.Or(cmp.Compare(worth(a), worth(b)), cmp.Compare(a, b)) })
+		push(v)
+	}
+}
+
+// give gives each variable in turn the registers that a copy of it has, or the lowest that are free.
+func (c *coloring) give(order []int32, regs int) (failed []int32) {
+	c.units = make([][]int, c.n)
+	taken := make([]bool, regs)
+	for _, v := range order {
+		clear(taken)
+		for _, w := range c.near[v] {
+			for _, u := range c.units[w] {
+				taken[u] = true
+			}
+		}
+		if c.units[v] = c.twin(v, taken); c.units[v] != nil {
+			continue
+		}
+		var free []int
+		for u := 0; u < regs && len(free) < c.program.units[v]; u++ {
+			if !taken[u] {
+				free = append(free, u)
+			}
+		}
+		if len(free) < c.program.units[v] {
+			failed = append(failed, v)
+			continue
+		}
+		c.units[v] = free
+	}
+	return failed
+}
+
+// twin is the registers of something that a variable is copied to or from, if they are free.
+func (c *coloring) twin(v int32, taken []bool) []int {
+	for _, w := range c.twins[v] {
+		if u := c.units[w]; u != nil && !slices.ContainsFunc(u, func(i int) bool { return taken[i] }) {
+			return u
+		}
+	}
+	return nil
+}

@@ -1,0 +1,385 @@
+package spill
+
+// This file says which variables are in registers where, and gets back those that are wanted and
+// are not.
+
+import (
+	"cmp"
+	"slices"
+)
+
+// placement is where variables are, for a number of registers.
+type placement struct {
+	*analysis
+	regs   int
+	memory set // variables that are in registers only for the operations that name them
+
+	blocks []block
+	entry  []set // by block: what is in registers as it begins
+	exit   []set // … as it ends
+	done   []bool
+}
+
+// place gives the function's operations with those that get variables back.
+func (a *analysis) place(regs int, memory set) (*placement, error) {
+	n := len(a.program.blocks)
+	p := &placement{analysis: a, regs: regs, memory: memory, blocks: make([]block, n), entry: make([]set, n), exit: make([]set, n), done: make([]bool, n)}
+	for _, b := range a.order {
+		p.entry[b] = p.enter(b)
+		p.fill(b)
+		p.done[b] = true
+		if err := a.ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range a.order {
+		p.join(b)
+	}
+	return p, nil
+}
+
+// held is the registers of a moment, with where in the block each is used next.
+type held struct {
+	p    *placement
+	in   set
+	room int // that is left
+	next map[int32]int
+}
+
+// hold is what a set of variables and the distances to their next uses make.
+func (p *placement) hold(in set, next map[int32]int) *held {
+	return &held{p, in, p.regs - p.program.size(in), next}
+}
+
+func (h *held) add(v int32) {
+	if !h.in.has(v) {
+		h.in.add(v)
+		h.room -= h.p.program.units[v]
+	}
+}
+
+func (h *held) drop(v int32) {
+	if h.in.has(v) {
+		h.in.remove(v)
+		h.room += h.p.program.units[v]
+	}
+}
+
+// spare drops variables until there is room for units more, but none that are to stay: first what
+// is not used any more, then what can be made again, then what is used last.
+func (h *held) spare(units int, stay []int32) {
+	for h.room < units {
+		victim := int32(-1)
+		var worst [2]int
+		h.in.each(func(v int32) {
+			if slices.Contains(stay, v) {
+				return
+			}
+			rank := [2]int{0, h.use(v)}
+			switch {
+			case rank[1] == never:
+				rank[0] = 2
+			case h.p.remake[v] != nil:
+				rank[0] = 1
+			}
+			if victim < 0 || cmp.Or(cmp.Compare(rank[0], worst[0]), cmp.Compare(rank[1], worst[1])) > 0 {
+				victim, worst = v, rank
+			}
+		})
+		if victim < 0 {
+			panic("BUG: an operation that needs more registers than there are")
+		}
+		h.drop(victim)
+	}
+}
+
+func (h *held) use(v int32) int {
+	if d, ok := h.next[v]; ok {
+		return d
+	}
+	return never
+}
+
+// fill has the operations of a block in the registers that there are.
+func (p *placement) fill(b int) {
+	src := &p.program.blocks[b]
+	out := &p.blocks[b]
+	out.succs, out.preds = src.succs, src.preds
+
+	// Where each operation's variables are used next, behind it.
+	next := p.atEnd(b)
+	after := make([]map[int32]int, len(src.ops))
+	for i := len(src.ops) - 1; i >= 0; i-- {
+		o := &src.ops[i]
+		after[i] = map[int32]int{}
+		for _, list := range [][]int32{o.reads, o.defs} {
+			for _, v := range list {
+				if d, ok := next[v]; ok {
+					after[i][v] = d
+				}
+			}
+		}
+		if o.whole {
+			for _, v := range o.defs {
+				delete(next, v)
+			}
+		}
+		for _, v := range o.reads {
+			next[v] = i
+		}
+	}
+	h := p.hold(p.entry[b].clone(), next)
+	for i := range src.ops {
+		o := &src.ops[i]
+		if o.in.EndsBlock() && i == len(src.ops)-1 {
+			p.require(b, h)
+		}
+		var missing []int32
+		for _, v := range o.reads {
+			if !h.in.has(v) {
+				missing = append(missing, v)
+			}
+		}
+		h.spare(p.program.total(missing), o.reads)
+		for _, v := range missing {
+			h.add(v)
+			out.back(v, i)
+		}
+		for _, v := range o.reads {
+			h.pass(after[i], v)
+			if !slices.Contains(o.defs, v) && h.over(v) {
+				h.drop(v)
+			}
+		}
+		if o.calls {
+			h.in.clone().each(h.drop)
+		}
+		var written []int32
+		for _, v := range o.defs {
+			h.pass(after[i], v)
+			if !h.in.has(v) {
+				written = append(written, v)
+			}
+		}
+		h.spare(p.program.total(written), o.defs)
+		for _, v := range written {
+			h.add(v)
+		}
+		for _, v := range o.defs {
+			if h.over(v) {
+				h.drop(v)
+			}
+		}
+		out.ops = append(out.ops, o.copy())
+	}
+	if t := len(src.ops); t == 0 || !src.ops[t-1].in.EndsBlock() {
+		p.require(b, h)
+	}
+	p.exit[b] = h.in
+}
+
+// over reports whether a variable leaves its register behind the operation that names it.
+func (h *held) over(v int32) bool { return h.p.memory.has(v) || h.use(v) == never }
+
+// pass notes where a variable is used next.
+func (h *held) pass(after map[int32]int, v int32) {
+	if d, ok := after[v]; ok {
+		h.next[v] = d
+	} else {
+		delete(h.next, v)
+	}
+}
+
+// back adds an operation that gets a variable back before operation index of the source.
+func (b *block) back(v int32, index int) {
+	b.ops = append(b.ops, op{index: index, back: v, defs: []int32{v}, whole: true})
+}
+
+// copy is the operation with lists of its own.
+func (o *op) copy() op {
+	c := *o
+	c.refs, c.reads, c.defs = slices.Clone(o.refs), slices.Clone(o.reads), slices.Clone(o.defs)
+	return c
+}
+
+// require has in registers, at a block's end, what blocks that control goes back to begin with.
+func (p *placement) require(b int, h *held) {
+	var want []int32
+	for _, s := range p.program.blocks[b].succs {
+		if p.done[s] || s == b {
+			p.entry[s].each(func(v int32) {
+				if !slices.Contains(want, v) {
+					want = append(want, v)
+				}
+			})
+		}
+	}
+	var missing []int32
+	for _, v := range want {
+		if !h.in.has(v) {
+			missing = append(missing, v)
+		}
+	}
+	h.spare(p.program.total(missing), want)
+	for _, v := range missing {
+		h.add(v)
+		p.blocks[b].back(v, len(p.program.blocks[b].ops)-1)
+	}
+}
+
+// bound reports whether what a block leaves in registers cannot be added to at its end for the sake
+// of one that follows: others follow too, or what ends the block names registers.
+func (p *placement) bound(b int) bool {
+	src := &p.program.blocks[b]
+	if len(src.succs) > 1 {
+		return true
+	}
+	last := len(src.ops) - 1
+	return last >= 0 && src.ops[last].in.EndsBlock() && len(src.ops[last].refs) > 0
+}
+
+// enter chooses what is in registers as a block begins.
+func (p *placement) enter(b int) set {
+	preds := p.program.blocks[b].preds
+	none := newSet(p.program.n)
+	var wanted []int32
+	p.live.in[b].each(func(v int32) {
+		if !p.memory.has(v) {
+			wanted = append(wanted, v)
+		}
+	})
+	loops := false
+	limits := []set{}             // that it must be within: ends of blocks that are bound
+	offers := make(map[int32]int) // how many blocks before it have it at their end
+	ready := 0
+	for _, q := range preds {
+		if !p.done[q] {
+			loops = true
+			if p.cannotReturn(q, b) {
+				return none
+			}
+			continue
+		}
+		ready++
+		if p.bound(q) {
+			limits = append(limits, p.exit[q])
+		}
+		p.exit[q].each(func(v int32) { offers[v]++ })
+	}
+	if b == 0 {
+		// Nothing has a value yet, so nothing has to be got from anywhere.
+		limits, ready = nil, 0
+	} else if ready == 0 {
+		return none // control does not get there
+	}
+	wanted = slices.DeleteFunc(wanted, func(v int32) bool {
+		if b == 0 && !loops {
+			return false
+		}
+		if b != 0 && !loops && offers[v] == 0 {
+			return true
+		}
+		return slices.ContainsFunc(limits, func(s set) bool { return !s.has(v) })
+	})
+	// In a loop what is used there comes first; else what need not be loaded. What can be made
+	// again comes last.
+	rank := func(v int32) [3]int {
+		r := [3]int{0, 0, p.away[b][v]}
+		if p.remake[v] != nil {
+			r[0] = 1
+		}
+		if !loops && offers[v] < ready {
+			r[1] = 1
+		}
+		return r
+	}
+	slices.SortStableFunc(wanted, func(x, y int32) int {
+		rx, ry := rank(x), rank(y)
+		return slices.Compare(rx[:], ry[:])
+	})
+	room := p.regs
+	through := 0 // room for what only lives through the loop
+	if loops {
+		through = p.through(b)
+	}
+	in := none
+	for _, v := range wanted {
+		u := p.program.units[v]
+		if u > room {
+			continue
+		}
+		if loops && p.away[b][v] >= outside {
+			if u > through {
+				continue
+			}
+			through -= u
+		}
+		in.add(v)
+		room -= u
+	}
+	return in
+}
+
+// cannotReturn reports whether a block from which control goes back to another cannot have in
+// registers what that begins with.
+func (p *placement) cannotReturn(from, to int) bool {
+	src := &p.program.blocks[from]
+	last := len(src.ops) - 1
+	if last >= 0 && src.ops[last].in.EndsBlock() && len(src.ops[last].refs) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(src.succs, func(s int) bool { return s != to && p.rank[s] <= p.rank[from] })
+}
+
+// through is how many registers are left, in the loop that a block is in, by what is used within.
+func (p *placement) through(b int) int {
+	l := p.inner[b]
+	if l == nil {
+		return p.regs
+	}
+	most := 0
+	for _, x := range l.Blocks {
+		live := p.live.out[x.Index].clone()
+		ops := p.program.blocks[x.Index].ops
+		for i := len(ops) - 1; i >= 0; i-- {
+			for _, v := range ops[i].defs {
+				live.add(v)
+			}
+			most = max(most, p.within(live, b))
+			live.before(&ops[i])
+		}
+		most = max(most, p.within(live, b))
+	}
+	return p.regs - most
+}
+
+// within is how many registers a set takes without what lives through the loop of a block.
+func (p *placement) within(s set, b int) (units int) {
+	s.each(func(v int32) {
+		if d, ok := p.away[b][v]; !ok || d < outside {
+			units += p.program.units[v]
+		}
+	})
+	return units
+}
+
+// join gets back, at the end of a block, what the only block that follows begins with.
+func (p *placement) join(b int) {
+	src := &p.program.blocks[b]
+	if p.bound(b) || len(src.succs) != 1 {
+		return
+	}
+	s := src.succs[0]
+	var add []op
+	p.entry[s].each(func(v int32) {
+		if !p.exit[b].has(v) {
+			add = append(add, op{index: max(len(src.ops)-1, 0), back: v, defs: []int32{v}, whole: true})
+		}
+	})
+	out := &p.blocks[b]
+	at := len(out.ops)
+	if at > 0 && out.ops[at-1].in != nil && out.ops[at-1].in.EndsBlock() {
+		at--
+	}
+	out.ops = slices.Insert(out.ops, at, add...)
+}

@@ -1,0 +1,244 @@
+package spill
+
+// This file puts the steps together: it places and colours until everything has found a register,
+// and gives out local memory.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gemu/ptx"
+)
+
+// plan is the allocation of a function.
+type plan struct {
+	*analysis
+	blocks []block // whose variables are webs of the placement
+	of     []int32 // by web: the variable
+	units  [][]int // by web: its registers
+
+	slots []int // by variable: its offset in local memory, or -1
+	bytes int   // that all slots take
+	used  int   // registers
+	moves int   // that rewrite has left out
+}
+
+// allocate allocates the registers of a function.
+func (a *analysis) allocate(regs int) (*plan, error) {
+	for b := range a.program.blocks {
+		for i := range a.program.blocks[b].ops {
+			if o := &a.program.blocks[b].ops[i]; o.needs(a.program) > regs {
+				return nil, refuse(a.f, o.in.Pos, "this instruction needs %d registers of 32 bits, and there are %d", o.needs(a.program), regs)
+			}
+		}
+	}
+	memory := newSet(a.program.n)
+	for {
+		p, err := a.place(regs, memory)
+		if err != nil {
+			return nil, err
+		}
+		webs := &program{p.blocks, a.program.n, a.program.units}
+		of := webs.webs()
+		c := newColoring(webs, a.depth)
+		failed := c.color(regs)
+		if len(failed) == 0 {
+			return a.plan(webs, of, c), nil
+		}
+		if !a.evict(memory, of, failed, c) {
+			panic(fmt.Sprintf("BUG: %s: registers cannot be allocated to %d", a.f.Name, regs))
+		}
+	}
+}
+
+// evict has variables in memory that found no register, or else the cheapest that is in the way of
+// one.
+func (a *analysis) evict(memory set, of, failed []int32, c *coloring) bool {
+	any := false
+	for _, w := range failed {
+		if v := of[w]; !memory.has(v) {
+			memory.add(v)
+			any = true
+		}
+	}
+	if any {
+		return true
+	}
+	var near []int32
+	for _, w := range failed {
+		near = append(near, c.near[w]...)
+	}
+	near = slices.DeleteFunc(near, func(w int32) bool { return memory.has(of[w]) })
+	if len(near) == 0 {
+		return false
+	}
+	memory.add(of[slices.MinFunc(near, func(x, y int32) int { return cmp.Or(cmp.Compare(c.cost[x], c.cost[y]), cmp.Compare(x, y)) })])
+	return true
+}
+
+// plan finishes an allocation: what is loaded gets a slot.
+func (a *analysis) plan(webs *program, of []int32, c *coloring) *plan {
+	p := &plan{analysis: a, blocks: webs.blocks, of: of, units: c.units, slots: make([]int, a.program.n)}
+	for _, u := range c.units {
+		for _, i := range u {
+			p.used = max(p.used, i+1)
+		}
+	}
+	p.prune()
+	p.giveSlots()
+	return p
+}
+
+// prune leaves out what makes values that nobody wants any more there, because they are made again
+// where they are wanted.
+func (p *plan) prune() {
+	wanted := make([]int, len(p.of))
+	p.each(func(o *op) {
+		for _, w := range o.reads {
+			wanted[w]++
+		}
+	})
+	for again := true; again; {
+		again = false
+		p.each(func(o *op) {
+			if o.gone || len(o.defs) != 1 || wanted[o.defs[0]] > 0 || p.remake[p.of[o.defs[0]]] == nil {
+				return
+			}
+			o.gone, again = true, true
+			for _, w := range o.reads {
+				wanted[w]--
+			}
+		})
+	}
+}
+
+// each goes through the operations.
+func (p *plan) each(do func(o *op)) {
+	for b := range p.blocks {
+		for i := range p.blocks[b].ops {
+			do(&p.blocks[b].ops[i])
+		}
+	}
+}
+
+// giveSlots says which operations store what they write: what may be loaded before it is stored
+// again. Variables that are stored get places in local memory: the lowest, and the same to those
+// that are not wanted at the same time.
+func (p *plan) giveSlots() {
+	// Memory as a program: what is stored and loaded there.
+	memory := &program{n: p.program.n, units: p.program.units, blocks: make([]block, len(p.blocks))}
+	for b := range p.blocks {
+		out := &memory.blocks[b]
+		out.succs, out.preds = p.blocks[b].succs, p.blocks[b].preds
+		for i := range p.blocks[b].ops {
+			o := &p.blocks[b].ops[i]
+			m := op{whole: o.whole}
+			for _, w := range o.defs {
+				switch v := p.of[w]; {
+				case o.in != nil:
+					m.defs = append(m.defs, v)
+				case p.remake[v] == nil:
+					m.reads = append(m.reads, v)
+				}
+			}
+			out.ops = append(out.ops, m)
+		}
+	}
+	l := memory.liveness()
+	near := make([]set, p.program.n)
+	var list []int32
+	note := func(v int32) {
+		if near[v] == nil {
+			near[v] = newSet(p.program.n)
+			list = append(list, v)
+		}
+	}
+	for b := range memory.blocks {
+		live := l.out[b].clone()
+		live.each(note)
+		ops := memory.blocks[b].ops
+		for i := len(ops) - 1; i >= 0; i-- {
+			for k, v := range ops[i].defs {
+				if !live.has(v) {
+					continue
+				}
+				o := &p.blocks[b].ops[i]
+				o.stores = append(o.stores, o.defs[k])
+				live.each(func(w int32) {
+					if w != v {
+						near[v].add(w)
+						near[w].add(v)
+					}
+				})
+			}
+			for _, v := range ops[i].reads {
+				note(v)
+			}
+			live.before(&ops[i])
+		}
+	}
+	for v := range p.slots {
+		p.slots[v] = -1
+	}
+	slices.SortStableFunc(list, func(v, w int32) int {
+		return cmp.Or(cmp.Compare(p.program.units[w], p.program.units[v]), cmp.Compare(v, w))
+	})
+	for _, v := range list {
+		size := 4 * p.program.units[v]
+		at := 0
+		for again := true; again; {
+			again = false
+			near[v].each(func(w int32) {
+				if s := p.slots[w]; s >= 0 && s < at+size && at < s+4*p.program.units[w] {
+					at = (s + 4*p.program.units[w] + size - 1) / size * size
+					again = true
+				}
+			})
+		}
+		p.slots[v] = at
+		p.bytes = max(p.bytes, at+size)
+	}
+}
+
+// loads counts the instructions that load from slots.
+func (p *plan) loads() (n int) {
+	p.each(func(o *op) {
+		if o.in == nil && p.remake[p.of[o.back]] == nil {
+			n++
+		}
+	})
+	return n
+}
+
+// isMove reports whether an instruction copies a register to another.
+func isMove(in *ptx.Instr) bool {
+	return in.Form.Family == ptx.FamilyMove && len(in.Ops) == 2 && in.Ops[0].Kind == ptx.RegOperand && in.Ops[1].Kind == ptx.RegOperand && !in.Ops[1].Neg
+}
+
+// report says what became of the function.
+func (p *plan) report() Func {
+	f := Func{Name: p.f.Name, Line: int(p.f.Pos.Line), Pressure: p.pressure, Least: p.least, Used: p.used, Bytes: p.bytes, Gone: p.moves}
+	for _, s := range p.slots {
+		if s >= 0 {
+			f.Spilled++
+		}
+	}
+	p.each(func(o *op) {
+		if o.in != nil {
+			if o.gone {
+				f.Gone++
+			}
+			f.Stores += len(o.stores)
+			return
+		}
+		if p.remake[p.of[o.back]] != nil {
+			if !o.gone {
+				f.Remade++
+			}
+		} else {
+			f.Loads++
+		}
+	})
+	return f
+}

@@ -1,0 +1,336 @@
+package spill
+
+// This file has a function as operations on variables: what is live where, and which
+// definitions and uses of a register belong together.
+
+import (
+	"math/bits"
+	"slices"
+
+	"gemu/ptx"
+)
+
+// ref is a place of an instruction that names a register that is counted: which variable it is
+// there, and what is done with it.
+type ref struct {
+	v           int32
+	read, write bool
+}
+
+// op is an instruction of the function, or one that gets a variable back into a register.
+type op struct {
+	in    *ptx.Instr // nil of one that gets back
+	index int        // of in; of one that gets back, of the instruction before which it stands
+	back  int32      // the variable
+	refs  []ref      // in the order of registers
+	reads []int32    // variables, each once; those that it writes in some lanes only too
+	defs  []int32    // variables, each once
+	whole bool       // it writes them in all lanes: no guard
+	calls bool
+
+	gone   bool    // it is left out: nobody wants what it makes
+	stores []int32 // of defs, those that are stored to memory behind it
+}
+
+// block is a basic block of the function, by index.
+type block struct {
+	ops          []op
+	succs, preds []int
+}
+
+// program is a function as operations on variables 0 to n-1.
+type program struct {
+	blocks []block
+	n      int
+	units  []int // registers of 32 bits that a variable takes
+}
+
+// registers goes through the places of an instruction that name registers, its guard left out, in
+// an order that depends on nothing else.
+func registers(in *ptx.Instr, do func(r *ptx.RegID, how ptx.Access)) {
+	var visit func(o *ptx.Operand, how ptx.Access)
+	visit = func(o *ptx.Operand, how ptx.Access) {
+		switch o.Kind {
+		case ptx.RegOperand:
+			do(&o.Reg, how)
+		case ptx.AddrOperand:
+			if how = ptx.Read; o.Reg != ptx.NoReg {
+				do(&o.Reg, how)
+			}
+		}
+		elems := o.Elems()
+		for i := range elems {
+			visit(&elems[i], how)
+		}
+	}
+	for i := range in.Ops {
+		visit(&in.Ops[i], in.Form.Operands[i].Access)
+	}
+	if c := in.Call; c != nil {
+		visit(&c.Target, ptx.Read)
+		for i := range c.Args {
+			visit(&c.Args[i], ptx.Read)
+		}
+		for i := range c.Rets {
+			visit(&c.Rets[i], ptx.Write)
+		}
+	}
+}
+
+// unitsOf is how many physical registers a register of a type takes: none of a predicate.
+func unitsOf(t ptx.Type) int {
+	if t == ptx.Pred {
+		return 0
+	}
+	return max(1, t.Bits()/32)
+}
+
+// newProgram has the registers of a function as its variables.
+func newProgram(f *ptx.Func) *program {
+	p := &program{n: len(f.Regs), units: make([]int, len(f.Regs)), blocks: make([]block, len(f.Blocks))}
+	for i, r := range f.Regs {
+		p.units[i] = unitsOf(r.Type)
+	}
+	for i, b := range f.Blocks {
+		out := &p.blocks[i]
+		for _, s := range b.Succs {
+			out.succs = append(out.succs, s.Index)
+		}
+		for _, s := range b.Preds {
+			out.preds = append(out.preds, s.Index)
+		}
+		for k, in := range b.Instrs {
+			o := op{in: in, index: k, whole: in.Guard.Reg == ptx.NoReg, calls: in.Form.Effects.Has(ptx.Calls)}
+			registers(in, func(r *ptx.RegID, how ptx.Access) {
+				if p.units[*r] > 0 {
+					o.refs = append(o.refs, ref{int32(*r), how&ptx.Read != 0, how&ptx.Write != 0})
+				}
+			})
+			o.gather()
+			out.ops = append(out.ops, o)
+		}
+	}
+	p.keep()
+	return p
+}
+
+// gather lists the variables of an operation by its places.
+func (o *op) gather() {
+	o.reads, o.defs = nil, nil
+	for _, r := range o.refs {
+		if r.read && !slices.Contains(o.reads, r.v) {
+			o.reads = append(o.reads, r.v)
+		}
+		if r.write && !slices.Contains(o.defs, r.v) {
+			o.defs = append(o.defs, r.v)
+		}
+	}
+}
+
+// keep has guarded operations read what they write: lanes that they skip keep what was there. Only
+// where that is wanted, and that is where it is live before.
+func (p *program) keep() {
+	l := p.liveness()
+	for b := range p.blocks {
+		live := l.out[b].clone()
+		for i := len(p.blocks[b].ops) - 1; i >= 0; i-- {
+			o := &p.blocks[b].ops[i]
+			for _, v := range o.defs {
+				if !o.whole && live.has(v) && !slices.Contains(o.reads, v) {
+					o.reads = append(o.reads, v)
+				}
+			}
+			live.before(o)
+		}
+	}
+}
+
+// set is a set of variables.
+type set []uint64
+
+func newSet(n int) set         { return make(set, (n+63)/64) }
+func (s set) has(v int32) bool { return s[v/64]>>(v%64)&1 != 0 }
+func (s set) add(v int32)      { s[v/64] |= 1 << (v % 64) }
+func (s set) remove(v int32)   { s[v/64] &^= 1 << (v % 64) }
+func (s set) clone() set       { return slices.Clone(s) }
+func (s set) each(do func(int32)) {
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			do(int32(i*64 + bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// before turns what is live behind an operation into what is live before it.
+func (s set) before(o *op) {
+	if o.whole {
+		for _, v := range o.defs {
+			s.remove(v)
+		}
+	}
+	for _, v := range o.reads {
+		s.add(v)
+	}
+}
+
+// liveness is which variables are live where blocks begin and end.
+type liveness struct{ in, out []set }
+
+func (p *program) liveness() *liveness {
+	n := len(p.blocks)
+	l := &liveness{make([]set, n), make([]set, n)}
+	for b := range n {
+		l.in[b], l.out[b] = newSet(p.n), newSet(p.n)
+	}
+	work := make([]int, n) // as a stack: the last block first
+	waits := make([]bool, n)
+	for b := range work {
+		work[b], waits[b] = b, true
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		waits[b] = false
+		for _, s := range p.blocks[b].succs {
+			for i, w := range l.in[s] {
+				l.out[b][i] |= w
+			}
+		}
+		live := l.out[b].clone()
+		for i := len(p.blocks[b].ops) - 1; i >= 0; i-- {
+			live.before(&p.blocks[b].ops[i])
+		}
+		if slices.Equal(live, l.in[b]) {
+			continue
+		}
+		l.in[b] = live
+		for _, q := range p.blocks[b].preds {
+			if !waits[q] {
+				waits[q] = true
+				work = append(work, q)
+			}
+		}
+	}
+	return l
+}
+
+// webs finds which definitions and uses of a variable belong together: one web is what has to be in
+// the same place. It has places name webs in place of variables, and says of which variable each
+// is.
+func (p *program) webs() (of []int32) {
+	l := p.liveness()
+	var parent []int32
+	fresh := func(v int32) int32 {
+		parent = append(parent, int32(len(parent)))
+		of = append(of, v)
+		return parent[len(parent)-1]
+	}
+	find := func(a int32) int32 {
+		for parent[a] != a {
+			parent[a] = parent[parent[a]]
+			a = parent[a]
+		}
+		return a
+	}
+	entry := make([]map[int32]int32, len(p.blocks))
+	for b := range p.blocks {
+		entry[b] = map[int32]int32{}
+		l.in[b].each(func(v int32) { entry[b][v] = fresh(v) })
+	}
+	for b := range p.blocks {
+		now := map[int32]int32{}
+		for v, w := range entry[b] {
+			now[v] = w
+		}
+		for i := range p.blocks[b].ops {
+			o := &p.blocks[b].ops[i]
+			if o.in == nil {
+				now[o.back] = fresh(o.back)
+				o.back = now[o.back]
+				o.defs[0] = o.back
+				continue
+			}
+			read := func(v int32) int32 {
+				w, ok := now[v]
+				if !ok {
+					w = fresh(v)
+					now[v] = w
+				}
+				return w
+			}
+			for k, v := range o.reads {
+				o.reads[k] = read(v)
+			}
+			old := map[int32]int32{}
+			for k := range o.refs {
+				if r := &o.refs[k]; r.read {
+					old[r.v] = read(r.v)
+				}
+			}
+			for k, v := range o.defs {
+				// What is read and written at one place is in one register, and what is
+				// written in some lanes only.
+				same := !o.whole
+				for _, r := range o.refs {
+					same = same || r.v == v && r.read && r.write
+				}
+				if !same {
+					now[v] = fresh(v)
+				}
+				o.defs[k] = read(v)
+			}
+			for k := range o.refs {
+				r := &o.refs[k]
+				switch {
+				case r.write:
+					r.v = now[r.v]
+				case r.read:
+					r.v = old[r.v]
+				}
+			}
+		}
+		for _, s := range p.blocks[b].succs {
+			for v, w := range entry[s] {
+				if last, ok := now[v]; ok {
+					parent[find(last)] = find(w)
+				}
+			}
+		}
+	}
+	number := make([]int32, len(parent))
+	var roots []int32
+	for i := range number {
+		number[i] = -1
+	}
+	name := func(w *int32) {
+		r := find(*w)
+		if number[r] < 0 {
+			number[r] = int32(len(roots))
+			roots = append(roots, of[r])
+		}
+		*w = number[r]
+	}
+	for b := range p.blocks {
+		for i := range p.blocks[b].ops {
+			o := &p.blocks[b].ops[i]
+			for k := range o.refs {
+				name(&o.refs[k].v)
+			}
+			for k := range o.reads {
+				name(&o.reads[k])
+			}
+			for k := range o.defs {
+				name(&o.defs[k])
+			}
+			if o.in == nil {
+				o.back = o.defs[0]
+			}
+		}
+	}
+	units := make([]int, len(roots))
+	for w, v := range roots {
+		units[w] = p.units[v]
+	}
+	p.n, p.units = len(roots), units
+	return roots
+}

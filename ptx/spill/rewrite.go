@@ -1,0 +1,253 @@
+package spill
+
+// This file puts a plan into effect.
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// rewriter rewrites a function.
+type rewriter struct {
+	*plan
+	depot  string // the variable in local memory
+	prefix string // of registers
+	ids    map[string]ptx.RegID
+	regs   []ptx.Reg
+	preds  []ptx.RegID  // by register of the source: what it is now, if it is a predicate
+	memory []*ptx.Instr // loads and stores of slots that are to come, in order
+}
+
+// letters begin the names of physical registers, by width in bits.
+var letters = map[int]string{8: "b", 16: "h", 32: "r", 64: "d", 128: "q"}
+
+var untyped = map[int]ptx.Type{8: ptx.B8, 16: ptx.B16, 32: ptx.B32, 64: ptx.B64, 128: ptx.B128}
+
+// name is what the register of a web is called: its width, and which of the thread's registers it is
+// made of. Several names are the same register in another width.
+func (r *rewriter) name(w int32) string {
+	s := r.prefix + letters[r.bits(r.of[w])]
+	for i, u := range r.units[w] {
+		if i > 0 {
+			s += "_"
+		}
+		s += fmt.Sprint(u)
+	}
+	return s
+}
+
+// choose chooses names that nothing in the function has.
+func (r *rewriter) choose() {
+	taken := r.taken()
+	clash := func(with func(name string) bool) bool { return slices.ContainsFunc(taken, with) }
+	r.prefix, r.depot = "%", "__spill_depot"
+	for clash(func(name string) bool {
+		rest, ok := strings.CutPrefix(name, r.prefix)
+		return ok && len(rest) > 1 && strings.IndexByte("bhrdq", rest[0]) >= 0 && rest[1] >= '0' && rest[1] <= '9'
+	}) {
+		r.prefix += "_"
+	}
+	for clash(func(name string) bool { return name == r.depot }) {
+		r.depot = "_" + r.depot
+	}
+}
+
+// taken are the names that registers and variables of the function must not have.
+func (r *rewriter) taken() (list []string) {
+	for _, reg := range r.f.Regs {
+		if reg.Type == ptx.Pred {
+			list = append(list, reg.Name)
+		}
+	}
+	for _, vars := range [][]*ptx.Var{r.f.Rets, r.f.Params, r.f.Vars, r.f.Module().Vars()} {
+		for _, v := range vars {
+			list = append(list, v.Name)
+		}
+	}
+	for _, b := range r.f.Blocks {
+		list = append(list, b.Labels...)
+	}
+	for _, t := range r.f.Tables {
+		list = append(list, t.Name)
+	}
+	return list
+}
+
+// rewrite changes the function. What it was analysed by is of no use then.
+func (p *plan) rewrite() error {
+	r := &rewriter{plan: p, ids: map[string]ptx.RegID{}}
+	r.choose()
+	r.declare()
+	if err := r.writeMemory(); err != nil {
+		return err
+	}
+	bodies := make([][]*ptx.Instr, len(p.blocks))
+	for b := range p.blocks {
+		for i := range p.blocks[b].ops {
+			bodies[b] = r.instr(bodies[b], &p.blocks[b].ops[i], b)
+		}
+	}
+	for b, body := range bodies {
+		p.f.Blocks[b].Instrs = body
+	}
+	p.f.Regs = r.regs
+	return nil
+}
+
+// declare makes the registers: predicates as they are, and those that webs are in.
+func (r *rewriter) declare() {
+	r.preds = make([]ptx.RegID, len(r.f.Regs))
+	for i, reg := range r.f.Regs {
+		if reg.Type == ptx.Pred {
+			r.preds[i] = ptx.RegID(len(r.regs))
+			r.regs = append(r.regs, reg)
+		}
+	}
+	webs := make([]int32, len(r.of))
+	for w := range webs {
+		webs[w] = int32(w)
+	}
+	slices.SortStableFunc(webs, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(r.bits(r.of[a]), r.bits(r.of[b])), slices.Compare(r.units[a], r.units[b]))
+	})
+	for _, w := range webs {
+		name := r.name(w)
+		if _, ok := r.ids[name]; !ok {
+			r.ids[name] = ptx.RegID(len(r.regs))
+			r.regs = append(r.regs, ptx.Reg{Name: name, Type: untyped[r.bits(r.of[w])]})
+		}
+	}
+}
+
+// writeMemory makes the loads and stores of slots, and the variable that holds these.
+func (r *rewriter) writeMemory() error {
+	if r.bytes == 0 {
+		return nil
+	}
+	var body strings.Builder
+	r.each(func(o *op) {
+		if o.in == nil && r.remake[r.of[o.back]] == nil {
+			fmt.Fprintf(&body, "\tld.local.b%d %s, [%s+%d];\n", r.bits(r.of[o.back]), r.name(o.back), r.depot, r.slots[r.of[o.back]])
+		}
+		for _, w := range o.stores {
+			fmt.Fprintf(&body, "\tst.local.b%d [%s+%d], %s;\n", r.bits(r.of[w]), r.depot, r.slots[r.of[w]], r.name(w))
+		}
+	})
+	m := r.f.Module()
+	var src strings.Builder
+	fmt.Fprintf(&src, ".version %s\n.target %s\n.address_size %d\n.entry k()\n{\n", m.Version, strings.Join(m.Target, ", "), m.AddressSize)
+	fmt.Fprintf(&src, "\t.local .align %d .b8 %s[%d];\n", 16, r.depot, r.bytes)
+	for _, reg := range r.regs {
+		if reg.Type != ptx.Pred {
+			fmt.Fprintf(&src, "\t.reg %s %s;\n", reg.Type, reg.Name)
+		}
+	}
+	src.WriteString(body.String() + "}\n")
+	made, err := ptx.ParseString(m.Name, src.String())
+	if err != nil {
+		return fmt.Errorf("BUG: what spills %s is no PTX: %w", r.f.Name, err)
+	}
+	k := made.Kernels()[0]
+	r.f.Vars = append(r.f.Vars, k.Vars...)
+	k.EachInstr(func(in *ptx.Instr) {
+		registers(in, func(reg *ptx.RegID, _ ptx.Access) {
+			if *reg != ptx.NoReg {
+				*reg = r.ids[k.Regs[*reg].Name]
+			}
+		})
+		r.memory = append(r.memory, in)
+	})
+	return nil
+}
+
+// instr adds the instructions that an operation has become.
+func (r *rewriter) instr(body []*ptx.Instr, o *op, b int) []*ptx.Instr {
+	switch {
+	case o.gone:
+		return body
+	case o.in == nil:
+		at := r.at(b, o.index)
+		if list := r.remake[r.of[o.back]]; list != nil {
+			for _, in := range list {
+				body = append(body, r.again(in, r.ids[r.name(o.back)], at))
+			}
+			return body
+		}
+		return append(body, r.next(at, false))
+	}
+	to, from, moves := o.move(&program{units: r.width()})
+	if moves && len(o.stores) == 0 && r.name(to) == r.name(from) {
+		r.moves++
+		return body
+	}
+	i := 0
+	written := false // its guard
+	registers(o.in, func(reg *ptx.RegID, how ptx.Access) {
+		if r.f.Regs[*reg].Type == ptx.Pred {
+			written = written || *reg == o.in.Guard.Reg && how&ptx.Write != 0
+			*reg = r.preds[*reg]
+			return
+		}
+		*reg = r.ids[r.name(o.refs[i].v)]
+		i++
+	})
+	if o.in.Guard.Reg != ptx.NoReg {
+		o.in.Guard.Reg = r.preds[o.in.Guard.Reg]
+	}
+	body = append(body, o.in)
+	for range o.stores {
+		body = append(body, r.next(o.in, !written))
+	}
+	return body
+}
+
+// at is the instruction before which one stands that gets something back. Of a block without any,
+// it is the last before that.
+func (r *rewriter) at(b, index int) *ptx.Instr {
+	for ; b >= 0; b-- {
+		if list := r.f.Blocks[b].Instrs; len(list) > 0 {
+			return list[min(index, len(list)-1)]
+		}
+		index = math.MaxInt
+	}
+	return &ptx.Instr{Pos: r.f.Pos, Loc: -1}
+}
+
+// width is the registers that each web takes.
+func (r *rewriter) width() []int {
+	n := make([]int, len(r.of))
+	for w, v := range r.of {
+		n[w] = r.program.units[v]
+	}
+	return n
+}
+
+// next is the next load or store of a slot, at the place of an instruction of the source, and where
+// that writes to the slot under its guard.
+func (r *rewriter) next(at *ptx.Instr, guarded bool) *ptx.Instr {
+	in := r.memory[0]
+	r.memory = r.memory[1:]
+	in.Pos, in.Loc = at.Pos, at.Loc
+	if guarded {
+		in.Guard = at.Guard
+	}
+	return in
+}
+
+// again is an instruction that makes a value again in a register.
+func (r *rewriter) again(in *ptx.Instr, to ptx.RegID, at *ptx.Instr) *ptx.Instr {
+	c := *in
+	c.Pos, c.Loc = at.Pos, at.Loc
+	c.Ops = slices.Clone(in.Ops)
+	for i := range c.Ops {
+		if c.Ops[i].Kind == ptx.RegOperand {
+			c.Ops[i].Reg = to
+		}
+	}
+	return &c
+}

@@ -1,0 +1,289 @@
+package avc
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Counts are the private transactions of launches.
+type Counts struct {
+	Instructions int64          // of warps
+	Loads        [Classes]int64 // transactions, by class
+	Stores       [Classes]int64
+	First        [Classes]int64 // of those, the first word of each access
+
+	AnyStride int64 // affine by some stride and base, and generic by these rules
+	Xor       int64 // that the xor encoder finds: zero, uniform or affine
+	NonDense  int64 // not generic, of several lanes that do not lie side by side
+	Global    int64 // blocks of 128 bytes of accesses to global memory, for reference
+}
+
+// Total is the transactions of a class, loads and stores.
+func (c *Counts) Total(k Class) int64 { return c.Loads[k] + c.Stores[k] }
+
+// Transactions are those of all classes.
+func (c *Counts) Transactions() (n int64) {
+	for k := range Classes {
+		n += c.Total(k)
+	}
+	return n
+}
+
+// Add adds another's.
+func (c *Counts) Add(o *Counts) {
+	for k := range Classes {
+		c.Loads[k] += o.Loads[k]
+		c.Stores[k] += o.Stores[k]
+		c.First[k] += o.First[k]
+	}
+	c.Instructions += o.Instructions
+	c.AnyStride += o.AnyStride
+	c.Xor += o.Xor
+	c.NonDense += o.NonDense
+	c.Global += o.Global
+}
+
+// Kernel is what has been recorded of the launches of a kernel.
+type Kernel struct {
+	Name     string
+	Launches []*Recording // in order
+	Counts
+}
+
+// Recording is a launch.
+type Recording struct {
+	Warps  []*Warp // in the order of CTAs, and in each of warps, as far as they were kept
+	PerCTA int     // warps of a CTA
+	id     uint64
+}
+
+// Warp is what a warp did to private memory.
+type Warp struct {
+	Instructions int64
+	Accesses     []Access
+	cta, index   int
+	generic      []Vector
+}
+
+// Access is a transaction: lanes of Mask load or store a word.
+type Access struct {
+	Step  int64  // the instruction, counted from 0
+	Word  uint32 // its private address over 4
+	Mask  uint32
+	Store bool
+	code  Code
+	at    int32 // in generic; -1: code
+}
+
+// Vector is what the lanes of an access's mask load or store.
+func (w *Warp) Vector(a *Access) Vector {
+	if a.at < 0 {
+		return a.code.Decode()
+	}
+	return w.generic[a.at]
+}
+
+// Recorder is a probe that records launches. It is for warps of 32 lanes.
+type Recorder struct {
+	// Warps is how many warps of each launch are kept for Replay, the first; the others are counted.
+	Warps int
+
+	mu      sync.Mutex
+	kernels []*Kernel
+}
+
+// Kernels are the kernels whose CTAs have ended, in the order in which they were first launched.
+func (r *Recorder) Kernels() []*Kernel {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range r.kernels {
+		slices.SortFunc(k.Launches, func(a, b *Recording) int { return cmp.Compare(a.id, b.id) })
+		for _, l := range k.Launches {
+			slices.SortFunc(l.Warps, func(a, b *Warp) int { return cmp.Or(cmp.Compare(a.cta, b.cta), cmp.Compare(a.index, b.index)) })
+		}
+	}
+	slices.SortStableFunc(r.kernels, func(a, b *Kernel) int { return cmp.Compare(a.Launches[0].id, b.Launches[0].id) })
+	return slices.Clone(r.kernels)
+}
+
+// Wants: all instructions, with the addresses of memory.
+func (r *Recorder) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter | interp.OnCTAEnd, Addresses: true}
+}
+
+// Tell has nothing to do.
+func (r *Recorder) Tell(*interp.Event) {}
+
+// CTA has each CTA recorded by itself.
+func (r *Recorder) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+	if l.WarpSize != Lanes {
+		return nil
+	}
+	n := (l.Block.Count() + Lanes - 1) / Lanes
+	c := &cta{recorder: r, warps: make([]*Warp, n), keep: index*n < r.Warps}
+	for i := range c.warps {
+		c.warps[i] = &Warp{cta: index, index: i}
+	}
+	return c
+}
+
+// cta records a CTA.
+type cta struct {
+	recorder *Recorder
+	warps    []*Warp
+	keep     bool
+	counts   Counts
+}
+
+// Tell records.
+func (c *cta) Tell(e *interp.Event) {
+	if e.Kind == interp.OnCTAEnd {
+		c.end(e)
+		return
+	}
+	w := c.warps[e.Warp]
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		switch a.Space {
+		case ptx.Local:
+			c.private(e, w, a, a.Lanes)
+		case ptx.Global:
+			c.global(a, a.Lanes)
+		case ptx.Generic:
+			var private, global uint64
+			for m := a.Lanes; m != 0; m &= m - 1 {
+				lane := bits.TrailingZeros64(m)
+				switch space, _, _, ok := a.Place(lane); {
+				case ok && space == ptx.Local:
+					private |= 1 << lane
+				case ok && space == ptx.Global:
+					global |= 1 << lane
+				}
+			}
+			c.private(e, w, a, private)
+			c.global(a, global)
+		}
+	}
+	w.Instructions++
+	c.counts.Instructions++
+}
+
+// private records an access to private memory: a transaction for each word, and for each address that
+// lanes have.
+func (c *cta) private(e *interp.Event, w *Warp, a *interp.Access, lanes uint64) {
+	var word [Lanes]uint32 // by lane: the first that it accesses
+	words := 0
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		_, _, off, ok := a.Place(lane)
+		if !ok {
+			lanes &^= 1 << lane
+			continue
+		}
+		n := a.Length(lane)
+		word[lane] = uint32(off / 4)
+		words = max(words, int((off+uint64(n)+3)/4-off/4))
+	}
+	for k := range words {
+		for left := uint32(lanes); left != 0; {
+			at := word[bits.TrailingZeros32(left)]
+			var d Vector
+			mask := uint32(0)
+			for m := left; m != 0; m &= m - 1 {
+				lane := bits.TrailingZeros32(m)
+				if word[lane] != at {
+					continue
+				}
+				mask |= 1 << lane
+				var b [4]byte
+				e.LocalBytes(b[:], lane, 4*(uint64(at)+uint64(k)))
+				d[lane] = binary.LittleEndian.Uint32(b[:])
+			}
+			left &^= mask
+			if a.Kind != interp.AccessStore {
+				c.transaction(w, at+uint32(k), mask, false, &d, k)
+			}
+			if a.Kind != interp.AccessLoad {
+				c.transaction(w, at+uint32(k), mask, true, &d, k)
+			}
+		}
+	}
+}
+
+// transaction counts a transaction, the k-th word of its access, and keeps it.
+func (c *cta) transaction(w *Warp, word, mask uint32, store bool, d *Vector, k int) {
+	class := Classify(d, mask)
+	if store {
+		c.counts.Stores[class]++
+	} else {
+		c.counts.Loads[class]++
+	}
+	if k == 0 {
+		c.counts.First[class]++
+	}
+	if _, ok := EncodeXor(d, mask); ok {
+		c.counts.Xor++
+	}
+	if _, _, ok := line(d, mask); ok && class == Generic {
+		c.counts.AnyStride++
+	}
+	if class != Generic && !dense(mask) {
+		c.counts.NonDense++
+	}
+	if !c.keep {
+		return
+	}
+	a := Access{Step: w.Instructions, Word: word, Mask: mask, Store: store, at: -1}
+	if code, ok := Encode(d, mask); ok {
+		a.code = code
+	} else {
+		a.at = int32(len(w.generic))
+		w.generic = append(w.generic, *d)
+	}
+	w.Accesses = append(w.Accesses, a)
+}
+
+// global counts the blocks of 128 bytes of an access to global memory.
+func (c *cta) global(a *interp.Access, lanes uint64) {
+	var blocks [2 * Lanes]uint64
+	n := 0
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		from := a.Addr[lane] / 128
+		for b := from; b <= (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/128 && b < from+2; b++ {
+			if !slices.Contains(blocks[:n], b) {
+				blocks[n] = b
+				n++
+			}
+		}
+	}
+	c.counts.Global += int64(n)
+}
+
+// end hands over what has been recorded.
+func (c *cta) end(e *interp.Event) {
+	r := c.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.kernels, func(k *Kernel) bool { return k.Name == e.Launch.Kernel.Name })
+	if i < 0 {
+		i = len(r.kernels)
+		r.kernels = append(r.kernels, &Kernel{Name: e.Launch.Kernel.Name})
+	}
+	k := r.kernels[i]
+	k.Counts.Add(&c.counts)
+	i = slices.IndexFunc(k.Launches, func(l *Recording) bool { return l.id == e.Launch.ID })
+	if i < 0 {
+		i = len(k.Launches)
+		k.Launches = append(k.Launches, &Recording{id: e.Launch.ID, PerCTA: len(c.warps)})
+	}
+	if c.keep {
+		k.Launches[i].Warps = append(k.Launches[i].Warps, c.warps...)
+	}
+}

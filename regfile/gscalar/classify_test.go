@@ -1,0 +1,398 @@
+package gscalar
+
+// This file counts everything once more, in another way: registers are lists of hexadecimal digits,
+// and what an access does is derived from those of the last write. It shares no function with the
+// model but the names of its counters.
+
+import (
+	"fmt"
+	"maps"
+	"math/bits"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/ptx"
+)
+
+// classifier is a probe that does so; it wants one order, so that it needs no lock.
+type classifier struct {
+	Counts
+	regs map[string]*written // by CTA, warp, depth, function, register and word
+}
+
+// written is the last write of a register: the values, by lane, "" if the lane did not write; and
+// what it takes, if all did.
+type written struct {
+	digits        []string
+	bytes, arrays [schemeCount]int
+}
+
+func (c *classifier) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter | interp.OnWake | interp.OnReturn | interp.OnCTAEnd, Values: true, Addresses: true, InOrder: true}
+}
+
+func (c *classifier) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return c }
+
+// common is how many digits from the left are the same in the lanes that have some, of those from
+// one up to another; -1 if no lane has any.
+func common(digits []string, from, to int) int {
+	prefix, any := "", false
+	for _, d := range digits[from:to] {
+		switch {
+		case d == "":
+		case !any:
+			prefix, any = d, true
+		default:
+			for !strings.HasPrefix(d, prefix) {
+				prefix = prefix[:len(prefix)-1] // down to nothing
+			}
+		}
+	}
+	if !any {
+		return -1
+	}
+	return len(prefix)
+}
+
+func full(digits []string) bool {
+	for _, d := range digits {
+		if d == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// sameLanes reports whether the lanes that have digits are those of a mask.
+func sameLanes(digits []string, lanes uint64) bool {
+	for i, d := range digits {
+		if (d != "") != (lanes>>i&1 != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// digits are those of a word of a value in some lanes.
+func digits(e *interp.Event, v *interp.Value, k int, lanes uint64) []string {
+	list := make([]string, e.Launch.WarpSize)
+	for i := range list {
+		if lanes>>i&1 == 0 {
+			continue
+		}
+		x := v.Low[i]
+		if k >= 2 {
+			x = v.High[i]
+		}
+		if size := v.Type.Bits(); size < 64 {
+			x %= 1 << size
+		}
+		text := fmt.Sprintf("%016x", x)
+		list[i] = text[8-8*(k%2):][:8]
+	}
+	return list
+}
+
+// storage is what the lanes of a whole write take: bytes and arrays, by scheme.
+func storage(digits []string) (bytes, arrays [schemeCount]int) {
+	n := len(digits)
+	numbers := make([]uint32, n)
+	for i, d := range digits {
+		x, _ := strconv.ParseUint(d, 16, 32)
+		numbers[i] = uint32(x)
+	}
+	number := func(i int) uint32 { return numbers[i] }
+	planes := func(from, to int) (bytes, arrays int) {
+		same := common(digits, from, to) / 2
+		return same + (4-same)*(to-from), ((4-same)*(to-from) + 15) / 16
+	}
+	bytes[Vectors], arrays[Vectors] = 4*n, n/4
+	bytes[Bytewise], arrays[Bytewise] = planes(0, n)
+	bytes[ScalarFile], arrays[ScalarFile] = 4*n, n/4
+	if bytes[Bytewise] == 4 {
+		bytes[ScalarFile], arrays[ScalarFile] = 4, 0
+	}
+	for g := 0; g < n; g += 16 {
+		b, a := planes(g, g+16)
+		bytes[Halves] += b
+		arrays[Halves] += a
+	}
+	bytes[Affine], arrays[Affine] = bytes[Bytewise], arrays[Bytewise]
+	affine, size := true, 0
+	for i := range n {
+		affine = affine && number(i) == number(0)+uint32(i)*(number(1)-number(0))
+		d := int64(int32(number(i) - number(0)))
+		for size < 4 && size > 0 && (d < -1<<(8*size-1) || d >= 1<<(8*size-1)) || size == 0 && d != 0 {
+			size++
+		}
+	}
+	if affine && bytes[Bytewise] != 4 {
+		bytes[Affine], arrays[Affine] = 8, 0
+	}
+	bytes[BDI], arrays[BDI] = 4+size*n, (4+size*n+15)/16
+	if size == 4 {
+		bytes[BDI], arrays[BDI] = 4*n, n/4
+	}
+	bytes[Warped], arrays[Warped] = bytes[BDI], arrays[BDI]
+	if size == 3 {
+		bytes[Warped], arrays[Warped] = 4*n, n/4
+	}
+	return bytes, arrays
+}
+
+func (c *classifier) Tell(e *interp.Event) {
+	if e.Kind == interp.OnCTAEnd {
+		maps.DeleteFunc(c.regs, func(key string, _ *written) bool {
+			return strings.HasPrefix(key, fmt.Sprint(e.Launch.ID, " ", e.CTA, " "))
+		})
+		return
+	}
+	in, warp := e.Instr, e.Launch.WarpSize
+	lanes := e.Lanes
+	control := in.Form.Class == ptx.ClassControl
+	if control {
+		lanes = e.Active
+	}
+	divergent := lanes != ^uint64(0)>>(64-warp)
+	find := func(r ptx.RegID, k int) (string, *written) {
+		key := fmt.Sprint(e.Launch.ID, " ", e.CTA, " ", e.Warp, " ", e.Depth, " ", e.Func.Name, " ", r, " ", k)
+		return key, c.regs[key]
+	}
+	// account counts an access by a scheme to a register in so many arrays; small is whether it is
+	// in a small array, too.
+	account := func(s *Scheme, i, arrays int, scalar, move bool) {
+		small := int64(0)
+		if i >= Bytewise || i == ScalarFile && scalar {
+			small = 1
+		}
+		banks := int64(min(arrays, 1))
+		s.Arrays, s.Banks, s.Small = s.Arrays+int64(arrays), s.Banks+banks, s.Small+small
+		if move {
+			s.MoveArrays, s.MoveBanks, s.MoveSmall = s.MoveArrays+int64(arrays), s.MoveBanks+banks, s.MoveSmall+small
+		}
+	}
+	if e.Kind == interp.OnAfter {
+		c.Instructions++
+		if divergent {
+			c.Divergent++
+		}
+	}
+	if lanes == 0 {
+		return
+	}
+	if e.Kind == interp.OnAfter {
+		byValue, byMask, whole, half := true, true, true, []bool{}
+		for range warp / 16 {
+			half = append(half, true)
+		}
+		for i := range e.Reads {
+			v := &e.Reads[i]
+			for k := range max(1, v.Type.Bits()/32) {
+				now := digits(e, v, k, lanes)
+				_, last := find(v.Reg, k)
+				byValue = byValue && common(now, 0, warp) == 8
+				scalar := last != nil && common(last.digits, 0, warp) == 8
+				whole = whole && scalar && full(last.digits)
+				byMask = byMask && scalar && (full(last.digits) || sameLanes(last.digits, lanes))
+				for g := range half {
+					half[g] = half[g] && last != nil && full(last.digits) && common(last.digits, 16*g, 16*g+16) == 8
+				}
+				if v.Type == ptx.Pred {
+					continue
+				}
+				kind := DivergentAccess
+				if !divergent {
+					kind = Similarity(common(now, 0, warp) / 2)
+				}
+				c.Reads[min(k, 1)][kind]++
+				for i := range schemeCount {
+					s := &c.Schemes[i][min(k, 1)]
+					s.Reads++
+					arrays, scalar := warp/4, false
+					if last != nil && full(last.digits) {
+						arrays, scalar = last.arrays[i], last.bytes[ScalarFile] == 4
+					}
+					account(s, i, arrays, scalar, false)
+				}
+			}
+		}
+		perLane := false
+		for _, o := range in.Ops {
+			perLane = perLane || o.Kind == ptx.SRegOperand && strings.Contains("%tid.x %tid.y %tid.z %laneid %lanemask", strings.TrimSuffix(o.SReg.String(), "_lt"))
+		}
+		if perLane {
+			byMask, whole, half = false, false, nil
+			byValue = byValue && common(digits(e, &e.Writes[0], 0, lanes), 0, warp) == 8
+		}
+		eligible := &c.Eligible[Headline]
+		count := (*int64)(nil)
+		switch name := in.Op.Name; {
+		case strings.HasSuffix(in.Text, ".cc") || name == "addc" || name == "subc" || name == "madc":
+			// the table's first condition leaves these out only if they read the carry
+			if name == "add" || name == "sub" || name == "mad" {
+				count = &eligible.ALU
+			}
+		case name == "ld" || name == "st":
+			if len(e.Accesses) > 0 && e.Accesses[0].Space != ptx.Local {
+				at := e.Accesses[0].Addr[bits.TrailingZeros64(e.Lanes)]
+				if e.Accesses[0].Space != ptx.Generic || at < interp.LocalWindow || at >= interp.LocalWindow+interp.WindowSize {
+					count = &eligible.Memory
+				}
+			}
+		case in.Form.Class == ptx.ClassSFU:
+			count = &eligible.SFU
+		case name == "atom" || name == "red" || name == "bar" || name == "barrier" || name == "shfl" || name == "vote" || name == "call" || control || name == "membar" || name == "fence":
+		default:
+			count = &eligible.ALU
+		}
+		some := false
+		for _, h := range half {
+			some = some || h
+		}
+		switch {
+		case count == nil:
+		case divergent && byMask:
+			eligible.Divergent++
+		case divergent:
+		case whole:
+			*count++
+		case some:
+			eligible.Half++
+		}
+		if count != nil && divergent && byValue {
+			c.ByValue++
+		}
+	}
+	if e.Kind == interp.OnAfter && (in.Call != nil || in.Form.Class == ptx.ClassBarrier) || e.Lanes == 0 {
+		return
+	}
+	for i := range e.Writes {
+		v := &e.Writes[i]
+		for k := range max(1, v.Type.Bits()/32) {
+			now := digits(e, v, k, lanes)
+			key, last := find(v.Reg, k)
+			w := &written{digits: now}
+			c.regs[key] = w
+			if v.Type == ptx.Pred {
+				continue
+			}
+			kind := DivergentAccess
+			bytes, arrays := [schemeCount]int{}, [schemeCount]int{}
+			if !divergent {
+				kind = Similarity(common(now, 0, warp) / 2)
+				bytes, arrays = storage(now)
+				w.bytes, w.arrays = bytes, arrays
+			}
+			c.Writes[min(k, 1)][kind]++
+			for i := range schemeCount {
+				s := &c.Schemes[i][min(k, 1)]
+				s.Writes++
+				s.Whole += int64(4 * warp)
+				if !divergent {
+					s.Bytes += int64(bytes[i])
+					account(s, i, arrays[i], bytes[ScalarFile] == 4, false)
+					continue
+				}
+				s.Bytes += int64(4 * warp)
+				if last != nil && full(last.digits) {
+					if last.bytes[i] < 4*warp {
+						s.Moves++
+						account(s, i, last.arrays[i], last.bytes[ScalarFile] == 4, true)
+						account(s, i, warp/4, false, true)
+					}
+				}
+				all := warp / 4
+				if i <= Warped {
+					all = 0
+					for g := 0; g < warp; g += 4 {
+						if lanes>>g&15 != 0 {
+							all++
+						}
+					}
+				}
+				account(s, i, all, false, false)
+			}
+		}
+	}
+}
+
+// TestClassifier runs kernels of the library with both, and compares all that they count; what
+// the readings besides the headline count is bounded by it.
+func TestClassifier(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		size int
+		warp int
+	}{
+		{"sgemm", 16, 32}, {"bfs", 80, 32}, {"reduce", 600, 32}, {"bilat", 8, 64}, {"rsort", 30, 32}, {"nqueens", 5, 64}, {"spmv", 60, 32}, {"hotspot", 16, 32},
+	} {
+		if testing.Short() && c.size > 70 {
+			continue
+		}
+		t.Run(fmt.Sprint(c.name, c.warp), func(t *testing.T) {
+			w := kernels.Lookup(c.name)
+			dev := interp.NewDevice(interp.Config{})
+			s, err := kernels.Start(t.Context(), w, dev, c.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, other := &Model{Verify: true}, &classifier{regs: map[string]*written{}}
+			s.Prepare = func(l *interp.Launch) {
+				l.WarpSize, l.Mode, l.Reconverge, l.Probes = c.warp, interp.Vector, interp.ReconvergerNamed("stack"), []interp.Probe{m, other}
+			}
+			if err := w.Run(s); err != nil {
+				t.Fatal(err)
+			}
+			got := m.Counts(c.warp)
+			if got.Instructions == 0 {
+				t.Fatal("nothing was counted")
+			}
+			invariants(t, &got)
+			for r := range Readings {
+				if r != Headline {
+					got.Eligible[r] = Eligible{}
+				}
+			}
+			if diff := cmp.Diff(other.Counts, got); diff != "" {
+				t.Errorf("(-classifier +model):\n%s", diff)
+			}
+		})
+	}
+}
+
+// invariants checks what holds of any counts.
+func invariants(t *testing.T, c *Counts) {
+	t.Helper()
+	head := c.Eligible[Headline]
+	if head.Divergent > c.ByValue || c.ByValue > c.Divergent || c.Divergent > c.Instructions || head.Total() > c.Instructions {
+		t.Errorf("of %d instructions %d are divergent, %d of them scalar by value and %d by mask; %d scalar in all", c.Instructions, c.Divergent, c.ByValue, head.Divergent, head.Total())
+	}
+	for r := range Readings {
+		n := c.Eligible[r].Total()
+		if more := r != NoConstants; more && n < head.Total() || !more && n > head.Total() {
+			t.Errorf("%s: %d, headline %d", r, n, head.Total())
+		}
+	}
+	for high := range 2 {
+		reads, writes := c.Reads[high].Total(), c.Writes[high].Total()
+		for i := range schemes {
+			s := &c.Schemes[i][high]
+			name := schemes[i].name
+			if s.Reads != reads || s.Writes != writes || s.Whole < s.Bytes || s.Banks > reads+writes+2*s.Moves || s.Arrays < s.Banks || s.MoveArrays > s.Arrays || s.MoveBanks > 2*s.Moves {
+				t.Errorf("%s: %+v with %d reads and %d writes", name, s, reads, writes)
+			}
+			if want := reads + writes + 2*s.Moves; i >= Bytewise && s.Small != want {
+				t.Errorf("%s: %d accesses of the small array, want %d", name, s.Small, want)
+			}
+		}
+		of := &c.Schemes
+		if of[Vectors][high].Moves != 0 || of[Vectors][high].Bytes != of[Vectors][high].Whole || of[Affine][high].Bytes > of[Bytewise][high].Bytes {
+			t.Errorf("vectors: %+v, byte-wise %+v, with tags %+v", of[Vectors][high], of[Bytewise][high], of[Affine][high])
+		}
+	}
+}

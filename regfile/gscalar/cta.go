@@ -1,0 +1,424 @@
+package gscalar
+
+// This file follows the registers of a CTA.
+
+import (
+	"fmt"
+	"math/bits"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/regfile/model"
+)
+
+// register is a vector register, or a predicate. The paper keeps enc and mask, or a base, in BVR
+// and EBR.
+type register struct {
+	written   bool // else nothing is known of it, and it is stored as it is
+	divergent bool // D: the last write was of some lanes only, and enc is about those
+	enc       Enc
+	mask      uint64 // the lanes of the last write, if it was divergent
+	known     uint64 // lanes that were ever written in the function's present call
+	groups    uint8  // those of 16 lanes that are scalar, bit by bit, if it was not
+
+	images [schemeCount]image // not of a predicate
+}
+
+// scalarity is where values are the same: over the whole warp, in groups of 16 lanes, or in the lanes
+// of the instruction, as registers say that have been written by these.
+type scalarity struct {
+	whole, lanes bool
+	groups       uint8
+}
+
+var everywhere = scalarity{true, true, ^uint8(0)}
+
+func (s scalarity) and(o scalarity) scalarity {
+	return scalarity{s.whole && o.whole, s.lanes && o.lanes, s.groups & o.groups}
+}
+
+// scalar is where a register is so for an instruction of some lanes.
+func (r *register) scalar(lanes uint64) scalarity {
+	switch {
+	case !r.written || r.divergent && (r.enc != Scalar || r.mask != lanes):
+		return scalarity{}
+	case r.divergent:
+		return scalarity{lanes: true}
+	}
+	return scalarity{r.enc == Scalar, r.enc == Scalar, r.groups}
+}
+
+// frame is the registers of a function in a call.
+type frame struct {
+	fn    *ptx.Func
+	depth int
+	regs  []register
+}
+
+// cta is the registers of a CTA, and what is counted there.
+type cta struct {
+	model *Model
+	Counts
+	*program
+	width int
+	all   uint64 // lanes of a warp
+	warps [][]frame
+
+	kept  []int  // of the registers that the last event has written, the bytes that they are stored in
+	value vector // room
+	other vector
+}
+
+// begin readies it for a CTA.
+func (c *cta) begin(l *interp.LaunchInfo, p *program) {
+	c.Counts, c.width, c.all = Counts{}, l.WarpSize, all(l.WarpSize)
+	warps := (l.Block.Count() + c.width - 1) / c.width
+	if c.program != p || len(c.warps) != warps {
+		c.program, c.warps = p, make([][]frame, warps)
+		return
+	}
+	for _, w := range c.warps {
+		for i := range w {
+			for k := range w[i].regs {
+				w[i].regs[k].forget(c.all)
+			}
+		}
+	}
+}
+
+// forget has lanes lose the register; of the others it is not known any more whether they are the
+// same.
+func (r *register) forget(lanes uint64) {
+	if r.known &^= lanes; r.known == 0 {
+		r.written = false
+		return
+	}
+	r.divergent, r.enc, r.mask = true, 0, 0
+}
+
+// frame is the registers of the function that the event is in.
+func (c *cta) frame(e *interp.Event, fn *ptx.Func) []register {
+	list := c.warps[e.Warp]
+	for i := range list {
+		if list[i].fn == fn && list[i].depth == e.Depth {
+			return list[i].regs
+		}
+	}
+	at := c.offsets[fn]
+	regs := make([]register, at[len(at)-1])
+	if c.model.Verify {
+		for i := range regs {
+			for k := range regs[i].images {
+				regs[i].images[k].data = new([4 * Lanes]byte)
+			}
+		}
+	}
+	c.warps[e.Warp] = append(list, frame{fn, e.Depth, regs})
+	return regs
+}
+
+// Tell counts.
+func (c *cta) Tell(e *interp.Event) {
+	switch e.Kind {
+	case interp.OnCTAEnd:
+		c.model.ended(c)
+		return
+	case interp.OnCall: // what the lanes had in an earlier call is gone
+		regs := c.frame(e, e.Callee)
+		for i := range regs {
+			regs[i].forget(e.Lanes)
+		}
+		return
+	case interp.OnAfter:
+		c.execute(e)
+	}
+	if model.Results(e) {
+		c.kept = c.kept[:0]
+		regs, at := c.frame(e, e.Func), c.offsets[e.Func]
+		for i := range e.Writes {
+			v := &e.Writes[i]
+			c.kept = append(c.kept, c.write(regs[at[v.Reg]:at[v.Reg+1]], v, e.Lanes))
+		}
+	}
+}
+
+// Keeps is what the model's file stores a result in.
+func (c *cta) Keeps(_ *interp.Event, i int) int { return c.kept[i] }
+
+// word is one of a value's vector registers, the lowest first. Lanes that do not execute the
+// instruction have anything.
+func (c *cta) word(v *interp.Value, i int, to *vector) {
+	from := v.Low
+	if i >= 2 {
+		from = v.High
+	}
+	shift, ones := 32*(i&1), uint32(1<<min(v.Type.Bits(), 32)-1)
+	for lane, x := range from[:c.width] {
+		to[lane] = uint32(x>>shift) & ones
+	}
+}
+
+// execute counts an instruction and what it reads.
+func (c *cta) execute(e *interp.Event) {
+	in, lanes := &c.instrs[e.Index], e.Lanes
+	if in.control {
+		lanes = e.Active
+	}
+	c.Instructions++
+	divergent := lanes != c.all
+	if divergent {
+		c.Divergent++
+	}
+	if lanes == 0 {
+		return
+	}
+	regs, at := c.frame(e, e.Func), c.offsets[e.Func]
+	low, high, predicates, special := everywhere, everywhere, everywhere, everywhere
+	same := true // the values in the lanes
+	for i := range e.Reads {
+		v := &e.Reads[i]
+		for k := range words(v.Type) {
+			r := &regs[at[v.Reg]+int32(k)]
+			s := r.scalar(lanes)
+			switch {
+			case v.Type == ptx.Pred:
+				predicates = predicates.and(s)
+			case k == 0:
+				low = low.and(s)
+			default:
+				high = high.and(s)
+			}
+			loaded := false
+			if divergent && same || c.model.Verify {
+				c.word(v, k, &c.value)
+				loaded = true
+				same = same && encode(&c.value, lanes) == Scalar
+			}
+			if v.Type == ptx.Pred {
+				continue
+			}
+			c.read(e, r, v, k, divergent, loaded)
+		}
+	}
+	if in.perLane {
+		special = c.result(e, lanes)
+		same = same && special.lanes
+	}
+	if g := e.Instr.Guard.Reg; in.control && g != ptx.NoReg {
+		predicates = predicates.and(regs[at[g]].scalar(lanes))
+	}
+	if in.unit == noUnit || in.unit == memoryUnit && c.own(e) {
+		return
+	}
+	if divergent && same && in.unit != controlUnit {
+		c.ByValue++
+	}
+	for reading := range Readings {
+		s := low
+		if reading != LowWords {
+			s = s.and(high)
+		}
+		if reading != NoPredicates {
+			s = s.and(predicates)
+		}
+		switch {
+		case in.perLane && reading != SpecialByValue,
+			in.constants && reading == NoConstants,
+			in.unit == controlUnit && reading != WithControl:
+			continue
+		case in.perLane:
+			s = s.and(special)
+		}
+		n := &c.Eligible[reading]
+		switch {
+		case divergent:
+			if s.lanes {
+				n.Divergent++
+			}
+		case !s.whole:
+			if s.groups&(1<<groups(c.width)-1) != 0 {
+				n.Half++
+			}
+		case in.unit == sfuUnit:
+			n.SFU++
+		case in.unit == memoryUnit:
+			n.Memory++
+		default:
+			n.ALU++
+		}
+	}
+}
+
+// result is where the results of an instruction are the same: of one that copies a special
+// register, where that is.
+func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
+	s := everywhere
+	for i := range e.Writes {
+		v := &e.Writes[i]
+		for k := range words(v.Type) {
+			c.word(v, k, &c.value)
+			if lanes != c.all {
+				s = s.and(scalarity{lanes: encode(&c.value, lanes) == Scalar})
+				continue
+			}
+			whole := newShape(&c.value, c.width)
+			s = s.and(scalarity{whole.enc == Scalar, false, whole.scalars()})
+		}
+	}
+	return s
+}
+
+// own reports whether a load or store is of the thread's own memory: local, or that of the
+// parameters of a call.
+func (c *cta) own(e *interp.Event) bool {
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		if a.Lanes == 0 {
+			return true
+		}
+		if space, _, _, _ := a.At(a.Addr[bits.TrailingZeros64(a.Lanes)]); space == ptx.Local {
+			return true
+		}
+	}
+	// What accesses no memory of the machine is a parameter of a call, which it has in registers.
+	family := e.Instr.Form.Family
+	return len(e.Accesses) == 0 && (family == ptx.FamilyLoad || family == ptx.FamilyStore)
+}
+
+// read counts an access, and has the schemes give the lanes back.
+func (c *cta) read(e *interp.Event, r *register, v *interp.Value, k int, divergent, loaded bool) {
+	high := min(k, 1)
+	kind := DivergentAccess
+	switch {
+	case divergent:
+	case r.written && !r.divergent:
+		kind = Similarity(r.enc)
+	default:
+		if !loaded {
+			c.word(v, k, &c.value)
+		}
+		kind = Similarity(encode(&c.value, c.all))
+	}
+	c.Reads[high][kind]++
+	for i := range schemes {
+		s, im := &c.Schemes[i][high], &r.images[i]
+		s.Reads++
+		if !r.written {
+			im.raw(c.width)
+		}
+		s.access(&schemes[i], im, im.arrays, c.width)
+		if c.model.Verify && r.written {
+			c.verify(e, r, v, i, k)
+		}
+	}
+}
+
+// access counts one, of arrays that it activates.
+func (s *Scheme) access(of *scheme, im *image, arrays, width int) {
+	s.Arrays += int64(arrays)
+	if arrays > 0 {
+		s.Banks++
+	}
+	if of.when == always || of.when == onlyScalars && im.compressed(width) {
+		s.Small++
+	}
+}
+
+// verify has a scheme give the lanes back that the instruction reads.
+func (c *cta) verify(e *interp.Event, r *register, v *interp.Value, i, k int) {
+	schemes[i].give(&r.images[i], &c.other, c.width)
+	for m := e.Lanes & r.known; m != 0; m &= m - 1 {
+		if lane := bits.TrailingZeros64(m); c.other[lane] != c.value[lane] {
+			e.Stop(fmt.Errorf("BUG: %s: word %d of %s in lane %d: %s has stored %#x, and gives %#x", e.Instr.Pos, k, e.Func.Regs[v.Reg].Name, lane, schemes[i].name, c.value[lane], c.other[lane]))
+			return
+		}
+	}
+}
+
+// write stores a register in lanes, and gives the bytes that the model's file takes for it.
+func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (kept int) {
+	divergent := lanes != c.all
+	for k := range regs {
+		r, high := &regs[k], min(k, 1)
+		c.word(v, k, &c.value)
+		fresh := !r.written
+		r.written, r.divergent, r.known = true, divergent, r.known|lanes
+		r.mask, r.groups = lanes, 0
+		var whole shape
+		if divergent {
+			r.enc = encode(&c.value, lanes)
+		} else {
+			whole = newShape(&c.value, c.width)
+			r.enc, r.groups = whole.enc, whole.scalars()
+		}
+		if v.Type == ptx.Pred {
+			continue
+		}
+		if divergent {
+			c.Writes[high][DivergentAccess]++
+		} else {
+			c.Writes[high][r.enc]++
+		}
+		for i := range schemes {
+			of, s, im := &schemes[i], &c.Schemes[i][high], &r.images[i]
+			if fresh {
+				im.raw(c.width)
+			}
+			s.Writes++
+			s.Whole += int64(4 * c.width)
+			if divergent {
+				c.partial(of, s, im, lanes)
+			} else {
+				im.raw(c.width)
+				of.keep(im, &whole)
+				s.access(of, im, im.arrays, c.width)
+				if c.model.Verify {
+					of.fill(im, &c.value, c.width)
+				}
+			}
+			s.Bytes += int64(im.bytes)
+		}
+		kept += r.images[c.model.file()].bytes
+	}
+	return kept
+}
+
+// partial writes some lanes of a register, decompressing it first.
+func (c *cta) partial(of *scheme, s *Scheme, im *image, lanes uint64) {
+	if c.model.Verify {
+		of.give(im, &c.other, c.width)
+		for m := lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			c.other[lane] = c.value[lane]
+		}
+	}
+	if im.compressed(c.width) {
+		move := Scheme{}
+		move.access(of, im, im.arrays, c.width)
+		im.raw(c.width)
+		move.access(of, im, im.arrays, c.width)
+		s.Moves++
+		s.Arrays, s.MoveArrays = s.Arrays+move.Arrays, s.MoveArrays+move.Arrays
+		s.Banks, s.MoveBanks = s.Banks+move.Banks, s.MoveBanks+move.Banks
+		s.Small, s.MoveSmall = s.Small+move.Small, s.MoveSmall+move.Small
+	}
+	im.raw(c.width)
+	arrays := im.arrays
+	if of.partial {
+		arrays = touched(lanes)
+	}
+	s.access(of, im, arrays, c.width)
+	if c.model.Verify {
+		of.fill(im, &c.other, c.width)
+	}
+}
+
+// touched is how many arrays have one of these lanes, where an array has four lanes.
+func touched(lanes uint64) (n int) {
+	for ; lanes != 0; lanes >>= arrayBytes / 4 {
+		if lanes&(1<<(arrayBytes/4)-1) != 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,198 @@
+package gscalar
+
+// This file makes the figures of the paper out of counts.
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"gemu/regfile/model"
+)
+
+// percent is a part of a whole, 0 of nothing.
+func percent(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return 100 * float64(n) / float64(of)
+}
+
+// Divergence is figure 1, in percent of instructions: those that are divergent, and of these those
+// whose sources are scalar by value.
+func (c *Counts) Divergence() (divergent, scalar float64) {
+	return percent(c.Divergent, c.Instructions), percent(c.ByValue, c.Instructions)
+}
+
+// Operands is whose accesses figure 8 counts.
+type Operands int
+
+// The choices.
+const (
+	ReadsAndWrites Operands = iota
+	OnlyReads
+	OnlyWrites
+)
+
+// Similar is figure 8: accesses to vector registers in percent, by kind. With low, high words of
+// wider registers are left out.
+func (c *Counts) Similar(of Operands, low bool) (shares [similarities]float64) {
+	var sum Accesses
+	for high := range 2 {
+		if high == 1 && low {
+			continue
+		}
+		if of != OnlyWrites {
+			sum.add(&c.Reads[high])
+		}
+		if of != OnlyReads {
+			sum.add(&c.Writes[high])
+		}
+	}
+	for k, n := range sum {
+		shares[k] = percent(n, sum.Total())
+	}
+	return shares
+}
+
+// Scalar is figure 9, in percent of instructions: those that may execute as scalars by the ALU, by
+// what else there is, in groups of 16 lanes, and under divergence; each on top of those before it.
+func (c *Counts) Scalar(r Reading) (alu, others, half, divergent float64) {
+	n, of := &c.Eligible[r], c.Instructions
+	return percent(n.ALU, of), percent(n.SFU+n.Memory, of), percent(n.Half, of), percent(n.Divergent, of)
+}
+
+// Ratio is how often the bytes that writes are stored in go into those of vectors. With encodings,
+// six bits beside each register count.
+func (c *Counts) Ratio(scheme int, low, encodings bool) float64 {
+	s := c.words(scheme, low)
+	stored := float64(s.Bytes)
+	if encodings {
+		stored += 6.0 / 8 * float64(s.Writes)
+	}
+	if stored == 0 {
+		return 1
+	}
+	return float64(s.Whole) / stored
+}
+
+// Power is figure 12: the energy of a scheme's accesses in percent of that of the baseline's.
+func (c *Counts) Power(scheme int, moves, low bool) float64 {
+	base, s := c.words(Vectors, low), c.words(scheme, low)
+	all := base.Energy(Vectors, true)
+	if all == 0 {
+		return 100
+	}
+	return 100 * s.Energy(scheme, moves) / all
+}
+
+// ArrayPower is Power without the accesses to small arrays.
+func (c *Counts) ArrayPower(scheme int) float64 {
+	base, s := c.Scheme(Vectors), c.Scheme(scheme)
+	return percent(s.Arrays, base.Arrays)
+}
+
+// Moves is the special moves of the paper's file, in percent of instructions.
+func (c *Counts) Moves() float64 {
+	s := c.Scheme(Bytewise)
+	return percent(s.Moves, c.Instructions)
+}
+
+func (c *Counts) words(scheme int, low bool) Scheme {
+	if low {
+		return c.Schemes[scheme][0]
+	}
+	return c.Scheme(scheme)
+}
+
+// Report is the figures, a row for each width of warps. Of the model with affine tags it is what
+// registers take, and nothing of scalar execution.
+func (m *Model) Report() *model.Report {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := &model.Report{Model: m.Name(), Title: "Liu et al., HPCA 2017: registers compressed byte by byte, and scalar execution by their encodings"}
+	tables, listed := figures, []int{Vectors, ScalarFile, BDI, Warped, Bytewise, Halves}
+	if m.file() == Affine {
+		r.Title = "byte-wise compression behind tags for base and stride: not of a paper"
+		listed = []int{Vectors, Bytewise, Affine}
+		tables = []figure{energies(listed[1:]...), ratios(listed[1:]...)}
+	}
+	widths := slices.Sorted(maps.Keys(m.byWidth))
+	for _, f := range tables {
+		t := f.Table
+		for _, width := range widths {
+			t.Rows = append(t.Rows, model.Row{Name: fmt.Sprintf("warps of %d", width), Values: f.row(m.byWidth[width])})
+		}
+		r.Tables = append(r.Tables, t)
+	}
+	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"reads", "writes", "banks", "arrays", "small array", "special moves"}}
+	for _, width := range widths {
+		for _, i := range listed {
+			s := m.byWidth[width].Scheme(i)
+			name := schemes[i].name
+			if len(widths) > 1 {
+				name += fmt.Sprintf(", warps of %d", width)
+			}
+			row := model.Row{Name: name}
+			for _, n := range []int64{s.Reads, s.Writes, s.Banks, s.Arrays, s.Small, s.Moves} {
+				row.Values = append(row.Values, float64(n))
+			}
+			accesses.Rows = append(accesses.Rows, row)
+		}
+	}
+	r.Tables = append(r.Tables, accesses)
+	return r
+}
+
+// figure is a table whose rows are made of counts.
+type figure struct {
+	model.Table
+	row func(c *Counts) []float64
+}
+
+// figures are those of the paper.
+var figures = []figure{
+	{model.Table{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: model.Bars, Columns: []string{"divergent", "divergent scalar"}},
+		func(c *Counts) []float64 { d, s := c.Divergence(); return []float64{d, s} }},
+	{model.Table{Name: "figure8", Title: "figure 8: what lanes of a register share", Unit: "% of accesses", Plot: model.Stacked, Columns: []string{"scalar", "3-byte", "2-byte", "1-byte", "other", "divergent"}},
+		func(c *Counts) []float64 {
+			s := c.Similar(ReadsAndWrites, false)
+			return []float64{s[ScalarValue], s[ThreeBytes], s[TwoBytes], s[OneByte], s[Other], s[DivergentAccess]}
+		}},
+	{model.Table{Name: "figure9", Title: "figure 9: instructions that may execute as scalars", Unit: "% of instructions", Plot: model.Stacked, Columns: []string{"ALU scalar", "SFU and memory", "half scalar", "divergent scalar"}},
+		func(c *Counts) []float64 {
+			alu, others, half, divergent := c.Scalar(Headline)
+			return []float64{alu, others, half, divergent}
+		}},
+	energies(ScalarFile, BDI, Warped, Bytewise, Halves),
+	ratios(BDI, Warped, Bytewise, Halves),
+}
+
+// energies is figure 12 of some schemes.
+func energies(list ...int) figure {
+	return figure{model.Table{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: model.Bars, Columns: names(list)},
+		func(c *Counts) (p []float64) {
+			for _, i := range list {
+				p = append(p, c.Power(i, true, false))
+			}
+			return p
+		}}
+}
+
+// ratios is what section 5.3 says of some schemes.
+func ratios(list ...int) figure {
+	return figure{model.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: model.Bars, Columns: names(list)},
+		func(c *Counts) (p []float64) {
+			for _, i := range list {
+				p = append(p, c.Ratio(i, false, false))
+			}
+			return p
+		}}
+}
+
+func names(list []int) (out []string) {
+	for _, i := range list {
+		out = append(out, schemes[i].name)
+	}
+	return out
+}

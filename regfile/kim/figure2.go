@@ -1,0 +1,339 @@
+package kim
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Figure2 is a probe that classifies what launches do as if all threads of a launch were one warp
+// with ideal reconvergence (section 2.4: "an infinitely long warp size", "all threads with the
+// same dynamic instruction identifier are assumed to execute together"). The paper does not say
+// what the identifier is; here it is the instruction and how often the thread has executed it
+// before. The index of a thread is that in its launch, CTA by CTA.
+//
+// It keeps some words for each operand of each such instruction: it is for launches whose threads
+// execute some hundreds of thousands of instructions at most.
+type Figure2 struct {
+	// Blocks has the warp be the threads of a CTA, and a thread's index that in it.
+	Blocks bool
+
+	mu      sync.Mutex
+	open    map[uint64]*launch // launches under way
+	groups  Groups
+	threads Groups
+}
+
+// Groups counts instructions of the warp without end, by what is shown of them.
+type Groups struct {
+	LoadAddresses, StoreAddresses affinetrack.Shares // but of parameters
+	LoadData, StoreData           affinetrack.Shares
+	RegisterReads, RegisterWrites affinetrack.Shares // predicates left out
+	Instructions                  affinetrack.Shares // by what can execute compactly, as in figure 1
+
+	// Active counts instructions by the part of the launch's threads that execute them: up to 10 %,
+	// up to 20 % …
+	Active [10]int64
+	// Parts adds up these parts: over Count, the mean.
+	Parts float64
+}
+
+// Count is how many instructions have been counted.
+func (g *Groups) Count() int64 {
+	n := int64(0)
+	for _, k := range g.Active {
+		n += k
+	}
+	return n
+}
+
+// launch is a launch under way.
+type launch struct {
+	threads int
+	width   int
+	done    [][]uint32 // by instruction: how often each thread has executed it
+	groups  [][]group  // by instruction, and n
+	instrs  []*ptx.Instr
+}
+
+// group is the threads that execute an instruction for the n-th time.
+type group struct {
+	threads       int64
+	reads, writes []operand
+	address       affinetrack.Fit
+	stored        int // the first of reads that is stored
+}
+
+// operand is a register in all threads of a group; of 128 bits it has two halves.
+type operand struct {
+	predicate bool
+	low, high affinetrack.Fit
+}
+
+func (o *operand) class() affinetrack.Class { return max(o.low.Class(), o.high.Class()) }
+
+// Groups is what has been counted of launches that have ended.
+func (f *Figure2) Groups() Groups {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.groups
+}
+
+// Threads is the same with each instruction counted once for each thread that executes it.
+func (f *Figure2) Threads() Groups {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.threads
+}
+
+// Wants: instructions with the values of registers and addresses, in one order.
+func (f *Figure2) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+}
+
+// Tell follows launches.
+func (f *Figure2) Tell(e *interp.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch e.Kind {
+	case interp.OnLaunch:
+		if f.open == nil {
+			f.open = map[uint64]*launch{}
+		}
+		f.open[e.Launch.ID] = newLaunch(e.Launch, e.Launch.Grid.Count()*e.Launch.Block.Count())
+	case interp.OnLaunchEnd:
+		if l := f.open[e.Launch.ID]; l != nil && e.Err == nil {
+			f.count(l)
+		}
+		delete(f.open, e.Launch.ID)
+	}
+}
+
+func newLaunch(l *interp.LaunchInfo, threads int) *launch {
+	n := l.Program.Len()
+	return &launch{threads: threads, width: l.WarpSize, done: make([][]uint32, n), groups: make([][]group, n), instrs: make([]*ptx.Instr, n)}
+}
+
+// count counts the groups of a launch, or a CTA, that has ended.
+func (f *Figure2) count(l *launch) {
+	for i, list := range l.groups {
+		for k := range list {
+			g := &list[k]
+			f.groups.count(l.instrs[i], g, l.threads, 1)
+			f.threads.count(l.instrs[i], g, l.threads, g.threads)
+		}
+	}
+}
+
+// Save and Restore let it go back with a launch.
+func (f *Figure2) Save() any {
+	open := map[uint64]*launch{}
+	for id, l := range f.open {
+		open[id] = l.clone()
+	}
+	return &Figure2{open: open, groups: f.groups, threads: f.threads}
+}
+
+// Restore: see Save.
+func (f *Figure2) Restore(state any) {
+	s := state.(*Figure2)
+	f.groups, f.threads, f.open = s.groups, s.threads, map[uint64]*launch{}
+	for id, l := range s.open {
+		f.open[id] = l.clone()
+	}
+}
+
+func (l *launch) clone() *launch {
+	n := *l
+	n.done, n.groups, n.instrs = slices.Clone(l.done), slices.Clone(l.groups), slices.Clone(l.instrs)
+	for i := range n.done {
+		n.done[i], n.groups[i] = slices.Clone(n.done[i]), slices.Clone(n.groups[i])
+		for k := range n.groups[i] {
+			g := &n.groups[i][k]
+			g.reads, g.writes = slices.Clone(g.reads), slices.Clone(g.writes)
+		}
+	}
+	return &n
+}
+
+// CTA follows a CTA.
+func (f *Figure2) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+	if f.Blocks {
+		return &cta{model: f, launch: newLaunch(l, l.Block.Count())}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &cta{model: f, launch: f.open[l.ID], first: index * l.Block.Count()}
+}
+
+// cta is a CTA of a launch, whose first thread has an index.
+type cta struct {
+	model *Figure2
+	*launch
+	first int
+}
+
+// Save and Restore are for CTAs that have groups of their own.
+func (c *cta) Save() any {
+	if c.model.Blocks {
+		return c.launch.clone()
+	}
+	return nil
+}
+
+// Restore: see Save. Groups of a launch are those that it has gone back to.
+func (c *cta) Restore(state any) {
+	if l, ok := state.(*launch); ok {
+		c.launch = l.clone()
+	}
+}
+
+// Tell takes an instruction into the groups of its threads.
+func (c *cta) Tell(e *interp.Event) {
+	if e.Kind == interp.OnCTAEnd {
+		if c.model.Blocks {
+			c.model.mu.Lock()
+			defer c.model.mu.Unlock()
+			c.model.count(c.launch)
+		}
+		return
+	}
+	late := e.Kind != interp.OnAfter // results of what was told before
+	if c.done[e.Index] == nil {
+		c.done[e.Index], c.instrs[e.Index] = make([]uint32, c.threads), e.Instr
+	}
+	done := c.done[e.Index]
+	lanes := e.Active
+	if late {
+		lanes = e.Lanes
+	}
+	for ; lanes != 0; lanes &= lanes - 1 {
+		lane := bits.TrailingZeros64(lanes)
+		thread := c.first + e.Warp*c.width + lane
+		n := int(done[thread])
+		if late {
+			n--
+		} else {
+			done[thread]++
+		}
+		for len(c.groups[e.Index]) <= n {
+			c.groups[e.Index] = append(c.groups[e.Index], group{stored: -1})
+		}
+		g := &c.groups[e.Index][n]
+		if !late {
+			g.threads++
+		}
+		if e.Lanes>>lane&1 != 0 {
+			g.take(e, uint64(thread), lane, late)
+		}
+	}
+}
+
+// take takes a thread's values into a group.
+func (g *group) take(e *interp.Event, thread uint64, lane int, late bool) {
+	if !late {
+		registers(&g.reads, e.Reads, thread, lane)
+		if len(e.Accesses) > 0 && e.Accesses[0].Addr != nil && e.Accesses[0].Lanes>>lane&1 != 0 {
+			g.address.Add(thread, e.Accesses[0].Addr[lane], 64)
+		}
+		if g.stored < 0 && e.Instr.Form.Affine == ptx.AffineStore {
+			g.stored = 0
+			for i := range e.Instr.Ops { // the address is read before what is stored
+				if o := &e.Instr.Ops[i]; o.Kind == ptx.AddrOperand && o.Reg != ptx.NoReg {
+					g.stored++
+				}
+			}
+		}
+	}
+	if own := e.Instr.Call == nil && e.Instr.Form.Class != ptx.ClassBarrier; own != late {
+		registers(&g.writes, e.Writes, thread, lane)
+	}
+}
+
+// registers takes registers of a thread.
+func registers(list *[]operand, values []interp.Value, thread uint64, lane int) {
+	if *list == nil && len(values) > 0 {
+		*list = make([]operand, len(values))
+	}
+	for i := range values {
+		v, o := &values[i], &(*list)[i]
+		width := v.Type.Bits()
+		if o.predicate = v.Type == ptx.Pred; o.predicate {
+			width = 8 // true or false, and no number modulo two
+		}
+		o.low.Add(thread, v.Low[lane], min(width, 64))
+		if width > 64 {
+			o.high.Add(thread, v.High[lane], 64)
+		}
+	}
+}
+
+// count counts a group of so many threads, as often as it weighs.
+func (n *Groups) count(in *ptx.Instr, g *group, threads int, weight int64) {
+	count := func(s *affinetrack.Shares, c affinetrack.Class) {
+		var one affinetrack.Shares
+		one.Count(c)
+		s.Add(affinetrack.Shares{Uniform: weight * one.Uniform, Affine: weight * one.Affine, Generic: weight * one.Generic})
+	}
+	part := float64(g.threads) / float64(threads)
+	n.Active[min(int((10*g.threads-1)/int64(threads)), 9)] += weight
+	n.Parts += part * float64(weight)
+	class := affinetrack.Uniform
+	for i := range g.reads {
+		c := g.reads[i].class()
+		class = max(class, logical(&g.reads[i], c))
+		if !g.reads[i].predicate {
+			count(&n.RegisterReads, c)
+		}
+	}
+	data := affinetrack.Unknown
+	for i := range g.writes {
+		c := g.writes[i].class()
+		class = max(class, logical(&g.writes[i], c))
+		if !g.writes[i].predicate {
+			count(&n.RegisterWrites, c)
+			data = max(data, c)
+		}
+	}
+	address := g.address.Class()
+	if space, _ := in.Space(); space != ptx.Param {
+		switch in.Form.Affine {
+		case ptx.AffineLoad:
+			count(&n.LoadAddresses, address)
+			count(&n.LoadData, data)
+		case ptx.AffineStore:
+			count(&n.StoreAddresses, address)
+			count(&n.StoreData, g.storedClass())
+		}
+	}
+	switch c := in.Form.Class; {
+	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
+		class = affinetrack.Uniform
+	case c == ptx.ClassMemory && address != affinetrack.Unknown:
+		class = address
+	case class == affinetrack.Affine && (c == ptx.ClassFP || c == ptx.ClassSFU) && !in.OperandType(0).IsInt():
+		class = affinetrack.Generic // floating-point values are uniform only (section 4.1)
+	}
+	count(&n.Instructions, class)
+}
+
+// logical is what an operand lets the instruction be: of predicates only uniform ones do.
+func logical(o *operand, c affinetrack.Class) affinetrack.Class {
+	if o.predicate && c == affinetrack.Affine {
+		return affinetrack.Generic
+	}
+	return c
+}
+
+// storedClass is that of what is stored: a constant is uniform.
+func (g *group) storedClass() affinetrack.Class {
+	class := affinetrack.Uniform
+	for i := max(g.stored, 0); i < len(g.reads); i++ {
+		class = max(class, g.reads[i].class())
+	}
+	return class
+}

@@ -1,0 +1,112 @@
+// Package tags models register files with a tag for base and stride beside the vectors: those of
+// the policies of package affinetrack, the affine shadow register file of Kim et al. 2013 among
+// them. What each policy holds is found out by package interp, as for "gemu structure"; this
+// package has it stand beside other models.
+package tags
+
+import (
+	"sync"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/regfile/model"
+)
+
+// Model is the register file of a policy.
+type Model struct {
+	policy *affinetrack.Policy
+
+	mu      sync.Mutex
+	running map[uint64]*interp.StructureProbe // by launch
+	total   interp.Structure
+}
+
+// New makes the model of a policy.
+func New(p *affinetrack.Policy) *Model {
+	return &Model{policy: p, running: map[uint64]*interp.StructureProbe{}, total: interp.Structure{Policy: p}}
+}
+
+// Name is the policy's.
+func (m *Model) Name() string { return m.policy.Name }
+
+// Wants is what the probe of a launch wants, and launches.
+func (m *Model) Wants() interp.Wants {
+	w := interp.NewStructureProbe(m.policy).Wants()
+	w.Events |= interp.OnLaunch | interp.OnLaunchEnd
+	return w
+}
+
+// Tell begins and ends launches.
+func (m *Model) Tell(e *interp.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch e.Kind {
+	case interp.OnLaunch:
+		p := interp.NewStructureProbe(m.policy)
+		p.Tell(e)
+		m.running[e.Launch.ID] = p
+	case interp.OnLaunchEnd:
+		if p := m.running[e.Launch.ID]; p != nil {
+			m.total.Add(p.Structure())
+			delete(m.running, e.Launch.ID)
+		}
+	}
+}
+
+// CTA has each launch counted by a probe of its own.
+func (m *Model) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+	m.mu.Lock()
+	p := m.running[l.ID]
+	m.mu.Unlock()
+	return &sink{p.CTA(l, index, id).(interp.ResultSink)}
+}
+
+// sink says what the policy holds in bytes.
+type sink struct{ interp.ResultSink }
+
+// The bytes of a tag: a base, or a base and a stride.
+const (
+	baseBytes   = 4
+	affineBytes = 8
+)
+
+// Keeps is what a result takes: a base, with a stride if it is affine, as wide as its registers.
+func (s *sink) Keeps(e *interp.Event, i int) int {
+	v := &e.Writes[i]
+	words := max(1, v.Type.Bits()/32)
+	switch s.Result(e, i) {
+	case affinetrack.Uniform:
+		return baseBytes * words
+	case affinetrack.Affine:
+		return affineBytes * words
+	}
+	return model.Bytes(v, e.Launch.WarpSize)
+}
+
+// Report is what the policy holds: results, operands and instructions by class.
+func (m *Model) Report() *model.Report {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := &model.Report{Model: m.Name(), Title: m.policy.Doc}
+	b, all := m.total.Breakdown(), m.total.Total()
+	classes := model.Table{Name: "structure", Title: "what values are held as", Unit: "% of accesses, or of instructions", Plot: model.Stacked, Columns: []string{"uniform", "affine", "generic"}}
+	for _, row := range []struct {
+		name   string
+		shares affinetrack.Shares
+	}{{"register reads", b.RegisterReads}, {"register writes", b.RegisterWrites}, {"instructions", b.Instructions}} {
+		values := []float64{0, 0, 0}
+		if n := float64(row.shares.Total()); n > 0 {
+			values = []float64{100 * float64(row.shares.Uniform) / n, 100 * float64(row.shares.Affine) / n, 100 * float64(row.shares.Generic) / n}
+		}
+		classes.Rows = append(classes.Rows, model.Row{Name: row.name, Values: values})
+	}
+	s := m.total.Summary()
+	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"vector reads", "vector writes", "tag reads", "tag writes", "expansions"},
+		Rows: []model.Row{{Name: m.Name(), Values: []float64{float64(all.Reads.Generic), float64(all.Writes.Generic), float64(all.Reads.Compact()), float64(all.Writes.Compact()), float64(all.Expansions)}}}}
+	summary := model.Table{Name: "summary", Title: "instructions", Unit: "%", Plot: model.Bars, Columns: []string{"compact", "suppressed", "expansions", "branches", "loads"},
+		Rows: []model.Row{{Name: m.Name(), Values: []float64{s.Affine, s.Suppressed, s.Expansion, s.Branches, s.Loads}}}}
+	r.Tables = []model.Table{classes, summary, accesses}
+	return r
+}
+
+var _ model.Model = (*Model)(nil)
