@@ -125,7 +125,7 @@ func (p *Probe) hosts(e *interp.Event) {
 // CTA is told of one that begins.
 func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	r := p.run(l)
-	c := &cta{number: r.first + int32(index), warps: make([]warp, r.warps), at: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}}
+	c := &cta{number: r.first + int32(index), warps: make([]warp, r.warps), at: map[barrierKey]*clock{}, effects: map[int64]view{}, channels: map[channelKey]agent{}, queues: map[channelKey]*queue{}}
 	r.alive[r.cluster(c.number)]++
 	return &sink{r, c}
 }
@@ -178,6 +178,7 @@ type cta struct {
 	at       map[barrierKey]*clock // what threads have brought to barriers that did not wait there
 	effects  map[int64]view        // what who issued asynchronous operations knew then, by number
 	channels map[channelKey]agent
+	queues   map[channelKey]*queue
 }
 
 type warp struct {

@@ -6,6 +6,7 @@ package race
 import (
 	"encoding/binary"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -37,6 +38,7 @@ const (
 	variables // a strong access, which hands on what it releases
 	reduces   // … but does not tell its thread what is there: no part of an acquire pattern (8.8)
 	awaits    // asynchronous operations of the thread
+	commits   // … makes them a group
 	proxies   // what it knows the asynchronous proxy sees from there on, too
 )
 
@@ -141,6 +143,8 @@ func roleOf(in *ptx.Instr) (o role) {
 		both()
 	case (in.Form.Family == ptx.FamilyAsync || in.Form.Family == ptx.FamilyWgmmaWait) && effects.Has(ptx.Waits):
 		o.sync = awaits
+	case in.Form.Family == ptx.FamilyAsync && in.Has("commit_group"):
+		o.sync = commits
 	}
 	return o
 }
@@ -313,7 +317,7 @@ func (h *history) overwrite(in *interp.Allocation, off uint64, n int) {
 // after is for an instruction that has been executed.
 func (r *run) after(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
-	if o.sync&(fences|warpBarrier|awaits|mbarriers|proxies) == 0 || e.Lanes == 0 {
+	if o.sync&(fences|warpBarrier|awaits|commits|mbarriers|proxies) == 0 || e.Lanes == 0 {
 		return
 	}
 	w := &c.warps[e.Warp]
@@ -352,11 +356,25 @@ func (r *run) after(c *cta, e *interp.Event) {
 			if o.in.Form.Family == ptx.FamilyWgmmaWait {
 				key = r.warpgroup(e.Warp)
 			}
-			if ch, ok := c.channels[key]; ok {
-				w.know(lane, r.with(w.clocks[lane], c.number, ch, r.now))
+			at := r.now
+			if o.in.Form.Family == ptx.FamilyAsync {
+				q, n := c.queue(key), uint64(0)
+				if i := o.in.Form.Operand("a"); i >= 0 {
+					n = o.in.Ops[i].Imm.Bits
+				} else { // wait_all makes a group of the rest
+					q.committed++
+				}
+				at = q.all(int(min(n, math.MaxInt32)))
+			}
+			if ch, ok := c.channels[key]; ok && at > 0 {
+				w.know(lane, r.with(w.clocks[lane], c.number, ch, at))
 			}
 		}
 		r.now++
+	case o.sync&commits != 0:
+		for m := e.Lanes; m != 0; m &= m - 1 {
+			c.queue(channelKey{who: threadOf(e.Warp, bits.TrailingZeros64(m)), bulk: o.in.Has("bulk")}).committed++
+		}
 	case o.what&strong != 0 && o.in.Form.Effects.Has(ptx.Strong): // a look at an mbarrier
 		d := o.in.Arg("p")
 		v, ok := e.Read(d.Reg)
@@ -465,6 +483,56 @@ func (r *run) warpgroup(warp int) channelKey {
 	return channelKey{who: threadOf(warp/n*n, 0), core: true}
 }
 
+// queue is the groups of a thread's asynchronous operations.
+type queue struct {
+	committed int
+	done      []happened // by group
+}
+
+// happened is when the last operation of a group has had its effect, so far.
+type happened struct {
+	group int
+	at    moment
+}
+
+// queue is that of a channel.
+func (c *cta) queue(of channelKey) *queue {
+	q := c.queues[of]
+	if q == nil {
+		q = &queue{}
+		c.queues[of] = q
+	}
+	return q
+}
+
+// note is for an operation of a group that has its effect, those of earlier groups mostly before it.
+func (q *queue) note(group int, at moment) {
+	i := len(q.done)
+	for i > 0 && q.done[i-1].group > group {
+		i--
+	}
+	if i > 0 && q.done[i-1].group == group {
+		q.done[i-1].at = at
+		return
+	}
+	q.done = slices.Insert(q.done, i, happened{group, at})
+}
+
+// all is when the last operation of all groups has had its effect but of the n that were committed last, and
+// of what is in none; 0 if there was none. With early effects others have happened, too, and nobody has
+// waited for them.
+func (q *queue) all(n int) (last moment) {
+	k := 0
+	for ; k < len(q.done) && q.done[k].group < q.committed-n; k++ {
+		last = max(last, q.done[k].at)
+	}
+	if k > 1 { // these are one from now on
+		q.done[k-1].at = last
+		q.done = slices.Delete(q.done, 0, k-1)
+	}
+	return last
+}
+
 // effect is for an asynchronous operation that is issued, or has its effect. What it does is done
 // by nobody who knows more than its thread did as it issued it.
 func (r *run) effect(c *cta, e *interp.Event) {
@@ -520,6 +588,9 @@ func (r *run) effect(c *cta, e *interp.Event) {
 				b.now = join(b.now, r.with(nil, c.number, core, r.now))
 			}
 		}
+	}
+	if f.Barrier == nil && !f.Matrices {
+		c.queue(at).note(f.Group, r.now)
 	}
 	if f.Writes {
 		delete(c.effects, f.Number)
