@@ -395,19 +395,23 @@ func (w *Watch) Place(s *Session) string {
 }
 
 // chosen is the instructions that breakpoints and watches are about; of no other is anything told.
-func (s *Session) chosen() []bool {
+func (s *Session) chosen() []interp.Events {
 	p := s.info.Program
-	list := make([]bool, p.Len())
+	list := make([]interp.Events, p.Len())
 	for _, b := range s.breakpoints {
 		for i := range b.places {
-			list[i] = list[i] || !b.Disabled
+			if !b.Disabled {
+				list[i] = interp.AllEvents
+			}
 		}
 	}
 	for i := range list {
 		for _, w := range s.watches {
 			in, _ := p.At(i)
 			e := in.Form.Effects
-			list[i] = list[i] || w.Access != ReadsIt && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != Changes && e&(ptx.Reads|ptx.Atomic) != 0
+			if w.Access != ReadsIt && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != Changes && e&(ptx.Reads|ptx.Atomic) != 0 {
+				list[i] = interp.AllEvents
+			}
 		}
 	}
 	return list

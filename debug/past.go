@@ -5,6 +5,7 @@ package debug
 import (
 	"slices"
 
+	"gemu/interp"
 	"gemu/ptx"
 )
 
@@ -123,9 +124,9 @@ func (s *Session) quietSince(step int64) int64 {
 }
 
 // mayHit reports whether something may have been hit where nothing but these instructions was begun.
-func (s *Session) mayHit(chosen, visited []bool) bool {
+func (s *Session) mayHit(chosen []interp.Events, visited []bool) bool {
 	for i, v := range visited {
-		if v && chosen[i] {
+		if v && chosen[i] != 0 {
 			return true
 		}
 	}

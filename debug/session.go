@@ -199,7 +199,7 @@ func (s *Session) Ready() { s.interrupted.Store(false) }
 // hunt is what a session looks for as it runs. It is told events of instructions that it has
 // chosen, and of all that ends waits and threads.
 type hunt struct {
-	chosen []bool                     // nil: all instructions
+	chosen []interp.Events            // what it is told of instructions; nil: all
 	tell   func(e *interp.Event) bool // whether to pause
 	found  bool                       // it has paused
 }
@@ -208,7 +208,7 @@ type hunt struct {
 type probe struct {
 	s    *Session
 	hunt *hunt
-	none []bool // no instruction
+	none []interp.Events // of no instruction anything
 }
 
 // Wants is what some command of a session wants to be told.
@@ -220,7 +220,7 @@ func (p *probe) Wants() interp.Wants {
 }
 
 // Chosen is the instructions that the session looks for just now.
-func (p *probe) Chosen(l *interp.LaunchInfo) []bool {
+func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events {
 	if p.hunt != nil {
 		return p.hunt.chosen
 	}
@@ -228,9 +228,9 @@ func (p *probe) Chosen(l *interp.LaunchInfo) []bool {
 }
 
 // Eased is none, of warps that a hunt has seen are not those that it is about.
-func (p *probe) Eased(l *interp.LaunchInfo) []bool {
+func (p *probe) Eased(l *interp.LaunchInfo) []interp.Events {
 	if len(p.none) != l.Program.Len() {
-		p.none = make([]bool, l.Program.Len())
+		p.none = make([]interp.Events, l.Program.Len())
 	}
 	return p.none
 }

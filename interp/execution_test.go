@@ -357,7 +357,9 @@ func (p *nobody) Tell(*interp.Event) {}
 
 func (p *nobody) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-func (p *nobody) Chosen(l *interp.LaunchInfo) []bool { return make([]bool, l.Program.Len()) }
+func (p *nobody) Chosen(l *interp.LaunchInfo) []interp.Events {
+	return make([]interp.Events, l.Program.Len())
+}
 
 // TestStates: states share the pages and the CTAs that have not changed between them, also after a
 // launch has gone back, and releasing them gives back what no other has. A launch pauses at a step

@@ -84,6 +84,7 @@ type (
 	Way        = simt.Way
 	Waiting    = simt.Waiting
 	Access     = simt.Access
+	Run        = simt.Run
 	Effect     = simt.Effect
 	Given      = simt.Given
 	Piece      = simt.Piece

@@ -27,6 +27,7 @@ import (
 type script struct {
 	wants interp.Wants
 	seed  maphash.Seed
+	some  bool // it may be told some of an instruction's events, and not the others
 
 	mu     sync.Mutex
 	ctas   map[int]*scene
@@ -135,7 +136,9 @@ func (c *scene) Tell(e *interp.Event) {
 	if len(c.texts) < 1<<14 {
 		c.texts = append(c.texts, b.String())
 	}
-	c.follow(e)
+	if !c.some {
+		c.follow(e)
+	}
 }
 
 // part writes an operation, and what it reads or has written.
@@ -538,16 +541,27 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// every is a probe that chooses instructions: some of each few.
+// every is a probe that chooses instructions: some of each few, and what it is told of them.
 type every struct {
 	*script
 	n, of int
 }
 
-func (p every) Chosen(l *interp.LaunchInfo) []bool {
-	list := make([]bool, l.Program.Len())
+// choices are what it is told of instructions, the second of its own first.
+var choices = [...]interp.Events{interp.AllEvents, interp.OnAccess, interp.OnAfter, interp.OnBefore | interp.OnUndo}
+
+// told is what is told of an instruction.
+func (p every) told(i int) interp.Events {
+	if i%p.of != p.n {
+		return 0
+	}
+	return choices[i/p.of%len(choices)]
+}
+
+func (p every) Chosen(l *interp.LaunchInfo) []interp.Events {
+	list := make([]interp.Events, l.Program.Len())
 	for i := range list {
-		list[i] = i%p.of == p.n
+		list[i] = p.told(i)
 	}
 	return list
 }
@@ -555,13 +569,13 @@ func (p every) Chosen(l *interp.LaunchInfo) []bool {
 // listens is a probe that passes on what another would be told if it could choose.
 type listens struct{ every }
 
-func (p listens) Chosen(*interp.LaunchInfo) []bool { return nil }
+func (p listens) Chosen(*interp.LaunchInfo) []interp.Events { return nil }
 
 func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	to := p.script.CTA(l, index, id)
 	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo
-		if e.Kind&chosen == 0 || e.Index%p.of == p.n {
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+		if e.Kind&chosen == 0 || e.Kind&p.told(e.Index) != 0 {
 			to.Tell(e)
 		}
 	})
@@ -570,12 +584,16 @@ func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 // easing is a sink for which each warp is eased now and then, for as long as two of the instructions
 // that are told nevertheless. With ease it has that done, else it passes on what would be told.
 func (p every) easing(to interp.Sink, ease bool) interp.Sink {
-	count := map[int]int{}
+	count, eased := map[int]int{}, map[int]bool{} // eased: as the instruction began
 	less := func(e *interp.Event) bool { return count[e.Warp]/2%2 == 1 }
 	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo
-		if mine := e.Index%p.of == p.n; e.Kind&chosen != 0 {
-			if !ease && less(e) && !mine {
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+		if e.Kind&chosen != 0 {
+			if e.Kind == interp.OnBefore {
+				eased[e.Warp] = less(e)
+			}
+			mine := e.Kind&p.told(e.Index) != 0
+			if !ease && eased[e.Warp] && !mine {
 				return
 			}
 			if mine && e.Kind == interp.OnBefore {
@@ -591,8 +609,8 @@ func (p every) easing(to interp.Sink, ease bool) interp.Sink {
 // eases is a probe that eases warps.
 type eases struct{ every }
 
-func (p eases) Chosen(*interp.LaunchInfo) []bool  { return nil }
-func (p eases) Eased(l *interp.LaunchInfo) []bool { return p.every.Chosen(l) }
+func (p eases) Chosen(*interp.LaunchInfo) []interp.Events  { return nil }
+func (p eases) Eased(l *interp.LaunchInfo) []interp.Events { return p.every.Chosen(l) }
 
 func (p eases) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	return p.easing(p.script.CTA(l, index, id), true)
@@ -613,9 +631,12 @@ func TestChosen(t *testing.T) {
 		if (uint64(i)+seed)%share > 0 {
 			continue
 		}
-		wants := interp.Wants{Events: interp.AllEvents &^ (interp.OnExpand | interp.OnOperation | interp.OnResult), Values: true, Addresses: true}
-		if i%2 == 0 {
+		wants := interp.Wants{Events: interp.AllEvents &^ interp.OnExpand, Values: true, Addresses: true}
+		switch (i + i/3) % 3 {
+		case 0:
 			wants.Events = interp.OnBefore | interp.OnAfter | interp.OnAccess | interp.OnUndo | interp.OnExit | interp.OnWake
+		case 1:
+			wants.Events &^= interp.OnOperation | interp.OnResult
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
@@ -625,7 +646,7 @@ func TestChosen(t *testing.T) {
 						l.Mode, l.Probes = mode, nil
 						for k := range list {
 							s := newScript(wants)
-							s.seed = hash
+							s.seed, s.some = hash, true
 							list[k] = append(list[k], s)
 							if l.Probes = append(l.Probes, make(every{s, k, 3})); i%3 == 0 {
 								break // alone

@@ -52,7 +52,7 @@ func (p *probe) Wants() interp.Wants {
 }
 
 // Chosen: the instructions that there is something to say about.
-func (p *probe) Chosen(l *interp.LaunchInfo) []bool { return p.plans.Of(l, newPlan).chosen }
+func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.plans.Of(l, newPlan).chosen }
 
 // Tell: what the host does is of no interest.
 func (p *probe) Tell(*interp.Event) {}

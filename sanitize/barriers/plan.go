@@ -41,9 +41,9 @@ type action struct {
 // plan is what is looked at in a program.
 type plan struct {
 	actions   []action
-	chosen    []bool // those with a concern
-	any       bool   // there is something
-	counted   bool   // … barriers with counts
+	chosen    []interp.Events // what is told of them
+	any       bool            // there is something
+	counted   bool            // … barriers with counts
 	copies    bool
 	mbarriers bool
 	meets     bool // … that warps must come to together
@@ -80,7 +80,14 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		} else {
 			p.any = p.any || a.concern != 0
 		}
-		p.chosen = append(p.chosen, p.actions[i].concern != 0)
+		kinds := interp.Events(0)
+		if p.actions[i].concern != 0 {
+			kinds = interp.OnAfter
+		}
+		if p.actions[i].concern&collects != 0 {
+			kinds |= interp.OnBefore
+		}
+		p.chosen = append(p.chosen, kinds)
 	}
 	p.any = p.any || p.counted || p.meets
 	return p

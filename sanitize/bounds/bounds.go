@@ -10,7 +10,8 @@
 // thread's own.
 //
 // Variables are followed by lane as the kernel runs. A register that always points into the buffer of
-// one argument, and so most of them do, costs nothing before it is used: that is known beforehand.
+// one argument, or into one variable of shared memory, costs nothing before it is used: that is known
+// beforehand, and so most of them do.
 package bounds
 
 import (
@@ -84,11 +85,11 @@ func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
 // Wants: what instructions have done, where they accessed memory, and calls.
 func (p *probe) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
+	return interp.Wants{Events: interp.OnAccess | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
 }
 
 // Chosen: instructions that make, move or use pointers to variables.
-func (p *probe) Chosen(l *interp.LaunchInfo) []bool { return p.launch(l).plan.chosen }
+func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.launch(l).plan.chosen }
 
 // Tell: what the host does is of no interest.
 func (p *probe) Tell(*interp.Event) {}
@@ -196,7 +197,7 @@ func (w *warp) at(p *plan, depth int) []row {
 // Tell follows an instruction.
 func (c *cta) Tell(e *interp.Event) {
 	switch e.Kind {
-	case interp.OnAfter:
+	case interp.OnAccess, interp.OnAfter:
 		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 && !(a.plain && c.inside(e, a)) {
 			c.follow(e, a)
 		}
@@ -326,11 +327,7 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 		} else {
 			o = c.plan.derive(a.rule, x, y, of(&a.sources[2], lane))
 			for i := range a.more {
-				if x := of(&a.more[i], lane); a.rule == same || a.rule == pack {
-					o = c.plan.both(o, x)
-				} else {
-					o = c.plan.blend(o, x)
-				}
+				o = c.plan.another(a.rule, o, of(&a.more[i], lane))
 			}
 		}
 		d.set(1<<lane, o)

@@ -12,21 +12,25 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// inside reports whether all accesses of a plain instruction are inside the buffer that it is to access,
-// as nearly all are.
+// inside reports whether all accesses of a plain instruction are inside what they are to access, as nearly
+// all are.
 func (c *cta) inside(e *interp.Event, a *action) bool {
-	b := c.buffers[a.addr[0].sym-c.plan.buffers]
 	for i := range e.Accesses {
 		x := &e.Accesses[i]
-		if x.Bytes == 0 || b.End-b.Begin < uint64(x.Bytes) || !within(x.Addr, e.Lanes&x.Lanes, b.Begin, b.End-b.Begin-uint64(x.Bytes), ^uint64(0)) {
+		base, size, mask, ok := c.extent(origin{id: a.addr[0].sym}, x.Space)
+		if !ok || x.Bytes == 0 || size < uint64(x.Bytes) || !within(x, x.Addr, e.Lanes&x.Lanes, base, size-uint64(x.Bytes), mask) {
 			return false
 		}
 	}
 	return true
 }
 
-// within reports whether addresses of lanes, masked, are from base on and at most last behind it.
-func within(addr []uint64, lanes, base, last, mask uint64) bool {
+// within reports whether addresses of lanes, masked, are from base on and at most last behind it. They are
+// those of the access, if it has any.
+func within(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) bool {
+	if x.Addr != nil && spanned(x.Runs(lanes), base, last, mask) {
+		return true
+	}
 	// One is outside if its offset is negative, or its distance to the last that is inside.
 	any := uint64(0)
 	if lanes == 1<<32-1 && len(addr) >= 32 {
@@ -41,6 +45,17 @@ func within(addr []uint64, lanes, base, last, mask uint64) bool {
 		}
 	}
 	return any>>63 == 0
+}
+
+// spanned reports whether there are runs, and all are inside.
+func spanned(runs []interp.Run, base, last, mask uint64) bool {
+	for i := range runs {
+		low, width, ok := runs[i].Span()
+		if low = (low - base) & mask; !ok || low > last || width > last-low {
+			return false
+		}
+	}
+	return len(runs) > 0
 }
 
 // check looks at what an instruction accesses by an address.
@@ -166,7 +181,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 			return
 		}
 		if x.Bytes > 0 && size >= uint64(x.Bytes) && (o.base == 0 || o.depth == uint32(e.Depth)) {
-			if within(addr, m, base, size-uint64(x.Bytes), mask) && (o.base == 0 || w.current(o, m)) {
+			if within(x, addr, m, base, size-uint64(x.Bytes), mask) && (o.base == 0 || w.current(o, m)) {
 				return
 			}
 		}
@@ -191,12 +206,25 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 			outside |= 1 << lane
 		}
 	}
+	if outside|stale != 0 && e.Kind == interp.OnAccess && traps(x) {
+		return
+	}
 	if outside != 0 {
 		c.tell(e, Outside, of(bits.TrailingZeros64(outside)), outside, addr, space, x)
 	}
 	if stale != 0 {
 		c.tell(e, Stale, of(bits.TrailingZeros64(stale)), stale, addr, space, x)
 	}
+}
+
+// traps reports whether an access that is about to be executed will trap: the machine tells of it.
+func traps(x *interp.Access) bool {
+	for m := x.Lanes; m != 0; m &= m - 1 {
+		if _, _, _, ok := x.Place(bits.TrailingZeros64(m)); !ok {
+			return true
+		}
+	}
+	return false
 }
 
 // current reports whether lanes are in the call still whose frame an origin is in.

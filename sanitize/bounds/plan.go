@@ -5,6 +5,8 @@ package bounds
 // makes of it. Nearly all instructions do nothing.
 
 import (
+	"slices"
+
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -85,7 +87,7 @@ type action struct {
 	pred    ptx.RegID
 	size    int  // of an element
 	builtin bool // a call of what the machine provides
-	plain   bool // it only accesses memory, by a register that always points into one buffer, and is told of that
+	plain   bool // it only accesses memory, by a register that always points into the same, and is told of that
 }
 
 // elem is a register that a load or store has an element of. What a load puts there is of its id,
@@ -95,8 +97,9 @@ type elem source
 // function is a function's registers, and what they can be derived from.
 type function struct {
 	*ptx.Func
-	rows   []int32  // by register: its row; -1 if it has none
-	always []uint32 // by register that has none: what it is derived from whenever it has a value, no variable
+	rows   []int32     // by register: its row; -1 if it has none
+	always []uint32    // by register that has none: what it is derived from whenever it has a value
+	early  []ptx.RegID // those that may be read before anything has written them
 	n      int
 	places map[*ptx.Var]uint64 // what lies in its frame
 	ids    map[*ptx.Var]uint32 // of its variables
@@ -111,8 +114,8 @@ func (f *function) row(r ptx.RegID) int32 {
 
 // plan is what is known of a program.
 type plan struct {
-	actions []action // by index
-	chosen  []bool   // those that are any
+	actions []action        // by index
+	chosen  []interp.Events // what is told of them
 	of      []*function
 	funcs   map[*ptx.Func]*function
 	vars    []variable // by id
@@ -168,7 +171,10 @@ func newPlan(l *interp.LaunchInfo, of []int) *plan {
 			f = &function{Func: fn, rows: make([]int32, len(fn.Regs)), always: make([]uint32, len(fn.Regs)), places: map[*ptx.Var]uint64{}, ids: map[*ptx.Var]uint32{}}
 			p.funcs[fn] = f
 			for r := range f.rows {
-				f.rows[r], f.always[r] = -1, unset
+				f.rows[r] = -1
+			}
+			for r := range fn.Liveness().Into(0) {
+				f.early = append(f.early, r)
 			}
 			for _, v := range prog.Locals(fn) {
 				f.places[v.Var] = uint64(v.Off)
@@ -182,6 +188,9 @@ func newPlan(l *interp.LaunchInfo, of []int) *plan {
 			}
 		}
 		instrs[i], p.of[i] = in, f
+		for r := range in.Defs() {
+			f.always[r] = unset
+		}
 		in.EachSymbol(func(s ptx.Symbol) {
 			v, ok := s.(*ptx.Var)
 			if !ok {
@@ -217,9 +226,25 @@ func newPlan(l *interp.LaunchInfo, of []int) *plan {
 	}
 	for i, in := range instrs {
 		p.actions[i] = p.action(p.of[i], in)
-		p.chosen = append(p.chosen, p.actions[i].rule != noRule)
+		kinds := interp.Events(0)
+		if p.actions[i].rule != noRule {
+			if kinds = interp.OnAfter; p.actions[i].onlyAccesses(in) {
+				kinds = interp.OnAccess
+			}
+		}
+		p.chosen = append(p.chosen, kinds)
 	}
 	return p
+}
+
+// onlyAccesses reports whether there is no more to an instruction than one access, of which an event
+// tells.
+func (a *action) onlyAccesses(in *ptx.Instr) bool {
+	switch in.Form.Family {
+	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic:
+		return a.rule == access
+	}
+	return false
 }
 
 // point gives ids to the buffers that the kernel's parameters point into.
@@ -297,12 +322,13 @@ func (f *function) followed(r ptx.RegID) bool {
 }
 
 // set is for an instruction that derives a register from what an id says: it is that, or has a row if
-// others derive it from something else.
+// others derive it from something else, or, as a pointer to a variable, from nothing where it is read before
+// that.
 func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {
 	switch {
-	case p.word == 0 || id == unset || !f.followed(r) || f.rows[r] >= 0 || f.always[r] == id:
+	case id == unset || !f.followed(r) || f.rows[r] >= 0 || f.always[r] == id:
 		return false
-	case f.always[r] != unset:
+	case f.always[r] != unset || p.variable(id) && slices.Contains(f.early, r):
 		return p.mark(f, r)
 	}
 	f.always[r] = id
@@ -445,14 +471,12 @@ func (p *plan) result(f *function, in *ptx.Instr) (id uint32, always bool) {
 	var from [3]origin
 	for i, s := range list {
 		switch {
-		case s.row >= 0 || s.id != unset && p.variable(s.id):
+		case s.row >= 0 || s.id != unset && !p.settles(s.id):
 			return 0, false
 		case s.id == unset:
 			id = unset
 		case i < len(from):
 			from[i].id = s.id
-		case id != unset:
-			id = p.blend(origin{id: id}, origin{id: s.id}).id
 		}
 	}
 	switch {
@@ -460,10 +484,12 @@ func (p *plan) result(f *function, in *ptx.Instr) (id uint32, always bool) {
 		return unset, true
 	case r == choose:
 		return from[0].id, from[0].id == from[1].id
-	case len(list) > len(from):
-		return p.blend(origin{id: id}, p.derive(losing, from[0], from[1], from[2])).id, true
 	}
-	return p.derive(r, from[0], from[1], from[2]).id, true
+	o := p.derive(r, from[0], from[1], from[2])
+	for _, s := range list[min(len(list), len(from)):] {
+		o = p.another(r, o, origin{id: s.id})
+	}
+	return o.id, true
 }
 
 // elements are those of an operand, itself if it is no vector.
@@ -480,9 +506,6 @@ func (p *plan) source(f *function, o *ptx.Operand) source {
 	case ptx.RegOperand:
 		if s := (source{row: f.row(o.Reg)}); s.row >= 0 || !f.followed(o.Reg) {
 			return s
-		}
-		if p.word == 0 {
-			return source{row: -1}
 		}
 		return source{row: -1, id: f.always[o.Reg]}
 	case ptx.SymOperand:
@@ -540,7 +563,7 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 		if len(a.addr) > 0 {
 			a.rule = access
 			to := &a.addr[0]
-			a.plain = len(a.addr) == 1 && to.told && to.row < 0 && p.buffer(to.sym)
+			a.plain = len(a.addr) == 1 && to.told && to.row < 0 && to.sym >= firstID && p.settles(to.sym)
 		}
 		return a
 	}
@@ -634,6 +657,12 @@ func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx
 func (p *plan) variable(id uint32) bool { return id >= firstID && id < p.buffers }
 func (p *plan) buffer(id uint32) bool   { return id >= p.buffers && id < unset }
 
+// settles reports whether a register that is always derived from what an id says needs no row: that is the
+// same all the time, and to name it is enough.
+func (p *plan) settles(id uint32) bool {
+	return !p.variable(id) || p.vars[id].Space == ptx.Shared
+}
+
 // either is what a sum is derived from.
 func (p *plan) either(x, y origin) origin {
 	switch {
@@ -674,6 +703,14 @@ func (p *plan) blend(x, y origin) origin {
 		}
 	}
 	return origin{id: id}
+}
+
+// another is what a rule makes of one source more than derive has been given.
+func (p *plan) another(r rule, o, x origin) origin {
+	if r == same || r == pack {
+		return p.both(o, x)
+	}
+	return p.blend(o, x)
 }
 
 // derive is what a rule makes of up to three sources.
@@ -738,13 +775,15 @@ func (p *plan) address(f *function, in *ptx.Instr, i int, a *action) {
 func (p *plan) follow(f *function, in *ptx.Instr, i int, a *action) {
 	o, spec := &in.Ops[i], &in.Form.Operands[i]
 	to := address{source: source{row: f.row(o.Reg)}, reg: o.Reg, off: o.Off(), space: in.SpaceOf(spec)}
-	if o.Sym() != nil {
-		to.sym = p.id(f, o.Sym())
+	always := uint32(nothing)
+	if o.Reg != ptx.NoReg && to.row < 0 {
+		always = f.always[o.Reg]
+	}
+	if to.sym = always; o.Sym() != nil {
+		to.sym = p.either(origin{id: p.id(f, o.Sym())}, origin{id: always}).id
 		if v := symbolOf(o); v != nil {
 			to.space = v.Space
 		}
-	} else if r := (ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}); to.row < 0 && p.follows(f, &r) {
-		to.sym = f.always[o.Reg]
 	}
 	size := func(name string) { // the operand that says how many bytes it is
 		if k := in.Form.Operand(name); k >= 0 && in.Ops[k].Kind != ptx.NoOperand {

@@ -55,7 +55,8 @@ type does uint8
 const (
 	writes    does = 1 << iota // it is a write, else a read
 	atomics                    // … of atomic operations, which race with none of each other
-	untouched                  // nobody had accessed any of its bytes, but the same lanes what they write
+	parted                     // it is of some of the lanes that an instruction was executed by
+	untouched                  // nobody had accessed any of its bytes, but the same lanes what they write or have written
 )
 
 const notStrided = math.MinInt32
@@ -79,22 +80,8 @@ type marks struct {
 // markBytes is the bytes of a page of marks.
 const markBytes = 1 << 15
 
-// touched is what has been done to some of n bytes.
-func (b *backlog) touched(off uint64, n int) (written, read, atomic bool) {
-	for n > 0 {
-		i := off % markBytes
-		take := min(n, 64-int(i%64))
-		if p := b.marks[off/markBytes]; p != nil {
-			m := ^uint64(0) >> (64 - take) << (i % 64)
-			written, read, atomic = written || p.written[i/64]&m != 0, read || p.read[i/64]&m != 0, atomic || p.atomic[i/64]&m != 0
-		}
-		off, n = off+uint64(take), n-take
-	}
-	return written, read, atomic
-}
-
-// mark marks n bytes.
-func (b *backlog) mark(off uint64, n int, d does) {
+// mark marks n bytes, and gives what had been done to some of them.
+func (b *backlog) mark(off uint64, n int, d does) (written, read, atomic bool) {
 	for n > 0 {
 		p := b.marks[off/markBytes]
 		if p == nil {
@@ -103,16 +90,20 @@ func (b *backlog) mark(off uint64, n int, d does) {
 		}
 		i := off % markBytes
 		take := min(n, 64-int(i%64))
-		of := &p.read[i/64]
+		m := ^uint64(0) >> (64 - take) << (i % 64)
+		w, r, a := &p.written[i/64], &p.read[i/64], &p.atomic[i/64]
+		written, read, atomic = written || *w&m != 0, read || *r&m != 0, atomic || *a&m != 0
 		switch {
 		case d&atomics != 0:
-			of = &p.atomic[i/64]
+			*a |= m
 		case d&writes != 0:
-			of = &p.written[i/64]
+			*w |= m
+		default:
+			*r |= m
 		}
-		*of |= ^uint64(0) >> (64 - take) << (i % 64)
 		off, n = off+uint64(take), n-take
 	}
+	return written, read, atomic
 }
 
 // clear forgets all.
@@ -157,7 +148,7 @@ func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 // mayPutOff reports whether an access orders no threads and is weak, or part of an atomic operation
 // that releases and acquires nothing, nor goes on with what others or a fence have released.
 func (r *run) mayPutOff(w *warp, o *role, x *access, in *interp.Allocation, lanes uint64) bool {
-	if o.sync&^(variables|reduces) != 0 || x.writes && len(r.syncs[in]) > 0 {
+	if o.sync&^(variables|reduces) != 0 || x.writes && r.synced(in) {
 		return false
 	}
 	if o.sync == 0 {
@@ -183,8 +174,9 @@ func (r *run) compatible(b *backlog, x *access, own bool) bool {
 	return b.atomic == flags
 }
 
-// putOff puts the access of lanes off, if it may; off is the offset of the first of them.
-func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) bool {
+// putOff puts the access of lanes off, as far as it may, and gives those of whom it may not; off is the
+// offset of the first of them.
+func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) (rest uint64) {
 	s, w := r.shadow(in), &c.warps[e.Warp]
 	first, b := bits.TrailingZeros64(lanes), &s.backlog
 	k := w.clocks[first]
@@ -194,54 +186,63 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *a
 	}
 	size := uint64(len(in.Data))
 	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, in, lanes) || !r.together(w, lanes) {
-		return false
+		return lanes
 	}
 	t := deed{lanes: lanes, off: uint32(off), at: x.at, cta: c.number, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
 	switch {
 	case x.what&atomic != 0:
 		if t.does = writes | atomics; !r.compatible(b, x, own) {
-			return false
+			return lanes
 		}
 	case x.writes:
 		t.does = writes
-	}
-	limit, before := size-uint64(a.Bytes), len(b.offs)
-	if stride, ok := strideOf(a.Addr, lanes); ok {
-		t.stride = stride
-		if end := off + uint64(stride)*uint64(63-bits.LeadingZeros64(lanes)-first); off > limit || end > limit {
-			return false
-		}
-	} else {
-		t.stride = notStrided
-		delta := a.Addr[first] - off
-		for m := lanes; m != 0; m &= m - 1 {
-			at := a.Addr[bits.TrailingZeros64(m)] - delta
-			if at > limit {
-				b.offs = b.offs[:before]
-				return false
-			}
-			b.offs = append(b.offs, uint32(at))
-		}
-	}
-	if x.writes && !b.marked {
-		b.markAll(size)
-	}
-	if b.marked && !b.enter(&t, b.offs[before:]) {
-		b.offs = b.offs[:before]
-		return false
 	}
 	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
 		b.clocks = append(b.clocks, k)
 	}
 	t.clock = uint32(len(b.clocks) - 1)
-	if n := len(b.list); n == cap(b.list) {
-		b.list = slices.Grow(b.list, max(64, n)) // twice as much: a launch may have many
+	if x.writes && !b.marked {
+		b.markAll(size)
 	}
-	b.list = append(b.list, t)
+	limit, base := size-uint64(a.Bytes), a.Addr[first]-off
+	runs := a.Runs(lanes)
+	if len(runs) > 1 {
+		t.does |= parted
+	}
+	for i := range runs {
+		run := &runs[i]
+		low, width, ok := run.Span()
+		if low -= base; !ok || low > limit || width > limit-low || run.Stride == notStrided {
+			break
+		}
+		one := t
+		one.lanes, one.off, one.stride = run.Lanes, uint32(run.Addr-base), int32(run.Stride)
+		if !b.put(&one, size) {
+			break
+		}
+		lanes &^= run.Lanes
+	}
+	if len(runs) == 0 {
+		before := len(b.offs)
+		t.stride = notStrided
+		for m := lanes; m != 0; m &= m - 1 {
+			at := a.Addr[bits.TrailingZeros64(m)] - base
+			if at > limit {
+				b.offs = b.offs[:before]
+				return lanes
+			}
+			b.offs = append(b.offs, uint32(at))
+		}
+		if !b.put(&t, size) {
+			b.offs = b.offs[:before]
+			return lanes
+		}
+		lanes = 0
+	}
 	if own {
 		b.last = max(b.last, x.at)
 	}
-	if b.size() > max(leastBacklog, 4*len(in.Data), b.bound) {
+	if b.size() > max(b.most(size), b.bound) {
 		warps := 0
 		if own {
 			warps = r.warps
@@ -249,32 +250,26 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *a
 		b.thin(s.words, warps)
 		b.bound = 2 * b.size()
 	}
+	return lanes
+}
+
+// put has an access to memory of some size in the list, unless it has to be noted. Its offsets are the last.
+func (b *backlog) put(t *deed, size uint64) bool {
+	if b.marked && !b.enter(t, b.offs[len(b.offs)-t.lanesApart():], b.size() < b.most(size)) {
+		return false
+	}
+	if n := len(b.list); n == cap(b.list) {
+		b.list = slices.Grow(b.list, max(64, n)) // twice as much: a launch may have many
+	}
+	b.list = append(b.list, *t)
 	return true
 }
 
+// most is how many bytes the backlog of memory of some size may take before it is thinned out.
+func (b *backlog) most(size uint64) int { return max(leastBacklog, 4*int(size)) }
+
 func (b *backlog) size() int {
 	return len(b.list)*int(unsafe.Sizeof(deed{})) + 4*len(b.offs) + 8*len(b.clocks)
-}
-
-// strideOf is the distance of the addresses of neighbouring lanes, if all of them have the same.
-func strideOf(addr []uint64, lanes uint64) (stride int32, ok bool) {
-	first := bits.TrailingZeros64(lanes)
-	rest := lanes & (lanes - 1)
-	if rest == 0 {
-		return 0, true
-	}
-	next := bits.TrailingZeros64(rest)
-	by := int64(addr[next]-addr[first]) / int64(next-first)
-	if by != int64(int32(by)) || by == notStrided {
-		return 0, false
-	}
-	base := addr[first] - uint64(by)*uint64(first)
-	for m := rest; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros64(m); addr[i&63] != base+uint64(by)*uint64(i) {
-			return 0, false
-		}
-	}
-	return int32(by), true
 }
 
 // pieces is the offsets of the pieces of memory of an access, and their size; offs is the offsets of its lanes
@@ -330,48 +325,41 @@ func (b *backlog) markAll(size uint64) {
 	b.marked = true
 	offs := b.offs
 	for i := range b.list {
-		b.enter(&b.list[i], offs)
+		b.enter(&b.list[i], offs, true)
 		offs = offs[b.list[i].lanesApart():]
 	}
 }
 
-// enter marks an access that comes behind those of the list, unless it has to be noted with what is
-// in the list: that of bytes that are written; a write of bytes that are read, but of those that
-// nobody but the same lanes has read; atomic operations and others on the same bytes.
-func (b *backlog) enter(t *deed, offs []uint32) bool {
+// enter marks an access that comes behind those of the list. It reports false if that has to be noted with
+// what is in the list: that of bytes that are written; a write of bytes that are read; but of both those that
+// nobody but the same lanes has accessed, if these may access anew what they have written; atomic
+// operations and others on the same bytes.
+func (b *backlog) enter(t *deed, offs []uint32, anew bool) bool {
 	write, adds := t.does&writes != 0, t.does&atomics != 0
 	if write && !adds && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
 		return false // of the same bytes
 	}
 	// Whether lanes may write the same bytes.
-	apart := write && !adds && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
+	apart := write && !adds && t.lanes&(t.lanes-1) != 0 && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
 	var room [maxWidth]uint32
 	list, size := t.pieces(offs, &room)
 	written, read, atomic := false, false, false
 	for _, off := range list {
-		w, r, a := b.touched(uint64(off), size)
-		if written, read, atomic = written || w, read || r, atomic || a; written {
+		w, r, a := b.mark(uint64(off), size, t.does)
+		if written, read, atomic = written || w, read || r, atomic || a; written && (apart || adds || !anew) {
 			return false
 		}
-		if apart {
-			b.mark(uint64(off), size, t.does)
-		}
 	}
-	if atomic && !adds || adds && read || write && read && !b.follows(t) {
+	if atomic && !adds || adds && read || (written || write && read) && !b.follows(t) {
 		return false
 	}
-	if !atomic && (!read || write) { // of a write: nobody else
+	if !atomic && (!read || write || written) { // of what was written, and of a write: nobody else
 		t.does |= untouched
-	}
-	if !apart {
-		for _, off := range list {
-			b.mark(uint64(off), size, t.does)
-		}
 	}
 	return true
 }
 
-// reached is how many accesses there may be between a read and a write of the same lanes.
+// reached is how many accesses there may be between two of the same lanes.
 const reached = 64
 
 // offOf is the offset of the first of some of its lanes, if it has a stride.
@@ -379,15 +367,15 @@ func (t *deed) offOf(lanes uint64) int64 {
 	return int64(t.off) + int64(t.stride)*int64(bits.TrailingZeros64(lanes)-bits.TrailingZeros64(t.lanes))
 }
 
-// follows reports whether nobody else has read the bytes of a write than the same lanes have: those
-// who came behind have accessed other bytes.
+// follows reports whether nobody else has accessed the bytes of an access than the same lanes have:
+// those who came behind have accessed other bytes.
 func (b *backlog) follows(t *deed) bool {
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
 		o := &b.list[i]
 		if o.does&untouched == 0 {
 			return false
 		}
-		if o.does&writes == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offOf(t.lanes) == int64(t.off) &&
+		if o.does&atomics == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offOf(t.lanes) == int64(t.off) &&
 			(o.stride == t.stride && t.stride != notStrided || o.stride != notStrided && t.lanes&(t.lanes-1) == 0) {
 			return true
 		}
@@ -434,7 +422,7 @@ func (r *run) catchUp(s *shadow, in *interp.Allocation) {
 		t := &b.list[i]
 		x := access{record: record{at: t.at, cta: t.cta, what: t.what}, shared: in.Space() == ptx.Shared}
 		x.writes, x.reads = t.does&writes != 0, t.does&(writes|atomics) != writes
-		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && !x.writes && r.numbered(t.lanes) {
+		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && t.does&(writes|parted) == 0 && r.numbered(t.lanes) {
 			r.bySet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
 			r.touchWords(&x, s, in, uint64(t.off), int(t.bytes))
 			continue
@@ -519,7 +507,11 @@ func (b *backlog) leave(kept []uint64, ends []int) {
 	list, offs := b.list[:0], b.offs[:0]
 	for i := range b.list {
 		t := b.list[i]
-		if kept[i] == 0 {
+		switch kept[i] {
+		case 0:
+			continue
+		case t.lanes:
+			offs, list = append(offs, b.offs[ends[i]:][:t.lanesApart()]...), append(list, t)
 			continue
 		}
 		first := true

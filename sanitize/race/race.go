@@ -52,7 +52,7 @@ func (p *Probe) Wants() interp.Wants {
 }
 
 // Chosen leaves out what neither accesses memory nor orders threads.
-func (p *Probe) Chosen(l *interp.LaunchInfo) []bool { return p.run(l).chosen }
+func (p *Probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.run(l).chosen }
 
 // run is what is known of a launch under way.
 func (p *Probe) run(l *interp.LaunchInfo) *run {
@@ -146,12 +146,12 @@ type run struct {
 	perCTAs   int32 // CTAs of a cluster
 	lockstep  int
 	eager     bool
-	fenced    bool          // whether asynchronous operations read what others have written depends on fences, too
-	issued    int           // asynchronous operations that have been issued and have not had their effect
-	roles     []role        // by instruction
-	chosen    []bool        // … whether it matters here
-	hits      []hit         // …
-	alive     map[int32]int // CTAs of a cluster that run, by cluster
+	fenced    bool            // whether asynchronous operations read what others have written depends on fences, too
+	issued    int             // asynchronous operations that have been issued and have not had their effect
+	roles     []role          // by instruction
+	chosen    []interp.Events // … what matters of it here
+	hits      []hit           // …
+	alive     map[int32]int   // CTAs of a cluster that run, by cluster
 	clusters  map[int32]*clusterBarrier
 	mbarriers map[*interp.Allocation]map[uint64]*mbarrier // by offset
 	batch     batch
@@ -183,6 +183,7 @@ type cta struct {
 type warp struct {
 	lanes    uint64 // that there are
 	clocks   []*clock
+	alike    bool         // they are all the same
 	fences   []fence      // the last of each lane
 	pending  [][]*release // what each lane has read of what was released, for its next fence
 	looked   []place      // the mbarriers that lanes look at
@@ -198,13 +199,18 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 	if r.lockstep = p.warpSync; r.lockstep == 0 && l.Module.SM() < 70 {
 		r.lockstep = l.WarpSize
 	}
-	r.hits = make([]hit, l.Program.Len())
 	r.eager, r.hits = p.eager, make([]hit, l.Program.Len())
 	for i := range l.Program.Len() {
 		in, _ := l.Program.At(i)
 		o := roleOf(in)
 		r.roles = append(r.roles, o)
-		r.chosen = append(r.chosen, o.sync != 0 || in.Form.Effects.Any(ptx.Reads|ptx.Writes|ptx.Atomic))
+		kinds := interp.Events(0)
+		if o.sync != 0 {
+			kinds = interp.OnAccess | interp.OnAfter
+		} else if in.Form.Effects.Any(ptx.Reads | ptx.Writes | ptx.Atomic) {
+			kinds = interp.OnAccess
+		}
+		r.chosen = append(r.chosen, kinds)
 		r.fenced = r.fenced || in.Has("bulk")
 	}
 	return r
@@ -240,7 +246,7 @@ func (s *sink) Tell(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnWarp:
 		n := e.Launch.WarpSize
-		c.warps[e.Warp] = warp{lanes: e.Lanes, clocks: make([]*clock, n), fences: make([]fence, n)}
+		c.warps[e.Warp] = warp{lanes: e.Lanes, alike: true, clocks: make([]*clock, n), fences: make([]fence, n)}
 	case interp.OnAccess:
 		r.access(c, e)
 	case interp.OnAfter:
@@ -296,17 +302,21 @@ func (r *run) access(c *cta, e *interp.Event) {
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first]
 	space, in, off, ok := r.place(e.Index, a, base)
-	if ok && in != nil && role.left == 0 && r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared) {
-		if r.lockstep > 0 || role.sync != 0 {
-			r.now++
+	if ok && in != nil && role.left == 0 {
+		rest := r.putOff(c, e, a, role, &x, in, off, lanes, space == ptx.Shared)
+		if rest == 0 {
+			if r.lockstep > 0 || role.sync != 0 {
+				r.now++
+			}
+			return
 		}
-		return
+		x.done, lanes = lanes&^rest, rest
+		first = bits.TrailingZeros64(lanes)
+		off += a.Addr[first] - base
+		base = a.Addr[first]
 	}
-	if same := x.reads && !x.writes && ok && in != nil && role.left == 0; same { // all read the same
-		for m := lanes & (lanes - 1); m != 0 && same; m &= m - 1 {
-			same = a.Addr[bits.TrailingZeros64(m)] == base
-		}
-		if same && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
+	if x.reads && !x.writes && ok && in != nil && role.left == 0 { // all read the same
+		if runs := a.Runs(lanes); len(runs) == 1 && runs[0].Stride == 0 && lanes&(lanes-1) != 0 && role.sync == 0 && r.numbered(lanes) && r.together(&c.warps[e.Warp], lanes) {
 			r.bySet(&x, c.warps[e.Warp].clocks[first], e.Warp, lanes)
 			x.shared = space == ptx.Shared
 			r.touchAll(&x, in, off, a.Length(first))
@@ -315,7 +325,8 @@ func (r *run) access(c *cta, e *interp.Event) {
 	}
 	if role.sync == 0 && ok && in != nil && role.left == 0 && a.Bytes == 4 && base%4 == 0 && r.lockstep == 0 {
 		rest := r.quick(c, e, a, &x, in, off, lanes, space == ptx.Shared)
-		x.done, lanes = lanes&^rest, rest
+		x.done |= lanes &^ rest
+		lanes = rest
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
@@ -379,7 +390,7 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 	w, s := &c.warps[e.Warp], r.shadow(in)
 	r.settle(s, in, &x.record, w.clocks[bits.TrailingZeros64(lanes)])
 	base, size := a.Addr[bits.TrailingZeros64(lanes)]-off, uint64(len(in.Data))&^3
-	if x.writes && len(r.syncs[in]) > 0 {
+	if x.writes && r.synced(in) {
 		return lanes
 	}
 	alone := shared && r.perCTAs <= 1
@@ -411,13 +422,13 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 		}
 		cell := &page[word%pageWords]
 		rec.who = threadOf(e.Warp, lane)
-		if o := &cell.written; o.at != 0 || o.what != 0 {
+		if o := &cell.written; (o.at != 0 || o.what != 0) && !o.isOf(&rec) {
 			if o.what&(listed|coarse|split|proxy) != 0 || !(o.cta < r.past || o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				rest |= 1 << lane
 				continue
 			}
 		}
-		if o := &cell.read; o.at != 0 {
+		if o := &cell.read; o.at != 0 && !o.isOf(&rec) {
 			if o.what&(listed|coarse|proxy) != 0 || !(o.cta < r.past || o.cta == rec.cta && (o.at <= all || o.who == rec.who && o.what&others == 0) || alone && o.cta != rec.cta) {
 				if !x.writes && o.cta == rec.cta && o.at > all && o.what&coarse == 0 { // one more reader
 					x.record, x.view, x.shared = rec, c.view(e.Warp, lane, r.now), shared
@@ -437,8 +448,19 @@ func (r *run) quick(c *cta, e *interp.Event, a *interp.Access, x *access, in *in
 	return rest
 }
 
+// isOf reports whether a record is of one access, by the thread of another.
+func (o *record) isOf(x *record) bool {
+	return o.who == x.who && o.cta == x.cta && o.what&(listed|coarse|split|proxy) == 0
+}
+
+// synced reports whether there is anything in memory that somebody has released.
+func (r *run) synced(in *interp.Allocation) bool { return len(r.syncs) > 0 && len(r.syncs[in]) > 0 }
+
 // together reports whether lanes know the same.
 func (r *run) together(w *warp, lanes uint64) bool {
+	if w.alike {
+		return true
+	}
 	first := w.clocks[bits.TrailingZeros64(lanes)]
 	for m := lanes & (lanes - 1); m != 0; m &= m - 1 {
 		if w.clocks[bits.TrailingZeros64(m)] != first {

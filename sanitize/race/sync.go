@@ -206,7 +206,7 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 			switch wide := scope >= scopeDevice && x.scope >= scopeDevice; {
 			case !r.include(scope, x.scope, c.number, x.cta):
 			case acquires && !wide:
-				w.clocks[lane] = join(w.clocks[lane], x.clock)
+				w.know(lane, join(w.clocks[lane], x.clock))
 			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.number)): // its fence may be one of the CTA
 				w.read(lane, x)
 			}
@@ -265,13 +265,20 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 	v.list = append(v.list, &x)
 }
 
+// know gives a lane a clock.
+func (w *warp) know(lane int, k *clock) {
+	w.alike = w.alike && w.clocks[lane] == k
+	w.clocks[lane] = k
+}
+
 // learn has a lane know what was released, unless it learned just that the last time.
 func (w *warp) learn(lane int, k *clock) {
 	if w.joined == nil {
 		w.joined = make([]*clock, len(w.clocks))
 	}
 	if w.joined[lane] != k {
-		w.clocks[lane], w.joined[lane] = join(w.clocks[lane], k), k
+		w.know(lane, join(w.clocks[lane], k))
+		w.joined[lane] = k
 	}
 }
 
@@ -319,7 +326,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 				w.pending[lane] = slices.DeleteFunc(w.pending[lane], func(x *release) bool {
 					in := r.include(scope, x.scope, c.number, x.cta)
 					if in {
-						w.clocks[lane] = join(w.clocks[lane], x.clock)
+						w.know(lane, join(w.clocks[lane], x.clock))
 					}
 					return in
 				})
@@ -335,7 +342,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 	case o.sync&proxies != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			w.clocks[lane] = r.with(w.clocks[lane], c.number, threadOf(e.Warp, lane), r.now).proxyFence()
+			w.know(lane, r.with(w.clocks[lane], c.number, threadOf(e.Warp, lane), r.now).proxyFence())
 		}
 		r.now++
 	case o.sync&awaits != 0:
@@ -346,7 +353,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 				key = r.warpgroup(e.Warp)
 			}
 			if ch, ok := c.channels[key]; ok {
-				w.clocks[lane] = r.with(w.clocks[lane], c.number, ch, r.now)
+				w.know(lane, r.with(w.clocks[lane], c.number, ch, r.now))
 			}
 		}
 		r.now++
@@ -365,7 +372,7 @@ func (r *run) after(c *cta, e *interp.Event) {
 					k = join(k, b.farDone)
 				}
 				if o.sync&acquires != 0 {
-					w.clocks[lane] = join(w.clocks[lane], k)
+					w.know(lane, join(w.clocks[lane], k))
 				} else if k != nil {
 					w.read(lane, &release{clock: k, scope: o.what & scopeMask, cta: c.number})
 				}
@@ -580,7 +587,7 @@ func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
 
 // waits is for lanes that are told to wait.
 func (r *run) waits(c *cta, e *interp.Event) {
-	if b := &r.batch; b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
+	if b := &r.batch; r.roles[e.Index].sync&warpBarrier != 0 && b.key.barrier == tentative && b.key.cta == c.number && b.lanes[0].warp == e.Warp {
 		*b = batch{lanes: b.lanes[:0]}
 	}
 }
@@ -653,7 +660,7 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 		if o.sync&arrives != 0 {
 			w.clusters[lane] = 1 + e.Waits.Generation
 		} else if o.sync&acquires != 0 {
-			w.clocks[lane] = join(w.clocks[lane], b.arrived[w.clusters[lane]-1])
+			w.know(lane, join(w.clocks[lane], b.arrived[w.clusters[lane]-1]))
 		}
 	}
 	if g := e.Waits.Generation; o.sync&arrives != 0 {
@@ -723,8 +730,9 @@ func (r *run) meetAll(list []party) {
 	for _, p := range list {
 		w := &c.warps[p.warp]
 		for m := p.lanes; m != 0; m &= m - 1 {
-			w.clocks[bits.TrailingZeros64(m)] = k
+			w.know(bits.TrailingZeros64(m), k)
 		}
+		w.alike = w.alike || p.lanes == w.lanes
 	}
 	r.now++
 }

@@ -61,6 +61,9 @@ func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 		return false
 	}
 	last, delta := h.size-uint64(a.Bytes), h.delta
+	if runs := a.Runs(lanes); len(runs) > 0 {
+		return m.cleanRuns(runs, a.Bytes, delta, last)
+	}
 	if m.dirty.Load() == 0 {
 		for ; lanes != 0; lanes &= lanes - 1 {
 			if a.Addr[lowest(lanes)]-delta > last {

@@ -4,6 +4,7 @@ package validity
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"sync/atomic"
 
 	"gemu/interp"
@@ -61,6 +62,50 @@ func (m *memory) clean(off uint64, n int) bool {
 		}
 	}
 	return true
+}
+
+// cleanRuns reports whether all that runs access is valid, so many bytes each: the memory begins at an
+// address, and the last offset is one.
+func (m *memory) cleanRuns(runs []interp.Run, bytes int, begin, last uint64) bool {
+	dirty := m.dirty.Load() != 0
+	for i := range runs {
+		r := &runs[i]
+		low, width, ok := r.Span()
+		if low -= begin; !ok || low > last || width > last-low {
+			return false
+		}
+		if !dirty {
+			continue
+		}
+		if n := uint64(bits.OnesCount64(r.Lanes)); width <= (n-1)*uint64(bytes) { // without holes
+			if !m.allValid(low, int(width)+bytes) {
+				return false
+			}
+			continue
+		}
+		off := r.Addr - begin - uint64(r.Stride)*uint64(bits.TrailingZeros64(r.Lanes))
+		for n := r.Lanes; n != 0; n &= n - 1 {
+			if !m.allValid(off+uint64(r.Stride)*uint64(lowest(n)), bytes) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// allValid reports whether all of n bytes are valid.
+//
+//go:norace
+func (m *memory) allValid(off uint64, n int) bool {
+	b := m.valid[off:][:n]
+	all := ^uint64(0)
+	for ; len(b) >= 8; b = b[8:] {
+		all &= binary.LittleEndian.Uint64(b)
+	}
+	for _, v := range b {
+		all &= uint64(v) | ^uint64(0xff)
+	}
+	return all == ^uint64(0)
 }
 
 // load is the invalid bits of up to 8 bytes.

@@ -15,7 +15,8 @@ import (
 type plan struct {
 	program interp.Program
 	steps   []step
-	vital   []bool // by instruction, whether it may make a register invalid though all are valid, or looks at memory
+	told    []interp.Events // by instruction, what is told of it
+	vital   []interp.Events // … in warps whose registers are all valid
 
 	mu    sync.Mutex
 	funcs map[*ptx.Func]*function
@@ -54,6 +55,7 @@ type step struct {
 	actions   []action
 	call      *interp.Parts // of a call
 	gathers   bool          // lanes at different places may execute it together
+	alone     bool          // all that it does is one access to memory
 
 	register, load atomic.Uint32 // origins: where an unset register is first read, and memory that was never written
 }
@@ -122,6 +124,8 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		for k := range parts.Operations {
 			s.gathers = s.gathers || parts.Operations[k].Member >= 0
 		}
+		s.alone = !s.gathers && s.call == nil && len(s.actions) == 1 && s.actions[0].does.memory()
+		p.told = append(p.told, s.followed())
 		p.vital = append(p.vital, s.vital(l.Kernel))
 	}
 	for _, f := range p.funcs {
@@ -130,30 +134,42 @@ func newPlan(l *interp.LaunchInfo) *plan {
 	return p
 }
 
-// vital reports whether the instruction may make a register invalid though all are valid, or looks at
-// memory that may be: whether it does anything but compute.
-func (s *step) vital(kernel *ptx.Func) bool {
+// followed is what is told of an instruction that is followed operation by operation.
+func (s *step) followed() interp.Events {
+	if s.gathers {
+		return interp.OnBefore | interp.OnOperation | interp.OnAfter
+	}
+	return interp.OnBefore | interp.OnOperation
+}
+
+// vital is what has to be told of an instruction in a warp whose registers are all valid: something of
+// one that may make a register invalid, or looks at memory that may be, which is what does anything but
+// compute.
+func (s *step) vital(kernel *ptx.Func) interp.Events {
 	if s.gathers || s.call != nil {
-		return true
+		return s.followed()
 	}
 	switch s.instr.Form.Family {
 	case ptx.FamilyAsyncStore, ptx.FamilyWgmma, ptx.FamilyWgmmaWait: // its effects may come where it is executed
-		return true
+		return s.followed()
 	}
 	if space, _ := s.instr.Space(); space == ptx.Const {
-		return false // always valid
+		return 0 // always valid
 	}
 	for i := range s.instr.Ops { // so are parameters of the kernel
 		if v, ok := s.instr.Ops[i].Sym().(*ptx.Var); ok && s.fn.fn == kernel && slices.Contains(kernel.Params, v) {
-			return false
+			return 0
 		}
+	}
+	if s.alone {
+		return interp.OnAccess
 	}
 	for i := range s.actions {
 		if s.actions[i].does.memory() {
-			return true
+			return s.followed()
 		}
 	}
-	return false
+	return 0
 }
 
 // function is a function of it.

@@ -71,17 +71,17 @@ func New(log *finding.Log) *Tool {
 // Wants: what is about to be executed, and addresses.
 func (t *Tool) Wants() interp.Wants {
 	return interp.Wants{
-		Events: interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnBefore | interp.OnOperation | interp.OnAfter | interp.OnCall | interp.OnReturn | interp.OnWake |
+		Events: interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnAfter | interp.OnCall | interp.OnReturn | interp.OnWake |
 			interp.OnEffect | interp.OnPrint | interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
 		Addresses: true,
 	}
 }
 
 // Chosen: all instructions may move values.
-func (t *Tool) Chosen(*interp.LaunchInfo) []bool { return nil }
+func (t *Tool) Chosen(l *interp.LaunchInfo) []interp.Events { return t.plans.Of(l, newPlan).told }
 
 // Eased: where all registers of a warp are valid, only what reads something else may make one invalid.
-func (t *Tool) Eased(l *interp.LaunchInfo) []bool { return t.plans.Of(l, newPlan).vital }
+func (t *Tool) Eased(l *interp.LaunchInfo) []interp.Events { return t.plans.Of(l, newPlan).vital }
 
 // CTA gives a CTA what follows it.
 func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
@@ -304,6 +304,11 @@ func (c *cta) Tell(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnBefore:
 		c.before(e)
+	case interp.OnAccess:
+		if w := &c.warps[e.Warp]; w.eased {
+			c.eased(e, w)
+			w.alert(e)
+		}
 	case interp.OnOperation:
 		c.operation(e)
 		c.warps[e.Warp].alert(e)
@@ -461,6 +466,33 @@ func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 	return origin
 }
 
+// eased follows the access of an instruction in a warp whose registers are all valid, if that is all
+// that it does.
+func (c *cta) eased(e *interp.Event, w *warp) {
+	s := &c.plan.steps[e.Index]
+	if !s.alone {
+		return
+	}
+	if acc := accessed(e); !acc.Bulk() && e.Lanes == acc.Lanes && c.clean(w, e.Index, acc, e.Lanes) {
+		return
+	}
+	c.access(e, w, &w.frames[e.Depth], &s.actions[0])
+}
+
+// access follows an operation on memory.
+func (c *cta) access(e *interp.Event, w *warp, f *frame, a *action) {
+	switch a.does {
+	case doesLoad:
+		c.load(e, w, f, a)
+	case doesStore:
+		c.store(e, w, f, a)
+	case doesAtomic:
+		c.atomic(e, w, f, a)
+	case doesTile:
+		c.tile(e, w, f, a)
+	}
+}
+
 // operation follows an operation that is about to be executed.
 func (c *cta) operation(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
@@ -473,18 +505,8 @@ func (c *cta) operation(e *interp.Event) {
 	w.told = true
 	f := &w.frames[e.Depth]
 	lanes := e.Lanes
-	switch a.does {
-	case doesLoad:
-		c.load(e, w, f, a)
-		return
-	case doesStore:
-		c.store(e, w, f, a)
-		return
-	case doesAtomic:
-		c.atomic(e, w, f, a)
-		return
-	case doesTile:
-		c.tile(e, w, f, a)
+	if a.does.memory() {
+		c.access(e, w, f, a)
 		return
 	}
 	if s.call != nil { // of a function that the machine provides

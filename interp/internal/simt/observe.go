@@ -27,52 +27,75 @@ func (w *warp) blockObserved([]code.Instr) reason {
 		first, told, w.paused = b.Sources.End-w.owed, w.told, false
 	}
 	may := w.check == nil && !told && !w.cta.hears(OnExpand) // leave out what nobody is told of
-	g := w.cta.grid
+	g, of := w.cta.grid, s.choice(w)
 	if g.visited != nil {
 		g.visited[b.Index] = true
 	}
+	// Of what is left out, and where no more than an access is told, the execution is put off until
+	// something else is to be told.
+	counted := first
 	for i := first; i < b.Sources.End; i++ {
-		if g.inOrder && g.steps >= g.until {
+		if g.inOrder && g.steps+int64(i-counted) >= g.until {
 			g.pausing = g.pauses
 		}
-		if chosen := s.choice(w); may && chosen != nil && !chosen[i] && s.stop == nil && !g.pausing {
-			begin, from := i, pc
-			for i++; i < b.Sources.End && !chosen[i] && !(g.inOrder && g.steps+int64(i-begin) >= g.until); {
-				i++
-			}
-			if pc = p.pcOf(b, pc, i); from < pc {
-				if w.span(from, pc); w.err != nil {
-					w.begun(w.reached(begin, i))
-					return goesOn
-				}
-			}
-			w.begun(int64(i - begin))
-			i--
-			continue
+		if of.by != w.eased {
+			of = s.choice(w)
 		}
+		kinds := chosenKinds
+		if may && of.chosen != nil && s.stop == nil && !g.pausing {
+			if kinds = of.chosen[i]; kinds == 0 {
+				next := min(of.next[i], b.Sources.End)
+				if g.inOrder {
+					next = i + int32(min(int64(next-i), max(1, g.until-g.steps-int64(i-counted))))
+				}
+				i, s.eased = next-1, w.eased
+				continue
+			}
+		}
+		access := &accesses[i]
+		if pc = w.catchUp(pc, access.start); w.err != nil {
+			w.begun(w.reached(counted, i))
+			return goesOn
+		}
+		w.begun(int64(i - counted))
+		counted = i
 		src := &p.Sources[i]
 		s.ready(w, src, w.guarded(src.Guard))
+		if kinds == OnAccess {
+			for _, in := range access.folded {
+				s.tellAccess(w, in)
+			}
+			for _, at := range access.run {
+				if pc = w.catchUp(pc, at); w.err != nil {
+					w.begun(1)
+					return goesOn
+				}
+				s.tellAccess(w, &p.Instrs[at])
+			}
+			continue
+		}
 		if !told && !g.pausing {
 			s.tell(&s.step, OnBefore)
 			told = true
 		}
 		if s.stop != nil || g.pausing {
-			w.halt(b, p.pcOf(b, w.pc, i), i)
+			w.halt(b, max(w.pc, access.start), i)
 			w.paused, w.told = s.stop == nil, told
 			return event
 		}
 		told = false
 		w.begun(1)
-		access := &accesses[i]
+		counted++
 		for _, in := range access.folded {
 			s.tellAccess(w, in)
 		}
-		if w.cta.grid.ref != nil {
+		run := access.run
+		if w.check != nil || g.ref != nil && kinds&operationKinds != 0 {
 			for ; len(pairs) > 0 && pairs[0].ref.Src <= i; pairs = pairs[1:] {
 				if pairs[0].ref.Src < i {
 					continue // folded, before an instruction that is tried again
 				}
-				if in := pairs[0].in; in != nil && slices.Contains(access.run, in) {
+				if in := pairs[0].in; in != nil && slices.Contains(run, pairs[0].from) {
 					s.tellAccess(w, in)
 				}
 				if w.operation(pairs[:1]); w.err != nil {
@@ -81,44 +104,65 @@ func (w *warp) blockObserved([]code.Instr) reason {
 				pc = pairs[0].to
 			}
 		} else {
-			for ; pc < b.Last && p.Instrs[pc].Src == i; pc++ {
-				in := &p.Instrs[pc]
-				if slices.Contains(access.run, in) {
-					s.tellAccess(w, in)
+			for ; len(run) > 0; run = run[1:] {
+				if run[0] < pc {
+					continue
 				}
-				if w.span(pc, pc+1); w.err != nil {
+				if pc = w.catchUp(pc, run[0]); w.err != nil {
 					return goesOn
 				}
+				s.tellAccess(w, &p.Instrs[pc])
+			}
+			end := pc
+			for end < b.Last && p.Instrs[end].Src == i {
+				end++
+			}
+			if pc = w.catchUp(pc, end); w.err != nil {
+				return goesOn
 			}
 		}
-		s.tellAfter(w, src)
+		if kinds&OnAfter != 0 {
+			s.tellAfter(w, src)
+		}
 	}
+	if w.catchUp(pc, b.Last); w.err != nil {
+		w.begun(w.reached(counted, b.Sources.End))
+		return goesOn
+	}
+	w.begun(int64(b.Sources.End - counted))
 	if w.check != nil {
 		w.checkEnd(b)
 	}
-	if may && s.choice(w) != nil && !w.cta.hears(OnBranch) {
+	if may && s.choice(w).chosen != nil && !w.cta.hears(OnBranch) {
 		return goesOn
 	}
 	w.pc, w.owed = b.Last, 0
 	return control
 }
 
+// catchUp executes instructions of a block that nobody is told of, from one pc up to another, and gives
+// where the strand stands then.
+func (w *warp) catchUp(from, to int32) int32 {
+	if from >= to || w.check != nil { // there all is told
+		return from
+	}
+	w.span(from, to)
+	return to
+}
+
 // reached is how many of the PTX instructions from one up to another have begun that were executed
 // together, and not to their end.
 func (w *warp) reached(from, to int32) int64 {
-	if (w.err == errAway || w.err == errNoRoom) && w.away.Src >= from && w.away.Src < to {
-		to = w.away.Src + 1
+	last := to
+	if t, ok := w.err.(*Trap); ok && t.at != nil {
+		last = t.at.Index
+	} else if w.err == errAway || w.err == errNoRoom {
+		last = w.away.Src
+	}
+	if last >= from && last < to {
+		to = last + 1
 	}
 	return int64(to - from)
-}
-
-// pcOf is the first instruction of a block, from a pc on, that is part of a PTX instruction
-// or behind it.
-func (k *Kernel) pcOf(b *code.Block, pc, source int32) int32 {
-	for pc < b.Last && k.Instrs[pc].Src < source {
-		pc++
-	}
-	return pc
 }
 
 // pairs are the instructions of a block from a pc on, with those of the reference, if there

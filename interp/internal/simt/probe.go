@@ -4,6 +4,7 @@ package simt
 
 import (
 	"math"
+	"math/bits"
 	"strings"
 
 	"gemu/affinetrack"
@@ -34,18 +35,19 @@ type Probe interface {
 // what comes of them (OnBranch, OnWait, OnExit …), but not that they are executed. Where no probe
 // wants to know, instructions cost about what they cost unwatched.
 type Chooser interface {
-	// Chosen says, by index, of which instructions of a launch's program it is told OnBefore, OnAccess,
-	// OnOperation, OnResult, OnAfter and OnUndo; nil means all. It is asked as each CTA
-	// begins, and of those in flight as a launch that has paused goes on.
-	Chosen(l *LaunchInfo) []bool
+	// Chosen says, by index of the instructions of a launch's program, which of OnBefore, OnAccess,
+	// OnOperation, OnResult, OnAfter and OnUndo it is told of them, if it wants them at all; nil means
+	// all. It is asked as each CTA begins, and of those in flight as a launch that has paused goes on.
+	// What it has given does not change.
+	Chosen(l *LaunchInfo) []Events
 }
 
 // Easer is a Chooser that needs to be told less of a warp as long as all is well there, which its
 // sinks say: Event.Ease.
 type Easer interface {
 	Chooser
-	// Eased is Chosen for warps that have been eased: some of those that are chosen, never nil.
-	Eased(l *LaunchInfo) []bool
+	// Eased is Chosen for warps that have been eased, never nil.
+	Eased(l *LaunchInfo) []Events
 }
 
 // chosenKinds are the events that a Chooser is told of some instructions only.
@@ -267,6 +269,75 @@ type Access struct {
 	in      *code.Instr // the operation of the machine that accesses it
 	room    []uint64
 	lengths []uint64 // by lane, if lanes access regions of different lengths
+
+	runsOf uint64 // the lanes of which there are runs; 0: of none
+	runs   [mostRuns]Run
+	count  int // of runs; 0: there would be more
+}
+
+// mostRuns is how many runs an access may have.
+const mostRuns = 4
+
+// Run is lanes that access addresses that are evenly apart: lane i that of the first of them, lane f, plus
+// (i-f)·Stride, modulo 2⁶⁴. Of one lane Stride is 0.
+type Run struct {
+	Lanes  uint64 // one at least
+	Addr   uint64 // of the first
+	Stride int64
+}
+
+// Span is the lowest of the addresses, and how far behind it the highest is; ok is false if they go
+// beyond the end of the address space.
+func (r *Run) Span() (low, width uint64, ok bool) {
+	distance := 63 - bits.LeadingZeros64(r.Lanes) - bits.TrailingZeros64(r.Lanes)
+	low, width = r.Addr, uint64(r.Stride)*uint64(distance)
+	if r.Stride < 0 {
+		low, width = low+width, -width
+	}
+	return low, width, r.Stride == int64(int32(r.Stride)) && low+width >= low
+}
+
+// Runs divides a set of lanes into runs, from the first lane on, each as long as may be; it gives none if
+// there are none, or more than a few. They are good until another set is asked for. The access must have
+// addresses.
+func (a *Access) Runs(lanes uint64) []Run {
+	if a.runsOf != lanes {
+		a.runsOf = lanes
+		a.count = a.divide(lanes)
+	}
+	return a.runs[:a.count]
+}
+
+// divide finds the runs.
+func (a *Access) divide(lanes uint64) (n int) {
+	for lanes != 0 {
+		if n == mostRuns {
+			return 0
+		}
+		first := bits.TrailingZeros64(lanes)
+		r := &a.runs[n]
+		*r = Run{Addr: a.Addr[first]}
+		n++
+		rest := lanes & (lanes - 1)
+		if rest != 0 {
+			next := bits.TrailingZeros64(rest)
+			r.Stride = int64(a.Addr[next]-r.Addr) / int64(next-first)
+			at, last := r.Addr, first
+			for rest != 0 {
+				lane := bits.TrailingZeros64(rest) & 63
+				if at += uint64(r.Stride) * uint64(lane-last); a.Addr[lane] != at {
+					break
+				}
+				last = lane
+				rest &= rest - 1
+			}
+		}
+		if r.Lanes = lanes &^ rest; r.Lanes&(r.Lanes-1) == 0 {
+			r.Stride = 0
+		}
+		lanes = rest
+	}
+	return n
 }
 
 // Length is how many bytes a lane accesses: of st.bulk, what the lane says, else Bytes. The
@@ -415,8 +486,8 @@ func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
 	return e.warp != nil && e.source != nil && e.warp.lookTo(v, e.frame, e.source, r)
 }
 
-// Ease has the sink that is told be told less of the event's warp from now on, what its probe says as
-// an Easer; or again of all that is chosen. A warp begins with all.
+// Ease has the sink that is told be told less of the event's warp from the next instruction on, what
+// its probe says as an Easer; or again of all that is chosen. A warp begins with all.
 func (e *Event) Ease(less bool) {
 	s, w := e.stream, e.warp
 	switch l := &s.sinks[s.telling]; {

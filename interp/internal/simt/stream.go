@@ -5,6 +5,7 @@ package simt
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
@@ -19,7 +20,8 @@ type stream struct {
 	sinks []listener
 	wants Wants // of all of them
 
-	unions  []union // by which sinks have eased a warp, the instructions that any of them is told of
+	unions  []union // by which sinks have eased a warp, what any of them is told of instructions
+	eased   uint64  // as warp.eased, when the instruction began that is told of
 	telling int     // the sink that is told
 
 	step     Event    // of an instruction, before and after
@@ -29,9 +31,10 @@ type stream struct {
 	rows     []code.Row // and for those of its operations
 	event    Event      // of anything else
 	ways     []Way
-	values   []Value // room for those of event
-	effect   Effect  // of event
-	pieces   []Piece // room for those of effect
+	before   []listener // room for the sinks of the CTA before
+	values   []Value    // room for those of event
+	effect   Effect     // of event
+	pieces   []Piece    // room for those of effect
 
 	expanded Value
 
@@ -43,18 +46,19 @@ type listener struct {
 	Sink
 	wants  Wants
 	of     *watcher // the probe
-	chosen []bool   // the instructions that it is told of; nil: all
-	eased  []bool   // … of warps that it has eased; nil: it eases none
+	chosen []Events // what it is told of instructions; nil: all
+	eased  []Events // … of warps that it has eased; nil: it eases none
 }
 
 // mostEasers is how many sinks of a CTA may ease warps: the first.
 const mostEasers = 64
 
-// union is the instructions that somebody is told of in warps that these sinks have eased.
+// union is what somebody is told of instructions in warps that these sinks have eased.
 type union struct {
 	by     uint64
-	chosen []bool // nil: all
-	room   []bool
+	chosen []Events // nil: all
+	next   []int32  // by instruction, the first from it on of which somebody is told something
+	room   []Events
 }
 
 // watcher is a probe, and what it wants.
@@ -91,7 +95,7 @@ func (s *stream) tell(e *Event, kind Events) {
 			continue
 		}
 		if kind&chosenKinds != 0 {
-			if list := l.list(i, e.warp.eased); list != nil && !list[e.Index] {
+			if list := l.list(i, s.eased); list != nil && list[e.Index]&kind == 0 {
 				continue
 			}
 		}
@@ -111,15 +115,24 @@ func (c *cta) watch() {
 		s = &stream{cta: c}
 		c.room = s
 	}
-	s.sinks, s.unions, s.wants, s.stop = s.sinks[:0], s.unions[:0], Wants{}, nil
+	before := append(s.before[:0], s.sinks...)
+	s.sinks, s.wants, s.stop = s.sinks[:0], Wants{}, nil
+	same := true // as in the CTA before
 	for i := range c.grid.probes {
 		p := &c.grid.probes[i]
 		if sink := p.CTA(c.grid.info, c.index, c.id); sink != nil {
+			n := len(s.sinks)
 			s.sinks = append(s.sinks, listener{Sink: sink, wants: p.wants, of: p})
-			s.ask(len(s.sinks) - 1)
+			s.ask(n)
 			s.wants = s.wants.with(p.wants)
+			same = same && n < len(before) && before[n].alike(&s.sinks[n])
 		}
 	}
+	if !same || len(before) != len(s.sinks) {
+		s.unions = s.unions[:0]
+	}
+	clear(before) // which would keep them alive
+	s.before = before
 	if len(s.sinks) > 0 {
 		c.stream = s
 	}
@@ -145,9 +158,9 @@ func (g *Grid) rechoose() {
 	}
 }
 
-// chosen is the instructions that the probe is told of; nil if that is all. eased is those of warps
+// chosen is what the probe is told of instructions; nil if that is all. eased is that of warps
 // that its sinks ease.
-func (p *watcher) chosen(l *LaunchInfo) (chosen, eased []bool) {
+func (p *watcher) chosen(l *LaunchInfo) (chosen, eased []Events) {
 	if p.wants.Events&chosenKinds == 0 {
 		return nil, nil
 	}
@@ -160,26 +173,35 @@ func (p *watcher) chosen(l *LaunchInfo) (chosen, eased []bool) {
 	return chosen, eased
 }
 
-// list is the instructions that sink i is told of in a warp that these have eased; nil: of all.
-func (l *listener) list(i int, eased uint64) []bool {
+// alike reports whether both are of the same probe, and told the same of instructions.
+func (l *listener) alike(o *listener) bool {
+	return l.of == o.of && sameList(l.chosen, o.chosen) && sameList(l.eased, o.eased)
+}
+
+func sameList(a, b []Events) bool {
+	return len(a) == len(b) && (a == nil) == (b == nil) && unsafe.SliceData(a) == unsafe.SliceData(b)
+}
+
+// list is what sink i is told of instructions in a warp that these have eased; nil: all.
+func (l *listener) list(i int, eased uint64) []Events {
 	if eased>>i&1 != 0 {
 		return l.eased
 	}
 	return l.chosen
 }
 
-// choice is the instructions that somebody is told of in a warp; nil: all.
-func (s *stream) choice(w *warp) []bool {
+// choice is what somebody is told of instructions in a warp. It is good until the next choice.
+func (s *stream) choice(w *warp) *union {
 	for i := range s.unions {
 		if u := &s.unions[i]; u.by == w.eased {
-			return u.chosen
+			return u
 		}
 	}
 	return s.unite(w.eased)
 }
 
-// unite finds the instructions that somebody is told of in warps that these sinks have eased.
-func (s *stream) unite(eased uint64) []bool {
+// unite finds what somebody is told of instructions in warps that these sinks have eased.
+func (s *stream) unite(eased uint64) *union {
 	n := len(s.unions)
 	if n == cap(s.unions) {
 		s.unions = append(s.unions, union{})
@@ -187,29 +209,32 @@ func (s *stream) unite(eased uint64) []bool {
 	s.unions = s.unions[:n+1]
 	u := &s.unions[n]
 	u.by, u.chosen = eased, nil
-	only := 0 // those with a choice
 	for i := range s.sinks {
-		l := &s.sinks[i]
-		if l.wants.Events&chosenKinds == 0 { // of none
-			continue
+		if l := &s.sinks[i]; l.wants.Events&chosenKinds != 0 && l.list(i, eased) == nil {
+			return u
 		}
-		switch list := l.list(i, eased); {
-		case list == nil:
-			u.chosen = nil
-			return nil
-		case only == 0:
-			u.chosen, only = list, 1
-		default:
-			if only == 1 {
-				u.room = append(u.room[:0], u.chosen...)
-				u.chosen, only = u.room, 2
-			}
-			for k, of := range list {
-				u.chosen[k] = u.chosen[k] || of
+	}
+	size := len(s.cta.code.Sources)
+	if u.room = u.room[:0]; cap(u.room) < size {
+		u.room, u.next = make([]Events, size), make([]int32, size)
+	}
+	u.chosen, u.next = u.room[:size], u.next[:size]
+	clear(u.chosen)
+	for i := range s.sinks {
+		if l := &s.sinks[i]; l.wants.Events&chosenKinds != 0 {
+			for k, kinds := range l.list(i, eased) {
+				u.chosen[k] |= kinds & l.wants.Events & chosenKinds
 			}
 		}
 	}
-	return u.chosen
+	next := int32(size)
+	for k := size - 1; k >= 0; k-- {
+		if u.chosen[k] != 0 {
+			next = int32(k)
+		}
+		u.next[k] = next
+	}
+	return u
 }
 
 // hears reports whether somebody wants to be told of events of a kind.
@@ -389,7 +414,8 @@ func (k *Kernel) owedSource(b *code.Block, pc, owed int32) int32 {
 // accessing is the instructions that access memory, of a PTX instruction.
 type accessing struct {
 	folded []*code.Instr // a launch has executed them before it began
-	run    []*code.Instr
+	run    []int32       // the pcs of the others
+	start  int32         // the pc in the block from which on there is what is part of the PTX instruction, or behind it
 }
 
 // accessKinds are what instructions do to memory that have no code.Access: on surfaces, and
@@ -417,7 +443,17 @@ func (k *Kernel) accesses() []accessing {
 		for i := range k.Instrs {
 			if in := &k.Instrs[i]; accesses(in) {
 				list := &k.accessOf[in.Src].run
-				*list = append(*list, in)
+				*list = append(*list, int32(i))
+			}
+		}
+		for i := range k.Blocks {
+			b := &k.Blocks[i]
+			pc := b.First
+			for src := b.Sources.First; src < b.Sources.End; src++ {
+				for pc < b.Last && k.Instrs[pc].Src < src {
+					pc++
+				}
+				k.accessOf[src].start = pc
 			}
 		}
 	}
@@ -430,6 +466,7 @@ func (s *stream) ready(w *warp, src *code.Source, lanes uint64) {
 	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
 	// time would take as long as all else that telling of it takes.
 	e, c := &s.step, s.cta
+	s.eased = w.eased
 	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Meet, e.Active, e.Lanes = c.grid.info, c.grid.steps, c.index, c.id, w.id, -1, w.mask, lanes
 	e.Depth, e.Local, e.stream, e.warp, e.source, e.frame = w.frame.depth, 4*w.frame.local, s, w, src, w.frame
 	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
@@ -465,6 +502,7 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
+	s.accesses[n].runsOf = 0
 	switch to := &s.accesses[n]; in.Op.Signature().Side {
 	case code.TextureSide:
 		w.describeSurface(in, to, s.step.Lanes, s.wants.Addresses)

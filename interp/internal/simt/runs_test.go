@@ -1,0 +1,60 @@
+package simt
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestAddressRuns: runs have the addresses that lanes have, each lane once, and spans are from the lowest to the
+// highest.
+func TestAddressRuns(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	counts := map[int]int{}
+	for range 4096 {
+		a := Access{Addr: make([]uint64, 64)}
+		lanes := random.Uint64() | random.Uint64()
+		if lanes >>= random.IntN(64); lanes == 0 {
+			continue
+		}
+		at, stride := random.Uint64()>>random.IntN(64), uint64(0)
+		width := 1 << random.IntN(7)
+		for i := range a.Addr {
+			if i%width == 0 {
+				at, stride = at+uint64(random.IntN(512)), uint64(random.IntN(9)-4)*4
+			}
+			a.Addr[i] = at
+			at += stride
+		}
+		runs := a.Runs(lanes)
+		counts[len(runs)]++
+		all := uint64(0)
+		for _, r := range runs {
+			if all&r.Lanes != 0 || r.Lanes == 0 {
+				t.Fatalf("runs %+v of lanes %#x", runs, lanes)
+			}
+			all |= r.Lanes
+			first := bits.TrailingZeros64(r.Lanes)
+			var list []uint64
+			for m := r.Lanes; m != 0; m &= m - 1 {
+				i := bits.TrailingZeros64(m)
+				if list = append(list, a.Addr[i]); r.Addr+uint64(r.Stride)*uint64(i-first) != a.Addr[i] {
+					t.Fatalf("lane %d is at %#x, by %+v elsewhere", i, a.Addr[i], r)
+				}
+			}
+			low, size, ok := r.Span()
+			if least, most := slices.Min(list), slices.Max(list); ok && (low != least || low+size != most) {
+				t.Fatalf("%+v from %#x to %#x, not by %#x", r, least, most, size)
+			}
+		}
+		if len(runs) > 0 && all != lanes || len(runs) == 0 && a.divide(lanes) != 0 {
+			t.Fatalf("runs %+v of lanes %#x", runs, lanes)
+		}
+	}
+	for n := range mostRuns + 1 {
+		if counts[n] == 0 {
+			t.Errorf("nothing has %d runs: %v", n, counts)
+		}
+	}
+}
