@@ -5,10 +5,12 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -352,7 +354,12 @@ func (t *Reader) follow(e Entry) error {
 				return errors.New("an extent without three dimensions")
 			}
 		}
-		if e.WarpSize > 64 {
+		for _, d := range [][]uint64{e.Grid, e.Block} {
+			if slices.Contains(d, 0) {
+				return errors.New("an extent of nothing")
+			}
+		}
+		if e.WarpSize > 64 || e.WarpSize&(e.WarpSize-1) != 0 {
 			return fmt.Errorf("warps of %d lanes", e.WarpSize)
 		}
 	case *Code:
@@ -412,6 +419,9 @@ func (t *Reader) complete(r *Record) error {
 	}
 	if r.Lanes&^r.Active != 0 {
 		return errors.New("lanes execute that are not active")
+	}
+	if width := cmp.Or(t.launch.WarpSize, 32); uint64(bits.Len64(r.Active)) > width {
+		return fmt.Errorf("lane %d of a warp of %d", bits.Len64(r.Active)-1, width)
 	}
 	var code *Code
 	if r.Code > 0 {

@@ -258,12 +258,15 @@ func TestTruncated(t *testing.T) {
 // TestForeign: what is no log, or of another version, says so.
 func TestForeign(t *testing.T) {
 	for log, want := range map[string]string{
-		"":                                  "log: at byte 0: the file is empty",
-		"gemu-trace 3\n":                    "log:1: at byte 0: version 3 of the format; known are 1 to 2",
-		"gemu-trace 1 lacks=sun\n":          `log:1: at byte 0: it lacks "sun", which is none of`,
-		"hello\n":                           "log: at byte 0: this is no log",
-		"\x7fELF\x02\x01\x01":               "log: at byte 0: this is no log",
-		"gemu-trace 1\nlaunch 0 grid=1,1\n": "log:2: at byte 13: 1,1: want X,Y,Z",
+		"":                                     "log: at byte 0: the file is empty",
+		"gemu-trace 3\n":                       "log:1: at byte 0: version 3 of the format; known are 1 to 2",
+		"gemu-trace 1 lacks=sun\n":             `log:1: at byte 0: it lacks "sun", which is none of`,
+		"hello\n":                              "log: at byte 0: this is no log",
+		"\x7fELF\x02\x01\x01":                  "log: at byte 0: this is no log",
+		"gemu-trace 1\nlaunch 0 grid=1,1\n":    "log:2: at byte 13: 1,1: want X,Y,Z",
+		"gemu-trace 1\nlaunch 0 block=0,0,0\n": "log:2: at byte 13: an extent of nothing",
+		"gemu-trace 1\nlaunch 0 warp=7\n":      "log:2: at byte 13: warps of 7 lanes",
+		"gemu-trace 1\nlaunch 0\n0 0 0 @3 fffffffff add\n":                                           "log:3: at byte 22: lane 35 of a warp of 32",
 		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:0x1\nend 0\n":                                   "log:5: at byte 52: the log ends here, and is not whole",
 		"gemu-trace 1\nlaunch 0\n0 0 0 @3 1 add %r=u:12\n":                                           " 12 is no number in hexadecimal",
 		"gemu-trace 1\nlaunch 0\n0 0 0 @3 3 add %r=g:0x1,0x2,0x3\n":                                  "log:3: at byte 22: %r: the number of its values is not that of the lanes",

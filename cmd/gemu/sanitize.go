@@ -16,24 +16,29 @@ import (
 
 // sanitizeFlags say what faults to look for that do not stop a kernel.
 type sanitizeFlags struct {
-	Sanitize      string `help:"Look for faults that do not stop a kernel: some of ${sanitizers}, or all; see docs/sanitizers.md. Errors among them make the exit status 1." placeholder:"TOOL,…"`
-	SanitizeLimit int    `default:"100" help:"Print at most N findings of --sanitize (0: all)." placeholder:"N"`
-	SanitizeSeeds int    `default:"1" help:"Run N times, each with another schedule (--seed), and tell what --sanitize finds in any." placeholder:"N"`
-	WarpSync      int    `help:"Lanes of a warp that --sanitize=race takes to be ordered by executing one instruction after the other (default: those of a warp before sm_70, else none)." placeholder:"N"`
+	Sanitize      *string `help:"Look for faults that do not stop a kernel: some of ${sanitizers}, or all; see docs/sanitizers.md. Errors among them make the exit status 1." placeholder:"TOOL,…"`
+	SanitizeLimit int     `default:"100" help:"Print at most N findings of --sanitize (0: all)." placeholder:"N"`
+	SanitizeSeeds int     `default:"1" help:"Run N times, each with another schedule (--seed), and tell what --sanitize finds in any." placeholder:"N"`
+	WarpSync      int     `help:"Lanes of a warp that --sanitize=race takes to be ordered by executing one instruction after the other (default: those of a warp before sm_70, else none)." placeholder:"N"`
 }
 
 // sanitizers makes those that the flags ask for.
 func (c *sanitizeFlags) sanitizers() (*sanitize.Sanitizer, error) {
-	if c.SanitizeLimit < 0 || c.SanitizeSeeds < 1 || c.WarpSync < 0 || c.WarpSync > 64 {
-		return nil, errors.New("--sanitize-limit wants a number from 0 on, --sanitize-seeds one from 1 on, --warp-sync 0 to 64")
+	switch {
+	case c.SanitizeLimit < 0:
+		return nil, errors.New("--sanitize-limit wants a number from 0 on")
+	case c.SanitizeSeeds < 1:
+		return nil, errors.New("--sanitize-seeds wants a number from 1 on")
+	case c.WarpSync < 0 || c.WarpSync > 64 || c.WarpSync&(c.WarpSync-1) != 0:
+		return nil, errors.New("--warp-sync wants 0, or what a warp may have: 1, 2, 4 … 64")
 	}
-	if c.Sanitize == "" {
+	if c.Sanitize == nil {
 		if c.SanitizeSeeds > 1 || c.WarpSync > 0 {
 			return nil, errors.New("--sanitize-seeds and --warp-sync are about --sanitize, which is not there")
 		}
 		return &sanitize.Sanitizer{}, nil
 	}
-	tools, err := sanitize.Parse(c.Sanitize)
+	tools, err := sanitize.Parse(*c.Sanitize)
 	if err != nil {
 		return nil, fmt.Errorf("--sanitize: %w", err)
 	}
@@ -43,7 +48,7 @@ func (c *sanitizeFlags) sanitizers() (*sanitize.Sanitizer, error) {
 // findings prints what sanitizers have found, and what they find under other schedules. It is
 // nil if there are no sanitizers.
 func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare func(l *interp.Launch)) (*sanitize.Report, error) {
-	if c.Sanitize == "" {
+	if c.Sanitize == nil {
 		return nil, nil
 	}
 	j.copyBack()

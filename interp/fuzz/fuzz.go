@@ -88,6 +88,18 @@ type Generator struct {
 	variants []*ptx.Variant
 }
 
+// lastPTX is the last version of PTX that brought an instruction.
+var lastPTX = sync.OnceValue(func() (last ptx.Version) {
+	for _, op := range ptx.Ops() {
+		for _, f := range op.Forms {
+			if last.Less(f.MinPTX) {
+				last = f.MinPTX
+			}
+		}
+	}
+	return last
+})
+
 // New makes a generator. The error says what is wrong with the options.
 func New(o Options) (*Generator, error) {
 	threads := o.Block.X * o.Block.Y * o.Block.Z
@@ -98,6 +110,8 @@ func New(o Options) (*Generator, error) {
 		return nil, fmt.Errorf("sm_%d: the last there is is sm_%d", o.SM, lastSM)
 	case o.Version.Less(ptx.Version{Major: 6}):
 		return nil, fmt.Errorf("PTX %s: programs want PTX 6.0 or later", o.Version)
+	case lastPTX().Less(o.Version):
+		return nil, fmt.Errorf("PTX %s: programs want at most PTX %s, the last that brought an instruction", o.Version, lastPTX())
 	case o.Grid < 1 || o.Block.X < 1 || o.Block.Y < 1 || o.Block.Z < 1 || o.Block.X > 1024 || o.Block.Y > 1024 || o.Block.Z > 64 || threads > 1024:
 		return nil, fmt.Errorf("a grid of %d blocks of %s threads: want at least one of each, and blocks of at most 1024", o.Grid, o.Block)
 	case o.Grid > maxThreads/threads:

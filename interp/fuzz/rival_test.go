@@ -332,6 +332,7 @@ func TestOptions(t *testing.T) {
 		"an old machine":  func(o *Options) { o.SM = 35 },
 		"no machine":      func(o *Options) { o.SM = 1000 },
 		"an old version":  func(o *Options) { o.Version = ptx.Version{Major: 5} },
+		"a later one":     func(o *Options) { o.Version = ptx.Version{Major: 99} },
 		"no block":        func(o *Options) { o.Block = interp.Dim(0) },
 		"a large block":   func(o *Options) { o.Block = interp.Dim(64, 32) },
 		"a flat block":    func(o *Options) { o.Block = interp.Dim(1, 1, 1000) },

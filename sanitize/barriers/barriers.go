@@ -88,7 +88,8 @@ type cta struct {
 
 // warp is what is known of a warp.
 type warp struct {
-	live    uint64
+	had     uint64    // lanes, at its begin
+	live    uint64    // those that have not ended
 	pending []pending // copies
 	groups  [64]int   // committed, by lane
 	arrived int       // how often at the barrier of the cluster
@@ -164,7 +165,8 @@ func (c *cta) Tell(e *interp.Event) {
 			c.after(e, a)
 		}
 	case interp.OnWarp:
-		c.warp(e.Warp).live = e.Lanes
+		w := c.warp(e.Warp)
+		w.live, w.had = e.Lanes, e.Lanes
 	case interp.OnExit:
 		w := c.warp(e.Warp)
 		w.live &^= e.Lanes

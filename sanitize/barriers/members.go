@@ -46,13 +46,27 @@ func (c *cta) members(e *interp.Event, a *action) {
 	}
 }
 
+// unasked says why lanes that values are taken from do not give any, where the taker names
+// all of them or none.
+func (w *warp) unasked(taker int) string {
+	switch member := w.member[taker]; {
+	case w.from&^w.had != 0:
+		return "whom the warp does not have"
+	case w.from&w.live == 0:
+		return "who have ended"
+	case w.from&member == 0:
+		return "whom its membermask leaves out"
+	}
+	return "whom its membermask leaves out or who have ended"
+}
+
 // together looks at lanes that have executed an instruction together.
 func (c *cta) together(e *interp.Event, a *action, w *warp) {
 	if w.taker != 0 {
 		lane := bits.TrailingZeros64(w.taker)
 		f := finding.Finding{
 			Tool: Name, Kind: Source, Severity: finding.Notice, At: finding.At(e, "shuffle", lane),
-			Message: fmt.Sprintf("%s takes the value of %s, which its membermask leaves out or which has no thread: it is undefined", e.Instr.Text, lanesOf(w.from)),
+			Message: fmt.Sprintf("%s takes the value of %s, %s: it is undefined", e.Instr.Text, lanesOf(w.from), w.unasked(lane)),
 		}
 		f.At.Lanes = finding.Lanes(w.taker)
 		c.log.Add(e, f)
