@@ -19,24 +19,7 @@ func init() {
 func kmeans(s *Session) error {
 	const k, dims, rounds = 8, 4, 20
 	n := s.N
-	r := newRNG(1)
-	object := make([]int32, dims*n) // near one of k places
-	for i := range n {
-		place := newRNG(uint64(i%k) + 100)
-		for d := range dims {
-			object[d*n+i] = int32(place.intn(192) + r.intn(64))
-		}
-	}
-	centre := make([]float32, k*dims) // at first, k of the objects
-	for c := range k {
-		for d := range dims {
-			centre[c*dims+d] = float32(object[d*n+c*c%n])
-		}
-	}
-	cluster := make([]int32, n)
-	for i := range cluster {
-		cluster[i] = -1
-	}
+	object, centre, cluster := clusters(n, k, dims)
 	dObject, dCentre, dCluster := upload(s, object), upload(s, centre), upload(s, cluster)
 	sum, size, changed := alloc[int32](s, k*dims), alloc[int32](s, k), alloc[int32](s, 1)
 	done := 0
@@ -62,6 +45,29 @@ func kmeans(s *Session) error {
 		return err
 	}
 	return Equal("centre", interp.Slice[float32](dCentre), centre)
+}
+
+// clusters makes n objects that lie near k places, the centres to begin with, and assigns no object.
+func clusters(n, k, dims int) (object []int32, centre []float32, cluster []int32) {
+	r := newRNG(1)
+	object = make([]int32, dims*n) // near one of k places
+	for i := range n {
+		place := newRNG(uint64(i%k) + 100)
+		for d := range dims {
+			object[d*n+i] = int32(place.intn(192) + r.intn(64))
+		}
+	}
+	centre = make([]float32, k*dims) // at first, k of the objects
+	for c := range k {
+		for d := range dims {
+			centre[c*dims+d] = float32(object[d*n+c*c%n])
+		}
+	}
+	cluster = make([]int32, n)
+	for i := range cluster {
+		cluster[i] = -1
+	}
+	return object, centre, cluster
 }
 
 // lloyd does a round of the iteration on the host.

@@ -55,7 +55,9 @@ func TestStructureAgrees(t *testing.T) {
 	}
 }
 
-// TestIdealBounds: what any policy has compact, instruction by instruction, the ideal one has.
+// TestIdealBounds: what any policy has compact, instruction by instruction, the ideal one has. It sees
+// when that judges results modulo another power of two than that of their width; the types of results,
+// which no workload shows, are TestIdealTypes of interp.
 func TestIdealBounds(t *testing.T) {
 	n := part.Of(9, 17, 33)
 	for _, w := range All() {

@@ -5,12 +5,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 type compareCmd struct {
@@ -44,9 +48,13 @@ type paperTable struct {
 	// readings are the ways of measuring that the paper's text leaves open. The first is
 	// the headline, chosen from the text; the others are rows of a sensitivity table.
 	readings []paperReading
+	// reconverge is where lanes meet again, of tables that show the structure of values: their
+	// readings are named after the policies that it is counted under.
+	reconverge string
 
 	// measure gives the values of a row by columns' names, under one of the readings. What
-	// it leaves out has no value there.
+	// it leaves out has no value there. Rows are measured side by side, so that whatever takes
+	// time has to go through once.
 	measure func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error)
 }
 
@@ -135,29 +143,61 @@ func (p *paper) tableNames() string {
 	return strings.Join(names, ", ")
 }
 
-// meter runs workloads for the tables of a paper. What several tables need is measured once.
+// meter runs workloads for the tables of a paper: as many side by side as there are host threads,
+// each on one. What several tables need is measured once.
 type meter struct {
-	app     *app
-	workers int
-	done    map[any]any
+	app    *app
+	tables []*paperTable // that are measured
+	stop   func()        // ends what is being measured
+	rows   sync.WaitGroup
+	slots  chan struct{} // one for each host thread
+
+	mu   sync.Mutex
+	done map[any]any // by key of once: func() (T, error)
 }
 
-// once measures something, unless it has been, and gives what has come of it. The key says
-// what it is.
+// newMeter makes a meter of so many host threads; 0 are all.
+func newMeter(a *app, workers int, tables []*paperTable) *meter {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	m := &meter{tables: tables, slots: make(chan struct{}, workers), done: map[any]any{}}
+	inner := *a
+	inner.ctx, m.stop = context.WithCancel(a.ctx)
+	inner.stderr = struct{ io.Writer }{a.stderr} // no terminal: launches side by side show no progress
+	m.app = &inner
+	return m
+}
+
+// close ends what is being measured, and waits for it.
+func (m *meter) close() {
+	m.stop()
+	m.rows.Wait()
+}
+
+// once measures something, unless it is or has been, and gives what comes of it. The key says
+// what it is. It takes a host thread, so that nothing inside may call it.
 func once[T any](m *meter, key any, measure func() (T, error)) (T, error) {
-	if v, ok := m.done[key]; ok {
-		return v.(T), nil
+	m.mu.Lock()
+	of, ok := m.done[key].(func() (T, error))
+	if !ok {
+		of = sync.OnceValues(func() (v T, err error) {
+			m.slots <- struct{}{}
+			defer func() { <-m.slots }()
+			if err := m.app.ctx.Err(); err != nil {
+				return v, err
+			}
+			return measure()
+		})
+		m.done[key] = of
 	}
-	v, err := measure()
-	if err == nil {
-		m.done[key] = v
-	}
-	return v, err
+	m.mu.Unlock()
+	return of()
 }
 
 // flags are those of a workload's run: at a size, 0 for its own.
 func (m *meter) flags(workload string, size int) *launchFlags {
-	return &launchFlags{File: "@" + workload, kernelFlags: kernelFlags{Warp: 32, Workers: m.workers, Size: size}}
+	return &launchFlags{File: "@" + workload, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: size}}
 }
 
 // comparison is a paper's tables and ours, as JSON.
@@ -234,7 +274,12 @@ func (c *compareCmd) Run(a *app) error {
 			return fmt.Errorf("%s %s: %w", flag, file, err)
 		}
 	}
-	m := &meter{app: a, workers: c.Workers, done: map[any]any{}}
+	m := newMeter(a, c.Workers, tables)
+	defer m.close()
+	begun := make([][][]pendingRow, len(tables))
+	for i, t := range tables {
+		begun[i] = t.begin(m)
+	}
 	quiet := c.JSON == "-" || c.CSV == "-"
 	s := newScreen(a.stdout)
 	out := &comparison{Schema: "gemu-compare/2", Paper: p.name, Title: p.title}
@@ -247,7 +292,7 @@ func (c *compareCmd) Run(a *app) error {
 				t.printRow(s, r)
 			}
 		}
-		result, err := t.compare(m, show)
+		result, err := t.compare(begun[i], show)
 		if err != nil {
 			return err
 		}
@@ -299,9 +344,29 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 	return list, nil
 }
 
-// compare measures a table under all its readings; show sees the rows of the headline as they
-// come.
-func (t *paperTable) compare(m *meter, show func(r *comparisonRow)) (*comparisonTable, error) {
+// pendingRow waits for the values of a row.
+type pendingRow func() (map[string]float64, error)
+
+// begin has the rows of a table measured, and gives them by reading; rows that are absent are nil.
+func (t *paperTable) begin(m *meter) [][]pendingRow {
+	list := make([][]pendingRow, len(t.readings))
+	for i := range list {
+		list[i] = make([]pendingRow, len(t.rows))
+		for j := range t.rows {
+			if t.rows[j].absent != "" {
+				continue
+			}
+			values := sync.OnceValues(func() (map[string]float64, error) { return t.measure(m, &t.rows[j], &t.readings[i]) })
+			m.rows.Go(func() { values() })
+			list[i][j] = values
+		}
+	}
+	return list
+}
+
+// compare puts a table that has begun side by side with the paper's, under all its readings; show sees
+// the rows of the headline as they come.
+func (t *paperTable) compare(begun [][]pendingRow, show func(r *comparisonRow)) (*comparisonTable, error) {
 	out := &comparisonTable{Name: t.name, Title: t.title, Note: t.note, Absent: map[string]string{}}
 	for i := range t.columns {
 		c := &t.columns[i]
@@ -316,7 +381,7 @@ func (t *paperTable) compare(m *meter, show func(r *comparisonRow)) (*comparison
 				out.Absent[row.name] = row.absent
 				continue
 			}
-			ours, err := t.measure(m, row, r)
+			ours, err := begun[i][j]()
 			if err != nil {
 				return nil, err
 			}

@@ -153,7 +153,7 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 		return err
 	}
 	recorder := &avc.Recorder{Warps: avcKept}
-	dev := interp.NewDevice(interp.Config{Workers: m.workers, Probes: []interp.Probe{recorder}})
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{recorder}})
 	s, err := kernels.Start(m.app.ctx, w, dev, avcSizes[w.Name])
 	if err != nil {
 		return err

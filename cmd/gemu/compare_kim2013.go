@@ -5,6 +5,7 @@ package main
 
 import (
 	_ "embed"
+	"slices"
 
 	"gemu/affinetrack"
 	"gemu/interp"
@@ -22,67 +23,59 @@ func init() {
 	papers = append(papers, &paper{
 		name: "kim2013", title: "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
 		tables: []*paperTable{
-			{
+			structureTable(paperTable{
 				name: "table1", title: "GP-SIMT benchmarks",
-				columns: kimColumns(kimTable1), rows: readRows(kim2013Table1, map[string]string{"cutcp": "cp"}),
+				columns: kimColumns(kimTable1), rows: kimTable1Rows(),
 				readings: []paperReading{
 					policyReading("kim"), policyReading("kim-wide"), policyReading("kim-const"), policyReading("kim-leaves"), policyReading("gemu"),
 				},
-				measure: kimMeasure("stack", kimTable1),
-				note:    "Not compared: avg iss and warp issue, which take a model of time.",
-			},
-			{
+				reconverge: "stack",
+				note:       "Not compared: avg iss and warp issue, which take a model of time.",
+			}, kimValues(kimTable1)),
+			structureTable(paperTable{
 				name: "table3", title: "FG-SIMT benchmarks",
 				columns: kimColumns(kimTable3), rows: kimTable3Rows(),
-				readings: []paperReading{policyReading("fgsimt")},
-				measure:  kimMeasure("pc2", kimTable3),
-				note:     "Not compared: mcore, execution times, bytes per cycle and power, which take a model of time and silicon.",
-			},
-			{
+				readings:   []paperReading{policyReading("fgsimt")},
+				reconverge: "pc2",
+				note:       "Not compared: mcore, execution times, bytes per cycle and power, which take a model of time and silicon.",
+			}, kimValues(kimTable3)),
+			structureTable(paperTable{
 				name: "figure6", title: "GP-SIMT with affine execution, speed-up of the busiest unit",
 				columns: []paperColumn{
 					{name: "l16", head: [2]string{"", "L16"}, digits: 2, apart: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
 					{name: "l8", head: [2]string{"", "L8"}, digits: 2, apart: true, doc: "the same, 8 lanes"},
 				},
-				rows:     bareRows(readRows(kim2013Table1, map[string]string{"cutcp": "cp"})),
-				readings: []paperReading{policyReading("kim"), policyReading("kim-wide")},
-				measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-					s, err := m.structure(row, r.name, "stack")
-					if err != nil {
-						return nil, err
-					}
-					u := kim.UseOf(s)
-					speedup := func(lanes int) float64 {
-						return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
-					}
-					return map[string]float64{"l16": speedup(16), "l8": speedup(8)}, nil
-				},
-				note: "The paper has bars without numbers: 4 to 17 % with a real memory system, and 8 to 30 % for about half of the applications with warm caches.",
-			},
-			{
+				rows:       bareRows(kimTable1Rows()),
+				readings:   []paperReading{policyReading("kim"), policyReading("kim-wide")},
+				reconverge: "stack",
+				note:       "The paper has bars without numbers: 4 to 17 % with a real memory system, and 8 to 30 % for about half of the applications with warm caches.",
+			}, func(s *interp.Structure) map[string]float64 {
+				u := kim.UseOf(s)
+				speedup := func(lanes int) float64 {
+					return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
+				}
+				return map[string]float64{"l16": speedup(16), "l8": speedup(8)}
+			}),
+			structureTable(paperTable{
 				name: "figure9", title: "FG-SIMT with affine execution, speed-up of the busiest unit",
 				columns: []paperColumn{
 					{name: "a", head: [2]string{"", "+a"}, digits: 2, doc: "cycles of fgsimt over those of fgsimt+a"},
 					{name: "ab", head: [2]string{"", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
 					{name: "abm", head: [2]string{"", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
 				},
-				rows:     figure9Rows(),
-				readings: []paperReading{policyReading("fgsimt")},
-				measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-					s, err := m.structure(row, r.name, "pc2")
-					if err != nil {
-						return nil, err
-					}
-					u := kim.UseOf(s)
-					base := kim.FGSIMT{}.Cycles(u)
-					return map[string]float64{
-						"a":   base / kim.FGSIMT{Arithmetic: true}.Cycles(u),
-						"ab":  base / kim.FGSIMT{Arithmetic: true, Branches: true}.Cycles(u),
-						"abm": base / kim.FGSIMT{Arithmetic: true, Branches: true, Memory: true}.Cycles(u),
-					}, nil
-				},
-				note: "The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
-			},
+				rows:       figure9Rows(),
+				readings:   []paperReading{policyReading("fgsimt")},
+				reconverge: "pc2",
+				note:       "The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
+			}, func(s *interp.Structure) map[string]float64 {
+				u := kim.UseOf(s)
+				base := kim.FGSIMT{}.Cycles(u)
+				return map[string]float64{
+					"a":   base / kim.FGSIMT{Arithmetic: true}.Cycles(u),
+					"ab":  base / kim.FGSIMT{Arithmetic: true, Branches: true}.Cycles(u),
+					"abm": base / kim.FGSIMT{Arithmetic: true, Branches: true, Memory: true}.Cycles(u),
+				}
+			}),
 			{
 				name: "figure2", title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
 				columns: figure2Columns(),
@@ -227,39 +220,84 @@ func kimKindOf(in *ptx.Instr) kimKind {
 	return kimInt
 }
 
-// structureKey says under what a benchmark was run.
+// structureKey says how a benchmark was run.
 type structureKey struct {
-	workload           string
-	size               int
-	policy, reconverge string
+	workload   string
+	size       int
+	reconverge string
 }
 
-// structure is what a row's benchmark shows under a policy.
-func (m *meter) structure(row *paperRow, policy, reconverge string) (*interp.Structure, error) {
-	return once(m, structureKey{row.workload, row.size, policy, reconverge}, func() (*interp.Structure, error) {
+// structureTable makes a table of what ours gives of the structure of a benchmark's values.
+func structureTable(t paperTable, ours func(s *interp.Structure) map[string]float64) *paperTable {
+	reconverge := t.reconverge
+	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+		all, err := m.structure(row, reconverge)
+		if err != nil {
+			return nil, err
+		}
+		return ours(all[r.name]), nil
+	}
+	return &t
+}
+
+// structure is what a row's benchmark shows where lanes meet so, by policies' names. All policies
+// that tables have of it watch the same launches.
+func (m *meter) structure(row *paperRow, reconverge string) (map[string]*interp.Structure, error) {
+	return once(m, structureKey{row.workload, row.size, reconverge}, func() (map[string]*interp.Structure, error) {
 		j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr)
 		if err != nil {
 			return nil, err
 		}
-		if err := j.structure(m.app, affinetrack.PolicyByName(policy), interp.ReconvergerNamed(reconverge)); err != nil {
-			return nil, err
+		sums := map[string]*interp.Structure{}
+		for _, name := range m.policies(row, reconverge) {
+			sums[name] = &interp.Structure{Policy: affinetrack.PolicyByName(name)}
 		}
-		return j.total().Structure, nil
-	})
-}
-
-// kimMeasure measures a benchmark under the policy that a reading is named after.
-func kimMeasure(reconverge string, columns []kimColumn) func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-	return func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-		s, err := m.structure(row, r.name, reconverge)
+		var probes []*interp.StructureProbe // of the launch under way
+		end := func() {
+			for _, p := range probes {
+				sums[p.Name].Add(p.Structure())
+			}
+			probes = nil
+		}
+		err = j.run(m.app, func(l *interp.Launch) {
+			end()
+			l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(reconverge)
+			for _, s := range sums {
+				probe := interp.NewStructureProbe(s.Policy)
+				probes, l.Probes = append(probes, probe), append(l.Probes, probe)
+			}
+		})
 		if err != nil {
 			return nil, err
 		}
+		end()
+		return sums, nil
+	})
+}
+
+// policies are those that tables have of a row's benchmark where lanes meet so.
+func (m *meter) policies(row *paperRow, reconverge string) (names []string) {
+	for _, t := range m.tables {
+		if t.reconverge != reconverge || !slices.ContainsFunc(t.rows, func(o paperRow) bool { return o.workload == row.workload && o.size == row.size }) {
+			continue
+		}
+		for _, r := range t.readings {
+			if !slices.Contains(names, r.name) {
+				names = append(names, r.name)
+			}
+		}
+	}
+	return names
+}
+
+// kimValues gives the columns of a table.
+func kimValues(columns []kimColumn) func(s *interp.Structure) map[string]float64 {
+	return func(s *interp.Structure) map[string]float64 {
 		ours := map[string]float64{}
 		for i := range columns {
 			ours[columns[i].name] = columns[i].ours(s)
 		}
-		return ours, nil
+		return ours
 	}
 }
 
@@ -269,6 +307,11 @@ func bareRows(rows []paperRow) []paperRow {
 		rows[i].values = nil
 	}
 	return rows
+}
+
+// kimTable1Rows are the benchmarks of table 1.
+func kimTable1Rows() []paperRow {
+	return readRows(kim2013Table1, map[string]string{"cutcp": "cp", "kmeans": "kmeansum"})
 }
 
 // kimTable3Rows are the benchmarks of table 3.
@@ -310,14 +353,25 @@ func figure2Columns() []paperColumn {
 	return list
 }
 
+// figure2Key says how a benchmark of figure 2 was run.
+type figure2Key struct {
+	workload string
+	size     int
+	blocks   bool
+}
+
 // measureFigure2 measures the bars of figure 2.
 func measureFigure2(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-	f := kim.Figure2{Blocks: r.name == "block"}
-	j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr, &f)
+	key := figure2Key{row.workload, row.size, r.name == "block"}
+	f, err := once(m, key, func() (*kim.Figure2, error) {
+		f := &kim.Figure2{Blocks: key.blocks}
+		j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr, f)
+		if err != nil {
+			return nil, err
+		}
+		return f, j.run(m.app, func(l *interp.Launch) { l.Mode = interp.Vector })
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := j.run(m.app, func(l *interp.Launch) { l.Mode = interp.Vector }); err != nil {
 		return nil, err
 	}
 	g := f.Groups()

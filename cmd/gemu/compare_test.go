@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,7 +73,9 @@ func TestCompare(t *testing.T) {
 		},
 	}
 	var shown []string
-	got, err := table.compare(&meter{}, func(r *comparisonRow) { shown = append(shown, r.Name) })
+	m := newMeter(&app{ctx: t.Context()}, 2, []*paperTable{table})
+	defer m.close()
+	got, err := table.compare(table.begin(m), func(r *comparisonRow) { shown = append(shown, r.Name) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,5 +97,63 @@ func TestCompare(t *testing.T) {
 	}
 	if a := got.Readings[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil {
 		t.Errorf("a column without values: %+v", a)
+	}
+}
+
+// TestOnce: what rows of several tables need is measured once, never more at a time than there are host
+// threads; a failure is that of the first row in order that fails, and ends what is not done yet.
+func TestOnce(t *testing.T) {
+	var running, most, runs atomic.Int32
+	broken := errors.New("broken")
+	table := &paperTable{
+		name: "t", columns: []paperColumn{{name: "a"}}, readings: []paperReading{{"head", ""}, {"other", ""}},
+		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+			v, err := once(m, row.workload, func() (float64, error) {
+				runs.Add(1)
+				for n, old := running.Add(1), most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+				}
+				defer running.Add(-1)
+				time.Sleep(time.Millisecond)
+				if row.workload == "bad" {
+					return 0, broken
+				}
+				return float64(len(row.workload)), nil
+			})
+			return map[string]float64{"a": v}, err
+		},
+	}
+	for i := range 8 {
+		table.rows = append(table.rows, paperRow{name: "row", workload: strings.Repeat("w", i)})
+	}
+	run := func() (*comparisonTable, error) {
+		tables := []*paperTable{table, table}
+		m := newMeter(&app{ctx: t.Context()}, 3, tables)
+		defer m.close()
+		table.begin(m)
+		return table.compare(table.begin(m), func(*comparisonRow) {})
+	}
+	got, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := runs.Load(); n != 8 {
+		t.Errorf("8 workloads were measured %d times", n)
+	}
+	if n := most.Load(); n != 3 {
+		t.Errorf("%d at a time, want 3", n)
+	}
+	for _, r := range got.Readings {
+		for i, row := range r.Rows {
+			if row.Ours["a"] != float64(i) {
+				t.Errorf("%s: row %d has %v", r.Name, i, row.Ours["a"])
+			}
+		}
+	}
+	table.rows[5].workload = "bad"
+	if _, err := run(); err != broken {
+		t.Errorf("a row that fails: %v", err)
+	}
+	if n := running.Load(); n != 0 {
+		t.Errorf("%d still run", n)
 	}
 }
