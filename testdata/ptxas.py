@@ -115,6 +115,13 @@ FORMS = [
     (r"register \.[us]16", r"^setp?\S*\.bf16", r"want \.bf16", "an integer for .bf16, which release 13 refuses"),
     (r"register \.f16", r"^setp\S*\.bf16", r"want \.bf16", "a register of .f16, which release 13 takes for this instruction alone"),
     (r"register \.f32", r"^tensormap\S*b32", r"instruction 'sub'", "a float as an extent, which release 12 subtracts 1 from and then refuses"),
+    (r"register \.b128", r"^cvt\S*f16\.f32", r"want \.f32", "a float in a register of 128 bits: the assembler does not look"),
+    (r"register \.s16", r"^cvt\S*s2f6x2", r"want \.b16", "a signed register for two numbers: the assembler does not look"),
+    (r"register", r"^cvt\S*ue8m0x2", r"want \.b32", "pairs in a register of another type, which release 13 refuses"),
+    (r"for", r"^cvt\S*e[23]m[23]x2\.b?f16x2", r"Unexpected instruction types", "a conversion of pairs that release 13 brings"),
+    (r"\.[su]8x4 for", r"", r"Unknown modifier", "four numbers of eight bits, which release 13 brings"),
+    (r"register \.pred", r"^mma\S*kind::f8f6f4", r"\.pred, want", "numbers in a predicate, which release 13 refuses"),
+    (r"\.param for", r"^st\.param", r"Illegal to write to function input parameter", "a kernel's own parameter: a trap here, where it is written"),
     (r"register \.[us]32", r"^tex\.grad\.(3d|a?cube)", r"mismatch|different types", "integers as coordinates, which the assembler does not copy"),
 ]
 
