@@ -138,12 +138,26 @@ func (r *run) ended(c *cta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.over = true
-	n := 0
-	for n < len(r.open) && r.open[n].over {
-		r.add(r.open[n])
-		n++
+	i := slices.Index(r.open, c)
+	if i+1 < len(r.open) && r.open[i+1].over {
+		r.unite(i)
 	}
-	r.open = slices.Delete(r.open, 0, n)
+	if i > 0 && r.open[i-1].over {
+		r.unite(i - 1)
+	}
+	if r.open[0].over { // what is behind it is not
+		r.add(r.open[0])
+		r.open = slices.Delete(r.open, 0, 1)
+	}
+}
+
+// unite makes one of two CTAs that have ended, one behind the other: so there are not many more than run.
+func (r *run) unite(i int) {
+	c := r.open[i+1]
+	r.open[i].root.add(c.root)
+	c.root.clear()
+	r.spare = append(r.spare, c)
+	r.open = slices.Delete(r.open, i+1, i+2)
 }
 
 // stopped adds up what CTAs had counted as the launch did not go on: those behind the one that trapped may or
