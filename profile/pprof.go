@@ -35,6 +35,9 @@ func (p *Profile) Pprof(listing bool) *profile.Profile {
 		b.out.SampleType = append(b.out.SampleType, &profile.ValueType{Type: t.name, Unit: t.unit})
 	}
 	b.out.DefaultSampleType = sampleTypes[0].name
+	if p.Err != nil {
+		b.out.Comments = []string{"as of a launch that did not run to its end: " + p.Err.Error()}
+	}
 	for _, r := range p.Roots {
 		b.node(r, nil)
 	}

@@ -3,6 +3,7 @@ package profile
 // This file is the probe: it counts, CTA by CTA.
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"sync"
@@ -25,11 +26,13 @@ func New() *Probe {
 	return &Probe{runs: map[*interp.LaunchInfo]*run{}, programs: map[*ptx.Func]*function{}}
 }
 
-// Profile is what has been counted of CTAs that have ended. It does not change any more.
+// Profile is what has been counted of launches so far. It does not change any more. Of a launch under way,
+// CTAs count as all before them have ended; of one that trapped, those up to the one that did count, with
+// what they had executed, but not the instruction that trapped. So it does not depend on the host's cores.
 func (p *Probe) Profile() *Profile {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := &Profile{WarpSize: p.profile.WarpSize, Launches: slices.Clone(p.profile.Launches)}
+	n := &Profile{WarpSize: p.profile.WarpSize, Launches: slices.Clone(p.profile.Launches), Err: p.profile.Err}
 	for _, r := range p.profile.Roots {
 		c := newNode(r.fn, nil, nil)
 		c.add(r)
@@ -58,6 +61,7 @@ type run struct {
 	texture []bool
 	tables  []bool // branches by a list of targets
 	by      map[*ptx.Func]*function
+	open    []*cta // that have begun, by index: those that have ended, too, while one before them has not
 	spare   []*cta
 }
 
@@ -89,6 +93,10 @@ func (p *Probe) Tell(e *interp.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Kind == interp.OnLaunchEnd {
+		if r := p.runs[e.Launch]; r != nil && e.Err != nil {
+			r.stopped(e.Trap)
+			p.profile.Err = cmp.Or(p.profile.Err, e.Err)
+		}
 		delete(p.runs, e.Launch)
 		return
 	}
@@ -108,22 +116,65 @@ func (p *Probe) Tell(e *interp.Event) {
 }
 
 // CTA gives each CTA a sink of its own, one that another has no use for any more.
-func (p *Probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
+func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.runs[l]
+	var c *cta
 	if n := len(r.spare); n > 0 {
-		c := r.spare[n-1]
+		c = r.spare[n-1]
 		r.spare = r.spare[:n-1]
-		return c
+	} else {
+		c = &cta{run: r, root: newNode(r.root, nil, nil), warps: make([]warp, r.warps)}
 	}
-	return &cta{run: r, root: newNode(r.root, nil, nil), warps: make([]warp, r.warps)}
+	c.index, c.id, c.over = index, id, false
+	i, _ := slices.BinarySearchFunc(r.open, index, func(c *cta, index int) int { return cmp.Compare(c.index, index) })
+	r.open = slices.Insert(r.open, i, c)
+	return c
 }
 
-// ended adds up what a CTA has counted.
-func (p *Probe) ended(c *cta) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// ended notes that a CTA has, and adds those up that have none before them which has not.
+func (r *run) ended(c *cta) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.over = true
+	i := slices.Index(r.open, c)
+	if i+1 < len(r.open) && r.open[i+1].over {
+		r.unite(i)
+	}
+	if i > 0 && r.open[i-1].over {
+		r.unite(i - 1)
+	}
+	if r.open[0].over { // what is behind it is not
+		r.add(r.open[0])
+		r.open = slices.Delete(r.open, 0, 1)
+	}
+}
+
+// unite makes one of two CTAs that have ended, one behind the other: so there are not many more than run.
+func (r *run) unite(i int) {
+	c := r.open[i+1]
+	r.open[i].root.add(c.root)
+	c.root.clear()
+	r.spare = append(r.spare, c)
+	r.open = slices.Delete(r.open, i+1, i+2)
+}
+
+// stopped adds up what CTAs had counted as the launch did not go on: those behind the one that trapped may or
+// may not have run.
+func (r *run) stopped(t *interp.Trap) {
+	for _, c := range r.open {
+		r.add(c)
+		if t != nil && c.id == t.CTA {
+			break
+		}
+	}
+	r.open = nil
+}
+
+// add adds up what a CTA has counted.
+func (r *run) add(c *cta) {
+	p := r.Probe
 	i := slices.IndexFunc(p.profile.Roots, func(n *Node) bool { return n.Func == c.root.Func })
 	if i < 0 {
 		i = len(p.profile.Roots)
@@ -137,6 +188,9 @@ func (p *Probe) ended(c *cta) {
 // cta counts what a CTA does.
 type cta struct {
 	*run
+	index  int
+	id     interp.Dim3
+	over   bool // it has ended
 	root   *Node
 	warps  []warp
 	lines  lines // of a request

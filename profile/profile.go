@@ -15,14 +15,15 @@ type Profile struct {
 	WarpSize int // of the last launch
 	Launches []Launch
 	Roots    []*Node // the kernels, in the order in which they were launched first
+	Err      error   // how the first launch ended that did not run to its end; nil: all did
 }
 
-// Launch is launches of the same kernel and extents.
+// Launch is launches of the same kernel, extents and shared memory.
 type Launch struct {
 	Kernel               *ptx.Func
 	Grid, Block, Cluster interp.Dim3
 	WarpSize             int
-	Shared               int // bytes of static shared memory
+	Shared               int // bytes of shared memory of a block, static and dynamic
 	Count                int
 }
 
@@ -32,6 +33,7 @@ func (p *Profile) launched(l *interp.LaunchInfo) {
 	for _, v := range l.Program.Shared() {
 		n.Shared = max(n.Shared, v.Off+v.Var.Size())
 	}
+	n.Shared += l.Shared
 	for i := range p.Launches {
 		o := p.Launches[i]
 		if o.Count = 1; o == n {

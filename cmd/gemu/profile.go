@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -89,14 +90,19 @@ func (c *profileCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	shared := map[string]int{} // dynamic, of the last launch of a kernel
-	if err := j.run(a, func(l *interp.Launch) {
-		l.Mode, l.Policy, l.Reconverge, l.Stats = interp.Vector, policy, interp.ReconvergerNamed(c.Reconverge), true
-		shared[l.Kernel] = l.Shared
-	}); err != nil {
-		return err
+	runErr := j.structure(a, policy, interp.ReconvergerNamed(c.Reconverge))
+	p := probe.Profile()
+	if runErr != nil {
+		trap := (*interp.Trap)(nil)
+		if len(j.results) == 0 || !errors.As(p.Err, &trap) {
+			return runErr
+		}
+		// Of a launch that traps there is a profile, and then the error; its structure was not counted.
+		if last := j.results[len(j.results)-1]; last.Structure == nil {
+			last.Structure = &interp.Structure{Policy: policy, Lanes: make([]int64, last.WarpSize+1)}
+		}
 	}
-	r := newProfileReport(c, j, probe.Profile(), shared)
+	r := newProfileReport(c, j, p)
 	for _, o := range []struct {
 		name string
 		make func() ([]byte, error)
@@ -120,7 +126,7 @@ func (c *profileCmd) Run(a *app) error {
 	if stdout == "" {
 		r.print(newScreen(a.stdout))
 	}
-	return nil
+	return runErr
 }
 
 // pprof is the profile for pprof, with files where they are found.
@@ -164,7 +170,7 @@ type profileBlock struct {
 	occupancy.Block
 }
 
-func newProfileReport(c *profileCmd, j *job, p *profile.Profile, dynamic map[string]int) *profileReport {
+func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport {
 	all := j.total()
 	r := &profileReport{
 		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.Shares{},
@@ -175,7 +181,7 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile, dynamic map[str
 		r.classes[in.Instr] = in.Label
 	}
 	for _, l := range p.Launches {
-		b := profileBlock{l.Kernel, occupancy.Block{Threads: l.Block.Count(), Registers: c.Regs, Shared: l.Shared + dynamic[l.Kernel.Name]}}
+		b := profileBlock{l.Kernel, occupancy.Block{Threads: l.Block.Count(), Registers: c.Regs, Shared: l.Shared}}
 		if args, ok := l.Kernel.Directive(".maxnreg"); ok && c.Regs == 0 && len(args) == 1 {
 			fmt.Sscan(args[0], &b.Registers)
 			b.Registers = min(b.Registers, occupancy.MaxRegisters)
@@ -209,11 +215,17 @@ func hottest[T any](r *profileReport, list []T, of func(T) *profile.Counts) []T 
 	return out[:min(len(out), r.flags.Top)]
 }
 
+// trappedText marks a report of launches the last of which has trapped.
+const trappedText = "as of the launch that trapped: up to the instruction that did, without value structure"
+
 // print writes the parts of the report to a screen.
 func (r *profileReport) print(s *screen) {
 	s.printf("%s: warps of %d\n", r.File, r.Warp)
 	for _, g := range r.groups {
 		s.printf("  kernel %s\n", g)
+	}
+	if r.profile.Err != nil {
+		s.printf("  %s\n", trappedText)
 	}
 	for _, p := range r.flags.Show {
 		switch p {
@@ -543,12 +555,13 @@ func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) str
 type profileJSON struct {
 	Schema string `json:"schema"` // "gemu-profile/1"
 	launchJSON
-	Groups    []launchGroup         `json:"kernels"`   // the launches, by kernel and extent
-	Total     profile.Counts        `json:"total"`     // of all instructions
-	Lines     []profileLineJSON     `json:"lines"`     // of the source, or of the PTX, in their order
-	Loops     []profileLoopJSON     `json:"loops"`     // those that were reached, an outer one first
-	Calls     []profileCallJSON     `json:"calls"`     // functions by the calls that lead to them, callers first
-	Occupancy []profileOccupantJSON `json:"occupancy"` // of each kernel and generation
+	Trapped   string                `json:"trapped,omitempty"` // how the last launch trapped; all is as of then, without value structure
+	Groups    []launchGroup         `json:"kernels"`           // the launches, by kernel and extent
+	Total     profile.Counts        `json:"total"`             // of all instructions
+	Lines     []profileLineJSON     `json:"lines"`             // of the source, or of the PTX, in their order
+	Loops     []profileLoopJSON     `json:"loops"`             // those that were reached, an outer one first
+	Calls     []profileCallJSON     `json:"calls"`             // functions by the calls that lead to them, callers first
+	Occupancy []profileOccupantJSON `json:"occupancy"`         // of each kernel and generation
 }
 
 // profileLineJSON is a line.
@@ -600,6 +613,9 @@ func (r *profileReport) json() *profileJSON {
 	out := &profileJSON{
 		Schema: "gemu-profile/1", launchJSON: r.launchJSON, Groups: r.groups, Total: r.total,
 		Lines: []profileLineJSON{}, Loops: []profileLoopJSON{}, Calls: []profileCallJSON{}, Occupancy: []profileOccupantJSON{},
+	}
+	if r.profile.Err != nil {
+		out.Trapped = r.profile.Err.Error()
 	}
 	for _, l := range r.lines {
 		c := r.class(l)

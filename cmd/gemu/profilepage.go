@@ -16,7 +16,11 @@ const maxPageLines = 5000
 
 // page makes the page.
 func (r *profileReport) page(structure *structureReport) ([]byte, error) {
-	d := structure.pageData("Profile of " + r.File)
+	title := "Profile of " + r.File
+	if r.profile.Err != nil {
+		title += ", " + trappedText
+	}
+	d := structure.pageData(title)
 	for _, c := range memoryColumns() {
 		d.Columns = append(d.Columns, pageHead{c.name, c.doc})
 	}
@@ -57,7 +61,7 @@ func (r *profileReport) pageSources() (list []pageSource) {
 	files := map[string]map[int]*profile.Line{}
 	var names []string
 	for _, l := range r.lines {
-		if l.File == l.Instrs[0].Func.Module().Name { // the listing has it
+		if l.File == l.Instrs[0].Func.Module().Name && r.profile.Err == nil { // the listing has it; after a trap there is none
 			continue
 		}
 		if files[l.File] == nil {
@@ -84,6 +88,8 @@ func (r *profileReport) pageSources() (list []pageSource) {
 			t := ""
 			if n <= len(text) {
 				t = text[n-1]
+			} else {
+				t = r.text(files[name][n])
 			}
 			p.Rows = append(p.Rows, r.pageLine(n, t, files[name][n]))
 		}

@@ -121,7 +121,7 @@ func NewGrid(l *Launch) *Grid {
 	}
 	g.size = g.team.Count()
 	g.info = &LaunchInfo{
-		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, Cluster: g.team, WarpSize: l.WarpSize,
+		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, Cluster: g.team, WarpSize: l.WarpSize, Shared: int(l.Dynamic),
 		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel}, Order: l.Order,
 	}
 	for _, p := range l.Probes {

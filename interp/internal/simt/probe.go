@@ -360,6 +360,7 @@ type LaunchInfo struct {
 	Grid, Block Dim3
 	Cluster     Dim3 // CTAs of a cluster: one, where there are none
 	WarpSize    int
+	Shared      int // bytes of dynamic shared memory of a CTA
 	Mode        Mode
 	Reconverge  *Reconverger
 	Program     Program
