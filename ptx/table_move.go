@@ -43,7 +43,7 @@ var moveRows = []row{
 		cvt.rn.bf16x2.ue8m0x2 d:b32, a:b16;                                    ptx 8.6; sm 100`},
 	{"cvt", "9.7.9.22", ClassInt, AffineUniform, FamilyPack, Pure, `
 		cvt.pack!.sat.dtype.stype d:b32-, a:stype, b:stype;               .dtype = u16 s16; .stype = s32; ptx 6.5; sm 72
-		cvt.pack!.sat.dtype.stype.b32 d:b32, a:stype, b:stype, c:b32;    .dtype = u2 s2 u4 s4 u8 s8; .stype = s32; ptx 6.5; sm 72`},
+		cvt.pack!.sat.dtype.stype.b32 d:b32-, a:stype, b:stype, c:b32;    .dtype = u2 s2 u4 s4 u8 s8; .stype = s32; ptx 6.5; sm 72`},
 	{"mapa", "9.7.9.23", ClassInt, AffineUniform, FamilyMapa, Pure, `
 		mapa{.shared::cluster}.type d, @a, b:u32;      .type = u32 u64; ptx 7.8; sm 90`},
 	{"getctarank", "9.7.9.24", ClassInt, AffineUniform, FamilyGetctarank, Pure, `

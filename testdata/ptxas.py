@@ -122,6 +122,7 @@ FORMS = [
     (r"\.[su]8x4 for", r"", r"Unknown modifier", "four numbers of eight bits, which release 13 brings"),
     (r"register \.pred", r"^mma\S*kind::f8f6f4", r"\.pred, want", "numbers in a predicate, which release 13 refuses"),
     (r"\.param for", r"^st\.param", r"Illegal to write to function input parameter", "a kernel's own parameter: a trap here, where it is written"),
+    (r"register \.f16x2", r"^cvt\.pack\S*\.b32", r"\.f16x2, want", "packed numbers in a register of halves: the assembler does not look"),
     (r"register \.[us]32", r"^tex\.grad\.(3d|a?cube)", r"mismatch|different types", "integers as coordinates, which the assembler does not copy"),
 ]
 
