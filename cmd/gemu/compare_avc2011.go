@@ -5,11 +5,8 @@ package main
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gemu/interp"
 	"gemu/kernels"
@@ -173,7 +170,7 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 			continue
 		}
 		p := &avcPoint{Counts: k.Counts, traffic: make([]float64, len(avc.Configs))}
-		if err := r.replay(m, k, regs, p); err != nil {
+		if err := r.replay(k, regs, p); err != nil {
 			return err
 		}
 		if r.shown(regs) {
@@ -184,15 +181,8 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 }
 
 // replay runs a kernel's warps through the caches whose r_cache is not known, and for the figures through those
-// of the headline, as many at a time as the host may use cores.
-func (r *avcResult) replay(m *meter, k *avc.Kernel, regs int, p *avcPoint) error {
-	workers := m.workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	free := make(chan struct{}, workers)
-	errs := make([]error, len(avcReadings)*len(avc.Configs)) // each has its own
-	var wg sync.WaitGroup
+// of the headline.
+func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
 	for i, reading := range avcReadings {
 		for c, config := range avc.Configs {
 			if r.cached[i][c] != 0 && (i > 0 || !r.shown(regs)) {
@@ -201,25 +191,19 @@ func (r *avcResult) replay(m *meter, k *avc.Kernel, regs int, p *avcPoint) error
 			config.LRU = reading.lru
 			schedule := reading.schedule
 			schedule.Regs = regs
-			free <- struct{}{}
-			wg.Go(func() {
-				defer func() { <-free }()
-				o, err := avc.Replay(k, config, schedule)
-				if err != nil {
-					errs[i*len(avc.Configs)+c] = err
-					return
-				}
-				if i == 0 {
-					p.traffic[c] = o.PerInstruction()
-				}
-				if r.cached[i][c] == 0 && o.PerInstruction() >= negligible {
-					r.cached[i][c] = regs + 1
-				}
-			})
+			o, err := avc.Replay(k, config, schedule)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				p.traffic[c] = o.PerInstruction()
+			}
+			if r.cached[i][c] == 0 && o.PerInstruction() >= negligible {
+				r.cached[i][c] = regs + 1
+			}
 		}
 	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return nil
 }
 
 // avcOf is what has been measured of a row's kernel.
