@@ -145,8 +145,8 @@ func TestWho(t *testing.T) {
 			t.Errorf("line %d, %s: kept by %04b, want %04b", n.Pos.Line, n.Text, set, w)
 		}
 		delete(want, int(n.Pos.Line))
-		// A base, or a base and a stride, of kim and combined; eight bytes in the cache.
-		if tag, ok := map[int]int64{8: 8, 9: 4}[int(n.Pos.Line)]; ok && (n.Stored[0] != tag || n.Stored[1] != 8 || n.Stored[3] != tag) {
+		// A base, or a base and a stride, of two bytes in kim and of four in combined; eight bytes in the cache.
+		if tag, ok := map[int][2]int64{8: {6, 8}, 9: {4, 4}}[int(n.Pos.Line)]; ok && (n.Stored[0] != tag[0] || n.Stored[1] != 8 || n.Stored[3] != tag[1]) {
 			t.Errorf("line %d, %s: stored in %v bytes", n.Pos.Line, n.Text, n.Stored)
 		}
 	}
