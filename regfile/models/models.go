@@ -76,11 +76,11 @@ func Parse(list string) (of []Entry, err error) {
 	return of, nil
 }
 
-// Fit says which of the models is not for warps of so many lanes; an error if there is one.
+// Fit gives an error if one of the models is not for warps of so many lanes.
 func Fit(of []Entry, lanes int) error {
 	for _, e := range of {
 		if e.Warp != 0 && e.Warp != lanes {
-			return fmt.Errorf("model %s is for warps of %d lanes, not of %d", e.Name, e.Warp, lanes)
+			return fmt.Errorf("model %s is for warps of %d lanes, not of %d: leave it out", e.Name, e.Warp, lanes)
 		}
 	}
 	return nil

@@ -155,6 +155,17 @@ func TestWho(t *testing.T) {
 	}
 }
 
+// TestFit: the cache is for warps of 32 lanes, the others for all.
+func TestFit(t *testing.T) {
+	for _, e := range Known {
+		for _, lanes := range []int{1, 16, 32, 64} {
+			if err := Fit([]Entry{e}, lanes); (err != nil) != (e.Name == "avc" && lanes != 32) {
+				t.Errorf("%s, warps of %d: %v", e.Name, lanes, err)
+			}
+		}
+	}
+}
+
 // TestParse: what is wrong with lists of models is told.
 func TestParse(t *testing.T) {
 	for list, want := range map[string]string{
