@@ -33,7 +33,7 @@ func bfs(s *Session) error {
 	for v := range distance {
 		distance[v] = -1
 	}
-	root := n / 2
+	root, leads := bfsRoot(first, edges)
 	distance[root] = 0
 	mark := make([]uint8, n)
 	mark[root] = 1
@@ -53,6 +53,9 @@ func bfs(s *Session) error {
 			break
 		}
 	}
+	if leads && levels == 0 {
+		return fmt.Errorf("no level was searched from node %d, which has an edge to another", root)
+	}
 	reached := 1
 	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
 		v := queue[0]
@@ -66,4 +69,20 @@ func bfs(s *Session) error {
 	}
 	s.Summary = fmt.Sprintf("reached %d of %d nodes over %d edges in %d levels", reached, n, len(edges), levels)
 	return Equal("distance", interp.Slice[int32](dDistance), distance)
+}
+
+// bfsRoot is the node that the search begins at: the first, from the middle on and then from 0, that has
+// an edge to another, for else nothing is searched. If none leads anywhere, as of a single node, it is the
+// middle.
+func bfsRoot(first, edges []int32) (root int, leads bool) {
+	n := len(first) - 1
+	for i := range n {
+		root = (n/2 + i) % n
+		for _, to := range edges[first[root]:first[root+1]] {
+			if int(to) != root {
+				return root, true
+			}
+		}
+	}
+	return n / 2, false
 }

@@ -16,7 +16,7 @@ type agreement struct {
 	Rho      *float64 `json:"rank_correlation"` // Spearman's; null where it is not defined
 	P        *float64 `json:"p"`                // how often chance alone gives one so far from 0
 	Holm     *float64 `json:"p_corrected"`      // for the number of the table's columns, by Holm's method; null of another reading of one
-	Distance float64  `json:"mean_distance"`    // mean of the differences without their signs
+	Distance *float64 `json:"mean_distance"`    // mean of the differences without their signs; null of no rows
 }
 
 // level is the probability of chance below which an agreement counts as one.
@@ -25,9 +25,14 @@ const level = 0.05
 // newAgreement compares two columns.
 func newAgreement(ours, theirs []float64) *agreement {
 	a := &agreement{Rows: len(ours)}
-	for i := range ours {
-		a.Distance += math.Abs(ours[i]-theirs[i]) / float64(len(ours))
+	if len(ours) == 0 {
+		return a
 	}
+	distance := 0.0
+	for i := range ours {
+		distance += math.Abs(ours[i]-theirs[i]) / float64(len(ours))
+	}
+	a.Distance = &distance
 	if rho := spearman(ours, theirs); !math.IsNaN(rho) {
 		p := chance(ours, theirs)
 		a.Rho, a.P = &rho, &p

@@ -613,10 +613,14 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 	s.printf("\n")
 	distance := func(list map[string]*agreement) func(c *paperColumn) string {
 		return func(c *paperColumn) string {
-			if a := list[c.name]; a != nil {
-				return percentText(a.Distance, max(1, c.digits))
+			switch a := list[c.name]; {
+			case a == nil:
+				return ""
+			case a.Distance == nil:
+				return "-"
+			default:
+				return percentText(*a.Distance, max(1, c.digits))
 			}
-			return ""
 		}
 	}
 	compared := false // or the paper has no numbers of the rows

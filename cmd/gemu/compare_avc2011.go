@@ -36,8 +36,12 @@ var avcKernels = []struct{ paper, short, workload, kernel, application string }{
 	{"BinomialOptions", "binomial", "binomial", "binomial", "BinomialOptions"},
 }
 
-// avcSizes are sizes of workloads whose own give less than two waves of 48 warps.
-var avcSizes = map[string]int{"heartwall": 24, "nw": 48 * 16}
+// avcSizes are the sizes of workloads that the numbers of docs/avc.md are of: at least two waves of 48
+// warps. The library's own may change without them.
+var avcSizes = map[string]int{
+	"backprop": 1 << 12, "binomial": 256, "blackscholes": 1 << 16, "cfd": 1 << 12, "fdtd3d": 64, "fwt": 1 << 15,
+	"heartwall": 24, "hotspot": 192, "lud": 128, "nw": 48 * 16, "srad": 128,
+}
 
 // avcReadings are the readings of the cache and of how warps run on it; the first is the headline.
 var avcReadings = []struct {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -89,14 +91,23 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff(want, got.Readings[0].Rows[1]); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
-	one, minus, p := 1.0, -1.0, 2./6 // 2 of 6 orders are that or its reverse
+	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are that or its reverse
 	if diff := cmp.Diff(map[string]*agreement{
-		"a": {Rows: 3, Rho: &one, P: &p, Holm: &p, Distance: 1}, "a2": {Rows: 3, Rho: &minus, P: &p, Distance: 4}, "own": {},
+		"a": {Rows: 3, Rho: &one, P: &p, Holm: &p, Distance: &one}, "a2": {Rows: 3, Rho: &minus, P: &p, Distance: &four}, "own": {},
 	}, got.Readings[0].Agreement); diff != "" {
 		t.Errorf("agreement (-want +got):\n%s", diff)
 	}
-	if a := got.Readings[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil {
+	if a := got.Readings[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil || a.Distance != nil {
 		t.Errorf("a column without values: %+v", a)
+	}
+	var b bytes.Buffer
+	table.printAgreement(newScreen(&b), got)
+	lines := regexp.MustCompile(`(?m)^(?:distance| +dist) +[-0-9].*`).FindAllString(b.String(), -1)
+	for i := range lines {
+		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+	}
+	if diff := cmp.Diff([]string{"distance 1.0 4.0 -", "dist - 4.0 -"}, lines); diff != "" {
+		t.Errorf("distances (-want +got):\n%s", diff)
 	}
 }
 
@@ -139,8 +150,8 @@ func TestOnce(t *testing.T) {
 	if n := runs.Load(); n != 8 {
 		t.Errorf("8 workloads were measured %d times", n)
 	}
-	if n := most.Load(); n != 3 {
-		t.Errorf("%d at a time, want 3", n)
+	if n := most.Load(); n < 2 || n > 3 {
+		t.Errorf("%d at a time, want at most 3, and some side by side", n)
 	}
 	for _, r := range got.Readings {
 		for i, row := range r.Rows {

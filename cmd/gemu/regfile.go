@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,6 +49,12 @@ func (c *regfileCmd) Run(a *app) error {
 	}
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
+	if err := checkDirectory(c.Tables); err != nil {
+		return fmt.Errorf("--tables: %w", err)
+	}
+	if err := models.Fit(list, c.Warp); err != nil {
+		return fmt.Errorf("--model: %w", err)
 	}
 	side := models.Beside(list)
 	j, err := c.open(a, a.stderr, side) // standard output is for the report
@@ -304,7 +311,7 @@ func tableColumn(name string) int { return max(8, utf8.RuneCountInString(name)+2
 
 // writeTables writes the tables to files of a directory: MODEL-TABLE.csv and .svg, and lines.csv.
 func (r *regfileReport) writeTables(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return cannot("make", dir, err)
 	}
 	write := func(name string, b []byte) error {

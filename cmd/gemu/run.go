@@ -306,6 +306,24 @@ func checkOutput(name string) error {
 	return nil
 }
 
+// checkDirectory finds out early whether a directory is there or can be made; no name is none.
+func checkDirectory(name string) error {
+	if name == "" {
+		return nil
+	}
+	if st, err := os.Stat(name); err == nil {
+		if !st.IsDir() {
+			return fmt.Errorf("cannot make %s: it is a file", name)
+		}
+		return nil
+	}
+	parent := filepath.Dir(filepath.Clean(name))
+	if st, err := os.Stat(parent); err != nil || !st.IsDir() {
+		return fmt.Errorf("%s: no directory %s", name, parent)
+	}
+	return nil
+}
+
 // cutSize splits FILE.png:WIDTHxHEIGHT.
 func cutSize(s string) (name string, w, h int) {
 	i := strings.LastIndexByte(s, ':')

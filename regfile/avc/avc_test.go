@@ -105,6 +105,30 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// TestLine: a line of any stride and base is found of any lanes, and gives the lanes' values back.
+func TestLine(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for k := range 20000 {
+		m, from, step := r.Uint32()&r.Uint32()&r.Uint32(), r.Uint32(), r.Uint32()
+		if k == 0 {
+			m, from, step = 0b1101, 0, ^uint32(0) // 0, 2 and 3: the first two are an even distance apart
+		}
+		if m == 0 {
+			continue
+		}
+		d := lanes(func(i uint32) uint32 { return from + i*step })
+		base, got, ok := line(&d, m)
+		if !ok {
+			t.Fatalf("%#x + i·%#x in lanes %#x: no line", from, step, m)
+		}
+		for left := m; left != 0; left &= left - 1 {
+			if i := bits.TrailingZeros32(left); base+uint32(i)*got != d[i] {
+				t.Fatalf("%#x + i·%#x in lanes %#x: %#x + i·%#x", from, step, m, base, got)
+			}
+		}
+	}
+}
+
 // TestTree has what the tree gives of 3, 5 and 6 ways, worked by hand: the halves are 2+1, 3+2 and 3+3.
 func TestTree(t *testing.T) {
 	for _, c := range []struct {

@@ -65,14 +65,20 @@ func line(d *Vector, m uint32) (base, step uint32, ok bool) {
 	first := bits.TrailingZeros32(m)
 	rest := m & (m - 1)
 	if rest != 0 {
-		// Lanes n·2^k apart differ by n·2^k·step: that gives the step modulo 2^(32-k).
-		apart := uint32(bits.TrailingZeros32(rest) - first)
-		diff := d[first+int(apart)] - d[first]
-		k := bits.TrailingZeros32(apart)
+		// Lanes n·2^k apart differ by n·2^k·step: that gives the step modulo 2^(32-k). The lane with the
+		// least k gives most of it; all others are multiples of that 2^k away, where the rest is lost.
+		far, k := 0, Lanes
+		for left := rest; left != 0; left &= left - 1 {
+			i := bits.TrailingZeros32(left)
+			if n := bits.TrailingZeros(uint(i - first)); n < k {
+				far, k = i, n
+			}
+		}
+		diff := d[far] - d[first]
 		if diff&(1<<k-1) != 0 {
 			return 0, 0, false
 		}
-		step = (diff >> k) * inverse(apart>>k) & (1<<(32-k) - 1)
+		step = (diff >> k) * inverse(uint32(far-first)>>k) & (1<<(32-k) - 1)
 	}
 	base = d[first] - uint32(first)*step
 	for ; rest != 0; rest &= rest - 1 {

@@ -55,9 +55,66 @@ func (w watched) Tell(e *interp.Event) {
 					list = append(list, int64(lane), int64(uint32(values[i].Low[lane]>>(32*k))))
 				}
 			}
-			to[naive(list)]++
+			class := naive(list)
+			to[class]++
+			if class == avc.Generic && anyStride(list) {
+				n.AnyStride++
+			}
+			if class != avc.Generic && gaps(list) {
+				n.NonDense++
+			}
+			if byXor(list) {
+				n.Xor++
+			}
 		}
 	}
+}
+
+// anyStride reports whether words lie on a line, modulo 2^32, by finding its stride bit by bit: of the
+// strides that fit modulo 2^b, those that with or without bit b fit modulo 2^(b+1).
+func anyStride(list []int64) bool {
+	strides := []int64{0}
+	for b := range 32 {
+		var longer []int64
+		for _, s := range strides {
+			for _, s := range []int64{s, s | 1<<b} {
+				fits := true
+				for i := 0; i < len(list); i += 2 {
+					fits = fits && (list[1]+(list[i]-list[0])*s-list[i+1])%(1<<(b+1)) == 0
+				}
+				if fits {
+					longer = append(longer, s)
+				}
+			}
+		}
+		strides = longer
+	}
+	return len(strides) > 0
+}
+
+// gaps reports whether a lane between two of the list is not there.
+func gaps(list []int64) bool {
+	return list[len(list)-2]-list[0] != int64(len(list)/2-1)
+}
+
+// byXor is what the unit of section 5.2 finds: lanes 2i and 2i+1, the first such pair, give the stride.
+func byXor(list []int64) bool {
+	stride := int64(0)
+	for i := 0; i+2 < len(list); i += 2 {
+		if list[i]%2 == 0 && list[i+2] == list[i]+1 {
+			stride = list[i+1] ^ list[i+3]
+			break
+		}
+	}
+	if !slices.Contains([]int64{0, 1, 2, 4, 8, 16, 32, 64}, stride) {
+		return false
+	}
+	for i := 0; i < len(list); i += 2 {
+		if (list[1]+(list[i]-list[0])*stride-list[i+1])&0xffffffff != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // naive is a class by the words of section 2.3.
@@ -108,7 +165,8 @@ func TestIndependent(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range recorder.Kernels() {
-			got := avc.Counts{Instructions: k.Instructions, Loads: k.Loads, Stores: k.Stores}
+			got := k.Counts
+			got.First, got.Global = [avc.Classes]int64{}, 0 // the watcher does not see them
 			if diff := cmp.Diff(watcher.counts[k.Name], &got); diff != "" {
 				t.Errorf("%s (-watcher +recorder):\n%s", k.Name, diff)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/regfile/avc"
 	"gemu/regfile/gscalar"
 	"gemu/regfile/model"
 	"gemu/regfile/tags"
@@ -16,6 +17,7 @@ import (
 type Entry struct {
 	Name, Doc string
 	New       func() model.Model
+	Warp      int // lanes of the warps that it is for; 0: any
 }
 
 // Known are the models, those of papers first, then the other policies of package affinetrack.
@@ -24,9 +26,9 @@ var Known = known()
 func known() []Entry {
 	list := []Entry{
 		policy("kim"),
-		{"avc", "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", func() model.Model { return &cache{} }},
-		{"gscalar", "Liu et al. 2017: registers compressed byte by byte", func() model.Model { return &gscalar.Model{Verify: true} }},
-		{"combined", "that behind tags for base and stride; not of a paper", func() model.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
+		{"avc", "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", func() model.Model { return &cache{} }, avc.Lanes},
+		{"gscalar", "Liu et al. 2017: registers compressed byte by byte", func() model.Model { return &gscalar.Model{Verify: true} }, 0},
+		{"combined", "that behind tags for base and stride; not of a paper", func() model.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }, 0},
 	}
 	for _, p := range affinetrack.Policies {
 		if p.Name != "kim" {
@@ -39,7 +41,7 @@ func known() []Entry {
 // policy is the model of a policy.
 func policy(name string) Entry {
 	p := affinetrack.PolicyByName(name)
-	return Entry{name, p.Doc, func() model.Model { return tags.New(p) }}
+	return Entry{name, p.Doc, func() model.Model { return tags.New(p) }, 0}
 }
 
 // Names lists the models.
@@ -72,6 +74,16 @@ func Parse(list string) (of []Entry, err error) {
 		of = append(of, Known[i])
 	}
 	return of, nil
+}
+
+// Fit gives an error if one of the models is not for warps of so many lanes.
+func Fit(of []Entry, lanes int) error {
+	for _, e := range of {
+		if e.Warp != 0 && e.Warp != lanes {
+			return fmt.Errorf("model %s is for warps of %d lanes, not of %d: leave it out", e.Name, e.Warp, lanes)
+		}
+	}
+	return nil
 }
 
 // Beside makes models that watch the same launches.

@@ -145,13 +145,24 @@ func TestWho(t *testing.T) {
 			t.Errorf("line %d, %s: kept by %04b, want %04b", n.Pos.Line, n.Text, set, w)
 		}
 		delete(want, int(n.Pos.Line))
-		// A base, or a base and a stride, of kim and combined; eight bytes in the cache.
-		if tag, ok := map[int]int64{8: 8, 9: 4}[int(n.Pos.Line)]; ok && (n.Stored[0] != tag || n.Stored[1] != 8 || n.Stored[3] != tag) {
+		// A base, or a base and a stride, of two bytes in kim and of four in combined; eight bytes in the cache.
+		if tag, ok := map[int][2]int64{8: {6, 8}, 9: {4, 4}}[int(n.Pos.Line)]; ok && (n.Stored[0] != tag[0] || n.Stored[1] != 8 || n.Stored[3] != tag[1]) {
 			t.Errorf("line %d, %s: stored in %v bytes", n.Pos.Line, n.Text, n.Stored)
 		}
 	}
 	if len(want) > 0 {
 		t.Errorf("lines %v have written nothing", want)
+	}
+}
+
+// TestFit: the cache is for warps of 32 lanes, the others for all.
+func TestFit(t *testing.T) {
+	for _, e := range Known {
+		for _, lanes := range []int{1, 16, 32, 64} {
+			if err := Fit([]Entry{e}, lanes); (err != nil) != (e.Name == "avc" && lanes != 32) {
+				t.Errorf("%s, warps of %d: %v", e.Name, lanes, err)
+			}
+		}
 	}
 }
 

@@ -58,19 +58,20 @@ func (m *Model) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink
 	m.mu.Lock()
 	p := m.running[l.ID]
 	m.mu.Unlock()
-	return &sink{p.CTA(l, index, id).(interp.ResultSink)}
+	return &sink{p.CTA(l, index, id).(interp.ResultSink), (m.policy.StrideBits + 7) / 8}
 }
 
 // sink says what the policy holds in bytes.
-type sink struct{ interp.ResultSink }
+type sink struct {
+	interp.ResultSink
+	stride int // bytes of a stride; 0: as many as of a base
+}
 
-// The bytes of a tag: a base, or a base and a stride.
-const (
-	baseBytes   = 4
-	affineBytes = 8
-)
+// baseBytes is the bytes of a base in a tag, for each word of its register.
+const baseBytes = 4
 
-// Keeps is what a result takes: a base, with a stride if it is affine, as wide as its registers.
+// Keeps is what a result takes: a base as wide as its registers, and if it is affine a stride: of the
+// policy's width, or as wide as the base where that has none.
 func (s *sink) Keeps(e *interp.Event, i int) int {
 	v := &e.Writes[i]
 	words := max(1, v.Type.Bits()/32)
@@ -78,7 +79,10 @@ func (s *sink) Keeps(e *interp.Event, i int) int {
 	case affinetrack.Uniform:
 		return baseBytes * words
 	case affinetrack.Affine:
-		return affineBytes * words
+		if s.stride > 0 {
+			return baseBytes*words + s.stride
+		}
+		return 2 * baseBytes * words
 	}
 	return model.Bytes(v, e.Launch.WarpSize)
 }
