@@ -91,7 +91,7 @@ func (a *analysis) findRemakes() {
 	var find func(v int32, deep int) []*ptx.Instr
 	find = func(v int32, deep int) []*ptx.Instr {
 		o := writer[v]
-		if writes[v] != 1 || deep == deepest || !o.whole || len(o.defs) != 1 || o.in.Ops[0].Kind != ptx.RegOperand {
+		if writes[v] != 1 || deep == deepest || !o.whole || len(o.defs) != 1 || len(o.in.Ops) == 0 || o.in.Ops[0].Kind != ptx.RegOperand {
 			return nil
 		}
 		switch o.in.Form.Family {
