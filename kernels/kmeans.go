@@ -19,15 +19,24 @@ func init() {
 func kmeans(s *Session) error {
 	const k, dims, rounds = 8, 4, 20
 	n := s.N
-	object, centre, cluster := clusters(n, k, dims)
-	dObject, dCentre, dCluster := upload(s, object), upload(s, centre), upload(s, cluster)
-	sum, size, changed := alloc[int32](s, k*dims), alloc[int32](s, k), alloc[int32](s, 1)
-	done := 0
-	for done < rounds {
-		if err := s.Launch("kmeans_assign", interp.Dim(blocks(n, 256)), interp.Dim(256), n, dims, k, dObject, dCentre, dCluster, sum, size, changed); err != nil {
+	return iterations(s, k, dims, rounds, 1, func(object, centre, cluster, sum, size, changed *interp.Buffer) error {
+		if err := s.Launch("kmeans_assign", interp.Dim(blocks(n, 256)), interp.Dim(256), n, dims, k, object, centre, cluster, sum, size, changed); err != nil {
 			return err
 		}
-		if err := s.Launch("kmeans_update", interp.Dim(1), interp.Dim(k), dims, k, dCentre, sum, size); err != nil {
+		return s.Launch("kmeans_update", interp.Dim(1), interp.Dim(k), dims, k, centre, sum, size)
+	})
+}
+
+// iterations goes through rounds of Lloyd's iteration, until no object changes its centre, and compares with the
+// host's. There are so many copies of the sums and sizes of the clusters.
+func iterations(s *Session, k, dims, rounds, copies int, round func(object, centre, cluster, sum, size, changed *interp.Buffer) error) error {
+	n := s.N
+	object, centre, cluster := clusters(n, k, dims)
+	dObject, dCentre, dCluster := upload(s, object), upload(s, centre), upload(s, cluster)
+	sum, size, changed := alloc[int32](s, copies*k*dims), alloc[int32](s, copies*k), alloc[int32](s, 1)
+	done := 0
+	for done < rounds {
+		if err := round(dObject, dCentre, dCluster, sum, size, changed); err != nil {
 			return err
 		}
 		done++

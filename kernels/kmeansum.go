@@ -1,10 +1,6 @@
 package kernels
 
-import (
-	"fmt"
-
-	"gemu/interp"
-)
+import "gemu/interp"
 
 func init() {
 	register(&Workload{
@@ -21,31 +17,11 @@ func kmeansum(s *Session) error {
 	// five clusters.
 	const k, dims, rounds, block = 5, 34, 5, 256
 	n := s.N
-	object, centre, cluster := clusters(n, k, dims)
-	dObject, dCentre, dCluster := upload(s, object), upload(s, centre), upload(s, cluster)
 	count := blocks(n, block)
-	sum, size, changed := alloc[int32](s, count*k*dims), alloc[int32](s, count*k), alloc[int32](s, 1)
-	done := 0
-	for done < rounds {
-		if err := s.Launch("kmeansum_assign", interp.Dim(count), interp.Dim(block), n, dims, k, dObject, dCentre, dCluster, sum, size, changed); err != nil {
+	return iterations(s, k, dims, rounds, count, func(object, centre, cluster, sum, size, changed *interp.Buffer) error {
+		if err := s.Launch("kmeansum_assign", interp.Dim(count), interp.Dim(block), n, dims, k, object, centre, cluster, sum, size, changed); err != nil {
 			return err
 		}
-		if err := s.Launch("kmeansum_update", interp.Dim(1), interp.Dim(block), count, dims, k, dCentre, sum, size); err != nil {
-			return err
-		}
-		done++
-		more := interp.Slice[int32](changed)
-		if more[0] == 0 {
-			break
-		}
-		more[0] = 0
-	}
-	for range done {
-		lloyd(n, dims, object, centre, cluster)
-	}
-	s.Summary = fmt.Sprintf("%d objects in %d clusters after %d rounds", n, k, done)
-	if err := Equal("cluster", interp.Slice[int32](dCluster), cluster); err != nil {
-		return err
-	}
-	return Equal("centre", interp.Slice[float32](dCentre), centre)
+		return s.Launch("kmeansum_update", interp.Dim(1), interp.Dim(block), count, dims, k, centre, sum, size)
+	})
 }
