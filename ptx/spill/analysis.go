@@ -91,16 +91,17 @@ func (a *analysis) findRemakes() {
 	var find func(v int32, deep int) []*ptx.Instr
 	find = func(v int32, deep int) []*ptx.Instr {
 		o := writer[v]
-		if writes[v] != 1 || deep == deepest || !o.whole || len(o.defs) != 1 || len(o.in.Ops) == 0 || o.in.Ops[0].Kind != ptx.RegOperand {
+		if writes[v] != 1 || deep == deepest || !o.whole || len(o.defs) != 1 {
 			return nil
 		}
 		switch o.in.Form.Family {
 		case ptx.FamilyLoad:
-			if a.isParameter(o.in) {
+			if o.in.Ops[0].Kind == ptx.RegOperand && a.isParameter(o.in) {
 				return []*ptx.Instr{o.in}
 			}
 		case ptx.FamilyMove, ptx.FamilyAddress:
 			switch src := &o.in.Ops[1]; {
+			case o.in.Ops[0].Kind != ptx.RegOperand:
 			case src.Kind == ptx.ImmOperand, src.Kind == ptx.SymOperand, src.Kind == ptx.SRegOperand && steady(src.SReg):
 				return []*ptx.Instr{o.in}
 			case src.Kind == ptx.RegOperand && len(o.reads) == 1 && a.bits(o.reads[0]) == a.bits(v):
