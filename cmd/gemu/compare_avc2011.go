@@ -271,7 +271,7 @@ func avcMean(m *meter, byKernel bool, value func(r *avcResult) (v float64, ok bo
 
 // avcPercent is a share; ok is false of nothing.
 func avcPercent(part, all int64) (v float64, ok bool) {
-	return 100 * float64(part) / float64(max(all, 1)), all > 0
+	return share(part, all), all > 0
 }
 
 // avcFigure1 are the columns of figure 1, of a kernel; ok is false where there is no private traffic.
