@@ -39,3 +39,18 @@ func TestDefined(t *testing.T) {
 		}
 	}
 }
+
+// TestShuffles: a shuffle is found wherever it is, and not in a comment.
+func TestShuffles(t *testing.T) {
+	const head = ".version 7.0\n.target sm_80\n.address_size 64\n"
+	const body = "{ .reg .b32 %a; mov.b32 %a, 1; shfl.sync.idx.b32 %a, %a, 0, 31, -1; ret; }\n"
+	for source, want := range map[string]bool{
+		head + ".entry k()" + body:                                  true,
+		head + ".func f()" + body + ".entry k() { call f; ret; }\n": true,
+		head + ".entry k() { ret; } // shfl.sync\n":                 false,
+	} {
+		if got := (&Program{Source: source}).shuffles(); got != want {
+			t.Errorf("%s: %v", source, got)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // Fails reports whether a program, whose result is want, still fails as the one that is reduced did. An
@@ -89,7 +90,7 @@ func (p *Program) key() [32]byte {
 // extents tries fewer threads. What they would have had stays in the buffers. Shuffles of lanes that are
 // not there would be undefined.
 func (r *reducer) extents() {
-	if strings.Contains(r.p.Source, "shfl.") {
+	if r.p.shuffles() {
 		return
 	}
 	if r.p.Grid != interp.Dim(1) {
@@ -100,6 +101,20 @@ func (r *reducer) extents() {
 			return
 		}
 	}
+}
+
+// shuffles reports whether lanes take values of others.
+func (p *Program) shuffles() (any bool) {
+	m, err := ptx.ParseString("program.ptx", p.Source)
+	if err != nil {
+		return false
+	}
+	for _, d := range m.Decls {
+		if f, ok := d.(*ptx.Func); ok {
+			f.EachInstr(func(in *ptx.Instr) { any = any || in.Form.Family == ptx.FamilyShfl })
+		}
+	}
+	return any
 }
 
 // source is the lines of the program.
