@@ -192,7 +192,7 @@ type runJSON struct {
 	Trap    *trapJSON `json:"trap,omitempty"` // what has stopped it
 	Seconds float64   `json:"seconds"`        // of the launches alone
 
-	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let
+	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let; branches, returns and exits by all that meet them
 	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, one for all their lanes
 	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // of a warp instruction
 	Branches           int64   `json:"branches"`            // warp instructions that branch

@@ -214,6 +214,9 @@ func (w *warp) guardedWide(g int32) uint64 {
 // finish executes the end of a block.
 func (w *warp) finish(b *code.Block) {
 	end := w.cta.code.End(b)
+	if end.Skips {
+		w.count.ThreadInstructions -= int64(bits.OnesCount64(w.mask &^ w.guarded(end.Guard)))
+	}
 	switch end.Op {
 	case code.Jump:
 		w.jump(b.Next)
