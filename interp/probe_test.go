@@ -121,6 +121,12 @@ func (c *scene) Tell(e *interp.Event) {
 			}
 		}
 	}
+	for _, x := range e.Texels {
+		fmt.Fprintf(&b, " texel %d %d %d", x.Lane, x.Offset, x.Bytes)
+		if e.Lanes>>x.Lane&1 == 0 || x.Offset+uint64(x.Bytes) > x.Memory.Size {
+			c.errs = append(c.errs, fmt.Errorf("%v of lanes %#x reads %+v", e.Instr, e.Lanes, x))
+		}
+	}
 	if e.Kind == interp.OnOperation || e.Kind == interp.OnResult {
 		c.part(&b, e)
 	}
@@ -639,7 +645,7 @@ type every struct {
 }
 
 // choices are what it is told of instructions, the second of its own first.
-var choices = [...]interp.Events{interp.AllEvents, interp.OnAccess, interp.OnAfter, interp.OnBefore | interp.OnUndo}
+var choices = [...]interp.Events{interp.AllEvents, interp.OnAccess | interp.OnTexels, interp.OnAfter, interp.OnBefore | interp.OnUndo}
 
 // told is what is told of an instruction.
 func (p every) told(i int) interp.Events {
@@ -665,7 +671,7 @@ func (p listens) Chosen(*interp.LaunchInfo) []interp.Events { return nil }
 func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	to := p.script.CTA(l, index, id)
 	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnTexels | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
 		if e.Kind&chosen == 0 || e.Kind&p.told(e.Index) != 0 {
 			to.Tell(e)
 		}
@@ -678,7 +684,7 @@ func (p every) easing(to interp.Sink, ease bool) interp.Sink {
 	count, eased := map[int]int{}, map[int]bool{} // eased: as the instruction began
 	less := func(e *interp.Event) bool { return count[e.Warp]/2%2 == 1 }
 	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnTexels | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
 		if e.Kind&chosen != 0 {
 			if e.Kind == interp.OnBefore {
 				eased[e.Warp] = less(e)
