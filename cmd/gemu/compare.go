@@ -22,8 +22,9 @@ type compareCmd struct {
 	Table   []string `help:"Only these of its tables and figures (default: all)." placeholder:"NAME"`
 	Reading []string `help:"Only these ways of measuring, and tables that have them (default: all; the first is the headline)." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
-	JSON    string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
-	CSV     string   `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	reportFlags
+	tablesFlag
+	CSV string `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // paper is a study whose measurements gemu repeats.
@@ -68,6 +69,10 @@ type paperColumn struct {
 	// of is the column of the paper that this is another reading of; "" if it is the
 	// column's headline reading.
 	of string
+	// In plots a column has bars of its own, or is a part of others: stack is what these are about, and
+	// part what it is of them.
+	stack, part string
+
 	// apart tells that the column is about something that is not the paper's, as the size of
 	// its input, so that the order of the rows is not compared.
 	apart bool
@@ -197,7 +202,7 @@ func once[T any](m *meter, key any, measure func() (T, error)) (T, error) {
 
 // flags are those of a workload's run: at a size, 0 for its own.
 func (m *meter) flags(workload string, size int) *launchFlags {
-	return &launchFlags{File: "@" + workload, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: size}}
+	return &launchFlags{sourceArg: sourceArg{"@" + workload}, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: size}}
 }
 
 // comparison is a paper's tables and ours, as JSON.
@@ -266,13 +271,13 @@ func (c *compareCmd) Run(a *app) error {
 		return err
 	case c.Workers < 0:
 		return fmt.Errorf("--workers wants a number from 0 on")
-	case c.JSON == "-" && c.CSV == "-":
-		return fmt.Errorf("--json - and --csv -: only one fits on standard output")
 	}
-	for flag, file := range map[string]string{"--json": c.JSON, "--csv": c.CSV} {
-		if err := checkOutput(file); err != nil {
-			return fmt.Errorf("%s %s: %w", flag, file, err)
-		}
+	files := append(c.outputs(), outputs{{"--csv", c.CSV}}...)
+	if err := files.check(); err != nil {
+		return err
+	}
+	if err := c.tablesFlag.check(); err != nil {
+		return err
 	}
 	m := newMeter(a, c.Workers, tables)
 	defer m.close()
@@ -280,7 +285,7 @@ func (c *compareCmd) Run(a *app) error {
 	for i, t := range tables {
 		begun[i] = t.begin(m)
 	}
-	quiet := c.JSON == "-" || c.CSV == "-"
+	quiet := files.stdout()
 	s := newScreen(a.stdout)
 	out := &comparison{Schema: "gemu-compare/2", Paper: p.name, Title: p.title}
 	for i, t := range tables {
@@ -301,15 +306,11 @@ func (c *compareCmd) Run(a *app) error {
 			t.printAgreement(s, result)
 		}
 	}
-	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, out); err != nil {
-			return err
-		}
-	}
+	err = all(c.reportFlags.write(a, func() ([]byte, error) { return out.page(tables) }, func() any { return out }), c.tablesFlag.write(out.files(tables)))
 	if c.CSV != "" {
-		return writeOutput(a, c.CSV, out.csv())
+		err = all(err, writeOutput(a, c.CSV, out.csv()))
 	}
-	return nil
+	return err
 }
 
 // readBy are the tables that have some of the readings, with these; no names mean all.
@@ -454,12 +455,7 @@ func (c *comparison) csv() []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Write([]string{"paper", "table", "reading", "row", "workload", "column", "paper_value", "our_value", "difference", "absent"})
-	text := func(values map[string]float64, name string) string {
-		if v, ok := values[name]; ok {
-			return strconv.FormatFloat(v, 'g', 8, 64)
-		}
-		return ""
-	}
+	text := csvValue
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		for _, r := range t.Readings {
@@ -541,12 +537,17 @@ func (t *paperTable) printRow(s *screen, r *comparisonRow) {
 		return
 	}
 	t.printLine(s, dim, "", "paper", t.texts(r.Paper))
-	t.printLine(s, dim, "", "diff", func(c *paperColumn) string {
+	t.printLine(s, dim, "", "diff", t.differences(r))
+}
+
+// differences gives those of a row by column, "-" where there is none.
+func (t *paperTable) differences(r *comparisonRow) func(c *paperColumn) string {
+	return func(c *paperColumn) string {
 		if v, ok := r.Difference[c.name]; ok {
 			return signedText(v, c.digits)
 		}
 		return "-"
-	})
+	}
 }
 
 // signedText writes a difference with its sign; what is rounded to nothing is 0.
@@ -573,25 +574,45 @@ func probabilityText(p float64) string {
 	return fmt.Sprintf("%.0f%%", 100*p)
 }
 
+// agreementLines are the lines about the rows of a column together, for the text and for the page.
+var agreementLines = []struct {
+	name, doc string
+	text      func(c *paperColumn, a *agreement) string
+}{
+	{"rho", "rank correlation", rhoText},
+	{"p", "by chance", func(_ *paperColumn, a *agreement) string { return optionalText(a.P, probabilityText) }},
+	{"Holm", "corrected", func(_ *paperColumn, a *agreement) string { return optionalText(a.Holm, probabilityText) }},
+	{"distance", "mean distance", distanceText},
+}
+
+// statisticsDoc says what they are: corrected for what, and what more there is to say.
+const statisticsDoc = "rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s.%s distance is the mean of the differences without their signs."
+
+func optionalText(v *float64, text func(v float64) string) string {
+	if v == nil {
+		return "-"
+	}
+	return text(*v)
+}
+
+func rhoText(_ *paperColumn, a *agreement) string { return optionalText(a.Rho, correlationText) }
+
+func distanceText(c *paperColumn, a *agreement) string {
+	return optionalText(a.Distance, func(v float64) string { return percentText(v, max(1, c.digits)) })
+}
+
+// agreed gives a line of agreementLines by column, "" where nothing is ranked.
+func agreed(list map[string]*agreement, text func(c *paperColumn, a *agreement) string) func(c *paperColumn) string {
+	return func(c *paperColumn) string {
+		if a := list[c.name]; a != nil {
+			return text(c, a)
+		}
+		return ""
+	}
+}
+
 func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 	head := r.Readings[0].Agreement
-	of := func(list map[string]*agreement, text func(a *agreement) string) func(c *paperColumn) string {
-		return func(c *paperColumn) string {
-			if a := list[c.name]; a != nil {
-				return text(a)
-			}
-			return ""
-		}
-	}
-	optional := func(value func(a *agreement) *float64, text func(v float64) string) func(a *agreement) string {
-		return func(a *agreement) string {
-			if v := value(a); v != nil {
-				return text(*v)
-			}
-			return "-"
-		}
-	}
-	rho := optional(func(a *agreement) *float64 { return a.Rho }, correlationText)
 	width := s.chart()
 	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
 		for i := range r.Readings[1:] {
@@ -611,27 +632,21 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		return
 	}
 	s.printf("\n")
-	distance := func(list map[string]*agreement) func(c *paperColumn) string {
-		return func(c *paperColumn) string {
-			switch a := list[c.name]; {
-			case a == nil:
-				return ""
-			case a.Distance == nil:
-				return "-"
-			default:
-				return percentText(*a.Distance, max(1, c.digits))
-			}
-		}
-	}
 	compared := false // or the paper has no numbers of the rows
 	for _, a := range head {
 		compared = compared || a.Rows > 0
 	}
 	if compared {
-		t.printLine(s, bold, "order", "rho", of(head, rho))
-		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
-		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
-		t.printLine(s, plain, "distance", "", distance(head))
+		for i, l := range agreementLines {
+			style, name, who := plain, "", l.name
+			switch i {
+			case 0:
+				style, name = bold, "order"
+			case len(agreementLines) - 1:
+				name, who = l.name, ""
+			}
+			t.printLine(s, style, name, who, agreed(head, l.text))
+		}
 	}
 	for i := range r.Readings[1:] {
 		o := &r.Readings[i+1]
@@ -640,8 +655,8 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		}
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
 		if compared {
-			t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
-			t.printLine(s, dim, "", "dist", distance(o.Agreement))
+			t.printLine(s, plain, "", "rho", agreed(o.Agreement, rhoText))
+			t.printLine(s, dim, "", "dist", agreed(o.Agreement, distanceText))
 		}
 		over := slices.ContainsFunc(o.Rows, func(r comparisonRow) bool { return r.Workload == "" })
 		for k := range o.Rows {
@@ -671,7 +686,7 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		}
 	}
 	if tests > 0 {
-		for _, line := range wrap(fmt.Sprintf("rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s. In %d of them the order agrees beyond chance (%.0f %%). distance is the mean of the differences without their signs.", counted(tests, "column"), found, 100*level), width) {
+		for _, line := range wrap(fmt.Sprintf(statisticsDoc, counted(tests, "column"), fmt.Sprintf(" In %d of them the order agrees beyond chance (%.0f %%).", found, 100*level)), width) {
 			s.printf("%s\n", line)
 		}
 	}

@@ -215,6 +215,14 @@ func gscalarColumn(name, head1, head2, doc string) paperColumn {
 	return paperColumn{name: name, head: [2]string{head1, head2}, digits: 1, doc: doc}
 }
 
+// stacked has the first so many columns drawn on top of each other.
+func stacked(what string, n int, columns []paperColumn) []paperColumn {
+	for i := range columns[:n] {
+		columns[i].stack, columns[i].part = what, columns[i].label()
+	}
+	return columns
+}
+
 // gscalarTables are the figures.
 func gscalarTables() []*paperTable {
 	// Of figure 12 and of the ratio: a scheme, and what is left out.
@@ -255,14 +263,14 @@ func gscalarTables() []*paperTable {
 		}),
 		gscalarTable(paperTable{
 			name: "figure8", title: "accesses to vector registers by what lanes share, %",
-			columns: []paperColumn{
+			columns: stacked("accesses to vector registers", 6, []paperColumn{
 				gscalarColumn("scalar", "", "scalar", "all lanes have the same, of accesses"),
 				gscalarColumn("3-byte", "3", "bytes", "… the same three bytes from the top"),
 				gscalarColumn("2-byte", "2", "bytes", "… two"),
 				gscalarColumn("1-byte", "1", "byte", "… one"),
 				gscalarColumn("other", "", "other", "… none"),
 				gscalarColumn("divergent", "", "diverg.", "by divergent instructions"),
-			},
+			}),
 			readings: []paperReading{
 				{"headline", "reads and writes; 64-bit registers are two"},
 				{"reads", "only reads"},
@@ -282,13 +290,13 @@ func gscalarTables() []*paperTable {
 		}),
 		gscalarTable(paperTable{
 			name: "figure9", title: "instructions that may execute as scalars, %",
-			columns: []paperColumn{
+			columns: stacked("instructions", 4, []paperColumn{
 				gscalarColumn("alu", "", "ALU", "arithmetic and logic, not divergent, of instructions"),
 				gscalarColumn("others", "SFU,", "memory", "special functions, loads and stores, not divergent"),
 				gscalarColumn("half", "", "half", "not divergent, in 16 lanes"),
 				gscalarColumn("divergent", "", "diverg.", "divergent, by the mask of the last write"),
 				gscalarColumn("total", "", "all", "all of them"),
-			},
+			}),
 			readings: gscalarReadings(),
 		}, func(c *gscalar.Counts, reading int) map[string]float64 {
 			alu, others, half, divergent := c.Scalar(gscalar.Reading(reading))

@@ -100,7 +100,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "models": models.Names(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
@@ -211,7 +211,14 @@ func (a *app) report(err error) int {
 	var trap *interp.Trap
 	var unsupported *ptx.Unsupported
 	var f *failure
+	var several together
 	switch {
+	case errors.As(err, &several):
+		status := exitGood
+		for _, err := range several {
+			status = max(status, a.report(err))
+		}
+		return status
 	case errors.As(err, &list):
 		for _, e := range list {
 			fmt.Fprintln(a.stderr, e)
