@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/internal/percent"
 	"gemu/interp"
 )
 
@@ -140,12 +141,7 @@ func mainClass(s affinetrack.Shares) affinetrack.Class {
 }
 
 // share is a part in percent.
-func share(n, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return 100 * float64(n) / float64(of)
-}
+func share(n, of int64) float64 { return percent.Of(n, of) }
 
 func extentText(d [3]int) string { return fmt.Sprintf("(%d,%d,%d)", d[0], d[1], d[2]) }
 

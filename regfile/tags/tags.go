@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"gemu/affinetrack"
+	"gemu/internal/percent"
 	"gemu/interp"
 	"gemu/regfile/model"
 )
@@ -136,10 +137,8 @@ func (m *Model) Report() *model.Report {
 		name   string
 		shares affinetrack.Shares
 	}{{"register reads", b.RegisterReads}, {"register writes", b.RegisterWrites}, {"instructions", b.Instructions}} {
-		values := []float64{0, 0, 0}
-		if n := float64(row.shares.Total()); n > 0 {
-			values = []float64{100 * float64(row.shares.Uniform) / n, 100 * float64(row.shares.Affine) / n, 100 * float64(row.shares.Generic) / n}
-		}
+		n := row.shares.Total()
+		values := []float64{percent.Of(row.shares.Uniform, n), percent.Of(row.shares.Affine, n), percent.Of(row.shares.Generic, n)}
 		classes.Rows = append(classes.Rows, model.Row{Name: row.name, Values: values})
 	}
 	s := m.total.Summary()
