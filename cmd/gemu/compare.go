@@ -18,9 +18,9 @@ import (
 )
 
 type compareCmd struct {
-	Paper   string   `arg:"" help:"Paper: ${papers}."`
-	Table   []string `help:"Only these of its tables and figures (default: all)." placeholder:"NAME"`
-	Reading []string `help:"Only these ways of measuring, and tables that have them (default: all; the first is the headline)." placeholder:"NAME"`
+	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
+	Table   []string `predictor:"table" help:"Only these of its tables and figures (default: all): ${papertables}." placeholder:"NAME"`
+	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
 	reportFlags
 	tablesFlag
@@ -140,12 +140,45 @@ func paperNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (p *paper) tableNames() string {
-	var names []string
+// tableNames are the tables and figures of a paper.
+func tableNames(p *paper) (names []string) {
 	for _, t := range p.tables {
 		names = append(names, t.name)
 	}
-	return strings.Join(names, ", ")
+	return names
+}
+
+// readingNames are the readings of its tables.
+func readingNames(p *paper) (names []string) {
+	for _, t := range p.tables {
+		for _, r := range t.readings {
+			if !slices.Contains(names, r.name) {
+				names = append(names, r.name)
+			}
+		}
+	}
+	return names
+}
+
+// eachPaper says what each paper has, for people.
+func eachPaper(of func(p *paper) []string) string {
+	var list []string
+	for _, p := range papers {
+		list = append(list, p.name+" has "+strings.Join(of(p), ", "))
+	}
+	return strings.Join(list, "; ")
+}
+
+// ofPapers is what papers have that needs no quotes, for shells.
+func ofPapers(of func(p *paper) []string) (list []string) {
+	for _, p := range papers {
+		for _, name := range of(p) {
+			if !strings.ContainsAny(name, " %") && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
 }
 
 // meter runs workloads for the tables of a paper: as many side by side as there are host threads,
@@ -260,7 +293,7 @@ func (c *compareCmd) Run(a *app) error {
 		for _, name := range c.Table {
 			i := slices.IndexFunc(p.tables, func(t *paperTable) bool { return t.name == name })
 			if i < 0 {
-				return fmt.Errorf("--table %s: %s has %s", name, p.name, p.tableNames())
+				return fmt.Errorf("--table %s: %s has %s", name, p.name, strings.Join(tableNames(p), ", "))
 			}
 			tables = append(tables, p.tables[i])
 		}
@@ -319,15 +352,11 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 		return tables, nil
 	}
 	var list []*paperTable
-	var known []string
 	found := map[string]bool{}
 	for _, t := range tables {
 		part := *t
 		part.readings = nil
 		for _, r := range t.readings {
-			if !slices.Contains(known, r.name) {
-				known = append(known, r.name)
-			}
 			if slices.Contains(names, r.name) {
 				part.readings = append(part.readings, r)
 				found[r.name] = true
@@ -339,7 +368,7 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 	}
 	for _, name := range names {
 		if !found[name] {
-			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(readingNames(&paper{tables: tables}), ", "))
 		}
 	}
 	return list, nil

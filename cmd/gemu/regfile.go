@@ -23,7 +23,7 @@ import (
 type regfileCmd struct {
 	launchFlags
 
-	Model      string `help:"Models, with commas between: ${models} (default ${defaultmodels}, those of them that are for warps of so many lanes)." placeholder:"NAME,…"`
+	Model      string `predictor:"model" help:"Models, with commas between: ${models} (default ${defaultmodels}, those of them that are for warps of so many lanes)." placeholder:"NAME,…"`
 	Reconverge string `default:"stack" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
 
 	Show []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`
