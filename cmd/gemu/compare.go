@@ -295,7 +295,9 @@ func (c *compareCmd) Run(a *app) error {
 			if i < 0 {
 				return fmt.Errorf("--table %s: %s has %s", name, p.name, strings.Join(tableNames(p), ", "))
 			}
-			tables = append(tables, p.tables[i])
+			if !slices.Contains(tables, p.tables[i]) {
+				tables = append(tables, p.tables[i])
+			}
 		}
 	}
 	tables, err := readBy(tables, c.Reading)
@@ -484,22 +486,16 @@ func (c *comparison) csv() []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Write([]string{"paper", "table", "reading", "row", "workload", "column", "paper_value", "our_value", "difference", "absent"})
-	text := csvValue
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		for _, r := range t.Readings {
 			for _, row := range r.Rows {
 				for _, col := range t.Columns {
-					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, text(row.Paper, col.Name), text(row.Ours, col.Name), text(row.Difference, col.Name), ""})
+					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, csvValue(row.Paper, col.Name), csvValue(row.Ours, col.Name), csvValue(row.Difference, col.Name), ""})
 				}
 			}
 		}
-		var names []string
-		for name := range t.Absent {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range t.absentNames() {
 			w.Write([]string{c.Paper, t.Name, "", name, "", "", "", "", "", t.Absent[name]})
 		}
 	}
@@ -603,15 +599,16 @@ func probabilityText(p float64) string {
 	return fmt.Sprintf("%.0f%%", 100*p)
 }
 
-// agreementLines are the lines about the rows of a column together, for the text and for the page.
+// agreementLines are the lines about the rows of a column together: as the text calls them, and as the page does.
 var agreementLines = []struct {
-	name, doc string
-	text      func(c *paperColumn, a *agreement) string
+	name, who, doc string
+	style          paint
+	text           func(c *paperColumn, a *agreement) string
 }{
-	{"rho", "rank correlation", rhoText},
-	{"p", "by chance", func(_ *paperColumn, a *agreement) string { return optionalText(a.P, probabilityText) }},
-	{"Holm", "corrected", func(_ *paperColumn, a *agreement) string { return optionalText(a.Holm, probabilityText) }},
-	{"distance", "mean distance", distanceText},
+	{"order", "rho", "rho, rank correlation", bold, rhoText},
+	{"", "p", "p, by chance", plain, func(_ *paperColumn, a *agreement) string { return optionalText(a.P, probabilityText) }},
+	{"", "Holm", "p, corrected (Holm)", plain, func(_ *paperColumn, a *agreement) string { return optionalText(a.Holm, probabilityText) }},
+	{"distance", "", "distance, in the mean", plain, distanceText},
 }
 
 // statisticsDoc says what they are: corrected for what, and what more there is to say.
@@ -666,15 +663,8 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		compared = compared || a.Rows > 0
 	}
 	if compared {
-		for i, l := range agreementLines {
-			style, name, who := plain, "", l.name
-			switch i {
-			case 0:
-				style, name = bold, "order"
-			case len(agreementLines) - 1:
-				name, who = l.name, ""
-			}
-			t.printLine(s, style, name, who, agreed(head, l.text))
+		for _, l := range agreementLines {
+			t.printLine(s, l.style, l.name, l.who, agreed(head, l.text))
 		}
 	}
 	for i := range r.Readings[1:] {

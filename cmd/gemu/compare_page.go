@@ -44,6 +44,9 @@ func (t *paperTable) picture(title string, r *comparisonReading) *picture {
 			for columns = t.columns[i:]; columns[len(columns)-1].stack != c.stack; {
 				columns = columns[:len(columns)-1]
 			}
+			if !slices.ContainsFunc(columns, func(o paperColumn) bool { return o.doc != c.doc }) {
+				n.notes = []string{c.doc}
+			}
 		} else if a := r.Agreement[c.name]; a != nil && a.Rho != nil {
 			n.notes = append(n.notes, fmt.Sprintf("rank correlation %s, by chance %s", correlationText(*a.Rho), probabilityText(*a.P)))
 		}
@@ -292,7 +295,7 @@ func (t *paperTable) pageAgreement(r *comparisonReading) (lines []compareLine) {
 		return nil
 	}
 	for _, l := range agreementLines {
-		lines = append(lines, compareLine{Row: l.name + ", " + l.doc, Cells: t.cells(agreed(r.Agreement, l.text))})
+		lines = append(lines, compareLine{Row: l.doc, Cells: t.cells(agreed(r.Agreement, l.text))})
 	}
 	return lines
 }

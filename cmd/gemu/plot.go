@@ -48,15 +48,15 @@ type barPart struct {
 	text   string
 }
 
-// plotColours are those of series, in turn, in light and on dark; they differ in lightness, too. Those of a
-// paper are the same, paler.
-var plotColours = [][2]string{
-	{"#1f5f99", "#5aa7e6"}, {"#d98032", "#f0a060"}, {"#4f9460", "#6fc48a"}, {"#8f4a8a", "#c78bc3"},
-	{"#c9b458", "#d8c878"}, {"#7f8c98", "#9aa7b3"}, {"#b33a3a", "#ea8080"}, {"#6fb7c9", "#8fd3e3"},
+// plotColours are those of series, in turn, on light and on dark, and of letters on the former; they differ in
+// lightness, too. Those of a paper are the same, paler.
+var plotColours = []struct{ light, dark, letters string }{
+	{"#1f5f99", "#5aa7e6", "on"}, {"#d98032", "#f0a060", "over"}, {"#4f9460", "#6fc48a", "on"}, {"#8f4a8a", "#c78bc3", "on"},
+	{"#c9b458", "#d8c878", "over"}, {"#7f8c98", "#9aa7b3", "over"}, {"#b33a3a", "#ea8080", "on"}, {"#6fb7c9", "#8fd3e3", "over"},
 }
 
-// plotLight are those of them that are too light for white letters.
-var plotLight = [...]bool{1: true, 4: true, 5: true, 7: true}
+// plotInks are the colours of letters by class, on light: of what is read first, of what is not, and of those on bars.
+var plotInks = map[string]string{"ink": "#1d232b", "soft": "#5a6570", "on": "#fff", "over": "#1d232b"}
 
 // The colours of bars that are of no series: of the paper where ours have the first, and of panels beside
 // those that have some.
@@ -129,7 +129,7 @@ var plotStyle = func() string {
 	var b strings.Builder
 	b.WriteString("<style>@media (prefers-color-scheme: dark) { .plot .card { fill: #1b2027; } .plot .ink { fill: #e4e8ec; } .plot .soft { fill: #9aa5b1; } .plot .grid { stroke: #333b45; } .plot .zero { stroke: #9aa5b1; } .plot .on, .plot .over { fill: #10151a; }")
 	for i, c := range plotColours {
-		fmt.Fprintf(&b, " .plot .s%d { fill: %s; stroke: %s; }", i, c[1], c[1])
+		fmt.Fprintf(&b, " .plot .s%d { fill: %s; stroke: %s; }", i, c.dark, c.dark)
 	}
 	b.WriteString(" }</style>\n")
 	return b.String()
@@ -143,23 +143,20 @@ type drawing struct {
 }
 
 func (d *drawing) text(x, y float64, anchor, class, more, s string) {
-	fill := map[string]string{"ink": "#1d232b", "soft": "#5a6570", "on": "#fff", "over": "#1d232b"}[class]
 	if more != "" {
 		more = " " + more
 	}
-	fmt.Fprintf(d, `<text class="%s" x="%.1f" y="%.1f" text-anchor="%s" fill="%s"%s>%s</text>`+"\n", class, x, y, anchor, fill, more, html.EscapeString(s))
+	fmt.Fprintf(d, `<text class="%s" x="%.1f" y="%.1f" text-anchor="%s" fill="%s"%s>%s</text>`+"\n", class, x, y, anchor, plotInks[class], more, html.EscapeString(s))
 }
 
 // rect draws a rectangle of a series.
 func (d *drawing) rect(series int, paper bool, x, y, width, height float64, title string) {
 	series %= len(plotColours)
-	more := ""
+	more := ` stroke-width="0"`
 	if paper {
-		more = ` fill-opacity="0.45" stroke-width="1"`
-	} else {
-		more = ` stroke-width="0"`
+		more = ` fill-opacity="0.45"`
 	}
-	colour := plotColours[series][0]
+	colour := plotColours[series].light
 	if title != "" {
 		title = "<title>" + html.EscapeString(title) + "</title>"
 	}
@@ -194,9 +191,11 @@ func (d *drawing) legend(p *picture, y, width float64) float64 {
 
 // head writes what is above a chart, from y on, and gives where that ends.
 func (d *drawing) head(n *panel, x, y, width float64) float64 {
-	if n.title != "" {
-		y += plotLine
-		d.text(x, y-5, "start", "ink", `font-weight="600"`, cut(n.title, int(width/plotLetter)))
+	for _, line := range wrap(n.title, int(width/plotLetter)) {
+		if line != "" {
+			y += plotLine
+			d.text(x, y-5, "start", "ink", `font-weight="600"`, line)
+		}
 	}
 	for _, note := range n.notes {
 		for _, line := range wrap(note, int(width/plotSmall)) {
@@ -272,12 +271,9 @@ func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float6
 		}
 		d.rect(series, pale, min(x1, x2), y+.5, math.Abs(x2-x1), plotBar-1, who+": "+part.text)
 		if len(b.parts) > 1 && math.Abs(x2-x1) > plotSmall*float64(len(part.text))+4 {
-			class := "on"
-			switch {
-			case pale:
+			class := plotColours[series%len(plotColours)].letters
+			if pale {
 				class = "ink"
-			case plotLight[series%len(plotColours)]:
-				class = "over"
 			}
 			d.text((x1+x2)/2, y+plotBar-3, "middle", class, `font-size="9.5"`, part.text)
 		}
@@ -315,8 +311,7 @@ func tickStep(size float64) float64 {
 
 // tickText writes the value of a tick: with the decimals of a step.
 func tickText(v, step float64) string {
-	switch {
-	case math.Abs(v) >= 1e6:
+	if math.Abs(v) >= 1e6 {
 		return fmt.Sprintf("%.3g", v)
 	}
 	return fmt.Sprintf("%.*f", max(0, int(math.Ceil(-math.Log10(step)-1e-9))), v)

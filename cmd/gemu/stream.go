@@ -70,11 +70,12 @@ func (o outputs) check() error {
 			return fmt.Errorf("%s %s: %w", f.flag, f.name, err)
 		}
 		name := filepath.Clean(f.name)
+		st, err := os.Stat(name)
 		switch other := seen[name]; {
 		case other == "":
 		case name == "-":
 			return fmt.Errorf("%s - and %s -: only one fits on standard output", other, f.flag)
-		default:
+		case err != nil || st.Mode().IsRegular(): // a device or a pipe takes both
 			return fmt.Errorf("%s and %s are the same file, %s", other, f.flag, f.name)
 		}
 		seen[name] = f.flag
@@ -84,7 +85,12 @@ func (o outputs) check() error {
 
 // stdout reports whether one of them is standard output, which then has nothing else.
 func (o outputs) stdout() bool {
-	return slices.ContainsFunc(o, func(f struct{ flag, name string }) bool { return f.name == "-" })
+	for _, f := range o {
+		if f.name == "-" {
+			return true
+		}
+	}
+	return false
 }
 
 // reportFlags say where a report goes besides, or instead of, the text.
