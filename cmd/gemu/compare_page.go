@@ -48,7 +48,11 @@ func (t *paperTable) picture(title string, r *comparisonReading) *picture {
 				n.notes = []string{c.doc}
 			}
 		} else if a := r.Agreement[c.name]; a != nil && a.Rho != nil {
-			n.notes = append(n.notes, fmt.Sprintf("rank correlation %s, by chance %s", correlationText(*a.Rho), probabilityText(*a.P)))
+			note := fmt.Sprintf("rank correlation %s, p %s", correlationText(*a.Rho), probabilityText(*a.P))
+			if a.Holm != nil {
+				note += fmt.Sprintf(", corrected %s", probabilityText(*a.Holm))
+			}
+			n.notes = append(n.notes, note)
 		}
 		for k := range r.Rows {
 			row := &r.Rows[k]

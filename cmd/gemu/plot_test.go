@@ -141,11 +141,12 @@ func TestPictures(t *testing.T) {
 		{name: "w", head: [2]string{"", "w"}, doc: "part", stack: "both", part: "generic"},
 		{name: "n", head: [2]string{"", "n"}, digits: 1, doc: "may be negative"},
 	}}
+	half := 0.5
 	r := &comparisonReading{Name: "head", Rows: []comparisonRow{
 		{Name: "x", Ours: map[string]float64{"a": 10, "u": 30, "v": 20, "w": 25, "n": -4}, Paper: map[string]float64{"a": 5, "u": 40}},
 		{Name: "a name that is far too long to stand before a bar", Ours: map[string]float64{"a": math.NaN(), "u": 60, "v": -40, "w": 15, "n": 8}, Paper: map[string]float64{}},
 		{Name: "z", Ours: map[string]float64{}, Paper: map[string]float64{"u": 1, "v": 2}},
-	}, Agreement: map[string]*agreement{"a": {Rho: new(float64), P: new(float64)}}}
+	}, Agreement: map[string]*agreement{"a": {Rho: new(float64), P: new(float64), Holm: &half}}}
 	p := table.picture("of nothing", r)
 	d := readPicture(t, p.svg())
 	d.inside(t)
@@ -185,7 +186,7 @@ func TestPictures(t *testing.T) {
 	has := func(text string) bool {
 		return slices.ContainsFunc(d.texts, func(e drawnElement) bool { return e.text == text })
 	}
-	for _, text := range []string{"uniform 40", "both", "rank correlation .00, by chance <.1%", "paper", "-"} {
+	for _, text := range []string{"uniform 40", "both", "rank correlation .00, p <.1%, corrected 50%", "paper", "-"} {
 		if !has(text) {
 			t.Errorf("nothing says %q", text)
 		}
