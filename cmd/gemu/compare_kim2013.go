@@ -347,8 +347,8 @@ func figure2Columns() []paperColumn {
 	list := []paperColumn{{name: "active", head: [2]string{"act", "%"}, doc: "threads that execute an instruction together, of the launch's, in the mean", apart: true}}
 	for _, b := range figure2Bars {
 		list = append(list,
-			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", apart: true},
-			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", apart: true})
+			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", apart: true, stack: b.doc, part: "uniform"},
+			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", apart: true, stack: b.doc, part: "affine"})
 	}
 	return list
 }
