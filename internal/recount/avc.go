@@ -60,6 +60,67 @@ func (w *Word) class() string {
 	return "zero"
 }
 
+// anyStride reports whether the lanes lie on a line, modulo 2^32, by finding its stride bit by bit: of the
+// strides that fit modulo 2^b, those that with or without bit b fit modulo 2^(b+1).
+func (w *Word) anyStride() bool {
+	list := w.lanes()
+	strides := []int64{0}
+	for b := range 32 {
+		var longer []int64
+		for _, s := range strides {
+			for _, s := range []int64{s, s | 1<<b} {
+				fits := true
+				for _, i := range list {
+					fits = fits && (int64(w.Value[list[0]])+int64(i-list[0])*s-int64(w.Value[i]))%(1<<(b+1)) == 0
+				}
+				if fits {
+					longer = append(longer, s)
+				}
+			}
+		}
+		strides = longer
+	}
+	return len(strides) > 0
+}
+
+// lanes are those that have the word.
+func (w *Word) lanes() (list []int) {
+	for i := range w.Has {
+		if w.Has[i] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// gaps reports whether a lane between two of them is not there.
+func (w *Word) gaps() bool {
+	list := w.lanes()
+	return list[len(list)-1]-list[0] != len(list)-1
+}
+
+// byXor reports whether the unit of section 5.2 finds a line: lanes 2i and 2i+1, the first such pair, give the
+// stride.
+func (w *Word) byXor() bool {
+	list := w.lanes()
+	stride := uint32(0)
+	for i := 0; i < 32; i += 2 {
+		if w.Has[i] && w.Has[i+1] {
+			stride = w.Value[i] ^ w.Value[i+1]
+			break
+		}
+	}
+	if !slices.Contains([]uint32{0, 1, 2, 4, 8, 16, 32, 64}, stride) {
+		return false
+	}
+	for _, i := range list {
+		if w.Value[list[0]]+uint32(i-list[0])*stride != w.Value[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Private is the private memory of a launch's warps: what they load and store, one transaction for
 // each word and each address that lanes have.
 type Private struct {
@@ -69,10 +130,16 @@ type Private struct {
 
 // PrivateKernel is the launches of a kernel.
 type PrivateKernel struct {
-	Instructions int
-	Classes      map[string]int // transactions, by class
-	LowWords     map[string]int // of the first word of each access
-	launches     []*privateLaunch
+	Instructions  int
+	Loads, Stores map[string]int // transactions, by class
+	LowWords      map[string]int // of the first word of each access
+
+	AnyStride int // generic, but affine by any stride and base
+	Xor       int // found by the unit of section 5.2
+	NonDense  int // not generic, with lanes that do not lie side by side
+	Global    int // blocks of 128 bytes of each access to global memory
+
+	launches []*privateLaunch
 }
 
 type privateLaunch struct {
@@ -112,7 +179,7 @@ func (p *Private) Tell(e *interp.Event) {
 	}
 	k := p.Kernels[e.Launch.Kernel.Name]
 	if k == nil {
-		k = &PrivateKernel{Classes: map[string]int{}, LowWords: map[string]int{}}
+		k = &PrivateKernel{Loads: map[string]int{}, Stores: map[string]int{}, LowWords: map[string]int{}}
 		p.Kernels[e.Launch.Kernel.Name] = k
 	}
 	at := slices.IndexFunc(k.launches, func(l *privateLaunch) bool { return l.id == e.Launch.ID })
@@ -132,7 +199,8 @@ func (p *Private) Tell(e *interp.Event) {
 	step := w.instructions
 	w.instructions++
 	k.Instructions++
-	if space, _ := e.Instr.Space(); space != ptx.Local && space != ptx.Generic || len(e.Accesses) == 0 {
+	space, _ := e.Instr.Space()
+	if space != ptx.Local && space != ptx.Generic && space != ptx.Global || len(e.Accesses) == 0 {
 		return
 	}
 	if len(e.Accesses) != 1 {
@@ -142,6 +210,7 @@ func (p *Private) Tell(e *interp.Event) {
 	store := e.Instr.Form.Effects.Has(ptx.Writes)
 	bytes := map[int][]byte{} // by lane, that are stored, or as many as are loaded
 	from := map[int]uint64{}  // by lane, the address
+	blocks := map[uint64]bool{}
 	for lane := range 32 {
 		address := access.Addr[lane]
 		switch {
@@ -151,6 +220,11 @@ func (p *Private) Tell(e *interp.Event) {
 		case address >= interp.LocalWindow && address < interp.LocalWindow+interp.WindowSize:
 			address -= interp.LocalWindow
 		default:
+			if access.Space == ptx.Global || address >= interp.FirstAddress {
+				for b := range access.Bytes {
+					blocks[(address+uint64(b))/128] = true
+				}
+			}
 			continue
 		}
 		from[lane] = address
@@ -159,6 +233,7 @@ func (p *Private) Tell(e *interp.Event) {
 			bytes[lane] = stored(e, lane, access.Bytes)
 		}
 	}
+	k.Global += len(blocks)
 	if len(from) == 0 {
 		return
 	}
@@ -186,9 +261,23 @@ func (p *Private) Tell(e *interp.Event) {
 					r.Has[lane], r.Value[lane] = true, w.memory[lane][r.word]
 				}
 			}
-			k.Classes[r.class()]++
+			class := r.class()
+			if store {
+				k.Stores[class]++
+			} else {
+				k.Loads[class]++
+			}
 			if n == 0 {
-				k.LowWords[r.class()]++
+				k.LowWords[class]++
+			}
+			if class == "generic" && r.anyStride() {
+				k.AnyStride++
+			}
+			if class != "generic" && r.gaps() {
+				k.NonDense++
+			}
+			if r.byXor() {
+				k.Xor++
 			}
 			w.requests = append(w.requests, r)
 		}
