@@ -7,6 +7,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"gemu/internal/part"
 	"gemu/internal/recount"
 	"gemu/interp"
 	"gemu/kernels"
@@ -173,6 +177,107 @@ func TestAVCRecount(t *testing.T) {
 				want[c.name] = float64(regs)
 			}
 			sameValues(t, "table 4, "+row.name, measured("table4", i, j), want)
+		}
+	}
+}
+
+// kimRun is a small run under a reading of tables 1 or 3.
+type kimRun struct {
+	table, reading, workload string
+	size                     int
+}
+
+// TestKimRecount has the columns of tables 1 and 3 of small runs, and again; and what each instruction counts.
+func TestKimRecount(t *testing.T) {
+	runs := []kimRun{
+		{"table1", "kim", "bfs", 80}, {"table1", "kim", "nqueens", 5}, {"table1", "kim", "bsearch", 64}, {"table1", "kim", "lps", 20}, {"table1", "kim", "cp", 16},
+		{"table1", "kim", "kmeansum", 60}, {"table1", "kim-leaves", "bfs", 80}, {"table1", "kim-leaves", "lps", 20}, {"table3", "fgsimt", "sgemm", 16},
+		{"table3", "fgsimt", "bfs", 80}, {"table3", "fgsimt", "viterbi", 2}, {"table3", "fgsimt", "rsort", 100}, {"table3", "fgsimt", "rgb2cmyk", 40},
+		{"table1", "kim-wide", "bfs", 80}, {"table1", "kim-wide", "nqueens", 5}, {"table1", "kim-wide", "lps", 20}, {"table1", "kim-const", "cp", 16}, {"table1", "kim-const", "conv", 64},
+	}
+	if part.All() {
+		runs = nil
+		for _, name := range []string{"table1", "table3"} {
+			table := tableOf(t, "kim2013", name)
+			for _, row := range table.rows {
+				for _, reading := range table.readings {
+					if reading.name != "gemu" {
+						runs = append(runs, kimRun{name, reading.name, row.workload, map[string]int{"aes": 0, "bilat": 16, "bsearch": 300, "bfs": 300, "conv": 100, "cmult": 100, "cp": 32, "dither": 32, "kmeans": 100, "kmeansum": 100, "lps": 33, "median": 33, "mfilt": 33, "nqueens": 7, "rgb2cmyk": 33, "rsort": 500, "sgemm": 33, "viterbi": 8}[row.workload]})
+					}
+				}
+			}
+		}
+	}
+	for _, c := range runs {
+		t.Run(c.table+" "+c.reading+" "+c.workload, func(t *testing.T) { c.recount(t) })
+	}
+}
+
+func (c kimRun) recount(t *testing.T) {
+	table := *tableOf(t, "kim2013", c.table)
+	row := paperRow{name: c.workload, workload: c.workload, size: c.size}
+	table.rows, table.readings = []paperRow{row}, []paperReading{{name: c.reading}}
+	m := newMeter(&app{ctx: t.Context()}, 1, []*paperTable{&table})
+	defer m.close()
+	got, err := table.measure(m, &row, &table.readings[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	structures, err := m.structure(&row, table.reconverge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := kernels.Lookup(c.workload)
+	s, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{}), c.size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &recount.Machine{Leaves: c.reading == "kim-leaves", FGSIMT: c.reading == "fgsimt", Wide: c.reading == "kim-wide" || c.reading == "kim-const", Const: c.reading == "kim-const"}
+	s.Prepare = func(l *interp.Launch) {
+		l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed(table.reconverge), []interp.Probe{again}
+	}
+	if err := w.Run(s); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range again.Errors[:min(3, len(again.Errors))] {
+		t.Error(e)
+	}
+	of := func(part, all int) float64 {
+		if all == 0 {
+			return 0
+		}
+		return 100 * float64(part) / float64(all)
+	}
+	n := again.Total()
+	want := map[string]float64{
+		"dyn_inst_M": float64(n.Lanes) / 1e6, "act_thds": float64(n.Lanes) / float64(n.Instructions),
+		"ll": of(n.LongLatency, n.Instructions), "ctrl": of(n.Control, n.Instructions), "mem": of(n.Memory, n.Instructions), "div": of(n.Divergent, n.Instructions),
+		"aff_inst": of(n.Compact, n.Instructions), "supp_aff": of(n.Suppressed, n.Compact+n.Suppressed), "exp_inst": of(n.Expansions, n.Instructions),
+		"aff_rds": of(n.CompactReads, n.Reads), "aff_wrs": of(n.CompactWrites-n.Expansions, n.Writes),
+		"aff_bra": of(n.Decided, n.Branches), "aff_bra_not_uniform": of(n.DecidedAffine, n.Branches),
+		"aff_mem": of(n.CompactLoads, n.Loads), "aff_mem_not_uniform": of(n.AffineLoads, n.Loads),
+	}
+	if c.table == "table3" {
+		want = map[string]float64{
+			"act_thds": float64(n.Lanes) / float64(n.Instructions), "int": of(n.Int, n.Instructions), "fp": of(n.FP, n.Instructions), "ctrl": of(n.Control, n.Instructions),
+			"mem": of(n.Memory, n.Instructions), "shared_loads": of(n.Params, n.Instructions), "a_aff_inst": of(n.Compact-n.Compares, n.Instructions),
+			"a_aff_rds": of(n.CompactReads, n.Reads), "a_aff_wrs": of(n.CompactWrites-n.Expansions, n.Writes), "ab_aff_inst": of(n.Compact, n.Instructions),
+			"abm_aff_mem": of(n.AffineLoads, n.Loads+n.Stores), "abm_aff_mem_loads": of(n.AffineLoads, n.Loads),
+		}
+	}
+	sameValues(t, c.table, got, want)
+	for _, in := range structures[c.reading].Instrs {
+		line := again.Lines[in.Pos.Line]
+		if line == nil {
+			line = &recount.MachineCounts{}
+		}
+		counted := recount.MachineCounts{
+			Instructions: int(in.Execs), Lanes: int(in.Counts.Lanes), Divergent: int(in.Diverged), Compact: int(in.Compact), Suppressed: int(in.Suppressed),
+			Expansions: int(in.Expansions), Branches: int(in.Branches), Decided: int(in.Decided), DecidedAffine: int(in.Counts.Affine),
+			Reads: int(in.Reads.Total()), CompactReads: int(in.Reads.Compact()), Writes: int(in.Writes.Total()), CompactWrites: int(in.Writes.Compact()),
+		}
+		if diff := cmp.Diff(*line, counted, cmpopts.IgnoreFields(counted, "LongLatency", "Control", "Memory", "Compares", "Loads", "CompactLoads", "AffineLoads", "Stores", "Int", "FP", "Params")); diff != "" {
+			t.Errorf("line %d, %s (-again +structure):\n%s", in.Pos.Line, in.Format(in.Func), diff)
 		}
 	}
 }
