@@ -4,7 +4,13 @@ package main
 // text and the pages of docs.
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -278,6 +284,84 @@ func (c kimRun) recount(t *testing.T) {
 		}
 		if diff := cmp.Diff(*line, counted, cmpopts.IgnoreFields(counted, "LongLatency", "Control", "Memory", "Compares", "Loads", "CompactLoads", "AffineLoads", "Stores", "Int", "FP", "Params")); diff != "" {
 			t.Errorf("line %d, %s (-again +structure):\n%s", in.Pos.Line, in.Format(in.Func), diff)
+		}
+	}
+}
+
+// TestRegfileRecount has what "gemu regfile" says of models, and again: bytes, writes that are kept, and by whom, by line
+// and in all, as JSON and as text.
+func TestRegfileRecount(t *testing.T) {
+	names := []string{"kim", "avc", "gscalar", "combined"}
+	for _, c := range []struct {
+		workload string
+		size     int
+	}{{"bfs", 80}, {"lps", 16}, {"rsort", 40}, {"nqueens", 5}} {
+		m := newMeter(&app{ctx: t.Context(), stderr: io.Discard}, 1, nil)
+		var text, object bytes.Buffer
+		for file, out := range map[string]*bytes.Buffer{"": &text, "-": &object} {
+			cmd := &regfileCmd{launchFlags: *m.flags(c.workload, c.size), Model: strings.Join(names, ","), Reconverge: "stack", JSON: file}
+			if err := cmd.Run(&app{ctx: t.Context(), stdout: out, stderr: io.Discard}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.close()
+		var got regfileReport
+		if err := json.Unmarshal(object.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		w := kernels.Lookup(c.workload)
+		s, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{}), c.size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := &recount.Beside{}
+		s.Prepare = func(l *interp.Launch) {
+			l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed("stack"), []interp.Probe{again}
+		}
+		if err := w.Run(s); err != nil {
+			t.Fatal(err)
+		}
+		counted := func(k *regfileKept) recount.Written {
+			w := recount.Written{Writes: int(k.Writes), Bytes: int(k.Bytes), Stored: map[string]int{}, Sets: map[string]int{}}
+			for name, n := range k.By {
+				w.Stored[name] = int(n.Bytes)
+			}
+			for _, set := range k.Sets {
+				w.Sets[strings.Join(set.Models, " ")] = int(set.Writes)
+			}
+			return w
+		}
+		if len(got.Lines) != len(again.Written) {
+			t.Errorf("%s: %d lines, again %d", c.workload, len(got.Lines), len(again.Written))
+		}
+		for i := range got.Lines {
+			line := &got.Lines[i]
+			if again.Written[int32(line.Line)] == nil {
+				t.Errorf("%s, line %d: has written nothing", c.workload, line.Line)
+			} else if diff := cmp.Diff(*again.Written[int32(line.Line)], counted(&line.regfileKept)); diff != "" {
+				t.Errorf("%s, line %d, %s (-again +regfile):\n%s", c.workload, line.Line, line.Text, diff)
+			}
+		}
+		total := again.Total()
+		if diff := cmp.Diff(total, counted(&got.Total)); diff != "" {
+			t.Errorf("%s, in all (-again +regfile):\n%s", c.workload, diff)
+		}
+		for _, name := range names {
+			kept, alone := 0, total.Sets[name]
+			for set, n := range total.Sets {
+				if slices.Contains(strings.Fields(set), name) {
+					kept += n
+				}
+			}
+			by := got.Total.By[name]
+			if int(by.Kept) != kept || int(by.Alone) != alone {
+				t.Errorf("%s, %s: keeps %d, %d of them alone; again %d, %d", c.workload, name, by.Kept, by.Alone, kept, alone)
+			}
+			of := func(part, all int) string { return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all)) }
+			want := strings.Join([]string{name, of(kept, total.Writes), of(alone, total.Writes), of(total.Stored[name], total.Bytes)}, " ")
+			if !slices.ContainsFunc(strings.Split(text.String(), "\n"), func(line string) bool { return strings.Join(strings.Fields(line), " ") == want }) {
+				t.Errorf("%s: no line %q in\n%s", c.workload, want, text.String()[:400])
+			}
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Machine struct {
 
 	*MachineCounts                         // of the instruction
 	warps          map[[2]int]*machineWarp // by CTA and warp
+	written        []int                   // bytes of the registers that the instruction has written, predicates left out
 }
 
 // MachineCounts are counts of instructions executed by warps, but for Lanes.
@@ -140,6 +141,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	}
 	m.MachineCounts = m.Lines[e.Instr.Pos.Line]
 	m.Instructions++
+	m.written = nil
 	lanes := e.Lanes
 	if control {
 		lanes = e.Active
@@ -479,10 +481,17 @@ func (m *Machine) write(e *interp.Event, w *machineWarp, key string, v *interp.V
 	}
 	delete(w.compact, key)
 	m.Writes++
+	words := max(1, v.Type.Bits()/32)
 	if !can || !whole {
+		m.written = append(m.written, 4*words*e.Launch.WarpSize)
 		return
 	}
 	m.CompactWrites++
+	bytes := 4 * words // a base; and a stride of 16 bits
+	if len(values) > 1 && values[1] != values[0] {
+		bytes += 2
+	}
+	m.written = append(m.written, bytes)
 	first := 0
 	for e.Lanes>>first&1 == 0 {
 		first++
