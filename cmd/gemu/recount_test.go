@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"gemu/internal/part"
 	"gemu/internal/recount"
@@ -245,9 +244,6 @@ func (c kimRun) recount(t *testing.T) {
 	if err := w.Run(s); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range again.Errors[:min(3, len(again.Errors))] {
-		t.Error(e)
-	}
 	of := func(part, all int) float64 {
 		if all == 0 {
 			return 0
@@ -272,19 +268,8 @@ func (c kimRun) recount(t *testing.T) {
 		}
 	}
 	sameValues(t, c.table, got, want)
-	for _, in := range structures[c.reading].Instrs {
-		line := again.Lines[in.Pos.Line]
-		if line == nil {
-			line = &recount.MachineCounts{}
-		}
-		counted := recount.MachineCounts{
-			Instructions: int(in.Execs), Lanes: int(in.Counts.Lanes), Divergent: int(in.Diverged), Compact: int(in.Compact), Suppressed: int(in.Suppressed),
-			Expansions: int(in.Expansions), Branches: int(in.Branches), Decided: int(in.Decided), DecidedAffine: int(in.Counts.Affine),
-			Reads: int(in.Reads.Total()), CompactReads: int(in.Reads.Compact()), Writes: int(in.Writes.Total()), CompactWrites: int(in.Writes.Compact()),
-		}
-		if diff := cmp.Diff(*line, counted, cmpopts.IgnoreFields(counted, "LongLatency", "Control", "Memory", "Compares", "Loads", "CompactLoads", "AffineLoads", "Stores", "Int", "FP", "Params")); diff != "" {
-			t.Errorf("line %d, %s (-again +structure):\n%s", in.Pos.Line, in.Format(in.Func), diff)
-		}
+	for _, diff := range again.Differences(structures[c.reading]) {
+		t.Error(diff)
 	}
 }
 

@@ -58,6 +58,27 @@ func (m *Machine) Total() (n MachineCounts) {
 	return n
 }
 
+// Differences are lines whose instruction has other counts in a structure, and where lanes do not have what would be
+// stored.
+func (m *Machine) Differences(s *interp.Structure) (list []string) {
+	for _, in := range s.Instrs {
+		line := MachineCounts{}
+		if m.Lines[in.Pos.Line] != nil {
+			line = *m.Lines[in.Pos.Line]
+		}
+		counted := line // but for what a structure counts
+		counted.Instructions, counted.Lanes, counted.Divergent = int(in.Execs), int(in.Counts.Lanes), int(in.Diverged)
+		counted.Compact, counted.Suppressed, counted.Expansions = int(in.Compact), int(in.Suppressed), int(in.Expansions)
+		counted.Branches, counted.Decided, counted.DecidedAffine = int(in.Branches), int(in.Decided), int(in.Counts.Affine)
+		counted.Reads, counted.CompactReads = int(in.Reads.Total()), int(in.Reads.Compact())
+		counted.Writes, counted.CompactWrites = int(in.Writes.Total()), int(in.Writes.Compact())
+		if counted != line {
+			list = append(list, fmt.Sprintf("line %d, %s: %+v, again %+v", in.Pos.Line, in.Format(in.Func), counted, line))
+		}
+	}
+	return append(list, m.Errors[:min(3, len(m.Errors))]...)
+}
+
 // machineWarp is a warp: its registers that are compact, by depth, function and number.
 type machineWarp struct {
 	launched, here uint64
@@ -142,12 +163,8 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	m.MachineCounts = m.Lines[e.Instr.Pos.Line]
 	m.Instructions++
 	m.written = nil
-	lanes := e.Lanes
-	if control {
-		lanes = e.Active
-	}
 	for i := range 64 {
-		m.Lanes += int(lanes >> i & 1)
+		m.Lanes += int(e.Active >> i & 1)
 	}
 	together := w.launched
 	if m.Leaves {
@@ -421,6 +438,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 		for i := range n {
 			values = append(values, modulo(result(i), bits))
 		}
+		bits := max(bits, 32) // a register of 16 bits is held in 32: what wraps round is not affine
 		stride := uint64(0)
 		if n > 1 {
 			stride = modulo(values[1]-values[0], bits)
@@ -438,12 +456,13 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	m.results(e, w, can)
 }
 
-// whole reports whether what is written stays compact: all that were launched write it.
+// whole reports whether what is written stays compact: without a guard, and by all that were launched.
 func (m *Machine) whole(e *interp.Event, w *machineWarp) bool {
+	together := w.launched
 	if m.Leaves {
-		return e.Lanes == w.here
+		together = w.here
 	}
-	return e.Lanes == w.launched
+	return e.Active == together && e.Instr.Guard.Reg == ptx.NoReg
 }
 
 // results counts an instruction whose results can be compact, or not.
@@ -465,9 +484,16 @@ func (m *Machine) decide(e *interp.Event, w *machineWarp, key func(ptx.RegID) st
 			p = &[64]decided{}
 			w.decided[key(v.Reg)] = p
 		}
+		first := 0
+		for e.Lanes>>first&1 == 0 {
+			first++
+		}
 		for i := range p {
-			if e.Lanes>>i&1 != 0 {
+			switch {
+			case e.Lanes>>i&1 != 0:
 				p[i] = decided{known, affine, v.Low[i]&1 != 0}
+			case known && p[i].value != (v.Low[first]&1 != 0): // the mask is of one value
+				p[i] = decided{}
 			}
 		}
 	}
@@ -496,13 +522,13 @@ func (m *Machine) write(e *interp.Event, w *machineWarp, key string, v *interp.V
 	for e.Lanes>>first&1 == 0 {
 		first++
 	}
-	c := compact{bits: v.Type.Bits()}
-	c.base = modulo(v.Low[first], c.bits)
+	c := compact{bits: max(32, v.Type.Bits())}
+	c.base = modulo(v.Low[first], v.Type.Bits())
 	if len(values) > 1 {
 		c.base, c.stride = values[0], values[1]-values[0]
 	}
 	for i := range 64 {
-		if e.Lanes>>i&1 != 0 && modulo(v.Low[i], c.bits) != c.lane(i) {
+		if e.Lanes>>i&1 != 0 && modulo(v.Low[i], v.Type.Bits()) != c.lane(i) {
 			m.Errors = append(m.Errors, fmt.Sprintf("%s of line %d: lane %d has %#x, stored is %#x", e.Instr.Text, e.Instr.Pos.Line, i, v.Low[i], c.lane(i)))
 			break
 		}
