@@ -142,12 +142,14 @@ type PrivateKernel struct {
 	launches []*privateLaunch
 }
 
+// privateLaunch is a launch.
 type privateLaunch struct {
 	id     uint64
 	perCTA int
 	warps  map[[2]int]*privateWarp // by CTA and warp
 }
 
+// privateWarp is what a warp does to private memory.
 type privateWarp struct {
 	instructions int
 	requests     []request
@@ -328,7 +330,7 @@ type CacheCounts struct {
 	WriteBacks              int
 }
 
-// word of L1, or of what a vector in the AVC has of a lane.
+// cell is a word of L1.
 type cell struct {
 	valid, dirty bool
 	value        uint32
@@ -340,12 +342,13 @@ type l1Line struct {
 	words [32]cell
 }
 
-// avcLine is 16 vectors; valid and dirty of their cells.
+// avcLine is 16 vectors, side by side in memory.
 type avcLine struct {
 	number  uint64 // of its first block, over 16
 	vectors [16]avcVector
 }
 
+// avcVector is what the AVC has of a block, in some lanes.
 type avcVector struct {
 	base, stride uint32
 	has          [32]bool

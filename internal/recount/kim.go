@@ -115,7 +115,7 @@ func signed(v uint64, bits int) int64 {
 
 // Wants are all instructions in order.
 func (m *Machine) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnWarp | interp.OnAfter | interp.OnExit | interp.OnCTAEnd, Values: true, InOrder: true}
+	return interp.Wants{Events: interp.OnWarp | interp.OnAfter | interp.OnExit, Values: true, InOrder: true}
 }
 
 // CTA has nothing of its own.
@@ -139,6 +139,7 @@ func (m *Machine) Tell(e *interp.Event) {
 	}
 }
 
+// instruction counts an instruction, and says what its results are.
 func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	words := strings.Split(e.Instr.Text, ".")
 	name, kind := words[0], words[len(words)-1]
