@@ -10,10 +10,11 @@ import (
 	"gemu/interp"
 )
 
-// late is a probe that is told of the ends of CTAs when the launch ends, in some order.
+// late is a probe that is told of the ends of CTAs so many at a time, in some order.
 type late struct {
 	*Probe
 	t     *testing.T
+	many  int
 	order func(ends []func())
 	ends  []func()
 }
@@ -23,21 +24,25 @@ func (l *late) CTA(info *interp.LaunchInfo, index int, id interp.Dim3) interp.Si
 }
 
 func (l *late) Tell(e *interp.Event) {
-	if e.Kind == interp.OnLaunchEnd {
-		l.order(l.ends)
-		for _, end := range l.ends {
-			end()
-			for _, r := range l.runs {
-				for i := 1; i < len(r.open); i++ {
-					if r.open[i-1].over && r.open[i].over {
-						l.t.Error("two CTAs that have ended, one behind the other, are still two")
-					}
+	if e.Kind == interp.OnLaunchEnd && len(l.ends) > 0 {
+		l.flush()
+	}
+	l.Probe.Tell(e)
+}
+
+func (l *late) flush() {
+	l.order(l.ends)
+	for _, end := range l.ends {
+		end()
+		for _, r := range l.runs {
+			for i := 1; i < len(r.open); i++ {
+				if r.open[i-1].over && r.open[i].over {
+					l.t.Error("two CTAs that have ended, one behind the other, are still two")
 				}
 			}
 		}
-		l.ends = nil
 	}
-	l.Probe.Tell(e)
+	l.ends = nil
 }
 
 type lateSink struct {
@@ -49,6 +54,9 @@ func (s *lateSink) Tell(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
 		end := *e
 		s.of.ends = append(s.of.ends, func() { s.Sink.Tell(&end) })
+		if len(s.of.ends) == s.of.many {
+			s.of.flush()
+		}
 		return
 	}
 	s.Sink.Tell(e)
@@ -75,6 +83,7 @@ LOOP:
 	for i, order := range []func(ends []func()){
 		func([]func()) {},
 		func(ends []func()) { slices.Reverse(ends) },
+		func(ends []func()) { slices.Reverse(ends); slices.Reverse(ends[:len(ends)-1]) }, // the first one last
 		func(ends []func()) { // odd ones first
 			old := slices.Clone(ends)
 			for i := range old {
@@ -82,24 +91,26 @@ LOOP:
 			}
 		},
 	} {
-		p := &late{Probe: New(), t: t, order: order}
-		dev := interp.NewDevice(interp.Config{Workers: 1})
-		mod, err := dev.Load("k.ptx", []byte(src))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(12), Block: interp.Dim(32), Args: []any{uint64(0)}, Mode: interp.Vector, Probes: []interp.Probe{p}}); err != nil {
-			t.Fatal(err)
-		}
-		got := p.Profile()
-		// CTA 0 goes once through the loop, and n as often as it says.
-		if n := got.Total().Execs; n != 12*2+3*(1+11*12/2) {
-			t.Errorf("order %d: %d instructions, want %d", i, n, 12*2+3*(1+11*12/2))
-		}
-		if text := tree(got); want == "" {
-			want = text
-		} else if diff := cmp.Diff(want, text); diff != "" {
-			t.Errorf("order %d (-in turn +so):\n%s", i, diff)
+		for _, many := range []int{12, 4} {
+			p := &late{Probe: New(), t: t, many: many, order: order}
+			dev := interp.NewDevice(interp.Config{Workers: 1})
+			mod, err := dev.Load("k.ptx", []byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(12), Block: interp.Dim(32), Args: []any{uint64(0)}, Mode: interp.Vector, Probes: []interp.Probe{p}}); err != nil {
+				t.Fatal(err)
+			}
+			got := p.Profile()
+			// CTA 0 goes once through the loop, and n as often as it says.
+			if n := got.Total().Execs; n != 12*2+3*(1+11*12/2) {
+				t.Errorf("order %d, %d at a time: %d instructions, want %d", i, many, n, 12*2+3*(1+11*12/2))
+			}
+			if text := tree(got); want == "" {
+				want = text
+			} else if diff := cmp.Diff(want, text); diff != "" {
+				t.Errorf("order %d, %d at a time (-in turn +so):\n%s", i, many, diff)
+			}
 		}
 	}
 }
