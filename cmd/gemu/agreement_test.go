@@ -155,24 +155,35 @@ func TestAgreementByDefinition(t *testing.T) {
 		}
 		tests = append(tests, a)
 	}
-	holm(tests)
-	for _, a := range tests {
-		// The greatest of what those before it, and it, are taken times.
-		want := 0.0
-		for _, o := range tests {
-			if *o.P > *a.P {
-				continue
-			}
-			left := 0 // tests that are no less than it
-			for _, other := range tests {
-				if *other.P >= *o.P {
-					left++
-				}
-			}
-			want = max(want, min(1, *o.P*float64(left)))
+	lists := [][]*agreement{tests}
+	for range 50 {
+		var list []*agreement
+		for range 2 + r.IntN(6) {
+			p := float64(r.IntN(200)) / 1000
+			list = append(list, &agreement{P: &p})
 		}
-		if math.Abs(*a.Holm-want) > 1e-12 {
-			t.Errorf("Holm of %v: %v, want %v", *a.P, *a.Holm, want)
+		lists = append(lists, list)
+	}
+	for _, tests := range lists {
+		holm(tests)
+		for _, a := range tests {
+			// The greatest of what those before it, and it, are taken times.
+			want := 0.0
+			for _, o := range tests {
+				if *o.P > *a.P {
+					continue
+				}
+				left := 0 // tests that are no less than it
+				for _, other := range tests {
+					if *other.P >= *o.P {
+						left++
+					}
+				}
+				want = max(want, min(1, *o.P*float64(left)))
+			}
+			if math.Abs(*a.Holm-want) > 1e-12 {
+				t.Errorf("Holm of %v: %v, want %v", *a.P, *a.Holm, want)
+			}
 		}
 	}
 }
