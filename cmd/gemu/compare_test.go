@@ -69,7 +69,7 @@ func TestPapers(t *testing.T) {
 }
 
 // TestCompare puts a made-up table side by side: values that one side lacks, another reading of a
-// column, a column that is not ranked, a row that is not there.
+// column, a column that is not ranked, a row that is not there, one that is about the others and so not ranked.
 func TestCompare(t *testing.T) {
 	row := func(name string, a, b float64) paperRow {
 		return paperRow{name: name, workload: name, values: map[string]float64{"a": a, "b": b}}
@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 		name: "t", columns: []paperColumn{
 			{name: "a", head: [2]string{"", "a"}}, {name: "a2", head: [2]string{"", "a2"}, of: "a"}, {name: "b", head: [2]string{"", "b"}, apart: true}, {name: "own", head: [2]string{"", "own"}},
 		},
-		rows:     []paperRow{row("x", 1, 10), row("y", 2, 20), {name: "z", absent: "no reason"}, row("w", 3, 30)},
+		rows:     []paperRow{row("x", 1, 10), row("y", 2, 20), {name: "z", absent: "no reason"}, row("w", 3, 30), {name: "mean", all: true, values: map[string]float64{"a": -50}}},
 		readings: []paperReading{{"head", ""}, {"other", ""}},
 		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
 			v := row.values["a"]
@@ -96,7 +96,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"x", "y", "w"}, shown); diff != "" {
+	if diff := cmp.Diff([]string{"x", "y", "w", "mean"}, shown); diff != "" {
 		t.Errorf("rows of the headline (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]string{"z": "no reason"}, got.Absent); diff != "" {
