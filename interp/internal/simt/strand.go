@@ -89,6 +89,10 @@ const noBlock = -1
 // resume makes c the strand that runs.
 func (w *warp) resume(c strand) {
 	w.strand = c
+	if lanes := c.mask & w.rests; lanes != 0 {
+		w.rests &^= lanes
+		w.live |= lanes
+	}
 	w.show(c.frame)
 	w.left, w.changed = turnLength, false
 	w.stop = noBlock
@@ -175,7 +179,7 @@ func (w *warp) schedule() {
 		switch {
 		case w.mask != 0:
 			return
-		case w.live == 0:
+		case w.live|w.rests == 0:
 			w.state = ended
 			w.tellLanes(OnWarpEnd, nil, 0)
 		case w.rc.next(w) || w.rc.part(w):
