@@ -89,10 +89,6 @@ const noBlock = -1
 // resume makes c the strand that runs.
 func (w *warp) resume(c strand) {
 	w.strand = c
-	if lanes := c.mask & w.rests; lanes != 0 {
-		w.rests &^= lanes
-		w.live |= lanes
-	}
 	w.show(c.frame)
 	w.left, w.changed = turnLength, false
 	w.stop = noBlock

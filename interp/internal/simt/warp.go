@@ -340,6 +340,7 @@ func (w *warp) leave(lanes uint64, b *code.Block) {
 func (w *warp) end(src *code.Source, lanes uint64) {
 	w.tellLanes(OnExit, src, lanes)
 	w.live &^= lanes
+	w.rests &^= lanes
 	w.mask &^= lanes
 	w.rc.end(w, lanes)
 	if w.waiting > 0 {
