@@ -35,7 +35,7 @@ func init() {
 				columns: kimColumns(kimTable1), rows: kimTable1Rows(),
 				readings: compilations(),
 				each:     true, asked: true,
-				note:     "What the sources themselves say stays: loops that they want unrolled, and conditions without an if.",
+				note: "What the sources themselves say stays: loops that they want unrolled, and conditions without an if.",
 			}, kimValues(kimTable1)),
 			structureTable(paperTable{
 				name: "table3", title: "FG-SIMT benchmarks",
