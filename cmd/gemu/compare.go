@@ -50,6 +50,7 @@ type paperTable struct {
 	readings []paperReading
 	each     bool // of them the rows are printed, and not their order alone
 	asked    bool // it takes long, and is measured only if its name or that of a reading is given
+
 	// measure gives the values of a row by columns' names, under one of the readings. What
 	// it leaves out has no value there. Rows are measured side by side, so that whatever takes
 	// time has to go through once.

@@ -114,11 +114,11 @@ func kimReading(name, doc string, m machine) paperReading {
 // lanes wait at the kernel's end. On one where they leave, kim is called kim-leaves.
 func gpsimt(names ...string) (list []paperReading) {
 	for _, name := range names {
-		r := kimReading("kim-leaves", "as kim, with lanes that have ended nowhere", machine{policy: "kim", reconverge: "stack"})
-		if name != r.name {
-			r = kimReading(name, affinetrack.PolicyByName(name).Doc, machine{policy: name, reconverge: "stack-wait"})
+		if name == "kim-leaves" {
+			list = append(list, kimReading(name, "as kim, with lanes that have ended nowhere", machine{policy: "kim", reconverge: "stack"}))
+			continue
 		}
-		list = append(list, r)
+		list = append(list, kimReading(name, affinetrack.PolicyByName(name).Doc, machine{policy: name, reconverge: "stack-wait"}))
 	}
 	return list
 }

@@ -19,24 +19,24 @@ const kernelFrame = code.FrameAlign
 
 // warp is up to 64 threads that execute together.
 type warp struct {
-	strand         // that runs; without lanes if none does
-	stop    int32  // the block where its lanes meet others
-	heeds   bool   // the policy wants to know of every block that a strand comes to while there are others
-	sliced  bool   // strands take turns
-	lingers bool   // lanes wait at the kernel's end
-	share   int    // of the warp, what is left of it: instructions
-	yield   bool   // the warp gives up the rest of its share
-	paused  bool   // it stands before an instruction of its block for a probe
-	told    bool   // … that probes know of
-	eased   uint64 // the sinks that are told less of it: bit i for sink i of the CTA
-	state   warpState
-	err     error  // trap, or the answer that something is not run
-	live    uint64 // lanes that have not ended, nor rest
-	rests   uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
-	cta     *cta
-	files   []regfile.File // one per 32 lanes
-	count   Counts
-	rc      reconverger
+	strand        // that runs; without lanes if none does
+	stop   int32  // the block where its lanes meet others
+	heeds  bool   // the policy wants to know of every block that a strand comes to while there are others
+	sliced bool   // strands take turns
+	stays  bool   // lanes wait at the kernel's end
+	share  int    // of the warp, what is left of it: instructions
+	yield  bool   // the warp gives up the rest of its share
+	paused bool   // it stands before an instruction of its block for a probe
+	told   bool   // … that probes know of
+	eased  uint64 // the sinks that are told less of it: bit i for sink i of the CTA
+	state  warpState
+	err    error  // trap, or the answer that something is not run
+	live   uint64 // lanes that have not ended, nor rest
+	rests  uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
+	cta    *cta
+	files  []regfile.File // one per 32 lanes
+	count  Counts
+	rc     reconverger
 
 	others  []strand    // that do not run
 	left    int         // where strands take turns, what is left of that of the running one
@@ -280,13 +280,13 @@ func (w *warp) branch(taken uint64, target int32, b *code.Block) {
 // gathers reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
 // end, for others that a branch parts them from: where it has joins, those that come there in any case.
 func (w *warp) gathers(pc int32, branch *code.Block) bool {
-	return w.lingers && (pc == branch.Join || !w.cta.grid.reconverge.Joins())
+	return w.stays && (pc == branch.Join || !w.cta.grid.reconverge.Joins())
 }
 
 // rest has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
 // end: nobody waits for them (manual 9.7.13.1), and their registers are of no use any more.
 func (w *warp) rest(pc int32, lanes uint64) {
-	if !w.lingers || !w.cta.code.Block(pc).Leaves {
+	if !w.stays || !w.cta.code.Block(pc).Leaves {
 		return
 	}
 	w.live &^= lanes
