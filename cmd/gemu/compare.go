@@ -19,7 +19,7 @@ import (
 
 type compareCmd struct {
 	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
-	Table   []string `predictor:"table" help:"Only these of its tables and figures (default: all): ${papertables}." placeholder:"NAME"`
+	Table   []string `predictor:"table" help:"Only these of its tables and figures (default: all that do not take long): ${papertables}." placeholder:"NAME"`
 	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
 	reportFlags
@@ -49,9 +49,8 @@ type paperTable struct {
 	// readings are the ways of measuring that the paper's text leaves open. The first is
 	// the headline, chosen from the text; the others are rows of a sensitivity table.
 	readings []paperReading
-	// reconverge is where lanes meet again, of tables that show the structure of values: their
-	// readings are named after the policies that it is counted under.
-	reconverge string
+	each     bool // of them the rows are printed, and not their order alone
+	asked    bool // it takes long, and is measured only if its name or that of a reading is given
 
 	// measure gives the values of a row by columns' names, under one of the readings. What
 	// it leaves out has no value there. Rows are measured side by side, so that whatever takes
@@ -299,6 +298,9 @@ func (c *compareCmd) Run(a *app) error {
 				tables = append(tables, p.tables[i])
 			}
 		}
+	}
+	if len(c.Table)+len(c.Reading) == 0 {
+		tables = slices.DeleteFunc(slices.Clone(tables), func(t *paperTable) bool { return t.asked })
 	}
 	tables, err := readBy(tables, c.Reading)
 	switch {
@@ -682,6 +684,8 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 			switch row := &o.Rows[k]; {
 			case row.Workload == "":
 				t.printLine(s, plain, "", row.Name, t.texts(row.Ours))
+			case t.each:
+				t.printLine(s, plain, row.Name, "gemu", t.texts(row.Ours))
 			case !compared && !over:
 				t.printRow(s, row)
 			}

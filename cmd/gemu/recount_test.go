@@ -228,7 +228,8 @@ func (c kimRun) recount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	structures, err := m.structure(&row, table.reconverge)
+	of := kimMachines[c.reading]
+	structures, err := m.structure(of.key(&row))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,12 +240,12 @@ func (c kimRun) recount(t *testing.T) {
 	}
 	again := &recount.Machine{Leaves: c.reading == "kim-leaves", FGSIMT: c.reading == "fgsimt", Wide: c.reading == "kim-wide" || c.reading == "kim-const", Const: c.reading == "kim-const"}
 	s.Prepare = func(l *interp.Launch) {
-		l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed(table.reconverge), []interp.Probe{again}
+		l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed(of.reconverge), []interp.Probe{again}
 	}
 	if err := w.Run(s); err != nil {
 		t.Fatal(err)
 	}
-	of := func(part, all int) float64 {
+	share := func(part, all int) float64 {
 		if all == 0 {
 			return 0
 		}
@@ -253,22 +254,22 @@ func (c kimRun) recount(t *testing.T) {
 	n := again.Total()
 	want := map[string]float64{
 		"dyn_inst_M": float64(n.Lanes) / 1e6, "act_thds": float64(n.Lanes) / float64(n.Instructions),
-		"ll": of(n.LongLatency, n.Instructions), "ctrl": of(n.Control, n.Instructions), "mem": of(n.Memory, n.Instructions), "div": of(n.Divergent, n.Instructions),
-		"aff_inst": of(n.Compact, n.Instructions), "supp_aff": of(n.Suppressed, n.Compact+n.Suppressed), "exp_inst": of(n.Expansions, n.Instructions),
-		"aff_rds": of(n.CompactReads, n.Reads), "aff_wrs": of(n.CompactWrites-n.Expansions, n.Writes),
-		"aff_bra": of(n.Decided, n.Branches), "aff_bra_not_uniform": of(n.DecidedAffine, n.Branches),
-		"aff_mem": of(n.CompactLoads, n.Loads), "aff_mem_not_uniform": of(n.AffineLoads, n.Loads),
+		"ll": share(n.LongLatency, n.Instructions), "ctrl": share(n.Control, n.Instructions), "mem": share(n.Memory, n.Instructions), "div": share(n.Divergent, n.Instructions),
+		"aff_inst": share(n.Compact, n.Instructions), "supp_aff": share(n.Suppressed, n.Compact+n.Suppressed), "exp_inst": share(n.Expansions, n.Instructions),
+		"aff_rds": share(n.CompactReads, n.Reads), "aff_wrs": share(n.CompactWrites-n.Expansions, n.Writes),
+		"aff_bra": share(n.Decided, n.Branches), "aff_bra_not_uniform": share(n.DecidedAffine, n.Branches),
+		"aff_mem": share(n.CompactLoads, n.Loads), "aff_mem_not_uniform": share(n.AffineLoads, n.Loads),
 	}
 	if c.table == "table3" {
 		want = map[string]float64{
-			"act_thds": float64(n.Lanes) / float64(n.Instructions), "int": of(n.Int, n.Instructions), "fp": of(n.FP, n.Instructions), "ctrl": of(n.Control, n.Instructions),
-			"mem": of(n.Memory, n.Instructions), "shared_loads": of(n.Params, n.Instructions), "a_aff_inst": of(n.Compact-n.Compares, n.Instructions),
-			"a_aff_rds": of(n.CompactReads, n.Reads), "a_aff_wrs": of(n.CompactWrites-n.Expansions, n.Writes), "ab_aff_inst": of(n.Compact, n.Instructions),
-			"abm_aff_mem": of(n.AffineLoads, n.Loads+n.Stores), "abm_aff_mem_loads": of(n.AffineLoads, n.Loads),
+			"act_thds": float64(n.Lanes) / float64(n.Instructions), "int": share(n.Int, n.Instructions), "fp": share(n.FP, n.Instructions), "ctrl": share(n.Control, n.Instructions),
+			"mem": share(n.Memory, n.Instructions), "shared_loads": share(n.Params, n.Instructions), "a_aff_inst": share(n.Compact-n.Compares, n.Instructions),
+			"a_aff_rds": share(n.CompactReads, n.Reads), "a_aff_wrs": share(n.CompactWrites-n.Expansions, n.Writes), "ab_aff_inst": share(n.Compact, n.Instructions),
+			"abm_aff_mem": share(n.AffineLoads, n.Loads+n.Stores), "abm_aff_mem_loads": share(n.AffineLoads, n.Loads),
 		}
 	}
 	sameValues(t, c.table, got, want)
-	for _, diff := range again.Differences(structures[c.reading]) {
+	for _, diff := range again.Differences(structures[of.policy]) {
 		t.Error(diff)
 	}
 }
@@ -284,7 +285,7 @@ func TestRegfileRecount(t *testing.T) {
 		m := newMeter(&app{ctx: t.Context(), stderr: io.Discard}, 1, nil)
 		var text, object bytes.Buffer
 		for file, out := range map[string]*bytes.Buffer{"": &text, "-": &object} {
-			cmd := &regfileCmd{launchFlags: *m.flags(c.workload, c.size), Model: strings.Join(names, ","), Reconverge: "stack", JSON: file}
+			cmd := &regfileCmd{launchFlags: *m.flags(c.workload, c.size), Model: strings.Join(names, ","), Reconverge: "stack", reportFlags: reportFlags{JSON: file}}
 			if err := cmd.Run(&app{ctx: t.Context(), stdout: out, stderr: io.Discard}); err != nil {
 				t.Fatal(err)
 			}
@@ -299,7 +300,7 @@ func TestRegfileRecount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := &recount.Beside{}
+		again := &recount.Beside{Machine: recount.Machine{Leaves: true}}
 		s.Prepare = func(l *interp.Launch) {
 			l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed("stack"), []interp.Probe{again}
 		}

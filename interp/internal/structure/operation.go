@@ -356,6 +356,7 @@ func (x *half) comparison() {
 			}
 			x.settle(o, value, class)
 		default:
+			t.step.compact = false
 			x.truth(o).mask &^= x.m
 		}
 	}
