@@ -245,7 +245,7 @@ func TestTurns(t *testing.T) {
 		{Schedule{Regs: 256, Greedy: true}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 		{Schedule{Regs: 512}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 	} {
-		r := &replay{caches: NewCaches(Configs[0]), schedule: c.schedule, frame: LineVectors}
+		r := &replay{schedule: c.schedule, frame: LineVectors}
 		var got [][3]int
 		if err := r.launch(&Recording{Warps: warps, PerCTA: 1}, func(at int, s *slot) error {
 			got = append(got, [3]int{at, s.warp.index, int(s.warp.Accesses[s.next].Step)})
@@ -281,7 +281,7 @@ func TestLossless(t *testing.T) {
 			if r.IntN(2) == 0 {
 				d := []Vector{lanes(func(i uint32) uint32 { return i << r.IntN(3) }), lanes(func(uint32) uint32 { return uint32(n) }), lanes(func(i uint32) uint32 { return i }), {}}[r.IntN(4)]
 				c.Write(block, m, &d)
-				merge(memory[block], d, m)
+				merge(memory[block], &d, m)
 				continue
 			}
 			got := c.Read(block, m)
@@ -368,17 +368,17 @@ func TestRecorder(t *testing.T) {
 	if len(k.Launches) != 1 || len(k.Launches[0].Warps) != 4 || k.Launches[0].PerCTA != 2 {
 		t.Fatalf("%+v", k.Launches)
 	}
-	for _, c := range Configs {
-		for _, s := range []Schedule{{Regs: 10}, {Regs: 512}, {Regs: 10, Greedy: true}, {Regs: 512, WarpByWarp: true}, {Regs: 512, WholeCTAs: true}} {
-			o, err := Replay(k, c, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+	for _, s := range []Schedule{{Regs: 10}, {Regs: 512}, {Regs: 10, Greedy: true}, {Regs: 512, WarpByWarp: true}, {Regs: 512, WholeCTAs: true}} {
+		list, err := Replay(k, s, Configs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, o := range list {
 			if o.Reads != 2*4+2 || o.Writes != 4*4 || o.Instructions != 4*16 {
-				t.Errorf("%+v %+v: %+v", c, s, o)
+				t.Errorf("%+v %+v: %+v", Configs[i], s, o)
 			}
 			if o.Traffic() != 0 {
-				t.Errorf("%+v %+v: traffic of what fits: %+v", c, s, o)
+				t.Errorf("%+v %+v: traffic of what fits: %+v", Configs[i], s, o)
 			}
 		}
 	}
