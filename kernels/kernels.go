@@ -42,6 +42,10 @@ type Workload struct {
 	// Papers are the studies of value structure that measured it, or the benchmark that
 	// it is named after: keys of Studies.
 	Papers []string
+	// Blocks are the sides of the blocks of threads that it has versions for, the first its own; no
+	// sides: there is one version. Block is the side of this one.
+	Blocks []int
+	Block  int
 	Run    func(s *Session) error
 }
 
@@ -55,33 +59,63 @@ var Studies = map[string]string{
 
 var workloads []*Workload
 
-func register(w *Workload) { workloads = append(workloads, w) }
+// versions are those of workloads with other blocks than their own.
+var versions []*Workload
 
-// All lists the workloads by name.
+func register(w *Workload) {
+	workloads = append(workloads, w)
+	for i, side := range w.Blocks {
+		if i == 0 {
+			w.Block = side
+			continue
+		}
+		v := *w
+		v.Name, v.Doc, v.Block, v.Blocks = fmt.Sprint(w.Name, side), fmt.Sprintf("%s; blocks of %d×%d", w.Doc, side, side), side, nil
+		versions = append(versions, &v)
+	}
+}
+
+// All lists the workloads by name, each in its own version.
 func All() []*Workload {
 	list := slices.Clone(workloads)
 	slices.SortFunc(list, func(a, b *Workload) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// Lookup finds a workload by name; nil if there is none.
+// Versions lists the versions with other blocks, by name: that of the workload and the side of its blocks,
+// "hotspot32".
+func Versions() []*Workload {
+	list := slices.Clone(versions)
+	slices.SortFunc(list, func(a, b *Workload) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Lookup finds a workload by name, or a version of one; nil if there is none.
 func Lookup(name string) *Workload {
-	for _, w := range workloads {
-		if w.Name == name {
-			return w
+	for _, list := range [][]*Workload{workloads, versions} {
+		for _, w := range list {
+			if w.Name == name {
+				return w
+			}
 		}
 	}
 	return nil
 }
 
-// Source is the workload's CUDA C.
-func (w *Workload) Source() string { return w.file(".cu") }
+// Source is the workload's CUDA C, that of all its versions.
+func (w *Workload) Source() string {
+	name := w.Name
+	if i := slices.Index(versions, w); i >= 0 {
+		name = strings.TrimSuffix(name, fmt.Sprint(w.Block))
+	}
+	return file(name + ".cu")
+}
 
 // PTX is what the compiler made of it.
-func (w *Workload) PTX() string { return w.file(".ptx") }
+func (w *Workload) PTX() string { return file(w.Name + ".ptx") }
 
-func (w *Workload) file(ext string) string {
-	b, err := files.ReadFile("cuda/" + w.Name + ext)
+func file(name string) string {
+	b, err := files.ReadFile("cuda/" + name)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -94,6 +128,7 @@ type Session struct {
 	Context context.Context
 	Module  *interp.Module
 	N       int // size
+	Block   int // the side of blocks, of workloads that have versions
 
 	// Prepare, if set, sees every launch before it begins: to choose the warp
 	// width, a step limit …
@@ -119,7 +154,7 @@ func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Sessio
 	if n <= 0 {
 		n = w.N
 	}
-	return &Session{Context: ctx, Module: m, N: n}, nil
+	return &Session{Context: ctx, Module: m, N: n, Block: w.Block}, nil
 }
 
 // Launch runs a kernel of the module. If there was no memory for its buffers, it

@@ -61,6 +61,35 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
+// TestVersions compares workloads in blocks of other sides with their references, and looks at the blocks.
+func TestVersions(t *testing.T) {
+	for _, w := range Versions() {
+		if Lookup(w.Name) != w || w.Block == 0 || slices.Contains(All(), w) {
+			t.Errorf("%s: is not found, or is no version", w.Name)
+		}
+		own := Lookup(strings.TrimSuffix(w.Name, fmt.Sprint(w.Block)))
+		if own == nil || own.Block == w.Block || w.Source() != own.Source() {
+			t.Errorf("%s: of no workload, or another source", w.Name)
+			continue
+		}
+		first, _, _ := strings.Cut(w.PTX(), "\n")
+		if want := fmt.Sprintf(" -DBLOCK=%d %s.cu -o %s.ptx", w.Block, own.Name, w.Name); !strings.HasSuffix(first, want) {
+			t.Errorf("%s.ptx begins %q, want its command", w.Name, first)
+		}
+		for _, n := range []int{1, 33, 100} {
+			s := start(t, w.Name, interp.Config{}, n)
+			s.Prepare = func(l *interp.Launch) {
+				if l.Block != interp.Dim(w.Block, w.Block) {
+					t.Errorf("%s: a block of %v", w.Name, l.Block)
+				}
+			}
+			if err := w.Run(s); err != nil {
+				t.Errorf("%s, n = %d: %v", w.Name, n, err)
+			}
+		}
+	}
+}
+
 // engine is a way to execute launches.
 type engine struct {
 	mode   interp.Mode
@@ -217,6 +246,13 @@ func TestAll(t *testing.T) {
 	}
 	for i := range sources {
 		sources[i] = strings.TrimSuffix(filepath.Base(sources[i]), ".cu")
+	}
+	compiled, err := filepath.Glob("cuda/*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(All()) + len(Versions()); len(compiled) != n {
+		t.Errorf("%d files of PTX, and %d workloads and versions", len(compiled), n)
 	}
 	if diff := cmp.Diff(names, sources); diff != "" {
 		t.Errorf("workloads and sources (-workload +source):\n%s", diff)

@@ -293,6 +293,11 @@ func (c *kernelsCmd) Run(a *app) error {
 		for _, paper := range k.Papers {
 			fmt.Fprintf(a.stdout, "paper: %s\n", paper)
 		}
+		for i, side := range k.Blocks {
+			if i > 0 {
+				fmt.Fprintf(a.stdout, "version: @%s%d, blocks of %d×%d\n", k.Name, side, side, side)
+			}
+		}
 	}
 	return nil
 }

@@ -92,8 +92,7 @@ func (w *Warp) Vector(a *Access) Vector {
 type Recorder struct {
 	// Warps is how many warps of each launch are kept for Replay, the first; the others are counted.
 	Warps int
-	// KeptOnly has CTAs be left out none of whose warps is kept, and private transactions not be
-	// classified: of Counts there are only instructions.
+	// KeptOnly has CTAs be left out none of whose warps is kept.
 	KeptOnly bool
 
 	mu      sync.Mutex
@@ -159,9 +158,7 @@ func (c *cta) Tell(e *interp.Event) {
 		case ptx.Local:
 			c.private(e, w, a, a.Lanes)
 		case ptx.Global:
-			if !c.recorder.KeptOnly {
-				c.global(a, a.Lanes)
-			}
+			c.global(a, a.Lanes)
 		case ptx.Generic:
 			var private, global uint64
 			for m := a.Lanes; m != 0; m &= m - 1 {
@@ -174,9 +171,7 @@ func (c *cta) Tell(e *interp.Event) {
 				}
 			}
 			c.private(e, w, a, private)
-			if !c.recorder.KeptOnly {
-				c.global(a, global)
-			}
+			c.global(a, global)
 		}
 	}
 	w.Instructions++
@@ -224,28 +219,26 @@ func (c *cta) transaction(w *Warp, word, mask uint32, store bool, d *Vector, k i
 	base, step, straight := line(d, mask)
 	code, ok := codeOf(base, step)
 	ok = ok && straight
-	if !c.recorder.KeptOnly {
-		class := Generic
-		if ok {
-			class = code.class()
-		}
-		if store {
-			c.counts.Stores[class]++
-		} else {
-			c.counts.Loads[class]++
-		}
-		if k == 0 {
-			c.counts.First[class]++
-		}
-		if _, ok := EncodeXor(d, mask); ok {
-			c.counts.Xor++
-		}
-		if straight && !ok {
-			c.counts.AnyStride++
-		}
-		if ok && !dense(mask) {
-			c.counts.NonDense++
-		}
+	class := Generic
+	if ok {
+		class = code.class()
+	}
+	if store {
+		c.counts.Stores[class]++
+	} else {
+		c.counts.Loads[class]++
+	}
+	if k == 0 {
+		c.counts.First[class]++
+	}
+	if _, ok := EncodeXor(d, mask); ok {
+		c.counts.Xor++
+	}
+	if straight && !ok {
+		c.counts.AnyStride++
+	}
+	if ok && !dense(mask) {
+		c.counts.NonDense++
 	}
 	if !c.keep {
 		return
