@@ -67,13 +67,15 @@ func TestCompare(t *testing.T) {
 		readings: []paperReading{{"head", ""}, {"other", ""}},
 		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
 			v := row.values["a"]
-			ours := map[string]float64{"a": v + 1, "a2": -v, "b": 1, "own": 7}
+			ours := map[string]float64{"a": v + 1, "a2": -v, "b": 2, "own": 7}
 			if r.name == "other" {
 				delete(ours, "a")
 			}
 			return ours, nil
 		},
+		least: "b",
 	}
+	table.rows[0].bound = map[string]bool{"a": true}
 	var shown []string
 	m := newMeter(&app{ctx: t.Context()}, 2, []*paperTable{table})
 	defer m.close()
@@ -87,11 +89,20 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"z": "no reason"}, got.Absent); diff != "" {
 		t.Errorf("absent (-want +got):\n%s", diff)
 	}
-	want := comparisonRow{"y", "y", map[string]float64{"a": 3, "a2": -2, "b": 1, "own": 7}, map[string]float64{"a": 2, "a2": 2, "b": 20}, map[string]float64{"a": 1, "a2": -4, "b": -19}}
+	want := comparisonRow{Name: "y", Workload: "y", Ours: map[string]float64{"a": 3, "a2": -2, "b": 2, "own": 7}, Paper: map[string]float64{"a": 2, "a2": 2, "b": 20}, Difference: map[string]float64{"a": 1, "a2": -4, "b": -18}}
 	if diff := cmp.Diff(want, got.Readings[0].Rows[1]); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
 	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are that or its reverse
+	first := got.Readings[0].Rows[0] // its a is 2, as b is
+	if diff := cmp.Diff([][]string{{"a"}, {"a", "a2"}}, [][]string{first.OurBounds, first.PaperBounds}); diff != "" {
+		t.Errorf("what is marked (-want +got):\n%s", diff)
+	}
+	var marked bytes.Buffer
+	table.printRow(newScreen(&marked), &first)
+	if !regexp.MustCompile(`(?m)^x +gemu +2\* +-1 +2 +7\n +paper +1\* +1\* +10 +-\n`).Match(marked.Bytes()) {
+		t.Errorf("stars: %s", &marked)
+	}
 	if diff := cmp.Diff(map[string]*agreement{
 		"a": {Rows: 3, Rho: &one, P: &p, Holm: &p, Distance: &one}, "a2": {Rows: 3, Rho: &minus, P: &p, Distance: &four}, "own": {},
 	}, got.Readings[0].Agreement); diff != "" {
