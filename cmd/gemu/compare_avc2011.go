@@ -101,12 +101,14 @@ type avcResult struct {
 	cached   [][]int // r_cache, by reading and configuration; none of a version that table 4 does not have
 	letter   []int   // to the letter
 	compact  int     // the least registers from which on no vector in private memory is generic
+	live     int     // the most registers that hold what is generic at once, before anything is spilled
 }
 
 // avcPoint is a kernel with some registers.
 type avcPoint struct {
 	avc.Counts
-	traffic []float64 // by configuration, of the headline: blocks to an instruction
+	traffic []float64   // by configuration, of the headline: blocks to an instruction
+	second  avc.Outcome // of configuration 2
 }
 
 // at is the registers of a share of r_base: rounded half up, and no less than the least.
@@ -157,8 +159,13 @@ func avcMeasure(m *meter, workload string) (map[string]*avcResult, error) {
 				return nil, fmt.Errorf("%s with %d registers: %w", workload, regs, err)
 			}
 		}
-		for _, r := range out {
+		working := &avc.Working{Warps: avcKept}
+		if err := avcWatch(m, w, w.PTX(), working); err != nil {
+			return nil, err
+		}
+		for name, r := range out {
 			r.finish()
+			r.live = working.Generic(name)
 		}
 		return out, nil
 	})
@@ -202,18 +209,7 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 			recorder.KeptOnly = false
 		}
 	}
-	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{recorder}})
-	s, err := kernels.Start(m.app.ctx, w, dev, avcSizes[w.Name])
-	if err != nil {
-		return err
-	}
-	if s.Module, err = dev.Load(w.Name+".ptx", []byte(src)); err != nil {
-		return err
-	}
-	s.Prepare = func(l *interp.Launch) {
-		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
-	}
-	if err := w.Run(s); err != nil {
+	if err := avcWatch(m, w, src, recorder); err != nil {
 		return err
 	}
 	for _, k := range recorder.Kernels() {
@@ -233,6 +229,22 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 		}
 	}
 	return nil
+}
+
+// avcWatch runs a workload with other PTX, watched by a probe.
+func avcWatch(m *meter, w *kernels.Workload, src string, p interp.Probe) error {
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{p}})
+	s, err := kernels.Start(m.app.ctx, w, dev, avcSizes[w.Name])
+	if err != nil {
+		return err
+	}
+	if s.Module, err = dev.Load(w.Name+".ptx", []byte(src)); err != nil {
+		return err
+	}
+	s.Prepare = func(l *interp.Launch) {
+		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
+	}
+	return w.Run(s)
 }
 
 // replay runs a kernel's warps through the caches: those of the headline, and those of other readings
@@ -267,6 +279,9 @@ func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
 		}
 		for i, c := range caches[s] {
 			r.note(c.reading, c.config, regs, list[i].PerInstruction(), p)
+			if c == (cache{0, 2}) {
+				p.second = list[i]
+			}
 		}
 	}
 	return nil
@@ -448,6 +463,9 @@ func init() {
 		registers = append(registers, paperColumn{name: key, head: [2]string{"", key}, doc: "fewest registers with less than 1 block in 10000 instructions filled or written back, configuration " + c.Name})
 		figure6 = append(figure6, paperColumn{name: key, head: [2]string{"", fmt.Sprintf("%6s", key)}, digits: 1, doc: "blocks filled or written back, of 10000 instructions, configuration " + c.Name, apart: true})
 	}
+	figure6 = append(figure6,
+		paperColumn{name: "fills", head: [2]string{"c2", "fills"}, digits: 1, doc: "of those of configuration 2, blocks filled", apart: true},
+		paperColumn{name: "conflicts", head: [2]string{"c2 con-", "flicts"}, digits: 1, doc: "vectors of the AVC that another code takes the place of, each a write-back if it is dirty, configuration 2", apart: true})
 	var readings, shares []paperReading
 	for _, r := range avcReadings {
 		readings = append(readings, r.paperReading)
@@ -468,7 +486,7 @@ func init() {
 	generic := avcRows(false)
 	for i := range generic {
 		if generic[i].name == "nw1" {
-			generic[i].values["compact"] = 3
+			generic[i].values["live"] = 3
 		}
 	}
 	papers = append(papers, &paper{
@@ -492,8 +510,10 @@ func init() {
 				note: "* is the fewest registers that can be allocated, in the paper and here.", least: "least"},
 			{
 				name: "generic", title: "registers that hold what is generic", rows: generic,
-				columns:  []paperColumn{least, {name: "compact", head: [2]string{"com-", "pact"}, doc: "fewest registers, with all greater numbers of them, with which no vector in private memory is generic"}},
-				readings: []paperReading{{"private memory", "of the warps that go through the caches"}},
+				columns: []paperColumn{least,
+					{name: "live", head: [2]string{"at", "once"}, doc: "the most registers whose values are wanted at once and are generic, before anything is spilled"},
+					{name: "compact", head: [2]string{"com-", "pact"}, doc: "fewest registers, with all greater numbers of them, with which no vector in private memory is generic", of: "live"}},
+				readings: []paperReading{{"kept warps", "those that go through the caches"}},
 				note:     "* is the fewest registers that can be allocated.", least: "least",
 				measure: measureAVCGeneric,
 			},
@@ -568,7 +588,8 @@ func measureAVCFigure6(m *meter, row *paperRow, reading *paperReading) (map[stri
 
 // blocks are the columns of figure 6.
 func (p *avcPoint) blocks() map[string]float64 {
-	ours := map[string]float64{}
+	per := 1e4 / float64(max(p.second.Instructions, 1))
+	ours := map[string]float64{"fills": per * float64(p.second.Fills), "conflicts": per * float64(p.second.Conflicts)}
 	for i, v := range p.traffic {
 		ours[avcKey(i)] = 1e4 * v
 	}
@@ -634,7 +655,7 @@ func measureAVCGeneric(m *meter, row *paperRow, _ *paperReading) (map[string]flo
 	if err != nil {
 		return nil, err
 	}
-	return map[string]float64{"least": float64(r.least), "compact": float64(r.compact)}, nil
+	return map[string]float64{"least": float64(r.least), "live": float64(r.live), "compact": float64(r.compact)}, nil
 }
 
 func measureAVCCapacity(m *meter, row *paperRow, reading *paperReading) (map[string]float64, error) {

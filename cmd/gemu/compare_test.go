@@ -94,7 +94,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
 	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are that or its reverse
-	first := got.Readings[0].Rows[0] // its a is 2, as b is
+	first := got.Readings[0].Rows[0]            // its a is 2, as b is
 	if diff := cmp.Diff([][]string{{"a"}, {"a", "a2"}}, [][]string{first.OurBounds, first.PaperBounds}); diff != "" {
 		t.Errorf("what is marked (-want +got):\n%s", diff)
 	}

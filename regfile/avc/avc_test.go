@@ -383,3 +383,55 @@ func TestRecorder(t *testing.T) {
 		}
 	}
 }
+
+// TestWorking counts by hand: three squares are wanted at once, one of them of 64 bits with a high word of
+// zeros; behind the first branch, where one lane goes, nothing is generic.
+func TestWorking(t *testing.T) {
+	const kernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %a, %b, %c;
+	.reg .u64 %o, %d;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %o, [out];
+	setp.ne.u32 %q, %t, 3;
+@%q	bra L;
+	mul.lo.u32 %a, %t, %t;
+	mul.lo.u32 %b, %a, 7;
+	mul.lo.u32 %c, %a, 11;
+	add.u32 %a, %a, %b;
+	add.u32 %a, %a, %c;
+	st.global.u32 [%o], %a;
+	ret;
+L:
+	mul.lo.u32 %a, %t, %t;
+	mul.wide.u32 %d, %a, 5;
+	mul.lo.u32 %b, %a, 7;
+	add.u32 %a, %a, %b;
+	st.global.u32 [%o], %a;
+	st.global.u64 [%o], %d;
+	ret;
+}
+`
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("k.ptx", []byte(kernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dev.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for warps, want := range []int{0, 3} {
+		p := &Working{Warps: warps}
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{b}, Probes: []interp.Probe{p}, Reconverge: interp.ReconvergerNamed("stack")}); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Generic("k"); got != want {
+			t.Errorf("%d warps: %d generic at once, want %d", warps, got, want)
+		}
+	}
+}
