@@ -365,6 +365,13 @@ func TestRecorder(t *testing.T) {
 	if diff := cmp.Diff(want, k.Counts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	kept := &Recorder{Warps: 2, KeptOnly: true}
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64), Args: []any{b}, Probes: []interp.Probe{kept}}); err != nil {
+		t.Fatal(err)
+	}
+	if k := kept.Kernels()[0]; k.Instructions != 2*16 || k.Transactions() != want.Transactions()/3 || len(k.Launches[0].Warps) != 2 {
+		t.Errorf("kept only: %+v", k)
+	}
 	if len(k.Launches) != 1 || len(k.Launches[0].Warps) != 4 || k.Launches[0].PerCTA != 2 {
 		t.Fatalf("%+v", k.Launches)
 	}
