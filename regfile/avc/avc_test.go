@@ -308,6 +308,43 @@ func TestLossless(t *testing.T) {
 	}
 }
 
+// TestBytes: lanes that access several bytes of a word make one transaction, and of two words two.
+func TestBytes(t *testing.T) {
+	const kernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k()
+{
+	.local .align 8 .b8 frame[8];
+	.reg .u32 %t, %f;
+	.reg .u64 %w;
+	mov.u32 %t, %tid.x;
+	and.b32 %t, %t, 7;
+	mov.u32 %f, frame;
+	add.u32 %f, %f, %t;
+	cvt.u64.u32 %w, %f;
+	st.local.u8 [%w], %t;
+	ret;
+}
+`
+	mod, err := interp.NewDevice(interp.Config{}).Load("k.ptx", []byte(kernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Recorder{Warps: 1}
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Probes: []interp.Probe{r}}); err != nil {
+		t.Fatal(err)
+	}
+	k := r.Kernels()[0]
+	var masks []uint32
+	for _, a := range k.Launches[0].Warps[0].Accesses {
+		masks = append(masks, a.Mask)
+	}
+	if diff := cmp.Diff([]uint32{0x0f0f0f0f, 0xf0f0f0f0}, masks); diff != "" || k.Transactions() != 2 {
+		t.Errorf("%d transactions (-want +got):\n%s", k.Transactions(), diff)
+	}
+}
+
 const kernel = `.version 8.0
 .target sm_80
 .address_size 64
@@ -391,35 +428,43 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestWorking counts by hand: three squares are wanted at once, one of them of 64 bits with a high word of
-// zeros; behind the first branch, where one lane goes, nothing is generic.
+// TestWorking counts by hand: %b, %c and %d are wanted at once and generic, %a is not wanted then and
+// %e uniform again. Where one lane goes nothing is generic.
 func TestWorking(t *testing.T) {
 	const kernel = `.version 8.0
 .target sm_80
 .address_size 64
 .entry k(.param .u64 out)
 {
-	.reg .u32 %t, %a, %b, %c;
-	.reg .u64 %o, %d;
+	.reg .u32 %t, %a, %b, %c, %d, %e;
+	.reg .u64 %o, %w;
 	.reg .pred %q;
 	mov.u32 %t, %tid.x;
 	ld.param.u64 %o, [out];
-	setp.ne.u32 %q, %t, 3;
+	setp.eq.u32 %q, %t, 3;
 @%q	bra L;
 	mul.lo.u32 %a, %t, %t;
 	mul.lo.u32 %b, %a, 7;
-	mul.lo.u32 %c, %a, 11;
+	st.global.u32 [%o], %a;
+	mul.lo.u32 %e, %b, 3;
+	st.global.u32 [%o], %e;
+	mov.u32 %e, 5;
+	mul.lo.u32 %c, %b, 11;
+	mul.lo.u32 %d, %c, 13;
+	mov.u32 %a, 6;
+	add.u32 %a, %a, %e;
 	add.u32 %a, %a, %b;
 	add.u32 %a, %a, %c;
+	add.u32 %a, %a, %d;
 	st.global.u32 [%o], %a;
 	ret;
 L:
 	mul.lo.u32 %a, %t, %t;
-	mul.wide.u32 %d, %a, 5;
+	mul.wide.u32 %w, %a, 5;
 	mul.lo.u32 %b, %a, 7;
-	add.u32 %a, %a, %b;
-	st.global.u32 [%o], %a;
-	st.global.u64 [%o], %d;
+	mul.lo.u32 %c, %a, 9;
+	st.global.v4.u32 [%o], {%a, %b, %c, %c};
+	st.global.u64 [%o], %w;
 	ret;
 }
 `
