@@ -73,7 +73,7 @@ func TestVersions(t *testing.T) {
 			continue
 		}
 		first, _, _ := strings.Cut(w.PTX(), "\n")
-		if want := fmt.Sprintf(" -DBLOCK=%d %s.cu -o %s.ptx", w.Block, own.Name, w.Name); !strings.HasSuffix(first, want) {
+		if want := fmt.Sprintf(" -DBLOCK=%d -S %s.cu -o %s.ptx", w.Block, own.Name, w.Name); !strings.HasSuffix(first, want) {
 			t.Errorf("%s.ptx begins %q, want its command", w.Name, first)
 		}
 		for _, n := range []int{1, 33, 100} {

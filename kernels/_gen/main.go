@@ -34,7 +34,7 @@ func main() {
 		if old, err := os.ReadFile(name + ".ptx"); err == nil && bytes.HasPrefix(old, []byte("// Hand-written")) {
 			continue
 		}
-		compile(src, name+".ptx")
+		compile(src, name+".ptx", "")
 		if text, err := os.ReadFile(src); err != nil {
 			log.Fatal(err)
 		} else if bytes.Contains(text, []byte("#ifndef BLOCK\n")) {
@@ -43,10 +43,9 @@ func main() {
 	}
 }
 
-// compile compiles a file to another.
-func compile(src, to string, options ...string) {
-	args := strings.Fields("-x cuda --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 --cuda-device-only -nocudainc -nocudalib -O2 -S")
-	args = append(append(args, options...), src, "-o", to)
+// compile compiles a source with further flags, and writes the command into the first line.
+func compile(src, to, flags string) {
+	args := strings.Fields("-x cuda --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70 --cuda-device-only -nocudainc -nocudalib -O2 " + flags + " -S " + src + " -o " + to)
 	cmd := exec.Command("clang-19", args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {

@@ -413,11 +413,14 @@ func TestRecorder(t *testing.T) {
 		t.Fatalf("%+v", k.Launches)
 	}
 	for _, s := range []Schedule{{Regs: 10}, {Regs: 512}, {Regs: 10, Greedy: true}, {Regs: 512, WarpByWarp: true}, {Regs: 512, WholeCTAs: true}} {
-		list, err := Replay(k, s, Configs...)
+		list, err := ReplayAll(k, s, Configs...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, o := range list {
+			if alone, err := Replay(k, Configs[i], s); err != nil || *alone != o {
+				t.Errorf("%+v %+v: alone %+v, %v", Configs[i], s, alone, err)
+			}
 			if o.Reads != 2*4+2 || o.Writes != 4*4 || o.Instructions != 4*16 {
 				t.Errorf("%+v %+v: %+v", Configs[i], s, o)
 			}

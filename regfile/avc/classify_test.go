@@ -173,15 +173,15 @@ func TestIndependent(t *testing.T) {
 			if k.Transactions() == 0 {
 				t.Errorf("%s: nothing is spilled", k.Name)
 			}
-			for _, schedule := range []avc.Schedule{{Regs: 9}, {Regs: 9, Greedy: true}, {Regs: 9, WarpByWarp: true}} {
-				list, err := avc.Replay(k, schedule, avc.Configs...)
-				if err != nil {
-					t.Error(err)
-					continue
-				}
-				for i, o := range list {
+			for _, c := range avc.Configs {
+				for _, schedule := range []avc.Schedule{{Regs: 9}, {Regs: 9, Greedy: true}, {Regs: 9, WarpByWarp: true}} {
+					o, err := avc.Replay(k, c, schedule)
+					if err != nil {
+						t.Error(err)
+						continue
+					}
 					if o.Lookups != o.AVCHits+o.L1Hits+o.Fills || o.Writes != o.AVCWrites+o.L1Writes || o.Reads+o.Replays != o.Lookups {
-						t.Errorf("%s %+v: %+v", k.Name, avc.Configs[i], o)
+						t.Errorf("%s %+v: %+v", k.Name, c, o)
 					}
 				}
 			}

@@ -45,9 +45,18 @@ type slot struct {
 	written []uint32 // by word: lanes that the warp has stored to
 }
 
-// Replay runs the launches of a kernel through several caches, and gives what each has counted. Each
-// load has to give what was recorded, in lanes that the warp has stored to: an error is a bug of the caches.
-func Replay(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
+// Replay runs the launches of a kernel through caches. Each load has to give what was
+// recorded, in lanes that the warp has stored to: an error is a bug of the caches.
+func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
+	list, err := ReplayAll(k, s, c)
+	if err != nil {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// ReplayAll is Replay through several caches, each by itself, in one pass.
+func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
 	r := &replay{schedule: s}
 	for _, c := range configs {
 		r.caches = append(r.caches, NewCaches(c))

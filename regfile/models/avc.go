@@ -68,6 +68,43 @@ func (s *cacheSink) Tell(e *interp.Event) {
 	}
 }
 
+// savedSink is a cacheSink as it was.
+type savedSink struct {
+	recorder any
+	frames   map[frame]map[ptx.RegID]*register
+}
+
+// Save and Restore let a CTA go back with its launch.
+func (s *cacheSink) Save() any {
+	saved := &savedSink{frames: cloned(s.frames)}
+	if of, ok := s.Sink.(interp.Saver); ok {
+		saved.recorder = of.Save()
+	}
+	return saved
+}
+
+// Restore: see Save.
+func (s *cacheSink) Restore(state any) {
+	saved := state.(*savedSink)
+	s.frames = cloned(saved.frames)
+	if of, ok := s.Sink.(interp.Saver); ok {
+		of.Restore(saved.recorder)
+	}
+}
+
+// cloned are registers that change by themselves.
+func cloned(frames map[frame]map[ptx.RegID]*register) map[frame]map[ptx.RegID]*register {
+	list := map[frame]map[ptx.RegID]*register{}
+	for at, regs := range frames {
+		list[at] = map[ptx.RegID]*register{}
+		for id, r := range regs {
+			c := *r
+			list[at][id] = &c
+		}
+	}
+	return list
+}
+
 // Keeps is what the cache would hold the register in that a result is written to, 32 lanes at a time.
 func (s *cacheSink) Keeps(e *interp.Event, i int) (bytes int) {
 	v := &e.Writes[i]

@@ -9,6 +9,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/ptx"
 	"gemu/regfile/gscalar"
 	"gemu/regfile/model"
 )
@@ -225,6 +226,29 @@ func TestWhole(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("lines %v have written nothing", want)
+	}
+}
+
+// TestGoBack: a CTA of the cache that goes back knows what registers had then.
+func TestGoBack(t *testing.T) {
+	s := &cacheSink{frames: map[frame]map[ptx.RegID]*register{}}
+	write := func(lanes uint64, value uint64) int {
+		v := interp.Value{Type: ptx.U32, Low: make([]uint64, 32)}
+		for i := range v.Low {
+			v.Low[i] = value
+		}
+		return s.Keeps(&interp.Event{Launch: &interp.LaunchInfo{WarpSize: 32}, Lanes: lanes, Writes: []interp.Value{v}}, 0)
+	}
+	write(0xffffffff, 5)
+	state := s.Save()
+	for range 2 { // what is saved is not changed by what comes then
+		if got := write(0xff, 6); got != 128 {
+			t.Errorf("6 in some lanes, 5 in others: %d bytes, want 128", got)
+		}
+		if got := write(0xffffff00, 6); got != 8 {
+			t.Errorf("6 in all: %d bytes, want 8", got)
+		}
+		s.Restore(state)
 	}
 }
 
