@@ -3,22 +3,26 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"gemu/interp"
 )
 
 func init() {
 	register(&Workload{
-		Name: "backprop", Doc: "training of a neural network with 16 hidden units",
+		Name: "backprop", Doc: "training of a neural network with a layer of hidden units, as many as a block is wide",
 		N: 1 << 12, Max: 1 << 20, SizeDoc: "input units",
 		Origin: "Rumelhart, Hinton and Williams, Learning representations by back-propagating errors (Nature 1986); backprop of Rodinia",
 		Papers: []string{"collange2011", "liu2017"},
+		Blocks: []int{16, 32},
 		Run:    backprop,
 	})
 }
 
 func backprop(s *Session) error {
-	const side, levels, rounds = 16, 4, 2
+	const rounds = 2
+	side := s.Block
+	levels := bits.Len(uint(side)) - 1
 	const rate, momentum, target = float32(0.3), float32(0.3), 0.9
 	tiles := blocks(s.N, side)
 	units := tiles * side
@@ -48,7 +52,7 @@ func backprop(s *Session) error {
 		sums := make([]float32, units)
 		for i := range sums {
 			tile, j := i/side, i%side
-			var tree [side]float32
+			tree := make([]float32, side)
 			for k := range tree {
 				unit := tile*side + k + 1
 				tree[k] = weight[unit*(side+1)+j+1] * in[unit]

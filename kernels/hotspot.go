@@ -12,19 +12,21 @@ func init() {
 		N: 192, Max: 1 << 13, SizeDoc: "cells across, ¾ of it down",
 		Origin: "Huang et al., HotSpot: a compact thermal modeling methodology (IEEE Trans. VLSI 2006), tiles that overlap as Meng and Skadron (ICS 2009) have them; hotspot of Rodinia",
 		Papers: []string{"collange2011", "liu2017"},
+		Blocks: []int{16, 32},
 		Run:    hotspot,
 	})
 }
 
 func hotspot(s *Session) error {
-	const block, steps, launches = 16, 2, 2
+	block := s.Block
+	const steps, launches = 2, 2
 	// Of a chip 0.5 mm thick, 16 mm across: as much of the heat goes to the neighbours as outwards.
 	const capacity, acrossX, acrossY, outwards, ambient = float32(0.25), float32(0.5), float32(0.375), float32(0.125), float32(80)
 	cols, rows := s.N, landscape(s.N)
 	r := newRNG(1)
 	power, t := r.floats(rows*cols, 0, 4), r.floats(rows*cols, 320, 340)
 	dPower, from, to := upload(s, power), upload(s, t), alloc[float32](s, len(t))
-	const inner = block - 2*steps
+	inner := block - 2*steps
 	for range launches {
 		if err := s.Launch("hotspot", interp.Dim(blocks(cols, inner), blocks(rows, inner)), interp.Dim(block, block), steps, rows, cols, dPower, from, to, capacity, acrossX, acrossY, outwards, ambient); err != nil {
 			return err

@@ -42,9 +42,16 @@ type Workload struct {
 	// Papers are the studies of value structure that measured it, or the benchmark that
 	// it is named after: keys of Studies.
 	Papers []string
-	Run    func(s *Session) error
+	// Blocks are the sides of the blocks of threads that it has versions for, the first its own; no
+	// sides: its blocks are what its kernels want. Block is the side of this one.
+	Blocks []int
+	Block  int
+	// Version is how it differs from the library's own version: "compiled without unrolling"; "": it is that.
+	Version string
+	Run     func(s *Session) error
 
-	ptx string // in cuda/, without its ending; "": as the workload's name
+	source, ptx string      // files in cuda/, without their endings
+	versions    []*Workload // besides this one
 }
 
 // Studies are the papers whose benchmarks the library has, by the names that
@@ -57,40 +64,42 @@ var Studies = map[string]string{
 
 var workloads []*Workload
 
-func register(w *Workload) { workloads = append(workloads, w) }
+func register(w *Workload) {
+	w.source, w.ptx = w.Name, w.Name
+	if len(w.Blocks) > 0 {
+		w.Block = w.Blocks[0]
+	}
+	w.addVersions()
+	workloads = append(workloads, w)
+}
 
-// All lists the workloads by name.
+// All lists the workloads by name, each in its own version.
 func All() []*Workload {
 	list := slices.Clone(workloads)
 	slices.SortFunc(list, func(a, b *Workload) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// Lookup finds a workload by name, or by name and one of Compilations, as "aes/rolled"; nil if there is none.
+// Lookup finds a workload by name, or a version of one, as "aes/rolled" or "hotspot32"; nil if there is none.
 func Lookup(name string) *Workload {
-	name, way, otherwise := strings.Cut(name, "/")
 	for _, w := range workloads {
-		switch {
-		case w.Name != name:
-		case otherwise:
-			return w.compiled(way)
-		default:
+		if w.Name == name {
 			return w
+		}
+		for _, v := range w.versions {
+			if v.Name == name {
+				return v
+			}
 		}
 	}
 	return nil
 }
 
-// Source is the workload's CUDA C.
-func (w *Workload) Source() string { return file(w.source() + ".cu") }
+// Source is the workload's CUDA C, that of all its versions.
+func (w *Workload) Source() string { return file(w.source + ".cu") }
 
 // PTX is what the compiler made of it.
-func (w *Workload) PTX() string {
-	if w.ptx != "" {
-		return file(w.ptx + ".ptx")
-	}
-	return file(w.Name + ".ptx")
-}
+func (w *Workload) PTX() string { return file(w.ptx + ".ptx") }
 
 func file(name string) string {
 	b, err := files.ReadFile("cuda/" + name)
@@ -106,6 +115,7 @@ type Session struct {
 	Context context.Context
 	Module  *interp.Module
 	N       int // size
+	Block   int // the side of blocks, of workloads that have versions
 
 	// Prepare, if set, sees every launch before it begins: to choose the warp
 	// width, a step limit …
@@ -131,7 +141,7 @@ func Start(ctx context.Context, w *Workload, dev *interp.Device, n int) (*Sessio
 	if n <= 0 {
 		n = w.N
 	}
-	return &Session{Context: ctx, Module: m, N: n}, nil
+	return &Session{Context: ctx, Module: m, N: n, Block: w.Block}, nil
 }
 
 // Launch runs a kernel of the module. If there was no memory for its buffers, it

@@ -218,6 +218,21 @@ func TestAll(t *testing.T) {
 	for i := range sources {
 		sources[i] = strings.TrimSuffix(filepath.Base(sources[i]), ".cu")
 	}
+	compiled, err := filepath.Glob("cuda/*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := filepath.Glob("cuda/compiled/*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := len(compiled) + len(others)
+	for _, w := range All() {
+		files -= 1 + len(w.Versions())
+	}
+	if files != 0 {
+		t.Errorf("%d more files of PTX than workloads and versions", files)
+	}
 	if diff := cmp.Diff(names, sources); diff != "" {
 		t.Errorf("workloads and sources (-workload +source):\n%s", diff)
 	}
@@ -387,44 +402,67 @@ func BenchmarkWorkloads(b *testing.B) {
 	}
 }
 
-// TestCompilations: workloads that are compiled otherwise have the same results, and differ from the
-// library's in what they are said to leave out.
-func TestCompilations(t *testing.T) {
-	list, err := filepath.Glob("cuda/compiled/*.ptx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]bool{}
-	for _, file := range list {
-		name, way, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".ptx"), ".")
-		found[way] = true
-		t.Run(name+"/"+way, func(t *testing.T) {
-			t.Parallel()
-			w := Lookup(name + "/" + way)
-			if w == nil || w.Name != name+"/"+way || w.Source() != Lookup(name).Source() {
-				t.Fatalf("it is workload %+v", w)
+// TestVersions: workloads in other versions have the same source and references, and differ from the library's
+// in what they are said to.
+func TestVersions(t *testing.T) {
+	ways, wide := map[string]bool{}, 0
+	for _, own := range All() {
+		for _, w := range own.Versions() {
+			if Lookup(w.Name) != w || w.Source() != own.Source() || w.Version == "" || own.Version != "" || w.PTX() == own.PTX() || len(w.Versions()) > 0 || slices.Contains(All(), w) {
+				t.Errorf("%s is not found, or is no version of %s", w.Name, own.Name)
 			}
 			first, _, _ := strings.Cut(w.PTX(), "\n")
-			command, to, _ := strings.Cut(strings.TrimPrefix(first, "// clang-19 "), " -S ")
-			if to != name+".cu -o compiled/"+name+"."+way+".ptx" {
-				t.Errorf("it begins %q, want its command", first)
-			}
-			ifs, loops := strings.Contains(command, "-two-entry-phi-node-folding-threshold=0"), strings.Contains(command, "-fno-unroll-loops")
-			if ifs != (way != "rolled") || loops != (way != "branches") {
-				t.Errorf("compiled by %q", command)
-			}
-			for _, n := range []int{1, 33, 100} {
-				s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
-				if err := w.Run(s); err != nil {
-					t.Errorf("n = %d: %v", n, err)
+			command, files, _ := strings.Cut(strings.TrimPrefix(first, "// clang-19 "), " -S ")
+			want := own.Name + ".cu -o " + w.Name + ".ptx"
+			var flags []string
+			if _, way, ok := strings.Cut(w.Name, "/"); ok {
+				ways[way] = true
+				want = own.Name + ".cu -o compiled/" + own.Name + "." + way + ".ptx"
+				if way != "rolled" {
+					flags = append(flags, "-two-entry-phi-node-folding-threshold=0")
+				}
+				if way != "branches" {
+					flags = append(flags, "-fno-unroll-loops")
+				}
+			} else {
+				wide++
+				flags = []string{fmt.Sprint("-DBLOCK=", w.Block)}
+				if w.Block == own.Block || w.Name != fmt.Sprint(own.Name, w.Block) {
+					t.Errorf("%s has blocks of %d, %s of %d", w.Name, w.Block, own.Name, own.Block)
 				}
 			}
-		})
+			var found []string
+			for _, f := range strings.Fields(command) {
+				if strings.HasPrefix(f, "-DBLOCK") || f == "-fno-unroll-loops" || strings.HasPrefix(f, "-two-entry") {
+					found = append(found, f)
+				}
+			}
+			if files != want || !slices.Equal(found, flags) {
+				t.Errorf("%s begins %q, want %q in its command, and files %q", w.Name, first, flags, want)
+			}
+			t.Run(w.Name, func(t *testing.T) {
+				t.Parallel()
+				for _, n := range []int{1, 33, 100} {
+					if w.Block == 0 {
+						n = min(n, 1+w.N/16)
+					}
+					s := start(t, w.Name, interp.Config{}, n)
+					s.Prepare = func(l *interp.Launch) {
+						if w.Block != 0 && l.Block != interp.Dim(w.Block, w.Block) {
+							t.Errorf("a block of %v", l.Block)
+						}
+					}
+					if err := w.Run(s); err != nil {
+						t.Errorf("n = %d: %v", n, err)
+					}
+				}
+			})
+		}
 	}
-	if len(found) != len(Compilations) {
-		t.Errorf("files of %v, want those of %v", found, Compilations)
+	if len(ways) != len(Compilations) || wide == 0 {
+		t.Errorf("versions compiled as %v, want all of %v; %d with other blocks", ways, Compilations, wide)
 	}
-	for _, name := range []string{"aes/", "aes/faster", "aes/rolled/plain", "aes/../aes", "saxpy/rolled", "none/rolled"} {
+	for _, name := range []string{"aes/", "aes/faster", "aes/rolled/plain", "aes/../aes", "saxpy/rolled", "none/rolled", "hotspot/32", "hotspot16", "saxpy32"} {
 		if w := Lookup(name); w != nil {
 			t.Errorf("%s is %s", name, w.Name)
 		}

@@ -13,12 +13,14 @@ func init() {
 		N: 256, Max: 1 << 13, SizeDoc: "pixels across, ¾ of it down",
 		Origin: "Yu and Acton, Speckle reducing anisotropic diffusion (IEEE Trans. Image Processing 2002); srad of Rodinia, version 2",
 		Papers: []string{"collange2011", "liu2017"},
+		Blocks: []int{16, 32},
 		Run:    srad,
 	})
 }
 
 func srad(s *Session) error {
-	const block, steps, lambda = 16, 3, float32(0.5)
+	block := s.Block
+	const steps, lambda = 3, float32(0.5)
 	cols, rows := s.N, landscape(s.N)
 	image := make([]float32, rows*cols)
 	for i, v := range picture(3, cols, rows) {

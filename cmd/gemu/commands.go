@@ -293,10 +293,8 @@ func (c *kernelsCmd) Run(a *app) error {
 		for _, paper := range k.Papers {
 			fmt.Fprintf(a.stdout, "paper: %s\n", paper)
 		}
-		for _, c := range kernels.Compilations {
-			if o := kernels.Lookup(k.Name + "/" + c.Name); o != nil {
-				fmt.Fprintf(a.stdout, "also: @%s, %s\n", o.Name, c.Doc)
-			}
+		for _, v := range k.Versions() {
+			fmt.Fprintf(a.stdout, "also: @%s, %s\n", v.Name, v.Version)
 		}
 	}
 	return nil

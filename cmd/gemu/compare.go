@@ -56,6 +56,10 @@ type paperTable struct {
 	// it leaves out has no value there. Rows are measured side by side, so that whatever takes
 	// time has to go through once.
 	measure func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error)
+
+	// least, if set, is the column that has the least that others may have: what is as low is marked
+	// with a *.
+	least string
 }
 
 // paperColumn is a column that gemu can give.
@@ -93,6 +97,7 @@ type paperRow struct {
 	values   map[string]float64 // that the paper has, by column; it need not have all
 	absent   string             // why gemu has nothing for it; "" if it has
 	all      bool               // it is about all workloads, as a mean is, and not ranked
+	bound    map[string]bool    // columns where the paper marks its value with a *
 }
 
 // paperReading is a way of measuring.
@@ -120,11 +125,18 @@ func readRows(data []byte, workloads map[string]string) []paperRow {
 			if text == "" {
 				continue
 			}
-			v, err := strconv.ParseFloat(text, 64)
+			number, marked := strings.CutSuffix(text, "*")
+			v, err := strconv.ParseFloat(number, 64)
 			if err != nil {
 				panic("BUG: " + err.Error())
 			}
 			row.values[table[0][i+1]] = v
+			if marked {
+				if row.bound == nil {
+					row.bound = map[string]bool{}
+				}
+				row.bound[table[0][i+1]] = true
+			}
 		}
 		rows = append(rows, row)
 	}
@@ -278,6 +290,9 @@ type comparisonRow struct {
 	Ours       map[string]float64 `json:"ours"`       // what we measure, by column
 	Paper      map[string]float64 `json:"paper"`      // what the paper prints
 	Difference map[string]float64 `json:"difference"` // ours less the paper's, where there are both
+
+	OurBounds   []string `json:"our_bounds,omitempty"`   // columns whose value of ours is the least that there can be, * in the text
+	PaperBounds []string `json:"paper_bounds,omitempty"` // … of the paper's
 }
 
 func (c *compareCmd) Run(a *app) error {
@@ -433,15 +448,21 @@ func (t *paperTable) compare(begun [][]pendingRow, show func(r *comparisonRow)) 
 
 // line puts a row's values side by side.
 func (t *paperTable) line(row *paperRow, ours map[string]float64) comparisonRow {
-	line := comparisonRow{row.name, row.workload, map[string]float64{}, map[string]float64{}, map[string]float64{}}
+	line := comparisonRow{Name: row.name, Workload: row.workload, Ours: map[string]float64{}, Paper: map[string]float64{}, Difference: map[string]float64{}}
 	for i := range t.columns {
 		c := &t.columns[i]
 		v, ok := ours[c.name]
 		if ok {
 			line.Ours[c.name] = v
+			if least, ok := ours[t.least]; ok && v == least && !c.apart {
+				line.OurBounds = append(line.OurBounds, c.name)
+			}
 		}
 		if p, has := row.values[c.key()]; has {
 			line.Paper[c.name] = p
+			if row.bound[c.key()] {
+				line.PaperBounds = append(line.PaperBounds, c.name)
+			}
 			if ok {
 				line.Difference[c.name] = v - p
 			}
@@ -487,18 +508,18 @@ func (t *paperTable) agree(rows []comparisonRow) map[string]*agreement {
 func (c *comparison) csv() []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write([]string{"paper", "table", "reading", "row", "workload", "column", "paper_value", "our_value", "difference", "absent"})
+	w.Write([]string{"paper", "table", "reading", "row", "workload", "column", "paper_value", "our_value", "difference", "absent", "paper_bound", "our_bound"})
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		for _, r := range t.Readings {
 			for _, row := range r.Rows {
 				for _, col := range t.Columns {
-					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, csvValue(row.Paper, col.Name), csvValue(row.Ours, col.Name), csvValue(row.Difference, col.Name), ""})
+					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, csvValue(row.Paper, col.Name), csvValue(row.Ours, col.Name), csvValue(row.Difference, col.Name), "", star(slices.Contains(row.PaperBounds, col.Name)), star(slices.Contains(row.OurBounds, col.Name))})
 				}
 			}
 		}
 		for _, name := range t.absentNames() {
-			w.Write([]string{c.Paper, t.Name, "", name, "", "", "", "", "", t.Absent[name]})
+			w.Write([]string{c.Paper, t.Name, "", name, "", "", "", "", "", t.Absent[name], "", ""})
 		}
 	}
 	w.Flush()
@@ -548,22 +569,30 @@ func (t *paperTable) printLine(s *screen, style paint, name, who string, value f
 	s.printf("%s\n", s.paint(style, strings.TrimRight(text, " ")))
 }
 
-// texts gives values by column, "-" where there is none.
-func (t *paperTable) texts(values map[string]float64) func(c *paperColumn) string {
+// star marks what is a bound.
+func star(bound bool) string {
+	if bound {
+		return "*"
+	}
+	return ""
+}
+
+// texts gives values by column, with a * those of bounds, "-" where there is none.
+func (t *paperTable) texts(values map[string]float64, bounds []string) func(c *paperColumn) string {
 	return func(c *paperColumn) string {
 		if v, ok := values[c.name]; ok {
-			return percentText(v, c.digits)
+			return percentText(v, c.digits) + star(slices.Contains(bounds, c.name))
 		}
 		return "-"
 	}
 }
 
 func (t *paperTable) printRow(s *screen, r *comparisonRow) {
-	t.printLine(s, plain, r.Name, "gemu", t.texts(r.Ours))
+	t.printLine(s, plain, r.Name, "gemu", t.texts(r.Ours, r.OurBounds))
 	if len(r.Paper) == 0 {
 		return
 	}
-	t.printLine(s, dim, "", "paper", t.texts(r.Paper))
+	t.printLine(s, dim, "", "paper", t.texts(r.Paper, r.PaperBounds))
 	t.printLine(s, dim, "", "diff", t.differences(r))
 }
 
@@ -683,9 +712,9 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		for k := range o.Rows {
 			switch row := &o.Rows[k]; {
 			case row.Workload == "":
-				t.printLine(s, plain, "", row.Name, t.texts(row.Ours))
+				t.printLine(s, plain, "", row.Name, t.texts(row.Ours, row.OurBounds))
 			case t.each:
-				t.printLine(s, plain, row.Name, "gemu", t.texts(row.Ours))
+				t.printLine(s, plain, row.Name, "gemu", t.texts(row.Ours, row.OurBounds))
 			case !compared && !over:
 				t.printRow(s, row)
 			}

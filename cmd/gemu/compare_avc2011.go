@@ -6,7 +6,9 @@ package main
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	"gemu/interp"
 	"gemu/kernels"
@@ -18,8 +20,10 @@ import (
 //go:embed papers/avc2011_table4.csv
 var avc2011Table4 []byte
 
-// avcKernels are the kernels of the paper: the names in table 4, shorter ones, and what they are here.
-var avcKernels = []struct{ paper, short, workload, kernel, application string }{
+// avcKernel is a kernel of the paper: its name in table 4, a shorter one, and what it is here.
+type avcKernel struct{ paper, short, workload, kernel, application string }
+
+var avcKernels = []avcKernel{
 	{"Backprop2", "bprop2", "backprop", "backprop_adjust", "Backprop"},
 	{"CFD2", "cfd2", "cfd", "cfd_flux", "CFD"},
 	{"FDTD3D", "fdtd3d", "fdtd3d", "fdtd3d", "FDTD3D"},
@@ -36,11 +40,24 @@ var avcKernels = []struct{ paper, short, workload, kernel, application string }{
 	{"BinomialOptions", "binomial", "binomial", "binomial", "BinomialOptions"},
 }
 
+// avcWide are those that section 3.2 looks at in blocks of 32 × 32 too.
+var avcWide = func() (list []avcKernel) {
+	for _, k := range avcKernels {
+		switch k.application {
+		case "Backprop", "Hotspot", "SRAD":
+			k.paper, k.short, k.workload = "", k.short+"w", k.workload+"32"
+			list = append(list, k)
+		}
+	}
+	return list
+}()
+
 // avcSizes are the sizes of workloads that the numbers of docs/avc.md are of: at least two waves of 48
 // warps. The library's own may change without them.
 var avcSizes = map[string]int{
 	"backprop": 1 << 12, "binomial": 256, "blackscholes": 1 << 16, "cfd": 1 << 12, "fdtd3d": 64, "fwt": 1 << 15,
 	"heartwall": 24, "hotspot": 192, "lud": 128, "nw": 48 * 16, "srad": 128,
+	"backprop32": 1 << 12, "hotspot32": 192, "srad32": 128,
 }
 
 // avcReadings are the readings of the cache and of how warps run on it; the first is the headline.
@@ -56,8 +73,18 @@ var avcReadings = []struct {
 	{paperReading{"whole CTAs", "only as many warps resident as make whole CTAs"}, avc.Schedule{WholeCTAs: true}, false},
 }
 
+// avcLetter is the text's wording, of r_cache.
+var avcLetter = paperReading{"to the letter", "the smallest register count with so little traffic, whatever greater ones have"}
+
 // avcShares are the shares of r_base that figures 1, 2 and 6 are looked at.
 var avcShares = []float64{0.5, 0.75, 0.25}
+
+// avcProfiled are the kernels, of those that the text says something about, whose traffic is shown over
+// registers, and avcSteps the shares of r_base.
+var (
+	avcProfiled = []string{"cfd2", "fdtd3d", "hotspot", "heartwal", "nw1", "srad1"}
+	avcSteps    = []float64{1, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25}
+)
 
 // avcKept is how many warps of a launch the caches are given: three waves.
 const avcKept = 3 * avc.MaxWarps
@@ -68,18 +95,26 @@ const negligible = 1e-4
 // avcResult is what has been measured of a kernel.
 type avcResult struct {
 	base, least int
-	points      map[int]*avcPoint // by registers: those of avcShares
-	cached      [][]int           // r_cache, by reading and configuration
+	points      map[int]*avcPoint // by registers: those that figures look at
+
+	profiled bool
+	cached   [][]int // r_cache, by reading and configuration; none of a version that table 4 does not have
+	letter   []int   // to the letter
+	compact  int     // the least registers from which on no vector in private memory is generic
+	live     int     // the most registers that hold what is generic at once, before anything is spilled
 }
 
 // avcPoint is a kernel with some registers.
 type avcPoint struct {
 	avc.Counts
-	traffic []float64 // by configuration, of the headline: blocks to an instruction
+	traffic []float64   // by configuration, of the headline: blocks to an instruction
+	second  avc.Outcome // of configuration 2
 }
 
 // at is the registers of a share of r_base: rounded half up, and no less than the least.
-func (r *avcResult) at(share float64) int { return max(r.least, int(share*float64(r.base)+0.5)) }
+func (r *avcResult) at(share float64) int { return max(r.least, r.rounded(share)) }
+
+func (r *avcResult) rounded(share float64) int { return int(share*float64(r.base) + 0.5) }
 
 // avcMeasure measures the kernels of a workload that the paper has, by name.
 func avcMeasure(m *meter, workload string) (map[string]*avcResult, error) {
@@ -97,54 +132,69 @@ func avcMeasure(m *meter, workload string) (map[string]*avcResult, error) {
 				return nil, err
 			}
 			least = max(least, r.Least)
-			if slices.ContainsFunc(avcKernels, func(k struct{ paper, short, workload, kernel, application string }) bool { return k.kernel == f.Name }) {
-				out[f.Name] = &avcResult{base: r.Base, points: map[int]*avcPoint{}, cached: make([][]int, len(avcReadings))}
+			for _, k := range slices.Concat(avcKernels, avcWide) {
+				if k.workload != workload || k.kernel != f.Name {
+					continue
+				}
+				result := &avcResult{base: r.Base, points: map[int]*avcPoint{}, profiled: slices.Contains(avcProfiled, k.short)}
+				if k.paper != "" {
+					for range avcReadings {
+						result.cached = append(result.cached, make([]int, len(avc.Configs))) // 0: not known yet
+					}
+					result.letter = make([]int, len(avc.Configs))
+				}
+				out[f.Name] = result
 				most = max(most, r.Base)
 			}
 		}
 		for _, r := range out {
 			r.least = least
-			for i := range r.cached {
-				r.cached[i] = make([]int, len(avc.Configs)) // 0: not known yet
-			}
 		}
 		for regs := most; regs >= least; regs-- {
-			if !slices.ContainsFunc(mapValues(out), func(r *avcResult) bool { return r.wants(regs) }) {
+			list := slices.Collect(maps.Values(out))
+			if !slices.ContainsFunc(list, func(r *avcResult) bool { return r.wants(regs) }) {
 				continue
 			}
 			if err := avcRun(m, w, module, regs, out); err != nil {
 				return nil, fmt.Errorf("%s with %d registers: %w", workload, regs, err)
 			}
 		}
-		for _, r := range out {
-			for i := range r.cached {
-				for c := range r.cached[i] {
-					if r.cached[i][c] == 0 {
-						r.cached[i][c] = r.least
-					}
-				}
-			}
+		working := &avc.Working{Warps: avcKept}
+		if err := avcWatch(m, w, w.PTX(), working); err != nil {
+			return nil, err
+		}
+		for name, r := range out {
+			r.finish()
+			r.live = working.Generic(name)
 		}
 		return out, nil
 	})
 }
 
-func mapValues(m map[string]*avcResult) (list []*avcResult) {
-	for _, r := range m {
-		list = append(list, r)
+// finish says what was found for all registers.
+func (r *avcResult) finish() {
+	for _, list := range r.cached {
+		for c := range list {
+			if list[c] == 0 {
+				list[c] = r.least
+			}
+		}
 	}
-	return list
+	if r.compact == 0 {
+		r.compact = r.least
+	}
 }
 
 // wants reports whether the kernel has to be run with so many registers: a figure looks at it, or
-// r_cache is not known for all readings.
+// r_cache is looked for.
 func (r *avcResult) wants(regs int) bool {
-	return regs <= r.base && (r.shown(regs) || slices.ContainsFunc(r.cached, func(list []int) bool { return slices.Contains(list, 0) }))
+	return regs <= r.base && (r.shown(regs) || r.cached != nil)
 }
 
 // shown reports whether a figure looks at so many registers.
 func (r *avcResult) shown(regs int) bool {
-	return slices.ContainsFunc(avcShares, func(s float64) bool { return r.at(s) == regs })
+	at := func(s float64) bool { return r.at(s) == regs }
+	return slices.ContainsFunc(avcShares, at) || r.profiled && slices.ContainsFunc(avcSteps, at)
 }
 
 // avcRun runs a workload with so many registers.
@@ -153,19 +203,13 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 	if err != nil {
 		return err
 	}
-	recorder := &avc.Recorder{Warps: avcKept}
-	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{recorder}})
-	s, err := kernels.Start(m.app.ctx, w, dev, avcSizes[w.Name])
-	if err != nil {
-		return err
+	recorder := &avc.Recorder{Warps: avcKept, KeptOnly: true}
+	for _, r := range out {
+		if r.shown(regs) {
+			recorder.KeptOnly = false
+		}
 	}
-	if s.Module, err = dev.Load(w.Name+".ptx", []byte(src)); err != nil {
-		return err
-	}
-	s.Prepare = func(l *interp.Launch) {
-		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
-	}
-	if err := w.Run(s); err != nil {
+	if err := avcWatch(m, w, src, recorder); err != nil {
 		return err
 	}
 	for _, k := range recorder.Kernels() {
@@ -177,6 +221,9 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 		if err := r.replay(k, regs, p); err != nil {
 			return err
 		}
+		if r.compact == 0 && p.Total(avc.Generic) > 0 {
+			r.compact = regs + 1
+		}
 		if r.shown(regs) {
 			r.points[regs] = p
 		}
@@ -184,41 +231,92 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 	return nil
 }
 
-// replay runs a kernel's warps through the caches whose r_cache is not known, and for the figures through those
-// of the headline.
+// avcWatch runs a workload with other PTX, watched by a probe.
+func avcWatch(m *meter, w *kernels.Workload, src string, p interp.Probe) error {
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{p}})
+	s, err := kernels.Start(m.app.ctx, w, dev, avcSizes[w.Name])
+	if err != nil {
+		return err
+	}
+	if s.Module, err = dev.Load(w.Name+".ptx", []byte(src)); err != nil {
+		return err
+	}
+	s.Prepare = func(l *interp.Launch) {
+		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
+	}
+	return w.Run(s)
+}
+
+// replay runs a kernel's warps through the caches: those of the headline, and those of other readings
+// whose r_cache is not known. Readings that differ in the caches only go together.
 func (r *avcResult) replay(k *avc.Kernel, regs int, p *avcPoint) error {
-	for i, reading := range avcReadings {
-		for c, config := range avc.Configs {
-			if r.cached[i][c] != 0 && (i > 0 || !r.shown(regs)) {
+	type cache struct{ reading, config int }
+	var schedules []avc.Schedule
+	caches := map[avc.Schedule][]cache{}
+	for i := range avcReadings {
+		for c := range avc.Configs {
+			if i > 0 && (r.cached == nil || r.cached[i][c] != 0) {
 				continue
 			}
-			config.LRU = reading.lru
-			schedule := reading.schedule
-			schedule.Regs = regs
-			o, err := avc.Replay(k, config, schedule)
-			if err != nil {
-				return err
+			s := avcReadings[i].schedule
+			s.Regs = regs
+			if caches[s] == nil {
+				schedules = append(schedules, s)
 			}
-			if i == 0 {
-				p.traffic[c] = o.PerInstruction()
-			}
-			if r.cached[i][c] == 0 && o.PerInstruction() >= negligible {
-				r.cached[i][c] = regs + 1
+			caches[s] = append(caches[s], cache{i, c})
+		}
+	}
+	for _, s := range schedules {
+		var configs []avc.Config
+		for _, c := range caches[s] {
+			config := avc.Configs[c.config]
+			config.LRU = avcReadings[c.reading].lru
+			configs = append(configs, config)
+		}
+		list, err := avc.ReplayAll(k, s, configs...)
+		if err != nil {
+			return err
+		}
+		for i, c := range caches[s] {
+			r.note(c.reading, c.config, regs, list[i].PerInstruction(), p)
+			if c == (cache{0, 2}) {
+				p.second = list[i]
 			}
 		}
 	}
 	return nil
 }
 
+// note notes the traffic of a reading and configuration. Registers become fewer from one to the next.
+func (r *avcResult) note(reading, config, regs int, traffic float64, p *avcPoint) {
+	if reading == 0 {
+		p.traffic[config] = traffic
+	}
+	switch {
+	case r.cached == nil:
+	case traffic < negligible:
+		if reading == 0 {
+			r.letter[config] = regs
+		}
+	case r.cached[reading][config] == 0:
+		r.cached[reading][config] = regs + 1
+	}
+}
+
 // avcOf is what has been measured of a row's kernel.
 func avcOf(m *meter, row *paperRow) (*avcResult, error) {
-	for _, k := range avcKernels {
-		if k.short == row.name {
+	return avcNamed(m, row.name)
+}
+
+// avcNamed is what has been measured of a kernel, by its shorter name.
+func avcNamed(m *meter, short string) (*avcResult, error) {
+	for _, k := range slices.Concat(avcKernels, avcWide) {
+		if k.short == short {
 			all, err := avcMeasure(m, k.workload)
 			return all[k.kernel], err
 		}
 	}
-	panic("BUG: no kernel " + row.name)
+	panic("BUG: no kernel " + short)
 }
 
 // avcRows are the kernels, with the paper's values of table 4 if they are wanted.
@@ -231,18 +329,39 @@ func avcRows(values bool) []paperRow {
 			}
 		}
 		if !values {
-			rows[i].values = map[string]float64{}
+			rows[i].values, rows[i].bound = map[string]float64{}, nil
 		}
 	}
 	return rows
 }
 
-// avcMean is the mean of a value by application, in each of which kernels weigh alike, or by kernel.
-func avcMean(m *meter, byKernel bool, value func(r *avcResult) (v float64, ok bool)) (float64, error) {
+// avcWideRows are those in blocks of 32 × 32.
+func avcWideRows() (rows []paperRow) {
+	for _, k := range avcWide {
+		rows = append(rows, paperRow{name: k.short, workload: k.workload, values: map[string]float64{}})
+	}
+	return rows
+}
+
+// avcWidened are the kernels of the paper, in blocks of 32 × 32 where it has them.
+func avcWidened() []avcKernel {
+	list := slices.Clone(avcKernels)
+	for i := range list {
+		for _, k := range avcWide {
+			if k.kernel == list[i].kernel {
+				list[i] = k
+			}
+		}
+	}
+	return list
+}
+
+// avcMean is the mean of a value of some kernels, by application, in each of which kernels weigh alike, or by kernel.
+func avcMean(m *meter, of []avcKernel, byKernel bool, value func(r *avcResult) (v float64, ok bool)) (float64, error) {
 	type sum struct{ total, n float64 }
 	var names []string
 	sums := map[string]*sum{}
-	for i, k := range avcKernels {
+	for i, k := range of {
 		all, err := avcMeasure(m, k.workload)
 		if err != nil {
 			return 0, err
@@ -333,7 +452,8 @@ func init() {
 		figure2 = append(figure2, paperColumn{name: k.String(), head: [2]string{"", k.String()}, digits: 1, doc: "private transactions, of 1000 instructions of a warp", apart: true, stack: "private", part: k.String()})
 	}
 	figure2 = append(figure2, paperColumn{name: "global", head: [2]string{"", "global"}, digits: 1, doc: "blocks of 128 bytes of global memory, of 1000 instructions", apart: true})
-	registers := []paperColumn{{name: "r_base", head: [2]string{"", "r_base"}, doc: "fewest registers with which nothing is loaded back", apart: true}}
+	least := paperColumn{name: "least", head: [2]string{"", "least"}, doc: "fewest registers that can be allocated", apart: true}
+	registers := []paperColumn{{name: "r_base", head: [2]string{"", "r_base"}, doc: "fewest registers with which nothing is loaded back", apart: true}, least}
 	capacity := []paperColumn{}
 	for i, c := range avc.Configs {
 		key := c.Name
@@ -350,24 +470,61 @@ func init() {
 	for _, r := range avcReadings {
 		readings = append(readings, r.paperReading)
 	}
+	readings = append(readings, avcLetter)
 	for _, s := range avcShares {
 		shares = append(shares, paperReading{fmt.Sprintf("r = %g r_base", s), "registers, rounded half up, and no less than instructions need"})
+	}
+	var profiled []paperReading
+	for _, name := range avcProfiled {
+		profiled = append(profiled, paperReading{name, "the kernel, by its share of r_base"})
+	}
+	var steps []paperRow
+	for _, s := range avcSteps {
+		steps = append(steps, paperRow{name: fmt.Sprint(s), all: true, values: map[string]float64{}})
+	}
+	r := paperColumn{name: "registers", head: [2]string{"", "r"}, doc: "registers of a thread", apart: true}
+	generic := avcRows(false)
+	for i := range generic {
+		if generic[i].name == "nw1" {
+			generic[i].values["live"] = 3
+		}
 	}
 	papers = append(papers, &paper{
 		name: "avc2011", study: "collange2011", title: "Collange and Kouyoumdjian, 2011",
 		tables: []*paperTable{
 			{
 				name: "figure1", title: "private memory traffic by class, in percent", columns: figure1,
-				rows: append(avcRows(false),
+				rows: append(slices.Concat(avcRows(false), avcWideRows()),
 					paperRow{name: "mean", all: true, values: map[string]float64{"ratio": 67, "ratio75": 66, "any_stride": 3, "non_dense": 0.1}},
-					paperRow{name: "32 wide", values: map[string]float64{"ratio": 80}, absent: "the library's backprop, hotspot and srad have blocks of 16 × 16 only"}),
-				note:     "The mean gives applications the same weight. The paper says less than 3 and less than 0.1 of other strides and masks that are not dense.",
+					paperRow{name: "32 wide", all: true, values: map[string]float64{"ratio": 80}},
+					paperRow{name: "only 32", all: true, values: map[string]float64{"ratio": 80}}),
+				note:     "The means give applications the same weight: as they are, with backprop, hotspot and srad in blocks of 32 × 32 (those with a w), and these three alone. The paper says less than 3 and less than 0.1 of other strides and masks that are not dense.",
 				readings: []paperReading{{"r = 0.5 r_base", "rounded half up, and no less than instructions need"}},
 				measure:  measureAVCFigure1,
 			},
-			{name: "figure2", title: "private and global memory traffic", columns: figure2, rows: avcRows(false), readings: shares, measure: measureAVCFigure2},
+			{name: "figure2", title: "private and global memory traffic", columns: figure2, rows: slices.Concat(avcRows(false), avcWideRows()), readings: shares, measure: measureAVCFigure2},
+			{name: "figure2-r", title: "private and global memory traffic over registers", columns: append([]paperColumn{r}, figure2...), rows: steps, readings: profiled, note: "A row is a share of r_base.", measure: measureAVCSteps((*avcPoint).classes)},
 			{name: "figure6", title: "blocks filled and written back", columns: figure6, rows: avcRows(false), readings: shares, measure: measureAVCFigure6},
-			{name: "table4", title: "tolerable register pressure", columns: registers, rows: avcRows(true), readings: readings, measure: measureAVCTable4},
+			{
+				name: "conflicts", title: "what the blocks of configuration 2 are", rows: avcRows(false), readings: shares, measure: measureAVCConflicts,
+				columns: []paperColumn{
+					{name: "fills", head: [2]string{"", "fills"}, digits: 1, doc: "blocks filled, of 10000 instructions", apart: true},
+					{name: "write_backs", head: [2]string{"write-", "backs"}, digits: 1, doc: "blocks written back, of 10000 instructions", apart: true},
+					{name: "conflicts", head: [2]string{"con-", "flicts"}, digits: 1, doc: "vectors of the AVC that another code takes the place of, of 10000 instructions: a write-back each if they are dirty", apart: true},
+				},
+			},
+			{name: "figure6-r", title: "blocks filled and written back over registers", columns: append([]paperColumn{r}, figure6...), rows: steps, readings: profiled, note: "A row is a share of r_base.", measure: measureAVCSteps((*avcPoint).blocks)},
+			{name: "table4", title: "tolerable register pressure", columns: registers, rows: avcRows(true), readings: readings, measure: measureAVCTable4,
+				note: "* is the fewest registers that can be allocated, in the paper and here.", least: "least"},
+			{
+				name: "generic", title: "registers that hold what is generic", rows: generic,
+				columns: []paperColumn{least,
+					{name: "live", head: [2]string{"at", "once"}, doc: "the most registers whose values are wanted at once and are generic, before anything is spilled"},
+					{name: "compact", head: [2]string{"com-", "pact"}, doc: "fewest registers, with all greater numbers of them, with which no vector in private memory is generic", of: "live"}},
+				readings: []paperReading{{"kept warps", "those that go through the caches"}},
+				note:     "* is the fewest registers that can be allocated.", least: "least",
+				measure: measureAVCGeneric,
+			},
 			{
 				name: "capacity", title: "what fits besides, by table 4", columns: capacity,
 				rows: []paperRow{
@@ -386,7 +543,8 @@ func measureAVCFigure1(m *meter, row *paperRow, _ *paperReading) (map[string]flo
 	ours := map[string]float64{}
 	for _, c := range avcFigure1 {
 		if row.all {
-			v, err := avcMean(m, false, c.ours)
+			of := map[string][]avcKernel{"mean": avcKernels, "32 wide": avcWidened(), "only 32": avcWide}[row.name]
+			v, err := avcMean(m, of, false, c.ours)
 			if err != nil {
 				return nil, err
 			}
@@ -415,13 +573,17 @@ func measureAVCFigure2(m *meter, row *paperRow, reading *paperReading) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	p := r.points[r.at(avcShare(reading))]
+	return r.points[r.at(avcShare(reading))].classes(), nil
+}
+
+// classes are the columns of figure 2.
+func (p *avcPoint) classes() map[string]float64 {
 	per := 1000 / float64(max(p.Instructions, 1))
 	ours := map[string]float64{"global": per * float64(p.Global)}
 	for k := range avc.Classes {
 		ours[k.String()] = per * float64(p.Total(k))
 	}
-	return ours, nil
+	return ours
 }
 
 func measureAVCFigure6(m *meter, row *paperRow, reading *paperReading) (map[string]float64, error) {
@@ -429,11 +591,47 @@ func measureAVCFigure6(m *meter, row *paperRow, reading *paperReading) (map[stri
 	if err != nil {
 		return nil, err
 	}
+	return r.points[r.at(avcShare(reading))].blocks(), nil
+}
+
+// blocks are the columns of figure 6.
+func (p *avcPoint) blocks() map[string]float64 {
 	ours := map[string]float64{}
-	for i, v := range r.points[r.at(avcShare(reading))].traffic {
+	for i, v := range p.traffic {
 		ours[avcKey(i)] = 1e4 * v
 	}
-	return ours, nil
+	return ours
+}
+
+func measureAVCConflicts(m *meter, row *paperRow, reading *paperReading) (map[string]float64, error) {
+	r, err := avcOf(m, row)
+	if err != nil {
+		return nil, err
+	}
+	o := &r.points[r.at(avcShare(reading))].second
+	per := 1e4 / float64(max(o.Instructions, 1))
+	return map[string]float64{"fills": per * float64(o.Fills), "write_backs": per * float64(o.WriteBacks), "conflicts": per * float64(o.Conflicts)}, nil
+}
+
+// measureAVCSteps measures a figure over registers: rows are shares of r_base, readings kernels. With fewer
+// registers than can be allocated there is nothing.
+func measureAVCSteps(of func(p *avcPoint) map[string]float64) func(m *meter, row *paperRow, reading *paperReading) (map[string]float64, error) {
+	return func(m *meter, row *paperRow, reading *paperReading) (map[string]float64, error) {
+		r, err := avcNamed(m, reading.name)
+		if err != nil {
+			return nil, err
+		}
+		share, err := strconv.ParseFloat(row.name, 64)
+		if err != nil {
+			return nil, err
+		}
+		if r.rounded(share) < r.least {
+			return nil, nil
+		}
+		ours := of(r.points[r.at(share)])
+		ours["registers"] = float64(r.at(share))
+		return ours, nil
+	}
 }
 
 // avcKey is the column of a configuration.
@@ -444,14 +642,17 @@ func avcKey(i int) string {
 	return "c" + avc.Configs[i].Name
 }
 
-// avcReading is a reading's place among avcReadings.
-func avcReading(r *paperReading) int {
+// cache is r_cache by configuration, by a reading.
+func (r *avcResult) cache(reading *paperReading) []int {
+	if reading.name == avcLetter.name {
+		return r.letter
+	}
 	for i := range avcReadings {
-		if avcReadings[i].name == r.name {
-			return i
+		if avcReadings[i].name == reading.name {
+			return r.cached[i]
 		}
 	}
-	panic("BUG: no reading " + r.name)
+	panic("BUG: no reading " + reading.name)
 }
 
 func measureAVCTable4(m *meter, row *paperRow, reading *paperReading) (map[string]float64, error) {
@@ -459,23 +660,30 @@ func measureAVCTable4(m *meter, row *paperRow, reading *paperReading) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	ours := map[string]float64{"r_base": float64(r.base)}
-	for i, n := range r.cached[avcReading(reading)] {
+	ours := map[string]float64{"r_base": float64(r.base), "least": float64(r.least)}
+	for i, n := range r.cache(reading) {
 		ours[avcKey(i)] = float64(n)
 	}
 	return ours, nil
 }
 
+func measureAVCGeneric(m *meter, row *paperRow, _ *paperReading) (map[string]float64, error) {
+	r, err := avcOf(m, row)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]float64{"least": float64(r.least), "live": float64(r.live), "compact": float64(r.compact)}, nil
+}
+
 func measureAVCCapacity(m *meter, row *paperRow, reading *paperReading) (map[string]float64, error) {
-	at := avcReading(reading)
 	byKernel := row.name == "by kernel"
-	fits, err := avcMean(m, byKernel, func(r *avcResult) (float64, bool) { return float64(r.base - r.cached[at][0]), true })
+	fits, err := avcMean(m, avcKernels, byKernel, func(r *avcResult) (float64, bool) { return float64(r.base - r.cache(reading)[0]), true })
 	if err != nil {
 		return nil, err
 	}
 	ours := map[string]float64{}
 	for i := 1; i < len(avc.Configs); i++ {
-		more, err := avcMean(m, byKernel, func(r *avcResult) (float64, bool) { return float64(r.cached[at][0] - r.cached[at][i]), true })
+		more, err := avcMean(m, avcKernels, byKernel, func(r *avcResult) (float64, bool) { return float64(r.cache(reading)[0] - r.cache(reading)[i]), true })
 		if err != nil {
 			return nil, err
 		}

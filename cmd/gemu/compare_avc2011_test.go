@@ -3,6 +3,10 @@ package main
 import (
 	"math"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/kernels"
 )
 
 // TestAVCCapacity takes the paper's table 4 for ours: by application and by kernel it gives the means that
@@ -64,5 +68,93 @@ func TestAVCShares(t *testing.T) {
 		if got := r.at(c.share); got != c.want {
 			t.Errorf("%v of %d: %d, want %d", c.share, c.base, got, c.want)
 		}
+	}
+}
+
+// TestAVCLetter: r_cache wants all greater numbers of registers to have little traffic, and to the letter
+// the text does not.
+func TestAVCLetter(t *testing.T) {
+	r := &avcResult{base: 8, least: 3, cached: [][]int{{0, 0}, {0, 0}}, letter: []int{0, 0}}
+	for i, traffic := range []float64{0, 0.5e-4, 1e-3, 0, 1e-4, 1e-3} { // of 8, 7 … 3 registers
+		p := &avcPoint{traffic: make([]float64, 2)}
+		r.note(0, 0, 8-i, traffic, p)
+		r.note(0, 1, 8-i, 0, p)
+		r.note(1, 0, 8-i, 10*traffic, p)
+		if p.traffic[0] != traffic {
+			t.Errorf("%d registers: traffic %v, want the headline's, %v", 8-i, p.traffic[0], traffic)
+		}
+	}
+	r.finish()
+	if diff := cmp.Diff([][]int{{7, 3}, {8, 3}}, r.cached); diff != "" {
+		t.Errorf("r_cache (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{5, 3}, r.cache(&avcLetter)); diff != "" {
+		t.Errorf("to the letter (-want +got):\n%s", diff)
+	}
+}
+
+// TestAVCWide: the text has three applications in wider blocks, with five kernels.
+func TestAVCWide(t *testing.T) {
+	var names []string
+	for _, k := range avcWide {
+		if w := kernels.Lookup(k.workload); w == nil || w.Block != 32 || avcSizes[k.workload] == 0 {
+			t.Errorf("%s: %s is no workload in blocks of 32, or has no size", k.short, k.workload)
+		}
+		names = append(names, k.short)
+	}
+	if diff := cmp.Diff([]string{"bprop2w", "srad2w", "srad1w", "bprop1w", "hotspotw"}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	wide := 0
+	for i, k := range avcWidened() {
+		if k.kernel != avcKernels[i].kernel {
+			t.Errorf("%s in place of %s", k.kernel, avcKernels[i].kernel)
+		}
+		if k.workload != avcKernels[i].workload {
+			wide++
+		}
+	}
+	if wide != len(avcWide) {
+		t.Errorf("%d of %d are wider", wide, len(avcWide))
+	}
+}
+
+// TestAVCPoints runs a workload that is quick: what figures look at has been measured, and nothing is with
+// fewer registers than can be allocated.
+func TestAVCPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a workload with many numbers of registers")
+	}
+	m := newMeter(&app{ctx: t.Context()}, 1, nil)
+	defer m.close()
+	all, err := avcMeasure(m, "backprop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range all {
+		if r.least < 1 || r.base <= r.least || r.compact < r.least || r.compact > r.base {
+			t.Errorf("%s: %+v", name, r)
+		}
+		for _, share := range avcShares {
+			p := r.points[r.at(share)]
+			if p == nil || p.second.Traffic() != int64(math.Round(p.traffic[2]*float64(p.second.Instructions))) {
+				t.Errorf("%s at %v: %+v", name, share, p)
+			}
+		}
+		for c, n := range r.letter {
+			if n < r.least || n > r.cached[0][c] {
+				t.Errorf("%s: to the letter %v, and r_cache %v", name, r.letter, r.cached[0])
+			}
+		}
+	}
+	measure := measureAVCSteps((*avcPoint).blocks)
+	few := all["backprop_adjust"]
+	row, reading := &paperRow{name: "0.75"}, &paperReading{name: "bprop2"}
+	if ours, err := measure(m, row, reading); err != nil || ours["registers"] != float64(few.at(0.75)) {
+		t.Errorf("three quarters: %v, %v", ours, err)
+	}
+	few.least = few.base
+	if ours, err := measure(m, row, reading); err != nil || ours != nil {
+		t.Errorf("fewer registers than can be allocated: %v, %v", ours, err)
 	}
 }

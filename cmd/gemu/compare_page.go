@@ -138,11 +138,18 @@ func csvValue(values map[string]float64, name string) string {
 }
 
 // csv is the table with a line for each row of each reading: by column ours, and where the paper has values
-// the paper's and the difference.
+// the paper's and the difference; and a * behind where one has bounds.
 func (t *comparisonTable) csv() []byte {
 	compared := func(name string) bool {
 		return slices.ContainsFunc(t.Readings, func(r comparisonReading) bool {
 			return slices.ContainsFunc(r.Rows, func(row comparisonRow) bool { _, ok := row.Paper[name]; return ok })
+		})
+	}
+	bounded := func(name string) bool {
+		return slices.ContainsFunc(t.Readings, func(r comparisonReading) bool {
+			return slices.ContainsFunc(r.Rows, func(row comparisonRow) bool {
+				return slices.Contains(row.OurBounds, name) || slices.Contains(row.PaperBounds, name)
+			})
 		})
 	}
 	var b bytes.Buffer
@@ -152,6 +159,9 @@ func (t *comparisonTable) csv() []byte {
 		head = append(head, c.Name)
 		if compared(c.Name) {
 			head = append(head, c.Name+"_paper", c.Name+"_difference")
+		}
+		if bounded(c.Name) {
+			head = append(head, c.Name+"_our_bound", c.Name+"_paper_bound")
 		}
 	}
 	w.Write(append(head, "absent"))
@@ -164,6 +174,9 @@ func (t *comparisonTable) csv() []byte {
 				record = append(record, csvValue(row.Ours, c.Name))
 				if compared(c.Name) {
 					record = append(record, csvValue(row.Paper, c.Name), csvValue(row.Difference, c.Name))
+				}
+				if bounded(c.Name) {
+					record = append(record, star(slices.Contains(row.OurBounds, c.Name)), star(slices.Contains(row.PaperBounds, c.Name)))
 				}
 			}
 			w.Write(append(record, ""))
@@ -285,10 +298,10 @@ func (t *paperTable) cells(text func(c *paperColumn) string) (list []string) {
 
 // pageLines are the lines of a row, as printRow has them.
 func (t *paperTable) pageLines(r *comparisonRow) []compareLine {
-	lines := []compareLine{{r.Name, "gemu", t.cells(t.texts(r.Ours)), false}}
+	lines := []compareLine{{r.Name, "gemu", t.cells(t.texts(r.Ours, r.OurBounds)), false}}
 	if len(r.Paper) > 0 {
 		lines[0].More = true
-		lines = append(lines, compareLine{"", "paper", t.cells(t.texts(r.Paper)), true}, compareLine{"", "difference", t.cells(t.differences(r)), false})
+		lines = append(lines, compareLine{"", "paper", t.cells(t.texts(r.Paper, r.PaperBounds)), true}, compareLine{"", "difference", t.cells(t.differences(r)), false})
 	}
 	return lines
 }

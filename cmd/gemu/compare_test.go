@@ -82,13 +82,15 @@ func TestCompare(t *testing.T) {
 		readings: []paperReading{{"head", ""}, {"other", ""}},
 		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
 			v := row.values["a"]
-			ours := map[string]float64{"a": v + 1, "a2": -v, "b": 1, "own": 7}
+			ours := map[string]float64{"a": v + 1, "a2": -v, "b": 2, "own": 7}
 			if r.name == "other" {
 				delete(ours, "a")
 			}
 			return ours, nil
 		},
+		least: "b",
 	}
+	table.rows[0].bound = map[string]bool{"a": true}
 	var shown []string
 	m := newMeter(&app{ctx: t.Context()}, 2, []*paperTable{table})
 	defer m.close()
@@ -102,11 +104,20 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"z": "no reason"}, got.Absent); diff != "" {
 		t.Errorf("absent (-want +got):\n%s", diff)
 	}
-	want := comparisonRow{"y", "y", map[string]float64{"a": 3, "a2": -2, "b": 1, "own": 7}, map[string]float64{"a": 2, "a2": 2, "b": 20}, map[string]float64{"a": 1, "a2": -4, "b": -19}}
+	want := comparisonRow{Name: "y", Workload: "y", Ours: map[string]float64{"a": 3, "a2": -2, "b": 2, "own": 7}, Paper: map[string]float64{"a": 2, "a2": 2, "b": 20}, Difference: map[string]float64{"a": 1, "a2": -4, "b": -18}}
 	if diff := cmp.Diff(want, got.Readings[0].Rows[1]); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
 	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are that or its reverse
+	first := got.Readings[0].Rows[0]            // its a is 2, as b is
+	if diff := cmp.Diff([][]string{{"a"}, {"a", "a2"}}, [][]string{first.OurBounds, first.PaperBounds}); diff != "" {
+		t.Errorf("what is marked (-want +got):\n%s", diff)
+	}
+	var marked bytes.Buffer
+	table.printRow(newScreen(&marked), &first)
+	if !regexp.MustCompile(`(?m)^x +gemu +2\* +-1 +2 +7\n +paper +1\* +1\* +10 +-\n`).Match(marked.Bytes()) {
+		t.Errorf("stars: %s", &marked)
+	}
 	if diff := cmp.Diff(map[string]*agreement{
 		"a": {Rows: 3, Rho: &one, P: &p, Holm: &p, Distance: &one}, "a2": {Rows: 3, Rho: &minus, P: &p, Distance: &four}, "own": {},
 	}, got.Readings[0].Agreement); diff != "" {
@@ -115,10 +126,10 @@ func TestCompare(t *testing.T) {
 	if a := got.Readings[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil || a.Distance != nil {
 		t.Errorf("a column without values: %+v", a)
 	}
-	wantCSV := "reading,row,workload,a,a_paper,a_difference,a2,a2_paper,a2_difference,b,b_paper,b_difference,own,absent\n" +
-		"head,x,x,2,1,1,-1,1,-2,1,10,-9,7,\nhead,y,y,3,2,1,-2,2,-4,1,20,-19,7,\nhead,w,w,4,3,1,-3,3,-6,1,30,-29,7,\n" +
-		"other,x,x,,1,,-1,1,-2,1,10,-9,7,\nother,y,y,,2,,-2,2,-4,1,20,-19,7,\nother,w,w,,3,,-3,3,-6,1,30,-29,7,\n" +
-		",z,,,,,,,,,,,,no reason\n"
+	wantCSV := "reading,row,workload,a,a_paper,a_difference,a_our_bound,a_paper_bound,a2,a2_paper,a2_difference,a2_our_bound,a2_paper_bound,b,b_paper,b_difference,own,absent\n" +
+		"head,x,x,2,1,1,*,*,-1,1,-2,,*,2,10,-8,7,\nhead,y,y,3,2,1,,,-2,2,-4,,,2,20,-18,7,\nhead,w,w,4,3,1,,,-3,3,-6,,,2,30,-28,7,\nhead,mean,,-49,-50,1,,,50,-50,100,,,2,,,7,\n" +
+		"other,x,x,,1,,,*,-1,1,-2,,*,2,10,-8,7,\nother,y,y,,2,,,,-2,2,-4,,,2,20,-18,7,\nother,w,w,,3,,,,-3,3,-6,,,2,30,-28,7,\nother,mean,,,-50,,,,50,-50,100,,,2,,,7,\n" +
+		",z,,,,,,,,,,,,,,,,no reason\n"
 	if diff := cmp.Diff(wantCSV, string(got.csv())); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)
 	}
@@ -142,7 +153,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := regexp.MustCompile(`\s*<[^>]*>\s*`).ReplaceAllString(regexp.MustCompile(`(?s)<svg.*?</svg>`).ReplaceAllString(string(page), ""), " ")
-	for _, want := range []string{"y gemu 3 -2 1 7", "paper 2 2 20 -", "difference +1 -4 -19 -", "rho, rank correlation 1.00 -1.00", "distance, in the mean 1.0 4.0 -", "Not here: z, no reason"} {
+	for _, want := range []string{"x gemu 2* -1 2 7", "paper 1* 1* 10 -", "y gemu 3 -2 2 7", "paper 2 2 20 -", "difference +1 -4 -18 -", "rho, rank correlation 1.00 -1.00", "distance, in the mean 1.0 4.0 -", "Not here: z, no reason"} {
 		if !strings.Contains(strings.Join(strings.Fields(html.UnescapeString(text)), " "), want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -21,6 +21,8 @@ type Written struct {
 type Beside struct {
 	Machine
 	Written map[int32]*Written // by line of the PTX
+
+	given map[[2]int]map[string]*Word // what lanes have been given, by CTA and warp, and by depth, function, register and word
 }
 
 // Total adds up the lines.
@@ -39,12 +41,35 @@ func (b *Beside) Total() Written {
 	return t
 }
 
+// Wants are also calls.
+func (b *Beside) Wants() interp.Wants {
+	w := b.Machine.Wants()
+	w.Events |= interp.OnCall
+	return w
+}
+
 // CTA has nothing of its own.
 func (b *Beside) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
 
 // Tell counts what an instruction writes.
 func (b *Beside) Tell(e *interp.Event) {
 	b.Machine.Tell(e)
+	warp := [2]int{e.CTA, e.Warp}
+	switch e.Kind {
+	case interp.OnWarp: // its registers are new
+		if b.given == nil {
+			b.given = map[[2]int]map[string]*Word{}
+		}
+		b.given[warp] = map[string]*Word{}
+	case interp.OnCall: // those of the function are, in the lanes that call it
+		for name, w := range b.given[warp] {
+			if strings.HasPrefix(name, fmt.Sprint(e.Depth, " ", e.Callee.Name, " ")) {
+				for lane := range w.Has {
+					w.Has[lane] = w.Has[lane] && e.Lanes>>lane&1 == 0
+				}
+			}
+		}
+	}
 	if e.Kind != interp.OnAfter || e.Lanes == 0 {
 		return
 	}
@@ -63,8 +88,17 @@ func (b *Beside) Tell(e *interp.Event) {
 			for lane := range w.Has {
 				w.Has[lane], w.Value[lane] = e.Lanes>>lane&1 != 0, uint32(v.Low[lane]>>(32*k))
 			}
+			name := fmt.Sprint(e.Depth, " ", e.Func.Name, " ", v.Reg, " ", k)
+			whole := b.given[warp][name] // with what its other lanes have
+			if whole == nil {
+				whole = &Word{}
+				b.given[warp][name] = whole
+			}
+			for _, lane := range w.lanes() {
+				whole.Has[lane], whole.Value[lane] = true, w.Value[lane]
+			}
 			bytes := 128
-			if _, _, ok := w.line(); ok {
+			if _, _, ok := whole.line(); ok {
 				bytes = 8 // of 128 bytes, a line of 16 vectors
 			}
 			stored["avc"] += bytes

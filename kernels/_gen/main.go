@@ -1,7 +1,8 @@
 // Command _gen compiles kernels/cuda/*.cu to PTX with Debian's clang-19
 // (packages clang-19 and libclang-common-19-dev) and writes the command into the
 // first line of each file. A .ptx whose first line says that it is hand-written is
-// left alone. Some sources are compiled in other ways, too, to cuda/compiled. Run it by
+// left alone. Of some sources there are versions, too: compiled in other ways, to cuda/compiled, and
+// of what has a BLOCK, the side of its blocks of threads, with blocks of 32, NAME32.ptx. Run it by
 // "go generate ./kernels", or in kernels/ by "go run ./_gen NAME …" to compile only those.
 package main
 
@@ -54,6 +55,11 @@ func main() {
 			for way, flags := range ways {
 				compile(src, "compiled/"+name+"."+way+".ptx", flags)
 			}
+		}
+		if text, err := os.ReadFile(src); err != nil {
+			log.Fatal(err)
+		} else if bytes.Contains(text, []byte("#ifndef BLOCK\n")) {
+			compile(src, name+"32.ptx", "-DBLOCK=32")
 		}
 	}
 }

@@ -1,21 +1,23 @@
 #include "gemu.h"
 
-#define SIDE 16
+#ifndef BLOCK
+#define BLOCK 16
+#endif
 
-// A fully connected layer of a neural network with SIDE hidden units. in[0] and the weights of
-// row 0 are the bias; weight[i·(SIDE + 1) + j] leads from unit i to hidden unit j, both from 1.
+// A fully connected layer of a neural network with BLOCK hidden units. in[0] and the weights of
+// row 0 are the bias; weight[i·(BLOCK + 1) + j] leads from unit i to hidden unit j, both from 1.
 
-// Adds up what SIDE input units contribute to each hidden unit: partial[b·SIDE + j] is the sum
+// Adds up what BLOCK input units contribute to each hidden unit: partial[b·BLOCK + j] is the sum
 // of block b for unit j + 1. The sums are made as a tree, each level of which halves the rows that take
 // part; the distance of the rows that meet there is a power of two, and computed as such.
 extern "C" __global__ void backprop_forward(int levels, const float *in, const float *weight, float *partial) {
-  __shared__ float node[SIDE], product[SIDE][SIDE];
+  __shared__ float node[BLOCK], product[BLOCK][BLOCK];
   int tx = threadIdx.x, ty = threadIdx.y;
-  int unit = blockIdx.x * SIDE + ty + 1;
+  int unit = blockIdx.x * BLOCK + ty + 1;
   if (tx == 0)
     node[ty] = in[unit];
   __syncthreads();
-  product[ty][tx] = weight[unit * (SIDE + 1) + tx + 1] * node[ty];
+  product[ty][tx] = weight[unit * (BLOCK + 1) + tx + 1] * node[ty];
   for (int level = 1; level <= levels; level++) {
     __syncthreads();
     int span = (int)rintf(exp2f(level));
@@ -23,14 +25,14 @@ extern "C" __global__ void backprop_forward(int levels, const float *in, const f
       product[ty][tx] += product[ty + span / 2][tx];
   }
   if (ty == 0)
-    partial[blockIdx.x * SIDE + tx] = product[0][tx];
+    partial[blockIdx.x * BLOCK + tx] = product[0][tx];
 }
 
-// Changes the weights by the errors of the hidden units, delta[1] … delta[SIDE], and a part of the
+// Changes the weights by the errors of the hidden units, delta[1] … delta[BLOCK], and a part of the
 // change before.
 extern "C" __global__ void backprop_adjust(float rate, float momentum, const float *in, const float *delta, float *weight, float *before) {
   int tx = threadIdx.x, ty = threadIdx.y;
-  int unit = blockIdx.x * SIDE + ty + 1, i = unit * (SIDE + 1) + tx + 1;
+  int unit = blockIdx.x * BLOCK + ty + 1, i = unit * (BLOCK + 1) + tx + 1;
   float change = fmaf(momentum, before[i], rate * delta[tx + 1] * in[unit]);
   weight[i] += change;
   before[i] = change;

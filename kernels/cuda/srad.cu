@@ -1,9 +1,11 @@
 #include "gemu.h"
 
+#ifndef BLOCK
 #define BLOCK 16
+#endif
 
 // Anisotropic diffusion that takes speckle out of an image of rows×cols positive intensities. A
-// step is two kernels. Blocks have 16×16 threads, and a tile each in shared memory with what the
+// step is two kernels. Blocks have BLOCK×BLOCK threads, and a tile each in shared memory with what the
 // pixels need of their neighbours; beyond an edge the image is as at the edge.
 
 // The coefficient of diffusion of each pixel, in [0, 1], and the differences to its neighbours in the north,

@@ -5,6 +5,7 @@ package spill
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 )
 
@@ -33,10 +34,10 @@ func newColoring(p *program, depth []int) *coloring {
 		c.width[a] += p.units[b]
 		c.width[b] += p.units[a]
 	}
-	born := newSet(p.n)
+	born := make([]bool, p.n)
 	birth := func(v int32) {
-		if !born.has(v) {
-			born.add(v)
+		if !born[v] {
+			born[v] = true
 			c.births = append(c.births, v)
 		}
 	}
@@ -111,45 +112,78 @@ func (c *coloring) color(regs int) (failed []int32) {
 // cost most for what they take.
 func (c *coloring) stack(regs int) []int32 {
 	width := slices.Clone(c.width)
-	gone := newSet(c.n)
+	gone, waits := make([]bool, c.n), make([]bool, c.n)
 	var out, ready []int32
-	waits := newSet(c.n)
 	fits := func(v int32) bool { return c.program.units[v]+width[v] <= regs }
 	push := func(v int32) {
-		gone.add(v)
+		gone[v] = true
 		out = append(out, v)
 		for _, w := range c.near[v] {
 			width[w] -= c.program.units[v]
-			if !gone.has(w) && !waits.has(w) && fits(w) {
-				waits.add(w)
+			if !gone[w] && !waits[w] && fits(w) {
+				waits[w] = true
 				ready = append(ready, w)
 			}
 		}
 	}
-	var hard []int32
+	worth := func(v int32) float64 { return c.cost[v] / float64(max(width[v], 1)*c.program.units[v]) }
+	var hard worths
 	for v := range int32(c.n) {
 		if fits(v) {
-			waits.add(v)
+			waits[v] = true
 			ready = append(ready, v)
 		} else {
-			hard = append(hard, v)
+			hard = append(hard, worthOf{v, worth(v)})
 		}
 	}
+	heap.Init(&hard)
 	for {
 		for len(ready) > 0 {
 			v := ready[len(ready)-1]
 			ready = ready[:len(ready)-1]
 			push(v)
 		}
-		hard = slices.DeleteFunc(hard, func(v int32) bool { return gone.has(v) })
-		if len(hard) == 0 {
+		// What a variable is worth only grows, as its neighbours go: what the heap has is never too much.
+		for len(hard) > 0 {
+			first := &hard[0]
+			if now := worth(first.v); !gone[first.v] && now != first.worth {
+				first.worth = now
+				heap.Fix(&hard, 0)
+				continue
+			}
+			v := heap.Pop(&hard).(worthOf).v
+			if !gone[v] {
+				push(v)
+				break
+			}
+		}
+		if len(ready) == 0 && len(hard) == 0 {
 			slices.Reverse(out)
 			return out
 		}
-		worth := func(v int32) float64 { return c.cost[v] / float64(max(width[v], 1)*c.program.units[v]) }
-		v := slices.MinFunc(hard, func(a, b int32) int { return cmp.Or(cmp.Compare(worth(a), worth(b)), cmp.Compare(a, b)) })
-		push(v)
 	}
+}
+
+// worthOf is a variable and its cost for what it takes, as they were when it was last looked at.
+type worthOf struct {
+	v     int32
+	worth float64
+}
+
+// worths is a heap of them, of least worth first.
+type worths []worthOf
+
+func (h worths) Len() int { return len(h) }
+func (h worths) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].worth, h[j].worth), cmp.Compare(h[i].v, h[j].v)) < 0
+}
+func (h worths) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *worths) Push(w any)   { *h = append(*h, w.(worthOf)) }
+func (h *worths) Pop() any {
+	last := len(*h) - 1
+	w := (*h)[last]
+	*h = (*h)[:last]
+	return w
 }
 
 // give gives each variable in turn the registers that a copy of it has, or the lowest that are free.

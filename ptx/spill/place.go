@@ -12,7 +12,7 @@ import (
 type placement struct {
 	*analysis
 	regs   int
-	memory set // variables that are in registers only for the operations that name them
+	memory []bool // by variable: it is in a register only for the operations that name them
 
 	blocks []block
 	entry  []set // by block: what is in registers as it begins
@@ -21,7 +21,7 @@ type placement struct {
 }
 
 // place gives the function's operations with those that get variables back.
-func (a *analysis) place(regs int, memory set) (*placement, error) {
+func (a *analysis) place(regs int, memory []bool) (*placement, error) {
 	n := len(a.program.blocks)
 	p := &placement{analysis: a, regs: regs, memory: memory, blocks: make([]block, n), entry: make([]set, n), exit: make([]set, n), done: make([]bool, n)}
 	for _, b := range a.order {
@@ -179,7 +179,7 @@ func (p *placement) fill(b int) {
 }
 
 // over reports whether a variable leaves its register behind the operation that names it.
-func (h *held) over(v int32) bool { return h.p.memory.has(v) || h.use(v) == never }
+func (h *held) over(v int32) bool { return h.p.memory[v] || h.use(v) == never }
 
 // pass notes where a variable is used next.
 func (h *held) pass(after map[int32]int, v int32) {
@@ -241,10 +241,9 @@ func (p *placement) bound(b int) bool {
 // enter chooses what is in registers as a block begins.
 func (p *placement) enter(b int) set {
 	preds := p.program.blocks[b].preds
-	none := newSet(p.program.n)
 	var wanted []int32
 	p.live.in[b].each(func(v int32) {
-		if !p.memory.has(v) {
+		if !p.memory[v] {
 			wanted = append(wanted, v)
 		}
 	})
@@ -256,7 +255,7 @@ func (p *placement) enter(b int) set {
 		if !p.done[q] {
 			loops = true
 			if p.cannotReturn(q, b) {
-				return none
+				return nil
 			}
 			continue
 		}
@@ -270,7 +269,7 @@ func (p *placement) enter(b int) set {
 		// Nothing has a value yet, so nothing has to be got from anywhere.
 		limits, ready = nil, 0
 	} else if ready == 0 {
-		return none // control does not get there
+		return nil // control does not get there
 	}
 	wanted = slices.DeleteFunc(wanted, func(v int32) bool {
 		if b == 0 && !loops {
@@ -302,7 +301,7 @@ func (p *placement) enter(b int) set {
 	if loops {
 		through = p.through(b)
 	}
-	in := none
+	var in set
 	for _, v := range wanted {
 		u := p.program.units[v]
 		if u > room {

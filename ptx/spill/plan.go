@@ -14,9 +14,9 @@ import (
 // plan is the allocation of a function.
 type plan struct {
 	*analysis
-	blocks []block // whose variables are webs of the placement
-	of     []int32 // by web: the variable
-	units  [][]int // by web: its registers
+	webs  *program // the placement, on webs of its variables
+	of    []int32  // by web: the variable
+	units [][]int  // by web: its registers
 
 	slots []int // by variable: its offset in local memory, or -1
 	bytes int   // that all slots take
@@ -33,7 +33,7 @@ func (a *analysis) allocate(regs int) (*plan, error) {
 			}
 		}
 	}
-	memory := newSet(a.program.n)
+	memory := make([]bool, a.program.n)
 	for {
 		p, err := a.place(regs, memory)
 		if err != nil {
@@ -54,11 +54,11 @@ func (a *analysis) allocate(regs int) (*plan, error) {
 
 // evict has variables in memory that found no register, or else the cheapest that is in the way of
 // one.
-func (a *analysis) evict(memory set, of, failed []int32, c *coloring) bool {
+func (a *analysis) evict(memory []bool, of, failed []int32, c *coloring) bool {
 	any := false
 	for _, w := range failed {
-		if v := of[w]; !memory.has(v) {
-			memory.add(v)
+		if v := of[w]; !memory[v] {
+			memory[v] = true
 			any = true
 		}
 	}
@@ -69,17 +69,17 @@ func (a *analysis) evict(memory set, of, failed []int32, c *coloring) bool {
 	for _, w := range failed {
 		near = append(near, c.near[w]...)
 	}
-	near = slices.DeleteFunc(near, func(w int32) bool { return memory.has(of[w]) })
+	near = slices.DeleteFunc(near, func(w int32) bool { return memory[of[w]] })
 	if len(near) == 0 {
 		return false
 	}
-	memory.add(of[slices.MinFunc(near, func(x, y int32) int { return cmp.Or(cmp.Compare(c.cost[x], c.cost[y]), cmp.Compare(x, y)) })])
+	memory[of[slices.MinFunc(near, func(x, y int32) int { return cmp.Or(cmp.Compare(c.cost[x], c.cost[y]), cmp.Compare(x, y)) })]] = true
 	return true
 }
 
 // plan finishes an allocation: what is loaded gets a slot.
 func (a *analysis) plan(webs *program, of []int32, c *coloring) *plan {
-	p := &plan{analysis: a, blocks: webs.blocks, of: of, units: c.units, slots: make([]int, a.program.n)}
+	p := &plan{analysis: a, webs: webs, of: of, units: c.units, slots: make([]int, a.program.n)}
 	for _, u := range c.units {
 		for _, i := range u {
 			p.used = max(p.used, i+1)
@@ -115,9 +115,9 @@ func (p *plan) prune() {
 
 // each goes through the operations.
 func (p *plan) each(do func(o *op)) {
-	for b := range p.blocks {
-		for i := range p.blocks[b].ops {
-			do(&p.blocks[b].ops[i])
+	for b := range p.webs.blocks {
+		for i := range p.webs.blocks[b].ops {
+			do(&p.webs.blocks[b].ops[i])
 		}
 	}
 }
@@ -127,12 +127,12 @@ func (p *plan) each(do func(o *op)) {
 // that are not wanted at the same time.
 func (p *plan) giveSlots() {
 	// Memory as a program: what is stored and loaded there.
-	memory := &program{n: p.program.n, units: p.program.units, blocks: make([]block, len(p.blocks))}
-	for b := range p.blocks {
+	memory := &program{n: p.program.n, units: p.program.units, blocks: make([]block, len(p.webs.blocks))}
+	for b := range p.webs.blocks {
 		out := &memory.blocks[b]
-		out.succs, out.preds = p.blocks[b].succs, p.blocks[b].preds
-		for i := range p.blocks[b].ops {
-			o := &p.blocks[b].ops[i]
+		out.succs, out.preds = p.webs.blocks[b].succs, p.webs.blocks[b].preds
+		for i := range p.webs.blocks[b].ops {
+			o := &p.webs.blocks[b].ops[i]
 			m := op{whole: o.whole}
 			for _, w := range o.defs {
 				switch v := p.of[w]; {
@@ -148,9 +148,10 @@ func (p *plan) giveSlots() {
 	l := memory.liveness()
 	near := make([]set, p.program.n)
 	var list []int32
+	noted := make([]bool, p.program.n)
 	note := func(v int32) {
-		if near[v] == nil {
-			near[v] = newSet(p.program.n)
+		if !noted[v] {
+			noted[v] = true
 			list = append(list, v)
 		}
 	}
@@ -163,7 +164,7 @@ func (p *plan) giveSlots() {
 				if !live.has(v) {
 					continue
 				}
-				o := &p.blocks[b].ops[i]
+				o := &p.webs.blocks[b].ops[i]
 				o.stores = append(o.stores, o.defs[k])
 				live.each(func(w int32) {
 					if w != v {

@@ -4,7 +4,6 @@ package spill
 // definitions and uses of a register belong together.
 
 import (
-	"math/bits"
 	"slices"
 
 	"gemu/ptx"
@@ -145,24 +144,56 @@ func (p *program) keep() {
 	}
 }
 
-// set is a set of variables.
-type set []uint64
+// set is a set of variables, in order. It takes what is in it, not what there could be: of what is
+// live at a place that is few, however long the function.
+type set []int32
 
-func newSet(n int) set         { return make(set, (n+63)/64) }
-func (s set) has(v int32) bool { return s[v/64]>>(v%64)&1 != 0 }
-func (s set) add(v int32)      { s[v/64] |= 1 << (v % 64) }
-func (s set) remove(v int32)   { s[v/64] &^= 1 << (v % 64) }
-func (s set) clone() set       { return slices.Clone(s) }
-func (s set) each(do func(int32)) {
-	for i, w := range s {
-		for ; w != 0; w &= w - 1 {
-			do(int32(i*64 + bits.TrailingZeros64(w)))
-		}
+func (s set) has(v int32) bool {
+	_, ok := slices.BinarySearch(s, v)
+	return ok
+}
+
+func (s *set) add(v int32) {
+	if i, ok := slices.BinarySearch(*s, v); !ok {
+		*s = slices.Insert(*s, i, v)
 	}
 }
 
+func (s *set) remove(v int32) {
+	if i, ok := slices.BinarySearch(*s, v); ok {
+		*s = slices.Delete(*s, i, i+1)
+	}
+}
+
+func (s set) clone() set { return slices.Clone(s) }
+
+func (s set) each(do func(int32)) {
+	for _, v := range s {
+		do(v)
+	}
+}
+
+// union is what is in either.
+func (s set) union(o set) set {
+	if len(s) == 0 {
+		return o.clone()
+	}
+	both := make(set, 0, len(s)+len(o))
+	for len(s) > 0 && len(o) > 0 {
+		v := min(s[0], o[0])
+		both = append(both, v)
+		if s[0] == v {
+			s = s[1:]
+		}
+		if o[0] == v {
+			o = o[1:]
+		}
+	}
+	return append(append(both, s...), o...)
+}
+
 // before turns what is live behind an operation into what is live before it.
-func (s set) before(o *op) {
+func (s *set) before(o *op) {
 	if o.whole {
 		for _, v := range o.defs {
 			s.remove(v)
@@ -179,9 +210,6 @@ type liveness struct{ in, out []set }
 func (p *program) liveness() *liveness {
 	n := len(p.blocks)
 	l := &liveness{make([]set, n), make([]set, n)}
-	for b := range n {
-		l.in[b], l.out[b] = newSet(p.n), newSet(p.n)
-	}
 	work := make([]int, n) // as a stack: the last block first
 	waits := make([]bool, n)
 	for b := range work {
@@ -192,9 +220,7 @@ func (p *program) liveness() *liveness {
 		work = work[:len(work)-1]
 		waits[b] = false
 		for _, s := range p.blocks[b].succs {
-			for i, w := range l.in[s] {
-				l.out[b][i] |= w
-			}
+			l.out[b] = l.out[b].union(l.in[s])
 		}
 		live := l.out[b].clone()
 		for i := len(p.blocks[b].ops) - 1; i >= 0; i-- {

@@ -86,10 +86,10 @@ func (p *plan) rewrite() error {
 	if err := r.writeMemory(); err != nil {
 		return err
 	}
-	bodies := make([][]*ptx.Instr, len(p.blocks))
-	for b := range p.blocks {
-		for i := range p.blocks[b].ops {
-			bodies[b] = r.instr(bodies[b], &p.blocks[b].ops[i], b)
+	bodies := make([][]*ptx.Instr, len(p.webs.blocks))
+	for b := range p.webs.blocks {
+		for i := range p.webs.blocks[b].ops {
+			bodies[b] = r.instr(bodies[b], &p.webs.blocks[b].ops[i], b)
 		}
 	}
 	for b, body := range bodies {
@@ -180,7 +180,7 @@ func (r *rewriter) instr(body []*ptx.Instr, o *op, b int) []*ptx.Instr {
 		}
 		return append(body, r.next(at, false))
 	}
-	to, from, moves := o.move(&program{units: r.width()})
+	to, from, moves := o.move(r.webs)
 	if moves && len(o.stores) == 0 && r.name(to) == r.name(from) {
 		r.moves++
 		return body
@@ -216,15 +216,6 @@ func (r *rewriter) at(b, index int) *ptx.Instr {
 		index = math.MaxInt
 	}
 	return &ptx.Instr{Pos: r.f.Pos, Loc: -1}
-}
-
-// width is the registers that each web takes.
-func (r *rewriter) width() []int {
-	n := make([]int, len(r.of))
-	for w, v := range r.of {
-		n[w] = r.program.units[v]
-	}
-	return n
 }
 
 // next is the next load or store of a slot, at the place of an instruction of the source, and where

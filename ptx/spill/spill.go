@@ -79,8 +79,8 @@ func refuse(f *ptx.Func, pos ptx.Pos, format string, args ...any) error {
 // named, or all that have a body. The result is PTX, which parses, and what became of each, in order. The error is an *Error
 // if a function cannot have so few, or has what is not dealt with: multiplications and loads that
 // go on behind the next instruction (wgmma, tcgen05.ld), parameters and variables of the module
-// in registers; or that of the context: time grows with the square of a function, some seconds for
-// 15 000 instructions.
+// in registers; or that of the context: some seconds for a function of
+// 50 000 instructions.
 func Module(ctx context.Context, m *ptx.Module, regs int, names ...string) (src string, funcs []Func, err error) {
 	if regs < 1 || regs > MaxRegs {
 		return "", nil, fmt.Errorf("%d registers: want 1 to %d", regs, MaxRegs)

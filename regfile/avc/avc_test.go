@@ -245,7 +245,7 @@ func TestTurns(t *testing.T) {
 		{Schedule{Regs: 256, Greedy: true}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 		{Schedule{Regs: 512}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 	} {
-		r := &replay{caches: NewCaches(Configs[0]), schedule: c.schedule, frame: LineVectors}
+		r := &replay{schedule: c.schedule, frame: LineVectors}
 		var got [][3]int
 		if err := r.launch(&Recording{Warps: warps, PerCTA: 1}, func(at int, s *slot) error {
 			got = append(got, [3]int{at, s.warp.index, int(s.warp.Accesses[s.next].Step)})
@@ -281,7 +281,7 @@ func TestLossless(t *testing.T) {
 			if r.IntN(2) == 0 {
 				d := []Vector{lanes(func(i uint32) uint32 { return i << r.IntN(3) }), lanes(func(uint32) uint32 { return uint32(n) }), lanes(func(i uint32) uint32 { return i }), {}}[r.IntN(4)]
 				c.Write(block, m, &d)
-				merge(memory[block], d, m)
+				merge(memory[block], &d, m)
 				continue
 			}
 			got := c.Read(block, m)
@@ -305,6 +305,43 @@ func TestLossless(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestBytes: lanes that access several bytes of a word make one transaction, and of two words two.
+func TestBytes(t *testing.T) {
+	const kernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k()
+{
+	.local .align 8 .b8 frame[8];
+	.reg .u32 %t, %f;
+	.reg .u64 %w;
+	mov.u32 %t, %tid.x;
+	and.b32 %t, %t, 7;
+	mov.u32 %f, frame;
+	add.u32 %f, %f, %t;
+	cvt.u64.u32 %w, %f;
+	st.local.u8 [%w], %t;
+	ret;
+}
+`
+	mod, err := interp.NewDevice(interp.Config{}).Load("k.ptx", []byte(kernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Recorder{Warps: 1}
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Probes: []interp.Probe{r}}); err != nil {
+		t.Fatal(err)
+	}
+	k := r.Kernels()[0]
+	var masks []uint32
+	for _, a := range k.Launches[0].Warps[0].Accesses {
+		masks = append(masks, a.Mask)
+	}
+	if diff := cmp.Diff([]uint32{0x0f0f0f0f, 0xf0f0f0f0}, masks); diff != "" || k.Transactions() != 2 {
+		t.Errorf("%d transactions (-want +got):\n%s", k.Transactions(), diff)
 	}
 }
 
@@ -365,21 +402,91 @@ func TestRecorder(t *testing.T) {
 	if diff := cmp.Diff(want, k.Counts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	kept := &Recorder{Warps: 2, KeptOnly: true}
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64), Args: []any{b}, Probes: []interp.Probe{kept}}); err != nil {
+		t.Fatal(err)
+	}
+	if k := kept.Kernels()[0]; k.Instructions != 2*16 || k.Transactions() != want.Transactions()/3 || len(k.Launches[0].Warps) != 2 {
+		t.Errorf("kept only: %+v", k)
+	}
 	if len(k.Launches) != 1 || len(k.Launches[0].Warps) != 4 || k.Launches[0].PerCTA != 2 {
 		t.Fatalf("%+v", k.Launches)
 	}
-	for _, c := range Configs {
-		for _, s := range []Schedule{{Regs: 10}, {Regs: 512}, {Regs: 10, Greedy: true}, {Regs: 512, WarpByWarp: true}, {Regs: 512, WholeCTAs: true}} {
-			o, err := Replay(k, c, s)
-			if err != nil {
-				t.Fatal(err)
+	for _, s := range []Schedule{{Regs: 10}, {Regs: 512}, {Regs: 10, Greedy: true}, {Regs: 512, WarpByWarp: true}, {Regs: 512, WholeCTAs: true}} {
+		list, err := ReplayAll(k, s, Configs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, o := range list {
+			if alone, err := Replay(k, Configs[i], s); err != nil || *alone != o {
+				t.Errorf("%+v %+v: alone %+v, %v", Configs[i], s, alone, err)
 			}
 			if o.Reads != 2*4+2 || o.Writes != 4*4 || o.Instructions != 4*16 {
-				t.Errorf("%+v %+v: %+v", c, s, o)
+				t.Errorf("%+v %+v: %+v", Configs[i], s, o)
 			}
 			if o.Traffic() != 0 {
-				t.Errorf("%+v %+v: traffic of what fits: %+v", c, s, o)
+				t.Errorf("%+v %+v: traffic of what fits: %+v", Configs[i], s, o)
 			}
+		}
+	}
+}
+
+// TestWorking counts by hand: %b, %c and %d are wanted at once and generic, %a is not wanted then and
+// %e uniform again. Where one lane goes nothing is generic.
+func TestWorking(t *testing.T) {
+	const kernel = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %a, %b, %c, %d, %e;
+	.reg .u64 %o, %w;
+	.reg .pred %q;
+	mov.u32 %t, %tid.x;
+	ld.param.u64 %o, [out];
+	setp.eq.u32 %q, %t, 3;
+@%q	bra L;
+	mul.lo.u32 %a, %t, %t;
+	mul.lo.u32 %b, %a, 7;
+	st.global.u32 [%o], %a;
+	mul.lo.u32 %e, %b, 3;
+	st.global.u32 [%o], %e;
+	mov.u32 %e, 5;
+	mul.lo.u32 %c, %b, 11;
+	mul.lo.u32 %d, %c, 13;
+	mov.u32 %a, 6;
+	add.u32 %a, %a, %e;
+	add.u32 %a, %a, %b;
+	add.u32 %a, %a, %c;
+	add.u32 %a, %a, %d;
+	st.global.u32 [%o], %a;
+	ret;
+L:
+	mul.lo.u32 %a, %t, %t;
+	mul.wide.u32 %w, %a, 5;
+	mul.lo.u32 %b, %a, 7;
+	mul.lo.u32 %c, %a, 9;
+	st.global.v4.u32 [%o], {%a, %b, %c, %c};
+	st.global.u64 [%o], %w;
+	ret;
+}
+`
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("k.ptx", []byte(kernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dev.Alloc(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for warps, want := range []int{0, 3} {
+		p := &Working{Warps: warps}
+		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{b}, Probes: []interp.Probe{p}, Reconverge: interp.ReconvergerNamed("stack")}); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Generic("k"); got != want {
+			t.Errorf("%d warps: %d generic at once, want %d", warps, got, want)
 		}
 	}
 }

@@ -67,6 +67,11 @@ type avcVector struct {
 
 // Read gives what a block has in the lanes of m (algorithm 1).
 func (c *Caches) Read(block uint64, m uint32) (d Vector) {
+	c.read(block, m, &d)
+	return d
+}
+
+func (c *Caches) read(block uint64, m uint32, d *Vector) {
 	c.Reads++
 	for {
 		c.Lookups++
@@ -75,11 +80,12 @@ func (c *Caches) Read(block uint64, m uint32) (d Vector) {
 			hit = m & v.valid
 			if hit != 0 {
 				c.AVCHits++
-				merge(&d, v.Decode(), hit)
+				decoded := v.Decode()
+				merge(d, &decoded, hit)
 			}
 		}
 		if hit == m {
-			return d
+			return
 		}
 		if hit == 0 {
 			break
@@ -90,18 +96,18 @@ func (c *Caches) Read(block uint64, m uint32) (d Vector) {
 	line := c.l1.find(block)
 	if line != nil && m&^line.valid == 0 {
 		c.L1Hits++
-		merge(&d, line.data, m)
-		return d
+		merge(d, &line.data, m)
+		return
 	}
 	c.Fills++
 	filled := *c.block(block)
 	if line != nil {
-		merge(&filled, line.data, line.valid)
+		merge(&filled, &line.data, line.valid)
 	}
-	merge(&d, filled, m)
+	merge(d, &filled, m)
 	if code, ok := Encode(&filled, m); ok && c.avc.ways > 0 {
 		c.place(block, m, code, false)
-		return d
+		return
 	}
 	if line == nil {
 		line = c.allocate(block)
@@ -110,9 +116,8 @@ func (c *Caches) Read(block uint64, m uint32) (d Vector) {
 	if v := c.peek(block); v != nil {
 		valid &^= v.valid
 	}
-	merge(&line.data, filled, valid&^line.valid)
+	merge(&line.data, &filled, valid&^line.valid)
 	line.valid |= valid
-	return d
 }
 
 // Write stores the lanes of m to a block (algorithm 2).
@@ -120,8 +125,14 @@ func (c *Caches) Write(block uint64, m uint32, d *Vector) {
 	if m == 0 {
 		return
 	}
+	code, ok := Encode(d, m)
+	c.write(block, m, d, code, ok)
+}
+
+// write is Write of what has the code, if it has one.
+func (c *Caches) write(block uint64, m uint32, d *Vector, code Code, ok bool) {
 	c.Writes++
-	if code, ok := Encode(d, m); ok && c.avc.ways > 0 {
+	if ok && c.avc.ways > 0 {
 		c.AVCWrites++
 		c.place(block, m, code, true)
 		return
@@ -131,7 +142,7 @@ func (c *Caches) Write(block uint64, m uint32, d *Vector) {
 	if line == nil {
 		line = c.allocate(block)
 	}
-	merge(&line.data, *d, m)
+	merge(&line.data, d, m)
 	line.valid |= m
 	line.dirty |= m
 	if v := c.peek(block); v != nil {
@@ -186,11 +197,12 @@ func (c *Caches) evict(block uint64, v *avcVector) {
 	}
 	dirty := v.dirty
 	if dirty {
-		merge(c.block(block), v.Decode(), v.valid)
+		decoded := v.Decode()
+		merge(c.block(block), &decoded, v.valid)
 	}
 	if line := c.l1.peek(block); line != nil {
 		dirty = dirty || line.dirty != 0
-		merge(c.block(block), line.data, line.dirty)
+		merge(c.block(block), &line.data, line.dirty)
 		c.l1.drop(block)
 	}
 	if dirty {
@@ -204,7 +216,7 @@ func (c *Caches) allocate(block uint64) *l1Line {
 	return c.l1.take(block, func(of uint64, old *l1Line) {
 		if old.dirty != 0 {
 			c.WriteBacks++
-			merge(c.block(of), old.data, old.dirty)
+			merge(c.block(of), &old.data, old.dirty)
 		}
 	})
 }
@@ -236,7 +248,11 @@ func (c *Caches) block(block uint64) *Vector {
 }
 
 // merge copies the lanes of m.
-func merge(to *Vector, from Vector, m uint32) {
+func merge(to, from *Vector, m uint32) {
+	if m == ^uint32(0) {
+		*to = *from
+		return
+	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		to[i] = from[i]

@@ -49,6 +49,11 @@ func Encode(d *Vector, m uint32) (c Code, ok bool) {
 	if !ok {
 		return c, false
 	}
+	return codeOf(base, step)
+}
+
+// codeOf is a base and a stride as a code, if it has one for them.
+func codeOf(base, step uint32) (c Code, ok bool) {
 	if step == 0 {
 		return Code{Base: base}, true
 	}
@@ -71,7 +76,9 @@ func line(d *Vector, m uint32) (base, step uint32, ok bool) {
 		for left := rest; left != 0; left &= left - 1 {
 			i := bits.TrailingZeros32(left)
 			if n := bits.TrailingZeros(uint(i - first)); n < k {
-				far, k = i, n
+				if far, k = i, n; k == 0 {
+					break
+				}
 			}
 		}
 		diff := d[far] - d[first]
@@ -150,9 +157,15 @@ func (c Class) String() string { return [...]string{"zero", "uniform", "affine",
 
 // Classify gives the class of the lanes of m.
 func Classify(d *Vector, m uint32) Class {
-	switch c, ok := Encode(d, m); {
-	case !ok:
-		return Generic
+	if c, ok := Encode(d, m); ok {
+		return c.class()
+	}
+	return Generic
+}
+
+// class is that of what has the code.
+func (c Code) class() Class {
+	switch {
 	case c.Shift > 0:
 		return Affine
 	case c.Base != 0:

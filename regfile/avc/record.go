@@ -2,7 +2,6 @@ package avc
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math/bits"
 	"slices"
 	"sync"
@@ -93,6 +92,8 @@ func (w *Warp) Vector(a *Access) Vector {
 type Recorder struct {
 	// Warps is how many warps of each launch are kept for Replay, the first; the others are counted.
 	Warps int
+	// KeptOnly has CTAs be left out none of whose warps is kept.
+	KeptOnly bool
 
 	mu      sync.Mutex
 	kernels []*Kernel
@@ -157,6 +158,9 @@ func (r *Recorder) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Si
 	}
 	n := (l.Block.Count() + Lanes - 1) / Lanes
 	c := &cta{recorder: r, warps: make([]*Warp, n), keep: index*n < r.Warps}
+	if r.KeptOnly && !c.keep {
+		return nil
+	}
 	for i := range c.warps {
 		c.warps[i] = &Warp{cta: index, index: i}
 	}
@@ -227,40 +231,34 @@ func (c *cta) Tell(e *interp.Event) {
 // private records an access to private memory: a transaction for each word, and for each address that
 // lanes have.
 func (c *cta) private(e *interp.Event, w *Warp, a *interp.Access, lanes uint64) {
-	var word [Lanes]uint32 // by lane: the first that it accesses
-	words := 0
-	for m := lanes; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros64(m)
-		_, _, off, ok := a.Place(lane)
+	for left := lanes; left != 0; {
+		first := bits.TrailingZeros64(left)
+		_, _, off, ok := a.Place(first)
 		if !ok {
-			lanes &^= 1 << lane
+			left &^= 1 << first
 			continue
 		}
-		n := a.Length(lane)
-		word[lane] = uint32(off / 4)
-		words = max(words, int((off+uint64(n)+3)/4-off/4))
-	}
-	for k := range words {
-		for left := uint32(lanes); left != 0; {
-			at := word[bits.TrailingZeros32(left)]
-			var d Vector
-			mask := uint32(0)
-			for m := left; m != 0; m &= m - 1 {
-				lane := bits.TrailingZeros32(m)
-				if word[lane] != at {
-					continue
-				}
+		// Those at the first one's word are all of them where a register is spilled.
+		mask, words := uint64(0), 0
+		for m := left; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			if at := off + a.Addr[lane] - a.Addr[first]; at/4 == off/4 {
 				mask |= 1 << lane
-				var b [4]byte
-				e.LocalBytes(b[:], lane, 4*(uint64(at)+uint64(k)))
-				d[lane] = binary.LittleEndian.Uint32(b[:])
+				words = max(words, (int(at%4)+a.Length(lane)+3)/4)
 			}
-			left &^= mask
+		}
+		left &^= mask
+		for k := range words {
+			word := off/4 + uint64(k)
+			d := (*Vector)(e.LocalWords(word))
+			if d == nil {
+				break
+			}
 			if a.Kind != interp.AccessStore {
-				c.transaction(w, at+uint32(k), mask, false, &d, k)
+				c.transaction(w, uint32(word), uint32(mask), false, d, k)
 			}
 			if a.Kind != interp.AccessLoad {
-				c.transaction(w, at+uint32(k), mask, true, &d, k)
+				c.transaction(w, uint32(word), uint32(mask), true, d, k)
 			}
 		}
 	}
@@ -268,7 +266,13 @@ func (c *cta) private(e *interp.Event, w *Warp, a *interp.Access, lanes uint64) 
 
 // transaction counts a transaction, the k-th word of its access, and keeps it.
 func (c *cta) transaction(w *Warp, word, mask uint32, store bool, d *Vector, k int) {
-	class := Classify(d, mask)
+	base, step, straight := line(d, mask)
+	code, ok := codeOf(base, step)
+	ok = ok && straight
+	class := Generic
+	if ok {
+		class = code.class()
+	}
 	if store {
 		c.counts.Stores[class]++
 	} else {
@@ -280,19 +284,17 @@ func (c *cta) transaction(w *Warp, word, mask uint32, store bool, d *Vector, k i
 	if _, ok := EncodeXor(d, mask); ok {
 		c.counts.Xor++
 	}
-	if _, _, ok := line(d, mask); ok && class == Generic {
+	if straight && !ok {
 		c.counts.AnyStride++
 	}
-	if class != Generic && !dense(mask) {
+	if ok && !dense(mask) {
 		c.counts.NonDense++
 	}
 	if !c.keep {
 		return
 	}
-	a := Access{Step: w.Instructions, Word: word, Mask: mask, Store: store, at: -1}
-	if code, ok := Encode(d, mask); ok {
-		a.code = code
-	} else {
+	a := Access{Step: w.Instructions, Word: word, Mask: mask, Store: store, code: code, at: -1}
+	if !ok {
 		a.at = int32(len(w.generic))
 		w.generic = append(w.generic, *d)
 	}

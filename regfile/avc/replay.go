@@ -3,6 +3,7 @@ package avc
 import (
 	"container/heap"
 	"fmt"
+	"math/bits"
 )
 
 // Schedule says how the streams of warps are interleaved, and where their words lie.
@@ -47,7 +48,19 @@ type slot struct {
 // Replay runs the launches of a kernel through caches. Each load has to give what was
 // recorded, in lanes that the warp has stored to: an error is a bug of the caches.
 func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
-	r := &replay{caches: NewCaches(c), schedule: s}
+	list, err := ReplayAll(k, s, c)
+	if err != nil {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// ReplayAll is Replay through several caches, each by itself, in one pass.
+func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
+	r := &replay{schedule: s}
+	for _, c := range configs {
+		r.caches = append(r.caches, NewCaches(c))
+	}
 	r.frame = LineVectors
 	for _, l := range k.Launches {
 		for _, w := range l.Warps {
@@ -63,11 +76,15 @@ func Replay(k *Kernel, c Config, s Schedule) (*Outcome, error) {
 			return nil, fmt.Errorf("BUG: %s: %w", k.Name, err)
 		}
 	}
-	return &Outcome{r.caches.Stats, r.instructions}, nil
+	var out []Outcome
+	for _, c := range r.caches {
+		out = append(out, Outcome{c.Stats, r.instructions})
+	}
+	return out, nil
 }
 
 type replay struct {
-	caches       *Caches
+	caches       []*Caches
 	schedule     Schedule
 	frame        int // blocks of a warp, with WarpByWarp
 	slots        []slot
@@ -179,14 +196,22 @@ func (r *replay) access(at int, s *slot) error {
 	}
 	d := s.warp.Vector(a)
 	if a.Store {
-		r.caches.Write(block, a.Mask, &d)
+		for _, c := range r.caches {
+			c.write(block, a.Mask, &d, a.code, a.at < 0)
+		}
 		s.written[a.Word] |= a.Mask
 		return nil
 	}
-	got := r.caches.Read(block, a.Mask)
-	for lane := range Lanes {
-		if a.Mask&s.written[a.Word]>>lane&1 != 0 && got[lane] != d[lane] {
-			return fmt.Errorf("word %d, lane %d: %#x was stored, and the caches have %#x", a.Word, lane, d[lane], got[lane])
+	known := a.Mask & s.written[a.Word]
+	for _, c := range r.caches {
+		var got Vector
+		if c.read(block, a.Mask, &got); got == d {
+			continue
+		}
+		for left := known; left != 0; left &= left - 1 {
+			if lane := bits.TrailingZeros32(left); got[lane] != d[lane] {
+				return fmt.Errorf("word %d, lane %d: %#x was stored, and the caches have %#x", a.Word, lane, d[lane], got[lane])
+			}
 		}
 	}
 	return nil

@@ -3,14 +3,19 @@ package models
 // This file has the Affine Vector Cache stand beside register files.
 
 import (
+	"math/bits"
+
 	"gemu/interp"
+	"gemu/ptx"
 	"gemu/regfile/avc"
 	"gemu/regfile/model"
 )
 
 // cache is the Affine Vector Cache beside other models. It holds registers that are spilled to
 // private memory, so its report is about that; of a register that an instruction writes it keeps
-// what it would if that was spilled now, the lanes that were written by themselves.
+// what it would if that was spilled now, with what its other lanes have been given before: one base and stride
+// for all lanes that have a value, or else the vector. So it is charged for a whole register, as
+// register files are, also where some lanes write it.
 type cache struct{ avc.Recorder }
 
 // cachedBytes is what a vector takes in the cache: a line of 128 bytes has 16 (section 4.2).
@@ -19,58 +24,112 @@ const cachedBytes = 128 / 16
 // Name is "avc".
 func (c *cache) Name() string { return "avc" }
 
-// Wants is what the recorder wants, and values of registers.
+// Wants is what the recorder wants, values of registers, and calls, whose registers have none yet.
 func (c *cache) Wants() interp.Wants {
 	w := c.Recorder.Wants()
 	w.Values = true
+	w.Events |= interp.OnCall
 	return w
 }
 
 // CTA has the recorder record each CTA, with warps of 32 lanes.
 func (c *cache) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
-	return &cacheSink{c.Recorder.CTA(l, index, id)}
+	return &cacheSink{Sink: c.Recorder.CTA(l, index, id), frames: map[frame]map[ptx.RegID]*register{}}
 }
 
-type cacheSink struct{ interp.Sink }
+type cacheSink struct {
+	interp.Sink
+	frames map[frame]map[ptx.RegID]*register
+}
 
-// Tell tells the recorder, if it wants to know.
+// frame is where a warp has registers of a function.
+type frame struct {
+	warp, depth int
+	fn          *ptx.Func
+}
+
+// register is what the lanes of a register have, by word and by 32 lanes, in those that have been given
+// something.
+type register struct {
+	valid uint64
+	words [4][2]avc.Vector
+}
+
+// Tell tells the recorder, if it wants to know. What lanes had in an earlier call is gone.
 func (s *cacheSink) Tell(e *interp.Event) {
+	if e.Kind == interp.OnCall {
+		for _, r := range s.frames[frame{e.Warp, e.Depth, e.Callee}] {
+			r.valid &^= e.Lanes
+		}
+		return
+	}
 	if s.Sink != nil {
 		s.Sink.Tell(e)
 	}
 }
 
+// savedSink is a cacheSink as it was.
+type savedSink struct {
+	recorder any
+	frames   map[frame]map[ptx.RegID]*register
+}
+
 // Save and Restore let a CTA go back with its launch.
 func (s *cacheSink) Save() any {
+	saved := &savedSink{frames: cloned(s.frames)}
 	if of, ok := s.Sink.(interp.Saver); ok {
-		return of.Save()
+		saved.recorder = of.Save()
 	}
-	return nil
+	return saved
 }
 
 // Restore: see Save.
 func (s *cacheSink) Restore(state any) {
+	saved := state.(*savedSink)
+	s.frames = cloned(saved.frames)
 	if of, ok := s.Sink.(interp.Saver); ok {
-		of.Restore(state)
+		of.Restore(saved.recorder)
 	}
 }
 
-// Keeps is what the cache would hold a result in, 32 lanes at a time.
+// cloned are registers that change by themselves.
+func cloned(frames map[frame]map[ptx.RegID]*register) map[frame]map[ptx.RegID]*register {
+	list := map[frame]map[ptx.RegID]*register{}
+	for at, regs := range frames {
+		list[at] = map[ptx.RegID]*register{}
+		for id, r := range regs {
+			c := *r
+			list[at][id] = &c
+		}
+	}
+	return list
+}
+
+// Keeps is what the cache would hold the register in that a result is written to, 32 lanes at a time.
 func (s *cacheSink) Keeps(e *interp.Event, i int) (bytes int) {
 	v := &e.Writes[i]
+	at := frame{e.Warp, e.Depth, e.Func}
+	if s.frames[at] == nil {
+		s.frames[at] = map[ptx.RegID]*register{}
+	}
+	r := s.frames[at][v.Reg]
+	if r == nil {
+		r = &register{}
+		s.frames[at][v.Reg] = r
+	}
+	r.valid |= e.Lanes
 	for k := range model.Bytes(v, 1) / 4 {
 		from := v.Low
 		if k >= 2 {
 			from = v.High
 		}
+		for left := e.Lanes; left != 0; left &= left - 1 {
+			lane := bits.TrailingZeros64(left)
+			r.words[k][lane/avc.Lanes][lane%avc.Lanes] = uint32(from[lane] >> (32 * (k & 1)))
+		}
 		for first := 0; first < e.Launch.WarpSize; first += avc.Lanes {
-			var d avc.Vector
-			n := min(avc.Lanes, e.Launch.WarpSize-first)
-			for lane := range n {
-				d[lane] = uint32(from[first+lane] >> (32 * (k & 1)))
-			}
-			stored := 4 * n
-			if _, ok := avc.Encode(&d, uint32(e.Lanes>>first)); ok {
+			stored := 4 * min(avc.Lanes, e.Launch.WarpSize-first)
+			if _, ok := avc.Encode(&r.words[k][first/avc.Lanes], uint32(r.valid>>first)); ok {
 				stored = min(stored, cachedBytes)
 			}
 			bytes += stored

@@ -9,6 +9,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/ptx"
 	"gemu/regfile/gscalar"
 	"gemu/regfile/model"
 )
@@ -152,6 +153,102 @@ func TestWho(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("lines %v have written nothing", want)
+	}
+}
+
+// TestWhole: what some lanes write is charged with what the others have, in all models alike.
+func TestWhole(t *testing.T) {
+	const kernel = `.version 8.0
+.target sm_80
+.address_size 64
+.func f(.param .u32 n)
+{
+	.reg .u32 %x, %y;
+	.reg .pred %p;
+	ld.param.u32 %x, [n];
+	setp.lt.u32 %p, %x, 7;
+@%p	mov.u32 %y, 5;
+@!%p	mov.u32 %y, 6;
+	ret;
+}
+.entry k()
+{
+	.reg .u32 %t, %r;
+	.reg .u64 %d;
+	.reg .pred %p;
+	.param .u32 n;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %p, %t, 7;
+@%p	mov.u32 %r, 9;
+@!%p	mov.u32 %r, 9;
+@%p	mov.u32 %r, 10;
+@!%p	mov.u32 %r, 10;
+@%p	add.u32 %r, %t, 0;
+@!%p	add.u32 %r, %t, 0;
+	mov.u64 %d, 3;
+@%p	mov.u64 %d, 4;
+	st.param.u32 [n], %t;
+	call f, (n);
+	st.param.u32 [n], %t;
+	call f, (n);
+	ret;
+}
+`
+	entries, err := Parse("avc, gscalar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	side := Beside(entries)
+	mod, err := interp.NewDevice(interp.Config{}).Load("k.ptx", []byte(kernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{side}}
+	if _, err := mod.Run(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	want := map[int]int64{ // bytes, by line
+		10: 2 * 8,   // nothing else has a value: in the second call what the first left is gone
+		11: 2 * 128, // 5 and 6
+		22: 8,       // as on line 10
+		23: 8,       // the same in the others: one code again
+		24: 128,     // 10 and 9
+		25: 8,
+		26: 128, // thread indices and tens
+		27: 8,
+		29: 128 + 8, // 4 and 3; of the high words both are 0
+	}
+	for _, n := range side.Instrs() {
+		if w, ok := want[int(n.Pos.Line)]; ok && n.Stored[0] != w {
+			t.Errorf("line %d, %s: stored in %d bytes, want %d", n.Pos.Line, n.Text, n.Stored[0], w)
+		}
+		delete(want, int(n.Pos.Line))
+	}
+	if len(want) > 0 {
+		t.Errorf("lines %v have written nothing", want)
+	}
+}
+
+// TestGoBack: a CTA of the cache that goes back knows what registers had then.
+func TestGoBack(t *testing.T) {
+	s := &cacheSink{frames: map[frame]map[ptx.RegID]*register{}}
+	write := func(lanes uint64, value uint64) int {
+		v := interp.Value{Type: ptx.U32, Low: make([]uint64, 32)}
+		for i := range v.Low {
+			v.Low[i] = value
+		}
+		return s.Keeps(&interp.Event{Launch: &interp.LaunchInfo{WarpSize: 32}, Lanes: lanes, Writes: []interp.Value{v}}, 0)
+	}
+	write(0xffffffff, 5)
+	state := s.Save()
+	for range 2 { // what is saved is not changed by what comes then
+		if got := write(0xff, 6); got != 128 {
+			t.Errorf("6 in some lanes, 5 in others: %d bytes, want 128", got)
+		}
+		if got := write(0xffffff00, 6); got != 8 {
+			t.Errorf("6 in all: %d bytes, want 8", got)
+		}
+		s.Restore(state)
 	}
 }
 

@@ -107,6 +107,15 @@ func (e *Event) LocalBytes(p []byte, lane int, off uint64) (n int) {
 	return e.warp.copyLocal(p, lane, off)
 }
 
+// LocalWords is the i-th word, 4 bytes, of the local memory of the warp's first 32 lanes, as it is now; nil
+// if they have less. It is not to be changed.
+func (e *Event) LocalWords(i uint64) *[mem.Lanes]uint32 {
+	if e.warp == nil || i >= uint64(len(e.warp.local[0])) {
+		return nil
+	}
+	return &e.warp.local[0][i]
+}
+
 // Find is the allocation of global memory that an address lies in, which may have been freed; nil if
 // there is none, or the event is no CTA's.
 func (e *Event) Find(addr uint64) *mem.Allocation {

@@ -1,0 +1,153 @@
+package avc
+
+import (
+	"math/bits"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// This file looks at registers, before anything is spilled.
+
+// Working is a probe that finds how many registers of a thread hold what is generic at once, where most
+// do: registers of 32 bits whose values are wanted behind an instruction, by the class that they have in the
+// lanes that are together there (section 2.3). It is for warps of 32 lanes, and looks at kernels and not
+// at functions that they call.
+type Working struct {
+	// Warps is how many warps of each launch are looked at, the first.
+	Warps int
+
+	mu    sync.Mutex
+	most  map[string]int
+	after map[*ptx.Func]map[*ptx.Instr][]ptx.RegID
+}
+
+// Generic is the most registers that hold what is generic at once in a kernel.
+func (p *Working) Generic(kernel string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.most[kernel]
+}
+
+// Wants: all instructions, with what they write.
+func (p *Working) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter | interp.OnCTAEnd, Values: true}
+}
+
+// Tell has nothing to do.
+func (p *Working) Tell(*interp.Event) {}
+
+// CTA has each CTA looked at by itself.
+func (p *Working) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+	n := (l.Block.Count() + Lanes - 1) / Lanes
+	if l.WarpSize != Lanes || index*n >= p.Warps {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	after := p.after[l.Kernel]
+	if after == nil {
+		if p.after == nil {
+			p.after, p.most = map[*ptx.Func]map[*ptx.Instr][]ptx.RegID{}, map[string]int{}
+		}
+		after = liveAfter(l.Kernel)
+		p.after[l.Kernel] = after
+	}
+	c := &workingCTA{of: p, kernel: l.Kernel, after: after, warps: make([][]workingRegister, n)}
+	for i := range c.warps {
+		c.warps[i] = make([]workingRegister, len(l.Kernel.Regs))
+	}
+	return c
+}
+
+// liveAfter is the registers that are wanted behind each instruction, predicates left out.
+func liveAfter(f *ptx.Func) map[*ptx.Instr][]ptx.RegID {
+	after := map[*ptx.Instr][]ptx.RegID{}
+	l := f.Liveness()
+	live := make([]bool, len(f.Regs))
+	for b, block := range f.Blocks {
+		for r := range live {
+			live[r] = f.Regs[r].Type != ptx.Pred && l.Out(b, ptx.RegID(r))
+		}
+		for i := len(block.Instrs) - 1; i >= 0; i-- {
+			in := block.Instrs[i]
+			for r, is := range live {
+				if is {
+					after[in] = append(after[in], ptx.RegID(r))
+				}
+			}
+			if in.Guard.Reg == ptx.NoReg {
+				for r := range in.Defs() {
+					live[r] = false
+				}
+			}
+			for r := range in.Uses() {
+				live[r] = f.Regs[r].Type != ptx.Pred
+			}
+		}
+	}
+	return after
+}
+
+// workingCTA looks at a CTA.
+type workingCTA struct {
+	of     *Working
+	kernel *ptx.Func
+	after  map[*ptx.Instr][]ptx.RegID
+	warps  [][]workingRegister
+	most   int
+}
+
+// workingRegister is what a register has, and how many of its words are generic in some lanes.
+type workingRegister struct {
+	words   [4]Vector
+	lanes   uint32 // 0: it is not known
+	generic int
+}
+
+// Tell looks at the registers behind an instruction.
+func (c *workingCTA) Tell(e *interp.Event) {
+	if e.Kind == interp.OnCTAEnd {
+		c.of.mu.Lock()
+		defer c.of.mu.Unlock()
+		c.of.most[c.kernel.Name] = max(c.of.most[c.kernel.Name], c.most)
+		return
+	}
+	if e.Func != c.kernel {
+		return
+	}
+	regs := c.warps[e.Warp]
+	for i := range e.Writes {
+		v := &e.Writes[i]
+		if v.Type == ptx.Pred {
+			continue
+		}
+		r := &regs[v.Reg]
+		r.lanes = 0
+		for k := range max(1, v.Type.Bits()/32) {
+			from := v.Low
+			if k >= 2 {
+				from = v.High
+			}
+			for left := e.Lanes; left != 0; left &= left - 1 {
+				lane := bits.TrailingZeros64(left)
+				r.words[k][lane] = uint32(from[lane] >> (32 * (k & 1)))
+			}
+		}
+	}
+	sum, lanes := 0, uint32(e.Active)
+	for _, id := range c.after[e.Instr] {
+		r := &regs[id]
+		if r.lanes != lanes {
+			r.lanes, r.generic = lanes, 0
+			for k := range max(1, c.kernel.Regs[id].Type.Bits()/32) {
+				if _, ok := Encode(&r.words[k], lanes); !ok {
+					r.generic++
+				}
+			}
+		}
+		sum += r.generic
+	}
+	c.most = max(c.most, sum)
+}
