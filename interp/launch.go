@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -223,6 +224,9 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		reconverge = Reconvergers[0]
 	}
 	backend := l.Backend
+	if backend == nil && os.Getenv("GEMU_ENGINE") == "native" && l.Mode != Check {
+		backend = simt.Native
+	}
 	if backend == nil {
 		backend = Portable
 	}
