@@ -31,7 +31,7 @@ const compiler = "clang-19"
 // flags are those of the compiler: no tables of jumps, no libm, nothing that a result
 // depends on but the operations of C.
 var flags = []string{
-	"-O3", "-march=x86-64-v3", "-std=c2x", "-fno-pic", "-mcmodel=small", "-ffunction-sections", "-ffreestanding", "-fwrapv",
+	"-O3", "-march=x86-64-v3", "-std=gnu17", "-fno-pic", "-mcmodel=small", "-ffunction-sections", "-ffreestanding", "-fwrapv",
 	"-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
 	"-fno-jump-tables", "-mno-red-zone", "-mllvm", "-x86-use-vzeroupper=0", "-Wall", "-Wno-unused-function",
 	"-Wno-pass-failed", "-Wno-unused-variable", "-Wno-unused-parameter", "-Wno-bitwise-op-parentheses", "-Wno-shift-op-parentheses", "-Wno-unused-but-set-variable",
@@ -79,25 +79,21 @@ type sources struct {
 
 type file struct {
 	name, text string
-	weak       bool // a stencil that cannot be had is left out: its operation runs in Go
+	operands   string // sources that its stencils have at most
+	weak       bool   // a stencil that cannot be had is left out: its operation runs in Go
 }
 
 // readSources reads and generates the C.
 func readSources(dir string) (*sources, error) {
 	s := &sources{dir: dir}
-	for _, name := range []string{"go.h", "stencil.h", "control.c", "memory.c"} {
-		text, err := os.ReadFile(filepath.Join(dir, "c", name))
+	for _, name := range []string{"go.h", "c/stencil.h", "c/control.c", "c/memory.c"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
-		s.files = append(s.files, file{name: name, text: string(text)})
+		s.files = append(s.files, file{name: filepath.Base(name), text: string(text), operands: "ABC"})
 	}
-	text, err := s.arithmetic(filepath.Join(dir, "../../alu"))
-	if err != nil {
-		return nil, err
-	}
-	s.files = append(s.files, file{"arithmetic.c", text, true})
-	return s, nil
+	return s, s.arithmetic(filepath.Join(dir, "../../alu"))
 }
 
 // sum is what all depends on: sources, flags, and the compiler's version.
@@ -124,24 +120,41 @@ func (s *sources) text(stencils []*stencil) []byte {
 }
 
 // arithmetic is the C of the kernels of package alu.
-func (s *sources) arithmetic(dir string) (string, error) {
+func (s *sources) arithmetic(dir string) error {
 	t, err := newTranslator(dir)
 	if err != nil {
-		return "", err
+		return err
 	}
-	var wrappers strings.Builder
+	var wrappers [len(letters) + 1]strings.Builder // by how many operands
 	for _, k := range directive.Read(dir) {
 		lane, err := t.lane(k)
 		if err != nil {
 			log.Printf("%s runs in Go: %v", k.Name, err)
 			continue
 		}
-		wrap(&wrappers, &k, lane)
+		stencilsOf(&wrappers[len(operandsOf(&k))], &k, lane)
 		for _, o := range k.Ops {
 			s.ops = append(s.ops, [2]string{o.Key, strings.TrimPrefix(k.Name, "k_")})
 		}
 	}
-	return "#include \"stencil.h\"\n" + t.text() + wrappers.String(), nil
+	s.files = append(s.files, file{name: "lanes.h", text: t.text()})
+	for n := range wrappers {
+		s.files = append(s.files, file{fmt.Sprintf("arithmetic%d.c", n), "#include \"stencil.h\"\n#include \"lanes.h\"\n" + wrappers[n].String(), letters[:n], true})
+	}
+	return nil
+}
+
+// letters name source operands.
+const letters = "ABCE"
+
+// operandsOf is the types of a kernel's source operands.
+func operandsOf(k *directive.Kernel) (types []string) {
+	for _, p := range k.Params {
+		if p.Type != "" {
+			types = append(types, p.Type)
+		}
+	}
+	return types
 }
 
 var cTypes = map[string]string{
@@ -163,9 +176,8 @@ func in(t string) string {
 	return "u32"
 }
 
-// wrap writes the stencils of a kernel.
-func wrap(w *strings.Builder, k *directive.Kernel, lane string) {
-	const letters = "ABCE"
+// stencilsOf writes the stencils of a kernel.
+func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	var rows, args strings.Builder
 	i := 0
 	for _, p := range k.Params {
@@ -210,15 +222,18 @@ func wrap(w *strings.Builder, k *directive.Kernel, lane string) {
 	case k.Compare: // what is done with the outcome is a stencil of its own
 		fmt.Fprintf(w, "#ifndef MASKED\nSTENCIL(%s) {\n%s\ts8 t[32];\n\t%s t[i] = %s ? -1 : 0;\n\toutcome = packed(t);\n\tNEXT;\n}\n#endif\n", name, rows.String(), lanes, call)
 	case d == "bool" && allPredicates(k):
-		// bit by bit of a word, all lanes at once
-		words := strings.NewReplacer("(bool)(a >> i & 1)", "a", "(bool)(b >> i & 1)", "b").Replace(args.String())
-		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\tu32 v = word_%s(%s);\n\tu32 *d = AT(u32, D, P);\n\t*d = MERGE(*d, v);\n\tNEXT;\n}\n", name, rows.String(), name, strings.TrimPrefix(words, ", "))
+		// all lanes at once, by the table of the function
+		word := fmt.Sprintf("WORD1(%s, a)", lane)
+		if len(k.Params) == 2 {
+			word = fmt.Sprintf("WORD2(%s, a, b)", lane)
+		}
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\tu32 v = %s;\n\tu32 *d = AT(u32, D, P);\n\t*d = MERGE(*d, v);\n\tNEXT;\n}\n", name, rows.String(), word)
 	case d == "bool":
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\ts8 t[32];\n\t%s t[i] = %s ? -1 : 0;\n\tu32 v = packed(t);\n\tu32 *d = AT(u32, D, P);\n\t*d = MERGE(*d, v);\n\tNEXT;\n}\n", name, rows.String(), lanes, call)
 	case len(k.Results) == 2:
-		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32];\n\tLANES {\n\t\tauto r = %[5]s;\n\t\tauto v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = KEEP(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value)
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32];\n\tLANES {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = KEEP(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value)
 	default:
-		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\tauto v = %[5]s;\n\t\td[i] = KEEP(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value, lanes)
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\t__auto_type v = %[5]s;\n\t\td[i] = KEEP(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value, lanes)
 	}
 }
 
@@ -284,14 +299,17 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 		}
 		for _, form := range []string{"", "-DMASKED"} {
 			objects := map[string]map[string]*stencil{}
-			for _, bases := range []string{"", "A", "B", "C", "E", "ABCE"} {
+			for _, bases := range append(strings.Split(f.operands, ""), "", f.operands) {
+				if objects[bases] != nil {
+					continue
+				}
 				if objects[bases], err = object(tmp, f, form, bases); err != nil {
 					return nil, nil, err
 				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(objects[""])) {
 				st := objects[""][name]
-				why := st.learn(objects)
+				why := st.learn(f.operands, objects)
 				switch {
 				case why == nil:
 					all = append(all, st)
@@ -318,12 +336,23 @@ func object(tmp string, f file, form, bases string) (map[string]*stencil, error)
 		args = append(args, fmt.Sprintf("-DBASE_%c(base)=K", b))
 	}
 	o := filepath.Join(tmp, "out.o")
-	cmd := exec.Command(compiler, append(args, "-c", "-o", o, f.name)...)
-	cmd.Dir = tmp
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %v\n%s", f.name, err, text)
-	} else if len(text) > 0 && bases == "" {
-		log.Printf("%s", text)
+	key := fmt.Sprintf("/tmp/st/cache/%x", sha256.Sum256([]byte(fmt.Sprint(args, f.text, headers(tmp, f)))))
+	if b, err := os.ReadFile(key + ".o"); err == nil {
+		os.WriteFile(o, b, 0o644)
+		b, _ = os.ReadFile(key + ".su")
+		os.WriteFile(filepath.Join(tmp, "out.su"), b, 0o644)
+	} else {
+		cmd := exec.Command(compiler, append(args, "-c", "-o", o, f.name)...)
+		cmd.Dir = tmp
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%s: %v\n%s", f.name, err, text)
+		} else if len(text) > 0 && bases == "" {
+			log.Printf("%s", text)
+		}
+		b, _ := os.ReadFile(o)
+		os.WriteFile(key+".o", b, 0o644)
+		b, _ = os.ReadFile(filepath.Join(tmp, "out.su"))
+		os.WriteFile(key+".su", b, 0o644)
 	}
 	stencils, err := readObject(o)
 	if err != nil {
@@ -398,14 +427,14 @@ func readObject(path string) (map[string]*stencil, error) {
 					return nil, err
 				}
 				r.what, r.pool = "pool", fmt.Sprintf("%x", bytes[sym.Value:][:pool.Entsize])
-			case typ == elf.R_X86_64_PC32 && sym.Section < elf.SHN_LORESERVE && o.Sections[sym.Section].Name == ".rodata" && o.Sections[sym.Section].Addralign == 2:
-				// of two bytes each, which no section for constants has
+			case typ == elf.R_X86_64_PC32 && sym.Section < elf.SHN_LORESERVE && o.Sections[sym.Section].Name == ".rodata" && broadcasts(st.code, r.off) > 0:
+				// constants of one and two bytes, which have no section of their own
 				pool, err := o.Sections[sym.Section].Data()
 				if err != nil {
 					return nil, err
 				}
-				at := int64(sym.Value) + r.addend + 4
-				r.what, r.pool, r.addend = "pool", fmt.Sprintf("%x", pool[at:at+2]), -4
+				at := int(sym.Value) + int(r.addend) + 4
+				r.what, r.pool, r.addend = "pool", fmt.Sprintf("%x", pool[at:at+broadcasts(st.code, r.off)]), -4
 			default:
 				*st = stencil{name: fmt.Sprintf("it wants %s (%v)", sym.Name, typ)}
 				continue
@@ -419,6 +448,15 @@ func readObject(path string) (map[string]*stencil, error) {
 	return out, nil
 }
 
+// broadcasts is how many bytes a vpbroadcastb or vpbroadcastw whose address is at off reads; 0 if it is
+// something else.
+func broadcasts(code []byte, off int) int {
+	if off >= 5 && code[off-5] == 0xc4 && code[off-1]&0xc7 == 0x05 && (code[off-2] == 0x78 || code[off-2] == 0x79) {
+		return int(code[off-2]-0x78) + 1
+	}
+	return 0
+}
+
 // cut cuts off a jump to what is behind.
 func (s *stencil) cut() {
 	slices.SortFunc(s.refs, func(a, b ref) int { return a.off - b.off })
@@ -429,12 +467,12 @@ func (s *stencil) cut() {
 
 // learn finds which bytes say that an operand is a row, by the same with constants; an operand with
 // which it is other code cannot be one.
-func (s *stencil) learn(objects map[string]map[string]*stencil) error {
+func (s *stencil) learn(operands string, objects map[string]map[string]*stencil) error {
 	if s.code == nil {
 		return fmt.Errorf("%s", s.name)
 	}
 	all := slices.Clone(s.code)
-	for _, op := range []string{"A", "B", "C", "E"} {
+	for _, op := range strings.Split(operands, "") {
 		o := objects[op][s.name]
 		if !slices.Equal(o.refs, s.refs) || len(o.code) != len(s.code) {
 			s.never = append(s.never, op+"!no")
@@ -447,8 +485,18 @@ func (s *stencil) learn(objects map[string]map[string]*stencil) error {
 			}
 		}
 	}
-	if o := objects["ABCE"][s.name]; len(s.never) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
+	if o := objects[operands][s.name]; len(s.never) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
 		s.never = append(s.never, "!one")
 	}
 	return nil
+}
+
+func headers(tmp string, f file) string {
+	a, _ := os.ReadFile(filepath.Join(tmp, "go.h"))
+	b, _ := os.ReadFile(filepath.Join(tmp, "stencil.h"))
+	c, _ := os.ReadFile(filepath.Join(tmp, "lanes.h"))
+	if strings.Contains(f.name, "arithmetic") {
+		return string(a) + string(b) + string(c)
+	}
+	return string(a) + string(b)
 }

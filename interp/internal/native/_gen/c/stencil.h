@@ -83,6 +83,11 @@ static inline u32 packed(const s8 *t) {
 	return __builtin_bit_cast(u32, __builtin_convertvector(v < 0, bits32));
 }
 
+// WORD1 and WORD2 are functions of predicates, by what they are of single bits.
+#define WHERE(v, bits) ((v) ? (bits) : 0)
+#define WORD1(f, a) (WHERE(f(0), ~(a)) | WHERE(f(1), a))
+#define WORD2(f, a, b) (WHERE(f(0, 0), ~(a) & ~(b)) | WHERE(f(0, 1), ~(a) & (b)) | WHERE(f(1, 0), (a) & ~(b)) | WHERE(f(1, 1), (a) & (b)))
+
 #ifdef MASKED
 #define FORM(name) name##_masked
 #define ACTIVE(i) ((u32)m >> (i) & 1)
