@@ -283,6 +283,7 @@ type value struct {
 	fn    *function
 	table *table
 	alt   *alternative
+	tag   bool // of a switch
 }
 
 // function is a function to be called.
@@ -703,7 +704,7 @@ func (c *context) index(e *ast.IndexExpr, x, i value) value {
 	last := elem(n - 1)
 	text := c.text(last, e.Pos())
 	for k := n - 2; k >= 0; k-- {
-		text = fmt.Sprintf("(%s == %d ? %s : %s)", c.text(i, e.Pos()), k, c.text(elem(k), e.Pos()), text)
+		text = fmt.Sprintf("(%s < %d ? %s : %s)", c.text(i, e.Pos()), k+1, c.text(elem(k), e.Pos()), text)
 	}
 	return value{typ: last.typ, c: text}
 }
@@ -754,6 +755,9 @@ func (c *context) binary(at ast.Node, op token.Token, x, y value, typ types.Type
 	}
 	switch op {
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.LAND, token.LOR:
+		if e := c.equality(op, x, y, pos); e != "" {
+			return value{typ: types.Typ[types.Bool], c: e}
+		}
 		return value{typ: types.Typ[types.Bool], c: fmt.Sprintf("(%s %s %s)", c.text(x, pos), op, c.text(y, pos))}
 	}
 	ct, w := c.ctype(typ, pos), widthOf(typ)
@@ -792,6 +796,24 @@ func (c *context) binary(at ast.Node, op token.Token, x, y value, typ types.Type
 		c.t.refuse(pos, "operator %s", op)
 	}
 	return c.narrow(typ, fmt.Sprintf("(%s %s %s)", a, op, b), pos)
+}
+
+// equality is a comparison with a constant of a type, or a case of a switch, that go.h has a better
+// function for; "" if there is none.
+func (c *context) equality(op token.Token, x, y value, pos token.Pos) string {
+	if op != token.EQL && op != token.NEQ || x.num == nil == (y.num == nil) || !isInt(x.typ) {
+		return ""
+	}
+	_, named := types.Unalias(x.typ).(*types.Named)
+	name := "go_equal_" + c.ctype(x.typ, pos)
+	if !named && !x.tag || !strings.Contains(helpers, " "+name+"(") {
+		return ""
+	}
+	not := ""
+	if op == token.NEQ {
+		not = "!"
+	}
+	return fmt.Sprintf("%s%s(%s, %s)", not, name, c.text(x, pos), c.text(y, pos))
 }
 
 // fold is binary of what is known and no float.
@@ -1374,7 +1396,7 @@ func (c *context) switches(s *ast.SwitchStmt) bool {
 		if tag = c.expr(s.Tag); tag.c != "" {
 			n := c.fresh("tag")
 			c.line("%s %s = %s;", c.ctype(tag.typ, s.Pos()), n, tag.c)
-			tag.c = n
+			tag.c, tag.tag = n, true
 		}
 	}
 	var cases []*ast.CaseClause
