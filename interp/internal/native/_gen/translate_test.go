@@ -73,6 +73,9 @@ func TestTranslation(t *testing.T) {
 	if err != nil || runtime.GOARCH != "amd64" {
 		t.Skip("there is no clang-19 for this host: translations are not compared with the Go functions")
 	}
+	if testing.Short() {
+		t.Skip("it takes clang half a minute")
+	}
 	kernels, tr := translated(t)
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "lanes.c"), filepath.Join(dir, "lanes")
@@ -224,7 +227,7 @@ func batchesOf(index uint64, k directive.Kernel) []batch {
 		}
 	}
 	imms := immsOf(k, rnd)
-	most := 4000 // combinations of three or four, about
+	const most = 1 << 12 // combinations of three or four operands
 	var choices [4][]uint64
 	for i, t := range types {
 		choices[i] = slices.Clone(corners(t))
