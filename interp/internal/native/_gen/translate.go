@@ -930,10 +930,14 @@ var better = map[string]struct {
 	when func(args []value) bool
 }{
 	"FmaRN32":  {"fp_FmaRN32", func([]value) bool { return true }},
+	"FmaFTZ32": {"fp_FmaFTZ32RN", func(a []value) bool { return a[3].is(fp.RN) }},
 	"F16ToF32": {"fp_F16ToF32", func([]value) bool { return true }},
-	"F32ToF16": {"fp_F32ToF16RN", func(a []value) bool {
-		return a[1].num != nil && constant.Compare(a[1].num, token.EQL, constant.MakeInt64(int64(fp.RN)))
-	}},
+	"F32ToF16": {"fp_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
+}
+
+// is reports whether a value is known here to be r.
+func (v value) is(r fp.Rounding) bool {
+	return v.num != nil && constant.Compare(v.num, token.EQL, constant.MakeInt64(int64(r)))
 }
 
 // helper is the function of go.h that stands for f; "" if there is none.
@@ -1381,7 +1385,6 @@ func (c *context) branches(cond value, pos token.Pos, then, els func() bool) boo
 	c.env = before
 	endElse := false
 	if els != nil {
-		c.env = maps.Clone(before)
 		endElse = c.scope("else ", els)
 	}
 	switch {

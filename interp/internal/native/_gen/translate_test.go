@@ -256,6 +256,11 @@ func batchesOf(index uint64, k directive.Kernel) []batch {
 		}
 		tuples = append(tuples, x)
 	}
+	if slices.Equal(types, []string{"float32", "float32", "float32"}) {
+		for range most {
+			tuples = append(tuples, nearLeast(rnd))
+		}
+	}
 	// Every imm gets its share of all, in another order.
 	rnd.Shuffle(len(tuples), func(i, j int) { tuples[i], tuples[j] = tuples[j], tuples[i] })
 	n := max(len(tuples)/32, len(imms)*8)
@@ -270,6 +275,22 @@ func batchesOf(index uint64, k directive.Kernel) []batch {
 		}
 	}
 	return batches
+}
+
+// nearLeast is three numbers of which a*b + c is near the least normal number, where it matters what is
+// flushed, and how it is rounded.
+func nearLeast(rnd *rand.Rand) [4]uint64 {
+	a := math.Ldexp(1+float64(rnd.IntN(1<<23))/(1<<23), rnd.IntN(80)-70)
+	c := 0.0
+	if rnd.IntN(2) == 0 {
+		c = float64(float32(math.Ldexp(rnd.Float64()*2-1, rnd.IntN(40)-126)))
+	}
+	b := (0x1p-126 + float64(rnd.IntN(9)-4)*0x1p-151 - c) / a
+	if rnd.IntN(2) == 0 {
+		b, c = -b, -c
+	}
+	bits := func(x float64) uint64 { return uint64(math.Float32bits(float32(x))) }
+	return [4]uint64{bits(a), bits(b), bits(c)}
 }
 
 // immsOf are values of Imm that the kernel's instructions may have.
