@@ -62,6 +62,17 @@ GO_DIV_UNSIGNED(u16)
 GO_DIV_UNSIGNED(u32)
 GO_DIV_UNSIGNED(u64)
 
+// Equality as a comparison of floats, with the numbers as fractions of what is between 1 and 2.
+// Of comparisons of one integer with constants clang makes a switch, and a loop with a switch does not become
+// one of vectors.
+GO bool go_equal_u8(u8 x, u8 y) { return __builtin_bit_cast(f32, 0x3f800000u | (u32)(x ^ y)) == 1; }
+GO bool go_equal_u16(u16 x, u16 y) { return __builtin_bit_cast(f32, 0x3f800000u | (u32)(x ^ y)) == 1; }
+GO bool go_equal_u64(u64 x, u64 y)
+{
+	u64 d = x ^ y;
+	return __builtin_bit_cast(f64, 0x3ffull << 52 | (d & ((1ull << 52) - 1))) == 1 && __builtin_bit_cast(f32, 0x3f800000u | (u32)(d >> 52)) == 1;
+}
+
 // Results of two values.
 typedef struct { u32 r; u32 c; } go_u32_u32;
 typedef struct { u64 r; u64 c; } go_u64_u64;
@@ -128,6 +139,25 @@ GO f32 go_canonical32(f32 x) { return x != x ? go_Float32frombits(0x7fffffff) : 
 
 // FmaRN32 takes care in Go that it rounds once, which VFMADD does.
 GO f32 go_fp_FmaRN32(f32 a, f32 b, f32 c) { return go_canonical32(__builtin_fmaf(a, b, c)); }
+
+// FmaFTZ32 to nearest flushes what would stay below the least normal number if the exponent had no lower
+// bound: what is below 0x1.ffffffp-127. VFMADD rounds what is a little below that to the least normal number
+// too, and so the sign of the difference, which one more VFMADD has right, decides there: if c's difference from
+// the bound is not exact, c is so large that the product is a multiple of 0x1p-147, and the sum no such case.
+GO f32 go_ftz32(f32 x)
+{
+	u32 u = go_Float32bits(x);
+	return go_Float32frombits((u & 0x7f800000) == 0 ? u & 1u << 31 : u);
+}
+GO f32 go_fp_FmaFTZ32RN(f32 a, f32 b, f32 c)
+{
+	a = go_ftz32(a), b = go_ftz32(b), c = go_ftz32(c);
+	f32 r = __builtin_fmaf(a, b, c);
+	f64 over = __builtin_fma(a, b, c - go_Copysign(0x1.ffffffp-127, r)); // times r's sign
+	u32 sign = go_Float32bits(r) & 1u << 31;
+	bool tiny = ((go_Float32bits(r) ^ sign) == 0x00800000) & (sign ? over > 0 : over < 0);
+	return go_canonical32(tiny ? go_Float32frombits(sign) : go_ftz32(r));
+}
 
 // F16ToF32 and F32ToF16 to nearest are VCVTPH2PS and VCVTPS2PH, which know subnormal numbers.
 GO f32 go_fp_F16ToF32(u16 h) { return go_canonical32((f32)__builtin_bit_cast(_Float16, h)); }

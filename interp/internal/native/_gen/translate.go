@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"go/ast"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"gemu/interp/internal/alu/directive"
+	"gemu/interp/internal/fp"
 )
 
 // helpers is what the C that a translator writes is to be compiled with.
@@ -92,6 +94,11 @@ func newTranslator(dir string) (*translator, error) {
 	}
 	if len(pkgs) != 2 || t.alu == nil {
 		return nil, fmt.Errorf("%s is not the directory of package alu", dir)
+	}
+	for name, b := range better {
+		if t.alu.Imports["gemu/interp/internal/fp"].Types.Scope().Lookup(name) == nil || !strings.Contains(helpers, " go_"+b.name+"(") {
+			return nil, fmt.Errorf("there is no fp.%s, or nothing for it in go.h", name)
+		}
 	}
 	for _, p := range pkgs {
 		for _, f := range p.Syntax {
@@ -228,8 +235,7 @@ func (t *translator) lane(k directive.Kernel) (name string, err error) {
 
 // flush is v made zero if it is subnormal.
 func (c *context) flush(v value) value {
-	fp := c.t.alu.Imports["gemu/interp/internal/fp"].Types
-	fn := fp.Scope().Lookup("FTZ32").(*types.Func)
+	fn := c.t.alu.Imports["gemu/interp/internal/fp"].Types.Scope().Lookup("FTZ32").(*types.Func)
 	return c.apply(&function{obj: fn, decl: c.t.decls[fn]}, []value{v}, fn.Pos())
 }
 
@@ -283,6 +289,7 @@ type value struct {
 	fn    *function
 	table *table
 	alt   *alternative
+	tag   bool // of a switch
 }
 
 // function is a function to be called.
@@ -327,7 +334,7 @@ func (c *context) key(v value, pos token.Pos) string {
 type context struct {
 	t       *translator
 	pkg     *packages.Package
-	key_    string
+	id      string // tells instances apart
 	inst    *instance
 	targs   map[*types.TypeParam]types.Type
 	env     map[types.Object]value
@@ -643,7 +650,7 @@ func (t *table) field(f *types.Var, i int) value {
 
 // named is v, a part of the table.
 func (t *table) named(v value, part string) value {
-	if v.table != nil && !strings.Contains(v.table.key, ".") {
+	if v.table != nil && v.table.in == t.in { // not one with a name of its own
 		v.table.key = t.key + "." + part
 	}
 	return v
@@ -654,6 +661,11 @@ func (c *context) composite(e *ast.CompositeLit) value {
 	typ := c.typeOf(e)
 	switch u := typ.Underlying().(type) {
 	case *types.Array, *types.Slice:
+		for _, x := range e.Elts {
+			if _, ok := x.(*ast.KeyValueExpr); !ok && c.names != nil && c.expr(x).c != "" {
+				c.refuse(x, "a table with elements that are not known here")
+			}
+		}
 	case *types.Struct:
 		if c.names == nil { // of a variable of a package
 			break
@@ -670,14 +682,14 @@ func (c *context) composite(e *ast.CompositeLit) value {
 	default:
 		c.refuse(e, "literals of type %s", typ)
 	}
-	return value{typ: typ, table: &table{fmt.Sprint(e.Pos()), e, c}}
+	return value{typ: typ, table: &table{fmt.Sprint(c.id, "@", e.Pos()), e, c}}
 }
 
 // mostChoices bounds the tables of which an element is chosen at run time.
 const mostChoices = 8
 
 // index is an element of a table. One that is not known here is chosen by comparisons, not
-// loaded: vectors have no other loads than of rows.
+// loaded: vectors have no other loads than of rows. (Go panics if it is out of range.)
 func (c *context) index(e *ast.IndexExpr, x, i value) value {
 	if x.table == nil {
 		c.refuse(e, "indexing of %s", types.ExprString(e.X))
@@ -703,7 +715,7 @@ func (c *context) index(e *ast.IndexExpr, x, i value) value {
 	last := elem(n - 1)
 	text := c.text(last, e.Pos())
 	for k := n - 2; k >= 0; k-- {
-		text = fmt.Sprintf("(%s == %d ? %s : %s)", c.text(i, e.Pos()), k, c.text(elem(k), e.Pos()), text)
+		text = fmt.Sprintf("(go_equal_u8((u8)%s, %d) ? %s : %s)", c.text(i, e.Pos()), k, c.text(elem(k), e.Pos()), text)
 	}
 	return value{typ: last.typ, c: text}
 }
@@ -754,6 +766,9 @@ func (c *context) binary(at ast.Node, op token.Token, x, y value, typ types.Type
 	}
 	switch op {
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.LAND, token.LOR:
+		if e := c.equality(op, x, y, pos); e != "" {
+			return value{typ: types.Typ[types.Bool], c: e}
+		}
 		return value{typ: types.Typ[types.Bool], c: fmt.Sprintf("(%s %s %s)", c.text(x, pos), op, c.text(y, pos))}
 	}
 	ct, w := c.ctype(typ, pos), widthOf(typ)
@@ -792,6 +807,24 @@ func (c *context) binary(at ast.Node, op token.Token, x, y value, typ types.Type
 		c.t.refuse(pos, "operator %s", op)
 	}
 	return c.narrow(typ, fmt.Sprintf("(%s %s %s)", a, op, b), pos)
+}
+
+// equality is a comparison with a constant of a type, or a case of a switch, that go.h has a better
+// function for; "" if there is none.
+func (c *context) equality(op token.Token, x, y value, pos token.Pos) string {
+	if op != token.EQL && op != token.NEQ || x.num == nil == (y.num == nil) || !isInt(x.typ) {
+		return ""
+	}
+	_, named := types.Unalias(x.typ).(*types.Named)
+	name := "go_equal_" + c.ctype(x.typ, pos)
+	if !named && !x.tag || !strings.Contains(helpers, " "+name+"(") {
+		return ""
+	}
+	not := ""
+	if op == token.NEQ {
+		not = "!"
+	}
+	return fmt.Sprintf("%s%s(%s, %s)", not, name, c.text(x, pos), c.text(y, pos))
 }
 
 // fold is binary of what is known and no float.
@@ -890,15 +923,21 @@ func (c *context) applyAny(f value, args []value, pos token.Pos) value {
 	return value{}
 }
 
-// better are the functions with a counterpart in go.h that the host has instructions for; there it
+// better are the functions of package fp with a counterpart in go.h that the host has instructions for; there it
 // says why they give the same results. Those with a condition have it on the arguments known here.
 var better = map[string]struct {
 	name string
 	when func(args []value) bool
 }{
-	"fp.FmaRN32":  {"fp_FmaRN32", func([]value) bool { return true }},
-	"fp.F16ToF32": {"fp_F16ToF32", func([]value) bool { return true }},
-	"fp.F32ToF16": {"fp_F32ToF16RN", func(a []value) bool { return a[1].num != nil && constant.Sign(a[1].num) == 0 }}, // fp.RN
+	"FmaRN32":  {"fp_FmaRN32", func([]value) bool { return true }},
+	"FmaFTZ32": {"fp_FmaFTZ32RN", func(a []value) bool { return a[3].is(fp.RN) }},
+	"F16ToF32": {"fp_F16ToF32", func([]value) bool { return true }},
+	"F32ToF16": {"fp_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
+}
+
+// is reports whether a value is known here to be r.
+func (v value) is(r fp.Rounding) bool {
+	return v.num != nil && constant.Compare(v.num, token.EQL, constant.MakeInt64(int64(r)))
 }
 
 // helper is the function of go.h that stands for f; "" if there is none.
@@ -908,8 +947,8 @@ func (f *function) helper(args []value) string {
 	}
 	name := f.obj.Name()
 	if f.decl != nil {
-		b, ok := better[f.obj.Pkg().Name()+"."+name]
-		if !ok || !b.when(args) {
+		b, ok := better[name]
+		if !ok || f.obj.Pkg().Name() != "fp" || !b.when(args) {
 			return ""
 		}
 		name = b.name
@@ -952,7 +991,7 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	// bind gives a variable a value: a parameter of the C function if it is not known here.
 	bind := func(o types.Object, v value) {
 		if c.bound(v) || v.c == "" && v.num == nil {
-			d.key_ += ";" + o.Name() + "=" + c.key(v, pos)
+			d.id += ";" + o.Name() + "=" + c.key(v, pos)
 			d.env[o] = v
 			return
 		}
@@ -964,7 +1003,7 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	}
 	if f.lit != nil {
 		d.pkg, d.targs, body = c.pkg, c.targs, f.lit.Body
-		d.key_ = fmt.Sprint(c.key_, "@", f.lit.Pos())
+		d.id = fmt.Sprint(c.id, "@", f.lit.Pos())
 		name = c.inst.name + "_literal"
 		c.captured(f.lit, func(o types.Object, v value) {
 			d.outer[o] = true
@@ -976,7 +1015,7 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	} else {
 		d.pkg, body = c.t.of[f.obj.Pkg()], f.decl.Body
 		d.targs = map[*types.TypeParam]types.Type{}
-		d.key_ = f.obj.FullName() + fmt.Sprint(f.targs)
+		d.id = f.obj.FullName() + fmt.Sprint(f.targs)
 		name = f.obj.Pkg().Name() + "_" + f.obj.Name()
 		for i, a := range f.targs {
 			d.targs[sig.TypeParams().At(i)] = a
@@ -1004,17 +1043,17 @@ func (c *context) apply(f *function, args []value, pos token.Pos) value {
 	if v, ok := d.known(body, args); ok {
 		return v
 	}
-	i, ok := c.t.done[d.key_]
+	i, ok := c.t.done[d.id]
 	if ok && i == nil {
 		c.t.refuse(pos, "recursion")
 	}
 	if !ok {
-		c.t.done[d.key_] = nil
+		c.t.done[d.id] = nil
 		i = d.inst
 		i.name = c.t.unique(name)
 		d.results = results
 		d.body(body, sig, d.ctype(typ, pos), params)
-		c.t.done[d.key_] = i
+		c.t.done[d.id] = i
 		c.t.order = append(c.t.order, i)
 	}
 	c.ctype(typ, pos)
@@ -1122,8 +1161,8 @@ func (c *context) body(body *ast.BlockStmt, sig *types.Signature, typ string, pa
 		c.define(r, value{typ: c.subst(r.Type()), c: "0"}, body.Pos())
 	}
 	// Parameters known here that are assigned to become variables.
-	for o, v := range c.env {
-		if c.sets[o] > 0 && v.num != nil {
+	for _, o := range slices.SortedFunc(maps.Keys(c.env), func(a, b types.Object) int { return cmp.Compare(a.Pos(), b.Pos()) }) {
+		if v := c.env[o]; c.sets[o] > 0 && v.num != nil {
 			c.define(o, value{typ: v.typ, c: c.text(v, body.Pos())}, body.Pos())
 		}
 	}
@@ -1301,9 +1340,13 @@ func (c *context) assign(s *ast.AssignStmt) {
 			values[i] = value{typ: tuple.At(i).Type(), c: n + "." + tupleField(i)}
 		}
 	} else {
+		fresh := !slices.ContainsFunc(s.Lhs, func(l ast.Expr) bool {
+			id, ok := l.(*ast.Ident)
+			return !ok || c.info().Defs[id] == nil
+		})
 		for i, e := range s.Rhs {
 			values[i] = c.expr(e)
-			if s.Tok == token.ASSIGN && len(s.Rhs) > 1 && values[i].c != "" {
+			if !fresh && len(s.Rhs) > 1 && values[i].c != "" {
 				n := c.fresh("value")
 				c.line("%s %s = %s;", c.ctype(values[i].typ, e.Pos()), n, values[i].c)
 				values[i].c = n
@@ -1322,7 +1365,7 @@ func (c *context) assign(s *ast.AssignStmt) {
 	}
 }
 
-// branch translates one of two ways, each with what is known before them, and afterwards knows
+// branches translates one of two ways, each with what is known before them, and afterwards knows
 // what both or the one that goes on have left.
 func (c *context) branches(cond value, pos token.Pos, then, els func() bool) bool {
 	if cond.num != nil {
@@ -1342,7 +1385,6 @@ func (c *context) branches(cond value, pos token.Pos, then, els func() bool) boo
 	c.env = before
 	endElse := false
 	if els != nil {
-		c.env = maps.Clone(before)
 		endElse = c.scope("else ", els)
 	}
 	switch {
@@ -1374,7 +1416,7 @@ func (c *context) switches(s *ast.SwitchStmt) bool {
 		if tag = c.expr(s.Tag); tag.c != "" {
 			n := c.fresh("tag")
 			c.line("%s %s = %s;", c.ctype(tag.typ, s.Pos()), n, tag.c)
-			tag.c = n
+			tag.c, tag.tag = n, true
 		}
 	}
 	var cases []*ast.CaseClause
