@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -69,7 +68,7 @@ type Launch struct {
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
 	Mode    Mode
-	Backend Backend // what executes instructions; nil means Portable
+	Backend Backend // what executes instructions; nil means the device's
 	Probes  []Probe // that watch it, beside those of the device
 	Order   *Order  // that they are told of; nil: after all that went before, and before all that follows
 
@@ -224,10 +223,10 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		reconverge = Reconvergers[0]
 	}
 	backend := l.Backend
-	if backend == nil && os.Getenv("GEMU_ENGINE") == "native" && l.Mode != Check {
-		backend = simt.Native
-	}
 	if backend == nil {
+		backend = d.cfg.Backend
+	}
+	if backend == nil || l.Mode == Check && backend == Native { // what check mode compares are the portable one's functions
 		backend = Portable
 	}
 	rules := l.rules

@@ -227,41 +227,24 @@ func (a *assembler) try(name string, h holes) bool {
 		at := base + r.off
 		v := int64(0)
 		switch r.what {
-		case "HD":
+		case 'D':
 			v = h.d
-		case "HF":
+		case 'F':
 			v = h.f
-		case "HA":
+		case 'A':
 			v = h.a
-		case "HB":
+		case 'B':
 			v = h.b
-		case "HC":
+		case 'C':
 			v = h.c
-		case "HE":
+		case 'E':
 			v = h.e
-		case "H0":
+		case '0':
 			v = h.n0
-		case "H1":
+		case '1':
 			v = h.n1
-		case "next":
-			l := a.label()
-			a.labels[l] = int32(base + len(s.code))
-			a.fixes = append(a.fixes, fix{at: at, addend: r.addend, label: l})
-			continue
-		case "other":
-			a.fixes = append(a.fixes, fix{at: at, addend: r.addend, label: h.other})
-			continue
-		case "leave":
-			a.fixes = append(a.fixes, fix{at: at, addend: r.addend, label: h.leave})
-			continue
-		case "pool":
-			n, ok := a.pools[r.pool]
-			if !ok {
-				a.pool = append(a.pool, r.pool)
-				n = len(a.pool)
-				a.pools[r.pool] = n
-			}
-			a.fixes = append(a.fixes, fix{at: at, addend: r.addend, pool: n})
+		default:
+			a.fixes = append(a.fixes, a.jump(r, at, &h))
 			continue
 		}
 		if v += int64(r.addend); v != int64(int32(v)) {
@@ -275,6 +258,29 @@ func (a *assembler) try(name string, h holes) bool {
 		}
 	}
 	return true
+}
+
+// jump is a hole, at a place of the code, for a jump or a constant. The code ends where the stencil does.
+func (a *assembler) jump(r *ref, at int, h *holes) fix {
+	f := fix{at: at, addend: r.addend}
+	switch r.what {
+	case 'n':
+		f.label = a.label()
+		a.here(f.label)
+	case 'o':
+		f.label = h.other
+	case 'l':
+		f.label = h.leave
+	case 'p':
+		n, ok := a.pools[r.pool]
+		if !ok {
+			a.pool = append(a.pool, r.pool)
+			n = len(a.pool)
+			a.pools[r.pool] = n
+		}
+		f.pool = n
+	}
+	return f
 }
 
 // poolAlign is what constants begin at multiples of: the size of the largest.

@@ -6,7 +6,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -26,7 +26,7 @@ type stencil struct {
 // ref is four bytes of code to fill in.
 type ref struct {
 	off    int
-	what   string // H and a letter or digit: an operand, a number; next, other, leave: a jump; pool: a constant
+	what   byte // the letter of an operand, the digit of a number; n, o, l: a jump to next, other, leave; p: a constant
 	addend int
 	pool   string // the constant's bytes
 }
@@ -82,20 +82,6 @@ func parse(line string) *stencil {
 	}
 	s := &stencil{code: code}
 	for _, h := range strings.Fields(holes) {
-		if what, rest, ok := strings.Cut(h, "@"); ok {
-			r := ref{what: what}
-			rest, pool, _ := strings.Cut(rest, ":")
-			if _, err := fmt.Sscanf(rest, "%d%d", &r.off, &r.addend); err != nil {
-				panic("BUG: " + h)
-			}
-			bytes, err := hex.DecodeString(pool)
-			if err != nil {
-				panic("BUG: " + h)
-			}
-			r.pool = string(bytes)
-			s.refs = append(s.refs, r)
-			continue
-		}
 		if op, ok := strings.CutSuffix(h, "!no"); ok {
 			s.never += op
 			continue
@@ -104,11 +90,36 @@ func parse(line string) *stencil {
 			s.one = true
 			continue
 		}
-		f := flip{operand: h[0]}
-		if _, err := fmt.Sscanf(h[2:], "%d^%d", &f.off, &f.xor); err != nil {
+		letter, rest := h[0], h[1:]
+		if off, xor, ok := strings.Cut(rest, "^"); ok {
+			s.flips = append(s.flips, flip{letter - 'a' + 'A', number(off), byte(number(xor))})
+			continue
+		}
+		r := ref{what: letter}
+		if letter == '_' { // a jump or a constant: relative to the end of its four bytes, if nothing else is said
+			r.what, rest, r.addend = rest[0], rest[1:], -4
+		}
+		rest, pool, _ := strings.Cut(rest, ":")
+		if at := strings.IndexAny(rest, "+-"); at >= 0 {
+			r.addend += number(rest[at:])
+			rest = rest[:at]
+		}
+		r.off = number(rest)
+		bytes, err := hex.DecodeString(pool)
+		if err != nil {
 			panic("BUG: " + h)
 		}
-		s.flips = append(s.flips, f)
+		r.pool = string(bytes)
+		s.refs = append(s.refs, r)
 	}
 	return s
+}
+
+// number is a number of the table.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return n
 }

@@ -266,17 +266,26 @@ type flip struct {
 	xor     byte
 }
 
-// holes is the table's third column.
+// holes is the table's third column: the first letter of what goes into a hole (of an operand or number its own),
+// its offset, and what is to be added if that is not 0 (of a jump or constant -4); of a constant its bytes. A small
+// letter says what is to be changed if that operand is a constant.
 func (s *stencil) holes() (list []string) {
 	for _, r := range s.refs {
-		t := fmt.Sprintf("%s@%d%+d", r.what, r.off, r.addend)
+		letter, usual := strings.TrimPrefix(r.what, "H"), int64(0)
+		if letter == r.what {
+			letter, usual = "_"+r.what[:1], -4
+		}
+		t := fmt.Sprintf("%s%d", letter, r.off)
+		if r.addend != usual {
+			t += fmt.Sprintf("%+d", r.addend-usual)
+		}
 		if r.pool != "" {
 			t += ":" + r.pool
 		}
 		list = append(list, t)
 	}
 	for _, f := range s.flips {
-		list = append(list, fmt.Sprintf("%c!%d^%d", f.operand, f.off, f.xor))
+		list = append(list, fmt.Sprintf("%c%d^%d", f.operand+'a'-'A', f.off, f.xor))
 	}
 	return append(list, s.never...)
 }
