@@ -29,9 +29,6 @@ type Policy struct {
 	IndexOnly bool
 	// UnitStride has affine addresses be those of loads of 1, 2 or 4 bytes, at that stride.
 	UnitStride bool
-	// Waits has lanes that have ended wait for the others of the warp, as on a reconvergence
-	// stack whose last entry is the end of the kernel: what is left runs under divergence.
-	Waits bool
 
 	// Masked values stay compact under divergence, for the lanes that computed
 	// them. Without it results of diverged or predicated instructions are expanded
@@ -119,9 +116,9 @@ var Policies = []*Policy{
 		Rules: allRules, Loads: AnyUniform, Masked: true,
 	},
 	{
-		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, floating-point arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence, lanes that wait at the end",
+		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, floating-point arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
 		Rules: kimRules | NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
-		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, Waits: true,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
 	},
 	{
 		Name: "collange", Doc: "Collange et al. 2009: add, subtract, shift left and move on strides that are powers of two and divide the base, uniform values from parameters; no affine branches or memory operations",
@@ -139,22 +136,32 @@ var Variants = []*Policy{
 	{
 		Name: "kim-wide", Doc: "as kim, with any arithmetic on uniform operands",
 		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, Narrow: kimNarrow,
-		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, Waits: true,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
 	},
 	{
 		Name: "kim-const", Doc: "as kim-wide, with uniform values from constant memory",
 		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, Narrow: kimNarrow,
-		StrideBits: 16, Loads: ConstLoads, IndexOnly: true, Waits: true,
-	},
-	{
-		Name: "kim-leaves", Doc: "as kim, with lanes that have ended nowhere",
-		Rules: kimRules | NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
-		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
+		StrideBits: 16, Loads: ConstLoads, IndexOnly: true,
 	},
 	{
 		Name: "fgsimt", Doc: "the FG-SIMT machine of Kim et al. 2013: as kim, with branches on uniform values and loads with unit stride only",
 		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
-		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, Waits: true, UnitStride: true,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
+	},
+	{
+		Name: "fgsimt-narrow", Doc: "as fgsimt, without floating-point arithmetic, for the control processor has an integer unit alone",
+		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: NewClassSet(ptx.ClassMul), Narrow: kimNarrow,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
+	},
+	{
+		Name: "fgsimt-wide", Doc: "as fgsimt, with any arithmetic on uniform operands",
+		Rules: kimRules, Uniform: allRules, Narrow: kimNarrow,
+		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
+	},
+	{
+		Name: "fgsimt-const", Doc: "as fgsimt-wide, with uniform values from constant memory",
+		Rules: kimRules, Uniform: allRules, Narrow: kimNarrow,
+		StrideBits: 16, Loads: ConstLoads, IndexOnly: true, UnitStride: true,
 	},
 }
 

@@ -62,7 +62,7 @@ func TestPolicyRules(t *testing.T) {
 		ptx.AffineMove: true, ptx.AffineAdd: true, ptx.AffineSub: true, ptx.AffineShl: true, ptx.AffineConvert: true, ptx.AffineAddress: true, ptx.AffineUniform: true,
 	}
 	for r := ptx.AffineUniform; r < ptx.AffineCount; r++ {
-		for name, want := range map[string]bool{"gemu": true, "ideal": true, "kim": kim[r], "kim-wide": kim[r], "kim-const": kim[r], "kim-leaves": kim[r], "fgsimt": fgsimt[r], "collange": collange[r]} {
+		for name, want := range map[string]bool{"gemu": true, "ideal": true, "kim": kim[r], "kim-wide": kim[r], "kim-const": kim[r], "fgsimt": fgsimt[r], "fgsimt-narrow": fgsimt[r], "fgsimt-wide": fgsimt[r], "fgsimt-const": fgsimt[r], "collange": collange[r]} {
 			if PolicyByName(name).Rules.Has(r) != want {
 				t.Errorf("policy %s has rule %s: %v, want %v", name, r, !want, want)
 			}
@@ -88,7 +88,7 @@ func TestOnce(t *testing.T) {
 		{ptx.AffineSelect, ptx.ClassInt, false, false, true},
 		{ptx.AffineMin, ptx.ClassInt, false, false, true},
 	} {
-		for name, want := range map[string]bool{"kim": c.kim, "kim-leaves": c.kim, "fgsimt": c.fgsimt, "kim-wide": c.wide, "kim-const": c.wide, "collange": true, "gemu": true, "ideal": true} {
+		for name, want := range map[string]bool{"kim": c.kim, "fgsimt": c.fgsimt, "fgsimt-narrow": c.fgsimt && c.class != ptx.ClassFP, "fgsimt-wide": c.wide, "fgsimt-const": c.wide, "kim-wide": c.wide, "kim-const": c.wide, "collange": true, "gemu": true, "ideal": true} {
 			if got := PolicyByName(name).Once(c.rule, c.class); got != want {
 				t.Errorf("policy %s, rule %s, class %s: once %v, want %v", name, c.rule, c.class, got, want)
 			}
@@ -102,7 +102,7 @@ func TestSources(t *testing.T) {
 		space            ptx.Space
 		kim, konst, gemu bool
 	}{{ptx.Param, true, true, true}, {ptx.Const, false, true, true}, {ptx.Global, false, false, true}, {ptx.Shared, false, false, true}} {
-		for name, want := range map[string]bool{"kim": c.kim, "kim-wide": c.kim, "fgsimt": c.kim, "kim-const": c.konst, "gemu": c.gemu} {
+		for name, want := range map[string]bool{"kim": c.kim, "kim-wide": c.kim, "fgsimt": c.kim, "fgsimt-narrow": c.kim, "fgsimt-wide": c.kim, "fgsimt-const": c.konst, "kim-const": c.konst, "gemu": c.gemu} {
 			if got := PolicyByName(name).Loads.Uniform(c.space); got != want {
 				t.Errorf("policy %s takes uniform loads of space %v: %v, want %v", name, c.space, got, want)
 			}

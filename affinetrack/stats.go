@@ -95,3 +95,23 @@ func (c *Counts) Add(o *Counts) {
 	c.Addresses.Add(o.Addresses)
 	c.Data.Add(o.Data)
 }
+
+// Exceeds says of what there is more compact than a bound of the same executions has, as counts of the ideal
+// policy are one; "" if it is nothing.
+func (c *Counts) Exceeds(bound *Counts) string {
+	switch {
+	case c.Reads.Compact() > bound.Reads.Compact():
+		return "reads"
+	case c.Writes.Compact() > bound.Writes.Compact():
+		return "writes"
+	case c.Addresses.Compact() > bound.Addresses.Compact():
+		return "addresses"
+	case c.Data.Compact() > bound.Data.Compact():
+		return "data"
+	case c.Compact+c.Suppressed > bound.Compact+bound.Suppressed:
+		return "results"
+	case c.Decided > bound.Decided:
+		return "decided branches"
+	}
+	return ""
+}

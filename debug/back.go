@@ -428,11 +428,10 @@ func (s *Session) BackContinue(ctx context.Context) (*Stop, error) {
 
 // lastHit is the last hit of a breakpoint or watch before a moment; nil if there was none. The launch may be elsewhere then.
 func (s *Session) lastHit(ctx context.Context, limit int64) (*hit, error) {
-	chosen := s.chosen()
 	window := int64(lately) // what was hit just now is found at once
 	for end := s.quietSince(limit); end > 0; end = s.quietSince(end) {
 		i := s.before(end - 1)
-		from := s.checkpoints[i].step
+		from, chosen := s.checkpoints[i].step, s.chosen(func(may func(cta int) bool) bool { return s.mayBe(i, may) })
 		if !s.mayHit(chosen, s.visited(from, end)) {
 			s.quiet(from, end, 0, nil)
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // TestHits goes on and back between breakpoints and a watch, some of which are disabled now and then, and
@@ -90,6 +91,118 @@ func TestHits(t *testing.T) {
 		if err != nil || got.Reason != reason || s.Step() != want {
 			t.Fatalf("%s from %d: %v at %d, want %v at %d; %v", what, now, got.Reason, s.Step(), reason, want, err)
 		}
+	}
+}
+
+// TestOfCTA goes back from hit to hit of breakpoints that are set only at the end, whose conditions tell by the
+// CTA alone where they do not hold: it comes by the same as on the way forwards. So it is with a watch of
+// shared memory.
+func TestOfCTA(t *testing.T) {
+	for _, cluster := range []interp.Dim3{interp.Dim(1), {X: 1, Y: 5, Z: 1}} {
+		src := strings.NewReplacer("sm_80", "sm_90", "8.0", "8.6", "mov.u32 %t, %tid.x;", "mov.u32 %t, %tid.x;\nst.shared.u32 [box], %t;\nld.volatile.global.u32 %c, [%p];").Replace(longKernel)
+		mod, err := interp.NewDevice(interp.Config{}).Load("long.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := mod.Device().Alloc(4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &interp.Launch{Grid: interp.Dim3{X: 8, Y: 10, Z: 1}, Block: interp.Dim(64), Cluster: cluster, Args: []any{b, 6}}
+		for _, cond := range []string{
+			"", "ctaid.x == 1 && ctaid.y == 4", "cta == 9 || cta == 79", "ctaid.x == 7 && i > 4", "i > 4 && ctaid.y == 1", "1 / (cta - 20) > 1 && i == 3", "cluster_ctarank == 1 && !(ctaid.x < 4)", "tid.x == 1 && cta == 3", "c == 99 && cta == 3",
+		} {
+			s, err := Start(t.Context(), mod, l, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.pace.fixed = 300
+			set := func() {
+				if cond != "" {
+					where := "LOOP"
+					if cond[0] == 'c' && cond[1] == ' ' { // a register of the kernel alone, which is dead there: it stops
+						where = "opcode:bar"
+					}
+					_, err = s.Break(where, cond)
+				} else {
+					s.watches = append(s.watches, &Watch{Access: Changes, where: Location{Space: ptx.Shared, CTA: 13, Type: ptx.U32}})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			set()
+			var forth, back []int64
+			for {
+				stop, err := s.Continue(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if stop.Reason == AtEnd {
+					break
+				}
+				forth = append(forth, s.Step())
+			}
+			s.breakpoints, s.watches = nil, nil
+			set()
+			for {
+				stop, err := s.BackContinue(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if stop.Reason == AtBegin {
+					break
+				}
+				at := s.Step()
+				if cond == "" {
+					at++ // behind what has changed it
+				}
+				back = append(back, at)
+			}
+			none := cluster.Y == 1 && strings.HasPrefix(cond, "cluster")
+			if slices.Reverse(back); (len(forth) == 0) != none || !slices.Equal(forth, back) {
+				t.Errorf("clusters of %v, %q: forwards it stops at %d, backwards at %d", cluster, cond, forth, back)
+			}
+			if cond == "" {
+				flights(t, s)
+			}
+			s.Close()
+		}
+	}
+}
+
+// flights checks that who executes anything between two checkpoints is said to be in flight there.
+func flights(t *testing.T, s *Session) {
+	t.Helper()
+	var who []int // by step
+	if err := s.pass(t.Context(), 0, 0, never, &hunt{tell: func(e *interp.Event) bool {
+		if e.Kind == interp.OnBefore && e.Step == int64(len(who)) {
+			who = append(who, e.CTA)
+		}
+		return false
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	least := s.info.Grid.Count()
+	for i := range s.checkpoints {
+		in := map[int]bool{}
+		s.mayBe(i, func(cta int) bool {
+			in[cta] = true
+			return false
+		})
+		least = min(least, len(in))
+		end := len(who)
+		if i+1 < len(s.checkpoints) {
+			end = int(s.checkpoints[i+1].step)
+		}
+		for step := s.checkpoints[i].step; step < int64(end); step++ {
+			if !in[who[step]] {
+				t.Fatalf("clusters of %v: CTA %d executes instruction %d, and is not in flight between checkpoints %d and %d", s.info.Cluster, who[step], step, i, i+1)
+			}
+		}
+	}
+	if least == s.info.Grid.Count() {
+		t.Errorf("all %d CTAs are in flight all the time", least)
 	}
 }
 
@@ -237,6 +350,7 @@ var ways = []struct {
 	{"reverse-continue to a change at the begin", 3, []string{"disable 2"}, "reverse-continue", 14},
 	{"reverse-continue to the begin", 3, []string{"delete"}, "reverse-continue", 10},
 	{"reverse-continue to a breakpoint that is set only now", 3, []string{"tbreak long.cu:12 if ctaid.x == 0"}, "reverse-continue", 12},
+	{"reverse-continue to a breakpoint that is set only now, where all come by", 3, []string{"tbreak LOOP"}, "reverse-continue", 2},
 	{"reverse-continue to a change that is looked for only now", 3, []string{"watch out[0].u32"}, "reverse-continue", 14},
 }
 

@@ -394,19 +394,24 @@ func (w *Watch) Place(s *Session) string {
 	return fmt.Sprintf("%#x", w.where.Addr)
 }
 
-// chosen is the instructions that breakpoints and watches are about; of no other is anything told.
-func (s *Session) chosen() []interp.Events {
+// chosen is the instructions that breakpoints and watches are about; of no other is anything told. Of those that
+// have to do with some CTAs only, any says whether there is one of which it may be so.
+func (s *Session) chosen(any func(may func(cta int) bool) bool) []interp.Events {
 	p := s.info.Program
 	list := make([]interp.Events, p.Len())
 	for _, b := range s.breakpoints {
+		if b.Disabled || b.Condition != nil && !any(b.Condition.mayHold(s)) {
+			continue
+		}
 		for i := range b.places {
-			if !b.Disabled {
-				list[i] = interp.AllEvents
-			}
+			list[i] = interp.AllEvents
 		}
 	}
+	watches := slices.DeleteFunc(slices.Clone(s.watches), func(w *Watch) bool {
+		return w.where.Space == ptx.Shared && !any(func(cta int) bool { return cta == w.where.CTA })
+	})
 	for i := range list {
-		for _, w := range s.watches {
+		for _, w := range watches {
 			in, _ := p.At(i)
 			e := in.Form.Effects
 			if w.Access != ReadsIt && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != Changes && e&(ptx.Reads|ptx.Atomic) != 0 {

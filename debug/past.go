@@ -123,6 +123,19 @@ func (s *Session) quietSince(step int64) int64 {
 	return since
 }
 
+// mayBe reports whether something may be so of a CTA that was in flight between a checkpoint and the next.
+func (s *Session) mayBe(i int, may func(cta int) bool) (found bool) {
+	var next *interp.State
+	if i+1 < len(s.checkpoints) {
+		next = s.checkpoints[i+1].state
+	}
+	s.exec.InFlight(s.checkpoints[i].state, next, func(cta int) bool {
+		found = may(cta)
+		return !found
+	})
+	return found
+}
+
 // mayHit reports whether something may have been hit where nothing but these instructions was begun.
 func (s *Session) mayHit(chosen []interp.Events, visited []bool) bool {
 	for i, v := range visited {

@@ -430,6 +430,9 @@ func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
 // indexOf is the linear index of a CTA.
 func (s *Session) indexOf(id interp.Dim3) int { return linear(id, s.info.Grid) }
 
+// anyCTA is for where any CTA may be in flight.
+func anyCTA(func(cta int) bool) bool { return true }
+
 func linear(at, of interp.Dim3) int { return (at.Z*of.Y+at.Y)*of.X + at.X }
 
 // at is the place in an extent with a linear index.
@@ -454,7 +457,7 @@ func (s *Session) Run(ctx context.Context) (*Stop, error) {
 
 func (s *Session) goOn(ctx context.Context, after int64) (*Stop, error) {
 	hits := s.hits(after)
-	return s.forward(ctx, &hunt{chosen: s.chosen(), tell: hits.tell}, hits, hits.stop)
+	return s.forward(ctx, &hunt{chosen: s.chosen(anyCTA), tell: hits.tell}, hits, hits.stop)
 }
 
 // Restart goes back to before the first instruction, whatever the launch has done.

@@ -5,6 +5,7 @@ package debug
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -203,7 +204,7 @@ func TestThread(t *testing.T) {
 	if err := s.SetFocus(f); err != nil {
 		t.Fatal(err)
 	}
-	var forth, back []int64
+	var forth []int64
 	for {
 		stop, err := s.StepInstr(t.Context(), false)
 		if err != nil {
@@ -220,42 +221,30 @@ func TestThread(t *testing.T) {
 	if !slices.Equal(forth, want) {
 		t.Errorf("forwards it comes by %v, want %v", forth, want)
 	}
-	if err := s.seek(t.Context(), want[len(want)-1]); err != nil {
-		t.Fatal(err)
-	}
-	s.focus = f
-	for {
-		stop, err := s.BackInstr(t.Context(), false)
-		if err != nil {
+	backwards := func(what string, back func(ctx context.Context, over bool) (*Stop, error), want []int64) {
+		t.Helper()
+		if err := s.seek(t.Context(), want[len(want)-1]); err != nil {
 			t.Fatal(err)
 		}
-		if stop.Reason == AtBegin {
-			break
+		s.focus = f
+		var got []int64
+		for {
+			stop, err := back(t.Context(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stop.Reason == AtBegin {
+				break
+			}
+			got = append(got, s.Step())
 		}
-		back = append(back, s.Step())
-	}
-	slices.Reverse(back)
-	if !slices.Equal(back, want[:len(want)-1]) {
-		t.Errorf("backwards it comes by %v, want %v", back, want)
-	}
-	if err := s.seek(t.Context(), want[len(want)-1]); err != nil {
-		t.Fatal(err)
-	}
-	s.focus, back = f, nil
-	for {
-		stop, err := s.BackLine(t.Context(), false)
-		if err != nil {
-			t.Fatal(err)
+		slices.Reverse(got)
+		if want = want[:len(want)-1]; !slices.Equal(got, want) {
+			t.Errorf("backwards it comes by the %s of %v, want %v", what, got, want)
 		}
-		if stop.Reason == AtBegin {
-			break
-		}
-		back = append(back, s.Step())
 	}
-	slices.Reverse(back)
-	if !slices.Equal(back, begins[:len(begins)-1]) {
-		t.Errorf("backwards it comes by the lines of %v, want %v", back, begins)
-	}
+	backwards("instructions", s.BackInstr, want)
+	backwards("lines", s.BackLine, begins)
 }
 
 // TestBudget: within a small budget checkpoints get further apart, the older the more, and what they

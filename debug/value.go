@@ -243,6 +243,54 @@ func (c *Condition) lanes(sc *scope) (m uint64) {
 	return m
 }
 
+// mayHold gives what says of a CTA whether the condition may hold for a thread of it, by what is the same for all
+// of them: by what has to hold first. What comes behind something else is not asked, for that may not be to be told,
+// and then the condition holds.
+func (c *Condition) mayHold(s *Session) func(cta int) bool {
+	sc := &scope{s: s, fn: s.info.Kernel, active: 1, at: new(Context)}
+	b := builder{c: c, sc: sc, p: new(program)}
+	var list []eval
+	for _, n := range c.root.conjuncts(nil) {
+		if !n.sameInCTA() {
+			break
+		}
+		list = append(list, b.node(n))
+	}
+	return func(cta int) bool {
+		sc.cta, sc.id = cta, at(cta, s.info.Grid)
+		for _, holds := range list {
+			if v, err := holds(sc, 0); err != nil || !v.holds() {
+				return err != nil
+			}
+		}
+		return true
+	}
+}
+
+// conjuncts adds to a list what must hold for the expression to hold.
+func (n *node) conjuncts(list []*node) []*node {
+	if n.kind == binaryNode && n.op == "&&" {
+		return n.right.conjuncts(n.left.conjuncts(list))
+	}
+	return append(list, n)
+}
+
+// sameInCTA reports whether an expression comes to the same in all threads of a CTA, wherever they are.
+func (n *node) sameInCTA() bool {
+	switch n.kind {
+	case constNode:
+		return true
+	case nameNode:
+		f, ok := special(n.name)
+		return ok && n.left == nil && f.extent >= ofCTA
+	case signNode:
+		return n.left.sameInCTA()
+	case binaryNode:
+		return n.left.sameInCTA() && n.right.sameInCTA()
+	}
+	return false
+}
+
 // fail is an error at a node.
 func (c *Condition) fail(n *node, format string, args ...any) error {
 	return &ConditionError{c.Text, n.column, fmt.Sprintf(format, args...)}
@@ -503,10 +551,10 @@ func (b *builder) name(n *node) eval {
 	c := b.c
 	if f, ok := special(n.name); ok && n.left == nil {
 		return func(sc *scope, lane int) (value, error) {
-			if sc.nobody() && !f.ofLaunch {
+			if sc.nobody() && f.extent < ofLaunch {
 				return value{}, c.fail(n, "%v", ErrNoLaunch)
 			}
-			sc.varies = sc.varies || f.ofLane
+			sc.varies = sc.varies || f.extent == ofLane
 			return value{bits: uint64(f.of(sc, lane)), typ: ptx.U32}, nil
 		}
 	}
@@ -598,36 +646,46 @@ func (sc *scope) register(name string) (ptx.RegID, bool) {
 
 // specialRegister is one, or what this package calls a lane's place.
 type specialRegister struct {
-	ofLaunch, ofLane bool // it is the same for all threads; it is not for those of a warp
-	of               func(sc *scope, lane int) int
+	extent
+	of func(sc *scope, lane int) int
 }
+
+// extent is what threads it is the same for.
+type extent uint8
+
+const (
+	ofLane extent = iota
+	ofWarp
+	ofCTA
+	ofLaunch
+)
 
 // vectors are the special registers that are vectors.
 var vectors = map[string]struct {
-	ofLaunch, ofLane bool
-	of               func(sc *scope, lane int) interp.Dim3
+	extent
+	of func(sc *scope, lane int) interp.Dim3
 }{
-	"tid":            {false, true, func(sc *scope, lane int) interp.Dim3 { return at(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block) }},
-	"ntid":           {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Block }},
-	"ctaid":          {false, false, func(sc *scope, _ int) interp.Dim3 { return sc.id }},
-	"nctaid":         {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Grid }},
-	"clusterid":      {false, false, func(sc *scope, _ int) interp.Dim3 { cluster, _ := sc.s.clusterOf(sc.id); return cluster }},
-	"cluster_ctaid":  {false, false, func(sc *scope, _ int) interp.Dim3 { _, rank := sc.s.clusterOf(sc.id); return rank }},
-	"cluster_nctaid": {true, false, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Cluster }},
+	"tid":            {ofLane, func(sc *scope, lane int) interp.Dim3 { return at(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block) }},
+	"ntid":           {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Block }},
+	"ctaid":          {ofCTA, func(sc *scope, _ int) interp.Dim3 { return sc.id }},
+	"nctaid":         {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Grid }},
+	"clusterid":      {ofCTA, func(sc *scope, _ int) interp.Dim3 { cluster, _ := sc.s.clusterOf(sc.id); return cluster }},
+	"cluster_ctaid":  {ofCTA, func(sc *scope, _ int) interp.Dim3 { _, rank := sc.s.clusterOf(sc.id); return rank }},
+	"cluster_nctaid": {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Cluster }},
 }
 
 // scalars are the others.
 var scalars = map[string]specialRegister{
-	"laneid": {false, true, func(_ *scope, lane int) int { return lane }},
-	"lane":   {false, true, func(_ *scope, lane int) int { return lane }},
-	"warpid": {false, false, func(sc *scope, _ int) int { return sc.warp }},
-	"warp":   {false, false, func(sc *scope, _ int) int { return sc.warp }},
-	"nwarpid": {true, false, func(sc *scope, _ int) int {
+	"laneid": {ofLane, func(_ *scope, lane int) int { return lane }},
+	"lane":   {ofLane, func(_ *scope, lane int) int { return lane }},
+	"warpid": {ofWarp, func(sc *scope, _ int) int { return sc.warp }},
+	"warp":   {ofWarp, func(sc *scope, _ int) int { return sc.warp }},
+	"nwarpid": {ofLaunch, func(sc *scope, _ int) int {
 		return (sc.s.info.Block.Count() + sc.s.info.WarpSize - 1) / sc.s.info.WarpSize
 	}},
-	"cta":    {false, false, func(sc *scope, _ int) int { return sc.cta }},
-	"gridid": {true, false, func(sc *scope, _ int) int { return int(sc.s.info.ID) }},
-	"cluster_ctarank": {false, false, func(sc *scope, _ int) int {
+	"cta":    {ofCTA, func(sc *scope, _ int) int { return sc.cta }},
+	"gridid": {ofLaunch, func(sc *scope, _ int) int { return int(sc.s.info.ID) }},
+	"cluster_ctarank": {ofCTA, func(sc *scope, _ int) int {
 		_, rank := sc.s.clusterOf(sc.id)
 		return linear(rank, sc.s.info.Cluster)
 	}},
@@ -644,7 +702,7 @@ func special(name string) (specialRegister, bool) {
 	part, known := map[string]func(d interp.Dim3) int{
 		"x": func(d interp.Dim3) int { return d.X }, "y": func(d interp.Dim3) int { return d.Y }, "z": func(d interp.Dim3) int { return d.Z }, "w": func(interp.Dim3) int { return 0 },
 	}[axis]
-	return specialRegister{v.ofLaunch, v.ofLane, func(sc *scope, lane int) int { return part(v.of(sc, lane)) }}, ok && known
+	return specialRegister{v.extent, func(sc *scope, lane int) int { return part(v.of(sc, lane)) }}, ok && known
 }
 
 // Location is memory that an expression names.

@@ -157,8 +157,8 @@ var Variables = []Variable{
 		s.Stats = v
 		return nil
 	}},
-	{"GEMU_REGFILE", "some of " + models.Names(), "none", "Have models of register files watch all launches, and put their reports into the file of GEMU_STATS: see docs/gscalar.md.", func(s *Settings, v string) (err error) {
-		s.Models, err = models.Parse(v)
+	{"GEMU_REGFILE", "some of " + models.Names(), "none", "Have models of register files watch all launches, and put their reports into the file of GEMU_STATS: see docs/regfile.md.", func(s *Settings, v string) (err error) {
+		s.Models, err = models.For(v, warpSize)
 		return err
 	}},
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did.", func(s *Settings, v string) error {
@@ -227,6 +227,9 @@ func (s *Settings) Environment(lookup func(name string) string) error {
 		if err := v.set(s, value); err != nil {
 			return fmt.Errorf("%s=%s: %w", v.Name, value, err)
 		}
+	}
+	if len(s.Models) > 0 && s.Stats == "" {
+		return fmt.Errorf("GEMU_REGFILE=%s: the reports of models go to the file of GEMU_STATS, which is not set", lookup("GEMU_REGFILE"))
 	}
 	return nil
 }

@@ -132,6 +132,14 @@ func (e *Execution) Latest(cta, warp, lane int) (Latest, bool) {
 	return e.grid.Latest(cta, warp, lane)
 }
 
+// InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
+// nil being the launch's end, until it gives false. Some may not have begun yet.
+func (e *Execution) InFlight(from, to *State, do func(cta int) bool) {
+	e.dev.mu.Lock()
+	defer e.dev.mu.Unlock()
+	e.grid.InFlight(from, to, do)
+}
+
 // Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
 // those of straight stretches of code of which some have.
 func (e *Execution) Visited(list []bool) {

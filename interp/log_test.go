@@ -152,7 +152,7 @@ func TestLogOracle(t *testing.T) {
 					log = append(log, steps)
 					twin, err := interp.NewTwin(m)
 					if err == nil {
-						err = twin.Run(t.Context(), l, oracle.Together, func(s *oracle.Step) {
+						_, err = twin.Run(t.Context(), l, oracle.Together, func(s *oracle.Step) {
 							key := [2]int{s.Cta, s.Thread}
 							steps[key] = append(steps[key], s)
 						})

@@ -110,6 +110,7 @@ type (
 	Access     = simt.Access
 	Run        = simt.Run
 	Effect     = simt.Effect
+	Texel      = simt.Texel
 	Given      = simt.Given
 	Piece      = simt.Piece
 	AccessKind = mem.AccessKind
@@ -224,6 +225,9 @@ const (
 	OnExpand = simt.OnExpand
 
 	OnTrap = simt.OnTrap // the CTA stops with a trap: Trap
+
+	// An instruction of the texture unit is about to read texels, for the lanes of Lanes: Texels.
+	OnTexels = simt.OnTexels
 
 	// A lane issues an asynchronous operation, between OnBefore and OnAfter of its instruction, or
 	// what it has issued is about to read or write memory, whatever its CTA or another of its

@@ -90,14 +90,15 @@ func described(o *simt.Object) oracle.Object {
 	return n
 }
 
-// Run runs a launch on the oracle; order and log may be nil.
-func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, log func(*oracle.Step)) error {
+// Run runs a launch on the oracle, and gives how many instructions its threads have executed;
+// order and log may be nil.
+func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, log func(*oracle.Step)) (int64, error) {
 	k, err := t.engine.Kernel(l.Kernel)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if len(l.Args) != len(k.Params) {
-		return refuse("%d arguments for %d parameters", len(l.Args), len(k.Params))
+		return 0, refuse("%d arguments for %d parameters", len(l.Args), len(k.Params))
 	}
 	o := &oracle.Launch{
 		Kernel: k.Name, Grid: [3]int{l.Grid.X, l.Grid.Y, l.Grid.Z}, Block: [3]int{l.Block.X, l.Block.Y, l.Block.Z},
@@ -106,12 +107,12 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 	for i, p := range k.Params {
 		arg := make([]byte, p.Size())
 		if err := putArg(arg, p, l.Args[i]); err != nil {
-			return err
+			return 0, err
 		}
 		o.Args = append(o.Args, arg)
 	}
-	_, err = t.Mod.Run(ctx, o)
-	return err
+	stats, err := t.Mod.Run(ctx, o)
+	return stats.ThreadInstructions, err
 }
 
 // Each calls do with the memory of every live allocation that both devices have.
@@ -129,7 +130,7 @@ func runOracle(m *Module, l *Launch) error {
 	if err != nil {
 		return err
 	}
-	err = t.Run(context.Background(), l, nil, nil)
+	_, err = t.Run(context.Background(), l, nil, nil)
 	t.Each(func(_ *mem.Allocation, engine, oracle []byte) { copy(engine, oracle) })
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"math/bits"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +61,7 @@ type scene struct {
 	kinds map[interp.Events]int
 	ways  int // of splits, without one of each
 	lanes int64
+	did   int64              // instructions of threads
 	wrote int64              // lanes that have been expanded
 	open  map[int]*ptx.Instr // by warp: the instruction told of before, and not after
 	errs  []error
@@ -117,6 +119,12 @@ func (c *scene) Tell(e *interp.Event) {
 					c.errs = append(c.errs, fmt.Errorf("%#x is at %#x of %v", a.Addr[lane], off, in))
 				}
 			}
+		}
+	}
+	for _, x := range e.Texels {
+		fmt.Fprintf(&b, " texel %d %d %d", x.Lane, x.Offset, x.Bytes)
+		if e.Lanes>>x.Lane&1 == 0 || x.Offset+uint64(x.Bytes) > x.Memory.Size {
+			c.errs = append(c.errs, fmt.Errorf("%v of lanes %#x reads %+v", e.Instr, e.Lanes, x))
 		}
 	}
 	if e.Kind == interp.OnOperation || e.Kind == interp.OnResult {
@@ -397,6 +405,11 @@ func (c *scene) follow(e *interp.Event) {
 		bad = open != e.Instr
 		c.open[e.Warp] = nil
 		c.lanes += int64(bits.OnesCount64(e.Active))
+		if e.Instr.Form.Effects.Any(ptx.Jumps | ptx.Returns | ptx.Exits) { // whatever its guard is
+			c.did += int64(bits.OnesCount64(e.Active))
+		} else {
+			c.did += int64(bits.OnesCount64(e.Lanes))
+		}
 	case interp.OnUndo:
 		bad = open != e.Instr
 		c.open[e.Warp] = nil
@@ -424,19 +437,19 @@ func (c *scene) follow(e *interp.Event) {
 // agrees compares the events with what the launch has counted.
 func (s *script) agrees(n *interp.Counts) error {
 	var after, branches, splits, joins int
-	var lanes int64
+	var lanes, did int64
 	for _, c := range s.ctas {
 		after += c.kinds[interp.OnAfter]
 		branches += c.kinds[interp.OnBranch]
 		splits += c.ways
 		joins += c.kinds[interp.OnJoin]
-		lanes += c.lanes
+		lanes, did = lanes+c.lanes, did+c.did
 		if c.kinds[interp.OnCTA] != 1 || c.kinds[interp.OnCTAEnd] != 1 || c.kinds[interp.OnWarp] != c.kinds[interp.OnWarpEnd] {
 			return fmt.Errorf("a CTA with %v", c.kinds)
 		}
 	}
-	got := interp.Counts{WarpInstructions: int64(after), LaneSlots: lanes, Branches: int64(branches), Splits: int64(splits), Reconvergences: int64(joins)}
-	want := interp.Counts{WarpInstructions: n.WarpInstructions, LaneSlots: n.LaneSlots, Branches: n.Branches, Splits: n.Splits, Reconvergences: n.Reconvergences}
+	got := interp.Counts{WarpInstructions: int64(after), ThreadInstructions: did, LaneSlots: lanes, Branches: int64(branches), Splits: int64(splits), Reconvergences: int64(joins)}
+	want := interp.Counts{WarpInstructions: n.WarpInstructions, ThreadInstructions: n.ThreadInstructions, LaneSlots: n.LaneSlots, Branches: n.Branches, Splits: n.Splits, Reconvergences: n.Reconvergences}
 	if got != want {
 		return fmt.Errorf("the events add up to %+v, the launch counts %+v", got, want)
 	}
@@ -541,6 +554,90 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// guardedKernel has guards on what becomes several operations of the machine, none, or the end of a
+// block; odd lanes execute votes together, from two places.
+const guardedKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.func f() { ret; }
+.entry k(.param .u64 out)
+{
+	.reg .b32 %t, %a;
+	.reg .pred %p, %q, %r, %s;
+	mov.u32 %t, %tid.x;
+	setp.lt.u32 %p, %t, 5;
+	@%p setp.lt.f16x2 %q|%r, %a, %a;
+	@%p membar.gl;
+	@%p call f;
+	setp.lt.u32 %q, %t, 16;
+	and.b32 %a, %t, 1;
+	setp.ne.u32 %r, %a, 0;
+	@%q bra LOW;
+	@%r vote.sync.any.pred %s, !%p, 0xaaaaaaaa;
+	bra MEET;
+LOW:
+	@%r vote.sync.any.pred %s, !%p, 0xaaaaaaaa;
+MEET:
+	@%q bra LOW2;
+	@%r vote.sync.any.pred %s, %p, 0xaaaaaaaa;
+	bra MEET2;
+LOW2:
+	@%r vote.sync.any.pred %s, %p, 0xaaaaaaaa;
+MEET2:
+	@%p bar.warp.sync 0x1f;
+	@%p bar.arrive 1, 128;
+	@%p ret;
+	ret;
+}
+`
+
+// TestThreadInstructions: an instruction counts for the lanes that its guard lets execute it,
+// whatever it becomes; a branch, return or exit for all that meet it. It is so in every mode, watched and
+// not, and on the oracle.
+func TestThreadInstructions(t *testing.T) {
+	// By hand. By 5 lanes each: the first setp with a guard, membar, call, ret, bar.arrive, and bar.warp.sync.
+	want := map[int]int64{
+		32: 2*32 + 6*5 + 3*32 + 2*(32+8+16+8) + 32 + 27,
+		64: 2*64 + 5*5 + 3*64 + 2*(64+48) + 64 + 59,
+	}
+	warps32 := regexp.MustCompile(`(?m)^.*(vote|bar\.warp)\.sync.*$`) // not in warps of 64
+	for width, n := range want {
+		src := guardedKernel
+		if width != 32 {
+			src = warps32.ReplaceAllString(src, "")
+		}
+		launch := func(mod *interp.Module, b *interp.Buffer) *interp.Launch {
+			return &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(width), WarpSize: width, Args: []any{b}}
+		}
+		mod, b := loaded(t, interp.Config{}, src, 4)
+		for _, mode := range interp.Modes {
+			for _, r := range interp.Reconvergers {
+				if !r.Progresses() {
+					continue
+				}
+				for _, probes := range [][]interp.Probe{nil, {newScript(interp.Wants{Events: interp.OnAfter})}} {
+					l := launch(mod, b)
+					l.Mode, l.Reconverge, l.Probes = mode, r, probes
+					res, err := mod.Run(t.Context(), l)
+					if err != nil {
+						t.Fatalf("%s: %v", r.Name, err)
+					}
+					if res.ThreadInstructions != n {
+						t.Errorf("%s, %s, %d probes, warps of %d: %d instructions, want %d", mode, r.Name, len(probes), width, res.ThreadInstructions, n)
+					}
+				}
+			}
+		}
+		twin, err := interp.NewTwin(mod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := twin.Run(t.Context(), launch(mod, b), nil, nil); err != nil || got != n {
+			t.Errorf("the oracle, warps of %d: %d instructions, want %d (%v)", width, got, n, err)
+		}
+	}
+}
+
 // every is a probe that chooses instructions: some of each few, and what it is told of them.
 type every struct {
 	*script
@@ -548,7 +645,7 @@ type every struct {
 }
 
 // choices are what it is told of instructions, the second of its own first.
-var choices = [...]interp.Events{interp.AllEvents, interp.OnAccess, interp.OnAfter, interp.OnBefore | interp.OnUndo}
+var choices = [...]interp.Events{interp.AllEvents, interp.OnAccess | interp.OnTexels, interp.OnAfter, interp.OnBefore | interp.OnUndo}
 
 // told is what is told of an instruction.
 func (p every) told(i int) interp.Events {
@@ -574,7 +671,7 @@ func (p listens) Chosen(*interp.LaunchInfo) []interp.Events { return nil }
 func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	to := p.script.CTA(l, index, id)
 	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnTexels | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
 		if e.Kind&chosen == 0 || e.Kind&p.told(e.Index) != 0 {
 			to.Tell(e)
 		}
@@ -587,7 +684,7 @@ func (p every) easing(to interp.Sink, ease bool) interp.Sink {
 	count, eased := map[int]int{}, map[int]bool{} // eased: as the instruction began
 	less := func(e *interp.Event) bool { return count[e.Warp]/2%2 == 1 }
 	return sink(func(e *interp.Event) {
-		const chosen = interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
+		const chosen = interp.OnBefore | interp.OnAccess | interp.OnTexels | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
 		if e.Kind&chosen != 0 {
 			if e.Kind == interp.OnBefore {
 				eased[e.Warp] = less(e)

@@ -251,3 +251,117 @@ over:
 		t.Errorf("under stack %+v, under auto %+v", counts[0], counts[1])
 	}
 }
+
+// TestWaitAtEnd: lanes that branch to the kernel's end leave the warp at once, or wait there for the others
+// and end with them. Nobody waits for them: neither a barrier, nor instructions that lanes execute
+// together, before they come there or after.
+func TestWaitAtEnd(t *testing.T) {
+	const head = `.version 7.0
+.target sm_80
+.address_size 64
+.func leave() { exit; }
+.entry k(.param .u64 out)
+{
+	.reg .pred %p, %q;
+	.reg .u32 %t, %v;
+	.reg .u64 %out;
+	ld.param.u64 %out, [out];
+	mov.u32 %t, %tid.x;
+	setp.ge.u32 %p, %t, 24;
+	@%p bra end;
+`
+	type counts struct {
+		Warp, Lanes, Branches, Splits, Joins int64 // as Counts has them
+		Diverged                             int64
+	}
+	for _, c := range []struct {
+		what, body string
+		want       map[string]counts // by policy
+	}{
+		{"waits for what rests", `
+	setp.ge.u32 %q, %t, 16;
+	@%q bra end;
+	vote.sync.ballot.b32 %v, %p, 0xffffffff;
+	bar.sync 0;
+	bar.warp.sync 0xffffffff;
+	setp.lt.u32 %q, %t, 8;
+	@%q bra late;
+	bar.warp.sync 0xffffffff;
+	st.global.u32 [%out], 1;
+	bra end;
+late:
+	add.u32 %t, %t, 1;
+end:
+	ret;
+}`, map[string]counts{
+			// 4 instructions of 32 lanes, 2 of 24, 5 of 16, 3 and 1 of 8, and the ends: of 8 lanes four times, or
+			// of all. Under the stack the last to come let those go on by ending that wait for them, and are then
+			// alone. Under pc2-wait, which has no joins, lanes rest until the others are at a barrier.
+			"stack":      {15 + 4, 4*32 + 2*24 + 5*16 + 4*8 + 32, 3, 2, 0, 1 + 1 + 1 + 2},
+			"stack-wait": {15 + 1, 4*32 + 2*24 + 5*16 + 4*8 + 32, 3, 3, 1, 11},
+			"pc2-wait":   {15 + 2, 4*32 + 2*24 + 5*16 + 4*8 + 32, 3, 3, 2, 11 + 2},
+		}},
+		{"the others wait at two places", `
+	setp.lt.u32 %q, %t, 8;
+	@%q bra late;
+	barrier.sync 0;
+	st.global.u32 [%out], 1;
+	bra end;
+late:
+	barrier.sync 0;
+end:
+	ret;
+}`, map[string]counts{
+			"stack-wait": {4 + 2 + 3 + 1 + 1, 4*32 + 2*24 + 3*16 + 8 + 32, 2, 2, 1, 6},
+			"pc2-wait":   {4 + 2 + 3 + 1 + 2, 4*32 + 2*24 + 3*16 + 8 + 32, 2, 2, 1, 6 + 2},
+		}},
+		{"the others end elsewhere", `
+	st.global.u32 [%out], 1;
+	exit;
+end:
+	ret;
+}`, map[string]counts{
+			"stack":      {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 0, 0, 1},
+			"stack-wait": {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 0, 0, 3}, // there is no place where they meet
+			"pc2":        {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 0, 0, 1},
+			"pc2-wait":   {4 + 2 + 1, 4*32 + 2*24 + 8, 1, 1, 0, 3},
+		}},
+		{"the others end in a call", `
+	st.global.u32 [%out], 1;
+	call leave;
+end:
+	ret;
+}`, map[string]counts{
+			"stack":      {4 + 3 + 1, 4*32 + 3*24 + 8, 1, 0, 0, 1},
+			"stack-wait": {4 + 3 + 1, 4*32 + 3*24 + 8, 1, 1, 0, 4},
+			"pc2":        {4 + 3 + 1, 4*32 + 3*24 + 8, 1, 0, 0, 1},
+			"pc2-wait":   {4 + 3 + 1, 4*32 + 3*24 + 8, 1, 1, 0, 4},
+		}},
+	} {
+		dev := NewDevice(Config{})
+		mod, err := dev.Load("t.ptx", []byte(head+c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range Reconvergers {
+			for _, mode := range []Mode{Vector, Affine, Check} {
+				out, err := NewBuffer(dev, make([]uint32, 1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), Mode: mode, Eager: true, Reconverge: r, Stats: true, Args: []any{out}})
+				if err != nil {
+					t.Errorf("%s, %s, %s mode: %v", c.what, r.Name, mode, err)
+					continue
+				}
+				if got := Slice[uint32](out)[0]; got != 1 {
+					t.Errorf("%s, %s, %s mode: %d is stored, want 1", c.what, r.Name, mode, got)
+				}
+				got := counts{res.WarpInstructions, res.LaneSlots, res.DivergentBranches, res.Splits, res.Reconvergences, res.Structure.Total().Diverged}
+				if want, ok := c.want[r.Name]; ok && got != want {
+					t.Errorf("%s, %s, %s mode: got %+v, want %+v", c.what, r.Name, mode, got, want)
+				}
+			}
+		}
+	}
+}

@@ -443,3 +443,48 @@ func TestIdealTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestReadings: the readings of the FG-SIMT machine differ in what it executes on uniform operands, and in
+// what gives them.
+func TestReadings(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.const .u32 c = 5;
+.entry k(.param .f32 n)
+{
+	.reg .f32 %f;
+	.reg .u32 %n, %c;
+	ld.param.f32 %f, [n];
+	add.f32 %f, %f, %f;
+	ld.param.u32 %n, [n];
+	mul.lo.u32 %n, %n, 3;
+	and.b32 %n, %n, 7;
+	ld.const.u32 %c, [c];
+	add.u32 %c, %c, 1;
+	ret;
+}
+`
+	for policy, want := range map[string]string{
+		"fgsimt":        "u u u u g u g u",
+		"fgsimt-narrow": "u g u u g u g u",
+		"fgsimt-wide":   "u u u u u u g u",
+		"fgsimt-const":  "u u u u u u u u",
+	} {
+		s := structureOf(t, src, Config{}, &Launch{Mode: Check, Policy: affinetrack.PolicyByName(policy), Grid: Dim(1), Block: Dim(32)}, lazyArgs)
+		var got []string
+		for i := range s.Instrs {
+			class := "g"
+			switch s.Instrs[i].Label {
+			case u:
+				class = "u"
+			case a:
+				class = "a"
+			}
+			got = append(got, class)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %s, want %s", policy, got, want)
+		}
+	}
+}

@@ -190,7 +190,8 @@ func difference(engine, oracle trace) error {
 // beside is a program that the oracle runs beside the engine, launch by launch.
 type beside struct {
 	order func() oracle.Order
-	trace bool // compare what threads do, too
+	trace bool  // compare what threads do, too
+	count int64 // the instructions of threads, of the oracle
 	errs  []error
 	trap  error // of the oracle
 
@@ -213,7 +214,9 @@ func (b *beside) launch(t *testing.T, m *interp.Module, l *interp.Launch) {
 			b.errs = append(b.errs, err)
 			return func() {}
 		}
-		b.trap = twin.Run(t.Context(), l, b.order, log)
+		var n int64
+		n, b.trap = twin.Run(t.Context(), l, b.order, log)
+		b.count += n
 		return func() {
 			if b.trap != nil {
 				return // how far others have come is left open
@@ -249,6 +252,13 @@ func (b *beside) run(t *testing.T, p *corpus.Program) {
 		t.Skip(o.Err)
 	case (o.Err == nil) != (b.trap == nil):
 		t.Errorf("engine: %v\noracle: %v", o.Err, b.trap)
+	case o.Err == nil && b.trace:
+		for _, r := range o.Results {
+			b.count -= r.ThreadInstructions
+		}
+		if b.count != 0 {
+			t.Errorf("the oracle counts %d instructions of threads more than the engine", b.count)
+		}
 	}
 }
 

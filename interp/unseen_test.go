@@ -156,7 +156,7 @@ func (b *besideUnseen) launch(t *testing.T, m *interp.Module, l *interp.Launch, 
 				return func() {}
 			}
 			stores = writers{}
-			b.trap = twin.Run(t.Context(), l, order, stores.add)
+			_, b.trap = twin.Run(t.Context(), l, order, stores.add)
 			var unsupported *oracle.Unsupported
 			if errors.As(b.trap, &unsupported) {
 				return func() {}

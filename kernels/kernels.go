@@ -20,7 +20,7 @@ import (
 	"gemu/interp"
 )
 
-//go:embed cuda/*.cu cuda/*.ptx
+//go:embed cuda/*.cu cuda/*.ptx cuda/compiled/*.ptx
 var files embed.FS
 
 // Header is the part of CUDA that clang needs to compile kernels without a CUDA toolkit: types,
@@ -43,6 +43,8 @@ type Workload struct {
 	// it is named after: keys of Studies.
 	Papers []string
 	Run    func(s *Session) error
+
+	ptx string // in cuda/, without its ending; "": as the workload's name
 }
 
 // Studies are the papers whose benchmarks the library has, by the names that
@@ -64,10 +66,15 @@ func All() []*Workload {
 	return list
 }
 
-// Lookup finds a workload by name; nil if there is none.
+// Lookup finds a workload by name, or by name and one of Compilations, as "aes/rolled"; nil if there is none.
 func Lookup(name string) *Workload {
+	name, way, otherwise := strings.Cut(name, "/")
 	for _, w := range workloads {
-		if w.Name == name {
+		switch {
+		case w.Name != name:
+		case otherwise:
+			return w.compiled(way)
+		default:
 			return w
 		}
 	}
@@ -75,13 +82,18 @@ func Lookup(name string) *Workload {
 }
 
 // Source is the workload's CUDA C.
-func (w *Workload) Source() string { return w.file(".cu") }
+func (w *Workload) Source() string { return file(w.source() + ".cu") }
 
 // PTX is what the compiler made of it.
-func (w *Workload) PTX() string { return w.file(".ptx") }
+func (w *Workload) PTX() string {
+	if w.ptx != "" {
+		return file(w.ptx + ".ptx")
+	}
+	return file(w.Name + ".ptx")
+}
 
-func (w *Workload) file(ext string) string {
-	b, err := files.ReadFile("cuda/" + w.Name + ext)
+func file(name string) string {
+	b, err := files.ReadFile("cuda/" + name)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}

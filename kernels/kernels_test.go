@@ -278,7 +278,7 @@ func TestGenerated(t *testing.T) {
 	if _, err := exec.LookPath("clang-19"); err != nil {
 		t.Skip("no compiler to compare with: ", err)
 	}
-	for _, name := range []string{"saxpy", "reduce", "histogram"} {
+	for _, name := range []string{"saxpy", "reduce", "histogram", "bsearch/plain"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command, committed, _ := strings.Cut(Lookup(name).PTX(), "\n")
@@ -383,6 +383,50 @@ func BenchmarkWorkloads(b *testing.B) {
 				}
 				b.ReportMetric(threads/seconds, "thread-instr/s")
 			})
+		}
+	}
+}
+
+// TestCompilations: workloads that are compiled otherwise have the same results, and differ from the
+// library's in what they are said to leave out.
+func TestCompilations(t *testing.T) {
+	list, err := filepath.Glob("cuda/compiled/*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, file := range list {
+		name, way, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".ptx"), ".")
+		found[way] = true
+		t.Run(name+"/"+way, func(t *testing.T) {
+			t.Parallel()
+			w := Lookup(name + "/" + way)
+			if w == nil || w.Name != name+"/"+way || w.Source() != Lookup(name).Source() {
+				t.Fatalf("it is workload %+v", w)
+			}
+			first, _, _ := strings.Cut(w.PTX(), "\n")
+			command, to, _ := strings.Cut(strings.TrimPrefix(first, "// clang-19 "), " -S ")
+			if to != name+".cu -o compiled/"+name+"."+way+".ptx" {
+				t.Errorf("it begins %q, want its command", first)
+			}
+			ifs, loops := strings.Contains(command, "-two-entry-phi-node-folding-threshold=0"), strings.Contains(command, "-fno-unroll-loops")
+			if ifs != (way != "rolled") || loops != (way != "branches") {
+				t.Errorf("compiled by %q", command)
+			}
+			for _, n := range []int{1, 33, 100} {
+				s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
+				if err := w.Run(s); err != nil {
+					t.Errorf("n = %d: %v", n, err)
+				}
+			}
+		})
+	}
+	if len(found) != len(Compilations) {
+		t.Errorf("files of %v, want those of %v", found, Compilations)
+	}
+	for _, name := range []string{"aes/", "aes/faster", "aes/rolled/plain", "aes/../aes", "saxpy/rolled", "none/rolled"} {
+		if w := Lookup(name); w != nil {
+			t.Errorf("%s is %s", name, w.Name)
 		}
 	}
 }

@@ -270,7 +270,7 @@ func apart(e *interp.Event, in *ptx.Instr) bool {
 
 // TestKim compares what the policies of the paper's two machines count, instruction by instruction.
 func TestKim(t *testing.T) {
-	for policy, reconverge := range map[string]string{"kim": "stack", "fgsimt": "pc2"} {
+	for policy, reconverge := range map[string]string{"kim": "stack-wait", "fgsimt": "pc2-wait"} {
 		t.Run(policy, func(t *testing.T) { testKim(t, policy, reconverge) })
 	}
 }

@@ -57,33 +57,42 @@ func TestStructureAgrees(t *testing.T) {
 
 // TestIdealBounds: what any policy has compact, instruction by instruction, the ideal one has. It sees
 // when that judges results modulo another power of two than that of their width; the types of results,
-// which no workload shows, are TestIdealTypes of interp.
+// which no workload shows, are TestIdealTypes of interp. Random programs are TestIdealBoundsRandom there.
 func TestIdealBounds(t *testing.T) {
 	n := part.Of(9, 17, 33)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			find := func(p *affinetrack.Policy) [][]affinetrack.Counts {
-				s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
-				s.Prepare = func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = interp.Vector, p, true }
-				if err := w.Run(s); err != nil {
-					t.Fatal(err)
-				}
-				list, _ := counts(s)
-				return list
-			}
-			ideal := find(affinetrack.PolicyByName("ideal"))
-			for _, p := range affinetrack.Policies {
-				for i, launch := range find(p) {
-					for k := range launch {
-						got, most := &launch[k], &ideal[i][k]
-						if got.Reads.Compact() > most.Reads.Compact() || got.Writes.Compact() > most.Writes.Compact() || got.Addresses.Compact() > most.Addresses.Compact() ||
-							got.Compact+got.Suppressed > most.Compact+most.Suppressed || got.Decided > most.Decided {
-							t.Errorf("launch %d, instruction %d: policy %s has %+v, the ideal one %+v", i, k, p.Name, *got, *most)
+			s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16))
+			var probes []*interp.StructureProbe // of the launch before
+			check := func() {
+				for _, ideal := range probes {
+					if !ideal.Ideal {
+						continue
+					}
+					most := ideal.Structure()
+					for _, p := range probes {
+						for i, got := range p.Structure().Instrs {
+							if what := got.Exceeds(&most.Instrs[i].Counts); what != "" {
+								t.Errorf("launch %d, line %d: %s has more %s than the ideal policy:\n%+v\n%+v", len(s.Results), got.Pos.Line, p.Name, what, got.Counts, most.Instrs[i].Counts)
+							}
 						}
 					}
 				}
+				probes = nil
 			}
+			s.Prepare = func(l *interp.Launch) {
+				check()
+				l.Mode = interp.Vector
+				for _, p := range affinetrack.Policies {
+					probe := interp.NewStructureProbe(p)
+					probes, l.Probes = append(probes, probe), append(l.Probes, probe)
+				}
+			}
+			if err := w.Run(s); err != nil {
+				t.Fatal(err)
+			}
+			check()
 		})
 	}
 }

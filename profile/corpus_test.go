@@ -65,9 +65,9 @@ func TestAddsUp(t *testing.T) {
 				n.Add(&r.Counts)
 			}
 			c := got.Total()
-			sum := [4]int64{c.Execs, c.Active, c.Branches, c.Divergent}
-			if all := [4]int64{n.WarpInstructions, n.LaneSlots, n.Branches, n.DivergentBranches}; sum != all {
-				t.Errorf("%s, %s: warp instructions, active lanes, branches, divergent ones are %d, the launch counts %d", p, mode, sum, all)
+			sum := [5]int64{c.Execs, c.Active, c.Lanes, c.Branches, c.Divergent}
+			if all := [5]int64{n.WarpInstructions, n.LaneSlots, n.ThreadInstructions, n.Branches, n.DivergentBranches}; sum != all {
+				t.Errorf("%s, %s: warp instructions, active lanes, thread instructions, branches, divergent ones are %d, the launch counts %d", p, mode, sum, all)
 			}
 			if err := conserved(got); err != nil {
 				t.Errorf("%s: %v", p, err)

@@ -17,7 +17,7 @@ type Counts struct {
 	Execs    int64 `json:"execs"`    // executions by warps
 	Active   int64 `json:"active"`   // lanes that were there, added up over executions
 	Lanes    int64 `json:"lanes"`    // … that executed it: not those that its guard held back, unless it is a branch, return or exit
-	Diverged int64 `json:"diverged"` // executions with lanes of the warp elsewhere, which have not ended
+	Diverged int64 `json:"diverged"` // executions with lanes of the warp elsewhere; those that have ended are, where they wait at the end
 
 	Branches  int64 `json:"branches"`  // executions of branches
 	Taken     int64 `json:"taken"`     // lanes that branches, returns and exits sent elsewhere

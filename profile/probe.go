@@ -240,7 +240,9 @@ func (c *cta) Tell(e *interp.Event) {
 		}
 		c.root.Calls++
 	case interp.OnExit:
-		c.warps[e.Warp].live &^= e.Lanes
+		if !e.Launch.Reconverge.Waits() {
+			c.warps[e.Warp].live &^= e.Lanes
+		}
 	case interp.OnCTAEnd:
 		c.ended(c)
 	}

@@ -103,7 +103,7 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	best := map[interp.Mode]float64{} // seconds
 	for range c.Repeat {
 		for _, mode := range modes {
-			f := launchFlags{File: "@" + w.Name, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: c.Engine}}
+			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: c.Engine}}
 			j, err := f.open(a, a.stderr)
 			if err != nil {
 				return nil, err

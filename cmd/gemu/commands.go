@@ -293,6 +293,11 @@ func (c *kernelsCmd) Run(a *app) error {
 		for _, paper := range k.Papers {
 			fmt.Fprintf(a.stdout, "paper: %s\n", paper)
 		}
+		for _, c := range kernels.Compilations {
+			if o := kernels.Lookup(k.Name + "/" + c.Name); o != nil {
+				fmt.Fprintf(a.stdout, "also: @%s, %s\n", o.Name, c.Doc)
+			}
+		}
 	}
 	return nil
 }

@@ -18,12 +18,13 @@ import (
 )
 
 type compareCmd struct {
-	Paper   string   `arg:"" help:"Paper: ${papers}."`
-	Table   []string `help:"Only these of its tables and figures (default: all)." placeholder:"NAME"`
-	Reading []string `help:"Only these ways of measuring, and tables that have them (default: all; the first is the headline)." placeholder:"NAME"`
+	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
+	Table   []string `predictor:"table" help:"Only these of its tables and figures (default: all that do not take long): ${papertables}." placeholder:"NAME"`
+	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
-	JSON    string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
-	CSV     string   `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	reportFlags
+	tablesFlag
+	CSV string `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 }
 
 // paper is a study whose measurements gemu repeats.
@@ -48,9 +49,8 @@ type paperTable struct {
 	// readings are the ways of measuring that the paper's text leaves open. The first is
 	// the headline, chosen from the text; the others are rows of a sensitivity table.
 	readings []paperReading
-	// reconverge is where lanes meet again, of tables that show the structure of values: their
-	// readings are named after the policies that it is counted under.
-	reconverge string
+	each     bool // of them the rows are printed, and not their order alone
+	asked    bool // it takes long, and is measured only if its name or that of a reading is given
 
 	// measure gives the values of a row by columns' names, under one of the readings. What
 	// it leaves out has no value there. Rows are measured side by side, so that whatever takes
@@ -68,6 +68,10 @@ type paperColumn struct {
 	// of is the column of the paper that this is another reading of; "" if it is the
 	// column's headline reading.
 	of string
+	// In plots a column has bars of its own, or is a part of others: stack is what these are about, and
+	// part what it is of them.
+	stack, part string
+
 	// apart tells that the column is about something that is not the paper's, as the size of
 	// its input, so that the order of the rows is not compared.
 	apart bool
@@ -135,12 +139,45 @@ func paperNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (p *paper) tableNames() string {
-	var names []string
+// tableNames are the tables and figures of a paper.
+func tableNames(p *paper) (names []string) {
 	for _, t := range p.tables {
 		names = append(names, t.name)
 	}
-	return strings.Join(names, ", ")
+	return names
+}
+
+// readingNames are the readings of its tables.
+func readingNames(p *paper) (names []string) {
+	for _, t := range p.tables {
+		for _, r := range t.readings {
+			if !slices.Contains(names, r.name) {
+				names = append(names, r.name)
+			}
+		}
+	}
+	return names
+}
+
+// eachPaper says what each paper has, for people.
+func eachPaper(of func(p *paper) []string) string {
+	var list []string
+	for _, p := range papers {
+		list = append(list, p.name+" has "+strings.Join(of(p), ", "))
+	}
+	return strings.Join(list, "; ")
+}
+
+// ofPapers is what papers have that needs no quotes, for shells.
+func ofPapers(of func(p *paper) []string) (list []string) {
+	for _, p := range papers {
+		for _, name := range of(p) {
+			if !strings.ContainsAny(name, " %") && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
 }
 
 // meter runs workloads for the tables of a paper: as many side by side as there are host threads,
@@ -197,7 +234,7 @@ func once[T any](m *meter, key any, measure func() (T, error)) (T, error) {
 
 // flags are those of a workload's run: at a size, 0 for its own.
 func (m *meter) flags(workload string, size int) *launchFlags {
-	return &launchFlags{File: "@" + workload, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: size}}
+	return &launchFlags{sourceArg: sourceArg{"@" + workload}, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: size}}
 }
 
 // comparison is a paper's tables and ours, as JSON.
@@ -255,10 +292,15 @@ func (c *compareCmd) Run(a *app) error {
 		for _, name := range c.Table {
 			i := slices.IndexFunc(p.tables, func(t *paperTable) bool { return t.name == name })
 			if i < 0 {
-				return fmt.Errorf("--table %s: %s has %s", name, p.name, p.tableNames())
+				return fmt.Errorf("--table %s: %s has %s", name, p.name, strings.Join(tableNames(p), ", "))
 			}
-			tables = append(tables, p.tables[i])
+			if !slices.Contains(tables, p.tables[i]) {
+				tables = append(tables, p.tables[i])
+			}
 		}
+	}
+	if len(c.Table)+len(c.Reading) == 0 {
+		tables = slices.DeleteFunc(slices.Clone(tables), func(t *paperTable) bool { return t.asked })
 	}
 	tables, err := readBy(tables, c.Reading)
 	switch {
@@ -266,13 +308,13 @@ func (c *compareCmd) Run(a *app) error {
 		return err
 	case c.Workers < 0:
 		return fmt.Errorf("--workers wants a number from 0 on")
-	case c.JSON == "-" && c.CSV == "-":
-		return fmt.Errorf("--json - and --csv -: only one fits on standard output")
 	}
-	for flag, file := range map[string]string{"--json": c.JSON, "--csv": c.CSV} {
-		if err := checkOutput(file); err != nil {
-			return fmt.Errorf("%s %s: %w", flag, file, err)
-		}
+	files := append(c.outputs(), outputs{{"--csv", c.CSV}}...)
+	if err := files.check(); err != nil {
+		return err
+	}
+	if err := c.tablesFlag.check(); err != nil {
+		return err
 	}
 	m := newMeter(a, c.Workers, tables)
 	defer m.close()
@@ -280,7 +322,7 @@ func (c *compareCmd) Run(a *app) error {
 	for i, t := range tables {
 		begun[i] = t.begin(m)
 	}
-	quiet := c.JSON == "-" || c.CSV == "-"
+	quiet := files.stdout()
 	s := newScreen(a.stdout)
 	out := &comparison{Schema: "gemu-compare/2", Paper: p.name, Title: p.title}
 	for i, t := range tables {
@@ -301,15 +343,11 @@ func (c *compareCmd) Run(a *app) error {
 			t.printAgreement(s, result)
 		}
 	}
-	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, out); err != nil {
-			return err
-		}
-	}
+	err = all(c.reportFlags.write(a, func() ([]byte, error) { return out.page(tables) }, func() any { return out }), c.tablesFlag.write(out.files(tables)))
 	if c.CSV != "" {
-		return writeOutput(a, c.CSV, out.csv())
+		err = all(err, writeOutput(a, c.CSV, out.csv()))
 	}
-	return nil
+	return err
 }
 
 // readBy are the tables that have some of the readings, with these; no names mean all.
@@ -318,15 +356,11 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 		return tables, nil
 	}
 	var list []*paperTable
-	var known []string
 	found := map[string]bool{}
 	for _, t := range tables {
 		part := *t
 		part.readings = nil
 		for _, r := range t.readings {
-			if !slices.Contains(known, r.name) {
-				known = append(known, r.name)
-			}
 			if slices.Contains(names, r.name) {
 				part.readings = append(part.readings, r)
 				found[r.name] = true
@@ -338,7 +372,7 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 	}
 	for _, name := range names {
 		if !found[name] {
-			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(readingNames(&paper{tables: tables}), ", "))
 		}
 	}
 	return list, nil
@@ -454,27 +488,16 @@ func (c *comparison) csv() []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Write([]string{"paper", "table", "reading", "row", "workload", "column", "paper_value", "our_value", "difference", "absent"})
-	text := func(values map[string]float64, name string) string {
-		if v, ok := values[name]; ok {
-			return strconv.FormatFloat(v, 'g', 8, 64)
-		}
-		return ""
-	}
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		for _, r := range t.Readings {
 			for _, row := range r.Rows {
 				for _, col := range t.Columns {
-					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, text(row.Paper, col.Name), text(row.Ours, col.Name), text(row.Difference, col.Name), ""})
+					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, csvValue(row.Paper, col.Name), csvValue(row.Ours, col.Name), csvValue(row.Difference, col.Name), ""})
 				}
 			}
 		}
-		var names []string
-		for name := range t.Absent {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range t.absentNames() {
 			w.Write([]string{c.Paper, t.Name, "", name, "", "", "", "", "", t.Absent[name]})
 		}
 	}
@@ -541,12 +564,17 @@ func (t *paperTable) printRow(s *screen, r *comparisonRow) {
 		return
 	}
 	t.printLine(s, dim, "", "paper", t.texts(r.Paper))
-	t.printLine(s, dim, "", "diff", func(c *paperColumn) string {
+	t.printLine(s, dim, "", "diff", t.differences(r))
+}
+
+// differences gives those of a row by column, "-" where there is none.
+func (t *paperTable) differences(r *comparisonRow) func(c *paperColumn) string {
+	return func(c *paperColumn) string {
 		if v, ok := r.Difference[c.name]; ok {
 			return signedText(v, c.digits)
 		}
 		return "-"
-	})
+	}
 }
 
 // signedText writes a difference with its sign; what is rounded to nothing is 0.
@@ -573,25 +601,46 @@ func probabilityText(p float64) string {
 	return fmt.Sprintf("%.0f%%", 100*p)
 }
 
+// agreementLines are the lines about the rows of a column together: as the text calls them, and as the page does.
+var agreementLines = []struct {
+	name, who, doc string
+	style          paint
+	text           func(c *paperColumn, a *agreement) string
+}{
+	{"order", "rho", "rho, rank correlation", bold, rhoText},
+	{"", "p", "p, by chance", plain, func(_ *paperColumn, a *agreement) string { return optionalText(a.P, probabilityText) }},
+	{"", "Holm", "p, corrected (Holm)", plain, func(_ *paperColumn, a *agreement) string { return optionalText(a.Holm, probabilityText) }},
+	{"distance", "", "distance, in the mean", plain, distanceText},
+}
+
+// statisticsDoc says what they are: corrected for what, and what more there is to say.
+const statisticsDoc = "rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s.%s distance is the mean of the differences without their signs."
+
+func optionalText(v *float64, text func(v float64) string) string {
+	if v == nil {
+		return "-"
+	}
+	return text(*v)
+}
+
+func rhoText(_ *paperColumn, a *agreement) string { return optionalText(a.Rho, correlationText) }
+
+func distanceText(c *paperColumn, a *agreement) string {
+	return optionalText(a.Distance, func(v float64) string { return percentText(v, max(1, c.digits)) })
+}
+
+// agreed gives a line of agreementLines by column, "" where nothing is ranked.
+func agreed(list map[string]*agreement, text func(c *paperColumn, a *agreement) string) func(c *paperColumn) string {
+	return func(c *paperColumn) string {
+		if a := list[c.name]; a != nil {
+			return text(c, a)
+		}
+		return ""
+	}
+}
+
 func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 	head := r.Readings[0].Agreement
-	of := func(list map[string]*agreement, text func(a *agreement) string) func(c *paperColumn) string {
-		return func(c *paperColumn) string {
-			if a := list[c.name]; a != nil {
-				return text(a)
-			}
-			return ""
-		}
-	}
-	optional := func(value func(a *agreement) *float64, text func(v float64) string) func(a *agreement) string {
-		return func(a *agreement) string {
-			if v := value(a); v != nil {
-				return text(*v)
-			}
-			return "-"
-		}
-	}
-	rho := optional(func(a *agreement) *float64 { return a.Rho }, correlationText)
 	width := s.chart()
 	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
 		for i := range r.Readings[1:] {
@@ -611,27 +660,14 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		return
 	}
 	s.printf("\n")
-	distance := func(list map[string]*agreement) func(c *paperColumn) string {
-		return func(c *paperColumn) string {
-			switch a := list[c.name]; {
-			case a == nil:
-				return ""
-			case a.Distance == nil:
-				return "-"
-			default:
-				return percentText(*a.Distance, max(1, c.digits))
-			}
-		}
-	}
 	compared := false // or the paper has no numbers of the rows
 	for _, a := range head {
 		compared = compared || a.Rows > 0
 	}
 	if compared {
-		t.printLine(s, bold, "order", "rho", of(head, rho))
-		t.printLine(s, plain, "", "p", of(head, optional(func(a *agreement) *float64 { return a.P }, probabilityText)))
-		t.printLine(s, plain, "", "Holm", of(head, optional(func(a *agreement) *float64 { return a.Holm }, probabilityText)))
-		t.printLine(s, plain, "distance", "", distance(head))
+		for _, l := range agreementLines {
+			t.printLine(s, l.style, l.name, l.who, agreed(head, l.text))
+		}
 	}
 	for i := range r.Readings[1:] {
 		o := &r.Readings[i+1]
@@ -640,14 +676,16 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		}
 		t.printLine(s, plain, o.Name, "", func(*paperColumn) string { return "" })
 		if compared {
-			t.printLine(s, plain, "", "rho", of(o.Agreement, rho))
-			t.printLine(s, dim, "", "dist", distance(o.Agreement))
+			t.printLine(s, plain, "", "rho", agreed(o.Agreement, rhoText))
+			t.printLine(s, dim, "", "dist", agreed(o.Agreement, distanceText))
 		}
 		over := slices.ContainsFunc(o.Rows, func(r comparisonRow) bool { return r.Workload == "" })
 		for k := range o.Rows {
 			switch row := &o.Rows[k]; {
 			case row.Workload == "":
 				t.printLine(s, plain, "", row.Name, t.texts(row.Ours))
+			case t.each:
+				t.printLine(s, plain, row.Name, "gemu", t.texts(row.Ours))
 			case !compared && !over:
 				t.printRow(s, row)
 			}
@@ -671,7 +709,7 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 		}
 	}
 	if tests > 0 {
-		for _, line := range wrap(fmt.Sprintf("rho is Spearman's rank correlation of our rows and the paper's; p how often chance alone gives one so far from 0, with the ties there are; Holm the same, corrected for %s. In %d of them the order agrees beyond chance (%.0f %%). distance is the mean of the differences without their signs.", counted(tests, "column"), found, 100*level), width) {
+		for _, line := range wrap(fmt.Sprintf(statisticsDoc, counted(tests, "column"), fmt.Sprintf(" In %d of them the order agrees beyond chance (%.0f %%).", found, 100*level)), width) {
 			s.printf("%s\n", line)
 		}
 	}

@@ -324,10 +324,13 @@ func init() {
 	for i := range avcFigure1 { // the paper has no numbers by kernel
 		c := avcFigure1[i].paperColumn
 		c.apart = true
+		if k := avc.Class(i - 1); i > 0 && k < avc.Generic { // the columns behind r_base
+			c.stack, c.part = "by class", k.String()
+		}
 		figure1 = append(figure1, c)
 	}
 	for k := range avc.Classes {
-		figure2 = append(figure2, paperColumn{name: k.String(), head: [2]string{"", k.String()}, digits: 1, doc: "private transactions, of 1000 instructions of a warp", apart: true})
+		figure2 = append(figure2, paperColumn{name: k.String(), head: [2]string{"", k.String()}, digits: 1, doc: "private transactions, of 1000 instructions of a warp", apart: true, stack: "private", part: k.String()})
 	}
 	figure2 = append(figure2, paperColumn{name: "global", head: [2]string{"", "global"}, digits: 1, doc: "blocks of 128 bytes of global memory, of 1000 instructions", apart: true})
 	registers := []paperColumn{{name: "r_base", head: [2]string{"", "r_base"}, doc: "fewest registers with which nothing is loaded back", apart: true}}

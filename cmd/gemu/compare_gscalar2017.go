@@ -141,9 +141,9 @@ func gscalarCounts(m *meter, row *paperRow, warp int) (*gscalar.Counts, error) {
 	})
 }
 
-// gscalarTable makes a table of what ours gives of a benchmark's counts. The mean is over the
-// benchmarks that are there, each with the same weight.
-func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) map[string]float64) *paperTable {
+// gscalarTable makes a table of what ours gives of a benchmark's counts, column by column. The mean is over
+// the benchmarks that are there, each with the same weight.
+func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []float64) *paperTable {
 	t.rows = gscalarRows(t.name)
 	readings := t.readings
 	number := func(r *paperReading) int {
@@ -161,13 +161,17 @@ func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) map[st
 			if err != nil {
 				return nil, err
 			}
-			v := ours(c, number(r))
+			list := ours(c, number(r))
 			if t.name == "figure10" {
 				c, err := gscalarCounts(m, row, 64)
 				if err != nil {
 					return nil, err
 				}
-				_, _, v["warp64"], _ = c.Scalar(gscalar.Reading(number(r)))
+				list = append(list, ours(c, number(r))...)
+			}
+			v := map[string]float64{}
+			for i := range t.columns {
+				v[t.columns[i].name] = list[i]
 			}
 			return v, nil
 		}
@@ -215,6 +219,14 @@ func gscalarColumn(name, head1, head2, doc string) paperColumn {
 	return paperColumn{name: name, head: [2]string{head1, head2}, digits: 1, doc: doc}
 }
 
+// stacked has the first so many columns drawn on top of each other.
+func stacked(what string, n int, columns []paperColumn) []paperColumn {
+	for i := range columns[:n] {
+		columns[i].stack, columns[i].part = what, columns[i].label()
+	}
+	return columns
+}
+
 // gscalarTables are the figures.
 func gscalarTables() []*paperTable {
 	// Of figure 12 and of the ratio: a scheme, and what is left out.
@@ -249,50 +261,47 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("scalar", "divergent", "scalar", "of them those whose sources are the same in the lanes that execute them, of instructions"),
 			},
 			readings: []paperReading{{"headline", "by value; a branch goes by the lanes that are together"}},
-		}, func(c *gscalar.Counts, _ int) map[string]float64 {
+		}, func(c *gscalar.Counts, _ int) []float64 {
 			d, s := c.Divergence()
-			return map[string]float64{"divergent": d, "scalar": s}
+			return []float64{d, s}
 		}),
 		gscalarTable(paperTable{
 			name: "figure8", title: "accesses to vector registers by what lanes share, %",
-			columns: []paperColumn{
+			columns: stacked("accesses to vector registers", 6, []paperColumn{
 				gscalarColumn("scalar", "", "scalar", "all lanes have the same, of accesses"),
 				gscalarColumn("3-byte", "3", "bytes", "… the same three bytes from the top"),
 				gscalarColumn("2-byte", "2", "bytes", "… two"),
 				gscalarColumn("1-byte", "1", "byte", "… one"),
 				gscalarColumn("other", "", "other", "… none"),
 				gscalarColumn("divergent", "", "diverg.", "by divergent instructions"),
-			},
+			}),
 			readings: []paperReading{
 				{"headline", "reads and writes; 64-bit registers are two"},
 				{"reads", "only reads"},
 				{"writes", "only writes"},
 				{"low words only", "of 64-bit registers the low word counts alone"},
 			},
-		}, func(c *gscalar.Counts, reading int) map[string]float64 {
+		}, func(c *gscalar.Counts, reading int) []float64 {
 			of := gscalar.ReadsAndWrites
 			if reading < 3 {
 				of = gscalar.Operands(reading)
 			}
 			s := c.Similar(of, reading == 3)
-			return map[string]float64{
-				"scalar": s[gscalar.ScalarValue], "3-byte": s[gscalar.ThreeBytes], "2-byte": s[gscalar.TwoBytes], "1-byte": s[gscalar.OneByte],
-				"other": s[gscalar.Other], "divergent": s[gscalar.DivergentAccess],
-			}
+			return []float64{s[gscalar.ScalarValue], s[gscalar.ThreeBytes], s[gscalar.TwoBytes], s[gscalar.OneByte], s[gscalar.Other], s[gscalar.DivergentAccess]}
 		}),
 		gscalarTable(paperTable{
 			name: "figure9", title: "instructions that may execute as scalars, %",
-			columns: []paperColumn{
+			columns: stacked("instructions", 4, []paperColumn{
 				gscalarColumn("alu", "", "ALU", "arithmetic and logic, not divergent, of instructions"),
 				gscalarColumn("others", "SFU,", "memory", "special functions, loads and stores, not divergent"),
 				gscalarColumn("half", "", "half", "not divergent, in 16 lanes"),
 				gscalarColumn("divergent", "", "diverg.", "divergent, by the mask of the last write"),
 				gscalarColumn("total", "", "all", "all of them"),
-			},
+			}),
 			readings: gscalarReadings(),
-		}, func(c *gscalar.Counts, reading int) map[string]float64 {
+		}, func(c *gscalar.Counts, reading int) []float64 {
 			alu, others, half, divergent := c.Scalar(gscalar.Reading(reading))
-			return map[string]float64{"alu": alu, "others": others, "half": half, "divergent": divergent, "total": alu + others + half + divergent}
+			return []float64{alu, others, half, divergent, alu + others + half + divergent}
 		}),
 		gscalarTable(paperTable{
 			name: "figure10", title: "half scalar instructions by width of warps, %",
@@ -301,9 +310,9 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("warp64", "warps", "of 64", "with warps of 64 lanes, groups of 16"),
 			},
 			readings: gscalarReadings(),
-		}, func(c *gscalar.Counts, reading int) map[string]float64 {
+		}, func(c *gscalar.Counts, reading int) []float64 {
 			_, _, half, _ := c.Scalar(gscalar.Reading(reading))
-			return map[string]float64{"warp32": half}
+			return []float64{half}
 		}),
 		gscalarTable(paperTable{
 			name: "figure12", title: "energy of the register file by first order, % of that of vectors",
@@ -318,17 +327,14 @@ func gscalarTables() []*paperTable {
 			readings: append(readings[:last:last],
 				paperReading{"no moves", "special moves left out"},
 				paperReading{"free scalars", "an access to the file of scalars costs nothing"}),
-		}, func(c *gscalar.Counts, reading int) map[string]float64 {
+		}, func(c *gscalar.Counts, reading int) []float64 {
 			scheme, bdi, low := file(reading)
 			moves := reading != last
-			ours := map[string]float64{
-				"scalar_file": c.Power(gscalar.ScalarFile, moves, low), "bdi": c.Power(bdi, moves, low), "gscalar": c.Power(scheme, moves, low),
-				"combined": c.Power(gscalar.Affine, moves, low), "moves": c.Moves(),
-			}
+			scalars := c.Power(gscalar.ScalarFile, moves, low)
 			if reading == last+1 {
-				ours["scalar_file"] = c.ArrayPower(gscalar.ScalarFile)
+				scalars = c.ArrayPower(gscalar.ScalarFile)
 			}
-			return ours
+			return []float64{scalars, c.Power(bdi, moves, low), c.Power(scheme, moves, low), c.Power(gscalar.Affine, moves, low), c.Moves()}
 		}),
 		gscalarTable(paperTable{
 			name: "ratio", title: "compression ratio of what registers are written (section 5.3)",
@@ -339,10 +345,10 @@ func gscalarTables() []*paperTable {
 			},
 			readings: append(readings[:last:last],
 				paperReading{"with encodings", "six bits for each register count as stored"}),
-		}, func(c *gscalar.Counts, reading int) map[string]float64 {
+		}, func(c *gscalar.Counts, reading int) []float64 {
 			scheme, bdi, low := file(reading)
 			encodings := reading == last
-			return map[string]float64{"bdi": c.Ratio(bdi, low, encodings), "bytewise": c.Ratio(scheme, low, encodings), "combined": c.Ratio(gscalar.Affine, low, encodings)}
+			return []float64{c.Ratio(bdi, low, encodings), c.Ratio(scheme, low, encodings), c.Ratio(gscalar.Affine, low, encodings)}
 		}),
 	}
 }

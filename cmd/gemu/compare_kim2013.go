@@ -9,6 +9,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp"
+	"gemu/kernels"
 	"gemu/ptx"
 	"gemu/regfile/kim"
 )
@@ -26,18 +27,21 @@ func init() {
 			structureTable(paperTable{
 				name: "table1", title: "GP-SIMT benchmarks",
 				columns: kimColumns(kimTable1), rows: kimTable1Rows(),
-				readings: []paperReading{
-					policyReading("kim"), policyReading("kim-wide"), policyReading("kim-const"), policyReading("kim-leaves"), policyReading("gemu"),
-				},
-				reconverge: "stack",
-				note:       "Not compared: avg iss and warp issue, which take a model of time.",
+				readings: gpsimt("kim", "kim-wide", "kim-const", "kim-leaves", "gemu"),
+				note:     "Not compared: avg iss and warp issue, which take a model of time.",
+			}, kimValues(kimTable1)),
+			structureTable(paperTable{
+				name: "compiled", title: "table 1 with the benchmarks compiled otherwise",
+				columns: kimColumns(kimTable1), rows: kimTable1Rows(),
+				readings: compilations(),
+				each:     true, asked: true,
+				note: "What the sources themselves say stays: loops that they want unrolled, and conditions without an if.",
 			}, kimValues(kimTable1)),
 			structureTable(paperTable{
 				name: "table3", title: "FG-SIMT benchmarks",
 				columns: kimColumns(kimTable3), rows: kimTable3Rows(),
-				readings:   []paperReading{policyReading("fgsimt")},
-				reconverge: "pc2",
-				note:       "Not compared: mcore, execution times, bytes per cycle and power, which take a model of time and silicon.",
+				readings: fgsimt(),
+				note:     "Not compared: mcore, execution times, bytes per cycle and power, which take a model of time and silicon.",
 			}, kimValues(kimTable3)),
 			structureTable(paperTable{
 				name: "figure6", title: "GP-SIMT with affine execution, speed-up of the busiest unit",
@@ -45,10 +49,9 @@ func init() {
 					{name: "l16", head: [2]string{"", "L16"}, digits: 2, apart: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
 					{name: "l8", head: [2]string{"", "L8"}, digits: 2, apart: true, doc: "the same, 8 lanes"},
 				},
-				rows:       bareRows(kimTable1Rows()),
-				readings:   []paperReading{policyReading("kim"), policyReading("kim-wide")},
-				reconverge: "stack",
-				note:       "The paper has bars without numbers: 4 to 17 % with a real memory system, and 8 to 30 % for about half of the applications with warm caches.",
+				rows:     bareRows(kimTable1Rows()),
+				readings: gpsimt("kim", "kim-wide"),
+				note:     "The paper has bars without numbers: 4 to 17 % with a real memory system, and 8 to 30 % for about half of the applications with warm caches.",
 			}, func(s *interp.Structure) map[string]float64 {
 				u := kim.UseOf(s)
 				speedup := func(lanes int) float64 {
@@ -63,10 +66,9 @@ func init() {
 					{name: "ab", head: [2]string{"", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
 					{name: "abm", head: [2]string{"", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
 				},
-				rows:       figure9Rows(),
-				readings:   []paperReading{policyReading("fgsimt")},
-				reconverge: "pc2",
-				note:       "The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
+				rows:     figure9Rows(),
+				readings: fgsimt(),
+				note:     "The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
 			}, func(s *interp.Structure) map[string]float64 {
 				u := kim.UseOf(s)
 				base := kim.FGSIMT{}.Cycles(u)
@@ -92,9 +94,50 @@ func init() {
 	})
 }
 
-// policyReading is a reading by the policy that it is named after.
-func policyReading(name string) paperReading {
-	return paperReading{name, affinetrack.PolicyByName(name).Doc}
+// machine is what counts the structure of values, of which programs.
+type machine struct {
+	policy     string // of affinetrack
+	reconverge string // where lanes meet
+	compiled   string // one of kernels.Compilations; "": as the library has them
+}
+
+// kimMachines are those of the readings of tables that show the structure of values, by readings' names.
+var kimMachines = map[string]machine{}
+
+// kimReading is a reading of a machine.
+func kimReading(name, doc string, m machine) paperReading {
+	kimMachines[name] = m
+	return paperReading{name, doc}
+}
+
+// gpsimt are readings of the GP-SIMT machine (section 3.1) by name, each that of a policy on a stack whose
+// lanes wait at the kernel's end. On one where they leave, kim is called kim-leaves.
+func gpsimt(names ...string) (list []paperReading) {
+	for _, name := range names {
+		if name == "kim-leaves" {
+			list = append(list, kimReading(name, "as kim, with lanes that have ended nowhere", machine{policy: "kim", reconverge: "stack"}))
+			continue
+		}
+		list = append(list, kimReading(name, affinetrack.PolicyByName(name).Doc, machine{policy: name, reconverge: "stack-wait"}))
+	}
+	return list
+}
+
+// fgsimt are the readings of the FG-SIMT machine (section 3.2), likewise.
+func fgsimt() (list []paperReading) {
+	for _, name := range []string{"fgsimt", "fgsimt-narrow", "fgsimt-wide", "fgsimt-const"} {
+		list = append(list, kimReading(name, affinetrack.PolicyByName(name).Doc, machine{policy: name, reconverge: "pc2-wait"}))
+	}
+	return append(list, kimReading("fgsimt-leaves", "as fgsimt, with lanes that have ended nowhere", machine{policy: "fgsimt", reconverge: "pc2"}))
+}
+
+// compilations are readings of kim by how the benchmarks are compiled.
+func compilations() []paperReading {
+	list := []paperReading{kimReading("compiled", "as kim, of the benchmarks as table1 has them, compiled by clang 19 at -O2", machine{policy: "kim", reconverge: "stack-wait"})}
+	for _, c := range kernels.Compilations {
+		list = append(list, kimReading(c.Name, "as kim, of the benchmarks "+c.Doc, machine{policy: "kim", reconverge: "stack-wait", compiled: c.Name}))
+	}
+	return list
 }
 
 // kimColumn is a column of a table of the paper that the structure of launches gives, in percent
@@ -222,34 +265,43 @@ func kimKindOf(in *ptx.Instr) kimKind {
 
 // structureKey says how a benchmark was run.
 type structureKey struct {
-	workload   string
+	workload   string // and how it is compiled
 	size       int
 	reconverge string
 }
 
+// key is how a machine runs a row's benchmark.
+func (m machine) key(row *paperRow) structureKey {
+	k := structureKey{row.workload, row.size, m.reconverge}
+	if m.compiled != "" {
+		k.workload += "/" + m.compiled
+	}
+	return k
+}
+
 // structureTable makes a table of what ours gives of the structure of a benchmark's values.
 func structureTable(t paperTable, ours func(s *interp.Structure) map[string]float64) *paperTable {
-	reconverge := t.reconverge
 	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-		all, err := m.structure(row, reconverge)
+		by := kimMachines[r.name]
+		all, err := m.structure(by.key(row))
 		if err != nil {
 			return nil, err
 		}
-		return ours(all[r.name]), nil
+		return ours(all[by.policy]), nil
 	}
 	return &t
 }
 
-// structure is what a row's benchmark shows where lanes meet so, by policies' names. All policies
-// that tables have of it watch the same launches.
-func (m *meter) structure(row *paperRow, reconverge string) (map[string]*interp.Structure, error) {
-	return once(m, structureKey{row.workload, row.size, reconverge}, func() (map[string]*interp.Structure, error) {
-		j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr)
+// structure is what a benchmark shows that was run so, by policies' names. All policies that tables have
+// of it watch the same launches.
+func (m *meter) structure(key structureKey) (map[string]*interp.Structure, error) {
+	return once(m, key, func() (map[string]*interp.Structure, error) {
+		j, err := m.flags(key.workload, key.size).open(m.app, m.app.stderr)
 		if err != nil {
 			return nil, err
 		}
 		sums := map[string]*interp.Structure{}
-		for _, name := range m.policies(row, reconverge) {
+		for _, name := range m.policies(key) {
 			sums[name] = &interp.Structure{Policy: affinetrack.PolicyByName(name)}
 		}
 		var probes []*interp.StructureProbe // of the launch under way
@@ -261,7 +313,7 @@ func (m *meter) structure(row *paperRow, reconverge string) (map[string]*interp.
 		}
 		err = j.run(m.app, func(l *interp.Launch) {
 			end()
-			l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(reconverge)
+			l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(key.reconverge)
 			for _, s := range sums {
 				probe := interp.NewStructureProbe(s.Policy)
 				probes, l.Probes = append(probes, probe), append(l.Probes, probe)
@@ -275,15 +327,13 @@ func (m *meter) structure(row *paperRow, reconverge string) (map[string]*interp.
 	})
 }
 
-// policies are those that tables have of a row's benchmark where lanes meet so.
-func (m *meter) policies(row *paperRow, reconverge string) (names []string) {
+// policies are those that tables have of a benchmark that was run so.
+func (m *meter) policies(key structureKey) (names []string) {
 	for _, t := range m.tables {
-		if t.reconverge != reconverge || !slices.ContainsFunc(t.rows, func(o paperRow) bool { return o.workload == row.workload && o.size == row.size }) {
-			continue
-		}
 		for _, r := range t.readings {
-			if !slices.Contains(names, r.name) {
-				names = append(names, r.name)
+			of, ok := kimMachines[r.name]
+			if ok && !slices.Contains(names, of.policy) && slices.ContainsFunc(t.rows, func(o paperRow) bool { return of.key(&o) == key }) {
+				names = append(names, of.policy)
 			}
 		}
 	}
@@ -347,8 +397,8 @@ func figure2Columns() []paperColumn {
 	list := []paperColumn{{name: "active", head: [2]string{"act", "%"}, doc: "threads that execute an instruction together, of the launch's, in the mean", apart: true}}
 	for _, b := range figure2Bars {
 		list = append(list,
-			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", apart: true},
-			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", apart: true})
+			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", apart: true, stack: b.doc, part: "uniform"},
+			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", apart: true, stack: b.doc, part: "affine"})
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,9 +31,21 @@ func TestPapers(t *testing.T) {
 			if len(table.readings) == 0 {
 				t.Fatalf("%s %s: no reading", p.name, table.name)
 			}
-			names := map[string]bool{}
+			pictures := map[string]bool{}
+			for _, r := range table.readings {
+				if name := fileName(r.name); name == "" || pictures[name] || strings.Contains(r.name, ",") {
+					t.Errorf("%s %s: reading %q has no file of its own, or no name for a list", p.name, table.name, r.name)
+				} else {
+					pictures[name] = true
+				}
+			}
+			names, stacks := map[string]bool{}, map[string]bool{}
 			for i := range table.columns {
 				c := &table.columns[i]
+				if (c.stack == "") != (c.part == "") || c.stack != "" && stacks[c.stack] && table.columns[i-1].stack != c.stack || c.label() == "" {
+					t.Errorf("%s %s: column %s is part %q of %q, which is not whole", p.name, table.name, c.name, c.part, c.stack)
+				}
+				stacks[c.stack] = true
 				if c.doc == "" || names[c.name] {
 					t.Errorf("%s %s: column %s, %q, is there twice or says nothing", p.name, table.name, c.name, c.doc)
 				}
@@ -56,14 +69,16 @@ func TestPapers(t *testing.T) {
 }
 
 // TestCompare puts a made-up table side by side: values that one side lacks, another reading of a
-// column, a column that is not ranked, a row that is not there.
+// column, a column that is not ranked, a row that is not there, one that is about the others and so not ranked.
 func TestCompare(t *testing.T) {
 	row := func(name string, a, b float64) paperRow {
 		return paperRow{name: name, workload: name, values: map[string]float64{"a": a, "b": b}}
 	}
 	table := &paperTable{
-		name: "t", columns: []paperColumn{{name: "a"}, {name: "a2", of: "a"}, {name: "b", apart: true}, {name: "own"}},
-		rows:     []paperRow{row("x", 1, 10), row("y", 2, 20), {name: "z", absent: "no reason"}, row("w", 3, 30)},
+		name: "t", columns: []paperColumn{
+			{name: "a", head: [2]string{"", "a"}}, {name: "a2", head: [2]string{"", "a2"}, of: "a"}, {name: "b", head: [2]string{"", "b"}, apart: true}, {name: "own", head: [2]string{"", "own"}},
+		},
+		rows:     []paperRow{row("x", 1, 10), row("y", 2, 20), {name: "z", absent: "no reason"}, row("w", 3, 30), {name: "mean", all: true, values: map[string]float64{"a": -50}}},
 		readings: []paperReading{{"head", ""}, {"other", ""}},
 		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
 			v := row.values["a"]
@@ -81,7 +96,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"x", "y", "w"}, shown); diff != "" {
+	if diff := cmp.Diff([]string{"x", "y", "w", "mean"}, shown); diff != "" {
 		t.Errorf("rows of the headline (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]string{"z": "no reason"}, got.Absent); diff != "" {
@@ -99,6 +114,38 @@ func TestCompare(t *testing.T) {
 	}
 	if a := got.Readings[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil || a.Distance != nil {
 		t.Errorf("a column without values: %+v", a)
+	}
+	wantCSV := "reading,row,workload,a,a_paper,a_difference,a2,a2_paper,a2_difference,b,b_paper,b_difference,own,absent\n" +
+		"head,x,x,2,1,1,-1,1,-2,1,10,-9,7,\nhead,y,y,3,2,1,-2,2,-4,1,20,-19,7,\nhead,w,w,4,3,1,-3,3,-6,1,30,-29,7,\n" +
+		"other,x,x,,1,,-1,1,-2,1,10,-9,7,\nother,y,y,,2,,-2,2,-4,1,20,-19,7,\nother,w,w,,3,,-3,3,-6,1,30,-29,7,\n" +
+		",z,,,,,,,,,,,,no reason\n"
+	if diff := cmp.Diff(wantCSV, string(got.csv())); diff != "" {
+		t.Errorf("CSV (-want +got):\n%s", diff)
+	}
+	wantCSV = "reading,column,paper_column,rows,rank_correlation,p,p_corrected,mean_distance\nhead,a,a,3,1,0.33333333,0.33333333,1\nhead,a2,a,3,-1,0.33333333,,4\nother,a2,a,3,-1,0.33333333,,4\n"
+	if diff := cmp.Diff(wantCSV, string(got.agreementCSV())); diff != "" {
+		t.Errorf("CSV of agreement (-want +got):\n%s", diff)
+	}
+	var names []string
+	all := &comparison{Paper: "p", Tables: []comparisonTable{*got}}
+	for _, f := range all.files([]*paperTable{table}) {
+		names = append(names, f.name)
+		if strings.HasSuffix(f.name, ".svg") {
+			readPicture(t, string(f.data)).inside(t)
+		}
+	}
+	if diff := cmp.Diff([]string{"t.csv", "t-agreement.csv", "t.svg", "t-other.svg"}, names); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	page, err := all.page([]*paperTable{table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`\s*<[^>]*>\s*`).ReplaceAllString(regexp.MustCompile(`(?s)<svg.*?</svg>`).ReplaceAllString(string(page), ""), " ")
+	for _, want := range []string{"y gemu 3 -2 1 7", "paper 2 2 20 -", "difference +1 -4 -19 -", "rho, rank correlation 1.00 -1.00", "distance, in the mean 1.0 4.0 -", "Not here: z, no reason"} {
+		if !strings.Contains(strings.Join(strings.Fields(html.UnescapeString(text)), " "), want) {
+			t.Errorf("the page lacks %q", want)
+		}
 	}
 	var b bytes.Buffer
 	table.printAgreement(newScreen(&b), got)

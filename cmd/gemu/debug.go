@@ -93,7 +93,7 @@ func isTerminal(r io.Reader) bool {
 // is the exit status.
 func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front) error {
 	out := debug.NewOutput(stdout)
-	flags := &launchFlags{File: c.File, Extra: c.Extra, kernelFlags: c.kernelFlags}
+	flags := &launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}
 	j, err := flags.open(a, out)
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func (c *diffCmd) Run(a *app) error {
 		if !isRun(name) {
 			continue
 		}
-		r := &traceCmd{launchFlags: launchFlags{File: name, Extra: c.Extra, kernelFlags: c.kernelFlags}}
+		r := &traceCmd{launchFlags: launchFlags{sourceArg: sourceArg{name}, Extra: c.Extra, kernelFlags: c.kernelFlags}}
 		r.Mode, r.Reconverge, r.Eager = mode, policy, c.Eager
 		if i == 1 && c.KernelB != "" {
 			r.Kernel = c.KernelB

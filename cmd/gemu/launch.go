@@ -23,9 +23,14 @@ import (
 	"gemu/ptx"
 )
 
+// sourceArg is the module that a command is about.
+type sourceArg struct {
+	File string `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
+}
+
 // launchFlags say what to launch, on which machine.
 type launchFlags struct {
-	File  string   `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
+	sourceArg
 	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
 
 	kernelFlags

@@ -100,7 +100,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "models": models.Names(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(readingNames), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
@@ -117,7 +117,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 				}
 			}
 		}()
-		kongcompletion.Register(parser, kongcompletion.WithExitFunc(parser.Exit), kongcompletion.WithPredictor("source", complete.PredictOr(complete.PredictFiles("*.ptx"), complete.PredictFunc(workloadNames))))
+		kongcompletion.Register(parser, kongcompletion.WithExitFunc(parser.Exit), kongcompletion.WithPredictors(predictors()))
 		var kctx *kong.Context
 		if kctx, err = parser.Parse(gatherArgs(args)); err == nil {
 			err = kctx.Run(a)
@@ -150,6 +150,17 @@ func version() string {
 		}
 	}
 	return fmt.Sprintf("%s, %s %s/%s", s, info.GoVersion, runtime.GOOS, runtime.GOARCH)
+}
+
+// predictors complete arguments and flags.
+func predictors() map[string]complete.Predictor {
+	return map[string]complete.Predictor{
+		"source":  complete.PredictOr(complete.PredictFiles("*.ptx"), complete.PredictFunc(workloadNames)),
+		"paper":   complete.PredictSet(strings.Split(paperNames(), ", ")...),
+		"table":   complete.PredictSet(ofPapers(tableNames)...),
+		"reading": complete.PredictSet(ofPapers(readingNames)...),
+		"model":   complete.PredictSet(strings.Split(models.Names(), ", ")...),
+	}
 }
 
 // workloadNames completes "@".
@@ -211,7 +222,14 @@ func (a *app) report(err error) int {
 	var trap *interp.Trap
 	var unsupported *ptx.Unsupported
 	var f *failure
+	var several together
 	switch {
+	case errors.As(err, &several):
+		status := exitGood
+		for _, err := range several {
+			status = max(status, a.report(err))
+		}
+		return status
 	case errors.As(err, &list):
 		for _, e := range list {
 			fmt.Fprintln(a.stderr, e)

@@ -31,10 +31,13 @@ type profileCmd struct {
 	Top      int      `default:"10" help:"Print so many lines and loops."`
 	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Which are first: those with the most of ${profileorders}." placeholder:"WHAT"`
 	Regs     int      `help:"Registers of a thread, as ptxas -v tells, for the occupancy: PTX does not say how many there will be."`
-	HTML     string   `name:"html" help:"Write a page to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
 	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
 	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
-	JSON     string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	reportFlags
+}
+
+func (c *profileCmd) outputs() outputs {
+	return append(c.reportFlags.outputs(), outputs{{"--pprof", c.Pprof}, {"--timeline", c.Timeline}}...)
 }
 
 // profileOrders are what lines can be sorted by.
@@ -66,18 +69,8 @@ func (c *profileCmd) Run(a *app) error {
 	if c.Top < 0 || c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
 		return fmt.Errorf("--top wants a number from 0 on, --regs one from 1 to %d", occupancy.MaxRegisters)
 	}
-	stdout := "" // the flag of the output that is there
-	for _, o := range []struct{ flag, name string }{{"--html", c.HTML}, {"--pprof", c.Pprof}, {"--timeline", c.Timeline}, {"--json", c.JSON}} {
-		if err := checkOutput(o.name); err != nil {
-			return fmt.Errorf("%s %s: %w", o.flag, o.name, err)
-		}
-		switch {
-		case o.name != "-":
-		case stdout != "":
-			return fmt.Errorf("%s - and %s -: only one fits on standard output", stdout, o.flag)
-		default:
-			stdout = o.flag
-		}
+	if err := c.outputs().check(); err != nil {
+		return err
 	}
 	probe := profile.New()
 	probes := []interp.Probe{probe}
@@ -106,27 +99,21 @@ func (c *profileCmd) Run(a *app) error {
 	for _, o := range []struct {
 		name string
 		make func() ([]byte, error)
-	}{{c.Pprof, r.pprof}, {c.Timeline, func() ([]byte, error) { return draw(a, timeline) }}, {c.HTML, func() ([]byte, error) { return r.page(newStructureReport(j)) }}} {
+	}{{c.Pprof, r.pprof}, {c.Timeline, func() ([]byte, error) { return draw(a, timeline) }}} {
 		if o.name == "" {
 			continue
 		}
 		b, err := o.make()
-		if err != nil {
-			return err
+		if err == nil {
+			err = writeOutput(a, o.name, b)
 		}
-		if err := writeOutput(a, o.name, b); err != nil {
-			return err
-		}
+		runErr = all(runErr, err)
 	}
-	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, r.json()); err != nil {
-			return err
-		}
-	}
-	if stdout == "" {
+	err = c.reportFlags.write(a, func() ([]byte, error) { return r.page(newStructureReport(j)) }, func() any { return r.json() })
+	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout))
 	}
-	return runErr
+	return all(runErr, err)
 }
 
 // pprof is the profile for pprof, with files where they are found.

@@ -6,12 +6,8 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,34 +23,24 @@ import (
 type regfileCmd struct {
 	launchFlags
 
-	Model      string `default:"kim,avc,gscalar" help:"Models, with commas between: ${models} (default kim,avc,gscalar)." placeholder:"NAME,…"`
+	Model      string `predictor:"model" help:"Models, with commas between: ${models} (default ${defaultmodels}, those of them that are for warps of so many lanes)." placeholder:"NAME,…"`
 	Reconverge string `default:"stack" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
 
-	Show   []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`
-	HTML   string   `name:"html" help:"Write a page to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
-	JSON   string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
-	Tables string   `help:"Write each table as CSV, and as SVG those that can be drawn, to the directory DIR, which is made if it is not there." placeholder:"DIR"`
+	Show []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`
+	reportFlags
+	tablesFlag
 }
 
 func (c *regfileCmd) Run(a *app) error {
-	list, err := models.Parse(c.Model)
+	list, err := models.For(c.Model, c.Warp)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
-	if c.HTML == "-" && c.JSON == "-" {
-		return errors.New("--html - and --json -: only one fits on standard output")
+	if err := c.outputs().check(); err != nil {
+		return err
 	}
-	if err := checkOutput(c.HTML); err != nil {
-		return fmt.Errorf("--html %s: %w", c.HTML, err)
-	}
-	if err := checkOutput(c.JSON); err != nil {
-		return fmt.Errorf("--json %s: %w", c.JSON, err)
-	}
-	if err := checkDirectory(c.Tables); err != nil {
-		return fmt.Errorf("--tables: %w", err)
-	}
-	if err := models.Fit(list, c.Warp); err != nil {
-		return fmt.Errorf("--model: %w", err)
+	if err := c.tablesFlag.check(); err != nil {
+		return err
 	}
 	side := models.Beside(list)
 	j, err := c.open(a, a.stderr, side) // standard output is for the report
@@ -67,29 +53,11 @@ func (c *regfileCmd) Run(a *app) error {
 		return err
 	}
 	r := newRegfileReport(j, side)
-	if c.Tables != "" {
-		if err := r.writeTables(c.Tables); err != nil {
-			return fmt.Errorf("--tables: %w", err)
-		}
-	}
-	if c.HTML != "" {
-		var b bytes.Buffer
-		if err := regfilePage.Execute(&b, r); err != nil {
-			return err
-		}
-		if err := writeOutput(a, c.HTML, b.Bytes()); err != nil {
-			return err
-		}
-	}
-	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, r); err != nil {
-			return err
-		}
-	}
-	if c.HTML != "-" && c.JSON != "-" {
+	err = all(c.tablesFlag.write(r.files()), c.reportFlags.write(a, r.page, func() any { return r }))
+	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout), c.Show)
 	}
-	return nil
+	return err
 }
 
 // regfileReport is what the models have made of a run; --json writes it.
@@ -309,32 +277,19 @@ func printModel(s *screen, m *model.Report) {
 
 func tableColumn(name string) int { return max(8, utf8.RuneCountInString(name)+2) }
 
-// writeTables writes the tables to files of a directory: MODEL-TABLE.csv and .svg, and lines.csv.
-func (r *regfileReport) writeTables(dir string) error {
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return cannot("make", dir, err)
-	}
-	write := func(name string, b []byte) error {
-		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, b, 0o644); err != nil {
-			return cannot("write", name, err)
-		}
-		return nil
-	}
+// files are the tables: MODEL-TABLE.csv and .svg, and lines.csv.
+func (r *regfileReport) files() (list []namedFile) {
 	for _, m := range r.Models {
 		for i := range m.Tables {
 			t := &m.Tables[i]
-			if err := write(m.Model+"-"+t.Name+".csv", tableCSV(t)); err != nil {
-				return err
-			}
+			name := m.Model + "-" + t.Name
+			list = append(list, namedFile{name + ".csv", tableCSV(t)})
 			if picture := plot(t); picture != "" {
-				if err := write(m.Model+"-"+t.Name+".svg", []byte(picture)); err != nil {
-					return err
-				}
+				list = append(list, namedFile{name + ".svg", []byte(picture)})
 			}
 		}
 	}
-	return write("lines.csv", r.linesCSV())
+	return append(list, namedFile{"lines.csv", r.linesCSV()})
 }
 
 // tableCSV is a table with a line for its columns and one for each row.
@@ -375,11 +330,26 @@ func (r *regfileReport) linesCSV() []byte {
 	return b.Bytes()
 }
 
+//go:embed report.html
+var reportHTML string
+
 //go:embed regfile.html
 var regfileHTML string
 
-var regfilePage = template.Must(template.New("regfile").Funcs(template.FuncMap{
+// reportPage begins the page of a report: its head with the style, before the form of its own.
+func reportPage(name, form string, funcs template.FuncMap) *template.Template {
+	t := template.Must(template.New("report").Parse(reportHTML))
+	return template.Must(t.New(name).Funcs(funcs).Parse(form))
+}
+
+var regfilePage = reportPage("regfile", regfileHTML, template.FuncMap{
 	"plot":    func(t model.Table) template.HTML { return template.HTML(plot(&t)) },
 	"number":  valueText,
 	"percent": func(n, of int64) string { return percentText(share(n, of), 1) + " %" },
-}).Parse(regfileHTML))
+})
+
+func (r *regfileReport) page() ([]byte, error) {
+	var b bytes.Buffer
+	err := regfilePage.Execute(&b, r)
+	return b.Bytes(), err
+}

@@ -35,7 +35,7 @@ func (c *replayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	one := traceCmd{launchFlags: launchFlags{File: c.File, Extra: c.Extra, kernelFlags: c.kernelFlags}, machineFlags: c.machineFlags}
+	one := traceCmd{launchFlags: launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}, machineFlags: c.machineFlags}
 	if l != nil && !strings.HasPrefix(c.File, "@") {
 		one.as(l)
 	}

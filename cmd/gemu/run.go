@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -192,7 +191,7 @@ type runJSON struct {
 	Trap    *trapJSON `json:"trap,omitempty"` // what has stopped it
 	Seconds float64   `json:"seconds"`        // of the launches alone
 
-	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let
+	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let; branches, returns and exits by all that meet them
 	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, one for all their lanes
 	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // of a warp instruction
 	Branches           int64   `json:"branches"`            // warp instructions that branch
@@ -289,39 +288,6 @@ func targets(j *job, flag string, list []string) ([]target, error) {
 		out = append(out, target{b, name, value})
 	}
 	return out, nil
-}
-
-// checkOutput finds out early whether a file can be written; no name is no file.
-func checkOutput(name string) error {
-	if name == "" || name == "-" {
-		return nil
-	}
-	name, _, _ = cutSize(name)
-	if st, err := os.Stat(filepath.Dir(name)); err != nil || !st.IsDir() {
-		return fmt.Errorf("no directory %s", filepath.Dir(name))
-	}
-	if st, err := os.Stat(name); err == nil && st.IsDir() {
-		return fmt.Errorf("%s is a directory", name)
-	}
-	return nil
-}
-
-// checkDirectory finds out early whether a directory is there or can be made; no name is none.
-func checkDirectory(name string) error {
-	if name == "" {
-		return nil
-	}
-	if st, err := os.Stat(name); err == nil {
-		if !st.IsDir() {
-			return fmt.Errorf("cannot make %s: it is a file", name)
-		}
-		return nil
-	}
-	parent := filepath.Dir(filepath.Clean(name))
-	if st, err := os.Stat(parent); err != nil || !st.IsDir() {
-		return fmt.Errorf("%s: no directory %s", name, parent)
-	}
-	return nil
 }
 
 // cutSize splits FILE.png:WIDTHxHEIGHT.

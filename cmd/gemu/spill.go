@@ -13,7 +13,7 @@ import (
 )
 
 type spillCmd struct {
-	File  string   `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
+	sourceArg
 	Only  []string `short:"k" name:"kernel" help:"Rewrite these functions only (default all)." placeholder:"NAME"`
 	Regs  int      `help:"Registers of 32 bits that a thread has." placeholder:"N"`
 	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (default: standard output)." placeholder:"FILE"`
@@ -43,6 +43,9 @@ func (c *spillCmd) Run(a *app) error {
 	if (c.Regs != 0) == c.Range {
 		return errors.New("want --regs N, or --range")
 	}
+	if c.Range && c.Out != "-" {
+		return errors.New("--range writes no PTX: it has no use for --out")
+	}
 	if c.Regs < 0 || c.Regs > spill.MaxRegs {
 		return fmt.Errorf("--regs wants 1 to %d", spill.MaxRegs)
 	}
@@ -59,28 +62,27 @@ func (c *spillCmd) Run(a *app) error {
 			return fmt.Errorf("-k %s: %s has no such function with a body", name, m.Name)
 		}
 	}
-	if err := checkOutput(c.JSON); err != nil {
-		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	files := outputs{{"--json", c.JSON}}
+	if c.Out != "-" { // JSON on standard output is instead of the PTX there
+		files = append(files, outputs{{"--out", c.Out}}...)
+	}
+	if err := files.check(); err != nil {
+		return err
 	}
 	if c.Range {
 		return c.printRange(a, m)
-	}
-	if err := checkOutput(c.Out); err != nil {
-		return fmt.Errorf("--out %s: %w", c.Out, err)
 	}
 	out, funcs, err := spill.Module(a.ctx, m, c.Regs, c.Only...)
 	if err != nil {
 		return explained(err)
 	}
 	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, spillJSON{"gemu-spill/1", name, c.Regs, funcs, nil}); err != nil {
-			return err
-		}
+		err = writeJSON(a, c.JSON, spillJSON{"gemu-spill/1", name, c.Regs, funcs, nil})
 	}
 	if c.JSON == "-" && c.Out == "-" {
-		return nil
+		return err
 	}
-	return writeOutput(a, c.Out, []byte(out))
+	return all(err, writeOutput(a, c.Out, []byte(out)))
 }
 
 // explained is an error with the line of the source that it is about.

@@ -4,13 +4,13 @@ package main
 // instruction and over all, as text and as JSON. The page is in page.go.
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"gemu/affinetrack"
+	"gemu/internal/percent"
 	"gemu/interp"
 )
 
@@ -20,8 +20,7 @@ type structureCmd struct {
 
 	Policy string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
 	Show   []string `default:"listing,bars,lanes,summary" enum:"listing,bars,lanes,summary" help:"What to print: listing, bars, lanes (how many are active), summary (default all)." placeholder:"PART"`
-	HTML   string   `name:"html" help:"Write a page to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
-	JSON   string   `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	reportFlags
 }
 
 func (c *structureCmd) Run(a *app) error {
@@ -29,14 +28,8 @@ func (c *structureCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.HTML == "-" && c.JSON == "-" {
-		return errors.New("--html - and --json -: only one fits on standard output")
-	}
-	if err := checkOutput(c.HTML); err != nil {
-		return fmt.Errorf("--html %s: %w", c.HTML, err)
-	}
-	if err := checkOutput(c.JSON); err != nil {
-		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	if err := c.outputs().check(); err != nil {
+		return err
 	}
 	j, err := c.open(a, a.stderr) // standard output is for the report
 	if err != nil {
@@ -46,24 +39,11 @@ func (c *structureCmd) Run(a *app) error {
 		return err
 	}
 	r := newStructureReport(j)
-	if c.HTML != "" {
-		page, err := r.page()
-		if err != nil {
-			return err
-		}
-		if err := writeOutput(a, c.HTML, page); err != nil {
-			return err
-		}
-	}
-	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, r.json()); err != nil {
-			return err
-		}
-	}
-	if c.HTML != "-" && c.JSON != "-" {
+	err = c.write(a, r.page, func() any { return r.json() })
+	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout), c.Show)
 	}
-	return nil
+	return err
 }
 
 // structureReport is what "gemu structure" has to tell.
@@ -161,12 +141,7 @@ func mainClass(s affinetrack.Shares) affinetrack.Class {
 }
 
 // share is a part in percent.
-func share(n, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return 100 * float64(n) / float64(of)
-}
+func share(n, of int64) float64 { return percent.Of(n, of) }
 
 func extentText(d [3]int) string { return fmt.Sprintf("(%d,%d,%d)", d[0], d[1], d[2]) }
 

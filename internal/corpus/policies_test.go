@@ -60,7 +60,7 @@ func comparePolicies(t *testing.T, p *Program) {
 	if auto.Err != nil {
 		return
 	}
-	for _, name := range []string{"its", "pc2", "frontier"} {
+	for _, name := range []string{"stack-wait", "its", "pc2", "pc2-wait", "frontier"} {
 		vector := under(name, interp.Vector)
 		switch {
 		case stuck(vector.Err) && name != "its":

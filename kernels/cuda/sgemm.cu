@@ -19,5 +19,5 @@ extern "C" __global__ void sgemm(int m, int n, int k, float alpha, const float *
     __syncthreads();
   }
   if (row < m && col < n)
-    c[row * n + col] = alpha * sum + beta * c[row * n + col];
+    c[row * n + col] = fmaf(c[row * n + col], beta, alpha * sum);
 }

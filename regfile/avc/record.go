@@ -112,6 +112,36 @@ func (r *Recorder) Kernels() []*Kernel {
 	return slices.Clone(r.kernels)
 }
 
+// Save and Restore let it go back with a launch.
+func (r *Recorder) Save() any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return cloned(r.kernels)
+}
+
+// Restore: see Save.
+func (r *Recorder) Restore(state any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kernels = cloned(state.([]*Kernel))
+}
+
+// cloned are kernels whose recordings can be added to without the others changing. Warps of CTAs that have
+// ended do not change.
+func cloned(kernels []*Kernel) (list []*Kernel) {
+	for _, k := range kernels {
+		n := *k
+		n.Launches = nil
+		for _, l := range k.Launches {
+			m := *l
+			m.Warps = slices.Clone(l.Warps)
+			n.Launches = append(n.Launches, &m)
+		}
+		list = append(list, &n)
+	}
+	return list
+}
+
 // Wants: all instructions, with the addresses of memory.
 func (r *Recorder) Wants() interp.Wants {
 	return interp.Wants{Events: interp.OnAfter | interp.OnCTAEnd, Addresses: true}
@@ -139,6 +169,26 @@ type cta struct {
 	warps    []*Warp
 	keep     bool
 	counts   Counts
+}
+
+// Save and Restore let a CTA go back with its launch.
+func (c *cta) Save() any {
+	s := *c
+	s.warps = nil
+	for _, w := range c.warps {
+		s.warps = append(s.warps, w.clone())
+	}
+	return &s
+}
+
+// Restore: see Save. Its warps are others, for those it has may be part of a recording.
+func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
+
+// clone is a warp that goes on by itself. What has been recorded does not change, so that both have it.
+func (w *Warp) clone() *Warp {
+	n := *w
+	n.Accesses, n.generic = slices.Clip(w.Accesses), slices.Clip(w.generic)
+	return &n
 }
 
 // Tell records.

@@ -186,25 +186,14 @@ func (c *classifier) Tell(e *interp.Event) {
 		return
 	}
 	if e.Kind == interp.OnAfter {
-		byValue, byMask, whole, half := true, true, true, []bool{}
-		for range warp / 16 {
-			half = append(half, true)
-		}
 		for i := range e.Reads {
 			v := &e.Reads[i]
+			if v.Type == ptx.Pred {
+				continue
+			}
 			for k := range max(1, v.Type.Bits()/32) {
 				now := digits(e, v, k, lanes)
 				_, last := find(v.Reg, k)
-				byValue = byValue && common(now, 0, warp) == 8
-				scalar := last != nil && common(last.digits, 0, warp) == 8
-				whole = whole && scalar && full(last.digits)
-				byMask = byMask && scalar && (full(last.digits) || sameLanes(last.digits, lanes))
-				for g := range half {
-					half[g] = half[g] && last != nil && full(last.digits) && common(last.digits, 16*g, 16*g+16) == 8
-				}
-				if v.Type == ptx.Pred {
-					continue
-				}
 				kind := DivergentAccess
 				if !divergent {
 					kind = Similarity(common(now, 0, warp) / 2)
@@ -221,51 +210,8 @@ func (c *classifier) Tell(e *interp.Event) {
 				}
 			}
 		}
-		perLane := false
-		for _, o := range in.Ops {
-			perLane = perLane || o.Kind == ptx.SRegOperand && strings.Contains("%tid.x %tid.y %tid.z %laneid %lanemask", strings.TrimSuffix(o.SReg.String(), "_lt"))
-		}
-		if perLane {
-			byMask, whole, half = false, false, nil
-			byValue = byValue && common(digits(e, &e.Writes[0], 0, lanes), 0, warp) == 8
-		}
-		eligible := &c.Eligible[Headline]
-		count := (*int64)(nil)
-		switch name := in.Op.Name; {
-		case strings.HasSuffix(in.Text, ".cc") || name == "addc" || name == "subc" || name == "madc":
-			// the table's first condition leaves these out only if they read the carry
-			if name == "add" || name == "sub" || name == "mad" {
-				count = &eligible.ALU
-			}
-		case name == "ld" || name == "st":
-			if len(e.Accesses) > 0 && e.Accesses[0].Space != ptx.Local {
-				at := e.Accesses[0].Addr[bits.TrailingZeros64(e.Lanes)]
-				if e.Accesses[0].Space != ptx.Generic || at < interp.LocalWindow || at >= interp.LocalWindow+interp.WindowSize {
-					count = &eligible.Memory
-				}
-			}
-		case in.Form.Class == ptx.ClassSFU:
-			count = &eligible.SFU
-		case name == "atom" || name == "red" || name == "bar" || name == "barrier" || name == "shfl" || name == "vote" || name == "call" || control || name == "membar" || name == "fence":
-		default:
-			count = &eligible.ALU
-		}
-		some := false
-		for _, h := range half {
-			some = some || h
-		}
-		switch {
-		case count == nil:
-		case divergent && byMask:
-			eligible.Divergent++
-		case divergent:
-		case whole:
-			*count++
-		case some:
-			eligible.Half++
-		}
-		if count != nil && divergent && byValue {
-			c.ByValue++
+		for reading := range Readings {
+			c.eligible(e, reading, lanes, divergent, find)
 		}
 	}
 	if e.Kind == interp.OnAfter && (in.Call != nil || in.Form.Class == ptx.ClassBarrier) || e.Lanes == 0 {
@@ -321,8 +267,101 @@ func (c *classifier) Tell(e *interp.Event) {
 	}
 }
 
-// TestClassifier runs kernels of the library with both, and compares all that they count; what
-// the readings besides the headline count is bounded by it.
+// eligible counts whether an instruction may be executed as a scalar, under one of the readings.
+func (c *classifier) eligible(e *interp.Event, reading Reading, lanes uint64, divergent bool, find func(r ptx.RegID, k int) (string, *written)) {
+	in, warp := e.Instr, e.Launch.WarpSize
+	byValue, byMask, whole, half := true, true, true, []bool{}
+	for range warp / 16 {
+		half = append(half, true)
+	}
+	source := func(last *written) {
+		scalar := last != nil && common(last.digits, 0, warp) == 8
+		whole = whole && scalar && full(last.digits)
+		byMask = byMask && scalar && (full(last.digits) || sameLanes(last.digits, lanes))
+		for g := range half {
+			half[g] = half[g] && last != nil && full(last.digits) && common(last.digits, 16*g, 16*g+16) == 8
+		}
+	}
+	for i := range e.Reads {
+		v := &e.Reads[i]
+		if v.Type == ptx.Pred && reading == NoPredicates {
+			continue
+		}
+		for k := range max(1, v.Type.Bits()/32) {
+			if k > 0 && reading == LowWords {
+				break
+			}
+			byValue = byValue && common(digits(e, v, k, lanes), 0, warp) == 8
+			_, last := find(v.Reg, k)
+			source(last)
+		}
+	}
+	perLane := false
+	for _, o := range in.Ops {
+		perLane = perLane || o.Kind == ptx.SRegOperand && strings.Contains("%tid.x %tid.y %tid.z %laneid %lanemask", strings.TrimSuffix(o.SReg.String(), "_lt"))
+	}
+	if perLane {
+		now := digits(e, &e.Writes[0], 0, lanes)
+		byValue = byValue && common(now, 0, warp) == 8
+		if reading == SpecialByValue {
+			byMask, whole = byMask && byValue, whole && byValue
+			for g := range half {
+				half[g] = half[g] && common(now, 16*g, 16*g+16) == 8
+			}
+		} else {
+			byMask, whole, half = false, false, nil
+		}
+	}
+	if reading == NoConstants && len(e.Reads) == 0 {
+		byMask, whole, half = false, false, nil
+	}
+	eligible := &c.Eligible[reading]
+	count := (*int64)(nil)
+	switch name := in.Op.Name; {
+	case strings.HasSuffix(in.Text, ".cc") || name == "addc" || name == "subc" || name == "madc":
+		// the table's first condition leaves these out only if they read the carry
+		if name == "add" || name == "sub" || name == "mad" {
+			count = &eligible.ALU
+		}
+	case name == "ld" || name == "st":
+		if len(e.Accesses) > 0 && e.Accesses[0].Space != ptx.Local {
+			at := e.Accesses[0].Addr[bits.TrailingZeros64(e.Lanes)]
+			if e.Accesses[0].Space != ptx.Generic || at < interp.LocalWindow || at >= interp.LocalWindow+interp.WindowSize {
+				count = &eligible.Memory
+			}
+		}
+	case in.Form.Class == ptx.ClassSFU:
+		count = &eligible.SFU
+	case in.Form.Class == ptx.ClassControl && reading == WithControl:
+		if in.Guard.Reg != ptx.NoReg {
+			_, last := find(in.Guard.Reg, 0)
+			source(last)
+		}
+		count = &eligible.ALU
+	case name == "atom" || name == "red" || name == "bar" || name == "barrier" || name == "shfl" || name == "vote" || name == "call" || in.Form.Class == ptx.ClassControl || name == "membar" || name == "fence":
+	default:
+		count = &eligible.ALU
+	}
+	some := false
+	for _, h := range half {
+		some = some || h
+	}
+	switch {
+	case count == nil:
+	case divergent && byMask:
+		eligible.Divergent++
+	case divergent:
+	case whole:
+		*count++
+	case some:
+		eligible.Half++
+	}
+	if reading == Headline && count != nil && divergent && byValue {
+		c.ByValue++
+	}
+}
+
+// TestClassifier runs kernels of the library with both, and compares all that they count, under each of the readings.
 func TestClassifier(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -353,11 +392,6 @@ func TestClassifier(t *testing.T) {
 				t.Fatal("nothing was counted")
 			}
 			invariants(t, &got)
-			for r := range Readings {
-				if r != Headline {
-					got.Eligible[r] = Eligible{}
-				}
-			}
 			if diff := cmp.Diff(other.Counts, got); diff != "" {
 				t.Errorf("(-classifier +model):\n%s", diff)
 			}

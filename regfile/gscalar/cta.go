@@ -5,6 +5,7 @@ package gscalar
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"gemu/interp"
 	"gemu/ptx"
@@ -85,6 +86,31 @@ func (c *cta) begin(l *interp.LaunchInfo, p *program) {
 		}
 	}
 }
+
+// Save and Restore let a CTA go back with its launch.
+func (c *cta) Save() any {
+	n := *c
+	n.warps, n.kept = make([][]frame, len(c.warps)), slices.Clone(c.kept)
+	for i, w := range c.warps {
+		n.warps[i] = slices.Clone(w)
+		for k := range w {
+			regs := slices.Clone(w[k].regs)
+			for r := range regs {
+				for s := range regs[r].images {
+					if im := &regs[r].images[s]; im.data != nil {
+						data := *im.data
+						im.data = &data
+					}
+				}
+			}
+			n.warps[i][k].regs = regs
+		}
+	}
+	return &n
+}
+
+// Restore: see Save.
+func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
 // forget has lanes lose the register; of the others it is not known any more whether they are the
 // same.

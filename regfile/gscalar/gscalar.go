@@ -236,6 +236,29 @@ func (m *Model) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
 	return c
 }
 
+// Save and Restore let it go back with a launch.
+func (m *Model) Save() any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return cloned(m.byWidth)
+}
+
+// Restore: see Save. The spare CTAs may be in flight again.
+func (m *Model) Restore(state any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.byWidth, m.spare = cloned(state.(map[int]*Counts)), nil
+}
+
+func cloned(counts map[int]*Counts) map[int]*Counts {
+	n := map[int]*Counts{}
+	for width, c := range counts {
+		k := *c
+		n[width] = &k
+	}
+	return n
+}
+
 // ended adds up what a CTA has counted.
 func (m *Model) ended(c *cta) {
 	m.mu.Lock()

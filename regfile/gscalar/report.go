@@ -7,21 +7,14 @@ import (
 	"maps"
 	"slices"
 
+	"gemu/internal/percent"
 	"gemu/regfile/model"
 )
-
-// percent is a part of a whole, 0 of nothing.
-func percent(n, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return 100 * float64(n) / float64(of)
-}
 
 // Divergence is figure 1, in percent of instructions: those that are divergent, and of these those
 // whose sources are scalar by value.
 func (c *Counts) Divergence() (divergent, scalar float64) {
-	return percent(c.Divergent, c.Instructions), percent(c.ByValue, c.Instructions)
+	return percent.Of(c.Divergent, c.Instructions), percent.Of(c.ByValue, c.Instructions)
 }
 
 // Operands is whose accesses figure 8 counts.
@@ -50,7 +43,7 @@ func (c *Counts) Similar(of Operands, low bool) (shares [similarities]float64) {
 		}
 	}
 	for k, n := range sum {
-		shares[k] = percent(n, sum.Total())
+		shares[k] = percent.Of(n, sum.Total())
 	}
 	return shares
 }
@@ -59,7 +52,7 @@ func (c *Counts) Similar(of Operands, low bool) (shares [similarities]float64) {
 // what else there is, in groups of 16 lanes, and under divergence; each on top of those before it.
 func (c *Counts) Scalar(r Reading) (alu, others, half, divergent float64) {
 	n, of := &c.Eligible[r], c.Instructions
-	return percent(n.ALU, of), percent(n.SFU+n.Memory, of), percent(n.Half, of), percent(n.Divergent, of)
+	return percent.Of(n.ALU, of), percent.Of(n.SFU+n.Memory, of), percent.Of(n.Half, of), percent.Of(n.Divergent, of)
 }
 
 // Ratio is how often the bytes that writes are stored in go into those of vectors. With encodings,
@@ -89,13 +82,13 @@ func (c *Counts) Power(scheme int, moves, low bool) float64 {
 // ArrayPower is Power without the accesses to small arrays.
 func (c *Counts) ArrayPower(scheme int) float64 {
 	base, s := c.Scheme(Vectors), c.Scheme(scheme)
-	return percent(s.Arrays, base.Arrays)
+	return percent.Of(s.Arrays, base.Arrays)
 }
 
 // Moves is the special moves of the paper's file, in percent of instructions.
 func (c *Counts) Moves() float64 {
 	s := c.Scheme(Bytewise)
-	return percent(s.Moves, c.Instructions)
+	return percent.Of(s.Moves, c.Instructions)
 }
 
 func (c *Counts) words(scheme int, low bool) Scheme {

@@ -223,6 +223,86 @@ func (c *cta) end() {
 	}
 }
 
+// sideState is what a Side has counted, and the states of its models.
+type sideState struct {
+	lines  map[*ptx.Instr]*Instr
+	models []any
+}
+
+// Save and Restore let it go back with a launch.
+func (s *Side) Save() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := &sideState{lines: map[*ptx.Instr]*Instr{}}
+	for in, n := range s.lines {
+		state.lines[in] = n.clone()
+	}
+	for _, m := range s.models {
+		state.models = append(state.models, m.Save())
+	}
+	return state
+}
+
+// Restore: see Save.
+func (s *Side) Restore(state any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := state.(*sideState)
+	s.lines = map[*ptx.Instr]*Instr{}
+	for in, n := range of.lines {
+		s.lines[in] = n.clone()
+	}
+	for i, m := range s.models {
+		m.Restore(of.models[i])
+	}
+}
+
+// clone is a copy; nil of nil.
+func (n *Instr) clone() *Instr {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	c.Stored, c.Keep = slices.Clone(n.Stored), slices.Clone(n.Keep)
+	return &c
+}
+
+// ctaState is what a CTA has counted, and the states of its sinks that have one.
+type ctaState struct {
+	counts []*Instr
+	sinks  []any
+}
+
+// Save and Restore let a CTA go back with its launch.
+func (c *cta) Save() any {
+	state := &ctaState{counts: cloned(c.counts), sinks: make([]any, len(c.sinks))}
+	for i, sink := range c.sinks {
+		if s, ok := sink.(interp.Saver); ok {
+			state.sinks[i] = s.Save()
+		}
+	}
+	return state
+}
+
+// Restore: see Save.
+func (c *cta) Restore(state any) {
+	of := state.(*ctaState)
+	c.counts = cloned(of.counts)
+	for i, sink := range c.sinks {
+		if s, ok := sink.(interp.Saver); ok {
+			s.Restore(of.sinks[i])
+		}
+	}
+}
+
+func cloned(counts []*Instr) []*Instr {
+	list := make([]*Instr, len(counts))
+	for i, n := range counts {
+		list[i] = n.clone()
+	}
+	return list
+}
+
 // Sets are the sets of models that kept something together, the most frequent first.
 func (k Keep) Sets() (sets []int) {
 	for set, n := range k {

@@ -9,9 +9,11 @@ package model
 
 import "gemu/interp"
 
-// Model is a register file that watches launches.
+// Model is a register file that watches launches. It goes back with a launch that is restored, and its sinks
+// have to be Savers for that, too, unless they keep nothing of their CTA.
 type Model interface {
 	interp.Probe
+	interp.Saver
 
 	// Name is how command lines and tables call it: "gscalar".
 	Name() string

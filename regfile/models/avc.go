@@ -40,6 +40,21 @@ func (s *cacheSink) Tell(e *interp.Event) {
 	}
 }
 
+// Save and Restore let a CTA go back with its launch.
+func (s *cacheSink) Save() any {
+	if of, ok := s.Sink.(interp.Saver); ok {
+		return of.Save()
+	}
+	return nil
+}
+
+// Restore: see Save.
+func (s *cacheSink) Restore(state any) {
+	if of, ok := s.Sink.(interp.Saver); ok {
+		of.Restore(state)
+	}
+}
+
 // Keeps is what the cache would hold a result in, 32 lanes at a time.
 func (s *cacheSink) Keeps(e *interp.Event, i int) (bytes int) {
 	v := &e.Writes[i]

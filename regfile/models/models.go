@@ -17,18 +17,21 @@ import (
 type Entry struct {
 	Name, Doc string
 	New       func() model.Model
-	Warp      int // lanes of the warps that it is for; 0: any
+	Warp      int  // lanes of the warps that it is for; 0: any
+	Default   bool // it is among those that are taken where none is asked for
 }
 
 // Known are the models, those of papers first, then the other policies of package affinetrack.
 var Known = known()
 
 func known() []Entry {
+	kim := policy("kim")
+	kim.Default = true
 	list := []Entry{
-		policy("kim"),
-		{"avc", "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", func() model.Model { return &cache{} }, avc.Lanes},
-		{"gscalar", "Liu et al. 2017: registers compressed byte by byte", func() model.Model { return &gscalar.Model{Verify: true} }, 0},
-		{"combined", "that behind tags for base and stride; not of a paper", func() model.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }, 0},
+		kim,
+		{Name: "avc", Doc: "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", New: func() model.Model { return &cache{} }, Warp: avc.Lanes, Default: true},
+		{Name: "gscalar", Doc: "Liu et al. 2017: registers compressed byte by byte", New: func() model.Model { return &gscalar.Model{Verify: true} }, Default: true},
+		{Name: "combined", Doc: "that behind tags for base and stride; not of a paper", New: func() model.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
 	}
 	for _, p := range affinetrack.Policies {
 		if p.Name != "kim" {
@@ -41,16 +44,23 @@ func known() []Entry {
 // policy is the model of a policy.
 func policy(name string) Entry {
 	p := affinetrack.PolicyByName(name)
-	return Entry{name, p.Doc, func() model.Model { return tags.New(p) }, 0}
+	return Entry{Name: name, Doc: p.Doc, New: func() model.Model { return tags.New(p) }}
 }
 
 // Names lists the models.
-func Names() string {
-	var names []string
-	for _, e := range Known {
-		names = append(names, e.Name)
+func Names() string { return names(Known, ", ") }
+
+// DefaultNames lists those that are taken where none is asked for, with commas between.
+func DefaultNames() string {
+	return names(slices.DeleteFunc(slices.Clone(Known), func(e Entry) bool { return !e.Default }), ",")
+}
+
+func names(of []Entry, between string) string {
+	var list []string
+	for _, e := range of {
+		list = append(list, e.Name)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(list, between)
 }
 
 // most is how many models stand beside each other: what is kept by which is counted by sets.
@@ -76,15 +86,35 @@ func Parse(list string) (of []Entry, err error) {
 	return of, nil
 }
 
-// Fit gives an error if one of the models is not for warps of so many lanes.
-func Fit(of []Entry, lanes int) error {
-	for _, e := range of {
-		if e.Warp != 0 && e.Warp != lanes {
-			return fmt.Errorf("model %s is for warps of %d lanes, not of %d: leave it out", e.Name, e.Warp, lanes)
+// Default are the models of the papers that are compared, those of them that are for warps of so many lanes.
+func Default(lanes int) (of []Entry) {
+	for _, e := range Known {
+		if e.Default && e.fits(lanes) {
+			of = append(of, e)
 		}
 	}
-	return nil
+	return of
 }
+
+// For is the models of a list, as Parse has it, or the default ones of an empty list, for warps of so
+// many lanes. The error says which is not.
+func For(list string, lanes int) ([]Entry, error) {
+	if list == "" {
+		return Default(lanes), nil
+	}
+	of, err := Parse(list)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range of {
+		if !e.fits(lanes) {
+			return nil, fmt.Errorf("model %s is for warps of %d lanes, not of %d: leave it out", e.Name, e.Warp, lanes)
+		}
+	}
+	return of, nil
+}
+
+func (e *Entry) fits(lanes int) bool { return e.Warp == 0 || e.Warp == lanes }
 
 // Beside makes models that watch the same launches.
 func Beside(of []Entry) *model.Side {

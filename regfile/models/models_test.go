@@ -155,14 +155,24 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestFit: the cache is for warps of 32 lanes, the others for all.
-func TestFit(t *testing.T) {
+// TestFor: the cache is for warps of 32 lanes, the others for all, and of no list it is left out.
+func TestFor(t *testing.T) {
 	for _, e := range Known {
 		for _, lanes := range []int{1, 16, 32, 64} {
-			if err := Fit([]Entry{e}, lanes); (err != nil) != (e.Name == "avc" && lanes != 32) {
-				t.Errorf("%s, warps of %d: %v", e.Name, lanes, err)
+			of, err := For(e.Name, lanes)
+			if fits := e.Name != "avc" || lanes == 32; (err == nil) != fits || fits && (len(of) != 1 || of[0].Name != e.Name) {
+				t.Errorf("%s, warps of %d: %v, %v", e.Name, lanes, of, err)
 			}
 		}
+	}
+	for lanes, want := range map[int]string{32: "kim,avc,gscalar", 64: "kim,gscalar", 1: "kim,gscalar"} {
+		of, err := For("", lanes)
+		if got := names(of, ","); err != nil || got != want {
+			t.Errorf("warps of %d: %s, %v, want %s", lanes, got, err, want)
+		}
+	}
+	if _, err := For("nobody", 32); err == nil {
+		t.Error("a model that is none is not refused")
 	}
 }
 

@@ -5,9 +5,11 @@
 package tags
 
 import (
+	"maps"
 	"sync"
 
 	"gemu/affinetrack"
+	"gemu/internal/percent"
 	"gemu/interp"
 	"gemu/regfile/model"
 )
@@ -61,11 +63,48 @@ func (m *Model) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink
 	return &sink{p.CTA(l, index, id).(interp.ResultSink), (m.policy.StrideBits + 7) / 8}
 }
 
+// state is what a model has counted, and of the launches under way what their probes have.
+type state struct {
+	running map[uint64]*interp.StructureProbe
+	probes  map[uint64]any
+	total   interp.Structure
+}
+
+// Save and Restore let it go back with a launch.
+func (m *Model) Save() any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &state{running: maps.Clone(m.running), probes: map[uint64]any{}, total: interp.Structure{Policy: m.policy}}
+	for id, p := range m.running {
+		s.probes[id] = p.Save()
+	}
+	s.total.Add(&m.total)
+	return s
+}
+
+// Restore: see Save.
+func (m *Model) Restore(of any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := of.(*state)
+	m.running, m.total = maps.Clone(s.running), interp.Structure{Policy: m.policy}
+	for id, p := range m.running {
+		p.Restore(s.probes[id])
+	}
+	m.total.Add(&s.total)
+}
+
 // sink says what the policy holds in bytes.
 type sink struct {
 	interp.ResultSink
 	stride int // bytes of a stride; 0: as many as of a base
 }
+
+// Save and Restore let a CTA go back with its launch.
+func (s *sink) Save() any { return s.ResultSink.(interp.Saver).Save() }
+
+// Restore: see Save.
+func (s *sink) Restore(of any) { s.ResultSink.(interp.Saver).Restore(of) }
 
 // baseBytes is the bytes of a base in a tag, for each word of its register.
 const baseBytes = 4
@@ -98,10 +137,8 @@ func (m *Model) Report() *model.Report {
 		name   string
 		shares affinetrack.Shares
 	}{{"register reads", b.RegisterReads}, {"register writes", b.RegisterWrites}, {"instructions", b.Instructions}} {
-		values := []float64{0, 0, 0}
-		if n := float64(row.shares.Total()); n > 0 {
-			values = []float64{100 * float64(row.shares.Uniform) / n, 100 * float64(row.shares.Affine) / n, 100 * float64(row.shares.Generic) / n}
-		}
+		n := row.shares.Total()
+		values := []float64{percent.Of(row.shares.Uniform, n), percent.Of(row.shares.Affine, n), percent.Of(row.shares.Generic, n)}
 		classes.Rows = append(classes.Rows, model.Row{Name: row.name, Values: values})
 	}
 	s := m.total.Summary()

@@ -45,7 +45,7 @@ func New(log *finding.Log, warpSync int) *Probe {
 // Wants is what it wants to be told.
 func (p *Probe) Wants() interp.Wants {
 	return interp.Wants{
-		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect |
+		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnAccess | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnEffect | interp.OnTexels |
 			interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
 		Addresses: true, InOrder: true,
 	}
@@ -211,6 +211,9 @@ func (p *Probe) begin(l *interp.LaunchInfo) *run {
 		} else if in.Form.Effects.Any(ptx.Reads | ptx.Writes | ptx.Atomic) {
 			kinds = interp.OnAccess
 		}
+		if in.Form.Family == ptx.FamilyTexture {
+			kinds = interp.OnTexels
+		}
 		r.chosen = append(r.chosen, kinds)
 		r.fenced = r.fenced || in.Has("bulk")
 	}
@@ -250,6 +253,8 @@ func (s *sink) Tell(e *interp.Event) {
 		c.warps[e.Warp] = warp{lanes: e.Lanes, alike: true, clocks: make([]*clock, n), fences: make([]fence, n)}
 	case interp.OnAccess:
 		r.access(c, e)
+	case interp.OnTexels:
+		r.texels(c, e)
 	case interp.OnAfter:
 		r.after(c, e)
 	case interp.OnWake:
@@ -362,6 +367,19 @@ func (r *run) access(c *cta, e *interp.Event) {
 		x.done |= 1 << lane
 	}
 	if r.lockstep > 0 || role.sync != 0 {
+		r.now++
+	}
+}
+
+// texels is what lanes read through the texture unit, which is a proxy of its own (8.6).
+func (r *run) texels(c *cta, e *interp.Event) {
+	x := access{record: record{at: r.now, cta: c.number, what: what(e.Index)<<indexBits | r.roles[e.Index].what}, reads: true}
+	for i := range e.Texels {
+		p := &e.Texels[i]
+		x.who, x.view = threadOf(e.Warp, p.Lane), c.view(e.Warp, p.Lane, r.now)
+		r.touchAll(&x, p.Memory, p.Offset, p.Bytes)
+	}
+	if r.lockstep > 0 {
 		r.now++
 	}
 }

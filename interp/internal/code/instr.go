@@ -14,6 +14,7 @@ package code
 type Instr struct {
 	Op    Op
 	How   How
+	Skips bool  // it counts the lanes that the guard holds back: the first of a PTX instruction that does not end a block of PTX
 	Guard int32 // 0: none; p+1: it executes where predicate p holds; -(p+1): where it does not
 	Side  int32 // index into the side table of the op's kind
 	Src   int32 // index of the PTX instruction it is part of

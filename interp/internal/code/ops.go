@@ -212,6 +212,7 @@ const (
 	Trap
 	Brkpt
 	Nanosleep // A nanoseconds
+	Nothing   // counts the lanes that its guard holds back
 
 	Jump        // to the next block
 	Branch      // the guard's lanes go to the target, others to the next block
@@ -326,6 +327,7 @@ var machine = [...]Signature{
 	Trap:             {Name: "trap", Once: true},
 	Brkpt:            {Name: "brkpt", Once: true},
 	Nanosleep:        {Name: "nanosleep", Once: true, Src: [4]Slot{R}},
+	Nothing:          {Name: "nothing"},
 	Jump:             {Name: "jump", Kind: Control},
 	Branch:           {Name: "branch", Kind: Control},
 	BranchIndex:      {Name: "branch.index", Kind: Control, Src: [4]Slot{R}, Side: TargetSide},

@@ -191,6 +191,10 @@ func (v *verifier) block(b *Block) {
 		if in.Src >= 0 && (in.Src < b.Sources.First || in.Src >= b.Sources.End) {
 			v.fault(pc, "it is part of PTX instruction %d; the block has %d to %d", in.Src, b.Sources.First, b.Sources.End-1)
 		}
+		first := pc == b.First || v.Instrs[pc-1].Src != in.Src
+		if in.Skips != (first && in.Guard != 0 && in.Src >= 0 && !v.Sources[in.Src].EndsBlock()) {
+			v.fault(pc, "it is %v that it counts the lanes that its guard holds back", in.Skips)
+		}
 		v.operands(pc, in)
 		v.how(pc, in)
 	}

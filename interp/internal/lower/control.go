@@ -11,8 +11,7 @@ import (
 
 // end finishes the present block with an instruction.
 func (l *lowerer) end(in code.Instr) {
-	in.Guard, in.Src = l.guard, l.at()
-	l.cur.end = in
+	l.cur.end = l.placed(in)
 }
 
 func lowerBra(l *lowerer, in *ptx.Instr) {

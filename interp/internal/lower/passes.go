@@ -127,6 +127,7 @@ type draft struct {
 	curIR  int
 	fixups []func()
 	guard  int32
+	skips  bool // what is emitted next is to count the lanes that the guard holds back
 	src    *ptx.Instr
 
 	products map[*ptx.Instr]int32 // multiplications that may be pending: their indices in tables.Fragments

@@ -111,6 +111,7 @@ func (l *lowerer) instr(in *ptx.Instr) {
 		src.Reads = src.Reads[1:] // the guard comes first
 		l.guard = code.Guard(l.rows[in.Guard.Reg].Row, in.Guard.Neg)
 	}
+	l.skips = l.guard != 0 && !in.EndsBlock()
 	begin := func(c code.Caution) {
 		if len(l.cur.instrs) > 0 || l.cur.Sources.Len() > 0 {
 			l.open()
@@ -127,13 +128,21 @@ func (l *lowerer) instr(in *ptx.Instr) {
 	l.prog.Sources = append(l.prog.Sources, src)
 	l.cur.Sources.End++
 	l.disturbs(in)
-	lowerers[in.Form.Family](l, in)
+	if lowerers[in.Form.Family](l, in); l.skips { // it is nothing else
+		l.emit(code.Instr{Op: code.Nothing})
+	}
 }
 
 // emit appends an instruction to the present block.
 func (l *lowerer) emit(in code.Instr) {
-	in.Guard, in.Src = l.guard, l.at()
-	l.cur.instrs = append(l.cur.instrs, in)
+	l.cur.instrs = append(l.cur.instrs, l.placed(in))
+}
+
+// placed is an instruction of the machine as part of the present PTX instruction.
+func (l *lowerer) placed(in code.Instr) code.Instr {
+	in.Guard, in.Src, in.Skips = l.guard, l.at(), l.skips
+	l.skips = false
+	return in
 }
 
 // at is the index of the present PTX instruction.

@@ -364,6 +364,9 @@ func (t *thread) step() {
 	}
 	t.beginStep()
 	if g := t.in.Guard; g.Reg != ptx.NoReg && (f.regs[g.Reg].lo != 0) == g.Neg {
+		if t.in.EndsBlock() {
+			t.m.stats.ThreadInstructions++
+		}
 		t.skipStep()
 		return
 	}

@@ -70,7 +70,7 @@ type Launch struct {
 
 // Stats counts what a launch did.
 type Stats struct {
-	ThreadInstructions int64 // executed by threads whose guard was true
+	ThreadInstructions int64 // executed by threads whose guard was true; every branch, return and exit met
 }
 
 // The kinds of Trap.

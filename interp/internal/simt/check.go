@@ -121,7 +121,7 @@ func (w *warp) execHalf(r *run) {
 	counted := w.count.ThreadInstructions
 	w.execRun(r)
 	if back := counted - w.count.ThreadInstructions; back != 0 && w.err == nil {
-		w.miscounted(r, 0, back)
+		w.miscounted(r, 0, 0, back)
 	}
 }
 
@@ -158,17 +158,20 @@ func (w *warp) execGuarded(r *run) {
 	}
 	kept := active &^ k.lanes
 	k.idle |= kept
-	counted := w.count.ThreadInstructions
+	counted, skipped := w.count.ThreadInstructions, 0
+	if p.in != nil && p.ref.Skips {
+		skipped = bits.OnesCount32(kept)
+	}
 	w.execRun(r)
-	if back := counted - w.count.ThreadInstructions; back != int64(bits.OnesCount32(kept)) && p.in != nil && w.err == nil {
-		w.miscounted(r, kept, back)
+	if back := counted - w.count.ThreadInstructions; back != int64(skipped) && w.err == nil {
+		w.miscounted(r, kept, skipped, back)
 	}
 	k.lanes, k.idle = active, idle
 }
 
-// miscounted reports that a run has counted other lanes as kept back by its guard than are.
-func (w *warp) miscounted(r *run, kept uint32, counted int64) {
-	w.mismatch(&r.pairs[0], kept, "its guard keeps %d lanes back, and %d are counted", bits.OnesCount32(kept), counted)
+// miscounted reports that a run has counted other lanes as kept back by its guard than it has to.
+func (w *warp) miscounted(r *run, kept uint32, skipped int, counted int64) {
+	w.mismatch(&r.pairs[0], kept, "of the lanes that its guard keeps back it has to count %d, and %d are counted", skipped, counted)
 }
 
 // singly is the run of an instruction that does not execute with those behind it.

@@ -49,7 +49,9 @@ func (w *warp) backUp(b *code.Block, in *code.Instr) {
 		pc++
 	}
 	w.halt(b, pc, in.Src)
-	w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executing(in)))
+	if in.Skips {
+		w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executing(in)))
+	}
 	w.tellLanes(OnUndo, w.src(in), w.mask)
 }
 

@@ -71,7 +71,7 @@ func newCTA(g *Grid) *cta {
 	c.warps = make([]warp, (g.threads+width-1)/width)
 	for i := range c.warps {
 		w := &c.warps[i]
-		w.cta, w.id, w.rc, w.heeds = c, i, g.reconverge.new(), g.reconverge.heeds
+		w.cta, w.id, w.rc, w.heeds, w.stays = c, i, g.reconverge.new(), g.reconverge.heeds, g.reconverge.waits
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h] = *regfile.New(&g.code.Consts, g.mode != Vector)

@@ -86,6 +86,7 @@ func (t *joins) split(w *warp, groups []group, pc int32) {
 		return
 	}
 	w.join, w.stop = j, pc
+	w.rest(pc, j.here)
 }
 
 // enter has the lanes of a call meet behind it.
@@ -104,9 +105,11 @@ func (t *joins) arrive(w *warp, from int32) {
 		t.pass(w, j)
 		return
 	}
-	j.come(w.mask)
+	lanes, pc := w.mask, j.pc
+	j.come(lanes)
 	w.mask = 0
 	if !t.meet(w, j) {
+		w.rest(pc, lanes)
 		w.schedule()
 	}
 }
@@ -159,12 +162,13 @@ func (t *joins) end(w *warp, lanes uint64) {
 }
 
 // part lets the lanes that wait at the innermost join go on alone, as the running strand.
-// They come to the next join before the others.
+// They come to the next join before the others. Lanes that rest there go on resting, for nobody waits for
+// them.
 func (t *joins) part(w *warp) bool {
 	var inner *join
 	for i := len(w.others) - 1; i >= 0; i-- {
 		for j := w.others[i].join; j != nil; j = j.outer {
-			if j.here != 0 && (inner == nil || j.depth > inner.depth) {
+			if j.here&^w.rests != 0 && (inner == nil || j.depth > inner.depth) {
 				inner = j
 			}
 		}

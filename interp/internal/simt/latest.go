@@ -51,6 +51,25 @@ func (s *State) Latest(cta, warp, lane int) (Latest, bool) {
 	return latestOf(s.flights, cta, warp, lane)
 }
 
+// InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
+// nil being the launch's end, until it gives false. Some may not have begun yet.
+func (g *Grid) InFlight(from, to *State, do func(cta int) bool) {
+	begin, end := from.next, g.total
+	if to != nil {
+		end = to.next
+	}
+	for i := range from.flights {
+		if f := &from.flights[i]; f.status != hasFinished && !do(g.dim.index(g.place(f.index))) {
+			return
+		}
+	}
+	for order := begin; order < end; order++ {
+		if !do(g.dim.index(g.place(order))) {
+			return
+		}
+	}
+}
+
 func latestOf(flights []flight, cta, warp, lane int) (Latest, bool) {
 	for i := range flights {
 		if c := flights[i].cta; c != nil && c.index == cta && flights[i].status != hasFinished {

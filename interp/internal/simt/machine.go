@@ -67,7 +67,7 @@ func init() {
 		code.TensorCopy: tensorOperation, code.TensorShift: tensorOperation, code.TensorMma: tensorOperation, code.TensorCommit: tensorCommit,
 		code.AsyncTensor: asyncTensor, code.MapReplace: mapReplace, code.MapCopy: mapCopy,
 		code.Vprintf: vprintf, code.Malloc: malloc, code.Free: free, code.AssertFail: assertFail,
-		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane,
+		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane, code.Nothing: nothing,
 	}
 	for _, addr := range []code.Slot{code.R, code.Q} {
 		for _, data := range []code.Slot{code.R, code.Q} {

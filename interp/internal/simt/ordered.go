@@ -21,8 +21,10 @@ type ordered struct{ order }
 func (o ordered) split(w *warp, groups []group, join int32) {
 	from := w.pc
 	call := w.cta.code.End(w.cta.code.Block(from)).Op.Signature().Side == code.CallSide
+	running := w.strand
+	w.mask = 0
 	for _, g := range groups {
-		c := w.strand
+		c := running
 		c.pc, c.mask = g.pc, g.mask
 		if call && g.pc == from { // they are to call, each group for itself
 			w.others = append(w.others, c)
@@ -31,7 +33,6 @@ func (o ordered) split(w *warp, groups []group, join int32) {
 		o.jumped(&c, from)
 		o.add(w, c)
 	}
-	w.mask = 0
 	o.next(w)
 }
 
@@ -63,9 +64,10 @@ func (o ordered) add(w *warp, c strand) {
 	if i := w.alike(&c); i >= 0 {
 		w.others[i].mask |= c.mask
 		w.reunites(&w.others[i])
-		return
+	} else {
+		w.others = append(w.others, c)
 	}
-	w.others = append(w.others, c)
+	w.rest(c.pc, c.mask)
 }
 
 func (o ordered) next(w *warp) bool {

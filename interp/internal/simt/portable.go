@@ -84,6 +84,8 @@ func (w *warp) lanesOf(h int, in *code.Instr) uint32 {
 		return mask
 	}
 	m := mask & guardMask(&w.files[h], in.Guard)
-	w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+	if in.Skips {
+		w.count.ThreadInstructions -= int64(bits.OnesCount32(mask &^ m))
+	}
 	return m
 }

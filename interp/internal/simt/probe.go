@@ -36,7 +36,7 @@ type Probe interface {
 // wants to know, instructions cost about what they cost unwatched.
 type Chooser interface {
 	// Chosen says, by index of the instructions of a launch's program, which of OnBefore, OnAccess,
-	// OnOperation, OnResult, OnAfter and OnUndo it is told of them, if it wants them at all; nil means
+	// OnTexels, OnOperation, OnResult, OnAfter and OnUndo it is told of them, if it wants them at all; nil means
 	// all. It is asked as each CTA begins, and of those in flight as a launch that has paused goes on.
 	// What it has given does not change.
 	Chosen(l *LaunchInfo) []Events
@@ -51,7 +51,7 @@ type Easer interface {
 }
 
 // chosenKinds are the events that a Chooser is told of some instructions only.
-const chosenKinds = OnBefore | OnAccess | OnOperation | OnResult | OnAfter | OnUndo
+const chosenKinds = OnBefore | OnAccess | OnTexels | OnOperation | OnResult | OnAfter | OnUndo
 
 // Sink is told of events, one at a time.
 type Sink interface {
@@ -131,6 +131,9 @@ const (
 
 	OnTrap // the CTA stops with a trap: Trap
 
+	// An instruction of the texture unit is about to read texels, for the lanes of Lanes: Texels.
+	OnTexels
+
 	// A lane issues an asynchronous operation, between OnBefore and OnAfter of its instruction, or
 	// what it has issued is about to read or write memory, whatever its CTA or another of its
 	// cluster is at then: Effect, and CTA, Warp, Lanes and Instr that have issued it.
@@ -148,7 +151,7 @@ const (
 
 var eventNames = []string{
 	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "operation", "result", "after", "undo", "branch", "split", "join",
-	"call", "return", "wait", "wake", "exit", "expand", "trap", "effect", "print", "alloc", "free", "host write", "host read",
+	"call", "return", "wait", "wake", "exit", "expand", "trap", "texels", "effect", "print", "alloc", "free", "host write", "host read",
 }
 
 // String names the kinds of the set.
@@ -196,6 +199,7 @@ type Event struct {
 	Writes []Value
 
 	Accesses  []Access   // of the instruction to memory, so far
+	Texels    []Texel    // that it reads
 	Operation *Operation // one of the parts of the instruction
 
 	Ways     []Way
@@ -273,6 +277,14 @@ type Access struct {
 	runsOf uint64 // the lanes of which there are runs; 0: of none
 	runs   [mostRuns]Run
 	count  int // of runs; 0: there would be more
+}
+
+// Texel is a texel that is read for a lane. A lookup that filters reads several, perhaps one of them twice.
+type Texel struct {
+	Lane   int
+	Memory *mem.Allocation
+	Offset uint64 // in it
+	Bytes  int
 }
 
 // mostRuns is how many runs an access may have.

@@ -21,6 +21,7 @@ type Reconverger struct {
 	heeds  bool // strands may change at any block
 	shares bool // strands take turns, so that lanes of a warp can wait for each other
 	mends  bool // … once the launch would not go on otherwise
+	waits  bool // lanes that have come to the kernel's end wait there for the others of the warp
 	keeps  lower.Keeps
 }
 
@@ -35,12 +36,20 @@ var Reconvergers = []*Reconverger{
 		new: func() reconverger { return new(stack) }, traps: true,
 	},
 	{
+		Name: "stack-wait", Doc: "as stack, and lanes wait at the kernel's end for the others of the warp",
+		new: func() reconverger { return new(stack) }, traps: true, waits: true,
+	},
+	{
 		Name: "its", Doc: "independent thread scheduling: all ways in turn, to meet at immediate post-dominators",
 		new: func() reconverger { return new(its) }, shares: true, keeps: lower.UnlessWaiting,
 	},
 	{
 		Name: "pc2", Doc: "the lowest address first, this time round a loop before the next",
 		new: func() reconverger { return ordered{pc2{}} }, heeds: true, keeps: lower.Never,
+	},
+	{
+		Name: "pc2-wait", Doc: "as pc2, and lanes wait at the kernel's end for the others of the warp",
+		new: func() reconverger { return ordered{pc2{}} }, heeds: true, keeps: lower.Never, waits: true,
 	},
 	{
 		Name: "frontier", Doc: "thread frontiers: the first in reverse postorder of the control flow",
@@ -60,6 +69,10 @@ func ReconvergerNamed(name string) *Reconverger {
 
 // Progresses reports whether lanes of a warp can wait for each other under the policy.
 func (r *Reconverger) Progresses() bool { return r.shares || r.mends }
+
+// Waits reports whether lanes wait at the kernel's end for the others of their warp, so that what these
+// execute is executed by part of the warp, as it is if lanes are elsewhere.
+func (r *Reconverger) Waits() bool { return r.waits }
 
 // Joins reports whether lanes that a branch has parted meet at its immediate
 // post-dominator.

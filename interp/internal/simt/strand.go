@@ -175,7 +175,7 @@ func (w *warp) schedule() {
 		switch {
 		case w.mask != 0:
 			return
-		case w.live == 0:
+		case w.live|w.rests == 0:
 			w.state = ended
 			w.tellLanes(OnWarpEnd, nil, 0)
 		case w.rc.next(w) || w.rc.part(w):

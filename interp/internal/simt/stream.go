@@ -26,6 +26,7 @@ type stream struct {
 
 	step     Event    // of an instruction, before and after
 	accesses []Access // room for those of step
+	texels   []Texel
 	reads    []Value
 	writes   []Value
 	rows     []code.Row // and for those of its operations
@@ -432,7 +433,7 @@ func (k *Kernel) accesses() []accessing {
 		k.accessOf = make([]accessing, len(k.Sources))
 		accesses := func(in *code.Instr) bool {
 			_, ok := accessKinds[in.Op]
-			return in.Src >= 0 && (ok || in.Op.Signature().Side == code.AccessSide)
+			return in.Src >= 0 && (ok || in.Op == code.TextureFetch || in.Op.Signature().Side == code.AccessSide)
 		}
 		for i := range k.Fixed {
 			if in := &k.Fixed[i].Instr; accesses(in) {
@@ -487,6 +488,10 @@ func (s *stream) tellAfter(w *warp, src *code.Source) {
 
 // tellAccess tells what a memory instruction is about to access.
 func (s *stream) tellAccess(w *warp, in *code.Instr) {
+	if in.Op == code.TextureFetch {
+		s.tellTexels(w, in)
+		return
+	}
 	s.describe(w, in)
 	if s.step.Lanes != 0 {
 		s.tell(&s.step, OnAccess)

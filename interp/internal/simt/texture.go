@@ -248,7 +248,65 @@ func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 	if i >= len(list) {
 		return 0
 	}
+	if f.Tracked() {
+		return uint32(laneOf(f, code.Row{Slot: list[i].Slot, Row: list[i].Row}, lane))
+	}
 	return f.Src32(list[i].Row)[lane]
+}
+
+// lookupArgs are the operands of a lane's lookup.
+func lookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
+	for i := range 4 {
+		a.Coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
+		a.DX[i], a.DY[i] = word(f, s.Sources[code.TextureDX], i, lane), word(f, s.Sources[code.TextureDY], i, lane)
+		a.Offset[i] = int32(word(f, s.Sources[code.TextureOffset], i, lane))
+	}
+	a.Level, a.Compare = word(f, s.Sources[code.TextureLevel], 0, lane), word(f, s.Sources[code.TextureCompare], 0, lane)
+	return a
+}
+
+// tellTexels tells what tex or tld4 is about to read.
+func (s *stream) tellTexels(w *warp, in *code.Instr) {
+	if !w.cta.hears(OnTexels) {
+		return
+	}
+	x, list := &w.cta.code.Textures[in.Side], s.texels[:0]
+	var offs []uint64
+	for m := s.step.Lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		f := &w.files[lane/regfile.Lanes]
+		object := func(list []code.Elem, t ptx.Type) *Object {
+			o, _, _ := w.object(laneOf(f, code.Row{Slot: list[0].Slot, Row: list[0].Row}, lane%regfile.Lanes))
+			if o == nil || o.Type != t {
+				return nil
+			}
+			return o
+		}
+		o := object(x.Sources[code.TextureObject], ptx.TexRef)
+		if o == nil {
+			continue // it traps
+		}
+		t := o.Texture
+		if named := x.Sources[code.TextureSampler]; len(named) > 0 {
+			by := object(named, ptx.SamplerRef)
+			if by == nil {
+				continue
+			}
+			if t.Sampler = by.Texture.Sampler; t.CheckSampling() != "" {
+				continue
+			}
+		}
+		a := lookupArgs(f, x, lane%regfile.Lanes)
+		offs = t.Texels(offs[:0], &x.Lookup, &a)
+		for _, off := range offs {
+			list = append(list, Texel{Lane: lane, Memory: o.Memory, Offset: o.Offset + off, Bytes: t.Format.Bytes()})
+		}
+	}
+	if s.texels = list; len(list) > 0 {
+		s.step.Texels = list
+		s.tell(&s.step, OnTexels)
+		s.step.Texels = nil
+	}
 }
 
 // textureFetch executes tex and tld4.
@@ -260,13 +318,7 @@ func textureFetch(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if !x.find(h, f, in, s, lane, n) {
 			return
 		}
-		var a texture.Args
-		for i := range 4 {
-			a.Coord[i] = word(f, s.Sources[code.TextureCoord], i, lane)
-			a.DX[i], a.DY[i] = word(f, s.Sources[code.TextureDX], i, lane), word(f, s.Sources[code.TextureDY], i, lane)
-			a.Offset[i] = int32(word(f, s.Sources[code.TextureOffset], i, lane))
-		}
-		a.Level, a.Compare = word(f, s.Sources[code.TextureLevel], 0, lane), word(f, s.Sources[code.TextureCompare], 0, lane)
+		a := lookupArgs(f, s, lane)
 		out, bad := x.texture.Fetch(x.o.Data(), &s.Lookup, &a)
 		if bad != "" {
 			w.badObject(h, in, lane, ErrTexture, x.o, bad)

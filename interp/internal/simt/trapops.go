@@ -44,6 +44,9 @@ func trapLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	w.fail(w.src(in), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
+// nothing is done by what is there for its guard.
+func nothing(*warp, int, *regfile.File, *code.Instr, uint32) {}
+
 // sleepLane lets other warps run, and the time pass for which the lanes sleep: the
 // longest of them, exactly (manual 9.7.19.2 allows from nothing to twice as much).
 func sleepLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {

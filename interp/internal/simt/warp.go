@@ -23,6 +23,7 @@ type warp struct {
 	stop   int32  // the block where its lanes meet others
 	heeds  bool   // the policy wants to know of every block that a strand comes to while there are others
 	sliced bool   // strands take turns
+	stays  bool   // lanes wait at the kernel's end
 	share  int    // of the warp, what is left of it: instructions
 	yield  bool   // the warp gives up the rest of its share
 	paused bool   // it stands before an instruction of its block for a probe
@@ -30,7 +31,8 @@ type warp struct {
 	eased  uint64 // the sinks that are told less of it: bit i for sink i of the CTA
 	state  warpState
 	err    error  // trap, or the answer that something is not run
-	live   uint64 // lanes that have not ended
+	live   uint64 // lanes that have not ended, nor rest
+	rests  uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
 	cta    *cta
 	files  []regfile.File // one per 32 lanes
 	count  Counts
@@ -214,6 +216,9 @@ func (w *warp) guardedWide(g int32) uint64 {
 // finish executes the end of a block.
 func (w *warp) finish(b *code.Block) {
 	end := w.cta.code.End(b)
+	if end.Skips {
+		w.count.ThreadInstructions -= int64(bits.OnesCount64(w.mask &^ w.guarded(end.Guard)))
+	}
 	switch end.Op {
 	case code.Jump:
 		w.jump(b.Next)
@@ -261,17 +266,36 @@ func (w *warp) branch(taken uint64, target int32, b *code.Block) {
 		w.jump(target)
 	case taken == 0:
 		w.jump(b.Next)
-	case c.Block(target).Leaves:
+	case c.Block(target).Leaves && !w.gathers(target, b):
 		w.count.DivergentBranches++
 		w.leave(taken, c.Block(target))
 		w.jump(b.Next)
-	case c.Block(b.Next).Leaves:
+	case c.Block(b.Next).Leaves && !w.gathers(b.Next, b):
 		w.count.DivergentBranches++
 		w.leave(w.mask&^taken, c.Block(b.Next))
 		w.jump(target)
 	default:
 		w.pair = [2]group{{b.Next, w.mask &^ taken}, {target, taken}}
 		w.fan(w.pair[:], b.Join)
+	}
+}
+
+// gathers reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
+// end, for others that a branch parts them from: where it has joins, those that come there in any case.
+func (w *warp) gathers(pc int32, branch *code.Block) bool {
+	return w.stays && (pc == branch.Join || !w.cta.grid.reconverge.Joins())
+}
+
+// rest has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
+// end: nobody waits for them (manual 9.7.13.1), and their registers are of no use any more.
+func (w *warp) rest(pc int32, lanes uint64) {
+	if !w.stays || !w.cta.code.Block(pc).Leaves {
+		return
+	}
+	w.live &^= lanes
+	w.rests |= lanes
+	if w.waiting > 0 {
+		w.meetings() // of lanes that have waited for these
 	}
 }
 
@@ -319,6 +343,7 @@ func (w *warp) leave(lanes uint64, b *code.Block) {
 func (w *warp) end(src *code.Source, lanes uint64) {
 	w.tellLanes(OnExit, src, lanes)
 	w.live &^= lanes
+	w.rests &^= lanes
 	w.mask &^= lanes
 	w.rc.end(w, lanes)
 	if w.waiting > 0 {

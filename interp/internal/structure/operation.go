@@ -248,7 +248,16 @@ func (x *half) arithmetic() {
 
 // execute asks the unit for the operation.
 func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrack.Answer) {
-	v, answer := x.t.unit.Execute(&x.op.Operation, src, x.m)
+	m := x.m
+	if !x.t.Masked { // an entry is the whole warp's, whoever executes: "all elements in the affine sequence" (Kim et al. 4.2)
+		m = x.live
+		for i := range src {
+			if src[i].Held == x.m {
+				src[i].Held = m
+			}
+		}
+	}
+	v, answer := x.t.unit.Execute(&x.op.Operation, src, m)
 	if answer == affinetrack.Once && !x.t.Once(x.op.Rule, x.e.Instr.Form.Class) {
 		answer = affinetrack.OnLanes
 	}
@@ -347,6 +356,7 @@ func (x *half) comparison() {
 			}
 			x.settle(o, value, class)
 		default:
+			t.step.compact = false
 			x.truth(o).mask &^= x.m
 		}
 	}

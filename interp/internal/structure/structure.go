@@ -5,6 +5,7 @@ package structure
 
 import (
 	"gemu/affinetrack"
+	"gemu/internal/percent"
 	"gemu/ptx"
 )
 
@@ -101,18 +102,18 @@ func (s *Structure) Summary() Summary {
 	if t.Execs > 0 {
 		r.ActiveLanes = float64(t.Lanes) / float64(t.Execs)
 	}
-	r.LongLatency = percent(long, t.Execs)
-	r.Control = percent(control, t.Execs)
-	r.Memory = percent(memory, t.Execs)
-	r.Diverged = percent(t.Diverged, t.Execs)
-	r.Affine = percent(t.Compact, t.Execs)
-	r.Suppressed = percent(t.Suppressed, t.Compact+t.Suppressed)
-	r.Expansion = percent(t.Expansions, t.Execs)
-	r.ReadsSaved = percent(t.Reads.Compact(), t.Reads.Total())
-	r.WritesSaved = percent(t.Writes.Compact()-t.Expansions, t.Writes.Total())
-	r.Branches = percent(t.Decided, t.Branches)
-	r.MemoryOps = percent(ops.Compact(), ops.Total())
-	r.Loads = percent(loads.Compact(), loads.Total())
+	r.LongLatency = percent.Of(long, t.Execs)
+	r.Control = percent.Of(control, t.Execs)
+	r.Memory = percent.Of(memory, t.Execs)
+	r.Diverged = percent.Of(t.Diverged, t.Execs)
+	r.Affine = percent.Of(t.Compact, t.Execs)
+	r.Suppressed = percent.Of(t.Suppressed, t.Compact+t.Suppressed)
+	r.Expansion = percent.Of(t.Expansions, t.Execs)
+	r.ReadsSaved = percent.Of(t.Reads.Compact(), t.Reads.Total())
+	r.WritesSaved = percent.Of(t.Writes.Compact()-t.Expansions, t.Writes.Total())
+	r.Branches = percent.Of(t.Decided, t.Branches)
+	r.MemoryOps = percent.Of(ops.Compact(), ops.Total())
+	r.Loads = percent.Of(loads.Compact(), loads.Total())
 	return r
 }
 
@@ -147,11 +148,4 @@ func (s *Structure) Breakdown() Breakdown {
 		}
 	}
 	return b
-}
-
-func percent(n, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return 100 * float64(n) / float64(of)
 }

@@ -49,7 +49,7 @@ func newTracker(p *Probe) *tracker {
 
 // warp is the tags of a warp, and where its lanes are.
 type warp struct {
-	live   uint64 // lanes that have not ended, or wait at the end
+	live   uint64 // lanes that have not ended, or wait at the kernel's end
 	halves []tags
 	frames [64]*frame // by lane
 }
@@ -116,7 +116,7 @@ func (t *tracker) Tell(e *simt.Event) {
 	case simt.OnWarp:
 		t.warps[e.Warp].live = e.Lanes
 	case simt.OnExit:
-		if !t.Waits {
+		if !e.Launch.Reconverge.Waits() {
 			t.warps[e.Warp].live &^= e.Lanes
 		}
 	case simt.OnBefore:

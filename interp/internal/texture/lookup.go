@@ -88,6 +88,29 @@ func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, bad str
 	return out, ""
 }
 
+// Texels appends where the texels begin that a lookup reads for the operands of a lane, in bytes from the
+// image's begin: those of the border are none, and one that cannot be executed reads none.
+func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
+	p, bad := t.point(l, a)
+	if bad != "" {
+		return list
+	}
+	var room [mostTaps]tap
+	taps := room[:0]
+	if l.Gather {
+		around := t.footprint(&p)
+		taps = append(taps, around[:]...)
+	} else {
+		taps = t.taps(taps, &p)
+	}
+	for i := range taps {
+		if !taps[i].outside {
+			list = append(list, taps[i].off)
+		}
+	}
+	return list
+}
+
 // point is where a lookup goes.
 type point struct {
 	d       int // dimensions

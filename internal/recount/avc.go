@@ -1,0 +1,782 @@
+package recount
+
+// This file is the Affine Vector Cache: private memory as warps use it, and sections 4.1 to 4.3 and algorithms 1
+// and 2 of Collange and Kouyoumdjian 2011, by the readings of docs/avc.md.
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Word is a word of private memory in the lanes of a warp: some have it, others do not.
+type Word struct {
+	Has   [32]bool
+	Value [32]uint32
+}
+
+// line is the base and the stride of the lanes that have a word; ok is false if there is none by the
+// rules of section 2.3: strides 0 and 2^0 to 2^6, of which a base is a multiple.
+func (w *Word) line() (base, stride uint32, ok bool) {
+	first, n := -1, 0
+	for i := range w.Has {
+		if w.Has[i] {
+			n++
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	if n == 0 {
+		return 0, 0, false
+	}
+	for _, stride := range []uint32{0, 1, 2, 4, 8, 16, 32, 64} {
+		base := w.Value[first] - uint32(first)*stride
+		fits := stride == 0 || base%stride == 0
+		for i := range w.Has {
+			fits = fits && (!w.Has[i] || w.Value[i] == base+uint32(i)*stride)
+		}
+		if fits {
+			return base, stride, true
+		}
+	}
+	return 0, 0, false
+}
+
+// class is the name of a class of figure 1.
+func (w *Word) class() string {
+	base, stride, ok := w.line()
+	switch {
+	case !ok:
+		return "generic"
+	case stride != 0:
+		return "affine"
+	case base != 0:
+		return "uniform"
+	}
+	return "zero"
+}
+
+// anyStride reports whether the lanes lie on a line, modulo 2^32, by finding its stride bit by bit: of the
+// strides that fit modulo 2^b, those that with or without bit b fit modulo 2^(b+1).
+func (w *Word) anyStride() bool {
+	list := w.lanes()
+	strides := []int64{0}
+	for b := range 32 {
+		var longer []int64
+		for _, s := range strides {
+			for _, s := range []int64{s, s | 1<<b} {
+				fits := true
+				for _, i := range list {
+					fits = fits && (int64(w.Value[list[0]])+int64(i-list[0])*s-int64(w.Value[i]))%(1<<(b+1)) == 0
+				}
+				if fits {
+					longer = append(longer, s)
+				}
+			}
+		}
+		strides = longer
+	}
+	return len(strides) > 0
+}
+
+// lanes are those that have the word.
+func (w *Word) lanes() (list []int) {
+	for i := range w.Has {
+		if w.Has[i] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// gaps reports whether a lane between two of them is not there.
+func (w *Word) gaps() bool {
+	list := w.lanes()
+	return list[len(list)-1]-list[0] != len(list)-1
+}
+
+// byXor reports whether the unit of section 5.2 finds a line: lanes 2i and 2i+1, the first such pair, give the
+// stride.
+func (w *Word) byXor() bool {
+	list := w.lanes()
+	stride := uint32(0)
+	for i := 0; i < 32; i += 2 {
+		if w.Has[i] && w.Has[i+1] {
+			stride = w.Value[i] ^ w.Value[i+1]
+			break
+		}
+	}
+	if !slices.Contains([]uint32{0, 1, 2, 4, 8, 16, 32, 64}, stride) {
+		return false
+	}
+	for _, i := range list {
+		if w.Value[list[0]]+uint32(i-list[0])*stride != w.Value[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Private is the private memory of a launch's warps: what they load and store, one transaction for
+// each word and each address that lanes have.
+type Private struct {
+	mu      sync.Mutex
+	Kernels map[string]*PrivateKernel
+}
+
+// PrivateKernel is the launches of a kernel.
+type PrivateKernel struct {
+	Instructions  int
+	Loads, Stores map[string]int // transactions, by class
+	LowWords      map[string]int // of the first word of each access
+
+	AnyStride int // generic, but affine by any stride and base
+	Xor       int // found by the unit of section 5.2
+	NonDense  int // not generic, with lanes that do not lie side by side
+	Global    int // blocks of 128 bytes of each access to global memory
+
+	launches []*privateLaunch
+}
+
+// privateLaunch is a launch.
+type privateLaunch struct {
+	id     uint64
+	perCTA int
+	warps  map[[2]int]*privateWarp // by CTA and warp
+}
+
+// privateWarp is what a warp does to private memory.
+type privateWarp struct {
+	instructions int
+	requests     []request
+	memory       [32]map[uint64]uint32 // words, by lane and address over 4
+}
+
+// request is a transaction.
+type request struct {
+	step  int // the instruction
+	word  uint64
+	store bool
+	Word
+}
+
+// Wants are all instructions, with values and addresses.
+func (p *Private) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAfter, Values: true, Addresses: true}
+}
+
+// CTA has nothing of its own.
+func (p *Private) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
+
+// Tell keeps what an instruction does to private memory.
+func (p *Private) Tell(e *interp.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Kernels == nil {
+		p.Kernels = map[string]*PrivateKernel{}
+	}
+	k := p.Kernels[e.Launch.Kernel.Name]
+	if k == nil {
+		k = &PrivateKernel{Loads: map[string]int{}, Stores: map[string]int{}, LowWords: map[string]int{}}
+		p.Kernels[e.Launch.Kernel.Name] = k
+	}
+	at := slices.IndexFunc(k.launches, func(l *privateLaunch) bool { return l.id == e.Launch.ID })
+	if at < 0 {
+		at = len(k.launches)
+		k.launches = append(k.launches, &privateLaunch{e.Launch.ID, (e.Launch.Block.Count() + 31) / 32, map[[2]int]*privateWarp{}})
+	}
+	l := k.launches[at]
+	w := l.warps[[2]int{e.CTA, e.Warp}]
+	if w == nil {
+		w = &privateWarp{}
+		for i := range w.memory {
+			w.memory[i] = map[uint64]uint32{}
+		}
+		l.warps[[2]int{e.CTA, e.Warp}] = w
+	}
+	step := w.instructions
+	w.instructions++
+	k.Instructions++
+	space, _ := e.Instr.Space()
+	if space != ptx.Local && space != ptx.Generic && space != ptx.Global || len(e.Accesses) == 0 {
+		return
+	}
+	if len(e.Accesses) != 1 {
+		panic(fmt.Sprintf("%s: %d accesses", e.Instr.Text, len(e.Accesses)))
+	}
+	access := &e.Accesses[0]
+	store := e.Instr.Form.Effects.Has(ptx.Writes)
+	bytes := map[int][]byte{} // by lane, that are stored, or as many as are loaded
+	from := map[int]uint64{}  // by lane, the address
+	blocks := map[uint64]bool{}
+	for lane := range 32 {
+		address := access.Addr[lane]
+		switch {
+		case access.Lanes>>lane%2 == 0:
+			continue
+		case access.Space == ptx.Local:
+		case address >= interp.LocalWindow && address < interp.LocalWindow+interp.WindowSize:
+			address -= interp.LocalWindow
+		default:
+			if access.Space == ptx.Global || address >= interp.FirstAddress {
+				for b := range access.Bytes {
+					blocks[(address+uint64(b))/128] = true
+				}
+			}
+			continue
+		}
+		from[lane] = address
+		bytes[lane] = make([]byte, access.Bytes)
+		if store {
+			bytes[lane] = stored(e, lane, access.Bytes)
+		}
+	}
+	k.Global += len(blocks)
+	if len(from) == 0 {
+		return
+	}
+	words := 0
+	for lane, list := range bytes {
+		for b, v := range list {
+			word, shift := (from[lane]+uint64(b))/4, (from[lane]+uint64(b))%4*8
+			old := w.memory[lane][word]
+			if store {
+				w.memory[lane][word] = old&^(0xff<<shift) | uint32(v)<<shift
+			}
+			words = max(words, int(word-from[lane]/4)+1)
+		}
+	}
+	for n := range words {
+		done := map[int]bool{}
+		for first := range 32 {
+			if _, has := from[first]; !has || done[first] {
+				continue
+			}
+			r := request{step: step, word: from[first]/4 + uint64(n), store: store}
+			for lane := range 32 {
+				if at, has := from[lane]; has && at/4 == from[first]/4 {
+					done[lane] = true
+					r.Has[lane], r.Value[lane] = true, w.memory[lane][r.word]
+				}
+			}
+			class := r.class()
+			if store {
+				k.Stores[class]++
+			} else {
+				k.Loads[class]++
+			}
+			if n == 0 {
+				k.LowWords[class]++
+			}
+			if class == "generic" && r.anyStride() {
+				k.AnyStride++
+			}
+			if class != "generic" && r.gaps() {
+				k.NonDense++
+			}
+			if r.byXor() {
+				k.Xor++
+			}
+			w.requests = append(w.requests, r)
+		}
+	}
+}
+
+// stored are the bytes that a lane stores: the low ones of each element of the operand that is no address.
+func stored(e *interp.Event, lane, size int) (list []byte) {
+	var elems []ptx.Operand
+	for _, o := range e.Instr.Ops {
+		switch o.Kind {
+		case ptx.VecOperand:
+			elems = o.Elems()
+		case ptx.RegOperand, ptx.ImmOperand:
+			elems = []ptx.Operand{o}
+		}
+	}
+	for _, o := range elems {
+		v := o.Imm.As(e.Instr.Type())
+		if o.Kind == ptx.RegOperand {
+			v = e.Reads[slices.IndexFunc(e.Reads, func(v interp.Value) bool { return v.Reg == o.Reg })].Low[lane]
+		}
+		for range size / len(elems) {
+			list = append(list, byte(v))
+			v >>= 8
+		}
+	}
+	return list
+}
+
+// CacheSetup is a configuration of table 3, and how warps run on it, by the rows of docs/avc.md.
+type CacheSetup struct {
+	L1, AVC                       int // ways
+	LRU                           bool
+	Regs                          int
+	Greedy, WarpByWarp, WholeCTAs bool
+	Warps                         int // of a launch that go through the caches: the first, and CTAs whole
+}
+
+// CacheCounts are what the caches have done.
+type CacheCounts struct {
+	Instructions            int
+	Reads, Writes           int // requests
+	Again                   int // reads of which the AVC has had a part, for the rest
+	AVCHits, L1Hits, Misses int
+	AVCWrites, L1Writes     int
+	Conflicts               int
+	WriteBacks              int
+}
+
+// cell is a word of L1.
+type cell struct {
+	valid, dirty bool
+	value        uint32
+}
+
+// l1Line is a line of L1.
+type l1Line struct {
+	block uint64
+	words [32]cell
+}
+
+// avcLine is 16 vectors, side by side in memory.
+type avcLine struct {
+	number  uint64 // of its first block, over 16
+	vectors [16]avcVector
+}
+
+// avcVector is what the AVC has of a block, in some lanes.
+type avcVector struct {
+	base, stride uint32
+	has          [32]bool
+	dirty        bool
+}
+
+func (v *avcVector) any() bool { return slices.Contains(v.has[:], true) }
+
+// tree is the order of replacement of some ways: a leaf, or two subtrees, and which of them has been used longer ago.
+type tree struct {
+	way         int
+	left, right *tree
+	older       *tree
+}
+
+// newTree makes one of ways from on, the larger half of them left.
+func newTree(from, n int) *tree {
+	if n == 1 {
+		return &tree{way: from}
+	}
+	t := &tree{left: newTree(from, (n+1)/2), right: newTree(from+(n+1)/2, n/2)}
+	t.older = t.left
+	return t
+}
+
+// use tells that a way is used, and whether it is of the tree.
+func (t *tree) use(way int) bool {
+	switch {
+	case t.left == nil:
+		return t.way == way
+	case t.left.use(way):
+		t.older = t.right
+		return true
+	case t.right.use(way):
+		t.older = t.left
+		return true
+	}
+	return false
+}
+
+func (t *tree) oldest() int {
+	for t.left != nil {
+		t = t.older
+	}
+	return t.way
+}
+
+// ways is a set of a cache.
+type ways[T any] struct {
+	lines []*T // nil: none
+	tree  *tree
+	when  []int // for exact LRU
+}
+
+// Caches are both, and the memory below them.
+type Caches struct {
+	setup  CacheSetup
+	l1     map[uint64]*ways[l1Line]
+	avc    map[uint64]*ways[avcLine]
+	memory map[uint64]*[32]uint32
+	now    int
+	CacheCounts
+}
+
+// NewCaches makes empty ones, above a memory of zeros.
+func NewCaches(s CacheSetup) *Caches {
+	return &Caches{setup: s, l1: map[uint64]*ways[l1Line]{}, avc: map[uint64]*ways[avcLine]{}, memory: map[uint64]*[32]uint32{}}
+}
+
+func setOf[T any](c *Caches, sets map[uint64]*ways[T], number uint64, n int) *ways[T] {
+	s := sets[number%64]
+	if s == nil {
+		s = &ways[T]{lines: make([]*T, n), tree: newTree(0, n), when: make([]int, n)}
+		sets[number%64] = s
+	}
+	return s
+}
+
+func use[T any](c *Caches, s *ways[T], line *T) {
+	c.now++
+	for i := range s.lines {
+		if line != nil && s.lines[i] == line {
+			s.tree.use(i)
+			s.when[i] = c.now
+		}
+	}
+}
+
+// place puts a line into a set; gone is the one whose place it takes, nil if there was room.
+func place[T any](c *Caches, s *ways[T], line *T) (gone *T) {
+	way := slices.Index(s.lines, nil)
+	switch {
+	case way >= 0:
+	case c.setup.LRU:
+		way = slices.Index(s.when, slices.Min(s.when))
+	default:
+		way = s.tree.oldest()
+	}
+	gone, s.lines[way] = s.lines[way], line
+	return gone
+}
+
+func (c *Caches) below(block uint64) *[32]uint32 {
+	if c.memory[block] == nil {
+		c.memory[block] = &[32]uint32{}
+	}
+	return c.memory[block]
+}
+
+func (c *Caches) findL1(block uint64) *l1Line {
+	for _, line := range setOf(c, c.l1, block, c.setup.L1).lines {
+		if line != nil && line.block == block {
+			return line
+		}
+	}
+	return nil
+}
+
+// lose has a line lose some of its words; without any its way is free. It reports whether one of them was dirty.
+func (c *Caches) lose(line *l1Line, lanes [32]bool) (dirty bool) {
+	some := false
+	for i := range lanes {
+		if lanes[i] {
+			dirty = dirty || line.words[i].dirty
+			line.words[i] = cell{}
+		}
+		some = some || line.words[i].valid
+	}
+	if s := setOf(c, c.l1, line.block, c.setup.L1); !some {
+		for i := range s.lines {
+			if s.lines[i] == line {
+				s.lines[i] = nil
+			}
+		}
+	}
+	return dirty
+}
+
+func (c *Caches) findAVC(block uint64) (*avcLine, *avcVector) {
+	if c.setup.AVC == 0 {
+		return nil, nil
+	}
+	for _, line := range setOf(c, c.avc, block/16, c.setup.AVC).lines {
+		if line != nil && line.number == block/16 {
+			return line, &line.vectors[block%16]
+		}
+	}
+	return nil, nil
+}
+
+// getL1 finds a block's line or gives it one.
+func (c *Caches) getL1(block uint64) *l1Line {
+	line := c.findL1(block)
+	if line == nil {
+		line = &l1Line{block: block}
+		if gone := place(c, setOf(c, c.l1, block, c.setup.L1), line); gone != nil {
+			if c.drainL1(gone) {
+				c.WriteBacks++
+			}
+		}
+	}
+	return line
+}
+
+// drainL1 has a line's dirty words go to memory, and the line go; it reports whether there were any.
+func (c *Caches) drainL1(line *l1Line) (dirty bool) {
+	all := [32]bool{}
+	for i := range line.words {
+		all[i] = true
+		if line.words[i].dirty {
+			c.below(line.block)[i] = line.words[i].value
+		}
+	}
+	return c.lose(line, all)
+}
+
+// getAVC finds a block's line or gives it one; what had its place leaves, with what L1 has of it.
+func (c *Caches) getAVC(block uint64) (*avcLine, *avcVector) {
+	line, v := c.findAVC(block)
+	if line == nil {
+		line = &avcLine{number: block / 16}
+		v = &line.vectors[block%16]
+		if gone := place(c, setOf(c, c.avc, block/16, c.setup.AVC), line); gone != nil {
+			for i := range gone.vectors {
+				c.leave(16*gone.number+uint64(i), &gone.vectors[i])
+			}
+		}
+	}
+	return line, v
+}
+
+// leave has a vector leave the AVC, if it has any lane, and what L1 has of its block.
+func (c *Caches) leave(block uint64, v *avcVector) {
+	if !v.any() {
+		return
+	}
+	dirty := v.dirty
+	for i := range v.has {
+		if v.has[i] && v.dirty {
+			c.below(block)[i] = v.base + uint32(i)*v.stride
+		}
+	}
+	if line := c.findL1(block); line != nil && c.drainL1(line) {
+		dirty = true
+	}
+	if dirty {
+		c.WriteBacks++
+	}
+	*v = avcVector{}
+}
+
+// Read is algorithm 1: it gives what a block has in some lanes.
+func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
+	c.Reads++
+	if line, v := c.findAVC(block); v != nil {
+		use(c, setOf(c, c.avc, block/16, c.setup.AVC), line)
+		hit, rest := false, false
+		for i := range want {
+			switch {
+			case want[i] && v.has[i]:
+				got[i], want[i], hit = v.base+uint32(i)*v.stride, false, true
+			case want[i]:
+				rest = true
+			}
+		}
+		if hit {
+			c.AVCHits++
+			if !rest {
+				return got
+			}
+			c.Again++
+		}
+	}
+	line := c.findL1(block)
+	use(c, setOf(c, c.l1, block, c.setup.L1), line)
+	hit := line != nil
+	found := Word{Has: want}
+	for i := range want {
+		if !want[i] {
+			continue
+		}
+		if line != nil && line.words[i].valid {
+			got[i] = line.words[i].value
+		} else {
+			hit = false
+			got[i] = c.below(block)[i]
+		}
+		found.Value[i] = got[i]
+	}
+	if hit {
+		c.L1Hits++
+		return got
+	}
+	c.Misses++
+	if base, stride, ok := found.line(); ok && c.setup.AVC > 0 {
+		dirty := false
+		if _, v := c.findAVC(block); v != nil && v.any() && (v.base != base || v.stride != stride) {
+			c.Conflicts++
+			c.leave(block, v)
+		} else if line != nil { // the words that move take along that they are dirty
+			dirty = c.lose(line, want)
+		}
+		line, v := c.getAVC(block)
+		c.setAVC(line, v, base, stride, want, dirty)
+		return got
+	}
+	line = c.getL1(block)
+	_, v := c.findAVC(block)
+	for i := range line.words {
+		if !line.words[i].valid && (v == nil || !v.has[i]) {
+			line.words[i] = cell{valid: true, value: c.below(block)[i]}
+		}
+	}
+	use(c, setOf(c, c.l1, block, c.setup.L1), line)
+	return got
+}
+
+// setAVC gives lanes of a vector its code.
+func (c *Caches) setAVC(line *avcLine, v *avcVector, base, stride uint32, lanes [32]bool, dirty bool) {
+	v.base, v.stride = base, stride
+	v.dirty = v.dirty || dirty
+	for i := range lanes {
+		v.has[i] = v.has[i] || lanes[i]
+	}
+	use(c, setOf(c, c.avc, line.number, c.setup.AVC), line)
+}
+
+// Write is algorithm 2: lanes of a word are stored to a block.
+func (c *Caches) Write(block uint64, w *Word) {
+	c.Writes++
+	base, stride, ok := w.line()
+	if ok && c.setup.AVC > 0 {
+		c.AVCWrites++
+		if _, v := c.findAVC(block); v != nil && (v.base != base || v.stride != stride) {
+			others := false
+			for i := range w.Has {
+				others = others || v.has[i] && !w.Has[i]
+			}
+			if others {
+				c.Conflicts++
+				c.leave(block, v)
+			}
+			*v = avcVector{}
+		}
+		line, v := c.getAVC(block)
+		c.setAVC(line, v, base, stride, w.Has, true)
+		if line := c.findL1(block); line != nil {
+			c.lose(line, w.Has)
+		}
+		return
+	}
+	c.L1Writes++
+	line := c.getL1(block)
+	for i := range w.Has {
+		if w.Has[i] {
+			line.words[i] = cell{true, true, w.Value[i]}
+		}
+	}
+	use(c, setOf(c, c.l1, block, c.setup.L1), line)
+	if _, v := c.findAVC(block); v != nil {
+		for i := range w.Has {
+			v.has[i] = v.has[i] && !w.Has[i]
+		}
+		if !v.any() {
+			*v = avcVector{}
+		}
+	}
+}
+
+// resident is a warp in a slot.
+type resident struct {
+	warp   *privateWarp
+	step   int
+	next   int // of its requests
+	stored map[uint64]*[32]bool
+}
+
+// Replay runs the launches through caches.
+func (k *PrivateKernel) Replay(s CacheSetup) (CacheCounts, error) {
+	c := NewCaches(s)
+	frame := uint64(16)
+	queues := make([][]*privateWarp, len(k.launches)) // the warps of launches
+	slices.SortFunc(k.launches, func(a, b *privateLaunch) int { return int(a.id) - int(b.id) })
+	for i, l := range k.launches {
+		ctas := (s.Warps + l.perCTA - 1) / l.perCTA
+		for cta := range ctas {
+			for warp := range l.perCTA {
+				if w := l.warps[[2]int{cta, warp}]; w != nil {
+					queues[i] = append(queues[i], w)
+					for _, r := range w.requests {
+						for r.word >= frame {
+							frame *= 2
+						}
+					}
+				}
+			}
+		}
+	}
+	for i, l := range k.launches {
+		if err := c.launch(queues[i], l.perCTA, frame); err != nil {
+			return c.CacheCounts, err
+		}
+	}
+	return c.CacheCounts, nil
+}
+
+func (c *Caches) launch(queue []*privateWarp, perCTA int, frame uint64) error {
+	n := min(48, 512/c.setup.Regs)
+	if c.setup.WholeCTAs {
+		n = max(n/perCTA*perCTA, perCTA)
+	}
+	slots := make([]*resident, n)
+	for {
+		idle := true
+		for k := range slots {
+			if slots[k] == nil && len(queue) > 0 {
+				slots[k], queue = &resident{warp: queue[0], stored: map[uint64]*[32]bool{}}, queue[1:]
+			}
+		}
+		for k := range slots {
+			for r := slots[k]; r != nil; {
+				idle = false
+				for r.next < len(r.warp.requests) && r.warp.requests[r.next].step == r.step {
+					q := &r.warp.requests[r.next]
+					block := q.word*uint64(n) + uint64(k)
+					if c.setup.WarpByWarp {
+						block = uint64(k)*frame + q.word
+					}
+					if err := c.request(r, q, block); err != nil {
+						return err
+					}
+					r.next++
+				}
+				r.step++
+				c.Instructions++
+				if r.step >= r.warp.instructions {
+					slots[k], r = nil, nil
+					if len(queue) > 0 {
+						slots[k], queue = &resident{warp: queue[0], stored: map[uint64]*[32]bool{}}, queue[1:]
+					}
+				}
+				if !c.setup.Greedy {
+					break
+				}
+			}
+		}
+		if idle {
+			return nil
+		}
+	}
+}
+
+func (c *Caches) request(r *resident, q *request, block uint64) error {
+	if r.stored[q.word] == nil {
+		r.stored[q.word] = &[32]bool{}
+	}
+	if q.store {
+		for i := range q.Has {
+			r.stored[q.word][i] = r.stored[q.word][i] || q.Has[i]
+		}
+		c.Write(block, &q.Word)
+		return nil
+	}
+	got := c.Read(block, q.Has)
+	for i := range got {
+		if q.Has[i] && r.stored[q.word][i] && got[i] != q.Value[i] {
+			return fmt.Errorf("word %d, lane %d: %#x, want %#x", q.word, i, got[i], q.Value[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package models
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/interp"
+	"gemu/regfile/avc"
+	"gemu/regfile/model"
+)
+
+// savedKernel diverges in a loop, calls, and keeps values in private memory.
+const savedKernel = `.version 8.0
+.target sm_80
+.address_size 64
+.func (.reg .u32 %r) twice(.reg .u32 %a)
+{
+	add.u32 %r, %a, %a;
+	ret;
+}
+.entry k(.param .u64 out)
+{
+	.reg .u32 %t, %i, %x, %y, %c, %n;
+	.reg .u64 %p;
+	.reg .pred %q;
+	.local .align 8 .b8 depot[16];
+	mov.u32 %t, %tid.x;
+	mov.u32 %c, %ctaid.x;
+	mov.u32 %x, 7;
+	mov.u32 %i, 0;
+	and.b32 %n, %t, 3;
+	st.local.u32 [depot], %t;
+LOOP:
+	mad.lo.u32 %x, %x, 3, %i;
+	st.local.u32 [depot+4], %x;
+	add.u32 %i, %i, 1;
+	ld.local.u32 %y, [depot];
+	xor.b32 %x, %x, %y;
+	setp.le.u32 %q, %i, %n;
+	@%q bra LOOP;
+	call (%x), twice, (%x);
+	ld.local.u32 %y, [depot+4];
+	add.u32 %x, %x, %y;
+	bar.sync 0;
+	ld.param.u64 %p, [out];
+	mad.lo.u32 %t, %c, 48, %t;
+	mad.wide.u32 %p, %t, 4, %p;
+	st.global.u32 [%p], %x;
+	ret;
+}
+`
+
+// order is a probe that has executions counted in one order, so that they can be continued to a step.
+type order struct{}
+
+func (order) Wants() interp.Wants                                  { return interp.Wants{Events: interp.AllEvents, InOrder: true} }
+func (order) Tell(*interp.Event)                                   {}
+func (order) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return order{} }
+
+// TestSaved: models that go back with a launch, from anywhere to anywhere, have counted in its end what
+// they count of one that has not; they say the same as often as it is restored.
+func TestSaved(t *testing.T) {
+	for _, ctas := range []int{3, 40} {
+		t.Run(fmt.Sprint(ctas), func(t *testing.T) { saved(t, ctas) })
+	}
+}
+
+func saved(t *testing.T, ctas int) {
+	dev := interp.NewDevice(interp.Config{})
+	mod, err := dev.Load("k.ptx", []byte(savedKernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := dev.Alloc(4 * 48 * ctas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func() (*interp.Execution, func() string) {
+		t.Helper()
+		entries, err := Parse("kim,avc,gscalar,combined,gemu,collange,ideal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		side, recorder := Beside(entries), &avc.Recorder{Warps: 4}
+		l := interp.Launch{
+			Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(48), Args: []any{out}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"),
+			Probes: []interp.Probe{side, recorder, order{}},
+		}
+		if _, err := mod.Run(t.Context(), &l); err != nil { // they have counted before
+			t.Fatal(err)
+		}
+		l.Grid = interp.Dim(ctas)
+		e, err := mod.Start(&l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e, func() string { return told(side, recorder) }
+	}
+	ends := func(e *interp.Execution) {
+		t.Helper()
+		if ended, err := e.Continue(t.Context()); !ended || err != nil {
+			t.Fatal(ended, err)
+		}
+	}
+	to := func(e *interp.Execution, step int64) {
+		t.Helper()
+		if ended, err := e.ContinueTo(t.Context(), step); ended || err != nil {
+			t.Fatal(ended, err)
+		}
+	}
+	e, now := begin()
+	ends(e)
+	want, steps := now(), e.Steps()
+	if steps < 200 {
+		t.Fatalf("%d steps", steps)
+	}
+	e, now = begin()
+	defer e.Close()
+	var states []*interp.State
+	var then []string
+	for i := range int64(7) {
+		to(e, 1+i*(steps-2)/6)
+		s, err := e.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		states, then = append(states, s), append(then, now())
+	}
+	ends(e)
+	check := func(what, want string) {
+		t.Helper()
+		if diff := cmp.Diff(want, now()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	check("with pauses", want)
+	for _, i := range []int{6, 0, 3, 3, 1, 5, 2, 4} {
+		if err := e.Restore(states[i]); err != nil {
+			t.Fatal(err)
+		}
+		check(fmt.Sprintf("state %d", i), then[i])
+		if i == 0 { // and from the middle back once more
+			to(e, steps/2)
+			continue
+		}
+		ends(e)
+		check(fmt.Sprintf("from state %d", i), want)
+	}
+}
+
+// told is all that models and a recorder have to tell.
+func told(side *model.Side, recorder *avc.Recorder) string {
+	s := ""
+	for _, r := range side.Reports() {
+		s += fmt.Sprintf("%+v\n", *r)
+	}
+	for _, n := range side.Instrs() {
+		s += fmt.Sprintf("line %d: %d writes, %d bytes, stored %v, kept %v\n", n.Pos.Line, n.Writes, n.Bytes, n.Stored, n.Keep)
+	}
+	for _, k := range recorder.Kernels() {
+		s += fmt.Sprintf("%s: %+v\n", k.Name, k.Counts)
+		for _, l := range k.Launches {
+			for i, w := range l.Warps {
+				s += fmt.Sprintf("warp %d of %d: %d instructions\n", i, l.PerCTA, w.Instructions)
+				for a := range w.Accesses {
+					v := w.Vector(&w.Accesses[a])
+					s += fmt.Sprintf("%d %d %x %v: %v\n", w.Accesses[a].Step, w.Accesses[a].Word, w.Accesses[a].Mask, w.Accesses[a].Store, v)
+				}
+			}
+		}
+	}
+	return s
+}
