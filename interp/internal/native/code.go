@@ -313,11 +313,7 @@ func (a *assembler) instr(pc int32, in *code.Instr) bool {
 	if in.Guard != 0 {
 		form, behind = "_masked", a.label()
 		p, negated := code.GuardRow(in.Guard)
-		name := "guard"
-		if in.Skips {
-			name = "guard_first"
-		}
-		a.put(name, holes{a: int64(4 * p), n0: ones(negated), other: behind})
+		a.put("guard", holes{a: int64(4 * p), n0: ones(negated), other: behind})
 	}
 	if in.How.Exec != code.OnLanes || !a.operation(pc, in, form) {
 		a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
@@ -325,7 +321,11 @@ func (a *assembler) instr(pc int32, in *code.Instr) bool {
 	}
 	if in.Guard != 0 {
 		a.here(behind)
-		a.put("unguard", holes{})
+		name := "unguard"
+		if in.Skips {
+			name = "unguard_counted"
+		}
+		a.put(name, holes{})
 	}
 	a.instrs[pc] = int32(start)
 	return true

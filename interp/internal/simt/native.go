@@ -65,6 +65,9 @@ func (machineCode) run(w *warp, budget int) reason {
 			if w.block(insts); w.err != nil {
 				return w.failed(b)
 			}
+			if w.yield {
+				enough = 0 // at the end of the block
+			}
 		case native.Cautious:
 			return Portable.run(w, 1)
 		case native.Parts:

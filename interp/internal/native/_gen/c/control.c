@@ -10,7 +10,7 @@ STENCIL(begin) {
 }
 
 // guard is before what executes where predicate A holds, or, H0 being all ones, where it does
-// not; other is behind it.
+// not; other is the unguard behind it.
 STENCIL(guard) {
 	m = ctx->mask & (PREDICATE(A) ^ (u32)NUMBER(H0));
 	if ((u32)m == 0)
@@ -18,17 +18,16 @@ STENCIL(guard) {
 	NEXT;
 }
 
-// guard_first is guard before the first instruction of a PTX instruction.
-STENCIL(guard_first) {
-	m = ctx->mask & (PREDICATE(A) ^ (u32)NUMBER(H0));
-	ctx->held += __builtin_popcount(ctx->mask & ~(u32)m);
-	if ((u32)m == 0)
-		OTHER;
+// unguard is behind it.
+STENCIL(unguard) {
+	m = ctx->mask;
 	NEXT;
 }
 
-// unguard is behind it.
-STENCIL(unguard) {
+// unguard_counted is unguard that counts the lanes kept back: not before, for what is guarded may leave, to be
+// executed by Go.
+STENCIL(unguard_counted) {
+	ctx->held += __builtin_popcount(ctx->mask & ~(u32)m);
 	m = ctx->mask;
 	NEXT;
 }
