@@ -345,23 +345,12 @@ func object(tmp string, f file, form, bases string) (map[string]*stencil, error)
 		args = append(args, fmt.Sprintf("-DBASE_%c(base)=K", b))
 	}
 	o := filepath.Join(tmp, "out.o")
-	key := fmt.Sprintf("/tmp/st/cache/%x", sha256.Sum256([]byte(fmt.Sprint(args, f.text, headers(tmp, f)))))
-	if b, err := os.ReadFile(key + ".o"); err == nil {
-		os.WriteFile(o, b, 0o644)
-		b, _ = os.ReadFile(key + ".su")
-		os.WriteFile(filepath.Join(tmp, "out.su"), b, 0o644)
-	} else {
-		cmd := exec.Command(compiler, append(args, "-c", "-o", o, f.name)...)
-		cmd.Dir = tmp
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%s: %v\n%s", f.name, err, text)
-		} else if len(text) > 0 && bases == "" {
-			log.Printf("%s", text)
-		}
-		b, _ := os.ReadFile(o)
-		os.WriteFile(key+".o", b, 0o644)
-		b, _ = os.ReadFile(filepath.Join(tmp, "out.su"))
-		os.WriteFile(key+".su", b, 0o644)
+	cmd := exec.Command(compiler, append(args, "-c", "-o", o, f.name)...)
+	cmd.Dir = tmp
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %v\n%s", f.name, err, text)
+	} else if len(text) > 0 && bases == "" {
+		log.Printf("%s", text)
 	}
 	stencils, err := readObject(o)
 	if err != nil {
@@ -498,14 +487,4 @@ func (s *stencil) learn(operands string, objects map[string]map[string]*stencil)
 		s.never = append(s.never, "!one")
 	}
 	return nil
-}
-
-func headers(tmp string, f file) string {
-	a, _ := os.ReadFile(filepath.Join(tmp, "go.h"))
-	b, _ := os.ReadFile(filepath.Join(tmp, "stencil.h"))
-	c, _ := os.ReadFile(filepath.Join(tmp, "lanes.h"))
-	if strings.Contains(f.name, "arithmetic") {
-		return string(a) + string(b) + string(c)
-	}
-	return string(a) + string(b)
 }
