@@ -4,12 +4,14 @@ package native
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -18,6 +20,7 @@ import (
 // is needed first.
 type Code struct {
 	prog  *code.Program
+	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
 	forms [2]struct {
 		once sync.Once
 		*body
@@ -25,7 +28,13 @@ type Code struct {
 }
 
 // New is the machine code of a program.
-func New(p *code.Program) *Code { return &Code{prog: p} }
+func New(p *code.Program) *Code {
+	c := &Code{prog: p, fixed: make([]*mem.Allocation, len(p.Access))}
+	for i := range p.Access {
+		c.fixed[i] = p.Access[i].Fixed
+	}
+	return c
+}
 
 // body is the code of a program for all lanes, or for those of a mask. Places are offsets.
 type body struct {
@@ -59,6 +68,18 @@ func (c *Code) Next(ctx *Context, pc int32) int32 {
 		pc++
 	}
 	return pc
+}
+
+// Block executes from the beginning of a block on, by its index.
+func (c *Code) Block(ctx *Context, f *regfile.File, index int32) {
+	b := c.form(ctx)
+	c.run(ctx, f, b, b.blocks[index])
+}
+
+// Instr executes from an instruction on, which has a stencil or ends its block.
+func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
+	b := c.form(ctx)
+	c.run(ctx, f, b, b.instrs[pc])
 }
 
 // assembler puts stencils one behind the other.
@@ -406,6 +427,9 @@ func (a *assembler) compare(in *code.Instr, form string) bool {
 func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 	s, acc := in.Op.Signature(), &a.prog.Access[in.Side]
 	kind, rest, _ := strings.Cut(s.Name, ".")
+	if in.Op == code.LoadFixed {
+		return a.fixed(pc, in, acc, form)
+	}
 	element, rows, one := strings.Cut(rest, ".")
 	if !one {
 		return false
@@ -430,4 +454,21 @@ func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 		space = "_shared"
 	}
 	return a.try(kind+"_"+element+"_"+rows[:1]+"_"+rows[1:]+space+form, h)
+}
+
+// fixed is a load of one element from an address in device memory that is the same in all lanes.
+func (a *assembler) fixed(pc int32, in *code.Instr, acc *code.Access, form string) bool {
+	if len(acc.Elems) != 1 || acc.AtFixed() == nil {
+		return false
+	}
+	h := holes{n0: int64(acc.Off - acc.Fixed.Base), n1: int64(8 * in.Side), leave: a.exit(pc, Lacks)}
+	e := acc.Elems[0]
+	if h.n0 > math.MaxInt32-16 || e.Slot == code.NoSlot || !a.place(&h.d, nil, 'D', e.Slot, e.Row) {
+		return false
+	}
+	sign := "u"
+	if acc.Signed && acc.Size < e.Slot.Bits()/8 {
+		sign = "s"
+	}
+	return a.try(fmt.Sprintf("load_fixed_%s%d_%v", sign, 8*acc.Size, e.Slot)+form, h)
 }

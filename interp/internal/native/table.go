@@ -3,16 +3,12 @@ package native
 // This file reads the table of stencils.
 
 import (
-	_ "embed"
 	"encoding/base64"
 	"encoding/hex"
 	"strconv"
 	"strings"
 	"sync"
 )
-
-//go:embed stencils_amd64.txt
-var table string
 
 // stencil is machine code with holes.
 type stencil struct {

@@ -129,3 +129,17 @@ typedef s8 s8_u;
 	STORE(u8, as, q, space) STORE(u16, as, q, space) STORE(u32, as, q, space) STORE(u64, as, q, space)
 LOADS(r, hit) LOADS(q, hit) LOADS(r, shared) LOADS(q, shared)
 STORES(r, hit) STORES(q, hit) STORES(r, shared) STORES(q, shared)
+
+// FIXED loads from offset H0 of the allocation whose place among those of fixed addresses is H1.
+#define FIXED(E, ds) \
+	STENCIL(FORM(load_fixed_##E##_##ds)) { \
+		struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1)); \
+		if (al->size < PLACE(H0) + sizeof(E)) \
+			LEAVE; \
+		E v = *(E##_u *)(al->ptr + PLACE(H0)); \
+		DATA_##ds(D) \
+		SHORT_LANES d[i] = BLEND(d[i], (typeof(d[0] + 0u))v); \
+		NEXT; \
+	}
+FIXED(u8, r) FIXED(s8, r) FIXED(u16, r) FIXED(s16, r) FIXED(u32, r)
+FIXED(u8, q) FIXED(s8, q) FIXED(u16, q) FIXED(s16, q) FIXED(u32, q) FIXED(s32, q) FIXED(u64, q)

@@ -92,10 +92,12 @@ static inline u32 packed(const s8 *t) {
 #define FORM(name) name##_masked
 #define ACTIVE(i) ((u32)m >> (i) & 1)
 #define KEEP(d, v) (ACTIVE(i) ? (v) : (d))
+#define BLEND(d, v) ((d) ^ (((d) ^ (v)) & -(typeof((d) + 0u))ACTIVE(i))) // KEEP of integers: both are read, no address is chosen
 #define MERGE(d, v) ((d) & ~(u32)m | (v) & (u32)m)
 #else
 #define FORM(name) name##_full
 #define ACTIVE(i) 1
 #define KEEP(d, v) (v)
+#define BLEND(d, v) (v)
 #define MERGE(d, v) (v)
 #endif

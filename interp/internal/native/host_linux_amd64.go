@@ -1,6 +1,7 @@
 package native
 
 import (
+	_ "embed"
 	"runtime"
 	"unsafe"
 
@@ -8,6 +9,9 @@ import (
 
 	"gemu/regfile"
 )
+
+//go:embed stencils_amd64.txt
+var table string
 
 // Supported reports whether this host has what the stencils are compiled for: x86-64-v3.
 func Supported() bool {
@@ -18,21 +22,11 @@ func Supported() bool {
 //go:noescape
 func enter(code unsafe.Pointer, c *Context)
 
-// Block executes from the beginning of a block on, by its index.
-func (c *Code) Block(ctx *Context, f *regfile.File, index int32) {
-	b := c.form(ctx)
-	c.run(ctx, f, b, b.blocks[index])
-}
-
-// Instr executes from an instruction on, which has a stencil or ends its block.
-func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
-	b := c.form(ctx)
-	c.run(ctx, f, b, b.instrs[pc])
-}
-
+// run executes from a place of the code on, until native code comes back.
 func (c *Code) run(ctx *Context, f *regfile.File, b *body, place int32) {
 	ctx.r, ctx.q, ctx.p = f.Begin()
 	ctx.k = c.prog.Consts.Begin()
+	ctx.fixed = unsafe.Pointer(unsafe.SliceData(c.fixed))
 	enter(b.text.at(place), ctx)
 	runtime.KeepAlive(b)
 }
