@@ -76,7 +76,7 @@ func New(s Settings) *Driver {
 	}
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: stdout,
-		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes,
+		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes, Backend: s.Backend,
 		SM: s.SM,
 	})
 	d.ordering.on = slices.ContainsFunc(slices.Concat(s.Probes, d.sanitizer.Probes), func(p interp.Probe) bool { return p.Wants().InOrder })

@@ -131,7 +131,7 @@ func hostEnd() uint64 {
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, Host: d.settings.Host, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM,
+		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM, Backend: d.settings.Backend,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
 	if _, err := dev.Map(hostBegin, all, "memory of the host", false); err != nil {

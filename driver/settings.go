@@ -29,6 +29,7 @@ type Settings struct {
 	Mode       interp.Mode
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
 	Early      bool                // asynchronous effects happen where they are issued
+	Backend    interp.Backend      // nil: portable
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
 	Workers    int                 // host threads that run CTAs; 0: one per core
 	Steps      int64               // instructions a warp may execute; 0: what package interp allows
@@ -107,6 +108,10 @@ var Variables = []Variable{
 		}
 		s.Mode = m
 		return nil
+	}},
+	{"GEMU_ENGINE", "portable or native", "portable", "What executes instructions: Go, or machine code of this host.", func(s *Settings, v string) (err error) {
+		s.Backend, err = interp.EngineNamed(v)
+		return err
 	}},
 	{"GEMU_POLICY", "a name of `gemu run --policy`", "gemu", "Which values are compact.", func(s *Settings, v string) error {
 		if s.Policy = affinetrack.PolicyByName(v); s.Policy == nil {

@@ -45,6 +45,8 @@ type Config struct {
 	Managed bool
 	// Probes watch all launches, and what the host does to memory.
 	Probes []Probe
+	// Backend executes the launches that do not name another; nil means Portable.
+	Backend Backend
 	// SM is the compute capability of the device, 90 for 9.0; 0 means DefaultSM. Tensor
 	// cores add as those of that generation do: see docs/tensor.md. What a module's .target is does
 	// not matter.

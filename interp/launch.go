@@ -68,7 +68,7 @@ type Launch struct {
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
 	Mode    Mode
-	Backend Backend // what executes instructions; nil means Portable
+	Backend Backend // what executes instructions; nil means the device's
 	Probes  []Probe // that watch it, beside those of the device
 	Order   *Order  // that they are told of; nil: after all that went before, and before all that follows
 
@@ -224,6 +224,9 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	backend := l.Backend
 	if backend == nil {
+		backend = d.cfg.Backend
+	}
+	if backend == nil || l.Mode == Check && backend == Native { // what check mode compares are the portable one's functions
 		backend = Portable
 	}
 	rules := l.rules

@@ -3,6 +3,10 @@ package interp
 // This file names what a caller sees of the machine, which is package simt.
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
 	"gemu/interp/internal/structure"
@@ -37,8 +41,28 @@ var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 // Backend executes the code of warps. Programs do and count the same on all.
 type Backend = simt.Backend
 
-// Portable is the backend in Go, the only one there is.
-var Portable = simt.Portable
+// Portable is the backend in Go, which every host has; Native that of machine code, nil where the host
+// is no x86-64 processor with AVX2 under Linux.
+var (
+	Portable = simt.Portable
+	Native   = simt.Native
+)
+
+// Engines are the names of EngineNamed, the default first.
+var Engines = []string{"portable", "native"}
+
+// EngineNamed is the backend of a name. An error says that the host does not have it.
+func EngineNamed(name string) (Backend, error) {
+	switch {
+	case name == "" || name == "portable":
+		return Portable, nil
+	case name != "native":
+		return nil, fmt.Errorf("want %s", strings.Join(Engines, " or "))
+	case Native == nil:
+		return nil, errors.New("there is no machine code for this host: that takes Linux on x86-64 with AVX2, BMI2 and FMA; the engine portable runs anywhere")
+	}
+	return Native, nil
+}
 
 // Reconverger is a reconvergence policy: which lanes of a warp run next where they have
 // diverged, and where they run together again. Programs whose result does not depend on

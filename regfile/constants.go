@@ -1,5 +1,7 @@
 package regfile
 
+import "unsafe"
+
 // Constants are the rows that instructions read and none writes: immediate operands, and
 // what is the same for a whole launch, each the same in all lanes. All warps of a launch
 // share them. As operands they have the numbers -1, -2, and so on; the functions that add
@@ -63,4 +65,27 @@ func (k *Constants) Set32(i int32, v uint32) {
 func (k *Constants) Set64(i int32, v uint64) {
 	Fill64(&k.q[^i], v, 0, Full)
 	k.sq[^i].Base = v
+}
+
+// Places is where the constants of each kind begin, in bytes from Begin.
+type Places struct{ P, R, Q int64 }
+
+// Places says where they begin once they are laid out.
+func (k *Constants) Places() Places {
+	l := layoutOf(k.size(), true)
+	return Places{P: int64(l.P), R: int64(l.R), Q: int64(l.Q)}
+}
+
+// Begin is where the block of the constants begins; nil if there are none.
+func (k *Constants) Begin() unsafe.Pointer {
+	l := layoutOf(k.size(), true)
+	switch {
+	case len(k.r) > 0:
+		return unsafe.Add(unsafe.Pointer(unsafe.SliceData(k.r)), -int(l.R))
+	case len(k.q) > 0:
+		return unsafe.Add(unsafe.Pointer(unsafe.SliceData(k.q)), -int(l.Q))
+	case len(k.p) > 0:
+		return unsafe.Add(unsafe.Pointer(unsafe.SliceData(k.p)), -int(l.P))
+	}
+	return nil
 }

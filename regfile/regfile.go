@@ -39,7 +39,10 @@
 // files than the shadow affine one are packages there, too: probes of launches.
 package regfile
 
-import "io"
+import (
+	"io"
+	"unsafe"
+)
 
 // Lanes is the number of lanes in a row.
 const Lanes = 32
@@ -113,6 +116,11 @@ func (f *File) Assume(o *File) {
 
 // Bytes is what the file takes of memory.
 func (f *File) Bytes() int { return int(layoutOf(f.all.size(), f.all.tracked).Bytes) }
+
+// Begin is where the window's rows of each kind begin; nil if there are none.
+func (f *File) Begin() (r, q, p unsafe.Pointer) {
+	return unsafe.Pointer(unsafe.SliceData(f.r)), unsafe.Pointer(unsafe.SliceData(f.q)), unsafe.Pointer(unsafe.SliceData(f.p))
+}
 
 // Window is the size of the window.
 func (f *File) Window() Size { return f.size() }

@@ -15,9 +15,10 @@ import (
 type benchCmd struct {
 	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
 
-	Repeat  int `default:"3" help:"Runs of each mode; the fastest counts."`
-	Size    int `help:"Size of the inputs (default each workload's own)."`
-	Workers int `default:"1" help:"Host threads; 0 means all."`
+	Engine  string `default:"portable" env:"GEMU_ENGINE" help:"What executes instructions: portable or native; see gemu run." placeholder:"ENGINE"`
+	Repeat  int    `default:"3" help:"Runs of each mode; the fastest counts."`
+	Size    int    `help:"Size of the inputs (default each workload's own)."`
+	Workers int    `default:"1" help:"Host threads; 0 means all."`
 	policyFlag
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
@@ -102,7 +103,7 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	best := map[interp.Mode]float64{} // seconds
 	for range c.Repeat {
 		for _, mode := range modes {
-			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers}}
+			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: c.Engine}}
 			j, err := f.open(a, a.stderr)
 			if err != nil {
 				return nil, err

@@ -53,6 +53,7 @@ type kernelFlags struct {
 	Seed    uint64 `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
 	Steps   int64  `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	Workers int    `help:"Host threads (default: all); results do not depend on it."`
+	Engine  string `default:"portable" env:"GEMU_ENGINE" help:"What executes instructions: portable (Go), or native (machine code of this host, x86-64 with AVX2 under Linux); results do not depend on it." placeholder:"ENGINE"`
 
 	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
 	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G (default 4G); further ones wait until some have ended."`
@@ -122,8 +123,12 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if err != nil {
 		return nil, err
 	}
+	engine, err := interp.EngineNamed(c.Engine)
+	if err != nil {
+		return nil, fmt.Errorf("--engine: %w", err)
+	}
 	j := &job{flags: c}
-	dev := interp.NewDevice(interp.Config{Base: base, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM, Probes: probes})
+	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM, Probes: probes})
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
 			return nil, ownLaunches(name)

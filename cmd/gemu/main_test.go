@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"gemu/interp"
 )
 
 func TestMain(m *testing.M) {
@@ -21,6 +24,12 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+		Condition: func(name string) (bool, error) {
+			if name != "native" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			return interp.Native != nil, nil
+		},
 		Setup: func(e *testscript.Env) error {
 			dir, err := os.Getwd()
 			e.Setenv("KERNELS", dir+"/../../kernels/cuda")

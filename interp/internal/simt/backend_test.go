@@ -51,7 +51,7 @@ func (p *hashed) Tell(e *interp.Event) {
 }
 
 // TestBackends: on a backend that has few instructions, and hands back the others, all
-// programs do and count the same as on the portable one, in all modes, also watched.
+// programs do and count the same as on the portable one, in all modes, also watched. So they do as machine code.
 func TestBackends(t *testing.T) {
 	t.Parallel()
 	n, seed := 0, maphash.MakeSeed()
@@ -72,8 +72,14 @@ func TestBackends(t *testing.T) {
 				}
 				return s
 			}
-			if want, got := outcome(interp.Portable), outcome(simt.Few); got != want {
+			want := outcome(interp.Portable)
+			if got := outcome(simt.Few); got != want {
 				t.Errorf("%v, %v mode: with few instructions\n%s, portable\n%s", p, as.Mode, got, want)
+			}
+			if simt.Native != nil {
+				if got := outcome(simt.Native); got != want {
+					t.Errorf("%v, %v mode: machine code\n%s, portable\n%s", p, as.Mode, got, want)
+				}
 			}
 			n++
 		}

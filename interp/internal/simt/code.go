@@ -2,6 +2,7 @@ package simt
 
 import (
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/native"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -14,12 +15,13 @@ type Kernel struct {
 	entry  *code.Func // the kernel's
 	ref    *reference // see Launch.Lowering; nil without
 
+	native   *native.Code
 	accessOf []accessing // see accesses
 }
 
 // NewKernel readies a kernel of a module, lowered to p, to be run.
 func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *Kernel {
-	c := &Kernel{Program: p, mod: m, kernel: k, entry: p.Funcs[0]}
+	c := &Kernel{Program: p, mod: m, kernel: k, entry: p.Funcs[0], native: native.New(p)}
 	if p.Ref != nil {
 		c.ref = newReference(c, &Kernel{Program: p.Ref, mod: m, kernel: k, entry: p.Ref.Funcs[0]})
 	}

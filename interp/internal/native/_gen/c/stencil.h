@@ -1,0 +1,103 @@
+// What all stencils share: how they find operands, and how they go on. A stencil is a function
+// that does what one instruction of the machine does and jumps to the next; the patcher
+// puts their machine code one behind the other and fills the holes.
+//
+// Arguments stay in the same registers from stencil to stencil (calling convention
+// preserve_none: r12, r13, r14, r15, rdi, rsi, rdx, rcx): the context, the lanes that execute, and
+// where rows, wide rows, predicates and constants begin. Operands are holes: offsets from one of these, which
+// the linker calls addresses of symbols. Which operands are constants is not known here; the generator compiles
+// each stencil also with operands behind K, and so learns which bytes of the code say so.
+
+#include "go.h"
+
+struct allocation { // mem.Allocation, as far as it is needed
+	u64 base, size, span;
+	char *data;
+	u64 len, cap;
+	char *ptr;
+};
+
+struct context { // Context in context.go
+	u64 count;    // PTX instructions that the warp has executed
+	u64 enough;   // … up to which it goes on
+	u64 held;     // lanes that guards have kept from executing, summed over PTX instructions
+	u64 branches; // executed
+	struct allocation **hits, **fixed;
+	struct allocation *shared;
+	u32 (*local)[32];    // local memory of the half warp: word i of all lanes is a row
+	u64 localFrom, localTo; // bytes of it that may be used
+	u64 frame;           // bytes of it below the running function's frame
+	u8 *changed;         // set where memory is changed
+	u32 mask;            // lanes that are active
+	s32 stop;            // the block where lanes meet others
+	s32 pc;              // out: where it stopped
+	u32 reason;          // out: why
+	u32 heed;            // it stops at each end of a block
+};
+
+#define ARGS struct context *ctx, u64 m, u64 outcome, u64 spare, char *R, char *Q, char *P, char *K
+typedef __attribute__((preserve_none)) void stencil(ARGS);
+extern stencil next, other, leave;
+#define STENCIL(name) __attribute__((preserve_none)) void name(ARGS)
+#define CONTINUE(to) __attribute__((musttail)) return to(ctx, m, outcome, spare, R, Q, P, K)
+#define NEXT CONTINUE(next)   // the instruction behind
+#define OTHER CONTINUE(other) // a place that the stencil's user names
+#define LEAVE CONTINUE(leave) // out of native code
+
+// Holes. HD and HF are results, HA, HB, HC and HE sources, the others numbers.
+extern char HD, HF, HA, HB, HC, HE, H0, H1, H2;
+#define PLACE(hole) ((u64)&hole)                  // not negative
+#define NUMBER(hole) ((s64)(s32)(u32)(u64)&hole) // of 32 bits, with a sign
+
+// The bases of sources: K instead where the generator wants to know.
+#ifndef BASE_A
+#define BASE_A(base) base
+#endif
+#ifndef BASE_B
+#define BASE_B(base) base
+#endif
+#ifndef BASE_C
+#define BASE_C(base) base
+#endif
+#ifndef BASE_E
+#define BASE_E(base) base
+#endif
+#define BASE_D(base) base
+#define BASE_F(base) base
+#define AT(type, X, base) ((type *)(BASE_##X(base) + PLACE(H##X)))
+#define ROW(type, X) AT(type, X, R)
+#define WIDE(type, X) AT(type, X, Q)
+#define PREDICATE(X) (*AT(u32, X, P))
+
+// Loops over lanes. No lane reads what another has written in the same loop.
+#define LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)
+#define SHORT_LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(4) unroll(disable)") for (int i = 0; i < 32; i++) // of few instructions
+
+typedef s8 bytes32 __attribute__((ext_vector_type(32)));
+typedef _Bool bits32 __attribute__((ext_vector_type(32)));
+
+// packed has bit i of byte i's sign.
+static inline u32 packed(const s8 *t) {
+	bytes32 v;
+	__builtin_memcpy(&v, t, 32);
+	return __builtin_bit_cast(u32, __builtin_convertvector(v < 0, bits32));
+}
+
+// WORD1 and WORD2 are functions of predicates, by what they are of single bits.
+#define WHERE(v, bits) ((v) ? (bits) : 0)
+#define WORD1(f, a) (WHERE(f(0), ~(a)) | WHERE(f(1), a))
+#define WORD2(f, a, b) (WHERE(f(0, 0), ~(a) & ~(b)) | WHERE(f(0, 1), ~(a) & (b)) | WHERE(f(1, 0), (a) & ~(b)) | WHERE(f(1, 1), (a) & (b)))
+
+#ifdef MASKED
+#define FORM(name) name##_masked
+#define ACTIVE(i) ((u32)m >> (i) & 1)
+#define KEEP(d, v) (ACTIVE(i) ? (v) : (d))
+#define BLEND(d, v) ((d) ^ (((d) ^ (v)) & -(typeof((d) + 0u))ACTIVE(i))) // KEEP of integers: both are read, no address is chosen
+#define MERGE(d, v) ((d) & ~(u32)m | (v) & (u32)m)
+#else
+#define FORM(name) name##_full
+#define ACTIVE(i) 1
+#define KEEP(d, v) (v)
+#define BLEND(d, v) (v)
+#define MERGE(d, v) (v)
+#endif

@@ -1,0 +1,166 @@
+// What Go's operators and functions of packages math and math/bits mean, for the C that
+// translate.go makes of Go. Compile with -fwrapv and -ffp-contract=off.
+//
+// All is without branches, calls and undefined behaviour but one: a float that is converted to an
+// integer must be in its range. Go leaves open what becomes of others, and the packages translated,
+// which are to be the same on every host, convert none.
+
+#ifndef GO_H
+#define GO_H
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed char s8;
+typedef short s16;
+typedef int s32;
+typedef long long s64;
+typedef float f32;
+typedef double f64;
+typedef _Bool bool;
+
+// Functions leave no trace but where they are called: a call that is left in a stencil would go nowhere.
+#define GO static inline __attribute__((always_inline, unused))
+
+// Shifts by the width and more shift out all bits. (Go panics if the number is negative, which is not
+// distinguished here from a large one.)
+#define GO_SHIFTS(T, U, N, B)                                                                        \
+	GO T go_shl_##T##_##N(T x, N n) { return n < B ? (T)(U)((U)x << (n & (B - 1))) : (T)0; }          \
+	GO T go_shr_##T##_##N(T x, N n) { return (T)-1 < (T)0 ? (T)(x >> (n < B ? n : B - 1)) : n < B ? (T)(x >> (n & (B - 1))) : (T)0; }
+
+#define GO_INT(T, U, B)                                                                             \
+	GO_SHIFTS(T, U, u32, B)                                                                          \
+	GO_SHIFTS(T, U, u64, B)                                                                          \
+	GO T go_min_##T(T a, T b) { return a < b ? a : b; }                                              \
+	GO T go_max_##T(T a, T b) { return a > b ? a : b; }
+
+// The least number divided by -1 is itself, and the remainder 0; the host would trap. (The divisor is
+// not 0: Go panics.)
+#define GO_DIV(T, U)                                                                                \
+	GO T go_div_##T(T a, T b) { return b == (T)-1 ? (T)-(U)a : (T)(a / b); }                          \
+	GO T go_rem_##T(T a, T b) { return b == (T)-1 ? (T)0 : (T)(a % b); }
+
+#define GO_DIV_UNSIGNED(T)                                                                          \
+	GO T go_div_##T(T a, T b) { return (T)(a / b); }                                                 \
+	GO T go_rem_##T(T a, T b) { return (T)(a % b); }
+
+GO_INT(u8, u8, 8)
+GO_INT(u16, u16, 16)
+GO_INT(u32, u32, 32)
+GO_INT(u64, u64, 64)
+GO_INT(s8, u8, 8)
+GO_INT(s16, u16, 16)
+GO_INT(s32, u32, 32)
+GO_INT(s64, u64, 64)
+GO_DIV(s8, u8)
+GO_DIV(s16, u16)
+GO_DIV(s32, u32)
+GO_DIV(s64, u64)
+GO_DIV_UNSIGNED(u8)
+GO_DIV_UNSIGNED(u16)
+GO_DIV_UNSIGNED(u32)
+GO_DIV_UNSIGNED(u64)
+
+// Equality as a comparison of floats, with the numbers as fractions of what is between 1 and 2.
+// Of comparisons of one integer with constants clang makes a switch, and a loop with a switch does not become
+// one of vectors.
+GO bool go_equal_u8(u8 x, u8 y) { return __builtin_bit_cast(f32, 0x3f800000u | (u32)(x ^ y)) == 1; }
+GO bool go_equal_u16(u16 x, u16 y) { return __builtin_bit_cast(f32, 0x3f800000u | (u32)(x ^ y)) == 1; }
+GO bool go_equal_u64(u64 x, u64 y)
+{
+	u64 d = x ^ y;
+	return __builtin_bit_cast(f64, 0x3ffull << 52 | (d & ((1ull << 52) - 1))) == 1 && __builtin_bit_cast(f32, 0x3f800000u | (u32)(d >> 52)) == 1;
+}
+
+// Results of two values.
+typedef struct { u32 r; u32 c; } go_u32_u32;
+typedef struct { u64 r; u64 c; } go_u64_u64;
+
+// Package math.
+GO u32 go_Float32bits(f32 x) { return __builtin_bit_cast(u32, x); }
+GO u64 go_Float64bits(f64 x) { return __builtin_bit_cast(u64, x); }
+GO f32 go_Float32frombits(u32 u) { return __builtin_bit_cast(f32, u); }
+GO f64 go_Float64frombits(u64 u) { return __builtin_bit_cast(f64, u); }
+GO f64 go_Abs(f64 x) { return go_Float64frombits(go_Float64bits(x) & ~(1ull << 63)); }
+GO f64 go_Copysign(f64 x, f64 sign)
+{
+	return go_Float64frombits((go_Float64bits(x) & ~(1ull << 63)) | (go_Float64bits(sign) & 1ull << 63));
+}
+GO bool go_Signbit(f64 x) { return go_Float64bits(x) >> 63; }
+GO f64 go_Inf(s64 sign) { return sign >= 0 ? __builtin_inf() : -__builtin_inf(); }
+GO bool go_IsInf(f64 x, s64 sign)
+{
+	return (sign >= 0 && x == __builtin_inf()) || (sign <= 0 && x == -__builtin_inf());
+}
+GO bool go_IsNaN(f64 x) { return x != x; }
+GO f64 go_NaN(void) { return go_Float64frombits(0x7ff8000000000001); }
+GO f64 go_Sqrt(f64 x) { return __builtin_sqrt(x); }
+GO f64 go_FMA(f64 x, f64 y, f64 z) { return __builtin_fma(x, y, z); }
+GO f64 go_Floor(f64 x) { return __builtin_floor(x); }
+GO f64 go_Ceil(f64 x) { return __builtin_ceil(x); }
+GO f64 go_Trunc(f64 x) { return __builtin_trunc(x); }
+GO f64 go_RoundToEven(f64 x) { return __builtin_roundeven(x); }
+
+// Package math/bits.
+GO s64 go_LeadingZeros32(u32 x) { return x ? __builtin_clz(x) : 32; }
+GO s64 go_LeadingZeros64(u64 x) { return x ? __builtin_clzll(x) : 64; }
+GO s64 go_TrailingZeros32(u32 x) { return x ? __builtin_ctz(x) : 32; }
+GO s64 go_TrailingZeros64(u64 x) { return x ? __builtin_ctzll(x) : 64; }
+GO s64 go_Len64(u64 x) { return 64 - go_LeadingZeros64(x); }
+GO s64 go_OnesCount32(u32 x) { return __builtin_popcount(x); }
+GO s64 go_OnesCount64(u64 x) { return __builtin_popcountll(x); }
+GO u32 go_Reverse32(u32 x) { return __builtin_bitreverse32(x); }
+GO u64 go_Reverse64(u64 x) { return __builtin_bitreverse64(x); }
+GO go_u32_u32 go_Add32(u32 x, u32 y, u32 carry)
+{
+	u64 s = (u64)x + y + carry;
+	return (go_u32_u32){(u32)s, (u32)(s >> 32)};
+}
+GO go_u64_u64 go_Add64(u64 x, u64 y, u64 carry)
+{
+	u64 s = x + y + carry;
+	return (go_u64_u64){s, ((x & y) | ((x | y) & ~s)) >> 63};
+}
+GO go_u64_u64 go_Sub64(u64 x, u64 y, u64 borrow)
+{
+	u64 d = x - y - borrow;
+	return (go_u64_u64){d, ((~x & y) | (~(x ^ y) & d)) >> 63};
+}
+GO go_u64_u64 go_Mul64(u64 x, u64 y)
+{
+	unsigned __int128 p = (unsigned __int128)x * y;
+	return (go_u64_u64){(u64)(p >> 64), (u64)p};
+}
+
+// What the host's instructions do better than a translation of the Go functions, with the same results.
+// The canonical NaN has to be put in after each: the host keeps payloads.
+GO f32 go_canonical32(f32 x) { return x != x ? go_Float32frombits(0x7fffffff) : x; }
+
+// FmaRN32 takes care in Go that it rounds once, which VFMADD does.
+GO f32 go_fp_FmaRN32(f32 a, f32 b, f32 c) { return go_canonical32(__builtin_fmaf(a, b, c)); }
+
+// FmaFTZ32 to nearest flushes what would stay below the least normal number if the exponent had no lower
+// bound: what is below 0x1.ffffffp-127. VFMADD rounds what is a little below that to the least normal number
+// too, and so the sign of the difference, which one more VFMADD has right, decides there: if c's difference from
+// the bound is not exact, c is so large that the product is a multiple of 0x1p-147, and the sum no such case.
+GO f32 go_ftz32(f32 x)
+{
+	u32 u = go_Float32bits(x);
+	return go_Float32frombits((u & 0x7f800000) == 0 ? u & 1u << 31 : u);
+}
+GO f32 go_fp_FmaFTZ32RN(f32 a, f32 b, f32 c)
+{
+	a = go_ftz32(a), b = go_ftz32(b), c = go_ftz32(c);
+	f32 r = __builtin_fmaf(a, b, c);
+	f64 over = __builtin_fma(a, b, c - go_Copysign(0x1.ffffffp-127, r)); // times r's sign
+	u32 sign = go_Float32bits(r) & 1u << 31;
+	bool tiny = ((go_Float32bits(r) ^ sign) == 0x00800000) & (sign ? over > 0 : over < 0);
+	return go_canonical32(tiny ? go_Float32frombits(sign) : go_ftz32(r));
+}
+
+// F16ToF32 and F32ToF16 to nearest are VCVTPH2PS and VCVTPS2PH, which know subnormal numbers.
+GO f32 go_fp_F16ToF32(u16 h) { return go_canonical32((f32)__builtin_bit_cast(_Float16, h)); }
+GO u16 go_fp_F32ToF16RN(f32 x) { return x != x ? (u16)0x7fff : __builtin_bit_cast(u16, (_Float16)x); }
+
+#endif

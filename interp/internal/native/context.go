@@ -1,0 +1,53 @@
+package native
+
+import (
+	"unsafe"
+
+	"gemu/interp/internal/mem"
+)
+
+// Context is what native code knows of the warp that it runs, and what it says when it comes back. Its
+// layout is that of struct context in _gen/c/stencil.h.
+type Context struct {
+	Count    int64 // PTX instructions that the warp has executed
+	Enough   int64 // … up to which it goes on
+	Held     int64 // lanes that guards have kept from executing, summed over PTX instructions
+	Branches int64 // executed
+
+	hits, fixed unsafe.Pointer // arrays of *mem.Allocation
+	shared      *mem.Allocation
+	local       unsafe.Pointer // local memory: word i of all lanes is a row
+	LocalFrom   uint64         // bytes of it that may be used, from here
+	LocalTo     uint64         // to here
+	Frame       uint64         // bytes of it below the running function's frame
+	changed     *bool          // set where memory is changed
+	Mask        uint32         // lanes that are active
+	Stop        int32          // the block where lanes meet others
+	PC          int32          // out: where it stopped
+	Reason      Reason         // out: why
+	Heed        uint32         // 1: it stops at each end of a block
+	_           uint32
+	r, q, p, k  unsafe.Pointer // rows, wide rows, predicates; constants
+}
+
+// Reason is why native code has come back.
+type Reason uint32
+
+// The reasons.
+const (
+	Lacks    Reason = iota // before an instruction that it does not have
+	Cautious               // before a block that has to be looked at first
+	Parts                  // at the end of a block, a branch whose lanes go different ways
+	Meets                  // at the end of a block, from which it comes to where lanes meet
+	Control                // at another end of a block
+	Used                   // before a block: Count has come to Enough
+)
+
+// Room has memory instructions find the allocations that they have hit last, shared memory and local
+// memory, and a flag to set where they change some.
+func (c *Context) Room(hits []*mem.Allocation, shared *mem.Allocation, local mem.Local, changed *bool) {
+	c.hits = unsafe.Pointer(unsafe.SliceData(hits))
+	c.shared = shared
+	c.local = unsafe.Pointer(unsafe.SliceData(local))
+	c.changed = changed
+}

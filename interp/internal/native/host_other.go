@@ -1,0 +1,18 @@
+//go:build !(linux && amd64)
+
+package native
+
+import "gemu/regfile"
+
+// table is that of the stencils of this host: there are none.
+const table = ""
+
+// Supported reports whether this host has what the stencils are compiled for.
+func Supported() bool { return false }
+
+// text is machine code.
+type text struct{ memory []byte }
+
+func newText([]byte) *text { return &text{} }
+
+func (c *Code) run(*Context, *regfile.File, *body, int32) { panic("BUG: no machine code on this host") }
