@@ -23,59 +23,25 @@ func init() {
 	papers = append(papers, &paper{
 		name: "kim2013", title: "Kim et al., Microarchitectural Mechanisms to Exploit Value Structure in SIMT Architectures, ISCA 2013",
 		tables: []*paperTable{
-			structureTable(paperTable{
+			timedTable1(structureTable(paperTable{
 				name: "table1", title: "GP-SIMT benchmarks",
 				columns: kimColumns(kimTable1), rows: kimTable1Rows(),
 				readings: []paperReading{
 					policyReading("kim"), policyReading("kim-wide"), policyReading("kim-const"), policyReading("kim-leaves"), policyReading("gemu"),
 				},
 				reconverge: "stack",
-				note:       "Not compared: avg iss and warp issue, which take a model of time.",
-			}, kimValues(kimTable1)),
-			structureTable(paperTable{
+			}, kimValues(kimTable1))),
+			timedTable3(structureTable(paperTable{
 				name: "table3", title: "FG-SIMT benchmarks",
 				columns: kimColumns(kimTable3), rows: kimTable3Rows(),
 				readings:   []paperReading{policyReading("fgsimt")},
 				reconverge: "pc2",
-				note:       "Not compared: mcore, execution times, bytes per cycle and power, which take a model of time and silicon.",
-			}, kimValues(kimTable3)),
-			structureTable(paperTable{
-				name: "figure6", title: "GP-SIMT with affine execution, speed-up of the busiest unit",
-				columns: []paperColumn{
-					{name: "l16", head: [2]string{"", "L16"}, digits: 2, apart: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
-					{name: "l8", head: [2]string{"", "L8"}, digits: 2, apart: true, doc: "the same, 8 lanes"},
-				},
-				rows:       bareRows(kimTable1Rows()),
-				readings:   []paperReading{policyReading("kim"), policyReading("kim-wide")},
-				reconverge: "stack",
-				note:       "The paper has bars without numbers: 4 to 17 % with a real memory system, and 8 to 30 % for about half of the applications with warm caches.",
-			}, func(s *interp.Structure) map[string]float64 {
-				u := kim.UseOf(s)
-				speedup := func(lanes int) float64 {
-					return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
-				}
-				return map[string]float64{"l16": speedup(16), "l8": speedup(8)}
-			}),
-			structureTable(paperTable{
-				name: "figure9", title: "FG-SIMT with affine execution, speed-up of the busiest unit",
-				columns: []paperColumn{
-					{name: "a", head: [2]string{"", "+a"}, digits: 2, doc: "cycles of fgsimt over those of fgsimt+a"},
-					{name: "ab", head: [2]string{"", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
-					{name: "abm", head: [2]string{"", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
-				},
-				rows:       figure9Rows(),
-				readings:   []paperReading{policyReading("fgsimt")},
-				reconverge: "pc2",
-				note:       "The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
-			}, func(s *interp.Structure) map[string]float64 {
-				u := kim.UseOf(s)
-				base := kim.FGSIMT{}.Cycles(u)
-				return map[string]float64{
-					"a":   base / kim.FGSIMT{Arithmetic: true}.Cycles(u),
-					"ab":  base / kim.FGSIMT{Arithmetic: true, Branches: true}.Cycles(u),
-					"abm": base / kim.FGSIMT{Arithmetic: true, Branches: true, Memory: true}.Cycles(u),
-				}
-			}),
+				note:       "Not compared: mcore, and power, which takes silicon.",
+			}, kimValues(kimTable3))),
+			issueTable(),
+			figure5Table(),
+			figure6Table(),
+			figure9Table(),
 			{
 				name: "figure2", title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
 				columns: figure2Columns(),
@@ -282,7 +248,7 @@ func (m *meter) policies(row *paperRow, reconverge string) (names []string) {
 			continue
 		}
 		for _, r := range t.readings {
-			if !slices.Contains(names, r.name) {
+			if affinetrack.PolicyByName(r.name) != nil && !slices.Contains(names, r.name) {
 				names = append(names, r.name)
 			}
 		}
