@@ -106,7 +106,7 @@ func (m *GPMachine) Time() Time {
 type sm struct {
 	machine *GPMachine
 	warps   [gpWarps]resident
-	used    uint64 // warps that are there
+	used    uint64 // places of warps that are there, or whose CTA is
 	ctas    int
 	shared  int
 	since   int64 // it has had some
@@ -135,6 +135,7 @@ type resident struct {
 // residentCTA is a CTA in a multiprocessor.
 type residentCTA struct {
 	*ctaRecord
+	warpsAt uint64   // its places, until all its warps have ended
 	left    int      // warps
 	arrived []int    // by meeting
 	waiting []uint64 // warps, by meeting
@@ -189,6 +190,7 @@ func (s *sm) admit(c *ctaRecord) {
 	for i := range c.warps {
 		at := bits.TrailingZeros64(^s.used)
 		s.used |= 1 << at
+		r.warpsAt |= 1 << at
 		w := &s.warps[at]
 		registers := w.registers
 		if cap(registers) < c.registers {
@@ -449,11 +451,11 @@ func (s *sm) advance(at int, cycle int64) {
 func (s *sm) retire(at int) {
 	m := s.machine
 	c := s.warps[at].cta
-	s.used &^= 1 << at
 	s.warps[at].warp, s.warps[at].cta = nil, nil
 	if c.left--; c.left > 0 {
 		return
 	}
+	s.used &^= c.warpsAt
 	m.held--
 	s.ctas--
 	s.shared -= c.shared

@@ -245,7 +245,7 @@ func TestFGMachine(t *testing.T) {
 		{"shared loads", a, []*ctaRecord{inCTA(slices.Clone(shared))}, 4}, // the first is there in 2, written in 3
 		{"shared loads of another warp", a, []*ctaRecord{inCTA(times(2, shared)...)}, 6},
 		{"shared loads in fgsimt", base, []*ctaRecord{inCTA(slices.Clone(shared))}, 15},
-		{"two warps", base, []*ctaRecord{inCTA(times(2, do(addR1))...)}, 10}, // the second is fetched in 5
+		{"two warps", base, []*ctaRecord{inCTA(times(2, do(addR1))...)}, 10},                                             // the second is fetched in 5
 		{"a barrier", base, []*ctaRecord{inCTA(times(2, slices.Concat(do(addR1, barrier), meet(0), do(addR1)))...)}, 17}, // until 5, until 10; the second goes on, fetched in 7, until 12; the first, until 17
 	} {
 		if got := fg(c.config, c.ctas...); got.Cycles != c.want {

@@ -319,8 +319,9 @@ func (c *recorder) before(e *interp.Event) {
 	case reads.Generic == 0:
 		r.compact = 0xff
 	case reads.Compact() > 0:
-		for i := range min(len(e.Reads), 8) {
-			if e.Reads[i].Type != ptx.Pred && c.tracker.Operand(e, i) != affinetrack.Generic {
+		reads := c.cta.program[r.instr].reads
+		for i := range min(len(reads), 8) {
+			if reads[i].banks > 0 && c.tracker.Operand(e, i) != affinetrack.Generic {
 				r.compact |= 1 << i
 			}
 		}

@@ -16,7 +16,8 @@ type Results interface {
 	// OnWake with results.
 	Result(e *simt.Event, i int) affinetrack.Class
 
-	// Operand is the class of Reads[i] of the event that it was told last, an OnBefore.
+	// Operand is the class of the i-th register that the instruction reads (Parts.Reads), of the event that it was
+	// told last, an OnBefore.
 	Operand(e *simt.Event, i int) affinetrack.Class
 
 	// Step is what the policy has made so far of the instruction that it was told of last; the event is
@@ -40,7 +41,11 @@ func (t *tracker) Result(e *simt.Event, i int) affinetrack.Class {
 
 // Operand likewise.
 func (t *tracker) Operand(e *simt.Event, i int) affinetrack.Class {
-	return t.register(e, e.Launch.Program.Parts(e.Index).Reads[i:i+1], e.Reads[i:i+1])
+	var v []simt.Value
+	if t.Ideal { // others need no values, and may not have them
+		v = e.Reads[i : i+1]
+	}
+	return t.register(e, e.Launch.Program.Parts(e.Index).Reads[i:i+1], v)
 }
 
 // Step subtracts what had been counted before.
