@@ -315,7 +315,7 @@ func (s *sm) issue(at int, u unit) {
 	case in.unit == noUnit && len(in.defs) == 0:
 		done = now
 	default:
-		start := s.collect(in, r, now)
+		start := s.collect(in, r, now) // units for special functions and memory are free by then
 		expands, taken, result := int64(0), m.occupied, m.Results[in.latency]
 		if m.Affine {
 			expands = int64(r.expands)
@@ -331,12 +331,10 @@ func (s *sm) issue(at int, u unit) {
 			taken *= 1 + expands
 			start = s.arithmeticFrom(start, taken)
 		case specialUnit:
-			start = max(start, s.special)
 			s.special = start + taken
 			m.time.Special += taken
 		case memoryUnit:
 			taken = max(taken, int64(r.lines), int64(r.turns))
-			start = max(start, s.memory)
 			s.memory = start + taken
 			m.time.Memory += taken
 			m.time.Lines += int64(r.lines)

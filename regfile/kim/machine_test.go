@@ -134,6 +134,24 @@ func TestGPMachine(t *testing.T) {
 	two[0].lines = 2
 	bankConflict := do(loadR7)
 	bankConflict[0].lines, bankConflict[0].turns = 0, 32
+	five := do(loadR7)
+	five[0].lines, five[0].turns = 5, 0
+	at := func(lines []uint32, records []record) *ctaRecord { // they access these lines
+		c := inCTA(records)
+		c.warps[0].lines = lines
+		return c
+	}
+	sharing := func(bytes int, list ...*ctaRecord) []*ctaRecord {
+		for _, c := range list {
+			c.shared = bytes
+		}
+		return list
+	}
+	real := change(l16, func(c *GPConfig) { c.Memory = true })
+	dirty := do(storeR8, loadR7)
+	dirty[0].lines = 8
+	const set = l2Banks * (l2Lines / l2Ways) // lines that are so far apart are in one set of the L2, and of one controller
+	three := func() *ctaRecord { return inCTA(do(addR1, addR1, addR1)) }
 	for _, c := range []struct {
 		name   string
 		config GPConfig
@@ -178,9 +196,50 @@ func TestGPMachine(t *testing.T) {
 		{"one CTA at a time", change(l16, func(c *GPConfig) { c.CTAs = 1 }), []*ctaRecord{inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1))}, 8 + 1 + 8},
 		{"an exchange", l16, []*ctaRecord{inCTA(do(exchangeR11))}, 8},
 		{"nothing", l16, nil, 0},
+		{"by number", l16, []*ctaRecord{inCTA(times(3, do(jump, jump))...)}, 4},                                                                        // 0 and 1; 0 and 1; 2; 2
+		{"in turn", change(l16, func(c *GPConfig) { c.InTurn = true }), []*ctaRecord{inCTA(times(3, do(jump, jump))...)}, 3},                           // 0 and 1; 2 and 0; 1 and 2
+		{"two even ones", affine16, []*ctaRecord{inCTA(with(isCompact, do(addR1)), nil, with(isCompact, do(addR1)))}, 3},                               // in 0 and 1, there in 2
+		{"two odd ones", affine16, []*ctaRecord{inCTA(nil, with(isCompact, do(addR1)), nil, with(isCompact, do(addR1)))}, 3},                           //
+		{"an even and an odd one", affine16, []*ctaRecord{inCTA(times(2, with(isCompact, do(addR1)))...)}, 2},                                          //
+		{"a suppressed multiplication", affine16, []*ctaRecord{inCTA(with(isSuppressed, do(mulR5)))}, 8},                                               // the front end multiplies
+		{"two special functions", l16, []*ctaRecord{inCTA(times(2, do(sinR6))...)}, 45},                                                                // the second issues in 2, lanes in 4 and 5
+		{"five lines", l16, []*ctaRecord{inCTA(five)}, 11},                                                                                             // 2 to 6, there in 10
+		{"two loads to one register", l16, []*ctaRecord{inCTA(do(loadR7, loadR7))}, 19},                                                                // there in 9, which the second waits for; 11 to 14, there in 18
+		{"a bank of the L2", real, []*ctaRecord{at([]uint32{0}, do(loadR7)), at([]uint32{4}, do(loadR7))}, 144},                                        // both ask in 2, one is served in 3
+		{"two banks", real, []*ctaRecord{at([]uint32{0}, do(loadR7)), at([]uint32{5}, do(loadR7))}, 143},                                               // of two controllers, too
+		{"what was written goes", real, []*ctaRecord{at([]uint32{0, set, 2 * set, 3 * set, 4 * set, 5 * set, 6 * set, 7 * set, 8 * set}, dirty)}, 157}, // stored in 2 to 9; asked for in 10, when one of them goes, until 16
+		{"shared memory is full", l16, sharing(gpShared, inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1))), 17},
+		// Two have room in each multiprocessor. The second of each, reading bank 0 in 2, ends in 9; the ninth begins in 10, and issues in 10, 17 and 24.
+		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), three()), 32},
 	} {
 		if got := gp(c.config, c.ctas...); got.Cycles != c.want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got.Cycles, c.want)
+		}
+	}
+}
+
+// TestUses: what is counted of banks and caches.
+func TestUses(t *testing.T) {
+	c := NewGPConfig(16, false)
+	c.Memory = true
+	for _, w := range []struct {
+		name   string
+		affine bool
+		list   []record
+		want   Time // these counts of it
+	}{
+		{"an addition", false, do(addBanks), Time{BankReads: 2, BankWrites: 1}},
+		{"compact", true, with(isCompact, do(addBanks)), Time{}},
+		{"suppressed", true, with(isSuppressed, do(addBanks)), Time{BankWrites: 1}},
+		{"a parameter", false, with(isCompact, do(paramR9)), Time{BankWrites: 1, Lines: 1, L1Misses: 1, L2Misses: 1}},
+		{"a compact one", true, with(isCompact, do(paramR9)), Time{Lines: 1, L1Misses: 1, L2Misses: 1}},
+		{"a store", false, do(storeR8), Time{BankReads: 2, Lines: 1, L2Misses: 1}}, // through
+		{"an atomic", false, do(atomicR10), Time{BankReads: 1, BankWrites: 1, Lines: 1, L2Misses: 1}},
+	} {
+		c.Affine = w.affine
+		n := gp(c, inCTA(w.list))
+		if got := (Time{BankReads: n.BankReads, BankWrites: n.BankWrites, Lines: n.Lines, L1Misses: n.L1Misses, L2Misses: n.L2Misses}); got != w.want {
+			t.Errorf("%s: %+v, want %+v", w.name, got, w.want)
 		}
 	}
 }
