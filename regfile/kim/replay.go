@@ -408,7 +408,7 @@ func (c *recorder) multiprocessor(w *warp, r *record, a *interp.Access, warp uin
 		}
 		r.turns += uint16(len(c.known))
 	case ptx.Shared:
-		r.turns += uint16(c.passes(a, a.Lanes, gpWord, gpBanks, a.Kind != interp.AccessAtomic))
+		r.turns += uint16(c.passes(a, a.Kind != interp.AccessAtomic))
 	default:
 		from := len(w.lines)
 		for m := a.Lanes; m != 0; m &= m - 1 {
@@ -449,26 +449,25 @@ func (c *recorder) see(v uint64) bool {
 	return true
 }
 
-// passes is how many cycles banks need, each for one of its words in a cycle; what several lanes want of a
-// word they get at once if it is merged.
-func (c *recorder) passes(a *interp.Access, lanes uint64, word, banks uint64, merge bool) (most int) {
-	var load [32]int
+// passes is how many cycles the banks of shared memory need, each for one of its words in a cycle; lanes that want the same
+// word get it at once if it is merged.
+func (c *recorder) passes(a *interp.Access, merge bool) (most int) {
+	var load [gpBanks]int
+	var last [gpBanks]uint64 // word of each bank, plus one: lanes that want the same are often neighbours
 	c.known = c.known[:0]
-	if runs := a.Runs(lanes); len(runs) == 1 && !a.Bulk() {
-		if s := runs[0].Stride; s == 0 && merge && uint64(a.Bytes) <= word*banks {
-			return 1
-		} else if s >= int64(a.Bytes) && s%int64(word) == 0 {
-			merge = false // they are all different
-		}
-	}
-	for m := lanes; m != 0; m &= m - 1 {
+	for m := a.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		first := a.Addr[lane] / word
-		for w := first; w <= first+uint64(max(a.Length(lane), 1)-1)/word; w++ {
-			if !merge || c.see(w) {
-				load[w%banks]++
-				most = max(most, load[w%banks])
+		first := a.Addr[lane] / gpWord
+		for w := first; w <= (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/gpWord; w++ {
+			b := w % gpBanks
+			if merge && (last[b] == w+1 || load[b] > 0 && !c.see(w)) {
+				continue
 			}
+			if last[b] = w + 1; merge && load[b] == 0 {
+				c.known = append(c.known, w)
+			}
+			load[b]++
+			most = max(most, load[b])
 		}
 	}
 	return most
