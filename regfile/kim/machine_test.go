@@ -244,6 +244,23 @@ func TestUses(t *testing.T) {
 	}
 }
 
+// TestRates: what rates of issue are made of. Of two CTAs one takes 8 cycles on its multiprocessor and the other 15; two
+// multiprocessors have none. A front end of half the speed has 16 units' cycles for the other, which are 8 of its own.
+func TestRates(t *testing.T) {
+	for _, frontEnd := range []int64{1, 2} {
+		c := NewGPConfig(16, false)
+		c.FrontEnd = frontEnd
+		n := gp(c, inCTA(do(addR1)), inCTA(do(addR1, addR2)))
+		want := Time{Cycles: 15, Issues: 4 * 15, Busy: 8 + 15, Issued: 3, Arithmetic: 3 * 2, BankReads: 3, BankWrites: 3}
+		if frontEnd == 2 {
+			want.Cycles, want.Issues, want.Busy = 16, 4*8, 4+8
+		}
+		if n != want {
+			t.Errorf("front end %d: %+v, want %+v", frontEnd, n, want)
+		}
+	}
+}
+
 // fg runs a CTA on an FG-SIMT machine.
 func fg(c FGConfig, ctas ...*ctaRecord) Time {
 	m := NewFGMachine(c)
