@@ -223,7 +223,9 @@ func (m *FGMachine) memory(in *instr, r *record) {
 		m.banks = first + requests
 		m.time.Lines += requests
 	}
-	m.params[r.instr] = in.shared
+	if in.shared {
+		m.params[r.instr] = true
+	}
 	last := max(first+requests-1, at)
 	m.finish(last + 1)
 	if in.load {

@@ -276,8 +276,9 @@ func fg(c FGConfig, ctas ...*ctaRecord) Time {
 func TestFGMachine(t *testing.T) {
 	base, a := NewFGConfig(FGSIMT{}), NewFGConfig(FGSIMT{Arithmetic: true})
 	ab, abm := NewFGConfig(FGSIMT{Arithmetic: true, Branches: true}), NewFGConfig(FGSIMT{Arithmetic: true, Branches: true, Memory: true})
-	queue := base
-	queue.Queue = 1
+	queue, refetch := a, base
+	queue.Queue, refetch.Refetch = 1, 5
+	behind := append(do(addR1, addR1, addR1, addR1), with(isCompact, do(slices.Repeat([]uint32{addBanks}, 10)...))...)
 	skips := base
 	skips.Skips = true
 	few := do(addR1, addR1, addR1)
@@ -317,7 +318,9 @@ func TestFGMachine(t *testing.T) {
 		{"two loads", base, []*ctaRecord{inCTA(do(loadR7, loadR7))}, 15},                            // addresses from 5 on, requests in 6 to 9, data in 11
 		{"a load, then a vector load", abm, []*ctaRecord{inCTA(append(do(loadR7), vector...))}, 16}, // requests in 6 to 10: the banks are taken
 		{"a store", base, []*ctaRecord{inCTA(do(storeR8))}, 6},                                      // requests in 2 to 5
-		{"a queue of one", queue, []*ctaRecord{inCTA(do(addR1, addR1, addR1, jump))}, 9},
+		{"affine behind a queue", a, []*ctaRecord{inCTA(slices.Clone(behind))}, 14},                 // the four issue in 1, 2, 5, 6; the ten are fetched in 4 to 13
+		{"… of one", queue, []*ctaRecord{inCTA(slices.Clone(behind))}, 16},                          // the fourth enters as the third issues, in 5; the ten are fetched in 6 to 15
+		{"a branch, and five cycles", refetch, []*ctaRecord{inCTA(do(compareP, branchP, addR1))}, 15},
 		{"shared loads", a, []*ctaRecord{inCTA(slices.Clone(shared))}, 4}, // the first is there in 2, written in 3
 		{"shared loads of another warp", a, []*ctaRecord{inCTA(times(2, shared)...)}, 6},
 		{"shared loads in fgsimt", base, []*ctaRecord{inCTA(slices.Clone(shared))}, 15},
