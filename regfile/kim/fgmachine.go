@@ -197,9 +197,6 @@ func (m *FGMachine) memory(in *instr, r *record) {
 	if !vector {
 		at = max(at, m.address)
 	}
-	if in.store {
-		at = max(at, m.storing)
-	}
 	m.issued(at)
 	taken := int64(fgGroups)
 	if m.Skips {
@@ -210,11 +207,9 @@ func (m *FGMachine) memory(in *instr, r *record) {
 		requests = int64(r.lines)
 	} else {
 		m.address = at + taken
+		m.finish(m.address)
 		m.time.Memory += taken
 		first++
-	}
-	if in.store {
-		m.storing = at + taken
 	}
 	if in.shared && m.params[r.instr] {
 		first, requests = first+taken-1, 1

@@ -198,7 +198,7 @@ func (s *sm) admit(c *ctaRecord) {
 		}
 		registers = registers[:c.registers]
 		clear(registers)
-		*w = resident{warp: &c.warps[i], cta: r, registers: registers, done: m.now}
+		*w = resident{warp: &c.warps[i], cta: r, registers: registers, done: m.now - 1}
 		s.advance(at, m.now)
 	}
 }

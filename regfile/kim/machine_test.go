@@ -26,6 +26,7 @@ const (
 	barrier              // bar.sync
 	exchangeR11          // r11 = shfl r1
 	useR5                // r2 = r5 + …
+	addR6                // r6 = r0 + …
 	instructions_        // how many
 )
 
@@ -46,6 +47,7 @@ var program = [instructions_]instr{
 	atomicR10:   {unit: memoryUnit, load: true, store: true, uses: []uint32{1}, defs: []uint32{10}, reads: banks(1), writes: banks(10)},
 	barrier:     {},
 	useR5:       {unit: arithmeticUnit, uses: []uint32{5}, defs: []uint32{2}, reads: banks(5), writes: banks(2)},
+	addR6:       {unit: arithmeticUnit, uses: []uint32{0}, defs: []uint32{6}, reads: banks(0), writes: banks(6)},
 	exchangeR11: {uses: []uint32{1}, defs: []uint32{11}, reads: banks(1), writes: banks(11)},
 }
 
@@ -291,6 +293,10 @@ func TestFGMachine(t *testing.T) {
 	expands[0].expands = 1
 	decided := append(with(isCompact, do(compareP)), with(isDecided, do(branchP))...)
 	shared := with(isCompact, do(paramR9, paramR9))
+	stores := do(storeR8, storeR8)
+	stores[0].turns, stores[1].turns = 1, 1
+	behindLoad := append(do(loadR7), with(isAtCompact|isVector, do(loadR7))...)
+	behindLoad[0].turns = 1
 	for _, c := range []struct {
 		name   string
 		config FGConfig
@@ -315,11 +321,15 @@ func TestFGMachine(t *testing.T) {
 		{"a load and its use", base, []*ctaRecord{inCTA(do(loadR7, useR7))}, 12}, // first lanes there in 8, until 11
 		{"a vector load", abm, []*ctaRecord{inCTA(slices.Clone(vector))}, 11},    // requests in 1 to 5, data in 7
 		{"the same in fgsimt+ab", ab, []*ctaRecord{inCTA(slices.Clone(vector))}, 11},
-		{"two loads", base, []*ctaRecord{inCTA(do(loadR7, loadR7))}, 15},                            // addresses from 5 on, requests in 6 to 9, data in 11
-		{"a load, then a vector load", abm, []*ctaRecord{inCTA(append(do(loadR7), vector...))}, 16}, // requests in 6 to 10: the banks are taken
-		{"a store", base, []*ctaRecord{inCTA(do(storeR8))}, 6},                                      // requests in 2 to 5
-		{"affine behind a queue", a, []*ctaRecord{inCTA(slices.Clone(behind))}, 14},                 // the four issue in 1, 2, 5, 6; the ten are fetched in 4 to 13
-		{"… of one", queue, []*ctaRecord{inCTA(slices.Clone(behind))}, 16},                          // the fourth enters as the third issues, in 5; the ten are fetched in 6 to 15
+		{"two loads", base, []*ctaRecord{inCTA(do(loadR7, loadR7))}, 15},                                    // addresses from 5 on, requests in 6 to 9, data in 11
+		{"a load, then a vector load", abm, []*ctaRecord{inCTA(append(do(loadR7), vector...))}, 16},         // requests in 6 to 10: the banks are taken
+		{"a store", base, []*ctaRecord{inCTA(do(storeR8))}, 6},                                              // requests in 2 to 5
+		{"two stores of a request", base, []*ctaRecord{inCTA(slices.Clone(stores))}, 9},                     // addresses in 1 to 4 and 5 to 8
+		{"a load, then a vector load of a request", abm, []*ctaRecord{inCTA(slices.Clone(behindLoad))}, 12}, // asked for in 2 and 3, there in 4 and 5, written in 4 to 7 and 8 to 11
+		{"in order", base, []*ctaRecord{inCTA(do(mulR5, useR5, addR1))}, 10},                                // the second issues in 5, the third after it
+		{"a result that overtakes", base, []*ctaRecord{inCTA(do(sinR6, addR6))}, 16},                        // there in 13 both; 12 to 15
+		{"affine behind a queue", a, []*ctaRecord{inCTA(slices.Clone(behind))}, 14},                         // the four issue in 1, 2, 5, 6; the ten are fetched in 4 to 13
+		{"… of one", queue, []*ctaRecord{inCTA(slices.Clone(behind))}, 16},                                  // the fourth enters as the third issues, in 5; the ten are fetched in 6 to 15
 		{"a branch, and five cycles", refetch, []*ctaRecord{inCTA(do(compareP, branchP, addR1))}, 15},
 		{"shared loads", a, []*ctaRecord{inCTA(slices.Clone(shared))}, 4}, // the first is there in 2, written in 3
 		{"shared loads of another warp", a, []*ctaRecord{inCTA(times(2, shared)...)}, 6},
@@ -329,6 +339,25 @@ func TestFGMachine(t *testing.T) {
 	} {
 		if got := fg(c.config, c.ctas...); got.Cycles != c.want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got.Cycles, c.want)
+		}
+	}
+}
+
+// TestLaunches: shared loads are cached in a launch, and not beyond it: the first is there in 2, and fetched behind it is the next
+// in 3; the second launch begins with that.
+func TestLaunches(t *testing.T) {
+	m := NewFGMachine(NewFGConfig(FGSIMT{Arithmetic: true}))
+	for launch := range int64(2) {
+		m.cta(inCTA(with(isCompact, do(paramR9))))
+		if m.end(); m.Time().Cycles != 3*(launch+1) {
+			t.Errorf("launch %d ends at %d, want %d", launch, m.Time().Cycles, 3*(launch+1))
+		}
+	}
+	g := NewGPMachine(NewGPConfig(16, false))
+	for launch := range int64(2) {
+		g.cta(inCTA(do(addR1)))
+		if g.end(); g.Time().Cycles != 8*(launch+1) {
+			t.Errorf("launch %d ends at %d, want %d", launch, g.Time().Cycles, 8*(launch+1))
 		}
 	}
 }

@@ -263,6 +263,64 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
+// TestCounts: what is recorded of instructions adds up to what the policy counts.
+func TestCounts(t *testing.T) {
+	type counts struct{ execs, compact, suppressed, expansions, decided, vectors int64 }
+	seen := counts{}
+	for _, policy := range []string{"kim", "fgsimt"} {
+		for _, w := range small {
+			r, k := newReplay(affinetrack.PolicyByName(policy), gpLine), &keeps{}
+			r.machines = []Machine{k}
+			s := replayed(t, r, w.name, w.size, "stack", 1)
+			all := s.Total()
+			want, got := counts{all.Execs, all.Compact, all.Suppressed, all.Expansions, all.Decided, 0}, counts{}
+			for i := range s.Instrs {
+				if in := &s.Instrs[i]; in.Form.Affine == ptx.AffineLoad {
+					want.vectors += in.Addresses.Affine
+				}
+			}
+			for _, c := range k.ctas {
+				for i := range c.warps {
+					for _, rec := range c.warps[i].records {
+						if rec.flags&isMeeting != 0 {
+							continue
+						}
+						got.execs++
+						got.expansions += int64(rec.expands)
+						for f, n := range map[flags]*int64{isCompact: &got.compact, isSuppressed: &got.suppressed, isDecided: &got.decided, isVector: &got.vectors} {
+							if rec.flags&f != 0 {
+								*n++
+							}
+						}
+					}
+				}
+			}
+			if got != want {
+				t.Errorf("%s under %s: %+v, want %+v", w.name, policy, got, want)
+			}
+			seen.suppressed, seen.expansions, seen.decided, seen.vectors = seen.suppressed+want.suppressed, seen.expansions+want.expansions, seen.decided+want.decided, seen.vectors+want.vectors
+		}
+	}
+	if seen.suppressed == 0 || seen.expansions == 0 || seen.decided == 0 || seen.vectors == 0 {
+		t.Errorf("%+v: some have nothing of it", seen)
+	}
+}
+
+// TestMeetings: warps that meet at two barriers the other way round, and lanes of a warp that wait at one twice, which
+// a program may have, do not keep each other waiting.
+func TestMeetings(t *testing.T) {
+	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
+	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
+		c.meet(&interp.Event{Warp: w.warp, Waits: interp.Waiting{Barrier: w.barrier}})
+	}
+	if diff := cmp.Diff([]int{1, 2}, c.cta.meetings); diff != "" {
+		t.Errorf("meetings (-want +got):\n%s", diff)
+	}
+	if n := NewGPConfig(16, false); gp(n, &c.cta).Cycles != 0 {
+		t.Error("they take time")
+	}
+}
+
 // TestWorkers: times are the same whatever threads the host has.
 func TestWorkers(t *testing.T) {
 	var want Time
