@@ -115,6 +115,13 @@ func TestRecords(t *testing.T) {
 			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.ends)
 		}
 		cta := k.ctas[0]
+		// mul.wide.u32 %q, %i, 4: a register of 32 bits, and one of 64 in the bank behind it, too; tile and nothing dynamic.
+		if in := &cta.program[2]; len(in.reads) != 1 || in.reads[0].banks != 1 || len(in.writes) != 1 || in.writes[0].banks != 2 || in.latency != long || in.unit != arithmeticUnit {
+			t.Errorf("%s: mul.wide is %+v", c.name, in)
+		}
+		if cta.shared != 4096 {
+			t.Errorf("%s: %d bytes of shared memory, want those of tile", c.name, cta.shared)
+		}
 		if diff := cmp.Diff([]int{2}, cta.meetings); diff != "" {
 			t.Errorf("%s: meetings (-want +got):\n%s", c.name, diff)
 		}
