@@ -110,7 +110,7 @@ func TestRecords(t *testing.T) {
 	} {
 		r, k := newReplay(affinetrack.PolicyByName("kim"), c.line), &keeps{}
 		r.machines = []Machine{k}
-		run(t, r, accessesPTX, "accesses", 1, interp.Dim(1), interp.Dim(64), make([]uint32, 4096), 1)
+		run(t, r, accessesPTX, "accesses", 1, interp.Dim(1), interp.Dim(40), make([]uint32, 4096), 1)
 		if len(k.ctas) != 1 || k.ends != 1 {
 			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.ends)
 		}
@@ -118,6 +118,20 @@ func TestRecords(t *testing.T) {
 		// mul.wide.u32 %q, %i, 4: a register of 32 bits, and one of 64 in the bank behind it, too; tile and nothing dynamic.
 		if in := &cta.program[2]; len(in.reads) != 1 || in.reads[0].banks != 1 || len(in.writes) != 1 || in.writes[0].banks != 2 || in.latency != long || in.unit != arithmeticUnit {
 			t.Errorf("%s: mul.wide is %+v", c.name, in)
+		}
+		for w, groups := range []uint8{4, 1} {
+			if got := cta.warps[w].records[0].groups; got != groups {
+				t.Errorf("%s: warp %d has %d groups of eight lanes, want %d", c.name, w, got, groups)
+			}
+		}
+		waits := 0
+		for i := range cta.program {
+			if in := &cta.program[i]; in.waits && in.control {
+				waits++
+			}
+		}
+		if waits != 1 {
+			t.Errorf("%s: %d branches wait for a predicate, want one", c.name, waits)
 		}
 		if cta.shared != 4096 {
 			t.Errorf("%s: %d bytes of shared memory, want those of tile", c.name, cta.shared)
