@@ -241,14 +241,14 @@ func (m *meter) structure(row *paperRow, reconverge string) (map[string]*interp.
 	})
 }
 
-// policies are those that tables have of a row's benchmark where lanes meet so.
+// policies are those that tables have of a row's benchmark where lanes meet so, but for what a replay watches.
 func (m *meter) policies(row *paperRow, reconverge string) (names []string) {
 	for _, t := range m.tables {
 		if t.reconverge != reconverge || !slices.ContainsFunc(t.rows, func(o paperRow) bool { return o.workload == row.workload && o.size == row.size }) {
 			continue
 		}
 		for _, r := range t.readings {
-			if affinetrack.PolicyByName(r.name) != nil && !slices.Contains(names, r.name) {
+			if affinetrack.PolicyByName(r.name) != nil && len(gpReadings[t.name][r.name]) == 0 && !slices.Contains(names, r.name) {
 				names = append(names, r.name)
 			}
 		}

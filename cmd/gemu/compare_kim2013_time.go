@@ -37,7 +37,7 @@ var gpPairs = []gpPair{
 	{name: "real16 bandwidth", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Memory, c.LineCycles = true, 0 }},
 	{name: "warm16 latency", lanes: 16, few: true, change: func(c *kim.GPConfig) { double(c.Results[:]) }},
 	{name: "warm16 hit", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Hit = 20 }},
-	{name: "warm16 ctas", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.CTAs = 8 }},
+	{name: "warm16 ctas", lanes: 16, change: func(c *kim.GPConfig) { c.CTAs = 8 }},
 	{name: "warm16 turns", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.InTurn = true }},
 	{name: "warm16 banks", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Collide = false }},
 	{name: "warm32", lanes: 32, few: true},
@@ -374,7 +374,7 @@ func timedTable3(t *paperTable) *paperTable {
 		if f.name != "" {
 			name, head = f.name+"_"+name, "+"+f.name
 		}
-		t.columns = append(t.columns, paperColumn{name: name, head: [2]string{head, "K"}, digits: 1, apart: true, doc: "thousands of cycles of fgsimt, and with affine execution"})
+		t.columns = append(t.columns, paperColumn{name: name, head: [2]string{head, "k cycles"}, digits: 1, apart: true, doc: "thousands of cycles of fgsimt, and with affine execution"})
 	}
 	t.columns = append(t.columns,
 		paperColumn{name: "cycles", head: [2]string{"cyc/", "inst"}, digits: 2, doc: "cycles of fgsimt, by instruction of a thread"},
