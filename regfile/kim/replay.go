@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// Machine is a machine that takes time for what it replays. Clocks start at 0 and go on from launch to launch.
-type Machine interface {
+// machine takes time for what it runs. Its clock starts at 0 and goes on from launch to launch.
+type machine interface {
 	// cta has the machine run a CTA. It may keep it until the end of the launch, and gives back how
 	// many CTAs it still has.
 	cta(c *ctaRecord) int
@@ -27,7 +27,7 @@ type Machine interface {
 type Replay struct {
 	policy   *affinetrack.Policy
 	line     uint64 // bytes of a line of the machines' memory
-	machines []Machine
+	machines []machine
 
 	mu       sync.Mutex
 	launches map[uint64]*launchReplay // under way
@@ -99,7 +99,7 @@ const (
 type instr struct {
 	unit          unit
 	latency       latency
-	compares      bool
+	compares      bool // its results are predicates
 	control       bool
 	waits         bool // control goes on only when the guard is known
 	load, store   bool // atomics are both

@@ -109,7 +109,7 @@ func TestRecords(t *testing.T) {
 		{"FG-SIMT", fgLine, []access{{1, 8, 256}, {4, 4, 128}, {5, 28, 128}, {32, 16, 128}, {1, 4, 128}, {1, 32, 128}, {4, 4, 128}, {32, 8, 128}, {1, 4, 128}, {1, 32, 128}, {1, 4, 128}}},
 	} {
 		r, k := newReplay(affinetrack.PolicyByName("kim"), c.line), &keeps{}
-		r.machines = []Machine{k}
+		r.machines = []machine{k}
 		run(t, r, accessesPTX, "accesses", 1, interp.Dim(1), interp.Dim(40), make([]uint32, 4096), 1)
 		if len(k.ctas) != 1 || k.ends != 1 {
 			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.ends)
@@ -155,7 +155,7 @@ func TestRecords(t *testing.T) {
 // that operands are told apart: the product is of what was loaded and a parameter.
 func TestFlags(t *testing.T) {
 	r, k := newReplay(affinetrack.PolicyByName("kim"), gpLine), &keeps{}
-	r.machines = []Machine{k}
+	r.machines = []machine{k}
 	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, interp.Dim(1), interp.Dim(32), make([]uint32, 32), 3)
 	w, program := k.ctas[0].warps[0], k.ctas[0].program
 	compact, product := 0, -1
@@ -291,7 +291,7 @@ func TestCounts(t *testing.T) {
 	for _, policy := range []string{"kim", "fgsimt"} {
 		for _, w := range small {
 			r, k := newReplay(affinetrack.PolicyByName(policy), gpLine), &keeps{}
-			r.machines = []Machine{k}
+			r.machines = []machine{k}
 			s := replayed(t, r, w.name, w.size, "stack", 1)
 			all := s.Total()
 			want, got := counts{all.Execs, all.Compact, all.Suppressed, all.Expansions, all.Decided, 0}, counts{}
