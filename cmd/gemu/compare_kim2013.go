@@ -30,6 +30,7 @@ func init() {
 					policyReading("kim"), policyReading("kim-wide"), policyReading("kim-const"), policyReading("kim-leaves"), policyReading("gemu"),
 				},
 				reconverge: "stack",
+				note:       "avg iss and warp issue are those of real16 in the table issue.",
 			}, kimValues(kimTable1))),
 			timedTable3(structureTable(paperTable{
 				name: "table3", title: "FG-SIMT benchmarks",
