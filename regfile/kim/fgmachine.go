@@ -35,12 +35,12 @@ type FGMachine struct {
 	issue int64 // first cycle in which one may issue
 	done  int64 // in which all results so far are written
 
-	queue                            []int64 // in which the last instructions have issued, a ring
-	queued                           int     // instructions so far
-	arithmetic                       [2]int64
-	address, storing, loading, banks int64           // cycle from which on they are free
-	registers                        []int64         // cycle from which on the first lanes may use each
-	params                           map[uint32]bool // shared loads of the launch so far
+	queue                   []int64 // in which the last instructions have issued, a ring
+	queued                  int     // instructions so far
+	arithmetic              [2]int64
+	address, loading, banks int64           // cycle from which on they are free; store data has its unit when addresses have theirs
+	registers               []int64         // cycle from which on the first lanes may use each
+	params                  map[uint32]bool // shared loads of the launch so far
 }
 
 // NewFGMachine starts a machine.
