@@ -116,8 +116,8 @@ func TestCompare(t *testing.T) {
 		t.Errorf("a column without values: %+v", a)
 	}
 	wantCSV := "reading,row,workload,a,a_paper,a_difference,a2,a2_paper,a2_difference,b,b_paper,b_difference,own,absent\n" +
-		"head,x,x,2,1,1,-1,1,-2,1,10,-9,7,\nhead,y,y,3,2,1,-2,2,-4,1,20,-19,7,\nhead,w,w,4,3,1,-3,3,-6,1,30,-29,7,\n" +
-		"other,x,x,,1,,-1,1,-2,1,10,-9,7,\nother,y,y,,2,,-2,2,-4,1,20,-19,7,\nother,w,w,,3,,-3,3,-6,1,30,-29,7,\n" +
+		"head,x,x,2,1,1,-1,1,-2,1,10,-9,7,\nhead,y,y,3,2,1,-2,2,-4,1,20,-19,7,\nhead,w,w,4,3,1,-3,3,-6,1,30,-29,7,\nhead,mean,,-49,-50,1,50,-50,100,1,,,7,\n" +
+		"other,x,x,,1,,-1,1,-2,1,10,-9,7,\nother,y,y,,2,,-2,2,-4,1,20,-19,7,\nother,w,w,,3,,-3,3,-6,1,30,-29,7,\nother,mean,,,-50,,50,-50,100,1,,,7,\n" +
 		",z,,,,,,,,,,,,no reason\n"
 	if diff := cmp.Diff(wantCSV, string(got.csv())); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)
