@@ -230,6 +230,7 @@ func figure5Table() *paperTable {
 			{"far", "as kim, 100 cycles to the L2"},
 			{"bandwidth", "as kim, without a limit of bandwidth"},
 		}...),
+		long: []string{"far", "bandwidth"},
 		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
 			ours := map[string]float64{}
 			return ours, m.addGPTime("figure5", row, r, ours)
@@ -264,6 +265,7 @@ func figure6Table() *paperTable {
 			{"lanes32", "as kim, 32 lanes in place of 16"},
 			{"slow2", "as kim, a slow front end of half the speed with 8 lanes, too"},
 		}...),
+		long: []string{"latency", "hit", "ctas", "turns", "banks", "lanes32", "slow2"},
 		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
 			ours := map[string]float64{}
 			if _, ok := kimMachines[r.name]; ok {
@@ -423,7 +425,7 @@ func figure9Table() *paperTable {
 			{name: "ab_bound", of: "ab", head: [2]string{"unit", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
 			{name: "abm_bound", of: "abm", head: [2]string{"unit", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
 		},
-		rows: figure9Rows(), readings: figure9Readings(),
+		rows: figure9Rows(), readings: figure9Readings(), long: []string{"queue16", "refetch4", "latency", "hit6", "skips"},
 		note: "Units alone are bounds without latencies, which other policies and reconvergence have alone. The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
 	}
 	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
