@@ -12,8 +12,11 @@ import (
 type StructureProbe = structure.Probe
 
 // ResultSink is a sink that says of what class a policy holds the registers that an instruction
-// has written.
+// has read and written, and what the policy has made of it.
 type ResultSink = structure.Results
+
+// StructureStep is what a policy has made of an execution of an instruction.
+type StructureStep = structure.Step
 
 // NewStructureProbe makes a probe of a launch.
 func NewStructureProbe(p *affinetrack.Policy) *StructureProbe {

@@ -20,7 +20,7 @@ import (
 type compareCmd struct {
 	Paper   string   `arg:"" predictor:"paper" help:"Paper: ${papers}."`
 	Table   []string `predictor:"table" help:"Only these of its tables and figures (default: all that do not take long): ${papertables}." placeholder:"NAME"`
-	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
+	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all of tables that are named, else all that do not take long; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
 	reportFlags
 	tablesFlag
@@ -49,8 +49,9 @@ type paperTable struct {
 	// readings are the ways of measuring that the paper's text leaves open. The first is
 	// the headline, chosen from the text; the others are rows of a sensitivity table.
 	readings []paperReading
-	each     bool // of them the rows are printed, and not their order alone
-	asked    bool // it takes long, and is measured only if its name or that of a reading is given
+	each     bool     // of them the rows are printed, and not their order alone
+	asked    bool     // it takes long, and is measured only if its name or that of a reading is given
+	long     []string // readings that take long, by name: likewise
 
 	// measure gives the values of a row by columns' names, under one of the readings. What
 	// it leaves out has no value there. Rows are measured side by side, so that whatever takes
@@ -315,7 +316,7 @@ func (c *compareCmd) Run(a *app) error {
 		}
 	}
 	if len(c.Table)+len(c.Reading) == 0 {
-		tables = slices.DeleteFunc(slices.Clone(tables), func(t *paperTable) bool { return t.asked })
+		tables = unasked(tables)
 	}
 	tables, err := readBy(tables, c.Reading)
 	switch {
@@ -363,6 +364,19 @@ func (c *compareCmd) Run(a *app) error {
 		err = all(err, writeOutput(a, c.CSV, out.csv()))
 	}
 	return err
+}
+
+// unasked are the tables that do not take long, with the readings that do not.
+func unasked(tables []*paperTable) (list []*paperTable) {
+	for _, t := range tables {
+		if t.asked {
+			continue
+		}
+		part := *t
+		part.readings = slices.DeleteFunc(slices.Clone(t.readings), func(r paperReading) bool { return slices.Contains(t.long, r.name) })
+		list = append(list, &part)
+	}
+	return list
 }
 
 // readBy are the tables that have some of the readings, with these; no names mean all.

@@ -39,6 +39,11 @@ func TestPapers(t *testing.T) {
 					pictures[name] = true
 				}
 			}
+			for _, name := range table.long {
+				if !slices.ContainsFunc(table.readings[1:], func(r paperReading) bool { return r.name == name }) {
+					t.Errorf("%s %s: reading %s takes long, and is none or the headline", p.name, table.name, name)
+				}
+			}
 			names, stacks := map[string]bool{}, map[string]bool{}
 			for i := range table.columns {
 				c := &table.columns[i]
@@ -224,5 +229,24 @@ func TestOnce(t *testing.T) {
 	}
 	if n := running.Load(); n != 0 {
 		t.Errorf("%d still run", n)
+	}
+}
+
+// TestUnasked: what takes long is left out of tables, and theirs stay as they are.
+func TestUnasked(t *testing.T) {
+	readings := []paperReading{{"head", ""}, {"slow", ""}, {"other", ""}}
+	tables := []*paperTable{{name: "a", readings: readings, long: []string{"slow"}}, {name: "b", readings: readings, asked: true}, {name: "c", readings: readings}}
+	var got []string
+	for _, table := range unasked(tables) {
+		got = append(got, table.name)
+		for _, r := range table.readings {
+			got = append(got, r.name)
+		}
+	}
+	if diff := cmp.Diff([]string{"a", "head", "other", "c", "head", "slow", "other"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(tables[0].readings) != 3 || readings[1].name != "slow" {
+		t.Errorf("the tables have changed: %v", readings)
 	}
 }

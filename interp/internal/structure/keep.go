@@ -8,19 +8,61 @@ import (
 )
 
 // Results is a sink that says what its policy holds of the registers that an instruction has
-// written.
+// read and written, and what the policy has made of it.
 type Results interface {
 	simt.Sink
 
 	// Result is the class of Writes[i] of the event that it was told last: an OnAfter, OnReturn or
 	// OnWake with results.
 	Result(e *simt.Event, i int) affinetrack.Class
+
+	// Operand is the class of the i-th register that the instruction reads (Parts.Reads), of the event that it was
+	// told last, an OnBefore.
+	Operand(e *simt.Event, i int) affinetrack.Class
+
+	// Step is what the policy has made so far of the instruction that it was told of last; the event is
+	// about it.
+	Step(e *simt.Event) Step
+}
+
+// Step is an execution of an instruction, as affinetrack.Counts counts it.
+type Step struct {
+	Compact, Suppressed bool // its results were all written compactly; could have been
+	Decided             bool // a branch that a compact predicate decides; known from OnBranch on
+	Expansions          int
+	Reads               affinetrack.Shares // register operands, predicates left out
+	Address             affinetrack.Class  // of loads and stores
 }
 
 // Result looks at the tags. With an ideal policy it looks at the lanes.
 func (t *tracker) Result(e *simt.Event, i int) affinetrack.Class {
+	return t.register(e, e.Launch.Program.Parts(e.Index).Writes[i:i+1], e.Writes[i:i+1])
+}
+
+// Operand likewise.
+func (t *tracker) Operand(e *simt.Event, i int) affinetrack.Class {
+	var v []simt.Value
+	if t.Ideal { // others need no values, and may not have them
+		v = e.Reads[i : i+1]
+	}
+	return t.register(e, e.Launch.Program.Parts(e.Index).Reads[i:i+1], v)
+}
+
+// Step subtracts what had been counted before.
+func (t *tracker) Step(e *simt.Event) Step {
+	n, b := &t.counts[e.Index], &t.before
+	s := Step{Compact: n.Compact > b.Compact, Suppressed: n.Suppressed > b.Suppressed, Decided: n.Decided > b.Decided, Expansions: int(n.Expansions - b.Expansions)}
+	s.Reads = affinetrack.Shares{Uniform: n.Reads.Uniform - b.Reads.Uniform, Affine: n.Reads.Affine - b.Reads.Affine, Generic: n.Reads.Generic - b.Reads.Generic}
+	if n.Addresses != b.Addresses {
+		s.Address = t.step.addr
+	}
+	return s
+}
+
+// register is the class of one register.
+func (t *tracker) register(e *simt.Event, o []simt.Operand, v []simt.Value) affinetrack.Class {
 	var n affinetrack.Shares
-	t.countRegisters(&n, e, e.Launch.Program.Parts(e.Index).Writes[i:i+1], e.Writes[i:i+1])
+	t.countRegisters(&n, e, o, v)
 	switch {
 	case n.Generic > 0:
 		return affinetrack.Generic

@@ -1,0 +1,120 @@
+package kim
+
+// This file is what machines are made of that count cycles.
+
+import "math/bits"
+
+// horizon is how many cycles ahead wheels and ports look, a power of two.
+const horizon = 1024
+
+// never is a cycle that does not come.
+const never = 1 << 62
+
+// wheel is warps that wake in a cycle to come. Those that wake beyond the horizon do so at it.
+type wheel struct {
+	warps [horizon]uint64
+	some  [horizon / 64]uint64 // cycles that have any
+}
+
+// put has a warp wake in a cycle, now or later, a multiple of step as now is.
+func (h *wheel) put(now, cycle, step int64, warp int) {
+	if cycle >= now+horizon {
+		cycle = now + (horizon-1)/step*step
+	}
+	i := cycle % horizon
+	h.warps[i] |= 1 << warp
+	h.some[i/64] |= 1 << (i % 64)
+}
+
+// take is the warps that wake in a cycle, which do so once.
+func (h *wheel) take(cycle int64) (warps uint64) {
+	i := cycle % horizon
+	warps, h.warps[i] = h.warps[i], 0
+	h.some[i/64] &^= 1 << (i % 64)
+	return warps
+}
+
+// soonest is the first cycle from now on in which a warp wakes; far off if there is none.
+func (h *wheel) soonest(now int64) int64 {
+	first := now % horizon
+	word := h.some[first/64] >> (first % 64)
+	if word != 0 {
+		return now + int64(bits.TrailingZeros64(word))
+	}
+	at := now + 64 - first%64
+	for range len(h.some) {
+		if word := h.some[at%horizon/64]; word != 0 {
+			return at + int64(bits.TrailingZeros64(word))
+		}
+		at += 64
+	}
+	return never
+}
+
+// ports is the cycles in which banks of registers are taken, up to the horizon.
+type ports struct {
+	taken [horizon / 64][registerBanks]uint64
+	now   int64
+}
+
+// advance forgets the cycles before now.
+func (p *ports) advance(now int64) {
+	for n := min(now/64-p.now/64, horizon/64); n > 0; n-- {
+		p.taken[(now/64-n)%(horizon/64)] = [registerBanks]uint64{}
+	}
+	p.now = now
+}
+
+// take takes a bank in the first cycle from one on, not before now, in which it is free. Beyond the horizon it is always.
+func (p *ports) take(bank int, cycle int64) int64 {
+	for cycle < p.now/64*64+horizon {
+		word := &p.taken[cycle/64%(horizon/64)][bank]
+		if free := ^*word >> (cycle % 64); free != 0 {
+			cycle += int64(bits.TrailingZeros64(free))
+			*word |= 1 << (cycle % 64)
+			return cycle
+		}
+		cycle += 64 - cycle%64
+	}
+	return cycle
+}
+
+// cache is lines in sets, of which the least recently used go.
+type cache struct {
+	sets, ways uint32
+	lines      []cached
+	clock      int64
+}
+
+// cached is a line, that is there from a cycle on.
+type cached struct {
+	line  uint32
+	valid bool
+	dirty bool
+	used  int64
+	ready int64
+}
+
+func newCache(sets, ways uint32) cache {
+	return cache{sets: sets, ways: ways, lines: make([]cached, sets*ways)}
+}
+
+// find is the place of a line, and whether it was there; if not, it is now, and what is gone was in its place.
+func (c *cache) find(l uint32) (e *cached, gone cached, hit bool) {
+	c.clock++
+	at := l % c.sets * c.ways
+	set := c.lines[at : at+c.ways]
+	e = &set[0]
+	for i := range set {
+		switch o := &set[i]; {
+		case o.valid && o.line == l:
+			o.used = c.clock
+			return o, cached{}, true
+		case o.used < e.used:
+			e = o
+		}
+	}
+	gone = *e
+	*e = cached{line: l, valid: true, used: c.clock}
+	return e, gone, false
+}

@@ -1,0 +1,251 @@
+package kim
+
+// This file is the FG-SIMT machine of sections 3.2 and 5.2: one warp at a time, issued in order, so that when
+// each instruction issues follows from those before it.
+
+const (
+	fgLanes  = 8
+	fgGroups = 32 / fgLanes // cycles of a unit by an instruction
+	fgBanks  = 8
+	fgLine   = 32
+	fgWord   = 4 // bytes of a request that is not wide
+)
+
+// FGConfig is an FG-SIMT machine. NewFGConfig has the numbers of the text, and of what that leaves open the first
+// choice.
+type FGConfig struct {
+	FGSIMT
+	Queue   int   // instructions between control processor and issue
+	Refetch int64 // cycles from a branch that is resolved to the next instruction
+	Skips   bool  // units skip groups without active lanes
+	Results [latencies]int64
+	Hit     int64 // cycles from the last request to the data
+}
+
+// NewFGConfig is a machine with affine execution of these.
+func NewFGConfig(affine FGSIMT) FGConfig {
+	return FGConfig{FGSIMT: affine, Queue: 4, Refetch: 1, Results: [latencies]int64{1, 4, 12}, Hit: 2}
+}
+
+// FGMachine is an FG-SIMT machine that runs.
+type FGMachine struct {
+	FGConfig
+	time  Time
+	fetch int64 // cycle of the control processor's next instruction
+	issue int64 // first cycle in which one may issue
+	done  int64 // in which all results so far are written
+
+	queue                   []int64 // in which the last instructions have issued, a ring
+	queued                  int     // instructions so far
+	arithmetic              [2]int64
+	address, loading, banks int64           // cycle from which on they are free; store data has its unit when addresses have theirs
+	registers               []int64         // cycle from which on the first lanes may use each
+	params                  map[uint32]bool // shared loads of the launch so far
+}
+
+// NewFGMachine starts a machine.
+func NewFGMachine(c FGConfig) *FGMachine {
+	return &FGMachine{FGConfig: c, queue: make([]int64, c.Queue), params: map[uint32]bool{}}
+}
+
+// Time is what it has taken for the launches that have ended.
+func (m *FGMachine) Time() Time {
+	t := m.time
+	t.Cycles, t.Issues, t.Busy = m.done, m.done, m.done
+	return t
+}
+
+// end ends a launch: the cache of shared loads is empty for the next.
+func (m *FGMachine) end() { clear(m.params) }
+
+// cta runs a CTA: each warp until it ends, or waits for others.
+func (m *FGMachine) cta(c *ctaRecord) int {
+	for len(m.registers) < c.registers {
+		m.registers = append(m.registers, 0)
+	}
+	arrived, at := make([]int, len(c.meetings)), make([]int, len(c.warps))
+	came := make([]bool, len(c.warps)) // to the meeting that it is at
+	for left := true; left; {
+		left = false
+		for i := range c.warps {
+			list := c.warps[i].records
+			m.fetch, m.issue = max(m.fetch, m.done), max(m.issue, m.done)
+			for ; at[i] < len(list); at[i]++ {
+				r := &list[at[i]]
+				if r.flags&isMeeting == 0 {
+					m.run(&c.program[r.instr], r)
+					continue
+				}
+				if !came[i] {
+					came[i] = true
+					arrived[r.instr]++
+				}
+				if arrived[r.instr] < c.meetings[r.instr] {
+					left = true
+					break
+				}
+				came[i] = false
+			}
+		}
+	}
+	return 0
+}
+
+// run executes an instruction.
+func (m *FGMachine) run(in *instr, r *record) {
+	m.time.Issued++
+	m.time.Bytes += int64(r.bytes)
+	known := m.fetch // cycle in which what it uses is there
+	for _, u := range in.uses {
+		known = max(known, m.registers[u])
+	}
+	switch {
+	case in.control && in.waits && !(m.Branches && r.flags&isDecided != 0):
+		m.fetch = max(known+fgGroups-1, m.fetch) + m.Refetch
+		m.finish(m.fetch)
+		return
+	case in.unit == noUnit && (in.control || len(in.defs) == 0):
+		m.fetch++
+		m.finish(m.fetch)
+		return
+	case m.early(in, r):
+		m.time.Affine++
+		if in.unit == memoryUnit && !m.params[r.instr] {
+			m.params[r.instr] = true
+			m.banks = max(m.banks, known) + 1
+			m.time.Lines++
+			known = m.banks - 1 + m.Hit
+		}
+		m.fetch = known + 1
+		m.define(in, m.fetch)
+		return
+	}
+	for range m.expansions(r) {
+		m.take(m.enter(m.fetch), fgGroups)
+	}
+	if in.unit == memoryUnit {
+		m.memory(in, r)
+		return
+	}
+	taken := int64(fgGroups)
+	if m.Skips {
+		taken = int64(r.groups)
+	}
+	result := m.Results[in.latency]
+	if m.Arithmetic && r.flags&isSuppressed != 0 {
+		result = m.Results[simple]
+	}
+	at := m.take(max(m.enter(m.fetch), known, m.overwrites(in)-result), taken)
+	m.define(in, at+result)
+}
+
+// early reports whether the control processor executes the instruction.
+func (m *FGMachine) early(in *instr, r *record) bool {
+	switch {
+	case r.flags&isCompact == 0:
+		return false
+	case in.compares:
+		return m.Branches
+	}
+	return m.Arithmetic && (in.unit != memoryUnit || in.shared)
+}
+
+// expansions is how many the instruction makes.
+func (m *FGMachine) expansions(r *record) int {
+	if m.Arithmetic {
+		return int(r.expands)
+	}
+	return 0
+}
+
+// enter has the instruction that is fetched next enter the queue, and gives the first cycle in which it can issue.
+func (m *FGMachine) enter(fetched int64) int64 {
+	fetched = max(fetched, m.queue[m.queued%len(m.queue)]) // it has room when the one so many before has issued
+	m.fetch = fetched + 1
+	return max(fetched+1, m.issue)
+}
+
+// issued notes in which cycle it has.
+func (m *FGMachine) issued(cycle int64) {
+	m.queue[m.queued%len(m.queue)] = cycle
+	m.queued++
+	m.issue = cycle + 1
+}
+
+// take issues an instruction to an arithmetic unit, from a cycle on, and says when.
+func (m *FGMachine) take(from, taken int64) int64 {
+	i := 0
+	if m.arithmetic[1] < m.arithmetic[0] {
+		i = 1
+	}
+	at := max(from, m.arithmetic[i])
+	m.arithmetic[i] = at + taken
+	m.time.Arithmetic += taken
+	m.issued(at)
+	m.finish(at + taken)
+	return at
+}
+
+// memory issues a load or a store.
+func (m *FGMachine) memory(in *instr, r *record) {
+	known := m.enter(m.fetch)
+	for _, u := range in.uses {
+		known = max(known, m.registers[u])
+	}
+	at, requests := known, int64(r.turns)
+	vector := m.Memory && r.flags&(isAtCompact|isVector) == isAtCompact|isVector
+	if !vector {
+		at = max(at, m.address)
+	}
+	m.issued(at)
+	taken := int64(fgGroups)
+	if m.Skips {
+		taken = int64(r.groups)
+	}
+	first := at // cycle of the first request
+	if vector {
+		requests = int64(r.lines)
+	} else {
+		m.address = at + taken
+		m.finish(m.address)
+		m.time.Memory += taken
+		first++
+	}
+	if in.shared && m.params[r.instr] {
+		first, requests = first+taken-1, 1
+	} else {
+		first = max(first, m.banks)
+		m.banks = first + requests
+		m.time.Lines += requests
+	}
+	if in.shared {
+		m.params[r.instr] = true
+	}
+	last := max(first+requests-1, at)
+	m.finish(last + 1)
+	if in.load {
+		write := max(last+m.Hit, m.loading)
+		m.loading = write + taken
+		m.define(in, write+1)
+		m.finish(write + taken)
+	}
+}
+
+// overwrites is from when on the registers that an instruction writes may have another value.
+func (m *FGMachine) overwrites(in *instr) (cycle int64) {
+	for _, d := range in.defs {
+		cycle = max(cycle, m.registers[d])
+	}
+	return cycle
+}
+
+// define notes from when on the first lanes may use the results.
+func (m *FGMachine) define(in *instr, cycle int64) {
+	for _, d := range in.defs {
+		m.registers[d] = cycle
+	}
+	m.finish(cycle)
+}
+
+// finish notes that something ends before a cycle.
+func (m *FGMachine) finish(cycle int64) { m.done = max(m.done, cycle) }

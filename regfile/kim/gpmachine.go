@@ -1,0 +1,515 @@
+package kim
+
+// This file is the GP-SIMT machine of sections 3.1 and 5.1, cycle by cycle. What is the paper's of it and
+// what is not is said in docs/value-structure.md.
+
+import "math/bits"
+
+// The parts of a multiprocessor, and of what they share.
+const (
+	gpSMs         = 4
+	gpWarps       = 48
+	gpShared      = 48 << 10 // bytes
+	gpIssue       = 2
+	gpBanks       = 16 // of shared memory
+	gpWord        = 4  // bytes of one
+	gpLine        = 128
+	registerBanks = 16
+
+	l1Lines, l1Ways = 16 << 10 / gpLine, 4
+	l2Banks, l2Ways = 4, 8
+	l2Lines         = 786 << 10 / gpLine // of a bank
+	controllers     = 2
+	collect         = 2 // cycles from issue to the first lanes, if operands meet no conflict
+)
+
+// GPConfig is a GP-SIMT machine. NewGPConfig has the numbers of the text, and of what that leaves open the first
+// choice.
+type GPConfig struct {
+	GPSIMT           // of each multiprocessor
+	FrontEnd   int64 // cycles of the units in one of the front end
+	CTAs       int   // that a multiprocessor has at most; 0: as many as there is room for
+	InTurn     bool  // warps issue in turn, not by their number
+	Collide    bool  // registers in a bank are read and written one after the other
+	Results    [latencies]int64
+	Hit        int64 // cycles from the last line to the data, in the L1 and in shared memory
+	Memory     bool  // there is more of it than an L1 that has all
+	L2, DRAM   int64 // cycles to the L2 and back; of memory
+	LineCycles int64 // in which a controller transfers a line; 0: there is no limit
+}
+
+// NewGPConfig is the machine with so many lanes, warm caches and a front end that is as fast as the units.
+func NewGPConfig(lanes int, affine bool) GPConfig {
+	return GPConfig{
+		GPSIMT: GPSIMT{lanes, affine}, FrontEnd: 1, Collide: true, Results: [latencies]int64{4, 5, 39}, Hit: 4,
+		L2: 20, DRAM: 120, LineCycles: 6,
+	}
+}
+
+// Time is what a machine has taken for what it has run. Uses of its parts are counted, too: what they take
+// of energy is not known.
+type Time struct {
+	Cycles int64 // of the units
+	Issues int64 // cycles of the front end of a multiprocessor, over all of them
+	Busy   int64 // … in which it has a warp
+	Issued int64 // instructions
+
+	Arithmetic, Special, Memory int64 // cycles in which these units are taken, over all of them
+	Affine                      int64 // instructions that execute compactly
+	BankReads, BankWrites       int64 // of registers of 32 bits
+	Lines                       int64 // that warps access: of GP-SIMT those behind the L1, of FG-SIMT requests
+	L1Misses, L2Misses          int64
+	Bytes                       int64 // that lanes load and store
+}
+
+// GPMachine is a GP-SIMT machine that runs.
+type GPMachine struct {
+	GPConfig
+	occupied int64 // cycles of a unit by an instruction
+	now      int64
+	sms      [gpSMs]sm
+	next     int // multiprocessor that is offered a CTA first
+	held     int // CTAs
+	time     Time
+
+	l2          [l2Banks]cache
+	l2Free      [l2Banks]int64
+	controllers [controllers]int64
+}
+
+// NewGPMachine starts a machine.
+func NewGPMachine(c GPConfig) *GPMachine {
+	m := &GPMachine{GPConfig: c, occupied: 32 / int64(c.Lanes)}
+	for i := range m.sms {
+		m.sms[i].machine = m
+		if c.Memory {
+			m.sms[i].l1 = newCache(l1Lines/l1Ways, l1Ways)
+		}
+	}
+	if c.Memory {
+		for i := range m.l2 {
+			m.l2[i] = newCache(l2Lines/l2Ways, l2Ways)
+		}
+	}
+	return m
+}
+
+// Time is what it has taken for the launches that have ended.
+func (m *GPMachine) Time() Time {
+	t := m.time
+	t.Cycles = m.now
+	t.Issues = gpSMs * (m.now / m.FrontEnd)
+	return t
+}
+
+// sm is a multiprocessor. A warp that has to execute something is in one of ready, or asleep.
+type sm struct {
+	machine *GPMachine
+	warps   [gpWarps]resident
+	used    uint64 // places of warps that are there, or whose CTA is
+	ctas    int
+	shared  int
+	since   int64 // it has had some
+
+	ready  [units]uint64 // warps whose next instruction may issue, by its unit
+	asleep wheel
+	turn   int // warp after the one that has issued last
+
+	arithmetic      [2]int64 // cycle from which on the unit is free
+	special, memory int64
+	banks           ports
+	l1              cache
+	nextCycle       int64
+}
+
+// resident is a warp in a multiprocessor.
+type resident struct {
+	*warp
+	cta       *residentCTA
+	at, line  int     // record, and of its lines
+	registers []int64 // cycle from which on each may be read and written
+	wakes     int64
+	done      int64 // cycle in which all its results are written
+}
+
+// residentCTA is a CTA in a multiprocessor.
+type residentCTA struct {
+	*ctaRecord
+	warpsAt uint64   // its places, until all its warps have ended
+	left    int      // warps
+	arrived []int    // by meeting
+	waiting []uint64 // warps, by meeting
+}
+
+// cta runs the machine until there is room for a CTA.
+func (m *GPMachine) cta(c *ctaRecord) int {
+	for !m.place(c) {
+		m.step()
+	}
+	return m.held
+}
+
+// end runs the machine until it is empty. The next launch begins with the cycle in which the last warp has nothing left to
+// do.
+func (m *GPMachine) end() {
+	if m.held == 0 {
+		return
+	}
+	for m.held > 0 {
+		m.step()
+	}
+	m.now -= m.FrontEnd
+}
+
+// place gives the CTA to a multiprocessor that has room for it. One that no multiprocessor could ever
+// have gets an empty one.
+func (m *GPMachine) place(c *ctaRecord) bool {
+	for i := range gpSMs {
+		s := &m.sms[(m.next+i)%gpSMs]
+		free := gpWarps - bits.OnesCount64(s.used)
+		if s.ctas > 0 && (len(c.warps) > free || s.shared+c.shared > gpShared || s.ctas == m.CTAs) {
+			continue
+		}
+		m.next = (m.next + i + 1) % gpSMs
+		m.held++
+		s.admit(c)
+		return true
+	}
+	return false
+}
+
+// admit begins a CTA.
+func (s *sm) admit(c *ctaRecord) {
+	m := s.machine
+	if s.ctas == 0 {
+		s.since = m.now
+	}
+	s.ctas++
+	s.shared += c.shared
+	r := &residentCTA{ctaRecord: c, left: len(c.warps), arrived: make([]int, len(c.meetings)), waiting: make([]uint64, len(c.meetings))}
+	for i := range c.warps {
+		at := bits.TrailingZeros64(^s.used)
+		s.used |= 1 << at
+		r.warpsAt |= 1 << at
+		w := &s.warps[at]
+		registers := w.registers
+		if cap(registers) < c.registers {
+			registers = make([]int64, c.registers)
+		}
+		registers = registers[:c.registers]
+		clear(registers)
+		*w = resident{warp: &c.warps[i], cta: r, registers: registers, done: m.now - 1}
+		s.advance(at, m.now)
+	}
+}
+
+// step goes on to the next cycle in which something can happen, and does it.
+func (m *GPMachine) step() {
+	next := int64(-1)
+	for i := range m.sms {
+		if s := &m.sms[i]; s.ctas > 0 {
+			if s.nextCycle = s.soonest(); next < 0 || s.nextCycle < next {
+				next = s.nextCycle
+			}
+		}
+	}
+	if next >= never {
+		panic("BUG: warps wait for each other")
+	}
+	m.now = max(next, m.now)
+	for i := range m.sms {
+		if s := &m.sms[i]; s.ctas > 0 && s.nextCycle <= m.now {
+			s.cycle()
+		}
+	}
+	m.now += m.FrontEnd
+}
+
+// soonest is the first cycle from now on in which a warp is ready or wakes.
+func (s *sm) soonest() int64 {
+	for _, r := range s.ready {
+		if r != 0 {
+			return s.machine.now
+		}
+	}
+	return s.asleep.soonest(s.machine.now)
+}
+
+// cycle is a cycle of the front end.
+func (s *sm) cycle() {
+	m, now := s.machine, s.machine.now
+	s.banks.advance(now)
+	for woken := s.asleep.take(now); woken != 0; woken &= woken - 1 {
+		at := bits.TrailingZeros64(woken)
+		switch w := &s.warps[at]; {
+		case w.wakes > now:
+			s.asleep.put(now, w.wakes, m.FrontEnd, at)
+		case w.at == len(w.records):
+			s.retire(at)
+		default:
+			s.ready[s.unitOf(w)] |= 1 << at
+		}
+	}
+	odd := ^uint64(0) / 3 << 1
+	affine := ^uint64(0) // warps whose affine unit is free
+	for range gpIssue {
+		free := s.ready[noUnit] | s.ready[affineUnit]&affine
+		if min(s.arithmetic[0], s.arithmetic[1]) <= now+collect {
+			free |= s.ready[arithmeticUnit]
+		}
+		if s.special <= now+collect {
+			free |= s.ready[specialUnit]
+		}
+		if s.memory <= now+collect {
+			free |= s.ready[memoryUnit]
+		}
+		if free == 0 {
+			return
+		}
+		at := bits.TrailingZeros64(free)
+		if later := free &^ (1<<s.turn - 1); m.InTurn && later != 0 {
+			at = bits.TrailingZeros64(later)
+		}
+		s.turn = at + 1
+		u := s.unitOf(&s.warps[at])
+		if u == affineUnit {
+			if at%2 == 0 {
+				affine &= odd
+			} else {
+				affine &^= odd
+			}
+		}
+		s.ready[u] &^= 1 << at
+		s.issue(at, u)
+	}
+}
+
+// unitOf is the unit of a warp's next instruction.
+func (s *sm) unitOf(w *resident) unit {
+	r := &w.records[w.at]
+	in := &w.cta.program[r.instr]
+	if s.machine.Affine && in.unit != memoryUnit {
+		switch {
+		case in.unit != noUnit && r.flags&isCompact != 0:
+			return affineUnit
+		case in.unit != noUnit && r.flags&isSuppressed != 0:
+			return arithmeticUnit
+		}
+	}
+	return in.unit
+}
+
+// issue issues the next instruction of a warp to its unit.
+func (s *sm) issue(at int, u unit) {
+	m, now := s.machine, s.machine.now
+	w := &s.warps[at]
+	r := &w.records[w.at]
+	in := &w.cta.program[r.instr]
+	m.time.Issued++
+	m.time.Bytes += int64(r.bytes)
+	var done int64 // cycle in which the results are written
+	switch {
+	case u == affineUnit:
+		m.time.Affine++
+		done = now + m.FrontEnd
+	case in.unit == noUnit && len(in.defs) == 0:
+		done = now
+	default:
+		start := s.collect(in, r, now) // units for special functions and memory are free by then
+		expands, taken, result := int64(0), m.occupied, m.Results[in.latency]
+		if m.Affine {
+			expands = int64(r.expands)
+			if r.flags&isSuppressed != 0 {
+				result = m.Results[simple]
+			}
+		}
+		if expands > 0 && u != arithmeticUnit {
+			start = s.arithmeticFrom(start, m.occupied*expands)
+		}
+		switch u {
+		case arithmeticUnit:
+			taken *= 1 + expands
+			start = s.arithmeticFrom(start, taken)
+		case specialUnit:
+			s.special = start + taken
+			m.time.Special += taken
+		case memoryUnit:
+			taken = max(taken, int64(r.lines), int64(r.turns))
+			s.memory = start + taken
+			m.time.Memory += taken
+			m.time.Lines += int64(r.lines)
+			result = m.Hit
+		}
+		done = start + taken - 1 + result
+		if u == memoryUnit {
+			if m.Memory && r.lines > 0 {
+				done = max(done, s.access(in, w.lines[w.line:w.line+int(r.lines)], start))
+			}
+			if !in.load {
+				done = start + taken - 1
+			}
+		}
+		done = s.write(in, r, done)
+	}
+	w.line += int(r.lines)
+	for _, d := range in.defs {
+		w.registers[d] = done
+	}
+	w.done = max(w.done, done)
+	w.at++
+	s.advance(at, now+m.FrontEnd)
+}
+
+// arithmeticFrom takes an arithmetic unit, the one that is free first, for so many cycles, and says from when on.
+func (s *sm) arithmeticFrom(start, taken int64) int64 {
+	i := 0
+	if s.arithmetic[1] < s.arithmetic[0] {
+		i = 1
+	}
+	start = max(start, s.arithmetic[i])
+	s.arithmetic[i] = start + taken
+	s.machine.time.Arithmetic += taken
+	return start
+}
+
+// collect reads operands, and gives the cycle in which the first lanes may begin.
+func (s *sm) collect(in *instr, r *record, now int64) int64 {
+	m, last := s.machine, now+1
+	if m.Affine && r.flags&isSuppressed != 0 {
+		return last + 1 // the operands are compact
+	}
+	for i, a := range in.reads {
+		if m.Affine && (i < 8 && r.compact>>i&1 != 0) {
+			continue
+		}
+		for b := range a.banks {
+			m.time.BankReads++
+			if m.Collide {
+				last = max(last, s.banks.take(int(a.reg+b)%registerBanks, now+1))
+			}
+		}
+	}
+	return last + 1
+}
+
+// write writes the results, from a cycle on, and gives the one in which they are written. A load whose
+// result is compact writes no bank.
+func (s *sm) write(in *instr, r *record, from int64) int64 {
+	m, last := s.machine, from
+	if m.Affine && r.flags&isCompact != 0 {
+		return from
+	}
+	for _, a := range in.writes {
+		for b := range a.banks {
+			m.time.BankWrites++
+			if m.Collide {
+				last = max(last, s.banks.take(int(a.reg+b)%registerBanks, from))
+			}
+		}
+	}
+	return last
+}
+
+// advance readies the next instruction of a warp for a cycle, or a later one in which it can issue.
+func (s *sm) advance(at int, cycle int64) {
+	m := s.machine
+	w := &s.warps[at]
+	for w.at < len(w.records) && w.records[w.at].flags&isMeeting != 0 {
+		n := w.records[w.at].instr
+		c := w.cta
+		w.at++
+		c.arrived[n]++
+		if c.arrived[n] < c.meetings[n] {
+			c.waiting[n] |= 1 << at
+			return
+		}
+		for others := c.waiting[n]; others != 0; others &= others - 1 {
+			s.advance(bits.TrailingZeros64(others), cycle)
+		}
+	}
+	if w.at == len(w.records) {
+		cycle = max(cycle, w.done+1)
+	} else {
+		in := &w.cta.program[w.records[w.at].instr]
+		for _, u := range in.uses {
+			cycle = max(cycle, w.registers[u])
+		}
+		for _, d := range in.defs {
+			cycle = max(cycle, w.registers[d])
+		}
+	}
+	if over := cycle % m.FrontEnd; over != 0 {
+		cycle += m.FrontEnd - over
+	}
+	w.wakes = cycle
+	s.asleep.put(m.now, cycle, m.FrontEnd, at)
+}
+
+// retire ends a warp.
+func (s *sm) retire(at int) {
+	m := s.machine
+	c := s.warps[at].cta
+	s.warps[at].warp, s.warps[at].cta = nil, nil
+	if c.left--; c.left > 0 {
+		return
+	}
+	s.used &^= c.warpsAt
+	m.held--
+	s.ctas--
+	s.shared -= c.shared
+	if s.ctas == 0 {
+		m.time.Busy += (m.now - s.since) / m.FrontEnd
+	}
+}
+
+// access has lines go through the caches, one a cycle from start on, and gives the cycle in which the last of the data is
+// there.
+func (s *sm) access(in *instr, lines []uint32, start int64) (done int64) {
+	for i, l := range lines {
+		at := start + int64(i)
+		var there int64
+		switch {
+		case in.store: // through, and nobody waits; atomics have their results from the L2
+			there = s.machine.fromL2(l, at, true)
+		default:
+			e, _, hit := s.l1.find(l)
+			if !hit {
+				s.machine.time.L1Misses++
+				e.ready = s.machine.fromL2(l, at, false)
+			}
+			there = max(at+s.machine.Hit, e.ready)
+		}
+		done = max(done, there)
+	}
+	return done
+}
+
+// fromL2 is when a line is there that is asked for in a cycle.
+func (m *GPMachine) fromL2(l uint32, at int64, store bool) int64 {
+	b := l % l2Banks
+	at = max(at, m.l2Free[b])
+	m.l2Free[b] = at + 1
+	e, gone, hit := m.l2[b].find(l / l2Banks)
+	if !hit {
+		m.time.L2Misses++
+		if gone.dirty {
+			m.transfer(gone.line*l2Banks, at)
+		}
+		if e.ready = at; !store { // what is stored needs no data
+			e.ready = m.transfer(l, at) + m.DRAM
+		}
+	}
+	e.dirty = e.dirty || store
+	return max(at, e.ready) + m.L2
+}
+
+// transfer is when memory begins to transfer a line.
+func (m *GPMachine) transfer(l uint32, at int64) int64 {
+	if m.LineCycles == 0 {
+		return at
+	}
+	c := &m.controllers[l/l2Banks%controllers]
+	at = max(at, *c)
+	*c = at + m.LineCycles
+	return at
+}

@@ -1,0 +1,489 @@
+package kim
+
+// This file has machines run what kernels do.
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/ptx"
+)
+
+// keeps is a machine that keeps what it is to run.
+type keeps struct {
+	ctas []*ctaRecord
+	ends int
+}
+
+func (k *keeps) cta(c *ctaRecord) int { k.ctas = append(k.ctas, c); return len(k.ctas) }
+func (k *keeps) end()                 { k.ends++ }
+
+// accessesPTX accesses memory in ways whose lines, words and banks are plain: of an array that begins with a line, of
+// shared memory that does, too.
+const accessesPTX = `
+.version 7.8
+.target sm_80
+.address_size 64
+.const .u32 table[64];
+.visible .entry accesses(.param .u64 a, .param .u32 n)
+{
+	.reg .u64 %p, %q, %s, %t;
+	.reg .u32 %i, %v, %o, %w;
+	.reg .pred %even;
+	.shared .align 128 .u32 tile[1024];
+	ld.param.u64 %p, [a];
+	mov.u32 %i, %tid.x;
+	mul.wide.u32 %q, %i, 4;
+	add.u64 %q, %p, %q;
+	ld.global.u32 %v, [%q];
+	ld.global.u32 %v, [%q+4];
+	mul.wide.u32 %s, %i, 128;
+	add.u64 %s, %p, %s;
+	ld.global.u32 %v, [%s];
+	ld.global.u32 %v, [%p];
+	atom.global.add.u32 %v, [%p], 1;
+	mov.u32 %o, tile;
+	mad.lo.u32 %w, %i, 4, %o;
+	st.shared.u32 [%w], %v;
+	mad.lo.u32 %w, %i, 64, %o;
+	st.shared.u32 [%w], %v;
+	ld.shared.u32 %v, [%o];
+	atom.shared.add.u32 %v, [%o], 1;
+	ld.const.u32 %v, [table];
+	and.b32 %w, %i, 1;
+	setp.eq.u32 %even, %w, 0;
+	bar.sync 0;
+	@%even bra DONE;
+	add.u32 %i, %i, 1;
+DONE:
+	ret;
+}
+`
+
+// run runs a kernel of PTX under a replay.
+func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block interp.Dim3, args ...any) *interp.Result {
+	t.Helper()
+	dev := interp.NewDevice(interp.Config{Workers: workers})
+	m, err := dev.Load(kernel+".ptx", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range args {
+		if words, ok := a.([]uint32); ok {
+			if args[i], err = interp.NewBuffer(dev, words); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	result, err := m.Run(t.Context(), &interp.Launch{
+		Kernel: kernel, Grid: grid, Block: block, Args: args, Probes: []interp.Probe{r},
+		Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Stats: true, Policy: r.policy,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// TestRecords: what is recorded of accesses, as counted by hand.
+func TestRecords(t *testing.T) {
+	type access struct{ lines, turns, bytes int }
+	// Loads: a parameter; 32 words that fill a line of 128 bytes; 32 from the second on; 32 lines; one word.
+	// Then an atomic on that; stores to 32 words, two of each of 16 banks; to 32 of one bank; a word of all; an
+	// atomic on it; a constant.
+	for _, c := range []struct {
+		name string
+		line uint64
+		want []access
+	}{
+		{"GP-SIMT", gpLine, []access{{0, 1, 256}, {1, 0, 128}, {2, 0, 128}, {32, 0, 128}, {1, 0, 128}, {32, 0, 128}, {0, 2, 128}, {0, 32, 128}, {0, 1, 128}, {0, 32, 128}, {0, 1, 128}}},
+		// Eight lanes at a time: two words of each of one parameter; a line; seven words of a line and one of the next, in
+		// banks that serve one each; addresses that are 4 lines apart, in two of the 8 banks; a word for all; an atomic
+		// for each; lines; addresses that are two lines apart, in four banks; a word; an atomic for each; a word.
+		{"FG-SIMT", fgLine, []access{{1, 8, 256}, {4, 4, 128}, {5, 28, 128}, {32, 16, 128}, {1, 4, 128}, {1, 32, 128}, {4, 4, 128}, {32, 8, 128}, {1, 4, 128}, {1, 32, 128}, {1, 4, 128}}},
+	} {
+		r, k := newReplay(affinetrack.PolicyByName("kim"), c.line), &keeps{}
+		r.machines = []machine{k}
+		run(t, r, accessesPTX, "accesses", 1, interp.Dim(1), interp.Dim(40), make([]uint32, 4096), 1)
+		if len(k.ctas) != 1 || k.ends != 1 {
+			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.ends)
+		}
+		cta := k.ctas[0]
+		// mul.wide.u32 %q, %i, 4: a register of 32 bits, and one of 64 in the bank behind it, too; tile and nothing dynamic.
+		if in := &cta.program[2]; len(in.reads) != 1 || in.reads[0].banks != 1 || len(in.writes) != 1 || in.writes[0].banks != 2 || in.latency != long || in.unit != arithmeticUnit {
+			t.Errorf("%s: mul.wide is %+v", c.name, in)
+		}
+		for w, groups := range []uint8{4, 1} {
+			if got := cta.warps[w].records[0].groups; got != groups {
+				t.Errorf("%s: warp %d has %d groups of eight lanes, want %d", c.name, w, got, groups)
+			}
+		}
+		waits := 0
+		for i := range cta.program {
+			if in := &cta.program[i]; in.waits && in.control {
+				waits++
+			}
+		}
+		if waits != 1 {
+			t.Errorf("%s: %d branches wait for a predicate, want one", c.name, waits)
+		}
+		if cta.shared != 4096 {
+			t.Errorf("%s: %d bytes of shared memory, want those of tile", c.name, cta.shared)
+		}
+		if diff := cmp.Diff([]int{2}, cta.meetings); diff != "" {
+			t.Errorf("%s: meetings (-want +got):\n%s", c.name, diff)
+		}
+		var got []access
+		for i := range cta.warps[0].records {
+			if rec := &cta.warps[0].records[i]; rec.flags&isMeeting == 0 && cta.program[rec.instr].unit == memoryUnit {
+				got = append(got, access{int(rec.lines), int(rec.turns), int(rec.bytes)})
+			}
+		}
+		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(access{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestFlags: what the policy makes of threshold.ptx (docs/value-structure.md walks through it), and
+// that operands are told apart: the product is of what was loaded and a parameter.
+func TestFlags(t *testing.T) {
+	r, k := newReplay(affinetrack.PolicyByName("kim"), gpLine), &keeps{}
+	r.machines = []machine{k}
+	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, interp.Dim(1), interp.Dim(32), make([]uint32, 32), 3)
+	w, program := k.ctas[0].warps[0], k.ctas[0].program
+	compact, product := 0, -1
+	for i := range w.records {
+		in := &program[w.records[i].instr]
+		if w.records[i].flags&isCompact != 0 {
+			compact++
+		}
+		if in.latency == long && w.records[i].flags&isCompact == 0 {
+			product = i
+		}
+	}
+	// Two parameters; cvta, mov of the block's size and index and of the thread's; mad, shl, add.
+	if compact != 9 {
+		t.Errorf("%d instructions are compact, want 9", compact)
+	}
+	if product < 0 || w.records[product].compact != 2 {
+		t.Errorf("the product: record %d, %+v, want its second operand compact", product, w.records)
+	}
+}
+
+// small are workloads at sizes that take a moment, with barriers, loops, divergence, atomics and expansions.
+var small = []struct {
+	name string
+	size int
+}{{"sgemm", 32}, {"bsearch", 64}, {"kmeans", 64}, {"kmeansum", 64}, {"dither", 32}, {"conv", 512}, {"rsort", 256}, {"bfs", 256}}
+
+// replayed runs a workload under a replay.
+func replayed(t *testing.T, r *Replay, name string, size int, reconverge string, workers int) *interp.Structure {
+	t.Helper()
+	w := kernels.Lookup(name)
+	s, err := kernels.Start(t.Context(), w, interp.NewDevice(interp.Config{Workers: workers}), size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Prepare = func(l *interp.Launch) {
+		l.Probes, l.Mode, l.Reconverge = append(l.Probes, r), interp.Vector, interp.ReconvergerNamed(reconverge)
+	}
+	if err := w.Run(s); err != nil {
+		t.Fatal(err)
+	}
+	return r.Structure()
+}
+
+// TestInvariants: machines execute all instructions; they take no less than their busiest unit does; affine
+// execution takes no more of the units than what it expands, and reads and writes no more banks; caches
+// miss no more than they are asked. Their policy has nothing else to do with what they execute.
+func TestInvariants(t *testing.T) {
+	for _, w := range small {
+		t.Run(w.name, func(t *testing.T) {
+			var machines []*GPMachine
+			for _, lanes := range []int{8, 16, 32} {
+				for _, memory := range []bool{false, true} {
+					for _, affine := range []bool{false, true} {
+						c := NewGPConfig(lanes, affine)
+						c.Memory = memory
+						machines = append(machines, NewGPMachine(c))
+					}
+				}
+			}
+			s := replayed(t, GPReplay(affinetrack.PolicyByName("kim"), machines...), w.name, w.size, "stack", 1)
+			u, all := UseOf(s), s.Total()
+			for i, m := range machines {
+				n, c := m.Time(), m.GPConfig
+				name := fmt.Sprintf("%d lanes, affine %v, memory %v", c.Lanes, c.Affine, c.Memory)
+				if n.Issued != all.Execs {
+					t.Errorf("%s: %d instructions of %d", name, n.Issued, all.Execs)
+				}
+				if bound := c.GPSIMT.Cycles(u) / gpSMs; float64(n.Cycles) < bound {
+					t.Errorf("%s: %d cycles, less than the %g of the busiest unit", name, n.Cycles, bound)
+				}
+				if n.Busy > n.Issues || n.Issued > gpIssue*n.Busy || n.L1Misses > n.Lines || n.L2Misses > n.Lines || !c.Memory && n.L2Misses > 0 {
+					t.Errorf("%s: %+v", name, n)
+				}
+				if !c.Affine {
+					if n.Affine != 0 {
+						t.Errorf("%s: %d affine", name, n.Affine)
+					}
+					continue
+				}
+				base := machines[i-1].Time()
+				if most := base.Arithmetic + 32/int64(c.Lanes)*all.Expansions; n.Arithmetic > most || n.Special > base.Special || n.Memory != base.Memory || n.Lines != base.Lines {
+					t.Errorf("%s: %+v, and without affine execution %+v", name, n, base)
+				}
+				if n.Affine == 0 || n.BankReads > base.BankReads || n.BankWrites > base.BankWrites {
+					t.Errorf("%s: %+v, and without affine execution %+v", name, n, base)
+				}
+			}
+			var engines []*FGMachine
+			for _, f := range []FGSIMT{{}, {Arithmetic: true}, {Arithmetic: true, Branches: true}, {Arithmetic: true, Branches: true, Memory: true}} {
+				engines = append(engines, NewFGMachine(NewFGConfig(f)))
+			}
+			s = replayed(t, FGReplay(affinetrack.PolicyByName("fgsimt"), engines...), w.name, w.size, "pc2", 1)
+			u, all = UseOf(s), s.Total()
+			u.Branches, u.Decided = 0, 0 // the bound waits for each; comparisons may be long over
+			shared := int64(0)
+			for i := range s.Instrs {
+				in := &s.Instrs[i]
+				if space, _ := in.Space(); space == ptx.Param && in.Form.Affine == ptx.AffineLoad {
+					shared += in.Compact
+				}
+			}
+			for i, m := range engines {
+				n, use := m.Time(), u
+				if i > 0 {
+					use.Loads -= shared // on the control processor
+				}
+				if n.Issued != all.Execs {
+					t.Errorf("%+v: %d instructions of %d", m.FGSIMT, n.Issued, all.Execs)
+				}
+				if bound := m.FGSIMT.Cycles(use); float64(n.Cycles) < bound {
+					t.Errorf("%+v: %d cycles, less than the %g of the busiest unit", m.FGSIMT, n.Cycles, bound)
+				}
+				if i > 0 {
+					before := engines[i-1].Time()
+					most := before.Arithmetic
+					if i == 1 {
+						most += fgGroups * all.Expansions
+					}
+					if n.Arithmetic > most || n.Memory > before.Memory || n.Affine < before.Affine {
+						t.Errorf("%+v: %+v, and with less affine execution %+v", m.FGSIMT, n, before)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestCounts: what is recorded of instructions adds up to what the policy counts.
+func TestCounts(t *testing.T) {
+	type counts struct{ execs, compact, suppressed, expansions, decided, vectors int64 }
+	seen := counts{}
+	for _, policy := range []string{"kim", "fgsimt"} {
+		for _, w := range small {
+			r, k := newReplay(affinetrack.PolicyByName(policy), gpLine), &keeps{}
+			r.machines = []machine{k}
+			s := replayed(t, r, w.name, w.size, "stack", 1)
+			all := s.Total()
+			want, got := counts{all.Execs, all.Compact, all.Suppressed, all.Expansions, all.Decided, 0}, counts{}
+			for i := range s.Instrs {
+				if in := &s.Instrs[i]; in.Form.Affine == ptx.AffineLoad {
+					want.vectors += in.Addresses.Affine
+				}
+			}
+			for _, c := range k.ctas {
+				for i := range c.warps {
+					for _, rec := range c.warps[i].records {
+						if rec.flags&isMeeting != 0 {
+							continue
+						}
+						got.execs++
+						got.expansions += int64(rec.expands)
+						for f, n := range map[flags]*int64{isCompact: &got.compact, isSuppressed: &got.suppressed, isDecided: &got.decided, isVector: &got.vectors} {
+							if rec.flags&f != 0 {
+								*n++
+							}
+						}
+					}
+				}
+			}
+			if got != want {
+				t.Errorf("%s under %s: %+v, want %+v", w.name, policy, got, want)
+			}
+			seen.suppressed, seen.expansions, seen.decided, seen.vectors = seen.suppressed+want.suppressed, seen.expansions+want.expansions, seen.decided+want.decided, seen.vectors+want.vectors
+		}
+	}
+	if seen.suppressed == 0 || seen.expansions == 0 || seen.decided == 0 || seen.vectors == 0 {
+		t.Errorf("%+v: some have nothing of it", seen)
+	}
+}
+
+// TestMeetings: warps that meet at two barriers the other way round, and lanes of a warp that wait at one twice, which
+// a program may have, do not keep each other waiting.
+func TestMeetings(t *testing.T) {
+	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
+	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
+		c.meet(&interp.Event{Warp: w.warp, Waits: interp.Waiting{Barrier: w.barrier}})
+	}
+	if diff := cmp.Diff([]int{1, 2}, c.cta.meetings); diff != "" {
+		t.Errorf("meetings (-want +got):\n%s", diff)
+	}
+	if n := NewGPConfig(16, false); gp(n, &c.cta).Cycles != 0 {
+		t.Error("they take time")
+	}
+}
+
+// TestWorkers: times are the same whatever threads the host has, for machines get CTAs in one order.
+func TestWorkers(t *testing.T) {
+	if !GPReplay(affinetrack.PolicyByName("kim")).Wants().InOrder {
+		t.Error("CTAs may end in any order")
+	}
+	var want Time
+	for _, workers := range []int{1, 2, 5} {
+		c := NewGPConfig(16, true)
+		c.Memory = true
+		m := NewGPMachine(c)
+		replayed(t, GPReplay(affinetrack.PolicyByName("kim"), m), "bfs", 512, "stack", workers)
+		if workers == 1 {
+			want = m.Time()
+		} else if got := m.Time(); got != want {
+			t.Errorf("%d threads: %+v, want %+v", workers, got, want)
+		}
+	}
+}
+
+// TestHeld: of a launch of many CTAs there are never more records than those of the CTAs that a machine has
+// room for, and nothing is left of them.
+func TestHeld(t *testing.T) {
+	m, one := NewGPMachine(NewGPConfig(16, false)), NewGPMachine(func() GPConfig { c := NewGPConfig(8, true); c.CTAs = 1; return c }())
+	r := GPReplay(affinetrack.PolicyByName("kim"), m, one)
+	const ctas, room = 3000, gpSMs * gpWarps / 2
+	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, interp.Dim(ctas), interp.Dim(64), make([]uint32, 64*ctas), 3)
+	if r.most != room {
+		t.Errorf("%d CTAs of two warps were kept at a time, want %d", r.most, room)
+	}
+	if m.Time().Issued != 15*2*ctas {
+		t.Errorf("%d instructions of %d", m.Time().Issued, 15*2*ctas)
+	}
+	for _, m := range []*GPMachine{m, one} {
+		for i := range m.sms {
+			for k := range m.sms[i].warps {
+				if w := &m.sms[i].warps[k]; w.warp != nil || w.cta != nil {
+					t.Fatalf("multiprocessor %d still has warp %d", i, k)
+				}
+			}
+		}
+	}
+	if len(r.launches) != 0 {
+		t.Errorf("%d launches are kept", len(r.launches))
+	}
+}
+
+// TestHidden: 48 warps load a line each and use it. Loads start in cycles 2, 4 … 96; the data are there 140 later; the last is used
+// at 236, read in 237, its lanes in 238 and 239, written in 243. A warp alone takes 2 + 140 + 8.
+func TestHidden(t *testing.T) {
+	c := NewGPConfig(16, false)
+	c.Memory, c.LineCycles = true, 0
+	load := do(loadR7, useR7)
+	load[0].turns = 0
+	warps := inCTA(times(gpWarps, load)...)
+	for i := range warps.warps {
+		warps.warps[i].lines = []uint32{uint32(i)}
+	}
+	if n := gp(c, warps).Cycles; n != 244 {
+		t.Errorf("48 warps take %d cycles, want 244", n)
+	}
+	if n := gp(c, inCTA(slices.Clone(load))).Cycles; n != 150 {
+		t.Errorf("a warp takes %d cycles, want 150", n)
+	}
+	// Two controllers that transfer a line in 6 cycles: four lines are those of one, and the next four of the other. The first asks at 2; the 24 of each are transferred at
+	// 2, 8 …, and the other's from 10 on; it has its last at 10 + 23·6 = 148, there at 288, written at 295.
+	c.LineCycles = 6
+	if n := gp(c, warps).Cycles; n != 296 {
+		t.Errorf("48 warps take %d cycles with a limit of bandwidth, want 296", n)
+	}
+}
+
+// TestFar: a warp that wakes beyond the horizon of a wheel, while one on another multiprocessor issues all the time.
+func TestFar(t *testing.T) {
+	for _, frontEnd := range []int64{1, 2, 4} {
+		c := NewGPConfig(16, false)
+		c.Memory, c.DRAM, c.FrontEnd = true, 5000, frontEnd
+		want := int64(2 + 5020)
+		want += -want & (frontEnd - 1) // the use waits for a cycle of the front end
+		want += 8                      // written in the last of these
+		want += -want & (frontEnd - 1) // and so does the end
+		const jumps = 1200
+		n := gp(c, inCTA(do(loadR7, useR7)), inCTA(do(slices.Repeat([]uint32{jump}, jumps)...)))
+		if n.Cycles != want || n.Busy != want/frontEnd+jumps {
+			t.Errorf("front end %d: %d cycles, want %d; busy for %d, want %d", frontEnd, n.Cycles, want, n.Busy, want/frontEnd+jumps)
+		}
+	}
+}
+
+// TestPorts compares banks with a list of the cycles in which each was taken.
+func TestPorts(t *testing.T) {
+	var p ports
+	taken := map[[2]int64]bool{}
+	state := uint32(1)
+	random := func(n uint32) int64 { state = state*1664525 + 1013904223; return int64(state >> 8 % n) }
+	for now := int64(0); now < 6000; now += 1 + random(90)/60*random(700) {
+		p.advance(now)
+		for range 3 {
+			bank, from := random(3), now+random(200)
+			want := from
+			for taken[[2]int64{bank, want}] {
+				want++
+			}
+			taken[[2]int64{bank, want}] = true
+			if got := p.take(int(bank), from); got != want {
+				t.Fatalf("bank %d from %d on: %d, want %d", bank, from, got, want)
+			}
+		}
+	}
+	if got := p.take(0, p.now+5*horizon); got != p.now+5*horizon {
+		t.Errorf("beyond the horizon: %d", got)
+	}
+}
+
+// TestCaches: of five lines of a set of four the one goes that was used longest ago; what was written is dirty as it goes.
+func TestCaches(t *testing.T) {
+	c := newCache(2, 4)
+	for _, l := range []uint32{0, 2, 4, 6, 0} {
+		if e, _, hit := c.find(l); hit != (l == 0 && c.clock > 1) {
+			t.Errorf("line %d: hit %v", l, hit)
+		} else if l == 2 {
+			e.dirty = true
+		}
+	}
+	if _, _, hit := c.find(1); hit {
+		t.Error("line 1 is in another set, and was there")
+	}
+	if _, gone, hit := c.find(8); hit || gone.line != 2 || !gone.dirty {
+		t.Errorf("line 8 is there: %v, and %+v is gone, want line 2, dirty", hit, gone)
+	}
+	if _, _, hit := c.find(0); !hit {
+		t.Error("line 0 is gone")
+	}
+
+	// The same through a machine: a load misses; a second of the warp hits; a store goes through and leaves nothing in the
+	// L1; the load after it misses there only.
+	config := NewGPConfig(16, false)
+	config.Memory = true
+	list := do(loadR7, loadR7, storeR8, loadR7)
+	w := inCTA(list)
+	w.warps[0].lines = []uint32{5, 5, 9, 9}
+	n := gp(config, w)
+	if n.Lines != 4 || n.L1Misses != 2 || n.L2Misses != 2 {
+		t.Errorf("%+v, want 2 misses in each of the caches", n)
+	}
+}
