@@ -339,18 +339,25 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			if !one.uniform {
 				one, many = many, one
 			}
-			above, below := true, true
+			less := func(x, y uint64) bool {
+				if kind[0] == 's' {
+					return signed(x, width) < signed(y, width)
+				}
+				return x < y
+			}
+			above, below, up, down := true, true, true, true
+			last := -1 // the lane before
 			for i, v := range many.v {
 				if m.Leaves && w.here>>i&1 == 0 {
 					continue
 				}
-				more, less := one.v[0] > v, one.v[0] < v
-				if kind[0] == 's' {
-					more, less = signed(one.v[0], width) > signed(v, width), signed(one.v[0], width) < signed(v, width)
+				above, below = above && less(v, one.v[0]), below && less(one.v[0], v)
+				if last >= 0 { // what wraps round in the type is no progression there
+					up, down = up && less(many.v[last], v), down && less(v, many.v[last])
 				}
-				above, below = above && more, below && less
+				last = i
 			}
-			known = above || below
+			known = (above || below) && (up || down)
 		}
 		m.decide(e, w, key, known, affine > 0)
 		if known { // in a mask, for whatever lanes there are
@@ -418,8 +425,8 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			}
 			return modulo(in[0].v[i], width) >> by(i)
 		}
-		for i := range n { // exact, or of one value
-			can = can && (in[0].uniform || modulo(in[0].v[i], width)%(1<<by(i)) == 0)
+		for i := range n { // exact in the stride
+			can = can && modulo(in[0].v[i]-in[0].v[0], width)%(1<<by(i)) == 0
 		}
 	case name == "cvt":
 		can, result = all, func(i int) uint64 { return extend(in[0].v[i]) }
