@@ -394,6 +394,16 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 		}
 		return modulo(v, width)
 	}
+	// climbs: the numbers do not wrap round in the instruction's type, so that in a wider one they are a progression, too.
+	climbs := func(o lanesOf) bool {
+		step := int64(extend(o.v[1%n])) - int64(extend(o.v[0]))
+		for i := 1; i < n; i++ {
+			if int64(extend(o.v[i]))-int64(extend(o.v[i-1])) != step {
+				return false
+			}
+		}
+		return true
+	}
 	switch {
 	case name == "mov":
 		can, result = all && len(in) == 1, func(i int) uint64 { return in[0].v[i] }
@@ -405,9 +415,9 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	case name == "sub":
 		can, result = all, func(i int) uint64 { return in[0].v[i] - in[1].v[i] }
 	case name == "mul" && (wide || words[1] == "lo"):
-		can, result = all && (in[0].uniform || in[1].uniform), func(i int) uint64 { return extend(in[0].v[i]) * extend(in[1].v[i]) }
+		can, result = all && (in[0].uniform || in[1].uniform) && (!wide || climbs(in[0]) && climbs(in[1])), func(i int) uint64 { return extend(in[0].v[i]) * extend(in[1].v[i]) }
 	case name == "mad" && (wide || words[1] == "lo"):
-		can, result = all && (in[0].uniform || in[1].uniform), func(i int) uint64 { return extend(in[0].v[i])*extend(in[1].v[i]) + in[2].v[i] }
+		can, result = all && (in[0].uniform || in[1].uniform) && (!wide || climbs(in[0]) && climbs(in[1])), func(i int) uint64 { return extend(in[0].v[i])*extend(in[1].v[i]) + in[2].v[i] }
 	case name == "mul" || name == "mad":
 		can = uniform
 	case name == "shl":
