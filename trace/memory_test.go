@@ -240,14 +240,14 @@ func TestSliceBound(t *testing.T) {
 
 // TestMemoryDifferences: operands of atomics and what asynchronous operations write are compared.
 func TestMemoryDifferences(t *testing.T) {
-	log := logOf(t, copies, 2, 0, Binary, Filter{})
+	log := logOf(t, copies, 1, 0, Binary, Filter{})
 	for _, c := range []struct{ from, to, what, says string }{
 		{"ret;", "ret ;", "", ""},
 		{"atom.global.add.u32 %b, [%q], 2", "atom.global.add.u32 %b, [%q], 3", "the operand on memory", "stored is 0x2"},
 		{"[%q], 4;", "[%q], 8;", "of an asynchronous operation: the kind of access", "access is load of 4 bytes"},
 		{"[%s], [%q], 4;", "[%s+4], [%q], 4;", "of an asynchronous operation: the address", "address is shared 0x0"},
 	} {
-		b := logOf(t, strings.Replace(copies, c.from, c.to, 1), 2, 0, Text, Filter{})
+		b := logOf(t, strings.Replace(copies, c.from, c.to, 1), 1, 0, Text, Filter{})
 		d, err := Compare(memory("log", log), memory("edited", b), Options{})
 		if err != nil || (d == nil) != (c.what == "") || d != nil && (d.What != c.what || !strings.Contains(d.String(), c.says)) {
 			t.Errorf("%s: %v %v, want %s", c.to, err, d, c.what)

@@ -47,6 +47,8 @@ func init() {
 			figure5Table(),
 			figure6Table(),
 			figure9Table(),
+			gpUses(),
+			fgUses(),
 			{
 				name: "figure2", title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
 				columns: figure2Columns(),

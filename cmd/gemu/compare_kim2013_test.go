@@ -27,7 +27,7 @@ func TestTimes(t *testing.T) {
 				if !slices.ContainsFunc(gpPairs, func(p gpPair) bool { return p.name == pair }) {
 					t.Errorf("%s, %s: there is no machine %s", name, reading, pair)
 				}
-				if rates := column == "issue" || column == "busy"; !rates && !slices.ContainsFunc(tables[i].columns, func(c paperColumn) bool { return c.name == column }) {
+				if several := column == "issue" || column == "busy" || column == "uses"; !several && !slices.ContainsFunc(tables[i].columns, func(c paperColumn) bool { return c.name == column }) {
 					t.Errorf("%s, %s: there is no column %s", name, reading, column)
 				}
 			}

@@ -75,6 +75,7 @@ var gpReadings = map[string]map[string]gpReading{
 		"lanes32": {"l16": "warm32"},
 		"slow2":   {"l8_slow": "warm8 slow2"},
 	},
+	"uses-gp": {"gpsimt": {"uses": "real16"}, "gpsimt+abm": {"uses": "real16"}},
 }
 
 // gpTime is what a pair has taken.
@@ -163,6 +164,8 @@ func (m *meter) addGPTime(table string, row *paperRow, r *paperReading, ours map
 		case !ok:
 		case column == "issue":
 			ours["avg_iss"], ours["warp_issue"] = quotient(t.base.Issued, t.base.Issues), quotient(t.affine.Issued, t.affine.Issues)
+		case column == "uses":
+			addUses(ours, map[string]kim.Time{"gpsimt": t.base, "gpsimt+abm": t.affine}[r.name])
 		case column == "busy":
 			ours["avg_iss"], ours["warp_issue"] = quotient(t.base.Issued, t.base.Busy), quotient(t.affine.Issued, t.affine.Busy)
 		default:
@@ -215,6 +218,82 @@ func issueTable() *paperTable {
 		},
 		note: "The paper does not say of which machine the two are. Slow front ends are measured for benchmarks that execute up to a million and a half instructions by warps.",
 	}
+}
+
+// use is what a machine counts of a unit, a bank or a cache.
+type use struct {
+	paperColumn
+	gp bool // FG-SIMT does not have it
+	of func(t *kim.Time) int64
+}
+
+// uses are what machines count, which is what energy would be made of.
+var uses = []use{
+	{paperColumn{name: "arithmetic_K", head: [2]string{"arith", "k cyc"}, doc: "thousands of cycles in which arithmetic units are taken"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
+	{paperColumn{name: "special_K", head: [2]string{"spec", "k cyc"}, doc: "the same of units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
+	{paperColumn{name: "memory_K", head: [2]string{"mem", "k cyc"}, doc: "the same of units for loads and stores"}, false, func(t *kim.Time) int64 { return t.Memory }},
+	{paperColumn{name: "affine_K", head: [2]string{"aff", "k inst"}, doc: "thousands of instructions that execute compactly"}, false, func(t *kim.Time) int64 { return t.Affine }},
+	{paperColumn{name: "bank_reads_K", head: [2]string{"bank", "k rds"}, doc: "thousands of registers of 32 bits that are read from banks"}, true, func(t *kim.Time) int64 { return t.BankReads }},
+	{paperColumn{name: "bank_writes_K", head: [2]string{"bank", "k wrs"}, doc: "the same of those written"}, true, func(t *kim.Time) int64 { return t.BankWrites }},
+	{paperColumn{name: "lines_K", head: [2]string{"", "k lines"}, doc: "thousands of lines that warps access: of GP-SIMT those behind the L1, of FG-SIMT requests"}, false, func(t *kim.Time) int64 { return t.Lines }},
+	{paperColumn{name: "l1_misses_K", head: [2]string{"L1", "k miss"}, doc: "thousands of misses of the L1"}, true, func(t *kim.Time) int64 { return t.L1Misses }},
+	{paperColumn{name: "l2_misses_K", head: [2]string{"L2", "k miss"}, doc: "the same of the L2"}, true, func(t *kim.Time) int64 { return t.L2Misses }},
+}
+
+// addUses adds what a machine has used to a row's values.
+func addUses(ours map[string]float64, t kim.Time) {
+	for _, u := range uses {
+		ours[u.name] = float64(u.of(&t)) / 1000
+	}
+}
+
+// usesTable is what machines use.
+func usesTable(name, title string, rows []paperRow, gp bool, readings []paperReading, measure func(m *meter, row *paperRow, r *paperReading, ours map[string]float64) error) *paperTable {
+	t := &paperTable{
+		name: name, title: title, rows: bareRows(rows), readings: readings, each: true,
+		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+			ours := map[string]float64{}
+			return ours, measure(m, row, r, ours)
+		},
+		note: "The paper has energies and powers, and says of no event what it takes; these are the events.",
+	}
+	for _, u := range uses {
+		if u.apart = true; gp || !u.gp {
+			t.columns = append(t.columns, u.paperColumn)
+		}
+	}
+	return t
+}
+
+// gpUses are the uses of GP-SIMT.
+func gpUses() *paperTable {
+	return usesTable("uses-gp", "what GP-SIMT uses, 16 lanes and a real memory", kimTable1Rows(), true,
+		[]paperReading{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
+		func(m *meter, row *paperRow, r *paperReading, ours map[string]float64) error {
+			return m.addGPTime("uses-gp", row, r, ours)
+		})
+}
+
+// fgUses are the uses of FG-SIMT.
+func fgUses() *paperTable {
+	var readings []paperReading
+	machines := map[string]string{} // prefixes of their columns, by reading
+	for _, f := range fgMachines {
+		name, doc := "fgsimt-plain", "without affine execution"
+		if f.name != "" {
+			name, doc = "fgsimt+"+f.name, "with affine execution, as in table3's +"+f.name
+		}
+		machines[name] = f.name
+		readings = append(readings, paperReading{name, doc})
+	}
+	return usesTable("uses-fg", "what FG-SIMT uses", kimTable3Rows(), false, readings, func(m *meter, row *paperRow, r *paperReading, ours map[string]float64) error {
+		times, err := m.fgTimes(row)
+		if err != nil {
+			return err
+		}
+		addUses(ours, times.readings[fgHeadline][machines[r.name]])
+		return nil
+	})
 }
 
 // figure5Table is speed-ups with a real memory.
@@ -337,7 +416,7 @@ func (m *meter) fgTimes(row *paperRow) (*fgTimes, error) {
 		var names []string
 		var machines []*kim.FGMachine
 		for _, r := range fgReadings {
-			if !m.reads(r.name) {
+			if r.name != fgHeadline && !m.reads(r.name) {
 				continue
 			}
 			names = append(names, r.name)
