@@ -9,57 +9,38 @@ import (
 	"gemu/sanitize/finding"
 )
 
+// textureParams are the parameters of the kernels of textureKernel, and their registers.
+const textureParams = `(.param .u64 tex, .param .u64 surf, .param .u32 x, .param .f32 u)
+{
+	.reg .u32 %c, %x;
+	.reg .f32 %u, %v, %r<4>;
+	.reg .u64 %t, %s;
+	.reg .pred %q;
+	ld.param.u64 %t, [tex];
+	ld.param.u64 %s, [surf];
+	ld.param.u32 %x, [x];
+	ld.param.f32 %u, [u];
+	mov.f32 %v, 0f3f000000;
+`
+
 // textureKernel has a thread write a texel of a surface and others look a texture of the same array up: in
 // another CTA, or behind a barrier.
 const textureKernel = `.version 8.6
 .target sm_90, texmode_unified
 .address_size 64
-.entry beside(.param .u64 tex, .param .u64 surf, .param .u32 x, .param .f32 u)
-{
-	.reg .u32 %c, %x;
-	.reg .f32 %u, %v, %r<4>;
-	.reg .u64 %t, %s;
-	.reg .pred %q;
-	ld.param.u64 %t, [tex];
-	ld.param.u64 %s, [surf];
-	ld.param.u32 %x, [x];
-	ld.param.f32 %u, [u];
-	mov.f32 %v, 0f3f000000;
-	mov.u32 %c, %ctaid.x;
+.entry beside` + textureParams + `	mov.u32 %c, %ctaid.x;
 	setp.eq.u32 %q, %c, 0;
 	@%q sust.b.2d.b32.trap [%s, {%x, 0}], 7;
 	@!%q tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%u, %v}];
 	ret;
 }
-.entry gather(.param .u64 tex, .param .u64 surf, .param .u32 x, .param .f32 u)
-{
-	.reg .u32 %c, %x;
-	.reg .f32 %u, %v, %r<4>;
-	.reg .u64 %t, %s;
-	.reg .pred %q;
-	ld.param.u64 %t, [tex];
-	ld.param.u64 %s, [surf];
-	ld.param.u32 %x, [x];
-	ld.param.f32 %u, [u];
-	mov.f32 %v, 0f3f000000;
-	mov.u32 %c, %ctaid.x;
+.entry gather` + textureParams + `	mov.u32 %c, %ctaid.x;
 	setp.ne.u32 %q, %c, 0;
 	@!%q tld4.r.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%t, {%u, %v}];
 	@%q sust.b.2d.b32.trap [%s, {%x, 0}], 7;
 	ret;
 }
-.entry met(.param .u64 tex, .param .u64 surf, .param .u32 x, .param .f32 u)
-{
-	.reg .u32 %c, %x;
-	.reg .f32 %u, %v, %r<4>;
-	.reg .u64 %t, %s;
-	.reg .pred %q;
-	ld.param.u64 %t, [tex];
-	ld.param.u64 %s, [surf];
-	ld.param.u32 %x, [x];
-	ld.param.f32 %u, [u];
-	mov.f32 %v, 0f3f000000;
-	mov.u32 %c, %tid.x;
+.entry met` + textureParams + `	mov.u32 %c, %tid.x;
 	setp.eq.u32 %q, %c, 0;
 	@%q sust.b.2d.b32.trap [%s, {%x, 0}], 7;
 	bar.sync 0;
