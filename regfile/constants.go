@@ -67,13 +67,10 @@ func (k *Constants) Set64(i int32, v uint64) {
 	k.sq[^i].Base = v
 }
 
-// Places is where the constants of each kind begin, in bytes from Begin.
-type Places struct{ P, R, Q int64 }
-
-// Places says where they begin once they are laid out.
-func (k *Constants) Places() Places {
+// Places says where the constants of each kind begin once they are laid out, in bytes from Begin.
+func (k *Constants) Places() (r, q, p int64) {
 	l := layoutOf(k.size(), true)
-	return Places{P: int64(l.P), R: int64(l.R), Q: int64(l.Q)}
+	return int64(l.R), int64(l.Q), int64(l.P)
 }
 
 // Begin is where the block of the constants begins; nil if there are none.

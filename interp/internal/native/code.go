@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
@@ -21,15 +22,16 @@ import (
 type Code struct {
 	prog  *code.Program
 	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
+	k     unsafe.Pointer    // where the constants begin
 	forms [2]struct {
 		once sync.Once
 		*body
 	}
 }
 
-// New is the machine code of a program.
+// New is the machine code of a program, whose constants are laid out.
 func New(p *code.Program) *Code {
-	c := &Code{prog: p, fixed: make([]*mem.Allocation, len(p.Access))}
+	c := &Code{prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access))}
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
@@ -87,7 +89,7 @@ type assembler struct {
 	prog   *code.Program
 	lib    *library
 	form   string
-	consts regfile.Places
+	consts [code.P + 1]int64 // where constants of each kind begin
 	out    []byte
 	pools  map[string]int // by the constant: its number
 	pool   []string
@@ -115,10 +117,11 @@ type stub struct {
 
 // assemble makes the code of a program.
 func assemble(p *code.Program, masked bool) *body {
-	a := &assembler{prog: p, lib: stencils(), form: "_full", consts: p.Consts.Places(), pools: map[string]int{}}
+	a := &assembler{prog: p, lib: stencils(), form: "_full", pools: map[string]int{}}
 	if masked {
 		a.form = "_masked"
 	}
+	a.consts[code.R], a.consts[code.Q], a.consts[code.P] = p.Consts.Places()
 	a.blocks, a.instrs = make([]int32, len(p.Blocks)), make([]int32, len(p.Instrs))
 	for i := range a.blocks {
 		a.blocks[i] = int32(a.label())
@@ -173,7 +176,7 @@ func (a *assembler) leave(pc int32, why Reason) {
 	a.put("out", holes{n0: int64(pc), n1: int64(why)})
 }
 
-// out is the label of a way out.
+// exit is the label of a way out, which is behind the block.
 func (a *assembler) exit(pc int32, why Reason) int {
 	l := a.label()
 	a.stubs = append(a.stubs, stub{l, pc, why})
@@ -188,9 +191,10 @@ func (a *assembler) end(b *code.Block) {
 	case (end.Op == code.Branch || end.Op == code.Return) && end.Guard == 0:
 		a.edge(b, b.Target, 1)
 	case end.Op == code.Branch || end.Op == code.Return:
-		all, parts := a.label(), a.exit(b.Last, Parts)
-		if b.Target == b.Next {
-			parts = all
+		all := a.label()
+		parts := all
+		if b.Target != b.Next {
+			parts = a.exit(b.Last, Parts)
 		}
 		p, negated := code.GuardRow(end.Guard)
 		a.put("branch", holes{a: int64(4 * p), n0: ones(negated), other: all, leave: parts})
@@ -213,11 +217,7 @@ func ones(b bool) int64 {
 // edge goes from a block to the one at pc to, with so many branches.
 func (a *assembler) edge(b *code.Block, to int32, branches int64) {
 	a.put("edge", holes{n0: int64(to), n1: branches, other: a.exit(to, Used), leave: a.exit(b.Last, Meets)})
-	target := a.prog.Block(to)
-	if target.Index == b.Index+1 && len(a.stubs) == 0 {
-		return
-	}
-	a.put("jump", holes{other: int(a.blocks[target.Index])})
+	a.put("jump", holes{other: int(a.blocks[a.prog.Block(to).Index])})
 }
 
 // holes is what fills a stencil's holes: places of operands, in bytes, numbers, labels.
@@ -382,18 +382,20 @@ func (a *assembler) operands(in *code.Instr) (h holes, ok bool) {
 	return h, ok
 }
 
+// rowSizes are the bytes of a row of each kind.
+var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, code.P: 4}
+
 // place is that of an operand, in bytes from where its kind of rows begins, or the constants.
 func (a *assembler) place(to *int64, constant *string, operand byte, slot code.Slot, row int32) bool {
 	if slot == code.NoSlot || row == code.NoRow {
 		return true
 	}
-	size := map[code.Slot]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, code.P: 4}[slot]
+	size := rowSizes[slot]
 	if row >= 0 {
 		*to = size * int64(row)
 		return *to <= math.MaxInt32-size
 	}
-	begin := map[code.Slot]int64{code.R: a.consts.R, code.Q: a.consts.Q, code.P: a.consts.P}[slot]
-	*to = begin + size*int64(^row)
+	*to = a.consts[slot] + size*int64(^row)
 	*constant += string(operand)
 	return constant != nil && *to <= math.MaxInt32-size
 }

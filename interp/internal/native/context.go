@@ -16,16 +16,12 @@ type Context struct {
 
 	hits, fixed unsafe.Pointer // arrays of *mem.Allocation
 	shared      *mem.Allocation
-	local       unsafe.Pointer // local memory: word i of all lanes is a row
-	LocalFrom   uint64         // bytes of it that may be used, from here
-	LocalTo     uint64         // to here
-	Frame       uint64         // bytes of it below the running function's frame
-	changed     *bool          // set where memory is changed
-	Mask        uint32         // lanes that are active
-	Stop        int32          // the block where lanes meet others
-	PC          int32          // out: where it stopped
-	Reason      Reason         // out: why
-	Heed        uint32         // 1: it stops at each end of a block
+	changed     *bool  // set where memory is changed
+	Mask        uint32 // lanes that are active
+	Stop        int32  // the block where lanes meet others
+	PC          int32  // out: where it stopped
+	Reason      Reason // out: why
+	Heed        uint32 // 1: it stops at each end of a block
 	_           uint32
 	r, q, p, k  unsafe.Pointer // rows, wide rows, predicates; constants
 }
@@ -43,11 +39,13 @@ const (
 	Used                   // before a block: Count has come to Enough
 )
 
-// Room has memory instructions find the allocations that they have hit last, shared memory and local
-// memory, and a flag to set where they change some.
-func (c *Context) Room(hits []*mem.Allocation, shared *mem.Allocation, local mem.Local, changed *bool) {
+// HeedAt is where the last field that stencils know of is: the generator compares it.
+const HeedAt = unsafe.Offsetof(Context{}.Heed)
+
+// Room has memory instructions find the allocations that they have hit last and shared memory, and a flag to set
+// where they change some.
+func (c *Context) Room(hits []*mem.Allocation, shared *mem.Allocation, changed *bool) {
 	c.hits = unsafe.Pointer(unsafe.SliceData(hits))
 	c.shared = shared
-	c.local = unsafe.Pointer(unsafe.SliceData(local))
 	c.changed = changed
 }

@@ -20,3 +20,11 @@ TEXT ·enter(SB), 0, $1040-16
 	MOVQ BP, SP
 	VZEROUPPER
 	RET
+
+// func cpuid(leaf uint32) (ecx uint32)
+TEXT ·cpuid(SB), NOSPLIT, $0-12
+	MOVL leaf+0(FP), AX
+	XORL CX, CX
+	CPUID
+	MOVL CX, ecx+8(FP)
+	RET

@@ -16,8 +16,12 @@ var table string
 // Supported reports whether this host has what the stencils are compiled for: x86-64-v3.
 func Supported() bool {
 	x := &cpu.X86
-	return x.HasAVX2 && x.HasBMI1 && x.HasBMI2 && x.HasFMA && x.HasPOPCNT && x.HasOSXSAVE && x.HasSSE42
+	const lzcnt, f16c = 1 << 5, 1 << 29 // which package cpu does not know
+	return x.HasAVX2 && x.HasBMI1 && x.HasBMI2 && x.HasFMA && x.HasPOPCNT && x.HasSSE42 && cpuid(1)&f16c != 0 && cpuid(0x80000001)&lzcnt != 0
 }
+
+// cpuid is what the processor says of itself in ECX.
+func cpuid(leaf uint32) (ecx uint32)
 
 //go:noescape
 func enter(code unsafe.Pointer, c *Context)
@@ -25,8 +29,7 @@ func enter(code unsafe.Pointer, c *Context)
 // run executes from a place of the code on, until native code comes back.
 func (c *Code) run(ctx *Context, f *regfile.File, b *body, place int32) {
 	ctx.r, ctx.q, ctx.p = f.Begin()
-	ctx.k = c.prog.Consts.Begin()
-	ctx.fixed = unsafe.Pointer(unsafe.SliceData(c.fixed))
+	ctx.k, ctx.fixed = c.k, unsafe.Pointer(unsafe.SliceData(c.fixed))
 	enter(b.text.at(place), ctx)
 	runtime.KeepAlive(b)
 }

@@ -3,9 +3,7 @@ package simt
 // This file is the backend of machine code: package native executes what it has, and Go what it
 // has not.
 
-import (
-	"gemu/interp/internal/native"
-)
+import "gemu/interp/internal/native"
 
 // Native is the backend that executes machine code of this host; nil where there is none. What it
 // lacks, and warps of more than 32 lanes, are the portable backend's.
@@ -38,7 +36,7 @@ func (machineCode) run(w *warp, budget int) reason {
 	if w.heeds && len(w.others) > 0 {
 		ctx.Heed = 1
 	}
-	ctx.Room(c.hits, c.sharedMem, w.local[0], &c.changed)
+	ctx.Room(c.hits, c.sharedMem, &c.changed)
 	if !m.Ready(ctx) {
 		return Portable.run(w, budget)
 	}

@@ -21,9 +21,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"gemu/interp/internal/alu/directive"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 )
 
 const compiler = "clang-19"
@@ -34,6 +36,9 @@ var flags = []string{
 	"-O3", "-march=x86-64-v3", "-std=gnu17", "-fno-pic", "-mcmodel=small", "-ffunction-sections", "-ffreestanding", "-fwrapv",
 	"-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
 	"-fno-jump-tables", "-mno-red-zone", "-mllvm", "-x86-use-vzeroupper=0", "-Wall", "-Wno-unused-function",
+	fmt.Sprintf("-DSHARED_WINDOW=%#xul", mem.SharedWindow),
+	fmt.Sprintf("-DALLOCATION_BASE=%d", unsafe.Offsetof(mem.Allocation{}.Base)), fmt.Sprintf("-DALLOCATION_SIZE=%d", unsafe.Offsetof(mem.Allocation{}.Size)),
+	fmt.Sprintf("-DALLOCATION_PTR=%d", unsafe.Offsetof(mem.Allocation{}.Ptr)), fmt.Sprintf("-DCONTEXT_HEED=%d", native.HeedAt),
 	"-Wno-pass-failed", "-Wno-unused-variable", "-Wno-unused-parameter", "-Wno-bitwise-op-parentheses", "-Wno-shift-op-parentheses", "-Wno-unused-but-set-variable",
 }
 
@@ -63,7 +68,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, r := range refused {
+	for _, r := range append(sources.goes, refused...) {
 		log.Print(r)
 	}
 	if err := os.WriteFile(*out, sources.text(stencils), 0o644); err != nil {
@@ -81,6 +86,7 @@ type sources struct {
 	dir   string
 	files []file      // headers first
 	ops   [][2]string // operations and their kernels
+	goes  []string    // why kernels run in Go
 }
 
 type file struct {
@@ -150,7 +156,7 @@ func (s *sources) arithmetic(dir string) error {
 	for _, k := range directive.Read(dir) {
 		lane, err := t.lane(k)
 		if err != nil {
-			log.Printf("%s runs in Go: %v", k.Name, err)
+			s.goes = append(s.goes, fmt.Sprintf("%s runs in Go: %v", k.Name, err))
 			continue
 		}
 		stencilsOf(&wrappers[len(operandsOf(&k))], &k, lane)
@@ -362,7 +368,7 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 // object compiles a file and reads the stencils in it. One that cannot be used has no code.
 func object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
 	args := slices.Clone(flags)
-	args = append(args, fmt.Sprintf("-DSHARED_WINDOW=%#xul", mem.SharedWindow), "-fstack-usage")
+	args = append(args, "-fstack-usage")
 	if form != "" {
 		args = append(args, form)
 	}

@@ -3,7 +3,8 @@
 // puts their machine code one behind the other and fills the holes.
 //
 // Arguments stay in the same registers from stencil to stencil (calling convention
-// preserve_none: r12, r13, r14, r15, rdi, rsi, rdx, rcx): the context, the lanes that execute, and
+// preserve_none: r12, r13, r14, r15, rdi, rsi, rdx, rcx): the context, the lanes that execute, the outcome of a comparison
+// for the stencil behind it, one that nobody uses, so that the others are in registers which instructions name alike, and
 // where rows, wide rows, predicates and constants begin. Operands are holes: offsets from one of these, which
 // the linker calls addresses of symbols. Which operands are constants is not known here; the generator compiles
 // each stencil also with operands behind K, and so learns which bytes of the code say so.
@@ -24,16 +25,19 @@ struct context { // Context in context.go
 	u64 branches; // executed
 	struct allocation **hits, **fixed;
 	struct allocation *shared;
-	u32 (*local)[32];    // local memory of the half warp: word i of all lanes is a row
-	u64 localFrom, localTo; // bytes of it that may be used
-	u64 frame;           // bytes of it below the running function's frame
-	u8 *changed;         // set where memory is changed
-	u32 mask;            // lanes that are active
-	s32 stop;            // the block where lanes meet others
-	s32 pc;              // out: where it stopped
-	u32 reason;          // out: why
-	u32 heed;            // it stops at each end of a block
+	u8 *changed; // set where memory is changed
+	u32 mask;    // lanes that are active
+	s32 stop;    // the block where lanes meet others
+	s32 pc;      // out: where it stopped
+	u32 reason;  // out: why
+	u32 heed;    // it stops at each end of a block
 };
+
+// The generator says where Go has them.
+_Static_assert(__builtin_offsetof(struct allocation, base) == ALLOCATION_BASE, "mem.Allocation has another layout");
+_Static_assert(__builtin_offsetof(struct allocation, size) == ALLOCATION_SIZE, "mem.Allocation has another layout");
+_Static_assert(__builtin_offsetof(struct allocation, ptr) == ALLOCATION_PTR, "mem.Allocation has another layout");
+_Static_assert(__builtin_offsetof(struct context, heed) == CONTEXT_HEED, "Context has another layout");
 
 #define ARGS struct context *ctx, u64 m, u64 outcome, u64 spare, char *R, char *Q, char *P, char *K
 typedef __attribute__((preserve_none)) void stencil(ARGS);
@@ -45,7 +49,7 @@ extern stencil next, other, leave;
 #define LEAVE CONTINUE(leave) // out of native code
 
 // Holes. HD and HF are results, HA, HB, HC and HE sources, the others numbers.
-extern char HD, HF, HA, HB, HC, HE, H0, H1, H2;
+extern char HD, HF, HA, HB, HC, HE, H0, H1;
 #define PLACE(hole) ((u64)&hole)                  // not negative
 #define NUMBER(hole) ((s64)(s32)(u32)(u64)&hole) // of 32 bits, with a sign
 
