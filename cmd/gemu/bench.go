@@ -29,6 +29,7 @@ type benchJSON struct {
 	Schema    string      `json:"schema"`         // "gemu-bench/1"
 	Repeat    int         `json:"repeat"`         // runs of each mode, the fastest of which counts
 	Workers   int         `json:"workers"`        // 0: all
+	Engine    string      `json:"engine"`         // what executes instructions: "portable" or "native", which check mode does not use
 	Workloads []benchRow  `json:"workloads"`      // by name
 	Geomean   *benchRates `json:"geometric_mean"` // of all of them
 }
@@ -52,6 +53,9 @@ func (c *benchCmd) Run(a *app) error {
 	if c.Repeat < 1 || c.Size < 0 || c.Workers < 0 {
 		return fmt.Errorf("--repeat wants a number from 1 on, --size and --workers from 0 on")
 	}
+	if _, err := interp.EngineNamed(c.Engine); err != nil {
+		return fmt.Errorf("--engine: %w", err)
+	}
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
@@ -71,7 +75,7 @@ func (c *benchCmd) Run(a *app) error {
 	if !quiet {
 		c.printHead(s)
 	}
-	out := &benchJSON{Schema: "gemu-bench/1", Repeat: c.Repeat, Workers: c.Workers}
+	out := &benchJSON{Schema: "gemu-bench/1", Repeat: c.Repeat, Workers: c.Workers, Engine: c.Engine}
 	for _, w := range list {
 		row, err := c.measure(a, w)
 		if err != nil {
@@ -88,6 +92,9 @@ func (c *benchCmd) Run(a *app) error {
 			c.printRow(s, "geometric mean", out.Geomean)
 		}
 		s.printf("\nThread instructions per second in vector mode, best of %d; above 1, a mode is\nfaster than that.\n", c.Repeat)
+		if c.Engine == "native" {
+			s.printf("The engine is native, but in check mode, which is always portable.\n")
+		}
 	}
 	if c.JSON != "" {
 		return writeJSON(a, c.JSON, out)
