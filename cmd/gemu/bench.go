@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"gemu/interp"
@@ -15,10 +16,11 @@ import (
 type benchCmd struct {
 	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
 
-	Engine  string `default:"portable" env:"GEMU_ENGINE" help:"What executes instructions: portable or native; see gemu run." placeholder:"ENGINE"`
-	Repeat  int    `default:"3" help:"Runs of each mode; the fastest counts."`
-	Size    int    `help:"Size of the inputs (default each workload's own)."`
-	Workers int    `default:"1" help:"Host threads; 0 means all."`
+	Engine  string   `default:"portable" env:"GEMU_ENGINE" help:"What executes instructions: portable or native; see gemu run." placeholder:"ENGINE"`
+	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode." placeholder:"MODE,..."`
+	Repeat  int      `default:"3" help:"Runs of each mode; the median counts."`
+	Size    int      `help:"Size of the inputs (default each workload's own)."`
+	Workers int      `default:"1" help:"Host threads; 0 means all."`
 	policyFlag
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
@@ -27,7 +29,7 @@ type benchCmd struct {
 // launches alone.
 type benchJSON struct {
 	Schema    string      `json:"schema"`         // "gemu-bench/1"
-	Repeat    int         `json:"repeat"`         // runs of each mode, the fastest of which counts
+	Repeat    int         `json:"repeat"`         // runs of each mode, the median of which counts
 	Workers   int         `json:"workers"`        // 0: all
 	Engine    string      `json:"engine"`         // what executes instructions: "portable" or "native", which check mode does not use
 	Workloads []benchRow  `json:"workloads"`      // by name
@@ -42,11 +44,12 @@ type benchRow struct {
 	benchRates
 }
 
-// benchRates are the speed of vector mode, and that of the others relative to it.
+// benchRates are the speed of vector mode, and what is relative to it; 0: it has not been measured.
 type benchRates struct {
-	Vector float64 `json:"vector_per_second"` // thread instructions
-	Affine float64 `json:"affine_vector"`     // the speed of affine mode over that of vector mode
-	Check  float64 `json:"check_vector"`      // … of check mode
+	Vector   float64 `json:"vector_per_second"`         // thread instructions
+	Portable float64 `json:"vector_portable,omitempty"` // over that of the portable engine, if the engine is another
+	Affine   float64 `json:"affine_vector,omitempty"`   // the speed of affine mode over that of vector mode
+	Check    float64 `json:"check_vector,omitempty"`    // … of check mode
 }
 
 func (c *benchCmd) Run(a *app) error {
@@ -91,7 +94,7 @@ func (c *benchCmd) Run(a *app) error {
 		if len(list) > 1 {
 			c.printRow(s, "geometric mean", out.Geomean)
 		}
-		s.printf("\nThread instructions per second in vector mode, best of %d; above 1, a mode is\nfaster than that.\n", c.Repeat)
+		s.printf("\nThread instructions per second in vector mode, median of %d; above 1, a mode is\nfaster than that, and the engine than the portable one.\n", c.Repeat)
 		if c.Engine == "native" {
 			s.printf("The engine is native, but in check mode, which is always portable.\n")
 		}
@@ -102,36 +105,78 @@ func (c *benchCmd) Run(a *app) error {
 	return nil
 }
 
-// measure runs a workload in each mode in turn, so that what happens to the host
+// setting is one that a workload is measured in.
+type setting struct {
+	engine string
+	mode   interp.Mode
+}
+
+// settings are those that are measured: in vector mode of the engine first.
+func (c *benchCmd) settings() []setting {
+	list := []setting{{c.Engine, interp.Vector}}
+	if c.Engine != "portable" {
+		list = append(list, setting{"portable", interp.Vector})
+	}
+	for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
+		if slices.Contains(c.Mode, mode.String()) {
+			list = append(list, setting{c.Engine, mode})
+		}
+	}
+	return list
+}
+
+// measure runs a workload in each setting in turn, so that what happens to the host
 // meanwhile happens to all.
 func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
-	modes := []interp.Mode{interp.Vector, interp.Affine, interp.Check}
 	row := &benchRow{Name: w.Name}
-	best := map[interp.Mode]float64{} // seconds
+	seconds := map[setting][]float64{}
 	for range c.Repeat {
-		for _, mode := range modes {
-			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: c.Engine}}
+		for _, in := range c.settings() {
+			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine}}
 			j, err := f.open(a, a.stderr)
 			if err != nil {
 				return nil, err
 			}
 			runtime.GC() // of what came before, not while the clock runs
 			if err := j.run(a, func(l *interp.Launch) {
-				l.Mode, l.Reconverge = mode, interp.ReconvergerNamed(c.Reconverge)
+				l.Mode, l.Reconverge = in.mode, interp.ReconvergerNamed(c.Reconverge)
 			}); err != nil {
 				return nil, err
 			}
 			r := j.total()
 			row.Size, row.ThreadInstructions = j.session.N, r.ThreadInstructions
-			if t, ok := best[mode]; !ok || r.Duration.Seconds() < t {
-				best[mode] = r.Duration.Seconds()
-			}
+			seconds[in] = append(seconds[in], r.Duration.Seconds())
 		}
 	}
-	row.Vector = float64(row.ThreadInstructions) / best[interp.Vector]
-	row.Affine = best[interp.Vector] / best[interp.Affine]
-	row.Check = best[interp.Vector] / best[interp.Check]
+	vector := median(seconds[setting{c.Engine, interp.Vector}])
+	portable := 0.0
+	if c.Engine != "portable" {
+		portable = median(seconds[setting{"portable", interp.Vector}])
+	}
+	row.Vector = float64(row.ThreadInstructions) / vector
+	for _, o := range []struct {
+		rate        *float64
+		over, under float64
+	}{
+		{&row.Portable, portable, vector},
+		{&row.Affine, vector, median(seconds[setting{c.Engine, interp.Affine}])},
+		{&row.Check, vector, median(seconds[setting{c.Engine, interp.Check}])},
+	} {
+		if o.over != 0 && o.under != 0 {
+			*o.rate = o.over / o.under
+		}
+	}
 	return row, nil
+}
+
+// median is that of numbers; 0 of none. It changes their order.
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
 // geomean is the geometric mean of each rate.
@@ -144,17 +189,39 @@ func geomean(rows []benchRow) *benchRates {
 		return math.Exp(sum / float64(len(rows)))
 	}
 	return &benchRates{
-		mean(func(r *benchRow) float64 { return r.Vector }),
-		mean(func(r *benchRow) float64 { return r.Affine }),
-		mean(func(r *benchRow) float64 { return r.Check }),
+		Vector:   mean(func(r *benchRow) float64 { return r.Vector }),
+		Portable: mean(func(r *benchRow) float64 { return r.Portable }),
+		Affine:   mean(func(r *benchRow) float64 { return r.Affine }),
+		Check:    mean(func(r *benchRow) float64 { return r.Check }),
 	}
 }
 
+// benchColumns are those of rates that are relative to another.
+var benchColumns = []struct {
+	head string
+	of   func(*benchRates) float64
+}{
+	{"vector/portable", func(r *benchRates) float64 { return r.Portable }},
+	{"affine/vector", func(r *benchRates) float64 { return r.Affine }},
+	{"check/vector", func(r *benchRates) float64 { return r.Check }},
+}
+
 func (c *benchCmd) printHead(s *screen) {
-	text := fitted("workload", 16) + fitted("vector, instr/s", -17) + fitted("affine/vector", -15) + fitted("check/vector", -15)
+	text := fitted("workload", 16) + fitted("vector, instr/s", -17)
+	for _, col := range benchColumns {
+		text += fitted(col.head, -17)
+	}
 	s.printf("%s\n", s.paint(bold, text))
 }
 
 func (c *benchCmd) printRow(s *screen, name string, r *benchRates) {
-	s.printf("%s%s%s%s\n", fitted(name, 16), fitted(countText(int64(r.Vector)), -17), fitted(fmt.Sprintf("%.2f", r.Affine), -15), fitted(fmt.Sprintf("%.2f", r.Check), -15))
+	text := fitted(name, 16) + fitted(countText(int64(r.Vector)), -17)
+	for _, col := range benchColumns {
+		rate := "-"
+		if v := col.of(r); v != 0 {
+			rate = fmt.Sprintf("%.2f", v)
+		}
+		text += fitted(rate, -17)
+	}
+	s.printf("%s\n", text)
 }

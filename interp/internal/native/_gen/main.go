@@ -11,16 +11,20 @@ import (
 	"debug/elf"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"gemu/interp/internal/alu/directive"
@@ -124,14 +128,14 @@ func (s *sources) heading() string {
 }
 
 // version is that of the compiler.
-func version() string {
+var version = sync.OnceValue(func() string {
 	text, err := exec.Command(compiler, "--version").Output()
 	if err != nil {
 		log.Fatal(err)
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	return first
-}
+})
 
 // text is the table.
 func (s *sources) text(stencils []*stencil) []byte {
@@ -338,14 +342,9 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 			continue
 		}
 		for _, form := range []string{"", "-DMASKED"} {
-			objects := map[string]map[string]*stencil{}
-			for _, bases := range append(strings.Split(f.operands, ""), "", f.operands) {
-				if objects[bases] != nil {
-					continue
-				}
-				if objects[bases], err = object(tmp, f, form, bases); err != nil {
-					return nil, nil, err
-				}
+			objects, err := s.objects(tmp, f, form)
+			if err != nil {
+				return nil, nil, err
 			}
 			for _, name := range slices.Sorted(maps.Keys(objects[""])) {
 				st := objects[""][name]
@@ -365,8 +364,31 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 	return all, refused, nil
 }
 
+// objects compiles a file for each set of operands that are constants: none, each, all.
+func (s *sources) objects(tmp string, f file, form string) (map[string]map[string]*stencil, error) {
+	sets := append(strings.Split(f.operands, ""), "", f.operands)
+	slices.Sort(sets)
+	sets = slices.Compact(sets)
+	read, errs := make([]map[string]*stencil, len(sets)), make([]error, len(sets))
+	var all sync.WaitGroup
+	slots := make(chan bool, runtime.GOMAXPROCS(0))
+	for i, bases := range sets {
+		all.Go(func() {
+			slots <- true
+			defer func() { <-slots }()
+			read[i], errs[i] = s.object(tmp, f, form, bases)
+		})
+	}
+	all.Wait()
+	objects := map[string]map[string]*stencil{}
+	for i, bases := range sets {
+		objects[bases] = read[i]
+	}
+	return objects, errors.Join(errs...)
+}
+
 // object compiles a file and reads the stencils in it. One that cannot be used has no code.
-func object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
+func (s *sources) object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
 	args := slices.Clone(flags)
 	args = append(args, "-fstack-usage")
 	if form != "" {
@@ -375,19 +397,15 @@ func object(tmp string, f file, form, bases string) (map[string]*stencil, error)
 	for _, b := range bases {
 		args = append(args, fmt.Sprintf("-DBASE_%c(base)=K", b))
 	}
-	o := filepath.Join(tmp, "out.o")
-	cmd := exec.Command(compiler, append(args, "-c", "-o", o, f.name)...)
-	cmd.Dir = tmp
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %v\n%s", f.name, err, text)
-	} else if len(text) > 0 && bases == "" {
-		log.Printf("%s", text)
+	o, err := s.compiled(tmp, f, args)
+	if err != nil {
+		return nil, err
 	}
 	stencils, err := readObject(o)
 	if err != nil {
 		return nil, err
 	}
-	usage, err := os.ReadFile(filepath.Join(tmp, "out.su"))
+	usage, err := os.ReadFile(strings.TrimSuffix(o, ".o") + ".su")
 	if err != nil {
 		return nil, err
 	}
@@ -402,6 +420,56 @@ func object(tmp string, f file, form, bases string) (map[string]*stencil, error)
 		}
 	}
 	return stencils, nil
+}
+
+// compiled is the object file of a source, beside what the compiler says of the stack. What has been compiled
+// once is kept in the user's cache: a file takes minutes in all forms.
+func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, version(), args, f.name, f.text)
+	for _, header := range s.files {
+		if strings.HasSuffix(header.name, ".h") && (strings.Contains(f.text, strconv.Quote(header.name)) || header.name == "go.h") {
+			fmt.Fprintln(h, header.name, header.text)
+		}
+	}
+	dir := tmp
+	if cache, err := os.UserCacheDir(); err == nil {
+		dir = filepath.Join(cache, "gemu-stencils")
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return "", err
+		}
+	}
+	name := fmt.Sprintf("%x", h.Sum(nil)[:16])
+	o := filepath.Join(dir, name+".o")
+	if _, err := os.Stat(o); err == nil {
+		return o, nil
+	}
+	cmd := exec.Command(compiler, append(args, "-c", "-o", name+".o", f.name)...)
+	cmd.Dir = tmp
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %v\n%s", f.name, err, text)
+	} else if len(text) > 0 {
+		log.Printf("%s", text)
+	}
+	for _, ext := range []string{".su", ".o"} {
+		if err := move(filepath.Join(tmp, name+ext), filepath.Join(dir, name+ext)); err != nil {
+			return "", err
+		}
+	}
+	return o, nil
+}
+
+// move moves a file, which may be to another file system.
+func move(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // of no functions, nothing is said of the stack
+		return err
+	}
+	part := to + ".part"
+	if err := os.WriteFile(part, text, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(part, to)
 }
 
 // readObject reads the functions of an object file. One with relocations that a patcher
