@@ -1,6 +1,8 @@
 package simt
 
 import (
+	"sync"
+
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/native"
 	"gemu/ptx"
@@ -16,6 +18,8 @@ type Kernel struct {
 	ref    *reference // see Launch.Lowering; nil without
 
 	native   *native.Code
+	needed   *needs      // see needs
+	idle     sync.Pool   // *cta: see Grid.leaveContexts
 	accessOf []accessing // see accesses
 }
 

@@ -24,6 +24,7 @@ const quantum = 2048
 type cta struct {
 	grid  *Grid
 	code  *Kernel
+	shape shape
 	index int // linear
 	id    Dim3
 	rank  int // in its cluster
@@ -61,7 +62,7 @@ type cta struct {
 
 // newCTA makes a context for CTAs of the grid.
 func newCTA(g *Grid) *cta {
-	c := &cta{open: map[int32]bool{}, grid: g, code: g.code, hits: make([]*mem.Allocation, g.code.Hits)}
+	c := &cta{open: map[int32]bool{}, grid: g, code: g.code, shape: g.shape(), hits: make([]*mem.Allocation, g.code.Hits)}
 	c.sharedMem = g.dev.Memory.NewShared(g.sharedLen)
 	c.shared = c.sharedMem.Data
 	c.alone.ctas = []*cta{c}
@@ -75,7 +76,6 @@ func newCTA(g *Grid) *cta {
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h] = *regfile.New(&g.code.Consts, g.mode != Vector)
-			w.expanding[h] = func(bits int, row int32, lanes uint32) { w.expands(h, bits, row, lanes) }
 		}
 		w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
 		if g.mode != Check {
@@ -154,6 +154,13 @@ func (c *cta) start(order int) {
 		w.resume(strand{pc: fn.Begin, mask: w.live, frame: &c.frame})
 		w.tellLanes(OnWarp, nil, w.live)
 	}
+}
+
+// rest readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
+// alive.
+func (c *cta) rest() {
+	clear(c.hits)
+	c.grid, c.async, c.native = nil, async{}, native.Context{}
 }
 
 // draw is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et

@@ -16,13 +16,32 @@ import (
 // rowBytes is what a row of 32-bit registers or local memory takes.
 const rowBytes = 32 * 4
 
+// needs is what CTAs of a kernel can take, whatever the launch.
+type needs struct {
+	words   int  // registers and local memory of a thread, in words
+	async   bool // it has asynchronous effects
+	tensors bool // it allocates tensor memory
+}
+
+// needs is found out for the first launch. The limit of the stack is the device's, and so the same for all.
+func (c *Kernel) needs(stackWords int) *needs {
+	if c.needed == nil {
+		c.needed = &needs{
+			words:   c.deepest(c.entry, stackWords, map[*code.Func]int{}),
+			async:   slices.ContainsFunc(c.Sources, func(s code.Source) bool { return s.Form.Effects.Has(ptx.Async) }),
+			tensors: slices.ContainsFunc(c.Sources, func(s code.Source) bool { return s.Form.Family == ptx.FamilyTensorAlloc }),
+		}
+	}
+	return c.needed
+}
+
 // Footprint is the most memory of the host that a CTA of the grid can take, in bytes:
 // registers, local memory, shared memory and tensor memory, and asynchronous effects that are to come.
 func (g *Grid) Footprint() uint64 {
-	words := g.code.deepest(g.code.entry, g.stackWords, map[*code.Func]int{})
+	n := g.code.needs(g.stackWords)
 	width := g.code.Width
 	halves := (g.threads + width - 1) / width * ((width + 31) / 32)
-	perHalf := uint64(words) * rowBytes
+	perHalf := uint64(n.words) * rowBytes
 	if len(g.code.Funcs) > 1 {
 		perHalf *= 2 // what grows with calls is doubled each time
 	}
@@ -30,10 +49,10 @@ func (g *Grid) Footprint() uint64 {
 		perHalf += perHalf / 4 // the shadows of registers
 	}
 	kept := uint64(0)
-	if !g.early && slices.ContainsFunc(g.code.Sources, func(s code.Source) bool { return s.Form.Effects.Has(ptx.Async) }) {
+	if n.async && !g.early {
 		kept = g.mostKept()
 	}
-	if slices.ContainsFunc(g.code.Sources, func(s code.Source) bool { return s.Form.Family == ptx.FamilyTensorAlloc }) {
+	if n.tensors {
 		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*mostUnawaited*uint64(unsafe.Sizeof(tensorCells{}))
 	}
 	shadows := uint64(1 + g.dev.Memory.ShadowBytes)

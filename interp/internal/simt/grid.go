@@ -81,6 +81,7 @@ type Grid struct {
 	pausing bool   // one has asked for it
 	steps   int64  // of a launch in order that is watched: instructions that have begun; see Event.Step
 	until   int64  // before which of them it pauses
+	lends   bool   // contexts may be those of other launches
 	visited []bool // of a launch that may pause, by index: blocks that were begun; see Visited
 	last    *State // that was saved or restored last
 	keeps   uint64 // bytes of CTAs in states
@@ -186,6 +187,9 @@ func (g *Grid) Run(ctx context.Context) error {
 		_, err = g.Continue(ctx)
 	}
 	g.End(err)
+	if err == nil {
+		g.leaveContexts()
+	}
 	return err
 }
 
@@ -214,6 +218,7 @@ func (g *Grid) Begin() error {
 	if err := g.fold(); err != nil {
 		return err
 	}
+	g.lends = g.mayLend()
 	g.window = windowFree
 	if g.code.Ordered {
 		g.window = windowOrdered
@@ -227,7 +232,6 @@ func (g *Grid) Begin() error {
 	}
 	g.atomics, g.until = g.workers > 1, math.MaxInt64
 	g.lowFail.Store(noFailure)
-	g.output = map[int][]byte{}
 	return nil
 }
 
@@ -242,8 +246,10 @@ func (g *Grid) End(err error) {
 // Continue executes the grid until it has ended, or pauses. The error is as for Run.
 func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 	g.cancelled.Store(false)
-	stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
-	defer stop()
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
+		defer stop()
+	}
 	defer func() { g.until = math.MaxInt64 }()
 	g.pausing = false
 	g.rechoose()
@@ -273,6 +279,7 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 // round executes a round, or what is left of one, and reports whether it pauses in it.
 func (g *Grid) round() (paused bool) {
 	if g.phase == between {
+		g.flights = slices.Grow(g.flights, max(0, min(g.window, g.total-g.next+len(g.flights))-len(g.flights)))
 		for len(g.flights)+g.size <= max(g.window, g.size) && g.next < g.total {
 			for range g.size {
 				g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
@@ -425,7 +432,7 @@ func (g *Grid) advance(f *flight, slice int, turn bool) bool {
 		f.cta.sum(&f.count)
 		if f.cta.out.Len() > 0 {
 			g.mu.Lock()
-			g.output[f.index] = slices.Clone(f.cta.out.Bytes())
+			g.prints(f.index, slices.Clone(f.cta.out.Bytes()))
 			g.mu.Unlock()
 		}
 		return true
@@ -466,7 +473,47 @@ func (g *Grid) context() *cta {
 		return c
 	}
 	g.mu.Unlock()
+	if g.lends {
+		if c, ok := g.code.idle.Get().(*cta); ok && c.shape == g.shape() {
+			c.grid = g
+			return c
+		}
+	}
 	return newCTA(g)
+}
+
+// shape is what a context of a kernel's CTAs is made for. Launches of which it is the same can have each
+// other's contexts.
+type shape struct {
+	mode       Mode
+	reconverge *Reconverger
+	rules      *affinetrack.Table
+	threads    int
+	shared     uint64
+}
+
+func (g *Grid) shape() shape { return shape{g.mode, g.reconverge, g.rules, g.threads, g.sharedLen} }
+
+// mostIdle is how many bytes the contexts may have that a launch leaves for others.
+const mostIdle = 16 << 20
+
+// mayLend reports whether contexts may be those of other launches. Those of clusters know each other, in
+// check mode and for probes they have more to them, and those of a launch that may pause are in states of it.
+func (g *Grid) mayLend() bool {
+	return g.mode != Check && !g.clustered() && !g.pauses && len(g.probes) == 0
+}
+
+// leaveContexts leaves the contexts of a launch that has ended well for others of the kernel, until a
+// collection of garbage takes them.
+func (g *Grid) leaveContexts() {
+	if !g.lends {
+		return
+	}
+	for _, c := range g.pool[:min(len(g.pool), int(mostIdle/g.Footprint()))] {
+		c.rest()
+		g.code.idle.Put(c)
+	}
+	g.pool = nil
 }
 
 func (g *Grid) putContext(c *cta) {
@@ -518,12 +565,23 @@ func allFinished(flights []flight) bool {
 	return !slices.ContainsFunc(flights, func(f flight) bool { return f.status != hasFinished })
 }
 
+// prints keeps what a CTA has printed until all before it have ended.
+func (g *Grid) prints(index int, text []byte) {
+	if g.output == nil {
+		g.output = map[int][]byte{}
+	}
+	g.output[index] = text
+}
+
 // flush writes what the CTAs below the index have printed, in order.
 func (g *Grid) flush(below int) {
 	for _, f := range g.flights {
 		if f.cta != nil && f.index < below && f.cta.out.Len() > 0 {
-			g.output[f.index] = f.cta.out.Bytes()
+			g.prints(f.index, f.cta.out.Bytes())
 		}
+	}
+	if len(g.output) == 0 {
+		return
 	}
 	var ready []int
 	for i := range g.output {

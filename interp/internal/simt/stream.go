@@ -804,6 +804,9 @@ func (w *warp) listen() {
 	for h := range w.files {
 		f := &w.files[h]
 		if f.OnExpand = nil; w.check != nil || w.cta.hears(OnExpand) {
+			if w.expanding[h] == nil {
+				w.expanding[h] = func(bits int, row int32, lanes uint32) { w.expands(h, bits, row, lanes) }
+			}
 			f.OnExpand = w.expanding[h]
 		}
 	}

@@ -1,0 +1,43 @@
+package kernels
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"gemu/interp"
+)
+
+// BenchmarkLaunch counts what a launch costs that has been there before, and what a warp does in it: saxpy
+// executes 20 instructions, so what is around them shows. Memory and code are those of the launch before.
+func BenchmarkLaunch(b *testing.B) {
+	w := Lookup("saxpy")
+	for _, e := range interp.Engines {
+		backend, err := interp.EngineNamed(e)
+		if err != nil {
+			continue // not on this host
+		}
+		for _, n := range []int{1, 256, 1 << 20} {
+			b.Run(fmt.Sprintf("%s/threads=%d", e, n), func(b *testing.B) {
+				d := interp.NewDevice(interp.Config{})
+				m, err := d.Load("saxpy.ptx", []byte(w.PTX()))
+				if err != nil {
+					b.Fatal(err)
+				}
+				x, errX := d.Alloc(4 * n)
+				y, errY := d.Alloc(4 * n)
+				if errX != nil || errY != nil {
+					b.Fatal(errX, errY)
+				}
+				l := &interp.Launch{Grid: interp.Dim(blocks(n, 256)), Block: interp.Dim(min(n, 256)), Args: []any{n, float32(2), x, y}, Mode: interp.Vector, Backend: backend}
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := m.Run(context.Background(), l); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(blocks(n, 32)), "ns/warp")
+			})
+		}
+	}
+}
