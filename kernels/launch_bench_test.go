@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gemu/interp"
+	"gemu/ptx"
 )
 
 // BenchmarkLaunch counts what a launch costs that has been there before, and what a warp does in it: saxpy
@@ -37,6 +38,37 @@ func BenchmarkLaunch(b *testing.B) {
 					}
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(blocks(n, 32)), "ns/warp")
+			})
+		}
+	}
+}
+
+// BenchmarkFirst counts what the first launch of a module costs: to load, lower and assemble it.
+func BenchmarkFirst(b *testing.B) {
+	for _, name := range []string{"saxpy", "lud"} {
+		m, err := ptx.Parse(name, []byte(Lookup(name).PTX()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range interp.Engines {
+			backend, err := interp.EngineNamed(e)
+			if err != nil {
+				continue // not on this host
+			}
+			b.Run(name+"/"+e, func(b *testing.B) {
+				for b.Loop() {
+					mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
+					if err != nil {
+						b.Fatal(err)
+					}
+					k := mod.Kernels()[0]
+					var args []any
+					for _, p := range k.Params {
+						args = append(args, make([]byte, p.Size()))
+					}
+					l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(1), Block: interp.Dim(1), Args: args, Mode: interp.Vector, Backend: backend}
+					mod.Run(context.Background(), l) // which may trap: it is not given memory
+				}
 			})
 		}
 	}

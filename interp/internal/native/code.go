@@ -117,7 +117,9 @@ type stub struct {
 
 // assemble makes the code of a program.
 func assemble(p *code.Program, masked bool) *body {
-	a := &assembler{prog: p, lib: stencils(), form: "_full", pools: map[string]int{}}
+	a := assemblers.Get().(*assembler)
+	defer a.rest()
+	a.prog, a.lib, a.form = p, stencils(), "_full"
 	if masked {
 		a.form = "_masked"
 	}
@@ -138,6 +140,16 @@ func assemble(p *code.Program, masked bool) *body {
 	}
 	b.text = newText(a.finish())
 	return b
+}
+
+// assemblers have room that others have made.
+var assemblers = sync.Pool{New: func() any { return &assembler{pools: map[string]int{}} }}
+
+// rest is the end of the assembler's work; its room is for another.
+func (a *assembler) rest() {
+	clear(a.pools)
+	*a = assembler{out: a.out[:0], pools: a.pools, pool: a.pool[:0], fixes: a.fixes[:0], labels: a.labels[:0], stubs: a.stubs[:0]}
+	assemblers.Put(a)
 }
 
 // label is a new one.
