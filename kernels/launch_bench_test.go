@@ -43,8 +43,8 @@ func BenchmarkLaunch(b *testing.B) {
 	}
 }
 
-// BenchmarkFirst counts what the first launch of a module costs: to load, lower and assemble it.
-func BenchmarkFirst(b *testing.B) {
+// BenchmarkLaunchFirst counts what the first launch of a module costs: to load, lower and assemble it.
+func BenchmarkLaunchFirst(b *testing.B) {
 	for _, name := range []string{"saxpy", "lud"} {
 		m, err := ptx.Parse(name, []byte(Lookup(name).PTX()))
 		if err != nil {

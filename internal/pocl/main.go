@@ -1,0 +1,312 @@
+// Command pocl measures how fast launches are beside pocl, which compiles OpenCL C for the CPU: the same kernels
+// on the same data, on one core, in turn. It prints the median time of either and their ratio, for each engine, and
+// compares what they compute bit by bit. run.sh calls it.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/interp"
+	"gemu/kernels"
+)
+
+//go:embed naive.ptx
+var naive string
+
+var (
+	host   = flag.String("host", "", "the compiled opencl/host.c")
+	source = flag.String("source", "opencl/kernels.cl", "the kernels in OpenCL C")
+	repeat = flag.Int("repeat", 15, "runs of each, of which the median counts")
+)
+
+// programs are what is measured: a kernel, on the data that a workload of the library has.
+var programs = []struct{ kernel, workload, ptx string }{
+	{"saxpy", "saxpy", kernels.Lookup("saxpy").PTX()},
+	{"naive", "sgemm", naive},
+	{"sgemm", "sgemm", kernels.Lookup("sgemm").PTX()},
+	{"mandelbrot", "mandelbrot", kernels.Lookup("mandelbrot").PTX()},
+}
+
+func main() {
+	log.SetFlags(0)
+	flag.Parse()
+	if *repeat < 1 {
+		log.Fatal("-repeat wants a number from 1 on")
+	}
+	fmt.Printf("%-12s%12s%12s%12s  %s\n", "kernel", "pocl", "gemu", "gemu/pocl", "engine")
+	for _, p := range programs {
+		in, err := inputs(p.workload)
+		if err == nil {
+			in.Kernel = p.kernel
+			err = measure(in, p.ptx)
+		}
+		if err != nil {
+			log.Fatalf("%s: %v", p.kernel, err)
+		}
+	}
+}
+
+// input is a launch: what buffers hold is in place of them.
+type input struct {
+	interp.Launch
+	args []any // int, int32, float32 or []byte
+}
+
+// errSeen ends a workload whose launch has been seen.
+var errSeen = errors.New("seen")
+
+// inputs is the launch that a workload makes.
+func inputs(workload string) (in *input, err error) {
+	s, err := kernels.Start(context.Background(), kernels.Lookup(workload), interp.NewDevice(interp.Config{}), 0)
+	if err != nil {
+		return nil, err
+	}
+	s.Prepare = func(l *interp.Launch) {
+		in = &input{Launch: interp.Launch{Grid: l.Grid, Block: l.Block}}
+		for _, a := range l.Args {
+			if b, ok := a.(*interp.Buffer); ok {
+				a = slices.Clone(b.Bytes())
+			}
+			in.args = append(in.args, a)
+		}
+		l.Drive = func(context.Context, *interp.Execution) error { return errSeen }
+	}
+	if err := kernels.Lookup(workload).Run(s); !errors.Is(err, errSeen) {
+		return nil, fmt.Errorf("the workload ended before its launch: %w", err)
+	}
+	return in, nil
+}
+
+// measure runs a launch on pocl and on each engine in turn.
+func measure(in *input, ptx string) error {
+	other, err := start(in)
+	if err != nil {
+		return err
+	}
+	defer other.close()
+	var own []*engine
+	for _, name := range interp.Engines {
+		backend, err := interp.EngineNamed(name)
+		if err != nil {
+			fmt.Printf("%s: %v\n", name, err)
+			continue
+		}
+		e, err := newEngine(name, backend, in, ptx)
+		if err != nil {
+			return err
+		}
+		own = append(own, e)
+	}
+	for i := range *repeat + 2 { // the first two warm up
+		t, err := other.run()
+		if err != nil {
+			return err
+		}
+		for _, e := range own {
+			if err := e.run(in); err != nil {
+				return err
+			}
+		}
+		if i < 2 {
+			other.times = nil
+			for _, e := range own {
+				e.times = nil
+			}
+			continue
+		}
+		other.times = append(other.times, t)
+	}
+	buffers, err := other.end()
+	if err != nil {
+		return err
+	}
+	for _, e := range own {
+		fmt.Printf("%-12s%9.3f ms%9.3f ms%12.2f  %s\n", in.Kernel, median(other.times)/1e6, median(e.times)/1e6, median(e.times)/median(other.times), e.name)
+		for i, b := range e.buffers {
+			if !bytes.Equal(b.Bytes(), buffers[i]) {
+				return fmt.Errorf("buffer %d is not what pocl computes, on engine %s", i, e.name)
+			}
+		}
+	}
+	return nil
+}
+
+func median(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}
+
+// engine is a launch on an engine of gemu.
+type engine struct {
+	name    string
+	module  *interp.Module
+	launch  interp.Launch
+	buffers []*interp.Buffer
+	times   []float64 // in nanoseconds
+}
+
+func newEngine(name string, backend interp.Backend, in *input, ptx string) (*engine, error) {
+	d := interp.NewDevice(interp.Config{Workers: 1})
+	m, err := d.Load(in.Kernel+".ptx", []byte(ptx))
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{name: name, module: m, launch: in.Launch}
+	e.launch.Mode, e.launch.Backend = interp.Vector, backend
+	for _, a := range in.args {
+		if data, ok := a.([]byte); ok {
+			b, err := d.Alloc(len(data))
+			if err != nil {
+				return nil, err
+			}
+			e.buffers = append(e.buffers, b)
+			a = b
+		}
+		e.launch.Args = append(e.launch.Args, a)
+	}
+	return e, nil
+}
+
+// run runs the launch on the data it begins with.
+func (e *engine) run(in *input) error {
+	i := 0
+	for _, a := range in.args {
+		if data, ok := a.([]byte); ok {
+			e.buffers[i].Write(0, data)
+			i++
+		}
+	}
+	r, err := e.module.Run(context.Background(), &e.launch)
+	if err == nil {
+		e.times = append(e.times, float64(r.Duration.Nanoseconds()))
+	}
+	return err
+}
+
+// process is a launch in the process of host.c.
+type process struct {
+	*exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Scanner
+	dir   string
+	files []string // of the buffers
+	times []float64
+}
+
+func start(in *input) (*process, error) {
+	dir, err := os.MkdirTemp("", "pocl")
+	if err != nil {
+		return nil, err
+	}
+	p := &process{dir: dir}
+	if err := p.start(in); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) start(in *input) error {
+	g, b := in.Grid, in.Block
+	args := []string{*source, in.Kernel, "3"}
+	for _, n := range []int{g.X * b.X, g.Y * b.Y, g.Z * b.Z, b.X, b.Y, b.Z} {
+		args = append(args, strconv.Itoa(n))
+	}
+	for _, a := range in.args {
+		switch a := a.(type) {
+		case int:
+			args = append(args, fmt.Sprintf("i:%d", a))
+		case float32:
+			args = append(args, fmt.Sprintf("f:%x", math.Float32bits(a)))
+		case []byte:
+			name := filepath.Join(p.dir, strconv.Itoa(len(p.files)))
+			if err := os.WriteFile(name, a, 0o600); err != nil {
+				return err
+			}
+			p.files = append(p.files, name)
+			args = append(args, "b:"+name)
+		default:
+			return fmt.Errorf("an argument of type %T", a)
+		}
+	}
+	p.Cmd = exec.Command(*host, args...)
+	p.Stderr = os.Stderr
+	var err error
+	if p.in, err = p.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	p.out = bufio.NewScanner(out)
+	if err := p.Start(); err != nil {
+		return err
+	}
+	if !p.out.Scan() {
+		return errors.New("host has ended")
+	}
+	heading(p.out.Text())
+	return nil
+}
+
+var said bool
+
+// heading says once what pocl is.
+func heading(text string) {
+	if !said {
+		said = true
+		fmt.Println(strings.TrimSpace(text))
+	}
+}
+
+// run runs the kernel once and says for how many nanoseconds.
+func (p *process) run() (float64, error) {
+	if _, err := io.WriteString(p.in, "r"); err != nil {
+		return 0, err
+	}
+	if !p.out.Scan() {
+		return 0, errors.New("host has ended")
+	}
+	return strconv.ParseFloat(p.out.Text(), 64)
+}
+
+// end ends the process and gives what is in the buffers.
+func (p *process) end() (buffers [][]byte, err error) {
+	p.in.Close()
+	if err := p.Wait(); err != nil {
+		return nil, err
+	}
+	for _, name := range p.files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		buffers = append(buffers, data)
+	}
+	return buffers, nil
+}
+
+func (p *process) close() {
+	if p.Cmd != nil && p.Process != nil && p.ProcessState == nil {
+		p.in.Close()
+		p.Wait()
+	}
+	os.RemoveAll(p.dir)
+}
