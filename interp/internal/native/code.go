@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"gemu/interp/internal/alu"
@@ -23,10 +24,8 @@ type Code struct {
 	prog  *code.Program
 	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
 	k     unsafe.Pointer    // where the constants begin
-	forms [2]struct {
-		once sync.Once
-		*body
-	}
+	forms [2]atomic.Pointer[body]
+	mu    sync.Mutex // held to make one
 }
 
 // New is the machine code of a program, whose constants are laid out.
@@ -50,13 +49,25 @@ const none = -1
 
 // form is the program's code for all lanes, or for those of a mask.
 func (c *Code) form(ctx *Context) *body {
-	i := 0
-	if ctx.Mask != regfile.Full {
-		i = 1
+	masked := ctx.Mask != regfile.Full
+	f := &c.forms[0]
+	if masked {
+		f = &c.forms[1]
 	}
-	f := &c.forms[i]
-	f.once.Do(func() { f.body = assemble(c.prog, i == 1) })
-	return f.body
+	if b := f.Load(); b != nil {
+		return b
+	}
+	return c.make(f, masked)
+}
+
+// make makes a form that is needed first.
+func (c *Code) make(f *atomic.Pointer[body], masked bool) *body {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.Load() == nil {
+		f.Store(assemble(c.prog, masked))
+	}
+	return f.Load()
 }
 
 // Ready reports whether the host executes the code.

@@ -375,9 +375,6 @@ func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint
 
 // release completes barriers that only waited for warps that have ended.
 func (c *cta) release() {
-	if !c.met {
-		return
-	}
 	for i := range c.barriers {
 		if bar := &c.barriers[i]; bar.arrived > 0 && bar.want == 0 {
 			c.complete(bar)

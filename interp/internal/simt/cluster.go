@@ -284,5 +284,7 @@ func (cl *cluster) leave(w *warp) {
 	if w.arrivedIn != 1+cl.completed {
 		cl.missing--
 	}
-	cl.complete()
+	if cl.missing == 0 {
+		cl.complete()
+	}
 }

@@ -126,34 +126,41 @@ func (c *cta) start(order int) {
 		clear(c.hits) // what is told and counted does not depend on the CTAs that the context had before
 	}
 	c.tell(OnCTA)
-	width := c.code.Width
-	fn := c.code.entry
 	c.frame.last = nil
+	sliced := c.grid.takesTurns()
 	for i := range c.warps {
-		w := &c.warps[i]
-		w.live = ^uint64(0) >> (64 - min(width, c.grid.threads-i*width))
-		w.state, w.err, w.waiting, w.paused, w.eased, w.awaits, w.arrivedIn = ready, nil, 0, false, 0, 0, 0
-		w.sliced = c.grid.takesTurns()
-		w.others, w.latest = w.others[:0], w.latest[:0]
-		w.count = Counts{}
-		w.growLocal(c.frame.local + fn.Local)
-		w.shadow = nil
-		w.listen()
-		for h := range w.files {
-			f := &w.files[h]
-			f.Reset(fn.Frame)
-			zero(fn, f)
-			clear(w.local[h][kernelFrame : c.frame.local+fn.Local])
-			if w.check != nil {
-				g := &w.check.files[h]
-				g.Reset(w.check.entry.Frame)
-				zero(w.check.entry, g)
-			}
-		}
-		w.shown = &c.frame
-		w.resume(strand{pc: fn.Begin, mask: w.live, frame: &c.frame})
-		w.tellLanes(OnWarp, nil, w.live)
+		c.warps[i].start(sliced)
 	}
+}
+
+// start readies the warp for the CTA that the context is for.
+func (w *warp) start(sliced bool) {
+	c := w.cta
+	fn, words := c.code.entry, c.frame.local+c.code.entry.Local
+	lanes := ^uint64(0) >> (64 - min(c.code.Width, c.grid.threads-w.tid(0)))
+	w.life = life{live: lanes, sliced: sliced}
+	w.others, w.latest, w.shadow = w.others[:0], w.latest[:0], nil
+	for h := range w.files {
+		f := &w.files[h]
+		f.Reset(fn.Frame)
+		zero(fn, f)
+		if len(w.local[h]) < words {
+			w.growLocal(words)
+		} else if words > kernelFrame {
+			clear(w.local[h][kernelFrame:words])
+		}
+		if w.check != nil {
+			g := &w.check.files[h]
+			g.Reset(w.check.entry.Frame)
+			zero(w.check.entry, g)
+		}
+	}
+	if w.files[0].Tracked() {
+		w.listen()
+	}
+	w.strand, w.stop = strand{pc: fn.Begin, mask: lanes, frame: &c.frame}, noBlock
+	w.shown, w.left = &c.frame, turnLength
+	w.tellLanes(OnWarp, nil, lanes)
 }
 
 // rest readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
@@ -239,7 +246,7 @@ func (c *cta) run(budget int, turn bool) status {
 				c.next = 0
 			}
 		}
-		if !c.idle {
+		if ended := c.cluster == &c.alone && c.alone.live == 0 && c.left > 0; !c.idle && !ended {
 			if c.grid.clustered() && !turn && c.lives() {
 				return outOfBudget
 			}
@@ -313,7 +320,9 @@ func (c *cta) takeTurn(w *warp) bool {
 		return false
 	}
 	if w.state == ended {
-		c.release()
+		if c.met {
+			c.release()
+		}
 		c.cluster.leave(w)
 	}
 	return true

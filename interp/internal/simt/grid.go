@@ -458,8 +458,11 @@ func (g *Grid) fails(f *flight) {
 // sum adds the counts of the CTA's warps.
 func (c *cta) sum(total *Counts) {
 	for i := range c.warps {
-		w := &c.warps[i]
-		total.Add(&w.count)
+		if n := &c.warps[i].count; c.grid.mode == Check {
+			total.Add(n)
+		} else {
+			total.addExecuted(n)
+		}
 	}
 }
 
@@ -488,11 +491,11 @@ type shape struct {
 	mode       Mode
 	reconverge *Reconverger
 	rules      *affinetrack.Table
-	threads    int
+	block      Dim3
 	shared     uint64
 }
 
-func (g *Grid) shape() shape { return shape{g.mode, g.reconverge, g.rules, g.threads, g.sharedLen} }
+func (g *Grid) shape() shape { return shape{g.mode, g.reconverge, g.rules, g.block, g.sharedLen} }
 
 // mostIdle is how many bytes the contexts may have that a launch leaves for others.
 const mostIdle = 16 << 20

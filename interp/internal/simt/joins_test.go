@@ -14,7 +14,7 @@ func TestJoins(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		const exit = 1000
 		fr := &frame{fn: &code.Func{}}
-		w := &warp{cta: &cta{}, rc: new(stack), live: 0xffffffff, shown: fr}
+		w := &warp{cta: &cta{}, rc: new(stack), life: life{live: 0xffffffff}, shown: fr}
 		w.resume(strand{mask: w.live, frame: fr})
 		expected := map[int32]uint64{} // lanes at each join
 		next := int32(1)

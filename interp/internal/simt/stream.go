@@ -273,7 +273,13 @@ func (s *stream) about(e *Event, w *warp, src *code.Source, lanes uint64) {
 
 // tellLanes tells of lanes of the running strand.
 func (w *warp) tellLanes(kind Events, src *code.Source, lanes uint64) {
-	if s := w.cta.stream; w.cta.hears(kind) {
+	if w.cta.stream != nil { // not worth a call where nobody watches
+		w.cta.stream.tellLanes(w, kind, src, lanes)
+	}
+}
+
+func (s *stream) tellLanes(w *warp, kind Events, src *code.Source, lanes uint64) {
+	if s.wants.Events&kind != 0 {
 		s.about(&s.event, w, src, lanes)
 		s.tell(&s.event, kind)
 	}

@@ -19,36 +19,22 @@ const kernelFrame = code.FrameAlign
 
 // warp is up to 64 threads that execute together.
 type warp struct {
-	strand        // that runs; without lanes if none does
-	stop   int32  // the block where its lanes meet others
-	heeds  bool   // the policy wants to know of every block that a strand comes to while there are others
-	sliced bool   // strands take turns
-	stays  bool   // lanes wait at the kernel's end
-	share  int    // of the warp, what is left of it: instructions
-	yield  bool   // the warp gives up the rest of its share
-	paused bool   // it stands before an instruction of its block for a probe
-	told   bool   // … that probes know of
-	eased  uint64 // the sinks that are told less of it: bit i for sink i of the CTA
-	state  warpState
-	err    error  // trap, or the answer that something is not run
-	live   uint64 // lanes that have not ended, nor rest
-	rests  uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
-	cta    *cta
-	files  []regfile.File // one per 32 lanes
-	count  Counts
-	rc     reconverger
+	strand       // that runs; without lanes if none does
+	stop   int32 // the block where its lanes meet others
+	heeds  bool  // the policy wants to know of every block that a strand comes to while there are others
+	stays  bool  // lanes wait at the kernel's end
+	life
+	cta   *cta
+	files []regfile.File // one per 32 lanes
+	rc    reconverger
 
-	others  []strand    // that do not run
-	left    int         // where strands take turns, what is left of that of the running one
-	changed bool        // it has changed memory in it
-	waiting int         // strands that wait
-	spare   []*wait     // for use again
-	pair    [2]group    // of the branch under way
-	away    *code.Instr // with errAway: what waits for lanes that are elsewhere; with errNoRoom, for tensor memory
-	awaits  uint64      // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
+	others []strand    // that do not run
+	left   int         // where strands take turns, what is left of that of the running one
+	spare  []*wait     // for use again
+	pair   [2]group    // of the branch under way
+	away   *code.Instr // with errAway: what waits for lanes that are elsewhere; with errNoRoom, for tensor memory
 
-	latest    []latest // where the launch may pause: when its lanes began an instruction last, those that run at the end
-	arrivedIn int      // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
+	latest []latest // where the launch may pause: when its lanes began an instruction last, those that run at the end
 
 	id     int          // within the CTA
 	shown  *frame       // the window is at its registers
@@ -58,6 +44,25 @@ type warp struct {
 
 	expanding [2]func(bits int, row int32, lanes uint32) // for the files' OnExpand
 	unit      affinetrack.Unit
+}
+
+// life is how far a warp has come in its CTA. It begins with nothing but lanes.
+type life struct {
+	state     warpState
+	sliced    bool   // strands take turns
+	changed   bool   // the running strand has changed memory in its turn
+	yield     bool   // the warp gives up the rest of its share
+	paused    bool   // it stands before an instruction of its block for a probe
+	told      bool   // … that probes know of
+	share     int    // of the warp, what is left of it: instructions
+	eased     uint64 // the sinks that are told less of it: bit i for sink i of the CTA
+	err       error  // trap, or the answer that something is not run
+	live      uint64 // lanes that have not ended, nor rest
+	rests     uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
+	waiting   int    // strands that wait
+	awaits    uint64 // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
+	arrivedIn int    // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
+	count     Counts
 }
 
 type warpState uint8
@@ -85,6 +90,12 @@ type Counts struct {
 
 // Add adds what another launch, or another part of one, has counted.
 func (c *Counts) Add(o *Counts) {
+	c.addExecuted(o)
+	c.Engine.add(&o.Engine)
+}
+
+// addExecuted is Add for all but check mode.
+func (c *Counts) addExecuted(o *Counts) {
 	c.WarpInstructions += o.WarpInstructions
 	c.ThreadInstructions += o.ThreadInstructions
 	c.LaneSlots += o.LaneSlots
@@ -92,7 +103,6 @@ func (c *Counts) Add(o *Counts) {
 	c.DivergentBranches += o.DivergentBranches
 	c.Splits += o.Splits
 	c.Reconvergences += o.Reconvergences
-	c.Engine.add(&o.Engine)
 }
 
 // ActiveLanesMean is the mean number of active lanes of an instruction.
@@ -131,13 +141,13 @@ func (w *warp) execute() {
 			why = Portable.run(w, 1)
 		}
 		w.charge(int(w.count.WarpInstructions - before))
-		switch b := c.Block(w.pc); why {
+		switch why {
 		case visible:
 			w.state = atVisible
 		case behind:
 			w.state = atGroup
 		case apart:
-			w.callApart(b)
+			w.callApart(c.Block(w.pc))
 		case away:
 			w.await()
 			continue
@@ -146,7 +156,7 @@ func (w *warp) execute() {
 				return
 			}
 		case parts, meets, control:
-			w.finish(b)
+			w.finish(c.Block(w.pc))
 		}
 		if w.sliced && w.state == ready && w.err == nil && (w.left <= 0 || w.yield) {
 			w.changed = w.changed || w.cta.changed
