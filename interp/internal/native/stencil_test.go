@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"gemu/internal/part"
@@ -218,24 +217,4 @@ func (r *rig) describe(lane int) string {
 		}
 	}
 	return text
-}
-
-// TestFind: each line of the table is found by its name, in the order that it relies on, and no other.
-func TestFind(t *testing.T) {
-	n, last := 0, ""
-	for line := range strings.Lines(stencils().lines) {
-		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if got, ok := find(stencils().lines, name); !ok || got != rest || name <= last {
-			t.Errorf("line %d, %s, behind %s, is found: %v", n, name, last, ok)
-		}
-		for _, other := range []string{name + "!", name[:len(name)-1], "!" + name, name + "\t" + rest} {
-			if _, ok := find(stencils().lines, other); ok && !strings.Contains(stencils().lines, "\n"+other+"\t") {
-				t.Errorf("%s is found", other)
-			}
-		}
-		n, last = n+1, name
-	}
-	if Supported() && n < 500 {
-		t.Errorf("only %d stencils", n)
-	}
 }

@@ -34,10 +34,9 @@ type flip struct {
 	xor     byte
 }
 
-// library is the stencils by name. Nothing of the table is read before it is needed: not even where its lines are,
-// for those of stencils are in the order of their names.
+// library is the stencils by name. What is in a line is read when it is needed first.
 type library struct {
-	lines   string            // of stencils
+	lines   map[string]string
 	kernels map[string]string // of operations, by their names
 	mu      sync.Mutex
 	read    map[string]*stencil
@@ -45,18 +44,15 @@ type library struct {
 
 // stencils is the library of this host.
 var stencils = sync.OnceValue(func() *library {
-	l := &library{kernels: map[string]string{}, read: map[string]*stencil{}}
-	for rest := table; rest != ""; {
-		line, behind, _ := strings.Cut(rest, "\n")
-		switch name, kernel, _ := strings.Cut(line, "\t"); name[0] {
+	l := &library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
+	for line := range strings.Lines(table) {
+		switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
 		case '#':
 		case '=':
-			l.kernels[name[1:]] = kernel
+			l.kernels[name[1:]] = rest
 		default:
-			l.lines = rest
-			return l
+			l.lines[name] = rest
 		}
-		rest = behind
 	}
 	return l
 })
@@ -66,31 +62,11 @@ func (l *library) get(name string) *stencil {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.read[name]
-	if !ok {
-		if line, has := find(l.lines, name); has {
-			s = parse(line)
-		}
+	if line, has := l.lines[name]; !ok && has {
+		s = parse(line)
 		l.read[name] = s
 	}
 	return s
-}
-
-// find gives what is behind a name in lines in the order of their names.
-func find(lines, name string) (rest string, ok bool) {
-	for lines != "" {
-		first := strings.LastIndexByte(lines[:len(lines)/2], '\n') + 1 // of the line in the middle
-		line, behind, _ := strings.Cut(lines[first:], "\n")
-		at, rest, _ := strings.Cut(line, "\t")
-		switch strings.Compare(name, at) {
-		case 0:
-			return rest, true
-		case 1:
-			lines = behind
-		default:
-			lines = lines[:first]
-		}
-	}
-	return "", false
 }
 
 // parse reads what is behind the name of a stencil.
