@@ -186,7 +186,7 @@ func (g *rig) on(b Backend) (outcome string) {
 			g.prog.Access[i].Fixed = c.hits[0]
 		}
 	}
-	w := &warp{cta: c, files: []regfile.File{*f}, live: uint64(g.live), stop: -1}
+	w := &warp{cta: c, files: []regfile.File{*f}, life: life{live: uint64(g.live)}, stop: -1}
 	w.mask = uint64(g.mask)
 	c.alone.ctas = []*cta{c}
 	c.cluster = &c.alone
