@@ -21,10 +21,6 @@ type machineCode struct{}
 // span is the portable one's: spans are asked for where something looks at each instruction.
 func (machineCode) span(w *warp, from, to int32) int32 { return Portable.span(w, from, to) }
 
-// stretch is how many PTX instructions native code executes before it comes back to Go, which may want
-// to stop it: less than 100 µs.
-const stretch = 1024
-
 func (machineCode) run(w *warp, budget int) reason {
 	c := w.cta
 	if len(w.files) > 1 || w.owed != 0 || w.paused || c.grid.dev.Memory.HasMapped() || c.grid.mode != Vector && !w.unit.Fast() {
@@ -43,7 +39,7 @@ func (machineCode) run(w *warp, budget int) reason {
 	enough := w.count.WarpInstructions + int64(budget)
 	for at, begins := w.pc, true; ; {
 		ctx.Count = w.count.WarpInstructions
-		ctx.Enough = min(enough, ctx.Count+stretch)
+		ctx.Enough = min(enough, ctx.Count+native.Stretch)
 		ctx.Held, ctx.Branches = 0, 0
 		if begins {
 			m.Block(ctx, f, c.code.Block(at).Index)

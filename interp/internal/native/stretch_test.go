@@ -1,0 +1,59 @@
+package native
+
+import (
+	"math"
+	"testing"
+
+	"gemu/interp/internal/code"
+	"gemu/regfile"
+)
+
+// TestStretch: code comes back after so many instructions, from a loop as from one long block.
+func TestStretch(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	add := code.Op(0)
+	for add.Signature().Name != "add.f32" {
+		add++
+	}
+	const long = 5 * Stretch
+	p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: regfile.Size{R: 2}}}}
+	for range long {
+		p.Instrs = append(p.Instrs, code.Instr{Op: add, D: 1, A: 0, B: 1, C: code.NoRow, E: code.NoRow, F: code.NoRow})
+	}
+	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit}, p.Instrs[0], code.Instr{Op: code.Jump})
+	p.Blocks = []code.Block{{First: 0, Last: long, Sources: code.Range{End: long}}, {First: long + 1, Last: long + 2, Next: long + 1, Sources: code.Range{First: long, End: long + 2}}}
+	p.Consts.Lay()
+	p.Link()
+	for _, mask := range []uint32{regfile.Full, 1} {
+		c, f := New(p), regfile.New(&p.Consts, false)
+		f.Reset(p.Funcs[0].Frame)
+		for lane := range regfile.Lanes {
+			f.Row32(0)[lane] = 0x3f800000 // 1
+		}
+		ctx := &Context{Mask: mask, Stop: -1, Enough: Stretch}
+		if !c.Ready(ctx) {
+			t.Skip("this host gives no memory for machine code")
+		}
+		came := 0
+		c.Block(ctx, f, 0)
+		for ; ctx.Reason == Lacks; came++ {
+			if ctx.PC%Stretch != Stretch-1 {
+				t.Fatalf("it comes back at %d", ctx.PC)
+			}
+			c.Instr(ctx, f, c.Next(ctx, ctx.PC+1))
+		}
+		if ctx.Reason != Control || ctx.PC != long || came != long/Stretch {
+			t.Errorf("a block of %d instructions comes back %d times, and then at %d for %d", long, came, ctx.PC, ctx.Reason)
+		}
+		if want := float32(long - came); f.Row32(1)[0] != math.Float32bits(want) {
+			t.Errorf("%d additions give %#x, want %#x", long-came, f.Row32(1)[0], math.Float32bits(want))
+		}
+		ctx.Count = 0
+		c.Block(ctx, f, 1)
+		if ctx.Reason != Used || ctx.Count != Stretch {
+			t.Errorf("a loop comes back for %d, after %d instructions", ctx.Reason, ctx.Count)
+		}
+	}
+}

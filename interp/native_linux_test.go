@@ -1,0 +1,100 @@
+package interp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestPauses: while machine code runs the world can be stopped and profiled, soon and as often as one likes, and it
+// computes what it should.
+func TestPauses(t *testing.T) {
+	if Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("what stops the world would not run beside machine code")
+	}
+	const mul, add = 1664525, 1013904223
+	const words = 1 << 22 // of memory that no cache holds
+	step := fmt.Sprintf("mad.lo.u32 %%r1, %%r1, %d, %d;\n", mul, add)
+	for _, c := range []struct {
+		name  string
+		n     int    // times
+		body  string // of a loop
+		steps int    // in it
+	}{
+		{"loop", 4e6, step, 1},
+		{"straight", 1000, strings.Repeat(step, 3000), 3000},
+		{"gather", 2e5, step + "shr.u32 %r3, %r1, 10; mul.wide.u32 %rd1, %r3, 4; add.u64 %rd1, %rd0, %rd1; ld.global.u32 %r3, [%rd1]; add.u32 %r4, %r4, %r3;", 1},
+	} {
+		m := module(t, Config{Workers: 1}, "", fmt.Sprintf(`
+	mov.u32 %%r1, %%tid.x;
+	mov.u32 %%r2, 0;
+	mov.u32 %%r4, 0;
+L:	%s
+	add.u32 %%r2, %%r2, 1;
+	setp.lt.u32 %%p1, %%r2, %d;
+	@%%p1 bra L;
+	add.u32 %%r4, %%r4, %%r1;
+	mov.u32 %%r2, %%tid.x;
+	mul.wide.u32 %%rd1, %%r2, 4;
+	add.u64 %%rd1, %%rd0, %%rd1;
+	st.global.u32 [%%rd1], %%r4;
+	ret;`, c.body, c.n))
+		b := alloc(t, m, 4*words)
+		data := Slice[uint32](b)
+		for i := range data {
+			data[i] = uint32(i)
+		}
+		if pprof.StartCPUProfile(io.Discard) == nil { // unless somebody else profiles
+			defer pprof.StopCPUProfile()
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Args: []any{b}, Mode: Vector, Backend: Native, MaxSteps: 1 << 40})
+			ended <- err
+		}()
+		var pauses []time.Duration
+		var err error
+		for running := true; running; {
+			select {
+			case err = <-ended:
+				running = false
+			case <-time.After(time.Millisecond):
+				begin := time.Now()
+				runtime.ReadMemStats(new(runtime.MemStats))
+				pauses = append(pauses, time.Since(begin))
+				syscall.Kill(syscall.Getpid(), syscall.SIGPROF)
+			}
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		slices.Sort(pauses)
+		// A host that is busy elsewhere makes most of them long, but not all.
+		if n := len(pauses); n < 3 || pauses[n/4] > 10*time.Millisecond {
+			t.Errorf("%s: the world was stopped %d times, which took %v", c.name, n, pauses)
+		} else {
+			t.Logf("%s: %d pauses, a quarter of them within %v, half within %v, all within %v", c.name, n, pauses[n/4], pauses[n/2], pauses[n-1])
+		}
+		for lane := range uint32(32) {
+			x, sum := lane, uint32(0)
+			for range c.n * c.steps {
+				if x = x*mul + add; c.name == "gather" {
+					sum += x >> 10
+				}
+			}
+			if got := data[lane]; got != sum+x {
+				t.Errorf("%s: lane %d has %#x, want %#x", c.name, lane, got, sum+x)
+			}
+		}
+	}
+}
