@@ -89,14 +89,13 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 			status = exitBad
 		}
 	}()
-	var c cli
 	exited, help := -1, io.Writer(stdout)
 	if len(args) == 0 { // nothing was asked for: that is no result
 		args, help = []string{"--help"}, stderr
 		defer func() { status = exitBad }()
 	}
 	names, docs := reconvergers()
-	parser, err := kong.New(&c,
+	parser, err := kong.New(grammar(args),
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
