@@ -24,6 +24,10 @@ func TestPauses(t *testing.T) {
 	}
 	const mul, add = 1664525, 1013904223
 	const words = 1 << 22 // of memory that no cache holds
+	launches := 0
+	if pprof.StartCPUProfile(io.Discard) == nil { // unless somebody else profiles
+		defer pprof.StopCPUProfile()
+	}
 	step := fmt.Sprintf("mad.lo.u32 %%r1, %%r1, %d, %d;\n", mul, add)
 	for _, c := range []struct {
 		name  string
@@ -51,40 +55,26 @@ L:	%s
 	ret;`, c.body, c.n))
 		b := alloc(t, m, 4*words)
 		data := Slice[uint32](b)
-		for i := range data {
-			data[i] = uint32(i)
-		}
-		if pprof.StartCPUProfile(io.Discard) == nil { // unless somebody else profiles
-			defer pprof.StopCPUProfile()
-		}
-		ended := make(chan error)
-		go func() {
-			_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Args: []any{b}, Mode: Vector, Backend: Native, MaxSteps: 1 << 40})
-			ended <- err
-		}()
+		// A host that is busy elsewhere makes most pauses long, and sometimes all of those of a launch; but machine code
+		// that does not come back is stopped once in each.
 		var pauses []time.Duration
-		var err error
-		for running := true; running; {
-			select {
-			case err = <-ended:
-				running = false
-			case <-time.After(time.Millisecond):
-				begin := time.Now()
-				runtime.ReadMemStats(new(runtime.MemStats))
-				pauses = append(pauses, time.Since(begin))
-				syscall.Kill(syscall.Getpid(), syscall.SIGPROF)
+		for len(pauses) < 3 || pauses[len(pauses)/4] > 10*time.Millisecond {
+			if len(pauses) > 0 {
+				t.Logf("%s: once more, for the world was stopped for %v", c.name, pauses)
+			}
+			if launches++; launches > 10 {
+				t.Fatalf("%s: the world cannot be stopped while machine code runs, or takes long to", c.name)
+			}
+			for i := range data {
+				data[i] = uint32(i)
+			}
+			var err error
+			if pauses, err = pausesOf(m, b); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
 			}
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		slices.Sort(pauses)
-		// A host that is busy elsewhere makes most of them long, but not all.
-		if n := len(pauses); n < 3 || pauses[n/4] > 10*time.Millisecond {
-			t.Errorf("%s: the world was stopped %d times, which took %v", c.name, n, pauses)
-		} else {
-			t.Logf("%s: %d pauses, a quarter of them within %v, half within %v, all within %v", c.name, n, pauses[n/4], pauses[n/2], pauses[n-1])
-		}
+		n := len(pauses)
+		t.Logf("%s: %d pauses, a quarter of them within %v, half within %v, all within %v", c.name, n, pauses[n/4], pauses[n/2], pauses[n-1])
 		for lane := range uint32(32) {
 			x, sum := lane, uint32(0)
 			for range c.n * c.steps {
@@ -95,6 +85,27 @@ L:	%s
 			if got := data[lane]; got != sum+x {
 				t.Errorf("%s: lane %d has %#x, want %#x", c.name, lane, got, sum+x)
 			}
+		}
+	}
+}
+
+// pausesOf launches a kernel and stops the world while it runs: for how long, in ascending order.
+func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
+	ended := make(chan error)
+	go func() {
+		_, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Args: []any{b}, Mode: Vector, Backend: Native, MaxSteps: 1 << 40})
+		ended <- err
+	}()
+	for {
+		select {
+		case err := <-ended:
+			slices.Sort(pauses)
+			return pauses, err
+		case <-time.After(time.Millisecond):
+			begin := time.Now()
+			runtime.ReadMemStats(new(runtime.MemStats))
+			pauses = append(pauses, time.Since(begin))
+			syscall.Kill(syscall.Getpid(), syscall.SIGPROF)
 		}
 	}
 }

@@ -34,7 +34,9 @@ import (
 // Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
 // not tuned to the host, because the schedule must not depend on it.
 const (
-	windowFree    = 256     // CTAs in flight of a kernel without visible instructions
+	windowFree    = 256     // CTAs in flight of a kernel without visible instructions,
+	windowSmall   = 4096    // … or as many more,
+	smallBytes    = 1 << 26 // … as these bytes are enough for
 	windowOrdered = 32      // CTAs in flight of one with
 	sliceParallel = 1 << 18 // first half
 	sliceTurn     = 1 << 12 // second half
@@ -87,7 +89,9 @@ type Grid struct {
 	keeps   uint64 // bytes of CTAs in states
 
 	cancelled atomic.Bool
-	finished  atomic.Int64
+	_         [64]byte     // what all workers write in a line of its own
+	finished  atomic.Int64 // CTAs
+	_         [64]byte
 	lowFail   atomic.Int64 // lowest index of a CTA that failed
 
 	mu      sync.Mutex
@@ -105,6 +109,8 @@ type flight struct {
 	cta    *cta // nil before it starts and after it has ended
 	status status
 	count  Counts // once it has ended
+
+	_ [64 - (3*8+unsafe.Sizeof(Counts{}))%64]byte // neighbours are other workers', and have lines of their own
 }
 
 // NewGrid makes a grid of a launch.
@@ -219,7 +225,7 @@ func (g *Grid) Begin() error {
 		return err
 	}
 	g.lends = g.mayLend()
-	g.window = windowFree
+	g.window = max(windowFree, min(windowSmall, int(smallBytes/g.Footprint())))
 	if g.code.Ordered {
 		g.window = windowOrdered
 	}
