@@ -22,6 +22,7 @@ type barrier struct {
 	arrived int     // warps
 	want    int     // warps; 0: all that have not ended
 	waiting []*warp // of them those that wait
+	spare   []*warp // room for them
 	popc    int     // of bar.red
 	all     bool
 	any     bool
@@ -252,7 +253,7 @@ func (w *warp) arrive(bar *barrier) {
 		at := &w.others[i]
 		b := at.wait
 		if bar.arrived == 0 {
-			*bar = barrier{want: b.want, all: true, waiting: bar.waiting[:0], completed: bar.completed}
+			*bar = barrier{want: b.want, all: true, waiting: bar.waiting[:0], spare: bar.spare, completed: bar.completed}
 		} else if bar.want != b.want {
 			w.fail(b.src, at.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.want), c.threadCount(b.want))
 			return
@@ -316,7 +317,7 @@ func (c *cta) complete(bar *barrier) {
 		return
 	}
 	waiting := bar.waiting
-	bar.arrived, bar.waiting = 0, nil
+	bar.arrived, bar.waiting, bar.spare = 0, bar.spare[:0], nil // those that go on may come to it again at once
 	bar.completed++
 	for _, w := range waiting {
 		for i := range w.others {
@@ -333,6 +334,7 @@ func (c *cta) complete(bar *barrier) {
 		w.state = ready
 		w.schedule()
 	}
+	bar.spare = waiting
 }
 
 // conclude writes the result of bar.red.

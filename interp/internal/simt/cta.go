@@ -109,7 +109,11 @@ func (c *cta) start(order int) {
 	clear(c.shared)
 	clear(c.sharedMem.Shadow)
 	if c.met {
-		c.barriers, c.met = [16]barrier{}, false
+		for i := range c.barriers {
+			b := &c.barriers[i]
+			*b = barrier{waiting: b.waiting[:0], spare: b.spare[:0]}
+		}
+		c.met = false
 	}
 	clear(c.open)
 	c.async = async{}

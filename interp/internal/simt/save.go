@@ -233,7 +233,7 @@ func (c *cta) assume(o *cta) {
 	}
 	for i := range c.barriers {
 		b := &c.barriers[i]
-		b.waiting = slices.Clone(b.waiting)
+		b.waiting, b.spare = slices.Clone(b.waiting), nil
 		for k, w := range b.waiting {
 			b.waiting[k] = &c.warps[w.id]
 		}
