@@ -20,6 +20,7 @@ import (
 // Code is a program as machine code: for all lanes, and for some of them. Each is made when it
 // is needed first.
 type Code struct {
+	lib   *Library
 	prog  *code.Program
 	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
 	k     unsafe.Pointer    // where the constants begin
@@ -30,8 +31,11 @@ type Code struct {
 }
 
 // New is the machine code of a program, whose constants are laid out.
-func New(p *code.Program) *Code {
-	c := &Code{prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access))}
+func New(p *code.Program) *Code { return Shipped().New(p) }
+
+// New is the machine code of a program of these stencils.
+func (l *Library) New(p *code.Program) *Code {
+	c := &Code{lib: l, prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access))}
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
@@ -55,7 +59,7 @@ func (c *Code) form(ctx *Context) *body {
 		i = 1
 	}
 	f := &c.forms[i]
-	f.once.Do(func() { f.body = assemble(c.prog, i == 1) })
+	f.once.Do(func() { f.body = assemble(c.lib, c.prog, i == 1) })
 	return f.body
 }
 
@@ -87,7 +91,7 @@ func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
 // assembler puts stencils one behind the other.
 type assembler struct {
 	prog   *code.Program
-	lib    *library
+	lib    *Library
 	form   string
 	consts [code.P + 1]int64 // where constants of each kind begin
 	out    []byte
@@ -116,8 +120,8 @@ type stub struct {
 }
 
 // assemble makes the code of a program.
-func assemble(p *code.Program, masked bool) *body {
-	a := &assembler{prog: p, lib: stencils(), form: "_full", pools: map[string]int{}}
+func assemble(l *Library, p *code.Program, masked bool) *body {
+	a := &assembler{prog: p, lib: l, form: "_full", pools: map[string]int{}}
 	if masked {
 		a.form = "_masked"
 	}

@@ -5,6 +5,9 @@ package native
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,17 +37,24 @@ type flip struct {
 	xor     byte
 }
 
-// library is the stencils by name. What is in a line is read when it is needed first.
-type library struct {
+// Library is stencils by name. What is in a line of its table is read when it is needed first.
+type Library struct {
 	lines   map[string]string
 	kernels map[string]string // of operations, by their names
 	mu      sync.Mutex
 	read    map[string]*stencil
 }
 
-// stencils is the library of this host.
-var stencils = sync.OnceValue(func() *library {
-	l := &library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
+// Shipped is the library of this host, and Table its text.
+var Shipped = sync.OnceValue(func() *Library { return NewLibrary(Table()) })
+
+// Table is the text of the stencils of this host: a line each, which says its name, its code and its
+// holes, with tabs between them.
+func Table() string { return table }
+
+// NewLibrary is the stencils of a table. What is wrong with one comes out when it is needed.
+func NewLibrary(table string) *Library {
+	l := &Library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
 	for line := range strings.Lines(table) {
 		switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
 		case '#':
@@ -55,10 +65,22 @@ var stencils = sync.OnceValue(func() *library {
 		}
 	}
 	return l
-})
+}
+
+// Names are those of all stencils, in no order.
+func (l *Library) Names() iter.Seq[string] { return maps.Keys(l.lines) }
+
+// Take is the names of the stencils that code has wanted since the last call, in no order.
+func (l *Library) Take() (names []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	names = slices.Collect(maps.Keys(l.read))
+	clear(l.read)
+	return names
+}
 
 // get is the stencil of a name; nil if there is none.
-func (l *library) get(name string) *stencil {
+func (l *Library) get(name string) *stencil {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.read[name]
