@@ -51,7 +51,7 @@ var stencilOps = []struct {
 }{
 	{"bit", func(s *stencilLine, r *rand.Rand) string { // of the code, not in a hole
 		at := r.IntN(len(s.code))
-		if slices.ContainsFunc(s.holes, func(h string) bool { o, ok := offset(h); return ok && at >= o && at < o+4 }) {
+		if pads(s.code, at) || slices.ContainsFunc(s.holes, func(h string) bool { o, ok := offset(h); return ok && at >= o && at < o+4 }) {
 			return ""
 		}
 		bit := r.IntN(8)
@@ -102,21 +102,32 @@ var stencilOps = []struct {
 	}},
 }
 
+// pads reports whether a byte is of an instruction that does nothing, as compilers have in front of loops.
+func pads(code []byte, at int) bool {
+	sizes := map[byte]int{0x00: 3, 0x40: 4, 0x44: 5, 0x80: 7, 0x84: 8} // by the third byte
+	for from := max(0, at-15); from <= at; from++ {
+		n := from
+		for n < len(code) && (code[n] == 0x66 || code[n] == 0x2e) { // prefixes
+			n++
+		}
+		if n+2 < len(code) && code[n] == 0x0f && code[n+1] == 0x1f && at < n+sizes[code[n+2]] {
+			return true
+		}
+	}
+	return false
+}
+
+// holeAt is a hole in the table: what goes into it, its offset, and the rest.
+var holeAt = regexp.MustCompile(`^(?:[A-F01]|_[nolp])(\d+)(?:[+-]\d+)?(?::.*)?$`)
+
 // offset is that of a hole, of four bytes; ok is false of what is none.
 func offset(hole string) (o int, ok bool) {
-	digits := strings.TrimLeft(hole, "_ABCDEF01nolp")
-	if hole[0] == '0' || hole[0] == '1' {
-		digits = hole[1:]
-	}
-	if digits == "" || digits[0] < '0' || digits[0] > '9' {
+	m := holeAt.FindStringSubmatch(hole)
+	if m == nil {
 		return 0, false
 	}
-	end := strings.IndexAny(digits, "+-:^")
-	if end < 0 {
-		end = len(digits)
-	}
-	o, err := strconv.Atoi(digits[:end])
-	return o, err == nil && !strings.Contains(hole, "^")
+	o, err := strconv.Atoi(m[1])
+	return o, err == nil
 }
 
 // hole changes one of those that are like a pattern: to what the function makes of the parts, "" for nothing.

@@ -26,17 +26,28 @@ type shape struct {
 // shapes are those of the operations that have one.
 var shapes = func() map[code.Op]shape {
 	list := map[code.Op]shape{}
-	for _, size := range []int{1, 2, 4, 8} {
-		for _, addr := range []code.Slot{code.R, code.Q} {
-			for _, data := range []code.Slot{code.R, code.Q} {
-				list[code.LoadOp(size, false, addr, data)] = shape{size, false, addr, data, false}
-				list[code.LoadOp(size, true, addr, data)] = shape{size, true, addr, data, false}
-				list[code.StoreOp(size, addr, data)] = shape{size, false, addr, data, true}
-			}
+	for s := range eachShape {
+		op := code.LoadOp(s.size, s.signed, s.addr, s.data)
+		if s.store {
+			op = code.StoreOp(s.size, s.addr, s.data)
 		}
+		list[op] = s
 	}
 	return list
 }()
+
+// eachShape has all shapes, in order.
+func eachShape(yield func(shape) bool) {
+	for _, size := range []int{1, 2, 4, 8} {
+		for _, addr := range []code.Slot{code.R, code.Q} {
+			for _, data := range []code.Slot{code.R, code.Q} {
+				if !yield(shape{size, false, addr, data, false}) || !yield(shape{size, true, addr, data, false}) || !yield(shape{size, false, addr, data, true}) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // accesses reports whether an operation is a load or store that is tried.
 func accesses(op code.Op) bool {
@@ -112,7 +123,7 @@ var addressings = []func(t *trier, lane, n int) (element, bytes int){
 func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int, m uint32) (ran bool) {
 	n := []int{33, 64, 200}[t.IntN(3)]
 	size := n*s.size + t.IntN(s.size)
-	base := []uint64{mem.FirstAddress, 512}[t.IntN(2)]
+	base := []uint64{mem.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one goes on where addresses of 32 bits end
 	if s.addr == code.Q && t.IntN(2) == 0 {
 		base = 0x7f00_0000_0000
 	}
@@ -128,9 +139,8 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	case 1:
 		a.Size = uint64(t.IntN(s.size))
 	}
-	p := &code.Program{Instrs: make([]code.Instr, 2), Blocks: []code.Block{{First: 0, Last: 1}}, Hits: 3}
-	in, row := &p.Instrs[0], t.Int32N(int32(frame.R))
-	*in = code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
+	p, row := &code.Program{Hits: 3}, t.Int32N(int32(frame.R))
+	in := code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
 	off := uint64([]int{0, 0, 16, -16, 1 << 20, -1 << 20}[t.IntN(6)])
 	addresses := make([]uint64, regfile.Lanes)
 	for lane := range addresses {
@@ -155,8 +165,7 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	p.Access = []code.Access{{}, {
 		Space: space, Addr: s.addr, Off: off, Size: s.size, Bytes: s.size, Signed: s.signed, Store: s.store, Hit: 2, Elems: []code.Elem{{Slot: s.data, Row: row}},
 	}}
-	p.Instrs[1].Op = code.Exit
-	made := t.newProgram(p)
+	made := t.single(p, in)
 	if set&1 == 0 {
 		for lane, v := range addresses {
 			if s.addr == code.R {
@@ -212,10 +221,13 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		}
 	}
 
+	if good {
+		made.finish(want, m)
+	}
 	c.Block(ctx, made.file, 0)
 	t.Compared++
 	diff := made.differs(want)
-	switch reason, pc := native.Control, int32(1); {
+	switch reason, pc := native.Control, made.Blocks[0].Last; {
 	case !good && (ctx.Reason != native.Lacks || ctx.PC != 0):
 		diff = fmt.Sprintf("it stops at %d for %d, and not before what it cannot do", ctx.PC, ctx.Reason)
 	case good && (ctx.Reason != reason || ctx.PC != pc):
@@ -251,23 +263,27 @@ func load(f *regfile.File, row int32, lane int, s shape, from []byte) {
 // one that has been freed since.
 func (t *trier) fixed(round int) bool {
 	any := false
-	for _, s := range shapes {
+	for s := range eachShape {
 		if s.store || s.addr == code.R {
 			continue
 		}
-		for i, m := range []uint32{regfile.Full, t.mask(round), regfile.Full, t.mask(round + 1)} {
+		for i := range 12 {
+			m := uint32(regfile.Full)
+			if i%2 == 1 {
+				m = t.mask(i/2 + 3*round)
+			}
 			n := 1 + t.IntN(40)
 			a, around := t.allocation(mem.FirstAddress+uint64(t.IntN(2))<<40, n*s.size)
 			at := t.IntN(n) * s.size
-			if i < 2 {
+			if i < 4 {
 				at = (n - 1) * s.size // the last
 			}
 			row := t.Int32N(int32(frame.R))
-			p := &code.Program{Instrs: []code.Instr{{Op: code.LoadFixed, D: code.NoRow, Side: 1}, {Op: code.Exit}}, Blocks: []code.Block{{First: 0, Last: 1}}}
+			p := &code.Program{}
 			p.Access = []code.Access{{}, {
 				Space: ptx.Global, Off: a.Base + uint64(at), Size: s.size, Bytes: s.size, Signed: s.signed, Fixed: a, Elems: []code.Elem{{Slot: s.data, Row: row}},
 			}}
-			made := t.newProgram(p)
+			made := t.single(p, code.Instr{Op: code.LoadFixed, D: code.NoRow, Side: 1})
 			c, ctx := t.begin(made, m)
 			if c == nil {
 				continue
@@ -281,6 +297,9 @@ func (t *trier) fixed(round int) bool {
 				if good && m>>lane&1 != 0 {
 					load(want, row, lane, s, memory[margin+at:][:s.size])
 				}
+			}
+			if good {
+				made.finish(want, m)
 			}
 			c.Block(ctx, made.file, 0)
 			t.Compared++

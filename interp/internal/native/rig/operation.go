@@ -12,12 +12,17 @@ import (
 	"gemu/regfile"
 )
 
+// tries are of each set, in a round.
+const tries = 2
+
 // operation tries an operation with each set of operands constant: for all lanes, and for some.
 func (t *trier) operation(op code.Op, round int) bool {
 	s := op.Signature()
+	t.format = formatOf(op)
 	any := false
-	for set := range 1 << s.Sources() {
-		for _, m := range []uint32{regfile.Full, t.mask(set + 3*round)} {
+	for n := range 1 << s.Sources() * tries {
+		set := n / tries
+		for _, m := range []uint32{regfile.Full, t.mask(n + 3*round)} {
 			p := t.operationProgram(op, set, round)
 			c, ctx := t.begin(p, m)
 			if c == nil {
@@ -28,10 +33,11 @@ func (t *trier) operation(op code.Op, round int) bool {
 			values := p.operands(&in, s)
 			want := p.copied()
 			alu.Vec[op](want, &in, m)
+			p.finish(want, m)
 			c.Block(ctx, p.file, 0)
 			t.Compared++
 			diff := p.differs(want)
-			if ctx.Reason != native.Control || ctx.PC != 1 {
+			if ctx.Reason != native.Control || ctx.PC != p.Blocks[0].Last {
 				diff = fmt.Sprintf("it stops at %d for %d", ctx.PC, ctx.Reason)
 			}
 			if diff != "" {
@@ -66,10 +72,8 @@ var bools = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor, alu.Boo
 
 // operationProgram makes a program of an operation; the sources of the set are constants.
 func (t *trier) operationProgram(op code.Op, set, round int) *program {
-	p := &code.Program{Instrs: make([]code.Instr, 2), Blocks: []code.Block{{First: 0, Last: 1}}}
-	in := &p.Instrs[0]
-	s := op.Signature()
-	*in = code.Instr{Op: op, D: t.Int32N(5), F: code.NoRow}
+	p, s := &code.Program{}, op.Signature()
+	in := code.Instr{Op: op, D: t.Int32N(5), F: code.NoRow}
 	for i, to := range []*int32{&in.A, &in.B, &in.C, &in.E} {
 		t.source(p, to, s.Src[i], set>>i&1 != 0)
 	}
@@ -87,8 +91,7 @@ func (t *trier) operationProgram(op code.Op, set, round int) *program {
 	} else {
 		in.Imm = imms[t.IntN(len(imms))]
 	}
-	p.Instrs[1].Op = code.Exit
-	made := t.newProgram(p)
+	made := t.single(p, in)
 	if slices.Contains([]uint8{8, 16}, s.Width) { // rows keep values zero-extended
 		for i, row := range in.Sources() {
 			if s.Src[i] == code.R && row >= 0 {

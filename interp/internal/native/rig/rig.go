@@ -12,6 +12,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
@@ -70,17 +71,38 @@ func (s *Subject) Try(l *native.Library, rng *rand.Rand, rounds int) *Result {
 type trier struct {
 	*rand.Rand
 	Result
-	lib *native.Library
+	lib    *native.Library
+	format string // of values
+	last   uint64 // the last of them
 }
 
-// corners are values that operations may take in a way of their own.
-var corners = []uint64{
-	0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
-	0x3f800000, 0xbf800000, 0x00000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, // f32
-	0x4f000000, 0x4effffff, 0xcf000000, 0xcf000001, 0x5f000000, 0x3effffff, 0x3f000000, 0x42fe0000, 0xc3160000,
-	0x3c003c00, 0x7c00fc00, 0x7e007c01, 0x04000001, 0x3f803f80, // f16, bf16
-	0x3ff0000000000000, 0xbff0000000000000, 1 << 63, 1<<63 - 1, 1<<64 - 1, 0x000fffffffffffff, 0x0010000000000000, 0x7fefffffffffffff, // f64
-	0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x7ff0000000000001, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x43e0000000000000,
+// corners are values that operations may take in a way of their own: integers, and numbers of each format.
+var corners = map[string][]uint64{
+	"": {
+		0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+		1 << 63, 1<<63 - 1, 1<<64 - 1, 1 << 32, 0x80008000, 0x7fff8000, 0x80808080, 0x7f7f7f7f,
+	},
+	"f32": {
+		0, 1 << 31, 1, 0x007fffff, 0x00800000, 0x80000001, 0x807fffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
+		0x7fc00000, 0x7f800001, 0xffc12345, 0x4f000000, 0x4effffff, 0xcf000000, 0xcf000001, 0x4f7fffff, 0x4f800000, 0x5f000000, 0x3effffff, 0x3f000000, 0x42fe0000, 0xc3160000,
+	},
+	"f64": {
+		0, 1 << 63, 1, 0x000fffffffffffff, 0x0010000000000000, 0x800fffffffffffff, 0x3ff0000000000000, 0xbff0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
+		0x7ff8000000000000, 0x7ff0000000000001, 0xfff8000000001234, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x41efffffffe00000, 0x43e0000000000000, 0x3fe0000000000000,
+		0x47efffffe0000000, 0x47effffff0000000, 0x3690000000000000, 0x380fffffffffffff, // what becomes of these in 32 bits is at a bound
+	},
+	"f16": {0, 0x8000, 1, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3c003c00, 0x7c00fc00, 0x7e007c01, 0x04000001, 0x3f803f80, 0x7f80ff80, 0x7fc07f81},
+}
+
+// formatOf is which corners go with an operation: those of a format in its name.
+func formatOf(op code.Op) string {
+	for _, part := range slices.Backward(strings.Split(op.String(), ".")) {
+		part = strings.TrimPrefix(strings.TrimSuffix(part, "x2"), "b")
+		if _, ok := corners[part]; ok {
+			return part
+		}
+	}
+	return ""
 }
 
 // masks are those that programs run with, besides random ones.
@@ -94,15 +116,21 @@ func (t *trier) mask(n int) uint32 {
 	return t.Uint32()&t.Uint32() | 1<<t.IntN(31)
 }
 
-// value is a corner, beside one, or anything.
+// value is a corner, beside one, or anything; often one that there was before.
 func (t *trier) value() uint64 {
-	switch t.IntN(3) {
-	case 0:
-		return corners[t.IntN(len(corners))]
-	case 1:
-		return corners[t.IntN(len(corners))] + uint64(t.IntN(3)) - 1
+	list := corners[t.format]
+	if t.IntN(4) == 0 {
+		list = corners[""]
 	}
-	return t.Uint64()
+	switch t.IntN(8) {
+	case 0, 1, 2:
+		t.last = list[t.IntN(len(list))]
+	case 3, 4:
+		t.last = list[t.IntN(len(list))] + uint64(t.IntN(3)) - 1
+	case 5, 6:
+		t.last = t.Uint64()
+	}
+	return t.last
 }
 
 // program is one with registers.
@@ -113,7 +141,43 @@ type program struct {
 
 var frame = regfile.Size{R: 6, Q: 6, P: 5}
 
-// newProgram makes one of instructions, in so many blocks: the ends of blocks are theirs.
+// tail are instructions behind the one that is tried. They need all that one has to leave as it was: where rows of
+// each kind and constants begin, and the lanes.
+var tail = []code.Instr{
+	{Op: code.Named("add.s32"), D: 5, F: code.NoRow, A: 5},
+	{Op: code.Named("add.s64"), D: 5, F: code.NoRow, A: 5},
+	{Op: code.Named("xor.pred"), D: 4, F: code.NoRow, A: 4},
+}
+
+// single makes a program of one instruction and the tail.
+func (t *trier) single(p *code.Program, in code.Instr) *program {
+	p.Instrs = []code.Instr{in}
+	for _, last := range tail {
+		t.source(p, &last.B, last.Op.Signature().Src[1], true)
+		p.Instrs = append(p.Instrs, last)
+	}
+	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
+	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
+	return t.newProgram(p)
+}
+
+// finish executes the tail in Go.
+func (p *program) finish(f *regfile.File, m uint32) {
+	for i := range tail {
+		in := &p.Instrs[1+i]
+		alu.Vec[in.Op](f, in, m)
+	}
+}
+
+// own reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
+// that every program has.
+func own(in *code.Instr, stencil string) bool {
+	name, _, _ := strings.Cut(strings.ReplaceAll(stencil, "_", "."), ".full")
+	name, _, _ = strings.Cut(name, ".masked")
+	return name == in.Op.String() || name != "begin" && name != "out" && !slices.ContainsFunc(tail, func(last code.Instr) bool { return last.Op.String() == name })
+}
+
+// newProgram gives a program registers.
 func (t *trier) newProgram(p *code.Program) *program {
 	p.Width, p.Funcs = regfile.Lanes, []*code.Func{{Frame: frame}}
 	p.Consts.Lay()
@@ -140,8 +204,8 @@ func (p *program) copied() *regfile.File {
 	return f
 }
 
-// begin is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if an instruction
-// before the first end of a block has no machine code.
+// begin is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if the first
+// instruction has none.
 func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
 	c := t.lib.New(p.Program)
 	ctx := &native.Context{Mask: m, Stop: -1, Enough: 1 << 40}
@@ -149,12 +213,14 @@ func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
 	if !c.Ready(ctx) {
 		return nil, nil
 	}
-	for pc := range p.Blocks[0].Last {
-		if c.Next(ctx, pc) != pc {
-			return nil, nil
+	if c.Next(ctx, 0) != 0 {
+		return nil, nil
+	}
+	for _, name := range t.lib.Take() {
+		if own(&p.Instrs[0], name) {
+			t.Stencils = append(t.Stencils, name)
 		}
 	}
-	t.Stencils = append(t.Stencils, t.lib.Take()...)
 	return c, ctx
 }
 

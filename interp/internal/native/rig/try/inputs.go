@@ -82,4 +82,3 @@ func compared(p *corpus.Program, mode interp.Mode) trial.Result {
 	got := run(interp.Native)
 	return trial.Result{Mismatch: got != portably[key], Digest: got, Cost: cost}
 }
-

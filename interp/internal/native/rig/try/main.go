@@ -55,7 +55,7 @@ func subjects() map[string][]string {
 }
 
 // rounds are as many as show what stencils do.
-const rounds = 4
+const rounds = 6
 
 // stencil tries subjects with another line for a stencil, and ends the process if that shows.
 func stencil(in io.Reader, names []string) error {
