@@ -147,6 +147,15 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		element, beside := addressings[addressing](t, lane, n)
 		addresses[lane] = begin - off + uint64(element*s.size+beside)
 	}
+	switch t.IntN(8) { // what only the upper bits tell is out of bounds
+	case 0:
+		addresses[t.IntN(regfile.Lanes)] ^= 1 << (16 + t.IntN(48))
+	case 1:
+		bit := t.IntN(48)
+		for lane := range addresses {
+			addresses[lane] ^= 1 << (16 + bit)
+		}
+	}
 	if set&1 != 0 {
 		if s.addr == code.R {
 			in.A = p.Consts.Add32(uint32(addresses[0]))

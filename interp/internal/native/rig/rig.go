@@ -116,7 +116,11 @@ func (t *trier) mask(n int) uint32 {
 	return t.Uint32()&t.Uint32() | 1<<t.IntN(31)
 }
 
-// value is a corner, beside one, or anything; often one that there was before.
+// ones are 1.0 in each format, and how many binades on each side of it most results of functions lie in.
+var ones = map[string]struct{ bits, binades uint64 }{"f32": {0x3f800000, 8 << 23}, "f64": {0x3ff0000000000000, 10 << 52}, "f16": {0x3c003c00, 4<<26 | 4<<10}}
+
+// value is a corner, beside one, or anything; often one that there was before, and often a number that is
+// neither great nor small.
 func (t *trier) value() uint64 {
 	list := corners[t.format]
 	if t.IntN(4) == 0 {
@@ -129,6 +133,12 @@ func (t *trier) value() uint64 {
 		t.last = list[t.IntN(len(list))] + uint64(t.IntN(3)) - 1
 	case 5, 6:
 		t.last = t.Uint64()
+		if one, ok := ones[t.format]; ok && t.IntN(2) == 0 {
+			t.last = one.bits - one.binades + t.Uint64N(2*one.binades)
+			if t.IntN(2) == 0 {
+				t.last ^= 1<<63 | 1<<31 | 1<<15
+			}
+		}
 	}
 	return t.last
 }
