@@ -34,10 +34,10 @@
 // are killed, and those that do not exist any more, are errors.
 //
 // The engine of machine code is tried with inputs of its own, which run in Go too: there crashes and hangs count as
-// noticed, as they do in a test. The same goes for mutants of its table of stencils (stencils.go):
+// noticed, as they do in a test. The same goes for mutants of its tables of stencils (stencils.go):
 //
 //	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -ends
-//	go run ./internal/mutate -stencils interp/internal/native/stencils_amd64.txt
+//	go run ./internal/mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
 // All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
 // "go build -overlay"; an environment variable chooses one. A first run without any tells
@@ -79,7 +79,7 @@ func main() {
 	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most, beside those made for a certain fault")
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
-	flag.StringVar(&c.stencils, "stencils", "", "mutants of this `table` of stencils, 1000 of them if -sample does not say, instead of those of Go code")
+	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
 	flag.BoolVar(&c.ends, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
 	flag.Parse()

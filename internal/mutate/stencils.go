@@ -1,6 +1,6 @@
 package main
 
-// This file makes mutants of the table of stencils, which package native describes: of the machine
+// This file makes mutants of the tables of stencils, which package native describes: of the machine
 // code and of what says how it is patched. Each runs in a process of its own.
 
 import (
@@ -37,6 +37,7 @@ const subjects = 6
 
 // stencilLine is a line of the table: its place, name, code and holes.
 type stencilLine struct {
+	file   string // of the root
 	number int
 	name   string
 	code   []byte
@@ -160,23 +161,20 @@ func (s *stencilLine) String() string {
 }
 
 // readStencils reads the lines of a table that are stencils.
-func readStencils(table string) (list []*stencilLine, err error) {
+func readStencils(file, table string) (list []*stencilLine, err error) {
 	for n, line := range strings.Split(table, "\n") {
 		if line == "" || line[0] == '#' || line[0] == '=' {
 			continue
 		}
 		parts := strings.Split(line, "\t")
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("line %d has %d columns, want a name, code and holes", n+1, len(parts))
+			return nil, fmt.Errorf("%s:%d: %d columns, want a name, code and holes", file, n+1, len(parts))
 		}
 		code, err := base64.RawStdEncoding.DecodeString(parts[1])
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n+1, err)
+			return nil, fmt.Errorf("%s:%d: %w", file, n+1, err)
 		}
-		list = append(list, &stencilLine{n + 1, parts[0], code, strings.Fields(parts[2])})
-	}
-	if len(list) == 0 {
-		return nil, errors.New("no stencils")
+		list = append(list, &stencilLine{file, n + 1, parts[0], code, strings.Fields(parts[2])})
 	}
 	return list, nil
 }
@@ -189,19 +187,16 @@ func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[
 	for tries := 0; len(list) < n && tries < 100*n; tries++ {
 		op := stencilOps[max(0, r.IntN(2*len(stencilOps))-len(stencilOps))]
 		from := lines[r.IntN(len(lines))]
-		if !matches(c.only, from.name) {
-			continue
-		}
-		s := &stencilLine{from.number, from.name, slices.Clone(from.code), slices.Clone(from.holes)}
+		s := &stencilLine{from.file, from.number, from.name, slices.Clone(from.code), slices.Clone(from.holes)}
 		how := op.change(s, r)
 		if how == "" || has[s.String()] {
 			continue
 		}
 		has[s.String()] = true
-		m := &Mutant{ID: len(list) + 1, File: c.stencils, Line: s.number, Func: s.name, Op: op.name, Text: how, Ordinal: 1}
+		m := &Mutant{ID: len(list) + 1, File: s.file, Line: s.number, Func: s.name, Op: op.name, Text: how, Ordinal: 1}
 		list, text[m] = append(list, m), s.String()
 	}
-	slices.SortStableFunc(list, func(a, b *Mutant) int { return a.Line - b.Line })
+	slices.SortStableFunc(list, func(a, b *Mutant) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
 	return list, text
 }
 
@@ -211,27 +206,40 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// ofStencils does it all for mutants of a table.
+// ofStencils does it all for mutants of tables: of the stencils that are tried one by one.
 func (c *config) ofStencils(w io.Writer) (good bool, err error) {
-	table, err := os.ReadFile(filepath.Join(c.root, c.stencils))
+	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return false, err
 	}
-	lines, err := readStencils(string(table))
+	defer os.RemoveAll(dir)
+	binary, err := build(c.root, stencilProgram, dir, nil, nil)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", c.stencils, err)
+		return false, err
 	}
-	n := c.sample
-	if n <= 0 {
-		n = 1000
+	out, err := exec.Command(binary, "stencils").Output()
+	if err != nil {
+		return false, fmt.Errorf("without a mutant: %w", err)
 	}
-	list, text := c.mutants(lines, n)
-	if len(list) == 0 {
+	var by map[string][]string // subjects, by the stencil
+	if err := json.Unmarshal(out, &by); err != nil {
+		return false, err
+	}
+	lines, err := c.stencilLines()
+	if err != nil {
+		return false, err
+	}
+	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool { return len(by[s.name]) == 0 || !matches(c.only, s.name) })
+	if len(lines) == 0 {
 		return false, errors.New("there are no such mutants")
 	}
+	if c.sample <= 0 {
+		c.sample = 1000
+	}
+	list, text := c.mutants(lines, c.sample)
 	verdicts := map[*Mutant]Verdict{}
 	if !c.list {
-		if verdicts, err = c.tryStencils(list, text); err != nil {
+		if verdicts, err = c.tryStencils(binary, by, list, text); err != nil {
 			return false, err
 		}
 	}
@@ -241,31 +249,38 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 		return true, nil
 	}
 	for _, m := range list {
-		m.Func = "stencils, " + m.Op // by which they are summed up
+		m.Func, m.Text = "stencils, "+m.Op, m.Func+": "+m.Text // by which they are summed up
 	}
 	slices.SortStableFunc(list, func(a, b *Mutant) int { return strings.Compare(a.Func, b.Func) })
 	return c.summary(w, list, verdicts, nil)
 }
 
+// stencilLines are those of the tables.
+func (c *config) stencilLines() (list []*stencilLine, err error) {
+	files, err := filepath.Glob(filepath.Join(c.root, c.stencils))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		table, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		name, err := filepath.Rel(c.root, file)
+		if err != nil {
+			return nil, err
+		}
+		lines, err := readStencils(filepath.ToSlash(name), string(table))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, lines...)
+	}
+	return list, nil
+}
+
 // tryStencils tries mutants of stencils.
-func (c *config) tryStencils(list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	binary, err := build(c.root, stencilProgram, dir, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	out, err := exec.Command(binary, "stencils").Output()
-	if err != nil {
-		return nil, fmt.Errorf("without a mutant: %w", err)
-	}
-	var by map[string][]string
-	if err := json.Unmarshal(out, &by); err != nil {
-		return nil, err
-	}
+func (c *config) tryStencils(binary string, by map[string][]string, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
 	verdicts := map[*Mutant]Verdict{}
 	var mu sync.Mutex
 	var first error
@@ -300,9 +315,6 @@ func spreadNames(list []string) (some []string) {
 
 // tryStencil tries a line of the table on what it is tried by.
 func tryStencil(binary, line string, subjects []string) (Verdict, error) {
-	if len(subjects) == 0 {
-		return Verdict{Unreached, ""}, nil
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), stencilPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, append([]string{"stencil"}, subjects...)...)

@@ -13,7 +13,7 @@ TEXT ·enter(SB), 0, $1040-16
 	MOVQ Context_r(R12), DI
 	MOVQ Context_q(R12), SI
 	MOVQ Context_p(R12), DX
-	MOVQ Context_k(R12), CX
+	MOVQ Context_constants(R12), CX
 	MOVQ SP, BP // which stencils keep
 	ANDQ $-16, SP
 	CALL AX

@@ -1,6 +1,6 @@
 package native
 
-// This file reads the table of stencils.
+// This file reads the tables of stencils.
 
 import (
 	"encoding/base64"
@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"gemu/interp/internal/code"
 )
 
 // stencil is machine code with holes.
@@ -50,7 +52,7 @@ var Shipped = sync.OnceValue(func() *Library { return NewLibrary(Table()) })
 
 // Table is the text of the stencils of this host: a line each, which says its name, its code and its
 // holes, with tabs between them.
-func Table() string { return table }
+func Table() string { return strings.Join(tables, "") }
 
 // NewLibrary is the stencils of a table. What is wrong with one comes out when it is needed.
 func NewLibrary(table string) *Library {
@@ -77,6 +79,12 @@ func (l *Library) Take() (names []string) {
 	names = slices.Collect(maps.Keys(l.read))
 	clear(l.read)
 	return names
+}
+
+// Has reports whether there is machine code of an operation that computes.
+func Has(op code.Op) bool {
+	_, ok := Shipped().kernels[op.Signature().Name]
+	return ok
 }
 
 // get is the stencil of a name; nil if there is none.

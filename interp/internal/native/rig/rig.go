@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,6 +46,12 @@ func Subjects() iter.Seq[Subject] {
 		yield(Subject{"control", (*trier).control})
 	}
 }
+
+// compact are the names of stencils of compact execution.
+var compact = regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|reach|row|one)_|^(alike|changes)$`)
+
+// Compact reports whether a stencil is of compact execution, which no subject is about: package simt has it.
+func Compact(stencil string) bool { return compact.MatchString(stencil) }
 
 // Result is what came of a subject.
 type Result struct {
