@@ -36,7 +36,7 @@
 // The engine of machine code is tried with inputs of its own, which run in Go too: there crashes and hangs count as
 // noticed, as they do in a test. The same goes for mutants of its tables of stencils (stencils.go):
 //
-//	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -ends
+//	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -tests ./interp/internal/simt:TestCompact -ends
 //	go run ./internal/mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
 // All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
@@ -80,6 +80,7 @@ func main() {
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
 	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
+	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on a `test`, too, such as ./interp:Random: a package, and tests of it")
 	flag.BoolVar(&c.ends, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
 	flag.Parse()
@@ -101,7 +102,7 @@ type config struct {
 	root, scope, argued, program, only string
 	seed                               uint64
 	sample, workers                    int
-	stencils                           string
+	stencils, tests                    string
 	ends                               bool
 	list                               bool
 	limits                             limits
@@ -194,6 +195,11 @@ func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant
 		return err
 	}
 	t := &trier{root: c.root, binary: binary, limits: c.limits}
+	if c.tests != "" {
+		if t.test, err = buildTest(c.root, c.tests, dir); err != nil {
+			return err
+		}
+	}
 	if err := t.cover(c.workers); err != nil {
 		return err
 	}
