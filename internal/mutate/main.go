@@ -36,7 +36,7 @@
 // The engine of machine code is tried with inputs of its own, which run in Go too: there crashes and hangs count as
 // noticed, as they do in a test. The same goes for mutants of its tables of stencils (stencils.go):
 //
-//	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -tests ./interp/internal/simt:TestCompact -ends
+//	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -tests ./interp/internal/simt:TestCompact -ends -inputs 150
 //	go run ./internal/mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
 // All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by

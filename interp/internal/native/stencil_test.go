@@ -18,7 +18,7 @@ func TestStencils(t *testing.T) {
 		t.Skip("this host executes no machine code of ours")
 	}
 	rng := rand.New(rand.NewPCG(part.Seed(t), 2))
-	l := native.NewLibrary(native.Table())
+	l := native.NewLibrary(native.Tables()...)
 	has, compared, tried := 0, 0, map[string]bool{}
 	for s := range rig.Subjects() {
 		r := s.Try(l, rng, part.Of(1, 1, 50))

@@ -47,23 +47,25 @@ type Library struct {
 	read    map[string]*stencil
 }
 
-// Shipped is the library of this host, and Table its text.
-var Shipped = sync.OnceValue(func() *Library { return NewLibrary(Table()) })
+// Shipped is the library of this host.
+var Shipped = sync.OnceValue(func() *Library { return NewLibrary(tables...) })
 
-// Table is the text of the stencils of this host: a line each, which says its name, its code and its
-// holes, with tabs between them.
-func Table() string { return strings.Join(tables, "") }
+// Tables are the texts that it is made of: a line for each stencil, which says its name, its code and its holes, with tabs
+// between them, and lines of the form "=operation, tab, name".
+func Tables() []string { return tables }
 
-// NewLibrary is the stencils of a table. What is wrong with one comes out when it is needed.
-func NewLibrary(table string) *Library {
+// NewLibrary is the stencils of tables; of one name, the last. What is wrong with one comes out when it is needed.
+func NewLibrary(tables ...string) *Library {
 	l := &Library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
-	for line := range strings.Lines(table) {
-		switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
-		case '#':
-		case '=':
-			l.kernels[name[1:]] = rest
-		default:
-			l.lines[name] = rest
+	for _, table := range tables {
+		for line := range strings.Lines(table) {
+			switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
+			case '#':
+			case '=':
+				l.kernels[name[1:]] = rest
+			default:
+				l.lines[name] = rest
+			}
 		}
 	}
 	return l

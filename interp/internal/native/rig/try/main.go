@@ -44,7 +44,7 @@ func try(s *rig.Subject, l *native.Library, rounds int) *rig.Result {
 
 // subjects are those that try a stencil, by its name.
 func subjects() map[string][]string {
-	l := native.NewLibrary(native.Table())
+	l := native.NewLibrary(native.Tables()...)
 	by := map[string][]string{}
 	for s := range rig.Subjects() {
 		for _, name := range try(&s, l, 1).Stencils {
@@ -64,12 +64,7 @@ func stencil(in io.Reader, names []string) error {
 		return err
 	}
 	name, _, _ := strings.Cut(string(line), "\t")
-	before, rest, ok := strings.Cut(native.Table(), "\n"+name+"\t")
-	if !ok {
-		return fmt.Errorf("no stencil %s", name)
-	}
-	_, after, _ := strings.Cut(rest, "\n")
-	l := native.NewLibrary(before + "\n" + string(line) + "\n" + after)
+	l := native.NewLibrary(append(slices.Clone(native.Tables()), string(line))...)
 	for s := range rig.Subjects() {
 		if !slices.Contains(names, s.Name) {
 			continue
