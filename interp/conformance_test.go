@@ -31,7 +31,7 @@ type engine struct {
 }
 
 // engines are all ways to run a kernel: on vectors, on compact operands as it pays and
-// wherever it may be, on both, with the statistics of every policy, and on the oracle.
+// wherever it may be, on both, with the statistics of every policy, as machine code, and on the oracle.
 func engines() []engine {
 	list := []engine{
 		inMode("vector", Launch{Mode: Vector}),
@@ -39,15 +39,28 @@ func engines() []engine {
 		inMode("affine counted", Launch{Mode: Affine, Stats: true}).seldomBy(3),
 		inMode("check", Launch{Mode: Check}).seldomBy(3), inMode("check eagerly", Launch{Mode: Check, Eager: true}),
 	}
+	if Native != nil {
+		list = append(list, inMode("vector as machine code", Launch{Mode: Vector, Backend: Native}), inMode("affine as machine code", Launch{Mode: Affine, Backend: Native}),
+			inMode("affine eagerly as machine code", Launch{Mode: Affine, Eager: true, Backend: Native}).seldomBy(3),
+			inMode("check as machine code", Launch{Mode: Check, Eager: true, Backend: Native}).seldomBy(9))
+	}
 	if testing.Short() {
 		return append(list, engine{name: "oracle", run: runOracle})
 	}
-	for _, r := range Reconvergers[1:] {
-		vector := inMode("vector", Launch{Mode: Vector}).under(r)
-		if r.Waits() { // it differs from another policy where lanes end
-			vector = vector.seldomBy(3)
+	for i, r := range Reconvergers[1:] {
+		vectors := []engine{inMode("vector", Launch{Mode: Vector}).under(r)}
+		if native := inMode("vector as machine code", Launch{Mode: Vector, Backend: Native}).under(r); Native != nil && part.All() {
+			vectors = append(vectors, native)
+		} else if Native != nil && i%2 == 0 {
+			vectors[0] = native
 		}
-		list = append(list, vector, inMode("check", Launch{Mode: Check, Eager: true}).under(r).seldomBy(3))
+		for _, vector := range vectors {
+			if r.Waits() { // it differs from another policy where lanes end
+				vector = vector.seldomBy(3)
+			}
+			list = append(list, vector)
+		}
+		list = append(list, inMode("check", Launch{Mode: Check, Eager: true}).under(r).seldomBy(3))
 	}
 	for _, p := range affinetrack.Policies {
 		list = append(list, inMode("check "+p.Name, Launch{Mode: Check, Policy: p, Stats: true}).seldomBy(len(affinetrack.Policies)))
@@ -96,7 +109,7 @@ func asynchronous(m *ptx.Module) (any bool) {
 // inMode runs launches in a mode, with the settings of the one given.
 func inMode(name string, as Launch) engine {
 	return engine{name: name, run: func(m *Module, l *Launch) error {
-		l.Mode, l.Policy, l.Stats, l.Eager, l.Early = as.Mode, as.Policy, as.Stats, as.Eager, as.Early
+		l.Mode, l.Policy, l.Stats, l.Eager, l.Early, l.Backend = as.Mode, as.Policy, as.Stats, as.Eager, as.Early, as.Backend
 		_, err := m.Run(context.Background(), l)
 		return err
 	}}

@@ -84,21 +84,24 @@ func logPrograms(t *testing.T, share uint64, widths ...int) (list []*corpus.Prog
 	return list
 }
 
-// TestLogModes: the log of a program under a policy is the same in every mode.
+// TestLogModes: the log of a program under a policy is the same in every mode, and on every engine.
 func TestLogModes(t *testing.T) {
 	for i, p := range logPrograms(t, uint64(part.Of(120, 40, 1)), 32, 8, 64) {
 		policy := interp.Reconvergers[i%len(interp.Reconvergers)]
 		t.Run(p.String()+" "+policy.Name, func(t *testing.T) {
 			t.Parallel()
-			run := func(mode interp.Mode) []byte {
-				b, _ := logged(t, p, tracelog.Text, func(_ *interp.Module, l *interp.Launch) {
-					l.Mode, l.Reconverge, l.Eager, l.MaxSteps = mode, policy, mode != interp.Vector, 1<<16
+			run := func(mode interp.Mode, b interp.Backend) []byte {
+				log, _ := logged(t, p, tracelog.Text, func(_ *interp.Module, l *interp.Launch) {
+					l.Mode, l.Backend, l.Reconverge, l.Eager, l.MaxSteps = mode, b, policy, mode != interp.Vector, 1<<16
 				})
-				return b
+				return log
 			}
-			want := run(interp.Vector)
-			sameLog(t, "check", run(interp.Check), want)
-			sameLog(t, "affine", run(interp.Affine), want)
+			want := run(interp.Vector, nil)
+			sameLog(t, "check", run(interp.Check, nil), want)
+			sameLog(t, "affine", run(interp.Affine, nil), want)
+			if other := []interp.Mode{interp.Vector, interp.Affine, interp.Check}[i%3]; interp.Native != nil {
+				sameLog(t, other.String()+" as machine code", run(other, interp.Native), want)
+			}
 		})
 	}
 }

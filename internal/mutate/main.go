@@ -33,6 +33,12 @@
 // list from the function to the number, and why no check can notice it. Argued mutants that
 // are killed, and those that do not exist any more, are errors.
 //
+// The engine of machine code is tried with inputs of its own, which run in Go too: there crashes and hangs count as
+// noticed, as they do in a test. The same goes for mutants of its tables of stencils (stencils.go):
+//
+//	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -tests ./interp/internal/simt:TestCompact -ends -inputs 150
+//	go run ./internal/mutate -stencils 'interp/internal/native/*_amd64.txt'
+//
 // All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
 // "go build -overlay"; an environment variable chooses one. A first run without any tells
 // which inputs reach which mutants.
@@ -73,6 +79,9 @@ func main() {
 	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most, beside those made for a certain fault")
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
+	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
+	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on a `test`, too, such as ./interp:Random: a package, and tests of it")
+	flag.BoolVar(&c.ends, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
 	flag.Parse()
 	good, err := c.run(os.Stdout)
@@ -93,6 +102,8 @@ type config struct {
 	root, scope, argued, program, only string
 	seed                               uint64
 	sample, workers                    int
+	stencils, tests                    string
+	ends                               bool
 	list                               bool
 	limits                             limits
 	atLeast                            float64
@@ -102,6 +113,9 @@ type config struct {
 func (c *config) run(w io.Writer) (good bool, err error) {
 	if c.root, err = filepath.Abs(c.root); err != nil {
 		return false, err
+	}
+	if c.stencils != "" {
+		return c.ofStencils(w)
 	}
 	scope, err := readScope(c.scope)
 	if err != nil {
@@ -147,14 +161,19 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	if err := c.try(files, open, verdicts); err != nil {
 		return false, err
 	}
+	c.print(w, chosen, verdicts)
+	return c.summary(w, chosen, verdicts, argued)
+}
+
+// print prints the list of mutants, and what became of them.
+func (c *config) print(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict) {
 	if c.command != "" {
 		fmt.Fprintf(w, "# %s\n", c.command)
 	}
-	for _, m := range chosen {
+	for _, m := range list {
 		v := verdicts[m]
 		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.By)
 	}
-	return c.summary(w, chosen, verdicts, argued)
 }
 
 // try tries mutants.
@@ -176,6 +195,11 @@ func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant
 		return err
 	}
 	t := &trier{root: c.root, binary: binary, limits: c.limits}
+	if c.tests != "" {
+		if t.test, err = buildTest(c.root, c.tests, dir); err != nil {
+			return err
+		}
+	}
 	if err := t.cover(c.workers); err != nil {
 		return err
 	}
@@ -320,7 +344,11 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 		}
 		percent := 100.0
 		if of := all - n[Slower] - n[isArgued]; of > 0 {
-			percent = 100 * float64(n[Killed]) / float64(of)
+			killed := n[Killed]
+			if c.ends {
+				killed += n[Crash] + n[Hang]
+			}
+			percent = 100 * float64(killed) / float64(of)
 		}
 		fmt.Fprintf(tw, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\t  %s\t\n", all, n[Killed], n[Slower], n[isArgued], n[Wrong], n[Crash], n[Hang], n[Counted], n[Survived], n[Unreached], percent, name)
 		return percent
@@ -335,7 +363,8 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 	}
 	fmt.Fprintf(w, "\n%.1f %% of the mutants that are neither slower nor argued are killed, at least %.1f %% should be. These are not:\n", percent, c.atLeast)
 	for _, m := range list {
-		if o := verdicts[m].Outcome; argued[m.row()] == "" && o != Killed && o != Slower {
+		o := verdicts[m].Outcome
+		if argued[m.row()] == "" && o != Killed && o != Slower && !(c.ends && (o == Crash || o == Hang)) {
 			fmt.Fprintf(w, "%s:%d\t%s\t%s\n", m.File, m.Line, m.row(), o)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -153,6 +154,15 @@ func TestScope(t *testing.T) {
 	files, err := find(root, scope)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" { // where there is machine code
+		scope, err := readScope("native.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := find(root, scope); err != nil {
+			t.Error(err)
+		}
 	}
 	if testing.Short() {
 		return

@@ -87,10 +87,30 @@ func build(root, program, dir string, files []*instrumented, chosen map[*Mutant]
 		return "", err
 	}
 	binary := filepath.Join(dir, "try")
-	cmd := exec.Command("go", "build", "-overlay", overlayFile, "-o", binary, program)
+	return binary, goTool(root, "build", "-overlay", overlayFile, "-o", binary, program)
+}
+
+// goTool runs the go command, which builds something with mutants in it.
+func goTool(root string, args ...string) error {
+	cmd := exec.Command("go", args...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the mutants do not build: %w\n%s", err, out)
+		return fmt.Errorf("the mutants do not build: %w\n%s", err, out)
 	}
-	return binary, nil
+	return nil
+}
+
+// test is a test of a package, with all mutants in it.
+type test struct {
+	binary, dir, run string
+}
+
+// buildTest builds one, by its package and a pattern, behind build.
+func buildTest(root, name, dir string) (*test, error) {
+	pkg, run, ok := strings.Cut(name, ":")
+	if !ok {
+		return nil, fmt.Errorf("-tests %s: want a package, a colon and a pattern", name)
+	}
+	binary := filepath.Join(dir, "test")
+	return &test{binary, filepath.Join(root, filepath.FromSlash(pkg)), run}, goTool(root, "test", "-c", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, pkg)
 }

@@ -39,7 +39,7 @@ func (p *Program) Blame(ctx context.Context, at int) (*Writer, error) {
 		return nil, err
 	}
 	b := &blame{at: uint64(at &^ 3), made: map[place]*ptx.Instr{}}
-	_, err = p.run(ctx, m, interp.Vector, []interp.Probe{b})
+	_, err = p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{b})
 	return b.last, err
 }
 

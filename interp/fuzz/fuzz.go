@@ -175,8 +175,8 @@ func undefined(format string, args ...any) error {
 const maxSteps = 1 << 20
 
 // Verify runs a program, and gives its result. It runs on the engine in check mode, which verifies
-// lowered code and compares every compact result, under the sanitizers, and on the oracle. The error
-// is ErrUndefined, that of the context, or of a launch that does not run.
+// lowered code and compares every compact result, under the sanitizers, on the oracle, and as machine code where
+// there is any. The error is ErrUndefined, that of the context, or of a launch that does not run.
 func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
@@ -187,7 +187,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 		return nil, err
 	}
 	s := sanitize.New(tools, sanitize.Options{})
-	if out, err = p.run(ctx, m, interp.Check, s.Probes); err != nil {
+	if out, err = p.run(ctx, m, &interp.Launch{Mode: interp.Check}, s.Probes); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -209,11 +209,26 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 		at := firstDifference(out, want)
 		return nil, undefined("the oracle has another result in byte %d: %#x, not %#x", at, want[at], out[at])
 	}
+	if interp.Native == nil {
+		return out, nil
+	}
+	for _, mode := range []interp.Mode{interp.Vector, interp.Affine} {
+		got, err := p.run(ctx, m, &interp.Launch{Mode: mode, Backend: interp.Native}, nil)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, undefined("machine code in %v mode: %w", mode, err)
+		case !bytes.Equal(out, got):
+			at := firstDifference(out, got)
+			return nil, undefined("machine code in %v mode has another result in byte %d: %#x, not %#x", mode, at, got[at], out[at])
+		}
+	}
 	return out, nil
 }
 
-// run runs the program on the engine.
-func (p *Program) run(ctx context.Context, m *ptx.Module, mode interp.Mode, probes []interp.Probe) ([]byte, error) {
+// run runs the program on the engine, as a launch says.
+func (p *Program) run(ctx context.Context, m *ptx.Module, l *interp.Launch, probes []interp.Probe) ([]byte, error) {
 	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes})
 	mod, err := dev.LoadModule(m)
 	if err != nil {
@@ -224,7 +239,8 @@ func (p *Program) run(ctx context.Context, m *ptx.Module, mode interp.Mode, prob
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	if _, err := mod.Run(ctx, &interp.Launch{Kernel: Kernel, Grid: p.Grid, Block: p.Block, Args: []any{in, out, ArgN, ArgM}, MaxSteps: maxSteps, Mode: mode}); err != nil {
+	l.Kernel, l.Grid, l.Block, l.Args, l.MaxSteps = Kernel, p.Grid, p.Block, []any{in, out, ArgN, ArgM}, maxSteps
+	if _, err := mod.Run(ctx, l); err != nil {
 		return nil, err
 	}
 	result := make([]byte, p.OutBytes)

@@ -277,6 +277,6 @@ func (p *Program) log(ctx context.Context, file string) error {
 		return err
 	}
 	r := trace.NewRecorder(w, trace.Filter{})
-	_, err = p.run(ctx, m, interp.Vector, []interp.Probe{r})
+	_, err = p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{r})
 	return errors.Join(err, r.Err(), w.Close())
 }

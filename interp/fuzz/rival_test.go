@@ -73,7 +73,7 @@ func rival(bug, description, result string) error {
 		return err
 	}
 	p := &Program{SM: d.SM, Grid: interp.Dim(d.Grid[:]...), Block: interp.Dim(d.Block[:]...), In: in, OutBytes: d.Args[1].Bytes}
-	out, err := p.run(context.Background(), m, interp.Vector, nil)
+	out, err := p.run(context.Background(), m, &interp.Launch{Mode: interp.Vector}, nil)
 	if err != nil {
 		return err
 	}

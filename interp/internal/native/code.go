@@ -21,6 +21,7 @@ import (
 // Code is a program as machine code: for all lanes, and for some of them. Each is made when it
 // is needed first.
 type Code struct {
+	lib   *Library
 	prog  *code.Program
 	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
 	k     unsafe.Pointer    // where the constants begin
@@ -29,8 +30,11 @@ type Code struct {
 }
 
 // New is the machine code of a program, whose constants are laid out.
-func New(p *code.Program) *Code {
-	c := &Code{prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access))}
+func New(p *code.Program) *Code { return Shipped().New(p) }
+
+// New is the machine code of a program of these stencils.
+func (l *Library) New(p *code.Program) *Code {
+	c := &Code{lib: l, prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access))}
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
@@ -70,7 +74,7 @@ func (c *Code) make(f *atomic.Pointer[body], masked bool) *body {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.Load() == nil {
-		f.Store(assemble(c.prog, masked))
+		f.Store(assemble(c.lib, c.prog, masked))
 	}
 	return f.Load()
 }
@@ -103,7 +107,7 @@ func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
 // assembler puts stencils one behind the other.
 type assembler struct {
 	prog    *code.Program
-	lib     *library
+	lib     *Library
 	form    string
 	consts  [code.P + 1]int64 // where constants of each kind begin
 	shadows [code.P + 1]int64 // … and their shadows
@@ -133,10 +137,10 @@ type stub struct {
 }
 
 // assemble makes the code of a program.
-func assemble(p *code.Program, masked bool) *body {
+func assemble(l *Library, p *code.Program, masked bool) *body {
 	a := assemblers.Get().(*assembler)
 	defer a.rest()
-	a.prog, a.lib, a.form = p, stencils(), "_full"
+	a.prog, a.lib, a.form = p, l, "_full"
 	if masked {
 		a.form = "_masked"
 	}

@@ -5,6 +5,9 @@ package native
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,17 +39,24 @@ type flip struct {
 	xor     byte
 }
 
-// library is the stencils by name. What is in a line is read when it is needed first.
-type library struct {
+// Library is stencils by name. What is in a line of its table is read when it is needed first.
+type Library struct {
 	lines   map[string]string
 	kernels map[string]string // of operations, by their names
 	mu      sync.Mutex
 	read    map[string]*stencil
 }
 
-// stencils is the library of this host.
-var stencils = sync.OnceValue(func() *library {
-	l := &library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
+// Shipped is the library of this host.
+var Shipped = sync.OnceValue(func() *Library { return NewLibrary(tables...) })
+
+// Tables are the texts that it is made of: a line for each stencil, which says its name, its code and its holes, with tabs
+// between them, and lines of the form "=operation, tab, name".
+func Tables() []string { return tables }
+
+// NewLibrary is the stencils of tables; of one name, the last. What is wrong with one comes out when it is needed.
+func NewLibrary(tables ...string) *Library {
+	l := &Library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
 	for _, table := range tables {
 		for line := range strings.Lines(table) {
 			switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
@@ -59,16 +69,28 @@ var stencils = sync.OnceValue(func() *library {
 		}
 	}
 	return l
-})
+}
+
+// Names are those of all stencils, in no order.
+func (l *Library) Names() iter.Seq[string] { return maps.Keys(l.lines) }
+
+// Take is the names of the stencils that code has wanted since the last call, in no order.
+func (l *Library) Take() (names []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	names = slices.Collect(maps.Keys(l.read))
+	clear(l.read)
+	return names
+}
 
 // Has reports whether there is machine code of an operation that computes.
 func Has(op code.Op) bool {
-	_, ok := stencils().kernels[op.Signature().Name]
+	_, ok := Shipped().kernels[op.Signature().Name]
 	return ok
 }
 
 // get is the stencil of a name; nil if there is none.
-func (l *library) get(name string) *stencil {
+func (l *Library) get(name string) *stencil {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.read[name]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
+	tries "gemu/interp/internal/native/rig"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -236,6 +238,28 @@ func (g *rig) before() string {
 	return text
 }
 
+// TestCompact: machine code does compactly what the portable backend does, and no stencil of compact execution is left
+// out.
+func TestCompact(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	native.Shipped().Take()
+	t.Run("kernels", testCompactKernels)
+	t.Run("accesses", testCompactAccesses)
+	if tried := native.Shipped().Take(); !testing.Short() {
+		for name := range native.Shipped().Names() {
+			if tries.Compact(name) && slices.Contains(tried, name) == unwanted.MatchString(name) {
+				t.Errorf("stencil %s is tried: %v", name, unwanted.MatchString(name))
+			}
+		}
+	}
+}
+
+// unwanted are stencils of compact execution that no program of these tests wants: comparisons of 32 bits and selections of which
+// affinetrack has fast forms, and addresses that no plan has compact.
+var unwanted = regexp.MustCompile(`^(scalar_(cmp_(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)_[bsu]32|selp_b\d+)|reach_(fixed|r_hit|none_shared))$`)
+
 // waysOf are the ways to execute a kernel.
 func waysOf(s *code.Signature) []code.Exec {
 	mixed := s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
@@ -250,12 +274,9 @@ func waysOf(s *code.Signature) []code.Exec {
 	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Expanded}
 }
 
-// TestCompactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
+// testCompactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
 // way that they can execute.
-func TestCompactKernels(t *testing.T) {
-	if Native == nil {
-		t.Skip("no machine code for this host")
-	}
+func testCompactKernels(t *testing.T) {
 	r := &rigs{Rand: rand.New(rand.NewPCG(3, part.Seed(t)))}
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
@@ -332,11 +353,8 @@ func (g *rig) narrow(in *code.Instr) {
 	}
 }
 
-// TestCompactAccesses: so do loads and stores.
-func TestCompactAccesses(t *testing.T) {
-	if Native == nil {
-		t.Skip("no machine code for this host")
-	}
+// testCompactAccesses: so do loads and stores.
+func testCompactAccesses(t *testing.T) {
 	r := &rigs{Rand: rand.New(rand.NewPCG(4, part.Seed(t)))}
 	for range part.Of(1000, 3000, 400000) {
 		p := &code.Program{Instrs: make([]code.Instr, 2)}

@@ -1,0 +1,336 @@
+package main
+
+// This file makes mutants of the tables of stencils, which package native describes: of the machine
+// code and of what says how it is patched. Each runs in a process of its own.
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stencilProgram is the program that tries them, and stencilPatience how long a mutant may take: a hundred times as
+// long as one does that is none.
+const (
+	stencilProgram  = "./interp/internal/native/rig/try"
+	stencilPatience = 5 * time.Second
+)
+
+// subjects are the most that a stencil is tried by: those of comparisons' outcomes, for one, go with
+// all comparisons.
+const subjects = 6
+
+// stencilLine is a line of the table: its place, name, code and holes.
+type stencilLine struct {
+	file   string // of the root
+	number int
+	name   string
+	code   []byte
+	holes  []string
+}
+
+// stencilOps make mutants of a stencil: they change it, and say how; "" if there is nothing of the kind.
+// Half of all mutants are of the first.
+var stencilOps = []struct {
+	name   string
+	change func(s *stencilLine, r *rand.Rand) string
+}{
+	{"bit", func(s *stencilLine, r *rand.Rand) string { // of the code, not in a hole
+		at := r.IntN(len(s.code))
+		if pads(s.code, at) || slices.ContainsFunc(s.holes, func(h string) bool { o, ok := offset(h); return ok && at >= o && at < o+4 }) {
+			return ""
+		}
+		bit := r.IntN(8)
+		s.code[at] ^= 1 << bit
+		return fmt.Sprintf("byte %d of %d: bit %d", at, len(s.code), bit)
+	}},
+	{"drop", func(s *stencilLine, r *rand.Rand) string { // a hole is not filled, a flip not made, a constant allowed
+		return s.hole(r, regexp.MustCompile(""), func([]string) string { return "" })
+	}},
+	{"place", func(s *stencilLine, r *rand.Rand) string { // of a hole or a flip, by one byte
+		return s.hole(r, regexp.MustCompile(`^(_?[A-Za-z01])(\d+)(.*)$`), func(m []string) string {
+			n, _ := strconv.Atoi(m[2])
+			if n += 2*r.IntN(2) - 1; n < 0 || n+4 > len(s.code) && !strings.Contains(m[3], "^") || n >= len(s.code) {
+				return m[0]
+			}
+			return m[1] + strconv.Itoa(n) + m[3]
+		})
+	}},
+	{"addend", func(s *stencilLine, r *rand.Rand) string { // one more, or the next lane
+		return s.hole(r, regexp.MustCompile(`^(_?[A-Z01nolp]\d+)([+-]\d+)?(:.*)?$`), func(m []string) string {
+			n, _ := strconv.Atoi(cmp.Or(m[2], "0"))
+			return fmt.Sprintf("%s%+d%s", m[1], n+[]int{1, 4, -4}[r.IntN(3)], m[3])
+		})
+	}},
+	{"operand", func(s *stencilLine, r *rand.Rand) string { // another one
+		return s.hole(r, regexp.MustCompile(`^([A-F01])(\d.*)$`), func(m []string) string {
+			return string("DFABCE01"[r.IntN(8)]) + m[2]
+		})
+	}},
+	{"jump", func(s *stencilLine, r *rand.Rand) string { // elsewhere
+		return s.hole(r, regexp.MustCompile(`^_([nol])(.*)$`), func(m []string) string {
+			return "_" + string("nol"[r.IntN(3)]) + m[2]
+		})
+	}},
+	{"constant", func(s *stencilLine, r *rand.Rand) string { // a bit of it
+		return s.hole(r, regexp.MustCompile(`^(_p.*:.*)([0-9a-f])([0-9a-f]*)$`), func(m []string) string {
+			digits := m[2] + m[3]
+			at := r.IntN(len(digits))
+			v, _ := strconv.ParseUint(digits[at:at+1], 16, 8)
+			return m[1] + digits[:at] + strconv.FormatUint(v^1<<r.IntN(4), 16) + digits[at+1:]
+		})
+	}},
+	{"flip", func(s *stencilLine, r *rand.Rand) string { // of another bit
+		return s.hole(r, regexp.MustCompile(`^([a-f]\d+\^)(\d+)$`), func(m []string) string {
+			n, _ := strconv.Atoi(m[2])
+			return m[1] + strconv.Itoa(n^1<<r.IntN(8))
+		})
+	}},
+}
+
+// pads reports whether a byte is of an instruction that does nothing, as compilers have in front of loops.
+func pads(code []byte, at int) bool {
+	sizes := map[byte]int{0x00: 3, 0x40: 4, 0x44: 5, 0x80: 7, 0x84: 8} // by the third byte
+	for from := max(0, at-15); from <= at; from++ {
+		n := from
+		for n < len(code) && (code[n] == 0x66 || code[n] == 0x2e) { // prefixes
+			n++
+		}
+		if n+2 < len(code) && code[n] == 0x0f && code[n+1] == 0x1f && at < n+sizes[code[n+2]] {
+			return true
+		}
+	}
+	return false
+}
+
+// holeAt is a hole in the table: what goes into it, its offset, and the rest.
+var holeAt = regexp.MustCompile(`^(?:[A-F01]|_[nolp])(\d+)(?:[+-]\d+)?(?::.*)?$`)
+
+// offset is that of a hole, of four bytes; ok is false of what is none.
+func offset(hole string) (o int, ok bool) {
+	m := holeAt.FindStringSubmatch(hole)
+	if m == nil {
+		return 0, false
+	}
+	o, err := strconv.Atoi(m[1])
+	return o, err == nil
+}
+
+// hole changes one of those that are like a pattern: to what the function makes of the parts, "" for nothing.
+func (s *stencilLine) hole(r *rand.Rand, like *regexp.Regexp, change func(parts []string) string) string {
+	var list []int
+	for i, h := range s.holes {
+		if like.MatchString(h) {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	i := list[r.IntN(len(list))]
+	old := s.holes[i]
+	changed := change(like.FindStringSubmatch(old))
+	if changed == old {
+		return ""
+	}
+	if s.holes[i] = changed; changed == "" {
+		s.holes = slices.Delete(s.holes, i, i+1)
+		changed = "nothing"
+	}
+	return old + " → " + changed
+}
+
+// String is the line.
+func (s *stencilLine) String() string {
+	return s.name + "\t" + base64.RawStdEncoding.EncodeToString(s.code) + "\t" + strings.Join(s.holes, " ")
+}
+
+// readStencils reads the lines of a table that are stencils.
+func readStencils(file, table string) (list []*stencilLine, err error) {
+	for n, line := range strings.Split(table, "\n") {
+		if line == "" || line[0] == '#' || line[0] == '=' {
+			continue
+		}
+		parts := strings.Split(line, "\t")
+		if len(parts) != 3 {
+			return nil, fmt.Errorf("%s:%d: %d columns, want a name, code and holes", file, n+1, len(parts))
+		}
+		code, err := base64.RawStdEncoding.DecodeString(parts[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n+1, err)
+		}
+		list = append(list, &stencilLine{file, n + 1, parts[0], code, strings.Fields(parts[2])})
+	}
+	return list, nil
+}
+
+// mutants are so many of a table, drawn, with their lines.
+func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[*Mutant]string) {
+	r := rand.New(rand.NewPCG(c.seed, 0))
+	text = map[*Mutant]string{}
+	has := map[string]bool{}
+	for tries := 0; len(list) < n && tries < 100*n; tries++ {
+		op := stencilOps[max(0, r.IntN(2*len(stencilOps))-len(stencilOps))]
+		from := lines[r.IntN(len(lines))]
+		s := &stencilLine{from.file, from.number, from.name, slices.Clone(from.code), slices.Clone(from.holes)}
+		how := op.change(s, r)
+		if how == "" || has[s.String()] {
+			continue
+		}
+		has[s.String()] = true
+		m := &Mutant{ID: len(list) + 1, File: s.file, Line: s.number, Func: s.name, Op: op.name, Text: how, Ordinal: 1}
+		list, text[m] = append(list, m), s.String()
+	}
+	slices.SortStableFunc(list, func(a, b *Mutant) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
+	return list, text
+}
+
+// matches reports whether a pattern is a name's.
+func matches(pattern, name string) bool {
+	ok, err := filepath.Match(pattern, name)
+	return ok && err == nil
+}
+
+// ofStencils does it all for mutants of tables: of the stencils that are tried one by one.
+func (c *config) ofStencils(w io.Writer) (good bool, err error) {
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	binary, err := build(c.root, stencilProgram, dir, nil, nil)
+	if err != nil {
+		return false, err
+	}
+	out, err := exec.Command(binary, "stencils").Output()
+	if err != nil {
+		return false, fmt.Errorf("without a mutant: %w", err)
+	}
+	var by map[string][]string // subjects, by the stencil
+	if err := json.Unmarshal(out, &by); err != nil {
+		return false, err
+	}
+	lines, err := c.stencilLines()
+	if err != nil {
+		return false, err
+	}
+	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool { return len(by[s.name]) == 0 || !matches(c.only, s.name) })
+	if len(lines) == 0 {
+		return false, errors.New("there are no such mutants")
+	}
+	if c.sample <= 0 {
+		c.sample = 1000
+	}
+	list, text := c.mutants(lines, c.sample)
+	verdicts := map[*Mutant]Verdict{}
+	if !c.list {
+		if verdicts, err = c.tryStencils(binary, by, list, text); err != nil {
+			return false, err
+		}
+	}
+	c.ends = true
+	c.print(w, list, verdicts)
+	if c.list {
+		return true, nil
+	}
+	for _, m := range list {
+		m.Func, m.Text = "stencils, "+m.Op, m.Func+": "+m.Text // by which they are summed up
+	}
+	slices.SortStableFunc(list, func(a, b *Mutant) int { return strings.Compare(a.Func, b.Func) })
+	return c.summary(w, list, verdicts, nil)
+}
+
+// stencilLines are those of the tables.
+func (c *config) stencilLines() (list []*stencilLine, err error) {
+	files, err := filepath.Glob(filepath.Join(c.root, c.stencils))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		table, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		name, err := filepath.Rel(c.root, file)
+		if err != nil {
+			return nil, err
+		}
+		lines, err := readStencils(filepath.ToSlash(name), string(table))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, lines...)
+	}
+	return list, nil
+}
+
+// tryStencils tries mutants of stencils.
+func (c *config) tryStencils(binary string, by map[string][]string, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
+	verdicts := map[*Mutant]Verdict{}
+	var mu sync.Mutex
+	var first error
+	work := make(chan *Mutant)
+	var wait sync.WaitGroup
+	for range c.workers {
+		wait.Go(func() {
+			for m := range work {
+				v, err := tryStencil(binary, text[m], spreadNames(by[m.Func]))
+				mu.Lock()
+				verdicts[m] = v
+				first = cmp.Or(first, err)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, m := range list {
+		work <- m
+	}
+	close(work)
+	wait.Wait()
+	return verdicts, first
+}
+
+// spreadNames are some names of a list, from all over it.
+func spreadNames(list []string) (some []string) {
+	for i := range min(subjects, len(list)) {
+		some = append(some, list[i*len(list)/min(subjects, len(list))])
+	}
+	return some
+}
+
+// tryStencil tries a line of the table on what it is tried by.
+func tryStencil(binary, line string, subjects []string) (Verdict, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stencilPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, append([]string{"stencil"}, subjects...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(line), &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return Verdict{Survived, ""}, nil
+	case ctx.Err() != nil:
+		return Verdict{Hang, subjects[0]}, nil
+	case !errors.As(err, &exit):
+		return Verdict{}, err
+	case exit.ExitCode() == 1:
+		return Verdict{Killed, snippet(stdout.String())}, nil
+	}
+	return Verdict{Crash, reason(stderr.String())}, nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// toyStencil is nop of 8 bytes; mov eax, [HA+4]; vpaddd ymm0, ymm0, [constant]; jump to other.
+const toyStencil = "toy\tDx+EAAAAAACLhwAAAADF/f4FAAAAAOkAAAAA\tA10+4 _p18:01000000 _o23 a9^6 B!no"
+
+// TestStencilMutants: mutants are of all kinds, change nothing but what they say, and are the same for a seed.
+func TestStencilMutants(t *testing.T) {
+	lines, err := readStencils("table", "# a comment\n=add\ttoy\n"+toyStencil+"\n")
+	if err != nil || len(lines) != 1 || lines[0].String() != toyStencil || lines[0].number != 3 {
+		t.Fatalf("%v, %v", lines, err)
+	}
+	c := &config{seed: 1}
+	list, text := c.mutants(lines, 150)
+	kinds := map[string]int{}
+	for _, m := range list {
+		kinds[m.Op]++
+		code, _, _ := strings.Cut(strings.TrimPrefix(text[m], "toy\t"), "\t")
+		if same := strings.HasPrefix(toyStencil, "toy\t"+code+"\t"); text[m] == toyStencil || same != (m.Op != "bit") {
+			t.Errorf("%s: %s", m.row(), text[m])
+		}
+	}
+	for _, op := range stencilOps {
+		if kinds[op.name] == 0 {
+			t.Errorf("no mutants of kind %s", op.name)
+		}
+	}
+	again, text2 := c.mutants(lines, 150)
+	if !slices.EqualFunc(list, again, func(a, b *Mutant) bool { return text[a] == text2[b] }) {
+		t.Error("another time there are other mutants")
+	}
+}
+
+// TestStencilBits: bits that are flipped are neither in holes nor of instructions that do nothing.
+func TestStencilBits(t *testing.T) {
+	lines, err := readStencils("table", toyStencil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	changed := map[int]bool{}
+	for range 2000 {
+		s := &stencilLine{code: slices.Clone(lines[0].code), holes: lines[0].holes}
+		if how := stencilOps[0].change(s, r); how == "" {
+			continue
+		}
+		for i := range s.code {
+			if s.code[i] != lines[0].code[i] {
+				changed[i] = true
+			}
+		}
+	}
+	for i := range lines[0].code {
+		if want := i == 8 || i == 9 || i >= 14 && i < 18 || i == 22; changed[i] != want {
+			t.Errorf("byte %d is changed: %v", i, changed[i])
+		}
+	}
+}
+
+// TestBadTable: a line that is none is an error with its place.
+func TestBadTable(t *testing.T) {
+	for text, want := range map[string]string{"\ntoy\tAA": "table:2: 2 columns", "toy\t!\t": "table:1: illegal base64"} {
+		if _, err := readStencils("table", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

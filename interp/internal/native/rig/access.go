@@ -1,0 +1,328 @@
+package rig
+
+// This file tries loads and stores of one element, by addresses in a row and from a fixed address.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// shape is an access of one element.
+type shape struct {
+	size       int
+	signed     bool
+	addr, data code.Slot
+	store      bool
+}
+
+// shapes are those of the operations that have one.
+var shapes = func() map[code.Op]shape {
+	list := map[code.Op]shape{}
+	for s := range eachShape {
+		op := code.LoadOp(s.size, s.signed, s.addr, s.data)
+		if s.store {
+			op = code.StoreOp(s.size, s.addr, s.data)
+		}
+		list[op] = s
+	}
+	return list
+}()
+
+// eachShape has all shapes, in order.
+func eachShape(yield func(shape) bool) {
+	for _, size := range []int{1, 2, 4, 8} {
+		for _, addr := range []code.Slot{code.R, code.Q} {
+			for _, data := range []code.Slot{code.R, code.Q} {
+				if !yield(shape{size, false, addr, data, false}) || !yield(shape{size, true, addr, data, false}) || !yield(shape{size, false, addr, data, true}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// accesses reports whether an operation is a load or store that is tried.
+func accesses(op code.Op) bool {
+	_, ok := shapes[op]
+	return ok || op == code.LoadFixed
+}
+
+// accesses tries an operation that accesses memory.
+func (t *trier) accesses(op code.Op, round int) bool {
+	if op == code.LoadFixed {
+		return t.fixed(round)
+	}
+	s, any := shapes[op], false
+	for _, space := range []ptx.Space{ptx.Global, ptx.Shared} {
+		for i := range addressings {
+			for set := range 4 {
+				if set&2 != 0 && !s.store {
+					continue // a result is no constant
+				}
+				for _, m := range []uint32{regfile.Full, t.mask(i + set + 3*round)} {
+					ran := t.access(op, s, space, i, set, m)
+					any = any || ran
+					if t.Differs != "" {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return any
+}
+
+// margin is memory on both sides of an allocation, which nobody may touch.
+const margin = 256
+
+// allocation makes an allocation of so many bytes, drawn, inside a larger piece of memory.
+func (t *trier) allocation(base uint64, size int) (a *mem.Allocation, around []byte) {
+	around = mem.AlignedBytes(uint64(size + 2*margin))
+	for i := range around {
+		around[i] = byte(t.Uint32())
+	}
+	a = &mem.Allocation{Base: base, Size: uint64(size), Span: uint64(size), Data: around[margin : margin+size]}
+	a.Ptr = unsafe.Pointer(&around[margin])
+	return a, around
+}
+
+// addressings are ways in which lanes address memory of n elements, in elements, and in bytes beside.
+var addressings = []func(t *trier, lane, n int) (element, bytes int){
+	func(*trier, int, int) (int, int) { return 0, 0 },                                     // all one, the first
+	func(_ *trier, _, n int) (int, int) { return n - 1, 0 },                               // … the last
+	func(_ *trier, _, n int) (int, int) { return n, 0 },                                   // … behind it
+	func(*trier, int, int) (int, int) { return -1, 0 },                                    // … before it
+	func(*trier, int, int) (int, int) { return 1, 1 },                                     // … misaligned
+	func(_ *trier, lane, _ int) (int, int) { return lane, 0 },                             // side by side, from the first
+	func(_ *trier, lane, n int) (int, int) { return n - 32 + lane, 0 },                    // … to the last
+	func(_ *trier, lane, n int) (int, int) { return n - 31 + lane, 0 },                    // … one too far
+	func(_ *trier, lane, _ int) (int, int) { return lane - 1, 0 },                         // … from one too early
+	func(_ *trier, lane, _ int) (int, int) { return lane, 1 },                             // … misaligned
+	func(_ *trier, lane, _ int) (int, int) { return 31 - lane, 0 },                        // the other way
+	func(_ *trier, lane, n int) (int, int) { return n - 64 + 2*lane, 0 },                  // each second
+	func(_ *trier, lane, n int) (int, int) { return (n + lane/31) % (n + 1), 0 },          // the last lane elsewhere: the first is out
+	func(_ *trier, lane, _ int) (int, int) { return 5 + lane/31, 0 },                      // … the last lane beside the others
+	func(_ *trier, lane, _ int) (int, int) { return 3 + lane ^ lane>>4&1, 0 },             // two are exchanged
+	func(t *trier, _, n int) (int, int) { return t.IntN(n), 0 },                           // anywhere, and several at one
+	func(t *trier, lane, n int) (int, int) { return t.IntN(n), lane / 31 },                // … the last lane misaligned
+	func(t *trier, lane, n int) (int, int) { return t.IntN(n) + lane/17%2*(lane%2)*n, 0 }, // … some of them outside
+	func(t *trier, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // … the last lane before it
+	func(t *trier, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // anywhere in the address space
+}
+
+// access tries one access. The first of the set is the address as a constant, the second what is
+// stored.
+func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int, m uint32) (ran bool) {
+	n := []int{33, 64, 200}[t.IntN(3)]
+	size := n*s.size + t.IntN(s.size)
+	base := []uint64{mem.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one goes on where addresses of 32 bits end
+	if s.addr == code.Q && t.IntN(2) == 0 {
+		base = 0x7f00_0000_0000
+	}
+	begin := base // the address of the first byte, as addresses of the space say it
+	if space == ptx.Shared {
+		rank := uint64(t.IntN(2))
+		base, begin = mem.SharedOf(int(rank)), mem.SharedOf(int(rank))-mem.SharedWindow
+	}
+	a, around := t.allocation(base, size)
+	switch t.IntN(12) {
+	case 0:
+		a.Size = 0 // freed
+	case 1:
+		a.Size = uint64(t.IntN(s.size))
+	}
+	p, row := &code.Program{Hits: 3}, t.Int32N(int32(frame.R))
+	in := code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
+	off := uint64([]int{0, 0, 16, -16, 1 << 20, -1 << 20}[t.IntN(6)])
+	addresses := make([]uint64, regfile.Lanes)
+	for lane := range addresses {
+		element, beside := addressings[addressing](t, lane, n)
+		addresses[lane] = begin - off + uint64(element*s.size+beside)
+	}
+	switch t.IntN(8) { // what only the upper bits tell is out of bounds
+	case 0:
+		addresses[t.IntN(regfile.Lanes)] ^= 1 << (16 + t.IntN(48))
+	case 1:
+		bit := t.IntN(48)
+		for lane := range addresses {
+			addresses[lane] ^= 1 << (16 + bit)
+		}
+	}
+	if set&1 != 0 {
+		if s.addr == code.R {
+			in.A = p.Consts.Add32(uint32(addresses[0]))
+		} else {
+			in.A = p.Consts.Add64(addresses[0])
+		}
+	}
+	if set&2 != 0 {
+		t.source(p, &row, s.data, true)
+	}
+	if s.store {
+		in.B = row
+	} else {
+		in.D = row
+	}
+	p.Access = []code.Access{{}, {
+		Space: space, Addr: s.addr, Off: off, Size: s.size, Bytes: s.size, Signed: s.signed, Store: s.store, Hit: 2, Elems: []code.Elem{{Slot: s.data, Row: row}},
+	}}
+	made := t.single(p, in)
+	if set&1 == 0 {
+		for lane, v := range addresses {
+			if s.addr == code.R {
+				made.file.Row32(in.A)[lane] = uint32(v)
+			} else {
+				made.file.Row64(in.A)[lane] = v
+			}
+		}
+	}
+
+	c, ctx := t.begin(made, m)
+	if c == nil {
+		return false
+	}
+	hits, changed := []*mem.Allocation{nil, nil, a}, false
+	shared := a
+	if space != ptx.Shared {
+		shared = nil
+	} else {
+		hits[2] = nil
+	}
+	if t.IntN(20) == 0 && space != ptx.Shared {
+		hits[2] = nil // nothing is hit yet
+	}
+	ctx.Room(hits, shared, &changed)
+
+	// What it should be.
+	want, memory := made.copied(), slices.Clone(around)
+	good := space == ptx.Shared || hits[2] != nil
+	at := make([]uint64, regfile.Lanes)
+	for lane := range at {
+		address := addresses[lane] & (1<<s.addr.Bits() - 1)
+		if set&1 != 0 {
+			address = addresses[0] & (1<<s.addr.Bits() - 1)
+		}
+		at[lane] = address + off - begin
+		if m>>lane&1 != 0 && (at[lane]%uint64(s.size) != 0 || a.Size < uint64(s.size) || at[lane] > a.Size-uint64(s.size)) {
+			good = false
+		}
+	}
+	for lane, o := range at {
+		if !good || m>>lane&1 == 0 {
+			continue
+		}
+		there := memory[margin+o:][:s.size]
+		switch {
+		case s.store && s.data == code.R:
+			copy(there, binary.LittleEndian.AppendUint32(nil, want.Src32(row)[lane]))
+		case s.store:
+			copy(there, binary.LittleEndian.AppendUint64(nil, want.Src64(row)[lane]))
+		default:
+			load(want, row, lane, s, there)
+		}
+	}
+
+	if good {
+		made.finish(want, m)
+	}
+	c.Block(ctx, made.file, 0)
+	t.Compared++
+	diff := made.differs(want)
+	switch reason, pc := native.Control, made.Blocks[0].Last; {
+	case !good && (ctx.Reason != native.Lacks || ctx.PC != 0):
+		diff = fmt.Sprintf("it stops at %d for %d, and not before what it cannot do", ctx.PC, ctx.Reason)
+	case good && (ctx.Reason != reason || ctx.PC != pc):
+		diff = fmt.Sprintf("it stops at %d for %d", ctx.PC, ctx.Reason)
+	case diff == "" && !slices.Equal(memory, around):
+		diff = "memory differs"
+	case diff == "" && changed != (good && s.store):
+		diff = fmt.Sprintf("it says that memory is changed: %v", changed)
+	}
+	if diff != "" {
+		t.Differs = fmt.Sprintf("%v, %v, lanes %#x, row %d, at %#x of [%#x, +%#x), from %#x %+d: %s", op, space, m, row, at, begin, a.Size, in.A, int64(off), diff)
+	}
+	return true
+}
+
+// load puts an element that is loaded into a row.
+func load(f *regfile.File, row int32, lane int, s shape, from []byte) {
+	v := uint64(0)
+	for i, b := range from {
+		v |= uint64(b) << (8 * i)
+	}
+	if free := 64 - 8*s.size; s.signed {
+		v = uint64(int64(v<<free) >> free)
+	}
+	if s.data == code.R {
+		f.Row32(row)[lane] = uint32(v)
+	} else {
+		f.Row64(row)[lane] = v
+	}
+}
+
+// fixed tries loads from an address that is the same in all lanes: of an allocation that is there, and of
+// one that has been freed since.
+func (t *trier) fixed(round int) bool {
+	any := false
+	for s := range eachShape {
+		if s.store || s.addr == code.R {
+			continue
+		}
+		for i := range 12 {
+			m := uint32(regfile.Full)
+			if i%2 == 1 {
+				m = t.mask(i/2 + 3*round)
+			}
+			n := 1 + t.IntN(40)
+			a, around := t.allocation(mem.FirstAddress+uint64(t.IntN(2))<<40, n*s.size)
+			at := t.IntN(n) * s.size
+			if i < 4 {
+				at = (n - 1) * s.size // the last
+			}
+			row := t.Int32N(int32(frame.R))
+			p := &code.Program{}
+			p.Access = []code.Access{{}, {
+				Space: ptx.Global, Off: a.Base + uint64(at), Size: s.size, Bytes: s.size, Signed: s.signed, Fixed: a, Elems: []code.Elem{{Slot: s.data, Row: row}},
+			}}
+			made := t.single(p, code.Instr{Op: code.LoadFixed, D: code.NoRow, Side: 1})
+			c, ctx := t.begin(made, m)
+			if c == nil {
+				continue
+			}
+			any = true
+			want, memory, good := made.copied(), slices.Clone(around), t.IntN(4) > 0
+			if !good {
+				a.Size = uint64(t.IntN(2) * (at + s.size - 1)) // all that it had, or the end
+			}
+			for lane := range regfile.Lanes {
+				if good && m>>lane&1 != 0 {
+					load(want, row, lane, s, memory[margin+at:][:s.size])
+				}
+			}
+			if good {
+				made.finish(want, m)
+			}
+			c.Block(ctx, made.file, 0)
+			t.Compared++
+			diff := made.differs(want)
+			if good != (ctx.Reason == native.Control) || !good && ctx.PC != 0 {
+				diff = fmt.Sprintf("it stops at %d for %d", ctx.PC, ctx.Reason)
+			} else if !slices.Equal(memory, around) {
+				diff = "memory differs"
+			}
+			if diff != "" {
+				t.Differs = fmt.Sprintf("load of %d bytes, signed %v, from byte %d of %d to row %d (%v): %s", s.size, s.signed, at, a.Size, row, s.data, diff)
+				return false
+			}
+		}
+	}
+	return any
+}

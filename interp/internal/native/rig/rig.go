@@ -1,0 +1,302 @@
+// Package rig executes programs of one or a few instructions as machine code and in Go, and says what differs:
+// each stencil by itself, on the values and masks where it may go wrong. It is for tests, and for what tries mutants of
+// the machine code.
+//
+// What is compared with is not machine code's: of operations, the functions of package alu that the
+// stencils are made of; of memory and control flow, some lines that are written here from what package simt says they do.
+package rig
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/native"
+	"gemu/regfile"
+)
+
+// Subject is what programs are about: an operation, a kind of access, the ways between blocks.
+type Subject struct {
+	Name string
+	// programs are those of a round. They give false if there is no machine code for one.
+	programs func(t *trier, round int) bool
+}
+
+// Subjects are all there are.
+func Subjects() iter.Seq[Subject] {
+	return func(yield func(Subject) bool) {
+		for op := range code.Count {
+			switch {
+			case alu.Vec[op] != nil:
+				if !yield(Subject{op.String(), func(t *trier, round int) bool { return t.operation(op, round) }}) {
+					return
+				}
+			case accesses(op):
+				if !yield(Subject{op.String(), func(t *trier, round int) bool { return t.accesses(op, round) }}) {
+					return
+				}
+			}
+		}
+		yield(Subject{"control", (*trier).control})
+	}
+}
+
+// compact are the names of stencils of compact execution.
+var compact = regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|reach|row|one)_|^(alike|changes)$`)
+
+// Compact reports whether a stencil is of compact execution, which no subject is about: package simt has it.
+func Compact(stencil string) bool { return compact.MatchString(stencil) }
+
+// Result is what came of a subject.
+type Result struct {
+	Compared int      // programs that have been executed in both ways
+	Differs  string   // how the first one differed; "" for none
+	Stencils []string // that machine code of these was made of, sorted
+}
+
+// Try executes so many rounds of a subject's programs with a library's stencils, up to the first that
+// differs.
+func (s *Subject) Try(l *native.Library, rng *rand.Rand, rounds int) *Result {
+	t := &trier{Rand: rng, lib: l}
+	for round := range rounds {
+		if !s.programs(t, round) {
+			break
+		}
+	}
+	slices.Sort(t.Stencils)
+	t.Stencils = slices.Compact(t.Stencils)
+	return &t.Result
+}
+
+// trier tries programs.
+type trier struct {
+	*rand.Rand
+	Result
+	lib    *native.Library
+	format string // of values
+	last   uint64 // the last of them
+}
+
+// corners are values that operations may take in a way of their own: integers, and numbers of each format.
+var corners = map[string][]uint64{
+	"": {
+		0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+		1 << 63, 1<<63 - 1, 1<<64 - 1, 1 << 32, 0x80008000, 0x7fff8000, 0x80808080, 0x7f7f7f7f,
+	},
+	"f32": {
+		0, 1 << 31, 1, 0x007fffff, 0x00800000, 0x80000001, 0x807fffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
+		0x7fc00000, 0x7f800001, 0xffc12345, 0x4f000000, 0x4effffff, 0xcf000000, 0xcf000001, 0x4f7fffff, 0x4f800000, 0x5f000000, 0x3effffff, 0x3f000000, 0x42fe0000, 0xc3160000,
+	},
+	"f64": {
+		0, 1 << 63, 1, 0x000fffffffffffff, 0x0010000000000000, 0x800fffffffffffff, 0x3ff0000000000000, 0xbff0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
+		0x7ff8000000000000, 0x7ff0000000000001, 0xfff8000000001234, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x41efffffffe00000, 0x43e0000000000000, 0x3fe0000000000000,
+		0x47efffffe0000000, 0x47effffff0000000, 0x3690000000000000, 0x380fffffffffffff, // what becomes of these in 32 bits is at a bound
+	},
+	"f16": {0, 0x8000, 1, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3c003c00, 0x7c00fc00, 0x7e007c01, 0x04000001, 0x3f803f80, 0x7f80ff80, 0x7fc07f81},
+}
+
+// formatOf is which corners go with an operation: those of a format in its name.
+func formatOf(op code.Op) string {
+	for _, part := range slices.Backward(strings.Split(op.String(), ".")) {
+		part = strings.TrimPrefix(strings.TrimSuffix(part, "x2"), "b")
+		if _, ok := corners[part]; ok {
+			return part
+		}
+	}
+	return ""
+}
+
+// masks are those that programs run with, besides random ones.
+var masks = []uint32{1, 1 << 31, 0x55555555, 0xffff0000, 0x7fffffff, 0x00018000, 0xfffffffe}
+
+// mask is one of some lanes, the next of masks or a random one.
+func (t *trier) mask(n int) uint32 {
+	if n %= len(masks) + 1; n < len(masks) {
+		return masks[n]
+	}
+	return t.Uint32()&t.Uint32() | 1<<t.IntN(31)
+}
+
+// ones are 1.0 in each format, and how many binades on each side of it most results of functions lie in.
+var ones = map[string]struct{ bits, binades uint64 }{"f32": {0x3f800000, 8 << 23}, "f64": {0x3ff0000000000000, 10 << 52}, "f16": {0x3c003c00, 4<<26 | 4<<10}}
+
+// value is a corner, beside one, or anything; often one that there was before, and often a number that is
+// neither great nor small.
+func (t *trier) value() uint64 {
+	list := corners[t.format]
+	if t.IntN(4) == 0 {
+		list = corners[""]
+	}
+	switch t.IntN(8) {
+	case 0, 1, 2:
+		t.last = list[t.IntN(len(list))]
+	case 3, 4:
+		t.last = list[t.IntN(len(list))] + uint64(t.IntN(3)) - 1
+	case 5, 6:
+		t.last = t.Uint64()
+		if one, ok := ones[t.format]; ok && t.IntN(2) == 0 {
+			t.last = one.bits - one.binades + t.Uint64N(2*one.binades)
+			if t.IntN(2) == 0 {
+				t.last ^= 1<<63 | 1<<31 | 1<<15
+			}
+		}
+	}
+	return t.last
+}
+
+// program is one with registers.
+type program struct {
+	*code.Program
+	file *regfile.File
+}
+
+var frame = regfile.Size{R: 6, Q: 6, P: 5}
+
+// tail are instructions behind the one that is tried. They need all that one has to leave as it was: where rows of
+// each kind and constants begin, and the lanes.
+var tail = []code.Instr{
+	{Op: code.Named("add.s32"), D: 5, F: code.NoRow, A: 5},
+	{Op: code.Named("add.s64"), D: 5, F: code.NoRow, A: 5},
+	{Op: code.Named("xor.pred"), D: 4, F: code.NoRow, A: 4},
+}
+
+// single makes a program of one instruction and the tail.
+func (t *trier) single(p *code.Program, in code.Instr) *program {
+	p.Instrs = []code.Instr{in}
+	for _, last := range tail {
+		t.source(p, &last.B, last.Op.Signature().Src[1], true)
+		p.Instrs = append(p.Instrs, last)
+	}
+	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
+	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
+	return t.newProgram(p)
+}
+
+// finish executes the tail in Go.
+func (p *program) finish(f *regfile.File, m uint32) {
+	for i := range tail {
+		in := &p.Instrs[1+i]
+		alu.Vec[in.Op](f, in, m)
+	}
+}
+
+// own reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
+// that every program has.
+func own(in *code.Instr, stencil string) bool {
+	name, _, _ := strings.Cut(strings.ReplaceAll(stencil, "_", "."), ".full")
+	name, _, _ = strings.Cut(name, ".masked")
+	return name == in.Op.String() || name != "begin" && name != "out" && !slices.ContainsFunc(tail, func(last code.Instr) bool { return last.Op.String() == name })
+}
+
+// newProgram gives a program registers.
+func (t *trier) newProgram(p *code.Program) *program {
+	p.Width, p.Funcs = regfile.Lanes, []*code.Func{{Frame: frame}}
+	p.Consts.Lay()
+	p.Link()
+	f := regfile.New(&p.Consts, false)
+	f.Reset(frame)
+	for i := range int32(frame.R) {
+		for lane := range regfile.Lanes {
+			f.Row32(i)[lane] = uint32(t.value())
+			f.Row64(i)[lane] = t.value()
+		}
+	}
+	for i := range int32(frame.P) {
+		f.SetP(i, regfile.Full, t.Uint32())
+	}
+	return &program{p, f}
+}
+
+// copied is a file with the same registers.
+func (p *program) copied() *regfile.File {
+	f := regfile.New(&p.Consts, false)
+	f.Assume(p.file)
+	f.Open(regfile.Size{}, frame)
+	return f
+}
+
+// begin is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if the first
+// instruction has none.
+func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
+	c := t.lib.New(p.Program)
+	ctx := &native.Context{Mask: m, Stop: -1, Enough: 1 << 40}
+	t.lib.Take()
+	if !c.Ready(ctx) {
+		return nil, nil
+	}
+	if c.Next(ctx, 0) != 0 {
+		return nil, nil
+	}
+	for _, name := range t.lib.Take() {
+		if own(&p.Instrs[0], name) {
+			t.Stencils = append(t.Stencils, name)
+		}
+	}
+	return c, ctx
+}
+
+// differs says where registers differ from what they should be, and constants from what they were; "" if they
+// do not.
+func (p *program) differs(want *regfile.File) string {
+	for i := range p.Consts.Len().R {
+		row := p.file.Src32(^int32(i))
+		for _, v := range row {
+			if v != row[0] {
+				return fmt.Sprintf("a constant is not uniform any more: %#x", row)
+			}
+		}
+	}
+	for i := range p.Consts.Len().Q {
+		row := p.file.Src64(^int32(i))
+		for _, v := range row {
+			if v != row[0] {
+				return fmt.Sprintf("a constant is not uniform any more: %#x", row)
+			}
+		}
+	}
+	var a, b bytes.Buffer
+	p.file.Write(&a, frame)
+	want.Write(&b, frame)
+	if bytes.Equal(a.Bytes(), b.Bytes()) {
+		return ""
+	}
+	for i := range int32(frame.R) {
+		for lane := range regfile.Lanes {
+			if g, w := p.file.Row32(i)[lane], want.Row32(i)[lane]; g != w {
+				return fmt.Sprintf("row %d of lane %d is %#x, not %#x", i, lane, g, w)
+			}
+			if g, w := p.file.Row64(i)[lane], want.Row64(i)[lane]; g != w {
+				return fmt.Sprintf("wide row %d of lane %d is %#x, not %#x", i, lane, g, w)
+			}
+		}
+	}
+	for i := range int32(frame.P) {
+		if g, w := p.file.Pred(i), want.Pred(i); g != w {
+			return fmt.Sprintf("predicate %d is %#x, not %#x", i, g, w)
+		}
+	}
+	panic("BUG: files differ where they have no rows")
+}
+
+// source draws a source operand of a slot: a register, or a constant.
+func (t *trier) source(p *code.Program, to *int32, slot code.Slot, constant bool) {
+	switch {
+	case slot == code.NoSlot:
+	case constant && slot == code.R:
+		*to = p.Consts.Add32(uint32(t.value()))
+	case constant && slot == code.Q:
+		*to = p.Consts.Add64(t.value())
+	case constant:
+		*to = p.Consts.AddP(-(t.Uint32() & 1))
+	case slot == code.P:
+		*to = t.Int32N(int32(frame.P))
+	default:
+		*to = t.Int32N(int32(frame.R))
+	}
+}

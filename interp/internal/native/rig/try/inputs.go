@@ -1,0 +1,90 @@
+package main
+
+// This file has the inputs for mutants of Go code.
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"strings"
+
+	"gemu/internal/corpus"
+	"gemu/internal/mutate/trial"
+	"gemu/interp"
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/native/rig"
+)
+
+const testdata = "testdata"
+
+// share is the part of the cases that are inputs: one of so many of a file. A warp may execute so many steps, after which it
+// is stopped on either engine: most programs come to their end.
+const (
+	share = 10
+	steps = 1 << 12
+)
+
+// goMutants is the process that tries them.
+func goMutants() {
+	files, err := corpus.Files(testdata)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	trial.Main(&trial.Corpus{Groups: append([]string{stencils}, files...), Load: inputs})
+}
+
+// stencils is the group of what package rig tries.
+const stencils = "stencils"
+
+// inputs makes the inputs of a group.
+func inputs(group string) (list []trial.Input, err error) {
+	if group == stencils {
+		for s := range rig.Subjects() {
+			list = append(list, trial.Input{Name: "stencils: " + s.Name, Kind: trial.Judge, Run: func() trial.Result {
+				r := try(&s, native.Shipped(), 1)
+				return trial.Result{Mismatch: r.Differs != "", Cost: int64(r.Compared), Saved: []int64{int64(r.Compared)}} // what has no machine code is slower
+			}})
+		}
+		return list, nil
+	}
+	programs, err := corpus.Of(testdata, group)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range programs {
+		if i%share != 0 && !(strings.HasPrefix(p.File, "control/") && i%2 == 0) {
+			continue
+		}
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine} {
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v", p, mode), Kind: trial.Judge, Run: func() trial.Result { return compared(p, mode) }})
+		}
+	}
+	return list, nil
+}
+
+// portably are outcomes in Go, which mutants do not reach, by the program and mode.
+var portably = map[string]string{}
+
+// compared is the run of a program in both ways.
+func compared(p *corpus.Program, mode interp.Mode) trial.Result {
+	cost := int64(0)
+	run := func(b interp.Backend) string {
+		o := p.Run(func(l *interp.Launch) { l.Mode, l.Backend, l.MaxSteps = mode, b, steps })
+		h := fnv.New64a()
+		o.Describe(h)
+		for _, r := range o.Results {
+			cost += r.WarpInstructions
+			fmt.Fprintf(h, "%+v", r.Counts)
+		}
+		return fmt.Sprintf("%x %v", h.Sum64(), o.Err)
+	}
+	key := fmt.Sprint(p, mode)
+	if portably[key] == "" {
+		portably[key] = run(interp.Portable)
+	}
+	native.Shipped().Take()
+	got := run(interp.Native)
+	wanted := native.Shipped().Take() // what wants fewer stencils has more in Go
+	return trial.Result{Mismatch: got != portably[key], Digest: got, Cost: cost, Saved: []int64{int64(len(wanted))}}
+}

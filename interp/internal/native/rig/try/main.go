@@ -1,0 +1,80 @@
+// Command try runs inputs for package mutate, with mutants of the machine code's engine: what package rig tries, the
+// programs of package corpus, and random ones. Each runs as machine code and in Go, and the two have to be the same.
+//
+// With an argument it is about mutants of stencils: "stencils" writes which subjects of package rig try which
+// stencil, in JSON; "stencil SUBJECT…" reads a line of the table, and tries the subjects with it in place of the stencil's
+// own. The exit status is then 1 if something differs, and 0 if nothing does.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"gemu/interp/internal/native"
+	"gemu/interp/internal/native/rig"
+)
+
+func main() {
+	var err error
+	switch {
+	case !native.Supported():
+		err = fmt.Errorf("this host executes no machine code of ours")
+	case len(os.Args) == 2 && os.Args[1] == "stencils":
+		err = json.NewEncoder(os.Stdout).Encode(subjects())
+	case len(os.Args) > 2 && os.Args[1] == "stencil":
+		err = stencil(os.Stdin, os.Args[2:])
+	default:
+		goMutants()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+// try tries a subject, always in the same way.
+func try(s *rig.Subject, l *native.Library, rounds int) *rig.Result {
+	return s.Try(l, rand.New(rand.NewPCG(1, uint64(len(s.Name)))), rounds)
+}
+
+// subjects are those that try a stencil, by its name.
+func subjects() map[string][]string {
+	l := native.NewLibrary(native.Tables()...)
+	by := map[string][]string{}
+	for s := range rig.Subjects() {
+		for _, name := range try(&s, l, 1).Stencils {
+			by[name] = append(by[name], s.Name)
+		}
+	}
+	return by
+}
+
+// rounds are as many as show what stencils do.
+const rounds = 6
+
+// stencil tries subjects with another line for a stencil, and ends the process if that shows.
+func stencil(in io.Reader, names []string) error {
+	line, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	name, _, _ := strings.Cut(string(line), "\t")
+	l := native.NewLibrary(append(slices.Clone(native.Tables()), string(line))...)
+	for s := range rig.Subjects() {
+		if !slices.Contains(names, s.Name) {
+			continue
+		}
+		if r := try(&s, l, rounds); r.Differs != "" {
+			fmt.Println(r.Differs)
+			os.Exit(1)
+		} else if !slices.Contains(r.Stencils, name) {
+			return fmt.Errorf("%s does not try %s", s.Name, name)
+		}
+	}
+	return nil
+}
