@@ -102,12 +102,16 @@ type file struct {
 // readSources reads and generates the C.
 func readSources(dir string) (*sources, error) {
 	s := &sources{dir: dir}
-	for _, name := range []string{"go.h", "c/stencil.h", "c/control.c", "c/memory.c"} {
+	for _, name := range []string{"go.h", "c/stencil.h", "c/rows.h", "c/control.c", "c/memory.c", "c/fixed.c", "c/warp.c", "c/atomic.c"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
-		s.files = append(s.files, file{name: filepath.Base(name), text: string(text), operands: "ABC"})
+		f := file{name: filepath.Base(name), text: string(text), operands: "ABC"}
+		if f.name == "memory.c" || f.name == "fixed.c" {
+			f.operands = "AB" // they take longest
+		}
+		s.files = append(s.files, f)
 	}
 	return s, s.arithmetic(filepath.Join(dir, "../../alu"))
 }
@@ -391,6 +395,9 @@ func (s *sources) objects(tmp string, f file, form string) (map[string]map[strin
 func (s *sources) object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
 	args := slices.Clone(flags)
 	args = append(args, "-fstack-usage")
+	if strings.Contains(f.text, `"rows.h"`) {
+		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt))
+	}
 	if form != "" {
 		args = append(args, form)
 	}
