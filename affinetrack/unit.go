@@ -26,6 +26,9 @@ func NewUnit(p *Policy, t *Table) Unit {
 	return Unit{Policy: p, Table: t, fast: t == Rules && p.unlimited()}
 }
 
+// Fast reports whether fast forms stand for the table's rules: no policy limits them.
+func (u *Unit) Fast() bool { return u.fast }
+
 // Operand is a register as a machine keeps it, or a predicate as 0 or 1: the lanes of Held
 // hold the Value, what others hold is not known.
 type Operand struct {

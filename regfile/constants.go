@@ -73,6 +73,12 @@ func (k *Constants) Places() (r, q, p int64) {
 	return int64(l.R), int64(l.Q), int64(l.P)
 }
 
+// ShadowPlaces is Places for the shadows.
+func (k *Constants) ShadowPlaces() (r, q int64) {
+	l := layoutOf(k.size(), true)
+	return int64(l.ShadowR), int64(l.ShadowQ)
+}
+
 // Begin is where the block of the constants begins; nil if there are none.
 func (k *Constants) Begin() unsafe.Pointer {
 	l := layoutOf(k.size(), true)

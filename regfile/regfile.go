@@ -122,6 +122,11 @@ func (f *File) Begin() (r, q, p unsafe.Pointer) {
 	return unsafe.Pointer(unsafe.SliceData(f.r)), unsafe.Pointer(unsafe.SliceData(f.q)), unsafe.Pointer(unsafe.SliceData(f.p))
 }
 
+// BeginShadows is where the shadows of the window's rows begin, of 32-bit slots and of 64-bit slots; nil if there are none.
+func (f *File) BeginShadows() (r, q unsafe.Pointer) {
+	return unsafe.Pointer(unsafe.SliceData(f.sr)), unsafe.Pointer(unsafe.SliceData(f.sq))
+}
+
 // Window is the size of the window.
 func (f *File) Window() Size { return f.size() }
 

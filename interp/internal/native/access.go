@@ -22,19 +22,23 @@ func spaceOf(acc *code.Access) string {
 	return "_hit"
 }
 
-// element is how stencils name an element of an access and the kind of its row, as in u8_r.
+// element is what stencils call an element of an access and the row it is loaded to or stored from, as in u8_r.
 func element(acc *code.Access, e code.Elem) string {
-	sign := "u"
-	if acc.Signed && acc.Size < e.Slot.Bits()/8 {
-		sign = "s"
-	}
-	return fmt.Sprintf("_%s%d_%v", sign, 8*acc.Size, e.Slot)
+	return fmt.Sprintf("%s_%v", memoryType(acc, e), e.Slot)
 }
 
-// addressed is how they name it with the kind of row that addresses are in, as in u8_q_r.
+// addressed is that with the kind of row that addresses are in, as in u8_q_r.
 func addressed(acc *code.Access, e code.Elem) string {
-	name := element(acc, e)
-	return fmt.Sprintf("%s%v%s", name[:len(name)-1], acc.Addr, name[len(name)-2:])
+	return fmt.Sprintf("%s_%v_%v", memoryType(acc, e), acc.Addr, e.Slot)
+}
+
+// memoryType is the element's type in memory, which matters as far as it is extended.
+func memoryType(acc *code.Access, e code.Elem) string {
+	sign := "u"
+	if acc.Signed && acc.Size < e.Slot.Bits()/8 && !acc.Store {
+		sign = "s"
+	}
+	return fmt.Sprintf("%s%d", sign, 8*acc.Size)
 }
 
 // access is an instruction that accesses memory.
@@ -53,14 +57,14 @@ func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 	}
 	switch in.Op {
 	case code.LoadLocal, code.StoreLocal:
-		return a.one(in, acc, 0, h, "_local"+addressed(acc, acc.Elems[0])+form)
+		return a.one(in, acc, 0, h, "_local_"+addressed(acc, acc.Elems[0])+form)
 	case code.LoadFrame, code.StoreFrame:
-		return a.one(in, acc, 0, h, "_frame"+element(acc, acc.Elems[0])+form)
+		return a.one(in, acc, 0, h, "_frame_"+element(acc, acc.Elems[0])+form)
 	case code.LoadEach, code.StoreEach:
 		return false
 	}
 	h.n1 = int64(8 * acc.Hit)
-	return a.one(in, acc, 0, h, addressed(acc, acc.Elems[0])+spaceOf(acc)+form)
+	return a.one(in, acc, 0, h, "_"+addressed(acc, acc.Elems[0])+spaceOf(acc)+form)
 }
 
 // one puts the stencil of the access to an element.
@@ -93,7 +97,7 @@ func (a *assembler) fixed(in *code.Instr, acc *code.Access, h holes, form string
 	for i := len(acc.Elems) - 1; i >= 0; i-- {
 		e := acc.Elems[i]
 		h.n0 = off + int64(i*acc.Size)
-		if e.Slot == code.NoSlot && i == len(acc.Elems)-1 || e.Slot != code.NoSlot && !a.one(in, acc, i, h, space+element(acc, e)+form) {
+		if e.Slot == code.NoSlot && i == len(acc.Elems)-1 || e.Slot != code.NoSlot && !a.one(in, acc, i, h, space+"_"+element(acc, e)+form) {
 			return false
 		}
 	}
@@ -116,7 +120,7 @@ func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form strin
 			return false // the others would not have their addresses any more
 		}
 		h.n0 = where.n0 + int64(i*acc.Size)
-		if !a.one(in, acc, i, h, "_element"+addressed(acc, e)+spaceOf(acc)+form) {
+		if !a.one(in, acc, i, h, "_element_"+addressed(acc, e)+spaceOf(acc)+form) {
 			return false
 		}
 	}

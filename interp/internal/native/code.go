@@ -89,18 +89,19 @@ func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
 
 // assembler puts stencils one behind the other.
 type assembler struct {
-	prog   *code.Program
-	lib    *library
-	form   string
-	consts [code.P + 1]int64 // where constants of each kind begin
-	out    []byte
-	pools  map[string]int // by the constant: its number
-	pool   []string
-	fixes  []fix
-	labels []int32 // places by number
-	stubs  []stub  // at the end of the block
-	blocks []int32 // labels
-	instrs []int32
+	prog    *code.Program
+	lib     *library
+	form    string
+	consts  [code.P + 1]int64 // where constants of each kind begin
+	shadows [code.P + 1]int64 // … and their shadows
+	out     []byte
+	pools   map[string]int // by the constant: its number
+	pool    []string
+	fixes   []fix
+	labels  []int32 // places by number
+	stubs   []stub  // at the end of the block
+	blocks  []int32 // labels
+	instrs  []int32
 }
 
 // fix is a jump or constant whose place is not known yet.
@@ -125,6 +126,7 @@ func assemble(p *code.Program, masked bool) *body {
 		a.form = "_masked"
 	}
 	a.consts[code.R], a.consts[code.Q], a.consts[code.P] = p.Consts.Places()
+	a.shadows[code.R], a.shadows[code.Q] = p.Consts.ShadowPlaces()
 	a.blocks, a.instrs = make([]int32, len(p.Blocks)), make([]int32, len(p.Instrs))
 	for i := range a.blocks {
 		a.blocks[i] = int32(a.label())
@@ -339,7 +341,7 @@ func (a *assembler) instr(pc int32, in *code.Instr) bool {
 		p, negated := code.GuardRow(in.Guard)
 		a.put("guard", holes{a: int64(4 * p), n0: ones(negated), other: behind})
 	}
-	if in.How.Exec != code.OnLanes || !a.operation(pc, in, form) {
+	if !a.execution(pc, in, form) {
 		a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
 		return false
 	}
@@ -407,16 +409,24 @@ func (a *assembler) place(to *int64, constant *string, operand byte, slot code.S
 
 // compare is a comparison: its outcome, and what becomes of it.
 func (a *assembler) compare(in *code.Instr, form string) bool {
-	op, ok := map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.BoolOr: "_or", alu.BoolXor: "_xor"}[in.Imm&^alu.ComplementC]
+	return a.outcome(in) && a.combine(in, form)
+}
+
+// outcome has that of a comparison be under way.
+func (a *assembler) outcome(in *code.Instr) bool {
 	name, has := a.lib.kernels[in.Op.Signature().Name]
-	if !ok || !has {
-		return false
-	}
 	h, ok := a.operands(in)
-	if !ok || op != "" && in.D != code.NoRow && in.F != code.NoRow && in.C == in.D {
-		return false
-	}
-	if !a.try(name, h) {
+	return has && ok && a.try(name, h)
+}
+
+// combinations are how a comparison's outcome is combined with a predicate.
+var combinations = map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.BoolOr: "_or", alu.BoolXor: "_xor"}
+
+// combine is what becomes of the outcome of a comparison.
+func (a *assembler) combine(in *code.Instr, form string) bool {
+	op, has := combinations[in.Imm&^alu.ComplementC]
+	h, ok := a.operands(in)
+	if !has || !ok || op != "" && in.D != code.NoRow && in.F != code.NoRow && in.C == in.D {
 		return false
 	}
 	h.n0 = ones(in.Imm&alu.ComplementC != 0)

@@ -18,20 +18,24 @@ type Context struct {
 
 	hits, fixed unsafe.Pointer // arrays of *mem.Allocation
 	shared      *mem.Allocation
-	changed     *bool  // set where memory is changed
-	Mask        uint32 // lanes that are active
-	Stop        int32  // the block where lanes meet others
-	PC          int32  // out: where it stopped
-	Reason      Reason // out: why
-	Heed        uint32 // 1: it stops at each end of a block
-	_           uint32
-	r, q, p, k  unsafe.Pointer // rows, wide rows, predicates; constants
+	changed     *bool // set where memory is changed
+
+	constants, shadowR, shadowQ unsafe.Pointer
+	at                          uintptr // scratch, of stencils
+	step                        int64   // scratch
+
+	Mask    uint32         // lanes that are active
+	Stop    int32          // the block where lanes meet others
+	PC      int32          // out: where it stopped
+	Reason  Reason         // out: why
+	Live    uint32         // lanes that have not ended
+	Heed    uint32         // 1: it stops at each end of a block
+	r, q, p unsafe.Pointer // rows, wide rows, predicates
 
 	tid, lanes, uniform unsafe.Pointer // special registers
 	local               unsafe.Pointer // local memory: word i of all lanes is row i
 	localFrom, localTo  uint64         // where it begins and ends for a thread, in bytes
 	frame               uint64         // where that of the running function begins
-	Live                uint32         // lanes that have not ended
 	parallel            uint32         // 1: atomics on global memory have to be the host's
 }
 

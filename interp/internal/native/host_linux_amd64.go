@@ -10,8 +10,21 @@ import (
 	"gemu/regfile"
 )
 
-//go:embed stencils_amd64.txt
-var table string
+// The tables of stencils.
+var (
+	//go:embed lanes_amd64.txt
+	lanes string
+	//go:embed scalar_amd64.txt
+	scalar string
+	//go:embed machine_amd64.txt
+	machine string
+	//go:embed memory_amd64.txt
+	memory string
+	//go:embed vectors_amd64.txt
+	vectors string
+)
+
+var tables = []string{lanes, scalar, machine, memory, vectors}
 
 // Supported reports whether this host has what the stencils are compiled for: x86-64-v3.
 func Supported() bool {
@@ -29,7 +42,8 @@ func enter(code unsafe.Pointer, c *Context)
 // run executes from a place of the code on, until native code comes back.
 func (c *Code) run(ctx *Context, f *regfile.File, b *body, place int32) {
 	ctx.r, ctx.q, ctx.p = f.Begin()
-	ctx.k, ctx.fixed = c.k, unsafe.Pointer(unsafe.SliceData(c.fixed))
+	ctx.shadowR, ctx.shadowQ = f.BeginShadows()
+	ctx.constants, ctx.fixed = c.k, unsafe.Pointer(unsafe.SliceData(c.fixed))
 	enter(b.text.at(place), ctx)
 	runtime.KeepAlive(b)
 }

@@ -5,7 +5,7 @@ package native
 import "gemu/regfile"
 
 // table is that of the stencils of this host: there are none.
-const table = ""
+var tables []string
 
 // Supported reports whether this host has what the stencils are compiled for.
 func Supported() bool { return false }

@@ -37,7 +37,7 @@ func TestStencils(t *testing.T) {
 		if alu.Vec[op] == nil {
 			continue
 		}
-		if _, ok := stencils().kernels[op.Signature().Name]; !ok {
+		if !Has(op) {
 			continue
 		}
 		ran := false

@@ -1,6 +1,6 @@
 package native
 
-// This file reads the table of stencils.
+// This file reads the tables of stencils.
 
 import (
 	"encoding/base64"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"gemu/interp/internal/code"
 )
 
 // stencil is machine code with holes.
@@ -45,17 +47,25 @@ type library struct {
 // stencils is the library of this host.
 var stencils = sync.OnceValue(func() *library {
 	l := &library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
-	for line := range strings.Lines(table) {
-		switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
-		case '#':
-		case '=':
-			l.kernels[name[1:]] = rest
-		default:
-			l.lines[name] = rest
+	for _, table := range tables {
+		for line := range strings.Lines(table) {
+			switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
+			case '#':
+			case '=':
+				l.kernels[name[1:]] = rest
+			default:
+				l.lines[name] = rest
+			}
 		}
 	}
 	return l
 })
+
+// Has reports whether there is machine code of an operation that computes.
+func Has(op code.Op) bool {
+	_, ok := stencils().kernels[op.Signature().Name]
+	return ok
+}
 
 // get is the stencil of a name; nil if there is none.
 func (l *library) get(name string) *stencil {

@@ -63,7 +63,6 @@ func (w *warp) tellNative() {
 		}
 	}
 	n.Special(tid, &n.uniform)
-	n.Live = uint32(w.live)
 	n.Parallel(c.grid.atomics && !c.turn)
 	w.tellLocal()
 }
@@ -76,12 +75,12 @@ func (w *warp) tellLocal() {
 
 func (machineCode) run(w *warp, budget int) reason {
 	c := w.cta
-	if len(w.files) > 1 || w.owed != 0 || w.paused || c.grid.dev.Memory.HasMapped() {
+	if len(w.files) > 1 || w.owed != 0 || w.paused || c.grid.dev.Memory.HasMapped() || c.grid.mode != Vector && !w.unit.Fast() {
 		return Portable.run(w, budget)
 	}
 	w.activate()
 	m, f, ctx := c.code.native, &w.files[0], &c.native.Context
-	ctx.Mask, ctx.Stop, ctx.Heed = uint32(w.mask), w.stop, 0
+	ctx.Mask, ctx.Live, ctx.Stop, ctx.Heed = uint32(w.mask), uint32(w.live), w.stop, 0
 	if w.heeds && len(w.others) > 0 {
 		ctx.Heed = 1
 	}

@@ -9,23 +9,20 @@
 // The context has more for them behind what all know (Context in context.go).
 struct machine {
 	struct context known;
-	char *r, *q, *p, *k; // ARGS have them
+	char *r, *q, *p;     // ARGS have them
 	char *tid;           // rows: the special registers tid.x, tid.y and tid.z of the warp
 	char *lanes;         // … those that are the same in all warps
 	char *uniform;       // special registers that are the same in all lanes, of 8 bytes, by number
 	char *local;         // local memory: word i of all lanes is row i
 	u64 from, to;        // where it begins and ends for a thread
 	u64 frame;           // where the running function's begins
-	u32 live;            // lanes that have not ended
 	u32 parallel;        // CTAs run in parallel: atomics on global memory have to be the host's
 };
 #define MACHINE ((struct machine *)ctx)
 _Static_assert(__builtin_offsetof(struct machine, parallel) == CONTEXT_PARALLEL, "Context has another layout");
 
-// Elements, and vectors of them, wherever they lie.
-#define ELEMENT(E) \
-	typedef E E##_u __attribute__((aligned(1))); \
-	typedef E E##x8 __attribute__((ext_vector_type(8), aligned(1)));
+// Vectors of elements, wherever they lie.
+#define ELEMENT(E) typedef E E##x8 __attribute__((ext_vector_type(8), aligned(1)));
 ELEMENT(u8) ELEMENT(s8) ELEMENT(u16) ELEMENT(s16) ELEMENT(u32) ELEMENT(s32) ELEMENT(u64)
 typedef u32 u32x4 __attribute__((ext_vector_type(4), aligned(1)));
 typedef u64 u64x4 __attribute__((ext_vector_type(4), aligned(1)));

@@ -18,6 +18,16 @@ struct allocation { // mem.Allocation, as far as it is needed
 	char *ptr;
 };
 
+struct compact { // regfile.Compact
+	u64 base, stride;
+	union {
+		struct {
+			u32 mask, clean;
+		};
+		u64 both;
+	};
+};
+
 struct context { // Context in context.go
 	u64 count;    // PTX instructions that the warp has executed
 	u64 enough;   // … up to which it goes on
@@ -26,10 +36,14 @@ struct context { // Context in context.go
 	struct allocation **hits, **fixed;
 	struct allocation *shared;
 	u8 *changed; // set where memory is changed
+	char *constants, *r_shadows, *q_shadows;
+	char *at;    // of a compact access: the memory of the lowest lane
+	s64 step;    // … and how far it is from one lane to the next
 	u32 mask;    // lanes that are active
 	s32 stop;    // the block where lanes meet others
 	s32 pc;      // out: where it stopped
 	u32 reason;  // out: why
+	u32 live;    // lanes that have not ended
 	u32 heed;    // it stops at each end of a block
 };
 
@@ -54,16 +68,24 @@ extern char HD, HF, HA, HB, HC, HE, H0, H1;
 #define NUMBER(hole) ((s64)(s32)(u32)(u64)&hole) // of 32 bits, with a sign
 
 // The bases of sources: K instead where the generator wants to know.
-#ifndef BASE_A
+#ifdef CONSTANT_A
+#define BASE_A(base) K
+#else
 #define BASE_A(base) base
 #endif
-#ifndef BASE_B
+#ifdef CONSTANT_B
+#define BASE_B(base) K
+#else
 #define BASE_B(base) base
 #endif
-#ifndef BASE_C
+#ifdef CONSTANT_C
+#define BASE_C(base) K
+#else
 #define BASE_C(base) base
 #endif
-#ifndef BASE_E
+#ifdef CONSTANT_E
+#define BASE_E(base) K
+#else
 #define BASE_E(base) base
 #endif
 #define BASE_D(base) base
@@ -72,6 +94,41 @@ extern char HD, HF, HA, HB, HC, HE, H0, H1;
 #define ROW(type, X) AT(type, X, R)
 #define WIDE(type, X) AT(type, X, Q)
 #define PREDICATE(X) (*AT(u32, X, P))
+
+// SHADOW is an operand's, of one kind. Where the shadows begin is read for each anew, so that those of constants
+// are elsewhere and the code is the same.
+#define SHADOW(X, kind) ((struct compact *)(BEGIN_##X(kind) + PLACE(H##X)))
+#define BEGIN(kind) (*(char *volatile *)&ctx->kind)
+#ifndef CONSTANT_A
+#define BEGIN_A(kind) BEGIN(kind)
+#else
+#define BEGIN_A(kind) BEGIN(constants)
+#endif
+#ifndef CONSTANT_B
+#define BEGIN_B(kind) BEGIN(kind)
+#else
+#define BEGIN_B(kind) BEGIN(constants)
+#endif
+#ifndef CONSTANT_C
+#define BEGIN_C(kind) BEGIN(kind)
+#else
+#define BEGIN_C(kind) BEGIN(constants)
+#endif
+#ifndef CONSTANT_E
+#define BEGIN_E(kind) BEGIN(kind)
+#else
+#define BEGIN_E(kind) BEGIN(constants)
+#endif
+#define BEGIN_D(kind) BEGIN(kind)
+
+// Elements of memory, which need not be aligned for the host.
+typedef u8 u8_u;
+typedef s8 s8_u;
+typedef u16 u16_u __attribute__((aligned(1)));
+typedef s16 s16_u __attribute__((aligned(1)));
+typedef u32 u32_u __attribute__((aligned(1)));
+typedef s32 s32_u __attribute__((aligned(1)));
+typedef u64 u64_u __attribute__((aligned(1)));
 
 // Loops over lanes. No lane reads what another has written in the same loop.
 #define LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)

@@ -1,0 +1,389 @@
+// Stencils of compact execution: on shadows of registers, which speak for the lanes of their masks. A result
+// under way is outcome, its base, and spare, its stride. Where shadows do not have what an instruction
+// wants, it goes to other, the stencils that do it on the lanes.
+
+#include "stencil.h"
+
+static inline u32 lowest(u32 m) { return __builtin_ctz(m); }
+static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
+
+// filled writes base + i·stride to lanes of a row.
+#define FILLED(T, name) \
+	static inline void name(T *d, T base, T stride, u32 lanes) { \
+		if (lanes == 0xffffffff) { \
+			SHORT_LANES d[i] = base + (T)i * stride; \
+			return; \
+		} \
+		SHORT_LANES d[i] ^= (d[i] ^ (base + (T)i * stride)) & -(T)(lanes >> i & 1); \
+	}
+FILLED(u32, filled_r)
+FILLED(u64, filled_q)
+
+// keep has lanes of m have outcome and spare in the shadow D of row F. Others that the shadow spoke for
+// get what it says in the row, if they live.
+#define KEEP_IN(s, T, reduced) \
+	STENCIL(FORM(keep_##s)) { \
+		struct compact *d = SHADOW(D, s##_shadows); \
+		u64 base = (T)outcome, stride = (T)spare; \
+		if (d->base == base && d->stride == stride) { \
+			d->mask |= (u32)m; \
+			NEXT; \
+		} \
+		OTHERS_##s \
+		d->base = base; \
+		d->stride = stride; \
+		d->both = (u32)m; \
+		NEXT; \
+	}
+#ifdef MASKED
+#define OTHERS_OF(s, T, row) \
+	u32 rest = d->mask & ~d->clean & ~(u32)m & ctx->live; \
+	if (rest) \
+		filled_##s(row, (T)d->base, (T)d->stride, rest);
+#define OTHERS_r OTHERS_OF(r, u32, ROW(u32, F))
+#define OTHERS_q OTHERS_OF(q, u64, WIDE(u64, F))
+#else
+#define OTHERS_r
+#define OTHERS_q
+#endif
+KEEP_IN(r, u32, )
+KEEP_IN(q, u64, )
+
+#ifndef MASKED
+// held: all lanes that execute have A in its shadow.
+#define HELD(s) \
+	STENCIL(held_##s) { \
+		if ((u32)m & ~SHADOW(A, s##_shadows)->mask) \
+			OTHER; \
+		NEXT; \
+	}
+HELD(r) HELD(q)
+
+// level: A, which is held, is the same in all lanes.
+#define LEVEL(s) \
+	STENCIL(level_##s) { \
+		if (SHADOW(A, s##_shadows)->stride) \
+			OTHER; \
+		NEXT; \
+	}
+LEVEL(r) LEVEL(q)
+
+// alike: predicate A is the same in all lanes that execute.
+STENCIL(alike) {
+	u32 p = PREDICATE(A) & (u32)m;
+	if (p && p != (u32)m)
+		OTHER;
+	NEXT;
+}
+
+// proved has all lanes there are have outcome in the shadow D.
+#define PROVED(s, T) \
+	STENCIL(proved_##s) { \
+		struct compact *d = SHADOW(D, s##_shadows); \
+		d->base = (T)outcome; \
+		d->stride = 0; \
+		d->both = 0xffffffff; \
+		NEXT; \
+	}
+PROVED(r, u32) PROVED(q, u64)
+
+// expand writes what the shadow A has for lanes that execute to the row D.
+#define EXPAND(s, T, row) \
+	STENCIL(expand_##s) { \
+		struct compact *a = SHADOW(A, s##_shadows); \
+		u32 need = a->mask & (u32)m & ~a->clean; \
+		if (need) { \
+			a->clean |= need; \
+			filled_##s(row, (T)a->base, (T)a->stride, need); \
+		} \
+		NEXT; \
+	}
+EXPAND(r, u32, ROW(u32, D))
+EXPAND(q, u64, WIDE(u64, D))
+
+// uncompact has the shadow D not speak for lanes that execute.
+#define UNCOMPACT(s) \
+	STENCIL(uncompact_##s) { \
+		SHADOW(D, s##_shadows)->both &= ~(m | m << 32); \
+		NEXT; \
+	}
+UNCOMPACT(r) UNCOMPACT(q)
+
+// What follows is the fast forms of affinetrack (fast.go there), which compute with progressions modulo the width of
+// the slot.
+
+// widened extends a progression of 32 bits; 0: it leaves the range of 32-bit numbers between lanes of m.
+static inline int widened(u64 *base, u64 *stride, const struct compact *v, int is_signed, u32 m) {
+	u64 first = lowest(m), last = highest(m), b = v->base, s = v->stride;
+	s64 step = (s32)s, x, end;
+	if (is_signed) {
+		x = (s32)(b + first * s);
+		end = x + (s64)(last - first) * step;
+		*base = x - (s64)first * step;
+		*stride = step;
+		return end == (s32)end;
+	}
+	x = (s64)(u64)(u32)(b + first * s);
+	end = x + (s64)(last - first) * step;
+	*base = x - (s64)first * step;
+	*stride = step;
+	return end == (s64)(u64)(u32)end;
+}
+
+#define MOVE(s) \
+	STENCIL(affine_move_##s) { \
+		const struct compact *a = SHADOW(A, s##_shadows); \
+		outcome = a->base; \
+		spare = a->stride; \
+		NEXT; \
+	}
+MOVE(r) MOVE(q)
+
+#define SUM(name, op, s) \
+	STENCIL(affine_##name##_##s) { \
+		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows); \
+		outcome = a->base op b->base; \
+		spare = a->stride op b->stride; \
+		NEXT; \
+	}
+SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
+
+#define PRODUCT(s) \
+	STENCIL(affine_mul_##s) { \
+		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows); \
+		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
+		if (dx && dy) \
+			OTHER; \
+		outcome = x * y; \
+		spare = dx * y + x * dy; \
+		NEXT; \
+	} \
+	STENCIL(affine_mad_##s) { \
+		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows), *c = SHADOW(C, s##_shadows); \
+		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
+		if (dx && dy) \
+			OTHER; \
+		outcome = x * y + c->base; \
+		spare = dx * y + x * dy + c->stride; \
+		NEXT; \
+	}
+PRODUCT(r) PRODUCT(q)
+
+// A shift by the width and more gives 0.
+#define SHIFT(s) \
+	STENCIL(affine_shl_##s) { \
+		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, r_shadows); \
+		u32 k = (u32)b->base; \
+		if (b->stride) \
+			OTHER; \
+		outcome = k < 64 ? a->base << k : 0; \
+		spare = k < 64 ? a->stride << k : 0; \
+		NEXT; \
+	}
+SHIFT(r) SHIFT(q)
+
+#define WIDEN(name, is_signed) \
+	STENCIL(affine_widen_##name) { \
+		u64 base, stride; \
+		if (!widened(&base, &stride, SHADOW(A, r_shadows), is_signed, (u32)m)) \
+			OTHER; \
+		outcome = base; \
+		spare = stride; \
+		NEXT; \
+	}
+WIDEN(s, 1) WIDEN(u, 0)
+
+// WIDE_PRODUCT has base and stride be those of A·B, one of which is the same in all lanes.
+#define WIDE_PRODUCT(is_signed) \
+	const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+	if (b->stride) { \
+		const struct compact *c = a; \
+		a = b, b = c; \
+	} \
+	u64 base, stride, by = is_signed ? (u64)(s64)(s32)b->base : (u64)(u32)b->base; \
+	if (b->stride || !widened(&base, &stride, a, is_signed, (u32)m)) \
+		OTHER; \
+	base *= by; \
+	stride *= by;
+#define MUL_WIDE(name, is_signed) \
+	STENCIL(affine_mulwide_##name) { \
+		WIDE_PRODUCT(is_signed) \
+		outcome = base; \
+		spare = stride; \
+		NEXT; \
+	} \
+	STENCIL(affine_madwide_##name) { \
+		const struct compact *c = SHADOW(C, q_shadows); \
+		u64 cb = c->base, cs = c->stride; \
+		WIDE_PRODUCT(is_signed) \
+		outcome = base + cb; \
+		spare = stride + cs; \
+		NEXT; \
+	}
+MUL_WIDE(s, 1) MUL_WIDE(u, 0)
+
+// A comparison's outcome is the lanes it holds for: all or none.
+#define COMPARE(name, is_signed, if_same, holds, clear) \
+	STENCIL(affine_##name) { \
+		const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
+		if (x == y && dx == dy) { \
+			outcome = if_same ? 0xffffffff : 0; \
+			NEXT; \
+		} \
+		if (!widened(&x, &dx, a, is_signed, (u32)m) || !widened(&y, &dy, b, is_signed, (u32)m)) \
+			OTHER; \
+		s64 base = x - y, step = dx - dy; \
+		s64 d0 = base + (s64)lowest((u32)m) * step, d1 = base + (s64)highest((u32)m) * step; \
+		if (!(clear)) \
+			OTHER; \
+		outcome = (holds) ? 0xffffffff : 0; \
+		NEXT; \
+	}
+#define ORDER(sign, is_signed) \
+	COMPARE(lt_##sign, is_signed, 0, d0 < 0, (d0 < 0) == (d1 < 0)) \
+	COMPARE(ge_##sign, is_signed, 1, d0 >= 0, (d0 >= 0) == (d1 >= 0)) \
+	COMPARE(gt_##sign, is_signed, 0, d0 > 0, (d0 > 0) == (d1 > 0)) \
+	COMPARE(le_##sign, is_signed, 1, d0 <= 0, (d0 <= 0) == (d1 <= 0)) \
+	COMPARE(eq_##sign, is_signed, 1, 0, (d0 < 0 && d1 < 0) || (d0 > 0 && d1 > 0)) \
+	COMPARE(ne_##sign, is_signed, 0, 1, (d0 < 0 && d1 < 0) || (d0 > 0 && d1 > 0))
+ORDER(s, 1) ORDER(u, 0)
+
+// A selection takes A where predicate C holds, else B, and does not look at the other.
+#define SELECT(s) \
+	STENCIL(affine_select_##s) { \
+		u32 p = PREDICATE(C) & (u32)m; \
+		if (p && p != (u32)m) \
+			OTHER; \
+		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows); \
+		a = p ? a : b; \
+		if ((u32)m & ~a->mask) \
+			OTHER; \
+		outcome = a->base; \
+		spare = a->stride; \
+		NEXT; \
+	}
+SELECT(r) SELECT(q)
+
+// reach finds the memory of accesses of E bytes at the compact address A + H0: ctx->at is that of the lowest
+// lane, ctx->step from one lane to the next. H1 is the place of the allocation.
+#define AT_q \
+	const struct compact *a = SHADOW(A, q_shadows); \
+	if ((u32)m & ~a->mask) \
+		OTHER; \
+	u64 base = a->base, by = a->stride;
+#define AT_r \
+	const struct compact *a = SHADOW(A, r_shadows); \
+	u64 base, by; \
+	if ((u32)m & ~a->mask || !widened(&base, &by, a, 0, (u32)m)) \
+		OTHER;
+#define AT_none u64 base = 0, by = 0;
+#define IN_hit \
+	struct allocation *al = *(struct allocation **)((char *)ctx->hits + PLACE(H1)); \
+	if (!al) \
+		OTHER; \
+	u64 begin = al->base;
+#define IN_shared \
+	struct allocation *al = ctx->shared; \
+	u64 begin = al->base - SHARED_WINDOW;
+#define REACH(as, in) \
+	STENCIL(reach_##as##_##in) { \
+		IN_##in AT_##as \
+		u64 first = lowest((u32)m), n = highest((u32)m) - first, bytes = (u32)NUMBER(HE); \
+		u64 from = base + first * by + (u64)NUMBER(H0) - begin, to = from + n * by, end = al->size & -bytes; \
+		if (by != (u64)(s64)(s32)by || from >= end || to >= end || ((from | by) & (bytes - 1))) \
+			OTHER; \
+		ctx->at = al->ptr + from; \
+		ctx->step = by; \
+		NEXT; \
+	}
+REACH(q, hit) REACH(q, shared) REACH(r, hit) REACH(r, shared) REACH(none, shared)
+
+// reach_fixed is reach at offset H0 of the allocation whose place among those of fixed addresses is H1.
+STENCIL(reach_fixed) {
+	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1));
+	if (al->size < PLACE(H0) + (u32)NUMBER(HE))
+		OTHER;
+	ctx->at = al->ptr + PLACE(H0);
+	ctx->step = 0;
+	NEXT;
+}
+
+// one loads the element at H0 that all lanes load.
+#define ONE(E) \
+	STENCIL(one_##E) { \
+		outcome = (u64)*(E##_u *)(ctx->at + PLACE(H0)); \
+		spare = 0; \
+		NEXT; \
+	}
+ONE(u8) ONE(s8) ONE(u16) ONE(s16) ONE(u32) ONE(s32) ONE(u64)
+
+// changes says that memory is changed.
+STENCIL(changes) {
+	*ctx->changed = 1;
+	NEXT;
+}
+#endif
+
+// row loads or stores the element at H0 of each lane that executes, where reach has found memory.
+#define ROW_OF_r(X) u32 *d = ROW(u32, X);
+#define ROW_OF_q(X) u64 *d = WIDE(u64, X);
+#define EACH_LANE _Pragma("clang loop unroll_count(4) vectorize(disable)") for (int i = 0; i < 32; i++, p += step)
+#ifndef MASKED
+#define LOAD_ROW(E, ds) \
+	STENCIL(row_load_##E##_##ds##_full) { \
+		char *p = ctx->at + PLACE(H0); \
+		s64 step = ctx->step; \
+		ROW_OF_##ds(D) \
+		if (step == sizeof(E)) { \
+			SHORT_LANES d[i] = ((E##_u *)p)[i]; \
+			NEXT; \
+		} \
+		if (!step) { \
+			E v = *(E##_u *)p; \
+			SHORT_LANES d[i] = v; \
+			NEXT; \
+		} \
+		EACH_LANE d[i] = *(E##_u *)p; \
+		NEXT; \
+	}
+#define STORE_ROW(E, ds) \
+	STENCIL(row_store_##E##_##ds##_full) { \
+		char *p = ctx->at + PLACE(H0); \
+		s64 step = ctx->step; \
+		ROW_OF_##ds(B) \
+		if (step == sizeof(E)) { \
+			SHORT_LANES ((E##_u *)p)[i] = (E)d[i]; \
+			NEXT; \
+		} \
+		EACH_LANE *(E##_u *)p = (E)d[i]; \
+		NEXT; \
+	}
+#else
+#define LOAD_ROW(E, ds) \
+	STENCIL(row_load_##E##_##ds##_masked) { \
+		s64 step = ctx->step; \
+		char *p = ctx->at + PLACE(H0) - (s64)lowest((u32)m) * step; \
+		ROW_OF_##ds(D) \
+		for (u32 n = (u32)m; n != 0; n &= n - 1) { \
+			int i = __builtin_ctz(n); \
+			d[i] = *(E##_u *)(p + (s64)i * step); \
+		} \
+		NEXT; \
+	}
+#define STORE_ROW(E, ds) \
+	STENCIL(row_store_##E##_##ds##_masked) { \
+		s64 step = ctx->step; \
+		char *p = ctx->at + PLACE(H0) - (s64)lowest((u32)m) * step; \
+		ROW_OF_##ds(B) \
+		for (u32 n = (u32)m; n != 0; n &= n - 1) { \
+			int i = __builtin_ctz(n); \
+			*(E##_u *)(p + (s64)i * step) = (E)d[i]; \
+		} \
+		NEXT; \
+	}
+#endif
+LOAD_ROW(u8, r) LOAD_ROW(s8, r) LOAD_ROW(u16, r) LOAD_ROW(s16, r) LOAD_ROW(u32, r)
+LOAD_ROW(u8, q) LOAD_ROW(s8, q) LOAD_ROW(u16, q) LOAD_ROW(s16, q) LOAD_ROW(u32, q) LOAD_ROW(s32, q) LOAD_ROW(u64, q)
+STORE_ROW(u8, r) STORE_ROW(u16, r) STORE_ROW(u32, r)
+STORE_ROW(u8, q) STORE_ROW(u16, q) STORE_ROW(u32, q) STORE_ROW(u64, q)

@@ -1,0 +1,423 @@
+package simt
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gemu/affinetrack"
+	"gemu/internal/part"
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// rig is a warp before a program of one instruction, with registers and memory.
+type rig struct {
+	*rigs
+	prog   *code.Program
+	file   *regfile.File
+	mask   uint32
+	live   uint32
+	memory []byte
+}
+
+var rigFrame = regfile.Size{R: 6, Q: 6, P: 4}
+
+// rigs draws programs of one instruction.
+type rigs struct {
+	*rand.Rand
+	drawn, native int // programs, and those of them that are machine code
+}
+
+// value is one that rules may have something to say of.
+func (r *rigs) value() uint64 {
+	switch r.IntN(4) {
+	case 0:
+		return uint64(r.IntN(70))
+	case 1:
+		return []uint64{1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 32, 1 << 63, 1<<63 - 1, 1<<64 - 1, 0x3f800000, 0x7f800001, 0x3ff0000000000000}[r.IntN(10)] + uint64(r.IntN(40)) - 20
+	}
+	return r.Uint64() >> r.IntN(64)
+}
+
+// stride is that of a register: often none.
+func (r *rigs) stride() uint64 {
+	switch r.IntN(4) {
+	case 0, 1:
+		return 0
+	case 2:
+		return uint64(r.IntN(33)) - 16
+	}
+	return r.value()
+}
+
+// lanes is some of a warp, often all.
+func (r *rigs) lanes() uint32 {
+	switch r.IntN(3) {
+	case 0:
+		return regfile.Full
+	case 1:
+		return 1<<r.IntN(32)*(1<<r.IntN(5)-1) | 1<<r.IntN(32)
+	}
+	return r.Uint32() | 1<<r.IntN(32)
+}
+
+// source is a register, or a constant.
+func (r *rigs) source(k *regfile.Constants, slot code.Slot) int32 {
+	if r.IntN(5) != 0 {
+		return r.Int32N(map[code.Slot]int32{code.R: int32(rigFrame.R), code.Q: int32(rigFrame.Q), code.P: int32(rigFrame.P)}[slot])
+	}
+	switch slot {
+	case code.R:
+		return k.Add32(uint32(r.value()))
+	case code.Q:
+		return k.Add64(r.value())
+	}
+	return k.AddP(-(r.Uint32() & 1))
+}
+
+// shadowed gives registers shadows, so that rows say the same where these are clean.
+func (r *rigs) shadowed(f *regfile.File, all uint32) {
+	for i := range rigFrame.R {
+		f.Row32(int32(i))[0] = 0
+		c := regfile.Compact{Base: uint64(uint32(r.value())), Stride: uint64(uint32(r.stride())), Mask: r.held(all)}
+		c.Clean = c.Mask & r.lanes()
+		*f.Shadow32(int32(i)) = c
+		for lane := range regfile.Lanes {
+			f.Row32(int32(i))[lane] = uint32(r.value())
+			if c.Clean>>lane&1 != 0 {
+				f.Row32(int32(i))[lane] = uint32(c.At(lane))
+			}
+		}
+	}
+	for i := range rigFrame.Q {
+		c := regfile.Compact{Base: r.value(), Stride: r.stride(), Mask: r.held(all)}
+		c.Clean = c.Mask & r.lanes()
+		*f.Shadow64(int32(i)) = c
+		for lane := range regfile.Lanes {
+			f.Row64(int32(i))[lane] = r.value()
+			if c.Clean>>lane&1 != 0 {
+				f.Row64(int32(i))[lane] = c.At(lane)
+			}
+		}
+	}
+	for i := range rigFrame.P {
+		f.SetP(int32(i), regfile.Full, []uint32{0, regfile.Full, r.Uint32()}[r.IntN(3)])
+	}
+}
+
+// held is the lanes that a shadow speaks for: often all that execute.
+func (r *rigs) held(m uint32) uint32 {
+	switch r.IntN(6) {
+	case 0:
+		return 0
+	case 1:
+		return r.Uint32()
+	case 2:
+		return m
+	}
+	return regfile.Full
+}
+
+// new is a warp before the instruction, once its operands have been drawn.
+func (r *rigs) new(p *code.Program) *rig {
+	if in := &p.Instrs[0]; r.IntN(4) == 0 {
+		in.Guard = code.Guard(r.Int32N(int32(rigFrame.P)), r.IntN(2) == 0)
+		in.Skips = true
+	}
+	p.Consts.Lay()
+	p.Instrs[1].Op = code.Exit
+	p.Width = regfile.Lanes
+	fn := rigModule.Kernels()[0]
+	p.Funcs = []*code.Func{{Frame: rigFrame, Func: fn}}
+	p.Sources = []code.Source{{Instr: fn.Blocks[0].Instrs[0], Func: p.Funcs[0]}}
+	p.Blocks = []code.Block{{First: 0, Last: 1}}
+	p.Link()
+	r.drawn++
+	g := &rig{rigs: r, prog: p, file: regfile.New(&p.Consts, true), mask: r.lanes()}
+	g.live = g.mask | r.Uint32()
+	g.file.Reset(rigFrame)
+	r.shadowed(g.file, g.mask)
+	g.memory = make([]byte, 4096)
+	for i := range g.memory {
+		g.memory[i] = byte(r.Uint32())
+	}
+	return g
+}
+
+// rigModule is what the instruction stands in for.
+var rigModule = func() *ptx.Module {
+	m, err := ptx.ParseString("rig.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tret;\n}\n")
+	if err != nil {
+		panic(err)
+	}
+	return m
+}()
+
+// rigBase is where the first allocation is.
+const rigBase = 1 << 32
+
+// on executes the instruction on a backend, and says what becomes of the registers, their shadows, and memory.
+func (g *rig) on(b Backend) (outcome string) {
+	f := regfile.New(&g.prog.Consts, true)
+	f.Assume(g.file)
+	f.Open(regfile.Size{}, rigFrame)
+	memory := slices.Clone(g.memory)
+	device := &Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
+	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
+	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, mode: Affine, backend: b, dev: device, rules: affinetrack.Rules, code: k}
+	c := &cta{grid: grid, code: k, sharedMem: device.Memory.NewShared(256)}
+	copy(c.sharedMem.Data, memory)
+	hit, err := device.Memory.Alloc(uint64(len(memory)), mem.Buffer, "")
+	if err != nil || hit.Base != rigBase {
+		return fmt.Sprintf("memory at %#x, %v", hit.Base, err)
+	}
+	copy(hit.Data, memory)
+	memory = hit.Data
+	c.hits = []*mem.Allocation{hit}
+	for i := range g.prog.Access {
+		if g.prog.Access[i].Addr == code.NoSlot && g.prog.Access[i].Space != ptx.Shared {
+			g.prog.Access[i].Fixed = c.hits[0]
+		}
+	}
+	w := &warp{cta: c, files: []regfile.File{*f}, live: uint64(g.live), stop: -1}
+	w.mask = uint64(g.mask)
+	c.alone.ctas = []*cta{c}
+	c.cluster = &c.alone
+	c.frame.fn = g.prog.Funcs[0]
+	w.frame = &c.frame
+	w.unit = affinetrack.NewUnit(affinetrack.Policies[0], affinetrack.Rules)
+	why := b.run(w, 1)
+	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v, changed %v", why, w.pc, w.err, w.count, c.changed)
+	h := &w.files[0]
+	for i := range int32(rigFrame.R) {
+		outcome += fmt.Sprintf("\nr%d %x %+v", i, *h.Row32(i), *h.Shadow32(i))
+	}
+	for i := range int32(rigFrame.Q) {
+		outcome += fmt.Sprintf("\nq%d %x %+v", i, *h.Row64(i), *h.Shadow64(i))
+	}
+	for i := range int32(rigFrame.P) {
+		outcome += fmt.Sprintf("\np%d %x", i, h.Pred(i))
+	}
+	if !bytes.Equal(memory, g.memory) {
+		outcome += fmt.Sprintf("\nmemory %x", memory)
+	}
+	return outcome + fmt.Sprintf("\nshared %x", c.sharedMem.Data)
+}
+
+// compare executes an instruction on both backends.
+func (g *rig) compare(t *testing.T) (same bool) {
+	t.Helper()
+	if native.New(g.prog).Next(&native.Context{Mask: g.mask}, 0) == 0 {
+		g.native++
+	}
+	want, got := g.on(Portable), g.on(Native)
+	if got != want {
+		t.Errorf("%v\nlanes %#x\nbefore %s\nnative %s\nportable %s", g.prog, g.mask, g.before(), got, want)
+	}
+	return got == want
+}
+
+// before is the registers before the instruction.
+func (g *rig) before() string {
+	text := ""
+	for i := range int32(rigFrame.R) {
+		text += fmt.Sprintf("\nr%d %x %+v", i, *g.file.Row32(i), *g.file.Shadow32(i))
+	}
+	for i := range int32(rigFrame.Q) {
+		text += fmt.Sprintf("\nq%d %x %+v", i, *g.file.Row64(i), *g.file.Shadow64(i))
+	}
+	return text
+}
+
+// waysOf are the ways to execute a kernel.
+func waysOf(s *code.Signature) []code.Exec {
+	mixed := s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
+	switch {
+	case s.Compares():
+		return []code.Exec{code.CompactCompare, code.Expanded}
+	case s.Dst == code.P:
+		return []code.Exec{code.Expanded}
+	case mixed:
+		return []code.Exec{code.CompactMixed, code.Expanded}
+	}
+	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Expanded}
+}
+
+// TestCompactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
+// way that they can execute.
+func TestCompactKernels(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Rand: rand.New(rand.NewPCG(3, part.Seed(t)))}
+	for op := code.Op(0); op < code.Count; op++ {
+		s := op.Signature()
+		if alu.Vec[op] == nil || s.Sources() == 0 || !native.Has(op) {
+			continue
+		}
+		for _, way := range waysOf(s) {
+			for range part.Of(2, 6, 400) {
+				p := &code.Program{Instrs: make([]code.Instr, 2)}
+				in := &p.Instrs[0]
+				in.Op, in.How = op, code.How{Exec: way, Expand: 15, Dirty: s.Dst != code.P, Both: s.Dst != code.P && r.IntN(4) == 0}
+				for i, to := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+					if s.Src[i] != code.NoSlot {
+						*to = r.source(&p.Consts, s.Src[i])
+					}
+				}
+				in.D, in.F = r.Int32N(3), code.NoRow
+				if s.Dst2 == code.P {
+					in.F = (in.D + 1) % int32(rigFrame.P)
+				}
+				if s.Compares() {
+					in.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
+					if in.Imm == alu.ComplementC {
+						in.Imm = 0
+					}
+					if r.IntN(2) == 0 {
+						in.F = code.NoRow
+					}
+				}
+				g := r.new(p)
+				g.narrow(in)
+				if way >= code.ProvedOne { // what it reads is proved
+					for i, row := range in.Sources() {
+						if s.Src[i] != code.NoSlot && row >= 0 {
+							c := shadowAt(g.file, s.Src[i], row)
+							c.Stride, c.Mask, c.Clean = 0, regfile.Full, 0
+						}
+					}
+				}
+				if !g.compare(t) {
+					return
+				}
+			}
+		}
+	}
+	r.covered(t, 90)
+}
+
+// covered says how many of the programs were machine code: a part of them that there should be.
+func (r *rigs) covered(t *testing.T, percent int) {
+	t.Helper()
+	t.Logf("%d programs of %d are machine code", r.native, r.drawn)
+	if 100*r.native < percent*r.drawn {
+		t.Errorf("%d programs of %d are machine code", r.native, r.drawn)
+	}
+}
+
+// narrow cuts sources to their widths.
+func (g *rig) narrow(in *code.Instr) {
+	s := in.Op.Signature()
+	if s.Width != 16 && s.Width != 8 {
+		return
+	}
+	for i, row := range in.Sources() {
+		if s.Src[i] != code.R || row < 0 {
+			continue
+		}
+		c := g.file.Shadow32(row)
+		c.Base &= 1<<s.Width - 1
+		c.Stride, c.Clean = 0, 0
+		for lane := range regfile.Lanes {
+			g.file.Row32(row)[lane] &= 1<<s.Width - 1
+		}
+	}
+}
+
+// TestCompactAccesses: so do loads and stores.
+func TestCompactAccesses(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Rand: rand.New(rand.NewPCG(4, part.Seed(t)))}
+	for range part.Of(1000, 3000, 400000) {
+		p := &code.Program{Instrs: make([]code.Instr, 2)}
+		in := &p.Instrs[0]
+		size := 1 << r.IntN(4)
+		n := 1
+		if size > 1 {
+			n = 1 << r.IntN(3)
+		}
+		a := code.Access{Space: []ptx.Space{ptx.Global, ptx.Shared, ptx.Generic}[r.IntN(3)], Addr: []code.Slot{code.R, code.Q, code.Q}[r.IntN(3)], Size: size, Bytes: size * n, Store: r.IntN(2) == 0}
+		a.Signed = !a.Store && r.IntN(3) == 0
+		a.Move = mem.StridedOf(size, a.Signed)
+		if a.Space != ptx.Shared && a.Addr == code.R {
+			a.Addr = code.Q
+		}
+		data := code.R
+		if size == 8 || n == 1 && r.IntN(2) == 0 {
+			data = code.Q
+		}
+		switch {
+		case n > 1 && a.Store:
+			in.Op = code.StoreVector
+		case n > 1:
+			in.Op = code.LoadVector
+		case a.Store:
+			in.Op = code.StoreOp(size, a.Addr, data)
+		default:
+			in.Op = code.LoadOp(size, a.Signed, a.Addr, data)
+		}
+		for i := range n {
+			e := code.Elem{Slot: data, Row: int32(i)}
+			if n > 1 && r.IntN(8) == 0 {
+				e.Slot = code.NoSlot
+			}
+			if a.Store && e.Slot != code.NoSlot && r.IntN(4) == 0 {
+				e.Row = r.source(&p.Consts, e.Slot)
+			}
+			a.Elems = append(a.Elems, e)
+		}
+		in.How = code.How{Expand: 1 | code.OperandList, Dirty: !a.Store && r.IntN(2) == 0}
+		in.How.Both = in.How.Dirty && r.IntN(4) == 0
+		in.How.Exec = code.CompactLoad
+		if a.Store {
+			in.How.Exec = code.CompactStore
+		}
+		in.A = r.Int32N(2) + 4
+		g := r.new(p)
+		at, room, base := shadowAt(g.file, a.Addr, in.A), uint64(len(g.memory)), uint64(rigBase)
+		if a.Space == ptx.Shared {
+			room, base = 256, 0
+		}
+		if r.IntN(3) > 0 {
+			at.Stride = []uint64{0, uint64(a.Bytes), -uint64(a.Bytes), 4 * uint64(a.Bytes), 3}[r.IntN(5)]
+			if in.How.Dirty {
+				at.Stride = 0
+			}
+			at.Mask = regfile.Full
+		}
+		a.Off = uint64(r.IntN(64)) * uint64(a.Bytes)
+		at.Base = base + uint64(r.IntN(int(room)))&^uint64(a.Bytes-1) - a.Off
+		if r.IntN(4) == 0 { // at an end
+			at.Base = base + []uint64{0, room - uint64(a.Bytes)}[r.IntN(2)] - a.Off + uint64(r.IntN(3)) - 1
+		}
+		if a.Addr == code.R {
+			at.Base, at.Stride = uint64(uint32(at.Base)), uint64(uint32(at.Stride))
+		}
+		if in.How.Dirty && at.Stride != 0 {
+			at.Mask = 0 // the plan has such addresses compact only where they are uniform
+		}
+		at.Clean = 0
+		for lane := range regfile.Lanes { // the lanes' own addresses are in reach, too
+			v := base + uint64(lane)*uint64(a.Bytes) - a.Off
+			g.file.Row32(in.A)[lane] = uint32(v)
+			if a.Addr == code.Q {
+				g.file.Row64(in.A)[lane] = v
+			}
+		}
+		p.Access = []code.Access{a}
+		if !g.compare(t) {
+			return
+		}
+	}
+	r.covered(t, 45)
+}
