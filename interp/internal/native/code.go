@@ -371,7 +371,7 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 		h, ok := a.operands(in)
 		h.n0 = int64(in.Imm)
 		return ok && a.try(name+form, h)
-	case s.Side == code.AccessSide:
+	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
 		return a.access(pc, in, form)
 	case s.Kind == code.Read:
 		return a.special(in, form)
