@@ -4,7 +4,6 @@ package native
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -25,6 +24,10 @@ type Code struct {
 	prog  *code.Program
 	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
 	k     unsafe.Pointer    // where the constants begin
+
+	// Uniform is the special registers that Context.Special has to have.
+	Uniform []ptx.SpecialReg
+
 	forms [2]atomic.Pointer[body]
 	mu    sync.Mutex // held to make one
 }
@@ -34,7 +37,7 @@ func New(p *code.Program) *Code { return Shipped().New(p) }
 
 // New is the machine code of a program of these stencils.
 func (l *Library) New(p *code.Program) *Code {
-	c := &Code{lib: l, prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access))}
+	c := &Code{lib: l, prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access)), Uniform: uniform(p)}
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
@@ -400,10 +403,12 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 		h, ok := a.operands(in)
 		h.n0 = int64(in.Imm)
 		return ok && a.try(name+form, h)
-	case (s.Kind == code.Load || s.Kind == code.Store) && s.Side == code.AccessSide:
+	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
 		return a.access(pc, in, form)
+	case s.Kind == code.Read:
+		return a.special(in, form)
 	}
-	return false
+	return a.together(pc, in, form)
 }
 
 // operands are the places of an instruction's operands.
@@ -465,59 +470,4 @@ func (a *assembler) combine(in *code.Instr, form string) bool {
 		a.put("uncompared"+op+form, h)
 	}
 	return true
-}
-
-// access is a load or store of one element by addresses in a row.
-func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
-	s, acc := in.Op.Signature(), &a.prog.Access[in.Side]
-	kind, rest, _ := strings.Cut(s.Name, ".")
-	if in.Op == code.LoadFixed {
-		return a.fixed(pc, in, acc, form)
-	}
-	element, rows, one := strings.Cut(rest, ".")
-	if !one {
-		return false
-	}
-	h := holes{n0: int64(acc.Off), n1: int64(8 * acc.Hit), leave: a.exit(pc, Lacks)}
-	if h.n0 != int64(int32(h.n0)) || !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) {
-		return false
-	}
-	to, operand, constant := &h.d, byte('D'), (*string)(nil)
-	if acc.Store {
-		to, operand, constant = &h.b, 'B', &h.constant
-	}
-	if e := acc.Elems[0]; e.Slot == code.NoSlot || !a.place(to, constant, operand, e.Slot, e.Row) {
-		return false
-	}
-	if element == "s64" || rows[1] == 'r' && element == "s32" {
-		element = "u" + element[1:]
-	}
-	element = strings.Replace(element, "b", "u", 1)
-	space := "_hit"
-	if acc.Space == ptx.Shared {
-		space = "_shared"
-	}
-	return a.try(kind+"_"+element+"_"+rows[:1]+"_"+rows[1:]+space+form, h)
-}
-
-// fixed is a load of one element from an address in device memory that is the same in all lanes.
-func (a *assembler) fixed(pc int32, in *code.Instr, acc *code.Access, form string) bool {
-	if len(acc.Elems) != 1 || acc.AtFixed() == nil {
-		return false
-	}
-	h := holes{n0: int64(acc.Off - acc.Fixed.Base), n1: int64(8 * in.Side), leave: a.exit(pc, Lacks)}
-	e := acc.Elems[0]
-	if h.n0 > math.MaxInt32-16 || e.Slot == code.NoSlot || !a.place(&h.d, nil, 'D', e.Slot, e.Row) {
-		return false
-	}
-	return a.try("load_fixed_"+element(acc, e)+form, h)
-}
-
-// element is what stencils call an element of an access and the row it is loaded to or stored from.
-func element(acc *code.Access, e code.Elem) string {
-	sign := "u"
-	if acc.Signed && acc.Size < e.Slot.Bits()/8 && !acc.Store {
-		sign = "s"
-	}
-	return fmt.Sprintf("%s%d_%v", sign, 8*acc.Size, e.Slot)
 }

@@ -4,10 +4,12 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // Context is what native code knows of the warp that it runs, and what it says when it comes back. Its
-// layout is that of struct context in _gen/c/stencil.h.
+// layout is that of struct context in _gen/c/stencil.h, and behind Heed that of struct machine in _gen/c/rows.h.
 type Context struct {
 	Count    int64 // PTX instructions that the warp has executed
 	Enough   int64 // … up to which it goes on
@@ -29,6 +31,12 @@ type Context struct {
 	Live    uint32         // lanes that have not ended
 	Heed    uint32         // 1: it stops at each end of a block
 	r, q, p unsafe.Pointer // rows, wide rows, predicates
+
+	tid, lanes, uniform unsafe.Pointer // special registers
+	local               unsafe.Pointer // local memory: word i of all lanes is row i
+	localFrom, localTo  uint64         // where it begins and ends for a thread, in bytes
+	frame               uint64         // where that of the running function begins
+	parallel            uint32         // 1: atomics on global memory have to be the host's
 }
 
 // Reason is why native code has come back.
@@ -46,6 +54,33 @@ const (
 
 // HeedAt is where the last field that stencils know of is: the generator compares it.
 const HeedAt = unsafe.Offsetof(Context{}.Heed)
+
+// ParallelAt is the same of those stencils that know more.
+const ParallelAt = unsafe.Offsetof(Context{}.parallel)
+
+// Registers is the number of special registers.
+const Registers = ptx.ZeroReg + 1
+
+// Special has special registers read: rows of tid.x, tid.y and tid.z, and by number those that are the same in all
+// lanes, which Code.Uniform names.
+func (c *Context) Special(tid *[3]regfile.Row32, uniform *[Registers]uint64) {
+	c.tid, c.lanes, c.uniform = unsafe.Pointer(tid), unsafe.Pointer(&laneRows), unsafe.Pointer(uniform)
+}
+
+// Local is the local memory of the warp, where in it, in bytes, that of a thread begins and ends, and where that of the
+// running function begins.
+func (c *Context) Local(local mem.Local, from, to, frame uint64) {
+	c.local = unsafe.Pointer(unsafe.SliceData(local))
+	c.localFrom, c.localTo, c.frame = from, to, frame
+}
+
+// Parallel says whether CTAs run in parallel, so that atomics on global memory have to be the host's.
+func (c *Context) Parallel(yes bool) {
+	c.parallel = 0
+	if yes {
+		c.parallel = 1
+	}
+}
 
 // Room has memory instructions find the allocations that they have hit last and shared memory, and a flag to set
 // where they change some.

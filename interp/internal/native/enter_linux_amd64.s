@@ -6,7 +6,7 @@
 // The frame is what native code may take of the stack, and more: Go makes room for it. R14, which
 // holds g in Go, and X15 are set again by Go's wrapper of this function, and a signal's handler finds g
 // elsewhere. Stencils want a stack that is aligned as in C. The frame pointer is saved by the assembler.
-TEXT ·enter(SB), 0, $1040-16
+TEXT ·enter(SB), 0, $1552-16
 	MOVQ code+0(FP), AX
 	MOVQ c+8(FP), R12
 	MOVL Context_Mask(R12), R13

@@ -18,9 +18,13 @@ var (
 	scalar string
 	//go:embed machine_amd64.txt
 	machine string
+	//go:embed memory_amd64.txt
+	memory string
+	//go:embed vectors_amd64.txt
+	vectors string
 )
 
-var tables = []string{lanes, scalar, machine}
+var tables = []string{lanes, scalar, machine, memory, vectors}
 
 // Supported reports whether this host has what the stencils are compiled for: x86-64-v3.
 func Supported() bool {

@@ -11,7 +11,6 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/native"
 	"gemu/regfile"
 )
 
@@ -42,10 +41,10 @@ type cta struct {
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
 
-	native native.Context // of the warp that executes machine code
-	runner runner         // of its warps
-	stream *stream        // nil if nobody watches
-	room   *stream        // for one
+	native machine // what machine code is told
+	runner runner  // of its warps
+	stream *stream // nil if nobody watches
+	room   *stream // for one
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked

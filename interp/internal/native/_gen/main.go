@@ -48,15 +48,17 @@ var flags = []string{
 }
 
 // bound is how many bytes of stack a stencil may take.
-const bound = 512
+const bound = 1024
 
 // tables are the files written, each of some stencils.
-var tables = []string{lanes, scalar, machine}
+var tables = []string{lanes, scalar, machine, memory, vectors}
 
 const (
 	lanes   = "lanes"
 	scalar  = "scalar"
 	machine = "machine"
+	memory  = "memory"
+	vectors = "vectors"
 	suffix  = "_amd64.txt"
 )
 
@@ -117,12 +119,21 @@ type file struct {
 // readSources reads and generates the C.
 func readSources(dir string) (*sources, error) {
 	s := &sources{dir: dir}
-	for _, name := range []string{"go.h", "c/stencil.h", "c/control.c", "c/memory.c", "c/compact.c"} {
+	for _, name := range []string{"go.h", "c/stencil.h", "c/rows.h", "c/control.c", "c/compact.c", "c/memory.c", "c/fixed.c", "c/warp.c", "c/atomic.c"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
-		s.files = append(s.files, file{name: filepath.Base(name), text: string(text), table: machine, operands: "ABC"})
+		f := file{name: filepath.Base(name), text: string(text), table: machine, operands: "ABC"}
+		switch f.name {
+		case "memory.c":
+			f.table, f.operands = memory, "AB" // it takes longest
+		case "fixed.c":
+			f.table, f.operands = vectors, "AB"
+		case "atomic.c":
+			f.table = vectors
+		}
+		s.files = append(s.files, f)
 	}
 	return s, s.arithmetic(filepath.Join(dir, "../../alu"))
 }
@@ -467,6 +478,9 @@ func (s *sources) objects(tmp string, f file, form string) (map[string]map[strin
 func (s *sources) object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
 	args := slices.Clone(flags)
 	args = append(args, "-fstack-usage")
+	if strings.Contains(f.text, `"rows.h"`) {
+		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt))
+	}
 	if form != "" {
 		args = append(args, form)
 	}

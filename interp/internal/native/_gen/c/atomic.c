@@ -1,0 +1,62 @@
+// Stencils of atomic operations, one lane after the other. Where CTAs run in parallel those on global memory are
+// the host's.
+
+#include "rows.h"
+
+// ONE is the operation on memory at q: old is what was there, now what is then.
+#define ONE(T, q, value, parallel) \
+	T old, now; \
+	if (parallel) { \
+		old = *(volatile T *)(q); \
+		do \
+			now = (value); \
+		while (now != old && !__atomic_compare_exchange_n((T *)(q), &old, now, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+	} else { \
+		old = *(T *)(q); \
+		now = (value); \
+		*(T *)(q) = now; \
+	} \
+	changed |= now != old;
+
+// ATOMIC gives what was there, REDUCE does not.
+#define ATOMIC_(kind, name, T, as, ds, space, value, result) \
+	STENCIL(FORM(kind##_##name##_##as##_##space)) { \
+		REACH_##space(sizeof(T)) ADDR_##as \
+		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
+		T *d = (T *)AT(char, D, BASE_##ds); \
+		u64 bad = 0, changed = 0; \
+		EVERY(i) bad |= outside(a[i] + off, last, sizeof(T)); \
+		if (RARELY(bad)) \
+			LEAVE; \
+		u32 parallel = PARALLEL_##space; \
+		EVERY(i) { \
+			ONE(T, p + (a[i] + off), value, parallel) \
+			result; \
+		} \
+		if (changed) \
+			*ctx->changed = 1; \
+		NEXT; \
+	}
+#define BASE_r R
+#define BASE_q Q
+#define PARALLEL_hit MACHINE->parallel
+#define PARALLEL_shared 0
+#define ATOMIC(name, T, ds, value) \
+	ATOMIC_(atom, name, T, r, ds, hit, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, hit, value, d[i] = old) \
+	ATOMIC_(atom, name, T, r, ds, shared, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, shared, value, d[i] = old) \
+	ATOMIC_(red, name, T, r, ds, hit, value, ) ATOMIC_(red, name, T, q, ds, hit, value, ) \
+	ATOMIC_(red, name, T, r, ds, shared, value, ) ATOMIC_(red, name, T, q, ds, shared, value, )
+
+static inline u32 sum32(u32 a, u32 b) { return go_Float32bits(go_canonical32(go_Float32frombits(a) + go_Float32frombits(b))); }
+static inline u32 flushed32(u32 a, u32 b) {
+	return go_Float32bits(go_ftz32(go_canonical32(go_ftz32(go_Float32frombits(a)) + go_ftz32(go_Float32frombits(b)))));
+}
+#define INTEGERS(T, S, ds) \
+	ATOMIC(add_##T, T, ds, old + b[i]) ATOMIC(and_##T, T, ds, old & b[i]) ATOMIC(or_##T, T, ds, old | b[i]) ATOMIC(xor_##T, T, ds, old ^ b[i]) \
+	ATOMIC(exch_##T, T, ds, b[i]) ATOMIC(cas_##T, T, ds, old == b[i] ? c[i] : old) \
+	ATOMIC(min_##T, T, ds, b[i] < old ? b[i] : old) ATOMIC(max_##T, T, ds, b[i] > old ? b[i] : old) \
+	ATOMIC(min_##S, T, ds, (S)b[i] < (S)old ? b[i] : old) ATOMIC(max_##S, T, ds, (S)b[i] > (S)old ? b[i] : old)
+INTEGERS(u32, s32, r) INTEGERS(u64, s64, q)
+ATOMIC(inc_u32, u32, r, old >= b[i] ? 0 : old + 1)
+ATOMIC(dec_u32, u32, r, old == 0 || old > b[i] ? b[i] : old - 1)
+ATOMIC(add_f32, u32, r, sum32(old, b[i])) ATOMIC(addftz_f32, u32, r, flushed32(old, b[i]))

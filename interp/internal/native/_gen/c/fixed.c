@@ -1,0 +1,130 @@
+// Stencils of memory instructions at an address that is the same in all lanes, of vectors, and of local memory.
+
+#include "rows.h"
+
+#define FILL(ds, v) EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(v))
+#define LAST_LANE (31 - __builtin_clz((u32)m)) // what it stores, stays
+
+// AT_fixed is offset H0 of the allocation whose place among those of fixed addresses is H1, AT_shared address H0
+// of shared memory.
+#define AT_fixed(n) \
+	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1)); \
+	u64 o = PLACE(H0); \
+	if (RARELY(al->size < o + (n))) \
+		LEAVE;
+#define AT_shared(n) \
+	struct allocation *al = ctx->shared; \
+	u64 o = (u64)NUMBER(H0) - (al->base - SHARED_WINDOW); \
+	if (RARELY(al->size < (n) || o > al->size - (n))) \
+		LEAVE;
+#define LOAD(E, ds, space) \
+	STENCIL(FORM(load_##space##_##E##_##ds)) { \
+		AT_##space(sizeof(E)) DATA_##ds(D) \
+		E v = *(E##_u *)(al->ptr + o); \
+		FILL(ds, v); \
+		NEXT; \
+	}
+#define STORE(E, ds, space) \
+	STENCIL(FORM(store_##space##_##E##_##ds)) { \
+		AT_##space(sizeof(E)) DATA_##ds(B) \
+		*ctx->changed = 1; \
+		*(E##_u *)(al->ptr + o) = (E)d[LAST_LANE]; \
+		NEXT; \
+	}
+
+// VECTOR is for what accesses memory by vectors: all elements are in reach. ELEMENT does not look again.
+#define VECTOR(n, as, space) \
+	STENCIL(FORM(reach_##n##_##as##_##space)) { \
+		REACH_##space(n) ADDR_##as \
+		if (RARELY(ASTRAY(as, n))) \
+			LEAVE; \
+		NEXT; \
+	}
+#define LOAD_ELEMENT(E, as, ds, space) \
+	STENCIL(FORM(load_element_##E##_##as##_##ds##_##space)) { \
+		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
+		p += off; \
+		EVERY(i) d[i] = *(E##_u *)(p + a[i]); \
+		NEXT; \
+	}
+#define STORE_ELEMENT(E, as, ds, space) \
+	STENCIL(FORM(store_element_##E##_##as##_##ds##_##space)) { \
+		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
+		*ctx->changed = 1; \
+		p += off; \
+		EVERY(i) *(E##_u *)(p + a[i]) = (E)d[i]; \
+		NEXT; \
+	}
+
+// Local memory: word i of all lanes is row i. A lane's address is computed in the width of its row.
+#define LOCAL_BEGIN(n) \
+	struct machine *w = MACHINE; \
+	if (RARELY(w->to - w->from < (n))) \
+		LEAVE; \
+	u64 from = w->from, room = w->to - from - (n); \
+	char *local = w->local;
+#define LANE_AT ((u64)(typeof(a[0] + 0u))(a[i] + (typeof(a[0] + 0u))NUMBER(H0)))
+#define ASTRAY_LOCAL(at, n) (((at) - from > room) | ((at) & ((n) - 1)))
+#define WORD(at, i) (local + ((at) >> 2) * 128 + 4 * (i))
+#define TAKE(E, at, i) *(E *)(WORD(at, i) + ((at) & 3))
+#define GIVE(E, at, i) *(E *)(WORD(at, i) + ((at) & 3)) = (E)d[i]
+#define TAKE_u8(at, i) TAKE(u8, at, i)
+#define TAKE_s8(at, i) TAKE(s8, at, i)
+#define TAKE_u16(at, i) TAKE(u16, at, i)
+#define TAKE_s16(at, i) TAKE(s16, at, i)
+#define TAKE_u32(at, i) *(u32 *)WORD(at, i)
+#define TAKE_s32(at, i) *(s32 *)WORD(at, i)
+#define TAKE_u64(at, i) (*(u32 *)WORD(at, i) | (u64) * (u32 *)(WORD(at, i) + 128) << 32)
+#define GIVE_u8(at, i) GIVE(u8, at, i)
+#define GIVE_u16(at, i) GIVE(u16, at, i)
+#define GIVE_u32(at, i) *(u32 *)WORD(at, i) = (u32)d[i]
+#define GIVE_u64(at, i) *(u32 *)WORD(at, i) = (u32)d[i], *(u32 *)(WORD(at, i) + 128) = (u32)(d[i] >> 32)
+
+// EVERY_ROW is EVERY for what is side by side.
+#ifdef MASKED
+#define EVERY_ROW(i) EVERY(i)
+#else
+#define EVERY_ROW(i) LANES
+#endif
+
+// LOCAL is an access at addresses in a row, FRAME one at offset H0 of the running function's frame.
+#define LOCAL(name, E, as, ds, X, access) \
+	STENCIL(FORM(name##_local_##E##_##as##_##ds)) { \
+		LOCAL_BEGIN(sizeof(E)) ADDR_##as DATA_##ds(X) \
+		u64 bad = 0; \
+		EVERY(i) { \
+			u64 at = LANE_AT; \
+			bad |= ASTRAY_LOCAL(at, sizeof(E)); \
+		} \
+		if (RARELY(bad)) \
+			LEAVE; \
+		EVERY(i) { \
+			u64 at = LANE_AT; \
+			access; \
+		} \
+		NEXT; \
+	}
+#define FRAME(name, E, ds, X, access) \
+	STENCIL(FORM(name##_frame_##E##_##ds)) { \
+		LOCAL_BEGIN(sizeof(E)) DATA_##ds(X) \
+		u64 at = w->frame + (u64)NUMBER(H0); \
+		if (RARELY(ASTRAY_LOCAL(at, sizeof(E)))) \
+			LEAVE; \
+		EVERY_ROW(i) { access; } \
+		NEXT; \
+	}
+
+#define LOADS(E, ds) \
+	LOAD(E, ds, fixed) LOAD(E, ds, shared) \
+	LOAD_ELEMENT(E, r, ds, hit) LOAD_ELEMENT(E, q, ds, hit) LOAD_ELEMENT(E, r, ds, shared) LOAD_ELEMENT(E, q, ds, shared) \
+	LOCAL(load, E, r, ds, D, d[i] = TAKE_##E(at, i)) LOCAL(load, E, q, ds, D, d[i] = TAKE_##E(at, i)) FRAME(load, E, ds, D, d[i] = TAKE_##E(at, i))
+#define STORES(E, ds) \
+	STORE(E, ds, fixed) STORE(E, ds, shared) \
+	STORE_ELEMENT(E, r, ds, hit) STORE_ELEMENT(E, q, ds, hit) STORE_ELEMENT(E, r, ds, shared) STORE_ELEMENT(E, q, ds, shared) \
+	LOCAL(store, E, r, ds, B, GIVE_##E(at, i)) LOCAL(store, E, q, ds, B, GIVE_##E(at, i)) FRAME(store, E, ds, B, GIVE_##E(at, i))
+LOADS(u8, r) LOADS(s8, r) LOADS(u16, r) LOADS(s16, r) LOADS(u32, r)
+LOADS(u8, q) LOADS(s8, q) LOADS(u16, q) LOADS(s16, q) LOADS(u32, q) LOADS(s32, q) LOADS(u64, q)
+STORES(u8, r) STORES(u16, r) STORES(u32, r)
+STORES(u8, q) STORES(u16, q) STORES(u32, q) STORES(u64, q)
+#define VECTORS(as, space) VECTOR(2, as, space) VECTOR(4, as, space) VECTOR(8, as, space) VECTOR(16, as, space) VECTOR(32, as, space)
+VECTORS(r, hit) VECTORS(q, hit) VECTORS(r, shared) VECTORS(q, shared)

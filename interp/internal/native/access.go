@@ -1,0 +1,279 @@
+package native
+
+// This file makes machine code of what is not arithmetic: memory instructions, special registers, what the lanes of a
+// warp do together.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// spaceOf is how stencils name the memory that an access finds: shared memory, or what it has hit last.
+func spaceOf(acc *code.Access) string {
+	if acc.Space == ptx.Shared {
+		return "_shared"
+	}
+	return "_hit"
+}
+
+// element is what stencils call an element of an access and the row it is loaded to or stored from, as in u8_r.
+func element(acc *code.Access, e code.Elem) string {
+	return fmt.Sprintf("%s_%v", memoryType(acc, e), e.Slot)
+}
+
+// addressed is that with the kind of row that addresses are in, as in u8_q_r.
+func addressed(acc *code.Access, e code.Elem) string {
+	return fmt.Sprintf("%s_%v_%v", memoryType(acc, e), acc.Addr, e.Slot)
+}
+
+// memoryType is the element's type in memory, which matters as far as it is extended.
+func memoryType(acc *code.Access, e code.Elem) string {
+	sign := "u"
+	if acc.Signed && acc.Size < e.Slot.Bits()/8 && !acc.Store {
+		sign = "s"
+	}
+	return fmt.Sprintf("%s%d", sign, 8*acc.Size)
+}
+
+// access is an instruction that accesses memory.
+func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
+	acc := &a.prog.Access[in.Side]
+	h := holes{n0: int64(acc.Off), leave: a.exit(pc, Lacks)}
+	switch {
+	case in.Op == code.Atomic:
+		return a.atomic(in, acc, h, form)
+	case acc.Size > 8 || acc.Tile != nil || acc.Cluster:
+		return false
+	case acc.Addr == code.NoSlot && !acc.Frame:
+		return a.fixed(in, acc, h, form)
+	case len(acc.Elems) > 1:
+		return a.vector(in, acc, h, form)
+	}
+	switch in.Op {
+	case code.LoadLocal, code.StoreLocal:
+		return a.one(in, acc, 0, h, "_local_"+addressed(acc, acc.Elems[0])+form)
+	case code.LoadFrame, code.StoreFrame:
+		return a.one(in, acc, 0, h, "_frame_"+element(acc, acc.Elems[0])+form)
+	case code.LoadEach, code.StoreEach:
+		return false
+	}
+	h.n1 = int64(8 * acc.Hit)
+	return a.one(in, acc, 0, h, "_"+addressed(acc, acc.Elems[0])+spaceOf(acc)+form)
+}
+
+// one puts the stencil of the access to an element.
+func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name string) bool {
+	e := acc.Elems[i]
+	if e.Slot == code.NoSlot || h.n0 != int64(int32(h.n0)) || acc.Addr != code.NoSlot && !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) {
+		return false
+	}
+	if acc.Store {
+		return a.place(&h.b, &h.constant, 'B', e.Slot, e.Row) && a.try("store"+name, h)
+	}
+	return a.place(&h.d, nil, 'D', e.Slot, e.Row) && a.try("load"+name, h)
+}
+
+// fixed is an access to an address that is the same in all lanes. The last element goes first: if it is in reach, all
+// are.
+func (a *assembler) fixed(in *code.Instr, acc *code.Access, h holes, form string) bool {
+	space, off := "_shared", h.n0
+	switch {
+	case acc.Space == ptx.Local || acc.Off%uint64(acc.Bytes) != 0:
+		return false
+	case acc.Space != ptx.Shared && acc.AtFixed() == nil:
+		return false
+	case acc.Space != ptx.Shared:
+		space, off, h.n1 = "_fixed", int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
+		if off > math.MaxInt32-int64(acc.Bytes) {
+			return false
+		}
+	}
+	for i := len(acc.Elems) - 1; i >= 0; i-- {
+		e := acc.Elems[i]
+		h.n0 = off + int64(i*acc.Size)
+		if e.Slot == code.NoSlot && i == len(acc.Elems)-1 || e.Slot != code.NoSlot && !a.one(in, acc, i, h, space+"_"+element(acc, e)+form) {
+			return false
+		}
+	}
+	return true
+}
+
+// vector is an access to several elements, by addresses in a row: first it is seen to it that all are in reach.
+func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form string) bool {
+	h.n1 = int64(8 * acc.Hit)
+	where := h
+	if acc.Space == ptx.Local || acc.Frame || h.n0 > math.MaxInt32-int64(acc.Bytes) || h.n0 != int64(int32(h.n0)) || !a.place(&where.a, &where.constant, 'A', acc.Addr, in.A) ||
+		!a.try(fmt.Sprintf("reach_%d_%v%s%s", acc.Bytes, acc.Addr, spaceOf(acc), form), where) {
+		return false
+	}
+	for i, e := range acc.Elems {
+		if e.Slot == code.NoSlot {
+			continue
+		}
+		if !acc.Store && e.Slot == acc.Addr && e.Row == in.A && i != len(acc.Elems)-1 {
+			return false // the others would not have their addresses any more
+		}
+		h.n0 = where.n0 + int64(i*acc.Size)
+		if !a.one(in, acc, i, h, "_element_"+addressed(acc, e)+spaceOf(acc)+form) {
+			return false
+		}
+	}
+	return true
+}
+
+// atomics are the names of atomic operations.
+var atomics = [...]string{
+	code.AtomAdd: "add", code.AtomAnd: "and", code.AtomOr: "or", code.AtomXor: "xor", code.AtomExch: "exch", code.AtomCas: "cas",
+	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
+}
+
+// atomic is atom and red, on one element of global or shared memory. Generic addresses may be of either.
+func (a *assembler) atomic(in *code.Instr, acc *code.Access, h holes, form string) bool {
+	t := acc.Atom
+	if len(acc.Elems) != 1 || acc.Addr == code.NoSlot || acc.Space != ptx.Shared && acc.Space != ptx.Global || int(t.Op) >= len(atomics) ||
+		acc.Size != 4 && acc.Size != 8 || t.Type.Bits() != 8*acc.Size || h.n0 != int64(int32(h.n0)) {
+		return false
+	}
+	slot, name := code.R, atomics[t.Op]
+	if acc.Size == 8 {
+		slot = code.Q
+	}
+	switch {
+	case t.Type.IsFloat():
+		if t.Flush {
+			name += "ftz"
+		}
+		name += "_f"
+	case t.Type.IsSigned() && (t.Op == code.AtomMin || t.Op == code.AtomMax):
+		name += "_s"
+	default:
+		name += "_u"
+	}
+	kind, e, b := "atom", acc.Elems[0], t.B[0]
+	if e.Slot == code.NoSlot {
+		kind = "red"
+	} else if e.Slot != slot || !a.place(&h.d, nil, 'D', slot, e.Row) {
+		return false
+	}
+	if b.Slot != slot || !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) || !a.place(&h.b, &h.constant, 'B', slot, b.Row) {
+		return false
+	}
+	if t.C != nil && (t.C[0].Slot != slot || !a.place(&h.c, &h.constant, 'C', slot, t.C[0].Row)) {
+		return false
+	}
+	h.n1 = int64(8 * acc.Hit)
+	return a.try(fmt.Sprintf("%s_%s%d_%v%s%s", kind, name, 8*acc.Size, acc.Addr, spaceOf(acc), form), h)
+}
+
+// rowOf is the stencil, and the row, for special registers that differ between lanes.
+func rowOf(r ptx.SpecialReg) (name string, row int64) {
+	if r >= ptx.TidX && r <= ptx.TidZ {
+		return "sreg_tid", int64(r - ptx.TidX)
+	}
+	if r == ptx.LaneID {
+		return "sreg_lanes", 0
+	}
+	return "sreg_lanes", int64(1 + r - ptx.LanemaskEq)
+}
+
+// special is what reads what the warp has besides registers. Go knows what time it is.
+func (a *assembler) special(in *code.Instr, form string) bool {
+	s := in.Op.Signature()
+	h := holes{n0: int64(in.Imm), n1: -1}
+	if in.D == code.NoRow || h.n0 < 0 || h.n0 > math.MaxInt32 || !a.place(&h.d, nil, 'D', s.Dst, in.D) {
+		return false
+	}
+	switch r := ptx.SpecialReg(in.Imm); in.Op {
+	case code.Frame32, code.Frame64:
+		return a.try(fmt.Sprintf("frame_%v", s.Dst)+form, h)
+	case code.Shared32, code.Shared64:
+		return a.try(fmt.Sprintf("shared_%v", s.Dst)+form, h)
+	case code.Sreg16, code.Sreg32, code.Sreg64:
+		if s.Width == 16 {
+			h.n1 = 0xffff
+		}
+		name := "sreg"
+		if r.Measures() {
+			return false
+		} else if r.PerLane() {
+			name, h.n0 = rowOf(r)
+			h.n0 *= rowSizes[code.R]
+		} else {
+			h.n0 *= 8
+		}
+		return a.try(fmt.Sprintf("%s_%v", name, s.Dst)+form, h)
+	}
+	return false
+}
+
+var (
+	shuffles = [...]string{code.ShflUp: "shfl_up", code.ShflDown: "shfl_down", code.ShflBfly: "shfl_bfly", code.ShflIdx: "shfl_idx"}
+	votes    = [...]string{code.VoteAll: "vote_all", code.VoteAny: "vote_any", code.VoteUni: "vote_uni"}
+)
+
+// together is what lanes do together, if all are there that are named.
+func (a *assembler) together(pc int32, in *code.Instr, form string) bool {
+	s := in.Op.Signature()
+	h, ok := a.operands(in)
+	h.leave = a.exit(pc, Lacks)
+	name, before := "", "joined"
+	switch in.Op {
+	case code.Shfl, code.ShflSync:
+		if in.Imm < uint64(len(shuffles)) {
+			name = shuffles[in.Imm]
+		}
+	case code.Vote, code.VoteSync:
+		name, before = votes[in.Imm], "alike"
+	case code.Ballot, code.BallotSync:
+		name, before = "ballot", "alike"
+	case code.Activemask:
+		name = "activemask"
+	}
+	if !ok || name == "" || in.D == code.NoRow {
+		return false
+	}
+	if s.Member > 0 {
+		member := holes{leave: h.leave}
+		if !a.place(&member.a, &member.constant, 'A', code.R, in.Sources()[s.Member-1]) || !a.try(before+form, member) {
+			return false
+		}
+		h.constant = strings.ReplaceAll(h.constant, "ABCE"[s.Member-1:s.Member], "")
+	}
+	if !a.try(name+form, h) {
+		return false
+	}
+	if s.Dst2 != code.NoSlot && in.F != code.NoRow {
+		a.put("compared"+form, holes{d: h.f})
+	}
+	return true
+}
+
+// uniform is the special registers that a program reads, and that are the same in all lanes and do not change.
+func uniform(p *code.Program) (list []ptx.SpecialReg) {
+	for i := range p.Instrs {
+		in := &p.Instrs[i]
+		if r := ptx.SpecialReg(in.Imm); in.Op.Special() && !r.PerLane() && !r.Measures() && !slices.Contains(list, r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// laneRows are the special registers that differ between lanes and are the same in all warps.
+var laneRows = func() (rows [6]regfile.Row32) {
+	for i := range regfile.Lanes {
+		rows[0][i] = uint32(i)
+		rows[1+ptx.LanemaskEq-ptx.LanemaskEq][i] = 1 << i
+		rows[1+ptx.LanemaskLe-ptx.LanemaskEq][i] = 2<<i - 1
+		rows[1+ptx.LanemaskLt-ptx.LanemaskEq][i] = 1<<i - 1
+		rows[1+ptx.LanemaskGe-ptx.LanemaskEq][i] = ^uint32(0) << i
+		rows[1+ptx.LanemaskGt-ptx.LanemaskEq][i] = ^uint32(1) << i
+	}
+	return rows
+}()

@@ -1,0 +1,480 @@
+package native
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"gemu/internal/part"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// accessRig is a program of one memory instruction, with registers and memory.
+type accessRig struct {
+	*rand.Rand
+	prog        *code.Program
+	in          *code.Instr
+	acc         *code.Access
+	file        *regfile.File
+	hit, shared *mem.Allocation
+	local       mem.Local
+	from, to    uint64 // of local memory
+	frame       uint64
+	at          [regfile.Lanes]uint64 // where lanes access, as the registers say
+}
+
+// allocation is memory of so many bytes, drawn.
+func allocation(rng *rand.Rand, base uint64, size int) *mem.Allocation {
+	data := mem.AlignedBytes(uint64(size))
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	return &mem.Allocation{Base: base, Size: uint64(size), Span: uint64(size), Data: data, Ptr: unsafe.Pointer(unsafe.SliceData(data))}
+}
+
+// accessKinds are kinds of memory instructions, by name: those that load, and those that store.
+var accessKinds = map[string][2]code.Op{
+	"element": {}, "vector": {code.LoadVector, code.StoreVector}, "fixed": {code.LoadFixed, code.StoreEach},
+	"local": {code.LoadLocal, code.StoreLocal}, "frame": {code.LoadFrame, code.StoreFrame}, "atomic": {code.Atomic, code.Atomic},
+}
+
+// newAccessRig draws one of a kind.
+func newAccessRig(rng *rand.Rand, kind string) *accessRig {
+	a := code.Access{Size: 1 << rng.IntN(4), Space: []ptx.Space{ptx.Global, ptx.Shared}[rng.IntN(2)], Addr: []code.Slot{code.R, code.Q}[rng.IntN(2)], Store: rng.IntN(2) == 0}
+	a.Signed = !a.Store && rng.IntN(3) == 0
+	r := &accessRig{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Instrs: make([]code.Instr, 2), Funcs: []*code.Func{{Frame: frame}}}}
+	r.hit = allocation(rng, 0x1000_0200, 200+rng.IntN(1200))
+	r.shared = allocation(rng, mem.SharedWindow+uint64(rng.IntN(2))<<mem.RankShift, 200+rng.IntN(1200))
+	r.local, r.from, r.to = make(mem.Local, 40), 16, 16+4*uint64(rng.IntN(36))
+	for i := range r.local {
+		for lane := range r.local[i] {
+			r.local[i][lane] = rng.Uint32()
+		}
+	}
+	r.frame = r.from + 8*uint64(rng.IntN(4))
+	n, draw := 1, func() code.Elem { // a row that elements fit in
+		slot := code.Slot(code.R + code.Slot(rng.IntN(2)))
+		if a.Size == 8 || a.Atom != nil {
+			slot = map[int]code.Slot{4: code.R, 8: code.Q}[a.Size]
+		}
+		return code.Elem{Slot: slot, Row: rng.Int32N(int32(frame.R))}
+	}
+	source := func() code.Elem {
+		e := draw()
+		switch {
+		case rng.IntN(6) > 0:
+		case e.Slot == code.R:
+			e.Row = r.prog.Consts.Add32(rng.Uint32())
+		default:
+			e.Row = r.prog.Consts.Add64(rng.Uint64())
+		}
+		return e
+	}
+	switch kind {
+	case "vector":
+		n = 2 << rng.IntN(2)
+	case "fixed":
+		n, a.Addr = 1<<rng.IntN(3), code.NoSlot
+		if a.Space == ptx.Global {
+			a.Fixed = r.hit
+		}
+	case "local":
+		a.Space = ptx.Local
+	case "frame":
+		a.Space, a.Addr, a.Frame = ptx.Local, code.NoSlot, true
+	case "atomic":
+		a.Size, a.Store, a.Signed = 4<<rng.IntN(2), false, false
+		t := [...][2]ptx.Type{{ptx.U32, ptx.U64}, {ptx.S32, ptx.S64}, {ptx.B32, ptx.B64}}[rng.IntN(3)][a.Size/8]
+		a.Atom = &code.Atom{Reduction: code.Reduction{Op: code.AtomicOp(rng.IntN(int(code.AtomFloat))), Type: t}}
+		if a.Size == 4 && rng.IntN(4) == 0 {
+			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, ptx.F32, a.Space)
+		}
+		a.Atom.B = []code.Elem{source()}
+		if a.Atom.Op == code.AtomCas {
+			a.Atom.C = []code.Elem{source()}
+		}
+	}
+	a.Bytes = a.Size * n
+	for i := range n {
+		switch e := draw(); {
+		case a.Store:
+			a.Elems = append(a.Elems, source())
+		case a.Atom != nil && rng.IntN(3) == 0:
+			a.Elems = append(a.Elems, code.Elem{})
+		default:
+			if n > 1 {
+				e.Row = int32(i) // no two results in one row
+			}
+			a.Elems = append(a.Elems, e)
+		}
+	}
+	r.in, r.acc = &r.prog.Instrs[0], &a
+	r.in.A, r.in.D, r.in.F = rng.Int32N(int32(frame.R)), code.NoRow, code.NoRow
+	ops := accessKinds[kind]
+	if r.in.Op = ops[0]; a.Store {
+		r.in.Op = ops[1]
+	}
+	if kind == "element" {
+		if r.in.Op = code.LoadOp(a.Size, a.Signed, a.Addr, a.Elems[0].Slot); a.Store {
+			r.in.Op = code.StoreOp(a.Size, a.Addr, a.Elems[0].Slot)
+		}
+	}
+	r.prog.Consts.Lay()
+	r.file = regfile.New(&r.prog.Consts, false)
+	r.file.Reset(frame)
+	for i := range int32(frame.R) {
+		for lane := range regfile.Lanes {
+			r.file.Row32(i)[lane], r.file.Row64(i)[lane] = rng.Uint32(), rng.Uint64()
+		}
+	}
+	if a.Atom != nil && a.Atom.Type == ptx.F32 { // numbers, and what is none
+		for lane := range regfile.Lanes {
+			r.file.Row32(a.Atom.B[0].Row & 3)[lane] = uint32(corners[rng.IntN(len(corners))])
+		}
+	}
+	r.place(&a)
+	r.prog.Access = []code.Access{a}
+	r.acc = &r.prog.Access[0]
+	r.prog.Instrs[1].Op = code.Exit
+	r.prog.Blocks = []code.Block{{First: 0, Last: 1}}
+	r.prog.Link()
+	return r
+}
+
+// place draws addresses: shapes that are looked for, others, and some that are out of reach.
+func (r *accessRig) place(a *code.Access) {
+	begin, size := r.hit.Base, r.hit.Size
+	switch a.Space {
+	case ptx.Shared:
+		begin, size = r.shared.Base-mem.SharedWindow, r.shared.Size
+	case ptx.Local:
+		begin, size = r.from, r.to-r.from
+	}
+	n := uint64(a.Bytes)
+	a.Off = uint64(r.IntN(64)) - 32
+	if a.Addr == code.NoSlot {
+		if a.Frame {
+			begin -= r.frame
+		}
+		a.Off = begin + n*(r.Uint64N(size/n+2)) - n*uint64(r.IntN(8)/7)
+		return
+	}
+	places := max(size/n, 1)
+	starts := [4]uint64{r.Uint64N(places), r.Uint64N(places), r.Uint64N(places), r.Uint64N(places)}
+	shapes := [4]int{r.IntN(3), 0, r.IntN(3), 0}
+	if r.IntN(2) == 0 { // all in one shape, often at the end
+		for i := range starts {
+			starts[i], shapes[i] = min(starts[0], max(places, 32)-32+uint64(r.IntN(40)/39)), shapes[0]
+		}
+	} else {
+		starts[1], starts[3], shapes[1], shapes[3] = starts[0], starts[2], shapes[0], shapes[2] // by halves
+	}
+	for lane := range r.at {
+		place := starts[lane/8]
+		switch shapes[lane/8] {
+		case 1:
+			place += uint64(lane)
+		case 2:
+			place = r.Uint64N(places)
+		}
+		r.at[lane] = begin + n*place
+	}
+	switch lane := r.IntN(regfile.Lanes); r.IntN(5) {
+	case 0:
+		r.at[lane] = begin + n*places
+	case 1:
+		r.at[lane] = begin - n
+	case 2:
+		r.at[lane] += uint64(r.IntN(2) * r.IntN(int(n)))
+	case 3:
+		if r.IntN(4) == 0 { // far away, and back by wrapping round
+			for i := range r.at {
+				r.at[i] = -n*uint64(regfile.Lanes-lane) + n*uint64(i)
+			}
+		}
+	}
+	for lane := range r.at {
+		if v := r.at[lane] - a.Off; a.Addr == code.R {
+			r.file.Row32(r.in.A)[lane] = uint32(v)
+		} else {
+			r.file.Row64(r.in.A)[lane] = v
+		}
+	}
+}
+
+// bytes is what a lane accesses, and whether it may.
+func (r *accessRig) bytes(lane int) ([]byte, bool) {
+	a, v := r.acc, uint64(0)
+	switch a.Addr {
+	case code.R:
+		v = uint64(r.file.Src32(r.in.A)[lane])
+	case code.Q:
+		v = r.file.Src64(r.in.A)[lane]
+	}
+	data, o := r.hit.Data, v+a.Off-r.hit.Base
+	switch a.Space {
+	case ptx.Shared:
+		data, o = r.shared.Data, v+a.Off-(r.shared.Base-mem.SharedWindow)
+	case ptx.Local:
+		at := v + a.Off
+		if a.Addr == code.R {
+			at = uint64(uint32(at))
+		}
+		if a.Frame {
+			at += r.frame
+		}
+		return nil, at-r.from < r.to-r.from && at+uint64(a.Bytes) <= r.to && at%uint64(a.Bytes) == 0
+	}
+	n := uint64(a.Bytes)
+	if o%n != 0 || o >= uint64(len(data)) || o+n > uint64(len(data)) {
+		return nil, false
+	}
+	return data[o : o+n], true
+}
+
+// localAt is where a lane accesses local memory, where it may.
+func (r *accessRig) localAt(lane int) int {
+	if r.acc.Frame {
+		return int(r.frame + r.acc.Off)
+	}
+	v := uint64(r.file.Src32(r.in.A)[lane])
+	if r.acc.Addr == code.Q {
+		v = r.file.Src64(r.in.A)[lane]
+	}
+	return int(uint32(v + r.acc.Off))
+}
+
+// do executes it for lanes m on a copy of the registers, one lane after the other, and reports whether it may.
+func (r *accessRig) do(f *regfile.File, m uint32) (may, changed bool) {
+	a := r.acc
+	for lane := range regfile.Lanes {
+		if _, ok := r.bytes(lane); m>>lane&1 == 1 && !ok {
+			return false, false
+		}
+	}
+	get := func(e code.Elem, lane int) uint64 {
+		if e.Slot == code.Q {
+			return f.Src64(e.Row)[lane]
+		}
+		return uint64(f.Src32(e.Row)[lane])
+	}
+	put := func(e code.Elem, lane int, v uint64) {
+		switch e.Slot {
+		case code.R:
+			f.Row32(e.Row)[lane] = uint32(v)
+		case code.Q:
+			f.Row64(e.Row)[lane] = v
+		}
+	}
+	for lane := range regfile.Lanes {
+		if m>>lane&1 == 0 {
+			continue
+		}
+		data, _ := r.bytes(lane)
+		for i, e := range a.Elems {
+			var v uint64
+			load := func() uint64 {
+				if a.Space == ptx.Local {
+					return r.local.Load(r.localAt(lane), lane, a.Size)
+				}
+				return mem.LoadBits(unsafe.Pointer(&data[i*a.Size]), a.Size)
+			}
+			store := func(v uint64) {
+				if a.Space == ptx.Local {
+					r.local.Store(r.localAt(lane), lane, a.Size, v)
+				} else {
+					mem.StoreBits(unsafe.Pointer(&data[i*a.Size]), a.Size, v)
+					changed = true
+				}
+			}
+			switch {
+			case a.Atom != nil:
+				v = load()
+				now, was := atomically(a, v, get(a.Atom.B[0], lane), func() uint64 { return get(a.Atom.C[0], lane) }), changed
+				store(now)
+				changed = was || now != v
+				put(e, lane, v)
+			case a.Store:
+				store(get(e, lane))
+			default:
+				if v = load(); a.Signed {
+					v = uint64(int64(v<<(64-8*a.Size)) >> (64 - 8*a.Size))
+				}
+				put(e, lane, v)
+			}
+		}
+	}
+	return true, changed
+}
+
+// atomically is an atomic operation (manual 9.7.13.5).
+func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
+	cut := ^uint64(0) >> (64 - 8*a.Size)
+	sign := uint64(0)
+	if a.Atom.Type.IsSigned() {
+		sign = 1 << (8*a.Size - 1)
+	}
+	switch a.Atom.Op {
+	case code.AtomAdd:
+		if a.Atom.Type == ptx.F32 {
+			flush := func(f float32) float32 {
+				if a.Atom.Flush && math.Abs(float64(f)) < 0x1p-126 {
+					f = float32(math.Copysign(0, float64(f)))
+				}
+				return f
+			}
+			s := flush(flush(math.Float32frombits(uint32(x))) + flush(math.Float32frombits(uint32(y))))
+			if s != s {
+				return 0x7fffffff
+			}
+			return uint64(math.Float32bits(s))
+		}
+		return (x + y) & cut
+	case code.AtomAnd:
+		return x & y
+	case code.AtomOr:
+		return x | y
+	case code.AtomXor:
+		return x ^ y
+	case code.AtomExch:
+		return y
+	case code.AtomCas:
+		if x == y {
+			return z()
+		}
+		return x
+	case code.AtomInc:
+		if x >= y {
+			return 0
+		}
+		return x + 1
+	case code.AtomDec:
+		if x == 0 || x > y {
+			return y
+		}
+		return x - 1
+	case code.AtomMin:
+		if x^sign < y^sign {
+			return x
+		}
+		return y
+	}
+	if x^sign > y^sign {
+		return x
+	}
+	return y
+}
+
+// memory is all bytes that it may have changed.
+func (r *accessRig) memory() []byte {
+	all := append(bytes.Clone(r.hit.Data), r.shared.Data...)
+	for i := range r.local {
+		for _, v := range r.local[i] {
+			all = append(all, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+		}
+	}
+	return all
+}
+
+// remember is a function that puts memory back.
+func (r *accessRig) remember() func() {
+	hit, shared, local := bytes.Clone(r.hit.Data), bytes.Clone(r.shared.Data), append(mem.Local{}, r.local...)
+	return func() {
+		copy(r.hit.Data, hit)
+		copy(r.shared.Data, shared)
+		copy(r.local, local)
+	}
+}
+
+// TestAccesses: memory instructions do what the manual says, lane by lane, at addresses of all shapes, or nothing where
+// a lane is out of reach, and then they leave.
+func TestAccesses(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	rng := rand.New(rand.NewPCG(part.Seed(t), 3))
+	for kind := range accessKinds {
+		did, left := 0, 0
+		for range part.Of(800, 1500, 100000) {
+			r := newAccessRig(rng, kind)
+			m := append(masks, rng.Uint32()|1, rng.Uint32()&rng.Uint32()&rng.Uint32()|1<<rng.IntN(32), ^uint32(0)<<rng.IntN(32), regfile.Full)[rng.IntN(len(masks)+4)]
+			c := New(r.prog)
+			changed := false
+			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
+			ctx.Room([]*mem.Allocation{r.hit}, r.shared, &changed)
+			ctx.Local(r.local, r.from, r.to, r.frame)
+			ctx.Parallel(rng.IntN(2) == 0)
+			if !c.Ready(ctx) || c.Next(ctx, 0) != 0 {
+				continue
+			}
+			want := *regfile.New(&r.prog.Consts, false)
+			want.Assume(r.file)
+			want.Open(regfile.Size{}, frame)
+			restore := r.remember()
+			may, changes := r.do(&want, m)
+			should := r.memory()
+			restore()
+			c.Block(ctx, r.file, 0)
+			says := fmt.Sprintf("%v, %v, lanes %#x (%d), addresses %#x, memory of %d and %d bytes", r.in.Op, fmt.Sprintf("%+v", *r.acc), m, bits.OnesCount32(m), r.at, r.hit.Size, r.shared.Size)
+			var a, b bytes.Buffer
+			r.file.Write(&a, frame)
+			want.Write(&b, frame)
+			switch {
+			case may && ctx.Reason != Control:
+				t.Fatalf("%s: it leaves", says)
+			case !may && (ctx.Reason != Lacks || ctx.PC != 0):
+				t.Fatalf("%s: it does not leave", says)
+			case !bytes.Equal(a.Bytes(), b.Bytes()):
+				t.Fatalf("%s: registers differ", says)
+			case !bytes.Equal(r.memory(), should):
+				t.Fatalf("%s: memory differs", says)
+			case changed != changes && r.acc.Space != ptx.Local:
+				t.Fatalf("%s: memory has changed: %v", says, changed)
+			}
+			if did++; !may {
+				left++
+			}
+		}
+		t.Logf("%s: %d, of which %d leave", kind, did, left)
+		if did < 400 || left == 0 || left == did {
+			t.Errorf("%s: %d, of which %d leave", kind, did, left)
+		}
+	}
+}
+
+// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go.
+func TestOwnMeanings(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix} {
+		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: op, D: code.NoRow, F: code.NoRow})
+		p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: 8, Bytes: 8, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide}}
+		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
+			t.Errorf("%v has machine code", op)
+		}
+	}
+}
+
+// frame is the registers of the programs.
+var frame = regfile.Size{R: 6, Q: 6, P: 5}
+
+// corners are values that operations may take in a way of their own.
+var corners = []uint64{
+	0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+	0x3f800000, 0xbf800000, 0x00000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, // f32
+	0x4f000000, 0x4effffff, 0xcf000000, 0xcf000001, 0x5f000000, 0x3effffff, 0x3f000000, 0x42fe0000, 0xc3160000,
+	0x3c003c00, 0x7c00fc00, 0x7e007c01, 0x04000001, 0x3f803f80, // f16, bf16
+	0x3ff0000000000000, 0xbff0000000000000, 1 << 63, 1<<63 - 1, 1<<64 - 1, 0x000fffffffffffff, 0x0010000000000000, 0x7fefffffffffffff, // f64
+	0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x7ff0000000000001, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x43e0000000000000,
+}
+
+// masks are those that every stencil is tried with, beside random ones.
+var masks = []uint32{regfile.Full, 1, 1 << 31, 0x55555555, 0xffff0000, 0x7fffffff, 0x00018000}
