@@ -32,11 +32,7 @@ func (machineCode) run(w *warp, budget int) reason {
 	}
 	w.activate()
 	m, f, ctx := c.code.native, &w.files[0], &c.native
-	ctx.Mask, ctx.Live, ctx.Stop, ctx.Heed = uint32(w.mask), uint32(w.live), w.stop, 0
-	if w.heeds && len(w.others) > 0 {
-		ctx.Heed = 1
-	}
-	ctx.Room(c.hits, c.sharedMem, &c.changed)
+	w.readies(ctx)
 	if !m.Ready(ctx) {
 		return Portable.run(w, budget)
 	}
@@ -81,4 +77,13 @@ func (machineCode) run(w *warp, budget int) reason {
 			at, begins = w.pc, true
 		}
 	}
+}
+
+// readies tells native code of the running strand and its memory.
+func (w *warp) readies(ctx *native.Context) {
+	ctx.Mask, ctx.Live, ctx.Stop, ctx.Heed = uint32(w.mask), uint32(w.live), w.stop, 0
+	if w.heeds && len(w.others) > 0 {
+		ctx.Heed = 1
+	}
+	ctx.Room(w.cta.hits, w.cta.sharedMem, &w.cta.changed)
 }

@@ -117,7 +117,7 @@ type file struct {
 // readSources reads and generates the C.
 func readSources(dir string) (*sources, error) {
 	s := &sources{dir: dir}
-	for _, name := range []string{"go.h", "c/stencil.h", "c/control.c", "c/memory.c", "c/compact.c"} {
+	for _, name := range []string{"go.h", "c/stencil.h", "c/control.c", "c/memory.c", "c/compact.c", "c/check.c"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
