@@ -226,7 +226,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if backend == nil {
 		backend = d.cfg.Backend
 	}
-	if backend == nil || l.Mode == Check && backend == Native { // what check mode compares are the portable one's functions
+	if backend == nil {
 		backend = Portable
 	}
 	rules := l.rules

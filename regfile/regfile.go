@@ -79,6 +79,25 @@ type File struct {
 // tracked files have shadows.
 func New(k *Constants, tracked bool) *File { return &File{k: k, all: newBlock(Size{}, tracked)} }
 
+// Beside makes a file, without shadows, whose rows lie behind the first own ones of this in the same block: as long as
+// neither wants more than own and size.
+func (f *File) Beside(k *Constants, own, size Size) *File {
+	f.all.grow(own.Add(size))
+	g := New(k, false)
+	g.all.rows = f.all.from(own, size)
+	g.all.sr, g.all.sq = nil, nil
+	return g
+}
+
+// Adjoins reports whether the rows of g's window are where those of f's would go on behind the first own ones.
+func (f *File) Adjoins(g *File, own Size) bool {
+	return behind(f.r, g.r, own.R) && behind(f.q, g.q, own.Q) && behind(f.p, g.p, own.P)
+}
+
+func behind[T any](rows, next []T, own int) bool {
+	return len(next) == 0 || cap(rows) >= own+len(next) && &rows[:own+1][own] == &next[0]
+}
+
 // Tracked reports whether the file has shadows.
 func (f *File) Tracked() bool { return f.all.tracked }
 

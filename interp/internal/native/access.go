@@ -257,10 +257,15 @@ func (a *assembler) together(pc int32, in *code.Instr, form string) bool {
 // uniform is the special registers that a program reads, and that are the same in all lanes and do not change.
 func uniform(p *code.Program) (list []ptx.SpecialReg) {
 	for i := range p.Instrs {
-		in := &p.Instrs[i]
-		if r := ptx.SpecialReg(in.Imm); in.Op.Special() && !r.PerLane() && !r.Measures() && !slices.Contains(list, r) {
-			list = append(list, r)
-		}
+		list = alsoUniform(list, &p.Instrs[i])
+	}
+	return list
+}
+
+// alsoUniform is a list and what an instruction reads, if that is one.
+func alsoUniform(list []ptx.SpecialReg, in *code.Instr) []ptx.SpecialReg {
+	if r := ptx.SpecialReg(in.Imm); in.Op.Special() && !r.PerLane() && !r.Measures() && !slices.Contains(list, r) {
+		list = append(list, r)
 	}
 	return list
 }

@@ -122,6 +122,12 @@ type assembler struct {
 	stubs   []stub  // at the end of the block
 	blocks  []int32 // labels
 	instrs  []int32
+
+	// Of check mode.
+	check    *Check
+	step     int32  // under way
+	lacks    Reason // what an instruction leaves for that cannot go on
+	counting bool   // in which of its ways it executes
 }
 
 // fix is a jump or constant whose place is not known yet.
@@ -141,8 +147,17 @@ type stub struct {
 
 // assemble makes the code of a program.
 func assemble(l *Library, p *code.Program, masked bool) *body {
-	a := assemblers.Get().(*assembler)
+	a := newAssembler(l, p, masked)
 	defer a.rest()
+	for i := range p.Blocks {
+		a.block(&p.Blocks[i])
+	}
+	return a.body(p)
+}
+
+// newAssembler readies one for a program.
+func newAssembler(l *Library, p *code.Program, masked bool) *assembler {
+	a := assemblers.Get().(*assembler)
 	a.prog, a.lib, a.form = p, l, "_full"
 	if masked {
 		a.form = "_masked"
@@ -156,10 +171,12 @@ func assemble(l *Library, p *code.Program, masked bool) *body {
 	for i := range a.instrs {
 		a.instrs[i] = none
 	}
+	return a
+}
+
+// body is what has been made.
+func (a *assembler) body(p *code.Program) *body {
 	b := &body{blocks: make([]int32, len(p.Blocks)), instrs: a.instrs}
-	for i := range p.Blocks {
-		a.block(&p.Blocks[i])
-	}
 	for i, l := range a.blocks {
 		b.blocks[i] = a.labels[l]
 	}
@@ -201,6 +218,11 @@ func (a *assembler) block(b *code.Block) {
 	}
 	a.instrs[b.Last] = int32(len(a.out))
 	a.end(b)
+	a.placeStubs()
+}
+
+// placeStubs puts the ways out behind a block.
+func (a *assembler) placeStubs() {
 	for _, s := range a.stubs {
 		a.here(s.label)
 		a.leave(s.pc, s.reason)
@@ -215,6 +237,9 @@ func (a *assembler) leave(pc int32, why Reason) {
 
 // exit is the label of a way out, which is behind the block.
 func (a *assembler) exit(pc int32, why Reason) int {
+	if a.check != nil && why == Lacks { // before a step, or in the middle of one
+		pc, why = a.step, a.lacks
+	}
 	l := a.label()
 	a.stubs = append(a.stubs, stub{l, pc, why})
 	return l

@@ -6,6 +6,7 @@ package native
 
 import (
 	"math"
+	"strings"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
@@ -75,6 +76,17 @@ func (a *assembler) uncompact(o code.Row) bool {
 
 // expanded executes an instruction on the lanes, after expanding what it reads.
 func (a *assembler) expanded(pc int32, in *code.Instr, form string) bool {
+	if !a.expandSources(in) || !a.operation(pc, in, form) || !a.uncompactResults(in) {
+		return false
+	}
+	if a.counting {
+		a.tally(a.check.counts.OnLanes, 1)
+	}
+	return true
+}
+
+// expandSources expands what an instruction reads.
+func (a *assembler) expandSources(in *code.Instr) bool {
 	s := in.Op.Signature()
 	if s.Side != code.NoSide && s.Side != code.AccessSide {
 		return false
@@ -91,27 +103,33 @@ func (a *assembler) expanded(pc int32, in *code.Instr, form string) bool {
 			return false
 		}
 	}
-	results := []code.Row{{Slot: s.Dst, Row: in.D}}
-	if s.Side == code.AccessSide {
-		acc := &a.prog.Access[in.Side]
-		if acc.Atom != nil {
-			return false
-		}
-		results = nil
-		for _, e := range acc.Elems {
-			o := code.Row{Slot: e.Slot, Row: e.Row}
-			if !acc.Store {
-				results = append(results, o)
-			} else if !a.expand(o) {
-				return false
-			}
-		}
+	if s.Side != code.AccessSide {
+		return true
 	}
-	if !a.operation(pc, in, form) {
+	acc := &a.prog.Access[in.Side]
+	if acc.Atom != nil {
 		return false
 	}
-	for _, o := range results {
-		if in.How.Dirty && !a.uncompact(o) {
+	for _, e := range acc.Elems {
+		if acc.Store && !a.expand(code.Row{Slot: e.Slot, Row: e.Row}) {
+			return false
+		}
+	}
+	return true
+}
+
+// uncompactResults has the shadows of an instruction's results not speak for the lanes that execute.
+func (a *assembler) uncompactResults(in *code.Instr) bool {
+	s := in.Op.Signature()
+	if !in.How.Dirty {
+		return true
+	}
+	if s.Side != code.AccessSide {
+		return a.uncompact(code.Row{Slot: s.Dst, Row: in.D})
+	}
+	acc := &a.prog.Access[in.Side]
+	for _, e := range acc.Elems {
+		if !acc.Store && !a.uncompact(code.Row{Slot: e.Slot, Row: e.Row}) {
 			return false
 		}
 	}
@@ -121,6 +139,9 @@ func (a *assembler) expanded(pc int32, in *code.Instr, form string) bool {
 // otherwise puts the way of an instruction on the lanes behind that on shadows, which goes there by a label.
 func (a *assembler) otherwise(pc int32, in *code.Instr, form string, lanes int) bool {
 	behind := a.label()
+	if a.counting {
+		a.countCompact(in.Op.Signature())
+	}
 	a.put("jump", holes{other: behind})
 	a.here(lanes)
 	if !a.expanded(pc, in, form) {
@@ -281,15 +302,16 @@ func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) bool {
 	} else if !a.level(pc, in, lanes) || !a.scalar(in) {
 		return false
 	}
+	if a.counting {
+		a.countCompact(in.Op.Signature())
+	}
 	a.put("jump", holes{other: combine})
 	a.here(lanes)
-	for i, row := range in.Sources() {
-		if in.How.Expand>>i&1 != 0 && !a.expand(code.Row{Slot: s.Src[i], Row: row}) {
-			return false
-		}
-	}
-	if !a.outcome(in) {
+	if !a.expandSources(in) || !a.outcome(in) {
 		return false
+	}
+	if a.counting {
+		a.tally(a.check.counts.OnLanes, 1)
 	}
 	a.here(combine)
 	return a.combine(in, form)
@@ -298,7 +320,12 @@ func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) bool {
 // compactAccess is a load or store, at a compact address if it has one.
 func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) bool {
 	acc, lanes := &a.prog.Access[in.Side], a.label()
-	if acc.Move == nil || !a.reach(in, acc, lanes) {
+	return acc.Move != nil && a.compactly(in, acc, form, lanes) && a.otherwise(pc, in, form, lanes)
+}
+
+// compactly is an access at a compact address; it goes to a label if there is none.
+func (a *assembler) compactly(in *code.Instr, acc *code.Access, form string, lanes int) bool {
+	if !a.reach(in, acc, lanes) {
 		return false
 	}
 	if acc.Store {
@@ -310,22 +337,23 @@ func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) bool {
 		}
 		o := code.Row{Slot: e.Slot, Row: e.Row}
 		h := holes{n0: int64(i * acc.Size)}
+		name, row, _ := strings.Cut(element(acc, e), "_")
 		switch {
 		case acc.Store:
-			if !a.expand(o) || !a.place(&h.b, &h.constant, 'B', o.Slot, o.Row) || !a.try("row_store_"+element(acc, e)+form, h) {
+			if !a.expand(o) || !a.place(&h.b, &h.constant, 'B', o.Slot, o.Row) || !a.try("row_store_"+name+"_"+row+form, h) {
 				return false
 			}
 		case in.How.Dirty: // its address is the same in all lanes, where it is compact
-			if !a.try("one_"+element(acc, e)[:len(element(acc, e))-2], h) || !a.keep(in, o, form) {
+			if !a.try("one_"+name, h) || !a.keep(in, o, form) {
 				return false
 			}
 		default:
-			if !a.place(&h.d, nil, 'D', o.Slot, o.Row) || !a.try("row_load_"+element(acc, e)+form, h) {
+			if !a.place(&h.d, nil, 'D', o.Slot, o.Row) || !a.try("row_load_"+name+"_"+row+form, h) {
 				return false
 			}
 		}
 	}
-	return a.otherwise(pc, in, form, lanes)
+	return true
 }
 
 // reach finds the memory of an access at a compact address; it goes to a label if there is none.

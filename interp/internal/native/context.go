@@ -24,10 +24,16 @@ type Context struct {
 	at                          uintptr // scratch, of stencils
 	step                        int64   // scratch
 
+	Expanded int64 // lanes that have been written to rows from shadows
+	Kept     int64 // lanes that shadows have spoken for, in results that were compared
+
+	notes, counts unsafe.Pointer // of check mode: see Check
+
 	Mask    uint32         // lanes that are active
 	Stop    int32          // the block where lanes meet others
 	PC      int32          // out: where it stopped
 	Reason  Reason         // out: why
+	Lanes   uint32         // out: that executed
 	Live    uint32         // lanes that have not ended
 	Heed    uint32         // 1: it stops at each end of a block
 	r, q, p unsafe.Pointer // rows, wide rows, predicates
@@ -50,6 +56,10 @@ const (
 	Meets                  // at the end of a block, from which it comes to where lanes meet
 	Control                // at another end of a block
 	Used                   // before a block: Count has come to Enough
+
+	// Of check mode, where PC is the number of a step, as it is for Lacks.
+	Halfway // the program has executed the step, the reference has not
+	Differs // both have, and what they have is not the same
 )
 
 // HeedAt is where the last field that stencils know of is: the generator compares it.

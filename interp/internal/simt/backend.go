@@ -34,12 +34,18 @@ type runner interface {
 	run(w *warp, budget int) reason
 }
 
+// checker is a backend that runs check mode itself. What it leaves to Go is the portable one's.
+type checker interface{ checks() runner }
+
 // runnerOf is what runs the warps of a CTA: their backend, or what asks it for spans.
 func (c *cta) runnerOf() runner {
 	switch {
 	case c.stream != nil:
 		return observed{}
 	case c.grid.mode == Check:
+		if b, ok := c.grid.backend.(checker); ok {
+			return b.checks()
+		}
 		return checked{}
 	}
 	return c.grid.backend

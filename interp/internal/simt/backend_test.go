@@ -81,9 +81,6 @@ func TestBackends(t *testing.T) {
 			}
 			want := outcome(interp.Portable)
 			for name, b := range others {
-				if b == simt.Native && as.Mode == interp.Check && i%8 > 1 && !part.All() {
-					continue // check mode asks for spans, which are Go's
-				}
 				if got := outcome(b); got != want {
 					t.Errorf("%v, %v mode, eager %v: %s\n%s, portable\n%s", p, as.Mode, as.Eager, name, got, want)
 				}

@@ -34,6 +34,7 @@ type check struct {
 	base     savedRow          // the address register of a load
 	address  regfile.Row64
 	before   [regfile.Lanes][]byte // what is in memory where lanes would store that do not
+	notes    []byte                // by machine code: of operands and results, what was there before
 
 	// What is under way.
 	run     *run          // the instructions; nil: the end of a block
@@ -177,7 +178,7 @@ func (w *warp) miscounted(r *run, kept uint32, skipped int, counted int64) {
 // singly is the run of an instruction that does not execute with those behind it.
 func (w *warp) singly(one []pair) *run {
 	k := w.check
-	if k.single = runOf(one, w.cta.code.Instrs); k.native && k.single.course == once {
+	if k.single = *one[0].single; k.native && k.single.course == once {
 		k.single.course = beside
 	}
 	return &k.single
@@ -519,15 +520,20 @@ func (w *warp) compareIdle(p *pair) {
 		default:
 			old = s.q[lane]
 		}
-		w.mismatch(p, bad, "lane %d, which does not execute it, had %#x and has %s", lane, old, laneText(f, o, lane))
+		w.idleChanged(p, bad, lane, old, o)
 		return
 	}
+}
+
+// idleChanged reports that a lane that does not execute an instruction has another value.
+func (w *warp) idleChanged(p *pair, lanes uint32, lane int, old uint64, o code.Row) {
+	w.mismatch(p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, laneText(w.check.f, o, lane))
 }
 
 // changed is the lanes of m where a register has another value than it had: of a row and
 // its shadow, given what they were. Of old it makes the values.
 func changed[T mem.Slot](row, old *[regfile.Lanes]T, c, was *regfile.Compact, m uint32) uint32 {
-	alike := (c.Mask^was.Mask|c.Clean^was.Clean)&m == 0 && (c.Mask&m == 0 || c.Base == was.Base && c.Stride == was.Stride)
+	alike := ((c.Mask^was.Mask)|(c.Clean^was.Clean))&m == 0 && (c.Mask&m == 0 || c.Base == was.Base && c.Stride == was.Stride)
 	if alike && differ(row, old, m&^c.Mask|m&c.Clean) == 0 {
 		return 0
 	}

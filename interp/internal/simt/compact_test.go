@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"gemu/affinetrack"
@@ -221,9 +222,21 @@ func (g *rig) compare(t *testing.T) (same bool) {
 	}
 	want, got := g.on(Portable), g.on(Native)
 	if got != want {
-		t.Errorf("%v\nlanes %#x\nbefore %s\nnative %s\nportable %s", g.prog, g.mask, g.before(), got, want)
+		t.Errorf("%+v\nlanes %#x of %#x%s", g.prog.Instrs[0], g.mask, g.live, linesOf(g.before(), got, want))
 	}
 	return got == want
+}
+
+// linesOf is what registers were, and the lines of two outcomes that are not the same.
+func linesOf(before, native, portable string) string {
+	a, b := strings.Split(native, "\n"), strings.Split(portable, "\n")
+	text := "\nbefore" + before
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			text += "\nnative " + a[i] + "\nportable " + b[i]
+		}
+	}
+	return text
 }
 
 // before is the registers before the instruction.
@@ -274,6 +287,53 @@ func waysOf(s *code.Signature) []code.Exec {
 	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Expanded}
 }
 
+// kernel is a warp before an operation that computes, executed in a way.
+func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
+	s := op.Signature()
+	p := &code.Program{Instrs: make([]code.Instr, 2)}
+	in := &p.Instrs[0]
+	in.Op, in.How = op, code.How{Exec: way, Expand: 15, Dirty: s.Dst != code.P, Both: s.Dst != code.P && r.IntN(4) == 0}
+	for i, to := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+		if s.Src[i] != code.NoSlot {
+			*to = r.source(&p.Consts, s.Src[i])
+		}
+	}
+	in.D, in.F = r.Int32N(3), code.NoRow
+	if s.Dst2 == code.P {
+		in.F = (in.D + 1) % int32(rigFrame.P)
+	}
+	if s.Compares() {
+		in.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
+		if in.Imm == alu.ComplementC {
+			in.Imm = 0
+		}
+		if r.IntN(2) == 0 {
+			in.F = code.NoRow
+		}
+	}
+	g := r.new(p)
+	g.narrow(in)
+	for i, row := range in.Sources() {
+		switch {
+		case s.Src[i] == code.NoSlot || s.Src[i] == code.P || row < 0:
+		case way >= code.ProvedOne: // what it reads is proved
+			c := shadowAt(g.file, s.Src[i], row)
+			c.Stride, c.Mask, c.Clean = 0, regfile.Full, 0
+		case way == code.OnLanes: // … and is in rows
+			shadowAt(g.file, s.Src[i], row).Mask = 0
+			shadowAt(g.file, s.Src[i], row).Clean = 0
+		}
+	}
+	if way == code.OnLanes {
+		in.How = code.How{}
+		if s.Dst != code.P {
+			shadowAt(g.file, s.Dst, in.D).Mask = 0
+			shadowAt(g.file, s.Dst, in.D).Clean = 0
+		}
+	}
+	return g
+}
+
 // testCompactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
 // way that they can execute.
 func testCompactKernels(t *testing.T) {
@@ -285,38 +345,7 @@ func testCompactKernels(t *testing.T) {
 		}
 		for _, way := range waysOf(s) {
 			for range part.Of(2, 6, 400) {
-				p := &code.Program{Instrs: make([]code.Instr, 2)}
-				in := &p.Instrs[0]
-				in.Op, in.How = op, code.How{Exec: way, Expand: 15, Dirty: s.Dst != code.P, Both: s.Dst != code.P && r.IntN(4) == 0}
-				for i, to := range []*int32{&in.A, &in.B, &in.C, &in.E} {
-					if s.Src[i] != code.NoSlot {
-						*to = r.source(&p.Consts, s.Src[i])
-					}
-				}
-				in.D, in.F = r.Int32N(3), code.NoRow
-				if s.Dst2 == code.P {
-					in.F = (in.D + 1) % int32(rigFrame.P)
-				}
-				if s.Compares() {
-					in.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
-					if in.Imm == alu.ComplementC {
-						in.Imm = 0
-					}
-					if r.IntN(2) == 0 {
-						in.F = code.NoRow
-					}
-				}
-				g := r.new(p)
-				g.narrow(in)
-				if way >= code.ProvedOne { // what it reads is proved
-					for i, row := range in.Sources() {
-						if s.Src[i] != code.NoSlot && row >= 0 {
-							c := shadowAt(g.file, s.Src[i], row)
-							c.Stride, c.Mask, c.Clean = 0, regfile.Full, 0
-						}
-					}
-				}
-				if !g.compare(t) {
+				if !r.kernel(op, way).compare(t) {
 					return
 				}
 			}
@@ -353,87 +382,92 @@ func (g *rig) narrow(in *code.Instr) {
 	}
 }
 
+// access is a warp before a load or store at an address that may be compact.
+func (r *rigs) access() *rig {
+	p := &code.Program{Instrs: make([]code.Instr, 2)}
+	in := &p.Instrs[0]
+	size := 1 << r.IntN(4)
+	n := 1
+	if size > 1 {
+		n = 1 << r.IntN(3)
+	}
+	a := code.Access{Space: []ptx.Space{ptx.Global, ptx.Shared, ptx.Generic}[r.IntN(3)], Addr: []code.Slot{code.R, code.Q, code.Q}[r.IntN(3)], Size: size, Bytes: size * n, Store: r.IntN(2) == 0}
+	a.Signed = !a.Store && r.IntN(3) == 0
+	a.Move = mem.StridedOf(size, a.Signed)
+	if a.Space != ptx.Shared && a.Addr == code.R {
+		a.Addr = code.Q
+	}
+	data := code.R
+	if size == 8 || n == 1 && r.IntN(2) == 0 {
+		data = code.Q
+	}
+	switch {
+	case n > 1 && a.Store:
+		in.Op = code.StoreVector
+	case n > 1:
+		in.Op = code.LoadVector
+	case a.Store:
+		in.Op = code.StoreOp(size, a.Addr, data)
+	default:
+		in.Op = code.LoadOp(size, a.Signed, a.Addr, data)
+	}
+	for i := range n {
+		e := code.Elem{Slot: data, Row: int32(i)}
+		if n > 1 && r.IntN(8) == 0 {
+			e.Slot = code.NoSlot
+		}
+		if a.Store && e.Slot != code.NoSlot && r.IntN(4) == 0 {
+			e.Row = r.source(&p.Consts, e.Slot)
+		}
+		a.Elems = append(a.Elems, e)
+	}
+	in.How = code.How{Expand: 1 | code.OperandList, Dirty: !a.Store && r.IntN(2) == 0}
+	in.How.Both = in.How.Dirty && r.IntN(4) == 0
+	in.How.Exec = code.CompactLoad
+	if a.Store {
+		in.How.Exec = code.CompactStore
+	}
+	in.A = r.Int32N(2) + 4
+	g := r.new(p)
+	at, room, base := shadowAt(g.file, a.Addr, in.A), uint64(len(g.memory)), uint64(rigBase)
+	if a.Space == ptx.Shared {
+		room, base = 256, 0
+	}
+	if r.IntN(3) > 0 {
+		at.Stride = []uint64{0, uint64(a.Bytes), -uint64(a.Bytes), 4 * uint64(a.Bytes), 3}[r.IntN(5)]
+		if in.How.Dirty {
+			at.Stride = 0
+		}
+		at.Mask = regfile.Full
+	}
+	a.Off = uint64(r.IntN(64)) * uint64(a.Bytes)
+	at.Base = base + uint64(r.IntN(int(room)))&^uint64(a.Bytes-1) - a.Off
+	if r.IntN(4) == 0 { // at an end
+		at.Base = base + []uint64{0, room - uint64(a.Bytes)}[r.IntN(2)] - a.Off + uint64(r.IntN(3)) - 1
+	}
+	if a.Addr == code.R {
+		at.Base, at.Stride = uint64(uint32(at.Base)), uint64(uint32(at.Stride))
+	}
+	if in.How.Dirty && at.Stride != 0 {
+		at.Mask = 0 // the plan has such addresses compact only where they are uniform
+	}
+	at.Clean = 0
+	for lane := range regfile.Lanes { // the lanes' own addresses are in reach, too
+		v := base + uint64(lane)*uint64(a.Bytes) - a.Off
+		g.file.Row32(in.A)[lane] = uint32(v)
+		if a.Addr == code.Q {
+			g.file.Row64(in.A)[lane] = v
+		}
+	}
+	p.Access = []code.Access{a}
+	return g
+}
+
 // testCompactAccesses: so do loads and stores.
 func testCompactAccesses(t *testing.T) {
 	r := &rigs{Rand: rand.New(rand.NewPCG(4, part.Seed(t)))}
 	for range part.Of(1000, 3000, 400000) {
-		p := &code.Program{Instrs: make([]code.Instr, 2)}
-		in := &p.Instrs[0]
-		size := 1 << r.IntN(4)
-		n := 1
-		if size > 1 {
-			n = 1 << r.IntN(3)
-		}
-		a := code.Access{Space: []ptx.Space{ptx.Global, ptx.Shared, ptx.Generic}[r.IntN(3)], Addr: []code.Slot{code.R, code.Q, code.Q}[r.IntN(3)], Size: size, Bytes: size * n, Store: r.IntN(2) == 0}
-		a.Signed = !a.Store && r.IntN(3) == 0
-		a.Move = mem.StridedOf(size, a.Signed)
-		if a.Space != ptx.Shared && a.Addr == code.R {
-			a.Addr = code.Q
-		}
-		data := code.R
-		if size == 8 || n == 1 && r.IntN(2) == 0 {
-			data = code.Q
-		}
-		switch {
-		case n > 1 && a.Store:
-			in.Op = code.StoreVector
-		case n > 1:
-			in.Op = code.LoadVector
-		case a.Store:
-			in.Op = code.StoreOp(size, a.Addr, data)
-		default:
-			in.Op = code.LoadOp(size, a.Signed, a.Addr, data)
-		}
-		for i := range n {
-			e := code.Elem{Slot: data, Row: int32(i)}
-			if n > 1 && r.IntN(8) == 0 {
-				e.Slot = code.NoSlot
-			}
-			if a.Store && e.Slot != code.NoSlot && r.IntN(4) == 0 {
-				e.Row = r.source(&p.Consts, e.Slot)
-			}
-			a.Elems = append(a.Elems, e)
-		}
-		in.How = code.How{Expand: 1 | code.OperandList, Dirty: !a.Store && r.IntN(2) == 0}
-		in.How.Both = in.How.Dirty && r.IntN(4) == 0
-		in.How.Exec = code.CompactLoad
-		if a.Store {
-			in.How.Exec = code.CompactStore
-		}
-		in.A = r.Int32N(2) + 4
-		g := r.new(p)
-		at, room, base := shadowAt(g.file, a.Addr, in.A), uint64(len(g.memory)), uint64(rigBase)
-		if a.Space == ptx.Shared {
-			room, base = 256, 0
-		}
-		if r.IntN(3) > 0 {
-			at.Stride = []uint64{0, uint64(a.Bytes), -uint64(a.Bytes), 4 * uint64(a.Bytes), 3}[r.IntN(5)]
-			if in.How.Dirty {
-				at.Stride = 0
-			}
-			at.Mask = regfile.Full
-		}
-		a.Off = uint64(r.IntN(64)) * uint64(a.Bytes)
-		at.Base = base + uint64(r.IntN(int(room)))&^uint64(a.Bytes-1) - a.Off
-		if r.IntN(4) == 0 { // at an end
-			at.Base = base + []uint64{0, room - uint64(a.Bytes)}[r.IntN(2)] - a.Off + uint64(r.IntN(3)) - 1
-		}
-		if a.Addr == code.R {
-			at.Base, at.Stride = uint64(uint32(at.Base)), uint64(uint32(at.Stride))
-		}
-		if in.How.Dirty && at.Stride != 0 {
-			at.Mask = 0 // the plan has such addresses compact only where they are uniform
-		}
-		at.Clean = 0
-		for lane := range regfile.Lanes { // the lanes' own addresses are in reach, too
-			v := base + uint64(lane)*uint64(a.Bytes) - a.Off
-			g.file.Row32(in.A)[lane] = uint32(v)
-			if a.Addr == code.Q {
-				g.file.Row64(in.A)[lane] = v
-			}
-		}
-		p.Access = []code.Access{a}
-		if !g.compare(t) {
+		if !r.access().compare(t) {
 			return
 		}
 	}

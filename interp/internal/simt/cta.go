@@ -80,9 +80,11 @@ func newCTA(g *Grid) *cta {
 		if g.mode != Check {
 			continue
 		}
-		w.check = &check{reference: g.ref, native: g.backend != Portable, files: make([]regfile.File, len(w.files)), own: w.files}
+		w.check = &check{reference: g.ref, native: g.native(), files: make([]regfile.File, len(w.files)), own: w.files}
 		for h := range w.files {
-			w.check.files[h] = *regfile.New(&g.ref.Consts, false)
+			if w.check.files[h] = *regfile.New(&g.ref.Consts, false); g.code.checked != nil {
+				w.check.files[h] = *w.files[h].Beside(&g.ref.Consts, g.code.entry.Frame, g.ref.entry.Frame)
+			}
 		}
 	}
 	if g.mode == Check {
@@ -90,6 +92,12 @@ func newCTA(g *Grid) *cta {
 		c.frame.twin = twin
 	}
 	return c
+}
+
+// native reports whether check mode is given a backend with functions of its own, which it compares with Go's.
+func (g *Grid) native() bool {
+	_, checks := g.backend.(checker)
+	return g.backend != Portable && !checks
 }
 
 // start readies the context for a CTA of the grid, by its place in the order in which they
@@ -170,7 +178,8 @@ func (w *warp) start(sliced bool) {
 // alive.
 func (c *cta) rest() {
 	clear(c.hits)
-	c.grid, c.async, c.native = nil, async{}, native.Context{}
+	c.grid, c.async = nil, async{}
+	c.native.forget() // the block's shape stays, and so do thread indices
 }
 
 // draw is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et

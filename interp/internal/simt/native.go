@@ -36,6 +36,9 @@ type machine struct {
 	of      int // 1 + index of the CTA whose special registers these are
 }
 
+// forget forgets a launch, but for the threads' indices in the block.
+func (n *machine) forget() { n.Context, n.of = native.Context{}, 0 }
+
 // tellNative tells native code what it wants to know of the running strand besides registers and memory that it
 // has hit.
 func (w *warp) tellNative() {
@@ -76,11 +79,7 @@ func (machineCode) run(w *warp, budget int) reason {
 	}
 	w.activate()
 	m, f, ctx := c.code.native, &w.files[0], &c.native.Context
-	ctx.Mask, ctx.Live, ctx.Stop, ctx.Heed = uint32(w.mask), uint32(w.live), w.stop, 0
-	if w.heeds && len(w.others) > 0 {
-		ctx.Heed = 1
-	}
-	ctx.Room(c.hits, c.sharedMem, &c.changed)
+	w.readies(ctx)
 	if !m.Ready(ctx) {
 		return Portable.run(w, budget)
 	}
@@ -129,4 +128,13 @@ func (machineCode) run(w *warp, budget int) reason {
 			at, begins = w.pc, true
 		}
 	}
+}
+
+// readies tells native code of the running strand and its memory.
+func (w *warp) readies(ctx *native.Context) {
+	ctx.Mask, ctx.Live, ctx.Stop, ctx.Heed = uint32(w.mask), uint32(w.live), w.stop, 0
+	if w.heeds && len(w.others) > 0 {
+		ctx.Heed = 1
+	}
+	ctx.Room(w.cta.hits, w.cta.sharedMem, &w.cta.changed)
 }

@@ -40,6 +40,8 @@ type pair struct {
 	kept   uint64      // bits i: reads[i] is a row that its run overwrites
 	as     *code.Instr // in, or what was folded
 
+	single *run // of this alone
+
 	operand, result int32 // where what is kept of its operands and results is, in a run
 	operation       int32 // of its PTX instruction's Parts
 }
@@ -114,8 +116,12 @@ func newReference(c, ref *Kernel) *reference {
 	if len(c.Funcs) == 1 && !c.Funcs[0].Allocates { // calls and allocations read more than is listed
 		r.want()
 	}
-	for i := range r.pairs {
-		r.blocks[i].runs = inRuns(r.pairs[i], c.Instrs)
+	for i, pairs := range r.pairs {
+		r.blocks[i].runs = inRuns(pairs, c.Instrs)
+		for j := range pairs {
+			one := runOf(pairs[j:j+1], c.Instrs)
+			pairs[j].single = &one
+		}
 	}
 	return r
 }

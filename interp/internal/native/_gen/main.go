@@ -119,7 +119,7 @@ type file struct {
 // readSources reads and generates the C.
 func readSources(dir string) (*sources, error) {
 	s := &sources{dir: dir}
-	for _, name := range []string{"go.h", "c/stencil.h", "c/rows.h", "c/control.c", "c/compact.c", "c/memory.c", "c/fixed.c", "c/warp.c", "c/atomic.c"} {
+	for _, name := range []string{"go.h", "c/stencil.h", "c/rows.h", "c/control.c", "c/compact.c", "c/check.c", "c/memory.c", "c/fixed.c", "c/warp.c", "c/atomic.c"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err

@@ -38,8 +38,10 @@ FILLED(u64, filled_q)
 #ifdef MASKED
 #define OTHERS_OF(s, T, row) \
 	u32 rest = d->mask & ~d->clean & ~(u32)m & ctx->live; \
-	if (rest) \
-		filled_##s(row, (T)d->base, (T)d->stride, rest);
+	if (rest) { \
+		ctx->expanded += __builtin_popcount(rest); \
+		filled_##s(row, (T)d->base, (T)d->stride, rest); \
+	}
 #define OTHERS_r OTHERS_OF(r, u32, ROW(u32, F))
 #define OTHERS_q OTHERS_OF(q, u64, WIDE(u64, F))
 #else
@@ -94,6 +96,7 @@ PROVED(r, u32) PROVED(q, u64)
 		u32 need = a->mask & (u32)m & ~a->clean; \
 		if (need) { \
 			a->clean |= need; \
+			ctx->expanded += __builtin_popcount(need); \
 			filled_##s(row, (T)a->base, (T)a->stride, need); \
 		} \
 		NEXT; \

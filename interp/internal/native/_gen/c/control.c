@@ -57,6 +57,7 @@ STENCIL(edge) {
 STENCIL(out) {
 	ctx->pc = (s32)NUMBER(H0);
 	ctx->reason = (u32)NUMBER(H1);
+	ctx->lanes = (u32)m;
 }
 
 // jump goes on elsewhere.

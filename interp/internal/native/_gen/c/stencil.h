@@ -39,10 +39,15 @@ struct context { // Context in context.go
 	char *constants, *r_shadows, *q_shadows;
 	char *at;    // of a compact access: the memory of the lowest lane
 	s64 step;    // … and how far it is from one lane to the next
+	u64 expanded; // lanes that have been written to rows from shadows
+	u64 kept;     // lanes that shadows have spoken for, in results that were compared
+	char *notes;  // of check mode: what was there before
+	u64 *counts;  // of compact execution
 	u32 mask;    // lanes that are active
 	s32 stop;    // the block where lanes meet others
 	s32 pc;      // out: where it stopped
 	u32 reason;  // out: why
+	u32 lanes;   // out: that executed
 	u32 live;    // lanes that have not ended
 	u32 heed;    // it stops at each end of a block
 };

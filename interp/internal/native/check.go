@@ -1,0 +1,533 @@
+package native
+
+// This file makes machine code of check mode, as package simt does it in check.go: each instruction of a program on
+// shadows or lanes, the same of its reference on lanes, and the comparison of both. What is unusual, and what differs, is
+// Go's: then nothing of the instruction has been done, or the reason says what has.
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// CheckStretch is Stretch for check mode, where an instruction is several.
+const CheckStretch = Stretch / 4
+
+// Pair is the places of a register in a program and in its reference.
+type Pair struct{ Row, Ref code.Row }
+
+// Step is an instruction of a program, and the same in its reference.
+type Step struct {
+	PC   int32
+	In   *code.Instr // nil: it was folded into a constant of the launch
+	Ref  *code.Instr
+	Way  Way
+	Ends bool // it is the end of the block: its guard
+
+	Reads, Writes []Pair
+	Fresh         []Pair  // of Reads, what is compared before it runs on the lanes for both
+	Wanted        []Pair  // of Writes, what the reference gets then
+	Kept          uint64  // bit i: it overwrites Reads[i]
+	Proved        bool    // its result is taken to be uniform
+	Uniform       []Pair  // … which: of Writes
+	Count         uintptr // where it is counted, as in Counts, if that is not in one of those
+}
+
+// Way is how an instruction executes in both ways.
+type Way uint8
+
+// The ways.
+const (
+	InGo   Way = iota // not here
+	Apart             // by the program, then by the reference: it only computes
+	Once              // on the lanes, once for both
+	Memory            // a load or store at a compact address, if it has one
+)
+
+// Counts are where counts of compact execution are, in bytes from where CheckRoom says.
+type Counts struct{ Compact, Quick, OnLanes uintptr }
+
+// Check is a program beside its reference as machine code. The rows of the reference lie behind those of
+// the program's in the same block.
+type Check struct {
+	*Code
+	steps  [][]Step
+	first  []int32 // by block: the number of its first step
+	counts Counts
+	both   code.Program // the reference, its rows where they lie
+	forms  [2]atomic.Pointer[checkBody]
+}
+
+// checkBody is the code of a program beside its reference, for all lanes or those of a mask.
+type checkBody struct {
+	body
+	steps []int32 // by number: where it begins
+	ends  []int32 // by block: where the end is, behind its steps
+}
+
+// Notes is how many bytes a step notes at most: of each operand or result a row.
+const Notes = 64 * 8 * regfile.Lanes
+
+// NewCheck pairs the machine code of a program with its reference's, given the steps of each block, the last of which is
+// the block's end, and how many rows lie before those of the reference.
+func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, counts Counts) *Check {
+	k := &Check{Code: c, steps: steps, counts: counts}
+	k.both = code.Program{Consts: c.prog.Consts}
+	move := func(slot code.Slot, row *int32) {
+		if *row >= 0 {
+			*row += int32([...]int{code.NoSlot: 0, code.R: before.R, code.Q: before.Q, code.P: before.P}[slot])
+		}
+	}
+	k.both.Access = make([]code.Access, len(ref.Access))
+	for i, a := range ref.Access {
+		elems := make([]code.Elem, len(a.Elems))
+		for j, e := range a.Elems {
+			move(e.Slot, &e.Row)
+			elems[j] = e
+		}
+		a.Elems = elems
+		k.both.Access[i] = a
+	}
+	n := int32(0)
+	for b := range steps {
+		k.first = append(k.first, n)
+		n += int32(len(steps[b]))
+		for i := range steps[b] {
+			s := &steps[b][i]
+			in := *s.Ref
+			c.Uniform = alsoUniform(c.Uniform, &in)
+			sig := in.Op.Signature()
+			src := sig.Src
+			if sig.Side == code.AccessSide {
+				src[0] = ref.Access[in.Side].Addr
+			}
+			for j, row := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+				move(src[j], row)
+			}
+			move(sig.Dst, &in.D)
+			move(sig.Dst2, &in.F)
+			if in.Guard != 0 {
+				p, negated := code.GuardRow(in.Guard)
+				in.Guard = code.Guard(p+int32(before.P), negated)
+			}
+			s.Ref = &in
+			for _, list := range []*[]Pair{&s.Reads, &s.Writes, &s.Fresh, &s.Wanted, &s.Uniform} {
+				moved := make([]Pair, len(*list))
+				for j, o := range *list {
+					move(o.Ref.Slot, &o.Ref.Row)
+					moved[j] = o
+				}
+				*list = moved
+			}
+		}
+	}
+	k.first = append(k.first, n)
+	return k
+}
+
+// Step is the block and the place in it of a step by its number.
+func (k *Check) Step(n int32) (block, i int32) {
+	for k.first[block+1] <= n {
+		block++
+	}
+	return block, n - k.first[block]
+}
+
+// Blocks executes from the beginning of a block on, by its index.
+func (k *Check) Blocks(ctx *Context, f *regfile.File, index int32) {
+	b := k.form(ctx)
+	k.run(ctx, f, &b.body, b.blocks[index])
+}
+
+// Steps executes from a step on.
+func (k *Check) Steps(ctx *Context, f *regfile.File, n int32) {
+	b := k.form(ctx)
+	k.run(ctx, f, &b.body, b.steps[n])
+}
+
+// End executes from the end of a block on, by its index.
+func (k *Check) End(ctx *Context, f *regfile.File, index int32) {
+	b := k.form(ctx)
+	k.run(ctx, f, &b.body, b.ends[index])
+}
+
+// Ready reports whether the host executes the code.
+func (k *Check) Ready(ctx *Context) bool { return k.form(ctx).text.memory != nil }
+
+func (k *Check) form(ctx *Context) *checkBody {
+	masked := ctx.Mask != regfile.Full
+	f := &k.forms[0]
+	if masked {
+		f = &k.forms[1]
+	}
+	if b := f.Load(); b != nil {
+		return b
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if f.Load() == nil {
+		f.Store(k.assemble(masked))
+	}
+	return f.Load()
+}
+
+// CheckRoom says where check mode's notes are, Notes bytes, and the counts.
+func (c *Context) CheckRoom(notes []byte, counts unsafe.Pointer) {
+	c.notes, c.counts = unsafe.Pointer(unsafe.SliceData(notes)), counts
+}
+
+// assemble makes the code.
+func (k *Check) assemble(masked bool) *checkBody {
+	a := newAssembler(k.lib, k.prog, masked)
+	defer a.rest()
+	a.check = k
+	out := &checkBody{steps: make([]int32, k.first[len(k.first)-1]), ends: make([]int32, len(k.prog.Blocks))}
+	for i := range k.prog.Blocks {
+		b := &k.prog.Blocks[i]
+		a.here(int(a.blocks[i]))
+		if b.Caution != 0 {
+			a.leave(b.First, Cautious)
+			for n := k.first[i]; n < k.first[i+1]; n++ {
+				out.steps[n] = int32(len(a.out))
+				a.leave(b.First, Cautious)
+			}
+			out.ends[i] = int32(len(a.out))
+			a.end(b)
+			a.placeStubs()
+			continue
+		}
+		a.put("begin", holes{n0: int64(b.Sources.Len())})
+		for j := range k.steps[i] {
+			s := &k.steps[i][j]
+			a.step = k.first[i] + int32(j)
+			out.steps[a.step] = int32(len(a.out))
+			if j%CheckStretch == CheckStretch-1 || !a.undone(func() bool { return a.checked(b, s) }) {
+				a.leave(a.step, Lacks)
+			}
+		}
+		out.ends[i] = int32(len(a.out))
+		a.end(b)
+		a.placeStubs()
+	}
+	out.body = *a.body(k.prog)
+	return out
+}
+
+// undone makes code, or none.
+func (a *assembler) undone(of func() bool) bool {
+	start, fixes, stubs := len(a.out), len(a.fixes), len(a.stubs)
+	if of() {
+		return true
+	}
+	a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
+	return false
+}
+
+// checked makes the code of a step, if it has any.
+func (a *assembler) checked(b *code.Block, s *Step) bool {
+	if s.Ends {
+		return a.checkedEnd(b, s)
+	}
+	form, behind := a.form, 0
+	engine, ref := int32(0), s.Ref.Guard
+	if s.In != nil {
+		engine = s.In.Guard
+	}
+	if (engine != 0) != (ref != 0) {
+		return false
+	}
+	if ref != 0 {
+		if !a.sameGuard(engine, ref, Lacks) {
+			return false
+		}
+		form, behind = "_masked", a.label()
+		p, negated := code.GuardRow(engine)
+		a.put("guard", holes{a: int64(4 * p), n0: ones(negated), other: behind})
+	}
+	ok := false
+	switch s.Way {
+	case Apart:
+		ok = a.apart(s, form)
+	case Once:
+		ok = a.onceForBoth(s, form)
+	case Memory:
+		ok = a.memory(s, form)
+	}
+	if !ok {
+		return false
+	}
+	if ref != 0 {
+		a.here(behind)
+		name := "unguard"
+		if s.Ref.Skips {
+			name = "unguard_counted"
+		}
+		a.put(name, holes{})
+	}
+	return true
+}
+
+// checkedEnd compares what decides how a block ends: its guard. What else an end reads is Go's, as the end is.
+func (a *assembler) checkedEnd(b *code.Block, s *Step) bool {
+	end := a.prog.End(b)
+	switch end.Op {
+	case code.Jump, code.Branch, code.Return:
+	default:
+		a.leave(b.Last, Control)
+		return true
+	}
+	return len(s.Reads) == 0 && (end.Guard != 0) == (s.Ref.Guard != 0) && (end.Guard == 0 || a.sameGuard(end.Guard, s.Ref.Guard, Differs))
+}
+
+// sameGuard compares a guard with the reference's.
+func (a *assembler) sameGuard(engine, ref int32, why Reason) bool {
+	p, no := code.GuardRow(engine)
+	q, not := code.GuardRow(ref)
+	return a.try("same_p", holes{b: int64(4 * p), c: int64(4 * q), n0: ones(no != not), leave: a.exit(a.step, why)})
+}
+
+// tally counts.
+func (a *assembler) tally(at uintptr, n int64) { a.put("tally", holes{d: int64(at), n0: n}) }
+
+// countCompact counts an instruction that has executed on shadows.
+// A selection of what is not the same in all lanes is by a rule of the table.
+func (a *assembler) countCompact(s *code.Signature) {
+	a.tally(a.check.counts.Compact, 1)
+	quick := "tally"
+	if s.Rule == ptx.AffineSelect {
+		quick = "tally_level"
+	}
+	a.put(quick, holes{d: int64(a.check.counts.Quick), n0: 1})
+}
+
+// reference makes the code of a step's reference.
+func (a *assembler) reference(s *Step, form string, why Reason) bool {
+	own, lacks := a.prog, a.lacks
+	a.prog, a.lacks = &a.check.both, why
+	ok := a.operation(0, s.Ref, form)
+	a.prog, a.lacks = own, lacks
+	return ok
+}
+
+// agree compares a register with the reference's.
+func (a *assembler) agree(o Pair, form string, counted bool, why Reason) bool {
+	h := holes{leave: a.exit(a.step, why)}
+	if o.Ref.Slot == code.P {
+		return a.place(&h.b, &h.constant, 'B', code.P, o.Row.Row) && a.place(&h.c, nil, 'C', code.P, o.Ref.Row) && a.try("same_p", h)
+	}
+	h.n0 = ones(counted)
+	return a.shadow(&h.a, &h.constant, 'A', o.Row) && a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) && a.place(&h.c, nil, 'C', o.Ref.Slot, o.Ref.Row) &&
+		a.try("agree_"+o.Ref.Slot.String()+form, h)
+}
+
+// same compares rows.
+func (a *assembler) same(list []Pair, form string) bool {
+	for _, o := range list {
+		h := holes{leave: a.exit(a.step, Lacks)}
+		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.place(&h.c, nil, 'C', o.Ref.Slot, o.Ref.Row) {
+			return false
+		}
+		if o.Ref.Slot == code.P {
+			form = ""
+		}
+		if !a.try("same_"+o.Ref.Slot.String()+form, h) {
+			return false
+		}
+	}
+	return true
+}
+
+// copies gives the reference rows of the program's.
+func (a *assembler) copies(list []Pair, form string) bool {
+	for _, o := range list {
+		var h holes
+		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.place(&h.d, nil, 'D', o.Ref.Slot, o.Ref.Row) {
+			return false
+		}
+		if o.Ref.Slot == code.P {
+			form = ""
+		}
+		if !a.try("copy_"+o.Ref.Slot.String()+form, h) {
+			return false
+		}
+	}
+	return true
+}
+
+// noteSize is how many bytes a note takes: a row, or a shadow.
+const noteSize = 8 * regfile.Lanes
+
+// idle puts idle or idled for all results, where lanes may be idle.
+func (a *assembler) idle(name string, s *Step, form string, why Reason) bool {
+	if form != "_masked" || s.In == nil {
+		return true
+	}
+	for i, o := range s.Writes {
+		h := holes{n0: int64((len(s.Reads) + i) * noteSize), leave: a.exit(a.step, why)}
+		if !a.place(&h.b, nil, 'B', o.Row.Slot, o.Row.Row) {
+			return false
+		}
+		if o.Row.Slot == code.P {
+			if !a.try(name+"_p", h) {
+				return false
+			}
+			continue
+		}
+		if !a.shadow(&h.a, nil, 'A', o.Row) || !a.try(name+"_"+o.Row.Slot.String(), h) {
+			return false
+		}
+	}
+	return true
+}
+
+// notes keeps the shadows of operands that a step overwrites, for what is said of it should it differ.
+func (a *assembler) notes(s *Step) bool {
+	for i, o := range s.Reads {
+		if i >= 64 || s.Kept>>i&1 == 0 {
+			continue
+		}
+		h := holes{n0: int64(i * noteSize)}
+		if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.try("note_"+o.Row.Slot.String(), h) {
+			return false
+		}
+	}
+	return len(s.Reads)+len(s.Writes) <= Notes/noteSize
+}
+
+// uniform looks whether registers are compact and the same in all lanes that execute.
+func (a *assembler) uniform(list []Pair, why Reason) bool {
+	for _, o := range list {
+		if o.Row.Slot == code.P || o.Row.Row < 0 {
+			continue
+		}
+		if exit := a.exit(a.step, why); !a.onShadow("held", 'A', o.Row, exit) || !a.onShadow("level", 'A', o.Row, exit) {
+			return false
+		}
+	}
+	return true
+}
+
+// apart is a step that only computes.
+func (a *assembler) apart(s *Step, form string) bool {
+	if !a.notes(s) || !a.idle("idle", s, form, Lacks) {
+		return false
+	}
+	if s.Proved {
+		if a.put("alone", holes{leave: a.exit(a.step, Lacks)}); s.In.How.Exec >= code.ProvedOne && !a.uniform(s.Reads, Lacks) {
+			return false
+		}
+	}
+	if s.In == nil {
+		a.tally(s.Count, 1)
+	} else if a.counting = true; !a.execution(s.PC, s.In, form) {
+		a.counting = false
+		return false
+	}
+	if a.counting = false; s.In != nil && s.In.How.Exec >= code.ProvedOne {
+		a.tally(s.Count, 1)
+	}
+	if !a.reference(s, form, Halfway) {
+		return false
+	}
+	for _, o := range s.Writes {
+		if !a.agree(o, form, true, Differs) {
+			return false
+		}
+	}
+	return a.uniform(s.Uniform, Differs) && a.idle("idled", s, form, Differs)
+}
+
+// onceForBoth is a step on the lanes, whose results the reference gets.
+func (a *assembler) onceForBoth(s *Step, form string) bool {
+	for _, o := range s.Writes {
+		if o.Row.Slot != code.P && !a.onShadowLeaving("generic", o.Row) {
+			return false
+		}
+	}
+	if !a.same(s.Fresh, form) || !a.operation(s.PC, s.In, form) {
+		return false
+	}
+	a.tally(a.check.counts.OnLanes, 1)
+	return a.copies(s.Wanted, form)
+}
+
+// onShadowLeaving puts a stencil of a register's shadow that may leave.
+func (a *assembler) onShadowLeaving(name string, o code.Row) bool {
+	h := holes{leave: a.exit(a.step, Lacks)}
+	return a.shadow(&h.a, &h.constant, 'A', o) && a.try(name+"_"+o.Slot.String(), h)
+}
+
+// memory is a load or store at a compact address.
+func (a *assembler) memory(s *Step, form string) bool {
+	acc, refAcc := &a.prog.Access[s.In.Side], &a.check.both.Access[s.Ref.Side]
+	if acc.Move == nil || s.Kept != 0 || acc.Atom != nil || acc.Space == ptx.Local {
+		return false
+	}
+	if acc.Addr != code.NoSlot {
+		for _, o := range s.Writes {
+			if (o.Ref == code.Row{Slot: acc.Addr, Row: s.Ref.A}) {
+				return false
+			}
+		}
+		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) && !a.agree(s.Reads[0], form, false, Lacks) {
+			return false
+		}
+	}
+	if s.Proved {
+		a.put("alone", holes{leave: a.exit(a.step, Lacks)})
+	}
+	if !a.idle("idle", s, form, Lacks) {
+		return false
+	}
+	lanes, done := a.label(), a.label()
+	if s.In.How.Exec != code.Expanded {
+		if acc.Store && form == "_masked" {
+			a.put("alone", holes{leave: a.exit(a.step, Lacks)})
+		}
+		if !a.compactly(s.In, acc, form, lanes) {
+			return false
+		}
+		a.countCompact(s.In.Op.Signature())
+		if acc.Store {
+			a.put("told", holes{leave: a.exit(a.step, Differs)})
+			for i, e := range refAcc.Elems {
+				if e.Slot == code.NoSlot {
+					continue
+				}
+				h := holes{n0: int64(i * acc.Size), leave: a.exit(a.step, Differs)}
+				if !a.place(&h.c, &h.constant, 'C', e.Slot, e.Row) || !a.try("holds_"+element(acc, e)+form, h) {
+					return false
+				}
+			}
+		}
+		if !acc.Store {
+			if !a.reference(s, form, Halfway) {
+				return false
+			}
+			for _, o := range s.Writes {
+				if !a.agree(o, form, true, Differs) {
+					return false
+				}
+			}
+		}
+		a.put("jump", holes{other: done})
+	}
+	a.here(lanes)
+	if !a.expandSources(s.In) || !a.same(s.Fresh, form) || !a.operation(s.PC, s.In, form) {
+		return false
+	}
+	a.tally(a.check.counts.OnLanes, 1)
+	if !a.copies(s.Writes, form) || !a.uncompactResults(s.In) {
+		return false
+	}
+	for _, o := range s.Writes {
+		if !a.agree(o, form, true, Differs) {
+			return false
+		}
+	}
+	a.here(done)
+	return a.uniform(s.Uniform, Differs) && a.idle("idled", s, form, Differs)
+}
