@@ -7,17 +7,21 @@
 static inline u32 lowest(u32 m) { return __builtin_ctz(m); }
 static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
 
-// filled writes base + i·stride to lanes of a row.
-#define FILLED(T, name) \
-	static inline void name(T *d, T base, T stride, u32 lanes) { \
-		if (lanes == 0xffffffff) { \
-			SHORT_LANES d[i] = base + (T)i * stride; \
-			return; \
-		} \
-		SHORT_LANES d[i] ^= (d[i] ^ (base + (T)i * stride)) & -(T)(lanes >> i & 1); \
+// filled writes base + i·stride to lanes of a row. It is not unrolled: there are many such places in the code of a program,
+// and few of them are ever come to.
+typedef u32 vector_r __attribute__((ext_vector_type(8)));
+typedef u64 vector_q __attribute__((ext_vector_type(4)));
+#define FILLED(T, s, n, ...) \
+	static inline void filled_##s(T *d, T base, T stride, u32 lanes) { \
+		typedef vector_##s vector __attribute__((aligned(sizeof(T)))); \
+		const vector_##s index = {__VA_ARGS__}, bit = (vector_##s)1 << index; \
+		vector_##s v = base + index * stride, step = (vector_##s)(stride * n); \
+		vector *to = (vector *)d; \
+		_Pragma("clang loop unroll(disable)") for (int i = 0; i < 32 / n; i++, lanes >>= n, v += step) \
+			to[i] = ((vector_##s)lanes & bit) != 0 ? v : to[i]; \
 	}
-FILLED(u32, filled_r)
-FILLED(u64, filled_q)
+FILLED(u32, r, 8, 0, 1, 2, 3, 4, 5, 6, 7)
+FILLED(u64, q, 4, 0, 1, 2, 3)
 
 // keep has lanes of m have outcome and spare in the shadow D of row F. Others that the shadow spoke for
 // get what it says in the row, if they live.
