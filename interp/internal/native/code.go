@@ -23,6 +23,10 @@ type Code struct {
 	prog  *code.Program
 	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
 	k     unsafe.Pointer    // where the constants begin
+
+	// Sources is the special registers that Context.Read is given.
+	Sources []ptx.SpecialReg
+
 	forms [2]struct {
 		once sync.Once
 		*body
@@ -31,7 +35,7 @@ type Code struct {
 
 // New is the machine code of a program, whose constants are laid out.
 func New(p *code.Program) *Code {
-	c := &Code{prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access))}
+	c := &Code{prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access)), Sources: sourcesOf(p)}
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
@@ -55,7 +59,7 @@ func (c *Code) form(ctx *Context) *body {
 		i = 1
 	}
 	f := &c.forms[i]
-	f.once.Do(func() { f.body = assemble(c.prog, i == 1) })
+	f.once.Do(func() { f.body = assemble(c.prog, c.Sources, i == 1) })
 	return f.body
 }
 
@@ -87,6 +91,7 @@ func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
 // assembler puts stencils one behind the other.
 type assembler struct {
 	prog    *code.Program
+	sources []ptx.SpecialReg // that are read compactly
 	lib     *library
 	form    string
 	consts  [code.P + 1]int64 // where constants of each kind begin
@@ -117,8 +122,8 @@ type stub struct {
 }
 
 // assemble makes the code of a program.
-func assemble(p *code.Program, masked bool) *body {
-	a := &assembler{prog: p, lib: stencils(), form: "_full", pools: map[string]int{}}
+func assemble(p *code.Program, sources []ptx.SpecialReg, masked bool) *body {
+	a := &assembler{prog: p, sources: sources, lib: stencils(), form: "_full", pools: map[string]int{}}
 	if masked {
 		a.form = "_masked"
 	}

@@ -25,6 +25,9 @@ type rig struct {
 	mask   uint32
 	live   uint32
 	memory []byte
+	block  Dim3
+	warp   int
+	cta    Dim3
 }
 
 var rigFrame = regfile.Size{R: 6, Q: 6, P: 4}
@@ -140,7 +143,7 @@ func (r *rigs) new(p *code.Program) *rig {
 	p.Blocks = []code.Block{{First: 0, Last: 1}}
 	p.Link()
 	r.drawn++
-	g := &rig{rigs: r, prog: p, file: regfile.New(&p.Consts, true), mask: r.lanes()}
+	g := &rig{rigs: r, prog: p, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}}
 	g.live = g.mask | r.Uint32()
 	g.file.Reset(rigFrame)
 	r.shadowed(g.file, g.mask)
@@ -171,8 +174,8 @@ func (g *rig) on(b Backend) (outcome string) {
 	memory := slices.Clone(g.memory)
 	device := &Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
-	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, mode: Affine, backend: b, dev: device, rules: affinetrack.Rules, code: k}
-	c := &cta{grid: grid, code: k, sharedMem: device.Memory.NewShared(256)}
+	grid := &Grid{block: g.block, mode: Affine, backend: b, dev: device, rules: affinetrack.Rules, code: k}
+	c := &cta{grid: grid, code: k, id: g.cta, index: g.cta.X, sharedMem: device.Memory.NewShared(256)}
 	copy(c.sharedMem.Data, memory)
 	hit, err := device.Memory.Alloc(uint64(len(memory)), mem.Buffer, "")
 	if err != nil || hit.Base != rigBase {
@@ -186,7 +189,7 @@ func (g *rig) on(b Backend) (outcome string) {
 			g.prog.Access[i].Fixed = c.hits[0]
 		}
 	}
-	w := &warp{cta: c, files: []regfile.File{*f}, live: uint64(g.live), stop: -1}
+	w := &warp{cta: c, id: g.warp, files: []regfile.File{*f}, live: uint64(g.live), stop: -1}
 	w.mask = uint64(g.mask)
 	c.alone.ctas = []*cta{c}
 	c.cluster = &c.alone
@@ -420,4 +423,30 @@ func TestCompactAccesses(t *testing.T) {
 		}
 	}
 	r.covered(t, 45)
+}
+
+// TestCompactSources: so do reads of special registers that the plan has uniform or affine.
+func TestCompactSources(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}
+	for range part.Of(300, 1000, 20000) {
+		p := &code.Program{Instrs: make([]code.Instr, 2)}
+		in := &p.Instrs[0]
+		in.Op = []code.Op{code.Sreg32, code.Sreg64}[r.IntN(2)]
+		in.Imm = uint64([]ptx.SpecialReg{ptx.TidX, ptx.TidY, ptx.TidZ, ptx.CtaidX, ptx.CtaidY, ptx.LaneID, ptx.WarpID, ptx.SMID, ptx.NtidX}[r.IntN(9)])
+		in.D = r.Int32N(3)
+		in.How = code.How{Exec: code.CompactSource, Dirty: true, Both: r.IntN(4) == 0}
+		g := r.new(p)
+		g.block = []Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}}[r.IntN(4)]
+		if class := threadClasses(g.block, regfile.Lanes); ptx.SpecialReg(in.Imm) <= ptx.TidZ && class[in.Imm-uint64(ptx.TidX)] == affinetrack.Generic {
+			continue
+		}
+		g.warp, g.cta = r.IntN(g.block.Count()/regfile.Lanes), Dim3{X: r.IntN(5), Y: r.IntN(3)}
+		if !g.compare(t) {
+			return
+		}
+	}
+	r.covered(t, 95)
 }

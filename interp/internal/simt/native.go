@@ -3,7 +3,12 @@ package simt
 // This file is the backend of machine code: package native executes what it has, and Go what it
 // has not.
 
-import "gemu/interp/internal/native"
+import (
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/native"
+	"gemu/ptx"
+	"gemu/regfile"
+)
 
 // Native is the backend that executes machine code of this host; nil where there is none. What it
 // lacks, and warps of more than 32 lanes, are the portable backend's.
@@ -25,6 +30,19 @@ func (machineCode) span(w *warp, from, to int32) int32 { return Portable.span(w,
 // to stop it: less than 100 µs.
 const stretch = 1024
 
+// readSources has the special registers that machine code reads compactly, once for each CTA.
+func (w *warp) readSources(list []ptx.SpecialReg) []native.Source {
+	if w.sourcesOf == 1+w.cta.index {
+		return w.sources
+	}
+	w.sourcesOf, w.sources = 1+w.cta.index, w.sources[:0]
+	for _, r := range list {
+		v := sregSource(w, 0, &code.Instr{Op: code.Sreg64, Imm: uint64(r)}, regfile.Full>>(regfile.Lanes-w.cta.code.Width))
+		w.sources = append(w.sources, native.Source{Base: v.Base, Stride: v.Stride})
+	}
+	return w.sources
+}
+
 func (machineCode) run(w *warp, budget int) reason {
 	c := w.cta
 	if len(w.files) > 1 || w.owed != 0 || w.paused || c.grid.dev.Memory.HasMapped() || c.grid.mode != Vector && !w.unit.Fast() {
@@ -39,6 +57,9 @@ func (machineCode) run(w *warp, budget int) reason {
 	ctx.Room(c.hits, c.sharedMem, &c.changed)
 	if !m.Ready(ctx) {
 		return Portable.run(w, budget)
+	}
+	if len(m.Sources) > 0 {
+		ctx.Read(w.readSources(m.Sources))
 	}
 	enough := w.count.WarpInstructions + int64(budget)
 	for at, begins := w.pc, true; ; {

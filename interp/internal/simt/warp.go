@@ -9,6 +9,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/regfile"
 )
 
@@ -56,6 +57,8 @@ type warp struct {
 	shadow [][]byte     // shadow bytes of local memory, by lane, as far as somebody has asked for them
 	check  *check       // in check mode
 
+	sources   []native.Source                            // special registers, for machine code
+	sourcesOf int                                        // 1 + index of the CTA in which they were read; 0: they are not
 	expanding [2]func(bits int, row int32, lanes uint32) // for the files' OnExpand
 	unit      affinetrack.Unit
 }
