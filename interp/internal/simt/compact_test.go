@@ -439,11 +439,15 @@ func TestCompactSources(t *testing.T) {
 		in.D = r.Int32N(3)
 		in.How = code.How{Exec: code.CompactSource, Dirty: true, Both: r.IntN(4) == 0}
 		g := r.new(p)
-		g.block = []Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}}[r.IntN(4)]
+		g.block = []Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}}[r.IntN(6)]
 		if class := threadClasses(g.block, regfile.Lanes); ptx.SpecialReg(in.Imm) <= ptx.TidZ && class[in.Imm-uint64(ptx.TidX)] == affinetrack.Generic {
 			continue
 		}
-		g.warp, g.cta = r.IntN(g.block.Count()/regfile.Lanes), Dim3{X: r.IntN(5), Y: r.IntN(3)}
+		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes
+		g.warp, g.cta = r.IntN(warps), Dim3{X: r.IntN(5), Y: r.IntN(3)}
+		if there := uint32(1)<<g.block.Count() - 1; g.block.Count() < regfile.Lanes { // threads that there are
+			g.mask, g.live = g.mask&there|1, g.live&there|1
+		}
 		if !g.compare(t) {
 			return
 		}

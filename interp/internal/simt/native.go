@@ -36,8 +36,10 @@ func (w *warp) readSources(list []ptx.SpecialReg) []native.Source {
 		return w.sources
 	}
 	w.sourcesOf, w.sources = 1+w.cta.index, w.sources[:0]
+	width := w.cta.code.Width
+	there := uint32(regfile.Full) >> (regfile.Lanes - min(width, w.cta.grid.block.Count()-w.id*width))
 	for _, r := range list {
-		v := sregSource(w, 0, &code.Instr{Op: code.Sreg64, Imm: uint64(r)}, regfile.Full>>(regfile.Lanes-w.cta.code.Width))
+		v := sregSource(w, 0, &code.Instr{Op: code.Sreg64, Imm: uint64(r)}, there)
 		w.sources = append(w.sources, native.Source{Base: v.Base, Stride: v.Stride})
 	}
 	return w.sources
