@@ -266,7 +266,11 @@ func TestCompactKernels(t *testing.T) {
 			continue
 		}
 		for _, way := range waysOf(s) {
-			for range part.Of(2, 6, 400) {
+			rounds, ruled := part.Of(2, 6, 400), way != code.Expanded && way < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
+			if ruled {
+				rounds *= 10
+			}
+			for range rounds {
 				p := &code.Program{Instrs: make([]code.Instr, 2)}
 				in := &p.Instrs[0]
 				in.Op, in.How = op, code.How{Exec: way, Expand: 15, Dirty: s.Dst != code.P, Both: s.Dst != code.P && r.IntN(4) == 0}
@@ -290,6 +294,19 @@ func TestCompactKernels(t *testing.T) {
 				}
 				g := r.new(p)
 				g.narrow(in)
+				if ruled && r.IntN(4) > 0 { // the rule is asked, often for a progression and a small number
+					for i, row := range in.Sources() {
+						if s.Src[i] == code.R && row >= 0 || s.Src[i] == code.Q && row >= 0 {
+							c := shadowAt(g.file, s.Src[i], row)
+							c.Mask, c.Clean = regfile.Full, 0
+							if i > 0 && r.IntN(2) == 0 {
+								c.Base, c.Stride = uint64(r.IntN(40)), 0
+							} else if s.Width >= 32 && r.IntN(2) == 0 {
+								c.Base, c.Stride = uint64(r.IntN(4000)), uint64(r.IntN(9))
+							}
+						}
+					}
+				}
 				if way >= code.ProvedOne { // what it reads is proved
 					for i, row := range in.Sources() {
 						if s.Src[i] != code.NoSlot && row >= 0 {
