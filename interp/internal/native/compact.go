@@ -372,6 +372,9 @@ func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) bool {
 // compactAccess is a load or store, at a compact address if it has one.
 func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) bool {
 	acc, lanes := &a.prog.Access[in.Side], a.label()
+	if acc.Addr == code.NoSlot { // the address is compact always
+		lanes = a.exit(pc, Lacks)
+	}
 	if acc.Move == nil || !a.reach(in, acc, lanes) {
 		return false
 	}
@@ -399,7 +402,7 @@ func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) bool {
 			}
 		}
 	}
-	return a.otherwise(pc, in, form, lanes)
+	return acc.Addr == code.NoSlot || a.otherwise(pc, in, form, lanes)
 }
 
 // reach finds the memory of an access at a compact address; it goes to a label if there is none.

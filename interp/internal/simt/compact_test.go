@@ -434,6 +434,10 @@ func TestCompactAccesses(t *testing.T) {
 				g.file.Row64(in.A)[lane] = v
 			}
 		}
+		if a.Space == ptx.Shared && n == 1 && in.How.Dirty && r.IntN(2) == 0 { // a variable, or what lies behind memory
+			in.Op, a.Addr, a.Off = code.LoadFixed, code.NoSlot, uint64(r.IntN(260/size)*size)
+			in.How.Expand = 0
+		}
 		p.Access = []code.Access{a}
 		if !g.compare(t) {
 			return
