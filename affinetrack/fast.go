@@ -19,6 +19,9 @@ const (
 	FastMul
 	FastMad
 	FastShl
+	FastNeg
+	FastNot
+	FastNarrow  // 64 to 32 bits
 	FastWiden   // 32 to 64 bits
 	FastMulWide // 32×32 bits to 64
 	FastMadWide
@@ -46,7 +49,13 @@ func FastOf(op *Operation) Fast {
 			return FastMad
 		case ptx.AffineShl:
 			return FastShl
+		case ptx.AffineNeg:
+			return FastNeg
+		case ptx.AffineNot:
+			return FastNot
 		}
+	case width == 64 && out == 32 && slot == 32 && op.Rule == ptx.AffineConvert:
+		return FastNarrow
 	case width == 32 && out == 64:
 		switch op.Rule {
 		case ptx.AffineConvert:
@@ -71,8 +80,12 @@ func (u *Unit) Unary(op *Operation, a Value, held, m uint32) (Value, Answer) {
 		return u.affine(op, a, Value{}, Value{}, m)
 	}
 	switch op.Fast {
-	case FastMove:
+	case FastMove, FastNarrow: // it is cut to the slot where it is kept
 		return a, Compact
+	case FastNeg:
+		return Value{-a.Base, -a.Stride}, Compact
+	case FastNot:
+		return Value{^a.Base, -a.Stride}, Compact
 	case FastWiden:
 		return answer(Widen(a, op.Signed, m))
 	}

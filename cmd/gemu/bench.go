@@ -21,6 +21,8 @@ type benchCmd struct {
 	Repeat  int      `default:"3" help:"Runs of each mode; the median counts."`
 	Size    int      `help:"Size of the inputs (default each workload's own)."`
 	Workers int      `default:"1" help:"Host threads; 0 means all."`
+
+	Structure bool `help:"Count the instructions whose results have structure (gemu structure), and tell the mean of workloads of which a quarter or more do from that of the others."`
 	policyFlag
 	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
 }
@@ -34,6 +36,9 @@ type benchJSON struct {
 	Engine    string      `json:"engine"`         // what executes instructions: "portable" or "native", which check mode does not use
 	Workloads []benchRow  `json:"workloads"`      // by name
 	Geomean   *benchRates `json:"geometric_mean"` // of all of them
+
+	Structured   *benchRates `json:"geometric_mean_structured,omitempty"`   // with --structure: of those with 25 percent compact and more
+	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // … with less
 }
 
 // benchRow is a workload.
@@ -42,7 +47,12 @@ type benchRow struct {
 	Size               int    `json:"size"`                // of its input
 	ThreadInstructions int64  `json:"thread_instructions"` // of a run
 	benchRates
+
+	Compact *float64 `json:"compact_percent,omitempty"` // with --structure: warp instructions whose results gemu structure has compact
 }
+
+// structured is the percentage of compact results from which on a workload has structure.
+const structured = 25
 
 // benchRates are the speed of vector mode, and what is relative to it; 0: it has not been measured.
 type benchRates struct {
@@ -86,15 +96,42 @@ func (c *benchCmd) Run(a *app) error {
 		}
 		out.Workloads = append(out.Workloads, *row)
 		if !quiet {
-			c.printRow(s, "@"+row.Name, &row.benchRates)
+			c.printRow(s, "@"+row.Name, &row.benchRates, row.Compact)
 		}
 	}
 	out.Geomean = geomean(out.Workloads)
+	if c.Structure {
+		var with, without []benchRow
+		for _, r := range out.Workloads {
+			if *r.Compact >= structured {
+				with = append(with, r)
+			} else {
+				without = append(without, r)
+			}
+		}
+		if len(with) > 0 {
+			out.Structured = geomean(with)
+		}
+		if len(without) > 0 {
+			out.Unstructured = geomean(without)
+		}
+	}
 	if !quiet {
 		if len(list) > 1 {
-			c.printRow(s, "geometric mean", out.Geomean)
+			c.printRow(s, "geometric mean", out.Geomean, nil)
+		}
+		for _, o := range []struct {
+			name string
+			mean *benchRates
+		}{{"… structured", out.Structured}, {"… others", out.Unstructured}} {
+			if o.mean != nil {
+				c.printRow(s, o.name, o.mean, nil)
+			}
 		}
 		s.printf("\nThread instructions per second in vector mode, median of %d; above 1, a mode is\nfaster than that, and the engine than the portable one.\n", c.Repeat)
+		if c.Structure {
+			s.printf("Structured are workloads of whose instructions %d percent have compact results, or more.\n", structured)
+		}
 		if c.Engine == "native" {
 			s.printf("The engine is native, but in check mode, which is always portable.\n")
 		}
@@ -132,21 +169,22 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	seconds := map[setting][]float64{}
 	for range c.Repeat {
 		for _, in := range c.settings() {
-			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine}}
-			j, err := f.open(a, a.stderr)
+			j, err := c.once(a, w, in, false)
 			if err != nil {
-				return nil, err
-			}
-			runtime.GC() // of what came before, not while the clock runs
-			if err := j.run(a, func(l *interp.Launch) {
-				l.Mode, l.Reconverge = in.mode, interp.ReconvergerNamed(c.Reconverge)
-			}); err != nil {
 				return nil, err
 			}
 			r := j.total()
 			row.Size, row.ThreadInstructions = j.session.N, r.ThreadInstructions
 			seconds[in] = append(seconds[in], r.Duration.Seconds())
 		}
+	}
+	if c.Structure {
+		j, err := c.once(a, w, setting{"portable", interp.Vector}, true)
+		if err != nil {
+			return nil, err
+		}
+		summary := j.total().Structure.Summary()
+		row.Compact = &summary.Affine
 	}
 	vector := median(seconds[setting{c.Engine, interp.Vector}])
 	portable := 0.0
@@ -167,6 +205,19 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 		}
 	}
 	return row, nil
+}
+
+// once runs a workload in a setting, and counts the structure of its values if that is wanted.
+func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool) (*job, error) {
+	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine}}
+	j, err := f.open(a, a.stderr)
+	if err != nil {
+		return nil, err
+	}
+	runtime.GC() // of what came before, not while the clock runs
+	return j, j.run(a, func(l *interp.Launch) {
+		l.Mode, l.Reconverge, l.Stats = in.mode, interp.ReconvergerNamed(c.Reconverge), structure
+	})
 }
 
 // median is that of numbers; 0 of none. It changes their order.
@@ -211,10 +262,13 @@ func (c *benchCmd) printHead(s *screen) {
 	for _, col := range benchColumns {
 		text += fitted(col.head, -17)
 	}
+	if c.Structure {
+		text += fitted("compact, %", -17)
+	}
 	s.printf("%s\n", s.paint(bold, text))
 }
 
-func (c *benchCmd) printRow(s *screen, name string, r *benchRates) {
+func (c *benchCmd) printRow(s *screen, name string, r *benchRates, compact *float64) {
 	text := fitted(name, 16) + fitted(countText(int64(r.Vector)), -17)
 	for _, col := range benchColumns {
 		rate := "-"
@@ -222,6 +276,9 @@ func (c *benchCmd) printRow(s *screen, name string, r *benchRates) {
 			rate = fmt.Sprintf("%.2f", v)
 		}
 		text += fitted(rate, -17)
+	}
+	if compact != nil {
+		text += fitted(fmt.Sprintf("%.1f", *compact), -17)
 	}
 	s.printf("%s\n", text)
 }

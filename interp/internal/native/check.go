@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -181,7 +182,7 @@ func (c *Context) CheckRoom(notes []byte, counts unsafe.Pointer) {
 
 // assemble makes the code.
 func (k *Check) assemble(masked bool) *checkBody {
-	a := newAssembler(k.lib, k.prog, masked)
+	a := newAssembler(k.Code, masked)
 	defer a.rest()
 	a.check = k
 	out := &checkBody{steps: make([]int32, k.first[len(k.first)-1]), ends: make([]int32, len(k.prog.Blocks))}
@@ -292,15 +293,16 @@ func (a *assembler) sameGuard(engine, ref int32, why Reason) bool {
 // tally counts.
 func (a *assembler) tally(at uintptr, n int64) { a.put("tally", holes{d: int64(at), n0: n}) }
 
-// countCompact counts an instruction that has executed on shadows.
-// A selection of what is not the same in all lanes is by a rule of the table.
+// countCompact counts an instruction that has executed on shadows: quickly, if not by a rule of the table, as selections
+// are of what is not the same in all lanes. What has a rule's stencil has counted that already.
 func (a *assembler) countCompact(s *code.Signature) {
 	a.tally(a.check.counts.Compact, 1)
-	quick := "tally"
-	if s.Rule == ptx.AffineSelect {
-		quick = "tally_level"
+	switch {
+	case s.Rule == ptx.AffineSelect:
+		a.put("tally_level", holes{d: int64(a.check.counts.Quick), n0: 1})
+	case s.Fast != affinetrack.NoFast || ruled(s, "") == "":
+		a.tally(a.check.counts.Quick, 1)
 	}
-	a.put(quick, holes{d: int64(a.check.counts.Quick), n0: 1})
 }
 
 // reference makes the code of a step's reference.
@@ -487,6 +489,9 @@ func (a *assembler) memory(s *Step, form string) bool {
 		if acc.Store && form == "_masked" {
 			a.put("alone", holes{leave: a.exit(a.step, Lacks)})
 		}
+		if acc.Addr == code.NoSlot { // the address is compact always
+			lanes = a.exit(a.step, Lacks)
+		}
 		if !a.compactly(s.In, acc, form, lanes) {
 			return false
 		}
@@ -512,6 +517,9 @@ func (a *assembler) memory(s *Step, form string) bool {
 					return false
 				}
 			}
+		}
+		if acc.Addr == code.NoSlot {
+			return a.uniform(s.Uniform, Differs) && a.idle("idled", s, form, Differs)
 		}
 		a.put("jump", holes{other: done})
 	}

@@ -25,6 +25,9 @@ type Code struct {
 	fixed []*mem.Allocation // that fixed addresses lie in, by the index of the side table
 	k     unsafe.Pointer    // where the constants begin
 
+	// Sources is the special registers that Context.Read is given.
+	Sources []ptx.SpecialReg
+
 	// Uniform is the special registers that Context.Special has to have.
 	Uniform []ptx.SpecialReg
 
@@ -37,7 +40,7 @@ func New(p *code.Program) *Code { return Shipped().New(p) }
 
 // New is the machine code of a program of these stencils.
 func (l *Library) New(p *code.Program) *Code {
-	c := &Code{lib: l, prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access)), Uniform: uniform(p)}
+	c := &Code{lib: l, prog: p, k: p.Consts.Begin(), fixed: make([]*mem.Allocation, len(p.Access)), Uniform: uniform(p), Sources: sourcesOf(p)}
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
@@ -77,7 +80,7 @@ func (c *Code) make(f *atomic.Pointer[body], masked bool) *body {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.Load() == nil {
-		f.Store(assemble(c.lib, c.prog, masked))
+		f.Store(assemble(c, masked))
 	}
 	return f.Load()
 }
@@ -110,6 +113,7 @@ func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
 // assembler puts stencils one behind the other.
 type assembler struct {
 	prog    *code.Program
+	sources []ptx.SpecialReg // that are read compactly
 	lib     *Library
 	form    string
 	consts  [code.P + 1]int64 // where constants of each kind begin
@@ -146,19 +150,19 @@ type stub struct {
 }
 
 // assemble makes the code of a program.
-func assemble(l *Library, p *code.Program, masked bool) *body {
-	a := newAssembler(l, p, masked)
+func assemble(c *Code, masked bool) *body {
+	a := newAssembler(c, masked)
 	defer a.rest()
-	for i := range p.Blocks {
-		a.block(&p.Blocks[i])
+	for i := range c.prog.Blocks {
+		a.block(&c.prog.Blocks[i])
 	}
-	return a.body(p)
+	return a.body(c.prog)
 }
 
 // newAssembler readies one for a program.
-func newAssembler(l *Library, p *code.Program, masked bool) *assembler {
-	a := assemblers.Get().(*assembler)
-	a.prog, a.lib, a.form = p, l, "_full"
+func newAssembler(c *Code, masked bool) *assembler {
+	a, p := assemblers.Get().(*assembler), c.prog
+	a.prog, a.lib, a.sources, a.form = p, c.lib, c.Sources, "_full"
 	if masked {
 		a.form = "_masked"
 	}

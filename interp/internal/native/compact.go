@@ -6,7 +6,9 @@ package native
 
 import (
 	"math"
+	"slices"
 	"strings"
+	"unsafe"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
@@ -27,6 +29,8 @@ func (a *assembler) execution(pc int32, in *code.Instr, form string) bool {
 		return a.compact(pc, in, form)
 	case code.CompactCompare:
 		return a.compactCompare(pc, in, form)
+	case code.CompactSource:
+		return a.source(in, form)
 	case code.CompactLoad, code.CompactStore:
 		return a.compactAccess(pc, in, form)
 	}
@@ -242,7 +246,7 @@ func (a *assembler) compact(pc int32, in *code.Instr, form string) bool {
 // result has the result of an operation whose sources are compact be under way.
 func (a *assembler) result(pc int32, in *code.Instr, lanes int) bool {
 	s := in.Op.Signature()
-	name, sign := "", "u"
+	name, sign, once := "", "u", none
 	if s.Signed {
 		sign = "s"
 	}
@@ -259,6 +263,12 @@ func (a *assembler) result(pc int32, in *code.Instr, lanes int) bool {
 		name = "mad_" + s.Dst.String()
 	case affinetrack.FastShl:
 		name = "shl_" + s.Dst.String()
+	case affinetrack.FastNarrow:
+		name = "narrow"
+	case affinetrack.FastNeg:
+		name = "neg_" + s.Dst.String()
+	case affinetrack.FastNot:
+		name = "not_" + s.Dst.String()
 	case affinetrack.FastWiden:
 		name = "widen_" + sign
 	case affinetrack.FastMulWide:
@@ -266,11 +276,78 @@ func (a *assembler) result(pc int32, in *code.Instr, lanes int) bool {
 	case affinetrack.FastMadWide:
 		name = "madwide_" + sign
 	default:
-		return a.level(pc, in, lanes) && a.scalar(in)
+		if name = ruled(s, sign); name == "" {
+			return a.level(pc, in, lanes) && a.scalar(in)
+		}
+		once = a.label()
 	}
 	h, ok := a.shadows4(in)
-	h.other = lanes
-	return ok && a.try("affine_"+name, h)
+	h.other, h.leave = lanes, once
+	if !ok || !a.try("affine_"+name, h) {
+		return false
+	}
+	if once < 0 {
+		return true
+	}
+	has := a.label()
+	a.put("jump", holes{other: has})
+	a.here(once)
+	if !a.scalar(in) {
+		return false
+	}
+	if a.counting {
+		a.tally(a.check.counts.Quick, 1)
+	}
+	a.here(has)
+	return true
+}
+
+// rules are what stencils call rules on numbers of 32 bits that have no fast form, and which of them are told signs.
+var rules = map[ptx.Affine]struct {
+	name   string
+	signed bool
+}{
+	ptx.AffineShr: {"shr_", true}, ptx.AffineDiv: {"div_", true}, ptx.AffineRem: {"rem_", true},
+	ptx.AffineMin: {"min_", true}, ptx.AffineMax: {"max_", true},
+	ptx.AffineAnd: {"and", false}, ptx.AffineOr: {"or", false}, ptx.AffineXor: {"xor", false},
+}
+
+// ruled is the stencil of an operation's rule; none if there is none.
+func ruled(s *code.Signature, sign string) string {
+	r, ok := rules[s.Rule]
+	if !ok || s.Width != 32 || s.Out != 32 || s.Dst != code.R || s.Src != [...]code.Slot{code.R, code.R, code.NoSlot, code.NoSlot} || s.Dst2 != code.NoSlot {
+		return ""
+	}
+	if r.signed {
+		r.name += sign
+	}
+	return r.name
+}
+
+// sourcesOf is the special registers that a program reads compactly, each once, and that change no more while a warp
+// runs.
+func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
+	for i := range p.Instrs {
+		in := &p.Instrs[i]
+		if r := ptx.SpecialReg(in.Imm); in.How.Exec == code.CompactSource && in.Op.Special() && !r.Measures() && !slices.Contains(list, r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// source reads a special register that is uniform or affine.
+func (a *assembler) source(in *code.Instr, form string) bool {
+	s, r := in.Op.Signature(), ptx.SpecialReg(in.Imm)
+	i := slices.Index(a.sources, r)
+	if i < 0 || !in.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
+		return false
+	}
+	name := "source_any"
+	if r >= ptx.TidX && r <= ptx.TidZ {
+		name = "source_thread"
+	}
+	return a.try(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)}) && a.keep(in, code.Row{Slot: s.Dst, Row: in.D}, form)
 }
 
 // keep has a register be compact for the lanes that execute, with the result under way.
@@ -320,7 +397,13 @@ func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) bool {
 // compactAccess is a load or store, at a compact address if it has one.
 func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) bool {
 	acc, lanes := &a.prog.Access[in.Side], a.label()
-	return acc.Move != nil && a.compactly(in, acc, form, lanes) && a.otherwise(pc, in, form, lanes)
+	if acc.Move == nil {
+		return false
+	}
+	if acc.Addr == code.NoSlot { // the address is compact always
+		return a.compactly(in, acc, form, a.exit(pc, Lacks))
+	}
+	return a.compactly(in, acc, form, lanes) && a.otherwise(pc, in, form, lanes)
 }
 
 // compactly is an access at a compact address; it goes to a label if there is none.

@@ -37,6 +37,7 @@ type Context struct {
 	Live    uint32         // lanes that have not ended
 	Heed    uint32         // 1: it stops at each end of a block
 	r, q, p unsafe.Pointer // rows, wide rows, predicates
+	sources unsafe.Pointer // special registers, an array of Source
 
 	tid, lanes, uniform unsafe.Pointer // special registers
 	local               unsafe.Pointer // local memory: word i of all lanes is row i
@@ -44,6 +45,16 @@ type Context struct {
 	frame               uint64         // where that of the running function begins
 	parallel            uint32         // 1: atomics on global memory have to be the host's
 }
+
+// The stencils that know of sources have them behind p, and p behind Heed.
+var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.sources)-HeedAt-32]
+
+// Source is a special register as a progression over the lanes of a warp.
+type Source struct{ Base, Stride uint64 }
+
+// Read has special registers read that are the same in all lanes or count them, those that Code.Sources names, in its
+// order. Of a thread's index the progression holds for all lanes of a row.
+func (c *Context) Read(sources []Source) { c.sources = unsafe.Pointer(unsafe.SliceData(sources)) }
 
 // Reason is why native code has come back.
 type Reason uint32

@@ -28,6 +28,9 @@ type rig struct {
 	mask   uint32
 	live   uint32
 	memory []byte
+	block  Dim3
+	warp   int
+	cta    Dim3
 }
 
 var rigFrame = regfile.Size{R: 6, Q: 6, P: 4}
@@ -143,7 +146,7 @@ func (r *rigs) new(p *code.Program) *rig {
 	p.Blocks = []code.Block{{First: 0, Last: 1}}
 	p.Link()
 	r.drawn++
-	g := &rig{rigs: r, prog: p, file: regfile.New(&p.Consts, true), mask: r.lanes()}
+	g := &rig{rigs: r, prog: p, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}}
 	g.live = g.mask | r.Uint32()
 	g.file.Reset(rigFrame)
 	r.shadowed(g.file, g.mask)
@@ -174,8 +177,8 @@ func (g *rig) on(b Backend) (outcome string) {
 	memory := slices.Clone(g.memory)
 	device := &Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
-	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, mode: Affine, backend: b, dev: device, rules: affinetrack.Rules, code: k}
-	c := &cta{grid: grid, code: k, sharedMem: device.Memory.NewShared(256)}
+	grid := &Grid{block: g.block, mode: Affine, backend: b, dev: device, rules: affinetrack.Rules, code: k}
+	c := &cta{grid: grid, code: k, id: g.cta, index: g.cta.X, sharedMem: device.Memory.NewShared(256)}
 	copy(c.sharedMem.Data, memory)
 	hit, err := device.Memory.Alloc(uint64(len(memory)), mem.Buffer, "")
 	if err != nil || hit.Base != rigBase {
@@ -189,7 +192,7 @@ func (g *rig) on(b Backend) (outcome string) {
 			g.prog.Access[i].Fixed = c.hits[0]
 		}
 	}
-	w := &warp{cta: c, files: []regfile.File{*f}, life: life{live: uint64(g.live)}, stop: -1}
+	w := &warp{cta: c, id: g.warp, files: []regfile.File{*f}, life: life{live: uint64(g.live)}, stop: -1}
 	w.mask = uint64(g.mask)
 	c.alone.ctas = []*cta{c}
 	c.cluster = &c.alone
@@ -287,6 +290,11 @@ func waysOf(s *code.Signature) []code.Exec {
 	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Expanded}
 }
 
+// ruled reports whether a way to execute an operation asks a rule.
+func ruled(s *code.Signature, way code.Exec) bool {
+	return way != code.OnLanes && way != code.Expanded && way < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
+}
+
 // kernel is a warp before an operation that computes, executed in a way.
 func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
 	s := op.Signature()
@@ -313,9 +321,18 @@ func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
 	}
 	g := r.new(p)
 	g.narrow(in)
+	asks := ruled(s, way) && r.IntN(4) > 0 // often for a progression and a small number
 	for i, row := range in.Sources() {
 		switch {
 		case s.Src[i] == code.NoSlot || s.Src[i] == code.P || row < 0:
+		case asks:
+			c := shadowAt(g.file, s.Src[i], row)
+			c.Mask, c.Clean = regfile.Full, 0
+			if i > 0 && r.IntN(2) == 0 {
+				c.Base, c.Stride = uint64(r.IntN(40)), 0
+			} else if s.Width >= 32 && r.IntN(2) == 0 {
+				c.Base, c.Stride = uint64(r.IntN(4000)), uint64(r.IntN(9))
+			}
 		case way >= code.ProvedOne: // what it reads is proved
 			c := shadowAt(g.file, s.Src[i], row)
 			c.Stride, c.Mask, c.Clean = 0, regfile.Full, 0
@@ -344,7 +361,11 @@ func testCompactKernels(t *testing.T) {
 			continue
 		}
 		for _, way := range waysOf(s) {
-			for range part.Of(2, 6, 400) {
+			rounds := part.Of(2, 6, 400)
+			if ruled(s, way) {
+				rounds *= 10
+			}
+			for range rounds {
 				if !r.kernel(op, way).compare(t) {
 					return
 				}
@@ -459,6 +480,10 @@ func (r *rigs) access() *rig {
 			g.file.Row64(in.A)[lane] = v
 		}
 	}
+	if a.Space == ptx.Shared && n == 1 && in.How.Dirty && r.IntN(2) == 0 { // a variable, or what lies behind memory
+		in.Op, a.Addr, a.Off = code.LoadFixed, code.NoSlot, uint64(r.IntN(260/size)*size)
+		in.How.Expand = 0
+	}
 	p.Access = []code.Access{a}
 	return g
 }
@@ -472,4 +497,34 @@ func testCompactAccesses(t *testing.T) {
 		}
 	}
 	r.covered(t, 45)
+}
+
+// TestCompactSources: so do reads of special registers that the plan has uniform or affine.
+func TestCompactSources(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}
+	for range part.Of(300, 1000, 20000) {
+		p := &code.Program{Instrs: make([]code.Instr, 2)}
+		in := &p.Instrs[0]
+		in.Op = []code.Op{code.Sreg32, code.Sreg64}[r.IntN(2)]
+		in.Imm = uint64([]ptx.SpecialReg{ptx.TidX, ptx.TidY, ptx.TidZ, ptx.CtaidX, ptx.CtaidY, ptx.LaneID, ptx.WarpID, ptx.SMID, ptx.NtidX}[r.IntN(9)])
+		in.D = r.Int32N(3)
+		in.How = code.How{Exec: code.CompactSource, Dirty: true, Both: r.IntN(4) == 0}
+		g := r.new(p)
+		g.block = []Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}}[r.IntN(6)]
+		if class := threadClasses(g.block, regfile.Lanes); ptx.SpecialReg(in.Imm) <= ptx.TidZ && class[in.Imm-uint64(ptx.TidX)] == affinetrack.Generic {
+			continue
+		}
+		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes
+		g.warp, g.cta = r.IntN(warps), Dim3{X: r.IntN(5), Y: r.IntN(3)}
+		if there := uint32(1)<<g.block.Count() - 1; g.block.Count() < regfile.Lanes { // threads that there are
+			g.mask, g.live = g.mask&there|1, g.live&there|1
+		}
+		if !g.compare(t) {
+			return
+		}
+	}
+	r.covered(t, 95)
 }

@@ -63,6 +63,9 @@ func (w *warp) tellNative() {
 	}
 	n.Special(tid, &n.uniform)
 	n.Parallel(c.grid.atomics && !c.turn)
+	if list := c.code.native.Sources; len(list) > 0 {
+		n.Read(w.readSources(list))
+	}
 	w.tellLocal()
 }
 
@@ -70,6 +73,21 @@ func (w *warp) tellNative() {
 func (w *warp) tellLocal() {
 	from, to := w.localRange()
 	w.cta.native.Local(w.local[0], from, to, 4*uint64(w.frame.local))
+}
+
+// readSources has the special registers that machine code reads compactly, once for each CTA.
+func (w *warp) readSources(list []ptx.SpecialReg) []native.Source {
+	if w.sourced {
+		return w.sources
+	}
+	w.sourced, w.sources = true, w.sources[:0]
+	width := w.cta.code.Width
+	there := uint32(regfile.Full) >> (regfile.Lanes - min(width, w.cta.grid.block.Count()-w.id*width))
+	for _, r := range list {
+		v := sregSource(w, 0, &code.Instr{Op: code.Sreg64, Imm: uint64(r)}, there)
+		w.sources = append(w.sources, native.Source{Base: v.Base, Stride: v.Stride})
+	}
+	return w.sources
 }
 
 func (machineCode) run(w *warp, budget int) reason {

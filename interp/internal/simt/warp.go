@@ -9,6 +9,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/regfile"
 )
 
@@ -42,6 +43,7 @@ type warp struct {
 	shadow [][]byte     // shadow bytes of local memory, by lane, as far as somebody has asked for them
 	check  *check       // in check mode
 
+	sources   []native.Source                            // special registers, for machine code
 	expanding [2]func(bits int, row int32, lanes uint32) // for the files' OnExpand
 	unit      affinetrack.Unit
 }
@@ -54,6 +56,7 @@ type life struct {
 	yield     bool   // the warp gives up the rest of its share
 	paused    bool   // it stands before an instruction of its block for a probe
 	told      bool   // … that probes know of
+	sourced   bool   // sources are those of the CTA
 	share     int    // of the warp, what is left of it: instructions
 	eased     uint64 // the sinks that are told less of it: bit i for sink i of the CTA
 	err       error  // trap, or the answer that something is not run

@@ -7,17 +7,21 @@
 static inline u32 lowest(u32 m) { return __builtin_ctz(m); }
 static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
 
-// filled writes base + i·stride to lanes of a row.
-#define FILLED(T, name) \
-	static inline void name(T *d, T base, T stride, u32 lanes) { \
-		if (lanes == 0xffffffff) { \
-			SHORT_LANES d[i] = base + (T)i * stride; \
-			return; \
-		} \
-		SHORT_LANES d[i] ^= (d[i] ^ (base + (T)i * stride)) & -(T)(lanes >> i & 1); \
+// filled writes base + i·stride to lanes of a row. It is not unrolled: there are many such places in the code of a program,
+// and few of them are ever come to.
+typedef u32 vector_r __attribute__((ext_vector_type(8)));
+typedef u64 vector_q __attribute__((ext_vector_type(4)));
+#define FILLED(T, s, n, ...) \
+	static inline void filled_##s(T *d, T base, T stride, u32 lanes) { \
+		typedef vector_##s vector __attribute__((aligned(sizeof(T)))); \
+		const vector_##s index = {__VA_ARGS__}, bit = (vector_##s)1 << index; \
+		vector_##s v = base + index * stride, step = (vector_##s)(stride * n); \
+		vector *to = (vector *)d; \
+		_Pragma("clang loop unroll(disable)") for (int i = 0; i < 32 / n; i++, lanes >>= n, v += step) \
+			to[i] = ((vector_##s)lanes & bit) != 0 ? v : to[i]; \
 	}
-FILLED(u32, filled_r)
-FILLED(u64, filled_q)
+FILLED(u32, r, 8, 0, 1, 2, 3, 4, 5, 6, 7)
+FILLED(u64, q, 4, 0, 1, 2, 3)
 
 // keep has lanes of m have outcome and spare in the shadow D of row F. Others that the shadow spoke for
 // get what it says in the row, if they live.
@@ -172,6 +176,29 @@ SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
 	}
 PRODUCT(r) PRODUCT(q)
 
+#define NEGATIVE(s) \
+	STENCIL(affine_neg_##s) { \
+		const struct compact *a = SHADOW(A, s##_shadows); \
+		outcome = -a->base; \
+		spare = -a->stride; \
+		NEXT; \
+	} \
+	STENCIL(affine_not_##s) { \
+		const struct compact *a = SHADOW(A, s##_shadows); \
+		outcome = ~a->base; \
+		spare = -a->stride; \
+		NEXT; \
+	}
+NEGATIVE(r) NEGATIVE(q)
+
+// What is cut to 32 bits is so where it is kept.
+STENCIL(affine_narrow) {
+	const struct compact *a = SHADOW(A, q_shadows);
+	outcome = a->base;
+	spare = a->stride;
+	NEXT;
+}
+
 // A shift by the width and more gives 0.
 #define SHIFT(s) \
 	STENCIL(affine_shl_##s) { \
@@ -224,6 +251,122 @@ WIDEN(s, 1) WIDEN(u, 0)
 		NEXT; \
 	}
 MUL_WIDE(s, 1) MUL_WIDE(u, 0)
+
+// RULE is a rule on numbers of 32 bits: of A, from x in the lowest lane that executes to end in the highest, step
+// from one to the next. Where both operands are the same in all lanes it leaves, for an operation on single values.
+#define RULE(name, is_signed, ...) \
+	STENCIL(affine_##name) { \
+		const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+		u64 base, stride; \
+		if (!(a->stride | b->stride)) \
+			LEAVE; \
+		if (!widened(&base, &stride, a, is_signed, (u32)m)) \
+			OTHER; \
+		s64 first = lowest((u32)m), n = highest((u32)m) - first, step = stride, x = base + first * step, end = x + n * step; \
+		__VA_ARGS__ \
+		NEXT; \
+	}
+#define ANCHORED(at, by) \
+	spare = (by); \
+	outcome = (at) - (u64)first * spare;
+
+// DIVIDED is a quotient rounded down, that of the lowest lane q and of the highest r: it is the same in all lanes, or the
+// divisor divides the stride.
+#define DIVIDED(q, r, exact, by) \
+	if ((q) == (r)) { \
+		outcome = (q); \
+		spare = 0; \
+		NEXT; \
+	} \
+	if (!(exact)) \
+		OTHER; \
+	ANCHORED(q, by)
+#define SHIFT_RIGHT(name, is_signed) \
+	RULE(shr_##name, is_signed, \
+		if (b->stride) \
+			OTHER; \
+		u32 by = (u32)b->base; \
+		int k = by < 63 ? by : 63; \
+		DIVIDED(x >> k, end >> k, !(step & (1ul << k) - 1), step >> k))
+SHIFT_RIGHT(s, 1) SHIFT_RIGHT(u, 0)
+
+// Divisors are positive, and dividends not negative. They are numbers of 32 bits without sign.
+#define DIVISION(name, is_signed) \
+	RULE(div_##name, is_signed, DIVISOR(is_signed) \
+		u32 q = (u32)x / d, r = (u32)end / d; \
+		DIVIDED(q, r, !(step % (s64)d), step / (s64)d)) \
+	RULE(rem_##name, is_signed, DIVISOR(is_signed) \
+		u32 q = (u32)x / d, rest = (u32)x % d; \
+		if (q == (u32)end / d) { \
+			ANCHORED(rest, step) \
+			NEXT; \
+		} \
+		if (step % (s64)d) \
+			OTHER; \
+		outcome = rest; \
+		spare = 0;)
+#define DIVISOR(is_signed) \
+	u32 d = (u32)b->base; \
+	if (b->stride || !d || (is_signed && ((s32)d < 0 || x < 0 || end < 0))) \
+		OTHER;
+DIVISION(s, 1) DIVISION(u, 0)
+
+// EXTREME is that of two operands which is not the greater or the less in any lane.
+#define EXTREME(name, is_signed, op) \
+	RULE(name, is_signed, \
+		u64 other_base, other_stride; \
+		if (!widened(&other_base, &other_stride, b, is_signed, (u32)m)) \
+			OTHER; \
+		s64 from = x - (s64)(other_base + first * other_stride), to = from + n * (step - (s64)other_stride); \
+		if (from < 0 && to > 0 || from > 0 && to < 0) \
+			OTHER; \
+		a = (from ? from : to) op 0 ? a : b; \
+		outcome = a->base; \
+		spare = a->stride;)
+EXTREME(min_s, 1, <=) EXTREME(min_u, 0, <=) EXTREME(max_s, 1, >=) EXTREME(max_u, 0, >=)
+
+// BITWISE is an operation of a progression and a number u that is the same in all lanes: vary has the bits that differ
+// between lanes, below which nothing does, nor above them if the numbers do not wrap.
+#define BITWISE(name, op, ...) \
+	STENCIL(affine_##name) { \
+		const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+		if (!(a->stride | b->stride)) \
+			LEAVE; \
+		if (a->stride && b->stride) \
+			OTHER; \
+		u64 by = a->stride, base, stride, first = lowest((u32)m); \
+		if (b->stride) { \
+			const struct compact *c = a; \
+			a = b, b = c; \
+			by = a->stride; \
+		} \
+		u32 u = (u32)b->base, vary = -((u32)by & -(u32)by); \
+		u64 at = a->base + first * by; \
+		if (widened(&base, &stride, a, 0, (u32)m)) { \
+			u32 differ = (u32)(base + first * stride) ^ (u32)(base + (u64)highest((u32)m) * stride); \
+			vary &= differ ? 0xffffffffu >> __builtin_clz(differ) : 0; \
+		} \
+		at = at op u; \
+		__VA_ARGS__ \
+		NEXT; \
+	}
+// The operation leaves all varying bits as they are, if u has none of them (or, for and, all), or has them be alike in all
+// lanes.
+#define LEAVES_OR_LEVELS(leaves, levels) \
+	if (leaves) { \
+		ANCHORED(at, by) \
+		NEXT; \
+	} \
+	if (!(levels)) \
+		OTHER; \
+	outcome = at; \
+	spare = 0;
+BITWISE(and, &, LEAVES_OR_LEVELS((u & vary) == vary, !(u & vary)))
+BITWISE(or, |, LEAVES_OR_LEVELS(!(u & vary), (u & vary) == vary))
+BITWISE(xor, ^,
+	if (u & vary && (u & vary) != vary)
+		OTHER;
+	ANCHORED(at, u & vary ? -by : by))
 
 // A comparison's outcome is the lanes it holds for: all or none.
 #define COMPARE(name, is_signed, if_same, holds, clear) \
@@ -320,6 +463,31 @@ STENCIL(reach_fixed) {
 		NEXT; \
 	}
 ONE(u8) ONE(s8) ONE(u16) ONE(s16) ONE(u32) ONE(s32) ONE(u64)
+
+struct source { // Source in context.go
+	u64 base, stride;
+};
+
+struct sources { // Context, as far as it is not struct context
+	struct context rest;
+	char *r, *q, *p;
+	struct source *sources;
+};
+
+// source reads special register H0 of those in the context. What counts the lanes of a block is the same in
+// all lanes where there is one.
+#define SOURCE(name, alone) \
+	STENCIL(name) { \
+		const struct source *s = (struct source *)((char *)((struct sources *)ctx)->sources + PLACE(H0)); \
+		outcome = s->base; \
+		spare = s->stride; \
+		if (alone && !((u32)m & (u32)m - 1)) { \
+			outcome += (u64)lowest((u32)m) * spare; \
+			spare = 0; \
+		} \
+		NEXT; \
+	}
+SOURCE(source_thread, 1) SOURCE(source_any, 0)
 
 // changes says that memory is changed.
 STENCIL(changes) {

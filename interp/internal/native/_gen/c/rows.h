@@ -10,6 +10,7 @@
 struct machine {
 	struct context known;
 	char *r, *q, *p;     // ARGS have them
+	char *sources;       // special registers that are read compactly
 	char *tid;           // rows: the special registers tid.x, tid.y and tid.z of the warp
 	char *lanes;         // … those that are the same in all warps
 	char *uniform;       // special registers that are the same in all lanes, of 8 bytes, by number
