@@ -192,7 +192,9 @@ func (g *rig) on(b Backend) (outcome string) {
 			g.prog.Access[i].Fixed = c.hits[0]
 		}
 	}
-	w := &warp{cta: c, id: g.warp, files: []regfile.File{*f}, life: life{live: uint64(g.live)}, stop: -1}
+	c.warps = make([]warp, g.warp+1)
+	w := &c.warps[g.warp]
+	*w = warp{cta: c, id: g.warp, files: []regfile.File{*f}, life: life{live: uint64(g.live)}, stop: -1}
 	w.mask = uint64(g.mask)
 	c.alone.ctas = []*cta{c}
 	c.cluster = &c.alone

@@ -672,8 +672,22 @@ func (s *stencil) learn(operands string, objects map[string]map[string]*stencil)
 			}
 		}
 	}
-	if o := objects[operands][s.name]; len(s.never) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
+	// Two that change the same byte have something in common, which with both is something else.
+	o := objects[operands][s.name]
+	if overlap(s.flips) || len(s.never) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
 		s.never = append(s.never, "!one")
 	}
 	return nil
+}
+
+// overlap reports whether different operands change the same byte.
+func overlap(flips []flip) bool {
+	by := map[int]byte{}
+	for _, f := range flips {
+		if operand, ok := by[f.off]; ok && operand != f.operand {
+			return true
+		}
+		by[f.off] = f.operand
+	}
+	return false
 }

@@ -18,7 +18,10 @@ const tries = 2
 // operation tries an operation with each set of operands constant: for all lanes, and for some.
 func (t *trier) operation(op code.Op, round int) bool {
 	s := op.Signature()
-	t.format = formatOf(op)
+	t.format, t.width = formatOf(op), 1<<32-1
+	if s.Width == 8 || s.Width == 16 {
+		t.width = 1<<s.Width - 1
+	}
 	any := false
 	for n := range 1 << s.Sources() * tries {
 		set := n / tries

@@ -47,11 +47,26 @@ func Subjects() iter.Seq[Subject] {
 	}
 }
 
-// compact are the names of stencils of compact execution.
-var compact = regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|reach|row|one)_|^(alike|changes)$`)
+// elsewhere are the names of stencils that no subject is about.
+var elsewhere = []struct {
+	tests string // that execute them beside Go
+	names *regexp.Regexp
+}{
+	{"package simt, TestCompact", regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|reach|row|one|source)_|^(alike|changes)(_|$)`)},
+	{"package simt, TestChecked", regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note)_|^(tally|tally_level|told|alone)$`)},
+	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red)_`)},
+	{"package native, TestShuffles, TestVotes and TestSpecial", regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
+}
 
-// Compact reports whether a stencil is of compact execution, which no subject is about: package simt has it.
-func Compact(stencil string) bool { return compact.MatchString(stencil) }
+// Elsewhere reports whether a stencil is one that no subject is about, for other tests have it.
+func Elsewhere(stencil string) bool {
+	for _, e := range elsewhere {
+		if e.names.MatchString(stencil) {
+			return true
+		}
+	}
+	return false
+}
 
 // Result is what came of a subject.
 type Result struct {
@@ -80,6 +95,7 @@ type trier struct {
 	Result
 	lib    *native.Library
 	format string // of values
+	width  uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
 	last   uint64 // the last of them
 }
 
@@ -289,7 +305,7 @@ func (t *trier) source(p *code.Program, to *int32, slot code.Slot, constant bool
 	switch {
 	case slot == code.NoSlot:
 	case constant && slot == code.R:
-		*to = p.Consts.Add32(uint32(t.value()))
+		*to = p.Consts.Add32(uint32(t.value()) & t.width)
 	case constant && slot == code.Q:
 		*to = p.Consts.Add64(t.value())
 	case constant:
