@@ -62,7 +62,8 @@ type Settings struct {
 
 // DefaultSettings are the settings without any variable set.
 func DefaultSettings() Settings {
-	return Settings{SM: interp.DefaultSM, Version: 12090, Devices: 1, Memory: 16 << 30, Mode: interp.Vector}
+	auto, _ := interp.EngineNamed("auto") // which there is always
+	return Settings{SM: interp.DefaultSM, Version: 12090, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto}
 }
 
 // Variable is an environment variable that changes the settings.
@@ -109,7 +110,7 @@ var Variables = []Variable{
 		s.Mode = m
 		return nil
 	}},
-	{"GEMU_ENGINE", "portable or native", "portable", "What executes instructions: Go, or machine code of this host.", func(s *Settings, v string) (err error) {
+	{"GEMU_ENGINE", "auto, portable or native", "auto", "What executes instructions: Go, or machine code of this host; auto is that where there is some.", func(s *Settings, v string) (err error) {
 		s.Backend, err = interp.EngineNamed(v)
 		return err
 	}},

@@ -49,15 +49,17 @@ var (
 )
 
 // Engines are the names of EngineNamed, the default first.
-var Engines = []string{"portable", "native"}
+var Engines = []string{"auto", "portable", "native"}
 
-// EngineNamed is the backend of a name. An error says that the host does not have it.
+// EngineNamed is the backend of a name; auto is native where the host has that, and else portable. An error says that the host does not have it.
 func EngineNamed(name string) (Backend, error) {
 	switch {
-	case name == "" || name == "portable":
+	case name == "portable" || (name == "" || name == "auto") && Native == nil:
 		return Portable, nil
+	case name == "" || name == "auto":
+		return Native, nil
 	case name != "native":
-		return nil, fmt.Errorf("want %s", strings.Join(Engines, " or "))
+		return nil, fmt.Errorf("want %s", strings.Join(Engines, ", "))
 	case Native == nil:
 		return nil, errors.New("there is no machine code for this host: that takes Linux on x86-64 with AVX2, BMI2 and FMA; the engine portable runs anywhere")
 	}

@@ -16,7 +16,7 @@ import (
 type benchCmd struct {
 	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
 
-	Engine  string   `default:"portable" env:"GEMU_ENGINE" help:"What executes instructions: portable or native; see gemu run." placeholder:"ENGINE"`
+	Engine  string   `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
 	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode." placeholder:"MODE,..."`
 	Repeat  int      `default:"3" help:"Runs of each mode; the median counts."`
 	Size    int      `help:"Size of the inputs (default each workload's own)."`
@@ -33,7 +33,7 @@ type benchJSON struct {
 	Schema    string      `json:"schema"`         // "gemu-bench/1"
 	Repeat    int         `json:"repeat"`         // runs of each mode, the median of which counts
 	Workers   int         `json:"workers"`        // 0: all
-	Engine    string      `json:"engine"`         // what executes instructions: "portable" or "native", which check mode does not use
+	Engine    string      `json:"engine"`         // what executes instructions: "portable" or "native"
 	Workloads []benchRow  `json:"workloads"`      // by name
 	Geomean   *benchRates `json:"geometric_mean"` // of all of them
 
@@ -66,8 +66,12 @@ func (c *benchCmd) Run(a *app) error {
 	if c.Repeat < 1 || c.Size < 0 || c.Workers < 0 {
 		return fmt.Errorf("--repeat wants a number from 1 on, --size and --workers from 0 on")
 	}
-	if _, err := interp.EngineNamed(c.Engine); err != nil {
+	engine, err := interp.EngineNamed(c.Engine)
+	if err != nil {
 		return fmt.Errorf("--engine: %w", err)
+	}
+	if c.Engine = "portable"; engine == interp.Native {
+		c.Engine = "native"
 	}
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
@@ -133,7 +137,7 @@ func (c *benchCmd) Run(a *app) error {
 			s.printf("Structured are workloads of whose instructions %d percent have compact results, or more.\n", structured)
 		}
 		if c.Engine == "native" {
-			s.printf("The engine is native, but in check mode, which is always portable.\n")
+			s.printf("The engine is native.\n")
 		}
 	}
 	if c.JSON != "" {

@@ -21,8 +21,7 @@ type Context struct {
 	changed     *bool // set where memory is changed
 
 	constants, shadowR, shadowQ unsafe.Pointer
-	at                          uintptr // scratch, of stencils
-	step                        int64   // scratch
+	_                           [2]uint64 // scratch, of stencils
 
 	Expanded int64 // lanes that have been written to rows from shadows
 	Kept     int64 // lanes that shadows have spoken for, in results that were compared

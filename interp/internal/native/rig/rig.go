@@ -47,14 +47,21 @@ func Subjects() iter.Seq[Subject] {
 	}
 }
 
+// compact are the names of stencils of compact execution that TestCompact has.
+var compact = regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|row|one)_|^reach_(q|r|none|fixed)|^(alike|changes)$`)
+
+// Compact reports whether a stencil is one of them.
+func Compact(stencil string) bool { return compact.MatchString(stencil) }
+
 // elsewhere are the names of stencils that no subject is about.
 var elsewhere = []struct {
 	tests string // that execute them beside Go
 	names *regexp.Regexp
 }{
-	{"package simt, TestCompact", regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|reach|row|one|source)_|^(alike|changes)(_|$)`)},
+	{"package simt, TestCompact", compact},
+	{"package simt, TestCompactSources", regexp.MustCompile(`^source_`)},
 	{"package simt, TestChecked", regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note)_|^(tally|tally_level|told|alone)$`)},
-	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red)_`)},
+	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red)_|^reach_[0-9]|^alike_`)},
 	{"package native, TestShuffles, TestVotes and TestSpecial", regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
 }
 
