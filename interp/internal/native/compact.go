@@ -347,7 +347,13 @@ func (a *assembler) source(in *code.Instr, form string) bool {
 	if r >= ptx.TidX && r <= ptx.TidZ {
 		name = "source_thread"
 	}
-	return a.try(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)}) && a.keep(in, code.Row{Slot: s.Dst, Row: in.D}, form)
+	if !a.try(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)}) || !a.keep(in, code.Row{Slot: s.Dst, Row: in.D}, form) {
+		return false
+	}
+	if a.counting {
+		a.countCompact(s)
+	}
+	return true
 }
 
 // keep has a register be compact for the lanes that execute, with the result under way.
