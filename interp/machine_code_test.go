@@ -180,6 +180,47 @@ func TestMachineCode(t *testing.T) {
 	}
 }
 
+// TestMachineCodeStack: local memory is where it is after alloca has moved it, for stores and loads in the same block (manual
+// 9.7.17). Values are loaded, so that they are on the lanes.
+func TestMachineCodeStack(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 in, .param .u64 out)
+{
+	.local .align 4 .b8 buf[16];
+	.reg .b64 %in, %out, %a, %more;
+	.reg .b32 %t, %v, %w;
+	ld.param.u64 %in, [in];
+	ld.param.u64 %out, [out];
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %a, %t, 4;
+	add.s64 %in, %in, %a;
+	add.s64 %out, %out, %a;
+	ld.global.u32 %v, [%in];
+	alloca.u64 %more, 4096;
+	st.local.u32 [buf], %v;
+	st.local.u32 [%more+4000], %v;
+	bar.sync 0;
+	ld.local.u32 %w, [buf];
+	st.global.u32 [%out], %w;
+	ld.local.u32 %w, [%more+4000];
+	st.global.u32 [%out+128], %w;
+	ret;
+}
+`
+	in := make([]byte, 256)
+	for i := range in {
+		in[i] = byte(7 * i)
+	}
+	if err := machineCodeAgrees(src, in, Dim(32), 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // FuzzMachineCode is TestMachineCode by an input.
 func FuzzMachineCode(f *testing.F) {
 	if Native == nil {

@@ -237,7 +237,7 @@ func (a *assembler) checked(b *code.Block, s *Step) bool {
 	if s.In != nil {
 		engine = s.In.Guard
 	}
-	if (engine != 0) != (ref != 0) {
+	if (engine != 0) != (ref != 0) || s.In != nil && s.In.Skips != s.Ref.Skips {
 		return false
 	}
 	if ref != 0 {
@@ -332,10 +332,11 @@ func (a *assembler) same(list []Pair, form string) bool {
 		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.place(&h.c, nil, 'C', o.Ref.Slot, o.Ref.Row) {
 			return false
 		}
-		if o.Ref.Slot == code.P {
-			form = ""
+		name := "same_" + o.Ref.Slot.String()
+		if o.Ref.Slot != code.P {
+			name += form
 		}
-		if !a.try("same_"+o.Ref.Slot.String()+form, h) {
+		if !a.try(name, h) {
 			return false
 		}
 	}
@@ -349,10 +350,11 @@ func (a *assembler) copies(list []Pair, form string) bool {
 		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.place(&h.d, nil, 'D', o.Ref.Slot, o.Ref.Row) {
 			return false
 		}
-		if o.Ref.Slot == code.P {
-			form = ""
+		name := "copy_" + o.Ref.Slot.String()
+		if o.Ref.Slot != code.P {
+			name += form
 		}
-		if !a.try("copy_"+o.Ref.Slot.String()+form, h) {
+		if !a.try(name, h) {
 			return false
 		}
 	}

@@ -107,6 +107,9 @@ func (checkedCode) run(w *warp, budget int) reason {
 			if w.stepInGo(b, int(i), ctx.Reason); w.err != nil {
 				return w.failed(b)
 			}
+			if w.frame.fn.Allocates {
+				w.tellLocal()
+			}
 			if w.yield {
 				enough = 0 // at the end of the block
 			}
