@@ -43,7 +43,7 @@ END:
 	st.global.u32 [%rd1], %r5;
 	ret;`
 	for _, mode := range []Mode{Vector, Affine, Check} {
-		for _, name := range Engines {
+		for _, name := range Engines[1:] { // but auto, which is one of the others
 			engine, err := EngineNamed(name)
 			if err != nil {
 				continue // not on this host

@@ -100,7 +100,7 @@ func measure(in *input, ptx string) error {
 	}
 	defer other.close()
 	var own []*engine
-	for _, name := range interp.Engines {
+	for _, name := range interp.Engines[1:] { // but auto, which is one of the others
 		backend, err := interp.EngineNamed(name)
 		if err != nil {
 			fmt.Printf("%s: %v\n", name, err)
