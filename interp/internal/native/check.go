@@ -69,8 +69,11 @@ type checkBody struct {
 	ends  []int32 // by block: where the end is, behind its steps
 }
 
-// Notes is how many bytes a step notes at most: of each operand or result a row.
-const Notes = 64 * 8 * regfile.Lanes
+// NoteSize is how many bytes a note takes: a row, or a shadow.
+const NoteSize = 8 * regfile.Lanes
+
+// Notes is how many bytes a step notes at most: of each operand, and behind them of each result, one note.
+const Notes = 64 * NoteSize
 
 // NewCheck pairs the machine code of a program with its reference's, given the steps of each block, the last of which is
 // the block's end, and how many rows lie before those of the reference.
@@ -361,16 +364,13 @@ func (a *assembler) copies(list []Pair, form string) bool {
 	return true
 }
 
-// noteSize is how many bytes a note takes: a row, or a shadow.
-const noteSize = 8 * regfile.Lanes
-
 // idle puts idle or idled for all results, where lanes may be idle.
 func (a *assembler) idle(name string, s *Step, form string, why Reason) bool {
 	if form != "_masked" || s.In == nil {
 		return true
 	}
 	for i, o := range s.Writes {
-		h := holes{n0: int64((len(s.Reads) + i) * noteSize), leave: a.exit(a.step, why)}
+		h := holes{n0: int64((len(s.Reads) + i) * NoteSize), leave: a.exit(a.step, why)}
 		if !a.place(&h.b, nil, 'B', o.Row.Slot, o.Row.Row) {
 			return false
 		}
@@ -393,12 +393,12 @@ func (a *assembler) notes(s *Step) bool {
 		if i >= 64 || s.Kept>>i&1 == 0 {
 			continue
 		}
-		h := holes{n0: int64(i * noteSize)}
+		h := holes{n0: int64(i * NoteSize)}
 		if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.try("note_"+o.Row.Slot.String(), h) {
 			return false
 		}
 	}
-	return len(s.Reads)+len(s.Writes) <= Notes/noteSize
+	return len(s.Reads)+len(s.Writes) <= Notes/NoteSize
 }
 
 // uniform looks whether registers are compact and the same in all lanes that execute.
@@ -436,18 +436,28 @@ func (a *assembler) apart(s *Step, form string) bool {
 	if !a.reference(s, form, Halfway) {
 		return false
 	}
+	return a.results(s, form) && a.alike(s, form)
+}
+
+// results compares what a step has written with the reference's.
+func (a *assembler) results(s *Step, form string) bool {
 	for _, o := range s.Writes {
 		if !a.agree(o, form, true, Differs) {
 			return false
 		}
 	}
+	return true
+}
+
+// alike looks whether what is proved of results is so, and whether lanes that do not execute have what they had.
+func (a *assembler) alike(s *Step, form string) bool {
 	return a.uniform(s.Uniform, Differs) && a.idle("idled", s, form, Differs)
 }
 
 // onceForBoth is a step on the lanes, whose results the reference gets.
 func (a *assembler) onceForBoth(s *Step, form string) bool {
 	for _, o := range s.Writes {
-		if o.Row.Slot != code.P && !a.onShadowLeaving("generic", o.Row) {
+		if o.Row.Slot != code.P && !a.onShadow("generic", 'A', o.Row, a.exit(a.step, Lacks)) {
 			return false
 		}
 	}
@@ -456,12 +466,6 @@ func (a *assembler) onceForBoth(s *Step, form string) bool {
 	}
 	a.tally(a.check.counts.OnLanes, 1)
 	return a.copies(s.Wanted, form)
-}
-
-// onShadowLeaving puts a stencil of a register's shadow that may leave.
-func (a *assembler) onShadowLeaving(name string, o code.Row) bool {
-	h := holes{leave: a.exit(a.step, Lacks)}
-	return a.shadow(&h.a, &h.constant, 'A', o) && a.try(name+"_"+o.Slot.String(), h)
 }
 
 // memory is a load or store at a compact address.
@@ -498,30 +502,11 @@ func (a *assembler) memory(s *Step, form string) bool {
 			return false
 		}
 		a.countCompact(s.In.Op.Signature())
-		if acc.Store {
-			a.put("told", holes{leave: a.exit(a.step, Differs)})
-			for i, e := range refAcc.Elems {
-				if e.Slot == code.NoSlot {
-					continue
-				}
-				h := holes{n0: int64(i * acc.Size), leave: a.exit(a.step, Differs)}
-				if !a.place(&h.c, &h.constant, 'C', e.Slot, e.Row) || !a.try("holds_"+element(acc, e)+form, h) {
-					return false
-				}
-			}
-		}
-		if !acc.Store {
-			if !a.reference(s, form, Halfway) {
-				return false
-			}
-			for _, o := range s.Writes {
-				if !a.agree(o, form, true, Differs) {
-					return false
-				}
-			}
+		if acc.Store && !a.stored(refAcc, form) || !acc.Store && !(a.reference(s, form, Halfway) && a.results(s, form)) {
+			return false
 		}
 		if acc.Addr == code.NoSlot {
-			return a.uniform(s.Uniform, Differs) && a.idle("idled", s, form, Differs)
+			return a.alike(s, form)
 		}
 		a.put("jump", holes{other: done})
 	}
@@ -530,14 +515,24 @@ func (a *assembler) memory(s *Step, form string) bool {
 		return false
 	}
 	a.tally(a.check.counts.OnLanes, 1)
-	if !a.copies(s.Writes, form) || !a.uncompactResults(s.In) {
+	if !a.copies(s.Writes, form) || !a.uncompactResults(s.In) || !a.results(s, form) {
 		return false
 	}
-	for _, o := range s.Writes {
-		if !a.agree(o, form, true, Differs) {
+	a.here(done)
+	return a.alike(s, form)
+}
+
+// stored compares what a store at a compact address has left in memory with what the reference's rows have.
+func (a *assembler) stored(ref *code.Access, form string) bool {
+	a.put("told", holes{leave: a.exit(a.step, Differs)})
+	for i, e := range ref.Elems {
+		if e.Slot == code.NoSlot {
+			continue
+		}
+		h := holes{n0: int64(i * ref.Size), leave: a.exit(a.step, Differs)}
+		if !a.place(&h.c, &h.constant, 'C', e.Slot, e.Row) || !a.try("holds_"+element(ref, e)+form, h) {
 			return false
 		}
 	}
-	a.here(done)
-	return a.uniform(s.Uniform, Differs) && a.idle("idled", s, form, Differs)
+	return true
 }

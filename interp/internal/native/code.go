@@ -487,7 +487,7 @@ var combinations = map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.
 func (a *assembler) combine(in *code.Instr, form string) bool {
 	op, has := combinations[in.Imm&^alu.ComplementC]
 	h, ok := a.operands(in)
-	if !has || !ok || op != "" && in.D != code.NoRow && in.F != code.NoRow && in.C == in.D {
+	if !has || !ok || op != "" && in.F != code.NoRow && in.C == in.D {
 		return false
 	}
 	h.n0 = ones(in.Imm&alu.ComplementC != 0)

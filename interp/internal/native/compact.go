@@ -1,7 +1,7 @@
 package native
 
 // This file makes machine code of instructions that execute compactly, as package simt does in affine.go: on shadows if these
-// have what is wanted for the lanes at hand, otherwise on the lanes. What needs a rule of affinetrack that has no fast form
+// have what is wanted for the lanes at hand, otherwise on the lanes. What needs a rule of affinetrack that has no stencil
 // is Go's.
 
 import (
@@ -13,6 +13,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // execution is what an instruction does, without its guard, in the way that the plan has chosen.
@@ -38,7 +39,7 @@ func (a *assembler) execution(pc int32, in *code.Instr, form string) bool {
 }
 
 // compactSize is the bytes of a shadow.
-const compactSize = 24
+const compactSize = int64(unsafe.Sizeof(regfile.Compact{}))
 
 // shadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants.
 func (a *assembler) shadow(to *int64, constant *string, operand byte, o code.Row) bool {
@@ -243,6 +244,23 @@ func (a *assembler) compact(pc int32, in *code.Instr, form string) bool {
 	return a.keep(in, d, form) && a.otherwise(pc, in, form, lanes)
 }
 
+// fasts are what stencils call fast forms of operations, and what the rest of a name is.
+var fasts = [...]struct {
+	name string
+	by   byte
+}{
+	affinetrack.FastMove: {"move_", bySlot}, affinetrack.FastAdd: {"add_", bySlot}, affinetrack.FastSub: {"sub_", bySlot},
+	affinetrack.FastMul: {"mul_", bySlot}, affinetrack.FastMad: {"mad_", bySlot}, affinetrack.FastShl: {"shl_", bySlot},
+	affinetrack.FastNeg: {"neg_", bySlot}, affinetrack.FastNot: {"not_", bySlot}, affinetrack.FastNarrow: {"narrow_", bySlot},
+	affinetrack.FastWiden: {"widen_", bySign}, affinetrack.FastMulWide: {"mulwide_", bySign}, affinetrack.FastMadWide: {"madwide_", bySign},
+	affinetrack.FastCompare: {},
+}
+
+const (
+	bySlot byte = 1 + iota // of the result
+	bySign                 // of the operands
+)
+
 // result has the result of an operation whose sources are compact be under way.
 func (a *assembler) result(pc int32, in *code.Instr, lanes int) bool {
 	s := in.Op.Signature()
@@ -250,31 +268,11 @@ func (a *assembler) result(pc int32, in *code.Instr, lanes int) bool {
 	if s.Signed {
 		sign = "s"
 	}
-	switch s.Fast {
-	case affinetrack.FastMove:
-		name = "move_" + s.Dst.String()
-	case affinetrack.FastAdd:
-		name = "add_" + s.Dst.String()
-	case affinetrack.FastSub:
-		name = "sub_" + s.Dst.String()
-	case affinetrack.FastMul:
-		name = "mul_" + s.Dst.String()
-	case affinetrack.FastMad:
-		name = "mad_" + s.Dst.String()
-	case affinetrack.FastShl:
-		name = "shl_" + s.Dst.String()
-	case affinetrack.FastNarrow:
-		name = "narrow"
-	case affinetrack.FastNeg:
-		name = "neg_" + s.Dst.String()
-	case affinetrack.FastNot:
-		name = "not_" + s.Dst.String()
-	case affinetrack.FastWiden:
-		name = "widen_" + sign
-	case affinetrack.FastMulWide:
-		name = "mulwide_" + sign
-	case affinetrack.FastMadWide:
-		name = "madwide_" + sign
+	switch f := fasts[s.Fast]; {
+	case f.by == bySign:
+		name = f.name + sign
+	case f.by == bySlot:
+		name = f.name + s.Dst.String()
 	default:
 		if name = ruled(s, sign); name == "" {
 			return a.level(pc, in, lanes) && a.scalar(in)

@@ -211,9 +211,6 @@ func (w *warp) differs(one []pair, why native.Reason) {
 	}
 }
 
-// noteSize is how far notes are apart, in bytes.
-const noteSize = 8 * regfile.Lanes
-
 // takeNotes has operands that an instruction overwrites be what machine code has noted of them.
 func (k *check) takeNotes(p *pair) {
 	for n := p.kept; n != 0; n &= n - 1 {
@@ -221,7 +218,7 @@ func (k *check) takeNotes(p *pair) {
 		for len(k.operands) <= int(p.operand)+i {
 			k.operands = append(k.operands, regfile.Compact{})
 		}
-		k.operands[int(p.operand)+i] = *(*regfile.Compact)(unsafe.Pointer(&k.notes[i*noteSize]))
+		k.operands[int(p.operand)+i] = *(*regfile.Compact)(unsafe.Pointer(&k.notes[i*native.NoteSize]))
 	}
 	k.noted = true
 }
@@ -231,7 +228,7 @@ func (k *check) takeNotes(p *pair) {
 func (w *warp) compareNoted(p *pair) {
 	k := w.check
 	for i := range p.writes {
-		o, note := p.writes[i].row, unsafe.Pointer(&k.notes[(len(p.reads)+i)*noteSize])
+		o, note := p.writes[i].row, unsafe.Pointer(&k.notes[(len(p.reads)+i)*native.NoteSize])
 		bad, first := uint32(0), uint64(0)
 		for n := k.idle; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31

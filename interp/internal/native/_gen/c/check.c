@@ -110,7 +110,7 @@ STENCIL(copy_p) {
 #define GENERIC(s) \
 	STENCIL(generic_##s) { \
 		if (SHADOW(A, s##_shadows)->mask & (u32)m) \
-			LEAVE; \
+			OTHER; \
 		NEXT; \
 	}
 GENERIC(r) GENERIC(q)

@@ -192,7 +192,7 @@ PRODUCT(r) PRODUCT(q)
 NEGATIVE(r) NEGATIVE(q)
 
 // What is cut to 32 bits is so where it is kept.
-STENCIL(affine_narrow) {
+STENCIL(affine_narrow_r) {
 	const struct compact *a = SHADOW(A, q_shadows);
 	outcome = a->base;
 	spare = a->stride;
